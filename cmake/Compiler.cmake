@@ -1,0 +1,51 @@
+# Language level, warnings, build types, sanitizers, and the tools that make builds fast.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+# Line tables in every build: a crash in production, a profile and a sanitizer report all need
+# them, and full debug information would make building and linking twice as slow.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1 -fno-omit-frame-pointer -D_GLIBCXX_ASSERTIONS")
+
+# Linked only into Levee's own code, never into generated code. Designated initialisers leave fields
+# to their defaults on purpose, so missing ones are no fault.
+add_library(levee_warnings INTERFACE)
+target_compile_options(levee_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wextra-semi
+  -Wimplicit-fallthrough -Wunused -Wcast-qual -Wformat=2 -Wvla
+  -Wno-missing-field-initializers
+  $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond -Wlogical-op>
+  $<$<BOOL:${LEVEE_WERROR}>:-Werror>)
+
+if(LEVEE_SANITIZE)
+  add_compile_options(-fsanitize=${LEVEE_SANITIZE} -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${LEVEE_SANITIZE})
+  # The instrumentation hides initialisations from GCC's data flow analysis.
+  target_compile_options(levee_warnings INTERFACE -Wno-maybe-uninitialized)
+endif()
+
+if(LEVEE_LTO)
+  include(CheckIPOSupported)
+  check_ipo_supported(LANGUAGES CXX)
+endif()
+
+find_program(LEVEE_MOLD mold)
+if(LEVEE_MOLD AND NOT LEVEE_LTO)  # Debian's mold aborts on some of GCC's LTO objects.
+  add_link_options(-fuse-ld=mold)
+endif()
+add_link_options(-Wl,--gc-sections -Wl,--as-needed)
+
+find_program(LEVEE_CCACHE ccache)
+if(LEVEE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # NOHASHDIR lets build directories share results; without the sloppiness nothing that uses a
+  # precompiled header would be cached.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_NOHASHDIR=1
+    CCACHE_SLOPPINESS=pch_defines,time_macros ${LEVEE_CCACHE})
+endif()

@@ -1,0 +1,15 @@
+// Invariants that stay on in production.
+#pragma once
+
+namespace levee {
+
+// Prints the failed condition and its place to stderr, then aborts.
+[[noreturn]] void CheckFailed(const char* condition, const char* file, int line);
+
+}  // namespace levee
+
+// Ends the process if `condition` is false. For broken invariants of our own only, never for bytes
+// that came from a peer or a user.
+#define LEVEE_CHECK(condition)                                     \
+  (static_cast<bool>(condition) ? static_cast<void>(0)             \
+                                : ::levee::CheckFailed(#condition, __FILE__, __LINE__))

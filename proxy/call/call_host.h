@@ -1,0 +1,76 @@
+// The only boundary between a call and the outside. There are two hosts: the network's (server/)
+// and the virtual-time one of the tests.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "absl/time/time.h"
+#include "base/chunk.h"
+#include "base/instant.h"
+#include "policy/retry_decision.h"
+#include "wire/call_record.h"
+#include "wire/overload_mark.h"
+#include "wire/status.h"
+
+namespace levee {
+
+// 1-based, in the order in which the attempts of a call were started, transparent ones included.
+using AttemptId = int;
+
+struct AttemptStart {
+  // The value of grpc-previous-rpc-attempts: what the application sent plus the call's own
+  // earlier attempts, transparent ones excluded. 0: the header is absent.
+  int previous_attempts = 0;
+  // Time left until the call's deadline; Infinite: no grpc-timeout is sent.
+  absl::Duration timeout = absl::InfiniteDuration();
+  // Endpoints on which attempts of this call have failed, to be taken only if no other can.
+  std::span<const int64_t> avoid;
+};
+
+// How the call ends for the caller.
+struct FinalStatus {
+  StatusCode code = StatusCode::kUnknown;
+  // The last ended attempt's trailers go to the caller as they are; everything below is unused.
+  bool forward_trailers = false;
+  // Unencoded text of a local reply.
+  std::string message;
+  // Not null: the marked answer, written over the last ended attempt's trailers (over an empty
+  // block if it left none). Valid during Finish only.
+  const MarkedStatus* marked = nullptr;
+};
+
+// What a Call asks of its host. No function here calls back into the Call before it returns; what
+// follows from it (even a failure that is known at once) is reported in a later turn.
+class CallHost {
+ public:
+  virtual ~CallHost() = default;
+
+  virtual AttemptId StartAttempt(const AttemptStart& start) = 0;
+
+  // Queues a piece of the request on the attempt; `end` half-closes it, then `chunk` may be empty.
+  virtual void SendRequest(AttemptId attempt, const Chunk& chunk, bool end) = 0;
+
+  // The attempt is abandoned: RST_STREAM(CANCEL) if it left. No event for it comes afterwards.
+  // Returns where it ran.
+  virtual AttemptPlace CancelAttempt(AttemptId attempt) = 0;
+
+  // The attempt's answer is the caller's: its head is forwarded (now, if it has been held), and
+  // bodies in both directions go from host to host from here on. Request bytes beyond those
+  // credited by CreditRequest are credited as they are forwarded on this attempt.
+  virtual void Commit(AttemptId attempt) = 0;
+
+  // Ends the call for the caller, after what has been forwarded already. The last thing a Call
+  // does; the host destroys it at the end of the turn.
+  virtual void Finish(const FinalStatus& status, const CallRecord& record) = 0;
+
+  // Gives `bytes` of flow-control window back to the caller: they are in the replay buffer.
+  virtual void CreditRequest(size_t bytes) = 0;
+
+  // Replaces the call's one timer; Infinite: none.
+  virtual void SetTimer(Instant when) = 0;
+};
+
+}  // namespace levee

@@ -1,0 +1,20 @@
+#include "call/replay_buffer.h"
+
+namespace levee {
+
+ReplayBuffer::Kept ReplayBuffer::Add(const Chunk& chunk) {
+  if (chunk.empty()) return Kept::kYes;
+  if (bytes_ + chunk.size() > limit_) return Kept::kOverLimit;
+  if (!lease_.Take(static_cast<int64_t>(chunk.size()))) return Kept::kNoMemory;
+  bytes_ += chunk.size();
+  chunks_.push_back(chunk);
+  return Kept::kYes;
+}
+
+void ReplayBuffer::Clear() {
+  if (bytes_ > 0) lease_.Give(static_cast<int64_t>(bytes_));
+  bytes_ = 0;
+  chunks_.clear();
+}
+
+}  // namespace levee

@@ -1,0 +1,42 @@
+// The request of one call, kept until no further attempt can need it.
+#pragma once
+
+#include <cstddef>
+
+#include "absl/container/inlined_vector.h"
+#include "base/chunk.h"
+#include "call/replay_memory.h"
+
+namespace levee {
+
+// Holds the chunks in order. Memory that counts as replay memory is leased; one thread.
+class ReplayBuffer {
+ public:
+  // `limit`: bytes that one call may keep (`retry.buffer`). `lease` must outlive the buffer.
+  ReplayBuffer(size_t limit, ReplayLease& lease) : limit_(limit), lease_(lease) {}
+  ~ReplayBuffer() { Clear(); }
+  ReplayBuffer(const ReplayBuffer&) = delete;
+  ReplayBuffer& operator=(const ReplayBuffer&) = delete;
+
+  enum class Kept { kYes, kOverLimit, kNoMemory };
+
+  // Keeps the chunk if the call's limit and the memory of all calls allow it.
+  Kept Add(const Chunk& chunk);
+
+  // Keeps it in any case, uncounted: what waits for the one attempt that will forward it. The
+  // caller's flow-control window bounds it, since these bytes are not credited.
+  void AddPending(const Chunk& chunk) { chunks_.push_back(chunk); }
+
+  void Clear();
+
+  const absl::InlinedVector<Chunk, 2>& chunks() const { return chunks_; }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  const size_t limit_;
+  ReplayLease& lease_;
+  size_t bytes_ = 0;  // leased
+  absl::InlinedVector<Chunk, 2> chunks_;
+};
+
+}  // namespace levee

@@ -1,0 +1,49 @@
+#include "config/fault.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "absl/strings/str_cat.h"
+
+namespace levee {
+
+std::string FormatPlace(const Place& place) {
+  std::string text = place.file;
+  if (place.line > 0) absl::StrAppend(&text, ":", place.line, ":", place.column);
+  if (!place.path.empty()) absl::StrAppend(&text, ": ", place.path);
+  return text;
+}
+
+std::string FormatFault(const Fault& fault) {
+  const std::string place = FormatPlace({fault.file, fault.line, fault.column, fault.path});
+  return place.empty() ? fault.text : absl::StrCat(place, ": ", fault.text);
+}
+
+void FaultList::Add(const Place& place, std::string text) {
+  if (faults_.size() >= kMaxFaults) {
+    ++dropped_;
+    return;
+  }
+  faults_.push_back({place.file, place.line, place.column, place.path, std::move(text)});
+}
+
+std::vector<Fault> FaultList::Sorted(const std::vector<std::string>& files) const {
+  const auto order = [&files](const Fault& fault) {
+    return std::tuple(std::find(files.begin(), files.end(), fault.file), fault.line, fault.column);
+  };
+  std::vector<Fault> sorted = faults_;
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [&order](const Fault& a, const Fault& b) { return order(a) < order(b); });
+  if (dropped_ > 0) sorted.push_back({"", 0, 0, "", absl::StrCat("and ", dropped_, " more faults")});
+  return sorted;
+}
+
+std::string FormatFaults(const std::vector<Fault>& faults) {
+  std::string text;
+  for (const Fault& fault : faults) {
+    absl::StrAppend(&text, text.empty() ? "" : "\n", FormatFault(fault));
+  }
+  return text;
+}
+
+}  // namespace levee

@@ -1,0 +1,55 @@
+// What is wrong with a configuration, and where.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace levee {
+
+// Where a value of the configuration was given.
+struct Place {
+  std::string file;  // as on the command line; "--to"; "built-in default"
+  int line = 0;      // 1-based; 0: the file as a whole
+  int column = 0;    // 1-based, in bytes
+  std::string path;  // "policies[0].retry.max_attempts" as counted in that file; may be empty
+};
+
+// "levee.yaml:3:14: listeners[0].address", without the parts that are not known.
+std::string FormatPlace(const Place& place);
+
+struct Fault {
+  std::string file;
+  int line = 0;
+  int column = 0;
+  std::string path;
+  std::string text;  // what is wrong; what is allowed or meant
+  // A stable code (LV101) takes its place here and before the path in FormatFault.
+};
+
+// "FILE:LINE:COL: field.path: what is wrong; what is allowed or meant".
+std::string FormatFault(const Fault& fault);
+
+// Collects faults so that all of them are reported at once.
+class FaultList {
+ public:
+  // A broken template can repeat one mistake in every entry; what is beyond is only counted.
+  static constexpr int kMaxFaults = 200;
+
+  void Add(const Place& place, std::string text);
+
+  bool empty() const { return faults_.empty(); }
+
+  // In the order of `files`, then of lines; places outside of `files` come last. Faults beyond
+  // kMaxFaults are one last entry that says how many they are.
+  std::vector<Fault> Sorted(const std::vector<std::string>& files) const;
+
+ private:
+  std::vector<Fault> faults_;
+  int dropped_ = 0;
+};
+
+// One line per fault.
+std::string FormatFaults(const std::vector<Fault>& faults);
+
+}  // namespace levee

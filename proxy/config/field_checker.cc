@@ -1,0 +1,230 @@
+#include "config/field_checker.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "config/schema.h"
+#include "config/values.h"
+#include "config/yaml_reader.h"
+#include "google/protobuf/text_format.h"
+
+namespace levee {
+namespace {
+
+using config::v1::FieldRule;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::Reflection;
+
+bool IsMessage(const FieldDescriptor& field) {
+  return field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
+}
+
+std::string ElementPath(const std::string& path, const FieldDescriptor& field, int index) {
+  return field.is_repeated() ? absl::StrCat(path, "[", index, "]") : path;
+}
+
+int Size(const FieldDescriptor& field, const Message& message) {
+  const Reflection& reflection = *message.GetReflection();
+  if (field.is_repeated()) return reflection.FieldSize(message, &field);
+  return reflection.HasField(message, &field) ? 1 : 0;
+}
+
+// The values of a field, printed; lists mean sets wherever this is used, so they are sorted.
+std::vector<std::string> Printed(const FieldDescriptor& field, const Message& message) {
+  std::vector<std::string> printed(static_cast<size_t>(Size(field, message)));
+  for (size_t i = 0; i < printed.size(); ++i) {
+    google::protobuf::TextFormat::PrintFieldValueToString(
+        message, &field, field.is_repeated() ? static_cast<int>(i) : -1, &printed[i]);
+  }
+  std::sort(printed.begin(), printed.end());
+  return printed;
+}
+
+// A bound or a value as a number: seconds and bytes for texts with a unit.
+double Magnitude(FieldRule::Kind kind, const std::string& text) {
+  double number;
+  if (kind == FieldRule::TEXT && absl::SimpleAtod(text, &number)) return number;
+  const absl::StatusOr<ParsedText> parsed = ParseText(kind, text);
+  LEVEE_CHECK(parsed.ok());  // Bounds come from config.proto.
+  return parsed->number;
+}
+
+// What may be said instead of a value that is not supported yet.
+std::string Supported(const FieldRule& rule) {
+  const std::string& fallback = rule.default_();
+  if (fallback.empty() || fallback == "[]") return "leave it out";
+  if (fallback == "none") return "say none or leave it out";
+  if (rule.none()) return absl::StrCat("only ", fallback, " and none are accepted");
+  return absl::StrCat("only ", fallback, " is accepted");
+}
+
+}  // namespace
+
+void FieldChecker::CheckMessage(const std::string& path, Message& message) {
+  const google::protobuf::Descriptor& type = *message.GetDescriptor();
+  for (int i = 0; i < type.field_count(); ++i) {
+    const FieldDescriptor& field = *type.field(i);
+    const bool plain = &field == PlainValueOf(type);
+    const std::string& name = field.name();
+    // A plain value stands in place of its message, also in paths.
+    CheckField(plain ? path : path.empty() ? name : absl::StrCat(path, ".", name), field, message);
+  }
+}
+
+void FieldChecker::CheckField(const std::string& path, const Field& field, Message& message) {
+  if (positions_.Broken(path) || !Complete(path, field, message)) return;
+  const bool outer = within_unsupported_;
+  if (!RuleOf(field).later().empty()) within_unsupported_ = true;
+  if (IsMessage(field)) {
+    CheckMessages(path, field, message);
+  } else {
+    CheckValues(path, field, message);
+  }
+  within_unsupported_ = outer;
+  CheckSupported(path, field, message);
+}
+
+// Gives an absent field its default. False if there is nothing to check then.
+bool FieldChecker::Complete(const std::string& path, const Field& field, Message& message) {
+  const FieldRule& rule = RuleOf(field);
+  const bool given = positions_.Has(path);
+  if (Size(field, message) > 0) return true;
+  if (rule.required() && given) {
+    faults_.Add(positions_.Find(path), "is empty; at least one is wanted");
+  } else if (rule.required() && rule.default_().empty()) {
+    faults_.Add(positions_.Find(path), "is missing; it must be given");
+  }
+  if (given) return false;  // `[]`, or a message that is `none`.
+  ReadDefault(field, message);
+  if (IsMessage(field) && !field.is_repeated() && rule.default_().empty()) {
+    message.GetReflection()->MutableMessage(&message, &field);
+  }
+  return Size(field, message) > 0;
+}
+
+void FieldChecker::CheckMessages(const std::string& path, const Field& field, Message& message) {
+  const Reflection& reflection = *message.GetReflection();
+  if (!field.is_repeated()) {
+    CheckMessage(path, *reflection.MutableMessage(&message, &field));
+    return;
+  }
+  for (int i = 0; i < Size(field, message); ++i) {
+    const std::string element = ElementPath(path, field, i);
+    if (positions_.Broken(element)) continue;
+    CheckMessage(element, *reflection.MutableRepeatedMessage(&message, &field, i));
+  }
+  if (NameOf(field) != nullptr) CheckNames(path, field, message);
+}
+
+void FieldChecker::CheckNames(const std::string& path, const Field& field,
+                              const Message& message) {
+  std::map<std::string, std::string> paths;  // by name
+  for (int i = 0; i < Size(field, message); ++i) {
+    const Message& element = message.GetReflection()->GetRepeatedMessage(message, &field, i);
+    const std::string name = element.GetReflection()->GetString(element, NameOf(field));
+    if (name.empty()) continue;
+    const std::string name_path = absl::StrCat(ElementPath(path, field, i), ".name");
+    const auto [first, is_new] = paths.emplace(name, name_path);
+    if (is_new) continue;
+    faults_.Add(positions_.Find(name_path),
+                absl::StrCat("\"", name, "\" is given twice; first at ",
+                             FormatPlace(positions_.Find(first->second))));
+  }
+}
+
+void FieldChecker::CheckValues(const std::string& path, const Field& field, Message& message) {
+  const Reflection& reflection = *message.GetReflection();
+  if (field.cpp_type() != FieldDescriptor::CPPTYPE_STRING) {
+    CheckNumber(path, field, message);
+    return;
+  }
+  for (int i = 0; i < Size(field, message); ++i) {
+    const std::string element = ElementPath(path, field, i);
+    if (positions_.Broken(element)) continue;
+    std::string text = field.is_repeated() ? reflection.GetRepeatedString(message, &field, i)
+                                           : reflection.GetString(message, &field);
+    CheckText(element, field, text);
+    if (field.is_repeated()) {
+      reflection.SetRepeatedString(&message, &field, i, text);
+    } else {
+      reflection.SetString(&message, &field, text);
+    }
+  }
+}
+
+// Replaces `text` with its canonical spelling if it has one.
+void FieldChecker::CheckText(const std::string& path, const Field& field, std::string& text) {
+  const FieldRule& rule = RuleOf(field);
+  if (rule.none() && text == "none") return;
+  const bool has_unit = rule.kind() == FieldRule::DURATION || rule.kind() == FieldRule::SIZE;
+  if (has_unit && text == "none") {
+    faults_.Add(positions_.Find(path), "cannot be switched off with none; give it a value");
+    return;
+  }
+  const absl::StatusOr<ParsedText> parsed = ParseText(rule.kind(), text);
+  if (!parsed.ok()) {
+    faults_.Add(positions_.Find(path), std::string(parsed.status().message()));
+    return;
+  }
+  text = parsed->canonical;
+  CheckBounds(path, field, parsed->number, text);
+}
+
+void FieldChecker::CheckNumber(const std::string& path, const Field& field,
+                               const Message& message) {
+  const Reflection& reflection = *message.GetReflection();
+  if (field.cpp_type() == FieldDescriptor::CPPTYPE_INT32) {
+    const int number = reflection.GetInt32(message, &field);
+    CheckBounds(path, field, number, absl::StrCat(number));
+  } else if (field.cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE) {
+    const double number = reflection.GetDouble(message, &field);
+    CheckBounds(path, field, number, absl::StrCat(number));
+  } else if (field.cpp_type() == FieldDescriptor::CPPTYPE_ENUM && !within_unsupported_) {
+    for (int i = 0; i < Size(field, message); ++i) {
+      const auto& value = field.is_repeated() ? *reflection.GetRepeatedEnum(message, &field, i)
+                                              : *reflection.GetEnum(message, &field);
+      const std::string& later = value.options().GetExtension(config::v1::value_later);
+      if (later.empty()) continue;
+      faults_.Add(positions_.Find(ElementPath(path, field, i)),
+                  absl::StrCat(WordOf(value), " is not supported yet: ", later, "; only ",
+                               RuleOf(field).default_(), " is accepted"));
+    }
+  }
+}
+
+void FieldChecker::CheckBounds(const std::string& path, const Field& field, double number,
+                               const std::string& shown) {
+  const FieldRule& rule = RuleOf(field);
+  std::string bound;
+  if (!rule.min().empty() && number < Magnitude(rule.kind(), rule.min())) {
+    bound = absl::StrCat(" is too small; it must be at least ", rule.min());
+  } else if (!rule.above().empty() && number <= Magnitude(rule.kind(), rule.above())) {
+    bound = absl::StrCat(" is too small; it must be above ", rule.above());
+  } else if (!rule.max().empty() && number > Magnitude(rule.kind(), rule.max())) {
+    bound = absl::StrCat(" is too large; it must be at most ", rule.max());
+  }
+  if (!bound.empty()) faults_.Add(positions_.Find(path), shown + bound);
+}
+
+// A field whose feature is not built is accepted where it equals its default.
+void FieldChecker::CheckSupported(const std::string& path, const Field& field,
+                                  const Message& message) {
+  const FieldRule& rule = RuleOf(field);
+  if (rule.later().empty() || within_unsupported_ || !positions_.Has(path)) return;
+  const std::vector<std::string> printed = Printed(field, message);
+  if (rule.none() && printed == std::vector<std::string>{"\"none\""}) return;
+  const std::unique_ptr<Message> fallback(message.New());
+  const Positions nowhere;
+  FaultList ignored;
+  FieldChecker(nowhere, ignored).CheckField(path, field, *fallback);
+  if (printed == Printed(field, *fallback)) return;
+  faults_.Add(positions_.Find(path),
+              absl::StrCat("not supported yet: ", rule.later(), "; ", Supported(rule)));
+}
+
+}  // namespace levee

@@ -1,0 +1,46 @@
+// The generic part of validation: what the annotations of config.proto say.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/fault.h"
+#include "config/positions.h"
+#include "google/protobuf/message.h"
+
+namespace levee {
+
+// Completes and checks a message of the configuration, field by field: gives every field that is
+// not given its default, brings texts into their canonical spelling, and reports what is missing,
+// malformed, out of bounds, given twice, or not supported yet. Knows no field by name; what fields
+// have to do with each other is validate.h's.
+class FieldChecker {
+ public:
+  FieldChecker(const Positions& positions, FaultList& faults)
+      : positions_(positions), faults_(faults) {}
+
+  // `path` leads to `message`; empty for the whole configuration.
+  void CheckMessage(const std::string& path, google::protobuf::Message& message);
+
+ private:
+  using Field = google::protobuf::FieldDescriptor;
+  using Message = google::protobuf::Message;
+
+  void CheckField(const std::string& path, const Field& field, Message& message);
+  bool Complete(const std::string& path, const Field& field, Message& message);
+  void CheckMessages(const std::string& path, const Field& field, Message& message);
+  void CheckNames(const std::string& path, const Field& field, const Message& message);
+  void CheckValues(const std::string& path, const Field& field, Message& message);
+  void CheckText(const std::string& path, const Field& field, std::string& text);
+  void CheckNumber(const std::string& path, const Field& field, const Message& message);
+  void CheckBounds(const std::string& path, const Field& field, double number,
+                   const std::string& shown);
+  void CheckSupported(const std::string& path, const Field& field, const Message& message);
+
+  const Positions& positions_;
+  FaultList& faults_;
+  // Within a field that is not supported, nested ones are not reported too.
+  bool within_unsupported_ = false;
+};
+
+}  // namespace levee

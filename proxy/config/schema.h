@@ -1,0 +1,37 @@
+// What the descriptors of config.proto say: the annotations and conventions of annotations.proto.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "google/protobuf/descriptor.h"
+#include "levee/config/v1/annotations.pb.h"
+
+namespace levee {
+
+const config::v1::FieldRule& RuleOf(const google::protobuf::FieldDescriptor& field);
+
+// The names a YAML mapping of this message may have.
+std::vector<std::string> KeysOf(const google::protobuf::Descriptor& message);
+
+// The field of that YAML name, nullptr if there is none.
+const google::protobuf::FieldDescriptor* FindField(const google::protobuf::Descriptor& message,
+                                                   const std::string& key);
+
+// The field that a plain value in place of the message goes to, nullptr if there is none.
+const google::protobuf::FieldDescriptor* PlainValueOf(const google::protobuf::Descriptor& message);
+
+// `name` of a list's messages, by which its entries are known; nullptr for other fields.
+const google::protobuf::FieldDescriptor* NameOf(const google::protobuf::FieldDescriptor& list);
+
+// How an enum value is written in YAML: COMMIT_AUTO of Commit is "auto".
+std::string WordOf(const google::protobuf::EnumValueDescriptor& value);
+
+// The words of all values but UNSPECIFIED.
+std::vector<std::string> WordsOf(const google::protobuf::EnumDescriptor& type);
+
+// The value of that word, nullptr if there is none.
+const google::protobuf::EnumValueDescriptor* FindWord(const google::protobuf::EnumDescriptor& type,
+                                                      const std::string& word);
+
+}  // namespace levee

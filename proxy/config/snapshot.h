@@ -1,0 +1,72 @@
+// A validated configuration, immutable, as the data plane reads it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "policy/retry_policy.h"
+#include "policy/route_table.h"
+
+namespace levee {
+
+// Where to listen: host:port (unix sockets later). `field` and `position` name the line of the
+// configuration for messages about a busy port.
+struct ListenAddress {
+  std::string host;  // IP literal without brackets
+  uint16_t port = 0;  // 0: the system picks one
+  std::string position;  // "levee.yaml:3:14: listeners[0].address", or "built-in default: ..."
+};
+
+struct ListenerSpec {
+  std::string name;
+  ListenAddress address;
+};
+
+struct EndpointSpec {
+  enum class Kind {
+    kAddress,    // host:port; host is an IP literal or "localhost"
+    kAuthority,  // dial what the call's :authority says
+  };
+  Kind kind = Kind::kAddress;
+  std::string host;
+  uint16_t port = 0;
+};
+
+// `reconnect`: full jitter over initial x multiplier^n up to max, unless said otherwise.
+struct UpstreamSpec {
+  std::string name;
+  std::vector<EndpointSpec> endpoints;  // one kAuthority, or any number of kAddress
+  absl::Duration connect_timeout = absl::Seconds(1);
+  BackoffPolicy reconnect;
+  bool by_authority() const {
+    return !endpoints.empty() && endpoints[0].kind == EndpointSpec::Kind::kAuthority;
+  }
+};
+
+struct Limits {
+  int64_t replay_bytes = 16 << 20;
+  int streams_per_connection = 1024;
+  int64_t metadata_bytes = 16 << 10;
+  int metadata_fields = 100;
+  int method_labels = 50;
+  int destinations = 1000;
+};
+
+// One configuration. Workers hold it by shared_ptr<const Snapshot>; nothing in it changes.
+struct Snapshot {
+  std::vector<ListenerSpec> listeners;
+  ListenAddress metrics;
+  bool metrics_enabled = true;
+  std::vector<UpstreamSpec> upstreams;
+  std::vector<CallPolicy> policies;
+  RouteTable routes{{}};
+  OverloadPolicy overload;
+  Limits limits;
+  absl::Duration drain_timeout = absl::Seconds(20);
+  std::string sha256;  // hex, of the effective configuration
+};
+
+}  // namespace levee

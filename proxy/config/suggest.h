@@ -1,0 +1,16 @@
+// Which name was meant.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace levee {
+
+// What to append to "unknown ..." when `word` is none of `known`: "; did you mean max_attempts?" if
+// one of them is near, "; LABEL: a, b, c" otherwise, and nothing if there are none. Case, '-' and
+// '_' do not count. At most kMaxListed names are listed.
+std::string Suggestion(const std::string& word, const std::vector<std::string>& known,
+                       const std::string& label);
+inline constexpr size_t kMaxListed = 24;
+
+}  // namespace levee

@@ -1,0 +1,243 @@
+#include "config/values.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "config/suggest.h"
+
+namespace levee {
+namespace {
+
+using config::v1::FieldRule;
+
+absl::Status Wrong(const std::string& text, const std::string& what) {
+  return absl::InvalidArgumentError(absl::StrCat("\"", text, "\" ", what));
+}
+
+bool IsNumber(const std::string& text) {
+  double number;
+  return absl::SimpleAtod(text, &number);
+}
+
+constexpr std::array<std::pair<const char*, int64_t>, 4> kSizeUnits = {
+    {{"GiB", int64_t{1} << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}}};
+
+std::string FormatSize(int64_t bytes) {
+  for (const auto& [unit, size] : kSizeUnits) {
+    if (bytes != 0 && bytes % size == 0) return absl::StrCat(bytes / size, unit);
+  }
+  return absl::StrCat(bytes, "B");
+}
+
+absl::StatusOr<ParsedText> ParseName(const std::string& text) {
+  const bool fits = std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return absl::ascii_isalnum(c) || c == '-' || c == '_' || c == '.';
+  });
+  if (!fits || text.empty() || text.size() > 63) {
+    return Wrong(text, "is no name; it has 1 to 63 letters, digits, '-', '_' and '.'");
+  }
+  return ParsedText{text};
+}
+
+absl::StatusOr<ParsedText> ParseHttpStatus(const std::string& text) {
+  const bool three = text.size() == 3 && text[0] >= '1' && text[0] <= '5';
+  const bool digits = three && absl::ascii_isdigit(static_cast<unsigned char>(text[1])) &&
+                      absl::ascii_isdigit(static_cast<unsigned char>(text[2]));
+  if (!digits && !(three && text.substr(1) == "xx")) {
+    return Wrong(text, "is no HTTP status; say 429, or 5xx for 500 to 599");
+  }
+  return ParsedText{text};
+}
+
+absl::StatusOr<ParsedText> ParseRate(const std::string& text) {
+  const size_t slash = text.find('/');
+  const std::string unit = slash == std::string::npos ? "" : text.substr(slash + 1);
+  const double seconds = unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  double count;
+  if (seconds == 0 || !absl::SimpleAtod(text.substr(0, slash), &count) || !std::isfinite(count) ||
+      count <= 0) {
+    return Wrong(text, "is no rate; say 100/s, 100/m or 100/h");
+  }
+  return ParsedText{text, count / seconds};
+}
+
+absl::StatusOr<ParsedText> ParseAuthorityGlob(const std::string& text) {
+  if (text.empty() || text.find_first_of("/ ") != std::string::npos) {
+    return Wrong(text, "can never match: an authority is HOST:PORT; say \"cart.shop:*\"");
+  }
+  return ParsedText{text};
+}
+
+absl::StatusOr<ParsedText> ParseMethodGlob(const std::string& text) {
+  if (text.empty() || (text[0] != '/' && text[0] != '*')) {
+    const std::string meant = text.find('/') == std::string::npos ? "/pkg.Service/*" : "/" + text;
+    return Wrong(text, absl::StrCat("can never match: methods begin with '/'; say \"", meant, "\""));
+  }
+  return ParsedText{text};
+}
+
+// `family`: AF_INET or AF_INET6. Pure conversion, although the header is the system's.
+bool IsIp(int family, const std::string& host) {
+  unsigned char address[sizeof(in6_addr)];
+  return inet_pton(family, host.c_str(), address) == 1;
+}
+
+absl::StatusOr<ParsedText> FromDuration(const absl::StatusOr<absl::Duration>& duration) {
+  if (!duration.ok()) return duration.status();
+  return ParsedText{absl::FormatDuration(*duration), absl::ToDoubleSeconds(*duration)};
+}
+
+absl::StatusOr<ParsedText> FromSize(const absl::StatusOr<int64_t>& bytes) {
+  if (!bytes.ok()) return bytes.status();
+  return ParsedText{FormatSize(*bytes), static_cast<double>(*bytes)};
+}
+
+absl::StatusOr<ParsedText> FromCode(const absl::StatusOr<StatusCode>& code) {
+  if (!code.ok()) return code.status();
+  return ParsedText{std::string(StatusCodeName(*code))};
+}
+
+absl::StatusOr<ParsedText> AsItIs(const std::string& text, const absl::Status& status) {
+  if (!status.ok()) return status;
+  return ParsedText{text};
+}
+
+struct HostPort {
+  std::string host;  // without brackets
+  uint16_t port = 0;
+  bool is_ip = false;
+};
+
+// Splits at the last colon; IPv6 literals stand in brackets. `example`: what to say instead.
+absl::StatusOr<HostPort> ParseHostPort(const std::string& text, const std::string& example) {
+  const size_t colon = text.rfind(':');
+  if (colon == std::string::npos || colon == 0) {
+    return Wrong(text, absl::StrCat("is not HOST:PORT; say ", example));
+  }
+  HostPort parsed;
+  parsed.host = text.substr(0, colon);
+  const std::string port = text.substr(colon + 1);
+  int number;
+  if (port.empty() || port.size() > 5 ||
+      !std::all_of(port.begin(), port.end(), absl::ascii_isdigit) ||
+      !absl::SimpleAtoi(port, &number) || number > 65535) {
+    return Wrong(text, absl::StrCat("has no port from 0 to 65535; say ", example));
+  }
+  parsed.port = static_cast<uint16_t>(number);
+  if (parsed.host.front() == '[' && parsed.host.back() == ']') {
+    parsed.host = parsed.host.substr(1, parsed.host.size() - 2);
+    parsed.is_ip = IsIp(AF_INET6, parsed.host);
+    if (!parsed.is_ip) return Wrong(text, "has no IPv6 address in its brackets; say [::1]:50051");
+  } else if (parsed.host.find(':') != std::string::npos) {
+    return Wrong(text, "has several colons; an IPv6 address stands in brackets, as in [::1]:50051");
+  } else {
+    parsed.is_ip = IsIp(AF_INET, parsed.host);
+  }
+  return parsed;
+}
+
+}  // namespace
+
+absl::StatusOr<absl::Duration> ParseDuration(const std::string& text) {
+  absl::Duration duration;
+  if (IsNumber(text) && std::any_of(text.begin(), text.end(), absl::ascii_isdigit)) {
+    return Wrong(text, absl::StrCat("has no unit; say ", text, "ms or ", text, "s"));
+  }
+  if (!absl::ParseDuration(text, &duration) || text.find("inf") != std::string::npos) {
+    return Wrong(text, "is no duration; say 250ms, 10s or 1m30s (units: ns, us, ms, s, m, h)");
+  }
+  if (duration > absl::Hours(8760)) return Wrong(text, "is too long; at most 8760h is allowed");
+  return duration;
+}
+
+absl::StatusOr<int64_t> ParseSize(const std::string& text) {
+  if (IsNumber(text)) {
+    return Wrong(text, absl::StrCat("has no unit; say ", text, "KiB or ", text, "B"));
+  }
+  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const std::string unit = text.substr(digits);
+  int64_t count;
+  for (const auto& [name, size] : kSizeUnits) {
+    int64_t bytes;
+    if (unit == name && absl::SimpleAtoi(text.substr(0, digits), &count)) {
+      if (__builtin_mul_overflow(count, size, &bytes)) return Wrong(text, "is too large");
+      return bytes;
+    }
+  }
+  return Wrong(text, "is no size; say 64KiB (a whole number and B, KiB, MiB or GiB)");
+}
+
+absl::StatusOr<StatusCode> ParseFailureCode(const std::string& text) {
+  const std::optional<StatusCode> code = ParseStatusCode(text);
+  if (code == StatusCode::kOk) return Wrong(text, "is success; name a code that means failure");
+  if (code.has_value()) return *code;
+  if (IsNumber(text)) return Wrong(text, "is no gRPC status code; they are 1 to 16");
+  std::vector<std::string> names;
+  for (int i = 1; i < kStatusCodes; ++i) {
+    names.emplace_back(StatusCodeName(static_cast<StatusCode>(i)));
+  }
+  return Wrong(text, absl::StrCat("is no gRPC status code", Suggestion(text, names, "they are")));
+}
+
+absl::StatusOr<ListenAddress> ParseListenAddress(const std::string& text) {
+  if (text.starts_with("unix:")) {
+    return Wrong(text, "is not supported yet: needs Unix sockets; say 127.0.0.1:9460");
+  }
+  absl::StatusOr<HostPort> parsed = ParseHostPort(text, "127.0.0.1:9460");
+  if (!parsed.ok()) return parsed.status();
+  if (parsed->host == "localhost") {
+    parsed->host = "127.0.0.1";
+  } else if (!parsed->is_ip) {
+    return Wrong(text, "has no IP address to listen on; say 127.0.0.1 or 0.0.0.0 for all");
+  }
+  return ListenAddress{parsed->host, parsed->port, ""};
+}
+
+absl::StatusOr<EndpointSpec> ParseEndpoint(const std::string& text) {
+  if (text == "authority:") return EndpointSpec{EndpointSpec::Kind::kAuthority, "", 0};
+  if (text.starts_with("authority:")) {
+    return Wrong(text, "has something after \"authority:\"; the call's :authority says where");
+  }
+  if (text.starts_with("unix:")) {
+    return Wrong(text, "is not supported yet: needs Unix sockets; say IP:PORT");
+  }
+  if (text.starts_with("dns:")) {
+    return Wrong(text, "is not supported yet: needs a DNS resolver; say IP:PORT or localhost:PORT");
+  }
+  const absl::StatusOr<HostPort> parsed = ParseHostPort(text, "10.0.0.7:50051");
+  if (!parsed.ok()) return parsed.status();
+  if (parsed->port == 0) return Wrong(text, "has port 0; say the port that the upstream listens on");
+  if (!parsed->is_ip && parsed->host != "localhost") {
+    return Wrong(text, "has no IP address; names other than localhost are not supported yet: they "
+                       "need a DNS resolver");
+  }
+  return EndpointSpec{EndpointSpec::Kind::kAddress, parsed->host, parsed->port};
+}
+
+absl::StatusOr<ParsedText> ParseText(FieldRule::Kind kind, const std::string& text) {
+  switch (kind) {
+    case FieldRule::NAME: return ParseName(text);
+    case FieldRule::DURATION: return FromDuration(ParseDuration(text));
+    case FieldRule::SIZE: return FromSize(ParseSize(text));
+    case FieldRule::STATUS_CODE: return FromCode(ParseFailureCode(text));
+    case FieldRule::HTTP_STATUS: return ParseHttpStatus(text);
+    case FieldRule::RATE: return ParseRate(text);
+    case FieldRule::LISTEN_ADDRESS: return AsItIs(text, ParseListenAddress(text).status());
+    case FieldRule::ENDPOINT: return AsItIs(text, ParseEndpoint(text).status());
+    case FieldRule::AUTHORITY_GLOB: return ParseAuthorityGlob(text);
+    case FieldRule::METHOD_GLOB: return ParseMethodGlob(text);
+    default:
+      if (text.empty()) return Wrong(text, "is empty; leave the field out instead");
+      return ParsedText{text};
+  }
+}
+
+}  // namespace levee

@@ -1,0 +1,40 @@
+// What text values of a configuration mean. Pure; errors are half sentences that a field's path and
+// a colon precede: `"250" has no unit; say 250ms or 250s`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "config/snapshot.h"
+#include "levee/config/v1/annotations.pb.h"
+#include "wire/status.h"
+
+namespace levee {
+
+// "250ms", "1m30s", "-5s"; at most a year, so that sums stay far from overflow.
+absl::StatusOr<absl::Duration> ParseDuration(const std::string& text);
+
+// "64KiB" in bytes; B, KiB, MiB and GiB.
+absl::StatusOr<int64_t> ParseSize(const std::string& text);
+
+// A gRPC code other than OK, by name in any case or by number.
+absl::StatusOr<StatusCode> ParseFailureCode(const std::string& text);
+
+// "127.0.0.1:9460", "[::1]:9460", "localhost:9460" (which is 127.0.0.1). Leaves `position` empty.
+absl::StatusOr<ListenAddress> ParseListenAddress(const std::string& text);
+
+// "10.0.0.7:50051", "[::1]:50051", "localhost:50051" or "authority:".
+absl::StatusOr<EndpointSpec> ParseEndpoint(const std::string& text);
+
+// One value as its field keeps it.
+struct ParsedText {
+  std::string canonical;  // the one spelling: 14 is UNAVAILABLE, 1000ms is 1s
+  double number = 0;      // in seconds, bytes, or per second: for bounds
+};
+
+// Parses `text` as what a field of this kind holds.
+absl::StatusOr<ParsedText> ParseText(config::v1::FieldRule::Kind kind, const std::string& text);
+
+}  // namespace levee

@@ -1,0 +1,123 @@
+// One HTTP/2 stream of a session, either role.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/container/inlined_vector.h"
+#include "base/chunk.h"
+#include "base/intrusive_list.h"
+#include "wire/metadata.h"
+
+namespace levee::h2 {
+
+class Session;
+
+// How a stream ended.
+struct StreamEnd {
+  enum class Cause {
+    kComplete,  // both sides sent END_STREAM
+    kReset,     // RST_STREAM, from the peer or by the session for a malformed message
+    kExcluded,  // GOAWAY with a last-stream-id below this stream: surely not processed
+    kLost       // the connection went away
+  };
+  Cause cause = Cause::kComplete;
+  uint32_t error_code = 0;  // HTTP/2 error code, for kReset
+  // False: not one byte of the stream's HEADERS was written to the connection.
+  bool left = true;
+};
+
+// Receives a stream's events. Called from Session::Receive, Serialize and ConnectionLost; it may
+// use its own and other sessions' streams there, but not call Receive or Serialize.
+class StreamHandler {
+ public:
+  // The final response head (client role). 1xx heads are skipped. May swap `head` out. `end`: the
+  // answer is complete (trailers-only); OnEnd is not called then.
+  virtual void OnHead(Metadata& head, bool end) = 0;
+
+  // A piece of the body, not empty. Its flow-control window is returned by Stream::Credit.
+  virtual void OnData(const Chunk& data) = 0;
+
+  // The peer sent END_STREAM; `trailers` is nullptr if it came with DATA. May swap them out.
+  virtual void OnEnd(Metadata* trailers) = 0;
+
+  // `bytes` of queued DATA were handed to the connection.
+  virtual void OnSent(size_t bytes) = 0;
+
+  // The last event: the Stream is gone afterwards.
+  virtual void OnClosed(const StreamEnd& end) = 0;
+
+ protected:
+  ~StreamHandler() = default;
+};
+
+// Owned by its Session and pooled. Everything sent is queued and leaves with the session's next
+// Serialize. One thread.
+class Stream : public ListLink<Stream> {
+ public:
+  int32_t id() const { return id_; }
+
+  // The header block that SendHead will send: fill it first.
+  Metadata& head() { return head_; }
+
+  // Sends head(), once. `end`: END_STREAM (a request without body, a trailers-only answer).
+  void SendHead(bool end);
+
+  // Queues body bytes; `end` half-closes, then `data` may be empty.
+  void SendData(const Chunk& data, bool end);
+
+  // The trailers that SendTrailers will send after all queued data.
+  Metadata& trailers() { return trailers_; }
+  void SendTrailers();
+
+  // RST_STREAM. No events come afterwards, and the Stream must not be used any more.
+  void Reset(uint32_t error_code);
+
+  // No events come any more; incoming data is dropped and its window returned.
+  void Detach() { handler_ = nullptr; }
+
+  // The peer may send `bytes` more.
+  void Credit(size_t bytes);
+
+  // Body bytes queued and not yet handed to the connection.
+  size_t queued_bytes() const { return queued_bytes_; }
+
+  // The head went over Session::Options::metadata_*: only the fields that fit are there.
+  bool oversized() const { return oversized_; }
+
+ private:
+  friend class Session;
+  friend class StreamPool;
+
+  void Recycle();
+  void SendRest();
+  void SubmitTrailers();
+  void TakeQueued(size_t bytes, uint8_t* to);
+
+  Session* session_ = nullptr;
+  StreamHandler* handler_ = nullptr;
+  int32_t id_ = 0;
+
+  // Receiving.
+  Metadata received_;
+  bool head_received_ = false;
+  bool remote_ended_ = false;
+  bool oversized_ = false;
+
+  // Sending. `sending_data_`: nghttp2 holds a data source that reads the queue.
+  Metadata head_;
+  Metadata trailers_;
+  absl::InlinedVector<Chunk, 2> queue_;
+  size_t queue_front_ = 0;  // index of the first chunk that is not all sent
+  size_t front_sent_ = 0;   // bytes of it that are
+  size_t queued_bytes_ = 0;
+  bool open_ = false;  // nghttp2 knows the stream
+  bool sending_data_ = false;
+  bool data_source_done_ = false;  // it has said EOF, and nghttp2 has not let go of it yet
+  bool data_ended_ = false;        // END_STREAM or trailers follow the queue
+  bool has_trailers_ = false;
+  bool trailers_submitted_ = false;
+  uint64_t head_at_ = UINT64_MAX;  // position of HEADERS in the connection's output
+};
+
+}  // namespace levee::h2

@@ -1,0 +1,110 @@
+#include "net/address.h"
+
+#include <arpa/inet.h>
+
+#include <cstring>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+namespace levee::net {
+namespace {
+
+const sockaddr_in& V4(const sockaddr_storage& storage) {
+  return reinterpret_cast<const sockaddr_in&>(storage);
+}
+const sockaddr_in6& V6(const sockaddr_storage& storage) {
+  return reinterpret_cast<const sockaddr_in6&>(storage);
+}
+
+}  // namespace
+
+Address::Address(const sockaddr* address, socklen_t size) : size_(size) {
+  std::memcpy(&storage_, address, size);
+}
+
+std::optional<Address> Address::FromIp(std::string_view host, uint16_t port) {
+  const std::string text(host);
+  sockaddr_in v4{};
+  v4.sin_family = AF_INET;
+  v4.sin_port = htons(port);
+  if (inet_pton(AF_INET, text.c_str(), &v4.sin_addr) == 1) {
+    return Address(reinterpret_cast<const sockaddr*>(&v4), sizeof v4);
+  }
+  sockaddr_in6 v6{};
+  v6.sin6_family = AF_INET6;
+  v6.sin6_port = htons(port);
+  if (inet_pton(AF_INET6, text.c_str(), &v6.sin6_addr) == 1) {
+    return Address(reinterpret_cast<const sockaddr*>(&v6), sizeof v6);
+  }
+  return std::nullopt;
+}
+
+uint16_t Address::port() const {
+  return ntohs(family() == AF_INET6 ? V6(storage_).sin6_port : V4(storage_).sin_port);
+}
+
+void Address::set_port(uint16_t port) {
+  if (family() == AF_INET6) {
+    reinterpret_cast<sockaddr_in6&>(storage_).sin6_port = htons(port);
+  } else {
+    reinterpret_cast<sockaddr_in&>(storage_).sin_port = htons(port);
+  }
+}
+
+std::string Address::ToString() const {
+  char text[INET6_ADDRSTRLEN] = "";
+  if (family() == AF_INET6) {
+    inet_ntop(AF_INET6, &V6(storage_).sin6_addr, text, sizeof text);
+    return absl::StrCat("[", text, "]:", port());
+  }
+  inet_ntop(AF_INET, &V4(storage_).sin_addr, text, sizeof text);
+  return absl::StrCat(text, ":", port());
+}
+
+bool Address::IsWildcard() const {
+  if (family() == AF_INET6) return IN6_IS_ADDR_UNSPECIFIED(&V6(storage_).sin6_addr);
+  return V4(storage_).sin_addr.s_addr == htonl(INADDR_ANY);
+}
+
+bool Address::IsLoopback() const {
+  if (family() == AF_INET6) return IN6_IS_ADDR_LOOPBACK(&V6(storage_).sin6_addr);
+  return (ntohl(V4(storage_).sin_addr.s_addr) >> 24) == 127;
+}
+
+bool Address::SameHost(const Address& other) const {
+  if (family() != other.family()) return false;
+  if (family() == AF_INET6) {
+    return IN6_ARE_ADDR_EQUAL(&V6(storage_).sin6_addr, &V6(other.storage_).sin6_addr);
+  }
+  return V4(storage_).sin_addr.s_addr == V4(other.storage_).sin_addr.s_addr;
+}
+
+bool Address::Reaches(const Address& listener) const {
+  if (port() != listener.port()) return false;
+  // Connecting to a wildcard address reaches the loopback interface.
+  return SameHost(listener) || (listener.IsWildcard() && (IsLoopback() || IsWildcard())) ||
+         (IsWildcard() && listener.IsLoopback());
+}
+
+bool operator==(const Address& a, const Address& b) {
+  return a.port() == b.port() && a.SameHost(b);
+}
+
+std::optional<HostPort> SplitHostPort(std::string_view text) {
+  const size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  std::string_view host = text.substr(0, colon);
+  const std::string_view digits = text.substr(colon + 1);
+  if (host.starts_with('[') && host.ends_with(']')) {
+    host = host.substr(1, host.size() - 2);
+  } else if (host.find(':') != std::string_view::npos) {
+    return std::nullopt;  // An IPv6 address needs brackets to have a port.
+  }
+  int port = 0;
+  const bool number = absl::SimpleAtoi(absl::string_view(digits.data(), digits.size()), &port);
+  if (host.empty() || !number || port < 1 || port > 65535) return std::nullopt;
+  return HostPort{host, static_cast<uint16_t>(port)};
+}
+
+}  // namespace levee::net

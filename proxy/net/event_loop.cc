@@ -1,0 +1,172 @@
+#include "net/event_loop.h"
+
+#include <sys/random.h>
+#include <uv.h>
+
+#include <utility>
+
+#include "base/check.h"
+#include "net/event_loop_uv.h"
+
+namespace levee::net {
+namespace {
+
+constexpr size_t kReadBufferBytes = 256 * 1024;
+
+void Ignore(uv_timer_t*) {}
+
+}  // namespace
+
+Instant ReadClock() { return Instant::FromNanos(static_cast<int64_t>(uv_hrtime())); }
+
+uint64_t RandomSeed() {
+  uint64_t seed = 0;
+  LEVEE_CHECK(getrandom(&seed, sizeof seed, 0) == sizeof seed);
+  return seed;
+}
+
+EventLoop::Internals::Internals(EventLoop& owner) : loop(owner) {
+  LEVEE_CHECK(uv_loop_init(&uv) == 0);
+  uv_check_init(&uv, &check);
+  uv_async_init(&uv, &async, OnAsync);
+  uv_timer_init(&uv, &timer);
+  check.data = async.data = this;
+  uv_check_start(&check, OnCheck);
+}
+
+void EventLoop::Internals::OnCheck(uv_check_t* check) {
+  static_cast<Internals*>(check->data)->loop.EndTurn();
+}
+
+void EventLoop::Internals::OnAsync(uv_async_t* async) {
+  static_cast<Internals*>(async->data)->loop.RunPosted();
+}
+
+void EventLoop::Internals::BeginTurn() {
+  if (std::exchange(loop.turn_started_, true)) return;
+  loop.now_ = ReadClock();
+}
+
+void EventLoop::Internals::WakeAt(Instant when) {
+  if (when == wake_at) return;
+  wake_at = when;
+  if (when.is_infinite()) {
+    uv_timer_stop(&timer);
+    return;
+  }
+  // libuv counts in whole milliseconds of its own cached time; one more never wakes too early. The
+  // timer only ends the poll: what is due is done at the end of the turn.
+  const int64_t wait = when.nanos() - loop.now_.nanos();
+  const auto milliseconds = static_cast<uint64_t>(wait <= 0 ? 0 : (wait + 999'999) / 1'000'000);
+  uv_timer_start(&timer, Ignore, milliseconds, 0);
+}
+
+EventLoop::EventLoop()
+    : internals_(std::make_unique<Internals>(*this)),
+      read_buffer_(kReadBufferBytes),
+      now_(ReadClock()) {}
+
+EventLoop::~EventLoop() {
+  // Everything but the loop's own handles has been closed by its owners; their close callbacks, and
+  // then ours, need further turns.
+  for (auto& signal : internals_->signals) {
+    uv_close(reinterpret_cast<uv_handle_t*>(&signal->handle), nullptr);
+  }
+  for (uv_handle_t* handle : {reinterpret_cast<uv_handle_t*>(&internals_->check),
+                              reinterpret_cast<uv_handle_t*>(&internals_->async),
+                              reinterpret_cast<uv_handle_t*>(&internals_->timer)}) {
+    uv_close(handle, nullptr);
+  }
+  uv_run(&internals_->uv, UV_RUN_DEFAULT);
+  LEVEE_CHECK(uv_loop_close(&internals_->uv) == 0);
+}
+
+void EventLoop::SetTurnHandler(TurnHandler* handler) { turn_handler_ = handler; }
+
+void EventLoop::Run() {
+  uv_async_send(&internals_->async);
+  uv_run(&internals_->uv, UV_RUN_DEFAULT);
+}
+
+void EventLoop::Stop() {
+  Post([this] { stop_ = true; });
+}
+
+void EventLoop::Post(std::function<void()> task) {
+  {
+    const std::lock_guard lock(posted_mutex_);
+    posted_.push_back(std::move(task));
+  }
+  uv_async_send(&internals_->async);
+}
+
+void EventLoop::RunPosted() {
+  internals_->BeginTurn();
+  std::vector<std::function<void()>> tasks;
+  {
+    const std::lock_guard lock(posted_mutex_);
+    tasks.swap(posted_);
+  }
+  for (auto& task : tasks) task();
+}
+
+Instant EventLoop::now() {
+  internals_->BeginTurn();
+  return now_;
+}
+
+void EventLoop::EndTurn() {
+  internals_->BeginTurn();
+  if (turn_handler_ != nullptr) internals_->WakeAt(turn_handler_->OnTurnEnd(now_));
+  turn_started_ = false;
+  if (stop_) uv_stop(&internals_->uv);
+}
+
+void EventLoop::OnSignal(int signal, std::function<void()> handler) {
+  auto entry = std::make_unique<Internals::Signal>();
+  entry->handler = std::move(handler);
+  entry->handle.data = entry.get();
+  uv_signal_init(&internals_->uv, &entry->handle);
+  uv_signal_start(
+      &entry->handle,
+      [](uv_signal_t* handle, int) { static_cast<Internals::Signal*>(handle->data)->handler(); },
+      signal);
+  internals_->signals.push_back(std::move(entry));
+}
+
+// Outlives its Watch until libuv has closed the handle.
+struct EventLoop::Watch::State {
+  uv_poll_t poll;
+  EventLoop* loop;
+  ReadyHandler* handler;
+};
+
+EventLoop::Watch::Watch(EventLoop& loop, int fd, ReadyHandler& handler)
+    : state_(new State{{}, &loop, &handler}) {
+  LEVEE_CHECK(uv_poll_init(&loop.internals_->uv, &state_->poll, fd) == 0);
+  state_->poll.data = state_;
+}
+
+EventLoop::Watch::~Watch() {
+  state_->handler = nullptr;
+  uv_close(reinterpret_cast<uv_handle_t*>(&state_->poll), [](uv_handle_t* handle) {
+    delete static_cast<State*>(handle->data);
+  });
+}
+
+void EventLoop::Watch::Set(bool read, bool write) {
+  const int events = (read ? UV_READABLE : 0) | (write ? UV_WRITABLE : 0);
+  if (events == 0) {
+    uv_poll_stop(&state_->poll);
+    return;
+  }
+  uv_poll_start(&state_->poll, events, [](uv_poll_t* poll, int status, int ready) {
+    State* state = static_cast<State*>(poll->data);
+    if (state->handler == nullptr) return;
+    state->loop->internals_->BeginTurn();
+    // An error on the descriptor shows when it is read.
+    state->handler->OnReady(status < 0 || (ready & UV_READABLE) != 0, (ready & UV_WRITABLE) != 0);
+  });
+}
+
+}  // namespace levee::net

@@ -1,0 +1,106 @@
+// One thread's event loop, on libuv.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "base/instant.h"
+
+namespace levee::net {
+
+// The monotonic clock, read now. For use outside a loop; within one, EventLoop::now() is cheaper.
+Instant ReadClock();
+
+// 64 bits from the kernel's random source, to seed generators.
+uint64_t RandomSeed();
+
+// Told at the end of every turn of a loop, after all I/O of that turn.
+class TurnHandler {
+ public:
+  // Returns when the next turn must come at the latest; Infinite: when there is I/O.
+  virtual Instant OnTurnEnd(Instant now) = 0;
+
+ protected:
+  ~TurnHandler() = default;
+};
+
+// Told when a file descriptor is ready (level-triggered).
+class ReadyHandler {
+ public:
+  virtual void OnReady(bool readable, bool writable) = 0;
+
+ protected:
+  ~ReadyHandler() = default;
+};
+
+// All functions but Post and Stop only from the thread that calls Run (or before Run).
+class EventLoop {
+ public:
+  EventLoop();
+  ~EventLoop();
+  EventLoop(const EventLoop&) = delete;
+  EventLoop& operator=(const EventLoop&) = delete;
+
+  // `handler` may be nullptr.
+  void SetTurnHandler(TurnHandler* handler);
+
+  // Turns until Stop.
+  void Run();
+
+  // Ends Run after the current turn. Any thread.
+  void Stop();
+
+  // Runs `task` in this loop's thread, in order. Any thread; what is posted after Run has returned
+  // is destroyed unrun.
+  void Post(std::function<void()> task);
+
+  // The start of the current turn: one clock reading per turn.
+  Instant now();
+
+  // Calls `handler` in the loop when the process gets the signal. Not more than one per signal.
+  void OnSignal(int signal, std::function<void()> handler);
+
+  // Memory to read into, shared by all sockets of the loop; its content lasts for one callback.
+  std::span<uint8_t> read_buffer() { return read_buffer_; }
+
+  // Watches one descriptor for as long as it lives; does not own it.
+  class Watch {
+   public:
+    Watch(EventLoop& loop, int fd, ReadyHandler& handler);
+    ~Watch();
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
+
+    // What to be told of; nothing at first.
+    void Set(bool read, bool write);
+
+   private:
+    struct State;
+    State* state_;
+  };
+
+  struct Internals;
+  Internals& internals() { return *internals_; }
+
+ private:
+  friend struct Internals;
+
+  void RunPosted();
+  void EndTurn();
+
+  std::unique_ptr<Internals> internals_;
+  TurnHandler* turn_handler_ = nullptr;
+  std::vector<uint8_t> read_buffer_;
+  Instant now_;
+  bool turn_started_ = false;
+
+  std::mutex posted_mutex_;
+  std::vector<std::function<void()>> posted_;
+  bool stop_ = false;
+};
+
+}  // namespace levee::net

@@ -1,0 +1,38 @@
+// What other files of net/ need to know of the loop's libuv side.
+#pragma once
+
+#include <uv.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/instant.h"
+#include "net/event_loop.h"
+
+namespace levee::net {
+
+struct EventLoop::Internals {
+  explicit Internals(EventLoop& owner);
+
+  static void OnCheck(uv_check_t* check);
+  static void OnAsync(uv_async_t* async);
+
+  void BeginTurn();
+  void WakeAt(Instant when);
+
+  struct Signal {
+    uv_signal_t handle;
+    std::function<void()> handler;
+  };
+
+  EventLoop& loop;
+  uv_loop_t uv;
+  uv_check_t check;
+  uv_async_t async;
+  uv_timer_t timer;
+  Instant wake_at = Instant::Infinite();
+  std::vector<std::unique_ptr<Signal>> signals;
+};
+
+}  // namespace levee::net

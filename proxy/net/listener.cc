@@ -1,0 +1,66 @@
+#include "net/listener.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace levee::net {
+namespace {
+
+constexpr int kBacklog = 4096;
+// Connections taken per wakeup, so that a burst of them does not starve those that are open.
+constexpr int kAcceptsPerTurn = 64;
+
+absl::Status Error(const Address& address, int error) {
+  return absl::FailedPreconditionError(absl::StrCat(
+      "cannot listen on ", address.ToString(), ": ", std::generic_category().message(error)));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(EventLoop& loop, const Address& address,
+                                                         std::function<void(int)> accepted) {
+  const int fd = socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return Error(address, errno);
+  // A restart may bind while old connections linger; two listeners on one port still clash.
+  const int on = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  sockaddr_storage bound{};
+  socklen_t size = sizeof bound;
+  if (bind(fd, address.get(), address.size()) != 0 || listen(fd, kBacklog) != 0 ||
+      getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &size) != 0) {
+    const int error = errno;
+    close(fd);
+    return Error(address, error);
+  }
+  return std::unique_ptr<Listener>(
+      new Listener(loop, fd, Address(reinterpret_cast<const sockaddr*>(&bound), size),
+                   std::move(accepted)));
+}
+
+Listener::Listener(EventLoop& loop, int fd, const Address& address,
+                   std::function<void(int)> accepted)
+    : loop_(loop), fd_(fd), address_(address), accepted_(std::move(accepted)) {
+  watch_.emplace(loop_, fd_, static_cast<ReadyHandler&>(*this));
+  watch_->Set(true, false);
+}
+
+Listener::~Listener() {
+  watch_.reset();
+  close(fd_);
+}
+
+void Listener::OnReady(bool, bool) {
+  for (int i = 0; i < kAcceptsPerTurn; ++i) {
+    const int fd = accept4(fd_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0) return;
+    accepted_(fd);
+  }
+}
+
+}  // namespace levee::net

@@ -1,0 +1,39 @@
+// A listening TCP socket.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "net/address.h"
+#include "net/event_loop.h"
+
+namespace levee::net {
+
+// Accepts connections in the loop's thread and hands out their descriptors (non-blocking, owned by
+// whoever gets them).
+class Listener : private ReadyHandler {
+ public:
+  // Binds and listens at once: a busy port is an error here. `accepted` is called from the loop.
+  static absl::StatusOr<std::unique_ptr<Listener>> Open(EventLoop& loop, const Address& address,
+                                                        std::function<void(int fd)> accepted);
+  ~Listener();
+
+  // With the port that the system chose if 0 was asked for.
+  const Address& address() const { return address_; }
+
+ private:
+  Listener(EventLoop& loop, int fd, const Address& address, std::function<void(int)> accepted);
+  void OnReady(bool readable, bool writable) override;
+
+  EventLoop& loop_;
+  int fd_;
+  Address address_;
+  std::function<void(int)> accepted_;
+  std::optional<EventLoop::Watch> watch_;
+};
+
+}  // namespace levee::net

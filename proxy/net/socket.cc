@@ -1,0 +1,141 @@
+#include "net/socket.h"
+
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+#include <system_error>
+
+namespace levee::net {
+namespace {
+
+// After this long without an acknowledgement the kernel gives a connection up, so that a peer that
+// vanished is noticed without PINGs.
+constexpr unsigned kUserTimeoutMs = 20'000;
+
+std::string ErrorText(int error) {
+  // Lower case, as it stands in the middle of sentences.
+  std::string text = std::generic_category().message(error);
+  if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+void SetTcpOptions(int fd) {
+  const int on = 1;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &kUserTimeoutMs, sizeof kUserTimeoutMs);
+}
+
+}  // namespace
+
+Socket::Socket(EventLoop& loop, int fd, SocketHandler& handler)
+    : loop_(loop), handler_(handler), fd_(fd) {
+  SetTcpOptions(fd_);
+  watch_.emplace(loop_, fd_, static_cast<ReadyHandler&>(*this));
+  UpdateWatch();
+}
+
+Socket::Socket(EventLoop& loop, const Address& to, SocketHandler& handler)
+    : loop_(loop), handler_(handler), state_(State::kConnecting) {
+  fd_ = socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  int error = fd_ < 0 ? errno : 0;
+  if (fd_ >= 0) {
+    SetTcpOptions(fd_);
+    if (connect(fd_, to.get(), to.size()) != 0 && errno != EINPROGRESS) error = errno;
+  }
+  if (error != 0) {
+    loop_.Post([this, error, alive = std::weak_ptr<bool>(alive_)] {
+      if (!alive.expired()) Fail(ErrorText(error));
+    });
+    return;
+  }
+  watch_.emplace(loop_, fd_, static_cast<ReadyHandler&>(*this));
+  want_write_ = true;
+  UpdateWatch();
+}
+
+Socket::~Socket() {
+  watch_.reset();
+  if (fd_ >= 0) close(fd_);
+}
+
+void Socket::UpdateWatch() {
+  if (watch_.has_value()) watch_->Set(state_ == State::kOpen && !paused_, want_write_);
+}
+
+void Socket::OnReady(bool readable, bool writable) {
+  if (state_ == State::kConnecting) {
+    FinishConnecting();
+    return;
+  }
+  if (writable && want_write_) {
+    want_write_ = false;
+    UpdateWatch();
+    handler_.OnWritable();
+  }
+  if (readable && state_ == State::kOpen && !paused_) Read();
+}
+
+void Socket::FinishConnecting() {
+  int error = 0;
+  socklen_t size = sizeof error;
+  getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &size);
+  if (error != 0) {
+    Fail(ErrorText(error));
+    return;
+  }
+  state_ = State::kOpen;
+  want_write_ = false;
+  UpdateWatch();
+  handler_.OnConnected();
+}
+
+void Socket::Read() {
+  const std::span<uint8_t> buffer = loop_.read_buffer();
+  const ssize_t size = recv(fd_, buffer.data(), buffer.size(), 0);
+  if (size > 0) {
+    handler_.OnBytes(buffer.first(static_cast<size_t>(size)));
+  } else if (size == 0) {
+    Fail("connection closed by the peer");
+  } else if (errno != EAGAIN && errno != EINTR) {
+    Fail(ErrorText(errno));
+  }
+}
+
+size_t Socket::Write(ByteSpan bytes) {
+  if (state_ != State::kOpen || bytes.empty()) return 0;
+  const ssize_t size = send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  if (size == static_cast<ssize_t>(bytes.size())) return bytes.size();
+  // A broken connection is readable: the read that follows tells why, so an error here only waits.
+  if (size >= 0 || errno == EAGAIN || errno == EINTR) {
+    want_write_ = true;
+    UpdateWatch();
+  }
+  return size > 0 ? static_cast<size_t>(size) : 0;
+}
+
+void Socket::PauseReading(bool paused) {
+  if (paused_ == paused) return;
+  paused_ = paused;
+  UpdateWatch();
+}
+
+void Socket::ShutDownWriting() { shutdown(fd_, SHUT_WR); }
+
+std::string Socket::PeerName() const {
+  sockaddr_storage storage{};
+  socklen_t size = sizeof storage;
+  if (fd_ < 0 || getpeername(fd_, reinterpret_cast<sockaddr*>(&storage), &size) != 0) return "";
+  return Address(reinterpret_cast<const sockaddr*>(&storage), size).ToString();
+}
+
+void Socket::Fail(const std::string& reason) {
+  if (state_ == State::kClosed) return;
+  state_ = State::kClosed;
+  watch_.reset();
+  handler_.OnClosed(reason);
+}
+
+}  // namespace levee::net

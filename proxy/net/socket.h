@@ -1,0 +1,81 @@
+// A connected, or connecting, TCP socket.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/chunk.h"
+#include "net/address.h"
+#include "net/event_loop.h"
+
+namespace levee::net {
+
+// Receives a socket's events, in the loop's thread. It may destroy the socket in OnClosed only.
+class SocketHandler {
+ public:
+  // The connection attempt succeeded (not called for accepted sockets).
+  virtual void OnConnected() = 0;
+
+  // Bytes came; they last for this call.
+  virtual void OnBytes(ByteSpan bytes) = 0;
+
+  // Write may be called again after it took less than all.
+  virtual void OnWritable() = 0;
+
+  // The socket is of no more use: end of stream, error, or the attempt to connect failed. `reason`:
+  // "connection closed by the peer", "connection refused", ... Called once, and not after Close.
+  virtual void OnClosed(const std::string& reason) = 0;
+
+ protected:
+  ~SocketHandler() = default;
+};
+
+// Owns the descriptor. One thread. The seam for TLS is here: a handshake would come between
+// connecting and OnConnected, and encrypt what Write takes.
+class Socket : private ReadyHandler {
+ public:
+  // Takes an accepted descriptor, non-blocking.
+  Socket(EventLoop& loop, int fd, SocketHandler& handler);
+
+  // Starts connecting. Every failure, also one known at once, is told by OnClosed in a later turn.
+  Socket(EventLoop& loop, const Address& to, SocketHandler& handler);
+
+  ~Socket();
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+
+  // Writes what the kernel takes now and returns how much; after less than all, OnWritable follows.
+  // An error shows as zero, and OnClosed follows.
+  size_t Write(ByteSpan bytes);
+
+  // No more OnBytes until resumed.
+  void PauseReading(bool paused);
+
+  // Closes for writing; the peer's end of stream, or an error, still comes.
+  void ShutDownWriting();
+
+  // The peer's address; empty text if it is not known.
+  std::string PeerName() const;
+
+ private:
+  enum class State { kConnecting, kOpen, kClosed };
+
+  void OnReady(bool readable, bool writable) override;
+  void FinishConnecting();
+  void Read();
+  void Fail(const std::string& reason);
+  void UpdateWatch();
+
+  EventLoop& loop_;
+  SocketHandler& handler_;
+  int fd_ = -1;
+  State state_ = State::kOpen;
+  bool paused_ = false;
+  bool want_write_ = false;
+  std::optional<EventLoop::Watch> watch_;
+  // Guards callbacks posted to a later turn.
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace levee::net

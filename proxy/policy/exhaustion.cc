@@ -1,0 +1,119 @@
+// The table "When retrying ends without success", apart from the decision that leads to it.
+#include <algorithm>
+#include <string_view>
+
+#include "policy/retry_decision.h"
+
+namespace levee {
+namespace {
+
+constexpr std::string_view kMessageStart = "overloaded, do not retry";
+
+// The rows of the table.
+enum class Row { kOverloaded, kGivenUp, kUnchanged };
+
+Row RowOf(RefusalReason reason, const AttemptOutcome& outcome) {
+  switch (reason) {
+    case RefusalReason::kBudget:
+    case RefusalReason::kPushback:
+      return Row::kOverloaded;
+    case RefusalReason::kOverloadMark:
+      // One instance spoke: the caller may still try another, so the answer stays the original.
+      return outcome.mark && outcome.mark->scope == OverloadScope::kEndpoint ? Row::kGivenUp
+                                                                             : Row::kOverloaded;
+    case RefusalReason::kMaxAttempts:
+    case RefusalReason::kMaxElapsed:
+    case RefusalReason::kAdvice:
+      return Row::kGivenUp;
+    case RefusalReason::kDeadline:
+    case RefusalReason::kCommitted:
+    case RefusalReason::kBuffer:
+    case RefusalReason::kNotIdempotent:
+    case RefusalReason::kDraining:
+    case RefusalReason::kObserve:
+      return Row::kUnchanged;
+  }
+  return Row::kUnchanged;
+}
+
+// The row whose form the answer takes.
+Row FormOf(ExhaustedMode mode, Row row) {
+  if (row == Row::kUnchanged) return row;
+  switch (mode) {
+    case ExhaustedMode::kAuto:
+      return row;
+    case ExhaustedMode::kReplace:
+      return Row::kOverloaded;
+    case ExhaustedMode::kMark:
+      return Row::kGivenUp;
+    case ExhaustedMode::kKeep:
+      return Row::kUnchanged;
+  }
+  return row;
+}
+
+// Whether the mark that stopped the call came from a sidecar and is passed on.
+bool IsPassedOn(const AttemptOutcome& outcome, RefusalReason reason) {
+  return reason == RefusalReason::kOverloadMark && outcome.mark &&
+         outcome.mark->signal != OverloadMark::Signal::kEnvoy;
+}
+
+OverloadScope ScopeOfGivenUp(const AttemptOutcome& outcome, RefusalReason reason,
+                             const ExhaustionFacts& facts) {
+  if (reason == RefusalReason::kPushback) return OverloadScope::kService;
+  if (reason == RefusalReason::kOverloadMark && outcome.mark) return outcome.mark->scope;
+  return facts.failed_endpoints >= 2 || facts.endpoints <= 1 ? OverloadScope::kService
+                                                             : OverloadScope::kEndpoint;
+}
+
+OverloadMark MarkOf(const AttemptOutcome& outcome, RefusalReason reason,
+                    const ExhaustionFacts& facts) {
+  OverloadMark mark;
+  if (IsPassedOn(outcome, reason)) {
+    mark = *outcome.mark;
+    mark.signal = OverloadMark::Signal::kLevee;
+    mark.hops = std::min(mark.hops + 1, kMaxOverloadHops);
+  }
+  if (mark.reason.empty()) mark.reason = std::string(RefusalReasonName(reason));
+  if (mark.upstream.empty()) mark.upstream = facts.upstream;
+  return mark;
+}
+
+std::string OverloadedMessage(const AttemptOutcome& outcome, RefusalReason reason, int attempts) {
+  // The message of the sidecar below already says it; nesting would grow with every hop.
+  if (IsPassedOn(outcome, reason) && outcome.message.starts_with(kMessageStart)) {
+    return outcome.message;
+  }
+  std::string text(kMessageStart);
+  text.append(": ").append(RefusalReasonPhrase(reason));
+  text.append(" after ").append(std::to_string(attempts));
+  text.append(attempts == 1 ? " attempt" : " attempts");
+  text.append(", last ").append(StatusCodeName(outcome.code));
+  if (!outcome.message.empty()) text.append(": ").append(outcome.message);
+  return text;
+}
+
+}  // namespace
+
+FinalAnswer AnswerWhenExhausted(ExhaustedMode mode, const OverloadPolicy& overload,
+                                const AttemptOutcome& outcome, std::optional<RefusalReason> reason,
+                                const ExhaustionFacts& facts) {
+  FinalAnswer answer;
+  answer.code = outcome.code;
+  answer.message = outcome.message;
+  const Row form = reason ? FormOf(mode, RowOf(*reason, outcome)) : Row::kUnchanged;
+  if (form == Row::kUnchanged) return answer;
+
+  answer.marked = true;
+  answer.mark = MarkOf(outcome, *reason, facts);
+  if (form == Row::kOverloaded) {
+    answer.code = overload.status;
+    answer.message = OverloadedMessage(outcome, *reason, facts.attempts);
+    answer.mark.scope = OverloadScope::kService;
+  } else {
+    answer.mark.scope = ScopeOfGivenUp(outcome, *reason, facts);
+  }
+  return answer;
+}
+
+}  // namespace levee

@@ -1,0 +1,97 @@
+// The retry budget: what keeps retries from becoming the outage.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/time/time.h"
+#include "base/instant.h"
+#include "policy/success_register.h"
+
+namespace levee {
+
+struct RetryBudgetPolicy {
+  double ratio = 0.1;                         // retries per call, at least 0
+  absl::Duration window = absl::Seconds(10);  // above zero
+  double floor_per_second = 1;                // at least 0; 0: no floor
+  double floor_min_success = 0.8;             // 0 to 1
+  friend bool operator==(const RetryBudgetPolicy&, const RetryBudgetPolicy&) = default;
+};
+
+// One budget, of one destination, shared by all workers. A retry is allowed iff
+//
+//     retries + 1 <= max(ratio x calls, floor)
+//
+// over the last window, where floor = floor_per_second x window, and counts only while at least
+// floor_min_success of the last 20 ended attempts, or of the last 20 retries, succeeded.
+//
+// The window is kept as kSlots slots. A slot leaves it only when all of the slot is older than the
+// window (the current slot is counted on top of the last kSlots full ones), and both calls and
+// retries live equally long. Hence two retries that spend the same call or the same floor are never
+// counted apart, and over any run
+//
+//     attempts <= calls x (1 + ratio) + floor x ceil(elapsed / window).
+//
+// Deposits are relaxed writes to a shard that only one worker writes. A withdrawal reserves in its
+// own shard, then sums all shards, and takes the reservation back if that is too much: without a
+// lock, two workers that withdraw the last retry at the same moment may both be refused, never both
+// allowed. Withdrawals are never refunded.
+class RetryBudget {
+ public:
+  // `workers`: number of shards, at least 1.
+  RetryBudget(const RetryBudgetPolicy& policy, int workers);
+  ~RetryBudget();
+  RetryBudget(const RetryBudget&) = delete;
+  RetryBudget& operator=(const RetryBudget&) = delete;
+
+  // A first attempt was started. Only from the thread of `worker` (0-based); likewise Withdraw.
+  // `now` never goes backward in one worker.
+  void Deposit(int worker, Instant now);
+
+  // Takes one retry out if the rule above allows it. A refusal changes nothing.
+  bool Withdraw(int worker, Instant now);
+
+  // An attempt ended (`retry`: it was charged to the budget). Any thread.
+  void RecordEnd(bool success, bool retry);
+
+  // What a dashboard shows. Any thread; each is a snapshot that may be one event off.
+  struct State {
+    double limit = 0;      // max(ratio x calls, floor)
+    double available = 0;  // limit - retries, at least 0
+    bool floor_withheld = false;
+    int64_t calls = 0;  // in the window
+    int64_t retries = 0;
+  };
+  State Read(Instant now) const;
+
+  const RetryBudgetPolicy& policy() const { return policy_; }
+
+ private:
+  static constexpr int kSlots = 10;
+  struct Shard;
+
+  // Over all shards, as seen from one slot.
+  struct Totals {
+    int64_t calls = 0;
+    int64_t retries = 0;
+    uint64_t newest = 0;  // the newest slot in which there is a retry
+  };
+
+  uint64_t SlotAt(Instant now) const;
+  // The slot of `now`, or a newer one if some worker has reached it: all look at one window.
+  uint64_t NewestSlot(Instant now) const;
+  // What happened in `slot` and the kSlots before it.
+  Totals Sum(uint64_t slot) const;
+  bool FloorWithheld() const;
+  double Limit(int64_t calls) const;
+
+  const RetryBudgetPolicy policy_;
+  const double floor_;
+  const int64_t slot_nanos_;
+  const int workers_;
+  const std::unique_ptr<Shard[]> shards_;
+  SuccessRegister attempts_;
+  SuccessRegister retries_;
+};
+
+}  // namespace levee

@@ -1,0 +1,107 @@
+// Decides what follows a failed attempt. Pure: no clock, no I/O, no state but what is passed in.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/time/time.h"
+#include "base/instant.h"
+#include "base/random.h"
+#include "policy/backoff.h"
+#include "policy/retry_budget.h"
+#include "policy/retry_policy.h"
+#include "wire/overload_mark.h"
+#include "wire/pushback.h"
+#include "wire/refusal.h"
+#include "wire/status.h"
+
+namespace levee {
+
+// Where an attempt ran.
+struct AttemptPlace {
+  int64_t endpoint = -1;        // opaque to policies, for `avoid`; -1: it reached none
+  bool other_endpoint = false;  // another endpoint could take the next attempt
+};
+
+// How one attempt ended.
+struct AttemptOutcome {
+  enum class Kind {
+    kStatus,   // the upstream sent a grpc-status, or ended a gRPC answer without one
+    kHttp,     // an answer that is not gRPC (`http_status`)
+    kRefused,  // REFUSED_STREAM, or a GOAWAY that excludes the stream: surely not processed
+    kConnect,  // no endpoint could be reached, nothing was sent
+    kReset,    // RST_STREAM or connection lost after the request left
+    kTimeout,  // attempt_timeout passed (made by Call itself)
+    kUnsent,   // the stream was opened but never left Levee: no attempt at all
+  };
+  Kind kind = Kind::kStatus;
+  StatusCode code = StatusCode::kUnknown;  // the mapped code; kOk only with kStatus
+  int http_status = 0;                     // kHttp only
+  std::string message;                     // for failures: unencoded text, may be empty
+  Pushback pushback;
+  std::optional<OverloadMark> mark;
+  AttemptPlace place;
+};
+
+// What the decision needs to know of the call.
+struct RetryFacts {
+  int attempts = 1;  // made so far, transparent ones excluded
+  bool committed = false;
+  bool transparent_used = false;  // the one free immediate retry
+  bool replayable = true;         // the request body is still all in the buffer
+  bool idempotent = false;
+  bool draining = false;
+  Instant deadline = Instant::Infinite();
+};
+
+struct RetryDecision {
+  enum class Action {
+    kRetry,     // start another attempt after `delay`
+    kRefused,   // it was retryable but is not retried: `reason`
+    kPass,      // not retryable: the outcome goes to the caller as it is
+  };
+  Action action = Action::kPass;
+  absl::Duration delay = absl::ZeroDuration();
+  bool transparent = false;  // outside max_attempts and the attempt header
+  bool backed_off = false;   // `delay` came from the backoff or from advice
+  RetryTrigger trigger = RetryTrigger::kStatus;
+  RefusalReason reason = RefusalReason::kBudget;
+};
+
+// A retryable outcome's trigger, nullopt if the policy does not list it. `kReset` and `kTimeout`
+// are listed for idempotent calls even when `failures` does not have them.
+std::optional<RetryTrigger> Retryable(const RetryPolicy& policy, const AttemptOutcome& outcome,
+                                      bool idempotent);
+
+// Decides. `backoff` advances iff a delay is drawn; the budget is charged last, iff everything else
+// allows the retry, for worker `worker`. The order of checks: committed, overload mark or negative
+// pushback, retryable, transparent (unsent: free of charge; refused: once, charged), idempotent,
+// attempts left, body replayable, delay before the deadline, budget.
+RetryDecision DecideRetry(const CallPolicy& policy, const AttemptOutcome& outcome,
+                          const RetryFacts& facts, Instant now, Random& random, Backoff& backoff,
+                          RetryBudget& budget, int worker);
+
+// What the caller is answered when a call ends without success.
+struct FinalAnswer {
+  bool marked = false;  // else: the outcome unchanged
+  StatusCode code = StatusCode::kUnknown;
+  OverloadMark mark;
+  std::string message;
+};
+
+// What the answer depends on beside the outcome.
+struct ExhaustionFacts {
+  int attempts = 1;
+  int failed_endpoints = 1;  // distinct endpoints on which attempts failed
+  int endpoints = 1;         // endpoints that the upstream has
+  std::string upstream;      // for the mark
+};
+
+// The table "When retrying ends without success" of policy.md. `reason`: why no retry was made;
+// nullopt when the failure was not retryable.
+FinalAnswer AnswerWhenExhausted(ExhaustedMode mode, const OverloadPolicy& overload,
+                                const AttemptOutcome& outcome, std::optional<RefusalReason> reason,
+                                const ExhaustionFacts& facts);
+
+}  // namespace levee

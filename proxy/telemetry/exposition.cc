@@ -1,0 +1,35 @@
+#include "telemetry/exposition.h"
+
+#include <string>
+
+namespace levee {
+
+using prometheus::ClientMetric;
+using prometheus::MetricType;
+
+Family::Family(Families& out, MetricType type, std::string_view name, std::string_view help)
+    : out_(out) {
+  out_.push_back({std::string(name), std::string(help), type, {}});
+}
+
+void Family::Add(Labels labels, double value) {
+  // Both fields are small, and the printer reads only the one that the family's type names.
+  ClientMetric& metric = AddMetric(labels);
+  metric.counter.value = value;
+  metric.gauge.value = value;
+}
+
+void Family::Add(Labels labels, ClientMetric::Histogram histogram) {
+  AddMetric(labels).histogram = std::move(histogram);
+}
+
+ClientMetric& Family::AddMetric(Labels labels) {
+  ClientMetric& metric = out_.back().metric.emplace_back();
+  metric.label.reserve(labels.size());
+  for (const auto& [name, value] : labels) {
+    metric.label.push_back({std::string(name), std::string(value)});
+  }
+  return metric;
+}
+
+}  // namespace levee

@@ -1,0 +1,82 @@
+// From series to the families that prometheus-cpp prints. On the scraping thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "prometheus/metric_family.h"
+
+namespace levee {
+
+using Families = std::vector<prometheus::MetricFamily>;
+using Labels = std::initializer_list<std::pair<std::string_view, std::string_view>>;
+
+// What a series counts in, as a divisor to what Prometheus is told.
+inline constexpr double kNanosPerSecond = 1e9;
+inline constexpr double kUnits = 1;
+
+// All values of an enum that counts up from 0.
+template <typename Enum, int kSize>
+inline constexpr auto kAllOf = [] {
+  std::array<Enum, kSize> values{};
+  for (int i = 0; i < kSize; ++i) values[static_cast<size_t>(i)] = static_cast<Enum>(i);
+  return values;
+}();
+
+// The value of a counter or gauge; of one out of a ByEnum if keys say which.
+template <typename Cell>
+auto ReadCell(const Cell& cell) {
+  return cell.Read();
+}
+template <typename Cells, typename Key, typename... Keys>
+auto ReadCell(const Cells& cells, Key key, Keys... keys) {
+  return ReadCell(cells[key], keys...);
+}
+
+// The same over all workers: Sum(row.shards, &MethodSeries::calls, StatusCode::kOk).
+template <typename Series, typename Member, typename... Keys>
+auto Sum(std::span<const Series> shards, Member Series::*member, Keys... keys) {
+  decltype(ReadCell(shards.front().*member, keys...)) sum = 0;
+  for (const Series& shard : shards) sum += ReadCell(shard.*member, keys...);
+  return sum;
+}
+
+// Adds up a histogram over all workers. The count is the last bucket's, never a number that was
+// read at another moment.
+template <typename Series, typename Summed>
+prometheus::ClientMetric::Histogram SumHistogram(std::span<const Series> shards,
+                                                 Summed Series::*member, double units) {
+  prometheus::ClientMetric::Histogram sum;
+  sum.bucket.reserve(Summed::kBuckets);
+  for (size_t bucket = 0; bucket < Summed::kBuckets; ++bucket) {
+    for (const Series& shard : shards) sum.sample_count += (shard.*member).Read(bucket);
+    sum.bucket.push_back({sum.sample_count, Summed::Bound(bucket) / units});
+  }
+  for (const Series& shard : shards) {
+    sum.sample_sum += static_cast<double>((shard.*member).ReadSum()) / units;
+  }
+  return sum;
+}
+
+// A family under construction at the end of `out`; it must be complete before the next is begun.
+class Family {
+ public:
+  Family(Families& out, prometheus::MetricType type, std::string_view name, std::string_view help);
+
+  // The value's meaning follows from the type.
+  void Add(Labels labels, double value);
+  void Add(Labels labels, prometheus::ClientMetric::Histogram histogram);
+
+ private:
+  prometheus::ClientMetric& AddMetric(Labels labels);
+
+  Families& out_;
+};
+
+}  // namespace levee

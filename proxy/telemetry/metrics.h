@@ -1,0 +1,105 @@
+// All metrics but the process's own: hands out the series to write and adds them up at a scrape.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "prometheus/collectable.h"
+#include "prometheus/metric_family.h"
+#include "telemetry/method_labels.h"
+#include "telemetry/record_call.h"
+#include "telemetry/series.h"
+#include "telemetry/series_table.h"
+
+namespace levee {
+
+// Where calls without a route are counted.
+inline constexpr std::string_view kNoUpstream = "none";
+
+// Every worker writes series of its own, with plain stores; a scrape adds the workers up. The
+// functions that find series lock, so a worker keeps the references it got (one per entry of its
+// route cache). Any thread may call any function; references live as long as the object.
+class Metrics : public prometheus::Collectable {
+ public:
+  struct Options {
+    int workers = 1;
+    std::vector<std::string> upstreams;
+    std::vector<std::string> methods;  // named in routes: labelled from the start; no leading slash
+    int method_labels = 50;            // limits.method_labels
+    std::string version, commit;       // of the build
+    std::string config_sha256;         // of the configuration started with
+    absl::Time config_loaded_at = absl::UnixEpoch();
+  };
+
+  explicit Metrics(Options options);
+  Metrics(const Metrics&) = delete;
+  Metrics& operator=(const Metrics&) = delete;
+  ~Metrics() override;
+
+  // `worker` is 0 to Options::workers - 1. An upstream that is not known yet (a reload brought it)
+  // is exported from now on.
+  UpstreamSeries& Upstream(int worker, std::string_view upstream);
+  WorkerSeries& Worker(int worker);
+  RateLimitSeries& RateLimit(int worker, std::string_view policy, std::string_view limit);
+
+  // `path` is the call's :path. The series of the method if it has a label, else those of `other`.
+  // The (upstream, method) is exported from this call on, at 0.
+  MethodSeries& Method(int worker, std::string_view upstream, std::string_view path);
+
+  // The method was answered other than UNIMPLEMENTED, so it exists: gives it a label if
+  // `method_labels` allows one more (else it stays `other`, and the limit counts as hit) and
+  // returns the series to use from now on.
+  MethodSeries& LabelMethod(int worker, std::string_view upstream, std::string_view path);
+
+  // A reload took effect, or was refused and the running configuration stays.
+  void ConfigReloaded(std::string sha256, absl::Time now);
+  void ConfigRefused();
+
+  // State that lives elsewhere, asked on the scraping thread. The last source set wins; when Set...
+  // returns, the one before is neither running nor called again. A source must not call back.
+  //
+  // Of several budgets of one upstream (destinations of `authority:`) the one with the least
+  // available is shown. A source should name each upstream from the start.
+  struct BudgetGauges {
+    std::string upstream;
+    double available = 0;
+    double limit = 0;
+    bool floor_withheld = false;
+  };
+  using BudgetSource = std::function<std::vector<BudgetGauges>()>;
+  void SetBudgetSource(BudgetSource source);
+  void SetReplayBytesSource(std::function<int64_t()> source);
+
+  std::vector<prometheus::MetricFamily> Collect() const override;
+
+ private:
+  void CollectConfig(std::vector<prometheus::MetricFamily>& out) const;
+  void CollectSources(std::vector<prometheus::MetricFamily>& out) const;
+
+  const std::string version_;
+  const std::string commit_;
+  SeriesTable<MethodSeries> methods_;
+  SeriesTable<UpstreamSeries> upstreams_;
+  SeriesTable<RateLimitSeries> rate_limits_;
+  std::vector<WorkerSeries> workers_;
+  MethodLabels labels_;
+
+  mutable std::mutex config_mutex_;
+  std::string config_sha256_;
+  absl::Time config_loaded_at_;
+  bool config_last_successful_ = true;
+  uint64_t config_reloaded_ = 0;
+  uint64_t config_refused_ = 0;
+
+  // Held while the sources run, so that a source that has been replaced is not running.
+  mutable std::mutex sources_mutex_;
+  BudgetSource budgets_;
+  std::function<int64_t()> replay_bytes_;
+};
+
+}  // namespace levee

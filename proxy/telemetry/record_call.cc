@@ -1,0 +1,62 @@
+#include "telemetry/record_call.h"
+
+#include <algorithm>
+
+#include "absl/time/time.h"
+
+namespace levee {
+namespace {
+
+int64_t NanosBetween(Instant from, Instant to) { return to.nanos() - from.nanos(); }
+
+// What one attempt says beside when it ran.
+void RecordAttempt(MethodSeries& method, UpstreamSeries& upstream, const AttemptRecord& attempt) {
+  method.attempts[attempt.code].Add();
+  upstream.attempt_duration.Observe(NanosBetween(attempt.start, attempt.end));
+  if (attempt.mark_received.has_value()) upstream.marks_received[*attempt.mark_received].Add();
+  if (!attempt.trigger.has_value()) return;
+  method.retries[*attempt.trigger][attempt.after].Add();
+  if (attempt.transparent) upstream.transparent_retries.Add();
+  if (attempt.backed_off) {
+    upstream.retry_backoff.Observe(absl::ToInt64Nanoseconds(attempt.delay));
+  }
+}
+
+// Time between attempts during which none was active.
+int64_t IdleNanos(const CallRecord& record) {
+  int64_t idle = 0;
+  Instant busy_until = record.attempts.front().end;
+  for (const AttemptRecord& attempt : record.attempts) {
+    idle += std::max<int64_t>(NanosBetween(busy_until, attempt.start), 0);
+    busy_until = std::max(busy_until, attempt.end);
+  }
+  return idle;
+}
+
+void RecordAttempts(MethodSeries& method, UpstreamSeries& upstream, const CallRecord& record) {
+  int counted = 0;
+  for (const AttemptRecord& attempt : record.attempts) {
+    RecordAttempt(method, upstream, attempt);
+    if (!attempt.transparent) ++counted;
+  }
+  auto& histogram = record.code == StatusCode::kOk ? method.attempts_ok : method.attempts_error;
+  histogram.Observe(counted);
+  if (record.attempts.size() > 1) upstream.retry_delay.Observe(IdleNanos(record));
+}
+
+}  // namespace
+
+void RecordCall(MethodSeries& method, UpstreamSeries& upstream, WorkerSeries& worker,
+                const CallRecord& record) {
+  method.calls[record.code].Add();
+  method.call_duration.Observe(NanosBetween(record.start, record.end));
+  if (!record.attempts.empty()) RecordAttempts(method, upstream, record);
+  if (record.refused.has_value()) method.retries_refused[*record.refused].Add();
+  if (record.mark_sent.has_value()) upstream.marks_sent[*record.mark_sent].Add();
+  if (record.app_retry) {
+    (record.app_retry_refused ? upstream.app_retries_refused : upstream.app_retries_admitted).Add();
+  }
+  if (record.replay_memory_full) worker.limit_hits[Limit::kReplayBytes].Add();
+}
+
+}  // namespace levee

@@ -1,0 +1,29 @@
+#include "telemetry/series.h"
+
+#include <array>
+#include <cstddef>
+
+namespace levee {
+namespace {
+
+constexpr std::array<std::string_view, kLimits> kLimitNames = {
+    "replay_bytes",  "streams_per_connection", "metadata_bytes",   "metadata_fields",
+    "method_labels", "destinations",           "pending_attempts", "routes_cached"};
+
+constexpr std::array<std::string_view, kRejects> kRejectNames = {
+    "protocol_error", "not_http2", "not_grpc", "metadata", "loop", "no_route"};
+
+constexpr std::array<std::string_view, kEndpointStates> kEndpointStateNames = {
+    "ready", "connecting", "failing", "ejected"};
+
+}  // namespace
+
+std::string_view LimitName(Limit limit) { return kLimitNames.at(static_cast<size_t>(limit)); }
+
+std::string_view RejectName(Reject reject) { return kRejectNames.at(static_cast<size_t>(reject)); }
+
+std::string_view EndpointStateName(EndpointState state) {
+  return kEndpointStateNames.at(static_cast<size_t>(state));
+}
+
+}  // namespace levee

@@ -1,0 +1,99 @@
+// One worker's share of every metric, as the call path writes it.
+#pragma once
+
+#include <string_view>
+
+#include "telemetry/cells.h"
+#include "telemetry/histogram.h"
+#include "wire/overload_mark.h"
+#include "wire/refusal.h"
+#include "wire/status.h"
+
+namespace levee {
+
+// A bound that was reached. Label `limit` of levee_limit_hits_total; those of the configuration
+// carry their field's name.
+enum class Limit {
+  kReplayBytes,
+  kStreamsPerConnection,
+  kMetadataBytes,
+  kMetadataFields,
+  kMethodLabels,
+  kDestinations,
+  kPendingAttempts,  // attempts that wait for a connection to become ready
+  kRoutesCached,     // a worker's (authority, path) cache
+};
+inline constexpr int kLimits = 8;
+std::string_view LimitName(Limit limit);  // "replay_bytes", ...
+
+// Why a caller was turned away before its call got a route and a policy. Label `reason` of
+// levee_downstream_rejects_total.
+enum class Reject {
+  kProtocolError,  // HTTP/2 broken by the caller: the connection or the stream is reset
+  kNotHttp2,       // neither an HTTP/2 preface nor CONNECT
+  kNotGrpc,        // content-type or method of a request that is no gRPC call
+  kMetadata,       // more or larger fields than limits.metadata_* allow
+  kLoop,           // the call would come back to a listener of this sidecar
+  kNoRoute,
+};
+inline constexpr int kRejects = 6;
+std::string_view RejectName(Reject reject);  // "protocol_error", ...
+
+// Label `state` of levee_endpoints.
+enum class EndpointState { kReady, kConnecting, kFailing, kEjected };
+inline constexpr int kEndpointStates = 4;
+std::string_view EndpointStateName(EndpointState state);  // "ready", ...
+
+// The series below are written by the thread of the worker they belong to and by no other. They
+// start on cache lines of their own, so that workers do not slow each other down.
+inline constexpr size_t kCacheLine = 64;
+
+// One (upstream, method). About 1.6 KiB.
+struct alignas(kCacheLine) MethodSeries {
+  using ByCode = ByEnum<Counter, StatusCode, kStatusCodes>;
+
+  ByCode calls;                              // by the code that the caller saw
+  ByCode attempts;                           // by the code that the attempt ended with
+  Histogram<kDurationBounds> call_duration;  // nanoseconds
+  Histogram<kAttemptBounds> attempts_ok;     // attempts per call that ended well
+  Histogram<kAttemptBounds> attempts_error;  // attempts per call that did not
+  ByEnum<Counter, RefusalReason, kRefusalReasons> retries_refused;
+  ByEnum<ByCode, RetryTrigger, kRetryTriggers> retries;  // and by the code of the failure
+};
+
+// One upstream.
+struct alignas(kCacheLine) UpstreamSeries {
+  using ByScope = ByEnum<Counter, OverloadScope, kOverloadScopes>;
+
+  Histogram<kDurationBounds> attempt_duration;  // nanoseconds
+  Histogram<kDelayBounds> retry_delay;          // nanoseconds in a call without an active attempt
+  Histogram<kDelayBounds> retry_backoff;        // nanoseconds, as chosen
+  Counter transparent_retries;
+  Counter app_retries_admitted;
+  Counter app_retries_refused;
+  ByScope marks_received;
+  ByScope marks_sent;
+
+  // Kept by whoever owns the connections.
+  Gauge connections;
+  ByEnum<Gauge, EndpointState, kEndpointStates> endpoints;
+};
+
+// What belongs to no upstream.
+struct alignas(kCacheLine) WorkerSeries {
+  // Kept by the server.
+  Gauge active_calls;
+  Gauge downstream_connections;
+
+  ByEnum<Counter, Limit, kLimits> limit_hits;
+  ByEnum<Counter, Reject, kRejects> rejects;
+};
+
+// One configured rate limit.
+struct alignas(kCacheLine) RateLimitSeries {
+  Counter admitted;
+  Counter delayed;
+  Counter rejected;
+};
+
+}  // namespace levee

@@ -1,0 +1,91 @@
+// The fields of one header block, in order, in one allocation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace levee {
+
+// An ordered list of header fields (pseudo-headers first, as they came). Names are lower-case as
+// HTTP/2 demands, values are opaque bytes. Keeps its capacity on Clear() and when moved between
+// owners by swap, so that pooled owners allocate only for unusually large blocks.
+// Views handed out stay valid until the next change of the list. One thread per object.
+class Metadata {
+ public:
+  struct Field {
+    std::string_view name;
+    std::string_view value;
+    // HPACK "never indexed" (RFC 7541, section 6.2.3) as the peer sent it; must be kept.
+    bool never_index = false;
+  };
+
+  size_t size() const { return entries_.size(); }
+  bool empty() const { return entries_.empty(); }
+  Field operator[](size_t i) const {
+    const Entry& entry = entries_[i];
+    return {Name(entry), Value(entry), entry.never_index};
+  }
+
+  // Sum over the fields of name + value + 32 bytes: the size that RFC 9113, section 6.5.2 counts.
+  size_t ListBytes() const { return bytes_.size() + 32 * entries_.size(); }
+
+  // Neither `name` nor `value` may be a view of this list; likewise for Set and Remove.
+  void Add(std::string_view name, std::string_view value, bool never_index = false) {
+    entries_.push_back({static_cast<uint32_t>(bytes_.size()), static_cast<uint32_t>(name.size()),
+                        static_cast<uint32_t>(value.size()), never_index});
+    bytes_.append(name);
+    bytes_.append(value);
+  }
+
+  // Removes every field of that name. True if there was one.
+  bool Remove(std::string_view name);
+
+  // Replaces all fields of that name by one at the end of the list.
+  void Set(std::string_view name, std::string_view value);
+
+  // The first value of that name, nullptr-data view if absent (`.data() == nullptr`).
+  std::string_view Get(std::string_view name) const {
+    for (const Entry& entry : entries_) {
+      if (Matches(entry, name)) return Value(entry);
+    }
+    return {};
+  }
+  bool Has(std::string_view name) const { return Get(name).data() != nullptr; }
+
+  // How many fields have that name.
+  size_t Count(std::string_view name) const;
+
+  void Clear();
+  void Swap(Metadata& other) noexcept;
+
+  // Gives memory back if the list has grown beyond what ordinary calls need. Meant for after
+  // Clear(): what is in the list is kept, and so is the memory it needs.
+  void Shrink();
+
+ private:
+  struct Entry {
+    uint32_t offset;
+    uint32_t name_size;
+    uint32_t value_size;
+    bool never_index;
+  };
+
+  std::string_view Name(const Entry& entry) const {
+    return {bytes_.data() + entry.offset, entry.name_size};
+  }
+  std::string_view Value(const Entry& entry) const {
+    return {bytes_.data() + entry.offset + entry.name_size, entry.value_size};
+  }
+  // Lengths differ for nearly every pair of names, so bytes are seldom compared.
+  bool Matches(const Entry& entry, std::string_view name) const {
+    return entry.name_size == name.size() && Name(entry) == name;
+  }
+
+  std::string bytes_;  // name, value, name, value, ... in the order of entries_, without gaps
+  std::vector<Entry> entries_;
+};
+
+}  // namespace levee

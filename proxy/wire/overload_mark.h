@@ -1,0 +1,71 @@
+// The agreed answer "overloaded, do not retry": what it looks like in trailers, both ways.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "wire/metadata.h"
+#include "wire/percent_encoding.h"
+#include "wire/refusal.h"
+#include "wire/status.h"
+
+namespace levee {
+
+// How far the mark reaches: kService says do not retry at all, kEndpoint says not this instance.
+enum class OverloadScope { kService, kEndpoint };
+inline constexpr int kOverloadScopes = 2;
+std::string_view OverloadScopeName(OverloadScope scope);  // "service", "endpoint"
+
+// Which signals of an upstream mean "do not retry" (`overload.honor`).
+struct HonoredSignals {
+  bool levee = true;       // levee-overload
+  bool error_info = true;  // google.rpc.ErrorInfo, reason OVERLOADED_DO_NOT_RETRY
+  bool pushback = true;    // negative grpc-retry-pushback-ms
+  bool envoy = false;      // x-envoy-overloaded: one instance speaking, scope endpoint
+};
+
+// A mark as received or to be sent. The strings are the parameters of the `levee-overload` item.
+struct OverloadMark {
+  enum class Signal { kLevee, kErrorInfo, kPushback, kEnvoy };
+  Signal signal = Signal::kLevee;
+  OverloadScope scope = OverloadScope::kService;
+  std::string reason;    // a RefusalReasonName, or what a newer sidecar sent; may be empty
+  std::string upstream;  // the upstream's configured name; empty if the signal names none
+  int hops = 1;          // sidecars passed, 1 to 255
+};
+inline constexpr int kMaxOverloadHops = 255;
+
+// The mark in the trailers of a failed attempt, by precedence: levee-overload, ErrorInfo, negative
+// pushback, x-envoy-overloaded, each only if honoured. A levee-overload that is not one well-formed
+// RFC 8941 item with a known token is no mark; parameters that are unknown or of another type than
+// ours are passed over. An ErrorInfo may come from any domain; the last one counts, since each
+// sidecar appends. Every pushback that gRFC A6 reads as "do not retry" is a negative one, also an
+// unparsable or repeated one. Signals that name no reason get the one of refusal.h.
+std::optional<OverloadMark> FindOverloadMark(const Metadata& trailers, HonoredSignals honored);
+
+// The value of `levee-overload`: `service;reason=budget;upstream=cart;hops=1`. A parameter that is
+// no RFC 8941 token is written as a quoted string ('?' for what that cannot hold), an empty one is
+// left out.
+std::string FormatOverloadMark(const OverloadMark& mark);
+
+// What is needed to write a marked answer.
+struct MarkedStatus {
+  StatusCode code = StatusCode::kResourceExhausted;  // the grpc-status to send
+  std::string message;                               // unencoded text
+  StatusCode original_code = StatusCode::kUnavailable;
+  int attempts = 1;
+  OverloadMark mark;
+};
+
+// Rewrites `trailers` (empty, or the last attempt's) into the marked answer of wire.md: sets
+// grpc-status, grpc-message (percent-encoded), levee-overload, grpc-status-details-bin with the
+// sent code and message and our ErrorInfo appended to the details that were there, and for scope
+// service grpc-retry-pushback-ms: -1. Everything else in `trailers` stays. An ErrorInfo that says
+// the same (scope, reason, upstream) is not repeated, so that a mark passed on from sidecar to
+// sidecar does not grow and keeps the original code and attempts. Details that are no
+// google.rpc.Status are replaced.
+void ApplyOverloadMark(const MarkedStatus& status, Metadata& trailers);
+
+}  // namespace levee

@@ -1,0 +1,33 @@
+#include "wire/pushback.h"
+
+#include <cstdint>
+#include <limits>
+
+namespace levee {
+namespace {
+
+constexpr std::string_view kPushbackField = "grpc-retry-pushback-ms";
+
+Pushback Parse(std::string_view value) {
+  constexpr int64_t kMaxMs = std::numeric_limits<int32_t>::max();
+  if (value.empty()) return {Pushback::Kind::kDoNotRetry};
+  int64_t delay_ms = 0;
+  for (char c : value) {
+    // A sign is no digit either: every negative number ends here.
+    if (c < '0' || c > '9') return {Pushback::Kind::kDoNotRetry};
+    delay_ms = delay_ms * 10 + (c - '0');
+    if (delay_ms > kMaxMs) return {Pushback::Kind::kDoNotRetry};
+  }
+  return {Pushback::Kind::kDelay, absl::Milliseconds(delay_ms)};
+}
+
+}  // namespace
+
+Pushback ParsePushback(const Metadata& trailers) {
+  const std::string_view value = trailers.Get(kPushbackField);
+  if (value.data() == nullptr) return {};
+  if (trailers.Count(kPushbackField) > 1) return {Pushback::Kind::kDoNotRetry};
+  return Parse(value);
+}
+
+}  // namespace levee

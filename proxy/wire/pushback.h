@@ -1,0 +1,25 @@
+// The server's word on when to retry: grpc-retry-pushback-ms (gRFC A6).
+#pragma once
+
+#include <string_view>
+
+#include "absl/time/time.h"
+#include "wire/metadata.h"
+
+namespace levee {
+
+// What the trailers of a failed attempt say about the next one.
+struct Pushback {
+  enum class Kind {
+    kNone,       // no such field
+    kDelay,      // retry exactly `delay` from now (zero: at once)
+    kDoNotRetry  // negative, unparsable, above 2^31-1, or given more than once
+  };
+  Kind kind = Kind::kNone;
+  absl::Duration delay = absl::ZeroDuration();
+};
+
+// Reads every `grpc-retry-pushback-ms` field of `trailers`.
+Pushback ParsePushback(const Metadata& trailers);
+
+}  // namespace levee

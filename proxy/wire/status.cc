@@ -1,0 +1,124 @@
+#include "wire/status.h"
+
+#include <array>
+
+#include "absl/strings/ascii.h"
+
+namespace levee {
+namespace {
+
+constexpr std::array<std::string_view, kStatusCodes> kNames = {
+    "OK",
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
+};
+
+struct Reset {
+  std::string_view name;
+  StatusCode code;
+};
+
+// By HTTP/2 error code (RFC 9113, section 7).
+constexpr std::array<Reset, 14> kResets = {{
+    {"NO_ERROR", StatusCode::kInternal},
+    {"PROTOCOL_ERROR", StatusCode::kInternal},
+    {"INTERNAL_ERROR", StatusCode::kInternal},
+    {"FLOW_CONTROL_ERROR", StatusCode::kInternal},
+    {"SETTINGS_TIMEOUT", StatusCode::kInternal},
+    {"STREAM_CLOSED", StatusCode::kUnknown},
+    {"FRAME_SIZE_ERROR", StatusCode::kInternal},
+    {"REFUSED_STREAM", StatusCode::kUnavailable},
+    {"CANCEL", StatusCode::kCancelled},
+    {"COMPRESSION_ERROR", StatusCode::kInternal},
+    {"CONNECT_ERROR", StatusCode::kInternal},
+    {"ENHANCE_YOUR_CALM", StatusCode::kResourceExhausted},
+    {"INADEQUATE_SECURITY", StatusCode::kPermissionDenied},
+    {"HTTP_1_1_REQUIRED", StatusCode::kUnknown},
+}};
+
+// The number that `text` spells in decimal digits, kStatusCodes for any number above the codes,
+// nullopt if it is no number.
+std::optional<int> ParseNumber(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  int number = 0;
+  for (char c : text) {
+    if (!absl::ascii_isdigit(static_cast<unsigned char>(c))) return std::nullopt;
+    number = number * 10 + (c - '0');
+    if (number > kStatusCodes) number = kStatusCodes;
+  }
+  return number;
+}
+
+bool EqualsIgnoringCase(std::string_view text, std::string_view upper_case) {
+  if (text.size() != upper_case.size()) return false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (absl::ascii_toupper(static_cast<unsigned char>(text[i])) != upper_case[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string_view StatusCodeName(StatusCode code) { return kNames[static_cast<size_t>(code)]; }
+
+std::optional<StatusCode> ParseGrpcStatus(std::string_view value) {
+  const std::optional<int> number = ParseNumber(value);
+  if (!number) return std::nullopt;
+  return *number < kStatusCodes ? static_cast<StatusCode>(*number) : StatusCode::kUnknown;
+}
+
+std::optional<StatusCode> ParseStatusCode(std::string_view text) {
+  if (const std::optional<int> number = ParseNumber(text)) {
+    if (*number < kStatusCodes) return static_cast<StatusCode>(*number);
+    return std::nullopt;
+  }
+  for (int i = 0; i < kStatusCodes; ++i) {
+    if (EqualsIgnoringCase(text, kNames[i])) return static_cast<StatusCode>(i);
+  }
+  return std::nullopt;
+}
+
+StatusCode StatusFromHttp(int http_status) {
+  switch (http_status) {
+    case 400:
+    case 431:
+      return StatusCode::kInternal;
+    case 401:
+      return StatusCode::kUnauthenticated;
+    case 403:
+      return StatusCode::kPermissionDenied;
+    case 404:
+      return StatusCode::kUnimplemented;
+    case 429:
+    case 502:
+    case 503:
+    case 504:
+      return StatusCode::kUnavailable;
+    default:
+      return StatusCode::kUnknown;
+  }
+}
+
+StatusCode StatusFromReset(uint32_t error_code) {
+  return error_code < kResets.size() ? kResets[error_code].code : StatusCode::kUnknown;
+}
+
+std::string_view ResetName(uint32_t error_code) {
+  return error_code < kResets.size() ? kResets[error_code].name : "unknown error";
+}
+
+}  // namespace levee

@@ -1,0 +1,178 @@
+"""The rules on structure. Each takes sources as a dict {path: text} and yields violations."""
+
+import re
+from typing import NamedTuple
+
+from source import code_only, functions, includes, line_of
+
+FILE_LINES_MAX = 500
+FILE_LINES_USUAL = 300
+FUNCTION_LINES_MAX = 70
+FUNCTION_LINES_USUAL = 30
+USUAL_SHARE = 0.9
+
+# Which library of the layer table brings which headers.
+THIRD_PARTY = {
+    'levee::uv': ('uv.h', 'uv/'),
+    'levee::cares': ('ares.h', 'ares_'),
+    'levee::nghttp2': ('nghttp2/',),
+    'gRPC::grpc++': ('grpc/', 'grpc++/', 'grpcpp/'),
+    'yaml-cpp': ('yaml-cpp/',),
+    'civetweb::civetweb': ('civetweb.h', 'CivetServer.h'),
+    'prometheus-cpp::core': ('prometheus/',),
+    'CLI11::CLI11': ('CLI/',),
+    'spdlog::spdlog': ('spdlog/', 'fmt/'),
+    'OpenSSL::SSL': ('openssl/',),
+}
+
+# The operating system is net's business; main.cc and the commands meet it at start and exit.
+SYSTEM_HEADERS = re.compile(
+    r'^(sys/|netinet/|arpa/|net/if|linux/|(unistd|poll|netdb|fcntl|ifaddrs|signal|pthread|sched|'
+    r'dirent|termios|pwd|grp|spawn|dlfcn)\.h$|csignal$)')
+SYSTEM_FOLDERS = ('net', 'cli', 'main.cc')
+
+# Time, randomness and the environment are parameters everywhere else, so that a seed replays.
+AMBIENT = re.compile(
+    r'\b\w*_clock::now\b|\babsl::Now\b|\babsl::GetCurrentTimeNanos\b|\bgettimeofday\b'
+    r'|\bclock_gettime\b|\buv_hrtime\b|\buv_now\b|(?<![\w.>])time\s*\(|\bs?rand\s*\('
+    r'|\brandom_device\b|\bmt19937|\bdefault_random_engine\b|\babsl::BitGen\b|\bgetenv\b')
+AMBIENT_FOLDERS = ('net', 'main.cc')
+# Tests of what is free of ambient facts run on virtual time and on literal seeds.
+PURE_TESTS = ('base', 'wire', 'policy', 'call', 'config', 'h2', 'sim', 'sim_host')
+
+SLEEP = re.compile(r'\b(?:u|nano)?sleep\s*\(|\bsleep_(?:for|until)\b|\babsl::SleepFor\b')
+
+
+class Violation(NamedTuple):
+    path: str
+    line: int
+    what: str
+
+    def __str__(self):
+        return f'{self.path}:{self.line}: {self.what}'
+
+
+class Layer(NamedTuple):
+    uses: frozenset
+    libs: frozenset
+
+
+def parse_layers(cmake):
+    """Reads the layer table out of CMakeLists.txt; the link lists are the rule."""
+    cmake = re.sub(r'#[^\n]*', '', cmake)
+    layers = {}
+    for match in re.finditer(r'\blevee_layer\(([^)]*)\)', cmake):
+        words = match.group(1).split()
+        parts = {'USES': [], 'LIBS': []}
+        part = None
+        for word in words[1:]:
+            if word in parts:
+                part = parts[word]
+            elif part is not None:
+                part.append(word)
+        layers[words[0]] = Layer(frozenset(parts['USES']), frozenset(parts['LIBS']))
+    return layers
+
+
+def _folder(path):
+    """proxy/net/loop.cc -> net, proxy/main.cc -> main.cc"""
+    return path.split('/')[1]
+
+
+def _matches(regex, sources, applies, what):
+    for path, text in sources.items():
+        if applies(path):
+            code = code_only(text)
+            for match in regex.finditer(code):
+                found = match.group(0).rstrip(' (')
+                yield Violation(path, line_of(code, match.start()), f'{found}: {what}')
+
+
+def imports(sources, layers):
+    """A folder includes only folders and libraries of its line of the layer table."""
+    for path, text in sources.items():
+        if not path.startswith('proxy/'):
+            continue
+        folder = _folder(path)
+        for line, include in includes(text):
+            what = _import_fault(folder, include, layers)
+            if what:
+                yield Violation(path, line, what)
+
+
+def _import_fault(folder, include, layers):
+    if SYSTEM_HEADERS.match(include):
+        return None if folder in SYSTEM_FOLDERS else f'<{include}> belongs to net/'
+    wanted = _imported_layer(include, layers)
+    if folder == 'main.cc':  # The program itself may use every layer, but no library directly.
+        layer = Layer(frozenset(layers) | {'protos'}, frozenset())
+    elif folder in layers:
+        layer = layers[folder]
+    else:
+        return f'{folder}/ has no line in the layer table'
+    if wanted and wanted != folder and wanted not in layer.uses:
+        return f'{folder}/ may not include "{include}"'
+    for library, prefixes in THIRD_PARTY.items():
+        if include.startswith(prefixes) and library not in layer.libs:
+            return f'{folder}/ may not include "{include}" without {library} in its LIBS'
+    return None
+
+
+def _imported_layer(include, layers):
+    """Returns the layer that a header belongs to, or None for a library's header. Who uses the
+    generated code may use what it is generated for."""
+    if include.startswith('google/protobuf/'):
+        return 'protos'
+    if include.startswith('levee/'):
+        return 'grpc_protos' if include.endswith('.grpc.pb.h') else 'protos'
+    first = include.split('/')[0]
+    return first if '/' in include and first in layers else None
+
+
+def file_lengths(sources):
+    """No file above 500 lines, nine in ten at most 300."""
+    lengths = [(text.count('\n'), 1, path, 'the file') for path, text in sources.items()]
+    yield from _lengths(lengths, FILE_LINES_MAX, FILE_LINES_USUAL)
+
+
+def function_lengths(sources):
+    """No function above 70 lines, nine in ten at most 30."""
+    lengths = [(function.length, function.line, path, function.head)
+               for path, text in sources.items() for function in functions(text)]
+    yield from _lengths(lengths, FUNCTION_LINES_MAX, FUNCTION_LINES_USUAL)
+
+
+def _lengths(lengths, maximum, usual):
+    for length, line, path, name in lengths:
+        if length > maximum:
+            yield Violation(path, line, f'{length} lines, at most {maximum}: {name}')
+    long = sorted(entry for entry in lengths if entry[0] > usual)
+    allowed = int(len(lengths) * (1 - USUAL_SHARE) + 1e-9)
+    for length, line, path, name in long[allowed:]:
+        yield Violation(path, line, f'{length} lines; only {allowed} of {len(lengths)} may have '
+                                    f'more than {usual}: {name}')
+
+
+def ambient_facts(sources):
+    """Clocks, randomness and the environment are read only in net/ and main.cc."""
+    def applies(path):
+        top, folder = path.split('/')[:2]
+        if top == 'tests':
+            return folder in PURE_TESTS
+        return folder not in AMBIENT_FOLDERS
+
+    yield from _matches(AMBIENT, sources, applies,
+                        'time, randomness and environment come as parameters, from net/')
+
+
+def sleeps(sources):
+    """A test waits for an event, never for a while."""
+    yield from _matches(SLEEP, sources, lambda path: path.startswith('tests/'),
+                        'wait for the event instead')
+
+
+def header_comments(sources):
+    """A header's first line starts to say what it holds."""
+    for path, text in sources.items():
+        if path.startswith('proxy/') and path.endswith('.h') and not re.match(r'// \w', text):
+            yield Violation(path, 1, 'the header needs a comment that says what it holds')

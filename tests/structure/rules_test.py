@@ -1,0 +1,225 @@
+"""Every rule must catch a violation and name its place, and let the usual idioms pass."""
+
+import unittest
+
+import rules
+from source import code_only, functions
+
+LAYERS = rules.parse_layers('''
+levee_layer(base LIBS ${LEVEE_ABSL})
+levee_layer(wire USES base protos)  # A comment (with brackets).
+levee_layer(net USES base LIBS levee::uv)
+levee_layer(demo GRPC
+  USES base net protos grpc_protos
+  LIBS gRPC::grpc++)
+''')
+
+
+def places(violations):
+    return [(violation.path, violation.line) for violation in violations]
+
+
+def lines(count, text='int x;\n'):
+    return text * count
+
+
+def function(length, name='F'):
+    return f'int {name}() {{\n' + lines(length - 2, '  G();\n') + '}\n'
+
+
+class LayerTable(unittest.TestCase):
+    def test_holds_folders_and_libraries(self):
+        self.assertEqual(['base', 'wire', 'net', 'demo'], list(LAYERS))
+        self.assertEqual({'base', 'net', 'protos', 'grpc_protos'}, LAYERS['demo'].uses)
+        self.assertEqual({'gRPC::grpc++'}, LAYERS['demo'].libs)
+
+
+class Imports(unittest.TestCase):
+    def assert_import(self, path, include, allowed):
+        text = f'// A comment.\n#include {include}\n'
+        expected = [] if allowed else [(path, 2)]
+        self.assertEqual(expected, places(rules.imports({path: text}, LAYERS)))
+
+    def test_a_folder_above_is_refused(self):
+        self.assert_import('proxy/base/a.h', '"wire/status.h"', allowed=False)
+        self.assert_import('proxy/wire/a.h', '"base/instant.h"', allowed=True)
+        self.assert_import('proxy/wire/a.h', '"wire/status.h"', allowed=True)
+
+    def test_main_may_include_every_folder_but_no_library(self):
+        self.assert_import('proxy/main.cc', '"demo/demo.h"', allowed=True)
+        self.assert_import('proxy/main.cc', '<grpcpp/grpcpp.h>', allowed=False)
+
+    def test_a_folder_without_a_line_is_refused(self):
+        self.assert_import('proxy/extra/a.h', '"base/instant.h"', allowed=False)
+
+    def test_libraries_belong_to_the_layers_that_link_them(self):
+        self.assert_import('proxy/net/a.cc', '<uv.h>', allowed=True)
+        self.assert_import('proxy/base/a.cc', '<uv.h>', allowed=False)
+        self.assert_import('proxy/demo/a.cc', '"grpcpp/grpcpp.h"', allowed=True)
+        self.assert_import('proxy/wire/a.cc', '"grpcpp/grpcpp.h"', allowed=False)
+        self.assert_import('proxy/wire/a.cc', '<nghttp2/nghttp2.h>', allowed=False)
+        self.assert_import('proxy/wire/a.cc', '"yaml-cpp/yaml.h"', allowed=False)
+        self.assert_import('proxy/wire/a.cc', '<civetweb.h>', allowed=False)
+        self.assert_import('proxy/wire/a.cc', '"prometheus/registry.h"', allowed=False)
+        self.assert_import('proxy/wire/a.cc', '"absl/time/time.h"', allowed=True)
+
+    def test_the_operating_system_belongs_to_net(self):
+        for header in ('<sys/socket.h>', '<netinet/in.h>', '<arpa/inet.h>', '<unistd.h>',
+                       '<poll.h>'):
+            self.assert_import('proxy/wire/a.cc', header, allowed=False)
+            self.assert_import('proxy/net/a.cc', header, allowed=True)
+            self.assert_import('proxy/main.cc', header, allowed=True)
+
+    def test_generated_headers_follow_the_table(self):
+        self.assert_import('proxy/wire/a.cc', '"levee/wire/v1/rpc_status.pb.h"', allowed=True)
+        self.assert_import('proxy/base/a.cc', '"levee/wire/v1/rpc_status.pb.h"', allowed=False)
+        self.assert_import('proxy/wire/a.cc', '<google/protobuf/any.pb.h>', allowed=True)
+        self.assert_import('proxy/base/a.cc', '<google/protobuf/any.pb.h>', allowed=False)
+        self.assert_import('proxy/demo/a.cc', '"levee/demo/v1/demo.grpc.pb.h"', allowed=True)
+        self.assert_import('proxy/wire/a.cc', '"levee/demo/v1/demo.grpc.pb.h"', allowed=False)
+
+
+class Sizes(unittest.TestCase):
+    def test_a_file_above_the_maximum_is_refused(self):
+        sources = {f'proxy/base/{i}.h': lines(10) for i in range(20)}
+        self.assertEqual([], places(rules.file_lengths(sources)))
+        sources['proxy/base/long.h'] = lines(501)
+        self.assertEqual([('proxy/base/long.h', 1)], places(rules.file_lengths(sources)))
+
+    def test_one_file_in_ten_may_be_longer_than_usual(self):
+        sources = {f'proxy/base/{i}.h': lines(10) for i in range(19)}
+        sources['proxy/base/a.h'] = lines(301)
+        self.assertEqual([], places(rules.file_lengths(sources)))
+        sources['proxy/base/b.h'] = lines(302)
+        self.assertEqual([], places(rules.file_lengths(sources)))
+        sources['proxy/base/c.h'] = lines(303)
+        self.assertEqual([('proxy/base/c.h', 1)], places(rules.file_lengths(sources)))
+
+    def test_a_function_above_the_maximum_is_refused(self):
+        text = 'int x;\n' + function(70) + ''.join(function(3) for _ in range(20))
+        self.assertEqual([], places(rules.function_lengths({'a.cc': text})))
+        text = 'int x;\n' + function(71) + ''.join(function(3) for _ in range(20))
+        self.assertEqual([('a.cc', 2)], places(rules.function_lengths({'a.cc': text})))
+
+    def test_one_function_in_ten_may_be_longer_than_usual(self):
+        text = function(31) + ''.join(function(3) for _ in range(9))
+        self.assertEqual([], places(rules.function_lengths({'a.cc': text})))
+        text = function(31) + function(32) + ''.join(function(3) for _ in range(9))
+        self.assertEqual([('a.cc', 32)], places(rules.function_lengths({'a.cc': text})))
+
+
+class FunctionFinder(unittest.TestCase):
+    def found(self, text):
+        return [(function.line, function.length) for function in functions(text)]
+
+    def test_finds_functions_in_namespaces_and_classes(self):
+        self.assertEqual([(3, 1), (5, 3), (11, 3)], self.found('''namespace levee {
+class A final : public B {
+  int x() const { return x_; }
+ public:
+  explicit A(int x) {
+    x_ = x;
+  }
+  A() = default;
+  int x_ = 0;
+};
+absl::StatusOr<int> Parse(std::string_view text) {
+  if (text.empty()) { return 1; }
+}
+}  // namespace levee
+'''))
+
+    def test_a_member_initialiser_is_part_of_the_head(self):
+        self.assertEqual([(1, 5), (6, 1)], self.found('''A::A(int x, std::vector<int> y)
+    : B(x),
+      x_{x},
+      y_{std::move(y)} {
+}
+void A::Next() {}
+'''))
+
+    def test_the_template_line_counts(self):
+        self.assertEqual([(1, 3)], self.found('''template <typename T, int kSize = 3>
+T Max(T a, T b) noexcept {
+  return a; }
+'''))
+
+    def test_a_lambda_and_a_local_class_count_for_the_function_around_them(self):
+        self.assertEqual([(1, 6)], self.found('''void F() {
+  struct Local { int G() { return 1; } };
+  auto g = [](int x) {
+    return x;
+  };
+}
+'''))
+
+    def test_variables_types_and_default_arguments_are_not_functions(self):
+        self.assertEqual([(6, 1)], self.found('''constexpr int kTable[] = {Size(1), Size(2)};
+enum class Color : uint8_t { kRed, kBlue };
+struct alignas(64) Padded { std::atomic<int> x{0}; };
+const std::map<int, int> kMap{{1, 2}};
+extern "C" {
+void F(Options options = {}, int y = 1) {}
+}
+'''))
+
+    def test_operators_with_an_equals_sign_are_functions(self):
+        self.assertEqual([(1, 1), (2, 1), (3, 1)], self.found(
+            '''bool operator==(const A& a, const A& b) { return true; }
+A& operator=(const A& a) { return *this; }
+A& operator+=(absl::Duration d) { return *this; }
+'''))
+
+    def test_braces_in_literals_comments_and_macros_are_ignored(self):
+        self.assertEqual([(2, 4)], self.found('''#define BEGIN {
+int F() {  // {
+  char c = '{';
+  const char* s = "}{{" R"x(
+)" { )x"; }
+/* { */
+'''))
+
+    def test_a_quote_in_a_number_is_no_literal(self):
+        self.assertEqual("x = 1'000 + '{'[0];".replace('{', ' '), code_only("x = 1'000 + '{'[0];"))
+
+    def test_tests_are_functions(self):
+        self.assertEqual([(1, 3)], self.found('TEST(A, B) {\n  F();\n}\n'))
+
+
+class Bans(unittest.TestCase):
+    AMBIENT = ('std::chrono::steady_clock::now()', 'std::chrono::system_clock::now()',
+               'absl::Now()', 'time(nullptr)', '::time(nullptr)', 'gettimeofday(&t, nullptr)',
+               'clock_gettime(CLOCK_REALTIME, &t)', 'uv_hrtime()', 'rand()', 'std::rand()',
+               'std::random_device{}()', 'std::mt19937_64 r(1)', 'getenv("HOME")')
+
+    def test_clocks_and_randomness_are_refused(self):
+        for fact in self.AMBIENT:
+            text = f'void F() {{\n  auto x = {fact};\n}}\n'
+            for path in ('proxy/policy/a.cc', 'proxy/cli/a.cc', 'tests/policy/a_test.cc'):
+                self.assertEqual([(path, 2)], places(rules.ambient_facts({path: text})), fact)
+
+    def test_clocks_are_allowed_at_the_edge(self):
+        for path in ('proxy/net/clock.cc', 'proxy/main.cc', 'tests/integration/a_test.cc'):
+            self.assertEqual([], places(rules.ambient_facts({path: 'auto t = absl::Now();\n'})))
+
+    def test_likely_names_are_not_clocks(self):
+        text = 'x.time(); y->time(); grand(); start_time(1); // absl::Now()\nauto s = "rand()";\n'
+        self.assertEqual([], places(rules.ambient_facts({'proxy/policy/a.cc': text})))
+
+    def test_tests_that_sleep_are_refused(self):
+        for call in ('sleep(1)', 'usleep(1)', 'nanosleep(&t, nullptr)', 'absl::SleepFor(d)',
+                     'std::this_thread::sleep_for(d)', 'std::this_thread::sleep_until(t)'):
+            text = f'// No sleep() here.\n{call};\n'
+            self.assertEqual([('tests/h2/a.h', 2)], places(rules.sleeps({'tests/h2/a.h': text})))
+
+    def test_a_header_without_a_comment_is_refused(self):
+        def of(text):
+            return places(rules.header_comments({'proxy/base/a.h': text}))
+
+        self.assertEqual([('proxy/base/a.h', 1)], of('#pragma once\n'))
+        self.assertEqual([('proxy/base/a.h', 1)], of('//\n#pragma once\n'))
+        self.assertEqual([], of('// Points in time.\n#pragma once\n'))
+
+
+if __name__ == '__main__':
+    unittest.main()

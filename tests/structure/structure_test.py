@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Holds the repository to its rules on structure: imports, sizes, clocks, sleeps, comments."""
+
+import pathlib
+import unittest
+
+import rules
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def read_sources():
+    paths = [path for top in ('proxy', 'tests') for suffix in ('cc', 'h')
+             for path in sorted((ROOT / top).rglob(f'*.{suffix}'))]
+    return {str(path.relative_to(ROOT)): path.read_text(encoding='utf-8') for path in paths}
+
+
+class Structure(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.sources = read_sources()
+        cls.layers = rules.parse_layers((ROOT / 'CMakeLists.txt').read_text(encoding='utf-8'))
+
+    def check(self, violations):
+        found = '\n'.join(str(violation) for violation in violations)
+        if found:
+            self.fail('\n' + found)
+
+    def under(self, top):
+        return {path: text for path, text in self.sources.items() if path.startswith(top)}
+
+    def test_layers_include_only_what_their_line_allows(self):
+        self.assertIn('base', self.layers)
+        self.check(rules.imports(self.sources, self.layers))
+
+    def test_files_are_short(self):
+        self.check(rules.file_lengths(self.under('proxy/')))
+        self.check(rules.file_lengths(self.under('tests/')))
+
+    def test_functions_are_short(self):
+        self.check(rules.function_lengths(self.under('proxy/')))
+        self.check(rules.function_lengths(self.under('tests/')))
+
+    def test_time_and_randomness_are_parameters(self):
+        self.check(rules.ambient_facts(self.sources))
+
+    def test_tests_do_not_sleep(self):
+        self.check(rules.sleeps(self.sources))
+
+    def test_headers_say_what_they_hold(self):
+        self.check(rules.header_comments(self.sources))
+
+
+if __name__ == '__main__':
+    unittest.main()
