@@ -25,7 +25,7 @@ class Instant {
 
   // absl::InfiniteDuration() yields Infinite().
   friend Instant operator+(Instant t, absl::Duration d) {
-    if (t.is_infinite()) return t;
+    if (t.is_infinite() || d == absl::InfiniteDuration()) return Infinite();
     // ToInt64Nanoseconds saturates at +-(2^63-1), so only the sum can overflow.
     int64_t sum;
     if (__builtin_add_overflow(t.nanos_, absl::ToInt64Nanoseconds(d), &sum)) {

@@ -29,8 +29,13 @@ void Call::Start(const RequestFacts& facts, Instant now) {
     EndLocally(StatusCode::kDeadlineExceeded, "deadline passed before the call arrived", now);
     return;
   }
-  if (app_attempts_ == 0 || parts_.policy.retry.app_retries == AppRetries::kIgnore) {
+  if (app_attempts_ == 0) {
     parts_.budget.Deposit(parts_.worker, now);
+    StartAttempt(now);
+    return;
+  }
+  // A retry, whoever makes it, pays for no others.
+  if (parts_.policy.retry.app_retries == AppRetries::kIgnore) {
     StartAttempt(now);
     return;
   }
@@ -45,8 +50,7 @@ void Call::Start(const RequestFacts& facts, Instant now) {
   MarkedStatus marked;
   marked.code = marked.original_code = parts_.overload.status;
   marked.attempts = 0;
-  marked.message =
-      "overloaded, do not retry: the application's own retry is over the retry budget";
+  marked.message = "overloaded, do not retry: the application's own retry is over the retry budget";
   marked.mark.reason = RefusalReasonName(RefusalReason::kBudget);
   marked.mark.upstream = parts_.upstream;
   EndMarked(marked, now);
@@ -69,6 +73,7 @@ void Call::StartAttempt(Instant now) {
   active_ = parts_.host.StartAttempt({.previous_attempts = app_attempts_ + attempts_ - 1,
                                       .timeout = deadline_ - now,
                                       .avoid = failed_endpoints_});
+  head_came_ = false;
   attempt_deadline_ = now + parts_.policy.retry.attempt_timeout;
   SendBuffered();
   if (!replayable_) Commit();
@@ -91,6 +96,7 @@ void Call::Commit() {
 }
 
 void Call::CommitToAnswer() {
+  answered_ = true;
   // attempt_timeout bounds the wait for an answer, not the length of a stream.
   attempt_deadline_ = Instant::Infinite();
   if (!committed_) Commit();
@@ -123,15 +129,17 @@ void Call::OnCallerGone(Instant now) {
 }
 
 bool Call::MayHold() const {
-  // A caller whose half is open may be waiting for the head before it sends more. Without a later
-  // attempt there is nothing to wait for.
+  // A caller whose half is open may be waiting for the head before it sends more. The last
+  // attempt's head is held as well: its failure is answered with a mark, unless the answer has
+  // begun.
   const RetryPolicy& retry = parts_.policy.retry;
   return retry.commit == CommitMode::kAuto && half_closed_ && replayable_ &&
-         attempts_ < retry.max_attempts && retry.hold > absl::ZeroDuration();
+         retry.max_attempts > 1 && retry.hold > absl::ZeroDuration();
 }
 
 void Call::OnHead(AttemptId attempt, Instant now) {
   if (finished_ || attempt != active_) return;
+  head_came_ = true;
   if (committed_ || !MayHold()) {
     CommitToAnswer();
     return;
@@ -151,10 +159,11 @@ void Call::RecordAttemptEnd(const AttemptOutcome& outcome, Instant now) {
   record.code = outcome.code;
   record.endpoint = outcome.place.endpoint;
   if (outcome.mark.has_value()) record.mark_received = outcome.mark->scope;
-  // An error that the policy would not retry is the application's answer, not an ill upstream.
-  const bool success = outcome.code == StatusCode::kOk ||
-                       (!outcome.mark.has_value() &&
-                        !Retryable(parts_.policy.retry, outcome, Idempotent()).has_value());
+  // A status that the policy does not list is the application's answer. All else is an ill
+  // upstream, also where the policy would not retry it.
+  const bool answered =
+      outcome.kind == AttemptOutcome::Kind::kStatus && !parts_.policy.retry.codes.Has(outcome.code);
+  const bool success = outcome.code == StatusCode::kOk || (answered && !outcome.mark.has_value());
   parts_.budget.RecordEnd(success, charged_);
   charged_ = false;
 }
@@ -181,13 +190,17 @@ void Call::HandleFailure(AttemptOutcome outcome, Instant now) {
   if (outcome.kind == AttemptOutcome::Kind::kUnsent && ++unsent_ > kMaxUnsentAttempts) {
     outcome.kind = AttemptOutcome::Kind::kConnect;
   }
+  // An upstream that has begun to answer has processed something, whatever its error code says.
+  if (outcome.kind == AttemptOutcome::Kind::kRefused && head_came_) {
+    outcome.kind = AttemptOutcome::Kind::kReset;
+  }
   last_code_ = outcome.code;
   AvoidEndpoint(outcome.place.endpoint);
   // What never left was no attempt: if it is sent again, it leaves no record and costs nothing.
   const bool unsent = outcome.kind == AttemptOutcome::Kind::kUnsent;
   if (!unsent) RecordAttemptEnd(outcome, now);
   const RetryFacts facts = {.attempts = attempts_,
-                            .committed = committed_,
+                            .committed = answered_,
                             .transparent_used = transparent_used_,
                             .replayable = replayable_,
                             .idempotent = Idempotent(),
@@ -314,6 +327,7 @@ void Call::OnAttemptTimeout(Instant now) {
 
 void Call::OnDrainTimeout(Instant now) {
   if (finished_) return;
+  if (active_ == 0) record_.refused = RefusalReason::kDraining;
   AbandonAttempt(StatusCode::kCancelled, now);
   EndLocally(StatusCode::kUnavailable, "the sidecar is shutting down", now);
 }

@@ -110,7 +110,9 @@ class Call {
   bool charged_ = false;  // the attempt that is next or active was paid from the budget
   bool half_closed_ = false;
   bool replayable_ = true;
-  bool committed_ = false;
+  bool head_came_ = false;  // of the active attempt; perhaps held
+  bool answered_ = false;   // the answer has begun to go to the caller
+  bool committed_ = false;  // answered, or the request could not be kept
   bool finished_ = false;
   bool transparent_used_ = false;
   bool resend_ = false;  // the next attempt takes the place of one that never left

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 
 namespace levee {
@@ -14,13 +15,21 @@ std::string FormatPlace(const Place& place) {
   return text;
 }
 
+std::string Quoted(const std::string& text) {
+  constexpr size_t kMaxShown = 80;
+  if (text.size() <= kMaxShown) return absl::StrCat("\"", absl::Utf8SafeCEscape(text), "\"");
+  size_t end = kMaxShown;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // whole letters
+  return absl::StrCat("\"", absl::Utf8SafeCEscape(text.substr(0, end)), "...\"");
+}
+
 std::string FormatFault(const Fault& fault) {
   const std::string place = FormatPlace({fault.file, fault.line, fault.column, fault.path});
   return place.empty() ? fault.text : absl::StrCat(place, ": ", fault.text);
 }
 
 void FaultList::Add(const Place& place, std::string text) {
-  if (faults_.size() >= kMaxFaults) {
+  if (full()) {
     ++dropped_;
     return;
   }
@@ -34,7 +43,8 @@ std::vector<Fault> FaultList::Sorted(const std::vector<std::string>& files) cons
   std::vector<Fault> sorted = faults_;
   std::stable_sort(sorted.begin(), sorted.end(),
                    [&order](const Fault& a, const Fault& b) { return order(a) < order(b); });
-  if (dropped_ > 0) sorted.push_back({"", 0, 0, "", absl::StrCat("and ", dropped_, " more faults")});
+  if (dropped_ > 0)
+    sorted.push_back({"", 0, 0, "", absl::StrCat("and ", dropped_, " more faults")});
   return sorted;
 }
 

@@ -18,6 +18,9 @@ struct Place {
 // "levee.yaml:3:14: listeners[0].address", without the parts that are not known.
 std::string FormatPlace(const Place& place);
 
+// A user's text as messages show it: in quotes, control characters escaped, cut when long.
+std::string Quoted(const std::string& text);
+
 struct Fault {
   std::string file;
   int line = 0;
@@ -39,6 +42,9 @@ class FaultList {
   void Add(const Place& place, std::string text);
 
   bool empty() const { return faults_.empty(); }
+
+  // Further faults are only counted: their texts need not be worked out.
+  bool full() const { return faults_.size() >= kMaxFaults; }
 
   // In the order of `files`, then of lines; places outside of `files` come last. Faults beyond
   // kMaxFaults are one last entry that says how many they are.

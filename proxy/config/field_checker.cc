@@ -121,8 +121,7 @@ void FieldChecker::CheckMessages(const std::string& path, const Field& field, Me
   if (NameOf(field) != nullptr) CheckNames(path, field, message);
 }
 
-void FieldChecker::CheckNames(const std::string& path, const Field& field,
-                              const Message& message) {
+void FieldChecker::CheckNames(const std::string& path, const Field& field, const Message& message) {
   std::map<std::string, std::string> paths;  // by name
   for (int i = 0; i < Size(field, message); ++i) {
     const Message& element = message.GetReflection()->GetRepeatedMessage(message, &field, i);
@@ -132,7 +131,7 @@ void FieldChecker::CheckNames(const std::string& path, const Field& field,
     const auto [first, is_new] = paths.emplace(name, name_path);
     if (is_new) continue;
     faults_.Add(positions_.Find(name_path),
-                absl::StrCat("\"", name, "\" is given twice; first at ",
+                absl::StrCat(Quoted(name), " is given twice; first at ",
                              FormatPlace(positions_.Find(first->second))));
   }
 }
@@ -171,8 +170,8 @@ void FieldChecker::CheckText(const std::string& path, const Field& field, std::s
     faults_.Add(positions_.Find(path), std::string(parsed.status().message()));
     return;
   }
-  text = parsed->canonical;
   CheckBounds(path, field, parsed->number, text);
+  text = parsed->canonical;
 }
 
 void FieldChecker::CheckNumber(const std::string& path, const Field& field,

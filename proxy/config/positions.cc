@@ -1,5 +1,7 @@
 #include "config/positions.h"
 
+#include <iterator>
+
 #include "absl/strings/str_cat.h"
 
 namespace levee {
@@ -39,7 +41,10 @@ Place Positions::Find(const std::string& path) const {
 }
 
 void Positions::Erase(const std::string& path) {
-  std::erase_if(entries_, [&path](const auto& entry) { return IsWithin(entry.first, path); });
+  auto entry = entries_.lower_bound(path);
+  while (entry != entries_.end() && entry->first.starts_with(path)) {
+    entry = IsWithin(entry->first, path) ? entries_.erase(entry) : std::next(entry);
+  }
 }
 
 void Positions::Adopt(const Positions& other, const std::string& from, const std::string& to) {

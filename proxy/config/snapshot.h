@@ -15,8 +15,8 @@ namespace levee {
 // Where to listen: host:port (unix sockets later). `field` and `position` name the line of the
 // configuration for messages about a busy port.
 struct ListenAddress {
-  std::string host;  // IP literal without brackets
-  uint16_t port = 0;  // 0: the system picks one
+  std::string host;      // IP literal without brackets
+  uint16_t port = 0;     // 0: the system picks one
   std::string position;  // "levee.yaml:3:14: listeners[0].address", or "built-in default: ..."
 };
 

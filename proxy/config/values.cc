@@ -1,7 +1,5 @@
 #include "config/values.h"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,6 +9,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "config/addresses.h"
+#include "config/fault.h"
 #include "config/suggest.h"
 
 namespace levee {
@@ -19,7 +19,7 @@ namespace {
 using config::v1::FieldRule;
 
 absl::Status Wrong(const std::string& text, const std::string& what) {
-  return absl::InvalidArgumentError(absl::StrCat("\"", text, "\" ", what));
+  return absl::InvalidArgumentError(absl::StrCat(Quoted(text), " ", what));
 }
 
 bool IsNumber(const std::string& text) {
@@ -79,20 +79,18 @@ absl::StatusOr<ParsedText> ParseAuthorityGlob(const std::string& text) {
 absl::StatusOr<ParsedText> ParseMethodGlob(const std::string& text) {
   if (text.empty() || (text[0] != '/' && text[0] != '*')) {
     const std::string meant = text.find('/') == std::string::npos ? "/pkg.Service/*" : "/" + text;
-    return Wrong(text, absl::StrCat("can never match: methods begin with '/'; say \"", meant, "\""));
+    return Wrong(text,
+                 absl::StrCat("can never match: methods begin with '/'; say \"", meant, "\""));
   }
   return ParsedText{text};
 }
 
-// `family`: AF_INET or AF_INET6. Pure conversion, although the header is the system's.
-bool IsIp(int family, const std::string& host) {
-  unsigned char address[sizeof(in6_addr)];
-  return inet_pton(family, host.c_str(), address) == 1;
-}
-
 absl::StatusOr<ParsedText> FromDuration(const absl::StatusOr<absl::Duration>& duration) {
   if (!duration.ok()) return duration.status();
-  return ParsedText{absl::FormatDuration(*duration), absl::ToDoubleSeconds(*duration)};
+  // Abseil's zero has no unit, which ParseDuration would not take back.
+  const bool zero = *duration == absl::ZeroDuration();
+  return ParsedText{zero ? "0s" : absl::FormatDuration(*duration),
+                    absl::ToDoubleSeconds(*duration)};
 }
 
 absl::StatusOr<ParsedText> FromSize(const absl::StatusOr<int64_t>& bytes) {
@@ -108,40 +106,6 @@ absl::StatusOr<ParsedText> FromCode(const absl::StatusOr<StatusCode>& code) {
 absl::StatusOr<ParsedText> AsItIs(const std::string& text, const absl::Status& status) {
   if (!status.ok()) return status;
   return ParsedText{text};
-}
-
-struct HostPort {
-  std::string host;  // without brackets
-  uint16_t port = 0;
-  bool is_ip = false;
-};
-
-// Splits at the last colon; IPv6 literals stand in brackets. `example`: what to say instead.
-absl::StatusOr<HostPort> ParseHostPort(const std::string& text, const std::string& example) {
-  const size_t colon = text.rfind(':');
-  if (colon == std::string::npos || colon == 0) {
-    return Wrong(text, absl::StrCat("is not HOST:PORT; say ", example));
-  }
-  HostPort parsed;
-  parsed.host = text.substr(0, colon);
-  const std::string port = text.substr(colon + 1);
-  int number;
-  if (port.empty() || port.size() > 5 ||
-      !std::all_of(port.begin(), port.end(), absl::ascii_isdigit) ||
-      !absl::SimpleAtoi(port, &number) || number > 65535) {
-    return Wrong(text, absl::StrCat("has no port from 0 to 65535; say ", example));
-  }
-  parsed.port = static_cast<uint16_t>(number);
-  if (parsed.host.front() == '[' && parsed.host.back() == ']') {
-    parsed.host = parsed.host.substr(1, parsed.host.size() - 2);
-    parsed.is_ip = IsIp(AF_INET6, parsed.host);
-    if (!parsed.is_ip) return Wrong(text, "has no IPv6 address in its brackets; say [::1]:50051");
-  } else if (parsed.host.find(':') != std::string::npos) {
-    return Wrong(text, "has several colons; an IPv6 address stands in brackets, as in [::1]:50051");
-  } else {
-    parsed.is_ip = IsIp(AF_INET, parsed.host);
-  }
-  return parsed;
 }
 
 }  // namespace
@@ -187,53 +151,28 @@ absl::StatusOr<StatusCode> ParseFailureCode(const std::string& text) {
   return Wrong(text, absl::StrCat("is no gRPC status code", Suggestion(text, names, "they are")));
 }
 
-absl::StatusOr<ListenAddress> ParseListenAddress(const std::string& text) {
-  if (text.starts_with("unix:")) {
-    return Wrong(text, "is not supported yet: needs Unix sockets; say 127.0.0.1:9460");
-  }
-  absl::StatusOr<HostPort> parsed = ParseHostPort(text, "127.0.0.1:9460");
-  if (!parsed.ok()) return parsed.status();
-  if (parsed->host == "localhost") {
-    parsed->host = "127.0.0.1";
-  } else if (!parsed->is_ip) {
-    return Wrong(text, "has no IP address to listen on; say 127.0.0.1 or 0.0.0.0 for all");
-  }
-  return ListenAddress{parsed->host, parsed->port, ""};
-}
-
-absl::StatusOr<EndpointSpec> ParseEndpoint(const std::string& text) {
-  if (text == "authority:") return EndpointSpec{EndpointSpec::Kind::kAuthority, "", 0};
-  if (text.starts_with("authority:")) {
-    return Wrong(text, "has something after \"authority:\"; the call's :authority says where");
-  }
-  if (text.starts_with("unix:")) {
-    return Wrong(text, "is not supported yet: needs Unix sockets; say IP:PORT");
-  }
-  if (text.starts_with("dns:")) {
-    return Wrong(text, "is not supported yet: needs a DNS resolver; say IP:PORT or localhost:PORT");
-  }
-  const absl::StatusOr<HostPort> parsed = ParseHostPort(text, "10.0.0.7:50051");
-  if (!parsed.ok()) return parsed.status();
-  if (parsed->port == 0) return Wrong(text, "has port 0; say the port that the upstream listens on");
-  if (!parsed->is_ip && parsed->host != "localhost") {
-    return Wrong(text, "has no IP address; names other than localhost are not supported yet: they "
-                       "need a DNS resolver");
-  }
-  return EndpointSpec{EndpointSpec::Kind::kAddress, parsed->host, parsed->port};
-}
-
 absl::StatusOr<ParsedText> ParseText(FieldRule::Kind kind, const std::string& text) {
   switch (kind) {
-    case FieldRule::NAME: return ParseName(text);
-    case FieldRule::DURATION: return FromDuration(ParseDuration(text));
-    case FieldRule::SIZE: return FromSize(ParseSize(text));
-    case FieldRule::STATUS_CODE: return FromCode(ParseFailureCode(text));
-    case FieldRule::HTTP_STATUS: return ParseHttpStatus(text);
-    case FieldRule::RATE: return ParseRate(text);
-    case FieldRule::LISTEN_ADDRESS: return AsItIs(text, ParseListenAddress(text).status());
-    case FieldRule::ENDPOINT: return AsItIs(text, ParseEndpoint(text).status());
-    case FieldRule::AUTHORITY_GLOB: return ParseAuthorityGlob(text);
-    case FieldRule::METHOD_GLOB: return ParseMethodGlob(text);
+    case FieldRule::NAME:
+      return ParseName(text);
+    case FieldRule::DURATION:
+      return FromDuration(ParseDuration(text));
+    case FieldRule::SIZE:
+      return FromSize(ParseSize(text));
+    case FieldRule::STATUS_CODE:
+      return FromCode(ParseFailureCode(text));
+    case FieldRule::HTTP_STATUS:
+      return ParseHttpStatus(text);
+    case FieldRule::RATE:
+      return ParseRate(text);
+    case FieldRule::LISTEN_ADDRESS:
+      return AsItIs(text, ParseListenAddress(text).status());
+    case FieldRule::ENDPOINT:
+      return AsItIs(text, ParseEndpoint(text).status());
+    case FieldRule::AUTHORITY_GLOB:
+      return ParseAuthorityGlob(text);
+    case FieldRule::METHOD_GLOB:
+      return ParseMethodGlob(text);
     default:
       if (text.empty()) return Wrong(text, "is empty; leave the field out instead");
       return ParsedText{text};

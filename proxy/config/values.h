@@ -7,7 +7,6 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "config/snapshot.h"
 #include "levee/config/v1/annotations.pb.h"
 #include "wire/status.h"
 
@@ -21,12 +20,6 @@ absl::StatusOr<int64_t> ParseSize(const std::string& text);
 
 // A gRPC code other than OK, by name in any case or by number.
 absl::StatusOr<StatusCode> ParseFailureCode(const std::string& text);
-
-// "127.0.0.1:9460", "[::1]:9460", "localhost:9460" (which is 127.0.0.1). Leaves `position` empty.
-absl::StatusOr<ListenAddress> ParseListenAddress(const std::string& text);
-
-// "10.0.0.7:50051", "[::1]:50051", "localhost:50051" or "authority:".
-absl::StatusOr<EndpointSpec> ParseEndpoint(const std::string& text);
 
 // One value as its field keeps it.
 struct ParsedText {

@@ -1,9 +1,11 @@
 #include "config/yaml_reader.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -24,11 +26,19 @@ using google::protobuf::Reflection;
 std::string Describe(const YAML::Node& node) {
   if (node.IsMap()) return "a mapping";
   if (node.IsSequence()) return "a list";
-  return absl::StrCat("\"", node.Scalar(), "\"");
+  return Quoted(node.Scalar());
 }
 
 // yaml-cpp tags quoted scalars "!": a quoted 3 is text.
 bool IsQuoted(const YAML::Node& node) { return node.Tag() == "!"; }
+
+// A key as part of a path: as it is, unless it could not be a field's name.
+std::string Shown(const std::string& key) {
+  const bool word = std::all_of(key.begin(), key.end(), [](unsigned char c) {
+    return absl::ascii_isalnum(c) || c == '_' || c == '-' || c == '<';
+  });
+  return word ? key : Quoted(key);
+}
 
 // Walks one YAML tree along the descriptors. The depth is bounded by that of the schema, even when
 // an alias refers to its own parent.
@@ -106,7 +116,7 @@ void YamlWalker::ReadMessage(const YAML::Node& node, const std::string& path, Me
       continue;
     }
     const std::string& key = entry.first.Scalar();
-    const std::string key_path = path.empty() ? key : absl::StrCat(path, ".", key);
+    const std::string key_path = absl::StrCat(path, path.empty() ? "" : ".", Shown(key));
     const auto [first, is_new] = lines.emplace(key, entry.first.Mark().line + 1);
     if (!is_new) {
       faults_.Add(At(entry.first.Mark(), key_path),
@@ -139,8 +149,8 @@ bool YamlWalker::RefuseOneofSibling(const YAML::Node& key, const FieldDescriptor
   const FieldDescriptor* other =
       message.GetReflection()->GetOneofFieldDescriptor(message, field.real_containing_oneof());
   if (other == nullptr) return false;
-  faults_.Add(At(key.Mark(), path),
-              absl::StrCat("excludes ", other->name(), ", which is given too; only one is allowed"));
+  faults_.Add(At(key.Mark(), path), absl::StrCat("excludes ", other->name(),
+                                                 ", which is given too; only one is allowed"));
   return true;
 }
 
@@ -274,7 +284,9 @@ bool YamlWalker::ReadNumber(const YAML::Node& node, const FieldDescriptor& field
       return true;
     }
   }
-  Refuse(path, absl::StrCat("\"", text, "\" is text; ", wanted, " is wanted"));
+  Refuse(path, IsQuoted(node)
+                   ? absl::StrCat(Quoted(text), " is text; say ", wanted, " without quotes")
+                   : absl::StrCat(Quoted(text), " is not ", wanted));
   return false;
 }
 

@@ -46,6 +46,8 @@ std::unique_ptr<nghttp2_option, OptionDeleter> MakeOptions(const Session::Option
 
 }  // namespace
 
+const char* LibraryVersion() { return nghttp2_version(0)->version_str; }
+
 Stream* StreamPool::Take() {
   if (free_.empty()) return new Stream;
   Stream* stream = free_.back().release();
@@ -59,8 +61,9 @@ void StreamPool::Return(Stream* stream) {
   if (free_.size() < kKept) free_.push_back(std::move(owned));
 }
 
-Session::Session(Role role, const Options& options, SessionHandler& handler, StreamPool& pool)
-    : role_(role), options_(options), handler_(handler), pool_(pool) {
+Session::Session(Role role, const Options& options, SessionHandler& handler, OutputHandler& output,
+                 StreamPool& pool)
+    : role_(role), options_(options), handler_(handler), output_(output), pool_(pool) {
   const auto option = MakeOptions(options);
   nghttp2_settings_entry settings[3] = {
       {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, options.stream_window_bytes},
@@ -88,7 +91,7 @@ void Session::Dirty() {
   // What is queued during Serialize leaves with it.
   if (dirty_ || out_ != nullptr) return;
   dirty_ = true;
-  handler_.OnOutputPending();
+  output_.OnOutputPending();
 }
 
 bool Session::Receive(ByteSpan bytes) {

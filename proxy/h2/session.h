@@ -19,6 +19,9 @@ namespace levee::h2 {
 
 const nghttp2_session_callbacks* SessionCallbacks();
 
+// Version of the HTTP/2 library in use.
+const char* LibraryVersion();
+
 // Where Serialize puts bytes. A view of memory that its user owns.
 struct OutputBuffer {
   uint8_t* data;
@@ -30,7 +33,7 @@ struct OutputBuffer {
   size_t room() const { return capacity - size; }
 };
 
-// What a session asks of its owner.
+// Receives a session's events.
 class SessionHandler {
  public:
   // Server role: a request's head is complete. The returned handler gets the stream's further
@@ -47,11 +50,17 @@ class SessionHandler {
   // GOAWAY by itself.
   virtual void OnProtocolError(std::string_view what) = 0;
 
-  // There is something to Serialize. Called once until the next Serialize.
+ protected:
+  ~SessionHandler() = default;
+};
+
+// Told that there is something to Serialize: once until the next Serialize.
+class OutputHandler {
+ public:
   virtual void OnOutputPending() = 0;
 
  protected:
-  ~SessionHandler() = default;
+  ~OutputHandler() = default;
 };
 
 // Streams that are not in use, kept with their capacity. One per worker; must outlive its sessions.
@@ -83,7 +92,8 @@ class Session {
     size_t metadata_fields = 100;
   };
 
-  Session(Role role, const Options& options, SessionHandler& handler, StreamPool& pool);
+  Session(Role role, const Options& options, SessionHandler& handler, OutputHandler& output,
+          StreamPool& pool);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -133,6 +143,7 @@ class Session {
   const Role role_;
   const Options options_;
   SessionHandler& handler_;
+  OutputHandler& output_;
   StreamPool& pool_;
   nghttp2_session* session_ = nullptr;
   IntrusiveList<Stream> streams_;

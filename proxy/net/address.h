@@ -34,7 +34,8 @@ class Address {
   bool IsLoopback() const;
 
   // True if a connection to `this` reaches a socket that listens on `listener`, as far as can be
-  // told on one host: same port, and the same address or a wildcard that a loopback address reaches.
+  // told on one host: same port, and the same address or a wildcard that a loopback address
+  // reaches.
   bool Reaches(const Address& listener) const;
 
   friend bool operator==(const Address& a, const Address& b);

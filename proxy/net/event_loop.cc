@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "absl/time/clock.h"
 #include "base/check.h"
 #include "net/event_loop_uv.h"
 
@@ -18,6 +19,10 @@ void Ignore(uv_timer_t*) {}
 }  // namespace
 
 Instant ReadClock() { return Instant::FromNanos(static_cast<int64_t>(uv_hrtime())); }
+
+absl::Time WallClock() { return absl::Now(); }
+
+const char* LibraryVersion() { return uv_version_string(); }
 
 uint64_t RandomSeed() {
   uint64_t seed = 0;
@@ -149,9 +154,8 @@ EventLoop::Watch::Watch(EventLoop& loop, int fd, ReadyHandler& handler)
 
 EventLoop::Watch::~Watch() {
   state_->handler = nullptr;
-  uv_close(reinterpret_cast<uv_handle_t*>(&state_->poll), [](uv_handle_t* handle) {
-    delete static_cast<State*>(handle->data);
-  });
+  uv_close(reinterpret_cast<uv_handle_t*>(&state_->poll),
+           [](uv_handle_t* handle) { delete static_cast<State*>(handle->data); });
 }
 
 void EventLoop::Watch::Set(bool read, bool write) {

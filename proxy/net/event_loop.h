@@ -8,12 +8,19 @@
 #include <span>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "base/instant.h"
 
 namespace levee::net {
 
 // The monotonic clock, read now. For use outside a loop; within one, EventLoop::now() is cheaper.
 Instant ReadClock();
+
+// The wall clock, for what people read. It jumps.
+absl::Time WallClock();
+
+// Version of the event library in use.
+const char* LibraryVersion();
 
 // 64 bits from the kernel's random source, to seed generators.
 uint64_t RandomSeed();

@@ -17,8 +17,8 @@ constexpr int kBacklog = 4096;
 constexpr int kAcceptsPerTurn = 64;
 
 absl::Status Error(const Address& address, int error) {
-  return absl::FailedPreconditionError(absl::StrCat(
-      "cannot listen on ", address.ToString(), ": ", std::generic_category().message(error)));
+  return absl::FailedPreconditionError(absl::StrCat("cannot listen on ", address.ToString(), ": ",
+                                                    std::generic_category().message(error)));
 }
 
 }  // namespace
@@ -38,9 +38,8 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(EventLoop& loop, const 
     close(fd);
     return Error(address, error);
   }
-  return std::unique_ptr<Listener>(
-      new Listener(loop, fd, Address(reinterpret_cast<const sockaddr*>(&bound), size),
-                   std::move(accepted)));
+  return std::unique_ptr<Listener>(new Listener(
+      loop, fd, Address(reinterpret_cast<const sockaddr*>(&bound), size), std::move(accepted)));
 }
 
 Listener::Listener(EventLoop& loop, int fd, const Address& address,

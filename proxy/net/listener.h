@@ -15,7 +15,7 @@ namespace levee::net {
 
 // Accepts connections in the loop's thread and hands out their descriptors (non-blocking, owned by
 // whoever gets them).
-class Listener : private ReadyHandler {
+class Listener final : private ReadyHandler {
  public:
   // Binds and listens at once: a busy port is an error here. `accepted` is called from the loop.
   static absl::StatusOr<std::unique_ptr<Listener>> Open(EventLoop& loop, const Address& address,

@@ -25,8 +25,8 @@ struct Resolver::Query::Request {
 
   void Deliver(int status, const addrinfo* found) {
     if (status != 0) {
-      answer(absl::UnavailableError(
-          absl::StrCat("cannot resolve ", host, ": ", uv_strerror(status))));
+      answer(
+          absl::UnavailableError(absl::StrCat("cannot resolve ", host, ": ", uv_strerror(status))));
       return;
     }
     std::vector<Address> addresses;
@@ -55,9 +55,8 @@ std::unique_ptr<Resolver::Query> Resolver::Resolve(const std::string& host, uint
   request->uv.data = request;
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
-  const int error =
-      uv_getaddrinfo(&loop_.internals().uv, &request->uv, Query::Request::OnAnswer, host.c_str(),
-                     nullptr, &hints);
+  const int error = uv_getaddrinfo(&loop_.internals().uv, &request->uv, Query::Request::OnAnswer,
+                                   host.c_str(), nullptr, &hints);
   query->request_ = request;
   if (error != 0) {
     // libuv has not taken the request, so its answer has to come from here, a turn later.

@@ -33,7 +33,7 @@ class SocketHandler {
 
 // Owns the descriptor. One thread. The seam for TLS is here: a handshake would come between
 // connecting and OnConnected, and encrypt what Write takes.
-class Socket : private ReadyHandler {
+class Socket final : private ReadyHandler {
  public:
   // Takes an accepted descriptor, non-blocking.
   Socket(EventLoop& loop, int fd, SocketHandler& handler);

@@ -33,8 +33,8 @@ StatusCode UsualCode(RetryTrigger trigger) {
   }
 }
 
-void CollectCalls(const std::vector<MethodRow>& rows, Families& out) {
-  Family calls(out, MetricType::Counter, "levee_calls_total",
+void CollectCalls(const std::vector<MethodRow>& rows, FamilySink sink) {
+  Family calls(sink, MetricType::Counter, "levee_calls_total",
                "Calls ended, by the status code that the caller saw.");
   for (const MethodRow& row : rows) {
     for (StatusCode code : kCodes) {
@@ -42,7 +42,10 @@ void CollectCalls(const std::vector<MethodRow>& rows, Families& out) {
                 Sum(row.shards, &MethodSeries::calls, code));
     }
   }
-  Family duration(out, MetricType::Histogram, "levee_call_duration_seconds",
+}
+
+void CollectCallDurations(const std::vector<MethodRow>& rows, FamilySink sink) {
+  Family duration(sink, MetricType::Histogram, "levee_call_duration_seconds",
                   "Time from a call's arrival to its end.");
   for (const MethodRow& row : rows) {
     duration.Add({{"upstream", row.first}, {"method", row.second}},
@@ -50,8 +53,8 @@ void CollectCalls(const std::vector<MethodRow>& rows, Families& out) {
   }
 }
 
-void CollectAttempts(const std::vector<MethodRow>& rows, Families& out) {
-  Family attempts(out, MetricType::Counter, "levee_attempts_total",
+void CollectAttempts(const std::vector<MethodRow>& rows, FamilySink sink) {
+  Family attempts(sink, MetricType::Counter, "levee_attempts_total",
                   "Attempts ended, by status code.");
   for (const MethodRow& row : rows) {
     for (StatusCode code : kCodes) {
@@ -60,7 +63,10 @@ void CollectAttempts(const std::vector<MethodRow>& rows, Families& out) {
           Sum(row.shards, &MethodSeries::attempts, code));
     }
   }
-  Family per_call(out, MetricType::Histogram, "levee_call_attempts",
+}
+
+void CollectAttemptsPerCall(const std::vector<MethodRow>& rows, FamilySink sink) {
+  Family per_call(sink, MetricType::Histogram, "levee_call_attempts",
                   "Attempts per call that was attempted, transparent retries excluded.");
   for (const MethodRow& row : rows) {
     per_call.Add({{"upstream", row.first}, {"method", row.second}, {"result", "ok"}},
@@ -70,8 +76,8 @@ void CollectAttempts(const std::vector<MethodRow>& rows, Families& out) {
   }
 }
 
-void CollectRetries(const std::vector<MethodRow>& rows, Families& out) {
-  Family retries(out, MetricType::Counter, "levee_retries_total",
+void CollectRetries(const std::vector<MethodRow>& rows, FamilySink sink) {
+  Family retries(sink, MetricType::Counter, "levee_retries_total",
                  "Retries started, by what made them necessary and the code of that failure.");
   for (const MethodRow& row : rows) {
     for (RetryTrigger trigger : kTriggers) {
@@ -86,7 +92,10 @@ void CollectRetries(const std::vector<MethodRow>& rows, Families& out) {
       }
     }
   }
-  Family refused(out, MetricType::Counter, "levee_retries_refused_total",
+}
+
+void CollectRetriesRefused(const std::vector<MethodRow>& rows, FamilySink sink) {
+  Family refused(sink, MetricType::Counter, "levee_retries_refused_total",
                  "Calls that a retry was wanted for but not made, by reason.");
   for (const MethodRow& row : rows) {
     for (RefusalReason reason : kReasons) {
@@ -101,8 +110,8 @@ void CollectRetries(const std::vector<MethodRow>& rows, Families& out) {
 template <typename Member>
 void CollectByUpstream(const std::vector<UpstreamRow>& rows, Member UpstreamSeries::*member,
                        MetricType type, std::string_view name, std::string_view help,
-                       Families& out) {
-  Family family(out, type, name, help);
+                       FamilySink sink) {
+  Family family(sink, type, name, help);
   for (const UpstreamRow& row : rows) {
     if constexpr (requires(Member cell) { cell.ReadSum(); }) {
       family.Add({{"upstream", row.first}}, SumHistogram(row.shards, member, kNanosPerSecond));
@@ -112,25 +121,25 @@ void CollectByUpstream(const std::vector<UpstreamRow>& rows, Member UpstreamSeri
   }
 }
 
-void CollectUpstreamRetries(const std::vector<UpstreamRow>& rows, Families& out) {
+void CollectUpstreamRetries(const std::vector<UpstreamRow>& rows, FamilySink sink) {
   CollectByUpstream(rows, &UpstreamSeries::attempt_duration, MetricType::Histogram,
                     "levee_attempt_duration_seconds", "Time from an attempt's start to its end.",
-                    out);
+                    sink);
   CollectByUpstream(rows, &UpstreamSeries::retry_delay, MetricType::Histogram,
                     "levee_call_retry_delay_seconds",
-                    "Time that a retried call spent with no attempt active.", out);
+                    "Time that a retried call spent with no attempt active.", sink);
   CollectByUpstream(rows, &UpstreamSeries::retry_backoff, MetricType::Histogram,
                     "levee_retry_backoff_seconds",
-                    "Delays before retries, as chosen by backoff or advice.", out);
+                    "Delays before retries, as chosen by backoff or advice.", sink);
   CollectByUpstream(rows, &UpstreamSeries::transparent_retries, MetricType::Counter,
                     "levee_transparent_retries_total",
                     "Retries of requests that surely were not processed, also counted in "
                     "levee_retries_total.",
-                    out);
+                    sink);
 }
 
-void CollectOverload(const std::vector<UpstreamRow>& rows, Families& out) {
-  Family app(out, MetricType::Counter, "levee_app_retries_total",
+void CollectAppRetries(const std::vector<UpstreamRow>& rows, FamilySink sink) {
+  Family app(sink, MetricType::Counter, "levee_app_retries_total",
              "Calls that arrived as the application's own retries.");
   for (const UpstreamRow& row : rows) {
     app.Add({{"upstream", row.first}, {"action", "admitted"}},
@@ -138,7 +147,10 @@ void CollectOverload(const std::vector<UpstreamRow>& rows, Families& out) {
     app.Add({{"upstream", row.first}, {"action", "refused"}},
             Sum(row.shards, &UpstreamSeries::app_retries_refused));
   }
-  Family marks(out, MetricType::Counter, "levee_overload_marks_total",
+}
+
+void CollectMarks(const std::vector<UpstreamRow>& rows, FamilySink sink) {
+  Family marks(sink, MetricType::Counter, "levee_overload_marks_total",
                "Answers that said not to retry, received from upstreams and sent to callers.");
   for (const UpstreamRow& row : rows) {
     for (OverloadScope scope : kScopes) {
@@ -151,10 +163,13 @@ void CollectOverload(const std::vector<UpstreamRow>& rows, Families& out) {
   }
 }
 
-void CollectConnections(const std::vector<UpstreamRow>& rows, Families& out) {
+void CollectConnections(const std::vector<UpstreamRow>& rows, FamilySink sink) {
   CollectByUpstream(rows, &UpstreamSeries::connections, MetricType::Gauge,
-                    "levee_upstream_connections", "Open connections to endpoints.", out);
-  Family endpoints(out, MetricType::Gauge, "levee_endpoints",
+                    "levee_upstream_connections", "Open connections to endpoints.", sink);
+}
+
+void CollectEndpoints(const std::vector<UpstreamRow>& rows, FamilySink sink) {
+  Family endpoints(sink, MetricType::Gauge, "levee_endpoints",
                    "Endpoints by state; each worker has its own view and counts them once.");
   for (const UpstreamRow& row : rows) {
     for (EndpointState state : kStates) {
@@ -164,8 +179,9 @@ void CollectConnections(const std::vector<UpstreamRow>& rows, Families& out) {
   }
 }
 
-void CollectRateLimits(const std::vector<SeriesTable<RateLimitSeries>::Row>& rows, Families& out) {
-  Family decisions(out, MetricType::Counter, "levee_rate_limit_decisions_total",
+void CollectRateLimits(const std::vector<SeriesTable<RateLimitSeries>::Row>& rows,
+                       FamilySink sink) {
+  Family decisions(sink, MetricType::Counter, "levee_rate_limit_decisions_total",
                    "What rate limits decided.");
   for (const auto& [policy, limit, shards] : rows) {
     decisions.Add({{"policy", policy}, {"limit", limit}, {"decision", "admitted"}},
@@ -178,19 +194,19 @@ void CollectRateLimits(const std::vector<SeriesTable<RateLimitSeries>::Row>& row
 }
 
 void CollectWorkers(std::span<const WorkerSeries> workers, uint64_t method_labels_refused,
-                    Families& out) {
-  Family(out, MetricType::Gauge, "levee_active_calls", "Calls in flight.")
+                    FamilySink sink) {
+  Family(sink, MetricType::Gauge, "levee_active_calls", "Calls in flight.")
       .Add({}, Sum(workers, &WorkerSeries::active_calls));
-  Family(out, MetricType::Gauge, "levee_downstream_connections", "Open connections of callers.")
+  Family(sink, MetricType::Gauge, "levee_downstream_connections", "Open connections of callers.")
       .Add({}, Sum(workers, &WorkerSeries::downstream_connections));
-  Family hits(out, MetricType::Counter, "levee_limit_hits_total",
+  Family hits(sink, MetricType::Counter, "levee_limit_hits_total",
               "How often a named limit was reached.");
   for (Limit limit : kAllOf<Limit, kLimits>) {
     const uint64_t elsewhere = limit == Limit::kMethodLabels ? method_labels_refused : 0;
     hits.Add({{"limit", LimitName(limit)}},
              Sum(workers, &WorkerSeries::limit_hits, limit) + elsewhere);
   }
-  Family rejects(out, MetricType::Counter, "levee_downstream_rejects_total",
+  Family rejects(sink, MetricType::Counter, "levee_downstream_rejects_total",
                  "What was refused to callers before it got a route, by reason.");
   for (Reject reject : kAllOf<Reject, kRejects>) {
     rejects.Add({{"reason", RejectName(reject)}}, Sum(workers, &WorkerSeries::rejects, reject));
@@ -208,19 +224,19 @@ std::map<std::string, Metrics::BudgetGauges> SmallestBudgets(
   return smallest;
 }
 
-void CollectBudgets(std::vector<Metrics::BudgetGauges> budgets, Families& out) {
+void CollectBudgets(std::vector<Metrics::BudgetGauges> budgets, FamilySink sink) {
   const auto smallest = SmallestBudgets(std::move(budgets));
-  Family available(out, MetricType::Gauge, "levee_retry_budget_available",
+  Family available(sink, MetricType::Gauge, "levee_retry_budget_available",
                    "Retries that the budget would allow now.");
   for (const auto& [upstream, budget] : smallest) {
     available.Add({{"upstream", upstream}}, budget.available);
   }
-  Family limit(out, MetricType::Gauge, "levee_retry_budget_limit",
+  Family limit(sink, MetricType::Gauge, "levee_retry_budget_limit",
                "Retries that the budget allows in the window.");
   for (const auto& [upstream, budget] : smallest) {
     limit.Add({{"upstream", upstream}}, budget.limit);
   }
-  Family withheld(out, MetricType::Gauge, "levee_retry_budget_floor_withheld",
+  Family withheld(sink, MetricType::Gauge, "levee_retry_budget_floor_withheld",
                   "1 while the budget's floor does not count because too little succeeds.");
   for (const auto& [upstream, budget] : smallest) {
     withheld.Add({{"upstream", upstream}}, budget.floor_withheld ? 1 : 0);
@@ -229,51 +245,60 @@ void CollectBudgets(std::vector<Metrics::BudgetGauges> budgets, Families& out) {
 
 }  // namespace
 
-void Metrics::CollectConfig(Families& out) const {
+void Metrics::CollectConfig(FamilySink sink) const {
   const std::lock_guard lock(config_mutex_);
-  Family reloads(out, MetricType::Counter, "levee_config_reloads_total",
+  Family reloads(sink, MetricType::Counter, "levee_config_reloads_total",
                  "Reloads of the configuration.");
   reloads.Add({{"result", "success"}}, config_reloaded_);
   reloads.Add({{"result", "failure"}}, config_refused_);
-  Family(out, MetricType::Gauge, "levee_config_last_reload_successful",
+  Family(sink, MetricType::Gauge, "levee_config_last_reload_successful",
          "1 unless the last reload was refused; the start counts as one.")
       .Add({}, config_last_successful_ ? 1 : 0);
-  Family(out, MetricType::Gauge, "levee_config_last_reload_success_timestamp_seconds",
+  Family(sink, MetricType::Gauge, "levee_config_last_reload_success_timestamp_seconds",
          "When the running configuration was loaded, in Unix time.")
       .Add({}, absl::ToDoubleSeconds(config_loaded_at_ - absl::UnixEpoch()));
-  Family(out, MetricType::Gauge, "levee_config_info", "The running configuration.")
+  Family(sink, MetricType::Gauge, "levee_config_info", "The running configuration.")
       .Add({{"sha256", config_sha256_}}, 1);
-  Family(out, MetricType::Gauge, "levee_build_info", "The running program.")
+  Family(sink, MetricType::Gauge, "levee_build_info", "The running program.")
       .Add({{"version", version_}, {"commit", commit_}}, 1);
 }
 
-void Metrics::CollectSources(Families& out) const {
+void Metrics::CollectSources(FamilySink sink) const {
   const std::lock_guard lock(sources_mutex_);
-  CollectBudgets(budgets_ ? budgets_() : std::vector<BudgetGauges>(), out);
-  Family(out, MetricType::Gauge, "levee_replay_buffer_bytes", "Request bytes kept for retries.")
+  CollectBudgets(budgets_ ? budgets_() : std::vector<BudgetGauges>(), sink);
+  Family(sink, MetricType::Gauge, "levee_replay_buffer_bytes", "Request bytes kept for retries.")
       .Add({}, static_cast<double>(replay_bytes_ ? replay_bytes_() : 0));
 }
 
-std::vector<prometheus::MetricFamily> Metrics::Collect() const {
-  Families out;
+void Metrics::CollectInto(FamilySink sink) const {
   auto methods = methods_.Rows();
-  CollectCalls(methods, out);
+  CollectCalls(methods, sink);
+  CollectCallDurations(methods, sink);
   // A call without a route has no attempts, so the rest would only ever be 0.
   std::erase_if(methods, [](const auto& row) { return row.first == kNoUpstream; });
-  CollectAttempts(methods, out);
-  CollectRetries(methods, out);
+  CollectAttempts(methods, sink);
+  CollectAttemptsPerCall(methods, sink);
+  CollectRetries(methods, sink);
+  CollectRetriesRefused(methods, sink);
 
   auto upstreams = upstreams_.Rows();
   std::erase_if(upstreams, [](const auto& row) { return row.first == kNoUpstream; });
-  CollectUpstreamRetries(upstreams, out);
-  CollectOverload(upstreams, out);
-  CollectConnections(upstreams, out);
+  CollectUpstreamRetries(upstreams, sink);
+  CollectAppRetries(upstreams, sink);
+  CollectMarks(upstreams, sink);
+  CollectConnections(upstreams, sink);
+  CollectEndpoints(upstreams, sink);
 
-  CollectRateLimits(rate_limits_.Rows(), out);
-  CollectWorkers(workers_, labels_.refused(), out);
-  CollectSources(out);
-  CollectConfig(out);
-  return out;
+  CollectRateLimits(rate_limits_.Rows(), sink);
+  CollectWorkers(workers_, labels_.refused(), sink);
+  CollectSources(sink);
+  CollectConfig(sink);
+}
+
+std::vector<prometheus::MetricFamily> Metrics::Collect() const {
+  std::vector<prometheus::MetricFamily> families;
+  CollectInto([&](prometheus::MetricFamily family) { families.push_back(std::move(family)); });
+  return families;
 }
 
 }  // namespace levee

@@ -7,10 +7,8 @@ namespace levee {
 using prometheus::ClientMetric;
 using prometheus::MetricType;
 
-Family::Family(Families& out, MetricType type, std::string_view name, std::string_view help)
-    : out_(out) {
-  out_.push_back({std::string(name), std::string(help), type, {}});
-}
+Family::Family(FamilySink sink, MetricType type, std::string_view name, std::string_view help)
+    : sink_(sink), family_{std::string(name), std::string(help), type, {}} {}
 
 void Family::Add(Labels labels, double value) {
   // Both fields are small, and the printer reads only the one that the family's type names.
@@ -24,7 +22,7 @@ void Family::Add(Labels labels, ClientMetric::Histogram histogram) {
 }
 
 ClientMetric& Family::AddMetric(Labels labels) {
-  ClientMetric& metric = out_.back().metric.emplace_back();
+  ClientMetric& metric = family_.metric.emplace_back();
   metric.label.reserve(labels.size());
   for (const auto& [name, value] : labels) {
     metric.label.push_back({std::string(name), std::string(value)});

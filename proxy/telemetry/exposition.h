@@ -8,13 +8,14 @@
 #include <span>
 #include <string_view>
 #include <utility>
-#include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "prometheus/metric_family.h"
 
 namespace levee {
 
-using Families = std::vector<prometheus::MetricFamily>;
+// Takes one finished family after the other.
+using FamilySink = absl::FunctionRef<void(prometheus::MetricFamily)>;
 using Labels = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
 // What a series counts in, as a divisor to what Prometheus is told.
@@ -64,10 +65,15 @@ prometheus::ClientMetric::Histogram SumHistogram(std::span<const Series> shards,
   return sum;
 }
 
-// A family under construction at the end of `out`; it must be complete before the next is begun.
+// A family under construction, handed to `sink` when it goes out of scope. A large sidecar has
+// thousands of series; one family at a time keeps a scrape from needing memory for all of them.
 class Family {
  public:
-  Family(Families& out, prometheus::MetricType type, std::string_view name, std::string_view help);
+  Family(FamilySink sink, prometheus::MetricType type, std::string_view name,
+         std::string_view help);
+  Family(const Family&) = delete;
+  Family& operator=(const Family&) = delete;
+  ~Family() { sink_(std::move(family_)); }
 
   // The value's meaning follows from the type.
   void Add(Labels labels, double value);
@@ -76,7 +82,8 @@ class Family {
  private:
   prometheus::ClientMetric& AddMetric(Labels labels);
 
-  Families& out_;
+  const FamilySink sink_;
+  prometheus::MetricFamily family_;
 };
 
 }  // namespace levee

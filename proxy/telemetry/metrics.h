@@ -11,6 +11,7 @@
 #include "absl/time/time.h"
 #include "prometheus/collectable.h"
 #include "prometheus/metric_family.h"
+#include "telemetry/exposition.h"
 #include "telemetry/method_labels.h"
 #include "telemetry/record_call.h"
 #include "telemetry/series.h"
@@ -75,11 +76,13 @@ class Metrics : public prometheus::Collectable {
   void SetBudgetSource(BudgetSource source);
   void SetReplayBytesSource(std::function<int64_t()> source);
 
+  // Hands over one family after the other: a scrape needs memory for the largest only.
+  void CollectInto(FamilySink sink) const;
   std::vector<prometheus::MetricFamily> Collect() const override;
 
  private:
-  void CollectConfig(std::vector<prometheus::MetricFamily>& out) const;
-  void CollectSources(std::vector<prometheus::MetricFamily>& out) const;
+  void CollectConfig(FamilySink sink) const;
+  void CollectSources(FamilySink sink) const;
 
   const std::string version_;
   const std::string commit_;

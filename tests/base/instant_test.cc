@@ -36,8 +36,7 @@ TEST(Instant, InfiniteStaysInfiniteUnderAnySpan) {
 
 TEST(Instant, AnInfiniteSpanLeadsToInfinite) {
   EXPECT_TRUE((Instant::FromNanos(7) + absl::InfiniteDuration()).is_infinite());
-  EXPECT_TRUE((Instant::FromNanos(-7) + absl::InfiniteDuration()).is_infinite() ||
-              Instant::FromNanos(-7) + absl::InfiniteDuration() > Instant::FromNanos(kMostNanos - 8));
+  EXPECT_TRUE((Instant::FromNanos(-7) + absl::InfiniteDuration()).is_infinite());
 }
 
 TEST(Instant, AdditionSaturatesInsteadOfOverflowing) {

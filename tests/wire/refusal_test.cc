@@ -18,7 +18,8 @@ TEST(Refusal, TriggersHaveTheNamesOfTheMetricLabel) {
   for (int i = 0; i < kRetryTriggers; ++i) {
     names.emplace_back(RetryTriggerName(static_cast<RetryTrigger>(i)));
   }
-  EXPECT_THAT(names, ElementsAre("status", "http", "refused", "connect", "reset", "timeout", "hedge"));
+  EXPECT_THAT(names,
+              ElementsAre("status", "http", "refused", "connect", "reset", "timeout", "hedge"));
   EXPECT_EQ(RetryTriggerName(RetryTrigger::kHedge), "hedge");
 }
 

@@ -23,7 +23,8 @@ TEST(Status, EveryCodeIsFoundByItsNameAndItsNumber) {
 }
 
 TEST(Status, WhatAPersonMisspellsNamesNoCode) {
-  for (const char* text : {"", "17", "-1", "UNAVAILABLE ", "unavail", "1.0", "99999999999999999999"}) {
+  for (const char* text :
+       {"", "17", "-1", "UNAVAILABLE ", "unavail", "1.0", "99999999999999999999"}) {
     EXPECT_EQ(ParseStatusCode(text), std::nullopt) << text;
   }
 }

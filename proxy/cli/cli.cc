@@ -1,0 +1,67 @@
+#include "cli/cli.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <string>
+
+#include "cli/run_command.h"
+#include "cli/version.h"
+
+namespace levee {
+namespace {
+
+constexpr int kWrongUsage = 2;
+constexpr int kMaxWorkers = 64;
+
+constexpr const char* kAbout =
+    "Levee carries a service's outbound gRPC calls, retries what is worth retrying, and keeps\n"
+    "retries within a budget, so that they never become the outage.";
+
+constexpr const char* kExitCodes =
+    "Exit codes: 0 fine, 1 the configuration or the run failed, 2 wrong usage.";
+
+CLI::App* AddRun(CLI::App& app, RunOptions& options) {
+  CLI::App* run = app.add_subcommand("run", "run the sidecar");
+  run->add_option("--config", options.config.files,
+                  "policy file (YAML); several are one configuration, later ones over earlier "
+                  "ones. Without any: the built-in default")
+      ->type_name("FILE");
+  run->add_option("--to", options.config.to, "send every call to this address")
+      ->type_name("HOST:PORT");
+  run->add_option("--workers", options.workers, "threads that carry calls")
+      ->check(CLI::Range(1, kMaxWorkers))
+      ->capture_default_str();
+  run->add_option("--log-level", options.log_level, "least level that is logged, to stderr")
+      ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error", "critical", "off"}))
+      ->capture_default_str();
+  run->footer(
+      "Prints a line per bound address on stdout. SIGTERM drains and ends it, a second one ends it "
+      "at once.");
+  return run;
+}
+
+}  // namespace
+
+int RunCommand(int argc, char** argv) {
+  CLI::App app{kAbout, "levee"};
+  app.require_subcommand(1);
+  app.footer(kExitCodes);
+  app.set_version_flag("--version", VersionText());
+  RunOptions run_options;
+  CLI::App* run = AddRun(app, run_options);
+  CLI::App* version = app.add_subcommand("version", "print version, commit, library versions");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // CLI11 prints help and version as "errors" of code 0.
+    return app.exit(error) == 0 ? 0 : kWrongUsage;
+  }
+  if (run->parsed()) return RunSidecar(run_options);
+  if (version->parsed()) {
+    std::fputs(VersionText().c_str(), stdout);
+    return 0;
+  }
+  return kWrongUsage;
+}
+
+}  // namespace levee

@@ -1,0 +1,10 @@
+// The command line.
+#pragma once
+
+namespace levee {
+
+// Parses the command line and runs the command. Returns the exit code: 0 fine, 1 the configuration
+// or the run failed (the reason is on stderr), 2 wrong usage.
+int RunCommand(int argc, char** argv);
+
+}  // namespace levee

@@ -1,0 +1,19 @@
+// `levee run`: the sidecar.
+#pragma once
+
+#include <string>
+
+#include "config/load.h"
+
+namespace levee {
+
+struct RunOptions {
+  ConfigInput config;
+  int workers = 1;
+  std::string log_level = "info";
+};
+
+// Serves until it is told to stop. Returns the exit code.
+int RunSidecar(const RunOptions& options);
+
+}  // namespace levee

@@ -1,0 +1,15 @@
+// What this build is.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace levee {
+
+std::string_view BuildVersion();  // "0.1.0"
+std::string_view BuildCommit();   // abbreviated hash, or "unknown"
+
+// Several lines: version, commit, and the versions of the libraries in use.
+std::string VersionText();
+
+}  // namespace levee

@@ -1,0 +1,139 @@
+#include "config/addresses.h"
+
+#include <algorithm>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "config/fault.h"
+
+namespace levee {
+namespace {
+
+absl::Status Wrong(const std::string& text, const std::string& what) {
+  return absl::InvalidArgumentError(absl::StrCat(Quoted(text), " ", what));
+}
+
+// Up to `width` decimal digits without leading zeros, which some systems read as octal; -1 if
+// `text` is not that or above `max`.
+int ParseDecimal(const std::string& text, size_t width, int max) {
+  int number;
+  if (text.empty() || text.size() > width || (text.size() > 1 && text[0] == '0') ||
+      !std::all_of(text.begin(), text.end(), absl::ascii_isdigit) ||
+      !absl::SimpleAtoi(text, &number) || number > max) {
+    return -1;
+  }
+  return number;
+}
+
+// Both address checks are written out because the system's belong to net/, and this is all of it.
+bool IsIpv4(const std::string& host) {
+  int parts = 0;
+  for (size_t begin = 0; begin <= host.size(); ++parts) {
+    const size_t end = std::min(host.find('.', begin), host.size());
+    if (ParseDecimal(host.substr(begin, end - begin), 3, 255) < 0) return false;
+    begin = end + 1;
+  }
+  return parts == 4;
+}
+
+// The number of 16-bit groups in `text`: up to four hexadecimal digits each; the last two may be
+// an IPv4 address if `allow_ipv4` (RFC 4291, section 2.2). More than 8 if it is malformed.
+int CountIpv6Groups(const std::string& text, bool allow_ipv4) {
+  constexpr int kMalformed = 100;
+  int groups = 0;
+  for (size_t begin = 0; !text.empty() && begin <= text.size();) {
+    const size_t end = std::min(text.find(':', begin), text.size());
+    const std::string group = text.substr(begin, end - begin);
+    if (allow_ipv4 && end == text.size() && IsIpv4(group)) return groups + 2;
+    if (group.empty() || group.size() > 4 ||
+        !std::all_of(group.begin(), group.end(), absl::ascii_isxdigit)) {
+      return kMalformed;
+    }
+    ++groups;
+    begin = end + 1;
+  }
+  return groups;
+}
+
+bool IsIpv6(const std::string& host) {
+  const size_t gap = host.find("::");  // stands for one group of zeros or more
+  if (gap == std::string::npos) return CountIpv6Groups(host, true) == 8;
+  return CountIpv6Groups(host.substr(0, gap), false) +
+             CountIpv6Groups(host.substr(gap + 2), true) <=
+         7;
+}
+
+struct HostPort {
+  std::string host;  // without brackets
+  uint16_t port = 0;
+  bool is_ip = false;
+};
+
+// Splits at the last colon; IPv6 literals stand in brackets. `example`: what to say instead.
+absl::StatusOr<HostPort> ParseHostPort(const std::string& text, const std::string& example) {
+  const size_t colon = text.rfind(':');
+  if (colon == std::string::npos || colon == 0) {
+    return Wrong(text, absl::StrCat("is not HOST:PORT; say ", example));
+  }
+  HostPort parsed;
+  parsed.host = text.substr(0, colon);
+  const std::string port = text.substr(colon + 1);
+  const int number = ParseDecimal(port, 5, 65535);
+  if (number < 0) {
+    return Wrong(text, absl::StrCat("has no port from 0 to 65535; say ", example));
+  }
+  parsed.port = static_cast<uint16_t>(number);
+  if (parsed.host.front() == '[' && parsed.host.back() == ']') {
+    parsed.host = parsed.host.substr(1, parsed.host.size() - 2);
+    parsed.is_ip = IsIpv6(parsed.host);
+    if (!parsed.is_ip) return Wrong(text, "has no IPv6 address in its brackets; say [::1]:50051");
+  } else if (parsed.host.find(':') != std::string::npos) {
+    return Wrong(text, "has several colons; an IPv6 address stands in brackets, as in [::1]:50051");
+  } else {
+    parsed.is_ip = IsIpv4(parsed.host);
+  }
+  return parsed;
+}
+
+}  // namespace
+
+absl::StatusOr<ListenAddress> ParseListenAddress(const std::string& text) {
+  if (text.starts_with("unix:")) {
+    return Wrong(text, "is not supported yet: needs Unix sockets; say 127.0.0.1:9460");
+  }
+  absl::StatusOr<HostPort> parsed = ParseHostPort(text, "127.0.0.1:9460");
+  if (!parsed.ok()) return parsed.status();
+  if (parsed->host == "localhost") {
+    parsed->host = "127.0.0.1";
+  } else if (!parsed->is_ip) {
+    return Wrong(text, "has no IP address to listen on; say 127.0.0.1 or 0.0.0.0 for all");
+  }
+  return ListenAddress{parsed->host, parsed->port, ""};
+}
+
+absl::StatusOr<EndpointSpec> ParseEndpoint(const std::string& text) {
+  if (text == "authority:") return EndpointSpec{EndpointSpec::Kind::kAuthority, "", 0};
+  if (text.starts_with("authority:")) {
+    return Wrong(text, "has something after \"authority:\"; the call's :authority says where");
+  }
+  if (text.starts_with("unix:")) {
+    return Wrong(text, "is not supported yet: needs Unix sockets; say IP:PORT");
+  }
+  if (text.starts_with("dns:")) {
+    return Wrong(text, "is not supported yet: needs a DNS resolver; say IP:PORT or localhost:PORT");
+  }
+  const absl::StatusOr<HostPort> parsed = ParseHostPort(text, "10.0.0.7:50051");
+  if (!parsed.ok()) return parsed.status();
+  if (parsed->port == 0)
+    return Wrong(text, "has port 0; say the port that the upstream listens on");
+  if (!parsed->is_ip && parsed->host != "localhost") {
+    return Wrong(text,
+                 "has no IP address; names other than localhost are not supported yet: they "
+                 "need a DNS resolver");
+  }
+  return EndpointSpec{EndpointSpec::Kind::kAddress, parsed->host, parsed->port};
+}
+
+}  // namespace levee

@@ -1,0 +1,45 @@
+// Loads the configuration: files -> YAML -> message -> snapshot, or every fault there is.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "config/fault.h"
+#include "config/snapshot.h"
+
+namespace levee {
+
+// Larger files are refused unread: nobody writes them, and the device files that somebody names by
+// mistake never end.
+inline constexpr size_t kMaxConfigFileBytes = 1 << 20;
+
+struct ConfigInput {
+  std::vector<std::string> files;  // one configuration, later files over earlier ones
+  std::optional<std::string> to;   // HOST:PORT: every call goes there with policy "default"
+};
+
+// A configuration that is not (or no longer) a file.
+struct ConfigText {
+  std::string name;  // for places
+  std::string text;
+};
+
+// Either a snapshot or what is wrong, in the order of files and lines.
+struct CheckedConfig {
+  std::shared_ptr<const Snapshot> snapshot;  // nullptr iff there are faults
+  std::vector<Fault> faults;
+};
+
+CheckedConfig CheckConfig(const ConfigInput& input);
+CheckedConfig CheckConfig(const std::vector<ConfigText>& texts,
+                          const std::optional<std::string>& to);
+
+// Without files: the built-in default. The error's message is all faults, one per line.
+absl::StatusOr<std::shared_ptr<const Snapshot>> LoadConfig(const ConfigInput& input);
+absl::StatusOr<std::shared_ptr<const Snapshot>> ParseConfig(const std::string& name,
+                                                            const std::string& text);
+
+}  // namespace levee

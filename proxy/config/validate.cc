@@ -1,0 +1,160 @@
+#include "config/validate.h"
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "config/addresses.h"
+#include "config/suggest.h"
+#include "config/values.h"
+
+namespace levee {
+namespace {
+
+namespace v1 = config::v1;
+
+std::string Element(const char* list, int index) { return absl::StrCat(list, "[", index, "]"); }
+
+// What a reference may name.
+struct Names {
+  const char* list;  // "upstreams"
+  const char* kind;  // "upstream"
+  std::set<std::string> set;
+};
+
+class Validator {
+ public:
+  Validator(const v1::Config& config, const Positions& positions, FaultList& faults)
+      : config_(config), positions_(positions), faults_(faults) {}
+
+  void CheckAddresses();
+  void CheckUpstreams();
+  void CheckRoutes();
+  void CheckPolicies();
+
+ private:
+  void Add(const std::string& path, std::string text) {
+    faults_.Add(positions_.Find(path), std::move(text));
+  }
+  void CheckAddress(const std::string& path, const std::string& text);
+  void CheckEndpoints(const std::string& path, const v1::Upstream& upstream);
+  void CheckReference(const std::string& path, const std::string& name, const Names& known);
+  template <typename Message>
+  void CheckMax(const std::string& path, const Message& backoff);
+
+  const v1::Config& config_;
+  const Positions& positions_;
+  FaultList& faults_;
+  std::map<std::string, std::string> addresses_;  // path by address
+};
+
+// The system would report a busy port, but not that the configuration itself is what keeps it busy.
+void Validator::CheckAddresses() {
+  for (int i = 0; i < config_.listeners_size(); ++i) {
+    CheckAddress(Element("listeners", i) + ".address", config_.listeners(i).address());
+  }
+  CheckAddress("metrics.address", config_.metrics().address());
+}
+
+void Validator::CheckAddress(const std::string& path, const std::string& text) {
+  const absl::StatusOr<ListenAddress> address = ParseListenAddress(text);
+  if (!address.ok() || address->port == 0) return;
+  const auto [first, is_new] =
+      addresses_.emplace(absl::StrCat(address->host, " ", address->port), path);
+  if (is_new) return;
+  // Of a given and a default address, the given one is what can be changed.
+  const bool given = positions_.Has(path);
+  Add(given ? path : first->second,
+      absl::StrCat(Quoted(text), " is used twice; the other is ",
+                   FormatPlace(positions_.Find(given ? first->second : path))));
+}
+
+void Validator::CheckUpstreams() {
+  for (int i = 0; i < config_.upstreams_size(); ++i) {
+    const v1::Upstream& upstream = config_.upstreams(i);
+    const std::string path = Element("upstreams", i);
+    if (upstream.name() == "none") {
+      Add(path + ".name", "\"none\" is what metrics call a call without upstream; choose another");
+    }
+    CheckEndpoints(path + ".endpoints", upstream);
+    CheckMax(path + ".reconnect", upstream.reconnect());
+  }
+}
+
+void Validator::CheckEndpoints(const std::string& path, const v1::Upstream& upstream) {
+  for (int i = 0; i < upstream.endpoints_size(); ++i) {
+    if (upstream.endpoints(i) != "authority:" || upstream.endpoints_size() == 1) continue;
+    Add(absl::StrCat(path, "[", i, "]"),
+        "\"authority:\" stands beside other endpoints; it must be the only one");
+    return;
+  }
+}
+
+// `backoff`: a Backoff or a Reconnect.
+template <typename Message>
+void Validator::CheckMax(const std::string& path, const Message& backoff) {
+  const absl::StatusOr<absl::Duration> initial = ParseDuration(backoff.initial());
+  const absl::StatusOr<absl::Duration> max = ParseDuration(backoff.max());
+  if (!initial.ok() || !max.ok() || *max >= *initial || *max <= absl::ZeroDuration()) return;
+  const bool max_given = positions_.Has(path + ".max");
+  const std::string max_text = max_given ? backoff.max() : backoff.max() + " (the default)";
+  if (max_given) {
+    Add(path + ".max", absl::StrCat(max_text, " is below initial, ", backoff.initial(),
+                                    "; it must be at least that"));
+  } else {
+    Add(path + ".initial",
+        absl::StrCat(backoff.initial(), " is above max, ", max_text, "; it must be at most that"));
+  }
+}
+
+void Validator::CheckReference(const std::string& path, const std::string& name,
+                               const Names& known) {
+  if (name.empty() || known.set.contains(name) || positions_.Broken(known.list)) return;
+  if (faults_.full()) {
+    Add(path, "");  // Searching thousands of names for the nearest takes long.
+    return;
+  }
+  Add(path, absl::StrCat("there is no ", known.kind, " named ", Quoted(name),
+                         Suggestion(name, {known.set.begin(), known.set.end()}, "there are")));
+}
+
+void Validator::CheckRoutes() {
+  Names upstreams{"upstreams", "upstream", {}};
+  for (const v1::Upstream& upstream : config_.upstreams()) upstreams.set.insert(upstream.name());
+  Names policies{"policies", "policy", {}};
+  for (const v1::Policy& policy : config_.policies()) policies.set.insert(policy.name());
+  upstreams.set.erase("");  // Entries whose name is missing were reported.
+  policies.set.erase("");
+  if (!positions_.Has("routes")) {
+    // The only built-in reference: a file may have replaced the upstream that it needs.
+    const std::string& name = config_.routes(0).upstream();
+    if (upstreams.set.contains(name) || positions_.Broken("upstreams")) return;
+    Add("upstreams", absl::StrCat("none is named \"", name, "\", where the built-in route sends ",
+                                  "every call; add routes, or an upstream of that name"));
+    return;
+  }
+  for (int i = 0; i < config_.routes_size(); ++i) {
+    const std::string path = Element("routes", i);
+    CheckReference(path + ".upstream", config_.routes(i).upstream(), upstreams);
+    CheckReference(path + ".policy", config_.routes(i).policy(), policies);
+  }
+}
+
+void Validator::CheckPolicies() {
+  for (int i = 0; i < config_.policies_size(); ++i) {
+    CheckMax(Element("policies", i) + ".retry.backoff", config_.policies(i).retry().backoff());
+  }
+}
+
+}  // namespace
+
+void Validate(const v1::Config& config, const Positions& positions, FaultList& faults) {
+  Validator validator(config, positions, faults);
+  validator.CheckAddresses();
+  validator.CheckUpstreams();
+  validator.CheckRoutes();
+  validator.CheckPolicies();
+}
+
+}  // namespace levee

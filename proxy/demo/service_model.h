@@ -1,0 +1,93 @@
+// What the demo's service can carry: workers, a line before them, and faults. On given time only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/time/time.h"
+#include "base/instant.h"
+#include "base/random.h"
+
+namespace levee::demo {
+
+// The shape of many real services. Requests are taken in order, and nobody looks whether a request
+// is still wanted when its turn comes: work is spent on it in any case, and when that took longer
+// than `time_limit` it was in vain. This is what lets an overload outlive its cause.
+struct Capacity {
+  int workers = 12;
+  absl::Duration work = absl::Milliseconds(20);         // Of one worker, per request.
+  absl::Duration time_limit = absl::Milliseconds(250);  // From arrival to answer.
+  size_t line = 300;                                    // Requests that wait; more are refused.
+
+  // Requests per second that all workers together can do.
+  double PerSecond() const { return workers / absl::ToDoubleSeconds(work); }
+
+  // Enough for `calls_per_second` and half as many again, and a line as long as half a second of
+  // work: twice the time limit.
+  static Capacity For(double calls_per_second);
+};
+
+// Both are shares from 0 to 1.
+struct FaultShares {
+  double failing = 0;       // Of the requests: they fail after all their work.
+  double workers_down = 0;  // Of the workers: they take no new request.
+};
+
+enum class Verdict { kOk, kFault, kTooLate, kLineFull, kStopped };
+
+// Not thread-safe.
+class ServiceModel {
+ public:
+  // Tells a request's end; called once, by whoever called Arrive or Advance.
+  using Finish = absl::AnyInvocable<void(Verdict, absl::Duration took)>;
+
+  struct Ended {
+    Finish finish;
+    Verdict verdict;
+    absl::Duration took;
+  };
+
+  ServiceModel(const Capacity& capacity, uint64_t seed);
+
+  // Takes a request in, which may end at once: then it is appended to `ended`.
+  void Arrive(Instant now, Finish finish, std::vector<Ended>& ended);
+
+  // Appends all requests that ended until `now`. Being called late costs no capacity: a worker's
+  // next request starts when its last one ended, not when that was noticed.
+  void Advance(Instant now, std::vector<Ended>& ended);
+
+  // Ends all requests, done or not.
+  void Stop(Instant now, std::vector<Ended>& ended);
+
+  // When the next request ends; Infinite if none is in work.
+  Instant NextEnd() const { return in_work_.empty() ? Instant::Infinite() : in_work_.front().end; }
+
+  // From the next request on that a worker takes (workers_down) or ends (failing).
+  void SetFaults(const FaultShares& faults) { faults_ = faults; }
+
+  const Capacity& capacity() const { return capacity_; }
+  size_t waiting() const { return line_.size(); }
+
+ private:
+  struct Request {
+    Instant arrived;
+    Finish finish;
+    Instant end = Instant::Infinite();
+  };
+
+  size_t WorkersUp() const;
+  void StartWork(Instant now);
+  Verdict Judge(absl::Duration took);
+
+  const Capacity capacity_;
+  FaultShares faults_;
+  Random random_;
+  std::deque<Request> line_;
+  std::deque<Request> in_work_;  // By end: all take equally long.
+};
+
+}  // namespace levee::demo

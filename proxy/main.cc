@@ -1,0 +1,4 @@
+// The levee command.
+#include "cli/cli.h"
+
+int main(int argc, char** argv) { return levee::RunCommand(argc, argv); }

@@ -1,0 +1,60 @@
+// A caller's connection.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/graveyard.h"
+#include "base/intrusive_list.h"
+#include "h2/session.h"
+#include "upstream/http2_connection.h"
+
+namespace levee {
+
+class DownstreamConnection;
+
+// What a caller's connection brings to its worker.
+class DownstreamOwner {
+ public:
+  // A request's head came.
+  virtual h2::StreamHandler* OnRequest(h2::Stream& stream, Metadata& head, bool end) = 0;
+  virtual void OnProtocolError(std::string_view what) = 0;
+
+  // The connection is closed; the owner buries it.
+  virtual void OnDownstreamClosed(DownstreamConnection& connection) = 0;
+
+ protected:
+  ~DownstreamOwner() = default;
+};
+
+// Owned by its worker. One thread.
+class DownstreamConnection final : public Mortal,
+                                   public ListLink<DownstreamConnection>,
+                                   private h2::SessionHandler,
+                                   private Http2ConnectionOwner {
+ public:
+  DownstreamConnection(WorkerIo& io, int fd, const h2::Session::Options& options,
+                       DownstreamOwner& owner)
+      : owner_(owner),
+        connection_(io, fd, options, static_cast<h2::SessionHandler&>(*this),
+                    static_cast<Http2ConnectionOwner&>(*this)) {}
+
+  h2::Session& session() { return connection_.session(); }
+  void Close(const std::string& reason) { connection_.Close(reason); }
+
+ private:
+  h2::StreamHandler* OnRequest(h2::Stream& stream, Metadata& head, bool end) override {
+    return owner_.OnRequest(stream, head, end);
+  }
+  void OnGoaway() override {}
+  void OnSlotsFree() override {}
+  void OnProtocolError(std::string_view what) override { owner_.OnProtocolError(what); }
+  void OnConnected() override {}
+  void OnConnectionClosed(const std::string&) override { owner_.OnDownstreamClosed(*this); }
+
+  DownstreamOwner& owner_;
+  Http2Connection connection_;
+};
+
+}  // namespace levee

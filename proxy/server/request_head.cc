@@ -1,0 +1,90 @@
+#include "server/request_head.h"
+
+#include <charconv>
+
+#include "wire/timeout.h"
+
+namespace levee {
+namespace {
+
+constexpr std::string_view kPreviousAttempts = "grpc-previous-rpc-attempts";
+constexpr std::string_view kTimeout = "grpc-timeout";
+
+bool WrittenPerAttempt(std::string_view name) {
+  // Most names are told apart by their first letter alone.
+  if (name.empty() || (name[0] != 'g' && name[0] != 'l')) return false;
+  return name == kTimeout || name == kPreviousAttempts || name.starts_with("levee-");
+}
+
+int ParseCount(std::string_view text) {
+  int count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  // What is no number was not sent by a gRPC library's retry.
+  const bool valid = error == std::errc() && end == text.data() + text.size() && count > 0;
+  return valid ? count : 0;
+}
+
+void ReadPseudoHeader(const Metadata::Field& field, RequestHead& head) {
+  if (field.name == ":path") {
+    head.path = field.value;
+  } else if (field.name == ":authority") {
+    head.authority = field.value;
+  } else if (field.name == ":method") {
+    head.method = field.value;
+  }
+}
+
+}  // namespace
+
+bool IsGrpcContentType(std::string_view content_type) {
+  constexpr std::string_view kGrpc = "application/grpc";
+  if (!content_type.starts_with(kGrpc)) return false;
+  return content_type.size() == kGrpc.size() || content_type[kGrpc.size()] == '+' ||
+         content_type[kGrpc.size()] == ';';
+}
+
+RequestHead ReadRequestHead(const Metadata& fields) {
+  RequestHead head;
+  for (size_t i = 0; i < fields.size(); ++i) {
+    const Metadata::Field field = fields[i];
+    switch (field.name[0]) {
+      case ':':
+        ReadPseudoHeader(field, head);
+        break;
+      case 'c':
+        if (field.name == "content-type") head.content_type = field.value;
+        break;
+      case 'h':
+        // HTTP/2 allows Host in the place of :authority (RFC 9113, section 8.3.1).
+        if (field.name == "host" && head.authority.empty()) head.authority = field.value;
+        break;
+      case 'g':
+        if (field.name == kTimeout) {
+          head.facts.timeout = ParseGrpcTimeout(field.value).value_or(absl::InfiniteDuration());
+        } else if (field.name == kPreviousAttempts) {
+          head.facts.previous_attempts = ParseCount(field.value);
+        }
+        break;
+      default:
+        break;
+    }
+  }
+  return head;
+}
+
+void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, Metadata& to) {
+  for (size_t i = 0; i < request.size(); ++i) {
+    const Metadata::Field field = request[i];
+    if (!WrittenPerAttempt(field.name)) to.Add(field.name, field.value, field.never_index);
+  }
+  if (attempt.timeout != absl::InfiniteDuration()) {
+    to.Add(kTimeout, GrpcTimeoutText(attempt.timeout).view());
+  }
+  if (attempt.previous_attempts > 0) {
+    char text[12];
+    const auto end = std::to_chars(text, text + sizeof text, attempt.previous_attempts).ptr;
+    to.Add(kPreviousAttempts, {text, static_cast<size_t>(end - text)});
+  }
+}
+
+}  // namespace levee

@@ -1,0 +1,30 @@
+// The head of a request: read once, written anew for every attempt.
+#pragma once
+
+#include <string_view>
+
+#include "call/call.h"
+#include "call/call_host.h"
+#include "wire/metadata.h"
+
+namespace levee {
+
+// "application/grpc", alone or followed by '+' or ';' (gRPC over HTTP/2, "Content-Type").
+bool IsGrpcContentType(std::string_view content_type);
+
+// What a request's head says, with views into it.
+struct RequestHead {
+  std::string_view method;  // HTTP's: POST for gRPC
+  std::string_view authority;
+  std::string_view path;
+  std::string_view content_type;
+  RequestFacts facts;
+};
+RequestHead ReadRequestHead(const Metadata& head);
+
+// Fills `to` (empty) with the head of an attempt: the caller's fields in their order, without
+// those that are Levee's to say (grpc-timeout, grpc-previous-rpc-attempts, levee-*, which a caller
+// must not forge), then the attempt's own.
+void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, Metadata& to);
+
+}  // namespace levee

@@ -1,0 +1,114 @@
+// One RPC on the network: the production host of a Call.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/graveyard.h"
+#include "base/intrusive_list.h"
+#include "base/timer_wheel.h"
+#include "call/call.h"
+#include "call/call_host.h"
+#include "h2/stream.h"
+#include "server/call_plan.h"
+#include "server/upstream_attempt.h"
+#include "telemetry/record_call.h"
+#include "wire/metadata.h"
+
+namespace levee {
+
+// What a call on the network works with; outlives it.
+struct RpcEnvironment {
+  WorkerIo& io;
+  Random& random;
+  ReplayLease& replay;
+  Metrics& metrics;
+  WorkerSeries& series;
+  int worker;
+};
+
+// Who keeps the calls of a worker.
+class RpcOwner {
+ public:
+  // The call is finished and can be destroyed at the end of the turn.
+  virtual void OnRpcFinished(class RpcStream& rpc) = 0;
+
+ protected:
+  ~RpcOwner() = default;
+};
+
+// Joins a downstream stream, a Call, and the attempt that is under way. Bodies go straight from
+// one stream to the other once the call is committed. One thread.
+class RpcStream final : public Mortal,
+                        public ListLink<RpcStream>,
+                        public h2::StreamHandler,
+                        private CallHost,
+                        private AttemptObserver,
+                        private Timer {
+ public:
+  RpcStream(RpcEnvironment& environment, RpcOwner& owner, std::shared_ptr<CallPlan> plan,
+            h2::Stream& downstream, Metadata& request);
+
+  // Starts the call; it may finish at once.
+  void Start(const RequestFacts& facts, bool request_ended);
+
+  // The caller has its answer: the stream's events are not wanted any more.
+  bool answered() const { return downstream_ == nullptr; }
+
+  // Ends it with UNAVAILABLE, because the sidecar cannot wait any longer.
+  void EndForDrain();
+
+ private:
+  // Of the caller's stream.
+  void OnHead(Metadata&, bool) override {}
+  void OnData(const Chunk& data) override;
+  void OnEnd(Metadata* trailers) override;
+  void OnSent(size_t bytes) override;
+  void OnClosed(const h2::StreamEnd& end) override;
+
+  // For the Call.
+  AttemptId StartAttempt(const AttemptStart& start) override;
+  void SendRequest(AttemptId attempt, const Chunk& chunk, bool end) override;
+  AttemptPlace CancelAttempt(AttemptId attempt) override;
+  void Commit(AttemptId attempt) override;
+  void Finish(const FinalStatus& status, const CallRecord& record) override;
+  void CreditRequest(size_t bytes) override;
+  void SetTimer(Instant when) override;
+
+  // Of the attempt.
+  void OnAttemptHead(Metadata& head) override;
+  void OnAttemptData(const Chunk& data) override;
+  void OnAttemptSent(size_t bytes) override;
+  void OnAttemptEnded(const AttemptOutcome& outcome, Metadata& trailers) override;
+
+  void OnTimer(Instant now) override;
+  void Request(const Chunk& chunk, bool end);
+  void ForwardHead();
+  void CreditForwarded();
+  void Record(const CallRecord& record);
+  Instant now() const { return environment_.io.loop.now(); }
+
+  RpcEnvironment& environment_;
+  RpcOwner& owner_;
+  const std::shared_ptr<CallPlan> plan_;
+  h2::Stream* downstream_;  // nullptr once the caller is gone or answered
+  Metadata request_;
+  Call call_;
+
+  UpstreamAttempt attempt_;
+  AttemptId attempt_id_ = 0;
+  bool committed_ = false;
+  bool head_waits_ = false;  // response_head_ holds a head that is not forwarded yet
+  bool head_sent_ = false;
+  Metadata response_head_;
+  Metadata trailers_;  // of the last attempt that ended
+
+  // Request bytes: returned to the caller as window, and sent on the attempt that is committed.
+  size_t credited_ = 0;
+  size_t forwarded_ = 0;
+  Instant timer_at_ = Instant::Infinite();
+};
+
+}  // namespace levee

@@ -1,0 +1,136 @@
+#include "server/sidecar.h"
+
+#include <csignal>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace levee {
+namespace {
+
+// policy.md: listeners keep accepting until this long has passed without a call or a connection.
+constexpr absl::Duration kQuiet = absl::Seconds(1);
+constexpr absl::Duration kDrainCheck = absl::Milliseconds(20);
+
+// Between the announcement and the end, so that a caller's last request, sent before it saw the
+// announcement, is still served.
+constexpr absl::Duration kGoawayTime = absl::Milliseconds(200);
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Sidecar>> Sidecar::Open(std::shared_ptr<const Snapshot> snapshot,
+                                                       int workers, Metrics& metrics) {
+  std::unique_ptr<Sidecar> sidecar(new Sidecar(std::move(snapshot), workers, metrics));
+  if (absl::Status status = sidecar->Bind(); !status.ok()) return status;
+  return sidecar;
+}
+
+Sidecar::Sidecar(std::shared_ptr<const Snapshot> snapshot, int workers, Metrics& metrics)
+    : snapshot_(std::move(snapshot)),
+      budgets_(workers),
+      replay_(snapshot_->limits.replay_bytes),
+      shared_{metrics, budgets_, replay_, {}} {
+  for (int i = 0; i < workers; ++i) {
+    workers_.push_back(std::make_unique<Worker>(i, snapshot_, shared_));
+  }
+}
+
+Sidecar::~Sidecar() {
+  listeners_.clear();
+  Timer::Unlink();
+}
+
+absl::Status Sidecar::Bind() {
+  for (const ListenerSpec& spec : snapshot_->listeners) {
+    const auto address = net::Address::FromIp(spec.address.host, spec.address.port);
+    if (!address.has_value()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(spec.address.position, ": \"", spec.address.host, "\" is no IP address"));
+    }
+    auto listener =
+        net::Listener::Open(workers_[0]->loop(), *address, [this](int fd) { Accepted(fd); });
+    if (!listener.ok()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(listener.status().message(), " (set at ", spec.address.position, ")"));
+    }
+    shared_.own_listeners.push_back((*listener)->address());
+    listeners_.push_back({spec.name, *std::move(listener)});
+  }
+  return absl::OkStatus();
+}
+
+std::vector<Sidecar::BoundListener> Sidecar::listeners() const {
+  std::vector<BoundListener> bound;
+  for (const Listening& entry : listeners_)
+    bound.push_back({entry.name, entry.listener->address()});
+  return bound;
+}
+
+void Sidecar::Accepted(int fd) {
+  last_busy_ = workers_[0]->loop().now();
+  workers_[next_worker_]->PostConnection(fd);
+  next_worker_ = (next_worker_ + 1) % workers_.size();
+}
+
+void Sidecar::Run() {
+  net::EventLoop& loop = workers_[0]->loop();
+  for (const int signal : {SIGTERM, SIGINT}) loop.OnSignal(signal, [this] { OnStopSignal(); });
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < workers_.size(); ++i) {
+    threads.emplace_back([worker = workers_[i].get()] { worker->loop().Run(); });
+  }
+  ready_ = true;
+  loop.Run();
+  for (std::thread& thread : threads) thread.join();
+}
+
+void Sidecar::OnStopSignal() {
+  if (phase_ != Phase::kServing) {
+    StopAll();
+    return;
+  }
+  ready_ = false;
+  phase_ = Phase::kDraining;
+  const Instant now = workers_[0]->loop().now();
+  last_busy_ = now;
+  drain_deadline_ = now + snapshot_->drain_timeout;
+  workers_[0]->wheel().Arm(*this, now + kDrainCheck);
+}
+
+void Sidecar::OnTimer(Instant now) {
+  CheckDrain(now);
+  if (phase_ != Phase::kStopped) workers_[0]->wheel().Arm(*this, now + kDrainCheck);
+}
+
+void Sidecar::CheckDrain(Instant now) {
+  const int64_t active = active_calls();
+  if (active > 0) last_busy_ = now;
+  if (phase_ == Phase::kDraining && (now - last_busy_ >= kQuiet || now >= drain_deadline_)) {
+    phase_ = Phase::kGoaway;
+    goaway_until_ = now + kGoawayTime;
+    for (const auto& worker : workers_) worker->PostGoaway();
+    return;
+  }
+  const bool done = active == 0 || now >= drain_deadline_;
+  if (phase_ == Phase::kGoaway && now >= goaway_until_ && done) StopAll();
+}
+
+void Sidecar::StopAll() {
+  if (std::exchange(phase_, Phase::kStopped) == Phase::kStopped) return;
+  listeners_.clear();
+  for (const auto& worker : workers_) worker->PostStop();
+}
+
+int64_t Sidecar::active_calls() const {
+  int64_t total = 0;
+  for (const auto& worker : workers_) total += worker->active_calls();
+  return total;
+}
+
+int64_t Sidecar::replay_bytes() const {
+  int64_t total = 0;
+  for (const auto& worker : workers_) total += worker->replay_bytes();
+  return total;
+}
+
+}  // namespace levee

@@ -1,0 +1,87 @@
+// One attempt on the network: a stream to an endpoint, and what its end means.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/container/inlined_vector.h"
+#include "base/chunk.h"
+#include "call/call_host.h"
+#include "h2/stream.h"
+#include "policy/retry_decision.h"
+#include "upstream/pool.h"
+#include "wire/metadata.h"
+
+namespace levee {
+
+// What an attempt tells the call's host. Called from within the upstream session's callbacks.
+class AttemptObserver {
+ public:
+  // A gRPC response head that is not the whole answer; may be swapped out.
+  virtual void OnAttemptHead(Metadata& head) = 0;
+  virtual void OnAttemptData(const Chunk& data) = 0;
+  virtual void OnAttemptSent(size_t bytes) = 0;
+
+  // The attempt is over; `trailers` (empty if it left none) may be swapped out. The attempt may be
+  // started again from here.
+  virtual void OnAttemptEnded(const AttemptOutcome& outcome, Metadata& trailers) = 0;
+
+ protected:
+  ~AttemptObserver() = default;
+};
+
+// Reused for one attempt of a call after the other. One thread.
+class UpstreamAttempt final : public StreamUser {
+ public:
+  explicit UpstreamAttempt(AttemptObserver& observer) : observer_(observer) {}
+  ~UpstreamAttempt() { Cancel(); }
+  UpstreamAttempt(const UpstreamAttempt&) = delete;
+  UpstreamAttempt& operator=(const UpstreamAttempt&) = delete;
+
+  // Asks `pool` for a stream; `request` must stay as it is until the attempt ends. `honor`: the
+  // signals that are looked for in a failure.
+  void Start(Pool& pool, const Metadata& request, const AttemptStart& start,
+             const HonoredSignals& honor);
+
+  void SendRequest(const Chunk& chunk, bool end);
+
+  // Ends it without a word to the observer.
+  void Cancel();
+
+  // The caller took `bytes` of the response.
+  void Credit(size_t bytes);
+
+  AttemptPlace place() const;
+
+ private:
+  void OnOpened(h2::Stream& stream, int endpoint) override;
+  void OnOpenFailed(const std::string& reason, bool to_self) override;
+  void OnHead(Metadata& head, bool end) override;
+  void OnData(const Chunk& data) override;
+  void OnEnd(Metadata* trailers) override;
+  void OnSent(size_t bytes) override;
+  void OnClosed(const h2::StreamEnd& end) override;
+
+  void EndWithTrailers(Metadata& trailers);
+  // Ends it with an answer that is final, as if the upstream had sent it.
+  void EndForUpstream(StatusCode code, std::string_view message);
+  void EndOversized();
+  void EndNotGrpc(int http_status, Metadata& head);
+  void EndFailed(AttemptOutcome::Kind kind, StatusCode code, std::string message);
+  void End(AttemptOutcome& outcome, Metadata& trailers);
+  void LetGo(uint32_t error_code);
+
+  AttemptObserver& observer_;
+  Pool* pool_ = nullptr;
+  const Metadata* request_ = nullptr;
+  HonoredSignals honor_;
+  AttemptStart start_;
+  h2::Stream* stream_ = nullptr;
+  int64_t endpoint_ = -1;
+  bool request_ended_ = false;
+  bool head_seen_ = false;
+  absl::InlinedVector<Chunk, 2> unsent_;  // until the stream is open
+};
+
+}  // namespace levee

@@ -1,0 +1,123 @@
+// An HTTP/2 session over a socket: the plumbing that both sides of the proxy share.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/graveyard.h"
+#include "base/intrusive_list.h"
+#include "base/timer_wheel.h"
+#include "h2/session.h"
+#include "net/event_loop.h"
+#include "net/socket.h"
+
+namespace levee {
+
+class Http2Connection;
+
+// What OnProtocolError is told when the first bytes of a caller are no HTTP/2 preface.
+inline constexpr std::string_view kNotHttp2 = "not HTTP/2";
+
+// Something to be done once at the end of the current turn, when no callback is on the stack.
+class TurnTask : public ListLink<TurnTask> {
+ public:
+  virtual void OnTurnEnd() = 0;
+
+ protected:
+  ~TurnTask() = default;
+};
+
+// What the connections of one worker share. One thread.
+struct WorkerIo {
+  explicit WorkerIo(net::EventLoop& event_loop)
+      : loop(event_loop), wheel(event_loop.now()), output(256 * 1024) {}
+
+  // Runs `task` at the end of this turn; again and again is once.
+  void AtTurnEnd(TurnTask& task) {
+    if (!task.linked()) turn_tasks.PushBack(task);
+  }
+
+  // What a turn ends with: due timers, tasks, output, burials.
+  void EndTurn(Instant now);
+
+  // Writes out every connection that has something to write: first the upstream ones, since what
+  // they send has been waited for longest. One gathered write per connection, as a rule.
+  void Flush();
+
+  net::EventLoop& loop;
+  TimerWheel wheel;
+  Graveyard graveyard;
+  h2::StreamPool streams;
+  IntrusiveList<TurnTask> turn_tasks;
+  IntrusiveList<Http2Connection> dirty_upstream;
+  IntrusiveList<Http2Connection> dirty_downstream;
+  std::vector<uint8_t> output;  // frames of one connection on their way into the socket
+};
+
+// What a connection asks of its owner, beside h2::SessionHandler's events.
+class Http2ConnectionOwner {
+ public:
+  // Client role: the socket is connected; HTTP/2 begins.
+  virtual void OnConnected() = 0;
+
+  // The connection is closed; every stream has been told. The owner should bury it.
+  virtual void OnConnectionClosed(const std::string& reason) = 0;
+
+ protected:
+  ~Http2ConnectionOwner() = default;
+};
+
+// Owned by its owner, which must not destroy it from within its callbacks. One thread.
+class Http2Connection : public Mortal,
+                        public ListLink<Http2Connection>,
+                        private net::SocketHandler,
+                        private h2::OutputHandler {
+ public:
+  // Server role, on an accepted descriptor. `events` gets the session's events.
+  Http2Connection(WorkerIo& io, int fd, const h2::Session::Options& options,
+                  h2::SessionHandler& events, Http2ConnectionOwner& owner);
+
+  // Client role: connects.
+  Http2Connection(WorkerIo& io, const net::Address& to, const h2::Session::Options& options,
+                  h2::SessionHandler& events, Http2ConnectionOwner& owner);
+
+  ~Http2Connection() override;
+
+  h2::Session& session() { return session_; }
+  net::Socket& socket() { return socket_; }
+
+  // Ends all streams and tells the owner, as if the peer had closed. Idempotent.
+  void Close(const std::string& reason);
+
+  // Writes what is pending; from WorkerIo::Flush.
+  void Flush();
+
+ private:
+  void OnConnected() override;
+  void OnBytes(ByteSpan bytes) override;
+  void OnWritable() override;
+  void OnClosed(const std::string& reason) override;
+
+  void OnOutputPending() override;
+
+  bool CheckPreface(ByteSpan bytes);
+  bool WriteLeftover();
+
+  WorkerIo& io_;
+  const bool server_;
+  h2::SessionHandler& events_;
+  Http2ConnectionOwner& owner_;
+  h2::Session session_;
+  net::Socket socket_;
+  bool open_;  // connected and not closed
+  bool closed_ = false;
+  bool broken_ = false;  // the peer broke the protocol: close once GOAWAY is written
+  size_t preface_seen_ = 0;
+  std::vector<uint8_t> leftover_;  // serialised and not taken by the kernel yet
+  uint64_t written_ = 0;           // of the session's output
+};
+
+}  // namespace levee

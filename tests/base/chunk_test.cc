@@ -1,0 +1,85 @@
+#include "base/chunk.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace levee {
+namespace {
+
+std::vector<uint8_t> Bytes(const Chunk& chunk) {
+  return {chunk.bytes().begin(), chunk.bytes().end()};
+}
+
+TEST(Chunk, CopiesTheBytesItIsMadeOf) {
+  std::array<uint8_t, 3> source = {1, 2, 3};
+  const Chunk chunk = Chunk::Copy(source);
+  source[0] = 9;
+  EXPECT_EQ(chunk.size(), 3u);
+  EXPECT_EQ(Bytes(chunk), (std::vector<uint8_t>{1, 2, 3}));
+}
+
+TEST(Chunk, AnEmptyOneOwnsNothing) {
+  const Chunk chunk = Chunk::Copy({});
+  EXPECT_TRUE(chunk.empty());
+  EXPECT_EQ(chunk.size(), 0u);
+  EXPECT_EQ(chunk.data(), nullptr);
+  EXPECT_TRUE(Chunk().bytes().empty());
+}
+
+TEST(Chunk, CopiesShareTheBytes) {
+  const std::array<uint8_t, 2> source = {1, 2};
+  const Chunk chunk = Chunk::Copy(source);
+  const Chunk copy = chunk;
+  EXPECT_EQ(copy.data(), chunk.data());
+}
+
+TEST(Chunk, TheBytesLiveAsLongAsTheLastCopy) {
+  const std::array<uint8_t, 2> source = {1, 2};
+  Chunk last;
+  {
+    const Chunk first = Chunk::Copy(source);
+    const Chunk second = first;
+    last = second;
+  }
+  EXPECT_EQ(Bytes(last), (std::vector<uint8_t>{1, 2}));
+}
+
+TEST(Chunk, MovingLeavesTheSourceEmpty) {
+  const std::array<uint8_t, 2> source = {1, 2};
+  Chunk chunk = Chunk::Copy(source);
+  const uint8_t* bytes = chunk.data();
+  const Chunk moved = std::move(chunk);
+  EXPECT_TRUE(chunk.empty());  // NOLINT(bugprone-use-after-move): that is what is tested.
+  EXPECT_EQ(moved.data(), bytes);
+}
+
+TEST(Chunk, AssigningItselfKeepsTheBytes) {
+  const std::array<uint8_t, 2> source = {1, 2};
+  Chunk chunk = Chunk::Copy(source);
+  const Chunk& same = chunk;
+  chunk = same;
+  EXPECT_EQ(Bytes(chunk), (std::vector<uint8_t>{1, 2}));
+}
+
+TEST(Chunk, AssigningReleasesWhatWasThere) {
+  const std::array<uint8_t, 2> source = {1, 2};
+  Chunk chunk = Chunk::Copy(source);
+  const Chunk kept = chunk;
+  chunk = Chunk();
+  EXPECT_TRUE(chunk.empty());
+  EXPECT_EQ(Bytes(kept), (std::vector<uint8_t>{1, 2}));
+}
+
+TEST(Chunk, HoldsALargeBody) {
+  const std::vector<uint8_t> source(1 << 20, 0x5a);
+  const Chunk chunk = Chunk::Copy(source);
+  EXPECT_EQ(chunk.size(), source.size());
+  EXPECT_TRUE(std::equal(source.begin(), source.end(), chunk.data()));
+}
+
+}  // namespace
+}  // namespace levee

@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+"""What the benchmark reads, computes and writes; no proxy is needed."""
+
+import contextlib
+import io
+import os
+import pathlib
+import tempfile
+import time
+import unittest
+from unittest import mock
+
+import bench
+import document
+import loads
+import measure
+import processes
+import proxies
+import report
+from measure import Result, Run
+
+H2LOAD = '''
+finished in 13.10ms, 76330.05 req/s, 9.91MB/s
+requests: 1000 total, 1000 started, 1000 done, {ok} succeeded, 0 failed, 0 errored, 0 timeout
+status codes: {ok} 2xx, 0 3xx, 0 4xx, 0 5xx
+traffic: 133.00KB (136196) total, 3.02KB (3088) headers (space savings 96.09%), 1KB ({data}) data
+                     min         max         mean         sd        +/- sd
+req/s           :   41682.77    43868.83    42775.80     1545.77   100.00%
+'''
+
+
+def run(proxy, load, number, cpu_us, **more):
+    return Run(proxy, load, number, 100, '', cpu_us, **more)
+
+
+class H2load(unittest.TestCase):
+    def parse(self, ok, data):
+        return loads.parse(H2LOAD.format(ok=ok, data=data), 1000, 105)
+
+    def test_all_calls_succeeded(self):
+        self.assertEqual(loads.Answer('', 76330.05), self.parse(1000, 105_000))
+
+    def test_a_call_that_failed_spoils_the_run(self):
+        self.assertEqual('only 999 of 1000 calls succeeded', self.parse(999, 105_000).error)
+
+    def test_a_status_200_without_the_message_spoils_the_run(self):
+        self.assertEqual('104895 bytes of messages came back instead of 105000',
+                         self.parse(1000, 104_895).error)
+
+    def test_no_summary_spoils_the_run(self):
+        self.assertEqual('h2load said: Could not connect',
+                         loads.parse('Could not connect\n', 1000, 105).error)
+        self.assertEqual('h2load said: nothing', loads.parse('', 1000, 105).error)
+
+    def test_reads_the_time_of_each_call(self):
+        log = '1795170984034400\t200\t92\n1795170984034401\t200\t111\n'
+        self.assertEqual((92, 111), loads.parse_times(log))
+
+
+class Loads(unittest.TestCase):
+    def test_the_percentile_is_one_of_the_values(self):
+        self.assertEqual(99, loads.percentile(range(1, 101), 0.99))
+        self.assertEqual(50, loads.percentile(range(1, 101), 0.5))
+        self.assertEqual(7, loads.percentile([7], 0.99))
+        self.assertEqual(3, loads.percentile([3, 1, 2], 0.99))
+
+    def test_slow_proxies_get_fewer_calls_but_never_none(self):
+        load = loads.LOADS['4x32']
+        self.assertEqual(300_000, loads.call_count(load, 1, 1))
+        self.assertEqual(45_000, loads.call_count(load, 0.5, 0.3))
+        self.assertEqual(loads.MIN_CALLS, loads.call_count(loads.LOADS['1MiB'], 0.001, 1))
+
+    def test_eight_headers_of_metadata_are_added_to_two(self):
+        self.assertEqual(2 * 2, len(loads.headers(loads.LOADS['4x32'])))
+        self.assertEqual(2 * 10, len(loads.headers(loads.LOADS['headers'])))
+
+
+class Measuring(unittest.TestCase):
+    def test_everybody_comes_first_once(self):
+        self.assertEqual([['a', 'b', 'c'], ['b', 'c', 'a'], ['c', 'a', 'b'], ['a', 'b', 'c']],
+                         [measure.rotated(['a', 'b', 'c'], number) for number in range(4)])
+
+    def test_cpu_time_of_a_process_is_that_of_its_own_clock(self):
+        before = time.process_time_ns()
+        read = processes.cpu_nanoseconds([os.getpid()])
+        self.assertLessEqual(before, read)
+        self.assertLessEqual(read, time.process_time_ns())
+
+    def test_memory_is_read_in_mib(self):
+        now = processes.memory_mib([os.getpid()], 'VmRSS')
+        self.assertGreater(now, 1)
+        self.assertLess(now, 1000)
+        self.assertGreaterEqual(processes.memory_mib([os.getpid()], 'VmHWM'), now)
+
+
+class Processes(unittest.TestCase):
+    def setUp(self):
+        self.scratch = self.enterContext(tempfile.TemporaryDirectory())
+
+    def start(self, *command):
+        process = processes.Process('program', command, processes.cpus()[0], self.scratch)
+        self.addCleanup(process.stop)
+        return process
+
+    @staticmethod
+    def is_alive(pid):
+        stat = pathlib.Path(f'/proc/{pid}/stat')
+        try:
+            return stat.read_text(encoding='utf-8').rsplit(')', 1)[1].split()[0] != 'Z'
+        except (FileNotFoundError, ProcessLookupError):
+            return False
+
+    def test_the_tree_has_children_and_all_of_it_ends(self):
+        # The shell's own end would leave its child behind.
+        process = self.start('sh', '-c', 'trap "" TERM; cat /dev/zero >/dev/null & wait; wait')
+        end = time.monotonic() + 10
+        while len(process.tree()) < 2 and time.monotonic() < end:
+            os.sched_yield()
+        pids = process.tree()
+        self.assertEqual(2, len(pids))
+        with mock.patch.object(processes, 'STOP_SECONDS', 0.5):
+            process.stop()
+        while any(self.is_alive(pid) for pid in pids) and time.monotonic() < end:
+            os.sched_yield()
+        self.assertEqual([], [pid for pid in pids if self.is_alive(pid)])
+
+    def test_a_program_that_ends_is_reported_with_what_it_said(self):
+        process = self.start('sh', '-c', 'echo no such option; exit 3')
+        with self.assertRaisesRegex(processes.BenchError, 'program ended with 3:\nno such option'):
+            process.wait_until_ready(processes.free_port())
+
+    def test_a_program_that_is_not_ready_in_time_is_reported(self):
+        process = self.start('sh', '-c', 'echo listening a; exec cat /dev/zero >/dev/null')
+        with mock.patch.object(processes, 'START_SECONDS', 0.2):
+            with self.assertRaisesRegex(processes.BenchError, 'did not print "listening b" in'):
+                process.wait_until_ready(processes.free_port(), ['listening a', 'listening b'])
+
+    def test_a_missing_program_names_its_package(self):
+        with mock.patch('shutil.which', return_value=None):
+            with self.assertRaisesRegex(processes.BenchError, 'Debian package nginx-light'):
+                processes.find_program('nginx')
+
+    def test_every_package_is_in_the_list_that_is_installed(self):
+        text = (bench.ROOT / 'deploy/debian-packages.txt').read_text(encoding='utf-8')
+        listed = {line.split()[1] for line in text.splitlines() if line.startswith('bench ')}
+        self.assertLessEqual(set(processes.PACKAGES.values()), listed)
+
+
+class Proxies(unittest.TestCase):
+    def test_templates_leave_nothing_open(self):
+        values = {'LISTEN': 1, 'ECHO': 2, 'METRICS': 3, 'SCRATCH': '/s'}
+        for template in sorted(proxies.CONFIGS.iterdir()):
+            text = proxies.fill(template.read_text(encoding='utf-8'), values)
+            self.assertNotRegex(text, '@[A-Z]+@', template)
+            self.assertRegex(text, r'127\.0\.0\.1[:,]1\b', template)
+
+    def test_levee_runs_one_worker_and_says_when_it_listens(self):
+        proxy = proxies.levee('new', '/b/levee')
+        self.assertEqual(('/b/levee', 'run', '--workers', '1', '--config', '@CONFIG@'),
+                         proxy.command)
+        self.assertEqual('listening bench 127.0.0.1:@LISTEN@', proxy.ready_lines[0])
+
+    def test_versions_are_one_line(self):
+        self.assertEqual('HAProxy version 2.6.12 2026/10/17',
+                         proxies.short_version('HAProxy version 2.6.12 2026/10/17 - https://x/\n'
+                                               'Status: long-term\n'))
+        self.assertEqual('nginx/1.22.1', proxies.short_version('nginx version: nginx/1.22.1\n'))
+        self.assertEqual('unknown', proxies.short_version('\n'))
+
+
+class Report(unittest.TestCase):
+    def test_figures_take_about_three_digits(self):
+        self.assertEqual(['0.93', '2.77', '15.6', '750', '1376'],
+                         [report.number(x) for x in (0.93, 2.77, 15.6, 750.3, 1375.6)])
+
+    def test_a_cell_has_median_range_and_ratio(self):
+        self.assertEqual('2.00 (1.00-4.00) [0.50]',
+                         report.cell({0: 1.0, 1: 2.0, 2: 4.0}, {0: 2.0, 1: 4.0, 2: 8.0}))
+        self.assertEqual('2.00 (2.00-2.00)', report.cell({0: 2.0}, {}))
+        self.assertEqual('failed', report.cell({}, {0: 1.0}))
+
+    def test_the_ratio_is_taken_within_each_round(self):
+        # The machine was half as fast in round 1; the ratio of the medians would be 0.7.
+        self.assertEqual(0.5, report.ratio({0: 1.0, 1: 2.0, 2: 1.4}, {0: 2.0, 1: 4.0, 2: 2.0}))
+        self.assertEqual(2.0, report.ratio({0: 1.0, 1: 4.0}, {1: 2.0}))
+        self.assertIsNone(report.ratio({0: 1.0}, {1: 1.0}))
+
+    def test_failed_runs_do_not_count(self):
+        runs = [run('levee', '4x32', 0, 2.0), run('levee', '4x32', 1, 9.0)._replace(error='x'),
+                run('levee', '1x100', 2, 9.0), run('nginx', '4x32', 3, 9.0)]
+        self.assertEqual({0: 2.0}, report.figures(runs, 'levee', '4x32', 'cpu_us'))
+
+    def test_the_spread_is_that_of_the_median_cell(self):
+        runs = [run('levee', load, number, value) for load, values in
+                {'4x32': (10, 10, 11), '1x100': (10, 10, 12), '1x1': (10, 10, 20)}.items()
+                for number, value in enumerate(values)]
+        self.assertAlmostEqual(0.2, report.spread(runs))
+        self.assertIsNone(report.spread(runs[:1]))
+
+
+class Bars(unittest.TestCase):
+    def bars(self, levee_us, nghttpx_us=10.0, idle=3.0, names=('levee',)):
+        runs = [run(name, load, 0, us, p50_us=us, p99_us=2 * us) for load in report.CPU_BARS
+                for name, us in (('levee', levee_us), ('nghttpx', nghttpx_us))]
+        result = Result(runs, {'levee': idle, 'nghttpx': 18.0})
+        return [bar.verdict() for bar in report.bars(result, names, list(report.CPU_BARS))]
+
+    def test_a_bar_is_met_at_its_limit(self):
+        self.assertEqual(['met'] * 8, self.bars(8.0, idle=15.0))
+
+    def test_the_bars_differ_by_load(self):
+        self.assertEqual(['missed'] * 3 + ['met'] * 5, self.bars(9.0))
+        self.assertEqual(['missed'] * 7 + ['met'], self.bars(10.1))
+        self.assertEqual(['met'] * 7 + ['missed'], self.bars(1.0, idle=15.1))
+
+    def test_each_build_has_its_bars(self):
+        self.assertEqual(['met'] * 8 + ['not measured'] * 8, self.bars(8.0, names=('levee', 'new')))
+
+    def test_only_the_loads_of_the_run_are_judged(self):
+        result = Result([run('levee', '4x32', 0, 5.0)], {'levee': 3.0})
+        found = report.bars(result, ['levee'], ['4x32', '1MiB'])
+        self.assertEqual(['CPU at 4x32, ratio to nghttpx', 'RSS idle, MiB'],
+                         [bar.what for bar in found])
+        self.assertEqual(['not measured', 'met'], [bar.verdict() for bar in found])
+
+
+class Document(unittest.TestCase):
+    RESULT = Result([run('levee', '4x32', 0, 3.0, memory_mib=9.0),
+                     run('nghttpx', '4x32', 0, 5.0, memory_mib=30.0),
+                     run('levee', '1x1', 0, 8.0, memory_mib=8.0, p50_us=20.0, p99_us=30.0),
+                     Run('nghttpx', '1x1', 0, 100, 'the caller failed')],
+                    {'levee': 4.0, 'nghttpx': 18.0})
+
+    def test_says_everything_once(self):
+        about = document.facts({'levee': 'levee 0.1.0'}, 5, 1.0, self.RESULT.runs)
+        text = document.render(self.RESULT, about, ['4x32', '1x1'], 'nghttpx', ['levee'])
+        for line in ('- Rounds: 5, calls per run x 1', '- Versions: levee: levee 0.1.0',
+                     '- Failed: 1 of 4 runs, left out', '| proxy | 4x32 | 1x1 |',
+                     '| levee | 3.00 (3.00-3.00) [0.60] | 8.00 (8.00-8.00) |',
+                     '| nghttpx | 5.00 (5.00-5.00) [1.00] | failed |',
+                     '| levee | 20.0 (20.0-20.0) | 30.0 (30.0-30.0) | 4.0 | 9.0 |',
+                     '| levee | CPU at 4x32, ratio to nghttpx | 0.80 | 0.60 | met |',
+                     '| levee | RSS idle, MiB | 15.00 | 4.00 | met |'):
+            self.assertEqual(1, text.splitlines().count(line), f'{line}\n\n{text}')
+
+    def test_the_kernel_is_named_by_its_version_alone(self):
+        self.assertEqual('6.1.0', document.short('6.1.0-13-amd64'))
+        self.assertEqual('5.10', document.short('5.10'))
+        self.assertEqual('unknown', document.short('unknown'))
+
+
+class Options(unittest.TestCase):
+    def refused(self, *words):
+        error = io.StringIO()
+        with contextlib.redirect_stderr(error), self.assertRaises(SystemExit):
+            bench.parse_arguments(words)
+        return error.getvalue()
+
+    def test_the_defaults_measure_everything(self):
+        args = bench.parse_arguments([])
+        self.assertEqual([('levee', bench.ROOT / 'build' / 'levee')], args.levee)
+        self.assertEqual(['relay', 'nghttpx', 'haproxy', 'nginx'], args.peers)
+        self.assertEqual((5, 1.0), (args.rounds, args.scale))
+        self.assertEqual('nghttpx', args.base)
+
+    def test_quick_yields_to_explicit_numbers(self):
+        args = bench.parse_arguments(['--quick'])
+        self.assertEqual((2, 0.1), (args.rounds, args.scale))
+        args = bench.parse_arguments(['--quick', '--rounds', '7'])
+        self.assertEqual((7, 0.1), (args.rounds, args.scale))
+
+    def test_builds_are_compared_with_the_first_where_there_is_no_nghttpx(self):
+        args = bench.parse_arguments(['--levee', 'old=a', '--levee', 'new=b', '--peers', ''])
+        self.assertEqual([('old', pathlib.Path('a')), ('new', pathlib.Path('b'))], args.levee)
+        self.assertEqual('old', args.base)
+
+    def test_nonsense_is_refused(self):
+        self.assertIn("there is no 'envoy'; there are relay", self.refused('--peers', 'envoy'))
+        self.assertIn('must be between 1 and 50', self.refused('--rounds', '51'))
+        self.assertIn('must be between 0.001 and 10', self.refused('--scale', '0'))
+        self.assertIn("'levee' is not NAME=VALUE", self.refused('--levee', 'levee'))
+        self.assertIn("'nginx' cannot name a build", self.refused('--levee', 'nginx=build/levee'))
+        self.assertIn('there is no --levee old', self.refused('--config', 'old=x'))
+        self.assertIn('exclude each other', self.refused('--peers-only', '--levee', 'a=b'))
+        self.assertIn('it is not measured', self.refused('--base', 'x'))
+
+    def test_a_missing_build_is_reported(self):
+        proxy = proxies.levee('levee', '/nowhere/levee')
+        with self.assertRaisesRegex(processes.BenchError, 'there is no /nowhere/levee'):
+            proxies.program(proxy)
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,91 @@
+"""Writes the results down, with what one has to know to judge them."""
+
+import datetime
+import os
+import pathlib
+import platform
+import re
+
+import report
+from loads import LOADS
+
+INTRO = '''# What a call costs
+
+Written by `tests/bench/run --write`. Every proxy ran with one worker on one CPU, in clear text on
+127.0.0.1, in front of the same echo service; caller and service had another CPU. The proxies took
+turns, load by load and round by round. A run counts only if every call was answered in full.
+
+The figure to trust is the CPU time of the proxy's processes, user and system, per call: it does
+not depend on what else the machine does as the calls per second would. Ratios hold on other
+machines, absolute figures do not.'''
+
+CPU_NOTE = '''## CPU per call, in microseconds
+
+Median over the rounds (lowest-highest) [ratio to {base}: the median over the rounds of the ratio
+within the round].'''
+
+MEMORY_NOTE = '''## Single calls and memory
+
+Times as the caller sees them, the service's own work included. RSS is summed over the processes of
+a proxy: idle before its first call, max at its highest over all loads.'''
+
+BARS_NOTE = '''## Bars
+
+What Levee has to reach; retries, their budget and the metrics are on.'''
+
+
+def machine():
+    """Returns {what: fact} about the computer."""
+    release = _fields('/etc/os-release', '=')
+    cpu = _fields('/proc/cpuinfo', ':')
+    virtual = ', virtual machine' if 'hypervisor' in cpu.get('flags', '').split() else ''
+    return {
+        'CPU': f'{cpu.get("model name", platform.machine())}, {os.cpu_count()} CPUs{virtual}',
+        'System': f'{release.get("PRETTY_NAME", "unknown")}, Linux {short(platform.release())}',
+    }
+
+
+def _fields(path, separator):
+    """Reads lines of `name separator value`; of equal names the first counts."""
+    try:
+        text = pathlib.Path(path).read_text(encoding='utf-8')
+    except OSError:
+        return {}
+    found = {}
+    for line in text.splitlines():
+        name, divider, value = line.partition(separator)
+        if divider:
+            found.setdefault(name.strip(), value.strip().strip('"'))
+    return found
+
+
+def short(release):
+    """Cuts a kernel's release to its version: 6.1.0-13-amd64 -> 6.1.0."""
+    return re.match(r'[\d.]*\d|', release)[0] or release
+
+
+def facts(versions, rounds, scale, runs):
+    """Returns {what: fact} about the measurement."""
+    found = {'Date': datetime.date.today().isoformat(), **machine(),
+             'Versions': '; '.join(f'{name}: {version}' for name, version in versions.items()),
+             'Rounds': f'{rounds}, calls per run x {scale:g}'}
+    spread = report.spread(runs)
+    if spread is not None:
+        found['Spread'] = (f'{spread:.1%} between the lowest and the highest round, '
+                           'in the median cell')
+    failed = sum(1 for run in runs if run.error)
+    if failed:
+        found['Failed'] = f'{failed} of {len(runs)} runs, left out'
+    return found
+
+
+def render(result, about, loads, base, levees):
+    """Returns the whole document. `about` is from facts(), ratios are to the proxy `base`, and
+    `levees` names the builds of Levee."""
+    what = '\n'.join(f'- {name}: {LOADS[name].what}' for name in loads)
+    parts = [INTRO, '\n'.join(f'- {key}: {fact}' for key, fact in about.items()),
+             CPU_NOTE.format(base=base), report.cpu_table(result, loads, base), what,
+             MEMORY_NOTE, report.time_and_memory_table(result, '1x1' in loads, base)]
+    if levees:
+        parts += [BARS_NOTE, report.bar_table(report.bars(result, levees, loads))]
+    return '\n\n'.join(parts) + '\n'

@@ -1,0 +1,135 @@
+"""The loads: how many calls of which kind h2load makes, and what it says about them."""
+
+import math
+import os
+import pathlib
+import re
+import subprocess
+from typing import NamedTuple
+
+from processes import BenchError, find_program, on_cpu
+
+PATH = '/bench.Echo/Unary'
+RUN_SECONDS = 120
+MIN_CALLS = 100
+
+
+class Load(NamedTuple):
+    name: str
+    connections: int
+    streams: int  # On each connection at the same time.
+    calls: int  # At scale 1, for a proxy whose share is 1.
+    what: str
+    payload: int = 100
+    metadata: int = 0
+    # The proxy, the service and the caller share one CPU: then a call's time does not depend on how
+    # fast an idle CPU wakes up.
+    one_cpu: bool = False
+
+
+LOADS = {load.name: load for load in (
+    Load('4x32', 4, 32, 300_000, '4 connections with 32 calls at a time each'),
+    Load('1x100', 1, 100, 300_000, 'one busy client'),
+    Load('50x10', 50, 10, 300_000, 'many clients'),
+    Load('64x1', 64, 1, 100_000, '64 clients, one call at a time each'),
+    Load('headers', 4, 32, 150_000, '4x32 with 8 metadata headers a call', metadata=8),
+    Load('1MiB', 1, 4, 400, 'requests and responses of 1 MiB', payload=1 << 20),
+    Load('1x1', 1, 1, 20_000, 'single calls, one after the other, everything on one CPU',
+         one_cpu=True),
+)}
+
+
+class Answer(NamedTuple):
+    """What h2load measured. `error` is empty when every call was answered in full."""
+    error: str
+    rate: float = 0.0
+    times_us: tuple = ()
+
+
+def write_payloads(scratch):
+    """Writes each load's request: one gRPC message of bytes that do not compress."""
+    for size in {load.payload for load in LOADS.values()}:
+        message = b'\0' + size.to_bytes(4, 'big') + os.urandom(size)
+        _payload(scratch, size).write_bytes(message)
+
+
+def _payload(scratch, size):
+    return pathlib.Path(scratch) / f'payload-{size}'
+
+
+def call_count(load, scale, share):
+    return max(MIN_CALLS, int(load.calls * scale * share))
+
+
+def headers(load):
+    fields = ['te: trailers', 'content-type: application/grpc']
+    # Values as unlike as trace ids are, so that neither side finds them in its header table twice.
+    fields += [f'x-metadata-{i}: 7f3a9c51-{i}b2e-4d77-9a10-c0ffee12345{i}'
+               for i in range(load.metadata)]
+    return [word for field in fields for word in ('-H', field)]
+
+
+def run(load, port, calls, cpu, scratch):
+    """Makes `calls` calls through `port` and returns an Answer."""
+    log = pathlib.Path(scratch) / 'calls.log'
+    log.unlink(missing_ok=True)  # h2load appends.
+    command = [find_program('h2load'), '-n', str(calls), '-c', str(load.connections),
+               '-m', str(load.streams), '-d', str(_payload(scratch, load.payload)), *headers(load)]
+    if load.one_cpu:
+        command += ['--log-file', str(log)]
+    command.append(f'http://127.0.0.1:{port}{PATH}')
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=RUN_SECONDS,
+                              preexec_fn=on_cpu(cpu), check=False)
+    except subprocess.TimeoutExpired:
+        return Answer(f'did not end in {RUN_SECONDS} s')
+    answer = parse(done.stdout, calls, load.payload + 5)
+    if not load.one_cpu or answer.error:
+        return answer
+    return answer._replace(times_us=parse_times(log.read_text(encoding='utf-8')))
+
+
+def parse(output, calls, message_bytes):
+    """Reads h2load's summary.
+
+    h2load counts a call as a success by its HTTP status alone, which is 200 for failed gRPC calls
+    too. But those carry no message: so the number of body bytes tells whether the service answered
+    every call.
+    """
+    done = re.search(r'(\d+) succeeded', output)
+    data = re.search(r'\((\d+)\) data', output)
+    rate = re.search(r'([\d.]+) req/s', output)
+    if not (done and data and rate):
+        return Answer(f'h2load said: {output[-300:].strip() or "nothing"}')
+    if int(done[1]) != calls:
+        return Answer(f'only {done[1]} of {calls} calls succeeded')
+    if int(data[1]) != calls * message_bytes:
+        return Answer(f'{data[1]} bytes of messages came back instead of {calls * message_bytes}')
+    return Answer('', float(rate[1]))
+
+
+def parse_times(log):
+    """Reads the time of each call from h2load's log: when it began, its status, how long it took,
+    separated by tabs, in microseconds."""
+    return tuple(int(line.split('\t')[2]) for line in log.splitlines())
+
+
+def percentile(values, share):
+    """Returns the smallest value that at least `share` of all values do not exceed."""
+    ordered = sorted(values)
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
+
+
+def check_trailers(port, cpu, scratch):
+    """Makes one call and insists on the service's grpc-status, which h2load does not look at."""
+    command = [find_program('nghttp'), '--verbose', '--no-dep', '--null-out', '--timeout=5',
+               '-d', str(_payload(scratch, 100)), *headers(LOADS['4x32']),
+               f'http://127.0.0.1:{port}{PATH}']
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10,
+                              preexec_fn=on_cpu(cpu), check=False)
+    except subprocess.TimeoutExpired as error:
+        raise BenchError(f'port {port} did not answer a call in 10 s') from error
+    if not re.search(r'grpc-status: 0\b', done.stdout):
+        raise BenchError(f'a call to port {port} did not end with grpc-status 0:\n'
+                         f'{done.stdout[-2000:]}{done.stderr[-500:]}')

@@ -1,0 +1,127 @@
+"""Runs every load through every proxy, in turn, round after round."""
+
+import statistics
+import sys
+from typing import NamedTuple
+
+import loads
+from processes import BenchError, Process, cpu_nanoseconds, cpus, free_port, memory_mib
+from proxies import Proxy, RunningProxy, program
+
+WARM_UP_CALLS = 3000
+
+
+class Run(NamedTuple):
+    """One load through one proxy. `error` is empty when every call succeeded; no other run counts.
+    """
+    proxy: str
+    load: str
+    round: int
+    calls: int
+    error: str
+    cpu_us: float = 0.0  # Per call.
+    rate: float = 0.0  # Calls per second; depends on the machine's mood far more than cpu_us.
+    memory_mib: float = 0.0  # The highest so far.
+    p50_us: float | None = None
+    p99_us: float | None = None
+
+
+class Result(NamedTuple):
+    runs: list
+    idle_mib: dict  # By proxy.
+
+
+class Bench:
+    """The echo service and the proxies, all running until the `with` block ends."""
+
+    def __init__(self, proxies, helpers, scratch):
+        self._scratch = scratch
+        self._proxy_cpu, self._load_cpu = cpus()
+        self._running = []
+        self._echo = None
+        self._start(proxies, helpers)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._stop()
+
+    def _start(self, proxies, helpers):
+        loads.write_payloads(self._scratch)
+        port = free_port()
+        echo = Proxy('echo', (f'{helpers}/bench_echo', str(port)))
+        self._echo = Process('echo', [program(echo), str(port)], self._load_cpu, self._scratch)
+        try:
+            self._echo.wait_until_ready(port)
+            for proxy in proxies:
+                running = RunningProxy(proxy, port, self._proxy_cpu, self._scratch)
+                self._running.append(running)
+                print(f'{proxy.name} runs, {running.idle_mib:.1f} MiB', file=sys.stderr)
+                self._warm_up(running)
+        except BaseException:
+            self._stop()
+            raise
+
+    def _stop(self):
+        for running in self._running:
+            running.process.stop()
+        self._echo.stop()
+
+    def _warm_up(self, running):
+        """One call that is looked at, then enough for caches, pools and connections."""
+        try:
+            loads.check_trailers(running.port, self._load_cpu, self._scratch)
+            answer = loads.run(loads.LOADS['4x32'], running.port, WARM_UP_CALLS, self._load_cpu,
+                               self._scratch)
+        except BenchError as error:
+            raise BenchError(f'{running.proxy.name}: {error}') from error
+        if answer.error:
+            raise BenchError(f'{running.proxy.name}: {answer.error}\n'
+                             f'{running.process.output()}')
+
+    def measure(self, chosen_loads, rounds, scale):
+        """Returns a Result. Who comes first changes from round to round, and no proxy waits long
+        for its turn: what disturbs the machine disturbs all of them."""
+        runs = []
+        for number in range(rounds):
+            for load in chosen_loads:
+                for running in rotated(self._running, number):
+                    run = self._measure_one(running, load, number, scale)
+                    print(f'round {number + 1} of {rounds}: {describe(run)}', file=sys.stderr)
+                    runs.append(run)
+        return Result(runs, {r.proxy.name: r.idle_mib for r in self._running})
+
+    def _measure_one(self, running, load, number, scale):
+        calls = loads.call_count(load, scale, running.proxy.share)
+        run = Run(running.proxy.name, load.name, number, calls, '')
+        load_cpu = self._proxy_cpu if load.one_cpu else self._load_cpu
+        self._echo.move_to(load_cpu)
+        pids = running.process.tree()
+        before = cpu_nanoseconds(pids)
+        answer = loads.run(load, running.port, calls, load_cpu, self._scratch)
+        after = cpu_nanoseconds(pids)
+        if answer.error:
+            return run._replace(error=answer.error)
+        if before is None or after is None or running.process.tree() != pids:
+            return run._replace(error='its processes changed during the run')
+        run = run._replace(cpu_us=(after - before) / calls / 1000, rate=answer.rate,
+                           memory_mib=memory_mib(pids, 'VmHWM'))
+        if answer.times_us:
+            run = run._replace(p50_us=statistics.median(answer.times_us),
+                               p99_us=loads.percentile(answer.times_us, 0.99))
+        return run
+
+
+def rotated(items, by):
+    by %= len(items)
+    return items[by:] + items[:by]
+
+
+def describe(run):
+    start = f'{run.load:8} {run.proxy:10}'
+    if run.error:
+        return f'{start} FAILED: {run.error}'
+    times = '' if run.p50_us is None else f', p50 {run.p50_us:.0f} us, p99 {run.p99_us:.0f} us'
+    return (f'{start} {run.cpu_us:8.2f} us of CPU a call, {run.rate:8.0f} calls/s, '
+            f'{run.memory_mib:5.1f} MiB{times}')

@@ -1,0 +1,107 @@
+"""What is measured: Levee, and the peers it is compared with. Each runs with one worker."""
+
+import pathlib
+import subprocess
+import time
+from typing import NamedTuple
+
+from processes import BenchError, Process, find_program, free_port, memory_mib
+
+CONFIGS = pathlib.Path(__file__).resolve().parent / 'configs'
+# After this long, what a proxy allocates at start and gives back again has left its memory.
+SETTLE_SECONDS = 1
+
+
+class Proxy(NamedTuple):
+    """How to start a proxy.
+
+    `command` and the configuration template hold @LISTEN@ (the port to listen on), @ECHO@ (the
+    service's port), @METRICS@ (one more port), @SCRATCH@ (a folder) and @CONFIG@ (the filled
+    template). `share` is the part of a load's calls that it gets: slow proxies get fewer, so that
+    all runs take about equally long.
+    """
+    name: str
+    command: tuple
+    template: pathlib.Path | None = None
+    ready_lines: tuple = ()
+    share: float = 1
+
+
+def levee(name, binary, template=None):
+    return Proxy(
+        name, (str(binary), 'run', '--workers', '1', '--config', '@CONFIG@'),
+        template or CONFIGS / 'levee.yaml.in',
+        ('listening bench 127.0.0.1:@LISTEN@', 'listening metrics 127.0.0.1:@METRICS@'))
+
+
+def peers(helpers):
+    """Returns the peers by name; `helpers` is the folder with the relay."""
+    nginx_log = '@SCRATCH@/nginx-start.log'  # Else it writes to /var/log until it has its file.
+    every = [
+        Proxy('relay', (f'{helpers}/bench_relay', '@LISTEN@', '@ECHO@')),
+        Proxy('nghttpx', ('nghttpx', '--conf=@CONFIG@'), CONFIGS / 'nghttpx.conf.in'),
+        Proxy('haproxy', ('haproxy', '-db', '-f', '@CONFIG@'), CONFIGS / 'haproxy.cfg.in',
+              share=0.5),
+        Proxy('nginx', ('nginx', '-e', nginx_log, '-c', '@CONFIG@'), CONFIGS / 'nginx.conf.in',
+              share=0.3),
+    ]
+    return {proxy.name: proxy for proxy in every}
+
+
+def program(proxy):
+    """Returns the path of the proxy's program; a missing one is reported."""
+    path = proxy.command[0]
+    if '/' not in path:
+        return find_program(path)
+    if not pathlib.Path(path).is_file():
+        raise BenchError(f'{proxy.name}: there is no {path}; `make build` builds build/levee, and '
+                         'tests/bench/run the helpers')
+    return path
+
+
+def fill(text, values):
+    for key, value in values.items():
+        text = text.replace(f'@{key}@', str(value))
+    return text
+
+
+class RunningProxy:
+    def __init__(self, proxy, echo_port, cpu, scratch):
+        self.proxy = proxy
+        self.port = free_port()
+        values = {'LISTEN': self.port, 'ECHO': echo_port, 'METRICS': free_port(),
+                  'SCRATCH': scratch}
+        if proxy.template:
+            config = pathlib.Path(scratch) / f'{proxy.name}-{proxy.template.stem}'
+            config.write_text(fill(proxy.template.read_text(encoding='utf-8'), values),
+                              encoding='utf-8')
+            values['CONFIG'] = config
+        command = [program(proxy), *(fill(word, values) for word in proxy.command[1:])]
+        self.process = Process(proxy.name, command, cpu, scratch)
+        try:
+            self.process.wait_until_ready(self.port,
+                                          [fill(line, values) for line in proxy.ready_lines])
+            time.sleep(SETTLE_SECONDS)
+            self.idle_mib = memory_mib(self.process.tree(), 'VmRSS')
+        except BaseException:
+            self.process.stop()
+            raise
+
+
+def version(proxy):
+    """Returns what the program says of its own version, in one line."""
+    if proxy.name == 'relay':
+        return 'this repository'
+    flag = {'nghttpx': '--version', 'haproxy': '-v', 'nginx': '-v'}.get(proxy.name, 'version')
+    try:
+        done = subprocess.run([program(proxy), flag], capture_output=True, text=True, timeout=10,
+                              check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return 'unknown'
+    return short_version(done.stdout + done.stderr)
+
+
+def short_version(text):
+    """Takes the first line that says something, without the address of a home page."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[0].split(' - http')[0].removeprefix('nginx version: ') if lines else 'unknown'

@@ -1,0 +1,204 @@
+// The retry budget as calls spend it.
+#include <vector>
+
+#include "call/call_fixture.h"
+#include "sim_host/workload.h"
+
+namespace levee {
+namespace {
+
+class CallBudget : public CallTest {
+ protected:
+  // The budget of policy.md instead of a large one.
+  CallBudget() { retry_.budget = RetryBudgetPolicy(); }
+
+  RetryBudget::State Balance() { return sidecar_.budget().Read(clock_.now()); }
+
+  // Fills the register of retries with failures and that of attempts with successes.
+  void OnlyAttemptsKeepTheFloor() {
+    for (int i = 0; i < 20; ++i) sidecar_.budget().RecordEnd(/*success=*/false, /*retry=*/true);
+    for (int i = 0; i < 20; ++i) sidecar_.budget().RecordEnd(/*success=*/true, /*retry=*/false);
+  }
+};
+
+void ExpectSame(const RetryBudget::State& a, const RetryBudget::State& b) {
+  EXPECT_EQ(a.limit, b.limit);
+  EXPECT_EQ(a.available, b.available);
+  EXPECT_EQ(a.calls, b.calls);
+  EXPECT_EQ(a.retries, b.retries);
+}
+
+TEST_F(CallBudget, A42_ARatioOf30PercentGives30Percent) {
+  retry_.budget.ratio = 0.3;
+  retry_.budget.floor_per_second = 0;
+  Upstream({TrailersOnly(StatusCode::kUnavailable)});
+  RunWorkload(sidecar_, {.per_second = 100, .calls = 3000});
+  const Tally tally = TallyOf(sidecar_);
+  EXPECT_LE(tally.PerCall(), 1.3);
+  EXPECT_GE(tally.PerCall(), 1.29);
+}
+
+TEST_F(CallBudget, A43_ARefusalChangesNoBalance) {
+  retry_.budget.floor_per_second = 0;
+  retry_.max_attempts = 2;
+  Upstream({TrailersOnly(StatusCode::kUnavailable)});
+  for (int i = 0; i < 15; ++i) sidecar_.Unary();
+  clock_.RunFor(Ms(10));
+  const RetryBudget::State before = Balance();
+  EXPECT_EQ(before.retries, 1);
+  // A retry of the application's own is refused as well, and deposits nothing.
+  SimHost& refused = sidecar_.Unary({.previous_attempts = 1});
+  EXPECT_TRUE(refused.finished());
+  ExpectSame(Balance(), before);
+}
+
+TEST_F(CallBudget, A43_ARefusedRetryLeavesTheAllowanceToTheNextCall) {
+  retry_.budget.floor_per_second = 0;
+  Upstream({TrailersOnly(StatusCode::kUnavailable)});
+  for (int i = 0; i < 9; ++i) RunUnary();
+  EXPECT_EQ(Balance().retries, 0);
+  EXPECT_EQ(RunUnary().attempts(), 2);
+}
+
+TEST_F(CallBudget, A44_ARefusedRetryFailsAtOnce) {
+  retry_.budget.floor_per_second = 0;
+  Upstream({TrailersOnly(StatusCode::kUnavailable)});
+  SimHost& call = RunUnary();
+  EXPECT_EQ(call.attempts(), 1);
+  EXPECT_EQ(call.caller().finished_at, Ms(1));
+  EXPECT_EQ(call.record().refused, RefusalReason::kBudget);
+  EXPECT_FALSE(call.timer_armed());
+}
+
+TEST_F(CallBudget, A45_ACallDepositsOnceHoweverManyItsAttempts) {
+  retry_.budget.floor_min_success = 0;
+  Upstream({TrailersOnly(StatusCode::kUnavailable)});
+  EXPECT_EQ(RunUnary().attempts(), 4);
+  EXPECT_EQ(RunUnary().attempts(), 4);
+  EXPECT_EQ(Balance().calls, 2);
+  EXPECT_EQ(Balance().retries, 6);
+}
+
+TEST_F(CallBudget, A45_ApplicationRetriesDepositNothing) {
+  Upstream({Ok()});
+  for (AppRetries mode : {AppRetries::kLimit, AppRetries::kCount, AppRetries::kIgnore}) {
+    retry_.app_retries = mode;
+    EXPECT_EQ(RunUnary({.previous_attempts = 1}).attempts(), 1);
+  }
+  EXPECT_EQ(Balance().calls, 0);
+  EXPECT_EQ(Balance().retries, 2);
+}
+
+TEST_F(CallBudget, A45_RefusedCallsDepositNothing) {
+  retry_.budget.floor_per_second = 0;
+  Upstream({Ok()});
+  RunUnary({.timeout = absl::ZeroDuration()});
+  RunUnary({.previous_attempts = 1});
+  EXPECT_EQ(sidecar_.attempts(), 0);
+  EXPECT_EQ(Balance().calls, 0);
+}
+
+TEST_F(CallBudget, A46_TheFloorIsWithheldWhileNothingSucceedsAndComesBack) {
+  std::vector<Answer> answers(60, TrailersOnly(StatusCode::kUnavailable));
+  answers.push_back(Ok());
+  Upstream(answers);
+  RunWorkload(sidecar_, {.per_second = 1, .calls = 30});
+  EXPECT_TRUE(Balance().floor_withheld);
+  EXPECT_LT(Balance().limit, 2);
+  RunWorkload(sidecar_, {.per_second = 1, .calls = 60});
+  EXPECT_FALSE(Balance().floor_withheld);
+  EXPECT_EQ(Balance().limit, 10);
+}
+
+TEST_F(CallBudget, A46_RetriesThatSucceedKeepTheFloor) {
+  sidecar_.AddEndpoint(InTurn({TrailersOnly(StatusCode::kUnavailable)}));
+  sidecar_.AddEndpoint(InTurn({Ok()}));
+  RunWorkload(sidecar_, {.per_second = 1, .calls = 100});
+  EXPECT_FALSE(Balance().floor_withheld);
+  EXPECT_EQ(TallyOf(sidecar_).ok, 100);
+}
+
+TEST_F(CallBudget, A46_CallsThatRunIntoTheirDeadlineAreNoSuccesses) {
+  OnlyAttemptsKeepTheFloor();
+  Upstream({Silence()});
+  for (int i = 0; i < 4; ++i) RunUnary({.timeout = Ms(50)});
+  EXPECT_FALSE(Balance().floor_withheld);
+  RunUnary({.timeout = Ms(50)});
+  EXPECT_TRUE(Balance().floor_withheld);
+}
+
+TEST_F(CallBudget, A46_FailuresThatThePolicyDoesNotRetryAreNoSuccesses) {
+  retry_.failures.reset = false;
+  OnlyAttemptsKeepTheFloor();
+  Upstream({Answer().ConnectionLost(Ms(1))});
+  for (int i = 0; i < 5; ++i) RunUnary();
+  EXPECT_TRUE(Balance().floor_withheld);
+}
+
+TEST_F(CallBudget, A46_StatusesOfTheApplicationAreSuccesses) {
+  OnlyAttemptsKeepTheFloor();
+  Upstream({TrailersOnly(StatusCode::kNotFound)});
+  for (int i = 0; i < 20; ++i) RunUnary();
+  EXPECT_FALSE(Balance().floor_withheld);
+}
+
+TEST_F(CallBudget, A46_CallersThatLeaveSayNothingAboutTheUpstream) {
+  OnlyAttemptsKeepTheFloor();
+  Upstream({Silence()});
+  for (int i = 0; i < 20; ++i) sidecar_.Unary().Leave();
+  EXPECT_FALSE(Balance().floor_withheld);
+}
+
+TEST_F(CallBudget, A66_AnApplicationsRetryOverBudgetIsAnsweredWithTheMark) {
+  retry_.budget.floor_per_second = 0;
+  Upstream({Ok()});
+  SimHost& call = RunUnary({.previous_attempts = 1});
+  EXPECT_EQ(call.attempts(), 0);
+  EXPECT_EQ(call.caller().finished_at, Ms(0));
+  EXPECT_EQ(call.caller().code, StatusCode::kResourceExhausted);
+  EXPECT_EQ(call.caller().trailers.Get("levee-overload"),
+            "service;reason=budget;upstream=cart;hops=1");
+  EXPECT_EQ(call.caller().trailers.Get("grpc-retry-pushback-ms"), "-1");
+  EXPECT_TRUE(call.record().app_retry);
+  EXPECT_TRUE(call.record().app_retry_refused);
+}
+
+TEST_F(CallBudget, A66_AnApplicationsRetryWithinBudgetIsAdmittedAndCharged) {
+  Upstream({Ok()});
+  SimHost& call = RunUnary({.previous_attempts = 1});
+  EXPECT_EQ(call.caller().code, StatusCode::kOk);
+  EXPECT_TRUE(call.record().app_retry);
+  EXPECT_FALSE(call.record().app_retry_refused);
+  EXPECT_EQ(Balance().retries, 1);
+}
+
+TEST_F(CallBudget, A66_CountAdmitsAnApplicationsRetryOverBudget) {
+  retry_.budget.floor_per_second = 0;
+  retry_.app_retries = AppRetries::kCount;
+  Upstream({Ok()});
+  EXPECT_EQ(RunUnary({.previous_attempts = 1}).caller().code, StatusCode::kOk);
+}
+
+TEST_F(CallBudget, A66_IgnoreNeitherChargesNorRefusesAnApplicationsRetry) {
+  retry_.app_retries = AppRetries::kIgnore;
+  Upstream({Ok()});
+  SimHost& call = RunUnary({.previous_attempts = 1});
+  EXPECT_EQ(call.caller().code, StatusCode::kOk);
+  EXPECT_FALSE(call.record().app_retry);
+  EXPECT_EQ(Balance().retries, 0);
+}
+
+// gRPC's own retryPolicy above the sidecar, with a server that ignores the mark's pushback.
+TEST_F(CallBudget, A66_AnApplicationThatRetriesByItselfIsBounded) {
+  retry_.app_retries = AppRetries::kLimit;
+  Upstream({TrailersOnly(StatusCode::kUnavailable)});
+  const Workload three_tries = {
+      .per_second = 300, .calls = 3000, .facts = [](int64_t n) -> RequestFacts {
+        return {.previous_attempts = static_cast<int>(n % 3)};
+      }};
+  RunWorkload(sidecar_, three_tries);
+  EXPECT_LE(TallyOf(sidecar_).attempts, 1110);
+}
+
+}  // namespace
+}  // namespace levee

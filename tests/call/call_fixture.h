@@ -1,0 +1,63 @@
+// The setting of conformance section A.
+#pragma once
+
+#include <ostream>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "sim_host/answer.h"
+#include "sim_host/services.h"
+#include "sim_host/sim_clock.h"
+#include "sim_host/sim_host.h"
+#include "sim_host/sim_sidecar.h"
+#include "wire/refusal.h"
+#include "wire/status.h"
+
+namespace levee {
+
+// What GoogleTest shows of these in a failure.
+inline void PrintTo(StatusCode code, std::ostream* out) { *out << StatusCodeName(code); }
+inline void PrintTo(RefusalReason reason, std::ostream* out) { *out << RefusalReasonName(reason); }
+inline void PrintTo(RetryTrigger trigger, std::ostream* out) { *out << RetryTriggerName(trigger); }
+
+inline constexpr absl::Duration Ms(int64_t n) { return absl::Milliseconds(n); }
+
+// max_attempts 4, 100 ms -> 1 s x2, codes [UNAVAILABLE], all failures, exhausted keep, a large
+// budget. Without jitter, so that times can be literal.
+inline CallPolicy SectionAPolicy() {
+  CallPolicy policy;
+  policy.name = "section-a";
+  policy.retry.max_attempts = 4;
+  policy.retry.codes = {StatusCode::kUnavailable};
+  policy.retry.failures = {.refused = true, .connect = true, .reset = true, .timeout = true};
+  policy.retry.backoff.initial = Ms(100);
+  policy.retry.backoff.multiplier = 2;
+  policy.retry.backoff.max = absl::Seconds(1);
+  policy.retry.backoff.jitter = Jitter::kNone;
+  policy.retry.exhausted = ExhaustedMode::kKeep;
+  policy.retry.budget.floor_per_second = 1000;
+  policy.retry.budget.floor_min_success = 0;
+  return policy;
+}
+
+// One sidecar at virtual time 0. Tests change `policy` before the first call.
+class CallTest : public ::testing::Test {
+ protected:
+  // One endpoint that answers the attempts of all calls in turn.
+  void Upstream(std::vector<Answer> answers) { sidecar_.AddEndpoint(InTurn(std::move(answers))); }
+
+  // A call with its whole request, run to its end.
+  SimHost& RunUnary(const RequestFacts& facts = {}) {
+    SimHost& call = sidecar_.Unary(facts);
+    clock_.Run();
+    return call;
+  }
+
+  SimClock clock_;
+  SimSidecar sidecar_{clock_, SectionAPolicy()};
+  CallPolicy& policy_ = sidecar_.policy;
+  RetryPolicy& retry_ = policy_.retry;
+};
+
+}  // namespace levee

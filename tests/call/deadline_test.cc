@@ -1,0 +1,231 @@
+// Deadlines, attempt timeouts, and callers that go away.
+#include "call/call_fixture.h"
+
+namespace levee {
+namespace {
+
+class CallDeadline : public CallTest {};
+
+TEST_F(CallDeadline, A21_TheDeadlineSpansAttemptsAndIsKeptToTheInstant) {
+  Upstream({TrailersOnly(StatusCode::kUnavailable), TrailersOnly(StatusCode::kUnavailable),
+            Silence()});
+  SimHost& call = RunUnary({.timeout = Ms(350)});
+  EXPECT_EQ(call.attempts(), 3);
+  EXPECT_EQ(call.caller().finished_at, Ms(350));
+  EXPECT_EQ(call.caller().code, StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(call.caller().trailers.Get("grpc-status"), "4");
+  EXPECT_EQ(call.attempt(3).cancelled_at, Ms(350));
+}
+
+TEST_F(CallDeadline, A21_TheDeadlineEndsAnAnswerThatHasBegun) {
+  Upstream({Answer().Head(Ms(1)).Message(Ms(2), "pong")});
+  SimHost& call = RunUnary({.timeout = Ms(50)});
+  EXPECT_EQ(call.caller().body, "pong");
+  EXPECT_EQ(call.caller().finished_at, Ms(50));
+  EXPECT_EQ(call.caller().code, StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(call.attempt(1).cancelled_at, Ms(50));
+}
+
+TEST_F(CallDeadline, A21_ThePolicysTimeoutBoundsTheCallersOne) {
+  policy_.timeout = Ms(40);
+  Upstream({Silence()});
+  EXPECT_EQ(RunUnary({.timeout = Ms(50)}).caller().finished_at, Ms(40));
+}
+
+TEST_F(CallDeadline, A22_EachAttemptCarriesTheRemainingTime) {
+  Upstream({TrailersOnly(StatusCode::kUnavailable), TrailersOnly(StatusCode::kUnavailable), Ok()});
+  SimHost& call = RunUnary({.timeout = Ms(350)});
+  ASSERT_EQ(call.attempts(), 3);
+  EXPECT_EQ(call.attempt(1).timeout, Ms(350));
+  EXPECT_EQ(call.attempt(2).timeout, Ms(350 - 101));
+  EXPECT_EQ(call.attempt(3).timeout, Ms(350 - 302));
+}
+
+TEST_F(CallDeadline, A23_ABackoffBeyondTheDeadlineAnswersAtOnceAndUnchanged) {
+  retry_.exhausted = ExhaustedMode::kAuto;
+  Upstream({TrailersOnly(StatusCode::kUnavailable),
+            Answer().Trailers(Ms(1), StatusCode::kUnavailable, "no more")});
+  SimHost& call = RunUnary({.timeout = Ms(150)});
+  EXPECT_EQ(call.attempts(), 2);
+  EXPECT_EQ(call.caller().finished_at, Ms(102));
+  EXPECT_EQ(call.caller().code, StatusCode::kUnavailable);
+  EXPECT_EQ(call.caller().message, "no more");
+  EXPECT_FALSE(call.caller().trailers.Has("levee-overload"));
+  EXPECT_EQ(call.record().refused, RefusalReason::kDeadline);
+}
+
+TEST_F(CallDeadline, A23_ABackoffThatEndsExactlyAtTheDeadlineIsBeyondIt) {
+  Upstream({TrailersOnly(StatusCode::kUnavailable), Ok()});
+  SimHost& call = RunUnary({.timeout = Ms(101)});
+  EXPECT_EQ(call.attempts(), 1);
+  EXPECT_EQ(call.record().refused, RefusalReason::kDeadline);
+}
+
+TEST_F(CallDeadline, A23_ARefusalForTheDeadlineCostsNoBudget) {
+  Upstream({TrailersOnly(StatusCode::kUnavailable)});
+  RunUnary({.timeout = Ms(50)});
+  EXPECT_EQ(sidecar_.budget().Read(clock_.now()).retries, 0);
+}
+
+TEST_F(CallDeadline, A24_WithoutATimeoutInThereIsNoneOut) {
+  Upstream({TrailersOnly(StatusCode::kUnavailable), Ok()});
+  SimHost& call = RunUnary();
+  EXPECT_EQ(call.attempt(1).timeout, absl::InfiniteDuration());
+  EXPECT_EQ(call.attempt(2).timeout, absl::InfiniteDuration());
+}
+
+TEST_F(CallDeadline, A24_AnIdleCallHasNoTimer) {
+  Upstream({Silence()});
+  EXPECT_FALSE(sidecar_.Unary().timer_armed());
+}
+
+TEST_F(CallDeadline, A25_ACallerThatLeavesInBackoffTakesTheTimerAlong) {
+  Upstream({TrailersOnly(StatusCode::kUnavailable), Ok()});
+  SimHost& call = sidecar_.Unary();
+  clock_.RunFor(Ms(50));
+  EXPECT_TRUE(call.timer_armed());
+  call.Leave();
+  EXPECT_FALSE(call.timer_armed());
+  clock_.Run();
+  EXPECT_EQ(call.attempts(), 1);
+  EXPECT_EQ(call.caller().code, StatusCode::kCancelled);
+}
+
+TEST_F(CallDeadline, A26_ACallerThatLeavesInFlightCancelsTheAttemptAndNothingIsRetried) {
+  Upstream({Answer().Trailers(Ms(80), StatusCode::kUnavailable), Ok()});
+  SimHost& call = sidecar_.Unary({.timeout = Ms(300)});
+  clock_.RunFor(Ms(50));
+  call.Leave();
+  EXPECT_EQ(call.attempt(1).cancelled_at, Ms(50));
+  clock_.Run();
+  EXPECT_EQ(call.attempts(), 1);
+  EXPECT_EQ(call.caller().finished_at, Ms(50));
+  EXPECT_EQ(call.record().attempts[0].code, StatusCode::kCancelled);
+}
+
+TEST_F(CallDeadline, A26_ACallerThatLeavesDuringTheAnswerCancelsTheAttempt) {
+  Upstream({Answer().Head(Ms(1)).Message(Ms(2), "pong").Message(Ms(80), "pong")});
+  SimHost& call = sidecar_.Unary();
+  clock_.RunFor(Ms(50));
+  call.Leave();
+  clock_.Run();
+  EXPECT_EQ(call.attempt(1).cancelled_at, Ms(50));
+  EXPECT_EQ(call.caller().body, "pong");
+}
+
+TEST_F(CallDeadline, A27_ALostConnectionCancelsTheAttemptsOfAllItsCalls) {
+  Upstream({Silence(), TrailersOnly(StatusCode::kUnavailable), Silence()});
+  SimHost& in_flight = sidecar_.Unary();
+  SimHost& in_backoff = sidecar_.Unary();
+  SimHost& open = sidecar_.NewCall();
+  clock_.RunFor(Ms(50));
+  for (SimHost* call : {&in_flight, &in_backoff, &open}) call->Leave();
+  EXPECT_EQ(in_flight.attempt(1).cancelled_at, Ms(50));
+  EXPECT_EQ(open.attempt(1).cancelled_at, Ms(50));
+  clock_.Run();
+  EXPECT_EQ(sidecar_.attempts(), 3);
+}
+
+TEST_F(CallDeadline, A28_ALateAnswerOfAnAbandonedAttemptIsDropped) {
+  retry_.attempt_timeout = Ms(50);
+  Upstream({Answer().Head(Ms(160)).Trailers(Ms(161), StatusCode::kInternal),
+            Answer().Head(Ms(20)).Message(Ms(30), "pong").Trailers(Ms(40), StatusCode::kOk)});
+  SimHost& call = RunUnary();
+  ASSERT_EQ(call.attempts(), 2);
+  EXPECT_EQ(call.attempt(1).cancelled_at, Ms(50));
+  EXPECT_EQ(call.attempt(1).dropped_events, 2);
+  EXPECT_EQ(call.caller().code, StatusCode::kOk);
+  EXPECT_EQ(call.caller().body, "pong");
+  EXPECT_EQ(call.caller().head_at, Ms(150 + 20 + 10));
+}
+
+TEST_F(CallDeadline, A29_WhatIsExpiredOnArrivalNeverReachesTheUpstream) {
+  Upstream({Ok()});
+  SimHost& call = RunUnary({.timeout = absl::ZeroDuration()});
+  EXPECT_EQ(call.attempts(), 0);
+  EXPECT_EQ(call.caller().finished_at, Ms(0));
+  EXPECT_EQ(call.caller().code, StatusCode::kDeadlineExceeded);
+}
+
+TEST_F(CallDeadline, A30_AttemptTimeoutCancelsThatAttemptAndIsRetried) {
+  retry_.attempt_timeout = Ms(50);
+  Upstream({Silence(), Ok()});
+  SimHost& call = RunUnary();
+  ASSERT_EQ(call.attempts(), 2);
+  EXPECT_EQ(call.attempt(1).cancelled_at, Ms(50));
+  EXPECT_EQ(call.attempt(2).start, Ms(50 + 100));
+  EXPECT_EQ(call.caller().code, StatusCode::kOk);
+  EXPECT_EQ(call.record().attempts[1].trigger, RetryTrigger::kTimeout);
+}
+
+TEST_F(CallDeadline, A30_AttemptTimeoutIsNotRetriedUnlessItIsListed) {
+  retry_.attempt_timeout = Ms(50);
+  retry_.failures.timeout = false;
+  Upstream({Silence(), Ok()});
+  SimHost& call = RunUnary();
+  EXPECT_EQ(call.attempts(), 1);
+  EXPECT_EQ(call.caller().finished_at, Ms(50));
+  EXPECT_EQ(call.caller().code, StatusCode::kDeadlineExceeded);
+}
+
+TEST_F(CallDeadline, A30_AttemptTimeoutIsRetriedForIdempotentCalls) {
+  retry_.attempt_timeout = Ms(50);
+  retry_.failures.timeout = false;
+  policy_.idempotency = IdempotencyMode::kAlways;
+  Upstream({Silence(), Ok()});
+  EXPECT_EQ(RunUnary().caller().code, StatusCode::kOk);
+}
+
+TEST_F(CallDeadline, A30_TheLastAttemptThatTimesOutIsDeadlineExceeded) {
+  retry_.attempt_timeout = Ms(50);
+  retry_.max_attempts = 2;
+  Upstream({Silence()});
+  SimHost& call = RunUnary({.timeout = Ms(500)});
+  EXPECT_EQ(call.attempts(), 2);
+  EXPECT_EQ(call.attempt(2).cancelled_at, Ms(200));
+  EXPECT_EQ(call.caller().finished_at, Ms(200));
+  EXPECT_EQ(call.caller().code, StatusCode::kDeadlineExceeded);
+}
+
+TEST_F(CallDeadline, A30_AttemptTimeoutDoesNotBoundAStreamThatHasBegun) {
+  retry_.attempt_timeout = Ms(50);
+  Upstream({Answer().Head(Ms(1)).Message(Ms(2), "pong").Trailers(Ms(500), StatusCode::kOk)});
+  SimHost& call = RunUnary();
+  EXPECT_EQ(call.attempts(), 1);
+  EXPECT_EQ(call.caller().code, StatusCode::kOk);
+}
+
+TEST_F(CallDeadline, A30_AttemptTimeoutBoundsACallThatIsCommittedButNotAnswered) {
+  retry_.attempt_timeout = Ms(50);
+  retry_.buffer_bytes = 2;
+  Upstream({Silence()});
+  SimHost& call = RunUnary();
+  EXPECT_EQ(call.attempts(), 1);
+  EXPECT_EQ(call.caller().finished_at, Ms(50));
+  EXPECT_EQ(call.caller().code, StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(call.record().refused, RefusalReason::kBuffer);
+}
+
+TEST_F(CallDeadline, ADrainThatCannotWaitEndsACallInFlight) {
+  Upstream({Silence()});
+  SimHost& call = sidecar_.Unary();
+  clock_.RunFor(Ms(50));
+  call.DrainTimeout();
+  EXPECT_EQ(call.attempt(1).cancelled_at, Ms(50));
+  EXPECT_EQ(call.caller().code, StatusCode::kUnavailable);
+  EXPECT_EQ(call.record().refused, std::nullopt);
+}
+
+TEST_F(CallDeadline, ADrainThatCannotWaitRefusesTheRetryOfACallInBackoff) {
+  Upstream({TrailersOnly(StatusCode::kUnavailable), Ok()});
+  SimHost& call = sidecar_.Unary();
+  clock_.RunFor(Ms(50));
+  call.DrainTimeout();
+  clock_.Run();
+  EXPECT_EQ(call.attempts(), 1);
+  EXPECT_EQ(call.caller().code, StatusCode::kUnavailable);
+  EXPECT_EQ(call.record().refused, RefusalReason::kDraining);
+}
+
+}  // namespace
+}  // namespace levee

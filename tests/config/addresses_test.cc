@@ -1,0 +1,65 @@
+#include "config/addresses.h"
+
+#include "gtest/gtest.h"
+
+namespace levee {
+namespace {
+
+TEST(Addresses, ListenAddresses) {
+  EXPECT_EQ(ParseListenAddress("0.0.0.0:0").value().host, "0.0.0.0");
+  EXPECT_EQ(ParseListenAddress("[::]:65535").value().host, "::");
+  EXPECT_EQ(ParseListenAddress("[::]:65535").value().port, 65535);
+  EXPECT_EQ(ParseListenAddress("localhost:1").value().host, "127.0.0.1");
+  for (const char* text : {"",
+                           ":",
+                           "9460",
+                           ":9460",
+                           "127.0.0.1",
+                           "127.0.0.1:",
+                           "127.0.0.1:65536",
+                           "127.0.0.1:-1",
+                           "127.0.0.1:+1",
+                           "127.0.0.1: 1",
+                           "127.0.0.256:1",
+                           "127.1:1",
+                           "010.0.0.1:1",
+                           "::1:9460",
+                           "[::1]",
+                           "[127.0.0.1]:1",
+                           "[::1:1",
+                           "[]:1",
+                           "host:1",
+                           "*:1",
+                           "127.0.0.1 :1",
+                           "none"}) {
+    EXPECT_FALSE(ParseListenAddress(text).ok()) << text;
+  }
+}
+
+TEST(Addresses, Endpoints) {
+  EXPECT_EQ(ParseEndpoint("authority:").value().kind, EndpointSpec::Kind::kAuthority);
+  EXPECT_EQ(ParseEndpoint("[::1]:1").value().host, "::1");
+  EXPECT_EQ(ParseEndpoint("10.0.0.1:0").status().message(),
+            "\"10.0.0.1:0\" has port 0; say the port that the upstream listens on");
+  EXPECT_EQ(ParseEndpoint("authority:80").status().message(),
+            "\"authority:80\" has something after \"authority:\"; the call's :authority says "
+            "where");
+  EXPECT_EQ(ParseEndpoint("::1:80").status().message(),
+            "\"::1:80\" has several colons; an IPv6 address stands in brackets, as in "
+            "[::1]:50051");
+}
+
+TEST(Addresses, Ipv6Forms) {
+  for (const char* host : {"::", "::1", "1::", "fd00::7", "1:2:3:4:5:6:7:8", "::ffff:10.0.0.1",
+                           "1:2:3:4:5:6:10.0.0.1", "1:2:3:4:5:6:7::", "ABCD::ef01"}) {
+    EXPECT_EQ(ParseEndpoint("[" + std::string(host) + "]:1").value().host, host);
+  }
+  for (const char* host : {"", ":", "1", ":::", "1::2::3", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9",
+                           "1:2:3:4:5:6:7:8::", "12345::", "g::", "10.0.0.1::", "::10.0.0.256",
+                           "1:2:3:4:5:6:7:10.0.0.1", "fe80::1%eth0", "1:", ":1", "::1:"}) {
+    EXPECT_FALSE(ParseEndpoint("[" + std::string(host) + "]:1").ok()) << host;
+  }
+}
+
+}  // namespace
+}  // namespace levee

@@ -1,0 +1,195 @@
+// Every supported field arrives in the snapshot.
+#include "config/build.h"
+
+#include "absl/time/time.h"
+#include "config/faults_of.h"
+#include "gtest/gtest.h"
+
+namespace levee {
+namespace {
+
+TEST(Build, ListenersMetricsAndTheirPositions) {
+  const auto snapshot = SnapshotOf(
+      "listeners:\n"
+      "  - {name: a, address: 0.0.0.0:80, direction: egress, capture: [connect, h2c]}\n"
+      "  - name: b\n"
+      "    address: \"[::1]:0\"\n"
+      "metrics: {address: localhost:81}\n");
+  ASSERT_EQ(snapshot->listeners.size(), 2u);
+  EXPECT_EQ(snapshot->listeners[0].name, "a");
+  EXPECT_EQ(snapshot->listeners[0].address.host, "0.0.0.0");
+  EXPECT_EQ(snapshot->listeners[0].address.port, 80);
+  EXPECT_EQ(snapshot->listeners[0].address.position, "f:2:24: listeners[0].address");
+  EXPECT_EQ(snapshot->listeners[1].name, "b");
+  EXPECT_EQ(snapshot->listeners[1].address.host, "::1");
+  EXPECT_EQ(snapshot->listeners[1].address.port, 0);
+  EXPECT_EQ(snapshot->listeners[1].address.position, "f:4:14: listeners[1].address");
+  EXPECT_EQ(snapshot->metrics.host, "127.0.0.1");
+  EXPECT_EQ(snapshot->metrics.position, "f:5:20: metrics.address");
+}
+
+TEST(Build, MetricsAndAdminCanBeSwitchedOff) {
+  EXPECT_FALSE(SnapshotOf("metrics: {address: none}\nadmin: {address: none}\n")->metrics_enabled);
+}
+
+TEST(Build, Upstreams) {
+  const auto snapshot = SnapshotOf(
+      "upstreams:\n"
+      "  - name: cart\n"
+      "    endpoints: [10.0.0.7:50051, \"[fd00::7]:50051\", localhost:1]\n"
+      "    connect_timeout: 250ms\n"
+      "    reconnect: {initial: 1s, multiplier: 1.5, max: 3s, jitter: {add: 10ms}}\n"
+      "  - {name: anywhere, endpoints: [\"authority:\"]}\n");
+  ASSERT_EQ(snapshot->upstreams.size(), 2u);
+  const UpstreamSpec& cart = snapshot->upstreams[0];
+  EXPECT_EQ(cart.name, "cart");
+  EXPECT_FALSE(cart.by_authority());
+  ASSERT_EQ(cart.endpoints.size(), 3u);
+  EXPECT_EQ(cart.endpoints[0].kind, EndpointSpec::Kind::kAddress);
+  EXPECT_EQ(cart.endpoints[0].host, "10.0.0.7");
+  EXPECT_EQ(cart.endpoints[0].port, 50051);
+  EXPECT_EQ(cart.endpoints[1].host, "fd00::7");
+  EXPECT_EQ(cart.endpoints[2].host, "localhost");
+  EXPECT_EQ(cart.connect_timeout, absl::Milliseconds(250));
+  EXPECT_EQ(cart.reconnect.initial, absl::Seconds(1));
+  EXPECT_EQ(cart.reconnect.multiplier, 1.5);
+  EXPECT_EQ(cart.reconnect.max, absl::Seconds(3));
+  EXPECT_EQ(cart.reconnect.jitter, Jitter::kAdd);
+  EXPECT_EQ(cart.reconnect.add, absl::Milliseconds(10));
+  EXPECT_TRUE(snapshot->upstreams[1].by_authority());
+}
+
+TEST(Build, RoutesPointToUpstreamsAndPolicies) {
+  const auto snapshot = SnapshotOf(
+      "upstreams:\n"
+      "  - {name: a, endpoints: [10.0.0.1:1]}\n"
+      "  - {name: b, endpoints: [10.0.0.2:1]}\n"
+      "routes:\n"
+      "  - {match: {authority: \"b.shop:*\", method: /shop.B/*}, upstream: b, policy: patient}\n"
+      "  - {upstream: a}\n"
+      "policies: [{name: quick}, {name: patient}]\n");
+  const std::vector<Route>& routes = snapshot->routes.routes();
+  ASSERT_EQ(routes.size(), 2u);
+  EXPECT_EQ(routes[0].authority, "b.shop:*");
+  EXPECT_EQ(routes[0].method, "/shop.B/*");
+  EXPECT_EQ(routes[0].upstream, 1);
+  EXPECT_EQ(routes[0].policy, 1);
+  EXPECT_EQ(routes[1].authority, "*");
+  EXPECT_EQ(routes[1].upstream, 0);
+  EXPECT_EQ(snapshot->policies[static_cast<size_t>(routes[1].policy)].name, "default");
+  EXPECT_EQ(snapshot->routes.Find("b.shop:80", "/shop.B/Get"), &routes[0]);
+  EXPECT_EQ(snapshot->routes.Find("c.shop:80", "/shop.B/Get"), &routes[1]);
+}
+
+TEST(Build, RetryPolicy) {
+  const RetryPolicy retry = RetryOf(
+      "{max_attempts: 5, codes: [ABORTED, 8], failures: [reset, timeout], attempt_timeout: 2s, "
+      "buffer: 1MiB, commit: headers, hold: 0ms, exhausted: keep, app_retries: count, "
+      "min_remaining: off, mode: enforce, rules: [], http: []}");
+  EXPECT_EQ(retry.max_attempts, 5);
+  EXPECT_EQ(retry.codes, (StatusCodeSet{StatusCode::kAborted, StatusCode::kResourceExhausted}));
+  EXPECT_FALSE(retry.failures.refused);
+  EXPECT_FALSE(retry.failures.connect);
+  EXPECT_TRUE(retry.failures.reset);
+  EXPECT_TRUE(retry.failures.timeout);
+  EXPECT_EQ(retry.attempt_timeout, absl::Seconds(2));
+  EXPECT_EQ(retry.buffer_bytes, 1u << 20);
+  EXPECT_EQ(retry.commit, CommitMode::kHeaders);
+  EXPECT_EQ(retry.hold, absl::ZeroDuration());
+  EXPECT_EQ(retry.exhausted, ExhaustedMode::kKeep);
+  EXPECT_EQ(retry.app_retries, AppRetries::kCount);
+}
+
+TEST(Build, EmptyListsAreNotTheDefault) {
+  const RetryPolicy retry = RetryOf("{codes: [], failures: []}");
+  EXPECT_TRUE(retry.codes.empty());
+  EXPECT_FALSE(retry.failures.refused);
+  EXPECT_FALSE(retry.failures.connect);
+  EXPECT_FALSE(SnapshotOf("overload: {honor: []}\n")->overload.honor.levee);
+}
+
+TEST(Build, EveryModeHasItsWord) {
+  EXPECT_EQ(RetryOf("{exhausted: auto}").exhausted, ExhaustedMode::kAuto);
+  EXPECT_EQ(RetryOf("{exhausted: replace}").exhausted, ExhaustedMode::kReplace);
+  EXPECT_EQ(RetryOf("{exhausted: mark}").exhausted, ExhaustedMode::kMark);
+  EXPECT_EQ(RetryOf("{app_retries: limit}").app_retries, AppRetries::kLimit);
+  EXPECT_EQ(RetryOf("{app_retries: ignore}").app_retries, AppRetries::kIgnore);
+  EXPECT_EQ(RetryOf("{commit: auto}").commit, CommitMode::kAuto);
+  const auto mode = [](const std::string& word) {
+    return SnapshotOf("policies: [{name: default, idempotency: {mode: " + word + "}}]\n")
+        ->policies[0]
+        .idempotency;
+  };
+  EXPECT_EQ(mode("auto"), IdempotencyMode::kAuto);
+  EXPECT_EQ(mode("always"), IdempotencyMode::kAlways);
+  EXPECT_EQ(mode("never"), IdempotencyMode::kNever);
+}
+
+TEST(Build, EveryJitterHasItsForm) {
+  const auto jitter = [](const std::string& form) {
+    return RetryOf("{backoff: {jitter: " + form + "}}").backoff;
+  };
+  EXPECT_EQ(jitter("none").jitter, Jitter::kNone);
+  EXPECT_EQ(jitter("full").jitter, Jitter::kFull);
+  EXPECT_EQ(jitter("equal").jitter, Jitter::kEqual);
+  EXPECT_EQ(jitter("decorrelated").jitter, Jitter::kDecorrelated);
+  EXPECT_EQ(jitter("{factor: 0.2}").jitter, Jitter::kFactor);
+  EXPECT_EQ(jitter("{factor: 0.2}").factor, 0.2);
+  EXPECT_EQ(jitter("{add: 1s}").jitter, Jitter::kAdd);
+  EXPECT_EQ(jitter("{add: 1s}").add, absl::Seconds(1));
+}
+
+TEST(Build, BackoffAndBudget) {
+  const RetryPolicy retry = RetryOf(
+      "{backoff: {initial: 10ms, multiplier: 3, max: 1m, max_advice: none}, "
+      "budget: {ratio: 0.3, window: 5s, floor: {per_second: 0, min_success: 0.5}}}");
+  EXPECT_EQ(retry.backoff.initial, absl::Milliseconds(10));
+  EXPECT_EQ(retry.backoff.multiplier, 3);
+  EXPECT_EQ(retry.backoff.max, absl::Minutes(1));
+  EXPECT_EQ(retry.backoff.max_advice, absl::InfiniteDuration());
+  EXPECT_EQ(retry.budget.ratio, 0.3);
+  EXPECT_EQ(retry.budget.window, absl::Seconds(5));
+  EXPECT_EQ(retry.budget.floor_per_second, 0);
+  EXPECT_EQ(retry.budget.floor_min_success, 0.5);
+}
+
+TEST(Build, OverloadLimitsAndDrain) {
+  const auto snapshot = SnapshotOf(
+      "overload: {status: unavailable, honor: [envoy, pushback]}\n"
+      "limits: {replay_bytes: 1GiB, streams_per_connection: 7, metadata_bytes: 8KiB,\n"
+      "         metadata_fields: 20, method_labels: 0, destinations: 1}\n"
+      "drain: {timeout: 0s}\n");
+  EXPECT_EQ(snapshot->overload.status, StatusCode::kUnavailable);
+  EXPECT_FALSE(snapshot->overload.honor.levee);
+  EXPECT_FALSE(snapshot->overload.honor.error_info);
+  EXPECT_TRUE(snapshot->overload.honor.pushback);
+  EXPECT_TRUE(snapshot->overload.honor.envoy);
+  EXPECT_EQ(snapshot->limits.replay_bytes, 1 << 30);
+  EXPECT_EQ(snapshot->limits.streams_per_connection, 7);
+  EXPECT_EQ(snapshot->limits.metadata_bytes, 8 << 10);
+  EXPECT_EQ(snapshot->limits.metadata_fields, 20);
+  EXPECT_EQ(snapshot->limits.method_labels, 0);
+  EXPECT_EQ(snapshot->limits.destinations, 1);
+  EXPECT_EQ(snapshot->drain_timeout, absl::ZeroDuration());
+}
+
+TEST(Build, Sha256IsOfTheMeaningNotOfTheSpelling) {
+  const auto of = [](const std::string& text) { return SnapshotOf(text)->sha256; };
+  EXPECT_EQ(of("drain: {timeout: 20s}\n"), of(""));
+  EXPECT_EQ(of("drain: {timeout: 20000ms}\n"), of(""));
+  EXPECT_EQ(of("limits: {replay_bytes: 16384KiB}\n"), of(""));
+  EXPECT_EQ(of("overload: {status: 8}\n"), of(""));
+  EXPECT_NE(of("drain: {timeout: 21s}\n"), of(""));
+  EXPECT_NE(of("overload: {honor: []}\n"), of(""));
+}
+
+TEST(Build, AliasesStandForTheirValue) {
+  const auto snapshot = SnapshotOf(
+      "policies:\n"
+      "  - {name: a, retry: &retry {max_attempts: 7}}\n"
+      "  - {name: b, retry: *retry}\n");
+  EXPECT_EQ(snapshot->policies[1].retry.max_attempts, 7);
+}
+
+}  // namespace
+}  // namespace levee

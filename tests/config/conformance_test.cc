@@ -1,0 +1,86 @@
+// Numbered checks of the conformance list that concern the configuration.
+#include <string>
+
+#include "config/faults_of.h"
+#include "gtest/gtest.h"
+
+namespace levee {
+namespace {
+
+// A policy whose backoff is this YAML; it begins in line 4, column 16.
+std::string WithBackoff(const std::string& backoff) {
+  return "policies:\n  - name: default\n    retry:\n      backoff: " + backoff + "\n";
+}
+
+TEST(Config, A5_CodeIsTheSameAsNumberUpperAndLowerCase) {
+  const StatusCodeSet unavailable = {StatusCode::kUnavailable};
+  EXPECT_EQ(RetryOf("{codes: [14]}").codes, unavailable);
+  EXPECT_EQ(RetryOf("{codes: [\"14\"]}").codes, unavailable);
+  EXPECT_EQ(RetryOf("{codes: [UNAVAILABLE]}").codes, unavailable);
+  EXPECT_EQ(RetryOf("{codes: [unavailable]}").codes, unavailable);
+  EXPECT_EQ(RetryOf("{codes: [Unavailable, 14]}").codes, unavailable);
+  EXPECT_EQ(SnapshotOf("policies: [{name: default, retry: {codes: [14]}}]\n")->sha256,
+            SnapshotOf("policies: [{name: default, retry: {codes: [unavailable]}}]\n")->sha256);
+}
+
+TEST(Config, A6_MaxAttemptsZeroIsRefusedWithItsPosition) {
+  EXPECT_EQ(FaultsOf("policies:\n  - name: default\n    retry:\n      max_attempts: 0\n"),
+            "f:4:21: policies[0].retry.max_attempts: 0 is too small; it must be at least 1");
+  EXPECT_EQ(FaultsOf("policies:\n  - name: default\n    retry: {max_attempts: -3}\n"),
+            "f:3:27: policies[0].retry.max_attempts: -3 is too small; it must be at least 1");
+}
+
+TEST(Config, A6_ZeroBackoffIsRefusedWithItsPosition) {
+  EXPECT_EQ(FaultsOf(WithBackoff("{initial: 0ms}")),
+            "f:4:26: policies[0].retry.backoff.initial: 0ms is too small; it must be above 0s");
+  EXPECT_EQ(FaultsOf(WithBackoff("{initial: 1ms, max: 0s}")),
+            "f:4:36: policies[0].retry.backoff.max: 0s is too small; it must be above 0s");
+  EXPECT_EQ(FaultsOf(WithBackoff("{initial: 0}")),
+            "f:4:26: policies[0].retry.backoff.initial: \"0\" has no unit; say 0ms or 0s");
+}
+
+TEST(Config, A6_NegativeBackoffIsRefusedWithItsPosition) {
+  EXPECT_EQ(FaultsOf(WithBackoff("{initial: -25ms}")),
+            "f:4:26: policies[0].retry.backoff.initial: -25ms is too small; it must be above 0s");
+  EXPECT_EQ(FaultsOf(WithBackoff("{jitter: {add: -1s}}")),
+            "f:4:31: policies[0].retry.backoff.jitter.add: -1s is too small; it must be above 0s");
+  EXPECT_EQ(FaultsOf("upstreams:\n"
+                     "  - {name: anywhere, endpoints: [\"authority:\"], reconnect: {max: -1s}}\n"),
+            "f:2:66: upstreams[0].reconnect.max: -1s is too small; it must be above 0s");
+}
+
+TEST(Config, A6_MultiplierBelowOneIsRefusedWithItsPosition) {
+  EXPECT_EQ(FaultsOf(WithBackoff("{multiplier: 0.99}")),
+            "f:4:29: policies[0].retry.backoff.multiplier: 0.99 is too small; it must be at least "
+            "1");
+  EXPECT_EQ(FaultsOf(WithBackoff("{multiplier: 1}")), "");
+}
+
+TEST(Config, A6_UnknownCodesAreRefusedWithTheirPositions) {
+  EXPECT_EQ(FaultsOf("policies:\n"
+                     "  - name: default\n"
+                     "    retry:\n"
+                     "      codes:\n"
+                     "        - UNAVAILABEL\n"
+                     "        - ABORTED\n"
+                     "        - 17\n"
+                     "        - -1\n"
+                     "        - OK\n"
+                     "        - 0\n"),
+            "f:5:11: policies[0].retry.codes[0]: \"UNAVAILABEL\" is no gRPC status code; did you "
+            "mean UNAVAILABLE?\n"
+            "f:7:11: policies[0].retry.codes[2]: \"17\" is no gRPC status code; they are 1 to 16\n"
+            "f:8:11: policies[0].retry.codes[3]: \"-1\" is no gRPC status code; they are 1 to 16\n"
+            "f:9:11: policies[0].retry.codes[4]: \"OK\" is success; name a code that means "
+            "failure\n"
+            "f:10:11: policies[0].retry.codes[5]: \"0\" is success; name a code that means "
+            "failure");
+  EXPECT_EQ(FaultsOf("overload:\n  status: TEAPOT\n"),
+            "f:2:11: overload.status: \"TEAPOT\" is no gRPC status code; they are: CANCELLED, "
+            "UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, ALREADY_EXISTS, "
+            "PERMISSION_DENIED, RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE, "
+            "UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS, UNAUTHENTICATED");
+}
+
+}  // namespace
+}  // namespace levee

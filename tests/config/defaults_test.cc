@@ -1,0 +1,117 @@
+// The built-in default, value by value: examples and dashboards elsewhere rely on these.
+#include "absl/time/time.h"
+#include "config/faults_of.h"
+#include "gtest/gtest.h"
+
+namespace levee {
+namespace {
+
+TEST(Defaults, ListenOnLoopbackOnly) {
+  const auto snapshot = SnapshotOf("");
+  ASSERT_EQ(snapshot->listeners.size(), 1u);
+  EXPECT_EQ(snapshot->listeners[0].name, "egress");
+  EXPECT_EQ(snapshot->listeners[0].address.host, "127.0.0.1");
+  EXPECT_EQ(snapshot->listeners[0].address.port, 9460);
+  EXPECT_EQ(snapshot->listeners[0].address.position, "built-in default: listeners[0].address");
+  EXPECT_TRUE(snapshot->metrics_enabled);
+  EXPECT_EQ(snapshot->metrics.host, "127.0.0.1");
+  EXPECT_EQ(snapshot->metrics.port, 9461);
+  EXPECT_EQ(snapshot->metrics.position, "built-in default: metrics.address");
+}
+
+TEST(Defaults, SendEveryCallToItsAuthority) {
+  const auto snapshot = SnapshotOf("");
+  ASSERT_EQ(snapshot->upstreams.size(), 1u);
+  const UpstreamSpec& upstream = snapshot->upstreams[0];
+  EXPECT_EQ(upstream.name, "anywhere");
+  EXPECT_TRUE(upstream.by_authority());
+  EXPECT_EQ(upstream.endpoints.size(), 1u);
+  EXPECT_EQ(upstream.connect_timeout, absl::Seconds(1));
+  EXPECT_EQ(upstream.reconnect.initial, absl::Milliseconds(100));
+  EXPECT_EQ(upstream.reconnect.multiplier, 2);
+  EXPECT_EQ(upstream.reconnect.max, absl::Seconds(10));
+  EXPECT_EQ(upstream.reconnect.jitter, Jitter::kFull);
+  ASSERT_EQ(snapshot->routes.routes().size(), 1u);
+  const Route& route = snapshot->routes.routes()[0];
+  EXPECT_EQ(route.authority, "*");
+  EXPECT_EQ(route.method, "*");
+  EXPECT_EQ(route.upstream, 0);
+  EXPECT_EQ(route.policy, 0);
+}
+
+TEST(Defaults, PolicyIsTheContracts) {
+  const auto snapshot = SnapshotOf("");
+  ASSERT_EQ(snapshot->policies.size(), 1u);
+  const CallPolicy& policy = snapshot->policies[0];
+  EXPECT_EQ(policy.name, "default");
+  EXPECT_EQ(policy.timeout, absl::InfiniteDuration());
+  EXPECT_EQ(policy.idempotency, IdempotencyMode::kAuto);
+  EXPECT_EQ(policy.retry.max_attempts, 3);
+  EXPECT_EQ(policy.retry.codes, StatusCodeSet{StatusCode::kUnavailable});
+  EXPECT_TRUE(policy.retry.failures.refused);
+  EXPECT_TRUE(policy.retry.failures.connect);
+  EXPECT_FALSE(policy.retry.failures.reset);
+  EXPECT_FALSE(policy.retry.failures.timeout);
+  EXPECT_EQ(policy.retry.attempt_timeout, absl::InfiniteDuration());
+  EXPECT_EQ(policy.retry.buffer_bytes, 64u * 1024);
+  EXPECT_EQ(policy.retry.commit, CommitMode::kAuto);
+  EXPECT_EQ(policy.retry.hold, absl::Milliseconds(20));
+  EXPECT_EQ(policy.retry.exhausted, ExhaustedMode::kAuto);
+  EXPECT_EQ(policy.retry.app_retries, AppRetries::kLimit);
+}
+
+TEST(Defaults, BackoffAndBudgetAreTheContracts) {
+  const RetryPolicy retry = RetryOf("{}");
+  EXPECT_EQ(retry.backoff.initial, absl::Milliseconds(25));
+  EXPECT_EQ(retry.backoff.multiplier, 2);
+  EXPECT_EQ(retry.backoff.max, absl::Seconds(1));
+  EXPECT_EQ(retry.backoff.jitter, Jitter::kFull);
+  EXPECT_EQ(retry.backoff.max_advice, absl::Seconds(60));
+  EXPECT_EQ(retry.budget.ratio, 0.1);
+  EXPECT_EQ(retry.budget.window, absl::Seconds(10));
+  EXPECT_EQ(retry.budget.floor_per_second, 1);
+  EXPECT_EQ(retry.budget.floor_min_success, 0.8);
+}
+
+TEST(Defaults, OverloadLimitsAndDrainAreTheContracts) {
+  const auto snapshot = SnapshotOf("");
+  EXPECT_EQ(snapshot->overload.status, StatusCode::kResourceExhausted);
+  EXPECT_TRUE(snapshot->overload.honor.levee);
+  EXPECT_TRUE(snapshot->overload.honor.error_info);
+  EXPECT_TRUE(snapshot->overload.honor.pushback);
+  EXPECT_FALSE(snapshot->overload.honor.envoy);
+  EXPECT_EQ(snapshot->limits.replay_bytes, 16 << 20);
+  EXPECT_EQ(snapshot->limits.streams_per_connection, 1024);
+  EXPECT_EQ(snapshot->limits.metadata_bytes, 16 << 10);
+  EXPECT_EQ(snapshot->limits.metadata_fields, 100);
+  EXPECT_EQ(snapshot->limits.method_labels, 50);
+  EXPECT_EQ(snapshot->limits.destinations, 1000);
+  EXPECT_EQ(snapshot->drain_timeout, absl::Seconds(20));
+}
+
+TEST(Defaults, EmptyDocumentsAreTheBuiltInDefault) {
+  const std::string sha256 = SnapshotOf("")->sha256;
+  EXPECT_EQ(sha256.size(), 64u);
+  EXPECT_EQ(LoadConfig({}).value()->sha256, sha256);
+  EXPECT_EQ(SnapshotOf("# only a comment\n")->sha256, sha256);
+  EXPECT_EQ(SnapshotOf("---\n")->sha256, sha256);
+  EXPECT_EQ(SnapshotOf("{}\n")->sha256, sha256);
+}
+
+TEST(Defaults, FileWithPoliciesKeepsTheBuiltInDefaultPolicy) {
+  const auto snapshot = SnapshotOf("policies: [{name: patient, timeout: 9s}]\n");
+  ASSERT_EQ(snapshot->policies.size(), 2u);
+  EXPECT_EQ(snapshot->policies[0].name, "patient");
+  EXPECT_EQ(snapshot->policies[1].name, "default");
+  EXPECT_EQ(snapshot->policies[1].timeout, absl::InfiniteDuration());
+  EXPECT_EQ(snapshot->routes.routes()[0].policy, 1);
+}
+
+TEST(Defaults, PolicyNamedDefaultReplacesTheBuiltInOne) {
+  const auto snapshot = SnapshotOf("policies: [{name: default, timeout: 9s}]\n");
+  ASSERT_EQ(snapshot->policies.size(), 1u);
+  EXPECT_EQ(snapshot->policies[0].timeout, absl::Seconds(9));
+}
+
+}  // namespace
+}  // namespace levee

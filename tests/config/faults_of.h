@@ -1,0 +1,31 @@
+// Short ways to say what a configuration's faults or values are.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "config/load.h"
+#include "gtest/gtest.h"
+
+namespace levee {
+
+// All faults of the text, one per line, as a user sees them; the file is called f.
+inline std::string FaultsOf(const std::string& text) {
+  return FormatFaults(CheckConfig({{"f", text}}, std::nullopt).faults);
+}
+
+// The snapshot of a text without faults. An empty one, and a failed test, if it has any.
+inline std::shared_ptr<const Snapshot> SnapshotOf(const std::string& text) {
+  const CheckedConfig checked = CheckConfig({{"f", text}}, std::nullopt);
+  EXPECT_EQ(FormatFaults(checked.faults), "") << text;
+  if (checked.snapshot == nullptr) return std::make_shared<Snapshot>();
+  return checked.snapshot;
+}
+
+// The retry policy of a policy "default" whose `retry` is this YAML, in one line.
+inline RetryPolicy RetryOf(const std::string& retry) {
+  const auto snapshot = SnapshotOf("policies: [{name: default, retry: " + retry + "}]\n");
+  return snapshot->policies.empty() ? RetryPolicy() : snapshot->policies[0].retry;
+}
+
+}  // namespace levee

@@ -1,0 +1,198 @@
+// Files, several files, --to, and the example files of config/.
+#include "config/load.h"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "config/faults_of.h"
+#include "gtest/gtest.h"
+
+namespace levee {
+namespace {
+
+// A file that is gone after the test.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& text)
+      : path_(testing::TempDir() + "levee-config-" +
+              testing::UnitTest::GetInstance()->current_test_info()->name() + ".yaml") {
+    std::ofstream(path_) << text;
+  }
+  ~TemporaryFile() { std::filesystem::remove(path_); }
+  const std::string& path() const { return path_; }
+
+ private:
+  const std::string path_;
+};
+
+std::string ErrorOf(const ConfigInput& input) {
+  return std::string(LoadConfig(input).status().message());
+}
+
+std::string FaultsOfBoth(const std::string& first, const std::string& second) {
+  return FormatFaults(CheckConfig({{"a", first}, {"b", second}}, std::nullopt).faults);
+}
+
+TEST(Load, ReadsAFile) {
+  const TemporaryFile file("drain: {timeout: 7s}\n");
+  const auto snapshot = LoadConfig({{file.path()}, std::nullopt});
+  ASSERT_TRUE(snapshot.ok()) << snapshot.status();
+  EXPECT_EQ((*snapshot)->drain_timeout, absl::Seconds(7));
+}
+
+TEST(Load, ErrorIsAllFaultsOnePerLine) {
+  const TemporaryFile file("drain: {timeout: 7}\nlimit: {}\n");
+  EXPECT_EQ(ErrorOf({{file.path()}, std::nullopt}),
+            file.path() + ":1:18: drain.timeout: \"7\" has no unit; say 7ms or 7s\n" + file.path() +
+                ":2:1: limit: unknown field; did you mean limits?");
+}
+
+TEST(Load, FileThatCannotBeReadIsAFault) {
+  EXPECT_EQ(ErrorOf({{"/nonexistent/levee.yaml"}, std::nullopt}),
+            "/nonexistent/levee.yaml: cannot be read: No such file or directory");
+  EXPECT_EQ(ErrorOf({{testing::TempDir()}, std::nullopt}),
+            testing::TempDir() + ": cannot be read: Is a directory");
+}
+
+TEST(Load, FileAtTheLimitIsReadAndOneByteMoreIsNot) {
+  const std::string comment = "#" + std::string(kMaxConfigFileBytes - 2, 'x') + "\n";
+  {
+    const TemporaryFile file(comment);
+    EXPECT_EQ(ErrorOf({{file.path()}, std::nullopt}), "");
+  }
+  const TemporaryFile file(comment + "#");
+  EXPECT_EQ(ErrorOf({{file.path()}, std::nullopt}),
+            file.path() + ": is larger than 1 MiB; split it into several files");
+}
+
+TEST(Load, UnreadableFileDoesNotMakeReferencesDangle) {
+  const TemporaryFile file("routes: [{upstream: anywhere, policy: patient}]\ntypo: 1\n");
+  EXPECT_EQ(ErrorOf({{file.path(), "/nonexistent/policies.yaml"}, std::nullopt}),
+            file.path() +
+                ":2:1: typo: unknown field; known here: listeners, metrics, admin, "
+                "upstreams, routes, policies, overload, access_log, limits, drain\n"
+                "/nonexistent/policies.yaml: cannot be read: No such file or directory");
+}
+
+TEST(Load, ParseConfigNamesTheText) {
+  EXPECT_TRUE(ParseConfig("x.yaml", "drain: {timeout: 1s}\n").ok());
+  EXPECT_EQ(ParseConfig("x.yaml", "drain: 1\n").status().message(),
+            "x.yaml:1:8: drain: is \"1\"; a mapping of these is wanted: timeout");
+}
+
+TEST(Load, LaterFileReplacesEntriesOfTheSameName) {
+  const CheckedConfig checked = CheckConfig(
+      {{"a", "policies: [{name: x, timeout: 1s}, {name: y, timeout: 2s, retry: {codes: [8]}}]\n"},
+       {"b", "policies: [{name: z, timeout: 3s}, {name: y, retry: {max_attempts: 9}}]\n"}},
+      std::nullopt);
+  ASSERT_NE(checked.snapshot, nullptr) << FormatFaults(checked.faults);
+  const std::vector<CallPolicy>& policies = checked.snapshot->policies;
+  ASSERT_EQ(policies.size(), 4u);
+  EXPECT_EQ(policies[0].name, "x");
+  EXPECT_EQ(policies[1].name, "y");
+  // The whole entry is replaced, not its fields.
+  EXPECT_EQ(policies[1].timeout, absl::InfiniteDuration());
+  EXPECT_EQ(policies[1].retry.codes, StatusCodeSet{StatusCode::kUnavailable});
+  EXPECT_EQ(policies[1].retry.max_attempts, 9);
+  EXPECT_EQ(policies[2].name, "z");
+  EXPECT_EQ(policies[3].name, "default");
+}
+
+TEST(Load, LaterFileReplacesRoutesAndSingleFields) {
+  const CheckedConfig checked =
+      CheckConfig({{"a",
+                    "routes: [{match: {method: /a/*}, upstream: anywhere}, {upstream: anywhere}]\n"
+                    "limits: {destinations: 5, method_labels: 6}\n"},
+                   {"b",
+                    "routes: [{match: {method: /b/*}, upstream: anywhere}]\n"
+                    "limits: {method_labels: 7}\n"}},
+                  std::nullopt);
+  ASSERT_NE(checked.snapshot, nullptr) << FormatFaults(checked.faults);
+  ASSERT_EQ(checked.snapshot->routes.routes().size(), 1u);
+  EXPECT_EQ(checked.snapshot->routes.routes()[0].method, "/b/*");
+  EXPECT_EQ(checked.snapshot->limits.destinations, 5);
+  EXPECT_EQ(checked.snapshot->limits.method_labels, 7);
+}
+
+TEST(Load, FaultsKeepTheFileAndItsOwnNumbers) {
+  EXPECT_EQ(FaultsOfBoth("policies: [{name: x}, {name: y}]\n",
+                         "policies: [{name: z}, {name: y, timeout: 0s}]\n"),
+            "b:1:42: policies[1].timeout: 0s is too small; it must be above 0s");
+  EXPECT_EQ(FaultsOfBoth("policies: [{name: x}, {name: y}]\n", "policies: [{name: z, timeout: 5}]"),
+            "b:1:31: policies[0].timeout: \"5\" has no unit; say 5ms or 5s");
+  EXPECT_EQ(FaultsOfBoth("routes: [{upstream: nowhere}]\n", "limits: {destinations: 0}\n"),
+            "a:1:21: routes[0].upstream: there is no upstream named \"nowhere\"; did you "
+            "mean anywhere?\n"
+            "b:1:24: limits.destinations: 0 is too small; it must be at least 1");
+}
+
+TEST(Load, ReplacedEntriesAreNotChecked) {
+  EXPECT_EQ(FaultsOfBoth("policies: [{name: x, timeout: 0s, retry: {codes: [NO]}}]\n",
+                         "policies: [{name: x}]\n"),
+            "");
+}
+
+TEST(Load, NameTwiceInTheLaterFileIsStillAFault) {
+  EXPECT_EQ(FaultsOfBoth("policies: [{name: x}]\n", "policies: [{name: x}, {name: x}]\n"),
+            "b:1:30: policies[1].name: \"x\" is given twice; first at b:1:19: policies[0].name");
+}
+
+TEST(Load, ToSendsEverythingThere) {
+  const auto snapshot = LoadConfig({{}, "127.0.0.1:50051"});
+  ASSERT_TRUE(snapshot.ok()) << snapshot.status();
+  ASSERT_EQ((*snapshot)->upstreams.size(), 1u);
+  const UpstreamSpec& upstream = (*snapshot)->upstreams[0];
+  EXPECT_EQ(upstream.name, "to");
+  ASSERT_EQ(upstream.endpoints.size(), 1u);
+  EXPECT_EQ(upstream.endpoints[0].host, "127.0.0.1");
+  EXPECT_EQ(upstream.endpoints[0].port, 50051);
+  ASSERT_EQ((*snapshot)->routes.routes().size(), 1u);
+  EXPECT_EQ((*snapshot)->routes.routes()[0].method, "*");
+  EXPECT_EQ((*snapshot)->policies[0].name, "default");
+}
+
+TEST(Load, ToReplacesUpstreamsAndRoutesOfFilesAndKeepsTheRest) {
+  const CheckedConfig checked = CheckConfig(
+      {{"a",
+        "listeners: [{name: a, address: \"127.0.0.1:7\"}]\n"
+        "upstreams: [{name: cart, endpoints: [\"dns:cart:1\"]}]\n"
+        "routes: [{match: {method: /a/*}, upstream: cart, policy: x}, {upstream: nowhere}]\n"
+        "policies: [{name: x, timeout: 1s}, {name: default, timeout: 2s}]\n"}},
+      "localhost:1");
+  ASSERT_NE(checked.snapshot, nullptr) << FormatFaults(checked.faults);
+  EXPECT_EQ(checked.snapshot->listeners[0].address.port, 7);
+  ASSERT_EQ(checked.snapshot->upstreams.size(), 1u);
+  EXPECT_EQ(checked.snapshot->upstreams[0].endpoints[0].host, "localhost");
+  ASSERT_EQ(checked.snapshot->routes.routes().size(), 1u);
+  EXPECT_EQ(checked.snapshot->routes.routes()[0].policy, 1);
+  EXPECT_EQ(checked.snapshot->policies[1].timeout, absl::Seconds(2));
+}
+
+TEST(Load, FaultyToIsNamedAsTheOption) {
+  EXPECT_EQ(ErrorOf({{}, "cart"}), "--to: \"cart\" is not HOST:PORT; say 10.0.0.7:50051");
+  EXPECT_EQ(ErrorOf({{}, ""}), "--to: \"\" is not HOST:PORT; say 10.0.0.7:50051");
+  EXPECT_EQ(ErrorOf({{}, "cart:1"}),
+            "--to: \"cart:1\" has no IP address; names other than localhost are not supported yet: "
+            "they need a DNS resolver");
+}
+
+TEST(Load, LeveeYamlIsTheBuiltInDefaultSpelledOut) {
+  const auto snapshot = LoadConfig({{LEVEE_SOURCE_DIR "/config/levee.yaml"}, std::nullopt});
+  ASSERT_TRUE(snapshot.ok()) << snapshot.status();
+  EXPECT_EQ((*snapshot)->sha256, SnapshotOf("")->sha256);
+}
+
+TEST(Load, EveryExampleLoads) {
+  int examples = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(LEVEE_SOURCE_DIR "/config/examples")) {
+    if (entry.path().extension() != ".yaml") continue;
+    EXPECT_EQ(ErrorOf({{entry.path().string()}, std::nullopt}), "");
+    ++examples;
+  }
+  EXPECT_GE(examples, 3);
+}
+
+}  // namespace
+}  // namespace levee

@@ -1,0 +1,222 @@
+#include "policy/retry_budget.h"
+
+#include "gtest/gtest.h"
+
+namespace levee {
+namespace {
+
+Instant At(double seconds) { return Instant() + absl::Seconds(seconds); }
+
+RetryBudgetPolicy WithoutFloor(double ratio) { return {.ratio = ratio, .floor_per_second = 0}; }
+
+void Deposit(RetryBudget& budget, int calls, Instant now) {
+  for (int i = 0; i < calls; ++i) budget.Deposit(0, now);
+}
+
+// How many withdrawals in a row are allowed.
+int Drain(RetryBudget& budget, Instant now) {
+  int taken = 0;
+  while (budget.Withdraw(0, now)) ++taken;
+  return taken;
+}
+
+void RecordEnds(RetryBudget& budget, int n, bool success, bool retry) {
+  for (int i = 0; i < n; ++i) budget.RecordEnd(success, retry);
+}
+
+TEST(RetryBudget, AllowsTheRatioOfTheCalls) {
+  RetryBudget budget(WithoutFloor(0.1), 1);
+  Deposit(budget, 9, At(0));
+  EXPECT_EQ(Drain(budget, At(0)), 0);
+  Deposit(budget, 1, At(0));
+  EXPECT_EQ(Drain(budget, At(0)), 1);
+  Deposit(budget, 90, At(0));
+  EXPECT_EQ(Drain(budget, At(0)), 9);
+}
+
+TEST(RetryBudget, RoundingCostsNoRetry) {
+  RetryBudget budget(WithoutFloor(0.29), 1);  // 0.29 x 100 is a little less than 29.
+  Deposit(budget, 100, At(0));
+  EXPECT_EQ(Drain(budget, At(0)), 29);
+}
+
+TEST(RetryBudget, A42_RatioOfThreeTenthsGivesThirtyPercent) {
+  RetryBudget budget(WithoutFloor(0.3), 1);
+  Deposit(budget, 1000, At(0));
+  EXPECT_EQ(Drain(budget, At(0)), 300);
+}
+
+TEST(RetryBudget, RatioOfZeroWithoutFloorAllowsNothing) {
+  RetryBudget budget(WithoutFloor(0), 1);
+  Deposit(budget, 1000, At(0));
+  EXPECT_EQ(Drain(budget, At(0)), 0);
+}
+
+TEST(RetryBudget, FloorAllowsRetriesWithoutCalls) {
+  RetryBudget budget({}, 1);
+  EXPECT_EQ(Drain(budget, At(0)), 10);
+}
+
+TEST(RetryBudget, TheLargerOfRatioAndFloorCountsNotTheirSum) {
+  RetryBudget budget({}, 1);
+  Deposit(budget, 120, At(0));
+  EXPECT_EQ(Drain(budget, At(0)), 12);
+}
+
+TEST(RetryBudget, A43_RefusalLeavesBalanceUnchanged) {
+  RetryBudget budget(WithoutFloor(0.1), 1);
+  Deposit(budget, 15, At(0));
+  ASSERT_TRUE(budget.Withdraw(0, At(1)));
+  const RetryBudget::State before = budget.Read(At(1));
+  for (int i = 0; i < 1000; ++i) ASSERT_FALSE(budget.Withdraw(0, At(1)));
+  const RetryBudget::State after = budget.Read(At(1));
+  EXPECT_EQ(after.retries, before.retries);
+  EXPECT_EQ(after.calls, before.calls);
+  EXPECT_EQ(after.limit, before.limit);
+  EXPECT_EQ(after.available, before.available);
+  Deposit(budget, 5, At(1));
+  EXPECT_TRUE(budget.Withdraw(0, At(1)));
+}
+
+// Each refusal reserves in a slot of its own; what it takes back must not be what others counted.
+TEST(RetryBudget, A43_RefusalInANewSlotLeavesOlderRetriesCounted) {
+  RetryBudget budget({.ratio = 0, .floor_per_second = 0.2}, 1);
+  ASSERT_EQ(Drain(budget, At(0)), 2);
+  for (int second = 1; second <= 10; ++second) {
+    ASSERT_FALSE(budget.Withdraw(0, At(second)));
+    ASSERT_EQ(budget.Read(At(second)).retries, 2);
+  }
+}
+
+TEST(RetryBudget, A45_OnlyDepositsCountAsCalls) {
+  RetryBudget budget({}, 1);
+  Deposit(budget, 3, At(0));
+  Drain(budget, At(0));
+  RecordEnds(budget, 50, true, true);
+  RecordEnds(budget, 50, true, false);
+  EXPECT_EQ(budget.Read(At(0)).calls, 3);
+}
+
+TEST(RetryBudget, CallsCountUntilTheirWholeSlotIsOlderThanTheWindow) {
+  RetryBudget budget(WithoutFloor(1), 1);
+  Deposit(budget, 1, At(0.999));
+  EXPECT_EQ(budget.Read(At(10.999)).calls, 1);
+  EXPECT_EQ(budget.Read(At(11)).calls, 0);
+}
+
+TEST(RetryBudget, RetriesCountAsLongAsCalls) {
+  RetryBudget budget({}, 1);
+  ASSERT_EQ(Drain(budget, At(0.5)), 10);
+  EXPECT_FALSE(budget.Withdraw(0, At(10.999)));
+  EXPECT_EQ(Drain(budget, At(11)), 10);
+}
+
+TEST(RetryBudget, ACallPaysForOneRetryOnly) {
+  RetryBudget budget(WithoutFloor(1), 1);
+  Deposit(budget, 1, At(0.9));
+  ASSERT_TRUE(budget.Withdraw(0, At(9.9)));
+  for (double t = 10; t < 30; t += 0.1) ASSERT_FALSE(budget.Withdraw(0, At(t))) << t;
+}
+
+TEST(RetryBudget, ALongPauseForgetsEverything) {
+  RetryBudget budget({}, 1);
+  Deposit(budget, 1000, At(3));
+  Drain(budget, At(3));
+  const RetryBudget::State state = budget.Read(At(1'000'000));
+  EXPECT_EQ(state.calls, 0);
+  EXPECT_EQ(state.retries, 0);
+  EXPECT_EQ(Drain(budget, At(1'000'000)), 10);
+}
+
+TEST(RetryBudget, WindowsOfAnyLengthHaveTenSlots) {
+  RetryBudget budget({.ratio = 1, .window = absl::Minutes(10), .floor_per_second = 0}, 1);
+  Deposit(budget, 5, At(30));
+  EXPECT_EQ(budget.Read(At(659)).calls, 5);
+  EXPECT_EQ(budget.Read(At(660)).calls, 0);
+}
+
+TEST(RetryBudget, A46_FloorIsWithheldOnlyWhileAttemptsAndRetriesBothFail) {
+  RetryBudget budget({}, 1);
+  RecordEnds(budget, 4, false, true);
+  EXPECT_FALSE(budget.Read(At(0)).floor_withheld);  // 16 of 20 is just enough.
+  RecordEnds(budget, 1, false, true);
+  EXPECT_TRUE(budget.Read(At(0)).floor_withheld);
+  EXPECT_EQ(Drain(budget, At(0)), 0);
+}
+
+TEST(RetryBudget, A46_RetriesThatWorkKeepTheFloor) {
+  RetryBudget budget({}, 1);
+  for (int i = 0; i < 50; ++i) {
+    budget.RecordEnd(false, false);
+    budget.RecordEnd(true, true);
+  }
+  EXPECT_FALSE(budget.Read(At(0)).floor_withheld);
+  EXPECT_EQ(Drain(budget, At(0)), 10);
+}
+
+TEST(RetryBudget, A46_AttemptsThatWorkKeepTheFloor) {
+  RetryBudget budget({}, 1);
+  for (int i = 0; i < 20; ++i) budget.RecordEnd(false, true);
+  EXPECT_TRUE(budget.Read(At(0)).floor_withheld);
+  RecordEnds(budget, 16, true, false);
+  EXPECT_FALSE(budget.Read(At(0)).floor_withheld);
+}
+
+TEST(RetryBudget, A46_FloorComesBackAfterRecovery) {
+  RetryBudget budget({}, 1);
+  RecordEnds(budget, 40, false, true);
+  EXPECT_EQ(Drain(budget, At(0)), 0);
+  RecordEnds(budget, 15, true, false);
+  EXPECT_EQ(Drain(budget, At(0)), 0);
+  RecordEnds(budget, 1, true, false);
+  EXPECT_EQ(Drain(budget, At(0)), 10);
+}
+
+TEST(RetryBudget, A48_WorkersShareOneBudget) {
+  RetryBudget budget(WithoutFloor(0.1), 2);
+  for (int i = 0; i < 10; ++i) budget.Deposit(i % 2, At(0));
+  EXPECT_TRUE(budget.Withdraw(1, At(0)));
+  EXPECT_FALSE(budget.Withdraw(0, At(0)));
+  EXPECT_FALSE(budget.Withdraw(1, At(0)));
+}
+
+TEST(RetryBudget, A48_AWorkerWhoseTimeLagsSeesTheRetriesOfTheOther) {
+  RetryBudget budget({.ratio = 0, .floor_per_second = 0.1}, 2);
+  ASSERT_TRUE(budget.Withdraw(1, At(25)));
+  EXPECT_FALSE(budget.Withdraw(0, At(24)));
+  EXPECT_FALSE(budget.Withdraw(0, At(3)));
+  EXPECT_FALSE(budget.Withdraw(0, At(35.9)));
+  EXPECT_TRUE(budget.Withdraw(0, At(36)));
+}
+
+TEST(RetryBudget, A48_ALaggingWorkersRetryIsChargedToTheSharedWindow) {
+  RetryBudget budget({.ratio = 0, .floor_per_second = 0.2}, 2);
+  ASSERT_TRUE(budget.Withdraw(1, At(25)));
+  ASSERT_TRUE(budget.Withdraw(0, At(3)));
+  EXPECT_FALSE(budget.Withdraw(1, At(26)));
+  EXPECT_EQ(budget.Read(At(35)).retries, 2);
+  EXPECT_EQ(budget.Read(At(36)).retries, 0);
+}
+
+TEST(RetryBudget, StateShowsWhatIsLeft) {
+  RetryBudget budget({}, 2);
+  for (int i = 0; i < 200; ++i) budget.Deposit(i % 2, At(1));
+  budget.Withdraw(0, At(1));
+  budget.Withdraw(1, At(2));
+  const RetryBudget::State state = budget.Read(At(2));
+  EXPECT_EQ(state.calls, 200);
+  EXPECT_EQ(state.retries, 2);
+  EXPECT_DOUBLE_EQ(state.limit, 20);
+  EXPECT_DOUBLE_EQ(state.available, 18);
+}
+
+TEST(RetryBudget, WhatIsLeftIsNeverNegative) {
+  RetryBudget budget({}, 1);
+  Drain(budget, At(0));
+  RecordEnds(budget, 20, false, true);
+  EXPECT_EQ(budget.Read(At(0)).limit, 0);
+  EXPECT_EQ(budget.Read(At(0)).available, 0);
+}
+
+}  // namespace
+}  // namespace levee

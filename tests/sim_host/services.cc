@@ -1,0 +1,50 @@
+#include "sim_host/services.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/random.h"
+
+namespace levee {
+namespace {
+
+Answer::Step EndOf(const SimCaller& inner, const Handler& handler) {
+  Answer answer = Answer().Trailers(absl::ZeroDuration(), inner.code, inner.message);
+  Answer::Step step = answer.steps().front();
+  if (handler.passes_trailers) step.trailers = inner.trailers;
+  return step;
+}
+
+}  // namespace
+
+Service InTurn(std::vector<Answer> answers) {
+  auto next = std::make_shared<size_t>(0);
+  return [next, answers = std::move(answers)](SimHost&, AttemptId) {
+    const size_t i = std::min((*next)++, answers.size() - 1);
+    return answers.at(i);
+  };
+}
+
+Service Flaky(double failing, uint64_t seed) {
+  auto random = std::make_shared<Random>(seed);
+  return [random, failing](SimHost&, AttemptId) {
+    return random->Uniform() < failing ? TrailersOnly(StatusCode::kUnavailable) : Ok();
+  };
+}
+
+Service Through(SimSidecar& next, Handler handler) {
+  return [&next, handler](SimHost& host, AttemptId id) {
+    SimHost& inner = next.NewCall(
+        {.timeout = host.attempt(id).timeout}, [&host, id, handler](const SimCaller& caller) {
+          host.clock().After(absl::ZeroDuration(), [&host, id, end = EndOf(caller, handler)] {
+            host.Deliver(id, end);
+          });
+        });
+    inner.HalfClose();
+    host.OnCancel(id, [&inner] { inner.Leave(); });
+    return Silence();
+  };
+}
+
+}  // namespace levee

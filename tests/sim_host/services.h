@@ -1,0 +1,27 @@
+// The simulated upstreams that tests share.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim_host/answer.h"
+#include "sim_host/sim_sidecar.h"
+
+namespace levee {
+
+// The n-th attempt gets the n-th answer, those after the last get the last. Copies count together,
+// so several endpoints may share one script.
+Service InTurn(std::vector<Answer> answers);
+
+// Fails that share of the attempts, each independently, with trailers-only UNAVAILABLE.
+Service Flaky(double failing, uint64_t seed);
+
+// A service whose handler makes one call through its own sidecar `next` and answers what that call
+// ends with. As generated code does, it passes the deadline on but not the attempt header. Its
+// answers are trailers-only.
+struct Handler {
+  bool passes_trailers = true;  // else the code and message alone
+};
+Service Through(SimSidecar& next, Handler handler = {});
+
+}  // namespace levee

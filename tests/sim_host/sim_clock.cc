@@ -1,0 +1,49 @@
+#include "sim_host/sim_clock.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace levee {
+namespace {
+
+// More than any test needs; a simulation that does not end should say so.
+constexpr int64_t kMaxEvents = 100'000'000;
+
+}  // namespace
+
+bool SimClock::Later(const Event& a, const Event& b) {
+  return a.when != b.when ? a.when > b.when : a.sequence > b.sequence;
+}
+
+void SimClock::At(Instant when, std::function<void()> event) {
+  if (when.is_infinite()) return;
+  queue_.push_back({std::max(when, now_), ++events_, std::move(event)});
+  std::push_heap(queue_.begin(), queue_.end(), Later);
+}
+
+void SimClock::After(absl::Duration delay, std::function<void()> event) {
+  At(now_ + delay, std::move(event));
+}
+
+void SimClock::RunNext() {
+  LEVEE_CHECK(events_ < kMaxEvents);
+  std::pop_heap(queue_.begin(), queue_.end(), Later);
+  const Event event = std::move(queue_.back());
+  queue_.pop_back();
+  now_ = event.when;
+  event.run();
+}
+
+void SimClock::Run() {
+  while (!queue_.empty()) RunNext();
+}
+
+void SimClock::RunFor(absl::Duration span) {
+  const Instant end = now_ + span;
+  while (!queue_.empty() && queue_.front().when <= end) RunNext();
+  now_ = end;
+}
+
+}  // namespace levee

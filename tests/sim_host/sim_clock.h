@@ -1,0 +1,50 @@
+// Virtual time: a queue of events.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "base/instant.h"
+
+namespace levee {
+
+// Time stands still while an event runs, then jumps to the next one. Events of the same instant run
+// in the order in which they were asked for, so a run depends on nothing but its seeds.
+class SimClock {
+ public:
+  Instant now() const { return now_; }
+
+  // Virtual time since the clock was made. All records of the simulation are in it.
+  absl::Duration elapsed() const { return now_ - Start(); }
+
+  // Runs `event` at `when`, or in the next turn if that has passed. Infinite: never.
+  void At(Instant when, std::function<void()> event);
+  void After(absl::Duration delay, std::function<void()> event);
+
+  // Until there is no event left.
+  void Run();
+
+  // All events of the next `span`, its end included; afterwards that much time has passed.
+  void RunFor(absl::Duration span);
+
+ private:
+  struct Event {
+    Instant when;
+    int64_t sequence;
+    std::function<void()> run;
+  };
+
+  // Not zero and not a round number: a zero Instant or an alignment that code relies on by mistake
+  // shows.
+  static constexpr Instant Start() { return Instant::FromNanos(98'765'432'101); }
+  static bool Later(const Event& a, const Event& b);
+  void RunNext();
+
+  Instant now_ = Start();
+  int64_t events_ = 0;
+  std::vector<Event> queue_;  // a heap by Later
+};
+
+}  // namespace levee

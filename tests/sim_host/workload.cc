@@ -1,0 +1,59 @@
+#include "sim_host/workload.h"
+
+#include <cmath>
+#include <memory>
+
+#include "base/check.h"
+#include "base/random.h"
+
+namespace levee {
+namespace {
+
+// Calls one after the other; each makes the event of the next.
+struct Arrivals : std::enable_shared_from_this<Arrivals> {
+  Arrivals(SimSidecar& to, const Workload& load)
+      : sidecar(to), workload(load), random(load.poisson_seed) {}
+
+  absl::Duration Gap() {
+    const double even = 1 / workload.per_second;
+    return absl::Seconds(workload.poisson_seed == 0 ? even : -even * std::log1p(-random.Uniform()));
+  }
+
+  void Next() {
+    if (made == workload.calls) return;
+    sidecar.Unary(workload.facts ? workload.facts(made) : RequestFacts());
+    ++made;
+    sidecar.clock().After(Gap(), [self = shared_from_this()] { self->Next(); });
+  }
+
+  SimSidecar& sidecar;
+  const Workload workload;
+  Random random;
+  int64_t made = 0;
+};
+
+}  // namespace
+
+void RunWorkload(SimSidecar& sidecar, const Workload& workload) {
+  auto arrivals = std::make_shared<Arrivals>(sidecar, workload);
+  sidecar.clock().After(absl::ZeroDuration(), [arrivals] { arrivals->Next(); });
+  sidecar.clock().Run();
+}
+
+Tally TallyOf(const SimSidecar& sidecar) {
+  Tally tally;
+  tally.attempts = sidecar.attempts();
+  for (const SimHost& call : sidecar.calls()) {
+    LEVEE_CHECK(call.finished());
+    const bool ok = call.caller().code == StatusCode::kOk;
+    const auto& attempts = call.record().attempts;
+    const bool failed = !attempts.empty() && attempts[0].code != StatusCode::kOk;
+    ++tally.calls;
+    tally.ok += ok;
+    tally.first_failed += failed;
+    tally.rescued += failed && ok;
+  }
+  return tally;
+}
+
+}  // namespace levee

@@ -1,0 +1,183 @@
+// Dashboards and alerts rely on the names, types, labels and buckets of the metrics.
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "telemetry/metrics.h"
+
+namespace levee {
+namespace {
+
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+using testing::ElementsAre;
+using testing::ElementsAreArray;
+
+struct Contract {
+  MetricType type;
+  std::vector<std::string> labels;
+};
+
+constexpr MetricType kCounter = MetricType::Counter;
+constexpr MetricType kGauge = MetricType::Gauge;
+constexpr MetricType kHistogram = MetricType::Histogram;
+
+const std::map<std::string, Contract>& Contracts() {
+  static const auto* contracts = new std::map<std::string, Contract>{
+      {"levee_calls_total", {kCounter, {"upstream", "method", "code"}}},
+      {"levee_attempts_total", {kCounter, {"upstream", "method", "code"}}},
+      {"levee_call_attempts", {kHistogram, {"upstream", "method", "result"}}},
+      {"levee_retries_total", {kCounter, {"upstream", "method", "trigger", "code"}}},
+      {"levee_retries_refused_total", {kCounter, {"upstream", "method", "reason"}}},
+      {"levee_call_retry_delay_seconds", {kHistogram, {"upstream"}}},
+      {"levee_retry_backoff_seconds", {kHistogram, {"upstream"}}},
+      {"levee_transparent_retries_total", {kCounter, {"upstream"}}},
+      {"levee_retry_budget_available", {kGauge, {"upstream"}}},
+      {"levee_retry_budget_limit", {kGauge, {"upstream"}}},
+      {"levee_retry_budget_floor_withheld", {kGauge, {"upstream"}}},
+      {"levee_app_retries_total", {kCounter, {"upstream", "action"}}},
+      {"levee_overload_marks_total", {kCounter, {"upstream", "direction", "scope"}}},
+      {"levee_rate_limit_decisions_total", {kCounter, {"policy", "limit", "decision"}}},
+      {"levee_call_duration_seconds", {kHistogram, {"upstream", "method"}}},
+      {"levee_attempt_duration_seconds", {kHistogram, {"upstream"}}},
+      {"levee_active_calls", {kGauge, {}}},
+      {"levee_replay_buffer_bytes", {kGauge, {}}},
+      {"levee_downstream_connections", {kGauge, {}}},
+      {"levee_upstream_connections", {kGauge, {"upstream"}}},
+      {"levee_endpoints", {kGauge, {"upstream", "state"}}},
+      {"levee_limit_hits_total", {kCounter, {"limit"}}},
+      {"levee_downstream_rejects_total", {kCounter, {"reason"}}},
+      {"levee_config_reloads_total", {kCounter, {"result"}}},
+      {"levee_config_last_reload_successful", {kGauge, {}}},
+      {"levee_config_last_reload_success_timestamp_seconds", {kGauge, {}}},
+      {"levee_config_info", {kGauge, {"sha256"}}},
+      {"levee_build_info", {kGauge, {"version", "commit"}}},
+  };
+  return *contracts;
+}
+
+class MetricsContractTest : public testing::Test {
+ protected:
+  MetricsContractTest() : metrics_({.upstreams = {"cart"}}) {
+    metrics_.RateLimit(0, "default", "per-tenant");
+    metrics_.SetBudgetSource(
+        [] { return std::vector<Metrics::BudgetGauges>{{.upstream = "cart"}}; });
+    families_ = metrics_.Collect();
+  }
+
+  const MetricFamily& Find(std::string_view name) const {
+    for (const MetricFamily& family : families_) {
+      if (family.name == name) return family;
+    }
+    ADD_FAILURE() << "no " << name;
+    return families_.front();
+  }
+
+  // The values that a label takes in a family, in the order in which they are printed.
+  std::vector<std::string> LabelValues(std::string_view name, std::string_view label) const {
+    std::vector<std::string> values;
+    for (const auto& metric : Find(name).metric) {
+      for (const auto& pair : metric.label) {
+        if (pair.name == label && (values.empty() || values.back() != pair.value)) {
+          values.push_back(pair.value);
+        }
+      }
+    }
+    return values;
+  }
+
+  std::vector<double> Bounds(std::string_view name) const {
+    std::vector<double> bounds;
+    for (const auto& bucket : Find(name).metric.front().histogram.bucket) {
+      bounds.push_back(bucket.upper_bound);
+    }
+    return bounds;
+  }
+
+  Metrics metrics_;
+  std::vector<MetricFamily> families_;
+};
+
+TEST_F(MetricsContractTest, EveryFamilyIsThereOnceWithItsTypeAndLabels) {
+  EXPECT_EQ(families_.size(), Contracts().size());
+  for (const auto& [name, contract] : Contracts()) {
+    const MetricFamily& family = Find(name);
+    EXPECT_EQ(family.type, contract.type) << name;
+    EXPECT_FALSE(family.help.empty()) << name;
+    ASSERT_FALSE(family.metric.empty()) << name;
+    for (const auto& metric : family.metric) {
+      std::vector<std::string> labels;
+      for (const auto& label : metric.label) labels.push_back(label.name);
+      EXPECT_EQ(labels, contract.labels) << name;
+    }
+  }
+}
+
+TEST_F(MetricsContractTest, LabelsTakeTheValuesOfTheContract) {
+  EXPECT_THAT(LabelValues("levee_call_attempts", "result"), ElementsAre("ok", "error"));
+  EXPECT_THAT(LabelValues("levee_retries_total", "trigger"),
+              ElementsAre("status", "http", "refused", "connect", "reset", "timeout", "hedge"));
+  EXPECT_THAT(LabelValues("levee_retries_refused_total", "reason"),
+              ElementsAre("budget", "max_attempts", "deadline", "committed", "buffer", "pushback",
+                          "overload_mark", "not_idempotent", "max_elapsed", "advice", "draining",
+                          "observe"));
+  EXPECT_THAT(LabelValues("levee_app_retries_total", "action"), ElementsAre("admitted", "refused"));
+  EXPECT_THAT(LabelValues("levee_overload_marks_total", "direction"),
+              ElementsAre("received", "sent", "received", "sent"));
+  EXPECT_THAT(LabelValues("levee_overload_marks_total", "scope"),
+              ElementsAre("service", "endpoint"));
+  EXPECT_THAT(LabelValues("levee_rate_limit_decisions_total", "decision"),
+              ElementsAre("admitted", "delayed", "rejected"));
+  EXPECT_THAT(LabelValues("levee_endpoints", "state"),
+              ElementsAre("ready", "connecting", "failing", "ejected"));
+  EXPECT_THAT(LabelValues("levee_config_reloads_total", "result"),
+              ElementsAre("success", "failure"));
+  EXPECT_THAT(
+      LabelValues("levee_limit_hits_total", "limit"),
+      ElementsAre("replay_bytes", "streams_per_connection", "metadata_bytes", "metadata_fields",
+                  "method_labels", "destinations", "pending_attempts", "routes_cached"));
+  EXPECT_THAT(
+      LabelValues("levee_downstream_rejects_total", "reason"),
+      ElementsAre("protocol_error", "not_http2", "not_grpc", "metadata", "loop", "no_route"));
+}
+
+TEST_F(MetricsContractTest, CodesAreTheNamesOfGrpc) {
+  const std::vector<std::string> codes = {"OK",
+                                          "CANCELLED",
+                                          "UNKNOWN",
+                                          "INVALID_ARGUMENT",
+                                          "DEADLINE_EXCEEDED",
+                                          "NOT_FOUND",
+                                          "ALREADY_EXISTS",
+                                          "PERMISSION_DENIED",
+                                          "RESOURCE_EXHAUSTED",
+                                          "FAILED_PRECONDITION",
+                                          "ABORTED",
+                                          "OUT_OF_RANGE",
+                                          "UNIMPLEMENTED",
+                                          "INTERNAL",
+                                          "UNAVAILABLE",
+                                          "DATA_LOSS",
+                                          "UNAUTHENTICATED"};
+  EXPECT_THAT(LabelValues("levee_attempts_total", "code"), ElementsAreArray(codes));
+}
+
+TEST_F(MetricsContractTest, HistogramsHaveTheBucketsOfTheContract) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const std::vector<double> durations = {.001, .0025, .005, .01, .025, .05,     .1,
+                                         .25,  .5,    1,    2.5, 10,   infinity};
+  EXPECT_EQ(Bounds("levee_call_duration_seconds"), durations);
+  EXPECT_EQ(Bounds("levee_attempt_duration_seconds"), durations);
+  EXPECT_THAT(Bounds("levee_call_attempts"), ElementsAre(1, 2, 3, 4, 5, 10, infinity));
+  // Delays have the same and two more, since advice is followed up to a minute.
+  std::vector<double> delays = durations;
+  delays.insert(delays.end() - 1, {30, 60});
+  EXPECT_EQ(Bounds("levee_retry_backoff_seconds"), delays);
+  EXPECT_EQ(Bounds("levee_call_retry_delay_seconds"), delays);
+}
+
+}  // namespace
+}  // namespace levee

@@ -1,0 +1,301 @@
+#include "telemetry/metrics.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "telemetry/scrape.h"
+
+namespace levee {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Metrics::Options Shop() {
+  return {.workers = 2,
+          .upstreams = {"cart"},
+          .methods = {"shop.Cart/Add"},
+          .version = "0.1.0",
+          .commit = "abc",
+          .config_sha256 = "feed"};
+}
+
+CallRecord OkCall() {
+  CallRecord record;
+  record.code = StatusCode::kOk;
+  record.attempts.push_back({.code = StatusCode::kOk});
+  return record;
+}
+
+// Ends one call on `worker`.
+void CallOn(Metrics& metrics, int worker, const CallRecord& record) {
+  RecordCall(metrics.Method(worker, "cart", "/shop.Cart/Add"), metrics.Upstream(worker, "cart"),
+             metrics.Worker(worker), record);
+}
+
+TEST(Metrics, AScrapeAddsUpTheWorkers) {
+  Metrics metrics(Shop());
+  CallOn(metrics, 0, OkCall());
+  CallOn(metrics, 1, OkCall());
+  CallOn(metrics, 1, OkCall());
+  EXPECT_EQ(
+      Scraped(metrics, R"(levee_calls_total{upstream="cart",method="shop.Cart/Add",code="OK"})"),
+      "3");
+  EXPECT_EQ(Scraped(metrics, R"(levee_attempt_duration_seconds_count{upstream="cart"})"), "3");
+}
+
+TEST(Metrics, HistogramsAreCumulativeInSeconds) {
+  Metrics metrics(Shop());
+  CallRecord record = OkCall();
+  record.end = Instant::FromNanos(1'500'000);
+  CallOn(metrics, 0, record);
+  record.end = Instant::FromNanos(3'000'000'000);
+  CallOn(metrics, 1, record);
+  const auto scraped = [&](const std::string& suffix, const std::string& le) {
+    return Scraped(metrics, "levee_call_duration_seconds" + suffix +
+                                R"({upstream="cart",method="shop.Cart/Add")" + le + "}");
+  };
+  EXPECT_EQ(scraped("_bucket", R"(,le="0.001")"), "0");
+  EXPECT_EQ(scraped("_bucket", R"(,le="0.0025")"), "1");
+  EXPECT_EQ(scraped("_bucket", R"(,le="2.5")"), "1");
+  EXPECT_EQ(scraped("_bucket", R"(,le="10")"), "2");
+  EXPECT_EQ(scraped("_bucket", R"(,le="+Inf")"), "2");
+  EXPECT_EQ(scraped("_count", ""), "2");
+  EXPECT_EQ(scraped("_sum", ""), "3.0015");
+}
+
+TEST(Metrics, GaugesOfWorkersAddUp) {
+  Metrics metrics(Shop());
+  metrics.Worker(0).active_calls.Add(2);
+  metrics.Worker(1).active_calls.Add();
+  metrics.Worker(1).active_calls.Sub();
+  metrics.Worker(1).downstream_connections.Set(4);
+  metrics.Upstream(0, "cart").connections.Add(3);
+  metrics.Upstream(1, "cart").connections.Add(-1);
+  metrics.Upstream(1, "cart").endpoints[EndpointState::kFailing].Set(5);
+  EXPECT_EQ(Scraped(metrics, "levee_active_calls"), "2");
+  EXPECT_EQ(Scraped(metrics, "levee_downstream_connections"), "4");
+  EXPECT_EQ(Scraped(metrics, R"(levee_upstream_connections{upstream="cart"})"), "2");
+  EXPECT_EQ(Scraped(metrics, R"(levee_endpoints{upstream="cart",state="failing"})"), "5");
+  EXPECT_EQ(Scraped(metrics, R"(levee_endpoints{upstream="cart",state="ready"})"), "0");
+}
+
+TEST(Metrics, SeriesExistAtZeroBeforeTheFirstCall) {
+  const Metrics metrics(Shop());
+  for (
+      const std::string_view series :
+      {R"(levee_calls_total{upstream="cart",method="other",code="UNAVAILABLE"})",
+       R"(levee_calls_total{upstream="none",method="other",code="UNIMPLEMENTED"})",
+       R"(levee_attempts_total{upstream="cart",method="other",code="OK"})",
+       R"(levee_call_attempts_count{upstream="cart",method="other",result="ok"})",
+       R"(levee_call_attempts_count{upstream="cart",method="other",result="error"})",
+       R"(levee_retries_total{upstream="cart",method="other",trigger="status",code="UNAVAILABLE"})",
+       R"(levee_retries_refused_total{upstream="cart",method="other",reason="budget"})",
+       R"(levee_retries_refused_total{upstream="cart",method="other",reason="observe"})",
+       R"(levee_call_retry_delay_seconds_count{upstream="cart"})",
+       R"(levee_retry_backoff_seconds_count{upstream="cart"})",
+       R"(levee_transparent_retries_total{upstream="cart"})",
+       R"(levee_app_retries_total{upstream="cart",action="refused"})",
+       R"(levee_overload_marks_total{upstream="cart",direction="received",scope="service"})",
+       R"(levee_overload_marks_total{upstream="cart",direction="sent",scope="endpoint"})",
+       R"(levee_endpoints{upstream="cart",state="ejected"})",
+       "levee_active_calls",
+       "levee_replay_buffer_bytes",
+       R"(levee_limit_hits_total{limit="replay_bytes"})",
+       R"(levee_limit_hits_total{limit="routes_cached"})",
+       R"(levee_downstream_rejects_total{reason="no_route"})",
+       R"(levee_config_reloads_total{result="failure"})"}) {
+    EXPECT_EQ(Scraped(metrics, series), "0") << series;
+  }
+}
+
+TEST(Metrics, AnUnusualFailureOfARetryAppearsWhenItHappens) {
+  Metrics metrics(Shop());
+  constexpr std::string_view kSeries =
+      R"(levee_retries_total{upstream="cart",method="shop.Cart/Add",trigger="http",code="INTERNAL"})";
+  EXPECT_EQ(Scraped(metrics, kSeries), "absent");
+  CallRecord record = OkCall();
+  record.attempts.push_back(
+      {.code = StatusCode::kOk, .trigger = RetryTrigger::kHttp, .after = StatusCode::kInternal});
+  CallOn(metrics, 1, record);
+  EXPECT_EQ(Scraped(metrics, kSeries), "1");
+}
+
+TEST(Metrics, AMethodIsExportedFromTheMomentItIsAskedFor) {
+  Metrics metrics(Shop());
+  constexpr std::string_view kSeries =
+      R"(levee_calls_total{upstream="cart",method="shop.Cart/Add",code="OK"})";
+  EXPECT_EQ(Scraped(metrics, kSeries), "absent");
+  metrics.Method(0, "cart", "/shop.Cart/Add");
+  EXPECT_EQ(Scraped(metrics, kSeries), "0");
+}
+
+TEST(Metrics, AnUnlabelledMethodCountsAsOther) {
+  Metrics metrics(Shop());
+  MethodSeries& series = metrics.Method(1, "cart", "/shop.Cart/Unknown");
+  EXPECT_EQ(&series, &metrics.Method(1, "cart", "/another.Service/Method"));
+  series.calls[StatusCode::kUnimplemented].Add();
+  EXPECT_EQ(
+      Scraped(metrics, R"(levee_calls_total{upstream="cart",method="other",code="UNIMPLEMENTED"})"),
+      "1");
+}
+
+TEST(Metrics, LabellingAMethodGivesItSeriesOfItsOwnOnEveryWorker) {
+  Metrics metrics(Shop());
+  MethodSeries& labelled = metrics.LabelMethod(0, "cart", "/shop.Cart/Remove");
+  EXPECT_NE(&labelled, &metrics.Method(0, "cart", "/unknown/Method"));
+  EXPECT_EQ(&labelled, &metrics.Method(0, "cart", "/shop.Cart/Remove"));
+  EXPECT_NE(&labelled, &metrics.Method(1, "cart", "/shop.Cart/Remove"));
+  metrics.Method(1, "cart", "/shop.Cart/Remove").calls[StatusCode::kOk].Add();
+  EXPECT_EQ(
+      Scraped(metrics, R"(levee_calls_total{upstream="cart",method="shop.Cart/Remove",code="OK"})"),
+      "1");
+}
+
+TEST(Metrics, BeyondMethodLabelsEverythingIsOther) {
+  Metrics::Options options = Shop();
+  options.method_labels = 2;
+  Metrics metrics(options);
+  constexpr std::string_view kHits = R"(levee_limit_hits_total{limit="method_labels"})";
+  metrics.LabelMethod(0, "cart", "/shop.Cart/Remove");
+  EXPECT_EQ(Scraped(metrics, kHits), "0");
+
+  MethodSeries& third = metrics.LabelMethod(1, "cart", "/shop.Cart/Clear");
+  EXPECT_EQ(&third, &metrics.Method(1, "cart", "/unknown/Method"));
+  EXPECT_EQ(Scraped(metrics, kHits), "1");
+  EXPECT_THAT(ScrapeText(metrics), Not(HasSubstr("Clear")));
+
+  // Those that have a label keep it, with any upstream.
+  metrics.LabelMethod(0, "anywhere", "/shop.Cart/Remove").calls[StatusCode::kOk].Add();
+  EXPECT_EQ(
+      Scraped(metrics,
+              R"(levee_calls_total{upstream="anywhere",method="shop.Cart/Remove",code="OK"})"),
+      "1");
+  EXPECT_EQ(Scraped(metrics, kHits), "1");
+}
+
+TEST(Metrics, MethodsOfRoutesBeyondTheLimitAreOtherAsWell) {
+  Metrics::Options options = Shop();
+  options.methods = {"a.A/A", "b.B/B"};
+  options.method_labels = 1;
+  Metrics metrics(options);
+  EXPECT_NE(&metrics.Method(0, "cart", "/a.A/A"), &metrics.Method(0, "cart", "/c.C/C"));
+  EXPECT_EQ(&metrics.Method(0, "cart", "/b.B/B"), &metrics.Method(0, "cart", "/c.C/C"));
+}
+
+TEST(Metrics, APathThatATextFormatCannotCarryGetsNoLabel) {
+  Metrics metrics(Shop());
+  MethodSeries& other = metrics.Method(0, "cart", "/unknown/Method");
+  EXPECT_EQ(&metrics.LabelMethod(0, "cart", "/bad\xff.Service/Method"), &other);
+  EXPECT_EQ(&metrics.LabelMethod(0, "cart", "/new\nline"), &other);
+  EXPECT_EQ(&metrics.LabelMethod(0, "cart", "/"), &other);
+  EXPECT_EQ(&metrics.LabelMethod(0, "cart", ""), &other);
+  EXPECT_EQ(&metrics.LabelMethod(0, "cart", "/" + std::string(257, 'm')), &other);
+  EXPECT_NE(&metrics.LabelMethod(0, "cart", "/" + std::string(256, 'm')), &other);
+}
+
+TEST(Metrics, AnUpstreamThatAReloadBringsIsExportedToo) {
+  Metrics metrics(Shop());
+  metrics.Upstream(1, "payment").transparent_retries.Add();
+  EXPECT_EQ(Scraped(metrics, R"(levee_transparent_retries_total{upstream="payment"})"), "1");
+}
+
+TEST(Metrics, CallsWithoutARouteCountUnderNoneAndNothingElseDoes) {
+  Metrics metrics(Shop());
+  CallRecord record;
+  record.code = StatusCode::kUnimplemented;
+  RecordCall(metrics.Method(0, kNoUpstream, "/a.B/C"), metrics.Upstream(0, kNoUpstream),
+             metrics.Worker(0), record);
+  EXPECT_EQ(
+      Scraped(metrics, R"(levee_calls_total{upstream="none",method="other",code="UNIMPLEMENTED"})"),
+      "1");
+  EXPECT_EQ(
+      Scraped(metrics, R"(levee_call_duration_seconds_count{upstream="none",method="other"})"),
+      "1");
+  EXPECT_EQ(Scraped(metrics, R"(levee_transparent_retries_total{upstream="none"})"), "absent");
+  EXPECT_EQ(Scraped(metrics, R"(levee_attempts_total{upstream="none",method="other",code="OK"})"),
+            "absent");
+}
+
+TEST(Metrics, LimitsAndRejectsCountByName) {
+  Metrics metrics(Shop());
+  metrics.Worker(0).limit_hits[Limit::kPendingAttempts].Add();
+  metrics.Worker(1).limit_hits[Limit::kPendingAttempts].Add(2);
+  metrics.Worker(1).rejects[Reject::kLoop].Add();
+  EXPECT_EQ(Scraped(metrics, R"(levee_limit_hits_total{limit="pending_attempts"})"), "3");
+  EXPECT_EQ(Scraped(metrics, R"(levee_downstream_rejects_total{reason="loop"})"), "1");
+}
+
+TEST(Metrics, RateLimitsCountTheirDecisions) {
+  Metrics metrics(Shop());
+  metrics.RateLimit(0, "patient", "per-tenant").admitted.Add(2);
+  metrics.RateLimit(1, "patient", "per-tenant").rejected.Add();
+  const auto scraped = [&](const std::string& decision) {
+    return Scraped(metrics,
+                   R"(levee_rate_limit_decisions_total{policy="patient",limit="per-tenant",)"
+                   R"(decision=")" +
+                       decision + R"("})");
+  };
+  EXPECT_EQ(scraped("admitted"), "2");
+  EXPECT_EQ(scraped("delayed"), "0");
+  EXPECT_EQ(scraped("rejected"), "1");
+}
+
+TEST(Metrics, OfSeveralBudgetsOfAnUpstreamTheSmallestIsShown) {
+  Metrics metrics(Shop());
+  metrics.SetBudgetSource([] {
+    return std::vector<Metrics::BudgetGauges>{{"any", 7, 10, false},
+                                              {"any", 2.5, 12, true},
+                                              {"any", 3, 11, false},
+                                              {"cart", 1, 4, false}};
+  });
+  EXPECT_EQ(Scraped(metrics, R"(levee_retry_budget_available{upstream="any"})"), "2.5");
+  EXPECT_EQ(Scraped(metrics, R"(levee_retry_budget_limit{upstream="any"})"), "12");
+  EXPECT_EQ(Scraped(metrics, R"(levee_retry_budget_floor_withheld{upstream="any"})"), "1");
+  EXPECT_EQ(Scraped(metrics, R"(levee_retry_budget_available{upstream="cart"})"), "1");
+  EXPECT_EQ(Scraped(metrics, R"(levee_retry_budget_floor_withheld{upstream="cart"})"), "0");
+}
+
+TEST(Metrics, ASourceThatIsTakenAwayIsNotAskedAgain) {
+  Metrics metrics(Shop());
+  int asked = 0;
+  metrics.SetReplayBytesSource([&] { return ++asked * 100; });
+  EXPECT_EQ(Scraped(metrics, "levee_replay_buffer_bytes"), "100");
+  metrics.SetReplayBytesSource(nullptr);
+  EXPECT_EQ(Scraped(metrics, "levee_replay_buffer_bytes"), "0");
+  EXPECT_EQ(asked, 1);
+}
+
+TEST(Metrics, ReloadsAreCountedAndTheRunningConfigurationIsNamed) {
+  Metrics::Options options = Shop();
+  options.config_loaded_at = absl::FromUnixSeconds(1000);
+  Metrics metrics(options);
+  constexpr std::string_view kOk = "levee_config_last_reload_successful";
+  constexpr std::string_view kTime = "levee_config_last_reload_success_timestamp_seconds";
+  EXPECT_EQ(Scraped(metrics, kOk), "1");
+  EXPECT_EQ(Scraped(metrics, kTime), "1000");
+  EXPECT_EQ(Scraped(metrics, R"(levee_config_info{sha256="feed"})"), "1");
+
+  metrics.ConfigRefused();
+  EXPECT_EQ(Scraped(metrics, kOk), "0");
+  EXPECT_EQ(Scraped(metrics, kTime), "1000");
+  EXPECT_EQ(Scraped(metrics, R"(levee_config_reloads_total{result="failure"})"), "1");
+
+  metrics.ConfigReloaded("beef", absl::FromUnixSeconds(2000));
+  EXPECT_EQ(Scraped(metrics, kOk), "1");
+  EXPECT_EQ(Scraped(metrics, kTime), "2000");
+  EXPECT_EQ(Scraped(metrics, R"(levee_config_reloads_total{result="success"})"), "1");
+  EXPECT_EQ(Scraped(metrics, R"(levee_config_info{sha256="beef"})"), "1");
+  EXPECT_EQ(Scraped(metrics, R"(levee_config_info{sha256="feed"})"), "absent");
+}
+
+TEST(Metrics, TheBuildIsNamed) {
+  const Metrics metrics(Shop());
+  EXPECT_EQ(Scraped(metrics, R"(levee_build_info{version="0.1.0",commit="abc"})"), "1");
+}
+
+}  // namespace
+}  // namespace levee
