@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <future>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,7 @@ constexpr Option kOptions[] = {
     {"num_threads", "2"},
     {"max_request_size", "8192"},  // only a request line and headers are ever read
     {"request_timeout_ms", "1000"},
+    {"tcp_nodelay", "1"},  // answers leave at once though they are written in two parts
     // No answers to the scripts of other sites.
     {"access_control_allow_origin", ""},
     {"access_control_allow_methods", ""},
@@ -89,7 +91,7 @@ absl::Status MetricsServer::Listen(const ListenAddress& address) {
   callbacks.begin_request = &OnRequest;
   callbacks.log_message = &OnLog;
   server_ = mg_start(&callbacks, this, options.data());
-  if (server_ == nullptr) return error(TakeStartFault());
+  if (server_ == nullptr) return error(StartFault());
 
   mg_server_port port = {};
   LEVEE_CHECK(mg_get_server_ports(server_, 1, &port) == 1);
@@ -97,10 +99,11 @@ absl::Status MetricsServer::Listen(const ListenAddress& address) {
   return absl::OkStatus();
 }
 
-std::string MetricsServer::TakeStartFault() {
+std::string MetricsServer::StartFault() {
   const std::lock_guard lock(fault_mutex_);
   // "cannot bind to 127.0.0.1:9461: 98 (Address already in use)"
   std::string_view fault = start_fault_;
+  if (fault.empty()) fault = "no memory or threads";
   const size_t open = fault.rfind('(');
   if (open != std::string_view::npos && fault.ends_with(')')) {
     fault = fault.substr(open + 1, fault.size() - open - 2);
@@ -134,23 +137,20 @@ void MetricsServer::Stop() {
   stopped.wait();
 }
 
-std::string MetricsServer::Scrape() {
-  std::string text;
-  // Growing step by step would leave twice the memory behind, for each thread that ever scraped.
-  text.reserve(last_scrape_bytes_.load(std::memory_order_relaxed) * 9 / 8);
-  const auto print = [&text](prometheus::MetricFamily family) {
+std::string MetricsServer::Scrape() const {
+  std::ostringstream text;
+  const prometheus::TextSerializer serializer;
+  metrics_.CollectInto([&](prometheus::MetricFamily family) {
     std::vector<prometheus::MetricFamily> one;
     one.push_back(std::move(family));
-    text += prometheus::TextSerializer().Serialize(one);
-  };
-  metrics_.CollectInto(print);
-  for (auto& family : process_.Collect()) print(std::move(family));
-  last_scrape_bytes_.store(text.size(), std::memory_order_relaxed);
-  return text;
+    serializer.Serialize(text, one);
+  });
+  serializer.Serialize(text, process_.Collect());
+  return std::move(text).str();
 }
 
 MetricsServer::Answer MetricsServer::AnswerTo(std::string_view method,
-                                              std::string_view path) {
+                                              std::string_view path) const {
   const bool known = path == "/metrics" || path == "/healthz" || path == "/readyz";
   if (!known) return {.status = 404, .body = "not found: /metrics, /healthz, /readyz\n"};
   if (method != "GET" && method != "HEAD") {
@@ -165,9 +165,10 @@ MetricsServer::Answer MetricsServer::AnswerTo(std::string_view method,
 
 int MetricsServer::OnRequest(mg_connection* connection) {
   const mg_request_info* request = mg_get_request_info(connection);
-  auto* server = static_cast<MetricsServer*>(request->user_data);
+  const auto* server = static_cast<const MetricsServer*>(request->user_data);
   const std::string_view method = request->request_method;
-  const Answer answer = server->AnswerTo(method, request->local_uri);
+  const char* path = request->local_uri;
+  const Answer answer = server->AnswerTo(method, path != nullptr ? path : "");
   const std::string head = absl::StrFormat(
       "HTTP/1.1 %d %s\r\n"
       "Content-Type: %s\r\n"

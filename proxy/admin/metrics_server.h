@@ -1,8 +1,6 @@
 // What Prometheus and probes ask of a sidecar, over HTTP.
 #pragma once
 
-#include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -62,9 +60,9 @@ class MetricsServer {
   MetricsServer(Metrics& metrics, std::function<bool()> ready);
 
   absl::Status Listen(const ListenAddress& address);
-  std::string TakeStartFault();
-  Answer AnswerTo(std::string_view method, std::string_view path);
-  std::string Scrape();
+  std::string StartFault();
+  Answer AnswerTo(std::string_view method, std::string_view path) const;
+  std::string Scrape() const;
 
   // Called by civetweb.
   static int OnRequest(mg_connection* connection);
@@ -76,7 +74,6 @@ class MetricsServer {
   net::Address address_;
   std::string host_;  // what reaches `address_` from here
   mg_context* server_ = nullptr;
-  std::atomic<size_t> last_scrape_bytes_ = 0;
 
   // What civetweb reports while it starts is the only place where it says why it cannot.
   std::mutex fault_mutex_;

@@ -1,9 +1,9 @@
 #include "base/chunk.h"
 
-#include <cstdlib>
 #include <cstring>
 #include <new>
 
+#include "base/block_cache.h"
 #include "base/check.h"
 
 namespace levee {
@@ -12,13 +12,12 @@ Chunk Chunk::Copy(ByteSpan bytes) {
   Chunk chunk;
   if (bytes.empty()) return chunk;
   LEVEE_CHECK(bytes.size() <= UINT32_MAX - sizeof(Block));
-  void* memory = std::malloc(sizeof(Block) + bytes.size());
-  LEVEE_CHECK(memory != nullptr);
+  void* memory = AllocateBlock(sizeof(Block) + bytes.size());
   chunk.block_ = new (memory) Block{1, static_cast<uint32_t>(bytes.size())};
   std::memcpy(chunk.block_ + 1, bytes.data(), bytes.size());
   return chunk;
 }
 
-void Chunk::Free(Block* block) { std::free(block); }
+void Chunk::Free(Block* block) { FreeBlock(block); }
 
 }  // namespace levee

@@ -165,7 +165,6 @@ void Call::RecordAttemptEnd(const AttemptOutcome& outcome, Instant now) {
       outcome.kind == AttemptOutcome::Kind::kStatus && !parts_.policy.retry.codes.Has(outcome.code);
   const bool success = outcome.code == StatusCode::kOk || (answered && !outcome.mark.has_value());
   parts_.budget.RecordEnd(success, charged_);
-  charged_ = false;
 }
 
 void Call::AvoidEndpoint(int64_t endpoint) {

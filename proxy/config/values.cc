@@ -69,14 +69,22 @@ absl::StatusOr<ParsedText> ParseRate(const std::string& text) {
   return ParsedText{text, count / seconds};
 }
 
+// What can be in a header's value (RFC 9110, section 5.5); spaces are in neither pseudo-header.
+bool IsVisibleAscii(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), absl::ascii_isgraph);
+}
+
 absl::StatusOr<ParsedText> ParseAuthorityGlob(const std::string& text) {
-  if (text.empty() || text.find_first_of("/ ") != std::string::npos) {
+  if (text.empty() || !IsVisibleAscii(text) || text.find('/') != std::string::npos) {
     return Wrong(text, "can never match: an authority is HOST:PORT; say \"cart.shop:*\"");
   }
   return ParsedText{text};
 }
 
 absl::StatusOr<ParsedText> ParseMethodGlob(const std::string& text) {
+  if (!IsVisibleAscii(text)) {
+    return Wrong(text, "can never match: methods are visible ASCII; say \"/pkg.Service/*\"");
+  }
   if (text.empty() || (text[0] != '/' && text[0] != '*')) {
     const std::string meant = text.find('/') == std::string::npos ? "/pkg.Service/*" : "/" + text;
     return Wrong(text,

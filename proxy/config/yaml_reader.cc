@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "config/schema.h"
 #include "config/suggest.h"
+#include "config/yaml_document.h"
 #include "yaml-cpp/yaml.h"
 
 namespace levee {
@@ -294,35 +295,19 @@ bool YamlWalker::ReadNumber(const YAML::Node& node, const FieldDescriptor& field
 
 bool ReadYaml(const std::string& file, const std::string& text, Message& message,
               Positions& positions, FaultList& faults) {
-  const auto refuse = [&file, &faults](const YAML::Mark& mark, std::string what) {
-    const bool known = mark.line >= 0;
-    faults.Add({file, known ? mark.line + 1 : 0, known ? mark.column + 1 : 0, ""}, std::move(what));
-    return false;
-  };
-  // yaml-cpp would silently end the document there.
-  if (text.find('\0') != std::string::npos) {
-    return refuse(YAML::Mark::null_mark(), "holds a NUL byte; text in UTF-8 is wanted");
-  }
-  try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    if (documents.size() > 1) {
-      return refuse(documents[1].Mark(), "a second YAML document begins; one per file is read");
-    }
-    if (documents.empty() || documents[0].IsNull()) return true;
-    const YAML::Mark mark = documents[0].Mark();
-    positions.Set("", {file, mark.line + 1, mark.column + 1, ""});
-    YamlWalker walker(file, positions, faults);
-    walker.ReadMessage(documents[0], "", message);
-    return walker.complete();
-  } catch (const YAML::Exception& error) {
-    return refuse(error.mark, absl::StrCat("this is not YAML: ", error.msg));
-  }
+  YAML::Node root;
+  if (!ParseYamlDocument(file, text, root, faults)) return false;
+  if (root.IsNull()) return true;
+  positions.Set("", {file, root.Mark().line + 1, root.Mark().column + 1, ""});
+  YamlWalker walker(file, positions, faults);
+  walker.ReadMessage(root, "", message);
+  return walker.complete();
 }
 
 void ReadDefault(const FieldDescriptor& field, Message& message) {
   const std::string& text = RuleOf(field).default_();
   if (text.empty()) return;
-  const std::string file = field.full_name();
+  const std::string& file = field.full_name();
   Positions positions;
   FaultList faults;
   const YAML::Node node = YAML::Load(text);

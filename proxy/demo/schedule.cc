@@ -22,7 +22,7 @@ std::string_view PhaseName(Phase phase) {
 
 Schedule Schedule::Within(absl::Duration total) {
   const absl::Duration run = (total - kAround) / 2;
-  return {.calm = run * 0.2, .storm = run * 0.3, .recovery = run * 0.5};
+  return {.calm = run * 0.15, .storm = run * 0.35, .recovery = run * 0.5};
 }
 
 Phase Schedule::At(absl::Duration at) const {

@@ -14,7 +14,7 @@ std::string_view PhaseName(Phase phase);
 // One run, from its start. Also the shape of its picture.
 struct Schedule {
   // Too short a storm would not build up, and too short a calm is no yardstick.
-  static constexpr absl::Duration kShortest = absl::Seconds(10);
+  static constexpr absl::Duration kShortest = absl::Seconds(15);
 
   absl::Duration calm;
   absl::Duration storm;

@@ -6,7 +6,7 @@
 namespace levee::demo {
 
 Capacity Capacity::For(double calls_per_second) {
-  constexpr double kHeadroom = 1.5;
+  constexpr double kHeadroom = 1.4;
   Capacity capacity;
   const double busy = calls_per_second * absl::ToDoubleSeconds(capacity.work);
   capacity.workers = std::max(1, static_cast<int>(std::lround(busy * kHeadroom)));

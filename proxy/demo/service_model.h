@@ -18,15 +18,15 @@ namespace levee::demo {
 // is still wanted when its turn comes: work is spent on it in any case, and when that took longer
 // than `time_limit` it was in vain. This is what lets an overload outlive its cause.
 struct Capacity {
-  int workers = 12;
+  int workers = 11;
   absl::Duration work = absl::Milliseconds(20);         // Of one worker, per request.
-  absl::Duration time_limit = absl::Milliseconds(250);  // From arrival to answer.
-  size_t line = 300;                                    // Requests that wait; more are refused.
+  absl::Duration time_limit = absl::Milliseconds(200);  // From arrival to answer.
+  size_t line = 220;                                    // Requests that wait; more are refused.
 
   // Requests per second that all workers together can do.
   double PerSecond() const { return workers / absl::ToDoubleSeconds(work); }
 
-  // Enough for `calls_per_second` and half as many again, and a line as long as half a second of
+  // Enough for `calls_per_second` and two fifths more, and a line as long as 400 ms of
   // work: twice the time limit.
   static Capacity For(double calls_per_second);
 };

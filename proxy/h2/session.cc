@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "absl/container/inlined_vector.h"
+#include "base/block_cache.h"
 #include "base/check.h"
 #include "h2/session_callbacks.h"
 #include "wire/status.h"
@@ -25,6 +26,20 @@ nghttp2_nv ToNv(const Metadata::Field& field) {
   uint8_t flags = NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE;
   if (field.never_index) flags |= NGHTTP2_NV_FLAG_NO_INDEX;
   return {bytes(field.name), bytes(field.value), field.name.size(), field.value.size(), flags};
+}
+
+// nghttp2 allocates several small objects per stream and frame.
+nghttp2_mem* BlockMemory() {
+  static nghttp2_mem memory = {
+      nullptr, [](size_t bytes, void*) { return AllocateBlock(bytes); },
+      [](void* block, void*) { FreeBlock(block); },
+      [](size_t count, size_t bytes, void*) {
+        void* block = AllocateBlock(count * bytes);
+        std::memset(block, 0, count * bytes);
+        return block;
+      },
+      [](void* block, size_t bytes, void*) { return ResizeBlock(block, bytes); }};
+  return &memory;
 }
 
 struct OptionDeleter {
@@ -71,11 +86,11 @@ Session::Session(Role role, const Options& options, SessionHandler& handler, Out
       {NGHTTP2_SETTINGS_ENABLE_PUSH, 0}};
   if (role == Role::kServer) {
     settings[2] = {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, options.max_concurrent_streams};
-    LEVEE_CHECK(nghttp2_session_server_new2(&session_, SessionCallbacks(), this, option.get()) ==
-                0);
+    LEVEE_CHECK(nghttp2_session_server_new3(&session_, SessionCallbacks(), this, option.get(),
+                                            BlockMemory()) == 0);
   } else {
-    LEVEE_CHECK(nghttp2_session_client_new2(&session_, SessionCallbacks(), this, option.get()) ==
-                0);
+    LEVEE_CHECK(nghttp2_session_client_new3(&session_, SessionCallbacks(), this, option.get(),
+                                            BlockMemory()) == 0);
   }
   LEVEE_CHECK(nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings, 3) == 0);
   nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0,

@@ -14,8 +14,6 @@ namespace {
 
 constexpr size_t kReadBufferBytes = 256 * 1024;
 
-void Ignore(uv_timer_t*) {}
-
 }  // namespace
 
 Instant ReadClock() { return Instant::FromNanos(static_cast<int64_t>(uv_hrtime())); }
@@ -35,7 +33,7 @@ EventLoop::Internals::Internals(EventLoop& owner) : loop(owner) {
   uv_check_init(&uv, &check);
   uv_async_init(&uv, &async, OnAsync);
   uv_timer_init(&uv, &timer);
-  check.data = async.data = this;
+  check.data = async.data = timer.data = this;
   uv_check_start(&check, OnCheck);
 }
 
@@ -59,11 +57,16 @@ void EventLoop::Internals::WakeAt(Instant when) {
     uv_timer_stop(&timer);
     return;
   }
-  // libuv counts in whole milliseconds of its own cached time; one more never wakes too early. The
-  // timer only ends the poll: what is due is done at the end of the turn.
-  const int64_t wait = when.nanos() - loop.now_.nanos();
-  const auto milliseconds = static_cast<uint64_t>(wait <= 0 ? 0 : (wait + 999'999) / 1'000'000);
-  uv_timer_start(&timer, Ignore, milliseconds, 0);
+  // libuv counts in whole milliseconds of the same clock from its own cached time, so the instant
+  // is given as the first millisecond that is not before it.
+  const int64_t due = (when.nanos() + 999'999) / 1'000'000;
+  const auto cached = static_cast<int64_t>(uv_now(&uv));
+  uv_timer_start(&timer, OnWakeup, due > cached ? static_cast<uint64_t>(due - cached) : 0, 0);
+}
+
+// The timer only ends the poll: what is due is done at the end of the turn.
+void EventLoop::Internals::OnWakeup(uv_timer_t* timer) {
+  static_cast<Internals*>(timer->data)->wake_at = Instant::Infinite();
 }
 
 EventLoop::EventLoop()

@@ -17,6 +17,7 @@ struct EventLoop::Internals {
 
   static void OnCheck(uv_check_t* check);
   static void OnAsync(uv_async_t* async);
+  static void OnWakeup(uv_timer_t* timer);
 
   void BeginTurn();
   void WakeAt(Instant when);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "base/block_cache.h"
 #include "base/graveyard.h"
 #include "base/intrusive_list.h"
 #include "base/timer_wheel.h"
@@ -41,7 +42,8 @@ class RpcOwner {
 
 // Joins a downstream stream, a Call, and the attempt that is under way. Bodies go straight from
 // one stream to the other once the call is committed. One thread.
-class RpcStream final : public Mortal,
+class RpcStream final : public InBlocks,
+                        public Mortal,
                         public ListLink<RpcStream>,
                         public h2::StreamHandler,
                         private CallHost,

@@ -1,183 +1,18 @@
-// What a scrape shows: every family with its name, labels and meaning.
-#include <algorithm>
+// What a scrape shows.
 #include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "telemetry/exposition.h"
+#include "telemetry/families.h"
 #include "telemetry/metrics.h"
 
 namespace levee {
 namespace {
 
 using prometheus::MetricType;
-
-constexpr auto kCodes = kAllOf<StatusCode, kStatusCodes>;
-constexpr auto kTriggers = kAllOf<RetryTrigger, kRetryTriggers>;
-constexpr auto kReasons = kAllOf<RefusalReason, kRefusalReasons>;
-constexpr auto kScopes = kAllOf<OverloadScope, kOverloadScopes>;
-constexpr auto kStates = kAllOf<EndpointState, kEndpointStates>;
-
-using MethodRow = SeriesTable<MethodSeries>::Row;
-using UpstreamRow = SeriesTable<UpstreamSeries>::Row;
-
-// Every pair of trigger and code would be 119 series a method, nearly all of them impossible. So
-// each trigger starts with the code that it mostly comes with, and the others appear when they
-// happen.
-StatusCode UsualCode(RetryTrigger trigger) {
-  switch (trigger) {
-    case RetryTrigger::kTimeout:
-      return StatusCode::kDeadlineExceeded;
-    case RetryTrigger::kHedge:  // Follows no failure.
-      return StatusCode::kOk;
-    default:
-      return StatusCode::kUnavailable;
-  }
-}
-
-void CollectCalls(const std::vector<MethodRow>& rows, FamilySink sink) {
-  Family calls(sink, MetricType::Counter, "levee_calls_total",
-               "Calls ended, by the status code that the caller saw.");
-  for (const MethodRow& row : rows) {
-    for (StatusCode code : kCodes) {
-      calls.Add({{"upstream", row.first}, {"method", row.second}, {"code", StatusCodeName(code)}},
-                Sum(row.shards, &MethodSeries::calls, code));
-    }
-  }
-}
-
-void CollectCallDurations(const std::vector<MethodRow>& rows, FamilySink sink) {
-  Family duration(sink, MetricType::Histogram, "levee_call_duration_seconds",
-                  "Time from a call's arrival to its end.");
-  for (const MethodRow& row : rows) {
-    duration.Add({{"upstream", row.first}, {"method", row.second}},
-                 SumHistogram(row.shards, &MethodSeries::call_duration, kNanosPerSecond));
-  }
-}
-
-void CollectAttempts(const std::vector<MethodRow>& rows, FamilySink sink) {
-  Family attempts(sink, MetricType::Counter, "levee_attempts_total",
-                  "Attempts ended, by status code.");
-  for (const MethodRow& row : rows) {
-    for (StatusCode code : kCodes) {
-      attempts.Add(
-          {{"upstream", row.first}, {"method", row.second}, {"code", StatusCodeName(code)}},
-          Sum(row.shards, &MethodSeries::attempts, code));
-    }
-  }
-}
-
-void CollectAttemptsPerCall(const std::vector<MethodRow>& rows, FamilySink sink) {
-  Family per_call(sink, MetricType::Histogram, "levee_call_attempts",
-                  "Attempts per call that was attempted, transparent retries excluded.");
-  for (const MethodRow& row : rows) {
-    per_call.Add({{"upstream", row.first}, {"method", row.second}, {"result", "ok"}},
-                 SumHistogram(row.shards, &MethodSeries::attempts_ok, kUnits));
-    per_call.Add({{"upstream", row.first}, {"method", row.second}, {"result", "error"}},
-                 SumHistogram(row.shards, &MethodSeries::attempts_error, kUnits));
-  }
-}
-
-void CollectRetries(const std::vector<MethodRow>& rows, FamilySink sink) {
-  Family retries(sink, MetricType::Counter, "levee_retries_total",
-                 "Retries started, by what made them necessary and the code of that failure.");
-  for (const MethodRow& row : rows) {
-    for (RetryTrigger trigger : kTriggers) {
-      for (StatusCode code : kCodes) {
-        const uint64_t count = Sum(row.shards, &MethodSeries::retries, trigger, code);
-        if (count == 0 && code != UsualCode(trigger)) continue;
-        retries.Add({{"upstream", row.first},
-                     {"method", row.second},
-                     {"trigger", RetryTriggerName(trigger)},
-                     {"code", StatusCodeName(code)}},
-                    count);
-      }
-    }
-  }
-}
-
-void CollectRetriesRefused(const std::vector<MethodRow>& rows, FamilySink sink) {
-  Family refused(sink, MetricType::Counter, "levee_retries_refused_total",
-                 "Calls that a retry was wanted for but not made, by reason.");
-  for (const MethodRow& row : rows) {
-    for (RefusalReason reason : kReasons) {
-      refused.Add(
-          {{"upstream", row.first}, {"method", row.second}, {"reason", RefusalReasonName(reason)}},
-          Sum(row.shards, &MethodSeries::retries_refused, reason));
-    }
-  }
-}
-
-// A family with the label `upstream` only.
-template <typename Member>
-void CollectByUpstream(const std::vector<UpstreamRow>& rows, Member UpstreamSeries::*member,
-                       MetricType type, std::string_view name, std::string_view help,
-                       FamilySink sink) {
-  Family family(sink, type, name, help);
-  for (const UpstreamRow& row : rows) {
-    if constexpr (requires(Member cell) { cell.ReadSum(); }) {
-      family.Add({{"upstream", row.first}}, SumHistogram(row.shards, member, kNanosPerSecond));
-    } else {
-      family.Add({{"upstream", row.first}}, Sum(row.shards, member));
-    }
-  }
-}
-
-void CollectUpstreamRetries(const std::vector<UpstreamRow>& rows, FamilySink sink) {
-  CollectByUpstream(rows, &UpstreamSeries::attempt_duration, MetricType::Histogram,
-                    "levee_attempt_duration_seconds", "Time from an attempt's start to its end.",
-                    sink);
-  CollectByUpstream(rows, &UpstreamSeries::retry_delay, MetricType::Histogram,
-                    "levee_call_retry_delay_seconds",
-                    "Time that a retried call spent with no attempt active.", sink);
-  CollectByUpstream(rows, &UpstreamSeries::retry_backoff, MetricType::Histogram,
-                    "levee_retry_backoff_seconds",
-                    "Delays before retries, as chosen by backoff or advice.", sink);
-  CollectByUpstream(rows, &UpstreamSeries::transparent_retries, MetricType::Counter,
-                    "levee_transparent_retries_total",
-                    "Retries of requests that surely were not processed, also counted in "
-                    "levee_retries_total.",
-                    sink);
-}
-
-void CollectAppRetries(const std::vector<UpstreamRow>& rows, FamilySink sink) {
-  Family app(sink, MetricType::Counter, "levee_app_retries_total",
-             "Calls that arrived as the application's own retries.");
-  for (const UpstreamRow& row : rows) {
-    app.Add({{"upstream", row.first}, {"action", "admitted"}},
-            Sum(row.shards, &UpstreamSeries::app_retries_admitted));
-    app.Add({{"upstream", row.first}, {"action", "refused"}},
-            Sum(row.shards, &UpstreamSeries::app_retries_refused));
-  }
-}
-
-void CollectMarks(const std::vector<UpstreamRow>& rows, FamilySink sink) {
-  Family marks(sink, MetricType::Counter, "levee_overload_marks_total",
-               "Answers that said not to retry, received from upstreams and sent to callers.");
-  for (const UpstreamRow& row : rows) {
-    for (OverloadScope scope : kScopes) {
-      const std::string_view name = OverloadScopeName(scope);
-      marks.Add({{"upstream", row.first}, {"direction", "received"}, {"scope", name}},
-                Sum(row.shards, &UpstreamSeries::marks_received, scope));
-      marks.Add({{"upstream", row.first}, {"direction", "sent"}, {"scope", name}},
-                Sum(row.shards, &UpstreamSeries::marks_sent, scope));
-    }
-  }
-}
-
-void CollectConnections(const std::vector<UpstreamRow>& rows, FamilySink sink) {
-  CollectByUpstream(rows, &UpstreamSeries::connections, MetricType::Gauge,
-                    "levee_upstream_connections", "Open connections to endpoints.", sink);
-}
-
-void CollectEndpoints(const std::vector<UpstreamRow>& rows, FamilySink sink) {
-  Family endpoints(sink, MetricType::Gauge, "levee_endpoints",
-                   "Endpoints by state; each worker has its own view and counts them once.");
-  for (const UpstreamRow& row : rows) {
-    for (EndpointState state : kStates) {
-      endpoints.Add({{"upstream", row.first}, {"state", EndpointStateName(state)}},
-                    Sum(row.shards, &UpstreamSeries::endpoints, state));
-    }
-  }
-}
 
 void CollectRateLimits(const std::vector<SeriesTable<RateLimitSeries>::Row>& rows,
                        FamilySink sink) {
@@ -271,23 +106,15 @@ void Metrics::CollectSources(FamilySink sink) const {
 }
 
 void Metrics::CollectInto(FamilySink sink) const {
+  const auto has_no_route = [](const auto& row) { return row.first == kNoUpstream; };
   auto methods = methods_.Rows();
   CollectCalls(methods, sink);
-  CollectCallDurations(methods, sink);
   // A call without a route has no attempts, so the rest would only ever be 0.
-  std::erase_if(methods, [](const auto& row) { return row.first == kNoUpstream; });
+  std::erase_if(methods, has_no_route);
   CollectAttempts(methods, sink);
-  CollectAttemptsPerCall(methods, sink);
-  CollectRetries(methods, sink);
-  CollectRetriesRefused(methods, sink);
-
   auto upstreams = upstreams_.Rows();
-  std::erase_if(upstreams, [](const auto& row) { return row.first == kNoUpstream; });
-  CollectUpstreamRetries(upstreams, sink);
-  CollectAppRetries(upstreams, sink);
-  CollectMarks(upstreams, sink);
-  CollectConnections(upstreams, sink);
-  CollectEndpoints(upstreams, sink);
+  std::erase_if(upstreams, has_no_route);
+  CollectUpstreams(upstreams, sink);
 
   CollectRateLimits(rate_limits_.Rows(), sink);
   CollectWorkers(workers_, labels_.refused(), sink);

@@ -1,6 +1,10 @@
 #include "wire/metadata.h"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
+
+#include "base/check.h"
 
 namespace levee {
 namespace {
@@ -10,7 +14,19 @@ namespace {
 constexpr size_t kOrdinaryBytes = 4096;
 constexpr size_t kOrdinaryFields = 64;
 
+// What a list has room for as soon as it has a field.
+constexpr size_t kFirstBytes = 512;
+constexpr size_t kFirstFields = 16;
+
 }  // namespace
+
+void Metadata::Grow(size_t bytes) {
+  const size_t wanted = std::max({kFirstBytes, size_t{capacity_} * 2, size_ + bytes});
+  LEVEE_CHECK(wanted <= UINT32_MAX);
+  bytes_ = static_cast<char*>(ResizeBlock(bytes_, wanted));
+  capacity_ = static_cast<uint32_t>(wanted);
+  entries_.reserve(kFirstFields);
+}
 
 bool Metadata::Remove(std::string_view name) {
   size_t kept_entries = 0;
@@ -19,7 +35,7 @@ bool Metadata::Remove(std::string_view name) {
     if (Matches(entry, name)) continue;
     const size_t size = size_t{entry.name_size} + entry.value_size;
     // Bytes move only toward the front, over what has been looked at already.
-    std::memmove(bytes_.data() + kept_bytes, bytes_.data() + entry.offset, size);
+    std::memmove(bytes_ + kept_bytes, bytes_ + entry.offset, size);
     Entry moved = entry;
     moved.offset = static_cast<uint32_t>(kept_bytes);
     entries_[kept_entries++] = moved;
@@ -27,7 +43,7 @@ bool Metadata::Remove(std::string_view name) {
   }
   const bool removed = kept_entries != entries_.size();
   entries_.resize(kept_entries);
-  bytes_.resize(kept_bytes);
+  size_ = static_cast<uint32_t>(kept_bytes);
   return removed;
 }
 
@@ -43,17 +59,22 @@ size_t Metadata::Count(std::string_view name) const {
 }
 
 void Metadata::Clear() {
-  bytes_.clear();
+  size_ = 0;
   entries_.clear();
 }
 
 void Metadata::Swap(Metadata& other) noexcept {
-  bytes_.swap(other.bytes_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(size_, other.size_);
+  std::swap(capacity_, other.capacity_);
   entries_.swap(other.entries_);
 }
 
 void Metadata::Shrink() {
-  if (bytes_.capacity() > kOrdinaryBytes) bytes_.shrink_to_fit();
+  if (capacity_ > kOrdinaryBytes && size_ == 0) {
+    FreeBlock(std::exchange(bytes_, nullptr));
+    capacity_ = 0;
+  }
   if (entries_.capacity() > kOrdinaryFields) entries_.shrink_to_fit();
 }
 

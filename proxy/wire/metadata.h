@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <cstring>
 #include <string_view>
 #include <vector>
+
+#include "base/block_cache.h"
 
 namespace levee {
 
@@ -15,6 +17,11 @@ namespace levee {
 // Views handed out stay valid until the next change of the list. One thread per object.
 class Metadata {
  public:
+  Metadata() = default;
+  ~Metadata() { FreeBlock(bytes_); }
+  Metadata(const Metadata&) = delete;
+  Metadata& operator=(const Metadata&) = delete;
+
   struct Field {
     std::string_view name;
     std::string_view value;
@@ -30,14 +37,17 @@ class Metadata {
   }
 
   // Sum over the fields of name + value + 32 bytes: the size that RFC 9113, section 6.5.2 counts.
-  size_t ListBytes() const { return bytes_.size() + 32 * entries_.size(); }
+  size_t ListBytes() const { return size_ + 32 * entries_.size(); }
 
   // Neither `name` nor `value` may be a view of this list; likewise for Set and Remove.
   void Add(std::string_view name, std::string_view value, bool never_index = false) {
-    entries_.push_back({static_cast<uint32_t>(bytes_.size()), static_cast<uint32_t>(name.size()),
+    const size_t bytes = name.size() + value.size();
+    if (bytes > capacity_ - size_) Grow(bytes);
+    entries_.push_back({size_, static_cast<uint32_t>(name.size()),
                         static_cast<uint32_t>(value.size()), never_index});
-    bytes_.append(name);
-    bytes_.append(value);
+    std::memcpy(bytes_ + size_, name.data(), name.size());
+    if (!value.empty()) std::memcpy(bytes_ + size_ + name.size(), value.data(), value.size());
+    size_ += static_cast<uint32_t>(bytes);
   }
 
   // Removes every field of that name. True if there was one.
@@ -74,18 +84,25 @@ class Metadata {
   };
 
   std::string_view Name(const Entry& entry) const {
-    return {bytes_.data() + entry.offset, entry.name_size};
+    return {bytes_ + entry.offset, entry.name_size};
   }
   std::string_view Value(const Entry& entry) const {
-    return {bytes_.data() + entry.offset + entry.name_size, entry.value_size};
+    return {bytes_ + entry.offset + entry.name_size, entry.value_size};
   }
   // Lengths differ for nearly every pair of names, so bytes are seldom compared.
   bool Matches(const Entry& entry, std::string_view name) const {
     return entry.name_size == name.size() && Name(entry) == name;
   }
 
-  std::string bytes_;  // name, value, name, value, ... in the order of entries_, without gaps
-  std::vector<Entry> entries_;
+  // Makes room for `bytes` more; at first for what an ordinary block needs.
+  void Grow(size_t bytes);
+
+  // Name, value, name, value, ... in the order of entries_, without gaps. Not a std::string, which
+  // is not filled as cheaply piece by piece.
+  char* bytes_ = nullptr;
+  uint32_t size_ = 0;
+  uint32_t capacity_ = 0;
+  std::vector<Entry, BlockAllocator<Entry>> entries_;
 };
 
 }  // namespace levee

@@ -142,6 +142,13 @@ TEST_F(CallBudget, A46_StatusesOfTheApplicationAreSuccesses) {
   EXPECT_FALSE(Balance().floor_withheld);
 }
 
+TEST_F(CallBudget, A46_MarkedStatusesAreNoSuccesses) {
+  OnlyAttemptsKeepTheFloor();
+  Upstream({TrailersOnly(StatusCode::kResourceExhausted, {{"levee-overload", "service"}})});
+  for (int i = 0; i < 5; ++i) RunUnary();
+  EXPECT_TRUE(Balance().floor_withheld);
+}
+
 TEST_F(CallBudget, A46_CallersThatLeaveSayNothingAboutTheUpstream) {
   OnlyAttemptsKeepTheFloor();
   Upstream({Silence()});

@@ -7,8 +7,8 @@ namespace {
 class CallDeadline : public CallTest {};
 
 TEST_F(CallDeadline, A21_TheDeadlineSpansAttemptsAndIsKeptToTheInstant) {
-  Upstream({TrailersOnly(StatusCode::kUnavailable), TrailersOnly(StatusCode::kUnavailable),
-            Silence()});
+  Upstream(
+      {TrailersOnly(StatusCode::kUnavailable), TrailersOnly(StatusCode::kUnavailable), Silence()});
   SimHost& call = RunUnary({.timeout = Ms(350)});
   EXPECT_EQ(call.attempts(), 3);
   EXPECT_EQ(call.caller().finished_at, Ms(350));
@@ -137,6 +137,40 @@ TEST_F(CallDeadline, A28_ALateAnswerOfAnAbandonedAttemptIsDropped) {
   EXPECT_EQ(call.caller().code, StatusCode::kOk);
   EXPECT_EQ(call.caller().body, "pong");
   EXPECT_EQ(call.caller().head_at, Ms(150 + 20 + 10));
+}
+
+// A host may have queued such events before it was told to cancel.
+TEST_F(CallDeadline, A28_TheCallItselfIgnoresEventsOfAnAbandonedAttempt) {
+  retry_.attempt_timeout = Ms(50);
+  Upstream({Silence(), Answer().Head(Ms(20)).Trailers(Ms(20), StatusCode::kOk)});
+  SimHost& call = sidecar_.Unary();
+  clock_.RunFor(Ms(160));
+  ASSERT_EQ(call.attempts(), 2);
+  call.call().OnHead(1, clock_.now());
+  call.call().OnMessage(1);
+  call.call().OnAttemptEnd(1, {.code = StatusCode::kInternal}, clock_.now());
+  EXPECT_FALSE(call.call().committed());
+  clock_.Run();
+  EXPECT_EQ(call.caller().code, StatusCode::kOk);
+  EXPECT_EQ(call.caller().finished_at, Ms(170));
+}
+
+TEST_F(CallDeadline, A28_AFinishedCallIgnoresEverything) {
+  Upstream({TrailersOnly(StatusCode::kNotFound)});
+  SimHost& call = sidecar_.Unary();
+  clock_.RunFor(Ms(0));
+  Call& finished = call.call();
+  call.Leave();
+  ASSERT_TRUE(finished.finished());
+  finished.OnRequest(Chunk(), true);
+  finished.OnHead(1, clock_.now());
+  finished.OnMessage(1);
+  finished.OnAttemptEnd(1, {.code = StatusCode::kUnavailable}, clock_.now());
+  finished.OnTimer(clock_.now());
+  finished.OnCallerGone(clock_.now());
+  finished.OnDrainTimeout(clock_.now());
+  EXPECT_EQ(call.attempts(), 1);
+  EXPECT_EQ(call.caller().code, StatusCode::kCancelled);
 }
 
 TEST_F(CallDeadline, A29_WhatIsExpiredOnArrivalNeverReachesTheUpstream) {

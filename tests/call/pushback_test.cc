@@ -88,8 +88,10 @@ TEST_F(CallPushback, A38_TwoPushbacksEndRetrying) {
 
 TEST_F(CallPushback, A39_APushbackOnACommittedFailureIsForwardedAndNothingElse) {
   retry_.exhausted = ExhaustedMode::kAuto;
-  Upstream({Answer().Head(Ms(1)).Message(Ms(1), "x").Trailers(
-                Ms(2), StatusCode::kUnavailable, "", {{"grpc-retry-pushback-ms", "-1"}}),
+  Upstream({Answer()
+                .Head(Ms(1))
+                .Message(Ms(1), "x")
+                .Trailers(Ms(2), StatusCode::kUnavailable, "", {{"grpc-retry-pushback-ms", "-1"}}),
             Ok()});
   SimHost& call = RunUnary();
   EXPECT_EQ(call.attempts(), 1);
@@ -117,8 +119,10 @@ TEST_F(CallPushback, A39_APushbackOnAnUnlistedFailureIsForwardedAndNothingElse) 
 }
 
 TEST_F(CallPushback, A39_APushbackOnASuccessIsForwarded) {
-  Upstream({Answer().Head(Ms(1)).Message(Ms(1), "pong").Trailers(
-      Ms(1), StatusCode::kOk, "", {{"grpc-retry-pushback-ms", "10"}})});
+  Upstream({Answer()
+                .Head(Ms(1))
+                .Message(Ms(1), "pong")
+                .Trailers(Ms(1), StatusCode::kOk, "", {{"grpc-retry-pushback-ms", "10"}})});
   SimHost& call = RunUnary();
   EXPECT_EQ(call.caller().code, StatusCode::kOk);
   EXPECT_EQ(call.caller().trailers.Get("grpc-retry-pushback-ms"), "10");

@@ -18,6 +18,7 @@ TEST_F(CallReplay, A13_ABodyOfExactlyTheLimitIsReplayed) {
   clock_.Run();
   ASSERT_EQ(call.attempts(), 2);
   EXPECT_EQ(call.attempt(2).received, "12345678");
+  EXPECT_TRUE(call.attempt(2).half_closed);
   EXPECT_EQ(call.caller().code, StatusCode::kOk);
 }
 

@@ -66,6 +66,13 @@ TEST_F(CallTransparent, A53_RefusedStreamIsRetriedOnceAtOnceThenThePolicyDecides
   EXPECT_FALSE(call.record().attempts[2].transparent);
 }
 
+TEST_F(CallTransparent, A53_AStreamThatWasNeverWrittenLeavesTheImmediateRetryUnused) {
+  Upstream({Answer().Unsent(Ms(1)), RefusedStream(), Ok()});
+  SimHost& call = RunUnary();
+  ASSERT_EQ(call.attempts(), 3);
+  EXPECT_EQ(call.attempt(3).start, Ms(2));
+}
+
 TEST_F(CallTransparent, A53_TheSecondRefusalEndsTheCallIfThePolicyDoesNotListIt) {
   retry_.failures.refused = false;
   Upstream({RefusedStream(), RefusedStream(), Ok()});
@@ -168,6 +175,13 @@ TEST_F(CallTransparent, A58_RefusedStreamAfterHeldHeadersIsAReset) {
   EXPECT_EQ(call.attempts(), 1);
   EXPECT_EQ(call.caller().code, StatusCode::kUnavailable);
   EXPECT_EQ(call.record().refused, std::nullopt);
+}
+
+TEST_F(CallTransparent, A58_AHeadOfAnEarlierAttemptMakesNoResetOfALaterRefusal) {
+  Upstream({Answer().Head(Ms(1)).Trailers(Ms(2), StatusCode::kUnavailable), RefusedStream(), Ok()});
+  SimHost& call = RunUnary();
+  ASSERT_EQ(call.attempts(), 3);
+  EXPECT_EQ(call.attempt(3).start, call.attempt(2).start + Ms(1));
 }
 
 TEST_F(CallTransparent, A61_AnUnreachableEndpointIsPassedOverAtNoCharge) {

@@ -69,6 +69,21 @@ TEST(Values, Rates) {
   }
 }
 
+TEST(Values, Globs) {
+  for (const char* text : {"*", "/*", "*/Get", "/shop.Cart/*"}) {
+    EXPECT_EQ(Canonical(FieldRule::METHOD_GLOB, text), text);
+  }
+  for (const char* text : {"", "shop.Cart/*", "/shop Cart/*", "/caf\xc3\xa9/*", "/\xff"}) {
+    EXPECT_FALSE(ParseText(FieldRule::METHOD_GLOB, text).ok()) << text;
+  }
+  for (const char* text : {"*", "cart.shop:*", "[::1]:*"}) {
+    EXPECT_EQ(Canonical(FieldRule::AUTHORITY_GLOB, text), text);
+  }
+  for (const char* text : {"", "http://cart", "cart shop", "\xff"}) {
+    EXPECT_FALSE(ParseText(FieldRule::AUTHORITY_GLOB, text).ok()) << text;
+  }
+}
+
 TEST(Values, LongTextsAreCut) {
   const std::string message(ParseSize(std::string(1000, 'x')).status().message());
   EXPECT_TRUE(message.starts_with("\"" + std::string(80, 'x') + "...\" is no size;")) << message;

@@ -22,7 +22,11 @@ TEST(YamlReader, DeepNestingIsRefused) {
 
 TEST(YamlReader, SecondDocumentIsRefused) {
   EXPECT_EQ(FaultsOf("drain: {timeout: 1s}\n---\ndrain: {timeout: 2s}\n"),
-            "f:3:1: a second YAML document begins; one per file is read");
+            "f:2:1: the YAML document ends before this; one per file is read");
+  // Text that yaml-cpp takes for a document of its own, again and again.
+  EXPECT_EQ(FaultsOf("#\n,"), "f:2:1: the YAML document ends before this; one per file is read");
+  EXPECT_EQ(FaultsOf("drain: {}\n...\ndrain: {}\n"),
+            "f:3:1: the YAML document ends before this; one per file is read");
 }
 
 TEST(YamlReader, NulByteIsRefused) {

@@ -6,7 +6,7 @@ namespace levee::demo {
 namespace {
 
 TEST(Schedule, TwoRunsFitIntoTheTotal) {
-  for (const int seconds : {10, 28, 120}) {
+  for (const int seconds : {15, 28, 120}) {
     const absl::Duration total = absl::Seconds(seconds);
     EXPECT_LT(2 * Schedule::Within(total).length(), total) << seconds;
     EXPECT_GT(2 * Schedule::Within(total).length(), total - absl::Seconds(5)) << seconds;
@@ -15,8 +15,8 @@ TEST(Schedule, TwoRunsFitIntoTheTotal) {
 
 TEST(Schedule, GivesTheMostTimeToTheRecovery) {
   const Schedule schedule = Schedule::Within(absl::Seconds(28));
-  EXPECT_EQ(schedule.calm, absl::Milliseconds(2400));
-  EXPECT_EQ(schedule.storm, absl::Milliseconds(3600));
+  EXPECT_EQ(schedule.calm, absl::Milliseconds(1800));
+  EXPECT_EQ(schedule.storm, absl::Milliseconds(4200));
   EXPECT_EQ(schedule.recovery, absl::Milliseconds(6000));
 }
 

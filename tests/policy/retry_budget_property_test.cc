@@ -10,7 +10,7 @@
 namespace levee {
 namespace {
 
-constexpr int kCases = 400;
+constexpr int kCases = 200;
 constexpr int kSteps = 3000;
 
 struct Policy {

@@ -38,10 +38,10 @@ Answer& Answer::Message(absl::Duration at, std::string_view bytes) {
 Answer& Answer::Trailers(absl::Duration at, StatusCode code, std::string_view message,
                          const Fields& fields) {
   End(at, AttemptOutcome::Kind::kStatus, code, message);
-  Metadata& trailers = steps_.back().trailers;
-  trailers.Add("grpc-status", std::to_string(static_cast<int>(code)));
-  if (!message.empty()) trailers.Add("grpc-message", PercentEncode(message));
-  for (const auto& [name, value] : fields) trailers.Add(name, value);
+  Fields& trailers = steps_.back().trailers;
+  trailers.emplace_back("grpc-status", std::to_string(static_cast<int>(code)));
+  if (!message.empty()) trailers.emplace_back("grpc-message", PercentEncode(message));
+  trailers.insert(trailers.end(), fields.begin(), fields.end());
   return *this;
 }
 

@@ -10,7 +10,6 @@
 
 #include "absl/time/time.h"
 #include "policy/retry_decision.h"
-#include "wire/metadata.h"
 #include "wire/status.h"
 
 namespace levee {
@@ -30,7 +29,7 @@ class Answer {
     std::string bytes;       // kMessage
     size_t window = 0;       // kReadOn
     AttemptOutcome outcome;  // kEnd; pushback, mark and place are filled in by the host
-    Metadata trailers;       // kEnd; empty if the upstream sent none
+    Fields trailers;         // kEnd; empty if the upstream sent none
   };
 
   // A 1xx head.

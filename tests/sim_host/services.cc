@@ -12,7 +12,12 @@ namespace {
 Answer::Step EndOf(const SimCaller& inner, const Handler& handler) {
   Answer answer = Answer().Trailers(absl::ZeroDuration(), inner.code, inner.message);
   Answer::Step step = answer.steps().front();
-  if (handler.passes_trailers) step.trailers = inner.trailers;
+  if (!handler.passes_trailers) return step;
+  step.trailers.clear();
+  for (size_t i = 0; i < inner.trailers.size(); ++i) {
+    const Metadata::Field field = inner.trailers[i];
+    step.trailers.emplace_back(field.name, field.value);
+  }
   return step;
 }
 
@@ -37,9 +42,8 @@ Service Through(SimSidecar& next, Handler handler) {
   return [&next, handler](SimHost& host, AttemptId id) {
     SimHost& inner = next.NewCall(
         {.timeout = host.attempt(id).timeout}, [&host, id, handler](const SimCaller& caller) {
-          host.clock().After(absl::ZeroDuration(), [&host, id, end = EndOf(caller, handler)] {
-            host.Deliver(id, end);
-          });
+          host.clock().After(absl::ZeroDuration(),
+                             [&host, id, end = EndOf(caller, handler)] { host.Deliver(id, end); });
         });
     inner.HalfClose();
     host.OnCancel(id, [&inner] { inner.Leave(); });

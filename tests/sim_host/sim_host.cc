@@ -156,12 +156,13 @@ void SimHost::EndAttempt(AttemptId id, const Answer::Step& step) {
   Stream& stream = At(id);
   stream.ended_at = clock().elapsed();
   active_ = 0;
-  last_trailers_ = step.trailers;
+  last_trailers_.Clear();
+  for (const auto& [name, value] : step.trailers) last_trailers_.Add(name, value);
   AttemptOutcome outcome = step.outcome;
   outcome.place = stream.place;
-  outcome.pushback = ParsePushback(step.trailers);
+  outcome.pushback = ParsePushback(last_trailers_);
   if (outcome.code != StatusCode::kOk) {
-    outcome.mark = FindOverloadMark(step.trailers, sidecar_.overload.honor);
+    outcome.mark = FindOverloadMark(last_trailers_, sidecar_.overload.honor);
   }
   if (outcome.kind == AttemptOutcome::Kind::kUnsent) sidecar_.UncountAttempt();
   call_->OnAttemptEnd(id, outcome, clock().now());
@@ -172,7 +173,7 @@ void SimHost::Finish(const FinalStatus& status, const CallRecord& record) {
   caller_.finished_at = clock().elapsed();
   caller_.code = status.code;
   Metadata& trailers = caller_.trailers;
-  if (status.forward_trailers || status.marked != nullptr) trailers = last_trailers_;
+  if (status.forward_trailers || status.marked != nullptr) trailers.Swap(last_trailers_);
   if (status.marked != nullptr) ApplyOverloadMark(*status.marked, trailers);
   if (!trailers.Has("grpc-status")) {
     trailers.Add("grpc-status", std::to_string(static_cast<int>(status.code)));

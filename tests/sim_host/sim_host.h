@@ -83,6 +83,8 @@ class SimHost : public CallHost {
   const CallRecord& record() const { return record_; }  // once finished
   bool timer_armed() const { return !timer_.is_infinite(); }
   SimClock& clock();
+  // For events that no host should tell. Gone at the end of the turn in which the call finishes.
+  Call& call() { return *call_; }
 
   // CallHost.
   AttemptId StartAttempt(const AttemptStart& start) override;

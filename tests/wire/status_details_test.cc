@@ -22,12 +22,12 @@ MarkedStatus BudgetUsedUp() {
   return status;
 }
 
-Metadata TrailersWith(const std::string& details) {
-  Metadata trailers;
-  trailers.Add("grpc-status", "14");
-  trailers.Add(kField, details);
-  return trailers;
-}
+struct TrailersWith : Metadata {
+  explicit TrailersWith(const std::string& details) {
+    Add("grpc-status", "14");
+    Add(kField, details);
+  }
+};
 
 TEST(StatusDetails, A62_MarkedAnswerHasTheFieldsOfTheContract) {
   Metadata trailers;
@@ -85,7 +85,7 @@ TEST(StatusDetails, IsWrittenWithoutPadding) {
 }
 
 TEST(StatusDetails, A67_ExistingDetailsSurviveAndTheCodeIsTheOneSent) {
-  Metadata trailers = TrailersWith(EncodeDetails(14, "x", {OtherDetail("kept"), OtherDetail("b")}));
+  TrailersWith trailers(EncodeDetails(14, "x", {OtherDetail("kept"), OtherDetail("b")}));
   ApplyOverloadMark(BudgetUsedUp(), trailers);
   const wire::v1::RpcStatus status = DecodeDetails(trailers.Get(kField));
   EXPECT_EQ(status.code(), 8);
@@ -98,7 +98,7 @@ TEST(StatusDetails, A67_ExistingDetailsSurviveAndTheCodeIsTheOneSent) {
 
 TEST(StatusDetails, DetailsThatCannotBeReadAreReplaced) {
   for (const char* garbage : {"!!!", "_-", "AAAA", "CA"}) {
-    Metadata trailers = TrailersWith(garbage);
+    TrailersWith trailers(garbage);
     ApplyOverloadMark(BudgetUsedUp(), trailers);
     const wire::v1::RpcStatus status = DecodeDetails(trailers.Get(kField));
     EXPECT_EQ(status.code(), 8) << garbage;

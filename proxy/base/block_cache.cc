@@ -1,0 +1,106 @@
+#include "base/block_cache.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/check.h"
+
+namespace levee {
+namespace {
+
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool kCaching = false;
+#else
+constexpr bool kCaching = true;
+#endif
+
+constexpr size_t kStep = 64;             // sizes are multiples of this
+constexpr size_t kClasses = 64;          // up to 4 KiB
+constexpr size_t kKeptBytes = 512 << 10;  // per size and thread
+
+// What precedes every block; keeps the block aligned.
+struct alignas(16) Header {
+  size_t bytes;
+};
+
+struct FreeBlockLink {
+  FreeBlockLink* next;
+};
+
+// One thread's lists. Returned to malloc when the thread ends.
+struct Lists {
+  struct List {
+    FreeBlockLink* first = nullptr;
+    size_t count = 0;
+  };
+  std::array<List, kClasses> lists;
+
+  ~Lists() {
+    for (List& list : lists) {
+      while (list.first != nullptr) {
+        FreeBlockLink* block = list.first;
+        list.first = block->next;
+        std::free(reinterpret_cast<Header*>(block) - 1);
+      }
+    }
+  }
+};
+
+thread_local Lists thread_lists;
+
+constexpr size_t RoundUp(size_t bytes) {
+  return (std::max<size_t>(bytes, 1) + kStep - 1) / kStep * kStep;
+}
+
+Lists::List* ListOf(size_t rounded) {
+  if (!kCaching) return nullptr;
+  const size_t at = rounded / kStep - 1;
+  return at < kClasses ? &thread_lists.lists[at] : nullptr;
+}
+
+}  // namespace
+
+void* AllocateBlock(size_t bytes) {
+  // Under the sanitizer the exact size, so that it sees a byte too far.
+  const size_t rounded = kCaching ? RoundUp(bytes) : bytes;
+  Lists::List* list = ListOf(rounded);
+  if (list != nullptr && list->first != nullptr) {
+    FreeBlockLink* block = list->first;
+    list->first = block->next;
+    --list->count;
+    return block;
+  }
+  auto* header = static_cast<Header*>(std::malloc(sizeof(Header) + rounded));
+  LEVEE_CHECK(header != nullptr);
+  header->bytes = rounded;
+  return header + 1;
+}
+
+void FreeBlock(void* block) {
+  if (block == nullptr) return;
+  Header* header = static_cast<Header*>(block) - 1;
+  Lists::List* list = ListOf(header->bytes);
+  if (list == nullptr || list->count * header->bytes >= kKeptBytes) {
+    std::free(header);
+    return;
+  }
+  auto* link = static_cast<FreeBlockLink*>(block);
+  link->next = list->first;
+  list->first = link;
+  ++list->count;
+}
+
+void* ResizeBlock(void* block, size_t bytes) {
+  if (block == nullptr) return AllocateBlock(bytes);
+  const size_t old = (static_cast<Header*>(block) - 1)->bytes;
+  if (kCaching && bytes <= old) return block;
+  void* larger = AllocateBlock(bytes);
+  std::memcpy(larger, block, std::min(old, bytes));
+  FreeBlock(block);
+  return larger;
+}
+
+}  // namespace levee

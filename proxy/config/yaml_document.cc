@@ -1,0 +1,60 @@
+#include "config/yaml_document.h"
+
+#include <sstream>
+
+#include "absl/strings/str_cat.h"
+#include "yaml-cpp/eventhandler.h"
+
+namespace levee {
+namespace {
+
+// Listens only to where a document starts.
+class DocumentStart : public YAML::EventHandler {
+ public:
+  const YAML::Mark& mark() const { return mark_; }
+
+  void OnDocumentStart(const YAML::Mark& mark) override { mark_ = mark; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+
+ private:
+  YAML::Mark mark_;
+};
+
+Place At(const std::string& file, const YAML::Mark& mark) {
+  return mark.line < 0 ? Place{file, 0, 0, ""} : Place{file, mark.line + 1, mark.column + 1, ""};
+}
+
+}  // namespace
+
+bool ParseYamlDocument(const std::string& file, const std::string& text, YAML::Node& root,
+                       FaultList& faults) {
+  // yaml-cpp would silently end the document there.
+  if (text.find('\0') != std::string::npos) {
+    faults.Add({file, 0, 0, ""}, "holds a NUL byte; text in UTF-8 is wanted");
+    return false;
+  }
+  try {
+    root.reset(YAML::Load(text));
+    // YAML::LoadAll would not return from a text like ",": it takes it for ever more documents.
+    std::istringstream stream(text);
+    YAML::Parser parser(stream);
+    DocumentStart start;
+    if (!parser.HandleNextDocument(start) || !parser.HandleNextDocument(start)) return true;
+    faults.Add(At(file, start.mark()), "the YAML document ends before this; one per file is read");
+  } catch (const YAML::Exception& error) {
+    faults.Add(At(file, error.mark), absl::StrCat("this is not YAML: ", error.msg));
+  }
+  return false;
+}
+
+}  // namespace levee

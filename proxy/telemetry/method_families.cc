@@ -1,0 +1,111 @@
+#include "telemetry/families.h"
+
+namespace levee {
+namespace {
+
+using prometheus::MetricType;
+
+constexpr auto kCodes = kAllOf<StatusCode, kStatusCodes>;
+
+// Every pair of trigger and code would be 119 series a method, nearly all of them impossible. So
+// each trigger starts with the code that it mostly comes with, and the others appear when they
+// happen.
+StatusCode UsualCode(RetryTrigger trigger) {
+  switch (trigger) {
+    case RetryTrigger::kTimeout:
+      return StatusCode::kDeadlineExceeded;
+    case RetryTrigger::kHedge:  // Follows no failure.
+      return StatusCode::kOk;
+    default:
+      return StatusCode::kUnavailable;
+  }
+}
+
+void CollectCallCodes(const std::vector<MethodRow>& rows, FamilySink sink) {
+  Family calls(sink, MetricType::Counter, "levee_calls_total",
+               "Calls ended, by the status code that the caller saw.");
+  for (const MethodRow& row : rows) {
+    for (StatusCode code : kCodes) {
+      calls.Add({{"upstream", row.first}, {"method", row.second}, {"code", StatusCodeName(code)}},
+                Sum(row.shards, &MethodSeries::calls, code));
+    }
+  }
+}
+
+void CollectCallDurations(const std::vector<MethodRow>& rows, FamilySink sink) {
+  Family duration(sink, MetricType::Histogram, "levee_call_duration_seconds",
+                  "Time from a call's arrival to its end.");
+  for (const MethodRow& row : rows) {
+    duration.Add({{"upstream", row.first}, {"method", row.second}},
+                 SumHistogram(row.shards, &MethodSeries::call_duration, kNanosPerSecond));
+  }
+}
+
+void CollectAttemptCodes(const std::vector<MethodRow>& rows, FamilySink sink) {
+  Family attempts(sink, MetricType::Counter, "levee_attempts_total",
+                  "Attempts ended, by status code.");
+  for (const MethodRow& row : rows) {
+    for (StatusCode code : kCodes) {
+      attempts.Add(
+          {{"upstream", row.first}, {"method", row.second}, {"code", StatusCodeName(code)}},
+          Sum(row.shards, &MethodSeries::attempts, code));
+    }
+  }
+}
+
+void CollectAttemptsPerCall(const std::vector<MethodRow>& rows, FamilySink sink) {
+  Family per_call(sink, MetricType::Histogram, "levee_call_attempts",
+                  "Attempts per call that was attempted, transparent retries excluded.");
+  for (const MethodRow& row : rows) {
+    per_call.Add({{"upstream", row.first}, {"method", row.second}, {"result", "ok"}},
+                 SumHistogram(row.shards, &MethodSeries::attempts_ok, kUnits));
+    per_call.Add({{"upstream", row.first}, {"method", row.second}, {"result", "error"}},
+                 SumHistogram(row.shards, &MethodSeries::attempts_error, kUnits));
+  }
+}
+
+void CollectRetries(const std::vector<MethodRow>& rows, FamilySink sink) {
+  Family retries(sink, MetricType::Counter, "levee_retries_total",
+                 "Retries started, by what made them necessary and the code of that failure.");
+  for (const MethodRow& row : rows) {
+    for (RetryTrigger trigger : kAllOf<RetryTrigger, kRetryTriggers>) {
+      for (StatusCode code : kCodes) {
+        const uint64_t count = Sum(row.shards, &MethodSeries::retries, trigger, code);
+        if (count == 0 && code != UsualCode(trigger)) continue;
+        retries.Add({{"upstream", row.first},
+                     {"method", row.second},
+                     {"trigger", RetryTriggerName(trigger)},
+                     {"code", StatusCodeName(code)}},
+                    count);
+      }
+    }
+  }
+}
+
+void CollectRetriesRefused(const std::vector<MethodRow>& rows, FamilySink sink) {
+  Family refused(sink, MetricType::Counter, "levee_retries_refused_total",
+                 "Calls that a retry was wanted for but not made, by reason.");
+  for (const MethodRow& row : rows) {
+    for (RefusalReason reason : kAllOf<RefusalReason, kRefusalReasons>) {
+      refused.Add(
+          {{"upstream", row.first}, {"method", row.second}, {"reason", RefusalReasonName(reason)}},
+          Sum(row.shards, &MethodSeries::retries_refused, reason));
+    }
+  }
+}
+
+}  // namespace
+
+void CollectCalls(const std::vector<MethodRow>& rows, FamilySink sink) {
+  CollectCallCodes(rows, sink);
+  CollectCallDurations(rows, sink);
+}
+
+void CollectAttempts(const std::vector<MethodRow>& rows, FamilySink sink) {
+  CollectAttemptCodes(rows, sink);
+  CollectAttemptsPerCall(rows, sink);
+  CollectRetries(rows, sink);
+  CollectRetriesRefused(rows, sink);
+}
+
+}  // namespace levee

@@ -1,0 +1,91 @@
+#include "telemetry/families.h"
+
+namespace levee {
+namespace {
+
+using prometheus::MetricType;
+
+// A family with the label `upstream` only.
+template <typename Member>
+void CollectByUpstream(const std::vector<UpstreamRow>& rows, Member UpstreamSeries::*member,
+                       MetricType type, std::string_view name, std::string_view help,
+                       FamilySink sink) {
+  Family family(sink, type, name, help);
+  for (const UpstreamRow& row : rows) {
+    if constexpr (requires(Member cell) { cell.ReadSum(); }) {
+      family.Add({{"upstream", row.first}}, SumHistogram(row.shards, member, kNanosPerSecond));
+    } else {
+      family.Add({{"upstream", row.first}}, Sum(row.shards, member));
+    }
+  }
+}
+
+void CollectUpstreamRetries(const std::vector<UpstreamRow>& rows, FamilySink sink) {
+  CollectByUpstream(rows, &UpstreamSeries::attempt_duration, MetricType::Histogram,
+                    "levee_attempt_duration_seconds", "Time from an attempt's start to its end.",
+                    sink);
+  CollectByUpstream(rows, &UpstreamSeries::retry_delay, MetricType::Histogram,
+                    "levee_call_retry_delay_seconds",
+                    "Time that a retried call spent with no attempt active.", sink);
+  CollectByUpstream(rows, &UpstreamSeries::retry_backoff, MetricType::Histogram,
+                    "levee_retry_backoff_seconds",
+                    "Delays before retries, as chosen by backoff or advice.", sink);
+  CollectByUpstream(rows, &UpstreamSeries::transparent_retries, MetricType::Counter,
+                    "levee_transparent_retries_total",
+                    "Retries of requests that surely were not processed, also counted in "
+                    "levee_retries_total.",
+                    sink);
+}
+
+void CollectAppRetries(const std::vector<UpstreamRow>& rows, FamilySink sink) {
+  Family app(sink, MetricType::Counter, "levee_app_retries_total",
+             "Calls that arrived as the application's own retries.");
+  for (const UpstreamRow& row : rows) {
+    app.Add({{"upstream", row.first}, {"action", "admitted"}},
+            Sum(row.shards, &UpstreamSeries::app_retries_admitted));
+    app.Add({{"upstream", row.first}, {"action", "refused"}},
+            Sum(row.shards, &UpstreamSeries::app_retries_refused));
+  }
+}
+
+void CollectMarks(const std::vector<UpstreamRow>& rows, FamilySink sink) {
+  Family marks(sink, MetricType::Counter, "levee_overload_marks_total",
+               "Answers that said not to retry, received from upstreams and sent to callers.");
+  for (const UpstreamRow& row : rows) {
+    for (OverloadScope scope : kAllOf<OverloadScope, kOverloadScopes>) {
+      const std::string_view name = OverloadScopeName(scope);
+      marks.Add({{"upstream", row.first}, {"direction", "received"}, {"scope", name}},
+                Sum(row.shards, &UpstreamSeries::marks_received, scope));
+      marks.Add({{"upstream", row.first}, {"direction", "sent"}, {"scope", name}},
+                Sum(row.shards, &UpstreamSeries::marks_sent, scope));
+    }
+  }
+}
+
+void CollectConnections(const std::vector<UpstreamRow>& rows, FamilySink sink) {
+  CollectByUpstream(rows, &UpstreamSeries::connections, MetricType::Gauge,
+                    "levee_upstream_connections", "Open connections to endpoints.", sink);
+}
+
+void CollectEndpoints(const std::vector<UpstreamRow>& rows, FamilySink sink) {
+  Family endpoints(sink, MetricType::Gauge, "levee_endpoints",
+                   "Endpoints by state; each worker has its own view and counts them once.");
+  for (const UpstreamRow& row : rows) {
+    for (EndpointState state : kAllOf<EndpointState, kEndpointStates>) {
+      endpoints.Add({{"upstream", row.first}, {"state", EndpointStateName(state)}},
+                    Sum(row.shards, &UpstreamSeries::endpoints, state));
+    }
+  }
+}
+
+}  // namespace
+
+void CollectUpstreams(const std::vector<UpstreamRow>& rows, FamilySink sink) {
+  CollectUpstreamRetries(rows, sink);
+  CollectAppRetries(rows, sink);
+  CollectMarks(rows, sink);
+  CollectConnections(rows, sink);
+  CollectEndpoints(rows, sink);
+}
+
+}  // namespace levee

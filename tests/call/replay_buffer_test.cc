@@ -1,0 +1,106 @@
+#include "call/replay_buffer.h"
+
+#include <string>
+#include <string_view>
+
+#include "gtest/gtest.h"
+
+namespace levee {
+namespace {
+
+Chunk ToChunk(std::string_view text) {
+  return Chunk::Copy({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+}
+
+std::string Text(const ReplayBuffer& buffer) {
+  std::string text;
+  for (const Chunk& chunk : buffer.chunks())
+    text.append(chunk.bytes().begin(), chunk.bytes().end());
+  return text;
+}
+
+class ReplayBufferTest : public testing::Test {
+ protected:
+  ReplayMemory memory_{100};
+  ReplayLease lease_{memory_};
+};
+
+TEST_F(ReplayBufferTest, KeepsChunksInOrderWithoutCopyingThem) {
+  ReplayBuffer buffer(10, lease_);
+  const Chunk first = ToChunk("abc");
+  EXPECT_EQ(buffer.Add(first), ReplayBuffer::Kept::kYes);
+  EXPECT_EQ(buffer.Add(ToChunk("def")), ReplayBuffer::Kept::kYes);
+  EXPECT_EQ(Text(buffer), "abcdef");
+  EXPECT_EQ(buffer.chunks()[0].data(), first.data());
+  EXPECT_EQ(buffer.bytes(), 6u);
+  EXPECT_EQ(lease_.used(), 6);
+}
+
+TEST_F(ReplayBufferTest, KeepsUpToItsLimit) {
+  ReplayBuffer buffer(6, lease_);
+  EXPECT_EQ(buffer.Add(ToChunk("abc")), ReplayBuffer::Kept::kYes);
+  EXPECT_EQ(buffer.Add(ToChunk("def")), ReplayBuffer::Kept::kYes);
+  EXPECT_EQ(buffer.Add(ToChunk("g")), ReplayBuffer::Kept::kOverLimit);
+  EXPECT_EQ(Text(buffer), "abcdef");
+  EXPECT_EQ(lease_.used(), 6);
+}
+
+TEST_F(ReplayBufferTest, WithoutALimitToSpeakOfNothingIsKept) {
+  ReplayBuffer buffer(0, lease_);
+  EXPECT_EQ(buffer.Add(Chunk()), ReplayBuffer::Kept::kYes);
+  EXPECT_EQ(buffer.Add(ToChunk("a")), ReplayBuffer::Kept::kOverLimit);
+}
+
+TEST_F(ReplayBufferTest, SaysWhenTheMemoryOfAllCallsIsUsedUp) {
+  ReplayBuffer large(200, lease_);
+  EXPECT_EQ(large.Add(ToChunk(std::string(90, 'x'))), ReplayBuffer::Kept::kYes);
+  ReplayBuffer buffer(200, lease_);
+  EXPECT_EQ(buffer.Add(ToChunk(std::string(11, 'x'))), ReplayBuffer::Kept::kNoMemory);
+  EXPECT_EQ(buffer.Add(ToChunk(std::string(10, 'x'))), ReplayBuffer::Kept::kYes);
+}
+
+TEST_F(ReplayBufferTest, AnEmptyChunkTakesNoPlace) {
+  ReplayBuffer buffer(10, lease_);
+  EXPECT_EQ(buffer.Add(Chunk()), ReplayBuffer::Kept::kYes);
+  EXPECT_TRUE(buffer.chunks().empty());
+}
+
+TEST_F(ReplayBufferTest, WhatIsPendingFollowsAndIsNotCounted) {
+  ReplayBuffer buffer(4, lease_);
+  EXPECT_EQ(buffer.Add(ToChunk("abc")), ReplayBuffer::Kept::kYes);
+  buffer.AddPending(ToChunk("defgh"));
+  EXPECT_EQ(Text(buffer), "abcdefgh");
+  EXPECT_EQ(buffer.bytes(), 3u);
+  EXPECT_EQ(lease_.used(), 3);
+}
+
+TEST_F(ReplayBufferTest, ClearingReturnsTheMemory) {
+  ReplayBuffer buffer(10, lease_);
+  EXPECT_EQ(buffer.Add(ToChunk("abc")), ReplayBuffer::Kept::kYes);
+  buffer.AddPending(ToChunk("defgh"));
+  buffer.Clear();
+  buffer.Clear();
+  EXPECT_TRUE(buffer.chunks().empty());
+  EXPECT_EQ(lease_.used(), 0);
+}
+
+TEST_F(ReplayBufferTest, DestroyingReturnsTheMemory) {
+  {
+    ReplayBuffer buffer(10, lease_);
+    EXPECT_EQ(buffer.Add(ToChunk("abc")), ReplayBuffer::Kept::kYes);
+  }
+  EXPECT_EQ(lease_.used(), 0);
+}
+
+TEST_F(ReplayBufferTest, ChunksOutliveTheBuffer) {
+  Chunk shared;
+  {
+    ReplayBuffer buffer(10, lease_);
+    EXPECT_EQ(buffer.Add(ToChunk("abc")), ReplayBuffer::Kept::kYes);
+    shared = buffer.chunks()[0];
+  }
+  EXPECT_EQ(std::string(shared.bytes().begin(), shared.bytes().end()), "abc");
+}
+
+}  // namespace
+}  // namespace levee

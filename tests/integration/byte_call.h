@@ -1,0 +1,88 @@
+// Calls by a real gRPC client, in straight lines.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "grpcpp/generic/generic_stub.h"
+#include "grpcpp/grpcpp.h"
+#include "integration/child.h"
+#include "integration/faulty_service.h"
+
+namespace levee {
+
+using ChannelPtr = std::shared_ptr<grpc::Channel>;
+
+// A channel with a connection of its own and without gRPC's retries, so that every attempt at the
+// service is the sidecar's.
+ChannelPtr NewChannel(const std::string& target, grpc::ChannelArguments arguments = {});
+
+// A call of any type. Every function waits for what it starts; the call's deadline (kPatience,
+// unless the context is given another) bounds it. One thread.
+class ByteCall {
+ public:
+  ByteCall(const ChannelPtr& channel, const std::string& method);
+  // Cancels the call if it has not been finished.
+  ~ByteCall();
+  ByteCall(const ByteCall&) = delete;
+  ByteCall& operator=(const ByteCall&) = delete;
+
+  // To be changed before Start.
+  grpc::ClientContext& context() { return context_; }
+
+  bool Start();
+  bool Write(const std::string& message);
+  bool HalfClose();
+  bool ReadHead();
+  std::optional<std::string> Read();
+  grpc::Status Finish();
+
+  // Write in two steps: false from WaitWritten only if the call is over.
+  void BeginWrite(const std::string& message);
+  bool WaitWritten() { return Wait(Op::kWrite); }
+
+  Fields head() const;
+  Fields trailers() const;
+
+ private:
+  enum class Op { kStart, kWrite, kHalfClose, kHead, kRead, kFinish };
+  static constexpr int kOps = 6;
+
+  void* Begin(Op op);
+  bool Wait(Op op);
+
+  const std::string method_;
+  grpc::ClientContext context_;
+  grpc::CompletionQueue queue_;
+  grpc::GenericStub stub_;
+  std::unique_ptr<grpc::GenericClientAsyncReaderWriter> stream_;
+  std::array<bool, kOps> pending_{};
+  std::array<bool, kOps> result_{};
+  grpc::Status status_;
+  bool finished_ = false;
+};
+
+// What the caller of a unary call gets.
+struct Reply {
+  grpc::Status status;
+  std::string body;
+  Fields head;
+  Fields trailers;
+};
+using Setup = std::function<void(grpc::ClientContext&)>;
+Reply CallUnary(const ChannelPtr& channel, const std::string& body = "hello",
+                const Setup& setup = nullptr, const std::string& method = "/test.Echo/Unary");
+
+// Many unary calls, spread over the channels.
+struct Load {
+  int calls = 0;
+  double per_second = 0;  // 0: whenever one of `at_once` ends
+  int at_once = 16;
+};
+std::map<grpc::StatusCode, int> RunLoad(const std::vector<ChannelPtr>& channels, const Load& load);
+
+}  // namespace levee

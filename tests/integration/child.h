@@ -1,0 +1,59 @@
+// A program that runs as a child of the tests.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace levee {
+
+// How long a test waits for what must happen. Far beyond what it takes, since it only bounds tests
+// that fail; a loaded machine must not make one.
+inline constexpr std::chrono::seconds kPatience{20};
+
+// Starts on construction; killed and reaped by the destructor, and by the kernel should the tests
+// crash. One thread, which must outlive it.
+class Child {
+ public:
+  Child(const std::string& program, const std::vector<std::string>& arguments);
+  ~Child();
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  int pid() const { return pid_; }
+
+  // The next line of its standard output, without line end; nullopt at the end or after kPatience.
+  std::optional<std::string> ReadLine();
+
+  // What it has written to standard error so far.
+  std::string Errors() const;
+
+  void Signal(int signal) const;
+
+  // Its exit code, or 128 and the signal that ended it; nullopt if it still runs after kPatience.
+  std::optional<int> WaitForExit();
+
+  // Memory in use by the process alone, from the kernel's accounts.
+  long ResidentBytes() const;
+
+ private:
+  bool WaitReadable(int fd) const;
+
+  int pid_ = -1;
+  int pidfd_ = -1;
+  int output_ = -1;
+  int errors_ = -1;
+  std::string unread_;
+  std::optional<int> exit_;
+};
+
+// What a program that ends by itself left behind.
+struct Ended {
+  std::optional<int> exit;
+  std::string output;
+  std::string errors;
+};
+Ended RunToEnd(const std::string& program, const std::vector<std::string>& arguments);
+
+}  // namespace levee

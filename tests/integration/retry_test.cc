@@ -1,0 +1,292 @@
+// Retries as a real service and a real client see them.
+#include <string>
+
+#include "gmock/gmock.h"
+#include "integration/byte_call.h"
+#include "integration/faulty_service.h"
+#include "integration/sidecar_process.h"
+#include "levee/wire/v1/rpc_status.pb.h"
+
+namespace levee {
+namespace {
+
+using grpc::StatusCode;
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+
+// Section A of the checks: 4 attempts and no want of budget.
+std::string Patient(const std::string& more = "") {
+  return "{max_attempts: 4, exhausted: keep, min_remaining: off, budget: {ratio: 100}, backoff: "
+         "{initial: 1ms, max: 5ms}" +
+         more + "}";
+}
+
+class Retrying {
+ public:
+  Retrying(FaultyService::Script script, const std::string& retry)
+      : service(std::move(script)),
+        sidecar({.endpoints = {service.address()}, .retry = retry}),
+        channel(NewChannel(sidecar.address())) {}
+
+  // How long after the attempt before it the n-th one (2-based) arrived.
+  milliseconds Gap(size_t n) const {
+    const auto seen = service.seen();
+    return std::chrono::duration_cast<milliseconds>(seen.at(n - 1).at - seen.at(n - 2).at);
+  }
+
+  FaultyService service;
+  SidecarProcess sidecar;
+  ChannelPtr channel;
+};
+
+FaultyService::Script FailOnceWith(FieldList trailers) {
+  return [trailers](const SeenCall& call) {
+    if (call.number > 1) return Answer();
+    Answer answer = Fails(StatusCode::UNAVAILABLE);
+    answer.trailers = trailers;
+    return answer;
+  };
+}
+
+TEST(Retries, TwoFailuresAreHiddenFromTheCaller) {  // A1, A2
+  Retrying run(FailFirst(2), Patient());
+  const Reply reply = CallUnary(run.channel, "body");
+  EXPECT_TRUE(reply.status.ok()) << reply.status.error_message();
+  EXPECT_EQ(reply.body, "body");
+  const auto seen = run.service.seen();
+  ASSERT_EQ(seen.size(), 3u);
+  EXPECT_EQ(Values(seen[0].metadata, "grpc-previous-rpc-attempts"), "");
+  EXPECT_EQ(Values(seen[1].metadata, "grpc-previous-rpc-attempts"), "1");
+  EXPECT_EQ(Values(seen[2].metadata, "grpc-previous-rpc-attempts"), "2");
+}
+
+TEST(Retries, TheLastFailureArrivesWhenAllAttemptsFail) {  // A3
+  Retrying run(
+      [](const SeenCall& call) {
+        Answer answer = Fails(StatusCode::UNAVAILABLE, "failure " + std::to_string(call.number));
+        answer.trailers = {{"x-number", std::to_string(call.number)}};
+        return answer;
+      },
+      Patient());
+  const Reply reply = CallUnary(run.channel);
+  EXPECT_EQ(reply.status.error_code(), StatusCode::UNAVAILABLE);
+  EXPECT_EQ(reply.status.error_message(), "failure 4");
+  EXPECT_EQ(Values(reply.trailers, "x-number"), "4");
+  EXPECT_EQ(run.service.calls(), 4);
+}
+
+TEST(Retries, ACodeThatIsNotListedIsNotRetried) {  // A4
+  Retrying run([](const SeenCall&) { return Fails(StatusCode::INTERNAL, "broken"); }, Patient());
+  const Reply reply = CallUnary(run.channel);
+  EXPECT_EQ(reply.status.error_code(), StatusCode::INTERNAL);
+  EXPECT_EQ(reply.status.error_message(), "broken");
+  EXPECT_EQ(run.service.calls(), 1);
+}
+
+TEST(Retries, TheReplayedRequestEqualsTheFirst) {  // A18
+  Retrying run(
+      [](const SeenCall& call) {
+        Answer answer = call.number == 1 ? Fails(StatusCode::UNAVAILABLE) : Answer();
+        answer.read_first = true;
+        return answer;
+      },
+      Patient());
+  ByteCall call(run.channel, "/test.Echo/Collect");
+  ASSERT_TRUE(call.Start());
+  std::string sent;
+  for (int i = 0; i < 50; ++i) {
+    const std::string message = std::to_string(i) + std::string(1000, 'm');
+    sent += message;
+    ASSERT_TRUE(call.Write(message));
+  }
+  ASSERT_TRUE(call.HalfClose());
+  EXPECT_TRUE(call.Read() == sent);
+  EXPECT_TRUE(call.Finish().ok());
+  EXPECT_EQ(run.service.calls(), 2);
+  EXPECT_TRUE(run.sidecar.WaitForSum("levee_replay_buffer_bytes", {}, 0));  // A19
+}
+
+TEST(Retries, ABodyBeyondTheBufferIsNotReplayed) {  // A13
+  Retrying run(
+      [](const SeenCall&) {
+        Answer answer = Fails(StatusCode::UNAVAILABLE, "too much");
+        answer.read_first = true;
+        return answer;
+      },
+      Patient(", buffer: 64KiB"));
+  const Reply reply = CallUnary(run.channel, std::string(100 * 1024, 'b'));
+  EXPECT_EQ(reply.status.error_code(), StatusCode::UNAVAILABLE);
+  EXPECT_EQ(reply.status.error_message(), "too much");
+  EXPECT_EQ(run.service.calls(), 1);
+  EXPECT_EQ(run.service.bytes_read(), 100 * 1024);
+  EXPECT_TRUE(run.sidecar.WaitForSum("levee_retries_refused_total", {}, 1));
+}
+
+TEST(Retries, AFailureAfterAMessageIsNotRetried) {  // A9
+  Retrying run(
+      [](const SeenCall&) {
+        Answer answer = Fails(StatusCode::UNAVAILABLE, "broke off");
+        answer.fail_after = 1;
+        return answer;
+      },
+      Patient());
+  ByteCall call(run.channel, "/test.Echo/Stream");
+  ASSERT_TRUE(call.Start());
+  ASSERT_TRUE(call.Write("3 10"));
+  ASSERT_TRUE(call.HalfClose());
+  EXPECT_TRUE(call.Read().has_value());
+  EXPECT_FALSE(call.Read().has_value());
+  EXPECT_EQ(call.Finish().error_message(), "broke off");
+  EXPECT_EQ(run.service.calls(), 1);
+  EXPECT_TRUE(run.sidecar.WaitForSum("levee_retries_refused_total", {R"(reason="committed")"}, 1));
+}
+
+TEST(Retries, AHeldHeadIsForgottenWhenTheAttemptFails) {  // A8
+  Retrying run(
+      [](const SeenCall& call) {
+        Answer answer = call.number == 1 ? Fails(StatusCode::UNAVAILABLE) : Answer();
+        answer.read_first = true;
+        answer.send_head = true;
+        answer.head = {{"x-number", std::to_string(call.number)}};
+        return answer;
+      },
+      Patient(", hold: 10s"));
+  const Reply reply = CallUnary(run.channel);
+  EXPECT_TRUE(reply.status.ok()) << reply.status.error_message();
+  EXPECT_EQ(Values(reply.head, "x-number"), "2");
+}
+
+TEST(Retries, WithCommitHeadersAHeadCommits) {  // A8
+  Retrying run(
+      [](const SeenCall&) {
+        Answer answer = Fails(StatusCode::UNAVAILABLE);
+        answer.read_first = true;
+        answer.send_head = true;
+        return answer;
+      },
+      Patient(", commit: headers"));
+  EXPECT_EQ(CallUnary(run.channel).status.error_code(), StatusCode::UNAVAILABLE);
+  EXPECT_EQ(run.service.calls(), 1);
+}
+
+TEST(Retries, PushbackIsTheDelay) {  // A33
+  Retrying run(FailOnceWith({{"grpc-retry-pushback-ms", "300"}}), Patient());
+  EXPECT_TRUE(CallUnary(run.channel).status.ok());
+  EXPECT_GE(run.Gap(2), milliseconds(295));
+  EXPECT_LT(run.Gap(2), milliseconds(3000));
+}
+
+TEST(Retries, APushbackOfZeroRetriesAtOnce) {  // A34
+  Retrying run(FailOnceWith({{"grpc-retry-pushback-ms", "0"}}),
+               "{max_attempts: 2, budget: {ratio: 1}, min_remaining: off, "
+               "backoff: {initial: 10s, max: 10s, jitter: none}}");
+  EXPECT_TRUE(CallUnary(run.channel).status.ok());
+  EXPECT_LT(run.Gap(2), milliseconds(5000));
+}
+
+TEST(Retries, NegativeAndUnreadablePushbackEndRetrying) {  // A36, A37
+  for (const FieldList& trailers : {FieldList{{"grpc-retry-pushback-ms", "-1"}},
+                                    FieldList{{"grpc-retry-pushback-ms", "xxx"}}}) {
+    Retrying run(FailOnceWith(trailers), Patient());
+    EXPECT_EQ(CallUnary(run.channel).status.error_code(), StatusCode::UNAVAILABLE)
+        << trailers[0].second;
+    EXPECT_EQ(run.service.calls(), 1) << trailers[0].second;
+  }
+}
+
+TEST(Retries, AnAttemptTimeoutCancelsTheAttempt) {  // A30
+  Retrying run(
+      [](const SeenCall& call) {
+        Answer answer;
+        if (call.number == 1) answer.delay = std::chrono::seconds(15);
+        return answer;
+      },
+      Patient(", attempt_timeout: 1s, failures: [timeout]"));
+  EXPECT_TRUE(CallUnary(run.channel).status.ok());
+  EXPECT_EQ(run.service.calls(), 2);
+  EXPECT_TRUE(run.service.WaitFor([&] { return run.service.cancelled() == 1; }));
+}
+
+TEST(Retries, TheLastAttemptTimeoutIsADeadlineExceeded) {  // A30, A68
+  Retrying run([](const SeenCall&) { return Answer(); }, Patient(", attempt_timeout: 100ms"));
+  ByteCall call(run.channel, "/test.Echo/Sleep");
+  ASSERT_TRUE(call.Start());
+  ASSERT_TRUE(call.HalfClose());
+  EXPECT_EQ(call.Finish().error_code(), StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_EQ(run.service.calls(), 1);
+}
+
+TEST(Retries, ABackoffBeyondTheDeadlineIsNotBegun) {  // A23
+  Retrying run(AlwaysFail(), "{backoff: {initial: 18s, max: 18s, jitter: none}}");
+  const auto start = std::chrono::steady_clock::now();
+  const Reply reply = CallUnary(run.channel, "x", [](grpc::ClientContext& context) {
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(15));
+  });
+  EXPECT_EQ(reply.status.error_code(), StatusCode::UNAVAILABLE);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+  EXPECT_TRUE(run.sidecar.WaitForSum("levee_retries_refused_total", {R"(reason="deadline")"}, 1));
+}
+
+TEST(Retries, ACancellationInBackoffStartsNoAttempt) {  // A25
+  Retrying run(AlwaysFail(), "{backoff: {initial: 60s, max: 60s, jitter: none}}");
+  ByteCall call(run.channel, "/test.Echo/Unary");
+  // Without a deadline the backoff is begun.
+  call.context().set_deadline(std::chrono::system_clock::time_point::max());
+  ASSERT_TRUE(call.Start());
+  ASSERT_TRUE(run.service.WaitFor([&] { return run.service.calls() == 1; }));
+  call.context().TryCancel();
+  EXPECT_EQ(call.Finish().error_code(), StatusCode::CANCELLED);
+  EXPECT_TRUE(run.sidecar.WaitForSum("levee_calls_total", {R"(code="CANCELLED")"}, 1));
+  EXPECT_EQ(run.service.calls(), 1);
+}
+
+// What the details of a marked answer say.
+wire::v1::ErrorInfo MarkIn(const grpc::Status& status) {
+  wire::v1::RpcStatus details;
+  EXPECT_TRUE(details.ParseFromString(status.error_details()));
+  EXPECT_EQ(details.code(), status.error_code());  // A67
+  wire::v1::ErrorInfo info;
+  if (details.details_size() > 0) info.ParseFromString(details.details(0).value());
+  return info;
+}
+
+TEST(Marks, MaxAttemptsUsedUpKeepTheCodeAndMarkIt) {  // A62
+  Retrying run(AlwaysFail(), "{budget: {ratio: 100}, backoff: {initial: 1ms}}");
+  const Reply reply = CallUnary(run.channel);
+  EXPECT_EQ(reply.status.error_code(), StatusCode::UNAVAILABLE);
+  EXPECT_EQ(reply.status.error_message(), "scripted");
+  EXPECT_EQ(Values(reply.trailers, "levee-overload"),
+            "service;reason=max_attempts;upstream=shop;hops=1");
+  EXPECT_EQ(Values(reply.trailers, "grpc-retry-pushback-ms"), "-1");
+  const auto info = MarkIn(reply.status);
+  EXPECT_EQ(info.reason(), "OVERLOADED_DO_NOT_RETRY");
+  EXPECT_EQ(info.domain(), "levee");
+  EXPECT_EQ(info.metadata().at("attempts"), "3");
+  EXPECT_EQ(run.service.calls(), 3);
+}
+
+TEST(Marks, ABudgetUsedUpIsAnsweredWithTheAgreedCode) {  // A62
+  Retrying run(AlwaysFail(), "{budget: {ratio: 0, floor: {per_second: 0}}}");
+  const Reply reply = CallUnary(run.channel);
+  EXPECT_EQ(reply.status.error_code(), StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(reply.status.error_message(), HasSubstr("overloaded, do not retry"));
+  EXPECT_THAT(reply.status.error_message(), HasSubstr("last UNAVAILABLE: scripted"));
+  EXPECT_EQ(Values(reply.trailers, "levee-overload"), "service;reason=budget;upstream=shop;hops=1");
+  EXPECT_EQ(Values(reply.trailers, "grpc-retry-pushback-ms"), "-1");
+  EXPECT_EQ(MarkIn(reply.status).metadata().at("original_code"), "UNAVAILABLE");
+  EXPECT_EQ(run.service.calls(), 1);
+}
+
+TEST(Marks, AMarkThatIsReceivedIsPassedOnWithOneMoreHop) {  // A63
+  Retrying below(AlwaysFail(), "{budget: {ratio: 0, floor: {per_second: 0}}}");
+  SidecarProcess above({.endpoints = {below.sidecar.address()},
+                        .retry = "{codes: [UNAVAILABLE, RESOURCE_EXHAUSTED]}"});
+  const Reply reply = CallUnary(NewChannel(above.address()));
+  EXPECT_EQ(reply.status.error_code(), StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(Values(reply.trailers, "levee-overload"), "service;reason=budget;upstream=shop;hops=2");
+  EXPECT_EQ(MarkIn(reply.status).metadata().at("original_code"), "UNAVAILABLE");
+  EXPECT_EQ(below.service.calls(), 1);
+}
+
+}  // namespace
+}  // namespace levee

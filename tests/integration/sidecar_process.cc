@@ -1,0 +1,131 @@
+#include "integration/sidecar_process.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <sstream>
+#include <utility>
+
+#include "gtest/gtest.h"
+#include "integration/tcp.h"
+
+namespace levee {
+
+std::string ConfigText(const ConfigParts& parts) {
+  std::string endpoints;
+  for (const std::string& endpoint : parts.endpoints) {
+    endpoints += (endpoints.empty() ? "\"" : ", \"") + endpoint + "\"";
+  }
+  return "listeners: [{name: egress, address: \"127.0.0.1:0\"}]\n"
+         "metrics: {address: \"127.0.0.1:0\"}\n"
+         "admin: {address: none}\n"
+         "upstreams: [{name: shop, endpoints: [" +
+         endpoints + "]" + parts.upstream +
+         "}]\n"
+         "routes: [{upstream: shop, policy: test}]\n"
+         "policies: [{name: test, retry: " +
+         parts.retry + parts.policy + "}]\n" + parts.more;
+}
+
+TempFile::TempFile(const std::string& text) : path_(testing::TempDir() + "levee-XXXXXX") {
+  const int fd = mkstemp(path_.data());
+  EXPECT_EQ(write(fd, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  close(fd);
+}
+
+TempFile::~TempFile() { unlink(path_.c_str()); }
+
+SidecarProcess::SidecarProcess(const ConfigParts& parts, const std::vector<std::string>& arguments)
+    : config_(std::make_unique<TempFile>(ConfigText(parts))) {
+  std::vector<std::string> all = {"--config", config_->path()};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  Start(std::move(all));
+}
+
+std::unique_ptr<SidecarProcess> SidecarProcess::Run(std::vector<std::string> arguments) {
+  std::unique_ptr<SidecarProcess> sidecar(new SidecarProcess);
+  sidecar->Start(std::move(arguments));
+  return sidecar;
+}
+
+void SidecarProcess::Start(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "run");
+  child_ = std::make_unique<Child>(LEVEE_BINARY, arguments);
+  while (!addresses_.contains("metrics")) {
+    const auto line = child_->ReadLine();
+    if (!line.has_value()) break;
+    std::istringstream words(*line);
+    std::string listening, name, address;
+    words >> listening >> name >> address;
+    EXPECT_EQ(listening, "listening") << *line;
+    addresses_[name] = address;
+  }
+  EXPECT_TRUE(addresses_.contains("metrics")) << child_->Errors();
+}
+
+SidecarProcess::~SidecarProcess() {
+  const std::string errors = child_->Errors();
+  const bool broken = errors.find("Sanitizer") != std::string::npos ||
+                      errors.find("runtime error") != std::string::npos ||
+                      errors.find("invariant broken") != std::string::npos;
+  if (broken || testing::Test::HasFailure()) {
+    EXPECT_FALSE(broken);
+    std::fprintf(stderr, "the sidecar said:\n%s\n", errors.c_str());
+  }
+}
+
+const std::string& SidecarProcess::address(const std::string& name) const {
+  static const std::string nowhere = "127.0.0.1:1";
+  const auto found = addresses_.find(name);
+  return found == addresses_.end() ? nowhere : found->second;
+}
+
+std::map<std::string, double> SidecarProcess::Scrape() const {
+  const HttpAnswer answer = HttpGet(address("metrics"), "/metrics");
+  EXPECT_EQ(answer.status, 200);
+  std::map<std::string, double> values;
+  std::istringstream lines(answer.body);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t space = line.rfind(' ');
+    if (line.starts_with('#') || space == std::string::npos) continue;
+    values[line.substr(0, space)] = std::strtod(line.c_str() + space, nullptr);
+  }
+  return values;
+}
+
+double SidecarProcess::Metric(const std::string& series) const {
+  const auto values = Scrape();
+  const auto found = values.find(series);
+  return found == values.end() ? 0 : found->second;
+}
+
+double SidecarProcess::Sum(std::string_view name, const std::vector<std::string>& labels) const {
+  double sum = 0;
+  for (const auto& [series, value] : Scrape()) {
+    bool counts = series.substr(0, series.find('{')) == name;
+    for (const std::string& label : labels) {
+      counts = counts && series.find(label) != std::string::npos;
+    }
+    if (counts) sum += value;
+  }
+  return sum;
+}
+
+bool SidecarProcess::WaitForSum(std::string_view name, const std::vector<std::string>& labels,
+                                double value) const {
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  double last = 0;
+  do {
+    last = Sum(name, labels);
+    if (last == value) return true;
+  } while (std::chrono::steady_clock::now() < deadline);
+  ADD_FAILURE() << name << " is " << last << ", never " << value;
+  return false;
+}
+
+int SidecarProcess::HttpStatus(const std::string& path) const {
+  return HttpGet(address("metrics"), path).status;
+}
+
+}  // namespace levee

@@ -1,0 +1,85 @@
+// The real binary, with a configuration of a test's own.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "integration/child.h"
+
+namespace levee {
+
+// The parts of a configuration that tests change; YAML in each. One listener "egress" and the
+// metrics on ports of the system's choice, one upstream "shop", one policy "test" for all calls.
+struct ConfigParts {
+  std::vector<std::string> endpoints;
+  std::string retry = "{}";   // the policy's `retry`
+  std::string policy = "";    // more fields of the policy: ", timeout: 1s"
+  std::string upstream = "";  // more fields of the upstream
+  std::string more = "";      // more sections
+};
+std::string ConfigText(const ConfigParts& parts);
+
+// A temporary file; removed by the destructor.
+class TempFile {
+ public:
+  explicit TempFile(const std::string& text);
+  ~TempFile();
+  TempFile(const TempFile&) = delete;
+  TempFile& operator=(const TempFile&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// A running sidecar. Killed by the destructor, which also tells what it had to say if a sanitizer
+// found something. One thread.
+class SidecarProcess {
+ public:
+  // levee run --config FILE ARGUMENTS...
+  explicit SidecarProcess(const ConfigParts& parts, const std::vector<std::string>& arguments = {});
+  // levee run ARGUMENTS...
+  static std::unique_ptr<SidecarProcess> Run(std::vector<std::string> arguments);
+  ~SidecarProcess();
+  SidecarProcess(const SidecarProcess&) = delete;
+  SidecarProcess& operator=(const SidecarProcess&) = delete;
+
+  // "127.0.0.1:PORT" of a listener, or of "metrics".
+  const std::string& address(const std::string& name = "egress") const;
+
+  // One value of /metrics, named as it stands there: levee_calls_total{upstream="shop",...}.
+  // 0 if there is no such series: those with open label sets begin to exist when they count.
+  double Metric(const std::string& series) const;
+
+  // The sum over all series of that name whose labels contain each of `labels`:
+  // Sum("levee_calls_total", {R"(code="OK")"}).
+  double Sum(std::string_view name, const std::vector<std::string>& labels = {}) const;
+
+  // Scrapes until the sum is `value`; false after kPatience. For what is counted a moment after
+  // the caller has its answer.
+  bool WaitForSum(std::string_view name, const std::vector<std::string>& labels,
+                  double value) const;
+
+  // HTTP status of a path on the metrics address.
+  int HttpStatus(const std::string& path) const;
+
+  Child& process() { return *child_; }
+  const Child& process() const { return *child_; }
+
+ private:
+  SidecarProcess() = default;
+
+  void Start(std::vector<std::string> arguments);
+  std::map<std::string, double> Scrape() const;
+
+  std::unique_ptr<TempFile> config_;
+  std::unique_ptr<Child> child_;
+  std::map<std::string, std::string> addresses_;
+};
+
+}  // namespace levee

@@ -1,0 +1,110 @@
+#include "integration/tcp.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "gtest/gtest.h"
+#include "integration/child.h"
+
+namespace levee {
+namespace {
+
+sockaddr_in Loopback(uint16_t port) {
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+int Connect(const std::string& address) {
+  const int port = std::atoi(address.substr(address.rfind(':') + 1).c_str());
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const sockaddr_in to = Loopback(static_cast<uint16_t>(port));
+  EXPECT_EQ(connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to), 0) << address;
+  return fd;
+}
+
+}  // namespace
+
+TcpConnection::TcpConnection(const std::string& address) : TcpConnection(Connect(address)) {}
+
+TcpConnection::TcpConnection(int fd) : fd_(fd) {
+  const timeval patience = {.tv_sec = kPatience.count(), .tv_usec = 0};
+  setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  const int on = 1;
+  setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+TcpConnection::~TcpConnection() { close(fd_); }
+
+bool TcpConnection::Send(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent <= 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(sent));
+  }
+  return true;
+}
+
+std::string TcpConnection::Read(size_t size) {
+  std::string bytes(size, '\0');
+  const ssize_t got = recv(fd_, bytes.data(), size, 0);
+  bytes.resize(got < 0 ? 0 : static_cast<size_t>(got));
+  return bytes;
+}
+
+std::string TcpConnection::ReadAll() {
+  std::string all;
+  for (std::string some = Read(65536); !some.empty(); some = Read(65536)) all += some;
+  return all;
+}
+
+void TcpConnection::Shutdown() { shutdown(fd_, SHUT_RDWR); }
+
+void TcpConnection::Abort() {
+  const linger reset = {.l_onoff = 1, .l_linger = 0};
+  setsockopt(fd_, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+  // The descriptor stays ours until the destructor: connecting to nowhere ends the connection.
+  const sockaddr nowhere = {.sa_family = AF_UNSPEC, .sa_data = {}};
+  connect(fd_, &nowhere, sizeof nowhere);
+}
+
+TcpListener::TcpListener(uint16_t port) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  const int on = 1;
+  setsockopt(fd_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  sockaddr_in at = Loopback(port);
+  socklen_t size = sizeof at;
+  EXPECT_EQ(bind(fd_, reinterpret_cast<const sockaddr*>(&at), size), 0) << port;
+  EXPECT_EQ(listen(fd_, 128), 0);
+  getsockname(fd_, reinterpret_cast<sockaddr*>(&at), &size);
+  port_ = ntohs(at.sin_port);
+}
+
+TcpListener::~TcpListener() { close(fd_); }
+
+std::string TcpListener::address() const { return "127.0.0.1:" + std::to_string(port_); }
+
+int TcpListener::Accept() { return accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC); }
+
+void TcpListener::Shutdown() { shutdown(fd_, SHUT_RDWR); }
+
+uint16_t UnusedPort() { return TcpListener().port(); }
+
+HttpAnswer HttpGet(const std::string& address, const std::string& path) {
+  TcpConnection connection(address);
+  connection.Send("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const std::string bytes = connection.ReadAll();
+  const size_t end = bytes.find("\r\n\r\n");
+  if (!bytes.starts_with("HTTP/1.") || end == std::string::npos) return {};
+  return {.status = std::atoi(bytes.c_str() + sizeof("HTTP/1.1 ") - 1),
+          .body = bytes.substr(end + 4)};
+}
+
+}  // namespace levee

@@ -1,0 +1,67 @@
+// Blocking TCP on loopback, for tests that say every byte themselves.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace levee {
+
+// Owns a connected socket. Reading waits at most kPatience. One thread reads, one writes.
+class TcpConnection {
+ public:
+  // Connects to "127.0.0.1:PORT".
+  explicit TcpConnection(const std::string& address);
+  explicit TcpConnection(int fd);
+  ~TcpConnection();
+  TcpConnection(const TcpConnection&) = delete;
+  TcpConnection& operator=(const TcpConnection&) = delete;
+
+  // False if the other side is gone.
+  bool Send(std::string_view bytes);
+
+  // Up to `size` bytes; empty at the end, also one by a reset, or after kPatience.
+  std::string Read(size_t size);
+  std::string ReadAll();
+
+  // Wakes whoever reads. Any thread.
+  void Shutdown();
+
+  // Closes with a TCP reset instead of an orderly end.
+  void Abort();
+
+ private:
+  int fd_;
+};
+
+// A listening socket on a port of the system's choice. One thread, but for Shutdown.
+class TcpListener {
+ public:
+  // Port 0: the system's choice.
+  explicit TcpListener(uint16_t port = 0);
+  ~TcpListener();
+  TcpListener(const TcpListener&) = delete;
+  TcpListener& operator=(const TcpListener&) = delete;
+
+  std::string address() const;
+  uint16_t port() const { return port_; }
+
+  // A descriptor; -1 after Shutdown.
+  int Accept();
+  void Shutdown();
+
+ private:
+  int fd_;
+  uint16_t port_;
+};
+
+// A port on which nobody listens: it was free a moment ago.
+uint16_t UnusedPort();
+
+struct HttpAnswer {
+  int status = 0;  // 0: none came
+  std::string body;
+};
+HttpAnswer HttpGet(const std::string& address, const std::string& path);
+
+}  // namespace levee
