@@ -138,6 +138,7 @@ class Session {
   void SubmitData(Stream& stream);
   void ReceivedHeaders(Stream& stream, bool end);
   void RemoteEnded(Stream& stream, Metadata* trailers);
+  void SentGoaway(uint32_t error_code);
   void Close(Stream& stream, const StreamEnd& end);
 
   const Role role_;
@@ -154,6 +155,7 @@ class Session {
   int32_t goaway_last_id_ = INT32_MAX;  // received
   bool goaway_received_ = false;
   bool settings_received_ = false;
+  bool error_reported_ = false;  // of the frame that is being received
   bool dirty_ = false;
   bool full_ = false;  // DATA found no room in `out_`
   bool broken_ = false;

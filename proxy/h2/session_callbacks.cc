@@ -56,6 +56,7 @@ struct Session::Callbacks {
 
   static int OnFrame(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
     Session& self = Self(user);
+    self.error_reported_ = false;
     const bool end = (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
     switch (frame->hd.type) {
       case NGHTTP2_HEADERS:
@@ -116,6 +117,7 @@ struct Session::Callbacks {
   }
 
   static int OnInvalidFrame(nghttp2_session*, const nghttp2_frame*, int error, void* user) {
+    Self(user).error_reported_ = true;
     Self(user).handler_.OnProtocolError(nghttp2_strerror(error));
     return 0;
   }
@@ -132,6 +134,7 @@ struct Session::Callbacks {
 
   static int OnFrameSent(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
     const uint8_t type = frame->hd.type;
+    if (type == NGHTTP2_GOAWAY) Self(user).SentGoaway(frame->goaway.error_code);
     if (type != NGHTTP2_DATA && type != NGHTTP2_HEADERS) return 0;
     Stream* stream = Find(session, frame->hd.stream_id);
     if (stream == nullptr) return 0;
@@ -215,6 +218,13 @@ void Session::ReceivedHeaders(Stream& stream, bool end) {
 void Session::RemoteEnded(Stream& stream, Metadata* trailers) {
   stream.remote_ended_ = true;
   if (stream.handler_ != nullptr) stream.handler_->OnEnd(trailers);
+}
+
+void Session::SentGoaway(uint32_t error_code) {
+  // nghttp2 ends a connection for some faults without telling of the frame that had them.
+  if (error_code == NGHTTP2_NO_ERROR || error_reported_) return;
+  error_reported_ = true;
+  handler_.OnProtocolError(nghttp2_http2_strerror(error_code));
 }
 
 void Session::Close(Stream& stream, const StreamEnd& end) {

@@ -57,9 +57,9 @@ struct RetryFacts {
 
 struct RetryDecision {
   enum class Action {
-    kRetry,     // start another attempt after `delay`
-    kRefused,   // it was retryable but is not retried: `reason`
-    kPass,      // not retryable: the outcome goes to the caller as it is
+    kRetry,    // start another attempt after `delay`
+    kRefused,  // it was retryable but is not retried: `reason`
+    kPass,     // not retryable: the outcome goes to the caller as it is
   };
   Action action = Action::kPass;
   absl::Duration delay = absl::ZeroDuration();

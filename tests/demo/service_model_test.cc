@@ -147,7 +147,7 @@ TEST(ServiceModel, RecoversUnderATenthMoreThanItsLoad) {
 }
 
 TEST(Capacity, IsMoreThanATenthAndLessThanAHalfAboveTheLoad) {
-  for (const double load : {100, 400, 1000}) {
+  for (const double load : {200, 400, 1000}) {
     EXPECT_GT(Capacity::For(load).PerSecond(), 1.2 * load);
     EXPECT_LT(Capacity::For(load).PerSecond(), 1.5 * load);
   }

@@ -23,7 +23,9 @@ std::string ConfigText(const ConfigParts& parts) {
          "upstreams: [{name: shop, endpoints: [" +
          endpoints + "]" + parts.upstream +
          "}]\n"
-         "routes: [{upstream: shop, policy: test}]\n"
+         "routes: [{" +
+         parts.route +
+         "upstream: shop, policy: test}]\n"
          "policies: [{name: test, retry: " +
          parts.retry + parts.policy + "}]\n" + parts.more;
 }

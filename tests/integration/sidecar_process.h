@@ -18,6 +18,7 @@ struct ConfigParts {
   std::vector<std::string> endpoints;
   std::string retry = "{}";   // the policy's `retry`
   std::string policy = "";    // more fields of the policy: ", timeout: 1s"
+  std::string route = "";     // more fields of the route, before the others
   std::string upstream = "";  // more fields of the upstream
   std::string more = "";      // more sections
 };

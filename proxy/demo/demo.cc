@@ -1,0 +1,271 @@
+#include "demo/demo.h"
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "demo/load_run.h"
+#include "demo/render.h"
+#include "demo/screen.h"
+#include "demo/service.h"
+#include "demo/sidecar_process.h"
+#include "demo/texts.h"
+#include "net/event_loop.h"
+#include "net/terminal.h"
+
+namespace levee::demo {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kWrongUsage = 2;
+constexpr int kInterrupted = 130;  // 128 + SIGINT, as shells have it.
+
+constexpr FaultShares kStorm = {.failing = 0.5};
+constexpr uint64_t kSeed = 20;  // Of the load and of the faults: every demo is the same storm.
+constexpr int kFrameLines = 12;
+
+constexpr absl::Duration kStartLimit = absl::Seconds(5);
+constexpr absl::Duration kStopLimit = absl::Seconds(4);
+// After a run the service's line has to become empty, so that the next one starts afresh.
+constexpr absl::Duration kSettle = absl::Seconds(1);
+constexpr absl::Duration kFrameEvery = absl::Milliseconds(150);
+constexpr absl::Duration kLineEvery = absl::Seconds(1);
+constexpr absl::Duration kPollEvery = absl::Milliseconds(500);
+
+bool CanRedraw() {
+  const auto terminal = net::OutputTerminal();
+  return terminal.has_value() && terminal->columns > kFrameColumns &&
+         terminal->rows > kFrameLines;
+}
+
+// The conductor: starts everything, plays both runs, ends everything. One thread, the loop's.
+class Demo final : private net::TurnHandler {
+ public:
+  explicit Demo(const DemoOptions& options);
+
+  int Run();
+
+ private:
+  enum class Stage { kStarting, kPlain, kSettling, kLevee, kStaying, kStopping };
+
+  Instant OnTurnEnd(Instant now) override;
+  void Enter(Stage stage);
+  void Begin(const std::string& address, ClientRetries retries);
+  void Play(Instant now);
+  void EndRun();
+  void OnSidecarEnded(int code);
+  void OnInterrupt();
+  void Stop(int code);
+  void Fail(const std::string& reason);
+  void Show();
+  Scene scene() const;
+
+  const DemoOptions options_;
+  const Capacity capacity_ = Capacity::For(options_.calls_per_second);
+  const Schedule schedule_ = Schedule::Within(options_.duration);
+
+  net::EventLoop loop_;
+  Screen screen_{CanRedraw()};
+  DemoService service_{capacity_, kSeed};
+  FaultSwitch faults_{service_.address()};
+  std::unique_ptr<SidecarProcess> sidecar_;
+
+  Stage stage_ = Stage::kStarting;
+  Instant stage_end_ = Instant::Infinite();  // When a stage that waits has waited long enough.
+  std::unique_ptr<LoadRun> run_;
+  Instant next_step_;  // Of the run.
+  std::optional<RunRecord> plain_;
+  std::optional<RunRecord> levee_;
+  Instant next_show_;
+  Instant next_poll_;
+  int exit_code_ = 0;
+};
+
+Demo::Demo(const DemoOptions& options) : options_(options) {}
+
+int Demo::Run() {
+  if (service_.address().empty()) {
+    std::fprintf(stderr, "levee: the demo's service cannot listen on 127.0.0.1\n");
+    return kFailed;
+  }
+  auto sidecar = SidecarProcess::Start(
+      loop_, options_.levee_binary, SidecarConfig(service_.address()),
+      {.ready =
+           [this] {
+             if (stage_ == Stage::kStarting) Enter(Stage::kPlain);
+           },
+       .ended = [this](int code) { OnSidecarEnded(code); }});
+  if (!sidecar.ok()) {
+    std::fprintf(stderr, "levee: %s\n", std::string(sidecar.status().message()).c_str());
+    return kFailed;
+  }
+  sidecar_ = *std::move(sidecar);
+  screen_.Print(Introduction(schedule_, capacity_, kStorm.failing));
+  for (const int signal : {SIGINT, SIGTERM}) loop_.OnSignal(signal, [this] { OnInterrupt(); });
+  Enter(Stage::kStarting);
+  loop_.SetTurnHandler(this);
+  loop_.Run();
+  run_.reset();
+  sidecar_.reset();
+  return exit_code_;
+}
+
+Instant Demo::OnTurnEnd(Instant now) {
+  if (run_ != nullptr) Play(now);
+  if (now >= stage_end_) {
+    switch (stage_) {
+      case Stage::kStarting:
+        Fail("the sidecar does not start");
+        break;
+      case Stage::kSettling:
+        Enter(Stage::kLevee);
+        break;
+      case Stage::kStopping:
+        sidecar_->Kill();
+        stage_end_ = Instant::Infinite();
+        break;
+      default:
+        break;
+    }
+  }
+  return run_ != nullptr ? std::min(next_step_, stage_end_) : stage_end_;
+}
+
+void Demo::Enter(Stage stage) {
+  stage_ = stage;
+  const Instant now = loop_.now();
+  stage_end_ = Instant::Infinite();
+  switch (stage) {
+    case Stage::kStarting:
+      stage_end_ = now + kStartLimit;
+      break;
+    case Stage::kPlain:
+      Begin(service_.address(), ClientRetries::kThreeAttempts);
+      break;
+    case Stage::kSettling:
+      stage_end_ = now + kSettle;
+      break;
+    case Stage::kLevee:
+      Begin(sidecar_->output().calls, ClientRetries::kNone);
+      break;
+    case Stage::kStaying:
+      screen_.Print(Invitation({.service = service_.address(),
+                                .calls = sidecar_->output().calls,
+                                .metrics = sidecar_->output().metrics,
+                                .config_file = sidecar_->config_file()}));
+      break;
+    case Stage::kStopping:
+      sidecar_->Terminate();
+      stage_end_ = now + kStopLimit;
+      break;
+  }
+}
+
+void Demo::Begin(const std::string& address, ClientRetries retries) {
+  run_ = std::make_unique<LoadRun>(LoadRun::Setup{.address = address,
+                                                  .retries = retries,
+                                                  .calls_per_second = options_.calls_per_second,
+                                                  .storm = kStorm,
+                                                  .schedule = schedule_,
+                                                  .seed = kSeed},
+                                   service_, faults_, loop_.now());
+  next_step_ = next_show_ = next_poll_ = loop_.now();
+}
+
+void Demo::Play(Instant now) {
+  next_step_ = run_->Advance(now);
+  if (stage_ == Stage::kLevee && now >= next_poll_) {
+    sidecar_->PollBudget();
+    next_poll_ = now + kPollEvery;
+  }
+  if (now >= next_show_) {
+    Show();
+    next_show_ = now + (screen_.redraws() ? kFrameEvery : kLineEvery);
+  }
+  if (run_->over()) EndRun();
+}
+
+void Demo::EndRun() {
+  Show();
+  (stage_ == Stage::kPlain ? plain_ : levee_) = run_->record();
+  run_.reset();
+  if (stage_ == Stage::kPlain) {
+    Enter(Stage::kSettling);
+    return;
+  }
+  screen_.Print({""});
+  screen_.Print(Table(scene(), *plain_, *levee_));
+  if (options_.stay && screen_.redraws()) {
+    Enter(Stage::kStaying);
+  } else {
+    Stop(0);
+  }
+}
+
+void Demo::Show() {
+  RunView plain{.name = "plain clients"};
+  RunView levee{.name = "through Levee"};
+  plain.record = plain_.has_value() ? &*plain_ : &run_->record();
+  if (stage_ == Stage::kLevee) {
+    levee.record = &run_->record();
+    levee.budget = sidecar_->budget();
+  }
+  if (screen_.redraws()) {
+    screen_.Draw(Frame(scene(), {plain, levee}));
+  } else if (run_->record().length() > absl::ZeroDuration()) {
+    screen_.Print({PlainLine(scene(), stage_ == Stage::kLevee ? levee : plain)});
+  }
+}
+
+Scene Demo::scene() const {
+  return {.calls_per_second = options_.calls_per_second,
+          .service_per_second = capacity_.PerSecond(),
+          .failing = kStorm.failing};
+}
+
+void Demo::OnSidecarEnded(int code) {
+  if (stage_ != Stage::kStopping) {
+    Fail(absl::StrCat("the sidecar has ended with exit code ", code));
+    for (const std::string& line : sidecar_->output().rest) {
+      std::fprintf(stderr, "  %s\n", line.c_str());
+    }
+  }
+  loop_.Stop();
+}
+
+void Demo::OnInterrupt() {
+  if (stage_ == Stage::kStopping) {
+    sidecar_->Kill();  // Once more is: at once.
+    return;
+  }
+  Stop(stage_ == Stage::kStaying ? 0 : kInterrupted);
+}
+
+void Demo::Fail(const std::string& reason) {
+  screen_.Print({});
+  std::fprintf(stderr, "levee: %s\n", reason.c_str());
+  Stop(kFailed);
+}
+
+void Demo::Stop(int code) {
+  exit_code_ = code;
+  run_.reset();
+  Enter(Stage::kStopping);
+}
+
+}  // namespace
+
+int RunDemo(const DemoOptions& options) {
+  if (options.duration < kShortestDemo || options.duration > kLongestDemo) {
+    std::fprintf(stderr, "levee: the demo takes from %s to %s\n",
+                 absl::FormatDuration(kShortestDemo).c_str(),
+                 absl::FormatDuration(kLongestDemo).c_str());
+    return kWrongUsage;
+  }
+  return Demo(options).Run();
+}
+
+}  // namespace levee::demo

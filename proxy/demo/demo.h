@@ -1,0 +1,29 @@
+// `levee demo`: a service with a fault, clients, and Levee between them, with real calls.
+#pragma once
+
+#include <string>
+
+#include "absl/time/time.h"
+#include "demo/schedule.h"
+
+namespace levee::demo {
+
+inline constexpr absl::Duration kShortestDemo = Schedule::kShortest;
+inline constexpr absl::Duration kLongestDemo = absl::Minutes(10);
+
+struct DemoOptions {
+  // From start to exit, unless it stays. From kShortestDemo to kLongestDemo.
+  absl::Duration duration = absl::Seconds(28);
+  // Keeps service and sidecar up afterwards until Ctrl-C, if standard output is a terminal.
+  bool stay = false;
+  // What runs the sidecar; by default this very program.
+  std::string levee_binary = "/proc/self/exe";
+  double calls_per_second = 400;
+};
+
+// Runs the demo and shows it on standard output. Returns the exit code: 0 after its end, 1 if it
+// could not be run (the reason is on stderr), 2 for a duration out of bounds, 130 when it was
+// interrupted before its end.
+int RunDemo(const DemoOptions& options);
+
+}  // namespace levee::demo

@@ -1,0 +1,65 @@
+// One run of the demo: the same load and the same fault on one kind of client.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/instant.h"
+#include "demo/arrivals.h"
+#include "demo/clients.h"
+#include "demo/run_record.h"
+#include "demo/schedule.h"
+#include "demo/service.h"
+#include "levee/demo/v1/shop.grpc.pb.h"
+
+namespace levee::demo {
+
+// Sets the service's faults by its own RPC. What it fails to set, it leaves.
+class FaultSwitch {
+ public:
+  explicit FaultSwitch(const std::string& address);
+
+  // Does not wait for the answer.
+  void Set(const FaultShares& faults);
+
+ private:
+  std::unique_ptr<v1::Faults::Stub> stub_;
+};
+
+// Loads the service from construction to destruction. One thread.
+class LoadRun {
+ public:
+  struct Setup {
+    std::string address;  // What the clients call: the service, or Levee before it.
+    ClientRetries retries = ClientRetries::kNone;
+    double calls_per_second = 0;
+    FaultShares storm;
+    Schedule schedule;
+    uint64_t seed = 0;
+  };
+
+  LoadRun(const Setup& setup, const DemoService& service, FaultSwitch& faults, Instant now);
+
+  // Starts the calls that are due, switches the faults, counts. Returns when to call it again.
+  Instant Advance(Instant now);
+
+  const RunRecord& record() const { return record_; }
+  bool over() const { return record_.length() >= setup_.schedule.length(); }
+
+ private:
+  void Count(Instant now);
+
+  const Setup setup_;
+  const DemoService& service_;
+  FaultSwitch& faults_;
+  const Instant start_;
+  const int64_t arrived_before_;
+  Phase phase_ = Phase::kCalm;
+  Arrivals arrivals_;
+  Instant next_count_;
+  RunRecord record_;
+  Clients clients_;
+};
+
+}  // namespace levee::demo

@@ -1,0 +1,48 @@
+#include "demo/metrics_text.h"
+
+#include <cstdlib>
+#include <string>
+
+namespace levee::demo {
+namespace {
+
+// Splits `name{labels} value`; false if the line is of another metric or a comment.
+bool SplitSeries(std::string_view line, std::string_view metric, std::string_view& labels,
+                 std::string_view& value) {
+  if (!line.starts_with(metric)) return false;
+  line.remove_prefix(metric.size());
+  labels = {};
+  if (line.starts_with('{')) {
+    // A label's value may contain a brace, but what follows the last one is only the value.
+    const size_t end = line.rfind('}');
+    if (end == std::string_view::npos) return false;
+    labels = line.substr(1, end - 1);
+    line.remove_prefix(end + 1);
+  }
+  value = line;
+  return value.starts_with(' ');
+}
+
+}  // namespace
+
+double SumOf(std::string_view text, std::string_view metric, std::string_view labels) {
+  double sum = 0;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    std::string_view found;
+    std::string_view value;
+    if (SplitSeries(line, metric, found, value) && found.find(labels) != std::string_view::npos) {
+      sum += std::strtod(std::string(value).c_str(), nullptr);
+    }
+  }
+  return sum;
+}
+
+BudgetState ReadBudget(std::string_view text) {
+  return {.available = SumOf(text, "levee_retry_budget_available", ""),
+          .limit = SumOf(text, "levee_retry_budget_limit", ""),
+          .refused = SumOf(text, "levee_retries_refused_total", "reason=\"budget\"")};
+}
+
+}  // namespace levee::demo

@@ -1,0 +1,45 @@
+#include "demo/screen.h"
+
+#include <cstdio>
+
+#include "absl/strings/str_cat.h"
+
+namespace levee::demo {
+namespace {
+
+constexpr char kHideCursor[] = "\x1b[?25l";
+constexpr char kShowCursor[] = "\x1b[?25h";
+constexpr char kClearToEndOfLine[] = "\x1b[K";
+
+void Write(const std::string& text) {
+  // A reader that is gone is no reason to stop: the run's end comes by itself.
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+Screen::~Screen() { EndFrame(); }
+
+void Screen::Draw(const std::vector<std::string>& frame) {
+  // In one piece, so that no half-drawn frame is seen.
+  std::string text = frame_lines_ == 0 ? kHideCursor : absl::StrCat("\x1b[", frame_lines_, "A");
+  for (const std::string& line : frame) absl::StrAppend(&text, line, kClearToEndOfLine, "\n");
+  frame_lines_ = frame.size();
+  Write(text);
+}
+
+void Screen::Print(const std::vector<std::string>& lines) {
+  EndFrame();
+  std::string text;
+  for (const std::string& line : lines) absl::StrAppend(&text, line, "\n");
+  Write(text);
+}
+
+void Screen::EndFrame() {
+  if (frame_lines_ == 0) return;
+  frame_lines_ = 0;
+  Write(kShowCursor);
+}
+
+}  // namespace levee::demo

@@ -1,0 +1,73 @@
+// The sidecar of the demo: `levee run` as a child process, and what is known of it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "demo/http_get.h"
+#include "demo/run_record.h"
+#include "net/child_process.h"
+#include "net/event_loop.h"
+
+namespace levee::demo {
+
+// The configuration of a sidecar before the service at `service_address`: Levee's defaults, on
+// ports that the system chooses.
+std::string SidecarConfig(const std::string& service_address);
+
+// What the sidecar prints: the addresses it bound, and anything else.
+struct SidecarOutput {
+  std::string calls;    // HOST:PORT; empty while unknown.
+  std::string metrics;  // The same.
+  std::vector<std::string> rest;
+
+  void Add(std::string_view line);
+  bool complete() const { return !calls.empty() && !metrics.empty(); }
+};
+
+// One thread, the loop's. Ends the child when it is destroyed.
+class SidecarProcess {
+ public:
+  struct Events {
+    std::function<void()> ready;          // It listens.
+    std::function<void(int code)> ended;  // For whatever reason.
+  };
+
+  // Writes the configuration to a new file and starts `binary` with it.
+  static absl::StatusOr<std::unique_ptr<SidecarProcess>> Start(net::EventLoop& loop,
+                                                               const std::string& binary,
+                                                               const std::string& config,
+                                                               Events events);
+  ~SidecarProcess();
+  SidecarProcess(const SidecarProcess&) = delete;
+  SidecarProcess& operator=(const SidecarProcess&) = delete;
+
+  const SidecarOutput& output() const { return output_; }
+  const std::string& config_file() const { return config_file_; }
+
+  // Asks for /metrics unless an answer is still awaited; the budget follows when it is there.
+  void PollBudget();
+  const BudgetState& budget() const { return budget_; }
+
+  // It drains, then ends.
+  void Terminate();
+  void Kill();
+
+ private:
+  SidecarProcess(net::EventLoop& loop, std::string config_file, Events events);
+  void OnLine(std::string_view line);
+
+  net::EventLoop& loop_;
+  const std::string config_file_;
+  Events events_;
+  SidecarOutput output_;
+  BudgetState budget_;
+  std::unique_ptr<HttpGet> poll_;
+  std::unique_ptr<net::ChildProcess> child_;
+};
+
+}  // namespace levee::demo

@@ -1,0 +1,26 @@
+// What the demo says in words.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "demo/schedule.h"
+#include "demo/service_model.h"
+
+namespace levee::demo {
+
+// What is about to be run, and what is compared with what.
+std::vector<std::string> Introduction(const Schedule& schedule, const Capacity& capacity,
+                                      double failing);
+
+struct Addresses {
+  std::string service;
+  std::string calls;    // Levee, for gRPC calls.
+  std::string metrics;  // Levee, for HTTP.
+  std::string config_file;
+};
+
+// What a reader can do with the demo while it stays up.
+std::vector<std::string> Invitation(const Addresses& addresses);
+
+}  // namespace levee::demo

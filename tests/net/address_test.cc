@@ -1,0 +1,33 @@
+#include "net/address.h"
+
+#include <gtest/gtest.h>
+
+namespace levee::net {
+namespace {
+
+TEST(Address, IsWrittenAsHostAndPort) {
+  EXPECT_EQ(Address::FromIp("127.0.0.1", 80)->ToString(), "127.0.0.1:80");
+  EXPECT_EQ(Address::FromIp("::1", 443)->ToString(), "[::1]:443");
+  EXPECT_FALSE(Address::FromIp("localhost", 80).has_value());
+}
+
+TEST(Address, ReachesAListenerOfTheSamePortAndHost) {
+  const Address loopback = *Address::FromIp("127.0.0.1", 9460);
+  EXPECT_TRUE(loopback.Reaches(*Address::FromIp("127.0.0.1", 9460)));
+  EXPECT_TRUE(loopback.Reaches(*Address::FromIp("0.0.0.0", 9460)));
+  EXPECT_FALSE(loopback.Reaches(*Address::FromIp("127.0.0.1", 9461)));
+  EXPECT_FALSE(loopback.Reaches(*Address::FromIp("10.0.0.1", 9460)));
+  EXPECT_FALSE(Address::FromIp("10.0.0.2", 9460)->Reaches(*Address::FromIp("0.0.0.0", 9460)));
+}
+
+TEST(SplitHostPort, NeedsAHostAndAPort) {
+  EXPECT_EQ(SplitHostPort("cart.shop:50051")->host, "cart.shop");
+  EXPECT_EQ(SplitHostPort("cart.shop:50051")->port, 50051);
+  EXPECT_EQ(SplitHostPort("[::1]:7")->host, "::1");
+  for (const char* text : {"", "cart", "cart:", ":7", "cart:0", "cart:65536", "cart:x", "::1:7"}) {
+    EXPECT_FALSE(SplitHostPort(text).has_value()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace levee::net

@@ -1,0 +1,151 @@
+#include "net/event_loop.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "net/listener.h"
+#include "net/resolver.h"
+#include "net/socket.h"
+
+namespace levee::net {
+namespace {
+
+// Asks for a wakeup a little later, several times, and for the same instant again if it was woken
+// too early.
+class WakeupCounter final : public TurnHandler {
+ public:
+  explicit WakeupCounter(EventLoop& loop) : loop_(loop) {}
+
+  Instant OnTurnEnd(Instant now) override {
+    if (next_ == Instant()) next_ = now + absl::Milliseconds(3);
+    if (now >= next_) {
+      if (++wakeups == 20) loop_.Stop();
+      next_ = now + absl::Milliseconds(1);
+    }
+    return next_;
+  }
+
+  int wakeups = 0;
+
+ private:
+  EventLoop& loop_;
+  Instant next_;
+};
+
+TEST(EventLoop, WakesAgainAndAgainWithoutAnyInputOrOutput) {
+  EventLoop loop;
+  WakeupCounter counter(loop);
+  loop.SetTurnHandler(&counter);
+  loop.Run();
+  EXPECT_EQ(counter.wakeups, 20);
+}
+
+TEST(EventLoop, RunsWhatOtherThreadsPostInTheirOrder) {
+  EventLoop loop;
+  std::vector<int> order;
+  std::thread poster([&] {
+    for (int i = 0; i < 100; ++i) loop.Post([&order, i] { order.push_back(i); });
+    loop.Stop();
+  });
+  loop.Run();
+  poster.join();
+  ASSERT_EQ(order.size(), 100u);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(order[static_cast<size_t>(i)], i);
+}
+
+// Ends the loop when its socket is closed, and remembers what came before.
+class Recorder final : public SocketHandler {
+ public:
+  explicit Recorder(EventLoop& loop) : loop_(loop) {}
+  void OnConnected() override { connected = true; }
+  void OnBytes(ByteSpan bytes) override {
+    received.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  void OnWritable() override {}
+  void OnClosed(const std::string& reason) override {
+    closed = reason;
+    loop_.Stop();
+  }
+
+  bool connected = false;
+  std::string received;
+  std::string closed;
+
+ private:
+  EventLoop& loop_;
+};
+
+TEST(Socket, ReceivesWhatThePeerWritesUntilItCloses) {
+  EventLoop loop;
+  const auto listener = Listener::Open(loop, *Address::FromIp("127.0.0.1", 0), [](int fd) {
+    EXPECT_EQ(send(fd, "hello", 5, MSG_NOSIGNAL), 5);
+    close(fd);
+  });
+  ASSERT_TRUE(listener.ok());
+  Recorder recorder(loop);
+  Socket socket(loop, (*listener)->address(), recorder);
+  loop.Run();
+  EXPECT_TRUE(recorder.connected);
+  EXPECT_EQ(recorder.received, "hello");
+  EXPECT_EQ(recorder.closed, "connection closed by the peer");
+}
+
+TEST(Socket, TellsWhyItCouldNotConnect) {
+  EventLoop loop;
+  Address free_port;
+  {
+    const auto listener = Listener::Open(loop, *Address::FromIp("127.0.0.1", 0), [](int) {});
+    ASSERT_TRUE(listener.ok());
+    free_port = (*listener)->address();
+  }
+  Recorder recorder(loop);
+  Socket socket(loop, free_port, recorder);
+  loop.Run();
+  EXPECT_FALSE(recorder.connected);
+  EXPECT_EQ(recorder.closed, "connection refused");
+}
+
+TEST(Listener, BusyPortIsAnErrorThatNamesIt) {
+  EventLoop loop;
+  const auto first = Listener::Open(loop, *Address::FromIp("127.0.0.1", 0), [](int) {});
+  ASSERT_TRUE(first.ok());
+  const auto second = Listener::Open(loop, (*first)->address(), [](int) {});
+  ASSERT_FALSE(second.ok());
+  const std::string message(second.status().message());
+  EXPECT_EQ(message,
+            "cannot listen on " + (*first)->address().ToString() + ": Address already in use");
+}
+
+TEST(Resolver, FindsTheLoopbackAddressesOfLocalhost) {
+  EventLoop loop;
+  Resolver resolver(loop);
+  std::vector<Address> found;
+  const auto query = resolver.Resolve("localhost", 50051, [&](auto answer) {
+    if (answer.ok()) found = *answer;
+    loop.Stop();
+  });
+  loop.Run();
+  ASSERT_FALSE(found.empty());
+  EXPECT_TRUE(found[0].IsLoopback());
+  EXPECT_EQ(found[0].port(), 50051);
+}
+
+TEST(Resolver, AnswersWithTheNameItCouldNotFind) {
+  EventLoop loop;
+  Resolver resolver(loop);
+  std::string error;
+  const auto query = resolver.Resolve("no..host", 1, [&](auto answer) {
+    error = std::string(answer.status().message());
+    loop.Stop();
+  });
+  loop.Run();
+  EXPECT_EQ(error.find("cannot resolve no..host: "), 0u) << error;
+}
+
+}  // namespace
+}  // namespace levee::net
