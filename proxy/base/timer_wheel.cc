@@ -36,14 +36,13 @@ void TimerWheel::Arm(Timer& timer, Instant when) {
 
 void TimerWheel::Place(Timer& timer) {
   // The level is the highest group of bits in which the timer's tick differs from the wheel's.
-  // Farther than the top level reaches: as far as it goes, to be placed again from there.
-  constexpr int64_t kReach = (int64_t{1} << (kSlotBits * kLevels)) - 1;
-  const int64_t tick = std::min(timer.tick_, tick_ + kReach);
-  const auto differing = static_cast<uint64_t>(tick ^ tick_);
-  const int level = std::min(
-      differing == 0 ? 0 : (static_cast<int>(std::bit_width(differing)) - 1) / kSlotBits,
-      kLevels - 1);
-  const int slot = static_cast<int>(tick >> (level * kSlotBits)) & (kSlots - 1);
+  // Farther than the top level reaches: it waits in its slot there, is found to be not yet due each
+  // time that comes round, and is placed again.
+  const auto differing = static_cast<uint64_t>(timer.tick_ ^ tick_);
+  const int level =
+      std::min(differing == 0 ? 0 : (static_cast<int>(std::bit_width(differing)) - 1) / kSlotBits,
+               kLevels - 1);
+  const int slot = static_cast<int>(timer.tick_ >> (level * kSlotBits)) & (kSlots - 1);
   levels_[level].slots[slot].PushBack(timer);
   levels_[level].occupied[slot / 64] |= uint64_t{1} << (slot % 64);
 }

@@ -22,7 +22,9 @@ Call::Call(const CallParts& parts)
 
 void Call::Start(const RequestFacts& facts, Instant now) {
   record_.start = now;
-  app_attempts_ = facts.previous_attempts;
+  // Far above any real count, and the sum with our own attempts stays a number.
+  constexpr int kMaxAppAttempts = 1'000'000;
+  app_attempts_ = std::clamp(facts.previous_attempts, 0, kMaxAppAttempts);
   const absl::Duration timeout = std::min(facts.timeout, parts_.policy.timeout);
   deadline_ = now + timeout;
   if (timeout <= absl::ZeroDuration()) {

@@ -9,7 +9,8 @@
 
 namespace levee {
 
-// Holds the chunks in order. Memory that counts as replay memory is leased; one thread.
+// Holds the bytes in order, small chunks joined to larger ones. Memory that counts as replay memory
+// is leased; one thread.
 class ReplayBuffer {
  public:
   // `limit`: bytes that one call may keep (`retry.buffer`). `lease` must outlive the buffer.
@@ -25,7 +26,7 @@ class ReplayBuffer {
 
   // Keeps it in any case, uncounted: what waits for the one attempt that will forward it. The
   // caller's flow-control window bounds it, since these bytes are not credited.
-  void AddPending(const Chunk& chunk) { chunks_.push_back(chunk); }
+  void AddPending(const Chunk& chunk) { Append(chunk); }
 
   void Clear();
 
@@ -33,6 +34,8 @@ class ReplayBuffer {
   size_t bytes() const { return bytes_; }
 
  private:
+  void Append(const Chunk& chunk);
+
   const size_t limit_;
   ReplayLease& lease_;
   size_t bytes_ = 0;  // leased

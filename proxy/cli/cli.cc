@@ -4,8 +4,11 @@
 #include <cstdio>
 #include <string>
 
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "cli/run_command.h"
 #include "cli/version.h"
+#include "demo/demo.h"
 
 namespace levee {
 namespace {
@@ -40,6 +43,37 @@ CLI::App* AddRun(CLI::App& app, RunOptions& options) {
   return run;
 }
 
+// The reason why `text` is no duration of a demo; empty if it is one.
+std::string CheckDemoDuration(const std::string& text) {
+  absl::Duration duration;
+  if (absl::ParseDuration(text, &duration) && duration >= demo::kShortestDemo &&
+      duration <= demo::kLongestDemo) {
+    return "";
+  }
+  return absl::StrCat("\"", text, "\" is no duration with a unit from ",
+                      absl::FormatDuration(demo::kShortestDemo), " to ",
+                      absl::FormatDuration(demo::kLongestDemo));
+}
+
+CLI::App* AddDemo(CLI::App& app, demo::DemoOptions& options) {
+  CLI::App* command = app.add_subcommand(
+      "demo", "show a retry storm without and with Levee, with a real service and real calls");
+  command
+      ->add_option_function<std::string>(
+          "--duration",
+          [&options](const std::string& text) { absl::ParseDuration(text, &options.duration); },
+          "how long it takes")
+      ->check(CheckDemoDuration)
+      ->type_name("DURATION")
+      ->default_str(absl::FormatDuration(options.duration));
+  command->add_option("--rate", options.calls_per_second, "calls per second")
+      ->check(CLI::Range(50, 5000))
+      ->capture_default_str();
+  command->add_flag("--stay", options.stay,
+                    "keep service and sidecar up afterwards until Ctrl-C (on a terminal)");
+  return command;
+}
+
 }  // namespace
 
 int RunCommand(int argc, char** argv) {
@@ -49,6 +83,8 @@ int RunCommand(int argc, char** argv) {
   app.set_version_flag("--version", VersionText());
   RunOptions run_options;
   CLI::App* run = AddRun(app, run_options);
+  demo::DemoOptions demo_options;
+  CLI::App* demo = AddDemo(app, demo_options);
   CLI::App* version = app.add_subcommand("version", "print version, commit, library versions");
   try {
     app.parse(argc, argv);
@@ -57,11 +93,9 @@ int RunCommand(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : kWrongUsage;
   }
   if (run->parsed()) return RunSidecar(run_options);
-  if (version->parsed()) {
-    std::fputs(VersionText().c_str(), stdout);
-    return 0;
-  }
-  return kWrongUsage;
+  if (demo->parsed()) return demo::RunDemo(demo_options);
+  if (version->parsed()) std::fputs(VersionText().c_str(), stdout);
+  return 0;
 }
 
 }  // namespace levee

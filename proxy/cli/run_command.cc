@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "admin/metrics_server.h"
 #include "cli/version.h"
+#include "net/process_memory.h"
 #include "server/sidecar.h"
 #include "telemetry/metrics.h"
 
@@ -86,6 +87,7 @@ int RunSidecar(const RunOptions& options) {
   Announce(serving, server.get());
   spdlog::info("levee {} serving with {} worker{}", std::string(BuildVersion()), options.workers,
                options.workers == 1 ? "" : "s");
+  net::ReleaseStartupPages();
   serving.Run();
   spdlog::info("levee stopped");
   return 0;

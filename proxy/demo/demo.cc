@@ -25,7 +25,7 @@ constexpr int kInterrupted = 130;  // 128 + SIGINT, as shells have it.
 
 constexpr FaultShares kStorm = {.failing = 0.5};
 constexpr uint64_t kSeed = 20;  // Of the load and of the faults: every demo is the same storm.
-constexpr int kFrameLines = 12;
+constexpr int kFrameLines = 13;
 
 constexpr absl::Duration kStartLimit = absl::Seconds(5);
 constexpr absl::Duration kStopLimit = absl::Seconds(4);
@@ -69,6 +69,7 @@ class Demo final : private net::TurnHandler {
 
   net::EventLoop loop_;
   Screen screen_{CanRedraw()};
+  const absl::Duration show_every_ = screen_.redraws() ? kFrameEvery : kLineEvery;
   DemoService service_{capacity_, kSeed};
   FaultSwitch faults_{service_.address()};
   std::unique_ptr<SidecarProcess> sidecar_;
@@ -104,7 +105,9 @@ int Demo::Run() {
   }
   sidecar_ = *std::move(sidecar);
   screen_.Print(Introduction(schedule_, capacity_, kStorm.failing));
-  for (const int signal : {SIGINT, SIGTERM}) loop_.OnSignal(signal, [this] { OnInterrupt(); });
+  for (const int signal : {net::kInterruptSignal, net::kTerminateSignal}) {
+    loop_.OnSignal(signal, [this] { OnInterrupt(); });
+  }
   Enter(Stage::kStarting);
   loop_.SetTurnHandler(this);
   loop_.Run();
@@ -172,7 +175,8 @@ void Demo::Begin(const std::string& address, ClientRetries retries) {
                                                   .schedule = schedule_,
                                                   .seed = kSeed},
                                    service_, faults_, loop_.now());
-  next_step_ = next_show_ = next_poll_ = loop_.now();
+  next_step_ = next_poll_ = loop_.now();
+  next_show_ = loop_.now() + show_every_;
 }
 
 void Demo::Play(Instant now) {
@@ -183,13 +187,13 @@ void Demo::Play(Instant now) {
   }
   if (now >= next_show_) {
     Show();
-    next_show_ = now + (screen_.redraws() ? kFrameEvery : kLineEvery);
+    next_show_ = next_show_ + show_every_;
   }
   if (run_->over()) EndRun();
 }
 
 void Demo::EndRun() {
-  Show();
+  if (screen_.redraws()) Show();
   (stage_ == Stage::kPlain ? plain_ : levee_) = run_->record();
   run_.reset();
   if (stage_ == Stage::kPlain) {
@@ -215,7 +219,7 @@ void Demo::Show() {
   }
   if (screen_.redraws()) {
     screen_.Draw(Frame(scene(), {plain, levee}));
-  } else if (run_->record().length() > absl::ZeroDuration()) {
+  } else {
     screen_.Print({PlainLine(scene(), stage_ == Stage::kLevee ? levee : plain)});
   }
 }

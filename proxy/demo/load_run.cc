@@ -56,7 +56,7 @@ Instant LoadRun::Advance(Instant now) {
 
 void LoadRun::Count(Instant now) {
   record_.Add({now - start_, clients_.counts(), service_.arrived() - arrived_before_});
-  next_count_ = now + kCountEvery;
+  while (next_count_ <= now) next_count_ = next_count_ + kCountEvery;
 }
 
 }  // namespace levee::demo

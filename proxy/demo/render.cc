@@ -99,7 +99,7 @@ void AppendRun(const Scene& scene, const RunView& run, std::vector<std::string>&
   const double full = 3 * scene.calls_per_second;
   lines.push_back(absl::StrCat(
       kIndent, Picture(record, [full](const Rates& rates) { return rates.attempts / full; }),
-      absl::StrFormat("  load    %5.0f/s, can do %.0f", now.attempts, scene.service_per_second)));
+      absl::StrFormat("  load    %5.0f/s of %.0f/s", now.attempts, scene.service_per_second)));
   const std::string attempts = absl::StrFormat("%.2f attempts per call", now.AttemptsPerCall());
   lines.push_back(absl::StrCat(
       kIndent, run.budget.has_value() ? BudgetBar(*run.budget) : "", run.budget ? ", " : "",
@@ -130,7 +130,7 @@ std::string RecoveryText(const RunRecord& record, const Summary& summary) {
 
 std::vector<std::string> Frame(const Scene& scene, const std::vector<RunView>& runs) {
   std::vector<std::string> lines = {absl::StrFormat(
-      "%.0f calls/s to a service that can do %.0f/s; in the storm %.0f%% of its answers fail.",
+      "%.0f calls/s to a service for %.0f/s; in the storm %.0f%% of its answers fail.",
       scene.calls_per_second, scene.service_per_second, Percent(scene.failing))};
   for (const RunView& run : runs) {
     lines.emplace_back();
@@ -162,7 +162,7 @@ std::vector<std::string> Table(const Scene& scene, const RunRecord& plain,
   return {
       Row("", "plain clients", "through Levee", ""),
       Row("load in the storm", Load(a.storm_load, scene), Load(b.storm_load, scene),
-          "attempts at the service"),
+          "attempts that reach the service"),
       Row("load after the fault", Load(a.recovery_load, scene), Load(b.recovery_load, scene),
           "(% of what it can do)"),
       Row("goodput before", PerSecond(a.calm_goodput), PerSecond(b.calm_goodput),
@@ -171,9 +171,9 @@ std::vector<std::string> Table(const Scene& scene, const RunRecord& plain,
       Row("goodput after the fault", PerSecond(a.recovery_goodput), PerSecond(b.recovery_goodput),
           ""),
       Row("amplification", absl::StrFormat("%.2f", a.amplification),
-          absl::StrFormat("%.2f", b.amplification), "attempts per call"),
+          absl::StrFormat("%.2f", b.amplification), "attempts per call, storm and after"),
       Row("recovery time", RecoveryText(plain, a), RecoveryText(levee, b),
-          "until 99% of before"),
+          "from the fault's end to 99% of before"),
   };
 }
 

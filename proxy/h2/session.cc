@@ -80,10 +80,11 @@ Session::Session(Role role, const Options& options, SessionHandler& handler, Out
                  StreamPool& pool)
     : role_(role), options_(options), handler_(handler), output_(output), pool_(pool) {
   const auto option = MakeOptions(options);
-  nghttp2_settings_entry settings[3] = {
+  nghttp2_settings_entry settings[4] = {
       {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, options.stream_window_bytes},
       {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<uint32_t>(options.metadata_bytes)},
-      {NGHTTP2_SETTINGS_ENABLE_PUSH, 0}};
+      {NGHTTP2_SETTINGS_ENABLE_PUSH, 0},
+      {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1}};
   if (role == Role::kServer) {
     settings[2] = {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, options.max_concurrent_streams};
     LEVEE_CHECK(nghttp2_session_server_new3(&session_, SessionCallbacks(), this, option.get(),
@@ -92,7 +93,7 @@ Session::Session(Role role, const Options& options, SessionHandler& handler, Out
     LEVEE_CHECK(nghttp2_session_client_new3(&session_, SessionCallbacks(), this, option.get(),
                                             BlockMemory()) == 0);
   }
-  LEVEE_CHECK(nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings, 3) == 0);
+  LEVEE_CHECK(nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings, 4) == 0);
   nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0,
                                         static_cast<int32_t>(options.connection_window_bytes));
 }

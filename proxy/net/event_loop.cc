@@ -147,6 +147,10 @@ struct EventLoop::Watch::State {
   uv_poll_t poll;
   EventLoop* loop;
   ReadyHandler* handler;
+  int events = 0;
+
+  void Start();
+  static void OnPoll(uv_poll_t* poll, int status, int ready);
 };
 
 EventLoop::Watch::Watch(EventLoop& loop, int fd, ReadyHandler& handler)
@@ -162,18 +166,27 @@ EventLoop::Watch::~Watch() {
 }
 
 void EventLoop::Watch::Set(bool read, bool write) {
-  const int events = (read ? UV_READABLE : 0) | (write ? UV_WRITABLE : 0);
+  state_->events = (read ? UV_READABLE : 0) | (write ? UV_WRITABLE : 0);
+  state_->Start();
+}
+
+void EventLoop::Watch::State::Start() {
   if (events == 0) {
-    uv_poll_stop(&state_->poll);
-    return;
+    uv_poll_stop(&poll);
+  } else {
+    uv_poll_start(&poll, events, OnPoll);
   }
-  uv_poll_start(&state_->poll, events, [](uv_poll_t* poll, int status, int ready) {
-    State* state = static_cast<State*>(poll->data);
-    if (state->handler == nullptr) return;
-    state->loop->internals_->BeginTurn();
-    // An error on the descriptor shows when it is read.
-    state->handler->OnReady(status < 0 || (ready & UV_READABLE) != 0, (ready & UV_WRITABLE) != 0);
-  });
+}
+
+void EventLoop::Watch::State::OnPoll(uv_poll_t* poll, int status, int ready) {
+  State* state = static_cast<State*>(poll->data);
+  if (state->handler == nullptr) return;
+  state->loop->internals_->BeginTurn();
+  // An error on the descriptor shows when it is read or written.
+  const bool error = status < 0;
+  state->handler->OnReady(error || (ready & UV_READABLE) != 0, error || (ready & UV_WRITABLE) != 0);
+  // libuv has stopped the poll because of the error, but bytes that came before it are read first.
+  if (error && state->handler != nullptr) state->Start();
 }
 
 }  // namespace levee::net

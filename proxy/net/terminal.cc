@@ -1,5 +1,6 @@
 #include "net/terminal.h"
 
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -7,6 +8,9 @@
 #include <string_view>
 
 namespace levee::net {
+
+const int kInterruptSignal = SIGINT;
+const int kTerminateSignal = SIGTERM;
 
 std::optional<TerminalSize> OutputTerminal() {
   if (isatty(STDOUT_FILENO) == 0) return std::nullopt;

@@ -1,4 +1,4 @@
-// The terminal that the program was started at, if there is one.
+// The terminal that the program was started at, if there is one, and the signals that come from it.
 #pragma once
 
 #include <optional>
@@ -9,6 +9,10 @@ struct TerminalSize {
   int rows;
   int columns;
 };
+
+// Ctrl-C, and what `kill` sends if it is not told otherwise; for EventLoop::OnSignal.
+extern const int kInterruptSignal;
+extern const int kTerminateSignal;
 
 // The size of the terminal that standard output goes to. nullopt if it goes elsewhere, or to a
 // terminal that cannot move its cursor.

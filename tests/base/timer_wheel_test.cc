@@ -216,9 +216,9 @@ class Model {
   int called() const { return called_; }
 
  private:
-  // From nanoseconds to weeks, so that every level of the wheel is used.
+  // From nanoseconds to months, so that every level of the wheel is used and its reach exceeded.
   absl::Duration Span() {
-    return absl::Nanoseconds(static_cast<int64_t>(random_.Below(uint64_t{1} << random_.Below(51))));
+    return absl::Nanoseconds(static_cast<int64_t>(random_.Below(uint64_t{1} << random_.Below(54))));
   }
 
   void Arm(int timer, Instant when) {

@@ -102,7 +102,8 @@ class Bench:
         answer = loads.run(load, running.port, calls, load_cpu, self._scratch)
         after = cpu_nanoseconds(pids)
         if answer.error:
-            return run._replace(error=answer.error)
+            # What became of a proxy says more than what its caller saw.
+            return run._replace(error=running.process.end() or answer.error)
         if before is None or after is None or running.process.tree() != pids:
             return run._replace(error='its processes changed during the run')
         run = run._replace(cpu_us=(after - before) / calls / 1000, rate=answer.rate,

@@ -96,9 +96,15 @@ class Process:
                                  f's:\n{self.output()}')
             time.sleep(0.01)
 
+    def end(self):
+        """Returns how the program ended and what it said, or nothing while it runs."""
+        if self._child.poll() is None:
+            return ''
+        return f'{self.name} ended with {self._child.returncode}:\n{self.output()}'
+
     def insist_it_runs(self):
-        if self._child.poll() is not None:
-            raise BenchError(f'{self.name} ended with {self._child.returncode}:\n{self.output()}')
+        if self.end():
+            raise BenchError(self.end())
 
     def output(self):
         """Returns the end of what the program printed."""

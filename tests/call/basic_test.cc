@@ -36,6 +36,13 @@ TEST_F(CallBasic, A2_TheAttemptHeaderAddsToWhatTheApplicationSent) {
   EXPECT_EQ(call.attempt(2).previous_attempts, 3);
 }
 
+TEST_F(CallBasic, A2_AnAbsurdAttemptHeaderIsBounded) {
+  Upstream({TrailersOnly(StatusCode::kUnavailable), Ok()});
+  SimHost& call = RunUnary({.previous_attempts = 2'147'483'647});
+  ASSERT_EQ(call.attempts(), 2);
+  EXPECT_EQ(call.attempt(2).previous_attempts, 1'000'001);
+}
+
 TEST_F(CallBasic, A3_AlwaysFailingEndsAfterFourAttemptsWithTheLastStatusAndMetadata) {
   Upstream({Answer().Trailers(Ms(1), StatusCode::kUnavailable, "first", {{"x-attempt", "1"}}),
             Answer().Trailers(Ms(1), StatusCode::kUnavailable, "second"),

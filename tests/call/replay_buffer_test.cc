@@ -25,15 +25,55 @@ class ReplayBufferTest : public testing::Test {
   ReplayLease lease_{memory_};
 };
 
-TEST_F(ReplayBufferTest, KeepsChunksInOrderWithoutCopyingThem) {
+TEST_F(ReplayBufferTest, KeepsTheBytesInOrder) {
   ReplayBuffer buffer(10, lease_);
-  const Chunk first = ToChunk("abc");
-  EXPECT_EQ(buffer.Add(first), ReplayBuffer::Kept::kYes);
+  EXPECT_EQ(buffer.Add(ToChunk("abc")), ReplayBuffer::Kept::kYes);
   EXPECT_EQ(buffer.Add(ToChunk("def")), ReplayBuffer::Kept::kYes);
   EXPECT_EQ(Text(buffer), "abcdef");
-  EXPECT_EQ(buffer.chunks()[0].data(), first.data());
   EXPECT_EQ(buffer.bytes(), 6u);
   EXPECT_EQ(lease_.used(), 6);
+}
+
+TEST_F(ReplayBufferTest, SharesAChunkInsteadOfCopyingIt) {
+  ReplayBuffer buffer(10, lease_);
+  const Chunk chunk = ToChunk("abc");
+  EXPECT_EQ(buffer.Add(chunk), ReplayBuffer::Kept::kYes);
+  EXPECT_EQ(buffer.chunks()[0].data(), chunk.data());
+}
+
+TEST_F(ReplayBufferTest, SharesLargeChunksWhateverStandsBesideThem) {
+  ReplayMemory memory(10'000);
+  ReplayLease lease(memory);
+  ReplayBuffer buffer(10'000, lease);
+  const Chunk large = ToChunk(std::string(1024, 'x'));
+  for (const Chunk& chunk : {ToChunk("a"), large, ToChunk("b"), ToChunk("c"), large}) {
+    EXPECT_EQ(buffer.Add(chunk), ReplayBuffer::Kept::kYes);
+  }
+  ASSERT_EQ(buffer.chunks().size(), 4u);
+  EXPECT_EQ(buffer.chunks()[1].data(), large.data());
+  EXPECT_EQ(buffer.chunks()[3].data(), large.data());
+  EXPECT_EQ(Text(buffer), "a" + std::string(1024, 'x') + "bc" + std::string(1024, 'x'));
+}
+
+TEST_F(ReplayBufferTest, SingleBytesTakeFewChunks) {
+  ReplayMemory memory(64 * 1024);
+  ReplayLease lease(memory);
+  ReplayBuffer buffer(64 * 1024, lease);
+  std::string sent;
+  for (int i = 0; i < 64 * 1024; ++i) {
+    sent.push_back(static_cast<char>('a' + i % 26));
+    ASSERT_EQ(buffer.Add(ToChunk(sent.substr(sent.size() - 1))), ReplayBuffer::Kept::kYes);
+  }
+  EXPECT_EQ(buffer.chunks().size(), 64u);
+  EXPECT_EQ(Text(buffer), sent);
+}
+
+TEST_F(ReplayBufferTest, JoiningLeavesWhatIsBeingSentAlone) {
+  ReplayBuffer buffer(10, lease_);
+  const Chunk sent = ToChunk("abc");
+  EXPECT_EQ(buffer.Add(sent), ReplayBuffer::Kept::kYes);
+  EXPECT_EQ(buffer.Add(ToChunk("def")), ReplayBuffer::Kept::kYes);
+  EXPECT_EQ(std::string(sent.bytes().begin(), sent.bytes().end()), "abc");
 }
 
 TEST_F(ReplayBufferTest, KeepsUpToItsLimit) {

@@ -1,0 +1,45 @@
+#include "demo/metrics_text.h"
+
+#include <gtest/gtest.h>
+
+namespace levee::demo {
+namespace {
+
+constexpr char kText[] =
+    "# HELP levee_retries_refused_total Wanted but not made.\n"
+    "# TYPE levee_retries_refused_total counter\n"
+    "levee_retries_refused_total{upstream=\"shop\",method=\"a/B\",reason=\"budget\"} 313\n"
+    "levee_retries_refused_total{upstream=\"shop\",method=\"other\",reason=\"budget\"} 2\n"
+    "levee_retries_refused_total{upstream=\"shop\",method=\"a/B\",reason=\"max_attempts\"} 9\n"
+    "levee_retry_budget_available{upstream=\"shop\"} 94\n"
+    "levee_retry_budget_limit{upstream=\"shop\"} 198\n"
+    "levee_active_calls 7\n"
+    "levee_active_calls_total 1\n"
+    "odd{label=\"} 5\"} 3.5";
+
+TEST(MetricsText, ASeriesWithoutLabelsHasAValue) {
+  EXPECT_EQ(SumOf(kText, "levee_active_calls", ""), 7);
+}
+
+TEST(MetricsText, SumsTheSeriesWithTheLabels) {
+  EXPECT_EQ(SumOf(kText, "levee_retries_refused_total", "reason=\"budget\""), 315);
+  EXPECT_EQ(SumOf(kText, "levee_retries_refused_total", ""), 324);
+}
+
+TEST(MetricsText, WhatIsNotThereIsZero) {
+  EXPECT_EQ(SumOf(kText, "levee_retries", ""), 0);
+  EXPECT_EQ(SumOf(kText, "levee_retries_refused_total", "reason=\"deadline\""), 0);
+  EXPECT_EQ(SumOf("", "levee_active_calls", ""), 0);
+}
+
+TEST(MetricsText, ALabelsValueMayLookLikeASeriesEnd) { EXPECT_EQ(SumOf(kText, "odd", ""), 3.5); }
+
+TEST(MetricsText, KnowsTheBudget) {
+  const BudgetState budget = ReadBudget(kText);
+  EXPECT_EQ(budget.available, 94);
+  EXPECT_EQ(budget.limit, 198);
+  EXPECT_EQ(budget.refused, 315);
+}
+
+}  // namespace
+}  // namespace levee::demo

@@ -1,0 +1,153 @@
+#include "demo/service.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <utility>
+
+#include "demo/clients.h"
+#include "demo/load_run.h"
+#include "net/event_loop.h"
+
+namespace levee::demo {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr Capacity kQuick{
+    .workers = 4, .work = absl::Milliseconds(1), .time_limit = absl::Seconds(10), .line = 1000};
+
+class DemoServiceTest : public ::testing::Test {
+ protected:
+  // A channel without retries.
+  std::shared_ptr<grpc::Channel> Channel() {
+    grpc::ChannelArguments arguments;
+    arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+    arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+    return grpc::CreateCustomChannel(service_->address(), grpc::InsecureChannelCredentials(),
+                                     arguments);
+  }
+
+  grpc::Status GetPrice(const std::string& item, v1::GetPriceReply& reply) {
+    grpc::ClientContext context;
+    context.AddMetadata("grpc-previous-rpc-attempts", "2");
+    v1::GetPriceRequest request;
+    request.set_item(item);
+    return v1::Shop::NewStub(Channel())->GetPrice(&context, request, &reply);
+  }
+
+  grpc::Status SetFaults(double failing) {
+    grpc::ClientContext context;
+    v1::FaultSet request;
+    v1::FaultSet reply;
+    request.set_failing(failing);
+    return v1::Faults::NewStub(Channel())->Set(&context, request, &reply);
+  }
+
+  // Waits in a loop until `done`, as the demo does.
+  template <typename Done>
+  void RunUntil(Done done) {
+    struct Turns final : net::TurnHandler {
+      Turns(net::EventLoop& running, Done& end) : loop(running), done(end) {}
+      Instant OnTurnEnd(Instant now) override {
+        if (done(now)) loop.Stop();
+        return now + absl::Milliseconds(1);
+      }
+      net::EventLoop& loop;
+      Done& done;
+    };
+    net::EventLoop loop;
+    Turns turns(loop, done);
+    loop.SetTurnHandler(&turns);
+    loop.Run();
+  }
+
+  std::unique_ptr<DemoService> service_ = std::make_unique<DemoService>(kQuick, 1);
+};
+
+TEST_F(DemoServiceTest, AnswersAndSaysWhichAttemptItWas) {
+  v1::GetPriceReply reply;
+  const grpc::Status status = GetPrice("tea", reply);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(reply.item(), "tea");
+  EXPECT_GT(reply.cents(), 0);
+  EXPECT_EQ(reply.attempt(), 3);
+  EXPECT_GE(reply.took_ms(), 1);
+  EXPECT_EQ(service_->arrived(), 1);
+}
+
+TEST_F(DemoServiceTest, FailsAndRecoversAsItIsTold) {
+  v1::GetPriceReply reply;
+  ASSERT_TRUE(SetFaults(1).ok());
+  const grpc::Status status = GetPrice("tea", reply);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_THAT(status.error_message(), HasSubstr("switched on"));
+  ASSERT_TRUE(SetFaults(0).ok());
+  EXPECT_TRUE(GetPrice("tea", reply).ok());
+}
+
+TEST_F(DemoServiceTest, RefusesAShareAboveOne) {
+  EXPECT_EQ(SetFaults(1.5).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(SetFaults(-1).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+}
+
+TEST_F(DemoServiceTest, PlainClientsMakeThreeAttempts) {
+  ASSERT_TRUE(SetFaults(1).ok());
+  Clients clients(service_->address(), ClientRetries::kThreeAttempts);
+  clients.StartCall();
+  RunUntil([&](Instant) { return clients.counts().failed == 1; });
+  EXPECT_EQ(service_->arrived(), 3);
+}
+
+TEST_F(DemoServiceTest, ClientsBehindLeveeMakeOneAttempt) {
+  ASSERT_TRUE(SetFaults(1).ok());
+  Clients clients(service_->address(), ClientRetries::kNone);
+  clients.StartCall();
+  RunUntil([&](Instant) { return clients.counts().failed == 1; });
+  EXPECT_EQ(service_->arrived(), 1);
+}
+
+TEST_F(DemoServiceTest, ClientsCancelWhatIsActiveWhenTheyGo) {
+  {
+    Clients clients(service_->address(), ClientRetries::kNone);
+    for (int i = 0; i < 20; ++i) clients.StartCall();
+  }
+  v1::GetPriceReply reply;
+  EXPECT_TRUE(GetPrice("tea", reply).ok());
+}
+
+TEST_F(DemoServiceTest, AnswersWhatWaitsWhenItStops) {
+  service_ = std::make_unique<DemoService>(
+      Capacity{.workers = 1, .work = absl::Hours(1), .time_limit = absl::Hours(1), .line = 10}, 1);
+  Clients clients(service_->address(), ClientRetries::kNone);
+  clients.StartCall();
+  clients.StartCall();
+  RunUntil([&](Instant) { return service_->arrived() == 2; });
+  service_.reset();
+  RunUntil([&](Instant) { return clients.counts().failed == 2; });
+}
+
+TEST_F(DemoServiceTest, ARunSwitchesTheFaultOnAndOff) {
+  FaultSwitch faults(service_->address());
+  const LoadRun::Setup setup{
+      .address = service_->address(),
+      .retries = ClientRetries::kNone,
+      .calls_per_second = 200,
+      .storm = {.failing = 1},
+      .schedule = {absl::Milliseconds(500), absl::Milliseconds(500), absl::Milliseconds(1500)},
+      .seed = 1};
+  LoadRun run(setup, *service_, faults, net::ReadClock());
+  RunUntil([&](Instant now) {
+    run.Advance(now);
+    return run.over();
+  });
+  const Summary summary = Summarize(run.record());
+  EXPECT_GT(summary.calm_goodput, 50);
+  EXPECT_LT(summary.storm_goodput, summary.calm_goodput / 2);
+  EXPECT_TRUE(summary.recovery.has_value());
+  EXPECT_NEAR(summary.amplification, 1, 0.05);
+}
+
+}  // namespace
+}  // namespace levee::demo

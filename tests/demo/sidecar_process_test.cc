@@ -1,0 +1,50 @@
+#include "demo/sidecar_process.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/load.h"
+
+namespace levee::demo {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(SidecarConfig, IsValid) {
+  const auto snapshot = ParseConfig("demo.yaml", SidecarConfig("127.0.0.1:50051"));
+  ASSERT_TRUE(snapshot.ok()) << snapshot.status();
+  ASSERT_EQ((*snapshot)->upstreams.size(), 1u);
+  EXPECT_EQ((*snapshot)->upstreams[0].name, "shop");
+}
+
+TEST(SidecarOutput, IsCompleteWithBothAddresses) {
+  SidecarOutput output;
+  output.Add("listening egress 127.0.0.1:4711");
+  EXPECT_FALSE(output.complete());
+  output.Add("listening metrics 127.0.0.1:4712");
+  EXPECT_TRUE(output.complete());
+  EXPECT_EQ(output.calls, "127.0.0.1:4711");
+  EXPECT_EQ(output.metrics, "127.0.0.1:4712");
+}
+
+TEST(SidecarOutput, KeepsTheLastOfAllOtherLines) {
+  SidecarOutput output;
+  output.Add("a warning");
+  EXPECT_THAT(output.rest, ElementsAre("a warning"));
+  for (int i = 0; i < 100; ++i) output.Add("more");
+  output.Add("the end");
+  EXPECT_EQ(output.rest.size(), 50u);
+  EXPECT_EQ(output.rest.back(), "the end");
+}
+
+TEST(HttpAnswer, HasABodyOnlyIfItIs200) {
+  EXPECT_EQ(BodyOf("HTTP/1.1 200 OK\r\nA: b\r\n\r\nline\n\r\n\r\nmore"), "line\n\r\n\r\nmore");
+  EXPECT_EQ(BodyOf("HTTP/1.0 200 OK\r\n\r\n"), "");
+  EXPECT_EQ(BodyOf("HTTP/1.1 404 Not Found\r\n\r\nbody"), std::nullopt);
+  EXPECT_EQ(BodyOf("HTTP/1.1 404  200 \r\n\r\nbody"), std::nullopt);
+  EXPECT_EQ(BodyOf("HTTP/1.1 200 OK\r\nA: b\r\n"), std::nullopt);
+  EXPECT_EQ(BodyOf(""), std::nullopt);
+}
+
+}  // namespace
+}  // namespace levee::demo
