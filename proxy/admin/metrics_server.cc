@@ -25,10 +25,7 @@ constexpr Option kOptions[] = {
     {"max_request_size", "8192"},  // only a request line and headers are ever read
     {"request_timeout_ms", "1000"},
     {"tcp_nodelay", "1"},  // answers leave at once though they are written in two parts
-    // No answers to the scripts of other sites.
-    {"access_control_allow_origin", ""},
-    {"access_control_allow_methods", ""},
-    {"access_control_allow_headers", ""},
+    {"access_control_allow_origin", ""},  // no answers to the scripts of other sites
 };
 
 std::string_view Reason(int status) {

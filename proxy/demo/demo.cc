@@ -37,8 +37,7 @@ constexpr absl::Duration kPollEvery = absl::Milliseconds(500);
 
 bool CanRedraw() {
   const auto terminal = net::OutputTerminal();
-  return terminal.has_value() && terminal->columns > kFrameColumns &&
-         terminal->rows > kFrameLines;
+  return terminal.has_value() && terminal->columns > kFrameColumns && terminal->rows > kFrameLines;
 }
 
 // The conductor: starts everything, plays both runs, ends everything. One thread, the loop's.
@@ -92,13 +91,13 @@ int Demo::Run() {
     std::fprintf(stderr, "levee: the demo's service cannot listen on 127.0.0.1\n");
     return kFailed;
   }
-  auto sidecar = SidecarProcess::Start(
-      loop_, options_.levee_binary, SidecarConfig(service_.address()),
-      {.ready =
-           [this] {
-             if (stage_ == Stage::kStarting) Enter(Stage::kPlain);
-           },
-       .ended = [this](int code) { OnSidecarEnded(code); }});
+  auto sidecar =
+      SidecarProcess::Start(loop_, options_.levee_binary, SidecarConfig(service_.address()),
+                            {.ready =
+                                 [this] {
+                                   if (stage_ == Stage::kStarting) Enter(Stage::kPlain);
+                                 },
+                             .ended = [this](int code) { OnSidecarEnded(code); }});
   if (!sidecar.ok()) {
     std::fprintf(stderr, "levee: %s\n", std::string(sidecar.status().message()).c_str());
     return kFailed;

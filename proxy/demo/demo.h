@@ -1,4 +1,5 @@
-// `levee demo`: a service with a fault, clients, and Levee between them, with real calls.
+// The command `levee demo`: a service with a fault, clients, and Levee between them, with real
+// calls.
 #pragma once
 
 #include <string>

@@ -61,8 +61,8 @@ std::string Ruler(const Schedule& schedule) {
                                       {Phase::kStorm, schedule.storm},
                                       {Phase::kRecovery, schedule.recovery}}) {
     end += length;
-    const int cell = static_cast<int>(
-        std::lround(absl::FDivDuration(end, schedule.length()) * kCells));
+    const int cell =
+        static_cast<int>(std::lround(absl::FDivDuration(end, schedule.length()) * kCells));
     const auto width = static_cast<size_t>(cell - begin);
     std::string part(Name(phase).substr(0, width));
     while (part.size() < width) part += part.size() + 1 < width ? '-' : ' ';
@@ -73,10 +73,9 @@ std::string Ruler(const Schedule& schedule) {
 }
 
 std::string BudgetBar(const BudgetState& budget) {
-  constexpr int kWidth = 20;
+  constexpr int kWidth = 16;
   const double share = budget.limit > 0 ? budget.available / budget.limit : 0;
-  const auto filled =
-      static_cast<size_t>(std::lround(std::clamp(share, 0.0, 1.0) * kWidth));
+  const auto filled = static_cast<size_t>(std::lround(std::clamp(share, 0.0, 1.0) * kWidth));
   return absl::StrFormat("budget [%s%s] %.0f of %.0f retries left", std::string(filled, '#'),
                          std::string(kWidth - filled, '.'), budget.available, budget.limit);
 }
@@ -93,17 +92,16 @@ void AppendRun(const Scene& scene, const RunView& run, std::vector<std::string>&
   lines.push_back(absl::StrCat(kIndent, Ruler(record.schedule()),
                                absl::StrFormat("  calls   %5.0f/s", now.calls)));
   const std::string success = absl::StrFormat("%4.0f%%", Percent(now.success));
-  lines.push_back(absl::StrCat(
-      kIndent, Picture(record, [](const Rates& rates) { return rates.success; }), "  success ",
-      Paint(now.success >= 0.99 ? kGreen : kRed, success)));
+  lines.push_back(absl::StrCat(kIndent,
+                               Picture(record, [](const Rates& rates) { return rates.success; }),
+                               "  success ", Paint(now.success >= 0.99 ? kGreen : kRed, success)));
   const double full = 3 * scene.calls_per_second;
   lines.push_back(absl::StrCat(
       kIndent, Picture(record, [full](const Rates& rates) { return rates.attempts / full; }),
       absl::StrFormat("  load    %5.0f/s of %.0f/s", now.attempts, scene.service_per_second)));
   const std::string attempts = absl::StrFormat("%.2f attempts per call", now.AttemptsPerCall());
-  lines.push_back(absl::StrCat(
-      kIndent, run.budget.has_value() ? BudgetBar(*run.budget) : "", run.budget ? ", " : "",
-      attempts));
+  lines.push_back(absl::StrCat(kIndent, run.budget.has_value() ? BudgetBar(*run.budget) : "",
+                               run.budget ? ", " : "", attempts));
 }
 
 std::string Row(absl::string_view what, absl::string_view plain, absl::string_view levee,
@@ -114,8 +112,7 @@ std::string Row(absl::string_view what, absl::string_view plain, absl::string_vi
 std::string PerSecond(double rate) { return absl::StrFormat("%.0f/s", rate); }
 
 std::string Load(double attempts, const Scene& scene) {
-  return absl::StrFormat("%.0f/s (%.0f%%)", attempts,
-                         Percent(attempts / scene.service_per_second));
+  return absl::StrFormat("%.0f/s (%.0f%%)", attempts, Percent(attempts / scene.service_per_second));
 }
 
 std::string RecoveryText(const RunRecord& record, const Summary& summary) {
@@ -145,18 +142,16 @@ std::string PlainLine(const Scene& scene, const RunView& run) {
   std::string line = absl::StrFormat(
       "%-13s %4.1fs %-8s  %4.0f calls/s  success %3.0f%%  load %4.0f/s of %.0f/s  "
       "%.2f attempts per call",
-      run.name, absl::ToDoubleSeconds(record.length()),
-      Name(record.schedule().At(record.length())), now.calls, Percent(now.success), now.attempts,
-      scene.service_per_second, now.AttemptsPerCall());
+      run.name, absl::ToDoubleSeconds(record.length()), Name(record.schedule().At(record.length())),
+      now.calls, Percent(now.success), now.attempts, scene.service_per_second,
+      now.AttemptsPerCall());
   if (run.budget.has_value()) {
-    absl::StrAppendFormat(&line, "  budget %.0f of %.0f", run.budget->available,
-                          run.budget->limit);
+    absl::StrAppendFormat(&line, "  budget %.0f of %.0f", run.budget->available, run.budget->limit);
   }
   return line;
 }
 
-std::vector<std::string> Table(const Scene& scene, const RunRecord& plain,
-                               const RunRecord& levee) {
+std::vector<std::string> Table(const Scene& scene, const RunRecord& plain, const RunRecord& levee) {
   const Summary a = Summarize(plain);
   const Summary b = Summarize(levee);
   return {

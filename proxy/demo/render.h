@@ -21,7 +21,7 @@ struct Scene {
 };
 
 struct RunView {
-  std::string name;       // "plain clients"
+  std::string name;  // "plain clients"
   const RunRecord* record = nullptr;
   std::optional<BudgetState> budget;
 };

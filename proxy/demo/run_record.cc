@@ -45,9 +45,7 @@ Rates RunRecord::Over(absl::Duration from, absl::Duration to) const {
   return Between(At(from), At(to));
 }
 
-Rates RunRecord::Latest(absl::Duration window) const {
-  return Over(length() - window, length());
-}
+Rates RunRecord::Latest(absl::Duration window) const { return Over(length() - window, length()); }
 
 Summary Summarize(const RunRecord& record) {
   const Schedule& schedule = record.schedule();

@@ -64,7 +64,7 @@ class RunRecord {
 };
 
 struct Summary {
-  double storm_load = 0;     // Attempts per second.
+  double storm_load = 0;  // Attempts per second.
   double recovery_load = 0;
   double amplification = 0;  // Attempts per call from the storm's start to the run's end.
   double calm_goodput = 0;   // Successful calls per second.

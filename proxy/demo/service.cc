@@ -38,9 +38,8 @@ grpc::Status ToStatus(Verdict verdict, absl::Duration took) {
     case Verdict::kFault:
       return {grpc::StatusCode::UNAVAILABLE, "a fault that was switched on"};
     case Verdict::kTooLate:
-      return {grpc::StatusCode::UNAVAILABLE,
-              absl::StrFormat("done after %d ms, which is too late",
-                              absl::ToInt64Milliseconds(took))};
+      return {grpc::StatusCode::UNAVAILABLE, absl::StrFormat("done after %d ms, which is too late",
+                                                             absl::ToInt64Milliseconds(took))};
     case Verdict::kLineFull:
       return {grpc::StatusCode::UNAVAILABLE, "too many requests are waiting"};
     case Verdict::kStopped:
@@ -124,7 +123,7 @@ DemoService::~DemoService() {
 }
 
 void DemoService::GetPrice(grpc::CallbackServerContext& context, const v1::GetPriceRequest& request,
-                       v1::GetPriceReply& reply, grpc::ServerUnaryReactor& reactor) {
+                           v1::GetPriceReply& reply, grpc::ServerUnaryReactor& reactor) {
   arrived_.fetch_add(1, std::memory_order_relaxed);
   reply.set_item(request.item());
   reply.set_cents(Cents(request.item()));

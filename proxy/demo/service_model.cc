@@ -10,8 +10,8 @@ Capacity Capacity::For(double calls_per_second) {
   Capacity capacity;
   const double busy = calls_per_second * absl::ToDoubleSeconds(capacity.work);
   capacity.workers = std::max(1, static_cast<int>(std::lround(busy * kHeadroom)));
-  capacity.line = static_cast<size_t>(capacity.PerSecond() *
-                                      absl::ToDoubleSeconds(2 * capacity.time_limit));
+  capacity.line =
+      static_cast<size_t>(capacity.PerSecond() * absl::ToDoubleSeconds(2 * capacity.time_limit));
   return capacity;
 }
 

@@ -87,10 +87,10 @@ Session::Session(Role role, const Options& options, SessionHandler& handler, Out
       {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1}};
   if (role == Role::kServer) {
     settings[2] = {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, options.max_concurrent_streams};
-    LEVEE_CHECK(nghttp2_session_server_new3(&session_, SessionCallbacks(), this, option.get(),
+    LEVEE_CHECK(nghttp2_session_server_new3(&session_, SessionCallbacks(false), this, option.get(),
                                             BlockMemory()) == 0);
   } else {
-    LEVEE_CHECK(nghttp2_session_client_new3(&session_, SessionCallbacks(), this, option.get(),
+    LEVEE_CHECK(nghttp2_session_client_new3(&session_, SessionCallbacks(true), this, option.get(),
                                             BlockMemory()) == 0);
   }
   LEVEE_CHECK(nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings, 4) == 0);
@@ -117,8 +117,11 @@ bool Session::Receive(ByteSpan bytes) {
     broken_ = true;
     handler_.OnProtocolError(nghttp2_strerror(static_cast<int>(consumed)));
   }
-  // Acknowledgements, window updates, resets: anything may have been queued by nghttp2 itself.
-  if (nghttp2_session_want_write(session_) != 0) Dirty();
+  // Acknowledgements, window updates, resets: anything may have been queued by nghttp2 itself. And
+  // after a GOAWAY this may have been the end of the last stream, so that the session is done.
+  if (nghttp2_session_want_write(session_) != 0 || nghttp2_session_want_read(session_) == 0) {
+    Dirty();
+  }
   return !broken_;
 }
 

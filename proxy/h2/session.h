@@ -17,7 +17,7 @@ struct nghttp2_session_callbacks;
 
 namespace levee::h2 {
 
-const nghttp2_session_callbacks* SessionCallbacks();
+const nghttp2_session_callbacks* SessionCallbacks(bool client);
 
 // Version of the HTTP/2 library in use.
 const char* LibraryVersion();
@@ -128,10 +128,10 @@ class Session {
 
  private:
   friend class Stream;
-  friend const nghttp2_session_callbacks* SessionCallbacks();
+  friend const nghttp2_session_callbacks* SessionCallbacks(bool client);
   struct Callbacks;
 
-  static const nghttp2_session_callbacks* MakeCallbacks();
+  static const nghttp2_session_callbacks* MakeCallbacks(bool client);
 
   void Dirty();
   void SubmitHeaders(Stream& stream, const Metadata& fields, bool end);

@@ -230,19 +230,18 @@ void Session::SentGoaway(uint32_t error_code) {
 void Session::Close(Stream& stream, const StreamEnd& end) {
   stream.Unlink();
   --stream_count_;
-  // Nothing may reach the stream by its id any more, although nghttp2 closes it only now.
-  nghttp2_session_set_stream_user_data(session_, stream.id_, nullptr);
   if (stream.handler_ != nullptr) stream.handler_->OnClosed(end);
   pool_.Return(&stream);
   if (role_ == Role::kClient) handler_.OnSlotsFree();
 }
 
-const nghttp2_session_callbacks* SessionCallbacks() {
-  static const nghttp2_session_callbacks* const table = Session::MakeCallbacks();
-  return table;
+const nghttp2_session_callbacks* SessionCallbacks(bool client) {
+  static const nghttp2_session_callbacks* const client_table = Session::MakeCallbacks(true);
+  static const nghttp2_session_callbacks* const server_table = Session::MakeCallbacks(false);
+  return client ? client_table : server_table;
 }
 
-const nghttp2_session_callbacks* Session::MakeCallbacks() {
+const nghttp2_session_callbacks* Session::MakeCallbacks(bool client) {
   nghttp2_session_callbacks* table = nullptr;
   LEVEE_CHECK(nghttp2_session_callbacks_new(&table) == 0);
   nghttp2_session_callbacks_set_on_begin_headers_callback(table, Callbacks::OnBeginHeaders);
@@ -251,7 +250,10 @@ const nghttp2_session_callbacks* Session::MakeCallbacks() {
   nghttp2_session_callbacks_set_on_data_chunk_recv_callback(table, Callbacks::OnDataChunk);
   nghttp2_session_callbacks_set_on_stream_close_callback(table, Callbacks::OnStreamClose);
   nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(table, Callbacks::OnInvalidFrame);
-  nghttp2_session_callbacks_set_before_frame_send_callback(table, Callbacks::BeforeFrameSend);
+  if (client) {
+    // Only an attempt asks whether its head has left, and the callback costs a look-up per frame.
+    nghttp2_session_callbacks_set_before_frame_send_callback(table, Callbacks::BeforeFrameSend);
+  }
   nghttp2_session_callbacks_set_on_frame_send_callback(table, Callbacks::OnFrameSent);
   nghttp2_session_callbacks_set_send_data_callback(table, Callbacks::SendData);
   return table;

@@ -5,7 +5,8 @@ struct nghttp2_session_callbacks;
 
 namespace levee::h2 {
 
-// The one table of callbacks, for every session; each gets its Session as user data. Never freed.
-const nghttp2_session_callbacks* SessionCallbacks();
+// The table of callbacks for sessions of that role; each gets its Session as user data. Never
+// freed.
+const nghttp2_session_callbacks* SessionCallbacks(bool client);
 
 }  // namespace levee::h2

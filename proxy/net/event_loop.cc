@@ -64,9 +64,13 @@ void EventLoop::Internals::WakeAt(Instant when) {
   uv_timer_start(&timer, OnWakeup, due > cached ? static_cast<uint64_t>(due - cached) : 0, 0);
 }
 
-// The timer only ends the poll: what is due is done at the end of the turn.
+// As a rule the timer only ends the poll, and the turn that follows does what is due and moves the
+// timer before libuv looks at it. If it became due during a turn, libuv runs it before the next
+// poll, which without a turn now would wait with no timer left.
 void EventLoop::Internals::OnWakeup(uv_timer_t* timer) {
-  static_cast<Internals*>(timer->data)->wake_at = Instant::Infinite();
+  auto* internals = static_cast<Internals*>(timer->data);
+  internals->wake_at = Instant::Infinite();
+  internals->loop.EndTurn();
 }
 
 EventLoop::EventLoop()

@@ -1,9 +1,9 @@
 #include "net/terminal.h"
 
-#include <signal.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <string_view>
 

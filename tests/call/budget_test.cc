@@ -170,7 +170,7 @@ TEST_F(CallBudget, A66_AnApplicationsRetryOverBudgetIsAnsweredWithTheMark) {
   EXPECT_TRUE(call.record().app_retry_refused);
 }
 
-TEST_F(CallBudget, A66_AnApplicationsRetryWithinBudgetIsAdmittedAndCharged) {
+TEST_F(CallBudget, A47_AnApplicationsRetryWithinBudgetIsAdmittedAndCharged) {
   Upstream({Ok()});
   SimHost& call = RunUnary({.previous_attempts = 1});
   EXPECT_EQ(call.caller().code, StatusCode::kOk);
@@ -199,11 +199,11 @@ TEST_F(CallBudget, A66_IgnoreNeitherChargesNorRefusesAnApplicationsRetry) {
 TEST_F(CallBudget, A66_AnApplicationThatRetriesByItselfIsBounded) {
   retry_.app_retries = AppRetries::kLimit;
   Upstream({TrailersOnly(StatusCode::kUnavailable)});
-  const Workload three_tries = {
+  const Workload three_attempts_each = {
       .per_second = 300, .calls = 3000, .facts = [](int64_t n) -> RequestFacts {
         return {.previous_attempts = static_cast<int>(n % 3)};
       }};
-  RunWorkload(sidecar_, three_tries);
+  RunWorkload(sidecar_, three_attempts_each);
   EXPECT_LE(TallyOf(sidecar_).attempts, 1110);
 }
 

@@ -142,6 +142,7 @@ TEST_F(CallDeadline, A28_ALateAnswerOfAnAbandonedAttemptIsDropped) {
 // A host may have queued such events before it was told to cancel.
 TEST_F(CallDeadline, A28_TheCallItselfIgnoresEventsOfAnAbandonedAttempt) {
   retry_.attempt_timeout = Ms(50);
+  retry_.commit = CommitMode::kHeaders;
   Upstream({Silence(), Answer().Head(Ms(20)).Trailers(Ms(20), StatusCode::kOk)});
   SimHost& call = sidecar_.Unary();
   clock_.RunFor(Ms(160));

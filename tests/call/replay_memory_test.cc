@@ -94,7 +94,8 @@ void Work(ReplayMemory& memory, std::atomic<int64_t>& granted, int64_t limit, ui
   ReplayLease lease(memory);
   std::vector<int64_t> taken;
   for (int i = 0; i < 20'000; ++i) {
-    const auto bytes = static_cast<int64_t>(random.Below(kUnit));
+    // More than a worker keeps, so that nearly every step touches the shared count.
+    const auto bytes = static_cast<int64_t>(random.Below(4 * kUnit));
     if (random.Below(2) == 0 && lease.Take(bytes)) {
       EXPECT_LE(granted.fetch_add(bytes) + bytes, limit);
       taken.push_back(bytes);
@@ -112,7 +113,7 @@ void Work(ReplayMemory& memory, std::atomic<int64_t>& granted, int64_t limit, ui
 }
 
 TEST(ReplayMemory, WorkersTogetherNeverExceedIt) {
-  constexpr int64_t kBytes = 5 * kUnit + 77;
+  constexpr int64_t kBytes = 20 * kUnit + 77;
   ReplayMemory memory(kBytes);
   std::atomic<int64_t> granted = 0;
   std::vector<std::thread> workers;
@@ -122,6 +123,7 @@ TEST(ReplayMemory, WorkersTogetherNeverExceedIt) {
   for (std::thread& worker : workers) worker.join();
   ReplayLease last(memory);
   EXPECT_TRUE(last.Take(kBytes));
+  EXPECT_FALSE(last.Take(1));
 }
 
 }  // namespace

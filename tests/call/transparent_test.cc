@@ -82,13 +82,13 @@ TEST_F(CallTransparent, A53_TheSecondRefusalEndsTheCallIfThePolicyDoesNotListIt)
   EXPECT_EQ(call.caller().message, "REFUSED_STREAM");
 }
 
-TEST_F(CallTransparent, A53_ATransparentRetryIsChargedToTheBudget) {
+TEST_F(CallTransparent, A47_ATransparentRetryIsChargedToTheBudget) {
   Upstream({RefusedStream(), Ok()});
   RunUnary();
   EXPECT_EQ(charged(), 1);
 }
 
-TEST_F(CallTransparent, A53_WithoutBudgetARefusedStreamIsNotRetried) {
+TEST_F(CallTransparent, A47_WithoutBudgetARefusedStreamIsNotRetried) {
   retry_.budget.ratio = 0;
   retry_.budget.floor_per_second = 0;
   Upstream({RefusedStream(), Ok()});

@@ -138,6 +138,16 @@ TEST(FieldChecker, GlobsThatCanNeverMatch) {
             "HOST:PORT; say \"cart.shop:*\"");
 }
 
+TEST(FieldChecker, BrokenElementsAreCounted) {
+  EXPECT_EQ(FaultsOf(Retry("codes: [~, [8], 17]\n      failures: [none, ~, reset]")),
+            "f:4:14: policies[0].retry.codes[0]: has no value; leave the element out\n"
+            "f:4:18: policies[0].retry.codes[1]: is a list; a single value is wanted\n"
+            "f:4:23: policies[0].retry.codes[2]: \"17\" is no gRPC status code; they are 1 to 16\n"
+            "f:5:17: policies[0].retry.failures[1]: has no value; leave the element out\n"
+            "f:5:18: policies[0].retry.failures[0]: \"none\" is unknown; allowed: refused, "
+            "connect, reset, timeout");
+}
+
 TEST(FieldChecker, BrokenValuesAreReportedOnce) {
   // A name that could not be read is not also missing, and nothing is said about its references.
   EXPECT_EQ(FaultsOf("policies:\n  - name: [a]\nroutes: 7\n"),

@@ -70,11 +70,12 @@ TEST(Frame, HasTheSameSizeAtAllTimes) {
 TEST(Frame, DrawsEachPhaseUnderItsName) {
   const RunRecord record = Record(2, 12, 3);
   const auto frame = FrameOf({{.name = "plain clients", .record = &record}});
-  // 44 columns for 12 s: 7 of calm, 15 of storm, 22 of recovery.
-  EXPECT_THAT(frame[3], HasSubstr("  calm-- storm--------- recovery-------------   calls     400/s"));
-  EXPECT_THAT(frame[4], HasSubstr("███████▁▁▁▁▁"));
+  // 44 columns for 12 s, so that the storm begins within the eighth.
+  EXPECT_THAT(frame[3],
+              HasSubstr("  calm-- storm--------- recovery-------------   calls     400/s"));
+  EXPECT_THAT(frame[4], HasSubstr("███████▅▁▁▁▁▁"));
   EXPECT_THAT(frame[4], HasSubstr("success    0%"));
-  EXPECT_THAT(frame[5], HasSubstr("▃▃▃▃▃▃▃██████"));
+  EXPECT_THAT(frame[5], HasSubstr("▃▃▃▃▃▃▃▆██████"));
   EXPECT_THAT(frame[5], HasSubstr("load     1200/s of 550/s"));
   EXPECT_EQ(frame[6], "  3.00 attempts per call");
 }
@@ -82,16 +83,14 @@ TEST(Frame, DrawsEachPhaseUnderItsName) {
 TEST(Frame, LeavesOutWhatHasNotHappened) {
   const RunRecord record = Record(2, 12, 3, 3);
   const auto frame = FrameOf({{.name = "plain clients", .record = &record}});
-  EXPECT_THAT(frame[4], HasSubstr("███████▁▁▁▁   "));
+  EXPECT_THAT(frame[4], HasSubstr("███████▅▁▁▁   "));
 }
 
 TEST(Frame, DrawsTheBudgetAsABar) {
   const RunRecord record = Record(12, 12, 1);
   const BudgetState budget{.available = 50, .limit = 200};
-  const auto frame =
-      FrameOf({{.name = "through Levee", .record = &record, .budget = budget}});
-  EXPECT_EQ(frame[6],
-            "  budget [#####...............] 50 of 200 retries left, 1.00 attempts per call");
+  const auto frame = FrameOf({{.name = "through Levee", .record = &record, .budget = budget}});
+  EXPECT_EQ(frame[6], "  budget [####............] 50 of 200 retries left, 1.00 attempts per call");
 }
 
 TEST(PlainLine, IsTheLastSecond) {
@@ -120,15 +119,16 @@ TEST(Table, SetsBothRunsSideBySide) {
 TEST(Introduction, SaysWhatIsCompared) {
   const auto lines = Introduction(kSchedule, Capacity::For(400), 0.5);
   EXPECT_THAT(lines[0], HasSubstr("12 s each; in the storm, 4.0 s"));
-  for (const std::string& line : lines) EXPECT_LE(Columns(line), 80u) << line;
+  for (const std::string& line : lines)
+    EXPECT_LE(Columns(line), static_cast<size_t>(kFrameColumns)) << line;
 }
 
 TEST(Invitation, NamesEveryAddress) {
   std::string all;
   for (const std::string& line : Invitation({.service = "127.0.0.1:1",
-                                             .calls = "127.0.0.1:2",
-                                             .metrics = "127.0.0.1:3",
-                                             .config_file = "demo.yaml"})) {
+                                 .calls = "127.0.0.1:2",
+                                 .metrics = "127.0.0.1:3",
+                                 .config_file = "demo.yaml"})) {
     all += line + "\n";
   }
   for (const char* part : {"127.0.0.1:1 levee.demo.v1.Faults/Set", "127.0.0.1:2 levee.demo",

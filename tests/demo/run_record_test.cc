@@ -46,16 +46,20 @@ TEST(Rates, OfNothingAreZero) {
 }
 
 TEST(RunRecord, LatestLooksBackFromTheLastSample) {
-  const RunRecord record = Record([](int ms) { return ms < 9500 ? 0 : 100; },
-                                  [](int) { return 1; });
+  const RunRecord record =
+      Record([](int ms) { return ms < 9500 ? 0 : 100; }, [](int) { return 1; });
   EXPECT_DOUBLE_EQ(record.Latest(absl::Seconds(1)).success, 0.5);
   EXPECT_DOUBLE_EQ(record.Latest(absl::Milliseconds(500)).success, 1);
 }
 
 TEST(Summary, SaysWhatEachPhaseCarried) {
-  const Summary summary = Summarize(Record(
-      [](int ms) { return ms < 2000 ? 100 : ms < 5000 ? 50 : 80; },
-      [](int ms) { return ms < 2000 ? 1 : ms < 5000 ? 2 : 3; }));
+  const Summary summary =
+      Summarize(Record([](int ms) { return ms < 2000   ? 100
+                                           : ms < 5000 ? 50
+                                                       : 80; },
+                       [](int ms) { return ms < 2000   ? 1
+                                           : ms < 5000 ? 2
+                                                       : 3; }));
   EXPECT_DOUBLE_EQ(summary.calm_goodput, 100);
   EXPECT_DOUBLE_EQ(summary.storm_goodput, 50);
   EXPECT_DOUBLE_EQ(summary.recovery_goodput, 80);
@@ -66,9 +70,9 @@ TEST(Summary, SaysWhatEachPhaseCarried) {
 
 TEST(Summary, RecoveryIsTheStartOfTheFirstGoodSecond) {
   const auto once = [](int) { return 1; };
-  EXPECT_EQ(Summarize(Record([](int ms) { return ms < 2000 || ms >= 6500 ? 100 : 0; }, once))
-                .recovery,
-            absl::Milliseconds(1500));
+  EXPECT_EQ(
+      Summarize(Record([](int ms) { return ms < 2000 || ms >= 6500 ? 100 : 0; }, once)).recovery,
+      absl::Milliseconds(1500));
   EXPECT_EQ(Summarize(Record([](int) { return 100; }, once)).recovery, absl::ZeroDuration());
 }
 

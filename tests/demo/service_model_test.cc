@@ -30,7 +30,8 @@ class Driver {
   explicit Driver(const Capacity& capacity) : model(capacity, 1) {}
 
   void Arrive(int64_t ms) {
-    model.Arrive(At(ms), [](Verdict, absl::Duration) {}, ended_);
+    model.Arrive(
+        At(ms), [](Verdict, absl::Duration) {}, ended_);
   }
   std::vector<Verdict> Advance(int64_t ms) {
     model.Advance(At(ms), ended_);
@@ -142,14 +143,12 @@ TEST(ServiceModel, StaysDownUnderThriceItsLoad) {
   EXPECT_EQ(AfterAFullLine(1200)[1], 0);
 }
 
-TEST(ServiceModel, RecoversUnderATenthMoreThanItsLoad) {
-  EXPECT_GT(AfterAFullLine(440)[1], 400);
-}
+TEST(ServiceModel, RecoversUnderATenthMoreThanItsLoad) { EXPECT_GT(AfterAFullLine(440)[1], 400); }
 
-TEST(Capacity, IsMoreThanATenthAndLessThanAHalfAboveTheLoad) {
+TEST(Capacity, IsMoreThanATenthAndAtMostAHalfAboveTheLoad) {
   for (const double load : {200, 400, 1000}) {
     EXPECT_GT(Capacity::For(load).PerSecond(), 1.2 * load);
-    EXPECT_LT(Capacity::For(load).PerSecond(), 1.5 * load);
+    EXPECT_LE(Capacity::For(load).PerSecond(), 1.5 * load);
   }
   EXPECT_EQ(Capacity::For(400).line, 220u);
   EXPECT_GE(Capacity::For(1).workers, 1);

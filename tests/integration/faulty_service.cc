@@ -175,14 +175,19 @@ class FaultyService::Service : public grpc::CallbackGenericService {
   FaultyService& service_;
 };
 
-FaultyService::FaultyService(Script script, int port, int max_streams)
+FaultyService::FaultyService(Script script, const Options& options)
     : script_(std::move(script)), service_(std::make_unique<Service>(*this)) {
   grpc::ServerBuilder builder;
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  if (max_streams > 0) builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, max_streams);
+  const std::pair<const char*, int> limits[] = {
+      {GRPC_ARG_MAX_CONCURRENT_STREAMS, options.max_streams},
+      {GRPC_ARG_MAX_CONNECTION_AGE_MS, options.max_connection_age_ms}};
+  for (const auto& [name, value] : limits) {
+    if (value > 0) builder.AddChannelArgument(name, value);
+  }
   builder.SetMaxReceiveMessageSize(-1);
-  builder.AddListeningPort("127.0.0.1:" + std::to_string(port), grpc::InsecureServerCredentials(),
-                           &port_);
+  builder.AddListeningPort("127.0.0.1:" + std::to_string(options.port),
+                           grpc::InsecureServerCredentials(), &port_);
   builder.RegisterCallbackGenericService(service_.get());
   server_ = builder.BuildAndStart();
   EXPECT_NE(server_, nullptr);
@@ -191,6 +196,10 @@ FaultyService::FaultyService(Script script, int port, int max_streams)
 
 FaultyService::~FaultyService() {
   if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now());
+}
+
+void FaultyService::ShutDownGracefully() {
+  server_->Shutdown(std::chrono::system_clock::now() + kPatience);
 }
 
 std::vector<SeenCall> FaultyService::seen() const {

@@ -58,8 +58,13 @@ class FaultyService {
  public:
   using Script = std::function<Answer(const SeenCall&)>;
 
-  // `port` 0: the system's choice. `max_streams` 0: no limit.
-  explicit FaultyService(Script script, int port = 0, int max_streams = 0);
+  struct Options {
+    int port = 0;                   // 0: the system's choice
+    int max_streams = 0;            // per connection; 0: no limit
+    int max_connection_age_ms = 0;  // after which a connection gets a graceful GOAWAY; 0: none
+  };
+  FaultyService(Script script, const Options& options);
+  explicit FaultyService(Script script) : FaultyService(std::move(script), Options()) {}
   // One that does not fail.
   FaultyService() : FaultyService([](const SeenCall&) { return Answer(); }) {}
   ~FaultyService();
@@ -74,6 +79,9 @@ class FaultyService {
 
   // The heads of all calls so far, in their order.
   std::vector<SeenCall> seen() const;
+
+  // GOAWAY for all connections; returns when the calls in flight have ended.
+  void ShutDownGracefully();
 
   // Lets every Sink read.
   void Release();

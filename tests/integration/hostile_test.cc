@@ -133,6 +133,17 @@ TEST(Hostile, AGoawayAfterAnAnswerMovesLaterCallsToANewConnection) {  // goaway
   EXPECT_EQ(run.sidecar.Sum("levee_retries_total"), 0);
 }
 
+TEST(Hostile, AConnectionToldToGoIsClosedWhenItsLastCallEnds) {
+  Hostile run(FirstThenGood([](UpstreamPeer& peer, const RawRequest& request) {
+    peer.WriteGoaway(request.stream);
+    peer.Answer(request.stream);
+  }));
+  EXPECT_EQ(CallUnary(run.channel).body, "fine");
+  EXPECT_EQ(CallUnary(run.channel).body, "fine");
+  EXPECT_EQ(run.upstream.connections(), 2);
+  EXPECT_TRUE(run.sidecar.WaitForSum("levee_upstream_connections", {}, 1));
+}
+
 TEST(Hostile, AResetAfterTheHeadIsRetriedOnlyIfListed) {  // A55, A68, rst_after_header
   const auto script = FirstThenGood([](UpstreamPeer& peer, const RawRequest& request) {
     peer.AnswerHead(request.stream);

@@ -4,15 +4,11 @@
 #include <string_view>
 #include <vector>
 
-#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "telemetry/scrape.h"
 
 namespace levee {
 namespace {
-
-using testing::HasSubstr;
-using testing::Not;
 
 Metrics::Options Shop() {
   return {.workers = 2,
@@ -116,85 +112,13 @@ TEST(Metrics, AnUnusualFailureOfARetryAppearsWhenItHappens) {
   Metrics metrics(Shop());
   constexpr std::string_view kSeries =
       R"(levee_retries_total{upstream="cart",method="shop.Cart/Add",trigger="http",code="INTERNAL"})";
+  metrics.Method(0, "cart", "/shop.Cart/Add");
   EXPECT_EQ(Scraped(metrics, kSeries), "absent");
   CallRecord record = OkCall();
   record.attempts.push_back(
       {.code = StatusCode::kOk, .trigger = RetryTrigger::kHttp, .after = StatusCode::kInternal});
   CallOn(metrics, 1, record);
   EXPECT_EQ(Scraped(metrics, kSeries), "1");
-}
-
-TEST(Metrics, AMethodIsExportedFromTheMomentItIsAskedFor) {
-  Metrics metrics(Shop());
-  constexpr std::string_view kSeries =
-      R"(levee_calls_total{upstream="cart",method="shop.Cart/Add",code="OK"})";
-  EXPECT_EQ(Scraped(metrics, kSeries), "absent");
-  metrics.Method(0, "cart", "/shop.Cart/Add");
-  EXPECT_EQ(Scraped(metrics, kSeries), "0");
-}
-
-TEST(Metrics, AnUnlabelledMethodCountsAsOther) {
-  Metrics metrics(Shop());
-  MethodSeries& series = metrics.Method(1, "cart", "/shop.Cart/Unknown");
-  EXPECT_EQ(&series, &metrics.Method(1, "cart", "/another.Service/Method"));
-  series.calls[StatusCode::kUnimplemented].Add();
-  EXPECT_EQ(
-      Scraped(metrics, R"(levee_calls_total{upstream="cart",method="other",code="UNIMPLEMENTED"})"),
-      "1");
-}
-
-TEST(Metrics, LabellingAMethodGivesItSeriesOfItsOwnOnEveryWorker) {
-  Metrics metrics(Shop());
-  MethodSeries& labelled = metrics.LabelMethod(0, "cart", "/shop.Cart/Remove");
-  EXPECT_NE(&labelled, &metrics.Method(0, "cart", "/unknown/Method"));
-  EXPECT_EQ(&labelled, &metrics.Method(0, "cart", "/shop.Cart/Remove"));
-  EXPECT_NE(&labelled, &metrics.Method(1, "cart", "/shop.Cart/Remove"));
-  metrics.Method(1, "cart", "/shop.Cart/Remove").calls[StatusCode::kOk].Add();
-  EXPECT_EQ(
-      Scraped(metrics, R"(levee_calls_total{upstream="cart",method="shop.Cart/Remove",code="OK"})"),
-      "1");
-}
-
-TEST(Metrics, BeyondMethodLabelsEverythingIsOther) {
-  Metrics::Options options = Shop();
-  options.method_labels = 2;
-  Metrics metrics(options);
-  constexpr std::string_view kHits = R"(levee_limit_hits_total{limit="method_labels"})";
-  metrics.LabelMethod(0, "cart", "/shop.Cart/Remove");
-  EXPECT_EQ(Scraped(metrics, kHits), "0");
-
-  MethodSeries& third = metrics.LabelMethod(1, "cart", "/shop.Cart/Clear");
-  EXPECT_EQ(&third, &metrics.Method(1, "cart", "/unknown/Method"));
-  EXPECT_EQ(Scraped(metrics, kHits), "1");
-  EXPECT_THAT(ScrapeText(metrics), Not(HasSubstr("Clear")));
-
-  // Those that have a label keep it, with any upstream.
-  metrics.LabelMethod(0, "anywhere", "/shop.Cart/Remove").calls[StatusCode::kOk].Add();
-  EXPECT_EQ(
-      Scraped(metrics,
-              R"(levee_calls_total{upstream="anywhere",method="shop.Cart/Remove",code="OK"})"),
-      "1");
-  EXPECT_EQ(Scraped(metrics, kHits), "1");
-}
-
-TEST(Metrics, MethodsOfRoutesBeyondTheLimitAreOtherAsWell) {
-  Metrics::Options options = Shop();
-  options.methods = {"a.A/A", "b.B/B"};
-  options.method_labels = 1;
-  Metrics metrics(options);
-  EXPECT_NE(&metrics.Method(0, "cart", "/a.A/A"), &metrics.Method(0, "cart", "/c.C/C"));
-  EXPECT_EQ(&metrics.Method(0, "cart", "/b.B/B"), &metrics.Method(0, "cart", "/c.C/C"));
-}
-
-TEST(Metrics, APathThatATextFormatCannotCarryGetsNoLabel) {
-  Metrics metrics(Shop());
-  MethodSeries& other = metrics.Method(0, "cart", "/unknown/Method");
-  EXPECT_EQ(&metrics.LabelMethod(0, "cart", "/bad\xff.Service/Method"), &other);
-  EXPECT_EQ(&metrics.LabelMethod(0, "cart", "/new\nline"), &other);
-  EXPECT_EQ(&metrics.LabelMethod(0, "cart", "/"), &other);
-  EXPECT_EQ(&metrics.LabelMethod(0, "cart", ""), &other);
-  EXPECT_EQ(&metrics.LabelMethod(0, "cart", "/" + std::string(257, 'm')), &other);
-  EXPECT_NE(&metrics.LabelMethod(0, "cart", "/" + std::string(256, 'm')), &other);
 }
 
 TEST(Metrics, AnUpstreamThatAReloadBringsIsExportedToo) {
@@ -218,6 +142,28 @@ TEST(Metrics, CallsWithoutARouteCountUnderNoneAndNothingElseDoes) {
   EXPECT_EQ(Scraped(metrics, R"(levee_transparent_retries_total{upstream="none"})"), "absent");
   EXPECT_EQ(Scraped(metrics, R"(levee_attempts_total{upstream="none",method="other",code="OK"})"),
             "absent");
+}
+
+TEST(Metrics, MarksCountByDirectionAndScope) {
+  Metrics metrics(Shop());
+  metrics.Upstream(0, "cart").marks_received[OverloadScope::kEndpoint].Add(2);
+  metrics.Upstream(1, "cart").marks_sent[OverloadScope::kService].Add(3);
+  const auto scraped = [&](const std::string& direction, const std::string& scope) {
+    return Scraped(metrics, R"(levee_overload_marks_total{upstream="cart",direction=")" +
+                                direction + R"(",scope=")" + scope + R"("})");
+  };
+  EXPECT_EQ(scraped("received", "endpoint"), "2");
+  EXPECT_EQ(scraped("received", "service"), "0");
+  EXPECT_EQ(scraped("sent", "endpoint"), "0");
+  EXPECT_EQ(scraped("sent", "service"), "3");
+}
+
+TEST(Metrics, ApplicationRetriesCountByAction) {
+  Metrics metrics(Shop());
+  metrics.Upstream(0, "cart").app_retries_admitted.Add(1);
+  metrics.Upstream(1, "cart").app_retries_refused.Add(2);
+  EXPECT_EQ(Scraped(metrics, R"(levee_app_retries_total{upstream="cart",action="admitted"})"), "1");
+  EXPECT_EQ(Scraped(metrics, R"(levee_app_retries_total{upstream="cart",action="refused"})"), "2");
 }
 
 TEST(Metrics, LimitsAndRejectsCountByName) {

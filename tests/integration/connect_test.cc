@@ -1,0 +1,149 @@
+// Endpoints that come, go, refuse and limit.
+#include <string>
+#include <thread>
+
+#include "gmock/gmock.h"
+#include "integration/byte_call.h"
+#include "integration/faulty_service.h"
+#include "integration/sidecar_process.h"
+#include "integration/tcp.h"
+
+namespace levee {
+namespace {
+
+using grpc::StatusCode;
+using testing::HasSubstr;
+
+TEST(Connect, TheAuthorityIsDialledWithoutAnyRoute) {
+  FaultyService service;
+  SidecarProcess sidecar({.endpoints = {"authority:"}});
+  grpc::ChannelArguments arguments;
+  arguments.SetString(GRPC_ARG_DEFAULT_AUTHORITY, service.address());
+  const Reply reply = CallUnary(NewChannel(sidecar.address(), arguments));
+  EXPECT_TRUE(reply.status.ok()) << reply.status.error_message();
+  EXPECT_EQ(service.seen().at(0).authority, service.address());
+}
+
+TEST(Connect, ANameInTheAuthorityIsLookedUp) {
+  FaultyService service;
+  SidecarProcess sidecar({.endpoints = {"authority:"}});
+  const Reply reply = CallUnary(NewChannel(sidecar.address()), "x", [&](grpc::ClientContext& c) {
+    c.set_authority("localhost:" + std::to_string(service.port()));
+  });
+  EXPECT_TRUE(reply.status.ok()) << reply.status.error_message();
+}
+
+TEST(Connect, DestinationsOfOneUpstreamDoNotPayForEachOther) {  // A50
+  FaultyService healthy, dead(AlwaysFail());
+  SidecarProcess sidecar({.endpoints = {"authority:"}, .retry = "{backoff: {initial: 1ms}}"});
+  const auto channel_to = [&](const FaultyService& service) {
+    grpc::ChannelArguments arguments;
+    arguments.SetString(GRPC_ARG_DEFAULT_AUTHORITY, service.address());
+    return NewChannel(sidecar.address(), arguments);
+  };
+  RunLoad({channel_to(healthy)}, {.calls = 500});
+  RunLoad({channel_to(dead)}, {.calls = 100});
+  EXPECT_LE(dead.calls(), 120);  // Its own tenth, and the floor while it was thought healthy.
+}
+
+TEST(Connect, TheOptionToSendsEveryCallThere) {
+  FaultyService service;
+  const TempFile ports(
+      "listeners: [{name: egress, address: \"127.0.0.1:0\"}]\n"
+      "metrics: {address: \"127.0.0.1:0\"}\nadmin: {address: none}\n");
+  const auto sidecar = SidecarProcess::Run({"--config", ports.path(), "--to", service.address()});
+  EXPECT_TRUE(CallUnary(NewChannel(sidecar->address())).status.ok());
+  EXPECT_EQ(service.calls(), 1);
+}
+
+TEST(Connect, AnUpstreamThatRefusesIsUnavailableAndSaysWhy) {
+  SidecarProcess sidecar({.endpoints = {"127.0.0.1:" + std::to_string(UnusedPort())},
+                          .retry = "{max_attempts: 2, exhausted: keep}"});
+  const Reply reply = CallUnary(NewChannel(sidecar.address()));
+  EXPECT_EQ(reply.status.error_code(), StatusCode::UNAVAILABLE);
+  EXPECT_THAT(reply.status.error_message(), HasSubstr("onnection refused"));
+  EXPECT_EQ(sidecar.Sum("levee_retries_total", {R"(trigger="connect")"}), 1);
+  EXPECT_EQ(sidecar.Sum("levee_endpoints", {R"(state="failing")"}), 1);
+}
+
+TEST(Connect, AnUpstreamThatStartsLaterIsReached) {
+  const uint16_t port = UnusedPort();
+  SidecarProcess sidecar({.endpoints = {"127.0.0.1:" + std::to_string(port)},
+                          .retry = "{max_attempts: 1, exhausted: keep}",
+                          .upstream = ", reconnect: {initial: 20ms, max: 50ms}"});
+  const ChannelPtr channel = NewChannel(sidecar.address());
+  EXPECT_EQ(CallUnary(channel).status.error_code(), StatusCode::UNAVAILABLE);
+  FaultyService service([](const SeenCall&) { return Answer(); }, {.port = port});
+  EXPECT_TRUE(sidecar.WaitForSum("levee_endpoints", {R"(state="ready")"}, 1));
+  EXPECT_TRUE(CallUnary(channel).status.ok());
+}
+
+TEST(Connect, OneDeadEndpointOfThreeCostsNothing) {  // A61
+  FaultyService first, second;
+  SidecarProcess sidecar(
+      {.endpoints = {first.address(), "127.0.0.1:" + std::to_string(UnusedPort()),
+                     second.address()}});
+  const auto codes = RunLoad({NewChannel(sidecar.address())}, {.calls = 300});
+  EXPECT_EQ(codes.at(StatusCode::OK), 300);
+  EXPECT_EQ(first.calls() + second.calls(), 300);
+  EXPECT_GT(first.calls(), 100);
+  EXPECT_GT(second.calls(), 100);
+  EXPECT_EQ(sidecar.Sum("levee_retries_total"), 0);
+}
+
+TEST(Connect, ARetryPrefersAnotherEndpoint) {  // A7
+  FaultyService bad(AlwaysFail()), good;
+  SidecarProcess sidecar({.endpoints = {bad.address(), good.address()},
+                          .retry = "{max_attempts: 2, backoff: {initial: 1ms}, "
+                                   "budget: {ratio: 10}}"});
+  const ChannelPtr channel = NewChannel(sidecar.address());
+  // Both are connected before it counts.
+  CallUnary(channel);
+  ASSERT_TRUE(sidecar.WaitForSum("levee_endpoints", {R"(state="ready")"}, 2));
+  const auto codes = RunLoad({channel}, {.calls = 100});
+  EXPECT_EQ(codes.at(StatusCode::OK), 100);
+  EXPECT_GE(bad.calls(), 40);
+}
+
+TEST(Connect, AnUpstreamThatAllowsOneStreamServesTenCalls) {  // A59, max_streams
+  FaultyService service(
+      [](const SeenCall&) {
+        Answer answer;
+        answer.delay = std::chrono::milliseconds(20);
+        return answer;
+      },
+      {.max_streams = 1});
+  SidecarProcess sidecar({.endpoints = {service.address()}});
+  const auto codes = RunLoad({NewChannel(sidecar.address())}, {.calls = 40, .at_once = 10});
+  EXPECT_EQ(codes.at(StatusCode::OK), 40);
+  EXPECT_EQ(service.calls(), 40);
+}
+
+TEST(Connect, GracefulGoawaysUnderLoadFailNoCall) {  // A60
+  FaultyService service([](const SeenCall&) { return Answer(); }, {.max_connection_age_ms = 100});
+  SidecarProcess sidecar({.endpoints = {service.address()}});
+  const auto codes = RunLoad({NewChannel(sidecar.address())}, {.calls = 1000, .per_second = 500});
+  EXPECT_EQ(codes.at(StatusCode::OK), 1000);
+  EXPECT_EQ(service.calls(), 1000);
+}
+
+TEST(Connect, ARestartedUpstreamAmongTwoFailsNoCall) {
+  FaultyService stays;
+  auto leaves = std::make_unique<FaultyService>();
+  const int port = leaves->port();
+  SidecarProcess sidecar({.endpoints = {stays.address(), leaves->address()},
+                          .upstream = ", reconnect: {initial: 10ms, max: 20ms}"});
+  const ChannelPtr channel = NewChannel(sidecar.address());
+  std::map<StatusCode, int> codes;
+  std::thread load([&] { codes = RunLoad({channel}, {.calls = 1000, .per_second = 500}); });
+  EXPECT_TRUE(leaves->WaitFor([&] { return leaves->calls() > 50; }));
+  leaves->ShutDownGracefully();
+  leaves = std::make_unique<FaultyService>([](const SeenCall&) { return Answer(); },
+                                           FaultyService::Options{.port = port});
+  EXPECT_TRUE(leaves->WaitFor([&] { return leaves->calls() > 50; }));
+  load.join();
+  EXPECT_EQ(codes[StatusCode::OK], 1000);
+}
+
+}  // namespace
+}  // namespace levee
