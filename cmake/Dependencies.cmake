@@ -12,6 +12,7 @@ find_package(Protobuf REQUIRED)  # Before gRPC, whose package file expects its t
 if(LEVEE_WITH_GRPC)
   find_package(gRPC CONFIG REQUIRED)
 endif()
+find_package(OpenSSL REQUIRED)
 find_package(absl CONFIG REQUIRED)
 find_package(prometheus-cpp CONFIG REQUIRED COMPONENTS core)
 find_package(yaml-cpp CONFIG REQUIRED)

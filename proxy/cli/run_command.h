@@ -1,4 +1,4 @@
-// `levee run`: the sidecar.
+// The command `levee run`: loads the configuration and serves until it is told to stop.
 #pragma once
 
 #include <string>

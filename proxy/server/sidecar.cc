@@ -1,9 +1,9 @@
 #include "server/sidecar.h"
 
-#include <csignal>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "net/terminal.h"
 
 namespace levee {
 namespace {
@@ -74,7 +74,9 @@ void Sidecar::Accepted(int fd) {
 
 void Sidecar::Run() {
   net::EventLoop& loop = workers_[0]->loop();
-  for (const int signal : {SIGTERM, SIGINT}) loop.OnSignal(signal, [this] { OnStopSignal(); });
+  for (const int signal : {net::kTerminateSignal, net::kInterruptSignal}) {
+    loop.OnSignal(signal, [this] { OnStopSignal(); });
+  }
   std::vector<std::thread> threads;
   for (size_t i = 1; i < workers_.size(); ++i) {
     threads.emplace_back([worker = workers_[i].get()] { worker->loop().Run(); });

@@ -57,8 +57,9 @@ TEST(Connect, TheOptionToSendsEveryCallThere) {
 }
 
 TEST(Connect, AnUpstreamThatRefusesIsUnavailableAndSaysWhy) {
-  SidecarProcess sidecar({.endpoints = {"127.0.0.1:" + std::to_string(UnusedPort())},
-                          .retry = "{max_attempts: 2, exhausted: keep}"});
+  const ReservedPort refusing;
+  SidecarProcess sidecar(
+      {.endpoints = {refusing.address()}, .retry = "{max_attempts: 2, exhausted: keep}"});
   const Reply reply = CallUnary(NewChannel(sidecar.address()));
   EXPECT_EQ(reply.status.error_code(), StatusCode::UNAVAILABLE);
   EXPECT_THAT(reply.status.error_message(), HasSubstr("onnection refused"));
@@ -67,22 +68,21 @@ TEST(Connect, AnUpstreamThatRefusesIsUnavailableAndSaysWhy) {
 }
 
 TEST(Connect, AnUpstreamThatStartsLaterIsReached) {
-  const uint16_t port = UnusedPort();
-  SidecarProcess sidecar({.endpoints = {"127.0.0.1:" + std::to_string(port)},
+  const ReservedPort reserved;
+  SidecarProcess sidecar({.endpoints = {reserved.address()},
                           .retry = "{max_attempts: 1, exhausted: keep}",
                           .upstream = ", reconnect: {initial: 20ms, max: 50ms}"});
   const ChannelPtr channel = NewChannel(sidecar.address());
   EXPECT_EQ(CallUnary(channel).status.error_code(), StatusCode::UNAVAILABLE);
-  FaultyService service([](const SeenCall&) { return Answer(); }, {.port = port});
+  FaultyService service([](const SeenCall&) { return Answer(); }, {.port = reserved.port()});
   EXPECT_TRUE(sidecar.WaitForSum("levee_endpoints", {R"(state="ready")"}, 1));
   EXPECT_TRUE(CallUnary(channel).status.ok());
 }
 
 TEST(Connect, OneDeadEndpointOfThreeCostsNothing) {  // A61
   FaultyService first, second;
-  SidecarProcess sidecar(
-      {.endpoints = {first.address(), "127.0.0.1:" + std::to_string(UnusedPort()),
-                     second.address()}});
+  const ReservedPort dead;
+  SidecarProcess sidecar({.endpoints = {first.address(), dead.address(), second.address()}});
   const auto codes = RunLoad({NewChannel(sidecar.address())}, {.calls = 300});
   EXPECT_EQ(codes.at(StatusCode::OK), 300);
   EXPECT_EQ(first.calls() + second.calls(), 300);
@@ -129,8 +129,12 @@ TEST(Connect, GracefulGoawaysUnderLoadFailNoCall) {  // A60
 
 TEST(Connect, ARestartedUpstreamAmongTwoFailsNoCall) {
   FaultyService stays;
-  auto leaves = std::make_unique<FaultyService>();
-  const int port = leaves->port();
+  const ReservedPort reserved;
+  const auto start = [&] {
+    return std::make_unique<FaultyService>([](const SeenCall&) { return Answer(); },
+                                           FaultyService::Options{.port = reserved.port()});
+  };
+  auto leaves = start();
   SidecarProcess sidecar({.endpoints = {stays.address(), leaves->address()},
                           .upstream = ", reconnect: {initial: 10ms, max: 20ms}"});
   const ChannelPtr channel = NewChannel(sidecar.address());
@@ -138,8 +142,7 @@ TEST(Connect, ARestartedUpstreamAmongTwoFailsNoCall) {
   std::thread load([&] { codes = RunLoad({channel}, {.calls = 1000, .per_second = 500}); });
   EXPECT_TRUE(leaves->WaitFor([&] { return leaves->calls() > 50; }));
   leaves->ShutDownGracefully();
-  leaves = std::make_unique<FaultyService>([](const SeenCall&) { return Answer(); },
-                                           FaultyService::Options{.port = port});
+  leaves = start();
   EXPECT_TRUE(leaves->WaitFor([&] { return leaves->calls() > 50; }));
   load.join();
   EXPECT_EQ(codes[StatusCode::OK], 1000);

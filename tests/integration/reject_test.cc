@@ -149,6 +149,16 @@ TEST_F(Refusing, AnExpiredCallNeverReachesTheService) {  // A29
   EXPECT_EQ(service_.calls(), 1);
 }
 
+TEST_F(Refusing, CallersThatVanishWithAResetLeaveNothingBehind) {  // A27
+  for (int i = 0; i < 20; ++i) {
+    RawClient client(sidecar_.address());
+    client.Open(RawClient::CallHead(), false);
+    client.connection().Abort();
+  }
+  EXPECT_TRUE(sidecar_.WaitForSum("levee_downstream_connections", {}, 0));
+  EXPECT_EQ(sidecar_.Sum("levee_active_calls"), 0);
+}
+
 TEST(Rejects, ACallToTheSidecarItselfIsRefusedWithTheCure) {
   SidecarProcess sidecar({.endpoints = {"authority:"}});
   const Reply reply = CallUnary(NewChannel(sidecar.address()));

@@ -30,6 +30,23 @@ int Connect(const std::string& address) {
   return fd;
 }
 
+int BoundSocket() {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  // Sockets that have this and do not listen share a port with one that does.
+  const int on = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  const sockaddr_in at = Loopback(0);
+  EXPECT_EQ(bind(fd, reinterpret_cast<const sockaddr*>(&at), sizeof at), 0);
+  return fd;
+}
+
+uint16_t PortOf(int fd) {
+  sockaddr_in at = {};
+  socklen_t size = sizeof at;
+  getsockname(fd, reinterpret_cast<sockaddr*>(&at), &size);
+  return ntohs(at.sin_port);
+}
+
 }  // namespace
 
 TcpConnection::TcpConnection(const std::string& address) : TcpConnection(Connect(address)) {}
@@ -76,15 +93,8 @@ void TcpConnection::Abort() {
   connect(fd_, &nowhere, sizeof nowhere);
 }
 
-TcpListener::TcpListener(uint16_t port) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  const int on = 1;
-  setsockopt(fd_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  sockaddr_in at = Loopback(port);
-  socklen_t size = sizeof at;
-  EXPECT_EQ(bind(fd_, reinterpret_cast<const sockaddr*>(&at), size), 0) << port;
+TcpListener::TcpListener() : fd_(BoundSocket()), port_(PortOf(fd_)) {
   EXPECT_EQ(listen(fd_, 128), 0);
-  getsockname(fd_, reinterpret_cast<sockaddr*>(&at), &size);
-  port_ = ntohs(at.sin_port);
 }
 
 TcpListener::~TcpListener() { close(fd_); }
@@ -95,7 +105,11 @@ int TcpListener::Accept() { return accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC);
 
 void TcpListener::Shutdown() { shutdown(fd_, SHUT_RDWR); }
 
-uint16_t UnusedPort() { return TcpListener().port(); }
+ReservedPort::ReservedPort() : fd_(BoundSocket()), port_(PortOf(fd_)) {}
+
+ReservedPort::~ReservedPort() { close(fd_); }
+
+std::string ReservedPort::address() const { return "127.0.0.1:" + std::to_string(port_); }
 
 HttpAnswer HttpGet(const std::string& address, const std::string& path) {
   TcpConnection connection(address);

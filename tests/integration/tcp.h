@@ -37,8 +37,7 @@ class TcpConnection {
 // A listening socket on a port of the system's choice. One thread, but for Shutdown.
 class TcpListener {
  public:
-  // Port 0: the system's choice.
-  explicit TcpListener(uint16_t port = 0);
+  TcpListener();
   ~TcpListener();
   TcpListener(const TcpListener&) = delete;
   TcpListener& operator=(const TcpListener&) = delete;
@@ -55,8 +54,22 @@ class TcpListener {
   uint16_t port_;
 };
 
-// A port on which nobody listens: it was free a moment ago.
-uint16_t UnusedPort();
+// A port that refuses connections and is given to nobody who asks for any, while who asks for this
+// one can listen on it.
+class ReservedPort {
+ public:
+  ReservedPort();
+  ~ReservedPort();
+  ReservedPort(const ReservedPort&) = delete;
+  ReservedPort& operator=(const ReservedPort&) = delete;
+
+  uint16_t port() const { return port_; }
+  std::string address() const;
+
+ private:
+  int fd_;
+  uint16_t port_;
+};
 
 struct HttpAnswer {
   int status = 0;  // 0: none came

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -43,6 +44,38 @@ TEST(EventLoop, WakesAgainAndAgainWithoutAnyInputOrOutput) {
   loop.SetTurnHandler(&counter);
   loop.Run();
   EXPECT_EQ(counter.wakeups, 20);
+}
+
+// Asks for one wakeup, and ends the loop when it comes.
+class OneWakeup final : public TurnHandler {
+ public:
+  explicit OneWakeup(EventLoop& loop) : loop_(loop), due_(loop.now() + absl::Milliseconds(20)) {}
+
+  Instant OnTurnEnd(Instant now) override {
+    if (now < due_) return due_;
+    loop_.Stop();
+    return Instant::Infinite();
+  }
+
+  // Like a turn with much to do: begins before the wakeup is due and ends after it.
+  void WorkBeyondIt() {
+    const Instant turn = loop_.now();
+    while (ReadClock() < due_ + absl::Milliseconds(10)) continue;
+    EXPECT_LT(turn, due_);
+  }
+
+ private:
+  EventLoop& loop_;
+  Instant due_;
+};
+
+TEST(EventLoop, AWakeupThatFallsDueDuringATurnIsNotLost) {
+  EventLoop loop;
+  OneWakeup wakeup(loop);
+  loop.SetTurnHandler(&wakeup);
+  // Posted from a turn, so that the timer is armed when it runs.
+  loop.Post([&] { loop.Post([&] { wakeup.WorkBeyondIt(); }); });
+  loop.Run();
 }
 
 TEST(EventLoop, RunsWhatOtherThreadsPostInTheirOrder) {
@@ -93,6 +126,27 @@ TEST(Socket, ReceivesWhatThePeerWritesUntilItCloses) {
   EXPECT_TRUE(recorder.connected);
   EXPECT_EQ(recorder.received, "hello");
   EXPECT_EQ(recorder.closed, "connection closed by the peer");
+}
+
+TEST(Socket, ReceivesWhatCameBeforeAResetAndThenIsToldOfIt) {
+  EventLoop loop;
+  const auto listener = Listener::Open(loop, *Address::FromIp("127.0.0.1", 0), [](int fd) {
+    EXPECT_EQ(send(fd, "hello", 5, MSG_NOSIGNAL), 5);
+    const linger reset = {.l_onoff = 1, .l_linger = 0};
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+    close(fd);
+  });
+  ASSERT_TRUE(listener.ok());
+  Recorder recorder(loop);
+  // Opened on a connection of which both are there already, so that one poll sees them together.
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const Address to = (*listener)->address();
+  ASSERT_EQ(connect(fd, to.get(), to.size()), 0);
+  std::optional<Socket> opened;
+  loop.Post([&] { loop.Post([&] { opened.emplace(loop, fd, recorder); }); });
+  loop.Run();
+  EXPECT_EQ(recorder.received, "hello");
+  EXPECT_EQ(recorder.closed, "connection reset by peer");
 }
 
 TEST(Socket, TellsWhyItCouldNotConnect) {
