@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
@@ -106,7 +107,9 @@ void AppendRun(const Scene& scene, const RunView& run, std::vector<std::string>&
 
 std::string Row(absl::string_view what, absl::string_view plain, absl::string_view levee,
                 absl::string_view unit) {
-  return absl::StrFormat("%-24s %16s %16s   %s", what, plain, levee, unit);
+  std::string row = absl::StrFormat("%-24s %16s %16s   %s", what, plain, levee, unit);
+  absl::StripTrailingAsciiWhitespace(&row);
+  return row;
 }
 
 std::string PerSecond(double rate) { return absl::StrFormat("%.0f/s", rate); }

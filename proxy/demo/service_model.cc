@@ -6,10 +6,12 @@
 namespace levee::demo {
 
 Capacity Capacity::For(double calls_per_second) {
-  constexpr double kHeadroom = 1.4;
+  constexpr double kHeadroom = 1.375;
   Capacity capacity;
   const double busy = calls_per_second * absl::ToDoubleSeconds(capacity.work);
   capacity.workers = std::max(1, static_cast<int>(std::lround(busy * kHeadroom)));
+  // Few workers come in coarse steps, so the work makes up for what rounding took or gave.
+  capacity.work = absl::Seconds(1) * (capacity.workers / (kHeadroom * calls_per_second));
   capacity.line =
       static_cast<size_t>(capacity.PerSecond() * absl::ToDoubleSeconds(2 * capacity.time_limit));
   return capacity;

@@ -26,7 +26,7 @@ struct Capacity {
   // Requests per second that all workers together can do.
   double PerSecond() const { return workers / absl::ToDoubleSeconds(work); }
 
-  // Enough for `calls_per_second` and two fifths more, and a line as long as 400 ms of
+  // Enough for `calls_per_second` and three eighths more, and a line as long as 400 ms of
   // work: twice the time limit.
   static Capacity For(double calls_per_second);
 };

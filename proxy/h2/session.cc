@@ -130,8 +130,8 @@ bool Session::Serialize(OutputBuffer& out) {
   out_ = &out;
   bool more = false;
   for (;;) {
-    // Control frames and headers are at most one frame, so this much room takes whichever comes.
-    if (out.room() < OutputBuffer::kMinimum) {
+    // Frames that are not DATA come as they are, so there must be room for one; DATA sees to itself.
+    if (out.room() < OutputBuffer::kOtherFrame) {
       more = true;
       break;
     }

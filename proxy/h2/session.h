@@ -28,8 +28,10 @@ struct OutputBuffer {
   size_t capacity;  // at least kMinimum
   size_t size = 0;
 
-  // One full frame with its header must fit.
-  static constexpr size_t kMinimum = 32 * 1024;
+  // The largest frame that is not DATA, with its head: nghttp2 cuts header blocks at 16 KiB.
+  static constexpr size_t kOtherFrame = 16 * 1024 + 9;
+  // A full DATA frame (16 KiB, as nghttp2 sends them) and one of the others must fit.
+  static constexpr size_t kMinimum = 2 * kOtherFrame;
   size_t room() const { return capacity - size; }
 };
 

@@ -175,7 +175,9 @@ struct Session::Callbacks {
     constexpr size_t kFrameHead = 9;
     Session& self = Self(user);
     OutputBuffer& out = *self.out_;
-    if (out.room() < kFrameHead + size) {
+    // One nghttp2_session_mem_send may send several of these and then still return a frame of its
+    // own, which must fit as well.
+    if (out.room() < kFrameHead + size + OutputBuffer::kOtherFrame) {
       self.full_ = true;
       return NGHTTP2_ERR_WOULDBLOCK;
     }

@@ -86,6 +86,7 @@ void Pool::OnTurnEnd() {
     if (TryOpen(*user, {})) continue;
     if (!usable) {
       const bool to_self = endpoints_[0]->state() == Endpoint::State::kSelf;
+      if (to_self) worker_series_.rejects[Reject::kLoop].Add();
       user->OnOpenFailed(Failure(), to_self);
     } else if (++kept > kMaxWaiting) {
       worker_series_.limit_hits[Limit::kPendingAttempts].Add();

@@ -118,6 +118,7 @@ class Processes(unittest.TestCase):
             os.sched_yield()
         pids = process.tree()
         self.assertEqual(2, len(pids))
+        self.assertEqual('', process.end())
         with mock.patch.object(processes, 'STOP_SECONDS', 0.5):
             process.stop()
         while any(self.is_alive(pid) for pid in pids) and time.monotonic() < end:
@@ -128,6 +129,7 @@ class Processes(unittest.TestCase):
         process = self.start('sh', '-c', 'echo no such option; exit 3')
         with self.assertRaisesRegex(processes.BenchError, 'program ended with 3:\nno such option'):
             process.wait_until_ready(processes.free_port())
+        self.assertEqual('the program ended with 3, and said last: no such option', process.end())
 
     def test_a_program_that_is_not_ready_in_time_is_reported(self):
         process = self.start('sh', '-c', 'echo listening a; exec cat /dev/zero >/dev/null')

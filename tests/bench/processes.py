@@ -97,14 +97,15 @@ class Process:
             time.sleep(0.01)
 
     def end(self):
-        """Returns how the program ended and what it said, or nothing while it runs."""
+        """Returns how the program ended and its last words, or nothing while it runs."""
         if self._child.poll() is None:
             return ''
-        return f'{self.name} ended with {self._child.returncode}:\n{self.output()}'
+        words = self.output().strip().splitlines() or ['nothing']
+        return f'the program ended with {self._child.returncode}, and said last: {words[-1]}'
 
     def insist_it_runs(self):
-        if self.end():
-            raise BenchError(self.end())
+        if self._child.poll() is not None:
+            raise BenchError(f'{self.name} ended with {self._child.returncode}:\n{self.output()}')
 
     def output(self):
         """Returns the end of what the program printed."""

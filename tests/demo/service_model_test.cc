@@ -145,13 +145,14 @@ TEST(ServiceModel, StaysDownUnderThriceItsLoad) {
 
 TEST(ServiceModel, RecoversUnderATenthMoreThanItsLoad) { EXPECT_GT(AfterAFullLine(440)[1], 400); }
 
-TEST(Capacity, IsMoreThanATenthAndAtMostAHalfAboveTheLoad) {
-  for (const double load : {200, 400, 1000}) {
-    EXPECT_GT(Capacity::For(load).PerSecond(), 1.2 * load);
-    EXPECT_LE(Capacity::For(load).PerSecond(), 1.5 * load);
+TEST(Capacity, IsThreeEighthsAboveTheLoad) {
+  for (const double load : {50, 110, 400, 1000}) {
+    EXPECT_NEAR(Capacity::For(load).PerSecond(), 1.375 * load, 0.01);
+    EXPECT_GE(Capacity::For(load).workers, 1);
+    EXPECT_NEAR(absl::ToDoubleMilliseconds(Capacity::For(load).work), 20, 6);
   }
+  EXPECT_EQ(Capacity::For(400).workers, 11);
   EXPECT_EQ(Capacity::For(400).line, 220u);
-  EXPECT_GE(Capacity::For(1).workers, 1);
 }
 
 }  // namespace

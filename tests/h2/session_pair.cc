@@ -69,9 +69,9 @@ StreamHandler* Side::OnRequest(Stream& stream, Metadata& head, bool end) {
   return requests.back().get();
 }
 
-std::vector<uint8_t> Side::Take() {
+std::vector<uint8_t> Side::Take(size_t capacity) {
   std::vector<uint8_t> bytes;
-  std::vector<uint8_t> memory(OutputBuffer::kMinimum * 2);
+  std::vector<uint8_t> memory(capacity);
   for (bool more = true; more;) {
     OutputBuffer out{.data = memory.data(), .capacity = memory.size()};
     more = session.Serialize(out);

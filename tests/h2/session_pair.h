@@ -42,8 +42,8 @@ class Side final : public SessionHandler, public OutputHandler {
   void OnProtocolError(std::string_view what) override { protocol_error = what; }
   void OnOutputPending() override {}
 
-  // Everything the session has to say now.
-  std::vector<uint8_t> Take();
+  // Everything the session has to say now, serialised into pieces of at most `capacity`.
+  std::vector<uint8_t> Take(size_t capacity = OutputBuffer::kMinimum * 2);
 
   // Server side: the handler of the i-th request that came.
   RecordingHandler& request(size_t i) { return *requests.at(i); }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "h2/session_pair.h"
 #include "wire/status.h"
@@ -106,6 +107,25 @@ TEST(Session, MessagesOfAStreamKeepTheirOrder) {
   pair.Pump();
   EXPECT_EQ(pair.server.request(0).body, expected);
   EXPECT_EQ(call.sent, expected.size());
+}
+
+TEST(Session, TrailersBehindDataThatFillsTheOutputWaitForRoom) {
+  SessionPair pair;
+  RecordingHandler call;
+  pair.StartCall(call, /*end=*/true);
+  pair.Pump();
+  Stream& stream = *pair.server.request(0).stream;
+  FillResponseHead(stream);
+  stream.SendHead(false);
+  pair.Pump();
+  // Two DATA frames of 16 KiB, each with its head, are exactly as large as the output.
+  stream.SendData(Bytes(std::string(2 * 16'384, 'a')), false);
+  stream.trailers().Add("grpc-status", "0");
+  stream.SendTrailers();
+  pair.client.session.Receive(pair.server.Take(OutputBuffer::kMinimum));
+  pair.Pump();
+  EXPECT_EQ(call.body.size(), 2 * 16'384u);
+  EXPECT_THAT(call.events, HasSubstr("trailers grpc-status=0; closed complete"));
 }
 
 TEST(Session, DataStopsAtTheWindowUntilItIsCredited) {

@@ -15,10 +15,10 @@ using grpc::StatusCode;
 
 class Drain : public testing::Test {
  protected:
-  bool WaitUntilNotReady() {
+  bool WaitForReadyz(int status) {
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
     while (std::chrono::steady_clock::now() < deadline) {
-      if (sidecar_.HttpStatus("/readyz") == 503) return true;
+      if (sidecar_.HttpStatus("/readyz") == status) return true;
     }
     return false;
   }
@@ -30,14 +30,14 @@ class Drain : public testing::Test {
 
 TEST_F(Drain, ACallInFlightIsFinishedAndNewOnesAreStillTaken) {
   EXPECT_EQ(sidecar_.HttpStatus("/healthz"), 200);
-  EXPECT_EQ(sidecar_.HttpStatus("/readyz"), 200);
+  EXPECT_TRUE(WaitForReadyz(200));
   ByteCall call(channel_, "/test.Echo/Chat");
   ASSERT_TRUE(call.Start());
   ASSERT_TRUE(call.Write("before"));
   EXPECT_EQ(call.Read(), "before");
 
   sidecar_.process().Signal(SIGTERM);
-  ASSERT_TRUE(WaitUntilNotReady());
+  ASSERT_TRUE(WaitForReadyz(503));
   EXPECT_EQ(sidecar_.HttpStatus("/healthz"), 200);
   EXPECT_TRUE(CallUnary(NewChannel(sidecar_.address())).status.ok());
   ASSERT_TRUE(call.Write("after"));
@@ -53,7 +53,7 @@ TEST_F(Drain, ACallInBackoffOrInFlightEndsAtOnceWithTheSecondSignal) {
   ASSERT_TRUE(call.Write("before"));
   EXPECT_EQ(call.Read(), "before");
   sidecar_.process().Signal(SIGTERM);
-  ASSERT_TRUE(WaitUntilNotReady());
+  ASSERT_TRUE(WaitForReadyz(503));
   sidecar_.process().Signal(SIGTERM);
   EXPECT_EQ(call.Finish().error_code(), StatusCode::UNAVAILABLE);
   EXPECT_EQ(sidecar_.process().WaitForExit(), 0);
