@@ -30,6 +30,13 @@ Sidecar::Sidecar(std::shared_ptr<const Snapshot> snapshot, int workers, Metrics&
       budgets_(workers),
       replay_(snapshot_->limits.replay_bytes),
       shared_{metrics, budgets_, replay_, {}} {
+  // Every route's budget exists from the start, so that its gauges do.
+  for (const Route& route : snapshot_->routes.routes()) {
+    const size_t upstream = static_cast<size_t>(route.upstream);
+    const size_t policy = static_cast<size_t>(route.policy);
+    configured_budgets_.push_back(budgets_.Get(snapshot_->upstreams[upstream].name, "",
+                                               snapshot_->policies[policy].retry.budget));
+  }
   for (int i = 0; i < workers; ++i) {
     workers_.push_back(std::make_unique<Worker>(i, snapshot_, shared_));
   }

@@ -204,6 +204,8 @@ void UpstreamAttempt::EndFailed(AttemptOutcome::Kind kind, StatusCode code, std:
 }
 
 void UpstreamAttempt::End(AttemptOutcome& outcome, Metadata& trailers) {
+  outcome.place.endpoint = endpoint_;
+  // Only a failure asks where else the next attempt could go.
   if (outcome.code != StatusCode::kOk) outcome.place = place();
   observer_.OnAttemptEnded(outcome, trailers);
 }

@@ -18,6 +18,8 @@ Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shar
       snapshot_(std::move(snapshot)),
       shared_(shared),
       series_(shared.metrics.Worker(index)),
+      unrouted_method_(shared.metrics.Method(index, kNoUpstream, "")),
+      unrouted_upstream_(shared.metrics.Upstream(index, kNoUpstream)),
       io_(loop_),
       resolver_(loop_),
       random_(net::RandomSeed()),
@@ -85,7 +87,7 @@ h2::StreamHandler* Worker::OnRequest(h2::Stream& stream, Metadata& fields, bool 
   const RequestHead head = ReadRequestHead(fields);
   if (stream.oversized()) {
     series_.limit_hits[Limit::kMetadataBytes].Add();
-    return Refuse(stream, Reject::kMetadata, StatusCode::kResourceExhausted, head.path,
+    return Refuse(stream, Reject::kMetadata, StatusCode::kResourceExhausted,
                   "metadata is larger than limits.metadata_bytes or limits.metadata_fields");
   }
   if (head.method != "POST" || !IsGrpcContentType(head.content_type)) {
@@ -100,7 +102,7 @@ h2::StreamHandler* Worker::OnRequest(h2::Stream& stream, Metadata& fields, bool 
       const bool no_route = made.status().code() == absl::StatusCode::kUnimplemented;
       return Refuse(stream, Reject::kNoRoute,
                     no_route ? StatusCode::kUnimplemented : StatusCode::kResourceExhausted,
-                    head.path, std::string(made.status().message()));
+                    std::string(made.status().message()));
     }
     plan = *std::move(made);
   }
@@ -112,13 +114,12 @@ h2::StreamHandler* Worker::OnRequest(h2::Stream& stream, Metadata& fields, bool 
 }
 
 h2::StreamHandler* Worker::Refuse(h2::Stream& stream, Reject reject, StatusCode code,
-                                  std::string_view path, const std::string& message) {
+                                  const std::string& message) {
   series_.rejects[reject].Add();
   CallRecord record;
   record.start = record.end = loop_.now();
   record.code = code;
-  RecordCall(shared_.metrics.Method(index_, kNoUpstream, path),
-             shared_.metrics.Upstream(index_, kNoUpstream), series_, record);
+  RecordCall(unrouted_method_, unrouted_upstream_, series_, record);
   ReplyTrailersOnly(stream, code, message);
   return nullptr;
 }

@@ -68,7 +68,7 @@ class Worker final : private net::TurnHandler, private DownstreamOwner, private 
   void Goaway();
   void Stop();
   h2::StreamHandler* Refuse(h2::Stream& stream, Reject reject, StatusCode code,
-                            std::string_view path, const std::string& message);
+                            const std::string& message);
   absl::StatusOr<std::shared_ptr<CallPlan>> MakePlan(std::string_view authority,
                                                      std::string_view path);
   absl::StatusOr<std::shared_ptr<Destination>> FindDestination(const UpstreamSpec& upstream,
@@ -82,6 +82,8 @@ class Worker final : private net::TurnHandler, private DownstreamOwner, private 
   const std::shared_ptr<const Snapshot> snapshot_;
   Shared& shared_;
   WorkerSeries& series_;
+  MethodSeries& unrouted_method_;  // of calls that are refused before they have a route
+  UpstreamSeries& unrouted_upstream_;
   net::EventLoop loop_;
   WorkerIo io_;
   net::Resolver resolver_;
