@@ -67,14 +67,22 @@ void TimerWheel::Fire(int64_t tick, Instant now) {
   while (Timer* timer = level.slots[slot].PopFront()) timer->OnTimer(now);
 }
 
-int64_t TimerWheel::NextTick() const {
+int64_t TimerWheel::NextTick() {
   int64_t next = INT64_MAX;
-  for (int level = 0; level < kLevels; ++level) {
-    const int shift = level * kSlotBits;
+  for (int at = 0; at < kLevels; ++at) {
+    Level& level = levels_[at];
+    const int shift = at * kSlotBits;
     const int from = static_cast<int>((tick_ >> shift) + 1) & (kSlots - 1);
-    const int distance = NextBit(levels_[level].occupied, from);
-    if (distance < 0) continue;
-    next = std::min(next, ((tick_ >> shift) + 1 + distance) << shift);
+    for (int distance = 0; (distance = NextBit(level.occupied, from)) >= 0;) {
+      const int slot = (from + distance) & (kSlots - 1);
+      if (!level.slots[slot].empty()) {
+        next = std::min(next, ((tick_ >> shift) + 1 + distance) << shift);
+        break;
+      }
+      // Its timers have been disarmed since: most are, and a loop that woke for each of them would
+      // program the machine's clock for nothing in every turn.
+      level.occupied[slot / 64] &= ~(uint64_t{1} << (slot % 64));
+    }
   }
   return next;
 }
@@ -89,7 +97,7 @@ void TimerWheel::Advance(Instant now) {
   }
 }
 
-Instant TimerWheel::NextWakeup() const {
+Instant TimerWheel::NextWakeup() {
   const int64_t tick = NextTick();
   return tick == INT64_MAX ? Instant::Infinite() : Instant::FromNanos(tick * kTickNanos);
 }

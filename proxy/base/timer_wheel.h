@@ -45,7 +45,7 @@ class TimerWheel {
 
   // Not later than the next timer that is due; Infinite if none is armed. May be earlier than it
   // (a place where the wheel turns over), so Advance may call nobody.
-  Instant NextWakeup() const;
+  Instant NextWakeup();
 
  private:
   static constexpr int kSlotBits = 8;
@@ -55,13 +55,14 @@ class TimerWheel {
 
   struct Level {
     std::array<IntrusiveList<Timer>, kSlots> slots;
-    std::array<uint64_t, kSlots / 64> occupied{};  // may be set for a slot that has become empty
+    // A bit may stay set for a slot that has become empty, until somebody looks.
+    std::array<uint64_t, kSlots / 64> occupied{};
   };
 
   void Place(Timer& timer);
   void Cascade(int level);
   void Fire(int64_t tick, Instant now);
-  int64_t NextTick() const;
+  int64_t NextTick();
 
   int64_t tick_;  // all timers at or before it have been called
   std::array<Level, kLevels> levels_;

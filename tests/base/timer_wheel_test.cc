@@ -160,6 +160,21 @@ TEST(TimerWheel, AWheelWithoutTimersNeverWakes) {
   EXPECT_TRUE(wheel.NextWakeup().is_infinite());
 }
 
+TEST(TimerWheel, TimersThatWereDisarmedCauseNoWakeup) {
+  TimerWheel wheel(AtMs(0));
+  CountingTimer soon;
+  CountingTimer later;
+  CountingTimer far;
+  wheel.Arm(soon, AtMs(20));
+  wheel.Arm(later, AtMs(700));
+  wheel.Arm(far, AtMs(90'000));
+  soon.Unlink();
+  far.Unlink();
+  EXPECT_GT(wheel.NextWakeup(), AtMs(500));
+  later.Unlink();
+  EXPECT_TRUE(wheel.NextWakeup().is_infinite());
+}
+
 TEST(TimerWheel, NextWakeupIsExactForTheNextFewTicks) {
   TimerWheel wheel(AtMs(1000));
   CountingTimer timer;

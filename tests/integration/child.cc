@@ -74,7 +74,10 @@ std::string Child::Errors() const {
   return text;
 }
 
-void Child::Signal(int signal) const { kill(pid_, signal); }
+void Child::Signal(int signal) const {
+  // By the descriptor: the number may belong to another process once the child has ended.
+  syscall(SYS_pidfd_send_signal, pidfd_, signal, nullptr, 0);
+}
 
 std::optional<int> Child::WaitForExit() {
   if (exit_.has_value() || !WaitReadable(pidfd_)) return exit_;

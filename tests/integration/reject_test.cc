@@ -155,6 +155,7 @@ TEST_F(Refusing, CallersThatVanishWithAResetLeaveNothingBehind) {  // A27
     client.Open(RawClient::CallHead(), false);
     client.connection().Abort();
   }
+  EXPECT_TRUE(sidecar_.WaitForSum("levee_calls_total", {R"(code="CANCELLED")"}, 20));
   EXPECT_TRUE(sidecar_.WaitForSum("levee_downstream_connections", {}, 0));
   EXPECT_EQ(sidecar_.Sum("levee_active_calls"), 0);
 }

@@ -38,8 +38,8 @@ class TempFile {
   std::string path_;
 };
 
-// A running sidecar. Killed by the destructor, which also tells what it had to say if a sanitizer
-// found something. One thread.
+// A running sidecar. The destructor ends it, fails the test if that is not an orderly end, and
+// tells what it had to say if the test has failed. One thread.
 class SidecarProcess {
  public:
   // levee run --config FILE ARGUMENTS...
