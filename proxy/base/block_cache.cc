@@ -17,8 +17,8 @@ constexpr bool kCaching = false;
 constexpr bool kCaching = true;
 #endif
 
-constexpr size_t kStep = 64;             // sizes are multiples of this
-constexpr size_t kClasses = 64;          // up to 4 KiB
+constexpr size_t kStep = 64;              // sizes are multiples of this
+constexpr size_t kClasses = 64;           // up to 4 KiB
 constexpr size_t kKeptBytes = 512 << 10;  // per size and thread
 
 // What precedes every block; keeps the block aligned.

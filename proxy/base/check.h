@@ -10,6 +10,6 @@ namespace levee {
 
 // Ends the process if `condition` is false. For broken invariants of our own only, never for bytes
 // that came from a peer or a user.
-#define LEVEE_CHECK(condition)                                     \
-  (static_cast<bool>(condition) ? static_cast<void>(0)             \
+#define LEVEE_CHECK(condition)                         \
+  (static_cast<bool>(condition) ? static_cast<void>(0) \
                                 : ::levee::CheckFailed(#condition, __FILE__, __LINE__))

@@ -130,7 +130,8 @@ bool Session::Serialize(OutputBuffer& out) {
   out_ = &out;
   bool more = false;
   for (;;) {
-    // Frames that are not DATA come as they are, so there must be room for one; DATA sees to itself.
+    // Frames that are not DATA come as they are, so there must be room for one; DATA sees to
+    // itself.
     if (out.room() < OutputBuffer::kOtherFrame) {
       more = true;
       break;

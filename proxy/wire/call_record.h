@@ -15,13 +15,13 @@ namespace levee {
 struct AttemptRecord {
   Instant start;
   Instant end;
-  int64_t endpoint = -1;                   // -1: it reached none
+  int64_t endpoint = -1;  // -1: it reached none
   StatusCode code = StatusCode::kUnknown;
-  bool transparent = false;                // outside max_attempts
-  bool backed_off = false;                 // `delay` was chosen by backoff or advice
-  std::optional<RetryTrigger> trigger;     // what made it necessary; none for the first
-  StatusCode after = StatusCode::kOk;      // with trigger: the code of the failure it follows
-  absl::Duration delay;                    // with trigger: the delay chosen
+  bool transparent = false;             // outside max_attempts
+  bool backed_off = false;              // `delay` was chosen by backoff or advice
+  std::optional<RetryTrigger> trigger;  // what made it necessary; none for the first
+  StatusCode after = StatusCode::kOk;   // with trigger: the code of the failure it follows
+  absl::Duration delay;                 // with trigger: the delay chosen
   std::optional<OverloadScope> mark_received;
 };
 
@@ -30,11 +30,11 @@ struct CallRecord {
   Instant end;
   StatusCode code = StatusCode::kUnknown;  // as the caller saw it
   absl::InlinedVector<AttemptRecord, 1> attempts;
-  std::optional<RefusalReason> refused;    // why retrying stopped
+  std::optional<RefusalReason> refused;  // why retrying stopped
   std::optional<OverloadScope> mark_sent;
-  bool app_retry = false;                  // arrived as the application's own retry
+  bool app_retry = false;  // arrived as the application's own retry
   bool app_retry_refused = false;
-  bool replay_memory_full = false;         // limits.replay_bytes was reached
+  bool replay_memory_full = false;  // limits.replay_bytes was reached
 };
 
 }  // namespace levee

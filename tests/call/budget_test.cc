@@ -156,6 +156,16 @@ TEST_F(CallBudget, A46_CallersThatLeaveSayNothingAboutTheUpstream) {
   EXPECT_FALSE(Balance().floor_withheld);
 }
 
+TEST_F(CallBudget, A51_TheFloorIsGivenOncePerWindow) {
+  retry_.budget = {
+      .ratio = 0, .window = absl::Seconds(1), .floor_per_second = 1, .floor_min_success = 0};
+  Upstream({TrailersOnly(StatusCode::kUnavailable)});
+  RunWorkload(sidecar_, {.per_second = 100, .calls = 10'000, .poisson_seed = 1});
+  const int64_t windows = absl::ToInt64Seconds(clock_.elapsed()) + 1;
+  EXPECT_LE(sidecar_.attempts(), 10'000 + windows);
+  EXPECT_GE(sidecar_.attempts(), 10'000 + windows * 8 / 10);
+}
+
 TEST_F(CallBudget, A66_AnApplicationsRetryOverBudgetIsAnsweredWithTheMark) {
   retry_.budget.floor_per_second = 0;
   Upstream({Ok()});

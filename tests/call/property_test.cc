@@ -8,7 +8,7 @@ namespace {
 
 // Seeds that once found a fault stay here; a new one is replayed by adding it.
 constexpr uint64_t kSeedsThatFailed[] = {1};
-constexpr uint64_t kSeeds = 400;
+constexpr uint64_t kSeeds = 250;
 
 void RunSeed(uint64_t seed) {
   SCOPED_TRACE(testing::Message() << "seed " << seed);

