@@ -22,6 +22,7 @@ absl::StatusOr<std::unique_ptr<Sidecar>> Sidecar::Open(std::shared_ptr<const Sna
                                                        int workers, Metrics& metrics) {
   std::unique_ptr<Sidecar> sidecar(new Sidecar(std::move(snapshot), workers, metrics));
   if (absl::Status status = sidecar->Bind(); !status.ok()) return status;
+  sidecar->ready_ = true;
   return sidecar;
 }
 
@@ -88,7 +89,6 @@ void Sidecar::Run() {
   for (size_t i = 1; i < workers_.size(); ++i) {
     threads.emplace_back([worker = workers_[i].get()] { worker->loop().Run(); });
   }
-  ready_ = true;
   loop.Run();
   for (std::thread& thread : threads) thread.join();
 }

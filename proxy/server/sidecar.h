@@ -40,7 +40,8 @@ class Sidecar : private Timer {
   // at once.
   void Run();
 
-  // False before Run and from the start of the drain: what /readyz says. Any thread.
+  // From the moment the listeners are bound to the start of the drain: what /readyz says. Any
+  // thread.
   bool ready() const { return ready_.load(std::memory_order_relaxed); }
 
   // Any thread.

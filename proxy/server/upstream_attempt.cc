@@ -155,7 +155,7 @@ void UpstreamAttempt::EndWithTrailers(Metadata& trailers) {
     outcome.mark = FindOverloadMark(trailers, honor_);
   }
   // An answer that is complete before the request is: the rest of it is not wanted any more.
-  if (stream_ != nullptr && !request_ended_) {
+  if (stream_ != nullptr && (!request_ended_ || stream_->queued_bytes() > 0)) {
     LetGo(kResetNoError);
   } else if (stream_ != nullptr) {
     std::exchange(stream_, nullptr)->Detach();

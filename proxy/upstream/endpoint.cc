@@ -11,8 +11,9 @@ namespace {
 // Connections to one endpoint, opened only as the peer's limit on streams is reached.
 constexpr size_t kMaxConnections = 8;
 
-// A connection that was ready for this long is replaced at once; one that breaks sooner counts as
-// a failed attempt, so that an upstream that accepts and drops is not dialled in a tight loop.
+// A connection that was ready for this long is replaced at once when it is lost. So is one that
+// breaks sooner, but not two of them in a row: an upstream that accepts and drops must not be
+// dialled in a tight loop.
 constexpr absl::Duration kStable = absl::Seconds(1);
 
 }  // namespace
@@ -180,7 +181,9 @@ void Endpoint::ConnectionClosed(UpstreamConnection& connection, const std::strin
     return;
   }
   if (HasReady() || dialling_) return;
-  if (io_.loop.now() - connection.ready_since() >= kStable) {
+  const bool stable = io_.loop.now() - connection.ready_since() >= kStable;
+  if (stable || !std::exchange(hasty_, true)) {
+    hasty_ = hasty_ && !stable;
     SetState(State::kConnecting);
     StartConnecting();
   } else {

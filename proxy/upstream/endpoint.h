@@ -131,6 +131,7 @@ class Endpoint : private Timer {
   State state_ = State::kIdle;
   bool dialling_ = false;  // a look-up or a connection attempt is under way
   bool closing_ = false;
+  bool hasty_ = false;  // the last connection that was lost broke soon and was replaced at once
   std::string failure_;
   Backoff backoff_;
   std::unique_ptr<net::Resolver::Query> query_;

@@ -166,6 +166,26 @@ TEST_F(CallBudget, A51_TheFloorIsGivenOncePerWindow) {
   EXPECT_GE(sidecar_.attempts(), 10'000 + windows * 8 / 10);
 }
 
+// At every alignment of the calls to the slots in which the budget keeps its window.
+TEST_F(CallBudget, A51_TheSameFloorIsNotSpentTwiceWithinAWindow) {
+  retry_.budget = {
+      .ratio = 0, .window = absl::Seconds(1), .floor_per_second = 1, .floor_min_success = 0};
+  retry_.max_attempts = 2;
+  Upstream({TrailersOnly(StatusCode::kUnavailable)});
+  for (int i = 0; i < 100; ++i) {
+    clock_.RunFor(Ms(10'001));
+    SimHost& first = sidecar_.Unary();
+    clock_.RunFor(Ms(997));
+    SimHost& within = sidecar_.Unary();
+    clock_.RunFor(Ms(200));
+    SimHost& after = sidecar_.Unary();
+    clock_.RunFor(Ms(200));
+    EXPECT_EQ(first.attempts(), 2);
+    EXPECT_EQ(within.attempts(), 1);
+    EXPECT_EQ(after.attempts(), 2);
+  }
+}
+
 TEST_F(CallBudget, A66_AnApplicationsRetryOverBudgetIsAnsweredWithTheMark) {
   retry_.budget.floor_per_second = 0;
   Upstream({Ok()});
