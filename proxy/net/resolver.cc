@@ -17,17 +17,22 @@ struct Resolver::Query::Request {
   std::string host;
   Answer answer;
 
-  static void OnAnswer(uv_getaddrinfo_t* uv, int status, addrinfo* found) {
-    const std::unique_ptr<Request> self(static_cast<Request*>(uv->data));
-    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owned(found, uv_freeaddrinfo);
-    if (self->answer) self->Deliver(status, found);
+  // Ends the request; `answer` is not called if the query is gone.
+  void Finish(absl::StatusOr<std::vector<Address>> result) {
+    const std::unique_ptr<Request> self(this);
+    if (answer) answer(std::move(result));
   }
 
-  void Deliver(int status, const addrinfo* found) {
+  static void OnAnswer(uv_getaddrinfo_t* uv, int status, addrinfo* found) {
+    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owned(found, uv_freeaddrinfo);
+    auto* self = static_cast<Request*>(uv->data);
+    self->Finish(self->Read(status, found));
+  }
+
+  absl::StatusOr<std::vector<Address>> Read(int status, const addrinfo* found) const {
     if (status != 0) {
-      answer(
-          absl::UnavailableError(absl::StrCat("cannot resolve ", host, ": ", uv_strerror(status))));
-      return;
+      return absl::UnavailableError(
+          absl::StrCat("cannot resolve ", host, ": ", uv_strerror(status)));
     }
     std::vector<Address> addresses;
     for (const addrinfo* info = found; info != nullptr; info = info->ai_next) {
@@ -35,7 +40,7 @@ struct Resolver::Query::Request {
       address.set_port(port);
       addresses.push_back(address);
     }
-    answer(std::move(addresses));
+    return addresses;
   }
 };
 
@@ -53,14 +58,23 @@ std::unique_ptr<Resolver::Query> Resolver::Resolve(const std::string& host, uint
   };
   auto* request = new Query::Request{{}, port, host, std::move(forget_then)};
   request->uv.data = request;
+  query->request_ = request;
+  if (host == "localhost") {
+    // Loopback whatever files or servers say, and also where there are none (RFC 6761,
+    // section 6.3).
+    loop_.Post([request, port] {
+      request->Finish(
+          std::vector{*Address::FromIp("127.0.0.1", port), *Address::FromIp("::1", port)});
+    });
+    return query;
+  }
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   const int error = uv_getaddrinfo(&loop_.internals().uv, &request->uv, Query::Request::OnAnswer,
                                    host.c_str(), nullptr, &hints);
-  query->request_ = request;
   if (error != 0) {
     // libuv has not taken the request, so its answer has to come from here, a turn later.
-    loop_.Post([request, error] { Query::Request::OnAnswer(&request->uv, error, nullptr); });
+    loop_.Post([request, error] { request->Finish(request->Read(error, nullptr)); });
   }
   return query;
 }
