@@ -1,0 +1,97 @@
+#include "server/request_head.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace levee {
+namespace {
+
+std::string Text(const Metadata& fields) {
+  std::string text;
+  for (size_t i = 0; i < fields.size(); ++i) {
+    if (i > 0) text += ' ';
+    text.append(fields[i].name).append("=").append(fields[i].value);
+  }
+  return text;
+}
+
+TEST(RequestHead, IsReadFromTheFieldsItIsMadeOf) {
+  Metadata fields;
+  fields.Add(":method", "POST");
+  fields.Add(":path", "/shop.Cart/Add");
+  fields.Add(":authority", "cart.shop:50051");
+  fields.Add("content-type", "application/grpc+proto");
+  fields.Add("grpc-timeout", "250m");
+  fields.Add("grpc-previous-rpc-attempts", "2");
+  const RequestHead head = ReadRequestHead(fields);
+  EXPECT_EQ(head.method, "POST");
+  EXPECT_EQ(head.path, "/shop.Cart/Add");
+  EXPECT_EQ(head.authority, "cart.shop:50051");
+  EXPECT_EQ(head.content_type, "application/grpc+proto");
+  EXPECT_EQ(head.facts.timeout, absl::Milliseconds(250));
+  EXPECT_EQ(head.facts.previous_attempts, 2);
+}
+
+TEST(RequestHead, HostStandsInForAMissingAuthority) {
+  Metadata fields;
+  fields.Add("host", "cart.shop:50051");
+  EXPECT_EQ(ReadRequestHead(fields).authority, "cart.shop:50051");
+}
+
+TEST(RequestHead, AttemptCountThatIsNoCountIsIgnored) {
+  for (const char* value : {"", "-1", "x", "1x", "99999999999"}) {
+    Metadata fields;
+    fields.Add("grpc-previous-rpc-attempts", value);
+    EXPECT_EQ(ReadRequestHead(fields).facts.previous_attempts, 0) << value;
+  }
+}
+
+TEST(RequestHead, ContentTypeIsGrpcWithSuffixOrParameters) {
+  for (const char* type : {"application/grpc", "application/grpc+json", "application/grpc;x=y"}) {
+    EXPECT_TRUE(IsGrpcContentType(type)) << type;
+  }
+  for (const char* type : {"", "application/grpc-web", "application/grpcx", "text/plain"}) {
+    EXPECT_FALSE(IsGrpcContentType(type)) << type;
+  }
+}
+
+TEST(AttemptHead, KeepsTheCallersFieldsAndItsOrder) {
+  Metadata request;
+  request.Add(":path", "/a.B/C");
+  request.Add("x-a", "1");
+  request.Add("x-b", "2");
+  request.Add("x-a", "3");
+  Metadata head;
+  WriteAttemptHead(request, {}, head);
+  EXPECT_EQ(Text(head), ":path=/a.B/C x-a=1 x-b=2 x-a=3");
+}
+
+TEST(AttemptHead, SaysItsOwnTimeoutAndAttemptCount) {
+  Metadata request;
+  request.Add("grpc-timeout", "1S");
+  request.Add("grpc-previous-rpc-attempts", "1");
+  Metadata head;
+  WriteAttemptHead(request, {.previous_attempts = 3, .timeout = absl::Milliseconds(40)}, head);
+  EXPECT_EQ(Text(head), "grpc-timeout=40000000n grpc-previous-rpc-attempts=3");
+}
+
+TEST(AttemptHead, FirstAttemptWithoutDeadlineCarriesNeither) {
+  Metadata request;
+  request.Add("grpc-previous-rpc-attempts", "1");
+  Metadata head;
+  WriteAttemptHead(request, {}, head);
+  EXPECT_EQ(Text(head), "");
+}
+
+TEST(AttemptHead, A65_ForgedLeveeHeadersAreDropped) {
+  Metadata request;
+  request.Add("levee-overload", "service");
+  request.Add("leveed", "kept");
+  Metadata head;
+  WriteAttemptHead(request, {}, head);
+  EXPECT_EQ(Text(head), "leveed=kept");
+}
+
+}  // namespace
+}  // namespace levee
