@@ -237,12 +237,16 @@ void Call::ScheduleRetry(const RetryDecision& decision, Instant now) {
 void Call::EndExhausted(const AttemptOutcome& outcome, std::optional<RefusalReason> reason,
                         Instant now) {
   record_.refused = reason;
-  const FinalAnswer answer = AnswerWhenExhausted(
-      parts_.policy.retry.exhausted, parts_.overload, outcome, reason,
-      {.attempts = attempts_,
-       .failed_endpoints = std::max(1, static_cast<int>(failed_endpoints_.size())),
-       .endpoints = parts_.endpoints,
-       .upstream = std::string(parts_.upstream)});
+  // A `connect` failure says that no endpoint of all could be reached.
+  const int failed_endpoints = outcome.kind == AttemptOutcome::Kind::kConnect
+                                   ? parts_.endpoints
+                                   : static_cast<int>(failed_endpoints_.size());
+  const FinalAnswer answer =
+      AnswerWhenExhausted(parts_.policy.retry.exhausted, parts_.overload, outcome, reason,
+                          {.attempts = attempts_,
+                           .failed_endpoints = std::max(1, failed_endpoints),
+                           .endpoints = parts_.endpoints,
+                           .upstream = std::string(parts_.upstream)});
   if (answer.marked) {
     EndMarked({.code = answer.code,
                .message = answer.message,
@@ -319,11 +323,19 @@ void Call::OnTimer(Instant now) {
 
 void Call::OnAttemptTimeout(Instant now) {
   attempt_deadline_ = Instant::Infinite();
-  HandleFailure({.kind = AttemptOutcome::Kind::kTimeout,
-                 .code = StatusCode::kDeadlineExceeded,
-                 .message = "attempt_timeout passed",
-                 .place = AbandonAttempt(StatusCode::kDeadlineExceeded, now)},
-                now);
+  AttemptOutcome outcome;
+  outcome.place = AbandonAttempt(StatusCode::kDeadlineExceeded, now);
+  if (outcome.place.endpoint >= 0) {
+    outcome.kind = AttemptOutcome::Kind::kTimeout;
+    outcome.code = StatusCode::kDeadlineExceeded;
+    outcome.message = "attempt_timeout passed";
+  } else {
+    // It was still waiting for a connection, so nothing can have been processed.
+    outcome.kind = AttemptOutcome::Kind::kConnect;
+    outcome.code = StatusCode::kUnavailable;
+    outcome.message = "attempt_timeout passed before a connection was ready";
+  }
+  HandleFailure(std::move(outcome), now);
 }
 
 void Call::OnDrainTimeout(Instant now) {

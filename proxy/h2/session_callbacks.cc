@@ -234,7 +234,14 @@ void Session::Close(Stream& stream, const StreamEnd& end) {
   --stream_count_;
   if (stream.handler_ != nullptr) stream.handler_->OnClosed(end);
   pool_.Return(&stream);
-  if (role_ == Role::kClient) handler_.OnSlotsFree();
+  if (role_ == Role::kServer) return;
+  if (!goaway_received_ && nghttp2_session_check_request_allowed(session_) == 0) {
+    // The stream ids are used up (after 2^30 calls): the connection is as good as told to go.
+    goaway_received_ = true;
+    Shutdown();
+    handler_.OnGoaway();
+  }
+  handler_.OnSlotsFree();
 }
 
 const nghttp2_session_callbacks* SessionCallbacks(bool client) {

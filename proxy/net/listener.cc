@@ -1,5 +1,6 @@
 #include "net/listener.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -20,6 +21,8 @@ absl::Status Error(const Address& address, int error) {
   return absl::FailedPreconditionError(absl::StrCat("cannot listen on ", address.ToString(), ": ",
                                                     std::generic_category().message(error)));
 }
+
+int OpenSpare() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
 }  // namespace
 
@@ -44,7 +47,11 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(EventLoop& loop, const 
 
 Listener::Listener(EventLoop& loop, int fd, const Address& address,
                    std::function<void(int)> accepted)
-    : loop_(loop), fd_(fd), address_(address), accepted_(std::move(accepted)) {
+    : loop_(loop),
+      fd_(fd),
+      spare_fd_(OpenSpare()),
+      address_(address),
+      accepted_(std::move(accepted)) {
   watch_.emplace(loop_, fd_, static_cast<ReadyHandler&>(*this));
   watch_->Set(true, false);
 }
@@ -52,14 +59,30 @@ Listener::Listener(EventLoop& loop, int fd, const Address& address,
 Listener::~Listener() {
   watch_.reset();
   close(fd_);
+  close(spare_fd_);
 }
 
 void Listener::OnReady(bool, bool) {
   for (int i = 0; i < kAcceptsPerTurn; ++i) {
     const int fd = accept4(fd_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd < 0) return;
-    accepted_(fd);
+    if (fd >= 0) {
+      accepted_(fd);
+    } else if (errno == EMFILE || errno == ENFILE) {
+      RefuseOne();
+      return;
+    } else {
+      return;
+    }
   }
+}
+
+void Listener::RefuseOne() {
+  // A connection that cannot be accepted would end every poll at once. The spare descriptor makes
+  // room to take it and close it, which its caller notices at once.
+  close(spare_fd_);
+  const int fd = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC);
+  if (fd >= 0) close(fd);
+  spare_fd_ = OpenSpare();
 }
 
 }  // namespace levee::net

@@ -28,9 +28,11 @@ class Listener final : private ReadyHandler {
  private:
   Listener(EventLoop& loop, int fd, const Address& address, std::function<void(int)> accepted);
   void OnReady(bool readable, bool writable) override;
+  void RefuseOne();
 
   EventLoop& loop_;
   int fd_;
+  int spare_fd_;  // given up for a moment when the process has no descriptor left
   Address address_;
   std::function<void(int)> accepted_;
   std::optional<EventLoop::Watch> watch_;

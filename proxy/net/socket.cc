@@ -62,7 +62,7 @@ Socket::~Socket() {
 }
 
 void Socket::UpdateWatch() {
-  if (watch_.has_value()) watch_->Set(state_ == State::kOpen && !paused_, want_write_);
+  if (watch_.has_value()) watch_->Set(state_ == State::kOpen, want_write_);
 }
 
 void Socket::OnReady(bool readable, bool writable) {
@@ -75,7 +75,7 @@ void Socket::OnReady(bool readable, bool writable) {
     UpdateWatch();
     handler_.OnWritable();
   }
-  if (readable && state_ == State::kOpen && !paused_) Read();
+  if (readable && state_ == State::kOpen) Read();
 }
 
 void Socket::FinishConnecting() {
@@ -114,21 +114,6 @@ size_t Socket::Write(ByteSpan bytes) {
     UpdateWatch();
   }
   return size > 0 ? static_cast<size_t>(size) : 0;
-}
-
-void Socket::PauseReading(bool paused) {
-  if (paused_ == paused) return;
-  paused_ = paused;
-  UpdateWatch();
-}
-
-void Socket::ShutDownWriting() { shutdown(fd_, SHUT_WR); }
-
-std::string Socket::PeerName() const {
-  sockaddr_storage storage{};
-  socklen_t size = sizeof storage;
-  if (fd_ < 0 || getpeername(fd_, reinterpret_cast<sockaddr*>(&storage), &size) != 0) return "";
-  return Address(reinterpret_cast<const sockaddr*>(&storage), size).ToString();
 }
 
 void Socket::Fail(const std::string& reason) {

@@ -49,15 +49,6 @@ class Socket final : private ReadyHandler {
   // An error shows as zero, and OnClosed follows.
   size_t Write(ByteSpan bytes);
 
-  // No more OnBytes until resumed.
-  void PauseReading(bool paused);
-
-  // Closes for writing; the peer's end of stream, or an error, still comes.
-  void ShutDownWriting();
-
-  // The peer's address; empty text if it is not known.
-  std::string PeerName() const;
-
  private:
   enum class State { kConnecting, kOpen, kClosed };
 
@@ -71,7 +62,6 @@ class Socket final : private ReadyHandler {
   SocketHandler& handler_;
   int fd_ = -1;
   State state_ = State::kOpen;
-  bool paused_ = false;
   bool want_write_ = false;
   std::optional<EventLoop::Watch> watch_;
   // Guards callbacks posted to a later turn.

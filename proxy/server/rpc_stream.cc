@@ -152,8 +152,8 @@ void RpcStream::Finish(const FinalStatus& status, const CallRecord& record) {
 void RpcStream::Record(const CallRecord& record) {
   environment_.series.active_calls.Sub(1);
   CallPlan& plan = *plan_;
-  // Only an endpoint can say that the method exists; in an outage paths that nobody has would
-  // otherwise use the labels up.
+  // While no endpoint can be reached nobody knows which methods exist, and paths that a caller
+  // makes up must not use the labels up.
   const bool answered = !record.attempts.empty() && record.attempts.back().endpoint >= 0;
   if (!plan.labelled && answered && record.code != StatusCode::kUnimplemented) {
     plan.method = &environment_.metrics.LabelMethod(environment_.worker,

@@ -22,6 +22,10 @@ absl::StatusOr<std::unique_ptr<Sidecar>> Sidecar::Open(std::shared_ptr<const Sna
                                                        int workers, Metrics& metrics) {
   std::unique_ptr<Sidecar> sidecar(new Sidecar(std::move(snapshot), workers, metrics));
   if (absl::Status status = sidecar->Bind(); !status.ok()) return status;
+  for (const int signal : {net::kTerminateSignal, net::kInterruptSignal}) {
+    sidecar->workers_[0]->loop().OnSignal(signal,
+                                          [sidecar = sidecar.get()] { sidecar->OnStopSignal(); });
+  }
   sidecar->ready_ = true;
   return sidecar;
 }
@@ -82,9 +86,6 @@ void Sidecar::Accepted(int fd) {
 
 void Sidecar::Run() {
   net::EventLoop& loop = workers_[0]->loop();
-  for (const int signal : {net::kTerminateSignal, net::kInterruptSignal}) {
-    loop.OnSignal(signal, [this] { OnStopSignal(); });
-  }
   std::vector<std::thread> threads;
   for (size_t i = 1; i < workers_.size(); ++i) {
     threads.emplace_back([worker = workers_[i].get()] { worker->loop().Run(); });

@@ -30,6 +30,7 @@ void UpstreamAttempt::Start(Pool& pool, const Metadata& request, const AttemptSt
   request_ = &request;
   start_ = start;
   start_.avoid = {};  // It is not ours to keep.
+  started_ = pool.now();
   honor_ = honor;
   stream_ = nullptr;
   endpoint_ = -1;
@@ -41,6 +42,8 @@ void UpstreamAttempt::Start(Pool& pool, const Metadata& request, const AttemptSt
 void UpstreamAttempt::OnOpened(h2::Stream& stream, int endpoint) {
   stream_ = &stream;
   endpoint_ = endpoint;
+  // The time that it took to find a connection has gone from the caller's.
+  start_.timeout -= pool_->now() - started_;
   WriteAttemptHead(*request_, start_, stream.head());
   const bool head_only = request_ended_ && unsent_.empty();
   stream.SendHead(head_only);

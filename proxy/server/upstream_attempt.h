@@ -77,6 +77,7 @@ class UpstreamAttempt final : public StreamUser {
   const Metadata* request_ = nullptr;
   HonoredSignals honor_;
   AttemptStart start_;
+  Instant started_;
   h2::Stream* stream_ = nullptr;
   int64_t endpoint_ = -1;
   bool request_ended_ = false;

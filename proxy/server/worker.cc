@@ -87,7 +87,8 @@ h2::StreamHandler* Worker::OnRequest(h2::Stream& stream, Metadata& fields, bool 
   const RequestHead head = ReadRequestHead(fields);
   if (stream.oversized()) {
     series_.limit_hits[Limit::kMetadataBytes].Add();
-    return Refuse(stream, Reject::kMetadata, StatusCode::kResourceExhausted,
+    series_.rejects[Reject::kMetadata].Add();
+    return Refuse(stream, StatusCode::kResourceExhausted,
                   "metadata is larger than limits.metadata_bytes or limits.metadata_fields");
   }
   if (head.method != "POST" || !IsGrpcContentType(head.content_type)) {
@@ -100,8 +101,8 @@ h2::StreamHandler* Worker::OnRequest(h2::Stream& stream, Metadata& fields, bool 
     auto made = MakePlan(head.authority, head.path);
     if (!made.ok()) {
       const bool no_route = made.status().code() == absl::StatusCode::kUnimplemented;
-      return Refuse(stream, Reject::kNoRoute,
-                    no_route ? StatusCode::kUnimplemented : StatusCode::kResourceExhausted,
+      if (no_route) series_.rejects[Reject::kNoRoute].Add();
+      return Refuse(stream, no_route ? StatusCode::kUnimplemented : StatusCode::kResourceExhausted,
                     std::string(made.status().message()));
     }
     plan = *std::move(made);
@@ -113,9 +114,7 @@ h2::StreamHandler* Worker::OnRequest(h2::Stream& stream, Metadata& fields, bool 
   return rpc->answered() ? nullptr : rpc;
 }
 
-h2::StreamHandler* Worker::Refuse(h2::Stream& stream, Reject reject, StatusCode code,
-                                  const std::string& message) {
-  series_.rejects[reject].Add();
+h2::StreamHandler* Worker::Refuse(h2::Stream& stream, StatusCode code, const std::string& message) {
   CallRecord record;
   record.start = record.end = loop_.now();
   record.code = code;

@@ -67,8 +67,7 @@ class Worker final : private net::TurnHandler, private DownstreamOwner, private 
   void Accept(int fd);
   void Goaway();
   void Stop();
-  h2::StreamHandler* Refuse(h2::Stream& stream, Reject reject, StatusCode code,
-                            const std::string& message);
+  h2::StreamHandler* Refuse(h2::Stream& stream, StatusCode code, const std::string& message);
   absl::StatusOr<std::shared_ptr<CallPlan>> MakePlan(std::string_view authority,
                                                      std::string_view path);
   absl::StatusOr<std::shared_ptr<Destination>> FindDestination(const UpstreamSpec& upstream,

@@ -11,9 +11,9 @@ namespace {
 // Connections to one endpoint, opened only as the peer's limit on streams is reached.
 constexpr size_t kMaxConnections = 8;
 
-// A connection that was ready for this long is replaced at once when it is lost. So is one that
-// breaks sooner, but not two of them in a row: an upstream that accepts and drops must not be
-// dialled in a tight loop.
+// A connection that was ready for this long, or that carried calls until it was told to go, is
+// replaced at once. So is one that ends sooner, but not two of them in a row: an upstream that
+// accepts and drops must not be dialled in a tight loop.
 constexpr absl::Duration kStable = absl::Seconds(1);
 
 }  // namespace
@@ -43,7 +43,7 @@ void UpstreamConnection::OnSlotsFree() {
 
 void UpstreamConnection::OnGoaway() {
   draining_ = true;
-  endpoint_.ConnectionDraining();
+  endpoint_.ConnectionDraining(*this);
 }
 
 void UpstreamConnection::OnConnectionClosed(const std::string& reason) {
@@ -104,13 +104,15 @@ void Endpoint::Connect() {
 }
 
 void Endpoint::ConnectAnother() {
-  if (dialling_ || connections_.size() >= kMaxConnections || state_ != State::kReady) return;
+  const bool waits = !Timer::when().is_infinite();
+  if (waits || connections_.size() >= kMaxConnections || state_ != State::kReady) return;
   StartConnecting();
 }
 
 void Endpoint::StartConnecting() {
   if (dialling_) return;
   dialling_ = true;
+  Timer::Unlink();
   // One that fails goes on failing for those who ask until an attempt succeeds: otherwise calls
   // would wait for the connect timeout of an endpoint that is probably dead.
   if (state_ == State::kIdle) SetState(State::kConnecting);
@@ -148,7 +150,6 @@ void Endpoint::Dial() {
 
 void Endpoint::ConnectionReady() {
   dialling_ = false;
-  backoff_.Restart();
   SetState(State::kReady);
   owner_.OnEndpointChanged(*this);
 }
@@ -158,11 +159,29 @@ bool Endpoint::HasReady() const {
                      [](const auto& connection) { return connection->ready(); });
 }
 
-void Endpoint::ConnectionDraining() {
-  // What runs on it may finish; a successor is wanted at once.
-  if (closing_ || HasReady()) return;
-  SetState(State::kConnecting);
-  StartConnecting();
+void Endpoint::ConnectionDraining(const UpstreamConnection& connection) {
+  // What runs on it may finish; new calls want a successor now.
+  constexpr char kReason[] = "the upstream is going away";
+  if (connection.was_ready()) {
+    Replace(connection, kReason);
+  } else {
+    ConnectFailed(kReason);
+  }
+}
+
+void Endpoint::Replace(const UpstreamConnection& lost, const std::string& reason) {
+  if (closing_ || HasReady() || dialling_) return;
+  const bool proven =
+      (lost.draining() && lost.used()) || io_.loop.now() - lost.ready_since() >= kStable;
+  if (proven) backoff_.Restart();
+  if (proven || !hasty_) {
+    hasty_ = !proven;
+    SetState(State::kConnecting);
+    StartConnecting();
+  } else {
+    failure_ = reason;
+    WaitToReconnect();
+  }
 }
 
 void Endpoint::ConnectionClosed(UpstreamConnection& connection, const std::string& reason) {
@@ -172,40 +191,37 @@ void Endpoint::ConnectionClosed(UpstreamConnection& connection, const std::strin
   io_.graveyard.Bury(std::move(*at));
   connections_.erase(at);
   if (closing_ || connection.draining()) return;
-  if (!connection.ready()) {
-    if (!addresses_.empty()) {
-      Dial();
-    } else {
-      ConnectFailed(reason);
-    }
-    return;
-  }
-  if (HasReady() || dialling_) return;
-  const bool stable = io_.loop.now() - connection.ready_since() >= kStable;
-  if (stable || !std::exchange(hasty_, true)) {
-    hasty_ = hasty_ && !stable;
-    SetState(State::kConnecting);
-    StartConnecting();
+  if (connection.was_ready()) {
+    Replace(connection, reason);
+  } else if (!addresses_.empty()) {
+    Dial();
   } else {
-    failure_ = reason;
-    WaitToReconnect();
+    ConnectFailed(reason);
   }
 }
 
 void Endpoint::ConnectFailed(const std::string& reason) {
   dialling_ = false;
   failure_ = reason;
-  if (HasReady()) return;  // It was one more beside those that work.
   WaitToReconnect();
 }
 
 void Endpoint::WaitToReconnect() {
-  SetState(State::kFailing);
   io_.wheel.Arm(*this, io_.loop.now() + backoff_.Next(random_));
+  // If it was one more beside those that work, nothing has changed for calls.
+  if (HasReady()) return;
+  SetState(State::kFailing);
   owner_.OnEndpointChanged(*this);
 }
 
-void Endpoint::OnTimer(Instant) { StartConnecting(); }
+void Endpoint::OnTimer(Instant) {
+  if (HasReady()) {
+    // Whether one more connection is still wanted, only the calls that wait can tell.
+    owner_.OnEndpointChanged(*this);
+  } else {
+    StartConnecting();
+  }
+}
 
 UpstreamConnection* Endpoint::FindSlot() {
   UpstreamConnection* best = nullptr;

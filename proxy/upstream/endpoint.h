@@ -50,10 +50,15 @@ class UpstreamConnection : public Mortal,
                      Endpoint& endpoint);
 
   bool ready() const { return ready_ && !draining_; }
+  bool was_ready() const { return ready_; }
   bool draining() const { return draining_; }
   int FreeSlots() const { return ready() ? connection_->session().FreeSlots() : 0; }
-  h2::Stream& Open(h2::StreamHandler& handler) { return connection_->session().Open(handler); }
+  h2::Stream& Open(h2::StreamHandler& handler) {
+    used_ = true;
+    return connection_->session().Open(handler);
+  }
   size_t active_streams() const { return connection_->session().stream_count(); }
+  bool used() const { return used_; }  // it has carried a call
   Instant ready_since() const { return ready_since_; }
   void Close(const std::string& reason) { connection_->Close(reason); }
 
@@ -71,6 +76,7 @@ class UpstreamConnection : public Mortal,
   std::unique_ptr<Http2Connection> connection_;
   bool ready_ = false;
   bool draining_ = false;
+  bool used_ = false;
   Instant ready_since_;
 };
 
@@ -111,7 +117,8 @@ class Endpoint : private Timer {
   void Resolved(absl::StatusOr<std::vector<net::Address>> answer);
   void Dial();
   void ConnectionReady();
-  void ConnectionDraining();
+  void ConnectionDraining(const UpstreamConnection& connection);
+  void Replace(const UpstreamConnection& lost, const std::string& reason);
   void ConnectionClosed(UpstreamConnection& connection, const std::string& reason);
   void ConnectFailed(const std::string& reason);
   void WaitToReconnect();

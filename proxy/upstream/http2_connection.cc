@@ -17,8 +17,12 @@ constexpr std::string_view kNotHttp2Answer =
 
 void WorkerIo::EndTurn(Instant now) {
   wheel.Advance(now);
-  while (TurnTask* task = turn_tasks.PopFront()) task->OnTurnEnd();
-  Flush();
+  // Writing can end a stream or a connection, which is news for the tasks: whoever waits for the
+  // free place is served in this turn, since nothing else may end the next poll.
+  do {
+    while (TurnTask* task = turn_tasks.PopFront()) task->OnTurnEnd();
+    Flush();
+  } while (!turn_tasks.empty());
   graveyard.Clear();
 }
 

@@ -28,6 +28,7 @@ void Pool::Open(StreamUser& user, std::span<const int64_t> avoid) {
     for (const auto& endpoint : endpoints_) endpoint->Connect();
   }
   if (waiting_.empty() && TryOpen(user, avoid)) return;
+  user.avoid.assign(avoid.begin(), avoid.end());
   waiting_.PushBack(user);
   io_.AtTurnEnd(*this);
 }
@@ -81,11 +82,13 @@ void Pool::OnTurnEnd() {
   IntrusiveList<StreamUser> waiting;
   while (StreamUser* user = waiting_.PopFront()) waiting.PushBack(*user);
   const bool usable = AnyUsable();
+  const bool to_self = std::all_of(endpoints_.begin(), endpoints_.end(), [](const auto& endpoint) {
+    return endpoint->state() == Endpoint::State::kSelf;
+  });
   size_t kept = 0;
   while (StreamUser* user = waiting.PopFront()) {
-    if (TryOpen(*user, {})) continue;
+    if (TryOpen(*user, user->avoid)) continue;
     if (!usable) {
-      const bool to_self = endpoints_[0]->state() == Endpoint::State::kSelf;
       if (to_self) worker_series_.rejects[Reject::kLoop].Add();
       user->OnOpenFailed(Failure(), to_self);
     } else if (++kept > kMaxWaiting) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "base/intrusive_list.h"
 #include "base/random.h"
 #include "h2/stream.h"
@@ -25,6 +26,9 @@ class StreamUser : public h2::StreamHandler, public ListLink<StreamUser> {
   // No endpoint can be reached, or too many wait; nothing was sent. Never called from within
   // Pool::Open. `to_self`: the only address is a listener of this sidecar.
   virtual void OnOpenFailed(const std::string& reason, bool to_self) = 0;
+
+  // Kept by the pool while the user waits: the endpoints to avoid.
+  absl::InlinedVector<int64_t, 2> avoid;
 
  protected:
   ~StreamUser() = default;
@@ -45,6 +49,8 @@ class Pool final : private EndpointOwner, private TurnTask {
   // Gives `user` a stream on a ready connection, now or when there is one. Endpoints in `avoid`
   // are taken only if no other has a free stream.
   void Open(StreamUser& user, std::span<const int64_t> avoid);
+
+  Instant now() { return io_.loop.now(); }
 
   // Whether an attempt could go to another endpoint than this one.
   bool HasOther(int64_t endpoint) const;
