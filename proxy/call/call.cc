@@ -74,7 +74,8 @@ void Call::StartAttempt(Instant now) {
   }
   active_ = parts_.host.StartAttempt({.previous_attempts = app_attempts_ + attempts_ - 1,
                                       .timeout = deadline_ - now,
-                                      .avoid = failed_endpoints_});
+                                      .avoid = failed_endpoints_,
+                                      .forbidden = forbidden_endpoints_});
   head_came_ = false;
   attempt_deadline_ = now + parts_.policy.retry.attempt_timeout;
   SendBuffered();
@@ -197,6 +198,9 @@ void Call::HandleFailure(AttemptOutcome outcome, Instant now) {
   }
   last_code_ = outcome.code;
   AvoidEndpoint(outcome.place.endpoint);
+  if (outcome.mark.has_value() && outcome.mark->scope == OverloadScope::kEndpoint) {
+    forbidden_endpoints_.push_back(outcome.place.endpoint);
+  }
   // What never left was no attempt: if it is sent again, it leaves no record and costs nothing.
   const bool unsent = outcome.kind == AttemptOutcome::Kind::kUnsent;
   if (!unsent) RecordAttemptEnd(outcome, now);

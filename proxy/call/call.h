@@ -121,6 +121,7 @@ class Call {
   std::optional<RetryDecision> retry_;
   StatusCode last_code_ = StatusCode::kUnavailable;
   absl::InlinedVector<int64_t, 2> failed_endpoints_;
+  absl::InlinedVector<int64_t, 2> forbidden_endpoints_;
 
   Instant deadline_ = Instant::Infinite();
   Instant attempt_deadline_ = Instant::Infinite();

@@ -28,6 +28,9 @@ struct AttemptStart {
   absl::Duration timeout = absl::InfiniteDuration();
   // Endpoints on which attempts of this call have failed, to be taken only if no other can.
   std::span<const int64_t> avoid;
+  // Endpoints that said "overloaded, not this instance" (overload mark, scope endpoint): never
+  // taken.
+  std::span<const int64_t> forbidden;
 };
 
 // How the call ends for the caller.

@@ -29,14 +29,14 @@ void UpstreamAttempt::Start(Pool& pool, const Metadata& request, const AttemptSt
   pool_ = &pool;
   request_ = &request;
   start_ = start;
-  start_.avoid = {};  // It is not ours to keep.
+  start_.avoid = start_.forbidden = {};  // They are not ours to keep.
   started_ = pool.now();
   honor_ = honor;
   stream_ = nullptr;
   endpoint_ = -1;
   request_ended_ = head_seen_ = false;
   unsent_.clear();
-  pool.Open(*this, start.avoid);
+  pool.Open(*this, start.avoid, start.forbidden);
 }
 
 void UpstreamAttempt::OnOpened(h2::Stream& stream, int endpoint) {
@@ -76,7 +76,8 @@ void UpstreamAttempt::Credit(size_t bytes) {
 }
 
 AttemptPlace UpstreamAttempt::place() const {
-  return {.endpoint = endpoint_, .other_endpoint = pool_ != nullptr && pool_->HasOther(endpoint_)};
+  return {.endpoint = endpoint_,
+          .other_endpoint = pool_ != nullptr && pool_->HasOther(endpoint_, forbidden)};
 }
 
 void UpstreamAttempt::OnOpenFailed(const std::string& reason, bool to_self) {

@@ -10,6 +10,10 @@ namespace {
 // Attempts that one worker's destination may have waiting for a connection.
 constexpr size_t kMaxWaiting = 4096;
 
+bool Contains(std::span<const int64_t> list, int64_t endpoint) {
+  return std::find(list.begin(), list.end(), endpoint) != list.end();
+}
+
 }  // namespace
 
 Pool::Pool(WorkerIo& io, net::Resolver& resolver, const ConnectPolicy& policy, Random& random,
@@ -22,22 +26,26 @@ Pool::Pool(WorkerIo& io, net::Resolver& resolver, const ConnectPolicy& policy, R
   }
 }
 
-void Pool::Open(StreamUser& user, std::span<const int64_t> avoid) {
+void Pool::Open(StreamUser& user, std::span<const int64_t> avoid,
+                std::span<const int64_t> forbidden) {
   if (!connected_) {
     connected_ = true;
     for (const auto& endpoint : endpoints_) endpoint->Connect();
   }
-  if (waiting_.empty() && TryOpen(user, avoid)) return;
+  user.forbidden.assign(forbidden.begin(), forbidden.end());
+  if (waiting_.empty() && TryOpen(user, avoid, forbidden)) return;
   user.avoid.assign(avoid.begin(), avoid.end());
   waiting_.PushBack(user);
   io_.AtTurnEnd(*this);
 }
 
-bool Pool::TryOpen(StreamUser& user, std::span<const int64_t> avoid) {
+bool Pool::TryOpen(StreamUser& user, std::span<const int64_t> avoid,
+                   std::span<const int64_t> forbidden) {
   int avoided = -1;
   for (size_t i = 0; i < endpoints_.size(); ++i) {
     const int at = static_cast<int>((next_ + i) % endpoints_.size());
-    const bool avoid_it = std::find(avoid.begin(), avoid.end(), at) != avoid.end();
+    if (Contains(forbidden, at)) continue;
+    const bool avoid_it = Contains(avoid, at);
     if (avoid_it && avoided >= 0) continue;
     UpstreamConnection* connection = endpoints_[at]->FindSlot();
     if (connection == nullptr) continue;
@@ -54,14 +62,17 @@ bool Pool::TryOpen(StreamUser& user, std::span<const int64_t> avoid) {
   return true;
 }
 
-bool Pool::AnyUsable() const {
-  return std::any_of(endpoints_.begin(), endpoints_.end(),
-                     [](const auto& endpoint) { return endpoint->usable(); });
+bool Pool::AnyUsable(std::span<const int64_t> forbidden) const {
+  for (size_t i = 0; i < endpoints_.size(); ++i) {
+    if (endpoints_[i]->usable() && !Contains(forbidden, static_cast<int64_t>(i))) return true;
+  }
+  return false;
 }
 
-bool Pool::HasOther(int64_t endpoint) const {
+bool Pool::HasOther(int64_t endpoint, std::span<const int64_t> forbidden) const {
   for (size_t i = 0; i < endpoints_.size(); ++i) {
-    if (static_cast<int64_t>(i) != endpoint && endpoints_[i]->usable()) return true;
+    const auto at = static_cast<int64_t>(i);
+    if (at != endpoint && endpoints_[i]->usable() && !Contains(forbidden, at)) return true;
   }
   return false;
 }
@@ -81,14 +92,13 @@ void Pool::OnTurnEnd() {
   // What cannot be served goes back in the order in which it came.
   IntrusiveList<StreamUser> waiting;
   while (StreamUser* user = waiting_.PopFront()) waiting.PushBack(*user);
-  const bool usable = AnyUsable();
   const bool to_self = std::all_of(endpoints_.begin(), endpoints_.end(), [](const auto& endpoint) {
     return endpoint->state() == Endpoint::State::kSelf;
   });
   size_t kept = 0;
   while (StreamUser* user = waiting.PopFront()) {
-    if (TryOpen(*user, user->avoid)) continue;
-    if (!usable) {
+    if (TryOpen(*user, user->avoid, user->forbidden)) continue;
+    if (!AnyUsable(user->forbidden)) {
       if (to_self) worker_series_.rejects[Reject::kLoop].Add();
       user->OnOpenFailed(Failure(), to_self);
     } else if (++kept > kMaxWaiting) {

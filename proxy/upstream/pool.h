@@ -27,8 +27,9 @@ class StreamUser : public h2::StreamHandler, public ListLink<StreamUser> {
   // Pool::Open. `to_self`: the only address is a listener of this sidecar.
   virtual void OnOpenFailed(const std::string& reason, bool to_self) = 0;
 
-  // Kept by the pool while the user waits: the endpoints to avoid.
+  // Kept by the pool: `avoid` while the user waits, `forbidden` until it asks again.
   absl::InlinedVector<int64_t, 2> avoid;
+  absl::InlinedVector<int64_t, 2> forbidden;
 
  protected:
   ~StreamUser() = default;
@@ -47,13 +48,13 @@ class Pool final : private EndpointOwner, private TurnTask {
        UpstreamSeries& series, WorkerSeries& worker_series, const std::vector<Target>& targets);
 
   // Gives `user` a stream on a ready connection, now or when there is one. Endpoints in `avoid`
-  // are taken only if no other has a free stream.
-  void Open(StreamUser& user, std::span<const int64_t> avoid);
+  // are taken only if no other has a free stream, those in `forbidden` never.
+  void Open(StreamUser& user, std::span<const int64_t> avoid, std::span<const int64_t> forbidden);
 
   Instant now() { return io_.loop.now(); }
 
-  // Whether an attempt could go to another endpoint than this one.
-  bool HasOther(int64_t endpoint) const;
+  // Whether an attempt could go to another endpoint than this one and those that are forbidden.
+  bool HasOther(int64_t endpoint, std::span<const int64_t> forbidden) const;
 
   int size() const { return static_cast<int>(endpoints_.size()); }
   std::string EndpointName(int endpoint) const { return endpoints_[endpoint]->name(); }
@@ -64,8 +65,9 @@ class Pool final : private EndpointOwner, private TurnTask {
   void OnEndpointChanged(Endpoint& endpoint) override;
   void OnTurnEnd() override;
 
-  bool TryOpen(StreamUser& user, std::span<const int64_t> avoid);
-  bool AnyUsable() const;
+  bool TryOpen(StreamUser& user, std::span<const int64_t> avoid,
+               std::span<const int64_t> forbidden);
+  bool AnyUsable(std::span<const int64_t> forbidden) const;
   std::string Failure() const;
 
   WorkerIo& io_;

@@ -290,5 +290,24 @@ TEST(Marks, AMarkThatIsReceivedIsPassedOnWithOneMoreHop) {  // A63
   EXPECT_EQ(below.service.calls(), 1);
 }
 
+TEST(Marks, AnEndpointThatAsksNotToBeRetriedIsNotAskedAgain) {  // A63
+  const auto overloaded = [](const SeenCall&) {
+    Answer answer;
+    answer.status = grpc::Status(StatusCode::UNAVAILABLE, "busy");
+    answer.trailers = {{"levee-overload", "endpoint;reason=max_attempts;upstream=x;hops=1"}};
+    return answer;
+  };
+  FaultyService first(overloaded), second(overloaded);
+  SidecarProcess sidecar({.endpoints = {first.address(), second.address()},
+                          .retry = "{max_attempts: 5, budget: {ratio: 100}, backoff: {initial: "
+                                   "1ms}}"});
+  const Reply reply = CallUnary(NewChannel(sidecar.address()));
+  EXPECT_EQ(reply.status.error_code(), StatusCode::UNAVAILABLE);
+  EXPECT_EQ(Values(reply.trailers, "levee-overload"),
+            "endpoint;reason=max_attempts;upstream=x;hops=2");
+  EXPECT_EQ(first.calls(), 1);
+  EXPECT_EQ(second.calls(), 1);
+}
+
 }  // namespace
 }  // namespace levee
