@@ -94,11 +94,21 @@ class DemoService::Faults : public v1::Faults::CallbackService {
   DemoService& service_;
 };
 
-DemoService::DemoService(const Capacity& capacity, uint64_t seed)
-    : model_(capacity, seed),
-      shop_(std::make_unique<Shop>(*this)),
-      faults_(std::make_unique<Faults>(*this)) {
+DemoService::DemoService(const Capacity& capacity, uint64_t seed) : model_(capacity, seed) {
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  // gRPC sets SO_REUSEADDR, so of two programs that ask for any port at once both may be given the
+  // same one; the second to listen on it is refused and has to ask again.
+  constexpr int kPortsAskedFor = 5;
+  int port = 0;
+  for (int i = 0; i < kPortsAskedFor && port == 0; ++i) port = Listen();
+  if (port == 0) return;
+  address_ = absl::StrCat("127.0.0.1:", port);
+  worker_ = std::thread([this] { Work(); });
+}
+
+int DemoService::Listen() {
+  shop_ = std::make_unique<Shop>(*this);
+  faults_ = std::make_unique<Faults>(*this);
   grpc::ServerBuilder builder;
   int port = 0;
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
@@ -106,9 +116,7 @@ DemoService::DemoService(const Capacity& capacity, uint64_t seed)
   builder.RegisterService(shop_.get());
   builder.RegisterService(faults_.get());
   server_ = builder.BuildAndStart();
-  if (server_ == nullptr || port == 0) return;
-  address_ = absl::StrCat("127.0.0.1:", port);
-  worker_ = std::thread([this] { Work(); });
+  return server_ == nullptr ? 0 : port;
 }
 
 DemoService::~DemoService() {

@@ -40,6 +40,8 @@ class DemoService {
   void GetPrice(grpc::CallbackServerContext& context, const v1::GetPriceRequest& request,
                 v1::GetPriceReply& reply, grpc::ServerUnaryReactor& reactor);
   void SetFaults(const FaultShares& faults);
+  // Starts serving on a port that the system picks; 0 if it cannot listen there.
+  int Listen();
   void Work();
 
   std::mutex mutex_;

@@ -30,9 +30,10 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(EventLoop& loop, const 
                                                          std::function<void(int)> accepted) {
   const int fd = socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return Error(address, errno);
-  // A restart may bind while old connections linger; two listeners on one port still clash.
-  const int on = 1;
-  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  // A restart may bind while old connections linger; two listeners on one port still clash. When
+  // any port will do it must not be set: two programs could then be given the same one.
+  const int reuse = address.port() == 0 ? 0 : 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse);
   sockaddr_storage bound{};
   socklen_t size = sizeof bound;
   if (bind(fd, address.get(), address.size()) != 0 || listen(fd, kBacklog) != 0 ||

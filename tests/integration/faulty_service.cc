@@ -175,8 +175,17 @@ class FaultyService::Service : public grpc::CallbackGenericService {
   FaultyService& service_;
 };
 
-FaultyService::FaultyService(Script script, const Options& options)
-    : script_(std::move(script)), service_(std::make_unique<Service>(*this)) {
+FaultyService::FaultyService(Script script, const Options& options) : script_(std::move(script)) {
+  // gRPC sets SO_REUSEADDR, so of two programs that ask for any port at once both may be given the
+  // same one; the second to listen on it is refused and has to ask again.
+  constexpr int kPortsAskedFor = 5;
+  for (int i = 0; i < kPortsAskedFor && server_ == nullptr; ++i) Start(options);
+  EXPECT_NE(server_, nullptr);
+  address_ = "127.0.0.1:" + std::to_string(port_);
+}
+
+void FaultyService::Start(const Options& options) {
+  service_ = std::make_unique<Service>(*this);
   grpc::ServerBuilder builder;
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   const std::pair<const char*, int> limits[] = {
@@ -190,8 +199,6 @@ FaultyService::FaultyService(Script script, const Options& options)
                            grpc::InsecureServerCredentials(), &port_);
   builder.RegisterCallbackGenericService(service_.get());
   server_ = builder.BuildAndStart();
-  EXPECT_NE(server_, nullptr);
-  address_ = "127.0.0.1:" + std::to_string(port_);
 }
 
 FaultyService::~FaultyService() {

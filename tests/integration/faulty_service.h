@@ -108,6 +108,8 @@ class FaultyService {
   bool released_ = false;
   std::vector<Rpc*> held_;
 
+  void Start(const Options& options);
+
   std::unique_ptr<Service> service_;
   std::unique_ptr<grpc::Server> server_;
   std::string address_;
