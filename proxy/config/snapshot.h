@@ -12,8 +12,8 @@
 
 namespace levee {
 
-// Where to listen: host:port (unix sockets later). `field` and `position` name the line of the
-// configuration for messages about a busy port.
+// Where to listen: host:port (unix sockets later). `position` names the place in the configuration,
+// for messages about a busy port.
 struct ListenAddress {
   std::string host;      // IP literal without brackets
   uint16_t port = 0;     // 0: the system picks one

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/text.h"
 #include "server/request_head.h"
 #include "wire/overload_mark.h"
 #include "wire/pushback.h"
@@ -19,8 +20,6 @@ int ParseHttpStatus(std::string_view text) {
   std::from_chars(text.data(), text.data() + text.size(), status);
   return status;
 }
-
-absl::string_view Abseil(std::string_view text) { return {text.data(), text.size()}; }
 
 }  // namespace
 

@@ -3,16 +3,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/text.h"
 #include "server/reply.h"
 #include "server/request_head.h"
 
 namespace levee {
-namespace {
-
-absl::string_view Abseil(std::string_view text) { return {text.data(), text.size()}; }
-
-}  // namespace
-
 Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shared)
     : index_(index),
       snapshot_(std::move(snapshot)),
