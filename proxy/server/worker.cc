@@ -8,6 +8,7 @@
 #include "server/request_head.h"
 
 namespace levee {
+
 Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shared)
     : index_(index),
       snapshot_(std::move(snapshot)),
