@@ -17,7 +17,6 @@ constexpr int kMaxUnsentAttempts = 5;
 
 Call::Call(const CallParts& parts)
     : parts_(parts),
-      backoff_(&parts_.policy.retry.backoff),
       buffer_(parts_.policy.retry.buffer_bytes, parts_.replay) {}
 
 void Call::Start(const RequestFacts& facts, Instant now) {

@@ -1,12 +1,14 @@
-// Exponential backoff with jitter: the delay before the n-th retry.
+// The delay before the n-th retry: exponential backoff with jitter, a schedule, or slots.
 #pragma once
+
+#include <vector>
 
 #include "absl/time/time.h"
 #include "base/random.h"
 
 namespace levee {
 
-// How the delay is spread. nominal = initial x multiplier^(n-1) for retry n.
+// How an exponential delay is spread. nominal = initial x multiplier^(n-1) for retry n.
 enum class Jitter {
   kNone,          // min(nominal, max)
   kFull,          // uniform [0, min(nominal, max))
@@ -17,31 +19,56 @@ enum class Jitter {
 };
 
 struct BackoffPolicy {
+  enum class Kind {
+    kExponential,
+    kSchedule,  // schedule[n-1]; the last repeats
+    kSlot,      // slot x uniform integer {0 .. 2^min(n, truncate) - 1}, rounded up to 1 ms
+                // (truncated binary exponential backoff, IEEE 802.3)
+  };
+  Kind kind = Kind::kExponential;
+
+  // kExponential
   absl::Duration initial = absl::Milliseconds(25);  // above zero
   double multiplier = 2;                            // at least 1
   absl::Duration max = absl::Seconds(1);            // at least initial
   Jitter jitter = Jitter::kFull;
-  double factor = 0;                              // for kFactor: in (0, 1]
-  absl::Duration add = absl::ZeroDuration();      // for kAdd: above zero
+  double factor = 0;                          // for Jitter::kFactor: in (0, 1]
+  absl::Duration add = absl::ZeroDuration();  // for Jitter::kAdd: above zero
+  // `max` bounds the delay behind the jitter instead of the nominal one before it
+  // (kFull: min(max, uniform [0, nominal])).
+  bool cap_after_jitter = false;
+
+  std::vector<absl::Duration> schedule;  // kSchedule: at least one
+
+  // kSlot
+  absl::Duration slot = absl::ZeroDuration();  // above zero
+  int truncate = 10;                           // 1 to 30
+
+  // Every kind. Infinite: no bound.
+  absl::Duration max_elapsed = absl::InfiniteDuration();  // no retry starts later than this after
+                                                          // the call's first attempt
   absl::Duration max_advice = absl::Seconds(60);  // a server's advice above this ends retrying
 };
 
-// The delays of one call. A value without clock; the policy must outlive it. One thread.
+// Where a call is in its row of delays. A value without clock; one thread. The policy is given each
+// time, since a rule may bring another one for the next retry: n goes on counting.
 class Backoff {
  public:
-  explicit Backoff(const BackoffPolicy* policy) : policy_(policy) {}
-
   // The delay before the next retry; each call advances n. Never negative, and finite even where
   // the policy's `max` is not.
-  absl::Duration Next(Random& random);
+  absl::Duration Next(const BackoffPolicy& policy, Random& random);
 
-  // The next delay starts again at `initial` (gRFC A6: after a server's pushback).
+  // The delay before a retry that the server wants no earlier than `at_least`: that and the random
+  // part of the policy's first delay. The next delay starts again at n = 1.
+  absl::Duration NextAfterAdvice(const BackoffPolicy& policy, absl::Duration at_least,
+                                 Random& random);
+
+  // The next delay starts again at n = 1 (gRFC A6: after a server's pushback).
   void Restart();
 
  private:
-  const BackoffPolicy* policy_;
-  absl::Duration nominal_ = absl::ZeroDuration();  // of the last retry, at most max; zero: none yet
-  absl::Duration previous_ = absl::ZeroDuration();  // the last delay; kDecorrelated only
+  int retries_ = 0;                                 // since the start or the last restart
+  absl::Duration previous_ = absl::ZeroDuration();  // the last delay; zero: none yet
 };
 
 }  // namespace levee

@@ -46,7 +46,6 @@ std::optional<RetryDecision> HonorMark(const AttemptOutcome& outcome, bool wante
 // Reasons that hold for every retry, whatever its delay.
 std::optional<RefusalReason> RefusalOfAnyRetry(const RetryFacts& facts) {
   if (!facts.replayable) return RefusalReason::kBuffer;
-  if (facts.draining) return RefusalReason::kDraining;
   return std::nullopt;
 }
 
@@ -77,7 +76,7 @@ std::optional<RefusalReason> RefusalByPolicy(const CallPolicy& policy,
 // for more than the policy grants.
 std::optional<absl::Duration> NextDelay(const BackoffPolicy& policy, const Pushback& pushback,
                                         Random& random, Backoff& backoff) {
-  if (pushback.kind != Pushback::Kind::kDelay) return backoff.Next(random);
+  if (pushback.kind != Pushback::Kind::kDelay) return backoff.Next(policy, random);
   if (pushback.delay > policy.max_advice) return std::nullopt;
   backoff.Restart();
   return pushback.delay;

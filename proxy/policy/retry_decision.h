@@ -40,6 +40,7 @@ struct AttemptOutcome {
   int http_status = 0;                     // kHttp only
   std::string message;                     // for failures: unencoded text, may be empty
   Pushback pushback;
+  absl::Duration advice = absl::ZeroDuration();  // wire/retry_advice.h; zero: none
   std::optional<OverloadMark> mark;
   AttemptPlace place;
 };
@@ -51,8 +52,10 @@ struct RetryFacts {
   bool transparent_used = false;  // the one free immediate retry
   bool replayable = true;         // the request body is still all in the buffer
   bool idempotent = false;
-  bool draining = false;
   Instant deadline = Instant::Infinite();
+  Instant first_start;  // of the call's first attempt
+  // What an attempt can be expected to take at least (the policy's min_remaining); zero: unknown.
+  absl::Duration expected = absl::ZeroDuration();
 };
 
 struct RetryDecision {
@@ -69,15 +72,17 @@ struct RetryDecision {
   RefusalReason reason = RefusalReason::kBudget;
 };
 
-// A retryable outcome's trigger, nullopt if the policy does not list it. `kReset` and `kTimeout`
-// are listed for idempotent calls even when `failures` does not have them.
+// A retryable outcome's trigger, nullopt if neither the policy nor one of its rules lists it.
+// `kReset` and `kTimeout` are listed for idempotent calls even when `failures` does not have them.
 std::optional<RetryTrigger> Retryable(const RetryPolicy& policy, const AttemptOutcome& outcome,
                                       bool idempotent);
 
 // Decides. `backoff` advances iff a delay is drawn; the budget is charged last, iff everything else
 // allows the retry, for worker `worker`. The order of checks: committed, overload mark or negative
 // pushback, retryable, transparent (unsent: free of charge; refused: once, charged), idempotent,
-// attempts left, body replayable, delay before the deadline, budget.
+// attempts left, body replayable, advice, max_elapsed, delay and attempt before the deadline,
+// budget. A policy that only observes is refused (kObserve) what all of them allow, but for what
+// never left; the budget is charged as if the retry were made.
 RetryDecision DecideRetry(const CallPolicy& policy, const AttemptOutcome& outcome,
                           const RetryFacts& facts, Instant now, Random& random, Backoff& backoff,
                           RetryBudget& budget, int worker);

@@ -3,11 +3,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "policy/backoff.h"
+#include "policy/rate_limit_policy.h"
 #include "policy/retry_budget.h"
+#include "wire/http_status_set.h"
 #include "wire/overload_mark.h"
 #include "wire/status.h"
 
@@ -27,11 +31,24 @@ enum class AppRetries { kLimit, kCount, kIgnore };
 enum class RetryMode { kEnforce, kObserve };
 enum class IdempotencyMode { kAuto, kAlways, kNever };
 
-// Defaults are those of policy.md. Durations that are off are absl::InfiniteDuration().
+// `retry.rules`: outcomes that are retried in a way of their own. The first rule that matches an
+// outcome makes it retryable, and its max_attempts and backoff stand in place of the policy's for
+// the next retry.
+struct RetryRule {
+  StatusCodeSet codes;
+  HttpStatusSet http;
+  RetryableFailures failures = {false, false, false, false};
+  int max_attempts = 3;
+  BackoffPolicy backoff;
+};
+
+// Defaults are those of the configuration's schema. Durations that are off are
+// absl::InfiniteDuration().
 struct RetryPolicy {
   int max_attempts = 3;  // at least 1; the first attempt included
   StatusCodeSet codes = {StatusCode::kUnavailable};
   RetryableFailures failures;
+  HttpStatusSet http;  // of answers that are not gRPC
   absl::Duration attempt_timeout = absl::InfiniteDuration();
   BackoffPolicy backoff;
   RetryBudgetPolicy budget;
@@ -40,13 +57,29 @@ struct RetryPolicy {
   absl::Duration hold = absl::Milliseconds(20);
   ExhaustedMode exhausted = ExhaustedMode::kAuto;
   AppRetries app_retries = AppRetries::kLimit;
+  bool min_remaining = true;  // no attempt whose time left is below what half of them take
+  RetryMode mode = RetryMode::kEnforce;
+  std::vector<RetryRule> rules;
+};
+
+// `hedge`: further attempts of a call while the first is still under way (gRFC A6).
+struct HedgePolicy {
+  // Before the next attempt is started beside those that have not answered.
+  absl::Duration delay = absl::ZeroDuration();  // used if `quantile` is 0
+  double quantile = 0;   // above 0, below 1: that quantile of what recent attempts took
+  int max_attempts = 2;  // at least 2; the first attempt included
+  // Failures that leave the call to its other attempts; any other failure ends it.
+  StatusCodeSet non_fatal = {StatusCode::kUnavailable};
 };
 
 struct CallPolicy {
   std::string name = "default";
   absl::Duration timeout = absl::InfiniteDuration();  // upper bound of the call's deadline
   RetryPolicy retry;
+  std::optional<HedgePolicy> hedge;  // then retry.max_attempts is 1
   IdempotencyMode idempotency = IdempotencyMode::kAuto;
+  std::string key_header;  // of the idempotency key, lower case; empty: none is added
+  std::vector<RateLimitPolicy> rate_limits;
 };
 
 // `overload`: the agreed code and which signals are honoured.

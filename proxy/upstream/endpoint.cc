@@ -61,8 +61,7 @@ Endpoint::Endpoint(WorkerIo& io, net::Resolver& resolver, const ConnectPolicy& p
       series_(series),
       owner_(owner),
       host_(std::move(host)),
-      port_(port),
-      backoff_(&policy.reconnect) {}
+      port_(port) {}
 
 Endpoint::~Endpoint() { Close(); }
 
@@ -207,7 +206,7 @@ void Endpoint::ConnectFailed(const std::string& reason) {
 }
 
 void Endpoint::WaitToReconnect() {
-  io_.wheel.Arm(*this, io_.loop.now() + backoff_.Next(random_));
+  io_.wheel.Arm(*this, io_.loop.now() + backoff_.Next(policy_.reconnect, random_));
   // If it was one more beside those that work, nothing has changed for calls.
   if (HasReady()) return;
   SetState(State::kFailing);

@@ -44,9 +44,9 @@ std::vector<absl::Duration> NthDelays(const BackoffPolicy& policy, int n, uint64
   Random random(seed);
   std::vector<absl::Duration> draws;
   for (int i = 0; i < kDraws; ++i) {
-    Backoff backoff(&policy);
-    for (int k = 1; k < n; ++k) backoff.Next(random);
-    draws.push_back(backoff.Next(random));
+    Backoff backoff;
+    for (int k = 1; k < n; ++k) backoff.Next(policy, random);
+    draws.push_back(backoff.Next(policy, random));
   }
   return draws;
 }
@@ -109,10 +109,10 @@ TEST(BackoffDistribution, A32_DecorrelatedIsUniformUpToThreeTimesThePreviousDela
     Random random(2000 + n);
     std::vector<absl::Duration> places;
     for (int i = 0; i < kDraws; ++i) {
-      Backoff backoff(&policy);
+      Backoff backoff;
       absl::Duration previous;
-      for (int k = 1; k < n; ++k) previous = backoff.Next(random);
-      const absl::Duration above = backoff.Next(random) - policy.initial;
+      for (int k = 1; k < n; ++k) previous = backoff.Next(policy, random);
+      const absl::Duration above = backoff.Next(policy, random) - policy.initial;
       places.push_back(absl::Seconds(absl::FDivDuration(above, 3 * previous - policy.initial)));
     }
     EXPECT_LT(Distance(places, Uniform(0, 1)), kCritical) << "retry " << n;

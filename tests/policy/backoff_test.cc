@@ -20,9 +20,9 @@ BackoffPolicy Policy(Jitter jitter) {
 
 std::vector<absl::Duration> Draw(const BackoffPolicy& policy, int n, uint64_t seed = 1) {
   Random random(seed);
-  Backoff backoff(&policy);
+  Backoff backoff;
   std::vector<absl::Duration> delays;
-  for (int i = 0; i < n; ++i) delays.push_back(backoff.Next(random));
+  for (int i = 0; i < n; ++i) delays.push_back(backoff.Next(policy, random));
   return delays;
 }
 
@@ -76,21 +76,21 @@ TEST(Backoff, WithoutMaxDelaysStayFinite) {
 TEST(Backoff, A35_RestartBeginsAgainAtInitial) {
   const BackoffPolicy policy = Policy(Jitter::kNone);
   Random random(1);
-  Backoff backoff(&policy);
-  for (int i = 0; i < 4; ++i) backoff.Next(random);
+  Backoff backoff;
+  for (int i = 0; i < 4; ++i) backoff.Next(policy, random);
   backoff.Restart();
-  EXPECT_EQ(backoff.Next(random), absl::Milliseconds(100));
-  EXPECT_EQ(backoff.Next(random), absl::Milliseconds(200));
+  EXPECT_EQ(backoff.Next(policy, random), absl::Milliseconds(100));
+  EXPECT_EQ(backoff.Next(policy, random), absl::Milliseconds(200));
 }
 
 TEST(Backoff, RestartForgetsThePreviousDecorrelatedDelay) {
   const BackoffPolicy policy = Policy(Jitter::kDecorrelated);
   Random random(2);
-  Backoff backoff(&policy);
+  Backoff backoff;
   for (int i = 0; i < 200; ++i) {
-    for (int k = 0; k < 5; ++k) backoff.Next(random);
+    for (int k = 0; k < 5; ++k) backoff.Next(policy, random);
     backoff.Restart();
-    ASSERT_LT(backoff.Next(random), absl::Milliseconds(300));
+    ASSERT_LT(backoff.Next(policy, random), absl::Milliseconds(300));
     backoff.Restart();
   }
 }

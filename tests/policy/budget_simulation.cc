@@ -21,7 +21,7 @@ SimulationResult Simulate(const RetryBudgetPolicy& policy, const Workload& workl
   RetryBudget budget(policy, workload.workers);
   BackoffPolicy backoff_policy;
   backoff_policy.initial = absl::Milliseconds(100);
-  std::vector<Backoff> backoffs(workload.calls, Backoff(&backoff_policy));
+  std::vector<Backoff> backoffs(workload.calls);
   std::priority_queue<Event> events;
   for (int call = 0; call < workload.calls; ++call) {
     events.push({Instant() + absl::Seconds(call / workload.calls_per_second), {call, 1}});
@@ -44,7 +44,7 @@ SimulationResult Simulate(const RetryBudgetPolicy& policy, const Workload& workl
     }
     result.failed_first += retry ? 0 : 1;
     if (attempt.n >= workload.max_attempts) continue;
-    const absl::Duration delay = backoffs[attempt.call].Next(random);
+    const absl::Duration delay = backoffs[attempt.call].Next(backoff_policy, random);
     if (budget.Withdraw(worker, now)) events.push({now + delay, {attempt.call, attempt.n + 1}});
   }
   return result;

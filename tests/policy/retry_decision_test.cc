@@ -96,7 +96,7 @@ class RetryDecisionTest : public ::testing::Test {
   RetryFacts facts;
   Instant now = Instant() + absl::Seconds(100);
   Random random{1};
-  Backoff backoff{&policy.retry.backoff};
+  Backoff backoff;
   RetryBudget budget{RetryBudgetPolicy(), 1};
 };
 
@@ -180,11 +180,6 @@ TEST_F(RetryDecisionTest, ABodyThatIsNoLongerBufferedIsNotReplayed) {
   ExpectRefused(Failed(), RefusalReason::kBuffer);
   ExpectRefused(Outcome(Kind::kRefused), RefusalReason::kBuffer);
   ExpectRefused(Outcome(Kind::kUnsent), RefusalReason::kBuffer);
-}
-
-TEST_F(RetryDecisionTest, AnEndingDrainRefuses) {
-  facts.draining = true;
-  ExpectRefused(Failed(), RefusalReason::kDraining);
 }
 
 TEST_F(RetryDecisionTest, A23_ABackoffThatEndsAtTheDeadlineIsNotBegun) {
@@ -347,8 +342,7 @@ TEST_F(RetryDecisionTest, NeverIdempotentCallsAreRetriedOnlyWhereSurelyNotProces
 TEST_F(RetryDecisionTest, TheFirstCheckThatFailsNamesTheReason) {
   UseUpBudget();
   policy.idempotency = IdempotencyMode::kNever;
-  facts = {
-      .attempts = 4, .committed = true, .replayable = false, .draining = true, .deadline = now};
+  facts = {.attempts = 4, .committed = true, .replayable = false, .deadline = now};
   AttemptOutcome outcome = Marked(OverloadMark::Signal::kLevee, OverloadScope::kService);
   outcome.pushback = {Pushback::Kind::kDelay, absl::Hours(1)};
   ExpectRefused(outcome, RefusalReason::kCommitted);
@@ -361,8 +355,6 @@ TEST_F(RetryDecisionTest, TheFirstCheckThatFailsNamesTheReason) {
   facts.attempts = 1;
   ExpectRefused(outcome, RefusalReason::kBuffer);
   facts.replayable = true;
-  ExpectRefused(outcome, RefusalReason::kDraining);
-  facts.draining = false;
   ExpectRefused(outcome, RefusalReason::kAdvice);
   outcome.pushback = {};
   ExpectRefused(outcome, RefusalReason::kDeadline);
