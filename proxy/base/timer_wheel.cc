@@ -59,10 +59,19 @@ void TimerWheel::Cascade(int level) {
   while (Timer* timer = moved.PopFront()) Place(*timer);
 }
 
+void TimerWheel::SortByInstant(IntrusiveList<Timer>& timers) {
+  while (Timer* timer = timers.PopFront()) sorted_.push_back(timer);
+  std::stable_sort(sorted_.begin(), sorted_.end(),
+                   [](const Timer* a, const Timer* b) { return a->when_ < b->when_; });
+  for (Timer* timer : sorted_) timers.PushBack(*timer);
+  sorted_.clear();
+}
+
 void TimerWheel::Fire(int64_t tick, Instant now) {
   const int slot = static_cast<int>(tick) & (kSlots - 1);
   Level& level = levels_[0];
   level.occupied[slot / 64] &= ~(uint64_t{1} << (slot % 64));
+  if (!level.slots[slot].empty()) SortByInstant(level.slots[slot]);
   // A called timer may arm others, but never into this slot: they are placed at least a tick on.
   while (Timer* timer = level.slots[slot].PopFront()) timer->OnTimer(now);
 }

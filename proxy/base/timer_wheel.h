@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "base/instant.h"
 #include "base/intrusive_list.h"
@@ -40,7 +41,7 @@ class TimerWheel {
   // Moves the timer to `when` (rounded up to the tick); Infinite disarms it.
   void Arm(Timer& timer, Instant when);
 
-  // Calls every timer that is due at `now`, in no particular order within a tick.
+  // Calls every timer that is due at `now`, in the order of their instants.
   void Advance(Instant now);
 
   // Not later than the next timer that is due; Infinite if none is armed. May be earlier than it
@@ -62,10 +63,12 @@ class TimerWheel {
   void Place(Timer& timer);
   void Cascade(int level);
   void Fire(int64_t tick, Instant now);
+  void SortByInstant(IntrusiveList<Timer>& timers);
   int64_t NextTick();
 
   int64_t tick_;  // all timers at or before it have been called
   std::array<Level, kLevels> levels_;
+  std::vector<Timer*> sorted_;  // empty but while a tick's timers are sorted
 };
 
 }  // namespace levee

@@ -1,6 +1,7 @@
 #include "base/timer_wheel.h"
 
 #include <algorithm>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -180,6 +181,18 @@ TEST(TimerWheel, NextWakeupIsExactForTheNextFewTicks) {
   CountingTimer timer;
   wheel.Arm(timer, AtMs(1003));
   EXPECT_EQ(wheel.NextWakeup(), AtMs(1003));
+}
+
+TEST(TimerWheel, A75_TimersOfOneTickAreCalledInTheOrderOfTheirInstants) {
+  TimerWheel wheel(AtMs(0));
+  std::vector<int> called;
+  std::deque<CallingTimer> timers;
+  for (const int micros : {5900, 5100, 5500, 5300}) {
+    timers.emplace_back([&called, micros](Instant) { called.push_back(micros); });
+    wheel.Arm(timers.back(), Instant() + absl::Microseconds(micros));
+  }
+  wheel.Advance(AtMs(10));
+  EXPECT_EQ(called, (std::vector<int>{5100, 5300, 5500, 5900}));
 }
 
 TEST(TimerWheel, DestroyingTheWheelLeavesArmedTimersDisarmed) {

@@ -1,0 +1,14 @@
+// Random UUIDs.
+#pragma once
+
+#include <string>
+
+#include "base/random.h"
+
+namespace levee {
+
+// A version 4 UUID (RFC 9562, section 5.4): "3b241101-e2bb-4255-8caf-4136c566a962". Unique, not
+// secret.
+std::string RandomUuid(Random& random);
+
+}  // namespace levee
