@@ -79,6 +79,20 @@ absl::Duration Slotted(const BackoffPolicy& policy, int n, Random& random) {
   return std::min(absl::Ceil(delay, kTick), kLongestDelay);
 }
 
+// What the first delay has above its least.
+absl::Duration FirstJitter(const BackoffPolicy& policy, Random& random) {
+  switch (policy.kind) {
+    case BackoffPolicy::Kind::kSchedule:
+      return absl::ZeroDuration();
+    case BackoffPolicy::Kind::kSlot:
+      return Slotted(policy, 1, random);
+    case BackoffPolicy::Kind::kExponential:
+      return Jittered(policy, policy.initial, absl::ZeroDuration(), random) -
+             LeastJittered(policy, policy.initial);
+  }
+  return absl::ZeroDuration();
+}
+
 }  // namespace
 
 absl::Duration Backoff::Next(const BackoffPolicy& policy, Random& random) {
@@ -109,10 +123,7 @@ absl::Duration Backoff::Next(const BackoffPolicy& policy, Random& random) {
 absl::Duration Backoff::NextAfterAdvice(const BackoffPolicy& policy, absl::Duration at_least,
                                         Random& random) {
   Restart();
-  if (policy.kind != BackoffPolicy::Kind::kExponential) return at_least;
-  const absl::Duration first = std::min(policy.initial, policy.max);
-  const absl::Duration drawn = Jittered(policy, first, absl::ZeroDuration(), random);
-  return at_least + (drawn - LeastJittered(policy, first));
+  return at_least + FirstJitter(policy, random);
 }
 
 void Backoff::Restart() {

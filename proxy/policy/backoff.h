@@ -59,7 +59,8 @@ class Backoff {
   absl::Duration Next(const BackoffPolicy& policy, Random& random);
 
   // The delay before a retry that the server wants no earlier than `at_least`: that and the random
-  // part of the policy's first delay. The next delay starts again at n = 1.
+  // part of the policy's first delay, which `max` does not bound here, so that callers who got the
+  // same advice stay spread. The next delay starts again at n = 1.
   absl::Duration NextAfterAdvice(const BackoffPolicy& policy, absl::Duration at_least,
                                  Random& random);
 

@@ -1,7 +1,6 @@
 // Rate limits: GCRA, exact across workers.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -9,6 +8,7 @@
 
 #include "absl/time/time.h"
 #include "base/instant.h"
+#include "policy/gcra.h"
 #include "policy/rate_limit_policy.h"
 
 namespace levee {
@@ -18,7 +18,10 @@ namespace levee {
 // Each bucket is the generic cell rate algorithm (GCRA, ITU-T I.371, annex A, as a virtual
 // scheduling algorithm): one number, the theoretical arrival time, moves one emission interval
 // (1 / rate) ahead per permit and may be at most `burst` intervals ahead of now. Hence in any span
-// at most burst + rate x span permits become due, however many workers take them.
+// at most burst + rate x span permits become due, however many workers take them. Without key a
+// decision is lock-free. With key each key has a bucket of its own, up to max_keys of them; when
+// they are all in use, further keys share one bucket. An adaptive limit adjusts each bucket's rate
+// by itself.
 class RateLimiter {
  public:
   explicit RateLimiter(const RateLimitPolicy& policy);
@@ -26,21 +29,20 @@ class RateLimiter {
   RateLimiter(const RateLimiter&) = delete;
   RateLimiter& operator=(const RateLimiter&) = delete;
 
-  struct Permit {
-    bool granted = false;
-    // Granted: how long to wait before it may be used (zero: at once). Refused: until the next
-    // permit would have been due without any wait allowed.
-    absl::Duration wait = absl::ZeroDuration();
-  };
+  using Permit = RatePermit;
 
-  // Takes a permit out of the bucket of `key` (empty for a limit without key) if it is due within
+  // Takes a permit out of the bucket of `key` (ignored by a limit without key) if it is due within
   // `max_wait`; a refusal changes nothing. Permits of one bucket become due in the order in which
-  // they were taken.
+  // they were taken. `now` may lag behind what other workers passed.
   Permit Take(std::string_view key, Instant now, absl::Duration max_wait);
 
+  // What Take would say.
+  Permit Check(std::string_view key, Instant now, absl::Duration max_wait);
+
   // Gives back a permit that was taken a moment ago and not used, because another limit refused the
-  // call.
-  void Return(std::string_view key);
+  // call. It is as if it had not been taken, unless others have taken one of the same bucket since
+  // then: they keep their due times, and it is lost.
+  void Return(std::string_view key, const Permit& permit);
 
   // An attempt of a call that this limit admitted, started at `attempt_start`, was answered with
   // RESOURCE_EXHAUSTED. Lowers an adaptive limit's rate, once for all attempts that were under way.
@@ -64,10 +66,17 @@ struct RateAdmission {
   // no wait). Refused: until that limit's next permit.
   absl::Duration wait = absl::ZeroDuration();
   int delayed_by = kNone;
+  // A limit had no bucket left for the call's key (max_keys) and decided by the shared one.
+  bool shared_bucket = false;
 };
 
 // Takes a permit of each limit, or of none. `keys`: one per limit. No permit is taken that becomes
-// due `time_left` from now or later: the call's deadline would have passed.
+// due `time_left` from now or later: the call's deadline would have passed. Each limit's own
+// max_wait applies to its permit; the call waits for the latest of them.
+//
+// A call that is refused takes nothing even for a moment, but when another worker takes a limit's
+// last permit in that moment: so those whom a limit keeps out do not take the permits of the others
+// away from the calls that pass.
 RateAdmission AdmitCall(std::span<RateLimiter* const> limits, std::span<const std::string> keys,
                         Instant now, absl::Duration time_left);
 

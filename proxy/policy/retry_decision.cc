@@ -14,12 +14,74 @@ RetryDecision Refuse(RefusalReason reason) {
   return decision;
 }
 
-RetryDecision RetryNow(RetryTrigger trigger) {
+RetryDecision Retry(RetryTrigger trigger) {
   RetryDecision decision;
   decision.action = RetryDecision::Action::kRetry;
   decision.trigger = trigger;
-  decision.transparent = true;
   return decision;
+}
+
+// What makes an outcome retryable, and what bounds its next retry.
+struct Listing {
+  RetryTrigger trigger;
+  int max_attempts;
+  const BackoffPolicy& backoff;
+};
+
+RetryTrigger TriggerOf(Kind kind) {
+  switch (kind) {
+    case Kind::kStatus:
+      return RetryTrigger::kStatus;
+    case Kind::kHttp:
+      return RetryTrigger::kHttp;
+    case Kind::kConnect:
+      return RetryTrigger::kConnect;
+    case Kind::kReset:
+      return RetryTrigger::kReset;
+    case Kind::kTimeout:
+      return RetryTrigger::kTimeout;
+    case Kind::kRefused:
+    case Kind::kUnsent:
+      return RetryTrigger::kRefused;
+  }
+  return RetryTrigger::kStatus;
+}
+
+// Whether a RetryPolicy or a RetryRule names the outcome in its `codes`, `http` or `failures`.
+template <typename Lists>
+bool Names(const Lists& lists, const AttemptOutcome& outcome) {
+  switch (outcome.kind) {
+    case Kind::kStatus:
+      return outcome.code != StatusCode::kOk && lists.codes.Has(outcome.code);
+    case Kind::kHttp:
+      return lists.http.Has(outcome.http_status) || lists.codes.Has(outcome.code);
+    case Kind::kRefused:
+      return lists.failures.refused;
+    case Kind::kConnect:
+      return lists.failures.connect;
+    case Kind::kReset:
+      return lists.failures.reset;
+    case Kind::kTimeout:
+      return lists.failures.timeout;
+    case Kind::kUnsent:
+      return false;  // It has no name: what never left is always sent again.
+  }
+  return false;
+}
+
+// nullopt if the outcome is not retryable.
+std::optional<Listing> FindListing(const RetryPolicy& policy, const AttemptOutcome& outcome,
+                                   bool idempotent) {
+  const RetryTrigger trigger = TriggerOf(outcome.kind);
+  for (const RetryRule& rule : policy.rules) {
+    if (Names(rule, outcome)) return Listing{trigger, rule.max_attempts, rule.backoff};
+  }
+  const bool maybe_processed = outcome.kind == Kind::kReset || outcome.kind == Kind::kTimeout;
+  const bool unnamed = outcome.kind == Kind::kUnsent || (maybe_processed && idempotent);
+  if (unnamed || Names(policy, outcome)) {
+    return Listing{trigger, policy.max_attempts, policy.backoff};
+  }
+  return std::nullopt;
 }
 
 // Whether the call goes on with an immediate retry that the policy need not list.
@@ -43,71 +105,87 @@ std::optional<RetryDecision> HonorMark(const AttemptOutcome& outcome, bool wante
   return std::nullopt;
 }
 
-// Reasons that hold for every retry, whatever its delay.
-std::optional<RefusalReason> RefusalOfAnyRetry(const RetryFacts& facts) {
-  if (!facts.replayable) return RefusalReason::kBuffer;
-  return std::nullopt;
+// Whether an attempt that starts at `start` could hardly end before the deadline.
+bool EndsTooLate(const RetryPolicy& policy, const RetryFacts& facts, Instant start) {
+  const absl::Duration expected = policy.min_remaining ? facts.expected : absl::ZeroDuration();
+  return start + expected >= facts.deadline;
 }
 
-RetryDecision DecideTransparent(const AttemptOutcome& outcome, const RetryFacts& facts, Instant now,
-                                RetryBudget& budget, int worker) {
-  if (const auto reason = RefusalOfAnyRetry(facts)) return Refuse(*reason);
+// A stream that never left Levee is sent again. It put no load on anybody, hence free of charge,
+// and it is still the same attempt, hence also under a policy that only observes.
+RetryDecision DecideUnsent(const RetryFacts& facts, Instant now) {
+  if (!facts.replayable) return Refuse(RefusalReason::kBuffer);
   if (now >= facts.deadline) return Refuse(RefusalReason::kDeadline);
-  // A stream that never left Levee put no load on anybody; a refused one did, and a server that
-  // sheds by refusing streams would see its load double if the second one were free.
-  if (outcome.kind == Kind::kRefused && !budget.Withdraw(worker, now)) {
-    return Refuse(RefusalReason::kBudget);
-  }
-  return RetryNow(RetryTrigger::kRefused);
+  RetryDecision decision = Retry(RetryTrigger::kRefused);
+  decision.transparent = true;
+  return decision;
 }
 
-std::optional<RefusalReason> RefusalByPolicy(const CallPolicy& policy,
-                                             const AttemptOutcome& outcome,
-                                             const RetryFacts& facts) {
+// The last word on a retry that everything else allows. The budget comes last: a retry refused for
+// any other reason costs nothing. Observing charges it too, or it would show more retries than
+// enforcing makes.
+RetryDecision Charge(const RetryPolicy& policy, RetryDecision decision, Instant now,
+                     RetryBudget& budget, int worker) {
+  if (!budget.Withdraw(worker, now)) return Refuse(RefusalReason::kBudget);
+  return policy.mode == RetryMode::kObserve ? Refuse(RefusalReason::kObserve) : decision;
+}
+
+// The one immediate retry of a refused stream. It is charged: a server that sheds by refusing
+// streams would see its load double if the second one were free.
+RetryDecision DecideRefusedStream(const RetryPolicy& policy, const RetryFacts& facts, Instant now,
+                                  RetryBudget& budget, int worker) {
+  if (!facts.replayable) return Refuse(RefusalReason::kBuffer);
+  if (EndsTooLate(policy, facts, now)) return Refuse(RefusalReason::kDeadline);
+  RetryDecision decision = Retry(RetryTrigger::kRefused);
+  decision.transparent = true;
+  return Charge(policy, decision, now, budget, worker);
+}
+
+// What forbids a retry whatever its delay.
+std::optional<RefusalReason> RefusalOfAnyDelay(const CallPolicy& policy, const Listing& listing,
+                                               const AttemptOutcome& outcome,
+                                               const RetryFacts& facts) {
   const bool surely_unprocessed = outcome.kind == Kind::kRefused || outcome.kind == Kind::kConnect;
   if (policy.idempotency == IdempotencyMode::kNever && !surely_unprocessed) {
     return RefusalReason::kNotIdempotent;
   }
-  if (facts.attempts >= policy.retry.max_attempts) return RefusalReason::kMaxAttempts;
-  return RefusalOfAnyRetry(facts);
+  if (facts.attempts >= listing.max_attempts) return RefusalReason::kMaxAttempts;
+  if (!facts.replayable) return RefusalReason::kBuffer;
+  return std::nullopt;
+}
+
+// What forbids a retry after `delay`.
+std::optional<RefusalReason> RefusalOfDelay(const CallPolicy& policy, const Listing& listing,
+                                            const RetryFacts& facts, Instant now,
+                                            absl::Duration delay) {
+  const Instant start = now + delay;
+  if (start - facts.first_start > listing.backoff.max_elapsed) return RefusalReason::kMaxElapsed;
+  if (EndsTooLate(policy.retry, facts, start)) return RefusalReason::kDeadline;
+  return std::nullopt;
 }
 
 // The delay that the server asks for, or the next one of the backoff; nullopt if the server asks
 // for more than the policy grants.
-std::optional<absl::Duration> NextDelay(const BackoffPolicy& policy, const Pushback& pushback,
+std::optional<absl::Duration> NextDelay(const BackoffPolicy& policy, const AttemptOutcome& outcome,
                                         Random& random, Backoff& backoff) {
-  if (pushback.kind != Pushback::Kind::kDelay) return backoff.Next(policy, random);
-  if (pushback.delay > policy.max_advice) return std::nullopt;
-  backoff.Restart();
-  return pushback.delay;
+  const bool pushed_back = outcome.pushback.kind == Pushback::Kind::kDelay;
+  const absl::Duration asked = pushed_back ? outcome.pushback.delay : outcome.advice;
+  // Advice without end is above every max_advice, also above none.
+  if (asked > policy.max_advice || asked == absl::InfiniteDuration()) return std::nullopt;
+  if (pushed_back) {
+    backoff.Restart();
+    return asked;
+  }
+  if (asked > absl::ZeroDuration()) return backoff.NextAfterAdvice(policy, asked, random);
+  return backoff.Next(policy, random);
 }
 
 }  // namespace
 
 std::optional<RetryTrigger> Retryable(const RetryPolicy& policy, const AttemptOutcome& outcome,
                                       bool idempotent) {
-  const RetryableFailures& failures = policy.failures;
-  const auto if_listed = [](bool listed, RetryTrigger trigger) {
-    return listed ? std::optional(trigger) : std::nullopt;
-  };
-  switch (outcome.kind) {
-    case Kind::kStatus:
-      return if_listed(outcome.code != StatusCode::kOk && policy.codes.Has(outcome.code),
-                       RetryTrigger::kStatus);
-    case Kind::kHttp:
-      return if_listed(policy.codes.Has(outcome.code), RetryTrigger::kHttp);
-    case Kind::kRefused:
-      return if_listed(failures.refused, RetryTrigger::kRefused);
-    case Kind::kConnect:
-      return if_listed(failures.connect, RetryTrigger::kConnect);
-    case Kind::kReset:
-      return if_listed(failures.reset || idempotent, RetryTrigger::kReset);
-    case Kind::kTimeout:
-      return if_listed(failures.timeout || idempotent, RetryTrigger::kTimeout);
-    case Kind::kUnsent:
-      return RetryTrigger::kRefused;
-  }
-  return std::nullopt;
+  const std::optional<Listing> listing = FindListing(policy, outcome, idempotent);
+  return listing ? std::optional(listing->trigger) : std::nullopt;
 }
 
 RetryDecision DecideRetry(const CallPolicy& policy, const AttemptOutcome& outcome,
@@ -115,26 +193,26 @@ RetryDecision DecideRetry(const CallPolicy& policy, const AttemptOutcome& outcom
                           RetryBudget& budget, int worker) {
   if (outcome.kind == Kind::kStatus && outcome.code == StatusCode::kOk) return Pass();
   const bool transparent = IsTransparent(outcome, facts);
-  const std::optional<RetryTrigger> trigger = Retryable(policy.retry, outcome, facts.idempotent);
-  const bool wanted = transparent || trigger.has_value();
+  const std::optional<Listing> listing = FindListing(policy.retry, outcome, facts.idempotent);
+  const bool wanted = transparent || listing.has_value();
   if (facts.committed) return wanted ? Refuse(RefusalReason::kCommitted) : Pass();
   if (const auto decision = HonorMark(outcome, wanted)) return *decision;
   if (!wanted) return Pass();
-  if (transparent) return DecideTransparent(outcome, facts, now, budget, worker);
-  if (const auto reason = RefusalByPolicy(policy, outcome, facts)) return Refuse(*reason);
+  if (outcome.kind == Kind::kUnsent) return DecideUnsent(facts, now);
+  if (transparent) return DecideRefusedStream(policy.retry, facts, now, budget, worker);
 
-  const auto delay = NextDelay(policy.retry.backoff, outcome.pushback, random, backoff);
+  if (const auto reason = RefusalOfAnyDelay(policy, *listing, outcome, facts)) {
+    return Refuse(*reason);
+  }
+  const auto delay = NextDelay(listing->backoff, outcome, random, backoff);
   if (!delay) return Refuse(RefusalReason::kAdvice);
-  if (now + *delay >= facts.deadline) return Refuse(RefusalReason::kDeadline);
-  // The budget comes last: a retry refused for any other reason costs nothing.
-  if (!budget.Withdraw(worker, now)) return Refuse(RefusalReason::kBudget);
-
-  RetryDecision decision;
-  decision.action = RetryDecision::Action::kRetry;
+  if (const auto reason = RefusalOfDelay(policy, *listing, facts, now, *delay)) {
+    return Refuse(*reason);
+  }
+  RetryDecision decision = Retry(listing->trigger);
   decision.delay = *delay;
   decision.backed_off = true;
-  decision.trigger = *trigger;
-  return decision;
+  return Charge(policy.retry, decision, now, budget, worker);
 }
 
 }  // namespace levee

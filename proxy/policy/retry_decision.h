@@ -79,10 +79,10 @@ std::optional<RetryTrigger> Retryable(const RetryPolicy& policy, const AttemptOu
 
 // Decides. `backoff` advances iff a delay is drawn; the budget is charged last, iff everything else
 // allows the retry, for worker `worker`. The order of checks: committed, overload mark or negative
-// pushback, retryable, transparent (unsent: free of charge; refused: once, charged), idempotent,
-// attempts left, body replayable, advice, max_elapsed, delay and attempt before the deadline,
-// budget. A policy that only observes is refused (kObserve) what all of them allow, but for what
-// never left; the budget is charged as if the retry were made.
+// pushback, retryable, transparent (unsent: free of charge; refused: once, charged; both need only
+// a replayable body and time), idempotent, attempts left, body replayable, advice, max_elapsed,
+// delay and attempt before the deadline, budget. A policy that only observes is refused (kObserve)
+// what all of them allow, but for what never left; the budget is charged as if the retry were made.
 RetryDecision DecideRetry(const CallPolicy& policy, const AttemptOutcome& outcome,
                           const RetryFacts& facts, Instant now, Random& random, Backoff& backoff,
                           RetryBudget& budget, int worker);
@@ -103,8 +103,8 @@ struct ExhaustionFacts {
   std::string upstream;      // for the mark
 };
 
-// The table "When retrying ends without success" of policy.md. `reason`: why no retry was made;
-// nullopt when the failure was not retryable.
+// The table "When retrying ends without success" of the policy's documentation. `reason`: why no
+// retry was made; nullopt when the failure was not retryable.
 FinalAnswer AnswerWhenExhausted(ExhaustedMode mode, const OverloadPolicy& overload,
                                 const AttemptOutcome& outcome, std::optional<RefusalReason> reason,
                                 const ExhaustionFacts& facts);

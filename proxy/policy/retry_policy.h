@@ -1,6 +1,7 @@
 // What a policy of the configuration says about one call, as plain values.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -61,6 +62,13 @@ struct RetryPolicy {
   RetryMode mode = RetryMode::kEnforce;
   std::vector<RetryRule> rules;
 };
+
+// Whether a failed attempt can be followed by another one at all.
+inline bool MayRetry(const RetryPolicy& policy) {
+  if (policy.max_attempts > 1) return true;
+  return std::any_of(policy.rules.begin(), policy.rules.end(),
+                     [](const RetryRule& rule) { return rule.max_attempts > 1; });
+}
 
 // `hedge`: further attempts of a call while the first is still under way (gRFC A6).
 struct HedgePolicy {

@@ -25,6 +25,13 @@ struct AttemptRecord {
   std::optional<OverloadScope> mark_received;
 };
 
+// What the limits of the call's policy said, by their index in it.
+struct RateLimitRecord {
+  int refused_by = -1;         // -1: none did
+  int delayed_by = -1;         // the one that made it wait longest, -1: none did
+  bool shared_bucket = false;  // a limit had no bucket of the call's own (max_keys)
+};
+
 struct CallRecord {
   Instant start;
   Instant end;
@@ -35,6 +42,7 @@ struct CallRecord {
   bool app_retry = false;  // arrived as the application's own retry
   bool app_retry_refused = false;
   bool replay_memory_full = false;  // limits.replay_bytes was reached
+  RateLimitRecord rate_limit;
 };
 
 }  // namespace levee

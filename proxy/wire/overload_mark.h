@@ -59,7 +59,7 @@ struct MarkedStatus {
   OverloadMark mark;
 };
 
-// Rewrites `trailers` (empty, or the last attempt's) into the marked answer of wire.md: sets
+// Rewrites `trailers` (empty, or the last attempt's) into the marked answer: sets
 // grpc-status, grpc-message (percent-encoded), levee-overload, grpc-status-details-bin with the
 // sent code and message and our ErrorInfo appended to the details that were there, and for scope
 // service grpc-retry-pushback-ms: -1. Everything else in `trailers` stays. An ErrorInfo that says

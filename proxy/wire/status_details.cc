@@ -1,5 +1,7 @@
 #include "wire/status_details.h"
 
+#include <algorithm>
+
 #include "absl/strings/escaping.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
@@ -10,7 +12,8 @@ namespace {
 
 constexpr std::string_view kDetailsField = "grpc-status-details-bin";
 constexpr char kTypeUrl[] = "type.googleapis.com/google.rpc.ErrorInfo";
-constexpr std::string_view kTypeName = "google.rpc.ErrorInfo";
+constexpr std::string_view kErrorInfo = "google.rpc.ErrorInfo";
+constexpr std::string_view kRetryInfo = "google.rpc.RetryInfo";
 constexpr char kReason[] = "OVERLOADED_DO_NOT_RETRY";
 constexpr char kDomain[] = "levee";
 
@@ -60,10 +63,15 @@ wire::v1::RpcStatus ReadDetails(const Metadata& trailers) {
   return status;
 }
 
-bool IsOverloadInfo(const google::protobuf::Any& detail, wire::v1::ErrorInfo& info) {
+// Reads `detail` into `message`. False if it is of another type than `type_name` or cannot be read.
+bool Unpack(const google::protobuf::Any& detail, std::string_view type_name,
+            google::protobuf::Message& message) {
   const std::string_view url = detail.type_url();
-  return url.substr(url.rfind('/') + 1) == kTypeName && info.ParseFromString(detail.value()) &&
-         info.reason() == kReason;
+  return url.substr(url.rfind('/') + 1) == type_name && message.ParseFromString(detail.value());
+}
+
+bool IsOverloadInfo(const google::protobuf::Any& detail, wire::v1::ErrorInfo& info) {
+  return Unpack(detail, kErrorInfo, info) && info.reason() == kReason;
 }
 
 std::string MetadataOf(const wire::v1::ErrorInfo& info, const std::string& key) {
@@ -120,6 +128,19 @@ std::optional<OverloadMark> FindMarkInDetails(const Metadata& trailers) {
     mark->upstream = MetadataOf(info, "upstream");
   }
   return mark;
+}
+
+absl::Duration FindRetryDelayInDetails(const Metadata& trailers) {
+  absl::Duration longest = absl::ZeroDuration();
+  if (!trailers.Has(kDetailsField)) return longest;
+  const wire::v1::RpcStatus details = ReadDetails(trailers);
+  for (const google::protobuf::Any& detail : details.details()) {
+    wire::v1::RetryInfo info;
+    if (!Unpack(detail, kRetryInfo, info)) continue;
+    const google::protobuf::Duration& delay = info.retry_delay();
+    longest = std::max(longest, absl::Seconds(delay.seconds()) + absl::Nanoseconds(delay.nanos()));
+  }
+  return longest;
 }
 
 std::string MarkedDetails(const MarkedStatus& status, const Metadata& trailers) {

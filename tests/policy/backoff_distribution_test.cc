@@ -1,75 +1,47 @@
-// A32: the n-th delay has the distribution of the table in the policy's documentation, by the
-// Kolmogorov-Smirnov test over 10^4 draws. Seeds are fixed, so a failure replays.
-#include <algorithm>
-#include <cmath>
-#include <functional>
+// A32 for each jitter, with `max` before and behind it, and for slots: the n-th delay has the
+// distribution of the table in the policy's documentation. Seeds are fixed, so a failure replays.
+#include <map>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "policy/backoff.h"
+#include "policy/kolmogorov_smirnov.h"
 
 namespace levee {
 namespace {
 
-constexpr int kDraws = 10'000;
-// sqrt(-ln(p / 2) / 2) / sqrt(draws) for p = 0.001.
-constexpr double kCritical = 0.019495;
-
-// A distribution function over seconds; what it steps by at a point is an atom.
-using Distribution = std::function<double(double)>;
-
-// Between `low` and `high` linear; a `cap` below `high` gets the rest of the probability.
-Distribution Uniform(double low, double high, double cap = 1e9) {
-  return [=](double x) { return x >= cap ? 1.0 : std::clamp((x - low) / (high - low), 0.0, 1.0); };
-}
-
-// sup |F_n - F|, compared at and just below each value, so that atoms count as what they are.
-double Distance(std::vector<absl::Duration> draws, const Distribution& distribution) {
-  std::sort(draws.begin(), draws.end());
-  double distance = 0;
-  for (size_t first = 0; first < draws.size();) {
-    size_t end = first;
-    while (end < draws.size() && draws[end] == draws[first]) ++end;
-    const double at = distribution(absl::ToDoubleSeconds(draws[first]));
-    const double below = distribution(absl::ToDoubleSeconds(draws[first] - absl::Nanoseconds(1)));
-    distance = std::max(distance, std::abs(static_cast<double>(end) / kDraws - at));
-    distance = std::max(distance, std::abs(static_cast<double>(first) / kDraws - below));
-    first = end;
-  }
-  return distance;
-}
-
-// The n-th delays of as many calls as there are draws.
-std::vector<absl::Duration> NthDelays(const BackoffPolicy& policy, int n, uint64_t seed) {
-  Random random(seed);
-  std::vector<absl::Duration> draws;
-  for (int i = 0; i < kDraws; ++i) {
-    Backoff backoff;
-    for (int k = 1; k < n; ++k) backoff.Next(policy, random);
-    draws.push_back(backoff.Next(policy, random));
-  }
-  return draws;
-}
-
-void ExpectNth(const BackoffPolicy& policy, int n, const Distribution& distribution) {
-  const uint64_t seed = 1000 + n;
-  EXPECT_LT(Distance(NthDelays(policy, n, seed), distribution), kCritical)
-      << "retry " << n << ", seed " << seed;
-}
+absl::Duration Ms(double milliseconds) { return absl::Milliseconds(milliseconds); }
 
 BackoffPolicy Policy(Jitter jitter) {
   BackoffPolicy policy;
-  policy.initial = absl::Milliseconds(100);
+  policy.initial = Ms(100);
   policy.max = absl::Seconds(1);
   policy.jitter = jitter;
   return policy;
 }
 
-// min(nominal, max) of retries 1 to 5 of that policy, in seconds.
-constexpr double kNominal[] = {0.1, 0.2, 0.4, 0.8, 1.0};
+// min(nominal, max) of retries 1 to 5 of that policy.
+const std::vector<absl::Duration> kNominal = {Ms(100), Ms(200), Ms(400), Ms(800), Ms(1000)};
+
+// The same with `max` 250 ms behind the jitter, and the nominal delays that it leaves alone.
+BackoffPolicy CappedAfter(Jitter jitter) {
+  BackoffPolicy policy = Policy(jitter);
+  policy.max = Ms(250);
+  policy.cap_after_jitter = true;
+  return policy;
+}
+const std::vector<absl::Duration> kUncapped = {Ms(100), Ms(200), Ms(400), Ms(800), Ms(1600)};
 
 TEST(BackoffDistribution, A32_FullIsUniformFromZeroToNominal) {
-  for (int n = 1; n <= 5; ++n) ExpectNth(Policy(Jitter::kFull), n, Uniform(0, kNominal[n - 1]));
+  for (int n = 1; n <= 5; ++n) {
+    ExpectNth(Policy(Jitter::kFull), n, Uniform(Ms(0), kNominal[n - 1]));
+  }
+}
+
+TEST(BackoffDistribution, A32_FullWithMaxBehindItIsUniformToNominalAndCut) {
+  for (int n = 1; n <= 5; ++n) {
+    ExpectNth(CappedAfter(Jitter::kFull), n, Uniform(Ms(0), kUncapped[n - 1], Ms(250)));
+  }
 }
 
 TEST(BackoffDistribution, A32_EqualIsUniformOverTheUpperHalf) {
@@ -78,27 +50,48 @@ TEST(BackoffDistribution, A32_EqualIsUniformOverTheUpperHalf) {
   }
 }
 
+TEST(BackoffDistribution, A32_EqualWithMaxBehindItIsUniformOverTheUpperHalfAndCut) {
+  for (int n = 1; n <= 5; ++n) {
+    const absl::Duration nominal = kUncapped[n - 1];
+    ExpectNth(CappedAfter(Jitter::kEqual), n, Uniform(nominal / 2, nominal, Ms(250)));
+  }
+}
+
 TEST(BackoffDistribution, A32_FactorIsUniformAroundNominal) {
   for (double factor : {0.2, 0.5, 1.0}) {
     BackoffPolicy policy = Policy(Jitter::kFactor);
     policy.factor = factor;
     for (int n = 1; n <= 5; ++n) {
-      const double nominal = kNominal[n - 1];
+      const absl::Duration nominal = kNominal[n - 1];
       ExpectNth(policy, n, Uniform(nominal * (1 - factor), nominal * (1 + factor)));
     }
   }
 }
 
-TEST(BackoffDistribution, A32_AddIsUniformAboveNominalAndCutAtMax) {
-  BackoffPolicy policy = Policy(Jitter::kAdd);
-  policy.add = absl::Milliseconds(400);
+TEST(BackoffDistribution, A32_FactorWithMaxBehindItIsUniformAroundNominalAndCut) {
+  BackoffPolicy policy = CappedAfter(Jitter::kFactor);
+  policy.factor = 0.5;
   for (int n = 1; n <= 5; ++n) {
-    ExpectNth(policy, n, Uniform(kNominal[n - 1], kNominal[n - 1] + 0.4, 1.0));
+    const absl::Duration nominal = kUncapped[n - 1];
+    ExpectNth(policy, n, Uniform(nominal * 0.5, nominal * 1.5, Ms(250)));
+  }
+}
+
+// It is cut at max wherever max stands.
+TEST(BackoffDistribution, A32_AddIsUniformAboveNominalAndCutAtMax) {
+  for (bool cap_after_jitter : {false, true}) {
+    BackoffPolicy policy = Policy(Jitter::kAdd);
+    policy.add = Ms(400);
+    policy.cap_after_jitter = cap_after_jitter;
+    for (int n = 1; n <= 5; ++n) {
+      const absl::Duration nominal = kNominal[n - 1];
+      ExpectNth(policy, n, Uniform(nominal, nominal + policy.add, policy.max));
+    }
   }
 }
 
 TEST(BackoffDistribution, A32_DecorrelatedStartsBetweenInitialAndThreeTimesInitial) {
-  ExpectNth(Policy(Jitter::kDecorrelated), 1, Uniform(0.1, 0.3));
+  ExpectNth(Policy(Jitter::kDecorrelated), 1, Uniform(Ms(100), Ms(300)));
 }
 
 // The n-th delay depends on the one before; its place between initial and 3 x previous does not.
@@ -115,21 +108,65 @@ TEST(BackoffDistribution, A32_DecorrelatedIsUniformUpToThreeTimesThePreviousDela
       const absl::Duration above = backoff.Next(policy, random) - policy.initial;
       places.push_back(absl::Seconds(absl::FDivDuration(above, 3 * previous - policy.initial)));
     }
-    EXPECT_LT(Distance(places, Uniform(0, 1)), kCritical) << "retry " << n;
+    EXPECT_LT(Distance(places, Uniform(Ms(0), absl::Seconds(1))), kCriticalDistance)
+        << "retry " << n;
   }
 }
 
 TEST(BackoffDistribution, A32_DecorrelatedIsCutAtMax) {
-  BackoffPolicy policy = Policy(Jitter::kDecorrelated);
-  policy.max = absl::Milliseconds(250);
-  ExpectNth(policy, 1, Uniform(0.1, 0.3, 0.25));
+  for (bool cap_after_jitter : {false, true}) {
+    BackoffPolicy policy = Policy(Jitter::kDecorrelated);
+    policy.max = Ms(250);
+    policy.cap_after_jitter = cap_after_jitter;
+    ExpectNth(policy, 1, Uniform(Ms(100), Ms(300), Ms(250)));
+  }
+}
+
+// How many of {0 .. 2^bits - 1} slots of 51.2 us take how many whole milliseconds.
+std::map<absl::Duration, int> SlotsPerDelay(int bits) {
+  std::map<absl::Duration, int> slots;
+  for (int i = 0; i < 1 << bits; ++i) ++slots[absl::Milliseconds((i * 512 + 9'999) / 10'000)];
+  return slots;
+}
+
+// Pearson's chi-square, with the value that it exceeds in one of 10^4 runs.
+void ExpectSlots(const BackoffPolicy& policy, int n, int bits, double critical) {
+  const std::map<absl::Duration, int> slots = SlotsPerDelay(bits);
+  std::map<absl::Duration, int> drawn;
+  for (absl::Duration delay : NthDelays(policy, n, 3000 + n)) ++drawn[delay];
+  double statistic = 0;
+  for (const auto& [delay, count] : slots) {
+    const double expected = static_cast<double>(count) * kDraws / (1 << bits);
+    statistic += (drawn[delay] - expected) * (drawn[delay] - expected) / expected;
+  }
+  EXPECT_EQ(drawn.size(), slots.size()) << "retry " << n;
+  EXPECT_LT(statistic, critical) << "retry " << n;
+}
+
+TEST(BackoffDistribution, A32_SlotIsUniformOverPowersOfTwoUpToTruncate) {
+  const BackoffPolicy policy = {
+      .kind = BackoffPolicy::Kind::kSlot, .slot = absl::Nanoseconds(51'200), .truncate = 10};
+  // Degrees of freedom: 1, 2, 52 and 52, one less than there are delays.
+  ExpectSlots(policy, 1, 1, 15.2);
+  ExpectSlots(policy, 5, 5, 18.5);
+  ExpectSlots(policy, 10, 10, 98.9);
+  ExpectSlots(policy, 13, 10, 98.9);
 }
 
 // The test can fail: another distribution is told apart.
 TEST(BackoffDistribution, EqualJitterIsNotTakenForFull) {
   const auto draws = NthDelays(Policy(Jitter::kEqual), 1, 1);
-  EXPECT_GT(Distance(draws, Uniform(0, 0.1)), kCritical);
-  EXPECT_GT(Distance(draws, Uniform(0.048, 0.1)), kCritical);
+  EXPECT_GT(Distance(draws, Uniform(Ms(0), Ms(100))), kCriticalDistance);
+  EXPECT_GT(Distance(draws, Uniform(Ms(47.5), Ms(100))), kCriticalDistance);
+}
+
+TEST(BackoffDistribution, AMissingOrMisplacedAtomIsSeen) {
+  const auto cut = NthDelays(CappedAfter(Jitter::kFull), 3, 1);
+  EXPECT_GT(Distance(cut, Uniform(Ms(0), Ms(400))), kCriticalDistance);
+  EXPECT_GT(Distance(cut, Uniform(Ms(0), Ms(400), Ms(249))), kCriticalDistance);
+  EXPECT_GT(Distance(cut, Uniform(Ms(0), Ms(400), Ms(251))), kCriticalDistance);
+  const auto whole = NthDelays(Policy(Jitter::kFull), 3, 1);
+  EXPECT_GT(Distance(whole, Uniform(Ms(0), Ms(400), Ms(250))), kCriticalDistance);
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
+// The row of delays: where it starts, grows, stops and starts again.
 #include "policy/backoff.h"
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -16,6 +19,14 @@ BackoffPolicy Policy(Jitter jitter) {
   policy.max = absl::Seconds(1);
   policy.jitter = jitter;
   return policy;
+}
+
+BackoffPolicy Schedule(std::vector<absl::Duration> delays) {
+  return {.kind = BackoffPolicy::Kind::kSchedule, .schedule = std::move(delays)};
+}
+
+BackoffPolicy Slots(absl::Duration slot, int truncate) {
+  return {.kind = BackoffPolicy::Kind::kSlot, .slot = slot, .truncate = truncate};
 }
 
 std::vector<absl::Duration> Draw(const BackoffPolicy& policy, int n, uint64_t seed = 1) {
@@ -101,6 +112,73 @@ TEST(Backoff, AddNeverExceedsMax) {
   for (uint64_t seed = 0; seed < 500; ++seed) {
     ASSERT_LE(Draw(policy, 1, seed)[0], absl::Seconds(1));
   }
+}
+
+TEST(Backoff, A32_WithoutJitterMaxBoundsOnEitherSide) {
+  BackoffPolicy policy = Policy(Jitter::kNone);
+  policy.cap_after_jitter = true;
+  EXPECT_THAT(Draw(policy, 5),
+              ElementsAre(absl::Milliseconds(100), absl::Milliseconds(200), absl::Milliseconds(400),
+                          absl::Milliseconds(800), absl::Seconds(1)));
+}
+
+TEST(Backoff, A32_MaxBehindTheJitterIsNeverExceeded) {
+  for (Jitter jitter : {Jitter::kNone, Jitter::kFull, Jitter::kEqual, Jitter::kFactor, Jitter::kAdd,
+                        Jitter::kDecorrelated}) {
+    BackoffPolicy policy = Policy(jitter);
+    policy.cap_after_jitter = true;
+    policy.factor = 1;
+    policy.add = absl::Seconds(1);
+    for (absl::Duration delay : Draw(policy, 3000)) ASSERT_LE(delay, absl::Seconds(1));
+  }
+}
+
+TEST(Backoff, A32_AScheduleIsFollowedAndItsLastDelayRepeats) {
+  EXPECT_THAT(Draw(Schedule({absl::Seconds(1), absl::Seconds(4), absl::Seconds(2)}), 5),
+              ElementsAre(absl::Seconds(1), absl::Seconds(4), absl::Seconds(2), absl::Seconds(2),
+                          absl::Seconds(2)));
+}
+
+TEST(Backoff, A32_AConstantIsAScheduleOfOne) {
+  EXPECT_THAT(Draw(Schedule({absl::Seconds(10)}), 3),
+              ElementsAre(absl::Seconds(10), absl::Seconds(10), absl::Seconds(10)));
+}
+
+TEST(Backoff, A32_SlotsAreWholeMilliseconds) {
+  for (absl::Duration delay : Draw(Slots(absl::Nanoseconds(51'200), 10), 3000)) {
+    ASSERT_EQ(delay % absl::Milliseconds(1), absl::ZeroDuration());
+    ASSERT_LE(delay, absl::Milliseconds(53));  // 1023 x 51.2 us = 52.4 ms
+  }
+}
+
+TEST(Backoff, A32_SlotsStayFiniteAtTheirWidest) {
+  for (absl::Duration delay : Draw(Slots(absl::Hours(24), 30), 3000)) {
+    ASSERT_LE(delay, absl::Hours(24 * 365));
+  }
+}
+
+TEST(Backoff, RetriesAreCountedThroughAChangeOfPolicy) {
+  Random random(1);
+  Backoff backoff;
+  EXPECT_EQ(backoff.Next(Policy(Jitter::kNone), random), absl::Milliseconds(100));
+  EXPECT_EQ(backoff.Next(Schedule({absl::Seconds(1), absl::Seconds(5)}), random), absl::Seconds(5));
+  EXPECT_EQ(backoff.Next(Policy(Jitter::kNone), random), absl::Milliseconds(400));
+}
+
+TEST(Backoff, DecorrelatedGoesOnFromTheDelayOfAnotherPolicy) {
+  BackoffPolicy policy = Policy(Jitter::kDecorrelated);
+  policy.max = absl::Hours(1);
+  absl::Duration longest = absl::ZeroDuration();
+  Random random(3);
+  for (int i = 0; i < 200; ++i) {
+    Backoff backoff;
+    backoff.Next(Schedule({absl::Seconds(20)}), random);
+    const absl::Duration delay = backoff.Next(policy, random);
+    ASSERT_GE(delay, absl::Milliseconds(100));
+    ASSERT_LT(delay, absl::Seconds(60));
+    longest = std::max(longest, delay);
+  }
+  EXPECT_GT(longest, absl::Seconds(50));
 }
 
 TEST(Backoff, OneSeedGivesTheSameDelaysAgain) {

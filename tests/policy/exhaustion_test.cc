@@ -1,4 +1,5 @@
 // The table "When retrying ends without success": A62 and A63.
+#include <set>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,14 @@ TEST(Exhaustion, A62_MaxAttemptsUsedUpKeepsTheOriginalAndAddsTheMark) {
   const FinalAnswer answer = Answer(ExhaustedMode::kAuto, RefusalReason::kMaxAttempts);
   ExpectOriginalWithMark(answer);
   EXPECT_EQ(FormatOverloadMark(answer.mark), "service;reason=max_attempts;upstream=cart;hops=1");
+}
+
+TEST(Exhaustion, A62_EveryReasonHasItsRow) {
+  std::set<RefusalReason> reasons;
+  for (const auto* row : {&kOverloadedReasons, &kGivenUpReasons, &kUnchangedReasons}) {
+    reasons.insert(row->begin(), row->end());
+  }
+  EXPECT_EQ(reasons.size(), static_cast<size_t>(kRefusalReasons));
 }
 
 TEST(Exhaustion, A62_AutoFollowsTheRows) {

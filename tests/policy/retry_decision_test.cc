@@ -1,104 +1,13 @@
 #include "policy/retry_decision.h"
 
 #include "gtest/gtest.h"
+#include "policy/retry_decision_fixture.h"
 
 namespace levee {
 namespace {
 
 using Action = RetryDecision::Action;
 using Kind = AttemptOutcome::Kind;
-
-AttemptOutcome Outcome(Kind kind, StatusCode code = StatusCode::kUnavailable) {
-  AttemptOutcome outcome;
-  outcome.kind = kind;
-  outcome.code = code;
-  return outcome;
-}
-
-AttemptOutcome Failed(StatusCode code = StatusCode::kUnavailable) {
-  return Outcome(Kind::kStatus, code);
-}
-
-AttemptOutcome PushedBack(Pushback pushback) {
-  AttemptOutcome outcome = Failed();
-  outcome.pushback = pushback;
-  return outcome;
-}
-
-AttemptOutcome Marked(OverloadMark::Signal signal, OverloadScope scope,
-                      bool other_endpoint = true) {
-  AttemptOutcome outcome = Failed();
-  outcome.mark.emplace();
-  outcome.mark->signal = signal;
-  outcome.mark->scope = scope;
-  outcome.place.other_endpoint = other_endpoint;
-  return outcome;
-}
-
-// A call at second 100 under the policy of section A of the checks, without jitter.
-class RetryDecisionTest : public ::testing::Test {
- protected:
-  RetryDecisionTest() {
-    policy.retry.max_attempts = 4;
-    policy.retry.failures = {.refused = true, .connect = true, .reset = true, .timeout = true};
-    policy.retry.backoff.initial = absl::Milliseconds(100);
-    policy.retry.backoff.jitter = Jitter::kNone;
-  }
-
-  RetryDecision Decide(const AttemptOutcome& outcome) {
-    return DecideRetry(policy, outcome, facts, now, random, backoff, budget, 0);
-  }
-
-  void ExpectRefused(const AttemptOutcome& outcome, RefusalReason reason) {
-    const int64_t before = Retries();
-    const RetryDecision decision = Decide(outcome);
-    EXPECT_EQ(decision.action, Action::kRefused);
-    EXPECT_EQ(decision.reason, reason) << RefusalReasonName(decision.reason);
-    EXPECT_EQ(decision.delay, absl::ZeroDuration());
-    EXPECT_EQ(Retries(), before) << "a refusal must cost nothing";
-  }
-
-  void ExpectPass(const AttemptOutcome& outcome) {
-    const int64_t before = Retries();
-    EXPECT_EQ(Decide(outcome).action, Action::kPass);
-    EXPECT_EQ(Retries(), before);
-  }
-
-  void ExpectRetry(const AttemptOutcome& outcome, absl::Duration delay) {
-    const int64_t before = Retries();
-    const RetryDecision decision = Decide(outcome);
-    EXPECT_EQ(decision.action, Action::kRetry);
-    EXPECT_EQ(decision.delay, delay);
-    EXPECT_FALSE(decision.transparent);
-    EXPECT_TRUE(decision.backed_off);
-    EXPECT_EQ(Retries(), before + 1);
-  }
-
-  void ExpectTransparent(const AttemptOutcome& outcome, int charged) {
-    const int64_t before = Retries();
-    const RetryDecision decision = Decide(outcome);
-    EXPECT_EQ(decision.action, Action::kRetry);
-    EXPECT_EQ(decision.delay, absl::ZeroDuration());
-    EXPECT_TRUE(decision.transparent);
-    EXPECT_FALSE(decision.backed_off);
-    EXPECT_EQ(decision.trigger, RetryTrigger::kRefused);
-    EXPECT_EQ(Retries(), before + charged);
-  }
-
-  void UseUpBudget() {
-    while (budget.Withdraw(0, now)) {
-    }
-  }
-
-  int64_t Retries() const { return budget.Read(now).retries; }
-
-  CallPolicy policy;
-  RetryFacts facts;
-  Instant now = Instant() + absl::Seconds(100);
-  Random random{1};
-  Backoff backoff;
-  RetryBudget budget{RetryBudgetPolicy(), 1};
-};
 
 TEST_F(RetryDecisionTest, AListedStatusIsRetriedAfterTheBackoff) {
   ExpectRetry(Failed(), absl::Milliseconds(100));
@@ -190,56 +99,6 @@ TEST_F(RetryDecisionTest, A23_ABackoffThatEndsAtTheDeadlineIsNotBegun) {
 TEST_F(RetryDecisionTest, A23_ABackoffThatEndsBeforeTheDeadlineIs) {
   facts.deadline = now + absl::Milliseconds(100) + absl::Nanoseconds(1);
   ExpectRetry(Failed(), absl::Milliseconds(100));
-}
-
-TEST_F(RetryDecisionTest, A23_APushbackBeyondTheDeadlineIsNotWaitedFor) {
-  facts.deadline = now + absl::Milliseconds(500);
-  ExpectRefused(PushedBack({Pushback::Kind::kDelay, absl::Seconds(1)}), RefusalReason::kDeadline);
-}
-
-TEST_F(RetryDecisionTest, A33_PushbackIsTheExactDelay) {
-  policy.retry.backoff.jitter = Jitter::kFull;
-  ExpectRetry(PushedBack({Pushback::Kind::kDelay, absl::Seconds(1)}), absl::Seconds(1));
-}
-
-TEST_F(RetryDecisionTest, A34_PushbackOfZeroRetriesAtOnce) {
-  ExpectRetry(PushedBack({Pushback::Kind::kDelay, absl::ZeroDuration()}), absl::ZeroDuration());
-}
-
-TEST_F(RetryDecisionTest, A35_TheFailureAfterAPushbackStartsAgainAtInitial) {
-  ExpectRetry(Failed(), absl::Milliseconds(100));
-  ExpectRetry(Failed(), absl::Milliseconds(200));
-  ExpectRetry(PushedBack({Pushback::Kind::kDelay, absl::Seconds(3)}), absl::Seconds(3));
-  ExpectRetry(Failed(), absl::Milliseconds(100));
-}
-
-TEST_F(RetryDecisionTest, A36_ANegativePushbackEndsRetrying) {
-  ExpectRefused(Marked(OverloadMark::Signal::kPushback, OverloadScope::kService),
-                RefusalReason::kPushback);
-}
-
-TEST_F(RetryDecisionTest, A39_APushbackOnAnUnlistedFailureChangesNothing) {
-  AttemptOutcome outcome = Marked(OverloadMark::Signal::kPushback, OverloadScope::kService);
-  outcome.code = StatusCode::kInternal;
-  ExpectPass(outcome);
-  outcome.mark.reset();
-  outcome.pushback = {Pushback::Kind::kDelay, absl::Seconds(1)};
-  ExpectPass(outcome);
-}
-
-TEST_F(RetryDecisionTest, A39_APushbackOnACommittedCallChangesNothing) {
-  facts.committed = true;
-  ExpectRefused(PushedBack({Pushback::Kind::kDelay, absl::Seconds(1)}), RefusalReason::kCommitted);
-}
-
-TEST_F(RetryDecisionTest, ANegativePushbackThatIsNotHonouredLeavesTheDelayToTheBackoff) {
-  ExpectRetry(PushedBack({Pushback::Kind::kDoNotRetry}), absl::Milliseconds(100));
-}
-
-TEST_F(RetryDecisionTest, A40_AdviceAboveMaxAdviceEndsRetrying) {
-  ExpectRetry(PushedBack({Pushback::Kind::kDelay, absl::Seconds(60)}), absl::Seconds(60));
-  ExpectRefused(PushedBack({Pushback::Kind::kDelay, absl::Milliseconds(60'001)}),
-                RefusalReason::kAdvice);
 }
 
 TEST_F(RetryDecisionTest, A43_OnlyARetryThatIsMadeIsCharged) {
@@ -342,6 +201,8 @@ TEST_F(RetryDecisionTest, NeverIdempotentCallsAreRetriedOnlyWhereSurelyNotProces
 TEST_F(RetryDecisionTest, TheFirstCheckThatFailsNamesTheReason) {
   UseUpBudget();
   policy.idempotency = IdempotencyMode::kNever;
+  policy.retry.mode = RetryMode::kObserve;
+  policy.retry.backoff.max_elapsed = absl::Seconds(1);
   facts = {.attempts = 4, .committed = true, .replayable = false, .deadline = now};
   AttemptOutcome outcome = Marked(OverloadMark::Signal::kLevee, OverloadScope::kService);
   outcome.pushback = {Pushback::Kind::kDelay, absl::Hours(1)};
@@ -357,6 +218,8 @@ TEST_F(RetryDecisionTest, TheFirstCheckThatFailsNamesTheReason) {
   facts.replayable = true;
   ExpectRefused(outcome, RefusalReason::kAdvice);
   outcome.pushback = {};
+  ExpectRefused(outcome, RefusalReason::kMaxElapsed);
+  facts.first_start = now;
   ExpectRefused(outcome, RefusalReason::kDeadline);
   facts.deadline = Instant::Infinite();
   ExpectRefused(outcome, RefusalReason::kBudget);

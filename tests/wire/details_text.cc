@@ -17,6 +17,16 @@ google::protobuf::Any OverloadInfo(const std::map<std::string, std::string>& met
   return any;
 }
 
+google::protobuf::Any RetryInfo(int64_t seconds, int32_t nanos) {
+  wire::v1::RetryInfo info;
+  info.mutable_retry_delay()->set_seconds(seconds);
+  info.mutable_retry_delay()->set_nanos(nanos);
+  google::protobuf::Any any;
+  any.set_type_url("type.googleapis.com/google.rpc.RetryInfo");
+  any.set_value(info.SerializeAsString());
+  return any;
+}
+
 google::protobuf::Any OtherDetail(const std::string& bytes) {
   google::protobuf::Any any;
   any.set_type_url("type.googleapis.com/shop.v1.CartProblem");

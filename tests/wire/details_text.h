@@ -1,6 +1,7 @@
 // Writes and reads grpc-status-details-bin for tests, apart from the code under test.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -14,6 +15,9 @@ namespace levee {
 // An ErrorInfo of reason OVERLOADED_DO_NOT_RETRY with this metadata.
 google::protobuf::Any OverloadInfo(const std::map<std::string, std::string>& metadata,
                                    const std::string& domain = "levee");
+
+// A RetryInfo with this delay.
+google::protobuf::Any RetryInfo(int64_t seconds, int32_t nanos = 0);
 
 // A detail of a type that Levee does not know.
 google::protobuf::Any OtherDetail(const std::string& bytes);

@@ -1,0 +1,19 @@
+#include "policy/bucket_key.h"
+
+#include <cstdint>
+#include <cstring>
+
+#include "absl/hash/hash.h"
+
+namespace levee {
+
+BucketKey::BucketKey(std::string_view key) : text_(key) {
+  if (key.size() < kMaxBytes) return;
+  const uint64_t digest[] = {key.size(), absl::HashOf(key)};
+  const size_t kept = kMaxBytes - sizeof(digest);
+  std::memcpy(replaced_.data(), key.data(), kept);
+  std::memcpy(replaced_.data() + kept, digest, sizeof(digest));
+  text_ = {replaced_.data(), replaced_.size()};
+}
+
+}  // namespace levee

@@ -1,0 +1,30 @@
+// The key of a bucket, of bounded length.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace levee {
+
+// A call's key as a bucket table keeps it. Callers choose their header values, so a key of
+// kMaxBytes or more is replaced by its first bytes, its length and a hash of all of it, kMaxBytes
+// together. Keys that are only cut would make one bucket of all the tokens that begin alike; two
+// long keys share a bucket only if their hashes are equal too. Shorter keys stand for themselves.
+class BucketKey {
+ public:
+  static constexpr size_t kMaxBytes = 256;
+
+  // `key` must outlive this.
+  explicit BucketKey(std::string_view key);
+  BucketKey(const BucketKey&) = delete;
+  BucketKey& operator=(const BucketKey&) = delete;
+
+  std::string_view text() const { return text_; }
+
+ private:
+  std::string_view text_;
+  std::array<char, kMaxBytes> replaced_;  // text_, if the key was too long; otherwise unused
+};
+
+}  // namespace levee

@@ -1,0 +1,177 @@
+// The buckets of one rate limit, told apart by key, and their bound.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/hash/hash.h"
+#include "absl/time/time.h"
+#include "base/instant.h"
+#include "base/intrusive_list.h"
+#include "policy/bucket_key.h"
+#include "policy/gcra.h"
+
+namespace levee {
+
+// At most `max_keys` buckets and a shared one for the keys that get none, or the shared one alone
+// for a limit without key. Any thread: keys are spread over stripes, each with a lock, and the
+// shared bucket needs none of these.
+//
+// When max_keys are there, a new key takes the place of an idle bucket, which has nothing to
+// forget. So a key that is in use is never reset, and a caller who makes up keys cannot drive out
+// the others. It is looked for among the kLooks least recently used of the key's stripe; those
+// found busy go to the end of the line, so that the next search sees others. No call costs more
+// than that, but for the growth of a stripe's table, which is small. A key takes at most half a
+// kilobyte.
+//
+// Bucket is Gcra or AdaptiveBucket.
+template <typename Bucket>
+class BucketTable {
+ public:
+  using Rule = typename Bucket::Rule;
+
+  // `max_keys`: 0 for a limit without key.
+  BucketTable(const Rule& rule, int max_keys)
+      : rule_(rule),
+        max_keys_(max_keys),
+        stripe_count_(std::bit_ceil(static_cast<size_t>(max_keys) / kKeysPerStripe)),
+        stripes_(max_keys > 0 ? std::make_unique<Stripe[]>(stripe_count_) : nullptr),
+        shared_(rule) {}
+
+  // As the bucket's own functions, on the bucket of `key`.
+  RatePermit Take(std::string_view key, Instant now, absl::Duration max_wait) {
+    return Use(key, now, [&](Bucket& bucket) { return bucket.Take(rule_, now, max_wait); });
+  }
+  RatePermit Check(std::string_view key, Instant now, absl::Duration max_wait) {
+    return Use(key, now, [&](Bucket& bucket) { return bucket.Check(rule_, now, max_wait); });
+  }
+  void OnOverloaded(std::string_view key, Instant attempt_start, Instant now) {
+    Use(key, now, [&](Bucket& bucket) {
+      bucket.OnOverloaded(rule_, attempt_start, now);
+      return RatePermit();
+    });
+  }
+  void Return(std::string_view key, const RatePermit& permit) {
+    if (stripes_ == nullptr || permit.shared_bucket) return shared_.Return(rule_, permit);
+    const BucketKey bounded(key);
+    const size_t hash = Hash()(bounded.text());
+    Stripe& stripe = StripeOf(hash);
+    const std::lock_guard lock(stripe.mutex);
+    const auto found = stripe.entries.find(bounded.text(), hash);
+    // A bucket that has made room for another key was full even without the permit.
+    if (found != stripe.entries.end()) (*found)->bucket.Return(rule_, permit);
+  }
+
+ private:
+  static constexpr int kLooks = 4;
+  // So few that a stripe's table grows in microseconds; so many that a stripe seldom has no idle
+  // bucket while others have.
+  static constexpr size_t kKeysPerStripe = 1024;
+
+  struct Entry : ListLink<Entry> {
+    Entry(std::string_view text, const Rule& rule) : key(text), bucket(rule) {}
+
+    const std::string key;
+    Bucket bucket;
+  };
+
+  static std::string_view KeyOf(std::string_view key) { return key; }
+  static std::string_view KeyOf(const std::unique_ptr<Entry>& entry) { return entry->key; }
+  struct Hash {
+    using is_transparent = void;
+    template <typename T>
+    size_t operator()(const T& key) const {
+      return absl::HashOf(KeyOf(key));
+    }
+  };
+  struct Equal {
+    using is_transparent = void;
+    template <typename T, typename U>
+    bool operator()(const T& a, const U& b) const {
+      return KeyOf(a) == KeyOf(b);
+    }
+  };
+
+  struct alignas(64) Stripe {
+    std::mutex mutex;
+    absl::flat_hash_set<std::unique_ptr<Entry>, Hash, Equal> entries;
+    IntrusiveList<Entry> by_use;  // the least recently used first
+  };
+
+  // The table within a stripe goes by the hash's lower half.
+  Stripe& StripeOf(size_t hash) { return stripes_[(hash >> 32) & (stripe_count_ - 1)]; }
+
+  template <typename F>
+  RatePermit Use(std::string_view key, Instant now, F f) {
+    if (stripes_ == nullptr) return f(shared_);
+    const BucketKey bounded(key);
+    const size_t hash = Hash()(bounded.text());
+    Stripe& stripe = StripeOf(hash);
+    {
+      const std::lock_guard lock(stripe.mutex);
+      if (Bucket* own = FindOrAdd(stripe, bounded.text(), hash, now)) return f(*own);
+    }
+    RatePermit permit = f(shared_);
+    permit.shared_bucket = true;
+    return permit;
+  }
+
+  // The key's own bucket, nullptr if there is no room for one.
+  Bucket* FindOrAdd(Stripe& stripe, std::string_view key, size_t hash, Instant now) {
+    const auto found = stripe.entries.find(key, hash);
+    if (found != stripe.entries.end()) {
+      Entry& entry = **found;
+      entry.Unlink();
+      stripe.by_use.PushBack(entry);
+      return &entry.bucket;
+    }
+    if (!CountOneMore() && !RemoveIdle(stripe, now)) return nullptr;
+    auto entry = std::make_unique<Entry>(key, rule_);
+    Bucket* const bucket = &entry->bucket;
+    stripe.by_use.PushBack(*entry);
+    stripe.entries.insert(std::move(entry));
+    return bucket;
+  }
+
+  // False if max_keys are there.
+  bool CountOneMore() {
+    int count = key_count_.load(std::memory_order_relaxed);
+    while (count < max_keys_) {
+      if (key_count_.compare_exchange_weak(count, count + 1, std::memory_order_relaxed)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool RemoveIdle(Stripe& stripe, Instant now) {
+    for (int looks = 0; looks < kLooks && !stripe.by_use.empty(); ++looks) {
+      Entry& oldest = stripe.by_use.Front();
+      if (oldest.bucket.IdleAt(rule_, now)) {
+        stripe.entries.erase(stripe.entries.find(std::string_view(oldest.key)));
+        return true;
+      }
+      oldest.Unlink();
+      stripe.by_use.PushBack(oldest);
+    }
+    return false;
+  }
+
+  const Rule rule_;
+  const int max_keys_;
+  const size_t stripe_count_;  // a power of two
+  const std::unique_ptr<Stripe[]> stripes_;
+  std::atomic<int> key_count_{0};
+  alignas(64) Bucket shared_;  // apart from what every call reads
+};
+
+}  // namespace levee

@@ -1,0 +1,130 @@
+#include "policy/rate_limiter.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <variant>
+
+#include "absl/container/inlined_vector.h"
+#include "base/check.h"
+#include "policy/adaptive_bucket.h"
+#include "policy/bucket_table.h"
+
+namespace levee {
+
+class RateLimiter::Buckets {
+ public:
+  explicit Buckets(const RateLimitPolicy& policy) : tables_(Make(policy)) {}
+
+  // Calls f with the limit's table.
+  template <typename F>
+  auto Visit(F f) {
+    return std::visit(f, tables_);
+  }
+
+  // nullptr unless the limit is adaptive.
+  BucketTable<AdaptiveBucket>* adaptive() {
+    return std::get_if<BucketTable<AdaptiveBucket>>(&tables_);
+  }
+
+ private:
+  using Tables = std::variant<BucketTable<Gcra>, BucketTable<AdaptiveBucket>>;
+
+  static Tables Make(const RateLimitPolicy& policy) {
+    LEVEE_CHECK(policy.max_keys >= 1);
+    const int keys = policy.key.empty() ? 0 : policy.max_keys;
+    if (policy.adaptive) {
+      return Tables(std::in_place_type<BucketTable<AdaptiveBucket>>,
+                    AdaptiveBucket::Rule{policy.per_second, policy.burst}, keys);
+    }
+    return Tables(std::in_place_type<BucketTable<Gcra>>, GcraRate(policy.per_second, policy.burst),
+                  keys);
+  }
+
+  Tables tables_;
+};
+
+RateLimiter::RateLimiter(const RateLimitPolicy& policy)
+    : policy_(policy), buckets_(std::make_unique<Buckets>(policy)) {}
+
+RateLimiter::~RateLimiter() = default;
+
+RateLimiter::Permit RateLimiter::Take(std::string_view key, Instant now, absl::Duration max_wait) {
+  return buckets_->Visit([&](auto& table) { return table.Take(key, now, max_wait); });
+}
+
+RateLimiter::Permit RateLimiter::Check(std::string_view key, Instant now, absl::Duration max_wait) {
+  return buckets_->Visit([&](auto& table) { return table.Check(key, now, max_wait); });
+}
+
+void RateLimiter::Return(std::string_view key, const Permit& permit) {
+  buckets_->Visit([&](auto& table) { table.Return(key, permit); });
+}
+
+void RateLimiter::OnOverloaded(std::string_view key, Instant attempt_start, Instant now) {
+  if (auto* table = buckets_->adaptive()) table->OnOverloaded(key, attempt_start, now);
+}
+
+namespace {
+
+// One call before the limits of its policy.
+class Admission {
+ public:
+  Admission(std::span<RateLimiter* const> limits, std::span<const std::string> keys, Instant now,
+            absl::Duration time_left)
+      : limits_(limits), keys_(keys), now_(now), longest_wait_(time_left - absl::Nanoseconds(1)) {}
+
+  RateAdmission Decide() {
+    const size_t count = limits_.size();
+    // All but the last are asked first; then all are taken, the last first. So a single limit is
+    // asked only once, and permits are returned only after a race.
+    for (size_t i = 0; i + 1 < count; ++i) {
+      if (!Record(i, limits_[i]->Check(keys_[i], now_, MaxWait(i)))) return admission_;
+    }
+    admission_ = RateAdmission();
+    absl::InlinedVector<RatePermit, 4> permits(count);
+    for (size_t i = count; i-- > 0;) {
+      permits[i] = limits_[i]->Take(keys_[i], now_, MaxWait(i));
+      if (Record(i, permits[i])) continue;
+      for (size_t taken = i + 1; taken < count; ++taken) {
+        limits_[taken]->Return(keys_[taken], permits[taken]);
+      }
+      return admission_;
+    }
+    return admission_;
+  }
+
+ private:
+  absl::Duration MaxWait(size_t i) const {
+    return std::min(limits_[i]->policy().max_wait, longest_wait_);
+  }
+
+  // Adds what limit `i` said. False if it refuses.
+  bool Record(size_t i, const RatePermit& permit) {
+    admission_.shared_bucket |= permit.shared_bucket;
+    if (!permit.granted) {
+      admission_.refused_by = static_cast<int>(i);
+      admission_.delayed_by = RateAdmission::kNone;
+      admission_.wait = permit.wait;
+    } else if (permit.wait > admission_.wait) {
+      admission_.delayed_by = static_cast<int>(i);
+      admission_.wait = permit.wait;
+    }
+    return permit.granted;
+  }
+
+  const std::span<RateLimiter* const> limits_;
+  const std::span<const std::string> keys_;
+  const Instant now_;
+  const absl::Duration longest_wait_;
+  RateAdmission admission_;
+};
+
+}  // namespace
+
+RateAdmission AdmitCall(std::span<RateLimiter* const> limits, std::span<const std::string> keys,
+                        Instant now, absl::Duration time_left) {
+  LEVEE_CHECK(limits.size() == keys.size());
+  return Admission(limits, keys, now, time_left).Decide();
+}
+
+}  // namespace levee
