@@ -5,19 +5,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "policy/hedging.h"
 
 namespace levee {
-namespace {
-
-// An attempt that never left costs nothing, so something must end a row of them: after this many
-// the failure counts as `connect`.
-constexpr int kMaxUnsentAttempts = 5;
-
-}  // namespace
-
 Call::Call(const CallParts& parts)
-    : parts_(parts),
-      buffer_(parts_.policy.retry.buffer_bytes, parts_.replay) {}
+    : parts_(parts), buffer_(parts_.policy.retry.buffer_bytes, parts_.replay) {}
 
 void Call::Start(const RequestFacts& facts, Instant now) {
   record_.start = now;
@@ -28,22 +20,45 @@ void Call::Start(const RequestFacts& facts, Instant now) {
   deadline_ = now + timeout;
   if (timeout <= absl::ZeroDuration()) {
     EndLocally(StatusCode::kDeadlineExceeded, "deadline passed before the call arrived", now);
-    return;
+  } else if (parts_.rate_limits.empty() || Admit(facts, now)) {
+    Begin(now);
   }
+}
+
+// False if the call has to wait, or is finished.
+bool Call::Admit(const RequestFacts& facts, Instant now) {
+  rate_keys_ = facts.rate_keys;
+  const RateAdmission admission = AdmitCall(parts_.rate_limits, rate_keys_, now, deadline_ - now);
+  record_.rate_limit = {.refused_by = admission.refused_by,
+                        .delayed_by = admission.delayed_by,
+                        .shared_bucket = admission.shared_bucket};
+  if (admission.refused_by != RateAdmission::kNone) {
+    EndRateLimited(admission, now);
+    return false;
+  }
+  if (admission.wait <= absl::ZeroDuration()) return true;
+  next_at_ = now + admission.wait;
+  ArmTimer();
+  return false;
+}
+
+// Nothing but the first attempt is left to do, unless the call is itself a retry.
+void Call::Begin(Instant now) {
+  const AppRetries app_retries = parts_.policy.retry.app_retries;
   if (app_attempts_ == 0) {
     parts_.budget.Deposit(parts_.worker, now);
-    StartAttempt(now);
+    StartAttempt({}, now);
     return;
   }
   // A retry, whoever makes it, pays for no others.
-  if (parts_.policy.retry.app_retries == AppRetries::kIgnore) {
-    StartAttempt(now);
+  if (app_retries == AppRetries::kIgnore) {
+    StartAttempt({}, now);
     return;
   }
   record_.app_retry = true;
-  charged_ = parts_.budget.Withdraw(parts_.worker, now);
-  if (charged_ || parts_.policy.retry.app_retries == AppRetries::kCount) {
-    StartAttempt(now);
+  const bool charged = parts_.budget.Withdraw(parts_.worker, now);
+  if (charged || app_retries == AppRetries::kCount || Observes()) {
+    StartAttempt({.charged = charged}, now);
     return;
   }
   record_.app_retry_refused = true;
@@ -54,57 +69,59 @@ void Call::Start(const RequestFacts& facts, Instant now) {
   marked.message = "overloaded, do not retry: the application's own retry is over the retry budget";
   marked.mark.reason = RefusalReasonName(RefusalReason::kBudget);
   marked.mark.upstream = parts_.upstream;
-  EndMarked(marked, now);
+  EndMarked(/*id=*/0, marked, now);
 }
 
-void Call::StartAttempt(Instant now) {
-  if (!std::exchange(resend_, false)) {
-    AttemptRecord& record = record_.attempts.emplace_back();
-    record.start = now;
-    if (retry_.has_value()) {
-      record.transparent = retry_->transparent;
-      record.trigger = retry_->trigger;
-      record.after = last_code_;
-      record.delay = retry_->delay;
-      record.backed_off = retry_->backed_off;
-    }
-    // A transparent attempt repeats the one before it: same number on the wire, not counted again.
-    if (!record.transparent) ++attempts_;
+uint32_t Call::AddRecord(const NextAttempt& next, Instant now) {
+  AttemptRecord& record = record_.attempts.emplace_back();
+  record.start = now;
+  record.transparent = next.transparent;
+  record.trigger = next.trigger;
+  record.after = next.after;
+  record.delay = next.delay;
+  record.backed_off = next.backed_off;
+  // A transparent attempt repeats the one before it: same number on the wire, not counted again.
+  if (!next.transparent) ++attempts_;
+  return static_cast<uint32_t>(record_.attempts.size() - 1);
+}
+
+void Call::StartAttempt(const NextAttempt& next, Instant now) {
+  const uint32_t record = next.record ? *next.record : AddRecord(next, now);
+  const AttemptId id = parts_.host.StartAttempt({.previous_attempts = app_attempts_ + attempts_ - 1,
+                                                 .timeout = deadline_ - now,
+                                                 .avoid = failed_endpoints_,
+                                                 .forbidden = forbidden_endpoints_});
+  // A policy that only observes must not end attempts that it will not retry.
+  const absl::Duration timeout =
+      Observes() ? absl::InfiniteDuration() : parts_.policy.retry.attempt_timeout;
+  active_.Add({.id = id, .record = record, .charged = next.charged, .deadline = now + timeout});
+  if (parts_.hedge != nullptr && attempts_ < parts_.policy.retry.max_attempts) {
+    hedge_at_ = now + HedgeDelay(*parts_.hedge, parts_.latency, now);
   }
-  active_ = parts_.host.StartAttempt({.previous_attempts = app_attempts_ + attempts_ - 1,
-                                      .timeout = deadline_ - now,
-                                      .avoid = failed_endpoints_,
-                                      .forbidden = forbidden_endpoints_});
-  head_came_ = false;
-  attempt_deadline_ = now + parts_.policy.retry.attempt_timeout;
-  SendBuffered();
-  if (!replayable_) Commit();
+  SendBuffered(id);
+  if (!replayable_) Commit(id, now);
   ArmTimer();
 }
 
-void Call::SendBuffered() {
+void Call::SendBuffered(AttemptId id) {
   const auto& chunks = buffer_.chunks();
   for (size_t i = 0; i < chunks.size(); ++i) {
-    parts_.host.SendRequest(active_, chunks[i], half_closed_ && i + 1 == chunks.size());
+    parts_.host.SendRequest(id, chunks[i], half_closed_ && i + 1 == chunks.size());
   }
-  if (chunks.empty() && half_closed_) parts_.host.SendRequest(active_, Chunk(), true);
+  if (chunks.empty() && half_closed_) parts_.host.SendRequest(id, Chunk(), true);
 }
 
-void Call::Commit() {
-  committed_ = true;
-  hold_until_ = Instant::Infinite();
-  buffer_.Clear();
-  parts_.host.Commit(active_);
+void Call::StartHedge(Instant now) {
+  hedge_at_ = Instant::Infinite();
+  const auto refusal = RefuseHedge(parts_.policy, Facts(now), now, parts_.budget, parts_.worker);
+  if (refusal.has_value()) {
+    record_.refused = refusal;
+  } else {
+    StartAttempt({.trigger = RetryTrigger::kHedge, .charged = true}, now);
+  }
 }
 
-void Call::CommitToAnswer() {
-  answered_ = true;
-  // attempt_timeout bounds the wait for an answer, not the length of a stream.
-  attempt_deadline_ = Instant::Infinite();
-  if (!committed_) Commit();
-}
-
-void Call::OnRequest(const Chunk& chunk, bool end) {
+void Call::OnRequest(const Chunk& chunk, bool end, Instant now) {
   if (finished_) return;
   LEVEE_CHECK(!committed_);
   half_closed_ = half_closed_ || end;
@@ -115,18 +132,17 @@ void Call::OnRequest(const Chunk& chunk, bool end) {
   }
   if (replayable_) {
     if (!chunk.empty()) parts_.host.CreditRequest(chunk.size());
-  } else if (active_ == 0) {
+  } else if (active_.empty()) {
     // Between attempts: the next one carries it all and is committed as it starts.
     buffer_.AddPending(chunk);
   }
-  if (active_ == 0) return;
-  parts_.host.SendRequest(active_, chunk, end);
-  if (!replayable_) Commit();
+  for (const ActiveAttempt& attempt : active_) parts_.host.SendRequest(attempt.id, chunk, end);
+  // Of several attempts the first has had the most time.
+  if (!replayable_ && !active_.empty()) Commit(active_.oldest().id, now);
 }
 
 void Call::OnCallerGone(Instant now) {
   if (finished_) return;
-  AbandonAttempt(StatusCode::kCancelled, now);
   Finish({.code = StatusCode::kCancelled, .message = "cancelled by the caller"}, now);
 }
 
@@ -135,28 +151,61 @@ bool Call::MayHold() const {
   // attempt's head is held as well: its failure is answered with a mark, unless the answer has
   // begun.
   const RetryPolicy& retry = parts_.policy.retry;
-  return retry.commit == CommitMode::kAuto && half_closed_ && replayable_ &&
-         retry.max_attempts > 1 && retry.hold > absl::ZeroDuration();
+  return retry.commit == CommitMode::kAuto && half_closed_ && replayable_ && !Observes() &&
+         MayRetry(retry) && retry.hold > absl::ZeroDuration();
 }
 
-void Call::OnHead(AttemptId attempt, Instant now) {
-  if (finished_ || attempt != active_) return;
-  head_came_ = true;
+void Call::Commit(AttemptId id, Instant now) {
+  committed_ = true;
+  CancelRetry();
+  AbandonOthers(id, StatusCode::kCancelled, now);
+  if (ActiveAttempt* const attempt = active_.Find(id)) attempt->hold_until = Instant::Infinite();
+  buffer_.Clear();
+  parts_.host.Commit(id);
+}
+
+void Call::CommitToAnswer(AttemptId id, Instant now) {
+  if (!std::exchange(answered_, true)) {
+    if (ActiveAttempt* const attempt = active_.Find(id)) {
+      // attempt_timeout bounds the wait for an answer, not the length of a stream.
+      attempt->deadline = Instant::Infinite();
+      parts_.latency.Record(now - record_.attempts[attempt->record].start, now);
+    }
+  }
+  if (!committed_) Commit(id, now);
+}
+
+void Call::OnHead(AttemptId id, Instant now) {
+  ActiveAttempt* const attempt = active_.Find(id);
+  if (finished_ || attempt == nullptr) return;
+  attempt->has_head = true;
   if (committed_ || !MayHold()) {
-    CommitToAnswer();
+    CommitToAnswer(id, now);
     return;
   }
-  hold_until_ = now + parts_.policy.retry.hold;
+  attempt->hold_until = now + parts_.policy.retry.hold;
   ArmTimer();
 }
 
-void Call::OnMessage(AttemptId attempt) {
-  if (finished_ || attempt != active_ || committed_) return;
-  CommitToAnswer();
+void Call::OnMessage(AttemptId id, Instant now) {
+  if (finished_ || committed_ || active_.Find(id) == nullptr) return;
+  CommitToAnswer(id, now);
 }
 
-void Call::RecordAttemptEnd(const AttemptOutcome& outcome, Instant now) {
-  AttemptRecord& record = record_.attempts.back();
+void Call::OnAttemptEnd(AttemptId id, const AttemptOutcome& outcome, Instant now) {
+  if (finished_ || active_.Find(id) == nullptr) return;
+  if (outcome.code != StatusCode::kOk) {
+    HandleFailure(active_.Remove(id), outcome, now);
+    return;
+  }
+  CommitToAnswer(id, now);
+  RecordAttemptEnd(active_.Remove(id), outcome, now);
+  EndForwarding(id, StatusCode::kOk, now);
+}
+
+void Call::RecordAttemptEnd(const ActiveAttempt& attempt, const AttemptOutcome& outcome,
+                            Instant now) {
+  AttemptRecord& record = record_.attempts[attempt.record];
   record.end = now;
   record.code = outcome.code;
   record.endpoint = outcome.place.endpoint;
@@ -166,190 +215,49 @@ void Call::RecordAttemptEnd(const AttemptOutcome& outcome, Instant now) {
   const bool answered =
       outcome.kind == AttemptOutcome::Kind::kStatus && !parts_.policy.retry.codes.Has(outcome.code);
   const bool success = outcome.code == StatusCode::kOk || (answered && !outcome.mark.has_value());
-  parts_.budget.RecordEnd(success, charged_);
-}
-
-void Call::AvoidEndpoint(int64_t endpoint) {
-  if (endpoint < 0) return;
-  const auto end = failed_endpoints_.end();
-  if (std::find(failed_endpoints_.begin(), end, endpoint) == end) {
-    failed_endpoints_.push_back(endpoint);
+  parts_.budget.RecordEnd(success, attempt.charged);
+  if (outcome.code != StatusCode::kResourceExhausted) return;
+  for (size_t i = 0; i < parts_.rate_limits.size(); ++i) {
+    parts_.rate_limits[i]->OnOverloaded(rate_keys_[i], record.start, now);
   }
 }
 
-void Call::OnAttemptEnd(AttemptId attempt, const AttemptOutcome& outcome, Instant now) {
-  if (finished_ || attempt != active_) return;
-  if (outcome.code != StatusCode::kOk) {
-    HandleFailure(outcome, now);
-    return;
-  }
-  RecordAttemptEnd(outcome, now);
-  EndForwarding(StatusCode::kOk, now);
-}
-
-void Call::HandleFailure(AttemptOutcome outcome, Instant now) {
-  if (outcome.kind == AttemptOutcome::Kind::kUnsent && ++unsent_ > kMaxUnsentAttempts) {
-    outcome.kind = AttemptOutcome::Kind::kConnect;
-  }
-  // An upstream that has begun to answer has processed something, whatever its error code says.
-  if (outcome.kind == AttemptOutcome::Kind::kRefused && head_came_) {
-    outcome.kind = AttemptOutcome::Kind::kReset;
-  }
-  last_code_ = outcome.code;
-  AvoidEndpoint(outcome.place.endpoint);
-  if (outcome.mark.has_value() && outcome.mark->scope == OverloadScope::kEndpoint) {
-    forbidden_endpoints_.push_back(outcome.place.endpoint);
-  }
-  // What never left was no attempt: if it is sent again, it leaves no record and costs nothing.
-  const bool unsent = outcome.kind == AttemptOutcome::Kind::kUnsent;
-  if (!unsent) RecordAttemptEnd(outcome, now);
-  const RetryFacts facts = {.attempts = attempts_,
-                            .committed = answered_,
-                            .transparent_used = transparent_used_,
-                            .replayable = replayable_,
-                            .idempotent = Idempotent(),
-                            .deadline = deadline_};
-  const RetryDecision decision = DecideRetry(parts_.policy, outcome, facts, now, parts_.random,
-                                             backoff_, parts_.budget, parts_.worker);
-  if (decision.action == RetryDecision::Action::kRetry) {
-    resend_ = unsent;
-    if (!unsent) charged_ = true;
-    ScheduleRetry(decision, now);
-    return;
-  }
-  if (unsent) RecordAttemptEnd(outcome, now);
-  EndExhausted(outcome,
-               decision.action == RetryDecision::Action::kRefused ? std::optional(decision.reason)
-                                                                  : std::nullopt,
-               now);
-}
-
-void Call::ScheduleRetry(const RetryDecision& decision, Instant now) {
-  active_ = 0;
-  attempt_deadline_ = hold_until_ = Instant::Infinite();
-  retry_ = decision;
-  transparent_used_ = transparent_used_ || (decision.transparent && !resend_);
-  if (decision.delay <= absl::ZeroDuration()) {
-    StartAttempt(now);
-    return;
-  }
-  retry_at_ = now + decision.delay;
-  ArmTimer();
-}
-
-void Call::EndExhausted(const AttemptOutcome& outcome, std::optional<RefusalReason> reason,
-                        Instant now) {
-  record_.refused = reason;
-  // A `connect` failure says that no endpoint of all could be reached.
-  const int failed_endpoints = outcome.kind == AttemptOutcome::Kind::kConnect
-                                   ? parts_.endpoints
-                                   : static_cast<int>(failed_endpoints_.size());
-  const FinalAnswer answer =
-      AnswerWhenExhausted(parts_.policy.retry.exhausted, parts_.overload, outcome, reason,
-                          {.attempts = attempts_,
-                           .failed_endpoints = std::max(1, failed_endpoints),
-                           .endpoints = parts_.endpoints,
-                           .upstream = std::string(parts_.upstream)});
-  if (answer.marked) {
-    EndMarked({.code = answer.code,
-               .message = answer.message,
-               .original_code = outcome.code,
-               .attempts = attempts_,
-               .mark = answer.mark},
-              now);
-  } else if (outcome.kind == AttemptOutcome::Kind::kStatus) {
-    EndForwarding(outcome.code, now);
-  } else {
-    EndLocally(outcome.code, outcome.message, now);
-  }
-}
-
-void Call::EndMarked(const MarkedStatus& marked, Instant now) {
-  record_.mark_sent = marked.mark.scope;
-  Finish({.code = marked.code, .message = marked.message, .marked = &marked}, now);
-}
-
-void Call::EndForwarding(StatusCode code, Instant now) {
-  CommitToAnswer();
-  Finish({.code = code, .forward_trailers = true}, now);
-}
-
-void Call::EndLocally(StatusCode code, std::string message, Instant now) {
-  Finish({.code = code, .message = std::move(message)}, now);
-}
-
-void Call::Finish(const FinalStatus& status, Instant now) {
-  LEVEE_CHECK(!finished_);
-  finished_ = true;
-  active_ = 0;
-  buffer_.Clear();
-  record_.end = now;
-  record_.code = status.code;
-  parts_.host.SetTimer(Instant::Infinite());
-  parts_.host.Finish(status, record_);
-}
-
-AttemptPlace Call::AbandonAttempt(StatusCode code, Instant now) {
-  if (active_ == 0) return {};
-  const AttemptPlace place = parts_.host.CancelAttempt(active_);
-  AttemptRecord& record = record_.attempts.back();
+AttemptPlace Call::Abandon(AttemptId id, StatusCode code, Instant now) {
+  AttemptRecord& record = record_.attempts[active_.Remove(id).record];
+  const AttemptPlace place = parts_.host.CancelAttempt(id);
   record.end = now;
   record.code = code;
   record.endpoint = place.endpoint;
   return place;
 }
 
+void Call::AbandonOthers(AttemptId kept, StatusCode code, Instant now) {
+  while (const ActiveAttempt* const other = active_.FindOther(kept)) Abandon(other->id, code, now);
+}
+
 void Call::OnTimer(Instant now) {
   if (finished_) return;
   if (now >= deadline_) {
-    // An upstream that lets calls run into their deadline is no healthier than one that fails.
-    if (active_ != 0) parts_.budget.RecordEnd(false, charged_);
-    AbandonAttempt(StatusCode::kDeadlineExceeded, now);
-    EndLocally(StatusCode::kDeadlineExceeded,
-               absl::StrCat("deadline exceeded after ", attempts_,
-                            attempts_ == 1 ? " attempt" : " attempts"),
-               now);
+    EndAtDeadline(now);
     return;
   }
-  if (now >= attempt_deadline_ && active_ != 0) {
-    OnAttemptTimeout(now);
-    return;
+  while (const ActiveAttempt* const late = active_.FindTimedOut(now)) {
+    OnAttemptTimeout(*late, now);
+    if (finished_) return;
   }
-  if (now >= retry_at_) {
-    retry_at_ = Instant::Infinite();
-    StartAttempt(now);
-    return;
+  if (now >= next_at_) {
+    next_at_ = Instant::Infinite();
+    const std::optional<NextAttempt> next = std::exchange(next_, std::nullopt);
+    next.has_value() ? StartAttempt(*next, now) : Begin(now);
+    if (finished_) return;
   }
-  if (now >= hold_until_) CommitToAnswer();
+  if (now >= hedge_at_) StartHedge(now);
+  if (ActiveAttempt* const held = active_.FindHeldLongEnough(now)) CommitToAnswer(held->id, now);
   ArmTimer();
 }
 
-void Call::OnAttemptTimeout(Instant now) {
-  attempt_deadline_ = Instant::Infinite();
-  AttemptOutcome outcome;
-  outcome.place = AbandonAttempt(StatusCode::kDeadlineExceeded, now);
-  if (outcome.place.endpoint >= 0) {
-    outcome.kind = AttemptOutcome::Kind::kTimeout;
-    outcome.code = StatusCode::kDeadlineExceeded;
-    outcome.message = "attempt_timeout passed";
-  } else {
-    // It was still waiting for a connection, so nothing can have been processed.
-    outcome.kind = AttemptOutcome::Kind::kConnect;
-    outcome.code = StatusCode::kUnavailable;
-    outcome.message = "attempt_timeout passed before a connection was ready";
-  }
-  HandleFailure(std::move(outcome), now);
-}
-
-void Call::OnDrainTimeout(Instant now) {
-  if (finished_) return;
-  if (active_ == 0) record_.refused = RefusalReason::kDraining;
-  AbandonAttempt(StatusCode::kCancelled, now);
-  EndLocally(StatusCode::kUnavailable, "the sidecar is shutting down", now);
-}
-
 void Call::ArmTimer() {
-  parts_.host.SetTimer(std::min({deadline_, attempt_deadline_, retry_at_, hold_until_}));
+  parts_.host.SetTimer(std::min({deadline_, next_at_, hedge_at_, active_.NextDue()}));
 }
 
 }  // namespace levee

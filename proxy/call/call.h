@@ -1,17 +1,22 @@
-// One RPC as a state machine without I/O: attempts, commit, deadline, replay.
+// One RPC as a state machine without I/O: admission, attempts, commit, deadline, replay.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "absl/container/inlined_vector.h"
 #include "base/chunk.h"
 #include "base/instant.h"
 #include "base/random.h"
+#include "call/active_attempts.h"
 #include "call/call_host.h"
 #include "call/replay_buffer.h"
 #include "policy/backoff.h"
+#include "policy/latency_estimate.h"
+#include "policy/rate_limiter.h"
 #include "policy/retry_budget.h"
 #include "policy/retry_decision.h"
 #include "policy/retry_policy.h"
@@ -22,38 +27,45 @@ namespace levee {
 // What a call works with. Everything referred to outlives the call.
 struct CallParts {
   CallHost& host;
-  const CallPolicy& policy;
+  const CallPolicy& policy;  // that of RetryPolicyOfHedging for a call that is hedged
   const OverloadPolicy& overload;
   RetryBudget& budget;
-  int worker;  // the budget's shard
+  LatencyEstimate& latency;  // of the destination
+  int worker;                // the budget's shard
   Random& random;
   ReplayLease& replay;
-  std::string_view upstream;  // the name in marks
-  int endpoints;              // how many the upstream has
+  std::string_view upstream;                       // the name in marks
+  int endpoints;                                   // how many the upstream has
+  bool idempotent = false;                         // may be processed more than once
+  const HedgePolicy* hedge = nullptr;              // not null: the call is hedged
+  std::span<RateLimiter* const> rate_limits = {};  // as in the policy
 };
 
 // What the request's head says.
 struct RequestFacts {
   absl::Duration timeout = absl::InfiniteDuration();  // grpc-timeout
   int previous_attempts = 0;                          // grpc-previous-rpc-attempts
+  std::span<const std::string> rate_keys = {};        // one per rate limit; they outlive the call
 };
 
 // The host creates it with the request's head, tells it events, each with `now`, and destroys it
-// after Finish. One thread. At most one attempt is active at a time.
+// after Finish. One thread. At most one attempt is active at a time, unless the call is hedged.
 //
-//   Start -> attempt -> [failure -> DecideRetry -> backoff -> attempt]* -> Finish
-//                \-> commit (head, message, buffer full) -> bodies bypass the call -> Finish
+//   Start -> [rate limit's wait] -> attempt -> [failure -> DecideRetry -> backoff -> attempt]*
+//                                      \-> [hedge delay -> attempt beside it]*
+//         -> commit (head, message, buffer full) -> bodies bypass the call -> Finish
 class Call {
  public:
   explicit Call(const CallParts& parts);
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  // Starts the first attempt, or finishes at once (deadline passed, application retry refused).
+  // Starts the first attempt, waits for a rate limit, or finishes at once (deadline passed, rate
+  // limited, application retry refused).
   void Start(const RequestFacts& facts, Instant now);
 
   // A piece of the request; `end`: the caller half-closed. Not called once committed.
-  void OnRequest(const Chunk& chunk, bool end);
+  void OnRequest(const Chunk& chunk, bool end, Instant now);
 
   // The caller reset its stream or its connection was lost.
   void OnCallerGone(Instant now);
@@ -62,8 +74,8 @@ class Call {
   // that are not gRPC are not heads. Told also when the call is committed already.
   void OnHead(AttemptId attempt, Instant now);
 
-  // The first bytes of the response body came. Afterwards the call is committed.
-  void OnMessage(AttemptId attempt);
+  // The first bytes of the response body came. Afterwards the call is committed to the attempt.
+  void OnMessage(AttemptId attempt, Instant now);
 
   // The attempt is over, one way or the other. Its last event.
   void OnAttemptEnd(AttemptId attempt, const AttemptOutcome& outcome, Instant now);
@@ -78,55 +90,81 @@ class Call {
   bool committed() const { return committed_; }
 
  private:
-  void StartAttempt(Instant now);
-  void SendBuffered();
-  void Commit();
-  void CommitToAnswer();
-  bool Idempotent() const { return parts_.policy.idempotency == IdempotencyMode::kAlways; }
+  // An attempt to be started, and what it follows.
+  struct NextAttempt {
+    std::optional<RetryTrigger> trigger;  // none: the call's first
+    StatusCode after = StatusCode::kOk;
+    absl::Duration delay = absl::ZeroDuration();
+    bool backed_off = false;
+    bool transparent = false;
+    bool charged = false;
+    // The record of an attempt that never left, whose place it takes.
+    std::optional<uint32_t> record;
+  };
+
+  // Admission.
+  bool Admit(const RequestFacts& facts, Instant now);
+  void Begin(Instant now);
+
+  // Attempts.
+  void StartAttempt(const NextAttempt& next, Instant now);
+  uint32_t AddRecord(const NextAttempt& next, Instant now);
+  void SendBuffered(AttemptId id);
+  void StartHedge(Instant now);
+  void RecordAttemptEnd(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now);
+  AttemptPlace Abandon(AttemptId id, StatusCode code, Instant now);
+  void AbandonOthers(AttemptId kept, StatusCode code, Instant now);
+  void OnAttemptTimeout(const ActiveAttempt& attempt, Instant now);
+
+  // Failures.
+  void HandleFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, Instant now);
+  void RememberEndpoint(const AttemptOutcome& outcome);
+  RetryFacts Facts(Instant now);
+  void ScheduleRetry(const NextAttempt& next, Instant now);
+  void CancelRetry();
+  bool WaitForOthers(RefusalReason reason);
+
+  // Commit.
   bool MayHold() const;
-  void HandleFailure(AttemptOutcome outcome, Instant now);
-  void ScheduleRetry(const RetryDecision& decision, Instant now);
-  void EndExhausted(const AttemptOutcome& outcome, std::optional<RefusalReason> reason,
-                    Instant now);
-  void EndMarked(const MarkedStatus& marked, Instant now);
-  void EndForwarding(StatusCode code, Instant now);
+  void Commit(AttemptId id, Instant now);
+  void CommitToAnswer(AttemptId id, Instant now);
+
+  // The end.
+  void EndExhausted(AttemptId id, const AttemptOutcome& outcome,
+                    std::optional<RefusalReason> reason, Instant now);
+  void EndMarked(AttemptId id, const MarkedStatus& marked, Instant now);
+  void EndForwarding(AttemptId id, StatusCode code, Instant now);
   void EndLocally(StatusCode code, std::string message, Instant now);
+  void EndRateLimited(const RateAdmission& admission, Instant now);
+  void EndAtDeadline(Instant now);
   void Finish(const FinalStatus& status, Instant now);
-  void RecordAttemptEnd(const AttemptOutcome& outcome, Instant now);
-  void AvoidEndpoint(int64_t endpoint);
-  AttemptPlace AbandonAttempt(StatusCode code, Instant now);
-  void OnAttemptTimeout(Instant now);
+
   void ArmTimer();
+  bool Observes() const { return parts_.policy.retry.mode == RetryMode::kObserve; }
 
   const CallParts parts_;
   Backoff backoff_;
   ReplayBuffer buffer_;
   CallRecord record_;
+  std::span<const std::string> rate_keys_;
 
-  AttemptId active_ = 0;  // 0: none
+  ActiveAttempts active_;
   int attempts_ = 0;      // made, transparent ones excluded: what max_attempts counts
   int unsent_ = 0;        // attempts that never left
   int app_attempts_ = 0;  // grpc-previous-rpc-attempts of the request
-  bool charged_ = false;  // the attempt that is next or active was paid from the budget
   bool half_closed_ = false;
   bool replayable_ = true;
-  bool head_came_ = false;  // of the active attempt; perhaps held
   bool answered_ = false;   // the answer has begun to go to the caller
   bool committed_ = false;  // answered, or the request could not be kept
   bool finished_ = false;
   bool transparent_used_ = false;
-  bool resend_ = false;  // the next attempt takes the place of one that never left
-
-  // What the next attempt follows; read when it starts.
-  std::optional<RetryDecision> retry_;
-  StatusCode last_code_ = StatusCode::kUnavailable;
   absl::InlinedVector<int64_t, 2> failed_endpoints_;
   absl::InlinedVector<int64_t, 2> forbidden_endpoints_;
 
   Instant deadline_ = Instant::Infinite();
-  Instant attempt_deadline_ = Instant::Infinite();
-  Instant retry_at_ = Instant::Infinite();
-  Instant hold_until_ = Instant::Infinite();
+  std::optional<NextAttempt> next_;         // starts at next_at_; has been paid for
+  Instant next_at_ = Instant::Infinite();   // without next_: the rate limit's permit is due
+  Instant hedge_at_ = Instant::Infinite();  // when another attempt is started beside the others
 };
 
 }  // namespace levee

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -36,12 +37,17 @@ struct AttemptStart {
 // How the call ends for the caller.
 struct FinalStatus {
   StatusCode code = StatusCode::kUnknown;
-  // The last ended attempt's trailers go to the caller as they are; everything below is unused.
+  // The attempt that the answer comes from, the last one that ended, or 0: no attempt's. It left no
+  // trailers if it was cancelled.
+  AttemptId attempt = 0;
+  // The attempt's trailers go to the caller as they are; everything below is unused.
   bool forward_trailers = false;
   // Unencoded text of a local reply.
   std::string message;
-  // Not null: the marked answer, written over the last ended attempt's trailers (over an empty
-  // block if it left none). Valid during Finish only.
+  // Of a local reply: when the caller may try again (grpc-retry-pushback-ms).
+  std::optional<absl::Duration> pushback;
+  // Not null: the marked answer, written over the attempt's trailers (over an empty block if it
+  // left none). Valid during Finish only.
   const MarkedStatus* marked = nullptr;
 };
 
@@ -51,6 +57,8 @@ class CallHost {
  public:
   virtual ~CallHost() = default;
 
+  // Others may be under way (hedging): endpoints on which they run are avoided like those of
+  // `start.avoid`.
   virtual AttemptId StartAttempt(const AttemptStart& start) = 0;
 
   // Queues a piece of the request on the attempt; `end` half-closes it, then `chunk` may be empty.
@@ -62,7 +70,8 @@ class CallHost {
 
   // The attempt's answer is the caller's: its head is forwarded (now, if it has been held), and
   // bodies in both directions go from host to host from here on. Request bytes beyond those
-  // credited by CreditRequest are credited as they are forwarded on this attempt.
+  // credited by CreditRequest are credited as they are forwarded on this attempt. No other attempt
+  // is under way; this one may just have ended.
   virtual void Commit(AttemptId attempt) = 0;
 
   // Ends the call for the caller, after what has been forwarded already. The last thing a Call

@@ -40,6 +40,10 @@ Metrics::Options MetricsOptions(const Snapshot& snapshot, int workers) {
   options.config_loaded_at = net::WallClock();
   for (const UpstreamSpec& upstream : snapshot.upstreams) {
     options.upstreams.push_back(upstream.name);
+    if (upstream.methods == nullptr) continue;
+    for (const std::string& path : upstream.methods->all) {
+      options.methods.push_back(path.substr(1));
+    }
   }
   for (const Route& route : snapshot.routes.routes()) {
     // Only a route that names one method gives it a label.

@@ -7,9 +7,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "config/snapshot.h"
+#include "policy/latency_estimate.h"
+#include "policy/rate_limiter.h"
 #include "policy/retry_budget.h"
 #include "policy/retry_policy.h"
 #include "telemetry/metrics.h"
@@ -24,14 +27,26 @@ struct Destination {
   const UpstreamSpec* upstream;
   std::shared_ptr<RetryBudget> budget;
   std::unique_ptr<Pool> pool;
+  LatencyEstimate latency;
   UpstreamSeries* series;
   Instant last_used;
+};
+
+// The limits of a plan's policy, in its order.
+struct PlannedLimits {
+  std::vector<std::shared_ptr<RateLimiter>> owned;
+  std::vector<RateLimiter*> limiters;
+  std::vector<RateLimitSeries*> series;
 };
 
 // Never changed but for `method` and `labelled`. Held by calls with a plain count, so one thread.
 struct CallPlan {
   std::shared_ptr<const Snapshot> snapshot;  // owns `policy` and the destination's upstream
-  const CallPolicy* policy = nullptr;
+  const CallPolicy* policy = nullptr;        // what the call follows
+  std::unique_ptr<const CallPolicy> hedged;  // owns `policy` of calls that are hedged
+  const HedgePolicy* hedge = nullptr;        // of calls that are hedged
+  bool idempotent = false;                   // by its descriptor, the policy's word, or a key
+  PlannedLimits limits;
   std::shared_ptr<Destination> destination;
   std::string path;
   MethodSeries* method = nullptr;

@@ -1,7 +1,12 @@
 #include "server/reply.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cstdint>
+#include <limits>
+#include <string>
 
+#include "absl/time/time.h"
 #include "base/chunk.h"
 #include "wire/overload_mark.h"
 
@@ -18,6 +23,13 @@ void AddStatus(StatusCode code, std::string_view message, Metadata& to) {
   const auto end = std::to_chars(text, text + sizeof text, static_cast<int>(code)).ptr;
   to.Add("grpc-status", {text, static_cast<size_t>(end - text)});
   if (!message.empty()) to.Add("grpc-message", PercentEncode(message));
+}
+
+// Whole milliseconds, rounded up: a caller that comes back after them does not come too early.
+std::string PushbackText(absl::Duration wait) {
+  constexpr int64_t kMaxMs = std::numeric_limits<int32_t>::max();
+  const absl::Duration rounded = absl::Ceil(wait, absl::Milliseconds(1));
+  return std::to_string(std::clamp<int64_t>(absl::ToInt64Milliseconds(rounded), 0, kMaxMs));
 }
 
 // Leaves of a trailers-only block what may stand in trailers.
@@ -58,6 +70,7 @@ void ReplyFinal(h2::Stream& stream, const FinalStatus& status, Metadata& trailer
       }
     } else {
       AddStatus(status.code, status.message, to);
+      if (status.pushback) to.Add("grpc-retry-pushback-ms", PushbackText(*status.pushback));
     }
   }
   if (head_sent) {

@@ -72,6 +72,25 @@ RequestHead ReadRequestHead(const Metadata& fields) {
   return head;
 }
 
+std::string RateKeyOf(const RateLimitPolicy& limit, const Metadata& head) {
+  std::string key;
+  for (const RateLimitKey& part : limit.key) {
+    switch (part.part) {
+      case RateLimitKey::Part::kMethod:
+        key += head.Get(":path");
+        break;
+      case RateLimitKey::Part::kAuthority:
+        key += head.Get(head.Has(":authority") ? ":authority" : "host");
+        break;
+      case RateLimitKey::Part::kHeader:
+        key += head.Get(part.header);
+        break;
+    }
+    key += '\0';  // No value holds it, so that two values never read as another two.
+  }
+  return key;
+}
+
 void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, Metadata& to) {
   for (size_t i = 0; i < request.size(); ++i) {
     const Metadata::Field field = request[i];

@@ -2,7 +2,10 @@
 
 #include <utility>
 
+#include "base/check.h"
+#include "base/uuid.h"
 #include "server/reply.h"
+#include "server/request_head.h"
 
 namespace levee {
 namespace {
@@ -12,11 +15,15 @@ CallParts MakeParts(CallHost& host, RpcEnvironment& environment, const CallPlan&
           .policy = *plan.policy,
           .overload = plan.snapshot->overload,
           .budget = *plan.destination->budget,
+          .latency = plan.destination->latency,
           .worker = environment.worker,
           .random = environment.random,
           .replay = environment.replay,
           .upstream = plan.destination->upstream->name,
-          .endpoints = plan.destination->pool->size()};
+          .endpoints = plan.destination->pool->size(),
+          .idempotent = plan.idempotent,
+          .hedge = plan.hedge,
+          .rate_limits = plan.limits.limiters};
 }
 
 }  // namespace
@@ -28,12 +35,21 @@ RpcStream::RpcStream(RpcEnvironment& environment, RpcOwner& owner, std::shared_p
       plan_(std::move(plan)),
       downstream_(&downstream),
       call_(MakeParts(*this, environment, *plan_)),
-      attempt_(*this) {
+      first_(*this) {
   request_.Swap(request);
 }
 
-void RpcStream::Start(const RequestFacts& facts, bool request_ended) {
+void RpcStream::Start(RequestFacts facts, bool request_ended) {
   environment_.series.active_calls.Add(1);
+  const CallPolicy& policy = *plan_->policy;
+  for (const RateLimitPolicy& limit : policy.rate_limits) {
+    rate_keys_.push_back(RateKeyOf(limit, request_));
+  }
+  facts.rate_keys = rate_keys_;
+  // All attempts are made from this head, so that the key is the same on each.
+  if (!policy.key_header.empty() && !request_.Has(policy.key_header)) {
+    request_.Add(policy.key_header, RandomUuid(environment_.random));
+  }
   call_.Start(facts, now());
   if (request_ended) Request(Chunk(), true);
 }
@@ -41,10 +57,10 @@ void RpcStream::Start(const RequestFacts& facts, bool request_ended) {
 void RpcStream::EndForDrain() { call_.OnDrainTimeout(now()); }
 
 void RpcStream::Request(const Chunk& chunk, bool end) {
-  if (committed_) {
-    attempt_.SendRequest(chunk, end);
+  if (committed_ != nullptr) {
+    committed_->attempt.SendRequest(chunk, end);
   } else {
-    call_.OnRequest(chunk, end);
+    call_.OnRequest(chunk, end, now());
   }
 }
 
@@ -52,41 +68,68 @@ void RpcStream::OnData(const Chunk& data) { Request(data, false); }
 
 void RpcStream::OnEnd(Metadata*) { Request(Chunk(), true); }
 
-void RpcStream::OnSent(size_t bytes) { attempt_.Credit(bytes); }
+void RpcStream::OnSent(size_t bytes) { committed_->attempt.Credit(bytes); }
 
 void RpcStream::OnClosed(const h2::StreamEnd&) {
   downstream_ = nullptr;
   call_.OnCallerGone(now());
 }
 
+RpcStream::Slot& RpcStream::At(AttemptId id) {
+  if (first_.attempt.id() == id) return first_;
+  for (const auto& slot : hedges_) {
+    if (slot->attempt.id() == id) return *slot;
+  }
+  LEVEE_CHECK(false);  // The call names only attempts that it was given.
+}
+
+RpcStream::Slot& RpcStream::IdleSlot() {
+  if (!first_.active) return first_;
+  for (const auto& slot : hedges_) {
+    if (!slot->active) return *slot;
+  }
+  return *hedges_.emplace_back(std::make_unique<Slot>(static_cast<AttemptObserver&>(*this)));
+}
+
 AttemptId RpcStream::StartAttempt(const AttemptStart& start) {
-  head_waits_ = false;
-  trailers_.Clear();
-  forwarded_ = 0;
-  attempt_.Start(*plan_->destination->pool, request_, start, plan_->snapshot->overload.honor);
-  return ++attempt_id_;
+  absl::InlinedVector<int64_t, 4> avoid(start.avoid.begin(), start.avoid.end());
+  if (first_.active) avoid.push_back(first_.attempt.endpoint());
+  for (const auto& slot : hedges_) {
+    if (slot->active) avoid.push_back(slot->attempt.endpoint());
+  }
+  AttemptStart elsewhere = start;
+  elsewhere.avoid = avoid;
+  Slot& slot = IdleSlot();
+  slot.active = true;
+  slot.head_waits = false;
+  slot.sent = 0;
+  slot.attempt.Start(++last_id_, *plan_->destination->pool, request_, elsewhere,
+                     plan_->snapshot->overload.honor);
+  return last_id_;
 }
 
-void RpcStream::SendRequest(AttemptId, const Chunk& chunk, bool end) {
-  attempt_.SendRequest(chunk, end);
+void RpcStream::SendRequest(AttemptId id, const Chunk& chunk, bool end) {
+  At(id).attempt.SendRequest(chunk, end);
 }
 
-AttemptPlace RpcStream::CancelAttempt(AttemptId) {
-  const AttemptPlace place = attempt_.place();
-  attempt_.Cancel();
+AttemptPlace RpcStream::CancelAttempt(AttemptId id) {
+  Slot& slot = At(id);
+  const AttemptPlace place = slot.attempt.place();
+  slot.attempt.Cancel();
+  slot.active = false;
   return place;
 }
 
-void RpcStream::Commit(AttemptId) {
-  committed_ = true;
-  if (head_waits_) ForwardHead();
+void RpcStream::Commit(AttemptId id) {
+  committed_ = &At(id);
+  if (committed_->head_waits) ForwardHead(*committed_);
   CreditForwarded();
 }
 
-void RpcStream::ForwardHead() {
-  head_waits_ = false;
+void RpcStream::ForwardHead(Slot& slot) {
+  slot.head_waits = false;
   if (downstream_ == nullptr) return;
-  downstream_->head().Swap(response_head_);
+  downstream_->head().Swap(slot.head);
   downstream_->SendHead(/*end=*/false);
   head_sent_ = true;
 }
@@ -98,29 +141,33 @@ void RpcStream::CreditRequest(size_t bytes) {
 
 void RpcStream::CreditForwarded() {
   // What was credited as it went into the replay buffer must not be credited again.
-  if (forwarded_ > credited_) CreditRequest(forwarded_ - credited_);
+  if (committed_->sent > credited_) CreditRequest(committed_->sent - credited_);
 }
 
-void RpcStream::OnAttemptHead(Metadata& head) {
-  response_head_.Swap(head);
-  head_waits_ = true;
-  call_.OnHead(attempt_id_, now());
-  if (committed_ && head_waits_) ForwardHead();
+void RpcStream::OnAttemptHead(AttemptId id, Metadata& head) {
+  Slot& slot = At(id);
+  slot.head.Swap(head);
+  slot.head_waits = true;
+  call_.OnHead(id, now());
+  if (committed_ == &slot && slot.head_waits) ForwardHead(slot);
 }
 
-void RpcStream::OnAttemptData(const Chunk& data) {
-  call_.OnMessage(attempt_id_);
+void RpcStream::OnAttemptData(AttemptId id, const Chunk& data) {
+  call_.OnMessage(id, now());
   if (downstream_ != nullptr) downstream_->SendData(data, false);
 }
 
-void RpcStream::OnAttemptSent(size_t bytes) {
-  forwarded_ += bytes;
-  if (committed_) CreditForwarded();
+void RpcStream::OnAttemptSent(AttemptId id, size_t bytes) {
+  Slot& slot = At(id);
+  slot.sent += bytes;
+  if (committed_ == &slot) CreditForwarded();
 }
 
-void RpcStream::OnAttemptEnded(const AttemptOutcome& outcome, Metadata& trailers) {
+void RpcStream::OnAttemptEnded(AttemptId id, const AttemptOutcome& outcome, Metadata& trailers) {
+  At(id).active = false;
+  last_ended_ = id;
   trailers_.Swap(trailers);
-  call_.OnAttemptEnd(attempt_id_, outcome, now());
+  call_.OnAttemptEnd(id, outcome, now());
 }
 
 void RpcStream::SetTimer(Instant when) {
@@ -141,6 +188,7 @@ void RpcStream::OnTimer(Instant now) {
 void RpcStream::Finish(const FinalStatus& status, const CallRecord& record) {
   Timer::Unlink();
   if (downstream_ != nullptr) {
+    if (status.attempt != last_ended_) trailers_.Clear();
     ReplyFinal(*downstream_, status, trailers_, head_sent_);
     // The rest of the request, if any, is dropped; what is queued of the answer still leaves.
     std::exchange(downstream_, nullptr)->Detach();
@@ -161,6 +209,7 @@ void RpcStream::Record(const CallRecord& record) {
     plan.labelled = true;
   }
   RecordCall(*plan.method, *plan.destination->series, environment_.series, record);
+  RecordRateLimits(plan.limits.series, record.rate_limit);
 }
 
 }  // namespace levee

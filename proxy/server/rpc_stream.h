@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/block_cache.h"
 #include "base/graveyard.h"
@@ -54,7 +55,7 @@ class RpcStream final : public InBlocks,
             h2::Stream& downstream, Metadata& request);
 
   // Starts the call; it may finish at once.
-  void Start(const RequestFacts& facts, bool request_ended);
+  void Start(RequestFacts facts, bool request_ended);
 
   // The caller has its answer: the stream's events are not wanted any more.
   bool answered() const { return downstream_ == nullptr; }
@@ -79,15 +80,28 @@ class RpcStream final : public InBlocks,
   void CreditRequest(size_t bytes) override;
   void SetTimer(Instant when) override;
 
-  // Of the attempt.
-  void OnAttemptHead(Metadata& head) override;
-  void OnAttemptData(const Chunk& data) override;
-  void OnAttemptSent(size_t bytes) override;
-  void OnAttemptEnded(const AttemptOutcome& outcome, Metadata& trailers) override;
+  // Of the attempts.
+  void OnAttemptHead(AttemptId id, Metadata& head) override;
+  void OnAttemptData(AttemptId id, const Chunk& data) override;
+  void OnAttemptSent(AttemptId id, size_t bytes) override;
+  void OnAttemptEnded(AttemptId id, const AttemptOutcome& outcome, Metadata& trailers) override;
+
+  // An attempt, and what it has brought while the call was not committed.
+  struct Slot {
+    explicit Slot(AttemptObserver& observer) : attempt(observer) {}
+
+    UpstreamAttempt attempt;
+    bool active = false;
+    bool head_waits = false;  // `head` is not forwarded yet
+    Metadata head;
+    size_t sent = 0;  // bytes of the request
+  };
+  Slot& At(AttemptId id);
+  Slot& IdleSlot();
 
   void OnTimer(Instant now) override;
   void Request(const Chunk& chunk, bool end);
-  void ForwardHead();
+  void ForwardHead(Slot& slot);
   void CreditForwarded();
   void Record(const CallRecord& record);
   Instant now() const { return environment_.io.loop.now(); }
@@ -95,21 +109,20 @@ class RpcStream final : public InBlocks,
   RpcEnvironment& environment_;
   RpcOwner& owner_;
   const std::shared_ptr<CallPlan> plan_;
-  h2::Stream* downstream_;  // nullptr once the caller is gone or answered
+  std::vector<std::string> rate_keys_;  // one per limit
+  h2::Stream* downstream_;              // nullptr once the caller is gone or answered
   Metadata request_;
   Call call_;
 
-  UpstreamAttempt attempt_;
-  AttemptId attempt_id_ = 0;
-  bool committed_ = false;
-  bool head_waits_ = false;  // response_head_ holds a head that is not forwarded yet
+  Slot first_;
+  std::vector<std::unique_ptr<Slot>> hedges_;  // for attempts beside the one in first_
+  AttemptId last_id_ = 0;
+  Slot* committed_ = nullptr;  // whose answer is the caller's
   bool head_sent_ = false;
-  Metadata response_head_;
-  Metadata trailers_;  // of the last attempt that ended
+  AttemptId last_ended_ = 0;  // and was not cancelled
+  Metadata trailers_;         // its trailers
 
-  // Request bytes: returned to the caller as window, and sent on the attempt that is committed.
-  size_t credited_ = 0;
-  size_t forwarded_ = 0;
+  size_t credited_ = 0;  // bytes of the request that were returned to the caller as window
   Instant timer_at_ = Instant::Infinite();
 };
 

@@ -8,7 +8,7 @@
 namespace levee {
 namespace {
 
-// policy.md: listeners keep accepting until this long has passed without a call or a connection.
+// Listeners keep accepting until this long has passed without a call or a connection.
 constexpr absl::Duration kQuiet = absl::Seconds(1);
 constexpr absl::Duration kDrainCheck = absl::Milliseconds(20);
 
@@ -34,13 +34,20 @@ Sidecar::Sidecar(std::shared_ptr<const Snapshot> snapshot, int workers, Metrics&
     : snapshot_(std::move(snapshot)),
       budgets_(workers),
       replay_(snapshot_->limits.replay_bytes),
-      shared_{metrics, budgets_, replay_, {}} {
+      shared_{metrics, budgets_, rate_limits_, replay_, {}} {
   // Every route's budget exists from the start, so that its gauges do.
   for (const Route& route : snapshot_->routes.routes()) {
     const size_t upstream = static_cast<size_t>(route.upstream);
     const size_t policy = static_cast<size_t>(route.policy);
     configured_budgets_.push_back(budgets_.Get(snapshot_->upstreams[upstream].name, "",
                                                snapshot_->policies[policy].retry.budget));
+  }
+  for (const CallPolicy& policy : snapshot_->policies) {
+    for (const RateLimitPolicy& limit : policy.rate_limits) {
+      // Held here, so that a full plan cache that starts anew forgets no bucket.
+      configured_limits_.push_back(rate_limits_.Get(policy.name, limit));
+      metrics.RateLimit(/*worker=*/0, policy.name, limit.name);
+    }
   }
   for (int i = 0; i < workers; ++i) {
     workers_.push_back(std::make_unique<Worker>(i, snapshot_, shared_));

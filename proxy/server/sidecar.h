@@ -64,6 +64,8 @@ class Sidecar : private Timer {
   const std::shared_ptr<const Snapshot> snapshot_;
   BudgetTable budgets_;
   std::vector<std::shared_ptr<RetryBudget>> configured_budgets_;
+  RateLimitTable rate_limits_;
+  std::vector<std::shared_ptr<RateLimiter>> configured_limits_;
   ReplayMemory replay_;
   Shared shared_;
   std::vector<std::unique_ptr<Worker>> workers_;

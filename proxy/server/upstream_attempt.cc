@@ -5,9 +5,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/text.h"
+#include "net/event_loop.h"
 #include "server/request_head.h"
 #include "wire/overload_mark.h"
 #include "wire/pushback.h"
+#include "wire/retry_advice.h"
 #include "wire/status.h"
 
 namespace levee {
@@ -23,8 +25,9 @@ int ParseHttpStatus(std::string_view text) {
 
 }  // namespace
 
-void UpstreamAttempt::Start(Pool& pool, const Metadata& request, const AttemptStart& start,
-                            const HonoredSignals& honor) {
+void UpstreamAttempt::Start(AttemptId id, Pool& pool, const Metadata& request,
+                            const AttemptStart& start, const HonoredSignals& honor) {
+  id_ = id;
   pool_ = &pool;
   request_ = &request;
   start_ = start;
@@ -124,13 +127,13 @@ void UpstreamAttempt::OnHead(Metadata& head, bool end) {
     EndWithTrailers(head);
   } else {
     head_seen_ = true;
-    observer_.OnAttemptHead(head);
+    observer_.OnAttemptHead(id_, head);
   }
 }
 
-void UpstreamAttempt::OnData(const Chunk& data) { observer_.OnAttemptData(data); }
+void UpstreamAttempt::OnData(const Chunk& data) { observer_.OnAttemptData(id_, data); }
 
-void UpstreamAttempt::OnSent(size_t bytes) { observer_.OnAttemptSent(bytes); }
+void UpstreamAttempt::OnSent(size_t bytes) { observer_.OnAttemptSent(id_, bytes); }
 
 void UpstreamAttempt::OnEnd(Metadata* trailers) {
   if (stream_->oversized()) {
@@ -155,6 +158,7 @@ void UpstreamAttempt::EndWithTrailers(Metadata& trailers) {
   if (outcome.code != StatusCode::kOk) {
     outcome.message = PercentDecode(trailers.Get("grpc-message"));
     outcome.pushback = ParsePushback(trailers);
+    outcome.advice = ParseRetryAdvice(trailers, net::WallClock());
     outcome.mark = FindOverloadMark(trailers, honor_);
   }
   // An answer that is complete before the request is: the rest of it is not wanted any more.
@@ -173,6 +177,7 @@ void UpstreamAttempt::EndNotGrpc(int http_status, Metadata& head) {
   outcome.code = StatusFromHttp(http_status);
   outcome.message = absl::StrCat("the upstream's answer is not gRPC: HTTP status ", http_status,
                                  ", content-type \"", Abseil(head.Get("content-type")), "\"");
+  outcome.advice = ParseRetryAdvice(head, net::WallClock());
   LetGo(kResetCancel);
   Metadata none;
   End(outcome, none);
@@ -210,7 +215,7 @@ void UpstreamAttempt::End(AttemptOutcome& outcome, Metadata& trailers) {
   outcome.place.endpoint = endpoint_;
   // Only a failure asks where else the next attempt could go.
   if (outcome.code != StatusCode::kOk) outcome.place = place();
-  observer_.OnAttemptEnded(outcome, trailers);
+  observer_.OnAttemptEnded(id_, outcome, trailers);
 }
 
 }  // namespace levee

@@ -19,13 +19,13 @@ namespace levee {
 class AttemptObserver {
  public:
   // A gRPC response head that is not the whole answer; may be swapped out.
-  virtual void OnAttemptHead(Metadata& head) = 0;
-  virtual void OnAttemptData(const Chunk& data) = 0;
-  virtual void OnAttemptSent(size_t bytes) = 0;
+  virtual void OnAttemptHead(AttemptId id, Metadata& head) = 0;
+  virtual void OnAttemptData(AttemptId id, const Chunk& data) = 0;
+  virtual void OnAttemptSent(AttemptId id, size_t bytes) = 0;
 
   // The attempt is over; `trailers` (empty if it left none) may be swapped out. The attempt may be
   // started again from here.
-  virtual void OnAttemptEnded(const AttemptOutcome& outcome, Metadata& trailers) = 0;
+  virtual void OnAttemptEnded(AttemptId id, const AttemptOutcome& outcome, Metadata& trailers) = 0;
 
  protected:
   ~AttemptObserver() = default;
@@ -41,7 +41,8 @@ class UpstreamAttempt final : public StreamUser {
 
   // Asks `pool` for a stream; `request` must stay as it is until the attempt ends. `honor`: the
   // signals that are looked for in a failure.
-  void Start(Pool& pool, const Metadata& request, const AttemptStart& start,
+  // Events carry `id`.
+  void Start(AttemptId id, Pool& pool, const Metadata& request, const AttemptStart& start,
              const HonoredSignals& honor);
 
   void SendRequest(const Chunk& chunk, bool end);
@@ -52,6 +53,8 @@ class UpstreamAttempt final : public StreamUser {
   // The caller took `bytes` of the response.
   void Credit(size_t bytes);
 
+  AttemptId id() const { return id_; }
+  int64_t endpoint() const { return endpoint_; }  // -1: none yet
   AttemptPlace place() const;
 
  private:
@@ -73,6 +76,7 @@ class UpstreamAttempt final : public StreamUser {
   void LetGo(uint32_t error_code);
 
   AttemptObserver& observer_;
+  AttemptId id_ = 0;
   Pool* pool_ = nullptr;
   const Metadata* request_ = nullptr;
   HonoredSignals honor_;

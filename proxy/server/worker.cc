@@ -4,10 +4,30 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/text.h"
+#include "policy/hedging.h"
 #include "server/reply.h"
 #include "server/request_head.h"
 
 namespace levee {
+namespace {
+
+// What the policy means for calls of plan.path, whose methods the upstream may describe.
+void PlanPolicy(const CallPolicy& policy, const UpstreamSpec& upstream, CallPlan& plan) {
+  const bool described =
+      upstream.methods != nullptr && upstream.methods->idempotent.contains(plan.path);
+  const bool known = policy.idempotency == IdempotencyMode::kAlways ||
+                     (policy.idempotency == IdempotencyMode::kAuto && described);
+  plan.idempotent =
+      known || (policy.idempotency == IdempotencyMode::kAuto && !policy.key_header.empty());
+  plan.policy = &policy;
+  // A key lets a server drop the second of two calls, not answer both at the same time.
+  if (!policy.hedge.has_value() || !known) return;
+  plan.hedged = std::make_unique<const CallPolicy>(RetryPolicyOfHedging(policy));
+  plan.policy = plan.hedged.get();
+  plan.hedge = &*policy.hedge;
+}
+
+}  // namespace
 
 Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shared)
     : index_(index),
@@ -132,12 +152,23 @@ absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(std::string_view auth
   if (!destination.ok()) return destination.status();
   auto plan = std::make_shared<CallPlan>();
   plan->snapshot = snapshot_;
-  plan->policy = &policy;
   plan->destination = *std::move(destination);
   plan->path = path;
+  plan->limits = PlanLimits(policy);
+  PlanPolicy(policy, upstream, *plan);
   plan->method = &shared_.metrics.Method(index_, upstream.name, path);
   if (plans_.Insert(authority, path, plan)) series_.limit_hits[Limit::kRoutesCached].Add();
   return plan;
+}
+
+PlannedLimits Worker::PlanLimits(const CallPolicy& policy) {
+  PlannedLimits limits;
+  for (const RateLimitPolicy& limit : policy.rate_limits) {
+    limits.owned.push_back(shared_.rate_limits.Get(policy.name, limit));
+    limits.limiters.push_back(limits.owned.back().get());
+    limits.series.push_back(&shared_.metrics.RateLimit(index_, policy.name, limit.name));
+  }
+  return limits;
 }
 
 const ConnectPolicy& Worker::ConnectPolicyOf(const UpstreamSpec& upstream) {

@@ -17,6 +17,7 @@
 #include "server/budget_table.h"
 #include "server/call_plan.h"
 #include "server/downstream_connection.h"
+#include "server/rate_limit_table.h"
 #include "server/rpc_stream.h"
 #include "telemetry/metrics.h"
 #include "upstream/http2_connection.h"
@@ -27,6 +28,7 @@ namespace levee {
 struct Shared {
   Metrics& metrics;
   BudgetTable& budgets;
+  RateLimitTable& rate_limits;
   ReplayMemory& replay;
   std::vector<net::Address> own_listeners;  // set before the workers run
 };
@@ -74,6 +76,7 @@ class Worker final : private net::TurnHandler, private DownstreamOwner, private 
                                                                const CallPolicy& policy,
                                                                std::string_view authority);
   bool MakeRoomForDestination();
+  PlannedLimits PlanLimits(const CallPolicy& policy);
   h2::Session::Options DownstreamOptions() const;
   const ConnectPolicy& ConnectPolicyOf(const UpstreamSpec& upstream);
 

@@ -57,6 +57,18 @@ void RecordCall(MethodSeries& method, UpstreamSeries& upstream, WorkerSeries& wo
     (record.app_retry_refused ? upstream.app_retries_refused : upstream.app_retries_admitted).Add();
   }
   if (record.replay_memory_full) worker.limit_hits[Limit::kReplayBytes].Add();
+  if (record.rate_limit.shared_bucket) worker.limit_hits[Limit::kMaxKeys].Add();
+}
+
+void RecordRateLimits(std::span<RateLimitSeries* const> limits, const RateLimitRecord& record) {
+  if (record.refused_by >= 0) {
+    limits[static_cast<size_t>(record.refused_by)]->rejected.Add();
+    return;
+  }
+  for (size_t i = 0; i < limits.size(); ++i) {
+    const bool delayed = static_cast<int>(i) == record.delayed_by;
+    (delayed ? limits[i]->delayed : limits[i]->admitted).Add();
+  }
 }
 
 }  // namespace levee

@@ -1,6 +1,8 @@
 // From the record of an ended call to the metrics.
 #pragma once
 
+#include <span>
+
 #include "telemetry/series.h"
 #include "wire/call_record.h"
 
@@ -14,5 +16,10 @@ namespace levee {
 // bucket would mix them with the calls that succeed at once.
 void RecordCall(MethodSeries& method, UpstreamSeries& upstream, WorkerSeries& worker,
                 const CallRecord& record);
+
+// Writes what the limits of the call's policy decided; `limits` are their series in its order. A
+// call that one of them refused counts as rejected by that one and as nothing for the others, which
+// gave it nothing; of a call that waited, the one with the longest wait counts as delayed.
+void RecordRateLimits(std::span<RateLimitSeries* const> limits, const RateLimitRecord& record);
 
 }  // namespace levee

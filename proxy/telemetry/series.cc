@@ -7,8 +7,8 @@ namespace levee {
 namespace {
 
 constexpr std::array<std::string_view, kLimits> kLimitNames = {
-    "replay_bytes",  "streams_per_connection", "metadata_bytes",   "metadata_fields",
-    "method_labels", "destinations",           "pending_attempts", "routes_cached"};
+    "replay_bytes", "streams_per_connection", "metadata_bytes", "metadata_fields", "method_labels",
+    "destinations", "pending_attempts",       "routes_cached",  "max_keys"};
 
 constexpr std::array<std::string_view, kRejects> kRejectNames = {
     "protocol_error", "not_http2", "not_grpc", "metadata", "loop", "no_route"};

@@ -22,8 +22,9 @@ enum class Limit {
   kDestinations,
   kPendingAttempts,  // attempts that wait for a connection to become ready
   kRoutesCached,     // a worker's (authority, path) cache
+  kMaxKeys,          // of a rate limit
 };
-inline constexpr int kLimits = 8;
+inline constexpr int kLimits = 9;
 std::string_view LimitName(Limit limit);  // "replay_bytes", ...
 
 // Why a caller was turned away before its call got a route and a policy. Label `reason` of

@@ -9,7 +9,7 @@ namespace {
 
 class CallBudget : public CallTest {
  protected:
-  // The budget of policy.md instead of a large one.
+  // The default budget instead of a large one.
   CallBudget() { retry_.budget = RetryBudgetPolicy(); }
 
   RetryBudget::State Balance() { return sidecar_.budget().Read(clock_.now()); }

@@ -33,7 +33,41 @@ CallPolicy RandomWorld::Policy() {
   policy.idempotency =
       OneOf({IdempotencyMode::kAuto, IdempotencyMode::kAlways, IdempotencyMode::kNever});
   if (Chance(0.3)) policy.timeout = UpTo(3000);
+  if (Chance(0.3)) {
+    policy.hedge = Hedge();
+    policy.retry.max_attempts = 1;
+  }
+  if (Chance(0.3)) policy.rate_limits.push_back(RateLimit());
   return policy;
+}
+
+HedgePolicy RandomWorld::Hedge() {
+  HedgePolicy hedge;
+  hedge.delay = UpTo(OneOf({0, 20, 200}));
+  hedge.quantile = OneOf({0.0, 0.5, 0.9});
+  hedge.max_attempts = OneOf({2, 3, 5});
+  if (Chance(0.5)) hedge.non_fatal.Add(StatusCode::kInternal);
+  return hedge;
+}
+
+RateLimitPolicy RandomWorld::RateLimit() {
+  RateLimitPolicy limit;
+  limit.name = "limit";
+  limit.per_second = OneOf({0.5, 10.0, 1000.0});
+  limit.burst = OneOf({1, 20});
+  limit.max_wait = OneOf({Ms(0), Ms(100), Ms(5000)});
+  limit.adaptive = Chance(0.3);
+  return limit;
+}
+
+RetryRule RandomWorld::Rule() {
+  RetryRule rule;
+  if (Chance(0.5)) rule.codes.Add(StatusCode::kInternal);
+  if (Chance(0.5)) rule.http.AddClass(5);
+  rule.failures.reset = Chance(0.5);
+  rule.max_attempts = OneOf({1, 2, 4});
+  rule.backoff = RandomBackoff();
+  return rule;
 }
 
 RetryPolicy RandomWorld::Retry() {
@@ -53,12 +87,24 @@ RetryPolicy RandomWorld::Retry() {
   retry.hold = OneOf({Ms(0), Ms(20), absl::InfiniteDuration()});
   retry.exhausted = OneOf(
       {ExhaustedMode::kAuto, ExhaustedMode::kReplace, ExhaustedMode::kMark, ExhaustedMode::kKeep});
+  retry.min_remaining = Chance(0.5);
+  if (Chance(0.1)) retry.mode = RetryMode::kObserve;
+  if (Chance(0.3)) retry.http.Add(404);
+  for (uint64_t i = random_.Below(3); i > 0; --i) retry.rules.push_back(Rule());
   retry.app_retries = OneOf({AppRetries::kLimit, AppRetries::kCount, AppRetries::kIgnore});
   return retry;
 }
 
 BackoffPolicy RandomWorld::RandomBackoff() {
   BackoffPolicy backoff;
+  backoff.kind = OneOf({BackoffPolicy::Kind::kExponential, BackoffPolicy::Kind::kExponential,
+                        BackoffPolicy::Kind::kSchedule, BackoffPolicy::Kind::kSlot});
+  backoff.schedule = {UpTo(200), UpTo(1000)};
+  backoff.slot = Ms(1) + UpTo(20);
+  backoff.truncate = OneOf({1, 5});
+  backoff.cap_after_jitter = Chance(0.5);
+  backoff.max_elapsed = OneOf({Ms(100), absl::InfiniteDuration()});
+  backoff.max_advice = OneOf({Ms(10), absl::Seconds(60)});
   backoff.initial = Ms(1) + UpTo(200);
   backoff.multiplier = OneOf({1.0, 2.0, 4.0});
   backoff.max = backoff.initial + UpTo(2000);
@@ -121,19 +167,18 @@ void RandomWorld::Run() {
   clock_.Run();
   CheckBudget();
   EXPECT_EQ(sidecar_.replay().used(), 0);
+  // A73: nothing ran at the upstream that no record tells of.
+  int64_t recorded = 0;
+  for (const SimHost& call : sidecar_.calls()) {
+    recorded += static_cast<int64_t>(call.record().attempts.size());
+  }
+  EXPECT_LE(sidecar_.attempts(), recorded);
   for (const SimHost& call : sidecar_.calls()) CheckCall(call, facts_.at(&call));
 }
 
 void RandomWorld::Arrive() {
   if (calls_left_-- == 0) return;
   const RequestFacts facts = Facts();
-  const CallPolicy& policy = sidecar_.policy;
-  const bool expired = std::min(facts.timeout, policy.timeout) <= absl::ZeroDuration();
-  if (facts.previous_attempts == 0) {
-    deposits_ += expired ? 0 : 1;
-  } else if (policy.retry.app_retries != AppRetries::kLimit) {
-    ++free_app_retries_;
-  }
   SimHost& call = sidecar_.NewCall(facts);
   facts_[&call] = facts;
   Speak(call);
@@ -159,11 +204,22 @@ void RandomWorld::Speak(SimHost& call) {
 
 // Check A51.
 void RandomWorld::CheckBudget() {
-  const RetryBudgetPolicy& budget = sidecar_.policy.retry.budget;
+  const RetryPolicy& retry = sidecar_.policy.retry;
+  const RetryBudgetPolicy& budget = retry.budget;
+  // What an application tries again by itself earns nothing, and is free where it is not limited.
+  const bool limited = retry.app_retries == AppRetries::kLimit && retry.mode == RetryMode::kEnforce;
+  int64_t deposits = 0;
+  int64_t free = 0;
+  for (const SimHost& call : sidecar_.calls()) {
+    if (call.attempts() == 0) continue;
+    const bool own = call.attempt(1).previous_attempts == 0;
+    deposits += own ? 1 : 0;
+    free += own || limited ? 0 : 1;
+  }
   const double windows = std::ceil(absl::FDivDuration(clock_.elapsed(), budget.window));
   const double floor = budget.floor_per_second * absl::ToDoubleSeconds(budget.window);
-  const double bound = static_cast<double>(deposits_) * (1 + budget.ratio) +
-                       floor * std::max(windows, 1.0) + static_cast<double>(free_app_retries_);
+  const double bound = static_cast<double>(deposits) * (1 + budget.ratio) +
+                       floor * std::max(windows, 1.0) + static_cast<double>(free);
   ASSERT_LE(static_cast<double>(sidecar_.attempts()), bound + 1e-6);
 }
 
@@ -174,7 +230,11 @@ void RandomWorld::CheckCall(const SimHost& call, const RequestFacts& facts) {
   EXPECT_EQ(caller.trailers.Get("grpc-status"), std::to_string(static_cast<int>(caller.code)));
   int counted = 0;
   for (const AttemptRecord& attempt : call.record().attempts) counted += !attempt.transparent;
-  EXPECT_LE(counted, sidecar_.policy.retry.max_attempts);
+  const CallPolicy& policy = sidecar_.policy;
+  int most = policy.retry.max_attempts;
+  for (const RetryRule& rule : policy.retry.rules) most = std::max(most, rule.max_attempts);
+  if (policy.hedge.has_value()) most = std::max(most, policy.hedge->max_attempts);
+  EXPECT_LE(counted, policy.retry.mode == RetryMode::kObserve ? 1 : most);
   for (AttemptId id = 1; id <= call.attempts(); ++id) CheckAttempt(call, id, facts);
   if (caller.code == StatusCode::kOk) {
     EXPECT_EQ(caller.body, "pong");
@@ -184,6 +244,9 @@ void RandomWorld::CheckCall(const SimHost& call, const RequestFacts& facts) {
 void RandomWorld::CheckAttempt(const SimHost& call, AttemptId id, const RequestFacts& facts) {
   const SimAttempt& attempt = call.attempt(id);
   const SimAttempt& first = call.attempt(1);
+  // Before the first attempt only a rate limit makes a call wait.
+  const CallRecord& record = call.record();
+  const absl::Duration waited = record.attempts.front().start - record.start;
   EXPECT_TRUE(attempt.ended_at.has_value() != attempt.cancelled_at.has_value());
   // A18: a prefix of what the caller sent, whole if END_STREAM came.
   EXPECT_TRUE(call.caller().sent.starts_with(attempt.received));
@@ -192,15 +255,17 @@ void RandomWorld::CheckAttempt(const SimHost& call, AttemptId id, const RequestF
   }
   // A22, and A21: nothing goes on after the deadline.
   const absl::Duration timeout = std::min(facts.timeout, sidecar_.policy.timeout);
-  EXPECT_EQ(attempt.timeout, timeout - (attempt.start - first.start));
-  EXPECT_LE(*call.caller().finished_at, first.start + timeout);
+  EXPECT_EQ(attempt.timeout, timeout - waited - (attempt.start - first.start));
+  EXPECT_LE(*call.caller().finished_at, first.start - waited + timeout);
   EXPECT_LE(attempt.start, *call.caller().finished_at);
   if (id == 1) {
     EXPECT_EQ(attempt.previous_attempts, facts.previous_attempts);
     return;
   }
   const SimAttempt& before = call.attempt(id - 1);
-  EXPECT_GE(attempt.start, before.ended_at ? *before.ended_at : *before.cancelled_at);
+  if (!sidecar_.policy.hedge.has_value()) {
+    EXPECT_GE(attempt.start, before.ended_at ? *before.ended_at : *before.cancelled_at);
+  }
   const int step = attempt.previous_attempts - before.previous_attempts;
   EXPECT_TRUE(step == 0 || step == 1) << step;
 }

@@ -29,6 +29,9 @@ class RandomWorld {
 
   CallPolicy Policy();
   RetryPolicy Retry();
+  RetryRule Rule();
+  HedgePolicy Hedge();
+  RateLimitPolicy RateLimit();
   BackoffPolicy RandomBackoff();
   Answer RandomAnswer();
   Answer Failure();
@@ -45,8 +48,6 @@ class RandomWorld {
   const double calls_per_second_;
   const double failing_;
   int calls_left_ = 200;
-  int64_t deposits_ = 0;
-  int64_t free_app_retries_ = 0;  // admitted whatever the budget says
   std::map<const SimHost*, RequestFacts> facts_;
 };
 

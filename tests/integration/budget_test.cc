@@ -38,7 +38,7 @@ void ExpectBounded(const Storm& storm) {
   EXPECT_GE(service.calls(), storm.load.calls) << storm.name;
 }
 
-TEST(Budget, BoundsAttemptsAtEveryRateOfFailingCalls) {  // A41
+TEST(Budget, A41_BoundsAttemptsAtEveryRateOfFailingCalls) {
   const Storm storms[] = {
       {"dead at 100/s", AlwaysFail(), {.calls = 500, .per_second = 100}},
       {"dead at 30/s", AlwaysFail(), {.calls = 150, .per_second = 30}},
@@ -52,7 +52,7 @@ TEST(Budget, BoundsAttemptsAtEveryRateOfFailingCalls) {  // A41
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST(Budget, BoundsABurstWithTheDefaultWindow) {  // A41
+TEST(Budget, A41_BoundsABurstWithTheDefaultWindow) {
   FaultyService service(AlwaysFail());
   SidecarProcess sidecar({.endpoints = {service.address()}, .retry = "{backoff: {initial: 1ms}}"});
   const auto codes = RunLoad({NewChannel(sidecar.address())}, {.calls = 1000, .at_once = 64});
@@ -62,7 +62,7 @@ TEST(Budget, BoundsABurstWithTheDefaultWindow) {  // A41
   EXPECT_EQ(sidecar.Sum("levee_retry_budget_floor_withheld"), 1);
 }
 
-TEST(Budget, RescuesNearlyAllWhenFewCallsFail) {  // A41
+TEST(Budget, A41_RescuesNearlyAllWhenFewCallsFail) {
   FaultyService service([](const SeenCall& call) {
     return call.number % 20 == 0 ? Fails(StatusCode::UNAVAILABLE) : Answer();
   });
@@ -71,7 +71,7 @@ TEST(Budget, RescuesNearlyAllWhenFewCallsFail) {  // A41
   EXPECT_GE(codes[StatusCode::OK], 997);
 }
 
-TEST(Budget, IsSharedByTheWorkers) {  // A48
+TEST(Budget, A48_IsSharedByTheWorkers) {
   FaultyService service(AlwaysFail());
   SidecarProcess sidecar({.endpoints = {service.address()}, .retry = kEager}, {"--workers", "2"});
   std::vector<ChannelPtr> channels;
@@ -106,7 +106,7 @@ ChannelPtr RetryingChannel(const std::string& target) {
   return grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(), arguments);
 }
 
-TEST(Budget, BoundsTheApplicationsOwnRetries) {  // A66
+TEST(Budget, A66_BoundsTheApplicationsOwnRetries) {
   FaultyService service(AlwaysFail());
   SidecarProcess sidecar(
       {.endpoints = {service.address()}, .retry = "{max_attempts: 1, exhausted: keep}"});
@@ -130,11 +130,11 @@ int AttemptsAtTheBottomOf(const std::string& more) {
 // Floors count only until the first failures are known: at most ten in each layer.
 constexpr int kThreeLayerBound = 1331 + 10 + 11 + 13;
 
-TEST(Layers, WithTheMarkStayBelowTheBound) {  // A64
+TEST(Layers, A64_WithTheMarkStayBelowTheBound) {
   EXPECT_LE(AttemptsAtTheBottomOf(""), kThreeLayerBound);
 }
 
-TEST(Layers, WithoutTheMarkStayBelowTheBound) {  // A64
+TEST(Layers, A64_WithoutTheMarkStayBelowTheBound) {
   EXPECT_LE(AttemptsAtTheBottomOf("overload: {honor: []}\n"), kThreeLayerBound);
 }
 

@@ -89,7 +89,7 @@ TEST_F(Bytes, AnEmptyStreamEndsWell) {
   EXPECT_TRUE(call.Finish().ok());
 }
 
-TEST(Held, ABidirectionalCallerThatWaitsForTheHeadIsNotHeld) {  // A20
+TEST(Held, A20_ABidirectionalCallerThatWaitsForTheHeadIsNotHeld) {
   FaultyService service([](const SeenCall&) {
     Answer answer;
     answer.send_head = true;
@@ -110,7 +110,7 @@ TEST(Held, ABidirectionalCallerThatWaitsForTheHeadIsNotHeld) {  // A20
   EXPECT_TRUE(call.Finish().ok());
 }
 
-TEST(Held, AHeadIsForwardedAfterTheHold) {  // A20
+TEST(Held, A20_AHeadIsForwardedAfterTheHold) {
   FaultyService service([](const SeenCall&) {
     Answer answer;
     answer.send_head = true;
@@ -146,7 +146,7 @@ TEST_F(Bytes, ACompleteAnswerReachesACallerThatStillSends) {
   EXPECT_TRUE(call.Finish().ok());
 }
 
-TEST_F(Bytes, TheServiceSeesADeadlineThatIsAtMostTheCallers) {  // A22
+TEST_F(Bytes, A22_TheServiceSeesADeadlineThatIsAtMostTheCallers) {
   const auto deadline = std::chrono::system_clock::now() + std::chrono::seconds(15);
   const Reply reply =
       CallUnary(channel_, "x", [&](grpc::ClientContext& c) { c.set_deadline(deadline); });
@@ -156,7 +156,7 @@ TEST_F(Bytes, TheServiceSeesADeadlineThatIsAtMostTheCallers) {  // A22
   EXPECT_THAT(service_.seen().at(0).deadline, AllOf(Ge(deadline - slack), Le(deadline + slack)));
 }
 
-TEST_F(Bytes, ADeadlineEndsTheCallOnTimeAndCancelsIt) {  // A21
+TEST_F(Bytes, A21_ADeadlineEndsTheCallOnTimeAndCancelsIt) {
   const auto start = std::chrono::steady_clock::now();
   ByteCall call(channel_, "/test.Echo/Sleep");
   call.context().set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(300));
@@ -167,7 +167,7 @@ TEST_F(Bytes, ADeadlineEndsTheCallOnTimeAndCancelsIt) {  // A21
   EXPECT_TRUE(service_.WaitFor([&] { return service_.cancelled() == 1; }));
 }
 
-TEST_F(Bytes, TheCallersCancellationReachesTheService) {  // A26
+TEST_F(Bytes, A26_TheCallersCancellationReachesTheService) {
   ByteCall call(channel_, "/test.Echo/Sleep");
   ASSERT_TRUE(call.Start());
   ASSERT_TRUE(service_.WaitFor([&] { return service_.calls() == 1; }));
@@ -188,7 +188,7 @@ TEST_F(Bytes, ACancellationAfterTheFirstAnswerReachesTheService) {
   EXPECT_TRUE(service_.WaitFor([&] { return service_.cancelled() == 1; }));
 }
 
-TEST_F(Bytes, ALostConnectionCancelsAllItsCalls) {  // A27
+TEST_F(Bytes, A27_ALostConnectionCancelsAllItsCalls) {
   {
     const ChannelPtr channel = NewChannel(sidecar_.address());
     ByteCall first(channel, "/test.Echo/Sleep"), second(channel, "/test.Echo/Chat");

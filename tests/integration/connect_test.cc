@@ -33,7 +33,7 @@ TEST(Connect, ANameInTheAuthorityIsLookedUp) {
   EXPECT_TRUE(reply.status.ok()) << reply.status.error_message();
 }
 
-TEST(Connect, DestinationsOfOneUpstreamDoNotPayForEachOther) {  // A50
+TEST(Connect, A50_DestinationsOfOneUpstreamDoNotPayForEachOther) {
   FaultyService healthy, dead(AlwaysFail());
   SidecarProcess sidecar({.endpoints = {"authority:"}, .retry = "{backoff: {initial: 1ms}}"});
   const auto channel_to = [&](const FaultyService& service) {
@@ -79,7 +79,7 @@ TEST(Connect, AnUpstreamThatStartsLaterIsReached) {
   EXPECT_TRUE(CallUnary(channel).status.ok());
 }
 
-TEST(Connect, OneDeadEndpointOfThreeCostsNothing) {  // A61
+TEST(Connect, A61_OneDeadEndpointOfThreeCostsNothing) {
   FaultyService first, second;
   const ReservedPort dead;
   SidecarProcess sidecar({.endpoints = {first.address(), dead.address(), second.address()}});
@@ -91,7 +91,7 @@ TEST(Connect, OneDeadEndpointOfThreeCostsNothing) {  // A61
   EXPECT_EQ(sidecar.Sum("levee_retries_total"), 0);
 }
 
-TEST(Connect, ARetryPrefersAnotherEndpoint) {  // A7
+TEST(Connect, A7_ARetryPrefersAnotherEndpoint) {
   FaultyService bad(AlwaysFail()), good;
   SidecarProcess sidecar({.endpoints = {bad.address(), good.address()},
                           .retry = "{max_attempts: 2, backoff: {initial: 1ms}, "
@@ -105,7 +105,7 @@ TEST(Connect, ARetryPrefersAnotherEndpoint) {  // A7
   EXPECT_GE(bad.calls(), 40);
 }
 
-TEST(Connect, AnUpstreamThatAllowsOneStreamServesTenCalls) {  // A59, max_streams
+TEST(Connect, A59_AnUpstreamThatAllowsOneStreamServesTenCalls) {  // max_streams
   FaultyService service(
       [](const SeenCall&) {
         Answer answer;
@@ -119,7 +119,7 @@ TEST(Connect, AnUpstreamThatAllowsOneStreamServesTenCalls) {  // A59, max_stream
   EXPECT_EQ(service.calls(), 40);
 }
 
-TEST(Connect, GracefulGoawaysUnderLoadFailNoCall) {  // A60
+TEST(Connect, A60_GracefulGoawaysUnderLoadFailNoCall) {
   FaultyService service([](const SeenCall&) { return Answer(); }, {.max_connection_age_ms = 100});
   SidecarProcess sidecar({.endpoints = {service.address()}});
   const auto codes = RunLoad({NewChannel(sidecar.address())}, {.calls = 1000, .per_second = 500});

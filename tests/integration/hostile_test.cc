@@ -44,7 +44,7 @@ RawUpstream::Script FirstThenGood(const Misdeed& bad) {
   };
 }
 
-TEST(Hostile, AnInformationalHeadIsSkippedAndTheFailureAfterItRetried) {  // A12
+TEST(Hostile, A12_AnInformationalHeadIsSkippedAndTheFailureAfterItRetried) {
   Hostile run(FirstThenGood([](UpstreamPeer& peer, const RawRequest& request) {
     peer.WriteHeaders(request.stream, {{":status", "103"}, {"link", "</x>"}}, false);
     peer.AnswerTrailersOnly(request.stream, 14);
@@ -53,7 +53,7 @@ TEST(Hostile, AnInformationalHeadIsSkippedAndTheFailureAfterItRetried) {  // A12
   EXPECT_EQ(run.sidecar.Sum("levee_retries_total", {R"(trigger="status")"}), 1);
 }
 
-TEST(Hostile, AnEmptyDataFrameAtTheEndIsNoStatus) {  // A10
+TEST(Hostile, A10_AnEmptyDataFrameAtTheEndIsNoStatus) {
   Hostile run(FirstThenGood([](UpstreamPeer& peer, const RawRequest& request) {
     peer.AnswerHead(request.stream);
     peer.WriteData(request.stream, "", true);
@@ -66,20 +66,20 @@ void AnswerHttp503(UpstreamPeer& peer, const RawRequest& request) {
   peer.WriteData(request.stream, "no healthy upstream", true);
 }
 
-TEST(Hostile, AnHttp503WithTextIsRetriedAsUnavailable) {  // A11
+TEST(Hostile, A11_AnHttp503WithTextIsRetriedAsUnavailable) {
   Hostile run(FirstThenGood(AnswerHttp503));
   EXPECT_EQ(CallUnary(run.channel).body, "fine");
   EXPECT_EQ(run.sidecar.Sum("levee_retries_total", {R"(code="UNAVAILABLE")"}), 1);
 }
 
-TEST(Hostile, AnHttp503ThatIsNotRetriedIsAnsweredInGrpc) {  // A11
+TEST(Hostile, A11_AnHttp503ThatIsNotRetriedIsAnsweredInGrpc) {
   Hostile run(FirstThenGood(AnswerHttp503), Patient(", codes: []"));
   const Reply reply = CallUnary(run.channel);
   EXPECT_EQ(reply.status.error_code(), StatusCode::UNAVAILABLE);
   EXPECT_THAT(reply.status.error_message(), HasSubstr("HTTP status 503"));
 }
 
-TEST(Hostile, ARefusedStreamIsRetriedOnceOutsideTheCount) {  // A53, A56, A57
+TEST(Hostile, A53_ARefusedStreamIsRetriedOnceOutsideTheCount) {  // A56, A57
   std::string previous = "none";
   Hostile run(
       [&](UpstreamPeer& peer) {
@@ -99,7 +99,7 @@ TEST(Hostile, ARefusedStreamIsRetriedOnceOutsideTheCount) {  // A53, A56, A57
   EXPECT_EQ(run.sidecar.Sum("levee_transparent_retries_total"), 1);
 }
 
-TEST(Hostile, ASecondRefusedStreamGoesToThePolicy) {  // A53
+TEST(Hostile, A53_ASecondRefusedStreamGoesToThePolicy) {
   Hostile run(
       [](UpstreamPeer& peer) {
         peer.Handshake();
@@ -112,7 +112,7 @@ TEST(Hostile, ASecondRefusedStreamGoesToThePolicy) {  // A53
   EXPECT_EQ(run.sidecar.Sum("levee_attempts_total"), 2);
 }
 
-TEST(Hostile, ACallAboveTheLastStreamOfAGoawayGoesToANewConnection) {  // A54
+TEST(Hostile, A54_ACallAboveTheLastStreamOfAGoawayGoesToANewConnection) {
   Hostile run(FirstThenGood([](UpstreamPeer& peer, const RawRequest&) { peer.WriteGoaway(0); }));
   EXPECT_EQ(CallUnary(run.channel).body, "fine");
   EXPECT_EQ(run.upstream.connections(), 2);
@@ -144,7 +144,7 @@ TEST(Hostile, AConnectionToldToGoIsClosedWhenItsLastCallEnds) {
   EXPECT_TRUE(run.sidecar.WaitForSum("levee_upstream_connections", {}, 1));
 }
 
-TEST(Hostile, AResetAfterTheHeadIsRetriedOnlyIfListed) {  // A55, A68, rst_after_header
+TEST(Hostile, A55_AResetAfterTheHeadIsRetriedOnlyIfListed) {  // A68, rst_after_header
   const auto script = FirstThenGood([](UpstreamPeer& peer, const RawRequest& request) {
     peer.AnswerHead(request.stream);
     peer.WriteReset(request.stream, H2Error::kInternal);
@@ -155,7 +155,7 @@ TEST(Hostile, AResetAfterTheHeadIsRetriedOnlyIfListed) {  // A55, A68, rst_after
   EXPECT_EQ(CallUnary(listed.channel).body, "fine");
 }
 
-TEST(Hostile, ARefusalAfterTheHeadIsNoRefusal) {  // A58
+TEST(Hostile, A58_ARefusalAfterTheHeadIsNoRefusal) {
   Hostile run(FirstThenGood([](UpstreamPeer& peer, const RawRequest& request) {
     peer.AnswerHead(request.stream);
     peer.WriteReset(request.stream, H2Error::kRefusedStream);
@@ -191,7 +191,7 @@ TEST(Hostile, AResetAfterAMessageEndsTheCall) {  // rst_after_data
 }
 
 TEST(Hostile, EveryResetCodeHasItsStatus) {
-  // wire.md's table, by the error code's number; the 7th is retried as refused.
+  // gRPC over HTTP/2, "Errors", by the error code's number; the 7th is retried as refused.
   const StatusCode expected[] = {
       StatusCode::INTERNAL,          StatusCode::INTERNAL,    StatusCode::INTERNAL,
       StatusCode::INTERNAL,          StatusCode::INTERNAL,    StatusCode::UNKNOWN,
@@ -224,7 +224,7 @@ TEST(Hostile, AConnectionLostInTheAnswerEndsTheCall) {
   EXPECT_EQ(CallUnary(run.channel).body, "fine");
 }
 
-TEST(Hostile, AConnectionLostBeforeTheAnswerIsRetriedOnlyIfListed) {  // A55
+TEST(Hostile, A55_AConnectionLostBeforeTheAnswerIsRetriedOnlyIfListed) {
   const auto script =
       FirstThenGood([](UpstreamPeer& peer, const RawRequest&) { peer.connection().Abort(); });
   Hostile plain(script);
@@ -312,7 +312,7 @@ TEST(Hostile, BytesThatAreNoHttp2CostOneConnection) {
   EXPECT_EQ(CallUnary(run.channel).body, "fine");
 }
 
-TEST(Hostile, ARepeatedPushbackEndsRetrying) {  // A38
+TEST(Hostile, A38_ARepeatedPushbackEndsRetrying) {
   Hostile run(FirstThenGood([](UpstreamPeer& peer, const RawRequest& request) {
     peer.AnswerTrailersOnly(request.stream, 14,
                             {{"grpc-retry-pushback-ms", "1"}, {"grpc-retry-pushback-ms", "1"}});

@@ -124,7 +124,7 @@ TEST(MetadataThrough, EveryStatusCodeArrives) {
   }
 }
 
-TEST(MetadataThrough, ForgedMarksOfACallerAreDropped) {  // A65
+TEST(MetadataThrough, A65_ForgedMarksOfACallerAreDropped) {
   Answering echo{Answer()};
   CallUnary(echo.channel, "x", [](grpc::ClientContext& context) {
     context.AddMetadata("levee-overload", "service;reason=budget");

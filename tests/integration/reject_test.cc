@@ -25,7 +25,7 @@ Ended RunConfig(const std::string& text) {
   return ended;
 }
 
-TEST(Rejects, ABadPolicyFileIsReportedWithAllFaultsAtOnce) {  // A6
+TEST(Rejects, A6_ABadPolicyFileIsReportedWithAllFaultsAtOnce) {
   const Ended ended = RunConfig(
       "upstreams: [{name: shop, endpoints: [\"127.0.0.1:1\"]}]\n"
       "routes: [{upstream: shopp, policy: default}]\n"
@@ -142,14 +142,14 @@ TEST_F(Refusing, MetadataOverItsLimitFailsTheCallAlone) {  // C10
   EXPECT_EQ(sidecar_.Sum("levee_downstream_rejects_total", {R"(reason="metadata")"}), 2);
 }
 
-TEST_F(Refusing, AnExpiredCallNeverReachesTheService) {  // A29
+TEST_F(Refusing, A29_AnExpiredCallNeverReachesTheService) {
   RawClient client(sidecar_.address());
   EXPECT_EQ(client.AnswerTo(client.Call({{"grpc-timeout", "0n"}})).grpc_status(), "4");
   EXPECT_EQ(client.AnswerTo(client.Call()).grpc_status(), "0");
   EXPECT_EQ(service_.calls(), 1);
 }
 
-TEST_F(Refusing, CallersThatVanishWithAResetLeaveNothingBehind) {  // A27
+TEST_F(Refusing, A27_CallersThatVanishWithAResetLeaveNothingBehind) {
   for (int i = 0; i < 20; ++i) {
     RawClient client(sidecar_.address());
     client.Open(RawClient::CallHead(), false);

@@ -48,7 +48,7 @@ FaultyService::Script FailOnceWith(FieldList trailers) {
   };
 }
 
-TEST(Retries, TwoFailuresAreHiddenFromTheCaller) {  // A1, A2
+TEST(Retries, A1_TwoFailuresAreHiddenFromTheCaller) {  // A2
   Retrying run(FailFirst(2), Patient());
   const Reply reply = CallUnary(run.channel, "body");
   EXPECT_TRUE(reply.status.ok()) << reply.status.error_message();
@@ -60,7 +60,7 @@ TEST(Retries, TwoFailuresAreHiddenFromTheCaller) {  // A1, A2
   EXPECT_EQ(Values(seen[2].metadata, "grpc-previous-rpc-attempts"), "2");
 }
 
-TEST(Retries, TheLastFailureArrivesWhenAllAttemptsFail) {  // A3
+TEST(Retries, A3_TheLastFailureArrivesWhenAllAttemptsFail) {
   Retrying run(
       [](const SeenCall& call) {
         Answer answer = Fails(StatusCode::UNAVAILABLE, "failure " + std::to_string(call.number));
@@ -75,7 +75,7 @@ TEST(Retries, TheLastFailureArrivesWhenAllAttemptsFail) {  // A3
   EXPECT_EQ(run.service.calls(), 4);
 }
 
-TEST(Retries, ACodeThatIsNotListedIsNotRetried) {  // A4
+TEST(Retries, A4_ACodeThatIsNotListedIsNotRetried) {
   Retrying run([](const SeenCall&) { return Fails(StatusCode::INTERNAL, "broken"); }, Patient());
   const Reply reply = CallUnary(run.channel);
   EXPECT_EQ(reply.status.error_code(), StatusCode::INTERNAL);
@@ -83,7 +83,7 @@ TEST(Retries, ACodeThatIsNotListedIsNotRetried) {  // A4
   EXPECT_EQ(run.service.calls(), 1);
 }
 
-TEST(Retries, TheReplayedRequestEqualsTheFirst) {  // A18
+TEST(Retries, A18_TheReplayedRequestEqualsTheFirst) {
   Retrying run(
       [](const SeenCall& call) {
         Answer answer = call.number == 1 ? Fails(StatusCode::UNAVAILABLE) : Answer();
@@ -106,7 +106,7 @@ TEST(Retries, TheReplayedRequestEqualsTheFirst) {  // A18
   EXPECT_TRUE(run.sidecar.WaitForSum("levee_replay_buffer_bytes", {}, 0));  // A19
 }
 
-TEST(Retries, ABodyBeyondTheBufferIsNotReplayed) {  // A13
+TEST(Retries, A13_ABodyBeyondTheBufferIsNotReplayed) {
   Retrying run(
       [](const SeenCall&) {
         Answer answer = Fails(StatusCode::UNAVAILABLE, "too much");
@@ -122,7 +122,7 @@ TEST(Retries, ABodyBeyondTheBufferIsNotReplayed) {  // A13
   EXPECT_TRUE(run.sidecar.WaitForSum("levee_retries_refused_total", {}, 1));
 }
 
-TEST(Retries, AFailureAfterAMessageIsNotRetried) {  // A9
+TEST(Retries, A9_AFailureAfterAMessageIsNotRetried) {
   Retrying run(
       [](const SeenCall&) {
         Answer answer = Fails(StatusCode::UNAVAILABLE, "broke off");
@@ -141,7 +141,7 @@ TEST(Retries, AFailureAfterAMessageIsNotRetried) {  // A9
   EXPECT_TRUE(run.sidecar.WaitForSum("levee_retries_refused_total", {R"(reason="committed")"}, 1));
 }
 
-TEST(Retries, AHeldHeadIsForgottenWhenTheAttemptFails) {  // A8
+TEST(Retries, A8_AHeldHeadIsForgottenWhenTheAttemptFails) {
   Retrying run(
       [](const SeenCall& call) {
         Answer answer = call.number == 1 ? Fails(StatusCode::UNAVAILABLE) : Answer();
@@ -156,7 +156,7 @@ TEST(Retries, AHeldHeadIsForgottenWhenTheAttemptFails) {  // A8
   EXPECT_EQ(Values(reply.head, "x-number"), "2");
 }
 
-TEST(Retries, WithCommitHeadersAHeadCommits) {  // A8
+TEST(Retries, A8_WithCommitHeadersAHeadCommits) {
   Retrying run(
       [](const SeenCall&) {
         Answer answer = Fails(StatusCode::UNAVAILABLE);
@@ -171,14 +171,14 @@ TEST(Retries, WithCommitHeadersAHeadCommits) {  // A8
   EXPECT_EQ(run.service.calls(), 1);
 }
 
-TEST(Retries, PushbackIsTheDelay) {  // A33
+TEST(Retries, A33_PushbackIsTheDelay) {
   Retrying run(FailOnceWith({{"grpc-retry-pushback-ms", "300"}}), Patient());
   EXPECT_TRUE(CallUnary(run.channel).status.ok());
   EXPECT_GE(run.Gap(2), milliseconds(295));
   EXPECT_LT(run.Gap(2), milliseconds(3000));
 }
 
-TEST(Retries, APushbackOfZeroRetriesAtOnce) {  // A34
+TEST(Retries, A34_APushbackOfZeroRetriesAtOnce) {
   Retrying run(FailOnceWith({{"grpc-retry-pushback-ms", "0"}}),
                "{max_attempts: 2, budget: {ratio: 1}, min_remaining: off, "
                "backoff: {initial: 10s, max: 10s, jitter: none}}");
@@ -186,7 +186,7 @@ TEST(Retries, APushbackOfZeroRetriesAtOnce) {  // A34
   EXPECT_LT(run.Gap(2), milliseconds(5000));
 }
 
-TEST(Retries, NegativeAndUnreadablePushbackEndRetrying) {  // A36, A37
+TEST(Retries, A36_NegativeAndUnreadablePushbackEndRetrying) {  // A37
   for (const FieldList& trailers : {FieldList{{"grpc-retry-pushback-ms", "-1"}},
                                     FieldList{{"grpc-retry-pushback-ms", "xxx"}}}) {
     Retrying run(FailOnceWith(trailers), Patient());
@@ -196,7 +196,7 @@ TEST(Retries, NegativeAndUnreadablePushbackEndRetrying) {  // A36, A37
   }
 }
 
-TEST(Retries, AnAttemptTimeoutCancelsTheAttempt) {  // A30
+TEST(Retries, A30_AnAttemptTimeoutCancelsTheAttempt) {
   Retrying run(
       [](const SeenCall& call) {
         Answer answer;
@@ -209,7 +209,7 @@ TEST(Retries, AnAttemptTimeoutCancelsTheAttempt) {  // A30
   EXPECT_TRUE(run.service.WaitFor([&] { return run.service.cancelled() == 1; }));
 }
 
-TEST(Retries, TheLastAttemptTimeoutIsADeadlineExceeded) {  // A30, A68
+TEST(Retries, A30_TheLastAttemptTimeoutIsADeadlineExceeded) {  // A68
   Retrying run([](const SeenCall&) { return Answer(); }, Patient(", attempt_timeout: 100ms"));
   ByteCall call(run.channel, "/test.Echo/Sleep");
   ASSERT_TRUE(call.Start());
@@ -218,7 +218,7 @@ TEST(Retries, TheLastAttemptTimeoutIsADeadlineExceeded) {  // A30, A68
   EXPECT_EQ(run.service.calls(), 1);
 }
 
-TEST(Retries, ABackoffBeyondTheDeadlineIsNotBegun) {  // A23
+TEST(Retries, A23_ABackoffBeyondTheDeadlineIsNotBegun) {
   Retrying run(AlwaysFail(), "{backoff: {initial: 18s, max: 18s, jitter: none}}");
   const auto start = std::chrono::steady_clock::now();
   const Reply reply = CallUnary(run.channel, "x", [](grpc::ClientContext& context) {
@@ -229,7 +229,7 @@ TEST(Retries, ABackoffBeyondTheDeadlineIsNotBegun) {  // A23
   EXPECT_TRUE(run.sidecar.WaitForSum("levee_retries_refused_total", {R"(reason="deadline")"}, 1));
 }
 
-TEST(Retries, ACancellationInBackoffStartsNoAttempt) {  // A25
+TEST(Retries, A25_ACancellationInBackoffStartsNoAttempt) {
   Retrying run(AlwaysFail(), "{backoff: {initial: 60s, max: 60s, jitter: none}}");
   ByteCall call(run.channel, "/test.Echo/Unary");
   // Without a deadline the backoff is begun.
@@ -252,7 +252,7 @@ wire::v1::ErrorInfo MarkIn(const grpc::Status& status) {
   return info;
 }
 
-TEST(Marks, MaxAttemptsUsedUpKeepTheCodeAndMarkIt) {  // A62
+TEST(Marks, A62_MaxAttemptsUsedUpKeepTheCodeAndMarkIt) {
   Retrying run(AlwaysFail(), "{budget: {ratio: 100}, backoff: {initial: 1ms}}");
   const Reply reply = CallUnary(run.channel);
   EXPECT_EQ(reply.status.error_code(), StatusCode::UNAVAILABLE);
@@ -267,7 +267,7 @@ TEST(Marks, MaxAttemptsUsedUpKeepTheCodeAndMarkIt) {  // A62
   EXPECT_EQ(run.service.calls(), 3);
 }
 
-TEST(Marks, ABudgetUsedUpIsAnsweredWithTheAgreedCode) {  // A62
+TEST(Marks, A62_ABudgetUsedUpIsAnsweredWithTheAgreedCode) {
   Retrying run(AlwaysFail(), "{budget: {ratio: 0, floor: {per_second: 0}}}");
   const Reply reply = CallUnary(run.channel);
   EXPECT_EQ(reply.status.error_code(), StatusCode::RESOURCE_EXHAUSTED);
@@ -279,7 +279,7 @@ TEST(Marks, ABudgetUsedUpIsAnsweredWithTheAgreedCode) {  // A62
   EXPECT_EQ(run.service.calls(), 1);
 }
 
-TEST(Marks, AMarkThatIsReceivedIsPassedOnWithOneMoreHop) {  // A63
+TEST(Marks, A63_AMarkThatIsReceivedIsPassedOnWithOneMoreHop) {
   Retrying below(AlwaysFail(), "{budget: {ratio: 0, floor: {per_second: 0}}}");
   SidecarProcess above({.endpoints = {below.sidecar.address()},
                         .retry = "{codes: [UNAVAILABLE, RESOURCE_EXHAUSTED]}"});
@@ -290,7 +290,7 @@ TEST(Marks, AMarkThatIsReceivedIsPassedOnWithOneMoreHop) {  // A63
   EXPECT_EQ(below.service.calls(), 1);
 }
 
-TEST(Marks, AnEndpointThatAsksNotToBeRetriedIsNotAskedAgain) {  // A63
+TEST(Marks, A63_AnEndpointThatAsksNotToBeRetriedIsNotAskedAgain) {
   const auto overloaded = [](const SeenCall&) {
     Answer answer;
     answer.status = grpc::Status(StatusCode::UNAVAILABLE, "busy");

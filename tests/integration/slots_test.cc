@@ -51,7 +51,7 @@ TEST(Slots, AnUpstreamThatSendsEveryConnectionAwayIsNotDialledWithoutPause) {
   EXPECT_LE(upstream.connections(), 5);
 }
 
-TEST(Slots, TheTimeSpentWaitingForAConnectionIsNotGivenToTheUpstream) {  // A22
+TEST(Slots, A22_TheTimeSpentWaitingForAConnectionIsNotGivenToTheUpstream) {
   std::string timeout;
   RawUpstream upstream([&](UpstreamPeer& peer) {
     if (peer.number() > 1) return peer.ReadToEnd();

@@ -60,7 +60,7 @@ TEST(Wire, AnyGrpcContentTypeIsForwarded) {
   }
 }
 
-TEST(Wire, AnAttemptCarriesTheRemainingTime) {  // A22
+TEST(Wire, A22_AnAttemptCarriesTheRemainingTime) {
   Wire wire(ForEach([](UpstreamPeer& peer, const RawRequest& request) {
     peer.AnswerTrailersOnly(request.stream, 0, {{"told", Values(request.head, "grpc-timeout")}});
   }));

@@ -8,6 +8,7 @@
 #include "wire/overload_mark.h"
 #include "wire/percent_encoding.h"
 #include "wire/pushback.h"
+#include "wire/retry_advice.h"
 
 namespace levee {
 namespace {
@@ -25,14 +26,18 @@ SimHost::SimHost(SimSidecar& sidecar, OnFinish on_finish)
 
 SimClock& SimHost::clock() { return sidecar_.clock(); }
 
-void SimHost::Start(const RequestFacts& facts) { call_->Start(facts, clock().now()); }
+void SimHost::Start(RequestFacts facts) {
+  rate_keys_.resize(sidecar_.policy.rate_limits.size());
+  facts.rate_keys = rate_keys_;
+  call_->Start(facts, clock().now());
+}
 
 void SimHost::Send(std::string_view bytes, bool end) {
   if (finished()) return;
   caller_.sent.append(bytes);
   const Chunk chunk = ToChunk(bytes);
   if (committed_ == 0) {
-    call_->OnRequest(chunk, end);
+    call_->OnRequest(chunk, end, clock().now());
   } else {
     At(committed_).queue.push_back({chunk, end});
     Forward(committed_);
@@ -48,18 +53,20 @@ void SimHost::DrainTimeout() {
 }
 
 AttemptId SimHost::StartAttempt(const AttemptStart& start) {
-  LEVEE_CHECK(!finished() && active_ == 0 && committed_ == 0);
+  LEVEE_CHECK(!finished() && committed_ == 0);
+  LEVEE_CHECK(active_.empty() || sidecar_.policy.hedge.has_value());
   LEVEE_CHECK(start.timeout > absl::ZeroDuration());
   const auto id = static_cast<AttemptId>(streams_.size()) + 1;
   Stream& stream = streams_.emplace_back();
-  stream.place = sidecar_.Pick(start.avoid);
+  std::vector<int64_t> avoid(start.avoid.begin(), start.avoid.end());
+  for (const AttemptId running : active_) avoid.push_back(At(running).endpoint);
+  stream.place = sidecar_.Pick(avoid);
   stream.endpoint = stream.place.endpoint;
   stream.start = clock().elapsed();
   stream.previous_attempts = start.previous_attempts;
   stream.timeout = start.timeout;
   stream.avoid.assign(start.avoid.begin(), start.avoid.end());
-  active_ = id;
-  last_trailers_.Clear();
+  active_.insert(id);
   sidecar_.CountAttempt();
   if (stream.endpoint < 0) {
     Play(id, Answer().CannotConnect(absl::ZeroDuration()));
@@ -78,7 +85,7 @@ void SimHost::Play(AttemptId id, const Answer& answer) {
 
 void SimHost::SendRequest(AttemptId id, const Chunk& chunk, bool end) {
   Stream& stream = At(id);
-  LEVEE_CHECK(id == active_ && !stream.over() && !stream.end_queued);
+  LEVEE_CHECK(active_.contains(id) && !stream.over() && !stream.end_queued);
   LEVEE_CHECK(committed_ == 0);
   stream.end_queued = end;
   stream.queue.push_back({chunk, end});
@@ -105,15 +112,16 @@ void SimHost::Forward(AttemptId id) {
 
 AttemptPlace SimHost::CancelAttempt(AttemptId id) {
   Stream& stream = At(id);
-  LEVEE_CHECK(id == active_ && !stream.over());
+  LEVEE_CHECK(active_.contains(id) && !stream.over());
   stream.cancelled_at = clock().elapsed();
-  active_ = 0;
+  active_.erase(id);
   if (stream.on_cancel) stream.on_cancel();
   return stream.place;
 }
 
 void SimHost::Commit(AttemptId id) {
-  LEVEE_CHECK(committed_ == 0 && id == attempts() && !At(id).cancelled_at);
+  LEVEE_CHECK(committed_ == 0 && !At(id).cancelled_at);
+  for (const AttemptId running : active_) LEVEE_CHECK(running == id);
   committed_ = id;
   if (At(id).has_head) ForwardHead();
   Forward(id);
@@ -138,7 +146,7 @@ void SimHost::Deliver(AttemptId id, const Answer::Step& step) {
       if (committed_ == id) ForwardHead();
       return;
     case Answer::Step::Kind::kMessage:
-      if (committed_ != id) call_->OnMessage(id);
+      if (committed_ != id) call_->OnMessage(id, clock().now());
       LEVEE_CHECK(stream.has_head && committed_ == id);
       caller_.body.append(step.bytes);
       return;
@@ -155,13 +163,15 @@ void SimHost::Deliver(AttemptId id, const Answer::Step& step) {
 void SimHost::EndAttempt(AttemptId id, const Answer::Step& step) {
   Stream& stream = At(id);
   stream.ended_at = clock().elapsed();
-  active_ = 0;
+  active_.erase(id);
+  last_ended_ = id;
   last_trailers_.Clear();
   for (const auto& [name, value] : step.trailers) last_trailers_.Add(name, value);
   AttemptOutcome outcome = step.outcome;
   outcome.place = stream.place;
   outcome.pushback = ParsePushback(last_trailers_);
   if (outcome.code != StatusCode::kOk) {
+    outcome.advice = ParseRetryAdvice(last_trailers_, absl::UnixEpoch());
     outcome.mark = FindOverloadMark(last_trailers_, sidecar_.overload.honor);
   }
   if (outcome.kind == AttemptOutcome::Kind::kUnsent) sidecar_.UncountAttempt();
@@ -169,15 +179,17 @@ void SimHost::EndAttempt(AttemptId id, const Answer::Step& step) {
 }
 
 void SimHost::Finish(const FinalStatus& status, const CallRecord& record) {
-  LEVEE_CHECK(!finished() && active_ == 0);
+  LEVEE_CHECK(!finished() && active_.empty());
   caller_.finished_at = clock().elapsed();
   caller_.code = status.code;
   Metadata& trailers = caller_.trailers;
+  if (status.attempt != last_ended_) last_trailers_.Clear();
   if (status.forward_trailers || status.marked != nullptr) trailers.Swap(last_trailers_);
   if (status.marked != nullptr) ApplyOverloadMark(*status.marked, trailers);
   if (!trailers.Has("grpc-status")) {
     trailers.Add("grpc-status", std::to_string(static_cast<int>(status.code)));
     trailers.Add("grpc-message", PercentEncode(status.message));
+    caller_.pushback = status.pushback;
   }
   caller_.message = PercentDecode(trailers.Get("grpc-message"));
   record_ = record;

@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,7 @@ struct SimCaller {
   std::optional<absl::Duration> finished_at;
   StatusCode code = StatusCode::kUnknown;
   std::string message;
+  std::optional<absl::Duration> pushback;  // of a local reply
   Metadata trailers;
 
   std::string sent;     // by the caller
@@ -62,7 +64,8 @@ class SimHost : public CallHost {
   SimHost& operator=(const SimHost&) = delete;
 
   // The caller's side. What it does after its call has ended is dropped.
-  void Start(const RequestFacts& facts);
+  // Its keys are empty: all calls share the buckets of a rate limit.
+  void Start(RequestFacts facts);
   void Send(std::string_view bytes, bool end = false);
   void HalfClose() { Send("", true); }
   // Its stream was reset, or its connection lost.
@@ -121,9 +124,11 @@ class SimHost : public CallHost {
   const OnFinish on_finish_;
   std::optional<Call> call_;  // until the end of the turn in which it finishes
   std::deque<Stream> streams_;
-  AttemptId active_ = 0;     // 0: none
-  AttemptId committed_ = 0;  // 0: none
-  Metadata last_trailers_;   // of the last attempt, if it has ended
+  std::set<AttemptId> active_;
+  AttemptId committed_ = 0;   // 0: none
+  AttemptId last_ended_ = 0;  // and was not cancelled
+  Metadata last_trailers_;    // its trailers
+  std::vector<std::string> rate_keys_;
   SimCaller caller_;
   CallRecord record_;
   Instant timer_ = Instant::Infinite();

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "policy/hedging.h"
+
 namespace levee {
 
 SimSidecar::SimSidecar(SimClock& clock, const CallPolicy& call_policy, uint64_t seed)
@@ -43,15 +45,28 @@ ReplayLease& SimSidecar::replay() {
 }
 
 CallParts SimSidecar::Parts(CallHost& host) {
+  if (limiters_.empty()) {
+    for (const RateLimitPolicy& limit : policy.rate_limits) {
+      limiters_.push_back(std::make_unique<RateLimiter>(limit));
+      limits_.push_back(limiters_.back().get());
+    }
+  }
+  const bool repeatable = idempotent || policy.idempotency == IdempotencyMode::kAlways;
+  const bool hedge = policy.hedge.has_value() && repeatable;
+  if (hedge && !hedged_.has_value()) hedged_ = RetryPolicyOfHedging(policy);
   return {.host = host,
-          .policy = policy,
+          .policy = hedge ? *hedged_ : policy,
           .overload = overload,
           .budget = budget(),
+          .latency = latency_,
           .worker = 0,
           .random = random_,
           .replay = replay(),
           .upstream = name,
-          .endpoints = static_cast<int>(endpoints_.size())};
+          .endpoints = static_cast<int>(endpoints_.size()),
+          .idempotent = repeatable,
+          .hedge = hedge ? &*policy.hedge : nullptr,
+          .rate_limits = limits_};
 }
 
 AttemptPlace SimSidecar::Pick(std::span<const int64_t> avoid) {

@@ -13,6 +13,8 @@
 
 #include "base/random.h"
 #include "call/replay_memory.h"
+#include "policy/latency_estimate.h"
+#include "policy/rate_limiter.h"
 #include "policy/retry_budget.h"
 #include "policy/retry_policy.h"
 #include "sim_host/answer.h"
@@ -36,6 +38,7 @@ class SimSidecar {
   // To be changed before the first call only.
   CallPolicy policy;
   OverloadPolicy overload;
+  bool idempotent = false;  // every method is
   std::string name = "cart";
   int64_t replay_bytes = 16 << 20;
 
@@ -52,6 +55,7 @@ class SimSidecar {
   SimClock& clock() { return clock_; }
   RetryBudget& budget();
   ReplayLease& replay();
+  LatencyEstimate& latency() { return latency_; }
   const std::deque<SimHost>& calls() const { return calls_; }
   // Attempts started, those that never left excluded.
   int64_t attempts() const { return attempts_; }
@@ -74,6 +78,10 @@ class SimSidecar {
   Random picks_;   // of endpoints: apart, so that a test's draws do not depend on them
   std::vector<Endpoint> endpoints_;
   std::unique_ptr<RetryBudget> budget_;
+  std::optional<CallPolicy> hedged_;
+  LatencyEstimate latency_;
+  std::vector<std::unique_ptr<RateLimiter>> limiters_;
+  std::vector<RateLimiter*> limits_;
   std::unique_ptr<ReplayMemory> memory_;
   std::unique_ptr<ReplayLease> lease_;
   std::deque<SimHost> calls_;

@@ -138,7 +138,7 @@ TEST_F(MetricsContractTest, LabelsTakeTheValuesOfTheContract) {
   EXPECT_THAT(
       LabelValues("levee_limit_hits_total", "limit"),
       ElementsAre("replay_bytes", "streams_per_connection", "metadata_bytes", "metadata_fields",
-                  "method_labels", "destinations", "pending_attempts", "routes_cached"));
+                  "method_labels", "destinations", "pending_attempts", "routes_cached", "max_keys"));
   EXPECT_THAT(
       LabelValues("levee_downstream_rejects_total", "reason"),
       ElementsAre("protocol_error", "not_http2", "not_grpc", "metadata", "loop", "no_route"));

@@ -193,6 +193,33 @@ TEST_F(RecordCallTest, FullReplayMemoryCountsAsALimitThatWasHit) {
   EXPECT_EQ(worker_.limit_hits[Limit::kReplayBytes].Read(), 1u);
 }
 
+TEST_F(RecordCallTest, AKeyWithoutABucketCountsAsALimitThatWasHit) {
+  CallRecord record = CallFrom(0, 1, StatusCode::kOk);
+  Record(record);
+  EXPECT_EQ(worker_.limit_hits[Limit::kMaxKeys].Read(), 0u);
+  record.rate_limit.shared_bucket = true;
+  Record(record);
+  EXPECT_EQ(worker_.limit_hits[Limit::kMaxKeys].Read(), 1u);
+}
+
+TEST(RecordRateLimits, ACallThatPassedCountsForEveryLimit) {
+  RateLimitSeries first, second;
+  RateLimitSeries* const limits[] = {&first, &second};
+  RecordRateLimits(limits, {});
+  RecordRateLimits(limits, {.delayed_by = 1});
+  EXPECT_EQ(first.admitted.Read(), 2u);
+  EXPECT_EQ(second.admitted.Read(), 1u);
+  EXPECT_EQ(second.delayed.Read(), 1u);
+}
+
+TEST(RecordRateLimits, ACallThatWasRefusedCountsOnlyForTheLimitThatRefusedIt) {
+  RateLimitSeries first, second;
+  RateLimitSeries* const limits[] = {&first, &second};
+  RecordRateLimits(limits, {.refused_by = 1});
+  EXPECT_EQ(first.admitted.Read() + first.delayed.Read() + first.rejected.Read(), 0u);
+  EXPECT_EQ(second.rejected.Read(), 1u);
+}
+
 TEST_F(RecordCallTest, AnAttemptWithoutAnEndCountsWithNoDuration) {
   CallRecord record = CallFrom(50, 60, StatusCode::kCancelled);
   record.attempts.push_back({.start = At(50)});

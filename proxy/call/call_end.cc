@@ -1,0 +1,208 @@
+// What follows a failed attempt, and how a call ends.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "call/call.h"
+
+namespace levee {
+namespace {
+
+// An attempt that never left costs nothing, so something must end a row of them: after this many
+// the failure counts as `connect`.
+constexpr int kMaxUnsentAttempts = 5;
+
+}  // namespace
+
+RetryFacts Call::Facts(Instant now) {
+  const RetryPolicy& retry = parts_.policy.retry;
+  RetryFacts facts;
+  facts.attempts = attempts_;
+  facts.committed = answered_;
+  facts.transparent_used = transparent_used_;
+  facts.replayable = replayable_;
+  facts.idempotent = parts_.idempotent;
+  facts.deadline = deadline_;
+  facts.first_start = record_.attempts.front().start;
+  if (retry.min_remaining && !deadline_.is_infinite()) {
+    facts.expected = parts_.latency.Quantile(0.5, now).value_or(absl::ZeroDuration());
+  }
+  return facts;
+}
+
+void Call::RememberEndpoint(const AttemptOutcome& outcome) {
+  const int64_t endpoint = outcome.place.endpoint;
+  if (endpoint < 0) return;
+  const auto end = failed_endpoints_.end();
+  if (std::find(failed_endpoints_.begin(), end, endpoint) == end) {
+    failed_endpoints_.push_back(endpoint);
+  }
+  if (outcome.mark.has_value() && outcome.mark->scope == OverloadScope::kEndpoint) {
+    forbidden_endpoints_.push_back(endpoint);
+  }
+}
+
+void Call::HandleFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, Instant now) {
+  if (outcome.kind == AttemptOutcome::Kind::kUnsent && ++unsent_ > kMaxUnsentAttempts) {
+    outcome.kind = AttemptOutcome::Kind::kConnect;
+  }
+  // An upstream that has begun to answer has processed something, whatever its error code says.
+  if (outcome.kind == AttemptOutcome::Kind::kRefused && attempt.has_head) {
+    outcome.kind = AttemptOutcome::Kind::kReset;
+  }
+  RememberEndpoint(outcome);
+  // What never left was no attempt: if it is sent again, it leaves no record and costs nothing.
+  const bool unsent = outcome.kind == AttemptOutcome::Kind::kUnsent;
+  if (!unsent) RecordAttemptEnd(attempt, outcome, now);
+  RetryFacts facts = Facts(now);
+  // One that is to start is the next attempt; a second one would be one too many at a time.
+  if (next_.has_value()) facts.attempts = parts_.policy.retry.max_attempts;
+  const RetryDecision decision = DecideRetry(parts_.policy, outcome, facts, now, parts_.random,
+                                             backoff_, parts_.budget, parts_.worker);
+  if (decision.action == RetryDecision::Action::kRetry) {
+    transparent_used_ = transparent_used_ || (decision.transparent && !unsent);
+    NextAttempt next = {.trigger = decision.trigger,
+                        .after = outcome.code,
+                        .delay = decision.delay,
+                        .backed_off = decision.backed_off,
+                        .transparent = decision.transparent,
+                        .charged = true};
+    if (unsent) next = {.charged = attempt.charged, .record = attempt.record};
+    ScheduleRetry(next, now);
+    return;
+  }
+  if (unsent) RecordAttemptEnd(attempt, outcome, now);
+  const bool refused = decision.action == RetryDecision::Action::kRefused;
+  if (refused && WaitForOthers(decision.reason)) return;
+  EndExhausted(attempt.id, outcome, refused ? std::optional(decision.reason) : std::nullopt, now);
+}
+
+void Call::ScheduleRetry(const NextAttempt& next, Instant now) {
+  if (next.delay <= absl::ZeroDuration()) {
+    StartAttempt(next, now);
+    return;
+  }
+  // The server's wait (or the backoff) holds for hedges as well.
+  hedge_at_ = Instant::Infinite();
+  next_ = next;
+  next_at_ = now + next.delay;
+  ArmTimer();
+}
+
+void Call::CancelRetry() {
+  next_.reset();
+  next_at_ = hedge_at_ = Instant::Infinite();
+}
+
+// Whether the call goes on although this attempt is not followed by another: it is hedged.
+bool Call::WaitForOthers(RefusalReason reason) {
+  const bool stopped = reason == RefusalReason::kPushback || reason == RefusalReason::kOverloadMark;
+  if (stopped) CancelRetry();
+  if (active_.empty() && !next_.has_value()) return false;
+  record_.refused = reason;
+  if (!next_.has_value()) hedge_at_ = Instant::Infinite();
+  ArmTimer();
+  return true;
+}
+
+void Call::OnAttemptTimeout(const ActiveAttempt& late, Instant now) {
+  const ActiveAttempt attempt = late;
+  AttemptOutcome outcome;
+  outcome.place = Abandon(attempt.id, StatusCode::kDeadlineExceeded, now);
+  if (outcome.place.endpoint >= 0) {
+    outcome.kind = AttemptOutcome::Kind::kTimeout;
+    outcome.code = StatusCode::kDeadlineExceeded;
+    outcome.message = "attempt_timeout passed";
+  } else {
+    // It was still waiting for a connection, so nothing can have been processed.
+    outcome.kind = AttemptOutcome::Kind::kConnect;
+    outcome.code = StatusCode::kUnavailable;
+    outcome.message = "attempt_timeout passed before a connection was ready";
+  }
+  HandleFailure(attempt, std::move(outcome), now);
+}
+
+void Call::OnDrainTimeout(Instant now) {
+  if (finished_) return;
+  if (active_.empty()) record_.refused = RefusalReason::kDraining;
+  EndLocally(StatusCode::kUnavailable, "the sidecar is shutting down", now);
+}
+
+void Call::EndAtDeadline(Instant now) {
+  for (const ActiveAttempt& attempt : active_) {
+    // An upstream that lets calls run into their deadline is no healthier than one that fails.
+    parts_.budget.RecordEnd(false, attempt.charged);
+  }
+  AbandonOthers(/*kept=*/0, StatusCode::kDeadlineExceeded, now);
+  EndLocally(StatusCode::kDeadlineExceeded,
+             absl::StrCat("deadline exceeded after ", attempts_,
+                          attempts_ == 1 ? " attempt" : " attempts"),
+             now);
+}
+
+void Call::EndExhausted(AttemptId id, const AttemptOutcome& outcome,
+                        std::optional<RefusalReason> reason, Instant now) {
+  record_.refused = reason;
+  // A `connect` failure says that no endpoint of all could be reached.
+  const int failed_endpoints = outcome.kind == AttemptOutcome::Kind::kConnect
+                                   ? parts_.endpoints
+                                   : static_cast<int>(failed_endpoints_.size());
+  // A policy that only observes leaves callers what they would get without it.
+  const ExhaustedMode mode = Observes() ? ExhaustedMode::kKeep : parts_.policy.retry.exhausted;
+  const FinalAnswer answer = AnswerWhenExhausted(mode, parts_.overload, outcome, reason,
+                                                 {.attempts = attempts_,
+                                                  .failed_endpoints = std::max(1, failed_endpoints),
+                                                  .endpoints = parts_.endpoints,
+                                                  .upstream = std::string(parts_.upstream)});
+  if (answer.marked) {
+    EndMarked(id,
+              {.code = answer.code,
+               .message = answer.message,
+               .original_code = outcome.code,
+               .attempts = attempts_,
+               .mark = answer.mark},
+              now);
+  } else if (outcome.kind == AttemptOutcome::Kind::kStatus) {
+    EndForwarding(id, outcome.code, now);
+  } else {
+    EndLocally(outcome.code, outcome.message, now);
+  }
+}
+
+void Call::EndRateLimited(const RateAdmission& admission, Instant now) {
+  const RateLimitPolicy& limit =
+      parts_.rate_limits[static_cast<size_t>(admission.refused_by)]->policy();
+  Finish({.code = StatusCode::kResourceExhausted,
+          .message = absl::StrCat("rate limit \"", limit.name, "\" of policy \"",
+                                  parts_.policy.name, "\" reached"),
+          .pushback = admission.wait},
+         now);
+}
+
+void Call::EndMarked(AttemptId id, const MarkedStatus& marked, Instant now) {
+  record_.mark_sent = marked.mark.scope;
+  Finish({.code = marked.code, .attempt = id, .message = marked.message, .marked = &marked}, now);
+}
+
+void Call::EndForwarding(AttemptId id, StatusCode code, Instant now) {
+  CommitToAnswer(id, now);
+  Finish({.code = code, .attempt = id, .forward_trailers = true}, now);
+}
+
+void Call::EndLocally(StatusCode code, std::string message, Instant now) {
+  Finish({.code = code, .message = std::move(message)}, now);
+}
+
+void Call::Finish(const FinalStatus& status, Instant now) {
+  LEVEE_CHECK(!finished_);
+  finished_ = true;
+  AbandonOthers(/*kept=*/0, StatusCode::kCancelled, now);
+  buffer_.Clear();
+  record_.end = now;
+  record_.code = status.code;
+  parts_.host.SetTimer(Instant::Infinite());
+  parts_.host.Finish(status, record_);
+}
+
+}  // namespace levee
