@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "config/positions.h"
 #include "config/snapshot.h"
@@ -9,8 +10,12 @@
 
 namespace levee {
 
+// What LoadDescriptorSets has read, one per upstream.
+using MethodsOfUpstreams = std::vector<std::shared_ptr<const DescribedMethods>>;
+
 // `config` is complete and without fault: FieldChecker and Validate have passed it. `positions`
 // goes into messages about addresses.
-std::shared_ptr<const Snapshot> Build(const config::v1::Config& config, const Positions& positions);
+std::shared_ptr<const Snapshot> Build(const config::v1::Config& config, const Positions& positions,
+                                      const MethodsOfUpstreams& methods);
 
 }  // namespace levee

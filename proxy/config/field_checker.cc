@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "config/schema.h"
+#include "config/siblings.h"
 #include "config/values.h"
 #include "config/yaml_reader.h"
 #include "google/protobuf/text_format.h"
@@ -67,8 +68,11 @@ std::string Supported(const FieldRule& rule) {
 
 void FieldChecker::CheckMessage(const std::string& path, Message& message) {
   const google::protobuf::Descriptor& type = *message.GetDescriptor();
+  const Siblings siblings(path, positions_, message);
+  siblings.Check(faults_);
   for (int i = 0; i < type.field_count(); ++i) {
     const FieldDescriptor& field = *type.field(i);
+    if (siblings.IsMoot(field)) continue;
     const bool plain = &field == PlainValueOf(type);
     const std::string& name = field.name();
     // A plain value stands in place of its message, also in paths.
@@ -100,9 +104,11 @@ bool FieldChecker::Complete(const std::string& path, const Field& field, Message
     faults_.Add(positions_.Find(path), "is missing; it must be given");
   }
   if (given) return false;  // `[]`, or a message that is `none`.
-  ReadDefault(field, message);
-  if (IsMessage(field) && !field.is_repeated() && rule.default_().empty()) {
+  const bool single_message = IsMessage(field) && !field.is_repeated();
+  if (single_message && rule.default_().empty()) {
     message.GetReflection()->MutableMessage(&message, &field);
+  } else if (!single_message || rule.default_() != "none") {
+    ReadDefault(field, message);
   }
   return Size(field, message) > 0;
 }
@@ -160,7 +166,8 @@ void FieldChecker::CheckValues(const std::string& path, const Field& field, Mess
 void FieldChecker::CheckText(const std::string& path, const Field& field, std::string& text) {
   const FieldRule& rule = RuleOf(field);
   if (rule.none() && text == "none") return;
-  const bool has_unit = rule.kind() == FieldRule::DURATION || rule.kind() == FieldRule::SIZE;
+  const bool has_unit = rule.kind() == FieldRule::DURATION || rule.kind() == FieldRule::SIZE ||
+                        rule.kind() == FieldRule::DURATION_OR_PERCENTILE;
   if (has_unit && text == "none") {
     faults_.Add(positions_.Find(path), "cannot be switched off with none; give it a value");
     return;

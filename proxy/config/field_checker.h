@@ -12,8 +12,8 @@ namespace levee {
 
 // Completes and checks a message of the configuration, field by field: gives every field that is
 // not given its default, brings texts into their canonical spelling, and reports what is missing,
-// malformed, out of bounds, given twice, or not supported yet. Knows no field by name; what fields
-// have to do with each other is validate.h's.
+// malformed, out of bounds, given twice, excluded by another field, or not supported yet. Knows no
+// field by name; what else fields have to do with each other is validate.h's.
 class FieldChecker {
  public:
   FieldChecker(const Positions& positions, FaultList& faults)

@@ -1,16 +1,15 @@
 #include "config/load.h"
 
-#include <cerrno>
-#include <fstream>
-#include <system_error>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "config/build.h"
+#include "config/descriptor_set.h"
 #include "config/field_checker.h"
 #include "config/merge.h"
 #include "config/positions.h"
+#include "config/read_file.h"
 #include "config/validate.h"
 #include "config/yaml_reader.h"
 
@@ -18,22 +17,13 @@ namespace levee {
 namespace {
 
 // The file's content, nullopt with a fault if it cannot be had.
-std::optional<std::string> ReadFile(const std::string& name, FaultList& faults) {
-  errno = 0;
-  std::ifstream file(name, std::ios::binary);
-  std::string text(kMaxConfigFileBytes + 1, '\0');
-  if (file) file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad() || (!file && !file.eof())) {
-    faults.Add({name, 0, 0, ""},
-               absl::StrCat("cannot be read: ", std::generic_category().message(errno)));
-    return std::nullopt;
-  }
-  text.resize(static_cast<size_t>(file.gcount()));
-  if (text.size() > kMaxConfigFileBytes) {
-    faults.Add({name, 0, 0, ""}, "is larger than 1 MiB; split it into several files");
-    return std::nullopt;
-  }
-  return text;
+std::optional<std::string> ReadConfigFile(const std::string& name, FaultList& faults) {
+  absl::StatusOr<std::string> text = ReadFile(name, kMaxConfigFileBytes);
+  if (text.ok()) return *std::move(text);
+  faults.Add({name, 0, 0, ""}, absl::IsOutOfRange(text.status())
+                                   ? "is larger than 1 MiB; split it into several files"
+                                   : absl::StrCat("cannot be read: ", text.status().message()));
+  return std::nullopt;
 }
 
 // `--to`: one upstream and one route instead of those of the files.
@@ -62,6 +52,14 @@ void KeepDefaultPolicy(ReadConfig& read) {
   read.config.add_policies()->set_name("default");
 }
 
+// Calls that are hedged are not retried, so the default of retry.max_attempts would contradict.
+void RetryNothingWhereHedged(ReadConfig& read) {
+  for (config::v1::Policy& policy : *read.config.mutable_policies()) {
+    if (!policy.has_hedge() || policy.retry().has_max_attempts()) continue;
+    policy.mutable_retry()->set_max_attempts(1);
+  }
+}
+
 CheckedConfig Check(const std::vector<ConfigText>& texts, const std::optional<std::string>& to,
                     FaultList faults) {
   std::vector<std::string> names;
@@ -77,10 +75,12 @@ CheckedConfig Check(const std::vector<ConfigText>& texts, const std::optional<st
   if (!complete) return {nullptr, faults.Sorted(names)};
   if (to.has_value()) SendEverythingTo(*to, merged);
   KeepDefaultPolicy(merged);
+  RetryNothingWhereHedged(merged);
   FieldChecker(merged.positions, faults).CheckMessage("", merged.config);
   Validate(merged.config, merged.positions, faults);
+  const auto methods = LoadDescriptorSets(merged.config, merged.positions, faults);
   if (!faults.empty()) return {nullptr, faults.Sorted(names)};
-  return {Build(merged.config, merged.positions), {}};
+  return {Build(merged.config, merged.positions, methods), {}};
 }
 
 absl::StatusOr<std::shared_ptr<const Snapshot>> ToStatus(CheckedConfig checked) {
@@ -96,7 +96,7 @@ CheckedConfig CheckConfig(const ConfigInput& input) {
   FaultList faults;
   std::vector<ConfigText> texts;
   for (const std::string& name : input.files) {
-    std::optional<std::string> text = ReadFile(name, faults);
+    std::optional<std::string> text = ReadConfigFile(name, faults);
     if (text.has_value()) texts.push_back({name, *std::move(text)});
   }
   return Check(texts, input.to, std::move(faults));

@@ -1,5 +1,7 @@
 #include "config/schema.h"
 
+#include <algorithm>
+
 #include "absl/strings/ascii.h"
 
 namespace levee {
@@ -39,7 +41,11 @@ std::string WordOf(const EnumValueDescriptor& value) {
   // "AppRetries" is the prefix "APP_RETRIES_".
   size_t prefix = 0;
   for (const char c : value.type()->name()) prefix += absl::ascii_isupper(c) ? 2 : 1;
-  return absl::AsciiStrToLower(value.name().substr(prefix));
+  std::string word = absl::AsciiStrToLower(value.name().substr(prefix));
+  if (value.type()->options().GetExtension(config::v1::hyphens)) {
+    std::replace(word.begin(), word.end(), '_', '-');
+  }
+  return word;
 }
 
 std::vector<std::string> WordsOf(const EnumDescriptor& type) {

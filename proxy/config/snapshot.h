@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,12 +37,19 @@ struct EndpointSpec {
   uint16_t port = 0;
 };
 
+// The methods of an upstream's descriptor set, as paths: "/pkg.Service/Method".
+struct DescribedMethods {
+  std::set<std::string, std::less<>> all;
+  std::set<std::string, std::less<>> idempotent;  // NO_SIDE_EFFECTS or IDEMPOTENT
+};
+
 // `reconnect`: full jitter over initial x multiplier^n up to max, unless said otherwise.
 struct UpstreamSpec {
   std::string name;
   std::vector<EndpointSpec> endpoints;  // one kAuthority, or any number of kAddress
   absl::Duration connect_timeout = absl::Seconds(1);
   BackoffPolicy reconnect;
+  std::shared_ptr<const DescribedMethods> methods;  // nullptr: no descriptor set
   bool by_authority() const {
     return !endpoints.empty() && endpoints[0].kind == EndpointSpec::Kind::kAuthority;
   }
@@ -66,7 +75,7 @@ struct Snapshot {
   OverloadPolicy overload;
   Limits limits;
   absl::Duration drain_timeout = absl::Seconds(20);
-  std::string sha256;  // hex, of the effective configuration
+  std::string sha256;  // hex, of the effective configuration and the methods of descriptor sets
 };
 
 }  // namespace levee

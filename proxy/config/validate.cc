@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "config/addresses.h"
 #include "config/suggest.h"
-#include "config/values.h"
+#include "config/validate_policy.h"
 
 namespace levee {
 namespace {
@@ -40,8 +40,6 @@ class Validator {
   void CheckAddress(const std::string& path, const std::string& text);
   void CheckEndpoints(const std::string& path, const v1::Upstream& upstream);
   void CheckReference(const std::string& path, const std::string& name, const Names& known);
-  template <typename Message>
-  void CheckMax(const std::string& path, const Message& backoff);
 
   const v1::Config& config_;
   const Positions& positions_;
@@ -78,7 +76,7 @@ void Validator::CheckUpstreams() {
       Add(path + ".name", "\"none\" is what metrics call a call without upstream; choose another");
     }
     CheckEndpoints(path + ".endpoints", upstream);
-    CheckMax(path + ".reconnect", upstream.reconnect());
+    ValidateReconnect(path + ".reconnect", upstream.reconnect(), positions_, faults_);
   }
 }
 
@@ -88,23 +86,6 @@ void Validator::CheckEndpoints(const std::string& path, const v1::Upstream& upst
     Add(absl::StrCat(path, "[", i, "]"),
         "\"authority:\" stands beside other endpoints; it must be the only one");
     return;
-  }
-}
-
-// `backoff`: a Backoff or a Reconnect.
-template <typename Message>
-void Validator::CheckMax(const std::string& path, const Message& backoff) {
-  const absl::StatusOr<absl::Duration> initial = ParseDuration(backoff.initial());
-  const absl::StatusOr<absl::Duration> max = ParseDuration(backoff.max());
-  if (!initial.ok() || !max.ok() || *max >= *initial || *max <= absl::ZeroDuration()) return;
-  const bool max_given = positions_.Has(path + ".max");
-  const std::string max_text = max_given ? backoff.max() : backoff.max() + " (the default)";
-  if (max_given) {
-    Add(path + ".max", absl::StrCat(max_text, " is below initial, ", backoff.initial(),
-                                    "; it must be at least that"));
-  } else {
-    Add(path + ".initial",
-        absl::StrCat(backoff.initial(), " is above max, ", max_text, "; it must be at most that"));
   }
 }
 
@@ -143,7 +124,7 @@ void Validator::CheckRoutes() {
 
 void Validator::CheckPolicies() {
   for (int i = 0; i < config_.policies_size(); ++i) {
-    CheckMax(Element("policies", i) + ".retry.backoff", config_.policies(i).retry().backoff());
+    ValidatePolicy(Element("policies", i), config_.policies(i), positions_, faults_);
   }
 }
 

@@ -9,8 +9,11 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "config/addresses.h"
 #include "config/fault.h"
+#include "config/header_names.h"
+#include "config/rate_limit_text.h"
 #include "config/suggest.h"
 
 namespace levee {
@@ -57,18 +60,6 @@ absl::StatusOr<ParsedText> ParseHttpStatus(const std::string& text) {
   return ParsedText{text};
 }
 
-absl::StatusOr<ParsedText> ParseRate(const std::string& text) {
-  const size_t slash = text.find('/');
-  const std::string unit = slash == std::string::npos ? "" : text.substr(slash + 1);
-  const double seconds = unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
-  double count;
-  if (seconds == 0 || !absl::SimpleAtod(text.substr(0, slash), &count) || !std::isfinite(count) ||
-      count <= 0) {
-    return Wrong(text, "is no rate; say 100/s, 100/m or 100/h");
-  }
-  return ParsedText{text, count / seconds};
-}
-
 // What can be in a header's value (RFC 9110, section 5.5); spaces are in neither pseudo-header.
 bool IsVisibleAscii(const std::string& text) {
   return std::all_of(text.begin(), text.end(), absl::ascii_isgraph);
@@ -109,6 +100,30 @@ absl::StatusOr<ParsedText> FromSize(const absl::StatusOr<int64_t>& bytes) {
 absl::StatusOr<ParsedText> FromCode(const absl::StatusOr<StatusCode>& code) {
   if (!code.ok()) return code.status();
   return ParsedText{std::string(StatusCodeName(*code))};
+}
+
+absl::StatusOr<ParsedText> FromRate(const absl::StatusOr<Rate>& rate) {
+  if (!rate.ok()) return rate.status();
+  return ParsedText{FormatRate(*rate), rate->per_second()};
+}
+
+absl::StatusOr<ParsedText> FromKey(const absl::StatusOr<RateLimitKey>& key) {
+  if (!key.ok()) return key.status();
+  return ParsedText{FormatRateLimitKey(*key)};
+}
+
+absl::StatusOr<ParsedText> FromHeader(absl::StatusOr<std::string> name) {
+  if (!name.ok()) return name.status();
+  return ParsedText{*std::move(name)};
+}
+
+absl::StatusOr<ParsedText> ParseDurationOrPercentile(const std::string& text) {
+  if (text.empty() || absl::ascii_tolower(static_cast<unsigned char>(text[0])) != 'p') {
+    return FromDuration(ParseDuration(text));
+  }
+  const absl::StatusOr<double> quantile = ParsePercentile(text);
+  if (!quantile.ok()) return quantile.status();
+  return ParsedText{absl::StrFormat("p%.3g", *quantile * 100)};
 }
 
 absl::StatusOr<ParsedText> AsItIs(const std::string& text, const absl::Status& status) {
@@ -159,6 +174,21 @@ absl::StatusOr<StatusCode> ParseFailureCode(const std::string& text) {
   return Wrong(text, absl::StrCat("is no gRPC status code", Suggestion(text, names, "they are")));
 }
 
+absl::StatusOr<double> ParsePercentile(const std::string& text) {
+  constexpr const char* kWrong = "is no percentile; say p50, p95 or p99.9 (p1 to p99.9)";
+  const std::string digits = text.substr(std::min<size_t>(1, text.size()));
+  const size_t point = std::min(digits.find('.'), digits.size());
+  const bool one_decimal = point == digits.size() || point + 2 == digits.size();
+  double percent;
+  if (!text.starts_with('p') || point == 0 || !one_decimal ||
+      digits.find_first_not_of(".0123456789") != std::string::npos ||
+      !absl::SimpleAtod(digits, &percent) || percent < 1 || percent >= 100) {
+    return Wrong(text, kWrong);
+  }
+  // Dividing a whole number rounds once: p99.9 is the number that 0.999 is.
+  return std::round(percent * 10) / 1000;
+}
+
 absl::StatusOr<ParsedText> ParseText(FieldRule::Kind kind, const std::string& text) {
   switch (kind) {
     case FieldRule::NAME:
@@ -172,7 +202,7 @@ absl::StatusOr<ParsedText> ParseText(FieldRule::Kind kind, const std::string& te
     case FieldRule::HTTP_STATUS:
       return ParseHttpStatus(text);
     case FieldRule::RATE:
-      return ParseRate(text);
+      return FromRate(ParseRate(text));
     case FieldRule::LISTEN_ADDRESS:
       return AsItIs(text, ParseListenAddress(text).status());
     case FieldRule::ENDPOINT:
@@ -181,6 +211,12 @@ absl::StatusOr<ParsedText> ParseText(FieldRule::Kind kind, const std::string& te
       return ParseAuthorityGlob(text);
     case FieldRule::METHOD_GLOB:
       return ParseMethodGlob(text);
+    case FieldRule::DURATION_OR_PERCENTILE:
+      return ParseDurationOrPercentile(text);
+    case FieldRule::ADDED_HEADER:
+      return FromHeader(ParseAddedHeader(text));
+    case FieldRule::RATE_LIMIT_KEY:
+      return FromKey(ParseRateLimitKey(text));
     default:
       if (text.empty()) return Wrong(text, "is empty; leave the field out instead");
       return ParsedText{text};

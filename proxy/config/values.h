@@ -21,10 +21,14 @@ absl::StatusOr<int64_t> ParseSize(const std::string& text);
 // A gRPC code other than OK, by name in any case or by number.
 absl::StatusOr<StatusCode> ParseFailureCode(const std::string& text);
 
+// "p95" is 0.95; from p1 to p99.9, in steps of 0.1.
+absl::StatusOr<double> ParsePercentile(const std::string& text);
+
 // One value as its field keeps it.
 struct ParsedText {
   std::string canonical;  // the one spelling: 14 is UNAVAILABLE, 1000ms is 1s
-  double number = 0;      // in seconds, bytes, or per second: for bounds
+  // In seconds, bytes, or per second, for bounds; 0 if no bound of the field concerns it.
+  double number = 0;
 };
 
 // Parses `text` as what a field of this kind holds.

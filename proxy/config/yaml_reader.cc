@@ -304,6 +304,14 @@ bool ReadYaml(const std::string& file, const std::string& text, Message& message
   return walker.complete();
 }
 
+void ReadAnnotation(const std::string& mapping, Message& message) {
+  const std::string& file = message.GetDescriptor()->full_name();
+  Positions positions;
+  FaultList faults;
+  YamlWalker(file, positions, faults).ReadMessage(YAML::Load(mapping), "", message);
+  LEVEE_CHECK(faults.empty());
+}
+
 void ReadDefault(const FieldDescriptor& field, Message& message) {
   const std::string& text = RuleOf(field).default_();
   if (text.empty()) return;

@@ -21,6 +21,9 @@ inline constexpr int kMaxYamlValues = 100'000;
 bool ReadYaml(const std::string& file, const std::string& text, google::protobuf::Message& message,
               Positions& positions, FaultList& faults);
 
+// Reads `mapping`, YAML out of config.proto, into `message`.
+void ReadAnnotation(const std::string& mapping, google::protobuf::Message& message);
+
 // Sets `field` of `message` to the default that its annotation gives; nothing if it gives none.
 void ReadDefault(const google::protobuf::FieldDescriptor& field,
                  google::protobuf::Message& message);

@@ -85,7 +85,7 @@ TEST(Build, RetryPolicy) {
   const RetryPolicy retry = RetryOf(
       "{max_attempts: 5, codes: [ABORTED, 8], failures: [reset, timeout], attempt_timeout: 2s, "
       "buffer: 1MiB, commit: headers, hold: 0ms, exhausted: keep, app_retries: count, "
-      "min_remaining: off, mode: enforce, rules: [], http: []}");
+      "min_remaining: off, mode: observe, http: [429, 5xx]}");
   EXPECT_EQ(retry.max_attempts, 5);
   EXPECT_EQ(retry.codes, (StatusCodeSet{StatusCode::kAborted, StatusCode::kResourceExhausted}));
   EXPECT_FALSE(retry.failures.refused);
@@ -98,6 +98,13 @@ TEST(Build, RetryPolicy) {
   EXPECT_EQ(retry.hold, absl::ZeroDuration());
   EXPECT_EQ(retry.exhausted, ExhaustedMode::kKeep);
   EXPECT_EQ(retry.app_retries, AppRetries::kCount);
+  EXPECT_FALSE(retry.min_remaining);
+  EXPECT_EQ(retry.mode, RetryMode::kObserve);
+  EXPECT_TRUE(retry.http.Has(429));
+  EXPECT_TRUE(retry.http.Has(500));
+  EXPECT_TRUE(retry.http.Has(599));
+  EXPECT_FALSE(retry.http.Has(428));
+  EXPECT_FALSE(retry.http.Has(499));
 }
 
 TEST(Build, EmptyListsAreNotTheDefault) {
@@ -115,10 +122,10 @@ TEST(Build, EveryModeHasItsWord) {
   EXPECT_EQ(RetryOf("{app_retries: limit}").app_retries, AppRetries::kLimit);
   EXPECT_EQ(RetryOf("{app_retries: ignore}").app_retries, AppRetries::kIgnore);
   EXPECT_EQ(RetryOf("{commit: auto}").commit, CommitMode::kAuto);
+  EXPECT_TRUE(RetryOf("{min_remaining: p50}").min_remaining);
+  EXPECT_EQ(RetryOf("{mode: enforce}").mode, RetryMode::kEnforce);
   const auto mode = [](const std::string& word) {
-    return SnapshotOf("policies: [{name: default, idempotency: {mode: " + word + "}}]\n")
-        ->policies[0]
-        .idempotency;
+    return PolicyOf("idempotency: {mode: " + word + "}").idempotency;
   };
   EXPECT_EQ(mode("auto"), IdempotencyMode::kAuto);
   EXPECT_EQ(mode("always"), IdempotencyMode::kAlways);

@@ -49,6 +49,32 @@ TEST(Config, A6_NegativeBackoffIsRefusedWithItsPosition) {
             "f:2:66: upstreams[0].reconnect.max: -1s is too small; it must be above 0s");
 }
 
+TEST(Config, A6_ZeroAndNegativeDelaysOfEveryKindAreRefusedWithTheirPositions) {
+  EXPECT_EQ(FaultsOf(WithBackoff("{constant: 0s}")),
+            "f:4:27: policies[0].retry.backoff.constant: 0s is too small; it must be above 0s");
+  EXPECT_EQ(FaultsOf(WithBackoff("{schedule: [1s, 0ms, -2s]}")),
+            "f:4:32: policies[0].retry.backoff.schedule[1]: 0ms is too small; it must be above "
+            "0s\n"
+            "f:4:37: policies[0].retry.backoff.schedule[2]: -2s is too small; it must be above 0s");
+  EXPECT_EQ(FaultsOf(WithBackoff("{slot: -1us}")),
+            "f:4:23: policies[0].retry.backoff.slot: -1us is too small; it must be above 0s");
+  EXPECT_EQ(FaultsOf(WithBackoff("{max_elapsed: 0s}")),
+            "f:4:30: policies[0].retry.backoff.max_elapsed: 0s is too small; it must be above 0s");
+  EXPECT_EQ(FaultsOf("policies:\n"
+                     "  - name: default\n"
+                     "    retry: {rules: [{http: [408], backoff: {constant: -1s}}]}\n"),
+            "f:3:55: policies[0].retry.rules[0].backoff.constant: -1s is too small; it must be "
+            "above 0s");
+}
+
+TEST(Config, A6_AttemptsOfRulesAndHedgesAreBounded) {
+  EXPECT_EQ(PolicyFaults("retry: {rules: [{http: [408], max_attempts: 0}]}"),
+            "f:2:45: policies[0].retry.rules[0].max_attempts: 0 is too small; it must be at least "
+            "1");
+  EXPECT_EQ(PolicyFaults("hedge: {delay: 1s, max_attempts: 1}"),
+            "f:2:34: policies[0].hedge.max_attempts: 1 is too small; it must be at least 2");
+}
+
 TEST(Config, A6_MultiplierBelowOneIsRefusedWithItsPosition) {
   EXPECT_EQ(FaultsOf(WithBackoff("{multiplier: 0.99}")),
             "f:4:29: policies[0].retry.backoff.multiplier: 0.99 is too small; it must be at least "
@@ -74,6 +100,12 @@ TEST(Config, A6_UnknownCodesAreRefusedWithTheirPositions) {
             "f:9:11: policies[0].retry.codes[4]: \"OK\" is success; name a code that means "
             "failure\n"
             "f:10:11: policies[0].retry.codes[5]: \"0\" is success; name a code that means "
+            "failure");
+  EXPECT_EQ(PolicyFaults("retry: {rules: [{codes: [ABORTD]}]}"),
+            "f:2:26: policies[0].retry.rules[0].codes[0]: \"ABORTD\" is no gRPC status code; did "
+            "you mean ABORTED?");
+  EXPECT_EQ(PolicyFaults("hedge: {delay: 1s, non_fatal: [0]}"),
+            "f:2:32: policies[0].hedge.non_fatal[0]: \"0\" is success; name a code that means "
             "failure");
   EXPECT_EQ(FaultsOf("overload:\n  status: TEAPOT\n"),
             "f:2:11: overload.status: \"TEAPOT\" is no gRPC status code; they are: CANCELLED, "

@@ -26,6 +26,7 @@ TEST(Defaults, SendEveryCallToItsAuthority) {
   EXPECT_EQ(upstream.name, "anywhere");
   EXPECT_TRUE(upstream.by_authority());
   EXPECT_EQ(upstream.endpoints.size(), 1u);
+  EXPECT_EQ(upstream.methods, nullptr);
   EXPECT_EQ(upstream.connect_timeout, absl::Seconds(1));
   EXPECT_EQ(upstream.reconnect.initial, absl::Milliseconds(100));
   EXPECT_EQ(upstream.reconnect.multiplier, 2);
@@ -58,6 +59,13 @@ TEST(Defaults, PolicyIsTheContracts) {
   EXPECT_EQ(policy.retry.hold, absl::Milliseconds(20));
   EXPECT_EQ(policy.retry.exhausted, ExhaustedMode::kAuto);
   EXPECT_EQ(policy.retry.app_retries, AppRetries::kLimit);
+  EXPECT_TRUE(policy.retry.http.empty());
+  EXPECT_TRUE(policy.retry.min_remaining);
+  EXPECT_EQ(policy.retry.mode, RetryMode::kEnforce);
+  EXPECT_TRUE(policy.retry.rules.empty());
+  EXPECT_FALSE(policy.hedge.has_value());
+  EXPECT_EQ(policy.key_header, "");
+  EXPECT_TRUE(policy.rate_limits.empty());
 }
 
 TEST(Defaults, BackoffAndBudgetAreTheContracts) {
@@ -66,6 +74,9 @@ TEST(Defaults, BackoffAndBudgetAreTheContracts) {
   EXPECT_EQ(retry.backoff.multiplier, 2);
   EXPECT_EQ(retry.backoff.max, absl::Seconds(1));
   EXPECT_EQ(retry.backoff.jitter, Jitter::kFull);
+  EXPECT_EQ(retry.backoff.kind, BackoffPolicy::Kind::kExponential);
+  EXPECT_FALSE(retry.backoff.cap_after_jitter);
+  EXPECT_EQ(retry.backoff.max_elapsed, absl::InfiniteDuration());
   EXPECT_EQ(retry.backoff.max_advice, absl::Seconds(60));
   EXPECT_EQ(retry.budget.ratio, 0.1);
   EXPECT_EQ(retry.budget.window, absl::Seconds(10));

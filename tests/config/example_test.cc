@@ -56,14 +56,7 @@ TEST(Example, PartsThatAreNotSupportedAreAllReported) {
             "f:9:17: upstreams[0].endpoints[0]: \"dns:cart-headless.shop:50051\" is not supported "
             "yet: needs a DNS resolver; say IP:PORT or localhost:PORT\n"
             "f:11:17: upstreams[1].endpoints[0]: \"dns:payments-headless.shop:50051\" is not "
-            "supported yet: needs a DNS resolver; say IP:PORT or localhost:PORT\n"
-            "f:27:32: policies[0].idempotency.key: not supported yet: needs idempotency keys; say "
-            "none or leave it out\n"
-            "f:34:25: policies[1].retry.backoff.preset: not supported yet: needs backoff presets; "
-            "leave it out\n"
-            "f:36:7: policies[1].retry.rules: not supported yet: needs rules per outcome; leave it "
-            "out\n"
-            "f:39:5: policies[1].rate_limit: not supported yet: needs rate limits; leave it out");
+            "supported yet: needs a DNS resolver; say IP:PORT or localhost:PORT");
 }
 
 }  // namespace

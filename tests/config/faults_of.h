@@ -22,6 +22,16 @@ inline std::shared_ptr<const Snapshot> SnapshotOf(const std::string& text) {
   return checked.snapshot;
 }
 
+// The policy "default" with these fields, and its faults; the fields begin in line 2, column 1.
+inline std::string PolicyText(const std::string& fields) {
+  return "policies: [{name: default,\n" + fields + "}]\n";
+}
+inline CallPolicy PolicyOf(const std::string& fields) {
+  const auto snapshot = SnapshotOf(PolicyText(fields));
+  return snapshot->policies.empty() ? CallPolicy() : snapshot->policies[0];
+}
+inline std::string PolicyFaults(const std::string& fields) { return FaultsOf(PolicyText(fields)); }
+
 // The retry policy of a policy "default" whose `retry` is this YAML, in one line.
 inline RetryPolicy RetryOf(const std::string& retry) {
   const auto snapshot = SnapshotOf("policies: [{name: default, retry: " + retry + "}]\n");

@@ -55,12 +55,13 @@ TEST(Validate, MaxIsAtLeastInitial) {
                      "    retry: {backoff: {initial: 2s}}\n"),
             "f:3:32: policies[0].retry.backoff.initial: 2s is above max, 1s (the default); it must "
             "be at most that");
-  EXPECT_EQ(FaultsOf("upstreams:\n"
-                     "  - name: anywhere\n"
-                     "    endpoints: [\"authority:\"]\n"
-                     "    reconnect: {max: 50ms}\n"),
-            "f:4:22: upstreams[0].reconnect.max: 50ms is below initial, 100ms; it must be at least "
-            "that");
+  EXPECT_EQ(
+      FaultsOf("upstreams:\n"
+               "  - name: anywhere\n"
+               "    endpoints: [\"authority:\"]\n"
+               "    reconnect: {max: 50ms}\n"),
+      "f:4:22: upstreams[0].reconnect.max: 50ms is below initial, 100ms (the default); it must "
+      "be at least that");
   EXPECT_EQ(FaultsOf("policies: [{name: default, retry: {backoff: {initial: 1s, max: 1s}}}]\n"),
             "");
 }

@@ -60,13 +60,23 @@ TEST(Values, HttpStatuses) {
   }
 }
 
-TEST(Values, Rates) {
-  EXPECT_EQ(ParseText(FieldRule::RATE, "100/s").value().number, 100);
-  EXPECT_EQ(ParseText(FieldRule::RATE, "90/m").value().number, 1.5);
-  EXPECT_EQ(ParseText(FieldRule::RATE, "36/h").value().number, 0.01);
-  for (const char* text : {"", "100", "/s", "0/s", "-1/s", "100/d", "inf/s", "100/s/s"}) {
-    EXPECT_FALSE(ParseText(FieldRule::RATE, text).ok()) << text;
+TEST(Values, Percentiles) {
+  EXPECT_EQ(ParsePercentile("p1").value(), 0.01);
+  EXPECT_EQ(ParsePercentile("p50").value(), 0.5);
+  EXPECT_EQ(ParsePercentile("p95").value(), 0.95);
+  EXPECT_EQ(ParsePercentile("p99").value(), 0.99);
+  EXPECT_EQ(ParsePercentile("p99.9").value(), 0.999);
+  for (const char* text : {"", "p", "p0", "p0.9", "p100", "p99.99", "p9.", "p.5", "p-1", "p1e1",
+                           "P95", "95", "p 95", "p95%", "p1.2.3"}) {
+    EXPECT_FALSE(ParsePercentile(text).ok()) << text;
   }
+}
+
+TEST(Values, DurationsOrPercentiles) {
+  EXPECT_EQ(Canonical(FieldRule::DURATION_OR_PERCENTILE, "1000ms"), "1s");
+  EXPECT_EQ(Canonical(FieldRule::DURATION_OR_PERCENTILE, "p95"), "p95");
+  EXPECT_EQ(Canonical(FieldRule::DURATION_OR_PERCENTILE, "p95.0"), "p95");
+  EXPECT_EQ(Canonical(FieldRule::DURATION_OR_PERCENTILE, "p99.9"), "p99.9");
 }
 
 TEST(Values, Globs) {

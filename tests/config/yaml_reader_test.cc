@@ -120,7 +120,6 @@ TEST(YamlReader, NumbersAreNumbers) {
             "f:1:22: access_log.sample: \"inf\" is not a number");
   EXPECT_EQ(FaultsOf("policies: [{name: default, rate_limit: [{name: a, rate: 1/s, adaptive: yes}]}"
                      "]\n"),
-            "f:1:28: policies[0].rate_limit: not supported yet: needs rate limits; leave it out\n"
             "f:1:72: policies[0].rate_limit[0].adaptive: \"yes\" is not true or false");
 }
 

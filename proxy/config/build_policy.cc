@@ -1,0 +1,245 @@
+#include "config/build_policy.h"
+
+#include <string>
+#include <utility>
+
+#include "config/checked.h"
+#include "config/rate_limit_text.h"
+
+namespace levee {
+namespace {
+
+namespace v1 = config::v1;
+
+void BuildJitter(const v1::Jitter& jitter, BackoffPolicy& backoff) {
+  switch (jitter.form_case()) {
+    case v1::Jitter::kFactor:
+      backoff.jitter = Jitter::kFactor;
+      backoff.factor = jitter.factor();
+      return;
+    case v1::Jitter::kAdd:
+      backoff.jitter = Jitter::kAdd;
+      backoff.add = DurationOf(jitter.add());
+      return;
+    default:
+      break;
+  }
+  switch (jitter.kind()) {
+    case v1::Jitter::KIND_NONE:
+      backoff.jitter = Jitter::kNone;
+      return;
+    case v1::Jitter::KIND_EQUAL:
+      backoff.jitter = Jitter::kEqual;
+      return;
+    case v1::Jitter::KIND_DECORRELATED:
+      backoff.jitter = Jitter::kDecorrelated;
+      return;
+    default:
+      backoff.jitter = Jitter::kFull;
+      return;
+  }
+}
+
+// What a Backoff and a Reconnect have in common.
+template <typename Message>
+void BuildExponential(const Message& message, BackoffPolicy& backoff) {
+  backoff.kind = BackoffPolicy::Kind::kExponential;
+  backoff.initial = DurationOf(message.initial());
+  backoff.multiplier = message.multiplier();
+  backoff.max = DurationOf(message.max());
+  BuildJitter(message.jitter(), backoff);
+}
+
+// The fields of one kind exclude those of the others.
+BackoffPolicy BuildBackoff(const v1::Backoff& message) {
+  BackoffPolicy backoff;
+  if (message.has_constant()) {
+    backoff.kind = BackoffPolicy::Kind::kSchedule;
+    backoff.schedule = {DurationOf(message.constant())};
+  } else if (message.schedule_size() > 0) {
+    backoff.kind = BackoffPolicy::Kind::kSchedule;
+    for (const std::string& delay : message.schedule()) {
+      backoff.schedule.push_back(DurationOf(delay));
+    }
+  } else if (message.has_slot()) {
+    backoff.kind = BackoffPolicy::Kind::kSlot;
+    backoff.slot = DurationOf(message.slot());
+    backoff.truncate = message.truncate();
+  } else {
+    BuildExponential(message, backoff);
+    backoff.cap_after_jitter = message.cap() == v1::Backoff::CAP_AFTER_JITTER;
+  }
+  backoff.max_elapsed = DurationOf(message.max_elapsed());
+  backoff.max_advice = DurationOf(message.max_advice());
+  return backoff;
+}
+
+RetryBudgetPolicy BuildBudget(const v1::Budget& message) {
+  RetryBudgetPolicy budget;
+  budget.ratio = message.ratio();
+  budget.window = DurationOf(message.window());
+  budget.floor_per_second = message.floor().per_second();
+  budget.floor_min_success = message.floor().min_success();
+  return budget;
+}
+
+// The lists of outcomes that a Retry and a RetryRule have in common.
+template <typename Message>
+RetryableFailures BuildFailures(const Message& message) {
+  RetryableFailures failures{false, false, false, false};
+  for (const int failure : message.failures()) {
+    failures.refused |= failure == v1::Retry::FAILURE_REFUSED;
+    failures.connect |= failure == v1::Retry::FAILURE_CONNECT;
+    failures.reset |= failure == v1::Retry::FAILURE_RESET;
+    failures.timeout |= failure == v1::Retry::FAILURE_TIMEOUT;
+  }
+  return failures;
+}
+
+template <typename Message>
+HttpStatusSet BuildHttpStatuses(const Message& message) {
+  HttpStatusSet statuses;
+  for (const std::string& text : message.http()) {
+    const bool whole_class = text.ends_with("xx");  // "5xx"
+    whole_class ? statuses.AddClass(text[0] - '0') : statuses.Add(std::stoi(text));
+  }
+  return statuses;
+}
+
+StatusCodeSet BuildCodes(const google::protobuf::RepeatedPtrField<std::string>& texts) {
+  StatusCodeSet codes;
+  for (const std::string& text : texts) codes.Add(Checked(ParseFailureCode(text)));
+  return codes;
+}
+
+ExhaustedMode BuildExhausted(v1::Retry::Exhausted mode) {
+  switch (mode) {
+    case v1::Retry::EXHAUSTED_REPLACE:
+      return ExhaustedMode::kReplace;
+    case v1::Retry::EXHAUSTED_MARK:
+      return ExhaustedMode::kMark;
+    case v1::Retry::EXHAUSTED_KEEP:
+      return ExhaustedMode::kKeep;
+    default:
+      return ExhaustedMode::kAuto;
+  }
+}
+
+AppRetries BuildAppRetries(v1::Retry::AppRetries mode) {
+  switch (mode) {
+    case v1::Retry::APP_RETRIES_COUNT:
+      return AppRetries::kCount;
+    case v1::Retry::APP_RETRIES_IGNORE:
+      return AppRetries::kIgnore;
+    default:
+      return AppRetries::kLimit;
+  }
+}
+
+IdempotencyMode BuildIdempotency(v1::Idempotency::Mode mode) {
+  switch (mode) {
+    case v1::Idempotency::MODE_ALWAYS:
+      return IdempotencyMode::kAlways;
+    case v1::Idempotency::MODE_NEVER:
+      return IdempotencyMode::kNever;
+    default:
+      return IdempotencyMode::kAuto;
+  }
+}
+
+// `policy`: whose rule it is, with everything else built.
+RetryRule BuildRule(const v1::RetryRule& message, const RetryPolicy& policy) {
+  RetryRule rule;
+  rule.codes = BuildCodes(message.codes());
+  rule.http = BuildHttpStatuses(message);
+  rule.failures = BuildFailures(message);
+  rule.max_attempts = message.has_max_attempts() ? message.max_attempts() : policy.max_attempts;
+  rule.backoff = message.has_backoff() ? BuildBackoff(message.backoff()) : policy.backoff;
+  return rule;
+}
+
+RetryPolicy BuildRetry(const v1::Retry& message) {
+  RetryPolicy retry;
+  retry.max_attempts = message.max_attempts();
+  retry.codes = BuildCodes(message.codes());
+  retry.failures = BuildFailures(message);
+  retry.http = BuildHttpStatuses(message);
+  retry.attempt_timeout = DurationOf(message.attempt_timeout());
+  retry.backoff = BuildBackoff(message.backoff());
+  retry.budget = BuildBudget(message.budget());
+  retry.buffer_bytes = static_cast<size_t>(Checked(ParseSize(message.buffer())));
+  retry.commit =
+      message.commit() == v1::Retry::COMMIT_HEADERS ? CommitMode::kHeaders : CommitMode::kAuto;
+  retry.hold = DurationOf(message.hold());
+  retry.exhausted = BuildExhausted(message.exhausted());
+  retry.app_retries = BuildAppRetries(message.app_retries());
+  retry.min_remaining = message.min_remaining() == v1::Retry::MIN_REMAINING_P50;
+  retry.mode =
+      message.mode() == v1::Retry::MODE_OBSERVE ? RetryMode::kObserve : RetryMode::kEnforce;
+  for (const v1::RetryRule& rule : message.rules()) retry.rules.push_back(BuildRule(rule, retry));
+  return retry;
+}
+
+HedgePolicy BuildHedge(const v1::Hedge& message) {
+  HedgePolicy hedge;
+  if (message.delay().starts_with('p')) {
+    hedge.quantile = Checked(ParsePercentile(message.delay()));
+  } else {
+    hedge.delay = DurationOf(message.delay());
+  }
+  hedge.max_attempts = message.max_attempts();
+  hedge.non_fatal = BuildCodes(message.non_fatal());
+  return hedge;
+}
+
+RateLimitPolicy BuildRateLimit(const v1::RateLimit& message) {
+  RateLimitPolicy limit;
+  limit.name = message.name();
+  limit.per_second = Checked(ParseRate(message.rate())).per_second();
+  limit.burst = message.burst();
+  for (const std::string& key : message.key()) {
+    limit.key.push_back(Checked(ParseRateLimitKey(key)));
+  }
+  limit.max_wait =
+      message.max_wait() == "none" ? absl::ZeroDuration() : DurationOf(message.max_wait());
+  if (message.has_max_keys()) limit.max_keys = message.max_keys();
+  limit.adaptive = message.adaptive();
+  return limit;
+}
+
+}  // namespace
+
+CallPolicy BuildPolicy(const v1::Policy& message) {
+  CallPolicy policy;
+  policy.name = message.name();
+  policy.timeout = DurationOf(message.timeout());
+  policy.retry = BuildRetry(message.retry());
+  if (message.has_hedge()) policy.hedge = BuildHedge(message.hedge());
+  policy.idempotency = BuildIdempotency(message.idempotency().mode());
+  policy.key_header = message.idempotency().key().header();
+  for (const v1::RateLimit& limit : message.rate_limit()) {
+    policy.rate_limits.push_back(BuildRateLimit(limit));
+  }
+  return policy;
+}
+
+BackoffPolicy BuildReconnect(const v1::Reconnect& message) {
+  BackoffPolicy backoff;
+  BuildExponential(message, backoff);
+  return backoff;
+}
+
+OverloadPolicy BuildOverload(const v1::Overload& message) {
+  OverloadPolicy overload;
+  overload.status = Checked(ParseFailureCode(message.status()));
+  overload.honor = {false, false, false, false};
+  for (const int signal : message.honor()) {
+    overload.honor.levee |= signal == v1::Overload::SIGNAL_LEVEE;
+    overload.honor.error_info |= signal == v1::Overload::SIGNAL_ERROR_INFO;
+    overload.honor.pushback |= signal == v1::Overload::SIGNAL_PUSHBACK;
+    overload.honor.envoy |= signal == v1::Overload::SIGNAL_ENVOY;
+  }
+  return overload;
+}
+
+}  // namespace levee

@@ -1,0 +1,26 @@
+// What texts mean that FieldChecker has passed.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "base/check.h"
+#include "config/values.h"
+
+namespace levee {
+
+// The result of a parser whose text was checked before.
+template <typename T>
+T Checked(absl::StatusOr<T> parsed) {
+  LEVEE_CHECK(parsed.ok());
+  return *std::move(parsed);
+}
+
+// A duration, or `none`, which is infinite.
+inline absl::Duration DurationOf(const std::string& text) {
+  return text == "none" ? absl::InfiniteDuration() : Checked(ParseDuration(text));
+}
+
+}  // namespace levee

@@ -1,0 +1,82 @@
+#include "config/header_names.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "config/fault.h"
+
+namespace levee {
+namespace {
+
+absl::Status Wrong(const std::string& text, const std::string& what) {
+  return absl::InvalidArgumentError(absl::StrCat(Quoted(text), " ", what));
+}
+
+// Headers that HTTP/2 forbids, or that say something about the connection or the message.
+constexpr std::array<std::string_view, 28> kHttpHeaders = {"accept",
+                                                           "accept-encoding",
+                                                           "authorization",
+                                                           "cache-control",
+                                                           "connection",
+                                                           "content-encoding",
+                                                           "content-length",
+                                                           "content-type",
+                                                           "cookie",
+                                                           "date",
+                                                           "expect",
+                                                           "forwarded",
+                                                           "host",
+                                                           "http2-settings",
+                                                           "keep-alive",
+                                                           "origin",
+                                                           "priority",
+                                                           "proxy-connection",
+                                                           "proxy-authorization",
+                                                           "range",
+                                                           "te",
+                                                           "trailer",
+                                                           "transfer-encoding",
+                                                           "upgrade",
+                                                           "user-agent",
+                                                           "via",
+                                                           "x-forwarded-for",
+                                                           "x-forwarded-proto"};
+
+bool IsToken(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return absl::ascii_isalnum(c) ||
+           (c != '\0' &&
+            std::string_view("!#$%&'*+-.^_`|~").find(static_cast<char>(c)) != std::string::npos);
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ParseHeaderName(const std::string& text) {
+  if (text.starts_with(':')) return Wrong(text, "is a pseudo-header; name a header");
+  if (text.empty() || text.size() > kMaxHeaderName || !IsToken(text)) {
+    return Wrong(text, absl::StrCat("is no header's name; it has 1 to ", kMaxHeaderName,
+                                    " letters, digits, '-', '_' and '.'"));
+  }
+  return absl::AsciiStrToLower(text);
+}
+
+absl::StatusOr<std::string> ParseAddedHeader(const std::string& text) {
+  absl::StatusOr<std::string> name = ParseHeaderName(text);
+  if (!name.ok()) return name;
+  const std::string other = "; choose another, as in idempotency-key";
+  if (name->starts_with("grpc-")) return Wrong(text, "belongs to gRPC, as all of grpc-*" + other);
+  if (name->starts_with("levee-"))
+    return Wrong(text, "belongs to Levee, as all of levee-*" + other);
+  if (name->ends_with("-bin")) return Wrong(text, "would hold binary, as all of *-bin" + other);
+  if (std::find(kHttpHeaders.begin(), kHttpHeaders.end(), *name) != kHttpHeaders.end()) {
+    return Wrong(text, "has a meaning of its own in HTTP" + other);
+  }
+  return name;
+}
+
+}  // namespace levee

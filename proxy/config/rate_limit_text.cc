@@ -1,0 +1,68 @@
+#include "config/rate_limit_text.h"
+
+#include <cmath>
+
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "config/fault.h"
+#include "config/header_names.h"
+#include "config/suggest.h"
+
+namespace levee {
+namespace {
+
+absl::Status Wrong(const std::string& text, const std::string& what) {
+  return absl::InvalidArgumentError(absl::StrCat(Quoted(text), " ", what));
+}
+
+}  // namespace
+
+absl::StatusOr<Rate> ParseRate(const std::string& text) {
+  const size_t slash = text.find('/');
+  const std::string count = text.substr(0, slash);
+  const std::string unit = slash == std::string::npos ? "" : text.substr(slash + 1);
+  Rate rate;
+  rate.seconds = unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  if (rate.seconds == 0 || count.find_first_not_of("-.0123456789") != std::string::npos ||
+      !absl::SimpleAtod(count, &rate.count) || !std::isfinite(rate.count)) {
+    return Wrong(text, "is no rate; say 100/s, 100/m or 100/h");
+  }
+  return rate;
+}
+
+std::string FormatRate(const Rate& rate) {
+  const double per_hour = rate.count * (3600 / rate.seconds);
+  if (std::fmod(per_hour, 3600) == 0) return absl::StrFormat("%.15g/s", per_hour / 3600);
+  if (std::fmod(per_hour, 60) == 0) return absl::StrFormat("%.15g/m", per_hour / 60);
+  return absl::StrFormat("%.15g/h", per_hour);
+}
+
+absl::StatusOr<RateLimitKey> ParseRateLimitKey(const std::string& text) {
+  const std::string header = "header:";
+  if (text == "method") return RateLimitKey{RateLimitKey::Part::kMethod, ""};
+  if (text == "authority") return RateLimitKey{RateLimitKey::Part::kAuthority, ""};
+  if (!text.starts_with(header)) {
+    return Wrong(text,
+                 absl::StrCat("tells no buckets apart",
+                              Suggestion(text, {"method", "authority", "header:NAME"}, "allowed")));
+  }
+  absl::StatusOr<std::string> name = ParseHeaderName(text.substr(header.size()));
+  if (!name.ok()) return name.status();
+  return RateLimitKey{RateLimitKey::Part::kHeader, *std::move(name)};
+}
+
+std::string FormatRateLimitKey(const RateLimitKey& key) {
+  switch (key.part) {
+    case RateLimitKey::Part::kMethod:
+      return "method";
+    case RateLimitKey::Part::kAuthority:
+      return "authority";
+    case RateLimitKey::Part::kHeader:
+      return absl::StrCat("header:", key.header);
+  }
+  return "";
+}
+
+}  // namespace levee

@@ -1,0 +1,29 @@
+#include "config/read_file.h"
+
+#include <cerrno>
+#include <fstream>
+#include <system_error>
+
+#include "absl/status/status.h"
+
+namespace levee {
+
+absl::StatusOr<std::string> ReadFile(const std::string& name, size_t max_bytes) {
+  constexpr size_t kPiece = 64 * 1024;
+  errno = 0;
+  std::ifstream file(name, std::ios::binary);
+  std::string text;
+  while (file && text.size() <= max_bytes) {
+    const size_t before = text.size();
+    text.resize(before + kPiece);
+    file.read(text.data() + before, static_cast<std::streamsize>(kPiece));
+    text.resize(before + static_cast<size_t>(file.gcount()));
+  }
+  if (text.size() > max_bytes) return absl::OutOfRangeError("too large");
+  if (file.bad() || !file.eof()) {
+    return absl::UnavailableError(std::generic_category().message(errno));
+  }
+  return text;
+}
+
+}  // namespace levee

@@ -1,0 +1,16 @@
+// Files that a configuration consists of or names.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace levee {
+
+// The content of the file `name`. Errors are OutOfRange if it has more than `max_bytes`, which are
+// not read on (device files never end), and otherwise the system's reason: "No such file or
+// directory".
+absl::StatusOr<std::string> ReadFile(const std::string& name, size_t max_bytes);
+
+}  // namespace levee

@@ -1,0 +1,145 @@
+#include "config/validate_policy.h"
+
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "config/rate_limit_text.h"
+#include "config/values.h"
+
+namespace levee {
+namespace {
+
+namespace v1 = config::v1;
+
+class PolicyValidator {
+ public:
+  PolicyValidator(const Positions& positions, FaultList& faults)
+      : positions_(positions), faults_(faults) {}
+
+  template <typename Message>
+  void CheckMax(const std::string& path, const Message& backoff);
+  void CheckBackoff(const std::string& path, const v1::Backoff& backoff);
+  void CheckRule(const std::string& path, const v1::RetryRule& rule);
+  void CheckHedge(const std::string& path, const v1::Policy& policy);
+  void CheckRateLimit(const std::string& path, const v1::RateLimit& limit);
+
+ private:
+  void Add(const std::string& path, std::string text) {
+    faults_.Add(positions_.Find(path), std::move(text));
+  }
+  // "f:5:14", for a second place in a fault that names its field already.
+  std::string At(const std::string& path) const {
+    Place place = positions_.Find(path);
+    place.path.clear();
+    return FormatPlace(place);
+  }
+  std::string Origin(const std::string& message, const char* field) const;
+  void CheckKey(const std::string& path, const v1::RateLimit& limit);
+
+  const Positions& positions_;
+  FaultList& faults_;
+};
+
+// Where a value comes from that the user did not give.
+std::string PolicyValidator::Origin(const std::string& message, const char* field) const {
+  if (positions_.Has(absl::StrCat(message, ".", field))) return "";
+  return positions_.Has(message + ".preset") ? " (the preset's)" : " (the default)";
+}
+
+// `backoff`: a Backoff or a Reconnect.
+template <typename Message>
+void PolicyValidator::CheckMax(const std::string& path, const Message& backoff) {
+  const absl::StatusOr<absl::Duration> initial = ParseDuration(backoff.initial());
+  const absl::StatusOr<absl::Duration> max = ParseDuration(backoff.max());
+  if (!initial.ok() || !max.ok() || *max >= *initial || *max <= absl::ZeroDuration()) return;
+  if (positions_.Has(path + ".max")) {
+    Add(path + ".max", absl::StrCat(backoff.max(), " is below initial, ", backoff.initial(),
+                                    Origin(path, "initial"), "; it must be at least that"));
+  } else {
+    Add(path + ".initial", absl::StrCat(backoff.initial(), " is above max, ", backoff.max(),
+                                        Origin(path, "max"), "; it must be at most that"));
+  }
+}
+
+void PolicyValidator::CheckBackoff(const std::string& path, const v1::Backoff& backoff) {
+  // Beside a preset that could not be read, what is missing is not known.
+  if (!positions_.Broken(path + ".preset")) CheckMax(path, backoff);
+  const std::string schedule = path + ".schedule";
+  if (positions_.Has(schedule) && !positions_.Broken(schedule) && backoff.schedule_size() == 0) {
+    Add(schedule, "is empty; at least one delay is wanted");
+  }
+}
+
+void PolicyValidator::CheckRule(const std::string& path, const v1::RetryRule& rule) {
+  if (positions_.Broken(path)) return;
+  bool matches = rule.codes_size() + rule.http_size() + rule.failures_size() > 0;
+  for (const char* list : {".codes", ".http", ".failures"}) {
+    matches |= positions_.Broken(path + list);
+  }
+  if (!matches) Add(path, "matches nothing; give it codes, http or failures");
+  CheckBackoff(path + ".backoff", rule.backoff());
+}
+
+void PolicyValidator::CheckHedge(const std::string& path, const v1::Policy& policy) {
+  if (!policy.has_hedge()) return;
+  const std::string hedge = "hedge at " + At(path + ".hedge");
+  if (policy.retry().max_attempts() > 1) {
+    Add(path + ".retry.max_attempts",
+        absl::StrCat(policy.retry().max_attempts(), " is too large beside ", hedge,
+                     "; hedged calls are not retried: say 1, or leave one of the two out"));
+  }
+  if (policy.retry().rules_size() > 0) {
+    Add(path + ".retry.rules",
+        absl::StrCat("means nothing beside ", hedge,
+                     "; hedged calls are not retried: leave one of the two out"));
+  }
+  if (policy.idempotency().mode() == v1::Idempotency::MODE_NEVER) {
+    Add(path + ".idempotency.mode",
+        absl::StrCat("never rules out ", hedge,
+                     ", which may run a call twice; say auto or always, or leave hedge out"));
+  }
+}
+
+void PolicyValidator::CheckKey(const std::string& path, const v1::RateLimit& limit) {
+  std::map<std::string, std::string> paths;  // by part of the key
+  for (int i = 0; i < limit.key_size(); ++i) {
+    const std::string part = absl::StrCat(path, ".key[", i, "]");
+    const auto [first, is_new] = paths.emplace(limit.key(i), part);
+    if (is_new || limit.key(i).empty()) continue;
+    Add(part, absl::StrCat(Quoted(limit.key(i)), " is given twice; first at ", At(first->second)));
+  }
+}
+
+// Bounds what limits have to count with, too.
+void PolicyValidator::CheckRateLimit(const std::string& path, const v1::RateLimit& limit) {
+  CheckKey(path, limit);
+  const absl::StatusOr<Rate> rate = ParseRate(limit.rate());
+  if (!rate.ok() || rate->count <= 0 || limit.burst() < 1) return;
+  constexpr double kYear = 8760 * 3600;
+  if (limit.burst() / rate->per_second() <= kYear) return;
+  Add(path + ".rate", absl::StrCat(limit.rate(), " takes more than 8760h for a burst of ",
+                                   limit.burst(), "; raise it or lower burst"));
+}
+
+}  // namespace
+
+void ValidatePolicy(const std::string& path, const v1::Policy& policy, const Positions& positions,
+                    FaultList& faults) {
+  PolicyValidator validator(positions, faults);
+  validator.CheckBackoff(path + ".retry.backoff", policy.retry().backoff());
+  for (int i = 0; i < policy.retry().rules_size(); ++i) {
+    validator.CheckRule(absl::StrCat(path, ".retry.rules[", i, "]"), policy.retry().rules(i));
+  }
+  validator.CheckHedge(path, policy);
+  for (int i = 0; i < policy.rate_limit_size(); ++i) {
+    validator.CheckRateLimit(absl::StrCat(path, ".rate_limit[", i, "]"), policy.rate_limit(i));
+  }
+}
+
+void ValidateReconnect(const std::string& path, const v1::Reconnect& reconnect,
+                       const Positions& positions, FaultList& faults) {
+  PolicyValidator(positions, faults).CheckMax(path, reconnect);
+}
+
+}  // namespace levee

@@ -1,0 +1,18 @@
+// What the fields of a policy, or of a row of delays, have to do with each other.
+#pragma once
+
+#include <string>
+
+#include "config/fault.h"
+#include "config/positions.h"
+#include "levee/config/v1/config.pb.h"
+
+namespace levee {
+
+// As Validate, for the policy or the reconnect that `path` leads to.
+void ValidatePolicy(const std::string& path, const config::v1::Policy& policy,
+                    const Positions& positions, FaultList& faults);
+void ValidateReconnect(const std::string& path, const config::v1::Reconnect& reconnect,
+                       const Positions& positions, FaultList& faults);
+
+}  // namespace levee
