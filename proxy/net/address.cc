@@ -1,6 +1,7 @@
 #include "net/address.h"
 
 #include <arpa/inet.h>
+#include <sys/un.h>
 
 #include <cstring>
 
@@ -40,11 +41,27 @@ std::optional<Address> Address::FromIp(std::string_view host, uint16_t port) {
   return std::nullopt;
 }
 
+std::optional<Address> Address::FromUnixPath(std::string_view path) {
+  sockaddr_un local{};
+  static_assert(sizeof local.sun_path == kMaxUnixPath + 1);
+  if (path.empty() || path.size() > kMaxUnixPath) return std::nullopt;
+  local.sun_family = AF_UNIX;
+  std::memcpy(local.sun_path, path.data(), path.size());
+  return Address(reinterpret_cast<const sockaddr*>(&local), sizeof local);
+}
+
+std::string Address::unix_path() const {
+  if (!is_unix()) return "";
+  return reinterpret_cast<const sockaddr_un&>(storage_).sun_path;
+}
+
 uint16_t Address::port() const {
+  if (is_unix()) return 0;
   return ntohs(family() == AF_INET6 ? V6(storage_).sin6_port : V4(storage_).sin_port);
 }
 
 void Address::set_port(uint16_t port) {
+  if (is_unix()) return;
   if (family() == AF_INET6) {
     reinterpret_cast<sockaddr_in6&>(storage_).sin6_port = htons(port);
   } else {
@@ -53,6 +70,7 @@ void Address::set_port(uint16_t port) {
 }
 
 std::string Address::ToString() const {
+  if (is_unix()) return absl::StrCat("unix:", unix_path());
   char text[INET6_ADDRSTRLEN] = "";
   if (family() == AF_INET6) {
     inet_ntop(AF_INET6, &V6(storage_).sin6_addr, text, sizeof text);
@@ -63,17 +81,20 @@ std::string Address::ToString() const {
 }
 
 bool Address::IsWildcard() const {
+  if (is_unix()) return false;
   if (family() == AF_INET6) return IN6_IS_ADDR_UNSPECIFIED(&V6(storage_).sin6_addr);
   return V4(storage_).sin_addr.s_addr == htonl(INADDR_ANY);
 }
 
 bool Address::IsLoopback() const {
+  if (is_unix()) return false;
   if (family() == AF_INET6) return IN6_IS_ADDR_LOOPBACK(&V6(storage_).sin6_addr);
   return (ntohl(V4(storage_).sin_addr.s_addr) >> 24) == 127;
 }
 
 bool Address::SameHost(const Address& other) const {
   if (family() != other.family()) return false;
+  if (is_unix()) return unix_path() == other.unix_path();
   if (family() == AF_INET6) {
     return IN6_ARE_ADDR_EQUAL(&V6(storage_).sin6_addr, &V6(other.storage_).sin6_addr);
   }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -22,12 +23,49 @@ absl::Status Error(const Address& address, int error) {
                                                     std::generic_category().message(error)));
 }
 
+absl::Status UnixError(const Address& address, const std::string& what) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("cannot listen on ", address.ToString(), ": ", what));
+}
+
+// Whether somebody accepts connections there.
+bool IsInUse(const Address& address) {
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return true;
+  const bool refused = connect(fd, address.get(), address.size()) != 0 && errno == ECONNREFUSED;
+  close(fd);
+  return !refused;
+}
+
+// What a process that did not end well has left at the path is in the way.
+absl::Status RemoveStaleSocket(const Address& address) {
+  const std::string path = address.unix_path();
+  struct stat file {};
+  if (lstat(path.c_str(), &file) != 0) return absl::OkStatus();
+  if (!S_ISSOCK(file.st_mode)) return UnixError(address, "there is a file that is no socket");
+  if (IsInUse(address)) return UnixError(address, "another process listens there");
+  if (unlink(path.c_str()) != 0) return Error(address, errno);
+  return absl::OkStatus();
+}
+
+// What tells the file at a Unix address from another one that takes its place; empty if there is
+// none. The number alone may be given to the next file that is made.
+std::string FileIdentity(const Address& address) {
+  struct stat file {};
+  if (!address.is_unix() || lstat(address.unix_path().c_str(), &file) != 0) return "";
+  return absl::StrCat(file.st_ino, " ", file.st_ctim.tv_sec, " ", file.st_ctim.tv_nsec);
+}
+
 int OpenSpare() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(EventLoop& loop, const Address& address,
-                                                         std::function<void(int)> accepted) {
+                                                         std::function<void(int)> accepted,
+                                                         mode_t mode) {
+  if (address.is_unix()) {
+    if (absl::Status status = RemoveStaleSocket(address); !status.ok()) return status;
+  }
   const int fd = socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return Error(address, errno);
   // A restart may bind while old connections linger; two listeners on one port still clash. When
@@ -36,7 +74,10 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(EventLoop& loop, const 
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse);
   sockaddr_storage bound{};
   socklen_t size = sizeof bound;
-  if (bind(fd, address.get(), address.size()) != 0 || listen(fd, kBacklog) != 0 ||
+  // The permissions are set before anybody can connect, which begins with listen.
+  if (bind(fd, address.get(), address.size()) != 0 ||
+      (address.is_unix() && chmod(address.unix_path().c_str(), mode) != 0) ||
+      listen(fd, kBacklog) != 0 ||
       getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &size) != 0) {
     const int error = errno;
     close(fd);
@@ -55,10 +96,12 @@ Listener::Listener(EventLoop& loop, int fd, const Address& address,
       accepted_(std::move(accepted)) {
   watch_.emplace(loop_, fd_, static_cast<ReadyHandler&>(*this));
   watch_->Set(true, false);
+  file_ = FileIdentity(address_);
 }
 
 Listener::~Listener() {
   watch_.reset();
+  if (!file_.empty() && FileIdentity(address_) == file_) unlink(address_.unix_path().c_str());
   close(fd_);
   close(spare_fd_);
 }

@@ -1,5 +1,7 @@
-// A listening TCP socket.
+// A listening socket, TCP or Unix.
 #pragma once
+
+#include <sys/types.h>
 
 #include <cstdint>
 #include <functional>
@@ -18,8 +20,14 @@ namespace levee::net {
 class Listener final : private ReadyHandler {
  public:
   // Binds and listens at once: a busy port is an error here. `accepted` is called from the loop.
+  //
+  // At a path, a socket that nobody listens on any more is removed first; one that is in use, or a
+  // file that is no socket, is an error. `mode`: the socket's permissions.
   static absl::StatusOr<std::unique_ptr<Listener>> Open(EventLoop& loop, const Address& address,
-                                                        std::function<void(int fd)> accepted);
+                                                        std::function<void(int fd)> accepted,
+                                                        mode_t mode = 0660);
+
+  // Removes the socket at a path, unless somebody has put another one there.
   ~Listener();
 
   // With the port that the system chose if 0 was asked for.
@@ -35,6 +43,7 @@ class Listener final : private ReadyHandler {
   int spare_fd_;  // given up for a moment when the process has no descriptor left
   Address address_;
   std::function<void(int)> accepted_;
+  std::string file_;  // tells the Unix socket's file from another one at its path; empty: none
   std::optional<EventLoop::Watch> watch_;
 };
 

@@ -20,6 +20,19 @@ TEST(Address, ReachesAListenerOfTheSamePortAndHost) {
   EXPECT_FALSE(Address::FromIp("10.0.0.2", 9460)->Reaches(*Address::FromIp("0.0.0.0", 9460)));
 }
 
+TEST(Address, MayBeAPath) {
+  const Address address = *Address::FromUnixPath("/run/levee.sock");
+  EXPECT_TRUE(address.is_unix());
+  EXPECT_EQ(address.ToString(), "unix:/run/levee.sock");
+  EXPECT_EQ(address.port(), 0);
+  EXPECT_TRUE(address.Reaches(*Address::FromUnixPath("/run/levee.sock")));
+  EXPECT_FALSE(address.Reaches(*Address::FromUnixPath("/run/other.sock")));
+  EXPECT_FALSE(address.Reaches(*Address::FromIp("127.0.0.1", 0)));
+  EXPECT_TRUE(Address::FromUnixPath(std::string(107, 'p')).has_value());
+  EXPECT_FALSE(Address::FromUnixPath(std::string(108, 'p')).has_value());
+  EXPECT_FALSE(Address::FromUnixPath("").has_value());
+}
+
 TEST(SplitHostPort, NeedsAHostAndAPort) {
   EXPECT_EQ(SplitHostPort("cart.shop:50051")->host, "cart.shop");
   EXPECT_EQ(SplitHostPort("cart.shop:50051")->port, 50051);
