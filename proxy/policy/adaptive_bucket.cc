@@ -3,13 +3,6 @@
 #include <algorithm>
 
 namespace levee {
-namespace {
-
-// Takes back what rounding makes of sums such as 0.3 + 0.3 + 0.4.
-constexpr double kRounding = 1e-9;
-
-}  // namespace
-
 RatePermit AdaptiveBucket::Take(const Rule& rule, Instant now, absl::Duration max_wait) {
   const std::lock_guard lock(mutex_);
   const RatePermit permit = Decide(rule, now, max_wait);
@@ -36,7 +29,7 @@ void AdaptiveBucket::Return(const Rule& rule, const RatePermit& permit) {
 bool AdaptiveBucket::IdleAt(const Rule& rule, Instant now) {
   const std::lock_guard lock(mutex_);
   Refill(rule, now);
-  return tokens_ + kRounding >= rule.burst && !rate_.LoweredAt(now);
+  return tokens_ >= rule.burst && !rate_.LoweredAt(now);
 }
 
 void AdaptiveBucket::OnOverloaded(const Rule& rule, Instant attempt_start, Instant now) {
@@ -64,7 +57,7 @@ RatePermit AdaptiveBucket::Decide(const Rule& rule, Instant now, absl::Duration 
   RatePermit permit;
   permit.mark = taken_ + 1;
   const double missing = 1 - tokens_;
-  if (missing > kRounding) {
+  if (missing > 0) {
     // A `now` that lags behind another worker's waits until the bucket's own one as well.
     permit.wait =
         absl::Ceil(absl::Seconds(missing / rate_.RateAt(refilled_at_)), absl::Nanoseconds(1)) +

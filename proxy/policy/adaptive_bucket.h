@@ -17,8 +17,8 @@ namespace levee {
 // hide the decrease.
 //
 // Permits become due in the order in which they were taken, also when the rate rises while calls
-// wait. They are exact to 1 part in 10^9. Starts full. Any thread, with a lock. All calls of a
-// bucket bring the same rule.
+// wait. They are exact to the nanosecond in which they become due. Starts full. Any thread, with a
+// lock. All calls of a bucket bring the same rule.
 class AdaptiveBucket {
  public:
   struct Rule {

@@ -9,10 +9,10 @@ namespace levee {
 
 BucketKey::BucketKey(std::string_view key) : text_(key) {
   if (key.size() < kMaxBytes) return;
-  const uint64_t digest[] = {key.size(), absl::HashOf(key)};
-  const size_t kept = kMaxBytes - sizeof(digest);
+  const uint64_t hash = absl::HashOf(key);
+  const size_t kept = kMaxBytes - sizeof(hash);
   std::memcpy(replaced_.data(), key.data(), kept);
-  std::memcpy(replaced_.data() + kept, digest, sizeof(digest));
+  std::memcpy(replaced_.data() + kept, &hash, sizeof(hash));
   text_ = {replaced_.data(), replaced_.size()};
 }
 

@@ -8,9 +8,10 @@
 namespace levee {
 
 // A call's key as a bucket table keeps it. Callers choose their header values, so a key of
-// kMaxBytes or more is replaced by its first bytes, its length and a hash of all of it, kMaxBytes
-// together. Keys that are only cut would make one bucket of all the tokens that begin alike; two
-// long keys share a bucket only if their hashes are equal too. Shorter keys stand for themselves.
+// kMaxBytes or more is replaced by its first bytes and a hash of all of it, kMaxBytes together.
+// Keys that are only cut would make one bucket of all the tokens that begin alike; two long keys
+// share a bucket only if their hashes, of 64 bits, are equal too. Shorter keys stand for
+// themselves.
 class BucketKey {
  public:
   static constexpr size_t kMaxBytes = 256;

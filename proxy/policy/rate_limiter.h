@@ -18,10 +18,10 @@ namespace levee {
 // Each bucket is the generic cell rate algorithm (GCRA, ITU-T I.371, annex A, as a virtual
 // scheduling algorithm): one number, the theoretical arrival time, moves one emission interval
 // (1 / rate) ahead per permit and may be at most `burst` intervals ahead of now. Hence in any span
-// at most burst + rate x span permits become due, however many workers take them. Without key a
-// decision is lock-free. With key each key has a bucket of its own, up to max_keys of them; when
-// they are all in use, further keys share one bucket. An adaptive limit adjusts each bucket's rate
-// by itself.
+// at most burst + rate x span permits become due, however many workers take them. With key
+// each key has a bucket of its own, up to max_keys of them; when they are all in use, further keys
+// share one bucket. An adaptive limit adjusts each bucket's rate by itself. Only keyed and adaptive
+// limits take a lock, for the time of one decision.
 class RateLimiter {
  public:
   explicit RateLimiter(const RateLimitPolicy& policy);

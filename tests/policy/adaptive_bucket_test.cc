@@ -84,6 +84,13 @@ TEST(AdaptiveBucket, ASavedUpBurstDoesNotHideTheDecrease) {
   EXPECT_EQ(limit.Drain(At(100)), 500);
 }
 
+TEST(AdaptiveBucket, HoldsAPermitEvenAtLessThanOnePerSecond) {
+  Limit limit(1000, 500);
+  limit.bucket.OnOverloaded(limit.rule, At(9), At(10));
+  EXPECT_EQ(limit.Drain(At(10)), 1);
+  EXPECT_EQ(limit.Take(At(10)).wait, absl::Seconds(2));
+}
+
 TEST(AdaptiveBucket, IsIdleOnlyWithAllOfItsRate) {
   Limit limit(20, 5);
   EXPECT_TRUE(limit.bucket.IdleAt(limit.rule, At(10)));

@@ -17,6 +17,7 @@ TEST(BucketKey, AShortKeyStandsForItself) {
 
 TEST(BucketKey, ALongKeyTakes256Bytes) {
   EXPECT_EQ(Text(std::string(256, 'k')).size(), 256);
+  EXPECT_EQ(Text(std::string(257, 'k')).size(), 256);
   EXPECT_EQ(Text(std::string(16'384, 'k')).size(), 256);
 }
 
@@ -25,6 +26,7 @@ TEST(BucketKey, LongKeysThatBeginAlikeDiffer) {
   EXPECT_EQ(Text(begin + "a"), Text(begin + "a"));
   EXPECT_NE(Text(begin + "a"), Text(begin + "b"));
   EXPECT_NE(Text(begin), Text(begin + "k"));
+  EXPECT_NE(Text(std::string(256, 'k')), std::string(256, 'k'));
 }
 
 }  // namespace

@@ -69,15 +69,13 @@ TEST(BucketTable, A77_AnIdleBucketMakesRoom) {
   EXPECT_EQ(Drain(table, "b", At(1)), 1);
 }
 
-TEST(BucketTable, TheLeastRecentlyUsedIdleBucketMakesRoom) {
-  BucketTable<Gcra> table(GcraRate(1, 3), 3);
-  for (const char* key : {"a", "b", "c"}) table.Take(key, At(0), kNoWait);
-  table.Check("a", At(5), kNoWait);
-  table.Take("d", At(5), kNoWait);  // in b's place
-  EXPECT_FALSE(table.Take("d", At(5), kNoWait).shared_bucket);
-  EXPECT_FALSE(table.Take("a", At(5), kNoWait).shared_bucket);
-  EXPECT_FALSE(table.Take("c", At(5), kNoWait).shared_bucket);
-  EXPECT_TRUE(table.Take("b", At(5), kNoWait).shared_bucket);
+TEST(BucketTable, TheLeastRecentlyUsedAreLookedAtFirst) {
+  BucketTable<Gcra> table(GcraRate(1, 100), 5);
+  table.Check("idle", At(0), kNoWait);
+  for (int i = 0; i < 4; ++i) Drain(table, Key(i), At(0));
+  table.Check("idle", At(0), kNoWait);  // behind the four busy ones
+  EXPECT_TRUE(table.Take("new", At(0), kNoWait).shared_bucket);
+  EXPECT_FALSE(table.Take("new", At(0), kNoWait).shared_bucket);
 }
 
 TEST(BucketTable, AnIdleBucketBehindBusyOnesIsFoundInTheEnd) {

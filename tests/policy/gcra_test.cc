@@ -216,6 +216,10 @@ TEST(GcraExtremes, ALineWithoutEndIsRefusedBeforeItOverflows) {
   EXPECT_GT(limit.Take(At(0), kForever).wait, 30 * kYear);
 }
 
+TEST(GcraExtremes, APositionThatIsNeverReachedIsInfinite) {
+  EXPECT_EQ(GcraRate(1e-300, 1'000'000'000).Reached(GcraRate::kEnd), Instant::Infinite());
+}
+
 TEST(GcraExtremes, TimesOutsideTheHorizonDoNotOverflow) {
   Limit limit(1e9, 3);
   EXPECT_EQ(limit.Drain(Instant::FromNanos(std::numeric_limits<int64_t>::min())), 3);

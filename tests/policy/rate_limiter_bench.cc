@@ -34,7 +34,7 @@ void Decide(benchmark::State& state, RateLimiter& limit, const std::vector<std::
   const size_t start = static_cast<size_t>(state.thread_index()) * 5003;
   size_t key = start % keys.size();
   int64_t nanos = 1'000'000'000;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     nanos += 100;
     benchmark::DoNotOptimize(
         limit.Take(keys[key], Instant::FromNanos(nanos), absl::ZeroDuration()));

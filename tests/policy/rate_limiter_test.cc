@@ -171,10 +171,21 @@ TEST_F(AdmitCallTest, TheLongestWaitCounts) {
 TEST_F(AdmitCallTest, EachLimitHasItsOwnMaxWait) {
   Add(PerSecond(1, 1, absl::Seconds(5)));
   Add(PerSecond(10, 1, absl::Milliseconds(99)));
+  Add(PerSecond(10, 1, absl::Seconds(5)));
   Admit(At(0));
   const RateAdmission refused = Admit(At(0));
   EXPECT_EQ(refused.refused_by, 1);
+  EXPECT_EQ(refused.delayed_by, RateAdmission::kNone);
   EXPECT_EQ(refused.wait, absl::Milliseconds(100));
+}
+
+// The same limit twice stands for one whose last permit another worker takes in between.
+TEST_F(AdmitCallTest, WhatWasTakenBeforeALostRaceIsGivenBack) {
+  Add(PerSecond(1, 1));
+  limits_.push_back(limits_[0]);
+  keys_.emplace_back();
+  EXPECT_EQ(Admit(At(0)).refused_by, 0);
+  EXPECT_EQ(Drain(*limits_[0], "", At(0)), 1);
 }
 
 TEST_F(AdmitCallTest, NoPermitIsTakenThatIsDueAtTheDeadlineOrLater) {
