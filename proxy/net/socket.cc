@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <memory>
 #include <system_error>
+#include <utility>
 
 namespace levee::net {
 namespace {
@@ -29,6 +30,8 @@ void SetTcpOptions(int fd) {
 }
 
 }  // namespace
+
+void CloseDescriptor(int fd) { close(fd); }
 
 Socket::Socket(EventLoop& loop, int fd, SocketHandler& handler)
     : loop_(loop), handler_(handler), fd_(fd) {
@@ -114,6 +117,12 @@ size_t Socket::Write(ByteSpan bytes) {
     UpdateWatch();
   }
   return size > 0 ? static_cast<size_t>(size) : 0;
+}
+
+int Socket::Release() {
+  state_ = State::kClosed;
+  watch_.reset();
+  return std::exchange(fd_, -1);
 }
 
 void Socket::Fail(const std::string& reason) {

@@ -1,4 +1,4 @@
-// A connected, or connecting, TCP socket.
+// A connected, or connecting, stream socket.
 #pragma once
 
 #include <memory>
@@ -10,6 +10,9 @@
 #include "net/event_loop.h"
 
 namespace levee::net {
+
+// Closes a descriptor that Listener or Socket::Release handed out and nobody goes on with.
+void CloseDescriptor(int fd);
 
 // Receives a socket's events, in the loop's thread. It may destroy the socket in OnClosed only.
 class SocketHandler {
@@ -48,6 +51,10 @@ class Socket final : private ReadyHandler {
   // Writes what the kernel takes now and returns how much; after less than all, OnWritable follows.
   // An error shows as zero, and OnClosed follows.
   size_t Write(ByteSpan bytes);
+
+  // Gives the descriptor away, non-blocking, to who goes on with it; no events come any more. Only
+  // while it is open.
+  int Release();
 
  private:
   enum class State { kConnecting, kOpen, kClosed };
