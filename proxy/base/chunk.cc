@@ -1,5 +1,7 @@
 #include "base/chunk.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <new>
 
@@ -19,5 +21,12 @@ Chunk Chunk::Copy(ByteSpan bytes) {
 }
 
 void Chunk::Free(Block* block) { FreeBlock(block); }
+
+Chunk Chunk::Join(const Chunk& first, const Chunk& second) {
+  std::array<uint8_t, 2 * kSmall> bytes;
+  uint8_t* end = std::copy_n(first.data(), first.size(), bytes.data());
+  end = std::copy_n(second.data(), second.size(), end);
+  return Copy({bytes.data(), end});
+}
 
 }  // namespace levee

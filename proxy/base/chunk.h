@@ -31,6 +31,12 @@ class Chunk {
     if (block_ != nullptr && --block_->references == 0) Free(block_);
   }
 
+  // Whether two neighbours are so small that they are better one; then Join makes it.
+  static bool AreSmall(const Chunk& first, const Chunk& second) {
+    return first.size() < kSmall && second.size() < kSmall;
+  }
+  static Chunk Join(const Chunk& first, const Chunk& second);
+
   size_t size() const { return block_ == nullptr ? 0 : block_->size; }
   bool empty() const { return size() == 0; }
   const uint8_t* data() const {
@@ -39,6 +45,8 @@ class Chunk {
   ByteSpan bytes() const { return {data(), size()}; }
 
  private:
+  static constexpr size_t kSmall = 1024;
+
   // Header of one allocation; the bytes follow it.
   struct Block {
     uint32_t references;
@@ -48,5 +56,18 @@ class Chunk {
 
   Block* block_ = nullptr;
 };
+
+// Appends a chunk to a list of them. Small neighbours are joined: a peer that sends single bytes
+// would otherwise make the list take a hundred times what it holds. The list's other chunks stay as
+// they are, and with `keep_last` the last one too (part of it has been used already).
+template <typename List>
+void AppendChunk(List& list, const Chunk& chunk, bool keep_last = false) {
+  if (chunk.empty()) return;
+  if (!list.empty() && !keep_last && Chunk::AreSmall(list.back(), chunk)) {
+    list.back() = Chunk::Join(list.back(), chunk);
+  } else {
+    list.push_back(chunk);
+  }
+}
 
 }  // namespace levee

@@ -38,6 +38,8 @@ class Instant {
   // Infinite minus anything finite is absl::InfiniteDuration().
   friend absl::Duration operator-(Instant a, Instant b) {
     if (a.is_infinite()) return absl::InfiniteDuration();
+    int64_t nanos;
+    if (!__builtin_sub_overflow(a.nanos_, b.nanos_, &nanos)) return absl::Nanoseconds(nanos);
     return absl::Nanoseconds(a.nanos_) - absl::Nanoseconds(b.nanos_);
   }
 

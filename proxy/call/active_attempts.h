@@ -12,9 +12,10 @@ namespace levee {
 
 struct ActiveAttempt {
   AttemptId id = 0;
-  uint32_t record = 0;                       // index in CallRecord::attempts
-  bool charged = false;                      // paid from the budget
-  bool has_head = false;                     // its response head came; perhaps it is held
+  uint32_t record = 0;    // index in CallRecord::attempts
+  int number = 1;         // among those that are counted, from 1; one that is repeated keeps it
+  bool charged = false;   // paid from the budget
+  bool has_head = false;  // its response head came; perhaps it is held
   Instant deadline = Instant::Infinite();    // attempt_timeout; Infinite once it answers
   Instant hold_until = Instant::Infinite();  // Infinite: no head is held
 };
@@ -28,9 +29,7 @@ class ActiveAttempts {
 
   // nullptr if it is not under way.
   ActiveAttempt* Find(AttemptId id) {
-    const auto at = std::find_if(list_.begin(), list_.end(),
-                                 [id](const ActiveAttempt& attempt) { return attempt.id == id; });
-    return at == list_.end() ? nullptr : &*at;
+    return FindIf([id](const ActiveAttempt& attempt) { return attempt.id == id; });
   }
 
   // One that is not `id`, nullptr if there is none.
@@ -68,10 +67,13 @@ class ActiveAttempts {
   auto end() const { return list_.end(); }
 
  private:
+  // A plain loop: there is nearly always just one.
   template <typename Predicate>
-  ActiveAttempt* FindIf(Predicate due) {
-    const auto at = std::find_if(list_.begin(), list_.end(), due);
-    return at == list_.end() ? nullptr : &*at;
+  ActiveAttempt* FindIf(Predicate matches) {
+    for (ActiveAttempt& attempt : list_) {
+      if (matches(attempt)) return &attempt;
+    }
+    return nullptr;
   }
 
   absl::InlinedVector<ActiveAttempt, 1> list_;

@@ -18,49 +18,27 @@ void Call::Start(const RequestFacts& facts, Instant now) {
   app_attempts_ = std::clamp(facts.previous_attempts, 0, kMaxAppAttempts);
   const absl::Duration timeout = std::min(facts.timeout, parts_.policy.timeout);
   deadline_ = now + timeout;
+  rate_keys_ = facts.rate_keys;
   if (timeout <= absl::ZeroDuration()) {
     EndLocally(StatusCode::kDeadlineExceeded, "deadline passed before the call arrived", now);
-  } else if (parts_.rate_limits.empty() || Admit(facts, now)) {
+  } else if ((app_attempts_ == 0 || AdmitAppRetry(now)) && AdmitByRate(now)) {
     Begin(now);
   }
 }
 
-// False if the call has to wait, or is finished.
-bool Call::Admit(const RequestFacts& facts, Instant now) {
-  rate_keys_ = facts.rate_keys;
-  const RateAdmission admission = AdmitCall(parts_.rate_limits, rate_keys_, now, deadline_ - now);
-  record_.rate_limit = {.refused_by = admission.refused_by,
-                        .delayed_by = admission.delayed_by,
-                        .shared_bucket = admission.shared_bucket};
+// A retry of the application's own. False if it is refused, and the call finished: before it could
+// wait for a rate limit, or take from the calls that are no retries.
+bool Call::AdmitAppRetry(Instant now) {
+  const AppRetries app_retries = parts_.policy.retry.app_retries;
+  if (app_retries == AppRetries::kIgnore) return true;
+  const RateAdmission admission = CheckCall(parts_.rate_limits, rate_keys_, now, deadline_ - now);
   if (admission.refused_by != RateAdmission::kNone) {
     EndRateLimited(admission, now);
     return false;
   }
-  if (admission.wait <= absl::ZeroDuration()) return true;
-  next_at_ = now + admission.wait;
-  ArmTimer();
-  return false;
-}
-
-// Nothing but the first attempt is left to do, unless the call is itself a retry.
-void Call::Begin(Instant now) {
-  const AppRetries app_retries = parts_.policy.retry.app_retries;
-  if (app_attempts_ == 0) {
-    parts_.budget.Deposit(parts_.worker, now);
-    StartAttempt({}, now);
-    return;
-  }
-  // A retry, whoever makes it, pays for no others.
-  if (app_retries == AppRetries::kIgnore) {
-    StartAttempt({}, now);
-    return;
-  }
   record_.app_retry = true;
-  const bool charged = parts_.budget.Withdraw(parts_.worker, now);
-  if (charged || app_retries == AppRetries::kCount || Observes()) {
-    StartAttempt({.charged = charged}, now);
-    return;
-  }
+  app_retry_charged_ = parts_.budget.Withdraw(parts_.worker, now);
+  if (app_retry_charged_ || app_retries == AppRetries::kCount || Observes()) return true;
   record_.app_retry_refused = true;
   record_.refused = RefusalReason::kBudget;
   MarkedStatus marked;
@@ -70,6 +48,29 @@ void Call::Begin(Instant now) {
   marked.mark.reason = RefusalReasonName(RefusalReason::kBudget);
   marked.mark.upstream = parts_.upstream;
   EndMarked(/*id=*/0, marked, now);
+  return false;
+}
+
+// False if the call has to wait, or is finished.
+bool Call::AdmitByRate(Instant now) {
+  if (parts_.rate_limits.empty()) return true;
+  const RateAdmission admission = AdmitCall(parts_.rate_limits, rate_keys_, now, deadline_ - now);
+  if (admission.refused_by != RateAdmission::kNone) {
+    EndRateLimited(admission, now);
+    return false;
+  }
+  record_.rate_limit = {
+      .asked = true, .delayed_by = admission.delayed_by, .shared_bucket = admission.shared_bucket};
+  if (admission.wait <= absl::ZeroDuration()) return true;
+  next_at_ = now + admission.wait;
+  ArmTimer();
+  return false;
+}
+
+void Call::Begin(Instant now) {
+  // A retry, whoever makes it, pays for no others.
+  if (app_attempts_ == 0) parts_.budget.Deposit(parts_.worker, now);
+  StartAttempt({.charged = app_retry_charged_}, now);
 }
 
 uint32_t Call::AddRecord(const NextAttempt& next, Instant now) {
@@ -87,17 +88,24 @@ uint32_t Call::AddRecord(const NextAttempt& next, Instant now) {
 
 void Call::StartAttempt(const NextAttempt& next, Instant now) {
   const uint32_t record = next.record ? *next.record : AddRecord(next, now);
-  const AttemptId id = parts_.host.StartAttempt({.previous_attempts = app_attempts_ + attempts_ - 1,
+  const int number = next.number ? *next.number : attempts_;
+  const AttemptId id = parts_.host.StartAttempt({.previous_attempts = app_attempts_ + number - 1,
                                                  .timeout = deadline_ - now,
                                                  .avoid = failed_endpoints_,
                                                  .forbidden = forbidden_endpoints_});
   // A policy that only observes must not end attempts that it will not retry.
   const absl::Duration timeout =
       Observes() ? absl::InfiniteDuration() : parts_.policy.retry.attempt_timeout;
-  active_.Add({.id = id, .record = record, .charged = next.charged, .deadline = now + timeout});
-  if (parts_.hedge != nullptr && attempts_ < parts_.policy.retry.max_attempts) {
-    hedge_at_ = now + HedgeDelay(*parts_.hedge, parts_.latency, now);
-  }
+  active_.Add({.id = id,
+               .record = record,
+               .number = number,
+               .charged = next.charged,
+               .deadline = now + timeout});
+  // While an attempt is scheduled, that is the next one.
+  const bool may_hedge =
+      parts_.hedge != nullptr && !next_.has_value() && attempts_ < parts_.policy.retry.max_attempts;
+  hedge_at_ =
+      may_hedge ? now + HedgeDelay(*parts_.hedge, parts_.latency, now) : Instant::Infinite();
   SendBuffered(id);
   if (!replayable_) Commit(id, now);
   ArmTimer();
@@ -210,12 +218,11 @@ void Call::RecordAttemptEnd(const ActiveAttempt& attempt, const AttemptOutcome& 
   record.code = outcome.code;
   record.endpoint = outcome.place.endpoint;
   if (outcome.mark.has_value()) record.mark_received = outcome.mark->scope;
-  // A status that the policy does not list is the application's answer. All else is an ill
-  // upstream, also where the policy would not retry it.
-  const bool answered =
-      outcome.kind == AttemptOutcome::Kind::kStatus && !parts_.policy.retry.codes.Has(outcome.code);
-  const bool success = outcome.code == StatusCode::kOk || (answered && !outcome.mark.has_value());
-  parts_.budget.RecordEnd(success, attempt.charged);
+  const bool success = CountsAsSuccess(parts_.policy.retry, outcome, parts_.idempotent);
+  // How the retries would fare that a policy only observes is not known: as the attempts do, say.
+  parts_.budget.RecordEnd(success, attempt.charged || Observes());
+  const bool passed_on = outcome.mark.has_value() && outcome.mark->scope == OverloadScope::kService;
+  if (!passed_on) parts_.host.JudgeAttempt(attempt.id, success);
   if (outcome.code != StatusCode::kResourceExhausted) return;
   for (size_t i = 0; i < parts_.rate_limits.size(); ++i) {
     parts_.rate_limits[i]->OnOverloaded(rate_keys_[i], record.start, now);
@@ -245,6 +252,7 @@ void Call::OnTimer(Instant now) {
     OnAttemptTimeout(*late, now);
     if (finished_) return;
   }
+  if (ActiveAttempt* const held = active_.FindHeldLongEnough(now)) CommitToAnswer(held->id, now);
   if (now >= next_at_) {
     next_at_ = Instant::Infinite();
     const std::optional<NextAttempt> next = std::exchange(next_, std::nullopt);
@@ -252,7 +260,6 @@ void Call::OnTimer(Instant now) {
     if (finished_) return;
   }
   if (now >= hedge_at_) StartHedge(now);
-  if (ActiveAttempt* const held = active_.FindHeldLongEnough(now)) CommitToAnswer(held->id, now);
   ArmTimer();
 }
 

@@ -98,12 +98,15 @@ class Call {
     bool backed_off = false;
     bool transparent = false;
     bool charged = false;
-    // The record of an attempt that never left, whose place it takes.
+    // Of an attempt that never left, whose place it takes: its record.
     std::optional<uint32_t> record;
+    // Of an attempt that it repeats without being counted: the number of that.
+    std::optional<int> number;
   };
 
   // Admission.
-  bool Admit(const RequestFacts& facts, Instant now);
+  bool AdmitAppRetry(Instant now);
+  bool AdmitByRate(Instant now);
   void Begin(Instant now);
 
   // Attempts.
@@ -152,6 +155,7 @@ class Call {
   int attempts_ = 0;      // made, transparent ones excluded: what max_attempts counts
   int unsent_ = 0;        // attempts that never left
   int app_attempts_ = 0;  // grpc-previous-rpc-attempts of the request
+  bool app_retry_charged_ = false;
   bool half_closed_ = false;
   bool replayable_ = true;
   bool answered_ = false;   // the answer has begun to go to the caller

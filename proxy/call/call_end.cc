@@ -9,7 +9,7 @@
 namespace levee {
 namespace {
 
-// An attempt that never left costs nothing, so something must end a row of them: after this many
+// An attempt that never left costs nothing, so something must end them: after this many in one call
 // the failure counts as `connect`.
 constexpr int kMaxUnsentAttempts = 5;
 
@@ -69,6 +69,7 @@ void Call::HandleFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, I
                         .transparent = decision.transparent,
                         .charged = true};
     if (unsent) next = {.charged = attempt.charged, .record = attempt.record};
+    if (decision.transparent) next.number = attempt.number;
     ScheduleRetry(next, now);
     return;
   }
@@ -100,8 +101,10 @@ bool Call::WaitForOthers(RefusalReason reason) {
   const bool stopped = reason == RefusalReason::kPushback || reason == RefusalReason::kOverloadMark;
   if (stopped) CancelRetry();
   if (active_.empty() && !next_.has_value()) return false;
-  record_.refused = reason;
-  if (!next_.has_value()) hedge_at_ = Instant::Infinite();
+  if (!next_.has_value()) {
+    record_.refused = reason;
+    hedge_at_ = Instant::Infinite();
+  }
   ArmTimer();
   return true;
 }
@@ -125,16 +128,20 @@ void Call::OnAttemptTimeout(const ActiveAttempt& late, Instant now) {
 
 void Call::OnDrainTimeout(Instant now) {
   if (finished_) return;
-  if (active_.empty()) record_.refused = RefusalReason::kDraining;
+  if (next_.has_value()) record_.refused = RefusalReason::kDraining;
   EndLocally(StatusCode::kUnavailable, "the sidecar is shutting down", now);
 }
 
 void Call::EndAtDeadline(Instant now) {
-  for (const ActiveAttempt& attempt : active_) {
-    // An upstream that lets calls run into their deadline is no healthier than one that fails.
-    parts_.budget.RecordEnd(false, attempt.charged);
+  while (!active_.empty()) {
+    const ActiveAttempt attempt = active_.oldest();
+    const AttemptPlace place = Abandon(attempt.id, StatusCode::kDeadlineExceeded, now);
+    // An upstream that lets calls run into their deadline is no healthier than one that fails; one
+    // that answers for as long as the caller listens is.
+    if (attempt.has_head || place.endpoint < 0) continue;
+    parts_.budget.RecordEnd(false, attempt.charged || Observes());
+    parts_.host.JudgeAttempt(attempt.id, false);
   }
-  AbandonOthers(/*kept=*/0, StatusCode::kDeadlineExceeded, now);
   EndLocally(StatusCode::kDeadlineExceeded,
              absl::StrCat("deadline exceeded after ", attempts_,
                           attempts_ == 1 ? " attempt" : " attempts"),
@@ -171,6 +178,8 @@ void Call::EndExhausted(AttemptId id, const AttemptOutcome& outcome,
 }
 
 void Call::EndRateLimited(const RateAdmission& admission, Instant now) {
+  record_.rate_limit = {
+      .asked = true, .refused_by = admission.refused_by, .shared_bucket = admission.shared_bucket};
   const RateLimitPolicy& limit =
       parts_.rate_limits[static_cast<size_t>(admission.refused_by)]->policy();
   Finish({.code = StatusCode::kResourceExhausted,

@@ -68,6 +68,11 @@ class CallHost {
   // Returns where it ran.
   virtual AttemptPlace CancelAttempt(AttemptId attempt) = 0;
 
+  // The attempt, which has ended or ran into the call's deadline, speaks well or ill of the
+  // endpoint it ran on (CountsAsSuccess). Not told of attempts that say nothing about it: those
+  // abandoned for another reason, and those that failed because a service further on is overloaded.
+  virtual void JudgeAttempt(AttemptId attempt, bool success) = 0;
+
   // The attempt's answer is the caller's: its head is forwarded (now, if it has been held), and
   // bodies in both directions go from host to host from here on. Request bytes beyond those
   // credited by CreditRequest are credited as they are forwarded on this attempt. No other attempt

@@ -26,7 +26,7 @@ class ReplayBuffer {
 
   // Keeps it in any case, uncounted: what waits for the one attempt that will forward it. The
   // caller's flow-control window bounds it, since these bytes are not credited.
-  void AddPending(const Chunk& chunk) { Append(chunk); }
+  void AddPending(const Chunk& chunk) { AppendChunk(chunks_, chunk); }
 
   void Clear();
 
@@ -34,8 +34,6 @@ class ReplayBuffer {
   size_t bytes() const { return bytes_; }
 
  private:
-  void Append(const Chunk& chunk);
-
   const size_t limit_;
   ReplayLease& lease_;
   size_t bytes_ = 0;  // leased

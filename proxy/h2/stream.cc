@@ -23,7 +23,8 @@ void Stream::SendHead(bool end) {
 void Stream::SendData(const Chunk& data, bool end) {
   LEVEE_CHECK(!data_ended_);
   if (!data.empty()) {
-    queue_.push_back(data);
+    // The chunk in front may be on its way already, in part.
+    AppendChunk(queue_, data, /*keep_last=*/queue_.size() == queue_front_ + 1 && front_sent_ > 0);
     queued_bytes_ += data.size();
   }
   data_ended_ = end;

@@ -5,7 +5,6 @@
 
 #include <cstring>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
 namespace levee::net {
@@ -110,22 +109,6 @@ bool Address::Reaches(const Address& listener) const {
 
 bool operator==(const Address& a, const Address& b) {
   return a.port() == b.port() && a.SameHost(b);
-}
-
-std::optional<HostPort> SplitHostPort(std::string_view text) {
-  const size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos) return std::nullopt;
-  std::string_view host = text.substr(0, colon);
-  const std::string_view digits = text.substr(colon + 1);
-  if (host.starts_with('[') && host.ends_with(']')) {
-    host = host.substr(1, host.size() - 2);
-  } else if (host.find(':') != std::string_view::npos) {
-    return std::nullopt;  // An IPv6 address needs brackets to have a port.
-  }
-  int port = 0;
-  const bool number = absl::SimpleAtoi(absl::string_view(digits.data(), digits.size()), &port);
-  if (host.empty() || !number || port < 1 || port > 65535) return std::nullopt;
-  return HostPort{host, static_cast<uint16_t>(port)};
 }
 
 }  // namespace levee::net

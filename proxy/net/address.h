@@ -57,11 +57,4 @@ class Address {
   socklen_t size_ = 0;
 };
 
-// "host:port" or "[v6]:port" split in two; nullopt if there is no port from 1 to 65535.
-struct HostPort {
-  std::string_view host;
-  uint16_t port;
-};
-std::optional<HostPort> SplitHostPort(std::string_view text);
-
 }  // namespace levee::net

@@ -98,6 +98,7 @@ void EventLoop::SetTurnHandler(TurnHandler* handler) { turn_handler_ = handler; 
 void EventLoop::Run() {
   uv_async_send(&internals_->async);
   uv_run(&internals_->uv, UV_RUN_DEFAULT);
+  stop_ = false;
 }
 
 void EventLoop::Stop() {
@@ -122,10 +123,7 @@ void EventLoop::RunPosted() {
   for (auto& task : tasks) task();
 }
 
-Instant EventLoop::now() {
-  internals_->BeginTurn();
-  return now_;
-}
+void EventLoop::StartTurn() { internals_->BeginTurn(); }
 
 void EventLoop::EndTurn() {
   internals_->BeginTurn();

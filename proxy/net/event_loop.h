@@ -55,7 +55,7 @@ class EventLoop {
   // `handler` may be nullptr.
   void SetTurnHandler(TurnHandler* handler);
 
-  // Turns until Stop.
+  // Turns until Stop. May be called again.
   void Run();
 
   // Ends Run after the current turn. Any thread.
@@ -66,7 +66,10 @@ class EventLoop {
   void Post(std::function<void()> task);
 
   // The start of the current turn: one clock reading per turn.
-  Instant now();
+  Instant now() {
+    if (!turn_started_) StartTurn();
+    return now_;
+  }
 
   // Calls `handler` in the loop when the process gets the signal. Not more than one per signal.
   void OnSignal(int signal, std::function<void()> handler);
@@ -96,6 +99,7 @@ class EventLoop {
  private:
   friend struct Internals;
 
+  void StartTurn();
   void RunPosted();
   void EndTurn();
 

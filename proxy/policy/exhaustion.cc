@@ -9,6 +9,10 @@ namespace {
 
 constexpr std::string_view kMessageStart = "overloaded, do not retry";
 
+// How much of the upstream's message the agreed answer repeats. The mark stands in the same
+// trailers, and clients refuse trailers of more than some kilobytes as a whole.
+constexpr size_t kMaxOriginalBytes = 512;
+
 // The rows of the table.
 enum class Row { kOverloaded, kGivenUp, kUnchanged };
 
@@ -89,7 +93,9 @@ std::string OverloadedMessage(const AttemptOutcome& outcome, RefusalReason reaso
   text.append(" after ").append(std::to_string(attempts));
   text.append(attempts == 1 ? " attempt" : " attempts");
   text.append(", last ").append(StatusCodeName(outcome.code));
-  if (!outcome.message.empty()) text.append(": ").append(outcome.message);
+  if (outcome.message.empty()) return text;
+  text.append(": ").append(outcome.message, 0, kMaxOriginalBytes);
+  if (outcome.message.size() > kMaxOriginalBytes) text.append(" ...");
   return text;
 }
 

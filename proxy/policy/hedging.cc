@@ -11,6 +11,7 @@ CallPolicy RetryPolicyOfHedging(const CallPolicy& policy) {
   retry.backoff = BackoffPolicy();
   retry.backoff.kind = BackoffPolicy::Kind::kSchedule;
   retry.backoff.schedule = {absl::ZeroDuration()};
+  retry.backoff.max_elapsed = policy.retry.backoff.max_elapsed;
   retry.backoff.max_advice = policy.retry.backoff.max_advice;
   return hedged;
 }

@@ -22,8 +22,8 @@ CallPolicy RetryPolicyOfHedging(const CallPolicy& policy);
 // for is not known.
 absl::Duration HedgeDelay(const HedgePolicy& policy, LatencyEstimate& latency, Instant now);
 
-// Why no further attempt is started beside those under way; nullopt: it is, and the budget has been
-// charged for it. `policy` is that of RetryPolicyOfHedging.
+// Why no further attempt is started beside those under way; nullopt: it is. The budget is charged
+// for it, also where the policy only observes (kObserve). `policy` is that of RetryPolicyOfHedging.
 std::optional<RefusalReason> RefuseHedge(const CallPolicy& policy, const RetryFacts& facts,
                                          Instant now, RetryBudget& budget, int worker);
 

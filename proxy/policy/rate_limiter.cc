@@ -73,13 +73,19 @@ class Admission {
             absl::Duration time_left)
       : limits_(limits), keys_(keys), now_(now), longest_wait_(time_left - absl::Nanoseconds(1)) {}
 
+  // Asks the first `count` limits.
+  RateAdmission Check(size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+      if (!Record(i, limits_[i]->Check(keys_[i], now_, MaxWait(i)))) break;
+    }
+    return admission_;
+  }
+
   RateAdmission Decide() {
     const size_t count = limits_.size();
     // All but the last are asked first; then all are taken, the last first. So a single limit is
     // asked only once, and permits are returned only after a race.
-    for (size_t i = 0; i + 1 < count; ++i) {
-      if (!Record(i, limits_[i]->Check(keys_[i], now_, MaxWait(i)))) return admission_;
-    }
+    if (count > 1 && Check(count - 1).refused_by != RateAdmission::kNone) return admission_;
     admission_ = RateAdmission();
     absl::InlinedVector<RatePermit, 4> permits(count);
     for (size_t i = count; i-- > 0;) {
@@ -120,6 +126,12 @@ class Admission {
 };
 
 }  // namespace
+
+RateAdmission CheckCall(std::span<RateLimiter* const> limits, std::span<const std::string> keys,
+                        Instant now, absl::Duration time_left) {
+  LEVEE_CHECK(limits.size() == keys.size());
+  return Admission(limits, keys, now, time_left).Check(limits.size());
+}
 
 RateAdmission AdmitCall(std::span<RateLimiter* const> limits, std::span<const std::string> keys,
                         Instant now, absl::Duration time_left) {

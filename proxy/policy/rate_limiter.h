@@ -70,6 +70,10 @@ struct RateAdmission {
   bool shared_bucket = false;
 };
 
+// What AdmitCall would say, without taking anything.
+RateAdmission CheckCall(std::span<RateLimiter* const> limits, std::span<const std::string> keys,
+                        Instant now, absl::Duration time_left);
+
 // Takes a permit of each limit, or of none. `keys`: one per limit. No permit is taken that becomes
 // due `time_left` from now or later: the call's deadline would have passed. Each limit's own
 // max_wait applies to its permit; the call waits for the latest of them.

@@ -188,6 +188,12 @@ std::optional<RetryTrigger> Retryable(const RetryPolicy& policy, const AttemptOu
   return listing ? std::optional(listing->trigger) : std::nullopt;
 }
 
+bool CountsAsSuccess(const RetryPolicy& policy, const AttemptOutcome& outcome, bool idempotent) {
+  if (outcome.kind != Kind::kStatus) return false;
+  if (outcome.code == StatusCode::kOk) return true;
+  return !outcome.mark.has_value() && !Retryable(policy, outcome, idempotent).has_value();
+}
+
 RetryDecision DecideRetry(const CallPolicy& policy, const AttemptOutcome& outcome,
                           const RetryFacts& facts, Instant now, Random& random, Backoff& backoff,
                           RetryBudget& budget, int worker) {

@@ -49,7 +49,7 @@ struct AttemptOutcome {
 struct RetryFacts {
   int attempts = 1;  // made so far, transparent ones excluded
   bool committed = false;
-  bool transparent_used = false;  // the one free immediate retry
+  bool transparent_used = false;  // the one immediate retry outside max_attempts
   bool replayable = true;         // the request body is still all in the buffer
   bool idempotent = false;
   Instant deadline = Instant::Infinite();
@@ -76,6 +76,11 @@ struct RetryDecision {
 // `kReset` and `kTimeout` are listed for idempotent calls even when `failures` does not have them.
 std::optional<RetryTrigger> Retryable(const RetryPolicy& policy, const AttemptOutcome& outcome,
                                       bool idempotent);
+
+// Whether the attempt speaks well of its upstream: it succeeded, or failed with a status that the
+// policy would not retry, which is the application's answer. All else is an ill upstream, also
+// where the policy would not retry it.
+bool CountsAsSuccess(const RetryPolicy& policy, const AttemptOutcome& outcome, bool idempotent);
 
 // Decides. `backoff` advances iff a delay is drawn; the budget is charged last, iff everything else
 // allows the retry, for worker `worker`. The order of checks: committed, overload mark or negative

@@ -1,27 +1,11 @@
 #include "wire/first_bytes.h"
 
-#include <algorithm>
+#include "base/host_port.h"
 
 namespace levee {
 namespace {
 
 constexpr std::string_view kConnectMethod = "CONNECT ";
-
-// "HOST:PORT" with a port from 1 to 65535, and nothing that has no place in an authority.
-bool IsHostPort(std::string_view text) {
-  const size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos || colon == 0) return false;
-  const std::string_view port = text.substr(colon + 1);
-  if (port.empty() || port.size() > 5) return false;
-  int number = 0;
-  for (const char c : port) {
-    if (c < '0' || c > '9') return false;
-    number = number * 10 + (c - '0');
-  }
-  const bool visible =
-      std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127 && c != '/'; });
-  return visible && number >= 1 && number <= 65535;
-}
 
 }  // namespace
 
@@ -52,7 +36,7 @@ ConnectRequest ParseConnectRequest(std::string_view bytes) {
   const std::string_view destination = rest.substr(0, space);
   const std::string_view version = rest.substr(space + 1);
   const bool http1 = version == "HTTP/1.1" || version == "HTTP/1.0";
-  if (!http1 || !IsHostPort(destination)) return {.state = State::kBad};
+  if (!http1 || !SplitHostPort(destination).has_value()) return {.state = State::kBad};
   return {
       .state = State::kGood, .destination = std::string(destination), .size = end + kEnd.size()};
 }

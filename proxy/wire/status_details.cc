@@ -146,7 +146,9 @@ absl::Duration FindRetryDelayInDetails(const Metadata& trailers) {
 std::string MarkedDetails(const MarkedStatus& status, const Metadata& trailers) {
   wire::v1::RpcStatus details = ReadDetails(trailers);
   details.set_code(static_cast<int>(status.code));
-  details.set_message(ToUtf8(status.message));
+  // grpc-message says it in full; clients refuse trailers of more than some kilobytes as a whole.
+  constexpr size_t kMaxMessageBytes = 1024;
+  details.set_message(ToUtf8(std::string_view(status.message).substr(0, kMaxMessageBytes)));
   const wire::v1::ErrorInfo ours = MakeErrorInfo(status);
   bool said = false;
   for (const google::protobuf::Any& detail : details.details()) {

@@ -38,6 +38,14 @@ TEST_F(CallBudget, A42_ARatioOf30PercentGives30Percent) {
   EXPECT_GE(tally.PerCall(), 1.29);
 }
 
+TEST_F(CallBudget, A41_HoldsForCodesThatOnlyARuleLists) {
+  retry_.rules = {{.codes = {StatusCode::kResourceExhausted}, .max_attempts = 3}};
+  retry_.rules[0].backoff = retry_.backoff;
+  Upstream({TrailersOnly(StatusCode::kResourceExhausted)});
+  RunWorkload(sidecar_, {.per_second = 1, .calls = 300});
+  EXPECT_LE(TallyOf(sidecar_).PerCall(), 1.11);
+}
+
 TEST_F(CallBudget, A43_ARefusalChangesNoBalance) {
   retry_.budget.floor_per_second = 0;
   retry_.max_attempts = 2;

@@ -241,6 +241,18 @@ TEST_F(CallDeadline, A30_AttemptTimeoutBoundsACallThatIsCommittedButNotAnswered)
   EXPECT_EQ(call.record().refused, RefusalReason::kBuffer);
 }
 
+TEST_F(CallDeadline, AStreamThatEndsWithItsDeadlineSpeaksNotIllOfItsEndpoint) {
+  Upstream({Answer().Head(Ms(1)).Message(Ms(2), "news")});
+  SimHost& call = RunUnary({.timeout = Ms(100)});
+  EXPECT_EQ(call.caller().code, StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(call.attempt(1).judged, std::nullopt);
+}
+
+TEST_F(CallDeadline, SilenceUntilTheDeadlineSpeaksIllOfAnEndpoint) {
+  Upstream({Silence()});
+  EXPECT_EQ(RunUnary({.timeout = Ms(100)}).attempt(1).judged, false);
+}
+
 TEST_F(CallDeadline, ADrainThatCannotWaitEndsACallInFlight) {
   Upstream({Silence()});
   SimHost& call = sidecar_.Unary();

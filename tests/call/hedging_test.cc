@@ -208,6 +208,51 @@ TEST_F(CallHedging, ANegativePushbackTakesBackAnAttemptThatWaits) {
   EXPECT_EQ(call.caller().finished_at, Ms(100));
 }
 
+TEST_F(CallHedging, A72_NoHedgeStartsWhileAPushbackIsWaitedFor) {
+  // The second attempt is told to wait; the first is refused meanwhile, and sent again at once.
+  Upstream({Answer().Reset(Ms(70), kResetRefusedStream),
+            FailAfter(10, StatusCode::kUnavailable, {{"grpc-retry-pushback-ms", "200"}}), Silence(),
+            OkAfter(1)});
+  SimHost& call = RunUnary();
+  ASSERT_EQ(call.attempts(), 4);
+  EXPECT_EQ(call.attempt(3).start, Ms(70));
+  EXPECT_EQ(call.attempt(4).start, Ms(260));
+  EXPECT_EQ(call.caller().code, StatusCode::kOk);
+  EXPECT_EQ(call.record().refused, std::nullopt);
+}
+
+TEST_F(CallHedging, A56_AnAttemptThatIsSentAgainKeepsItsNumber) {
+  Upstream({Answer().Reset(Ms(70), kResetRefusedStream), Silence(), OkAfter(1)});
+  SimHost& call = RunUnary();
+  ASSERT_EQ(call.attempts(), 3);
+  EXPECT_EQ(call.attempt(2).previous_attempts, 1);
+  EXPECT_EQ(call.attempt(3).start, Ms(70));
+  EXPECT_EQ(call.attempt(3).previous_attempts, 0);
+}
+
+TEST_F(CallHedging, AHeadThatWasHeldLongEnoughKeepsAHedgeFromStarting) {
+  Upstream({Answer().Head(Ms(30)).Message(Ms(90), "slow").Trailers(Ms(90), StatusCode::kOk)});
+  SimHost& call = RunUnary();
+  EXPECT_EQ(call.attempts(), 1);
+  EXPECT_EQ(charged(), 0);
+}
+
+TEST_F(CallHedging, AllHedgesMadeIsNoRefusal) {
+  Upstream({FailAfter(60, StatusCode::kUnavailable), Silence(), OkAfter(100)});
+  SimHost& call = RunUnary();
+  EXPECT_EQ(call.attempts(), 3);
+  EXPECT_EQ(call.caller().code, StatusCode::kOk);
+  EXPECT_EQ(call.record().refused, std::nullopt);
+}
+
+TEST_F(CallHedging, MaxElapsedBoundsWhatAServerPutsOff) {
+  retry_.backoff.max_elapsed = Ms(100);
+  Upstream({FailAfter(10, StatusCode::kUnavailable, {{"grpc-retry-pushback-ms", "200"}})});
+  SimHost& call = RunUnary();
+  EXPECT_EQ(call.attempts(), 1);
+  EXPECT_EQ(call.record().refused, RefusalReason::kMaxElapsed);
+}
+
 TEST_F(CallHedging, A47_HedgesAreChargedToTheBudget) {
   Upstream({Silence()});
   RunUnary({.timeout = Ms(400)});

@@ -37,6 +37,19 @@ TEST_F(CallObserve, TheBudgetDecidesAsIfRetriesWereMade) {
   EXPECT_EQ(over_budget, 10);
 }
 
+TEST_F(CallObserve, AsManyRetriesAreObservedAsWouldBeMade) {
+  retry_.budget = RetryBudgetPolicy();
+  Upstream({TrailersOnly(StatusCode::kUnavailable)});
+  int observed = 0;
+  for (int i = 0; i < 300; ++i) {
+    observed += RunUnary().record().refused == RefusalReason::kObserve;
+    clock_.RunFor(absl::Seconds(1));
+  }
+  // The floor counts until the first failures are known, and then the ratio alone.
+  EXPECT_GE(observed, 20);
+  EXPECT_LE(observed, 45);
+}
+
 TEST_F(CallObserve, WhatNeverLeftIsStillSentAgain) {
   Upstream({Answer().Unsent(Ms(1)), Ok()});
   EXPECT_EQ(RunUnary().caller().code, StatusCode::kOk);

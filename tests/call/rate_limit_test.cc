@@ -94,6 +94,40 @@ TEST_F(CallRateLimit, TheDeadlineHoldsWhileACallWaits) {
   EXPECT_EQ(call.attempt(1).timeout, Ms(5000) - (call.attempt(1).start - Ms(2)));
 }
 
+TEST_F(CallRateLimit, A44_AnApplicationsRetryOverBudgetFailsAtOnceAndTakesNoPermit) {
+  limit().max_wait = absl::Seconds(10);
+  retry_.budget = {.ratio = 0, .floor_per_second = 0};
+  RunUnary();
+  RunUnary();
+  for (int i = 0; i < 3; ++i) {
+    SimHost& refused = sidecar_.Unary({.previous_attempts = 1});
+    EXPECT_TRUE(refused.finished());
+    EXPECT_EQ(refused.record().refused, RefusalReason::kBudget);
+  }
+  SimHost& call = sidecar_.Unary();
+  clock_.Run();
+  EXPECT_EQ(call.attempt(1).start, Ms(1000));
+}
+
+TEST_F(CallRateLimit, AnApplicationsRetryOverTheRateIsNotChargedToTheBudget) {
+  RunUnary();
+  RunUnary();
+  SimHost& call = RunUnary({.previous_attempts = 1});
+  EXPECT_EQ(call.record().rate_limit.refused_by, 0);
+  EXPECT_EQ(sidecar_.budget().Read(clock_.now()).retries, 0);
+}
+
+TEST_F(CallRateLimit, ADrainThatCannotWaitEndsACallThatWaitsForItsPermit) {
+  limit().max_wait = absl::Seconds(10);
+  RunUnary();
+  RunUnary();
+  SimHost& call = sidecar_.Unary();
+  clock_.RunFor(Ms(100));
+  call.DrainTimeout();
+  EXPECT_EQ(call.caller().code, StatusCode::kUnavailable);
+  EXPECT_EQ(call.record().refused, std::nullopt);
+}
+
 TEST_F(CallRateLimit, RetriesNeedNoPermit) {
   sidecar_.AddEndpoint(InTurn({TrailersOnly(StatusCode::kUnavailable)}));
   for (int i = 0; i < 2; ++i) {

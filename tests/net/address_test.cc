@@ -33,14 +33,5 @@ TEST(Address, MayBeAPath) {
   EXPECT_FALSE(Address::FromUnixPath("").has_value());
 }
 
-TEST(SplitHostPort, NeedsAHostAndAPort) {
-  EXPECT_EQ(SplitHostPort("cart.shop:50051")->host, "cart.shop");
-  EXPECT_EQ(SplitHostPort("cart.shop:50051")->port, 50051);
-  EXPECT_EQ(SplitHostPort("[::1]:7")->host, "::1");
-  for (const char* text : {"", "cart", "cart:", ":7", "cart:0", "cart:65536", "cart:x", "::1:7"}) {
-    EXPECT_FALSE(SplitHostPort(text).has_value()) << text;
-  }
-}
-
 }  // namespace
 }  // namespace levee::net

@@ -36,7 +36,8 @@ struct SimAttempt {
   bool half_closed = false;  // END_STREAM came after them
   std::optional<absl::Duration> cancelled_at;
   std::optional<absl::Duration> ended_at;
-  int dropped_events = 0;  // what the upstream did after the attempt was over
+  std::optional<bool> judged;  // what the call said of it for its endpoint
+  int dropped_events = 0;      // what the upstream did after the attempt was over
 };
 
 // What the caller saw.
@@ -93,6 +94,7 @@ class SimHost : public CallHost {
   AttemptId StartAttempt(const AttemptStart& start) override;
   void SendRequest(AttemptId id, const Chunk& chunk, bool end) override;
   AttemptPlace CancelAttempt(AttemptId id) override;
+  void JudgeAttempt(AttemptId id, bool success) override { At(id).judged = success; }
   void Commit(AttemptId id) override;
   void Finish(const FinalStatus& status, const CallRecord& record) override;
   void CreditRequest(size_t bytes) override;
@@ -133,7 +135,6 @@ class SimHost : public CallHost {
   CallRecord record_;
   Instant timer_ = Instant::Infinite();
   int timer_generation_ = 0;
-  size_t forwarded_ = 0;  // request bytes that the committed attempt took
 };
 
 }  // namespace levee

@@ -48,11 +48,12 @@ TEST(ConnectRequest, AHeadThatDoesNotEndIsBad) {
 }
 
 TEST(ConnectRequest, ADestinationThatIsNotHostAndPortIsBad) {
-  for (const char* head :
-       {"CONNECT cart HTTP/1.1\r\n\r\n", "CONNECT cart:0 HTTP/1.1\r\n\r\n",
-        "CONNECT cart:65536 HTTP/1.1\r\n\r\n", "CONNECT :1 HTTP/1.1\r\n\r\n",
-        "CONNECT http://a:1/ HTTP/1.1\r\n\r\n", "CONNECT a:1 HTTP/2.0\r\n\r\n",
-        "CONNECT a:1\r\n\r\n", "CONNECT  HTTP/1.1\r\n\r\n", "CONNECT a\x01:1 HTTP/1.1\r\n\r\n"}) {
+  for (const char* head : {"CONNECT cart HTTP/1.1\r\n\r\n", "CONNECT cart:0 HTTP/1.1\r\n\r\n",
+                           "CONNECT cart:65536 HTTP/1.1\r\n\r\n", "CONNECT :1 HTTP/1.1\r\n\r\n",
+                           "CONNECT http://a:1/ HTTP/1.1\r\n\r\n", "CONNECT a:1 HTTP/2.0\r\n\r\n",
+                           "CONNECT a:1\r\n\r\n", "CONNECT a:b:80 HTTP/1.1\r\n\r\n",
+                           "CONNECT ::1:80 HTTP/1.1\r\n\r\n", "CONNECT []:80 HTTP/1.1\r\n\r\n",
+                           "CONNECT  HTTP/1.1\r\n\r\n", "CONNECT a\x01:1 HTTP/1.1\r\n\r\n"}) {
     EXPECT_EQ(ParseConnectRequest(head).state, ConnectRequest::State::kBad) << head;
   }
 }

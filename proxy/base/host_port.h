@@ -1,0 +1,19 @@
+// "HOST:PORT" as text.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace levee {
+
+struct HostPort {
+  std::string_view host;  // of an IPv6 literal without its brackets
+  uint16_t port;
+};
+
+// "host:port" or "[v6]:port" split in two; nullopt if there is no host, no port from 1 to 65535, or
+// a character that has no place in an authority.
+std::optional<HostPort> SplitHostPort(std::string_view text);
+
+}  // namespace levee

@@ -1,0 +1,19 @@
+#include "base/host_port.h"
+
+#include "gtest/gtest.h"
+
+namespace levee {
+namespace {
+
+TEST(SplitHostPort, NeedsAHostAndAPort) {
+  EXPECT_EQ(SplitHostPort("cart.shop:50051")->host, "cart.shop");
+  EXPECT_EQ(SplitHostPort("cart.shop:50051")->port, 50051);
+  EXPECT_EQ(SplitHostPort("[::1]:7")->host, "::1");
+  for (const char* text : {"", "cart", "cart:", ":7", "cart:0", "cart:65536", "cart:x", "::1:7",
+                           "[]:7", "a:b:7", "http://a:1", "a b:1", "a\x01:1"}) {
+    EXPECT_FALSE(SplitHostPort(text).has_value()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace levee
