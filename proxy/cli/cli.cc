@@ -3,9 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "cli/check_command.h"
+#include "cli/import_command.h"
 #include "cli/run_command.h"
 #include "cli/version.h"
 #include "demo/demo.h"
@@ -41,6 +44,43 @@ CLI::App* AddRun(CLI::App& app, RunOptions& options) {
       "Prints a line per bound address on stdout. SIGTERM drains and ends it, a second one ends it "
       "at once.");
   return run;
+}
+
+CLI::App* AddCheck(CLI::App& app, std::vector<std::string>& files) {
+  CLI::App* check = app.add_subcommand("check", "print all faults of a configuration at once");
+  check
+      ->add_option("files", files,
+                   "policy files (YAML), '-': standard input; several are one "
+                   "configuration, as for run")
+      ->type_name("FILE")
+      ->required();
+  return check;
+}
+
+// What `levee import` is asked for.
+struct ImportOptions {
+  CLI::App* grpc_service_config = nullptr;
+  CLI::App* envoy = nullptr;
+  std::string file;
+};
+
+CLI::App* AddImport(CLI::App& app, ImportOptions& options) {
+  CLI::App* import_from =
+      app.add_subcommand("import", "print another tool's policy as one of Levee's");
+  import_from->require_subcommand(1);
+  options.grpc_service_config = import_from->add_subcommand(
+      "grpc-service-config", "retries, hedging and timeouts of a gRPC service config (JSON)");
+  options.envoy = import_from->add_subcommand(
+      "envoy",
+      "routes, retries and clusters of an Envoy configuration (YAML or JSON), or of a "
+      "part of one");
+  for (CLI::App* format : {options.grpc_service_config, options.envoy}) {
+    format->add_option("file", options.file, "what to import, '-': standard input")
+        ->type_name("FILE")
+        ->required();
+  }
+  import_from->footer("What has no equivalent is a comment at the place where it would stand.");
+  return import_from;
 }
 
 // The reason why `text` is no duration of a demo; empty if it is one.
@@ -85,6 +125,10 @@ int RunCommand(int argc, char** argv) {
   CLI::App* run = AddRun(app, run_options);
   demo::DemoOptions demo_options;
   CLI::App* demo = AddDemo(app, demo_options);
+  std::vector<std::string> check_files;
+  CLI::App* check = AddCheck(app, check_files);
+  ImportOptions import_options;
+  CLI::App* import_from = AddImport(app, import_options);
   CLI::App* version = app.add_subcommand("version", "print version, commit, library versions");
   try {
     app.parse(argc, argv);
@@ -93,6 +137,12 @@ int RunCommand(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : kWrongUsage;
   }
   if (run->parsed()) return RunSidecar(run_options);
+  if (check->parsed()) return RunCheck(check_files);
+  if (import_from->parsed()) {
+    return RunImport(
+        import_options.envoy->parsed() ? ImportFormat::kEnvoy : ImportFormat::kGrpcServiceConfig,
+        import_options.file);
+  }
   if (demo->parsed()) return demo::RunDemo(demo_options);
   if (version->parsed()) std::fputs(VersionText().c_str(), stdout);
   return 0;

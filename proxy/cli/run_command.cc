@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "admin/metrics_server.h"
 #include "cli/version.h"
+#include "net/line_writer.h"
 #include "net/process_memory.h"
 #include "server/sidecar.h"
 #include "telemetry/metrics.h"
@@ -28,6 +29,19 @@ void StartLogging(const std::string& level) {
 int Fail(const absl::Status& status) {
   std::fprintf(stderr, "levee: %s\n", std::string(status.message()).c_str());
   return 1;
+}
+
+absl::StatusOr<std::unique_ptr<net::LineWriter>> OpenAccessLog(const AccessLogSpec& spec) {
+  using Target = AccessLogSpec::Target;
+  const auto on_fault = [](const std::string& fault) {
+    spdlog::error("access log: {}; lines get lost", fault);
+  };
+  if (spec.target == Target::kNone) return nullptr;
+  if (spec.target == Target::kStandardOutput) return net::LineWriter::ToStandardOutput(on_fault);
+  auto file = net::LineWriter::ToFile(spec.path, on_fault);
+  if (file.ok()) return file;
+  return absl::FailedPreconditionError(
+      absl::StrCat("access log: ", file.status().message(), " (set at ", spec.position, ")"));
 }
 
 Metrics::Options MetricsOptions(const Snapshot& snapshot, int workers) {
@@ -75,11 +89,16 @@ int RunSidecar(const RunOptions& options) {
     return 1;
   }
   Metrics metrics(MetricsOptions(**snapshot, options.workers));
-  auto sidecar = Sidecar::Open(*snapshot, options.workers, metrics);
+  auto access_log = OpenAccessLog((*snapshot)->access_log);
+  if (!access_log.ok()) return Fail(access_log.status());
+  auto sidecar = Sidecar::Open(*snapshot, options.workers, metrics, access_log->get());
   if (!sidecar.ok()) return Fail(sidecar.status());
   Sidecar& serving = **sidecar;
   metrics.SetBudgetSource([&serving] { return serving.budgets(); });
   metrics.SetReplayBytesSource([&serving] { return serving.replay_bytes(); });
+  if (net::LineWriter* const log = access_log->get(); log != nullptr) {
+    metrics.SetLostLogLinesSource([log] { return log->lost(); });
+  }
 
   std::unique_ptr<MetricsServer> server;
   if ((*snapshot)->metrics_enabled) {

@@ -1,0 +1,16 @@
+// Text that a command is given by the name of a file.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "config/fault.h"
+#include "config/load.h"
+
+namespace levee {
+
+// Reads a file, or standard input if `file` is "-". nullopt, with a fault, if it cannot be read or
+// is larger than `max_bytes`.
+std::optional<ConfigText> ReadInput(const std::string& file, size_t max_bytes, FaultList& faults);
+
+}  // namespace levee

@@ -1,0 +1,152 @@
+// What an import makes of its input before it is written: the parts of a policy file that other
+// formats have equivalents of, and what is to be said about them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+
+namespace levee::importer {
+
+// Comments of the output, one paragraph each.
+using Notes = std::vector<std::string>;
+
+// Adds a note unless it is empty.
+void AddNote(std::string note, Notes& notes);
+
+// A field of the output. Without a value it is left at its default; its notes stand where it would.
+template <typename T>
+struct Field {
+  std::optional<T> value;
+  Notes notes;
+
+  friend bool operator==(const Field&, const Field&) = default;
+};
+
+struct BackoffDraft {
+  absl::Duration initial;
+  double multiplier = 2;
+  absl::Duration max;
+  double factor = 0;  // of jitter; 0: full jitter
+
+  friend bool operator==(const BackoffDraft&, const BackoffDraft&) = default;
+};
+
+struct BudgetDraft {
+  double ratio = 0;
+
+  friend bool operator==(const BudgetDraft&, const BudgetDraft&) = default;
+};
+
+struct RetryDraft {
+  Field<int> max_attempts;
+  Field<std::vector<std::string>> codes;
+  Field<std::vector<std::string>> failures;
+  Field<std::vector<std::string>> http;
+  Field<absl::Duration> attempt_timeout;
+  Field<BackoffDraft> backoff;
+  Field<BudgetDraft> budget;
+  Field<int64_t> buffer_bytes;
+  Field<std::string> commit;
+  Notes notes;  // about what none of the fields stands for
+
+  friend bool operator==(const RetryDraft&, const RetryDraft&) = default;
+};
+
+struct HedgeDraft {
+  absl::Duration delay;
+  int max_attempts = 2;
+  std::vector<std::string> non_fatal;
+
+  friend bool operator==(const HedgeDraft&, const HedgeDraft&) = default;
+};
+
+struct RateLimitDraft {
+  std::string name;
+  std::string rate;  // "100/s"
+  int burst = 1;
+
+  friend bool operator==(const RateLimitDraft&, const RateLimitDraft&) = default;
+};
+
+// What a policy does for its calls, whatever it is called.
+struct PolicyRules {
+  Field<absl::Duration> timeout;
+  RetryDraft retry;
+  Field<HedgeDraft> hedge;
+  Field<std::string> idempotency;  // its mode
+  Field<RateLimitDraft> rate_limit;
+
+  friend bool operator==(const PolicyRules&, const PolicyRules&) = default;
+};
+
+// Whether a call may be tried more than once.
+bool Retries(const PolicyRules& rules);
+
+struct PolicyDraft {
+  std::string name;
+  Notes notes;
+  PolicyRules rules;
+};
+
+struct RouteDraft {
+  Notes notes;
+  std::string authority = "*";
+  std::string method = "*";
+  std::string upstream;
+  std::string policy;
+  // Written as a comment, since it would match calls that it must not match; only its notes if it
+  // has no upstream.
+  bool left_out = false;
+};
+
+struct UpstreamDraft {
+  std::string name;
+  Notes notes;
+  Field<std::vector<std::string>> endpoints;
+  Field<absl::Duration> connect_timeout;
+};
+
+// The sections in the order in which they are written. Every name that is referred to exists.
+struct Draft {
+  Notes notes;
+  std::vector<UpstreamDraft> upstreams;
+  std::vector<RouteDraft> routes;
+  Notes policy_notes;
+  std::vector<PolicyDraft> policies;
+  Field<std::vector<std::string>> honor;
+};
+
+// Makes names of the policy file out of others: characters that no name may hold become '-', long
+// ones lose their beginning, which says less than the end, and none is given out twice.
+class Names {
+ public:
+  // `reserved` are never given out.
+  explicit Names(std::set<std::string> reserved) : used_(std::move(reserved)) {}
+
+  std::string Next(const std::string& like);
+
+ private:
+  std::set<std::string> used_;
+};
+
+// `duration`, or the longest that a policy takes, with a note that says so.
+absl::Duration Bounded(absl::Duration duration, Notes& notes);
+
+// Sets `field` to that.
+void SetDuration(absl::Duration duration, Field<absl::Duration>& field);
+
+// The first line of the output; `what` is the input's kind, `file` may be "-".
+std::string TitleOf(const std::string& what, const std::string& file);
+
+// What policies that retry do differently from `tool`, which the draft is made from.
+void NoteRetrying(const std::string& tool, Notes& notes);
+
+// The upstream of the built-in default: dials what the call's :authority says.
+UpstreamDraft AnywhereUpstream();
+
+}  // namespace levee::importer

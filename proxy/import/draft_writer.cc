@@ -1,0 +1,161 @@
+#include "import/draft_writer.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "import/yaml_writer.h"
+
+namespace levee::importer {
+namespace {
+
+std::string Flow(int number) { return absl::StrCat(number); }
+std::string Flow(int64_t bytes) { return absl::StrCat(bytes, "B"); }
+std::string Flow(const std::string& text) { return YamlText(text); }
+std::string Flow(const std::vector<std::string>& texts) { return YamlList(texts); }
+std::string Flow(absl::Duration duration) { return YamlDuration(duration); }
+
+std::string Flow(const BudgetDraft& budget) {
+  return absl::StrCat("{ratio: ", YamlNumber(budget.ratio), "}");
+}
+
+std::string Flow(const BackoffDraft& backoff) {
+  return absl::StrCat(
+      "{initial: ", YamlDuration(backoff.initial), ", multiplier: ", YamlNumber(backoff.multiplier),
+      ", max: ", YamlDuration(backoff.max), ", jitter: ",
+      backoff.factor == 0 ? "full" : absl::StrCat("{factor: ", YamlNumber(backoff.factor), "}"),
+      "}");
+}
+
+std::string Flow(const HedgeDraft& hedge) {
+  return absl::StrCat("{delay: ", YamlDuration(hedge.delay), ", max_attempts: ", hedge.max_attempts,
+                      ", non_fatal: ", YamlList(hedge.non_fatal), "}");
+}
+
+std::string Flow(const RateLimitDraft& limit) {
+  return absl::StrCat("[{name: ", YamlText(limit.name), ", rate: ", limit.rate,
+                      ", burst: ", limit.burst, "}]");
+}
+
+class DraftWriter {
+ public:
+  std::string Write(const Draft& draft);
+
+ private:
+  void Comments(const Notes& notes) {
+    for (const std::string& note : notes) out_.Comment(note);
+  }
+  template <typename T>
+  void Write(const char* key, const Field<T>& field) {
+    Comments(field.notes);
+    if (field.value.has_value()) out_.Field(key, Flow(*field.value));
+  }
+  void OpenSection(const char* key, const Notes& notes) {
+    if (!out_.text().empty()) out_.EmptyLine();
+    Comments(notes);
+    out_.Open(key);
+  }
+  void Write(const UpstreamDraft& upstream);
+  void Write(const RouteDraft& route);
+  void Write(const PolicyDraft& policy);
+  void Write(const RetryDraft& retry);
+
+  YamlWriter out_;
+};
+
+std::string DraftWriter::Write(const Draft& draft) {
+  for (const std::string& note : draft.notes) {
+    if (&note != &draft.notes.front()) out_.Comment("");
+    out_.Comment(note);
+  }
+  OpenSection("upstreams", {});
+  for (const UpstreamDraft& upstream : draft.upstreams) Write(upstream);
+  out_.Close();
+  OpenSection("routes", {});
+  for (const RouteDraft& route : draft.routes) Write(route);
+  out_.Close();
+  OpenSection("policies", draft.policy_notes);
+  for (const PolicyDraft& policy : draft.policies) Write(policy);
+  out_.Close();
+  if (draft.honor.value.has_value()) {
+    OpenSection("overload", {});
+    Write("honor", draft.honor);
+    out_.Close();
+  }
+  return out_.text();
+}
+
+void DraftWriter::Write(const UpstreamDraft& upstream) {
+  Comments(upstream.notes);
+  out_.BeginItem();
+  out_.Field("name", YamlText(upstream.name));
+  Write("endpoints", upstream.endpoints);
+  Write("connect_timeout", upstream.connect_timeout);
+  out_.EndItem();
+}
+
+void DraftWriter::Write(const RouteDraft& route) {
+  Comments(route.notes);
+  std::vector<std::string> match;
+  if (route.authority != "*") match.push_back("authority: " + YamlText(route.authority));
+  if (route.method != "*") match.push_back("method: " + YamlText(route.method));
+  const std::string matched = absl::StrCat("{", absl::StrJoin(match, ", "), "}");
+  if (!route.left_out) {
+    out_.BeginItem();
+    if (!match.empty()) out_.Field("match", matched);
+    out_.Field("upstream", YamlText(route.upstream));
+    out_.Field("policy", YamlText(route.policy));
+    out_.EndItem();
+  } else if (!route.upstream.empty()) {
+    out_.CommentOut(absl::StrCat("- match: ", matched));
+    out_.CommentOut(absl::StrCat("  upstream: ", YamlText(route.upstream)));
+    out_.CommentOut(absl::StrCat("  policy: ", YamlText(route.policy)));
+  }
+}
+
+void DraftWriter::Write(const PolicyDraft& policy) {
+  Comments(policy.notes);
+  out_.BeginItem();
+  out_.Field("name", YamlText(policy.name));
+  Write("timeout", policy.rules.timeout);
+  out_.Open("retry");
+  Write(policy.rules.retry);
+  out_.Close();
+  Write("hedge", policy.rules.hedge);
+  Comments(policy.rules.idempotency.notes);
+  if (policy.rules.idempotency.value.has_value()) {
+    out_.Field("idempotency", absl::StrCat("{mode: ", *policy.rules.idempotency.value, "}"));
+  }
+  Write("rate_limit", policy.rules.rate_limit);
+  out_.EndItem();
+}
+
+void DraftWriter::Write(const RetryDraft& retry) {
+  Write("max_attempts", retry.max_attempts);
+  Write("codes", retry.codes);
+  Write("failures", retry.failures);
+  Write("http", retry.http);
+  Write("attempt_timeout", retry.attempt_timeout);
+  Write("backoff", retry.backoff);
+  Write("budget", retry.budget);
+  Write("buffer", retry.buffer_bytes);
+  Write("commit", retry.commit);
+  Comments(retry.notes);
+}
+
+}  // namespace
+
+std::string WriteDraft(const Draft& draft) { return DraftWriter().Write(draft); }
+
+ImportedPolicy Finish(Source& source, const Draft& draft) {
+  if (source.faulty()) return {"", source.Faults()};
+  std::string yaml = WriteDraft(draft);
+  if (yaml.size() > kMaxConfigFileBytes) {
+    source.Refuse({source.file(), 0, 0, ""},
+                  "makes a policy above 1 MiB, which Levee does not read; import it in parts");
+    return {"", source.Faults()};
+  }
+  return {std::move(yaml), {}};
+}
+
+}  // namespace levee::importer

@@ -1,0 +1,19 @@
+// Writes a draft as a policy file.
+#pragma once
+
+#include <string>
+
+#include "import/draft.h"
+#include "import/import.h"
+#include "import/source.h"
+
+namespace levee::importer {
+
+// YAML that `levee check` accepts, with every note of the draft as a comment at its place.
+std::string WriteDraft(const Draft& draft);
+
+// The result of an import: the draft as a policy file, or the faults of the source. A draft that is
+// larger than the files that Levee reads is a fault.
+ImportedPolicy Finish(Source& source, const Draft& draft);
+
+}  // namespace levee::importer

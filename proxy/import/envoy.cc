@@ -1,0 +1,282 @@
+// Envoy configuration -> policy.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "import/draft.h"
+#include "import/draft_writer.h"
+#include "import/envoy_cluster.h"
+#include "import/envoy_domains.h"
+#include "import/envoy_parts.h"
+#include "import/envoy_rate_limit.h"
+#include "import/envoy_retry_policy.h"
+#include "import/envoy_route.h"
+#include "import/import.h"
+#include "import/source.h"
+
+namespace levee {
+namespace importer {
+namespace {
+
+constexpr size_t kMaxRoutes = 10'000;
+
+class EnvoyImport {
+ public:
+  explicit EnvoyImport(const std::string& file) : source_(file, Keys::kSnakeCase) {
+    draft_.notes.push_back(TitleOf("Envoy configuration", file));
+  }
+
+  ImportedPolicy Run(const std::string& text);
+
+ private:
+  void ReadClusters(std::vector<Section> sections);
+  void ReadVirtualHost(VirtualHostPart part);
+  EnvoyRouteDefaults ReadDefaults(VirtualHostPart& part, Notes& notes);
+  RouteDraft AddRoute(EnvoyRoute read);
+  RouteDraft AddRouteWithout(const EnvoyRouteDefaults& defaults);
+  void AddVirtualHost(VirtualHostPart& part, std::vector<RouteDraft> routes, Notes notes);
+  void AddRoutesToClusters();
+  void AddLastResort();
+  std::string UpstreamFor(const std::string& cluster);
+  std::string PolicyFor(PolicyRules rules, const std::string& like);
+  void AddNotes();
+
+  Source source_;
+  std::map<std::string, ClusterDraft> clusters_;  // by name
+  std::vector<std::string> cluster_names_;        // in the order of the file
+  std::map<std::string, std::string> upstreams_;  // those of the draft, by cluster
+  Names upstream_names_{{"none"}};
+  Names policy_names_{{}};
+  std::map<std::string, std::vector<size_t>> policies_like_;  // by what they are called after
+  EnvoyDomains domains_;
+  Draft draft_;
+};
+
+ImportedPolicy EnvoyImport::Run(const std::string& text) {
+  const std::optional<Item> root = source_.Parse(text);
+  if (root.has_value()) {
+    EnvoyParts parts = FindEnvoyParts(source_, *root);
+    ReadClusters(std::move(parts.clusters));
+    for (VirtualHostPart& part : parts.virtual_hosts) ReadVirtualHost(std::move(part));
+    if (!source_.faulty()) draft_.routes = domains_.Join();
+    AddRoutesToClusters();
+    AddLastResort();
+    AddNotes();
+    draft_.notes.insert(draft_.notes.end(), parts.notes.begin(), parts.notes.end());
+  }
+  return Finish(source_, draft_);
+}
+
+void EnvoyImport::ReadClusters(std::vector<Section> sections) {
+  for (Section& section : sections) {
+    const Place place = section.place();
+    ClusterDraft cluster = ReadEnvoyCluster(std::move(section));
+    const std::string name = cluster.upstream.name;
+    if (!clusters_.emplace(name, std::move(cluster)).second) {
+      source_.Refuse(place, absl::StrCat("there are two clusters named ", Quoted(name)));
+    }
+    cluster_names_.push_back(name);
+  }
+}
+
+EnvoyRouteDefaults EnvoyImport::ReadDefaults(VirtualHostPart& part, Notes& notes) {
+  EnvoyRouteDefaults defaults;
+  Section& section = part.section;
+  defaults.rate_limit = ReadOwnRateLimit(section, notes).value_or(part.limit);
+  defaults.buffer_bytes = section.Whole("per_request_buffer_limit_bytes");
+  if (section.Has("retry_on")) {  // A retry policy alone.
+    defaults.retry = ReadEnvoyRetryPolicy(section);
+    section.Ignore(section.Left());
+  } else if (std::optional<Section> policy = section.Map("retry_policy"); policy.has_value()) {
+    defaults.retry = ReadEnvoyRetryPolicy(*std::move(policy));
+  }
+  return defaults;
+}
+
+void EnvoyImport::ReadVirtualHost(VirtualHostPart part) {
+  Section& section = part.section;
+  Notes notes;
+  std::vector<RouteDraft> routes;
+  if (section.Has("match")) {  // A route alone.
+    routes.push_back(AddRoute(ReadEnvoyRoute(section, {})));
+    section.Ignore(section.Left());
+  } else {
+    const EnvoyRouteDefaults defaults = ReadDefaults(part, notes);
+    for (Section& route : section.Maps("routes")) {
+      routes.push_back(AddRoute(ReadEnvoyRoute(std::move(route), defaults)));
+    }
+    if (!section.Has("routes") && !section.Has("domains")) {
+      routes.push_back(AddRouteWithout(defaults));
+    }
+  }
+  AddVirtualHost(part, std::move(routes), std::move(notes));
+}
+
+// The route of a part that has none around it.
+RouteDraft EnvoyImport::AddRouteWithout(const EnvoyRouteDefaults& defaults) {
+  RouteDraft route;
+  route.notes.emplace_back("The file has no route for this; it takes every call.");
+  route.upstream = UpstreamFor("");
+  route.policy = PolicyFor(RulesWithoutRoute(defaults), "imported");
+  return route;
+}
+
+RouteDraft EnvoyImport::AddRoute(EnvoyRoute read) {
+  RouteDraft route = std::move(read.route);
+  if (!read.forwards) return route;
+  const auto cluster = clusters_.find(read.cluster);
+  if (cluster != clusters_.end()) read.rules.retry.budget = cluster->second.budget;
+  route.upstream = UpstreamFor(read.cluster);
+  route.policy = PolicyFor(std::move(read.rules),
+                           read.policy_name.empty() ? route.upstream : read.policy_name);
+  return route;
+}
+
+// The name of the upstream that is this cluster. What is known of it is added to the draft.
+std::string EnvoyImport::UpstreamFor(const std::string& cluster) {
+  const auto known = upstreams_.find(cluster);
+  if (known != upstreams_.end()) return known->second;
+  const auto read = clusters_.find(cluster);
+  UpstreamDraft upstream = AnywhereUpstream();
+  if (read != clusters_.end()) {
+    upstream = read->second.upstream;
+  } else if (!cluster.empty()) {
+    upstream =
+        StubUpstream(cluster, "The file does not have this cluster; name its endpoints here.");
+  }
+  upstream.name = upstream_names_.Next(upstream.name);
+  if (upstream.name != cluster && !cluster.empty()) {
+    upstream.notes.insert(upstream.notes.begin(), absl::StrCat("Cluster ", Quoted(cluster), "."));
+  }
+  upstreams_[cluster] = upstream.name;
+  draft_.upstreams.push_back(std::move(upstream));
+  return draft_.upstreams.back().name;
+}
+
+// Routes of the same name, or without one to the same upstream, share a policy if it does the same.
+std::string EnvoyImport::PolicyFor(PolicyRules rules, const std::string& like) {
+  std::vector<size_t>& same_name = policies_like_[like];
+  for (const size_t i : same_name) {
+    if (draft_.policies[i].rules == rules) return draft_.policies[i].name;
+  }
+  same_name.push_back(draft_.policies.size());
+  PolicyDraft policy;
+  policy.name = policy_names_.Next(like);
+  policy.rules = std::move(rules);
+  draft_.policies.push_back(std::move(policy));
+  return draft_.policies.back().name;
+}
+
+void EnvoyImport::AddVirtualHost(VirtualHostPart& part, std::vector<RouteDraft> routes,
+                                 Notes notes) {
+  std::vector<std::string> names;
+  for (const Item& item : part.section.List("domains")) {
+    std::optional<std::string> name = source_.AsText(item);
+    if (name.has_value()) names.push_back(*std::move(name));
+  }
+  if (!part.section.Has("domains")) names.emplace_back("*");
+  part.section.Ignore({"name", "@type"});
+  AddNote(part.section.Unread(), notes);
+  if (!routes.empty()) {
+    Notes& first = routes.front().notes;
+    first.insert(first.begin(), notes.begin(), notes.end());
+    notes.clear();
+  }
+  domains_.AddVirtualHost(part.group, names, part.any_port, std::move(routes), notes);
+  draft_.notes.insert(draft_.notes.end(), notes.begin(), notes.end());
+  if (domains_.route_count() > kMaxRoutes) {
+    part.section.Refuse("routes",
+                        absl::StrCat("more than ", kMaxRoutes, " routes, counted for each domain"));
+  }
+}
+
+// For a file that has clusters alone.
+void EnvoyImport::AddRoutesToClusters() {
+  if (!domains_.empty()) return;
+  for (const std::string& name : cluster_names_) {
+    PolicyRules rules;
+    rules.retry.max_attempts.value = 1;
+    rules.retry.budget = clusters_[name].budget;
+    RouteDraft route;
+    route.upstream = UpstreamFor(name);
+    route.policy = PolicyFor(std::move(rules), route.upstream);
+    route.left_out = name != cluster_names_.front();
+    route.notes.push_back(
+        absl::StrCat("The file has no routes; say which calls go to ", route.upstream, "."));
+    draft_.routes.push_back(std::move(route));
+  }
+}
+
+// A policy file needs a route.
+void EnvoyImport::AddLastResort() {
+  const bool any = std::any_of(draft_.routes.begin(), draft_.routes.end(),
+                               [](const RouteDraft& route) { return !route.left_out; });
+  if (any) return;
+  PolicyRules rules;
+  rules.retry.max_attempts.value = 1;
+  RouteDraft rest;
+  rest.notes.emplace_back("No route is left; this one retries nothing.");
+  rest.upstream = UpstreamFor("");
+  rest.policy = PolicyFor(std::move(rules), "no-retries");
+  draft_.routes.push_back(std::move(rest));
+}
+
+void EnvoyImport::AddNotes() {
+  std::vector<std::string> unused;
+  for (const std::string& name : cluster_names_) {
+    if (!upstreams_.contains(name)) unused.push_back(Quoted(name));
+  }
+  if (!unused.empty()) {
+    draft_.notes.push_back(absl::StrCat(
+        "Left out: clusters that no route here leads to: ", absl::StrJoin(unused, ", "), "."));
+  }
+  if (domains_.groups() > 1) {
+    draft_.notes.emplace_back(
+        "There are several route configurations. Levee has one list of routes, in which the first "
+        "that matches wins.");
+  }
+  bool retries = false, unbounded = false, timeouts = false, limits = false;
+  for (const PolicyDraft& policy : draft_.policies) {
+    retries |= Retries(policy.rules);
+    unbounded |= Retries(policy.rules) && !policy.rules.retry.budget.value.has_value();
+    timeouts |= policy.rules.timeout.value.has_value();
+    limits |= policy.rules.rate_limit.value.has_value();
+  }
+  if (timeouts) {
+    draft_.policy_notes.emplace_back(
+        "timeout: Envoy counts it from the end of the request, Levee from its beginning. Calls "
+        "that stream for longer want none.");
+  }
+  if (limits) {
+    draft_.policy_notes.emplace_back(
+        "rate_limit: Envoy adds its tokens at each fill_interval, Levee evenly; each policy has "
+        "its "
+        "own bucket. What is refused gets RESOURCE_EXHAUSTED and when to come again.");
+  }
+  if (!retries) return;
+  draft_.notes.emplace_back(
+      "Levee does not read x-envoy-retry-on, x-envoy-max-retries and the other headers by which "
+      "calls change Envoy's policy.");
+  NoteRetrying("Envoy", draft_.policy_notes);
+  if (unbounded) {
+    draft_.policy_notes.emplace_back(
+        "budget: without retry_budget Envoy bounds the retries under way (max_retries, or 3 for a "
+        "cluster); Levee allows 1 retry per 10 calls.");
+  }
+  draft_.honor.value = {"levee", "error_info", "pushback", "envoy"};
+  draft_.honor.notes.emplace_back("Envoy never retries an answer that has x-envoy-overloaded.");
+}
+
+}  // namespace
+}  // namespace importer
+
+ImportedPolicy ImportEnvoy(const ConfigText& input) {
+  return importer::EnvoyImport(input.name).Run(input.text);
+}
+
+}  // namespace levee

@@ -1,0 +1,148 @@
+#include "import/envoy_cluster.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "config/addresses.h"
+#include "import/yaml_writer.h"
+
+namespace levee::importer {
+namespace {
+
+// Envoy's, for a cluster and a retry_budget that do not say.
+constexpr absl::Duration kDefaultConnectTimeout = absl::Seconds(5);
+constexpr double kDefaultBudgetPercent = 20;
+
+constexpr char kDialsAuthority[] = "Until then this dials what a call's :authority says.";
+
+// An endpoint's address as a policy says it; empty if it has none.
+std::string ReadAddress(Section address) {
+  std::optional<Section> socket = address.Map("socket_address");
+  if (socket.has_value()) {
+    const std::string host = socket->Text("address").value_or("");
+    const std::string port = socket->Text("port_value").value_or("");
+    const bool ipv6 = host.find(':') != std::string::npos;
+    const std::string plain = absl::StrCat(ipv6 ? "[" : "", host, ipv6 ? "]" : "", ":", port);
+    const bool name = !ipv6 && host.find_first_not_of("0123456789.") != std::string::npos;
+    return name && host != "localhost" ? absl::StrCat("dns:", plain) : plain;
+  }
+  std::optional<Section> pipe = address.Map("pipe");
+  return pipe.has_value() ? absl::StrCat("unix:", pipe->Text("path").value_or("")) : "";
+}
+
+void ReadEndpoints(Section& cluster, UpstreamDraft& upstream) {
+  std::vector<std::string> endpoints;
+  std::optional<Section> assignment = cluster.Map("load_assignment");
+  if (assignment.has_value()) {
+    for (Section& locality : assignment->Maps("endpoints")) {
+      for (Section& entry : locality.Maps("lb_endpoints")) {
+        std::optional<Section> endpoint = entry.Map("endpoint");
+        std::optional<Section> address =
+            endpoint.has_value() ? endpoint->Map("address") : std::nullopt;
+        if (address.has_value()) endpoints.push_back(ReadAddress(*std::move(address)));
+        AddNote(entry.Unread(), upstream.notes);
+      }
+      locality.Ignore({"locality"});
+      AddNote(locality.Unread(), upstream.notes);
+    }
+    assignment->Ignore({"cluster_name"});
+    AddNote(assignment->Unread(), upstream.notes);
+  }
+  upstream.endpoints.value.emplace();
+  for (const std::string& text : endpoints) {
+    const absl::Status status = ParseEndpoint(text).status();
+    if (status.ok()) {
+      upstream.endpoints.value->push_back(text);
+    } else {
+      upstream.endpoints.notes.push_back(
+          absl::StrCat("Left out: ", std::string(status.message()), "."));
+    }
+  }
+  if (!upstream.endpoints.value->empty()) return;
+  upstream.endpoints.value = {"authority:"};
+  upstream.endpoints.notes.push_back(absl::StrCat(
+      endpoints.empty() ? "The file has no endpoints of this cluster; name them here. " : "",
+      kDialsAuthority));
+}
+
+void ReadRetryBudget(Section budget, const std::string& cluster, Field<BudgetDraft>& field) {
+  double percent = kDefaultBudgetPercent;
+  std::optional<Section> value = budget.Map("budget_percent");
+  if (value.has_value()) percent = value->Number("value").value_or(0);  // of protobuf: absent is 0
+  if (percent < 0 || percent > 100) value->Refuse("value", "must be from 0 to 100");
+  field.value = BudgetDraft{percent / 100};
+  field.notes.push_back(absl::StrCat(
+      "retry_budget of cluster ", Quoted(cluster), ": Envoy lets retries be ", YamlNumber(percent),
+      "% of the requests under way, Levee of the calls in the last 10s."));
+  const std::optional<int64_t> least = budget.Whole("min_retry_concurrency");
+  if (least.has_value()) {
+    field.notes.push_back(absl::StrCat(
+        "min_retry_concurrency: ", *least,
+        " has no equivalent; the floor allows 1 retry a second while most of them help."));
+  }
+  AddNote(budget.Unread(), field.notes);
+}
+
+// One entry of circuit_breakers.thresholds.
+void ReadThreshold(Section threshold, ClusterDraft& draft) {
+  const std::string priority = threshold.Text("priority").value_or("DEFAULT");
+  if (priority != "DEFAULT" && priority != "0") {
+    draft.upstream.notes.push_back(absl::StrCat(threshold.place().path,
+                                                " has no equivalent: there is one priority, not ",
+                                                Quoted(priority), "."));
+    return;
+  }
+  std::optional<Section> budget = threshold.Map("retry_budget");
+  const std::optional<int64_t> retries = threshold.Whole("max_retries");
+  if (budget.has_value()) {
+    ReadRetryBudget(*std::move(budget), draft.upstream.name, draft.budget);
+  } else if (retries.has_value()) {
+    draft.budget.notes.push_back(absl::StrCat(
+        "max_retries of cluster ", Quoted(draft.upstream.name), ": at most ", *retries,
+        " retries under way. This has no equivalent: the budget bounds their share of the calls."));
+  }
+  threshold.Ignore({"track_remaining"});
+  AddNote(threshold.Unread(), draft.upstream.notes);
+}
+
+}  // namespace
+
+ClusterDraft ReadEnvoyCluster(Section cluster) {
+  ClusterDraft draft;
+  draft.upstream.name = cluster.Text("name").value_or("");
+  ReadEndpoints(cluster, draft.upstream);
+  const std::optional<absl::Duration> timeout = cluster.Duration("connect_timeout");
+  SetDuration(timeout.value_or(kDefaultConnectTimeout), draft.upstream.connect_timeout);
+  if (!timeout.has_value())
+    draft.upstream.connect_timeout.notes.emplace_back(
+        "Envoy's default for a cluster without connect_timeout.");
+  if (timeout == absl::ZeroDuration()) cluster.Refuse("connect_timeout", "must be above 0s");
+  std::optional<Section> breakers = cluster.Map("circuit_breakers");
+  if (breakers.has_value()) {
+    for (Section& threshold : breakers->Maps("thresholds")) {
+      ReadThreshold(std::move(threshold), draft);
+    }
+    AddNote(breakers->Unread(), draft.upstream.notes);
+  }
+  if (cluster.Get("transport_socket").has_value()) {
+    draft.upstream.notes.emplace_back(
+        "transport_socket has no equivalent: Levee speaks HTTP/2 without TLS to upstreams.");
+  }
+  // Where the endpoints come from shows in them, and every call is HTTP/2.
+  cluster.Ignore({"@type", "type", "http2_protocol_options", "typed_extension_protocol_options",
+                  "alt_stat_name", "eds_cluster_config"});
+  AddNote(cluster.Unread(), draft.upstream.notes);
+  return draft;
+}
+
+UpstreamDraft StubUpstream(const std::string& name, const std::string& why) {
+  UpstreamDraft stub;
+  stub.name = name;
+  stub.endpoints.value = {"authority:"};
+  stub.endpoints.notes = {absl::StrCat(why, " ", kDialsAuthority)};
+  return stub;
+}
+
+}  // namespace levee::importer

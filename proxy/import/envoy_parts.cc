@@ -1,0 +1,187 @@
+#include "import/envoy_parts.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "import/envoy_rate_limit.h"
+
+namespace levee::importer {
+namespace {
+
+// Of mappings and lists in each other. A bootstrap has about 15; an alias to its own parent more.
+constexpr int kMaxDepth = 64;
+
+bool HasAny(const Section& section, const std::vector<std::string_view>& keys) {
+  return std::any_of(keys.begin(), keys.end(),
+                     [&section](std::string_view key) { return section.Has(key); });
+}
+
+bool IsCluster(const Section& section) {
+  return HasAny(section, {"load_assignment", "circuit_breakers", "lb_policy", "eds_cluster_config",
+                          "connect_timeout"});
+}
+
+// Only looked for at the top: other parts of Envoy have retry policies too.
+bool IsPartOfVirtualHost(const Section& section) {
+  return HasAny(section,
+                {"routes", "match", "retry_policy", "retry_on", "typed_per_filter_config"});
+}
+
+// Keys that a reader does not miss.
+bool SaysNothing(std::string_view key) {
+  constexpr std::array<std::string_view, 4> kKeys = {"@type", "name", "stat_prefix", "codec_type"};
+  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+}
+
+// Where the search is.
+struct Depth {
+  int levels = 0;
+  bool top = true;  // the whole text, or an element of the list that it is
+
+  Depth Below(bool list) const { return {levels + 1, levels == 0 && list}; }
+};
+
+class Search {
+ public:
+  explicit Search(Source& source) : source_(source) {}
+
+  EnvoyParts Run(const Item& root);
+
+ private:
+  // Each says whether anything was found. What was not is noted only beside something that was.
+  bool Look(const Item& item, Depth depth);
+  bool LookIntoList(const Item& list, Depth depth);
+  bool LookIntoSection(Section section, Depth depth);
+
+  bool Take(const Section& section, bool top);
+  void TakeRouteConfiguration(Section section);
+  void TakeVirtualHost(Section section, bool any_port) {
+    parts_.virtual_hosts.push_back({std::move(section), groups_, any_port, limit_});
+  }
+  std::optional<Field<RateLimitDraft>> FindLimit(Section& section, bool top,
+                                                 std::vector<std::string>& rest);
+
+  Source& source_;
+  EnvoyParts parts_;
+  int groups_ = 0;               // route configurations so far
+  Field<RateLimitDraft> limit_;  // of the filters around the search
+  std::vector<std::string> unread_;
+};
+
+EnvoyParts Search::Run(const Item& root) {
+  if (!Look(root, {}) && !source_.faulty()) {
+    source_.Refuse(root.place,
+                   "has nothing to import: no virtual hosts, routes, clusters, retry policy or "
+                   "local rate limit");
+  }
+  if (!unread_.empty()) {
+    parts_.notes.push_back(absl::StrCat("Not read: ", absl::StrJoin(unread_, ", "), "."));
+  }
+  return std::move(parts_);
+}
+
+bool Search::Look(const Item& item, Depth depth) {
+  if (depth.levels > kMaxDepth) source_.Refuse(item.place, "is nested too deeply");
+  if (source_.faulty()) return false;
+  if (item.node.IsSequence()) return LookIntoList(item, depth);
+  if (!item.node.IsMap()) return false;
+  std::optional<Section> section = source_.AsSection(item);
+  return section.has_value() && LookIntoSection(*std::move(section), depth);
+}
+
+bool Search::LookIntoList(const Item& list, Depth depth) {
+  bool found = false;
+  std::vector<std::string> rest;
+  for (const Item& element : source_.AsList(list)) {
+    if (Look(element, depth.Below(true))) {
+      found = true;
+    } else {
+      rest.push_back(element.place.path);
+    }
+  }
+  if (found) unread_.insert(unread_.end(), rest.begin(), rest.end());
+  return found;
+}
+
+bool Search::LookIntoSection(Section section, Depth depth) {
+  if (Take(section, depth.top)) return true;
+  const Field<RateLimitDraft> around = limit_;
+  const size_t hosts = parts_.virtual_hosts.size();
+  std::vector<std::string> rest;
+  const std::optional<Field<RateLimitDraft>> limit = FindLimit(section, depth.top, rest);
+  limit_ = limit.value_or(around);
+  bool found = limit.has_value();
+  for (const std::string& key : section.Left()) {
+    const std::optional<Item> item = section.Get(key);
+    if (Look(*item, depth.Below(false))) {
+      found = true;
+    } else if (!SaysNothing(key)) {
+      rest.push_back(item->place.path);
+    }
+  }
+  if (limit.has_value() && parts_.virtual_hosts.size() == hosts) {
+    // The routes come from elsewhere.
+    const YAML::Node nothing(YAML::NodeType::Map);
+    TakeVirtualHost(*source_.AsSection({nothing, section.place()}), false);
+  }
+  limit_ = around;
+  if (found) unread_.insert(unread_.end(), rest.begin(), rest.end());
+  return found;
+}
+
+// Whether `section` is itself something to import.
+bool Search::Take(const Section& section, bool top) {
+  if (section.Has("virtual_hosts")) {
+    TakeRouteConfiguration(section);
+  } else if (section.Has("domains") || (top && IsPartOfVirtualHost(section))) {
+    TakeVirtualHost(section, false);
+  } else if (IsCluster(section)) {
+    parts_.clusters.push_back(section);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void Search::TakeRouteConfiguration(Section section) {
+  const bool any_port = section.Flag("ignore_port_in_host_matching").value_or(false);
+  const Field<RateLimitDraft> around = limit_;
+  limit_ = ReadOwnRateLimit(section, parts_.notes).value_or(around);
+  for (Section& host : section.Maps("virtual_hosts")) TakeVirtualHost(std::move(host), any_port);
+  ++groups_;
+  limit_ = around;
+  section.Ignore({"name", "@type"});
+  AddNote(section.Unread(), parts_.notes);
+}
+
+// The local rate limit that `section` is or has among its filters; other filters go to `rest`.
+std::optional<Field<RateLimitDraft>> Search::FindLimit(Section& section, bool top,
+                                                       std::vector<std::string>& rest) {
+  std::optional<Field<RateLimitDraft>> limit;
+  if (top && section.Has("token_bucket")) {
+    limit = ReadLocalRateLimit(section);
+    section.Ignore(section.Left());
+  } else {
+    limit = ReadRateLimitFilter(section);
+  }
+  for (Section& filter : section.Maps("http_filters")) {
+    std::optional<Field<RateLimitDraft>> read = ReadRateLimitFilter(filter);
+    const std::string name = filter.Text("name").value_or("");
+    if (read.has_value()) {
+      limit = std::move(read);
+    } else if (!name.ends_with(".router")) {
+      rest.push_back(absl::StrCat(filter.place().path, " (", Quoted(name), ")"));
+    }
+  }
+  return limit;
+}
+
+}  // namespace
+
+EnvoyParts FindEnvoyParts(Source& source, const Item& root) { return Search(source).Run(root); }
+
+}  // namespace levee::importer

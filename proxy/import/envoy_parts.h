@@ -1,0 +1,29 @@
+// Finds the parts of an Envoy configuration that say something about policies.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "import/draft.h"
+#include "import/source.h"
+
+namespace levee::importer {
+
+// A virtual host, or a part of one that stands alone: routes, a route, a retry policy, a limit.
+struct VirtualHostPart {
+  Section section;
+  int group = 0;                // virtual hosts of one route configuration have the same
+  bool any_port = false;        // ignore_port_in_host_matching
+  Field<RateLimitDraft> limit;  // of the filters around it
+};
+
+struct EnvoyParts {
+  std::vector<VirtualHostPart> virtual_hosts;
+  std::vector<Section> clusters;
+  Notes notes;  // what was not read
+};
+
+// Looks for them wherever they may be: a bootstrap, a listener, a list of clusters, a config dump.
+EnvoyParts FindEnvoyParts(Source& source, const Item& root);
+
+}  // namespace levee::importer

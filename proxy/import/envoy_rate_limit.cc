@@ -1,0 +1,141 @@
+#include "import/envoy_rate_limit.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "import/yaml_writer.h"
+
+namespace levee::importer {
+namespace {
+
+// That a policy takes.
+constexpr int64_t kLargestBurst = 1'000'000'000;
+constexpr double kHighestRate = 1e9;  // per second
+
+// Of HTTP filters; connections are limited by one of a similar name.
+bool IsLocalRateLimit(const std::string& filter) {
+  if (absl::StrContains(filter, ".network.")) return false;
+  return absl::StrContains(filter, "local_ratelimit") ||
+         absl::StrContains(filter, "local_rate_limit");
+}
+
+// Filters' settings come as they are, as what is on for a route (FilterConfig), or without a schema
+// (TypedStruct).
+std::optional<Section> Unwrap(std::optional<Section> settings) {
+  if (!settings.has_value() || settings->Has("token_bucket")) return settings;
+  for (const char* key : {"config", "value"}) {
+    if (settings->Has(key)) return Unwrap(settings->Map(key));
+  }
+  return settings;
+}
+
+// A rate in the first unit that makes it a whole number: 100 per 60s is 100/m.
+std::string FormatRate(double per_second) {
+  constexpr std::array<std::pair<const char*, double>, 3> kUnits = {
+      {{"/s", 1}, {"/m", 60}, {"/h", 3600}}};
+  for (const auto& [unit, seconds] : kUnits) {
+    const double rate = per_second * seconds;
+    if (rate >= 0.5 && std::abs(rate - std::round(rate)) < 1e-9 * rate) {
+      return absl::StrCat(YamlNumber(std::round(rate)), unit);
+    }
+  }
+  return absl::StrCat(YamlNumber(per_second), "/s");
+}
+
+// The part that a RuntimeFractionalPercent stands for without its runtime key; nullopt if it is not
+// given, which to this filter is none.
+std::optional<double> ReadFraction(Section& settings, const char* key) {
+  std::optional<Section> fraction = settings.Map(key);
+  if (!fraction.has_value()) return std::nullopt;
+  std::optional<Section> value = fraction->Map("default_value");
+  if (!value.has_value()) return std::nullopt;
+  const std::string denominator = value->Text("denominator").value_or("HUNDRED");
+  const double of = denominator == "MILLION" ? 1e6 : denominator == "TEN_THOUSAND" ? 1e4 : 100;
+  return value->Number("numerator").value_or(0) / of;
+}
+
+// Whether the limit is written. A fraction of the calls has no equivalent; that it is not given is
+// more likely to be an omission than what was meant.
+bool IsEnforced(Section& settings, Notes& notes) {
+  bool enforced = true;
+  std::vector<std::string> missing;
+  for (const char* key : {"filter_enabled", "filter_enforced"}) {
+    const std::optional<double> fraction = ReadFraction(settings, key);
+    if (!fraction.has_value()) {
+      missing.emplace_back(key);
+    } else if (*fraction < 1) {
+      notes.push_back(absl::StrCat("The local rate limit is left out: ", key, " is ",
+                                   YamlNumber(*fraction * 100), "%, and Levee limits all calls."));
+      enforced = false;
+    }
+  }
+  if (enforced && !missing.empty()) {
+    notes.push_back(absl::StrCat("Without ", absl::StrJoin(missing, " and "),
+                                 " Envoy limits nothing; Levee does."));
+  }
+  return enforced;
+}
+
+RateLimitDraft ReadBucket(Section& bucket, Notes& notes) {
+  const int64_t burst = bucket.Whole("max_tokens").value_or(0);
+  const int64_t tokens = bucket.Whole("tokens_per_fill").value_or(1);
+  const absl::Duration interval = bucket.Duration("fill_interval").value_or(absl::ZeroDuration());
+  if (burst <= 0) bucket.Refuse("max_tokens", "must be given and above 0");
+  if (tokens <= 0) bucket.Refuse("tokens_per_fill", "must be above 0");
+  if (interval <= absl::ZeroDuration()) {
+    bucket.Refuse("fill_interval", "must be given and above 0s");
+  }
+  const double rate = static_cast<double>(tokens) / absl::ToDoubleSeconds(interval);
+  if (burst > kLargestBurst || rate > kHighestRate) {
+    notes.emplace_back("Levee takes a rate and a burst of at most 1000000000.");
+  }
+  AddNote(bucket.Unread(), notes);
+  return {.rate = FormatRate(std::min(rate, kHighestRate)),
+          .burst = static_cast<int>(std::clamp<int64_t>(burst, 1, kLargestBurst))};
+}
+
+}  // namespace
+
+Field<RateLimitDraft> ReadLocalRateLimit(Section settings) {
+  Field<RateLimitDraft> field;
+  const std::string name = Names({}).Next(settings.Text("stat_prefix").value_or("local"));
+  std::optional<Section> bucket = settings.Map("token_bucket");
+  if (bucket.has_value() && IsEnforced(settings, field.notes)) {
+    field.value = ReadBucket(*bucket, field.notes);
+    field.value->name = name;
+  }
+  // How the refusal looks is the same for every limit of Levee.
+  settings.Ignore({"@type", "status", "filter_enabled", "filter_enforced", "token_bucket",
+                   "rate_limited_as_resource_exhausted"});
+  AddNote(settings.Unread(), field.notes);
+  return field;
+}
+
+std::optional<Field<RateLimitDraft>> ReadRateLimitFilter(Section& http_filter) {
+  if (!http_filter.Has("typed_config")) return std::nullopt;
+  if (!IsLocalRateLimit(http_filter.Text("name").value_or(""))) return std::nullopt;
+  std::optional<Section> settings = Unwrap(http_filter.Map("typed_config"));
+  if (!settings.has_value()) return std::nullopt;
+  return ReadLocalRateLimit(*std::move(settings));
+}
+
+std::optional<Field<RateLimitDraft>> ReadOwnRateLimit(Section& section, Notes& notes) {
+  std::optional<Section> filters = section.Map("typed_per_filter_config");
+  if (!filters.has_value()) return std::nullopt;
+  std::optional<Section> found;
+  for (const std::string& filter : filters->Left()) {
+    if (IsLocalRateLimit(filter)) found = Unwrap(filters->Map(filter));
+  }
+  AddNote(filters->Unread(), notes);
+  if (!found.has_value()) return std::nullopt;
+  return ReadLocalRateLimit(*std::move(found));
+}
+
+}  // namespace levee::importer

@@ -1,0 +1,12 @@
+// Envoy's retry_policy as Levee's retry.
+#pragma once
+
+#include "import/draft.h"
+#include "import/source.h"
+
+namespace levee::importer {
+
+// Everything but the budget, which belongs to clusters in Envoy.
+RetryDraft ReadEnvoyRetryPolicy(Section policy);
+
+}  // namespace levee::importer

@@ -1,0 +1,258 @@
+#include "import/source.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "config/suggest.h"
+#include "config/yaml_document.h"
+
+namespace levee::importer {
+namespace {
+
+// Of one text, aliases counted each time they are met: nested aliases must not grow into more than
+// memory holds.
+constexpr int kMaxValues = 1'000'000;
+
+std::string Describe(const YAML::Node& node) {
+  if (node.IsNull()) return "null";
+  if (node.IsMap()) return "a mapping";
+  if (node.IsSequence()) return "a list";
+  return Quoted(node.Scalar());
+}
+
+// retryPolicy -> retry_policy. Keys that are no field names ("@type", a filter's name) stay.
+std::string SnakeCase(const std::string& key) {
+  const bool field = std::all_of(key.begin(), key.end(), absl::ascii_isalnum);
+  if (!field) return key;
+  std::string snake;
+  for (const char c : key) {
+    if (absl::ascii_isupper(static_cast<unsigned char>(c))) snake += '_';
+    snake += absl::ascii_tolower(static_cast<unsigned char>(c));
+  }
+  return snake;
+}
+
+// A key as a part of a path: quoted unless it is a plain word.
+std::string Shown(const std::string& key) {
+  const bool plain = std::all_of(key.begin(), key.end(), [](unsigned char c) {
+    return absl::ascii_isalnum(c) || c == '_' || c == '-' || c == '@' || c == '.';
+  });
+  return plain && !key.empty() ? key : Quoted(key);
+}
+
+}  // namespace
+
+std::string Section::ShortPath() const {
+  constexpr size_t kParts = 4;
+  std::vector<std::string> parts = absl::StrSplit(place_.path, '.');
+  if (parts.size() > kParts) parts.erase(parts.begin(), parts.end() - kParts);
+  return place_.path.empty() ? "the file" : absl::StrJoin(parts, ".");
+}
+
+std::vector<std::string> Section::Left() const {
+  std::vector<std::string> left;
+  for (const Entry& entry : entries_) {
+    if (!asked_.contains(entry.key) && !entry.value.IsNull()) left.push_back(entry.key);
+  }
+  return left;
+}
+
+const Section::Entry* Section::Find(std::string_view key) const {
+  const auto found = index_.find(key);
+  return found == index_.end() ? nullptr : &entries_[found->second];
+}
+
+bool Section::Has(std::string_view key) const {
+  const Entry* entry = Find(key);
+  return entry != nullptr && !entry->value.IsNull();
+}
+
+std::optional<Item> Section::Get(std::string_view key) {
+  asked_.emplace(key);
+  if (!Has(key)) return std::nullopt;
+  const Entry& entry = *Find(key);
+  return Item{entry.value, entry.place};
+}
+
+template <typename Value>
+Value Section::Read(std::string_view key, Value (Source::*as)(const Item&)) {
+  const std::optional<Item> item = Get(key);
+  if (!item.has_value()) return {};
+  const int refused = source_->refused();
+  Value value = (source_->*as)(*item);
+  if (source_->refused() != refused) wrong_.emplace(key);
+  return value;
+}
+
+std::optional<std::string> Section::Text(std::string_view key) {
+  return Read(key, &Source::AsText);
+}
+
+std::optional<double> Section::Number(std::string_view key) { return Read(key, &Source::AsNumber); }
+
+std::optional<int64_t> Section::Whole(std::string_view key) { return Read(key, &Source::AsWhole); }
+
+std::optional<bool> Section::Flag(std::string_view key) {
+  const std::optional<std::string> text = Text(key);
+  if (!text.has_value()) return std::nullopt;
+  if (*text == "true" || *text == "false") return *text == "true";
+  Refuse(key, absl::StrCat(Quoted(*text), " is not true or false"));
+  return std::nullopt;
+}
+
+std::optional<absl::Duration> Section::Duration(std::string_view key) {
+  return Read(key, &Source::AsDuration);
+}
+
+std::optional<Section> Section::Map(std::string_view key) { return Read(key, &Source::AsSection); }
+
+std::vector<Item> Section::List(std::string_view key) { return Read(key, &Source::AsList); }
+
+std::vector<Section> Section::Maps(std::string_view key) {
+  std::vector<Section> sections;
+  for (const Item& item : List(key)) {
+    std::optional<Section> section = source_->AsSection(item);
+    if (section.has_value()) sections.push_back(*std::move(section));
+  }
+  return sections;
+}
+
+void Section::Refuse(std::string_view key, std::string text) const {
+  if (wrong_.contains(key)) return;
+  const Entry* entry = Find(key);
+  if (entry != nullptr) {
+    source_->Refuse(entry->place, std::move(text));
+    return;
+  }
+  Place place = place_;
+  absl::StrAppend(&place.path, place.path.empty() ? "" : ".", std::string(key));
+  source_->Refuse(place, std::move(text));
+}
+
+void Section::Ignore(const std::vector<std::string>& keys) {
+  asked_.insert(keys.begin(), keys.end());
+}
+
+std::string Section::Unread() const {
+  std::vector<std::string> unread;
+  std::vector<std::string> known;  // A key that is given as well cannot have been meant.
+  std::copy_if(asked_.begin(), asked_.end(), std::back_inserter(known),
+               [this](const std::string& key) { return Find(key) == nullptr; });
+  for (const std::string& key : Left()) {
+    const std::string hint = Suggestion(key, known, "");
+    const bool near = hint.starts_with("; did you mean ");
+    unread.push_back(near ? absl::StrCat(Shown(key), " (", hint.substr(2), ")") : Shown(key));
+  }
+  if (unread.empty()) return "";
+  return absl::StrCat("Not read in ", ShortPath(), ": ", absl::StrJoin(unread, ", "), ".");
+}
+
+bool Source::Count(const Place& place) {
+  if (++values_ == kMaxValues + 1) {
+    Refuse(place, absl::StrCat("more than ", kMaxValues, " values, aliases included"));
+  }
+  return values_ <= kMaxValues;
+}
+
+std::optional<Item> Source::Parse(const std::string& text) {
+  YAML::Node root;
+  if (!ParseYamlDocument(file_, text, root, faults_)) return std::nullopt;
+  if (root.IsNull()) {
+    Refuse({file_, 0, 0, ""}, "is empty");
+    return std::nullopt;
+  }
+  return Item{root, At(root.Mark(), "")};
+}
+
+std::optional<Section> Source::AsSection(const Item& item) {
+  if (!item.node.IsMap()) {
+    Refuse(item.place, absl::StrCat("is ", Describe(item.node), "; a mapping is wanted"));
+    return std::nullopt;
+  }
+  Section section(*this, item.place);
+  for (const auto& entry : item.node) {
+    if (!Count(item.place)) return std::nullopt;
+    if (!entry.first.IsScalar()) {
+      Refuse(At(entry.first.Mark(), item.place.path), "a key is not a word");
+      continue;
+    }
+    const std::string& written = entry.first.Scalar();
+    const YAML::Mark mark = entry.second.IsScalar() ? entry.second.Mark() : entry.first.Mark();
+    Place place =
+        At(mark, absl::StrCat(item.place.path, item.place.path.empty() ? "" : ".", Shown(written)));
+    std::string key = keys_ == Keys::kSnakeCase ? SnakeCase(written) : written;
+    if (!section.index_.emplace(key, section.entries_.size()).second) {
+      Refuse(place, "is given twice");
+      continue;
+    }
+    section.entries_.push_back({std::move(key), entry.second, std::move(place)});
+  }
+  return section;
+}
+
+std::optional<std::string> Source::AsText(const Item& item) {
+  if (item.node.IsScalar()) return item.node.Scalar();
+  Refuse(item.place, absl::StrCat("is ", Describe(item.node), "; a single value is wanted"));
+  return std::nullopt;
+}
+
+// A number in quotes is one too, as in protobuf's JSON form.
+std::optional<double> Source::AsNumber(const Item& item) {
+  const std::optional<std::string> text = AsText(item);
+  if (!text.has_value()) return std::nullopt;
+  double number;
+  if (absl::SimpleAtod(*text, &number) && std::isfinite(number)) return number;
+  Refuse(item.place, absl::StrCat(Quoted(*text), " is not a number"));
+  return std::nullopt;
+}
+
+std::optional<int64_t> Source::AsWhole(const Item& item) {
+  constexpr double kExact = 9007199254740992;  // 2^53: whole numbers up to here are exact
+  const std::optional<std::string> text = AsText(item);
+  if (!text.has_value()) return std::nullopt;
+  int64_t whole;
+  if (absl::SimpleAtoi(*text, &whole)) return whole;
+  double number;  // 5.0 and 1e3 are whole numbers of JSON
+  if (absl::SimpleAtod(*text, &number) && std::abs(number) <= kExact &&
+      number == std::trunc(number)) {
+    return static_cast<int64_t>(number);
+  }
+  Refuse(item.place, absl::StrCat(Quoted(*text), " is not a whole number"));
+  return std::nullopt;
+}
+
+// Protobuf's JSON form knows seconds only; gRFC A6 itself writes ".1s".
+std::optional<absl::Duration> Source::AsDuration(const Item& item) {
+  const std::optional<std::string> text = AsText(item);
+  if (!text.has_value()) return std::nullopt;
+  const std::string digits = text->empty() ? "" : text->substr(0, text->size() - 1);
+  absl::Duration duration;
+  if (text->ends_with('s') && digits.find_first_not_of("0123456789.") == std::string::npos &&
+      absl::ParseDuration(*text, &duration)) {
+    return duration;
+  }
+  Refuse(item.place, absl::StrCat(Quoted(*text), " is no duration; they are seconds, as in 0.25s"));
+  return std::nullopt;
+}
+
+std::vector<Item> Source::AsList(const Item& item) {
+  std::vector<Item> items;
+  if (!item.node.IsSequence()) {
+    Refuse(item.place, absl::StrCat("is ", Describe(item.node), "; a list is wanted"));
+    return items;
+  }
+  for (const YAML::Node& element : item.node) {
+    if (!Count(item.place)) return {};
+    items.push_back({element, At(element.IsNull() ? item.node.Mark() : element.Mark(),
+                                 absl::StrCat(item.place.path, "[", items.size(), "]"))});
+  }
+  return items;
+}
+
+}  // namespace levee::importer

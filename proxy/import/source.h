@@ -1,0 +1,136 @@
+// Reads the text of an import, JSON or YAML: places for faults, and which keys nobody asked for.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "config/fault.h"
+#include "yaml-cpp/yaml.h"
+
+namespace levee::importer {
+
+// A value of the text and where it stands.
+struct Item {
+  YAML::Node node;
+  Place place;
+};
+
+// How keys are compared. Protobuf's JSON form has camelCase, files written by hand snake_case;
+// kSnakeCase takes both and knows them by the latter.
+enum class Keys { kAsWritten, kSnakeCase };
+
+class Source;
+
+// One mapping of the text. It remembers which of its keys were asked for, so that what was not can
+// be told. A null is as good as no value, as in protobuf's JSON form. A value of the wrong type is
+// a fault and as good as none. A copy goes on with a memory of its own.
+class Section {
+ public:
+  const Place& place() const { return place_; }
+
+  // The end of the place's path, for comments: what is before it is the same for many.
+  std::string ShortPath() const;
+
+  // Whether `key` has a value. This is not asking for it.
+  bool Has(std::string_view key) const;
+
+  std::optional<Item> Get(std::string_view key);
+  std::optional<std::string> Text(std::string_view key);
+  std::optional<double> Number(std::string_view key);  // finite
+  std::optional<int64_t> Whole(std::string_view key);
+  std::optional<bool> Flag(std::string_view key);
+  std::optional<absl::Duration> Duration(std::string_view key);  // "0.25s"; never negative
+  std::optional<Section> Map(std::string_view key);
+  std::vector<Item> List(std::string_view key);
+  std::vector<Section> Maps(std::string_view key);  // a list of mappings
+
+  // Reports what is wrong with the value of `key`, or with its absence; not if it was of the wrong
+  // type, which was reported.
+  void Refuse(std::string_view key, std::string text) const;
+
+  // Keys that have a value and were not asked for, in the order of the text.
+  std::vector<std::string> Left() const;
+
+  // As if these were asked for: keys that say nothing about policies.
+  void Ignore(const std::vector<std::string>& keys);
+
+  // Every key that was not asked for, as a sentence: "Not read in methodConfig[0]: a, b."; empty if
+  // there is nothing. A key that is nearly one that was asked for is taken for a slip of the pen.
+  std::string Unread() const;
+
+  Source& source() const { return *source_; }
+
+ private:
+  friend class Source;
+  struct Entry {
+    std::string key;
+    YAML::Node value;
+    Place place;
+  };
+
+  Section(Source& source, Place place) : source_(&source), place_(std::move(place)) {}
+  const Entry* Find(std::string_view key) const;
+  template <typename Value>
+  Value Read(std::string_view key, Value (Source::*as)(const Item&));
+
+  Source* source_;
+  Place place_;
+  std::vector<Entry> entries_;
+  std::map<std::string, size_t, std::less<>> index_;  // into entries_, by key
+  std::set<std::string, std::less<>> asked_;
+  std::set<std::string, std::less<>> wrong_;  // of the wrong type
+};
+
+// One text and its faults. Outlives the sections that it hands out.
+//
+// JSON is read by the YAML parser too. That is one reader for both formats, and unlike protobuf's
+// JsonStringToMessage it knows where each value stands, keeps the order of keys and sees those that
+// are given twice. What it reads of JSON it reads right; the JSON that it cannot read (escaped
+// surrogate pairs, keys above 1 KiB) is an error, not another meaning.
+class Source {
+ public:
+  Source(std::string file, Keys keys) : file_(std::move(file)), keys_(keys) {}
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+
+  const std::string& file() const { return file_; }
+
+  // The whole text as one value; nullopt, with a fault, if it has none.
+  std::optional<Item> Parse(const std::string& text);
+
+  void Refuse(const Place& place, std::string text) {
+    faults_.Add(place, std::move(text));
+    ++refused_;
+  }
+  int refused() const { return refused_; }
+  bool faulty() const { return !faults_.empty(); }
+  std::vector<Fault> Faults() const { return faults_.Sorted({file_}); }
+
+  // Each is nullopt, with a fault, if the item is something else.
+  std::optional<Section> AsSection(const Item& item);
+  std::optional<std::string> AsText(const Item& item);
+  std::optional<int64_t> AsWhole(const Item& item);
+  std::optional<double> AsNumber(const Item& item);
+  std::optional<absl::Duration> AsDuration(const Item& item);
+  std::vector<Item> AsList(const Item& item);
+
+ private:
+  Place At(const YAML::Mark& mark, std::string path) const {
+    return {file_, mark.line + 1, mark.column + 1, std::move(path)};
+  }
+  bool Count(const Place& place);
+
+  const std::string file_;
+  const Keys keys_;
+  FaultList faults_;
+  int refused_ = 0;
+  int values_ = 0;
+};
+
+}  // namespace levee::importer

@@ -1,0 +1,174 @@
+// What becomes of Envoy's clusters and of what they bound retries by.
+#include <string>
+
+#include "gmock/gmock.h"
+#include "import/imported.h"
+
+namespace levee {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// A retried route to the cluster "cart", and that cluster with these fields.
+std::string WithCluster(const std::string& fields) {
+  return FromEnvoy(
+      "{route_config: {virtual_hosts: [{domains: [\"*\"], routes: [{match: {prefix: /}, "
+      "route: {cluster: cart, timeout: 0s, retry_policy: {retry_on: unavailable}}}]}]}, "
+      "clusters: [{name: cart, connect_timeout: 1s, " +
+      fields + "}]}");
+}
+
+std::string Endpoint(const std::string& address, const std::string& port = "50051") {
+  return "{endpoint: {address: {socket_address: {address: \"" + address +
+         "\", port_value: " + port + "}}}}";
+}
+
+std::string Assigned(const std::string& endpoints) {
+  return "load_assignment: {cluster_name: cart, endpoints: [{lb_endpoints: [" + endpoints + "]}]}";
+}
+
+std::string Thresholds(const std::string& thresholds) {
+  return "circuit_breakers: {thresholds: [" + thresholds + "]}";
+}
+
+TEST(EnvoyCluster, AddressesAreEndpoints) {
+  EXPECT_EQ(SectionOf(WithCluster(Assigned(Endpoint("10.0.0.7") + "," + Endpoint("::1") + "," +
+                                           Endpoint("localhost", "80"))),
+                      "upstreams"),
+            "  - name: cart\n"
+            "    endpoints: [\"10.0.0.7:50051\", \"[::1]:50051\", \"localhost:80\"]\n"
+            "    connect_timeout: 1s\n");
+}
+
+TEST(EnvoyCluster, HostNamesAndPipesHaveTheirOwnKindOfEndpoint) {
+  const std::string yaml = WithCluster(
+      Assigned(Endpoint("cart.svc") + ", {endpoint: {address: {pipe: {path: /run/cart}}}}"));
+  EXPECT_THAT(SectionOf(yaml, "upstreams"), HasSubstr("\"dns:cart.svc:50051\""));
+  EXPECT_THAT(SectionOf(yaml, "upstreams"), HasSubstr("\"unix:/run/cart\""));
+}
+
+TEST(EnvoyCluster, EndpointsThatLeveeDoesNotDialAreComments) {
+  EXPECT_EQ(
+      SectionOf(WithCluster(Assigned(Endpoint("10.0.0.7", "0") + "," + Endpoint("10.0.0.8"))),
+                "upstreams"),
+      "  - name: cart\n"
+      "    # Left out: \"10.0.0.7:0\" has port 0; say the port that the upstream listens on.\n"
+      "    endpoints: [\"10.0.0.8:50051\"]\n"
+      "    connect_timeout: 1s\n");
+  EXPECT_EQ(
+      SectionOf(WithCluster(Assigned(Endpoint("10.0.0.7", "0"))), "upstreams"),
+      "  - name: cart\n"
+      "    # Left out: \"10.0.0.7:0\" has port 0; say the port that the upstream listens on.\n"
+      "    # Until then this dials what a call's :authority says.\n"
+      "    endpoints: [\"authority:\"]\n"
+      "    connect_timeout: 1s\n");
+}
+
+TEST(EnvoyCluster, WithoutEndpointsDialsTheAuthority) {
+  EXPECT_EQ(
+      SectionOf(WithCluster("type: EDS, eds_cluster_config: {service_name: cart}"), "upstreams"),
+      "  - name: cart\n"
+      "    # The file has no endpoints of this cluster; name them here. Until then this dials "
+      "what a call's\n"
+      "    # :authority says.\n"
+      "    endpoints: [\"authority:\"]\n"
+      "    connect_timeout: 1s\n");
+}
+
+TEST(EnvoyCluster, ThatTheFileDoesNotHaveIsAStub) {
+  EXPECT_EQ(SectionOf(FromEnvoy("{match: {prefix: /}, route: {cluster: \"a|b\"}}"), "upstreams"),
+            "  # Cluster \"a|b\".\n"
+            "  - name: a-b\n"
+            "    # The file does not have this cluster; name its endpoints here. Until then this "
+            "dials what a\n"
+            "    # call's :authority says.\n"
+            "    endpoints: [\"authority:\"]\n");
+}
+
+TEST(EnvoyCluster, HasEnvoysConnectTimeoutByDefault) {
+  EXPECT_THAT(FromEnvoy("clusters: [{name: cart, lb_policy: ROUND_ROBIN}]"),
+              HasSubstr("    # Envoy's default for a cluster without connect_timeout.\n"
+                        "    connect_timeout: 5s\n"));
+}
+
+TEST(EnvoyCluster, WhatHasNoEquivalentIsAComment) {
+  const std::string comments = CommentsOf(WithCluster(
+      "transport_socket: {name: envoy.transport_sockets.tls}, lb_policy: RANDOM, "
+      "http2_protocol_options: {}, health_checks: [{timeout: 1s}], " +
+      Thresholds("{max_connections: 10, max_retries: 2}, {priority: HIGH, max_retries: 9}")));
+  EXPECT_THAT(comments, HasSubstr("transport_socket has no equivalent: Levee speaks HTTP/2 without "
+                                  "TLS to upstreams."));
+  EXPECT_THAT(comments, HasSubstr("Not read in clusters[0]: lb_policy, health_checks."));
+  EXPECT_THAT(comments, HasSubstr("thresholds[0]: max_connections."));
+  EXPECT_THAT(comments, HasSubstr("thresholds[1] has no equivalent: there is one priority"));
+}
+
+TEST(EnvoyCluster, ThatNoRouteLeadsToIsLeftOutWithAComment) {
+  const std::string yaml = FromEnvoy(
+      "{route_config: {virtual_hosts: [{domains: [\"*\"], routes: [{match: {prefix: /}, route: "
+      "{cluster: cart}}]}]}, clusters: [{name: xds, lb_policy: RANDOM}]}");
+  EXPECT_THAT(CommentsOf(yaml),
+              HasSubstr("Left out: clusters that no route here leads to: \"xds\""));
+  EXPECT_THAT(yaml, Not(HasSubstr("name: xds")));
+}
+
+TEST(EnvoyCluster, AloneGetsEveryCall) {
+  const std::string yaml =
+      FromEnvoy("clusters: [{name: a, lb_policy: X}, {name: b, lb_policy: X, " +
+                Thresholds("{retry_budget: {}}") + "}]");
+  EXPECT_EQ(SectionOf(yaml, "routes"),
+            "  # The file has no routes; say which calls go to a.\n"
+            "  - upstream: a\n"
+            "    policy: a\n"
+            "  # The file has no routes; say which calls go to b.\n"
+            "  # - match: {}\n"
+            "  #   upstream: b\n"
+            "  #   policy: b\n");
+  EXPECT_EQ(ValuesOf(yaml, "policies"),
+            "  - name: a\n    retry:\n      max_attempts: 1\n"
+            "  - name: b\n    retry:\n      max_attempts: 1\n      budget: {ratio: 0.2}\n");
+}
+
+TEST(EnvoyCluster, OfTheSameNameIsAFault) {
+  EXPECT_EQ(FaultsOfEnvoy("clusters:\n- {name: a, lb_policy: X}\n- {name: a, lb_policy: X}\n"),
+            "f:3:3: clusters[1]: there are two clusters named \"a\"");
+}
+
+TEST(EnvoyRetryBudget, IsTheBudgetsRatio) {
+  EXPECT_THAT(
+      WithCluster(
+          Thresholds("{retry_budget: {budget_percent: {value: 25.0}, min_retry_concurrency: 5}}")),
+      HasSubstr(
+          "      # retry_budget of cluster \"cart\": Envoy lets retries be 25% of the requests "
+          "under way, Levee\n"
+          "      # of the calls in the last 10s.\n"
+          "      # min_retry_concurrency: 5 has no equivalent; the floor allows 1 retry a "
+          "second while most of\n"
+          "      # them help.\n"
+          "      budget: {ratio: 0.25}\n"));
+}
+
+TEST(EnvoyRetryBudget, IsTwentyPercentByDefault) {
+  EXPECT_THAT(ValuesOf(WithCluster(Thresholds("{retry_budget: {}}")), "policies"),
+              HasSubstr("budget: {ratio: 0.2}\n"));
+}
+
+TEST(EnvoyRetryBudget, ThatEnvoyRefusesIsAFault) {
+  EXPECT_EQ(FaultsOfEnvoy("clusters: [{name: a,\n" +
+                          Thresholds("{retry_budget: {budget_percent: {value: 101}}}") + "}]"),
+            "f:2:73: clusters[0].circuit_breakers.thresholds[0].retry_budget.budget_percent.value: "
+            "must be from 0 to 100");
+}
+
+TEST(EnvoyMaxRetries, HaveNoEquivalent) {
+  const std::string yaml = WithCluster(Thresholds("{max_retries: 7}"));
+  EXPECT_THAT(CommentsOf(yaml),
+              HasSubstr("max_retries of cluster \"cart\": at most 7 retries under way. This has no "
+                        "equivalent: the budget bounds their share of the calls."));
+  EXPECT_THAT(ValuesOf(yaml, "policies"), Not(HasSubstr("budget")));
+  EXPECT_THAT(CommentsOf(yaml), HasSubstr("Levee allows 1 retry per 10 calls"));
+}
+
+}  // namespace
+}  // namespace levee

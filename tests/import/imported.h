@@ -1,0 +1,64 @@
+// Short ways to say what an import makes of a text.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "gtest/gtest.h"
+#include "import/import.h"
+
+namespace levee {
+
+// The faults of an import, one per line, as a user sees them; the file is called f.
+inline std::string FaultsOfGrpc(const std::string& text) {
+  return FormatFaults(ImportGrpcServiceConfig({"f", text}).faults);
+}
+inline std::string FaultsOfEnvoy(const std::string& text) {
+  return FormatFaults(ImportEnvoy({"f", text}).faults);
+}
+
+// The policy of an import. A failed test if there is none, or if `levee check` finds fault with it.
+inline std::string Checked(const ImportedPolicy& imported) {
+  EXPECT_EQ(FormatFaults(imported.faults), "");
+  EXPECT_EQ(FormatFaults(CheckConfig({{"out", imported.yaml}}, std::nullopt).faults), "")
+      << imported.yaml;
+  return imported.yaml;
+}
+inline std::string FromGrpc(const std::string& text) {
+  return Checked(ImportGrpcServiceConfig({"f", text}));
+}
+inline std::string FromEnvoy(const std::string& text) { return Checked(ImportEnvoy({"f", text})); }
+
+// What is written below the top-level key `key`.
+inline std::string SectionOf(const std::string& yaml, const std::string& key) {
+  const std::string start = absl::StrCat("\n", key, ":\n");
+  const size_t begin = yaml.find(start);
+  if (begin == std::string::npos) return "";
+  const size_t from = begin + start.size();
+  return yaml.substr(from, yaml.find("\n\n", from) + 1 - from);
+}
+
+// The same without its comments.
+inline std::string ValuesOf(const std::string& yaml, const std::string& key) {
+  std::string values;
+  for (const absl::string_view line : absl::StrSplit(SectionOf(yaml, key), '\n')) {
+    const absl::string_view text = absl::StripLeadingAsciiWhitespace(line);
+    if (!text.empty() && !absl::StartsWith(text, "#")) absl::StrAppend(&values, line, "\n");
+  }
+  return values;
+}
+
+// All comments of the output as one text, as if they were not wrapped.
+inline std::string CommentsOf(const std::string& yaml) {
+  std::string comments;
+  for (const absl::string_view line : absl::StrSplit(yaml, '\n')) {
+    const absl::string_view text = absl::StripLeadingAsciiWhitespace(line);
+    if (absl::StartsWith(text, "# ")) absl::StrAppend(&comments, text.substr(2), " ");
+  }
+  return comments;
+}
+
+}  // namespace levee

@@ -1,0 +1,95 @@
+// The commands `levee import` and `levee check` as a user runs them.
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "integration/child.h"
+#include "integration/sidecar_process.h"
+
+namespace levee {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr char kServiceConfig[] =
+    "{\"methodConfig\": [{\"name\": [{\"service\": \"shop.Cart\"}], \"timeout\": \"1s\"}]}";
+
+// Runs levee in a shell, with `input` as its standard input.
+Ended RunWithInput(const std::string& arguments, const std::string& input) {
+  const TempFile file(input);
+  return RunToEnd("/bin/sh",
+                  {"-c", absl::StrCat(LEVEE_BINARY, " ", arguments, " < ", file.path())});
+}
+
+TEST(Import, PrintsAPolicyThatCheckAccepts) {
+  const TempFile config(kServiceConfig);
+  const Ended imported = RunToEnd(LEVEE_BINARY, {"import", "grpc-service-config", config.path()});
+  EXPECT_EQ(imported.exit, 0);
+  EXPECT_EQ(imported.errors, "");
+  EXPECT_THAT(imported.output, HasSubstr("  - match: {method: \"/shop.Cart/*\"}\n"));
+  const TempFile policy(imported.output);
+  const Ended checked = RunToEnd(LEVEE_BINARY, {"check", policy.path()});
+  EXPECT_EQ(checked.exit, 0);
+  EXPECT_EQ(checked.output, policy.path() + ": ok\n");
+}
+
+TEST(Import, ReadsStandardInput) {
+  const Ended grpc = RunWithInput("import grpc-service-config -", kServiceConfig);
+  EXPECT_EQ(grpc.exit, 0);
+  EXPECT_THAT(grpc.output, StartsWith("# Levee's equivalent of the gRPC service config.\n"));
+  const Ended envoy = RunWithInput("import envoy -", "retry_on: unavailable\n");
+  EXPECT_EQ(envoy.exit, 0);
+  EXPECT_THAT(envoy.output, StartsWith("# Levee's equivalent of the Envoy configuration.\n"));
+}
+
+TEST(Import, BadInputIsReportedOnStandardError) {
+  const Ended broken = RunWithInput("import envoy -", "routes: [");
+  EXPECT_EQ(broken.exit, 1);
+  EXPECT_EQ(broken.output, "");
+  EXPECT_THAT(broken.errors, StartsWith("-:1:"));
+  const Ended missing = RunToEnd(LEVEE_BINARY, {"import", "envoy", "/nonexistent/envoy.yaml"});
+  EXPECT_EQ(missing.exit, 1);
+  EXPECT_EQ(missing.errors, "/nonexistent/envoy.yaml: cannot be read: No such file or directory\n");
+}
+
+TEST(Import, WrongUsageExitsWithTwo) {
+  EXPECT_EQ(RunToEnd(LEVEE_BINARY, {"import"}).exit, 2);
+  EXPECT_EQ(RunToEnd(LEVEE_BINARY, {"import", "haproxy", "f"}).exit, 2);
+  EXPECT_EQ(RunToEnd(LEVEE_BINARY, {"import", "envoy"}).exit, 2);
+  EXPECT_EQ(RunToEnd(LEVEE_BINARY, {"import", "envoy", "a", "b"}).exit, 2);
+  EXPECT_EQ(RunToEnd(LEVEE_BINARY, {"check"}).exit, 2);
+}
+
+TEST(Check, PrintsEveryFaultOnStandardOutput) {
+  const Ended ended = RunWithInput("check -",
+                                   "policies:\n"
+                                   "  - name: default\n"
+                                   "    retry: {max_attempts: 0}\n"
+                                   "    timeout: 5\n");
+  EXPECT_EQ(ended.exit, 1);
+  EXPECT_EQ(ended.errors, "");
+  EXPECT_EQ(ended.output,
+            "-:3:27: policies[0].retry.max_attempts: 0 is too small; it must be at least 1\n"
+            "-:4:14: policies[0].timeout: \"5\" has no unit; say 5ms or 5s\n");
+}
+
+TEST(Check, SeveralFilesAreOneConfiguration) {
+  const TempFile routes("routes: [{upstream: cart, policy: default}]\n");
+  const TempFile upstreams("upstreams: [{name: cart, endpoints: [\"127.0.0.1:1\"]}]\n");
+  const Ended both = RunToEnd(LEVEE_BINARY, {"check", routes.path(), upstreams.path()});
+  EXPECT_EQ(both.exit, 0);
+  EXPECT_EQ(both.output, routes.path() + ": ok\n" + upstreams.path() + ": ok\n");
+  const Ended one = RunToEnd(LEVEE_BINARY, {"check", routes.path()});
+  EXPECT_EQ(one.exit, 1);
+  EXPECT_THAT(one.output, HasSubstr("there is no upstream named \"cart\""));
+}
+
+TEST(Check, AFileThatCannotBeReadIsAFault) {
+  const Ended ended = RunToEnd(LEVEE_BINARY, {"check", "/nonexistent/levee.yaml"});
+  EXPECT_EQ(ended.exit, 1);
+  EXPECT_EQ(ended.output, "/nonexistent/levee.yaml: cannot be read: No such file or directory\n");
+}
+
+}  // namespace
+}  // namespace levee
