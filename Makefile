@@ -3,13 +3,13 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help deps build run demo test bench format lint clean
+.PHONY: help deps build run demo test interop-deps bench format lint clean
 
 # What git knows and what it would know after `git add`, so that nothing in build/ is touched.
 SOURCES = git ls-files --cached --others --exclude-standard
 
 help: ## List the targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
 
 deps: ## Install the Debian packages that the build and the tests need
 	@deploy/install-packages build test
@@ -26,6 +26,9 @@ demo: build ## Run the demo once and exit
 
 test: deps ## Run all tests: release, address and undefined behaviour, thread sanitizer
 	@tests/run
+
+interop-deps: ## Fetch what the tests with Node, Python, Go and Java clients need to run
+	@tests/interop/fetch
 
 bench: build ## Measure Levee and its peers on this machine
 	@deploy/install-packages bench

@@ -1,0 +1,37 @@
+// The service that the clients of other languages call through Levee.
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+#include "integration/faulty_service.h"
+
+namespace levee {
+namespace {
+
+int Number(const Fields& metadata, const std::string& name) {
+  return std::atoi(Values(metadata, name).c_str());
+}
+
+// The caller says how often a call is to fail: x-fail-first: 2 lets the third attempt succeed.
+Answer FailFirstAttempts(const SeenCall& call) {
+  const int previous = Number(call.metadata, "grpc-previous-rpc-attempts");
+  const bool fails = previous < Number(call.metadata, "x-fail-first");
+  return fails ? Fails(grpc::StatusCode::UNAVAILABLE) : Answer();
+}
+
+}  // namespace
+}  // namespace levee
+
+// Prints "listening HOST:PORT", serves until its standard input ends, then prints a line for each
+// call it has got: "METHOD AUTHORITY ATTEMPTS-BEFORE".
+int main() {
+  levee::FaultyService service(levee::FailFirstAttempts);
+  std::cout << "listening " << service.address() << std::endl;
+  while (std::getchar() != EOF) {
+  }
+  for (const levee::SeenCall& call : service.seen()) {
+    std::cout << call.method << ' ' << call.authority << ' '
+              << levee::Number(call.metadata, "grpc-previous-rpc-attempts") << '\n';
+  }
+}

@@ -1,0 +1,118 @@
+"""Starts the service, Levee and the clients, and ends what it started."""
+
+import ctypes
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import tempfile
+import time
+import urllib.request
+
+BUILD = pathlib.Path(__file__).resolve().parents[2] / 'build'
+LEVEE = os.environ.get('LEVEE_BINARY', BUILD / 'levee')
+SERVICE = os.environ.get('INTEROP_SERVICE', BUILD / 'tests/interop_service')
+# How long a test waits for what must happen; only tests that fail get there.
+PATIENCE_SECONDS = 40
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None)
+
+
+def _die_with_parent():
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+class _Program:
+    """A running program. Killed when the `with` block ends and when the tests themselves die."""
+
+    def __init__(self, command):
+        self._errors = tempfile.TemporaryFile('w+')
+        self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                       stderr=self._errors, text=True,
+                                       preexec_fn=_die_with_parent)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._child.kill()
+        self._child.wait()
+        for pipe in (self._child.stdin, self._child.stdout, self._errors):
+            pipe.close()
+
+    def _wait_for(self, pattern):
+        """Returns what the group of `pattern` matched in the next line that it prints."""
+        line = self._child.stdout.readline()
+        found = re.fullmatch(pattern, line.strip())
+        if not found:
+            self._errors.seek(0)
+            errors = self._errors.read()
+            self.__exit__()
+            raise AssertionError(f'{self._child.args} printed {line!r}, not {pattern}\n{errors}')
+        return found[1]
+
+
+class Service(_Program):
+    """interop_service, on a port of the system's choice."""
+
+    def __init__(self):
+        super().__init__([SERVICE])
+        self.address = self._wait_for(r'listening (\S+)')
+
+    def end(self):
+        """Returns the calls that arrived: method, authority, and the number of attempts before it
+        that it told of."""
+        output, _ = self._child.communicate()
+        lines = [line.split() for line in output.splitlines()]
+        return [(method, authority, int(before)) for method, authority, before in lines]
+
+
+class Levee(_Program):
+    """The real binary with one listener at `address` and the parts of a configuration given."""
+
+    def __init__(self, address='127.0.0.1:0', **parts):
+        config = {'listeners': [{'name': 'egress', 'address': address}],
+                  'metrics': {'address': '127.0.0.1:0'}, 'admin': {'address': 'none'}, **parts}
+        self._config = tempfile.NamedTemporaryFile('w', suffix='.yaml')
+        json.dump(config, self._config)  # JSON is YAML.
+        self._config.flush()
+        super().__init__([LEVEE, 'run', '--config', self._config.name])
+        self.address = self._wait_for(r'listening egress (\S+)')
+        self._metrics = self._wait_for(r'listening metrics (\S+)')
+
+    def __exit__(self, *details):
+        super().__exit__(*details)
+        self._config.close()
+
+    def sum(self, name, label=''):
+        """Returns the sum over all series of that name whose labels contain `label`."""
+        with urllib.request.urlopen(f'http://{self._metrics}/metrics',
+                                    timeout=PATIENCE_SECONDS) as answer:
+            text = answer.read().decode()
+        series = re.findall(rf'^{name}\{{([^}}]*)\}} (\S+)$', text, re.MULTILINE)
+        return sum(float(value) for labels, value in series if label in labels)
+
+    def wait_for_sum(self, name, value):
+        """Returns once the sum is `value`, or what it is after PATIENCE_SECONDS: a call is counted
+        a moment after the caller has its answer."""
+        end = time.monotonic() + PATIENCE_SECONDS
+        while self.sum(name) != value and time.monotonic() < end:
+            time.sleep(0.01)
+        return self.sum(name)
+
+
+def run_client(client, *arguments, environment=None):
+    """Runs a client to its end and returns the lines it printed. Of the variables that name
+    proxies it sees only those of `environment`."""
+    inherited = {name: value for name, value in os.environ.items()
+                 if not name.lower().endswith('_proxy')}
+    ended = subprocess.run(
+        [*client.command, *arguments], env={**inherited, **client.environment,
+                                            **(environment or {})},
+        capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
+    if ended.returncode != 0:
+        raise AssertionError(f'{client.command} {arguments} exited with {ended.returncode}\n'
+                             f'{ended.stdout}{ended.stderr}')
+    return ended.stdout.splitlines()
