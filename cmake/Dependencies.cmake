@@ -52,6 +52,7 @@ function(levee_pkg_config_archive name module file)
 endfunction()
 levee_pkg_config_archive(nghttp2 libnghttp2 libnghttp2.a)
 levee_pkg_config_archive(uv libuv libuv_a.a Threads::Threads dl rt)
+levee_pkg_config_archive(cares libcares libcares.a)
 target_compile_definitions(levee::nghttp2 INTERFACE NGHTTP2_STATICLIB)
 
 # What any layer may use of Abseil. Archives that nothing refers to cost nothing in the binary.

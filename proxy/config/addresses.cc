@@ -65,6 +65,30 @@ bool IsIpv6(const std::string& host) {
          7;
 }
 
+// RFC 1123, section 2.1, and underscores, which are in use. A name that ends in a number would be a
+// malformed IP address.
+bool IsHostName(const std::string& host) {
+  constexpr size_t kMaxName = 253;
+  constexpr size_t kMaxLabel = 63;
+  std::string_view rest = host;
+  if (rest.ends_with('.')) rest.remove_suffix(1);
+  if (rest.empty() || rest.size() > kMaxName) return false;
+  bool number = false;
+  while (!rest.empty()) {
+    const std::string_view label = rest.substr(0, rest.find('.'));
+    const bool form = std::all_of(label.begin(), label.end(), [](unsigned char c) {
+      return absl::ascii_isalnum(c) || c == '-' || c == '_';
+    });
+    if (label.empty() || label.size() > kMaxLabel || !form || label.front() == '-' ||
+        label.back() == '-' || rest.size() == label.size() + 1) {
+      return false;
+    }
+    number = std::all_of(label.begin(), label.end(), absl::ascii_isdigit);
+    rest.remove_prefix(std::min(rest.size(), label.size() + 1));
+  }
+  return !number;
+}
+
 struct HostPort {
   std::string host;  // without brackets
   uint16_t port = 0;
@@ -101,7 +125,7 @@ absl::StatusOr<HostPort> ParseHostPort(const std::string& text, const std::strin
 
 absl::StatusOr<ListenAddress> ParseListenAddress(const std::string& text) {
   if (text.starts_with("unix:")) {
-    return Wrong(text, "is not supported yet: needs Unix sockets; say 127.0.0.1:9460");
+    return Wrong(text, "is a Unix socket, which HTTP clients do not reach; say 127.0.0.1:9461");
   }
   absl::StatusOr<HostPort> parsed = ParseHostPort(text, "127.0.0.1:9460");
   if (!parsed.ok()) return parsed.status();
@@ -110,7 +134,27 @@ absl::StatusOr<ListenAddress> ParseListenAddress(const std::string& text) {
   } else if (!parsed->is_ip) {
     return Wrong(text, "has no IP address to listen on; say 127.0.0.1 or 0.0.0.0 for all");
   }
-  return ListenAddress{parsed->host, parsed->port, ""};
+  return ListenAddress{.host = parsed->host, .port = parsed->port};
+}
+
+absl::StatusOr<ListenAddress> ParseListenerAddress(const std::string& text) {
+  if (!text.starts_with("unix:")) return ParseListenAddress(text);
+  absl::StatusOr<std::string> path = ParseUnixPath(text);
+  if (!path.ok()) return path.status();
+  return ListenAddress{.path = *std::move(path)};
+}
+
+absl::StatusOr<std::string> ParseUnixPath(const std::string& text) {
+  constexpr size_t kMaxPath = 107;  // What fits into sockaddr_un.
+  const std::string path = text.substr(text.find(':') + 1);
+  if (path.empty() || path[0] != '/') {
+    return Wrong(text, "has no absolute path; say unix:/run/levee/egress.sock");
+  }
+  if (path.size() > kMaxPath) {
+    return Wrong(text, absl::StrCat("has a path of ", path.size(),
+                                    " bytes; a Unix socket's has at most ", kMaxPath));
+  }
+  return path;
 }
 
 absl::StatusOr<EndpointSpec> ParseEndpoint(const std::string& text) {
@@ -119,21 +163,23 @@ absl::StatusOr<EndpointSpec> ParseEndpoint(const std::string& text) {
     return Wrong(text, "has something after \"authority:\"; the call's :authority says where");
   }
   if (text.starts_with("unix:")) {
-    return Wrong(text, "is not supported yet: needs Unix sockets; say IP:PORT");
+    absl::StatusOr<std::string> path = ParseUnixPath(text);
+    if (!path.ok()) return path.status();
+    return EndpointSpec{.kind = EndpointSpec::Kind::kUnix, .path = *std::move(path)};
   }
-  if (text.starts_with("dns:")) {
-    return Wrong(text, "is not supported yet: needs a DNS resolver; say IP:PORT or localhost:PORT");
-  }
-  const absl::StatusOr<HostPort> parsed = ParseHostPort(text, "10.0.0.7:50051");
+  const bool dns = text.starts_with("dns:");
+  const absl::StatusOr<HostPort> parsed = ParseHostPort(
+      dns ? text.substr(4) : text, dns ? "dns:cart.shop:50051" : "10.0.0.7:50051");
   if (!parsed.ok()) return parsed.status();
-  if (parsed->port == 0)
+  if (parsed->port == 0) {
     return Wrong(text, "has port 0; say the port that the upstream listens on");
-  if (!parsed->is_ip && parsed->host != "localhost") {
-    return Wrong(text,
-                 "has no IP address; names other than localhost are not supported yet: they "
-                 "need a DNS resolver");
   }
-  return EndpointSpec{EndpointSpec::Kind::kAddress, parsed->host, parsed->port};
+  const bool fixed = parsed->is_ip || parsed->host == "localhost";
+  if (!fixed && !IsHostName(parsed->host)) return Wrong(text, "has no IP address and no host name");
+  if (!fixed && !dns) {
+    return Wrong(text, absl::StrCat("has no IP address; say dns:", text, " to look the name up"));
+  }
+  return EndpointSpec{.host = parsed->host, .port = parsed->port};
 }
 
 }  // namespace levee

@@ -13,6 +13,7 @@
 #include "config/addresses.h"
 #include "config/build_policy.h"
 #include "config/checked.h"
+#include "config/read_file.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 
@@ -21,12 +22,30 @@ namespace {
 
 namespace v1 = config::v1;
 
+std::string PositionOf(const std::string& path, const Positions& positions) {
+  return FormatPlace(positions.Has(path) ? positions.Find(path)
+                                         : Place{"built-in default", 0, 0, path});
+}
+
 ListenAddress AddressOf(const std::string& text, const std::string& path,
                         const Positions& positions) {
-  ListenAddress address = Checked(ParseListenAddress(text));
-  address.position = FormatPlace(positions.Has(path) ? positions.Find(path)
-                                                     : Place{"built-in default", 0, 0, path});
+  ListenAddress address = Checked(ParseListenerAddress(text));
+  address.position = PositionOf(path, positions);
   return address;
+}
+
+ListenerSpec BuildListener(const v1::Listener& message, const std::string& path,
+                           const Positions& positions) {
+  ListenerSpec listener;
+  listener.name = message.name();
+  listener.address = AddressOf(message.address(), path + ".address", positions);
+  listener.mode = Checked(ParseFileMode(message.mode()));
+  listener.capture = {false, false};
+  for (const int capture : message.capture()) {
+    listener.capture.h2c |= capture == v1::Listener::CAPTURE_H2C;
+    listener.capture.connect |= capture == v1::Listener::CAPTURE_CONNECT;
+  }
+  return listener;
 }
 
 UpstreamSpec BuildUpstream(const v1::Upstream& message,
@@ -38,6 +57,8 @@ UpstreamSpec BuildUpstream(const v1::Upstream& message,
   }
   upstream.connect_timeout = DurationOf(message.connect_timeout());
   upstream.reconnect = BuildReconnect(message.reconnect());
+  upstream.keepalive_interval = DurationOf(message.keepalive().interval());
+  upstream.keepalive_timeout = DurationOf(message.keepalive().timeout());
   upstream.methods = std::move(methods);
   return upstream;
 }
@@ -58,6 +79,27 @@ RouteTable BuildRoutes(const v1::Config& config) {
                       upstreams.at(message.upstream()), policies.at(message.policy())});
   }
   return RouteTable(std::move(routes));
+}
+
+AccessLogSpec BuildAccessLog(const v1::AccessLog& message, const Positions& positions) {
+  using Target = AccessLogSpec::Target;
+  AccessLogSpec log;
+  if (message.path() == "none") {
+    log.target = Target::kNone;
+  } else if (message.path() == "stdout") {
+    log.target = Target::kStandardOutput;
+  } else {
+    log.target = Target::kFile;
+    log.path = PathBeside(positions.Find("access_log.path").file, message.path());
+  }
+  log.position = PositionOf("access_log.path", positions);
+  log.filter = {.all = false, .retried = false, .failed = false, .sample = message.sample()};
+  for (const int when : message.when()) {
+    log.filter.all |= when == v1::AccessLog::WHEN_ALL;
+    log.filter.retried |= when == v1::AccessLog::WHEN_RETRIED;
+    log.filter.failed |= when == v1::AccessLog::WHEN_FAILED;
+  }
+  return log;
 }
 
 Limits BuildLimits(const v1::Limits& message) {
@@ -114,10 +156,8 @@ std::shared_ptr<const Snapshot> Build(const v1::Config& config, const Positions&
   LEVEE_CHECK(methods.size() == static_cast<size_t>(config.upstreams_size()));
   auto snapshot = std::make_shared<Snapshot>();
   for (int i = 0; i < config.listeners_size(); ++i) {
-    const v1::Listener& listener = config.listeners(i);
     snapshot->listeners.push_back(
-        {listener.name(),
-         AddressOf(listener.address(), absl::StrCat("listeners[", i, "].address"), positions)});
+        BuildListener(config.listeners(i), absl::StrCat("listeners[", i, "]"), positions));
   }
   snapshot->metrics_enabled = config.metrics().address() != "none";
   if (snapshot->metrics_enabled) {
@@ -132,6 +172,7 @@ std::shared_ptr<const Snapshot> Build(const v1::Config& config, const Positions&
   }
   snapshot->routes = BuildRoutes(config);
   snapshot->overload = BuildOverload(config.overload());
+  snapshot->access_log = BuildAccessLog(config.access_log(), positions);
   snapshot->limits = BuildLimits(config.limits());
   snapshot->drain_timeout = DurationOf(config.drain().timeout());
   snapshot->sha256 = Sha256(config, methods);

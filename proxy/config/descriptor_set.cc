@@ -1,6 +1,5 @@
 #include "config/descriptor_set.h"
 
-#include <filesystem>
 #include <map>
 #include <utility>
 
@@ -41,11 +40,6 @@ absl::StatusOr<DescribedMethods> LoadDescriptorSet(const std::string& file) {
   return absl::UnavailableError(absl::StrCat("cannot be read: ", bytes.status().message()));
 }
 
-// `path` as it is named in the configuration file `config_file`.
-std::string Resolve(const std::string& path, const std::string& config_file) {
-  return (std::filesystem::path(config_file).parent_path() / path).string();
-}
-
 }  // namespace
 
 absl::StatusOr<DescribedMethods> ParseDescriptorSet(const std::string& bytes) {
@@ -70,7 +64,7 @@ std::vector<std::shared_ptr<const DescribedMethods>> LoadDescriptorSets(
     const std::string& named = config.upstreams(i).descriptor_set();
     if (named.empty() || named == "none") continue;
     const Place place = positions.Find(absl::StrCat("upstreams[", i, "].descriptor_set"));
-    const std::string file = Resolve(named, place.file);
+    const std::string file = PathBeside(place.file, named);
     if (const auto known = loaded.find(file); known != loaded.end()) {
       sets.back() = known->second;
       continue;

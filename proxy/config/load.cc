@@ -1,3 +1,4 @@
+#include "config/addresses.h"
 #include "config/load.h"
 
 #include <utility>
@@ -37,7 +38,9 @@ void SendEverythingTo(const std::string& address, ReadConfig& read) {
   read.config.clear_routes();
   config::v1::Upstream& upstream = *read.config.add_upstreams();
   upstream.set_name("to");
-  upstream.add_endpoints(address);
+  // A name needs no "dns:" here.
+  const bool name = !ParseEndpoint(address).ok() && ParseEndpoint("dns:" + address).ok();
+  upstream.add_endpoints(name ? "dns:" + address : address);
   config::v1::Route& route = *read.config.add_routes();
   route.set_upstream("to");
   route.set_policy("default");

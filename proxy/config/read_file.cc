@@ -1,6 +1,7 @@
 #include "config/read_file.h"
 
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <system_error>
 
@@ -24,6 +25,10 @@ absl::StatusOr<std::string> ReadFile(const std::string& name, size_t max_bytes) 
     return absl::UnavailableError(std::generic_category().message(errno));
   }
   return text;
+}
+
+std::string PathBeside(const std::string& config_file, const std::string& path) {
+  return (std::filesystem::path(config_file).parent_path() / path).string();
 }
 
 }  // namespace levee

@@ -9,32 +9,44 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "policy/access_log_filter.h"
 #include "policy/retry_policy.h"
 #include "policy/route_table.h"
 
 namespace levee {
 
-// Where to listen: host:port (unix sockets later). `position` names the place in the configuration,
-// for messages about a busy port.
+// Where to listen: host:port, or the path of a Unix socket. `position` names the place in the
+// configuration, for messages about a busy port.
 struct ListenAddress {
-  std::string host;      // IP literal without brackets
+  std::string host;      // IP literal without brackets; empty: `path`
   uint16_t port = 0;     // 0: the system picks one
+  std::string path;      // empty: `host` and `port`
   std::string position;  // "levee.yaml:3:14: listeners[0].address", or "built-in default: ..."
+};
+
+// `capture`: what connections may carry.
+struct Capture {
+  bool h2c = true;      // HTTP/2 without TLS
+  bool connect = true;  // HTTP CONNECT
 };
 
 struct ListenerSpec {
   std::string name;
   ListenAddress address;
+  Capture capture;
+  int mode = 0660;  // permissions of a Unix socket
 };
 
 struct EndpointSpec {
   enum class Kind {
-    kAddress,    // host:port; host is an IP literal or "localhost"
+    kAddress,    // host:port; host is an IP literal, or a name to be looked up
+    kUnix,       // the socket at `path`
     kAuthority,  // dial what the call's :authority says
   };
   Kind kind = Kind::kAddress;
   std::string host;
   uint16_t port = 0;
+  std::string path;
 };
 
 // The methods of an upstream's descriptor set, as paths: "/pkg.Service/Method".
@@ -46,13 +58,24 @@ struct DescribedMethods {
 // `reconnect`: full jitter over initial x multiplier^n up to max, unless said otherwise.
 struct UpstreamSpec {
   std::string name;
-  std::vector<EndpointSpec> endpoints;  // one kAuthority, or any number of kAddress
+  std::vector<EndpointSpec> endpoints;  // one kAuthority, or any number of the others
   absl::Duration connect_timeout = absl::Seconds(1);
   BackoffPolicy reconnect;
+  absl::Duration keepalive_interval = absl::InfiniteDuration();  // Infinite: no PINGs
+  absl::Duration keepalive_timeout = absl::Seconds(20);
   std::shared_ptr<const DescribedMethods> methods;  // nullptr: no descriptor set
   bool by_authority() const {
     return !endpoints.empty() && endpoints[0].kind == EndpointSpec::Kind::kAuthority;
   }
+};
+
+// Where the access log goes, and what is written. `position` as in ListenAddress.
+struct AccessLogSpec {
+  enum class Target { kNone, kStandardOutput, kFile };
+  Target target = Target::kNone;
+  std::string path;  // of the file
+  std::string position;
+  AccessLogFilter filter;
 };
 
 struct Limits {
@@ -73,6 +96,7 @@ struct Snapshot {
   std::vector<CallPolicy> policies;
   RouteTable routes{{}};
   OverloadPolicy overload;
+  AccessLogSpec access_log;
   Limits limits;
   absl::Duration drain_timeout = absl::Seconds(20);
   std::string sha256;  // hex, of the effective configuration and the methods of descriptor sets

@@ -50,16 +50,21 @@ class Validator {
 // The system would report a busy port, but not that the configuration itself is what keeps it busy.
 void Validator::CheckAddresses() {
   for (int i = 0; i < config_.listeners_size(); ++i) {
-    CheckAddress(Element("listeners", i) + ".address", config_.listeners(i).address());
+    const std::string path = Element("listeners", i);
+    const std::string& address = config_.listeners(i).address();
+    CheckAddress(path + ".address", address);
+    if (positions_.Has(path + ".mode") && !address.empty() && !address.starts_with("unix:")) {
+      Add(path + ".mode", "is that of a Unix socket, and the address is none; leave it out");
+    }
   }
   CheckAddress("metrics.address", config_.metrics().address());
 }
 
 void Validator::CheckAddress(const std::string& path, const std::string& text) {
-  const absl::StatusOr<ListenAddress> address = ParseListenAddress(text);
-  if (!address.ok() || address->port == 0) return;
+  const absl::StatusOr<ListenAddress> address = ParseListenerAddress(text);
+  if (!address.ok() || (address->port == 0 && address->path.empty())) return;
   const auto [first, is_new] =
-      addresses_.emplace(absl::StrCat(address->host, " ", address->port), path);
+      addresses_.emplace(absl::StrCat(address->host, address->path, " ", address->port), path);
   if (is_new) return;
   // Of a given and a default address, the given one is what can be changed.
   const bool given = positions_.Has(path);

@@ -162,6 +162,13 @@ absl::StatusOr<int64_t> ParseSize(const std::string& text) {
   return Wrong(text, "is no size; say 64KiB (a whole number and B, KiB, MiB or GiB)");
 }
 
+absl::StatusOr<int> ParseFileMode(const std::string& text) {
+  const bool octal = text.find_first_not_of("01234567") == std::string::npos;
+  const size_t digits = text.size() - (text.starts_with('0') ? 1 : 0);
+  if (!octal || digits != 3) return Wrong(text, "is no file mode; say 0660 (octal)");
+  return std::stoi(text, nullptr, 8);
+}
+
 absl::StatusOr<StatusCode> ParseFailureCode(const std::string& text) {
   const std::optional<StatusCode> code = ParseStatusCode(text);
   if (code == StatusCode::kOk) return Wrong(text, "is success; name a code that means failure");
@@ -203,6 +210,10 @@ absl::StatusOr<ParsedText> ParseText(FieldRule::Kind kind, const std::string& te
       return ParseHttpStatus(text);
     case FieldRule::RATE:
       return FromRate(ParseRate(text));
+    case FieldRule::LISTENER_ADDRESS:
+      return AsItIs(text, ParseListenerAddress(text).status());
+    case FieldRule::FILE_MODE:
+      return AsItIs(text, ParseFileMode(text).status());
     case FieldRule::LISTEN_ADDRESS:
       return AsItIs(text, ParseListenAddress(text).status());
     case FieldRule::ENDPOINT:

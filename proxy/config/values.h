@@ -18,6 +18,9 @@ absl::StatusOr<absl::Duration> ParseDuration(const std::string& text);
 // "64KiB" in bytes; B, KiB, MiB and GiB.
 absl::StatusOr<int64_t> ParseSize(const std::string& text);
 
+// "0660": permissions in octal.
+absl::StatusOr<int> ParseFileMode(const std::string& text);
+
 // A gRPC code other than OK, by name in any case or by number.
 absl::StatusOr<StatusCode> ParseFailureCode(const std::string& text);
 

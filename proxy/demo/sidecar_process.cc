@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "base/host_port.h"
 #include "demo/metrics_text.h"
 
 namespace levee::demo {
@@ -58,7 +59,7 @@ absl::StatusOr<std::string> WriteConfig(const std::string& config) {
 }
 
 std::optional<net::Address> ToAddress(const std::string& text) {
-  const auto parts = net::SplitHostPort(text);
+  const auto parts = SplitHostPort(text);
   if (!parts.has_value()) return std::nullopt;
   return net::Address::FromIp(parts->host, parts->port);
 }

@@ -54,6 +54,9 @@ std::unique_ptr<nghttp2_option, OptionDeleter> MakeOptions(const Session::Option
   // nghttp2's own reset bucket (burst 1000, 33 a second) would close connections of callers whose
   // deadlines and cancellations are honest.
   nghttp2_option_set_stream_reset_rate_limit(option, uint64_t{1} << 30, uint64_t{1} << 30);
+  // gRPC's metadata and status messages may begin and end with spaces, and a proxy passes them on;
+  // nghttp2 would drop such fields without a word.
+  nghttp2_option_set_no_rfc9113_leading_and_trailing_ws_validation(option, 1);
   // A header block that was accepted must also be allowed to leave.
   nghttp2_option_set_max_send_header_block_length(option, 64 * 1024 + 2 * options.metadata_bytes);
   return std::unique_ptr<nghttp2_option, OptionDeleter>(option);
@@ -195,6 +198,11 @@ void Session::Shutdown() {
   nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE,
                         nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR,
                         nullptr, 0);
+  Dirty();
+}
+
+void Session::SendPing() {
+  nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, nullptr);
   Dirty();
 }
 

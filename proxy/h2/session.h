@@ -118,6 +118,12 @@ class Session {
   void AnnounceShutdown();
   void Shutdown();
 
+  // Sends a PING; its acknowledgement shows only as bytes that come.
+  void SendPing();
+
+  // A GOAWAY said that this side sends too many PINGs (gRFC A8).
+  bool too_many_pings() const { return too_many_pings_; }
+
   // The connection is gone after `written` bytes of this session's output were written: ends every
   // stream. Only destruction may follow.
   void ConnectionLost(uint64_t written);
@@ -156,6 +162,7 @@ class Session {
   uint64_t serialized_ = 0;
   int32_t goaway_last_id_ = INT32_MAX;  // received
   bool goaway_received_ = false;
+  bool too_many_pings_ = false;
   bool settings_received_ = false;
   bool error_reported_ = false;  // of the frame that is being received
   bool dirty_ = false;

@@ -11,6 +11,15 @@
 #include "wire/status.h"
 
 namespace levee::h2 {
+namespace {
+
+bool SaysTooManyPings(const nghttp2_goaway& goaway) {
+  const std::string_view text(reinterpret_cast<const char*>(goaway.opaque_data),
+                              goaway.opaque_data_len);
+  return goaway.error_code == NGHTTP2_ENHANCE_YOUR_CALM && text == "too_many_pings";
+}
+
+}  // namespace
 
 // A struct, so that it can be the one friend of Session that knows nghttp2's signatures.
 struct Session::Callbacks {
@@ -76,6 +85,7 @@ struct Session::Callbacks {
       case NGHTTP2_GOAWAY:
         // Called before nghttp2 closes the streams that the frame excludes.
         self.goaway_received_ = true;
+        self.too_many_pings_ = self.too_many_pings_ || SaysTooManyPings(frame->goaway);
         self.goaway_last_id_ = std::min(self.goaway_last_id_, frame->goaway.last_stream_id);
         if (self.role_ == Role::kClient) self.handler_.OnGoaway();
         return 0;

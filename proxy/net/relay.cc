@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "net/socket.h"
+
 namespace levee::net {
 
 // One of the two connections.
@@ -18,16 +20,17 @@ class Relay::Side final : private ReadyHandler {
   Side(Relay& relay, int fd) : relay_(relay), fd_(fd) {
     if (fd_ >= 0) watch_.emplace(relay.loop_, fd_, static_cast<ReadyHandler&>(*this));
   }
-  ~Side() {
-    watch_.reset();
-    if (fd_ >= 0) close(fd_);
-  }
+  ~Side() { Close(); }
 
   int fd() const { return fd_; }
   void Watch(bool read, bool write) {
     if (watch_.has_value()) watch_->Set(read, write);
   }
-  void StopWatching() { watch_.reset(); }
+  // No event comes any more.
+  void Close() {
+    watch_.reset();
+    if (fd_ >= 0) close(std::exchange(fd_, -1));
+  }
 
   bool connecting = false;
   bool ended = false;            // it sends nothing more
@@ -38,7 +41,7 @@ class Relay::Side final : private ReadyHandler {
   void OnReady(bool readable, bool writable) override { relay_.OnReady(*this, readable, writable); }
 
   Relay& relay_;
-  const int fd_;
+  int fd_;
   std::optional<EventLoop::Watch> watch_;
 };
 
@@ -58,11 +61,12 @@ void Relay::Dial() {
   to_.erase(to_.begin());
   const int fd = socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   int error = fd < 0 ? errno : 0;
+  if (error == 0) SetStreamOptions(fd);
   if (error == 0 && connect(fd, to.get(), to.size()) != 0 && errno != EINPROGRESS) error = errno;
   auto next = std::make_unique<Side>(*this, fd);
   next->connecting = true;
   next->pending.swap(dialled_->pending);
-  dialled_->StopWatching();
+  dialled_->Close();
   // It may be in the middle of its own callback.
   failed_.push_back(std::exchange(dialled_, std::move(next)));
   if (error == 0) {
@@ -83,6 +87,8 @@ void Relay::DialFailed(int error) {
 }
 
 Relay::~Relay() = default;
+
+bool Relay::connected() const { return !dialled_->connecting; }
 
 void Relay::OnReady(Side& side, bool readable, bool writable) {
   if (side.connecting) {
@@ -149,8 +155,8 @@ void Relay::UpdateWatches() {
 void Relay::Fail(const std::string& reason) {
   if (closed_) return;
   closed_ = true;
-  caller_->StopWatching();
-  dialled_->StopWatching();
+  caller_->Close();
+  dialled_->Close();
   handler_.OnRelayClosed(reason);
 }
 

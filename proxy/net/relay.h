@@ -37,6 +37,9 @@ class Relay final {
   // the loop.
   Relay(EventLoop& loop, int fd, ByteSpan first, std::vector<Address> to, RelayHandler& handler);
   ~Relay();
+  // Bytes can pass: an address has been reached.
+  bool connected() const;
+
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
 

@@ -16,6 +16,9 @@ namespace {
 // vanished is noticed without PINGs.
 constexpr unsigned kUserTimeoutMs = 20'000;
 
+// A connection that is quiet for this long is probed.
+constexpr int kKeepaliveIdleSeconds = 60;
+
 std::string ErrorText(int error) {
   // Lower case, as it stands in the middle of sentences.
   std::string text = std::generic_category().message(error);
@@ -23,19 +26,21 @@ std::string ErrorText(int error) {
   return text;
 }
 
-void SetTcpOptions(int fd) {
+}  // namespace
+
+void SetStreamOptions(int fd) {
   const int on = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &kUserTimeoutMs, sizeof kUserTimeoutMs);
+  setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &kKeepaliveIdleSeconds, sizeof kKeepaliveIdleSeconds);
 }
-
-}  // namespace
 
 void CloseDescriptor(int fd) { close(fd); }
 
 Socket::Socket(EventLoop& loop, int fd, SocketHandler& handler)
     : loop_(loop), handler_(handler), fd_(fd) {
-  SetTcpOptions(fd_);
+  SetStreamOptions(fd_);
   watch_.emplace(loop_, fd_, static_cast<ReadyHandler&>(*this));
   UpdateWatch();
 }
@@ -45,7 +50,7 @@ Socket::Socket(EventLoop& loop, const Address& to, SocketHandler& handler)
   fd_ = socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   int error = fd_ < 0 ? errno : 0;
   if (fd_ >= 0) {
-    SetTcpOptions(fd_);
+    SetStreamOptions(fd_);
     if (connect(fd_, to.get(), to.size()) != 0 && errno != EINPROGRESS) error = errno;
   }
   if (error != 0) {

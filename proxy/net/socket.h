@@ -11,6 +11,11 @@
 
 namespace levee::net {
 
+// What all stream sockets have: no delay of small writes, and an end to connections whose peer has
+// vanished, with bytes under way (TCP_USER_TIMEOUT) or without (keepalive probes). Nothing for Unix
+// sockets.
+void SetStreamOptions(int fd);
+
 // Closes a descriptor that Listener or Socket::Release handed out and nobody goes on with.
 void CloseDescriptor(int fd);
 

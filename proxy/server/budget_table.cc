@@ -1,46 +1,74 @@
 #include "server/budget_table.h"
 
-#include <algorithm>
+#include <set>
+#include <utility>
 
 namespace levee {
+namespace {
 
-std::shared_ptr<RetryBudget> BudgetTable::Get(const std::string& upstream,
-                                              const std::string& authority,
-                                              const RetryBudgetPolicy& policy) {
+// Looking through all budgets is worth it only so often.
+constexpr absl::Duration kForgetEvery = absl::Seconds(1);
+
+bool HasContent(const RetryBudget::State& state) { return state.calls > 0 || state.retries > 0; }
+
+}  // namespace
+
+BudgetTable::Account BudgetTable::Get(const std::string& upstream, const std::string& authority,
+                                      const RetryBudgetPolicy& policy, Instant now) {
   const std::lock_guard lock(mutex_);
-  // What no worker uses any more is dropped here, so that the table is bounded by their bounds.
-  std::erase_if(budgets_, [](const auto& entry) { return entry.second.expired(); });
-  std::weak_ptr<RetryBudget>& entry = budgets_[{upstream, authority, policy.ratio, policy.window,
-                                                policy.floor_per_second, policy.floor_min_success}];
-  std::shared_ptr<RetryBudget> budget = entry.lock();
-  if (budget == nullptr) {
-    budget = std::make_shared<RetryBudget>(policy, workers_);
-    entry = budget;
+  if (now >= next_forgetting_) Forget(now);
+  const Key key = {upstream,
+                   authority,
+                   policy.ratio,
+                   policy.window,
+                   policy.floor_per_second,
+                   policy.floor_min_success};
+  if (const auto found = budgets_.find(key); found != budgets_.end()) return {found->second};
+  if (authority.empty() || authorities_ < max_authorities_) {
+    if (!authority.empty()) ++authorities_;
+    return {budgets_.emplace(key, std::make_shared<RetryBudget>(policy, workers_)).first->second};
   }
-  return budget;
+  std::shared_ptr<RetryBudget>& rest =
+      shared_[{upstream, "", policy.ratio, policy.window, 0.0, policy.floor_min_success}];
+  if (rest == nullptr) {
+    RetryBudgetPolicy without_floor = policy;
+    without_floor.floor_per_second = 0;
+    rest = std::make_shared<RetryBudget>(without_floor, workers_);
+  }
+  return {rest, true};
+}
+
+// Drops what no worker uses and what says nothing any more.
+void BudgetTable::Forget(Instant now) {
+  next_forgetting_ = now + kForgetEvery;
+  std::erase_if(budgets_, [&](const auto& entry) {
+    if (entry.second.use_count() > 1 || HasContent(entry.second->Read(now))) return false;
+    if (!std::get<1>(entry.first).empty()) --authorities_;
+    return true;
+  });
 }
 
 std::vector<Metrics::BudgetGauges> BudgetTable::Read(Instant now) const {
   const std::lock_guard lock(mutex_);
   std::vector<Metrics::BudgetGauges> gauges;
   std::vector<Metrics::BudgetGauges> unused;
-  for (const auto& [key, entry] : budgets_) {
-    const std::shared_ptr<RetryBudget> budget = entry.lock();
-    if (budget == nullptr) continue;
-    const RetryBudget::State state = budget->Read(now);
-    const bool used = state.calls > 0 || state.retries > 0;
-    (used ? gauges : unused)
-        .push_back({.upstream = std::get<0>(key),
-                    .available = state.available,
-                    .limit = state.limit,
-                    .floor_withheld = state.floor_withheld});
+  std::set<std::string> known;  // upstreams that have a budget with content
+  for (const Budgets* budgets : {&budgets_, &shared_}) {
+    for (const auto& [key, budget] : *budgets) {
+      const RetryBudget::State state = budget->Read(now);
+      const bool has_content = HasContent(state);
+      if (!has_content && budget.use_count() == 1) continue;
+      if (has_content) known.insert(std::get<0>(key));
+      (has_content ? gauges : unused)
+          .push_back({.upstream = std::get<0>(key),
+                      .available = state.available,
+                      .limit = state.limit,
+                      .floor_withheld = state.floor_withheld});
+    }
   }
   // A budget that no call uses speaks for its upstream only if there is no other.
-  for (const Metrics::BudgetGauges& gauge : unused) {
-    const bool known = std::any_of(gauges.begin(), gauges.end(), [&](const auto& other) {
-      return other.upstream == gauge.upstream;
-    });
-    if (!known) gauges.push_back(gauge);
+  for (Metrics::BudgetGauges& gauge : unused) {
+    if (known.insert(gauge.upstream).second) gauges.push_back(std::move(gauge));
   }
   return gauges;
 }

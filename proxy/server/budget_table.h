@@ -5,7 +5,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -16,24 +15,43 @@
 namespace levee {
 
 // Hands out one budget per destination and budget policy: policies that agree on the numbers share
-// it, others keep accounts of their own for the calls they carry. A budget lives as long as a
-// worker uses it. Any thread; locks, so workers ask once per destination.
+// it, others keep accounts of their own for the calls they carry. A budget lives while a worker
+// uses it and for as long as its window has something in it, so that whoever makes up authorities,
+// to push others out of the workers' bounded memory, resets no account. Any thread; locks, so
+// workers ask once per destination.
 class BudgetTable {
  public:
-  explicit BudgetTable(int workers) : workers_(workers) {}
+  // `max_authorities`: how many budgets destinations with an authority may have in all.
+  BudgetTable(int workers, int max_authorities)
+      : workers_(workers), max_authorities_(max_authorities) {}
 
-  std::shared_ptr<RetryBudget> Get(const std::string& upstream, const std::string& authority,
-                                   const RetryBudgetPolicy& policy);
+  struct Account {
+    std::shared_ptr<RetryBudget> budget;
+    // There are too many: it is the one, without floor, that all others of the upstream share. The
+    // table keeps it for good.
+    bool over_limit = false;
+  };
+
+  // `authority`: empty unless the upstream dials it.
+  Account Get(const std::string& upstream, const std::string& authority,
+              const RetryBudgetPolicy& policy, Instant now);
 
   // What the gauges show; one entry per budget.
   std::vector<Metrics::BudgetGauges> Read(Instant now) const;
 
  private:
   using Key = std::tuple<std::string, std::string, double, absl::Duration, double, double>;
+  using Budgets = std::map<Key, std::shared_ptr<RetryBudget>>;
+
+  void Forget(Instant now);
 
   const int workers_;
+  const int max_authorities_;
   mutable std::mutex mutex_;
-  std::map<Key, std::weak_ptr<RetryBudget>> budgets_;
+  Budgets budgets_;
+  Budgets shared_;
+  int authorities_ = 0;  // entries of budgets_ that have one
+  Instant next_forgetting_;
 };
 
 }  // namespace levee

@@ -23,9 +23,10 @@ namespace levee {
 // A destination as one worker sees it: an upstream, or for `authority:` an upstream and the
 // authority. The budget is shared with the other workers.
 struct Destination {
-  std::string key;
   const UpstreamSpec* upstream;
   std::shared_ptr<RetryBudget> budget;
+  bool over_limit = false;  // the budget is that of all destinations beyond limits.destinations
+  bool gone = false;        // the worker does not know it any more; calls may still run on it
   std::unique_ptr<Pool> pool;
   LatencyEstimate latency;
   UpstreamSeries* series;
@@ -71,7 +72,10 @@ class PlanCache {
     return full;
   }
 
-  void Clear() { plans_.clear(); }
+  // Drops the plans of destinations that have gone.
+  void EraseGone() {
+    absl::erase_if(plans_, [](const auto& entry) { return entry.second->destination->gone; });
+  }
 
  private:
   static constexpr size_t kMaxPlans = 10'000;

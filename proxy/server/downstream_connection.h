@@ -4,10 +4,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/graveyard.h"
 #include "base/intrusive_list.h"
 #include "h2/session.h"
+#include "server/accepted_connection.h"
 #include "upstream/http2_connection.h"
 
 namespace levee {
@@ -18,7 +20,8 @@ class DownstreamConnection;
 class DownstreamOwner {
  public:
   // A request's head came.
-  virtual h2::StreamHandler* OnRequest(h2::Stream& stream, Metadata& head, bool end) = 0;
+  virtual h2::StreamHandler* OnRequest(DownstreamConnection& from, h2::Stream& stream,
+                                       Metadata& head, bool end) = 0;
   virtual void OnProtocolError(std::string_view what) = 0;
 
   // The connection is closed; the owner buries it.
@@ -34,18 +37,21 @@ class DownstreamConnection final : public Mortal,
                                    private h2::SessionHandler,
                                    private Http2ConnectionOwner {
  public:
-  DownstreamConnection(WorkerIo& io, int fd, const h2::Session::Options& options,
-                       DownstreamOwner& owner)
+  DownstreamConnection(WorkerIo& io, int fd, ConnectionOrigin origin,
+                       const h2::Session::Options& options, DownstreamOwner& owner)
       : owner_(owner),
+        origin_(std::move(origin)),
         connection_(io, fd, options, static_cast<h2::SessionHandler&>(*this),
                     static_cast<Http2ConnectionOwner&>(*this)) {}
 
+  const ConnectionOrigin& origin() const { return origin_; }
   h2::Session& session() { return connection_.session(); }
+  void Receive(ByteSpan bytes) { connection_.Receive(bytes); }
   void Close(const std::string& reason) { connection_.Close(reason); }
 
  private:
   h2::StreamHandler* OnRequest(h2::Stream& stream, Metadata& head, bool end) override {
-    return owner_.OnRequest(stream, head, end);
+    return owner_.OnRequest(*this, stream, head, end);
   }
   void OnGoaway() override {}
   void OnSlotsFree() override {}
@@ -54,6 +60,7 @@ class DownstreamConnection final : public Mortal,
   void OnConnectionClosed(const std::string&) override { owner_.OnDownstreamClosed(*this); }
 
   DownstreamOwner& owner_;
+  const ConnectionOrigin origin_;
   Http2Connection connection_;
 };
 

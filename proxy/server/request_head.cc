@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "wire/timeout.h"
+#include "wire/traceparent.h"
 
 namespace levee {
 namespace {
@@ -72,7 +73,8 @@ RequestHead ReadRequestHead(const Metadata& fields) {
   return head;
 }
 
-std::string RateKeyOf(const RateLimitPolicy& limit, const Metadata& head) {
+std::string RateKeyOf(const RateLimitPolicy& limit, const Metadata& head,
+                      std::string_view authority) {
   std::string key;
   for (const RateLimitKey& part : limit.key) {
     switch (part.part) {
@@ -80,7 +82,7 @@ std::string RateKeyOf(const RateLimitPolicy& limit, const Metadata& head) {
         key += head.Get(":path");
         break;
       case RateLimitKey::Part::kAuthority:
-        key += head.Get(head.Has(":authority") ? ":authority" : "host");
+        key += authority;
         break;
       case RateLimitKey::Part::kHeader:
         key += head.Get(part.header);
@@ -91,10 +93,20 @@ std::string RateKeyOf(const RateLimitPolicy& limit, const Metadata& head) {
   return key;
 }
 
-void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, Metadata& to) {
+void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, Random& random,
+                      Metadata& to) {
   for (size_t i = 0; i < request.size(); ++i) {
     const Metadata::Field field = request[i];
-    if (!WrittenPerAttempt(field.name)) to.Add(field.name, field.value, field.never_index);
+    // Without a time limit the field is there only if it cannot be read: that is for the upstream
+    // to judge.
+    const bool unreadable_timeout =
+        field.name == kTimeout && attempt.timeout == absl::InfiniteDuration();
+    if (WrittenPerAttempt(field.name) && !unreadable_timeout) continue;
+    if (field.name == kTraceparent && !TraceIdOf(request).empty()) {
+      to.Add(field.name, WithParentId(field.value, NewSpanId(random)), field.never_index);
+    } else {
+      to.Add(field.name, field.value, field.never_index);
+    }
   }
   if (attempt.timeout != absl::InfiniteDuration()) {
     to.Add(kTimeout, GrpcTimeoutText(attempt.timeout).view());

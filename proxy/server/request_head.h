@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/random.h"
 #include "call/call.h"
 #include "call/call_host.h"
 #include "policy/rate_limit_policy.h"
@@ -25,12 +26,16 @@ struct RequestHead {
 RequestHead ReadRequestHead(const Metadata& head);
 
 // The key of the bucket that a call with this head takes from: the values of the limit's parts, in
-// their order. Of a header that is repeated the first value counts; one that is absent is empty.
-std::string RateKeyOf(const RateLimitPolicy& limit, const Metadata& head);
+// their order. `authority`: by which the call was routed. Of a header that is repeated the first
+// value counts; one that is absent is empty.
+std::string RateKeyOf(const RateLimitPolicy& limit, const Metadata& head,
+                      std::string_view authority);
 
 // Fills `to` (empty) with the head of an attempt: the caller's fields in their order, without
 // those that are Levee's to say (grpc-timeout, grpc-previous-rpc-attempts, levee-*, which a caller
-// must not forge), then the attempt's own.
-void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, Metadata& to);
+// must not forge), then the attempt's own. A valid traceparent goes on in its place with a span id
+// from `random`, one that is not is the caller's affair.
+void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, Random& random,
+                      Metadata& to);
 
 }  // namespace levee

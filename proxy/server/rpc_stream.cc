@@ -6,6 +6,7 @@
 #include "base/uuid.h"
 #include "server/reply.h"
 #include "server/request_head.h"
+#include "wire/percent_encoding.h"
 
 namespace levee {
 namespace {
@@ -29,21 +30,22 @@ CallParts MakeParts(CallHost& host, RpcEnvironment& environment, const CallPlan&
 }  // namespace
 
 RpcStream::RpcStream(RpcEnvironment& environment, RpcOwner& owner, std::shared_ptr<CallPlan> plan,
-                     h2::Stream& downstream, Metadata& request)
+                     const ConnectionOrigin& origin, h2::Stream& downstream, Metadata& request)
     : environment_(environment),
       owner_(owner),
       plan_(std::move(plan)),
+      origin_(origin),
       downstream_(&downstream),
       call_(MakeParts(*this, environment, *plan_)),
-      first_(*this) {
+      first_(*this, environment.random) {
   request_.Swap(request);
 }
 
-void RpcStream::Start(RequestFacts facts, bool request_ended) {
+void RpcStream::Start(RequestFacts facts, std::string_view authority, bool request_ended) {
   environment_.series.active_calls.Add(1);
   const CallPolicy& policy = *plan_->policy;
   for (const RateLimitPolicy& limit : policy.rate_limits) {
-    rate_keys_.push_back(RateKeyOf(limit, request_));
+    rate_keys_.push_back(RateKeyOf(limit, request_, authority));
   }
   facts.rate_keys = rate_keys_;
   // All attempts are made from this head, so that the key is the same on each.
@@ -64,7 +66,10 @@ void RpcStream::Request(const Chunk& chunk, bool end) {
   }
 }
 
-void RpcStream::OnData(const Chunk& data) { Request(data, false); }
+void RpcStream::OnData(const Chunk& data) {
+  request_bytes_ += data.size();
+  Request(data, false);
+}
 
 void RpcStream::OnEnd(Metadata*) { Request(Chunk(), true); }
 
@@ -88,7 +93,8 @@ RpcStream::Slot& RpcStream::IdleSlot() {
   for (const auto& slot : hedges_) {
     if (!slot->active) return *slot;
   }
-  return *hedges_.emplace_back(std::make_unique<Slot>(static_cast<AttemptObserver&>(*this)));
+  return *hedges_.emplace_back(
+      std::make_unique<Slot>(static_cast<AttemptObserver&>(*this), environment_.random));
 }
 
 AttemptId RpcStream::StartAttempt(const AttemptStart& start) {
@@ -119,6 +125,8 @@ AttemptPlace RpcStream::CancelAttempt(AttemptId id) {
   slot.active = false;
   return place;
 }
+
+void RpcStream::JudgeAttempt(AttemptId id, bool success) { At(id).attempt.Judge(success); }
 
 void RpcStream::Commit(AttemptId id) {
   committed_ = &At(id);
@@ -154,7 +162,9 @@ void RpcStream::OnAttemptHead(AttemptId id, Metadata& head) {
 
 void RpcStream::OnAttemptData(AttemptId id, const Chunk& data) {
   call_.OnMessage(id, now());
-  if (downstream_ != nullptr) downstream_->SendData(data, false);
+  if (downstream_ == nullptr) return;
+  response_bytes_ += data.size();
+  downstream_->SendData(data, false);
 }
 
 void RpcStream::OnAttemptSent(AttemptId id, size_t bytes) {
@@ -187,8 +197,9 @@ void RpcStream::OnTimer(Instant now) {
 
 void RpcStream::Finish(const FinalStatus& status, const CallRecord& record) {
   Timer::Unlink();
+  if (status.attempt != last_ended_) trailers_.Clear();
+  Log(status, record);  // The reply uses the trailers up.
   if (downstream_ != nullptr) {
-    if (status.attempt != last_ended_) trailers_.Clear();
     ReplyFinal(*downstream_, status, trailers_, head_sent_);
     // The rest of the request, if any, is dropped; what is queued of the answer still leaves.
     std::exchange(downstream_, nullptr)->Detach();
@@ -210,6 +221,20 @@ void RpcStream::Record(const CallRecord& record) {
   }
   RecordCall(*plan.method, *plan.destination->series, environment_.series, record);
   RecordRateLimits(plan.limits.series, record.rate_limit);
+}
+
+void RpcStream::Log(const FinalStatus& status, const CallRecord& record) {
+  if (!environment_.log.Wants(plan_->snapshot->access_log.filter, record)) return;
+  const Destination& destination = *plan_->destination;
+  const std::string message =
+      status.forward_trailers ? PercentDecode(trailers_.Get("grpc-message")) : status.message;
+  AccessLogFacts facts = FactsOf(origin_, request_);
+  facts.upstream = destination.upstream->name;
+  facts.message = message;
+  facts.request_bytes = request_bytes_;
+  facts.response_bytes = response_bytes_;
+  environment_.log.Write(
+      facts, record, [&](int64_t endpoint) { return destination.pool->EndpointName(endpoint); });
 }
 
 }  // namespace levee

@@ -14,6 +14,8 @@
 #include "call/call.h"
 #include "call/call_host.h"
 #include "h2/stream.h"
+#include "server/accepted_connection.h"
+#include "server/call_log.h"
 #include "server/call_plan.h"
 #include "server/upstream_attempt.h"
 #include "telemetry/record_call.h"
@@ -28,6 +30,7 @@ struct RpcEnvironment {
   ReplayLease& replay;
   Metrics& metrics;
   WorkerSeries& series;
+  CallLog& log;
   int worker;
 };
 
@@ -51,11 +54,12 @@ class RpcStream final : public InBlocks,
                         private AttemptObserver,
                         private Timer {
  public:
+  // `origin`: of the connection that `downstream` is on, and which ends no earlier than the call.
   RpcStream(RpcEnvironment& environment, RpcOwner& owner, std::shared_ptr<CallPlan> plan,
-            h2::Stream& downstream, Metadata& request);
+            const ConnectionOrigin& origin, h2::Stream& downstream, Metadata& request);
 
-  // Starts the call; it may finish at once.
-  void Start(RequestFacts facts, bool request_ended);
+  // Starts the call; it may finish at once. `authority`: by which it was routed.
+  void Start(RequestFacts facts, std::string_view authority, bool request_ended);
 
   // The caller has its answer: the stream's events are not wanted any more.
   bool answered() const { return downstream_ == nullptr; }
@@ -75,6 +79,7 @@ class RpcStream final : public InBlocks,
   AttemptId StartAttempt(const AttemptStart& start) override;
   void SendRequest(AttemptId attempt, const Chunk& chunk, bool end) override;
   AttemptPlace CancelAttempt(AttemptId attempt) override;
+  void JudgeAttempt(AttemptId attempt, bool success) override;
   void Commit(AttemptId attempt) override;
   void Finish(const FinalStatus& status, const CallRecord& record) override;
   void CreditRequest(size_t bytes) override;
@@ -88,7 +93,7 @@ class RpcStream final : public InBlocks,
 
   // An attempt, and what it has brought while the call was not committed.
   struct Slot {
-    explicit Slot(AttemptObserver& observer) : attempt(observer) {}
+    Slot(AttemptObserver& observer, Random& random) : attempt(observer, random) {}
 
     UpstreamAttempt attempt;
     bool active = false;
@@ -104,11 +109,13 @@ class RpcStream final : public InBlocks,
   void ForwardHead(Slot& slot);
   void CreditForwarded();
   void Record(const CallRecord& record);
+  void Log(const FinalStatus& status, const CallRecord& record);
   Instant now() const { return environment_.io.loop.now(); }
 
   RpcEnvironment& environment_;
   RpcOwner& owner_;
   const std::shared_ptr<CallPlan> plan_;
+  const ConnectionOrigin& origin_;
   std::vector<std::string> rate_keys_;  // one per limit
   h2::Stream* downstream_;              // nullptr once the caller is gone or answered
   Metadata request_;
@@ -122,7 +129,9 @@ class RpcStream final : public InBlocks,
   AttemptId last_ended_ = 0;  // and was not cancelled
   Metadata trailers_;         // its trailers
 
-  size_t credited_ = 0;  // bytes of the request that were returned to the caller as window
+  uint64_t request_bytes_ = 0;   // that came
+  uint64_t response_bytes_ = 0;  // that went to the caller
+  size_t credited_ = 0;          // bytes of the request that were returned to the caller as window
   Instant timer_at_ = Instant::Infinite();
 };
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "net/terminal.h"
 
 namespace levee {
@@ -19,8 +20,9 @@ constexpr absl::Duration kGoawayTime = absl::Milliseconds(200);
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Sidecar>> Sidecar::Open(std::shared_ptr<const Snapshot> snapshot,
-                                                       int workers, Metrics& metrics) {
-  std::unique_ptr<Sidecar> sidecar(new Sidecar(std::move(snapshot), workers, metrics));
+                                                       int workers, Metrics& metrics,
+                                                       net::LineWriter* access_log) {
+  std::unique_ptr<Sidecar> sidecar(new Sidecar(std::move(snapshot), workers, metrics, access_log));
   if (absl::Status status = sidecar->Bind(); !status.ok()) return status;
   for (const int signal : {net::kTerminateSignal, net::kInterruptSignal}) {
     sidecar->workers_[0]->loop().OnSignal(signal,
@@ -30,17 +32,20 @@ absl::StatusOr<std::unique_ptr<Sidecar>> Sidecar::Open(std::shared_ptr<const Sna
   return sidecar;
 }
 
-Sidecar::Sidecar(std::shared_ptr<const Snapshot> snapshot, int workers, Metrics& metrics)
+Sidecar::Sidecar(std::shared_ptr<const Snapshot> snapshot, int workers, Metrics& metrics,
+                 net::LineWriter* access_log)
     : snapshot_(std::move(snapshot)),
-      budgets_(workers),
+      budgets_(workers, snapshot_->limits.destinations),
       replay_(snapshot_->limits.replay_bytes),
-      shared_{metrics, budgets_, rate_limits_, replay_, {}} {
+      shared_{metrics, budgets_, rate_limits_, replay_, access_log, {}} {
   // Every route's budget exists from the start, so that its gauges do.
   for (const Route& route : snapshot_->routes.routes()) {
     const size_t upstream = static_cast<size_t>(route.upstream);
     const size_t policy = static_cast<size_t>(route.policy);
-    configured_budgets_.push_back(budgets_.Get(snapshot_->upstreams[upstream].name, "",
-                                               snapshot_->policies[policy].retry.budget));
+    const BudgetTable::Account account =
+        budgets_.Get(snapshot_->upstreams[upstream].name, "",
+                     snapshot_->policies[policy].retry.budget, net::ReadClock());
+    configured_budgets_.push_back(account.budget);
   }
   for (const CallPolicy& policy : snapshot_->policies) {
     for (const RateLimitPolicy& limit : policy.rate_limits) {
@@ -61,13 +66,15 @@ Sidecar::~Sidecar() {
 
 absl::Status Sidecar::Bind() {
   for (const ListenerSpec& spec : snapshot_->listeners) {
-    const auto address = net::Address::FromIp(spec.address.host, spec.address.port);
-    if (!address.has_value()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(spec.address.position, ": \"", spec.address.host, "\" is no IP address"));
-    }
-    auto listener =
-        net::Listener::Open(workers_[0]->loop(), *address, [this](int fd) { Accepted(fd); });
+    const auto address = spec.address.path.empty()
+                             ? net::Address::FromIp(spec.address.host, spec.address.port)
+                             : net::Address::FromUnixPath(spec.address.path);
+    LEVEE_CHECK(address.has_value());  // The configuration was checked.
+    // Owned by the snapshot, for as long as a connection remembers where it came in.
+    const std::shared_ptr<const ListenerSpec> shared(snapshot_, &spec);
+    auto listener = net::Listener::Open(
+        workers_[0]->loop(), *address, [this, shared](int fd) { Accepted(fd, shared); },
+        static_cast<mode_t>(spec.mode));
     if (!listener.ok()) {
       return absl::FailedPreconditionError(
           absl::StrCat(listener.status().message(), " (set at ", spec.address.position, ")"));
@@ -85,9 +92,9 @@ std::vector<Sidecar::BoundListener> Sidecar::listeners() const {
   return bound;
 }
 
-void Sidecar::Accepted(int fd) {
+void Sidecar::Accepted(int fd, const std::shared_ptr<const ListenerSpec>& listener) {
   last_busy_ = workers_[0]->loop().now();
-  workers_[next_worker_]->PostConnection(fd);
+  workers_[next_worker_]->PostConnection(fd, listener);
   next_worker_ = (next_worker_ + 1) % workers_.size();
 }
 
@@ -120,8 +127,14 @@ void Sidecar::OnTimer(Instant now) {
 }
 
 void Sidecar::CheckDrain(Instant now) {
-  const int64_t active = active_calls();
-  if (active > 0) last_busy_ = now;
+  const int64_t active = active_calls() + open_streams();
+  // Most calls begin and end between two looks. What a tunnel carries is not known, so bytes stand
+  // for calls.
+  const uint64_t begun = calls_begun();
+  const uint64_t tunnelled = tunnelled_bytes();
+  const bool called = std::exchange(calls_begun_, begun) != begun;
+  const bool carried = std::exchange(tunnelled_, tunnelled) != tunnelled;
+  if (active > 0 || called || carried) last_busy_ = now;
   if (phase_ == Phase::kDraining && (now - last_busy_ >= kQuiet || now >= drain_deadline_)) {
     phase_ = Phase::kGoaway;
     goaway_until_ = now + kGoawayTime;
@@ -141,6 +154,27 @@ void Sidecar::StopAll() {
 int64_t Sidecar::active_calls() const {
   int64_t total = 0;
   for (const auto& worker : workers_) total += worker->active_calls();
+  return total;
+}
+
+uint64_t Sidecar::calls_begun() const {
+  uint64_t total = 0;
+  for (const auto& worker : workers_) total += worker->calls_begun();
+  return total;
+}
+
+uint64_t Sidecar::tunnelled_bytes() const {
+  uint64_t total = 0;
+  for (const auto& worker : workers_) total += worker->tunnelled_bytes();
+  return total;
+}
+
+int64_t Sidecar::open_streams() {
+  int64_t total = 0;
+  for (const auto& worker : workers_) {
+    total += worker->open_streams();
+    worker->PostCountStreams();  // For the next look.
+  }
   return total;
 }
 

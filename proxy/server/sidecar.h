@@ -13,6 +13,7 @@
 #include "base/timer_wheel.h"
 #include "call/replay_memory.h"
 #include "config/snapshot.h"
+#include "net/line_writer.h"
 #include "net/listener.h"
 #include "server/budget_table.h"
 #include "server/worker.h"
@@ -25,9 +26,11 @@ namespace levee {
 class Sidecar : private Timer {
  public:
   // Binds every listener of the snapshot, so that a busy port is an error here that names the port
-  // and the field to change. `workers`: 1 or more.
+  // and the field to change. `workers`: 1 or more. `access_log`: nullptr if there is none; outlives
+  // the sidecar.
   static absl::StatusOr<std::unique_ptr<Sidecar>> Open(std::shared_ptr<const Snapshot> snapshot,
-                                                       int workers, Metrics& metrics);
+                                                       int workers, Metrics& metrics,
+                                                       net::LineWriter* access_log);
   ~Sidecar() override;
 
   struct BoundListener {
@@ -49,15 +52,19 @@ class Sidecar : private Timer {
   std::vector<Metrics::BudgetGauges> budgets() const { return budgets_.Read(net::ReadClock()); }
 
  private:
-  Sidecar(std::shared_ptr<const Snapshot> snapshot, int workers, Metrics& metrics);
+  Sidecar(std::shared_ptr<const Snapshot> snapshot, int workers, Metrics& metrics,
+          net::LineWriter* access_log);
 
   absl::Status Bind();
-  void Accepted(int fd);
+  void Accepted(int fd, const std::shared_ptr<const ListenerSpec>& listener);
   void OnStopSignal();
   void OnTimer(Instant now) override;
   void CheckDrain(Instant now);
   void StopAll();
   int64_t active_calls() const;
+  uint64_t calls_begun() const;
+  uint64_t tunnelled_bytes() const;
+  int64_t open_streams();
 
   enum class Phase { kServing, kDraining, kGoaway, kStopped };
 
@@ -81,6 +88,8 @@ class Sidecar : private Timer {
   Instant drain_deadline_;
   Instant last_busy_;  // the last moment with an active call or a new connection
   Instant goaway_until_;
+  uint64_t calls_begun_ = 0;  // as of the last look
+  uint64_t tunnelled_ = 0;    // bytes, likewise
 };
 
 }  // namespace levee

@@ -23,6 +23,20 @@ int ParseHttpStatus(std::string_view text) {
   return status;
 }
 
+// Makes a head that carries a grpc-status, but another :status or content-type than gRPC's, one of
+// gRPC: clients differ in which of them they believe.
+void MakeGrpcHead(Metadata& head) {
+  Metadata made;
+  made.Add(":status", "200");
+  made.Add("content-type", "application/grpc");
+  for (size_t i = 0; i < head.size(); ++i) {
+    const Metadata::Field field = head[i];
+    if (field.name == ":status" || field.name == "content-type") continue;
+    made.Add(field.name, field.value, field.never_index);
+  }
+  head.Swap(made);
+}
+
 }  // namespace
 
 void UpstreamAttempt::Start(AttemptId id, Pool& pool, const Metadata& request,
@@ -41,12 +55,13 @@ void UpstreamAttempt::Start(AttemptId id, Pool& pool, const Metadata& request,
   pool.Open(*this, start.avoid, start.forbidden);
 }
 
-void UpstreamAttempt::OnOpened(h2::Stream& stream, int endpoint) {
+void UpstreamAttempt::OnOpened(h2::Stream& stream, int64_t endpoint) {
   stream_ = &stream;
   endpoint_ = endpoint;
+  opened_ = pool_->now();
   // The time that it took to find a connection has gone from the caller's.
-  start_.timeout -= pool_->now() - started_;
-  WriteAttemptHead(*request_, start_, stream.head());
+  start_.timeout -= opened_ - started_;
+  WriteAttemptHead(*request_, start_, random_, stream.head());
   const bool head_only = request_ended_ && unsent_.empty();
   stream.SendHead(head_only);
   for (const Chunk& chunk : unsent_) stream.SendData(chunk, false);
@@ -58,8 +73,8 @@ void UpstreamAttempt::SendRequest(const Chunk& chunk, bool end) {
   request_ended_ = request_ended_ || end;
   if (stream_ != nullptr) {
     stream_->SendData(chunk, end);
-  } else if (!chunk.empty()) {
-    unsent_.push_back(chunk);
+  } else {
+    AppendChunk(unsent_, chunk);
   }
 }
 
@@ -68,9 +83,15 @@ void UpstreamAttempt::LetGo(uint32_t error_code) {
 }
 
 void UpstreamAttempt::Cancel() {
-  StreamUser::Unlink();
+  StreamUser::Withdraw();
+  if (stream_ != nullptr && !head_seen_) pool_->OnGivenUp(endpoint_, pool_->now() - opened_);
   LetGo(kResetCancel);
   unsent_.clear();
+}
+
+void UpstreamAttempt::Judge(bool success) {
+  if (success && !head_seen_) pool_->OnAnswer(endpoint_, pool_->now() - opened_);
+  pool_->OnAttemptEnded(endpoint_, success);
 }
 
 void UpstreamAttempt::Credit(size_t bytes) {
@@ -120,6 +141,7 @@ void UpstreamAttempt::OnHead(Metadata& head, bool end) {
   const bool grpc = http_status == 200 && IsGrpcContentType(head.Get("content-type"));
   if (end && head.Has(kGrpcStatus)) {
     // Even with another :status: a grpc-status, if present, rules.
+    if (!grpc) MakeGrpcHead(head);
     EndWithTrailers(head);
   } else if (!grpc) {
     EndNotGrpc(http_status, head);
@@ -127,6 +149,7 @@ void UpstreamAttempt::OnHead(Metadata& head, bool end) {
     EndWithTrailers(head);
   } else {
     head_seen_ = true;
+    pool_->OnAnswer(endpoint_, pool_->now() - opened_);
     observer_.OnAttemptHead(id_, head);
   }
 }

@@ -7,6 +7,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "base/chunk.h"
+#include "base/random.h"
 #include "call/call_host.h"
 #include "h2/stream.h"
 #include "policy/retry_decision.h"
@@ -34,7 +35,9 @@ class AttemptObserver {
 // Reused for one attempt of a call after the other. One thread.
 class UpstreamAttempt final : public StreamUser {
  public:
-  explicit UpstreamAttempt(AttemptObserver& observer) : observer_(observer) {}
+  // `random`: for span ids. Both outlive it.
+  UpstreamAttempt(AttemptObserver& observer, Random& random)
+      : observer_(observer), random_(random) {}
   ~UpstreamAttempt() { Cancel(); }
   UpstreamAttempt(const UpstreamAttempt&) = delete;
   UpstreamAttempt& operator=(const UpstreamAttempt&) = delete;
@@ -50,6 +53,9 @@ class UpstreamAttempt final : public StreamUser {
   // Ends it without a word to the observer.
   void Cancel();
 
+  // How it has ended, or is about to: the pool learns from it.
+  void Judge(bool success);
+
   // The caller took `bytes` of the response.
   void Credit(size_t bytes);
 
@@ -58,7 +64,7 @@ class UpstreamAttempt final : public StreamUser {
   AttemptPlace place() const;
 
  private:
-  void OnOpened(h2::Stream& stream, int endpoint) override;
+  void OnOpened(h2::Stream& stream, int64_t endpoint) override;
   void OnOpenFailed(const std::string& reason, bool to_self) override;
   void OnHead(Metadata& head, bool end) override;
   void OnData(const Chunk& data) override;
@@ -76,12 +82,14 @@ class UpstreamAttempt final : public StreamUser {
   void LetGo(uint32_t error_code);
 
   AttemptObserver& observer_;
+  Random& random_;
   AttemptId id_ = 0;
   Pool* pool_ = nullptr;
   const Metadata* request_ = nullptr;
   HonoredSignals honor_;
   AttemptStart start_;
   Instant started_;
+  Instant opened_;
   h2::Stream* stream_ = nullptr;
   int64_t endpoint_ = -1;
   bool request_ended_ = false;

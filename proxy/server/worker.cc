@@ -37,10 +37,20 @@ Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shar
       unrouted_method_(shared.metrics.Method(index, kNoUpstream, "")),
       unrouted_upstream_(shared.metrics.Upstream(index, kNoUpstream)),
       io_(loop_),
-      resolver_(loop_),
+      resolver_(loop_, io_.wheel),
       random_(net::RandomSeed()),
       replay_(shared.replay),
-      environment_{io_, random_, replay_, shared.metrics, series_, index} {
+      log_(shared.access_log, random_),
+      environment_{io_, random_, replay_, shared.metrics, series_, log_, index},
+      destinations_({.io = io_,
+                     .resolver = resolver_,
+                     .random = random_,
+                     .metrics = shared.metrics,
+                     .series = series_,
+                     .budgets = shared.budgets,
+                     .own_listeners = shared.own_listeners,
+                     .worker = index},
+                    *snapshot_, DownstreamOptions()) {
   loop_.SetTurnHandler(this);
 }
 
@@ -54,8 +64,19 @@ Instant Worker::OnTurnEnd(Instant now) {
   return io_.wheel.NextWakeup();
 }
 
-void Worker::PostConnection(int fd) {
-  loop_.Post([this, fd] { Accept(fd); });
+void Worker::PostConnection(int fd, std::shared_ptr<const ListenerSpec> listener) {
+  loop_.Post(
+      [this, fd, listener = std::move(listener)]() mutable { Accept(fd, std::move(listener)); });
+}
+
+void Worker::PostCountStreams() {
+  loop_.Post([this] {
+    int64_t streams = 0;
+    connections_.ForEach([&](DownstreamConnection& connection) {
+      streams += static_cast<int64_t>(connection.session().stream_count());
+    });
+    open_streams_.store(streams, std::memory_order_relaxed);
+  });
 }
 
 void Worker::PostGoaway() {
@@ -77,11 +98,58 @@ h2::Session::Options Worker::DownstreamOptions() const {
   return options;
 }
 
-void Worker::Accept(int fd) {
-  auto* connection = new DownstreamConnection(io_, fd, DownstreamOptions(), *this);
-  connections_.PushBack(*connection);
+void Worker::Accept(int fd, std::shared_ptr<const ListenerSpec> listener) {
+  if (stopping_) {
+    net::CloseDescriptor(fd);
+    return;
+  }
+  accepted_.PushBack(
+      *new AcceptedConnection(io_, fd, ConnectionOrigin{std::move(listener), ""}, *this));
   series_.downstream_connections.Add(1);
-  if (stopping_) connection->Close("the sidecar is stopping");
+}
+
+void Worker::Bury(AcceptedConnection& connection) {
+  static_cast<ListLink<AcceptedConnection>&>(connection).Unlink();
+  io_.graveyard.Bury(std::unique_ptr<Mortal>(&connection));
+}
+
+void Worker::OnHttp2(AcceptedConnection& from, int fd, ByteSpan first) {
+  auto* connection = new DownstreamConnection(io_, fd, from.origin(), DownstreamOptions(), *this);
+  connections_.PushBack(*connection);
+  connection->Receive(first);
+  Bury(from);
+}
+
+void Worker::OnTunnel(AcceptedConnection& from, int fd, ByteSpan first) {
+  auto* tunnel =
+      new RawTunnel(io_, resolver_, fd, first, from.origin(), shared_.own_listeners, *this);
+  tunnels_.PushBack(*tunnel);
+  series_.tunnels.Add(1);
+  Bury(from);
+}
+
+void Worker::OnNotTaken(AcceptedConnection& from, Reject reason) {
+  series_.rejects[reason].Add();
+  series_.downstream_connections.Sub(1);
+  Bury(from);
+}
+
+void Worker::OnGivenUp(AcceptedConnection& from, bool timeout) {
+  if (timeout) series_.limit_hits[Limit::kHandshake].Add();
+  series_.downstream_connections.Sub(1);
+  Bury(from);
+}
+
+void Worker::OnTunnelled(bool forward, size_t bytes) {
+  (forward ? series_.tunnelled_sent : series_.tunnelled_received).Add(bytes);
+}
+
+void Worker::OnTunnelClosed(RawTunnel& tunnel, std::optional<TunnelFailure> failure) {
+  if (failure.has_value()) series_.tunnel_failures[*failure].Add();
+  series_.tunnels.Sub(1);
+  series_.downstream_connections.Sub(1);
+  static_cast<ListLink<RawTunnel>&>(tunnel).Unlink();
+  io_.graveyard.Bury(std::unique_ptr<Mortal>(&tunnel));
 }
 
 void Worker::OnDownstreamClosed(DownstreamConnection& connection) {
@@ -90,21 +158,22 @@ void Worker::OnDownstreamClosed(DownstreamConnection& connection) {
   io_.graveyard.Bury(std::unique_ptr<Mortal>(&connection));
 }
 
-void Worker::OnProtocolError(std::string_view what) {
-  series_.rejects[what == kNotHttp2 ? Reject::kNotHttp2 : Reject::kProtocolError].Add();
-}
+void Worker::OnProtocolError(std::string_view) { series_.rejects[Reject::kProtocolError].Add(); }
 
 void Worker::OnRpcFinished(RpcStream& rpc) {
   static_cast<ListLink<RpcStream>&>(rpc).Unlink();
   io_.graveyard.Bury(std::unique_ptr<Mortal>(&rpc));
 }
 
-h2::StreamHandler* Worker::OnRequest(h2::Stream& stream, Metadata& fields, bool end) {
-  const RequestHead head = ReadRequestHead(fields);
+h2::StreamHandler* Worker::OnRequest(DownstreamConnection& from, h2::Stream& stream,
+                                     Metadata& fields, bool end) {
+  RequestHead head = ReadRequestHead(fields);
+  // A tunnel leads to one destination, whatever its calls name.
+  if (!from.origin().destination.empty()) head.authority = from.origin().destination;
   if (stream.oversized()) {
     series_.limit_hits[Limit::kMetadataBytes].Add();
     series_.rejects[Reject::kMetadata].Add();
-    return Refuse(stream, StatusCode::kResourceExhausted,
+    return Refuse(from, stream, fields, StatusCode::kResourceExhausted,
                   "metadata is larger than limits.metadata_bytes or limits.metadata_fields");
   }
   if (head.method != "POST" || !IsGrpcContentType(head.content_type)) {
@@ -118,23 +187,33 @@ h2::StreamHandler* Worker::OnRequest(h2::Stream& stream, Metadata& fields, bool 
     if (!made.ok()) {
       const bool no_route = made.status().code() == absl::StatusCode::kUnimplemented;
       if (no_route) series_.rejects[Reject::kNoRoute].Add();
-      return Refuse(stream, no_route ? StatusCode::kUnimplemented : StatusCode::kResourceExhausted,
+      return Refuse(from, stream, fields,
+                    no_route ? StatusCode::kUnimplemented : StatusCode::kResourceExhausted,
                     std::string(made.status().message()));
     }
     plan = *std::move(made);
   }
   plan->destination->last_used = loop_.now();
-  auto* rpc = new RpcStream(environment_, *this, std::move(plan), stream, fields);
+  calls_begun_.Add();
+  auto* rpc = new RpcStream(environment_, *this, std::move(plan), from.origin(), stream, fields);
   calls_.PushBack(*rpc);
-  rpc->Start(head.facts, end);
+  rpc->Start(head.facts, head.authority, end);
   return rpc->answered() ? nullptr : rpc;
 }
 
-h2::StreamHandler* Worker::Refuse(h2::Stream& stream, StatusCode code, const std::string& message) {
+h2::StreamHandler* Worker::Refuse(DownstreamConnection& from, h2::Stream& stream,
+                                  const Metadata& head, StatusCode code,
+                                  const std::string& message) {
   CallRecord record;
   record.start = record.end = loop_.now();
   record.code = code;
   RecordCall(unrouted_method_, unrouted_upstream_, series_, record);
+  if (log_.Wants(snapshot_->access_log.filter, record)) {
+    AccessLogFacts facts = FactsOf(from.origin(), head);
+    facts.upstream = kNoUpstream;
+    facts.message = message;
+    log_.Write(facts, record, [](int64_t) { return std::string(); });
+  }
   ReplyTrailersOnly(stream, code, message);
   return nullptr;
 }
@@ -148,7 +227,9 @@ absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(std::string_view auth
   }
   const UpstreamSpec& upstream = snapshot_->upstreams[route->upstream];
   const CallPolicy& policy = snapshot_->policies[route->policy];
-  auto destination = FindDestination(upstream, policy, authority);
+  auto destination = destinations_.Find(upstream, policy.retry.budget, authority);
+  // Cached plans hold destinations that have gone.
+  if (destinations_.TakeGone()) plans_.EraseGone();
   if (!destination.ok()) return destination.status();
   auto plan = std::make_shared<CallPlan>();
   plan->snapshot = snapshot_;
@@ -157,7 +238,9 @@ absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(std::string_view auth
   plan->limits = PlanLimits(policy);
   PlanPolicy(policy, upstream, *plan);
   plan->method = &shared_.metrics.Method(index_, upstream.name, path);
-  if (plans_.Insert(authority, path, plan)) series_.limit_hits[Limit::kRoutesCached].Add();
+  if (!plan->destination->over_limit && plans_.Insert(authority, path, plan)) {
+    series_.limit_hits[Limit::kRoutesCached].Add();
+  }
   return plan;
 }
 
@@ -169,74 +252,6 @@ PlannedLimits Worker::PlanLimits(const CallPolicy& policy) {
     limits.series.push_back(&shared_.metrics.RateLimit(index_, policy.name, limit.name));
   }
   return limits;
-}
-
-const ConnectPolicy& Worker::ConnectPolicyOf(const UpstreamSpec& upstream) {
-  auto [entry, is_new] = connect_policies_.try_emplace(upstream.name);
-  ConnectPolicy& policy = entry->second;
-  if (is_new) {
-    policy.connect_timeout = upstream.connect_timeout;
-    policy.reconnect = upstream.reconnect;
-    policy.session = DownstreamOptions();
-    policy.own_listeners = shared_.own_listeners;
-  }
-  return policy;
-}
-
-absl::StatusOr<std::shared_ptr<Destination>> Worker::FindDestination(const UpstreamSpec& upstream,
-                                                                     const CallPolicy& policy,
-                                                                     std::string_view authority) {
-  const std::string dialled = upstream.by_authority() ? std::string(authority) : std::string();
-  const RetryBudgetPolicy& budget = policy.retry.budget;
-  std::string key = absl::StrCat(upstream.name, "\n", dialled, "\n", budget.ratio, " ",
-                                 absl::ToInt64Nanoseconds(budget.window), " ",
-                                 budget.floor_per_second, " ", budget.floor_min_success);
-  if (const auto found = destinations_.find(key); found != destinations_.end()) {
-    return found->second;
-  }
-  std::vector<Pool::Target> targets;
-  if (upstream.by_authority()) {
-    const auto target = net::SplitHostPort(authority);
-    if (!target.has_value()) {
-      return absl::UnimplementedError(
-          absl::StrCat("cannot dial authority \"", Abseil(authority),
-                       "\": it is not HOST:PORT, and the route's upstream has no endpoints"));
-    }
-    targets.push_back({std::string(target->host), target->port});
-  }
-  for (const EndpointSpec& endpoint : upstream.endpoints) {
-    if (!upstream.by_authority()) targets.push_back({endpoint.host, endpoint.port});
-  }
-  if (!MakeRoomForDestination()) {
-    return absl::ResourceExhaustedError("limits.destinations is reached and all are in use");
-  }
-  auto destination = std::make_shared<Destination>();
-  destination->key = key;
-  destination->upstream = &upstream;
-  destination->budget = shared_.budgets.Get(upstream.name, dialled, budget);
-  destination->series = &shared_.metrics.Upstream(index_, upstream.name);
-  destination->pool = std::make_unique<Pool>(io_, resolver_, ConnectPolicyOf(upstream), random_,
-                                             *destination->series, series_, targets);
-  destinations_.emplace(std::move(key), destination);
-  return destination;
-}
-
-bool Worker::MakeRoomForDestination() {
-  if (destinations_.size() < static_cast<size_t>(snapshot_->limits.destinations)) return true;
-  series_.limit_hits[Limit::kDestinations].Add();
-  // Cached plans hold destinations that no call uses; they are made again as they are asked for.
-  plans_.Clear();
-  auto oldest = destinations_.end();
-  for (auto at = destinations_.begin(); at != destinations_.end(); ++at) {
-    const bool in_use = at->second.use_count() > 1;
-    if (in_use) continue;
-    if (oldest == destinations_.end() || at->second->last_used < oldest->second->last_used) {
-      oldest = at;
-    }
-  }
-  if (oldest == destinations_.end()) return false;
-  destinations_.erase(oldest);
-  return true;
 }
 
 void Worker::Goaway() {
@@ -252,7 +267,9 @@ void Worker::Stop() {
   io_.Flush();
   connections_.ForEach(
       [](DownstreamConnection& connection) { connection.Close("the sidecar is stopping"); });
-  for (auto& [key, destination] : destinations_) destination->pool->Close();
+  accepted_.ForEach([](AcceptedConnection& connection) { connection.Close(); });
+  tunnels_.ForEach([](RawTunnel& tunnel) { tunnel.Close(); });
+  destinations_.Close();
 }
 
 }  // namespace levee

@@ -1,8 +1,8 @@
 // Everything that one event loop serves: callers' connections, calls, upstream connections.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,11 +13,16 @@
 #include "call/replay_memory.h"
 #include "config/snapshot.h"
 #include "net/event_loop.h"
+#include "net/line_writer.h"
 #include "net/resolver.h"
+#include "server/accepted_connection.h"
 #include "server/budget_table.h"
+#include "server/call_log.h"
 #include "server/call_plan.h"
+#include "server/destination_table.h"
 #include "server/downstream_connection.h"
 #include "server/rate_limit_table.h"
+#include "server/raw_tunnel.h"
 #include "server/rpc_stream.h"
 #include "telemetry/metrics.h"
 #include "upstream/http2_connection.h"
@@ -30,11 +35,16 @@ struct Shared {
   BudgetTable& budgets;
   RateLimitTable& rate_limits;
   ReplayMemory& replay;
+  net::LineWriter* access_log;              // nullptr: there is none
   std::vector<net::Address> own_listeners;  // set before the workers run
 };
 
 // One thread per worker: the one that runs its loop. Only PostX functions are for others.
-class Worker final : private net::TurnHandler, private DownstreamOwner, private RpcOwner {
+class Worker final : private net::TurnHandler,
+                     private AcceptedConnectionOwner,
+                     private DownstreamOwner,
+                     private RawTunnelOwner,
+                     private RpcOwner {
  public:
   Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shared);
   ~Worker();
@@ -44,8 +54,13 @@ class Worker final : private net::TurnHandler, private DownstreamOwner, private 
   net::EventLoop& loop() { return loop_; }
   TimerWheel& wheel() { return io_.wheel; }
 
-  // Serves an accepted connection. Any thread.
-  void PostConnection(int fd);
+  // Serves a connection that `listener` accepted. Any thread.
+  void PostConnection(int fd, std::shared_ptr<const ListenerSpec> listener);
+
+  // Counts the streams of callers, on which an answer may still be under way although its call has
+  // ended. Any thread; open_streams() says what the last count found.
+  void PostCountStreams();
+  int64_t open_streams() const { return open_streams_.load(std::memory_order_relaxed); }
 
   // Asks callers to go elsewhere: GOAWAY in its graceful form, the final one a moment later.
   void PostGoaway();
@@ -55,30 +70,39 @@ class Worker final : private net::TurnHandler, private DownstreamOwner, private 
 
   // Any thread; what it was a moment ago.
   int64_t active_calls() const { return series_.active_calls.Read(); }
+  uint64_t calls_begun() const { return calls_begun_.Read(); }
   int64_t connections() const { return series_.downstream_connections.Read(); }
+  uint64_t tunnelled_bytes() const {
+    return series_.tunnelled_sent.Read() + series_.tunnelled_received.Read();
+  }
   int64_t replay_bytes() const { return replay_.used(); }
 
  private:
   Instant OnTurnEnd(Instant now) override;
 
-  h2::StreamHandler* OnRequest(h2::Stream& stream, Metadata& head, bool end) override;
+  void OnHttp2(AcceptedConnection& from, int fd, ByteSpan first) override;
+  void OnTunnel(AcceptedConnection& from, int fd, ByteSpan first) override;
+  void OnNotTaken(AcceptedConnection& from, Reject reason) override;
+  void OnGivenUp(AcceptedConnection& from, bool timeout) override;
+  void OnTunnelled(bool forward, size_t bytes) override;
+  void OnTunnelClosed(RawTunnel& tunnel, std::optional<TunnelFailure> failure) override;
+
+  h2::StreamHandler* OnRequest(DownstreamConnection& from, h2::Stream& stream, Metadata& head,
+                               bool end) override;
   void OnProtocolError(std::string_view what) override;
   void OnDownstreamClosed(DownstreamConnection& connection) override;
   void OnRpcFinished(RpcStream& rpc) override;
 
-  void Accept(int fd);
+  void Accept(int fd, std::shared_ptr<const ListenerSpec> listener);
+  void Bury(AcceptedConnection& connection);
   void Goaway();
   void Stop();
-  h2::StreamHandler* Refuse(h2::Stream& stream, StatusCode code, const std::string& message);
+  h2::StreamHandler* Refuse(DownstreamConnection& from, h2::Stream& stream, const Metadata& head,
+                            StatusCode code, const std::string& message);
   absl::StatusOr<std::shared_ptr<CallPlan>> MakePlan(std::string_view authority,
                                                      std::string_view path);
-  absl::StatusOr<std::shared_ptr<Destination>> FindDestination(const UpstreamSpec& upstream,
-                                                               const CallPolicy& policy,
-                                                               std::string_view authority);
-  bool MakeRoomForDestination();
   PlannedLimits PlanLimits(const CallPolicy& policy);
   h2::Session::Options DownstreamOptions() const;
-  const ConnectPolicy& ConnectPolicyOf(const UpstreamSpec& upstream);
 
   const int index_;
   const std::shared_ptr<const Snapshot> snapshot_;
@@ -91,13 +115,17 @@ class Worker final : private net::TurnHandler, private DownstreamOwner, private 
   net::Resolver resolver_;
   Random random_;
   ReplayLease replay_;
+  CallLog log_;
   RpcEnvironment environment_;
+  Counter calls_begun_;
   bool stopping_ = false;
+  std::atomic<int64_t> open_streams_ = 0;
 
-  std::map<std::string, ConnectPolicy> connect_policies_;
-  std::map<std::string, std::shared_ptr<Destination>> destinations_;
+  DestinationTable destinations_;
   PlanCache plans_;
+  IntrusiveList<AcceptedConnection> accepted_;
   IntrusiveList<DownstreamConnection> connections_;
+  IntrusiveList<RawTunnel> tunnels_;
   IntrusiveList<RpcStream> calls_;
 };
 

@@ -28,18 +28,31 @@ void CollectRateLimits(const std::vector<SeriesTable<RateLimitSeries>::Row>& row
   }
 }
 
-void CollectWorkers(std::span<const WorkerSeries> workers, uint64_t method_labels_refused,
-                    FamilySink sink) {
+// `hits_elsewhere`: of limits that no worker watches.
+void CollectWorkers(std::span<const WorkerSeries> workers,
+                    const ByEnum<uint64_t, Limit, kLimits>& hits_elsewhere, FamilySink sink) {
   Family(sink, MetricType::Gauge, "levee_active_calls", "Calls in flight.")
       .Add({}, Sum(workers, &WorkerSeries::active_calls));
   Family(sink, MetricType::Gauge, "levee_downstream_connections", "Open connections of callers.")
       .Add({}, Sum(workers, &WorkerSeries::downstream_connections));
+  Family(sink, MetricType::Gauge, "levee_tunnels",
+         "Open CONNECT tunnels whose bytes pass untouched, such as TLS.")
+      .Add({}, Sum(workers, &WorkerSeries::tunnels));
+  Family bytes(sink, MetricType::Counter, "levee_tunnelled_bytes_total",
+               "Bytes of such tunnels, toward their destinations and back.");
+  bytes.Add({{"direction", "sent"}}, Sum(workers, &WorkerSeries::tunnelled_sent));
+  bytes.Add({{"direction", "received"}}, Sum(workers, &WorkerSeries::tunnelled_received));
+  Family failures(sink, MetricType::Counter, "levee_tunnel_failures_total",
+                  "Tunnels that never reached their destination, by reason.");
+  for (TunnelFailure failure : kAllOf<TunnelFailure, kTunnelFailures>) {
+    failures.Add({{"reason", TunnelFailureName(failure)}},
+                 Sum(workers, &WorkerSeries::tunnel_failures, failure));
+  }
   Family hits(sink, MetricType::Counter, "levee_limit_hits_total",
               "How often a named limit was reached.");
   for (Limit limit : kAllOf<Limit, kLimits>) {
-    const uint64_t elsewhere = limit == Limit::kMethodLabels ? method_labels_refused : 0;
     hits.Add({{"limit", LimitName(limit)}},
-             Sum(workers, &WorkerSeries::limit_hits, limit) + elsewhere);
+             Sum(workers, &WorkerSeries::limit_hits, limit) + hits_elsewhere[limit]);
   }
   Family rejects(sink, MetricType::Counter, "levee_downstream_rejects_total",
                  "What was refused to callers before it got a route, by reason.");
@@ -98,6 +111,11 @@ void Metrics::CollectConfig(FamilySink sink) const {
       .Add({{"version", version_}, {"commit", commit_}}, 1);
 }
 
+uint64_t Metrics::LostLogLines() const {
+  const std::lock_guard lock(sources_mutex_);
+  return lost_log_lines_ ? lost_log_lines_() : 0;
+}
+
 void Metrics::CollectSources(FamilySink sink) const {
   const std::lock_guard lock(sources_mutex_);
   CollectBudgets(budgets_ ? budgets_() : std::vector<BudgetGauges>(), sink);
@@ -117,7 +135,10 @@ void Metrics::CollectInto(FamilySink sink) const {
   CollectUpstreams(upstreams, sink);
 
   CollectRateLimits(rate_limits_.Rows(), sink);
-  CollectWorkers(workers_, labels_.refused(), sink);
+  ByEnum<uint64_t, Limit, kLimits> hits_elsewhere{};
+  hits_elsewhere[Limit::kMethodLabels] = labels_.refused();
+  hits_elsewhere[Limit::kAccessLog] = LostLogLines();
+  CollectWorkers(workers_, hits_elsewhere, sink);
   CollectSources(sink);
   CollectConfig(sink);
 }

@@ -75,6 +75,7 @@ class Metrics : public prometheus::Collectable {
   using BudgetSource = std::function<std::vector<BudgetGauges>()>;
   void SetBudgetSource(BudgetSource source);
   void SetReplayBytesSource(std::function<int64_t()> source);
+  void SetLostLogLinesSource(std::function<uint64_t()> source);
 
   // Hands over one family after the other: a scrape needs memory for the largest only.
   void CollectInto(FamilySink sink) const;
@@ -83,6 +84,7 @@ class Metrics : public prometheus::Collectable {
  private:
   void CollectConfig(FamilySink sink) const;
   void CollectSources(FamilySink sink) const;
+  uint64_t LostLogLines() const;
 
   const std::string version_;
   const std::string commit_;
@@ -103,6 +105,7 @@ class Metrics : public prometheus::Collectable {
   mutable std::mutex sources_mutex_;
   BudgetSource budgets_;
   std::function<int64_t()> replay_bytes_;
+  std::function<uint64_t()> lost_log_lines_;
 };
 
 }  // namespace levee

@@ -23,8 +23,10 @@ enum class Limit {
   kPendingAttempts,  // attempts that wait for a connection to become ready
   kRoutesCached,     // a worker's (authority, path) cache
   kMaxKeys,          // of a rate limit
+  kHandshake,        // time for a caller to say which protocol its connection carries
+  kAccessLog,        // lines that its queue or its file could not take
 };
-inline constexpr int kLimits = 9;
+inline constexpr int kLimits = 11;
 std::string_view LimitName(Limit limit);  // "replay_bytes", ...
 
 // Why a caller was turned away before its call got a route and a policy. Label `reason` of
@@ -36,9 +38,21 @@ enum class Reject {
   kMetadata,       // more or larger fields than limits.metadata_* allow
   kLoop,           // the call would come back to a listener of this sidecar
   kNoRoute,
+  kNotCaptured,  // a protocol that the listener's capture does not have
+  kBadConnect,   // a CONNECT request that no proxy can follow
 };
-inline constexpr int kRejects = 6;
+inline constexpr int kRejects = 8;
 std::string_view RejectName(Reject reject);  // "protocol_error", ...
+
+// Why a CONNECT tunnel never reached its destination. Label `reason` of
+// levee_tunnel_failures_total.
+enum class TunnelFailure {
+  kResolve,  // the name was not found, or not in time
+  kConnect,
+  kLoop,  // the destination is a listener of this sidecar
+};
+inline constexpr int kTunnelFailures = 3;
+std::string_view TunnelFailureName(TunnelFailure failure);  // "resolve", ...
 
 // Label `state` of levee_endpoints.
 enum class EndpointState { kReady, kConnecting, kFailing, kEjected };
@@ -85,6 +99,10 @@ struct alignas(kCacheLine) WorkerSeries {
   // Kept by the server.
   Gauge active_calls;
   Gauge downstream_connections;
+  Gauge tunnels;               // CONNECT tunnels whose bytes pass untouched
+  Counter tunnelled_sent;      // bytes toward the destination
+  Counter tunnelled_received;  // and back
+  ByEnum<Counter, TunnelFailure, kTunnelFailures> tunnel_failures;
 
   ByEnum<Counter, Limit, kLimits> limit_hits;
   ByEnum<Counter, Reject, kRejects> rejects;

@@ -18,70 +18,63 @@ constexpr absl::Duration kStable = absl::Seconds(1);
 
 }  // namespace
 
-UpstreamConnection::UpstreamConnection(WorkerIo& io, const net::Address& to,
-                                       const ConnectPolicy& policy, Endpoint& endpoint)
+Endpoint::Endpoint(WorkerIo& io, const ConnectPolicy& policy, Random& random,
+                   UpstreamSeries& series, EndpointOwner& owner, int64_t id, std::string name,
+                   std::vector<net::Address> addresses)
     : io_(io),
-      endpoint_(endpoint),
-      connection_(std::make_unique<Http2Connection>(io, to, policy.session,
-                                                    static_cast<h2::SessionHandler&>(*this),
-                                                    static_cast<Http2ConnectionOwner&>(*this))) {
-  io_.wheel.Arm(*this, io_.loop.now() + policy.connect_timeout);
-}
-
-void UpstreamConnection::OnTimer(Instant) { connection_->Close("connect timeout"); }
-
-void UpstreamConnection::OnSlotsFree() {
-  if (!ready_) {
-    ready_ = true;
-    ready_since_ = io_.loop.now();
-    Timer::Unlink();
-    endpoint_.ConnectionReady();
-  } else {
-    endpoint_.owner_.OnEndpointChanged(endpoint_);
-  }
-}
-
-void UpstreamConnection::OnGoaway() {
-  draining_ = true;
-  endpoint_.ConnectionDraining(*this);
-}
-
-void UpstreamConnection::OnConnectionClosed(const std::string& reason) {
-  Timer::Unlink();
-  endpoint_.ConnectionClosed(*this, reason);
-}
-
-Endpoint::Endpoint(WorkerIo& io, net::Resolver& resolver, const ConnectPolicy& policy,
-                   Random& random, UpstreamSeries& series, EndpointOwner& owner, std::string host,
-                   uint16_t port)
-    : io_(io),
-      resolver_(resolver),
       policy_(policy),
       random_(random),
       series_(series),
       owner_(owner),
-      host_(std::move(host)),
-      port_(port) {}
+      id_(id),
+      name_(std::move(name)),
+      addresses_(std::move(addresses)),
+      keepalive_interval_(policy.keepalive.interval) {}
 
 Endpoint::~Endpoint() { Close(); }
 
-std::string Endpoint::name() const { return absl::StrCat(host_, ":", port_); }
-
 void Endpoint::Close() {
   closing_ = true;
-  query_.reset();
+  draining_ = false;
   Timer::Unlink();
   while (!connections_.empty()) connections_.back()->Close("the sidecar closes the connection");
   SetState(State::kIdle);
 }
 
+void Endpoint::Drain() {
+  closing_ = draining_ = true;
+  Timer::Unlink();
+  SetState(State::kIdle);
+  std::vector<UpstreamConnection*> unready;
+  for (const auto& connection : connections_) {
+    if (connection->was_ready()) {
+      connection->Drain();
+    } else {
+      unready.push_back(connection.get());
+    }
+  }
+  for (UpstreamConnection* connection : unready) connection->Close("no longer an endpoint");
+  if (connections_.empty() && unready.empty()) owner_.OnEndpointDrained(*this);
+}
+
+EndpointCondition Endpoint::condition() const {
+  EndpointCondition condition;
+  condition.usable = !closing_ && state_ != State::kFailing && state_ != State::kSelf;
+  for (const auto& connection : connections_) {
+    condition.active += connection->active_streams();
+    condition.open = condition.open || (!closing_ && connection->FreeSlots() > 0);
+  }
+  return condition;
+}
+
 void Endpoint::CountState(int64_t change) {
+  const EndpointState working = ejected_                       ? EndpointState::kEjected
+                                : state_ == State::kConnecting ? EndpointState::kConnecting
+                                                               : EndpointState::kReady;
   switch (state_) {
     case State::kConnecting:
-      series_.endpoints[EndpointState::kConnecting].Add(change);
-      return;
     case State::kReady:
-      series_.endpoints[EndpointState::kReady].Add(change);
+      series_.endpoints[working].Add(change);
       return;
     case State::kFailing:
     case State::kSelf:
@@ -98,43 +91,37 @@ void Endpoint::SetState(State state) {
   CountState(1);
 }
 
+void Endpoint::SetEjected(bool ejected) {
+  CountState(-1);
+  ejected_ = ejected;
+  CountState(1);
+}
+
 void Endpoint::Connect() {
   if (state_ == State::kIdle && !closing_) StartConnecting();
 }
 
-void Endpoint::ConnectAnother() {
+bool Endpoint::ConnectAnother() {
+  if (state_ != State::kReady || FindSlot() != nullptr) return false;
   const bool waits = !Timer::when().is_infinite();
-  if (waits || connections_.size() >= kMaxConnections || state_ != State::kReady) return;
+  if (waits || connections_.size() >= kMaxConnections) return false;
   StartConnecting();
+  return true;
 }
 
 void Endpoint::StartConnecting() {
   if (dialling_) return;
-  dialling_ = true;
   Timer::Unlink();
   // One that fails goes on failing for those who ask until an attempt succeeds: otherwise calls
   // would wait for the connect timeout of an endpoint that is probably dead.
   if (state_ == State::kIdle) SetState(State::kConnecting);
-  if (const auto address = net::Address::FromIp(host_, port_)) {
-    addresses_ = {*address};
-    Dial();
-    return;
-  }
-  query_ = resolver_.Resolve(host_, port_, [this](auto answer) { Resolved(std::move(answer)); });
-}
-
-void Endpoint::Resolved(absl::StatusOr<std::vector<net::Address>> answer) {
-  if (!answer.ok()) {
-    ConnectFailed(std::string(answer.status().message()));
-    return;
-  }
-  addresses_ = *std::move(answer);
+  next_address_ = 0;
   Dial();
 }
 
 void Endpoint::Dial() {
-  const net::Address to = addresses_.front();
-  addresses_.erase(addresses_.begin());
+  dialling_ = true;
+  const net::Address& to = addresses_[next_address_++];
   for (const net::Address& own : policy_.own_listeners) {
     if (!to.Reaches(own)) continue;
     dialling_ = false;
@@ -143,14 +130,19 @@ void Endpoint::Dial() {
     owner_.OnEndpointChanged(*this);
     return;
   }
-  connections_.push_back(std::make_unique<UpstreamConnection>(io_, to, policy_, *this));
+  connections_.push_back(std::make_unique<UpstreamConnection>(
+      io_, to, policy_, keepalive_interval_, static_cast<UpstreamConnectionOwner&>(*this)));
   series_.connections.Add(1);
 }
 
-void Endpoint::ConnectionReady() {
+void Endpoint::OnReady(UpstreamConnection&) {
   dialling_ = false;
   SetState(State::kReady);
   owner_.OnEndpointChanged(*this);
+}
+
+void Endpoint::OnSlotsChanged(UpstreamConnection&) {
+  if (!closing_) owner_.OnEndpointChanged(*this);
 }
 
 bool Endpoint::HasReady() const {
@@ -158,18 +150,22 @@ bool Endpoint::HasReady() const {
                      [](const auto& connection) { return connection->ready(); });
 }
 
-void Endpoint::ConnectionDraining(const UpstreamConnection& connection) {
+void Endpoint::OnDraining(UpstreamConnection& connection, bool too_many_pings) {
+  // gRFC A8: what a server calls too often is too often for its next connection as well.
+  if (too_many_pings) keepalive_interval_ *= 2;
+  if (closing_) return;
   // What runs on it may finish; new calls want a successor now.
   constexpr char kReason[] = "the upstream is going away";
   if (connection.was_ready()) {
     Replace(connection, kReason);
+    owner_.OnEndpointChanged(*this);
   } else {
     ConnectFailed(kReason);
   }
 }
 
 void Endpoint::Replace(const UpstreamConnection& lost, const std::string& reason) {
-  if (closing_ || HasReady() || dialling_) return;
+  if (HasReady() || dialling_) return;
   const bool proven =
       (lost.draining() && lost.used()) || io_.loop.now() - lost.ready_since() >= kStable;
   if (proven) backoff_.Restart();
@@ -183,20 +179,26 @@ void Endpoint::Replace(const UpstreamConnection& lost, const std::string& reason
   }
 }
 
-void Endpoint::ConnectionClosed(UpstreamConnection& connection, const std::string& reason) {
+void Endpoint::OnClosed(UpstreamConnection& connection, const std::string& reason) {
   series_.connections.Add(-1);
   const auto at = std::find_if(connections_.begin(), connections_.end(),
                                [&](const auto& held) { return held.get() == &connection; });
   io_.graveyard.Bury(std::move(*at));
   connections_.erase(at);
-  if (closing_ || connection.draining()) return;
-  if (connection.was_ready()) {
+  if (closing_) {
+    if (draining_ && connections_.empty()) owner_.OnEndpointDrained(*this);
+    return;
+  }
+  if (connection.draining()) {
+    // Its successor has been seen to.
+  } else if (connection.was_ready()) {
     Replace(connection, reason);
-  } else if (!addresses_.empty()) {
+  } else if (next_address_ < addresses_.size()) {
     Dial();
   } else {
     ConnectFailed(reason);
   }
+  owner_.OnEndpointChanged(*this);
 }
 
 void Endpoint::ConnectFailed(const std::string& reason) {
@@ -223,6 +225,7 @@ void Endpoint::OnTimer(Instant) {
 }
 
 UpstreamConnection* Endpoint::FindSlot() {
+  if (closing_) return nullptr;
   UpstreamConnection* best = nullptr;
   for (const auto& connection : connections_) {
     if (connection->FreeSlots() == 0) continue;

@@ -1,19 +1,6 @@
 #include "upstream/http2_connection.h"
 
-#include <algorithm>
-
 namespace levee {
-namespace {
-
-// RFC 9113, section 3.4.
-constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-
-constexpr std::string_view kNotHttp2Answer =
-    "HTTP/1.1 415 Unsupported Media Type\r\n"
-    "content-type: text/plain\r\ncontent-length: 72\r\nconnection: close\r\n\r\n"
-    "This port takes gRPC calls: HTTP/2 without TLS, with prior knowledge.\r\n\n";
-
-}  // namespace
 
 void WorkerIo::EndTurn(Instant now) {
   wheel.Advance(now);
@@ -38,7 +25,6 @@ Http2Connection::Http2Connection(WorkerIo& io, int fd, const h2::Session::Option
                                  h2::SessionHandler& events, Http2ConnectionOwner& owner)
     : io_(io),
       server_(true),
-      events_(events),
       owner_(owner),
       session_(h2::Session::Role::kServer, options, events, *this, io.streams),
       socket_(io.loop, fd, *this),
@@ -49,7 +35,6 @@ Http2Connection::Http2Connection(WorkerIo& io, const net::Address& to,
                                  Http2ConnectionOwner& owner)
     : io_(io),
       server_(false),
-      events_(events),
       owner_(owner),
       session_(h2::Session::Role::kClient, options, events, *this, io.streams),
       socket_(io.loop, to, *this),
@@ -63,27 +48,9 @@ void Http2Connection::OnConnected() {
   owner_.OnConnected();
 }
 
-bool Http2Connection::CheckPreface(ByteSpan bytes) {
-  const size_t size = std::min(bytes.size(), kPreface.size() - preface_seen_);
-  if (!std::equal(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(size),
-                  kPreface.begin() + static_cast<ptrdiff_t>(preface_seen_))) {
-    return false;
-  }
-  preface_seen_ += size;
-  return true;
-}
-
 void Http2Connection::OnBytes(ByteSpan bytes) {
   if (broken_) return;
-  if (server_ && preface_seen_ < kPreface.size() && !CheckPreface(bytes)) {
-    // Somebody who tries the port with HTTP/1.1 deserves to be told; nghttp2 would only hang up.
-    socket_.Write(
-        {reinterpret_cast<const uint8_t*>(kNotHttp2Answer.data()), kNotHttp2Answer.size()});
-    events_.OnProtocolError(kNotHttp2);
-    broken_ = true;
-    Close("not HTTP/2");
-    return;
-  }
+  received_at_ = io_.loop.now();
   if (session_.Receive(bytes)) return;
   broken_ = true;
   OnOutputPending();

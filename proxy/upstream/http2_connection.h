@@ -18,9 +18,6 @@ namespace levee {
 
 class Http2Connection;
 
-// What OnProtocolError is told when the first bytes of a caller are no HTTP/2 preface.
-inline constexpr std::string_view kNotHttp2 = "not HTTP/2";
-
 // Something to be done once at the end of the current turn, when no callback is on the stack.
 class TurnTask : public ListLink<TurnTask> {
  public:
@@ -76,7 +73,8 @@ class Http2Connection : public Mortal,
                         private net::SocketHandler,
                         private h2::OutputHandler {
  public:
-  // Server role, on an accepted descriptor. `events` gets the session's events.
+  // Server role, on an accepted descriptor. `events` gets the session's events. What was read from
+  // it already is told by Receive.
   Http2Connection(WorkerIo& io, int fd, const h2::Session::Options& options,
                   h2::SessionHandler& events, Http2ConnectionOwner& owner);
 
@@ -86,8 +84,15 @@ class Http2Connection : public Mortal,
 
   ~Http2Connection() override;
 
+  // Takes bytes that were read from the connection by somebody else.
+  void Receive(ByteSpan bytes) { OnBytes(bytes); }
+
   h2::Session& session() { return session_; }
+  const h2::Session& session() const { return session_; }
   net::Socket& socket() { return socket_; }
+
+  // When bytes came the last time.
+  Instant received_at() const { return received_at_; }
 
   // Ends all streams and tells the owner, as if the peer had closed. Idempotent.
   void Close(const std::string& reason);
@@ -103,21 +108,19 @@ class Http2Connection : public Mortal,
 
   void OnOutputPending() override;
 
-  bool CheckPreface(ByteSpan bytes);
   bool WriteLeftover();
 
   WorkerIo& io_;
   const bool server_;
-  h2::SessionHandler& events_;
   Http2ConnectionOwner& owner_;
   h2::Session session_;
   net::Socket socket_;
   bool open_;  // connected and not closed
   bool closed_ = false;
-  bool broken_ = false;  // the peer broke the protocol: close once GOAWAY is written
-  size_t preface_seen_ = 0;
+  bool broken_ = false;            // the peer broke the protocol: close once GOAWAY is written
   std::vector<uint8_t> leftover_;  // serialised and not taken by the kernel yet
   uint64_t written_ = 0;           // of the session's output
+  Instant received_at_;
 };
 
 }  // namespace levee

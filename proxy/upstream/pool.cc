@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 
 namespace levee {
@@ -10,110 +11,276 @@ namespace {
 // Attempts that one worker's destination may have waiting for a connection.
 constexpr size_t kMaxWaiting = 4096;
 
-bool Contains(std::span<const int64_t> list, int64_t endpoint) {
-  return std::find(list.begin(), list.end(), endpoint) != list.end();
-}
+// Addresses of one name that become endpoints.
+constexpr size_t kMaxAddresses = 1000;
+
+// Endpoints that have left and whose names are still known.
+constexpr size_t kMaxLeft = 256;
 
 }  // namespace
 
 Pool::Pool(WorkerIo& io, net::Resolver& resolver, const ConnectPolicy& policy, Random& random,
            UpstreamSeries& series, WorkerSeries& worker_series, const std::vector<Target>& targets)
-    : io_(io), worker_series_(worker_series), next_(random.Below(targets.size())) {
-  for (const Target& target : targets) {
-    endpoints_.push_back(std::make_unique<Endpoint>(io, resolver, policy, random, series,
-                                                    static_cast<EndpointOwner&>(*this), target.host,
-                                                    target.port));
+    : io_(io),
+      resolver_(resolver),
+      policy_(policy),
+      random_(random),
+      series_(series),
+      worker_series_(worker_series) {
+  for (const Target& target : targets) AddTarget(target);
+}
+
+Pool::~Pool() = default;
+
+void Pool::AddTarget(const Target& target) {
+  if (target.host.empty()) {
+    const auto address = net::Address::FromUnixPath(target.path);
+    AddEndpoint(address->ToString(), {*address}, nullptr);
+  } else if (const auto ip = net::Address::FromIp(target.host, target.port)) {
+    AddEndpoint(ip->ToString(), {*ip}, nullptr);
+  } else if (target.host == "localhost") {
+    // Whichever of the two a server listens on, it is one server.
+    AddEndpoint(absl::StrCat("localhost:", target.port),
+                {*net::Address::FromIp("127.0.0.1", target.port),
+                 *net::Address::FromIp("::1", target.port)},
+                nullptr);
+  } else {
+    names_.push_back(std::make_unique<ResolvedName>(io_, resolver_, policy_.reconnect, random_,
+                                                    series_, static_cast<ResolvedNameOwner&>(*this),
+                                                    target.host, target.port));
   }
+}
+
+Endpoint& Pool::AddEndpoint(std::string text, std::vector<net::Address> addresses,
+                            ResolvedName* name) {
+  const int64_t id = set_.Add(now());
+  auto endpoint =
+      std::make_unique<Endpoint>(io_, policy_, random_, series_, static_cast<EndpointOwner&>(*this),
+                                 id, std::move(text), std::move(addresses));
+  Endpoint& added = *endpoint;
+  members_.emplace(id, Member{std::move(endpoint), name});
+  set_.Update(id, added.condition(), now());
+  return added;
+}
+
+void Pool::OnResolved(ResolvedName& name, const std::vector<net::Address>& addresses) {
+  absl::flat_hash_map<std::string, net::Address> missing;
+  for (const net::Address& address : addresses) missing.emplace(address.ToString(), address);
+  size_t kept = 0;
+  std::vector<int64_t> vanished;
+  for (const auto& [id, member] : members_) {
+    if (member.name != &name) continue;
+    if (missing.erase(member.endpoint->name()) > 0) {
+      ++kept;
+    } else {
+      vanished.push_back(id);
+    }
+  }
+  for (const auto& [text, address] : missing) {
+    if (kept++ < kMaxAddresses) AddEndpoint(text, {address}, &name).Connect();
+  }
+  for (const int64_t id : vanished) Retire(id);
+}
+
+void Pool::OnUnresolved(ResolvedName&) {
+  lost_some_ = true;
+  io_.AtTurnEnd(*this);
+}
+
+void Pool::Retire(int64_t id) {
+  const auto at = members_.find(id);
+  draining_.push_back(std::move(at->second.endpoint));
+  Endpoint& endpoint = *draining_.back();
+  members_.erase(at);
+  set_.Remove(id);
+  left_.emplace_back(id, endpoint.name());
+  if (left_.size() > kMaxLeft) left_.pop_front();
+  endpoint.Drain();
+  EndEjections();
+  lost_some_ = true;
+  io_.AtTurnEnd(*this);
+}
+
+void Pool::OnEndpointDrained(Endpoint& endpoint) {
+  const auto at = std::find_if(draining_.begin(), draining_.end(),
+                               [&](const auto& held) { return held.get() == &endpoint; });
+  io_.graveyard.Bury(std::move(*at));
+  draining_.erase(at);
 }
 
 void Pool::Open(StreamUser& user, std::span<const int64_t> avoid,
                 std::span<const int64_t> forbidden) {
-  if (!connected_) {
-    connected_ = true;
-    for (const auto& endpoint : endpoints_) endpoint->Connect();
+  if (!std::exchange(started_, true)) {
+    for (const auto& [id, member] : members_) member.endpoint->Connect();
   }
+  for (const auto& name : names_) name->Use();
   user.forbidden.assign(forbidden.begin(), forbidden.end());
   if (waiting_.empty() && TryOpen(user, avoid, forbidden)) return;
   user.avoid.assign(avoid.begin(), avoid.end());
-  waiting_.PushBack(user);
+  user.queue_size = &queued_;
+  if (++queued_ > kMaxWaiting) {
+    turned_away_.PushBack(user);
+  } else {
+    waiting_.PushBack(user);
+    lost_some_ = lost_some_ || !AnyUsable(forbidden);
+  }
   io_.AtTurnEnd(*this);
 }
 
 bool Pool::TryOpen(StreamUser& user, std::span<const int64_t> avoid,
                    std::span<const int64_t> forbidden) {
-  int avoided = -1;
-  for (size_t i = 0; i < endpoints_.size(); ++i) {
-    const int at = static_cast<int>((next_ + i) % endpoints_.size());
-    if (Contains(forbidden, at)) continue;
-    const bool avoid_it = Contains(avoid, at);
-    if (avoid_it && avoided >= 0) continue;
-    UpstreamConnection* connection = endpoints_[at]->FindSlot();
-    if (connection == nullptr) continue;
-    if (avoid_it) {
-      avoided = at;
+  while (const auto id = set_.Choose(avoid, forbidden, now(), random_)) {
+    Endpoint& endpoint = *members_.find(*id)->second.endpoint;
+    UpstreamConnection* connection = endpoint.FindSlot();
+    if (connection == nullptr) {
+      // The peer has just broken the protocol; the connection will be closed.
+      Update(endpoint);
       continue;
     }
-    next_ = static_cast<size_t>(at) + 1;
-    user.OnOpened(connection->Open(user), at);
+    h2::Stream& stream = connection->Open(user);
+    Update(endpoint);
+    user.OnOpened(stream, *id);
     return true;
   }
-  if (avoided < 0) return false;
-  user.OnOpened(endpoints_[avoided]->FindSlot()->Open(user), avoided);
-  return true;
+  return false;
 }
 
 bool Pool::AnyUsable(std::span<const int64_t> forbidden) const {
-  for (size_t i = 0; i < endpoints_.size(); ++i) {
-    if (endpoints_[i]->usable() && !Contains(forbidden, static_cast<int64_t>(i))) return true;
-  }
-  return false;
+  return set_.AnyUsable(forbidden) || std::any_of(names_.begin(), names_.end(),
+                                                  [](const auto& name) { return name->awaited(); });
 }
 
 bool Pool::HasOther(int64_t endpoint, std::span<const int64_t> forbidden) const {
-  for (size_t i = 0; i < endpoints_.size(); ++i) {
-    const auto at = static_cast<int64_t>(i);
-    if (at != endpoint && endpoints_[i]->usable() && !Contains(forbidden, at)) return true;
+  return set_.HasOther(endpoint, forbidden);
+}
+
+int Pool::size() const { return std::max(set_.size(), 1); }
+
+std::string Pool::EndpointName(int64_t endpoint) const {
+  const auto found = members_.find(endpoint);
+  if (found != members_.end()) return found->second.endpoint->name();
+  const auto left = std::find_if(left_.begin(), left_.end(),
+                                 [endpoint](const auto& entry) { return entry.first == endpoint; });
+  return left == left_.end() ? "" : left->second;
+}
+
+void Pool::OnAnswer(int64_t endpoint, absl::Duration latency) {
+  set_.RecordAnswer(endpoint, latency, now());
+}
+
+void Pool::OnGivenUp(int64_t endpoint, absl::Duration waited) {
+  set_.RecordGivenUp(endpoint, waited, now());
+}
+
+void Pool::OnAttemptEnded(int64_t endpoint, bool success) {
+  if (!set_.RecordEnd(endpoint, success, now())) return;
+  members_.find(endpoint)->second.endpoint->SetEjected(true);
+  io_.wheel.Arm(*this, set_.NextReturn());
+  lost_some_ = true;
+  if (queued_ > 0) io_.AtTurnEnd(*this);
+}
+
+void Pool::EndEjections() {
+  for (const int64_t id : set_.EndEjections(now())) {
+    members_.find(id)->second.endpoint->SetEjected(false);
   }
-  return false;
+  io_.wheel.Arm(*this, set_.NextReturn());
+  if (queued_ > 0) io_.AtTurnEnd(*this);
+}
+
+void Pool::OnTimer(Instant) { EndEjections(); }
+
+void Pool::Update(const Endpoint& endpoint) {
+  const EndpointCondition condition = endpoint.condition();
+  if (!set_.Update(endpoint.id(), condition, now())) return;
+  lost_some_ = lost_some_ || !condition.usable;
+  EndEjections();
+}
+
+void Pool::OnEndpointChanged(Endpoint& endpoint) {
+  Update(endpoint);
+  if (endpoint.state() != Endpoint::State::kReady) {
+    connect_failure_ =
+        absl::StrCat("cannot connect to ", endpoint.name(),
+                     members_.size() > 1 ? " or any other endpoint" : "", ": ", endpoint.failure());
+    ResolvedName* name = members_.find(endpoint.id())->second.name;
+    if (name != nullptr) name->AskSoon();
+  }
+  if (queued_ > 0) io_.AtTurnEnd(*this);
 }
 
 std::string Pool::Failure() const {
-  // Of several endpoints the first stands for all: they are tried alike.
-  const std::string& reason = endpoints_[0]->failure();
-  return absl::StrCat("cannot connect to ", endpoints_[0]->name(),
-                      endpoints_.size() > 1 ? " or any other endpoint" : "", ": ", reason);
-}
-
-void Pool::OnEndpointChanged(Endpoint&) {
-  if (!waiting_.empty()) io_.AtTurnEnd(*this);
+  if (set_.AnyUsable({})) return "every other endpoint is overloaded";
+  if (!members_.empty()) return connect_failure_;
+  return names_.empty() ? "there is no endpoint" : names_.front()->failure();
 }
 
 void Pool::OnTurnEnd() {
-  // What cannot be served goes back in the order in which it came.
+  TurnAway();
+  if (std::exchange(lost_some_, false)) FailHopeless();
+  Serve();
+  if (!waiting_.empty()) ConnectMore();
+}
+
+void Pool::TurnAway() {
+  while (StreamUser* user = turned_away_.PopFront()) {
+    --queued_;
+    worker_series_.limit_hits[Limit::kPendingAttempts].Add();
+    user->OnOpenFailed("too many calls wait for a connection", false);
+  }
+}
+
+// Fails those who wait for endpoints of which none is left.
+void Pool::FailHopeless() {
   IntrusiveList<StreamUser> waiting;
   while (StreamUser* user = waiting_.PopFront()) waiting.PushBack(*user);
-  const bool to_self = std::all_of(endpoints_.begin(), endpoints_.end(), [](const auto& endpoint) {
-    return endpoint->state() == Endpoint::State::kSelf;
-  });
-  size_t kept = 0;
   while (StreamUser* user = waiting.PopFront()) {
-    if (TryOpen(*user, user->avoid, user->forbidden)) continue;
-    if (!AnyUsable(user->forbidden)) {
-      if (to_self) worker_series_.rejects[Reject::kLoop].Add();
-      user->OnOpenFailed(Failure(), to_self);
-    } else if (++kept > kMaxWaiting) {
-      worker_series_.limit_hits[Limit::kPendingAttempts].Add();
-      user->OnOpenFailed("too many calls wait for a connection", false);
-    } else {
+    if (AnyUsable(user->forbidden)) {
       waiting_.PushBack(*user);
+    } else {
+      FailOpen(*user);
     }
   }
-  if (kept == 0) return;
-  for (const auto& endpoint : endpoints_) endpoint->ConnectAnother();
+}
+
+void Pool::FailOpen(StreamUser& user) {
+  --queued_;
+  const bool to_self =
+      !members_.empty() && std::all_of(members_.begin(), members_.end(), [](const auto& member) {
+        return member.second.endpoint->state() == Endpoint::State::kSelf;
+      });
+  if (to_self) worker_series_.rejects[Reject::kLoop].Add();
+  user.OnOpenFailed(Failure(), to_self);
+}
+
+// Gives free slots to those who wait, the oldest first.
+void Pool::Serve() {
+  IntrusiveList<StreamUser> passed_over;
+  while (set_.AnyOpen()) {
+    StreamUser* user = waiting_.PopFront();
+    if (user == nullptr) break;
+    if (TryOpen(*user, user->avoid, user->forbidden)) {
+      --queued_;
+    } else {
+      passed_over.PushBack(*user);  // What is open is forbidden to it.
+    }
+  }
+  while (StreamUser* user = passed_over.PopFront()) waiting_.PushBack(*user);
+}
+
+// Opens as many connections as calls wait, since each of them may need one.
+void Pool::ConnectMore() {
+  size_t wanted = queued_;
+  for (const auto& [id, member] : members_) {
+    if (wanted == 0) return;
+    if (member.endpoint->ConnectAnother()) --wanted;
+  }
 }
 
 void Pool::Close() {
-  for (const auto& endpoint : endpoints_) endpoint->Close();
+  for (const auto& name : names_) name->Close();
+  for (const auto& [id, member] : members_) member.endpoint->Close();
+  for (const auto& endpoint : draining_) endpoint->Close();
 }
 
 }  // namespace levee

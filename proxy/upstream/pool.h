@@ -1,51 +1,75 @@
 // The endpoints of one destination, and who gets a stream on which of them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "base/intrusive_list.h"
 #include "base/random.h"
+#include "base/timer_wheel.h"
 #include "h2/stream.h"
+#include "net/resolver.h"
+#include "policy/endpoint_set.h"
 #include "upstream/endpoint.h"
 #include "upstream/http2_connection.h"
+#include "upstream/resolved_name.h"
 
 namespace levee {
 
-// Who wants a stream. Waits in at most one pool; unlinking it withdraws the wish.
+// Who wants a stream. Waits in at most one pool.
 class StreamUser : public h2::StreamHandler, public ListLink<StreamUser> {
  public:
-  // The stream is open, on the pool's endpoint of that index: send the head. May be called from
+  // The stream is open, on the pool's endpoint of that id: send the head. May be called from
   // within Pool::Open.
-  virtual void OnOpened(h2::Stream& stream, int endpoint) = 0;
+  virtual void OnOpened(h2::Stream& stream, int64_t endpoint) = 0;
 
   // No endpoint can be reached, or too many wait; nothing was sent. Never called from within
   // Pool::Open. `to_self`: the only address is a listener of this sidecar.
   virtual void OnOpenFailed(const std::string& reason, bool to_self) = 0;
 
-  // Kept by the pool: `avoid` while the user waits, `forbidden` until it asks again.
+  // Withdraws the wish, if it waits.
+  void Withdraw() {
+    if (!linked()) return;
+    Unlink();
+    --*queue_size;
+  }
+
+  // Kept by the pool: `avoid` and its count of those that wait while the user waits, `forbidden`
+  // until it asks again.
   absl::InlinedVector<int64_t, 2> avoid;
   absl::InlinedVector<int64_t, 2> forbidden;
+  size_t* queue_size = nullptr;
 
  protected:
-  ~StreamUser() = default;
+  ~StreamUser() { Withdraw(); }
 };
 
 // One worker's connections to one destination. One thread.
-class Pool final : private EndpointOwner, private TurnTask {
+class Pool final : private EndpointOwner,
+                   private ResolvedNameOwner,
+                   private TurnTask,
+                   private Timer {
  public:
+  // An IP address or a name with a port, or the path of a Unix socket. All addresses of a name are
+  // endpoints, but for localhost, which is one endpoint.
   struct Target {
     std::string host;
-    uint16_t port;
+    uint16_t port = 0;
+    std::string path;  // if `host` is empty
   };
 
   // At least one target. All references must outlive the pool.
   Pool(WorkerIo& io, net::Resolver& resolver, const ConnectPolicy& policy, Random& random,
        UpstreamSeries& series, WorkerSeries& worker_series, const std::vector<Target>& targets);
+  ~Pool() override;
 
   // Gives `user` a stream on a ready connection, now or when there is one. Endpoints in `avoid`
   // are taken only if no other has a free stream, those in `forbidden` never.
@@ -53,29 +77,70 @@ class Pool final : private EndpointOwner, private TurnTask {
 
   Instant now() { return io_.loop.now(); }
 
+  // How attempts fare, for the choice of those that follow. `endpoint`: as OnOpened said. Of each
+  // attempt: its answer began, or it was given up without; and it ended, well or ill.
+  void OnAnswer(int64_t endpoint, absl::Duration latency);
+  void OnGivenUp(int64_t endpoint, absl::Duration waited);
+  void OnAttemptEnded(int64_t endpoint, bool success);
+
   // Whether an attempt could go to another endpoint than this one and those that are forbidden.
   bool HasOther(int64_t endpoint, std::span<const int64_t> forbidden) const;
 
-  int size() const { return static_cast<int>(endpoints_.size()); }
-  std::string EndpointName(int endpoint) const { return endpoints_[endpoint]->name(); }
+  // Endpoints that there are now, at least 1.
+  int size() const;
+
+  // "10.0.0.7:50051"; also of an endpoint that has left lately. Empty if it is unknown.
+  std::string EndpointName(int64_t endpoint) const;
 
   void Close();
 
  private:
-  void OnEndpointChanged(Endpoint& endpoint) override;
-  void OnTurnEnd() override;
+  struct Member {
+    std::unique_ptr<Endpoint> endpoint;
+    ResolvedName* name;  // that it is an address of; nullptr: none
+  };
 
+  void OnEndpointChanged(Endpoint& endpoint) override;
+  void OnEndpointDrained(Endpoint& endpoint) override;
+  void OnResolved(ResolvedName& name, const std::vector<net::Address>& addresses) override;
+  void OnUnresolved(ResolvedName& name) override;
+  void OnTurnEnd() override;
+  void OnTimer(Instant now) override;
+
+  void AddTarget(const Target& target);
+  Endpoint& AddEndpoint(std::string text, std::vector<net::Address> addresses, ResolvedName* name);
+  void Retire(int64_t id);
+  void Update(const Endpoint& endpoint);
   bool TryOpen(StreamUser& user, std::span<const int64_t> avoid,
                std::span<const int64_t> forbidden);
   bool AnyUsable(std::span<const int64_t> forbidden) const;
+  void TurnAway();
+  void FailHopeless();
+  void Serve();
+  void FailOpen(StreamUser& user);
+  void ConnectMore();
+  void EndEjections();
   std::string Failure() const;
 
   WorkerIo& io_;
+  net::Resolver& resolver_;
+  const ConnectPolicy& policy_;
+  Random& random_;
+  UpstreamSeries& series_;
   WorkerSeries& worker_series_;
-  std::vector<std::unique_ptr<Endpoint>> endpoints_;
-  size_t next_;  // where the next search for an endpoint starts
-  bool connected_ = false;
+
+  std::vector<std::unique_ptr<ResolvedName>> names_;
+  EndpointSet set_;
+  absl::flat_hash_map<int64_t, Member> members_;  // those in set_
+  std::vector<std::unique_ptr<Endpoint>> draining_;
+  std::deque<std::pair<int64_t, std::string>> left_;  // names of those that have left
+  std::string connect_failure_;                       // the last one
+  bool started_ = false;
+
   IntrusiveList<StreamUser> waiting_;
+  IntrusiveList<StreamUser> turned_away_;  // there were too many; told at the turn's end
+  size_t queued_ = 0;                      // in both
+  bool lost_some_ = false;                 // users may wait for what will not come
 };
 
 }  // namespace levee

@@ -27,6 +27,7 @@ struct AttemptRecord {
 
 // What the limits of the call's policy said, by their index in it.
 struct RateLimitRecord {
+  bool asked = false;
   int refused_by = -1;         // -1: none did
   int delayed_by = -1;         // the one that made it wait longest, -1: none did
   bool shared_bucket = false;  // a limit had no bucket of the call's own (max_keys)

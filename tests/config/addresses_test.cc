@@ -1,5 +1,8 @@
 #include "config/addresses.h"
 
+#include <string>
+#include <vector>
+
 #include "gtest/gtest.h"
 
 namespace levee {
@@ -47,6 +50,42 @@ TEST(Addresses, Endpoints) {
   EXPECT_EQ(ParseEndpoint("::1:80").status().message(),
             "\"::1:80\" has several colons; an IPv6 address stands in brackets, as in "
             "[::1]:50051");
+}
+
+TEST(Addresses, NamesAreLookedUp) {
+  const EndpointSpec cart = ParseEndpoint("dns:cart-headless.shop:50051").value();
+  EXPECT_EQ(cart.kind, EndpointSpec::Kind::kAddress);
+  EXPECT_EQ(cart.host, "cart-headless.shop");
+  EXPECT_EQ(cart.port, 50051);
+  EXPECT_EQ(ParseEndpoint("dns:10.0.0.1:1").value().host, "10.0.0.1");
+  EXPECT_EQ(ParseEndpoint("dns:[::1]:1").value().host, "::1");
+  const std::vector<std::string> names = {"a",          "A.b",       "_grpc.cart",        "x1.2y",
+                                          "cart.shop.", "localhost", std::string(63, 'a')};
+  for (const std::string& name : names) {
+    EXPECT_EQ(ParseEndpoint("dns:" + name + ":1").value().host, name);
+  }
+  const std::vector<std::string> no_names = {"-a",  "a-", "a..b",       ".a",  "a b",
+                                             "a/b", "*",  "10.0.0.256", "1.2", "caf\xc3\xa9",
+                                             "",    ".",  "dns:a"};
+  for (const std::string& name : no_names) {
+    EXPECT_FALSE(ParseEndpoint("dns:" + name + ":1").ok()) << name;
+  }
+  EXPECT_FALSE(ParseEndpoint("dns:" + std::string(64, 'a') + ":1").ok());
+  EXPECT_FALSE(ParseEndpoint("dns:a").ok());
+  EXPECT_EQ(ParseEndpoint("cart:1").status().message(),
+            "\"cart:1\" has no IP address; say dns:cart:1 to look the name up");
+  EXPECT_EQ(ParseEndpoint("dns:a_b.c!:1").status().message(),
+            "\"dns:a_b.c!:1\" has no IP address and no host name");
+}
+
+TEST(Addresses, UnixEndpoints) {
+  const EndpointSpec cart = ParseEndpoint("unix:/run/cart.sock").value();
+  EXPECT_EQ(cart.kind, EndpointSpec::Kind::kUnix);
+  EXPECT_EQ(cart.path, "/run/cart.sock");
+  EXPECT_TRUE(ParseEndpoint("unix:/" + std::string(106, 'p')).ok());
+  EXPECT_FALSE(ParseEndpoint("unix:/" + std::string(107, 'p')).ok());
+  EXPECT_FALSE(ParseEndpoint("unix:cart.sock").ok());
+  EXPECT_FALSE(ParseEndpoint("unix:").ok());
 }
 
 TEST(Addresses, Ipv6Forms) {

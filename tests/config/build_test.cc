@@ -39,10 +39,13 @@ TEST(Build, Upstreams) {
       "    endpoints: [10.0.0.7:50051, \"[fd00::7]:50051\", localhost:1]\n"
       "    connect_timeout: 250ms\n"
       "    reconnect: {initial: 1s, multiplier: 1.5, max: 3s, jitter: {add: 10ms}}\n"
+      "    keepalive: {interval: 30s, timeout: 5s}\n"
       "  - {name: anywhere, endpoints: [\"authority:\"]}\n");
   ASSERT_EQ(snapshot->upstreams.size(), 2u);
   const UpstreamSpec& cart = snapshot->upstreams[0];
   EXPECT_EQ(cart.name, "cart");
+  EXPECT_EQ(cart.keepalive_interval, absl::Seconds(30));
+  EXPECT_EQ(cart.keepalive_timeout, absl::Seconds(5));
   EXPECT_FALSE(cart.by_authority());
   ASSERT_EQ(cart.endpoints.size(), 3u);
   EXPECT_EQ(cart.endpoints[0].kind, EndpointSpec::Kind::kAddress);

@@ -172,9 +172,12 @@ TEST(Load, ToReplacesUpstreamsAndRoutesOfFilesAndKeepsTheRest) {
 TEST(Load, FaultyToIsNamedAsTheOption) {
   EXPECT_EQ(ErrorOf({{}, "cart"}), "--to: \"cart\" is not HOST:PORT; say 10.0.0.7:50051");
   EXPECT_EQ(ErrorOf({{}, ""}), "--to: \"\" is not HOST:PORT; say 10.0.0.7:50051");
-  EXPECT_EQ(ErrorOf({{}, "cart:1"}),
-            "--to: \"cart:1\" has no IP address; names other than localhost are not supported yet: "
-            "they need a DNS resolver");
+}
+
+TEST(Load, ToTakesAName) {
+  const CheckedConfig checked = CheckConfig({}, "cart:1");
+  ASSERT_NE(checked.snapshot, nullptr) << FormatFaults(checked.faults);
+  EXPECT_EQ(checked.snapshot->upstreams[0].endpoints[0].host, "cart");
 }
 
 TEST(Load, LeveeYamlIsTheBuiltInDefaultSpelledOut) {

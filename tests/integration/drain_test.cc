@@ -1,6 +1,12 @@
 // SIGTERM: nothing that was accepted is lost.
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "integration/byte_call.h"
@@ -11,13 +17,15 @@
 namespace levee {
 namespace {
 
+using Clock = std::chrono::steady_clock;
 using grpc::StatusCode;
+using std::chrono::milliseconds;
 
 class Drain : public testing::Test {
  protected:
   bool WaitForReadyz(int status) {
-    const auto deadline = std::chrono::steady_clock::now() + kPatience;
-    while (std::chrono::steady_clock::now() < deadline) {
+    const auto deadline = Clock::now() + kPatience;
+    while (Clock::now() < deadline) {
       if (sidecar_.HttpStatus("/readyz") == status) return true;
     }
     return false;
@@ -69,6 +77,119 @@ TEST_F(Drain, AnIdleSidecarAnnouncesItsEndInTwoSteps) {
   }
   EXPECT_THAT(last_streams, testing::ElementsAre(0x7fffffffu, 1u));
   EXPECT_EQ(sidecar_.process().WaitForExit(), 0);
+}
+
+TEST_F(Drain, AnInterruptDrainsAsWell) {
+  ByteCall call(channel_, "/test.Echo/Chat");
+  ASSERT_TRUE(call.Start());
+  ASSERT_TRUE(call.Write("before"));
+  EXPECT_EQ(call.Read(), "before");
+  sidecar_.process().Signal(SIGINT);
+  ASSERT_TRUE(WaitForReadyz(503));
+  ASSERT_TRUE(call.HalfClose());
+  EXPECT_TRUE(call.Finish().ok());
+  EXPECT_EQ(sidecar_.process().WaitForExit(), 0);
+}
+
+TEST_F(Drain, AStreamThatEndsWithinTheTimeoutIsComplete) {
+  ByteCall call(channel_, "/test.Echo/Stream");
+  ASSERT_TRUE(call.Start());
+  ASSERT_TRUE(call.Write("200 65536"));
+  ASSERT_TRUE(call.HalfClose());
+  ASSERT_TRUE(call.Read().has_value());
+  sidecar_.process().Signal(SIGTERM);
+  ASSERT_TRUE(WaitForReadyz(503));
+  int messages = 1;
+  while (call.Read().has_value()) ++messages;
+  EXPECT_EQ(messages, 200);
+  EXPECT_TRUE(call.Finish().ok());
+  EXPECT_EQ(sidecar_.process().WaitForExit(), 0);
+}
+
+TEST_F(Drain, ClientsThatCallAndReconnectSeeNoFailureBeforeTheyStop) {
+  constexpr int kClients = 4, kCalls = 150, kCallsPerChannel = 10;
+  std::atomic<int> failed = 0;
+  std::vector<std::thread> clients;
+  for (int client = 0; client < kClients; ++client) {
+    clients.emplace_back([&] {
+      ChannelPtr channel;
+      for (int i = 0; i < kCalls; ++i) {
+        if (i % kCallsPerChannel == 0) channel = NewChannel(sidecar_.address());
+        if (!CallUnary(channel).status.ok()) ++failed;
+      }
+    });
+  }
+  EXPECT_TRUE(service_.WaitFor([&] { return service_.calls() > 50; }));
+  sidecar_.process().Signal(SIGTERM);
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(failed, 0);
+  EXPECT_EQ(service_.calls(), kClients * kCalls);
+  EXPECT_EQ(sidecar_.process().WaitForExit(), 0);
+}
+
+TEST_F(Drain, CallsThatAreShortAndFarBetweenKeepTheSidecarUp) {
+  EXPECT_TRUE(CallUnary(channel_).status.ok());
+  sidecar_.process().Signal(SIGTERM);
+  // For half a second longer than a sidecar without calls has.
+  const auto codes = RunLoad({channel_}, {.calls = 51, .per_second = 30});
+  EXPECT_EQ(codes.at(StatusCode::OK), 51);
+  EXPECT_EQ(sidecar_.process().WaitForExit(), 0);
+}
+
+TEST(DrainRetry, OneInBackoffAtTheSignalStillRuns) {
+  FaultyService service(FailFirst(1));
+  SidecarProcess sidecar(
+      {.endpoints = {service.address()}, .retry = "{backoff: {constant: 200ms}}"});
+  ByteCall call(NewChannel(sidecar.address()), "/test.Echo/Unary");
+  ASSERT_TRUE(call.Start());
+  ASSERT_TRUE(call.Write("body"));
+  ASSERT_TRUE(call.HalfClose());
+  ASSERT_TRUE(service.WaitFor([&] { return service.calls() == 1; }));
+  sidecar.process().Signal(SIGTERM);
+  EXPECT_EQ(call.Read(), "body");
+  EXPECT_TRUE(call.Finish().ok());
+  EXPECT_EQ(service.calls(), 2);
+  EXPECT_EQ(sidecar.process().WaitForExit(), 0);
+}
+
+TEST(DrainRetry, OneThatDoesNotFitIsNotMade) {
+  FaultyService service(AlwaysFail());
+  SidecarProcess sidecar({.endpoints = {service.address()},
+                          .retry = "{backoff: {constant: 60s}}",
+                          .more = "drain: {timeout: 200ms}\n"});
+  ByteCall call(NewChannel(sidecar.address()), "/test.Echo/Unary");
+  call.context().set_deadline(std::chrono::system_clock::time_point::max());
+  ASSERT_TRUE(call.Start());
+  ASSERT_TRUE(service.WaitFor([&] { return service.calls() == 1; }));
+  sidecar.process().Signal(SIGTERM);
+  EXPECT_EQ(call.Finish().error_code(), StatusCode::UNAVAILABLE);
+  EXPECT_EQ(sidecar.process().WaitForExit(), 0);
+  EXPECT_EQ(service.calls(), 1);
+}
+
+TEST(DrainTimeout, ComesBeforeAnyCallFailsAndTheEndSoonAfterIt) {
+  FaultyService service;
+  SidecarProcess sidecar({.endpoints = {service.address()}, .more = "drain: {timeout: 400ms}\n"});
+  const ChannelPtr channel = NewChannel(sidecar.address());
+  EXPECT_TRUE(CallUnary(channel).status.ok());
+  const auto signalled = Clock::now();
+  sidecar.process().Signal(SIGTERM);
+  while (CallUnary(channel).status.ok()) continue;
+  EXPECT_GE(Clock::now() - signalled, milliseconds(400));
+  EXPECT_EQ(sidecar.process().WaitForExit(), 0);
+  // A second at most; the rest is for a machine that does other things as well.
+  EXPECT_LT(Clock::now() - signalled, milliseconds(400 + 1000 + 1000));
+}
+
+TEST(DrainEnd, RemovesTheUnixSocket) {
+  const std::string path = testing::TempDir() + "levee-drain-" + std::to_string(getpid());
+  const TempFile config("listeners: [{name: egress, address: \"unix:" + path +
+                        "\"}]\nmetrics: {address: \"127.0.0.1:0\"}\nadmin: {address: none}\n");
+  const auto sidecar = SidecarProcess::Run({"--config", config.path()});
+  EXPECT_EQ(access(path.c_str(), F_OK), 0);
+  sidecar->process().Signal(SIGTERM);
+  EXPECT_EQ(sidecar->process().WaitForExit(), 0);
+  EXPECT_NE(access(path.c_str(), F_OK), 0);
 }
 
 TEST(DrainTimeout, EndsWhatIsStillInFlightAsUnavailable) {

@@ -181,7 +181,8 @@ FaultyService::FaultyService(Script script, const Options& options) : script_(st
   constexpr int kPortsAskedFor = 5;
   for (int i = 0; i < kPortsAskedFor && server_ == nullptr; ++i) Start(options);
   EXPECT_NE(server_, nullptr);
-  address_ = "127.0.0.1:" + std::to_string(port_);
+  const bool unix = options.at.starts_with("unix:");
+  address_ = unix ? options.at : options.at + ":" + std::to_string(port_);
 }
 
 void FaultyService::Start(const Options& options) {
@@ -195,7 +196,8 @@ void FaultyService::Start(const Options& options) {
     if (value > 0) builder.AddChannelArgument(name, value);
   }
   builder.SetMaxReceiveMessageSize(-1);
-  builder.AddListeningPort("127.0.0.1:" + std::to_string(options.port),
+  const bool unix = options.at.starts_with("unix:");
+  builder.AddListeningPort(unix ? options.at : options.at + ":" + std::to_string(options.port),
                            grpc::InsecureServerCredentials(), &port_);
   builder.RegisterCallbackGenericService(service_.get());
   server_ = builder.BuildAndStart();

@@ -60,6 +60,7 @@ class FaultyService {
 
   struct Options {
     int port = 0;                   // 0: the system's choice
+    std::string at = "127.0.0.1";   // or another address of loopback, or "unix:PATH"
     int max_streams = 0;            // per connection; 0: no limit
     int max_connection_age_ms = 0;  // after which a connection gets a graceful GOAWAY; 0: none
   };

@@ -5,6 +5,9 @@
 namespace levee {
 namespace {
 
+// What a peer takes that has not announced more (RFC 9113, section 6.5.2).
+constexpr size_t kMaxFrame = 16'384;
+
 std::string Number(uint32_t number, int bytes = 4) {
   std::string text;
   for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8) {
@@ -45,6 +48,14 @@ uint32_t ReadNumber(std::string_view bytes, size_t at) {
   return number;
 }
 
+std::string Setting(SettingId id, uint32_t value) {
+  return Number(static_cast<uint32_t>(id), 2) + Number(value);
+}
+
+std::string Padded(std::string_view data, uint8_t padding) {
+  return static_cast<char>(padding) + std::string(data) + std::string(padding, '\0');
+}
+
 std::string Encode(const HeaderList& fields) {
   std::string block;
   // Literals that are not to be indexed (RFC 7541, section 6.2.2).
@@ -75,7 +86,7 @@ bool FramePeer::ReadExactly(size_t size, std::string& bytes) {
   return true;
 }
 
-std::optional<Frame> FramePeer::Read() {
+std::optional<Frame> FramePeer::ReadFrame() {
   std::string head;
   if (!ReadExactly(9, head)) return std::nullopt;
   Frame frame;
@@ -83,7 +94,20 @@ std::optional<Frame> FramePeer::Read() {
   frame.flags = static_cast<uint8_t>(head[4]);
   frame.stream = static_cast<int32_t>(ReadNumber(head, 5) & 0x7fffffff);
   if (!ReadExactly(ReadNumber(head) >> 8, frame.payload)) return std::nullopt;
-  AnswerByItself(frame);
+  return frame;
+}
+
+std::optional<Frame> FramePeer::Read() {
+  std::optional<Frame> frame = ReadFrame();
+  if (!frame.has_value()) return std::nullopt;
+  while (frame->type == FrameType::kHeaders && (frame->flags & kEndHeaders) == 0) {
+    const std::optional<Frame> more = ReadFrame();
+    if (!more.has_value()) return std::nullopt;
+    EXPECT_EQ(more->type, FrameType::kContinuation);
+    frame->payload += more->payload;
+    frame->flags |= more->flags & kEndHeaders;
+  }
+  AnswerByItself(*frame);
   return frame;
 }
 
@@ -97,6 +121,8 @@ void FramePeer::AnswerByItself(const Frame& frame) {
     const auto size = static_cast<uint32_t>(frame.payload.size());
     WriteWindowUpdate(0, size);
     if (!frame.ends_stream()) WriteWindowUpdate(frame.stream, size);
+  } else if (frame.type == FrameType::kWindowUpdate && frame.stream == 0) {
+    connection_window_ += ReadNumber(frame.payload);
   }
 }
 
@@ -111,7 +137,24 @@ std::optional<Frame> FramePeer::ReadMeaningful() {
   return std::nullopt;
 }
 
+std::string FramePeer::ReadSettled(int32_t stream) {
+  std::string data;
+  // Acknowledgements overtake DATA, so the first may come before what it is to be waited for.
+  for (int round_trip = 0; round_trip < 2; ++round_trip) {
+    Write(FrameType::kPing, 0, 0, "settled?");
+    for (bool acknowledged = false; !acknowledged;) {
+      const std::optional<Frame> frame = Read();
+      if (!frame.has_value()) return data;
+      if (frame->type == FrameType::kData && frame->stream == stream) data += frame->payload;
+      if (frame->type == FrameType::kHeaders) Decode(*frame);
+      acknowledged = frame->type == FrameType::kPing && (frame->flags & kAck) != 0;
+    }
+  }
+  return data;
+}
+
 void FramePeer::Write(FrameType type, uint8_t flags, int32_t stream, std::string_view payload) {
+  if (type == FrameType::kData) connection_window_ -= static_cast<int64_t>(payload.size());
   std::string frame = Number(static_cast<uint32_t>(payload.size()), 3);
   frame += static_cast<char>(type);
   frame += static_cast<char>(flags);
@@ -119,17 +162,19 @@ void FramePeer::Write(FrameType type, uint8_t flags, int32_t stream, std::string
 }
 
 void FramePeer::WriteHeaders(int32_t stream, const HeaderList& fields, bool end) {
-  constexpr size_t kFrame = 16'384;
   const std::string block = Encode(fields);
-  for (size_t at = 0; at == 0 || at < block.size(); at += kFrame) {
-    uint8_t flags = at + kFrame >= block.size() ? kEndHeaders : 0;
+  for (size_t at = 0; at == 0 || at < block.size(); at += kMaxFrame) {
+    uint8_t flags = at + kMaxFrame >= block.size() ? kEndHeaders : 0;
     if (at == 0 && end) flags |= kEndStream;
     Write(at == 0 ? FrameType::kHeaders : FrameType::kContinuation, flags, stream,
-          std::string_view(block).substr(at, kFrame));
+          std::string_view(block).substr(at, kMaxFrame));
   }
 }
 
 void FramePeer::WriteData(int32_t stream, std::string_view data, bool end) {
+  for (; data.size() > kMaxFrame; data.remove_prefix(kMaxFrame)) {
+    Write(FrameType::kData, 0, stream, data.substr(0, kMaxFrame));
+  }
   Write(FrameType::kData, end ? kEndStream : 0, stream, data);
 }
 

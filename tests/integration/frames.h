@@ -18,6 +18,7 @@ namespace levee {
 enum class FrameType : uint8_t {
   kData = 0,
   kHeaders = 1,
+  kPriority = 2,
   kReset = 3,
   kSettings = 4,
   kPing = 6,
@@ -30,16 +31,36 @@ inline constexpr uint8_t kEndStream = 1;
 inline constexpr uint8_t kAck = 1;
 inline constexpr uint8_t kEndHeaders = 4;
 inline constexpr uint8_t kPadded = 8;
+inline constexpr uint8_t kPrioritised = 0x20;
 
 // RFC 9113, section 7.
 enum class H2Error : uint32_t {
   kNone = 0,
   kProtocol = 1,
   kInternal = 2,
+  kFlowControl = 3,
+  kStreamClosed = 5,
+  kFrameSize = 6,
   kRefusedStream = 7,
   kCancel = 8,
   kEnhanceYourCalm = 11,
+  kInadequateSecurity = 12,
+  kHttp11Required = 13,
 };
+
+// RFC 9113, section 6.5.2.
+enum class SettingId : uint16_t {
+  kHeaderTableSize = 1,
+  kMaxConcurrentStreams = 3,
+  kInitialWindowSize = 4,
+  kMaxFrameSize = 5,
+};
+
+// One setting of a SETTINGS frame's payload.
+std::string Setting(SettingId id, uint32_t value);
+
+// The payload of a frame with kPadded: `data` and `padding` more bytes.
+std::string Padded(std::string_view data, uint8_t padding);
 
 struct Frame {
   FrameType type{};
@@ -65,7 +86,8 @@ class FramePeer {
   explicit FramePeer(int fd) : connection_(fd) { Init(); }
   explicit FramePeer(const std::string& address) : connection_(address) { Init(); }
 
-  // The next frame; nullopt at the connection's end or after kPatience.
+  // The next frame; nullopt at the connection's end or after kPatience. A header block in several
+  // frames comes as one.
   std::optional<Frame> Read();
 
   // The next frame that is neither SETTINGS, PING nor WINDOW_UPDATE.
@@ -73,16 +95,24 @@ class FramePeer {
 
   void Write(FrameType type, uint8_t flags, int32_t stream, std::string_view payload);
   void WriteHeaders(int32_t stream, const HeaderList& fields, bool end);
-  void WriteData(int32_t stream, std::string_view data, bool end);
+  void WriteData(int32_t stream, std::string_view data, bool end);  // in frames of 16 KiB
   void WriteReset(int32_t stream, H2Error error);
   void WriteGoaway(int32_t last_stream, H2Error error = H2Error::kNone);
   void WriteWindowUpdate(int32_t stream, uint32_t bytes);
 
-  // A header block in one or several frames, decoded. The decoder has state, so every block that
-  // comes must be decoded, in order.
+  // A header block, decoded. The decoder has state, so every block that comes must be decoded, in
+  // order.
   HeaderList Decode(const Frame& headers);
 
   void KeepWindowsShut() { returns_windows_ = false; }
+
+  // How much more DATA, of all streams together, the other side lets this one send, as far as it
+  // has been read.
+  int64_t connection_window() const { return connection_window_; }
+
+  // Reads until the other side has done all that follows from what was written so far, as far as it
+  // can; returns the DATA of `stream` that came meanwhile.
+  std::string ReadSettled(int32_t stream);
 
   TcpConnection& connection() { return connection_; }
 
@@ -93,11 +123,13 @@ class FramePeer {
 
   void Init();
   bool ReadExactly(size_t size, std::string& bytes);
+  std::optional<Frame> ReadFrame();
   void AnswerByItself(const Frame& frame);
 
   TcpConnection connection_;
   std::unique_ptr<nghttp2_hd_inflater, DeleteInflater> inflater_;
   bool returns_windows_ = true;
+  int64_t connection_window_ = 65'535;
 };
 
 // A header block without compression.

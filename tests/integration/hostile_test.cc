@@ -2,47 +2,13 @@
 #include <string>
 
 #include "gmock/gmock.h"
-#include "integration/byte_call.h"
-#include "integration/raw_upstream.h"
-#include "integration/sidecar_process.h"
+#include "integration/scripted.h"
 
 namespace levee {
 namespace {
 
 using grpc::StatusCode;
 using testing::HasSubstr;
-
-// Retries outlast the moment in which a connection is replaced.
-std::string Patient(const std::string& more = "") {
-  return "{max_attempts: 50, exhausted: keep, min_remaining: off, budget: {ratio: 100}, backoff: "
-         "{initial: 20ms, max: 20ms, jitter: none}" +
-         more + "}";
-}
-
-struct Hostile {
-  explicit Hostile(RawUpstream::Script script, const std::string& retry = Patient())
-      : upstream(std::move(script)),
-        sidecar({.endpoints = {upstream.address()},
-                 .retry = retry,
-                 .upstream = ", reconnect: {initial: 1ms, max: 1ms}"}),
-        channel(NewChannel(sidecar.address())) {}
-
-  RawUpstream upstream;
-  SidecarProcess sidecar;
-  ChannelPtr channel;
-};
-
-// The first request of the first connection gets `bad`, all further ones a good answer.
-using Misdeed = std::function<void(UpstreamPeer&, const RawRequest&)>;
-RawUpstream::Script FirstThenGood(const Misdeed& bad) {
-  return [bad](UpstreamPeer& peer) {
-    if (!peer.Handshake()) return;
-    if (peer.number() == 1) {
-      if (const auto request = peer.NextRequest()) bad(peer, *request);
-    }
-    peer.AnswerRest();
-  };
-}
 
 TEST(Hostile, A12_AnInformationalHeadIsSkippedAndTheFailureAfterItRetried) {
   Hostile run(FirstThenGood([](UpstreamPeer& peer, const RawRequest& request) {

@@ -1,5 +1,7 @@
 #include "integration/raw_client.h"
 
+#include "gtest/gtest.h"
+
 namespace levee {
 
 std::string RawAnswer::grpc_status() const {
@@ -10,7 +12,12 @@ std::string RawAnswer::grpc_message() const {
   return Values(trailers.empty() ? head : trailers, "grpc-message");
 }
 
-RawClient::RawClient(const std::string& address, std::string_view settings) : FramePeer(address) {
+RawClient::RawClient(const std::string& address, std::string_view settings,
+                     const std::string& destination)
+    : FramePeer(address) {
+  if (!destination.empty()) {
+    EXPECT_TRUE(OpenTunnel(connection(), destination));
+  }
   connection().Send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
   Write(FrameType::kSettings, 0, 0, settings);
 }

@@ -27,7 +27,9 @@ struct RawAnswer {
 class RawClient : public FramePeer {
  public:
   // `settings`: payload of the SETTINGS frame that follows the preface.
-  explicit RawClient(const std::string& address, std::string_view settings = "");
+  // `destination`: through a CONNECT tunnel to it, if it is not empty.
+  explicit RawClient(const std::string& address, std::string_view settings = "",
+                     const std::string& destination = "");
 
   // The head of a call as gRPC's clients write it.
   static HeaderList CallHead(const HeaderList& more = {});

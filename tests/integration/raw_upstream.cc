@@ -30,16 +30,14 @@ std::optional<RawRequest> UpstreamPeer::NextHead() {
 }
 
 std::optional<RawRequest> UpstreamPeer::NextRequest() {
-  RawRequest request;
   while (const auto frame = ReadMeaningful()) {
     if (frame->type == FrameType::kHeaders) {
-      request = {.stream = frame->stream, .head = Decode(*frame), .body = ""};
-    } else if (frame->stream != request.stream) {
-      continue;
-    } else if (frame->type == FrameType::kData) {
-      request.body += frame->payload;
+      begun_[frame->stream] = {.stream = frame->stream, .head = Decode(*frame), .body = ""};
     }
-    if (frame->ends_stream()) return request;
+    const auto found = begun_.find(frame->stream);
+    if (found == begun_.end()) continue;
+    if (frame->type == FrameType::kData) found->second.body += frame->payload;
+    if (frame->ends_stream()) return std::move(begun_.extract(found).mapped());
   }
   return std::nullopt;
 }

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -30,7 +31,7 @@ class UpstreamPeer : public FramePeer {
   // Reads the preface and exchanges SETTINGS; `settings`: payload.
   bool Handshake(std::string_view settings = "");
 
-  // The next request with all of its body. nullopt when the connection ends.
+  // The next request that is complete. nullopt when the connection ends.
   std::optional<RawRequest> NextRequest();
 
   // The next request's head, whatever else of it may follow.
@@ -50,6 +51,7 @@ class UpstreamPeer : public FramePeer {
 
  private:
   const int number_;
+  std::map<int32_t, RawRequest> begun_;  // whose end NextRequest has not read yet
 };
 
 // Each connection runs `script` in a thread of its own, which may block on reading; the destructor

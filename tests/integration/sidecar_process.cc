@@ -52,9 +52,29 @@ std::unique_ptr<SidecarProcess> SidecarProcess::Run(std::vector<std::string> arg
   return sidecar;
 }
 
+bool SidecarProcess::MayMount() {
+  return RunToEnd("/usr/bin/unshare", {"-m", "true"}).exit == 0;
+}
+
+std::unique_ptr<SidecarProcess> SidecarProcess::RunWithResolvConf(const ConfigParts& parts,
+                                                                  const std::string& resolv_conf) {
+  std::unique_ptr<SidecarProcess> sidecar(new SidecarProcess);
+  sidecar->config_ = std::make_unique<TempFile>(ConfigText(parts));
+  sidecar->resolv_conf_ = std::make_unique<TempFile>(resolv_conf);
+  const std::string script = "mount --bind " + sidecar->resolv_conf_->path() +
+                             " /etc/resolv.conf && exec " LEVEE_BINARY " run --config " +
+                             sidecar->config_->path();
+  sidecar->Start("/usr/bin/unshare", {"-m", "sh", "-c", script});
+  return sidecar;
+}
+
 void SidecarProcess::Start(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "run");
-  child_ = std::make_unique<Child>(LEVEE_BINARY, arguments);
+  Start(LEVEE_BINARY, arguments);
+}
+
+void SidecarProcess::Start(const std::string& program, const std::vector<std::string>& arguments) {
+  child_ = std::make_unique<Child>(program, arguments);
   while (!addresses_.contains("metrics")) {
     const auto line = child_->ReadLine();
     if (!line.has_value()) break;

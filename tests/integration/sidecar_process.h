@@ -46,6 +46,11 @@ class SidecarProcess {
   explicit SidecarProcess(const ConfigParts& parts, const std::vector<std::string>& arguments = {});
   // levee run ARGUMENTS...
   static std::unique_ptr<SidecarProcess> Run(std::vector<std::string> arguments);
+  // levee run --config FILE with `resolv_conf` for /etc/resolv.conf, in a mount namespace of its
+  // own. Needs MayMount.
+  static std::unique_ptr<SidecarProcess> RunWithResolvConf(const ConfigParts& parts,
+                                                           const std::string& resolv_conf);
+  static bool MayMount();
   ~SidecarProcess();
   SidecarProcess(const SidecarProcess&) = delete;
   SidecarProcess& operator=(const SidecarProcess&) = delete;
@@ -76,9 +81,11 @@ class SidecarProcess {
   SidecarProcess() = default;
 
   void Start(std::vector<std::string> arguments);
+  void Start(const std::string& program, const std::vector<std::string>& arguments);
   std::map<std::string, double> Scrape() const;
 
   std::unique_ptr<TempFile> config_;
+  std::unique_ptr<TempFile> resolv_conf_;
   std::unique_ptr<Child> child_;
   std::map<std::string, std::string> addresses_;
 };

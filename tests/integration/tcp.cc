@@ -77,6 +77,8 @@ std::string TcpConnection::Read(size_t size) {
   return bytes;
 }
 
+void TcpConnection::ShutdownWrite() { shutdown(fd_, SHUT_WR); }
+
 std::string TcpConnection::ReadAll() {
   std::string all;
   for (std::string some = Read(65536); !some.empty(); some = Read(65536)) all += some;
@@ -110,6 +112,18 @@ ReservedPort::ReservedPort() : fd_(BoundSocket()), port_(PortOf(fd_)) {}
 ReservedPort::~ReservedPort() { close(fd_); }
 
 std::string ReservedPort::address() const { return "127.0.0.1:" + std::to_string(port_); }
+
+bool OpenTunnel(TcpConnection& connection, const std::string& destination) {
+  connection.Send("CONNECT " + destination + " HTTP/1.1\r\nHost: " + destination + "\r\n\r\n");
+  const std::string expected = "HTTP/1.1 200 Connection established\r\n\r\n";
+  std::string head;
+  while (head.size() < expected.size()) {
+    const std::string more = connection.Read(expected.size() - head.size());
+    if (more.empty()) return false;
+    head += more;
+  }
+  return head == expected;
+}
 
 HttpAnswer HttpGet(const std::string& address, const std::string& path) {
   TcpConnection connection(address);

@@ -24,6 +24,9 @@ class TcpConnection {
   std::string Read(size_t size);
   std::string ReadAll();
 
+  // Tells the other side that nothing more comes.
+  void ShutdownWrite();
+
   // Wakes whoever reads. Any thread.
   void Shutdown();
 
@@ -70,6 +73,9 @@ class ReservedPort {
   int fd_;
   uint16_t port_;
 };
+
+// Asks the proxy at the other end for a tunnel. False unless it agrees.
+bool OpenTunnel(TcpConnection& connection, const std::string& destination);
 
 struct HttpAnswer {
   int status = 0;  // 0: none came

@@ -2,42 +2,13 @@
 #include <string>
 
 #include "gmock/gmock.h"
-#include "integration/raw_client.h"
-#include "integration/raw_upstream.h"
-#include "integration/sidecar_process.h"
+#include "integration/scripted.h"
 #include "wire/timeout.h"
 
 namespace levee {
 namespace {
 
 using testing::HasSubstr;
-
-// Runs `answer` for each request of the first connection.
-RawUpstream::Script ForEach(std::function<void(UpstreamPeer&, const RawRequest&)> answer) {
-  return [answer](UpstreamPeer& peer) {
-    if (!peer.Handshake()) return;
-    while (const auto request = peer.NextRequest()) answer(peer, *request);
-  };
-}
-
-struct Wire {
-  explicit Wire(RawUpstream::Script script)
-      : upstream(std::move(script)),
-        sidecar({.endpoints = {upstream.address()}}),
-        client(sidecar.address()) {}
-
-  RawUpstream upstream;
-  SidecarProcess sidecar;
-  RawClient client;
-};
-
-// Answers with the request's head in one trailer.
-void TellHead(UpstreamPeer& peer, const RawRequest& request) {
-  std::string told;
-  for (const auto& [name, value] : request.head) told += name + "=" + value + "|";
-  peer.AnswerHead(request.stream);
-  peer.AnswerTrailers(request.stream, 0, {{"told", told}});
-}
 
 TEST(Wire, TheRequestHeadIsForwardedAsItCame) {
   Wire wire(ForEach(TellHead));

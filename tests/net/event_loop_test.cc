@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "net/listener.h"
-#include "net/resolver.h"
 #include "net/socket.h"
 
 namespace levee::net {
@@ -173,32 +172,6 @@ TEST(Listener, BusyPortIsAnErrorThatNamesIt) {
   const std::string message(second.status().message());
   EXPECT_EQ(message,
             "cannot listen on " + (*first)->address().ToString() + ": Address already in use");
-}
-
-TEST(Resolver, FindsTheLoopbackAddressesOfLocalhost) {
-  EventLoop loop;
-  Resolver resolver(loop);
-  std::vector<Address> found;
-  const auto query = resolver.Resolve("localhost", 50051, [&](auto answer) {
-    if (answer.ok()) found = *answer;
-    loop.Stop();
-  });
-  loop.Run();
-  ASSERT_FALSE(found.empty());
-  EXPECT_TRUE(found[0].IsLoopback());
-  EXPECT_EQ(found[0].port(), 50051);
-}
-
-TEST(Resolver, AnswersWithTheNameItCouldNotFind) {
-  EventLoop loop;
-  Resolver resolver(loop);
-  std::string error;
-  const auto query = resolver.Resolve("no..host", 1, [&](auto answer) {
-    error = std::string(answer.status().message());
-    loop.Stop();
-  });
-  loop.Run();
-  EXPECT_EQ(error.find("cannot resolve no..host: "), 0u) << error;
 }
 
 }  // namespace

@@ -63,7 +63,8 @@ TEST(AttemptHead, KeepsTheCallersFieldsAndItsOrder) {
   request.Add("x-b", "2");
   request.Add("x-a", "3");
   Metadata head;
-  WriteAttemptHead(request, {}, head);
+  Random random(1);
+  WriteAttemptHead(request, {}, random, head);
   EXPECT_EQ(Text(head), ":path=/a.B/C x-a=1 x-b=2 x-a=3");
 }
 
@@ -72,7 +73,9 @@ TEST(AttemptHead, SaysItsOwnTimeoutAndAttemptCount) {
   request.Add("grpc-timeout", "1S");
   request.Add("grpc-previous-rpc-attempts", "1");
   Metadata head;
-  WriteAttemptHead(request, {.previous_attempts = 3, .timeout = absl::Milliseconds(40)}, head);
+  Random random(1);
+  WriteAttemptHead(request, {.previous_attempts = 3, .timeout = absl::Milliseconds(40)}, random,
+                   head);
   EXPECT_EQ(Text(head), "grpc-timeout=40000000n grpc-previous-rpc-attempts=3");
 }
 
@@ -80,7 +83,8 @@ TEST(AttemptHead, FirstAttemptWithoutDeadlineCarriesNeither) {
   Metadata request;
   request.Add("grpc-previous-rpc-attempts", "1");
   Metadata head;
-  WriteAttemptHead(request, {}, head);
+  Random random(1);
+  WriteAttemptHead(request, {}, random, head);
   EXPECT_EQ(Text(head), "");
 }
 
@@ -89,8 +93,57 @@ TEST(AttemptHead, A65_ForgedLeveeHeadersAreDropped) {
   request.Add("levee-overload", "service");
   request.Add("leveed", "kept");
   Metadata head;
-  WriteAttemptHead(request, {}, head);
+  Random random(1);
+  WriteAttemptHead(request, {}, random, head);
   EXPECT_EQ(Text(head), "leveed=kept");
+}
+
+// The traceparent of an attempt of this request, and what else it has.
+std::string TracedHead(const Metadata& request, Random& random) {
+  Metadata head;
+  WriteAttemptHead(request, {}, random, head);
+  return Text(head);
+}
+
+TEST(AttemptHead, AValidTraceparentGoesOnWithASpanOfEachAttempt) {
+  Metadata request;
+  request.Add("x-a", "1");
+  request.Add("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+  request.Add("tracestate", "vendor=00f067aa0ba902b7");
+  Random random(1);
+  const std::string first = TracedHead(request, random);
+  const std::string second = TracedHead(request, random);
+  const std::string before = "x-a=1 traceparent=00-4bf92f3577b34da6a3ce929d0e0e4736-";
+  const std::string after = "-01 tracestate=vendor=00f067aa0ba902b7";
+  for (const std::string& head : {first, second}) {
+    EXPECT_EQ(head.size(), before.size() + 16 + after.size());
+    EXPECT_TRUE(head.starts_with(before)) << head;
+    EXPECT_TRUE(head.ends_with(after)) << head;
+    EXPECT_EQ(head.find("00f067aa0ba902b7"), head.size() - 16) << head;
+  }
+  EXPECT_NE(first, second);
+}
+
+TEST(AttemptHead, ATraceparentThatIsInvalidIsLeftAlone) {
+  Metadata request;
+  request.Add("traceparent", "00-00000000000000000000000000000000-00f067aa0ba902b7-01");
+  Random random(1);
+  EXPECT_EQ(TracedHead(request, random), Text(request));
+}
+
+TEST(AttemptHead, SeveralTraceparentsAreLeftAlone) {
+  Metadata request;
+  request.Add("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+  request.Add("traceparent", "00-5bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+  Random random(1);
+  EXPECT_EQ(TracedHead(request, random), Text(request));
+}
+
+TEST(AttemptHead, WithoutTraceparentNoneIsMadeUp) {
+  Metadata request;
+  request.Add("tracestate", "vendor=1");
+  Random random(1);
+  EXPECT_EQ(TracedHead(request, random), "tracestate=vendor=1");
 }
 
 }  // namespace

@@ -40,6 +40,9 @@ const std::map<std::string, Contract>& Contracts() {
       {"levee_retry_budget_floor_withheld", {kGauge, {"upstream"}}},
       {"levee_app_retries_total", {kCounter, {"upstream", "action"}}},
       {"levee_overload_marks_total", {kCounter, {"upstream", "direction", "scope"}}},
+      {"levee_tunnels", {kGauge, {}}},
+      {"levee_tunnelled_bytes_total", {kCounter, {"direction"}}},
+      {"levee_tunnel_failures_total", {kCounter, {"reason"}}},
       {"levee_rate_limit_decisions_total", {kCounter, {"policy", "limit", "decision"}}},
       {"levee_call_duration_seconds", {kHistogram, {"upstream", "method"}}},
       {"levee_attempt_duration_seconds", {kHistogram, {"upstream"}}},
@@ -135,13 +138,13 @@ TEST_F(MetricsContractTest, LabelsTakeTheValuesOfTheContract) {
               ElementsAre("ready", "connecting", "failing", "ejected"));
   EXPECT_THAT(LabelValues("levee_config_reloads_total", "result"),
               ElementsAre("success", "failure"));
-  EXPECT_THAT(
-      LabelValues("levee_limit_hits_total", "limit"),
-      ElementsAre("replay_bytes", "streams_per_connection", "metadata_bytes", "metadata_fields",
-                  "method_labels", "destinations", "pending_attempts", "routes_cached", "max_keys"));
-  EXPECT_THAT(
-      LabelValues("levee_downstream_rejects_total", "reason"),
-      ElementsAre("protocol_error", "not_http2", "not_grpc", "metadata", "loop", "no_route"));
+  EXPECT_THAT(LabelValues("levee_limit_hits_total", "limit"),
+              ElementsAre("replay_bytes", "streams_per_connection", "metadata_bytes",
+                          "metadata_fields", "method_labels", "destinations", "pending_attempts",
+                          "routes_cached", "max_keys", "handshake", "access_log"));
+  EXPECT_THAT(LabelValues("levee_downstream_rejects_total", "reason"),
+              ElementsAre("protocol_error", "not_http2", "not_grpc", "metadata", "loop", "no_route",
+                          "not_captured", "bad_connect"));
 }
 
 TEST_F(MetricsContractTest, CodesAreTheNamesOfGrpc) {

@@ -215,6 +215,16 @@ TEST(Metrics, ASourceThatIsTakenAwayIsNotAskedAgain) {
   EXPECT_EQ(asked, 1);
 }
 
+TEST(Metrics, LinesThatTheAccessLogLostAreAskedForAtEachScrape) {
+  constexpr std::string_view kLost = R"(levee_limit_hits_total{limit="access_log"})";
+  Metrics metrics(Shop());
+  EXPECT_EQ(Scraped(metrics, kLost), "0");
+  uint64_t lost = 3;
+  metrics.SetLostLogLinesSource([&] { return lost++; });
+  EXPECT_EQ(Scraped(metrics, kLost), "3");
+  EXPECT_EQ(Scraped(metrics, kLost), "4");
+}
+
 TEST(Metrics, ReloadsAreCountedAndTheRunningConfigurationIsNamed) {
   Metrics::Options options = Shop();
   options.config_loaded_at = absl::FromUnixSeconds(1000);

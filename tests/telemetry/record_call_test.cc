@@ -205,8 +205,9 @@ TEST_F(RecordCallTest, AKeyWithoutABucketCountsAsALimitThatWasHit) {
 TEST(RecordRateLimits, ACallThatPassedCountsForEveryLimit) {
   RateLimitSeries first, second;
   RateLimitSeries* const limits[] = {&first, &second};
-  RecordRateLimits(limits, {});
-  RecordRateLimits(limits, {.delayed_by = 1});
+  RecordRateLimits(limits, {.asked = true});
+  RecordRateLimits(limits, {.asked = true, .delayed_by = 1});
+  RecordRateLimits(limits, {});  // It was over before a limit was asked.
   EXPECT_EQ(first.admitted.Read(), 2u);
   EXPECT_EQ(second.admitted.Read(), 1u);
   EXPECT_EQ(second.delayed.Read(), 1u);
@@ -215,7 +216,7 @@ TEST(RecordRateLimits, ACallThatPassedCountsForEveryLimit) {
 TEST(RecordRateLimits, ACallThatWasRefusedCountsOnlyForTheLimitThatRefusedIt) {
   RateLimitSeries first, second;
   RateLimitSeries* const limits[] = {&first, &second};
-  RecordRateLimits(limits, {.refused_by = 1});
+  RecordRateLimits(limits, {.asked = true, .refused_by = 1});
   EXPECT_EQ(first.admitted.Read() + first.delayed.Read() + first.rejected.Read(), 0u);
   EXPECT_EQ(second.rejected.Read(), 1u);
 }

@@ -1,0 +1,84 @@
+// Lines of text on their way to a file or to standard output, written by a thread of their own.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "base/instant.h"
+
+namespace levee::net {
+
+// Takes lines from any thread and never makes it wait: what a slow, full or broken file cannot take
+// is lost, and counted.
+class LineWriter {
+ public:
+  // Called from the writer's thread, with a sentence without end, when lines begin to get lost. At
+  // most once per opened file, since what is full or gone mostly stays so for a while.
+  using FaultHandler = std::function<void(const std::string& fault)>;
+
+  // Appends to the file `path`, which is made if there is none. When it has been renamed or removed
+  // since (log rotation), the next lines go to a new one; while that cannot be opened, they go
+  // where they went before. Errors say what the system said.
+  static absl::StatusOr<std::unique_ptr<LineWriter>> ToFile(const std::string& path,
+                                                            FaultHandler on_fault);
+
+  static std::unique_ptr<LineWriter> ToStandardOutput(FaultHandler on_fault);
+
+  // Writes what has been taken; a reader that does not read is waited for kStopPatience at most.
+  ~LineWriter();
+  LineWriter(const LineWriter&) = delete;
+  LineWriter& operator=(const LineWriter&) = delete;
+
+  // Takes a copy of `line`, which ends with '\n' and has no other. False if there is no room: the
+  // line is lost. Any thread.
+  bool Write(std::string_view line);
+
+  // Lines that got lost. Any thread.
+  uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
+
+  // What may wait to be written, all lines together.
+  static constexpr size_t kMaxQueuedBytes = size_t{4} << 20;
+
+  static constexpr absl::Duration kStopPatience = absl::Milliseconds(500);
+
+ private:
+  // An empty `path`: the descriptor is not the writer's own and is never opened anew.
+  LineWriter(int fd, std::string path, FaultHandler on_fault);
+
+  // All of these on the writer's thread.
+  void Run();
+  bool Take(std::string& lines);
+  void ReopenIfMoved();
+  void WriteOut(std::string_view lines);
+  std::string_view Put(std::string_view text, std::string& fault);
+  bool WaitWritable();
+  void Lose(std::string_view lines, const std::string& why);
+  void Report(const std::string& fault);
+
+  const std::string path_;
+  const FaultHandler on_fault_;
+  int fd_;
+  bool reported_ = false;  // for this descriptor
+  bool torn_ = false;      // the last line written is only a part of one
+
+  std::atomic<uint64_t> lost_ = 0;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string queue_;
+  bool stopping_ = false;
+  std::atomic<int64_t> give_up_at_nanos_;
+
+  std::thread thread_;  // the last member, since it uses the others
+};
+
+}  // namespace levee::net

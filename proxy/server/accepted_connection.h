@@ -1,0 +1,87 @@
+// A caller's connection whose first bytes have not said yet what it carries.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/time/time.h"
+#include "base/chunk.h"
+#include "base/graveyard.h"
+#include "base/intrusive_list.h"
+#include "base/timer_wheel.h"
+#include "config/snapshot.h"
+#include "net/socket.h"
+#include "telemetry/series.h"
+#include "upstream/http2_connection.h"
+
+namespace levee {
+
+// Where a connection came in, and what it is meant for.
+struct ConnectionOrigin {
+  std::shared_ptr<const ListenerSpec> listener;
+  std::string destination;  // HOST:PORT, as CONNECT names it; empty: the calls say
+};
+
+class AcceptedConnection;
+
+// Each of these is the connection's last event: the owner buries it.
+class AcceptedConnectionOwner {
+ public:
+  // It speaks HTTP/2. The descriptor is the owner's; `first`: what was read from it already.
+  virtual void OnHttp2(AcceptedConnection& from, int fd, ByteSpan first) = 0;
+
+  // Something else came, or nothing, through the tunnel to origin().destination. Likewise.
+  virtual void OnTunnel(AcceptedConnection& from, int fd, ByteSpan first) = 0;
+
+  // It said nothing that is taken here, and was told so.
+  virtual void OnNotTaken(AcceptedConnection& from, Reject reason) = 0;
+
+  // It was closed, or took too long.
+  virtual void OnGivenUp(AcceptedConnection& from, bool timeout) = 0;
+
+ protected:
+  ~AcceptedConnectionOwner() = default;
+};
+
+// Owned by its worker. One thread.
+class AcceptedConnection final : public Mortal,
+                                 public ListLink<AcceptedConnection>,
+                                 private net::SocketHandler,
+                                 private Timer {
+ public:
+  // A caller has this long to say what it wants.
+  static constexpr absl::Duration kHandshakeTimeout = absl::Seconds(10);
+
+  // A tunnel whose caller is silent this long waits for its upstream to speak first.
+  static constexpr absl::Duration kSilentTunnel = absl::Seconds(1);
+
+  AcceptedConnection(WorkerIo& io, int fd, ConnectionOrigin origin, AcceptedConnectionOwner& owner);
+
+  const ConnectionOrigin& origin() const { return origin_; }
+
+  // As if the caller had closed it.
+  void Close() { OnClosed(""); }
+
+ private:
+  void OnConnected() override {}
+  void OnBytes(ByteSpan bytes) override;
+  void OnWritable() override {}
+  void OnClosed(const std::string& reason) override;
+  void OnTimer(Instant now) override;
+
+  void Classify();
+  void OnConnectRequest();
+  void OpenTunnel(size_t head_size);
+  void HandOver(bool http2);
+  void Refuse(Reject reason, std::string_view status, std::string_view text);
+  bool in_tunnel() const { return !origin_.destination.empty(); }
+
+  WorkerIo& io_;
+  ConnectionOrigin origin_;
+  AcceptedConnectionOwner& owner_;
+  net::Socket socket_;
+  std::string received_;  // of the protocol that is looked for: behind the CONNECT head in a tunnel
+  bool done_ = false;
+};
+
+}  // namespace levee

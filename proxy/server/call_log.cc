@@ -1,0 +1,25 @@
+#include "server/call_log.h"
+
+#include "net/event_loop.h"
+#include "server/request_head.h"
+#include "wire/traceparent.h"
+
+namespace levee {
+
+AccessLogFacts FactsOf(const ConnectionOrigin& origin, const Metadata& request) {
+  const RequestHead head = ReadRequestHead(request);
+  AccessLogFacts facts;
+  facts.listener = origin.listener->name;
+  facts.authority = origin.destination.empty() ? head.authority : origin.destination;
+  facts.path = head.path;
+  facts.trace_id = TraceIdOf(request);
+  return facts;
+}
+
+void CallLog::Write(AccessLogFacts facts, const CallRecord& record,
+                    AccessLogFormatter::EndpointNames endpoint_name) {
+  facts.start = net::WallClock() - (record.end - record.start);
+  lines_->Write(formatter_.Format(facts, record, endpoint_name));
+}
+
+}  // namespace levee

@@ -1,0 +1,67 @@
+// A CONNECT tunnel that carries something else than HTTP/2 without TLS: bytes pass untouched.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/chunk.h"
+#include "base/graveyard.h"
+#include "base/intrusive_list.h"
+#include "base/timer_wheel.h"
+#include "net/relay.h"
+#include "net/resolver.h"
+#include "server/accepted_connection.h"
+
+namespace levee {
+
+class RawTunnel;
+
+class RawTunnelOwner {
+ public:
+  virtual void OnTunnelled(bool forward, size_t bytes) = 0;
+
+  // The last event: the owner buries it. `failure`: why it never reached its destination.
+  virtual void OnTunnelClosed(RawTunnel& tunnel, std::optional<TunnelFailure> failure) = 0;
+
+ protected:
+  ~RawTunnelOwner() = default;
+};
+
+// Owned by its worker. One thread.
+class RawTunnel final : public Mortal,
+                        public ListLink<RawTunnel>,
+                        private net::RelayHandler,
+                        private Timer {
+ public:
+  // The destination's name is looked up, and one of its addresses reached, in this time.
+  static constexpr absl::Duration kConnectTimeout = absl::Seconds(10);
+
+  // Owns `fd`, on which `first` was read already. The other references outlive it.
+  RawTunnel(WorkerIo& io, net::Resolver& resolver, int fd, ByteSpan first, ConnectionOrigin origin,
+            const std::vector<net::Address>& own_listeners, RawTunnelOwner& owner);
+  ~RawTunnel() override;
+
+  void Close() { End(std::nullopt); }
+
+ private:
+  void Resolved(absl::StatusOr<net::Resolver::Found> answer);
+  void OnRelayed(bool forward, size_t bytes) override;
+  void OnRelayClosed(const std::string& reason) override;
+  void OnTimer(Instant now) override;
+  void End(std::optional<TunnelFailure> failure);
+
+  WorkerIo& io_;
+  const ConnectionOrigin origin_;
+  const std::vector<net::Address>& own_listeners_;
+  RawTunnelOwner& owner_;
+  int fd_;  // until the relay owns it, then -1
+  std::vector<uint8_t> first_;
+  std::unique_ptr<net::Resolver::Query> query_;
+  std::unique_ptr<net::Relay> relay_;
+  bool ended_ = false;
+};
+
+}  // namespace levee

@@ -1,0 +1,99 @@
+#include "upstream/resolved_name.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace levee {
+namespace {
+
+// Sidecars that got the same answer at the same time ask again spread over this share of its time
+// to live, and those that lost the same endpoint over this span.
+constexpr double kTtlJitter = 0.2;
+constexpr absl::Duration kLossJitter = absl::Milliseconds(500);
+
+}  // namespace
+
+ResolvedName::ResolvedName(WorkerIo& io, net::Resolver& resolver, const BackoffPolicy& retry,
+                           Random& random, UpstreamSeries& series, ResolvedNameOwner& owner,
+                           std::string host, uint16_t port)
+    : io_(io),
+      resolver_(resolver),
+      retry_(retry),
+      random_(random),
+      series_(series),
+      owner_(owner),
+      host_(std::move(host)),
+      port_(port) {}
+
+ResolvedName::~ResolvedName() { Close(); }
+
+void ResolvedName::Close() {
+  query_.reset();
+  Timer::Unlink();
+  stale_ = false;
+  SetState(State::kIdle);
+}
+
+// A name without addresses shows as one endpoint.
+void ResolvedName::CountState(int64_t change) {
+  if (state_ == State::kAwaited) series_.endpoints[EndpointState::kConnecting].Add(change);
+  if (state_ == State::kFailing) series_.endpoints[EndpointState::kFailing].Add(change);
+}
+
+void ResolvedName::SetState(State state) {
+  CountState(-1);
+  state_ = state;
+  CountState(1);
+}
+
+void ResolvedName::Use() {
+  used_ = true;
+  if (!std::exchange(stale_, false)) return;
+  if (state_ != State::kKnown) SetState(State::kAwaited);
+  Ask();
+}
+
+void ResolvedName::AskSoon() {
+  if (query_ != nullptr || urgent_) return;
+  const Instant earliest = std::max(io_.loop.now(), asked_at_ + kMinTtl);
+  const Instant when = earliest + kLossJitter * random_.Uniform();
+  urgent_ = true;
+  if (when < Timer::when()) io_.wheel.Arm(*this, when);
+}
+
+void ResolvedName::OnTimer(Instant) {
+  if (used_ || urgent_) {
+    Ask();
+  } else {
+    stale_ = true;
+  }
+}
+
+void ResolvedName::Ask() {
+  used_ = urgent_ = false;
+  asked_at_ = io_.loop.now();
+  Timer::Unlink();
+  query_ = resolver_.Resolve(host_, port_, [this](auto answer) { OnAnswer(std::move(answer)); });
+}
+
+void ResolvedName::OnAnswer(absl::StatusOr<net::Resolver::Found> answer) {
+  query_.reset();
+  const Instant now = io_.loop.now();
+  if (!answer.ok()) {
+    failure_ = std::string(answer.status().message());
+    io_.wheel.Arm(*this, now + backoff_.Next(retry_, random_));
+    if (state_ == State::kKnown) return;
+    const bool awaited = state_ == State::kAwaited;
+    SetState(State::kFailing);
+    if (awaited) owner_.OnUnresolved(*this);
+    return;
+  }
+  failure_.clear();
+  backoff_.Restart();
+  SetState(State::kKnown);
+  const absl::Duration ttl = std::clamp(answer->ttl, kMinTtl, kMaxTtl);
+  io_.wheel.Arm(*this, now + ttl * (1 + kTtlJitter * random_.Uniform()));
+  owner_.OnResolved(*this, answer->addresses);
+}
+
+}  // namespace levee

@@ -1,0 +1,95 @@
+// A name whose addresses are endpoints: looked up, kept, and looked up again.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/random.h"
+#include "base/timer_wheel.h"
+#include "net/address.h"
+#include "net/resolver.h"
+#include "policy/backoff.h"
+#include "telemetry/series.h"
+#include "upstream/http2_connection.h"
+
+namespace levee {
+
+class ResolvedName;
+
+class ResolvedNameOwner {
+ public:
+  // The addresses that the name has now; at least one.
+  virtual void OnResolved(ResolvedName& name, const std::vector<net::Address>& addresses) = 0;
+
+  // The name has never had an address, and the look-up that calls wait for has failed.
+  virtual void OnUnresolved(ResolvedName& name) = 0;
+
+ protected:
+  ~ResolvedNameOwner() = default;
+};
+
+// Asks when calls first want the name, and again when its time to live is over, if calls have
+// wanted it since. The last good answer holds however many look-ups fail after it. One thread.
+class ResolvedName final : private Timer {
+ public:
+  // Of the time to live. A record that may change at any moment is still not asked for more often
+  // than DNS servers of Kubernetes answer anew, and one that is to last for a day does not keep us
+  // from an endpoint that has moved.
+  static constexpr absl::Duration kMinTtl = absl::Seconds(5);
+  static constexpr absl::Duration kMaxTtl = absl::Minutes(5);
+
+  // `retry`: between look-ups that fail. References outlive the name.
+  ResolvedName(WorkerIo& io, net::Resolver& resolver, const BackoffPolicy& retry, Random& random,
+               UpstreamSeries& series, ResolvedNameOwner& owner, std::string host, uint16_t port);
+  ~ResolvedName() override;
+
+  // A call wants its addresses.
+  void Use();
+
+  // An endpoint of it was lost: its address may have changed. Asks soon, kMinTtl after the last
+  // look-up or later.
+  void AskSoon();
+
+  // There has been no address yet, and the next answer may bring one to the calls that wait.
+  bool awaited() const { return state_ == State::kAwaited; }
+
+  // Why there is no address: "cannot resolve cart.shop: domain name not found"; empty if the last
+  // look-up did not fail.
+  const std::string& failure() const { return failure_; }
+
+  // Asks no more.
+  void Close();
+
+ private:
+  // Before the first answer calls wait for it, or have been told that there is none.
+  enum class State { kIdle, kAwaited, kFailing, kKnown };
+
+  void OnTimer(Instant now) override;
+  void Ask();
+  void OnAnswer(absl::StatusOr<net::Resolver::Found> answer);
+  void SetState(State state);
+  void CountState(int64_t change);
+
+  WorkerIo& io_;
+  net::Resolver& resolver_;
+  const BackoffPolicy& retry_;
+  Random& random_;
+  UpstreamSeries& series_;
+  ResolvedNameOwner& owner_;
+  const std::string host_;
+  const uint16_t port_;
+
+  State state_ = State::kIdle;
+  bool used_ = false;    // since the last look-up
+  bool stale_ = true;    // the next use asks
+  bool urgent_ = false;  // the timer asks whether or not the name is used
+  Instant asked_at_;
+  std::string failure_;
+  Backoff backoff_;
+  std::unique_ptr<net::Resolver::Query> query_;
+};
+
+}  // namespace levee

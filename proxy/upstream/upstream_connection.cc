@@ -1,0 +1,87 @@
+#include "upstream/upstream_connection.h"
+
+#include <algorithm>
+
+namespace levee {
+
+UpstreamConnection::UpstreamConnection(WorkerIo& io, const net::Address& to,
+                                       const ConnectPolicy& policy,
+                                       absl::Duration keepalive_interval,
+                                       UpstreamConnectionOwner& owner)
+    : io_(io),
+      keepalive_{.interval = keepalive_interval, .timeout = policy.keepalive.timeout},
+      owner_(owner),
+      connection_(std::make_unique<Http2Connection>(io, to, policy.session,
+                                                    static_cast<h2::SessionHandler&>(*this),
+                                                    static_cast<Http2ConnectionOwner&>(*this))) {
+  io_.wheel.Arm(*this, io_.loop.now() + policy.connect_timeout);
+}
+
+h2::Stream& UpstreamConnection::Open(h2::StreamHandler& handler) {
+  used_ = true;
+  if (keepalive_.interval < absl::InfiniteDuration() && Timer::when().is_infinite()) {
+    io_.wheel.Arm(*this, io_.loop.now() + keepalive_.interval);
+  }
+  return connection_->session().Open(handler);
+}
+
+void UpstreamConnection::OnTimer(Instant now) {
+  if (!ready_) {
+    connection_->Close("connect timeout");
+  } else {
+    KeepAlive(now);
+  }
+}
+
+// A connection without calls is left alone: gRPC servers take PINGs without calls for an attack
+// (gRFC A8).
+void UpstreamConnection::KeepAlive(Instant now) {
+  // Whatever comes shows that the peer lives, not only the acknowledgement.
+  const Instant heard_at = connection_->received_at();
+  if (heard_at > pinged_at_) pinged_ = false;
+  if (pinged_ && now >= pinged_at_ + keepalive_.timeout) {
+    connection_->Close("the upstream did not answer a keepalive PING");
+    return;
+  }
+  if (!pinged_) {
+    if (active_streams() == 0) return;
+    const Instant due = heard_at + keepalive_.interval;
+    if (now < due) {
+      io_.wheel.Arm(*this, due);
+      return;
+    }
+    connection_->session().SendPing();
+    pinged_ = true;
+    pinged_at_ = now;
+  }
+  // Whether it was answered is looked at where the next one would be due.
+  io_.wheel.Arm(*this, std::min(pinged_at_ + keepalive_.timeout, now + keepalive_.interval));
+}
+
+void UpstreamConnection::OnSlotsFree() {
+  if (!ready_) {
+    ready_ = true;
+    ready_since_ = io_.loop.now();
+    Timer::Unlink();
+    owner_.OnReady(*this);
+  } else {
+    owner_.OnSlotsChanged(*this);
+  }
+}
+
+void UpstreamConnection::OnGoaway() {
+  draining_ = true;
+  owner_.OnDraining(*this, connection_->session().too_many_pings());
+}
+
+void UpstreamConnection::Drain() {
+  draining_ = true;
+  connection_->session().Shutdown();
+}
+
+void UpstreamConnection::OnConnectionClosed(const std::string& reason) {
+  Timer::Unlink();
+  owner_.OnClosed(*this, reason);
+}
+
+}  // namespace levee

@@ -1,0 +1,104 @@
+// An HTTP/2 connection to an endpoint.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "base/graveyard.h"
+#include "base/instant.h"
+#include "base/timer_wheel.h"
+#include "h2/session.h"
+#include "net/address.h"
+#include "policy/backoff.h"
+#include "upstream/http2_connection.h"
+
+namespace levee {
+
+class UpstreamConnection;
+
+// PINGs on a connection on which calls wait and nothing comes.
+struct KeepalivePolicy {
+  absl::Duration interval = absl::InfiniteDuration();  // of silence before a PING; Infinite: none
+  absl::Duration timeout = absl::Seconds(20);          // for anything to come after it
+};
+
+// How endpoints connect; the same for all of one upstream.
+struct ConnectPolicy {
+  absl::Duration connect_timeout = absl::Seconds(1);  // until the peer's SETTINGS arrive
+  BackoffPolicy reconnect;
+  KeepalivePolicy keepalive;
+  h2::Session::Options session;
+  // Addresses of this sidecar's own listeners: never dialled.
+  std::vector<net::Address> own_listeners;
+};
+
+// What a connection tells its endpoint.
+class UpstreamConnectionOwner {
+ public:
+  virtual void OnReady(UpstreamConnection& connection) = 0;
+
+  // A stream ended, or the peer changed its limit.
+  virtual void OnSlotsChanged(UpstreamConnection& connection) = 0;
+
+  // The peer wants no new streams. `too_many_pings`: because of keepalive.
+  virtual void OnDraining(UpstreamConnection& connection, bool too_many_pings) = 0;
+
+  // It is closed; the owner buries it.
+  virtual void OnClosed(UpstreamConnection& connection, const std::string& reason) = 0;
+
+ protected:
+  ~UpstreamConnectionOwner() = default;
+};
+
+// Ready once the peer's SETTINGS have arrived. One thread.
+class UpstreamConnection final : public Mortal,
+                                 private h2::SessionHandler,
+                                 private Http2ConnectionOwner,
+                                 private Timer {
+ public:
+  // Connects. `keepalive_interval`: the endpoint's own. References outlive the connection.
+  UpstreamConnection(WorkerIo& io, const net::Address& to, const ConnectPolicy& policy,
+                     absl::Duration keepalive_interval, UpstreamConnectionOwner& owner);
+
+  bool ready() const { return ready_ && !draining_; }
+  bool was_ready() const { return ready_; }
+  bool draining() const { return draining_; }
+  int FreeSlots() const { return ready() ? connection_->session().FreeSlots() : 0; }
+
+  // Only with FreeSlots() > 0.
+  h2::Stream& Open(h2::StreamHandler& handler);
+
+  int active_streams() const { return static_cast<int>(connection_->session().stream_count()); }
+  bool used() const { return used_; }  // it has carried a call
+  Instant ready_since() const { return ready_since_; }
+
+  // Streams that run may finish, then it closes.
+  void Drain();
+  void Close(const std::string& reason) { connection_->Close(reason); }
+
+ private:
+  h2::StreamHandler* OnRequest(h2::Stream&, Metadata&, bool) override { return nullptr; }
+  void OnGoaway() override;
+  void OnSlotsFree() override;
+  void OnProtocolError(std::string_view) override {}
+  void OnConnected() override {}
+  void OnConnectionClosed(const std::string& reason) override;
+  void OnTimer(Instant now) override;
+  void KeepAlive(Instant now);
+
+  WorkerIo& io_;
+  const KeepalivePolicy keepalive_;
+  UpstreamConnectionOwner& owner_;
+  std::unique_ptr<Http2Connection> connection_;
+  bool ready_ = false;
+  bool draining_ = false;
+  bool used_ = false;
+  bool pinged_ = false;  // and nothing has come since, as far as is known
+  Instant pinged_at_;
+  Instant ready_since_;
+};
+
+}  // namespace levee

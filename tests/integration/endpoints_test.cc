@@ -1,0 +1,198 @@
+// Which of several endpoints gets the calls, and the kinds of endpoint there are.
+#include <unistd.h>
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "integration/byte_call.h"
+#include "integration/faulty_service.h"
+#include "integration/sidecar_process.h"
+#include "integration/tcp.h"
+#include "net/scripted_dns.h"
+
+namespace levee {
+namespace {
+
+using grpc::StatusCode;
+using testing::HasSubstr;
+
+constexpr char kEager[] = "{max_attempts: 3, budget: {ratio: 100}, backoff: {initial: 1ms}}";
+constexpr char kReconnect[] = ", reconnect: {initial: 10ms, max: 20ms}";
+
+TEST(Endpoints, AUnixSocketIsAnEndpoint) {
+  const std::string path = testing::TempDir() + "levee-endpoint-" + std::to_string(getpid());
+  FaultyService service([](const SeenCall&) { return Answer(); }, {.at = "unix:" + path});
+  SidecarProcess sidecar({.endpoints = {"unix:" + path}});
+  const Reply reply = CallUnary(NewChannel(sidecar.address()), "through a socket");
+  EXPECT_EQ(reply.body, "through a socket") << reply.status.error_message();
+}
+
+TEST(Endpoints, ASocketThatIsNotThereIsUnavailable) {
+  SidecarProcess sidecar(
+      {.endpoints = {"unix:/nowhere/cart.sock"}, .retry = "{max_attempts: 1, exhausted: keep}"});
+  const Reply reply = CallUnary(NewChannel(sidecar.address()));
+  EXPECT_EQ(reply.status.error_code(), StatusCode::UNAVAILABLE);
+  EXPECT_EQ(reply.status.error_message(),
+            "cannot connect to unix:/nowhere/cart.sock: no such file or directory");
+}
+
+TEST(Endpoints, AnEndpointThatAlwaysFailsIsLeftAlone) {
+  FaultyService first, second, bad(AlwaysFail());
+  SidecarProcess sidecar(
+      {.endpoints = {first.address(), bad.address(), second.address()}, .retry = kEager});
+  const auto codes = RunLoad({NewChannel(sidecar.address())}, {.calls = 1000});
+  EXPECT_EQ(codes.at(StatusCode::OK), 1000);
+  EXPECT_GE(bad.calls(), 5);
+  EXPECT_LE(bad.calls(), 40);  // Five in a row, and those that were on their way.
+  EXPECT_EQ(sidecar.Sum("levee_endpoints", {R"(state="ejected")"}), 1);
+  EXPECT_EQ(sidecar.Sum("levee_endpoints", {R"(state="ready")"}), 2);
+}
+
+TEST(Endpoints, TheOnlyEndpointIsNotEjected) {
+  FaultyService bad(AlwaysFail());
+  SidecarProcess sidecar({.endpoints = {bad.address()}, .retry = "{max_attempts: 1}"});
+  RunLoad({NewChannel(sidecar.address())}, {.calls = 50});
+  EXPECT_EQ(bad.calls(), 50);
+  EXPECT_EQ(sidecar.Sum("levee_endpoints", {R"(state="ejected")"}), 0);
+}
+
+TEST(Endpoints, AnswersOfTheApplicationDoNotEject) {
+  FaultyService good;
+  FaultyService strict([](const SeenCall&) { return Fails(StatusCode::NOT_FOUND); });
+  SidecarProcess sidecar({.endpoints = {good.address(), strict.address()}, .retry = kEager});
+  RunLoad({NewChannel(sidecar.address())}, {.calls = 200});
+  EXPECT_EQ(sidecar.Sum("levee_endpoints", {R"(state="ejected")"}), 0);
+}
+
+TEST(Endpoints, AnEndpointThatComesBackIsGivenCallsSlowly) {
+  FaultyService stays;
+  const ReservedPort reserved;
+  SidecarProcess sidecar(
+      {.endpoints = {stays.address(), reserved.address()}, .upstream = kReconnect});
+  const ChannelPtr channel = NewChannel(sidecar.address());
+  EXPECT_TRUE(CallUnary(channel).status.ok());
+  EXPECT_TRUE(sidecar.WaitForSum("levee_endpoints", {R"(state="failing")"}, 1));
+  FaultyService comes_back([](const SeenCall&) { return Answer(); }, {.port = reserved.port()});
+  EXPECT_TRUE(sidecar.WaitForSum("levee_endpoints", {R"(state="ready")"}, 2));
+  const auto codes = RunLoad({channel}, {.calls = 500, .at_once = 1});
+  EXPECT_EQ(codes.at(StatusCode::OK), 500);
+  EXPECT_GT(comes_back.calls(), 0);
+  EXPECT_LT(comes_back.calls(), 150);
+}
+
+TEST(Endpoints, CallsGoToTheEndpointThatIsFaster) {
+  FaultyService fast;
+  FaultyService slow([](const SeenCall&) {
+    Answer answer;
+    answer.delay = std::chrono::milliseconds(50);
+    return answer;
+  });
+  SidecarProcess sidecar({.endpoints = {fast.address(), slow.address()}});
+  const auto codes = RunLoad({NewChannel(sidecar.address())}, {.calls = 1000, .at_once = 4});
+  EXPECT_EQ(codes.at(StatusCode::OK), 1000);
+  EXPECT_LT(slow.calls(), 100);
+}
+
+TEST(Endpoints, LocalhostIsLookedUpWithoutAServer) {
+  FaultyService service;
+  SidecarProcess sidecar({.endpoints = {"dns:localhost:" + std::to_string(service.port())}});
+  EXPECT_TRUE(CallUnary(NewChannel(sidecar.address())).status.ok());
+}
+
+// Name servers listen on port 53, and resolv.conf is one for all.
+class EndpointsByName : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!dns.bound() || !SidecarProcess::MayMount()) {
+      GTEST_SKIP() << "needs to listen on port 53 and a mount namespace: run as root";
+    }
+  }
+
+  std::unique_ptr<SidecarProcess> Run(const std::string& endpoint) {
+    return SidecarProcess::RunWithResolvConf(
+        {.endpoints = {endpoint}, .retry = "{max_attempts: 1, exhausted: keep}"},
+        "nameserver " + host_ + "\nsearch shop.test\n");
+  }
+
+ private:
+  // Its own, since tests run beside each other.
+  const std::string host_ =
+      "127.53." + std::to_string(getpid() / 250 % 250) + "." + std::to_string(getpid() % 250 + 1);
+
+ protected:
+  ScriptedDns dns{host_.c_str(), 53};
+};
+
+TEST_F(EndpointsByName, AllAddressesOfANameGetCalls) {
+  FaultyService first;
+  FaultyService second([](const SeenCall&) { return Answer(); },
+                       {.port = first.port(), .at = "127.0.0.2"});
+  dns.Set("cart.shop.test", {.addresses = {"127.0.0.1", "127.0.0.2"}});
+  const auto sidecar = Run("dns:cart:" + std::to_string(first.port()));
+  const ChannelPtr channel = NewChannel(sidecar->address());
+  EXPECT_TRUE(CallUnary(channel).status.ok());
+  EXPECT_TRUE(sidecar->WaitForSum("levee_endpoints", {R"(state="ready")"}, 2));
+  const auto codes = RunLoad({channel}, {.calls = 200});
+  EXPECT_EQ(codes.at(StatusCode::OK), 200);
+  EXPECT_GT(first.calls(), 0);
+  EXPECT_GT(second.calls(), 0);
+}
+
+TEST_F(EndpointsByName, ANameThatDoesNotExistIsUnavailable) {
+  const auto sidecar = Run("dns:nowhere.test:1");
+  const Reply reply = CallUnary(NewChannel(sidecar->address()));
+  EXPECT_EQ(reply.status.error_code(), StatusCode::UNAVAILABLE);
+  EXPECT_EQ(reply.status.error_message(), "cannot resolve nowhere.test: domain name not found");
+}
+
+TEST_F(EndpointsByName, AServerThatHangsDoesNotHoldUpTheEnd) {
+  dns.Set("hangs.test", {.silent_for = ScriptedDns::kA});
+  const auto sidecar = Run("dns:hangs.test:1");
+  const Reply reply =
+      CallUnary(NewChannel(sidecar->address()), "x", [](grpc::ClientContext& context) {
+        context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(200));
+      });
+  EXPECT_EQ(reply.status.error_code(), StatusCode::DEADLINE_EXCEEDED);
+}
+
+TEST(Endpoints, AuthoritiesBeyondTheLimitAreServedAsWell) {
+  SidecarProcess sidecar({.endpoints = {"authority:"}, .more = "limits: {destinations: 2}\n"});
+  std::vector<std::unique_ptr<FaultyService>> services;
+  for (int i = 0; i < 5; ++i) services.push_back(std::make_unique<FaultyService>());
+  const ChannelPtr channel = NewChannel(sidecar.address());
+  for (int round = 0; round < 2; ++round) {
+    for (const auto& service : services) {
+      const Reply reply = CallUnary(channel, "x", [&](grpc::ClientContext& context) {
+        context.set_authority(service->address());
+      });
+      EXPECT_TRUE(reply.status.ok()) << reply.status.error_message();
+    }
+  }
+  for (const auto& service : services) EXPECT_EQ(service->calls(), 2);
+  EXPECT_GT(sidecar.Sum("levee_limit_hits_total", {R"(limit="destinations")"}), 0);
+  EXPECT_LE(sidecar.Sum("levee_upstream_connections"), 2);
+}
+
+TEST(Endpoints, ADestinationThatGoesKeepsItsCalls) {
+  FaultyService first, second, third;
+  SidecarProcess sidecar({.endpoints = {"authority:"}, .more = "limits: {destinations: 1}\n"});
+  const ChannelPtr channel = NewChannel(sidecar.address());
+  ByteCall chat(channel, "/test.Echo/Chat");
+  chat.context().set_authority(first.address());
+  ASSERT_TRUE(chat.Start());
+  ASSERT_TRUE(chat.Write("one"));
+  EXPECT_EQ(chat.Read(), "one");
+  for (const FaultyService* service : {&second, &third, &first}) {
+    const Reply reply = CallUnary(channel, "x", [&](grpc::ClientContext& context) {
+      context.set_authority(service->address());
+    });
+    EXPECT_TRUE(reply.status.ok()) << reply.status.error_message();
+  }
+  ASSERT_TRUE(chat.Write("two"));
+  EXPECT_EQ(chat.Read(), "two");
+  ASSERT_TRUE(chat.HalfClose());
+  EXPECT_TRUE(chat.Finish().ok());
+}
+
+}  // namespace
+}  // namespace levee

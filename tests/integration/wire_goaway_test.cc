@@ -1,0 +1,193 @@
+// GOAWAY in all its forms: from upstreams, from callers, and the sidecar's own.
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "integration/scripted.h"
+
+namespace levee {
+namespace {
+
+using grpc::StatusCode;
+using testing::ElementsAre;
+
+constexpr int32_t kAnyStream = 0x7fffffff;
+
+// Two calls arrive on the first connection, which then sends GOAWAY with `last_stream` and answers
+// whatever that does not exclude. Further connections answer well.
+RawUpstream::Script GoawayDuringTwoCalls(int32_t last_stream, H2Error error = H2Error::kNone) {
+  return [last_stream, error](UpstreamPeer& peer) {
+    if (!peer.Handshake()) return;
+    if (peer.number() == 1) {
+      const auto first = peer.NextRequest();
+      const auto second = peer.NextRequest();
+      if (!first.has_value() || !second.has_value()) return;
+      peer.WriteGoaway(last_stream, error);
+      for (const int32_t stream : {first->stream, second->stream}) {
+        if (stream <= last_stream) peer.Answer(stream, "old");
+      }
+    }
+    while (const auto request = peer.NextRequest()) peer.Answer(request->stream, "new");
+  };
+}
+
+// Both calls, on one connection, in their order.
+std::vector<std::string> AnswersToTwoCalls(Wire& wire) {
+  const int32_t first = wire.client.Call();
+  const int32_t second = wire.client.Call();
+  std::vector<std::string> bodies;
+  for (const int32_t stream : {first, second}) {
+    const RawAnswer answer = wire.client.AnswerTo(stream);
+    EXPECT_EQ(answer.grpc_status(), "0") << answer.grpc_message();
+    bodies.push_back(answer.body);
+  }
+  return bodies;
+}
+
+TEST(Goaway, CallsUpToTheLastStreamFinishAndThoseAboveGoElsewhere) {  // A54
+  Wire wire(GoawayDuringTwoCalls(1));
+  EXPECT_THAT(AnswersToTwoCalls(wire), ElementsAre(GrpcMessage("old"), GrpcMessage("new")));
+  EXPECT_EQ(wire.sidecar.Sum("levee_transparent_retries_total"), 1);
+}
+
+TEST(Goaway, ALastStreamBelowAllSendsEveryCallElsewhere) {
+  Wire wire(GoawayDuringTwoCalls(0));
+  EXPECT_THAT(AnswersToTwoCalls(wire), ElementsAre(GrpcMessage("new"), GrpcMessage("new")));
+  EXPECT_EQ(wire.sidecar.Sum("levee_transparent_retries_total"), 2);
+}
+
+TEST(Goaway, ALastStreamAtOrAboveAllLetsEveryCallFinish) {
+  for (const int32_t last_stream : {3, 5, kAnyStream}) {
+    Wire wire(GoawayDuringTwoCalls(last_stream));
+    EXPECT_THAT(AnswersToTwoCalls(wire), ElementsAre(GrpcMessage("old"), GrpcMessage("old")));
+    EXPECT_EQ(wire.client.AnswerTo(wire.client.Call()).body, GrpcMessage("new")) << last_stream;
+    EXPECT_EQ(wire.sidecar.Sum("levee_retries_total"), 0) << last_stream;
+  }
+}
+
+TEST(Goaway, OfAnyErrorCodeMeansTheSame) {
+  for (const H2Error error : {H2Error::kProtocol, H2Error::kInternal, H2Error::kEnhanceYourCalm}) {
+    Wire wire(GoawayDuringTwoCalls(1, error));
+    EXPECT_THAT(AnswersToTwoCalls(wire), ElementsAre(GrpcMessage("old"), GrpcMessage("new")));
+  }
+}
+
+TEST(Goaway, InTwoStepsDisturbsNoCall) {
+  Told<bool> more;
+  Wire wire([&](UpstreamPeer& peer) {
+    if (!peer.Handshake()) return;
+    if (peer.number() > 1) {
+      more.Tell(true);
+      return peer.AnswerRest();
+    }
+    const auto request = peer.NextRequest();
+    if (!request.has_value()) return;
+    peer.WriteGoaway(kAnyStream);
+    more.Next();  // Its successor is there although nobody has called again.
+    peer.WriteGoaway(request->stream);
+    peer.Answer(request->stream, "old");
+    peer.ReadToEnd();
+    more.Tell(true);
+  });
+  EXPECT_EQ(wire.client.AnswerTo(wire.client.Call()).body, GrpcMessage("old"));
+  EXPECT_TRUE(more.Next().has_value()) << "the old connection is not closed";
+  EXPECT_EQ(wire.client.AnswerTo(wire.client.Call()).body, GrpcMessage("fine"));
+  EXPECT_EQ(wire.upstream.connections(), 2);
+  EXPECT_EQ(wire.sidecar.Sum("levee_retries_total"), 0);
+}
+
+TEST(Goaway, ACallThatTheSecondStepExcludesGoesElsewhere) {
+  Wire wire([](UpstreamPeer& peer) {
+    if (!peer.Handshake()) return;
+    if (peer.number() == 1) {
+      const auto request = peer.NextRequest();
+      if (!request.has_value()) return;
+      peer.WriteGoaway(kAnyStream);
+      peer.WriteGoaway(0);
+      peer.ReadToEnd();
+    }
+    peer.AnswerRest();
+  });
+  EXPECT_EQ(wire.client.AnswerTo(wire.client.Call()).body, GrpcMessage("fine"));
+  EXPECT_EQ(wire.sidecar.Sum("levee_transparent_retries_total"), 1);
+}
+
+TEST(Goaway, A55_ACallBelowTheLastStreamThatIsNotAnsweredIsLost) {
+  Hostile run(FirstThenGood([](UpstreamPeer& peer, const RawRequest& request) {
+    peer.WriteGoaway(request.stream);
+    peer.connection().Shutdown();
+  }));
+  EXPECT_EQ(CallUnary(run.channel).status.error_code(), StatusCode::UNAVAILABLE);
+  EXPECT_EQ(run.sidecar.Sum("levee_retries_total"), 0);
+}
+
+TEST(Goaway, WithinAnAnswerLetsItFinishForAGrpcCaller) {
+  Hostile run(FirstThenGood([](UpstreamPeer& peer, const RawRequest& request) {
+    peer.AnswerHead(request.stream);
+    peer.WriteData(request.stream, GrpcMessage("0123456789").substr(0, 9), false);
+    peer.WriteGoaway(request.stream, H2Error::kEnhanceYourCalm);
+    peer.WriteData(request.stream, GrpcMessage("0123456789").substr(9), false);
+    peer.AnswerTrailers(request.stream, 0);
+  }));
+  EXPECT_EQ(CallUnary(run.channel).body, "0123456789");
+}
+
+TEST(Goaway, BeforeAnyCallMovesTheFirstOneToANewConnection) {
+  Hostile run([](UpstreamPeer& peer) {
+    if (!peer.Handshake()) return;
+    if (peer.number() == 1) peer.WriteGoaway(0);
+    peer.AnswerRest();
+  });
+  EXPECT_EQ(CallUnary(run.channel).body, "fine");
+  EXPECT_EQ(run.upstream.connections(), 2);
+}
+
+TEST(Goaway, InThePlaceOfSettingsIsAConnectionThatFailed) {
+  Hostile run([](UpstreamPeer& peer) {
+    if (peer.number() == 1) {
+      peer.WriteGoaway(0);
+      return peer.ReadToEnd();
+    }
+    peer.Handshake();
+    peer.AnswerRest();
+  });
+  EXPECT_EQ(CallUnary(run.channel).body, "fine");
+  EXPECT_EQ(run.sidecar.Sum("levee_retries_total", {R"(trigger="connect")"}), 1);
+}
+
+TEST(Goaway, OfACallerLeavesItsCallsTheirAnswers) {
+  Told<bool> said;
+  Wire wire(ForEach([&](UpstreamPeer& peer, const RawRequest& request) {
+    said.Next();
+    peer.Answer(request.stream);
+  }));
+  const int32_t stream = wire.client.Call();
+  wire.client.WriteGoaway(0);
+  said.Tell(true);
+  EXPECT_EQ(wire.client.AnswerTo(stream).body, GrpcMessage("fine"));
+  // Nothing more is to come on it.
+  EXPECT_FALSE(wire.client.ReadMeaningful().has_value());
+  EXPECT_TRUE(wire.sidecar.WaitForSum("levee_downstream_connections", {}, 0));
+}
+
+TEST(Goaway, ACallOnItsWayAtTheSidecarsOwnFirstStepIsStillServed) {
+  Wire wire(
+      ForEach([](UpstreamPeer& peer, const RawRequest& request) { peer.Answer(request.stream); }));
+  EXPECT_EQ(wire.client.AnswerTo(wire.client.Call()).grpc_status(), "0");
+  wire.sidecar.process().Signal(SIGTERM);
+  const auto notice = wire.client.ReadMeaningful();
+  ASSERT_TRUE(notice.has_value());
+  EXPECT_EQ(notice->type, FrameType::kGoaway);
+  EXPECT_EQ(ReadNumber(notice->payload), static_cast<uint32_t>(kAnyStream));
+  EXPECT_EQ(wire.client.AnswerTo(wire.client.Call()).grpc_status(), "0");
+  const auto last = wire.client.ReadMeaningful();
+  ASSERT_TRUE(last.has_value());
+  EXPECT_EQ(last->type, FrameType::kGoaway);
+  EXPECT_EQ(ReadNumber(last->payload), 3u);
+  EXPECT_EQ(ReadNumber(last->payload, 4), static_cast<uint32_t>(H2Error::kNone));
+  EXPECT_FALSE(wire.client.Read().has_value());
+}
+
+}  // namespace
+}  // namespace levee

@@ -1,0 +1,126 @@
+// Endpoints that a name server names.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "upstream/pool_run.h"
+
+namespace levee {
+namespace {
+
+// Servers on 127.0.0.1, 127.0.0.2 and 127.0.0.3, all on one port, and a pool that looks cart.test
+// up.
+class Cart {
+ public:
+  Cart() {
+    const uint16_t port = run.Serve("127.0.0.1").address().port();
+    run.Serve("127.0.0.2", port);
+    run.Serve("127.0.0.3", port);
+    target = {.host = "cart.test", .port = port, .path = ""};
+  }
+
+  void Has(const std::vector<std::string>& addresses, uint32_t ttl = 1) {
+    run.dns.Set("cart.test", {.addresses = addresses, .ttl = ttl});
+  }
+
+  // The endpoints that 50 calls go to.
+  std::set<std::string> Seen() {
+    std::set<std::string> seen;
+    for (int i = 0; i < 50; ++i) {
+      const std::string name = run.CallOne();
+      seen.insert(name.substr(0, name.find(':')));
+    }
+    return seen;
+  }
+
+  PoolRun run;
+  Pool::Target target;
+};
+
+using Names = std::set<std::string>;
+
+TEST(Dns, EachAddressIsAnEndpoint) {
+  Cart cart;
+  cart.Has({"127.0.0.1", "127.0.0.2", "127.0.0.3"});
+  Pool& pool = cart.run.Open({cart.target});
+  EXPECT_EQ(pool.size(), 1);
+  cart.run.CallOne();
+  cart.run.Until([&] { return cart.run.Endpoints(EndpointState::kReady) == 3; });
+  EXPECT_EQ(pool.size(), 3);
+  EXPECT_EQ(cart.Seen(), Names({"127.0.0.1", "127.0.0.2", "127.0.0.3"}));
+  EXPECT_EQ(cart.run.dns.Asked("cart.test"), 1);
+}
+
+TEST(Dns, ANameThatDoesNotExistFailsCallsAndSaysSo) {
+  Cart cart;
+  Pool& pool = cart.run.Open({cart.target});
+  TestCall call(pool);
+  call.Start();
+  cart.run.Until([&] { return call.ended; });
+  EXPECT_EQ(call.failure, "cannot resolve cart.test: domain name not found");
+  EXPECT_EQ(cart.run.Endpoints(EndpointState::kFailing), 1);
+  // It is asked for again, and found at last.
+  cart.Has({"127.0.0.2"});
+  TestCall again(pool);
+  again.Start();
+  cart.run.Until([&] { return cart.run.Endpoints(EndpointState::kReady) == 1; });
+  EXPECT_EQ(cart.Seen(), Names({"127.0.0.2"}));
+  EXPECT_EQ(cart.run.Endpoints(EndpointState::kFailing), 0);
+}
+
+TEST(Dns, OtherTargetsServeWhileANameIsUnknown) {
+  Cart cart;
+  cart.run.Open({cart.target, cart.run.TargetOf(*cart.run.servers[0])});
+  EXPECT_EQ(cart.Seen(), Names({"127.0.0.1"}));
+}
+
+TEST(Dns, AddressesThatVanishDrainAndNewOnesJoin) {
+  Cart cart;
+  cart.Has({"127.0.0.1", "127.0.0.2"});
+  cart.run.servers[0]->Hold();
+  Pool& pool = cart.run.Open({cart.target});
+  TestCall held(pool);
+  held.Start();
+  cart.run.Until([&] { return cart.run.Endpoints(EndpointState::kReady) == 2; });
+  // One call is held by the endpoint that is to leave.
+  std::vector<std::unique_ptr<TestCall>> calls;
+  while (cart.run.servers[0]->calls() == 0) {
+    calls.push_back(std::make_unique<TestCall>(pool));
+    calls.back()->Start();
+    cart.run.Until([&] { return calls.back()->ended || cart.run.servers[0]->calls() > 0; });
+  }
+  const std::string leaving = cart.run.servers[0]->address().ToString();
+  int64_t left = held.endpoint;
+  for (const auto& call : calls) left = call->ended ? left : call->endpoint;
+  cart.Has({"127.0.0.2", "127.0.0.3"});
+  // The least time between two look-ups passes: this is the one test that waits for it.
+  cart.run.Until([&] {
+    TestCall keeps_the_name_in_use(pool);
+    keeps_the_name_in_use.Start({}, {left});
+    return cart.run.servers[2]->connections() == 1;
+  });
+  cart.run.Until([&] { return cart.run.Endpoints(EndpointState::kReady) == 2; });
+  const Names seen = cart.Seen();
+  EXPECT_EQ(seen.count("127.0.0.1"), 0u);
+  EXPECT_EQ(seen.count("127.0.0.2"), 1u);
+  EXPECT_EQ(pool.EndpointName(left), leaving);
+  EXPECT_EQ(cart.run.servers[0]->connections(), 1);
+  cart.run.servers[0]->Release();
+  cart.run.Until([&] { return cart.run.servers[0]->connections() == 0; });
+  EXPECT_TRUE(held.answered || calls.back()->answered);
+}
+
+TEST(Dns, TheLastGoodAnswerHoldsWhenALookUpFails) {
+  Cart cart;
+  cart.Has({"127.0.0.1"});
+  cart.run.Open({cart.target});
+  cart.run.CallOne();
+  cart.run.dns.Set("cart.test", {.code = ScriptedDns::kServerFailure});
+  // A lost connection makes it ask again.
+  cart.run.servers[0]->GoAway();
+  cart.run.Until([&] { return cart.run.dns.Asked("cart.test") >= 2; });
+  EXPECT_EQ(cart.Seen(), Names({"127.0.0.1"}));
+}
+
+}  // namespace
+}  // namespace levee

@@ -1,0 +1,196 @@
+#include "upstream/pool_run.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "h2/session.h"
+#include "upstream/http2_connection.h"
+#include "wire/status.h"
+
+namespace levee {
+
+// What a test does to one of its server's connections.
+class TestServer::Connection final : public Mortal,
+                                     private h2::SessionHandler,
+                                     private Http2ConnectionOwner {
+ public:
+  Connection(TestServer& server, int fd)
+      : server_(server),
+        connection_(server.io_, fd, {.max_concurrent_streams = server.max_streams_},
+                    static_cast<h2::SessionHandler&>(*this),
+                    static_cast<Http2ConnectionOwner&>(*this)) {}
+
+  void Close() { connection_.Close("the test ends it"); }
+  void GoAway() { connection_.session().Shutdown(); }
+
+  void Release() {
+    for (const auto& request : requests_) {
+      if (request->stream != nullptr) Answer(*std::exchange(request->stream, nullptr));
+    }
+  }
+
+ private:
+  // A call that is not answered yet.
+  struct Request final : h2::StreamHandler {
+    void OnHead(Metadata&, bool) override {}
+    void OnData(const Chunk&) override {}
+    void OnEnd(Metadata*) override {}
+    void OnSent(size_t) override {}
+    void OnClosed(const h2::StreamEnd&) override { stream = nullptr; }
+    h2::Stream* stream = nullptr;
+  };
+
+  static void Answer(h2::Stream& stream) {
+    stream.head().Add(":status", "200");
+    stream.head().Add("content-type", "application/grpc");
+    stream.head().Add("grpc-status", "0");
+    stream.SendHead(/*end=*/true);
+    stream.Detach();
+  }
+
+  h2::StreamHandler* OnRequest(h2::Stream& stream, Metadata&, bool) override {
+    ++server_.calls_;
+    if (server_.broken_) {
+      stream.Reset(kResetInternalError);
+      return nullptr;
+    }
+    if (!server_.hold_) {
+      Answer(stream);
+      return nullptr;
+    }
+    requests_.push_back(std::make_unique<Request>());
+    requests_.back()->stream = &stream;
+    return requests_.back().get();
+  }
+  void OnGoaway() override {}
+  void OnSlotsFree() override {}
+  void OnProtocolError(std::string_view what) override { ADD_FAILURE() << what; }
+  void OnConnected() override {}
+  void OnConnectionClosed(const std::string&) override {
+    const auto at = std::find_if(server_.connections_.begin(), server_.connections_.end(),
+                                 [this](const auto& held) { return held.get() == this; });
+    server_.io_.graveyard.Bury(std::move(*at));
+    server_.connections_.erase(at);
+  }
+
+  TestServer& server_;
+  std::vector<std::unique_ptr<Request>> requests_;  // outlive the streams that refer to them
+  Http2Connection connection_;
+};
+
+TestServer::TestServer(WorkerIo& io, const net::Address& address, uint32_t max_streams)
+    : io_(io), max_streams_(max_streams) {
+  auto listener = net::Listener::Open(io.loop, address, [this](int fd) {
+    ++accepted_;
+    if (deaf_) {
+      deaf_ones_.push_back(fd);
+    } else {
+      connections_.push_back(std::make_unique<Connection>(*this, fd));
+    }
+  });
+  EXPECT_TRUE(listener.ok()) << listener.status();
+  listener_ = *std::move(listener);
+}
+
+TestServer::~TestServer() {
+  Close();
+  for (const int fd : deaf_ones_) net::CloseDescriptor(fd);
+}
+
+int TestServer::connections() const { return static_cast<int>(connections_.size()); }
+
+void TestServer::Release() {
+  hold_ = false;
+  for (const auto& connection : connections_) connection->Release();
+}
+
+void TestServer::Close() {
+  listener_.reset();
+  while (!connections_.empty()) connections_.back()->Close();
+}
+
+void TestServer::GoAway() {
+  for (const auto& connection : connections_) connection->GoAway();
+}
+
+void TestCall::Cancel() {
+  Withdraw();
+  if (stream_ != nullptr) std::exchange(stream_, nullptr)->Reset(kResetCancel);
+}
+
+void TestCall::OnOpened(h2::Stream& stream, int64_t on) {
+  stream_ = &stream;
+  endpoint = on;
+  stream.head().Add(":method", "POST");
+  stream.head().Add(":scheme", "http");
+  stream.head().Add(":path", "/a.B/C");
+  stream.head().Add(":authority", "test");
+  stream.SendHead(/*end=*/true);
+}
+
+void TestCall::OnOpenFailed(const std::string& reason, bool self) {
+  ended = true;
+  failure = reason;
+  to_self = self;
+}
+
+void TestCall::OnHead(Metadata&, bool end) {
+  answered = end;
+  ended = true;
+}
+
+void TestCall::OnClosed(const h2::StreamEnd&) {
+  ended = true;
+  stream_ = nullptr;
+}
+
+PoolRun::~PoolRun() {
+  calls_.clear();
+  pool.reset();
+  servers.clear();
+  io.EndTurn(loop.now());
+}
+
+TestServer& PoolRun::Serve(const std::string& host, uint16_t port, uint32_t max_streams) {
+  servers.push_back(
+      std::make_unique<TestServer>(io, *net::Address::FromIp(host, port), max_streams));
+  return *servers.back();
+}
+
+Pool& PoolRun::Open(const std::vector<Pool::Target>& targets) {
+  pool = std::make_unique<Pool>(io, resolver, policy, random, series, worker_series, targets);
+  return *pool;
+}
+
+Pool::Target PoolRun::TargetOf(const TestServer& server) const {
+  return {.host = "127.0.0.1", .port = server.address().port(), .path = ""};
+}
+
+Instant PoolRun::OnTurnEnd(Instant now) {
+  io.EndTurn(now);
+  if (condition_ != nullptr && ((*condition_)() || now >= give_up_)) {
+    condition_ = nullptr;
+    loop.Stop();
+  }
+  return std::min(io.wheel.NextWakeup(), give_up_);
+}
+
+void PoolRun::Until(const std::function<bool()>& condition) {
+  condition_ = &condition;
+  give_up_ = loop.now() + absl::Seconds(20);
+  loop.Run();
+  EXPECT_TRUE(condition());
+}
+
+std::string PoolRun::CallOne() {
+  calls_.push_back(std::make_unique<TestCall>(*pool));
+  TestCall& call = *calls_.back();
+  call.Start();
+  Until([&] { return call.ended; });
+  EXPECT_TRUE(call.answered) << call.failure;
+  return pool->EndpointName(call.endpoint);
+}
+
+}  // namespace levee

@@ -1,0 +1,127 @@
+// A pool on a real loop, with HTTP/2 servers on it that a test scripts: no thread, loopback only.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "net/event_loop.h"
+#include "net/listener.h"
+#include "net/resolver.h"
+#include "net/scripted_dns.h"
+#include "upstream/pool.h"
+
+namespace levee {
+
+// A server on a port or path. It answers a call at once, unless told to hold calls.
+class TestServer {
+ public:
+  TestServer(WorkerIo& io, const net::Address& address, uint32_t max_streams = 100);
+  ~TestServer();
+
+  const net::Address& address() const { return listener_->address(); }
+  int calls() const { return calls_; }
+  int connections() const;  // open ones
+  int accepted() const { return accepted_; }
+
+  // Calls are not answered from now on, until Release.
+  void Hold() { hold_ = true; }
+  void Release();
+
+  // Calls are answered with RST_STREAM(INTERNAL_ERROR).
+  void Break() { broken_ = true; }
+
+  // Connections are accepted, but nothing is read from them.
+  void GoDeaf() { deaf_ = true; }
+
+  // Closes the connections and listens no more.
+  void Close();
+
+  // GOAWAY on all connections.
+  void GoAway();
+
+ private:
+  class Connection;
+  friend class Connection;
+
+  WorkerIo& io_;
+  const uint32_t max_streams_;
+  int calls_ = 0;
+  int accepted_ = 0;
+  bool hold_ = false;
+  bool broken_ = false;
+  bool deaf_ = false;
+  std::vector<int> deaf_ones_;
+  std::vector<std::unique_ptr<Connection>> connections_;
+  std::unique_ptr<net::Listener> listener_;
+};
+
+// Wants one stream, sends a call without body, and keeps what comes of it.
+class TestCall final : public StreamUser {
+ public:
+  explicit TestCall(Pool& pool) : pool_(pool) {}
+  ~TestCall() { Cancel(); }
+
+  void Start(const std::vector<int64_t>& to_avoid = {}, const std::vector<int64_t>& never = {}) {
+    pool_.Open(*this, to_avoid, never);
+  }
+  void Cancel();
+
+  int64_t endpoint = -1;
+  bool ended = false;  // answered, reset, lost or failed to open
+  bool answered = false;
+  std::string failure;  // of opening
+  bool to_self = false;
+
+ private:
+  void OnOpened(h2::Stream& stream, int64_t on) override;
+  void OnOpenFailed(const std::string& reason, bool self) override;
+  void OnHead(Metadata&, bool end) override;
+  void OnData(const Chunk&) override {}
+  void OnEnd(Metadata*) override {}
+  void OnSent(size_t) override {}
+  void OnClosed(const h2::StreamEnd& end) override;
+
+  Pool& pool_;
+  h2::Stream* stream_ = nullptr;
+};
+
+class PoolRun final : private net::TurnHandler {
+ public:
+  PoolRun() : io(loop), resolver(loop, io.wheel, dns.address()) { loop.SetTurnHandler(this); }
+  ~PoolRun();
+
+  TestServer& Serve(const std::string& host = "127.0.0.1", uint16_t port = 0,
+                    uint32_t max_streams = 100);
+  Pool& Open(const std::vector<Pool::Target>& targets);
+  Pool::Target TargetOf(const TestServer& server) const;
+
+  // Turns until `condition` holds; a failure after 20 s.
+  void Until(const std::function<bool()>& condition);
+
+  // The endpoint of one more call, which is answered.
+  std::string CallOne();
+
+  int64_t Endpoints(EndpointState state) { return series.endpoints[state].Read(); }
+
+  ScriptedDns dns;
+  net::EventLoop loop;
+  WorkerIo io;
+  net::Resolver resolver;
+  Random random{1};
+  UpstreamSeries series;
+  WorkerSeries worker_series;
+  ConnectPolicy policy;
+  std::vector<std::unique_ptr<TestServer>> servers;
+  std::unique_ptr<Pool> pool;
+
+ private:
+  Instant OnTurnEnd(Instant now) override;
+
+  const std::function<bool()>* condition_ = nullptr;
+  Instant give_up_;
+  std::vector<std::unique_ptr<TestCall>> calls_;
+};
+
+}  // namespace levee

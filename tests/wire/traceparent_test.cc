@@ -1,0 +1,109 @@
+// Reading and continuing a trace.
+#include "wire/traceparent.h"
+
+#include <string>
+
+#include "gtest/gtest.h"
+
+namespace levee {
+namespace {
+
+constexpr const char* kTraceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+constexpr const char* kValid = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+TEST(Traceparent, TheTraceIdOfAValidValueIsRead) {
+  EXPECT_EQ(ParseTraceId(kValid), kTraceId);
+  EXPECT_EQ(ParseTraceId("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"), kTraceId);
+  EXPECT_EQ(ParseTraceId("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-ff"), kTraceId);
+}
+
+TEST(Traceparent, ALaterVersionMayGoOnAfterTheFlags) {
+  EXPECT_EQ(ParseTraceId("cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"), kTraceId);
+  EXPECT_EQ(ParseTraceId("cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-"), kTraceId);
+  EXPECT_EQ(ParseTraceId("01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-What.ever"),
+            kTraceId);
+}
+
+TEST(Traceparent, ALaterVersionMayGoOnOnlyAfterADash) {
+  EXPECT_FALSE(ParseTraceId("cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01.what"));
+  EXPECT_FALSE(ParseTraceId("cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-011"));
+}
+
+TEST(Traceparent, Version00EndsWithTheFlags) {
+  EXPECT_FALSE(ParseTraceId("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-"));
+  EXPECT_FALSE(ParseTraceId("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-what"));
+}
+
+TEST(Traceparent, WhatIsTooShortIsInvalid) {
+  const std::string rest = "-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  for (const std::string& valid : {"00" + rest, "cc" + rest}) {
+    ASSERT_TRUE(ParseTraceId(valid));
+    for (size_t size = 0; size < valid.size(); ++size) {
+      EXPECT_FALSE(ParseTraceId(valid.substr(0, size))) << size;
+    }
+  }
+}
+
+TEST(Traceparent, EveryPartIsLowerCaseHexadecimal) {
+  EXPECT_FALSE(ParseTraceId("0g-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"));
+  EXPECT_FALSE(ParseTraceId("00-4bf92f3577b34da6a3ce929d0e0e473g-00f067aa0ba902b7-01"));
+  EXPECT_FALSE(ParseTraceId("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b/-01"));
+  EXPECT_FALSE(ParseTraceId("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0`"));
+  EXPECT_FALSE(ParseTraceId("00-4BF92F3577B34DA6A3CE929D0E0E4736-00F067AA0BA902B7-01"));
+  EXPECT_FALSE(ParseTraceId("CC-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"));
+}
+
+TEST(Traceparent, ThePartsAreSeparatedByDashes) {
+  EXPECT_FALSE(ParseTraceId("00_4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"));
+  EXPECT_FALSE(ParseTraceId("00-4bf92f3577b34da6a3ce929d0e0e4736_00f067aa0ba902b7-01"));
+  EXPECT_FALSE(ParseTraceId("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7_01"));
+}
+
+TEST(Traceparent, VersionFfIsInvalid) {
+  EXPECT_FALSE(ParseTraceId("ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"));
+}
+
+TEST(Traceparent, IdsOfZerosAloneAreInvalid) {
+  EXPECT_FALSE(ParseTraceId("00-00000000000000000000000000000000-00f067aa0ba902b7-01"));
+  EXPECT_FALSE(ParseTraceId("00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01"));
+}
+
+TEST(Traceparent, OnlyTheParentIdIsReplaced) {
+  EXPECT_EQ(WithParentId(kValid, 0x0123456789abcdef),
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-0123456789abcdef-01");
+  EXPECT_EQ(WithParentId(kValid, 0xa), "00-4bf92f3577b34da6a3ce929d0e0e4736-000000000000000a-01");
+}
+
+TEST(Traceparent, WhatALaterVersionAddsIsKept) {
+  EXPECT_EQ(WithParentId("cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-What.ever",
+                         0xfedcba9876543210),
+            "cc-4bf92f3577b34da6a3ce929d0e0e4736-fedcba9876543210-01-What.ever");
+}
+
+TEST(Traceparent, ARequestBelongsToTheTraceOfItsOnlyTraceparent) {
+  Metadata request;
+  EXPECT_EQ(TraceIdOf(request), "");
+  request.Add("tracestate", "vendor=1");
+  EXPECT_EQ(TraceIdOf(request), "");
+  request.Add("traceparent", kValid);
+  EXPECT_EQ(TraceIdOf(request), kTraceId);
+  request.Add("traceparent", kValid);
+  EXPECT_EQ(TraceIdOf(request), "");
+}
+
+TEST(Traceparent, ARequestWithAnInvalidTraceparentBelongsToNone) {
+  Metadata request;
+  request.Add("traceparent", "00-x");
+  EXPECT_EQ(TraceIdOf(request), "");
+}
+
+TEST(Traceparent, SpanIdsDifferAndReplayFromASeed) {
+  Random random(7), same(7);
+  const uint64_t first = NewSpanId(random);
+  EXPECT_NE(first, 0u);
+  EXPECT_NE(NewSpanId(random), first);
+  EXPECT_EQ(NewSpanId(same), first);
+}
+
+}  // namespace
+}  // namespace levee
