@@ -170,7 +170,7 @@ std::string_view LineWriter::Put(std::string_view text, std::string& fault) {
     const ssize_t size = write(fd_, text.data(), NextPiece(text));
     if (size >= 0) {
       text.remove_prefix(static_cast<size_t>(size));
-    } else if (errno != EAGAIN && errno != EINTR) {
+    } else if (errno != EAGAIN) {  // Others who write to the pipe may have been faster.
       fault = Reason(errno);
       return text;
     }

@@ -5,7 +5,6 @@
 namespace levee {
 
 void Outlier::Record(bool success, Instant now) {
-  if (ejected_) return;
   if (success) {
     failures_ = 0;
   } else if (now != last_failure_) {

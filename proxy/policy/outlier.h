@@ -15,7 +15,7 @@ class Outlier {
   static constexpr absl::Duration kLongest = absl::Seconds(300);
 
   // An attempt ended. Failures at one instant count as one: they are mostly the calls that a broken
-  // connection took with it. Without effect while the endpoint is ejected.
+  // connection took with it.
   void Record(bool success, Instant now);
 
   // It has failed often enough.
@@ -25,7 +25,7 @@ class Outlier {
   // kBase without ejection takes one doubling back.
   void Eject(Instant now);
 
-  // It is given calls again.
+  // It is given calls again; what ended meanwhile is forgotten.
   void Return(Instant now);
 
   bool ejected() const { return ejected_; }

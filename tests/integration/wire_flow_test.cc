@@ -138,9 +138,12 @@ void SetMaxStreams(FramePeer& peer, uint32_t streams) {
 }
 
 TEST(WireFlow, ALimitOnStreamsThatIsLoweredHoldsForNewCallsOnly) {
-  Told<bool> lowered, arrived;
+  Told<bool> lowered, arrived, second_connection;
   Wire wire([&](UpstreamPeer& peer) {
-    if (peer.number() > 1) return peer.ReadToEnd();  // Never ready.
+    if (peer.number() > 1) {  // Dialled for the call that finds no place; never ready.
+      second_connection.Tell(true);
+      return peer.ReadToEnd();
+    }
     if (!peer.Handshake(Setting(SettingId::kMaxConcurrentStreams, 2))) return;
     peer.NextHead();
     peer.NextHead();
@@ -148,6 +151,7 @@ TEST(WireFlow, ALimitOnStreamsThatIsLoweredHoldsForNewCallsOnly) {
     peer.ReadSettled(0);
     lowered.Tell(true);
     arrived.Next();
+    EXPECT_TRUE(second_connection.Next().has_value());
     peer.Answer(1);
     EXPECT_EQ(peer.ReadSettled(5), "") << "two streams";
     peer.Answer(3);
@@ -172,7 +176,7 @@ TEST(WireFlow, ALimitOfNoStreamsHoldsCallsUntilItIsRaised) {
       return peer.ReadToEnd();
     }
     if (!peer.Handshake(Setting(SettingId::kMaxConcurrentStreams, 0))) return;
-    second_connection.Next();
+    EXPECT_TRUE(second_connection.Next().has_value());
     SetMaxStreams(peer, 1);
     peer.AnswerRest();
   });

@@ -205,6 +205,18 @@ TEST_F(LineWriterTest, ALineThatWasTornDoesNotRunIntoTheNextOne) {
   EXPECT_EQ(writer->lost(), 2u);
 }
 
+TEST_F(LineWriterTest, ALineThatWasTornLeavesNoTraceInTheNextFile) {
+  const auto writer = Open(path_);
+  {
+    const FileSizeLimit limit(2);
+    writer->Write("one\n");
+    ASSERT_TRUE(WaitFor([&] { return writer->lost() == 1; }));
+  }
+  rename(path_.c_str(), (path_ + ".1").c_str());
+  writer->Write("two\n");
+  EXPECT_TRUE(WaitFor([&] { return Content(path_) == "two\n"; })) << Content(path_);
+}
+
 TEST_F(LineWriterTest, AFileThatCannotBeOpenedIsAnError) {
   const auto nowhere = LineWriter::ToFile(directory_ + "/no/log", nullptr);
   ASSERT_FALSE(nowhere.ok());

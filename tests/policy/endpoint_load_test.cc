@@ -42,10 +42,10 @@ TEST(EndpointLoad, WithoutCallsTheEstimateDecays) {
 TEST(EndpointLoad, AnAttemptThatIsGivenUpCountsOnlyIfItTookLonger) {
   EndpointLoad load;
   load.RecordAnswer(absl::Milliseconds(20), At(0));
-  load.RecordGivenUp(absl::Milliseconds(5), At(0));
-  EXPECT_NEAR(load.Cost(0, At(0)), 20 * kMilli, 1);
-  load.RecordGivenUp(absl::Milliseconds(90), At(0));
-  EXPECT_NEAR(load.Cost(0, At(0)), 90 * kMilli, 1);
+  load.RecordGivenUp(absl::Milliseconds(5), At(10));
+  EXPECT_NEAR(load.Cost(0, At(10)), 20 * 0.36788 * kMilli, 0.01 * kMilli);
+  load.RecordGivenUp(absl::Milliseconds(90), At(10));
+  EXPECT_NEAR(load.Cost(0, At(10)), 90 * kMilli, 1);
 }
 
 TEST(EndpointLoad, NothingIsKnownBeforeTheFirstAnswerAndAfterARestart) {

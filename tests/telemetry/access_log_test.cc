@@ -94,6 +94,22 @@ TEST(AccessLog, AnAttemptThatReachedNoEndpointNamesNone) {
   EXPECT_EQ(Between(Line(FactsOfACall(), record), "endpoint", "start_ms"), R"("endpoint":null)");
 }
 
+TEST(AccessLog, EndpointsCountFromZero) {
+  CallRecord record = CallOf(StatusCode::kOk, 0, 10);
+  record.attempts.push_back(Attempt(0, StatusCode::kOk, 0, 10));
+  EXPECT_EQ(Between(Line(FactsOfACall(), record), "endpoint", "start_ms"),
+            R"("endpoint":"10.0.0.0:50051")");
+}
+
+TEST(AccessLog, AnEndpointThatNobodyKnowsAnyMoreIsNotNamed) {
+  CallRecord record = CallOf(StatusCode::kOk, 0, 10);
+  record.attempts.push_back(Attempt(7, StatusCode::kOk, 0, 10));
+  AccessLogFormatter formatter;
+  const std::string line(
+      formatter.Format(FactsOfACall(), record, [](int64_t) { return std::string(); }));
+  EXPECT_EQ(Between(line, "endpoint", "start_ms"), R"("endpoint":null)");
+}
+
 TEST(AccessLog, AnImmediateRetryHasADelayOfZero) {
   CallRecord record = CallOf(StatusCode::kOk, 0, 10);
   record.attempts.push_back(Attempt(1, StatusCode::kOk, 0, 10));

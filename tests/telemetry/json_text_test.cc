@@ -61,6 +61,12 @@ TEST(JsonText, SequencesThatAreCutShortAreReplaced) {
   EXPECT_EQ(Json("\xf0\x9f\x98z"), "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz\"");
 }
 
+TEST(JsonText, WhatFollowsTheTextIsNotRead) {
+  const std::string_view text = "\xe2\x82\xac";
+  EXPECT_EQ(Json(text.substr(0, 1)), Replaced(1));
+  EXPECT_EQ(Json(text.substr(0, 2)), Replaced(2));
+}
+
 TEST(JsonText, SequencesThatAreTooLongForTheirCharacterAreReplaced) {
   EXPECT_EQ(Json("\xc0\x80"), Replaced(2));
   EXPECT_EQ(Json("\xc1\xbf"), Replaced(2));
