@@ -1,4 +1,4 @@
-// "HOST:PORT" as text.
+// The text HOST:PORT, taken apart.
 #pragma once
 
 #include <cstdint>
