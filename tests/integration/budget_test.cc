@@ -1,10 +1,12 @@
 // The promise: retries never become the outage.
+#include <atomic>
 #include <string>
 #include <thread>
 
 #include "gmock/gmock.h"
 #include "integration/byte_call.h"
 #include "integration/faulty_service.h"
+#include "integration/raw_upstream.h"
 #include "integration/sidecar_process.h"
 
 namespace levee {
@@ -80,6 +82,27 @@ TEST(Budget, A48_IsSharedByTheWorkers) {
   EXPECT_LE(service.calls(), 1.11 * 500 + 1);
   EXPECT_GE(service.calls(), 500);
   EXPECT_TRUE(sidecar.WaitForSum("levee_calls_total", {}, 500));
+}
+
+TEST(Budget, A49_OutlivesTheConnectionsOfItsUpstream) {
+  std::atomic<int> requests = 0;
+  // Fails one request on each connection, and asks for another connection.
+  RawUpstream upstream([&](UpstreamPeer& peer) {
+    peer.Handshake();
+    const auto request = peer.NextRequest();
+    if (!request.has_value()) return;
+    ++requests;
+    peer.AnswerTrailersOnly(request->stream, 14);
+    peer.WriteGoaway(request->stream);
+  });
+  SidecarProcess sidecar({.endpoints = {upstream.address()},
+                          .retry = "{backoff: {initial: 1ms, max: 1ms}, budget: {ratio: 0, window: "
+                                   "1h, floor: {per_second: 0.001, min_success: 0}}}"});
+  const ChannelPtr channel = NewChannel(sidecar.address());
+  for (int i = 0; i < 30; ++i) CallUnary(channel);
+  // The floor of an hour is 3.6.
+  EXPECT_EQ(requests, 30 + 3);
+  EXPECT_GE(upstream.connections(), 30);
 }
 
 TEST(Workers, CarryCallsOfSeveralConnections) {

@@ -84,6 +84,28 @@ TEST(Hedging, A72_ANegativePushbackStopsIt) {
   EXPECT_EQ(service.calls(), 1);
 }
 
+TEST(Hedging, A73_EveryCallGetsOneAnswerAndEveryExecutionIsAnAttemptOfTheMetrics) {
+  FaultyService service([](const SeenCall& call) {
+    Answer answer = call.number % 7 == 0 ? Fails(StatusCode::UNAVAILABLE) : Answer();
+    answer.delay = milliseconds(call.number % 5);
+    return answer;
+  });
+  SidecarProcess sidecar(
+      {.endpoints = {service.address()},
+       .retry = kRetry,
+       .policy = std::string(kAlways) + ", hedge: {delay: 1ms, max_attempts: 4}"});
+  int ended = 0;
+  for (const auto& [code, count] : RunLoad({NewChannel(sidecar.address())}, {.calls = 500})) {
+    EXPECT_TRUE(code == StatusCode::OK || code == StatusCode::UNAVAILABLE) << code;
+    ended += count;
+  }
+  EXPECT_EQ(ended, 500);
+  EXPECT_TRUE(sidecar.WaitForSum("levee_calls_total", {}, 500));
+  EXPECT_GT(service.calls(), 500);
+  EXPECT_LE(service.calls(), sidecar.Sum("levee_attempts_total"));
+  EXPECT_LE(sidecar.Sum("levee_attempts_total"), 4 * 500);
+}
+
 TEST(Hedging, AHedgeGoesToAnotherEndpoint) {
   FaultyService slow([](const SeenCall&) { return Answer{.delay = kPatience}; });
   FaultyService quick;
