@@ -74,24 +74,25 @@ TEST(Goaway, OfAnyErrorCodeMeansTheSame) {
 }
 
 TEST(Goaway, InTwoStepsDisturbsNoCall) {
-  Told<bool> more;
+  Told<bool> successor, closed;
   Wire wire([&](UpstreamPeer& peer) {
     if (!peer.Handshake()) return;
     if (peer.number() > 1) {
-      more.Tell(true);
+      successor.Tell(true);
       return peer.AnswerRest();
     }
     const auto request = peer.NextRequest();
     if (!request.has_value()) return;
     peer.WriteGoaway(kAnyStream);
-    more.Next();  // Its successor is there although nobody has called again.
+    // It is there although nobody has called again.
+    EXPECT_TRUE(successor.Next().has_value());
     peer.WriteGoaway(request->stream);
     peer.Answer(request->stream, "old");
     peer.ReadToEnd();
-    more.Tell(true);
+    closed.Tell(true);
   });
   EXPECT_EQ(wire.client.AnswerTo(wire.client.Call()).body, GrpcMessage("old"));
-  EXPECT_TRUE(more.Next().has_value()) << "the old connection is not closed";
+  EXPECT_TRUE(closed.Next().has_value());
   EXPECT_EQ(wire.client.AnswerTo(wire.client.Call()).body, GrpcMessage("fine"));
   EXPECT_EQ(wire.upstream.connections(), 2);
   EXPECT_EQ(wire.sidecar.Sum("levee_retries_total"), 0);
