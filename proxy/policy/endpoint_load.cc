@@ -12,17 +12,27 @@ double Nanos(absl::Duration span) {
   return static_cast<double>(std::max<int64_t>(absl::ToInt64Nanoseconds(span), 1));
 }
 
-// What an estimate keeps of its weight after `span`.
-double Kept(absl::Duration span) { return std::exp(-Nanos(span) / Nanos(EndpointLoad::kDecay)); }
+// What an estimate keeps of its weight between two instants. In plain numbers: it is asked for
+// several times per call.
+double Kept(Instant from, Instant to) {
+  constexpr double kPerNano = -1e-9 / 10;
+  static_assert(EndpointLoad::kDecay == absl::Seconds(10));
+  return std::exp(kPerNano * static_cast<double>(to.nanos() - from.nanos()));
+}
 
 }  // namespace
 
-double EndpointLoad::Estimate(Instant now) const { return estimate_ * Kept(now - updated_); }
+double EndpointLoad::Estimate(Instant now) const { return estimate_ * Kept(updated_, now); }
 
 void EndpointLoad::RecordAnswer(absl::Duration latency, Instant now) {
   const double sample = Nanos(latency);
-  const double kept = known() ? Kept(now - updated_) : 0;
-  estimate_ = std::max(sample, estimate_ * kept + sample * (1 - kept));
+  // A latency above the estimate needs no weights.
+  if (sample < estimate_) {
+    const double kept = Kept(updated_, now);
+    estimate_ = estimate_ * kept + sample * (1 - kept);
+  } else {
+    estimate_ = sample;
+  }
   updated_ = now;
 }
 

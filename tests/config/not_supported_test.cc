@@ -81,8 +81,8 @@ TEST(NotSupported, EveryFieldThatTheSchemaMarksIsTestedAbove) {
   CollectLater(*config::v1::Config::descriptor(), seen, later);
   EXPECT_EQ(later,
             (std::set<std::string>{"Admin.address", "Admin.grpc_address", "CAPTURE_ORIGINAL_DST",
-                                   "DIRECTION_INBOUND", "Listener.tls",
-                                   "Match.headers", "Route.timeout", "Upstream.tls"}));
+                                   "DIRECTION_INBOUND", "Listener.tls", "Match.headers",
+                                   "Route.timeout", "Upstream.tls"}));
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "net/resolver.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <string>
@@ -17,9 +19,10 @@ class Lookups final : private TurnHandler {
   Lookups() { loop.SetTurnHandler(this); }
 
   // Runs the loop until the answer is there; its addresses, sorted, or its error.
-  std::string Resolve(const std::string& host) {
+  std::string Resolve(const std::string& host) { return Resolve(host, resolver); }
+  std::string Resolve(const std::string& host, Resolver& by) {
     std::string text;
-    const auto query = resolver.Resolve(host, 80, [&](absl::StatusOr<Resolver::Found> answer) {
+    const auto query = by.Resolve(host, 80, [&](absl::StatusOr<Resolver::Found> answer) {
       text = answer.ok() ? TextOf(answer->addresses) : std::string(answer.status().message());
       if (answer.ok()) ttl = answer->ttl;
       loop.Stop();
@@ -66,6 +69,16 @@ TEST(Resolver, FindsBothFamilies) {
   EXPECT_TRUE(found == "127.0.0.7:80 [::1]:80" || found == "127.0.0.7:80") << found;
 }
 
+TEST(Resolver, LeavesOutAFamilyThatThisMachineHasNoRouteFor) {
+  Lookups run;
+  run.dns.Set("both.test", {.addresses = {"127.0.0.7", "2001:db8::7"}});
+  const Address remote = *Address::FromIp("2001:db8::7", 80);
+  const int fd = socket(AF_INET6, SOCK_DGRAM, 0);
+  const bool routed = fd >= 0 && connect(fd, remote.get(), remote.size()) == 0;
+  if (fd >= 0) close(fd);
+  EXPECT_EQ(run.Resolve("both.test"), routed ? "127.0.0.7:80 [2001:db8::7]:80" : "127.0.0.7:80");
+}
+
 TEST(Resolver, ANameThatDoesNotExistIsAnErrorThatNamesIt) {
   Lookups run;
   EXPECT_EQ(run.Resolve("nowhere.test"), "cannot resolve nowhere.test: domain name not found");
@@ -98,11 +111,13 @@ TEST(Resolver, AnIpLiteralIsItself) {
   EXPECT_EQ(run.ttl, absl::InfiniteDuration());
 }
 
-TEST(Resolver, OneFamilyIsEnoughIfTheServerNeverAnswersForTheOther) {
+TEST(Resolver, OneFamilyIsEnoughIfNoServerEverAnswersForTheOther) {
   Lookups run;
   run.dns.Set("half.test", {.addresses = {"10.0.0.4"}, .silent_for = ScriptedDns::kAaaa});
+  const std::string& server = run.dns.address();
+  Resolver several(run.loop, run.wheel, server + "," + server + "," + server);
   const Instant start = run.loop.now();
-  EXPECT_EQ(run.Resolve("half.test"), "10.0.0.4:80");
+  EXPECT_EQ(run.Resolve("half.test", several), "10.0.0.4:80");
   EXPECT_LE(run.loop.now() - start, absl::Seconds(6));
 }
 

@@ -145,6 +145,12 @@ TEST(Pool, MoreCallsThanMayWaitAreTurnedAway) {
   EXPECT_EQ(calls.back()->failure, "too many calls wait for a connection");
   EXPECT_FALSE(calls[4096]->ended);
   EXPECT_EQ(run.worker_series.limit_hits[Limit::kPendingAttempts].Read(), 1u);
+  calls[6]->Cancel();
+  TestCall next(pool), one_more(pool);
+  next.Start();
+  one_more.Start();
+  run.Until([&] { return one_more.ended; });
+  EXPECT_FALSE(next.ended);
 }
 
 TEST(Pool, AnEndpointThatAlwaysFailsIsEjected) {
