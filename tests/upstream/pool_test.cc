@@ -130,6 +130,20 @@ TEST(Pool, OneCallThatWaitsOpensOneConnection) {
   EXPECT_EQ(server.accepted() + other.accepted(), 3);
 }
 
+TEST(Pool, ACallThatWaitsForOneEndpointOpensNoConnectionToAnother) {
+  PoolRun run;
+  TestServer& open = run.Serve();
+  TestServer& deaf = run.Serve();
+  deaf.GoDeaf();
+  Pool& pool = run.Open({run.TargetOf(open), run.TargetOf(deaf)});
+  run.CallOne();
+  TestCall waits(pool);
+  waits.Start({}, {0});
+  for (int i = 0; i < 5; ++i) run.CallOne();
+  EXPECT_EQ(open.accepted(), 1);
+  EXPECT_FALSE(waits.ended);
+}
+
 TEST(Pool, MoreCallsThanMayWaitAreTurnedAway) {
   PoolRun run;
   TestServer& server = run.Serve();
