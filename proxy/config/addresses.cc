@@ -168,8 +168,8 @@ absl::StatusOr<EndpointSpec> ParseEndpoint(const std::string& text) {
     return EndpointSpec{.kind = EndpointSpec::Kind::kUnix, .path = *std::move(path)};
   }
   const bool dns = text.starts_with("dns:");
-  const absl::StatusOr<HostPort> parsed = ParseHostPort(
-      dns ? text.substr(4) : text, dns ? "dns:cart.shop:50051" : "10.0.0.7:50051");
+  const absl::StatusOr<HostPort> parsed =
+      ParseHostPort(dns ? text.substr(4) : text, dns ? "dns:cart.shop:50051" : "10.0.0.7:50051");
   if (!parsed.ok()) return parsed.status();
   if (parsed->port == 0) {
     return Wrong(text, "has port 0; say the port that the upstream listens on");
