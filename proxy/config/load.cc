@@ -1,10 +1,10 @@
-#include "config/addresses.h"
 #include "config/load.h"
 
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "config/addresses.h"
 #include "config/build.h"
 #include "config/descriptor_set.h"
 #include "config/field_checker.h"

@@ -128,11 +128,15 @@ TEST(Connect, A60_GracefulGoawaysUnderLoadFailNoCall) {
 }
 
 TEST(Connect, ARestartedUpstreamAmongTwoFailsNoCall) {
-  FaultyService stays;
+  // Ten calls at a time: one endpoint alone would be the dearer choice, however slow the first
+  // answer of the other one was.
+  const auto script = [](const SeenCall&) {
+    return Answer{.delay = std::chrono::milliseconds(20)};
+  };
+  FaultyService stays(script);
   const ReservedPort reserved;
   const auto start = [&] {
-    return std::make_unique<FaultyService>([](const SeenCall&) { return Answer(); },
-                                           FaultyService::Options{.port = reserved.port()});
+    return std::make_unique<FaultyService>(script, FaultyService::Options{.port = reserved.port()});
   };
   auto leaves = start();
   SidecarProcess sidecar({.endpoints = {stays.address(), leaves->address()},

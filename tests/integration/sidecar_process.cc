@@ -52,9 +52,7 @@ std::unique_ptr<SidecarProcess> SidecarProcess::Run(std::vector<std::string> arg
   return sidecar;
 }
 
-bool SidecarProcess::MayMount() {
-  return RunToEnd("/usr/bin/unshare", {"-m", "true"}).exit == 0;
-}
+bool SidecarProcess::MayMount() { return RunToEnd("/usr/bin/unshare", {"-m", "true"}).exit == 0; }
 
 std::unique_ptr<SidecarProcess> SidecarProcess::RunWithResolvConf(const ConfigParts& parts,
                                                                   const std::string& resolv_conf) {
