@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "policy/hedging.h"
 
 namespace levee {
+
 Call::Call(const CallParts& parts)
     : parts_(parts), buffer_(parts_.policy.retry.buffer_bytes, parts_.replay) {}
 

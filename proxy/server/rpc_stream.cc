@@ -98,13 +98,16 @@ RpcStream::Slot& RpcStream::IdleSlot() {
 }
 
 AttemptId RpcStream::StartAttempt(const AttemptStart& start) {
-  absl::InlinedVector<int64_t, 4> avoid(start.avoid.begin(), start.avoid.end());
-  if (first_.active) avoid.push_back(first_.attempt.endpoint());
-  for (const auto& slot : hedges_) {
-    if (slot->active) avoid.push_back(slot->attempt.endpoint());
-  }
   AttemptStart elsewhere = start;
-  elsewhere.avoid = avoid;
+  absl::InlinedVector<int64_t, 4> avoid;
+  if (plan_->hedge != nullptr) {
+    avoid.assign(start.avoid.begin(), start.avoid.end());
+    if (first_.active) avoid.push_back(first_.attempt.endpoint());
+    for (const auto& slot : hedges_) {
+      if (slot->active) avoid.push_back(slot->attempt.endpoint());
+    }
+    elsewhere.avoid = avoid;
+  }
   Slot& slot = IdleSlot();
   slot.active = true;
   slot.head_waits = false;

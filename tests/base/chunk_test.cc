@@ -81,5 +81,33 @@ TEST(Chunk, HoldsALargeBody) {
   EXPECT_TRUE(std::equal(source.begin(), source.end(), chunk.data()));
 }
 
+TEST(AppendChunk, JoinsSingleBytesSoThatTheyTakeLittleMoreThanTheyHold) {
+  std::vector<Chunk> list;
+  for (int i = 0; i < 10'000; ++i) {
+    const uint8_t byte = static_cast<uint8_t>(i);
+    AppendChunk(list, Chunk::Copy({&byte, 1}));
+  }
+  EXPECT_LE(list.size(), 10u);
+  int at = 0;
+  for (const Chunk& chunk : list) {
+    for (const uint8_t byte : chunk.bytes()) ASSERT_EQ(byte, static_cast<uint8_t>(at++));
+  }
+  EXPECT_EQ(at, 10'000);
+}
+
+TEST(AppendChunk, LeavesAChunkAloneThatIsInUse) {
+  const std::array<uint8_t, 2> source = {1, 2};
+  std::vector<Chunk> list;
+  AppendChunk(list, Chunk::Copy(source));
+  AppendChunk(list, Chunk::Copy(source), /*keep_last=*/true);
+  EXPECT_EQ(list.size(), 2u);
+}
+
+TEST(AppendChunk, AddsNothingForAnEmptyChunk) {
+  std::vector<Chunk> list;
+  AppendChunk(list, Chunk());
+  EXPECT_TRUE(list.empty());
+}
+
 }  // namespace
 }  // namespace levee

@@ -228,5 +228,12 @@ TEST(Exhaustion, MarkModeKeepsTheScopeOfAReceivedMark) {
             OverloadScope::kService);
 }
 
+TEST(Exhaustion, OfALongMessageTheAgreedAnswerRepeatsTheBeginning) {
+  AttemptOutcome outcome = Refusal();
+  outcome.message = std::string(6000, 'm');
+  const FinalAnswer answer = Answer(ExhaustedMode::kAuto, RefusalReason::kBudget, outcome);
+  EXPECT_TRUE(answer.message.ends_with(": " + std::string(512, 'm') + " ...")) << answer.message;
+}
+
 }  // namespace
 }  // namespace levee

@@ -146,5 +146,48 @@ TEST(AttemptHead, WithoutTraceparentNoneIsMadeUp) {
   EXPECT_EQ(TracedHead(request, random), "tracestate=vendor=1");
 }
 
+TEST(AttemptHead, ATimeoutThatCannotBeReadIsLeftToTheUpstream) {
+  Metadata request;
+  request.Add("grpc-timeout", "soon");
+  EXPECT_EQ(ReadRequestHead(request).facts.timeout, absl::InfiniteDuration());
+  Metadata head;
+  Random random(1);
+  WriteAttemptHead(request, {}, random, head);
+  EXPECT_EQ(Text(head), "grpc-timeout=soon");
+}
+
+TEST(AttemptHead, ATimeoutOfThePolicyTakesThePlaceOfOneThatCannotBeRead) {
+  Metadata request;
+  request.Add("grpc-timeout", "soon");
+  Metadata head;
+  Random random(1);
+  WriteAttemptHead(request, {.timeout = absl::Seconds(1)}, random, head);
+  EXPECT_EQ(head.Count("grpc-timeout"), 1u);
+  EXPECT_NE(head.Get("grpc-timeout"), "soon");
+}
+
+TEST(RateKey, IsMadeOfTheAuthorityByWhichTheCallWasRouted) {
+  Metadata head;
+  head.Add(":authority", "made.up:1");
+  head.Add(":path", "/shop.Cart/Add");
+  RateLimitPolicy limit;
+  limit.key = {{.part = RateLimitKey::Part::kAuthority}, {.part = RateLimitKey::Part::kMethod}};
+  EXPECT_EQ(RateKeyOf(limit, head, "cart.shop:1"),
+            std::string("cart.shop:1\0/shop.Cart/Add\0", 27));
+}
+
+TEST(RateKey, TwoValuesNeverReadAsAnotherTwo) {
+  RateLimitPolicy limit;
+  limit.key = {{.part = RateLimitKey::Part::kHeader, .header = "x-a"},
+               {.part = RateLimitKey::Part::kHeader, .header = "x-b"}};
+  Metadata first;
+  first.Add("x-a", "12");
+  first.Add("x-b", "3");
+  Metadata second;
+  second.Add("x-a", "1");
+  second.Add("x-b", "23");
+  EXPECT_NE(RateKeyOf(limit, first, ""), RateKeyOf(limit, second, ""));
+}
+
 }  // namespace
 }  // namespace levee
