@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""A storm through two real sidecars while a real Prometheus scrapes them: every panel of the
+dashboard and every query of the runbooks has data, and exactly the right alerts fire.
+
+With MIXIN_PICTURES=FOLDER the panels' data is also drawn, for docs/mixin.md; that needs
+python3-matplotlib, and more than a minute.
+"""
+
+import math
+import os
+import re
+import tempfile
+import time
+import unittest
+
+from load import Flow, Load
+from mixin import (RULE_FILES, RUNBOOKS, expressions, hurried, read_alerts, read_dashboard,
+                   runbook_queries)
+from prometheus import MISSING, Prometheus, wait_for
+from programs import Levee, Service
+
+PICTURES = os.environ.get('MIXIN_PICTURES')
+CALM_SECONDS, STORM_SECONDS = (30, 35) if PICTURES else (3, 3)
+
+# All calls of the checkout service, by the upstream that they go to.
+CALM = tuple(Flow(upstream, 20)
+             for upstream in ('cart', 'eager', 'masked', 'stock', 'users')) + (Flow('limited', 1),)
+STORM = (
+    Flow('users', 20),  # Nothing happens to it.
+    # The default policy before a service of which half fails, and an application that retries.
+    Flow('cart', 40, failing=5, app_retries=2),
+    Flow('eager', 20, failing=10),  # Its policy lets every call be retried twice.
+    Flow('masked', 40, rescued=1),  # Levee retries all that fails.
+    Flow('stock', 20, failing=10),  # Its service has a sidecar of its own, which says so.
+    Flow('limited', 20),  # Its rate limit lets 5 calls per second pass.
+    Flow('users', 2, method='shop.Users/Fields', fields=40),
+)
+# What is to fire in the storm: the alert and which upstream, or limit, it is about.
+FIRING = {
+    ('LeveeRetryStorm', 'eager'),
+    ('LeveeRetryBudgetExhausted', 'cart'), ('LeveeRetryBudgetExhausted', 'warehouse'),
+    *((f'LeveeErrorBudgetBurn{speed}', upstream) for speed in ('Fast', 'Slow')
+      for upstream in ('cart', 'eager', 'limited', 'none', 'stock', 'warehouse')),
+    ('LeveeRetriesMaskFailures', 'masked'),
+    ('LeveeApplicationRetries', 'cart'),
+    ('LeveeUpstreamOverloaded', 'stock'),
+    ('LeveeRateLimitRejecting', 'five'),
+    ('LeveeConfigReloadFailed', ''),
+    ('LeveeLimitHit', 'metadata_bytes'),
+}
+
+
+def configuration(service, warehouse):
+    """Of checkout's sidecar."""
+    endpoints = {'cart': service, 'eager': service, 'masked': service, 'users': service,
+                 'limited': service, 'stock': warehouse}
+    policies = [
+        {'name': 'eager', 'retry': {'budget': {'ratio': 10}}},
+        # A little more than what the load needs: an uneven moment is not to empty it.
+        {'name': 'masked', 'retry': {'budget': {'ratio': 0.2}}},
+        {'name': 'limited', 'rate_limit': [{'name': 'five', 'rate': '5/s', 'burst': 5}]},
+    ]
+    named = [policy['name'] for policy in policies]
+    return {
+        'upstreams': [{'name': name, 'endpoints': [address]}
+                      for name, address in endpoints.items()],
+        'routes': [{'match': {'authority': name}, 'upstream': name,
+                    'policy': name if name in named else 'default'} for name in endpoints],
+        'policies': policies,
+        'limits': {'metadata_bytes': '1KiB'},
+    }
+
+
+def told(alert):
+    labels = alert['labels']
+    return labels['alertname'], labels.get('upstream', labels.get('limit', ''))
+
+
+def finite(series):
+    return [value for _, value in series if math.isfinite(value)]
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Storm(unittest.TestCase):
+    """All in one storm, because it takes its time."""
+
+    @classmethod
+    def setUpClass(cls):
+        service = cls.enterClassContext(Service())
+        warehouse = cls.enterClassContext(Levee(
+            upstreams=[{'name': 'warehouse', 'endpoints': [service.address]}],
+            routes=[{'upstream': 'warehouse', 'policy': 'default'}]))
+        checkout = cls.enterClassContext(
+            Levee(**configuration(service.address, warehouse.address)))
+        labels = {checkout.metrics: {'namespace': 'shop', 'pod': 'checkout'},
+                  warehouse.metrics: {'namespace': 'shop', 'pod': 'stock'}}
+        cls.prometheus = cls.enterClassContext(Prometheus(
+            labels, [hurried(path.read_text()) for path in RULE_FILES],
+            cls.enterClassContext(tempfile.TemporaryDirectory())))
+        load = cls.enterClassContext(Load(checkout.address))
+
+        load.flows = CALM
+        wait_for(lambda: len(cls.prometheus.ask('sum(rate(levee_calls_total[3s])) > 50')) == 1)
+        cls.start = time.time()
+        cls.let_pass(CALM_SECONDS)
+        cls.alerts_in_the_calm = (cls.prometheus.alerts('firing')
+                                  + cls.prometheus.alerts('pending'))
+
+        load.flows = STORM
+        checkout.configure('policies: [{name: hasty, retry: {max_atempts: 9}}]')
+        wait_for(lambda: FIRING <= {told(alert) for alert in cls.prometheus.alerts()})
+        cls.let_pass(STORM_SECONDS)
+        cls.alerts_in_the_storm = cls.prometheus.alerts()
+
+    @classmethod
+    def let_pass(cls, seconds):
+        wanted = time.time() + seconds
+        wait_for(lambda: cls.prometheus.ask(f'max(timestamp(up)) >= {wanted}'))
+
+    def test_no_alert_fires_in_the_calm(self):
+        self.assertEqual(self.alerts_in_the_calm, [])
+
+    def test_every_alert_fires_in_the_storm_and_only_where_it_should(self):
+        firing = [told(alert) for alert in self.alerts_in_the_storm]
+        self.assertEqual(sorted(firing), sorted(FIRING))
+        self.assertEqual({name for name, _ in firing},
+                         {rule['alert'] for rule in read_alerts()})
+
+    def test_every_alert_tells_numbers_and_names(self):
+        for alert in self.alerts_in_the_storm:
+            for text in alert['annotations'].values():
+                self.assertNotIn('<no value>', text)
+                self.assertNotIn('<error', text)
+
+    def test_every_panel_has_data_of_each_of_its_queries(self):
+        for panel in read_dashboard()['panels']:
+            for query in expressions(panel):
+                with self.subTest(panel['title'], query=query):
+                    self.assertNotEqual(finite(self.prometheus.ask(query)), [])
+
+    def test_every_panel_shows_something_of_the_storm(self):
+        for panel in read_dashboard()['panels']:
+            with self.subTest(panel['title']):
+                self.assertTrue(any(value for query in expressions(panel)
+                                    for value in finite(self.prometheus.ask(query))))
+
+    def test_every_label_of_a_legend_is_there(self):
+        for panel in read_dashboard()['panels']:
+            for target, query in zip(panel['targets'], expressions(panel)):
+                wanted = set(re.findall(r'\{\{(\w+)\}\}', target['legendFormat']))
+                with self.subTest(panel['title'], query=query):
+                    for labels, _ in self.prometheus.ask(query):
+                        self.assertLessEqual(wanted, labels.keys())
+
+    def test_every_query_of_the_runbooks_has_data(self):
+        for path in sorted(RUNBOOKS.glob('*.md')):
+            for query in runbook_queries(path):
+                with self.subTest(path.name, query=query):
+                    self.assertNotEqual(finite(self.prometheus.ask(hurried(query))), [])
+
+    if PICTURES:
+        def test_pictures_are_drawn(self):
+            from pictures import draw  # Needs what no other test does.
+            draw(self.prometheus, self.start, time.time(), PICTURES)
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=2)
