@@ -1,0 +1,92 @@
+"""What tests/kubernetes checks: the golden files, and how they are made."""
+
+import pathlib
+import shutil
+import subprocess
+
+import yaml
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+KUBERNETES = ROOT / 'deploy' / 'kubernetes'
+MIXIN = ROOT / 'deploy' / 'mixin'
+PROMETHEUS_RULE = KUBERNETES / 'monitoring' / 'prometheus-rule.yaml'
+
+# What each golden file is made from.
+FOLDERS = {
+    'sidecar': HERE / 'sidecar',
+    'container': HERE / 'container',
+    'with-istio': HERE / 'with-istio',
+    'two-cpus': HERE / 'two-cpus',
+    'example': KUBERNETES / 'example',
+}
+
+
+def kustomize():
+    """The command that prints a kustomization, or None where there is none."""
+    if shutil.which('kubectl'):
+        return ['kubectl', 'kustomize']
+    if shutil.which('kustomize'):
+        return ['kustomize', 'build']
+    return None
+
+
+def rendered(name):
+    return subprocess.run([*kustomize(), FOLDERS[name]], capture_output=True, text=True,
+                          check=True, timeout=60).stdout
+
+
+def golden_file(name):
+    return HERE / 'golden' / f'{name}.yaml'
+
+
+def golden(name):
+    """The documents of a golden file."""
+    return list(yaml.safe_load_all(golden_file(name).read_text()))
+
+
+def pod_of(document):
+    """The pod template of a workload, or None of anything else."""
+    spec = document.get('spec', {})
+    return spec.get('jobTemplate', {}).get('spec', spec).get('template')
+
+
+def pods(name):
+    """(kind, pod template) of every workload of a golden file."""
+    return [(document['kind'], pod_of(document)) for document in golden(name) if pod_of(document)]
+
+
+def levee_of(pod):
+    """Levee's container of a pod template, or None."""
+    containers = pod['spec'].get('initContainers', []) + pod['spec']['containers']
+    return next((each for each in containers if each['name'] == 'levee'), None)
+
+
+def rule_groups():
+    """The groups of all rule files of the mixin."""
+    documents = [yaml.safe_load(file.read_text()) for file in sorted(MIXIN.glob('*.yaml'))]
+    return [group for document in documents if isinstance(document, dict)
+            for group in document.get('groups', [])]
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes texts of several lines as blocks, as people do."""
+
+
+def _text(dumper, text):
+    style = '|' if '\n' in text else None
+    return dumper.represent_scalar('tag:yaml.org,2002:str', text, style=style)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def prometheus_rule():
+    """What deploy/kubernetes/monitoring/prometheus-rule.yaml should be."""
+    head = '# Written by tests/kubernetes/update from the rule files of deploy/mixin.\n'
+    return head + yaml.dump({
+        'apiVersion': 'monitoring.coreos.com/v1',
+        'kind': 'PrometheusRule',
+        'metadata': {'name': 'levee'},
+        'spec': {'groups': rule_groups()},
+    }, Dumper=_Dumper, sort_keys=False, width=100)
