@@ -1,21 +1,29 @@
+# The image holds the program, the shared objects that it loads, certificates, and the list of what
+# is inside; no shell and no package manager.
 FROM debian:bookworm-slim AS build
 WORKDIR /src
 COPY deploy/install-packages deploy/debian-packages.txt deploy/
-RUN deploy/install-packages build
+RUN deploy/install-packages build image
+COPY deploy/fetch-npm deploy/
+COPY proxy/admin/page/package.json proxy/admin/page/package-lock.json proxy/admin/page/
+RUN deploy/fetch-npm proxy/admin/page
 COPY . .
 ARG COMMIT=unknown
-RUN cmake --preset release -DLEVEE_BUILD_TESTS=OFF -DLEVEE_COMMIT=$COMMIT \
- && cmake --build --preset release --target levee \
- && strip --strip-debug build/levee
+RUN --mount=type=cache,target=/root/.cache/ccache \
+    cmake --preset release -DLEVEE_BUILD_TESTS=OFF -DLEVEE_COMMIT=$COMMIT \
+ && cmake --build --preset release --target levee
+RUN deploy/image/assemble build /image
 
-FROM debian:bookworm-slim
-COPY deploy/install-packages deploy/debian-packages.txt /tmp/deploy/
-RUN /tmp/deploy/install-packages runtime \
- && rm -rf /tmp/deploy /var/lib/apt/lists/*
-COPY --from=build /src/build/levee /usr/bin/levee
-# Starts the program once, so that an image that lacks a library is never built.
-RUN ["/usr/bin/levee", "version"]
+FROM scratch
+ARG COMMIT=unknown
+LABEL org.opencontainers.image.title="levee" \
+      org.opencontainers.image.description="A gRPC sidecar that retries within a budget" \
+      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.revision="$COMMIT" \
+      org.opencontainers.image.licenses="Apache-2.0"
+COPY --from=build /image/ /
 # The number that distroless images use for their "nonroot"; Kubernetes wants a number.
 USER 65532:65532
 ENTRYPOINT ["/usr/bin/levee"]
 CMD ["run"]
+HEALTHCHECK --interval=10s --timeout=3s --start-period=5s CMD ["/usr/bin/levee", "probe"]
