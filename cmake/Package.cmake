@@ -1,0 +1,54 @@
+# What is installed beside the program, and the Debian package of it all: cpack --config
+# build/CPackConfig.cmake. Manual pages and completions are written from the command line's own
+# definition.
+include(GNUInstallDirs)
+
+set(package ${CMAKE_SOURCE_DIR}/deploy/package)
+set(cli_docs ${CMAKE_BINARY_DIR}/cli-docs)
+add_executable(levee_cli_docs ${package}/write_cli_docs.cc)
+target_link_libraries(levee_cli_docs PRIVATE levee_cli levee_warnings)
+add_custom_command(OUTPUT ${cli_docs}/written
+  COMMAND ${CMAKE_COMMAND} -E rm -rf ${cli_docs}
+  COMMAND levee_cli_docs ${PROJECT_VERSION} ${cli_docs}
+  COMMAND gzip -9n --recursive ${cli_docs}/man
+  COMMAND gzip -9nc ${package}/changelog > ${cli_docs}/changelog.gz
+  COMMAND ${CMAKE_COMMAND} -E touch ${cli_docs}/written
+  DEPENDS levee_cli_docs ${package}/changelog
+  COMMENT "Writing manual pages and completions" VERBATIM)
+add_custom_target(levee_docs ALL DEPENDS ${cli_docs}/written)
+
+install(DIRECTORY ${cli_docs}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${cli_docs}/completions/bash/levee
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${cli_docs}/completions/zsh/_levee
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+install(FILES ${cli_docs}/completions/fish/levee.fish
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+install(FILES ${package}/copyright ${cli_docs}/changelog.gz DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES config/levee.yaml config/levee.schema.json DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY config/examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES deploy/systemd/levee.service DESTINATION lib/systemd/system)
+install(FILES ${package}/levee.yaml DESTINATION /etc/levee)
+install(FILES ${package}/lintian-overrides DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides
+  RENAME levee)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_CONTACT "The Levee authors <levee@example.org>")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
+  OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION net)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS OFF)
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "gRPC sidecar that retries within a budget
+Levee carries a service's outbound gRPC calls, retries what is worth retrying,
+and keeps retries within a budget, so that they never become the outage. It
+also has hedging, rate limits, and metrics that say why.")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA
+  ${package}/conffiles ${package}/postinst ${package}/prerm ${package}/postrm)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+# cpack shall not build the tests before it packs.
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
+include(CPack)

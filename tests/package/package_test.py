@@ -1,0 +1,233 @@
+"""What the command line's documents, the systemd unit, compose.yaml and the Debian package are."""
+
+import gzip
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+try:
+    import yaml
+except ImportError as error:
+    raise unittest.SkipTest(f'{error.name} is missing; make deps installs it')
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ['LEVEE_BUILD'])
+LEVEE = BUILD / 'levee'
+DOCS = BUILD / 'cli-docs'
+UNIT = ROOT / 'deploy/systemd/levee.service'
+COMPOSE = ROOT / 'deploy/compose.yaml'
+COMMANDS = [[], ['run'], ['check'], ['demo'], ['import'], ['import', 'envoy'],
+            ['import', 'grpc-service-config'], ['probe'], ['sleep'], ['version']]
+
+
+def needs(command):
+    return unittest.skipUnless(shutil.which(command),
+                               f'{command} is not installed; make deps installs it')
+
+
+def output(*command, **more):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, **more)
+    if done.returncode != 0:
+        raise AssertionError(f'{command}: {done.stdout}{done.stderr}')
+    return done.stdout
+
+
+class ManPages(unittest.TestCase):
+
+    def page(self, command):
+        file = DOCS / 'man' / ('-'.join(['levee', *command]) + '.1.gz')
+        return gzip.decompress(file.read_bytes()).decode()
+
+    def test_there_is_one_for_each_command(self):
+        self.assertEqual(len(list((DOCS / 'man').iterdir())), len(COMMANDS))
+        for command in COMMANDS:
+            self.assertIn(f'.TH {"-".join(["levee", *command]).upper()} 1', self.page(command))
+
+    def test_each_has_every_option_that_help_shows(self):
+        for command in COMMANDS:
+            options = re.findall(r'^  (?:-\w,)?(--[a-z-]+)',
+                                 output(LEVEE, *command, '--help'), re.MULTILINE)
+            self.assertIn('--help', options)
+            for option in options:
+                self.assertIn('\\fB' + option.replace('-', '\\-') + '\\fR', self.page(command))
+
+    @needs('groff')
+    def test_troff_has_no_complaint(self):
+        for command in COMMANDS:
+            done = subprocess.run(['groff', '-man', '-ww', '-Tascii'], input=self.page(command),
+                                  capture_output=True, text=True, timeout=60)
+            self.assertEqual((done.returncode, done.stderr), (0, ''), command)
+
+    @needs('groff')
+    def test_a_page_reads_as_it_should(self):
+        text = output('groff', '-man', '-Tascii', '-P-cbou', input=self.page(['run']))
+        self.assertIn('levee-run - run the sidecar', text)
+        self.assertRegex(text, r'--workers INT\n +threads that carry calls, in \[1 - 64\]. '
+                               r'Default: 1.')
+
+
+class Completions(unittest.TestCase):
+
+    def in_bash(self, *words):
+        script = (f'source {DOCS}/completions/bash/levee; COMP_WORDS=("$@"); '
+                  'COMP_CWORD=$(($# - 1)); _levee; printf "%s\\n" "${COMPREPLY[@]}"')
+        return output('bash', '-c', script, 'bash', *words, cwd=ROOT).split()
+
+    def in_fish(self, line):
+        script = f'source {DOCS}/completions/fish/levee.fish; complete -C $argv'
+        with tempfile.TemporaryDirectory() as home:
+            lines = output('fish', '--no-config', '-c', script, line, cwd=ROOT,
+                           env={**os.environ, 'HOME': home})
+        return [each.split('\t')[0] for each in lines.splitlines()]
+
+    def test_bash_completes_commands(self):
+        self.assertEqual(self.in_bash('levee', 'r'), ['run'])
+        self.assertEqual(self.in_bash('levee', 'import', 'e'), ['envoy'])
+
+    def test_bash_completes_options_of_the_command(self):
+        self.assertEqual(self.in_bash('levee', 'run', '--w'), ['--workers'])
+        self.assertEqual(self.in_bash('levee', 'check', '--w'), [])
+
+    def test_bash_completes_values(self):
+        self.assertEqual(self.in_bash('levee', 'check', '-o', 'j'), ['json'])
+        self.assertEqual(self.in_bash('levee', 'run', '--log-level', 'w'), ['warning'])
+
+    def test_bash_completes_files(self):
+        self.assertEqual(self.in_bash('levee', 'check', 'config/levee.y'), ['config/levee.yaml'])
+        self.assertEqual(self.in_bash('levee', 'run', '--config', 'LIC'), ['LICENSE'])
+
+    @needs('fish')
+    def test_fish_completes_commands_options_values_and_files(self):
+        self.assertEqual(self.in_fish('levee imp'), ['import'])
+        self.assertEqual(self.in_fish('levee import en'), ['envoy'])
+        self.assertEqual(self.in_fish('levee run --wor'), ['--workers'])
+        self.assertEqual(self.in_fish('levee check -o j'), ['json'])
+        self.assertEqual(self.in_fish('levee run --config LIC'), ['LICENSE'])
+
+    @needs('zsh')
+    def test_zsh_completes_commands_options_and_values(self):
+        def complete(line):
+            return output('zsh', '-f', ROOT / 'tests/package/complete.zsh',
+                          DOCS / 'completions/zsh', line, cwd=ROOT)
+
+        self.assertIn('import', complete('levee imp'))
+        self.assertIn('grpc-service-config', complete('levee import g'))
+        self.assertIn('--workers', complete('levee run --wor'))
+        self.assertIn('json', complete('levee check -o j'))
+
+
+class Unit(unittest.TestCase):
+
+    @needs('systemd-analyze')
+    def test_systemd_knows_every_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            # Which programs there are on this machine is not what is asked.
+            unit = pathlib.Path(folder) / 'levee.service'
+            unit.write_text(UNIT.read_text().replace('/usr/bin/levee', str(LEVEE)))
+            done = subprocess.run(['systemd-analyze', 'verify', '--man=no', unit],
+                                  capture_output=True, text=True, timeout=60)
+        about = [line for line in done.stderr.splitlines() if 'levee' in line]
+        self.assertEqual((done.returncode, about), (0, []), done.stderr)
+
+    @needs('systemd-analyze')
+    def test_it_is_locked_down(self):
+        table = output('systemd-analyze', 'security', '--offline=true', '--no-pager', UNIT)
+        level = re.search(r'Overall exposure level for levee.service: ([\d.]+)', table)
+        self.assertLessEqual(float(level.group(1)), 1.5, table)
+
+    def test_it_waits_for_the_drain(self):
+        stop = int(re.search(r'^TimeoutStopSec=(\d+)$', UNIT.read_text(), re.MULTILINE).group(1))
+        drain = re.search(r'^drain:\n  timeout: (\d+)s',
+                          (ROOT / 'config/levee.yaml').read_text(), re.MULTILINE)
+        self.assertGreater(stop, int(drain.group(1)) + 1)
+
+
+class Compose(unittest.TestCase):
+
+    def setUp(self):
+        self.services = yaml.safe_load(COMPOSE.read_text())['services']
+
+    def test_it_names_files_that_exist(self):
+        named = [volume.split(':')[0] for service in self.services.values()
+                 for volume in service.get('volumes', [])]
+        named += [service['build']['context'] for service in self.services.values()
+                  if 'build' in service]
+        self.assertEqual(len(named), 3)
+        for path in named:
+            self.assertTrue((COMPOSE.parent / path).exists(), path)
+        self.assertTrue((COMPOSE.parent / self.services['levee']['build']['context'] /
+                         'Dockerfile').exists())
+
+    def test_its_policy_is_without_fault(self):
+        text = output(LEVEE, 'check', ROOT / 'deploy/compose/levee/levee.yaml')
+        # The page is open to the other containers; nothing else is warned of.
+        self.assertEqual(re.findall(r'LV\d+', text), ['LV913'], text)
+
+    def test_what_it_depends_on_is_there(self):
+        for service in self.services.values():
+            self.assertLessEqual(set(service.get('depends_on', [])), set(self.services))
+
+    def test_it_publishes_on_loopback_only(self):
+        for service in self.services.values():
+            for port in service.get('ports', []):
+                self.assertTrue(port.startswith('127.0.0.1:'), port)
+
+    @needs('promtool')
+    def test_prometheus_takes_its_configuration(self):
+        output('promtool', 'check', 'config', ROOT / 'deploy/compose/prometheus.yml')
+
+
+@needs('dpkg-shlibdeps')
+class DebianPackage(unittest.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        subprocess.run(['cpack', '--config', BUILD / 'CPackConfig.cmake', '-B', cls.folder.name],
+                       check=True, capture_output=True, text=True, timeout=120)
+        cls.file = next(pathlib.Path(cls.folder.name).glob('levee_*.deb'))
+        cls.root = pathlib.Path(cls.folder.name) / 'root'
+        output('dpkg-deb', '--extract', cls.file, cls.root)
+
+    def field(self, name):
+        return output('dpkg-deb', '--field', self.file, name).strip()
+
+    def test_it_depends_on_what_the_program_loads(self):
+        depends = self.field('Depends')
+        for package in ('libc6 (>=', 'libstdc++6 (>=', 'libspdlog1.10', 'libcivetweb1'):
+            self.assertIn(package, depends)
+        self.assertNotIn('grpc', depends)
+
+    def test_the_policy_survives_an_upgrade(self):
+        with tempfile.TemporaryDirectory() as control:
+            output('dpkg-deb', '--control', self.file, control)
+            self.assertEqual((pathlib.Path(control) / 'conffiles').read_text(),
+                             '/etc/levee/levee.yaml\n')
+
+    def test_the_program_runs_and_takes_the_policy(self):
+        output(self.root / 'usr/bin/levee', 'check', '--strict', self.root / 'etc/levee/levee.yaml')
+
+    def test_it_brings_unit_pages_and_completions(self):
+        for file in ('usr/lib/systemd/system/levee.service', 'usr/share/man/man1/levee.1.gz',
+                     'usr/share/man/man1/levee-run.1.gz',
+                     'usr/share/bash-completion/completions/levee',
+                     'usr/share/zsh/vendor-completions/_levee',
+                     'usr/share/fish/vendor_completions.d/levee.fish',
+                     'usr/share/doc/levee/copyright', 'usr/share/doc/levee/examples/hedging.yaml'):
+            self.assertTrue((self.root / file).is_file(), file)
+
+    @unittest.skipUnless(shutil.which('lintian'),
+                         'lintian is not installed; make package installs it')
+    def test_lintian_finds_no_error(self):
+        done = subprocess.run(['lintian', '--allow-root', '--fail-on', 'error', self.file],
+                              capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+if __name__ == '__main__':
+    unittest.main()
