@@ -28,7 +28,8 @@ if(LEVEE_SANITIZE)
   add_compile_options(-fsanitize=${LEVEE_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${LEVEE_SANITIZE})
   # The instrumentation hides initialisations from GCC's data flow analysis.
-  target_compile_options(levee_warnings INTERFACE -Wno-maybe-uninitialized)
+  target_compile_options(levee_warnings INTERFACE
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()
 
 if(LEVEE_LTO)

@@ -50,10 +50,8 @@ function(levee_pkg_config_archive name module file)
   target_include_directories(levee::${name} INTERFACE ${${name}_INCLUDE_DIRS})
   target_link_libraries(levee::${name} INTERFACE ${LEVEE_${name}_ARCHIVE} ${ARGN})
 endfunction()
-levee_pkg_config_archive(nghttp2 libnghttp2 libnghttp2.a)
 levee_pkg_config_archive(uv libuv libuv_a.a Threads::Threads dl rt)
 levee_pkg_config_archive(cares libcares libcares.a)
-target_compile_definitions(levee::nghttp2 INTERFACE NGHTTP2_STATICLIB)
 
 # What any layer may use of Abseil. Archives that nothing refers to cost nothing in the binary.
 set(LEVEE_ABSL absl::base absl::core_headers absl::flat_hash_map absl::flat_hash_set
@@ -61,6 +59,9 @@ set(LEVEE_ABSL absl::base absl::core_headers absl::flat_hash_map absl::flat_hash
   absl::time absl::cleanup absl::function_ref absl::any_invocable absl::hash)
 
 if(LEVEE_BUILD_TESTS)
+  # The independent peer that the tests put before Levee's own HTTP/2.
+  levee_pkg_config_archive(nghttp2 libnghttp2 libnghttp2.a)
+  target_compile_definitions(levee::nghttp2 INTERFACE NGHTTP2_STATICLIB)
   find_package(GTest CONFIG REQUIRED)
   find_package(benchmark CONFIG QUIET)
 endif()

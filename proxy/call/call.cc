@@ -7,6 +7,18 @@
 #include "policy/hedging.h"
 
 namespace levee {
+namespace {
+
+// How long before its deadline, as seen here, a caller that leaves does so because of it. The
+// caller's clock started earlier than this one, by the request's way here, and its reset takes as
+// long; what differs is what delays the one and not the other (a busy CPU, a full queue): up to a
+// fifth of the timeout, but no more than 20 ms. The hundredth is for callers that round the timeout
+// they send up: gRPC's core does, to two or three digits.
+absl::Duration DeadlineTolerance(absl::Duration timeout) {
+  return std::min(timeout / 5, absl::Milliseconds(20)) + timeout / 100;
+}
+
+}  // namespace
 
 Call::Call(const CallParts& parts)
     : parts_(parts), buffer_(parts_.policy.retry.buffer_bytes, parts_.replay) {}
@@ -18,6 +30,9 @@ void Call::Start(const RequestFacts& facts, Instant now) {
   app_attempts_ = std::clamp(facts.previous_attempts, 0, kMaxAppAttempts);
   const absl::Duration timeout = std::min(facts.timeout, parts_.policy.timeout);
   deadline_ = now + timeout;
+  if (facts.timeout < absl::InfiniteDuration()) {
+    callers_deadline_from_ = now + (facts.timeout - DeadlineTolerance(facts.timeout));
+  }
   rate_keys_ = facts.rate_keys;
   if (timeout <= absl::ZeroDuration()) {
     EndLocally(StatusCode::kDeadlineExceeded, "deadline passed before the call arrived", now);
@@ -151,7 +166,13 @@ void Call::OnRequest(const Chunk& chunk, bool end, Instant now) {
 
 void Call::OnCallerGone(Instant now) {
   if (finished_) return;
-  Finish({.code = StatusCode::kCancelled, .message = "cancelled by the caller"}, now);
+  // A caller ends its call at its deadline by itself, and mostly before this call's own timer is
+  // due. The upstream was given all the time there was, as it is then.
+  if (now >= callers_deadline_from_) {
+    EndAtDeadline(now);
+  } else {
+    Finish({.code = StatusCode::kCancelled, .message = "cancelled by the caller"}, now);
+  }
 }
 
 bool Call::MayHold() const {

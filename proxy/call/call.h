@@ -67,7 +67,9 @@ class Call {
   // A piece of the request; `end`: the caller half-closed. Not called once committed.
   void OnRequest(const Chunk& chunk, bool end, Instant now);
 
-  // The caller reset its stream or its connection was lost.
+  // The caller reset its stream or its connection was lost. About when its deadline passes, that is
+  // what it means, and the call ends as it does at its own; else it ends as CANCELLED, which says
+  // nothing about the upstream.
   void OnCallerGone(Instant now);
 
   // The attempt's response head came: a gRPC answer that has not ended yet. 1xx heads and answers
@@ -166,6 +168,8 @@ class Call {
   absl::InlinedVector<int64_t, 2> forbidden_endpoints_;
 
   Instant deadline_ = Instant::Infinite();
+  // A caller that leaves from here on has seen its own deadline pass; never, if it has none.
+  Instant callers_deadline_from_ = Instant::Infinite();
   std::optional<NextAttempt> next_;         // starts at next_at_; has been paid for
   Instant next_at_ = Instant::Infinite();   // without next_: the rate limit's permit is due
   Instant hedge_at_ = Instant::Infinite();  // when another attempt is started beside the others

@@ -3,16 +3,22 @@
 
 #include <atomic>
 #include <cstdint>
+#include <utility>
 
 namespace levee {
 
 // The bytes that no worker has leased yet. Shared by all workers.
 class ReplayMemory {
  public:
-  explicit ReplayMemory(int64_t bytes) : free_(bytes) {}
+  explicit ReplayMemory(int64_t bytes) : total_(bytes), free_(bytes) {}
+
+  // Another bound. What is leased beyond a lower one is had back as it is returned. Any thread, but
+  // one at a time.
+  void Resize(int64_t bytes) { free_ += bytes - std::exchange(total_, bytes); }
 
  private:
   friend class ReplayLease;
+  int64_t total_;
   std::atomic<int64_t> free_;
 };
 

@@ -5,26 +5,40 @@
 #include <utility>
 
 #include "cli/input.h"
+#include "config/check_report.h"
 #include "config/load.h"
 
 namespace levee {
+namespace {
 
-int RunCheck(const std::vector<std::string>& files) {
-  FaultList unreadable;
+void PrintText(const CheckOptions& options, const CheckedConfig& checked, bool ok) {
+  for (const auto* list : {&checked.faults, &checked.warnings}) {
+    if (!list->empty()) std::printf("%s\n", FormatFaults(*list).c_str());
+  }
+  for (const std::string& file : options.files) {
+    if (ok) std::printf("%s: ok\n", file.c_str());
+  }
+  const std::string summary = SummaryOf(checked);
+  if (!summary.empty()) std::printf("%s\n", summary.c_str());
+}
+
+}  // namespace
+
+int RunCheck(const CheckOptions& options) {
+  FaultList unread;
   std::vector<ConfigText> texts;
-  for (const std::string& file : files) {
-    std::optional<ConfigText> text = ReadInput(file, kMaxConfigFileBytes, unreadable);
+  for (const std::string& file : options.files) {
+    std::optional<ConfigText> text = ReadInput(file, kMaxConfigFileBytes, unread);
     if (text.has_value()) texts.push_back(*std::move(text));
   }
-  // What a file that cannot be read would have had is missing in the others.
-  const std::vector<Fault> faults =
-      unreadable.empty() ? CheckConfig(texts, std::nullopt).faults : unreadable.Sorted(files);
-  if (!faults.empty()) {
-    std::printf("%s\n", FormatFaults(faults).c_str());
-    return 1;
+  const CheckedConfig checked = CheckConfig(texts, std::nullopt, std::move(unread));
+  const bool ok = checked.faults.empty() && !(options.strict && !checked.warnings.empty());
+  if (options.output == "json") {
+    std::printf("%s\n", CheckReportJson(options.files, checked, ok).c_str());
+  } else {
+    PrintText(options, checked, ok);
   }
-  for (const std::string& file : files) std::printf("%s: ok\n", file.c_str());
-  return 0;
+  return ok ? 0 : 1;
 }
 
 }  // namespace levee

@@ -1,4 +1,4 @@
-// The command `levee check`: all faults of a configuration at once.
+// The command `levee check`: all faults and warnings of a configuration at once.
 #pragma once
 
 #include <string>
@@ -6,9 +6,15 @@
 
 namespace levee {
 
-// Checks `files` ("-": standard input) as the one configuration that `levee run` makes of them, and
-// prints on standard output every fault there is, or a line per file that says there is none.
-// Returns the exit code.
-int RunCheck(const std::vector<std::string>& files);
+struct CheckOptions {
+  std::vector<std::string> files;  // "-": standard input
+  std::string output = "text";     // or "json": one document, as docs/checks.md describes it
+  bool strict = false;             // a warning fails as well
+};
+
+// Checks the files as the one configuration that `levee run` makes of them, and prints on standard
+// output every fault and warning there is, and as text a line per file that passes. Returns the
+// exit code.
+int RunCheck(const CheckOptions& options);
 
 }  // namespace levee

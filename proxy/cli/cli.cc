@@ -6,9 +6,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "base/host_port.h"
 #include "cli/check_command.h"
 #include "cli/import_command.h"
+#include "cli/probe_command.h"
 #include "cli/run_command.h"
 #include "cli/version.h"
 #include "demo/demo.h"
@@ -41,19 +44,27 @@ CLI::App* AddRun(CLI::App& app, RunOptions& options) {
       ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error", "critical", "off"}))
       ->capture_default_str();
   run->footer(
-      "Prints a line per bound address on stdout. SIGTERM drains and ends it, a second one ends it "
+      "Prints a line per bound address on stdout. A changed file or SIGHUP reloads the "
+      "configuration; a faulty one changes nothing. SIGTERM drains and ends it, a second one ends "
+      "it "
       "at once.");
   return run;
 }
 
-CLI::App* AddCheck(CLI::App& app, std::vector<std::string>& files) {
-  CLI::App* check = app.add_subcommand("check", "print all faults of a configuration at once");
+CLI::App* AddCheck(CLI::App& app, CheckOptions& options) {
+  CLI::App* check =
+      app.add_subcommand("check", "print all faults and warnings of a configuration at once");
   check
-      ->add_option("files", files,
+      ->add_option("files", options.files,
                    "policy files (YAML), '-': standard input; several are one "
                    "configuration, as for run")
       ->type_name("FILE")
       ->required();
+  check->add_option("-o,--output", options.output, "how it is printed: text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  check->add_flag("--strict", options.strict, "exit with 1 on a warning, too");
   return check;
 }
 
@@ -83,16 +94,14 @@ CLI::App* AddImport(CLI::App& app, ImportOptions& options) {
   return import_from;
 }
 
-// The reason why `text` is no duration of a demo; empty if it is one.
-std::string CheckDemoDuration(const std::string& text) {
-  absl::Duration duration;
-  if (absl::ParseDuration(text, &duration) && duration >= demo::kShortestDemo &&
-      duration <= demo::kLongestDemo) {
-    return "";
-  }
-  return absl::StrCat("\"", text, "\" is no duration with a unit from ",
-                      absl::FormatDuration(demo::kShortestDemo), " to ",
-                      absl::FormatDuration(demo::kLongestDemo));
+// A check that a text is a duration with a unit, from `least` to `most`.
+auto DurationWithin(absl::Duration least, absl::Duration most) {
+  return [least, most](const std::string& text) -> std::string {
+    absl::Duration duration;
+    if (absl::ParseDuration(text, &duration) && duration >= least && duration <= most) return "";
+    return absl::StrCat("\"", text, "\" is no duration with a unit from ",
+                        absl::FormatDuration(least), " to ", absl::FormatDuration(most));
+  };
 }
 
 CLI::App* AddDemo(CLI::App& app, demo::DemoOptions& options) {
@@ -103,7 +112,7 @@ CLI::App* AddDemo(CLI::App& app, demo::DemoOptions& options) {
           "--duration",
           [&options](const std::string& text) { absl::ParseDuration(text, &options.duration); },
           "how long it takes")
-      ->check(CheckDemoDuration)
+      ->check(DurationWithin(demo::kShortestDemo, demo::kLongestDemo))
       ->type_name("DURATION")
       ->default_str(absl::FormatDuration(options.duration));
   command->add_option("--rate", options.calls_per_second, "calls per second")
@@ -114,37 +123,87 @@ CLI::App* AddDemo(CLI::App& app, demo::DemoOptions& options) {
   return command;
 }
 
-}  // namespace
+std::string CheckHostPort(const std::string& text) {
+  if (SplitHostPort(text).has_value()) return "";
+  return absl::StrCat("\"", text, "\" is no HOST:PORT");
+}
 
-int RunCommand(int argc, char** argv) {
+CLI::App* AddProbe(CLI::App& app, ProbeOptions& options) {
+  CLI::App* probe = app.add_subcommand(
+      "probe", "ask a running sidecar whether it is healthy, for health checks of containers");
+  probe->add_flag("--ready", options.ready, "ask whether it is ready for calls");
+  probe->add_option("--address", options.address, "its metrics.address")
+      ->check(CheckHostPort)
+      ->type_name("HOST:PORT")
+      ->capture_default_str();
+  probe->footer("Prints one line. Exit code 0: yes, 1: no, or no answer within 2 s.");
+  return probe;
+}
+
+// The longest that a hook may delay the end of a container.
+constexpr absl::Duration kLongestSleep = absl::Hours(1);
+
+CLI::App* AddSleep(CLI::App& app, absl::Duration& duration) {
+  CLI::App* command = app.add_subcommand(
+      "sleep", "wait and exit with 0, for preStop hooks of containers, which have no shell");
+  command
+      ->add_option_function<std::string>(
+          "duration",
+          [&duration](const std::string& text) { absl::ParseDuration(text, &duration); },
+          "how long")
+      ->check(DurationWithin(absl::ZeroDuration(), kLongestSleep))
+      ->type_name("DURATION")
+      ->required();
+  return command;
+}
+
+// The definition of all commands, and what they are asked for.
+struct CommandLine {
   CLI::App app{kAbout, "levee"};
-  app.require_subcommand(1);
-  app.footer(kExitCodes);
-  app.set_version_flag("--version", VersionText());
   RunOptions run_options;
   CLI::App* run = AddRun(app, run_options);
   demo::DemoOptions demo_options;
   CLI::App* demo = AddDemo(app, demo_options);
-  std::vector<std::string> check_files;
-  CLI::App* check = AddCheck(app, check_files);
+  CheckOptions check_options;
+  CLI::App* check = AddCheck(app, check_options);
   ImportOptions import_options;
   CLI::App* import_from = AddImport(app, import_options);
+  ProbeOptions probe_options;
+  CLI::App* probe = AddProbe(app, probe_options);
+  absl::Duration sleep_duration;
+  CLI::App* sleep = AddSleep(app, sleep_duration);
   CLI::App* version = app.add_subcommand("version", "print version, commit, library versions");
+
+  CommandLine() {
+    app.require_subcommand(1);
+    app.footer(kExitCodes);
+    app.set_version_flag("--version", VersionText());
+  }
+};
+
+}  // namespace
+
+Command DescribeCommandLine() { return ReadCommand(CommandLine().app); }
+
+int RunCommand(int argc, char** argv) {
+  CommandLine line;
   try {
-    app.parse(argc, argv);
+    line.app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // CLI11 prints help and version as "errors" of code 0.
-    return app.exit(error) == 0 ? 0 : kWrongUsage;
+    return line.app.exit(error) == 0 ? 0 : kWrongUsage;
   }
-  if (run->parsed()) return RunSidecar(run_options);
-  if (check->parsed()) return RunCheck(check_files);
-  if (import_from->parsed()) {
-    return RunImport(
-        import_options.envoy->parsed() ? ImportFormat::kEnvoy : ImportFormat::kGrpcServiceConfig,
-        import_options.file);
+  if (line.run->parsed()) return RunSidecar(line.run_options);
+  if (line.check->parsed()) return RunCheck(line.check_options);
+  if (line.import_from->parsed()) {
+    const bool envoy = line.import_options.envoy->parsed();
+    return RunImport(envoy ? ImportFormat::kEnvoy : ImportFormat::kGrpcServiceConfig,
+                     line.import_options.file);
   }
-  if (demo->parsed()) return demo::RunDemo(demo_options);
-  if (version->parsed()) std::fputs(VersionText().c_str(), stdout);
+  if (line.demo->parsed()) return demo::RunDemo(line.demo_options);
+  if (line.probe->parsed()) return RunProbe(line.probe_options);
+  if (line.sleep->parsed()) absl::SleepFor(line.sleep_duration);
+  if (line.version->parsed()) std::fputs(VersionText().c_str(), stdout);
   return 0;
 }
 

@@ -28,9 +28,10 @@ std::optional<ConfigText> ReadInput(const std::string& file, size_t max_bytes, F
       file == "-" ? ReadStandardInput(max_bytes) : ReadFile(file, max_bytes);
   if (text.ok()) return ConfigText{file, *std::move(text)};
   const std::string reason(text.status().message());
-  faults.Add({file, 0, 0, ""}, absl::IsOutOfRange(text.status())
-                                   ? absl::StrCat("is larger than ", max_bytes >> 20, " MiB")
-                                   : absl::StrCat("cannot be read: ", reason));
+  const bool large = absl::IsOutOfRange(text.status());
+  faults.Add({file, 0, 0, ""}, large ? CheckCode::kFileTooLarge : CheckCode::kUnreadableFile,
+             large ? absl::StrCat("is larger than ", max_bytes >> 20, " MiB")
+                   : absl::StrCat("cannot be read: ", reason));
   return std::nullopt;
 }
 

@@ -4,7 +4,6 @@
 #include <grpcpp/grpcpp.h>
 
 #include "absl/strings/str_cat.h"
-#include "h2/session.h"
 #include "net/event_loop.h"
 
 namespace levee {
@@ -13,9 +12,8 @@ std::string_view BuildVersion() { return LEVEE_VERSION; }
 std::string_view BuildCommit() { return LEVEE_COMMIT; }
 
 std::string VersionText() {
-  return absl::StrCat("levee ", LEVEE_VERSION, " (commit ", LEVEE_COMMIT, ")\n", "nghttp2 ",
-                      h2::LibraryVersion(), ", libuv ", net::LibraryVersion(), ", gRPC ",
-                      grpc::Version(), ", protobuf ",
+  return absl::StrCat("levee ", LEVEE_VERSION, " (commit ", LEVEE_COMMIT, ")\n", "libuv ",
+                      net::LibraryVersion(), ", gRPC ", grpc::Version(), ", protobuf ",
                       google::protobuf::internal::VersionString(GOOGLE_PROTOBUF_VERSION), "\n");
 }
 

@@ -2,6 +2,7 @@
 
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -13,7 +14,6 @@
 #include "config/addresses.h"
 #include "config/build_policy.h"
 #include "config/checked.h"
-#include "config/read_file.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 
@@ -34,12 +34,19 @@ ListenAddress AddressOf(const std::string& text, const std::string& path,
   return address;
 }
 
+// nullopt: it is switched off.
+std::optional<ListenAddress> OptionalAddress(const std::string& text, const std::string& path,
+                                             const Positions& positions) {
+  if (text == "none") return std::nullopt;
+  return AddressOf(text, path, positions);
+}
+
 ListenerSpec BuildListener(const v1::Listener& message, const std::string& path,
                            const Positions& positions) {
   ListenerSpec listener;
   listener.name = message.name();
   listener.address = AddressOf(message.address(), path + ".address", positions);
-  listener.mode = Checked(ParseFileMode(message.mode()));
+  if (message.has_mode()) listener.mode = Checked(ParseFileMode(message.mode()));
   listener.capture = {false, false};
   for (const int capture : message.capture()) {
     listener.capture.h2c |= capture == v1::Listener::CAPTURE_H2C;
@@ -90,7 +97,7 @@ AccessLogSpec BuildAccessLog(const v1::AccessLog& message, const Positions& posi
     log.target = Target::kStandardOutput;
   } else {
     log.target = Target::kFile;
-    log.path = PathBeside(positions.Find("access_log.path").file, message.path());
+    log.path = message.path();
   }
   log.position = PositionOf("access_log.path", positions);
   log.filter = {.all = false, .retried = false, .failed = false, .sample = message.sample()};
@@ -110,6 +117,16 @@ Limits BuildLimits(const v1::Limits& message) {
   limits.metadata_fields = message.metadata_fields();
   limits.method_labels = message.method_labels();
   limits.destinations = message.destinations();
+  limits.metric_series = message.metric_series();
+  limits.connections = message.connections();
+  limits.resets_per_second = message.resets_per_second();
+  limits.idle_frames_per_second = message.idle_frames_per_second();
+  // Who raises metadata_bytes alone means that such metadata is to come through.
+  limits.header_block_bytes =
+      std::max(Checked(ParseSize(message.header_block_bytes())), limits.metadata_bytes);
+  limits.pending_frames = message.pending_frames();
+  limits.output_bytes = Checked(ParseSize(message.output_bytes()));
+  limits.send_timeout = DurationOf(message.send_timeout());
   return limits;
 }
 
@@ -159,10 +176,11 @@ std::shared_ptr<const Snapshot> Build(const v1::Config& config, const Positions&
     snapshot->listeners.push_back(
         BuildListener(config.listeners(i), absl::StrCat("listeners[", i, "]"), positions));
   }
-  snapshot->metrics_enabled = config.metrics().address() != "none";
-  if (snapshot->metrics_enabled) {
-    snapshot->metrics = AddressOf(config.metrics().address(), "metrics.address", positions);
-  }
+  snapshot->metrics = OptionalAddress(config.metrics().address(), "metrics.address", positions);
+  snapshot->otel_names = config.metrics().otel_names();
+  snapshot->admin = OptionalAddress(config.admin().address(), "admin.address", positions);
+  snapshot->grpc_admin =
+      OptionalAddress(config.admin().grpc_address(), "admin.grpc_address", positions);
   for (int i = 0; i < config.upstreams_size(); ++i) {
     snapshot->upstreams.push_back(
         BuildUpstream(config.upstreams(i), methods[static_cast<size_t>(i)]));
@@ -176,6 +194,7 @@ std::shared_ptr<const Snapshot> Build(const v1::Config& config, const Positions&
   snapshot->limits = BuildLimits(config.limits());
   snapshot->drain_timeout = DurationOf(config.drain().timeout());
   snapshot->sha256 = Sha256(config, methods);
+  snapshot->effective = std::make_shared<const EffectiveConfig>(config, positions);
   return snapshot;
 }
 

@@ -35,9 +35,14 @@ absl::StatusOr<DescribedMethods> LoadDescriptorSet(const std::string& file) {
   const absl::StatusOr<std::string> bytes = ReadFile(file, kMaxDescriptorSetBytes);
   if (bytes.ok()) return ParseDescriptorSet(*bytes);
   if (absl::IsOutOfRange(bytes.status())) {
-    return absl::InvalidArgumentError("is larger than 64 MiB; name a file with fewer services");
+    return absl::OutOfRangeError("is larger than 64 MiB; name a file with fewer services");
   }
   return absl::UnavailableError(absl::StrCat("cannot be read: ", bytes.status().message()));
+}
+
+CheckCode CodeOf(const absl::Status& error) {
+  if (absl::IsOutOfRange(error)) return CheckCode::kFileTooLarge;
+  return absl::IsUnavailable(error) ? CheckCode::kUnreadableFile : CheckCode::kDescriptorSet;
 }
 
 }  // namespace
@@ -61,10 +66,8 @@ std::vector<std::shared_ptr<const DescribedMethods>> LoadDescriptorSets(
   std::map<std::string, std::shared_ptr<const DescribedMethods>> loaded;  // by file
   for (int i = 0; i < config.upstreams_size(); ++i) {
     sets.emplace_back();
-    const std::string& named = config.upstreams(i).descriptor_set();
-    if (named.empty() || named == "none") continue;
-    const Place place = positions.Find(absl::StrCat("upstreams[", i, "].descriptor_set"));
-    const std::string file = PathBeside(place.file, named);
+    const std::string& file = config.upstreams(i).descriptor_set();
+    if (file.empty() || file == "none") continue;
     if (const auto known = loaded.find(file); known != loaded.end()) {
       sets.back() = known->second;
       continue;
@@ -74,7 +77,9 @@ std::vector<std::shared_ptr<const DescribedMethods>> LoadDescriptorSets(
       sets.back() = std::make_shared<const DescribedMethods>(*std::move(methods));
       loaded.emplace(file, sets.back());
     } else {
-      faults.Add(place, absl::StrCat(Quoted(file), " ", methods.status().message()));
+      const Place place = positions.Find(absl::StrCat("upstreams[", i, "].descriptor_set"));
+      faults.Add(place, CodeOf(methods.status()),
+                 absl::StrCat(Quoted(file), " ", methods.status().message()));
     }
   }
   return sets;

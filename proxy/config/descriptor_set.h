@@ -21,10 +21,9 @@ inline constexpr size_t kMaxDescriptorSetBytes = 64 << 20;
 // file's name precedes.
 absl::StatusOr<DescribedMethods> ParseDescriptorSet(const std::string& bytes);
 
-// Reads the files that the upstreams of `config` name as their descriptor_set; what is wrong with
-// one is reported where it is named. Relative paths start at the directory of the configuration
-// file that names them, or where Levee was started if that is no file. One entry per upstream,
-// nullptr where there is none; upstreams that name one file share one.
+// Reads the files that the upstreams of `config` name as their descriptor_set, by absolute paths;
+// what is wrong with one is reported where it is named. One entry per upstream, nullptr where there
+// is none; upstreams that name one file share one.
 std::vector<std::shared_ptr<const DescribedMethods>> LoadDescriptorSets(
     const config::v1::Config& config, const Positions& positions, FaultList& faults);
 

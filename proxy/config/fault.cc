@@ -24,16 +24,20 @@ std::string Quoted(const std::string& text) {
 }
 
 std::string FormatFault(const Fault& fault) {
-  const std::string place = FormatPlace({fault.file, fault.line, fault.column, fault.path});
-  return place.empty() ? fault.text : absl::StrCat(place, ": ", fault.text);
+  std::string text = FormatPlace({fault.file, fault.line, fault.column, ""});
+  if (!text.empty()) text += ": ";
+  if (fault.code != CheckCode::kNone) absl::StrAppend(&text, CheckCodeText(fault.code), " ");
+  if (!fault.path.empty()) absl::StrAppend(&text, fault.path, ": ");
+  if (IsWarning(fault.code)) text += "warning: ";
+  return text + fault.text;
 }
 
-void FaultList::Add(const Place& place, std::string text) {
+void FaultList::Add(const Place& place, CheckCode code, std::string text) {
   if (full()) {
     ++dropped_;
     return;
   }
-  faults_.push_back({place.file, place.line, place.column, place.path, std::move(text)});
+  faults_.push_back({place.file, place.line, place.column, place.path, code, std::move(text)});
 }
 
 std::vector<Fault> FaultList::Sorted(const std::vector<std::string>& files) const {
@@ -44,7 +48,7 @@ std::vector<Fault> FaultList::Sorted(const std::vector<std::string>& files) cons
   std::stable_sort(sorted.begin(), sorted.end(),
                    [&order](const Fault& a, const Fault& b) { return order(a) < order(b); });
   if (dropped_ > 0)
-    sorted.push_back({"", 0, 0, "", absl::StrCat("and ", dropped_, " more faults")});
+    sorted.push_back({"", 0, 0, "", beyond_, absl::StrCat("and ", dropped_, " more")});
   return sorted;
 }
 

@@ -1,9 +1,11 @@
-// What is wrong with a configuration, and where.
+// What is wrong with a configuration, or dangerous in it, and where.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "config/check_code.h"
 
 namespace levee {
 
@@ -21,25 +23,30 @@ std::string FormatPlace(const Place& place);
 // A user's text as messages show it: in quotes, control characters escaped, cut when long.
 std::string Quoted(const std::string& text);
 
+// A fault, or a warning if its code is that of one.
 struct Fault {
   std::string file;
   int line = 0;
   int column = 0;
   std::string path;
+  CheckCode code = CheckCode::kNone;
   std::string text;  // what is wrong; what is allowed or meant
-  // A stable code (LV101) takes its place here and before the path in FormatFault.
 };
 
-// "FILE:LINE:COL: field.path: what is wrong; what is allowed or meant".
+// "FILE:LINE:COL: LV101 field.path: what is wrong; what is allowed or meant", and of a warning
+// "FILE:LINE:COL: LV901 field.path: warning: ...". What is not known is left out.
 std::string FormatFault(const Fault& fault);
 
-// Collects faults so that all of them are reported at once.
+// Collects faults, or warnings, so that all of them are reported at once.
 class FaultList {
  public:
   // A broken template can repeat one mistake in every entry; what is beyond is only counted.
   static constexpr int kMaxFaults = 200;
 
-  void Add(const Place& place, std::string text);
+  // `beyond`: the code of the last entry when there are more.
+  explicit FaultList(CheckCode beyond = CheckCode::kMoreFaults) : beyond_(beyond) {}
+
+  void Add(const Place& place, CheckCode code, std::string text);
 
   bool empty() const { return faults_.empty(); }
 
@@ -51,6 +58,7 @@ class FaultList {
   std::vector<Fault> Sorted(const std::vector<std::string>& files) const;
 
  private:
+  CheckCode beyond_;
   std::vector<Fault> faults_;
   int dropped_ = 0;
 };

@@ -99,9 +99,9 @@ bool FieldChecker::Complete(const std::string& path, const Field& field, Message
   const bool given = positions_.Has(path);
   if (Size(field, message) > 0) return true;
   if (rule.required() && given) {
-    faults_.Add(positions_.Find(path), "is empty; at least one is wanted");
+    faults_.Add(positions_.Find(path), CheckCode::kEmptyList, "is empty; at least one is wanted");
   } else if (rule.required() && rule.default_().empty()) {
-    faults_.Add(positions_.Find(path), "is missing; it must be given");
+    faults_.Add(positions_.Find(path), CheckCode::kMissingField, "is missing; it must be given");
   }
   if (given) return false;  // `[]`, or a message that is `none`.
   const bool single_message = IsMessage(field) && !field.is_repeated();
@@ -136,7 +136,7 @@ void FieldChecker::CheckNames(const std::string& path, const Field& field, const
     const std::string name_path = absl::StrCat(ElementPath(path, field, i), ".name");
     const auto [first, is_new] = paths.emplace(name, name_path);
     if (is_new) continue;
-    faults_.Add(positions_.Find(name_path),
+    faults_.Add(positions_.Find(name_path), CheckCode::kDuplicateName,
                 absl::StrCat(Quoted(name), " is given twice; first at ",
                              FormatPlace(positions_.Find(first->second))));
   }
@@ -169,12 +169,14 @@ void FieldChecker::CheckText(const std::string& path, const Field& field, std::s
   const bool has_unit = rule.kind() == FieldRule::DURATION || rule.kind() == FieldRule::SIZE ||
                         rule.kind() == FieldRule::DURATION_OR_PERCENTILE;
   if (has_unit && text == "none") {
-    faults_.Add(positions_.Find(path), "cannot be switched off with none; give it a value");
+    faults_.Add(positions_.Find(path), CheckCode::kNotSwitchedOff,
+                "cannot be switched off with none; give it a value");
     return;
   }
   const absl::StatusOr<ParsedText> parsed = ParseText(rule.kind(), text);
   if (!parsed.ok()) {
-    faults_.Add(positions_.Find(path), std::string(parsed.status().message()));
+    faults_.Add(positions_.Find(path), CodeOf(rule.kind(), parsed.status()),
+                std::string(parsed.status().message()));
     return;
   }
   CheckBounds(path, field, parsed->number, text);
@@ -196,7 +198,7 @@ void FieldChecker::CheckNumber(const std::string& path, const Field& field,
                                               : *reflection.GetEnum(message, &field);
       const std::string& later = value.options().GetExtension(config::v1::value_later);
       if (later.empty()) continue;
-      faults_.Add(positions_.Find(ElementPath(path, field, i)),
+      faults_.Add(positions_.Find(ElementPath(path, field, i)), CheckCode::kNotSupported,
                   absl::StrCat(WordOf(value), " is not supported yet: ", later, "; only ",
                                RuleOf(field).default_(), " is accepted"));
     }
@@ -214,7 +216,7 @@ void FieldChecker::CheckBounds(const std::string& path, const Field& field, doub
   } else if (!rule.max().empty() && number > Magnitude(rule.kind(), rule.max())) {
     bound = absl::StrCat(" is too large; it must be at most ", rule.max());
   }
-  if (!bound.empty()) faults_.Add(positions_.Find(path), shown + bound);
+  if (!bound.empty()) faults_.Add(positions_.Find(path), CheckCode::kOutOfRange, shown + bound);
 }
 
 // A field whose feature is not built is accepted where it equals its default.
@@ -229,7 +231,7 @@ void FieldChecker::CheckSupported(const std::string& path, const Field& field,
   FaultList ignored;
   FieldChecker(nowhere, ignored).CheckField(path, field, *fallback);
   if (printed == Printed(field, *fallback)) return;
-  faults_.Add(positions_.Find(path),
+  faults_.Add(positions_.Find(path), CheckCode::kNotSupported,
               absl::StrCat("not supported yet: ", rule.later(), "; ", Supported(rule)));
 }
 

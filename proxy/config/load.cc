@@ -1,5 +1,6 @@
 #include "config/load.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -12,6 +13,7 @@
 #include "config/positions.h"
 #include "config/read_file.h"
 #include "config/validate.h"
+#include "config/warnings.h"
 #include "config/yaml_reader.h"
 
 namespace levee {
@@ -21,9 +23,10 @@ namespace {
 std::optional<std::string> ReadConfigFile(const std::string& name, FaultList& faults) {
   absl::StatusOr<std::string> text = ReadFile(name, kMaxConfigFileBytes);
   if (text.ok()) return *std::move(text);
-  faults.Add({name, 0, 0, ""}, absl::IsOutOfRange(text.status())
-                                   ? "is larger than 1 MiB; split it into several files"
-                                   : absl::StrCat("cannot be read: ", text.status().message()));
+  const bool large = absl::IsOutOfRange(text.status());
+  faults.Add({name, 0, 0, ""}, large ? CheckCode::kFileTooLarge : CheckCode::kUnreadableFile,
+             large ? "is larger than 1 MiB; split it into several files"
+                   : absl::StrCat("cannot be read: ", text.status().message()));
   return std::nullopt;
 }
 
@@ -33,7 +36,11 @@ void SendEverythingTo(const std::string& address, ReadConfig& read) {
     read.positions.Erase(section);
     read.positions.Set(section, {"--to", 0, 0, ""});
   }
-  read.positions.Set("upstreams[0].endpoints[0]", {"--to", 0, 0, ""});
+  for (const char* given :
+       {"upstreams[0].name", "upstreams[0].endpoints", "upstreams[0].endpoints[0]",
+        "routes[0].upstream", "routes[0].policy"}) {
+    read.positions.Set(given, {"--to", 0, 0, ""});
+  }
   read.config.clear_upstreams();
   read.config.clear_routes();
   config::v1::Upstream& upstream = *read.config.add_upstreams();
@@ -63,6 +70,33 @@ void RetryNothingWhereHedged(ReadConfig& read) {
   }
 }
 
+// Permissions are those of Unix sockets; elsewhere the default means nothing.
+void ForgetModesOfPorts(config::v1::Config& config) {
+  for (config::v1::Listener& listener : *config.mutable_listeners()) {
+    if (!listener.address().starts_with("unix:")) listener.clear_mode();
+  }
+}
+
+// Makes the paths of files absolute: each is meant relative to the file that names it. Returns
+// those that are read as parts of the configuration, each once.
+std::vector<std::string> ResolvePaths(ReadConfig& read) {
+  std::vector<std::string> reads;
+  for (int i = 0; i < read.config.upstreams_size(); ++i) {
+    const std::string& named = read.config.upstreams(i).descriptor_set();
+    if (named.empty() || named == "none") continue;
+    const Place place = read.positions.Find(absl::StrCat("upstreams[", i, "].descriptor_set"));
+    const std::string path = PathBeside(place.file, named);
+    read.config.mutable_upstreams(i)->set_descriptor_set(path);
+    if (std::find(reads.begin(), reads.end(), path) == reads.end()) reads.push_back(path);
+  }
+  const std::string& log = read.config.access_log().path();
+  if (!log.empty() && log != "none" && log != "stdout") {
+    read.config.mutable_access_log()->set_path(
+        PathBeside(read.positions.Find("access_log.path").file, log));
+  }
+  return reads;
+}
+
 CheckedConfig Check(const std::vector<ConfigText>& texts, const std::optional<std::string>& to,
                     FaultList faults) {
   std::vector<std::string> names;
@@ -70,20 +104,30 @@ CheckedConfig Check(const std::vector<ConfigText>& texts, const std::optional<st
   ReadConfig merged;
   for (const auto& [name, text] : texts) {
     ReadConfig read;
-    complete &= ReadYaml(name, text, read.config, read.positions, faults);
-    Merge(read, merged);
+    // Of a file that was read in part, what is missing is not known.
+    if (ReadYaml(name, text, read.config, read.positions, faults)) {
+      Merge(read, merged);
+    } else {
+      complete = false;
+    }
     names.push_back(name);
   }
-  // What refers to a part that could not be read would be reported as dangling.
-  if (!complete) return {nullptr, faults.Sorted(names)};
   if (to.has_value()) SendEverythingTo(*to, merged);
+  CheckedConfig checked;
+  checked.reads = ResolvePaths(merged);
   KeepDefaultPolicy(merged);
   RetryNothingWhereHedged(merged);
   FieldChecker(merged.positions, faults).CheckMessage("", merged.config);
-  Validate(merged.config, merged.positions, faults);
+  // What refers to a part that could not be read would be reported as dangling.
+  if (complete) Validate(merged.config, merged.positions, faults);
   const auto methods = LoadDescriptorSets(merged.config, merged.positions, faults);
-  if (!faults.empty()) return {nullptr, faults.Sorted(names)};
-  return {Build(merged.config, merged.positions, methods), {}};
+  ForgetModesOfPorts(merged.config);
+  FaultList warnings(CheckCode::kMoreWarnings);
+  FindWarnings(merged.config, merged.positions, methods, !faults.empty(), warnings);
+  checked.warnings = warnings.Sorted(names);
+  checked.faults = faults.Sorted(names);
+  if (faults.empty()) checked.snapshot = Build(merged.config, merged.positions, methods);
+  return checked;
 }
 
 absl::StatusOr<std::shared_ptr<const Snapshot>> ToStatus(CheckedConfig checked) {
@@ -98,20 +142,21 @@ absl::StatusOr<std::shared_ptr<const Snapshot>> ToStatus(CheckedConfig checked) 
 CheckedConfig CheckConfig(const ConfigInput& input) {
   FaultList faults;
   std::vector<ConfigText> texts;
+  std::vector<std::string> empty;
   for (const std::string& name : input.files) {
     std::optional<std::string> text = ReadConfigFile(name, faults);
-    if (text.has_value()) texts.push_back({name, *std::move(text)});
+    if (!text.has_value()) continue;
+    if (text->empty()) empty.push_back(name);
+    texts.push_back({name, *std::move(text)});
   }
-  return Check(texts, input.to, std::move(faults));
+  CheckedConfig checked = Check(texts, input.to, std::move(faults));
+  checked.empty = std::move(empty);
+  return checked;
 }
 
 CheckedConfig CheckConfig(const std::vector<ConfigText>& texts,
-                          const std::optional<std::string>& to) {
-  return Check(texts, to, FaultList());
-}
-
-absl::StatusOr<std::shared_ptr<const Snapshot>> LoadConfig(const ConfigInput& input) {
-  return ToStatus(CheckConfig(input));
+                          const std::optional<std::string>& to, FaultList unread) {
+  return Check(texts, to, std::move(unread));
 }
 
 absl::StatusOr<std::shared_ptr<const Snapshot>> ParseConfig(const std::string& name,

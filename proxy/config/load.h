@@ -31,14 +31,22 @@ struct ConfigText {
 struct CheckedConfig {
   std::shared_ptr<const Snapshot> snapshot;  // nullptr iff there are faults
   std::vector<Fault> faults;
+  std::vector<Fault> warnings;  // what is legal but dangerous; of a configuration with faults, as
+                                // far as it could be read
+  std::vector<std::string> reads;  // files that the configuration names and consists of beside
+                                   // those it was given as: descriptor sets, by absolute paths;
+                                   // also with faults, as far as it could be read
+  std::vector<std::string> empty;  // files that it was given as and that had no byte
 };
 
+// Without files: the built-in default.
 CheckedConfig CheckConfig(const ConfigInput& input);
-CheckedConfig CheckConfig(const std::vector<ConfigText>& texts,
-                          const std::optional<std::string>& to);
 
-// Without files: the built-in default. The error's message is all faults, one per line.
-absl::StatusOr<std::shared_ptr<const Snapshot>> LoadConfig(const ConfigInput& input);
+// `unread`: faults of parts that could not be had.
+CheckedConfig CheckConfig(const std::vector<ConfigText>& texts,
+                          const std::optional<std::string>& to, FaultList unread = FaultList());
+
+// The error's message is all faults, one per line.
 absl::StatusOr<std::shared_ptr<const Snapshot>> ParseConfig(const std::string& name,
                                                             const std::string& text);
 

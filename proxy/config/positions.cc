@@ -26,6 +26,14 @@ bool Positions::Broken(const std::string& path) const {
   return entry != entries_.end() && entry->second.broken;
 }
 
+bool Positions::BrokenWithin(const std::string& path) const {
+  for (auto entry = entries_.lower_bound(path);
+       entry != entries_.end() && entry->first.starts_with(path); ++entry) {
+    if (entry->second.broken && IsWithin(entry->first, path)) return true;
+  }
+  return false;
+}
+
 Place Positions::Find(const std::string& path) const {
   for (std::string at = path;; at = Enclosing(at)) {
     const auto entry = entries_.find(at);

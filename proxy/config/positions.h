@@ -23,6 +23,9 @@ class Positions {
   bool Has(const std::string& path) const { return entries_.contains(path); }
   bool Broken(const std::string& path) const;
 
+  // Whether that was said of `path` or of anything below.
+  bool BrokenWithin(const std::string& path) const;
+
   // The place of `path`, or of the nearest enclosing value that was given; the place's own path
   // always names `path`. Without any: the built-in default.
   Place Find(const std::string& path) const;

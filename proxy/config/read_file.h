@@ -13,7 +13,8 @@ namespace levee {
 // directory".
 absl::StatusOr<std::string> ReadFile(const std::string& name, size_t max_bytes);
 
-// `path` as the configuration file `config_file` means it: relative to that file's directory.
+// `path` as the configuration file `config_file` means it, relative to that file's directory, as an
+// absolute path that means the same everywhere.
 std::string PathBeside(const std::string& config_file, const std::string& path);
 
 }  // namespace levee

@@ -54,7 +54,7 @@ void Siblings::Check(FaultList& faults) const {
     CheckExclusions(field, faults);
     if (!given_.contains(&field) || !LacksNeed(field)) continue;
     const config::v1::FieldRule::Need& need = RuleOf(field).needs();
-    faults.Add(positions_.Find(PathOf(field)),
+    faults.Add(positions_.Find(PathOf(field)), CheckCode::kNeedsField,
                absl::StrCat("means nothing without ", need.field(), ": ", need.otherwise(),
                             "; give ", need.field(), " as well, or leave it out"));
   }
@@ -72,16 +72,18 @@ void Siblings::CheckExclusions(const Field& field, FaultList& faults) const {
   if (given_.contains(&field)) {
     const Place place = positions_.Find(PathOf(field));
     if (!given.empty()) {
-      faults.Add(place, absl::StrCat("excludes ", absl::StrJoin(given, ", "),
-                                     ", given too; use one or the other"));
+      faults.Add(place, CheckCode::kExclusiveFields,
+                 absl::StrCat("excludes ", absl::StrJoin(given, ", "),
+                              ", given too; use one or the other"));
     }
     if (!from_short.empty()) {
-      faults.Add(place, absl::StrCat("excludes ", absl::StrJoin(from_short, ", "), ", which ",
-                                     short_, " sets; use one or the other"));
+      faults.Add(place, CheckCode::kExclusiveFields,
+                 absl::StrCat("excludes ", absl::StrJoin(from_short, ", "), ", which ", short_,
+                              " sets; use one or the other"));
     }
   } else if (from_short_.contains(&field)) {
     for (const std::string& name : given) {
-      faults.Add(positions_.Find(PathOf(Find(name))),
+      faults.Add(positions_.Find(PathOf(Find(name))), CheckCode::kExclusiveFields,
                  absl::StrCat("is excluded by ", field.name(), ", which ", short_,
                               " sets; use one or the other"));
     }

@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "absl/time/time.h"
+#include "config/effective_config.h"
 #include "policy/access_log_filter.h"
 #include "policy/retry_policy.h"
 #include "policy/route_table.h"
@@ -85,13 +87,23 @@ struct Limits {
   int metadata_fields = 100;
   int method_labels = 50;
   int destinations = 1000;
+  int metric_series = 20'000;
+  int connections = 20'000;
+  int resets_per_second = 5000;
+  int idle_frames_per_second = 1000;
+  int64_t header_block_bytes = 64 << 10;  // at least metadata_bytes
+  int pending_frames = 1000;
+  int64_t output_bytes = 256 << 20;
+  absl::Duration send_timeout = absl::Seconds(60);  // Infinite: none
 };
 
 // One configuration. Workers hold it by shared_ptr<const Snapshot>; nothing in it changes.
 struct Snapshot {
   std::vector<ListenerSpec> listeners;
-  ListenAddress metrics;
-  bool metrics_enabled = true;
+  std::optional<ListenAddress> metrics;
+  bool otel_names = false;
+  std::optional<ListenAddress> admin;
+  std::optional<ListenAddress> grpc_admin;
   std::vector<UpstreamSpec> upstreams;
   std::vector<CallPolicy> policies;
   RouteTable routes{{}};
@@ -100,6 +112,7 @@ struct Snapshot {
   Limits limits;
   absl::Duration drain_timeout = absl::Seconds(20);
   std::string sha256;  // hex, of the effective configuration and the methods of descriptor sets
+  std::shared_ptr<const EffectiveConfig> effective;  // what `sha256` is of, to be shown
 };
 
 }  // namespace levee

@@ -8,6 +8,7 @@
 #include "config/addresses.h"
 #include "config/suggest.h"
 #include "config/validate_policy.h"
+#include "config/values.h"
 
 namespace levee {
 namespace {
@@ -32,10 +33,11 @@ class Validator {
   void CheckUpstreams();
   void CheckRoutes();
   void CheckPolicies();
+  void CheckLimits();
 
  private:
-  void Add(const std::string& path, std::string text) {
-    faults_.Add(positions_.Find(path), std::move(text));
+  void Add(const std::string& path, CheckCode code, std::string text) {
+    faults_.Add(positions_.Find(path), code, std::move(text));
   }
   void CheckAddress(const std::string& path, const std::string& text);
   void CheckEndpoints(const std::string& path, const v1::Upstream& upstream);
@@ -54,10 +56,13 @@ void Validator::CheckAddresses() {
     const std::string& address = config_.listeners(i).address();
     CheckAddress(path + ".address", address);
     if (positions_.Has(path + ".mode") && !address.empty() && !address.starts_with("unix:")) {
-      Add(path + ".mode", "is that of a Unix socket, and the address is none; leave it out");
+      Add(path + ".mode", CheckCode::kModeWithoutSocket,
+          "is that of a Unix socket, and the address is none; leave it out");
     }
   }
   CheckAddress("metrics.address", config_.metrics().address());
+  CheckAddress("admin.address", config_.admin().address());
+  CheckAddress("admin.grpc_address", config_.admin().grpc_address());
 }
 
 void Validator::CheckAddress(const std::string& path, const std::string& text) {
@@ -68,7 +73,7 @@ void Validator::CheckAddress(const std::string& path, const std::string& text) {
   if (is_new) return;
   // Of a given and a default address, the given one is what can be changed.
   const bool given = positions_.Has(path);
-  Add(given ? path : first->second,
+  Add(given ? path : first->second, CheckCode::kAddressTwice,
       absl::StrCat(Quoted(text), " is used twice; the other is ",
                    FormatPlace(positions_.Find(given ? first->second : path))));
 }
@@ -78,7 +83,8 @@ void Validator::CheckUpstreams() {
     const v1::Upstream& upstream = config_.upstreams(i);
     const std::string path = Element("upstreams", i);
     if (upstream.name() == "none") {
-      Add(path + ".name", "\"none\" is what metrics call a call without upstream; choose another");
+      Add(path + ".name", CheckCode::kReservedName,
+          "\"none\" is what metrics call a call without upstream; choose another");
     }
     CheckEndpoints(path + ".endpoints", upstream);
     ValidateReconnect(path + ".reconnect", upstream.reconnect(), positions_, faults_);
@@ -88,7 +94,7 @@ void Validator::CheckUpstreams() {
 void Validator::CheckEndpoints(const std::string& path, const v1::Upstream& upstream) {
   for (int i = 0; i < upstream.endpoints_size(); ++i) {
     if (upstream.endpoints(i) != "authority:" || upstream.endpoints_size() == 1) continue;
-    Add(absl::StrCat(path, "[", i, "]"),
+    Add(absl::StrCat(path, "[", i, "]"), CheckCode::kAuthorityNotAlone,
         "\"authority:\" stands beside other endpoints; it must be the only one");
     return;
   }
@@ -98,11 +104,13 @@ void Validator::CheckReference(const std::string& path, const std::string& name,
                                const Names& known) {
   if (name.empty() || known.set.contains(name) || positions_.Broken(known.list)) return;
   if (faults_.full()) {
-    Add(path, "");  // Searching thousands of names for the nearest takes long.
+    Add(path, CheckCode::kDanglingReference,
+        "");  // Searching thousands of names for the nearest takes long.
     return;
   }
-  Add(path, absl::StrCat("there is no ", known.kind, " named ", Quoted(name),
-                         Suggestion(name, {known.set.begin(), known.set.end()}, "there are")));
+  Add(path, CheckCode::kDanglingReference,
+      absl::StrCat("there is no ", known.kind, " named ", Quoted(name),
+                   Suggestion(name, {known.set.begin(), known.set.end()}, "there are")));
 }
 
 void Validator::CheckRoutes() {
@@ -116,8 +124,9 @@ void Validator::CheckRoutes() {
     // The only built-in reference: a file may have replaced the upstream that it needs.
     const std::string& name = config_.routes(0).upstream();
     if (upstreams.set.contains(name) || positions_.Broken("upstreams")) return;
-    Add("upstreams", absl::StrCat("none is named \"", name, "\", where the built-in route sends ",
-                                  "every call; add routes, or an upstream of that name"));
+    Add("upstreams", CheckCode::kBuiltInRoute,
+        absl::StrCat("none is named \"", name, "\", where the built-in route sends ",
+                     "every call; add routes, or an upstream of that name"));
     return;
   }
   for (int i = 0; i < config_.routes_size(); ++i) {
@@ -133,6 +142,20 @@ void Validator::CheckPolicies() {
   }
 }
 
+// The default follows metadata_bytes, so only what was given can be too small.
+void Validator::CheckLimits() {
+  const std::string path = "limits.header_block_bytes";
+  const v1::Limits& limits = config_.limits();
+  const absl::StatusOr<int64_t> block = ParseSize(limits.header_block_bytes());
+  const absl::StatusOr<int64_t> metadata = ParseSize(limits.metadata_bytes());
+  if (!positions_.Has(path) || !block.ok() || !metadata.ok() || *block >= *metadata) return;
+  Add(path, CheckCode::kHeaderBlockBelowMetadata,
+      absl::StrCat(limits.header_block_bytes(), " is below metadata_bytes, ",
+                   limits.metadata_bytes(),
+                   positions_.Has("limits.metadata_bytes") ? "" : " (the default)",
+                   "; it must be at least that"));
+}
+
 }  // namespace
 
 void Validate(const v1::Config& config, const Positions& positions, FaultList& faults) {
@@ -141,6 +164,7 @@ void Validate(const v1::Config& config, const Positions& positions, FaultList& f
   validator.CheckUpstreams();
   validator.CheckRoutes();
   validator.CheckPolicies();
+  validator.CheckLimits();
 }
 
 }  // namespace levee

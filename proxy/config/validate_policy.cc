@@ -25,8 +25,8 @@ class PolicyValidator {
   void CheckRateLimit(const std::string& path, const v1::RateLimit& limit);
 
  private:
-  void Add(const std::string& path, std::string text) {
-    faults_.Add(positions_.Find(path), std::move(text));
+  void Add(const std::string& path, CheckCode code, std::string text) {
+    faults_.Add(positions_.Find(path), code, std::move(text));
   }
   // "f:5:14", for a second place in a fault that names its field already.
   std::string At(const std::string& path) const {
@@ -54,11 +54,13 @@ void PolicyValidator::CheckMax(const std::string& path, const Message& backoff) 
   const absl::StatusOr<absl::Duration> max = ParseDuration(backoff.max());
   if (!initial.ok() || !max.ok() || *max >= *initial || *max <= absl::ZeroDuration()) return;
   if (positions_.Has(path + ".max")) {
-    Add(path + ".max", absl::StrCat(backoff.max(), " is below initial, ", backoff.initial(),
-                                    Origin(path, "initial"), "; it must be at least that"));
+    Add(path + ".max", CheckCode::kMaxBelowInitial,
+        absl::StrCat(backoff.max(), " is below initial, ", backoff.initial(),
+                     Origin(path, "initial"), "; it must be at least that"));
   } else {
-    Add(path + ".initial", absl::StrCat(backoff.initial(), " is above max, ", backoff.max(),
-                                        Origin(path, "max"), "; it must be at most that"));
+    Add(path + ".initial", CheckCode::kMaxBelowInitial,
+        absl::StrCat(backoff.initial(), " is above max, ", backoff.max(), Origin(path, "max"),
+                     "; it must be at most that"));
   }
 }
 
@@ -67,7 +69,7 @@ void PolicyValidator::CheckBackoff(const std::string& path, const v1::Backoff& b
   if (!positions_.Broken(path + ".preset")) CheckMax(path, backoff);
   const std::string schedule = path + ".schedule";
   if (positions_.Has(schedule) && !positions_.Broken(schedule) && backoff.schedule_size() == 0) {
-    Add(schedule, "is empty; at least one delay is wanted");
+    Add(schedule, CheckCode::kEmptyList, "is empty; at least one delay is wanted");
   }
 }
 
@@ -77,7 +79,8 @@ void PolicyValidator::CheckRule(const std::string& path, const v1::RetryRule& ru
   for (const char* list : {".codes", ".http", ".failures"}) {
     matches |= positions_.Broken(path + list);
   }
-  if (!matches) Add(path, "matches nothing; give it codes, http or failures");
+  if (!matches)
+    Add(path, CheckCode::kRuleMatchesNothing, "matches nothing; give it codes, http or failures");
   CheckBackoff(path + ".backoff", rule.backoff());
 }
 
@@ -85,17 +88,17 @@ void PolicyValidator::CheckHedge(const std::string& path, const v1::Policy& poli
   if (!policy.has_hedge()) return;
   const std::string hedge = "hedge at " + At(path + ".hedge");
   if (policy.retry().max_attempts() > 1) {
-    Add(path + ".retry.max_attempts",
+    Add(path + ".retry.max_attempts", CheckCode::kBesideHedge,
         absl::StrCat(policy.retry().max_attempts(), " is too large beside ", hedge,
                      "; hedged calls are not retried: say 1, or leave one of the two out"));
   }
   if (policy.retry().rules_size() > 0) {
-    Add(path + ".retry.rules",
+    Add(path + ".retry.rules", CheckCode::kBesideHedge,
         absl::StrCat("means nothing beside ", hedge,
                      "; hedged calls are not retried: leave one of the two out"));
   }
   if (policy.idempotency().mode() == v1::Idempotency::MODE_NEVER) {
-    Add(path + ".idempotency.mode",
+    Add(path + ".idempotency.mode", CheckCode::kBesideHedge,
         absl::StrCat("never rules out ", hedge,
                      ", which may run a call twice; say auto or always, or leave hedge out"));
   }
@@ -107,7 +110,8 @@ void PolicyValidator::CheckKey(const std::string& path, const v1::RateLimit& lim
     const std::string part = absl::StrCat(path, ".key[", i, "]");
     const auto [first, is_new] = paths.emplace(limit.key(i), part);
     if (is_new || limit.key(i).empty()) continue;
-    Add(part, absl::StrCat(Quoted(limit.key(i)), " is given twice; first at ", At(first->second)));
+    Add(part, CheckCode::kKeyPartTwice,
+        absl::StrCat(Quoted(limit.key(i)), " is given twice; first at ", At(first->second)));
   }
 }
 
@@ -118,8 +122,9 @@ void PolicyValidator::CheckRateLimit(const std::string& path, const v1::RateLimi
   if (!rate.ok() || rate->count <= 0 || limit.burst() < 1) return;
   constexpr double kYear = 8760 * 3600;
   if (limit.burst() / rate->per_second() <= kYear) return;
-  Add(path + ".rate", absl::StrCat(limit.rate(), " takes more than 8760h for a burst of ",
-                                   limit.burst(), "; raise it or lower burst"));
+  Add(path + ".rate", CheckCode::kRateTooLowForBurst,
+      absl::StrCat(limit.rate(), " takes more than 8760h for a burst of ", limit.burst(),
+                   "; raise it or lower burst"));
 }
 
 }  // namespace

@@ -141,7 +141,9 @@ absl::StatusOr<absl::Duration> ParseDuration(const std::string& text) {
   if (!absl::ParseDuration(text, &duration) || text.find("inf") != std::string::npos) {
     return Wrong(text, "is no duration; say 250ms, 10s or 1m30s (units: ns, us, ms, s, m, h)");
   }
-  if (duration > absl::Hours(8760)) return Wrong(text, "is too long; at most 8760h is allowed");
+  if (duration > absl::Hours(8760))
+    return absl::OutOfRangeError(
+        absl::StrCat(Quoted(text), " is too long; at most 8760h is allowed"));
   return duration;
 }
 
@@ -155,7 +157,8 @@ absl::StatusOr<int64_t> ParseSize(const std::string& text) {
   for (const auto& [name, size] : kSizeUnits) {
     int64_t bytes;
     if (unit == name && absl::SimpleAtoi(text.substr(0, digits), &count)) {
-      if (__builtin_mul_overflow(count, size, &bytes)) return Wrong(text, "is too large");
+      if (__builtin_mul_overflow(count, size, &bytes))
+        return absl::OutOfRangeError(absl::StrCat(Quoted(text), " is too large"));
       return bytes;
     }
   }
@@ -231,6 +234,42 @@ absl::StatusOr<ParsedText> ParseText(FieldRule::Kind kind, const std::string& te
     default:
       if (text.empty()) return Wrong(text, "is empty; leave the field out instead");
       return ParsedText{text};
+  }
+}
+
+CheckCode CodeOf(FieldRule::Kind kind, const absl::Status& error) {
+  if (absl::IsOutOfRange(error)) return CheckCode::kOutOfRange;
+  switch (kind) {
+    case FieldRule::NAME:
+      return CheckCode::kName;
+    case FieldRule::DURATION:
+    case FieldRule::DURATION_OR_PERCENTILE:
+      return CheckCode::kDuration;
+    case FieldRule::SIZE:
+      return CheckCode::kSize;
+    case FieldRule::STATUS_CODE:
+      return CheckCode::kStatusCode;
+    case FieldRule::HTTP_STATUS:
+      return CheckCode::kHttpStatus;
+    case FieldRule::RATE:
+      return CheckCode::kRate;
+    case FieldRule::LISTENER_ADDRESS:
+    case FieldRule::LISTEN_ADDRESS:
+      return CheckCode::kListenAddress;
+    case FieldRule::FILE_MODE:
+      return CheckCode::kFileMode;
+    case FieldRule::ENDPOINT:
+      return CheckCode::kEndpoint;
+    case FieldRule::AUTHORITY_GLOB:
+      return CheckCode::kAuthorityGlob;
+    case FieldRule::METHOD_GLOB:
+      return CheckCode::kMethodGlob;
+    case FieldRule::ADDED_HEADER:
+      return CheckCode::kAddedHeader;
+    case FieldRule::RATE_LIMIT_KEY:
+      return CheckCode::kRateLimitKey;
+    default:
+      return CheckCode::kEmptyText;
   }
 }
 

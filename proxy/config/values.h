@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "config/check_code.h"
 #include "levee/config/v1/annotations.pb.h"
 #include "wire/status.h"
 
@@ -36,5 +37,8 @@ struct ParsedText {
 
 // Parses `text` as what a field of this kind holds.
 absl::StatusOr<ParsedText> ParseText(config::v1::FieldRule::Kind kind, const std::string& text);
+
+// What kind of fault it is that ParseText of this kind has returned `error`.
+CheckCode CodeOf(config::v1::FieldRule::Kind kind, const absl::Status& error);
 
 }  // namespace levee

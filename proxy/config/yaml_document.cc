@@ -1,8 +1,11 @@
 #include "config/yaml_document.h"
 
+#include <algorithm>
 #include <sstream>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "base/utf8.h"
 #include "yaml-cpp/eventhandler.h"
 
 namespace levee {
@@ -40,7 +43,15 @@ bool ParseYamlDocument(const std::string& file, const std::string& text, YAML::N
                        FaultList& faults) {
   // yaml-cpp would silently end the document there.
   if (text.find('\0') != std::string::npos) {
-    faults.Add({file, 0, 0, ""}, "holds a NUL byte; text in UTF-8 is wanted");
+    faults.Add({file, 0, 0, ""}, CheckCode::kNotUtf8, "holds a NUL byte; text in UTF-8 is wanted");
+    return false;
+  }
+  if (const size_t at = FindInvalidUtf8(text); at != std::string::npos) {
+    const std::string_view before = std::string_view(text).substr(0, at);
+    const auto line = std::count(before.begin(), before.end(), '\n');
+    const size_t begin = before.rfind('\n') + 1;  // npos + 1 is 0
+    faults.Add({file, static_cast<int>(line) + 1, static_cast<int>(at - begin) + 1, ""},
+               CheckCode::kNotUtf8, "this is not UTF-8; save the file as UTF-8");
     return false;
   }
   try {
@@ -50,9 +61,11 @@ bool ParseYamlDocument(const std::string& file, const std::string& text, YAML::N
     YAML::Parser parser(stream);
     DocumentStart start;
     if (!parser.HandleNextDocument(start) || !parser.HandleNextDocument(start)) return true;
-    faults.Add(At(file, start.mark()), "the YAML document ends before this; one per file is read");
+    faults.Add(At(file, start.mark()), CheckCode::kSecondDocument,
+               "the YAML document ends before this; one per file is read");
   } catch (const YAML::Exception& error) {
-    faults.Add(At(file, error.mark), absl::StrCat("this is not YAML: ", error.msg));
+    faults.Add(At(file, error.mark), CheckCode::kNotYaml,
+               absl::StrCat("this is not YAML: ", error.msg));
   }
   return false;
 }

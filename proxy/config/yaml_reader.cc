@@ -77,8 +77,8 @@ class YamlWalker {
   }
 
   // Reports the value at `path`, which has a place, and marks it broken.
-  void Refuse(const std::string& path, std::string text) {
-    faults_.Add(positions_.Find(path), std::move(text));
+  void Refuse(const std::string& path, CheckCode code, std::string text) {
+    faults_.Add(positions_.Find(path), code, std::move(text));
     positions_.MarkBroken(path);
   }
 
@@ -91,8 +91,9 @@ class YamlWalker {
 // False, with one fault for the whole file, when there are too many values.
 bool YamlWalker::CountValue(const YAML::Mark& mark) {
   if (++values_ == kMaxYamlValues + 1) {
-    faults_.Add(At(mark, ""), absl::StrCat("more than ", kMaxYamlValues,
-                                           " values, aliases included; the rest is not read"));
+    faults_.Add(At(mark, ""), CheckCode::kTooManyValues,
+                absl::StrCat("more than ", kMaxYamlValues,
+                             " values, aliases included; the rest is not read"));
   }
   return complete();
 }
@@ -105,22 +106,24 @@ void YamlWalker::ReadMessage(const YAML::Node& node, const std::string& path, Me
     }
   }
   if (!node.IsMap()) {
-    Refuse(path, absl::StrCat("is ", Describe(node), "; a mapping of these is wanted: ",
-                              absl::StrJoin(KeysOf(*message.GetDescriptor()), ", ")));
+    Refuse(path, CheckCode::kWrongType,
+           absl::StrCat("is ", Describe(node), "; a mapping of these is wanted: ",
+                        absl::StrJoin(KeysOf(*message.GetDescriptor()), ", ")));
     return;
   }
   std::map<std::string, int> lines;  // where each key was first
   for (const auto& entry : node) {
     if (!CountValue(entry.first.Mark())) return;
     if (!entry.first.IsScalar()) {
-      faults_.Add(At(entry.first.Mark(), path), "a key is not a word; NAME: VALUE is wanted");
+      faults_.Add(At(entry.first.Mark(), path), CheckCode::kKeyNotWord,
+                  "a key is not a word; NAME: VALUE is wanted");
       continue;
     }
     const std::string& key = entry.first.Scalar();
     const std::string key_path = absl::StrCat(path, path.empty() ? "" : ".", Shown(key));
     const auto [first, is_new] = lines.emplace(key, entry.first.Mark().line + 1);
     if (!is_new) {
-      faults_.Add(At(entry.first.Mark(), key_path),
+      faults_.Add(At(entry.first.Mark(), key_path), CheckCode::kDuplicateKey,
                   absl::StrCat("is given twice; first in line ", first->second));
       continue;
     }
@@ -136,7 +139,8 @@ void YamlWalker::ReadEntry(const YAML::Node& key, const YAML::Node& value, const
         key.Scalar() == "<<"
             ? "; YAML merge keys are not read, an alias stands for a whole value"
             : Suggestion(key.Scalar(), KeysOf(*message.GetDescriptor()), "known here");
-    faults_.Add(At(key.Mark(), path), absl::StrCat("unknown field", hint));
+    faults_.Add(At(key.Mark(), path), CheckCode::kUnknownField,
+                absl::StrCat("unknown field", hint));
     return;
   }
   if (RefuseOneofSibling(key, *field, path, message)) return;
@@ -150,8 +154,9 @@ bool YamlWalker::RefuseOneofSibling(const YAML::Node& key, const FieldDescriptor
   const FieldDescriptor* other =
       message.GetReflection()->GetOneofFieldDescriptor(message, field.real_containing_oneof());
   if (other == nullptr) return false;
-  faults_.Add(At(key.Mark(), path), absl::StrCat("excludes ", other->name(),
-                                                 ", which is given too; only one is allowed"));
+  faults_.Add(
+      At(key.Mark(), path), CheckCode::kExclusiveFields,
+      absl::StrCat("excludes ", other->name(), ", which is given too; only one is allowed"));
   return true;
 }
 
@@ -163,7 +168,7 @@ void YamlWalker::ReadField(const YAML::Node& node, const YAML::Mark& key,
   positions_.Set(path, At(node.IsScalar() ? node.Mark() : key, path));
   const bool is_message = field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
   if (node.IsNull()) {
-    Refuse(path, "has no value; leave the field out for its default");
+    Refuse(path, CheckCode::kNoValue, "has no value; leave the field out for its default");
   } else if (RuleOf(field).kind() == config::v1::FieldRule::UNDECIDED) {
     message.GetReflection()->SetString(&message, &field, "given");
   } else if (field.is_repeated()) {
@@ -181,7 +186,8 @@ void YamlWalker::ReadList(const YAML::Node& node, const FieldDescriptor& field,
                           const std::string& path, Message& message) {
   if (!node.IsSequence()) {
     const std::string example = node.IsScalar() ? absl::StrCat("; say [", node.Scalar(), "]") : "";
-    Refuse(path, absl::StrCat("is ", Describe(node), "; a list is wanted", example));
+    Refuse(path, CheckCode::kWrongType,
+           absl::StrCat("is ", Describe(node), "; a list is wanted", example));
     return;
   }
   int index = 0;
@@ -195,7 +201,7 @@ void YamlWalker::ReadList(const YAML::Node& node, const FieldDescriptor& field,
     }
     Message& added = *message.GetReflection()->AddMessage(&message, &field);
     if (element.IsNull()) {
-      Refuse(element_path, "has no value; leave the element out");
+      Refuse(element_path, CheckCode::kNoValue, "has no value; leave the element out");
     } else {
       ReadMessage(element, element_path, added);
     }
@@ -217,8 +223,9 @@ void YamlWalker::ReadScalar(const YAML::Node& node, const FieldDescriptor& field
 bool YamlWalker::StoreScalar(const YAML::Node& node, const FieldDescriptor& field,
                              const std::string& path, Message& message) {
   if (!node.IsScalar()) {
-    Refuse(path, node.IsNull() ? "has no value; leave the element out"
-                               : absl::StrCat("is ", Describe(node), "; a single value is wanted"));
+    Refuse(path, node.IsNull() ? CheckCode::kNoValue : CheckCode::kWrongType,
+           node.IsNull() ? "has no value; leave the element out"
+                         : absl::StrCat("is ", Describe(node), "; a single value is wanted"));
     return false;
   }
   if (field.cpp_type() == FieldDescriptor::CPPTYPE_ENUM) {
@@ -245,8 +252,9 @@ bool YamlWalker::ReadEnum(const YAML::Node& node, const FieldDescriptor& field,
         allowed.push_back(absl::StrCat("{", key, ": ...}"));
       }
     }
-    Refuse(path, absl::StrCat(Describe(node), " is unknown",
-                              Suggestion(node.Scalar(), allowed, "allowed")));
+    Refuse(
+        path, CheckCode::kUnknownWord,
+        absl::StrCat(Describe(node), " is unknown", Suggestion(node.Scalar(), allowed, "allowed")));
     return false;
   }
   if (field.is_repeated()) {
@@ -285,9 +293,9 @@ bool YamlWalker::ReadNumber(const YAML::Node& node, const FieldDescriptor& field
       return true;
     }
   }
-  Refuse(path, IsQuoted(node)
-                   ? absl::StrCat(Quoted(text), " is text; say ", wanted, " without quotes")
-                   : absl::StrCat(Quoted(text), " is not ", wanted));
+  Refuse(path, CheckCode::kWrongType,
+         IsQuoted(node) ? absl::StrCat(Quoted(text), " is text; say ", wanted, " without quotes")
+                        : absl::StrCat(Quoted(text), " is not ", wanted));
   return false;
 }
 

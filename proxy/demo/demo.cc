@@ -145,6 +145,7 @@ void Demo::Enter(Stage stage) {
       stage_end_ = now + kStartLimit;
       break;
     case Stage::kPlain:
+      screen_.Print(PageHint(sidecar_->output().page));
       Begin(service_.address(), ClientRetries::kThreeAttempts);
       break;
     case Stage::kSettling:
@@ -157,6 +158,7 @@ void Demo::Enter(Stage stage) {
       screen_.Print(Invitation({.service = service_.address(),
                                 .calls = sidecar_->output().calls,
                                 .metrics = sidecar_->output().metrics,
+                                .page = sidecar_->output().page,
                                 .config_file = sidecar_->config_file()}));
       break;
     case Stage::kStopping:

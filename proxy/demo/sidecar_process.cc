@@ -23,7 +23,7 @@ listeners:
 metrics:
   address: 127.0.0.1:0
 admin:
-  address: none
+  address: 127.0.0.1:0
 upstreams:
   - name: shop
     endpoints: ["$SERVICE"]
@@ -73,10 +73,13 @@ std::string SidecarConfig(const std::string& service_address) {
 void SidecarOutput::Add(std::string_view line) {
   constexpr std::string_view kCalls = "listening egress ";
   constexpr std::string_view kMetrics = "listening metrics ";
+  constexpr std::string_view kPage = "listening admin ";
   if (line.starts_with(kCalls)) {
     calls = line.substr(kCalls.size());
   } else if (line.starts_with(kMetrics)) {
     metrics = line.substr(kMetrics.size());
+  } else if (line.starts_with(kPage)) {
+    page = line.substr(kPage.size());
   } else {
     if (rest.size() == kRestLines) rest.erase(rest.begin());
     rest.emplace_back(line);

@@ -23,10 +23,11 @@ std::string SidecarConfig(const std::string& service_address);
 struct SidecarOutput {
   std::string calls;    // HOST:PORT; empty while unknown.
   std::string metrics;  // The same.
+  std::string page;     // The same.
   std::vector<std::string> rest;
 
   void Add(std::string_view line);
-  bool complete() const { return !calls.empty() && !metrics.empty(); }
+  bool complete() const { return !calls.empty() && !metrics.empty() && !page.empty(); }
 };
 
 // One thread, the loop's. Ends the child when it is destroyed.

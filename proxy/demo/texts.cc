@@ -26,6 +26,10 @@ std::vector<std::string> Introduction(const Schedule& schedule, const Capacity& 
   };
 }
 
+std::vector<std::string> PageHint(const std::string& page) {
+  return {absl::StrCat("Levee's page, to watch the second run: http://", page, "/"), ""};
+}
+
 std::vector<std::string> Invitation(const Addresses& addresses) {
   constexpr char kGetPrice[] = "levee.demo.v1.Shop/GetPrice";
   return {
@@ -42,7 +46,7 @@ std::vector<std::string> Invitation(const Addresses& addresses) {
       "  Break the service, then call again:",
       absl::StrCat("    grpcurl -plaintext -d '{\"failing\": 0.5}' ", addresses.service,
                    " levee.demo.v1.Faults/Set"),
-      "  Watch Levee:",
+      absl::StrCat("  Watch Levee: http://", addresses.page, "/ in a browser, or"),
       absl::StrCat("    curl -s http://", addresses.metrics,
                    "/metrics | grep -E '^levee_(calls|attempts|retr).* [1-9]'"),
       absl::StrCat("  Its policy is ", addresses.config_file),

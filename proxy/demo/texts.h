@@ -13,10 +13,14 @@ namespace levee::demo {
 std::vector<std::string> Introduction(const Schedule& schedule, const Capacity& capacity,
                                       double failing);
 
+// Where to watch Levee while it runs. `page`: HOST:PORT.
+std::vector<std::string> PageHint(const std::string& page);
+
 struct Addresses {
   std::string service;
   std::string calls;    // Levee, for gRPC calls.
-  std::string metrics;  // Levee, for HTTP.
+  std::string metrics;  // Levee, for Prometheus.
+  std::string page;     // Levee, for a browser.
   std::string config_file;
 };
 

@@ -1,4 +1,4 @@
-// HTTP/2 without I/O: bytes in, events out; calls in, bytes out. Both roles, on nghttp2.
+// HTTP/2 (RFC 9113) without I/O: bytes in, events out; calls in, bytes out. Both roles.
 #pragma once
 
 #include <cstddef>
@@ -8,19 +8,19 @@
 #include <vector>
 
 #include "base/chunk.h"
+#include "base/instant.h"
 #include "base/intrusive_list.h"
+#include "h2/closed_streams.h"
+#include "h2/frame_reader.h"
+#include "h2/header_rules.h"
+#include "h2/hpack_decoder.h"
+#include "h2/hpack_encoder.h"
+#include "h2/rate_guard.h"
 #include "h2/stream.h"
+#include "h2/stream_table.h"
 #include "wire/metadata.h"
 
-struct nghttp2_session;
-struct nghttp2_session_callbacks;
-
 namespace levee::h2 {
-
-const nghttp2_session_callbacks* SessionCallbacks(bool client);
-
-// Version of the HTTP/2 library in use.
-const char* LibraryVersion();
 
 // Where Serialize puts bytes. A view of memory that its user owns.
 struct OutputBuffer {
@@ -28,11 +28,21 @@ struct OutputBuffer {
   size_t capacity;  // at least kMinimum
   size_t size = 0;
 
-  // The largest frame that is not DATA, with its head: nghttp2 cuts header blocks at 16 KiB.
-  static constexpr size_t kOtherFrame = 16 * 1024 + 9;
-  // A full DATA frame (16 KiB, as nghttp2 sends them) and one of the others must fit.
-  static constexpr size_t kMinimum = 2 * kOtherFrame;
+  // The largest frame must fit.
+  static constexpr size_t kMinimum = kFrameHeadBytes + kMaxFrameBytes;
   size_t room() const { return capacity - size; }
+  uint8_t* end() const { return data + size; }
+};
+
+// A bound of Session::Options that the peer reached.
+enum class SessionLimit {
+  kStreams,      // max_concurrent_streams: the stream is refused
+  kMetadata,     // metadata_bytes or metadata_fields: the stream says oversized()
+  kHeaderBlock,  // the others close the connection, with ENHANCE_YOUR_CALM
+  kResets,
+  kIdleFrames,
+  kPendingFrames,
+  kOutput
 };
 
 // Receives a session's events.
@@ -51,6 +61,9 @@ class SessionHandler {
   // The peer broke the protocol; `what` is static text. The session answers it with RST_STREAM or
   // GOAWAY by itself.
   virtual void OnProtocolError(std::string_view what) = 0;
+
+  // The peer reached a bound; OnProtocolError is not called for it.
+  virtual void OnLimit(SessionLimit limit) = 0;
 
  protected:
   ~SessionHandler() = default;
@@ -92,6 +105,24 @@ class Session {
     // Per header block received, counted as RFC 9113, section 6.5.2 does.
     size_t metadata_bytes = 16 * 1024;
     size_t metadata_fields = 100;
+
+    // What a peer may make this side do for nothing. A connection that asks for more is closed.
+    //
+    // A header block as it is on the wire, CONTINUATION frames and their heads included.
+    size_t header_block_bytes = 64 * 1024;
+    // Server role: streams a second that end by a reset, the peer's or one that the peer provoked,
+    // before a response head was sent; twice as many at once.
+    uint32_t resets_per_second = 5000;
+    // Frames a second that carry nothing: PING, SETTINGS, PRIORITY, WINDOW_UPDATE, frames of
+    // unknown types, empty DATA; ten times as many at once. A frame with a head or a body, in
+    // either direction, makes up for eight of them.
+    uint32_t idle_frames_per_second = 1000;
+    // Acknowledgements and resets that wait because the peer does not read.
+    size_t pending_frames = 1000;
+    // Bodies that wait because the peer does not read.
+    size_t output_bytes = size_t{256} * 1024 * 1024;
+
+    bool operator==(const Options&) const = default;
   };
 
   Session(Role role, const Options& options, SessionHandler& handler, OutputHandler& output,
@@ -100,9 +131,10 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Takes bytes from the connection. False: the peer broke the protocol so that the connection is
-  // of no more use; what is pending (GOAWAY) should still be written before it is closed.
-  bool Receive(ByteSpan bytes);
+  // Takes bytes from the connection; `now` counts for the bounds that are rates. False: the peer
+  // broke the protocol so that the connection is of no more use; what is pending (GOAWAY) should
+  // still be written before it is closed.
+  bool Receive(ByteSpan bytes, Instant now);
 
   // Appends pending frames to `out` until there is none or no room. True if there is more.
   bool Serialize(OutputBuffer& out);
@@ -131,42 +163,151 @@ class Session {
   // Nothing is left to read or write: the connection can be closed.
   bool Done() const;
 
+  // As after a Receive that returned false.
+  bool broken() const { return broken_; }
+
   size_t stream_count() const { return stream_count_; }
   uint64_t serialized_bytes() const { return serialized_; }
 
  private:
   friend class Stream;
-  friend const nghttp2_session_callbacks* SessionCallbacks(bool client);
-  struct Callbacks;
 
-  static const nghttp2_session_callbacks* MakeCallbacks(bool client);
+  // RFC 9113 leaves the limit open until the peer's SETTINGS arrive; its recommended least value.
+  static constexpr int64_t kStreamsBeforeSettings = 100;
+  // A frame with a head or a body makes up for so many that carry nothing.
+  static constexpr int kIdleFramesPerUseful = 8;
+  // Each changes the window of every open stream; honest peers send a handful in all.
+  static constexpr uint32_t kSettingsPerSecond = 10;
 
-  void Dirty();
-  void SubmitHeaders(Stream& stream, const Metadata& fields, bool end);
-  void SubmitData(Stream& stream);
-  void ReceivedHeaders(Stream& stream, bool end);
+  // How far Write came with a stream.
+  enum class Written {
+    kAll,       // nothing is left that may leave now
+    kWindow,    // the connection's window is used up
+    kItsShare,  // there is more, and others come first
+    kHeld,      // a long header block has to be drained first
+    kNoRoom     // there is more than room
+  };
+
+  // Receiving: session_receive.cc and, for single frames, session_frames.cc.
+  bool TakePreface(ByteSpan& bytes);
+  void Dispatch(FrameReader::Event event);
+  void OnFrame(const FrameHead& head, ByteSpan payload);
+  void OnHeaders(const FrameHead& head, ByteSpan payload);
+  void OnContinuation(const FrameHead& head, ByteSpan payload);
+  void OnBlock(uint32_t id, bool end, ByteSpan block);
+  void OnRequestBlock(uint32_t id, bool end, ByteSpan block);
+  void OnResponseBlock(Stream& stream, bool end, ByteSpan block);
+  void OnTrailersBlock(Stream& stream, bool end, ByteSpan block);
+  bool Decode(ByteSpan block, BlockKind kind, Metadata* fields);
+  void OnDataFrame();
+  void OnDataPiece(Stream& stream);
   void RemoteEnded(Stream& stream, Metadata* trailers);
-  void SentGoaway(uint32_t error_code);
-  void Close(Stream& stream, const StreamEnd& end);
+  void CloseIfBothEnded(Stream& stream);
+  void OnPriority(const FrameHead& head, ByteSpan payload);
+  void OnRstStream(const FrameHead& head, ByteSpan payload);
+  void OnSettings(const FrameHead& head, ByteSpan payload);
+  void OnSettingsAck();
+  void Apply(Setting setting, uint32_t value);
+  void ApplyInitialWindow(int64_t bytes);
+  void OnPing(const FrameHead& head, ByteSpan payload);
+  void OnGoaway(const FrameHead& head, ByteSpan payload);
+  bool Excluded(const Stream& stream) const;
+  void EndExcluded();
+  void OnWindowUpdate(const FrameHead& head, ByteSpan payload);
+  bool IsIdle(uint32_t id) const;
+  void OnFrameOfClosedStream(uint32_t id);
+
+  // What a peer must not do, and what it may not do so often.
+  void Fail(uint32_t error_code, const char* what);
+  void Exceed(SessionLimit limit);
+  void FailStream(Stream& stream, uint32_t error_code, const char* what);
+  void Refuse(Stream& stream, uint32_t error_code);
+  void CountReset(const Stream& stream);
+  // False: that was one too many, and the session is broken.
+  bool CountIdleFrame() { return CountIdleFrame(idle_frames_); }
+  bool CountIdleFrame(RateGuard& guard);
+  void CountReply();
+
+  // Sending: session_send.cc.
+  void Dirty();
+  void Ready(Stream& stream);
+  uint8_t* Hold(size_t payload, FrameType type, uint8_t flags, uint32_t id);
+  void HoldReset(uint32_t id, uint32_t error_code);
+  void HoldWindowUpdate(uint32_t id, uint32_t bytes);
+  void HoldGoaway(uint32_t last_id, uint32_t error_code, std::string_view text);
+  void HoldSettings();
+  void HoldBlock(const Metadata& fields, uint32_t id, bool end);
+  bool DrainHeld(OutputBuffer& out);
+  Written Write(Stream& stream, OutputBuffer& out);
+  bool WriteHead(Stream& stream, OutputBuffer& out);
+  Written WriteData(Stream& stream, OutputBuffer& out);
+  bool WriteBlock(const Metadata& fields, uint32_t id, bool end, OutputBuffer& out);
+  void Advance(OutputBuffer& out, size_t bytes);
+  void LocalEnded(Stream& stream);
+  void CreditConnection(size_t bytes);
+  void CreditStream(Stream& stream, size_t bytes);
+
+  // Streams.
+  Stream& NewStream(StreamHandler* handler);
+  void ResetStream(Stream& stream, uint32_t error_code);
+  void Close(Stream& stream, StreamEnd end);
+  void Retire(Stream& stream);
+  void ReturnRetired();
 
   const Role role_;
   const Options options_;
   SessionHandler& handler_;
   OutputHandler& output_;
   StreamPool& pool_;
-  nghttp2_session* session_ = nullptr;
-  IntrusiveList<Stream> streams_;
+
+  // Every stream is in one of these lists; all but retired_ count as open.
+  IntrusiveList<Stream> quiet_;    // nothing to send, or no window of its own
+  IntrusiveList<Stream> ready_;    // something to send
+  IntrusiveList<Stream> starved_;  // something to send, and the connection's window is used up
+  IntrusiveList<Stream> retired_;  // ended, but maybe still on the call stack
+  StreamTable table_;              // those that have an id and have not ended
   size_t stream_count_ = 0;
-  OutputBuffer* out_ = nullptr;  // during Serialize
-  Stream* receiving_ = nullptr;  // whose header block is being decoded
-  uint64_t serialized_ = 0;
-  int32_t goaway_last_id_ = INT32_MAX;  // received
-  bool goaway_received_ = false;
-  bool too_many_pings_ = false;
+  uint32_t next_id_ = 1;       // client role: of the next head; server role: the least unused one
+  uint32_t processed_id_ = 0;  // server role: the highest that was handed on
+  bool slots_free_ = false;    // OnSlotsFree is due
+  ClosedStreams closed_;
+
+  // Receiving.
+  Instant now_;
+  FrameReader reader_;
+  size_t preface_left_ = 0;  // server role: bytes of it
+  HpackDecoder decoder_;
+  HeaderRules rules_;
+  std::vector<uint8_t> block_;     // a header block that comes in several frames
+  size_t block_bytes_ = 0;         // of it on the wire
+  uint32_t block_id_ = 0;          // 0: none is coming
+  bool block_end_ = false;         // its HEADERS had END_STREAM
+  int64_t receive_window_ = 0;     // what the peer may send, all streams together
+  size_t receive_credit_ = 0;      // not told to the peer yet
+  int64_t stream_receive_window_;  // what a new stream may be sent
   bool settings_received_ = false;
-  bool error_reported_ = false;  // of the frame that is being received
+  bool settings_acknowledged_ = false;
+  bool too_many_pings_ = false;
+  RateGuard resets_;
+  RateGuard idle_frames_;
+  RateGuard settings_;  // a tighter bound on idle frames that touch every stream
+
+  // Sending.
+  HpackEncoder encoder_;
+  // Bytes that leave before any stream's next: control frames and header blocks of several frames.
+  std::vector<uint8_t> held_;
+  size_t held_sent_ = 0;
+  size_t held_replies_ = 0;      // frames in it that the peer has provoked
+  OutputBuffer* out_ = nullptr;  // during Serialize
+  uint64_t serialized_ = 0;
+  size_t queued_bytes_ = 0;  // of all streams
+  int64_t send_window_ = kInitialWindowBytes;
+  int64_t stream_send_window_ = kInitialWindowBytes;  // the peer's INITIAL_WINDOW_SIZE
+  int64_t stream_limit_ = kStreamsBeforeSettings;     // the peer's MAX_CONCURRENT_STREAMS
+  uint32_t goaway_last_id_ = kMaxStreamId;            // received
+  bool goaway_received_ = false;
+  bool goaway_sent_ = false;
   bool dirty_ = false;
-  bool full_ = false;  // DATA found no room in `out_`
   bool broken_ = false;
 };
 

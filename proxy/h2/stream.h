@@ -55,7 +55,8 @@ class StreamHandler {
 // Serialize. One thread.
 class Stream : public ListLink<Stream> {
  public:
-  int32_t id() const { return id_; }
+  // 0 in the client role until the head has left.
+  uint32_t id() const { return id_; }
 
   // The header block that SendHead will send: fill it first.
   Metadata& head() { return head_; }
@@ -88,35 +89,41 @@ class Stream : public ListLink<Stream> {
  private:
   friend class Session;
   friend class StreamPool;
+  friend class StreamTable;
+
+  enum class Head { kNone, kQueued, kSent };
 
   void Recycle();
-  void SendRest();
-  void SubmitTrailers();
   void TakeQueued(size_t bytes, uint8_t* to);
 
   Session* session_ = nullptr;
   StreamHandler* handler_ = nullptr;
-  int32_t id_ = 0;
+  Stream* next_in_table_ = nullptr;
+  uint32_t id_ = 0;
+  bool retired_ = false;
 
   // Receiving.
   Metadata received_;
   bool head_received_ = false;
   bool remote_ended_ = false;
   bool oversized_ = false;
+  int64_t body_left_ = -1;  // of content-length; -1 without one
+  int64_t receive_window_ = 0;
+  size_t receive_credit_ = 0;  // not told to the peer yet
 
-  // Sending. `sending_data_`: nghttp2 holds a data source that reads the queue.
+  // Sending.
+  Head head_state_ = Head::kNone;
+  bool head_ends_ = false;   // the head has END_STREAM
+  bool data_ended_ = false;  // END_STREAM or trailers follow the queue
+  bool has_trailers_ = false;
+  bool local_ended_ = false;  // END_STREAM has left
   Metadata head_;
   Metadata trailers_;
   absl::InlinedVector<Chunk, 2> queue_;
   size_t queue_front_ = 0;  // index of the first chunk that is not all sent
   size_t front_sent_ = 0;   // bytes of it that are
   size_t queued_bytes_ = 0;
-  bool open_ = false;  // nghttp2 knows the stream
-  bool sending_data_ = false;
-  bool data_source_done_ = false;  // it has said EOF, and nghttp2 has not let go of it yet
-  bool data_ended_ = false;        // END_STREAM or trailers follow the queue
-  bool has_trailers_ = false;
-  bool trailers_submitted_ = false;
+  int64_t send_window_ = 0;
   uint64_t head_at_ = UINT64_MAX;  // position of HEADERS in the connection's output
 };
 

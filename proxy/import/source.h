@@ -105,7 +105,7 @@ class Source {
   std::optional<Item> Parse(const std::string& text);
 
   void Refuse(const Place& place, std::string text) {
-    faults_.Add(place, std::move(text));
+    faults_.Add(place, CheckCode::kNone, std::move(text));
     ++refused_;
   }
   int refused() const { return refused_; }

@@ -10,11 +10,6 @@
 #include "net/event_loop_uv.h"
 
 namespace levee::net {
-namespace {
-
-constexpr size_t kReadBufferBytes = 256 * 1024;
-
-}  // namespace
 
 Instant ReadClock() { return Instant::FromNanos(static_cast<int64_t>(uv_hrtime())); }
 
@@ -73,10 +68,7 @@ void EventLoop::Internals::OnWakeup(uv_timer_t* timer) {
   internals->loop.EndTurn();
 }
 
-EventLoop::EventLoop()
-    : internals_(std::make_unique<Internals>(*this)),
-      read_buffer_(kReadBufferBytes),
-      now_(ReadClock()) {}
+EventLoop::EventLoop() : internals_(std::make_unique<Internals>(*this)), now_(ReadClock()) {}
 
 EventLoop::~EventLoop() {
   // Everything but the loop's own handles has been closed by its owners; their close callbacks, and

@@ -75,7 +75,10 @@ class EventLoop {
   void OnSignal(int signal, std::function<void()> handler);
 
   // Memory to read into, shared by all sockets of the loop; its content lasts for one callback.
-  std::span<uint8_t> read_buffer() { return read_buffer_; }
+  std::span<uint8_t> read_buffer() {
+    if (read_buffer_.empty()) read_buffer_.resize(kReadBufferBytes);  // Not every loop reads.
+    return read_buffer_;
+  }
 
   // Watches one descriptor for as long as it lives; does not own it.
   class Watch {
@@ -97,6 +100,8 @@ class EventLoop {
   Internals& internals() { return *internals_; }
 
  private:
+  static constexpr size_t kReadBufferBytes = 256 * 1024;
+
   friend struct Internals;
 
   void StartTurn();

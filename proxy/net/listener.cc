@@ -60,8 +60,10 @@ int OpenSpare() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(EventLoop& loop, const Address& address,
+absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(EventLoop& loop, TimerWheel& wheel,
+                                                         const Address& address,
                                                          std::function<void(int)> accepted,
+                                                         std::function<void()> exhausted,
                                                          mode_t mode) {
   if (address.is_unix()) {
     if (absl::Status status = RemoveStaleSocket(address); !status.ok()) return status;
@@ -83,17 +85,20 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(EventLoop& loop, const 
     close(fd);
     return Error(address, error);
   }
-  return std::unique_ptr<Listener>(new Listener(
-      loop, fd, Address(reinterpret_cast<const sockaddr*>(&bound), size), std::move(accepted)));
+  return std::unique_ptr<Listener>(
+      new Listener(loop, wheel, fd, Address(reinterpret_cast<const sockaddr*>(&bound), size),
+                   std::move(accepted), std::move(exhausted)));
 }
 
-Listener::Listener(EventLoop& loop, int fd, const Address& address,
-                   std::function<void(int)> accepted)
+Listener::Listener(EventLoop& loop, TimerWheel& wheel, int fd, const Address& address,
+                   std::function<void(int)> accepted, std::function<void()> exhausted)
     : loop_(loop),
+      wheel_(wheel),
       fd_(fd),
       spare_fd_(OpenSpare()),
       address_(address),
-      accepted_(std::move(accepted)) {
+      accepted_(std::move(accepted)),
+      exhausted_(std::move(exhausted)) {
   watch_.emplace(loop_, fd_, static_cast<ReadyHandler&>(*this));
   watch_->Set(true, false);
   file_ = FileIdentity(address_);
@@ -103,7 +108,17 @@ Listener::~Listener() {
   watch_.reset();
   if (!file_.empty() && FileIdentity(address_) == file_) unlink(address_.unix_path().c_str());
   close(fd_);
-  close(spare_fd_);
+  if (spare_fd_ >= 0) close(spare_fd_);
+}
+
+absl::Status Listener::SetMode(mode_t mode) {
+  const std::string path = address_.unix_path();
+  if (path.empty() || chmod(path.c_str(), mode) == 0) {
+    file_ = FileIdentity(address_);  // The change shows in the file's times.
+    return absl::OkStatus();
+  }
+  return UnixError(
+      address_, absl::StrCat("cannot change its mode: ", std::generic_category().message(errno)));
 }
 
 void Listener::OnReady(bool, bool) {
@@ -120,13 +135,24 @@ void Listener::OnReady(bool, bool) {
   }
 }
 
+// A connection that cannot be accepted would end every poll at once. The spare descriptor makes
+// room to take it and close it, which its caller notices at once. Another thread may be faster and
+// take that room: then the connection waits, like those behind it.
 void Listener::RefuseOne() {
-  // A connection that cannot be accepted would end every poll at once. The spare descriptor makes
-  // room to take it and close it, which its caller notices at once.
-  close(spare_fd_);
+  exhausted_();
+  if (spare_fd_ >= 0) close(spare_fd_);
   const int fd = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC);
   if (fd >= 0) close(fd);
   spare_fd_ = OpenSpare();
+  if (fd < 0) {
+    watch_->Set(false, false);
+    wheel_.Arm(*this, loop_.now() + kPause);
+  }
+}
+
+void Listener::OnTimer(Instant) {
+  if (spare_fd_ < 0) spare_fd_ = OpenSpare();
+  watch_->Set(true, false);
 }
 
 }  // namespace levee::net

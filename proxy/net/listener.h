@@ -10,6 +10,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "base/timer_wheel.h"
 #include "net/address.h"
 #include "net/event_loop.h"
 
@@ -17,32 +19,45 @@ namespace levee::net {
 
 // Accepts connections in the loop's thread and hands out their descriptors (non-blocking, owned by
 // whoever gets them).
-class Listener final : private ReadyHandler {
+class Listener final : private ReadyHandler, private Timer {
  public:
+  // Without a descriptor to be had, no connection is accepted for this long.
+  static constexpr absl::Duration kPause = absl::Milliseconds(100);
+
   // Binds and listens at once: a busy port is an error here. `accepted` is called from the loop.
+  // `exhausted` likewise, whenever the process has no descriptor left for a connection, which is
+  // closed at once, or waits.
   //
   // At a path, a socket that nobody listens on any more is removed first; one that is in use, or a
   // file that is no socket, is an error. `mode`: the socket's permissions.
-  static absl::StatusOr<std::unique_ptr<Listener>> Open(EventLoop& loop, const Address& address,
-                                                        std::function<void(int fd)> accepted,
-                                                        mode_t mode = 0660);
+  static absl::StatusOr<std::unique_ptr<Listener>> Open(
+      EventLoop& loop, TimerWheel& wheel, const Address& address,
+      std::function<void(int fd)> accepted, std::function<void()> exhausted = [] {},
+      mode_t mode = 0660);
 
   // Removes the socket at a path, unless somebody has put another one there.
-  ~Listener();
+  ~Listener() override;
+
+  // Other permissions of a socket at a path.
+  absl::Status SetMode(mode_t mode);
 
   // With the port that the system chose if 0 was asked for.
   const Address& address() const { return address_; }
 
  private:
-  Listener(EventLoop& loop, int fd, const Address& address, std::function<void(int)> accepted);
+  Listener(EventLoop& loop, TimerWheel& wheel, int fd, const Address& address,
+           std::function<void(int)> accepted, std::function<void()> exhausted);
   void OnReady(bool readable, bool writable) override;
+  void OnTimer(Instant now) override;
   void RefuseOne();
 
   EventLoop& loop_;
+  TimerWheel& wheel_;
   int fd_;
   int spare_fd_;  // given up for a moment when the process has no descriptor left
   Address address_;
   std::function<void(int)> accepted_;
+  std::function<void()> exhausted_;
   std::string file_;  // tells the Unix socket's file from another one at its path; empty: none
   std::optional<EventLoop::Watch> watch_;
 };

@@ -24,6 +24,6 @@ int ReleaseObject(dl_phdr_info* object, size_t, void*) {
 
 }  // namespace
 
-void ReleaseStartupPages() { dl_iterate_phdr(ReleaseObject, nullptr); }
+void ReleaseCodePages() { dl_iterate_phdr(ReleaseObject, nullptr); }
 
 }  // namespace levee::net

@@ -1,6 +1,8 @@
 #include "net/socket.h"
 
+#include <linux/sockios.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -122,6 +124,11 @@ size_t Socket::Write(ByteSpan bytes) {
     UpdateWatch();
   }
   return size > 0 ? static_cast<size_t>(size) : 0;
+}
+
+size_t Socket::Unacknowledged() const {
+  int bytes = 0;
+  return fd_ >= 0 && ioctl(fd_, SIOCOUTQ, &bytes) == 0 ? static_cast<size_t>(bytes) : 0;
 }
 
 int Socket::Release() {

@@ -57,6 +57,10 @@ class Socket final : private ReadyHandler {
   // An error shows as zero, and OnClosed follows.
   size_t Write(ByteSpan bytes);
 
+  // Bytes that the kernel has taken and the other side has not, or a measure that grows and shrinks
+  // with them; 0 if it cannot be told.
+  size_t Unacknowledged() const;
+
   // Gives the descriptor away, non-blocking, to who goes on with it; no events come any more. Only
   // while it is open.
   int Release();

@@ -11,6 +11,7 @@ namespace levee::net {
 
 const int kInterruptSignal = SIGINT;
 const int kTerminateSignal = SIGTERM;
+const int kHangupSignal = SIGHUP;
 
 std::optional<TerminalSize> OutputTerminal() {
   if (isatty(STDOUT_FILENO) == 0) return std::nullopt;

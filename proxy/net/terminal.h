@@ -14,6 +14,10 @@ struct TerminalSize {
 extern const int kInterruptSignal;
 extern const int kTerminateSignal;
 
+// The end of the terminal, and the customary wish that a program without one reads its
+// configuration again.
+extern const int kHangupSignal;
+
 // The size of the terminal that standard output goes to. nullopt if it goes elsewhere, or to a
 // terminal that cannot move its cursor.
 std::optional<TerminalSize> OutputTerminal();

@@ -48,6 +48,8 @@ struct BackoffPolicy {
   absl::Duration max_elapsed = absl::InfiniteDuration();  // no retry starts later than this after
                                                           // the call's first attempt
   absl::Duration max_advice = absl::Seconds(60);  // a server's advice above this ends retrying
+
+  bool operator==(const BackoffPolicy&) const = default;
 };
 
 // Where a call is in its row of delays. A value without clock; one thread. The policy is given each

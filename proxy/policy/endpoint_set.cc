@@ -23,6 +23,12 @@ const EndpointSet::Member* EndpointSet::Find(int64_t id) const {
   return const_cast<EndpointSet*>(this)->Find(id);
 }
 
+absl::Duration EndpointSet::Latency(int64_t id, Instant now) const {
+  const Member* member = Find(id);
+  return member == nullptr ? absl::ZeroDuration()
+                           : absl::Nanoseconds(member->load.Cost(/*active=*/0, now));
+}
+
 int64_t EndpointSet::Add(Instant now) {
   int64_t id;
   if (free_.empty()) {

@@ -50,6 +50,9 @@ class EndpointSet {
 
   int size() const { return size_; }
 
+  // What one call costs there, as EndpointLoad estimates it; zero: unknown.
+  absl::Duration Latency(int64_t id, Instant now) const;
+
   // See EndpointLoad.
   void RecordAnswer(int64_t id, absl::Duration latency, Instant now);
   void RecordGivenUp(int64_t id, absl::Duration waited, Instant now);

@@ -19,6 +19,7 @@ namespace levee {
 // Where a connection came in, and what it is meant for.
 struct ConnectionOrigin {
   std::shared_ptr<const ListenerSpec> listener;
+  int socket = 0;  // the listening socket's number, which stays when a reload changes its spec
   std::string destination;  // HOST:PORT, as CONNECT names it; empty: the calls say
 };
 

@@ -38,6 +38,11 @@ BudgetTable::Account BudgetTable::Get(const std::string& upstream, const std::st
   return {rest, true};
 }
 
+void BudgetTable::SetMaxAuthorities(int max_authorities) {
+  const std::lock_guard lock(mutex_);
+  max_authorities_ = max_authorities;
+}
+
 // Drops what no worker uses and what says nothing any more.
 void BudgetTable::Forget(Instant now) {
   next_forgetting_ = now + kForgetEvery;
@@ -45,6 +50,10 @@ void BudgetTable::Forget(Instant now) {
     if (entry.second.use_count() > 1 || HasContent(entry.second->Read(now))) return false;
     if (!std::get<1>(entry.first).empty()) --authorities_;
     return true;
+  });
+  // These never have a floor, so one that is made anew is as strict.
+  std::erase_if(shared_, [&](const auto& entry) {
+    return entry.second.use_count() == 1 && !HasContent(entry.second->Read(now));
   });
 }
 
@@ -63,7 +72,8 @@ std::vector<Metrics::BudgetGauges> BudgetTable::Read(Instant now) const {
           .push_back({.upstream = std::get<0>(key),
                       .available = state.available,
                       .limit = state.limit,
-                      .floor_withheld = state.floor_withheld});
+                      .floor_withheld = state.floor_withheld,
+                      .ratio = std::get<2>(key)});
     }
   }
   // A budget that no call uses speaks for its upstream only if there is no other.

@@ -25,10 +25,12 @@ class BudgetTable {
   BudgetTable(int workers, int max_authorities)
       : workers_(workers), max_authorities_(max_authorities) {}
 
+  // What there is already stays.
+  void SetMaxAuthorities(int max_authorities);
+
   struct Account {
     std::shared_ptr<RetryBudget> budget;
-    // There are too many: it is the one, without floor, that all others of the upstream share. The
-    // table keeps it for good.
+    // There are too many: it is the one, without floor, that all others of the upstream share.
     bool over_limit = false;
   };
 
@@ -46,8 +48,8 @@ class BudgetTable {
   void Forget(Instant now);
 
   const int workers_;
-  const int max_authorities_;
   mutable std::mutex mutex_;
+  int max_authorities_;
   Budgets budgets_;
   Budgets shared_;
   int authorities_ = 0;  // entries of budgets_ that have one

@@ -16,10 +16,11 @@ AccessLogFacts FactsOf(const ConnectionOrigin& origin, const Metadata& request) 
   return facts;
 }
 
-void CallLog::Write(AccessLogFacts facts, const CallRecord& record,
+void CallLog::Write(Choice choice, AccessLogFacts facts, const CallRecord& record,
                     AccessLogFormatter::EndpointNames endpoint_name) {
   facts.start = net::WallClock() - (record.end - record.start);
-  lines_->Write(formatter_.Format(facts, record, endpoint_name));
+  if (choice.line) lines_->Write(formatter_.Format(facts, record, endpoint_name));
+  if (choice.recent) recent_.Add(facts, record, endpoint_name);
 }
 
 }  // namespace levee

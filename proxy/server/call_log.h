@@ -1,4 +1,4 @@
-// A worker's way to the access log.
+// A worker's way to the access log and to the recent calls.
 #pragma once
 
 #include "base/random.h"
@@ -6,6 +6,7 @@
 #include "policy/access_log_filter.h"
 #include "server/accepted_connection.h"
 #include "telemetry/access_log.h"
+#include "telemetry/recent_calls.h"
 #include "wire/call_record.h"
 #include "wire/metadata.h"
 
@@ -18,20 +19,36 @@ AccessLogFacts FactsOf(const ConnectionOrigin& origin, const Metadata& request);
 // One thread.
 class CallLog {
  public:
-  // `lines`: nullptr if there is no access log. Both outlive it.
-  CallLog(net::LineWriter* lines, Random& random) : lines_(lines), random_(random) {}
+  // Where an ended call is to be told of.
+  struct Choice {
+    bool line = false;    // in the access log
+    bool recent = false;  // among the recent calls
 
-  // Whether this ended call gets a line. Asked once per call, since it may be left to chance.
-  bool Wants(const AccessLogFilter& filter, const CallRecord& record) {
-    return lines_ != nullptr && filter.Selects(record, random_);
+    explicit operator bool() const { return line || recent; }
+  };
+
+  // Both outlive it.
+  CallLog(RecentCalls& recent, Random& random) : recent_(recent), random_(random) {}
+
+  // Where lines go from now on; nullptr: there is no access log. Not owned.
+  void SetLines(net::LineWriter* lines) { lines_ = lines; }
+
+  // Asked once per call, since it may be left to chance, and in the order in which calls end: of
+  // many that are to be remembered only some are.
+  Choice Choose(const AccessLogFilter& filter, const CallRecord& record) {
+    return {.line = lines_ != nullptr && filter.Selects(record, random_),
+            .recent =
+                RecentCalls::Wants(record) && recent_.enabled() && recent_gate_.Admit(record.end)};
   }
 
-  // Writes the line; `facts.start` is found here.
-  void Write(AccessLogFacts facts, const CallRecord& record,
+  // `facts.start` is found here.
+  void Write(Choice choice, AccessLogFacts facts, const CallRecord& record,
              AccessLogFormatter::EndpointNames endpoint_name);
 
  private:
-  net::LineWriter* const lines_;
+  RecentCalls& recent_;
+  RecentCallsGate recent_gate_;
+  net::LineWriter* lines_ = nullptr;
   Random& random_;
   AccessLogFormatter formatter_;
 };

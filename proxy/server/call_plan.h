@@ -17,20 +17,21 @@
 #include "policy/retry_policy.h"
 #include "telemetry/metrics.h"
 #include "upstream/pool.h"
+#include "upstream/upstream_connection.h"
 
 namespace levee {
 
 // A destination as one worker sees it: an upstream, or for `authority:` an upstream and the
-// authority. The budget is shared with the other workers.
+// authority.
 struct Destination {
-  const UpstreamSpec* upstream;
-  std::shared_ptr<RetryBudget> budget;
-  bool over_limit = false;  // the budget is that of all destinations beyond limits.destinations
-  bool gone = false;        // the worker does not know it any more; calls may still run on it
+  std::string upstream;
+  std::string authority;                         // empty unless the upstream dials it
+  std::shared_ptr<const ConnectPolicy> connect;  // that the pool goes by
   std::unique_ptr<Pool> pool;
   LatencyEstimate latency;
   UpstreamSeries* series;
   Instant last_used;
+  bool gone = false;  // the worker does not know it any more; calls may still run on it
 };
 
 // The limits of a plan's policy, in its order.
@@ -42,13 +43,14 @@ struct PlannedLimits {
 
 // Never changed but for `method` and `labelled`. Held by calls with a plain count, so one thread.
 struct CallPlan {
-  std::shared_ptr<const Snapshot> snapshot;  // owns `policy` and the destination's upstream
+  std::shared_ptr<const Snapshot> snapshot;  // owns `policy`
   const CallPolicy* policy = nullptr;        // what the call follows
   std::unique_ptr<const CallPolicy> hedged;  // owns `policy` of calls that are hedged
   const HedgePolicy* hedge = nullptr;        // of calls that are hedged
   bool idempotent = false;                   // by its descriptor, the policy's word, or a key
   PlannedLimits limits;
   std::shared_ptr<Destination> destination;
+  std::shared_ptr<RetryBudget> budget;  // the destination's, shared with the other workers
   std::string path;
   MethodSeries* method = nullptr;
   bool labelled = false;  // `method` is the method's own series, or it can get none
@@ -71,6 +73,8 @@ class PlanCache {
     plans_.emplace(Key{std::string(authority), std::string(path)}, std::move(plan));
     return full;
   }
+
+  void Clear() { plans_.clear(); }
 
   // Drops the plans of destinations that have gone.
   void EraseGone() {

@@ -8,27 +8,10 @@
 #include "base/text.h"
 
 namespace levee {
+namespace {
 
-DestinationTable::DestinationTable(const DestinationParts& parts, const Snapshot& snapshot,
-                                   const h2::Session::Options& session)
-    : parts_(parts), snapshot_(snapshot), session_(session) {}
-
-const ConnectPolicy& DestinationTable::ConnectPolicyOf(const UpstreamSpec& upstream) {
-  auto [entry, is_new] = connect_policies_.try_emplace(upstream.name);
-  ConnectPolicy& policy = entry->second;
-  if (is_new) {
-    policy.connect_timeout = upstream.connect_timeout;
-    policy.reconnect = upstream.reconnect;
-    policy.keepalive = {.interval = upstream.keepalive_interval,
-                        .timeout = upstream.keepalive_timeout};
-    policy.session = session_;
-    policy.own_listeners = parts_.own_listeners;
-  }
-  return policy;
-}
-
-absl::StatusOr<std::vector<Pool::Target>> DestinationTable::TargetsOf(
-    const UpstreamSpec& upstream, std::string_view authority) const {
+absl::StatusOr<std::vector<Pool::Target>> TargetsOf(const UpstreamSpec& upstream,
+                                                    std::string_view authority) {
   std::vector<Pool::Target> targets;
   if (upstream.by_authority()) {
     const auto target = SplitHostPort(authority);
@@ -46,58 +29,119 @@ absl::StatusOr<std::vector<Pool::Target>> DestinationTable::TargetsOf(
   return targets;
 }
 
+}  // namespace
+
+DestinationTable::DestinationTable(const DestinationParts& parts, const Snapshot& snapshot,
+                                   const Http2Connection::Options& connection)
+    : parts_(parts) {
+  Reload(snapshot, connection);
+}
+
+ConnectPolicy DestinationTable::ConnectPolicyOf(const UpstreamSpec& upstream,
+                                                const Http2Connection::Options& connection) const {
+  return {
+      .connect_timeout = upstream.connect_timeout,
+      .reconnect = upstream.reconnect,
+      .keepalive = {.interval = upstream.keepalive_interval, .timeout = upstream.keepalive_timeout},
+      .connection = connection,
+      .own_listeners = &parts_.own_listeners};
+}
+
+void DestinationTable::Reload(const Snapshot& snapshot,
+                              const Http2Connection::Options& connection) {
+  limit_ = static_cast<size_t>(snapshot.limits.destinations);
+  auto before = std::exchange(connect_policies_, {});
+  UpstreamsByName upstreams;
+  for (const UpstreamSpec& upstream : snapshot.upstreams) {
+    upstreams[upstream.name] = &upstream;
+    const ConnectPolicy policy = ConnectPolicyOf(upstream, connection);
+    std::shared_ptr<const ConnectPolicy>& known = before[upstream.name];
+    connect_policies_[upstream.name] = known != nullptr && *known == policy
+                                           ? std::move(known)
+                                           : std::make_shared<const ConnectPolicy>(policy);
+  }
+  ForgetThose([&](Destination& destination) { return !Update(destination, upstreams); });
+}
+
+// False if it is none of these.
+bool DestinationTable::Update(Destination& destination, const UpstreamsByName& upstreams) const {
+  const auto found = upstreams.find(destination.upstream);
+  if (found == upstreams.end()) return false;
+  const UpstreamSpec* const upstream = found->second;
+  if (upstream->by_authority() == destination.authority.empty()) return false;
+  if (connect_policies_.find(upstream->name)->second != destination.connect) return false;
+  const auto targets = TargetsOf(*upstream, destination.authority);
+  if (targets.ok()) destination.pool->SetTargets(*targets);
+  return targets.ok();
+}
+
+void DestinationTable::ForgetLoops() {
+  ForgetThose([](Destination& destination) { return destination.pool->LeadsToSelf(); });
+}
+
+void DestinationTable::ForgetThose(absl::FunctionRef<bool(Destination&)> condition) {
+  std::erase_if(destinations_, [&](const auto& entry) {
+    if (!condition(*entry.second)) return false;
+    Forget(*entry.second);
+    return true;
+  });
+}
+
+void DestinationTable::Forget(Destination& destination) {
+  destination.gone = some_gone_ = true;
+  destination.pool->Rest();  // For as long as calls run on it.
+}
+
 absl::StatusOr<std::shared_ptr<Destination>> DestinationTable::Find(const UpstreamSpec& upstream,
-                                                                    const RetryBudgetPolicy& budget,
                                                                     std::string_view authority) {
   const std::string dialled = upstream.by_authority() ? std::string(authority) : std::string();
-  std::string key = absl::StrCat(upstream.name, "\n", dialled, "\n", budget.ratio, " ",
-                                 absl::ToInt64Nanoseconds(budget.window), " ",
-                                 budget.floor_per_second, " ", budget.floor_min_success);
+  const auto key = std::pair(upstream.name, dialled);
   if (const auto found = destinations_.find(key); found != destinations_.end()) {
-    if (found->second->over_limit) TakeBudget(*found->second, dialled, budget);
     return found->second;
   }
   const auto targets = TargetsOf(upstream, authority);
   if (!targets.ok()) return targets.status();
   MakeRoom();
   auto destination = std::make_shared<Destination>();
-  destination->upstream = &upstream;
+  destination->upstream = upstream.name;
+  destination->authority = dialled;
+  destination->connect = connect_policies_.find(upstream.name)->second;
   destination->series = &parts_.metrics.Upstream(parts_.worker, upstream.name);
-  destination->pool =
-      std::make_unique<Pool>(parts_.io, parts_.resolver, ConnectPolicyOf(upstream), parts_.random,
-                             *destination->series, parts_.series, *targets);
-  TakeBudget(*destination, dialled, budget);
-  destinations_.emplace(std::move(key), destination);
+  destination->pool = std::make_unique<Pool>(parts_.io, parts_.resolver, *destination->connect,
+                                             parts_.random, *destination->series, *targets);
+  destinations_.emplace(key, destination);
   return destination;
-}
-
-void DestinationTable::TakeBudget(Destination& destination, const std::string& authority,
-                                  const RetryBudgetPolicy& policy) {
-  BudgetTable::Account account =
-      parts_.budgets.Get(destination.upstream->name, authority, policy, parts_.io.loop.now());
-  // Calls may still use the shared one, which the table keeps.
-  destination.budget = std::move(account.budget);
-  destination.over_limit = account.over_limit;
-  if (account.over_limit) parts_.series.limit_hits[Limit::kDestinations].Add();
 }
 
 // A tenth goes at a time, so that an authority that is made up costs a few steps and not a look at
 // all of them. Calls do not keep a destination: there may be more of them than the limit allows.
 void DestinationTable::MakeRoom() {
-  const auto limit = static_cast<size_t>(snapshot_.limits.destinations);
-  if (destinations_.size() < limit) return;
-  parts_.series.limit_hits[Limit::kDestinations].Add();
+  if (destinations_.size() < limit_) return;
+  parts_.io.series.limit_hits[Limit::kDestinations].Add();
   std::vector<decltype(destinations_)::iterator> all;
   for (auto at = destinations_.begin(); at != destinations_.end(); ++at) all.push_back(at);
-  const auto end = all.begin() + static_cast<ptrdiff_t>(std::max<size_t>(limit / 10, 1));
+  // A reload may have lowered the limit.
+  const size_t above = destinations_.size() - limit_;
+  const auto end = all.begin() + static_cast<ptrdiff_t>(above + std::max<size_t>(limit_ / 10, 1));
   std::nth_element(all.begin(), end - 1, all.end(), [](const auto& a, const auto& b) {
     return a->second->last_used < b->second->last_used;
   });
   for (auto oldest = all.begin(); oldest != end; ++oldest) {
-    (*oldest)->second->gone = true;
+    Forget(*(*oldest)->second);
     destinations_.erase(*oldest);
   }
-  some_gone_ = true;
+}
+
+std::vector<EndpointView> DestinationTable::View() const {
+  std::vector<EndpointView> views;
+  for (const auto& [key, destination] : destinations_) {
+    for (EndpointView& view : destination->pool->View()) {
+      view.upstream = destination->upstream;
+      view.authority = destination->authority;
+      views.push_back(std::move(view));
+    }
+  }
+  return views;
 }
 
 void DestinationTable::Close() {

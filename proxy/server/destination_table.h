@@ -5,17 +5,18 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "base/random.h"
 #include "config/snapshot.h"
 #include "net/address.h"
 #include "net/resolver.h"
-#include "policy/retry_budget.h"
-#include "server/budget_table.h"
 #include "server/call_plan.h"
 #include "telemetry/metrics.h"
+#include "upstream/endpoint_view.h"
 #include "upstream/http2_connection.h"
 #include "upstream/upstream_connection.h"
 
@@ -27,8 +28,6 @@ struct DestinationParts {
   net::Resolver& resolver;
   Random& random;
   Metrics& metrics;
-  WorkerSeries& series;
-  BudgetTable& budgets;
   const std::vector<net::Address>& own_listeners;
   int worker;
 };
@@ -37,15 +36,25 @@ struct DestinationParts {
 // that has gone keep it until they end. One thread.
 class DestinationTable {
  public:
-  // `snapshot` must outlive the table. `session`: of connections to endpoints.
+  // `connection`: of those to endpoints. Nothing refers to `snapshot` afterwards.
   DestinationTable(const DestinationParts& parts, const Snapshot& snapshot,
-                   const h2::Session::Options& session);
+                   const Http2Connection::Options& connection);
 
-  // The one that calls of `upstream` with that :authority go to; an error if it cannot be dialled.
-  // If it is `over_limit`, it must be asked for again for the next call.
+  // Another configuration. Destinations whose upstream connects as before stay, with the endpoints
+  // that it has now; connections to endpoints that are still among them stay, too. The others go.
+  void Reload(const Snapshot& snapshot, const Http2Connection::Options& connection);
+
+  // The sidecar listens elsewhere than before: whoever took one of its listeners for an endpoint
+  // goes, so that the address is tried again.
+  void ForgetLoops();
+
+  // The one that calls of `upstream`, which is the snapshot's, with that :authority go to; an error
+  // if it cannot be dialled.
   absl::StatusOr<std::shared_ptr<Destination>> Find(const UpstreamSpec& upstream,
-                                                    const RetryBudgetPolicy& budget,
                                                     std::string_view authority);
+
+  // What there is to say about every endpoint.
+  std::vector<EndpointView> View() const;
 
   // Whether some have gone (Destination::gone) since the last time this was asked.
   bool TakeGone() { return std::exchange(some_gone_, false); }
@@ -54,18 +63,19 @@ class DestinationTable {
   void Close();
 
  private:
-  absl::StatusOr<std::vector<Pool::Target>> TargetsOf(const UpstreamSpec& upstream,
-                                                      std::string_view authority) const;
-  const ConnectPolicy& ConnectPolicyOf(const UpstreamSpec& upstream);
-  void TakeBudget(Destination& destination, const std::string& authority,
-                  const RetryBudgetPolicy& policy);
+  ConnectPolicy ConnectPolicyOf(const UpstreamSpec& upstream,
+                                const Http2Connection::Options& connection) const;
+  using UpstreamsByName = std::map<std::string, const UpstreamSpec*>;
+
+  bool Update(Destination& destination, const UpstreamsByName& upstreams) const;
+  void ForgetThose(absl::FunctionRef<bool(Destination&)> condition);
+  void Forget(Destination& destination);
   void MakeRoom();
 
   const DestinationParts parts_;
-  const Snapshot& snapshot_;
-  const h2::Session::Options session_;
-  std::map<std::string, ConnectPolicy> connect_policies_;  // by upstream
-  std::map<std::string, std::shared_ptr<Destination>> destinations_;
+  size_t limit_ = 0;
+  std::map<std::string, std::shared_ptr<const ConnectPolicy>> connect_policies_;  // by upstream
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<Destination>> destinations_;
   bool some_gone_ = false;
 };
 

@@ -23,6 +23,7 @@ class DownstreamOwner {
   virtual h2::StreamHandler* OnRequest(DownstreamConnection& from, h2::Stream& stream,
                                        Metadata& head, bool end) = 0;
   virtual void OnProtocolError(std::string_view what) = 0;
+  virtual void OnLimit(h2::SessionLimit limit) = 0;
 
   // The connection is closed; the owner buries it.
   virtual void OnDownstreamClosed(DownstreamConnection& connection) = 0;
@@ -38,7 +39,7 @@ class DownstreamConnection final : public Mortal,
                                    private Http2ConnectionOwner {
  public:
   DownstreamConnection(WorkerIo& io, int fd, ConnectionOrigin origin,
-                       const h2::Session::Options& options, DownstreamOwner& owner)
+                       const Http2Connection::Options& options, DownstreamOwner& owner)
       : owner_(owner),
         origin_(std::move(origin)),
         connection_(io, fd, options, static_cast<h2::SessionHandler&>(*this),
@@ -56,6 +57,10 @@ class DownstreamConnection final : public Mortal,
   void OnGoaway() override {}
   void OnSlotsFree() override {}
   void OnProtocolError(std::string_view what) override { owner_.OnProtocolError(what); }
+  void OnLimit(h2::SessionLimit limit) override {
+    owner_.OnLimit(limit);
+    connection_.OnLimit();
+  }
   void OnConnected() override {}
   void OnConnectionClosed(const std::string&) override { owner_.OnDownstreamClosed(*this); }
 

@@ -1,35 +1,60 @@
 // The rate limiters of all policies, shared by the workers.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "policy/rate_limiter.h"
 
 namespace levee {
 
 // Hands out one limiter per policy and limit: that is whose calls share it. A limiter lives as long
-// as somebody uses it, and a limit with other numbers is another one. Any thread; locks, so workers
-// ask once per plan.
+// as somebody uses it, and a limit with other numbers is another one: during a reload, when some
+// workers still go by the old numbers, both are there. Any thread; locks, so workers ask once per
+// plan.
 class RateLimitTable {
  public:
   std::shared_ptr<RateLimiter> Get(const std::string& policy, const RateLimitPolicy& limit) {
     const std::lock_guard lock(mutex_);
-    std::weak_ptr<RateLimiter>& entry = limiters_[{policy, limit.name}];
-    std::shared_ptr<RateLimiter> limiter = entry.lock();
-    if (limiter == nullptr || !(limiter->policy() == limit)) {
-      limiter = std::make_shared<RateLimiter>(limit);
-      entry = limiter;
+    Versions& versions = limiters_[{policy, limit.name}];
+    std::erase_if(versions, [](const auto& version) { return version.expired(); });
+    for (const auto& version : versions) {
+      std::shared_ptr<RateLimiter> limiter = version.lock();
+      if (limiter != nullptr && limiter->policy() == limit) return limiter;
     }
+    auto limiter = std::make_shared<RateLimiter>(limit);
+    versions.push_back(limiter);
+    ForgetUnused();
     return limiter;
   }
 
+  // Names that the table knows: of limits that somebody uses, and of some that nobody does any
+  // more.
+  size_t size() const {
+    const std::lock_guard lock(mutex_);
+    return limiters_.size();
+  }
+
  private:
-  std::mutex mutex_;
-  std::map<std::pair<std::string, std::string>, std::weak_ptr<RateLimiter>> limiters_;
+  using Versions = std::vector<std::weak_ptr<RateLimiter>>;
+
+  // New limiters are rare (a reload, a plan for what no plan is for), and names do not grow in
+  // number but with them.
+  void ForgetUnused() {
+    std::erase_if(limiters_, [](const auto& entry) {
+      return std::all_of(entry.second.begin(), entry.second.end(),
+                         [](const auto& version) { return version.expired(); });
+    });
+  }
+
+  mutable std::mutex mutex_;
+  std::map<std::pair<std::string, std::string>, Versions> limiters_;
 };
 
 }  // namespace levee

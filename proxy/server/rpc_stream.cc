@@ -15,12 +15,12 @@ CallParts MakeParts(CallHost& host, RpcEnvironment& environment, const CallPlan&
   return {.host = host,
           .policy = *plan.policy,
           .overload = plan.snapshot->overload,
-          .budget = *plan.destination->budget,
+          .budget = *plan.budget,
           .latency = plan.destination->latency,
           .worker = environment.worker,
           .random = environment.random,
           .replay = environment.replay,
-          .upstream = plan.destination->upstream->name,
+          .upstream = plan.destination->upstream,
           .endpoints = plan.destination->pool->size(),
           .idempotent = plan.idempotent,
           .hedge = plan.hedge,
@@ -218,8 +218,8 @@ void RpcStream::Record(const CallRecord& record) {
   // makes up must not use the labels up.
   const bool answered = !record.attempts.empty() && record.attempts.back().endpoint >= 0;
   if (!plan.labelled && answered && record.code != StatusCode::kUnimplemented) {
-    plan.method = &environment_.metrics.LabelMethod(environment_.worker,
-                                                    plan.destination->upstream->name, plan.path);
+    plan.method = &environment_.metrics.LabelMethod(environment_.worker, plan.destination->upstream,
+                                                    plan.path);
     plan.labelled = true;
   }
   RecordCall(*plan.method, *plan.destination->series, environment_.series, record);
@@ -227,17 +227,20 @@ void RpcStream::Record(const CallRecord& record) {
 }
 
 void RpcStream::Log(const FinalStatus& status, const CallRecord& record) {
-  if (!environment_.log.Wants(plan_->snapshot->access_log.filter, record)) return;
+  const CallLog::Choice choice =
+      environment_.log.Choose(plan_->snapshot->access_log.filter, record);
+  if (!choice) return;
   const Destination& destination = *plan_->destination;
   const std::string message =
       status.forward_trailers ? PercentDecode(trailers_.Get("grpc-message")) : status.message;
   AccessLogFacts facts = FactsOf(origin_, request_);
-  facts.upstream = destination.upstream->name;
+  facts.upstream = destination.upstream;
   facts.message = message;
   facts.request_bytes = request_bytes_;
   facts.response_bytes = response_bytes_;
-  environment_.log.Write(
-      facts, record, [&](int64_t endpoint) { return destination.pool->EndpointName(endpoint); });
+  environment_.log.Write(choice, facts, record, [&](int64_t endpoint) {
+    return destination.pool->EndpointName(endpoint);
+  });
 }
 
 }  // namespace levee

@@ -1,9 +1,12 @@
 #include "server/sidecar.h"
 
+#include <chrono>
+#include <condition_variable>
+#include <iterator>
+#include <mutex>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/check.h"
 #include "net/terminal.h"
 
 namespace levee {
@@ -17,13 +20,21 @@ constexpr absl::Duration kDrainCheck = absl::Milliseconds(20);
 // announcement, is still served.
 constexpr absl::Duration kGoawayTime = absl::Milliseconds(200);
 
+constexpr absl::Duration kBetweenWarnings = absl::Minutes(1);
+
+// A loop that runs answers within a turn; one that has ended never does.
+constexpr absl::Duration kPatience = absl::Seconds(1);
+constexpr std::chrono::milliseconds kLookAgain(50);
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Sidecar>> Sidecar::Open(std::shared_ptr<const Snapshot> snapshot,
                                                        int workers, Metrics& metrics,
+                                                       RecentCalls& recent_calls,
                                                        net::LineWriter* access_log) {
-  std::unique_ptr<Sidecar> sidecar(new Sidecar(std::move(snapshot), workers, metrics, access_log));
-  if (absl::Status status = sidecar->Bind(); !status.ok()) return status;
+  std::unique_ptr<Sidecar> sidecar(new Sidecar(snapshot, workers, metrics, recent_calls));
+  const absl::Status taken = sidecar->Take(std::move(snapshot), access_log, [](const auto&) {});
+  if (!taken.ok()) return taken;
   for (const int signal : {net::kTerminateSignal, net::kInterruptSignal}) {
     sidecar->workers_[0]->loop().OnSignal(signal,
                                           [sidecar = sidecar.get()] { sidecar->OnStopSignal(); });
@@ -33,69 +44,120 @@ absl::StatusOr<std::unique_ptr<Sidecar>> Sidecar::Open(std::shared_ptr<const Sna
 }
 
 Sidecar::Sidecar(std::shared_ptr<const Snapshot> snapshot, int workers, Metrics& metrics,
-                 net::LineWriter* access_log)
+                 RecentCalls& recent_calls)
     : snapshot_(std::move(snapshot)),
       budgets_(workers, snapshot_->limits.destinations),
       replay_(snapshot_->limits.replay_bytes),
-      shared_{metrics, budgets_, rate_limits_, replay_, access_log, {}} {
-  // Every route's budget exists from the start, so that its gauges do.
-  for (const Route& route : snapshot_->routes.routes()) {
-    const size_t upstream = static_cast<size_t>(route.upstream);
-    const size_t policy = static_cast<size_t>(route.policy);
-    const BudgetTable::Account account =
-        budgets_.Get(snapshot_->upstreams[upstream].name, "",
-                     snapshot_->policies[policy].retry.budget, net::ReadClock());
-    configured_budgets_.push_back(account.budget);
+      shared_{metrics, budgets_, rate_limits_, replay_, recent_calls},
+      workers_(MakeWorkers(workers)),
+      listeners_(
+          workers_[0]->loop(), workers_[0]->wheel(),
+          [this](int fd, ConnectionOrigin origin) { Accepted(fd, std::move(origin)); },
+          [this] {
+            TurnedAway(Limit::kDescriptors,
+                       "the process has no file descriptor left; raise its limit (RLIMIT_NOFILE)");
+          }) {}
+
+std::vector<std::unique_ptr<Worker>> Sidecar::MakeWorkers(int count) {
+  std::vector<std::unique_ptr<Worker>> workers;
+  for (int i = 0; i < count; ++i) {
+    workers.push_back(std::make_unique<Worker>(i, snapshot_, shared_));
   }
-  for (const CallPolicy& policy : snapshot_->policies) {
-    for (const RateLimitPolicy& limit : policy.rate_limits) {
-      // Held here, so that a full plan cache that starts anew forgets no bucket.
-      configured_limits_.push_back(rate_limits_.Get(policy.name, limit));
-      metrics.RateLimit(/*worker=*/0, policy.name, limit.name);
-    }
-  }
-  for (int i = 0; i < workers; ++i) {
-    workers_.push_back(std::make_unique<Worker>(i, snapshot_, shared_));
-  }
+  return workers;
 }
 
 Sidecar::~Sidecar() {
-  listeners_.clear();
+  listeners_.Close();
   Timer::Unlink();
 }
 
-absl::Status Sidecar::Bind() {
-  for (const ListenerSpec& spec : snapshot_->listeners) {
-    const auto address = spec.address.path.empty()
-                             ? net::Address::FromIp(spec.address.host, spec.address.port)
-                             : net::Address::FromUnixPath(spec.address.path);
-    LEVEE_CHECK(address.has_value());  // The configuration was checked.
-    // Owned by the snapshot, for as long as a connection remembers where it came in.
-    const std::shared_ptr<const ListenerSpec> shared(snapshot_, &spec);
-    auto listener = net::Listener::Open(
-        workers_[0]->loop(), *address, [this, shared](int fd) { Accepted(fd, shared); },
-        static_cast<mode_t>(spec.mode));
-    if (!listener.ok()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat(listener.status().message(), " (set at ", spec.address.position, ")"));
+// The budgets and limits of the configuration exist from the start, so that their metrics do, and
+// no worker's forgetting them loses what they know.
+void Sidecar::HoldConfigured() {
+  std::vector<std::shared_ptr<RetryBudget>> budgets;
+  for (const Route& route : snapshot_->routes.routes()) {
+    const UpstreamSpec& upstream = snapshot_->upstreams[static_cast<size_t>(route.upstream)];
+    const CallPolicy& policy = snapshot_->policies[static_cast<size_t>(route.policy)];
+    budgets.push_back(
+        budgets_.Get(upstream.name, "", policy.retry.budget, net::ReadClock()).budget);
+  }
+  std::vector<std::shared_ptr<RateLimiter>> limits;
+  for (const CallPolicy& policy : snapshot_->policies) {
+    for (const RateLimitPolicy& limit : policy.rate_limits) {
+      limits.push_back(rate_limits_.Get(policy.name, limit));
+      shared_.metrics.RateLimit(/*worker=*/0, policy.name, limit.name);
     }
-    shared_.own_listeners.push_back((*listener)->address());
-    listeners_.push_back({spec.name, *std::move(listener)});
+  }
+  // Those that are in both are never without a holder.
+  configured_budgets_ = std::move(budgets);
+  configured_limits_ = std::move(limits);
+}
+
+absl::Status Sidecar::Take(std::shared_ptr<const Snapshot> snapshot, net::LineWriter* access_log,
+                           Reloaded taken) {
+  // The only step that can fail is the first one.
+  auto closed = listeners_.Replace(snapshot->listeners);
+  if (!closed.ok()) return closed.status();
+  snapshot_ = std::move(snapshot);
+  budgets_.SetMaxAuthorities(snapshot_->limits.destinations);
+  replay_.Resize(snapshot_->limits.replay_bytes);
+  HoldConfigured();
+  WorkerConfig config{.snapshot = snapshot_,
+                      .access_log = access_log,
+                      .own_listeners = {},
+                      .closed_sockets = *std::move(closed)};
+  const std::vector<ListenerSet::Bound> bound = listeners_.bound();
+  for (const ListenerSet::Bound& listener : bound) {
+    config.own_listeners.push_back(listener.address);
+  }
+  const auto left = std::make_shared<std::atomic<size_t>>(workers_.size());
+  for (const auto& worker : workers_) {
+    worker->PostConfig(config, [left, bound, taken] {
+      if (--*left == 0) taken(bound);
+    });
   }
   return absl::OkStatus();
 }
 
-std::vector<Sidecar::BoundListener> Sidecar::listeners() const {
-  std::vector<BoundListener> bound;
-  for (const Listening& entry : listeners_)
-    bound.push_back({entry.name, entry.listener->address()});
-  return bound;
+void Sidecar::PostReload(std::shared_ptr<const Snapshot> snapshot, net::LineWriter* access_log,
+                         Reloaded done) {
+  workers_[0]->loop().Post(
+      [this, snapshot = std::move(snapshot), access_log, done = std::move(done)]() mutable {
+        const absl::Status taken = phase_ == Phase::kServing
+                                       ? Take(std::move(snapshot), access_log, done)
+                                       : absl::FailedPreconditionError("the sidecar is draining");
+        if (!taken.ok()) done(taken);
+      });
 }
 
-void Sidecar::Accepted(int fd, const std::shared_ptr<const ListenerSpec>& listener) {
+void Sidecar::Accepted(int fd, ConnectionOrigin origin) {
   last_busy_ = workers_[0]->loop().now();
-  workers_[next_worker_]->PostConnection(fd, listener);
+  const int limit = snapshot_->limits.connections;
+  if (open_connections() >= static_cast<uint64_t>(limit)) {
+    TurnedAway(Limit::kConnections,
+               absl::StrCat("there are as many as limits.connections allows, ", limit));
+    net::CloseDescriptor(fd);
+    return;
+  }
+  ++accepted_;
+  workers_[next_worker_]->PostConnection(fd, std::move(origin));
   next_worker_ = (next_worker_ + 1) % workers_.size();
+}
+
+// A caller's connection. Attackers must not be able to fill the log.
+void Sidecar::TurnedAway(Limit limit, const std::string& why) {
+  shared_.metrics.Worker(0).limit_hits[limit].Add();
+  const Instant now = workers_[0]->loop().now();
+  const auto [last, first] = warned_at_.try_emplace(limit, now);
+  if (!warn_ || (!first && now - last->second < kBetweenWarnings)) return;
+  last->second = now;
+  warn_("connections of callers are turned away: " + why);
+}
+
+uint64_t Sidecar::open_connections() const {
+  uint64_t open = accepted_;
+  for (const auto& worker : workers_) open -= worker->connections_ended();
+  return open;
 }
 
 void Sidecar::Run() {
@@ -106,13 +168,28 @@ void Sidecar::Run() {
   }
   loop.Run();
   for (std::thread& thread : threads) thread.join();
+  ended_ = true;
 }
 
 void Sidecar::OnStopSignal() {
-  if (phase_ != Phase::kServing) {
+  // Of a drain that was asked for, the first signal is what usually follows.
+  if (std::exchange(signalled_, true)) {
     StopAll();
-    return;
+  } else if (phase_ == Phase::kServing) {
+    draining_ = true;
+    BeginDrain();
   }
+}
+
+bool Sidecar::Drain() {
+  if (draining_.exchange(true)) return false;
+  workers_[0]->loop().Post([this] {
+    if (phase_ == Phase::kServing) BeginDrain();
+  });
+  return true;
+}
+
+void Sidecar::BeginDrain() {
   ready_ = false;
   phase_ = Phase::kDraining;
   const Instant now = workers_[0]->loop().now();
@@ -147,7 +224,7 @@ void Sidecar::CheckDrain(Instant now) {
 
 void Sidecar::StopAll() {
   if (std::exchange(phase_, Phase::kStopped) == Phase::kStopped) return;
-  listeners_.clear();
+  listeners_.Close();
   for (const auto& worker : workers_) worker->PostStop();
 }
 
@@ -176,6 +253,31 @@ int64_t Sidecar::open_streams() {
     worker->PostCountStreams();  // For the next look.
   }
   return total;
+}
+
+std::vector<EndpointView> Sidecar::endpoints() const {
+  // Outlives this call if a worker answers too late.
+  struct Answers {
+    std::mutex mutex;
+    std::condition_variable changed;
+    size_t missing;
+    std::vector<EndpointView> views;
+  };
+  const auto answers = std::make_shared<Answers>();
+  answers->missing = workers_.size();
+  for (const auto& worker : workers_) {
+    worker->PostView([answers](std::vector<EndpointView> views) {
+      const std::lock_guard lock(answers->mutex);
+      std::move(views.begin(), views.end(), std::back_inserter(answers->views));
+      if (--answers->missing == 0) answers->changed.notify_one();
+    });
+  }
+  std::unique_lock lock(answers->mutex);
+  const Instant give_up = net::ReadClock() + kPatience;
+  while (answers->missing > 0 && !ended_ && net::ReadClock() < give_up) {
+    answers->changed.wait_for(lock, kLookAgain);
+  }
+  return std::move(answers->views);
 }
 
 int64_t Sidecar::replay_bytes() const {

@@ -149,6 +149,8 @@ void UpstreamAttempt::OnHead(Metadata& head, bool end) {
     EndWithTrailers(head);
   } else {
     head_seen_ = true;
+    // A caller's library would take an answer that we have to end for malformed.
+    head.Remove("content-length");
     pool_->OnAnswer(endpoint_, pool_->now() - opened_);
     observer_.OnAttemptHead(id_, head);
   }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "base/text.h"
 #include "policy/hedging.h"
@@ -36,21 +37,19 @@ Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shar
       series_(shared.metrics.Worker(index)),
       unrouted_method_(shared.metrics.Method(index, kNoUpstream, "")),
       unrouted_upstream_(shared.metrics.Upstream(index, kNoUpstream)),
-      io_(loop_),
+      io_(loop_, series_),
       resolver_(loop_, io_.wheel),
       random_(net::RandomSeed()),
       replay_(shared.replay),
-      log_(shared.access_log, random_),
+      log_(shared.recent_calls, random_),
       environment_{io_, random_, replay_, shared.metrics, series_, log_, index},
       destinations_({.io = io_,
                      .resolver = resolver_,
                      .random = random_,
                      .metrics = shared.metrics,
-                     .series = series_,
-                     .budgets = shared.budgets,
-                     .own_listeners = shared.own_listeners,
+                     .own_listeners = own_listeners_,
                      .worker = index},
-                    *snapshot_, DownstreamOptions()) {
+                    *snapshot_, ConnectionOptions()) {
   loop_.SetTurnHandler(this);
 }
 
@@ -64,9 +63,19 @@ Instant Worker::OnTurnEnd(Instant now) {
   return io_.wheel.NextWakeup();
 }
 
-void Worker::PostConnection(int fd, std::shared_ptr<const ListenerSpec> listener) {
-  loop_.Post(
-      [this, fd, listener = std::move(listener)]() mutable { Accept(fd, std::move(listener)); });
+void Worker::PostConfig(WorkerConfig config, std::function<void()> applied) {
+  loop_.Post([this, config = std::move(config), applied = std::move(applied)] {
+    Apply(config);
+    applied();
+  });
+}
+
+void Worker::PostConnection(int fd, ConnectionOrigin origin) {
+  loop_.Post([this, fd, origin = std::move(origin)]() mutable { Accept(fd, std::move(origin)); });
+}
+
+void Worker::PostView(std::function<void(std::vector<EndpointView>)> done) {
+  loop_.Post([this, done = std::move(done)] { done(destinations_.View()); });
 }
 
 void Worker::PostCountStreams() {
@@ -90,22 +99,51 @@ void Worker::PostStop() {
   });
 }
 
-h2::Session::Options Worker::DownstreamOptions() const {
-  h2::Session::Options options;
-  options.max_concurrent_streams = static_cast<uint32_t>(snapshot_->limits.streams_per_connection);
-  options.metadata_bytes = static_cast<size_t>(snapshot_->limits.metadata_bytes);
-  options.metadata_fields = static_cast<size_t>(snapshot_->limits.metadata_fields);
-  return options;
+// Of callers' connections and those to upstreams: neither side may overload the sidecar.
+Http2Connection::Options Worker::ConnectionOptions() const {
+  const Limits& limits = snapshot_->limits;
+  h2::Session::Options session;
+  session.max_concurrent_streams = static_cast<uint32_t>(limits.streams_per_connection);
+  session.metadata_bytes = static_cast<size_t>(limits.metadata_bytes);
+  session.metadata_fields = static_cast<size_t>(limits.metadata_fields);
+  session.header_block_bytes = static_cast<size_t>(limits.header_block_bytes);
+  session.resets_per_second = static_cast<uint32_t>(limits.resets_per_second);
+  session.idle_frames_per_second = static_cast<uint32_t>(limits.idle_frames_per_second);
+  session.pending_frames = static_cast<size_t>(limits.pending_frames);
+  session.output_bytes = static_cast<size_t>(limits.output_bytes);
+  return {.session = session, .send_timeout = limits.send_timeout};
 }
 
-void Worker::Accept(int fd, std::shared_ptr<const ListenerSpec> listener) {
+// Calls that are under way keep the plans that they have, and with them the snapshot.
+void Worker::Apply(const WorkerConfig& config) {
+  snapshot_ = config.snapshot;
+  log_.SetLines(config.access_log);
+  plans_.Clear();
+  destinations_.Reload(*snapshot_, ConnectionOptions());
+  if (std::exchange(own_listeners_, config.own_listeners) != own_listeners_) {
+    destinations_.ForgetLoops();
+  }
+  destinations_.TakeGone();  // No plan is left that could hold one.
+  closed_sockets_.insert(config.closed_sockets.begin(), config.closed_sockets.end());
+  connections_.ForEach([&](DownstreamConnection& connection) {
+    if (absl::c_linear_search(config.closed_sockets, connection.origin().socket)) {
+      connection.session().AnnounceShutdown();
+    }
+  });
+}
+
+void Worker::Accept(int fd, ConnectionOrigin origin) {
   if (stopping_) {
     net::CloseDescriptor(fd);
     return;
   }
-  accepted_.PushBack(
-      *new AcceptedConnection(io_, fd, ConnectionOrigin{std::move(listener), ""}, *this));
+  accepted_.PushBack(*new AcceptedConnection(io_, fd, std::move(origin), *this));
   series_.downstream_connections.Add(1);
+}
+
+void Worker::ConnectionEnded() {
+  series_.downstream_connections.Sub(1);
+  connections_ended_.Add();
 }
 
 void Worker::Bury(AcceptedConnection& connection) {
@@ -114,15 +152,15 @@ void Worker::Bury(AcceptedConnection& connection) {
 }
 
 void Worker::OnHttp2(AcceptedConnection& from, int fd, ByteSpan first) {
-  auto* connection = new DownstreamConnection(io_, fd, from.origin(), DownstreamOptions(), *this);
+  auto* connection = new DownstreamConnection(io_, fd, from.origin(), ConnectionOptions(), *this);
   connections_.PushBack(*connection);
+  if (closed_sockets_.contains(from.origin().socket)) connection->session().AnnounceShutdown();
   connection->Receive(first);
   Bury(from);
 }
 
 void Worker::OnTunnel(AcceptedConnection& from, int fd, ByteSpan first) {
-  auto* tunnel =
-      new RawTunnel(io_, resolver_, fd, first, from.origin(), shared_.own_listeners, *this);
+  auto* tunnel = new RawTunnel(io_, resolver_, fd, first, from.origin(), own_listeners_, *this);
   tunnels_.PushBack(*tunnel);
   series_.tunnels.Add(1);
   Bury(from);
@@ -130,13 +168,13 @@ void Worker::OnTunnel(AcceptedConnection& from, int fd, ByteSpan first) {
 
 void Worker::OnNotTaken(AcceptedConnection& from, Reject reason) {
   series_.rejects[reason].Add();
-  series_.downstream_connections.Sub(1);
+  ConnectionEnded();
   Bury(from);
 }
 
 void Worker::OnGivenUp(AcceptedConnection& from, bool timeout) {
   if (timeout) series_.limit_hits[Limit::kHandshake].Add();
-  series_.downstream_connections.Sub(1);
+  ConnectionEnded();
   Bury(from);
 }
 
@@ -147,18 +185,23 @@ void Worker::OnTunnelled(bool forward, size_t bytes) {
 void Worker::OnTunnelClosed(RawTunnel& tunnel, std::optional<TunnelFailure> failure) {
   if (failure.has_value()) series_.tunnel_failures[*failure].Add();
   series_.tunnels.Sub(1);
-  series_.downstream_connections.Sub(1);
+  ConnectionEnded();
   static_cast<ListLink<RawTunnel>&>(tunnel).Unlink();
   io_.graveyard.Bury(std::unique_ptr<Mortal>(&tunnel));
 }
 
 void Worker::OnDownstreamClosed(DownstreamConnection& connection) {
-  series_.downstream_connections.Sub(1);
+  ConnectionEnded();
   static_cast<ListLink<DownstreamConnection>&>(connection).Unlink();
   io_.graveyard.Bury(std::unique_ptr<Mortal>(&connection));
 }
 
 void Worker::OnProtocolError(std::string_view) { series_.rejects[Reject::kProtocolError].Add(); }
+
+void Worker::OnLimit(h2::SessionLimit limit) {
+  // Of a request with too much metadata OnRequest tells.
+  if (limit != h2::SessionLimit::kMetadata) series_.limit_hits[LimitOf(limit)].Add();
+}
 
 void Worker::OnRpcFinished(RpcStream& rpc) {
   static_cast<ListLink<RpcStream>&>(rpc).Unlink();
@@ -208,11 +251,11 @@ h2::StreamHandler* Worker::Refuse(DownstreamConnection& from, h2::Stream& stream
   record.start = record.end = loop_.now();
   record.code = code;
   RecordCall(unrouted_method_, unrouted_upstream_, series_, record);
-  if (log_.Wants(snapshot_->access_log.filter, record)) {
+  if (const auto choice = log_.Choose(snapshot_->access_log.filter, record)) {
     AccessLogFacts facts = FactsOf(from.origin(), head);
     facts.upstream = kNoUpstream;
     facts.message = message;
-    log_.Write(facts, record, [](int64_t) { return std::string(); });
+    log_.Write(choice, facts, record, [](int64_t) { return std::string(); });
   }
   ReplyTrailersOnly(stream, code, message);
   return nullptr;
@@ -227,18 +270,23 @@ absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(std::string_view auth
   }
   const UpstreamSpec& upstream = snapshot_->upstreams[route->upstream];
   const CallPolicy& policy = snapshot_->policies[route->policy];
-  auto destination = destinations_.Find(upstream, policy.retry.budget, authority);
+  auto destination = destinations_.Find(upstream, authority);
   // Cached plans hold destinations that have gone.
   if (destinations_.TakeGone()) plans_.EraseGone();
   if (!destination.ok()) return destination.status();
   auto plan = std::make_shared<CallPlan>();
   plan->snapshot = snapshot_;
   plan->destination = *std::move(destination);
+  BudgetTable::Account account = shared_.budgets.Get(upstream.name, plan->destination->authority,
+                                                     policy.retry.budget, loop_.now());
+  if (account.over_limit) series_.limit_hits[Limit::kDestinations].Add();
+  plan->budget = std::move(account.budget);
   plan->path = path;
   plan->limits = PlanLimits(policy);
   PlanPolicy(policy, upstream, *plan);
   plan->method = &shared_.metrics.Method(index_, upstream.name, path);
-  if (!plan->destination->over_limit && plans_.Insert(authority, path, plan)) {
+  // A budget of its own may be free for the destination's next call.
+  if (!account.over_limit && plans_.Insert(authority, path, plan)) {
     series_.limit_hits[Limit::kRoutesCached].Add();
   }
   return plan;

@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,8 +37,15 @@ struct Shared {
   BudgetTable& budgets;
   RateLimitTable& rate_limits;
   ReplayMemory& replay;
-  net::LineWriter* access_log;              // nullptr: there is none
-  std::vector<net::Address> own_listeners;  // set before the workers run
+  RecentCalls& recent_calls;
+};
+
+// What a reload replaces, all at once.
+struct WorkerConfig {
+  std::shared_ptr<const Snapshot> snapshot;
+  net::LineWriter* access_log = nullptr;  // nullptr: there is none; outlives the next reload
+  std::vector<net::Address> own_listeners;
+  std::vector<int> closed_sockets;  // whose connections are told to go (ConnectionOrigin::socket)
 };
 
 // One thread per worker: the one that runs its loop. Only PostX functions are for others.
@@ -54,8 +63,16 @@ class Worker final : private net::TurnHandler,
   net::EventLoop& loop() { return loop_; }
   TimerWheel& wheel() { return io_.wheel; }
 
-  // Serves a connection that `listener` accepted. Any thread.
-  void PostConnection(int fd, std::shared_ptr<const ListenerSpec> listener);
+  // Goes by another configuration from the next turn on; calls that are under way end by the one
+  // they began with. Then calls `applied`, in the worker's thread. Any thread. The first one is due
+  // before the first connection.
+  void PostConfig(WorkerConfig config, std::function<void()> applied);
+
+  // Serves a connection that was accepted. Any thread.
+  void PostConnection(int fd, ConnectionOrigin origin);
+
+  // Calls `done` in the worker's thread with what there is to say about every endpoint. Any thread.
+  void PostView(std::function<void(std::vector<EndpointView>)> done);
 
   // Counts the streams of callers, on which an answer may still be under way although its call has
   // ended. Any thread; open_streams() says what the last count found.
@@ -71,7 +88,7 @@ class Worker final : private net::TurnHandler,
   // Any thread; what it was a moment ago.
   int64_t active_calls() const { return series_.active_calls.Read(); }
   uint64_t calls_begun() const { return calls_begun_.Read(); }
-  int64_t connections() const { return series_.downstream_connections.Read(); }
+  uint64_t connections_ended() const { return connections_ended_.Read(); }
   uint64_t tunnelled_bytes() const {
     return series_.tunnelled_sent.Read() + series_.tunnelled_received.Read();
   }
@@ -90,10 +107,12 @@ class Worker final : private net::TurnHandler,
   h2::StreamHandler* OnRequest(DownstreamConnection& from, h2::Stream& stream, Metadata& head,
                                bool end) override;
   void OnProtocolError(std::string_view what) override;
+  void OnLimit(h2::SessionLimit limit) override;
   void OnDownstreamClosed(DownstreamConnection& connection) override;
   void OnRpcFinished(RpcStream& rpc) override;
 
-  void Accept(int fd, std::shared_ptr<const ListenerSpec> listener);
+  void Apply(const WorkerConfig& config);
+  void Accept(int fd, ConnectionOrigin origin);
   void Bury(AcceptedConnection& connection);
   void Goaway();
   void Stop();
@@ -102,10 +121,11 @@ class Worker final : private net::TurnHandler,
   absl::StatusOr<std::shared_ptr<CallPlan>> MakePlan(std::string_view authority,
                                                      std::string_view path);
   PlannedLimits PlanLimits(const CallPolicy& policy);
-  h2::Session::Options DownstreamOptions() const;
+  Http2Connection::Options ConnectionOptions() const;
+  void ConnectionEnded();
 
   const int index_;
-  const std::shared_ptr<const Snapshot> snapshot_;
+  std::shared_ptr<const Snapshot> snapshot_;
   Shared& shared_;
   WorkerSeries& series_;
   MethodSeries& unrouted_method_;  // of calls that are refused before they have a route
@@ -118,9 +138,12 @@ class Worker final : private net::TurnHandler,
   CallLog log_;
   RpcEnvironment environment_;
   Counter calls_begun_;
+  Counter connections_ended_;
   bool stopping_ = false;
   std::atomic<int64_t> open_streams_ = 0;
 
+  std::vector<net::Address> own_listeners_;
+  std::set<int> closed_sockets_;  // since the start
   DestinationTable destinations_;
   PlanCache plans_;
   IntrusiveList<AcceptedConnection> accepted_;

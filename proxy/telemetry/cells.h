@@ -18,6 +18,10 @@ class Counter {
   }
   uint64_t Read() const { return value_.load(std::memory_order_relaxed); }
 
+  // Starts anew, when the cell is another one's. The writer before must be done with it: should it
+  // be late, a number is wrong, and no more.
+  void Reset() { value_.store(0, std::memory_order_relaxed); }
+
  private:
   std::atomic<uint64_t> value_ = 0;
 };
@@ -32,6 +36,7 @@ class Gauge {
   void Sub(int64_t n = 1) { Add(-n); }
   void Set(int64_t value) { value_.store(value, std::memory_order_relaxed); }
   int64_t Read() const { return value_.load(std::memory_order_relaxed); }
+  void Reset() { Set(0); }
 
  private:
   std::atomic<int64_t> value_ = 0;
@@ -43,6 +48,9 @@ class ByEnum {
  public:
   Cell& operator[](Enum value) { return cells_[static_cast<size_t>(value)]; }
   const Cell& operator[](Enum value) const { return cells_[static_cast<size_t>(value)]; }
+  void Reset() {
+    for (Cell& cell : cells_) cell.Reset();
+  }
 
  private:
   std::array<Cell, kSize> cells_;

@@ -18,7 +18,7 @@ void CollectRateLimits(const std::vector<SeriesTable<RateLimitSeries>::Row>& row
                        FamilySink sink) {
   Family decisions(sink, MetricType::Counter, "levee_rate_limit_decisions_total",
                    "What rate limits decided.");
-  for (const auto& [policy, limit, shards] : rows) {
+  for (const auto& [policy, limit, shards, requests] : rows) {
     decisions.Add({{"policy", policy}, {"limit", limit}, {"decision", "admitted"}},
                   Sum(shards, &RateLimitSeries::admitted));
     decisions.Add({{"policy", policy}, {"limit", limit}, {"decision", "delayed"}},
@@ -28,9 +28,8 @@ void CollectRateLimits(const std::vector<SeriesTable<RateLimitSeries>::Row>& row
   }
 }
 
-// `hits_elsewhere`: of limits that no worker watches.
 void CollectWorkers(std::span<const WorkerSeries> workers,
-                    const ByEnum<uint64_t, Limit, kLimits>& hits_elsewhere, FamilySink sink) {
+                    const ByEnum<uint64_t, Limit, kLimits>& limit_hits, FamilySink sink) {
   Family(sink, MetricType::Gauge, "levee_active_calls", "Calls in flight.")
       .Add({}, Sum(workers, &WorkerSeries::active_calls));
   Family(sink, MetricType::Gauge, "levee_downstream_connections", "Open connections of callers.")
@@ -51,8 +50,7 @@ void CollectWorkers(std::span<const WorkerSeries> workers,
   Family hits(sink, MetricType::Counter, "levee_limit_hits_total",
               "How often a named limit was reached.");
   for (Limit limit : kAllOf<Limit, kLimits>) {
-    hits.Add({{"limit", LimitName(limit)}},
-             Sum(workers, &WorkerSeries::limit_hits, limit) + hits_elsewhere[limit]);
+    hits.Add({{"limit", LimitName(limit)}}, static_cast<double>(limit_hits[limit]));
   }
   Family rejects(sink, MetricType::Counter, "levee_downstream_rejects_total",
                  "What was refused to callers before it got a route, by reason.");
@@ -111,6 +109,18 @@ void Metrics::CollectConfig(FamilySink sink) const {
       .Add({{"version", version_}, {"commit", commit_}}, 1);
 }
 
+ByEnum<uint64_t, Limit, kLimits> Metrics::LimitHits() const {
+  ByEnum<uint64_t, Limit, kLimits> hits{};
+  for (const WorkerSeries& worker : workers_) {
+    for (Limit limit : kAllOf<Limit, kLimits>) hits[limit] += worker.limit_hits[limit].Read();
+  }
+  // No worker watches these.
+  hits[Limit::kMethodLabels] += labels_.refused();
+  hits[Limit::kMetricSeries] += cap_.hits();
+  hits[Limit::kAccessLog] += LostLogLines();
+  return hits;
+}
+
 uint64_t Metrics::LostLogLines() const {
   const std::lock_guard lock(sources_mutex_);
   return lost_log_lines_ ? lost_log_lines_() : 0;
@@ -123,22 +133,30 @@ void Metrics::CollectSources(FamilySink sink) const {
       .Add({}, static_cast<double>(replay_bytes_ ? replay_bytes_() : 0));
 }
 
-void Metrics::CollectInto(FamilySink sink) const {
+void Metrics::CollectMethodsAndUpstreams(FamilySink sink) const {
   const auto has_no_route = [](const auto& row) { return row.first == kNoUpstream; };
+  const auto may_show = [this](const MethodRow& row, int number, int64_t series) {
+    return cap_.Show(row.shards.data(), number, series);
+  };
   auto methods = methods_.Rows();
   CollectCalls(methods, sink);
   // A call without a route has no attempts, so the rest would only ever be 0.
   std::erase_if(methods, has_no_route);
-  CollectAttempts(methods, sink);
+  CollectAttempts(methods, may_show, sink);
+  if (otel_names_.load()) CollectOtel(methods, may_show, sink);
   auto upstreams = upstreams_.Rows();
   std::erase_if(upstreams, has_no_route);
-  CollectUpstreams(upstreams, sink);
+  CollectUpstreams(upstreams, methods, sink);
+}
 
+void Metrics::CollectInto(FamilySink sink) const {
+  {
+    const std::lock_guard lock(removal_mutex_);
+    RemoveQuiet();
+  }
+  CollectMethodsAndUpstreams(sink);
   CollectRateLimits(rate_limits_.Rows(), sink);
-  ByEnum<uint64_t, Limit, kLimits> hits_elsewhere{};
-  hits_elsewhere[Limit::kMethodLabels] = labels_.refused();
-  hits_elsewhere[Limit::kAccessLog] = LostLogLines();
-  CollectWorkers(workers_, hits_elsewhere, sink);
+  CollectWorkers(workers_, LimitHits(), sink);
   CollectSources(sink);
   CollectConfig(sink);
 }

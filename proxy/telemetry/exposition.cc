@@ -30,4 +30,13 @@ ClientMetric& Family::AddMetric(Labels labels) {
   return metric;
 }
 
+int64_t CountSeries(const prometheus::MetricFamily& family) {
+  size_t series = family.metric.size();
+  if (family.type == MetricType::Histogram) {
+    // A series per bucket, the sum and the count.
+    for (const ClientMetric& metric : family.metric) series += metric.histogram.bucket.size() + 1;
+  }
+  return static_cast<int64_t>(series);
+}
+
 }  // namespace levee

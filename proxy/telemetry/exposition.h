@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <numeric>
 #include <span>
 #include <string_view>
 #include <utility>
 
 #include "absl/functional/function_ref.h"
 #include "prometheus/metric_family.h"
+#include "telemetry/cells.h"
 
 namespace levee {
 
@@ -48,20 +50,57 @@ auto Sum(std::span<const Series> shards, Member Series::*member, Keys... keys) {
   return sum;
 }
 
-// Adds up a histogram over all workers. The count is the last bucket's, never a number that was
-// read at another moment.
+// Adds up histograms of one kind. The count is the last bucket's, never a number that was read at
+// another moment.
+template <typename Summed>
+class HistogramSum {
+ public:
+  void Add(const Summed& histogram) {
+    for (size_t bucket = 0; bucket < Summed::kBuckets; ++bucket) {
+      buckets_[bucket] += histogram.Read(bucket);
+    }
+    sum_ += histogram.ReadSum();
+  }
+  void Add(const HistogramSum& other) {
+    for (size_t bucket = 0; bucket < Summed::kBuckets; ++bucket) {
+      buckets_[bucket] += other.buckets_[bucket];
+    }
+    sum_ += other.sum_;
+  }
+
+  // Not cumulative.
+  const std::array<uint64_t, Summed::kBuckets>& buckets() const { return buckets_; }
+  uint64_t count() const { return std::accumulate(buckets_.begin(), buckets_.end(), uint64_t{0}); }
+
+  prometheus::ClientMetric::Histogram Exposed(double units) const {
+    prometheus::ClientMetric::Histogram exposed;
+    exposed.bucket.reserve(Summed::kBuckets);
+    for (size_t bucket = 0; bucket < Summed::kBuckets; ++bucket) {
+      exposed.sample_count += buckets_[bucket];
+      exposed.bucket.push_back({exposed.sample_count, Summed::Bound(bucket) / units});
+    }
+    exposed.sample_sum = static_cast<double>(sum_) / units;
+    return exposed;
+  }
+
+ private:
+  std::array<uint64_t, Summed::kBuckets> buckets_{};
+  uint64_t sum_ = 0;
+};
+
+// The same over all workers: AddUp(row.shards, &MethodSeries::attempts_ok), or of one out of a
+// ByEnum: AddUp(row.shards, &MethodSeries::calls, StatusCode::kOk).
 template <typename Series, typename Summed>
-prometheus::ClientMetric::Histogram SumHistogram(std::span<const Series> shards,
-                                                 Summed Series::*member, double units) {
-  prometheus::ClientMetric::Histogram sum;
-  sum.bucket.reserve(Summed::kBuckets);
-  for (size_t bucket = 0; bucket < Summed::kBuckets; ++bucket) {
-    for (const Series& shard : shards) sum.sample_count += (shard.*member).Read(bucket);
-    sum.bucket.push_back({sum.sample_count, Summed::Bound(bucket) / units});
-  }
-  for (const Series& shard : shards) {
-    sum.sample_sum += static_cast<double>((shard.*member).ReadSum()) / units;
-  }
+HistogramSum<Summed> AddUp(std::span<const Series> shards, Summed Series::*member) {
+  HistogramSum<Summed> sum;
+  for (const Series& shard : shards) sum.Add(shard.*member);
+  return sum;
+}
+template <typename Series, typename Summed, typename Enum, int kSize>
+HistogramSum<Summed> AddUp(std::span<const Series> shards,
+                           ByEnum<Summed, Enum, kSize> Series::*member, Enum key) {
+  HistogramSum<Summed> sum;
+  for (const Series& shard : shards) sum.Add((shard.*member)[key]);
   return sum;
 }
 
@@ -85,5 +124,8 @@ class Family {
   const FamilySink sink_;
   prometheus::MetricFamily family_;
 };
+
+// The number of time series that a scrape of a family has.
+int64_t CountSeries(const prometheus::MetricFamily& family);
 
 }  // namespace levee

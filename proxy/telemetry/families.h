@@ -1,8 +1,10 @@
 // The families of calls and of upstreams, as a scrape shows them.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "telemetry/exposition.h"
 #include "telemetry/series.h"
 #include "telemetry/series_table.h"
@@ -12,13 +14,31 @@ namespace levee {
 using MethodRow = SeriesTable<MethodSeries>::Row;      // by upstream and method
 using UpstreamRow = SeriesTable<UpstreamSeries>::Row;  // by upstream
 
+// Whether series number `number` of the row, which stands for `series` time series, may be
+// exported. Asked for those that exist only once something has happened.
+using MayShow = absl::FunctionRef<bool(const MethodRow& row, int number, int64_t series)>;
+
 // What the caller sees: levee_calls_total and levee_call_duration_seconds.
 void CollectCalls(const std::vector<MethodRow>& rows, FamilySink sink);
 
 // What it took: attempts, retries and those refused, by method.
-void CollectAttempts(const std::vector<MethodRow>& rows, FamilySink sink);
+void CollectAttempts(const std::vector<MethodRow>& rows, MayShow may_show, FamilySink sink);
 
-// Times, retries, marks, connections and endpoints, by upstream.
-void CollectUpstreams(const std::vector<UpstreamRow>& rows, FamilySink sink);
+// The same under the names of gRPC's own metrics of clients (gRFC A66 and A96), in the spelling
+// that OpenTelemetry's exporter for Prometheus gives them.
+void CollectOtel(const std::vector<MethodRow>& rows, MayShow may_show, FamilySink sink);
+
+// Times, retries, marks, connections and endpoints, by upstream. `methods`: theirs.
+void CollectUpstreams(const std::vector<UpstreamRow>& rows, const std::vector<MethodRow>& methods,
+                      FamilySink sink);
+
+// How many time series one more row has before anything has happened.
+struct SeriesCost {
+  int64_t method = 0;
+  int64_t unrouted = 0;  // of calls without a route
+  int64_t upstream = 0;  // its budget's gauges included
+  int64_t rate_limit = 0;
+};
+SeriesCost CostOfRows(bool otel_names);
 
 }  // namespace levee

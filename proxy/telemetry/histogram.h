@@ -32,6 +32,9 @@ inline constexpr auto kDelayBounds =
 // Attempts of one call.
 inline constexpr std::array<int64_t, 6> kAttemptBounds = {1, 2, 3, 4, 5, 10};
 
+// Attempts of one call beside the first, by their kind.
+inline constexpr std::array<int64_t, 5> kFurtherBounds = {1, 2, 3, 4, 5};
+
 // Counts values by the first of `kBounds` (ascending, positive) that is not below them, and adds
 // them up. One writer, any reader, like Counter.
 template <const auto& kBounds>
@@ -64,6 +67,11 @@ class Histogram {
   // Not cumulative: what fell between bound `bucket` - 1 and bound `bucket`.
   uint64_t Read(size_t bucket) const { return buckets_[bucket].Read(); }
   uint64_t ReadSum() const { return sum_.Read(); }
+
+  void Reset() {
+    for (Counter& bucket : buckets_) bucket.Reset();
+    sum_.Reset();
+  }
 
  private:
   // The bounds and one that no value exceeds, so that the search ends without counting.

@@ -27,7 +27,7 @@ void CollectCallCodes(const std::vector<MethodRow>& rows, FamilySink sink) {
   for (const MethodRow& row : rows) {
     for (StatusCode code : kCodes) {
       calls.Add({{"upstream", row.first}, {"method", row.second}, {"code", StatusCodeName(code)}},
-                Sum(row.shards, &MethodSeries::calls, code));
+                AddUp(row.shards, &MethodSeries::calls, code).count());
     }
   }
 }
@@ -36,8 +36,9 @@ void CollectCallDurations(const std::vector<MethodRow>& rows, FamilySink sink) {
   Family duration(sink, MetricType::Histogram, "levee_call_duration_seconds",
                   "Time from a call's arrival to its end.");
   for (const MethodRow& row : rows) {
-    duration.Add({{"upstream", row.first}, {"method", row.second}},
-                 SumHistogram(row.shards, &MethodSeries::call_duration, kNanosPerSecond));
+    HistogramSum<MethodSeries::Durations> sum;
+    for (StatusCode code : kCodes) sum.Add(AddUp(row.shards, &MethodSeries::calls, code));
+    duration.Add({{"upstream", row.first}, {"method", row.second}}, sum.Exposed(kNanosPerSecond));
   }
 }
 
@@ -48,7 +49,7 @@ void CollectAttemptCodes(const std::vector<MethodRow>& rows, FamilySink sink) {
     for (StatusCode code : kCodes) {
       attempts.Add(
           {{"upstream", row.first}, {"method", row.second}, {"code", StatusCodeName(code)}},
-          Sum(row.shards, &MethodSeries::attempts, code));
+          AddUp(row.shards, &MethodSeries::attempts, code).count());
     }
   }
 }
@@ -58,20 +59,22 @@ void CollectAttemptsPerCall(const std::vector<MethodRow>& rows, FamilySink sink)
                   "Attempts per call that was attempted, transparent retries excluded.");
   for (const MethodRow& row : rows) {
     per_call.Add({{"upstream", row.first}, {"method", row.second}, {"result", "ok"}},
-                 SumHistogram(row.shards, &MethodSeries::attempts_ok, kUnits));
+                 AddUp(row.shards, &MethodSeries::attempts_ok).Exposed(kUnits));
     per_call.Add({{"upstream", row.first}, {"method", row.second}, {"result", "error"}},
-                 SumHistogram(row.shards, &MethodSeries::attempts_error, kUnits));
+                 AddUp(row.shards, &MethodSeries::attempts_error).Exposed(kUnits));
   }
 }
 
-void CollectRetries(const std::vector<MethodRow>& rows, FamilySink sink) {
+void CollectRetries(const std::vector<MethodRow>& rows, MayShow may_show, FamilySink sink) {
   Family retries(sink, MetricType::Counter, "levee_retries_total",
                  "Retries started, by what made them necessary and the code of that failure.");
   for (const MethodRow& row : rows) {
     for (RetryTrigger trigger : kAllOf<RetryTrigger, kRetryTriggers>) {
       for (StatusCode code : kCodes) {
         const uint64_t count = Sum(row.shards, &MethodSeries::retries, trigger, code);
-        if (count == 0 && code != UsualCode(trigger)) continue;
+        const int number = static_cast<int>(trigger) * kStatusCodes + static_cast<int>(code);
+        const bool usual = code == UsualCode(trigger);
+        if (!usual && (count == 0 || !may_show(row, number, 1))) continue;
         retries.Add({{"upstream", row.first},
                      {"method", row.second},
                      {"trigger", RetryTriggerName(trigger)},
@@ -101,10 +104,10 @@ void CollectCalls(const std::vector<MethodRow>& rows, FamilySink sink) {
   CollectCallDurations(rows, sink);
 }
 
-void CollectAttempts(const std::vector<MethodRow>& rows, FamilySink sink) {
+void CollectAttempts(const std::vector<MethodRow>& rows, MayShow may_show, FamilySink sink) {
   CollectAttemptCodes(rows, sink);
   CollectAttemptsPerCall(rows, sink);
-  CollectRetries(rows, sink);
+  CollectRetries(rows, may_show, sink);
   CollectRetriesRefused(rows, sink);
 }
 

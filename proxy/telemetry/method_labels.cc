@@ -19,8 +19,11 @@ bool CanBeLabel(std::string_view method) {
 
 }  // namespace
 
-MethodLabels::MethodLabels(const std::vector<std::string>& methods, int limit)
-    : limit_(static_cast<size_t>(std::max(limit, 0))) {
+void MethodLabels::Configure(const std::vector<std::string>& methods, int limit) {
+  {
+    const std::lock_guard lock(mutex_);
+    limit_ = static_cast<size_t>(std::max(limit, 0));
+  }
   for (const std::string& method : methods) FindOrAdd(method);
 }
 

@@ -17,8 +17,9 @@ inline constexpr std::string_view kOtherMethod = "other";
 // only what a text format can carry: 1 to 256 printable ASCII characters. Any thread.
 class MethodLabels {
  public:
-  // `methods` have no leading slash; those beyond `limit` get no label and count as refused.
-  MethodLabels(const std::vector<std::string>& methods, int limit);
+  // `methods` have no leading slash; those beyond `limit` get no label and count as refused. Asked
+  // again when the settings have changed: who has a label keeps it, also beyond a lower limit.
+  void Configure(const std::vector<std::string>& methods, int limit);
 
   // The label of the call path "/pkg.Service/Method": "pkg.Service/Method" or "other".
   std::string Find(std::string_view path) const;
@@ -30,8 +31,8 @@ class MethodLabels {
   uint64_t refused() const;
 
  private:
-  const size_t limit_;
   mutable std::mutex mutex_;
+  size_t limit_ = 0;
   std::set<std::string, std::less<>> labels_;
   uint64_t refused_ = 0;
 };

@@ -1,10 +1,17 @@
 #include "telemetry/metrics.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
 
 namespace levee {
+namespace {
+
+// What is printed beside: process_cpu_seconds_total and its like.
+constexpr int64_t kProcessSeries = 6;
+
+}  // namespace
 
 Metrics::Metrics(Options options)
     : version_(std::move(options.version)),
@@ -13,35 +20,74 @@ Metrics::Metrics(Options options)
       upstreams_(options.workers),
       rate_limits_(options.workers),
       workers_(static_cast<size_t>(options.workers)),
-      labels_(options.methods, options.method_labels),
+      otel_names_(options.settings.otel_names),
+      method_cost_(CostOfRows(options.settings.otel_names).method),
+      cost_(CostOfRows(/*otel_names=*/false)),
       config_sha256_(std::move(options.config_sha256)),
       config_loaded_at_(options.config_loaded_at) {
+  cap_.Reserve(kProcessSeries);
+  CollectInto(
+      [this](const prometheus::MetricFamily& family) { cap_.Reserve(CountSeries(family)); });
   // What has no label of its own is known from the start, so that it is exported at 0.
   methods_.At(0, kNoUpstream, kOtherMethod);
-  for (const std::string& upstream : options.upstreams) {
-    upstreams_.At(0, upstream);
-    methods_.At(0, upstream, kOtherMethod);
-  }
+  cap_.Reserve(cost_.unrouted);
+  Configure(options.settings);
 }
 
 Metrics::~Metrics() = default;
 
 UpstreamSeries& Metrics::Upstream(int worker, std::string_view upstream) {
-  return upstreams_.At(worker, upstream);
+  return *upstreams_.AtIf(worker, upstream, {}, [&] {
+    if (upstream != kNoUpstream) cap_.Reserve(cost_.upstream);
+    return true;
+  });
 }
 
 WorkerSeries& Metrics::Worker(int worker) { return workers_.at(static_cast<size_t>(worker)); }
 
 RateLimitSeries& Metrics::RateLimit(int worker, std::string_view policy, std::string_view limit) {
-  return rate_limits_.At(worker, policy, limit);
+  return *rate_limits_.AtIf(worker, policy, limit, [&] {
+    cap_.Reserve(cost_.rate_limit);
+    return true;
+  });
+}
+
+MethodSeries& Metrics::SeriesOf(int worker, std::string_view upstream, std::string_view label) {
+  MethodSeries* const series = methods_.AtIf(worker, upstream, label, [&] {
+    if (label != kOtherMethod) return cap_.Take(method_cost_.load());
+    cap_.Reserve(method_cost_.load());
+    return true;
+  });
+  return series != nullptr ? *series : SeriesOf(worker, upstream, kOtherMethod);
 }
 
 MethodSeries& Metrics::Method(int worker, std::string_view upstream, std::string_view path) {
-  return methods_.At(worker, upstream, labels_.Find(path));
+  return SeriesOf(worker, upstream, labels_.Find(path));
 }
 
 MethodSeries& Metrics::LabelMethod(int worker, std::string_view upstream, std::string_view path) {
-  return methods_.At(worker, upstream, labels_.FindOrAdd(path));
+  return SeriesOf(worker, upstream, labels_.FindOrAdd(path));
+}
+
+void Metrics::Configure(const Settings& settings) {
+  labels_.Configure(settings.methods, settings.method_labels);
+  cap_.SetLimit(settings.metric_series);
+  otel_names_.store(settings.otel_names);
+  const int64_t cost = CostOfRows(settings.otel_names).method;
+  const std::lock_guard lock(removal_mutex_);
+  const int64_t more = cost - method_cost_.exchange(cost);
+  if (more != 0) {
+    const auto rows = methods_.Rows();
+    cap_.Reserve(more * std::count_if(rows.begin(), rows.end(), [](const MethodRow& row) {
+                   return row.first != kNoUpstream;
+                 }));
+  }
+  configured_ = {settings.upstreams.begin(), settings.upstreams.end()};
+  for (const std::string& upstream : settings.upstreams) {
+    Upstream(0, upstream);
+    SeriesOf(0, upstream, kOtherMethod);
+  }
+  RemoveQuiet();
 }
 
 void Metrics::ConfigReloaded(std::string sha256, absl::Time now) {

@@ -11,8 +11,7 @@ int64_t NanosBetween(Instant from, Instant to) { return to.nanos() - from.nanos(
 
 // What one attempt says beside when it ran.
 void RecordAttempt(MethodSeries& method, UpstreamSeries& upstream, const AttemptRecord& attempt) {
-  method.attempts[attempt.code].Add();
-  upstream.attempt_duration.Observe(NanosBetween(attempt.start, attempt.end));
+  method.attempts[attempt.code].Observe(NanosBetween(attempt.start, attempt.end));
   if (attempt.mark_received.has_value()) upstream.marks_received[*attempt.mark_received].Add();
   if (!attempt.trigger.has_value()) return;
   method.retries[*attempt.trigger][attempt.after].Add();
@@ -33,6 +32,20 @@ int64_t IdleNanos(const CallRecord& record) {
   return idle;
 }
 
+// What a call needed beside its first attempt.
+void RecordFurther(MethodSeries& method, const CallRecord& record) {
+  int retries = 0, transparent = 0, hedges = 0;
+  for (const AttemptRecord& attempt : record.attempts) {
+    if (!attempt.trigger.has_value()) continue;
+    const bool hedge = *attempt.trigger == RetryTrigger::kHedge;
+    ++(attempt.transparent ? transparent : hedge ? hedges : retries);
+  }
+  if (retries > 0) method.retries_per_call.Observe(retries);
+  if (transparent > 0) method.transparent_per_call.Observe(transparent);
+  if (hedges > 0) method.hedges_per_call.Observe(hedges);
+  method.retry_delay.Observe(IdleNanos(record));
+}
+
 void RecordAttempts(MethodSeries& method, UpstreamSeries& upstream, const CallRecord& record) {
   int counted = 0;
   for (const AttemptRecord& attempt : record.attempts) {
@@ -41,21 +54,21 @@ void RecordAttempts(MethodSeries& method, UpstreamSeries& upstream, const CallRe
   }
   auto& histogram = record.code == StatusCode::kOk ? method.attempts_ok : method.attempts_error;
   histogram.Observe(counted);
-  if (record.attempts.size() > 1) upstream.retry_delay.Observe(IdleNanos(record));
+  if (record.attempts.size() > 1) RecordFurther(method, record);
 }
 
 }  // namespace
 
 void RecordCall(MethodSeries& method, UpstreamSeries& upstream, WorkerSeries& worker,
                 const CallRecord& record) {
-  method.calls[record.code].Add();
-  method.call_duration.Observe(NanosBetween(record.start, record.end));
+  method.calls[record.code].Observe(NanosBetween(record.start, record.end));
   if (!record.attempts.empty()) RecordAttempts(method, upstream, record);
   if (record.refused.has_value()) method.retries_refused[*record.refused].Add();
   if (record.mark_sent.has_value()) upstream.marks_sent[*record.mark_sent].Add();
   if (record.app_retry) {
     (record.app_retry_refused ? upstream.app_retries_refused : upstream.app_retries_admitted).Add();
   }
+  if (record.rate_limit.refused_by >= 0) upstream.rate_limited.Add();
   if (record.replay_memory_full) worker.limit_hits[Limit::kReplayBytes].Add();
   if (record.rate_limit.shared_bucket) worker.limit_hits[Limit::kMaxKeys].Add();
 }

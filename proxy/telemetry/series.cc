@@ -7,9 +7,16 @@ namespace levee {
 namespace {
 
 constexpr std::array<std::string_view, kLimits> kLimitNames = {
-    "replay_bytes", "streams_per_connection", "metadata_bytes", "metadata_fields", "method_labels",
-    "destinations", "pending_attempts",       "routes_cached",  "max_keys",        "handshake",
-    "access_log"};
+    "replay_bytes",       "streams_per_connection",
+    "metadata_bytes",     "metadata_fields",
+    "method_labels",      "destinations",
+    "pending_attempts",   "routes_cached",
+    "max_keys",           "handshake",
+    "access_log",         "metric_series",
+    "connections",        "descriptors",
+    "resets_per_second",  "idle_frames_per_second",
+    "header_block_bytes", "pending_frames",
+    "output_bytes",       "send_timeout"};
 
 constexpr std::array<std::string_view, kRejects> kRejectNames = {
     "protocol_error", "not_http2", "not_grpc",     "metadata",
@@ -33,6 +40,37 @@ std::string_view RejectName(Reject reject) { return kRejectNames.at(static_cast<
 
 std::string_view EndpointStateName(EndpointState state) {
   return kEndpointStateNames.at(static_cast<size_t>(state));
+}
+
+void MethodSeries::Reset() {
+  calls.Reset();
+  attempts.Reset();
+  attempts_ok.Reset();
+  attempts_error.Reset();
+  retries_refused.Reset();
+  retries.Reset();
+  retries_per_call.Reset();
+  transparent_per_call.Reset();
+  hedges_per_call.Reset();
+  retry_delay.Reset();
+}
+
+void UpstreamSeries::Reset() {
+  retry_backoff.Reset();
+  transparent_retries.Reset();
+  app_retries_admitted.Reset();
+  app_retries_refused.Reset();
+  rate_limited.Reset();
+  marks_received.Reset();
+  marks_sent.Reset();
+  connections.Reset();
+  endpoints.Reset();
+}
+
+void RateLimitSeries::Reset() {
+  admitted.Reset();
+  delayed.Reset();
+  rejected.Reset();
 }
 
 }  // namespace levee

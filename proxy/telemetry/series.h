@@ -25,8 +25,17 @@ enum class Limit {
   kMaxKeys,          // of a rate limit
   kHandshake,        // time for a caller to say which protocol its connection carries
   kAccessLog,        // lines that its queue or its file could not take
+  kMetricSeries,
+  kConnections,
+  kDescriptors,  // of the process: a caller's connection could not be accepted
+  kResets,
+  kIdleFrames,
+  kHeaderBlock,
+  kPendingFrames,
+  kOutputBytes,
+  kSendTimeout,
 };
-inline constexpr int kLimits = 11;
+inline constexpr int kLimits = 20;
 std::string_view LimitName(Limit limit);  // "replay_bytes", ...
 
 // Why a caller was turned away before its call got a route and a policy. Label `reason` of
@@ -63,35 +72,45 @@ std::string_view EndpointStateName(EndpointState state);  // "ready", ...
 // start on cache lines of their own, so that workers do not slow each other down.
 inline constexpr size_t kCacheLine = 64;
 
-// One (upstream, method). About 1.6 KiB.
+// One (upstream, method). About 5 KiB, of which a call touches a few cache lines.
 struct alignas(kCacheLine) MethodSeries {
-  using ByCode = ByEnum<Counter, StatusCode, kStatusCodes>;
+  using Durations = Histogram<kDurationBounds>;  // nanoseconds
+  using Further = Histogram<kFurtherBounds>;
 
-  ByCode calls;                              // by the code that the caller saw
-  ByCode attempts;                           // by the code that the attempt ended with
-  Histogram<kDurationBounds> call_duration;  // nanoseconds
-  Histogram<kAttemptBounds> attempts_ok;     // attempts per call that ended well
-  Histogram<kAttemptBounds> attempts_error;  // attempts per call that did not
+  ByEnum<Durations, StatusCode, kStatusCodes> calls;     // by the code that the caller saw
+  ByEnum<Durations, StatusCode, kStatusCodes> attempts;  // by the code that the attempt ended with
+  Histogram<kAttemptBounds> attempts_ok;                 // attempts per call that ended well
+  Histogram<kAttemptBounds> attempts_error;              // attempts per call that did not
   ByEnum<Counter, RefusalReason, kRefusalReasons> retries_refused;
-  ByEnum<ByCode, RetryTrigger, kRetryTriggers> retries;  // and by the code of the failure
+  // And by the code of the failure.
+  ByEnum<ByEnum<Counter, StatusCode, kStatusCodes>, RetryTrigger, kRetryTriggers> retries;
+
+  // Of calls that had more than one attempt. Those without one of the kind are not counted in it.
+  Further retries_per_call;  // neither transparent ones nor hedges
+  Further transparent_per_call;
+  Further hedges_per_call;
+  Histogram<kDelayBounds> retry_delay;  // nanoseconds in a call without an active attempt
+
+  void Reset();  // all to 0, as Counter::Reset
 };
 
 // One upstream.
 struct alignas(kCacheLine) UpstreamSeries {
   using ByScope = ByEnum<Counter, OverloadScope, kOverloadScopes>;
 
-  Histogram<kDurationBounds> attempt_duration;  // nanoseconds
-  Histogram<kDelayBounds> retry_delay;          // nanoseconds in a call without an active attempt
-  Histogram<kDelayBounds> retry_backoff;        // nanoseconds, as chosen
+  Histogram<kDelayBounds> retry_backoff;  // nanoseconds, as chosen
   Counter transparent_retries;
   Counter app_retries_admitted;
   Counter app_retries_refused;
+  Counter rate_limited;  // calls that a limit of their policy refused
   ByScope marks_received;
   ByScope marks_sent;
 
   // Kept by whoever owns the connections.
   Gauge connections;
   ByEnum<Gauge, EndpointState, kEndpointStates> endpoints;
+
+  void Reset();
 };
 
 // What belongs to no upstream.
@@ -113,6 +132,8 @@ struct alignas(kCacheLine) RateLimitSeries {
   Counter admitted;
   Counter delayed;
   Counter rejected;
+
+  void Reset();
 };
 
 }  // namespace levee

@@ -1,3 +1,6 @@
+#include <map>
+#include <string_view>
+
 #include "telemetry/families.h"
 
 namespace levee {
@@ -13,20 +16,47 @@ void CollectByUpstream(const std::vector<UpstreamRow>& rows, Member UpstreamSeri
   Family family(sink, type, name, help);
   for (const UpstreamRow& row : rows) {
     if constexpr (requires(Member cell) { cell.ReadSum(); }) {
-      family.Add({{"upstream", row.first}}, SumHistogram(row.shards, member, kNanosPerSecond));
+      family.Add({{"upstream", row.first}}, AddUp(row.shards, member).Exposed(kNanosPerSecond));
     } else {
       family.Add({{"upstream", row.first}}, Sum(row.shards, member));
     }
   }
 }
 
+// What the methods of each upstream add up to.
+struct Times {
+  HistogramSum<MethodSeries::Durations> attempts;
+  HistogramSum<Histogram<kDelayBounds>> retry_delay;
+};
+
+std::map<std::string_view, Times> TimesByUpstream(const std::vector<UpstreamRow>& upstreams,
+                                                  const std::vector<MethodRow>& methods) {
+  std::map<std::string_view, Times> times;
+  for (const UpstreamRow& row : upstreams) times.try_emplace(row.first);
+  for (const MethodRow& row : methods) {
+    Times& sum = times[row.first];
+    for (StatusCode code : kAllOf<StatusCode, kStatusCodes>) {
+      sum.attempts.Add(AddUp(row.shards, &MethodSeries::attempts, code));
+    }
+    sum.retry_delay.Add(AddUp(row.shards, &MethodSeries::retry_delay));
+  }
+  return times;
+}
+
+void CollectTimes(const std::vector<UpstreamRow>& upstreams, const std::vector<MethodRow>& methods,
+                  FamilySink sink) {
+  const auto times = TimesByUpstream(upstreams, methods);
+  Family attempts(sink, MetricType::Histogram, "levee_attempt_duration_seconds",
+                  "Time from an attempt's start to its end.");
+  Family delays(sink, MetricType::Histogram, "levee_call_retry_delay_seconds",
+                "Time that a retried call spent with no attempt active.");
+  for (const auto& [upstream, sum] : times) {
+    attempts.Add({{"upstream", upstream}}, sum.attempts.Exposed(kNanosPerSecond));
+    delays.Add({{"upstream", upstream}}, sum.retry_delay.Exposed(kNanosPerSecond));
+  }
+}
+
 void CollectUpstreamRetries(const std::vector<UpstreamRow>& rows, FamilySink sink) {
-  CollectByUpstream(rows, &UpstreamSeries::attempt_duration, MetricType::Histogram,
-                    "levee_attempt_duration_seconds", "Time from an attempt's start to its end.",
-                    sink);
-  CollectByUpstream(rows, &UpstreamSeries::retry_delay, MetricType::Histogram,
-                    "levee_call_retry_delay_seconds",
-                    "Time that a retried call spent with no attempt active.", sink);
   CollectByUpstream(rows, &UpstreamSeries::retry_backoff, MetricType::Histogram,
                     "levee_retry_backoff_seconds",
                     "Delays before retries, as chosen by backoff or advice.", sink);
@@ -80,7 +110,9 @@ void CollectEndpoints(const std::vector<UpstreamRow>& rows, FamilySink sink) {
 
 }  // namespace
 
-void CollectUpstreams(const std::vector<UpstreamRow>& rows, FamilySink sink) {
+void CollectUpstreams(const std::vector<UpstreamRow>& rows, const std::vector<MethodRow>& methods,
+                      FamilySink sink) {
+  CollectTimes(rows, methods, sink);
   CollectUpstreamRetries(rows, sink);
   CollectAppRetries(rows, sink);
   CollectMarks(rows, sink);

@@ -57,6 +57,21 @@ void Endpoint::Drain() {
   if (connections_.empty() && unready.empty()) owner_.OnEndpointDrained(*this);
 }
 
+void Endpoint::Rest() {
+  resting_ = true;
+  Timer::Unlink();
+}
+
+void Endpoint::CloseUnused() {
+  std::vector<UpstreamConnection*> unused;
+  for (const auto& connection : connections_) {
+    if (connection->ready() && connection->active_streams() == 0)
+      unused.push_back(connection.get());
+  }
+  for (UpstreamConnection* connection : unused) connection->Close("no longer in use");
+  if (state_ == State::kFailing) SetState(State::kIdle);
+}
+
 EndpointCondition Endpoint::condition() const {
   EndpointCondition condition;
   condition.usable = !closing_ && state_ != State::kFailing && state_ != State::kSelf;
@@ -67,22 +82,33 @@ EndpointCondition Endpoint::condition() const {
   return condition;
 }
 
-void Endpoint::CountState(int64_t change) {
-  const EndpointState working = ejected_                       ? EndpointState::kEjected
-                                : state_ == State::kConnecting ? EndpointState::kConnecting
-                                                               : EndpointState::kReady;
+// What metrics show it as; nullopt: nothing.
+std::optional<EndpointState> Endpoint::shown() const {
   switch (state_) {
     case State::kConnecting:
+      return ejected_ ? EndpointState::kEjected : EndpointState::kConnecting;
     case State::kReady:
-      series_.endpoints[working].Add(change);
-      return;
+      return ejected_ ? EndpointState::kEjected : EndpointState::kReady;
     case State::kFailing:
     case State::kSelf:
-      series_.endpoints[EndpointState::kFailing].Add(change);
-      return;
+      return EndpointState::kFailing;
     case State::kIdle:
-      return;
+      return std::nullopt;
   }
+  return std::nullopt;
+}
+
+EndpointView Endpoint::View() const {
+  EndpointView view;
+  view.address = name_;
+  view.state = shown().has_value() ? EndpointStateName(*shown()) : kIdleEndpoint;
+  view.active = condition().active;
+  if (shown() == EndpointState::kFailing) view.failure = failure_;
+  return view;
+}
+
+void Endpoint::CountState(int64_t change) {
+  if (const auto state = shown(); state.has_value()) series_.endpoints[*state].Add(change);
 }
 
 void Endpoint::SetState(State state) {
@@ -122,7 +148,7 @@ void Endpoint::StartConnecting() {
 void Endpoint::Dial() {
   dialling_ = true;
   const net::Address& to = addresses_[next_address_++];
-  for (const net::Address& own : policy_.own_listeners) {
+  for (const net::Address& own : *policy_.own_listeners) {
     if (!to.Reaches(own)) continue;
     dialling_ = false;
     failure_ = absl::StrCat(to.ToString(), " is a listener of this sidecar");
@@ -166,6 +192,10 @@ void Endpoint::OnDraining(UpstreamConnection& connection, bool too_many_pings) {
 
 void Endpoint::Replace(const UpstreamConnection& lost, const std::string& reason) {
   if (HasReady() || dialling_) return;
+  if (resting_) {
+    SetState(State::kIdle);
+    return;
+  }
   const bool proven =
       (lost.draining() && lost.used()) || io_.loop.now() - lost.ready_since() >= kStable;
   if (proven) backoff_.Restart();
@@ -208,7 +238,8 @@ void Endpoint::ConnectFailed(const std::string& reason) {
 }
 
 void Endpoint::WaitToReconnect() {
-  io_.wheel.Arm(*this, io_.loop.now() + backoff_.Next(policy_.reconnect, random_));
+  const absl::Duration delay = backoff_.Next(policy_.reconnect, random_);
+  if (!resting_) io_.wheel.Arm(*this, io_.loop.now() + delay);
   // If it was one more beside those that work, nothing has changed for calls.
   if (HasReady()) return;
   SetState(State::kFailing);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "policy/backoff.h"
 #include "policy/endpoint_set.h"
 #include "telemetry/series.h"
+#include "upstream/endpoint_view.h"
 #include "upstream/http2_connection.h"
 #include "upstream/upstream_connection.h"
 
@@ -65,8 +67,17 @@ class Endpoint final : public Mortal, private UpstreamConnectionOwner, private T
   // Whether it counts as ejected where it would as connecting or ready.
   void SetEjected(bool ejected);
 
+  // Without upstream, authority and latency, which it does not know.
+  EndpointView View() const;
+
   // Why it fails: "connection refused".
   const std::string& failure() const { return failure_; }
+
+  // From now on it is connected only while streams run on it or Connect asks for it.
+  void Rest();
+
+  // At rest: closes the connections that no stream uses, and has a failure forgotten.
+  void CloseUnused();
 
   // Streams that run may finish. It counts no more, and nothing is connected again.
   void Drain();
@@ -88,6 +99,7 @@ class Endpoint final : public Mortal, private UpstreamConnectionOwner, private T
   void WaitToReconnect();
   bool HasReady() const;
   void SetState(State state);
+  std::optional<EndpointState> shown() const;
   void CountState(int64_t change);
 
   WorkerIo& io_;
@@ -104,6 +116,7 @@ class Endpoint final : public Mortal, private UpstreamConnectionOwner, private T
   bool dialling_ = false;  // a connection attempt is under way
   bool closing_ = false;
   bool draining_ = false;
+  bool resting_ = false;
   bool hasty_ = false;  // the last connection that was lost broke soon and was replaced at once
   std::string failure_;
   Backoff backoff_;

@@ -1,6 +1,40 @@
 #include "upstream/http2_connection.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
 namespace levee {
+namespace {
+
+// Looks at a peer that does not take its bytes, per send_timeout.
+constexpr int kLooks = 4;
+
+// Whoever broke the protocol has this long to take what was written before GOAWAY, and that.
+constexpr absl::Duration kFarewell = absl::Seconds(1);
+
+}  // namespace
+
+Limit LimitOf(h2::SessionLimit limit) {
+  switch (limit) {
+    case h2::SessionLimit::kStreams:
+      return Limit::kStreamsPerConnection;
+    case h2::SessionLimit::kMetadata:
+      return Limit::kMetadataBytes;
+    case h2::SessionLimit::kHeaderBlock:
+      return Limit::kHeaderBlock;
+    case h2::SessionLimit::kResets:
+      return Limit::kResets;
+    case h2::SessionLimit::kIdleFrames:
+      return Limit::kIdleFrames;
+    case h2::SessionLimit::kPendingFrames:
+      return Limit::kPendingFrames;
+    case h2::SessionLimit::kOutput:
+      return Limit::kOutputBytes;
+  }
+  LEVEE_CHECK(false);
+}
 
 void WorkerIo::EndTurn(Instant now) {
   wheel.Advance(now);
@@ -21,22 +55,23 @@ void WorkerIo::Flush() {
   }
 }
 
-Http2Connection::Http2Connection(WorkerIo& io, int fd, const h2::Session::Options& options,
+Http2Connection::Http2Connection(WorkerIo& io, int fd, const Options& options,
                                  h2::SessionHandler& events, Http2ConnectionOwner& owner)
     : io_(io),
       server_(true),
+      send_timeout_(options.send_timeout),
       owner_(owner),
-      session_(h2::Session::Role::kServer, options, events, *this, io.streams),
+      session_(h2::Session::Role::kServer, options.session, events, *this, io.streams),
       socket_(io.loop, fd, *this),
       open_(true) {}
 
-Http2Connection::Http2Connection(WorkerIo& io, const net::Address& to,
-                                 const h2::Session::Options& options, h2::SessionHandler& events,
-                                 Http2ConnectionOwner& owner)
+Http2Connection::Http2Connection(WorkerIo& io, const net::Address& to, const Options& options,
+                                 h2::SessionHandler& events, Http2ConnectionOwner& owner)
     : io_(io),
       server_(false),
+      send_timeout_(options.send_timeout),
       owner_(owner),
-      session_(h2::Session::Role::kClient, options, events, *this, io.streams),
+      session_(h2::Session::Role::kClient, options.session, events, *this, io.streams),
       socket_(io.loop, to, *this),
       open_(false) {}
 
@@ -51,8 +86,13 @@ void Http2Connection::OnConnected() {
 void Http2Connection::OnBytes(ByteSpan bytes) {
   if (broken_) return;
   received_at_ = io_.loop.now();
-  if (session_.Receive(bytes)) return;
-  broken_ = true;
+  if (session_.Receive(bytes, received_at_)) return;
+  Farewell();
+}
+
+void Http2Connection::Farewell() {
+  if (std::exchange(broken_, true)) return;
+  io_.wheel.Arm(*this, io_.loop.now() + kFarewell);
   OnOutputPending();
 }
 
@@ -61,7 +101,7 @@ void Http2Connection::OnWritable() { OnOutputPending(); }
 void Http2Connection::OnClosed(const std::string& reason) { Close(reason); }
 
 void Http2Connection::OnOutputPending() {
-  if (!open_ || linked()) return;
+  if (!open_ || ListLink<Http2Connection>::linked()) return;
   (server_ ? io_.dirty_downstream : io_.dirty_upstream).PushBack(*this);
 }
 
@@ -86,16 +126,47 @@ void Http2Connection::Flush() {
     // Nothing more is serialised until the kernel has taken this, so that it is the bound on what
     // a peer that does not read can make us hold.
     leftover_.assign(out.data + size, out.data + out.size);
+    LookAgain();
     return;
   }
   if (broken_ || session_.Done()) Close(broken_ ? "protocol error" : "connection finished");
+}
+
+// Arms the timer unless it is armed: it stays so while bytes wait, so that most writes need not
+// touch it.
+void Http2Connection::LookAgain() {
+  if (send_timeout_ == absl::InfiniteDuration() || !Timer::when().is_infinite()) return;
+  seen_written_ = written_;
+  seen_unacknowledged_ = socket_.Unacknowledged();
+  stalled_since_ = io_.loop.now();
+  io_.wheel.Arm(*this, stalled_since_ + send_timeout_ / kLooks);
+}
+
+// What the kernel has taken counts as well as what the peer has: with large socket buffers a slow
+// peer's kernel takes more only now and then.
+void Http2Connection::OnTimer(Instant now) {
+  if (broken_) {
+    Close("protocol error");
+    return;
+  }
+  if (leftover_.empty()) return;
+  const size_t unacknowledged = socket_.Unacknowledged();
+  if (written_ != seen_written_ || unacknowledged < seen_unacknowledged_) {
+    LookAgain();
+  } else if (now < stalled_since_ + send_timeout_) {
+    io_.wheel.Arm(*this, std::min(now + send_timeout_ / kLooks, stalled_since_ + send_timeout_));
+  } else {
+    io_.series.limit_hits[Limit::kSendTimeout].Add();
+    Close("the peer did not take its bytes within limits.send_timeout");
+  }
 }
 
 void Http2Connection::Close(const std::string& reason) {
   if (closed_) return;
   closed_ = true;
   open_ = false;
-  Unlink();
+  ListLink<Http2Connection>::Unlink();
+  Timer::Unlink();
   session_.ConnectionLost(written_);
   owner_.OnConnectionClosed(reason);
 }

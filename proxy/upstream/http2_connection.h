@@ -13,6 +13,7 @@
 #include "h2/session.h"
 #include "net/event_loop.h"
 #include "net/socket.h"
+#include "telemetry/series.h"
 
 namespace levee {
 
@@ -29,8 +30,8 @@ class TurnTask : public ListLink<TurnTask> {
 
 // What the connections of one worker share. One thread.
 struct WorkerIo {
-  explicit WorkerIo(net::EventLoop& event_loop)
-      : loop(event_loop), wheel(event_loop.now()), output(256 * 1024) {}
+  WorkerIo(net::EventLoop& event_loop, WorkerSeries& worker_series)
+      : loop(event_loop), series(worker_series), wheel(event_loop.now()), output(256 * 1024) {}
 
   // Runs `task` at the end of this turn; again and again is once.
   void AtTurnEnd(TurnTask& task) {
@@ -45,6 +46,7 @@ struct WorkerIo {
   void Flush();
 
   net::EventLoop& loop;
+  WorkerSeries& series;
   TimerWheel wheel;
   Graveyard graveyard;
   h2::StreamPool streams;
@@ -53,6 +55,9 @@ struct WorkerIo {
   IntrusiveList<Http2Connection> dirty_downstream;
   std::vector<uint8_t> output;  // frames of one connection on their way into the socket
 };
+
+// As it is counted.
+Limit LimitOf(h2::SessionLimit limit);
 
 // What a connection asks of its owner, beside h2::SessionHandler's events.
 class Http2ConnectionOwner {
@@ -71,15 +76,25 @@ class Http2ConnectionOwner {
 class Http2Connection : public Mortal,
                         public ListLink<Http2Connection>,
                         private net::SocketHandler,
-                        private h2::OutputHandler {
+                        private h2::OutputHandler,
+                        private Timer {
  public:
+  struct Options {
+    h2::Session::Options session;
+    // A peer that takes nothing for this long, give or take a quarter, while bytes wait for it is
+    // given up, and counted.
+    absl::Duration send_timeout = absl::InfiniteDuration();
+
+    bool operator==(const Options&) const = default;
+  };
+
   // Server role, on an accepted descriptor. `events` gets the session's events. What was read from
   // it already is told by Receive.
-  Http2Connection(WorkerIo& io, int fd, const h2::Session::Options& options,
-                  h2::SessionHandler& events, Http2ConnectionOwner& owner);
+  Http2Connection(WorkerIo& io, int fd, const Options& options, h2::SessionHandler& events,
+                  Http2ConnectionOwner& owner);
 
   // Client role: connects.
-  Http2Connection(WorkerIo& io, const net::Address& to, const h2::Session::Options& options,
+  Http2Connection(WorkerIo& io, const net::Address& to, const Options& options,
                   h2::SessionHandler& events, Http2ConnectionOwner& owner);
 
   ~Http2Connection() override;
@@ -94,6 +109,11 @@ class Http2Connection : public Mortal,
   // When bytes came the last time.
   Instant received_at() const { return received_at_; }
 
+  // A bound was reached, maybe by what is to be sent: ends the connection if the session has.
+  void OnLimit() {
+    if (session_.broken()) Farewell();
+  }
+
   // Ends all streams and tells the owner, as if the peer had closed. Idempotent.
   void Close(const std::string& reason);
 
@@ -107,11 +127,15 @@ class Http2Connection : public Mortal,
   void OnClosed(const std::string& reason) override;
 
   void OnOutputPending() override;
+  void OnTimer(Instant now) override;
 
+  void Farewell();
   bool WriteLeftover();
+  void LookAgain();
 
   WorkerIo& io_;
   const bool server_;
+  const absl::Duration send_timeout_;
   Http2ConnectionOwner& owner_;
   h2::Session session_;
   net::Socket socket_;
@@ -120,6 +144,11 @@ class Http2Connection : public Mortal,
   bool broken_ = false;            // the peer broke the protocol: close once GOAWAY is written
   std::vector<uint8_t> leftover_;  // serialised and not taken by the kernel yet
   uint64_t written_ = 0;           // of the session's output
+  // As the timer found it the last time: what the kernel had taken, what of it the peer had not,
+  // and since when neither has changed.
+  uint64_t seen_written_ = 0;
+  size_t seen_unacknowledged_ = 0;
+  Instant stalled_since_;
   Instant received_at_;
 };
 

@@ -17,42 +17,80 @@ constexpr size_t kMaxAddresses = 1000;
 // Endpoints that have left and whose names are still known.
 constexpr size_t kMaxLeft = 256;
 
+// Of a target that needs no look-up.
+struct Fixed {
+  std::string text;
+  std::vector<net::Address> addresses;  // of one endpoint; empty: the target is a name
+};
+
+Fixed FixedAddresses(const Pool::Target& target) {
+  if (target.host.empty()) {
+    const auto address = net::Address::FromUnixPath(target.path);
+    return {address->ToString(), {*address}};
+  }
+  if (const auto ip = net::Address::FromIp(target.host, target.port)) {
+    return {ip->ToString(), {*ip}};
+  }
+  if (target.host != "localhost") return {};
+  // Whichever of the two a server listens on, it is one server.
+  return {
+      absl::StrCat("localhost:", target.port),
+      {*net::Address::FromIp("127.0.0.1", target.port), *net::Address::FromIp("::1", target.port)}};
+}
+
 }  // namespace
 
 Pool::Pool(WorkerIo& io, net::Resolver& resolver, const ConnectPolicy& policy, Random& random,
-           UpstreamSeries& series, WorkerSeries& worker_series, const std::vector<Target>& targets)
-    : io_(io),
-      resolver_(resolver),
-      policy_(policy),
-      random_(random),
-      series_(series),
-      worker_series_(worker_series) {
-  for (const Target& target : targets) AddTarget(target);
+           UpstreamSeries& series, const std::vector<Target>& targets)
+    : io_(io), resolver_(resolver), policy_(policy), random_(random), series_(series) {
+  SetTargets(targets);
 }
 
 Pool::~Pool() = default;
 
+// Those that come are added first, so that calls that wait always have something to wait for.
+void Pool::SetTargets(const std::vector<Target>& targets) {
+  std::vector<Target> leaving = std::exchange(targets_, targets);
+  for (const Target& target : targets) {
+    const auto known = std::find(leaving.begin(), leaving.end(), target);
+    if (known == leaving.end()) {
+      AddTarget(target);
+    } else {
+      leaving.erase(known);
+    }
+  }
+  for (const Target& target : leaving) RemoveTarget(target);
+}
+
 void Pool::AddTarget(const Target& target) {
-  if (target.host.empty()) {
-    const auto address = net::Address::FromUnixPath(target.path);
-    AddEndpoint(address->ToString(), {*address}, nullptr);
-  } else if (const auto ip = net::Address::FromIp(target.host, target.port)) {
-    AddEndpoint(ip->ToString(), {*ip}, nullptr);
-  } else if (target.host == "localhost") {
-    // Whichever of the two a server listens on, it is one server.
-    AddEndpoint(absl::StrCat("localhost:", target.port),
-                {*net::Address::FromIp("127.0.0.1", target.port),
-                 *net::Address::FromIp("::1", target.port)},
-                nullptr);
+  if (const auto fixed = FixedAddresses(target); !fixed.addresses.empty()) {
+    AddEndpoint(fixed.text, fixed.addresses, nullptr);
   } else {
     names_.push_back(std::make_unique<ResolvedName>(io_, resolver_, policy_.reconnect, random_,
                                                     series_, static_cast<ResolvedNameOwner&>(*this),
                                                     target.host, target.port));
+    if (started_) names_.back()->Use();
   }
 }
 
-Endpoint& Pool::AddEndpoint(std::string text, std::vector<net::Address> addresses,
-                            ResolvedName* name) {
+void Pool::RemoveTarget(const Target& target) {
+  if (const auto fixed = FixedAddresses(target); !fixed.addresses.empty()) {
+    const auto at = std::find_if(members_.begin(), members_.end(), [&](const auto& entry) {
+      return entry.second.name == nullptr && entry.second.endpoint->name() == fixed.text;
+    });
+    Retire(at->first);
+    return;
+  }
+  const auto at = std::find_if(names_.begin(), names_.end(), [&](const auto& name) {
+    return name->host() == target.host && name->port() == target.port;
+  });
+  RetireThose([name = at->get()](const Member& member) { return member.name == name; });
+  names_.erase(at);
+  lost_some_ = true;
+  io_.AtTurnEnd(*this);
+}
+
+void Pool::AddEndpoint(std::string text, std::vector<net::Address> addresses, ResolvedName* name) {
   const int64_t id = set_.Add(now());
   auto endpoint =
       std::make_unique<Endpoint>(io_, policy_, random_, series_, static_cast<EndpointOwner&>(*this),
@@ -60,26 +98,34 @@ Endpoint& Pool::AddEndpoint(std::string text, std::vector<net::Address> addresse
   Endpoint& added = *endpoint;
   members_.emplace(id, Member{std::move(endpoint), name});
   set_.Update(id, added.condition(), now());
-  return added;
+  if (started_) added.Connect();
 }
 
 void Pool::OnResolved(ResolvedName& name, const std::vector<net::Address>& addresses) {
   absl::flat_hash_map<std::string, net::Address> missing;
   for (const net::Address& address : addresses) missing.emplace(address.ToString(), address);
-  size_t kept = 0;
-  std::vector<int64_t> vanished;
+  absl::flat_hash_set<std::string> kept;
   for (const auto& [id, member] : members_) {
     if (member.name != &name) continue;
-    if (missing.erase(member.endpoint->name()) > 0) {
-      ++kept;
-    } else {
-      vanished.push_back(id);
-    }
+    if (missing.erase(member.endpoint->name()) > 0) kept.insert(member.endpoint->name());
   }
+  size_t count = kept.size();
   for (const auto& [text, address] : missing) {
-    if (kept++ < kMaxAddresses) AddEndpoint(text, {address}, &name).Connect();
+    if (count++ >= kMaxAddresses) break;
+    AddEndpoint(text, {address}, &name);
+    kept.insert(text);
   }
-  for (const int64_t id : vanished) Retire(id);
+  RetireThose([&](const Member& member) {
+    return member.name == &name && !kept.contains(member.endpoint->name());
+  });
+}
+
+void Pool::RetireThose(absl::FunctionRef<bool(const Member&)> condition) {
+  std::vector<int64_t> ids;
+  for (const auto& [id, member] : members_) {
+    if (condition(member)) ids.push_back(id);
+  }
+  for (const int64_t id : ids) Retire(id);
 }
 
 void Pool::OnUnresolved(ResolvedName&) {
@@ -110,7 +156,7 @@ void Pool::OnEndpointDrained(Endpoint& endpoint) {
 
 void Pool::Open(StreamUser& user, std::span<const int64_t> avoid,
                 std::span<const int64_t> forbidden) {
-  if (!std::exchange(started_, true)) {
+  if (!std::exchange(started_, true) || resting_) {
     for (const auto& [id, member] : members_) member.endpoint->Connect();
   }
   for (const auto& name : names_) name->Use();
@@ -152,6 +198,28 @@ bool Pool::AnyUsable(std::span<const int64_t> forbidden) const {
 
 bool Pool::HasOther(int64_t endpoint, std::span<const int64_t> forbidden) const {
   return set_.HasOther(endpoint, forbidden);
+}
+
+bool Pool::LeadsToSelf() const {
+  return std::any_of(members_.begin(), members_.end(), [](const auto& member) {
+    return member.second.endpoint->state() == Endpoint::State::kSelf;
+  });
+}
+
+std::vector<EndpointView> Pool::View() {
+  std::vector<EndpointView> views;
+  for (const auto& [id, member] : members_) {
+    EndpointView view = member.endpoint->View();
+    view.latency = set_.Latency(id, now());
+    views.push_back(std::move(view));
+  }
+  for (const auto& name : names_) {
+    const bool has_addresses =
+        std::any_of(members_.begin(), members_.end(),
+                    [&](const auto& entry) { return entry.second.name == name.get(); });
+    if (!has_addresses) views.push_back(name->View());
+  }
+  return views;
 }
 
 int Pool::size() const { return std::max(set_.size(), 1); }
@@ -206,7 +274,7 @@ void Pool::OnEndpointChanged(Endpoint& endpoint) {
     ResolvedName* name = members_.find(endpoint.id())->second.name;
     if (name != nullptr) name->AskSoon();
   }
-  if (queued_ > 0) io_.AtTurnEnd(*this);
+  if (queued_ > 0 || resting_) io_.AtTurnEnd(*this);
 }
 
 std::string Pool::Failure() const {
@@ -219,13 +287,26 @@ void Pool::OnTurnEnd() {
   TurnAway();
   if (std::exchange(lost_some_, false)) FailHopeless();
   Serve();
-  if (!waiting_.empty()) ConnectMore();
+  if (!waiting_.empty()) {
+    ConnectMore();
+  } else if (resting_) {
+    for (const auto& [id, member] : members_) {
+      member.endpoint->CloseUnused();
+      Update(*member.endpoint);
+    }
+  }
+}
+
+void Pool::Rest() {
+  resting_ = true;
+  for (const auto& [id, member] : members_) member.endpoint->Rest();
+  io_.AtTurnEnd(*this);
 }
 
 void Pool::TurnAway() {
   while (StreamUser* user = turned_away_.PopFront()) {
     --queued_;
-    worker_series_.limit_hits[Limit::kPendingAttempts].Add();
+    io_.series.limit_hits[Limit::kPendingAttempts].Add();
     user->OnOpenFailed("too many calls wait for a connection", false);
   }
 }
@@ -249,7 +330,7 @@ void Pool::FailOpen(StreamUser& user) {
       !members_.empty() && std::all_of(members_.begin(), members_.end(), [](const auto& member) {
         return member.second.endpoint->state() == Endpoint::State::kSelf;
       });
-  if (to_self) worker_series_.rejects[Reject::kLoop].Add();
+  if (to_self) io_.series.rejects[Reject::kLoop].Add();
   user.OnOpenFailed(Failure(), to_self);
 }
 

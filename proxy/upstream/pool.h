@@ -12,6 +12,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
+#include "absl/functional/function_ref.h"
 #include "base/intrusive_list.h"
 #include "base/random.h"
 #include "base/timer_wheel.h"
@@ -19,6 +20,7 @@
 #include "net/resolver.h"
 #include "policy/endpoint_set.h"
 #include "upstream/endpoint.h"
+#include "upstream/endpoint_view.h"
 #include "upstream/http2_connection.h"
 #include "upstream/resolved_name.h"
 
@@ -64,12 +66,21 @@ class Pool final : private EndpointOwner,
     std::string host;
     uint16_t port = 0;
     std::string path;  // if `host` is empty
+
+    bool operator==(const Target&) const = default;
   };
 
   // At least one target. All references must outlive the pool.
   Pool(WorkerIo& io, net::Resolver& resolver, const ConnectPolicy& policy, Random& random,
-       UpstreamSeries& series, WorkerSeries& worker_series, const std::vector<Target>& targets);
+       UpstreamSeries& series, const std::vector<Target>& targets);
   ~Pool() override;
+
+  // Other targets, at least one, from now on. What is among them as before keeps its connections;
+  // calls that run on what is not may finish.
+  void SetTargets(const std::vector<Target>& targets);
+
+  // Keeps no connection from now on that no call uses; calls may still be made.
+  void Rest();
 
   // Gives `user` a stream on a ready connection, now or when there is one. Endpoints in `avoid`
   // are taken only if no other has a free stream, those in `forbidden` never.
@@ -88,6 +99,12 @@ class Pool final : private EndpointOwner,
 
   // Endpoints that there are now, at least 1.
   int size() const;
+
+  // Whether some endpoint is a listener of this sidecar.
+  bool LeadsToSelf() const;
+
+  // Every endpoint, and every name that has no address yet; without upstream and authority.
+  std::vector<EndpointView> View();
 
   // "10.0.0.7:50051"; also of an endpoint that has left lately. Empty if it is unknown.
   std::string EndpointName(int64_t endpoint) const;
@@ -108,8 +125,10 @@ class Pool final : private EndpointOwner,
   void OnTimer(Instant now) override;
 
   void AddTarget(const Target& target);
-  Endpoint& AddEndpoint(std::string text, std::vector<net::Address> addresses, ResolvedName* name);
+  void RemoveTarget(const Target& target);
+  void AddEndpoint(std::string text, std::vector<net::Address> addresses, ResolvedName* name);
   void Retire(int64_t id);
+  void RetireThose(absl::FunctionRef<bool(const Member&)> condition);
   void Update(const Endpoint& endpoint);
   bool TryOpen(StreamUser& user, std::span<const int64_t> avoid,
                std::span<const int64_t> forbidden);
@@ -127,8 +146,8 @@ class Pool final : private EndpointOwner,
   const ConnectPolicy& policy_;
   Random& random_;
   UpstreamSeries& series_;
-  WorkerSeries& worker_series_;
 
+  std::vector<Target> targets_;
   std::vector<std::unique_ptr<ResolvedName>> names_;
   EndpointSet set_;
   absl::flat_hash_map<int64_t, Member> members_;  // those in set_
@@ -136,6 +155,7 @@ class Pool final : private EndpointOwner,
   std::deque<std::pair<int64_t, std::string>> left_;  // names of those that have left
   std::string connect_failure_;                       // the last one
   bool started_ = false;
+  bool resting_ = false;
 
   IntrusiveList<StreamUser> waiting_;
   IntrusiveList<StreamUser> turned_away_;  // there were too many; told at the turn's end

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+
 namespace levee {
 namespace {
 
@@ -38,6 +40,16 @@ void ResolvedName::Close() {
 void ResolvedName::CountState(int64_t change) {
   if (state_ == State::kAwaited) series_.endpoints[EndpointState::kConnecting].Add(change);
   if (state_ == State::kFailing) series_.endpoints[EndpointState::kFailing].Add(change);
+}
+
+EndpointView ResolvedName::View() const {
+  EndpointView view;
+  view.address = absl::StrCat(host_, ":", port_);
+  view.state = state_ == State::kAwaited   ? EndpointStateName(EndpointState::kConnecting)
+               : state_ == State::kFailing ? EndpointStateName(EndpointState::kFailing)
+                                           : kIdleEndpoint;
+  view.failure = failure_;
+  return view;
 }
 
 void ResolvedName::SetState(State state) {

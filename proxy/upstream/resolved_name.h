@@ -13,6 +13,7 @@
 #include "net/resolver.h"
 #include "policy/backoff.h"
 #include "telemetry/series.h"
+#include "upstream/endpoint_view.h"
 #include "upstream/http2_connection.h"
 
 namespace levee {
@@ -59,6 +60,12 @@ class ResolvedName final : private Timer {
   // Why there is no address: "cannot resolve cart.shop: domain name not found"; empty if the last
   // look-up did not fail.
   const std::string& failure() const { return failure_; }
+
+  // As one endpoint, which it shows as while it has no address.
+  EndpointView View() const;
+
+  const std::string& host() const { return host_; }
+  uint16_t port() const { return port_; }
 
   // Asks no more.
   void Close();

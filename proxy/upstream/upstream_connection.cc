@@ -11,7 +11,7 @@ UpstreamConnection::UpstreamConnection(WorkerIo& io, const net::Address& to,
     : io_(io),
       keepalive_{.interval = keepalive_interval, .timeout = policy.keepalive.timeout},
       owner_(owner),
-      connection_(std::make_unique<Http2Connection>(io, to, policy.session,
+      connection_(std::make_unique<Http2Connection>(io, to, policy.connection,
                                                     static_cast<h2::SessionHandler&>(*this),
                                                     static_cast<Http2ConnectionOwner&>(*this))) {
   io_.wheel.Arm(*this, io_.loop.now() + policy.connect_timeout);
@@ -69,9 +69,13 @@ void UpstreamConnection::OnSlotsFree() {
   }
 }
 
+// A graceful end says GOAWAY twice; the successor is dialled once.
 void UpstreamConnection::OnGoaway() {
+  const bool too_many_pings = connection_->session().too_many_pings();
+  const bool news = !draining_ || (too_many_pings && !too_many_pings_);
   draining_ = true;
-  owner_.OnDraining(*this, connection_->session().too_many_pings());
+  too_many_pings_ = too_many_pings;
+  if (news) owner_.OnDraining(*this, too_many_pings);
 }
 
 void UpstreamConnection::Drain() {

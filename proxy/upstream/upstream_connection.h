@@ -23,6 +23,8 @@ class UpstreamConnection;
 struct KeepalivePolicy {
   absl::Duration interval = absl::InfiniteDuration();  // of silence before a PING; Infinite: none
   absl::Duration timeout = absl::Seconds(20);          // for anything to come after it
+
+  bool operator==(const KeepalivePolicy&) const = default;
 };
 
 // How endpoints connect; the same for all of one upstream.
@@ -30,9 +32,11 @@ struct ConnectPolicy {
   absl::Duration connect_timeout = absl::Seconds(1);  // until the peer's SETTINGS arrive
   BackoffPolicy reconnect;
   KeepalivePolicy keepalive;
-  h2::Session::Options session;
+  Http2Connection::Options connection;
   // Addresses of this sidecar's own listeners: never dialled.
-  std::vector<net::Address> own_listeners;
+  const std::vector<net::Address>* own_listeners = nullptr;
+
+  bool operator==(const ConnectPolicy&) const = default;
 };
 
 // What a connection tells its endpoint.
@@ -84,6 +88,7 @@ class UpstreamConnection final : public Mortal,
   void OnGoaway() override;
   void OnSlotsFree() override;
   void OnProtocolError(std::string_view) override {}
+  void OnLimit(h2::SessionLimit limit) override { io_.series.limit_hits[LimitOf(limit)].Add(); }
   void OnConnected() override {}
   void OnConnectionClosed(const std::string& reason) override;
   void OnTimer(Instant now) override;
@@ -95,6 +100,7 @@ class UpstreamConnection final : public Mortal,
   std::unique_ptr<Http2Connection> connection_;
   bool ready_ = false;
   bool draining_ = false;
+  bool too_many_pings_ = false;
   bool used_ = false;
   bool pinged_ = false;  // and nothing has come since, as far as is known
   Instant pinged_at_;

@@ -117,6 +117,14 @@ StatusCode StatusFromReset(uint32_t error_code) {
   return error_code < kResets.size() ? kResets[error_code].code : StatusCode::kUnknown;
 }
 
+bool IsServerFault(StatusCode code) {
+  constexpr StatusCodeSet kFaults = {StatusCode::kUnknown,           StatusCode::kDeadlineExceeded,
+                                     StatusCode::kResourceExhausted, StatusCode::kUnimplemented,
+                                     StatusCode::kInternal,          StatusCode::kUnavailable,
+                                     StatusCode::kDataLoss};
+  return kFaults.Has(code);
+}
+
 std::string_view ResetName(uint32_t error_code) {
   return error_code < kResets.size() ? kResets[error_code].name : "unknown error";
 }

@@ -49,12 +49,21 @@ StatusCode StatusFromHttp(int http_status);
 // HTTP/2 error code; unknown ones are kUnknown.
 StatusCode StatusFromReset(uint32_t error_code);
 
+// Whether the code says that the server or the way to it failed, not the caller's request: those
+// for which OpenTelemetry's semantic conventions for gRPC call a server's span an error, and
+// RESOURCE_EXHAUSTED, with which an overloaded server, a limit or Levee itself turns a call away.
+bool IsServerFault(StatusCode code);
+
 // HTTP/2 error codes (RFC 9113, section 7) that Levee itself sends or tells apart.
 inline constexpr uint32_t kResetNoError = 0x0;
 inline constexpr uint32_t kResetProtocolError = 0x1;
 inline constexpr uint32_t kResetInternalError = 0x2;
+inline constexpr uint32_t kResetFlowControlError = 0x3;
+inline constexpr uint32_t kResetStreamClosed = 0x5;
+inline constexpr uint32_t kResetFrameSizeError = 0x6;
 inline constexpr uint32_t kResetRefusedStream = 0x7;
 inline constexpr uint32_t kResetCancel = 0x8;
+inline constexpr uint32_t kResetCompressionError = 0x9;
 inline constexpr uint32_t kResetEnhanceYourCalm = 0xb;
 
 // "REFUSED_STREAM" and so on; "code 0x.." is not made up here: unknown codes are "unknown error".

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -42,6 +43,23 @@ std::string HttpClient::ReadAll() {
   }
 }
 
+std::string HttpClient::ReadSome(int milliseconds) {
+  pollfd ready = {.fd = fd_, .events = POLLIN, .revents = 0};
+  if (poll(&ready, 1, milliseconds) <= 0) return "";
+  std::array<char, 4096> buffer;
+  const ssize_t size = recv(fd_, buffer.data(), buffer.size(), 0);
+  return size > 0 ? std::string(buffer.data(), static_cast<size_t>(size)) : "";
+}
+
+void HttpClient::FinishSending() { shutdown(fd_, SHUT_WR); }
+
+bool HttpClient::Ended(int milliseconds) {
+  pollfd ready = {.fd = fd_, .events = POLLIN, .revents = 0};
+  if (poll(&ready, 1, milliseconds) <= 0) return false;
+  char byte = 0;
+  return recv(fd_, &byte, 1, MSG_PEEK) <= 0;
+}
+
 HttpAnswer ParseAnswer(const std::string& bytes) {
   HttpAnswer answer;
   const size_t end = bytes.find("\r\n\r\n");
@@ -52,12 +70,13 @@ HttpAnswer ParseAnswer(const std::string& bytes) {
   return answer;
 }
 
-HttpAnswer Ask(uint16_t port, std::string_view method, std::string_view path,
-               std::string_view more) {
+HttpAnswer Ask(uint16_t port, std::string_view method, std::string_view path, std::string_view more,
+               std::string_view host) {
   HttpClient client(port);
   EXPECT_TRUE(client.connected());
   std::string request;
-  request.append(method).append(" ").append(path).append(" HTTP/1.1\r\nHost: localhost\r\n");
+  request.append(method).append(" ").append(path).append(" HTTP/1.1\r\n");
+  if (!host.empty()) request.append("Host: ").append(host).append("\r\n");
   request.append(more).append("\r\n");
   client.Send(request);
   return ParseAnswer(client.ReadAll());

@@ -19,6 +19,12 @@ class HttpClient {
   void Send(std::string_view bytes);
   // Everything up to the end of the connection.
   std::string ReadAll();
+  // What has come within `milliseconds` at most; empty if nothing or the end has.
+  std::string ReadSome(int milliseconds);
+  // No more will be sent.
+  void FinishSending();
+  // The other side has ended the connection, or does so within `milliseconds`.
+  bool Ended(int milliseconds);
 
  private:
   int fd_;
@@ -31,9 +37,9 @@ struct HttpAnswer {
   std::string body;
 };
 
-// Sends "<method> <path> HTTP/1.1" and whatever `more` adds to the headers.
+// Sends "<method> <path> HTTP/1.1" and whatever `more` adds to the headers. `host`: empty for none.
 HttpAnswer Ask(uint16_t port, std::string_view method, std::string_view path,
-               std::string_view more = {});
+               std::string_view more = {}, std::string_view host = "localhost");
 
 // Splits what came back.
 HttpAnswer ParseAnswer(const std::string& bytes);

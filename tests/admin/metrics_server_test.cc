@@ -19,7 +19,7 @@ using testing::Not;
 
 class MetricsServerTest : public testing::Test {
  protected:
-  MetricsServerTest() : metrics_({.upstreams = {"cart"}, .version = "0.1.0"}) {
+  MetricsServerTest() : metrics_({.settings = {.upstreams = {"cart"}}, .version = "0.1.0"}) {
     auto server = Start({.host = "127.0.0.1"});
     EXPECT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);

@@ -19,6 +19,7 @@ import loads
 import measure
 import proxies
 import report
+import scaling
 from processes import BenchError, find_program
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -28,10 +29,11 @@ ROUNDS = 5
 QUICK_ROUNDS, QUICK_SCALE = 2, 0.1
 ROUNDS_MAX, SCALE_MAX = 50, 10.0
 EXAMPLES = '''examples:
-  tests/bench/run                                    everything, about six minutes
+  tests/bench/run --scaling                          everything, about ten minutes
   tests/bench/run --quick                            a rough look in less than a minute
+  tests/bench/run --loads '' --scaling --memory-calls 10000000
   tests/bench/run --levee old=build-old/levee --levee new=build/levee --loads 4x32
-  tests/bench/run --write                            keep the results in tests/bench/RESULTS.md
+  tests/bench/run --scaling --write                  keep the results in tests/bench/RESULTS.md
 '''
 
 
@@ -76,7 +78,7 @@ def parse_arguments(words):
     parser.add_argument('--peers', type=names_among(PEERS), default=','.join(PEERS),
                         help='which, separated by commas (empty: none); default %(default)s')
     parser.add_argument('--loads', type=names_among(loads.LOADS), default=','.join(loads.LOADS),
-                        help='which, separated by commas; default %(default)s')
+                        help='which, separated by commas (empty: none); default %(default)s')
     parser.add_argument('--base', metavar='NAME',
                         help=f'what the tables show ratios to; default {report.BASE}, or the first '
                              'without it')
@@ -85,6 +87,12 @@ def parse_arguments(words):
                         help='multiplies the number of calls; default 1')
     parser.add_argument('--quick', action='store_true',
                         help=f'{QUICK_ROUNDS} rounds at scale {QUICK_SCALE}')
+    parser.add_argument('--scaling', action='store_true',
+                        help='also measure how the first build of Levee grows with its '
+                             'configuration, connections and calls')
+    parser.add_argument('--memory-calls', type=between(int, 1000, 1_000_000_000),
+                        default=scaling.MEMORY_CALLS, metavar='N',
+                        help='calls after which --scaling reads the memory; default %(default)s')
     parser.add_argument('--json', type=pathlib.Path, metavar='FILE', help='write every run there')
     parser.add_argument('--write', action='store_true', help='write tests/bench/RESULTS.md')
     parser.add_argument('--check', action='store_true',
@@ -94,8 +102,10 @@ def parse_arguments(words):
     args = parser.parse_args(words)
     args.rounds = args.rounds or (QUICK_ROUNDS if args.quick else ROUNDS)
     args.scale = args.scale or (QUICK_SCALE if args.quick else 1.0)
-    if not args.loads:
-        parser.error('--loads names no load')
+    if not args.loads and (args.write or not args.scaling):
+        parser.error('--loads names no load, which only --scaling without --write can do without')
+    if args.scaling and args.peers_only:
+        parser.error('--scaling and --peers-only exclude each other')
     if args.peers_only and args.levee:
         parser.error('--levee and --peers-only exclude each other')
     if not args.levee and not args.peers_only:
@@ -107,10 +117,11 @@ def parse_arguments(words):
 def check_names(parser, args):
     levees = [name for name, _ in args.levee]
     every = [*levees, *args.peers]
+    taken = [*every, report.DIRECT]
     if not every:
         parser.error('nothing to measure')
     for name in every:
-        if every.count(name) > 1 or '/' in name:
+        if taken.count(name) > 1 or '/' in name:
             parser.error(f'{name!r} cannot name a build: names are unique and have no slash')
     for name, _ in args.config:
         if name not in levees:
@@ -134,9 +145,25 @@ def chosen(args):
     return found
 
 
-def as_json(result, about):
+def measured(args, found, scratch):
+    """Returns the measure.Result and the scaling.Scaling; what is not asked for is empty."""
+    result, growth = measure.Result([], {}), None
+    helpers = args.helpers.absolute()
+    if args.loads:
+        with measure.Bench(found, helpers, scratch) as bench:
+            result = bench.measure([loads.LOADS[name] for name in args.loads], args.rounds,
+                                   args.scale)
+    if args.scaling:
+        binary = args.levee[0][1].absolute()
+        with scaling.Measurement(binary, helpers, scratch, args.rounds, args.scale) as levee:
+            growth = levee.all(args.memory_calls)
+    return result, growth
+
+
+def as_json(result, growth, about):
     runs = [run._asdict() for run in result.runs]
-    return json.dumps({'about': about, 'idle_mib': result.idle_mib, 'runs': runs}, indent=1)
+    return json.dumps({'about': about, 'idle_mib': result.idle_mib, 'runs': runs,
+                       'scaling': growth and growth._asdict()}, indent=1)
 
 
 def main(words):
@@ -145,18 +172,19 @@ def main(words):
     versions = {proxy.name: proxies.version(proxy) for proxy in found}
     with tempfile.TemporaryDirectory(prefix='levee-bench-') as scratch:
         os.chmod(scratch, 0o755)  # Started as root, nginx works as somebody else.
-        with measure.Bench(found, args.helpers.absolute(), scratch) as bench:
-            result = bench.measure([loads.LOADS[name] for name in args.loads], args.rounds,
-                                   args.scale)
+        result, growth = measured(args, found, scratch)
     levees = [name for name, _ in args.levee]
+    bars = report.bars(result, levees, args.loads) if args.loads else []
+    if growth:
+        bars += scaling.bars(growth, levees[0])
     about = document.facts(versions, args.rounds, args.scale, result.runs)
-    text = document.render(result, about, args.loads, args.base, levees)
+    text = document.render(result, about, args.loads, args.base, bars, growth)
     print(text, end='')
     if args.write:
         RESULTS.write_text(text, encoding='utf-8')
     if args.json:
-        args.json.write_text(as_json(result, about) + '\n', encoding='utf-8')
-    missed = [bar for bar in report.bars(result, levees, args.loads) if bar.verdict() != 'met']
+        args.json.write_text(as_json(result, growth, about) + '\n', encoding='utf-8')
+    missed = [bar for bar in bars if bar.verdict() != 'met']
     failed = any(run.error for run in result.runs)
     return 1 if failed or (args.check and missed) else 0
 

@@ -181,11 +181,11 @@ class Report(unittest.TestCase):
         self.assertEqual('2.00 (2.00-2.00)', report.cell({0: 2.0}, {}))
         self.assertEqual('failed', report.cell({}, {0: 1.0}))
 
-    def test_the_ratio_is_taken_within_each_round(self):
-        # The machine was half as fast in round 1; the ratio of the medians would be 0.7.
-        self.assertEqual(0.5, report.ratio({0: 1.0, 1: 2.0, 2: 1.4}, {0: 2.0, 1: 4.0, 2: 2.0}))
-        self.assertEqual(2.0, report.ratio({0: 1.0, 1: 4.0}, {1: 2.0}))
-        self.assertIsNone(report.ratio({0: 1.0}, {1: 1.0}))
+    def test_the_ratio_is_that_of_the_medians(self):
+        # The median of the rounds' ratios would be 0.5.
+        self.assertEqual(0.7, report.ratio({0: 1.0, 1: 2.0, 2: 1.4}, {0: 2.0, 1: 4.0, 2: 2.0}))
+        self.assertIsNone(report.ratio({}, {1: 1.0}))
+        self.assertIsNone(report.ratio({1: 1.0}, {}))
 
     def test_failed_runs_do_not_count(self):
         runs = [run('levee', '4x32', 0, 2.0), run('levee', '4x32', 1, 9.0)._replace(error='x'),
@@ -201,47 +201,97 @@ class Report(unittest.TestCase):
 
 
 class Bars(unittest.TestCase):
-    def bars(self, levee_us, nghttpx_us=10.0, idle=3.0, names=('levee',)):
-        runs = [run(name, load, 0, us, p50_us=us, p99_us=2 * us) for load in report.CPU_BARS
-                for name, us in (('levee', levee_us), ('nghttpx', nghttpx_us))]
-        result = Result(runs, {'levee': idle, 'nghttpx': 18.0})
-        return [bar.verdict() for bar in report.bars(result, names, list(report.CPU_BARS))]
+    LOADS = ['4x32', '1x100', '50x10', '64x1', 'headers', '1MiB', '1x1']
 
-    def test_a_bar_is_met_at_its_limit(self):
-        self.assertEqual(['met'] * 8, self.bars(8.0, idle=15.0))
+    def bars(self, levee_us, idle=3.0, names=('levee',), **others):
+        us = {'levee': levee_us, 'nghttpx': 10.0, 'relay': 9.0, **others}
+        runs = [run(name, load, 0, cpu) for load in self.LOADS for name, cpu in us.items()]
+        return report.bars(Result(runs, {**dict.fromkeys(us, 18.0), 'levee': idle}), names,
+                           self.LOADS)
 
-    def test_the_bars_differ_by_load(self):
-        self.assertEqual(['missed'] * 3 + ['met'] * 5, self.bars(9.0))
-        self.assertEqual(['missed'] * 7 + ['met'], self.bars(10.1))
-        self.assertEqual(['met'] * 7 + ['missed'], self.bars(1.0, idle=15.1))
+    def verdicts(self, *args, **others):
+        return {bar.what: bar.verdict() for bar in self.bars(*args, **others)}
+
+    def test_the_limits_are_those_that_were_promised(self):
+        self.assertEqual([('CPU at 4x32, ratio to nghttpx', 0.60),
+                          ('CPU at 1x100, ratio to nghttpx', 0.60),
+                          ('CPU at 50x10, ratio to nghttpx', 0.60),
+                          ('CPU at 64x1, ratio to nghttpx', 0.80),
+                          ('CPU at headers, ratio to nghttpx', 0.60),
+                          ('CPU at 1MiB, ratio to nghttpx', 0.75),
+                          ('CPU at 1x1, ratio to nghttpx', 0.80),
+                          ('CPU at 64x1, ratio to relay', 1.0),
+                          ('CPU, highest ratio to any peer at any load: nghttpx at headers', 1.0),
+                          ('p50 added to single calls, ratio to relay', 1.3),
+                          ('p99 added to single calls, ratio to relay', 1.3),
+                          ('RSS idle, MiB', 15.0)],
+                         [(bar.what, bar.limit) for bar in self.bars(6.0)])
+
+    def test_a_bar_is_met_at_its_limit_and_missed_above(self):
+        self.assertEqual('met', self.verdicts(6.0)['CPU at 4x32, ratio to nghttpx'])
+        self.assertEqual('missed', self.verdicts(6.1)['CPU at 4x32, ratio to nghttpx'])
+        self.assertEqual('met', self.verdicts(7.5)['CPU at 1MiB, ratio to nghttpx'])
+        self.assertEqual('missed', self.verdicts(7.6)['CPU at 1MiB, ratio to nghttpx'])
+        self.assertEqual('met', self.verdicts(6.0, relay=6.0)['CPU at 64x1, ratio to relay'])
+        self.assertEqual('missed', self.verdicts(6.0, relay=5.9)['CPU at 64x1, ratio to relay'])
+        self.assertEqual('met', self.verdicts(6.0, idle=15.0)['RSS idle, MiB'])
+        self.assertEqual('missed', self.verdicts(6.0, idle=15.1)['RSS idle, MiB'])
+
+    def test_no_peer_at_any_load_may_cost_less(self):
+        what = 'CPU, highest ratio to any peer at any load'
+        self.assertEqual('missed', self.verdicts(6.0, nginx=5.9)[f'{what}: nginx at headers'])
+        runs = [run('levee', '4x32', 0, 5.0), run('nginx', '4x32', 0, 20.0),
+                run('levee', '1MiB', 0, 900.0), run('nginx', '1MiB', 0, 800.0)]
+        bar = report.highest_ratio(Result(runs, {'levee': 3.0, 'nginx': 9.0}), 'levee', ['levee'],
+                                   ['4x32', '1MiB'])
+        self.assertEqual((f'{what}: nginx at 1MiB', 1.125), (bar.what, bar.value))
+
+    def test_the_relay_and_other_builds_are_no_peers(self):
+        found = self.verdicts(6.0, names=('levee', 'new'), relay=1.0, new=1.0)
+        self.assertEqual('met', found['CPU, highest ratio to any peer at any load: '
+                                      'nghttpx at headers'])
+
+    def test_the_time_without_a_proxy_does_not_count(self):
+        runs = [run(name, '1x1', 0, 5.0, p50_us=p50, p99_us=p50 + 10) for name, p50 in
+                (('levee', 26.0), ('relay', 20.0), ('direct', 10.0))]
+        result = Result(runs, {'levee': 3.0, 'relay': 2.0})
+        self.assertEqual(1.6, report.added_ratio(result, 'levee', 'p50_us'))
+        self.assertEqual(1.6, report.added_ratio(result, 'levee', 'p99_us'))
+        self.assertIsNone(report.added_ratio(Result(runs[:2], {}), 'levee', 'p50_us'))
 
     def test_each_build_has_its_bars(self):
-        self.assertEqual(['met'] * 8 + ['not measured'] * 8, self.bars(8.0, names=('levee', 'new')))
+        found = self.bars(6.0, names=('levee', 'new'))
+        self.assertEqual(['levee'] * 12 + ['new'] * 12, [bar.proxy for bar in found])
+        self.assertEqual({'not measured'}, {bar.verdict() for bar in found[12:]})
 
     def test_only_the_loads_of_the_run_are_judged(self):
         result = Result([run('levee', '4x32', 0, 5.0)], {'levee': 3.0})
-        found = report.bars(result, ['levee'], ['4x32', '1MiB'])
-        self.assertEqual(['CPU at 4x32, ratio to nghttpx', 'RSS idle, MiB'],
+        found = report.bars(result, ['levee'], ['4x32'])
+        self.assertEqual(['CPU at 4x32, ratio to nghttpx',
+                          'CPU, highest ratio to any peer at any load', 'RSS idle, MiB'],
                          [bar.what for bar in found])
-        self.assertEqual(['not measured', 'met'], [bar.verdict() for bar in found])
+        self.assertEqual(['not measured', 'not measured', 'met'], [bar.verdict() for bar in found])
 
 
 class Document(unittest.TestCase):
     RESULT = Result([run('levee', '4x32', 0, 3.0, memory_mib=9.0),
                      run('nghttpx', '4x32', 0, 5.0, memory_mib=30.0),
                      run('levee', '1x1', 0, 8.0, memory_mib=8.0, p50_us=20.0, p99_us=30.0),
-                     Run('nghttpx', '1x1', 0, 100, 'the caller failed')],
+                     Run('nghttpx', '1x1', 0, 100, 'the caller failed'),
+                     run('direct', '1x1', 0, 6.0, p50_us=11.0, p99_us=12.0)],
                     {'levee': 4.0, 'nghttpx': 18.0})
 
     def test_says_everything_once(self):
         about = document.facts({'levee': 'levee 0.1.0'}, 5, 1.0, self.RESULT.runs)
-        text = document.render(self.RESULT, about, ['4x32', '1x1'], 'nghttpx', ['levee'])
+        bars = report.bars(self.RESULT, ['levee'], ['4x32', '1x1'])
+        text = document.render(self.RESULT, about, ['4x32', '1x1'], 'nghttpx', bars, None)
         for line in ('- Rounds: 5, calls per run x 1', '- Versions: levee: levee 0.1.0',
-                     '- Failed: 1 of 4 runs, left out', '| proxy | 4x32 | 1x1 |',
+                     '- Failed: 1 of 5 runs, left out', '| proxy | 4x32 | 1x1 |',
                      '| levee | 3.00 (3.00-3.00) [0.60] | 8.00 (8.00-8.00) |',
                      '| nghttpx | 5.00 (5.00-5.00) [1.00] | failed |',
                      '| levee | 20.0 (20.0-20.0) | 30.0 (30.0-30.0) | 4.0 | 9.0 |',
-                     '| levee | CPU at 4x32, ratio to nghttpx | 0.80 | 0.60 | met |',
+                     '| direct | 11.0 (11.0-11.0) | 12.0 (12.0-12.0) | - | - |',
+                     '| levee | CPU at 4x32, ratio to nghttpx | 0.60 | 0.60 | met |',
                      '| levee | RSS idle, MiB | 15.00 | 4.00 | met |'):
             self.assertEqual(1, text.splitlines().count(line), f'{line}\n\n{text}')
 
@@ -262,7 +312,7 @@ class Options(unittest.TestCase):
         args = bench.parse_arguments([])
         self.assertEqual([('levee', bench.ROOT / 'build' / 'levee')], args.levee)
         self.assertEqual(['relay', 'nghttpx', 'haproxy', 'nginx'], args.peers)
-        self.assertEqual((5, 1.0), (args.rounds, args.scale))
+        self.assertEqual((5, 1.0, 1_000_000), (args.rounds, args.scale, args.memory_calls))
         self.assertEqual('nghttpx', args.base)
 
     def test_quick_yields_to_explicit_numbers(self):
@@ -280,6 +330,10 @@ class Options(unittest.TestCase):
         self.assertIn("there is no 'envoy'; there are relay", self.refused('--peers', 'envoy'))
         self.assertIn('must be between 1 and 50', self.refused('--rounds', '51'))
         self.assertIn('must be between 0.001 and 10', self.refused('--scale', '0'))
+        self.assertIn("'direct' cannot name a build", self.refused('--levee', 'direct=build/levee'))
+        self.assertIn('--loads names no load', self.refused('--loads', ''))
+        self.assertIn('without --write', self.refused('--loads', '', '--scaling', '--write'))
+        self.assertIn('exclude each other', self.refused('--scaling', '--peers-only'))
         self.assertIn("'levee' is not NAME=VALUE", self.refused('--levee', 'levee'))
         self.assertIn("'nginx' cannot name a build", self.refused('--levee', 'nginx=build/levee'))
         self.assertIn('there is no --levee old', self.refused('--config', 'old=x'))

@@ -7,6 +7,7 @@ import platform
 import re
 
 import report
+import scaling
 from loads import LOADS
 
 INTRO = '''# What a call costs
@@ -21,13 +22,21 @@ machines, absolute figures do not.'''
 
 CPU_NOTE = '''## CPU per call, in microseconds
 
-Median over the rounds (lowest-highest) [ratio to {base}: the median over the rounds of the ratio
-within the round].'''
+Median over the rounds (lowest-highest) [ratio of the medians to {base}].'''
 
 MEMORY_NOTE = '''## Single calls and memory
 
 Times as the caller sees them, the service's own work included. RSS is summed over the processes of
-a proxy: idle before its first call, max at its highest over all loads.'''
+a proxy: idle before its first call, max at its highest over all loads. `direct` is the service
+without any proxy.'''
+
+SCALING_NOTE = '''## Scaling
+
+Levee alone, by how many of something it has; of each kind, both counts were measured in turn. Median
+over the rounds (lowest-highest) [ratio of the medians]. Both workers had the one CPU. Endpoints and
+destinations have a connection each: calls at the same time to many of them cannot share writes as
+those to one do (4x32). Single calls (1x1, everything on one CPU) never share any, but those to many
+find less of the memory of their sockets in a cache, as those through the bare relay do.'''
 
 BARS_NOTE = '''## Bars
 
@@ -79,13 +88,16 @@ def facts(versions, rounds, scale, runs):
     return found
 
 
-def render(result, about, loads, base, levees):
-    """Returns the whole document. `about` is from facts(), ratios are to the proxy `base`, and
-    `levees` names the builds of Levee."""
-    what = '\n'.join(f'- {name}: {LOADS[name].what}' for name in loads)
-    parts = [INTRO, '\n'.join(f'- {key}: {fact}' for key, fact in about.items()),
-             CPU_NOTE.format(base=base), report.cpu_table(result, loads, base), what,
-             MEMORY_NOTE, report.time_and_memory_table(result, '1x1' in loads, base)]
-    if levees:
-        parts += [BARS_NOTE, report.bar_table(report.bars(result, levees, loads))]
+def render(result, about, loads, base, bars, growth):
+    """Returns the whole document. `about` is from facts(), ratios are to the proxy `base`; `growth`
+    is a scaling.Scaling or None."""
+    parts = [INTRO, '\n'.join(f'- {key}: {fact}' for key, fact in about.items())]
+    if loads:
+        what = '\n'.join(f'- {name}: {LOADS[name].what}' for name in loads)
+        parts += [CPU_NOTE.format(base=base), report.cpu_table(result, loads, base), what,
+                  MEMORY_NOTE, report.time_and_memory_table(result, '1x1' in loads, base)]
+    if growth:
+        parts += [SCALING_NOTE, scaling.tables(growth)]
+    if bars:
+        parts += [BARS_NOTE, report.bar_table(bars)]
     return '\n\n'.join(parts) + '\n'

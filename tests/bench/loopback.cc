@@ -14,10 +14,13 @@
 namespace levee::bench {
 namespace {
 
-sockaddr_in Loopback(uint16_t port) {
+// The device that packets to 127.0.0.0/8 take, and none from outside.
+constexpr char kLoopbackDevice[] = "lo";
+
+sockaddr_in Address(in_addr_t ip, uint16_t port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_addr.s_addr = htonl(ip);
   address.sin_port = htons(port);
   return address;
 }
@@ -56,10 +59,11 @@ int ListenOnLoopback(uint16_t port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   const int on = 1;
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  const sockaddr_in address = Loopback(port);
-  if (bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+  const sockaddr_in address = Address(INADDR_ANY, port);
+  if (setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, kLoopbackDevice, sizeof kLoopbackDevice) != 0 ||
+      bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       listen(fd, SOMAXCONN) != 0) {
-    ExitWithReason("listening on 127.0.0.1");
+    ExitWithReason("listening on 127.0.0.0/8");
   }
   return fd;
 }
@@ -72,7 +76,7 @@ int Accept(int listener) {
 
 int ConnectToLoopback(uint16_t port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const sockaddr_in address = Loopback(port);
+  const sockaddr_in address = Address(INADDR_LOOPBACK, port);
   if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     close(fd);
     return -1;

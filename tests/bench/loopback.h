@@ -12,7 +12,8 @@ namespace levee::bench {
 // Reads a port from a command line; prints `usage` and exits with 2 when it is none.
 uint16_t ParsePort(const char* text, const char* usage);
 
-// Returns a non-blocking listening socket; exits with the system's reason when there is none.
+// Returns a non-blocking socket that listens on all of 127.0.0.0/8 and on nothing else; exits with
+// the system's reason when there is none.
 int ListenOnLoopback(uint16_t port);
 
 // Returns the next waiting connection, non-blocking and without Nagle's delay, or -1.

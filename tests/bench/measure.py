@@ -5,6 +5,7 @@ import sys
 from typing import NamedTuple
 
 import loads
+import report
 from processes import BenchError, Process, cpu_nanoseconds, cpus, free_port, memory_mib
 from proxies import Proxy, RunningProxy, program
 
@@ -31,6 +32,31 @@ class Result(NamedTuple):
     idle_mib: dict  # By proxy.
 
 
+class Direct:
+    """The echo service in a proxy's place: what a call takes without any."""
+
+    proxy = Proxy(report.DIRECT, ())
+
+    def __init__(self, echo):
+        self.port = echo.port
+        self.process = echo.process
+
+
+class Echo:
+    """The running service. `process` is to be stopped by the owner."""
+
+    def __init__(self, helpers, cpu, scratch):
+        self.port = free_port()
+        command = (f'{helpers}/bench_echo', str(self.port))
+        program(Proxy('echo', command))
+        self.process = Process('echo', command, cpu, scratch)
+        try:
+            self.process.wait_until_ready(self.port)
+        except BaseException:
+            self.process.stop()
+            raise
+
+
 class Bench:
     """The echo service and the proxies, all running until the `with` block ends."""
 
@@ -49,16 +75,13 @@ class Bench:
 
     def _start(self, proxies, helpers):
         loads.write_payloads(self._scratch)
-        port = free_port()
-        echo = Proxy('echo', (f'{helpers}/bench_echo', str(port)))
-        self._echo = Process('echo', [program(echo), str(port)], self._load_cpu, self._scratch)
+        self._echo = Echo(helpers, self._load_cpu, self._scratch)
         try:
-            self._echo.wait_until_ready(port)
             for proxy in proxies:
-                running = RunningProxy(proxy, port, self._proxy_cpu, self._scratch)
+                running = RunningProxy(proxy, self._echo.port, self._proxy_cpu, self._scratch)
                 self._running.append(running)
                 print(f'{proxy.name} runs, {running.idle_mib:.1f} MiB', file=sys.stderr)
-                self._warm_up(running)
+                warm_up(running, self._load_cpu, self._scratch)
         except BaseException:
             self._stop()
             raise
@@ -66,19 +89,7 @@ class Bench:
     def _stop(self):
         for running in self._running:
             running.process.stop()
-        self._echo.stop()
-
-    def _warm_up(self, running):
-        """One call that is looked at, then enough for caches, pools and connections."""
-        try:
-            loads.check_trailers(running.port, self._load_cpu, self._scratch)
-            answer = loads.run(loads.LOADS['4x32'], running.port, WARM_UP_CALLS, self._load_cpu,
-                               self._scratch)
-        except BenchError as error:
-            raise BenchError(f'{running.proxy.name}: {error}') from error
-        if answer.error:
-            raise BenchError(f'{running.proxy.name}: {answer.error}\n'
-                             f'{running.process.output()}')
+        self._echo.process.stop()
 
     def measure(self, chosen_loads, rounds, scale):
         """Returns a Result. Who comes first changes from round to round, and no proxy waits long
@@ -86,7 +97,8 @@ class Bench:
         runs = []
         for number in range(rounds):
             for load in chosen_loads:
-                for running in rotated(self._running, number):
+                direct = [Direct(self._echo)] if load.one_cpu else []
+                for running in rotated(self._running + direct, number):
                     run = self._measure_one(running, load, number, scale)
                     print(f'round {number + 1} of {rounds}: {describe(run)}', file=sys.stderr)
                     runs.append(run)
@@ -96,7 +108,7 @@ class Bench:
         calls = loads.call_count(load, scale, running.proxy.share)
         run = Run(running.proxy.name, load.name, number, calls, '')
         load_cpu = self._proxy_cpu if load.one_cpu else self._load_cpu
-        self._echo.move_to(load_cpu)
+        self._echo.process.move_to(load_cpu)
         pids = running.process.tree()
         before = cpu_nanoseconds(pids)
         answer = loads.run(load, running.port, calls, load_cpu, self._scratch)
@@ -112,6 +124,17 @@ class Bench:
             run = run._replace(p50_us=statistics.median(answer.times_us),
                                p99_us=loads.percentile(answer.times_us, 0.99))
         return run
+
+
+def warm_up(running, cpu, scratch):
+    """One call that is looked at, then enough for caches, pools and connections."""
+    try:
+        loads.check_trailers(running.port, cpu, scratch)
+        answer = loads.run(loads.LOADS['4x32'], running.port, WARM_UP_CALLS, cpu, scratch)
+    except BenchError as error:
+        raise BenchError(f'{running.proxy.name}: {error}') from error
+    if answer.error:
+        raise BenchError(f'{running.proxy.name}: {answer.error}\n{running.process.output()}')
 
 
 def rotated(items, by):

@@ -1,4 +1,4 @@
-"""What is measured: Levee, and the peers it is compared with. Each runs with one worker."""
+"""What is measured: Levee, and the peers it is compared with, which have one worker each."""
 
 import pathlib
 import subprocess
@@ -27,9 +27,9 @@ class Proxy(NamedTuple):
     share: float = 1
 
 
-def levee(name, binary, template=None):
+def levee(name, binary, template=None, workers=1):
     return Proxy(
-        name, (str(binary), 'run', '--workers', '1', '--config', '@CONFIG@'),
+        name, (str(binary), 'run', '--workers', str(workers), '--config', '@CONFIG@'),
         template or CONFIGS / 'levee.yaml.in',
         ('listening bench 127.0.0.1:@LISTEN@', 'listening metrics 127.0.0.1:@METRICS@'))
 

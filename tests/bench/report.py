@@ -3,11 +3,18 @@
 import statistics
 from typing import NamedTuple
 
-# What Levee has to reach, as a ratio to the peer that costs least.
+# What Levee has to reach, as ratios of the medians over the rounds.
 BASE = 'nghttpx'
-CPU_BARS = {'4x32': 0.80, '1x100': 0.80, '50x10': 0.80, '64x1': 1.0, '1x1': 1.0}
-TIME_BARS = {'p50_us': 1.0, 'p99_us': 1.0}
+CPU_BARS = {'4x32': 0.60, '1x100': 0.60, '50x10': 0.60, '64x1': 0.80, 'headers': 0.60,
+            '1MiB': 0.75, '1x1': 0.80}
+RELAY = 'relay'
+RELAY_CPU_BARS = {'64x1': 1.0}
+ADDED_TIME_BAR = 1.3  # Ratio to what the relay adds to a call without proxy.
+HIGHEST_BAR = 1.0  # Ratio to whichever proxy costs least.
 IDLE_MIB_BAR = 15.0
+
+DIRECT = 'direct'  # Calls that go through no proxy.
+TIMES = ('p50_us', 'p99_us')
 
 
 class Bar(NamedTuple):
@@ -30,10 +37,11 @@ def figures(runs, proxy, load, figure):
 
 
 def ratio(values, base):
-    """Returns the median over the rounds of value / base, or None. Within a round the two were
-    measured seconds apart, so a disturbance that lasts longer cancels out."""
-    ratios = [value / base[number] for number, value in values.items() if base.get(number)]
-    return statistics.median(ratios) if ratios else None
+    """Returns the ratio of the medians over the rounds, or None. The proxies take turns within a
+    round, so a disturbance that lasts longer moves both medians."""
+    if not values or not base:
+        return None
+    return statistics.median(values.values()) / statistics.median(base.values())
 
 
 def number(value):
@@ -76,31 +84,61 @@ def time_and_memory_table(result, with_times, base):
     for name, idle in result.idle_mib.items():
         row = [name]
         if with_times:
-            row += [cell(figures(result.runs, name, '1x1', figure),
-                         figures(result.runs, base, '1x1', figure)) for figure in TIME_BARS]
+            row += times(result, name, base)
         peak = max((run.memory_mib for run in result.runs if run.proxy == name), default=0)
         rows.append([*row, f'{idle:.1f}', f'{max(idle, peak):.1f}'])
+    if with_times:
+        rows.append([DIRECT, *times(result, DIRECT, base), '-', '-'])
     return markdown(header, rows)
+
+
+def times(result, name, base):
+    return [cell(figures(result.runs, name, '1x1', figure),
+                 figures(result.runs, base, '1x1', figure)) for figure in TIMES]
 
 
 def bars(result, names, loads):
     """Returns those bars of each of `names`, the builds of Levee, that `loads` decide."""
     found = []
-
-    def add(name, what, limit, load, figure):
-        if load in loads:
-            value = ratio(figures(result.runs, name, load, figure),
-                          figures(result.runs, BASE, load, figure))
-            found.append(Bar(name, f'{what}, ratio to {BASE}', limit, value))
-
     for name in names:
-        for load, limit in CPU_BARS.items():
-            add(name, f'CPU at {load}', limit, load, 'cpu_us')
-        for figure, limit in TIME_BARS.items():
-            what = f'{figure.removesuffix("_us")} of single calls'
-            add(name, what, limit, '1x1', figure)
+        for base, limits in ((BASE, CPU_BARS), (RELAY, RELAY_CPU_BARS)):
+            found += [Bar(name, f'CPU at {load}, ratio to {base}', limit,
+                          cpu_ratio(result, name, base, load))
+                      for load, limit in limits.items() if load in loads]
+        found.append(highest_ratio(result, name, names, loads))
+        if '1x1' in loads:
+            found += [Bar(name, f'{figure.removesuffix("_us")} added to single calls, ratio to '
+                          f'{RELAY}', ADDED_TIME_BAR, added_ratio(result, name, figure))
+                      for figure in TIMES]
         found.append(Bar(name, 'RSS idle, MiB', IDLE_MIB_BAR, result.idle_mib.get(name)))
     return found
+
+
+def cpu_ratio(result, name, base, load):
+    return ratio(figures(result.runs, name, load, 'cpu_us'),
+                 figures(result.runs, base, load, 'cpu_us'))
+
+
+def highest_ratio(result, name, levees, loads):
+    """Judges the load and the peer that come nearest. The relay knows no calls: it is no peer."""
+    what = 'CPU, highest ratio to any peer at any load'
+    peers = [peer for peer in result.idle_mib if peer != RELAY and peer not in levees]
+    found = [(cpu_ratio(result, name, peer, load), peer, load) for peer in peers for load in loads]
+    if not found or any(value is None for value, _, _ in found):
+        return Bar(name, what, HIGHEST_BAR, None)
+    value, peer, load = max(found)
+    return Bar(name, f'{what}: {peer} at {load}', HIGHEST_BAR, value)
+
+
+def added_ratio(result, name, figure):
+    """Returns how many times as much time as the relay `name` adds to a call, or None."""
+    def median(proxy):
+        return statistics.median(figures(result.runs, proxy, '1x1', figure).values())
+    try:
+        without = median(DIRECT)
+        return (median(name) - without) / (median(RELAY) - without)
+    except (statistics.StatisticsError, ZeroDivisionError):
+        return None
 
 
 def bar_table(found):

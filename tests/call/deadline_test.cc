@@ -1,10 +1,22 @@
 // Deadlines, attempt timeouts, and callers that go away.
+#include <vector>
+
 #include "call/call_fixture.h"
 
 namespace levee {
 namespace {
 
 class CallDeadline : public CallTest {};
+
+// For five calls whose first attempt fails and whose retry is not answered.
+std::vector<Answer> FiveTimesFailureThenSilence() {
+  std::vector<Answer> answers;
+  for (int i = 0; i < 5; ++i) {
+    answers.push_back(TrailersOnly(StatusCode::kUnavailable));
+    answers.push_back(Silence());
+  }
+  return answers;
+}
 
 TEST_F(CallDeadline, A21_TheDeadlineSpansAttemptsAndIsKeptToTheInstant) {
   Upstream(
@@ -101,6 +113,82 @@ TEST_F(CallDeadline, A26_ACallerThatLeavesInFlightCancelsTheAttemptAndNothingIsR
   EXPECT_EQ(call.attempts(), 1);
   EXPECT_EQ(call.caller().finished_at, Ms(50));
   EXPECT_EQ(call.record().attempts[0].code, StatusCode::kCancelled);
+}
+
+// The caller's clock started a little earlier, so its reset mostly comes before the timer is due.
+TEST_F(CallDeadline, ACallerThatLeavesAtItsDeadlineHasSeenItPass) {
+  Upstream({Silence()});
+  SimHost& call = sidecar_.Unary({.timeout = Ms(300)});
+  clock_.RunFor(Ms(298));
+  call.Leave();
+  EXPECT_EQ(call.attempt(1).cancelled_at, Ms(298));
+  EXPECT_EQ(call.record().code, StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(call.record().attempts[0].code, StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(call.record().refused, std::nullopt);
+}
+
+TEST_F(CallDeadline, TheToleranceOfACallersDeadlineGrowsWithItsTimeout) {
+  struct Case {
+    int64_t timeout_ms, last_cancelled_ms, first_exceeded_ms;
+  };
+  for (const Case& given :
+       {Case{10, 7, 8}, Case{100, 78, 79}, Case{1000, 969, 970}, Case{60'000, 59'379, 59'380}}) {
+    for (const int64_t left_at : {given.last_cancelled_ms, given.first_exceeded_ms}) {
+      SimClock clock;
+      SimSidecar sidecar(clock, SectionAPolicy());
+      sidecar.AddEndpoint(InTurn({Silence()}));
+      SimHost& call = sidecar.Unary({.timeout = Ms(given.timeout_ms)});
+      clock.RunFor(Ms(left_at));
+      call.Leave();
+      EXPECT_EQ(call.record().code == StatusCode::kDeadlineExceeded,
+                left_at == given.first_exceeded_ms)
+          << given.timeout_ms << " ms, left after " << left_at << " ms";
+    }
+  }
+}
+
+TEST_F(CallDeadline, ACallerThatLeavesAtItsDeadlineSpeaksIllOfASilentUpstreamAsTheTimerDoes) {
+  retry_.budget.floor_min_success = 0.8;
+  Upstream(FiveTimesFailureThenSilence());
+  for (int i = 0; i < 5; ++i) {
+    SimHost& call = sidecar_.Unary({.timeout = Ms(300)});
+    clock_.RunFor(Ms(299));
+    call.Leave();
+    ASSERT_EQ(call.attempts(), 2);
+    EXPECT_EQ(call.attempt(2).judged, false);
+  }
+  EXPECT_TRUE(sidecar_.budget().Read(clock_.now()).floor_withheld);
+}
+
+TEST_F(CallDeadline, ACallerThatLeavesBeforeItsDeadlineSaysNothingAboutTheUpstream) {
+  retry_.budget.floor_min_success = 0.8;
+  Upstream(FiveTimesFailureThenSilence());
+  for (int i = 0; i < 5; ++i) {
+    SimHost& call = sidecar_.Unary({.timeout = Ms(300)});
+    clock_.RunFor(Ms(200));
+    call.Leave();
+    ASSERT_EQ(call.attempts(), 2);
+    EXPECT_EQ(call.attempt(2).judged, std::nullopt);
+  }
+  EXPECT_FALSE(sidecar_.budget().Read(clock_.now()).floor_withheld);
+}
+
+TEST_F(CallDeadline, AStreamThatTheCallersDeadlineEndsSpeaksNotIllOfItsEndpoint) {
+  Upstream({Answer().Head(Ms(1)).Message(Ms(2), "news")});
+  SimHost& call = sidecar_.Unary({.timeout = Ms(100)});
+  clock_.RunFor(Ms(99));
+  call.Leave();
+  EXPECT_EQ(call.record().code, StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(call.attempt(1).judged, std::nullopt);
+}
+
+TEST_F(CallDeadline, APolicysShorterTimeoutIsNoDeadlineOfTheCallers) {
+  policy_.timeout = Ms(100);
+  Upstream({Silence()});
+  SimHost& call = sidecar_.Unary({.timeout = Ms(300)});
+  clock_.RunFor(Ms(99));
+  call.Leave();
+  EXPECT_EQ(call.record().code, StatusCode::kCancelled);
 }
 
 TEST_F(CallDeadline, A26_ACallerThatLeavesDuringTheAnswerCancelsTheAttempt) {

@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "call/random_world.h"
+#include "gtest/gtest.h"
 
 namespace levee {
 namespace {

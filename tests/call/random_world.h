@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
-#include <map>
 
 #include "base/random.h"
-#include "call/call_fixture.h"
+#include "call/call_invariants.h"
+#include "call/random_policy.h"
+#include "sim_host/sim_sidecar.h"
 
 namespace levee {
 
@@ -20,35 +20,21 @@ class RandomWorld {
   void Run();
 
  private:
-  template <typename T>
-  T OneOf(std::initializer_list<T> values) {
-    return values.begin()[random_.Below(values.size())];
-  }
-  bool Chance(double share) { return random_.Uniform() < share; }
-  absl::Duration UpTo(int64_t ms) { return absl::Microseconds(random_.Below(ms * 1000 + 1)); }
-
-  CallPolicy Policy();
-  RetryPolicy Retry();
-  RetryRule Rule();
-  HedgePolicy Hedge();
-  RateLimitPolicy RateLimit();
-  BackoffPolicy RandomBackoff();
   Answer RandomAnswer();
   Answer Failure();
   RequestFacts Facts();
   void Arrive();
   void Speak(SimHost& call);
-  void CheckBudget();
-  void CheckCall(const SimHost& call, const RequestFacts& facts);
-  void CheckAttempt(const SimHost& call, AttemptId id, const RequestFacts& facts);
 
   Random random_;
+  const Draws draws_{[this](uint64_t bound) { return random_.Below(bound); },
+                     [this] { return random_.Uniform(); }};
   SimClock clock_;
   SimSidecar sidecar_;
   const double calls_per_second_;
   const double failing_;
   int calls_left_ = 200;
-  std::map<const SimHost*, RequestFacts> facts_;
+  FactsOfCalls facts_;
 };
 
 }  // namespace levee

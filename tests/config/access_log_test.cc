@@ -1,4 +1,6 @@
 // Where the access log goes, and which calls are in it.
+#include <filesystem>
+
 #include "config/faults_of.h"
 #include "gtest/gtest.h"
 
@@ -36,8 +38,9 @@ TEST(AccessLogConfig, ARelativePathIsRelativeToTheConfiguration) {
   const CheckedConfig checked = CheckConfig(
       {{"/etc/levee/a.yaml", ""}, {"conf/b.yaml", "access_log: {path: logs/calls}"}}, std::nullopt);
   ASSERT_NE(checked.snapshot, nullptr);
-  EXPECT_EQ(checked.snapshot->access_log.path, "conf/logs/calls");
-  EXPECT_EQ(AccessLogOf("{path: calls}").path, "calls");
+  const std::string here = std::filesystem::current_path().string();
+  EXPECT_EQ(checked.snapshot->access_log.path, here + "/conf/logs/calls");
+  EXPECT_EQ(AccessLogOf("{path: calls}").path, here + "/calls");
 }
 
 TEST(AccessLogConfig, CanBeSwitchedOffByALaterFile) {
@@ -66,12 +69,12 @@ TEST(AccessLogConfig, TheSampleIsAShare) {
   EXPECT_EQ(AccessLogOf("{sample: 0.25}").filter.sample, 0.25);
   EXPECT_EQ(AccessLogOf("{sample: 0}").filter.sample, 0);
   EXPECT_EQ(FaultsOf("access_log: {sample: 1.5}\n"),
-            "f:1:22: access_log.sample: 1.5 is too large; it must be at most 1");
+            "f:1:22: LV201 access_log.sample: 1.5 is too large; it must be at most 1");
 }
 
 TEST(AccessLogConfig, ALogOfNothingIsAFault) {
   EXPECT_EQ(FaultsOf("access_log: {when: []}\n"),
-            "f:1:14: access_log.when: is empty; at least one is wanted");
+            "f:1:14: LV111 access_log.when: is empty; at least one is wanted");
 }
 
 }  // namespace

@@ -24,12 +24,15 @@ TEST(Build, ListenersMetricsAndTheirPositions) {
   EXPECT_EQ(snapshot->listeners[1].address.host, "::1");
   EXPECT_EQ(snapshot->listeners[1].address.port, 0);
   EXPECT_EQ(snapshot->listeners[1].address.position, "f:4:14: listeners[1].address");
-  EXPECT_EQ(snapshot->metrics.host, "127.0.0.1");
-  EXPECT_EQ(snapshot->metrics.position, "f:5:20: metrics.address");
+  ASSERT_TRUE(snapshot->metrics.has_value());
+  EXPECT_EQ(snapshot->metrics->host, "127.0.0.1");
+  EXPECT_EQ(snapshot->metrics->position, "f:5:20: metrics.address");
 }
 
 TEST(Build, MetricsAndAdminCanBeSwitchedOff) {
-  EXPECT_FALSE(SnapshotOf("metrics: {address: none}\nadmin: {address: none}\n")->metrics_enabled);
+  const auto snapshot = SnapshotOf("metrics: {address: none}\nadmin: {address: none}\n");
+  EXPECT_FALSE(snapshot->metrics.has_value());
+  EXPECT_FALSE(snapshot->admin.has_value());
 }
 
 TEST(Build, Upstreams) {
@@ -167,7 +170,9 @@ TEST(Build, OverloadLimitsAndDrain) {
   const auto snapshot = SnapshotOf(
       "overload: {status: unavailable, honor: [envoy, pushback]}\n"
       "limits: {replay_bytes: 1GiB, streams_per_connection: 7, metadata_bytes: 8KiB,\n"
-      "         metadata_fields: 20, method_labels: 0, destinations: 1}\n"
+      "         metadata_fields: 20, method_labels: 0, destinations: 1, connections: 2,\n"
+      "         resets_per_second: 3, idle_frames_per_second: 4, header_block_bytes: 9KiB,\n"
+      "         pending_frames: 11, output_bytes: 1MiB, send_timeout: 5s}\n"
       "drain: {timeout: 0s}\n");
   EXPECT_EQ(snapshot->overload.status, StatusCode::kUnavailable);
   EXPECT_FALSE(snapshot->overload.honor.levee);
@@ -180,7 +185,24 @@ TEST(Build, OverloadLimitsAndDrain) {
   EXPECT_EQ(snapshot->limits.metadata_fields, 20);
   EXPECT_EQ(snapshot->limits.method_labels, 0);
   EXPECT_EQ(snapshot->limits.destinations, 1);
+  EXPECT_EQ(snapshot->limits.connections, 2);
+  EXPECT_EQ(snapshot->limits.resets_per_second, 3);
+  EXPECT_EQ(snapshot->limits.idle_frames_per_second, 4);
+  EXPECT_EQ(snapshot->limits.header_block_bytes, 9 << 10);
+  EXPECT_EQ(snapshot->limits.pending_frames, 11);
+  EXPECT_EQ(snapshot->limits.output_bytes, 1 << 20);
+  EXPECT_EQ(snapshot->limits.send_timeout, absl::Seconds(5));
   EXPECT_EQ(snapshot->drain_timeout, absl::ZeroDuration());
+}
+
+TEST(Build, NoSendTimeoutIsInfinite) {
+  const auto snapshot = SnapshotOf("limits: {send_timeout: none}\n");
+  EXPECT_EQ(snapshot->limits.send_timeout, absl::InfiniteDuration());
+}
+
+TEST(Build, MoreMetadataThanTheDefaultHeaderBlockHoldsHasRoomInIt) {
+  EXPECT_EQ(SnapshotOf("limits: {metadata_bytes: 128KiB}\n")->limits.header_block_bytes, 128 << 10);
+  EXPECT_EQ(SnapshotOf("limits: {metadata_bytes: 32KiB}\n")->limits.header_block_bytes, 64 << 10);
 }
 
 TEST(Build, Sha256IsOfTheMeaningNotOfTheSpelling) {

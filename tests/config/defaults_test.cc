@@ -13,10 +13,14 @@ TEST(Defaults, ListenOnLoopbackOnly) {
   EXPECT_EQ(snapshot->listeners[0].address.host, "127.0.0.1");
   EXPECT_EQ(snapshot->listeners[0].address.port, 9460);
   EXPECT_EQ(snapshot->listeners[0].address.position, "built-in default: listeners[0].address");
-  EXPECT_TRUE(snapshot->metrics_enabled);
-  EXPECT_EQ(snapshot->metrics.host, "127.0.0.1");
-  EXPECT_EQ(snapshot->metrics.port, 9461);
-  EXPECT_EQ(snapshot->metrics.position, "built-in default: metrics.address");
+  ASSERT_TRUE(snapshot->metrics.has_value());
+  EXPECT_EQ(snapshot->metrics->host, "127.0.0.1");
+  EXPECT_EQ(snapshot->metrics->port, 9461);
+  EXPECT_EQ(snapshot->metrics->position, "built-in default: metrics.address");
+  ASSERT_TRUE(snapshot->admin.has_value());
+  EXPECT_EQ(snapshot->admin->host, "127.0.0.1");
+  EXPECT_EQ(snapshot->admin->port, 9462);
+  EXPECT_FALSE(snapshot->grpc_admin.has_value());
 }
 
 TEST(Defaults, SendEveryCallToItsAuthority) {
@@ -97,6 +101,14 @@ TEST(Defaults, OverloadLimitsAndDrainAreTheContracts) {
   EXPECT_EQ(snapshot->limits.metadata_fields, 100);
   EXPECT_EQ(snapshot->limits.method_labels, 50);
   EXPECT_EQ(snapshot->limits.destinations, 1000);
+  EXPECT_EQ(snapshot->limits.metric_series, 20'000);
+  EXPECT_EQ(snapshot->limits.connections, 20'000);
+  EXPECT_EQ(snapshot->limits.resets_per_second, 5000);
+  EXPECT_EQ(snapshot->limits.idle_frames_per_second, 1000);
+  EXPECT_EQ(snapshot->limits.header_block_bytes, 64 << 10);
+  EXPECT_EQ(snapshot->limits.pending_frames, 1000);
+  EXPECT_EQ(snapshot->limits.output_bytes, 256 << 20);
+  EXPECT_EQ(snapshot->limits.send_timeout, absl::Seconds(60));
   EXPECT_EQ(snapshot->drain_timeout, absl::Seconds(20));
 }
 

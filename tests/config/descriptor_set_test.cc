@@ -2,10 +2,10 @@
 #include "config/descriptor_set.h"
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "config/faults_of.h"
+#include "config/temporary_folder.h"
 #include "google/protobuf/descriptor.pb.h"
 #include "gtest/gtest.h"
 
@@ -16,28 +16,6 @@ using google::protobuf::FileDescriptorProto;
 using google::protobuf::FileDescriptorSet;
 using google::protobuf::MethodOptions;
 using google::protobuf::ServiceDescriptorProto;
-
-// A folder that is gone after the test.
-class TemporaryFolder {
- public:
-  TemporaryFolder()
-      : path_(std::filesystem::path(testing::TempDir()) /
-              (std::string("levee-descriptors-") +
-               testing::UnitTest::GetInstance()->current_test_info()->name())) {
-    std::filesystem::create_directories(path_);
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-
-  // Writes a file and returns its path.
-  std::string Write(const std::string& name, const std::string& bytes) const {
-    std::ofstream(path_ / name, std::ios::binary) << bytes;
-    return Path(name);
-  }
-  std::string Path(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  const std::filesystem::path path_;
-};
 
 void AddMethod(ServiceDescriptorProto& service, const std::string& name,
                MethodOptions::IdempotencyLevel level) {
@@ -139,17 +117,17 @@ TEST(DescriptorSet, FileThatCannotBeReadIsAFaultWhereItIsNamed) {
   const TemporaryFolder folder;
   const std::string config = folder.Write("levee.yaml", UpstreamWith("shop.pb"));
   EXPECT_EQ(LoadConfig({{config}, std::nullopt}).status().message(),
-            config + ":4:21: upstreams[0].descriptor_set: \"" + folder.Path("shop.pb") +
+            config + ":4:21: LV401 upstreams[0].descriptor_set: \"" + folder.Path("shop.pb") +
                 "\" cannot be read: No such file or directory");
   EXPECT_EQ(FaultsOf(UpstreamWith("/")),
-            "f:4:21: upstreams[0].descriptor_set: \"/\" cannot be read: Is a directory");
+            "f:4:21: LV401 upstreams[0].descriptor_set: \"/\" cannot be read: Is a directory");
 }
 
 TEST(DescriptorSet, FaultyContentIsAFaultWhereItIsNamed) {
   const TemporaryFolder folder;
   const std::string file = folder.Write("shop.proto", "syntax = \"proto3\";\n");
   EXPECT_EQ(FaultsOf(UpstreamWith(file)),
-            "f:4:21: upstreams[0].descriptor_set: \"" + file +
+            "f:4:21: LV403 upstreams[0].descriptor_set: \"" + file +
                 "\" is no FileDescriptorSet; write it with protoc --include_imports "
                 "--descriptor_set_out=FILE");
 }
@@ -170,11 +148,11 @@ TEST(DescriptorSet, FileBeyondTheLimitIsNotRead) {
   const std::string file = folder.Write("huge.pb", "");
   std::filesystem::resize_file(file, (64 << 20) + 1);
   EXPECT_EQ(FaultsOf(UpstreamWith(file)),
-            "f:4:21: upstreams[0].descriptor_set: \"" + file +
+            "f:4:21: LV402 upstreams[0].descriptor_set: \"" + file +
                 "\" is larger than 64 MiB; name a file with fewer services");
   std::filesystem::resize_file(file, 64 << 20);
   EXPECT_EQ(FaultsOf(UpstreamWith(file)),
-            "f:4:21: upstreams[0].descriptor_set: \"" + file +
+            "f:4:21: LV403 upstreams[0].descriptor_set: \"" + file +
                 "\" is no FileDescriptorSet; write it with protoc --include_imports "
                 "--descriptor_set_out=FILE");
 }

@@ -1,56 +1,52 @@
-// A configuration that uses most of the contract: every part that is not built is named at once.
-#include "config/faults_of.h"
+// A configuration that uses most of the contract.
+#include <filesystem>
+#include <string>
+
+#include "config/load.h"
 #include "gtest/gtest.h"
 
 namespace levee {
 namespace {
 
-constexpr char kCheckout[] = R"(# A shop's checkout service.
-listeners:
-  - {name: egress, address: "127.0.0.1:9460"}
-  - {name: egress-socket, address: "unix:/run/levee/egress.sock"}
-metrics: {address: "0.0.0.0:9461"}
-admin: {address: "127.0.0.1:9462", grpc_address: "127.0.0.1:9463"}
-upstreams:
-  - name: cart
-    endpoints: ["dns:cart-headless.shop:50051"]
-  - name: payments
-    endpoints: ["dns:payments-headless.shop:50051"]
-    connect_timeout: 500ms
-  - name: legacy
-    endpoints: ["10.1.2.3:8080", "10.1.2.4:8080"]
-  - name: anywhere
-    endpoints: ["authority:"]
-routes:
-  - {match: {authority: "cart.shop:*"}, upstream: cart, policy: default}
-  - {match: {method: "/shop.Payments/Charge"}, upstream: payments, policy: charge-once}
-  - {match: {method: "/shop.Payments/*"}, upstream: payments, policy: default}
-  - {match: {authority: "legacy.shop:*"}, upstream: legacy, policy: legacy}
-  - {upstream: anywhere, policy: default}
-policies:
-  - name: charge-once
-    timeout: 3s
-    retry: {max_attempts: 3, failures: [refused, connect], codes: []}
-    idempotency: {mode: never, key: {header: idempotency-key}}
-  - name: legacy
-    timeout: 10s
-    retry:
-      max_attempts: 4
-      attempt_timeout: 2s
-      codes: [UNAVAILABLE, RESOURCE_EXHAUSTED]
-      backoff: {preset: google-cloud, max: 8s}
-      budget: {ratio: 0.2}
-      rules:
-        - {http: [429, 5xx], max_attempts: 4, backoff: {preset: vital}}
-        - {http: [408], max_attempts: 2, backoff: {constant: 1s}}
-    rate_limit:
-      - {name: per-tenant, rate: 100/s, burst: 20, key: [method, "header:x-tenant"], max_wait: 200ms}
-)";
+constexpr char kCheckout[] = LEVEE_SOURCE_DIR "/tests/config/checkout.yaml";
 
-TEST(Example, PartsThatAreNotSupportedAreAllReported) {
-  EXPECT_EQ(FaultsOf(kCheckout),
-            "f:6:50: admin.grpc_address: not supported yet: needs the gRPC admin service; say none "
-            "or leave it out");
+TEST(Example, LoadsAsAWhole) {
+  const CheckedConfig checked = CheckConfig({{kCheckout}, std::nullopt});
+  ASSERT_EQ(FormatFaults(checked.faults), "");
+  const Snapshot* const snapshot = checked.snapshot.get();
+  EXPECT_EQ(snapshot->listeners.size(), 2u);
+  EXPECT_EQ(snapshot->listeners[1].address.path, "/run/levee/egress.sock");
+  EXPECT_EQ(snapshot->metrics->host, "0.0.0.0");
+  EXPECT_EQ(snapshot->admin->port, 9462);
+  EXPECT_EQ(snapshot->grpc_admin->port, 9463);
+  EXPECT_EQ(snapshot->upstreams.size(), 4u);
+  EXPECT_EQ(snapshot->routes.routes().size(), 5u);
+  ASSERT_EQ(snapshot->policies.size(), 3u);
+  EXPECT_EQ(snapshot->policies[0].key_header, "idempotency-key");
+  EXPECT_EQ(snapshot->policies[1].retry.rules.size(), 2u);
+  EXPECT_EQ(snapshot->policies[1].rate_limits.size(), 1u);
+  EXPECT_EQ(snapshot->policies[2].name, "default");
+}
+
+TEST(Example, HasOneDangerousSetting) {
+  const CheckedConfig checked = CheckConfig({{kCheckout}, std::nullopt});
+  ASSERT_EQ(checked.warnings.size(), 1u) << FormatFaults(checked.warnings);
+  EXPECT_EQ(checked.warnings[0].code, CheckCode::kAttemptTimeoutNotRetried);
+  EXPECT_EQ(checked.warnings[0].path, "policies[1].retry.attempt_timeout");
+  EXPECT_EQ(checked.warnings[0].line, 33);
+}
+
+TEST(Example, FilesOfTheRepositoryAreFreeOfWarnings) {
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(LEVEE_SOURCE_DIR "/config")) {
+    if (entry.path().extension() != ".yaml") continue;
+    const CheckedConfig checked = CheckConfig({{entry.path().string()}, std::nullopt});
+    EXPECT_EQ(FormatFaults(checked.warnings), "");
+  }
+}
+
+TEST(Example, BuiltInDefaultIsFreeOfWarnings) {
+  EXPECT_EQ(FormatFaults(CheckConfig({}, std::nullopt).warnings), "");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "config/load.h"
 #include "gtest/gtest.h"
 
@@ -12,6 +13,13 @@ namespace levee {
 // All faults of the text, one per line, as a user sees them; the file is called f.
 inline std::string FaultsOf(const std::string& text) {
   return FormatFaults(CheckConfig({{"f", text}}, std::nullopt).faults);
+}
+
+// The snapshot of files; else an error whose message is all faults.
+inline absl::StatusOr<std::shared_ptr<const Snapshot>> LoadConfig(const ConfigInput& input) {
+  const CheckedConfig checked = CheckConfig(input);
+  if (checked.snapshot != nullptr) return checked.snapshot;
+  return absl::InvalidArgumentError(FormatFaults(checked.faults));
 }
 
 // The snapshot of a text without faults. An empty one, and a failed test, if it has any.

@@ -37,21 +37,24 @@ TEST(Hedge, DelayCanBeAPercentile) {
 
 TEST(Hedge, FaultyDelaysSayWhatIsAllowed) {
   EXPECT_EQ(PolicyFaults("hedge: {max_attempts: 2}"),
-            "f:2:1: policies[0].hedge.delay: is missing; it must be given");
-  EXPECT_EQ(PolicyFaults("hedge: {delay: p100}"),
-            "f:2:16: policies[0].hedge.delay: \"p100\" is no percentile; say p50, p95 or p99.9 (p1 "
-            "to p99.9)");
-  EXPECT_EQ(PolicyFaults("hedge: {delay: P95}"),
-            "f:2:16: policies[0].hedge.delay: \"P95\" is no percentile; say p50, p95 or p99.9 (p1 "
-            "to p99.9)");
+            "f:2:1: LV110 policies[0].hedge.delay: is missing; it must be given");
+  EXPECT_EQ(
+      PolicyFaults("hedge: {delay: p100}"),
+      "f:2:16: LV204 policies[0].hedge.delay: \"p100\" is no percentile; say p50, p95 or p99.9 (p1 "
+      "to p99.9)");
+  EXPECT_EQ(
+      PolicyFaults("hedge: {delay: P95}"),
+      "f:2:16: LV204 policies[0].hedge.delay: \"P95\" is no percentile; say p50, p95 or p99.9 (p1 "
+      "to p99.9)");
   EXPECT_EQ(PolicyFaults("hedge: {delay: 50}"),
-            "f:2:16: policies[0].hedge.delay: \"50\" has no unit; say 50ms or 50s");
+            "f:2:16: LV204 policies[0].hedge.delay: \"50\" has no unit; say 50ms or 50s");
   EXPECT_EQ(PolicyFaults("hedge: {delay: -1ms}"),
-            "f:2:16: policies[0].hedge.delay: -1ms is too small; it must be at least 0s");
-  EXPECT_EQ(PolicyFaults("hedge: {delay: none}"),
-            "f:2:16: policies[0].hedge.delay: cannot be switched off with none; give it a value");
+            "f:2:16: LV201 policies[0].hedge.delay: -1ms is too small; it must be at least 0s");
+  EXPECT_EQ(
+      PolicyFaults("hedge: {delay: none}"),
+      "f:2:16: LV203 policies[0].hedge.delay: cannot be switched off with none; give it a value");
   EXPECT_EQ(PolicyFaults("hedge: 50ms"),
-            "f:2:8: policies[0].hedge: is \"50ms\"; a mapping of these is wanted: delay, "
+            "f:2:8: LV109 policies[0].hedge: is \"50ms\"; a mapping of these is wanted: delay, "
             "max_attempts, non_fatal");
 }
 
@@ -65,19 +68,22 @@ TEST(Hedge, HedgedCallsAreNotRetried) {
 }
 
 TEST(Hedge, RetriesBesideItAreRefusedWithBothPositions) {
-  EXPECT_EQ(PolicyFaults("hedge: {delay: 1s},\nretry: {max_attempts: 2}"),
-            "f:3:23: policies[0].retry.max_attempts: 2 is too large beside hedge at f:2:1; hedged "
-            "calls are not retried: say 1, or leave one of the two out");
-  EXPECT_EQ(PolicyFaults("hedge: {delay: 1s},\nretry: {rules: [{http: [429]}]}"),
-            "f:3:9: policies[0].retry.rules: means nothing beside hedge at f:2:1; hedged calls are "
-            "not retried: leave one of the two out");
+  EXPECT_EQ(
+      PolicyFaults("hedge: {delay: 1s},\nretry: {max_attempts: 2}"),
+      "f:3:23: LV311 policies[0].retry.max_attempts: 2 is too large beside hedge at f:2:1; hedged "
+      "calls are not retried: say 1, or leave one of the two out");
+  EXPECT_EQ(
+      PolicyFaults("hedge: {delay: 1s},\nretry: {rules: [{http: [429]}]}"),
+      "f:3:9: LV311 policies[0].retry.rules: means nothing beside hedge at f:2:1; hedged calls are "
+      "not retried: leave one of the two out");
   EXPECT_EQ(PolicyFaults("hedge: none,\nretry: {max_attempts: 2, rules: [{http: [429]}]}"), "");
 }
 
 TEST(Hedge, CallsThatMayNeverRunTwiceAreNotHedged) {
-  EXPECT_EQ(PolicyFaults("hedge: {delay: 1s},\nidempotency: {mode: never}"),
-            "f:3:21: policies[0].idempotency.mode: never rules out hedge at f:2:1, which may run a "
-            "call twice; say auto or always, or leave hedge out");
+  EXPECT_EQ(
+      PolicyFaults("hedge: {delay: 1s},\nidempotency: {mode: never}"),
+      "f:3:21: LV311 policies[0].idempotency.mode: never rules out hedge at f:2:1, which may run a "
+      "call twice; say auto or always, or leave hedge out");
   EXPECT_EQ(PolicyFaults("hedge: {delay: 1s}, idempotency: {mode: always}"), "");
   EXPECT_EQ(PolicyFaults("hedge: {delay: 1s}, idempotency: {mode: auto}"), "");
 }

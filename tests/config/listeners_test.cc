@@ -43,12 +43,12 @@ TEST(Listeners, CaptureChoosesProtocols) {
 
 TEST(Listeners, CaptureOfNothingIsRefused) {
   EXPECT_EQ(FaultsOf(Listener("address: \"127.0.0.1:1\", capture: []")),
-            "f:1:47: listeners[0].capture: is empty; at least one is wanted");
+            "f:1:47: LV111 listeners[0].capture: is empty; at least one is wanted");
 }
 
 TEST(Listeners, APathIsAbsoluteAndFits) {
   EXPECT_EQ(FaultsOf(Listener("address: \"unix:egress.sock\"")),
-            "f:1:32: listeners[0].address: \"unix:egress.sock\" has no absolute path; say "
+            "f:1:32: LV209 listeners[0].address: \"unix:egress.sock\" has no absolute path; say "
             "unix:/run/levee/egress.sock");
   EXPECT_EQ(FaultsOf(Listener("address: \"unix:/" + std::string(106, 'p') + "\"")), "");
   EXPECT_TRUE(FaultsOf(Listener("address: \"unix:/" + std::string(107, 'p') + "\""))
@@ -57,13 +57,14 @@ TEST(Listeners, APathIsAbsoluteAndFits) {
 
 TEST(Listeners, AModeIsOctal) {
   EXPECT_EQ(FaultsOf(Listener("address: \"unix:/a\", mode: 0999")),
-            "f:1:49: listeners[0].mode: \"0999\" is no file mode; say 0660 (octal)");
+            "f:1:49: LV216 listeners[0].mode: \"0999\" is no file mode; say 0660 (octal)");
 }
 
 TEST(Listeners, OnlyAUnixSocketHasAMode) {
-  EXPECT_EQ(FaultsOf(Listener("address: \"127.0.0.1:1\", mode: 0660")),
-            "f:1:53: listeners[0].mode: is that of a Unix socket, and the address is none; leave "
-            "it out");
+  EXPECT_EQ(
+      FaultsOf(Listener("address: \"127.0.0.1:1\", mode: 0660")),
+      "f:1:53: LV309 listeners[0].mode: is that of a Unix socket, and the address is none; leave "
+      "it out");
 }
 
 TEST(Listeners, APathIsUsedOnce) {
@@ -73,9 +74,10 @@ TEST(Listeners, APathIsUsedOnce) {
 }
 
 TEST(Listeners, MetricsAreServedOverTcp) {
-  EXPECT_EQ(FaultsOf("metrics: {address: \"unix:/a\"}\n"),
-            "f:1:20: metrics.address: \"unix:/a\" is a Unix socket, which HTTP clients do not "
-            "reach; say 127.0.0.1:9461");
+  EXPECT_EQ(
+      FaultsOf("metrics: {address: \"unix:/a\"}\n"),
+      "f:1:20: LV209 metrics.address: \"unix:/a\" is a Unix socket, which HTTP clients do not "
+      "reach; say 127.0.0.1:9461");
 }
 
 }  // namespace

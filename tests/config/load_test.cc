@@ -44,15 +44,15 @@ TEST(Load, ReadsAFile) {
 TEST(Load, ErrorIsAllFaultsOnePerLine) {
   const TemporaryFile file("drain: {timeout: 7}\nlimit: {}\n");
   EXPECT_EQ(ErrorOf({{file.path()}, std::nullopt}),
-            file.path() + ":1:18: drain.timeout: \"7\" has no unit; say 7ms or 7s\n" + file.path() +
-                ":2:1: limit: unknown field; did you mean limits?");
+            file.path() + ":1:18: LV204 drain.timeout: \"7\" has no unit; say 7ms or 7s\n" +
+                file.path() + ":2:1: LV105 limit: unknown field; did you mean limits?");
 }
 
 TEST(Load, FileThatCannotBeReadIsAFault) {
   EXPECT_EQ(ErrorOf({{"/nonexistent/levee.yaml"}, std::nullopt}),
-            "/nonexistent/levee.yaml: cannot be read: No such file or directory");
+            "/nonexistent/levee.yaml: LV401 cannot be read: No such file or directory");
   EXPECT_EQ(ErrorOf({{testing::TempDir()}, std::nullopt}),
-            testing::TempDir() + ": cannot be read: Is a directory");
+            testing::TempDir() + ": LV401 cannot be read: Is a directory");
 }
 
 TEST(Load, FileAtTheLimitIsReadAndOneByteMoreIsNot) {
@@ -63,22 +63,28 @@ TEST(Load, FileAtTheLimitIsReadAndOneByteMoreIsNot) {
   }
   const TemporaryFile file(comment + "#");
   EXPECT_EQ(ErrorOf({{file.path()}, std::nullopt}),
-            file.path() + ": is larger than 1 MiB; split it into several files");
+            file.path() + ": LV402 is larger than 1 MiB; split it into several files");
 }
 
 TEST(Load, UnreadableFileDoesNotMakeReferencesDangle) {
   const TemporaryFile file("routes: [{upstream: anywhere, policy: patient}]\ntypo: 1\n");
   EXPECT_EQ(ErrorOf({{file.path(), "/nonexistent/policies.yaml"}, std::nullopt}),
             file.path() +
-                ":2:1: typo: unknown field; known here: listeners, metrics, admin, "
+                ":2:1: LV105 typo: unknown field; known here: listeners, metrics, admin, "
                 "upstreams, routes, policies, overload, access_log, limits, drain\n"
-                "/nonexistent/policies.yaml: cannot be read: No such file or directory");
+                "/nonexistent/policies.yaml: LV401 cannot be read: No such file or directory");
+}
+
+TEST(Load, ValuesAreCheckedBesideAFileThatIsNotYaml) {
+  EXPECT_EQ(FaultsOfBoth("drain: {timeout: 5}\nroutes: [{upstream: cart}]\n", "upstreams: [\n"),
+            "a:1:18: LV204 drain.timeout: \"5\" has no unit; say 5ms or 5s\n"
+            "b:2:1: LV101 this is not YAML: end of sequence flow not found");
 }
 
 TEST(Load, ParseConfigNamesTheText) {
   EXPECT_TRUE(ParseConfig("x.yaml", "drain: {timeout: 1s}\n").ok());
   EXPECT_EQ(ParseConfig("x.yaml", "drain: 1\n").status().message(),
-            "x.yaml:1:8: drain: is \"1\"; a mapping of these is wanted: timeout");
+            "x.yaml:1:8: LV109 drain: is \"1\"; a mapping of these is wanted: timeout");
 }
 
 TEST(Load, LaterFileReplacesEntriesOfTheSameName) {
@@ -118,13 +124,13 @@ TEST(Load, LaterFileReplacesRoutesAndSingleFields) {
 TEST(Load, FaultsKeepTheFileAndItsOwnNumbers) {
   EXPECT_EQ(FaultsOfBoth("policies: [{name: x}, {name: y}]\n",
                          "policies: [{name: z}, {name: y, timeout: 0s}]\n"),
-            "b:1:42: policies[1].timeout: 0s is too small; it must be above 0s");
+            "b:1:42: LV201 policies[1].timeout: 0s is too small; it must be above 0s");
   EXPECT_EQ(FaultsOfBoth("policies: [{name: x}, {name: y}]\n", "policies: [{name: z, timeout: 5}]"),
-            "b:1:31: policies[0].timeout: \"5\" has no unit; say 5ms or 5s");
+            "b:1:31: LV204 policies[0].timeout: \"5\" has no unit; say 5ms or 5s");
   EXPECT_EQ(FaultsOfBoth("routes: [{upstream: nowhere}]\n", "limits: {destinations: 0}\n"),
-            "a:1:21: routes[0].upstream: there is no upstream named \"nowhere\"; did you "
+            "a:1:21: LV301 routes[0].upstream: there is no upstream named \"nowhere\"; did you "
             "mean anywhere?\n"
-            "b:1:24: limits.destinations: 0 is too small; it must be at least 1");
+            "b:1:24: LV201 limits.destinations: 0 is too small; it must be at least 1");
 }
 
 TEST(Load, ReplacedEntriesAreNotChecked) {
@@ -134,8 +140,9 @@ TEST(Load, ReplacedEntriesAreNotChecked) {
 }
 
 TEST(Load, NameTwiceInTheLaterFileIsStillAFault) {
-  EXPECT_EQ(FaultsOfBoth("policies: [{name: x}]\n", "policies: [{name: x}, {name: x}]\n"),
-            "b:1:30: policies[1].name: \"x\" is given twice; first at b:1:19: policies[0].name");
+  EXPECT_EQ(
+      FaultsOfBoth("policies: [{name: x}]\n", "policies: [{name: x}, {name: x}]\n"),
+      "b:1:30: LV303 policies[1].name: \"x\" is given twice; first at b:1:19: policies[0].name");
 }
 
 TEST(Load, ToSendsEverythingThere) {
@@ -170,14 +177,44 @@ TEST(Load, ToReplacesUpstreamsAndRoutesOfFilesAndKeepsTheRest) {
 }
 
 TEST(Load, FaultyToIsNamedAsTheOption) {
-  EXPECT_EQ(ErrorOf({{}, "cart"}), "--to: \"cart\" is not HOST:PORT; say 10.0.0.7:50051");
-  EXPECT_EQ(ErrorOf({{}, ""}), "--to: \"\" is not HOST:PORT; say 10.0.0.7:50051");
+  EXPECT_EQ(ErrorOf({{}, "cart"}), "--to: LV210 \"cart\" is not HOST:PORT; say 10.0.0.7:50051");
+  EXPECT_EQ(ErrorOf({{}, ""}), "--to: LV210 \"\" is not HOST:PORT; say 10.0.0.7:50051");
 }
 
 TEST(Load, ToTakesAName) {
   const CheckedConfig checked = CheckConfig({}, "cart:1");
   ASSERT_NE(checked.snapshot, nullptr) << FormatFaults(checked.faults);
   EXPECT_EQ(checked.snapshot->upstreams[0].endpoints[0].host, "cart");
+}
+
+TEST(Load, NamesTheFilesThatItReads) {
+  const CheckedConfig checked = CheckConfig(
+      {{"/etc/levee/a.yaml",
+        "upstreams:\n"
+        "  - {name: a, endpoints: [\"10.0.0.1:1\"], descriptor_set: ./a.pb}\n"
+        "  - {name: b, endpoints: [\"10.0.0.1:1\"], descriptor_set: none}\n"
+        "  - {name: c, endpoints: [\"10.0.0.1:1\"], descriptor_set: /etc/levee/a.pb}\n"},
+       {"/etc/more/b.yaml",
+        "upstreams: [{name: d, endpoints: [\"10.0.0.1:1\"], descriptor_set: ../d.pb}]\n"}},
+      std::nullopt);
+  EXPECT_EQ(checked.reads, (std::vector<std::string>{"/etc/levee/a.pb", "/etc/more/../d.pb"}));
+}
+
+TEST(Load, NamesTheFilesThatItReadsAlsoOfATextWithFaults) {
+  const std::string upstreams =
+      "upstreams: [{name: a, endpoints: [\"10.0.0.1:1\"], descriptor_set: /a.pb}]\n";
+  EXPECT_EQ(CheckConfig({{"f", upstreams + "typo: 1\n"}}, std::nullopt).reads,
+            std::vector<std::string>{"/a.pb"});
+  EXPECT_EQ(CheckConfig({{"f", upstreams}, {"g", "a: ["}}, std::nullopt).reads,
+            std::vector<std::string>{"/a.pb"});
+}
+
+TEST(Load, ToReadsNothingOfTheUpstreamsThatItReplaces) {
+  const CheckedConfig checked = CheckConfig(
+      {{"f", "upstreams: [{name: a, endpoints: [\"10.0.0.1:1\"], descriptor_set: /a.pb}]\n"}},
+      "cart:1");
+  EXPECT_EQ(FormatFaults(checked.faults), "");
+  EXPECT_EQ(checked.reads, std::vector<std::string>{});
 }
 
 TEST(Load, LeveeYamlIsTheBuiltInDefaultSpelledOut) {

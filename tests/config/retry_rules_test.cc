@@ -60,42 +60,49 @@ TEST(RetryRules, OwnBackoffStartsFromTheDefaultsNotFromThePolicys) {
 }
 
 TEST(RetryRules, RuleThatMatchesNothingIsRefused) {
-  EXPECT_EQ(PolicyFaults("retry: {rules: [{http: [429]}, {max_attempts: 2}]}"),
-            "f:2:32: policies[0].retry.rules[1]: matches nothing; give it codes, http or failures");
-  EXPECT_EQ(PolicyFaults("retry: {rules: [{codes: [], http: []}]}"),
-            "f:2:17: policies[0].retry.rules[0]: matches nothing; give it codes, http or failures");
+  EXPECT_EQ(
+      PolicyFaults("retry: {rules: [{http: [429]}, {max_attempts: 2}]}"),
+      "f:2:32: LV310 policies[0].retry.rules[1]: matches nothing; give it codes, http or failures");
+  EXPECT_EQ(
+      PolicyFaults("retry: {rules: [{codes: [], http: []}]}"),
+      "f:2:17: LV310 policies[0].retry.rules[0]: matches nothing; give it codes, http or failures");
   // What could not be read would have matched something.
-  EXPECT_EQ(PolicyFaults("retry: {rules: [{http: 429}, ~]}"),
-            "f:2:16: policies[0].retry.rules[1]: has no value; leave the element out\n"
-            "f:2:24: policies[0].retry.rules[0].http: is \"429\"; a list is wanted; say [429]");
+  EXPECT_EQ(
+      PolicyFaults("retry: {rules: [{http: 429}, ~]}"),
+      "f:2:16: LV108 policies[0].retry.rules[1]: has no value; leave the element out\n"
+      "f:2:24: LV109 policies[0].retry.rules[0].http: is \"429\"; a list is wanted; say [429]");
 }
 
 TEST(RetryRules, FaultsInsideHaveTheirPosition) {
-  EXPECT_EQ(PolicyFaults("retry: {rules: [{http: [42x, 600], failures: [lost]}]}"),
-            "f:2:25: policies[0].retry.rules[0].http[0]: \"42x\" is no HTTP status; say 429, or "
-            "5xx for 500 to 599\n"
-            "f:2:30: policies[0].retry.rules[0].http[1]: \"600\" is no HTTP status; say 429, or "
-            "5xx for 500 to 599\n"
-            "f:2:47: policies[0].retry.rules[0].failures[0]: \"lost\" is unknown; allowed: "
-            "refused, connect, reset, timeout");
-  EXPECT_EQ(PolicyFaults("retry: {rules: [{http: [408], backoff: {constant: 1s, max: 2s}}]}"),
-            "f:2:51: policies[0].retry.rules[0].backoff.constant: excludes max, given too; use one "
-            "or the other");
+  EXPECT_EQ(
+      PolicyFaults("retry: {rules: [{http: [42x, 600], failures: [lost]}]}"),
+      "f:2:25: LV207 policies[0].retry.rules[0].http[0]: \"42x\" is no HTTP status; say 429, or "
+      "5xx for 500 to 599\n"
+      "f:2:30: LV207 policies[0].retry.rules[0].http[1]: \"600\" is no HTTP status; say 429, or "
+      "5xx for 500 to 599\n"
+      "f:2:47: LV202 policies[0].retry.rules[0].failures[0]: \"lost\" is unknown; allowed: "
+      "refused, connect, reset, timeout");
+  EXPECT_EQ(
+      PolicyFaults("retry: {rules: [{http: [408], backoff: {constant: 1s, max: 2s}}]}"),
+      "f:2:51: LV304 policies[0].retry.rules[0].backoff.constant: excludes max, given too; use one "
+      "or the other");
   EXPECT_EQ(PolicyFaults("retry: {rules: [{http: [408], backoff: {preset: vital, max: 9ms}}]}"),
-            "f:2:61: policies[0].retry.rules[0].backoff.max: 9ms is below initial, 1s (the "
+            "f:2:61: LV306 policies[0].retry.rules[0].backoff.max: 9ms is below initial, 1s (the "
             "preset's); it must be at least that");
   EXPECT_EQ(PolicyFaults("retry: {rules: [{http: [408], backoff: none}]}"),
-            "f:2:40: policies[0].retry.rules[0].backoff: is \"none\"; a mapping of these is "
+            "f:2:40: LV109 policies[0].retry.rules[0].backoff: is \"none\"; a mapping of these is "
             "wanted: initial, multiplier, max, jitter, max_advice, preset, constant, schedule, "
             "slot, truncate, max_elapsed, cap");
 }
 
 TEST(RetryRules, HttpStatusesOfThePolicyAreCheckedToo) {
-  EXPECT_EQ(PolicyFaults("retry: {http: [5XX]}"),
-            "f:2:16: policies[0].retry.http[0]: \"5XX\" is no HTTP status; say 429, or 5xx for "
-            "500 to 599");
-  EXPECT_EQ(PolicyFaults("retry: {mode: watch}"),
-            "f:2:15: policies[0].retry.mode: \"watch\" is unknown; allowed: enforce, observe");
+  EXPECT_EQ(
+      PolicyFaults("retry: {http: [5XX]}"),
+      "f:2:16: LV207 policies[0].retry.http[0]: \"5XX\" is no HTTP status; say 429, or 5xx for "
+      "500 to 599");
+  EXPECT_EQ(
+      PolicyFaults("retry: {mode: watch}"),
+      "f:2:15: LV202 policies[0].retry.mode: \"watch\" is unknown; allowed: enforce, observe");
 }
 
 }  // namespace

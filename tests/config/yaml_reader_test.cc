@@ -11,148 +11,166 @@ namespace {
 
 TEST(YamlReader, SyntaxErrorHasItsPosition) {
   EXPECT_EQ(FaultsOf("drain:\n  timeout: 1s\n timeout: 2s\n"),
-            "f:3:2: this is not YAML: end of map not found");
+            "f:3:2: LV101 this is not YAML: end of map not found");
   EXPECT_EQ(FaultsOf("limits: {destinations: *nowhere}\n"),
-            "f:1:24: this is not YAML: the referenced anchor is not defined");
+            "f:1:24: LV101 this is not YAML: the referenced anchor is not defined");
 }
 
 TEST(YamlReader, DeepNestingIsRefused) {
-  EXPECT_EQ(FaultsOf(std::string(100'000, '[')), "f:1:1: this is not YAML: bad file");
+  EXPECT_EQ(FaultsOf(std::string(100'000, '[')), "f:1:1: LV101 this is not YAML: bad file");
 }
 
 TEST(YamlReader, SecondDocumentIsRefused) {
   EXPECT_EQ(FaultsOf("drain: {timeout: 1s}\n---\ndrain: {timeout: 2s}\n"),
-            "f:2:1: the YAML document ends before this; one per file is read");
+            "f:2:1: LV103 the YAML document ends before this; one per file is read");
   // Text that yaml-cpp takes for a document of its own, again and again.
-  EXPECT_EQ(FaultsOf("#\n,"), "f:2:1: the YAML document ends before this; one per file is read");
+  EXPECT_EQ(FaultsOf("#\n,"),
+            "f:2:1: LV103 the YAML document ends before this; one per file is read");
   EXPECT_EQ(FaultsOf("drain: {}\n...\ndrain: {}\n"),
-            "f:3:1: the YAML document ends before this; one per file is read");
+            "f:3:1: LV103 the YAML document ends before this; one per file is read");
+}
+
+TEST(YamlReader, TextThatIsNotUtf8IsRefusedWhereItStopsBeingIt) {
+  EXPECT_EQ(FaultsOf("drain: {timeout: 1s}\n# gr\xfc\xdf\n"),
+            "f:2:5: LV102 this is not UTF-8; save the file as UTF-8");
+  EXPECT_EQ(FaultsOf("\xff\xfe"), "f:1:1: LV102 this is not UTF-8; save the file as UTF-8");
+  EXPECT_EQ(FaultsOf("\xef\xbb\xbf# gr\xc3\xbc\xc3\x9f\n"), "");
 }
 
 TEST(YamlReader, NulByteIsRefused) {
   EXPECT_EQ(FaultsOf(std::string("drain: {timeout: 1s}\n\0", 22)),
-            "f: holds a NUL byte; text in UTF-8 is wanted");
+            "f: LV102 holds a NUL byte; text in UTF-8 is wanted");
 }
 
 TEST(YamlReader, DocumentThatIsNoMappingIsRefused) {
-  EXPECT_EQ(FaultsOf("- drain\n"),
-            "f:1:1: is a list; a mapping of these is wanted: listeners, metrics, admin, upstreams, "
-            "routes, policies, overload, access_log, limits, drain");
+  EXPECT_EQ(
+      FaultsOf("- drain\n"),
+      "f:1:1: LV109 is a list; a mapping of these is wanted: listeners, metrics, admin, upstreams, "
+      "routes, policies, overload, access_log, limits, drain");
   EXPECT_EQ(FaultsOf("drain\n"),
-            "f:1:1: is \"drain\"; a mapping of these is wanted: listeners, metrics, admin, "
+            "f:1:1: LV109 is \"drain\"; a mapping of these is wanted: listeners, metrics, admin, "
             "upstreams, routes, policies, overload, access_log, limits, drain");
 }
 
 TEST(YamlReader, UnknownFieldSuggestsTheNearest) {
-  EXPECT_EQ(FaultsOf("policies:\n  - name: default\n    retry:\n      max_atempts: 3\n"),
-            "f:4:7: policies[0].retry.max_atempts: unknown field; did you mean max_attempts?");
-  EXPECT_EQ(FaultsOf("policies: [{name: default, retry: {maxAttempts: 3}}]\n"),
-            "f:1:36: policies[0].retry.maxAttempts: unknown field; did you mean max_attempts?");
+  EXPECT_EQ(
+      FaultsOf("policies:\n  - name: default\n    retry:\n      max_atempts: 3\n"),
+      "f:4:7: LV105 policies[0].retry.max_atempts: unknown field; did you mean max_attempts?");
+  EXPECT_EQ(
+      FaultsOf("policies: [{name: default, retry: {maxAttempts: 3}}]\n"),
+      "f:1:36: LV105 policies[0].retry.maxAttempts: unknown field; did you mean max_attempts?");
 }
 
 TEST(YamlReader, UnknownFieldListsTheKnownOnes) {
   EXPECT_EQ(FaultsOf("drain: {colour: red}\n"),
-            "f:1:9: drain.colour: unknown field; known here: timeout");
-  EXPECT_EQ(FaultsOf("policies: [{name: default, retry: {backoff: {jitter: {kind: full}}}}]\n"),
-            "f:1:55: policies[0].retry.backoff.jitter.kind: unknown field; known here: factor, "
-            "add");
+            "f:1:9: LV105 drain.colour: unknown field; known here: timeout");
+  EXPECT_EQ(
+      FaultsOf("policies: [{name: default, retry: {backoff: {jitter: {kind: full}}}}]\n"),
+      "f:1:55: LV105 policies[0].retry.backoff.jitter.kind: unknown field; known here: factor, "
+      "add");
 }
 
 TEST(YamlReader, MergeKeyIsNotRead) {
-  EXPECT_EQ(FaultsOf("drain: {<<: {timeout: 1s}}\n"),
-            "f:1:9: drain.<<: unknown field; YAML merge keys are not read, an alias stands for a "
-            "whole value");
+  EXPECT_EQ(
+      FaultsOf("drain: {<<: {timeout: 1s}}\n"),
+      "f:1:9: LV105 drain.<<: unknown field; YAML merge keys are not read, an alias stands for a "
+      "whole value");
 }
 
 TEST(YamlReader, DuplicateKeyIsRefused) {
   EXPECT_EQ(FaultsOf("drain:\n  timeout: 1s\n  timeout: 2s\n"),
-            "f:3:3: drain.timeout: is given twice; first in line 2");
+            "f:3:3: LV106 drain.timeout: is given twice; first in line 2");
   EXPECT_EQ(FaultsOf("drain: {timeout: 1s}\ndrain: {timeout: 1s}\n"),
-            "f:2:1: drain: is given twice; first in line 1");
+            "f:2:1: LV106 drain: is given twice; first in line 1");
 }
 
 TEST(YamlReader, KeyThatIsNoWordIsRefused) {
   EXPECT_EQ(FaultsOf("drain: {[a]: 1}\n"),
-            "f:1:9: drain: a key is not a word; NAME: VALUE is wanted");
+            "f:1:9: LV107 drain: a key is not a word; NAME: VALUE is wanted");
 }
 
 TEST(YamlReader, MissingValueIsPlacedAtItsKey) {
   EXPECT_EQ(FaultsOf("drain:\n  timeout:\nlimits: {}\n"),
-            "f:2:3: drain.timeout: has no value; leave the field out for its default");
+            "f:2:3: LV108 drain.timeout: has no value; leave the field out for its default");
   EXPECT_EQ(FaultsOf("drain: ~\n"),
-            "f:1:1: drain: has no value; leave the field out for its default");
+            "f:1:1: LV108 drain: has no value; leave the field out for its default");
   EXPECT_EQ(FaultsOf("policies:\n"
                      "  - name: default\n"
                      "    retry: {codes: [ABORTED, ~]}\n"
                      "  - null\n"),
-            "f:2:3: policies[1]: has no value; leave the element out\n"
-            "f:3:20: policies[0].retry.codes[1]: has no value; leave the element out");
+            "f:2:3: LV108 policies[1]: has no value; leave the element out\n"
+            "f:3:20: LV108 policies[0].retry.codes[1]: has no value; leave the element out");
 }
 
 TEST(YamlReader, WrongTypesSayWhatIsWanted) {
   EXPECT_EQ(FaultsOf("drain: 20s\n"),
-            "f:1:8: drain: is \"20s\"; a mapping of these is wanted: timeout");
+            "f:1:8: LV109 drain: is \"20s\"; a mapping of these is wanted: timeout");
   EXPECT_EQ(FaultsOf("drain:\n  timeout: [20s]\n"),
-            "f:2:3: drain.timeout: is a list; a single value is wanted");
+            "f:2:3: LV109 drain.timeout: is a list; a single value is wanted");
   EXPECT_EQ(FaultsOf("drain:\n  timeout: {s: 20}\n"),
-            "f:2:3: drain.timeout: is a mapping; a single value is wanted");
+            "f:2:3: LV109 drain.timeout: is a mapping; a single value is wanted");
   EXPECT_EQ(FaultsOf("overload:\n  honor: levee\n"),
-            "f:2:10: overload.honor: is \"levee\"; a list is wanted; say [levee]");
+            "f:2:10: LV109 overload.honor: is \"levee\"; a list is wanted; say [levee]");
   EXPECT_EQ(FaultsOf("overload:\n  honor: {levee: 1}\n"),
-            "f:2:3: overload.honor: is a mapping; a list is wanted");
-  EXPECT_EQ(FaultsOf("policies:\n  - default\n"),
-            "f:2:5: policies[0]: is \"default\"; a mapping of these is wanted: name, timeout, "
-            "retry, hedge, idempotency, rate_limit");
+            "f:2:3: LV109 overload.honor: is a mapping; a list is wanted");
+  EXPECT_EQ(
+      FaultsOf("policies:\n  - default\n"),
+      "f:2:5: LV109 policies[0]: is \"default\"; a mapping of these is wanted: name, timeout, "
+      "retry, hedge, idempotency, rate_limit");
 }
 
 TEST(YamlReader, NumbersAreNumbers) {
   EXPECT_EQ(FaultsOf("limits: {destinations: many}\n"),
-            "f:1:24: limits.destinations: \"many\" is not a whole number");
+            "f:1:24: LV109 limits.destinations: \"many\" is not a whole number");
   EXPECT_EQ(FaultsOf("limits: {destinations: 1.5}\n"),
-            "f:1:24: limits.destinations: \"1.5\" is not a whole number");
+            "f:1:24: LV109 limits.destinations: \"1.5\" is not a whole number");
   EXPECT_EQ(FaultsOf("limits: {destinations: 99999999999}\n"),
-            "f:1:24: limits.destinations: \"99999999999\" is not a whole number");
+            "f:1:24: LV109 limits.destinations: \"99999999999\" is not a whole number");
   EXPECT_EQ(FaultsOf("limits: {destinations: \"5\"}\n"),
-            "f:1:24: limits.destinations: \"5\" is text; say a whole number without quotes");
+            "f:1:24: LV109 limits.destinations: \"5\" is text; say a whole number without quotes");
   EXPECT_EQ(FaultsOf("access_log: {sample: .nan}\n"),
-            "f:1:22: access_log.sample: \".nan\" is not a number");
+            "f:1:22: LV109 access_log.sample: \".nan\" is not a number");
   EXPECT_EQ(FaultsOf("access_log: {sample: inf}\n"),
-            "f:1:22: access_log.sample: \"inf\" is not a number");
+            "f:1:22: LV109 access_log.sample: \"inf\" is not a number");
   EXPECT_EQ(FaultsOf("policies: [{name: default, rate_limit: [{name: a, rate: 1/s, adaptive: yes}]}"
                      "]\n"),
-            "f:1:72: policies[0].rate_limit[0].adaptive: \"yes\" is not true or false");
+            "f:1:72: LV109 policies[0].rate_limit[0].adaptive: \"yes\" is not true or false");
 }
 
 TEST(YamlReader, UnknownWordsSuggestOrList) {
   EXPECT_EQ(FaultsOf("policies: [{name: default, retry: {commit: header}}]\n"),
-            "f:1:44: policies[0].retry.commit: \"header\" is unknown; did you mean headers?");
+            "f:1:44: LV202 policies[0].retry.commit: \"header\" is unknown; did you mean headers?");
   EXPECT_EQ(FaultsOf("policies: [{name: default, retry: {commit: Auto}}]\n"),
-            "f:1:44: policies[0].retry.commit: \"Auto\" is unknown; did you mean auto?");
+            "f:1:44: LV202 policies[0].retry.commit: \"Auto\" is unknown; did you mean auto?");
   EXPECT_EQ(FaultsOf("policies: [{name: default, retry: {failures: [refused, lost]}}]\n"),
-            "f:1:56: policies[0].retry.failures[1]: \"lost\" is unknown; allowed: refused, "
+            "f:1:56: LV202 policies[0].retry.failures[1]: \"lost\" is unknown; allowed: refused, "
             "connect, reset, timeout");
-  EXPECT_EQ(FaultsOf("policies: [{name: default, retry: {backoff: {jitter: 0.2}}}]\n"),
-            "f:1:54: policies[0].retry.backoff.jitter: \"0.2\" is unknown; allowed: none, full, "
-            "equal, decorrelated, {factor: ...}, {add: ...}");
-  EXPECT_EQ(FaultsOf("policies: [{name: default, retry: {commit: unspecified}}]\n"),
-            "f:1:44: policies[0].retry.commit: \"unspecified\" is unknown; allowed: auto, headers");
+  EXPECT_EQ(
+      FaultsOf("policies: [{name: default, retry: {backoff: {jitter: 0.2}}}]\n"),
+      "f:1:54: LV202 policies[0].retry.backoff.jitter: \"0.2\" is unknown; allowed: none, full, "
+      "equal, decorrelated, {factor: ...}, {add: ...}");
+  EXPECT_EQ(
+      FaultsOf("policies: [{name: default, retry: {commit: unspecified}}]\n"),
+      "f:1:44: LV202 policies[0].retry.commit: \"unspecified\" is unknown; allowed: auto, headers");
 }
 
 TEST(YamlReader, OneFormOfSeveral) {
-  EXPECT_EQ(FaultsOf("policies:\n"
-                     "  - name: default\n"
-                     "    retry:\n"
-                     "      backoff:\n"
-                     "        jitter: {factor: 0.1, add: 1s}\n"),
-            "f:5:31: policies[0].retry.backoff.jitter.add: excludes factor, which is given too; "
-            "only one is allowed");
+  EXPECT_EQ(
+      FaultsOf("policies:\n"
+               "  - name: default\n"
+               "    retry:\n"
+               "      backoff:\n"
+               "        jitter: {factor: 0.1, add: 1s}\n"),
+      "f:5:31: LV304 policies[0].retry.backoff.jitter.add: excludes factor, which is given too; "
+      "only one is allowed");
 }
 
 TEST(YamlReader, ControlCharactersDoNotBreakTheLine) {
-  EXPECT_EQ(FaultsOf("drain: {\"a\\nb\": 1, timeout: \"1\\n2\"}\n"),
-            "f:1:9: drain.\"a\\nb\": unknown field; known here: timeout\n"
-            "f:1:29: drain.timeout: \"1\\n2\" is no duration; say 250ms, 10s or 1m30s (units: ns, "
-            "us, ms, s, m, h)");
+  EXPECT_EQ(
+      FaultsOf("drain: {\"a\\nb\": 1, timeout: \"1\\n2\"}\n"),
+      "f:1:9: LV105 drain.\"a\\nb\": unknown field; known here: timeout\n"
+      "f:1:29: LV204 drain.timeout: \"1\\n2\" is no duration; say 250ms, 10s or 1m30s (units: ns, "
+      "us, ms, s, m, h)");
 }
 
 TEST(YamlReader, AliasesMayNotMultiplyWithoutBound) {
@@ -161,14 +179,15 @@ TEST(YamlReader, AliasesMayNotMultiplyWithoutBound) {
   text += "]}}\n";
   for (int i = 0; i < 1000; ++i) text += "  - *p\n";
   EXPECT_EQ(FaultsOf(text),
-            "f:2:1831: more than 100000 values, aliases included; the rest is not read");
+            "f:2:1831: LV104 more than 100000 values, aliases included; the rest is not read");
 }
 
 TEST(YamlReader, AliasOfItsOwnParentIsRefused) {
-  EXPECT_EQ(FaultsOf("&a\npolicies: [*a]\n"),
-            "f:1:1: policies[0].name: is missing; it must be given\n"
-            "f:2:1: policies[0].policies: unknown field; known here: name, timeout, retry, hedge, "
-            "idempotency, rate_limit");
+  EXPECT_EQ(
+      FaultsOf("&a\npolicies: [*a]\n"),
+      "f:1:1: LV110 policies[0].name: is missing; it must be given\n"
+      "f:2:1: LV105 policies[0].policies: unknown field; known here: name, timeout, retry, hedge, "
+      "idempotency, rate_limit");
 }
 
 TEST(YamlReader, AllFaultsAreReportedUpToABound) {
@@ -177,7 +196,7 @@ TEST(YamlReader, AllFaultsAreReportedUpToABound) {
   const CheckedConfig checked = CheckConfig({{"f", text}}, std::nullopt);
   ASSERT_EQ(checked.faults.size(), 201u);
   EXPECT_EQ(checked.faults[199].line, 201);
-  EXPECT_EQ(FormatFault(checked.faults[200]), "and 50 more faults");
+  EXPECT_EQ(FormatFault(checked.faults[200]), "LV001 and 50 more");
 }
 
 }  // namespace

@@ -128,12 +128,13 @@ TEST(Invitation, NamesEveryAddress) {
   for (const std::string& line : Invitation({.service = "127.0.0.1:1",
                                  .calls = "127.0.0.1:2",
                                  .metrics = "127.0.0.1:3",
+                                 .page = "127.0.0.1:4",
                                  .config_file = "demo.yaml"})) {
     all += line + "\n";
   }
   for (const char* part : {"127.0.0.1:1 levee.demo.v1.Faults/Set", "127.0.0.1:2 levee.demo",
                            "http://127.0.0.1:2/levee.demo.v1.Shop/GetPrice",
-                           "http://127.0.0.1:3/metrics", "demo.yaml"}) {
+                           "http://127.0.0.1:3/metrics", "http://127.0.0.1:4/", "demo.yaml"}) {
     EXPECT_THAT(all, HasSubstr(part));
   }
   EXPECT_THAT(all, Not(HasSubstr("$")));

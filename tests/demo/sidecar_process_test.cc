@@ -17,14 +17,17 @@ TEST(SidecarConfig, IsValid) {
   EXPECT_EQ((*snapshot)->upstreams[0].name, "shop");
 }
 
-TEST(SidecarOutput, IsCompleteWithBothAddresses) {
+TEST(SidecarOutput, IsCompleteWithAllAddresses) {
   SidecarOutput output;
   output.Add("listening egress 127.0.0.1:4711");
   EXPECT_FALSE(output.complete());
   output.Add("listening metrics 127.0.0.1:4712");
+  EXPECT_FALSE(output.complete());
+  output.Add("listening admin 127.0.0.1:4713");
   EXPECT_TRUE(output.complete());
   EXPECT_EQ(output.calls, "127.0.0.1:4711");
   EXPECT_EQ(output.metrics, "127.0.0.1:4712");
+  EXPECT_EQ(output.page, "127.0.0.1:4713");
 }
 
 TEST(SidecarOutput, KeepsTheLastOfAllOtherLines) {

@@ -22,7 +22,7 @@ TEST(Ping, IsAcknowledged) {
   const auto ping = pair.client.Take();
   ASSERT_EQ(ping.size(), 17u);
   EXPECT_EQ(ping[3], 6);
-  pair.server.session.Receive(ping);
+  pair.server.session.Receive(ping, Instant());
   const auto answer = pair.server.Take();
   ASSERT_EQ(answer.size(), 17u);
   EXPECT_EQ(answer[3], 6);
@@ -34,7 +34,7 @@ TEST(Ping, APeerThatHasHadTooManyIsUnderstood) {
        {std::tuple{11, "too_many_pings", true}, {11, "", false}, {0, "too_many_pings", false}}) {
     SessionPair pair;
     pair.Pump();
-    pair.client.session.Receive(GoawayFrame(static_cast<uint8_t>(error), text));
+    pair.client.session.Receive(GoawayFrame(static_cast<uint8_t>(error), text), Instant());
     EXPECT_EQ(pair.client.goaways, 1);
     EXPECT_EQ(pair.client.session.too_many_pings(), expected) << error << text;
   }

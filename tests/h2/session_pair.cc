@@ -91,7 +91,7 @@ void SessionPair::Pump(size_t piece) {
       const std::vector<uint8_t> bytes = from->Take();
       if (!bytes.empty()) silent = false;
       for (size_t at = 0; at < bytes.size(); at += piece) {
-        to->session.Receive({bytes.data() + at, std::min(piece, bytes.size() - at)});
+        to->session.Receive({bytes.data() + at, std::min(piece, bytes.size() - at)}, now);
       }
     }
   }

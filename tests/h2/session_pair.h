@@ -40,6 +40,7 @@ class Side final : public SessionHandler, public OutputHandler {
   void OnGoaway() override { goaways += 1; }
   void OnSlotsFree() override {}
   void OnProtocolError(std::string_view what) override { protocol_error = what; }
+  void OnLimit(SessionLimit limit) override { limits.push_back(limit); }
   void OnOutputPending() override {}
 
   // Everything the session has to say now, serialised into pieces of at most `capacity`.
@@ -53,6 +54,7 @@ class Side final : public SessionHandler, public OutputHandler {
   std::vector<std::unique_ptr<RecordingHandler>> requests;
   bool credit_requests = true;  // for handlers of requests to come
   std::string protocol_error;
+  std::vector<SessionLimit> limits;
   int goaways = 0;
 };
 
@@ -67,6 +69,7 @@ class SessionPair {
   // Opens a stream and sends the head of a gRPC request on it.
   Stream& StartCall(RecordingHandler& handler, bool end = false);
 
+  Instant now;  // of what the sides receive; a test moves it
   Side client;
   Side server;
 };

@@ -122,7 +122,7 @@ TEST(Session, TrailersBehindDataThatFillsTheOutputWaitForRoom) {
   stream.SendData(Bytes(std::string(2 * 16'384, 'a')), false);
   stream.trailers().Add("grpc-status", "0");
   stream.SendTrailers();
-  pair.client.session.Receive(pair.server.Take(OutputBuffer::kMinimum));
+  pair.client.session.Receive(pair.server.Take(OutputBuffer::kMinimum), Instant());
   pair.Pump();
   EXPECT_EQ(call.body.size(), 2 * 16'384u);
   EXPECT_THAT(call.events, HasSubstr("trailers grpc-status=0; closed complete"));
@@ -232,6 +232,28 @@ TEST(Session, StreamsOpenedNeverExceedThePeersLimit) {
   EXPECT_EQ(pair.client.session.FreeSlots(), 1);
 }
 
+TEST(Session, StreamsThatHaveNotLeftEndWhenThePeerAllowsFewer) {
+  SessionPair pair;
+  RecordingHandler early, late, later;
+  pair.StartCall(early, /*end=*/true);
+  pair.Pump();
+  pair.StartCall(late, /*end=*/true);
+  pair.StartCall(later, /*end=*/true).Reset(kResetCancel);
+  // SETTINGS with MAX_CONCURRENT_STREAMS = 0.
+  pair.client.session.Receive(std::vector<uint8_t>{0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0},
+                              Instant());
+  // The SETTINGS' acknowledgement is all that is said.
+  EXPECT_EQ(pair.client.Take().size(), 9u);
+  EXPECT_EQ(late.events, "closed lost before it left");
+  EXPECT_EQ(later.events, "");
+  EXPECT_EQ(pair.client.session.stream_count(), 1u);
+
+  AnswerWith(*pair.server.request(0).stream, "answer");
+  pair.client.session.Receive(pair.server.Take(), Instant());
+  EXPECT_THAT(early.events, HasSubstr("closed complete"));
+  EXPECT_EQ(pair.client.session.stream_count(), 0u);
+}
+
 TEST(Session, GoawayExcludesOnlyStreamsThePeerHasNotSeen) {
   SessionPair pair;
   RecordingHandler seen;
@@ -242,7 +264,7 @@ TEST(Session, GoawayExcludesOnlyStreamsThePeerHasNotSeen) {
   const std::vector<uint8_t> on_its_way = pair.client.Take();
   pair.server.session.Shutdown();
   const std::vector<uint8_t> goaway = pair.server.Take();
-  pair.client.session.Receive(goaway);
+  pair.client.session.Receive(goaway, Instant());
   EXPECT_EQ(late.events, "closed excluded");
   EXPECT_EQ(pair.client.goaways, 1);
   EXPECT_EQ(pair.client.session.FreeSlots(), 0);
@@ -259,9 +281,9 @@ TEST(Session, AnnouncedShutdownLetsStreamsOnTheirWayThrough) {
   pair.StartCall(call, true);
   const std::vector<uint8_t> on_its_way = pair.client.Take();
   pair.server.session.AnnounceShutdown();
-  pair.client.session.Receive(pair.server.Take());
+  pair.client.session.Receive(pair.server.Take(), Instant());
   EXPECT_EQ(pair.client.goaways, 1);
-  pair.server.session.Receive(on_its_way);
+  pair.server.session.Receive(on_its_way, Instant());
   ASSERT_EQ(pair.server.requests.size(), 1u);
   AnswerWith(*pair.server.request(0).stream, "x");
   pair.Pump();
@@ -294,9 +316,9 @@ TEST(Session, BytesThatAreNoFramesEndTheSessionWithGoaway) {
   pair.Pump();
   // A DATA frame on stream 0 (RFC 9113, section 6.1).
   const uint8_t malformed[] = {0, 0, 1, 0, 0, 0, 0, 0, 0, 'x'};
-  pair.server.session.Receive(malformed);
-  pair.client.session.Receive(pair.server.Take());
-  EXPECT_EQ(pair.server.protocol_error, "PROTOCOL_ERROR");
+  pair.server.session.Receive(malformed, Instant());
+  pair.client.session.Receive(pair.server.Take(), Instant());
+  EXPECT_EQ(pair.server.protocol_error, "DATA on a stream that is not open");
   EXPECT_EQ(pair.client.goaways, 1);
   EXPECT_TRUE(pair.server.session.Done());
 }

@@ -74,7 +74,7 @@ TEST(EnvoyParts, WhatHasNothingToImportIsAFault) {
 
 TEST(EnvoyParts, WhatIsNoYamlIsAFaultWithItsPosition) {
   EXPECT_EQ(FaultsOfEnvoy("routes:\n  - match: [\n"),
-            "f:3:1: this is not YAML: end of sequence flow not found");
+            "f:3:1: LV101 this is not YAML: end of sequence flow not found");
   EXPECT_EQ(FaultsOfEnvoy(""), "f: is empty");
   EXPECT_EQ(FaultsOfEnvoy("{routes: [1]}"), "f:1:11: routes[0]: is \"1\"; a mapping is wanted");
   EXPECT_EQ(FaultsOfEnvoy("virtual_hosts: {}\n"),

@@ -301,7 +301,8 @@ TEST(GrpcServiceConfig, UnknownFieldsBecomeComments) {
 }
 
 TEST(GrpcServiceConfig, WhatIsNoServiceConfigIsAFault) {
-  EXPECT_EQ(FaultsOfGrpc("{\"methodConfig\": [}"), "f:1:19: this is not YAML: illegal flow end");
+  EXPECT_EQ(FaultsOfGrpc("{\"methodConfig\": [}"),
+            "f:1:19: LV101 this is not YAML: illegal flow end");
   EXPECT_EQ(FaultsOfGrpc(""), "f: is empty");
   EXPECT_EQ(FaultsOfGrpc("hello"), "f:1:1: is \"hello\"; a mapping is wanted");
   EXPECT_EQ(FaultsOfGrpc("[{serviceConfig: {}}]"),

@@ -38,12 +38,12 @@ TEST_F(SourceTest, JsonIsReadAsItIsMeant) {
 
 TEST_F(SourceTest, WhatIsNoJsonIsAnErrorWithItsPosition) {
   EXPECT_FALSE(source_.Parse("{\"a\": 1,\n  \"b\": [1, 2}").has_value());
-  EXPECT_EQ(FaultsOf(source_), "f:2:13: this is not YAML: illegal flow end");
+  EXPECT_EQ(FaultsOf(source_), "f:2:13: LV101 this is not YAML: illegal flow end");
 }
 
 TEST_F(SourceTest, ALetterThatTheReaderCannotReadIsAnError) {
   EXPECT_FALSE(source_.Parse("{\"a\": \"\\ud83d\\ude00\"}").has_value());
-  EXPECT_EQ(FaultsOf(source_), "f:1:14: this is not YAML: invalid unicode: 55357");
+  EXPECT_EQ(FaultsOf(source_), "f:1:14: LV101 this is not YAML: invalid unicode: 55357");
 }
 
 TEST_F(SourceTest, AnEmptyTextIsAnError) {

@@ -338,13 +338,15 @@ TEST_F(LogFile, AFullDiskLosesLinesAndNoCalls) {
 }
 
 TEST_F(LogFile, AFileThatCannotBeOpenedIsAnErrorThatNamesTheField) {
-  const TempFile config("metrics: {address: \"127.0.0.1:0\"}\naccess_log: {path: /no/such/log}\n");
+  const TempFile config(
+      "metrics: {address: \"127.0.0.1:0\"}\nadmin: {address: none}\naccess_log: {path: "
+      "/no/such/log}\n");
   const Ended ended = RunToEnd(LEVEE_BINARY, {"run", "--config", config.path()});
   EXPECT_EQ(ended.exit, 1);
   EXPECT_EQ(ended.output, "");
   EXPECT_THAT(ended.errors,
               HasSubstr("access log: cannot open /no/such/log: No such file or directory (set at " +
-                        config.path() + ":2:20: access_log.path)"));
+                        config.path() + ":3:20: access_log.path)"));
 }
 
 // The values of traceparent that arrived at the service.

@@ -7,8 +7,9 @@
 
 namespace levee {
 
-// A FileDescriptorSet in which test.Echo/Unary is idempotent and test.Echo/Collect is not.
-inline std::string Descriptors() {
+// A FileDescriptorSet in which test.Echo/Collect is not idempotent, and test.Echo/Unary is if
+// `unary_is` says so.
+inline std::string Descriptors(bool unary_is = true) {
   google::protobuf::FileDescriptorSet set;
   google::protobuf::FileDescriptorProto& file = *set.add_file();
   file.set_name("test/echo.proto");
@@ -22,8 +23,9 @@ inline std::string Descriptors() {
     method.set_input_type(".test.Bytes");
     method.set_output_type(".test.Bytes");
   }
-  service.mutable_method(0)->mutable_options()->set_idempotency_level(
-      google::protobuf::MethodOptions::IDEMPOTENT);
+  if (unary_is)
+    service.mutable_method(0)->mutable_options()->set_idempotency_level(
+        google::protobuf::MethodOptions::IDEMPOTENT);
   return set.SerializeAsString();
 }
 

@@ -13,6 +13,7 @@
 #include "integration/faulty_service.h"
 #include "integration/raw_client.h"
 #include "integration/sidecar_process.h"
+#include "integration/tcp.h"
 
 namespace levee {
 namespace {
@@ -53,6 +54,26 @@ TEST_F(Drain, ACallInFlightIsFinishedAndNewOnesAreStillTaken) {
   ASSERT_TRUE(call.HalfClose());
   EXPECT_TRUE(call.Finish().ok());
   EXPECT_EQ(sidecar_.process().WaitForExit(), 0);
+}
+
+// As a preStop hook may ask for it.
+TEST(DrainByHttp, ADrainThatWasAskedForGoesOnWhenTheSignalFollows) {
+  FaultyService service;
+  SidecarProcess sidecar({.endpoints = {service.address()}, .admin = "{address: \"127.0.0.1:0\"}"});
+  const std::string admin = sidecar.AwaitAddress("admin");
+  ByteCall call(NewChannel(sidecar.address()), "/test.Echo/Chat");
+  ASSERT_TRUE(call.Start());
+  ASSERT_TRUE(call.Write("before"));
+  EXPECT_EQ(call.Read(), "before");
+  EXPECT_EQ(HttpAsk("POST", admin, "/drain").status, 202);
+  EXPECT_EQ(HttpAsk("POST", admin, "/drain").status, 200);
+  sidecar.process().Signal(SIGTERM);
+  EXPECT_TRUE(CallUnary(NewChannel(sidecar.address())).status.ok());
+  ASSERT_TRUE(call.Write("after"));
+  EXPECT_EQ(call.Read(), "after");
+  ASSERT_TRUE(call.HalfClose());
+  EXPECT_TRUE(call.Finish().ok());
+  EXPECT_EQ(sidecar.process().WaitForExit(), 0);
 }
 
 TEST_F(Drain, ACallInBackoffOrInFlightEndsAtOnceWithTheSecondSignal) {

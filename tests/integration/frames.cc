@@ -8,72 +8,11 @@ namespace {
 // What a peer takes that has not announced more (RFC 9113, section 6.5.2).
 constexpr size_t kMaxFrame = 16'384;
 
-std::string Number(uint32_t number, int bytes = 4) {
-  std::string text;
-  for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8) {
-    text += static_cast<char>(number >> shift);
-  }
-  return text;
-}
-
-// RFC 7541, section 5.1, with a prefix of 7 bits.
-std::string StringLiteral(std::string_view text) {
-  std::string literal;
-  size_t size = text.size();
-  if (size < 127) {
-    literal += static_cast<char>(size);
-  } else {
-    literal += '\x7f';
-    for (size -= 127; size >= 128; size /= 128) literal += static_cast<char>(0x80 | (size % 128));
-    literal += static_cast<char>(size);
-  }
-  return literal.append(text);
-}
-
 }  // namespace
-
-std::string Values(const HeaderList& fields, std::string_view name) {
-  std::string joined;
-  for (const auto& [field, value] : fields) {
-    if (field == name) joined += (joined.empty() ? "" : ", ") + value;
-  }
-  return joined;
-}
-
-uint32_t ReadNumber(std::string_view bytes, size_t at) {
-  uint32_t number = 0;
-  for (size_t i = at; i < at + 4 && i < bytes.size(); ++i) {
-    number = number << 8 | static_cast<unsigned char>(bytes[i]);
-  }
-  return number;
-}
-
-std::string Setting(SettingId id, uint32_t value) {
-  return Number(static_cast<uint32_t>(id), 2) + Number(value);
-}
-
-std::string Padded(std::string_view data, uint8_t padding) {
-  return static_cast<char>(padding) + std::string(data) + std::string(padding, '\0');
-}
-
-std::string Encode(const HeaderList& fields) {
-  std::string block;
-  // Literals that are not to be indexed (RFC 7541, section 6.2.2).
-  for (const auto& [name, value] : fields) {
-    block += '\0' + StringLiteral(name) + StringLiteral(value);
-  }
-  return block;
-}
 
 std::string GrpcMessage(std::string_view message, bool compressed) {
   return std::string(1, compressed ? '\1' : '\0') + Number(static_cast<uint32_t>(message.size())) +
          std::string(message);
-}
-
-void FramePeer::Init() {
-  nghttp2_hd_inflater* inflater = nullptr;
-  EXPECT_EQ(nghttp2_hd_inflate_new(&inflater), 0);
-  inflater_.reset(inflater);
 }
 
 bool FramePeer::ReadExactly(size_t size, std::string& bytes) {
@@ -89,10 +28,7 @@ bool FramePeer::ReadExactly(size_t size, std::string& bytes) {
 std::optional<Frame> FramePeer::ReadFrame() {
   std::string head;
   if (!ReadExactly(9, head)) return std::nullopt;
-  Frame frame;
-  frame.type = static_cast<FrameType>(head[3]);
-  frame.flags = static_cast<uint8_t>(head[4]);
-  frame.stream = static_cast<int32_t>(ReadNumber(head, 5) & 0x7fffffff);
+  Frame frame = ParseFrameHead(head);
   if (!ReadExactly(ReadNumber(head) >> 8, frame.payload)) return std::nullopt;
   return frame;
 }
@@ -155,10 +91,7 @@ std::string FramePeer::ReadSettled(int32_t stream) {
 
 void FramePeer::Write(FrameType type, uint8_t flags, int32_t stream, std::string_view payload) {
   if (type == FrameType::kData) connection_window_ -= static_cast<int64_t>(payload.size());
-  std::string frame = Number(static_cast<uint32_t>(payload.size()), 3);
-  frame += static_cast<char>(type);
-  frame += static_cast<char>(flags);
-  connection_.Send(frame + Number(static_cast<uint32_t>(stream)) + std::string(payload));
+  connection_.Send(FrameHead(payload.size(), type, flags, stream) + std::string(payload));
 }
 
 void FramePeer::WriteHeaders(int32_t stream, const HeaderList& fields, bool end) {
@@ -192,24 +125,9 @@ void FramePeer::WriteWindowUpdate(int32_t stream, uint32_t bytes) {
 }
 
 HeaderList FramePeer::Decode(const Frame& headers) {
-  HeaderList fields;
-  const auto* at = reinterpret_cast<const uint8_t*>(headers.payload.data());
-  size_t left = headers.payload.size();
-  for (int flags = 0; (flags & NGHTTP2_HD_INFLATE_FINAL) == 0;) {
-    nghttp2_nv field;
-    const ssize_t used = nghttp2_hd_inflate_hd2(inflater_.get(), &field, &flags, at, left, 1);
-    if (used < 0) {
-      ADD_FAILURE() << "a header block that cannot be decoded";
-      break;
-    }
-    at += used;
-    left -= static_cast<size_t>(used);
-    if ((flags & NGHTTP2_HD_INFLATE_EMIT) == 0) continue;
-    fields.emplace_back(std::string(reinterpret_cast<char*>(field.name), field.namelen),
-                        std::string(reinterpret_cast<char*>(field.value), field.valuelen));
-  }
-  nghttp2_hd_inflate_end_headers(inflater_.get());
-  return fields;
+  std::optional<HeaderList> fields = fields_.Decode(headers.payload);
+  EXPECT_TRUE(fields.has_value()) << "a header block that cannot be decoded";
+  return std::move(fields).value_or(HeaderList());
 }
 
 }  // namespace levee

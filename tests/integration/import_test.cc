@@ -10,6 +10,7 @@ namespace levee {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 constexpr char kServiceConfig[] =
@@ -50,7 +51,8 @@ TEST(Import, BadInputIsReportedOnStandardError) {
   EXPECT_THAT(broken.errors, StartsWith("-:1:"));
   const Ended missing = RunToEnd(LEVEE_BINARY, {"import", "envoy", "/nonexistent/envoy.yaml"});
   EXPECT_EQ(missing.exit, 1);
-  EXPECT_EQ(missing.errors, "/nonexistent/envoy.yaml: cannot be read: No such file or directory\n");
+  EXPECT_EQ(missing.errors,
+            "/nonexistent/envoy.yaml: LV401 cannot be read: No such file or directory\n");
 }
 
 TEST(Import, WrongUsageExitsWithTwo) {
@@ -70,8 +72,9 @@ TEST(Check, PrintsEveryFaultOnStandardOutput) {
   EXPECT_EQ(ended.exit, 1);
   EXPECT_EQ(ended.errors, "");
   EXPECT_EQ(ended.output,
-            "-:3:27: policies[0].retry.max_attempts: 0 is too small; it must be at least 1\n"
-            "-:4:14: policies[0].timeout: \"5\" has no unit; say 5ms or 5s\n");
+            "-:3:27: LV201 policies[0].retry.max_attempts: 0 is too small; it must be at least 1\n"
+            "-:4:14: LV204 policies[0].timeout: \"5\" has no unit; say 5ms or 5s\n"
+            "2 faults\n");
 }
 
 TEST(Check, SeveralFilesAreOneConfiguration) {
@@ -88,7 +91,46 @@ TEST(Check, SeveralFilesAreOneConfiguration) {
 TEST(Check, AFileThatCannotBeReadIsAFault) {
   const Ended ended = RunToEnd(LEVEE_BINARY, {"check", "/nonexistent/levee.yaml"});
   EXPECT_EQ(ended.exit, 1);
-  EXPECT_EQ(ended.output, "/nonexistent/levee.yaml: cannot be read: No such file or directory\n");
+  EXPECT_EQ(ended.output,
+            "/nonexistent/levee.yaml: LV401 cannot be read: No such file or directory\n1 fault\n");
+}
+
+constexpr char kDangerous[] = "policies: [{name: default, retry: {budget: {ratio: 0.8}}}]\n";
+
+TEST(Check, WarningsArePrintedAndPass) {
+  const Ended ended = RunWithInput("check -", kDangerous);
+  EXPECT_EQ(ended.exit, 0);
+  EXPECT_THAT(ended.output,
+              HasSubstr("-:1:52: LV906 policies[0].retry.budget.ratio: warning: 0.8 "));
+  EXPECT_THAT(ended.output, HasSubstr("\n-: ok\n1 warning\n"));
+}
+
+TEST(Check, StrictMakesAWarningFail) {
+  const Ended ended = RunWithInput("check --strict -", kDangerous);
+  EXPECT_EQ(ended.exit, 1);
+  EXPECT_THAT(ended.output, Not(HasSubstr(": ok")));
+  EXPECT_EQ(RunWithInput("check --strict -", "drain: {timeout: 1s}\n").exit, 0);
+}
+
+TEST(Check, JsonIsOneDocument) {
+  const Ended ended = RunWithInput("check -o json -", "drain: {timeout: 5}\n");
+  EXPECT_EQ(ended.exit, 1);
+  EXPECT_EQ(ended.output,
+            R"({"ok": false, "files": ["-"], "faults": [{"file": "-", "line": 1, "column": 18, )"
+            R"("code": "LV204", "severity": "fault", "path": "drain.timeout", )"
+            R"("text": "\"5\" has no unit; say 5ms or 5s"}], "warnings": []})"
+            "\n");
+  EXPECT_THAT(RunWithInput("check -o json --strict -", kDangerous).output,
+              HasSubstr(R"({"ok": false, )"));
+  EXPECT_EQ(RunToEnd(LEVEE_BINARY, {"check", "-o", "xml", "-"}).exit, 2);
+}
+
+TEST(Check, FaultsOfOtherFilesStandBesideAFileThatCannotBeRead) {
+  const TempFile file("drain: {timeout: 5}\n");
+  const Ended ended = RunToEnd(LEVEE_BINARY, {"check", "/nonexistent/a.yaml", file.path()});
+  EXPECT_EQ(ended.exit, 1);
+  EXPECT_THAT(ended.output, HasSubstr(": LV204 drain.timeout: "));
+  EXPECT_THAT(ended.output, HasSubstr("/nonexistent/a.yaml: LV401 cannot be read"));
 }
 
 }  // namespace

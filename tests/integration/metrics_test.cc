@@ -1,4 +1,5 @@
 // What /metrics says is what happened.
+#include <chrono>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -62,6 +63,20 @@ TEST(MetricsOfARun, ShowTheBudget) {
   for (int i = 0; i < 8; ++i) EXPECT_TRUE(CallUnary(run.channel).status.ok());
   EXPECT_EQ(run.sidecar.Metric(R"(levee_retry_budget_limit{upstream="shop"})"), 5);
   EXPECT_EQ(run.sidecar.Metric(R"(levee_retry_budget_available{upstream="shop"})"), 5);
+}
+
+// Whoever ends the call first, the caller or the sidecar.
+TEST(MetricsOfARun, CallsThatRunIntoTheirDeadlineAreNotCountedAsCancelled) {
+  Measured run([](const SeenCall&) { return Answer(); });
+  for (int i = 0; i < 20; ++i) {
+    ByteCall call(run.channel, "/test.Echo/Sleep");
+    call.context().set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(200));
+    ASSERT_TRUE(call.Start());
+    EXPECT_EQ(call.Finish().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+  }
+  const std::string code = R"(code="DEADLINE_EXCEEDED")";
+  EXPECT_TRUE(run.sidecar.WaitForSum("levee_calls_total", {code}, 20));
+  EXPECT_EQ(run.sidecar.Sum("levee_attempts_total", {code}), 20);
 }
 
 TEST(MetricsOfARun, CountMarksReceived) {

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <sstream>
 #include <utility>
 
@@ -20,7 +21,9 @@ std::string ConfigText(const ConfigParts& parts) {
   }
   return "listeners: [{name: egress, address: \"127.0.0.1:0\"}]\n"
          "metrics: {address: \"127.0.0.1:0\"}\n"
-         "admin: {address: none}\n"
+         "admin: " +
+         parts.admin +
+         "\n"
          "upstreams: [{name: shop, endpoints: [" +
          endpoints + "]" + parts.upstream +
          "}]\n"
@@ -73,7 +76,11 @@ void SidecarProcess::Start(std::vector<std::string> arguments) {
 
 void SidecarProcess::Start(const std::string& program, const std::vector<std::string>& arguments) {
   child_ = std::make_unique<Child>(program, arguments);
-  while (!addresses_.contains("metrics")) {
+  AwaitAddress("metrics");
+}
+
+const std::string& SidecarProcess::AwaitAddress(const std::string& awaited) {
+  while (!addresses_.contains(awaited)) {
     const auto line = child_->ReadLine();
     if (!line.has_value()) break;
     std::istringstream words(*line);
@@ -82,7 +89,12 @@ void SidecarProcess::Start(const std::string& program, const std::vector<std::st
     EXPECT_EQ(listening, "listening") << *line;
     addresses_[name] = address;
   }
-  EXPECT_TRUE(addresses_.contains("metrics")) << child_->Errors();
+  EXPECT_TRUE(addresses_.contains(awaited)) << child_->Errors();
+  return address(awaited);
+}
+
+void SidecarProcess::RewriteText(const std::string& text) {
+  std::ofstream(config_->path(), std::ios::trunc) << text;
 }
 
 SidecarProcess::~SidecarProcess() {

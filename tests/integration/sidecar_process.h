@@ -20,7 +20,8 @@ struct ConfigParts {
   std::string policy = "";    // more fields of the policy: ", timeout: 1s"
   std::string route = "";     // more fields of the route, before the others
   std::string upstream = "";  // more fields of the upstream
-  std::string more = "";      // more sections
+  std::string admin = "{address: none}";
+  std::string more = "";  // more sections
 };
 std::string ConfigText(const ConfigParts& parts);
 
@@ -57,6 +58,13 @@ class SidecarProcess {
 
   // "127.0.0.1:PORT" of a listener, or of "metrics".
   const std::string& address(const std::string& name = "egress") const;
+
+  // The same of an address that is announced in time, by a reload.
+  const std::string& AwaitAddress(const std::string& name);
+
+  // Writes the configuration file anew, in place; it is noticed.
+  void Rewrite(const ConfigParts& parts) { RewriteText(ConfigText(parts)); }
+  void RewriteText(const std::string& text);
 
   // One value of /metrics, named as it stands there: levee_calls_total{upstream="shop",...}.
   // 0 if there is no such series: those with open label sets begin to exist when they count.

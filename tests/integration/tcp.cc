@@ -22,12 +22,14 @@ sockaddr_in Loopback(uint16_t port) {
   return address;
 }
 
-int Connect(const std::string& address) {
+// -1 if nobody listens there.
+int TryConnect(const std::string& address) {
   const int port = std::atoi(address.substr(address.rfind(':') + 1).c_str());
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const sockaddr_in to = Loopback(static_cast<uint16_t>(port));
-  EXPECT_EQ(connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to), 0) << address;
-  return fd;
+  if (connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0) return fd;
+  close(fd);
+  return -1;
 }
 
 int BoundSocket() {
@@ -49,7 +51,19 @@ uint16_t PortOf(int fd) {
 
 }  // namespace
 
-TcpConnection::TcpConnection(const std::string& address) : TcpConnection(Connect(address)) {}
+bool IsListening(const std::string& address) {
+  const int fd = TryConnect(address);
+  if (fd >= 0) close(fd);
+  return fd >= 0;
+}
+
+int ConnectTo(const std::string& address) {
+  const int fd = TryConnect(address);
+  EXPECT_GE(fd, 0) << address;
+  return fd;
+}
+
+TcpConnection::TcpConnection(const std::string& address) : TcpConnection(ConnectTo(address)) {}
 
 TcpConnection::TcpConnection(int fd) : fd_(fd) {
   const timeval patience = {.tv_sec = kPatience.count(), .tv_usec = 0};
@@ -125,9 +139,9 @@ bool OpenTunnel(TcpConnection& connection, const std::string& destination) {
   return head == expected;
 }
 
-HttpAnswer HttpGet(const std::string& address, const std::string& path) {
+HttpAnswer HttpAsk(const std::string& method, const std::string& address, const std::string& path) {
   TcpConnection connection(address);
-  connection.Send("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  connection.Send(method + " " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const std::string bytes = connection.ReadAll();
   const size_t end = bytes.find("\r\n\r\n");
   if (!bytes.starts_with("HTTP/1.") || end == std::string::npos) return {};

@@ -7,6 +7,12 @@
 
 namespace levee {
 
+// Whether somebody listens at "127.0.0.1:PORT".
+bool IsListening(const std::string& address);
+
+// A blocking socket, connected to "127.0.0.1:PORT"; a failure if nobody listens there.
+int ConnectTo(const std::string& address);
+
 // Owns a connected socket. Reading waits at most kPatience. One thread reads, one writes.
 class TcpConnection {
  public:
@@ -81,6 +87,10 @@ struct HttpAnswer {
   int status = 0;  // 0: none came
   std::string body;
 };
-HttpAnswer HttpGet(const std::string& address, const std::string& path);
+// Without a body.
+HttpAnswer HttpAsk(const std::string& method, const std::string& address, const std::string& path);
+inline HttpAnswer HttpGet(const std::string& address, const std::string& path) {
+  return HttpAsk("GET", address, path);
+}
 
 }  // namespace levee

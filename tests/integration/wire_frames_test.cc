@@ -165,6 +165,24 @@ TEST(WireFrames, ALateHalfCloseIsAnEmptyDataFrame) {
   EXPECT_EQ(wire.client.AnswerTo(stream).grpc_status(), "0");
 }
 
+TEST(WireFrames, AnUpstreamsContentLengthDoesNotContradictTheEndThatTheSidecarWrites) {
+  Wire wire([](UpstreamPeer& peer) {
+    peer.Handshake();
+    while (const auto request = peer.NextHead()) {
+      peer.WriteHeaders(
+          request->stream,
+          {{":status", "200"}, {"content-type", "application/grpc"}, {"content-length", "5"}},
+          false);
+      peer.WriteReset(request->stream, H2Error::kInternal);
+    }
+  });
+  const int32_t stream = wire.client.Open(RawClient::CallHead(), false);  // Nothing is held.
+  const RawAnswer answer = wire.client.AnswerTo(stream);
+  EXPECT_EQ(Values(answer.head, "content-type"), "application/grpc");
+  EXPECT_EQ(Values(answer.head, "content-length"), "");
+  EXPECT_EQ(answer.grpc_status(), "13");
+}
+
 TEST(WireFrames, ARequestThatIsAllHeadStaysOne) {
   Told<std::string> told;
   Wire wire(TellFrames(told));

@@ -1,4 +1,4 @@
-"""How the client program of each language is started, and what it needs for that."""
+"""How the programs of each language are started, and what they need for that."""
 
 import filecmp
 import os
@@ -10,27 +10,31 @@ from typing import Callable, NamedTuple
 SOURCES = pathlib.Path(__file__).resolve().parent
 # Where tests/interop/fetch has put the libraries.
 PARTS = pathlib.Path(os.environ.get('INTEROP_PARTS', SOURCES.parents[1] / 'build/interop'))
+# Where CMake has put the C++ programs.
+PROGRAMS = pathlib.Path(os.environ.get('INTEROP_PROGRAMS', SOURCES.parents[1] / 'build/tests'))
 
 
-class Client(NamedTuple):
-    """A command that takes the scenario and the addresses, and what it adds to the environment."""
+class Command(NamedTuple):
+    """A program and its first arguments, and what it adds to the environment."""
     command: tuple
     environment: dict = {}
 
 
 class Language(NamedTuple):
     folder: str
-    source: str  # the client program
-    lock: str  # what names the versions of its libraries
+    lock: str  # what names the versions of its libraries; none are fetched if it is empty
     programs: tuple  # what has to be installed
-    prepare: Callable  # returns the Client
-    connect: Callable  # the proxy's address -> the variables that make a client use HTTP CONNECT
+    prepare: Callable  # builds what has to be built; returns: name of a program -> its Command
+    client: str = ''  # the file of the program that shows the lines of the README
+    connect: Callable = None  # the proxy's address -> what makes a client use HTTP CONNECT
 
     def missing(self):
         """Returns why this language cannot be tested here, or an empty text."""
         for program in self.programs:
             if not shutil.which(program):
                 return f'{program} is not installed'
+        if not self.lock:
+            return ''
         lock = SOURCES / self.folder / self.lock
         fetched = PARTS / self.folder / f'fetched-{self.lock}'
         if not fetched.is_file() or not filecmp.cmp(lock, fetched, shallow=False):
@@ -38,29 +42,42 @@ class Language(NamedTuple):
         return ''
 
     def path(self):
-        return SOURCES / self.folder / self.source
+        return SOURCES / self.folder / self.client
+
+
+# The programs are called client (calls with the lines of the README), cases and server.
+
+
+def _cpp():
+    return lambda name: Command((PROGRAMS / f'interop_{name}',))
 
 
 def _node():
-    return Client(('node', NODE.path()), {'NODE_PATH': PARTS / 'node/node_modules'})
+    environment = {'NODE_PATH': PARTS / 'node/node_modules'}
+    return lambda name: Command(('node', SOURCES / f'node/{name}.js'), environment)
 
 
 def _python():
-    return Client((PARTS / 'python/venv/bin/python', '-B', PYTHON.path()))
+    python = PARTS / 'python/venv/bin/python'
+    return lambda name: Command((python, '-B', SOURCES / f'python/{name}.py'))
+
+
+def _build(folder, **environment):
+    """Building again takes no time unless something has changed; nothing is fetched."""
+    subprocess.run((SOURCES / folder / 'build', PARTS / folder), env={**os.environ, **environment},
+                   check=True)
 
 
 def _go():
-    """Builds the program again, which takes no time unless it has changed; nothing is fetched."""
-    parts = PARTS / 'go'
-    environment = {'GOMODCACHE': parts / 'mod', 'GOCACHE': parts / 'cache', 'GOPROXY': 'off',
-                   'GOFLAGS': '-modcacherw -mod=readonly -buildvcs=false'}
-    subprocess.run(['go', 'build', '-o', parts / 'client', '.'], cwd=SOURCES / 'go',
-                   env={**os.environ, **environment}, check=True)
-    return Client((parts / 'client',))
+    _build('go', GOPROXY='off')
+    return lambda name: Command((PARTS / f'go/bin/{name}',))
 
 
 def _java():
-    return Client(('java', '-XX:TieredStopAtLevel=1', '-cp', PARTS / 'java/lib/*', JAVA.path()))
+    _build('java')
+    return lambda name: Command(('java', '-XX:TieredStopAtLevel=1', '-cp',
+                                 f"{PARTS / 'java/classes'}:{PARTS / 'java/lib/*'}",
+                                 name.capitalize()))
 
 
 def _java_proxy(proxy):
@@ -68,11 +85,21 @@ def _java_proxy(proxy):
     return {'JAVA_TOOL_OPTIONS': f'-Dhttps.proxyHost={host} -Dhttps.proxyPort={port}'}
 
 
-NODE = Language('node', 'client.js', 'package-lock.json', ('node',), _node,
-                lambda proxy: {'grpc_proxy': f'http://{proxy}'})
-PYTHON = Language('python', 'client.py', 'requirements.txt', (), _python,
-                  lambda proxy: {'grpc_proxy': f'http://{proxy}'})
-GO = Language('go', 'client.go', 'go.sum', ('go',), _go,
+def _rust():
+    _build('rust', CARGO_NET_OFFLINE='true')
+    return lambda name: Command((PARTS / f'rust/target/release/{name}',))
+
+
+def _grpc_proxy(proxy):
+    return {'grpc_proxy': f'http://{proxy}'}
+
+
+CPP = Language('cpp', '', (), _cpp)
+NODE = Language('node', 'package-lock.json', ('node',), _node, 'client.js', _grpc_proxy)
+PYTHON = Language('python', 'requirements.txt', (), _python, 'client.py', _grpc_proxy)
+GO = Language('go', 'go.sum', ('go', 'protoc'), _go, 'client/client.go',
               lambda proxy: {'HTTPS_PROXY': f'http://{proxy}'})
-JAVA = Language('java', 'Client.java', 'pom.xml', ('java', 'javac'), _java, _java_proxy)
-ALL = (NODE, PYTHON, GO, JAVA)
+JAVA = Language('java', 'pom.xml', ('java', 'javac', 'protoc'), _java, 'Client.java', _java_proxy)
+RUST = Language('rust', 'Cargo.lock', ('cargo', 'protoc'), _rust)
+# The languages whose lines the README shows.
+SHOWN = (NODE, PYTHON, GO, JAVA)

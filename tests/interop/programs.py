@@ -11,9 +11,10 @@ import tempfile
 import time
 import urllib.request
 
+from languages import PROGRAMS
+
 BUILD = pathlib.Path(__file__).resolve().parents[2] / 'build'
 LEVEE = os.environ.get('LEVEE_BINARY', BUILD / 'levee')
-SERVICE = os.environ.get('INTEROP_SERVICE', BUILD / 'tests/interop_service')
 # How long a test waits for what must happen; only tests that fail get there.
 PATIENCE_SECONDS = 40
 _PR_SET_PDEATHSIG = 1
@@ -24,14 +25,16 @@ def _die_with_parent():
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-class _Program:
+class Program:
     """A running program. Killed when the `with` block ends and when the tests themselves die."""
 
-    def __init__(self, command):
+    def __init__(self, command, environment=None):
         self._errors = tempfile.TemporaryFile('w+')
         self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                        stderr=self._errors, text=True,
+                                       env={**os.environ, **(environment or {})},
                                        preexec_fn=_die_with_parent)
+        self.pid = self._child.pid
 
     def __enter__(self):
         return self
@@ -54,11 +57,11 @@ class _Program:
         return found[1]
 
 
-class Service(_Program):
+class Service(Program):
     """interop_service, on a port of the system's choice."""
 
     def __init__(self):
-        super().__init__([SERVICE])
+        super().__init__([PROGRAMS / 'interop_service'])
         self.address = self._wait_for(r'listening (\S+)')
 
     def end(self):
@@ -69,7 +72,30 @@ class Service(_Program):
         return [(method, authority, int(before)) for method, authority, before in lines]
 
 
-class Levee(_Program):
+class Server(Program):
+    """A language's server of interop.proto, on a port of the system's choice."""
+
+    def __init__(self, command):
+        super().__init__(command.command, command.environment)
+        self.address = self._wait_for(r'listening (\S+)')
+
+
+class Soak(Program):
+    """interop_soak, which waits in the middle of its work."""
+
+    def __init__(self, kind, levee, target, count):
+        super().__init__([PROGRAMS / 'interop_soak', kind, levee, target, str(count)])
+
+    def end_half(self):
+        """Returns how many calls have failed so far, at the end of the half that is running."""
+        return int(self._wait_for(r'ended \d+ failed (\d+)'))
+
+    def begin_other_half(self):
+        self._child.stdin.write('\n')
+        self._child.stdin.flush()
+
+
+class Levee(Program):
     """The real binary with one listener at `address` and the parts of a configuration given."""
 
     def __init__(self, address='127.0.0.1:0', **parts):
@@ -80,15 +106,22 @@ class Levee(_Program):
         self._config.flush()
         super().__init__([LEVEE, 'run', '--config', self._config.name])
         self.address = self._wait_for(r'listening egress (\S+)')
-        self._metrics = self._wait_for(r'listening metrics (\S+)')
+        self.metrics = self._wait_for(r'listening metrics (\S+)')
 
     def __exit__(self, *details):
         super().__exit__(*details)
         self._config.close()
 
+    def configure(self, text):
+        """Puts `text` in the place of the configuration; Levee reads it within moments."""
+        self._config.seek(0)
+        self._config.write(text)
+        self._config.truncate()
+        self._config.flush()
+
     def sum(self, name, label=''):
         """Returns the sum over all series of that name whose labels contain `label`."""
-        with urllib.request.urlopen(f'http://{self._metrics}/metrics',
+        with urllib.request.urlopen(f'http://{self.metrics}/metrics',
                                     timeout=PATIENCE_SECONDS) as answer:
             text = answer.read().decode()
         series = re.findall(rf'^{name}\{{([^}}]*)\}} (\S+)$', text, re.MULTILINE)

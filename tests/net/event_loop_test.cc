@@ -114,7 +114,8 @@ class Recorder final : public SocketHandler {
 
 TEST(Socket, ReceivesWhatThePeerWritesUntilItCloses) {
   EventLoop loop;
-  const auto listener = Listener::Open(loop, *Address::FromIp("127.0.0.1", 0), [](int fd) {
+  TimerWheel wheel(loop.now());
+  const auto listener = Listener::Open(loop, wheel, *Address::FromIp("127.0.0.1", 0), [](int fd) {
     EXPECT_EQ(send(fd, "hello", 5, MSG_NOSIGNAL), 5);
     close(fd);
   });
@@ -129,7 +130,8 @@ TEST(Socket, ReceivesWhatThePeerWritesUntilItCloses) {
 
 TEST(Socket, ReceivesWhatCameBeforeAResetAndThenIsToldOfIt) {
   EventLoop loop;
-  const auto listener = Listener::Open(loop, *Address::FromIp("127.0.0.1", 0), [](int fd) {
+  TimerWheel wheel(loop.now());
+  const auto listener = Listener::Open(loop, wheel, *Address::FromIp("127.0.0.1", 0), [](int fd) {
     EXPECT_EQ(send(fd, "hello", 5, MSG_NOSIGNAL), 5);
     const linger reset = {.l_onoff = 1, .l_linger = 0};
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
@@ -150,9 +152,10 @@ TEST(Socket, ReceivesWhatCameBeforeAResetAndThenIsToldOfIt) {
 
 TEST(Socket, TellsWhyItCouldNotConnect) {
   EventLoop loop;
+  TimerWheel wheel(loop.now());
   Address free_port;
   {
-    const auto listener = Listener::Open(loop, *Address::FromIp("127.0.0.1", 0), [](int) {});
+    const auto listener = Listener::Open(loop, wheel, *Address::FromIp("127.0.0.1", 0), [](int) {});
     ASSERT_TRUE(listener.ok());
     free_port = (*listener)->address();
   }
@@ -165,9 +168,10 @@ TEST(Socket, TellsWhyItCouldNotConnect) {
 
 TEST(Listener, BusyPortIsAnErrorThatNamesIt) {
   EventLoop loop;
-  const auto first = Listener::Open(loop, *Address::FromIp("127.0.0.1", 0), [](int) {});
+  TimerWheel wheel(loop.now());
+  const auto first = Listener::Open(loop, wheel, *Address::FromIp("127.0.0.1", 0), [](int) {});
   ASSERT_TRUE(first.ok());
-  const auto second = Listener::Open(loop, (*first)->address(), [](int) {});
+  const auto second = Listener::Open(loop, wheel, (*first)->address(), [](int) {});
   ASSERT_FALSE(second.ok());
   const std::string message(second.status().message());
   EXPECT_EQ(message,

@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <functional>
 #include <string>
 
 namespace levee::net {
@@ -26,7 +28,7 @@ class UnixListener : public testing::Test {
 
   auto Open(mode_t mode = 0660) {
     return Listener::Open(
-        loop_, *Address::FromUnixPath(path_), [](int fd) { close(fd); }, mode);
+        loop_, wheel_, *Address::FromUnixPath(path_), [](int fd) { close(fd); }, [] {}, mode);
   }
   // Leaves a socket at the path on which nobody listens.
   void LeaveStaleSocket() {
@@ -38,6 +40,7 @@ class UnixListener : public testing::Test {
   bool Exists() const { return access(path_.c_str(), F_OK) == 0; }
 
   EventLoop loop_;
+  TimerWheel wheel_{loop_.now()};
   std::string directory_;
   std::string path_;
 };
@@ -88,6 +91,58 @@ TEST_F(UnixListener, ASocketThatTookItsPlaceIsNotRemoved) {
   LeaveStaleSocket();
   listener->reset();
   EXPECT_TRUE(Exists());
+}
+
+// As many turns of a loop as a connection that waits needs to be noticed, and more.
+void TurnOften(EventLoop& loop) {
+  int turns = 0;
+  std::function<void()> next = [&] { ++turns < 20 ? loop.Post(next) : loop.Stop(); };
+  loop.Post(next);
+  loop.Run();
+}
+
+// The lowest number that no descriptor has.
+rlim_t LowestFree() {
+  const int fd = open("/dev/null", O_RDONLY);
+  close(fd);
+  return static_cast<rlim_t>(fd);
+}
+
+TEST(TcpListener, RestsWhenNotEvenASpareDescriptorIsLeft) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "without descriptors the sanitizer cannot look at objects";
+#endif
+  EventLoop loop;
+  TimerWheel wheel(loop.now());
+  int accepted = 0, exhausted = 0;
+  const int caller = socket(AF_INET, SOCK_STREAM, 0);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  // There is one for the listener itself.
+  const rlimit few = {.rlim_cur = LowestFree() + 1, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  const auto listener = Listener::Open(
+      loop, wheel, *Address::FromIp("127.0.0.1", 0),
+      [&](int fd) {
+        ++accepted;
+        close(fd);
+      },
+      [&] { ++exhausted; });
+  ASSERT_TRUE(listener.ok()) << listener.status();
+  const Address to = (*listener)->address();
+  ASSERT_EQ(connect(caller, to.get(), to.size()), 0);
+  TurnOften(loop);
+  EXPECT_EQ(exhausted, 1);
+
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  TurnOften(loop);
+  EXPECT_EQ(accepted, 0);
+  // The wheel's timers are due at the next full millisecond.
+  wheel.Advance(loop.now() + Listener::kPause + absl::Milliseconds(1));
+  TurnOften(loop);
+  EXPECT_EQ(accepted, 1);
+  EXPECT_EQ(exhausted, 1);
+  close(caller);
 }
 
 }  // namespace

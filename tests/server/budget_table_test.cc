@@ -86,6 +86,22 @@ TEST(BudgetTable, AnAuthorityThatAWorkerUsesDoesNotMakeRoom) {
   EXPECT_TRUE(table.Get("anywhere", "b:1", {}, At(60)).over_limit);
 }
 
+TEST(BudgetTable, TheSharedBudgetOfAnUpstreamThatIsGoneIsForgotten) {
+  BudgetTable table(1, 0);
+  std::weak_ptr<RetryBudget> used, unused;
+  {
+    const auto budget = Get(table, "anywhere", "a:1");
+    budget->Deposit(0, At(5));
+    used = budget;
+    unused = Get(table, "elsewhere", "a:1", {}, At(5));
+  }
+  Get(table, "cart", "", {}, At(10));
+  EXPECT_FALSE(used.expired());
+  EXPECT_TRUE(unused.expired());
+  Get(table, "cart", "", {}, At(20));
+  EXPECT_TRUE(used.expired());
+}
+
 TEST(BudgetTable, GaugesShowEveryBudgetInUse) {
   BudgetTable table(1, 10);
   const auto cart = Get(table, "cart", "", {.ratio = 0.5, .floor_per_second = 0});

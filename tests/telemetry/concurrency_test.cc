@@ -48,7 +48,7 @@ uint64_t CallsCounted(const Metrics& metrics) {
 }
 
 TEST(MetricsConcurrency, NothingIsLostWhileAnotherThreadScrapes) {
-  Metrics metrics({.workers = 2, .upstreams = {"cart"}, .method_labels = 5});
+  Metrics metrics({.workers = 2, .settings = {.upstreams = {"cart"}, .method_labels = 5}});
   std::atomic<bool> done = false;
   uint64_t last = 0;
   std::thread scraper([&] {

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 Metrics::Options Shop() {
-  return {.workers = 2, .upstreams = {"cart"}, .methods = {"shop.Cart/Add"}};
+  return {.workers = 2, .settings = {.upstreams = {"cart"}, .methods = {"shop.Cart/Add"}}};
 }
 
 TEST(MethodLabels, AMethodIsExportedFromTheMomentItIsAskedFor) {
@@ -31,7 +31,7 @@ TEST(MethodLabels, AnUnlabelledMethodCountsAsOther) {
   Metrics metrics(Shop());
   MethodSeries& series = metrics.Method(1, "cart", "/shop.Cart/Unknown");
   EXPECT_EQ(&series, &metrics.Method(1, "cart", "/another.Service/Method"));
-  series.calls[StatusCode::kUnimplemented].Add();
+  series.calls[StatusCode::kUnimplemented].Observe(0);
   EXPECT_EQ(
       Scraped(metrics, R"(levee_calls_total{upstream="cart",method="other",code="UNIMPLEMENTED"})"),
       "1");
@@ -43,7 +43,7 @@ TEST(MethodLabels, LabellingAMethodGivesItSeriesOfItsOwnOnEveryWorker) {
   EXPECT_NE(&labelled, &metrics.Method(0, "cart", "/unknown/Method"));
   EXPECT_EQ(&labelled, &metrics.Method(0, "cart", "/shop.Cart/Remove"));
   EXPECT_NE(&labelled, &metrics.Method(1, "cart", "/shop.Cart/Remove"));
-  metrics.Method(1, "cart", "/shop.Cart/Remove").calls[StatusCode::kOk].Add();
+  metrics.Method(1, "cart", "/shop.Cart/Remove").calls[StatusCode::kOk].Observe(0);
   EXPECT_EQ(
       Scraped(metrics, R"(levee_calls_total{upstream="cart",method="shop.Cart/Remove",code="OK"})"),
       "1");
@@ -51,7 +51,7 @@ TEST(MethodLabels, LabellingAMethodGivesItSeriesOfItsOwnOnEveryWorker) {
 
 TEST(MethodLabels, BeyondMethodLabelsEverythingIsOther) {
   Metrics::Options options = Shop();
-  options.method_labels = 2;
+  options.settings.method_labels = 2;
   Metrics metrics(options);
   constexpr std::string_view kHits = R"(levee_limit_hits_total{limit="method_labels"})";
   metrics.LabelMethod(0, "cart", "/shop.Cart/Remove");
@@ -63,7 +63,7 @@ TEST(MethodLabels, BeyondMethodLabelsEverythingIsOther) {
   EXPECT_THAT(ScrapeText(metrics), Not(HasSubstr("Clear")));
 
   // Those that have a label keep it, with any upstream.
-  metrics.LabelMethod(0, "anywhere", "/shop.Cart/Remove").calls[StatusCode::kOk].Add();
+  metrics.LabelMethod(0, "anywhere", "/shop.Cart/Remove").calls[StatusCode::kOk].Observe(0);
   EXPECT_EQ(
       Scraped(metrics,
               R"(levee_calls_total{upstream="anywhere",method="shop.Cart/Remove",code="OK"})"),
@@ -73,11 +73,40 @@ TEST(MethodLabels, BeyondMethodLabelsEverythingIsOther) {
 
 TEST(MethodLabels, MethodsOfRoutesBeyondTheLimitAreOtherAsWell) {
   Metrics::Options options = Shop();
-  options.methods = {"a.A/A", "b.B/B"};
-  options.method_labels = 1;
+  options.settings.methods = {"a.A/A", "b.B/B"};
+  options.settings.method_labels = 1;
   Metrics metrics(options);
   EXPECT_NE(&metrics.Method(0, "cart", "/a.A/A"), &metrics.Method(0, "cart", "/c.C/C"));
   EXPECT_EQ(&metrics.Method(0, "cart", "/b.B/B"), &metrics.Method(0, "cart", "/c.C/C"));
+}
+
+TEST(MethodLabels, AReloadBringsUpstreamsMethodsAndAnotherLimit) {
+  Metrics::Options options = Shop();
+  options.settings.method_labels = 1;
+  Metrics metrics(options);
+  constexpr std::string_view kStock =
+      R"(levee_calls_total{upstream="stock",method="other",code="OK"})";
+  EXPECT_EQ(Scraped(metrics, kStock), "absent");
+  MethodSeries& add = metrics.Method(0, "cart", "/shop.Cart/Add");
+  MethodSeries& other = metrics.Method(0, "cart", "/shop.Cart/Remove");
+
+  Metrics::Settings settings = {.upstreams = {"stock"}, .methods = {"shop.Cart/Remove"}};
+  settings.method_labels = 3;
+  metrics.Configure(settings);
+  EXPECT_EQ(Scraped(metrics, kStock), "0");
+  EXPECT_EQ(&metrics.Method(0, "cart", "/shop.Cart/Add"), &add);
+  EXPECT_NE(&metrics.Method(0, "cart", "/shop.Cart/Remove"), &other);
+  EXPECT_NE(&metrics.LabelMethod(0, "cart", "/shop.Cart/Clear"), &other);
+  EXPECT_EQ(&metrics.LabelMethod(0, "cart", "/shop.Cart/Merge"), &other);
+}
+
+TEST(MethodLabels, ALowerLimitKeepsOnlyFurtherLabelsOut) {
+  Metrics metrics(Shop());
+  MethodSeries& add = metrics.Method(0, "cart", "/shop.Cart/Add");
+  metrics.Configure({.upstreams = {"cart"}, .method_labels = 1});
+  EXPECT_EQ(&metrics.Method(0, "cart", "/shop.Cart/Add"), &add);
+  EXPECT_EQ(&metrics.LabelMethod(0, "cart", "/shop.Cart/Clear"),
+            &metrics.Method(0, "cart", "/unknown/Method"));
 }
 
 TEST(MethodLabels, APathThatATextFormatCannotCarryGetsNoLabel) {

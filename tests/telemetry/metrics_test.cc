@@ -12,8 +12,7 @@ namespace {
 
 Metrics::Options Shop() {
   return {.workers = 2,
-          .upstreams = {"cart"},
-          .methods = {"shop.Cart/Add"},
+          .settings = {.upstreams = {"cart"}, .methods = {"shop.Cart/Add"}},
           .version = "0.1.0",
           .commit = "abc",
           .config_sha256 = "feed"};

@@ -56,14 +56,14 @@ TEST_F(RecordCallTest, ACallThatSucceedsAtOnce) {
   record.attempts.push_back(Attempt(101, 107, StatusCode::kOk));
   Record(record);
 
-  EXPECT_EQ(method_.calls[StatusCode::kOk].Read(), 1u);
-  EXPECT_EQ(method_.attempts[StatusCode::kOk].Read(), 1u);
-  EXPECT_EQ(method_.call_duration.ReadSum(), 7u * kMs);
-  EXPECT_EQ(method_.call_duration.Read(3), 1u);  // above 5 ms, up to 10 ms
-  EXPECT_EQ(upstream_.attempt_duration.ReadSum(), 6u * kMs);
+  EXPECT_EQ(Count(method_.calls[StatusCode::kOk]), 1u);
+  EXPECT_EQ(Count(method_.attempts[StatusCode::kOk]), 1u);
+  EXPECT_EQ(method_.calls[StatusCode::kOk].ReadSum(), 7u * kMs);
+  EXPECT_EQ(method_.calls[StatusCode::kOk].Read(3), 1u);  // above 5 ms, up to 10 ms
+  EXPECT_EQ(method_.attempts[StatusCode::kOk].ReadSum(), 6u * kMs);
   EXPECT_EQ(method_.attempts_ok.Read(0), 1u);
   EXPECT_EQ(Count(method_.attempts_error), 0u);
-  EXPECT_EQ(Count(upstream_.retry_delay), 0u);
+  EXPECT_EQ(Count(method_.retry_delay), 0u);
   EXPECT_EQ(Count(upstream_.retry_backoff), 0u);
 }
 
@@ -79,13 +79,12 @@ TEST_F(RecordCallTest, ARetriedCallCountsItsRetriesByTriggerAndFailure) {
   EXPECT_EQ(method_.retries[RetryTrigger::kStatus][StatusCode::kUnavailable].Read(), 1u);
   EXPECT_EQ(method_.retries[RetryTrigger::kHttp][StatusCode::kResourceExhausted].Read(), 1u);
   EXPECT_EQ(method_.retries[RetryTrigger::kHttp][StatusCode::kOk].Read(), 0u);
-  EXPECT_EQ(method_.attempts[StatusCode::kUnavailable].Read(), 1u);
-  EXPECT_EQ(method_.attempts[StatusCode::kResourceExhausted].Read(), 1u);
-  EXPECT_EQ(method_.attempts[StatusCode::kOk].Read(), 1u);
-  EXPECT_EQ(method_.calls[StatusCode::kOk].Read(), 1u);
-  EXPECT_EQ(method_.calls[StatusCode::kUnavailable].Read(), 0u);
+  EXPECT_EQ(Count(method_.attempts[StatusCode::kUnavailable]), 1u);
+  EXPECT_EQ(Count(method_.attempts[StatusCode::kResourceExhausted]), 1u);
+  EXPECT_EQ(Count(method_.attempts[StatusCode::kOk]), 1u);
+  EXPECT_EQ(Count(method_.calls[StatusCode::kOk]), 1u);
+  EXPECT_EQ(Count(method_.calls[StatusCode::kUnavailable]), 0u);
   EXPECT_EQ(method_.attempts_ok.Read(2), 1u);
-  EXPECT_EQ(Count(upstream_.attempt_duration), 3u);
   EXPECT_EQ(Count(upstream_.retry_backoff), 2u);
   EXPECT_EQ(upstream_.retry_backoff.ReadSum(), 50u * kMs);
 }
@@ -98,8 +97,8 @@ TEST_F(RecordCallTest, TheRetryDelayIsTheTimeWithoutAnActiveAttempt) {
   record.attempts.push_back(
       Retry(70, 100, StatusCode::kOk, RetryTrigger::kStatus, StatusCode::kUnavailable, 30));
   Record(record);
-  EXPECT_EQ(Count(upstream_.retry_delay), 1u);
-  EXPECT_EQ(upstream_.retry_delay.ReadSum(), (22u + 30u) * kMs);
+  EXPECT_EQ(Count(method_.retry_delay), 1u);
+  EXPECT_EQ(method_.retry_delay.ReadSum(), (22u + 30u) * kMs);
 }
 
 TEST_F(RecordCallTest, AttemptsThatOverlapLeaveNoTimeBetweenThem) {
@@ -108,7 +107,7 @@ TEST_F(RecordCallTest, AttemptsThatOverlapLeaveNoTimeBetweenThem) {
   record.attempts.push_back(Attempt(20, 30, StatusCode::kUnavailable));
   record.attempts.push_back(Attempt(95, 100, StatusCode::kOk));
   Record(record);
-  EXPECT_EQ(upstream_.retry_delay.ReadSum(), 5u * kMs);
+  EXPECT_EQ(method_.retry_delay.ReadSum(), 5u * kMs);
 }
 
 TEST_F(RecordCallTest, ATransparentRetryIsARetryButNoFurtherAttemptOfTheCall) {
@@ -126,7 +125,28 @@ TEST_F(RecordCallTest, ATransparentRetryIsARetryButNoFurtherAttemptOfTheCall) {
   EXPECT_EQ(method_.attempts_ok.Read(0), 1u);
   EXPECT_EQ(method_.attempts_ok.ReadSum(), 1u);
   EXPECT_EQ(Count(upstream_.retry_backoff), 0u);
-  EXPECT_EQ(Count(upstream_.retry_delay), 1u);
+  EXPECT_EQ(Count(method_.retry_delay), 1u);
+}
+
+TEST_F(RecordCallTest, FurtherAttemptsCountByTheirKindInTheCallsThatHadThem) {
+  CallRecord once = CallFrom(0, 10, StatusCode::kOk);
+  once.attempts.push_back(Attempt(0, 10, StatusCode::kOk));
+  Record(once);
+  CallRecord record = CallFrom(0, 100, StatusCode::kOk);
+  record.attempts.push_back(Attempt(0, 10, StatusCode::kUnavailable));
+  for (const RetryTrigger trigger :
+       {RetryTrigger::kRefused, RetryTrigger::kStatus, RetryTrigger::kHedge, RetryTrigger::kReset,
+        RetryTrigger::kTimeout}) {
+    record.attempts.push_back(Retry(20, 30, StatusCode::kOk, trigger, StatusCode::kOk, 0));
+  }
+  record.attempts[1].transparent = true;
+  Record(record);
+  EXPECT_EQ(Count(method_.retries_per_call), 1u);
+  EXPECT_EQ(method_.retries_per_call.ReadSum(), 3u);
+  EXPECT_EQ(Count(method_.transparent_per_call), 1u);
+  EXPECT_EQ(method_.transparent_per_call.ReadSum(), 1u);
+  EXPECT_EQ(Count(method_.hedges_per_call), 1u);
+  EXPECT_EQ(method_.hedges_per_call.ReadSum(), 1u);
 }
 
 TEST_F(RecordCallTest, ARefusedRetryCountsByReason) {
@@ -142,7 +162,7 @@ TEST_F(RecordCallTest, ARefusedRetryCountsByReason) {
   EXPECT_EQ(upstream_.marks_sent[OverloadScope::kEndpoint].Read(), 0u);
   EXPECT_EQ(method_.attempts_error.Read(0), 1u);
   EXPECT_EQ(Count(method_.attempts_ok), 0u);
-  EXPECT_EQ(method_.calls[StatusCode::kResourceExhausted].Read(), 1u);
+  EXPECT_EQ(Count(method_.calls[StatusCode::kResourceExhausted]), 1u);
 }
 
 TEST_F(RecordCallTest, MarksReceivedCountPerAttempt) {
@@ -163,10 +183,8 @@ TEST_F(RecordCallTest, ACallWithoutAttemptsHasNoPlaceInTheAttemptsHistogram) {
   record.refused = RefusalReason::kBudget;
   Record(record);
 
-  EXPECT_EQ(method_.calls[StatusCode::kResourceExhausted].Read(), 1u);
-  EXPECT_EQ(Count(method_.call_duration), 1u);
+  EXPECT_EQ(Count(method_.calls[StatusCode::kResourceExhausted]), 1u);
   EXPECT_EQ(Count(method_.attempts_error), 0u);
-  EXPECT_EQ(Count(upstream_.attempt_duration), 0u);
   EXPECT_EQ(method_.retries_refused[RefusalReason::kBudget].Read(), 1u);
 }
 
@@ -202,6 +220,16 @@ TEST_F(RecordCallTest, AKeyWithoutABucketCountsAsALimitThatWasHit) {
   EXPECT_EQ(worker_.limit_hits[Limit::kMaxKeys].Read(), 1u);
 }
 
+TEST_F(RecordCallTest, ACallThatALimitRefusedCountsForItsUpstream) {
+  CallRecord record = CallFrom(0, 1, StatusCode::kResourceExhausted);
+  record.rate_limit = {.asked = true};
+  Record(record);
+  EXPECT_EQ(upstream_.rate_limited.Read(), 0u);
+  record.rate_limit.refused_by = 0;
+  Record(record);
+  EXPECT_EQ(upstream_.rate_limited.Read(), 1u);
+}
+
 TEST(RecordRateLimits, ACallThatPassedCountsForEveryLimit) {
   RateLimitSeries first, second;
   RateLimitSeries* const limits[] = {&first, &second};
@@ -225,14 +253,13 @@ TEST_F(RecordCallTest, AnAttemptWithoutAnEndCountsWithNoDuration) {
   CallRecord record = CallFrom(50, 60, StatusCode::kCancelled);
   record.attempts.push_back({.start = At(50)});
   Record(record);
-  EXPECT_EQ(upstream_.attempt_duration.Read(0), 1u);
-  EXPECT_EQ(upstream_.attempt_duration.ReadSum(), 0u);
-  EXPECT_EQ(method_.attempts[StatusCode::kUnknown].Read(), 1u);
+  EXPECT_EQ(method_.attempts[StatusCode::kUnknown].Read(0), 1u);
+  EXPECT_EQ(method_.attempts[StatusCode::kUnknown].ReadSum(), 0u);
 }
 
 TEST(MethodSeries, StaysSmall) {
   // A sidecar may hold one per worker, upstream and method.
-  EXPECT_LE(sizeof(MethodSeries), 2048u);
+  EXPECT_LE(sizeof(MethodSeries), 5u * 1024 + 512);
   EXPECT_LE(sizeof(UpstreamSeries), 1024u);
 }
 

@@ -125,5 +125,46 @@ TEST(Dns, TheLastGoodAnswerHoldsWhenALookUpFails) {
   EXPECT_EQ(cart.run.Endpoints(EndpointState::kFailing), 0);
 }
 
+TEST(Dns, ANameThatIsNoTargetAnyMoreTakesItsAddressesAlong) {
+  Cart cart;
+  cart.Has({"127.0.0.1", "127.0.0.2"});
+  const Pool::Target stays = cart.run.TargetOf(cart.run.Serve("127.0.0.4"));
+  Pool& pool = cart.run.Open({cart.target, stays});
+  cart.run.CallOne();
+  cart.run.Until([&] { return cart.run.Endpoints(EndpointState::kReady) == 3; });
+  pool.SetTargets({stays});
+  EXPECT_EQ(pool.size(), 1);
+  EXPECT_EQ(cart.Seen(), Names({"127.0.0.4"}));
+  EXPECT_EQ(cart.run.Endpoints(EndpointState::kReady), 1);
+}
+
+TEST(Dns, ACallThatWaitsForANameIsServedByWhatTakesItsPlace) {
+  Cart cart;  // Nobody answers for cart.test.
+  const Pool::Target comes = cart.run.TargetOf(cart.run.Serve("127.0.0.4"));
+  cart.run.dns.Set("cart.test", {.silent_for = ScriptedDns::kA});
+  Pool& pool = cart.run.Open({cart.target});
+  TestCall call(pool);
+  call.Start();
+  cart.run.Until([&] { return cart.run.dns.Asked("cart.test") >= 1; });
+  EXPECT_EQ(pool.View().at(0).state, "connecting");
+  pool.SetTargets({comes});
+  cart.run.Until([&] { return call.answered; });
+  EXPECT_EQ(cart.run.Endpoints(EndpointState::kConnecting), 0);
+}
+
+TEST(Dns, ACallThatWaitsIsServedByANameThatComes) {
+  Cart cart;
+  cart.Has({"127.0.0.2"});
+  TestServer& deaf = cart.run.Serve("127.0.0.4");
+  deaf.GoDeaf();
+  Pool& pool = cart.run.Open({cart.run.TargetOf(deaf)});
+  TestCall call(pool);
+  call.Start();
+  cart.run.Until([&] { return deaf.accepted() == 1; });
+  pool.SetTargets({cart.target});
+  cart.run.Until([&] { return call.ended; });
+  EXPECT_TRUE(call.answered) << call.failure;
+}
+
 }  // namespace
 }  // namespace levee

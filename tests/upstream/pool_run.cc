@@ -18,7 +18,7 @@ class TestServer::Connection final : public Mortal,
  public:
   Connection(TestServer& server, int fd)
       : server_(server),
-        connection_(server.io_, fd, {.max_concurrent_streams = server.max_streams_},
+        connection_(server.io_, fd, {.session = {.max_concurrent_streams = server.max_streams_}},
                     static_cast<h2::SessionHandler&>(*this),
                     static_cast<Http2ConnectionOwner&>(*this)) {}
 
@@ -67,6 +67,7 @@ class TestServer::Connection final : public Mortal,
   void OnGoaway() override {}
   void OnSlotsFree() override {}
   void OnProtocolError(std::string_view what) override { ADD_FAILURE() << what; }
+  void OnLimit(h2::SessionLimit) override { ADD_FAILURE() << "a limit"; }
   void OnConnected() override {}
   void OnConnectionClosed(const std::string&) override {
     const auto at = std::find_if(server_.connections_.begin(), server_.connections_.end(),
@@ -82,7 +83,7 @@ class TestServer::Connection final : public Mortal,
 
 TestServer::TestServer(WorkerIo& io, const net::Address& address, uint32_t max_streams)
     : io_(io), max_streams_(max_streams) {
-  auto listener = net::Listener::Open(io.loop, address, [this](int fd) {
+  auto listener = net::Listener::Open(io.loop, io.wheel, address, [this](int fd) {
     ++accepted_;
     if (deaf_) {
       deaf_ones_.push_back(fd);
@@ -127,6 +128,7 @@ void TestCall::OnOpened(h2::Stream& stream, int64_t on) {
   stream.head().Add(":scheme", "http");
   stream.head().Add(":path", "/a.B/C");
   stream.head().Add(":authority", "test");
+  stream.head().Add("content-type", "application/grpc");
   stream.SendHead(/*end=*/true);
 }
 
@@ -160,12 +162,13 @@ TestServer& PoolRun::Serve(const std::string& host, uint16_t port, uint32_t max_
 }
 
 Pool& PoolRun::Open(const std::vector<Pool::Target>& targets) {
-  pool = std::make_unique<Pool>(io, resolver, policy, random, series, worker_series, targets);
+  pool = std::make_unique<Pool>(io, resolver, policy, random, series, targets);
   return *pool;
 }
 
 Pool::Target PoolRun::TargetOf(const TestServer& server) const {
-  return {.host = "127.0.0.1", .port = server.address().port(), .path = ""};
+  const std::string text = server.address().ToString();
+  return {.host = text.substr(0, text.rfind(':')), .port = server.address().port(), .path = ""};
 }
 
 Instant PoolRun::OnTurnEnd(Instant now) {

@@ -89,7 +89,9 @@ class TestCall final : public StreamUser {
 
 class PoolRun final : private net::TurnHandler {
  public:
-  PoolRun() : io(loop), resolver(loop, io.wheel, dns.address()) { loop.SetTurnHandler(this); }
+  PoolRun() : io(loop, worker_series), resolver(loop, io.wheel, dns.address()) {
+    loop.SetTurnHandler(this);
+  }
   ~PoolRun();
 
   TestServer& Serve(const std::string& host = "127.0.0.1", uint16_t port = 0,
@@ -107,12 +109,13 @@ class PoolRun final : private net::TurnHandler {
 
   ScriptedDns dns;
   net::EventLoop loop;
+  WorkerSeries worker_series;
   WorkerIo io;
   net::Resolver resolver;
   Random random{1};
   UpstreamSeries series;
-  WorkerSeries worker_series;
-  ConnectPolicy policy;
+  std::vector<net::Address> own_listeners;
+  ConnectPolicy policy{.own_listeners = &own_listeners};
   std::vector<std::unique_ptr<TestServer>> servers;
   std::unique_ptr<Pool> pool;
 

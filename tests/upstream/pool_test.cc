@@ -78,7 +78,7 @@ TEST(Pool, WithoutAnyEndpointACallFailsAndSaysWhy) {
 
 TEST(Pool, AListenerOfItsOwnIsNotDialled) {
   PoolRun run;
-  run.policy.own_listeners = {*net::Address::FromIp("127.0.0.1", 7)};
+  run.own_listeners = {*net::Address::FromIp("127.0.0.1", 7)};
   TestCall call(run.Open({{.host = "127.0.0.1", .port = 7, .path = ""}}));
   call.Start();
   run.Until([&] { return call.ended; });

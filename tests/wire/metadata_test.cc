@@ -36,6 +36,14 @@ TEST(Metadata, GetFindsTheFirstOfThatExactName) {
   EXPECT_EQ(metadata.Get("a").data(), nullptr);
 }
 
+TEST(Metadata, AValueLiesDirectlyBehindItsName) {
+  Metadata metadata;
+  metadata.Add("removed", "1");
+  metadata.Add("name", "value");
+  metadata.Remove("removed");
+  EXPECT_EQ(metadata[0].name.data() + 4, metadata[0].value.data());
+}
+
 TEST(Metadata, AnEmptyValueIsNotAnAbsentOne) {
   Metadata metadata;
   EXPECT_FALSE(metadata.Has("x"));

@@ -80,6 +80,14 @@ TEST(Status, ResetsHaveTheirNames) {
   EXPECT_EQ(ResetName(0xe), "unknown error");
 }
 
+TEST(Status, FaultsOfTheServerAreToldFromThoseOfTheRequest) {
+  std::string faults;
+  for (int code = 0; code < kStatusCodes; ++code) {
+    if (IsServerFault(static_cast<StatusCode>(code))) faults += std::to_string(code) + " ";
+  }
+  EXPECT_EQ(faults, "2 4 8 12 13 14 15 ");
+}
+
 TEST(StatusCodeSet, HoldsWhatWasAdded) {
   StatusCodeSet set = {StatusCode::kUnavailable, StatusCode::kOk};
   set.Add(StatusCode::kUnauthenticated);

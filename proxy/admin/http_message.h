@@ -1,0 +1,39 @@
+// A request and its answer, as the handlers of HttpServer see them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace levee {
+
+struct HttpRequest {
+  std::string method;  // "GET"
+  std::string path;    // decoded, "/a/../b" resolved; empty if it is one of another server
+  std::string query;   // what stands behind '?', as it came
+  std::vector<std::pair<std::string, std::string>> headers;
+
+  // The value of the header `name`, whose case does not count; nullopt if there is none or more
+  // than one.
+  std::optional<std::string_view> Header(std::string_view name) const;
+  bool HasHeader(std::string_view name) const;
+};
+
+struct HttpResponse {
+  int status = 200;
+  std::string headers;  // beyond those that every answer has, each with its line end
+  std::string type = "text/plain; charset=utf-8";
+  std::string body;
+};
+
+// The parameters of a query, decoded. An error, fit for people, if one comes twice or is not among
+// `known`.
+absl::StatusOr<std::map<std::string, std::string, std::less<>>> ParseQuery(
+    std::string_view query, const std::vector<std::string_view>& known);
+
+}  // namespace levee

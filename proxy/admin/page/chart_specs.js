@@ -1,0 +1,71 @@
+// What the four charts show of samples. Pure; charts.js draws it.
+import * as format from './format.js';
+import {LAYERS, perLayer} from './reasons.js';
+
+const share = (part, all) => all > 0 ? part / all : null;
+const perSecond = (value) => `${format.rate(value)}/s`;
+const layerColor = (key) => `--layer-${key}`;
+
+// A series: its `label`, its `color` (a property of the style sheet), what a sample says of it
+// (`of`; null: nothing), how that is put (`text`), and how it is drawn: `fill`, `dash`.
+// `stacked` charts draw each series on top of those after it.
+export const CHARTS = [
+  {
+    title: 'Calls and attempts',
+    series: [
+      {label: 'attempts', color: '--attempts', of: (s) => s.attempts, text: perSecond},
+      {label: 'calls', color: '--calls', of: (s) => s.calls, text: perSecond, fill: true},
+      {label: 'application retries', color: '--apps', of: (s) => s.app_retries, text: perSecond,
+       dash: [3, 3]},
+    ],
+  },
+  {
+    title: 'Success',
+    top: 1,
+    axis: format.percent,
+    series: [
+      {label: 'seen by callers', color: '--calls', text: format.percent,
+       of: (s) => share(s.calls_ok, s.calls - (s.calls_cancelled ?? 0))},
+      {label: 'of attempts', color: '--attempts', text: format.percent, dash: [6, 3],
+       of: (s) => share(s.attempts_ok, s.attempts - (s.attempts_cancelled ?? 0))},
+    ],
+  },
+  {
+    title: 'Retry budget',
+    series: [
+      {label: 'retries left', color: '--budget', of: (s) => s.budget_available,
+       text: format.rate, fill: true},
+      {label: 'allowed', color: '--limit', of: (s) => s.budget_limit, text: format.rate,
+       dash: [6, 3]},
+    ],
+  },
+  {
+    title: 'Refused',
+    stacked: true,
+    series: LAYERS.map(({key, name}, i) => (
+        {label: name, color: layerColor(key), of: (s) => perLayer(s.refused)[i],
+         text: perSecond})).reverse(),
+  },
+];
+
+// What uPlot draws: times, and a column per series. `started`: the wall clock's at second 0.
+export function columns(chart, samples, started) {
+  const values = chart.series.map(({of}) => samples.map((sample) => of(sample) ?? null));
+  if (chart.stacked) {
+    for (let i = values.length - 2; i >= 0; --i) {
+      values[i] = values[i].map((value, at) => value + values[i + 1][at]);
+    }
+  }
+  return [samples.map(({number}) => started + number), ...values];
+}
+
+// What a sample says of a series, in words.
+export function valueText(series, sample) {
+  const value = sample === undefined ? null : series.of(sample);
+  return value === null || value === undefined ? format.NOTHING : series.text(value);
+}
+
+// Short labels of an axis: 1500 -> "1.5k".
+export function tick(value) {
+  return value >= 1000 ? `${Number((value / 1000).toFixed(1))}k` : String(Number(value.toFixed(2)));
+}

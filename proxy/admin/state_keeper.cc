@@ -1,0 +1,240 @@
+#include "admin/state_keeper.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "admin/state_message.h"
+#include "telemetry/verdict.h"
+
+namespace levee {
+namespace {
+
+// Over which the verdict and the rates look back.
+constexpr int kRecentSeconds = 10;
+
+// Counters are read this long after a second is over, when what ended in it has been written.
+constexpr absl::Duration kSettled = absl::Milliseconds(20);
+
+// Of an answer.
+constexpr size_t kMaxSamples = 3000;
+constexpr size_t kMaxEndpoints = 1000;
+
+EndpointCounts ToCounts(const admin::v1::EndpointCounts& counts) {
+  const auto number = [](uint32_t count) { return static_cast<int>(count); };
+  return {.all = number(counts.ready() + counts.connecting() + counts.ejected() + counts.failing() +
+                        counts.idle()),
+          .ready = number(counts.ready()),
+          .ejected = number(counts.ejected()),
+          .failing = number(counts.failing())};
+}
+
+using EndpointsByUpstream = std::map<std::string_view, std::vector<const EndpointView*>>;
+
+EndpointsByUpstream Group(const std::vector<EndpointView>& endpoints) {
+  EndpointsByUpstream groups;
+  for (const EndpointView& endpoint : endpoints) groups[endpoint.upstream].push_back(&endpoint);
+  return groups;
+}
+
+bool WantsDetails(const admin::v1::GetStateRequest& request, const std::string& name) {
+  return request.details_of().empty() || request.details_of() == name;
+}
+
+}  // namespace
+
+StateKeeper::StateKeeper(const AdminSources& sources, std::string instance)
+    : sources_(sources), instance_(std::move(instance)) {}
+
+StateKeeper::~StateKeeper() { Stop(); }
+
+void StateKeeper::Start() {
+  if (thread_.joinable()) return;
+  stopping_ = false;
+  Tick(sources_.clock());
+  thread_ = std::thread([this] { Run(); });
+}
+
+void StateKeeper::Stop() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+  // What happens until the next Start is part of no sample.
+  const std::lock_guard lock(mutex_);
+  begun_ = false;
+}
+
+void StateKeeper::Run() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    const Instant next = sources_.started + absl::Seconds(history_.second() + 1) + kSettled;
+    const absl::Duration rest = next - sources_.clock();
+    if (rest > absl::ZeroDuration()) {
+      wake_.wait_for(lock, absl::ToChronoNanoseconds(rest));
+      continue;
+    }
+    lock.unlock();
+    Tick(sources_.clock());
+    lock.lock();
+  }
+}
+
+void StateKeeper::Tick(Instant now) {
+  if (!Look(now)) return;
+  if (const std::unique_lock lock(endpoints_mutex_, std::try_to_lock); lock.owns_lock()) {
+    endpoints_.reset();  // Nobody may ask any more.
+  }
+  const std::lock_guard lock(listeners_mutex_);
+  for (const auto& [number, heard] : listeners_) heard();
+}
+
+bool StateKeeper::Look(Instant now) {
+  const auto whole = static_cast<uint32_t>((now - sources_.started) / absl::Seconds(1));
+  {
+    const std::lock_guard lock(mutex_);
+    if (begun_ && whole <= history_.second()) return false;
+  }
+  const std::vector<UpstreamTotals> totals = sources_.metrics.Totals();
+  const std::vector<Metrics::BudgetGauges> budgets = sources_.budgets();
+  const std::vector<RememberedCall> calls = sources_.calls.Read(Instant::FromNanos(0));
+  const std::lock_guard lock(mutex_);
+  calls_.Update(calls, whole, sources_.started);
+  if (begun_) {
+    history_.Add(whole, totals, budgets);
+  } else {
+    begun_ = true;
+    history_.Begin(whole, totals);
+  }
+  return true;
+}
+
+uint32_t StateKeeper::second() const {
+  const std::lock_guard lock(mutex_);
+  return history_.second();
+}
+
+std::shared_ptr<const std::vector<EndpointView>> StateKeeper::Endpoints() {
+  const std::lock_guard lock(endpoints_mutex_);
+  const uint32_t now = second();
+  if (endpoints_ == nullptr || endpoints_second_ != now) {
+    endpoints_ = std::make_shared<const std::vector<EndpointView>>(sources_.endpoints());
+    endpoints_second_ = now;
+  }
+  return endpoints_;
+}
+
+// Those of the configuration in its order, then those that were called in the last minutes though
+// they are not (any more) part of it: "none", and what a reload took away.
+std::vector<std::string> StateKeeper::ShownUpstreams(const Snapshot& snapshot,
+                                                     const std::string& upstream) const {
+  std::vector<std::string> names;
+  std::set<std::string> seen;
+  const auto show = [&](const std::string& name) {
+    if (!seen.insert(name).second) return;
+    if (upstream.empty() || name == upstream) names.push_back(name);
+  };
+  for (const UpstreamSpec& spec : snapshot.upstreams) show(spec.name);
+  for (const std::string& name : history_.CalledUpstreams()) show(name);
+  return names;
+}
+
+std::vector<StateKeeper::Past> StateKeeper::PastOf(
+    const std::vector<std::string>& names, const admin::v1::GetStateRequest& request) const {
+  const int seconds = history_.SecondsSeen(kRecentSeconds);
+  std::vector<Past> pasts;
+  pasts.reserve(names.size());
+  size_t wanted = 0;
+  for (const std::string& name : names) {
+    pasts.push_back({.name = name,
+                     .recent = history_.Sum(name, seconds),
+                     .seconds = seconds,
+                     .seconds_empty = history_.SecondsEmpty(name),
+                     .last_called = history_.LastCalled(name),
+                     .later = history_.CountSamples(name, request.since())});
+    if (WantsDetails(request, name)) wanted += pasts.back().later;
+  }
+  if (wanted > kMaxSamples) return pasts;
+  for (Past& past : pasts) {
+    if (WantsDetails(request, past.name)) {
+      past.samples = history_.Samples(past.name, request.since());
+    }
+  }
+  return pasts;
+}
+
+admin::v1::Upstream StateKeeper::UpstreamMessage(const Past& past,
+                                                 std::vector<admin::v1::Endpoint> endpoints,
+                                                 size_t most_endpoints) {
+  admin::v1::Upstream message;
+  *message.mutable_endpoint_counts() = EndpointCountsMessage(endpoints);
+  const Verdict verdict =
+      Judge(past.recent, past.seconds, past.seconds_empty, ToCounts(message.endpoint_counts()));
+  message.set_name(past.name);
+  message.set_verdict(verdict.text);
+  message.set_severity(SeverityMessage(verdict.severity));
+  *message.mutable_budget() = BudgetMessage(past.recent.budget, past.seconds_empty);
+  *message.mutable_rates() = RatesMessage(past.recent, past.seconds);
+  for (const HistorySample& sample : past.samples) *message.add_samples() = SampleMessage(sample);
+  message.set_samples_left_out(past.samples.size() < past.later);
+  message.set_last_called(past.last_called);
+  AddEndpoints(std::move(endpoints), most_endpoints, message);
+  return message;
+}
+
+absl::StatusOr<admin::v1::State> StateKeeper::Read(const admin::v1::GetStateRequest& request) {
+  const std::lock_guard building(building_);
+  const ConfigStatus config = sources_.config();
+  const auto endpoints = Endpoints();
+  admin::v1::State state;
+  std::vector<Past> pasts;
+  std::vector<NumberedCalls::Call> calls;
+  {
+    const std::lock_guard lock(mutex_);
+    state.set_next(history_.second());
+    pasts = PastOf(ShownUpstreams(*config.snapshot, request.upstream()), request);
+    calls = calls_.After(request.since());
+  }
+  if (!request.upstream().empty() && pasts.empty()) {
+    return absl::NotFoundError(absl::StrCat("there is no upstream \"", request.upstream(), "\""));
+  }
+  state.set_instance(instance_);
+  state.set_time(WallSeconds(sources_.wall_clock()));
+  *state.mutable_sidecar() = SidecarMessage(sources_);
+  *state.mutable_configuration() = ConfigurationMessage(config);
+  EndpointsByUpstream groups = Group(*endpoints);
+  size_t endpoints_left = kMaxEndpoints;
+  for (const Past& past : pasts) {
+    const size_t most = WantsDetails(request, past.name) ? endpoints_left : 0;
+    *state.add_upstreams() = UpstreamMessage(past, EndpointMessages(groups[past.name]), most);
+    endpoints_left -= static_cast<size_t>(state.upstreams().rbegin()->endpoints_size());
+  }
+  for (const NumberedCalls::Call& call : calls) {
+    if (!request.upstream().empty() && call.call->upstream != request.upstream()) continue;
+    *state.add_calls() = CallMessage(*call.call, call.number);
+  }
+  return state;
+}
+
+StateKeeper::Listening::Listening(StateKeeper& keeper, std::function<void()> heard)
+    : keeper_(keeper) {
+  const std::lock_guard lock(keeper_.listeners_mutex_);
+  number_ = keeper_.next_listener_++;
+  keeper_.listeners_.emplace(number_, std::move(heard));
+}
+
+StateKeeper::Listening::~Listening() {
+  const std::lock_guard lock(keeper_.listeners_mutex_);
+  keeper_.listeners_.erase(number_);
+}
+
+}  // namespace levee

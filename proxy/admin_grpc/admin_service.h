@@ -1,0 +1,85 @@
+// levee.admin.v1.Admin.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "admin/sources.h"
+#include "admin/state_keeper.h"
+#include "grpcpp/grpcpp.h"
+#include "levee/admin/v1/admin.grpc.pb.h"
+
+namespace levee {
+
+// Putting a state together waits for the workers, which gRPC's own threads must not do: one thread
+// of the service does it for all calls in turn. GetState calls beyond kMaxWaiting that wait for it
+// and streams beyond kMaxWatching are refused with RESOURCE_EXHAUSTED.
+class AdminService final : public admin::v1::Admin::CallbackService {
+ public:
+  static constexpr size_t kMaxWaiting = 16;
+  static constexpr size_t kMaxWatching = 16;
+
+  // `sources` and `keeper` outlive it. From Start on `every_second` is called on the service's
+  // thread, at first and after every second that the keeper has looked at.
+  AdminService(const AdminSources& sources, StateKeeper& keeper,
+               std::function<void()> every_second);
+  ~AdminService() override;
+
+  // Until then calls wait.
+  void Start();
+
+  // Ends all calls, and those that come later at once, with UNAVAILABLE, and waits for the thread.
+  // Does nothing the second time.
+  void Stop();
+
+  grpc::ServerUnaryReactor* GetState(grpc::CallbackServerContext* context,
+                                     const admin::v1::GetStateRequest* request,
+                                     admin::v1::State* response) override;
+  grpc::ServerWriteReactor<admin::v1::State>* WatchState(
+      grpc::CallbackServerContext* context, const admin::v1::WatchStateRequest* request) override;
+  grpc::ServerUnaryReactor* GetConfig(grpc::CallbackServerContext* context,
+                                      const admin::v1::GetConfigRequest* request,
+                                      admin::v1::ConfigText* response) override;
+  grpc::ServerUnaryReactor* Drain(grpc::CallbackServerContext* context,
+                                  const admin::v1::DrainRequest* request,
+                                  admin::v1::DrainResponse* response) override;
+
+ private:
+  class Watcher;
+
+  // A GetState call that waits for the thread.
+  struct Waiting {
+    const admin::v1::GetStateRequest* request;
+    admin::v1::State* response;
+    grpc::ServerUnaryReactor* reactor;
+  };
+
+  void Work();
+  void Answer(const Waiting& call) const;
+  void PushSoon(const std::shared_ptr<Watcher>& watcher);
+  void Forget(const Watcher* watcher);
+
+  const AdminSources& sources_;
+  StateKeeper& keeper_;
+  const std::function<void()> every_second_;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopping_ = false;
+  bool new_second_ = true;
+  std::deque<Waiting> waiting_;
+  std::vector<std::shared_ptr<Watcher>> watchers_;
+  std::vector<std::shared_ptr<Watcher>> due_;  // before the next second
+
+  std::unique_ptr<StateKeeper::Listening> listening_;
+  std::thread thread_;
+};
+
+}  // namespace levee

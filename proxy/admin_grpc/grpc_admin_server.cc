@@ -1,0 +1,163 @@
+#include "admin_grpc/grpc_admin_server.h"
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "admin_grpc/admin_service.h"
+#include "admin_grpc/upstream_health.h"
+#include "grpcpp/ext/channelz_service_plugin.h"
+#include "grpcpp/ext/proto_server_reflection_plugin.h"
+#include "grpcpp/grpcpp.h"
+#include "grpcpp/health_check_service_interface.h"
+#include "grpcpp/resource_quota.h"
+#include "net/event_loop.h"
+#include "net/listener.h"
+
+namespace levee {
+namespace {
+
+constexpr int kMaxMessageBytes = 64 << 10;  // of requests
+constexpr int kMaxStreams = 32;             // of a connection
+constexpr size_t kMaxMemoryBytes = 32 << 20;
+// Reflection and channelz hold a thread per call.
+constexpr int kMaxThreads = 8;
+constexpr int kHandshakeTimeoutMs = 5'000;
+constexpr int kKeepaliveMs = 60'000;  // finds callers that have vanished
+// How long Stop waits for calls that end by themselves before it cancels them.
+constexpr int64_t kShutdownMs = 100;
+
+absl::Status AddressFault(const ListenAddress& address, const std::string& what) {
+  const std::string field =
+      address.position.empty() ? std::string("admin.grpc_address") : address.position;
+  return absl::FailedPreconditionError(absl::StrCat(field, ": ", what));
+}
+
+// What is wrong with an address, which the library would only write to its log.
+absl::Status CheckAddress(const ListenAddress& address) {
+  const auto wanted = net::Address::FromIp(address.host, address.port);
+  if (!wanted.has_value()) {
+    return AddressFault(address,
+                        absl::StrCat("cannot listen on ", address.host, ": not an IP address"));
+  }
+  net::EventLoop loop;
+  TimerWheel wheel(loop.now());
+  const auto tried = net::Listener::Open(loop, wheel, *wanted, [](int) {});
+  if (tried.ok()) return absl::OkStatus();
+  const std::string why(tried.status().message());
+  const bool busy = absl::StrContains(why, "in use");
+  return AddressFault(address,
+                      absl::StrCat(why, busy ? "; choose another port or free this one" : ""));
+}
+
+// Once for the process: what every server built later has.
+void InitPlugins() {
+  static const bool once = [] {
+    grpc::EnableDefaultHealthCheckService(true);
+    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+    grpc::channelz::experimental::InitChannelzService();
+    return true;
+  }();
+  static_cast<void>(once);
+}
+
+void SetBounds(grpc::ServerBuilder& builder) {
+  grpc::ResourceQuota quota("admin");
+  quota.Resize(kMaxMemoryBytes).SetMaxThreads(kMaxThreads);
+  builder.SetResourceQuota(quota);
+  builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
+  builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::NUM_CQS, 1);
+  builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::MIN_POLLERS, 1);
+  builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::MAX_POLLERS, 1);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreams);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTimeoutMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+}
+
+}  // namespace
+
+class GrpcAdminServer::Serving {
+ public:
+  Serving(const AdminSources& sources, StateKeeper& keeper)
+      : sources_(sources), keeper_(keeper), service_(sources, keeper, [this] { LookAtHealth(); }) {}
+
+  // False if it cannot listen there. To be called once.
+  bool Listen(const net::Address& address) {
+    int port = 0;
+    grpc::ServerBuilder builder;
+    SetBounds(builder);
+    builder.AddListeningPort(address.ToString(), grpc::InsecureServerCredentials(), &port);
+    builder.RegisterService(&service_);
+    server_ = builder.BuildAndStart();
+    if (server_ == nullptr) return false;
+    address_ = address;
+    address_.set_port(static_cast<uint16_t>(port));
+    SetHealth("", sources_.ready());
+    service_.Start();
+    return true;
+  }
+
+  void Stop() {
+    service_.Stop();
+    if (server_ == nullptr) return;
+    server_->Shutdown(
+        gpr_time_add(gpr_now(GPR_CLOCK_REALTIME), gpr_time_from_millis(kShutdownMs, GPR_TIMESPAN)));
+  }
+
+  const net::Address& address() const { return address_; }
+
+ private:
+  void LookAtHealth() {
+    SetHealth("", sources_.ready());
+    const auto snapshot = sources_.config().snapshot;
+    for (const auto& [name, serving] : upstreams_.Update(*snapshot, *keeper_.Endpoints())) {
+      SetHealth(name, serving);
+    }
+  }
+
+  void SetHealth(const std::string& name, bool serving) {
+    const auto [said, first] = health_.try_emplace(name, serving);
+    // Watchers hear of every status that is set, and should hear of changes only.
+    if (!first && said->second == serving) return;
+    said->second = serving;
+    server_->GetHealthCheckService()->SetServingStatus(name, serving);
+  }
+
+  const AdminSources& sources_;
+  StateKeeper& keeper_;
+  UpstreamHealth upstreams_;
+  std::map<std::string, bool> health_;  // as it has been said
+  net::Address address_;
+  AdminService service_;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+absl::StatusOr<std::unique_ptr<GrpcAdminServer>> GrpcAdminServer::Start(
+    const ListenAddress& address, const AdminSources& sources, StateKeeper& keeper) {
+  if (absl::Status fault = CheckAddress(address); !fault.ok()) return fault;
+  InitPlugins();
+  // The library sets SO_REUSEADDR, so of two programs that ask for any port at once both may be
+  // given the same one; the second to listen on it is refused and has to ask again.
+  constexpr int kPortsAskedFor = 5;
+  for (int i = 0; i < (address.port == 0 ? kPortsAskedFor : 1); ++i) {
+    auto serving = std::make_unique<Serving>(sources, keeper);
+    if (serving->Listen(*net::Address::FromIp(address.host, address.port))) {
+      return std::unique_ptr<GrpcAdminServer>(new GrpcAdminServer(std::move(serving)));
+    }
+  }
+  return AddressFault(address, "the gRPC library refuses; its log says why");
+}
+
+GrpcAdminServer::GrpcAdminServer(std::unique_ptr<Serving> serving) : serving_(std::move(serving)) {}
+
+GrpcAdminServer::~GrpcAdminServer() { Stop(); }
+
+const net::Address& GrpcAdminServer::address() const { return serving_->address(); }
+
+void GrpcAdminServer::Stop() { serving_->Stop(); }
+
+}  // namespace levee

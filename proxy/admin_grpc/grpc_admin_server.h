@@ -1,0 +1,50 @@
+// The admin gRPC port: health, reflection, channelz and levee.admin.v1.Admin.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "admin/sources.h"
+#include "admin/state_keeper.h"
+#include "config/snapshot.h"
+#include "net/address.h"
+
+namespace levee {
+
+// Serves
+//   grpc.health.v1.Health     "": serving while ready; each upstream by its name, see
+//                             UpstreamHealth; looked at once a second
+//   levee.admin.v1.Admin
+//   grpc.channelz.v1.Channelz and server reflection
+//
+// Nothing of gRPC runs before the first one starts. The functions below belong to the thread that
+// started it.
+class GrpcAdminServer {
+ public:
+  // Binds and serves. `sources` and `keeper` outlive the server; `keeper` has been started, as its
+  // seconds drive the health and WatchState. The error says which address failed, why, and which
+  // field of the configuration to change.
+  static absl::StatusOr<std::unique_ptr<GrpcAdminServer>> Start(const ListenAddress& address,
+                                                                const AdminSources& sources,
+                                                                StateKeeper& keeper);
+  ~GrpcAdminServer();
+  GrpcAdminServer(const GrpcAdminServer&) = delete;
+  GrpcAdminServer& operator=(const GrpcAdminServer&) = delete;
+
+  // Where it listens, with the port that the system picked if that was 0.
+  const net::Address& address() const;
+  uint16_t port() const { return address().port(); }
+
+  // Stops listening and ends every call with UNAVAILABLE, within about a second. Does nothing the
+  // second time.
+  void Stop();
+
+ private:
+  class Serving;
+
+  explicit GrpcAdminServer(std::unique_ptr<Serving> serving);
+  std::unique_ptr<Serving> serving_;
+};
+
+}  // namespace levee

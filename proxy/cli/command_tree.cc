@@ -1,0 +1,61 @@
+#include "cli/command_tree.h"
+
+#include <CLI/CLI.hpp>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+
+namespace levee {
+namespace {
+
+// CLI11 shows a type and its checks as "TEXT:{a,b}", "INT:INT in [1 - 64]" or "FILE".
+void ReadType(absl::string_view text, CommandOption& option) {
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(text, absl::MaxSplits(':', 1));
+  // HOST:PORT is no type with a check.
+  const bool has_check =
+      absl::StrContains(parts.second, '{') || absl::StrContains(parts.second, '[');
+  option.value = std::string(has_check ? parts.first : text);
+  if (!has_check) return;
+  absl::string_view check = parts.second;
+  if (absl::ConsumePrefix(&check, "{") && absl::ConsumeSuffix(&check, "}")) {
+    option.choices = absl::StrSplit(check, ',');
+  } else {
+    option.range = std::string(check.substr(check.find('[')));
+  }
+}
+
+CommandOption ReadOption(const CLI::Option& from) {
+  CommandOption option;
+  for (const std::string& name : from.get_snames()) option.names.push_back(absl::StrCat("-", name));
+  for (const std::string& name : from.get_lnames())
+    option.names.push_back(absl::StrCat("--", name));
+  if (from.get_items_expected_max() > 0) {
+    ReadType(from.get_type_name(), option);
+    option.default_value = from.get_default_str();
+  }
+  option.description = from.get_description();
+  option.repeated = from.get_items_expected_max() > 1;
+  return option;
+}
+
+}  // namespace
+
+Command ReadCommand(const CLI::App& app, const std::string& before) {
+  Command command;
+  command.name = absl::StrCat(before, app.get_name());
+  command.description = app.get_description();
+  command.footer = app.get_footer();
+  for (const CLI::Option* option : app.get_options()) {
+    auto& list = option->get_positional() ? command.arguments : command.options;
+    list.push_back(ReadOption(*option));
+  }
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    command.commands.push_back(ReadCommand(*sub, absl::StrCat(command.name, " ")));
+  }
+  return command;
+}
+
+}  // namespace levee

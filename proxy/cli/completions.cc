@@ -1,0 +1,182 @@
+#include "cli/completions.h"
+
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+
+namespace levee {
+namespace {
+
+// The last word of a command's name.
+std::string Word(const Command& command) {
+  return command.name.substr(command.name.rfind(' ') + 1);
+}
+
+std::string Words(const Command& command) {
+  std::vector<std::string> words;
+  for (const Command& sub : command.commands) words.push_back(Word(sub));
+  for (const CommandOption& option : command.options) {
+    words.insert(words.end(), option.names.begin(), option.names.end());
+  }
+  return absl::StrJoin(words, " ");
+}
+
+bool TakesFile(const CommandOption& option) { return option.value == "FILE"; }
+
+bool TakesFileArgument(const Command& command) {
+  return !command.arguments.empty() && TakesFile(command.arguments.front());
+}
+
+void VisitAll(const Command& command, absl::FunctionRef<void(const Command&)> visit) {
+  visit(command);
+  for (const Command& sub : command.commands) VisitAll(sub, visit);
+}
+
+// Single-quoted for any of the shells.
+std::string Quoted(absl::string_view text) {
+  return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
+}
+
+// Inside zsh's 'NAME[TEXT]:...'.
+std::string ForZsh(absl::string_view text) {
+  return absl::StrReplaceAll(text, {{"'", "'\\''"}, {"[", "\\["}, {"]", "\\]"}, {":", "\\:"}});
+}
+
+// The function that completes a command, as _levee_import_envoy.
+std::string ZshFunction(const Command& command) {
+  return absl::StrCat("_", absl::StrReplaceAll(command.name, {{" ", "_"}, {"-", "_"}}));
+}
+
+// What zsh offers as the value of an option or argument.
+std::string ZshAction(const CommandOption& option) {
+  if (TakesFile(option)) return "_files";
+  if (!option.choices.empty()) return absl::StrCat("(", absl::StrJoin(option.choices, " "), ")");
+  return " ";
+}
+
+std::string ZshOption(const CommandOption& option) {
+  std::string lines;
+  for (const std::string& name : option.names) {
+    absl::StrAppend(&lines, " \\\n    '", option.repeated ? "*" : "", name, "[",
+                    ForZsh(option.description), "]");
+    if (!option.value.empty()) {
+      absl::StrAppend(&lines, ":", ForZsh(option.value), ":", ZshAction(option));
+    }
+    lines += "'";
+  }
+  return lines;
+}
+
+std::string ZshCommand(const Command& command) {
+  std::string text = absl::StrCat(ZshFunction(command), "() {\n  _arguments -C");
+  for (const CommandOption& option : command.options) text += ZshOption(option);
+  for (const CommandOption& argument : command.arguments) {
+    absl::StrAppend(&text, " \\\n    '", argument.repeated ? "*" : "", ":", ForZsh(argument.value),
+                    ":", ZshAction(argument), "'");
+  }
+  if (command.commands.empty()) return text + "\n}\n";
+  text += " \\\n    '1:command:((";
+  for (const Command& sub : command.commands) {
+    absl::StrAppend(&text, Word(sub), "\\:\"",
+                    absl::StrReplaceAll(sub.description, {{"'", ""}, {"(", "\\("}, {")", "\\)"}}),
+                    "\" ");
+  }
+  text += "))' \\\n    '*::argument:->rest'\n  case \"$words[1]\" in\n";
+  for (const Command& sub : command.commands) {
+    absl::StrAppend(&text, "    ", Word(sub), ") ", ZshFunction(sub), " ;;\n");
+  }
+  return text + "  esac\n}\n";
+}
+
+// The condition of fish under which a command is the one that is typed.
+std::string FishCondition(const Command& command) {
+  const std::vector<std::string> path = absl::StrSplit(command.name, ' ');
+  std::vector<std::string> conditions;
+  for (size_t i = 1; i < path.size(); ++i) {
+    conditions.push_back(absl::StrCat("__fish_seen_subcommand_from ", path[i]));
+  }
+  std::vector<std::string> below;
+  for (const Command& sub : command.commands) below.push_back(Word(sub));
+  if (!below.empty()) {
+    conditions.push_back(
+        absl::StrCat("not __fish_seen_subcommand_from ", absl::StrJoin(below, " ")));
+  }
+  return absl::StrJoin(conditions, "; and ");
+}
+
+std::string FishOption(const std::string& line, const CommandOption& option) {
+  std::string text = line;
+  for (const std::string& name : option.names) {
+    const bool is_long = name.starts_with("--");
+    absl::StrAppend(&text, is_long ? " -l " : " -s ", name.substr(is_long ? 2 : 1));
+  }
+  if (TakesFile(option)) {
+    text += " -r -F";
+  } else if (!option.choices.empty()) {
+    absl::StrAppend(&text, " -x -a ", Quoted(absl::StrJoin(option.choices, " ")));
+  } else if (!option.value.empty()) {
+    text += " -x";
+  }
+  return absl::StrCat(text, " -d ", Quoted(option.description), "\n");
+}
+
+}  // namespace
+
+std::string BashCompletion(const Command& command) {
+  std::string known;   // all commands, longest name last
+  std::string values;  // what follows an option
+  std::string words;   // what else there is
+  VisitAll(command, [&](const Command& each) {
+    if (&each != &command) absl::StrAppend(&known, known.empty() ? "" : "|", Quoted(each.name));
+    for (const CommandOption& option : each.options) {
+      if (option.value.empty()) continue;
+      for (const std::string& name : option.names) {
+        absl::StrAppend(
+            &values, "    ", Quoted(absl::StrCat(each.name, " ", name)), ") COMPREPLY=(",
+            TakesFile(option)
+                ? "$(compgen -f -- \"$word\")"
+                : absl::StrCat("$(compgen -W ", Quoted(absl::StrJoin(option.choices, " ")),
+                               " -- \"$word\")"),
+            "); return ;;\n");
+      }
+    }
+    absl::StrAppend(&words, "    ", Quoted(each.name), ") COMPREPLY=($(compgen ",
+                    TakesFileArgument(each) ? "-f " : "", "-W ", Quoted(Words(each)),
+                    " -- \"$word\")) ;;\n");
+  });
+  return absl::StrCat(
+      "# Completions of levee for bash.\n_levee() {\n"
+      "  local word=\"${COMP_WORDS[COMP_CWORD]}\" command=levee i\n"
+      "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
+      "    case \"$command ${COMP_WORDS[i]}\" in\n      ",
+      known,
+      ") command+=\" ${COMP_WORDS[i]}\" ;;\n    esac\n  done\n"
+      "  case \"$command ${COMP_WORDS[COMP_CWORD - 1]}\" in\n",
+      values, "  esac\n  case \"$command\" in\n", words,
+      "  esac\n}\ncomplete -o filenames -F _levee levee\n");
+}
+
+std::string ZshCompletion(const Command& command) {
+  std::string text = "#compdef levee\n# Completions of levee for zsh.\n";
+  VisitAll(command, [&](const Command& each) { text += ZshCommand(each); });
+  return absl::StrCat(text, ZshFunction(command), " \"$@\"\n");
+}
+
+std::string FishCompletion(const Command& command) {
+  std::string text = "# Completions of levee for fish.\ncomplete -c levee -f\n";
+  VisitAll(command, [&](const Command& each) {
+    const std::string line = absl::StrCat("complete -c levee -n ", Quoted(FishCondition(each)));
+    for (const Command& sub : each.commands) {
+      absl::StrAppend(&text, line, " -a ", Word(sub), " -d ", Quoted(sub.description), "\n");
+    }
+    for (const CommandOption& option : each.options) text += FishOption(line, option);
+    if (TakesFileArgument(each)) absl::StrAppend(&text, line, " -F\n");
+  });
+  return text;
+}
+
+}  // namespace levee

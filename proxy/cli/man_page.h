@@ -1,0 +1,20 @@
+// Manual pages, written from the definition of the command line.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/command_tree.h"
+
+namespace levee {
+
+struct ManPage {
+  std::string file;  // as levee-import-envoy.1
+  std::string text;  // in the man macros of troff
+};
+
+// The page of `command` and of all below it. `version` is in the footer of each.
+std::vector<ManPage> ManPages(const Command& command, std::string_view version);
+
+}  // namespace levee

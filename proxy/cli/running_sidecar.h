@@ -1,0 +1,75 @@
+// A sidecar with everything around it: metrics, access log, ports to look at it, reload.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "admin/sources.h"
+#include "admin/state_keeper.h"
+#include "cli/config_reloader.h"
+#include "cli/control_ports.h"
+#include "cli/run_command.h"
+#include "config/load.h"
+#include "net/line_writer.h"
+#include "server/sidecar.h"
+#include "telemetry/metrics.h"
+#include "telemetry/recent_calls.h"
+
+namespace levee {
+
+// Created, run and destroyed by one thread.
+class RunningSidecar {
+ public:
+  // Opens every port that the configuration has. `checked` has no faults.
+  static absl::StatusOr<std::unique_ptr<RunningSidecar>> Open(const RunOptions& options,
+                                                              const CheckedConfig& checked);
+
+  ~RunningSidecar();
+  RunningSidecar(const RunningSidecar&) = delete;
+  RunningSidecar& operator=(const RunningSidecar&) = delete;
+
+  // Prints "listening NAME ADDRESS" to standard output, a line per bound address and one whenever a
+  // reload binds another, and serves until it is told to stop.
+  void Run();
+
+ private:
+  // What goes with one configuration.
+  struct InUse {
+    std::shared_ptr<const Snapshot> snapshot;
+    std::shared_ptr<net::LineWriter> access_log;  // nullptr: there is none
+    ControlPorts ports;
+    std::vector<ListenerSet::Bound> listeners;
+  };
+
+  RunningSidecar(const RunOptions& options, const CheckedConfig& checked);
+
+  absl::Status OpenAll(const RunOptions& options, const CheckedConfig& checked);
+  AdminSources MakeSources(int workers);
+  std::vector<std::string> Listeners();
+  void FollowAdmin();
+  void Announce();
+  void TakeOver(const std::shared_ptr<const Snapshot>& snapshot, ConfigReloader::Done done);
+  void Settle(bool taken);
+
+  Metrics metrics_;
+  RecentCalls recent_calls_;
+  std::unique_ptr<AdminSources> sources_;
+  std::unique_ptr<StateKeeper> keeper_;
+
+  // Used by the thread that opened everything while no reload is under way, else by the reload's.
+  // Replaced under the mutex, which those take who read it from elsewhere: scrapes and the page.
+  std::mutex in_use_mutex_;
+  InUse in_use_;
+  InUse next_;               // while it is being taken over
+  uint64_t lost_lines_ = 0;  // by the logs before
+  std::vector<std::string> announced_;
+
+  std::unique_ptr<Sidecar> sidecar_;
+  std::unique_ptr<ConfigReloader> reloader_;
+};
+
+}  // namespace levee

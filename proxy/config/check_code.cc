@@ -1,0 +1,90 @@
+#include "config/check_code.h"
+
+#include "absl/strings/str_format.h"
+
+namespace levee {
+
+namespace {
+
+using enum CheckCode;
+
+constexpr CheckCodeInfo kCodes[] = {
+    {kMoreFaults, "More faults than are shown"},
+    {kMoreWarnings, "More warnings than are shown"},
+    {kNotYaml, "Not YAML"},
+    {kNotUtf8, "Not UTF-8"},
+    {kSecondDocument, "A second document"},
+    {kTooManyValues, "Too many values"},
+    {kUnknownField, "Unknown field"},
+    {kDuplicateKey, "Key given twice"},
+    {kKeyNotWord, "Key that is no word"},
+    {kNoValue, "No value"},
+    {kWrongType, "Wrong type"},
+    {kMissingField, "Missing field"},
+    {kEmptyList, "Empty list"},
+    {kOutOfRange, "Out of range"},
+    {kUnknownWord, "Unknown word"},
+    {kNotSwitchedOff, "Cannot be switched off"},
+    {kDuration, "No duration"},
+    {kSize, "No size"},
+    {kStatusCode, "No gRPC failure code"},
+    {kHttpStatus, "No HTTP status"},
+    {kRate, "No rate"},
+    {kListenAddress, "No address to listen on"},
+    {kEndpoint, "No endpoint"},
+    {kName, "No name"},
+    {kAuthorityGlob, "Authority that can never match"},
+    {kMethodGlob, "Method that can never match"},
+    {kAddedHeader, "No header to add"},
+    {kRateLimitKey, "No part of a rate limit's key"},
+    {kFileMode, "No file mode"},
+    {kEmptyText, "Empty text"},
+    {kReservedName, "Reserved name"},
+    {kDanglingReference, "Name of nothing"},
+    {kBuiltInRoute, "Built-in route without its upstream"},
+    {kDuplicateName, "Name given twice"},
+    {kExclusiveFields, "Fields that exclude each other"},
+    {kNeedsField, "Field that needs another one"},
+    {kMaxBelowInitial, "Maximum below the initial delay"},
+    {kAddressTwice, "Address used twice"},
+    {kAuthorityNotAlone, "authority: beside other endpoints"},
+    {kModeWithoutSocket, "Mode without a Unix socket"},
+    {kRuleMatchesNothing, "Rule that matches nothing"},
+    {kBesideHedge, "Contradicts hedge"},
+    {kKeyPartTwice, "Part of a key given twice"},
+    {kRateTooLowForBurst, "Rate too low for its burst"},
+    {kHeaderBlockBelowMetadata, "Header block smaller than the metadata in it"},
+    {kUnreadableFile, "File that cannot be read"},
+    {kFileTooLarge, "File too large"},
+    {kDescriptorSet, "No descriptor set"},
+    {kNotSupported, "Not supported yet"},
+    {kAttemptsExceedTimeout, "Attempts that do not fit into the timeout"},
+    {kAttemptTimeoutNotRetried, "attempt_timeout that is not retried"},
+    {kHttpClientError, "HTTP client error retried"},
+    {kPermanentStatus, "Status retried that does not go away"},
+    {kUnsafeRetry, "Retries of a method that is unlikely to be idempotent"},
+    {kHighRatio, "Budget above half of the calls"},
+    {kFloorAboveShare, "Floor above the ratio's share"},
+    {kFloorBelowOne, "Floor below one retry"},
+    {kBudgetAllowsNothing, "Budget that allows no retry"},
+    {kUnreachableRoute, "Route that never matches"},
+    {kUnusedUpstream, "Upstream that no route uses"},
+    {kUnusedPolicy, "Policy that no route uses"},
+    {kExposedAdmin, "Admin server open to the network"},
+    {kExposedListener, "Listener open to the network"},
+    {kFrequentKeepalive, "Keepalive that servers refuse"},
+    {kMarkIgnored, "Overload mark ignored"},
+    {kNeverRetried, "Listed, but never retried"},
+};
+
+}  // namespace
+
+std::span<const CheckCodeInfo> AllCheckCodes() { return kCodes; }
+
+std::string CheckCodeText(CheckCode code) {
+  return code == kNone ? "" : absl::StrFormat("LV%03d", static_cast<int>(code));
+}
+
+bool IsWarning(CheckCode code) { return code == kMoreWarnings || static_cast<int>(code) >= 900; }
+
+}  // namespace levee

@@ -1,0 +1,104 @@
+// The codes of what can be wrong with a configuration, or dangerous in it.
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace levee {
+
+// Stable: a code keeps its number and its meaning, and one that is given up is not used again.
+// docs/checks.md explains each. The hundreds say what kind of check it is: 0 about the report
+// itself, 1 YAML and shape, 2 single values, 3 fields that contradict or refer to others, 4 files,
+// 5 what is not supported yet, 9 warnings.
+enum class CheckCode {
+  kNone = 0,  // of an imported file, which is no configuration of Levee
+
+  kMoreFaults = 1,
+  kMoreWarnings = 2,
+
+  kNotYaml = 101,
+  kNotUtf8 = 102,
+  kSecondDocument = 103,
+  kTooManyValues = 104,
+  kUnknownField = 105,
+  kDuplicateKey = 106,
+  kKeyNotWord = 107,
+  kNoValue = 108,
+  kWrongType = 109,
+  kMissingField = 110,
+  kEmptyList = 111,
+
+  kOutOfRange = 201,
+  kUnknownWord = 202,
+  kNotSwitchedOff = 203,
+  kDuration = 204,
+  kSize = 205,
+  kStatusCode = 206,
+  kHttpStatus = 207,
+  kRate = 208,
+  kListenAddress = 209,
+  kEndpoint = 210,
+  kName = 211,
+  kAuthorityGlob = 212,
+  kMethodGlob = 213,
+  kAddedHeader = 214,
+  kRateLimitKey = 215,
+  kFileMode = 216,
+  kEmptyText = 217,
+  kReservedName = 218,
+
+  kDanglingReference = 301,
+  kBuiltInRoute = 302,
+  kDuplicateName = 303,
+  kExclusiveFields = 304,
+  kNeedsField = 305,
+  kMaxBelowInitial = 306,
+  kAddressTwice = 307,
+  kAuthorityNotAlone = 308,
+  kModeWithoutSocket = 309,
+  kRuleMatchesNothing = 310,
+  kBesideHedge = 311,
+  kKeyPartTwice = 312,
+  kRateTooLowForBurst = 313,
+  kHeaderBlockBelowMetadata = 314,
+
+  kUnreadableFile = 401,
+  kFileTooLarge = 402,
+  kDescriptorSet = 403,
+
+  kNotSupported = 501,
+
+  kAttemptsExceedTimeout = 901,
+  kAttemptTimeoutNotRetried = 902,
+  kHttpClientError = 903,
+  kPermanentStatus = 904,
+  kUnsafeRetry = 905,
+  kHighRatio = 906,
+  kFloorAboveShare = 907,
+  kFloorBelowOne = 908,
+  kBudgetAllowsNothing = 909,
+  kUnreachableRoute = 910,
+  kUnusedUpstream = 911,
+  kUnusedPolicy = 912,
+  kExposedAdmin = 913,
+  kExposedListener = 914,
+  kFrequentKeepalive = 915,
+  kMarkIgnored = 916,
+  kNeverRetried = 917,
+};
+
+struct CheckCodeInfo {
+  CheckCode code;
+  const char* title;  // what docs/checks.md calls it
+};
+
+// Every code but kNone, in ascending order.
+std::span<const CheckCodeInfo> AllCheckCodes();
+
+// "LV101"; empty for kNone.
+std::string CheckCodeText(CheckCode code);
+
+// Of what is legal, but dangerous; everything else is a fault.
+bool IsWarning(CheckCode code);
+
+}  // namespace levee

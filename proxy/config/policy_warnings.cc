@@ -1,0 +1,228 @@
+#include "config/policy_warnings.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "config/rate_limit_text.h"
+#include "config/values.h"
+
+namespace levee {
+namespace {
+
+namespace v1 = config::v1;
+using Idempotency = v1::Idempotency;
+
+constexpr double kHighRatio = 0.5;
+
+// What a request or a caller is the cause of, so that asking again changes nothing.
+constexpr std::array kPermanent = {StatusCode::kInvalidArgument,    StatusCode::kNotFound,
+                                   StatusCode::kAlreadyExists,      StatusCode::kPermissionDenied,
+                                   StatusCode::kFailedPrecondition, StatusCode::kOutOfRange,
+                                   StatusCode::kUnimplemented,      StatusCode::kUnauthenticated};
+
+// nullopt: none, or no duration.
+std::optional<absl::Duration> Finite(const std::string& text) {
+  const absl::StatusOr<absl::Duration> duration = ParseDuration(text);
+  if (!duration.ok()) return std::nullopt;
+  return *duration;
+}
+
+// `lists`: a Retry or a RetryRule.
+template <typename Message>
+bool Lists(const Message& lists, v1::Retry::Failure failure) {
+  return std::find(lists.failures().begin(), lists.failures().end(), failure) !=
+         lists.failures().end();
+}
+
+template <typename Message>
+bool ListsMaybeProcessed(const Message& lists) {
+  return lists.codes_size() + lists.http_size() > 0 || Lists(lists, v1::Retry::FAILURE_RESET) ||
+         Lists(lists, v1::Retry::FAILURE_TIMEOUT);
+}
+
+int MaxAttempts(const v1::Retry& retry) {
+  int most = retry.max_attempts();
+  for (const v1::RetryRule& rule : retry.rules()) most = std::max(most, rule.max_attempts());
+  return most;
+}
+
+class PolicyWarnings {
+ public:
+  PolicyWarnings(const std::string& path, const v1::Policy& policy, const Positions& positions,
+                 FaultList& warnings)
+      : path_(path), policy_(policy), positions_(positions), warnings_(warnings) {}
+
+  void CheckAttemptTimeout(bool described);
+  void CheckBudget();
+  template <typename Message>
+  void CheckLists(const std::string& path, const Message& lists);
+
+ private:
+  void Add(const std::string& path, CheckCode code, std::string text) {
+    warnings_.Add(positions_.Find(path), code, std::move(text));
+  }
+  bool RetriesTimeouts(bool described) const;
+  void CheckFloor(const std::string& path, const v1::Budget& budget);
+  void CheckStatedRate(const std::string& path, const v1::Budget& budget);
+  template <typename Message>
+  void CheckNever(const std::string& path, const Message& lists);
+
+  const std::string& path_;
+  const v1::Policy& policy_;
+  const Positions& positions_;
+  FaultList& warnings_;
+};
+
+bool PolicyWarnings::RetriesTimeouts(bool described) const {
+  const Idempotency& idempotency = policy_.idempotency();
+  if (idempotency.mode() == Idempotency::MODE_NEVER) return false;
+  if (idempotency.mode() == Idempotency::MODE_ALWAYS || idempotency.has_key() || described) {
+    return true;
+  }
+  bool listed = Lists(policy_.retry(), v1::Retry::FAILURE_TIMEOUT);
+  for (const v1::RetryRule& rule : policy_.retry().rules()) {
+    listed |= Lists(rule, v1::Retry::FAILURE_TIMEOUT);
+  }
+  return listed;
+}
+
+void PolicyWarnings::CheckAttemptTimeout(bool described) {
+  const std::string path = path_ + ".retry.attempt_timeout";
+  const std::optional<absl::Duration> attempt = Finite(policy_.retry().attempt_timeout());
+  const std::optional<absl::Duration> timeout = Finite(policy_.timeout());
+  const int attempts = MaxAttempts(policy_.retry());
+  if (!attempt.has_value() || attempts < 2) return;
+  if (timeout.has_value() && *attempt * attempts > *timeout) {
+    Add(path, CheckCode::kAttemptsExceedTimeout,
+        absl::StrCat(attempts, " attempts of ", policy_.retry().attempt_timeout(), " take ",
+                     absl::FormatDuration(*attempt * attempts), ", longer than timeout, ",
+                     policy_.timeout(), "; lower this or max_attempts, or raise timeout"));
+  }
+  if (!RetriesTimeouts(described)) {
+    Add(path, CheckCode::kAttemptTimeoutNotRetried,
+        "ends attempts that are not retried then; list timeout in failures if the calls may run "
+        "twice, or leave this out: timeout bounds the call");
+  }
+}
+
+void PolicyWarnings::CheckBudget() {
+  const std::string path = path_ + ".retry.budget";
+  const v1::Budget& budget = policy_.retry().budget();
+  if (MaxAttempts(policy_.retry()) < 2 && !policy_.has_hedge()) return;
+  if (budget.ratio() > kHighRatio) {
+    Add(path + ".ratio", CheckCode::kHighRatio,
+        absl::StrCat(budget.ratio(), " adds more than half of the load to an upstream that is in ",
+                     "trouble; ", kHighRatio, " or less is advised, 0.1 is the default"));
+  }
+  CheckFloor(path, budget);
+  CheckStatedRate(path, budget);
+}
+
+void PolicyWarnings::CheckFloor(const std::string& path, const v1::Budget& budget) {
+  const std::optional<absl::Duration> window = Finite(budget.window());
+  if (!window.has_value()) return;
+  const double floor = budget.floor().per_second() * absl::ToDoubleSeconds(*window);
+  if (floor >= 1) return;
+  if (budget.ratio() == 0) {
+    Add(path + ".ratio", CheckCode::kBudgetAllowsNothing,
+        "is 0 and the floor is below one retry, so nothing is ever retried; raise one of the two, "
+        "or say max_attempts: 1");
+  } else if (budget.floor().per_second() > 0) {
+    const bool by_window = positions_.Has(path + ".window");
+    Add(path + (by_window ? ".window" : ".floor.per_second"), CheckCode::kFloorBelowOne,
+        absl::StrCat("the floor, ", budget.floor().per_second(), " per second in a window of ",
+                     budget.window(), ", is below one retry and allows none; lengthen the window, ",
+                     "raise floor.per_second, or set it to 0"));
+  }
+}
+
+// A limit without a key bounds all calls of the policy, and so the calls to each destination.
+void PolicyWarnings::CheckStatedRate(const std::string& path, const v1::Budget& budget) {
+  for (const v1::RateLimit& limit : policy_.rate_limit()) {
+    const absl::StatusOr<Rate> rate = ParseRate(limit.rate());
+    if (!rate.ok() || limit.key_size() > 0) continue;
+    const double share = budget.ratio() * rate->per_second();
+    if (share <= 0 || budget.floor().per_second() <= share) continue;
+    Add(path + ".floor.per_second", CheckCode::kFloorAboveShare,
+        absl::StrCat(budget.floor().per_second(), " is above what ratio allows of ", limit.rate(),
+                     ", the rate limit, which is ", share,
+                     " per second: the floor alone decides; lower it"));
+    return;
+  }
+}
+
+// `lists`: the Retry or one of its rules, which `path` leads to.
+template <typename Message>
+void PolicyWarnings::CheckLists(const std::string& path, const Message& lists) {
+  for (int i = 0; i < lists.http_size(); ++i) {
+    const std::string& status = lists.http(i);
+    if (!status.starts_with('4') || status == "408" || status == "429") continue;
+    Add(absl::StrCat(path, ".http[", i, "]"), CheckCode::kHttpClientError,
+        absl::StrCat(status, " says that the request is wrong, which it will be again; list 408, ",
+                     "429 or 5xx"));
+  }
+  for (int i = 0; i < lists.codes_size(); ++i) {
+    const std::optional<StatusCode> code = ParseStatusCode(lists.codes(i));
+    if (!code || std::find(kPermanent.begin(), kPermanent.end(), *code) == kPermanent.end()) {
+      continue;
+    }
+    Add(absl::StrCat(path, ".codes[", i, "]"), CheckCode::kPermanentStatus,
+        absl::StrCat(lists.codes(i), " is about the request, which will be the same again; list ",
+                     "what passes, as UNAVAILABLE does"));
+  }
+  if (policy_.idempotency().mode() == Idempotency::MODE_NEVER) CheckNever(path, lists);
+}
+
+template <typename Message>
+void PolicyWarnings::CheckNever(const std::string& path, const Message& lists) {
+  const auto warn = [this](const std::string& at) {
+    Add(at, CheckCode::kNeverRetried,
+        "is not retried with idempotency mode never: the call may have been processed; leave it "
+        "out, or say auto");
+  };
+  if (positions_.Has(path + ".codes") && lists.codes_size() > 0) warn(path + ".codes");
+  if (lists.http_size() > 0) warn(path + ".http");
+  for (int i = 0; i < lists.failures_size(); ++i) {
+    const bool safe = lists.failures(i) == v1::Retry::FAILURE_REFUSED ||
+                      lists.failures(i) == v1::Retry::FAILURE_CONNECT;
+    if (!safe) warn(absl::StrCat(path, ".failures[", i, "]"));
+  }
+}
+
+}  // namespace
+
+void FindPolicyWarnings(const std::string& path, const v1::Policy& policy, bool described,
+                        const Positions& positions, FaultList& warnings) {
+  if (positions.BrokenWithin(path)) return;
+  PolicyWarnings find(path, policy, positions, warnings);
+  find.CheckAttemptTimeout(described);
+  find.CheckBudget();
+  find.CheckLists(path + ".retry", policy.retry());
+  for (int i = 0; i < policy.retry().rules_size(); ++i) {
+    find.CheckLists(absl::StrCat(path, ".retry.rules[", i, "]"), policy.retry().rules(i));
+  }
+}
+
+std::string UnsafeRetries(const v1::Policy& policy) {
+  const v1::Retry& retry = policy.retry();
+  const bool safe = policy.idempotency().mode() != Idempotency::MODE_AUTO ||
+                    policy.idempotency().has_key() || policy.has_hedge() ||
+                    retry.mode() == v1::Retry::MODE_OBSERVE;
+  if (safe) return "";
+  if (retry.max_attempts() > 1) {
+    if (retry.codes_size() > 0) return "codes";
+    if (retry.http_size() > 0) return "http";
+    if (ListsMaybeProcessed(retry)) return "failures";
+  }
+  for (const v1::RetryRule& rule : retry.rules()) {
+    const int attempts = rule.has_max_attempts() ? rule.max_attempts() : retry.max_attempts();
+    if (attempts > 1 && ListsMaybeProcessed(rule)) return "rules";
+  }
+  return "";
+}
+
+}  // namespace levee

@@ -1,0 +1,21 @@
+// What is dangerous in one policy, whatever it is used for.
+#pragma once
+
+#include <string>
+
+#include "config/fault.h"
+#include "config/positions.h"
+#include "levee/config/v1/config.pb.h"
+
+namespace levee {
+
+// As FindWarnings, for the policy that `path` leads to. `described`: the policy is used for methods
+// that a descriptor set calls idempotent.
+void FindPolicyWarnings(const std::string& path, const config::v1::Policy& policy, bool described,
+                        const Positions& positions, FaultList& warnings);
+
+// What lets the policy repeat a call after its request has left, as in "codes", although nothing
+// says that the call may run twice; empty if nothing does.
+std::string UnsafeRetries(const config::v1::Policy& policy);
+
+}  // namespace levee

@@ -1,0 +1,116 @@
+#include "config/schema_kinds.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "wire/status.h"
+
+namespace levee {
+namespace {
+
+using config::v1::FieldRule;
+
+constexpr char kDuration[] = R"((([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|ms|s|m|h))+)";
+constexpr char kHostPort[] = R"(\S+:[0-9]{1,5})";
+
+// Empty: any text but the empty one.
+std::string PatternOf(FieldRule::Kind kind) {
+  switch (kind) {
+    case FieldRule::NAME:
+      return "[A-Za-z0-9_.-]{1,63}";
+    case FieldRule::DURATION:
+      return kDuration;
+    case FieldRule::DURATION_OR_PERCENTILE:
+      return absl::StrCat(kDuration, R"(|p[0-9]{1,2}(\.[0-9])?)");
+    case FieldRule::SIZE:
+      return "[0-9]+(B|KiB|MiB|GiB)";
+    case FieldRule::RATE:
+      return R"(([0-9]+(\.[0-9]*)?|\.[0-9]+)/[smh])";
+    case FieldRule::LISTEN_ADDRESS:
+      return kHostPort;
+    case FieldRule::LISTENER_ADDRESS:
+      return absl::StrCat("unix:/.+|", kHostPort);
+    case FieldRule::ENDPOINT:
+      return absl::StrCat("authority:|unix:/.+|", kHostPort);
+    case FieldRule::AUTHORITY_GLOB:
+      return R"([^/\s]+)";
+    case FieldRule::METHOD_GLOB:
+      return R"([/*]\S*)";
+    case FieldRule::ADDED_HEADER:
+      return R"([^:\s][^\s]*)";
+    case FieldRule::RATE_LIMIT_KEY:
+      return "method|authority|header:.+";
+    case FieldRule::FILE_MODE:
+      return "0?[0-7]{3}";
+    case FieldRule::HTTP_STATUS:
+      return "[1-5]([0-9][0-9]|xx)";
+    default:
+      return "";
+  }
+}
+
+void EmitPattern(const std::string& pattern, YAML::Emitter& out) {
+  out << YAML::Key << "type" << YAML::Value << "string";
+  out << YAML::Key << "pattern" << YAML::Value << absl::StrCat("^(", pattern, ")$");
+}
+
+void EmitWhole(int least, int most, YAML::Emitter& out) {
+  out << YAML::BeginMap << YAML::Key << "type" << YAML::Value << "integer";
+  out << YAML::Key << "minimum" << YAML::Value << least;
+  out << YAML::Key << "maximum" << YAML::Value << most << YAML::EndMap;
+}
+
+// Names in upper case are offered, those in other cases and numbers accepted.
+void EmitStatusCode(YAML::Emitter& out) {
+  std::vector<std::string> names;
+  std::vector<std::string> any_case;
+  for (int i = 1; i < kStatusCodes; ++i) {
+    names.emplace_back(StatusCodeName(static_cast<StatusCode>(i)));
+    std::string letters;
+    for (const char c : names.back()) {
+      letters += c == '_' ? "_"
+                          : absl::StrCat("[", std::string(1, c),
+                                         std::string(1, absl::ascii_tolower(c)), "]");
+    }
+    any_case.push_back(letters);
+  }
+  out << YAML::Key << "anyOf" << YAML::Value << YAML::BeginSeq;
+  out << YAML::BeginMap << YAML::Key << "enum" << YAML::Value << names << YAML::EndMap;
+  out << YAML::BeginMap;
+  EmitPattern(absl::StrCat(absl::StrJoin(any_case, "|"), "|[1-9]|1[0-6]"), out);
+  out << YAML::EndMap;
+  EmitWhole(1, kStatusCodes - 1, out);
+  out << YAML::EndSeq;
+}
+
+// Texts that look like numbers to YAML, unless they are quoted.
+void EmitPatternOrWhole(FieldRule::Kind kind, int least, int most, YAML::Emitter& out) {
+  out << YAML::Key << "anyOf" << YAML::Value << YAML::BeginSeq;
+  EmitWhole(least, most, out);
+  out << YAML::BeginMap;
+  EmitPattern(PatternOf(kind), out);
+  out << YAML::EndMap << YAML::EndSeq;
+}
+
+}  // namespace
+
+void EmitTextKind(const FieldRule& rule, YAML::Emitter& out) {
+  const std::string pattern = PatternOf(rule.kind());
+  if (rule.kind() == FieldRule::STATUS_CODE) {
+    EmitStatusCode(out);
+  } else if (rule.kind() == FieldRule::HTTP_STATUS) {
+    EmitPatternOrWhole(rule.kind(), 100, 599, out);
+  } else if (rule.kind() == FieldRule::FILE_MODE) {
+    EmitPatternOrWhole(rule.kind(), 0, 777, out);
+  } else if (pattern.empty()) {
+    out << YAML::Key << "type" << YAML::Value << "string";
+    out << YAML::Key << "minLength" << YAML::Value << 1;
+  } else {
+    EmitPattern(rule.none() ? absl::StrCat("none|", pattern) : pattern, out);
+  }
+}
+
+}  // namespace levee

@@ -1,0 +1,263 @@
+#include "config/warnings.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "config/addresses.h"
+#include "config/policy_warnings.h"
+#include "config/values.h"
+#include "policy/route_table.h"
+
+namespace levee {
+namespace {
+
+namespace v1 = config::v1;
+
+std::string Element(const char* list, int index) { return absl::StrCat(list, "[", index, "]"); }
+
+// What servers of gRPC allow unless they are told otherwise (gRFC A8).
+constexpr absl::Duration kUsualKeepalive = absl::Minutes(5);
+
+// A route is compared with this many before it: nobody writes more, but generators may.
+constexpr int kMaxCompared = 1000;
+
+// Whether a method of that name, or all that begin with it, do what should happen once: its first
+// word says so.
+bool ActsOnce(std::string_view method) {
+  constexpr std::array<std::string_view, 4> kVerbs = {"Create", "Charge", "Pay", "Send"};
+  const std::string_view name = method.substr(method.rfind('/') + 1);  // npos + 1 is 0
+  for (const std::string_view verb : kVerbs) {
+    if (!name.starts_with(verb)) continue;
+    const std::string_view rest = name.substr(verb.size());
+    if (rest.empty() || !absl::ascii_islower(static_cast<unsigned char>(rest[0]))) return true;
+  }
+  return false;
+}
+
+bool IsOpen(const std::string& address) {
+  const absl::StatusOr<ListenAddress> parsed = ParseListenerAddress(address);
+  return parsed.ok() && parsed->path.empty() && !parsed->host.starts_with("127.") &&
+         parsed->host != "::1";
+}
+
+// Whether `wide` matches whatever `narrow` matches: a star of the one is nothing that anything but
+// a star of the other can match.
+bool Covers(const std::string& wide, const std::string& narrow) { return GlobMatch(wide, narrow); }
+
+class Warnings {
+ public:
+  Warnings(const v1::Config& config, const Positions& positions, const MethodsOfUpstreams& methods,
+           FaultList& warnings)
+      : config_(config), positions_(positions), methods_(methods), warnings_(warnings) {
+    for (int i = 0; i < config.upstreams_size(); ++i) upstreams_[config.upstreams(i).name()] = i;
+    for (int i = 0; i < config.policies_size(); ++i) policies_[config.policies(i).name()] = i;
+  }
+
+  void CheckListeners();
+  void CheckAdmin(const char* field, const std::string& address);
+  void CheckUpstreams();
+  void CheckPolicies();
+  void CheckOverload();
+  void CheckRoutes();
+  void CheckUse();
+
+ private:
+  void Add(const std::string& path, CheckCode code, std::string text) {
+    warnings_.Add(positions_.Find(path), code, std::move(text));
+  }
+  const DescribedMethods* MethodsOf(const v1::Route& route) const;
+  bool CheckReach(int index);
+  void CheckRepeats(int index);
+  std::string MethodThatActsOnce(int index) const;
+  bool IsTakenBefore(int index, const std::string& method) const;
+
+  const v1::Config& config_;
+  const Positions& positions_;
+  const MethodsOfUpstreams& methods_;
+  FaultList& warnings_;
+  std::map<std::string, int> upstreams_;  // by name
+  std::map<std::string, int> policies_;
+};
+
+void Warnings::CheckListeners() {
+  bool by_authority = false;
+  for (const v1::Upstream& upstream : config_.upstreams()) {
+    by_authority |= upstream.endpoints_size() == 1 && upstream.endpoints(0) == "authority:";
+  }
+  for (int i = 0; i < config_.listeners_size(); ++i) {
+    const v1::Listener& listener = config_.listeners(i);
+    bool tunnels = false;
+    for (const int capture : listener.capture()) {
+      tunnels |= capture == v1::Listener::CAPTURE_CONNECT;
+    }
+    if (!IsOpen(listener.address()) || (!tunnels && !by_authority)) continue;
+    Add(Element("listeners", i) + ".address", CheckCode::kExposedListener,
+        absl::StrCat("lets everybody who reaches it send anything anywhere, by ",
+                     tunnels ? "CONNECT" : "an \"authority:\" upstream",
+                     "; listen on 127.0.0.1, or allow neither CONNECT nor \"authority:\""));
+  }
+}
+
+void Warnings::CheckAdmin(const char* field, const std::string& address) {
+  if (!IsOpen(address)) return;
+  Add(absl::StrCat("admin.", field), CheckCode::kExposedAdmin,
+      "lets everybody who reaches it see the configuration and drain this sidecar; listen on "
+      "127.0.0.1");
+}
+
+void Warnings::CheckUpstreams() {
+  for (int i = 0; i < config_.upstreams_size(); ++i) {
+    const std::string& interval = config_.upstreams(i).keepalive().interval();
+    const absl::StatusOr<absl::Duration> parsed = ParseDuration(interval);
+    if (!parsed.ok() || *parsed <= absl::ZeroDuration() || *parsed >= kUsualKeepalive) continue;
+    Add(Element("upstreams", i) + ".keepalive.interval", CheckCode::kFrequentKeepalive,
+        absl::StrCat(interval, " is below 5m, and servers that are not told otherwise close ",
+                     "connections that PING more often; raise it, or allow it on the servers"));
+  }
+}
+
+const DescribedMethods* Warnings::MethodsOf(const v1::Route& route) const {
+  const auto upstream = upstreams_.find(route.upstream());
+  return upstream == upstreams_.end() ? nullptr
+                                      : methods_[static_cast<size_t>(upstream->second)].get();
+}
+
+void Warnings::CheckPolicies() {
+  std::set<std::string> described;  // used for methods that descriptors call idempotent
+  for (const v1::Route& route : config_.routes()) {
+    const DescribedMethods* const methods = MethodsOf(route);
+    if (methods != nullptr && !methods->idempotent.empty()) described.insert(route.policy());
+  }
+  for (int i = 0; i < config_.policies_size(); ++i) {
+    const v1::Policy& policy = config_.policies(i);
+    FindPolicyWarnings(Element("policies", i), policy, described.contains(policy.name()),
+                       positions_, warnings_);
+  }
+}
+
+void Warnings::CheckOverload() {
+  if (positions_.BrokenWithin("overload.honor")) return;
+  for (const int signal : config_.overload().honor()) {
+    if (signal == v1::Overload::SIGNAL_LEVEE) return;
+  }
+  Add("overload.honor", CheckCode::kMarkIgnored,
+      "does not list levee, so what a Levee further down gave up is retried here, and retries "
+      "multiply with the layers; list it");
+}
+
+// False, with a warning, if no call gets this route.
+bool Warnings::CheckReach(int index) {
+  const v1::Route::Match& match = config_.routes(index).match();
+  for (int i = 0; i < std::min(index, kMaxCompared); ++i) {
+    const v1::Route::Match& earlier = config_.routes(i).match();
+    if (!Covers(earlier.authority(), match.authority()) ||
+        !Covers(earlier.method(), match.method())) {
+      continue;
+    }
+    Add(Element("routes", index), CheckCode::kUnreachableRoute,
+        absl::StrCat("never matches: ", FormatPlace(positions_.Find(Element("routes", i))),
+                     " takes every call that it would; move it up, or remove it"));
+    return false;
+  }
+  return true;
+}
+
+bool Warnings::IsTakenBefore(int index, const std::string& method) const {
+  for (int i = 0; i < std::min(index, kMaxCompared); ++i) {
+    if (Covers(config_.routes(i).match().authority(), config_.routes(index).match().authority()) &&
+        GlobMatch(config_.routes(i).match().method(), method)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// A method that gets this route, should run once by its name, and is not described as idempotent;
+// or such a glob. Empty if there is none.
+std::string Warnings::MethodThatActsOnce(int index) const {
+  const v1::Route& route = config_.routes(index);
+  const std::string& glob = route.match().method();
+  bool described = false;
+  if (const DescribedMethods* const methods = MethodsOf(route); methods != nullptr) {
+    for (const std::string& method : methods->all) {
+      if (!GlobMatch(glob, method)) continue;
+      described = true;
+      if (ActsOnce(method) && !methods->idempotent.contains(method) &&
+          !IsTakenBefore(index, method)) {
+        return method;
+      }
+    }
+  }
+  return !described && ActsOnce(glob) ? glob : "";
+}
+
+void Warnings::CheckRepeats(int index) {
+  const v1::Route& route = config_.routes(index);
+  const auto policy = policies_.find(route.policy());
+  if (policy == policies_.end()) return;
+  const std::string cause = UnsafeRetries(config_.policies(policy->second));
+  if (cause.empty()) return;
+  const std::string method = MethodThatActsOnce(index);
+  if (method.empty()) return;
+  const std::string path = Element("routes", index);
+  const bool named = method == route.match().method();
+  Add(path + (named ? ".match.method" : ".policy"), CheckCode::kUnsafeRetry,
+      absl::StrCat("policy ", route.policy(), " may run ", method, " twice: it retries ", cause,
+                   " after the request has left; say idempotency mode never in the policy, give ",
+                   "it a key, or say always if the method may run twice"));
+}
+
+void Warnings::CheckRoutes() {
+  for (int i = 0; i < config_.routes_size(); ++i) {
+    if (CheckReach(i)) CheckRepeats(i);
+  }
+}
+
+void Warnings::CheckUse() {
+  std::set<std::string> upstreams, policies;
+  for (const v1::Route& route : config_.routes()) {
+    upstreams.insert(route.upstream());
+    policies.insert(route.policy());
+  }
+  for (int i = 0; i < config_.upstreams_size(); ++i) {
+    if (upstreams.contains(config_.upstreams(i).name())) continue;
+    Add(Element("upstreams", i) + ".name", CheckCode::kUnusedUpstream,
+        absl::StrCat("no route leads to ", config_.upstreams(i).name(),
+                     "; add one, or remove the upstream"));
+  }
+  // Routes that the command line brings say nothing about the policies of a file.
+  if (positions_.Find("routes").file == "--to") return;
+  for (int i = 0; i < config_.policies_size(); ++i) {
+    const std::string path = Element("policies", i);
+    if (policies.contains(config_.policies(i).name()) || !positions_.Has(path)) continue;
+    Add(path + ".name", CheckCode::kUnusedPolicy,
+        absl::StrCat("no route has policy ", config_.policies(i).name(),
+                     "; add one, or remove the policy"));
+  }
+}
+
+}  // namespace
+
+void FindWarnings(const v1::Config& config, const Positions& positions,
+                  const MethodsOfUpstreams& methods, bool faulty, FaultList& warnings) {
+  Warnings find(config, positions, methods, warnings);
+  find.CheckListeners();
+  find.CheckAdmin("address", config.admin().address());
+  find.CheckAdmin("grpc_address", config.admin().grpc_address());
+  find.CheckUpstreams();
+  find.CheckPolicies();
+  find.CheckOverload();
+  if (faulty) return;
+  find.CheckRoutes();
+  find.CheckUse();
+}
+
+}  // namespace levee

@@ -1,0 +1,34 @@
+// How the streams that a peer opened ended lately.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace levee::h2 {
+
+// Frames of a stream that has ended are a fault of the peer if it had ended the stream itself, and
+// none if this side had: they may have been on their way (RFC 9113, section 5.1). Remembers the
+// last few; of older streams nobody can tell. One thread.
+class ClosedStreams {
+ public:
+  enum class By { kForgotten, kPeer, kThisSide };
+
+  void Add(uint32_t id, By by) {
+    entries_[next_++ % kKept] = id << 1 | (by == By::kPeer ? 1u : 0u);
+  }
+
+  By Find(uint32_t id) const {
+    for (const uint32_t entry : entries_) {
+      if (entry >> 1 == id) return (entry & 1) != 0 ? By::kPeer : By::kThisSide;
+    }
+    return By::kForgotten;
+  }
+
+ private:
+  static constexpr size_t kKept = 32;
+  std::array<uint32_t, kKept> entries_{};
+  size_t next_ = 0;
+};
+
+}  // namespace levee::h2

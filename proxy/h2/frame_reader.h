@@ -1,0 +1,58 @@
+// Splits a connection's bytes into frames.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/chunk.h"
+#include "h2/frame.h"
+
+namespace levee::h2 {
+
+// Bodies are handed on as they come, every other frame when it is whole. One thread. Memory: at
+// most one frame, given back after it.
+class FrameReader {
+ public:
+  enum class Event {
+    kNeedMore,  // all bytes are taken
+    kFrame,     // head() and payload(), padding included
+    kData,      // head(), and in payload() the next piece of the body, without padding
+    kTooLong,   // a frame above kMaxFrameBytes; the rest cannot be read
+    kBadPadding
+  };
+
+  // Takes bytes from the front of `bytes` up to the next event. payload() is valid until the next
+  // call, and while `bytes` are.
+  Event Next(ByteSpan& bytes);
+
+  const FrameHead& head() const { return head_; }
+  ByteSpan payload() const { return payload_; }
+
+  // Of the DATA frame in hand: payload() is its first piece, its last one; how many bytes its
+  // padding takes (RFC 9113, section 6.1: they count for flow control).
+  bool first_piece() const { return first_piece_; }
+  bool last_piece() const { return state_ == State::kHead; }
+  size_t padding_bytes() const { return padding_bytes_; }
+
+ private:
+  enum class State { kHead, kPayload, kPadLength, kBody };
+
+  bool TakeHead(ByteSpan& bytes);
+  Event TakePayload(ByteSpan& bytes);
+  Event TakeBody(ByteSpan& bytes);
+
+  State state_ = State::kHead;
+  FrameHead head_;
+  ByteSpan payload_;
+  uint8_t head_bytes_[kFrameHeadBytes];
+  size_t head_size_ = 0;           // of head_bytes_
+  std::vector<uint8_t> gathered_;  // a payload that came in pieces
+  size_t body_left_ = 0;
+  size_t padding_left_ = 0;
+  size_t padding_bytes_ = 0;
+  bool first_piece_ = false;
+  bool piece_seen_ = false;
+};
+
+}  // namespace levee::h2

@@ -1,0 +1,108 @@
+#include "h2/header_rules.h"
+
+#include <charconv>
+#include <string_view>
+
+#include "absl/strings/match.h"
+#include "base/text.h"
+
+namespace levee::h2 {
+namespace {
+
+// Decimal digits only; -1 if it is anything else or does not fit.
+int64_t ParseDigits(std::string_view text) {
+  int64_t value = -1;
+  const char* end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, value);
+  const bool digits = !text.empty() && text.front() != '-' && at == end && error == std::errc();
+  return digits ? value : -1;
+}
+
+}  // namespace
+
+void HeaderRules::Begin(BlockKind kind, Metadata* fields) {
+  kind_ = fields == nullptr ? BlockKind::kIgnored : kind;
+  fields_ = fields;
+  fault_ = nullptr;
+  seen_ = 0;
+  regular_seen_ = connect_ = host_seen_ = oversized_ = false;
+  content_length_ = -1;
+  status_ = 0;
+}
+
+void HeaderRules::OnField(const DecodedField& field) {
+  if (kind_ == BlockKind::kIgnored) return;
+  Judge(field);
+  if (oversized_ || fault_ != nullptr) return;  // Nobody will see the fields of such a message.
+  if (fields_->size() >= max_fields_ ||
+      fields_->ListBytes() + field.name.size() + field.value.size() + 32 > max_bytes_) {
+    oversized_ = true;
+    return;
+  }
+  fields_->Add(field.name, field.value, field.never_index);
+}
+
+void HeaderRules::Judge(const DecodedField& field) {
+  if (!field.well_formed) Malformed("a field with bytes that are not allowed");
+  switch (field.kind) {
+    case FieldKind::kOther:
+      if (field.name == "host") host_seen_ = true;
+      break;
+    case FieldKind::kContentLength: {
+      const int64_t length = ParseDigits(field.value);
+      if (length < 0 || (content_length_ >= 0 && content_length_ != length)) {
+        Malformed("content-length is no number, or there are two");
+      }
+      content_length_ = length;
+      break;
+    }
+    case FieldKind::kTe:
+      // RFC 9113, section 8.2.2: in requests only, with this value only.
+      if (!absl::EqualsIgnoreCase(Abseil(field.value), "trailers")) Malformed("te is not trailers");
+      break;
+    case FieldKind::kConnectionSpecific:
+      Malformed("a field of HTTP/1.1 connections");
+      break;
+    default:
+      JudgePseudo(field);
+      return;
+  }
+  regular_seen_ = true;
+}
+
+void HeaderRules::JudgePseudo(const DecodedField& field) {
+  const bool response = field.kind == FieldKind::kStatus;
+  if (kind_ == BlockKind::kTrailers || field.kind == FieldKind::kUnknownPseudo ||
+      response != (kind_ == BlockKind::kResponse)) {
+    return Malformed("a pseudo-header that does not belong here");
+  }
+  if (regular_seen_) return Malformed("a pseudo-header behind other fields");
+  if (Seen(field.kind)) return Malformed("a pseudo-header twice");
+  seen_ |= 1u << static_cast<int>(field.kind);
+  if (field.kind == FieldKind::kMethod) {
+    connect_ = field.value == "CONNECT";
+    if (field.value.empty()) Malformed("an empty :method");
+  } else if (field.kind == FieldKind::kPath) {
+    if (!field.value.starts_with('/') && field.value != "*") Malformed(":path is not absolute");
+  } else if (response) {
+    const int64_t status = field.value.size() == 3 ? ParseDigits(field.value) : -1;
+    status_ = static_cast<int>(status);
+    if (status < 100) Malformed(":status is no status code");
+  }
+}
+
+const char* HeaderRules::Fault() const {
+  if (kind_ == BlockKind::kIgnored || fault_ != nullptr) return fault_;
+  if (kind_ == BlockKind::kResponse) return Seen(FieldKind::kStatus) ? nullptr : "no :status";
+  if (kind_ == BlockKind::kTrailers) return nullptr;
+  const bool scheme_and_path = Seen(FieldKind::kScheme) || Seen(FieldKind::kPath);
+  if (connect_) {
+    return Seen(FieldKind::kAuthority) && !scheme_and_path ? nullptr : "no proper CONNECT";
+  }
+  if (!Seen(FieldKind::kMethod) || !Seen(FieldKind::kScheme) || !Seen(FieldKind::kPath)) {
+    return "a request without :method, :scheme or :path";
+  }
+  return Seen(FieldKind::kAuthority) || host_seen_ ? nullptr : "a request without :authority";
+}
+
+}  // namespace levee::h2

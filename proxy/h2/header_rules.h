@@ -1,0 +1,60 @@
+// What RFC 9113, sections 8.2 and 8.3 demand of the fields of a message.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "h2/hpack_decoder.h"
+#include "wire/metadata.h"
+
+namespace levee::h2 {
+
+enum class BlockKind { kRequest, kResponse, kTrailers, kIgnored };
+
+// Collects the fields of one header block and judges them. Used again for the next one by Begin.
+class HeaderRules final : public FieldSink {
+ public:
+  // At most `max_fields` fields and `max_bytes` (counted as RFC 9113, section 6.5.2 does) are kept.
+  HeaderRules(size_t max_fields, size_t max_bytes)
+      : max_fields_(max_fields), max_bytes_(max_bytes) {}
+
+  // `fields` gets the block's; nullptr: they are dropped, and anything is well-formed.
+  void Begin(BlockKind kind, Metadata* fields);
+
+  void OnField(const DecodedField& field) override;
+
+  // After the block's last field: nullptr, or static text that says why the message is malformed.
+  const char* Fault() const;
+
+  // There were more or larger fields than are kept.
+  bool oversized() const { return oversized_; }
+
+  // Of content-length; -1 without one.
+  int64_t content_length() const { return content_length_; }
+
+  // Of :status, 100 to 999, if it is well-formed.
+  int status() const { return status_; }
+
+ private:
+  void Judge(const DecodedField& field);
+  void JudgePseudo(const DecodedField& field);
+  void Malformed(const char* why) {
+    if (fault_ == nullptr) fault_ = why;
+  }
+  bool Seen(FieldKind kind) const { return (seen_ >> static_cast<int>(kind) & 1) != 0; }
+
+  const size_t max_fields_;
+  const size_t max_bytes_;
+  BlockKind kind_ = BlockKind::kIgnored;
+  Metadata* fields_ = nullptr;
+  const char* fault_ = nullptr;
+  uint32_t seen_ = 0;  // a bit for each FieldKind
+  bool regular_seen_ = false;
+  bool connect_ = false;  // :method CONNECT
+  bool host_seen_ = false;
+  bool oversized_ = false;
+  int64_t content_length_ = -1;
+  int status_ = 0;
+};
+
+}  // namespace levee::h2

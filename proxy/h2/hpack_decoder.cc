@@ -1,0 +1,156 @@
+#include "h2/hpack_decoder.h"
+
+#include "base/block_cache.h"
+#include "base/check.h"
+#include "h2/huffman.h"
+
+namespace levee::h2 {
+namespace {
+
+// The bits that say how a field is represented (section 6).
+constexpr uint8_t kIndexed = 0x80;
+constexpr uint8_t kIncremental = 0x40;
+constexpr uint8_t kSizeUpdate = 0x20;
+constexpr uint8_t kNeverIndexed = 0x10;
+constexpr uint8_t kHuffman = 0x80;
+
+// Section 4.2: the least size since the last block, and the last one.
+constexpr int kMaxSizeUpdates = 2;
+
+}  // namespace
+
+// A block that is being decoded, and its strings that were Huffman-coded.
+class HpackDecoder::Block {
+ public:
+  explicit Block(ByteSpan bytes) : next_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+  ~Block() { FreeBlock(decoded_); }
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  bool empty() const { return next_ == end_; }
+  uint8_t front() const { return *next_; }
+
+  // An integer in the lowest `prefix_bits` of the first byte and those after it (section 5.1).
+  // False: it is cut off or does not fit in 32 bits and the bytes they need. Not empty().
+  bool Integer(int prefix_bits, size_t& value) {
+    const uint8_t prefix = static_cast<uint8_t>((1 << prefix_bits) - 1);
+    value = *next_++ & prefix;
+    return value != prefix || LongInteger(value);
+  }
+
+  // Section 5.2. Valid as long as the block.
+  bool String(std::string_view& string);
+
+ private:
+  bool LongInteger(size_t& value);
+
+  const uint8_t* next_;
+  const uint8_t* const end_;
+  char* decoded_ = nullptr;
+  char* decoded_end_ = nullptr;
+};
+
+bool HpackDecoder::Block::LongInteger(size_t& value) {
+  for (int shift = 0; shift < 32; shift += 7) {
+    if (next_ == end_) return false;
+    const uint8_t byte = *next_++;
+    value += size_t{byte & 0x7fu} << shift;
+    if (value > UINT32_MAX) return false;
+    if (byte < 0x80) return true;
+  }
+  return false;
+}
+
+bool HpackDecoder::Block::String(std::string_view& string) {
+  if (empty()) return false;
+  const bool huffman = (front() & kHuffman) != 0;
+  size_t size = 0;
+  if (!Integer(7, size) || size > static_cast<size_t>(end_ - next_)) return false;
+  const ByteSpan bytes(next_, size);
+  next_ += size;
+  if (!huffman) {
+    string = {reinterpret_cast<const char*>(bytes.data()), size};
+    return true;
+  }
+  if (decoded_ == nullptr) {
+    // For this string and all that may follow.
+    decoded_ =
+        static_cast<char*>(AllocateBlock(HuffmanBound(size + static_cast<size_t>(end_ - next_))));
+    decoded_end_ = decoded_;
+  }
+  char* const end = HuffmanDecode(bytes, decoded_end_);
+  if (end == nullptr) return false;
+  string = {decoded_end_, static_cast<size_t>(end - decoded_end_)};
+  decoded_end_ = end;
+  return true;
+}
+
+HpackDecoder::HpackDecoder(size_t max_table_bytes)
+    : max_table_bytes_(max_table_bytes), table_(max_table_bytes) {}
+
+bool HpackDecoder::Resize(Block& in) {
+  size_t bytes = 0;
+  if (!in.Integer(5, bytes) || bytes > max_table_bytes_) return false;
+  table_.SetMaxBytes(bytes);
+  return true;
+}
+
+// Calls `use` with the field of the entry with that index. False: there is none.
+template <typename Use>
+inline bool HpackDecoder::WithField(size_t index, Use use) const {
+  const size_t age = index - kStaticFields - 1;
+  if (age < table_.count()) {
+    const DynamicTable::Entry& entry = table_[age];
+    use(DecodedField{table_.Name(entry), table_.Value(entry), entry.kind, entry.well_formed});
+    return true;
+  }
+  if (index - 1 >= kStaticFields) return false;
+  const StaticField& entry = kStaticTable[index - 1];
+  use(DecodedField{entry.name, entry.value, entry.kind});
+  return true;
+}
+
+bool HpackDecoder::Decode(ByteSpan block, FieldSink& sink) {
+  Block in(block);
+  for (int updates = 0; !in.empty() && (in.front() & 0xe0) == kSizeUpdate; ++updates) {
+    if (updates == kMaxSizeUpdates || !Resize(in)) return false;
+  }
+  while (!in.empty()) {
+    if ((in.front() & kIndexed) == 0) {
+      if (!Literal(in, sink)) return false;
+      continue;
+    }
+    size_t index = 0;
+    if (!in.Integer(7, index)) return false;
+    if (!WithField(index, [&](const DecodedField& field) { sink.OnField(field); })) return false;
+  }
+  return true;
+}
+
+bool HpackDecoder::Literal(Block& in, FieldSink& sink) {
+  const uint8_t first = in.front();
+  const bool incremental = (first & kIncremental) != 0;
+  if (!incremental && (first & kSizeUpdate) != 0) return false;  // behind a field
+
+  size_t index = 0;
+  if (!in.Integer(incremental ? 6 : 4, index)) return false;
+  DecodedField field;
+  if (index != 0) {
+    if (!WithField(index, [&](const DecodedField& entry) { field = entry; })) return false;
+    // What was wrong with the entry may have been its value.
+    field.well_formed = field.well_formed || IsWellFormedName(field.name);
+  } else {
+    if (!in.String(field.name)) return false;
+    field.kind = KindOfName(field.name);
+    field.well_formed = IsWellFormedName(field.name);
+  }
+  if (!in.String(field.value)) return false;
+  field.well_formed = field.well_formed && IsWellFormedValue(field.value);
+  field.never_index = !incremental && (first & kNeverIndexed) != 0;
+
+  sink.OnField(field);
+  if (incremental) table_.Insert(field.name, field.value, field.kind, field.well_formed);
+  return true;
+}
+
+}  // namespace levee::h2

@@ -1,0 +1,57 @@
+// HPACK (RFC 7541): header blocks into fields.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/chunk.h"
+#include "h2/hpack_table.h"
+
+namespace levee::h2 {
+
+struct DecodedField {
+  std::string_view name;
+  std::string_view value;
+  FieldKind kind = FieldKind::kOther;
+  // IsWellFormedName and IsWellFormedValue. Spaces around the value are well-formed here: gRPC's
+  // metadata may have them.
+  bool well_formed = true;
+  bool never_index = false;
+};
+
+// Gets the fields of a block in their order. The views are valid during the call only.
+class FieldSink {
+ public:
+  virtual void OnField(const DecodedField& field) = 0;
+
+ protected:
+  ~FieldSink() = default;
+};
+
+// One direction of one connection. One thread. Memory: the table's, nothing before its first entry;
+// and while a block with Huffman-coded strings is decoded, room for them.
+class HpackDecoder {
+ public:
+  // `max_table_bytes`: what this side's SETTINGS_HEADER_TABLE_SIZE allows the peer, at most
+  // kMaxTableBytes. The table has that size until the peer says otherwise.
+  explicit HpackDecoder(size_t max_table_bytes = kMaxTableBytes);
+
+  // Decodes one whole block. False: a compression error, after which the connection cannot go on.
+  // Fields before the error may have been told. What section 4.2 says of updates of the table's
+  // size is held to: at most two, before the first field.
+  bool Decode(ByteSpan block, FieldSink& sink);
+
+ private:
+  class Block;
+
+  bool Resize(Block& in);
+  bool Literal(Block& in, FieldSink& sink);
+  template <typename Use>
+  bool WithField(size_t index, Use use) const;
+
+  const size_t max_table_bytes_;
+  DynamicTable table_;
+};
+
+}  // namespace levee::h2

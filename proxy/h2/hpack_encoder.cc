@@ -1,0 +1,286 @@
+#include "h2/hpack_encoder.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/block_cache.h"
+
+namespace levee::h2 {
+namespace {
+
+// The bits that say how a field is represented (section 6), and how many of the first byte are left
+// for the index.
+struct Representation {
+  uint8_t bits;
+  int prefix_bits;
+};
+constexpr Representation kIndexed{0x80, 7};
+constexpr Representation kIncremental{0x40, 6};
+constexpr Representation kSizeUpdate{0x20, 5};
+constexpr Representation kNeverIndexed{0x10, 4};
+constexpr Representation kWithoutIndexing{0x00, 4};
+constexpr Representation kPlainString{0x00, 7};
+
+// What an integer of 32 bits takes at most (section 5.1).
+constexpr size_t kIntegerBytes = 6;
+
+template <typename Word>
+uint64_t Load(const char* bytes) {
+  Word word = 0;
+  std::memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
+uint64_t Mix(uint64_t hash, uint64_t word) {
+  constexpr uint64_t kOdd = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio
+  hash = (hash ^ word) * kOdd;
+  return hash ^ (hash >> 32);
+}
+
+// A word at a time; the last one overlaps the one before it. Whoever makes collisions gains nothing
+// by it, see HpackEncoder::Memory.
+uint64_t Hash(std::string_view text, uint64_t hash) {
+  const char* bytes = text.data();
+  size_t size = text.size();
+  hash += size;
+  if (size >= 8) {
+    for (; size > 8; bytes += 8, size -= 8) hash = Mix(hash, Load<uint64_t>(bytes));
+    return Mix(hash, Load<uint64_t>(bytes + size - 8));
+  }
+  if (size >= 4) {
+    return Mix(hash, Load<uint32_t>(bytes) | Load<uint32_t>(bytes + size - 4) << 32);
+  }
+  if (size == 0) return Mix(hash, 0);
+  return Mix(hash, Load<uint8_t>(bytes) | Load<uint8_t>(bytes + size / 2) << 8 |
+                       Load<uint8_t>(bytes + size - 1) << 16);
+}
+
+inline uint8_t* WriteInteger(Representation as, size_t value, uint8_t* out) {
+  const size_t prefix = (size_t{1} << as.prefix_bits) - 1;
+  if (value < prefix) {
+    *out++ = static_cast<uint8_t>(as.bits | value);
+    return out;
+  }
+  *out++ = static_cast<uint8_t>(as.bits | prefix);
+  for (value -= prefix; value >= 0x80; value >>= 7) *out++ = static_cast<uint8_t>(value | 0x80);
+  *out++ = static_cast<uint8_t>(value);
+  return out;
+}
+
+uint8_t* WriteString(std::string_view text, uint8_t* out) {
+  out = WriteInteger(kPlainString, text.size(), out);
+  if (!text.empty()) std::memcpy(out, text.data(), text.size());
+  return out + text.size();
+}
+
+// `name_index` 0: the name is in no table.
+uint8_t* WriteLiteral(Representation as, size_t name_index, const Metadata::Field& field,
+                      uint8_t* out) {
+  out = WriteInteger(as, name_index, out);
+  if (name_index == 0) out = WriteString(field.name, out);
+  return WriteString(field.value, out);
+}
+
+// By the index of its name in the static table.
+bool Authenticates(size_t name_index) {
+  constexpr size_t kAuthorization = 23;
+  constexpr size_t kCookie = 32;
+  constexpr size_t kProxyAuthorization = 49;
+  constexpr size_t kSetCookie = 55;
+  return name_index == kAuthorization || name_index == kCookie ||
+         name_index == kProxyAuthorization || name_index == kSetCookie;
+}
+
+}  // namespace
+
+// Every part holds as much as it has room for, and what comes takes the place of something older.
+struct HpackEncoder::Memory : InBlocks {
+  // What followed an entry the last time, or began a block: by the entry's place, kNowhere for the
+  // beginning. Requests and responses are mostly like the one before, so this is the way to most
+  // entries; the others are found by their hashes.
+  static constexpr size_t kEntries = kMaxTableBytes / 32;  // of a table at most
+  static_assert(kStaticFields < kEntries);
+  std::array<Place, 2 * kEntries> followers{};
+
+  Place& Follower(Place place) {
+    return followers[place % kEntries + ((place & kDynamic) != 0 ? kEntries : 0)];
+  }
+
+  // By the hash of the field, or of the name for the dynamic table.
+  struct Found {
+    uint16_t tag = 0;  // of the hash
+    Place place = kNowhere;
+  };
+  static constexpr size_t kSets = 32;
+  static constexpr size_t kWays = 8;
+  using Set = std::array<Found, kWays>;
+  std::array<Set, kSets> sets{};
+
+  // Hashes of the fields and names that were last sent as literals, a ring. Not places by hash:
+  // fields of every call that met in one of them would keep each other out of the table for ever.
+  static constexpr size_t kSeen = 64;
+  std::array<uint32_t, kSeen> seen{};
+  uint32_t next_seen = 0;
+
+  static uint16_t TagOf(uint64_t hash) { return static_cast<uint16_t>(hash >> 48); }
+  Set& SetOf(uint64_t hash) { return sets[hash % kSets]; }
+
+  // Whether it was sent lately. If not, it has been now.
+  bool Seen(uint64_t hash) {
+    const auto wanted = static_cast<uint32_t>(hash >> 32);
+    uint32_t found = 0;  // Not a bool: this loop is made of vectors.
+    for (const uint32_t one : seen) found |= one == wanted ? 1u : 0u;
+    if (found == 0) seen[next_seen++ % kSeen] = wanted;
+    return found != 0;
+  }
+};
+
+HpackEncoder::HpackEncoder() : table_(kMaxTableBytes) {}
+
+HpackEncoder::~HpackEncoder() = default;
+
+void HpackEncoder::SetMaxTableBytes(size_t bytes) {
+  last_bytes_ = std::min(bytes, kMaxTableBytes);
+  least_bytes_ = std::min(least_bytes_, last_bytes_);
+}
+
+size_t HpackEncoder::Bound(const Metadata& fields) {
+  // Of the 32 bytes that ListBytes counts for a field it takes at most three integers.
+  return fields.ListBytes() - fields.size() * (32 - 3 * kIntegerBytes) + 2 * kIntegerBytes;
+}
+
+uint8_t* HpackEncoder::WriteSizes(uint8_t* out) {
+  if (least_bytes_ < std::min(last_bytes_, table_.max_bytes())) {
+    out = WriteInteger(kSizeUpdate, least_bytes_, out);
+    table_.SetMaxBytes(least_bytes_);
+  }
+  if (last_bytes_ != table_.max_bytes()) {
+    out = WriteInteger(kSizeUpdate, last_bytes_, out);
+    table_.SetMaxBytes(last_bytes_);
+  }
+  least_bytes_ = last_bytes_;
+  return out;
+}
+
+// Of a field that is in neither table; `name_index` 0: nor is its name.
+bool HpackEncoder::Enters(const Metadata::Field& field, size_t name_index, uint64_t name_hash,
+                          uint64_t hash) {
+  const size_t bytes = DynamicTable::EntryBytes(field.name.size(), field.value.size());
+  if (bytes > std::min(kLongestEntry, table_.max_bytes() / 4 * 3)) return false;
+  if (Authenticates(name_index)) return false;
+  if (memory_->Seen(hash)) return true;
+  return name_index == 0 && memory_->Seen(name_hash);
+}
+
+// The age of an entry in the dynamic table; at least its count() if it is not there.
+inline size_t HpackEncoder::AgeOf(Place place) const {
+  // What has been evicted has a greater age, or comes to mean a newer entry after 2^15 insertions.
+  return (table_.inserted() - 1 - place) & (kDynamic - 1);
+}
+
+// The index of the entry in both tables (section 2.3.3), if it is that field; else 0.
+inline size_t HpackEncoder::IndexAt(Place place, const Metadata::Field& field) const {
+  if ((place & kDynamic) != 0) {
+    const size_t age = AgeOf(place);
+    if (age >= table_.count()) return 0;
+    const DynamicTable::Entry& entry = table_[age];
+    if (entry.name_size != field.name.size() || entry.value_size != field.value.size()) return 0;
+    // In the table and in the list a value lies behind its name.
+    const size_t size = field.name.size() + field.value.size();
+    const bool same = std::memcmp(table_.Name(entry).data(), field.name.data(), size) == 0;
+    return same ? kStaticFields + 1 + age : 0;
+  }
+  if (place == kNowhere) return 0;
+  const StaticField& entry = kStaticTable[place - 1u];
+  return entry.name == field.name && entry.value == field.value ? place : 0;
+}
+
+// Of an entry of the dynamic table with that name; else 0.
+size_t HpackEncoder::FindName(uint64_t hash, std::string_view name) const {
+  const uint16_t tag = Memory::TagOf(hash);
+  for (const Memory::Found& found : memory_->SetOf(hash)) {
+    if (found.tag != tag || (found.place & kDynamic) == 0) continue;
+    const size_t age = AgeOf(found.place);
+    if (age < table_.count() && table_.Name(table_[age]) == name) return kStaticFields + 1 + age;
+  }
+  return 0;
+}
+
+HpackEncoder::Place HpackEncoder::FindField(uint64_t hash, const Metadata::Field& field) const {
+  const uint16_t tag = Memory::TagOf(hash);
+  for (const Memory::Found& found : memory_->SetOf(hash)) {
+    if (found.tag == tag && IndexAt(found.place, field) != 0) return found.place;
+  }
+  return kNowhere;
+}
+
+size_t HpackEncoder::Encode(const Metadata& fields, uint8_t* out) {
+  if (memory_ == nullptr) memory_ = std::make_unique<Memory>();
+  uint8_t* end = WriteSizes(out);
+  Place last = kNowhere;
+  const size_t count = fields.size();
+  for (size_t i = 0; i < count; ++i) {
+    const Metadata::Field field = fields[i];
+    const Place expected = memory_->Follower(last);
+    const size_t index = field.never_index ? 0 : IndexAt(expected, field);
+    if (index != 0) {
+      end = WriteInteger(kIndexed, index, end);
+      last = expected;
+    } else {
+      end = WriteUnexpected(field, last, end);
+    }
+  }
+  return static_cast<size_t>(end - out);
+}
+
+// Takes the place of what has the same tag, which is mostly an older entry with the same name, or
+// else of the oldest. Entries of the static table are easily found again.
+void HpackEncoder::Remember(uint64_t hash, Place place) {
+  const auto age = [&](const Memory::Found& found) {
+    return (found.place & kDynamic) != 0 ? AgeOf(found.place) : size_t{kDynamic};
+  };
+  const uint16_t tag = Memory::TagOf(hash);
+  Memory::Found* victim = nullptr;
+  for (Memory::Found& found : memory_->SetOf(hash)) {
+    if (victim == nullptr || age(found) > age(*victim)) victim = &found;
+    if (found.tag == tag) {
+      victim = &found;
+      break;
+    }
+  }
+  *victim = {tag, place};
+}
+
+// A field that did not follow the one at `last` the last time. If it is, or now comes to be, in a
+// table, `last` is its place from now on.
+uint8_t* HpackEncoder::WriteUnexpected(const Metadata::Field& field, Place& last, uint8_t* out) {
+  const uint64_t name_hash = Hash(field.name, 0);
+  const uint64_t hash = Hash(field.value, name_hash);
+  Place place = field.never_index ? kNowhere : FindField(hash, field);
+  if (place == kNowhere) {
+    const StaticMatch match = FindStatic(field.name, field.value);
+    const size_t name_index = match.name != 0 ? match.name : FindName(name_hash, field.name);
+    if (field.never_index) return WriteLiteral(kNeverIndexed, name_index, field, out);
+    if (match.field == 0) {
+      if (!Enters(field, name_index, name_hash, hash)) {
+        return WriteLiteral(kWithoutIndexing, name_index, field, out);
+      }
+      out = WriteLiteral(kIncremental, name_index, field, out);
+      place = static_cast<Place>(kDynamic | table_.inserted());
+      if (match.name == 0) Remember(name_hash, place);
+      table_.Insert(field.name, field.value, FieldKind::kOther, true);
+    } else {
+      place = match.field;
+      out = WriteInteger(kIndexed, place, out);
+    }
+    Remember(hash, place);
+  } else {
+    out = WriteInteger(kIndexed, IndexAt(place, field), out);
+  }
+  memory_->Follower(last) = place;
+  last = place;
+  return out;
+}
+
+}  // namespace levee::h2

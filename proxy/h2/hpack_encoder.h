@@ -1,0 +1,76 @@
+// HPACK (RFC 7541): fields into header blocks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "h2/hpack_table.h"
+#include "wire/metadata.h"
+
+namespace levee::h2 {
+
+// One direction of one connection. One thread. Strings are never Huffman-coded: between a sidecar
+// and its neighbours bytes are cheaper than the time of both ends.
+//
+// A field enters the dynamic table when it comes for the second time within a short memory, so that
+// values that never come again (ids, timeouts) push nothing out of it; or when its name does and is
+// in neither table, so that such values need not bring their name each time. What is longer than
+// kLongestEntry never does. Nothing is marked "never indexed" but what was.
+//
+// Several callers share the table of a connection to an upstream. Who could make requests and see
+// the sizes of the connection's bytes might guess at the values of other callers' fields, whole
+// value by whole value (RFC 7541, section 7.1). So what authenticates (authorization,
+// proxy-authorization, cookie, set-cookie) never enters the table, however often it comes, and
+// neither does what a caller has marked "never indexed".
+//
+// The same calls give the same bytes. Whatever the fields, the work is linear in their bytes.
+class HpackEncoder {
+ public:
+  HpackEncoder();
+  ~HpackEncoder();
+  HpackEncoder(const HpackEncoder&) = delete;
+  HpackEncoder& operator=(const HpackEncoder&) = delete;
+
+  // The peer's SETTINGS_HEADER_TABLE_SIZE; at most kMaxTableBytes of it are used. The next block
+  // says so (section 4.2: first the least of the sizes since the last block, then the last).
+  void SetMaxTableBytes(size_t bytes);
+
+  // No block for `fields` is longer.
+  static size_t Bound(const Metadata& fields);
+
+  // Writes the block for `fields` to `out`, which has room for Bound(fields). Returns its size.
+  size_t Encode(const Metadata& fields, uint8_t* out);
+
+  // Name, value and 32 bytes.
+  static constexpr size_t kLongestEntry = 1024;
+
+ private:
+  // Where fields and names may be, and what was lately sent without entering the table. Guesses:
+  // what is found is compared, and what is not found costs bytes only.
+  struct Memory;
+
+  // Which entry may be meant. Of the static table: its index. Of the dynamic one: kDynamic, and the
+  // number of insertions before that of the entry, modulo 2^15.
+  using Place = uint16_t;
+  static constexpr Place kNowhere = 0;
+  static constexpr Place kDynamic = 0x8000;
+
+  uint8_t* WriteSizes(uint8_t* out);
+  uint8_t* WriteUnexpected(const Metadata::Field& field, Place& last, uint8_t* out);
+  size_t AgeOf(Place place) const;
+  size_t IndexAt(Place place, const Metadata::Field& field) const;
+  Place FindField(uint64_t hash, const Metadata::Field& field) const;
+  size_t FindName(uint64_t hash, std::string_view name) const;
+  void Remember(uint64_t hash, Place place);
+  bool Enters(const Metadata::Field& field, size_t name_index, uint64_t name_hash, uint64_t hash);
+
+  DynamicTable table_;
+  std::unique_ptr<Memory> memory_;  // from the first block on
+  // Sizes to tell the peer.
+  size_t least_bytes_ = kMaxTableBytes;
+  size_t last_bytes_ = kMaxTableBytes;
+};
+
+}  // namespace levee::h2

@@ -1,0 +1,189 @@
+#include "h2/hpack_table.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "base/block_cache.h"
+#include "base/check.h"
+
+namespace levee::h2 {
+namespace {
+
+// What a table has room for from its first entry on: what an ordinary gRPC connection inserts.
+constexpr uint32_t kFirstEntries = 16;
+constexpr size_t kFirstBytes = 512;
+
+// The bytes of a token (RFC 9110, section 5.6.2) in lower case.
+constexpr std::array<bool, 256> kNameBytes = [] {
+  std::array<bool, 256> allowed{};
+  for (const char c : std::string_view("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz")) {
+    allowed[static_cast<uint8_t>(c)] = true;
+  }
+  return allowed;
+}();
+
+constexpr uint64_t kEachByte = 0x0101010101010101;
+
+uint64_t LoadWord(const char* bytes) {
+  uint64_t word = 0;
+  std::memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
+// NUL, LF and CR, the only bytes that a value must not have, are all below this.
+constexpr uint8_t kControls = 14;
+
+bool HasControl(uint64_t word) {
+  return ((word - kEachByte * kControls) & ~word & (kEachByte << 7)) != 0;
+}
+
+bool IsValueByte(char c) { return c != '\0' && c != '\n' && c != '\r'; }
+
+}  // namespace
+
+FieldKind KindOfName(std::string_view name) {
+  if (name.starts_with(':')) {
+    if (name == ":path") return FieldKind::kPath;
+    if (name == ":method") return FieldKind::kMethod;
+    if (name == ":scheme") return FieldKind::kScheme;
+    if (name == ":status") return FieldKind::kStatus;
+    if (name == ":authority") return FieldKind::kAuthority;
+    return FieldKind::kUnknownPseudo;
+  }
+  switch (name.size()) {
+    case 2:
+      return name == "te" ? FieldKind::kTe : FieldKind::kOther;
+    case 14:
+      return name == "content-length" ? FieldKind::kContentLength : FieldKind::kOther;
+    case 7:
+    case 10:
+    case 16:
+    case 17:
+      return name == "upgrade" || name == "connection" || name == "keep-alive" ||
+                     name == "proxy-connection" || name == "transfer-encoding"
+                 ? FieldKind::kConnectionSpecific
+                 : FieldKind::kOther;
+    default:
+      return FieldKind::kOther;
+  }
+}
+
+bool IsWellFormedName(std::string_view name) {
+  if (name.starts_with(':')) name.remove_prefix(1);
+  for (const char c : name) {
+    if (!kNameBytes[static_cast<uint8_t>(c)]) return false;
+  }
+  return !name.empty();
+}
+
+bool IsWellFormedValue(std::string_view value) {
+  // Control bytes are rare enough that only a word with one is looked at byte by byte.
+  while (value.size() >= sizeof(uint64_t)) {
+    if (HasControl(LoadWord(value.data())) &&
+        !std::all_of(value.begin(), value.begin() + sizeof(uint64_t), IsValueByte)) {
+      return false;
+    }
+    value.remove_prefix(sizeof(uint64_t));
+  }
+  return std::all_of(value.begin(), value.end(), IsValueByte);
+}
+
+DynamicTable::DynamicTable(size_t max_bytes) : max_bytes_(static_cast<uint16_t>(max_bytes)) {
+  LEVEE_CHECK(max_bytes <= kMaxTableBytes);
+}
+
+DynamicTable::~DynamicTable() {
+  FreeBlock(entries_);
+  FreeBlock(bytes_);
+}
+
+void DynamicTable::SetMaxBytes(size_t max_bytes) {
+  LEVEE_CHECK(max_bytes <= kMaxTableBytes);
+  max_bytes_ = static_cast<uint16_t>(max_bytes);
+  Evict(max_bytes);
+}
+
+void DynamicTable::Insert(std::string_view name, std::string_view value, FieldKind kind,
+                          bool well_formed) {
+  const size_t counted = EntryBytes(name.size(), value.size());
+  if (counted > max_bytes_) return Evict(0);
+  Evict(max_bytes_ - counted);
+
+  const size_t bytes = name.size() + value.size();
+  char* const former = FindRoom(bytes) ? nullptr : Rebuild(bytes);
+  // The name may be that of an entry evicted just now, over whose bytes the new one is written.
+  if (!name.empty()) std::memmove(bytes_ + next_offset_, name.data(), name.size());
+  if (!value.empty()) {
+    std::memcpy(bytes_ + next_offset_ + name.size(), value.data(), value.size());
+  }
+  FreeBlock(former);
+  Push({static_cast<uint16_t>(next_offset_), static_cast<uint16_t>(name.size()),
+        static_cast<uint16_t>(value.size()), kind, well_formed});
+  next_offset_ += static_cast<uint32_t>(bytes);
+  used_bytes_ = static_cast<uint16_t>(used_bytes_ + counted);
+}
+
+void DynamicTable::Evict(size_t max_bytes) {
+  while (used_bytes_ > max_bytes) {
+    const Entry& entry = oldest();
+    used_bytes_ =
+        static_cast<uint16_t>(used_bytes_ - EntryBytes(entry.name_size, entry.value_size));
+    --count_;
+  }
+}
+
+void DynamicTable::Push(const Entry& entry) {
+  if (count_ == entry_capacity_) {
+    const uint32_t capacity = std::max(kFirstEntries, entry_capacity_ * 2);
+    auto* const larger = static_cast<Entry*>(AllocateBlock(capacity * sizeof(Entry)));
+    for (size_t age = 0; age < count_; ++age) {
+      larger[(inserted_ - 1 - age) & (capacity - 1)] = (*this)[age];
+    }
+    FreeBlock(entries_);
+    entries_ = larger;
+    entry_capacity_ = capacity;
+  }
+  entries_[inserted_++ & (entry_capacity_ - 1)] = entry;
+  ++count_;
+}
+
+// Moves `next_offset_` to where an entry of so many bytes fits behind the newest one. False: there
+// is no such place.
+bool DynamicTable::FindRoom(size_t bytes) {
+  if (count_ == 0) {
+    next_offset_ = 0;
+    return bytes_ != nullptr && bytes <= byte_capacity_;
+  }
+  const size_t begin = oldest().offset;
+  // A ring that has come round stays apart from its beginning, else it would look like one that has
+  // not.
+  if (begin > next_offset_) return next_offset_ + bytes < begin;
+  if (next_offset_ + bytes <= byte_capacity_) return true;
+  if (bytes >= begin) return false;
+  next_offset_ = 0;
+  return true;
+}
+
+// Lays the entries one behind the other in a new block that has room for `bytes` more. Twice what
+// is needed: then the ring finds room until there is more in it. Returns the former block.
+char* DynamicTable::Rebuild(size_t bytes) {
+  const size_t needed = used_bytes_ - size_t{32} * count_ + bytes;
+  const size_t capacity = std::max(kFirstBytes, std::bit_ceil(2 * needed));
+  auto* const larger = static_cast<char*>(AllocateBlock(capacity));
+  uint32_t offset = 0;
+  for (size_t age = count_; age-- > 0;) {
+    Entry& entry = entries_[(inserted_ - 1 - age) & (entry_capacity_ - 1)];
+    const size_t size = size_t{entry.name_size} + entry.value_size;
+    std::memcpy(larger + offset, bytes_ + entry.offset, size);
+    entry.offset = static_cast<uint16_t>(offset);
+    offset += static_cast<uint32_t>(size);
+  }
+  next_offset_ = offset;
+  byte_capacity_ = static_cast<uint32_t>(capacity);
+  char* const former = bytes_;
+  bytes_ = larger;
+  return former;
+}
+
+}  // namespace levee::h2

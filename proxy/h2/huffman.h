@@ -1,0 +1,19 @@
+// Strings in HPACK's Huffman code (RFC 7541, section 5.2 and appendix B). Only decoding: Levee
+// sends none.
+#pragma once
+
+#include <cstddef>
+
+#include "base/chunk.h"
+
+namespace levee::h2 {
+
+// No string of so many encoded bytes is longer: the shortest code has five bits.
+constexpr size_t HuffmanBound(size_t encoded_bytes) { return encoded_bytes * 8 / 5; }
+
+// Writes the decoded string to `out`, which has room for HuffmanBound(encoded.size()), and returns
+// its end. nullptr: the code has the end-of-string symbol, or a padding that is longer than seven
+// bits or not of ones.
+char* HuffmanDecode(ByteSpan encoded, char* out);
+
+}  // namespace levee::h2

@@ -1,0 +1,304 @@
+// The receiving half of Session: bytes into frames, header blocks and bodies into events.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "h2/session.h"
+#include "wire/status.h"
+
+namespace levee::h2 {
+namespace {
+
+// The fragment in a HEADERS frame without padding and priority (RFC 9113, section 6.2). False:
+// there is more padding than payload, or less payload than the flags promise.
+bool TakeFragment(const FrameHead& head, ByteSpan& payload, bool& too_short) {
+  size_t padding = 0;
+  too_short = false;
+  if (head.Has(kFlagPadded)) {
+    if (payload.empty()) return !(too_short = true);
+    padding = payload[0];
+    payload = payload.subspan(1);
+  }
+  if (head.Has(kFlagPriority)) {
+    if (payload.size() < 5) return !(too_short = true);
+    payload = payload.subspan(5);
+  }
+  if (padding > payload.size()) return false;
+  payload = payload.first(payload.size() - padding);
+  return true;
+}
+
+}  // namespace
+
+bool Session::Receive(ByteSpan bytes, Instant now) {
+  if (broken_) return false;
+  now_ = now;
+  if (TakePreface(bytes)) {
+    for (;;) {
+      const FrameReader::Event event = reader_.Next(bytes);
+      if (event == FrameReader::Event::kNeedMore) break;
+      Dispatch(event);
+      if (broken_) break;
+    }
+  }
+  ReturnRetired();
+  // After a GOAWAY this may have been the end of the last stream, so that the session is done.
+  if (!held_.empty() || Done()) Dirty();
+  return !broken_;
+}
+
+bool Session::TakePreface(ByteSpan& bytes) {
+  if (preface_left_ == 0) return true;
+  const size_t size = std::min(bytes.size(), preface_left_);
+  if (std::memcmp(kPreface.data() + kPreface.size() - preface_left_, bytes.data(), size) != 0) {
+    Fail(kResetProtocolError, "no HTTP/2 preface");
+    return false;
+  }
+  bytes = bytes.subspan(size);
+  preface_left_ -= size;
+  return preface_left_ == 0;
+}
+
+void Session::Dispatch(FrameReader::Event event) {
+  const FrameHead& head = reader_.head();
+  if (event == FrameReader::Event::kTooLong) {
+    return Fail(kResetFrameSizeError, "a frame above 16 KiB");
+  }
+  if (event == FrameReader::Event::kBadPadding) {
+    return Fail(kResetProtocolError, "more padding than frame");
+  }
+  if (!settings_received_ && (!head.Is(FrameType::kSettings) || head.Has(kFlagAck))) {
+    return Fail(kResetProtocolError, "the first frame is not SETTINGS");
+  }
+  if (block_id_ != 0 && (!head.Is(FrameType::kContinuation) || head.stream_id != block_id_)) {
+    return Fail(kResetProtocolError, "another frame within a header block");
+  }
+  if (event == FrameReader::Event::kData) {
+    OnDataFrame();
+  } else {
+    OnFrame(head, reader_.payload());
+  }
+}
+
+void Session::OnFrame(const FrameHead& head, ByteSpan payload) {
+  switch (static_cast<FrameType>(head.type)) {
+    case FrameType::kHeaders:
+      return OnHeaders(head, payload);
+    case FrameType::kContinuation:
+      return OnContinuation(head, payload);
+    case FrameType::kRstStream:
+      return OnRstStream(head, payload);
+    case FrameType::kSettings:
+      return OnSettings(head, payload);
+    case FrameType::kPushPromise:
+      // Pushing is off on both sides.
+      return Fail(kResetProtocolError, "PUSH_PROMISE");
+    case FrameType::kPing:
+      return OnPing(head, payload);
+    case FrameType::kGoaway:
+      return OnGoaway(head, payload);
+    case FrameType::kWindowUpdate:
+      return OnWindowUpdate(head, payload);
+    case FrameType::kPriority:
+      return OnPriority(head, payload);
+    default:
+      // RFC 9113, section 5.5: unknown frames are ignored.
+      CountIdleFrame();
+  }
+}
+
+void Session::OnHeaders(const FrameHead& head, ByteSpan payload) {
+  const uint32_t id = head.stream_id;
+  // Only callers open streams, with odd ids, and pushing is off.
+  if (id % 2 == 0 || (role_ == Role::kClient && IsIdle(id))) {
+    return Fail(kResetProtocolError, "HEADERS on a stream that the peer cannot open");
+  }
+  bool too_short = false;
+  if (!TakeFragment(head, payload, too_short)) {
+    return too_short ? Fail(kResetFrameSizeError, "HEADERS are too short")
+                     : Fail(kResetProtocolError, "more padding than frame");
+  }
+  if (payload.size() > options_.header_block_bytes) return Exceed(SessionLimit::kHeaderBlock);
+  const bool end = head.Has(kFlagEndStream);
+  if (head.Has(kFlagEndHeaders)) return OnBlock(id, end, payload);
+  block_.assign(payload.begin(), payload.end());
+  block_bytes_ = block_.size();
+  block_id_ = id;
+  block_end_ = end;
+}
+
+void Session::OnContinuation(const FrameHead& head, ByteSpan payload) {
+  if (block_id_ == 0) return Fail(kResetProtocolError, "CONTINUATION without HEADERS");
+  // The frames' heads count, or a block of a million empty ones would be small (CVE-2024-27316).
+  block_bytes_ += kFrameHeadBytes + payload.size();
+  if (block_bytes_ > options_.header_block_bytes) return Exceed(SessionLimit::kHeaderBlock);
+  block_.insert(block_.end(), payload.begin(), payload.end());
+  if (!head.Has(kFlagEndHeaders)) return;
+  block_id_ = 0;
+  const std::vector<uint8_t> block = std::exchange(block_, {});
+  OnBlock(head.stream_id, block_end_, block);
+}
+
+void Session::OnBlock(uint32_t id, bool end, ByteSpan block) {
+  idle_frames_.GiveBack(kIdleFramesPerUseful);
+  Stream* stream = table_.Find(id);
+  if (stream == nullptr) {
+    if (role_ == Role::kServer) return OnRequestBlock(id, end, block);
+    // The answer of an attempt that was given up; the decoder must see it all the same.
+    Decode(block, BlockKind::kIgnored, nullptr);
+  } else if (stream->remote_ended_) {
+    if (Decode(block, BlockKind::kIgnored, nullptr)) {
+      FailStream(*stream, kResetStreamClosed, "HEADERS behind END_STREAM");
+    }
+  } else if (stream->head_received_) {
+    OnTrailersBlock(*stream, end, block);
+  } else {
+    OnResponseBlock(*stream, end, block);
+  }
+}
+
+void Session::OnRequestBlock(uint32_t id, bool end, ByteSpan block) {
+  if (id < next_id_) {
+    switch (closed_.Find(id)) {
+      case ClosedStreams::By::kThisSide:
+        Decode(block, BlockKind::kIgnored, nullptr);
+        return;
+      case ClosedStreams::By::kPeer:
+        return Fail(kResetStreamClosed, "HEADERS on a closed stream");
+      case ClosedStreams::By::kForgotten:
+        return Fail(kResetProtocolError, "stream ids do not go up");
+    }
+  }
+  next_id_ = id + 2;
+  if (goaway_sent_) {
+    // The peer has been told that this one is not processed (RFC 9113, section 6.8).
+    Decode(block, BlockKind::kIgnored, nullptr);
+    return;
+  }
+  const bool refused = stream_count_ >= options_.max_concurrent_streams;
+  Stream& stream = NewStream(nullptr);
+  stream.id_ = id;
+  table_.Insert(stream);
+  stream.head_received_ = true;
+  if (!Decode(block, refused ? BlockKind::kIgnored : BlockKind::kRequest, &stream.received_))
+    return;
+  if (refused) {
+    handler_.OnLimit(SessionLimit::kStreams);
+    return Refuse(stream, kResetRefusedStream);
+  }
+  if (const char* fault = rules_.Fault()) return FailStream(stream, kResetProtocolError, fault);
+  stream.oversized_ = rules_.oversized();
+  stream.body_left_ = rules_.content_length();
+  if (end && stream.body_left_ > 0) {
+    return FailStream(stream, kResetProtocolError, "less body than content-length says");
+  }
+  stream.remote_ended_ = end;
+  if (stream.oversized_) handler_.OnLimit(SessionLimit::kMetadata);
+  processed_id_ = id;
+  StreamHandler* handler = handler_.OnRequest(stream, stream.received_, end);
+  if (!stream.retired_) stream.handler_ = handler;
+}
+
+void Session::OnResponseBlock(Stream& stream, bool end, ByteSpan block) {
+  stream.received_.Clear();
+  if (!Decode(block, BlockKind::kResponse, &stream.received_)) return;
+  const char* fault = rules_.Fault();
+  if (fault == nullptr && rules_.status() < 200) {
+    // RFC 9113, section 8.1: interim answers are not the end. Switching protocols does not exist.
+    if (!end && rules_.status() != 101) return;
+    fault = "an interim answer that is none";
+  }
+  if (fault == nullptr && end && rules_.content_length() > 0) {
+    fault = "less body than content-length says";
+  }
+  if (fault != nullptr) return FailStream(stream, kResetProtocolError, fault);
+  stream.head_received_ = true;
+  stream.oversized_ = rules_.oversized();
+  stream.body_left_ = rules_.content_length();
+  stream.remote_ended_ = end;
+  if (stream.oversized_) handler_.OnLimit(SessionLimit::kMetadata);
+  if (stream.handler_ != nullptr) stream.handler_->OnHead(stream.received_, end);
+  if (end) CloseIfBothEnded(stream);
+}
+
+void Session::OnTrailersBlock(Stream& stream, bool end, ByteSpan block) {
+  stream.received_.Clear();
+  if (!Decode(block, BlockKind::kTrailers, &stream.received_)) return;
+  if (!end) return FailStream(stream, kResetProtocolError, "a second head");
+  if (const char* fault = rules_.Fault()) return FailStream(stream, kResetProtocolError, fault);
+  stream.oversized_ = stream.oversized_ || rules_.oversized();
+  RemoteEnded(stream, role_ == Role::kClient ? &stream.received_ : nullptr);
+}
+
+bool Session::Decode(ByteSpan block, BlockKind kind, Metadata* fields) {
+  rules_.Begin(kind, kind == BlockKind::kIgnored ? nullptr : fields);
+  if (decoder_.Decode(block, rules_)) return true;
+  Fail(kResetCompressionError, "a header block that cannot be decoded");
+  return false;
+}
+
+void Session::RemoteEnded(Stream& stream, Metadata* trailers) {
+  if (stream.body_left_ > 0) {
+    return FailStream(stream, kResetProtocolError, "less body than content-length says");
+  }
+  stream.remote_ended_ = true;
+  if (stream.handler_ != nullptr) stream.handler_->OnEnd(trailers);
+  CloseIfBothEnded(stream);
+}
+
+void Session::CloseIfBothEnded(Stream& stream) {
+  if (stream.local_ended_ && !stream.retired_)
+    Close(stream, {.cause = StreamEnd::Cause::kComplete});
+}
+
+void Session::OnDataFrame() {
+  const FrameHead& head = reader_.head();
+  if (reader_.first_piece()) {
+    if (head.stream_id == 0 || IsIdle(head.stream_id)) {
+      return Fail(kResetProtocolError, "DATA on a stream that is not open");
+    }
+    receive_window_ -= head.length;
+    if (receive_window_ < 0) return Fail(kResetFlowControlError, "DATA above the window");
+    CreditConnection(head.length);
+    if (head.length > reader_.padding_bytes() || head.Has(kFlagEndStream)) {
+      idle_frames_.GiveBack(kIdleFramesPerUseful);
+    } else {
+      CountIdleFrame();
+    }
+  }
+  if (Stream* stream = table_.Find(head.stream_id)) return OnDataPiece(*stream);
+  if (reader_.first_piece()) OnFrameOfClosedStream(head.stream_id);
+}
+
+void Session::OnDataPiece(Stream& stream) {
+  const FrameHead& head = reader_.head();
+  if (stream.remote_ended_) {
+    return FailStream(stream, kResetStreamClosed, "DATA behind END_STREAM");
+  }
+  if (reader_.first_piece()) {
+    if (!stream.head_received_) {
+      return FailStream(stream, kResetProtocolError, "DATA before a head");
+    }
+    stream.receive_window_ -= head.length;
+    if (stream.receive_window_ < 0) {
+      return FailStream(stream, kResetFlowControlError, "DATA above the stream's window");
+    }
+    CreditStream(stream, reader_.padding_bytes());
+  }
+  const ByteSpan piece = reader_.payload();
+  if (stream.body_left_ >= 0) {
+    stream.body_left_ -= static_cast<int64_t>(piece.size());
+    if (stream.body_left_ < 0) {
+      return FailStream(stream, kResetProtocolError, "more body than content-length says");
+    }
+  }
+  if (stream.handler_ == nullptr) {
+    CreditStream(stream, piece.size());
+  } else if (!piece.empty()) {
+    stream.handler_->OnData(Chunk::Copy(piece));
+  }
+  if (stream.retired_ || !reader_.last_piece() || !head.Has(kFlagEndStream)) return;
+  RemoteEnded(stream, nullptr);
+}
+
+}  // namespace levee::h2

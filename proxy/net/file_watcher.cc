@@ -1,0 +1,159 @@
+#include "net/file_watcher.h"
+
+#include <uv.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "net/event_loop_uv.h"
+
+namespace levee::net {
+namespace {
+
+namespace fs = std::filesystem;
+
+// As many as the system follows.
+constexpr int kMaxLinks = 40;
+
+}  // namespace
+
+// libuv's handles outlive their owners until the loop has closed them.
+class FileWatcher::Directory {
+ public:
+  Directory(FileWatcher& watcher, std::string path, std::set<std::string> names)
+      : watcher_(watcher),
+        path_(std::move(path)),
+        names_(std::move(names)),
+        event_(new uv_fs_event_t) {
+    LEVEE_CHECK(uv_fs_event_init(&watcher_.loop_.internals().uv, event_) == 0);
+    event_->data = this;
+  }
+
+  ~Directory() {
+    event_->data = nullptr;
+    uv_close(reinterpret_cast<uv_handle_t*>(event_),
+             [](uv_handle_t* handle) { delete reinterpret_cast<uv_fs_event_t*>(handle); });
+  }
+
+  // What is wrong; empty: nothing.
+  std::string Start() {
+    const int error = uv_fs_event_start(event_, OnEvent, path_.c_str(), 0);
+    return error == 0 ? "" : absl::StrCat("cannot watch ", path_, ": ", uv_strerror(error));
+  }
+
+ private:
+  static void OnEvent(uv_fs_event_t* event, const char* name, int, int) {
+    const auto* directory = static_cast<const Directory*>(event->data);
+    if (directory == nullptr) return;
+    if (name == nullptr || directory->names_.contains(name)) directory->watcher_.OnChange();
+  }
+
+  FileWatcher& watcher_;
+  const std::string path_;
+  const std::set<std::string> names_;
+  uv_fs_event_t* const event_;
+};
+
+class FileWatcher::Delay {
+ public:
+  Delay(EventLoop& loop, std::function<void()> over)
+      : loop_(loop), over_(std::move(over)), timer_(new uv_timer_t) {
+    LEVEE_CHECK(uv_timer_init(&loop_.internals().uv, timer_) == 0);
+    timer_->data = this;
+  }
+
+  ~Delay() {
+    uv_close(reinterpret_cast<uv_handle_t*>(timer_),
+             [](uv_handle_t* handle) { delete reinterpret_cast<uv_timer_t*>(handle); });
+  }
+
+  void Extend() {
+    const Instant now = ReadClock();
+    if (latest_.is_infinite()) latest_ = now + kLongest;
+    const absl::Duration delay = std::clamp(latest_ - now, absl::ZeroDuration(), kSettled);
+    uv_update_time(&loop_.internals().uv);
+    uv_timer_start(timer_, OnOver, static_cast<uint64_t>(absl::ToInt64Milliseconds(delay)), 0);
+  }
+
+ private:
+  static void OnOver(uv_timer_t* timer) {
+    auto* delay = static_cast<Delay*>(timer->data);
+    delay->latest_ = Instant::Infinite();
+    delay->over_();
+  }
+
+  EventLoop& loop_;
+  const std::function<void()> over_;
+  uv_timer_t* const timer_;
+  Instant latest_ = Instant::Infinite();  // of the row that lasts
+};
+
+FileWatcher::FileWatcher(EventLoop& loop, std::function<void()> changed)
+    : loop_(loop),
+      changed_(std::move(changed)),
+      // The names may lead elsewhere by now. What changes after this is reported again.
+      delay_(std::make_unique<Delay>(loop, [this] {
+        WatchDirectories();
+        changed_();
+      })) {}
+
+FileWatcher::~FileWatcher() = default;
+
+void FileWatcher::Expect() { delay_->Extend(); }
+
+// Follows each path as the system does, link by link.
+FileWatcher::Names FileWatcher::NamesOf(const std::vector<std::string>& files) {
+  Names names;
+  for (const std::string& file : files) {
+    std::error_code error;
+    const fs::path absolute = fs::absolute(file, error);
+    std::vector<fs::path> ahead(std::make_reverse_iterator(absolute.end()),
+                                std::make_reverse_iterator(absolute.begin()));
+    fs::path at;
+    for (int links = 0; !ahead.empty() && links <= kMaxLinks;) {
+      const fs::path part = ahead.back();
+      ahead.pop_back();
+      const fs::path next = at / part;
+      const fs::file_status status = fs::symlink_status(next, error);
+      const bool missing = !fs::exists(status);
+      if (ahead.empty() || missing || fs::is_symlink(status)) names[at].insert(part);
+      if (missing) break;
+      if (!fs::is_symlink(status)) {
+        at = next;
+        continue;
+      }
+      ++links;
+      const fs::path target = fs::read_symlink(next, error);
+      std::copy(std::make_reverse_iterator(target.end()),
+                std::make_reverse_iterator(target.begin()), std::back_inserter(ahead));
+    }
+  }
+  // A directory reports its own end under its own name.
+  for (auto& [path, wanted] : names) wanted.insert(fs::path(path).filename());
+  return names;
+}
+
+std::vector<std::string> FileWatcher::Watch(std::vector<std::string> files) {
+  files_ = std::move(files);
+  return WatchDirectories();
+}
+
+std::vector<std::string> FileWatcher::WatchDirectories() {
+  std::vector<std::string> faults;
+  std::vector<std::unique_ptr<Directory>> before = std::exchange(directories_, {});
+  for (auto& [path, names] : NamesOf(files_)) {
+    auto directory = std::make_unique<Directory>(*this, path, names);
+    if (std::string fault = directory->Start(); !fault.empty()) faults.push_back(std::move(fault));
+    directories_.push_back(std::move(directory));
+  }
+  return faults;  // Only now those before end: nothing goes unnoticed in between.
+}
+
+void FileWatcher::OnChange() { delay_->Extend(); }
+
+}  // namespace levee::net

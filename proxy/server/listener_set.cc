@@ -1,0 +1,146 @@
+#include "server/listener_set.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/check.h"
+
+namespace levee {
+namespace {
+
+absl::Status At(const ListenerSpec& spec, const absl::Status& error) {
+  return absl::FailedPreconditionError(
+      absl::StrCat(error.message(), " (set at ", spec.address.position, ")"));
+}
+
+bool SameSocket(const ListenerSpec& one, const ListenerSpec& other) {
+  const ListenAddress& a = one.address;
+  const ListenAddress& b = other.address;
+  const bool any_port = a.path.empty() && a.port == 0;
+  return a.host == b.host && a.port == b.port && a.path == b.path &&
+         (!any_port || one.name == other.name);
+}
+
+// nullptr: none of them wants that socket.
+const ListenerSpec* FindSame(const std::vector<ListenerSpec>& specs, const ListenerSpec& wanted) {
+  const auto found = std::find_if(specs.begin(), specs.end(), [&wanted](const ListenerSpec& spec) {
+    return SameSocket(spec, wanted);
+  });
+  return found == specs.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+ListenerSet::Listening* ListenerSet::Find(const ListenerSpec& spec) {
+  const auto found = std::find_if(open_.begin(), open_.end(), [&spec](const auto& listening) {
+    return listening->listener != nullptr && SameSocket(*listening->spec, spec);
+  });
+  return found == open_.end() ? nullptr : found->get();
+}
+
+absl::StatusOr<std::unique_ptr<net::Listener>> ListenerSet::Listen(const Listening& listening) {
+  const ListenerSpec& spec = *listening.spec;
+  const auto address = spec.address.path.empty()
+                           ? net::Address::FromIp(spec.address.host, spec.address.port)
+                           : net::Address::FromUnixPath(spec.address.path);
+  LEVEE_CHECK(address.has_value());  // The configuration was checked.
+  auto listener = net::Listener::Open(
+      loop_, wheel_, *address,
+      [this, &listening](int fd) {
+        accepted_(fd, {.listener = listening.spec, .socket = listening.number, .destination = ""});
+      },
+      exhausted_, static_cast<mode_t>(spec.mode));
+  if (!listener.ok()) return At(spec, listener.status());
+  return listener;
+}
+
+absl::StatusOr<std::unique_ptr<ListenerSet::Listening>> ListenerSet::Open(
+    const ListenerSpec& spec, const std::vector<ListenerSpec>& specs) {
+  auto listening = std::make_unique<Listening>();
+  listening->number = numbers_++;
+  listening->spec = std::make_shared<const ListenerSpec>(spec);
+  auto listener = Listen(*listening);
+  if (!listener.ok()) {
+    // One whose host alone changes is in its own way.
+    Listening* const rival = FindLeaving(spec.address.port, specs);
+    if (rival == nullptr) return listener.status();
+    rival->listener.reset();
+    listener = Listen(*listening);
+    if (!listener.ok()) return listener.status();
+  }
+  listening->listener = *std::move(listener);
+  return listening;
+}
+
+// One that is open on that port, whatever its host, and not among `specs`; nullptr: none is.
+ListenerSet::Listening* ListenerSet::FindLeaving(uint16_t port,
+                                                 const std::vector<ListenerSpec>& specs) {
+  if (port == 0) return nullptr;
+  const auto found = std::find_if(open_.begin(), open_.end(), [&](const auto& listening) {
+    return listening->listener != nullptr && listening->listener->address().port() == port &&
+           FindSame(specs, *listening->spec) == nullptr;
+  });
+  return found == open_.end() ? nullptr : found->get();
+}
+
+// Opens again what had to make room, and gives back the modes.
+void ListenerSet::Restore() {
+  for (const auto& listening : open_) {
+    if (listening->listener != nullptr) {
+      listening->listener->SetMode(static_cast<mode_t>(listening->spec->mode)).IgnoreError();
+      continue;
+    }
+    auto listener = Listen(*listening);
+    // Nobody else could take the port in between, but for a moment.
+    if (listener.ok()) listening->listener = *std::move(listener);
+  }
+}
+
+absl::StatusOr<std::vector<int>> ListenerSet::Replace(const std::vector<ListenerSpec>& specs) {
+  auto opened = OpenMissing(specs);
+  if (!opened.ok()) {
+    Restore();
+    return opened.status();
+  }
+  std::vector<int> closed;
+  std::erase_if(open_, [&](const std::unique_ptr<Listening>& listening) {
+    const ListenerSpec* const spec = FindSame(specs, *listening->spec);
+    if (spec == nullptr || listening->listener == nullptr) {
+      closed.push_back(listening->number);
+      return true;
+    }
+    listening->spec = std::make_shared<const ListenerSpec>(*spec);
+    return false;
+  });
+  std::move(opened->begin(), opened->end(), std::back_inserter(open_));
+  return closed;
+}
+
+absl::StatusOr<ListenerSet::Listenings> ListenerSet::OpenMissing(
+    const std::vector<ListenerSpec>& specs) {
+  Listenings opened;
+  for (const ListenerSpec& spec : specs) {
+    if (const Listening* known = Find(spec); known != nullptr) {
+      const absl::Status changed = known->listener->SetMode(static_cast<mode_t>(spec.mode));
+      if (!changed.ok()) return At(spec, changed);
+      continue;
+    }
+    auto listening = Open(spec, specs);
+    if (!listening.ok()) return listening.status();
+    opened.push_back(*std::move(listening));
+  }
+  return opened;
+}
+
+std::vector<ListenerSet::Bound> ListenerSet::bound() const {
+  std::vector<Bound> bound;
+  for (const auto& listening : open_) {
+    if (listening->listener == nullptr) continue;
+    bound.push_back({listening->spec->name, listening->listener->address()});
+  }
+  return bound;
+}
+
+}  // namespace levee

@@ -1,0 +1,42 @@
+// What a row costs is counted on one of which nothing is known yet, so that it never differs from
+// what is printed.
+#include <array>
+
+#include "telemetry/families.h"
+
+namespace levee {
+namespace {
+
+// available, limit, floor_withheld.
+constexpr int64_t kBudgetGauges = 3;
+// admitted, delayed, rejected.
+constexpr int64_t kRateLimitDecisions = 3;
+
+int64_t CountOf(absl::FunctionRef<void(FamilySink)> collect) {
+  int64_t series = 0;
+  collect([&](const prometheus::MetricFamily& family) { series += CountSeries(family); });
+  return series;
+}
+
+}  // namespace
+
+SeriesCost CostOfRows(bool otel_names) {
+  const std::array<MethodSeries, 1> method;
+  const std::array<UpstreamSeries, 1> upstream;
+  const std::vector<MethodRow> methods = {{"upstream", "method", method}};
+  const auto nothing = [](const MethodRow&, int, int64_t) { return false; };
+  SeriesCost cost;
+  cost.unrouted = CountOf([&](FamilySink sink) { CollectCalls(methods, sink); });
+  cost.method = CountOf([&](FamilySink sink) {
+    CollectCalls(methods, sink);
+    CollectAttempts(methods, nothing, sink);
+    if (otel_names) CollectOtel(methods, nothing, sink);
+  });
+  cost.upstream = kBudgetGauges + CountOf([&](FamilySink sink) {
+                    CollectUpstreams({{"upstream", "", upstream}}, {}, sink);
+                  });
+  cost.rate_limit = kRateLimitDecisions;
+  return cost;
+}
+
+}  // namespace levee

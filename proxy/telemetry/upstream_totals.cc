@@ -1,0 +1,72 @@
+#include "telemetry/upstream_totals.h"
+
+#include <map>
+#include <string>
+
+#include "telemetry/families.h"
+#include "telemetry/metrics.h"
+
+namespace levee {
+namespace {
+
+constexpr auto kCodes = kAllOf<StatusCode, kStatusCodes>;
+
+void AddCodes(const MethodRow& row, UpstreamTotals& totals) {
+  for (StatusCode code : kCodes) {
+    const auto calls = AddUp(row.shards, &MethodSeries::calls, code);
+    const uint64_t ended = calls.count();
+    const uint64_t attempts = AddUp(row.shards, &MethodSeries::attempts, code).count();
+    totals.calls += ended;
+    totals.attempts += attempts;
+    if (code == StatusCode::kCancelled) {
+      totals.calls_cancelled += ended;
+      totals.attempts_cancelled += attempts;
+    } else if (!IsServerFault(code)) {
+      totals.calls_ok += ended;
+      totals.attempts_ok += attempts;
+    }
+    for (size_t bucket = 0; bucket < totals.durations.size(); ++bucket) {
+      totals.durations[bucket] += calls.buckets()[bucket];
+    }
+    for (RetryTrigger trigger : kAllOf<RetryTrigger, kRetryTriggers>) {
+      totals.retries += Sum(row.shards, &MethodSeries::retries, trigger, code);
+    }
+  }
+}
+
+void AddMethod(const MethodRow& row, UpstreamTotals& totals) {
+  AddCodes(row, totals);
+  totals.attempted += AddUp(row.shards, &MethodSeries::attempts_ok).count();
+  totals.attempted += AddUp(row.shards, &MethodSeries::attempts_error).count();
+  for (RefusalReason reason : kAllOf<RefusalReason, kRefusalReasons>) {
+    totals.refused[static_cast<size_t>(reason)] +=
+        Sum(row.shards, &MethodSeries::retries_refused, reason);
+  }
+}
+
+void AddUpstream(const UpstreamRow& row, UpstreamTotals& totals) {
+  totals.app_retries_admitted = Sum(row.shards, &UpstreamSeries::app_retries_admitted);
+  totals.app_retries_refused = Sum(row.shards, &UpstreamSeries::app_retries_refused);
+  totals.rate_limited = Sum(row.shards, &UpstreamSeries::rate_limited);
+  for (OverloadScope scope : kAllOf<OverloadScope, kOverloadScopes>) {
+    totals.marks_received += Sum(row.shards, &UpstreamSeries::marks_received, scope);
+    totals.marks_sent += Sum(row.shards, &UpstreamSeries::marks_sent, scope);
+  }
+}
+
+}  // namespace
+
+std::vector<UpstreamTotals> Metrics::Totals() const {
+  std::map<std::string, UpstreamTotals> by_name;
+  for (const MethodRow& row : methods_.Rows()) AddMethod(row, by_name[row.first]);
+  for (const UpstreamRow& row : upstreams_.Rows()) AddUpstream(row, by_name[row.first]);
+  std::vector<UpstreamTotals> totals;
+  totals.reserve(by_name.size());
+  for (auto& [name, total] : by_name) {
+    total.upstream = name;
+    totals.push_back(std::move(total));
+  }
+  return totals;
+}
+
+}  // namespace levee

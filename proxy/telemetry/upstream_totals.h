@@ -1,0 +1,41 @@
+// What an upstream's calls have added up to since the start.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "telemetry/histogram.h"
+#include "wire/refusal.h"
+
+namespace levee {
+
+// Over all methods and workers. Counters that are read one after the other while calls go on: two
+// of them may differ by the calls of that moment.
+struct UpstreamTotals {
+  std::string upstream;
+  uint64_t calls = 0;  // that ended
+  // Of these, those that ended as CANCELLED: the caller did not want to know how it ends, so they
+  // speak neither well nor ill of anybody.
+  uint64_t calls_cancelled = 0;
+  uint64_t calls_ok = 0;            // of the others, those whose code is no IsServerFault
+  uint64_t attempted = 0;           // of the calls, those that had an attempt
+  uint64_t attempts = 0;            // that ended
+  uint64_t attempts_cancelled = 0;  // of these; hedges that were too late are among them
+  uint64_t attempts_ok = 0;         // of the others
+  uint64_t retries = 0;             // Levee's own, hedges and transparent ones included
+  uint64_t app_retries_admitted = 0;
+  uint64_t app_retries_refused = 0;
+  uint64_t rate_limited = 0;    // calls that a limit of their policy refused
+  uint64_t marks_received = 0;  // of any scope
+  uint64_t marks_sent = 0;
+  std::array<uint64_t, kRefusalReasons> refused{};  // retries that were wanted but not made
+  std::array<uint64_t, Histogram<kDurationBounds>::kBuckets> durations{};  // of calls
+
+  // What shares of success are shares of.
+  uint64_t calls_judged() const { return calls - calls_cancelled; }
+  uint64_t attempts_judged() const { return attempts - attempts_cancelled; }
+};
+
+}  // namespace levee

@@ -1,0 +1,25 @@
+// What a pool says about one of its endpoints to people.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/time/time.h"
+
+namespace levee {
+
+// State of an endpoint that no call has needed yet.
+inline constexpr std::string_view kIdleEndpoint = "idle";
+
+// Of one worker.
+struct EndpointView {
+  std::string upstream;
+  std::string authority;   // of a destination that is dialled by authority
+  std::string address;     // "10.0.0.7:50051"
+  std::string state;       // EndpointStateName or kIdleEndpoint
+  int active = 0;          // attempts that run on it
+  absl::Duration latency;  // as the balancer estimates it; zero: unknown
+  std::string failure;     // why it fails: "connection refused"
+};
+
+}  // namespace levee

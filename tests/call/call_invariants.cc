@@ -1,0 +1,100 @@
+#include "call/call_invariants.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "gtest/gtest.h"
+
+namespace levee {
+namespace {
+
+void CheckAttempt(const CallPolicy& policy, const SimHost& call, AttemptId id,
+                  const RequestFacts& facts) {
+  const SimAttempt& attempt = call.attempt(id);
+  const SimAttempt& first = call.attempt(1);
+  // Before the first attempt only a rate limit makes a call wait.
+  const CallRecord& record = call.record();
+  const absl::Duration waited = record.attempts.front().start - record.start;
+  EXPECT_TRUE(attempt.ended_at.has_value() != attempt.cancelled_at.has_value());
+  // A18: a prefix of what the caller sent, whole if END_STREAM came.
+  EXPECT_TRUE(call.caller().sent.starts_with(attempt.received));
+  if (attempt.half_closed) {
+    EXPECT_EQ(attempt.received, call.caller().sent);
+  }
+  // A22, and A21: nothing goes on after the deadline.
+  const absl::Duration timeout = std::min(facts.timeout, policy.timeout);
+  EXPECT_EQ(attempt.timeout, timeout - waited - (attempt.start - first.start));
+  EXPECT_LE(*call.caller().finished_at, first.start - waited + timeout);
+  EXPECT_LE(attempt.start, *call.caller().finished_at);
+  if (id == 1) {
+    EXPECT_EQ(attempt.previous_attempts, facts.previous_attempts);
+    return;
+  }
+  const SimAttempt& before = call.attempt(id - 1);
+  if (policy.hedge.has_value()) {
+    // Of several under way an older one may be sent again, with its own number.
+    int highest = 0;
+    for (AttemptId i = 1; i < id; ++i) {
+      highest = std::max(highest, call.attempt(i).previous_attempts);
+    }
+    EXPECT_LE(attempt.previous_attempts, highest + 1);
+    EXPECT_GE(attempt.previous_attempts, first.previous_attempts);
+    return;
+  }
+  EXPECT_GE(attempt.start, before.ended_at ? *before.ended_at : *before.cancelled_at);
+  const int step = attempt.previous_attempts - before.previous_attempts;
+  EXPECT_TRUE(step == 0 || step == 1) << step;
+}
+
+void CheckCall(const CallPolicy& policy, const SimHost& call, const RequestFacts& facts) {
+  ASSERT_TRUE(call.finished());
+  const SimCaller& caller = call.caller();
+  EXPECT_LE(caller.credited, caller.sent.size());
+  EXPECT_EQ(caller.trailers.Get("grpc-status"), std::to_string(static_cast<int>(caller.code)));
+  int counted = 0;
+  for (const AttemptRecord& attempt : call.record().attempts) counted += !attempt.transparent;
+  int most = policy.retry.max_attempts;
+  for (const RetryRule& rule : policy.retry.rules) most = std::max(most, rule.max_attempts);
+  if (policy.hedge.has_value()) most = std::max(most, policy.hedge->max_attempts);
+  EXPECT_LE(counted, policy.retry.mode == RetryMode::kObserve ? 1 : most);
+  for (AttemptId id = 1; id <= call.attempts(); ++id) CheckAttempt(policy, call, id, facts);
+}
+
+}  // namespace
+
+// Check A51.
+void CheckBudget(SimSidecar& sidecar) {
+  const RetryPolicy& retry = sidecar.policy.retry;
+  const RetryBudgetPolicy& budget = retry.budget;
+  // What an application tries again by itself earns nothing, and is free where it is not limited.
+  const bool limited = retry.app_retries == AppRetries::kLimit && retry.mode == RetryMode::kEnforce;
+  int64_t deposits = 0;
+  int64_t free = 0;
+  for (const SimHost& call : sidecar.calls()) {
+    if (call.attempts() == 0) continue;
+    const bool own = call.attempt(1).previous_attempts == 0;
+    deposits += own ? 1 : 0;
+    free += own || limited ? 0 : 1;
+  }
+  const double windows = std::ceil(absl::FDivDuration(sidecar.clock().elapsed(), budget.window));
+  const double floor = budget.floor_per_second * absl::ToDoubleSeconds(budget.window);
+  const double bound = static_cast<double>(deposits) * (1 + budget.ratio) +
+                       floor * std::max(windows, 1.0) + static_cast<double>(free);
+  ASSERT_LE(static_cast<double>(sidecar.attempts()), bound + 1e-6);
+}
+
+void CheckEnded(SimSidecar& sidecar, const FactsOfCalls& facts) {
+  EXPECT_EQ(sidecar.replay().used(), 0);
+  // A73: nothing ran at the upstream that no record tells of.
+  int64_t recorded = 0;
+  for (const SimHost& call : sidecar.calls()) {
+    recorded += static_cast<int64_t>(call.record().attempts.size());
+  }
+  EXPECT_LE(sidecar.attempts(), recorded);
+  for (const SimHost& call : sidecar.calls()) {
+    CheckCall(sidecar.policy, call, facts.at(&call));
+  }
+}
+
+}  // namespace levee

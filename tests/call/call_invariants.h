@@ -1,0 +1,20 @@
+// What holds of every call, whatever its policy, its caller and its upstream do.
+#pragma once
+
+#include <map>
+
+#include "sim_host/sim_host.h"
+#include "sim_host/sim_sidecar.h"
+
+namespace levee {
+
+// What each call of a sidecar was started with.
+using FactsOfCalls = std::map<const SimHost*, RequestFacts>;
+
+// Attempts are within the budget. At any time; a failed check is a failure of the current test.
+void CheckBudget(SimSidecar& sidecar);
+
+// Once every call has ended: nothing is left of them, and each was carried as its policy allows.
+void CheckEnded(SimSidecar& sidecar, const FactsOfCalls& facts);
+
+}  // namespace levee

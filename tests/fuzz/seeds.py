@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Writes the inputs that the fuzz targets begin with: seeds.py FOLDER.
+
+What the bytes of an input mean is said by the sources of the targets; these seeds are ordinary
+calls in their terms, from which mutations lead to the others.
+"""
+
+import pathlib
+import random
+import sys
+
+SHAPES = range(4)  # WorkerRun::kShapes
+
+# A step of downstream_fuzz and upstream_fuzz: bytes 5 and up say "a frame", which follows.
+SETTLE = bytes([0])
+FRAME = 5
+LATER = bytes([2, 4, 0, 0])  # about a quarter of a second
+
+
+def headers(stream, end, shape=0, fields=b''):
+    """A complete head and as many further fields as the low bits of `shape` say."""
+    return bytes([FRAME, 0, end, stream, shape]) + fields
+
+
+def data(stream, end, text=b'hello'):
+    return bytes([FRAME, 4, end, stream, 0, len(text)]) + text
+
+
+def reset(stream, code):
+    return bytes([FRAME, 8, code, stream])
+
+
+def goaway(last):
+    return bytes([FRAME, 11, 0, last])
+
+
+def window(stream, size):
+    return bytes([FRAME, 12, 0, stream]) + size.to_bytes(4, 'big')
+
+
+def settings(number, value):
+    return bytes([FRAME, 9, number, 0]) + value.to_bytes(4, 'big')
+
+
+def downstream():
+    """Shape, the upstream's script, whole writes, preface and SETTINGS; then steps."""
+    yield b''
+    for shape in SHAPES:
+        for script in (b'\0\0\0\0', b'\1\1\1\0', b'\2\0\3\0', b'\4\5\6\7'):
+            begin = bytes([shape]) + script + bytes([1, 1])
+            call = headers(0, 0) + data(0, 1) + SETTLE
+            yield begin + call
+            yield begin + call + LATER + LATER + LATER
+            yield begin + headers(0, 1) + headers(1, 1) + headers(2, 1) + SETTLE + reset(1, 8)
+            yield begin + settings(4, 0) + headers(0, 1) + SETTLE + window(0, 100) + LATER
+            yield begin + b''.join(headers(i, 0) + data(i, 0) for i in range(8)) + SETTLE
+            yield begin + headers(0, 1, 2, bytes([0, 0, 6, 0])) + SETTLE + LATER
+    yield bytes([0]) + b'\0\0\0\0' + bytes([0, 2, 0, 3, 5, 11]) + b'GET / HTTP/1.1\r\n\r\n'
+
+
+def upstream():
+    """Shape, whole writes, SETTINGS at once, the first call (whole, 100 bytes); then steps."""
+    yield b''
+    ok = headers(0, 0) + data(0, 0) + headers(0, 1, 0xc1, bytes([0, 0]))
+    for shape in SHAPES:
+        for whole in (1, 0):
+            begin = bytes([shape, 1, 1, whole, 0, 100])
+            yield begin + ok + SETTLE
+            for status in range(8):
+                yield begin + headers(0, 1, 1, bytes([status, 0])) + SETTLE + LATER
+            for code in (7, 8, 2):
+                yield begin + reset(0, code) + SETTLE + reset(1, code) + SETTLE + LATER
+            yield begin + goaway(0) + SETTLE + LATER
+            yield begin + headers(0, 0) + SETTLE + reset(0, 8) + LATER
+            yield begin + settings(3, 0) + SETTLE + bytes([3, 0, 1, 0, 9]) + SETTLE + LATER
+            yield begin + bytes([4, 1]) + SETTLE + LATER + LATER
+            yield begin + headers(0, 0, 0xc2, bytes([15, 0, 1, 0])) + data(0, 1) + SETTLE + LATER
+
+
+def hpack():
+    """Per block: no change of the table's size (1), the number of bytes, the bytes."""
+    examples = (
+        '400a637573746f6d2d6b65790d637573746f6d2d686561646572', '040c2f73616d706c652f70617468',
+        '100870617373776f726406736563726574',
+        '828684418cf1e3c2e5f23a6ba0ab90f4ff', '828684be5886a8eb10649cbf',
+        '828785bf408825a849e95ba97d7f8925a849e95bb8e8b4bf',
+        '203fe11f488264025885aec3771a4b6196d07abe941054d444a8200595040b8166e082a62d1bff'
+        '6e919d29ad171863c78f0b97c8e9ae82ae43d3', '4883640effc1c0bf')
+    blocks = [bytes([1, len(example) // 2]) + bytes.fromhex(example) for example in examples]
+    yield b''
+    yield b''.join(blocks)
+    yield b''.join(bytes([0, 0, size]) + block[1:] for size, block in enumerate(blocks))
+    yield from blocks
+
+
+def retry():
+    """Any bytes are a policy and events; long ones have many events."""
+    draws = random.Random(1)
+    for _ in range(40):
+        yield draws.randbytes(600)
+    yield b''
+
+
+def main(folder):
+    for name, seeds in (('downstream', downstream()), ('upstream', upstream()),
+                        ('hpack', hpack()), ('retry', retry())):
+        into = pathlib.Path(folder, name + '_fuzz')
+        into.mkdir(parents=True, exist_ok=True)
+        for i, seed in enumerate(seeds):
+            (into / f'seed-{i}').write_bytes(seed)
+
+
+if __name__ == '__main__':
+    main(sys.argv[1])

@@ -1,0 +1,18 @@
+// Time and randomness of a whole worker in the fuzzer's hands.
+#pragma once
+
+#include "absl/time/time.h"
+
+namespace levee {
+
+// What net/ asks the event library and the kernel for comes from here, by the linker's --wrap: an
+// input takes the same path each time, and nobody waits. One thread.
+class VirtualTime {
+ public:
+  // From the beginning again, randomness as well.
+  static void Restart();
+
+  static void Advance(absl::Duration span);
+};
+
+}  // namespace levee

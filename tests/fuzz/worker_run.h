@@ -1,0 +1,68 @@
+// A whole worker on virtual time: its real loop, sockets and sessions, turned by the fuzzer.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+#include "absl/time/time.h"
+#include "call/replay_memory.h"
+#include "config/snapshot.h"
+#include "server/budget_table.h"
+#include "server/rate_limit_table.h"
+#include "server/worker.h"
+#include "telemetry/metrics.h"
+#include "telemetry/recent_calls.h"
+
+namespace levee {
+
+// Starts anew for each input. Its one upstream is a Unix socket that the fuzzer listens on.
+class WorkerRun {
+ public:
+  // What calls may do under each of the configurations that there are to choose from.
+  static constexpr size_t kShapes = 4;
+  static constexpr int kMaxAttempts = 3;
+  static constexpr absl::Duration kTimeout = absl::Seconds(5);
+
+  // `shape`: below kShapes.
+  explicit WorkerRun(size_t shape);
+
+  // Stops the worker.
+  ~WorkerRun();
+  WorkerRun(const WorkerRun&) = delete;
+  WorkerRun& operator=(const WorkerRun&) = delete;
+
+  // The caller's end of a new connection; the descriptor is the taker's.
+  int Connect();
+
+  // The upstream's end of a connection that the worker has opened; -1: there is none.
+  int Accept();
+
+  // One turn of the worker's loop.
+  void Turn();
+
+  // Turns, with `pump` for the other ends before each, until neither has anything to do. `pump`
+  // says whether something moved.
+  void Settle(const std::function<bool()>& pump);
+
+  // Time passes; what is due is done in the next turn.
+  static void Advance(absl::Duration span);
+
+  void AnnounceShutdown() { worker_->PostGoaway(); }
+
+  // With no caller left, the worker holds nothing for anybody.
+  void CheckNothingLeft();
+
+ private:
+  const std::shared_ptr<const Snapshot> snapshot_;
+  Metrics metrics_;
+  RecentCalls recent_;
+  BudgetTable budgets_;
+  RateLimitTable rate_limits_;
+  ReplayMemory replay_;
+  Shared shared_;
+  std::unique_ptr<Worker> worker_;
+  uint64_t connections_ = 0;  // that it was given
+};
+
+}  // namespace levee

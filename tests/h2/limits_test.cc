@@ -1,0 +1,191 @@
+// The bounds on what a peer may make a session do for nothing.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "h2/raw_peer.h"
+#include "wire/status.h"
+
+namespace levee::h2_test {
+namespace {
+
+using h2::SessionLimit;
+using Limits = std::vector<SessionLimit>;
+
+Session::Options Options() {
+  return {.header_block_bytes = 2000,
+          .resets_per_second = 10,
+          .idle_frames_per_second = 10,
+          .pending_frames = 50,
+          .output_bytes = 1000};
+}
+
+struct Peer : RawPeer {
+  Peer() : RawPeer(Session::Role::kServer, Options()) {}
+
+  // A call that its caller takes back at once.
+  bool OpenAndReset(int i) {
+    WriteHeaders(2 * i + 1, RequestHead(), true);
+    return WriteReset(2 * i + 1, H2Error::kCancel);
+  }
+  bool Ping() { return Write(FrameType::kPing, 0, 0, "12345678"); }
+};
+
+constexpr Errors kCalm = {H2Error::kEnhanceYourCalm};
+
+TEST(SessionLimits, CallsTakenBackFasterThanAllowedEndTheConnection) {
+  Peer peer;
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(peer.OpenAndReset(i));
+  EXPECT_FALSE(peer.OpenAndReset(20));
+  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kResets});
+  EXPECT_TRUE(peer.ConnectionEnds(kCalm));
+}
+
+TEST(SessionLimits, CallsTakenBackAsOftenAsAllowedDoNot) {
+  Peer peer;
+  for (int i = 0; i < 100; ++i) {
+    peer.now = Instant() + absl::Seconds(1 + 0.1 * i);
+    EXPECT_TRUE(peer.OpenAndReset(i)) << i;
+    peer.Read();
+  }
+  EXPECT_EQ(peer.side.limits, Limits{});
+}
+
+TEST(SessionLimits, AnswersThatAreCancelledAreNoResets) {
+  Peer peer;
+  for (int i = 0; i < 100; ++i) {
+    peer.WriteHeaders(2 * i + 1, RequestHead(), true);
+    Stream& stream = *peer.side.request(i).stream;
+    h2::FillResponseHead(stream);
+    stream.SendHead(false);
+    peer.Read();
+    EXPECT_TRUE(peer.WriteReset(2 * i + 1, H2Error::kCancel)) << i;
+  }
+  EXPECT_EQ(peer.side.limits, Limits{});
+}
+
+TEST(SessionLimits, ResetsThatThePeerProvokesCount) {
+  Peer peer;
+  bool goes_on = true;
+  for (int i = 0; i < 21; ++i) {
+    goes_on = peer.WriteHeaders(2 * i + 1, {{":method", "POST"}}, true);
+    peer.Read();
+  }
+  EXPECT_FALSE(goes_on);
+  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kResets});
+}
+
+TEST(SessionLimits, FramesThatCarryNothingEndTheConnection) {
+  Peer peer;
+  bool goes_on = true;
+  for (int i = 0; i < 101; ++i) {
+    goes_on = peer.Ping();
+    peer.Read();
+  }
+  EXPECT_FALSE(goes_on);
+  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kIdleFrames});
+}
+
+TEST(SessionLimits, FramesThatCarrySomethingMakeUpForThem) {
+  Peer peer;
+  peer.WriteHeaders(1, RequestHead(), false);
+  for (int i = 0; i < 1000; ++i) {
+    for (int j = 0; j < 8; ++j) EXPECT_TRUE(peer.Ping());
+    EXPECT_TRUE(peer.WriteData(1, "x", false));
+    peer.Read();
+  }
+  EXPECT_EQ(peer.side.limits, Limits{});
+}
+
+TEST(SessionLimits, AWindowUpdateThatIsOneTooManyFreesNoStreamThatWaitsForIt) {
+  Session::Options options = Options();
+  options.output_bytes = 1 << 20;
+  RawPeer peer(Session::Role::kServer, options);
+  peer.WriteHeaders(1, RequestHead(), true);
+  Stream& stream = *peer.side.request(0).stream;
+  h2::FillResponseHead(stream);
+  stream.SendHead(false);
+  peer.WriteSetting(SettingId::kInitialWindowSize, 1 << 20);
+  stream.SendData(Bytes(std::string(100'000, 'x')), false);
+  EXPECT_EQ(peer.ReadBody(1).size(), 65'535u);  // The connection's window.
+  // Each lets one byte out, and does not make up for itself.
+  while (peer.WriteWindowUpdate(0, 1)) EXPECT_EQ(peer.ReadBody(1), "x");
+  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kIdleFrames});
+}
+
+TEST(SessionLimits, SettingsAreFewWhateverElseComes) {
+  Peer peer;
+  peer.WriteHeaders(1, RequestHead(), false);
+  int settings = 0;
+  while (peer.WriteSetting(SettingId::kInitialWindowSize, settings % 1000) && settings < 1000) {
+    ++settings;
+    peer.WriteData(1, "x", false);
+    peer.Read();
+  }
+  EXPECT_LE(settings, 100);
+  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kIdleFrames});
+}
+
+TEST(SessionLimits, OfManyWindowsInOneSettingsTheLastCounts) {
+  Peer peer;
+  peer.WriteHeaders(1, RequestHead(), true);
+  std::string entries;
+  for (int i = 0; i < 2700; ++i) entries += std::string("\0\4\0\0\0", 5) + static_cast<char>(i % 7);
+  EXPECT_TRUE(peer.Write(FrameType::kSettings, 0, 0, entries));
+  Stream& stream = *peer.side.request(0).stream;
+  h2::FillResponseHead(stream);
+  stream.SendHead(false);
+  stream.SendData(Bytes("123456789"), false);
+  EXPECT_EQ(peer.ReadBody(1), "1234");  // 2699 % 7
+}
+
+TEST(SessionLimits, AnswersThatAreNotReadEndTheConnection) {
+  Peer peer;
+  for (int i = 0; i < 50; ++i) EXPECT_TRUE(peer.Ping());
+  EXPECT_FALSE(peer.Ping());
+  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kPendingFrames});
+}
+
+TEST(SessionLimits, AHeaderBlockWithoutEndEndsTheConnection) {
+  Peer peer;
+  EXPECT_TRUE(peer.Write(FrameType::kHeaders, 0, 1, ""));
+  bool goes_on = true;
+  // Empty frames count by their heads: 9 bytes each.
+  for (int i = 0; i < 223 && goes_on; ++i) {
+    goes_on = peer.Write(FrameType::kContinuation, 0, 1, "");
+    EXPECT_EQ(goes_on, i < 222) << i;
+  }
+  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kHeaderBlock});
+  EXPECT_TRUE(peer.ConnectionEnds(kCalm));
+}
+
+TEST(SessionLimits, ABodyThatIsNotReadEndsTheConnection) {
+  Peer peer;
+  peer.WriteHeaders(1, RequestHead(), true);
+  Stream& stream = *peer.side.request(0).stream;
+  h2::FillResponseHead(stream);
+  stream.SendHead(false);
+  stream.SendData(Bytes(std::string(1000, 'x')), false);
+  EXPECT_EQ(peer.side.limits, Limits{});
+  stream.SendData(Bytes("y"), false);
+  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kOutput});
+  EXPECT_TRUE(peer.side.session.broken());
+}
+
+TEST(SessionLimits, ABodyThatIsReadDoesNotCountAnyMore) {
+  Peer peer;
+  peer.WriteHeaders(1, RequestHead(), true);
+  Stream& stream = *peer.side.request(0).stream;
+  h2::FillResponseHead(stream);
+  stream.SendHead(false);
+  for (int i = 0; i < 10; ++i) {
+    stream.SendData(Bytes(std::string(1000, 'x')), false);
+    EXPECT_EQ(peer.ReadBody(1).size(), 1000u);
+  }
+  EXPECT_EQ(peer.side.limits, Limits{});
+}
+
+}  // namespace
+}  // namespace levee::h2_test

@@ -1,0 +1,113 @@
+// More connections than a sidecar may have.
+#include <sys/resource.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "integration/attacker.h"
+#include "integration/scripted.h"
+
+namespace levee {
+namespace {
+
+using testing::HasSubstr;
+
+void AnswerWell(UpstreamPeer& peer, const RawRequest& request) { peer.Answer(request.stream); }
+
+std::string CallStatus(RawClient& client) { return client.AnswerTo(client.Call()).grpc_status(); }
+
+int Occurrences(const std::string& text, const std::string& of) {
+  int count = 0;
+  for (size_t at = text.find(of); at != std::string::npos; at = text.find(of, at + 1)) ++count;
+  return count;
+}
+
+ConfigParts WithConnections(const RawUpstream& upstream, int limit) {
+  return {.endpoints = {upstream.address()},
+          .more = "limits: {connections: " + std::to_string(limit) + "}\n"};
+}
+
+TEST(Connections, OneAboveTheLimitIsClosedAtOnce) {
+  RawUpstream upstream(ForEach(AnswerWell));
+  SidecarProcess sidecar(WithConnections(upstream, 2), {"--workers", "2"});
+  RawClient first(sidecar.address());
+  auto second = std::make_unique<RawClient>(sidecar.address());
+  EXPECT_EQ(CallStatus(first), "0");
+  EXPECT_EQ(CallStatus(*second), "0");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(TcpConnection(sidecar.address()).Read(1), "");
+  EXPECT_EQ(CallStatus(first), "0");
+  EXPECT_EQ(CallStatus(*second), "0");
+  EXPECT_EQ(Hits(sidecar, "connections"), 3);
+  EXPECT_EQ(Occurrences(sidecar.process().Errors(), "limits.connections"), 1);
+
+  second.reset();
+  EXPECT_TRUE(sidecar.WaitForSum("levee_downstream_connections", {}, 1));
+  RawClient third(sidecar.address());
+  EXPECT_EQ(CallStatus(third), "0");
+}
+
+TEST(Connections, TunnelsCountAndSilentOnesToo) {
+  RawUpstream upstream(ForEach(AnswerWell));
+  SidecarProcess sidecar(WithConnections(upstream, 2));
+  TcpConnection tunnel(sidecar.address());
+  EXPECT_TRUE(OpenTunnel(tunnel, upstream.address()));
+  TcpConnection silent(sidecar.address());
+  EXPECT_EQ(TcpConnection(sidecar.address()).Read(1), "");
+  EXPECT_EQ(Hits(sidecar, "connections"), 1);
+}
+
+TEST(Connections, AReloadChangesHowManyThereMayBe) {
+  RawUpstream upstream(ForEach(AnswerWell));
+  SidecarProcess sidecar(WithConnections(upstream, 1));
+  RawClient first(sidecar.address());
+  EXPECT_EQ(CallStatus(first), "0");
+  sidecar.Rewrite(WithConnections(upstream, 2));
+  EXPECT_TRUE(sidecar.WaitForSum("levee_config_reloads_total", {R"(result="success")"}, 1));
+  RawClient second(sidecar.address());
+  EXPECT_EQ(CallStatus(second), "0");
+  EXPECT_EQ(CallStatus(first), "0");
+}
+
+// Leaves a process those descriptors that it has open; the destructor gives the others back.
+class NoDescriptorsLeft {
+ public:
+  explicit NoDescriptorsLeft(int pid) : pid_(pid) {
+    EXPECT_EQ(prlimit(pid_, RLIMIT_NOFILE, nullptr, &before_), 0);
+    rlimit none = {.rlim_cur = 0, .rlim_max = before_.rlim_max};
+    const std::string folder = "/proc/" + std::to_string(pid_) + "/fd/";
+    while (std::filesystem::is_symlink(folder + std::to_string(none.rlim_cur))) ++none.rlim_cur;
+    EXPECT_EQ(prlimit(pid_, RLIMIT_NOFILE, &none, nullptr), 0);
+  }
+  ~NoDescriptorsLeft() { prlimit(pid_, RLIMIT_NOFILE, &before_, nullptr); }
+
+ private:
+  const int pid_;
+  rlimit before_{};
+};
+
+TEST(Descriptors, WithoutOneLeftCallersAreTurnedAwayAndOthersGoOn) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "without descriptors the sanitizer cannot look at objects";
+#endif
+  RawUpstream upstream(ForEach(AnswerWell));
+  SidecarProcess sidecar({.endpoints = {upstream.address()}});
+  RawClient client(sidecar.address());
+  EXPECT_EQ(CallStatus(client), "0");
+  {
+    const NoDescriptorsLeft none(sidecar.process().pid());
+    for (int i = 0; i < 50; ++i) {
+      EXPECT_EQ(TcpConnection(sidecar.address()).Read(1), "");
+      EXPECT_EQ(CallStatus(client), "0");
+    }
+  }
+  EXPECT_EQ(Hits(sidecar, "descriptors"), 50);
+  EXPECT_EQ(Occurrences(sidecar.process().Errors(), "RLIMIT_NOFILE"), 1);
+  RawClient after(sidecar.address());
+  EXPECT_EQ(CallStatus(after), "0");
+}
+
+}  // namespace
+}  // namespace levee

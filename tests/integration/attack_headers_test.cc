@@ -1,0 +1,147 @@
+// Header blocks that are too long, too large when decoded, or without end.
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "integration/attacker.h"
+#include "integration/scripted.h"
+
+namespace levee {
+namespace {
+
+constexpr auto kCalm = static_cast<uint32_t>(H2Error::kEnhanceYourCalm);
+constexpr long kMiB = 1024 * 1024;
+
+void AnswerWell(UpstreamPeer& peer, const RawRequest& request) { peer.Answer(request.stream); }
+
+std::string CallStatus(Wire& wire) {
+  return wire.client.AnswerTo(wire.client.Call()).grpc_status();
+}
+
+// By the bytes of the one field in each frame; 0: none.
+class ContinuationFlood : public testing::TestWithParam<size_t> {};
+
+TEST_P(ContinuationFlood, C5_IsClosedBeforeTheBlockEnds) {
+  Wire wire(ForEach(AnswerWell));
+  EXPECT_EQ(CallStatus(wire), "0");
+  Attacker attacker(wire.sidecar.address());
+  attacker.Send(EncodeFrame(FrameType::kHeaders, 0, 1, Encode(RawClient::CallHead())));
+  const size_t size = GetParam();
+  const std::string fields = size == 0 ? "" : Encode({{"x-filler", std::string(size, 'x')}});
+  const std::string frame = EncodeFrame(FrameType::kContinuation, 0, 1, fields);
+  attacker.Flood(100'000, [&](int) { return frame; });
+  EXPECT_EQ(attacker.AwaitEnd(), kCalm);
+  EXPECT_EQ(Hits(wire.sidecar, "header_block_bytes"), 1);
+  EXPECT_EQ(CallStatus(wire), "0");
+}
+
+INSTANTIATE_TEST_SUITE_P(OfBytes, ContinuationFlood, testing::Values(0, 8, 8000),
+                         testing::PrintToStringParamName());
+
+// HPACK (RFC 7541, section 6.2.1): a literal that the decoder keeps, so that one byte refers to it
+// from then on. Name, value and 32 bytes must not exceed its table, 4096 bytes.
+std::string Kept(const std::string& name, const std::string& value) {
+  std::string literal = Encode({{name, value}});
+  literal[0] = '\x40';
+  return literal;
+}
+constexpr char kNewestEntry = '\xbe';
+
+// Fields of a call, and behind them many that cost one byte each.
+struct Bomb {
+  const char* name;
+  const char* field;
+  size_t value_bytes;
+};
+
+class HeaderBomb : public testing::TestWithParam<Bomb> {
+ protected:
+  std::string Block(bool first) const {
+    const Bomb& bomb = GetParam();
+    return Encode(RawClient::CallHead()) +
+           (first ? Kept(bomb.field, std::string(bomb.value_bytes, 'x')) : "") +
+           std::string(12'000, kNewestEntry);
+  }
+
+  // Throws three of them; each is refused, or the connection ends.
+  void Throw(RawClient& attacker) const {
+    for (int i = 0; i < 3; ++i) {
+      const int32_t stream = StreamOf(i);
+      attacker.Write(FrameType::kHeaders, kEndHeaders | kEndStream, stream, Block(i == 0));
+      const RawAnswer answer = attacker.AnswerTo(stream);
+      if (!answer.ended && !answer.reset.has_value()) return;
+      EXPECT_EQ(answer.grpc_status(), "8");
+    }
+  }
+};
+
+TEST_P(HeaderBomb, C6_IsRefusedAndCostsItsConnectionLessThanAMebibyte) {
+  Wire wire(ForEach(AnswerWell));
+  EXPECT_EQ(CallStatus(wire), "0");
+  RawClient first(wire.sidecar.address());
+  Throw(first);
+  const long before = wire.sidecar.process().ResidentBytes();
+  constexpr int kAttackers = 16;
+  std::vector<std::unique_ptr<RawClient>> attackers;
+  for (int i = 0; i < kAttackers; ++i) {
+    attackers.push_back(std::make_unique<RawClient>(wire.sidecar.address()));
+    Throw(*attackers.back());
+  }
+  const long grown = wire.sidecar.process().ResidentBytes() - before;
+  EXPECT_LT(grown, kAttackers * kMiB + kSanitizerMayKeep);
+  EXPECT_GT(Hits(wire.sidecar, "metadata_bytes") + Hits(wire.sidecar, "header_block_bytes"), 0);
+  EXPECT_EQ(CallStatus(wire), "0");
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, HeaderBomb,
+                         testing::Values(Bomb{"LargeFields", "x", 4000},
+                                         Bomb{"CookieCrumbs", "cookie", 3}),
+                         [](const auto& param) { return std::string(param.param.name); });
+
+TEST(OversizedMetadata, C10_OfACallerEndsItsCallAlone) {
+  Wire wire(ForEach(AnswerWell));
+  const int32_t other = wire.client.Open(RawClient::CallHead(), false);
+  for (const size_t bytes : {20'000, 40'000}) {
+    const RawAnswer answer =
+        wire.client.AnswerTo(wire.client.Call({{"x-large", std::string(bytes, 'x')}}));
+    EXPECT_EQ(answer.grpc_status(), "8") << answer.grpc_message();
+    EXPECT_TRUE(answer.head_ended);
+  }
+  EXPECT_EQ(Hits(wire.sidecar, "metadata_bytes"), 2);
+  wire.client.WriteData(other, GrpcMessage("hello"), true);
+  EXPECT_EQ(wire.client.AnswerTo(other).grpc_status(), "0");
+  EXPECT_EQ(CallStatus(wire), "0");
+}
+
+TEST(OversizedMetadata, C10_TooManyFieldsOfACallerEndItsCallAlone) {
+  Wire wire(ForEach(AnswerWell));
+  const RawAnswer answer = wire.client.AnswerTo(wire.client.Call(HeaderList(200, {"x", "y"})));
+  EXPECT_EQ(answer.grpc_status(), "8") << answer.grpc_message();
+  EXPECT_EQ(CallStatus(wire), "0");
+}
+
+TEST(OversizedMetadata, C10_OfAnUpstreamIsInternalAndNotRetried) {
+  std::atomic<int> calls = 0;
+  RawUpstream upstream(ForEach([&calls](UpstreamPeer& peer, const RawRequest& request) {
+    ++calls;
+    if (Values(request.head, "x-large").empty()) return peer.Answer(request.stream);
+    peer.WriteHeaders(request.stream,
+                      {{":status", "200"},
+                       {"content-type", "application/grpc"},
+                       {"x-large", std::string(20'000, 'x')}},
+                      false);
+  }));
+  SidecarProcess sidecar({.endpoints = {upstream.address()}, .retry = Patient()});
+  RawClient client(sidecar.address());
+  EXPECT_EQ(client.AnswerTo(client.Call()).grpc_status(), "0");
+  const RawAnswer answer = client.AnswerTo(client.Call({{"x-large", "1"}}));
+  EXPECT_EQ(answer.grpc_status(), "13") << answer.grpc_message();
+  EXPECT_EQ(client.AnswerTo(client.Call()).grpc_status(), "0");
+  EXPECT_EQ(upstream.connections(), 1);
+  EXPECT_EQ(calls, 3);
+}
+
+}  // namespace
+}  // namespace levee

@@ -1,0 +1,5 @@
+//! Writes the code of interop.proto.
+
+fn main() -> std::io::Result<()> {
+    tonic_prost_build::compile_protos("../interop.proto")
+}

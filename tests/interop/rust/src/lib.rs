@@ -1,0 +1,3 @@
+//! The messages and services of interop.proto.
+
+tonic::include_proto!("levee.interop.v1");

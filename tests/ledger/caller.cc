@@ -1,0 +1,66 @@
+#include "ledger/caller.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "bench/loopback.h"
+#include "ledger/caller_link.h"
+
+namespace levee::ledger {
+namespace {
+
+// Calls of which the caller or the access log has not told the end. Their lines fit into what the
+// sidecar lets wait for the log, so that none is lost, however slowly it is written.
+constexpr size_t kMostOpen = 4'000;
+
+// Beyond these the caller waits until some are forgotten.
+constexpr size_t kMostEntries = 1'000'000;
+
+}  // namespace
+
+Caller::Caller(Loop& loop, const Schedule& schedule, Book& book, const std::string& address)
+    : loop_(loop),
+      schedule_(schedule),
+      book_(book),
+      port_(static_cast<uint16_t>(std::atoi(address.substr(address.rfind(':') + 1).c_str()))) {}
+
+Caller::~Caller() { HangUp(); }
+
+void Caller::Begin(int connections, int streams, uint64_t calls) {
+  streams_ = streams;
+  left_ = calls;
+  ending_ = false;
+  for (int i = 0; i < connections; ++i) Connect();
+}
+
+void Caller::Connect() {
+  const int fd = bench::ConnectToLoopback(port_);
+  if (fd < 0) {
+    std::printf("VIOLATION the sidecar refuses a connection\n");
+    std::exit(1);
+  }
+  links_.push_back(std::make_shared<CallerLink>(*this, fd));
+  links_.back()->Fill(streams_);
+}
+
+uint64_t Caller::NextCall() {
+  if (left_ == 0 || book_.open() >= kMostOpen || book_.entries() >= kMostEntries) return 0;
+  --left_;
+  return book_.Begin(loop_.now());
+}
+
+void Caller::OnGone(CallerLink& link, bool hung_up) {
+  std::erase_if(links_, [&](const auto& one) { return one.get() == &link; });
+  ++(hung_up ? hang_ups_ : lost_);
+  // Not at once, since the connection that is gone may be at work.
+  loop_.After(Millis(0), [this] {
+    if (!ending_ && left_ > 0) Connect();
+  });
+}
+
+void Caller::HangUp() {
+  ending_ = true;
+  while (!links_.empty()) links_.back()->Close(Link::Manner::kEnd);
+}
+
+}  // namespace levee::ledger

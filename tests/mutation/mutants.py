@@ -1,0 +1,99 @@
+"""The deliberate bugs: what is replaced by what in which file, and which tests ought to notice."""
+
+from typing import NamedTuple
+
+
+class Mutant(NamedTuple):
+    name: str
+    file: str
+    old: str  # stands there exactly once
+    new: str
+    tests: tuple  # of (target, arguments)
+
+
+POLICY = ("policy_test", ())
+CALL = ("call_test", ())
+TELEMETRY = ("telemetry_test", ())
+LEDGER = ("ledger", ("--calls", "20000"))
+
+
+def integration(*patterns):
+    return ("integration_test", ("--gtest_filter=" + ":".join(patterns),))
+
+
+DECISION = "proxy/policy/retry_decision.cc"
+BUDGET = "proxy/policy/retry_budget.cc"
+CALL_CC = "proxy/call/call.cc"
+REPLAY = "proxy/call/replay_buffer.cc"
+STREAM = "proxy/server/rpc_stream.cc"
+
+MUTANTS = (
+    # The retry decision.
+    Mutant("retries-after-the-commit", DECISION,
+           "if (facts.committed) return wanted",
+           "if (facts.committed && !wanted) return wanted", (POLICY,)),
+    Mutant("repeats-what-was-reset", DECISION,
+           "return lists.failures.reset;", "return true;", (POLICY, LEDGER)),
+    Mutant("one-attempt-too-many", DECISION,
+           "facts.attempts >= listing.max_attempts", "facts.attempts > listing.max_attempts",
+           (POLICY, CALL)),
+    Mutant("repeats-what-must-not-be", DECISION,
+           "if (policy.idempotency == IdempotencyMode::kNever && !surely_unprocessed)",
+           "if (policy.idempotency == IdempotencyMode::kNever && policy.name.empty() && "
+           "!surely_unprocessed)", (POLICY, LEDGER)),
+    # The budget.
+    Mutant("transparent-retries-are-free", DECISION,
+           "decision.transparent = true;\n  return Charge(policy, decision, now, budget, worker);",
+           "decision.transparent = true;\n  (void)budget, (void)worker;\n  return decision;",
+           (POLICY, CALL)),
+    Mutant("the-floor-is-never-withheld", BUDGET,
+           "return FloorWithheld() ? by_ratio : std::max(by_ratio, floor_);",
+           "return std::max(by_ratio, floor_);", (POLICY,)),
+    Mutant("a-refusal-costs", BUDGET,
+           "  entry.store(before, std::memory_order_seq_cst);\n  return false;",
+           "  return false;", (POLICY,)),
+    # The commit.
+    Mutant("holds-the-head-of-open-calls", CALL_CC,
+           "retry.commit == CommitMode::kAuto && half_closed_ && replayable_",
+           "retry.commit == CommitMode::kAuto && replayable_", (CALL,)),
+    Mutant("holds-the-head-for-ever", CALL_CC,
+           "  if (ActiveAttempt* const held = active_.FindHeldLongEnough(now)) "
+           "CommitToAnswer(held->id, now);\n", "", (CALL,)),
+    # The replay.
+    Mutant("the-buffer-ends-a-byte-early", REPLAY,
+           "bytes_ + chunk.size() > limit_", "bytes_ + chunk.size() >= limit_", (CALL,)),
+    Mutant("replay-memory-leaks", REPLAY,
+           "if (bytes_ > 0) lease_.Give(static_cast<int64_t>(bytes_));",
+           "if (bytes_ > 1) lease_.Give(static_cast<int64_t>(bytes_ - 1));", (CALL, LEDGER)),
+    Mutant("the-replay-does-not-end", CALL_CC,
+           "parts_.host.SendRequest(id, chunks[i], half_closed_ && i + 1 == chunks.size());",
+           "parts_.host.SendRequest(id, chunks[i], false);", (CALL, LEDGER)),
+    # The deadline.
+    Mutant("each-attempt-has-all-the-time", CALL_CC,
+           ".timeout = deadline_ - now,", ".timeout = deadline_ - record_.start,", (CALL,)),
+    # Flow control.
+    Mutant("window-is-returned-twice", STREAM,
+           "CreditRequest(committed_->sent - credited_);", "CreditRequest(committed_->sent);",
+           (integration("Flow.*", "WireFlow*"), LEDGER)),
+    Mutant("window-is-not-returned", STREAM,
+           "void RpcStream::OnSent(size_t bytes) { committed_->attempt.Credit(bytes); }",
+           "void RpcStream::OnSent(size_t) {}", (integration("Flow.*", "WireFlow*"), LEDGER)),
+    # The drain.
+    Mutant("the-drain-waits-for-no-call", "proxy/server/sidecar.cc",
+           "const bool done = active == 0 || now >= drain_deadline_;",
+           "const bool done = active >= 0 || now >= drain_deadline_;",
+           (integration("Drain*"), LEDGER)),
+    # A reload.
+    Mutant("plans-outlive-a-reload", "proxy/server/worker.cc",
+           "  plans_.Clear();\n", "", (integration("Reload.*"),)),
+    # Rate limits.
+    Mutant("a-burst-has-one-more", "proxy/policy/gcra.cc",
+           "next - rate.burst();", "next - rate.burst() - rate.permit();", (POLICY,)),
+    # Metrics.
+    Mutant("transparent-attempts-are-counted", "proxy/telemetry/record_call.cc",
+           "if (!attempt.transparent) ++counted;", "++counted;", (TELEMETRY,)),
+    Mutant("calls-stay-active", STREAM,
+           "environment_.series.active_calls.Sub(1);",
+           "if (record.attempts.size() < 2) environment_.series.active_calls.Sub(1);",
+           (integration("Metrics*"), LEDGER)),
+)

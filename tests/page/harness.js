@@ -1,0 +1,116 @@
+// A page in a real Chromium before a stub, on a clock that the test moves.
+import assert from 'node:assert/strict';
+import {mkdirSync} from 'node:fs';
+import {fileURLToPath} from 'node:url';
+import {after, before} from 'node:test';
+import {chromium} from 'playwright-core';
+
+import {Stub} from './stub.js';
+
+export const SCREENSHOTS = process.env.PAGE_SCREENSHOTS ??
+    fileURLToPath(new URL('../../build/page-screenshots/', import.meta.url));
+const PATIENCE_MS = 20_000;  // only tests that fail get there
+const AGAIN_MS = 500;
+
+let browser;
+
+// To be called once per test file.
+export function useBrowser() {
+  before(async () => {
+    mkdirSync(SCREENSHOTS, {recursive: true});
+    browser = await chromium.launch({
+      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+      args: ['--disable-lcd-text', ...(process.getuid() === 0 ? ['--no-sandbox'] : [])],
+    });
+  });
+  after(() => browser?.close());
+}
+
+// An empty page that ends with the test `t`. What it complains about, and asks of others than `url`,
+// gathers in `faults`. `options` as of a browser context.
+export async function openPage(t, url, options = {}) {
+  const context = await browser.newContext({
+    viewport: {width: 1280, height: 900}, timezoneId: 'UTC', locale: 'en-GB', ...options});
+  context.setDefaultTimeout(PATIENCE_MS);
+  const page = await context.newPage();
+  const faults = [];
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) faults.push(message.text());
+  });
+  page.on('pageerror', (error) => faults.push(error.stack));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(url)) faults.push(`asked for ${request.url()}`);
+  });
+  t.after(() => context.close());
+  return {page, faults};
+}
+
+// A page that has shown its first answer, `state(second)` at `second`, on a clock that stands still.
+export class Stage {
+  second = 400;
+
+  static async open(t, state, options) {
+    const stage = new Stage();
+    stage.stub = await Stub.start();
+    t.after(() => stage.stub.stop());
+    stage.show(state);
+    Object.assign(stage, await openPage(t, stage.stub.url, options));
+    const {page} = stage;
+    await page.clock.install({time: 0});
+    await page.clock.pauseAt(1000);
+    return stage;
+  }
+
+  // From the next poll on the sidecar is in that state.
+  show(state) {
+    this.stub.state = () => state(this.second);
+  }
+
+  async load() {
+    await this.page.goto(this.stub.url);
+    if (typeof this.stub.state() !== 'number') await this.#shown();
+    return this;
+  }
+
+  // Lets `seconds` pass, each with a poll that is answered and shown.
+  async pass(seconds = 1) {
+    for (let i = 0; i < seconds; ++i) {
+      ++this.second;
+      await this.ask();
+      await this.#shown();
+    }
+  }
+
+  // Lets a second pass and waits for the question, whatever becomes of it.
+  // The page sets its timer when it has read an answer. Where that takes longer than it takes to get
+  // here (a pick asks at once, too), the second has passed before the timer is set: then another one.
+  async ask() {
+    let asked = false;
+    const poll = this.stub.nextPoll().finally(() => asked = true);
+    for (let waited = 0; !asked && waited < PATIENCE_MS; waited += AGAIN_MS) {
+      await this.page.clock.runFor(1000);
+      await Promise.race([poll, new Promise((resolve) => setTimeout(resolve, AGAIN_MS))]);
+    }
+    assert(asked, 'the page asks every second');
+    return poll;
+  }
+
+  #shown() {
+    const {time} = this.stub.state();
+    const text = new Date(time * 1000).toISOString().slice(11, 19);
+    return this.page.locator('#pulse[data-state="live"]', {hasText: text}).waitFor();
+  }
+}
+
+// Opens a page before a stub in that state and waits until it is shown.
+export async function stage(t, state, options) {
+  return (await Stage.open(t, state, options)).load();
+}
+
+// White space as one sees it in one line.
+export const flat = (words) => words.replace(/\s+/g, ' ').trim();
+
+export const text = async (page, selector) => flat(await page.locator(selector).innerText());
+
+export const sees = (page, selector, hasText) =>
+    page.locator(selector, {hasText}).first().waitFor();

@@ -1,0 +1,63 @@
+// What the charts and lists make of samples.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import {CHARTS, columns, tick, valueText} from '../../../proxy/admin/page/chart_specs.js';
+import {LAYERS, explain, perLayer, total} from '../../../proxy/admin/page/reasons.js';
+
+const [LOAD, SUCCESS, BUDGET, REFUSED] = CHARTS;
+const SAMPLE = {
+  number: 7, calls: 100, calls_ok: 92, attempts: 110, attempts_ok: 34, retries: 10, app_retries: 3,
+  budget_available: 1.5, budget_limit: 40, refused: {budget: 50, pushback: 2, overload_mark: 3,
+                                                     committed: 1},
+};
+const IDLE = {number: 8, calls: 0, calls_ok: 0, attempts: 0, attempts_ok: 0, app_retries: 0,
+              budget_available: 40, budget_limit: 40, refused: {}};
+
+test('times are of the wall clock', () => {
+  assert.deepEqual(columns(LOAD, [SAMPLE, IDLE], 1000)[0], [1007, 1008]);
+});
+
+test('the first chart has attempts, calls and the application’s retries', () => {
+  assert.deepEqual(columns(LOAD, [SAMPLE], 0).slice(1), [[110], [100], [3]]);
+});
+
+test('success is a share, and nothing while nothing is called', () => {
+  assert.deepEqual(columns(SUCCESS, [SAMPLE, IDLE], 0).slice(1), [[0.92, null], [34 / 110, null]]);
+  assert.equal(valueText(SUCCESS.series[0], IDLE), '–');
+  assert.equal(valueText(SUCCESS.series[0], SAMPLE), '92%');
+});
+
+test('the budget has what is left and what is allowed', () => {
+  assert.deepEqual(columns(BUDGET, [SAMPLE], 0).slice(1), [[1.5], [40]]);
+});
+
+test('refusals are stacked, the budget’s at the bottom, and their values are not', () => {
+  const stack = columns(REFUSED, [SAMPLE], 0).slice(1).map(([value]) => value);
+  assert.deepEqual(stack, [56, 55, 55, 55, 50, 50]);
+  assert.equal(REFUSED.series.at(-1).label, 'budget');
+  assert.equal(valueText(REFUSED.series[0], SAMPLE), '1/s');
+});
+
+test('a reason without a layer of its own is among the others', () => {
+  assert.deepEqual(perLayer({committed: 1, from_the_future: 2}), [0, 0, 0, 0, 0, 3]);
+  assert.equal(LAYERS.at(-1).name, 'other reasons');
+});
+
+test('reasons add up over samples, the most frequent first', () => {
+  assert.deepEqual(total([SAMPLE, {refused: {pushback: 60}}, {}]),
+                   [{reason: 'pushback', number: 62}, {reason: 'budget', number: 50},
+                    {reason: 'overload_mark', number: 3}, {reason: 'committed', number: 1}]);
+});
+
+test('who refuses is Levee or the service', () => {
+  assert.equal(explain('budget').who, 'Levee');
+  assert.equal(explain('overload_mark').who, 'the service');
+  assert.deepEqual(explain('from_the_future'), {who: 'Levee', why: 'from_the_future'});
+});
+
+test('ticks are short', () => {
+  assert.equal(tick(0.25), '0.25');
+  assert.equal(tick(400), '400');
+  assert.equal(tick(1500), '1.5k');
+});

@@ -1,0 +1,38 @@
+// Who shares a rate limiter, and for how long it is known.
+#include "server/rate_limit_table.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace levee {
+namespace {
+
+RateLimitPolicy Limit(const std::string& name) {
+  RateLimitPolicy limit;
+  limit.name = name;
+  return limit;
+}
+
+TEST(RateLimitTable, CallsOfOnePolicyShareTheLimiterOfALimit) {
+  RateLimitTable table;
+  const auto limiter = table.Get("default", Limit("per-tenant"));
+  EXPECT_EQ(table.Get("default", Limit("per-tenant")), limiter);
+  EXPECT_NE(table.Get("other", Limit("per-tenant")), limiter);
+  EXPECT_NE(table.Get("default", Limit("all")), limiter);
+}
+
+TEST(RateLimitTable, NamesThatNobodyUsesAreForgotten) {
+  RateLimitTable table;
+  const auto used = table.Get("default", Limit("used"));
+  for (int reload = 0; reload < 100; ++reload) {
+    table.Get("default", Limit("limit" + std::to_string(reload)));
+  }
+  EXPECT_LE(table.size(), 2u);
+  EXPECT_EQ(table.Get("default", Limit("used")), used);
+}
+
+}  // namespace
+}  // namespace levee

@@ -1,0 +1,120 @@
+// A sidecar that is reloaded and looked at from other threads while it carries calls.
+#include "server/sidecar.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "config/load.h"
+#include "gtest/gtest.h"
+#include "upstream/pool_run.h"
+
+namespace levee {
+namespace {
+
+std::shared_ptr<const Snapshot> Parse(const std::string& endpoint, int attempts,
+                                      const std::string& more = "") {
+  auto snapshot = ParseConfig(
+      "f", "listeners: [{name: egress, address: \"127.0.0.1:0\"}" + more +
+               "]\nupstreams: [{name: shop, endpoints: [\"" + endpoint +
+               "\"]}]\nroutes: [{upstream: shop}]\npolicies: [{name: default, retry: "
+               "{max_attempts: " +
+               std::to_string(attempts) + "}, rate_limit: [{name: r, rate: 1000000/s, burst: " +
+               std::to_string(1000 + attempts) + "}]}]\n");
+  EXPECT_TRUE(snapshot.ok()) << snapshot.status();
+  return *snapshot;
+}
+
+// A sidecar whose workers run in threads of their own.
+class SidecarThread {
+ public:
+  SidecarThread(const std::shared_ptr<const Snapshot>& snapshot, int workers)
+      : metrics_({.workers = workers, .settings = {.upstreams = {"shop"}}}),
+        sidecar_(*Sidecar::Open(snapshot, workers, metrics_, recent_, nullptr)),
+        address_(sidecar_->listeners().at(0).address),
+        thread_([this] { sidecar_->Run(); }) {}
+
+  // Drains it.
+  ~SidecarThread() {
+    sidecar_->Drain();
+    thread_.join();
+  }
+
+  Sidecar& operator*() { return *sidecar_; }
+  Sidecar* operator->() { return sidecar_.get(); }
+  Metrics& metrics() { return metrics_; }
+  const net::Address& address() const { return address_; }
+
+  // Waits until the reload is done, or refused.
+  absl::Status Reload(std::shared_ptr<const Snapshot> snapshot) {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::optional<absl::Status> status;
+    sidecar_->PostReload(std::move(snapshot), nullptr, [&](const auto& listeners) {
+      const std::lock_guard lock(mutex);
+      // A status of its own: the thread sanitizer does not see how Abseil counts a shared one's users.
+      status.emplace(listeners.status().code(), listeners.status().message());
+      changed.notify_one();
+    });
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return status.has_value(); });
+    return *status;
+  }
+
+ private:
+  Metrics metrics_;
+  RecentCalls recent_;
+  std::unique_ptr<Sidecar> sidecar_;
+  const net::Address address_;
+  std::thread thread_;
+};
+
+TEST(Sidecar, IsReloadedAndLookedAtWhileItsWorkersCarryCalls) {
+  PoolRun run;  // Both the caller and the services, in this thread.
+  TestServer& first = run.Serve();
+  TestServer& second = run.Serve();
+  SidecarThread sidecar(Parse(first.address().ToString(), 2), 2);
+  run.Open({{.host = "127.0.0.1", .port = sidecar.address().port(), .path = ""}});
+  std::atomic<bool> done = false;
+  std::thread reloading([&] {
+    for (int i = 0; i < 50; ++i) {
+      const TestServer& to = i % 2 == 0 ? second : first;
+      EXPECT_TRUE(sidecar.Reload(Parse(to.address().ToString(), 3 + i % 3)).ok());
+    }
+    done = true;
+  });
+  std::thread looking([&] {
+    while (!done) {
+      EXPECT_LE(sidecar->endpoints().size(), 4u);
+      sidecar.metrics().Collect();
+      sidecar->budgets();
+    }
+  });
+  int calls = 0;
+  while (!done || calls < 10) {
+    run.CallOne();
+    ++calls;
+  }
+  reloading.join();
+  looking.join();
+  EXPECT_EQ(first.calls() + second.calls(), calls);
+}
+
+TEST(Sidecar, AReloadDuringTheDrainIsRefused) {
+  PoolRun run;
+  const auto snapshot = Parse(run.Serve().address().ToString(), 2);
+  SidecarThread sidecar(snapshot, 1);
+  EXPECT_TRUE(sidecar.Reload(snapshot).ok());
+  EXPECT_TRUE(sidecar->Drain());
+  EXPECT_FALSE(sidecar->Drain());
+  EXPECT_TRUE(sidecar->draining());
+  EXPECT_EQ(sidecar.Reload(snapshot).message(), "the sidecar is draining");
+  EXPECT_FALSE(sidecar->ready());
+}
+
+}  // namespace
+}  // namespace levee

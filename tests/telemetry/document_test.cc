@@ -1,0 +1,99 @@
+// docs/metrics.md tells of every metric, and of none that is not there.
+#include <fstream>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "telemetry/families.h"
+#include "telemetry/metrics.h"
+
+namespace levee {
+namespace {
+
+using testing::HasSubstr;
+
+std::string Document() {
+  std::ifstream file(LEVEE_SOURCE_DIR "/docs/metrics.md");
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// Name -> "type, labels" of the families in the document's tables.
+std::map<std::string, std::string> Documented() {
+  std::map<std::string, std::string> families;
+  const std::string document = Document();
+  for (absl::string_view line : absl::StrSplit(document, '\n')) {
+    if (!absl::ConsumePrefix(&line, "| `")) continue;
+    std::vector<std::string> cells = absl::StrSplit(line, '|');
+    for (std::string& cell : cells) absl::StripAsciiWhitespace(&cell);
+    EXPECT_GE(cells.size(), 4u) << line;
+    EXPECT_FALSE(cells[3].empty()) << line;
+    const std::string name = cells[0].substr(0, cells[0].find('`'));
+    EXPECT_TRUE(families.emplace(name, cells[1] + " of " + cells[2]).second) << line;
+  }
+  return families;
+}
+
+std::string TypeName(prometheus::MetricType type) {
+  switch (type) {
+    case prometheus::MetricType::Counter:
+      return "counter";
+    case prometheus::MetricType::Gauge:
+      return "gauge";
+    default:
+      return "histogram";
+  }
+}
+
+// The same of what is exported.
+std::map<std::string, std::string> Exported() {
+  Metrics metrics({.settings = {.upstreams = {"cart"}, .otel_names = true}});
+  metrics.RateLimit(0, "default", "per-tenant");
+  metrics.SetBudgetSource([] { return std::vector<Metrics::BudgetGauges>{{.upstream = "cart"}}; });
+  std::map<std::string, std::string> families;
+  for (const prometheus::MetricFamily& family : metrics.Collect()) {
+    std::vector<std::string> labels;
+    for (const auto& label : family.metric.at(0).label) labels.push_back(label.name);
+    families[family.name] = TypeName(family.type) + " of " + absl::StrJoin(labels, ", ");
+  }
+  return families;
+}
+
+TEST(MetricsDocument, TellsOfEveryFamilyItsTypeAndLabels) {
+  std::map<std::string, std::string> documented = Documented();
+  // Those of the process are not of this layer.
+  std::erase_if(documented, [](const auto& entry) { return entry.first.starts_with("process_"); });
+  EXPECT_EQ(documented, Exported());
+}
+
+TEST(MetricsDocument, TellsEveryReason) {
+  const std::string document = Document();
+  for (int i = 0; i < kRefusalReasons; ++i) {
+    const std::string name(RefusalReasonName(static_cast<RefusalReason>(i)));
+    EXPECT_THAT(document, HasSubstr("`" + name + "`"));
+  }
+  for (int i = 0; i < kRejects; ++i) {
+    const std::string name(RejectName(static_cast<Reject>(i)));
+    EXPECT_THAT(document, HasSubstr("`" + name + "`"));
+  }
+}
+
+TEST(MetricsDocument, TellsWhatRowsCost) {
+  const std::string document = Document();
+  const SeriesCost plain = CostOfRows(/*otel_names=*/false);
+  const SeriesCost otel = CostOfRows(/*otel_names=*/true);
+  EXPECT_THAT(document, HasSubstr(absl::StrFormat("A method has %d ", plain.method)));
+  EXPECT_THAT(document, HasSubstr(absl::StrFormat(" %d with gRPC's names;", otel.method)));
+  EXPECT_THAT(document, HasSubstr(absl::StrFormat("%d series (%d) for `other` and %d more",
+                                                  plain.method, otel.method, plain.upstream)));
+  EXPECT_THAT(document, HasSubstr(absl::StrFormat("%d for each rate limit", plain.rate_limit)));
+}
+
+}  // namespace
+}  // namespace levee
