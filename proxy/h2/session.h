@@ -176,6 +176,8 @@ class Session {
   static constexpr int64_t kStreamsBeforeSettings = 100;
   // A frame with a head or a body makes up for so many that carry nothing.
   static constexpr int kIdleFramesPerUseful = 8;
+  // So much body is useful even where the peer's window allowed no more.
+  static constexpr size_t kUsefulBytes = 1024;
   // Each changes the window of every open stream; honest peers send a handful in all.
   static constexpr uint32_t kSettingsPerSecond = 10;
 

@@ -167,7 +167,7 @@ Session::Written Session::WriteData(Stream& stream, OutputBuffer& out) {
   send_window_ -= static_cast<int64_t>(size);
   queued_bytes_ -= size;
   // A peer that opens its window byte by byte asks for frames that carry next to nothing.
-  if (size < window) idle_frames_.GiveBack(kIdleFramesPerUseful);
+  if (size < window || size >= kUsefulBytes) idle_frames_.GiveBack(kIdleFramesPerUseful);
   if (stream.handler_ != nullptr) stream.handler_->OnSent(size);
   if (last && !stream.retired_) LocalEnded(stream);
   return Written::kItsShare;

@@ -115,6 +115,27 @@ TEST(SessionLimits, AWindowUpdateThatIsOneTooManyFreesNoStreamThatWaitsForIt) {
   EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kIdleFrames});
 }
 
+TEST(SessionLimits, WindowsThatAreReturnedFrameByFrameDoNot) {
+  constexpr size_t kFrame = 16'384;
+  Session::Options options = Options();
+  options.output_bytes = 1 << 20;
+  RawPeer peer(Session::Role::kServer, options);
+  peer.WriteHeaders(1, RequestHead(), true);
+  Stream& stream = *peer.side.request(0).stream;
+  h2::FillResponseHead(stream);
+  stream.SendHead(false);
+  stream.SendData(Bytes(std::string(65'535, 'x')), false);
+  EXPECT_EQ(peer.ReadBody(1).size(), 65'535u);
+  for (int i = 0; i < 1000; ++i) {
+    // All that the window lets out, each time.
+    stream.SendData(Bytes(std::string(kFrame, 'x')), false);
+    EXPECT_TRUE(peer.WriteWindowUpdate(0, kFrame));
+    EXPECT_TRUE(peer.WriteWindowUpdate(1, kFrame));
+    EXPECT_EQ(peer.ReadBody(1).size(), kFrame);
+  }
+  EXPECT_EQ(peer.side.limits, Limits{});
+}
+
 TEST(SessionLimits, SettingsAreFewWhateverElseComes) {
   Peer peer;
   peer.WriteHeaders(1, RequestHead(), false);
