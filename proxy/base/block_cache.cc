@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -17,9 +18,12 @@ constexpr bool kCaching = false;
 constexpr bool kCaching = true;
 #endif
 
-constexpr size_t kStep = 64;              // sizes are multiples of this
-constexpr size_t kClasses = 64;           // up to 4 KiB
-constexpr size_t kKeptBytes = 512 << 10;  // per size and thread
+// Sizes are multiples of a step, and above that powers of two.
+constexpr size_t kStep = 64;
+constexpr size_t kSteps = 64;
+constexpr size_t kMostBytes = 512 << 10;
+constexpr size_t kClasses = kSteps + std::bit_width(kMostBytes / (kSteps * kStep)) - 1;
+constexpr size_t kKeptBytes = 1 << 20;  // per size and thread
 
 // What precedes every block; keeps the block aligned.
 struct alignas(16) Header {
@@ -52,13 +56,17 @@ struct Lists {
 thread_local Lists thread_lists;
 
 constexpr size_t RoundUp(size_t bytes) {
+  if (bytes > kMostBytes) return bytes;
+  if (bytes > kSteps * kStep) return std::bit_ceil(bytes);
   return (std::max<size_t>(bytes, 1) + kStep - 1) / kStep * kStep;
 }
 
 Lists::List* ListOf(size_t rounded) {
-  if (!kCaching) return nullptr;
-  const size_t at = rounded / kStep - 1;
-  return at < kClasses ? &thread_lists.lists[at] : nullptr;
+  if (!kCaching || rounded > kMostBytes) return nullptr;
+  const size_t at = rounded <= kSteps * kStep
+                        ? rounded / kStep - 1
+                        : kSteps + std::bit_width(rounded / (kSteps * kStep)) - 2;
+  return &thread_lists.lists[at];
 }
 
 }  // namespace

@@ -10,14 +10,24 @@
 
 namespace levee {
 
-Chunk Chunk::Copy(ByteSpan bytes) {
+Chunk Chunk::Allocate(size_t size) {
+  LEVEE_CHECK(size <= UINT32_MAX - sizeof(Block));
   Chunk chunk;
-  if (bytes.empty()) return chunk;
-  LEVEE_CHECK(bytes.size() <= UINT32_MAX - sizeof(Block));
-  void* memory = AllocateBlock(sizeof(Block) + bytes.size());
-  chunk.block_ = new (memory) Block{1, static_cast<uint32_t>(bytes.size())};
+  chunk.block_ = new (AllocateBlock(sizeof(Block) + size)) Block{1};
+  chunk.size_ = static_cast<uint32_t>(size);
+  return chunk;
+}
+
+Chunk Chunk::Copy(ByteSpan bytes) {
+  if (bytes.empty()) return Chunk();
+  Chunk chunk = Allocate(bytes.size());
   std::memcpy(chunk.block_ + 1, bytes.data(), bytes.size());
   return chunk;
+}
+
+std::span<uint8_t> ChunkBuffer::memory() {
+  if (all_.block_ == nullptr || all_.block_->references > 1) all_ = Chunk::Allocate(capacity_);
+  return {reinterpret_cast<uint8_t*>(all_.block_ + 1), capacity_};
 }
 
 void Chunk::Free(Block* block) { FreeBlock(block); }

@@ -10,8 +10,8 @@ namespace levee {
 
 using ByteSpan = std::span<const uint8_t>;
 
-// An immutable piece of a body. Copying shares the bytes. The count is not atomic: a chunk and its
-// copies belong to one thread. An empty chunk owns nothing.
+// An immutable piece of a body. Copies and slices share the bytes. The count is not atomic: a chunk
+// and its copies belong to one thread. An empty chunk owns nothing.
 class Chunk {
  public:
   Chunk() = default;
@@ -19,12 +19,18 @@ class Chunk {
   // Copies `bytes` into a new block.
   static Chunk Copy(ByteSpan bytes);
 
-  Chunk(const Chunk& other) noexcept : block_(other.block_) {
+  Chunk(const Chunk& other) noexcept
+      : block_(other.block_), offset_(other.offset_), size_(other.size_) {
     if (block_ != nullptr) ++block_->references;
   }
-  Chunk(Chunk&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  Chunk(Chunk&& other) noexcept
+      : block_(std::exchange(other.block_, nullptr)),
+        offset_(other.offset_),
+        size_(std::exchange(other.size_, 0)) {}
   Chunk& operator=(Chunk other) noexcept {
     std::swap(block_, other.block_);
+    std::swap(offset_, other.offset_);
+    std::swap(size_, other.size_);
     return *this;
   }
   ~Chunk() {
@@ -37,33 +43,74 @@ class Chunk {
   }
   static Chunk Join(const Chunk& first, const Chunk& second);
 
-  size_t size() const { return block_ == nullptr ? 0 : block_->size; }
-  bool empty() const { return size() == 0; }
-  const uint8_t* data() const {
-    return block_ == nullptr ? nullptr : reinterpret_cast<const uint8_t*>(block_ + 1);
+  // `size` of its bytes from `offset` on, which must be there. It keeps all of the block alive.
+  Chunk Slice(size_t offset, size_t size) const {
+    Chunk slice;
+    if (size == 0) return slice;
+    slice = *this;
+    slice.offset_ += static_cast<uint32_t>(offset);
+    slice.size_ = static_cast<uint32_t>(size);
+    return slice;
   }
-  ByteSpan bytes() const { return {data(), size()}; }
+
+  // Takes `size` bytes off its front.
+  void RemovePrefix(size_t size) {
+    if (size == size_) {
+      *this = Chunk();
+    } else {
+      offset_ += static_cast<uint32_t>(size);
+      size_ -= static_cast<uint32_t>(size);
+    }
+  }
+
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  const uint8_t* data() const {
+    return block_ == nullptr ? nullptr : reinterpret_cast<const uint8_t*>(block_ + 1) + offset_;
+  }
+  ByteSpan bytes() const { return {data(), size_}; }
 
  private:
+  friend class ChunkBuffer;
+
   static constexpr size_t kSmall = 1024;
 
   // Header of one allocation; the bytes follow it.
-  struct Block {
+  struct alignas(16) Block {
     uint32_t references;
-    uint32_t size;
   };
+  // A block of `size` bytes that are not written yet.
+  static Chunk Allocate(size_t size);
   static void Free(Block* block);
 
   Block* block_ = nullptr;
+  uint32_t offset_ = 0;  // in the block
+  uint32_t size_ = 0;
+};
+
+// Memory that is filled and then handed on without a copy. One thread.
+class ChunkBuffer {
+ public:
+  explicit ChunkBuffer(size_t capacity) : capacity_(capacity) {}
+
+  // Memory of the capacity that no chunk shares: other memory than before if one does by now.
+  std::span<uint8_t> memory();
+
+  // The first `size` bytes of what memory() returned.
+  Chunk Filled(size_t size) const { return all_.Slice(0, size); }
+
+ private:
+  size_t capacity_;
+  Chunk all_;
 };
 
 // Appends a chunk to a list of them. Small neighbours are joined: a peer that sends single bytes
 // would otherwise make the list take a hundred times what it holds. The list's other chunks stay as
-// they are, and with `keep_last` the last one too (part of it has been used already).
+// they are.
 template <typename List>
-void AppendChunk(List& list, const Chunk& chunk, bool keep_last = false) {
+void AppendChunk(List& list, const Chunk& chunk) {
   if (chunk.empty()) return;
-  if (!list.empty() && !keep_last && Chunk::AreSmall(list.back(), chunk)) {
+  if (!list.empty() && Chunk::AreSmall(list.back(), chunk)) {
     list.back() = Chunk::Join(list.back(), chunk);
   } else {
     list.push_back(chunk);

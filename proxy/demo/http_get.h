@@ -20,7 +20,7 @@ class HttpGet final : private net::SocketHandler {
 
  private:
   void OnConnected() override { OnWritable(); }
-  void OnBytes(ByteSpan bytes) override;
+  void OnBytes(const Chunk& bytes) override;
   void OnWritable() override;
   void OnClosed(const std::string& reason) override;
 

@@ -15,24 +15,13 @@
 #include "h2/header_rules.h"
 #include "h2/hpack_decoder.h"
 #include "h2/hpack_encoder.h"
+#include "h2/output_buffer.h"
 #include "h2/rate_guard.h"
 #include "h2/stream.h"
 #include "h2/stream_table.h"
 #include "wire/metadata.h"
 
 namespace levee::h2 {
-
-// Where Serialize puts bytes. A view of memory that its user owns.
-struct OutputBuffer {
-  uint8_t* data;
-  size_t capacity;  // at least kMinimum
-  size_t size = 0;
-
-  // The largest frame must fit.
-  static constexpr size_t kMinimum = kFrameHeadBytes + kMaxFrameBytes;
-  size_t room() const { return capacity - size; }
-  uint8_t* end() const { return data + size; }
-};
 
 // A bound of Session::Options that the peer reached.
 enum class SessionLimit {
@@ -136,6 +125,9 @@ class Session {
   // still be written before it is closed.
   bool Receive(ByteSpan bytes, Instant now);
 
+  // The same without copying large bodies: they are handed on as slices of `bytes`.
+  bool Receive(const Chunk& bytes, Instant now);
+
   // Appends pending frames to `out` until there is none or no room. True if there is more.
   bool Serialize(OutputBuffer& out);
 
@@ -203,6 +195,7 @@ class Session {
   bool Decode(ByteSpan block, BlockKind kind, Metadata* fields);
   void OnDataFrame();
   void OnDataPiece(Stream& stream);
+  Chunk Body(ByteSpan piece) const;
   void RemoteEnded(Stream& stream, Metadata* trailers);
   void CloseIfBothEnded(Stream& stream);
   void OnPriority(const FrameHead& head, ByteSpan payload);
@@ -277,6 +270,7 @@ class Session {
   // Receiving.
   Instant now_;
   FrameReader reader_;
+  const Chunk* input_ = nullptr;  // during Receive, if slices of it may be kept
   size_t preface_left_ = 0;  // server role: bytes of it
   HpackDecoder decoder_;
   HeaderRules rules_;

@@ -9,6 +9,11 @@
 namespace levee::h2 {
 namespace {
 
+// A slice keeps all of the memory that its input was read into. This bounds how much that can be
+// for what is counted, and lets small bodies share small blocks.
+constexpr size_t kLeastInputToKeep = 128 * 1024;
+constexpr size_t kLeastSlice = kMaxFrameBytes;
+
 // The fragment in a HEADERS frame without padding and priority (RFC 9113, section 6.2). False:
 // there is more padding than payload, or less payload than the flags promise.
 bool TakeFragment(const FrameHead& head, ByteSpan& payload, bool& too_short) {
@@ -45,6 +50,13 @@ bool Session::Receive(ByteSpan bytes, Instant now) {
   // After a GOAWAY this may have been the end of the last stream, so that the session is done.
   if (!held_.empty() || Done()) Dirty();
   return !broken_;
+}
+
+bool Session::Receive(const Chunk& bytes, Instant now) {
+  input_ = bytes.size() >= kLeastInputToKeep ? &bytes : nullptr;
+  const bool goes_on = Receive(bytes.bytes(), now);
+  input_ = nullptr;
+  return goes_on;
 }
 
 bool Session::TakePreface(ByteSpan& bytes) {
@@ -295,10 +307,15 @@ void Session::OnDataPiece(Stream& stream) {
   if (stream.handler_ == nullptr) {
     CreditStream(stream, piece.size());
   } else if (!piece.empty()) {
-    stream.handler_->OnData(Chunk::Copy(piece));
+    stream.handler_->OnData(Body(piece));
   }
   if (stream.retired_ || !reader_.last_piece() || !head.Has(kFlagEndStream)) return;
   RemoteEnded(stream, nullptr);
+}
+
+Chunk Session::Body(ByteSpan piece) const {
+  if (input_ == nullptr || piece.size() < kLeastSlice) return Chunk::Copy(piece);
+  return input_->Slice(static_cast<size_t>(piece.data() - input_->data()), piece.size());
 }
 
 }  // namespace levee::h2

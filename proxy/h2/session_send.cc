@@ -72,8 +72,7 @@ bool Session::DrainHeld(OutputBuffer& out) {
   if (held_.empty()) return true;
   const size_t size = std::min(out.room(), held_.size() - held_sent_);
   std::memcpy(out.end(), held_.data() + held_sent_, size);
-  out.size += size;
-  serialized_ += size;
+  Advance(out, size);
   held_sent_ += size;
   if (held_sent_ < held_.size()) return false;
   held_sent_ = held_replies_ = 0;
@@ -159,10 +158,10 @@ Session::Written Session::WriteData(Stream& stream, OutputBuffer& out) {
   const size_t size = std::min({stream.queued_bytes_, window, kMaxFrameBytes});
   if (out.room() < kFrameHeadBytes + size) return Written::kNoRoom;
   const bool last = size == stream.queued_bytes_ && stream.data_ended_ && !stream.has_trailers_;
-  uint8_t* body = PutFrameHead(out.end(), size, FrameType::kData,
-                               last ? kFlagEndStream : uint8_t{0}, stream.id_);
-  stream.TakeQueued(size, body);
-  Advance(out, kFrameHeadBytes + size);
+  PutFrameHead(out.end(), size, FrameType::kData, last ? kFlagEndStream : uint8_t{0}, stream.id_);
+  Advance(out, kFrameHeadBytes);
+  stream.MoveQueued(size, out);
+  serialized_ += size;
   stream.send_window_ -= static_cast<int64_t>(size);
   send_window_ -= static_cast<int64_t>(size);
   queued_bytes_ -= size;
@@ -204,7 +203,7 @@ void Session::HoldBlock(const Metadata& fields, uint32_t id, bool end) {
 }
 
 void Session::Advance(OutputBuffer& out, size_t bytes) {
-  out.size += bytes;
+  out.Advance(bytes);
   serialized_ += bytes;
 }
 

@@ -1,7 +1,6 @@
 #include "h2/stream.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/check.h"
 #include "h2/session.h"
@@ -23,8 +22,7 @@ void Stream::SendHead(bool end) {
 void Stream::SendData(const Chunk& data, bool end) {
   LEVEE_CHECK(!data_ended_);
   if (!data.empty()) {
-    // The chunk in front may be on its way already, in part.
-    AppendChunk(queue_, data, /*keep_last=*/queue_.size() == queue_front_ + 1 && front_sent_ > 0);
+    AppendChunk(queue_, data);
     queued_bytes_ += data.size();
     session_->queued_bytes_ += data.size();
   }
@@ -38,19 +36,15 @@ void Stream::SendTrailers() {
   session_->Ready(*this);
 }
 
-void Stream::TakeQueued(size_t bytes, uint8_t* to) {
+void Stream::MoveQueued(size_t bytes, OutputBuffer& out) {
   queued_bytes_ -= bytes;
   while (bytes > 0) {
     Chunk& front = queue_[queue_front_];
-    const size_t size = std::min(bytes, front.size() - front_sent_);
-    std::memcpy(to, front.data() + front_sent_, size);
-    to += size;
+    const size_t size = std::min(bytes, front.size());
+    out.Append(front, size);
     bytes -= size;
-    front_sent_ += size;
-    if (front_sent_ < front.size()) break;
-    front = Chunk();
-    front_sent_ = 0;
-    ++queue_front_;
+    front.RemovePrefix(size);
+    if (front.empty()) ++queue_front_;
   }
   // Sent chunks leave the vector in batches: a queue that is never quite empty must not grow.
   if (queue_front_ == queue_.size() || queue_front_ >= kSentChunksKept) {
@@ -78,7 +72,7 @@ void Stream::Recycle() {
   head_state_ = Head::kNone;
   head_ends_ = data_ended_ = has_trailers_ = local_ended_ = false;
   queue_.clear();
-  queue_front_ = front_sent_ = queued_bytes_ = 0;
+  queue_front_ = queued_bytes_ = 0;
   head_at_ = UINT64_MAX;
 }
 

@@ -11,6 +11,7 @@
 
 namespace levee::h2 {
 
+class OutputBuffer;
 class Session;
 
 // How a stream ended.
@@ -94,7 +95,7 @@ class Stream : public ListLink<Stream> {
   enum class Head { kNone, kQueued, kSent };
 
   void Recycle();
-  void TakeQueued(size_t bytes, uint8_t* to);
+  void MoveQueued(size_t bytes, OutputBuffer& out);
 
   Session* session_ = nullptr;
   StreamHandler* handler_ = nullptr;
@@ -121,7 +122,6 @@ class Stream : public ListLink<Stream> {
   Metadata trailers_;
   absl::InlinedVector<Chunk, 2> queue_;
   size_t queue_front_ = 0;  // index of the first chunk that is not all sent
-  size_t front_sent_ = 0;   // bytes of it that are
   size_t queued_bytes_ = 0;
   int64_t send_window_ = 0;
   uint64_t head_at_ = UINT64_MAX;  // position of HEADERS in the connection's output

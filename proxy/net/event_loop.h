@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "base/chunk.h"
 #include "base/instant.h"
 
 namespace levee::net {
@@ -74,11 +75,8 @@ class EventLoop {
   // Calls `handler` in the loop when the process gets the signal. Not more than one per signal.
   void OnSignal(int signal, std::function<void()> handler);
 
-  // Memory to read into, shared by all sockets of the loop; its content lasts for one callback.
-  std::span<uint8_t> read_buffer() {
-    if (read_buffer_.empty()) read_buffer_.resize(kReadBufferBytes);  // Not every loop reads.
-    return read_buffer_;
-  }
+  // Memory to read into, shared by all sockets of the loop.
+  ChunkBuffer& read_buffer() { return read_buffer_; }
 
   // Watches one descriptor for as long as it lives; does not own it.
   class Watch {
@@ -100,7 +98,8 @@ class EventLoop {
   Internals& internals() { return *internals_; }
 
  private:
-  static constexpr size_t kReadBufferBytes = 256 * 1024;
+  // A little less than a power of two, which the block of it is rounded up to.
+  static constexpr size_t kReadBufferBytes = 256 * 1024 - 64;
 
   friend struct Internals;
 
@@ -110,7 +109,7 @@ class EventLoop {
 
   std::unique_ptr<Internals> internals_;
   TurnHandler* turn_handler_ = nullptr;
-  std::vector<uint8_t> read_buffer_;
+  ChunkBuffer read_buffer_{kReadBufferBytes};
   Instant now_;
   bool turn_started_ = false;
 

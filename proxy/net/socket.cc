@@ -6,6 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <memory>
 #include <system_error>
@@ -13,6 +15,9 @@
 
 namespace levee::net {
 namespace {
+
+// More than the kernel needs to fill a socket's buffer with full frames.
+constexpr size_t kPiecesAtOnce = 64;
 
 // After this long without an acknowledgement the kernel gives a connection up, so that a peer that
 // vanished is noticed without PINGs.
@@ -103,10 +108,11 @@ void Socket::FinishConnecting() {
 }
 
 void Socket::Read() {
-  const std::span<uint8_t> buffer = loop_.read_buffer();
-  const ssize_t size = recv(fd_, buffer.data(), buffer.size(), 0);
+  ChunkBuffer& buffer = loop_.read_buffer();
+  const std::span<uint8_t> memory = buffer.memory();
+  const ssize_t size = recv(fd_, memory.data(), memory.size(), 0);
   if (size > 0) {
-    handler_.OnBytes(buffer.first(static_cast<size_t>(size)));
+    handler_.OnBytes(buffer.Filled(static_cast<size_t>(size)));
   } else if (size == 0) {
     Fail("connection closed by the peer");
   } else if (errno != EAGAIN && errno != EINTR) {
@@ -116,8 +122,33 @@ void Socket::Read() {
 
 size_t Socket::Write(ByteSpan bytes) {
   if (state_ != State::kOpen || bytes.empty()) return 0;
-  const ssize_t size = send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-  if (size == static_cast<ssize_t>(bytes.size())) return bytes.size();
+  return Written(send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL), bytes.size());
+}
+
+size_t Socket::Write(std::span<const ByteSpan> pieces) {
+  if (pieces.size() == 1) return Write(pieces[0]);
+  size_t written = 0;
+  while (state_ == State::kOpen && !pieces.empty()) {
+    std::array<iovec, kPiecesAtOnce> vector;
+    const std::span<const ByteSpan> part = pieces.first(std::min(pieces.size(), kPiecesAtOnce));
+    size_t wanted = 0;
+    for (size_t i = 0; i < part.size(); ++i) {
+      vector[i] = {.iov_base = const_cast<uint8_t*>(part[i].data()), .iov_len = part[i].size()};
+      wanted += part[i].size();
+    }
+    msghdr message{};
+    message.msg_iov = vector.data();
+    message.msg_iovlen = part.size();
+    const size_t size = Written(sendmsg(fd_, &message, MSG_NOSIGNAL), wanted);
+    written += size;
+    if (size < wanted) break;
+    pieces = pieces.subspan(part.size());
+  }
+  return written;
+}
+
+size_t Socket::Written(ssize_t size, size_t wanted) {
+  if (size == static_cast<ssize_t>(wanted)) return wanted;
   // A broken connection is readable: the read that follows tells why, so an error here only waits.
   if (size >= 0 || errno == EAGAIN || errno == EINTR) {
     want_write_ = true;

@@ -25,8 +25,8 @@ class SocketHandler {
   // The connection attempt succeeded (not called for accepted sockets).
   virtual void OnConnected() = 0;
 
-  // Bytes came; they last for this call.
-  virtual void OnBytes(ByteSpan bytes) = 0;
+  // Bytes came. Memory is read into anew only once no copy or slice of them is left.
+  virtual void OnBytes(const Chunk& bytes) = 0;
 
   // Write may be called again after it took less than all.
   virtual void OnWritable() = 0;
@@ -56,6 +56,7 @@ class Socket final : private ReadyHandler {
   // Writes what the kernel takes now and returns how much; after less than all, OnWritable follows.
   // An error shows as zero, and OnClosed follows.
   size_t Write(ByteSpan bytes);
+  size_t Write(std::span<const ByteSpan> pieces);  // one behind the other
 
   // Bytes that the kernel has taken and the other side has not, or a measure that grows and shrinks
   // with them; 0 if it cannot be told.
@@ -71,6 +72,7 @@ class Socket final : private ReadyHandler {
   void OnReady(bool readable, bool writable) override;
   void FinishConnecting();
   void Read();
+  size_t Written(ssize_t result, size_t wanted);
   void Fail(const std::string& reason);
   void UpdateWatch();
 

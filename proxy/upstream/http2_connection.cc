@@ -83,7 +83,12 @@ void Http2Connection::OnConnected() {
   owner_.OnConnected();
 }
 
-void Http2Connection::OnBytes(ByteSpan bytes) {
+void Http2Connection::Receive(ByteSpan bytes) { Take(bytes); }
+
+void Http2Connection::OnBytes(const Chunk& bytes) { Take(bytes); }
+
+template <typename Bytes>
+void Http2Connection::Take(const Bytes& bytes) {
   if (broken_) return;
   received_at_ = io_.loop.now();
   if (session_.Receive(bytes, received_at_)) return;
@@ -107,25 +112,29 @@ void Http2Connection::OnOutputPending() {
 
 bool Http2Connection::WriteLeftover() {
   if (leftover_.empty()) return true;
-  const size_t size = socket_.Write(leftover_);
+  std::vector<ByteSpan> pieces;
+  for (const Chunk& chunk : leftover_) pieces.push_back(chunk.bytes());
+  size_t size = socket_.Write(pieces);
   written_ += size;
-  leftover_.erase(leftover_.begin(), leftover_.begin() + static_cast<ptrdiff_t>(size));
-  if (!leftover_.empty()) return false;
-  leftover_.shrink_to_fit();
-  return true;
+  auto first = leftover_.begin();
+  for (; first != leftover_.end() && size >= first->size(); ++first) size -= first->size();
+  if (first != leftover_.end()) first->RemovePrefix(size);
+  leftover_.erase(leftover_.begin(), first);
+  return leftover_.empty();
 }
 
 void Http2Connection::Flush() {
   if (closed_ || !WriteLeftover()) return;
   for (bool more = true; more;) {
-    h2::OutputBuffer out{.data = io_.output.data(), .capacity = io_.output.size()};
+    h2::OutputBuffer& out = io_.output;
     more = session_.Serialize(out);
-    const size_t size = socket_.Write({out.data, out.size});
+    const size_t size = socket_.Write(out.pieces());
     written_ += size;
-    if (size == out.size) continue;
     // Nothing more is serialised until the kernel has taken this, so that it is the bound on what
     // a peer that does not read can make us hold.
-    leftover_.assign(out.data + size, out.data + out.size);
+    if (size < out.size()) leftover_ = out.Rest(size);
+    out.Clear();
+    if (leftover_.empty()) continue;
     LookAgain();
     return;
   }

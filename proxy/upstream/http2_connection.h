@@ -53,7 +53,7 @@ struct WorkerIo {
   IntrusiveList<TurnTask> turn_tasks;
   IntrusiveList<Http2Connection> dirty_upstream;
   IntrusiveList<Http2Connection> dirty_downstream;
-  std::vector<uint8_t> output;  // frames of one connection on their way into the socket
+  h2::OutputBuffer output;  // of one connection, on its way into the socket
 };
 
 // As it is counted.
@@ -100,7 +100,7 @@ class Http2Connection : public Mortal,
   ~Http2Connection() override;
 
   // Takes bytes that were read from the connection by somebody else.
-  void Receive(ByteSpan bytes) { OnBytes(bytes); }
+  void Receive(ByteSpan bytes);
 
   h2::Session& session() { return session_; }
   const h2::Session& session() const { return session_; }
@@ -122,13 +122,15 @@ class Http2Connection : public Mortal,
 
  private:
   void OnConnected() override;
-  void OnBytes(ByteSpan bytes) override;
+  void OnBytes(const Chunk& bytes) override;
   void OnWritable() override;
   void OnClosed(const std::string& reason) override;
 
   void OnOutputPending() override;
   void OnTimer(Instant now) override;
 
+  template <typename Bytes>
+  void Take(const Bytes& bytes);
   void Farewell();
   bool WriteLeftover();
   void LookAgain();
@@ -142,7 +144,7 @@ class Http2Connection : public Mortal,
   bool open_;  // connected and not closed
   bool closed_ = false;
   bool broken_ = false;            // the peer broke the protocol: close once GOAWAY is written
-  std::vector<uint8_t> leftover_;  // serialised and not taken by the kernel yet
+  std::vector<Chunk> leftover_;    // serialised and not taken by the kernel yet
   uint64_t written_ = 0;           // of the session's output
   // As the timer found it the last time: what the kernel had taken, what of it the peer had not,
   // and since when neither has changed.

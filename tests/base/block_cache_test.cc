@@ -12,8 +12,13 @@ namespace levee {
 namespace {
 
 TEST(BlockCache, BlocksOfEverySizeAreAlignedAndDoNotOverlap) {
+  std::vector<size_t> sizes;
+  for (size_t size = 0; size < 6000; size += 37) sizes.push_back(size);
+  for (size_t power = 8192; power <= 1 << 20; power *= 2) {
+    sizes.insert(sizes.end(), {power - 1, power, power + 1});
+  }
   std::vector<std::pair<char*, size_t>> blocks;
-  for (size_t size = 0; size < 6000; size += 37) {
+  for (size_t size : sizes) {
     auto* block = static_cast<char*>(AllocateBlock(size));
     EXPECT_EQ(reinterpret_cast<uintptr_t>(block) % 16, 0u);
     std::memset(block, static_cast<int>(size % 251), size);
@@ -35,6 +40,18 @@ TEST(BlockCache, ResizingKeepsTheBytes) {
   FreeBlock(block);
   FreeBlock(ResizeBlock(nullptr, 10));
   FreeBlock(nullptr);
+}
+
+TEST(BlockCache, LargeBlocksAreUsedAgain) {
+  for (const size_t size : {size_t{16'400}, size_t{262'144}, size_t{524'288}}) {
+    void* first = AllocateBlock(size);
+    FreeBlock(first);
+    void* second = AllocateBlock(size - 100);
+#ifndef __SANITIZE_ADDRESS__
+    EXPECT_EQ(first, second) << size;
+#endif
+    FreeBlock(second);
+  }
 }
 
 TEST(BlockCache, BlockMayBeFreedByAnotherThread) {

@@ -81,6 +81,48 @@ TEST(Chunk, HoldsALargeBody) {
   EXPECT_TRUE(std::equal(source.begin(), source.end(), chunk.data()));
 }
 
+TEST(Chunk, ASliceSharesTheBytesAndKeepsThem) {
+  const std::array<uint8_t, 4> source = {1, 2, 3, 4};
+  Chunk chunk = Chunk::Copy(source);
+  const Chunk slice = chunk.Slice(1, 3).Slice(1, 1);
+  EXPECT_EQ(slice.data(), chunk.data() + 2);
+  chunk = Chunk();
+  EXPECT_EQ(Bytes(slice), std::vector<uint8_t>{3});
+}
+
+TEST(Chunk, AnEmptySliceOwnsNothing) {
+  ChunkBuffer buffer(8);
+  const uint8_t* memory = buffer.memory().data();
+  const Chunk slice = buffer.Filled(8).Slice(8, 0);
+  EXPECT_EQ(slice.data(), nullptr);
+  EXPECT_EQ(buffer.memory().data(), memory);
+}
+
+TEST(Chunk, LosesItsFrontUntilNothingIsLeft) {
+  const std::array<uint8_t, 3> source = {1, 2, 3};
+  Chunk chunk = Chunk::Copy(source);
+  chunk.RemovePrefix(1);
+  EXPECT_EQ(Bytes(chunk), (std::vector<uint8_t>{2, 3}));
+  chunk.RemovePrefix(2);
+  EXPECT_EQ(chunk.data(), nullptr);
+}
+
+TEST(ChunkBuffer, FillsNoMemoryThatSomebodyStillReads) {
+  ChunkBuffer buffer(8);
+  buffer.memory()[0] = 1;
+  Chunk kept = buffer.Filled(4).Slice(0, 1);
+  buffer.memory()[0] = 2;
+  EXPECT_EQ(Bytes(kept), std::vector<uint8_t>{1});
+  EXPECT_EQ(Bytes(buffer.Filled(1)), std::vector<uint8_t>{2});
+}
+
+TEST(ChunkBuffer, UsesItsMemoryAgainOnceNobodyDoes) {
+  ChunkBuffer buffer(8);
+  const uint8_t* memory = buffer.memory().data();
+  { const Chunk passing = buffer.Filled(8); }
+  EXPECT_EQ(buffer.memory().data(), memory);
+}
+
 TEST(AppendChunk, JoinsSingleBytesSoThatTheyTakeLittleMoreThanTheyHold) {
   std::vector<Chunk> list;
   for (int i = 0; i < 10'000; ++i) {
@@ -93,14 +135,6 @@ TEST(AppendChunk, JoinsSingleBytesSoThatTheyTakeLittleMoreThanTheyHold) {
     for (const uint8_t byte : chunk.bytes()) ASSERT_EQ(byte, static_cast<uint8_t>(at++));
   }
   EXPECT_EQ(at, 10'000);
-}
-
-TEST(AppendChunk, LeavesAChunkAloneThatIsInUse) {
-  const std::array<uint8_t, 2> source = {1, 2};
-  std::vector<Chunk> list;
-  AppendChunk(list, Chunk::Copy(source));
-  AppendChunk(list, Chunk::Copy(source), /*keep_last=*/true);
-  EXPECT_EQ(list.size(), 2u);
 }
 
 TEST(AppendChunk, AddsNothingForAnEmptyChunk) {

@@ -38,9 +38,11 @@ bool SessionPeer::Pump() {
                      Instant());
   }
   for (bool more = true; more;) {
-    h2::OutputBuffer out{.data = output_.data(), .capacity = output_.size()};
-    more = session_.Serialize(out);
-    wire_.Send({reinterpret_cast<const char*>(out.data), out.size});
+    more = session_.Serialize(output_);
+    for (ByteSpan piece : output_.pieces()) {
+      wire_.Send({reinterpret_cast<const char*>(piece.data()), piece.size()});
+    }
+    output_.Clear();
   }
   moved = wire_.Write(SIZE_MAX) || moved;
   if (!wire_.open()) {

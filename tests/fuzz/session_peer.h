@@ -40,7 +40,7 @@ class SessionPeer : protected h2::SessionHandler, private h2::OutputHandler {
   void OnOutputPending() override {}
 
   WireEnd wire_;
-  std::vector<uint8_t> output_;
+  h2::OutputBuffer output_;
   h2::StreamPool pool_;
   h2::Session session_;
   bool lost_ = false;

@@ -42,6 +42,7 @@ void RecordingHandler::OnHead(Metadata& head, bool end) {
 }
 
 void RecordingHandler::OnData(const Chunk& data) {
+  pieces.push_back(data);
   body.append(reinterpret_cast<const char*>(data.data()), data.size());
   if (credit) stream->Credit(data.size());
 }
@@ -71,11 +72,11 @@ StreamHandler* Side::OnRequest(Stream& stream, Metadata& head, bool end) {
 
 std::vector<uint8_t> Side::Take(size_t capacity) {
   std::vector<uint8_t> bytes;
-  std::vector<uint8_t> memory(capacity);
+  OutputBuffer out(capacity);
   for (bool more = true; more;) {
-    OutputBuffer out{.data = memory.data(), .capacity = memory.size()};
     more = session.Serialize(out);
-    bytes.insert(bytes.end(), out.data, out.data + out.size);
+    for (ByteSpan piece : out.pieces()) bytes.insert(bytes.end(), piece.begin(), piece.end());
+    out.Clear();
   }
   return bytes;
 }

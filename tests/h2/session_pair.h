@@ -27,6 +27,7 @@ class RecordingHandler final : public StreamHandler {
   bool credit = true;        // returns the window of what it receives
   std::string events;        // "head ...; end; closed ..."
   std::string body;
+  std::vector<Chunk> pieces;  // of the body
   size_t sent = 0;
   StreamEnd closed_with;
 };

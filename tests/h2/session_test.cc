@@ -128,6 +128,47 @@ TEST(Session, TrailersBehindDataThatFillsTheOutputWaitForRoom) {
   EXPECT_THAT(call.events, HasSubstr("trailers grpc-status=0; closed complete"));
 }
 
+// What a server makes of a call's body of this size that is read at once.
+void SendAtOnce(SessionPair& pair, size_t size, ChunkBuffer& input) {
+  RecordingHandler call;
+  Stream& stream = pair.StartCall(call);
+  pair.Pump();
+  stream.SendData(Bytes(std::string(size, 'x')), true);
+  const std::vector<uint8_t> bytes = pair.client.Take(1 << 20);
+  std::copy(bytes.begin(), bytes.end(), input.memory().begin());
+  pair.server.session.Receive(input.Filled(bytes.size()), Instant());
+  EXPECT_EQ(pair.server.request(0).body.size(), size);
+  stream.Detach();
+}
+
+size_t BytesWithin(std::span<const uint8_t> memory, const std::vector<Chunk>& pieces) {
+  size_t bytes = 0;
+  for (const Chunk& piece : pieces) {
+    if (piece.data() >= memory.data() && piece.data() < memory.data() + memory.size()) {
+      bytes += piece.size();
+    }
+  }
+  return bytes;
+}
+
+TEST(Session, LargeBodiesAreHandedOnWhereTheyWereRead) {
+  SessionPair pair;
+  ChunkBuffer input(1 << 20);
+  const std::span<const uint8_t> memory = input.memory();
+  SendAtOnce(pair, 10 * 16'384 + 100, input);
+  EXPECT_EQ(BytesWithin(memory, pair.server.request(0).pieces), 10 * 16'384u);
+  EXPECT_NE(input.memory().data(), memory.data());
+}
+
+TEST(Session, SmallBodiesKeepNoLargeMemoryAlive) {
+  SessionPair pair;
+  ChunkBuffer input(1 << 20);
+  const std::span<const uint8_t> memory = input.memory();
+  SendAtOnce(pair, 7 * 16'384, input);
+  EXPECT_EQ(BytesWithin(memory, pair.server.request(0).pieces), 0u);
+  EXPECT_EQ(input.memory().data(), memory.data());
+}
+
 TEST(Session, DataStopsAtTheWindowUntilItIsCredited) {
   Session::Options options;
   options.stream_window_bytes = 100'000;

@@ -95,7 +95,7 @@ class Recorder final : public SocketHandler {
  public:
   explicit Recorder(EventLoop& loop) : loop_(loop) {}
   void OnConnected() override { connected = true; }
-  void OnBytes(ByteSpan bytes) override {
+  void OnBytes(const Chunk& bytes) override {
     received.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   }
   void OnWritable() override {}

@@ -1,0 +1,61 @@
+// Where a session puts what it sends.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/chunk.h"
+#include "h2/frame.h"
+
+namespace levee::h2 {
+
+// Bytes in order: frames that were written here, and between them large pieces of bodies, which
+// stay where they are. Reusable. One thread.
+class OutputBuffer {
+ public:
+  // The largest frame must fit.
+  static constexpr size_t kMinimum = kFrameHeadBytes + kMaxFrameBytes;
+
+  // `capacity`: of all bytes together; at least kMinimum.
+  explicit OutputBuffer(size_t capacity) : memory_(capacity) {}
+
+  size_t size() const { return size_; }
+  size_t room() const { return memory_.size() - size_; }
+
+  // Where the next bytes are written, room() of them; Advance then says how many were.
+  uint8_t* end() { return memory_.data() + written_; }
+  void Advance(size_t bytes) {
+    written_ += bytes;
+    size_ += bytes;
+  }
+
+  // Appends the first `bytes` of `body`: copied if they are few, for each piece costs the kernel
+  // about as much as copying this does.
+  void Append(const Chunk& body, size_t bytes);
+
+  // Everything, in order; valid until the next change.
+  std::span<const ByteSpan> pieces() {
+    EndRun();
+    return pieces_;
+  }
+
+  // What is behind the first `bytes`, without what it shared of the memory here.
+  std::vector<Chunk> Rest(size_t bytes);
+
+  void Clear();
+
+ private:
+  void EndRun();
+
+  std::vector<uint8_t> memory_;
+  size_t written_ = 0;    // of memory_
+  size_t run_begin_ = 0;  // in memory_: what is not in pieces_ yet
+  size_t size_ = 0;
+  std::vector<ByteSpan> pieces_;
+  std::vector<Chunk> bodies_;  // of each piece; empty for those in memory_
+};
+
+}  // namespace levee::h2
