@@ -43,7 +43,7 @@ TEST(BlockCache, ResizingKeepsTheBytes) {
 }
 
 TEST(BlockCache, LargeBlocksAreUsedAgain) {
-  for (const size_t size : {size_t{16'400}, size_t{262'144}, size_t{524'288}}) {
+  for (const size_t size : {size_t{20'000}, size_t{262'144}, size_t{524'288}}) {
     void* first = AllocateBlock(size);
     FreeBlock(first);
     void* second = AllocateBlock(size - 100);

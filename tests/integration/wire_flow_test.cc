@@ -237,6 +237,34 @@ TEST(WireFlow, WindowForARequestThatIsDroppedIsReturned) {
   EXPECT_EQ(wire.client.AnswerTo(wire.client.Call()).grpc_status(), "0");
 }
 
+TEST(WireFlow, ACallerGetsBackTheWindowThatItUsedAndNoMore) {
+  constexpr int64_t kMessage = 2 << 20;
+  Wire wire(ForEach([](UpstreamPeer& peer, const RawRequest& request) {
+    peer.Answer(request.stream, std::to_string(request.body.size()));
+  }));
+  wire.client.ReadSettled(0);
+  const int32_t stream = wire.client.Open(RawClient::CallHead(), false);
+  const std::string message = GrpcMessage(std::string(kMessage - 5, 'm'));
+  int64_t window = 256 * 1024;  // As the sidecar's SETTINGS say.
+  int64_t used = 0;
+  int64_t returned = 0;
+  while (used < kMessage) {
+    if (window - used + returned >= 16'384 && wire.client.connection_window() >= 16'384) {
+      wire.client.WriteData(stream, std::string_view(message).substr(used, 16'384), false);
+      used += 16'384;
+      continue;
+    }
+    const auto frame = wire.client.Read();
+    ASSERT_TRUE(frame.has_value()) << "stuck after " << used;
+    if (frame->type != FrameType::kWindowUpdate || frame->stream != stream) continue;
+    returned += ReadNumber(frame->payload);
+    ASSERT_LE(returned, used);
+  }
+  EXPECT_GE(returned, kMessage - window);
+  wire.client.WriteData(stream, "", true);
+  EXPECT_EQ(wire.client.AnswerTo(stream).body, GrpcMessage(std::to_string(kMessage)));
+}
+
 TEST(WireFlow, AnEarlyAnswerIsCompleteBeforeTheResetThatEndsTheRequest) {
   const std::string body = GrpcMessage(std::string(5000, 'e'));
   Wire wire(
