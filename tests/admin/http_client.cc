@@ -11,11 +11,12 @@
 #include <cstdlib>
 
 #include "gtest/gtest.h"
+#include "net/event_loop.h"
 
 namespace levee {
 
 HttpClient::HttpClient(uint16_t port) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
-  const timeval patience = {.tv_sec = 10, .tv_usec = 0};
+  const timeval patience = {.tv_sec = 20, .tv_usec = 0};
   setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   sockaddr_in address = {};
   address.sin_family = AF_INET;
@@ -55,9 +56,21 @@ void HttpClient::FinishSending() { shutdown(fd_, SHUT_WR); }
 
 bool HttpClient::Ended(int milliseconds) {
   pollfd ready = {.fd = fd_, .events = POLLIN, .revents = 0};
-  if (poll(&ready, 1, milliseconds) <= 0) return false;
-  char byte = 0;
-  return recv(fd_, &byte, 1, MSG_PEEK) <= 0;
+  std::array<char, 4096> buffer;
+  while (poll(&ready, 1, milliseconds) > 0) {
+    if (recv(fd_, buffer.data(), buffer.size(), 0) <= 0) return true;
+  }
+  return false;
+}
+
+std::string Within(absl::Duration limit, const std::function<std::string()>& scene) {
+  const Instant start = net::ReadClock();
+  for (Instant begun = start; begun - start < absl::Seconds(20); begun = net::ReadClock()) {
+    std::string shown = scene();
+    if (net::ReadClock() - begun < limit) return shown;
+  }
+  ADD_FAILURE() << "it always takes longer than " << limit;
+  return "";
 }
 
 HttpAnswer ParseAnswer(const std::string& bytes) {

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
+#include "absl/time/time.h"
+
 namespace levee {
 
-// One TCP connection to 127.0.0.1. A test that expects an answer fails after ten seconds without.
+// One TCP connection to 127.0.0.1. A test that expects an answer fails after twenty seconds
+// without.
 class HttpClient {
  public:
   explicit HttpClient(uint16_t port);
@@ -23,7 +27,8 @@ class HttpClient {
   std::string ReadSome(int milliseconds);
   // No more will be sent.
   void FinishSending();
-  // The other side has ended the connection, or does so within `milliseconds`.
+  // The other side has ended the connection, or does so within `milliseconds`. What it still says
+  // is thrown away.
   bool Ended(int milliseconds);
 
  private:
@@ -40,6 +45,10 @@ struct HttpAnswer {
 // Sends "<method> <path> HTTP/1.1" and whatever `more` adds to the headers. `host`: empty for none.
 HttpAnswer Ask(uint16_t port, std::string_view method, std::string_view path,
                std::string_view more = {}, std::string_view host = "localhost");
+
+// What `scene` returns the first time that it takes less than `limit`: of a busy machine it is
+// asked again, since what takes longer there shows nothing. A failure if it never does within 20 s.
+std::string Within(absl::Duration limit, const std::function<std::string()>& scene);
 
 // Splits what came back.
 HttpAnswer ParseAnswer(const std::string& bytes);

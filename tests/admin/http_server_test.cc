@@ -20,6 +20,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr size_t kLargeBody = 64 << 20;
+constexpr int kPatienceMs = 20'000;  // only tests that fail get there
 
 // Answers /large with more than any buffer on the way takes, everything else with what was asked.
 class HttpServerTest : public testing::Test {
@@ -110,33 +111,40 @@ TEST_F(HttpServerTest, AnImpossibleLengthIsRefused) {
   EXPECT_EQ(answered_, 0);
 }
 
-// Sends a byte every 50 ms; the milliseconds after which the server had enough.
-int MillisecondsOfDripping(HttpClient& client, char byte) {
+// Sends a byte every 50 ms; true once the server had enough.
+bool DripsUntilCutOff(HttpClient& client, char byte) {
   const Instant start = net::ReadClock();
-  for (int i = 0; i < 200 && !client.Ended(50); ++i) client.Send({&byte, 1});
-  return static_cast<int>(absl::ToInt64Milliseconds(net::ReadClock() - start));
+  while (!client.Ended(50)) {
+    if (net::ReadClock() - start > absl::Milliseconds(kPatienceMs)) return false;
+    client.Send({&byte, 1});
+  }
+  return true;
 }
 
 TEST_F(HttpServerTest, AHeadThatDripsIsCutOff) {
   HttpClient slow(port());
   slow.Send("GET /a HTTP/1.1\r\nX: ");
-  EXPECT_LT(MillisecondsOfDripping(slow, 'x'), 4000);
+  EXPECT_TRUE(DripsUntilCutOff(slow, 'x'));
   EXPECT_EQ(answered_, 0);
 }
 
 TEST_F(HttpServerTest, ABodyThatDripsIsCutOff) {
   HttpClient slow(port());
   slow.Send("POST /a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n");
-  while (!slow.ReadSome(5000).ends_with("POST /a?\n")) {
+  std::string answer;
+  while (!answer.ends_with("POST /a?\n")) {
+    const std::string more = slow.ReadSome(kPatienceMs);
+    ASSERT_NE(more, "") << answer;
+    answer += more;
   }
-  EXPECT_LT(MillisecondsOfDripping(slow, 'x'), 4000);
+  EXPECT_TRUE(DripsUntilCutOff(slow, 'x'));
 }
 
 TEST_F(HttpServerTest, ASlowReaderDoesNotKeepItsThread) {
   const auto server = Start(1);
   HttpClient slow(server->port());
   slow.Send("GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  EXPECT_NE(slow.ReadSome(5000), "");
+  EXPECT_NE(slow.ReadSome(kPatienceMs), "");
   HttpClient next(server->port());
   next.Send("GET /next HTTP/1.1\r\nHost: localhost\r\n\r\n");
   std::string answer;
@@ -163,7 +171,8 @@ TEST_F(HttpServerTest, AnswersBesideIdleConnectionsBeforeAProbeGivesUp) {
   for (int i = 0; i < 15; ++i) idle.emplace_back(server->port());
   const Instant start = net::ReadClock();
   EXPECT_EQ(Ask(server->port(), "GET", "/a").status, 200);
-  EXPECT_LT(net::ReadClock() - start, absl::Seconds(1));
+  // Half a second, until the first of them are cut off; `levee probe` waits for two.
+  EXPECT_LT(net::ReadClock() - start, absl::Seconds(2));
 }
 
 TEST_F(HttpServerTest, ConnectionsThatWereGivenUpTakeNoTime) {
@@ -177,11 +186,13 @@ TEST_F(HttpServerTest, StopsWhileClientsDawdle) {
   HttpClient silent(server->port());
   HttpClient reader(server->port());
   reader.Send("GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  EXPECT_NE(reader.ReadSome(5000), "");
-  EXPECT_TRUE(HttpClient(server->port()).Ended(5000));  // By then no more fits on the way.
+  EXPECT_NE(reader.ReadSome(kPatienceMs), "");
+  EXPECT_TRUE(HttpClient(server->port()).Ended(kPatienceMs));  // By then no more fits on the way.
   const Instant start = net::ReadClock();
   server->Stop();
-  EXPECT_LT(net::ReadClock() - start, absl::Seconds(1));
+  // At once. Had it waited, it would be until an answer that nobody takes is given up, five
+  // seconds.
+  EXPECT_LT(net::ReadClock() - start, absl::Seconds(4));
 }
 
 TEST_F(HttpServerTest, StopsWhileClientsSendSlowly) {
@@ -190,7 +201,7 @@ TEST_F(HttpServerTest, StopsWhileClientsSendSlowly) {
   head.Send("GET /a HTTP/1.1\r\nX: ");
   HttpClient body(server->port());
   body.Send("POST /a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n");
-  EXPECT_NE(body.ReadSome(5000), "");
+  EXPECT_NE(body.ReadSome(kPatienceMs), "");
   std::atomic<bool> stopped = false;
   std::thread dripping([&] {
     while (!stopped) {
@@ -201,7 +212,7 @@ TEST_F(HttpServerTest, StopsWhileClientsSendSlowly) {
   });
   const Instant start = net::ReadClock();
   server->Stop();
-  EXPECT_LT(net::ReadClock() - start, absl::Seconds(1));
+  EXPECT_LT(net::ReadClock() - start, absl::Seconds(4));
   stopped = true;
   dripping.join();
 }
@@ -209,9 +220,9 @@ TEST_F(HttpServerTest, StopsWhileClientsSendSlowly) {
 TEST_F(HttpServerTest, ALineThatStallsForAMomentIsNotCutOff) {
   HttpClient reader(port());
   reader.Send("GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  EXPECT_NE(reader.ReadSome(5000), "");
+  EXPECT_NE(reader.ReadSome(kPatienceMs), "");
   // One after the other is cut off by the other thread when it has been silent for long.
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(HttpClient(port()).Ended(5000));
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(HttpClient(port()).Ended(kPatienceMs));
   EXPECT_GT(reader.ReadAll().size(), kLargeBody - (1 << 20));
 }
 

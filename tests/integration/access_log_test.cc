@@ -71,8 +71,8 @@ FaultyService::Script Healthy() {
 }
 
 TEST(AccessLogOfARun, SaysEverythingAboutACallThatSucceeds) {
-  Logged run(Healthy());
   const absl::Time before = absl::Now();
+  Logged run(Healthy());
   const Reply reply = CallUnary(run.channel, "twelve bytes", [](grpc::ClientContext& context) {
     context.set_authority("shop.test:50051");
     context.AddMetadata("traceparent", kTraceparent);
@@ -85,8 +85,8 @@ TEST(AccessLogOfARun, SaysEverythingAboutACallThatSucceeds) {
                           "trace_id", "upstream"));
   absl::Time time;
   ASSERT_TRUE(absl::ParseTime(absl::RFC3339_full, line.Text("time"), &time, nullptr));
-  // The start of the loop's turn stands for the call's.
-  EXPECT_GT(time, before - absl::Milliseconds(100));
+  // The start of the loop's turn stands for the call's: one may have begun before the call.
+  EXPECT_GT(time, before);
   EXPECT_LT(time, absl::Now());
   EXPECT_EQ(line.Text("listener"), "egress");
   EXPECT_EQ(line.Text("upstream"), "shop");

@@ -151,7 +151,8 @@ TEST(StalledStreams, C9_AThousandOfThemHarmNoOther) {
   RawClient stalled(sidecar.address(), Setting(SettingId::kInitialWindowSize, 0));
   // More than one upstream connection's window holds, were it shared with those that go on.
   for (int call = 0; call < 1000; ++call) stalled.connection().Send(StreamingCall(call, 1, 4'000));
-  ASSERT_TRUE(sidecar.WaitForSum("levee_active_calls", {}, 1000));
+  // The service has ended them all; what it said waits for the caller.
+  ASSERT_TRUE(sidecar.WaitForSum("levee_calls_total", {R"(code="OK")"}, 1000));
   const ChannelPtr channel = NewChannel(sidecar.address());
   for (int i = 0; i < 20; ++i) {
     EXPECT_TRUE(CallUnary(channel, std::string(300'000, 'o')).status.ok());

@@ -147,23 +147,25 @@ TEST_F(Bytes, ACompleteAnswerReachesACallerThatStillSends) {
 }
 
 TEST_F(Bytes, A22_TheServiceSeesADeadlineThatIsAtMostTheCallers) {
+  const auto start = std::chrono::steady_clock::now();
   const auto deadline = std::chrono::system_clock::now() + std::chrono::seconds(15);
   const Reply reply =
       CallUnary(channel_, "x", [&](grpc::ClientContext& c) { c.set_deadline(deadline); });
   EXPECT_TRUE(reply.status.ok());
   // The clocks of both ends round; the service's deadline also starts as the head arrives there.
-  const auto slack = std::chrono::seconds(2);
-  EXPECT_THAT(service_.seen().at(0).deadline, AllOf(Ge(deadline - slack), Le(deadline + slack)));
+  const auto slack = std::chrono::seconds(1);
+  const SeenCall seen = service_.seen().at(0);
+  EXPECT_THAT(seen.deadline, AllOf(Ge(deadline - slack), Le(deadline + slack + (seen.at - start))));
 }
 
 TEST_F(Bytes, A21_ADeadlineEndsTheCallOnTimeAndCancelsIt) {
   const auto start = std::chrono::steady_clock::now();
   ByteCall call(channel_, "/test.Echo/Sleep");
-  call.context().set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(300));
+  call.context().set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(2));
   ASSERT_TRUE(call.Start());
   EXPECT_EQ(call.Finish().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
   const auto took = std::chrono::steady_clock::now() - start;
-  EXPECT_THAT(took, AllOf(Ge(std::chrono::milliseconds(290)), Le(std::chrono::seconds(5))));
+  EXPECT_THAT(took, AllOf(Ge(std::chrono::milliseconds(1990)), Le(std::chrono::seconds(10))));
   EXPECT_TRUE(service_.WaitFor([&] { return service_.cancelled() == 1; }));
 }
 

@@ -56,14 +56,15 @@ std::string Get(const std::string& address, const std::string& path) {
   return end == std::string::npos ? "" : bytes.substr(end + 4);
 }
 
-// Scrapes one sidecar ten times a second. Its data goes with it.
+// Scrapes one sidecar once a second, which is also how long a scrape may take. Its data goes with
+// it.
 class Prometheus {
  public:
   explicit Prometheus(const std::string& target)
       : folder_(testing::TempDir() + "levee-prometheus-" + std::to_string(getpid())),
         config_(
-            "scrape_configs: [{job_name: levee, scrape_interval: 100ms, "
-            "scrape_timeout: 100ms, static_configs: [{targets: [\"" +
+            "scrape_configs: [{job_name: levee, scrape_interval: 1s, "
+            "scrape_timeout: 1s, static_configs: [{targets: [\"" +
             target + "\"]}]}]"),
         child_(kPrometheus, {"--config.file=" + config_.path(), "--storage.tsdb.path=" + folder_,
                              "--web.listen-address=127.0.0.1:0"}) {

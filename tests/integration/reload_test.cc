@@ -142,31 +142,30 @@ TEST(Reload, TheLinkSwapOfAConfigMapTakesEffect) {
 }
 
 TEST(Reload, CallsInFlightEndByThePolicyTheyBeganWith) {
-  std::atomic<bool> fail = true;
-  FaultyService before([&](const SeenCall&) {
-    Answer answer;
-    answer.delay = std::chrono::milliseconds(300);
-    if (fail) answer.status = grpc::Status(StatusCode::UNAVAILABLE, "scripted");
+  FaultyService before([](const SeenCall& call) {
+    if (call.number == 1) return Answer();
+    Answer answer = Fails(StatusCode::UNAVAILABLE);
+    answer.read_first = true;
     return answer;
   });
   FaultyService after;
   SidecarProcess sidecar({.endpoints = {before.address()}, .retry = "{max_attempts: 2}"});
   const ChannelPtr channel = NewChannel(sidecar.address());
   ByteCall stream(channel, "/test.Echo/Chat");
-  fail = false;
   ASSERT_TRUE(stream.Start());
   ASSERT_TRUE(stream.Write("one"));
   EXPECT_EQ(stream.Read(), "one");
-  fail = true;
-  std::thread retried([&] {
-    // Its second attempt comes after the reload: it may be made by the policy that the call began
-    // with, and goes to an endpoint that there is now.
-    EXPECT_TRUE(CallUnary(channel).status.ok());
-  });
+  ByteCall retried(channel, "/test.Echo/Collect");
+  ASSERT_TRUE(retried.Start());
+  ASSERT_TRUE(retried.Write("body"));
   EXPECT_TRUE(before.WaitFor([&] { return before.calls() == 2; }));
   sidecar.Rewrite({.endpoints = {after.address()}, .retry = "{max_attempts: 1}"});
-  retried.join();
   EXPECT_TRUE(WaitForReloads(sidecar, 1));
+  // Its first attempt fails only now. The second may be made by the policy that the call began
+  // with, and goes to an endpoint that there is now.
+  ASSERT_TRUE(retried.HalfClose());
+  EXPECT_EQ(retried.Read(), "body");
+  EXPECT_TRUE(retried.Finish().ok());
   ASSERT_TRUE(stream.Write("two"));
   EXPECT_EQ(stream.Read(), "two");
   ASSERT_TRUE(stream.HalfClose());
@@ -292,7 +291,7 @@ TEST_F(ReloadListeners, OneIsAddedAndOneRemovedWithoutDisturbingTheThird) {
     ASSERT_TRUE(call->Write("one"));
     EXPECT_EQ(call->Read(), "one");
   }
-  std::ofstream(file.path()) << Text(Listener("comes") + ", " + Listener("stays"));
+  RewriteFile(file.path(), Text(Listener("comes") + ", " + Listener("stays")));
   EXPECT_TRUE(WaitForReloads(*sidecar, 1));
   EXPECT_EQ(sidecar->AwaitAddress("comes"), At("comes"));
   EXPECT_TRUE(CallUnary(NewChannel(At("comes"))).status.ok());
@@ -312,16 +311,16 @@ TEST_F(ReloadListeners, OnesThatCannotBeOpenedLeaveAllAsItWas) {
   const TcpListener busy;
   TempFile file(Text(Listener("stays")));
   const auto sidecar = SidecarProcess::Run({"--config", file.path()});
-  std::ofstream(file.path()) << Text(
-      Listener("comes") + ", {name: busy, address: \"" + busy.address() + "\"}",
-      "policies: [{name: default, timeout: 1s}]\n");
+  RewriteFile(file.path(),
+              Text(Listener("comes") + ", {name: busy, address: \"" + busy.address() + "\"}",
+                   "policies: [{name: default, timeout: 1s}]\n"));
   EXPECT_TRUE(WaitForRefusals(*sidecar, 1));
   EXPECT_THAT(sidecar->process().Errors(),
               AllOf(HasSubstr(busy.address()), HasSubstr("listeners[1].address")));
   EXPECT_FALSE(fs::exists(folder_ / "comes"));
   EXPECT_TRUE(CallUnary(NewChannel(At("stays"))).status.ok());
   // What was refused because of the machine may go another time.
-  std::ofstream(file.path()) << Text(Listener("comes") + ", " + Listener("stays"));
+  RewriteFile(file.path(), Text(Listener("comes") + ", " + Listener("stays")));
   EXPECT_TRUE(WaitForReloads(*sidecar, 1));
   EXPECT_TRUE(CallUnary(NewChannel(At("comes"))).status.ok());
 }
@@ -331,7 +330,7 @@ TEST_F(ReloadListeners, AnotherModeIsThatOfTheSameSocket) {
   const auto sidecar = SidecarProcess::Run({"--config", file.path()});
   const ChannelPtr channel = NewChannel(At("stays"));
   EXPECT_TRUE(CallUnary(channel).status.ok());
-  std::ofstream(file.path()) << Text(Listener("stays", ", mode: '0600'"));
+  RewriteFile(file.path(), Text(Listener("stays", ", mode: '0600'")));
   EXPECT_TRUE(WaitForReloads(*sidecar, 1));
   EXPECT_EQ(fs::status(folder_ / "stays").permissions(), fs::perms(0600));
   EXPECT_TRUE(CallUnary(channel).status.ok());
@@ -349,11 +348,11 @@ TEST_F(ReloadListeners, ALoopIsSeenAtListenersThatCame) {
   TempFile file(text(Listener("a"), other.address()));
   const auto sidecar = SidecarProcess::Run({"--config", file.path()});
   const ChannelPtr channel = NewChannel(At("a"));
-  std::ofstream(file.path()) << text(Listener("a") + ", " + Listener("b"), At("b"));
+  RewriteFile(file.path(), text(Listener("a") + ", " + Listener("b"), At("b")));
   EXPECT_TRUE(WaitForReloads(*sidecar, 1));
   EXPECT_EQ(CallUnary(channel).status.error_code(), StatusCode::UNIMPLEMENTED);
   // Somebody else listens there now.
-  std::ofstream(file.path()) << text(Listener("a"), At("b"));
+  RewriteFile(file.path(), text(Listener("a"), At("b")));
   EXPECT_TRUE(WaitForReloads(*sidecar, 2));
   FaultyService there([](const SeenCall&) { return Answer(); }, {.at = At("b")});
   EXPECT_TRUE(CallUnary(channel, "x", [](grpc::ClientContext& context) {
@@ -377,13 +376,13 @@ TEST(Reload, APortThatKeepsItsNumberMayGetAnotherHost) {
   };
   const TempFile file(text("127.0.0.1:"));
   const auto sidecar = SidecarProcess::Run({"--config", file.path()});
-  std::ofstream(file.path()) << text("0.0.0.0:");
+  RewriteFile(file.path(), text("0.0.0.0:"));
   EXPECT_TRUE(WaitForReloads(*sidecar, 1));
   expect_both();
   // What had to make room is back when the rest cannot be had.
   const TcpListener busy;
-  std::ofstream(file.path()) << text("127.0.0.1:",
-                                     ", {name: busy, address: \"" + busy.address() + "\"}");
+  RewriteFile(file.path(),
+              text("127.0.0.1:", ", {name: busy, address: \"" + busy.address() + "\"}"));
   EXPECT_TRUE(WaitForRefusals(*sidecar, 1));
   expect_both();
   EXPECT_THAT(HttpGet(admin.address(), "/config").body, HasSubstr("0.0.0.0:"));
@@ -455,7 +454,8 @@ TEST(Reload, ADescriptorSetThatChangesIsReadAgain) {
   const ChannelPtr channel = NewChannel(sidecar.address());
   CallUnary(channel);
   EXPECT_TRUE(sidecar.WaitForSum("levee_attempts_total", {}, 1));
-  std::ofstream(methods.path()) << Descriptors();
+  const TempFile next(Descriptors());
+  fs::rename(next.path(), methods.path());
   EXPECT_TRUE(WaitForReloads(sidecar, 1));
   CallUnary(channel);  // Now it is known to be idempotent.
   EXPECT_TRUE(sidecar.WaitForSum("levee_attempts_total", {}, 1 + 3));

@@ -146,14 +146,14 @@ TEST(MinRemaining, A31_NoAttemptIsMadeThatCanHardlyFinish) {
   FaultyService service([](const SeenCall& call) {
     if (call.number > 10) return Fails(StatusCode::UNAVAILABLE);
     Answer answer;
-    answer.delay = milliseconds(300);
+    answer.delay = milliseconds(3000);
     return answer;
   });
   SidecarProcess sidecar({.endpoints = {service.address()}, .retry = "{budget: {ratio: 100}}"});
   const ChannelPtr channel = NewChannel(sidecar.address());
   RunLoad({channel}, {.calls = 10, .at_once = 10});
   const Reply reply = CallUnary(channel, "x", [](grpc::ClientContext& context) {
-    context.set_deadline(std::chrono::system_clock::now() + milliseconds(250));
+    context.set_deadline(std::chrono::system_clock::now() + milliseconds(2500));
   });
   EXPECT_EQ(reply.status.error_code(), StatusCode::UNAVAILABLE);
   EXPECT_EQ(service.calls(), 11);

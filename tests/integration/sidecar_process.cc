@@ -1,11 +1,13 @@
 #include "integration/sidecar_process.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <sstream>
 #include <utility>
 
@@ -19,19 +21,33 @@ std::string ConfigText(const ConfigParts& parts) {
   for (const std::string& endpoint : parts.endpoints) {
     endpoints += (endpoints.empty() ? "\"" : ", \"") + endpoint + "\"";
   }
+  const bool says = parts.upstream.find("connect_timeout") != std::string::npos;
+  const std::string patience = says ? "" : ", connect_timeout: 20s";
   return "listeners: [{name: egress, address: \"127.0.0.1:0\"}]\n"
          "metrics: {address: \"127.0.0.1:0\"}\n"
          "admin: " +
          parts.admin +
          "\n"
          "upstreams: [{name: shop, endpoints: [" +
-         endpoints + "]" + parts.upstream +
+         endpoints + "]" + patience + parts.upstream +
          "}]\n"
          "routes: [{" +
          parts.route +
          "upstream: shop, policy: test}]\n"
          "policies: [{name: test, retry: " +
          parts.retry + parts.policy + "}]\n" + parts.more;
+}
+
+void RewriteFile(const std::string& path, const std::string& text) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  const auto before = static_cast<size_t>(std::max(lseek(fd, 0, SEEK_END), off_t{0}));
+  if (text.empty()) {
+    EXPECT_EQ(ftruncate(fd, 0), 0) << path;
+  } else {
+    const std::string all = text + std::string(before - std::min(before, text.size()), '\n');
+    EXPECT_EQ(pwrite(fd, all.data(), all.size(), 0), static_cast<ssize_t>(all.size())) << path;
+  }
+  close(fd);
 }
 
 TempFile::TempFile(const std::string& text) : path_(testing::TempDir() + "levee-XXXXXX") {
@@ -93,9 +109,7 @@ const std::string& SidecarProcess::AwaitAddress(const std::string& awaited) {
   return address(awaited);
 }
 
-void SidecarProcess::RewriteText(const std::string& text) {
-  std::ofstream(config_->path(), std::ios::trunc) << text;
-}
+void SidecarProcess::RewriteText(const std::string& text) { RewriteFile(config_->path(), text); }
 
 SidecarProcess::~SidecarProcess() {
   // Two signals end it at once, whatever it is doing, and a leak would show in its exit code. They
@@ -152,6 +166,7 @@ bool SidecarProcess::WaitForSum(std::string_view name, const std::vector<std::st
   do {
     last = Sum(name, labels);
     if (last == value) return true;
+    poll(nullptr, 0, 5);  // What it waits for needs the processor as well.
   } while (std::chrono::steady_clock::now() < deadline);
   ADD_FAILURE() << name << " is " << last << ", never " << value;
   return false;

@@ -13,7 +13,8 @@
 namespace levee {
 
 // The parts of a configuration that tests change; YAML in each. One listener "egress" and the
-// metrics on ports of the system's choice, one upstream "shop", one policy "test" for all calls.
+// metrics on ports of the system's choice, one upstream "shop", one policy "test" for all calls. To
+// connect may take as long as on a machine that does other things as well, unless `upstream` says.
 struct ConfigParts {
   std::vector<std::string> endpoints;
   std::string retry = "{}";   // the policy's `retry`
@@ -24,6 +25,10 @@ struct ConfigParts {
   std::string more = "";  // more sections
 };
 std::string ConfigText(const ConfigParts& parts);
+
+// Writes a text file that exists anew, in place, and such that a reader never sees it half written:
+// what is left of a longer text becomes empty lines.
+void RewriteFile(const std::string& path, const std::string& text);
 
 // A temporary file; removed by the destructor.
 class TempFile {

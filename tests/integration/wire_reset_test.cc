@@ -166,7 +166,7 @@ TEST_F(CallersReset, ALostConnectionCancelsEachOfItsCalls) {  // A27
 
 TEST_F(CallersReset, TheDeadlineEndsTheCallInTrailersOnlyAndIsACancellationUpstream) {  // A21
   Wire wire(TellResets(resets_, arrived_, nullptr));
-  const RawAnswer answer = wire.client.AnswerTo(wire.client.Call({{"grpc-timeout", "50m"}}));
+  const RawAnswer answer = wire.client.AnswerTo(wire.client.Call({{"grpc-timeout", "2S"}}));
   EXPECT_TRUE(answer.head_ended);
   EXPECT_EQ(answer.grpc_status(), "4");
   EXPECT_EQ(resets_.Next(), static_cast<uint32_t>(H2Error::kCancel));
@@ -177,7 +177,7 @@ TEST_F(CallersReset, TheDeadlineWithinAnAnswerComesInItsTrailers) {
     peer.AnswerHead(request.stream);
     peer.WriteData(request.stream, GrpcMessage("first"), false);
   }));
-  const int32_t stream = wire.client.Open(RawClient::CallHead({{"grpc-timeout", "100m"}}), false);
+  const int32_t stream = wire.client.Open(RawClient::CallHead({{"grpc-timeout", "2S"}}), false);
   const RawAnswer answer = wire.client.AnswerTo(stream);
   EXPECT_EQ(answer.body, GrpcMessage("first"));
   EXPECT_EQ(Values(answer.trailers, "grpc-status"), "4");

@@ -33,7 +33,7 @@ constexpr int kConnections = 8;
 constexpr int kStreams = 64;
 constexpr int kReloads = 8;
 constexpr int kSamples = 20;
-constexpr std::chrono::seconds kReloadPause{1};  // Changes that come closer together are one.
+constexpr std::chrono::seconds kReloadPause{1};
 
 // One in so many calls comes around the drain, but no more than fit well into its timeout.
 constexpr uint64_t kDrainShare = 50;
@@ -83,7 +83,7 @@ class Run {
   void TurnUntilDone(EachTurn each_turn);
   template <typename Span>
   void TurnFor(Span span);
-  void Reload();
+  void ReloadIfSettled();
   int Descriptors() const;
   uint64_t drain_calls() const { return std::min(options_.calls / kDrainShare, kMostDrainCalls); }
   void Expect(bool holds, const std::string& what);
@@ -164,11 +164,13 @@ void Run::TurnUntilDone(EachTurn each_turn) {
   book_.Sweep(loop_.now(), /*all=*/true);
 }
 
-void Run::Reload() {
+// Changes of which the first has not been seen yet are one.
+void Run::ReloadIfSettled() {
+  reloaded_ = loop_.now();
+  if (sidecar_->Sum("levee_config_reloads_total", {R"(="success")"}) < generation_) return;
   const std::string fresh = config_->path() + ".new";
   std::ofstream(fresh) << SidecarConfig(endpoints_, log_.path(), ++generation_);
   std::rename(fresh.c_str(), config_->path().c_str());
-  reloaded_ = loop_.now();
 }
 
 void Run::Soak() {
@@ -178,7 +180,7 @@ void Run::Soak() {
   TurnUntilDone([&] {
     if (book_.begun() > calls / (kReloads + 1) * static_cast<uint64_t>(generation_ + 1) &&
         generation_ < kReloads && loop_.now() - reloaded_ > kReloadPause) {
-      Reload();
+      ReloadIfSettled();
     }
     if (book_.begun() >= calls / kSamples * resident_.size()) {
       resident_.push_back(sidecar_->process().ResidentBytes());

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "net/closed_port.h"
 #include "net/listener.h"
 #include "net/socket.h"
 
@@ -48,7 +49,7 @@ TEST(EventLoop, WakesAgainAndAgainWithoutAnyInputOrOutput) {
 // Asks for one wakeup, and ends the loop when it comes.
 class OneWakeup final : public TurnHandler {
  public:
-  explicit OneWakeup(EventLoop& loop) : loop_(loop), due_(loop.now() + absl::Milliseconds(20)) {}
+  explicit OneWakeup(EventLoop& loop) : loop_(loop) {}
 
   Instant OnTurnEnd(Instant now) override {
     if (now < due_) return due_;
@@ -56,24 +57,29 @@ class OneWakeup final : public TurnHandler {
     return Instant::Infinite();
   }
 
-  // Like a turn with much to do: begins before the wakeup is due and ends after it.
-  void WorkBeyondIt() {
-    const Instant turn = loop_.now();
-    while (ReadClock() < due_ + absl::Milliseconds(10)) continue;
-    EXPECT_LT(turn, due_);
+  // From one turn to the next, since the timer is armed at the end of a turn.
+  void AskAndWorkBeyondIt() {
+    due_ = loop_.now() + absl::Milliseconds(20);
+    loop_.Post([this] { WorkBeyondIt(); });
   }
 
  private:
+  // Like a turn with much to do: begins before the wakeup is due and ends after it.
+  void WorkBeyondIt() {
+    // A busy machine may take longer from the one turn to the other.
+    if (loop_.now() >= due_) return AskAndWorkBeyondIt();
+    while (ReadClock() < due_ + absl::Milliseconds(10)) continue;
+  }
+
   EventLoop& loop_;
-  Instant due_;
+  Instant due_ = Instant::Infinite();
 };
 
 TEST(EventLoop, AWakeupThatFallsDueDuringATurnIsNotLost) {
   EventLoop loop;
   OneWakeup wakeup(loop);
   loop.SetTurnHandler(&wakeup);
-  // Posted from a turn, so that the timer is armed when it runs.
-  loop.Post([&] { loop.Post([&] { wakeup.WorkBeyondIt(); }); });
+  loop.Post([&] { wakeup.AskAndWorkBeyondIt(); });
   loop.Run();
 }
 
@@ -152,15 +158,9 @@ TEST(Socket, ReceivesWhatCameBeforeAResetAndThenIsToldOfIt) {
 
 TEST(Socket, TellsWhyItCouldNotConnect) {
   EventLoop loop;
-  TimerWheel wheel(loop.now());
-  Address free_port;
-  {
-    const auto listener = Listener::Open(loop, wheel, *Address::FromIp("127.0.0.1", 0), [](int) {});
-    ASSERT_TRUE(listener.ok());
-    free_port = (*listener)->address();
-  }
+  const ClosedPort closed;
   Recorder recorder(loop);
-  Socket socket(loop, free_port, recorder);
+  Socket socket(loop, *Address::FromIp("127.0.0.1", closed.port()), recorder);
   loop.Run();
   EXPECT_FALSE(recorder.connected);
   EXPECT_EQ(recorder.closed, "connection refused");

@@ -10,7 +10,7 @@ import {Stub} from './stub.js';
 export const SCREENSHOTS = process.env.PAGE_SCREENSHOTS ??
     fileURLToPath(new URL('../../build/page-screenshots/', import.meta.url));
 const PATIENCE_MS = 20_000;  // only tests that fail get there
-const AGAIN_MS = 500;
+const AGAIN_MS = 2000;  // longer than a question takes that is on its way
 
 let browser;
 

@@ -56,7 +56,8 @@ class SidecarThread {
     std::optional<absl::Status> status;
     sidecar_->PostReload(std::move(snapshot), nullptr, [&](const auto& listeners) {
       const std::lock_guard lock(mutex);
-      // A status of its own: the thread sanitizer does not see how Abseil counts a shared one's users.
+      // A status of its own: the thread sanitizer does not see how Abseil counts a shared one's
+      // users.
       status.emplace(listeners.status().code(), listeners.status().message());
       changed.notify_one();
     });
@@ -106,14 +107,22 @@ TEST(Sidecar, IsReloadedAndLookedAtWhileItsWorkersCarryCalls) {
 
 TEST(Sidecar, AReloadDuringTheDrainIsRefused) {
   PoolRun run;
-  const auto snapshot = Parse(run.Serve().address().ToString(), 2);
+  TestServer& server = run.Serve();
+  const auto snapshot = Parse(server.address().ToString(), 2);
   SidecarThread sidecar(snapshot, 1);
   EXPECT_TRUE(sidecar.Reload(snapshot).ok());
+  // The drain lasts as long as a call, however long it takes to look at it.
+  server.Hold();
+  TestCall call(run.Open({{.host = "127.0.0.1", .port = sidecar.address().port(), .path = ""}}));
+  call.Start();
+  run.Until([&] { return server.calls() == 1; });
   EXPECT_TRUE(sidecar->Drain());
   EXPECT_FALSE(sidecar->Drain());
   EXPECT_TRUE(sidecar->draining());
   EXPECT_EQ(sidecar.Reload(snapshot).message(), "the sidecar is draining");
   EXPECT_FALSE(sidecar->ready());
+  server.Release();
+  run.Until([&] { return call.answered; });
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ using Names = std::set<std::string>;
 
 TEST(Dns, EachAddressIsAnEndpoint) {
   Cart cart;
-  cart.Has({"127.0.0.1", "127.0.0.2", "127.0.0.3"});
+  cart.Has({"127.0.0.1", "127.0.0.2", "127.0.0.3"}, /*ttl=*/600);
   Pool& pool = cart.run.Open({cart.target});
   EXPECT_EQ(pool.size(), 1);
   cart.run.CallOne();

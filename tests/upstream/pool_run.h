@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "net/closed_port.h"
 #include "net/event_loop.h"
 #include "net/listener.h"
 #include "net/resolver.h"
@@ -98,6 +99,9 @@ class PoolRun final : private net::TurnHandler {
                     uint32_t max_streams = 100);
   Pool& Open(const std::vector<Pool::Target>& targets);
   Pool::Target TargetOf(const TestServer& server) const;
+  static Pool::Target TargetOf(const ClosedPort& port) {
+    return {.host = "127.0.0.1", .port = port.port(), .path = ""};
+  }
 
   // Turns until `condition` holds; a failure after 20 s.
   void Until(const std::function<bool()>& condition);
@@ -115,7 +119,8 @@ class PoolRun final : private net::TurnHandler {
   Random random{1};
   UpstreamSeries series;
   std::vector<net::Address> own_listeners;
-  ConnectPolicy policy{.own_listeners = &own_listeners};
+  // To connect may take as long as on a machine that does other things as well.
+  ConnectPolicy policy{.connect_timeout = absl::Seconds(20), .own_listeners = &own_listeners};
   std::vector<std::unique_ptr<TestServer>> servers;
   std::unique_ptr<Pool> pool;
 

@@ -91,9 +91,8 @@ TEST(PoolTargets, TheSameEndpointTwiceIsTwoOfThem) {
 TEST(PoolTargets, AViewSaysHowEachEndpointIs) {
   PoolRun run;
   TestServer& good = run.Serve();
-  TestServer& gone = run.Serve();
-  const Pool::Target dead = run.TargetOf(gone);
-  gone.Close();
+  const ClosedPort gone;
+  const Pool::Target dead = PoolRun::TargetOf(gone);
   Pool& pool = run.Open({run.TargetOf(good)});
   EXPECT_EQ(pool.View().at(0).state, "idle");
   pool.SetTargets({run.TargetOf(good), dead});
@@ -144,9 +143,8 @@ TEST(PoolAtRest, StillTakesCalls) {
 
 TEST(PoolAtRest, DialsADeadEndpointOnlyWhenACallAsks) {
   PoolRun run;
-  TestServer& dead = run.Serve();
-  const Pool::Target nowhere = run.TargetOf(dead);
-  dead.Close();
+  const ClosedPort dead;
+  const Pool::Target nowhere = PoolRun::TargetOf(dead);
   Pool& pool = run.Open({nowhere});
   pool.Rest();
   for (int i = 0; i < 2; ++i) {

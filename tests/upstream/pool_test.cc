@@ -54,9 +54,8 @@ TEST(Pool, CallsGoToAllEndpointsThatAreReady) {
 
 TEST(Pool, A61_AnEndpointThatCannotBeReachedIsPassedOver) {
   PoolRun run;
-  TestServer& dead = run.Serve();
-  const Pool::Target nowhere = run.TargetOf(dead);
-  dead.Close();
+  const ClosedPort dead;
+  const Pool::Target nowhere = PoolRun::TargetOf(dead);
   TestServer& alive = run.Serve();
   run.Open({nowhere, run.TargetOf(alive)});
   for (int i = 0; i < 20; ++i) EXPECT_EQ(run.CallOne(), alive.address().ToString());
@@ -65,9 +64,8 @@ TEST(Pool, A61_AnEndpointThatCannotBeReachedIsPassedOver) {
 
 TEST(Pool, WithoutAnyEndpointACallFailsAndSaysWhy) {
   PoolRun run;
-  TestServer& dead = run.Serve();
-  const Pool::Target nowhere = run.TargetOf(dead);
-  dead.Close();
+  const ClosedPort dead;
+  const Pool::Target nowhere = PoolRun::TargetOf(dead);
   TestCall call(run.Open({nowhere}));
   call.Start();
   run.Until([&] { return call.ended; });
