@@ -20,13 +20,13 @@ from running import Clone, wait_for
 
 ROOT = documents.ROOT
 MISSING = next((f'{program} is not installed; make deps installs it'
-                for program in ('curl', 'jq') if not shutil.which(program)), '')
+                for program in ('curl', 'jq', 'promtool') if not shutil.which(program)), '')
 KUBECTL = '' if shutil.which('kubectl') else 'kubectl is not installed; no package of Debian has it'
 
 # By their first word: what runs to its end, what stays up and so has a test of its own, and what
 # needs more than there is here.
-RUN = ('curl', 'levee', 'build/levee', 'sed')
-STAYS = ('prometheus', 'promtool', 'while')  # prometheus_test runs them.
+RUN = ('curl', 'levee', 'build/levee', 'promtool', 'sed')
+STAYS = ('prometheus', 'while')  # prometheus_test runs them, and what asks that Prometheus.
 ELSEWHERE = ('kubectl', 'make', 'apt', 'systemctl', 'docker', 'grpcurl')
 
 SERVICE_CONFIG = {'methodConfig': [{'name': [{'service': 'shop.Cart'}], 'timeout': '5s',
@@ -76,6 +76,10 @@ def of_kind(*first):
 
 def stays_up(line):
     return re.match(r'(build/)?levee run ', line)
+
+
+def asks_a_server(line):
+    return stays_up(line) or line.startswith(('levee probe', 'promtool query'))
 
 
 def state(clone):
@@ -167,6 +171,7 @@ class InTrouble(unittest.TestCase):
         self.assertEqual((done.stderr.strip(), done.returncode), (probe.output, 1))
 
 
+@unittest.skipIf(MISSING, MISSING)
 class Files(unittest.TestCase):
     """What works on files."""
 
@@ -179,9 +184,8 @@ class Files(unittest.TestCase):
         self.clone.write('envoy.yaml', ENVOY)
 
     def test_files_are_checked_and_imported_as_shown(self):
-        for command in of_kind('levee', 'build/levee', 'sed'):
-            if stays_up(command.line) or command.line.startswith('levee probe') or (
-                    command.document == 'docs/checks.md'):
+        for command in of_kind('levee', 'build/levee', 'promtool', 'sed'):
+            if asks_a_server(command.line) or command.document == 'docs/checks.md':
                 continue
             with self.subTest(command.document, line=command.line):
                 done = self.clone.run(command.line)
