@@ -56,6 +56,11 @@ class Readme(unittest.TestCase):
                               'What makes retries necessary?', 'Why was it not retried?',
                               'How many attempts do calls take?', 'Is it one endpoint or all?'):
                     self.assert_has_data(prometheus, title)
+                alerts = wait_for(lambda: prometheus.alerts('pending'))
+                self.assertIn('LeveeRetryBudgetExhausted',
+                              [each['labels']['alertname'] for each in alerts])
+                for each in alerts:  # There is no Kubernetes that would name one.
+                    self.assertIn('namespace none', each['annotations']['description'])
 
     def assert_has_data(self, prometheus, title):
         from mixin import expressions, read_dashboard
