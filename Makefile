@@ -23,9 +23,9 @@ deps: ## Install the Debian and npm packages that the build and the tests need
 	@deploy/install-packages build test
 	@deploy/fetch-npm proxy/admin/page tests/page tests/kubernetes
 
-build: deps ## Build build/levee
+build: deps ## Build build/levee, its manual pages and completions
 	@test -f build/build.ninja || cmake --preset release
-	@cmake --build --preset release
+	@cmake --build --preset release --target levee levee_docs
 
 run: build ## Start the demo and keep the sidecar up until Ctrl-C
 	@build/levee demo --stay
@@ -64,6 +64,7 @@ bench: build ## Measure Levee and its peers on this machine
 	@tests/bench/run --scaling
 
 schema: build ## Write config/levee.schema.json anew from config.proto
+	@cmake --build --preset release --target levee_schema
 	@build/tests/levee_schema build/protos/commented_config.pb > build/levee.schema.json
 	@mv build/levee.schema.json config/levee.schema.json
 
