@@ -18,7 +18,8 @@ import documents
 from documents import BINARY, DOCUMENTS, ROOT
 
 # What has tests of its own: the codes of levee check, the lines for clients, queries and rules.
-OTHERS = {'docs/checks.md': 'config/checks_document_test.cc', 'README.md': 'interop/interop_test.py'}
+OTHERS = {'docs/checks.md': 'config/checks_document_test.cc',
+          'README.md': 'interop/interop_test.py'}
 
 
 def anchors(document):
@@ -118,7 +119,8 @@ class Links(unittest.TestCase):
             # Between colons it is a recorded series, which tests/mixin knows.
             for metric in re.findall(r'(?<!:)\b(?:levee|process)_[a-z_]+[a-z]\b(?!:)', text):
                 family = re.sub('_(bucket|sum|count)$', '', metric)
-                self.assertTrue({f'`{metric}`', f'`{family}`'} & names, f'{document.name}: {metric}')
+                self.assertTrue({f'`{metric}`', f'`{family}`'} & names,
+                                f'{document.name}: {metric}')
 
 
 if __name__ == '__main__':

@@ -1,5 +1,5 @@
-"""The script of docs/mixin.md that brings the mixin into a cluster, before a kubectl that only writes
-down what it is given."""
+"""The script of docs/mixin.md that brings the mixin into a cluster, before a kubectl that only
+writes down what it is given."""
 
 import json
 import unittest

@@ -16,8 +16,9 @@ from running import Clone, wait_for
 ROOT = documents.ROOT
 MISSING = next((f'{program} is not installed; make deps installs it'
                 for program in ('prometheus', 'promtool', 'curl') if not shutil.which(program)), '')
-CALL = ("printf '\\0\\0\\0\\0\\0' | curl -s --http2-prior-knowledge --data-binary @- -D - -o /dev/null "
-        "-H 'content-type: application/grpc' -H 'te: trailers' http://127.0.0.1:9460/")
+CALL = ("printf '\\0\\0\\0\\0\\0' | curl -s --http2-prior-knowledge --data-binary @- "
+        "-D - -o /dev/null -H 'content-type: application/grpc' -H 'te: trailers' "
+        "http://127.0.0.1:9460/")
 
 
 def setUpModule():
