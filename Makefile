@@ -6,6 +6,13 @@ SHELL := /bin/bash
 .PHONY: help deps build run demo test fuzz ledger mutation interop-deps image-test package bench \
         schema format lint clean
 
+# What the keys of the compiler's cache depend on beside sources and flags, so that it serves every
+# checkout, whoever builds, and the image: the Dockerfile says the same.
+export CCACHE_BASEDIR := $(CURDIR)
+export LANG := C.UTF-8
+export LC_ALL := C.UTF-8
+unexport LC_CTYPE LC_MESSAGES
+
 # What git knows and what it would know after `git add`, so that nothing in build/ is touched.
 SOURCES = git ls-files --cached --others --exclude-standard
 
@@ -16,9 +23,9 @@ deps: ## Install the Debian and npm packages that the build and the tests need
 	@deploy/install-packages build test
 	@deploy/fetch-npm proxy/admin/page tests/page tests/kubernetes
 
-build: deps ## Build build/levee
+build: deps ## Build build/levee, its manual pages and completions
 	@test -f build/build.ninja || cmake --preset release
-	@cmake --build --preset release
+	@cmake --build --preset release --target levee levee_docs
 
 run: build ## Start the demo and keep the sidecar up until Ctrl-C
 	@build/levee demo --stay
@@ -57,6 +64,7 @@ bench: build ## Measure Levee and its peers on this machine
 	@tests/bench/run --scaling
 
 schema: build ## Write config/levee.schema.json anew from config.proto
+	@cmake --build --preset release --target levee_schema
 	@build/tests/levee_schema build/protos/commented_config.pb > build/levee.schema.json
 	@mv build/levee.schema.json config/levee.schema.json
 

@@ -1,12 +1,8 @@
 """The manifests of deploy/kubernetes: what they become, that a cluster knows every field, and what
 they promise about security, ports and order."""
 
-import json
 import os
-import pathlib
-import shutil
 import subprocess
-import tempfile
 import unittest
 
 try:
@@ -15,11 +11,9 @@ try:
     import manifests
 except ImportError as error:
     raise unittest.SkipTest(f'{error.name} is missing; make deps installs it')
+import typescript
 
-HERE = pathlib.Path(__file__).resolve().parent
 KUBECTL = '' if manifests.kustomize() else 'kubectl is not installed; no package of Debian has it'
-TYPES = '' if shutil.which('node') and (HERE / 'node_modules/.package-lock.json').exists() else (
-    'node or tests/kubernetes/node_modules is missing; make deps fetches them')
 BINARY = os.environ.get('LEVEE_BINARY', '')
 
 MODELS = {
@@ -50,15 +44,8 @@ def type_faults(documents):
         version, kind = document['apiVersion'], document['kind']
         module = MODELS.get(version, f'kubernetes-models/{version}')
         lines.append(f'import type {{I{kind} as T{number}}} from "{module}/{kind}";')
-        lines.append(f'export const d{number}: T{number} = {json.dumps(document)};')
-    with tempfile.TemporaryDirectory(dir=HERE / 'node_modules') as folder:
-        source = pathlib.Path(folder) / 'documents.ts'
-        source.write_text('\n'.join(lines))
-        done = subprocess.run(
-            ['node', HERE / 'node_modules/typescript/bin/tsc', '--noEmit', '--strict',
-             '--skipLibCheck', '--module', 'nodenext', source],
-            capture_output=True, text=True, timeout=120)
-    return done.stdout
+        lines.append(typescript.literal(f'd{number}', f'T{number}', document))
+    return typescript.faults(*lines)
 
 
 class Rendering(unittest.TestCase):
@@ -79,7 +66,7 @@ class Rendering(unittest.TestCase):
             self.assertNotIn('PodTemplate', kinds, name)
 
 
-@unittest.skipIf(TYPES, TYPES)
+@unittest.skipIf(typescript.MISSING, typescript.MISSING)
 class Types(unittest.TestCase):
 
     def test_every_field_is_one_of_kubernetes(self):

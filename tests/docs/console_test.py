@@ -1,0 +1,294 @@
+"""Every command of the documents works as it stands there, with the output that is shown, or is of
+a kind that cannot be run here; of those is checked what can be without a cluster or Docker."""
+
+import functools
+import json
+import operator
+import re
+import shlex
+import shutil
+import subprocess
+import unittest
+
+import documents
+import own_network
+
+if not documents.BINARY:
+    raise unittest.SkipTest('LEVEE_BINARY does not say where levee is')
+
+from running import Clone, wait_for
+
+ROOT = documents.ROOT
+MISSING = next((f'{program} is not installed; make deps installs it'
+                for program in ('curl', 'jq', 'promtool') if not shutil.which(program)), '')
+KUBECTL = '' if shutil.which('kubectl') else 'kubectl is not installed; no package of Debian has it'
+
+# By their first word: what runs to its end, what stays up and so has a test of its own, and what
+# needs more than there is here.
+RUN = ('curl', 'levee', 'build/levee', 'promtool', 'sed')
+STAYS = ('prometheus', 'while')  # prometheus_test runs them, and what asks that Prometheus.
+ELSEWHERE = ('kubectl', 'make', 'apt', 'systemctl', 'docker', 'grpcurl')
+
+SERVICE_CONFIG = {'methodConfig': [{'name': [{'service': 'shop.Cart'}], 'timeout': '5s',
+                                    'retryPolicy': {
+                                        'maxAttempts': 3, 'initialBackoff': '0.1s',
+                                        'maxBackoff': '1s', 'backoffMultiplier': 2,
+                                        'retryableStatusCodes': ['UNAVAILABLE']}}]}
+ENVOY = '''
+route_config:
+  virtual_hosts:
+    - name: cart
+      domains: ["cart.shop"]
+      routes:
+        - match: {prefix: /shop.Cart/}
+          route: {cluster: cart, timeout: 5s, retry_policy: {retry_on: unavailable}}
+'''
+# A sidecar that has everything that a runbook looks for: an upstream that is down, policies with
+# each of the fields, a log; and calls of shop.Slow, which wait for a minute.
+TROUBLE = '''
+access_log: {path: calls.json, when: [all]}
+upstreams: [{name: cart, endpoints: ["127.0.0.1:50051"]}]
+routes:
+  - match: {method: "/shop.Slow/*"}
+    upstream: cart
+    policy: slow
+  - upstream: cart
+    policy: patient
+policies:
+  - name: slow
+    timeout: 5m
+    rate_limit: [{name: one, rate: 1/m, burst: 1, max_wait: 2m}]
+  - name: patient
+    retry: {app_retries: limit}
+    rate_limit: [{name: all, rate: 1000/s, burst: 1000}]
+'''
+CALL = ("printf '\\0\\0\\0\\0\\0' | curl -s --http2-prior-knowledge --data-binary @- "
+        "-H 'content-type: application/grpc' -H 'te: trailers' http://127.0.0.1:9460/shop.Cart/Add")
+
+
+def setUpModule():
+    own_network.enter()
+
+
+def of_kind(*first):
+    return [each for each in documents.commands() if each.line.split()[0] in first]
+
+
+def stays_up(line):
+    return re.match(r'(build/)?levee run ', line)
+
+
+def asks_a_server(line):
+    return stays_up(line) or line.startswith(('levee probe', 'promtool query'))
+
+
+def state(clone):
+    return json.loads(clone.run('curl -s http://127.0.0.1:9462/api/v1/state').stdout)
+
+
+class Kinds(unittest.TestCase):
+
+    def test_every_command_is_run_or_known_to_be_for_elsewhere(self):
+        known = {*RUN, *STAYS, *ELSEWHERE}
+        self.assertGreater(len(documents.commands()), 50)
+        for command in documents.commands():
+            self.assertIn(command.line.split()[0], known, command)
+
+    def test_what_is_to_be_typed_is_in_blocks_that_these_tests_read(self):
+        for path in documents.DOCUMENTS:
+            text = re.sub(r'^```.*?^```$', '', path.read_text(), flags=re.DOTALL | re.MULTILINE)
+            self.assertEqual(re.findall(r'\n\n((?: {4}|\t)\S.*)', text), [], path.name)
+
+
+@unittest.skipIf(MISSING, MISSING)
+class InTrouble(unittest.TestCase):
+    """Before a sidecar whose upstream is down, and whose newest configuration has a fault."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.clone = cls.enterClassContext(Clone())
+        cls.clone.write('levee.yaml', TROUBLE)
+        cls.sidecar = cls.enterClassContext(
+            cls.clone.start('exec levee run --config levee.yaml'))
+        cls.sidecar.lines(3)
+        for _ in range(40):
+            cls.clone.run(CALL)
+        cls.clone.write('levee.yaml', 'limit: {}')
+        wait_for(lambda: state(cls.clone)['configuration']['faults'] and state(cls.clone)['calls'])
+
+    def test_every_question_of_the_documents_has_an_answer(self):
+        asked = [each for each in of_kind('curl') if '/drain' not in each.line]
+        self.assertGreater(len(asked), 20)
+        for command in asked:
+            with self.subTest(command.document, line=command.line):
+                done = self.clone.run(command.line)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertNotEqual(done.stdout.strip(), '')
+                if 'jq' in command.line:
+                    self.assertNotIn('null', done.stdout)
+
+    def test_the_state_has_the_fields_that_are_shown(self):
+        shown = json.loads(documents.block('docs/admin.md', 'json'))
+        written = state(self.clone)
+        for where in ([], ['sidecar'], ['configuration'], ['upstreams', 0],
+                      ['upstreams', 0, 'endpoints', 0], ['upstreams', 0, 'samples', 0],
+                      ['calls', 0], ['calls', 0, 'attempts', 0]):
+            with self.subTest(where=where):
+                self.assertEqual(*(sorted(functools.reduce(operator.getitem, where, each))
+                                   for each in (written, shown)))
+
+    def test_the_probe_answers(self):
+        done = self.clone.run('levee probe --ready')
+        self.assertEqual((done.stdout, done.returncode), ('ready\n', 0))
+
+    def test_the_access_log_has_the_fields_that_the_readme_shows(self):
+        shown = json.loads(documents.block('README.md', 'json'))
+        refused = wait_for(lambda: re.findall(
+            r'^.*"refused": ?"budget".*\n', (self.clone.path / 'calls.json').read_text(),
+            re.MULTILINE))
+        retried = json.loads(refused[0])
+        self.assertEqual(list(retried), list(shown))
+        self.assertEqual(list(retried['attempts'][0]), list(shown['attempts'][0]))
+
+    def test_what_callers_see_is_what_the_readme_shows(self):
+        refused = wait_for(lambda: re.search(
+            r'(?s)grpc-status: 8.*', self.clone.run(f'{CALL} -o /dev/null -D -').stdout))[0]
+        shown = documents.block('README.md', '', 'grpc-status: 8')
+        for line in shown.splitlines():
+            self.assertIn(line.split(':')[0] + ':', refused)
+        self.assertIn('grpc-message: overloaded, do not retry: budget used up after', refused)
+        self.assertIn('grpc-retry-pushback-ms: -1\n', refused)
+
+    def test_z_the_drain_that_is_asked_for_begins(self):  # The last, since it ends the sidecar.
+        slow = CALL.replace('shop.Cart', 'shop.Slow')
+        self.clone.run(slow)
+        self.enterContext(self.clone.start(slow))  # The drain does not end before it.
+        wait_for(lambda: state(self.clone)['sidecar']['active_calls'] == 1)
+        drain, = (each.line for each in of_kind('curl') if '/drain' in each.line)
+        self.assertEqual(json.loads(self.clone.run(drain).stdout), {'began': True})
+        probe, = (each for each in of_kind('levee') if 'not ready' in each.output)
+        done = self.clone.run(probe.line)
+        self.assertEqual((done.stderr.strip(), done.returncode), (probe.output, 1))
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Files(unittest.TestCase):
+    """What works on files."""
+
+    def setUp(self):
+        self.clone = self.enterContext(Clone())
+        readme = documents.block('README.md', 'yaml', 'upstreams:')
+        self.clone.write('policy.yaml', readme)
+        self.clone.write('levee.yaml', documents.block('docs/kubernetes.md', 'yaml', 'routes:'))
+        self.clone.write('service_config.json', json.dumps(SERVICE_CONFIG))
+        self.clone.write('envoy.yaml', ENVOY)
+
+    def test_files_are_checked_and_imported_as_shown(self):
+        for command in of_kind('levee', 'build/levee', 'promtool', 'sed'):
+            if asks_a_server(command.line) or command.document == 'docs/checks.md':
+                continue
+            with self.subTest(command.document, line=command.line):
+                done = self.clone.run(command.line)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                if command.output:
+                    self.assertEqual(done.stdout.strip(), command.output)
+
+    def test_a_sidecar_starts_as_shown(self):
+        for command in of_kind('levee', 'build/levee'):
+            if stays_up(command.line):
+                with (self.subTest(command.line),
+                      self.clone.start(f'exec {command.line}') as sidecar):
+                    shown = command.output.splitlines() or ['listening egress 127.0.0.1:9460']
+                    self.assertEqual(sidecar.lines(len(shown)), shown)
+
+    def test_a_misspelt_field_is_reported_as_shown(self):
+        policy = (self.clone.path / 'policy.yaml').read_text()
+        self.clone.write('policy.yaml', policy.replace('max_attempts', 'max_atempts'))
+        done = self.clone.run('levee check policy.yaml')
+        shown = documents.block('README.md', '', 'LV105').strip()
+        self.assertEqual((done.stdout.splitlines()[0], done.returncode), (shown, 1))
+
+    def test_links_to_runbooks_are_all_changed(self):
+        command, = of_kind('sed')
+        self.clone.run(command.line)
+        for name in ('alerts.yaml', 'dashboard.json'):
+            text = (self.clone.path / 'deploy/mixin' / name).read_text()
+            self.assertNotIn('example.com/levee/', text)
+            self.assertIn('https://git.example.org/levee/-/blob/main/docs/runbooks/', text)
+
+
+class Elsewhere(unittest.TestCase):
+    """What cannot be run here."""
+
+    def kubectl_lines(self):
+        """The words of each call of kubectl, also within pipes and scripts."""
+        lines = [each.line for each in of_kind('kubectl')]
+        lines += [line for each in documents.blocks('sh') for line in each.text.splitlines()]
+        for line in lines:
+            found = re.search(r'\bkubectl .*?(?= \||$)', line)
+            if found:
+                yield shlex.split(found[0], comments=True)
+
+    @unittest.skipIf(KUBECTL, KUBECTL)
+    def test_kubectl_has_these_commands_and_options(self):
+        found = list(self.kubectl_lines())
+        self.assertGreater(len(found), 20)
+        for words in found:
+            with self.subTest(words=words):
+                done = subprocess.run([*words, '--help'], capture_output=True, text=True,
+                                      timeout=60)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                # Where it does not know the command, it explains itself instead.
+                verb = next(word for word in words[1:] if word not in ('-n', 'shop', 'monitoring'))
+                self.assertRegex(done.stdout, rf'Usage:\n  kubectl {verb} ')
+
+    def test_kubectl_is_asked_for_what_the_manifests_have(self):
+        manifests = (ROOT / 'tests/kubernetes/golden/example.yaml').read_text()
+        for words in self.kubectl_lines():
+            if '-c' in words:
+                self.assertIn(f'name: {words[words.index("-c") + 1]}\n', manifests)
+            if 'configmap' in words and 'get' in words:
+                self.assertIn('kind: ConfigMap\nmetadata:\n  name: levee\n', manifests)
+            if words[1] == 'port-forward':
+                self.assertIn('POD', words)
+
+    @unittest.skipIf(KUBECTL, KUBECTL)
+    def test_the_policy_is_read_out_of_its_configmap(self):
+        line, = (each.line for each in of_kind('kubectl') if 'jsonpath' in each.line)
+        made = ('kubectl create configmap levee --dry-run=client '
+                '--from-file=deploy/kubernetes/example/caller/levee.yaml')
+        with Clone() as clone:
+            done = clone.run(re.sub(r'^kubectl .*(?= -o)', made, line))
+        self.assertEqual((done.stdout, done.returncode), ('-: ok\n', 0), done.stderr)
+
+    @unittest.skipIf(KUBECTL, KUBECTL)
+    def test_kustomizations_are_whole(self):
+        line, = (each.line for each in of_kind('kubectl') if 'kustomize' in each.line)
+        with Clone() as clone:
+            (clone.path / 'tests').symlink_to(ROOT / 'tests')
+            self.assertIn('kind: CronJob', clone.run(line).stdout)
+
+    def test_targets_of_make_are_there(self):
+        makefile = (ROOT / 'Makefile').read_text()
+        for command in of_kind('make'):
+            self.assertIn(f'\n{command.line.split()[1]}:', makefile)
+
+    def test_the_package_and_its_service_have_these_names(self):
+        version = re.search(r'levee VERSION (\S+)', (ROOT / 'CMakeLists.txt').read_text())[1]
+        lines = [each.line for each in of_kind('apt', 'systemctl')]
+        self.assertIn(f'apt install ./build/levee_{version}_amd64.deb', lines)
+        for line in lines:
+            if line.startswith('systemctl'):
+                unit = line.split()[-1]
+                self.assertTrue((ROOT / f'deploy/systemd/{unit}.service').exists(), line)
+
+    def test_grpcurl_asks_for_methods_that_exist(self):
+        proto = (ROOT / 'protos/levee/admin/v1/admin.proto').read_text()
+        for command in of_kind('grpcurl'):
+            method = re.search(r'levee\.admin\.v1\.Admin/(\w+)', command.line)
+            if method:
+                self.assertIn(f'rpc {method[1]}(', proto)
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=2)

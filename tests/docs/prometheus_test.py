@@ -1,0 +1,133 @@
+"""From nothing to panels with data, as the README leads there, and the same by deploy/compose.yaml:
+the very files and commands, in a network in which every port is free."""
+
+import shutil
+import unittest
+
+import documents
+import own_network
+
+if not documents.BINARY:
+    raise unittest.SkipTest('LEVEE_BINARY does not say where levee is')
+
+import yaml
+from running import Clone, wait_for
+
+ROOT = documents.ROOT
+MISSING = next((f'{program} is not installed; make deps installs it'
+                for program in ('prometheus', 'promtool', 'curl') if not shutil.which(program)), '')
+CALL = ("printf '\\0\\0\\0\\0\\0' | curl -s --http2-prior-knowledge --data-binary @- "
+        "-D - -o /dev/null -H 'content-type: application/grpc' -H 'te: trailers' "
+        "http://127.0.0.1:9460/")
+
+
+def setUpModule():
+    own_network.enter()
+
+
+def names_of_rules():
+    return sorted(rule.get('alert', rule.get('record')) for file in ('rules', 'alerts')
+                  for group in yaml.safe_load((ROOT / f'deploy/mixin/{file}.yaml').read_text())[
+                      'groups'] for rule in group['rules'])
+
+
+def readme(beginning):
+    """The command of the README that begins so and is not the first of its kind there."""
+    return [each for each in documents.commands()
+            if each.document == 'README.md' and each.line.startswith(beginning)][-1]
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Readme(unittest.TestCase):
+
+    def test_its_commands_lead_to_panels_with_data(self):
+        levee_line = [each for each in documents.commands()
+                      if each.line == 'build/levee run --to 127.0.0.1:50051'][0]
+        with (Clone() as clone, clone.start(f'exec {levee_line.line}') as levee):
+            shown = levee_line.output.splitlines()
+            self.assertEqual(levee.lines(len(shown)), shown)
+            with (clone.start_prometheus(readme('prometheus ').line) as prometheus,
+                  clone.start(readme('while ').line)):
+                self.assertEqual(prometheus.rules(), names_of_rules())
+                ask = readme('promtool query ').line
+                told = wait_for(lambda: clone.run(ask).stdout.strip())
+                self.assertRegex(told, r'\{upstream="to"\} => 1\.[0-9]+ @')
+                for title in ('How much is the load amplified?', 'How many calls and retries',
+                              'What do callers see', 'How much of the retry budget',
+                              'What makes retries necessary?', 'Why was it not retried?',
+                              'How many attempts do calls take?', 'Is it one endpoint or all?'):
+                    self.assert_has_data(prometheus, title)
+                alerts = wait_for(lambda: prometheus.alerts('pending'))
+                self.assertIn('LeveeRetryBudgetExhausted',
+                              [each['labels']['alertname'] for each in alerts])
+                for each in alerts:  # There is no Kubernetes that would name one.
+                    self.assertIn('namespace none', each['annotations']['description'])
+
+    def assert_has_data(self, prometheus, title):
+        from mixin import expressions, read_dashboard
+        panel, = (each for each in read_dashboard()['panels'] if each['title'].startswith(title))
+        for query in expressions(panel):
+            if not wait_for(lambda query=query: prometheus.ask(query)):
+                self.fail(f'{title}: nothing for {query}')
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Compose(unittest.TestCase):
+    """Its services without containers: the files are where its volumes put them, and the names of
+    services are names of this machine."""
+
+    def setUp(self):
+        self.services = yaml.safe_load((ROOT / 'deploy/compose.yaml').read_text())['services']
+        self.clone = self.enterContext(Clone())
+
+    def place_volumes(self, service):
+        """Returns the folder in which they are."""
+        root = self.clone.path / service
+        for volume in self.services[service]['volumes']:
+            source, target, mode = volume.split(':')
+            self.assertEqual(mode, 'ro')
+            path = root / target.lstrip('/')
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.symlink_to(self.clone.path / 'deploy' / source)
+        return root
+
+    def start_callee(self):
+        """What answers grpc.health.v1.Health on the port of compose.yaml's callee is here another
+        Levee."""
+        command = self.services['callee']['command']
+        port, = (word.removeprefix('--port=') for word in command if word.startswith('--port='))
+        self.clone.write('callee.yaml', f'''
+listeners: [{{name: unused, address: 127.0.0.1:0}}]
+metrics: {{address: 127.0.0.1:0}}
+admin: {{address: none, grpc_address: "127.0.0.1:{port}"}}
+''')
+        callee = self.enterContext(self.clone.start('exec levee run --config callee.yaml'))
+        callee.lines(3)
+
+    def start_levee(self):
+        root = self.place_volumes('levee')
+        command = ' '.join(self.services['levee']['command']).replace('/etc/', f'{root}/etc/')
+        levee = self.enterContext(self.clone.start(f'exec levee {command}'))
+        ports = {line.rsplit(':', 1)[1] for line in levee.lines(3)}
+        published = {port.rsplit(':', 1)[1] for port in self.services['levee']['ports']}
+        self.assertLessEqual(published, ports)
+
+    def test_its_callee_is_reached_and_its_prometheus_has_levee_and_the_rules(self):
+        self.start_callee()
+        self.start_levee()
+        answer = wait_for(lambda: self.clone.run(f'{CALL}grpc.health.v1.Health/Check').stdout)
+        self.assertRegex(answer, r'(?s)^HTTP/2 200.*\ngrpc-status: 0\s')
+        root = self.place_volumes('prometheus')
+        with self.clone.start_prometheus(
+                f'prometheus --config.file={root}/etc/prometheus/prometheus.yml '
+                f'--storage.tsdb.path={root}/data --web.listen-address=127.0.0.1:9090'
+                ) as prometheus:
+            self.assertEqual(prometheus.rules(), names_of_rules())
+            self.assertTrue(wait_for(lambda: prometheus.health_of_targets() == ['up']))
+            counted = wait_for(lambda: prometheus.ask('levee_calls_total{upstream="callee"} > 0'))
+            self.assertEqual([(labels['code'], labels['instance']) for labels, _ in counted],
+                             [('OK', 'levee:9461')])
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=2)
