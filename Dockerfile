@@ -9,8 +9,6 @@ COPY proxy/admin/page/package.json proxy/admin/page/package-lock.json proxy/admi
 RUN deploy/fetch-npm proxy/admin/page
 COPY . .
 ARG COMMIT=unknown
-# With these the compiler's cache has the same keys here as in builds by `make` elsewhere.
-ENV CCACHE_BASEDIR=/src LANG=C.UTF-8 LC_ALL=C.UTF-8
 RUN --mount=type=cache,target=/root/.cache/ccache \
     cmake --preset release -DLEVEE_BUILD_TESTS=OFF -DLEVEE_COMMIT=$COMMIT \
  && cmake --build --preset release --target levee

@@ -6,13 +6,6 @@ SHELL := /bin/bash
 .PHONY: help deps build run demo test fuzz ledger mutation interop-deps image-test package bench \
         schema format lint clean
 
-# What the keys of the compiler's cache depend on beside sources and flags, so that it serves every
-# checkout, whoever builds, and the image: the Dockerfile says the same.
-export CCACHE_BASEDIR := $(CURDIR)
-export LANG := C.UTF-8
-export LC_ALL := C.UTF-8
-unexport LC_CTYPE LC_MESSAGES
-
 # What git knows and what it would know after `git add`, so that nothing in build/ is touched.
 SOURCES = git ls-files --cached --others --exclude-standard
 

@@ -45,8 +45,8 @@ add_link_options(-Wl,--gc-sections -Wl,--as-needed)
 
 find_program(LEVEE_CCACHE ccache)
 if(LEVEE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # NOHASHDIR lets build directories share results; without the sloppiness nothing that uses a
-  # precompiled header would be cached.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_NOHASHDIR=1
-    CCACHE_SLOPPINESS=pch_defines,time_macros ${LEVEE_CCACHE})
+  # Without its folder and language, so that clones and the image's build share results; without
+  # the other sloppiness nothing that uses a precompiled header would be cached.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
+    CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros,locale ${LEVEE_CCACHE})
 endif()
