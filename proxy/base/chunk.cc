@@ -25,11 +25,6 @@ Chunk Chunk::Copy(ByteSpan bytes) {
   return chunk;
 }
 
-std::span<uint8_t> ChunkBuffer::memory() {
-  if (all_.block_ == nullptr || all_.block_->references > 1) all_ = Chunk::Allocate(capacity_);
-  return {reinterpret_cast<uint8_t*>(all_.block_ + 1), capacity_};
-}
-
 void Chunk::Free(Block* block) { FreeBlock(block); }
 
 Chunk Chunk::Join(const Chunk& first, const Chunk& second) {

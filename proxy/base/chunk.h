@@ -71,7 +71,7 @@ class Chunk {
   ByteSpan bytes() const { return {data(), size_}; }
 
  private:
-  friend class ChunkBuffer;
+  friend class ReadBlocks;
 
   static constexpr size_t kSmall = 1024;
 
@@ -86,22 +86,6 @@ class Chunk {
   Block* block_ = nullptr;
   uint32_t offset_ = 0;  // in the block
   uint32_t size_ = 0;
-};
-
-// Memory that is filled and then handed on without a copy. One thread.
-class ChunkBuffer {
- public:
-  explicit ChunkBuffer(size_t capacity) : capacity_(capacity) {}
-
-  // Memory of the capacity that no chunk shares: other memory than before if one does by now.
-  std::span<uint8_t> memory();
-
-  // The first `size` bytes of what memory() returned.
-  Chunk Filled(size_t size) const { return all_.Slice(0, size); }
-
- private:
-  size_t capacity_;
-  Chunk all_;
 };
 
 // Appends a chunk to a list of them. Small neighbours are joined: a peer that sends single bytes

@@ -12,7 +12,7 @@ HttpGet::HttpGet(net::EventLoop& loop, const net::Address& address, const std::s
       answer_(std::move(answer)),
       socket_(loop, address, *this) {}
 
-void HttpGet::OnBytes(const Chunk& bytes) {
+void HttpGet::OnBytes(ByteSpan bytes, const Chunk&) {
   received_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 

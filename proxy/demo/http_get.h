@@ -20,7 +20,7 @@ class HttpGet final : private net::SocketHandler {
 
  private:
   void OnConnected() override { OnWritable(); }
-  void OnBytes(const Chunk& bytes) override;
+  void OnBytes(ByteSpan bytes, const Chunk& shared) override;
   void OnWritable() override;
   void OnClosed(const std::string& reason) override;
 

@@ -123,10 +123,8 @@ class Session {
   // Takes bytes from the connection; `now` counts for the bounds that are rates. False: the peer
   // broke the protocol so that the connection is of no more use; what is pending (GOAWAY) should
   // still be written before it is closed.
-  bool Receive(ByteSpan bytes, Instant now);
-
-  // The same without copying large bodies: they are handed on as slices of `bytes`.
-  bool Receive(const Chunk& bytes, Instant now);
+  // Large bodies are handed on as slices of `shared`, which are `bytes` as a chunk, or else copied.
+  bool Receive(ByteSpan bytes, Instant now, const Chunk& shared = Chunk());
 
   // Appends pending frames to `out` until there is none or no room. True if there is more.
   bool Serialize(OutputBuffer& out);
@@ -270,8 +268,8 @@ class Session {
   // Receiving.
   Instant now_;
   FrameReader reader_;
-  const Chunk* input_ = nullptr;  // during Receive, if slices of it may be kept
-  size_t preface_left_ = 0;  // server role: bytes of it
+  const Chunk* shared_ = nullptr;  // during Receive: what slices are made of, if not nullptr
+  size_t preface_left_ = 0;        // server role: bytes of it
   HpackDecoder decoder_;
   HeaderRules rules_;
   std::vector<uint8_t> block_;     // a header block that comes in several frames

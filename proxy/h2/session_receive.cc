@@ -9,9 +9,8 @@
 namespace levee::h2 {
 namespace {
 
-// A slice keeps all of the memory that its input was read into. This bounds how much that can be
-// for what is counted, and lets small bodies share small blocks.
-constexpr size_t kLeastInputToKeep = 128 * 1024;
+// A slice keeps all that was read at once in memory, which pays only where that is full of bodies.
+constexpr size_t kLeastShared = 128 * 1024;
 constexpr size_t kLeastSlice = kMaxFrameBytes;
 
 // The fragment in a HEADERS frame without padding and priority (RFC 9113, section 6.2). False:
@@ -35,9 +34,10 @@ bool TakeFragment(const FrameHead& head, ByteSpan& payload, bool& too_short) {
 
 }  // namespace
 
-bool Session::Receive(ByteSpan bytes, Instant now) {
+bool Session::Receive(ByteSpan bytes, Instant now, const Chunk& shared) {
   if (broken_) return false;
   now_ = now;
+  shared_ = shared.size() >= kLeastShared ? &shared : nullptr;
   if (TakePreface(bytes)) {
     for (;;) {
       const FrameReader::Event event = reader_.Next(bytes);
@@ -46,17 +46,11 @@ bool Session::Receive(ByteSpan bytes, Instant now) {
       if (broken_) break;
     }
   }
+  shared_ = nullptr;
   ReturnRetired();
   // After a GOAWAY this may have been the end of the last stream, so that the session is done.
   if (!held_.empty() || Done()) Dirty();
   return !broken_;
-}
-
-bool Session::Receive(const Chunk& bytes, Instant now) {
-  input_ = bytes.size() >= kLeastInputToKeep ? &bytes : nullptr;
-  const bool goes_on = Receive(bytes.bytes(), now);
-  input_ = nullptr;
-  return goes_on;
 }
 
 bool Session::TakePreface(ByteSpan& bytes) {
@@ -314,8 +308,8 @@ void Session::OnDataPiece(Stream& stream) {
 }
 
 Chunk Session::Body(ByteSpan piece) const {
-  if (input_ == nullptr || piece.size() < kLeastSlice) return Chunk::Copy(piece);
-  return input_->Slice(static_cast<size_t>(piece.data() - input_->data()), piece.size());
+  if (shared_ == nullptr || piece.size() < kLeastSlice) return Chunk::Copy(piece);
+  return shared_->Slice(static_cast<size_t>(piece.data() - shared_->data()), piece.size());
 }
 
 }  // namespace levee::h2

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "base/chunk.h"
 #include "base/instant.h"
+#include "base/read_blocks.h"
 
 namespace levee::net {
 
@@ -76,7 +76,7 @@ class EventLoop {
   void OnSignal(int signal, std::function<void()> handler);
 
   // Memory to read into, shared by all sockets of the loop.
-  ChunkBuffer& read_buffer() { return read_buffer_; }
+  ReadBlocks& read_blocks() { return read_blocks_; }
 
   // Watches one descriptor for as long as it lives; does not own it.
   class Watch {
@@ -98,8 +98,7 @@ class EventLoop {
   Internals& internals() { return *internals_; }
 
  private:
-  // A little less than a power of two, which the block of it is rounded up to.
-  static constexpr size_t kReadBufferBytes = 256 * 1024 - 64;
+  static constexpr size_t kReadBytes = 256 * 1024;
 
   friend struct Internals;
 
@@ -109,7 +108,7 @@ class EventLoop {
 
   std::unique_ptr<Internals> internals_;
   TurnHandler* turn_handler_ = nullptr;
-  ChunkBuffer read_buffer_{kReadBufferBytes};
+  ReadBlocks read_blocks_{kReadBytes};
   Instant now_;
   bool turn_started_ = false;
 

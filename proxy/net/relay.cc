@@ -109,7 +109,7 @@ void Relay::OnReady(Side& side, bool readable, bool writable) {
 void Relay::Read(Side& from) {
   Side& to = Other(from);
   if (from.ended || to.connecting || !to.pending.empty()) return;
-  const std::span<uint8_t> buffer = loop_.read_buffer().memory();
+  const std::span<uint8_t> buffer = loop_.read_blocks().memory();
   const ssize_t size = recv(from.fd(), buffer.data(), buffer.size(), 0);
   if (size > 0) {
     to.pending.assign(buffer.begin(), buffer.begin() + size);

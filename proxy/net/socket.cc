@@ -108,11 +108,12 @@ void Socket::FinishConnecting() {
 }
 
 void Socket::Read() {
-  ChunkBuffer& buffer = loop_.read_buffer();
-  const std::span<uint8_t> memory = buffer.memory();
+  ReadBlocks& blocks = loop_.read_blocks();
+  const std::span<uint8_t> memory = blocks.memory();
   const ssize_t size = recv(fd_, memory.data(), memory.size(), 0);
   if (size > 0) {
-    handler_.OnBytes(buffer.Filled(static_cast<size_t>(size)));
+    const auto bytes = memory.first(static_cast<size_t>(size));
+    handler_.OnBytes(bytes, blocks.Filled(bytes.size()));
   } else if (size == 0) {
     Fail("connection closed by the peer");
   } else if (errno != EAGAIN && errno != EINTR) {

@@ -25,8 +25,9 @@ class SocketHandler {
   // The connection attempt succeeded (not called for accepted sockets).
   virtual void OnConnected() = 0;
 
-  // Bytes came. Memory is read into anew only once no copy or slice of them is left.
-  virtual void OnBytes(const Chunk& bytes) = 0;
+  // Bytes came; they last for this call. `shared`: the same bytes as a chunk, of which slices may
+  // be kept, or empty.
+  virtual void OnBytes(ByteSpan bytes, const Chunk& shared) = 0;
 
   // Write may be called again after it took less than all.
   virtual void OnWritable() = 0;

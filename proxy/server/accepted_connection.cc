@@ -22,7 +22,7 @@ AcceptedConnection::AcceptedConnection(WorkerIo& io, int fd, ConnectionOrigin or
   io_.wheel.Arm(*this, io_.loop.now() + kHandshakeTimeout);
 }
 
-void AcceptedConnection::OnBytes(const Chunk& bytes) {
+void AcceptedConnection::OnBytes(ByteSpan bytes, const Chunk&) {
   if (done_) return;
   received_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   Classify();

@@ -65,7 +65,7 @@ class AcceptedConnection final : public Mortal,
 
  private:
   void OnConnected() override {}
-  void OnBytes(const Chunk& bytes) override;
+  void OnBytes(ByteSpan bytes, const Chunk& shared) override;
   void OnWritable() override {}
   void OnClosed(const std::string& reason) override;
   void OnTimer(Instant now) override;

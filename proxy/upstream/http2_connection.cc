@@ -83,15 +83,10 @@ void Http2Connection::OnConnected() {
   owner_.OnConnected();
 }
 
-void Http2Connection::Receive(ByteSpan bytes) { Take(bytes); }
-
-void Http2Connection::OnBytes(const Chunk& bytes) { Take(bytes); }
-
-template <typename Bytes>
-void Http2Connection::Take(const Bytes& bytes) {
+void Http2Connection::OnBytes(ByteSpan bytes, const Chunk& shared) {
   if (broken_) return;
   received_at_ = io_.loop.now();
-  if (session_.Receive(bytes, received_at_)) return;
+  if (session_.Receive(bytes, received_at_, shared)) return;
   Farewell();
 }
 

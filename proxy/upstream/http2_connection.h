@@ -100,7 +100,7 @@ class Http2Connection : public Mortal,
   ~Http2Connection() override;
 
   // Takes bytes that were read from the connection by somebody else.
-  void Receive(ByteSpan bytes);
+  void Receive(ByteSpan bytes) { OnBytes(bytes, Chunk()); }
 
   h2::Session& session() { return session_; }
   const h2::Session& session() const { return session_; }
@@ -122,15 +122,13 @@ class Http2Connection : public Mortal,
 
  private:
   void OnConnected() override;
-  void OnBytes(const Chunk& bytes) override;
+  void OnBytes(ByteSpan bytes, const Chunk& shared) override;
   void OnWritable() override;
   void OnClosed(const std::string& reason) override;
 
   void OnOutputPending() override;
   void OnTimer(Instant now) override;
 
-  template <typename Bytes>
-  void Take(const Bytes& bytes);
   void Farewell();
   bool WriteLeftover();
   void LookAgain();
@@ -143,9 +141,9 @@ class Http2Connection : public Mortal,
   net::Socket socket_;
   bool open_;  // connected and not closed
   bool closed_ = false;
-  bool broken_ = false;            // the peer broke the protocol: close once GOAWAY is written
-  std::vector<Chunk> leftover_;    // serialised and not taken by the kernel yet
-  uint64_t written_ = 0;           // of the session's output
+  bool broken_ = false;          // the peer broke the protocol: close once GOAWAY is written
+  std::vector<Chunk> leftover_;  // serialised and not taken by the kernel yet
+  uint64_t written_ = 0;         // of the session's output
   // As the timer found it the last time: what the kernel had taken, what of it the peer had not,
   // and since when neither has changed.
   uint64_t seen_written_ = 0;

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "base/read_blocks.h"
 #include "h2/session_pair.h"
 
 namespace levee::h2 {
@@ -50,13 +52,14 @@ TEST(OutputBuffer, ALargeBodyStaysWhereItIs) {
 
 TEST(OutputBuffer, ALargeBodyLivesUntilItIsCleared) {
   OutputBuffer out(OutputBuffer::kMinimum);
-  ChunkBuffer memory(kLarge.size());
-  const uint8_t* first = memory.memory().data();
-  out.Append(memory.Filled(kLarge.size()), kLarge.size());
-  EXPECT_NE(memory.memory().data(), first);
+  ReadBlocks blocks(kLarge.size());
+  const uint8_t* first = blocks.memory().data();
+  out.Append(blocks.Filled(kLarge.size()), kLarge.size());
+  EXPECT_NE(blocks.memory().data(), first);
   out.Clear();
   EXPECT_EQ(out.size(), 0u);
   EXPECT_EQ(Pieces(out), Texts{});
+  EXPECT_EQ(blocks.memory().data(), first);
 }
 
 TEST(OutputBuffer, TheRestIsWhatTheKernelDidNotTake) {

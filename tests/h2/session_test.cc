@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/read_blocks.h"
 #include "h2/session_pair.h"
 #include "wire/status.h"
 
@@ -129,14 +130,15 @@ TEST(Session, TrailersBehindDataThatFillsTheOutputWaitForRoom) {
 }
 
 // What a server makes of a call's body of this size that is read at once.
-void SendAtOnce(SessionPair& pair, size_t size, ChunkBuffer& input) {
+void SendAtOnce(SessionPair& pair, size_t size, ReadBlocks& input) {
   RecordingHandler call;
   Stream& stream = pair.StartCall(call);
   pair.Pump();
   stream.SendData(Bytes(std::string(size, 'x')), true);
   const std::vector<uint8_t> bytes = pair.client.Take(1 << 20);
   std::copy(bytes.begin(), bytes.end(), input.memory().begin());
-  pair.server.session.Receive(input.Filled(bytes.size()), Instant());
+  const Chunk shared = input.Filled(bytes.size());
+  pair.server.session.Receive(shared.bytes(), Instant(), shared);
   EXPECT_EQ(pair.server.request(0).body.size(), size);
   stream.Detach();
 }
@@ -153,7 +155,7 @@ size_t BytesWithin(std::span<const uint8_t> memory, const std::vector<Chunk>& pi
 
 TEST(Session, LargeBodiesAreHandedOnWhereTheyWereRead) {
   SessionPair pair;
-  ChunkBuffer input(1 << 20);
+  ReadBlocks input(1 << 20);
   const std::span<const uint8_t> memory = input.memory();
   SendAtOnce(pair, 10 * 16'384 + 100, input);
   EXPECT_EQ(BytesWithin(memory, pair.server.request(0).pieces), 10 * 16'384u);
@@ -162,7 +164,7 @@ TEST(Session, LargeBodiesAreHandedOnWhereTheyWereRead) {
 
 TEST(Session, SmallBodiesKeepNoLargeMemoryAlive) {
   SessionPair pair;
-  ChunkBuffer input(1 << 20);
+  ReadBlocks input(1 << 20);
   const std::span<const uint8_t> memory = input.memory();
   SendAtOnce(pair, 7 * 16'384, input);
   EXPECT_EQ(BytesWithin(memory, pair.server.request(0).pieces), 0u);

@@ -101,7 +101,7 @@ class Recorder final : public SocketHandler {
  public:
   explicit Recorder(EventLoop& loop) : loop_(loop) {}
   void OnConnected() override { connected = true; }
-  void OnBytes(const Chunk& bytes) override {
+  void OnBytes(ByteSpan bytes, const Chunk&) override {
     received.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   }
   void OnWritable() override {}
