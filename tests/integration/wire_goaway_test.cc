@@ -145,14 +145,17 @@ TEST(Goaway, BeforeAnyCallMovesTheFirstOneToANewConnection) {
 }
 
 TEST(Goaway, InThePlaceOfSettingsIsAConnectionThatFailed) {
-  Hostile run([](UpstreamPeer& peer) {
-    if (peer.number() == 1) {
-      peer.WriteGoaway(0);
-      return peer.ReadToEnd();
-    }
-    peer.Handshake();
-    peer.AnswerRest();
-  });
+  // The one retry comes when the second connection is surely there.
+  Hostile run(
+      [](UpstreamPeer& peer) {
+        if (peer.number() == 1) {
+          peer.WriteGoaway(0);
+          return peer.ReadToEnd();
+        }
+        peer.Handshake();
+        peer.AnswerRest();
+      },
+      "{max_attempts: 2, exhausted: keep, budget: {ratio: 100}, backoff: {constant: 2s}}");
   EXPECT_EQ(CallUnary(run.channel).body, "fine");
   EXPECT_EQ(run.sidecar.Sum("levee_retries_total", {R"(trigger="connect")"}), 1);
 }
