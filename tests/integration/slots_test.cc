@@ -6,8 +6,7 @@
 
 #include "gtest/gtest.h"
 #include "integration/byte_call.h"
-#include "integration/raw_upstream.h"
-#include "integration/sidecar_process.h"
+#include "integration/scripted.h"
 
 namespace levee {
 namespace {
@@ -26,15 +25,20 @@ struct OnePlace {
       ASSERT_TRUE(call->Start());
       ASSERT_TRUE(call->Write("x"));
       ASSERT_TRUE(call->HalfClose());
-      ASSERT_TRUE(sidecar.WaitForSum("levee_active_calls", {}, call == &first ? 1 : 2));
+      if (call == &first) {
+        ASSERT_TRUE(has_place.Next().has_value());
+      }
     }
+    ASSERT_TRUE(sidecar.WaitForSum("levee_active_calls", {}, 2));
   }
 
-  std::string timeout;  // of the second call, as the upstream saw it
+  Told<bool> has_place;  // the first call
+  std::string timeout;   // of the second call, as the upstream saw it
   RawUpstream upstream{[this](UpstreamPeer& peer) {
     if (peer.number() > 1) return peer.ReadToEnd();
     if (!peer.Handshake(std::string("\0\3\0\0\0\1", 6))) return;
-    peer.NextRequest();
+    if (!peer.NextRequest().has_value()) return;
+    has_place.Tell(true);
     const auto request = peer.NextRequest();
     if (!request.has_value()) return;
     timeout = Values(request->head, "grpc-timeout");
