@@ -101,6 +101,9 @@ class Levee(Program):
     def __init__(self, address='127.0.0.1:0', **parts):
         config = {'listeners': [{'name': 'egress', 'address': address}],
                   'metrics': {'address': '127.0.0.1:0'}, 'admin': {'address': 'none'}, **parts}
+        for upstream in parts.get('upstreams', ()):
+            # The first connection takes a new JVM on a busy machine seconds.
+            upstream.setdefault('connect_timeout', '20s')
         self._config = tempfile.NamedTemporaryFile('w', suffix='.yaml')
         json.dump(config, self._config)  # JSON is YAML.
         self._config.flush()
@@ -114,10 +117,10 @@ class Levee(Program):
 
     def configure(self, text):
         """Puts `text` in the place of the configuration; Levee reads it within moments."""
-        self._config.seek(0)
-        self._config.write(text)
-        self._config.truncate()
-        self._config.flush()
+        # Whole, so that it is not read half written.
+        with tempfile.NamedTemporaryFile('w', suffix='.yaml', delete=False) as new:
+            new.write(text)
+        os.replace(new.name, self._config.name)
 
     def sum(self, name, label=''):
         """Returns the sum over all series of that name whose labels contain `label`."""
