@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -18,12 +17,14 @@ constexpr bool kCaching = false;
 constexpr bool kCaching = true;
 #endif
 
-// Sizes are multiples of a step, and above that powers of two.
+// Sizes are multiples of a small step up to 4 KiB, and of a large one up to 64 KiB.
 constexpr size_t kStep = 64;
-constexpr size_t kSteps = 64;
-constexpr size_t kMostBytes = 512 << 10;
-constexpr size_t kClasses = kSteps + std::bit_width(kMostBytes / (kSteps * kStep)) - 1;
-constexpr size_t kKeptBytes = 1 << 20;  // per size and thread
+constexpr size_t kMostSmall = 4 << 10;
+constexpr size_t kSmallClasses = kMostSmall / kStep;
+constexpr size_t kLargeStep = 2 << 10;
+constexpr size_t kMostLarge = 64 << 10;
+constexpr size_t kClasses = kSmallClasses + (kMostLarge - kMostSmall) / kLargeStep;
+constexpr size_t kKeptBytes = 512 << 10;  // per size and thread
 
 // What precedes every block; keeps the block aligned.
 struct alignas(16) Header {
@@ -56,16 +57,14 @@ struct Lists {
 thread_local Lists thread_lists;
 
 constexpr size_t RoundUp(size_t bytes) {
-  if (bytes > kMostBytes) return bytes;
-  if (bytes > kSteps * kStep) return std::bit_ceil(bytes);
-  return (std::max<size_t>(bytes, 1) + kStep - 1) / kStep * kStep;
+  const size_t step = bytes <= kMostSmall ? kStep : kLargeStep;
+  return (std::max<size_t>(bytes, 1) + step - 1) / step * step;
 }
 
 Lists::List* ListOf(size_t rounded) {
-  if (!kCaching || rounded > kMostBytes) return nullptr;
-  const size_t at = rounded <= kSteps * kStep
-                        ? rounded / kStep - 1
-                        : kSteps + std::bit_width(rounded / (kSteps * kStep)) - 2;
+  if (!kCaching || rounded > kMostLarge) return nullptr;
+  const size_t at = rounded <= kMostSmall ? rounded / kStep - 1
+                                          : kSmallClasses + (rounded - kMostSmall) / kLargeStep - 1;
   return &thread_lists.lists[at];
 }
 
