@@ -12,11 +12,7 @@ const {default: grpc} = await import(
 
 const IMAGE = 'localhost/levee:test';
 const [program, ...general] = process.env.PODMAN.split(' ');
-// Neither systemd, for timers of health checks, nor cgroups are there, and limits cannot be raised
-// everywhere.
-const UNDER_TEST = ['--network=host', '--cgroups=disabled', '--no-healthcheck',
-                    '--ulimit=nofile=4096:4096', '--ulimit=nproc=4096:4096',
-                    '--log-driver=k8s-file'];
+const UNDER_TEST = process.env.UNDER_TEST.split(/\s+/);
 const bytes = (message) => message;
 
 function podman(...parameters) {
