@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 
 namespace levee {
@@ -10,33 +9,6 @@ namespace {
 
 // Attempts that one worker's destination may have waiting for a connection.
 constexpr size_t kMaxWaiting = 4096;
-
-// Addresses of one name that become endpoints.
-constexpr size_t kMaxAddresses = 1000;
-
-// Endpoints that have left and whose names are still known.
-constexpr size_t kMaxLeft = 256;
-
-// Of a target that needs no look-up.
-struct Fixed {
-  std::string text;
-  std::vector<net::Address> addresses;  // of one endpoint; empty: the target is a name
-};
-
-Fixed FixedAddresses(const Pool::Target& target) {
-  if (target.host.empty()) {
-    const auto address = net::Address::FromUnixPath(target.path);
-    return {address->ToString(), {*address}};
-  }
-  if (const auto ip = net::Address::FromIp(target.host, target.port)) {
-    return {ip->ToString(), {*ip}};
-  }
-  if (target.host != "localhost") return {};
-  // Whichever of the two a server listens on, it is one server.
-  return {
-      absl::StrCat("localhost:", target.port),
-      {*net::Address::FromIp("127.0.0.1", target.port), *net::Address::FromIp("::1", target.port)}};
-}
 
 }  // namespace
 
@@ -47,112 +19,6 @@ Pool::Pool(WorkerIo& io, net::Resolver& resolver, const ConnectPolicy& policy, R
 }
 
 Pool::~Pool() = default;
-
-// Those that come are added first, so that calls that wait always have something to wait for.
-void Pool::SetTargets(const std::vector<Target>& targets) {
-  std::vector<Target> leaving = std::exchange(targets_, targets);
-  for (const Target& target : targets) {
-    const auto known = std::find(leaving.begin(), leaving.end(), target);
-    if (known == leaving.end()) {
-      AddTarget(target);
-    } else {
-      leaving.erase(known);
-    }
-  }
-  for (const Target& target : leaving) RemoveTarget(target);
-}
-
-void Pool::AddTarget(const Target& target) {
-  if (const auto fixed = FixedAddresses(target); !fixed.addresses.empty()) {
-    AddEndpoint(fixed.text, fixed.addresses, nullptr);
-  } else {
-    names_.push_back(std::make_unique<ResolvedName>(io_, resolver_, policy_.reconnect, random_,
-                                                    series_, static_cast<ResolvedNameOwner&>(*this),
-                                                    target.host, target.port));
-    if (started_) names_.back()->Use();
-  }
-}
-
-void Pool::RemoveTarget(const Target& target) {
-  if (const auto fixed = FixedAddresses(target); !fixed.addresses.empty()) {
-    const auto at = std::find_if(members_.begin(), members_.end(), [&](const auto& entry) {
-      return entry.second.name == nullptr && entry.second.endpoint->name() == fixed.text;
-    });
-    Retire(at->first);
-    return;
-  }
-  const auto at = std::find_if(names_.begin(), names_.end(), [&](const auto& name) {
-    return name->host() == target.host && name->port() == target.port;
-  });
-  RetireThose([name = at->get()](const Member& member) { return member.name == name; });
-  names_.erase(at);
-  lost_some_ = true;
-  io_.AtTurnEnd(*this);
-}
-
-void Pool::AddEndpoint(std::string text, std::vector<net::Address> addresses, ResolvedName* name) {
-  const int64_t id = set_.Add(now());
-  auto endpoint =
-      std::make_unique<Endpoint>(io_, policy_, random_, series_, static_cast<EndpointOwner&>(*this),
-                                 id, std::move(text), std::move(addresses));
-  Endpoint& added = *endpoint;
-  members_.emplace(id, Member{std::move(endpoint), name});
-  set_.Update(id, added.condition(), now());
-  if (started_) added.Connect();
-}
-
-void Pool::OnResolved(ResolvedName& name, const std::vector<net::Address>& addresses) {
-  absl::flat_hash_map<std::string, net::Address> missing;
-  for (const net::Address& address : addresses) missing.emplace(address.ToString(), address);
-  absl::flat_hash_set<std::string> kept;
-  for (const auto& [id, member] : members_) {
-    if (member.name != &name) continue;
-    if (missing.erase(member.endpoint->name()) > 0) kept.insert(member.endpoint->name());
-  }
-  size_t count = kept.size();
-  for (const auto& [text, address] : missing) {
-    if (count++ >= kMaxAddresses) break;
-    AddEndpoint(text, {address}, &name);
-    kept.insert(text);
-  }
-  RetireThose([&](const Member& member) {
-    return member.name == &name && !kept.contains(member.endpoint->name());
-  });
-}
-
-void Pool::RetireThose(absl::FunctionRef<bool(const Member&)> condition) {
-  std::vector<int64_t> ids;
-  for (const auto& [id, member] : members_) {
-    if (condition(member)) ids.push_back(id);
-  }
-  for (const int64_t id : ids) Retire(id);
-}
-
-void Pool::OnUnresolved(ResolvedName&) {
-  lost_some_ = true;
-  io_.AtTurnEnd(*this);
-}
-
-void Pool::Retire(int64_t id) {
-  const auto at = members_.find(id);
-  draining_.push_back(std::move(at->second.endpoint));
-  Endpoint& endpoint = *draining_.back();
-  members_.erase(at);
-  set_.Remove(id);
-  left_.emplace_back(id, endpoint.name());
-  if (left_.size() > kMaxLeft) left_.pop_front();
-  endpoint.Drain();
-  EndEjections();
-  lost_some_ = true;
-  io_.AtTurnEnd(*this);
-}
-
-void Pool::OnEndpointDrained(Endpoint& endpoint) {
-  const auto at = std::find_if(draining_.begin(), draining_.end(),
-                               [&](const auto& held) { return held.get() == &endpoint; });
-  io_.graveyard.Bury(std::move(*at));
-  draining_.erase(at);
-}
 
 void Pool::Open(StreamUser& user, std::span<const int64_t> avoid,
                 std::span<const int64_t> forbidden) {
