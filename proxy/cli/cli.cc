@@ -19,7 +19,6 @@
 namespace levee {
 namespace {
 
-constexpr int kWrongUsage = 2;
 constexpr int kMaxWorkers = 64;
 
 constexpr const char* kAbout =

@@ -72,6 +72,18 @@ TEST(Rejects, WrongUsageExitsWithTwo) {
   EXPECT_EQ(RunToEnd(LEVEE_BINARY, {"version"}).exit, 0);
 }
 
+TEST(Rejects, AFaultyAddressAfterToIsWrongUsage) {
+  const Ended ended = RunToEnd(LEVEE_BINARY, {"run", "--to", "cart"});
+  EXPECT_EQ(ended.exit, 2);
+  EXPECT_EQ(ended.output, "");
+  EXPECT_THAT(ended.errors, AllOf(HasSubstr("--to"), HasSubstr("HOST:PORT")));
+}
+
+TEST(Rejects, AFaultyFileIsNoWrongUsageEvenIfToIsFaultyAsWell) {
+  const TempFile file("policies: [{name: default, retry: {max_attempts: 0}}]\n");
+  EXPECT_EQ(RunToEnd(LEVEE_BINARY, {"run", "--to", "cart", "--config", file.path()}).exit, 1);
+}
+
 class Refusing : public testing::Test {
  protected:
   FaultyService service_;
