@@ -84,6 +84,19 @@ TEST(Rejects, AFaultyFileIsNoWrongUsageEvenIfToIsFaultyAsWell) {
   EXPECT_EQ(RunToEnd(LEVEE_BINARY, {"run", "--to", "cart", "--config", file.path()}).exit, 1);
 }
 
+TEST(Rejects, ACommandWhoseOutputCannotBeWrittenFails) {
+  const TempFile file("drain: {timeout: 1s}\n");
+  const TempFile service_config("{\"methodConfig\": []}");
+  for (const std::string& command : {std::string("version"), "check " + file.path(),
+                                     "import grpc-service-config " + service_config.path()}) {
+    const std::string line = LEVEE_BINARY " " + command;
+    EXPECT_EQ(RunToEnd("/bin/sh", {"-c", line + " >/dev/null"}).exit, 0) << command;
+    const Ended ended = RunToEnd("/bin/sh", {"-c", line + " >/dev/full"});
+    EXPECT_EQ(ended.exit, 1) << command;
+    EXPECT_THAT(ended.errors, HasSubstr("cannot be written")) << command;
+  }
+}
+
 class Refusing : public testing::Test {
  protected:
   FaultyService service_;
