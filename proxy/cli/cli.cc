@@ -19,7 +19,6 @@
 namespace levee {
 namespace {
 
-constexpr int kWrongUsage = 2;
 constexpr int kMaxWorkers = 64;
 
 constexpr const char* kAbout =
@@ -157,6 +156,19 @@ CLI::App* AddSleep(CLI::App& app, absl::Duration& duration) {
   return command;
 }
 
+// The exit code of a command whose output is all that it is run for: what could not be written, as
+// on a full disk, must not look like success.
+int AfterOutput(int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  std::fputs("levee: standard output cannot be written\n", stderr);
+  return code == 0 ? 1 : code;
+}
+
+int PrintVersion() {
+  std::fputs(VersionText().c_str(), stdout);
+  return AfterOutput(0);
+}
+
 // The definition of all commands, and what they are asked for.
 struct CommandLine {
   CLI::App app{kAbout, "levee"};
@@ -194,16 +206,16 @@ int RunCommand(int argc, char** argv) {
     return line.app.exit(error) == 0 ? 0 : kWrongUsage;
   }
   if (line.run->parsed()) return RunSidecar(line.run_options);
-  if (line.check->parsed()) return RunCheck(line.check_options);
+  if (line.check->parsed()) return AfterOutput(RunCheck(line.check_options));
   if (line.import_from->parsed()) {
     const bool envoy = line.import_options.envoy->parsed();
-    return RunImport(envoy ? ImportFormat::kEnvoy : ImportFormat::kGrpcServiceConfig,
-                     line.import_options.file);
+    return AfterOutput(RunImport(envoy ? ImportFormat::kEnvoy : ImportFormat::kGrpcServiceConfig,
+                                 line.import_options.file));
   }
   if (line.demo->parsed()) return demo::RunDemo(line.demo_options);
   if (line.probe->parsed()) return RunProbe(line.probe_options);
   if (line.sleep->parsed()) absl::SleepFor(line.sleep_duration);
-  if (line.version->parsed()) std::fputs(VersionText().c_str(), stdout);
+  if (line.version->parsed()) return PrintVersion();
   return 0;
 }
 

@@ -3,7 +3,9 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <vector>
 
 #include "cli/running_sidecar.h"
 #include "cli/version.h"
@@ -23,6 +25,12 @@ int Fail(const absl::Status& status) {
   return 1;
 }
 
+// What --to says stands on the command line, not in a configuration.
+bool AllOfCommandLine(const std::vector<Fault>& faults) {
+  return std::all_of(faults.begin(), faults.end(),
+                     [](const Fault& fault) { return fault.file == "--to"; });
+}
+
 }  // namespace
 
 int RunSidecar(const RunOptions& options) {
@@ -31,7 +39,7 @@ int RunSidecar(const RunOptions& options) {
   if (checked.snapshot == nullptr) {
     // Each fault has its own position, so nothing is put before them.
     std::fprintf(stderr, "%s\n", FormatFaults(checked.faults).c_str());
-    return 1;
+    return AllOfCommandLine(checked.faults) ? kWrongUsage : 1;
   }
   for (const Fault& warning : checked.warnings) spdlog::warn("{}", FormatFault(warning));
   auto running = RunningSidecar::Open(options, checked);

@@ -7,6 +7,9 @@
 
 namespace levee {
 
+// The exit code of what was called wrongly.
+inline constexpr int kWrongUsage = 2;
+
 struct RunOptions {
   ConfigInput config;
   int workers = 1;

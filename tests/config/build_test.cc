@@ -166,6 +166,10 @@ TEST(Build, BackoffAndBudget) {
   EXPECT_EQ(retry.budget.floor_min_success, 0.5);
 }
 
+TEST(Build, ARatioMayBeSoLargeThatNothingIsHeldBack) {
+  EXPECT_EQ(RetryOf("{budget: {ratio: 1000}}").budget.ratio, 1000);
+}
+
 TEST(Build, OverloadLimitsAndDrain) {
   const auto snapshot = SnapshotOf(
       "overload: {status: unavailable, honor: [envoy, pushback]}\n"

@@ -72,6 +72,31 @@ TEST(Rejects, WrongUsageExitsWithTwo) {
   EXPECT_EQ(RunToEnd(LEVEE_BINARY, {"version"}).exit, 0);
 }
 
+TEST(Rejects, AFaultyAddressAfterToIsWrongUsage) {
+  const Ended ended = RunToEnd(LEVEE_BINARY, {"run", "--to", "cart"});
+  EXPECT_EQ(ended.exit, 2);
+  EXPECT_EQ(ended.output, "");
+  EXPECT_THAT(ended.errors, AllOf(HasSubstr("--to"), HasSubstr("HOST:PORT")));
+}
+
+TEST(Rejects, AFaultyFileIsNoWrongUsageEvenIfToIsFaultyAsWell) {
+  const TempFile file("policies: [{name: default, retry: {max_attempts: 0}}]\n");
+  EXPECT_EQ(RunToEnd(LEVEE_BINARY, {"run", "--to", "cart", "--config", file.path()}).exit, 1);
+}
+
+TEST(Rejects, ACommandWhoseOutputCannotBeWrittenFails) {
+  const TempFile file("drain: {timeout: 1s}\n");
+  const TempFile service_config("{\"methodConfig\": []}");
+  for (const std::string& command : {std::string("version"), "check " + file.path(),
+                                     "import grpc-service-config " + service_config.path()}) {
+    const std::string line = LEVEE_BINARY " " + command;
+    EXPECT_EQ(RunToEnd("/bin/sh", {"-c", line + " >/dev/null"}).exit, 0) << command;
+    const Ended ended = RunToEnd("/bin/sh", {"-c", line + " >/dev/full"});
+    EXPECT_EQ(ended.exit, 1) << command;
+    EXPECT_THAT(ended.errors, HasSubstr("cannot be written")) << command;
+  }
+}
+
 class Refusing : public testing::Test {
  protected:
   FaultyService service_;
