@@ -18,6 +18,13 @@ int64_t ParseDigits(std::string_view text) {
   return digits ? value : -1;
 }
 
+// Metadata is what applications say; the rest are fields of HTTP and of gRPC itself.
+bool IsMetadata(const DecodedField& field) {
+  if (field.kind != FieldKind::kOther) return false;
+  return field.name != "content-type" && field.name != "user-agent" &&
+         !field.name.starts_with("grpc-");
+}
+
 }  // namespace
 
 void HeaderRules::Begin(BlockKind kind, Metadata* fields) {
@@ -25,7 +32,9 @@ void HeaderRules::Begin(BlockKind kind, Metadata* fields) {
   fields_ = fields;
   fault_ = nullptr;
   seen_ = 0;
-  regular_seen_ = connect_ = host_seen_ = oversized_ = false;
+  regular_seen_ = connect_ = host_seen_ = false;
+  excess_ = Excess::kNone;
+  metadata_fields_ = 0;
   content_length_ = -1;
   status_ = 0;
 }
@@ -33,10 +42,14 @@ void HeaderRules::Begin(BlockKind kind, Metadata* fields) {
 void HeaderRules::OnField(const DecodedField& field) {
   if (kind_ == BlockKind::kIgnored) return;
   Judge(field);
-  if (oversized_ || fault_ != nullptr) return;  // Nobody will see the fields of such a message.
-  if (fields_->size() >= max_fields_ ||
-      fields_->ListBytes() + field.name.size() + field.value.size() + 32 > max_bytes_) {
-    oversized_ = true;
+  // Nobody will see the fields of such a message.
+  if (excess_ != Excess::kNone || fault_ != nullptr) return;
+  if (IsMetadata(field) && ++metadata_fields_ > max_fields_) {
+    excess_ = Excess::kFields;
+    return;
+  }
+  if (fields_->ListBytes() + field.name.size() + field.value.size() + 32 > max_bytes_) {
+    excess_ = Excess::kBytes;
     return;
   }
   fields_->Add(field.name, field.value, field.never_index);

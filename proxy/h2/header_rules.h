@@ -14,7 +14,11 @@ enum class BlockKind { kRequest, kResponse, kTrailers, kIgnored };
 // Collects the fields of one header block and judges them. Used again for the next one by Begin.
 class HeaderRules final : public FieldSink {
  public:
-  // At most `max_fields` fields and `max_bytes` (counted as RFC 9113, section 6.5.2 does) are kept.
+  // What of a block is too much.
+  enum class Excess { kNone, kBytes, kFields };
+
+  // At most `max_fields` fields of metadata (what is not HTTP's or gRPC's own) and `max_bytes` of
+  // all (counted as RFC 9113, section 6.5.2 does) are kept.
   HeaderRules(size_t max_fields, size_t max_bytes)
       : max_fields_(max_fields), max_bytes_(max_bytes) {}
 
@@ -26,8 +30,8 @@ class HeaderRules final : public FieldSink {
   // After the block's last field: nullptr, or static text that says why the message is malformed.
   const char* Fault() const;
 
-  // There were more or larger fields than are kept.
-  bool oversized() const { return oversized_; }
+  // Whether there were more or larger fields than are kept.
+  Excess excess() const { return excess_; }
 
   // Of content-length; -1 without one.
   int64_t content_length() const { return content_length_; }
@@ -52,7 +56,8 @@ class HeaderRules final : public FieldSink {
   bool regular_seen_ = false;
   bool connect_ = false;  // :method CONNECT
   bool host_seen_ = false;
-  bool oversized_ = false;
+  Excess excess_ = Excess::kNone;
+  size_t metadata_fields_ = 0;
   int64_t content_length_ = -1;
   int status_ = 0;
 };

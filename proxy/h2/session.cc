@@ -24,7 +24,8 @@ std::string_view TextOf(SessionLimit limit) {
     case SessionLimit::kOutput:
       return "too much body unread";
     case SessionLimit::kStreams:
-    case SessionLimit::kMetadata:
+    case SessionLimit::kMetadataBytes:
+    case SessionLimit::kMetadataFields:
       break;  // These end no connection.
   }
   return "";

@@ -25,9 +25,10 @@ namespace levee::h2 {
 
 // A bound of Session::Options that the peer reached.
 enum class SessionLimit {
-  kStreams,      // max_concurrent_streams: the stream is refused
-  kMetadata,     // metadata_bytes or metadata_fields: the stream says oversized()
-  kHeaderBlock,  // the others close the connection, with ENHANCE_YOUR_CALM
+  kStreams,         // max_concurrent_streams: the stream is refused
+  kMetadataBytes,   // the stream says oversized()
+  kMetadataFields,  // the same
+  kHeaderBlock,     // the others close the connection, with ENHANCE_YOUR_CALM
   kResets,
   kIdleFrames,
   kPendingFrames,
@@ -194,6 +195,7 @@ class Session {
   void OnDataFrame();
   void OnDataPiece(Stream& stream);
   Chunk Body(ByteSpan piece) const;
+  void TellExcess();
   void RemoteEnded(Stream& stream, Metadata* trailers);
   void CloseIfBothEnded(Stream& stream);
   void OnPriority(const FrameHead& head, ByteSpan payload);

@@ -193,13 +193,13 @@ void Session::OnRequestBlock(uint32_t id, bool end, ByteSpan block) {
     return Refuse(stream, kResetRefusedStream);
   }
   if (const char* fault = rules_.Fault()) return FailStream(stream, kResetProtocolError, fault);
-  stream.oversized_ = rules_.oversized();
+  stream.oversized_ = rules_.excess() != HeaderRules::Excess::kNone;
   stream.body_left_ = rules_.content_length();
   if (end && stream.body_left_ > 0) {
     return FailStream(stream, kResetProtocolError, "less body than content-length says");
   }
   stream.remote_ended_ = end;
-  if (stream.oversized_) handler_.OnLimit(SessionLimit::kMetadata);
+  TellExcess();
   processed_id_ = id;
   StreamHandler* handler = handler_.OnRequest(stream, stream.received_, end);
   if (!stream.retired_) stream.handler_ = handler;
@@ -219,10 +219,10 @@ void Session::OnResponseBlock(Stream& stream, bool end, ByteSpan block) {
   }
   if (fault != nullptr) return FailStream(stream, kResetProtocolError, fault);
   stream.head_received_ = true;
-  stream.oversized_ = rules_.oversized();
+  stream.oversized_ = rules_.excess() != HeaderRules::Excess::kNone;
   stream.body_left_ = rules_.content_length();
   stream.remote_ended_ = end;
-  if (stream.oversized_) handler_.OnLimit(SessionLimit::kMetadata);
+  TellExcess();
   if (stream.handler_ != nullptr) stream.handler_->OnHead(stream.received_, end);
   if (end) CloseIfBothEnded(stream);
 }
@@ -232,8 +232,15 @@ void Session::OnTrailersBlock(Stream& stream, bool end, ByteSpan block) {
   if (!Decode(block, BlockKind::kTrailers, &stream.received_)) return;
   if (!end) return FailStream(stream, kResetProtocolError, "a second head");
   if (const char* fault = rules_.Fault()) return FailStream(stream, kResetProtocolError, fault);
-  stream.oversized_ = stream.oversized_ || rules_.oversized();
+  if (rules_.excess() != HeaderRules::Excess::kNone) stream.oversized_ = true;
+  if (role_ == Role::kClient) TellExcess();  // Those of a request go nowhere.
   RemoteEnded(stream, role_ == Role::kClient ? &stream.received_ : nullptr);
+}
+
+void Session::TellExcess() {
+  if (rules_.excess() == HeaderRules::Excess::kNone) return;
+  handler_.OnLimit(rules_.excess() == HeaderRules::Excess::kFields ? SessionLimit::kMetadataFields
+                                                                   : SessionLimit::kMetadataBytes);
 }
 
 bool Session::Decode(ByteSpan block, BlockKind kind, Metadata* fields) {

@@ -198,10 +198,7 @@ void Worker::OnDownstreamClosed(DownstreamConnection& connection) {
 
 void Worker::OnProtocolError(std::string_view) { series_.rejects[Reject::kProtocolError].Add(); }
 
-void Worker::OnLimit(h2::SessionLimit limit) {
-  // Of a request with too much metadata OnRequest tells.
-  if (limit != h2::SessionLimit::kMetadata) series_.limit_hits[LimitOf(limit)].Add();
-}
+void Worker::OnLimit(h2::SessionLimit limit) { series_.limit_hits[LimitOf(limit)].Add(); }
 
 void Worker::OnRpcFinished(RpcStream& rpc) {
   static_cast<ListLink<RpcStream>&>(rpc).Unlink();
@@ -214,7 +211,6 @@ h2::StreamHandler* Worker::OnRequest(DownstreamConnection& from, h2::Stream& str
   // A tunnel leads to one destination, whatever its calls name.
   if (!from.origin().destination.empty()) head.authority = from.origin().destination;
   if (stream.oversized()) {
-    series_.limit_hits[Limit::kMetadataBytes].Add();
     series_.rejects[Reject::kMetadata].Add();
     return Refuse(from, stream, fields, StatusCode::kResourceExhausted,
                   "metadata is larger than limits.metadata_bytes or limits.metadata_fields");

@@ -20,8 +20,10 @@ Limit LimitOf(h2::SessionLimit limit) {
   switch (limit) {
     case h2::SessionLimit::kStreams:
       return Limit::kStreamsPerConnection;
-    case h2::SessionLimit::kMetadata:
+    case h2::SessionLimit::kMetadataBytes:
       return Limit::kMetadataBytes;
+    case h2::SessionLimit::kMetadataFields:
+      return Limit::kMetadataFields;
     case h2::SessionLimit::kHeaderBlock:
       return Limit::kHeaderBlock;
     case h2::SessionLimit::kResets:

@@ -91,7 +91,9 @@ TEST_P(HeaderBomb, C6_IsRefusedAndCostsItsConnectionLessThanAMebibyte) {
   }
   const long grown = wire.sidecar.process().ResidentBytes() - before;
   EXPECT_LT(grown, kAttackers * kMiB + kSanitizerMayKeep);
-  EXPECT_GT(Hits(wire.sidecar, "metadata_bytes") + Hits(wire.sidecar, "header_block_bytes"), 0);
+  EXPECT_GT(Hits(wire.sidecar, "metadata_bytes") + Hits(wire.sidecar, "metadata_fields") +
+                Hits(wire.sidecar, "header_block_bytes"),
+            0);
   EXPECT_EQ(CallStatus(wire), "0");
 }
 
@@ -99,6 +101,32 @@ INSTANTIATE_TEST_SUITE_P(Of, HeaderBomb,
                          testing::Values(Bomb{"LargeFields", "x", 4000},
                                          Bomb{"CookieCrumbs", "cookie", 3}),
                          [](const auto& param) { return std::string(param.param.name); });
+
+HeaderList ManyFields(int count) {
+  HeaderList fields;
+  for (int i = 0; i < count; ++i) fields.emplace_back("x-" + std::to_string(i), "v");
+  return fields;
+}
+
+TEST(OversizedMetadata, OfManyFieldsCountsWithoutWhatIsNotTheApplications) {
+  Wire wire(ForEach(AnswerWell));
+  EXPECT_EQ(wire.client.AnswerTo(wire.client.Call(ManyFields(100))).grpc_status(), "0");
+  const RawAnswer answer = wire.client.AnswerTo(wire.client.Call(ManyFields(101)));
+  EXPECT_EQ(answer.grpc_status(), "8") << answer.grpc_message();
+  EXPECT_EQ(Hits(wire.sidecar, "metadata_fields"), 1);
+  EXPECT_EQ(Hits(wire.sidecar, "metadata_bytes"), 0);
+}
+
+TEST(OversizedMetadata, OfAnUpstreamsTrailersIsCountedToo) {
+  Wire wire(ForEach([](UpstreamPeer& peer, const RawRequest& request) {
+    HeaderList trailers = ManyFields(101);
+    trailers.emplace_back("grpc-status", "0");
+    peer.AnswerHead(request.stream);
+    peer.WriteHeaders(request.stream, trailers, true);
+  }));
+  EXPECT_EQ(wire.client.AnswerTo(wire.client.Call()).grpc_status(), "13");
+  EXPECT_EQ(Hits(wire.sidecar, "metadata_fields"), 1);
+}
 
 TEST(OversizedMetadata, C10_OfACallerEndsItsCallAlone) {
   Wire wire(ForEach(AnswerWell));
