@@ -80,9 +80,10 @@ TEST_F(DeafCallers, C8_CostLittleMemoryWhileTheyAreWaitedFor) {
   Start("send_timeout: none");
   DeafCaller deaf(*sidecar_);
   for (int call = 0; call < 100; ++call) deaf.Send(StreamingCall(call, 1000, 100'000));
-  for (int i = 0; i < 20; ++i) ExpectOthersGoOn();
-  // A mebibyte in the window of each upstream connection, and as much on its way.
-  ExpectGrownLessThan(24 * kMiB);
+  for (int i = 0; i < 200; ++i) ExpectOthersGoOn();
+  // The window of each call, 25 MiB together, in blocks that are an eighth larger at most; and 4.3
+  // MiB that is read into.
+  ExpectGrownLessThan(34 * kMiB);
   EXPECT_EQ(sidecar_->Sum("levee_downstream_connections"), 2);
 }
 
