@@ -39,8 +39,8 @@ class Metadata {
   // Sum over the fields of name + value + 32 bytes: the size that RFC 9113, section 6.5.2 counts.
   size_t ListBytes() const { return size_ + 32 * entries_.size(); }
 
-  // `name` is not empty. Neither `name` nor `value` may be a view of this list; likewise for Set and
-  // Remove.
+  // `name` is not empty. Neither `name` nor `value` may be a view of this list; likewise for Set
+  // and Remove.
   void Add(std::string_view name, std::string_view value, bool never_index = false) {
     const size_t bytes = name.size() + value.size();
     if (bytes > capacity_ - size_) Grow(bytes);
