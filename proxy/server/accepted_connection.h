@@ -10,9 +10,9 @@
 #include "base/intrusive_list.h"
 #include "base/timer_wheel.h"
 #include "config/snapshot.h"
+#include "conn/http2_connection.h"
 #include "net/socket.h"
 #include "telemetry/series.h"
-#include "upstream/http2_connection.h"
 
 namespace levee {
 

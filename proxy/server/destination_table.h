@@ -12,12 +12,12 @@
 #include "absl/status/statusor.h"
 #include "base/random.h"
 #include "config/snapshot.h"
+#include "conn/http2_connection.h"
 #include "net/address.h"
 #include "net/resolver.h"
 #include "server/call_plan.h"
 #include "telemetry/metrics.h"
 #include "upstream/endpoint_view.h"
-#include "upstream/http2_connection.h"
 #include "upstream/upstream_connection.h"
 
 namespace levee {

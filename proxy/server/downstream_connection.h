@@ -8,9 +8,9 @@
 
 #include "base/graveyard.h"
 #include "base/intrusive_list.h"
+#include "conn/http2_connection.h"
 #include "h2/session.h"
 #include "server/accepted_connection.h"
-#include "upstream/http2_connection.h"
 
 namespace levee {
 

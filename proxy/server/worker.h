@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "call/replay_memory.h"
 #include "config/snapshot.h"
+#include "conn/http2_connection.h"
 #include "net/event_loop.h"
 #include "net/line_writer.h"
 #include "net/resolver.h"
@@ -27,7 +28,6 @@
 #include "server/raw_tunnel.h"
 #include "server/rpc_stream.h"
 #include "telemetry/metrics.h"
-#include "upstream/http2_connection.h"
 
 namespace levee {
 

@@ -11,12 +11,12 @@
 #include "base/graveyard.h"
 #include "base/random.h"
 #include "base/timer_wheel.h"
+#include "conn/http2_connection.h"
 #include "net/address.h"
 #include "policy/backoff.h"
 #include "policy/endpoint_set.h"
 #include "telemetry/series.h"
 #include "upstream/endpoint_view.h"
-#include "upstream/http2_connection.h"
 #include "upstream/upstream_connection.h"
 
 namespace levee {

@@ -16,12 +16,12 @@
 #include "base/intrusive_list.h"
 #include "base/random.h"
 #include "base/timer_wheel.h"
+#include "conn/http2_connection.h"
 #include "h2/stream.h"
 #include "net/resolver.h"
 #include "policy/endpoint_set.h"
 #include "upstream/endpoint.h"
 #include "upstream/endpoint_view.h"
-#include "upstream/http2_connection.h"
 #include "upstream/resolved_name.h"
 
 namespace levee {

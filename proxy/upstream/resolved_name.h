@@ -9,12 +9,12 @@
 #include "absl/status/statusor.h"
 #include "base/random.h"
 #include "base/timer_wheel.h"
+#include "conn/http2_connection.h"
 #include "net/address.h"
 #include "net/resolver.h"
 #include "policy/backoff.h"
 #include "telemetry/series.h"
 #include "upstream/endpoint_view.h"
-#include "upstream/http2_connection.h"
 
 namespace levee {
 

@@ -10,10 +10,10 @@
 #include "base/graveyard.h"
 #include "base/instant.h"
 #include "base/timer_wheel.h"
+#include "conn/http2_connection.h"
 #include "h2/session.h"
 #include "net/address.h"
 #include "policy/backoff.h"
-#include "upstream/http2_connection.h"
 
 namespace levee {
 

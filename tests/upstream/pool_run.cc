@@ -1,12 +1,11 @@
-#include "upstream/pool_run.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "conn/http2_connection.h"
 #include "h2/session.h"
-#include "upstream/http2_connection.h"
+#include "upstream/pool_run.h"
 #include "wire/status.h"
 
 namespace levee {

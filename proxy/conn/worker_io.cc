@@ -1,0 +1,26 @@
+#include "conn/worker_io.h"
+
+#include "conn/http2_connection.h"
+
+namespace levee {
+
+void WorkerIo::EndTurn(Instant now) {
+  wheel.Advance(now);
+  // Writing can end a stream or a connection, which is news for the tasks: whoever waits for the
+  // free place is served in this turn, since nothing else may end the next poll.
+  do {
+    while (TurnTask* task = turn_tasks.PopFront()) task->OnTurnEnd();
+    Flush();
+  } while (!turn_tasks.empty());
+  graveyard.Clear();
+}
+
+void WorkerIo::Flush() {
+  // Writing returns flow-control window to the other side, which may make that one dirty again.
+  while (!dirty_upstream.empty() || !dirty_downstream.empty()) {
+    while (Http2Connection* connection = dirty_upstream.PopFront()) connection->Flush();
+    while (Http2Connection* connection = dirty_downstream.PopFront()) connection->Flush();
+  }
+}
+
+}  // namespace levee

@@ -1,0 +1,52 @@
+// What the connections of one worker share, and the order in which a turn of its loop ends.
+#pragma once
+
+#include "base/graveyard.h"
+#include "base/intrusive_list.h"
+#include "base/timer_wheel.h"
+#include "h2/session.h"
+#include "net/event_loop.h"
+#include "telemetry/series.h"
+
+namespace levee {
+
+class Http2Connection;
+
+// Something to be done once at the end of the current turn, when no callback is on the stack.
+class TurnTask : public ListLink<TurnTask> {
+ public:
+  virtual void OnTurnEnd() = 0;
+
+ protected:
+  ~TurnTask() = default;
+};
+
+// What the connections of one worker share. One thread.
+struct WorkerIo {
+  WorkerIo(net::EventLoop& event_loop, WorkerSeries& worker_series)
+      : loop(event_loop), series(worker_series), wheel(event_loop.now()), output(256 * 1024) {}
+
+  // Runs `task` at the end of this turn; again and again is once.
+  void AtTurnEnd(TurnTask& task) {
+    if (!task.linked()) turn_tasks.PushBack(task);
+  }
+
+  // What a turn ends with: due timers, tasks, output, burials.
+  void EndTurn(Instant now);
+
+  // Writes out every connection that has something to write: first the upstream ones, since what
+  // they send has been waited for longest. One gathered write per connection, as a rule.
+  void Flush();
+
+  net::EventLoop& loop;
+  WorkerSeries& series;
+  TimerWheel wheel;
+  Graveyard graveyard;
+  h2::StreamPool streams;
+  IntrusiveList<TurnTask> turn_tasks;
+  IntrusiveList<Http2Connection> dirty_upstream;
+  IntrusiveList<Http2Connection> dirty_downstream;
+  h2::OutputBuffer output;  // of one connection, on its way into the socket
+};
+
+}  // namespace levee
