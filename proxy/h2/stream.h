@@ -8,25 +8,12 @@
 #include "base/chunk.h"
 #include "base/intrusive_list.h"
 #include "wire/metadata.h"
+#include "wire/stream_end.h"
 
 namespace levee::h2 {
 
 class OutputBuffer;
 class Session;
-
-// How a stream ended.
-struct StreamEnd {
-  enum class Cause {
-    kComplete,  // both sides sent END_STREAM
-    kReset,     // RST_STREAM, from the peer or by the session for a malformed message
-    kExcluded,  // GOAWAY with a last-stream-id below this stream: surely not processed
-    kLost       // the connection went away
-  };
-  Cause cause = Cause::kComplete;
-  uint32_t error_code = 0;  // HTTP/2 error code, for kReset
-  // False: not one byte of the stream's HEADERS was written to the connection.
-  bool left = true;
-};
 
 // Receives a stream's events. Called from Session::Receive, Serialize and ConnectionLost; it may
 // use its own and other sessions' streams there, but not call Receive or Serialize.

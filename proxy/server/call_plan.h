@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "call/plan.h"
 #include "config/snapshot.h"
 #include "policy/latency_estimate.h"
 #include "policy/rate_limiter.h"
 #include "policy/retry_budget.h"
-#include "policy/retry_policy.h"
 #include "telemetry/metrics.h"
 #include "upstream/pool.h"
 #include "upstream/upstream_connection.h"
@@ -43,11 +43,8 @@ struct PlannedLimits {
 
 // Never changed but for `method` and `labelled`. Held by calls with a plain count, so one thread.
 struct CallPlan {
-  std::shared_ptr<const Snapshot> snapshot;  // owns `policy`
-  const CallPolicy* policy = nullptr;        // what the call follows
-  std::unique_ptr<const CallPolicy> hedged;  // owns `policy` of calls that are hedged
-  const HedgePolicy* hedge = nullptr;        // of calls that are hedged
-  bool idempotent = false;                   // by its descriptor, the policy's word, or a key
+  std::shared_ptr<const Snapshot> snapshot;  // owns the policy
+  PlannedPolicy calls;
   PlannedLimits limits;
   std::shared_ptr<Destination> destination;
   std::shared_ptr<RetryBudget> budget;  // the destination's, shared with the other workers

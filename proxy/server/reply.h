@@ -1,4 +1,4 @@
-// Answers that Levee makes itself: the one place where an error becomes a response.
+// Sends the answers that Levee makes itself.
 #pragma once
 
 #include <string_view>
@@ -16,8 +16,7 @@ void ReplyTrailersOnly(h2::Stream& stream, StatusCode code, std::string_view mes
 // HTTP 415 with a line that says what is wanted, for requests that are no gRPC call.
 void ReplyNotGrpc(h2::Stream& stream);
 
-// Ends a call whose answer is `status`. `trailers`: those of the last attempt, perhaps a whole
-// trailers-only block, perhaps empty; used up. `head_sent`: the response head has been forwarded.
+// Ends a call whose answer is `status`; the arguments are those of WriteFinalAnswer.
 void ReplyFinal(h2::Stream& stream, const FinalStatus& status, Metadata& trailers, bool head_sent);
 
 }  // namespace levee

@@ -37,13 +37,6 @@ void ReadPseudoHeader(const Metadata::Field& field, RequestHead& head) {
 
 }  // namespace
 
-bool IsGrpcContentType(std::string_view content_type) {
-  constexpr std::string_view kGrpc = "application/grpc";
-  if (!content_type.starts_with(kGrpc)) return false;
-  return content_type.size() == kGrpc.size() || content_type[kGrpc.size()] == '+' ||
-         content_type[kGrpc.size()] == ';';
-}
-
 RequestHead ReadRequestHead(const Metadata& fields) {
   RequestHead head;
   for (size_t i = 0; i < fields.size(); ++i) {

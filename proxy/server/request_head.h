@@ -12,9 +12,6 @@
 
 namespace levee {
 
-// "application/grpc", alone or followed by '+' or ';' (gRPC over HTTP/2, "Content-Type").
-bool IsGrpcContentType(std::string_view content_type);
-
 // What a request's head says, with views into it.
 struct RequestHead {
   std::string_view method;  // HTTP's: POST for gRPC

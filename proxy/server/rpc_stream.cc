@@ -13,7 +13,7 @@ namespace {
 
 CallParts MakeParts(CallHost& host, RpcEnvironment& environment, const CallPlan& plan) {
   return {.host = host,
-          .policy = *plan.policy,
+          .policy = *plan.calls.policy,
           .overload = plan.snapshot->overload,
           .budget = *plan.budget,
           .latency = plan.destination->latency,
@@ -22,8 +22,8 @@ CallParts MakeParts(CallHost& host, RpcEnvironment& environment, const CallPlan&
           .replay = environment.replay,
           .upstream = plan.destination->upstream,
           .endpoints = plan.destination->pool->size(),
-          .idempotent = plan.idempotent,
-          .hedge = plan.hedge,
+          .idempotent = plan.calls.idempotent,
+          .hedge = plan.calls.hedge,
           .rate_limits = plan.limits.limiters};
 }
 
@@ -43,7 +43,7 @@ RpcStream::RpcStream(RpcEnvironment& environment, RpcOwner& owner, std::shared_p
 
 void RpcStream::Start(RequestFacts facts, std::string_view authority, bool request_ended) {
   environment_.series.active_calls.Add(1);
-  const CallPolicy& policy = *plan_->policy;
+  const CallPolicy& policy = *plan_->calls.policy;
   for (const RateLimitPolicy& limit : policy.rate_limits) {
     rate_keys_.push_back(RateKeyOf(limit, request_, authority));
   }
@@ -75,7 +75,7 @@ void RpcStream::OnEnd(Metadata*) { Request(Chunk(), true); }
 
 void RpcStream::OnSent(size_t bytes) { committed_->attempt.Credit(bytes); }
 
-void RpcStream::OnClosed(const h2::StreamEnd&) {
+void RpcStream::OnClosed(const StreamEnd&) {
   downstream_ = nullptr;
   call_.OnCallerGone(now());
 }
@@ -100,7 +100,7 @@ RpcStream::Slot& RpcStream::IdleSlot() {
 AttemptId RpcStream::StartAttempt(const AttemptStart& start) {
   AttemptStart elsewhere = start;
   absl::InlinedVector<int64_t, 4> avoid;
-  if (plan_->hedge != nullptr) {
+  if (plan_->calls.hedge != nullptr) {
     avoid.assign(start.avoid.begin(), start.avoid.end());
     if (first_.active) avoid.push_back(first_.attempt.endpoint());
     for (const auto& slot : hedges_) {

@@ -73,7 +73,7 @@ class RpcStream final : public InBlocks,
   void OnData(const Chunk& data) override;
   void OnEnd(Metadata* trailers) override;
   void OnSent(size_t bytes) override;
-  void OnClosed(const h2::StreamEnd& end) override;
+  void OnClosed(const StreamEnd& end) override;
 
   // For the Call.
   AttemptId StartAttempt(const AttemptStart& start) override;

@@ -1,43 +1,15 @@
 #include "server/upstream_attempt.h"
 
-#include <charconv>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/text.h"
+#include "call/final_answer.h"
+#include "call/outcome.h"
 #include "net/event_loop.h"
 #include "server/request_head.h"
-#include "wire/overload_mark.h"
-#include "wire/pushback.h"
-#include "wire/retry_advice.h"
 #include "wire/status.h"
 
 namespace levee {
-namespace {
-
-constexpr std::string_view kGrpcStatus = "grpc-status";
-
-int ParseHttpStatus(std::string_view text) {
-  int status = 0;
-  std::from_chars(text.data(), text.data() + text.size(), status);
-  return status;
-}
-
-// Makes a head that carries a grpc-status, but another :status or content-type than gRPC's, one of
-// gRPC: clients differ in which of them they believe.
-void MakeGrpcHead(Metadata& head) {
-  Metadata made;
-  made.Add(":status", "200");
-  made.Add("content-type", "application/grpc");
-  for (size_t i = 0; i < head.size(); ++i) {
-    const Metadata::Field field = head[i];
-    if (field.name == ":status" || field.name == "content-type") continue;
-    made.Add(field.name, field.value, field.never_index);
-  }
-  head.Swap(made);
-}
-
-}  // namespace
 
 void UpstreamAttempt::Start(AttemptId id, Pool& pool, const Metadata& request,
                             const AttemptStart& start, const HonoredSignals& honor) {
@@ -105,7 +77,7 @@ AttemptPlace UpstreamAttempt::place() const {
 
 void UpstreamAttempt::OnOpenFailed(const std::string& reason, bool to_self) {
   if (!to_self) {
-    EndFailed(AttemptOutcome::Kind::kConnect, StatusCode::kUnavailable, reason);
+    Fail(OutcomeOfNoConnection(reason));
     return;
   }
   EndForUpstream(StatusCode::kUnimplemented,
@@ -115,14 +87,10 @@ void UpstreamAttempt::OnOpenFailed(const std::string& reason, bool to_self) {
 }
 
 void UpstreamAttempt::EndForUpstream(StatusCode code, std::string_view message) {
-  Metadata trailers;
-  if (!head_seen_) {
-    trailers.Add(":status", "200");
-    trailers.Add("content-type", "application/grpc");
-  }
-  trailers.Add(kGrpcStatus, absl::StrCat(static_cast<int>(code)));
-  trailers.Add("grpc-message", PercentEncode(message));
-  EndWithTrailers(trailers);
+  Metadata none;
+  Metadata answer;
+  WriteFinalAnswer({.code = code, .message = std::string(message)}, none, head_seen_, answer);
+  EndWithTrailers(answer);
 }
 
 void UpstreamAttempt::EndOversized() {
@@ -137,22 +105,19 @@ void UpstreamAttempt::OnHead(Metadata& head, bool end) {
     EndOversized();
     return;
   }
-  const int http_status = ParseHttpStatus(head.Get(":status"));
-  const bool grpc = http_status == 200 && IsGrpcContentType(head.Get("content-type"));
-  if (end && head.Has(kGrpcStatus)) {
-    // Even with another :status: a grpc-status, if present, rules.
-    if (!grpc) MakeGrpcHead(head);
-    EndWithTrailers(head);
-  } else if (!grpc) {
-    EndNotGrpc(http_status, head);
-  } else if (end) {
-    EndWithTrailers(head);
-  } else {
-    head_seen_ = true;
-    // A caller's library would take an answer that we have to end for malformed.
-    head.Remove("content-length");
-    pool_->OnAnswer(endpoint_, pool_->now() - opened_);
-    observer_.OnAttemptHead(id_, head);
+  switch (ReadAnswerHead(head, end)) {
+    case AnswerHead::kEnd:
+      EndWithTrailers(head);
+      return;
+    case AnswerHead::kNotGrpc:
+      LetGo(kResetCancel);
+      Fail(OutcomeOfHttp(head, net::WallClock));
+      return;
+    case AnswerHead::kBegin:
+      head_seen_ = true;
+      pool_->OnAnswer(endpoint_, pool_->now() - opened_);
+      observer_.OnAttemptHead(id_, head);
+      return;
   }
 }
 
@@ -170,22 +135,7 @@ void UpstreamAttempt::OnEnd(Metadata* trailers) {
 }
 
 void UpstreamAttempt::EndWithTrailers(Metadata& trailers) {
-  AttemptOutcome outcome;
-  const std::string_view text = trailers.Get(kGrpcStatus);
-  if (text.data() == nullptr) {
-    outcome.code = StatusFromHttp(200);
-    outcome.message = "the upstream ended the call without a grpc-status";
-    trailers.Add(kGrpcStatus, absl::StrCat(static_cast<int>(outcome.code)));
-    trailers.Add("grpc-message", PercentEncode(outcome.message));
-  } else {
-    outcome.code = ParseGrpcStatus(text).value_or(StatusCode::kUnknown);
-  }
-  if (outcome.code != StatusCode::kOk) {
-    outcome.message = PercentDecode(trailers.Get("grpc-message"));
-    outcome.pushback = ParsePushback(trailers);
-    outcome.advice = ParseRetryAdvice(trailers, net::WallClock());
-    outcome.mark = FindOverloadMark(trailers, honor_);
-  }
+  AttemptOutcome outcome = OutcomeOfTrailers(trailers, honor_, net::WallClock);
   // An answer that is complete before the request is: the rest of it is not wanted any more.
   if (stream_ != nullptr && (!request_ended_ || stream_->queued_bytes() > 0)) {
     LetGo(kResetNoError);
@@ -195,43 +145,12 @@ void UpstreamAttempt::EndWithTrailers(Metadata& trailers) {
   End(outcome, trailers);
 }
 
-void UpstreamAttempt::EndNotGrpc(int http_status, Metadata& head) {
-  AttemptOutcome outcome;
-  outcome.kind = AttemptOutcome::Kind::kHttp;
-  outcome.http_status = http_status;
-  outcome.code = StatusFromHttp(http_status);
-  outcome.message = absl::StrCat("the upstream's answer is not gRPC: HTTP status ", http_status,
-                                 ", content-type \"", Abseil(head.Get("content-type")), "\"");
-  outcome.advice = ParseRetryAdvice(head, net::WallClock());
-  LetGo(kResetCancel);
-  Metadata none;
-  End(outcome, none);
-}
-
-void UpstreamAttempt::OnClosed(const h2::StreamEnd& end) {
+void UpstreamAttempt::OnClosed(const StreamEnd& end) {
   stream_ = nullptr;
-  using Cause = h2::StreamEnd::Cause;
-  const bool refused = end.cause == Cause::kReset && end.error_code == kResetRefusedStream;
-  if (!end.left) {
-    EndFailed(AttemptOutcome::Kind::kUnsent, StatusCode::kUnavailable,
-              "the connection was lost before the call left");
-  } else if (refused || end.cause == Cause::kExcluded) {
-    EndFailed(AttemptOutcome::Kind::kRefused, StatusCode::kUnavailable,
-              refused ? "the upstream refused the stream" : "the upstream is going away");
-  } else if (end.cause == Cause::kLost) {
-    EndFailed(AttemptOutcome::Kind::kReset, StatusCode::kUnavailable,
-              "the connection to the upstream was lost");
-  } else {
-    EndFailed(AttemptOutcome::Kind::kReset, StatusFromReset(end.error_code),
-              absl::StrCat("the upstream reset the stream: ", Abseil(ResetName(end.error_code))));
-  }
+  Fail(OutcomeOfClose(end));
 }
 
-void UpstreamAttempt::EndFailed(AttemptOutcome::Kind kind, StatusCode code, std::string message) {
-  AttemptOutcome outcome;
-  outcome.kind = kind;
-  outcome.code = code;
-  outcome.message = std::move(message);
+void UpstreamAttempt::Fail(AttemptOutcome outcome) {
   Metadata none;
   End(outcome, none);
 }

@@ -70,14 +70,14 @@ class UpstreamAttempt final : public StreamUser {
   void OnData(const Chunk& data) override;
   void OnEnd(Metadata* trailers) override;
   void OnSent(size_t bytes) override;
-  void OnClosed(const h2::StreamEnd& end) override;
+  void OnClosed(const StreamEnd& end) override;
 
   void EndWithTrailers(Metadata& trailers);
   // Ends it with an answer that is final, as if the upstream had sent it.
   void EndForUpstream(StatusCode code, std::string_view message);
   void EndOversized();
-  void EndNotGrpc(int http_status, Metadata& head);
-  void EndFailed(AttemptOutcome::Kind kind, StatusCode code, std::string message);
+  // It left no trailers.
+  void Fail(AttemptOutcome outcome);
   void End(AttemptOutcome& outcome, Metadata& trailers);
   void LetGo(uint32_t error_code);
 

@@ -5,31 +5,11 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "base/text.h"
-#include "policy/hedging.h"
 #include "server/reply.h"
 #include "server/request_head.h"
+#include "wire/content_type.h"
 
 namespace levee {
-namespace {
-
-// What the policy means for calls of plan.path, whose methods the upstream may describe.
-void PlanPolicy(const CallPolicy& policy, const UpstreamSpec& upstream, CallPlan& plan) {
-  const bool described =
-      upstream.methods != nullptr && upstream.methods->idempotent.contains(plan.path);
-  const bool known = policy.idempotency == IdempotencyMode::kAlways ||
-                     (policy.idempotency == IdempotencyMode::kAuto && described);
-  plan.idempotent =
-      known || (policy.idempotency == IdempotencyMode::kAuto && !policy.key_header.empty());
-  plan.policy = &policy;
-  // A key lets a server drop the second of two calls, not answer both at the same time.
-  if (!policy.hedge.has_value() || !known) return;
-  plan.hedged = std::make_unique<const CallPolicy>(RetryPolicyOfHedging(policy));
-  plan.policy = plan.hedged.get();
-  plan.hedge = &*policy.hedge;
-}
-
-}  // namespace
-
 Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shared)
     : index_(index),
       snapshot_(std::move(snapshot)),
@@ -279,7 +259,9 @@ absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(std::string_view auth
   plan->budget = std::move(account.budget);
   plan->path = path;
   plan->limits = PlanLimits(policy);
-  PlanPolicy(policy, upstream, *plan);
+  const bool described =
+      upstream.methods != nullptr && upstream.methods->idempotent.contains(plan->path);
+  plan->calls = PlanCalls(policy, described);
   plan->method = &shared_.metrics.Method(index_, upstream.name, path);
   // A budget of its own may be free for the destination's next call.
   if (!account.over_limit && plans_.Insert(authority, path, plan)) {

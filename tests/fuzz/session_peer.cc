@@ -100,7 +100,7 @@ class ScriptedUpstream::Request final : public h2::StreamHandler {
     stream_->SendTrailers();
   }
   void OnSent(size_t) override {}
-  void OnClosed(const h2::StreamEnd&) override { stream_ = nullptr; }
+  void OnClosed(const StreamEnd&) override { stream_ = nullptr; }
 
   h2::Stream* stream_;
   const uint8_t way_;
@@ -165,7 +165,7 @@ class Caller::Call final : public h2::StreamHandler {
     End(*trailers);
   }
   void OnSent(size_t) override {}
-  void OnClosed(const h2::StreamEnd&) override {
+  void OnClosed(const StreamEnd&) override {
     LEVEE_CHECK(!closed_);
     closed_ = true;
     stream_ = nullptr;

@@ -47,15 +47,6 @@ TEST(RequestHead, AttemptCountThatIsNoCountIsIgnored) {
   }
 }
 
-TEST(RequestHead, ContentTypeIsGrpcWithSuffixOrParameters) {
-  for (const char* type : {"application/grpc", "application/grpc+json", "application/grpc;x=y"}) {
-    EXPECT_TRUE(IsGrpcContentType(type)) << type;
-  }
-  for (const char* type : {"", "application/grpc-web", "application/grpcx", "text/plain"}) {
-    EXPECT_FALSE(IsGrpcContentType(type)) << type;
-  }
-}
-
 TEST(AttemptHead, KeepsTheCallersFieldsAndItsOrder) {
   Metadata request;
   request.Add(":path", "/a.B/C");

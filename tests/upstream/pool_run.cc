@@ -1,3 +1,5 @@
+#include "upstream/pool_run.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -5,7 +7,6 @@
 
 #include "conn/http2_connection.h"
 #include "h2/session.h"
-#include "upstream/pool_run.h"
 #include "wire/status.h"
 
 namespace levee {
@@ -37,7 +38,7 @@ class TestServer::Connection final : public Mortal,
     void OnData(const Chunk&) override {}
     void OnEnd(Metadata*) override {}
     void OnSent(size_t) override {}
-    void OnClosed(const h2::StreamEnd&) override { stream = nullptr; }
+    void OnClosed(const StreamEnd&) override { stream = nullptr; }
     h2::Stream* stream = nullptr;
   };
 
@@ -142,7 +143,7 @@ void TestCall::OnHead(Metadata&, bool end) {
   ended = true;
 }
 
-void TestCall::OnClosed(const h2::StreamEnd&) {
+void TestCall::OnClosed(const StreamEnd&) {
   ended = true;
   stream_ = nullptr;
 }

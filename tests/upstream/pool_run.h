@@ -82,7 +82,7 @@ class TestCall final : public StreamUser {
   void OnData(const Chunk&) override {}
   void OnEnd(Metadata*) override {}
   void OnSent(size_t) override {}
-  void OnClosed(const h2::StreamEnd& end) override;
+  void OnClosed(const StreamEnd& end) override;
 
   Pool& pool_;
   h2::Stream* stream_ = nullptr;

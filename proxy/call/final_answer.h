@@ -1,0 +1,21 @@
+// The answer with which Levee ends a call: the one place where a status becomes header fields.
+#pragma once
+
+#include <string_view>
+
+#include "call/call_host.h"
+#include "wire/metadata.h"
+#include "wire/status.h"
+
+namespace levee {
+
+// Adds a whole trailers-only answer to `to`. `message` is unencoded text.
+void WriteTrailersOnly(StatusCode code, std::string_view message, Metadata& to);
+
+// Writes the end of a call whose answer is `status` into `to`, which is empty: trailers if
+// `head_sent` (the response head has gone to the caller), else a trailers-only head. `trailers`:
+// those of the attempt that the answer comes from, perhaps a whole trailers-only head, perhaps
+// empty; used up.
+void WriteFinalAnswer(const FinalStatus& status, Metadata& trailers, bool head_sent, Metadata& to);
+
+}  // namespace levee

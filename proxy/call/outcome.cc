@@ -1,0 +1,123 @@
+#include "call/outcome.h"
+
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/text.h"
+#include "wire/content_type.h"
+#include "wire/overload_mark.h"
+#include "wire/percent_encoding.h"
+#include "wire/pushback.h"
+#include "wire/retry_advice.h"
+#include "wire/status.h"
+
+namespace levee {
+namespace {
+
+constexpr std::string_view kGrpcStatus = "grpc-status";
+
+int HttpStatusOf(const Metadata& head) {
+  const std::string_view text = head.Get(":status");
+  int status = 0;
+  std::from_chars(text.data(), text.data() + text.size(), status);
+  return status;
+}
+
+// Makes a head that carries a grpc-status, but another :status or content-type than gRPC's, one of
+// gRPC: clients differ in which of them they believe.
+void MakeGrpcHead(Metadata& head) {
+  Metadata made;
+  made.Add(":status", "200");
+  made.Add("content-type", "application/grpc");
+  for (size_t i = 0; i < head.size(); ++i) {
+    const Metadata::Field field = head[i];
+    if (field.name == ":status" || field.name == "content-type") continue;
+    made.Add(field.name, field.value, field.never_index);
+  }
+  head.Swap(made);
+}
+
+AttemptOutcome Failure(AttemptOutcome::Kind kind, StatusCode code, std::string message) {
+  AttemptOutcome outcome;
+  outcome.kind = kind;
+  outcome.code = code;
+  outcome.message = std::move(message);
+  return outcome;
+}
+
+}  // namespace
+
+AnswerHead ReadAnswerHead(Metadata& head, bool end) {
+  const bool grpc = HttpStatusOf(head) == 200 && IsGrpcContentType(head.Get("content-type"));
+  if (end && head.Has(kGrpcStatus)) {
+    if (!grpc) MakeGrpcHead(head);
+    return AnswerHead::kEnd;
+  }
+  if (!grpc) return AnswerHead::kNotGrpc;
+  if (end) return AnswerHead::kEnd;
+  // A caller's library would take an answer that we have to end for malformed.
+  head.Remove("content-length");
+  return AnswerHead::kBegin;
+}
+
+AttemptOutcome OutcomeOfTrailers(Metadata& trailers, const HonoredSignals& honor,
+                                 WallClockRef wall_clock) {
+  AttemptOutcome outcome;
+  const std::string_view text = trailers.Get(kGrpcStatus);
+  if (text.data() == nullptr) {
+    outcome.code = StatusFromHttp(200);
+    outcome.message = "the upstream ended the call without a grpc-status";
+    trailers.Add(kGrpcStatus, absl::StrCat(static_cast<int>(outcome.code)));
+    trailers.Add("grpc-message", PercentEncode(outcome.message));
+  } else {
+    outcome.code = ParseGrpcStatus(text).value_or(StatusCode::kUnknown);
+  }
+  if (outcome.code != StatusCode::kOk) {
+    outcome.message = PercentDecode(trailers.Get("grpc-message"));
+    outcome.pushback = ParsePushback(trailers);
+    outcome.advice = ParseRetryAdvice(trailers, wall_clock());
+    outcome.mark = FindOverloadMark(trailers, honor);
+  }
+  return outcome;
+}
+
+AttemptOutcome OutcomeOfHttp(const Metadata& head, WallClockRef wall_clock) {
+  const int http_status = HttpStatusOf(head);
+  AttemptOutcome outcome =
+      Failure(AttemptOutcome::Kind::kHttp, StatusFromHttp(http_status),
+              absl::StrCat("the upstream's answer is not gRPC: HTTP status ", http_status,
+                           ", content-type \"", Abseil(head.Get("content-type")), "\""));
+  outcome.http_status = http_status;
+  outcome.advice = ParseRetryAdvice(head, wall_clock());
+  return outcome;
+}
+
+AttemptOutcome OutcomeOfClose(const StreamEnd& end) {
+  using Cause = StreamEnd::Cause;
+  using Kind = AttemptOutcome::Kind;
+  if (!end.left) {
+    return Failure(Kind::kUnsent, StatusCode::kUnavailable,
+                   "the connection was lost before the call left");
+  }
+  if (end.cause == Cause::kExcluded) {
+    return Failure(Kind::kRefused, StatusCode::kUnavailable, "the upstream is going away");
+  }
+  if (end.cause == Cause::kLost) {
+    return Failure(Kind::kReset, StatusCode::kUnavailable,
+                   "the connection to the upstream was lost");
+  }
+  if (end.cause == Cause::kReset && end.error_code == kResetRefusedStream) {
+    return Failure(Kind::kRefused, StatusCode::kUnavailable, "the upstream refused the stream");
+  }
+  return Failure(
+      Kind::kReset, StatusFromReset(end.error_code),
+      absl::StrCat("the upstream reset the stream: ", Abseil(ResetName(end.error_code))));
+}
+
+AttemptOutcome OutcomeOfNoConnection(std::string reason) {
+  return Failure(AttemptOutcome::Kind::kConnect, StatusCode::kUnavailable, std::move(reason));
+}
+
+}  // namespace levee

@@ -1,0 +1,41 @@
+#include "call/plan.h"
+
+#include <gtest/gtest.h>
+
+namespace levee {
+namespace {
+
+CallPolicy Policy(IdempotencyMode mode, bool hedged) {
+  CallPolicy policy;
+  policy.idempotency = mode;
+  if (hedged) policy.hedge = HedgePolicy();
+  return policy;
+}
+
+TEST(PlannedPolicy, TakesADescribedMethodForIdempotentUnlessThePolicySaysNever) {
+  EXPECT_TRUE(PlanCalls(Policy(IdempotencyMode::kAuto, false), true).idempotent);
+  EXPECT_FALSE(PlanCalls(Policy(IdempotencyMode::kAuto, false), false).idempotent);
+  EXPECT_TRUE(PlanCalls(Policy(IdempotencyMode::kAlways, false), false).idempotent);
+  EXPECT_FALSE(PlanCalls(Policy(IdempotencyMode::kNever, false), true).idempotent);
+}
+
+TEST(PlannedPolicy, HedgesOnlyWhatIsKnownToBeIdempotent) {
+  const CallPolicy hedged = Policy(IdempotencyMode::kAuto, true);
+  const PlannedPolicy known = PlanCalls(hedged, true);
+  EXPECT_EQ(known.hedge, &*hedged.hedge);
+  EXPECT_EQ(known.policy, known.hedged.get());
+  const PlannedPolicy unknown = PlanCalls(hedged, false);
+  EXPECT_EQ(unknown.hedge, nullptr);
+  EXPECT_EQ(unknown.policy, &hedged);
+}
+
+TEST(PlannedPolicy, WithAKeyIsIdempotentButNotHedged) {
+  CallPolicy policy = Policy(IdempotencyMode::kAuto, true);
+  policy.key_header = "idempotency-key";
+  const PlannedPolicy plan = PlanCalls(policy, false);
+  EXPECT_TRUE(plan.idempotent);
+  EXPECT_EQ(plan.hedge, nullptr);
+}
+
+}  // namespace
+}  // namespace levee
