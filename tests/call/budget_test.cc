@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "call/call_fixture.h"
-#include "sim_host/workload.h"
+#include "sim/workload.h"
 
 namespace levee {
 namespace {
@@ -33,7 +33,7 @@ TEST_F(CallBudget, A42_ARatioOf30PercentGives30Percent) {
   retry_.budget.floor_per_second = 0;
   Upstream({TrailersOnly(StatusCode::kUnavailable)});
   RunWorkload(sidecar_, {.per_second = 100, .calls = 3000});
-  const Tally tally = TallyOf(sidecar_);
+  const Tally tally = sidecar_.tally();
   EXPECT_LE(tally.PerCall(), 1.3);
   EXPECT_GE(tally.PerCall(), 1.29);
 }
@@ -43,7 +43,7 @@ TEST_F(CallBudget, A41_HoldsForCodesThatOnlyARuleLists) {
   retry_.rules[0].backoff = retry_.backoff;
   Upstream({TrailersOnly(StatusCode::kResourceExhausted)});
   RunWorkload(sidecar_, {.per_second = 1, .calls = 300});
-  EXPECT_LE(TallyOf(sidecar_).PerCall(), 1.11);
+  EXPECT_LE(sidecar_.tally().PerCall(), 1.11);
 }
 
 TEST_F(CallBudget, A43_ARefusalChangesNoBalance) {
@@ -102,7 +102,7 @@ TEST_F(CallBudget, A45_RefusedCallsDepositNothing) {
   Upstream({Ok()});
   RunUnary({.timeout = absl::ZeroDuration()});
   RunUnary({.previous_attempts = 1});
-  EXPECT_EQ(sidecar_.attempts(), 0);
+  EXPECT_EQ(sidecar_.tally().attempts, 0);
   EXPECT_EQ(Balance().calls, 0);
 }
 
@@ -123,7 +123,7 @@ TEST_F(CallBudget, A46_RetriesThatSucceedKeepTheFloor) {
   sidecar_.AddEndpoint(InTurn({Ok()}));
   RunWorkload(sidecar_, {.per_second = 1, .calls = 100});
   EXPECT_FALSE(Balance().floor_withheld);
-  EXPECT_EQ(TallyOf(sidecar_).ok, 100);
+  EXPECT_EQ(sidecar_.tally().ok, 100);
 }
 
 TEST_F(CallBudget, A46_CallsThatRunIntoTheirDeadlineAreNoSuccesses) {
@@ -170,8 +170,8 @@ TEST_F(CallBudget, A51_TheFloorIsGivenOncePerWindow) {
   Upstream({TrailersOnly(StatusCode::kUnavailable)});
   RunWorkload(sidecar_, {.per_second = 100, .calls = 10'000, .poisson_seed = 1});
   const int64_t windows = absl::ToInt64Seconds(clock_.elapsed()) + 1;
-  EXPECT_LE(sidecar_.attempts(), 10'000 + windows);
-  EXPECT_GE(sidecar_.attempts(), 10'000 + windows * 8 / 10);
+  EXPECT_LE(sidecar_.tally().attempts, 10'000 + windows);
+  EXPECT_GE(sidecar_.tally().attempts, 10'000 + windows * 8 / 10);
 }
 
 // At every alignment of the calls to the slots in which the budget keeps its window.
@@ -242,7 +242,7 @@ TEST_F(CallBudget, A66_AnApplicationThatRetriesByItselfIsBounded) {
         return {.previous_attempts = static_cast<int>(n % 3)};
       }};
   RunWorkload(sidecar_, three_attempts_each);
-  EXPECT_LE(TallyOf(sidecar_).attempts, 1110);
+  EXPECT_LE(sidecar_.tally().attempts, 1110);
 }
 
 }  // namespace

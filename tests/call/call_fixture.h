@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "sim_host/answer.h"
-#include "sim_host/services.h"
-#include "sim_host/sim_clock.h"
-#include "sim_host/sim_host.h"
-#include "sim_host/sim_sidecar.h"
+#include "sim/answer.h"
+#include "sim/services.h"
+#include "sim/sim_clock.h"
+#include "sim/sim_host.h"
+#include "sim/sim_sidecar.h"
 #include "wire/refusal.h"
 #include "wire/status.h"
 
@@ -44,6 +44,8 @@ inline CallPolicy SectionAPolicy() {
 // One sidecar at virtual time 0. Tests change `policy` before the first call.
 class CallTest : public ::testing::Test {
  protected:
+  CallTest() { sidecar_.KeepCalls(); }
+
   // One endpoint that answers the attempts of all calls in turn.
   void Upstream(std::vector<Answer> answers) { sidecar_.AddEndpoint(InTurn(std::move(answers))); }
 

@@ -81,7 +81,7 @@ void CheckBudget(SimSidecar& sidecar) {
   const double floor = budget.floor_per_second * absl::ToDoubleSeconds(budget.window);
   const double bound = static_cast<double>(deposits) * (1 + budget.ratio) +
                        floor * std::max(windows, 1.0) + static_cast<double>(free);
-  ASSERT_LE(static_cast<double>(sidecar.attempts()), bound + 1e-6);
+  ASSERT_LE(static_cast<double>(sidecar.tally().attempts), bound + 1e-6);
 }
 
 void CheckEnded(SimSidecar& sidecar, const FactsOfCalls& facts) {
@@ -91,7 +91,7 @@ void CheckEnded(SimSidecar& sidecar, const FactsOfCalls& facts) {
   for (const SimHost& call : sidecar.calls()) {
     recorded += static_cast<int64_t>(call.record().attempts.size());
   }
-  EXPECT_LE(sidecar.attempts(), recorded);
+  EXPECT_LE(sidecar.tally().attempts, recorded);
   for (const SimHost& call : sidecar.calls()) {
     CheckCall(sidecar.policy, call, facts.at(&call));
   }

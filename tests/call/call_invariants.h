@@ -3,8 +3,8 @@
 
 #include <map>
 
-#include "sim_host/sim_host.h"
-#include "sim_host/sim_sidecar.h"
+#include "sim/sim_host.h"
+#include "sim/sim_sidecar.h"
 
 namespace levee {
 

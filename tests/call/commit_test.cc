@@ -93,7 +93,7 @@ TEST_F(CallCommit, A9_AConnectionLostInMidAnswerIsNotRetried) {
   EXPECT_EQ(call.attempts(), 1);
   EXPECT_EQ(call.caller().body, "half an ans");
   EXPECT_EQ(call.caller().code, StatusCode::kUnavailable);
-  EXPECT_EQ(call.caller().message, "connection lost");
+  EXPECT_EQ(call.caller().message, "the connection to the upstream was lost");
 }
 
 TEST_F(CallCommit, A9_AnUnlistedFailureAfterAMessageIsNoRefusedRetry) {

@@ -136,6 +136,7 @@ TEST_F(CallDeadline, TheToleranceOfACallersDeadlineGrowsWithItsTimeout) {
     for (const int64_t left_at : {given.last_cancelled_ms, given.first_exceeded_ms}) {
       SimClock clock;
       SimSidecar sidecar(clock, SectionAPolicy());
+      sidecar.KeepCalls();
       sidecar.AddEndpoint(InTurn({Silence()}));
       SimHost& call = sidecar.Unary({.timeout = Ms(given.timeout_ms)});
       clock.RunFor(Ms(left_at));
@@ -211,7 +212,7 @@ TEST_F(CallDeadline, A27_ALostConnectionCancelsTheAttemptsOfAllItsCalls) {
   EXPECT_EQ(in_flight.attempt(1).cancelled_at, Ms(50));
   EXPECT_EQ(open.attempt(1).cancelled_at, Ms(50));
   clock_.Run();
-  EXPECT_EQ(sidecar_.attempts(), 3);
+  EXPECT_EQ(sidecar_.tally().attempts, 3);
 }
 
 TEST_F(CallDeadline, A28_ALateAnswerOfAnAbandonedAttemptIsDropped) {

@@ -3,7 +3,7 @@
 #include <initializer_list>
 
 #include "call/call_fixture.h"
-#include "sim_host/workload.h"
+#include "sim/workload.h"
 
 namespace levee {
 namespace {
@@ -28,8 +28,8 @@ class CallLayers : public testing::Test {
     middle.AddEndpoint(Through(bottom, handler_));
     top.AddEndpoint(Through(middle, handler_));
     RunWorkload(top, {.per_second = per_second, .calls = 1000});
-    EXPECT_EQ(TallyOf(top).ok, 0);
-    return bottom.attempts();
+    EXPECT_EQ(top.tally().ok, 0);
+    return bottom.tally().attempts;
   }
 
   void ExpectBounded() {

@@ -69,6 +69,7 @@ TEST_F(CallPushback, A37_WhatIsNoNumberEndsRetrying) {
     SCOPED_TRACE(value);
     SimClock clock;
     SimSidecar sidecar(clock, SectionAPolicy());
+    sidecar.KeepCalls();
     sidecar.AddEndpoint(InTurn({Unavailable(value), Ok()}));
     SimHost& call = sidecar.Unary();
     clock.Run();
@@ -106,6 +107,7 @@ TEST_F(CallPushback, A39_APushbackOnAnUnlistedFailureIsForwardedAndNothingElse) 
     SCOPED_TRACE(value);
     SimClock clock;
     SimSidecar sidecar(clock, policy_);
+    sidecar.KeepCalls();
     sidecar.AddEndpoint(
         InTurn({TrailersOnly(StatusCode::kNotFound, {{"grpc-retry-pushback-ms", value}}), Ok()}));
     SimHost& call = sidecar.Unary();

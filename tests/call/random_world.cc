@@ -18,6 +18,7 @@ RandomWorld::RandomWorld(uint64_t seed)
       sidecar_(clock_, RandomPolicy(draws_), seed),
       calls_per_second_(draws_.OneOf({0.2, 1.0, 10.0, 100.0, 1000.0})),
       failing_(draws_.OneOf({0.05, 0.3, 0.8, 1.0})) {
+  sidecar_.KeepCalls();
   sidecar_.replay_bytes = draws_.OneOf<int64_t>({0, 40, 1 << 20});
   sidecar_.overload.honor = {.levee = draws_.Chance(0.5),
                              .error_info = draws_.Chance(0.5),
@@ -97,7 +98,7 @@ void RandomWorld::Arrive() {
   Speak(call);
   CheckBudget(sidecar_);
   clock_.After(absl::Seconds(2 * random_.Uniform() / calls_per_second_), [this] { Arrive(); });
-  if (draws_.Chance(0.1)) sidecar_.SetReachable(0, draws_.Chance(0.5));
+  if (draws_.Chance(0.1)) sidecar_.endpoints().SetReachable(0, draws_.Chance(0.5));
 }
 
 // The caller sends up to five messages, half-closes perhaps, and loses patience at some time.

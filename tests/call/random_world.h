@@ -6,7 +6,7 @@
 #include "base/random.h"
 #include "call/call_invariants.h"
 #include "call/random_policy.h"
-#include "sim_host/sim_sidecar.h"
+#include "sim/sim_sidecar.h"
 
 namespace levee {
 

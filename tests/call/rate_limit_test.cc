@@ -149,15 +149,16 @@ TEST_F(CallRateLimit, AllLimitsOfAPolicyHoldAndARefusalTakesFromNone) {
 
 TEST_F(CallRateLimit, AnAdaptiveLimitIsLoweredByResourceExhausted) {
   SimSidecar sidecar(clock_, policy_);
+  sidecar.KeepCalls();
   sidecar.policy.rate_limits = {{.name = "all", .per_second = 1000, .burst = 1, .adaptive = true}};
   sidecar.AddEndpoint(InTurn({TrailersOnly(StatusCode::kResourceExhausted)}));
   const auto admitted_in_a_second = [&] {
-    const int64_t before = sidecar.attempts();
+    const int64_t before = sidecar.tally().attempts;
     for (int i = 0; i < 1000; ++i) {
       sidecar.Unary();
       clock_.RunFor(Ms(1));
     }
-    return sidecar.attempts() - before;
+    return sidecar.tally().attempts - before;
   };
   admitted_in_a_second();
   EXPECT_LT(admitted_in_a_second(), 500);

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "call/call_fixture.h"
-#include "sim_host/workload.h"
+#include "sim/workload.h"
 
 namespace levee {
 namespace {
@@ -44,7 +44,7 @@ TEST_F(SimHostTest, CallsOverlapInTime) {
   Upstream({Answer().Trailers(absl::Seconds(1), StatusCode::kOk)});
   RunWorkload(sidecar_, {.per_second = 10, .calls = 20});
   EXPECT_EQ(clock_.elapsed(), Ms(19 * 100 + 1000));
-  EXPECT_EQ(TallyOf(sidecar_).ok, 20);
+  EXPECT_EQ(sidecar_.tally().ok, 20);
 }
 
 TEST_F(SimHostTest, PoissonArrivalsHaveTheRateAskedFor) {
@@ -58,6 +58,7 @@ TEST_F(SimHostTest, TheSameSeedGivesTheSameRun) {
   for (int i = 0; i < 2; ++i) {
     SimClock clock;
     SimSidecar sidecar(clock, CallPolicy(), 5);
+    sidecar.KeepCalls();
     sidecar.AddEndpoint(Flaky(0.3, 6));
     RunWorkload(sidecar, {.per_second = 50, .calls = 500, .poisson_seed = 7});
     ends.push_back(clock.elapsed());

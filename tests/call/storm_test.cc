@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "call/call_fixture.h"
-#include "sim_host/workload.h"
+#include "sim/workload.h"
 
 namespace levee {
 namespace {
@@ -28,7 +28,7 @@ Tally RunStorm(const Storm& storm, uint64_t seed) {
   RunWorkload(sidecar, {.per_second = storm.per_second,
                         .calls = storm.calls,
                         .poisson_seed = seed % 2 == 0 ? seed : 0});
-  return TallyOf(sidecar);
+  return sidecar.tally();
 }
 
 // The runs of several seeds as one.
@@ -98,11 +98,12 @@ TEST_P(CallStormBadEndpoint, A41_NineteenInTwentyFailedCallsAreRescued) {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     SimClock clock;
     SimSidecar sidecar(clock, CallPolicy(), seed);
+    sidecar.endpoints().NeverEject();
     sidecar.AddEndpoint(InTurn({TrailersOnly(StatusCode::kUnavailable)}));
     sidecar.AddEndpoint(InTurn({Ok()}));
     sidecar.AddEndpoint(InTurn({Ok()}));
     RunWorkload(sidecar, {.per_second = GetParam(), .calls = 300});
-    const Tally tally = TallyOf(sidecar);
+    const Tally& tally = sidecar.tally();
     EXPECT_GE(tally.first_failed, 60) << "seed " << seed;
     EXPECT_GE(tally.RescuedShare(), 0.95) << "seed " << seed;
   }

@@ -24,6 +24,7 @@ class RetryRun {
  public:
   explicit RetryRun(ByteSource& source)
       : source_(source), sidecar_(clock_, RandomPolicy(draws_), source.Byte()) {
+    sidecar_.KeepCalls();
     sidecar_.replay_bytes = draws_.OneOf<int64_t>({0, 40, 1 << 20});
     const uint8_t honor = source_.Byte();
     sidecar_.overload.honor = {.levee = (honor & 1) != 0,
@@ -56,7 +57,7 @@ class RetryRun {
     } else if (kind <= 3) {
       clock_.RunFor(draws_.UpTo(draws_.OneOf({1, 50, 2000, 20'000})));
     } else if (kind == 4) {
-      sidecar_.SetReachable(static_cast<int64_t>(source_.Below(endpoints_)), source_.Flag());
+      sidecar_.endpoints().SetReachable(static_cast<int64_t>(source_.Below(endpoints_)), source_.Flag());
     } else if (kind <= 8) {
       OfCaller(*calls_[source_.Below(calls_.size())]);
     } else {

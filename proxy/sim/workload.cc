@@ -1,9 +1,8 @@
-#include "sim_host/workload.h"
+#include "sim/workload.h"
 
 #include <cmath>
 #include <memory>
 
-#include "base/check.h"
 #include "base/random.h"
 
 namespace levee {
@@ -38,22 +37,6 @@ void RunWorkload(SimSidecar& sidecar, const Workload& workload) {
   auto arrivals = std::make_shared<Arrivals>(sidecar, workload);
   sidecar.clock().After(absl::ZeroDuration(), [arrivals] { arrivals->Next(); });
   sidecar.clock().Run();
-}
-
-Tally TallyOf(const SimSidecar& sidecar) {
-  Tally tally;
-  tally.attempts = sidecar.attempts();
-  for (const SimHost& call : sidecar.calls()) {
-    LEVEE_CHECK(call.finished());
-    const bool ok = call.caller().code == StatusCode::kOk;
-    const auto& attempts = call.record().attempts;
-    const bool failed = !attempts.empty() && attempts[0].code != StatusCode::kOk;
-    ++tally.calls;
-    tally.ok += ok;
-    tally.first_failed += failed;
-    tally.rescued += failed && ok;
-  }
-  return tally;
 }
 
 }  // namespace levee

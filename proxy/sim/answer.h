@@ -1,4 +1,4 @@
-// What a simulated upstream does with one attempt.
+// What a simulated upstream does with one attempt, as it would be seen on the wire.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "policy/retry_decision.h"
 #include "wire/status.h"
+#include "wire/stream_end.h"
 
 namespace levee {
 
-// A script: steps at spans after the attempt's start. Without a last step the upstream is silent.
-// The steps that end an attempt carry the outcome that the network's host makes of the same event.
+// A script: steps at spans after the attempt's start. Without a step that ends it the upstream is
+// silent. The steps say what comes over the connection; what that means for the call is for the
+// host to read, with the functions of call/outcome.h that the network's host reads it with.
 //
 //   Answer().Head(1ms).Message(2ms, "pong").Trailers(3ms, StatusCode::kOk)
 class Answer {
@@ -23,13 +24,22 @@ class Answer {
   using Fields = std::vector<std::pair<std::string, std::string>>;
 
   struct Step {
-    enum class Kind { kInformational, kHead, kMessage, kReadOn, kEnd };
-    Kind kind = Kind::kEnd;
+    enum class Kind {
+      kInformational,  // a 1xx head
+      kHead,           // response headers, `fields`; `end`: END_STREAM comes with them
+      kMessage,        // DATA, `bytes`
+      kTrailers,       // `fields`; empty: END_STREAM on DATA
+      kClosed,         // the stream is closed, `close`
+      kNoConnection,   // the endpoint turns out to be out of reach, `bytes` says why
+      kReadOn,         // the upstream takes `window` more bytes of the request
+    };
+    Kind kind;
     absl::Duration at;
-    std::string bytes;       // kMessage
-    size_t window = 0;       // kReadOn
-    AttemptOutcome outcome;  // kEnd; pushback, mark and place are filled in by the host
-    Fields trailers;         // kEnd; empty if the upstream sent none
+    bool end = false;
+    std::string bytes;
+    size_t window = 0;
+    StreamEnd close;
+    Fields fields;
   };
 
   // A 1xx head.
@@ -37,10 +47,10 @@ class Answer {
   // Response headers of a gRPC answer.
   Answer& Head(absl::Duration at);
   Answer& Message(absl::Duration at, std::string_view bytes);
-  // The end of a gRPC answer; trailers-only if there was no Head before.
+  // The end of a gRPC answer; trailers-only if there was no Head before. `message` is unencoded.
   Answer& Trailers(absl::Duration at, StatusCode code, std::string_view message = "",
                    const Fields& fields = {});
-  // END_STREAM on DATA: a gRPC answer that ends without a status.
+  // END_STREAM on DATA: a gRPC answer that ends without a status. After Head.
   Answer& EndWithoutStatus(absl::Duration at);
   // An answer that is not gRPC.
   Answer& Http(absl::Duration at, int http_status);
@@ -62,11 +72,11 @@ class Answer {
 
  private:
   Step& Add(Step::Kind kind, absl::Duration at);
-  Answer& End(absl::Duration at, AttemptOutcome::Kind kind, StatusCode code,
-              std::string_view message);
+  Answer& Close(absl::Duration at, const StreamEnd& end);
 
   std::vector<Step> steps_;
   size_t window_ = SIZE_MAX;
+  bool head_ = false;
 };
 
 // The answers that most tests need; each takes a millisecond.

@@ -1,11 +1,11 @@
-// The simulated upstreams that tests share.
+// Simulated upstreams.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "sim_host/answer.h"
-#include "sim_host/sim_sidecar.h"
+#include "sim/answer.h"
+#include "sim/sim_sidecar.h"
 
 namespace levee {
 

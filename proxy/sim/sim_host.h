@@ -6,16 +6,17 @@
 #include <deque>
 #include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/time/time.h"
 #include "call/call.h"
 #include "call/call_host.h"
-#include "sim_host/answer.h"
-#include "sim_host/sim_clock.h"
+#include "policy/retry_decision.h"
+#include "sim/answer.h"
+#include "sim/sim_clock.h"
 #include "wire/call_record.h"
 #include "wire/metadata.h"
 #include "wire/status.h"
@@ -30,7 +31,8 @@ struct SimAttempt {
   absl::Duration start;
   int previous_attempts = 0;
   absl::Duration timeout;
-  std::vector<int64_t> avoid;
+  absl::InlinedVector<int64_t, 2> avoid;
+  absl::InlinedVector<int64_t, 2> forbidden;
 
   std::string received;      // the request's bytes, in order
   bool half_closed = false;  // END_STREAM came after them
@@ -48,25 +50,40 @@ struct SimCaller {
   StatusCode code = StatusCode::kUnknown;
   std::string message;
   std::optional<absl::Duration> pushback;  // of a local reply
-  Metadata trailers;
+  Metadata trailers;  // without :status and content-type, also if the answer is trailers-only
 
   std::string sent;     // by the caller
   size_t credited = 0;  // flow-control window given back, in bytes
+
+  void Clear();
 };
 
 // Holds Call to its side of the boundary as well: a broken rule of CallHost ends the process. Made
-// by SimSidecar, which it refers to; the clock's events refer to it.
+// by SimSidecar, which it refers to and which uses it for one call after the other.
 class SimHost : public CallHost {
  public:
   using OnFinish = std::function<void(const SimCaller&)>;
 
-  SimHost(SimSidecar& sidecar, OnFinish on_finish);
+  explicit SimHost(SimSidecar& sidecar) : sidecar_(sidecar) {}
   SimHost(const SimHost&) = delete;
   SimHost& operator=(const SimHost&) = delete;
 
+  // The call that a host has now, for those who may outlive it: the clock's events, other calls.
+  class Ref {
+   public:
+    explicit Ref(SimHost& host) : host_(&host), generation_(host.generation_) {}
+    // nullptr if the host has another call by now, or none.
+    SimHost* get() const { return host_->generation_ == generation_ ? host_ : nullptr; }
+
+   private:
+    SimHost* host_;
+    uint32_t generation_;
+  };
+
+  // Begins a call whose keys are empty: all calls share the buckets of a rate limit.
+  void Start(RequestFacts facts, OnFinish on_finish);
+
   // The caller's side. What it does after its call has ended is dropped.
-  // Its keys are empty: all calls share the buckets of a rate limit.
-  void Start(RequestFacts facts);
   void Send(std::string_view bytes, bool end = false);
   void HalfClose() { Send("", true); }
   // Its stream was reset, or its connection lost.
@@ -85,7 +102,7 @@ class SimHost : public CallHost {
   int attempts() const { return static_cast<int>(streams_.size()); }
   const SimAttempt& attempt(AttemptId id) const { return streams_.at(static_cast<size_t>(id) - 1); }
   const CallRecord& record() const { return record_; }  // once finished
-  bool timer_armed() const { return !timer_.is_infinite(); }
+  bool timer_armed() const { return !timer_at_.is_infinite(); }
   SimClock& clock();
   // For events that no host should tell. Gone at the end of the turn in which the call finishes.
   Call& call() { return *call_; }
@@ -94,7 +111,7 @@ class SimHost : public CallHost {
   AttemptId StartAttempt(const AttemptStart& start) override;
   void SendRequest(AttemptId id, const Chunk& chunk, bool end) override;
   AttemptPlace CancelAttempt(AttemptId id) override;
-  void JudgeAttempt(AttemptId id, bool success) override { At(id).judged = success; }
+  void JudgeAttempt(AttemptId id, bool success) override;
   void Commit(AttemptId id) override;
   void Finish(const FinalStatus& status, const CallRecord& record) override;
   void CreditRequest(size_t bytes) override;
@@ -107,8 +124,9 @@ class SimHost : public CallHost {
     size_t taken = 0;  // bytes of the chunk that the upstream has
   };
   struct Stream : SimAttempt {
-    AttemptPlace place;
-    std::deque<Piece> queue;
+    Answer answer;    // being played
+    size_t step = 0;  // that comes next
+    absl::InlinedVector<Piece, 1> queue;
     size_t window = SIZE_MAX;
     bool end_queued = false;
     bool has_head = false;
@@ -117,24 +135,34 @@ class SimHost : public CallHost {
   };
 
   Stream& At(AttemptId id) { return streams_.at(static_cast<size_t>(id) - 1); }
-  void Play(AttemptId id, const Answer& answer);
+  AttemptPlace PlaceOf(const Stream& stream) const;
+  void Play(AttemptId id, Answer answer);
+  void PlayNext(AttemptId id);
   void Forward(AttemptId id);
   void ForwardHead();
-  void EndAttempt(AttemptId id, const Answer::Step& step);
+  void OnHead(AttemptId id, const Answer::Step& step);
+  void OnMessage(AttemptId id, const Answer::Step& step);
+  void EndWithTrailers(AttemptId id, Metadata& trailers);
+  void End(AttemptId id, AttemptOutcome outcome, Metadata& trailers);
+  void EndLeaving(AttemptId id, AttemptOutcome outcome);
+  void LeaveEndpoint(Stream& stream);
+  void Arm(Instant when);
+  void Clear();
 
   SimSidecar& sidecar_;
-  const OnFinish on_finish_;
+  uint32_t generation_ = 0;  // of the call that it has
+  OnFinish on_finish_;
   std::optional<Call> call_;  // until the end of the turn in which it finishes
   std::deque<Stream> streams_;
-  std::set<AttemptId> active_;
+  absl::InlinedVector<AttemptId, 2> active_;
   AttemptId committed_ = 0;   // 0: none
   AttemptId last_ended_ = 0;  // and was not cancelled
   Metadata last_trailers_;    // its trailers
   std::vector<std::string> rate_keys_;
   SimCaller caller_;
   CallRecord record_;
-  Instant timer_ = Instant::Infinite();
-  int timer_generation_ = 0;
+  Instant timer_at_ = Instant::Infinite();   // that the call has asked for
+  Instant next_look_ = Instant::Infinite();  // when the clock tells the host
 };
 
 }  // namespace levee

@@ -5,8 +5,8 @@
 #include <functional>
 
 #include "call/call.h"
-#include "sim_host/sim_clock.h"
-#include "sim_host/sim_sidecar.h"
+#include "sim/sim_clock.h"
+#include "sim/sim_sidecar.h"
 
 namespace levee {
 
@@ -22,19 +22,5 @@ struct Workload {
 
 // Runs the workload until every call has ended.
 void RunWorkload(SimSidecar& sidecar, const Workload& workload);
-
-// What has become of the calls of a sidecar.
-struct Tally {
-  int64_t calls = 0;
-  int64_t attempts = 0;  // those that never left excluded
-  int64_t ok = 0;
-  int64_t first_failed = 0;  // calls whose first attempt failed
-  int64_t rescued = 0;       // of these, calls that ended with OK
-  double PerCall() const { return static_cast<double>(attempts) / static_cast<double>(calls); }
-  double RescuedShare() const {
-    return static_cast<double>(rescued) / static_cast<double>(first_failed);
-  }
-};
-Tally TallyOf(const SimSidecar& sidecar);
 
 }  // namespace levee

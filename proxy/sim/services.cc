@@ -1,4 +1,4 @@
-#include "sim_host/services.h"
+#include "sim/services.h"
 
 #include <algorithm>
 #include <memory>
@@ -13,10 +13,10 @@ Answer::Step EndOf(const SimCaller& inner, const Handler& handler) {
   Answer answer = Answer().Trailers(absl::ZeroDuration(), inner.code, inner.message);
   Answer::Step step = answer.steps().front();
   if (!handler.passes_trailers) return step;
-  step.trailers.clear();
+  step.fields.resize(2);  // :status and content-type
   for (size_t i = 0; i < inner.trailers.size(); ++i) {
     const Metadata::Field field = inner.trailers[i];
-    step.trailers.emplace_back(field.name, field.value);
+    step.fields.emplace_back(field.name, field.value);
   }
   return step;
 }
@@ -40,13 +40,19 @@ Service Flaky(double failing, uint64_t seed) {
 
 Service Through(SimSidecar& next, Handler handler) {
   return [&next, handler](SimHost& host, AttemptId id) {
-    SimHost& inner = next.NewCall(
-        {.timeout = host.attempt(id).timeout}, [&host, id, handler](const SimCaller& caller) {
-          host.clock().After(absl::ZeroDuration(),
-                             [&host, id, end = EndOf(caller, handler)] { host.Deliver(id, end); });
-        });
+    const SimHost::Ref outer(host);
+    SimHost& inner = next.NewCall({.timeout = host.attempt(id).timeout},
+                                  [outer, id, handler, &next](const SimCaller& caller) {
+                                    next.clock().After(absl::ZeroDuration(),
+                                                       [outer, id, end = EndOf(caller, handler)] {
+                                                         if (SimHost* const waiting = outer.get())
+                                                           waiting->Deliver(id, end);
+                                                       });
+                                  });
     inner.HalfClose();
-    host.OnCancel(id, [&inner] { inner.Leave(); });
+    host.OnCancel(id, [inner = SimHost::Ref(inner)] {
+      if (SimHost* const running = inner.get()) running->Leave();
+    });
     return Silence();
   };
 }

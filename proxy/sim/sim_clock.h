@@ -14,6 +14,10 @@ namespace levee {
 // in the order in which they were asked for, so a run depends on nothing but its seeds.
 class SimClock {
  public:
+  // When every clock begins. Not zero and not a round number: a zero Instant or an alignment that
+  // code relies on by mistake shows.
+  static constexpr Instant Start() { return Instant::FromNanos(98'765'432'101); }
+
   Instant now() const { return now_; }
 
   // Virtual time since the clock was made. All records of the simulation are in it.
@@ -36,9 +40,6 @@ class SimClock {
     std::function<void()> run;
   };
 
-  // Not zero and not a round number: a zero Instant or an alignment that code relies on by mistake
-  // shows.
-  static constexpr Instant Start() { return Instant::FromNanos(98'765'432'101); }
   static bool Later(const Event& a, const Event& b);
   void RunNext();
 

@@ -1,0 +1,52 @@
+#include "sim/sim_endpoints.h"
+
+#include <utility>
+
+#include "base/check.h"
+
+namespace levee {
+
+int64_t SimEndpoints::Add(Service service) {
+  const int64_t id = set_.Add(clock_.now());
+  LEVEE_CHECK(id == static_cast<int64_t>(endpoints_.size()));  // None has ever been removed.
+  endpoints_.push_back({.service = std::move(service)});
+  Update(id);
+  return id;
+}
+
+void SimEndpoints::SetReachable(int64_t endpoint, bool reachable) {
+  At(endpoint).reachable = reachable;
+  Update(endpoint);
+  EndEjections();
+}
+
+void SimEndpoints::Update(int64_t endpoint) {
+  const Endpoint& state = At(endpoint);
+  set_.Update(endpoint,
+              {.usable = state.reachable, .open = state.reachable, .active = state.active},
+              clock_.now());
+}
+
+std::optional<int64_t> SimEndpoints::Open(std::span<const int64_t> avoid,
+                                          std::span<const int64_t> forbidden) {
+  const auto chosen = set_.Choose(avoid, forbidden, clock_.now(), random_);
+  if (chosen.has_value()) {
+    ++At(*chosen).active;
+    Update(*chosen);
+  }
+  return chosen;
+}
+
+void SimEndpoints::Release(int64_t endpoint) {
+  --At(endpoint).active;
+  Update(endpoint);
+}
+
+void SimEndpoints::OnAttemptEnded(int64_t endpoint, bool success) {
+  if (!ejects_ || !set_.RecordEnd(endpoint, success, clock_.now())) return;
+  clock_.At(set_.NextReturn(), [this] { EndEjections(); });
+}
+
+void SimEndpoints::EndEjections() { set_.EndEjections(clock_.now()); }
+
+}  // namespace levee

@@ -1,0 +1,82 @@
+// The endpoints of a simulated destination, chosen by the production EndpointSet.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "base/random.h"
+#include "policy/endpoint_set.h"
+#include "sim/answer.h"
+#include "sim/sim_clock.h"
+
+namespace levee {
+
+class SimHost;
+
+// What an endpoint does with an attempt that has reached it: returns the script that is played,
+// or delivers to the host by other means and returns Silence().
+using Service = std::function<Answer(SimHost& host, int attempt)>;
+
+// The simulator's counterpart of upstream/pool.h: every endpoint that can be reached is connected
+// and takes any number of calls. The clock's events refer to it.
+class SimEndpoints {
+ public:
+  // `random`: of the choices.
+  SimEndpoints(SimClock& clock, uint64_t seed) : clock_(clock), random_(seed) {}
+  SimEndpoints(const SimEndpoints&) = delete;
+  SimEndpoints& operator=(const SimEndpoints&) = delete;
+
+  // Endpoints are numbered 0, 1, ...
+  int64_t Add(Service service);
+
+  // An endpoint that cannot be reached is passed over, as the connection pools do.
+  void SetReachable(int64_t endpoint, bool reachable);
+
+  // Endpoints are not ejected from now on, however they fail.
+  void NeverEject() { ejects_ = false; }
+
+  int size() const { return static_cast<int>(endpoints_.size()); }
+  Answer Serve(int64_t endpoint, SimHost& host, int attempt) {
+    return At(endpoint).service(host, attempt);
+  }
+
+  // As Pool::Open, but at once: the endpoint on which an attempt runs from now on, until Release.
+  // nullopt: none can be reached.
+  std::optional<int64_t> Open(std::span<const int64_t> avoid, std::span<const int64_t> forbidden);
+  void Release(int64_t endpoint);
+
+  // As the functions of Pool that have these names.
+  bool HasOther(int64_t endpoint, std::span<const int64_t> forbidden) const {
+    return set_.HasOther(endpoint, forbidden);
+  }
+  void OnAnswer(int64_t endpoint, absl::Duration latency) {
+    set_.RecordAnswer(endpoint, latency, clock_.now());
+  }
+  void OnGivenUp(int64_t endpoint, absl::Duration waited) {
+    set_.RecordGivenUp(endpoint, waited, clock_.now());
+  }
+  void OnAttemptEnded(int64_t endpoint, bool success);
+
+ private:
+  struct Endpoint {
+    Service service;
+    bool reachable = true;
+    int active = 0;
+  };
+
+  Endpoint& At(int64_t endpoint) { return endpoints_.at(static_cast<size_t>(endpoint)); }
+  void Update(int64_t endpoint);
+  void EndEjections();
+
+  SimClock& clock_;
+  Random random_;
+  EndpointSet set_;
+  std::vector<Endpoint> endpoints_;
+  bool ejects_ = true;
+};
+
+}  // namespace levee

@@ -1,0 +1,328 @@
+#include "sim/sim_host.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "call/final_answer.h"
+#include "call/outcome.h"
+#include "sim/sim_sidecar.h"
+#include "wire/percent_encoding.h"
+
+namespace levee {
+namespace {
+
+Chunk ToChunk(std::string_view bytes) {
+  return Chunk::Copy({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
+}
+
+void Fill(Metadata& list, const Answer::Fields& fields) {
+  for (const auto& [name, value] : fields) list.Add(name, value);
+}
+
+// The wall clock of a simulation stands still.
+absl::Time WallClock() { return absl::UnixEpoch(); }
+
+}  // namespace
+
+SimClock& SimHost::clock() { return sidecar_.clock(); }
+
+void SimHost::Start(RequestFacts facts, OnFinish on_finish) {
+  on_finish_ = std::move(on_finish);
+  call_.emplace(sidecar_.Parts(*this));
+  rate_keys_.resize(sidecar_.policy.rate_limits.size());
+  facts.rate_keys = rate_keys_;
+  call_->Start(facts, clock().now());
+}
+
+void SimHost::Send(std::string_view bytes, bool end) {
+  if (finished()) return;
+  caller_.sent.append(bytes);
+  const Chunk chunk = ToChunk(bytes);
+  if (committed_ == 0) {
+    call_->OnRequest(chunk, end, clock().now());
+  } else {
+    At(committed_).queue.push_back({chunk, end});
+    Forward(committed_);
+  }
+}
+
+void SimHost::Leave() {
+  if (!finished()) call_->OnCallerGone(clock().now());
+}
+
+void SimHost::DrainTimeout() {
+  if (!finished()) call_->OnDrainTimeout(clock().now());
+}
+
+AttemptId SimHost::StartAttempt(const AttemptStart& start) {
+  LEVEE_CHECK(!finished() && committed_ == 0);
+  LEVEE_CHECK(active_.empty() || sidecar_.policy.hedge.has_value());
+  LEVEE_CHECK(start.timeout > absl::ZeroDuration());
+  const auto id = static_cast<AttemptId>(streams_.size()) + 1;
+  Stream& stream = streams_.emplace_back();
+  stream.avoid.assign(start.avoid.begin(), start.avoid.end());
+  stream.forbidden.assign(start.forbidden.begin(), start.forbidden.end());
+  absl::InlinedVector<int64_t, 4> avoid(start.avoid.begin(), start.avoid.end());
+  for (const AttemptId running : active_) avoid.push_back(At(running).endpoint);
+  stream.endpoint = sidecar_.endpoints().Open(avoid, start.forbidden).value_or(-1);
+  stream.start = clock().elapsed();
+  stream.previous_attempts = start.previous_attempts;
+  stream.timeout = start.timeout;
+  active_.push_back(id);
+  sidecar_.CountAttempt();
+  if (stream.endpoint < 0) {
+    Play(id, Answer().CannotConnect(absl::ZeroDuration()));
+  } else {
+    Play(id, sidecar_.endpoints().Serve(stream.endpoint, *this, id));
+  }
+  return id;
+}
+
+void SimHost::Play(AttemptId id, Answer answer) {
+  Stream& stream = At(id);
+  stream.window = answer.window();
+  stream.answer = std::move(answer);
+  PlayNext(id);
+}
+
+void SimHost::PlayNext(AttemptId id) {
+  const Stream& stream = At(id);
+  if (stream.step == stream.answer.steps().size()) return;
+  const Instant when = SimClock::Start() + stream.start + stream.answer.steps()[stream.step].at;
+  clock().At(when, [ref = Ref(*this), id] {
+    SimHost* const host = ref.get();
+    if (host == nullptr) return;
+    const Answer::Step step = host->At(id).answer.steps()[host->At(id).step++];
+    host->PlayNext(id);
+    host->Deliver(id, step);
+  });
+}
+
+void SimHost::SendRequest(AttemptId id, const Chunk& chunk, bool end) {
+  Stream& stream = At(id);
+  LEVEE_CHECK(!stream.over() && !stream.end_queued);
+  LEVEE_CHECK(committed_ == 0);
+  stream.end_queued = end;
+  stream.queue.push_back({chunk, end});
+  Forward(id);
+}
+
+// Moves to the upstream what its window allows.
+void SimHost::Forward(AttemptId id) {
+  Stream& stream = At(id);
+  while (!stream.queue.empty() && !stream.over()) {
+    Piece& piece = stream.queue.front();
+    const size_t bytes = std::min(piece.chunk.size() - piece.taken, stream.window);
+    const char* from = reinterpret_cast<const char*>(piece.chunk.data()) + piece.taken;
+    if (bytes > 0) stream.received.append(from, bytes);
+    piece.taken += bytes;
+    stream.window -= bytes;
+    if (piece.taken < piece.chunk.size()) break;
+    stream.half_closed = piece.end;
+    stream.queue.erase(stream.queue.begin());
+  }
+  // What the call has credited already was in the replay buffer.
+  if (id == committed_) caller_.credited = std::max(caller_.credited, stream.received.size());
+}
+
+AttemptPlace SimHost::PlaceOf(const Stream& stream) const {
+  return {.endpoint = stream.endpoint,
+          .other_endpoint = sidecar_.endpoints().HasOther(stream.endpoint, stream.forbidden)};
+}
+
+// The attempt does not run on its endpoint any more.
+void SimHost::LeaveEndpoint(Stream& stream) {
+  if (stream.endpoint >= 0) sidecar_.endpoints().Release(stream.endpoint);
+}
+
+AttemptPlace SimHost::CancelAttempt(AttemptId id) {
+  Stream& stream = At(id);
+  LEVEE_CHECK(!stream.over());
+  const AttemptPlace place = PlaceOf(stream);
+  stream.cancelled_at = clock().elapsed();
+  active_.erase(std::find(active_.begin(), active_.end(), id));
+  if (!stream.has_head && stream.endpoint >= 0) {
+    sidecar_.endpoints().OnGivenUp(stream.endpoint, *stream.cancelled_at - stream.start);
+  }
+  LeaveEndpoint(stream);
+  if (stream.on_cancel) stream.on_cancel();
+  return place;
+}
+
+void SimHost::JudgeAttempt(AttemptId id, bool success) {
+  Stream& stream = At(id);
+  stream.judged = success;
+  if (stream.endpoint < 0) return;
+  SimEndpoints& endpoints = sidecar_.endpoints();
+  if (success && !stream.has_head) {
+    endpoints.OnAnswer(stream.endpoint, clock().elapsed() - stream.start);
+  }
+  endpoints.OnAttemptEnded(stream.endpoint, success);
+}
+
+void SimHost::Commit(AttemptId id) {
+  LEVEE_CHECK(committed_ == 0 && !At(id).cancelled_at);
+  for (const AttemptId running : active_) LEVEE_CHECK(running == id);
+  committed_ = id;
+  if (At(id).has_head) ForwardHead();
+  Forward(id);
+}
+
+void SimHost::ForwardHead() {
+  if (!caller_.head_at) caller_.head_at = clock().elapsed();
+}
+
+void SimHost::Deliver(AttemptId id, const Answer::Step& step) {
+  using Kind = Answer::Step::Kind;
+  if (At(id).over()) {
+    ++At(id).dropped_events;
+    return;
+  }
+  Metadata trailers;
+  switch (step.kind) {
+    case Kind::kInformational:
+      return;  // Skipped, as the session does.
+    case Kind::kHead:
+      OnHead(id, step);
+      return;
+    case Kind::kMessage:
+      OnMessage(id, step);
+      return;
+    case Kind::kTrailers:
+      Fill(trailers, step.fields);
+      EndWithTrailers(id, trailers);
+      return;
+    case Kind::kClosed:
+      EndLeaving(id, OutcomeOfClose(step.close));
+      return;
+    case Kind::kNoConnection:
+      LeaveEndpoint(At(id));
+      At(id).endpoint = -1;
+      EndLeaving(id, OutcomeOfNoConnection(step.bytes));
+      return;
+    case Kind::kReadOn:
+      At(id).window += step.window;
+      Forward(id);
+      return;
+  }
+}
+
+void SimHost::OnHead(AttemptId id, const Answer::Step& step) {
+  Metadata head;
+  Fill(head, step.fields);
+  Stream& stream = At(id);
+  switch (ReadAnswerHead(head, step.end)) {
+    case AnswerHead::kEnd:
+      EndWithTrailers(id, head);
+      return;
+    case AnswerHead::kNotGrpc:
+      EndLeaving(id, OutcomeOfHttp(head, WallClock));
+      return;
+    case AnswerHead::kBegin:
+      stream.has_head = true;
+      sidecar_.endpoints().OnAnswer(stream.endpoint, clock().elapsed() - stream.start);
+      call_->OnHead(id, clock().now());
+      if (committed_ == id) ForwardHead();
+      return;
+  }
+}
+
+void SimHost::OnMessage(AttemptId id, const Answer::Step& step) {
+  if (committed_ != id) call_->OnMessage(id, clock().now());
+  LEVEE_CHECK(At(id).has_head && committed_ == id);
+  caller_.body.append(step.bytes);
+}
+
+void SimHost::EndWithTrailers(AttemptId id, Metadata& trailers) {
+  End(id, OutcomeOfTrailers(trailers, sidecar_.overload.honor, WallClock), trailers);
+}
+
+void SimHost::EndLeaving(AttemptId id, AttemptOutcome outcome) {
+  Metadata none;
+  End(id, std::move(outcome), none);
+}
+
+void SimHost::End(AttemptId id, AttemptOutcome outcome, Metadata& trailers) {
+  Stream& stream = At(id);
+  stream.ended_at = clock().elapsed();
+  active_.erase(std::find(active_.begin(), active_.end(), id));
+  last_ended_ = id;
+  last_trailers_.Swap(trailers);
+  LeaveEndpoint(stream);
+  outcome.place = PlaceOf(stream);
+  if (outcome.kind == AttemptOutcome::Kind::kUnsent) sidecar_.UncountAttempt();
+  call_->OnAttemptEnd(id, outcome, clock().now());
+}
+
+void SimHost::Finish(const FinalStatus& status, const CallRecord& record) {
+  LEVEE_CHECK(!finished() && active_.empty());
+  caller_.finished_at = clock().elapsed();
+  caller_.code = status.code;
+  if (status.attempt != last_ended_) last_trailers_.Clear();
+  WriteFinalAnswer(status, last_trailers_, caller_.head_at.has_value(), caller_.trailers);
+  caller_.trailers.Remove(":status");
+  caller_.trailers.Remove("content-type");
+  caller_.pushback = status.pushback;
+  caller_.message = PercentDecode(caller_.trailers.Get("grpc-message"));
+  record_ = record;
+  sidecar_.CountCall(record);
+  if (on_finish_) on_finish_(caller_);
+  clock().After(absl::ZeroDuration(), [this] {
+    call_.reset();
+    if (sidecar_.keeps_calls()) return;
+    Clear();
+    sidecar_.Reuse(*this);
+  });
+}
+
+void SimCaller::Clear() {
+  head_at.reset();
+  body.clear();
+  finished_at.reset();
+  code = StatusCode::kUnknown;
+  message.clear();
+  pushback.reset();
+  trailers.Clear();
+  sent.clear();
+  credited = 0;
+}
+
+// Makes the host ready for another call.
+void SimHost::Clear() {
+  ++generation_;
+  on_finish_ = nullptr;
+  streams_.clear();
+  committed_ = last_ended_ = 0;
+  caller_.Clear();
+  timer_at_ = next_look_ = Instant::Infinite();
+}
+
+void SimHost::CreditRequest(size_t bytes) {
+  caller_.credited += bytes;
+  LEVEE_CHECK(caller_.credited <= caller_.sent.size());
+}
+
+void SimHost::SetTimer(Instant when) {
+  // As in the network's host: a look that comes too early is cheaper than one that is moved.
+  timer_at_ = when;
+  if (when < next_look_) Arm(when);
+}
+
+void SimHost::Arm(Instant when) {
+  next_look_ = when;
+  clock().At(when, [ref = Ref(*this), when] {
+    SimHost* const host = ref.get();
+    if (host == nullptr || host->next_look_ != when) return;
+    host->next_look_ = Instant::Infinite();
+    if (host->finished()) return;
+    if (when < host->timer_at_) {
+      host->Arm(host->timer_at_);
+    } else {
+      host->timer_at_ = Instant::Infinite();
+      host->call_->OnTimer(host->clock().now());
+    }
+  });
+}
+
+}  // namespace levee

@@ -1,0 +1,73 @@
+#include "sim/sim_sidecar.h"
+
+#include <utility>
+
+namespace levee {
+
+SimSidecar::SimSidecar(SimClock& clock, const CallPolicy& call_policy, uint64_t seed)
+    : policy(call_policy), clock_(clock), random_(seed), endpoints_(clock, ~seed) {}
+
+SimHost& SimSidecar::NewCall(const RequestFacts& facts, SimHost::OnFinish on_finish) {
+  SimHost* host;
+  if (idle_.empty()) {
+    host = &hosts_.emplace_back(*this);
+  } else {
+    host = idle_.back();
+    idle_.pop_back();
+  }
+  host->Start(facts, std::move(on_finish));
+  return *host;
+}
+
+SimHost& SimSidecar::Unary(const RequestFacts& facts, std::string_view request) {
+  SimHost& call = NewCall(facts);
+  call.Send(request, /*end=*/true);
+  return call;
+}
+
+RetryBudget& SimSidecar::budget() {
+  if (budget_ == nullptr) budget_ = std::make_unique<RetryBudget>(policy.retry.budget, 1);
+  return *budget_;
+}
+
+ReplayLease& SimSidecar::replay() {
+  if (lease_ == nullptr) {
+    memory_ = std::make_unique<ReplayMemory>(replay_bytes);
+    lease_ = std::make_unique<ReplayLease>(*memory_);
+  }
+  return *lease_;
+}
+
+CallParts SimSidecar::Parts(CallHost& host) {
+  if (!planned_.has_value()) {
+    planned_ = PlanCalls(policy, /*described=*/idempotent);
+    for (const RateLimitPolicy& limit : policy.rate_limits) {
+      limiters_.push_back(std::make_unique<RateLimiter>(limit));
+      limits_.push_back(limiters_.back().get());
+    }
+  }
+  return {.host = host,
+          .policy = *planned_->policy,
+          .overload = overload,
+          .budget = budget(),
+          .latency = latency_,
+          .worker = 0,
+          .random = random_,
+          .replay = replay(),
+          .upstream = name,
+          .endpoints = endpoints_.size(),
+          .idempotent = planned_->idempotent,
+          .hedge = planned_->hedge,
+          .rate_limits = limits_};
+}
+
+void SimSidecar::CountCall(const CallRecord& record) {
+  const bool ok = record.code == StatusCode::kOk;
+  const bool failed = !record.attempts.empty() && record.attempts[0].code != StatusCode::kOk;
+  ++tally_.calls;
+  tally_.ok += ok;
+  tally_.first_failed += failed;
+  tally_.rescued += failed && ok;
+}
+
+}  // namespace levee

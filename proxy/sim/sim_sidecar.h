@@ -1,0 +1,99 @@
+// What the calls of one simulated sidecar share: policy, budget, replay memory, endpoints.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/random.h"
+#include "call/plan.h"
+#include "call/replay_memory.h"
+#include "policy/latency_estimate.h"
+#include "policy/rate_limiter.h"
+#include "policy/retry_budget.h"
+#include "policy/retry_policy.h"
+#include "sim/sim_clock.h"
+#include "sim/sim_endpoints.h"
+#include "sim/sim_host.h"
+
+namespace levee {
+
+// What has become of the calls of a sidecar that have ended.
+struct Tally {
+  int64_t calls = 0;
+  int64_t attempts = 0;  // started, those that never left excluded; also of calls under way
+  int64_t ok = 0;
+  int64_t first_failed = 0;  // calls whose first attempt failed
+  int64_t rescued = 0;       // of these, calls that ended with OK
+  double PerCall() const { return static_cast<double>(attempts) / static_cast<double>(calls); }
+  double RescuedShare() const {
+    return static_cast<double>(rescued) / static_cast<double>(first_failed);
+  }
+};
+
+// A host is used again once its call has ended, so memory is bounded by the calls that are under
+// way at a time. Destroy it before the clock runs on, or after the clock.
+class SimSidecar {
+ public:
+  SimSidecar(SimClock& clock, const CallPolicy& call_policy, uint64_t seed = 1);
+  SimSidecar(const SimSidecar&) = delete;
+  SimSidecar& operator=(const SimSidecar&) = delete;
+
+  // To be changed before the first call only.
+  CallPolicy policy;
+  OverloadPolicy overload;
+  bool idempotent = false;  // every method is described as idempotent
+  std::string name = "cart";
+  int64_t replay_bytes = 16 << 20;
+
+  // Keeps every call until the sidecar is destroyed, for those who look at what has ended. Before
+  // the first call.
+  void KeepCalls() { keeps_calls_ = true; }
+  bool keeps_calls() const { return keeps_calls_; }
+  const std::deque<SimHost>& calls() const { return hosts_; }  // all there were, if they are kept
+
+  SimEndpoints& endpoints() { return endpoints_; }
+  int64_t AddEndpoint(Service service) { return endpoints_.Add(std::move(service)); }
+
+  // A call whose caller's half is open. The reference is good until the end of the turn in which
+  // the call finishes, or for ever if calls are kept.
+  SimHost& NewCall(const RequestFacts& facts = {}, SimHost::OnFinish on_finish = nullptr);
+  // A call with its whole request.
+  SimHost& Unary(const RequestFacts& facts = {}, std::string_view request = "ping");
+
+  SimClock& clock() { return clock_; }
+  RetryBudget& budget();
+  ReplayLease& replay();
+  LatencyEstimate& latency() { return latency_; }
+  const Tally& tally() const { return tally_; }
+
+  // For SimHost.
+  CallParts Parts(CallHost& host);
+  void CountAttempt() { ++tally_.attempts; }
+  void UncountAttempt() { --tally_.attempts; }
+  void CountCall(const CallRecord& record);
+  void Reuse(SimHost& host) { idle_.push_back(&host); }
+
+ private:
+  SimClock& clock_;
+  Random random_;  // the calls': apart from the endpoints', so that a test's draws do not depend
+                   // on them
+  SimEndpoints endpoints_;
+  std::optional<PlannedPolicy> planned_;
+  std::unique_ptr<RetryBudget> budget_;
+  LatencyEstimate latency_;
+  std::vector<std::unique_ptr<RateLimiter>> limiters_;
+  std::vector<RateLimiter*> limits_;
+  std::unique_ptr<ReplayMemory> memory_;
+  std::unique_ptr<ReplayLease> lease_;
+  bool keeps_calls_ = false;
+  std::deque<SimHost> hosts_;
+  std::vector<SimHost*> idle_;
+  Tally tally_;
+};
+
+}  // namespace levee
