@@ -27,6 +27,9 @@ class SimClock {
   void At(Instant when, std::function<void()> event);
   void After(absl::Duration delay, std::function<void()> event);
 
+  // When the next event is due; Infinite: there is none.
+  Instant next() const { return queue_.empty() ? Instant::Infinite() : queue_.front().when; }
+
   // Until there is no event left.
   void Run();
 
@@ -44,7 +47,8 @@ class SimClock {
   void RunNext();
 
   Instant now_ = Start();
-  int64_t events_ = 0;
+  int64_t events_ = 0;        // asked for
+  int64_t at_once_ = 0;       // events that ran at now_
   std::vector<Event> queue_;  // a heap by Later
 };
 

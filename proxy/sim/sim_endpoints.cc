@@ -10,12 +10,13 @@ int64_t SimEndpoints::Add(Service service) {
   const int64_t id = set_.Add(clock_.now());
   LEVEE_CHECK(id == static_cast<int64_t>(endpoints_.size()));  // None has ever been removed.
   endpoints_.push_back({.service = std::move(service)});
-  Update(id);
+  if (connected_) Update(id);
   return id;
 }
 
 void SimEndpoints::SetReachable(int64_t endpoint, bool reachable) {
   At(endpoint).reachable = reachable;
+  if (!connected_) return;
   Update(endpoint);
   EndEjections();
 }
@@ -29,6 +30,9 @@ void SimEndpoints::Update(int64_t endpoint) {
 
 std::optional<int64_t> SimEndpoints::Open(std::span<const int64_t> avoid,
                                           std::span<const int64_t> forbidden) {
+  if (!std::exchange(connected_, true)) {
+    for (int64_t id = 0; id < size(); ++id) Update(id);
+  }
   const auto chosen = set_.Choose(avoid, forbidden, clock_.now(), random_);
   if (chosen.has_value()) {
     ++At(*chosen).active;

@@ -77,6 +77,7 @@ class SimEndpoints {
   EndpointSet set_;
   std::vector<Endpoint> endpoints_;
   bool ejects_ = true;
+  bool connected_ = false;  // as a pool connects when the first call comes
 };
 
 }  // namespace levee

@@ -90,12 +90,13 @@ void SimHost::PlayNext(AttemptId id) {
   const Stream& stream = At(id);
   if (stream.step == stream.answer.steps().size()) return;
   const Instant when = SimClock::Start() + stream.start + stream.answer.steps()[stream.step].at;
-  clock().At(when, [ref = Ref(*this), id] {
-    SimHost* const host = ref.get();
-    if (host == nullptr) return;
-    const Answer::Step step = host->At(id).answer.steps()[host->At(id).step++];
-    host->PlayNext(id);
-    host->Deliver(id, step);
+  // Captures as much as std::function keeps without an allocation.
+  clock().At(when, [this, generation = generation_, id] {
+    if (generation != generation_) return;
+    Stream& playing = At(id);
+    const Answer::Step& step = playing.answer.steps()[playing.step++];
+    PlayNext(id);
+    Deliver(id, step);
   });
 }
 
@@ -310,19 +311,21 @@ void SimHost::SetTimer(Instant when) {
 }
 
 void SimHost::Arm(Instant when) {
-  next_look_ = when;
-  clock().At(when, [ref = Ref(*this), when] {
-    SimHost* const host = ref.get();
-    if (host == nullptr || host->next_look_ != when) return;
-    host->next_look_ = Instant::Infinite();
-    if (host->finished()) return;
-    if (when < host->timer_at_) {
-      host->Arm(host->timer_at_);
-    } else {
-      host->timer_at_ = Instant::Infinite();
-      host->call_->OnTimer(host->clock().now());
-    }
+  next_look_ = std::max(when, clock().now());
+  clock().At(next_look_, [this, generation = generation_] {
+    if (generation == generation_ && clock().now() == next_look_) Look();
   });
+}
+
+void SimHost::Look() {
+  next_look_ = Instant::Infinite();
+  if (finished()) return;
+  if (clock().now() < timer_at_) {
+    Arm(timer_at_);
+    return;
+  }
+  timer_at_ = Instant::Infinite();
+  call_->OnTimer(clock().now());
 }
 
 }  // namespace levee

@@ -68,7 +68,7 @@ class SimHost : public CallHost {
   SimHost(const SimHost&) = delete;
   SimHost& operator=(const SimHost&) = delete;
 
-  // The call that a host has now, for those who may outlive it: the clock's events, other calls.
+  // The call that a host has now, for those who may outlive it.
   class Ref {
    public:
     explicit Ref(SimHost& host) : host_(&host), generation_(host.generation_) {}
@@ -147,6 +147,7 @@ class SimHost : public CallHost {
   void EndLeaving(AttemptId id, AttemptOutcome outcome);
   void LeaveEndpoint(Stream& stream);
   void Arm(Instant when);
+  void Look();
   void Clear();
 
   SimSidecar& sidecar_;

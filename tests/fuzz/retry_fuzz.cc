@@ -57,7 +57,8 @@ class RetryRun {
     } else if (kind <= 3) {
       clock_.RunFor(draws_.UpTo(draws_.OneOf({1, 50, 2000, 20'000})));
     } else if (kind == 4) {
-      sidecar_.endpoints().SetReachable(static_cast<int64_t>(source_.Below(endpoints_)), source_.Flag());
+      sidecar_.endpoints().SetReachable(static_cast<int64_t>(source_.Below(endpoints_)),
+                                        source_.Flag());
     } else if (kind <= 8) {
       OfCaller(*calls_[source_.Below(calls_.size())]);
     } else {

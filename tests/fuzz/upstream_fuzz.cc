@@ -10,9 +10,9 @@
 #include "base/check.h"
 #include "fuzz/byte_source.h"
 #include "fuzz/frame_grammar.h"
-#include "fuzz/session_peer.h"
-#include "fuzz/wire_end.h"
+#include "fuzz/scripted_peers.h"
 #include "fuzz/worker_run.h"
+#include "virtual/wire_end.h"
 
 namespace levee {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "base/check.h"
 #include "config/load.h"
-#include "fuzz/virtual_time.h"
+#include "virtual/virtual_time.h"
 
 namespace levee {
 namespace {

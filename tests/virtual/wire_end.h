@@ -1,4 +1,4 @@
-// The fuzzer's end of one of a worker's connections.
+// The other end of one of a worker's connections.
 #pragma once
 
 #include <cstddef>

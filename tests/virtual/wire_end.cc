@@ -1,4 +1,4 @@
-#include "fuzz/wire_end.h"
+#include "virtual/wire_end.h"
 
 #include <sys/socket.h>
 #include <unistd.h>

@@ -1,7 +1,8 @@
-// Time and randomness of a whole worker in the fuzzer's hands.
+// Time and randomness of a whole worker in the hands of a test or a fuzzer.
 #pragma once
 
 #include "absl/time/time.h"
+#include "base/instant.h"
 
 namespace levee {
 
@@ -13,6 +14,9 @@ class VirtualTime {
   static void Restart();
 
   static void Advance(absl::Duration span);
+
+  // What net::ReadClock says.
+  static Instant now();
 };
 
 }  // namespace levee

@@ -1,4 +1,4 @@
-#include "fuzz/virtual_time.h"
+#include "virtual/virtual_time.h"
 
 #include <sys/types.h>
 
@@ -13,27 +13,29 @@ namespace {
 // Not zero and not a round number: a zero Instant that code relies on by mistake shows.
 constexpr uint64_t kStart = 98'765'432'101;
 
-uint64_t now = kStart;
+uint64_t nanos = kStart;
 Random randomness(1);
 
 }  // namespace
 
 void VirtualTime::Restart() {
-  now = kStart;
+  nanos = kStart;
   randomness = Random(1);
 }
 
 void VirtualTime::Advance(absl::Duration span) {
-  now += static_cast<uint64_t>(absl::ToInt64Nanoseconds(span));
+  nanos += static_cast<uint64_t>(absl::ToInt64Nanoseconds(span));
 }
+
+Instant VirtualTime::now() { return Instant::FromNanos(static_cast<int64_t>(nanos)); }
 
 }  // namespace levee
 
 // The names are the linker's.
 // NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming)
-extern "C" uint64_t __wrap_uv_hrtime() { return levee::now; }
+extern "C" uint64_t __wrap_uv_hrtime() { return levee::nanos; }
 
-// Timers are due when the fuzzer turns the loop: the library goes by real time.
+// Timers are due when the loop is turned: the library goes by real time.
 extern "C" int __wrap_uv_timer_start(void*, void*, uint64_t, uint64_t) { return 0; }
 
 extern "C" ssize_t __wrap_getrandom(void* buffer, size_t size, unsigned int) {

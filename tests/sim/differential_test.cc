@@ -1,0 +1,96 @@
+// Both hosts of a Call, the network's and the simulator's, do the same: the production worker on
+// virtual time beside the simulated sidecar, over the same cases.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "sim/services.h"
+#include "sim/twin_case.h"
+
+namespace levee {
+namespace {
+
+constexpr uint64_t kSeeds = 4000;
+
+using Attempts = std::vector<Observed::Attempt>;
+
+// As long as there is an endpoint on which the call has not failed yet, each attempt goes to one;
+// after that the hosts choose by lot.
+void ExpectFreshEndpointsFirst(const TwinCase& twin, const Attempts& attempts) {
+  const size_t fresh = std::min(attempts.size(), static_cast<size_t>(twin.endpoints));
+  std::set<int> taken;
+  for (size_t i = 0; i < fresh; ++i) taken.insert(attempts[i].endpoint);
+  EXPECT_EQ(taken.size(), fresh);
+}
+
+bool MarksEndpoint(const Answer& answer) {
+  for (const Answer::Step& step : answer.steps()) {
+    for (const auto& [name, value] : step.fields) {
+      if (name == "levee-overload" && value.starts_with("endpoint")) return true;
+    }
+  }
+  return false;
+}
+
+// No attempt goes to an endpoint that has said "not this instance" to the call.
+void ExpectForbiddenIsKept(const TwinCase& twin, size_t call, const Attempts& attempts) {
+  // Hedged attempts begin before the others have answered.
+  if (!twin.overload.honor.levee || twin.policy.hedge.has_value()) return;
+  std::set<int> forbidden;
+  const std::vector<Answer>& answers = twin.calls[call].answers;
+  for (size_t i = 0; i < attempts.size(); ++i) {
+    const auto& [endpoint, cancelled] = attempts[i];
+    EXPECT_FALSE(forbidden.contains(endpoint)) << "attempt " << i + 1 << " of call " << call;
+    const bool marked = MarksEndpoint(answers[std::min(i, answers.size() - 1)]);
+    if (marked && !cancelled) forbidden.insert(endpoint);
+  }
+}
+
+// False if the case says nothing.
+bool ExpectTwins(const TwinCase& twin) {
+  const Observed real = RunReal(twin);
+  if (real.tied) return false;
+  const Observed simulated = RunSimulated(twin);
+  EXPECT_EQ(real.text, simulated.text);
+  for (const Observed* host : {&real, &simulated}) {
+    for (size_t call = 0; call < host->attempts.size(); ++call) {
+      ExpectFreshEndpointsFirst(twin, host->attempts[call]);
+      ExpectForbiddenIsKept(twin, call, host->attempts[call]);
+    }
+  }
+  return true;
+}
+
+TEST(Differential, TheHostsDoTheSameOverThousandsOfSeeds) {
+  uint64_t compared = 0;
+  for (uint64_t seed = 1; seed <= kSeeds && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    compared += ExpectTwins(RandomTwinCase(seed)) ? 1 : 0;
+  }
+  EXPECT_GT(compared, kSeeds * 98 / 100);
+}
+
+// The case in which the simulator once made 2 attempts and refused, and the sidecar 3.
+TEST(Differential, AMarkOfScopeEndpointSendsTheCallBackToTheOneThatOnlyFailed) {
+  TwinCase twin;
+  twin.policy.retry.backoff.jitter = Jitter::kNone;
+  twin.policy.retry.codes.Add(StatusCode::kUnavailable);
+  twin.policy.retry.budget.floor_per_second = 1000;
+  twin.endpoints = 2;
+  twin.calls.push_back({.body = "ping",
+                        .answers = {TrailersOnly(StatusCode::kUnavailable),
+                                    TrailersOnly(StatusCode::kUnavailable,
+                                                 {{"levee-overload", "endpoint;reason=queue"}}),
+                                    Ok()}});
+  EXPECT_TRUE(ExpectTwins(twin));
+  const Observed simulated = RunSimulated(twin);
+  const Attempts& attempts = simulated.attempts[0];
+  ASSERT_EQ(attempts.size(), 3u) << simulated.text;
+  EXPECT_EQ(attempts[2].endpoint, attempts[0].endpoint);
+}
+
+}  // namespace
+}  // namespace levee
