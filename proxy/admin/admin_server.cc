@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "admin/page.h"
 #include "base/text.h"
+#include "config/effective_config.h"
 #include "google/protobuf/util/json_util.h"
 #include "levee/admin/v1/admin.pb.h"
 #include "net/address.h"

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "config/effective_config.h"
+
 namespace levee {
 namespace {
 

@@ -14,6 +14,7 @@
 #include "config/addresses.h"
 #include "config/build_policy.h"
 #include "config/checked.h"
+#include "config/effective_config.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 

@@ -9,8 +9,8 @@
 #include "base/graveyard.h"
 #include "base/intrusive_list.h"
 #include "base/timer_wheel.h"
-#include "config/snapshot.h"
 #include "net/socket.h"
+#include "settings/snapshot.h"
 #include "telemetry/series.h"
 #include "upstream/http2_connection.h"
 

@@ -13,7 +13,6 @@
 #include "base/intrusive_list.h"
 #include "base/random.h"
 #include "call/replay_memory.h"
-#include "config/snapshot.h"
 #include "net/event_loop.h"
 #include "net/line_writer.h"
 #include "net/resolver.h"
@@ -26,6 +25,7 @@
 #include "server/rate_limit_table.h"
 #include "server/raw_tunnel.h"
 #include "server/rpc_stream.h"
+#include "settings/snapshot.h"
 #include "telemetry/metrics.h"
 #include "upstream/http2_connection.h"
 

@@ -7,6 +7,7 @@
 #include "admin/fake_sidecar.h"
 #include "admin/http_client.h"
 #include "admin/page.h"
+#include "config/effective_config.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/util/json_util.h"
 #include "gtest/gtest.h"

@@ -10,6 +10,7 @@
 #include "admin/fake_sidecar.h"
 #include "admin_grpc/admin_service.h"
 #include "admin_grpc/raw_call.h"
+#include "config/effective_config.h"
 #include "gmock/gmock.h"
 #include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"

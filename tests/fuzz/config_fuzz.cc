@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "base/utf8.h"
 #include "config/check_report.h"
+#include "config/effective_config.h"
 #include "config/load.h"
 
 namespace levee {

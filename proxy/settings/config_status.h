@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "config/snapshot.h"
+#include "settings/snapshot.h"
 
 namespace levee {
 
