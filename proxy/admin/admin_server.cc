@@ -14,7 +14,6 @@
 #include "absl/strings/str_cat.h"
 #include "admin/page.h"
 #include "base/text.h"
-#include "config/effective_config.h"
 #include "google/protobuf/util/json_util.h"
 #include "levee/admin/v1/admin.pb.h"
 #include "net/address.h"
@@ -149,9 +148,9 @@ HttpResponse AdminServer::Config(const HttpRequest& request) const {
   if (json) {
     // Another member of the object.
     response.body =
-        absl::StrCat("{\"sha256\": \"", hash, "\", ", snapshot->effective->Json().substr(1), "\n");
+        absl::StrCat("{\"sha256\": \"", hash, "\", ", snapshot->effective.json.substr(1), "\n");
   } else {
-    response.body = absl::StrCat("# sha256 ", hash, "\n", snapshot->effective->Yaml());
+    response.body = absl::StrCat("# sha256 ", hash, "\n", snapshot->effective.yaml);
   }
   return response;
 }

@@ -195,7 +195,7 @@ std::shared_ptr<const Snapshot> Build(const v1::Config& config, const Positions&
   snapshot->limits = BuildLimits(config.limits());
   snapshot->drain_timeout = DurationOf(config.drain().timeout());
   snapshot->sha256 = Sha256(config, methods);
-  snapshot->effective = std::make_shared<const EffectiveConfig>(config, positions);
+  snapshot->effective = WriteEffective(config, positions);
   return snapshot;
 }
 

@@ -1,7 +1,6 @@
 // A validated configuration, immutable, as the data plane reads it: plain values only.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,8 +15,6 @@
 
 namespace levee {
 
-class EffectiveConfig;
-
 // Where the access log goes, and what is written. `position` as in ListenAddress.
 struct AccessLogSpec {
   enum class Target { kNone, kStandardOutput, kFile };
@@ -25,6 +22,18 @@ struct AccessLogSpec {
   std::string path;  // of the file
   std::string position;
   AccessLogFilter filter;
+};
+
+// The configuration that is in effect, for people and programs to read. Every field has its value,
+// also those that no file gives.
+struct EffectiveText {
+  // A file that means the same wherever it is read. The comment "# default" follows each value that
+  // is a default.
+  std::string yaml;
+
+  // {"config": {...}, "defaults": ["metrics.address", ...]}. "defaults" lists the paths of the
+  // fields that no file gives.
+  std::string json;
 };
 
 // One configuration. Workers hold it by shared_ptr<const Snapshot>; nothing in it changes.
@@ -42,7 +51,7 @@ struct Snapshot {
   Limits limits;
   absl::Duration drain_timeout = absl::Seconds(20);
   std::string sha256;  // hex, of the effective configuration and the methods of descriptor sets
-  std::shared_ptr<const EffectiveConfig> effective;  // what `sha256` is of, to be shown
+  EffectiveText effective;  // the configuration that `sha256` is of
 };
 
 }  // namespace levee
