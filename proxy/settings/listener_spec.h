@@ -6,26 +6,29 @@
 
 namespace levee {
 
-// Where to listen: host:port, or the path of a Unix socket. `position` names the place in the
-// configuration, for messages about a busy port.
+// An address to listen on: host and port, or the path of a Unix socket.
 struct ListenAddress {
-  std::string host;      // IP literal without brackets; empty: `path`
-  uint16_t port = 0;     // 0: the system picks one
-  std::string path;      // empty: `host` and `port`
-  std::string position;  // "levee.yaml:3:14: listeners[0].address", or "built-in default: ..."
+  std::string host;   // an IP address without brackets; empty when `path` is the address
+  uint16_t port = 0;  // 0 lets the system choose a port
+  std::string path;   // of the socket, absolute; empty when `host` and `port` are the address
+
+  // The place in the configuration, for messages about an address that is in use:
+  // "levee.yaml:3:14: listeners[0].address", or "built-in default: ...".
+  std::string position;
 };
 
-// `capture`: what connections may carry.
+// The protocols that a listener takes.
 struct Capture {
   bool h2c = true;      // HTTP/2 without TLS
-  bool connect = true;  // HTTP CONNECT
+  bool connect = true;  // HTTP CONNECT, and the protocol that comes through the tunnel
 };
 
+// A listener for the calls of the application.
 struct ListenerSpec {
   std::string name;
   ListenAddress address;
   Capture capture;
-  int mode = 0660;  // permissions of a Unix socket
+  int mode = 0660;  // the permissions of a Unix socket
 };
 
 }  // namespace levee

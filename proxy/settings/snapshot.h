@@ -15,12 +15,12 @@
 
 namespace levee {
 
-// Where the access log goes, and what is written. `position` as in ListenAddress.
+// Where the access log goes, and which calls are written to it.
 struct AccessLogSpec {
   enum class Target { kNone, kStandardOutput, kFile };
   Target target = Target::kNone;
-  std::string path;  // of the file
-  std::string position;
+  std::string path;      // of the file; empty for the other targets
+  std::string position;  // in the configuration, as in ListenAddress
   AccessLogFilter filter;
 };
 
@@ -36,21 +36,23 @@ struct EffectiveText {
   std::string json;
 };
 
-// One configuration. Workers hold it by shared_ptr<const Snapshot>; nothing in it changes.
+// One configuration. It never changes: each worker holds a shared_ptr<const Snapshot>, and a reload
+// replaces that.
 struct Snapshot {
   std::vector<ListenerSpec> listeners;
-  std::optional<ListenAddress> metrics;
-  bool otel_names = false;
-  std::optional<ListenAddress> admin;
-  std::optional<ListenAddress> grpc_admin;
+  std::optional<ListenAddress> metrics;  // of /metrics; none when it is switched off
+  bool otel_names = false;             // whether /metrics also has the names of gRPC's own metrics
+  std::optional<ListenAddress> admin;  // of the page and the state
+  std::optional<ListenAddress> grpc_admin;  // of the admin services over gRPC
   std::vector<UpstreamSpec> upstreams;
   std::vector<CallPolicy> policies;
-  RouteTable routes{{}};
+  RouteTable routes{{}};  // refers to `upstreams` and `policies` by their indices
   OverloadPolicy overload;
   AccessLogSpec access_log;
   Limits limits;
   absl::Duration drain_timeout = absl::Seconds(20);
-  std::string sha256;  // hex, of the effective configuration and the methods of descriptor sets
+  // Of the effective configuration and the methods of descriptor sets, in hexadecimal digits.
+  std::string sha256;
   EffectiveText effective;  // the configuration that `sha256` is of
 };
 

@@ -13,11 +13,12 @@
 
 namespace levee {
 
+// A place to connect to. The members that `kind` does not name are empty.
 struct EndpointSpec {
   enum class Kind {
-    kAddress,    // host:port; host is an IP literal, or a name to be looked up
-    kUnix,       // the socket at `path`
-    kAuthority,  // dial what the call's :authority says
+    kAddress,    // `host` and `port`; `host` is an IP address, or a name to look up
+    kUnix,       // the Unix socket at `path`
+    kAuthority,  // the address that the call's :authority names
   };
   Kind kind = Kind::kAddress;
   std::string host;
@@ -25,21 +26,23 @@ struct EndpointSpec {
   std::string path;
 };
 
-// The methods of an upstream's descriptor set, as paths: "/pkg.Service/Method".
+// The methods that the descriptor set of an upstream has, as paths: "/pkg.Service/Method".
 struct DescribedMethods {
   std::set<std::string, std::less<>> all;
   std::set<std::string, std::less<>> idempotent;  // NO_SIDE_EFFECTS or IDEMPOTENT
 };
 
-// `reconnect`: full jitter over initial x multiplier^n up to max, unless said otherwise.
+// A group of endpoints that serve the same methods.
 struct UpstreamSpec {
   std::string name;
-  std::vector<EndpointSpec> endpoints;  // one kAuthority, or any number of the others
+  std::vector<EndpointSpec> endpoints;  // a single kAuthority, or one or more of the others
   absl::Duration connect_timeout = absl::Seconds(1);
-  BackoffPolicy reconnect;
-  absl::Duration keepalive_interval = absl::InfiniteDuration();  // Infinite: no PINGs
+  BackoffPolicy reconnect;  // between connection attempts to one endpoint
+  absl::Duration keepalive_interval = absl::InfiniteDuration();  // infinite: no PINGs
   absl::Duration keepalive_timeout = absl::Seconds(20);
-  std::shared_ptr<const DescribedMethods> methods;  // nullptr: no descriptor set
+  std::shared_ptr<const DescribedMethods> methods;  // nullptr when there is no descriptor set
+
+  // Whether each call is sent to the address that its :authority names.
   bool by_authority() const {
     return !endpoints.empty() && endpoints[0].kind == EndpointSpec::Kind::kAuthority;
   }

@@ -6,18 +6,6 @@
 namespace levee {
 namespace {
 
-constexpr std::array<std::string_view, kLimits> kLimitNames = {
-    "replay_bytes",       "streams_per_connection",
-    "metadata_bytes",     "metadata_fields",
-    "method_labels",      "destinations",
-    "pending_attempts",   "routes_cached",
-    "max_keys",           "handshake",
-    "access_log",         "metric_series",
-    "connections",        "descriptors",
-    "resets_per_second",  "idle_frames_per_second",
-    "header_block_bytes", "pending_frames",
-    "output_bytes",       "send_timeout"};
-
 constexpr std::array<std::string_view, kRejects> kRejectNames = {
     "protocol_error", "not_http2", "not_grpc",     "metadata",
     "loop",           "no_route",  "not_captured", "bad_connect"};
@@ -29,8 +17,6 @@ constexpr std::array<std::string_view, kEndpointStates> kEndpointStateNames = {
     "ready", "connecting", "failing", "ejected"};
 
 }  // namespace
-
-std::string_view LimitName(Limit limit) { return kLimitNames.at(static_cast<size_t>(limit)); }
 
 std::string_view TunnelFailureName(TunnelFailure failure) {
   return kTunnelFailureNames.at(static_cast<size_t>(failure));

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "settings/limits.h"
 #include "telemetry/cells.h"
 #include "telemetry/histogram.h"
 #include "wire/overload_mark.h"
@@ -10,33 +11,6 @@
 #include "wire/status.h"
 
 namespace levee {
-
-// A bound that was reached. Label `limit` of levee_limit_hits_total; those of the configuration
-// carry their field's name.
-enum class Limit {
-  kReplayBytes,
-  kStreamsPerConnection,
-  kMetadataBytes,
-  kMetadataFields,
-  kMethodLabels,
-  kDestinations,
-  kPendingAttempts,  // attempts that wait for a connection to become ready
-  kRoutesCached,     // a worker's (authority, path) cache
-  kMaxKeys,          // of a rate limit
-  kHandshake,        // time for a caller to say which protocol its connection carries
-  kAccessLog,        // lines that its queue or its file could not take
-  kMetricSeries,
-  kConnections,
-  kDescriptors,  // of the process: a caller's connection could not be accepted
-  kResets,
-  kIdleFrames,
-  kHeaderBlock,
-  kPendingFrames,
-  kOutputBytes,
-  kSendTimeout,
-};
-inline constexpr int kLimits = 20;
-std::string_view LimitName(Limit limit);  // "replay_bytes", ...
 
 // Why a caller was turned away before its call got a route and a policy. Label `reason` of
 // levee_downstream_rejects_total.
