@@ -56,10 +56,13 @@ bench: build ## Measure Levee and its peers on this machine
 	@deploy/install-packages bench
 	@tests/bench/run --scaling
 
-schema: build ## Write config/levee.schema.json anew from config.proto
+schema: build ## Write the JSON Schema, and the limits in files and documents, anew from config.proto
 	@cmake --build --preset release --target levee_schema
 	@build/tests/levee_schema build/protos/commented_config.pb > build/levee.schema.json
 	@mv build/levee.schema.json config/levee.schema.json
+	@for file in config/levee.yaml docs/limits.md; do \
+	  build/tests/levee_schema build/protos/commented_config.pb $$file > build/written && \
+	  cp build/written $$file || exit 1; done
 
 format: ## Format the C++ sources in place
 	@deploy/install-packages lint

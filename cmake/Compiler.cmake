@@ -21,6 +21,7 @@ target_compile_options(levee_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wextra-semi
   -Wimplicit-fallthrough -Wunused -Wcast-qual -Wformat=2 -Wvla
   -Wno-missing-field-initializers
+  -Werror=switch  # in every build: without it an enum's value could lack a name (base/enum_values.h)
   $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond -Wlogical-op>
   $<$<BOOL:${LEVEE_WERROR}>:-Werror>)
 

@@ -1,13 +1,16 @@
-# levee_layer(<folder> [GRPC] [USES <folder>...] [LIBS <target>...])
+# levee_layer(<folder> [GRPC] [USES <folder>...] [PRIVATE <folder>...] [LIBS <target>...])
+#
+# PRIVATE names folders that only the .cc files include; the users of this folder do not see them.
 #
 # Declares the library levee_<folder> over proxy/<folder>/*.cc. A folder without sources is an
 # interface library, so that the table in CMakeLists.txt may name folders before they are written.
 function(levee_layer folder)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "GRPC" "" "USES;LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "GRPC" "" "USES;PRIVATE;LIBS")
   if(arg_GRPC AND NOT LEVEE_WITH_GRPC)
     return()
   endif()
   list(TRANSFORM arg_USES PREPEND levee_)
+  list(TRANSFORM arg_PRIVATE PREPEND levee_)
   set(target levee_${folder})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/proxy/${folder}/*.cc)
   if(NOT sources)
@@ -18,7 +21,8 @@ function(levee_layer folder)
   endif()
   add_library(${target} STATIC ${sources})
   target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/proxy)
-  target_link_libraries(${target} PUBLIC ${arg_USES} ${arg_LIBS} PRIVATE levee_warnings)
+  target_link_libraries(${target} PUBLIC ${arg_USES} ${arg_LIBS}
+    PRIVATE ${arg_PRIVATE} levee_warnings)
   # One section per function lets the linker drop what nothing calls.
   target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
   set_target_properties(${target} PROPERTIES INTERPROCEDURAL_OPTIMIZATION ${LEVEE_LTO})

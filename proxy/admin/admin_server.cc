@@ -148,9 +148,9 @@ HttpResponse AdminServer::Config(const HttpRequest& request) const {
   if (json) {
     // Another member of the object.
     response.body =
-        absl::StrCat("{\"sha256\": \"", hash, "\", ", snapshot->effective->Json().substr(1), "\n");
+        absl::StrCat("{\"sha256\": \"", hash, "\", ", snapshot->effective.json.substr(1), "\n");
   } else {
-    response.body = absl::StrCat("# sha256 ", hash, "\n", snapshot->effective->Yaml());
+    response.body = absl::StrCat("# sha256 ", hash, "\n", snapshot->effective.yaml);
   }
   return response;
 }

@@ -11,8 +11,8 @@
 #include "admin/http_server.h"
 #include "admin/sources.h"
 #include "admin/state_keeper.h"
-#include "config/snapshot.h"
 #include "net/address.h"
+#include "settings/snapshot.h"
 
 namespace levee {
 

@@ -11,8 +11,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "admin/http_message.h"
-#include "config/snapshot.h"
 #include "net/address.h"
+#include "settings/snapshot.h"
 
 struct mg_connection;
 struct mg_context;

@@ -11,8 +11,8 @@
 #include "admin/http_message.h"
 #include "admin/http_server.h"
 #include "admin/process_metrics.h"
-#include "config/snapshot.h"
 #include "net/address.h"
+#include "settings/snapshot.h"
 #include "telemetry/metrics.h"
 
 namespace levee {

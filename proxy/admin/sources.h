@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/instant.h"
-#include "config/config_status.h"
+#include "settings/config_status.h"
 #include "telemetry/metrics.h"
 #include "telemetry/recent_calls.h"
 #include "upstream/endpoint_view.h"

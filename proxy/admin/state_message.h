@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "admin/sources.h"
-#include "config/config_status.h"
 #include "levee/admin/v1/admin.pb.h"
+#include "settings/config_status.h"
 #include "telemetry/history.h"
 #include "telemetry/recent_calls.h"
 #include "telemetry/verdict.h"

@@ -200,7 +200,7 @@ grpc::ServerUnaryReactor* AdminService::GetConfig(grpc::CallbackServerContext* c
     reactor->Finish({grpc::StatusCode::INVALID_ARGUMENT, "format is FORMAT_YAML or FORMAT_JSON"});
     return reactor;
   }
-  response->set_text(json ? snapshot->effective->Json() : snapshot->effective->Yaml());
+  response->set_text(json ? snapshot->effective.json : snapshot->effective.yaml);
   response->set_sha256(snapshot->sha256);
   reactor->Finish(grpc::Status::OK);
   return reactor;

@@ -7,8 +7,8 @@
 #include "absl/status/statusor.h"
 #include "admin/sources.h"
 #include "admin/state_keeper.h"
-#include "config/snapshot.h"
 #include "net/address.h"
+#include "settings/snapshot.h"
 
 namespace levee {
 

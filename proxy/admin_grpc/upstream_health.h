@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "config/snapshot.h"
+#include "settings/snapshot.h"
 #include "upstream/endpoint_view.h"
 
 namespace levee {

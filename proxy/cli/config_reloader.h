@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "config/config_status.h"
 #include "config/load.h"
 #include "net/event_loop.h"
 #include "net/file_watcher.h"
+#include "settings/config_status.h"
 #include "telemetry/metrics.h"
 
 namespace levee {

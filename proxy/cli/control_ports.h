@@ -12,7 +12,7 @@
 #include "admin/sources.h"
 #include "admin/state_keeper.h"
 #include "admin_grpc/grpc_admin_server.h"
-#include "config/snapshot.h"
+#include "settings/snapshot.h"
 
 namespace levee {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "config/snapshot.h"
+#include "settings/snapshot.h"
 
 namespace levee {
 

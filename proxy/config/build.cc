@@ -14,6 +14,7 @@
 #include "config/addresses.h"
 #include "config/build_policy.h"
 #include "config/checked.h"
+#include "config/effective_config.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 
@@ -109,24 +110,20 @@ AccessLogSpec BuildAccessLog(const v1::AccessLog& message, const Positions& posi
   return log;
 }
 
+// Reads the value of a limit, by the type that the data plane has it in.
+void Read(const std::string& text, int64_t& bytes) { bytes = Checked(ParseSize(text)); }
+void Read(const std::string& text, absl::Duration& time) { time = DurationOf(text); }
+void Read(int given, int& number) { number = given; }
+
 Limits BuildLimits(const v1::Limits& message) {
   Limits limits;
-  limits.replay_bytes = Checked(ParseSize(message.replay_bytes()));
-  limits.streams_per_connection = message.streams_per_connection();
-  limits.metadata_bytes = Checked(ParseSize(message.metadata_bytes()));
-  limits.metadata_fields = message.metadata_fields();
-  limits.method_labels = message.method_labels();
-  limits.destinations = message.destinations();
-  limits.metric_series = message.metric_series();
-  limits.connections = message.connections();
-  limits.resets_per_second = message.resets_per_second();
-  limits.idle_frames_per_second = message.idle_frames_per_second();
-  // Who raises metadata_bytes alone means that such metadata is to come through.
-  limits.header_block_bytes =
-      std::max(Checked(ParseSize(message.header_block_bytes())), limits.metadata_bytes);
-  limits.pending_frames = message.pending_frames();
-  limits.output_bytes = Checked(ParseSize(message.output_bytes()));
-  limits.send_timeout = DurationOf(message.send_timeout());
+#define LEVEE_CONFIGURED(enumerator, name, type) Read(message.name(), limits.name);
+#define LEVEE_FIXED(enumerator, name)
+  LEVEE_LIMITS(LEVEE_CONFIGURED, LEVEE_FIXED)
+#undef LEVEE_CONFIGURED
+#undef LEVEE_FIXED
+  // A file that raises metadata_bytes alone wants such metadata to come through.
+  limits.header_block_bytes = std::max(limits.header_block_bytes, limits.metadata_bytes);
   return limits;
 }
 
@@ -194,7 +191,7 @@ std::shared_ptr<const Snapshot> Build(const v1::Config& config, const Positions&
   snapshot->limits = BuildLimits(config.limits());
   snapshot->drain_timeout = DurationOf(config.drain().timeout());
   snapshot->sha256 = Sha256(config, methods);
-  snapshot->effective = std::make_shared<const EffectiveConfig>(config, positions);
+  snapshot->effective = WriteEffective(config, positions);
   return snapshot;
 }
 

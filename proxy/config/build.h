@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "config/positions.h"
-#include "config/snapshot.h"
 #include "levee/config/v1/config.pb.h"
+#include "settings/snapshot.h"
 
 namespace levee {
 

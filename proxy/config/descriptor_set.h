@@ -9,8 +9,8 @@
 #include "absl/status/statusor.h"
 #include "config/fault.h"
 #include "config/positions.h"
-#include "config/snapshot.h"
 #include "levee/config/v1/config.pb.h"
+#include "settings/snapshot.h"
 
 namespace levee {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -192,22 +193,26 @@ void Writer::WriteText(const std::string& text) {
   out_ << (!json_ && StandsPlain(text) ? YAML::Auto : YAML::DoubleQuoted) << text;
 }
 
-}  // namespace
-
-std::string EffectiveConfig::Yaml() const {
+std::string WriteYaml(const config::v1::Config& config, const Positions& positions) {
   YAML::Emitter out;
-  Writer(positions_, false, out).WriteMessage("", config_);
+  Writer(positions, false, out).WriteMessage("", config);
   return absl::StrCat(out.c_str(), "\n");
 }
 
-std::string EffectiveConfig::Json() const {
+std::string WriteJson(const config::v1::Config& config, const Positions& positions) {
   JsonEmitter json;
   YAML::Emitter& out = json.out();
   out << YAML::BeginMap << YAML::Key << "config" << YAML::Value;
-  Writer writer(positions_, true, out);
-  writer.WriteMessage("", config_);
+  Writer writer(positions, true, out);
+  writer.WriteMessage("", config);
   out << YAML::Key << "defaults" << YAML::Value << writer.defaults() << YAML::EndMap;
   return json.text();
+}
+
+}  // namespace
+
+EffectiveText WriteEffective(const config::v1::Config& config, const Positions& positions) {
+  return {WriteYaml(config, positions), WriteJson(config, positions)};
 }
 
 }  // namespace levee

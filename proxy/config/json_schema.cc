@@ -4,9 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "base/check.h"
 #include "config/json_emitter.h"
 #include "config/json_layout.h"
@@ -102,11 +100,7 @@ std::string SchemaWriter::Write() {
 // `described`: a field or a message.
 template <typename Described>
 void SchemaWriter::Description(const Described& described) {
-  google::protobuf::SourceLocation location;
-  if (!described.GetSourceLocation(&location)) return;
-  const std::string text(absl::StripAsciiWhitespace(
-      // Each line of a comment begins with a space.
-      absl::StrReplaceAll(location.leading_comments, {{"\n", ""}})));
+  const std::string text = CommentOf(described);
   if (!text.empty()) out_ << YAML::Key << "description" << YAML::Value << text;
 }
 

@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "config/fault.h"
-#include "config/snapshot.h"
+#include "settings/snapshot.h"
 
 namespace levee {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_replace.h"
 
 namespace levee {
 
@@ -14,6 +15,22 @@ using google::protobuf::FieldDescriptor;
 const config::v1::FieldRule& RuleOf(const FieldDescriptor& field) {
   return field.options().GetExtension(config::v1::rule);
 }
+
+namespace {
+
+template <typename Described>
+std::string Comment(const Described& described) {
+  google::protobuf::SourceLocation location;
+  if (!described.GetSourceLocation(&location)) return "";
+  // Each line of a comment begins with a space.
+  return std::string(
+      absl::StripAsciiWhitespace(absl::StrReplaceAll(location.leading_comments, {{"\n", ""}})));
+}
+
+}  // namespace
+
+std::string CommentOf(const FieldDescriptor& field) { return Comment(field); }
+std::string CommentOf(const Descriptor& message) { return Comment(message); }
 
 const FieldDescriptor* PlainValueOf(const Descriptor& message) {
   return message.FindFieldByName(message.options().GetExtension(config::v1::plain_value));

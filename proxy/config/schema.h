@@ -11,6 +11,11 @@ namespace levee {
 
 const config::v1::FieldRule& RuleOf(const google::protobuf::FieldDescriptor& field);
 
+// The comment before a field or a message, as one line; empty if there is none. Only descriptors
+// that were built with source information have comments.
+std::string CommentOf(const google::protobuf::FieldDescriptor& field);
+std::string CommentOf(const google::protobuf::Descriptor& message);
+
 // The names a YAML mapping of this message may have.
 std::vector<std::string> KeysOf(const google::protobuf::Descriptor& message);
 

@@ -9,9 +9,9 @@
 #include "base/graveyard.h"
 #include "base/intrusive_list.h"
 #include "base/timer_wheel.h"
-#include "config/snapshot.h"
 #include "conn/http2_connection.h"
 #include "net/socket.h"
+#include "settings/snapshot.h"
 #include "telemetry/series.h"
 
 namespace levee {

@@ -11,10 +11,10 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "call/plan.h"
-#include "config/snapshot.h"
 #include "policy/latency_estimate.h"
 #include "policy/rate_limiter.h"
 #include "policy/retry_budget.h"
+#include "settings/snapshot.h"
 #include "telemetry/metrics.h"
 #include "upstream/pool.h"
 #include "upstream/upstream_connection.h"

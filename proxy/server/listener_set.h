@@ -8,10 +8,10 @@
 
 #include "absl/status/statusor.h"
 #include "base/timer_wheel.h"
-#include "config/snapshot.h"
 #include "net/event_loop.h"
 #include "net/listener.h"
 #include "server/accepted_connection.h"
+#include "settings/snapshot.h"
 
 namespace levee {
 

@@ -13,11 +13,11 @@
 #include "absl/status/statusor.h"
 #include "base/timer_wheel.h"
 #include "call/replay_memory.h"
-#include "config/snapshot.h"
 #include "net/line_writer.h"
 #include "server/budget_table.h"
 #include "server/listener_set.h"
 #include "server/worker.h"
+#include "settings/snapshot.h"
 #include "telemetry/metrics.h"
 
 namespace levee {

@@ -13,7 +13,6 @@
 #include "base/intrusive_list.h"
 #include "base/random.h"
 #include "call/replay_memory.h"
-#include "config/snapshot.h"
 #include "conn/http2_connection.h"
 #include "net/event_loop.h"
 #include "net/line_writer.h"
@@ -27,6 +26,7 @@
 #include "server/rate_limit_table.h"
 #include "server/raw_tunnel.h"
 #include "server/rpc_stream.h"
+#include "settings/snapshot.h"
 #include "telemetry/metrics.h"
 
 namespace levee {

@@ -3,6 +3,8 @@
 
 #include <string_view>
 
+#include "base/enum_values.h"
+#include "settings/limits.h"
 #include "telemetry/cells.h"
 #include "telemetry/histogram.h"
 #include "wire/overload_mark.h"
@@ -11,62 +13,80 @@
 
 namespace levee {
 
-// A bound that was reached. Label `limit` of levee_limit_hits_total; those of the configuration
-// carry their field's name.
-enum class Limit {
-  kReplayBytes,
-  kStreamsPerConnection,
-  kMetadataBytes,
-  kMetadataFields,
-  kMethodLabels,
-  kDestinations,
-  kPendingAttempts,  // attempts that wait for a connection to become ready
-  kRoutesCached,     // a worker's (authority, path) cache
-  kMaxKeys,          // of a rate limit
-  kHandshake,        // time for a caller to say which protocol its connection carries
-  kAccessLog,        // lines that its queue or its file could not take
-  kMetricSeries,
-  kConnections,
-  kDescriptors,  // of the process: a caller's connection could not be accepted
-  kResets,
-  kIdleFrames,
-  kHeaderBlock,
-  kPendingFrames,
-  kOutputBytes,
-  kSendTimeout,
-};
-inline constexpr int kLimits = 20;
-std::string_view LimitName(Limit limit);  // "replay_bytes", ...
-
-// Why a caller was turned away before its call got a route and a policy. Label `reason` of
-// levee_downstream_rejects_total.
+// Why a caller was turned away before its call got a route and a policy.
 enum class Reject {
-  kProtocolError,  // HTTP/2 broken by the caller: the connection or the stream is reset
-  kNotHttp2,       // neither an HTTP/2 preface nor CONNECT
-  kNotGrpc,        // content-type or method of a request that is no gRPC call
-  kMetadata,       // more or larger fields than limits.metadata_* allow
-  kLoop,           // the call would come back to a listener of this sidecar
+  kProtocolError,  // The caller broke HTTP/2: the connection or the stream is reset.
+  kNotHttp2,       // Neither an HTTP/2 preface nor CONNECT came.
+  kNotGrpc,        // The content-type or the method is none of a gRPC call.
+  kMetadata,       // There are more or larger fields than limits.metadata_* allow.
+  kLoop,           // The call would come back to a listener of this sidecar.
   kNoRoute,
-  kNotCaptured,  // a protocol that the listener's capture does not have
-  kBadConnect,   // a CONNECT request that no proxy can follow
+  kNotCaptured,  // The `capture` of the listener does not have the protocol.
+  kBadConnect,   // No proxy can follow the CONNECT request.
 };
-inline constexpr int kRejects = 8;
-std::string_view RejectName(Reject reject);  // "protocol_error", ...
 
-// Why a CONNECT tunnel never reached its destination. Label `reason` of
-// levee_tunnel_failures_total.
+// The label `reason` of levee_downstream_rejects_total.
+constexpr std::string_view RejectName(Reject reject) {
+  switch (reject) {
+    case Reject::kProtocolError:
+      return "protocol_error";
+    case Reject::kNotHttp2:
+      return "not_http2";
+    case Reject::kNotGrpc:
+      return "not_grpc";
+    case Reject::kMetadata:
+      return "metadata";
+    case Reject::kLoop:
+      return "loop";
+    case Reject::kNoRoute:
+      return "no_route";
+    case Reject::kNotCaptured:
+      return "not_captured";
+    case Reject::kBadConnect:
+      return "bad_connect";
+  }
+  return "";
+}
+inline constexpr int kRejects = CountValues(RejectName);
+
+// Why a CONNECT tunnel never reached its destination.
 enum class TunnelFailure {
-  kResolve,  // the name was not found, or not in time
+  kResolve,  // The name was not found, or not in time.
   kConnect,
-  kLoop,  // the destination is a listener of this sidecar
+  kLoop,  // The destination is a listener of this sidecar.
 };
-inline constexpr int kTunnelFailures = 3;
-std::string_view TunnelFailureName(TunnelFailure failure);  // "resolve", ...
 
-// Label `state` of levee_endpoints.
+// The label `reason` of levee_tunnel_failures_total.
+constexpr std::string_view TunnelFailureName(TunnelFailure failure) {
+  switch (failure) {
+    case TunnelFailure::kResolve:
+      return "resolve";
+    case TunnelFailure::kConnect:
+      return "connect";
+    case TunnelFailure::kLoop:
+      return "loop";
+  }
+  return "";
+}
+inline constexpr int kTunnelFailures = CountValues(TunnelFailureName);
+
 enum class EndpointState { kReady, kConnecting, kFailing, kEjected };
-inline constexpr int kEndpointStates = 4;
-std::string_view EndpointStateName(EndpointState state);  // "ready", ...
+
+// The label `state` of levee_endpoints.
+constexpr std::string_view EndpointStateName(EndpointState state) {
+  switch (state) {
+    case EndpointState::kReady:
+      return "ready";
+    case EndpointState::kConnecting:
+      return "connecting";
+    case EndpointState::kFailing:
+      return "failing";
+    case EndpointState::kEjected:
+      return "ejected";
+  }
+  return "";
+}
+inline constexpr int kEndpointStates = CountValues(EndpointStateName);
 
 // The series below are written by the thread of the worker they belong to and by no other. They
 // start on cache lines of their own, so that workers do not slow each other down.

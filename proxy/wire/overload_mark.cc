@@ -66,10 +66,6 @@ void AppendParameter(std::string_view name, std::string_view value, std::string&
 
 }  // namespace
 
-std::string_view OverloadScopeName(OverloadScope scope) {
-  return scope == OverloadScope::kService ? "service" : "endpoint";
-}
-
 std::optional<OverloadMark> FindOverloadMark(const Metadata& trailers, HonoredSignals honored) {
   if (honored.levee) {
     if (std::optional<OverloadMark> mark = FindLeveeMark(trailers)) return mark;

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/enum_values.h"
 #include "wire/metadata.h"
 #include "wire/percent_encoding.h"
 #include "wire/refusal.h"
@@ -15,8 +16,18 @@ namespace levee {
 
 // How far the mark reaches: kService says do not retry at all, kEndpoint says not this instance.
 enum class OverloadScope { kService, kEndpoint };
-inline constexpr int kOverloadScopes = 2;
-std::string_view OverloadScopeName(OverloadScope scope);  // "service", "endpoint"
+
+// The label `scope` of levee_overload_marks_total, and the word on the wire.
+constexpr std::string_view OverloadScopeName(OverloadScope scope) {
+  switch (scope) {
+    case OverloadScope::kService:
+      return "service";
+    case OverloadScope::kEndpoint:
+      return "endpoint";
+  }
+  return "";
+}
+inline constexpr int kOverloadScopes = CountValues(OverloadScopeName);
 
 // Which signals of an upstream mean "do not retry" (`overload.honor`).
 struct HonoredSignals {

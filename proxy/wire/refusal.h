@@ -3,14 +3,36 @@
 
 #include <string_view>
 
+#include "base/enum_values.h"
+
 namespace levee {
 
-// What made a retry necessary. Label `trigger` of levee_retries_total.
+// What made a retry necessary.
 enum class RetryTrigger { kStatus, kHttp, kRefused, kConnect, kReset, kTimeout, kHedge };
-inline constexpr int kRetryTriggers = 7;
-std::string_view RetryTriggerName(RetryTrigger trigger);  // "status", ...
 
-// Why a retry that was wanted was not made. Label `reason` of levee_retries_refused_total.
+// The label `trigger` of levee_retries_total.
+constexpr std::string_view RetryTriggerName(RetryTrigger trigger) {
+  switch (trigger) {
+    case RetryTrigger::kStatus:
+      return "status";
+    case RetryTrigger::kHttp:
+      return "http";
+    case RetryTrigger::kRefused:
+      return "refused";
+    case RetryTrigger::kConnect:
+      return "connect";
+    case RetryTrigger::kReset:
+      return "reset";
+    case RetryTrigger::kTimeout:
+      return "timeout";
+    case RetryTrigger::kHedge:
+      return "hedge";
+  }
+  return "";
+}
+inline constexpr int kRetryTriggers = CountValues(RetryTriggerName);
+
+// Why a retry that was wanted was not made.
 enum class RefusalReason {
   kBudget,
   kMaxAttempts,
@@ -25,10 +47,49 @@ enum class RefusalReason {
   kDraining,
   kObserve
 };
-inline constexpr int kRefusalReasons = 12;
-std::string_view RefusalReasonName(RefusalReason reason);  // "budget", "max_attempts", ...
 
-// The reason as part of a sentence: "budget used up", "no attempts left", ...
-std::string_view RefusalReasonPhrase(RefusalReason reason);
+struct RefusalText {
+  std::string_view name;    // the label `reason` of levee_retries_refused_total
+  std::string_view phrase;  // for a sentence, before "after 2 attempts"
+};
+
+constexpr RefusalText RefusalTextOf(RefusalReason reason) {
+  switch (reason) {
+    case RefusalReason::kBudget:
+      return {"budget", "budget used up"};
+    case RefusalReason::kMaxAttempts:
+      return {"max_attempts", "no attempts left"};
+    case RefusalReason::kDeadline:
+      return {"deadline", "deadline too near"};
+    case RefusalReason::kCommitted:
+      return {"committed", "answer already begun"};
+    case RefusalReason::kBuffer:
+      return {"buffer", "request too large to replay"};
+    case RefusalReason::kPushback:
+      return {"pushback", "server asked for no retry"};
+    case RefusalReason::kOverloadMark:
+      return {"overload_mark", "overload mark received"};
+    case RefusalReason::kNotIdempotent:
+      return {"not_idempotent", "method not idempotent"};
+    case RefusalReason::kMaxElapsed:
+      return {"max_elapsed", "time for retries used up"};
+    case RefusalReason::kAdvice:
+      return {"advice", "server asked for too long a wait"};
+    case RefusalReason::kDraining:
+      return {"draining", "sidecar shutting down"};
+    case RefusalReason::kObserve:
+      return {"observe", "policy only observes"};
+  }
+  return {};
+}
+
+// The two columns of the table above: "budget" and "budget used up", ...
+constexpr std::string_view RefusalReasonName(RefusalReason reason) {
+  return RefusalTextOf(reason).name;
+}
+constexpr std::string_view RefusalReasonPhrase(RefusalReason reason) {
+  return RefusalTextOf(reason).phrase;
+}
+inline constexpr int kRefusalReasons = CountValues(RefusalReasonName);
 
 }  // namespace levee

@@ -7,26 +7,6 @@
 namespace levee {
 namespace {
 
-constexpr std::array<std::string_view, kStatusCodes> kNames = {
-    "OK",
-    "CANCELLED",
-    "UNKNOWN",
-    "INVALID_ARGUMENT",
-    "DEADLINE_EXCEEDED",
-    "NOT_FOUND",
-    "ALREADY_EXISTS",
-    "PERMISSION_DENIED",
-    "RESOURCE_EXHAUSTED",
-    "FAILED_PRECONDITION",
-    "ABORTED",
-    "OUT_OF_RANGE",
-    "UNIMPLEMENTED",
-    "INTERNAL",
-    "UNAVAILABLE",
-    "DATA_LOSS",
-    "UNAUTHENTICATED",
-};
-
 struct Reset {
   std::string_view name;
   StatusCode code;
@@ -73,8 +53,6 @@ bool EqualsIgnoringCase(std::string_view text, std::string_view upper_case) {
 
 }  // namespace
 
-std::string_view StatusCodeName(StatusCode code) { return kNames[static_cast<size_t>(code)]; }
-
 std::optional<StatusCode> ParseGrpcStatus(std::string_view value) {
   const std::optional<int> number = ParseNumber(value);
   if (!number) return std::nullopt;
@@ -87,7 +65,8 @@ std::optional<StatusCode> ParseStatusCode(std::string_view text) {
     return std::nullopt;
   }
   for (int i = 0; i < kStatusCodes; ++i) {
-    if (EqualsIgnoringCase(text, kNames[i])) return static_cast<StatusCode>(i);
+    const auto code = static_cast<StatusCode>(i);
+    if (EqualsIgnoringCase(text, StatusCodeName(code))) return code;
   }
   return std::nullopt;
 }

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/enum_values.h"
+
 namespace levee {
 
 // The codes of grpc/doc/statuscodes.md, by number.
@@ -28,10 +30,48 @@ enum class StatusCode : uint8_t {
   kDataLoss = 15,
   kUnauthenticated = 16,
 };
-inline constexpr int kStatusCodes = 17;
 
-// "UNAVAILABLE" and so on. Static storage.
-std::string_view StatusCodeName(StatusCode code);
+// The name of the code: "UNAVAILABLE" and so on. Static storage.
+constexpr std::string_view StatusCodeName(StatusCode code) {
+  switch (code) {
+    case StatusCode::kOk:
+      return "OK";
+    case StatusCode::kCancelled:
+      return "CANCELLED";
+    case StatusCode::kUnknown:
+      return "UNKNOWN";
+    case StatusCode::kInvalidArgument:
+      return "INVALID_ARGUMENT";
+    case StatusCode::kDeadlineExceeded:
+      return "DEADLINE_EXCEEDED";
+    case StatusCode::kNotFound:
+      return "NOT_FOUND";
+    case StatusCode::kAlreadyExists:
+      return "ALREADY_EXISTS";
+    case StatusCode::kPermissionDenied:
+      return "PERMISSION_DENIED";
+    case StatusCode::kResourceExhausted:
+      return "RESOURCE_EXHAUSTED";
+    case StatusCode::kFailedPrecondition:
+      return "FAILED_PRECONDITION";
+    case StatusCode::kAborted:
+      return "ABORTED";
+    case StatusCode::kOutOfRange:
+      return "OUT_OF_RANGE";
+    case StatusCode::kUnimplemented:
+      return "UNIMPLEMENTED";
+    case StatusCode::kInternal:
+      return "INTERNAL";
+    case StatusCode::kUnavailable:
+      return "UNAVAILABLE";
+    case StatusCode::kDataLoss:
+      return "DATA_LOSS";
+    case StatusCode::kUnauthenticated:
+      return "UNAUTHENTICATED";
+  }
+  return "";
+}
+inline constexpr int kStatusCodes = CountValues(StatusCodeName);
 
 // The code of a `grpc-status` value: decimal digits; a number that is no known code is kUnknown
 // (gRPC's rule for unknown codes), text that is no number is nullopt.

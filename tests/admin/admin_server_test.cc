@@ -149,7 +149,7 @@ TEST_F(AdminServerTest, ShowsTheConfigurationAsYaml) {
   EXPECT_EQ(answer.status, 200);
   EXPECT_THAT(answer.headers, HasSubstr("Content-Type: text/plain; charset=utf-8\r\n"));
   EXPECT_THAT(answer.headers, HasSubstr("ETag: W/\"" + snapshot->sha256 + "\"\r\n"));
-  EXPECT_EQ(answer.body, "# sha256 " + snapshot->sha256 + "\n" + snapshot->effective->Yaml());
+  EXPECT_EQ(answer.body, "# sha256 " + snapshot->sha256 + "\n" + snapshot->effective.yaml);
   EXPECT_THAT(answer.body, AllOf(HasSubstr("  - name: cart\n"), HasSubstr("# default\n")));
   EXPECT_EQ(Get("/config?format=yaml", "Accept: application/json\r\n").body, answer.body);
 }

@@ -159,12 +159,12 @@ TEST_F(GrpcAdminServerTest, GivesTheConfigurationInBothFormats) {
   admin::v1::ConfigText config;
   grpc::ClientContext first;
   EXPECT_TRUE(stub_->GetConfig(&first, request, &config).ok());
-  EXPECT_EQ(config.text(), snapshot->effective->Yaml());
+  EXPECT_EQ(config.text(), snapshot->effective.yaml);
   EXPECT_EQ(config.sha256(), snapshot->sha256);
   request.set_format(admin::v1::GetConfigRequest::FORMAT_JSON);
   grpc::ClientContext second;
   EXPECT_TRUE(stub_->GetConfig(&second, request, &config).ok());
-  EXPECT_EQ(config.text(), snapshot->effective->Json());
+  EXPECT_EQ(config.text(), snapshot->effective.json);
   request.set_format(static_cast<admin::v1::GetConfigRequest::Format>(7));
   grpc::ClientContext third;
   EXPECT_EQ(stub_->GetConfig(&third, request, &config).error_code(),

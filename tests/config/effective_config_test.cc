@@ -16,21 +16,14 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-std::string YamlOf(const std::string& text) {
-  const auto snapshot = SnapshotOf(text);
-  return snapshot->effective == nullptr ? "" : snapshot->effective->Yaml();
-}
+std::string YamlOf(const std::string& text) { return SnapshotOf(text)->effective.yaml; }
 
-std::string JsonOf(const std::string& text) {
-  const auto snapshot = SnapshotOf(text);
-  return snapshot->effective == nullptr ? "" : snapshot->effective->Json();
-}
+std::string JsonOf(const std::string& text) { return SnapshotOf(text)->effective.json; }
 
 // A configuration and what it is written as mean the same, and so does what that is written as.
 void ExpectSameWhenReadAgain(const std::string& text) {
   const auto snapshot = SnapshotOf(text);
-  ASSERT_NE(snapshot->effective, nullptr);
-  const std::string yaml = snapshot->effective->Yaml();
+  const std::string yaml = snapshot->effective.yaml;
   const CheckedConfig again = CheckConfig({{"/elsewhere/again.yaml", yaml}}, std::nullopt);
   ASSERT_NE(again.snapshot, nullptr) << FormatFaults(again.faults) << "\n" << yaml;
   EXPECT_EQ(again.snapshot->sha256, snapshot->sha256) << yaml;
@@ -136,7 +129,7 @@ TEST(EffectiveYaml, PathsMeanTheSameWhereverItIsRead) {
       "access_log: {path: calls.json}\n");
   const auto snapshot = LoadConfig({{config}, std::nullopt});
   ASSERT_TRUE(snapshot.ok()) << snapshot.status().message();
-  const std::string yaml = (*snapshot)->effective->Yaml();
+  const std::string yaml = (*snapshot)->effective.yaml;
   EXPECT_THAT(yaml, HasSubstr("descriptor_set: \"" + folder.Path("shop.pb") + "\"\n"));
   EXPECT_THAT(yaml, HasSubstr("path: \"" + folder.Path("calls.json") + "\"\n"));
   const auto again = ParseConfig("/elsewhere/again.yaml", yaml);
@@ -150,7 +143,7 @@ TEST(EffectiveYaml, FilesOfTheRepositoryReadAgainMeanTheSame) {
     if (entry.path().extension() != ".yaml") continue;
     const auto snapshot = LoadConfig({{entry.path().string()}, std::nullopt});
     ASSERT_TRUE(snapshot.ok()) << snapshot.status().message();
-    const auto again = ParseConfig("again", (*snapshot)->effective->Yaml());
+    const auto again = ParseConfig("again", (*snapshot)->effective.yaml);
     ASSERT_TRUE(again.ok()) << entry << again.status().message();
     EXPECT_EQ((*again)->sha256, (*snapshot)->sha256) << entry;
   }
@@ -159,7 +152,7 @@ TEST(EffectiveYaml, FilesOfTheRepositoryReadAgainMeanTheSame) {
 TEST(EffectiveYaml, ToIsGiven) {
   const CheckedConfig checked = CheckConfig({}, "cart:1");
   ASSERT_NE(checked.snapshot, nullptr);
-  EXPECT_THAT(checked.snapshot->effective->Yaml(),
+  EXPECT_THAT(checked.snapshot->effective.yaml,
               HasSubstr("upstreams:\n  - name: to\n    endpoints: [\"dns:cart:1\"]\n"));
 }
 

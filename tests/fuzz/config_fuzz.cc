@@ -32,7 +32,7 @@ void CheckPlace(const Fault& fault, const std::vector<std::string>& lines) {
 }
 
 void CheckMeansTheSameAgain(const Snapshot& snapshot) {
-  const std::string yaml = snapshot.effective->Yaml();
+  const std::string yaml = snapshot.effective.yaml;
   const CheckedConfig again = CheckConfig({{"again", yaml}}, std::nullopt);
   if (again.snapshot != nullptr && again.snapshot->sha256 == snapshot.sha256) return;
   std::fprintf(stderr, "what is in effect means something else when read again:\n%s\n%s\n",
@@ -49,7 +49,7 @@ void Run(const std::string& text) {
   const std::string report = CheckReportJson({"f"}, checked, checked.faults.empty());
   LEVEE_CHECK(FindInvalidUtf8(report) == std::string::npos);
   if (checked.snapshot == nullptr) return;
-  LEVEE_CHECK(!checked.snapshot->effective->Json().empty());
+  LEVEE_CHECK(!checked.snapshot->effective.json.empty());
   CheckMeansTheSameAgain(*checked.snapshot);
 }
 

@@ -43,6 +43,10 @@ PURE_TESTS = ('base', 'wire', 'policy', 'call', 'config', 'h2', 'sim')
 SLEEP = re.compile(r'\b(?:u|nano)?sleep\s*\(|\bsleep_(?:for|until)\b|\babsl::SleepFor\b')
 
 
+# What of the data plane may include Protobuf.
+PROTOBUF_FILES = ('proxy/wire/status_details.cc',)
+
+
 class Violation(NamedTuple):
     path: str
     line: int
@@ -55,6 +59,7 @@ class Violation(NamedTuple):
 class Layer(NamedTuple):
     uses: frozenset
     libs: frozenset
+    private: frozenset = frozenset()  # what only its .cc files use
 
 
 def parse_layers(cmake):
@@ -63,14 +68,15 @@ def parse_layers(cmake):
     layers = {}
     for match in re.finditer(r'\blevee_layer\(([^)]*)\)', cmake):
         words = match.group(1).split()
-        parts = {'USES': [], 'LIBS': []}
+        parts = {'USES': [], 'PRIVATE': [], 'LIBS': []}
         part = None
         for word in words[1:]:
             if word in parts:
                 part = parts[word]
             elif part is not None:
                 part.append(word)
-        layers[words[0]] = Layer(frozenset(parts['USES']), frozenset(parts['LIBS']))
+        layers[words[0]] = Layer(frozenset(parts['USES']), frozenset(parts['LIBS']),
+                                 frozenset(parts['PRIVATE']))
     return layers
 
 
@@ -93,14 +99,14 @@ def imports(sources, layers):
     for path, text in sources.items():
         if not path.startswith('proxy/'):
             continue
-        folder = _folder(path)
         for line, include in includes(text):
-            what = _import_fault(folder, include, layers)
+            what = _import_fault(path, include, layers)
             if what:
                 yield Violation(path, line, what)
 
 
-def _import_fault(folder, include, layers):
+def _import_fault(path, include, layers):
+    folder = _folder(path)
     if SYSTEM_HEADERS.match(include):
         return None if folder in SYSTEM_FOLDERS else f'<{include}> belongs to net/'
     wanted = _imported_layer(include, layers)
@@ -110,7 +116,8 @@ def _import_fault(folder, include, layers):
         layer = layers[folder]
     else:
         return f'{folder}/ has no line in the layer table'
-    if wanted and wanted != folder and wanted not in layer.uses:
+    allowed = layer.uses if path.endswith('.h') else layer.uses | layer.private
+    if wanted and wanted != folder and wanted not in allowed:
         return f'{folder}/ may not include "{include}"'
     for library, prefixes in THIRD_PARTY.items():
         if include.startswith(prefixes) and library not in layer.libs:
@@ -127,6 +134,61 @@ def _imported_layer(include, layers):
         return 'grpc_protos' if include.endswith('.grpc.pb.h') else 'protos'
     first = include.split('/')[0]
     return first if '/' in include and first in layers else None
+
+
+def data_plane(layers):
+    """The folders whose code calls run through: server/ and every folder that it uses."""
+    found, open_ends = set(), ['server']
+    while open_ends:
+        folder = open_ends.pop()
+        if folder not in found:
+            found.add(folder)
+            open_ends += layers[folder].uses & layers.keys()
+    return found
+
+
+def is_protobuf(header):
+    return header.endswith('.pb.h') or 'google/protobuf/' in header
+
+
+def protobuf_in_data_plane(sources, layers):
+    """The data plane knows no Protobuf: no folder of it uses generated code or the library, nor a
+    folder that does. PROTOBUF_FILES are the exceptions, and only in private."""
+    for folder in sorted(data_plane(layers)):
+        layer = layers[folder]
+        for name in sorted(layer.uses | layer.libs):
+            if name in ('protos', 'grpc_protos') or 'protobuf' in name:
+                yield Violation('CMakeLists.txt', 1, f'{folder}/ is of the data plane, which uses '
+                                                     f'no Protobuf: {name}')
+    for path, text in sources.items():
+        if path.startswith('proxy/') and path not in PROTOBUF_FILES:
+            for line, include in includes(text):
+                if is_protobuf(include) and _folder(path) in data_plane(layers):
+                    yield Violation(path, line, f'the data plane may not include "{include}"')
+
+
+def compiled(deps):
+    """Reads what `ninja -t deps` prints: for each source of proxy/ whose object is up to date, the
+    files that the compiler has read."""
+    files = {}
+    read = []
+    for line in deps.splitlines():
+        if line.startswith(' '):
+            read.append(line.strip())
+        elif line:
+            read = []
+            target = re.match(r'CMakeFiles/levee_\w+\.dir/(proxy/\S+)\.o: .*\(VALID\)$', line)
+            if target:
+                files[target.group(1)] = read
+    return files
+
+
+def protobuf_compiled_into_data_plane(files, layers):
+    """The same of what the compiler has read, directly or not."""
+    for path, read in files.items():
+        headers = [each for each in read if is_protobuf(each)]
+        if headers and path not in PROTOBUF_FILES and _folder(path) in data_plane(layers):
+            yield Violation(path, 1, f'the data plane may not include {headers[0]}')
 
 
 def file_lengths(sources):

@@ -7,7 +7,8 @@ from source import code_only, functions
 
 LAYERS = rules.parse_layers('''
 levee_layer(base LIBS ${LEVEE_ABSL})
-levee_layer(wire USES base protos)  # A comment (with brackets).
+levee_layer(wire USES base PRIVATE protos)  # A comment (with brackets).
+levee_layer(server USES base wire)
 levee_layer(net USES base LIBS levee::uv)
 levee_layer(demo GRPC
   USES base net protos grpc_protos
@@ -29,9 +30,10 @@ def function(length, name='F'):
 
 class LayerTable(unittest.TestCase):
     def test_holds_folders_and_libraries(self):
-        self.assertEqual(['base', 'wire', 'net', 'demo'], list(LAYERS))
+        self.assertEqual(['base', 'wire', 'server', 'net', 'demo'], list(LAYERS))
         self.assertEqual({'base', 'net', 'protos', 'grpc_protos'}, LAYERS['demo'].uses)
         self.assertEqual({'gRPC::grpc++'}, LAYERS['demo'].libs)
+        self.assertEqual({'protos'}, LAYERS['wire'].private)
 
 
 class Imports(unittest.TestCase):
@@ -70,6 +72,11 @@ class Imports(unittest.TestCase):
             self.assert_import('proxy/net/a.cc', header, allowed=True)
             self.assert_import('proxy/main.cc', header, allowed=True)
 
+    def test_private_folders_are_for_sources_only(self):
+        self.assert_import('proxy/wire/a.cc', '"levee/wire/v1/rpc_status.pb.h"', allowed=True)
+        self.assert_import('proxy/wire/a.h', '"levee/wire/v1/rpc_status.pb.h"', allowed=False)
+        self.assert_import('proxy/server/a.cc', '"levee/wire/v1/rpc_status.pb.h"', allowed=False)
+
     def test_generated_headers_follow_the_table(self):
         self.assert_import('proxy/wire/a.cc', '"levee/wire/v1/rpc_status.pb.h"', allowed=True)
         self.assert_import('proxy/base/a.cc', '"levee/wire/v1/rpc_status.pb.h"', allowed=False)
@@ -77,6 +84,44 @@ class Imports(unittest.TestCase):
         self.assert_import('proxy/base/a.cc', '<google/protobuf/any.pb.h>', allowed=False)
         self.assert_import('proxy/demo/a.cc', '"levee/demo/v1/demo.grpc.pb.h"', allowed=True)
         self.assert_import('proxy/wire/a.cc', '"levee/demo/v1/demo.grpc.pb.h"', allowed=False)
+
+
+class DataPlane(unittest.TestCase):
+    INCLUDE = '// A comment.\n#include "google/protobuf/any.pb.h"\n'
+
+    def test_is_the_server_and_what_it_uses(self):
+        self.assertEqual({'server', 'wire', 'base'}, rules.data_plane(LAYERS))
+
+    def test_may_not_include_protobuf_but_in_the_named_files(self):
+        def of(path):
+            return places(rules.protobuf_in_data_plane({path: self.INCLUDE}, LAYERS))
+
+        self.assertEqual([('proxy/wire/status.cc', 2)], of('proxy/wire/status.cc'))
+        self.assertEqual([], of('proxy/wire/status_details.cc'))
+        self.assertEqual([], of('proxy/demo/a.cc'))
+
+    def test_may_not_use_what_brings_protobuf(self):
+        def of(line):
+            layers = LAYERS | rules.parse_layers(line)
+            return places(rules.protobuf_in_data_plane({}, layers))
+
+        self.assertEqual([], of('levee_layer(server USES base wire)'))
+        for line in ('levee_layer(wire USES base protos)', 'levee_layer(server USES wire config)'
+                     'levee_layer(config USES base LIBS protobuf::libprotobuf)'):
+            self.assertEqual([('CMakeLists.txt', 1)], of(line), line)
+
+    def test_may_not_compile_protobuf_by_way_of_other_headers(self):
+        def of(folder, header, state='VALID'):
+            deps = (f'CMakeFiles/levee_{folder}.dir/proxy/{folder}/a.cc.o: #deps 2, deps mtime 1 '
+                    f'({state})\n    ../proxy/{folder}/a.cc\n    {header}\n\n')
+            return places(rules.protobuf_compiled_into_data_plane(rules.compiled(deps), LAYERS))
+
+        self.assertEqual([('proxy/server/a.cc', 1)],
+                         of('server', '/usr/include/google/protobuf/message.h'))
+        self.assertEqual([('proxy/wire/a.cc', 1)], of('wire', 'protos/levee/config/v1/config.pb.h'))
+        self.assertEqual([], of('server', '../proxy/base/instant.h'))
+        self.assertEqual([], of('server', 'protos/levee/config/v1/config.pb.h', 'STALE'))
+        self.assertEqual([], of('demo', 'protos/levee/config/v1/config.pb.h'))
 
 
 class Sizes(unittest.TestCase):

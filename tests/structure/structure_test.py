@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Holds the repository to its rules on structure: imports, sizes, clocks, sleeps, comments."""
 
+import os
 import pathlib
+import subprocess
 import unittest
 
 import rules
@@ -32,6 +34,19 @@ class Structure(unittest.TestCase):
     def test_layers_include_only_what_their_line_allows(self):
         self.assertIn('base', self.layers)
         self.check(rules.imports(self.sources, self.layers))
+
+    def test_the_data_plane_uses_no_protobuf(self):
+        self.assertIn('h2', rules.data_plane(self.layers))
+        self.check(rules.protobuf_in_data_plane(self.sources, self.layers))
+
+    @unittest.skipUnless('LEVEE_BUILD' in os.environ, 'LEVEE_BUILD does not say what was built')
+    def test_the_compiler_saw_no_protobuf_in_the_data_plane(self):
+        deps = subprocess.run(['ninja', '-C', os.environ['LEVEE_BUILD'], '-t', 'deps'],
+                              capture_output=True, text=True, check=True).stdout
+        compiled = rules.compiled(deps)
+        if 'proxy/server/worker.cc' not in compiled:
+            self.skipTest('the data plane is not built')
+        self.check(rules.protobuf_compiled_into_data_plane(compiled, self.layers))
 
     def test_files_are_short(self):
         self.check(rules.file_lengths(self.under('proxy/')))

@@ -1,4 +1,5 @@
-// docs/metrics.md tells of every metric, and of none that is not there.
+// docs/metrics.md tells of every metric, and of none that is not there; docs/limits.md of every
+// bound.
 #include <fstream>
 #include <map>
 #include <string>
@@ -19,8 +20,8 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string Document() {
-  std::ifstream file(LEVEE_SOURCE_DIR "/docs/metrics.md");
+std::string Document(const std::string& name = "metrics.md") {
+  std::ifstream file(LEVEE_SOURCE_DIR "/docs/" + name);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
@@ -81,6 +82,14 @@ TEST(MetricsDocument, TellsEveryReason) {
   for (int i = 0; i < kRejects; ++i) {
     const std::string name(RejectName(static_cast<Reject>(i)));
     EXPECT_THAT(document, HasSubstr("`" + name + "`"));
+  }
+}
+
+TEST(LimitsDocument, HasARowForEveryBoundThatIsCounted) {
+  const std::string document = Document("limits.md");
+  for (int i = 0; i < kLimits; ++i) {
+    const std::string name(LimitName(static_cast<Limit>(i)));
+    EXPECT_THAT(document, HasSubstr("\n| `" + name + "` |"));
   }
 }
 

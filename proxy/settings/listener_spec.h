@@ -1,0 +1,34 @@
+// Where Levee listens, and what the connections there may carry.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace levee {
+
+// An address to listen on: host and port, or the path of a Unix socket.
+struct ListenAddress {
+  std::string host;   // an IP address without brackets; empty when `path` is the address
+  uint16_t port = 0;  // 0 lets the system choose a port
+  std::string path;   // of the socket, absolute; empty when `host` and `port` are the address
+
+  // The place in the configuration, for messages about an address that is in use:
+  // "levee.yaml:3:14: listeners[0].address", or "built-in default: ...".
+  std::string position;
+};
+
+// The protocols that a listener takes.
+struct Capture {
+  bool h2c = true;      // HTTP/2 without TLS
+  bool connect = true;  // HTTP CONNECT, and the protocol that comes through the tunnel
+};
+
+// A listener for the calls of the application.
+struct ListenerSpec {
+  std::string name;
+  ListenAddress address;
+  Capture capture;
+  int mode = 0660;  // the permissions of a Unix socket
+};
+
+}  // namespace levee

@@ -1,0 +1,59 @@
+// A validated configuration, immutable, as the data plane reads it: plain values only.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "policy/access_log_filter.h"
+#include "policy/retry_policy.h"
+#include "policy/route_table.h"
+#include "settings/limits.h"
+#include "settings/listener_spec.h"
+#include "settings/upstream_spec.h"
+
+namespace levee {
+
+// Where the access log goes, and which calls are written to it.
+struct AccessLogSpec {
+  enum class Target { kNone, kStandardOutput, kFile };
+  Target target = Target::kNone;
+  std::string path;      // of the file; empty for the other targets
+  std::string position;  // in the configuration, as in ListenAddress
+  AccessLogFilter filter;
+};
+
+// The configuration that is in effect, for people and programs to read. Every field has its value,
+// also those that no file gives.
+struct EffectiveText {
+  // A file that means the same wherever it is read. The comment "# default" follows each value that
+  // is a default.
+  std::string yaml;
+
+  // {"config": {...}, "defaults": ["metrics.address", ...]}. "defaults" lists the paths of the
+  // fields that no file gives.
+  std::string json;
+};
+
+// One configuration. It never changes: each worker holds a shared_ptr<const Snapshot>, and a reload
+// replaces that.
+struct Snapshot {
+  std::vector<ListenerSpec> listeners;
+  std::optional<ListenAddress> metrics;  // of /metrics; none when it is switched off
+  bool otel_names = false;             // whether /metrics also has the names of gRPC's own metrics
+  std::optional<ListenAddress> admin;  // of the page and the state
+  std::optional<ListenAddress> grpc_admin;  // of the admin services over gRPC
+  std::vector<UpstreamSpec> upstreams;
+  std::vector<CallPolicy> policies;
+  RouteTable routes{{}};  // refers to `upstreams` and `policies` by their indices
+  OverloadPolicy overload;
+  AccessLogSpec access_log;
+  Limits limits;
+  absl::Duration drain_timeout = absl::Seconds(20);
+  // Of the effective configuration and the methods of descriptor sets, in hexadecimal digits.
+  std::string sha256;
+  EffectiveText effective;  // the configuration that `sha256` is of
+};
+
+}  // namespace levee

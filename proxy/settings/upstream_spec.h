@@ -1,0 +1,51 @@
+// What an upstream is: where its endpoints are, and how they are connected to.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "policy/retry_policy.h"
+
+namespace levee {
+
+// A place to connect to. The members that `kind` does not name are empty.
+struct EndpointSpec {
+  enum class Kind {
+    kAddress,    // `host` and `port`; `host` is an IP address, or a name to look up
+    kUnix,       // the Unix socket at `path`
+    kAuthority,  // the address that the call's :authority names
+  };
+  Kind kind = Kind::kAddress;
+  std::string host;
+  uint16_t port = 0;
+  std::string path;
+};
+
+// The methods that the descriptor set of an upstream has, as paths: "/pkg.Service/Method".
+struct DescribedMethods {
+  std::set<std::string, std::less<>> all;
+  std::set<std::string, std::less<>> idempotent;  // NO_SIDE_EFFECTS or IDEMPOTENT
+};
+
+// A group of endpoints that serve the same methods.
+struct UpstreamSpec {
+  std::string name;
+  std::vector<EndpointSpec> endpoints;  // a single kAuthority, or one or more of the others
+  absl::Duration connect_timeout = absl::Seconds(1);
+  BackoffPolicy reconnect;  // between connection attempts to one endpoint
+  absl::Duration keepalive_interval = absl::InfiniteDuration();  // infinite: no PINGs
+  absl::Duration keepalive_timeout = absl::Seconds(20);
+  std::shared_ptr<const DescribedMethods> methods;  // nullptr when there is no descriptor set
+
+  // Whether each call is sent to the address that its :authority names.
+  bool by_authority() const {
+    return !endpoints.empty() && endpoints[0].kind == EndpointSpec::Kind::kAuthority;
+  }
+};
+
+}  // namespace levee
