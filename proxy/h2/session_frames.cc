@@ -50,7 +50,7 @@ void Session::OnSettings(const FrameHead& head, ByteSpan payload) {
   if (payload.size() % kEntryBytes != 0 || (ack && !payload.empty())) {
     return Fail(kResetFrameSizeError, "SETTINGS of a wrong size");
   }
-  if (!CountIdleFrame(settings_)) return;
+  if (!CountIdleFrame() || !CountIdleFrame(settings_)) return;
   if (ack) return OnSettingsAck();
   if (!settings_received_) stream_limit_ = UINT32_MAX;  // Unless they say otherwise.
   int64_t window = stream_send_window_;

@@ -43,6 +43,70 @@ TEST(SessionLimits, CallsTakenBackFasterThanAllowedEndTheConnection) {
   EXPECT_TRUE(peer.ConnectionEnds(kCalm));
 }
 
+// With the defaults, and after a quiet time: what is documented holds then, too.
+struct PeerAfterAQuietTime : RawPeer {
+  PeerAfterAQuietTime() : RawPeer(Session::Role::kServer) {
+    now = Instant() + absl::Seconds(1);
+    Ping();
+    WriteSetting(SettingId::kInitialWindowSize, 70'000);
+    WriteHeaders(1, RequestHead(), true);
+    WriteReset(1, H2Error::kCancel);
+    Read();
+    now = now + absl::Hours(1);
+  }
+  bool Ping() { return Write(FrameType::kPing, 0, 0, "12345678"); }
+
+  // Calls `write` until the session is of no more use; returns how often that went well.
+  template <typename F>
+  int WriteUntilTheEnd(F write) {
+    int written = 0;
+    while (written < 100'000 && write(written)) {
+      ++written;
+      if (written % 500 == 0) Read();
+    }
+    return written;
+  }
+};
+
+TEST(SessionLimits, TenThousandResetsPassAtOnceAfterAQuietTime) {
+  PeerAfterAQuietTime peer;
+  EXPECT_EQ(peer.WriteUntilTheEnd([&](int i) {
+    peer.WriteHeaders(2 * i + 3, RequestHead(), true);
+    return peer.WriteReset(2 * i + 3, H2Error::kCancel);
+  }),
+            10'000);
+  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kResets});
+  EXPECT_TRUE(peer.ConnectionEnds(kCalm));
+}
+
+TEST(SessionLimits, TenThousandControlFramesPassAtOnceAfterAQuietTime) {
+  PeerAfterAQuietTime peer;
+  EXPECT_EQ(peer.WriteUntilTheEnd([&](int) { return peer.Ping(); }), 10'000);
+  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kIdleFrames});
+  EXPECT_TRUE(peer.ConnectionEnds(kCalm));
+}
+
+TEST(SessionLimits, AHundredSettingsPassAtOnceAfterAQuietTime) {
+  PeerAfterAQuietTime peer;
+  EXPECT_EQ(peer.WriteUntilTheEnd([&](int i) {
+    return peer.WriteSetting(SettingId::kInitialWindowSize, 1000 + i % 1000);
+  }),
+            100);
+  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kIdleFrames});
+  EXPECT_TRUE(peer.ConnectionEnds(kCalm));
+}
+
+TEST(SessionLimits, SettingsAreControlFramesAmongTheOthers) {
+  Session::Options options = Options();
+  options.idle_frames_per_second = 1;
+  RawPeer peer(Session::Role::kServer, options);
+  peer.now = Instant() + absl::Hours(1);
+  int settings = 0;
+  while (settings < 100 && peer.WriteSetting(SettingId::kInitialWindowSize, settings)) ++settings;
+  EXPECT_EQ(settings, 10);
+  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kIdleFrames});
+}
+
 TEST(SessionLimits, CallsTakenBackAsOftenAsAllowedDoNot) {
   Peer peer;
   for (int i = 0; i < 100; ++i) {
