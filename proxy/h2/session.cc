@@ -17,7 +17,7 @@ std::string_view TextOf(SessionLimit limit) {
       return "header block too long";
     case SessionLimit::kResets:
       return "too many resets";
-    case SessionLimit::kIdleFrames:
+    case SessionLimit::kControlFrames:
       return "too many frames that carry nothing";
     case SessionLimit::kPendingFrames:
       return "too many answers unread";
@@ -57,7 +57,7 @@ Session::Session(Role role, const Options& options, SessionHandler& handler, Out
       receive_window_(std::max<int64_t>(options.connection_window_bytes, kInitialWindowBytes)),
       stream_receive_window_(std::max<int64_t>(options.stream_window_bytes, kInitialWindowBytes)),
       resets_(options.resets_per_second, 2 * options.resets_per_second),
-      idle_frames_(options.idle_frames_per_second, 10 * options.idle_frames_per_second),
+      control_frames_(options.control_frames_per_second, 10 * options.control_frames_per_second),
       settings_(kSettingsPerSecond, 10 * kSettingsPerSecond) {
   if (role == Role::kClient) held_.assign(kPreface.begin(), kPreface.end());
   HoldSettings();
@@ -199,8 +199,8 @@ void Session::CountReset(const Stream& stream) {
   }
 }
 
-bool Session::CountIdleFrame(RateGuard& guard) {
-  if (!guard.Take(now_)) Exceed(SessionLimit::kIdleFrames);
+bool Session::CountControlFrame(RateGuard& guard) {
+  if (!guard.Take(now_)) Exceed(SessionLimit::kControlFrames);
   return !broken_;
 }
 

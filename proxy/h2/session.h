@@ -30,7 +30,7 @@ enum class SessionLimit {
   kMetadataFields,  // the same
   kHeaderBlock,     // the others close the connection, with ENHANCE_YOUR_CALM
   kResets,
-  kIdleFrames,
+  kControlFrames,
   kPendingFrames,
   kOutput
 };
@@ -103,10 +103,10 @@ class Session {
     // Server role: streams a second that end by a reset, the peer's or one that the peer provoked,
     // before a response head was sent; twice as many at once.
     uint32_t resets_per_second = 5000;
-    // Frames a second that carry nothing: PING, SETTINGS, PRIORITY, WINDOW_UPDATE, frames of
-    // unknown types, empty DATA; ten times as many at once. A frame with a head or a body, in
-    // either direction, makes up for eight of them.
-    uint32_t idle_frames_per_second = 1000;
+    // Control frames a second, in this sense: PING, SETTINGS, PRIORITY, WINDOW_UPDATE, GOAWAY,
+    // RST_STREAM of streams that are closed, frames of unknown types, and empty DATA; ten times as
+    // many at once. A frame with a head or a body, in either direction, makes up for eight of them.
+    uint32_t control_frames_per_second = 1000;
     // Acknowledgements and resets that wait because the peer does not read.
     size_t pending_frames = 1000;
     // Bodies that wait because the peer does not read.
@@ -165,8 +165,8 @@ class Session {
 
   // RFC 9113 leaves the limit open until the peer's SETTINGS arrive; its recommended least value.
   static constexpr int64_t kStreamsBeforeSettings = 100;
-  // A frame with a head or a body makes up for so many that carry nothing.
-  static constexpr int kIdleFramesPerUseful = 8;
+  // A frame with a head or a body makes up for so many control frames.
+  static constexpr int kControlFramesPerUseful = 8;
   // So much body is useful even where the peer's window allowed no more.
   static constexpr size_t kUsefulBytes = 1024;
   // Each changes the window of every open stream; honest peers send a handful in all.
@@ -219,8 +219,8 @@ class Session {
   void Refuse(Stream& stream, uint32_t error_code);
   void CountReset(const Stream& stream);
   // False: that was one too many, and the session is broken.
-  bool CountIdleFrame() { return CountIdleFrame(idle_frames_); }
-  bool CountIdleFrame(RateGuard& guard);
+  bool CountControlFrame() { return CountControlFrame(control_frames_); }
+  bool CountControlFrame(RateGuard& guard);
   void CountReply();
 
   // Sending: session_send.cc.
@@ -285,8 +285,8 @@ class Session {
   bool settings_acknowledged_ = false;
   bool too_many_pings_ = false;
   RateGuard resets_;
-  RateGuard idle_frames_;
-  RateGuard settings_;  // a tighter bound on idle frames that touch every stream
+  RateGuard control_frames_;
+  RateGuard settings_;  // a tighter bound on control frames that touch every stream
 
   // Sending.
   HpackEncoder encoder_;

@@ -20,7 +20,7 @@ void Session::OnPriority(const FrameHead& head, ByteSpan payload) {
   // RFC 9113, section 5.3: priorities are not used any more.
   if (head.stream_id == 0) return Fail(kResetProtocolError, "PRIORITY on stream 0");
   if (payload.size() != 5) return Fail(kResetFrameSizeError, "PRIORITY is not 5 bytes");
-  CountIdleFrame();
+  CountControlFrame();
 }
 
 void Session::OnRstStream(const FrameHead& head, ByteSpan payload) {
@@ -30,7 +30,7 @@ void Session::OnRstStream(const FrameHead& head, ByteSpan payload) {
   }
   Stream* stream = table_.Find(head.stream_id);
   if (stream == nullptr) {
-    CountIdleFrame();
+    CountControlFrame();
     return;
   }
   const uint32_t error_code = ReadUint32(payload.data());
@@ -50,7 +50,7 @@ void Session::OnSettings(const FrameHead& head, ByteSpan payload) {
   if (payload.size() % kEntryBytes != 0 || (ack && !payload.empty())) {
     return Fail(kResetFrameSizeError, "SETTINGS of a wrong size");
   }
-  if (!CountIdleFrame() || !CountIdleFrame(settings_)) return;
+  if (!CountControlFrame() || !CountControlFrame(settings_)) return;
   if (ack) return OnSettingsAck();
   if (!settings_received_) stream_limit_ = UINT32_MAX;  // Unless they say otherwise.
   int64_t window = stream_send_window_;
@@ -121,7 +121,7 @@ void Session::ApplyInitialWindow(int64_t bytes) {
 void Session::OnPing(const FrameHead& head, ByteSpan payload) {
   if (head.stream_id != 0) return Fail(kResetProtocolError, "PING on a stream");
   if (payload.size() != 8) return Fail(kResetFrameSizeError, "PING is not 8 bytes");
-  if (!CountIdleFrame() || head.Has(kFlagAck)) return;
+  if (!CountControlFrame() || head.Has(kFlagAck)) return;
   std::copy(payload.begin(), payload.end(), Hold(8, FrameType::kPing, kFlagAck, 0));
   CountReply();
 }
@@ -129,7 +129,7 @@ void Session::OnPing(const FrameHead& head, ByteSpan payload) {
 void Session::OnGoaway(const FrameHead& head, ByteSpan payload) {
   if (head.stream_id != 0) return Fail(kResetProtocolError, "GOAWAY on a stream");
   if (payload.size() < 8) return Fail(kResetFrameSizeError, "GOAWAY is too short");
-  if (!CountIdleFrame()) return;
+  if (!CountControlFrame()) return;
   const uint32_t last_id = ReadUint32(payload.data()) & kMaxStreamId;
   const std::string_view text(reinterpret_cast<const char*>(payload.data()) + 8,
                               payload.size() - 8);
@@ -165,7 +165,7 @@ void Session::EndExcluded() {
 
 void Session::OnWindowUpdate(const FrameHead& head, ByteSpan payload) {
   if (payload.size() != 4) return Fail(kResetFrameSizeError, "WINDOW_UPDATE is not 4 bytes");
-  if (!CountIdleFrame()) return;
+  if (!CountControlFrame()) return;
   const uint32_t id = head.stream_id;
   const int64_t bytes = ReadUint32(payload.data()) & kMaxStreamId;
   if (id == 0) {

@@ -109,7 +109,7 @@ void Session::OnFrame(const FrameHead& head, ByteSpan payload) {
       return OnPriority(head, payload);
     default:
       // RFC 9113, section 5.5: unknown frames are ignored.
-      CountIdleFrame();
+      CountControlFrame();
   }
 }
 
@@ -146,7 +146,7 @@ void Session::OnContinuation(const FrameHead& head, ByteSpan payload) {
 }
 
 void Session::OnBlock(uint32_t id, bool end, ByteSpan block) {
-  idle_frames_.GiveBack(kIdleFramesPerUseful);
+  control_frames_.GiveBack(kControlFramesPerUseful);
   Stream* stream = table_.Find(id);
   if (stream == nullptr) {
     if (role_ == Role::kServer) return OnRequestBlock(id, end, block);
@@ -274,9 +274,9 @@ void Session::OnDataFrame() {
     if (receive_window_ < 0) return Fail(kResetFlowControlError, "DATA above the window");
     CreditConnection(head.length);
     if (head.length > reader_.padding_bytes() || head.Has(kFlagEndStream)) {
-      idle_frames_.GiveBack(kIdleFramesPerUseful);
+      control_frames_.GiveBack(kControlFramesPerUseful);
     } else {
-      CountIdleFrame();
+      CountControlFrame();
     }
   }
   if (Stream* stream = table_.Find(head.stream_id)) return OnDataPiece(*stream);

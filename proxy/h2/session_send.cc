@@ -166,7 +166,7 @@ Session::Written Session::WriteData(Stream& stream, OutputBuffer& out) {
   send_window_ -= static_cast<int64_t>(size);
   queued_bytes_ -= size;
   // A peer that opens its window byte by byte asks for frames that carry next to nothing.
-  if (size < window || size >= kUsefulBytes) idle_frames_.GiveBack(kIdleFramesPerUseful);
+  if (size < window || size >= kUsefulBytes) control_frames_.GiveBack(kControlFramesPerUseful);
   if (stream.handler_ != nullptr) stream.handler_->OnSent(size);
   if (last && !stream.retired_) LocalEnded(stream);
   return Written::kItsShare;
@@ -183,7 +183,7 @@ bool Session::WriteBlock(const Metadata& fields, uint32_t id, bool end, OutputBu
   const uint8_t flags = kFlagEndHeaders | (end ? kFlagEndStream : 0);
   PutFrameHead(out.end(), size, FrameType::kHeaders, flags, id);
   Advance(out, kFrameHeadBytes + size);
-  idle_frames_.GiveBack(kIdleFramesPerUseful);
+  control_frames_.GiveBack(kControlFramesPerUseful);
   return true;
 }
 

@@ -29,7 +29,7 @@ enum class Limit {
   kConnections,
   kDescriptors,  // of the process: a caller's connection could not be accepted
   kResets,
-  kIdleFrames,
+  kControlFrames,
   kHeaderBlock,
   kPendingFrames,
   kOutputBytes,

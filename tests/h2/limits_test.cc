@@ -17,7 +17,7 @@ using Limits = std::vector<SessionLimit>;
 Session::Options Options() {
   return {.header_block_bytes = 2000,
           .resets_per_second = 10,
-          .idle_frames_per_second = 10,
+          .control_frames_per_second = 10,
           .pending_frames = 50,
           .output_bytes = 1000};
 }
@@ -82,7 +82,7 @@ TEST(SessionLimits, TenThousandResetsPassAtOnceAfterAQuietTime) {
 TEST(SessionLimits, TenThousandControlFramesPassAtOnceAfterAQuietTime) {
   PeerAfterAQuietTime peer;
   EXPECT_EQ(peer.WriteUntilTheEnd([&](int) { return peer.Ping(); }), 10'000);
-  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kIdleFrames});
+  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kControlFrames});
   EXPECT_TRUE(peer.ConnectionEnds(kCalm));
 }
 
@@ -92,19 +92,19 @@ TEST(SessionLimits, AHundredSettingsPassAtOnceAfterAQuietTime) {
     return peer.WriteSetting(SettingId::kInitialWindowSize, 1000 + i % 1000);
   }),
             100);
-  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kIdleFrames});
+  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kControlFrames});
   EXPECT_TRUE(peer.ConnectionEnds(kCalm));
 }
 
 TEST(SessionLimits, SettingsAreControlFramesAmongTheOthers) {
   Session::Options options = Options();
-  options.idle_frames_per_second = 1;
+  options.control_frames_per_second = 1;
   RawPeer peer(Session::Role::kServer, options);
   peer.now = Instant() + absl::Hours(1);
   int settings = 0;
   while (settings < 100 && peer.WriteSetting(SettingId::kInitialWindowSize, settings)) ++settings;
   EXPECT_EQ(settings, 10);
-  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kIdleFrames});
+  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kControlFrames});
 }
 
 TEST(SessionLimits, CallsTakenBackAsOftenAsAllowedDoNot) {
@@ -149,7 +149,7 @@ TEST(SessionLimits, FramesThatCarryNothingEndTheConnection) {
     peer.Read();
   }
   EXPECT_FALSE(goes_on);
-  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kIdleFrames});
+  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kControlFrames});
 }
 
 TEST(SessionLimits, FramesThatCarrySomethingMakeUpForThem) {
@@ -176,7 +176,7 @@ TEST(SessionLimits, AWindowUpdateThatIsOneTooManyFreesNoStreamThatWaitsForIt) {
   EXPECT_EQ(peer.ReadBody(1).size(), 65'535u);  // The connection's window.
   // Each lets one byte out, and does not make up for itself.
   while (peer.WriteWindowUpdate(0, 1)) EXPECT_EQ(peer.ReadBody(1), "x");
-  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kIdleFrames});
+  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kControlFrames});
 }
 
 TEST(SessionLimits, WindowsThatAreReturnedFrameByFrameDoNot) {
@@ -210,7 +210,7 @@ TEST(SessionLimits, SettingsAreFewWhateverElseComes) {
     peer.Read();
   }
   EXPECT_LE(settings, 100);
-  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kIdleFrames});
+  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kControlFrames});
 }
 
 TEST(SessionLimits, OfManyWindowsInOneSettingsTheLastCounts) {
