@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "h2/hpack_decoder.h"
+#include "hpack/decoder.h"
 #include "wire/metadata.h"
 
 namespace levee::h2 {
@@ -12,7 +12,7 @@ namespace levee::h2 {
 enum class BlockKind { kRequest, kResponse, kTrailers, kIgnored };
 
 // Collects the fields of one header block and judges them. Used again for the next one by Begin.
-class HeaderRules final : public FieldSink {
+class HeaderRules final : public hpack::FieldSink {
  public:
   // What of a block is too much.
   enum class Excess { kNone, kBytes, kFields };
@@ -25,7 +25,7 @@ class HeaderRules final : public FieldSink {
   // `fields` gets the block's; nullptr: they are dropped, and anything is well-formed.
   void Begin(BlockKind kind, Metadata* fields);
 
-  void OnField(const DecodedField& field) override;
+  void OnField(const hpack::DecodedField& field) override;
 
   // After the block's last field: nullptr, or static text that says why the message is malformed.
   const char* Fault() const;
@@ -40,12 +40,12 @@ class HeaderRules final : public FieldSink {
   int status() const { return status_; }
 
  private:
-  void Judge(const DecodedField& field);
-  void JudgePseudo(const DecodedField& field);
+  void Judge(const hpack::DecodedField& field);
+  void JudgePseudo(const hpack::DecodedField& field);
   void Malformed(const char* why) {
     if (fault_ == nullptr) fault_ = why;
   }
-  bool Seen(FieldKind kind) const { return (seen_ >> static_cast<int>(kind) & 1) != 0; }
+  bool Seen(hpack::FieldKind kind) const { return (seen_ >> static_cast<int>(kind) & 1) != 0; }
 
   const size_t max_fields_;
   const size_t max_bytes_;

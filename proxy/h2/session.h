@@ -13,12 +13,12 @@
 #include "h2/closed_streams.h"
 #include "h2/frame_reader.h"
 #include "h2/header_rules.h"
-#include "h2/hpack_decoder.h"
-#include "h2/hpack_encoder.h"
 #include "h2/output_buffer.h"
 #include "h2/rate_guard.h"
 #include "h2/stream.h"
 #include "h2/stream_table.h"
+#include "hpack/decoder.h"
+#include "hpack/encoder.h"
 #include "wire/metadata.h"
 
 namespace levee::h2 {
@@ -272,7 +272,7 @@ class Session {
   FrameReader reader_;
   const Chunk* shared_ = nullptr;  // during Receive: what slices are made of, if not nullptr
   size_t preface_left_ = 0;        // server role: bytes of it
-  HpackDecoder decoder_;
+  hpack::Decoder decoder_;
   HeaderRules rules_;
   std::vector<uint8_t> block_;     // a header block that comes in several frames
   size_t block_bytes_ = 0;         // of it on the wire
@@ -289,7 +289,7 @@ class Session {
   RateGuard settings_;  // a tighter bound on control frames that touch every stream
 
   // Sending.
-  HpackEncoder encoder_;
+  hpack::Encoder encoder_;
   // Bytes that leave before any stream's next: control frames and header blocks of several frames.
   std::vector<uint8_t> held_;
   size_t held_sent_ = 0;

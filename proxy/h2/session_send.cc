@@ -173,7 +173,7 @@ Session::Written Session::WriteData(Stream& stream, OutputBuffer& out) {
 }
 
 bool Session::WriteBlock(const Metadata& fields, uint32_t id, bool end, OutputBuffer& out) {
-  const size_t bound = HpackEncoder::Bound(fields);
+  const size_t bound = hpack::Encoder::Bound(fields);
   if (bound > kMaxFrameBytes) {
     HoldBlock(fields, id, end);
     return true;
@@ -188,7 +188,7 @@ bool Session::WriteBlock(const Metadata& fields, uint32_t id, bool end, OutputBu
 }
 
 void Session::HoldBlock(const Metadata& fields, uint32_t id, bool end) {
-  std::vector<uint8_t> block(HpackEncoder::Bound(fields));
+  std::vector<uint8_t> block(hpack::Encoder::Bound(fields));
   block.resize(encoder_.Encode(fields, block.data()));
   FrameType type = FrameType::kHeaders;
   uint8_t flags = end ? kFlagEndStream : 0;

@@ -6,7 +6,7 @@
 
 #include "base/chunk.h"
 
-namespace levee::h2 {
+namespace levee::hpack {
 
 // No string of so many encoded bytes is longer: the shortest code has five bits.
 constexpr size_t HuffmanBound(size_t encoded_bytes) { return encoded_bytes * 8 / 5; }
@@ -16,4 +16,4 @@ constexpr size_t HuffmanBound(size_t encoded_bytes) { return encoded_bytes * 8 /
 // bits or not of ones.
 char* HuffmanDecode(ByteSpan encoded, char* out);
 
-}  // namespace levee::h2
+}  // namespace levee::hpack

@@ -1,4 +1,4 @@
-#include "h2/hpack_table.h"
+#include "hpack/table.h"
 
 #include <algorithm>
 #include <bit>
@@ -7,7 +7,7 @@
 #include "base/block_cache.h"
 #include "base/check.h"
 
-namespace levee::h2 {
+namespace levee::hpack {
 namespace {
 
 // What a table has room for from its first entry on: what an ordinary gRPC connection inserts.
@@ -186,4 +186,4 @@ char* DynamicTable::Rebuild(size_t bytes) {
   return former;
 }
 
-}  // namespace levee::h2
+}  // namespace levee::hpack

@@ -6,10 +6,10 @@
 #include <memory>
 #include <string_view>
 
-#include "h2/hpack_table.h"
+#include "hpack/table.h"
 #include "wire/metadata.h"
 
-namespace levee::h2 {
+namespace levee::hpack {
 
 // One direction of one connection. One thread. Strings are never Huffman-coded: between a sidecar
 // and its neighbours bytes are cheaper than the time of both ends.
@@ -26,12 +26,12 @@ namespace levee::h2 {
 // neither does what a caller has marked "never indexed".
 //
 // The same calls give the same bytes. Whatever the fields, the work is linear in their bytes.
-class HpackEncoder {
+class Encoder {
  public:
-  HpackEncoder();
-  ~HpackEncoder();
-  HpackEncoder(const HpackEncoder&) = delete;
-  HpackEncoder& operator=(const HpackEncoder&) = delete;
+  Encoder();
+  ~Encoder();
+  Encoder(const Encoder&) = delete;
+  Encoder& operator=(const Encoder&) = delete;
 
   // The peer's SETTINGS_HEADER_TABLE_SIZE; at most kMaxTableBytes of it are used. The next block
   // says so (section 4.2: first the least of the sizes since the last block, then the last).
@@ -73,4 +73,4 @@ class HpackEncoder {
   size_t last_bytes_ = kMaxTableBytes;
 };
 
-}  // namespace levee::h2
+}  // namespace levee::hpack

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace levee::h2 {
+namespace levee::hpack {
 
 // What a field's name means to the rules for messages (RFC 9113, section 8). Found once for an
 // entry of a table, not once for each use.
@@ -120,4 +120,4 @@ class DynamicTable {
   uint16_t used_bytes_ = 0;  // as section 4.1 counts
 };
 
-}  // namespace levee::h2
+}  // namespace levee::hpack

@@ -1,4 +1,4 @@
-#include "h2/hpack_encoder.h"
+#include "hpack/encoder.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include "base/block_cache.h"
 
-namespace levee::h2 {
+namespace levee::hpack {
 namespace {
 
 // The bits that say how a field is represented (section 6), and how many of the first byte are left
@@ -39,7 +39,7 @@ uint64_t Mix(uint64_t hash, uint64_t word) {
 }
 
 // A word at a time; the last one overlaps the one before it. Whoever makes collisions gains nothing
-// by it, see HpackEncoder::Memory.
+// by it, see Encoder::Memory.
 uint64_t Hash(std::string_view text, uint64_t hash) {
   const char* bytes = text.data();
   size_t size = text.size();
@@ -95,7 +95,7 @@ bool Authenticates(size_t name_index) {
 }  // namespace
 
 // Every part holds as much as it has room for, and what comes takes the place of something older.
-struct HpackEncoder::Memory : InBlocks {
+struct Encoder::Memory : InBlocks {
   // What followed an entry the last time, or began a block: by the entry's place, kNowhere for the
   // beginning. Requests and responses are mostly like the one before, so this is the way to most
   // entries; the others are found by their hashes.
@@ -136,21 +136,21 @@ struct HpackEncoder::Memory : InBlocks {
   }
 };
 
-HpackEncoder::HpackEncoder() : table_(kMaxTableBytes) {}
+Encoder::Encoder() : table_(kMaxTableBytes) {}
 
-HpackEncoder::~HpackEncoder() = default;
+Encoder::~Encoder() = default;
 
-void HpackEncoder::SetMaxTableBytes(size_t bytes) {
+void Encoder::SetMaxTableBytes(size_t bytes) {
   last_bytes_ = std::min(bytes, kMaxTableBytes);
   least_bytes_ = std::min(least_bytes_, last_bytes_);
 }
 
-size_t HpackEncoder::Bound(const Metadata& fields) {
+size_t Encoder::Bound(const Metadata& fields) {
   // Of the 32 bytes that ListBytes counts for a field it takes at most three integers.
   return fields.ListBytes() - fields.size() * (32 - 3 * kIntegerBytes) + 2 * kIntegerBytes;
 }
 
-uint8_t* HpackEncoder::WriteSizes(uint8_t* out) {
+uint8_t* Encoder::WriteSizes(uint8_t* out) {
   if (least_bytes_ < std::min(last_bytes_, table_.max_bytes())) {
     out = WriteInteger(kSizeUpdate, least_bytes_, out);
     table_.SetMaxBytes(least_bytes_);
@@ -164,8 +164,8 @@ uint8_t* HpackEncoder::WriteSizes(uint8_t* out) {
 }
 
 // Of a field that is in neither table; `name_index` 0: nor is its name.
-bool HpackEncoder::Enters(const Metadata::Field& field, size_t name_index, uint64_t name_hash,
-                          uint64_t hash) {
+bool Encoder::Enters(const Metadata::Field& field, size_t name_index, uint64_t name_hash,
+                     uint64_t hash) {
   const size_t bytes = DynamicTable::EntryBytes(field.name.size(), field.value.size());
   if (bytes > std::min(kLongestEntry, table_.max_bytes() / 4 * 3)) return false;
   if (Authenticates(name_index)) return false;
@@ -174,13 +174,13 @@ bool HpackEncoder::Enters(const Metadata::Field& field, size_t name_index, uint6
 }
 
 // The age of an entry in the dynamic table; at least its count() if it is not there.
-inline size_t HpackEncoder::AgeOf(Place place) const {
+inline size_t Encoder::AgeOf(Place place) const {
   // What has been evicted has a greater age, or comes to mean a newer entry after 2^15 insertions.
   return (table_.inserted() - 1 - place) & (kDynamic - 1);
 }
 
 // The index of the entry in both tables (section 2.3.3), if it is that field; else 0.
-inline size_t HpackEncoder::IndexAt(Place place, const Metadata::Field& field) const {
+inline size_t Encoder::IndexAt(Place place, const Metadata::Field& field) const {
   if ((place & kDynamic) != 0) {
     const size_t age = AgeOf(place);
     if (age >= table_.count()) return 0;
@@ -197,7 +197,7 @@ inline size_t HpackEncoder::IndexAt(Place place, const Metadata::Field& field) c
 }
 
 // Of an entry of the dynamic table with that name; else 0.
-size_t HpackEncoder::FindName(uint64_t hash, std::string_view name) const {
+size_t Encoder::FindName(uint64_t hash, std::string_view name) const {
   const uint16_t tag = Memory::TagOf(hash);
   for (const Memory::Found& found : memory_->SetOf(hash)) {
     if (found.tag != tag || (found.place & kDynamic) == 0) continue;
@@ -207,7 +207,7 @@ size_t HpackEncoder::FindName(uint64_t hash, std::string_view name) const {
   return 0;
 }
 
-HpackEncoder::Place HpackEncoder::FindField(uint64_t hash, const Metadata::Field& field) const {
+Encoder::Place Encoder::FindField(uint64_t hash, const Metadata::Field& field) const {
   const uint16_t tag = Memory::TagOf(hash);
   for (const Memory::Found& found : memory_->SetOf(hash)) {
     if (found.tag == tag && IndexAt(found.place, field) != 0) return found.place;
@@ -215,7 +215,7 @@ HpackEncoder::Place HpackEncoder::FindField(uint64_t hash, const Metadata::Field
   return kNowhere;
 }
 
-size_t HpackEncoder::Encode(const Metadata& fields, uint8_t* out) {
+size_t Encoder::Encode(const Metadata& fields, uint8_t* out) {
   if (memory_ == nullptr) memory_ = std::make_unique<Memory>();
   uint8_t* end = WriteSizes(out);
   Place last = kNowhere;
@@ -236,7 +236,7 @@ size_t HpackEncoder::Encode(const Metadata& fields, uint8_t* out) {
 
 // Takes the place of what has the same tag, which is mostly an older entry with the same name, or
 // else of the oldest. Entries of the static table are easily found again.
-void HpackEncoder::Remember(uint64_t hash, Place place) {
+void Encoder::Remember(uint64_t hash, Place place) {
   const auto age = [&](const Memory::Found& found) {
     return (found.place & kDynamic) != 0 ? AgeOf(found.place) : size_t{kDynamic};
   };
@@ -254,7 +254,7 @@ void HpackEncoder::Remember(uint64_t hash, Place place) {
 
 // A field that did not follow the one at `last` the last time. If it is, or now comes to be, in a
 // table, `last` is its place from now on.
-uint8_t* HpackEncoder::WriteUnexpected(const Metadata::Field& field, Place& last, uint8_t* out) {
+uint8_t* Encoder::WriteUnexpected(const Metadata::Field& field, Place& last, uint8_t* out) {
   const uint64_t name_hash = Hash(field.name, 0);
   const uint64_t hash = Hash(field.value, name_hash);
   Place place = field.never_index ? kNowhere : FindField(hash, field);
@@ -283,4 +283,4 @@ uint8_t* HpackEncoder::WriteUnexpected(const Metadata::Field& field, Place& last
   return out;
 }
 
-}  // namespace levee::h2
+}  // namespace levee::hpack

@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "base/chunk.h"
-#include "h2/hpack_table.h"
+#include "hpack/table.h"
 
-namespace levee::h2 {
+namespace levee::hpack {
 
 struct DecodedField {
   std::string_view name;
@@ -31,11 +31,11 @@ class FieldSink {
 
 // One direction of one connection. One thread. Memory: the table's, nothing before its first entry;
 // and while a block with Huffman-coded strings is decoded, room for them.
-class HpackDecoder {
+class Decoder {
  public:
   // `max_table_bytes`: what this side's SETTINGS_HEADER_TABLE_SIZE allows the peer, at most
   // kMaxTableBytes. The table has that size until the peer says otherwise.
-  explicit HpackDecoder(size_t max_table_bytes = kMaxTableBytes);
+  explicit Decoder(size_t max_table_bytes = kMaxTableBytes);
 
   // Decodes one whole block. False: a compression error, after which the connection cannot go on.
   // Fields before the error may have been told. What section 4.2 says of updates of the table's
@@ -54,4 +54,4 @@ class HpackDecoder {
   DynamicTable table_;
 };
 
-}  // namespace levee::h2
+}  // namespace levee::hpack
