@@ -32,18 +32,6 @@ std::string_view TextOf(SessionLimit limit) {
 }
 
 }  // namespace
-Stream* StreamPool::Take() {
-  if (free_.empty()) return new Stream;
-  Stream* stream = free_.back().release();
-  free_.pop_back();
-  return stream;
-}
-
-void StreamPool::Return(Stream* stream) {
-  stream->Recycle();
-  std::unique_ptr<Stream> owned(stream);
-  if (free_.size() < kKept) free_.push_back(std::move(owned));
-}
 
 Session::Session(Role role, const Options& options, SessionHandler& handler, OutputHandler& output,
                  StreamPool& pool)

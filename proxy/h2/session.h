@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -15,7 +14,10 @@
 #include "h2/header_rules.h"
 #include "h2/output_buffer.h"
 #include "h2/rate_guard.h"
+#include "h2/session_handler.h"
+#include "h2/session_options.h"
 #include "h2/stream.h"
+#include "h2/stream_pool.h"
 #include "h2/stream_table.h"
 #include "hpack/decoder.h"
 #include "hpack/encoder.h"
@@ -23,97 +25,12 @@
 
 namespace levee::h2 {
 
-// A bound of Session::Options that the peer reached.
-enum class SessionLimit {
-  kStreams,         // max_concurrent_streams: the stream is refused
-  kMetadataBytes,   // the stream says oversized()
-  kMetadataFields,  // the same
-  kHeaderBlock,     // the others close the connection, with ENHANCE_YOUR_CALM
-  kResets,
-  kControlFrames,
-  kPendingFrames,
-  kOutput
-};
-
-// Receives a session's events.
-class SessionHandler {
- public:
-  // Server role: a request's head is complete. The returned handler gets the stream's further
-  // events; nullptr drops them (the stream was answered or reset at once).
-  virtual StreamHandler* OnRequest(Stream& stream, Metadata& head, bool end) = 0;
-
-  // Client role: the peer wants no new streams on this connection.
-  virtual void OnGoaway() = 0;
-
-  // Client role: streams may be opened that could not before (SETTINGS, or a stream ended).
-  virtual void OnSlotsFree() = 0;
-
-  // The peer broke the protocol; `what` is static text. The session answers it with RST_STREAM or
-  // GOAWAY by itself.
-  virtual void OnProtocolError(std::string_view what) = 0;
-
-  // The peer reached a bound; OnProtocolError is not called for it.
-  virtual void OnLimit(SessionLimit limit) = 0;
-
- protected:
-  ~SessionHandler() = default;
-};
-
-// Told that there is something to Serialize: once until the next Serialize.
-class OutputHandler {
- public:
-  virtual void OnOutputPending() = 0;
-
- protected:
-  ~OutputHandler() = default;
-};
-
-// Streams that are not in use, kept with their capacity. One per worker; must outlive its sessions.
-class StreamPool {
- public:
-  StreamPool() = default;
-  StreamPool(const StreamPool&) = delete;
-  StreamPool& operator=(const StreamPool&) = delete;
-
-  Stream* Take();
-  void Return(Stream* stream);
-
- private:
-  static constexpr size_t kKept = 1024;
-  std::vector<std::unique_ptr<Stream>> free_;
-};
-
 // One connection's HTTP/2 state. One thread. Must not be destroyed from within its own callbacks.
 class Session {
  public:
   enum class Role { kServer, kClient };
 
-  struct Options {
-    uint32_t max_concurrent_streams = 1024;  // server role: what the peer may open
-    uint32_t stream_window_bytes = 256 * 1024;
-    uint32_t connection_window_bytes = 1024 * 1024;
-    // Per header block received, counted as RFC 9113, section 6.5.2 does.
-    size_t metadata_bytes = 16 * 1024;
-    size_t metadata_fields = 100;
-
-    // What a peer may make this side do for nothing. A connection that asks for more is closed.
-    //
-    // A header block as it is on the wire, CONTINUATION frames and their heads included.
-    size_t header_block_bytes = 64 * 1024;
-    // Server role: streams a second that end by a reset, the peer's or one that the peer provoked,
-    // before a response head was sent; twice as many at once.
-    uint32_t resets_per_second = 5000;
-    // Control frames a second, in this sense: PING, SETTINGS, PRIORITY, WINDOW_UPDATE, GOAWAY,
-    // RST_STREAM of streams that are closed, frames of unknown types, and empty DATA; ten times as
-    // many at once. A frame with a head or a body, in either direction, makes up for eight of them.
-    uint32_t control_frames_per_second = 1000;
-    // Acknowledgements and resets that wait because the peer does not read.
-    size_t pending_frames = 1000;
-    // Bodies that wait because the peer does not read.
-    size_t output_bytes = size_t{256} * 1024 * 1024;
-
-    bool operator==(const Options&) const = default;
-  };
+  using Options = SessionOptions;
 
   Session(Role role, const Options& options, SessionHandler& handler, OutputHandler& output,
           StreamPool& pool);
