@@ -7,6 +7,7 @@
 #include "absl/container/inlined_vector.h"
 #include "base/chunk.h"
 #include "base/intrusive_list.h"
+#include "h2/flow_window.h"
 #include "wire/metadata.h"
 
 namespace levee::h2 {
@@ -90,6 +91,7 @@ class Stream : public ListLink<Stream> {
  private:
   friend class Session;
   friend class StreamPool;
+  friend class StreamSet;
   friend class StreamTable;
 
   enum class Head { kNone, kQueued, kSent };
@@ -109,8 +111,7 @@ class Stream : public ListLink<Stream> {
   bool remote_ended_ = false;
   bool oversized_ = false;
   int64_t body_left_ = -1;  // of content-length; -1 without one
-  int64_t receive_window_ = 0;
-  size_t receive_credit_ = 0;  // not told to the peer yet
+  ReceiveWindow receive_window_;
 
   // Sending.
   Head head_state_ = Head::kNone;
@@ -123,7 +124,7 @@ class Stream : public ListLink<Stream> {
   absl::InlinedVector<Chunk, 2> queue_;
   size_t queue_front_ = 0;  // index of the first chunk that is not all sent
   size_t queued_bytes_ = 0;
-  int64_t send_window_ = 0;
+  SendWindow send_window_;
   uint64_t head_at_ = UINT64_MAX;  // position of HEADERS in the connection's output
 };
 
