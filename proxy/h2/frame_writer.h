@@ -55,7 +55,7 @@ class FrameWriter {
   // The table size that the peer's SETTINGS allow; the next block says so.
   void SetMaxTableBytes(size_t bytes) { encoder_.SetMaxTableBytes(bytes); }
 
-  // What was written to output buffers so far.
+  // The number of bytes that were written to output buffers so far.
   uint64_t written() const { return written_; }
 
  private:

@@ -1,4 +1,4 @@
-// What the peer's GOAWAY says (RFC 9113, section 6.8).
+// The peer's GOAWAY frames (RFC 9113, section 6.8).
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace levee::h2 {
 
-// One thread.
+// Remembers whether the peer takes new streams, and which of them it did not process. One thread.
 class PeerGoaway {
  public:
   static constexpr size_t kLeastBytes = 8;

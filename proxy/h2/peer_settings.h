@@ -1,4 +1,4 @@
-// What the peer's SETTINGS say (RFC 9113, section 6.5).
+// The peer's SETTINGS (RFC 9113, section 6.5).
 #pragma once
 
 #include <cstddef>

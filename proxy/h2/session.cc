@@ -9,7 +9,7 @@
 namespace levee::h2 {
 namespace {
 
-// What a peer is told with ENHANCE_YOUR_CALM.
+// The text that is sent to a peer with ENHANCE_YOUR_CALM.
 std::string_view TextOf(SessionLimit limit) {
   switch (limit) {
     case SessionLimit::kHeaderBlock:
@@ -25,7 +25,7 @@ std::string_view TextOf(SessionLimit limit) {
     case SessionLimit::kStreams:
     case SessionLimit::kMetadataBytes:
     case SessionLimit::kMetadataFields:
-      break;  // These end no connection.
+      break;  // The connection lives on.
   }
   return "";
 }

@@ -40,40 +40,40 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Takes bytes from the connection; `now` counts for the bounds that are rates. False: the peer
-  // broke the protocol so that the connection is of no more use; what is pending (GOAWAY) should
-  // still be written before it is closed.
-  // Large bodies are handed on as slices of `shared`, which are `bytes` as a chunk, or else copied.
+  // Takes bytes that came from the connection. `now` is the time for the bounds that are rates.
+  // False: the connection is of no more use, since the peer broke the protocol or reached a bound.
+  // The pending output (GOAWAY) should still be written before the connection is closed.
+  // `shared` is `bytes` as a chunk, if there is one; large bodies are then slices of it, no copies.
   bool Receive(ByteSpan bytes, Instant now, const Chunk& shared = Chunk());
 
-  // Appends pending frames to `out` until there is none or no room. True if there is more.
+  // Appends pending frames to `out` until none is left or there is no room. True: some are left.
   bool Serialize(OutputBuffer& out);
 
-  // Client role: how many streams may be opened now (the peer's limit, GOAWAY, stream ids).
+  // Client role: how many streams may be opened now, by the peer's limit, GOAWAY and the ids left.
   int FreeSlots() const;
 
-  // Client role, only with FreeSlots() > 0: a new stream without head yet.
+  // Client role: opens a stream, which has no head yet. FreeSlots() must be above 0.
   Stream& Open(StreamHandler& handler);
 
-  // Server role: no further streams, in two steps (RFC 9113, section 6.8): the notice now, the
-  // real last-stream-id by the second call a round trip later.
+  // Server role: takes no further streams, in two steps (RFC 9113, section 6.8). AnnounceShutdown
+  // warns the peer. Shutdown, a round trip later, tells it the id of the last stream taken.
   void AnnounceShutdown();
   void Shutdown();
 
-  // Sends a PING; its acknowledgement shows only as bytes that come.
+  // Sends a PING. No event tells of its acknowledgement: the caller only sees that bytes come.
   void SendPing();
 
   // A GOAWAY said that this side sends too many PINGs (gRFC A8).
   bool too_many_pings() const { return peer_goaway_.too_many_pings(); }
 
-  // The connection is gone after `written` bytes of this session's output were written: ends every
-  // stream. Only destruction may follow.
+  // The connection is gone, and `written` bytes of this session's output had been written to it.
+  // Ends every stream. After this call the session may only be destroyed.
   void ConnectionLost(uint64_t written);
 
   // Nothing is left to read or write: the connection can be closed.
   bool Done() const;
 
-  // As after a Receive that returned false.
+  // The connection is of no more use, as after a Receive that returned false.
   bool broken() const { return broken_; }
 
   size_t stream_count() const { return streams_.size(); }
@@ -123,7 +123,7 @@ class Session {
   bool IsIdle(uint32_t id) const;
   void OnFrameOfClosedStream(uint32_t id);
 
-  // What a peer must not do, and what it may not do so often.
+  // Faults of the peer, and the bounds on what it may do.
   void Fail(uint32_t error_code, const char* what);
   void Exceed(SessionLimit limit);
   void FailStream(Stream& stream, uint32_t error_code, const char* what);

@@ -9,7 +9,7 @@ namespace levee::h2 {
 
 bool Session::IsIdle(uint32_t id) const { return id % 2 == 0 || id >= next_id_; }
 
-// Such frames may have been on their way when this side ended the stream.
+// A frame of a stream that this side has ended is no fault: it may have been on its way.
 void Session::OnFrameOfClosedStream(uint32_t id) {
   if (role_ == Role::kServer && closed_.Find(id) == ClosedStreams::By::kPeer) {
     Fail(kResetStreamClosed, "a frame on a stream that the peer has ended");
@@ -55,7 +55,7 @@ void Session::OnSettings(const FrameHead& head, ByteSpan payload) {
   const PeerSettings::Fault fault =
       peer_settings_.Take(payload, [this](uint32_t bytes) { writer_.SetMaxTableBytes(bytes); });
   if (fault.what != nullptr) return Fail(fault.error_code, fault.what);
-  // A frame may say it a thousand times: only the last counts.
+  // A frame may have a thousand initial windows: only the last one counts.
   ChangeSendWindows(peer_settings_.initial_window() - window);
   if (broken_) return;
   writer_.HoldSettingsAck();
@@ -63,7 +63,7 @@ void Session::OnSettings(const FrameHead& head, ByteSpan payload) {
   if (role_ == Role::kClient) handler_.OnSlotsFree();
 }
 
-// A peer that has not read this side's SETTINGS may go by the larger of its own idea and theirs.
+// Until the peer has read this side's SETTINGS, it may use the larger of the default and theirs.
 void Session::OnSettingsAck() {
   if (std::exchange(settings_acknowledged_, true)) return;
   const int64_t change = int64_t{options_.stream_window_bytes} - stream_receive_window_;
@@ -113,7 +113,7 @@ void Session::EndExcluded() {
     stream.Unlink();
     excluded.PushBack(stream);
   });
-  // What is told of one stream can end others, too.
+  // The event of one stream can end others, too.
   while (Stream* stream = excluded.PopFront()) {
     Close(*stream, {.cause = StreamEnd::Cause::kExcluded});
   }

@@ -1,4 +1,4 @@
-// What a session offers its peer, and what it lets the peer do.
+// The options of a session: its offers to the peer, and the bounds on what the peer may do.
 #pragma once
 
 #include <cstddef>

@@ -193,7 +193,7 @@ void Session::OnResponseBlock(Stream& stream, bool end, ByteSpan block) {
   if (!Decode(block, BlockKind::kResponse, &stream.received_)) return;
   const char* fault = rules_.Fault();
   if (fault == nullptr && rules_.status() < 200) {
-    // RFC 9113, section 8.1: interim answers are not the end. Switching protocols does not exist.
+    // RFC 9113, section 8.1: an interim answer is not the end, and 101 does not exist in HTTP/2.
     if (!end && rules_.status() != 101) return;
     fault = "an interim answer that is none";
   }
@@ -216,7 +216,7 @@ void Session::OnTrailersBlock(Stream& stream, bool end, ByteSpan block) {
   if (!end) return FailStream(stream, kResetProtocolError, "a second head");
   if (const char* fault = rules_.Fault()) return FailStream(stream, kResetProtocolError, fault);
   if (rules_.excess() != HeaderRules::Excess::kNone) stream.oversized_ = true;
-  if (role_ == Role::kClient) TellExcess();  // Those of a request go nowhere.
+  if (role_ == Role::kClient) TellExcess();  // Nobody gets a request's trailers.
   RemoteEnded(stream, role_ == Role::kClient ? &stream.received_ : nullptr);
 }
 

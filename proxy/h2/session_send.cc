@@ -20,7 +20,7 @@ void Session::HoldSettings() {
 }
 
 void Session::Dirty() {
-  // What is queued during Serialize leaves with it.
+  // Output that is queued during Serialize leaves with it.
   if (dirty_ || serializing_) return;
   dirty_ = true;
   output_.OnOutputPending();

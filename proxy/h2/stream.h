@@ -57,7 +57,7 @@ class StreamHandler {
 // Serialize. One thread.
 class Stream : public ListLink<Stream> {
  public:
-  // 0 in the client role until the head has left.
+  // The stream's id. In the client role it is 0 until the head has left.
   uint32_t id() const { return id_; }
 
   // The header block that SendHead will send: fill it first.
@@ -66,26 +66,26 @@ class Stream : public ListLink<Stream> {
   // Sends head(), once. `end`: END_STREAM (a request without body, a trailers-only answer).
   void SendHead(bool end);
 
-  // Queues body bytes; `end` half-closes, then `data` may be empty.
+  // Queues body bytes. `end`: no more will follow; then `data` may be empty.
   void SendData(const Chunk& data, bool end);
 
   // The trailers that SendTrailers will send after all queued data.
   Metadata& trailers() { return trailers_; }
   void SendTrailers();
 
-  // RST_STREAM. No events come afterwards, and the Stream must not be used any more.
+  // Sends RST_STREAM. No events come afterwards, and the Stream must not be used any more.
   void Reset(uint32_t error_code);
 
   // No events come any more; incoming data is dropped and its window returned.
   void Detach() { handler_ = nullptr; }
 
-  // The peer may send `bytes` more.
+  // Returns flow-control window for `bytes` of the body: the peer may send as many more.
   void Credit(size_t bytes);
 
-  // Body bytes queued and not yet handed to the connection.
+  // The body bytes that are queued and not yet handed to the connection.
   size_t queued_bytes() const { return queued_bytes_; }
 
-  // The head went over Session::Options::metadata_*: only the fields that fit are there.
+  // The head exceeds SessionOptions::metadata_*: only the fields that fit were kept.
   bool oversized() const { return oversized_; }
 
  private:

@@ -1,4 +1,4 @@
-// The streams of a session, and what each of them waits for.
+// The streams of a session, each in the queue of what it waits for.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ namespace levee::h2 {
 // Owns the streams, which come from `pool` and go back to it. One thread.
 class StreamSet {
  public:
-  // What an open stream waits for.
+  // The reason why an open stream does not send now.
   enum class Queue {
     kQuiet,   // it has nothing to send, or no window of its own
-    kReady,   // it has something to send
+    kReady,   // it has something to send and waits for its turn
     kStarved  // it has something to send, and the connection's window is used up
   };
 

@@ -137,7 +137,7 @@ bool Decoder::Literal(Block& in, FieldSink& sink) {
   DecodedField field;
   if (index != 0) {
     if (!WithField(index, [&](const DecodedField& entry) { field = entry; })) return false;
-    // What was wrong with the entry may have been its value.
+    // The entry's fault may have been in its value, which is not used here.
     field.well_formed = field.well_formed || IsWellFormedName(field.name);
   } else {
     if (!in.String(field.name)) return false;

@@ -1,5 +1,5 @@
-// Strings in HPACK's Huffman code (RFC 7541, section 5.2 and appendix B). Only decoding: Levee
-// sends none.
+// Decodes strings in HPACK's Huffman code (RFC 7541, section 5.2 and appendix B). There is no
+// encoder, since Levee sends no such strings.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace levee::hpack {
 
-// No string of so many encoded bytes is longer: the shortest code has five bits.
+// The longest string that so many encoded bytes can be: the shortest code has five bits.
 constexpr size_t HuffmanBound(size_t encoded_bytes) { return encoded_bytes * 8 / 5; }
 
 // Writes the decoded string to `out`, which has room for HuffmanBound(encoded.size()), and returns

@@ -14,7 +14,7 @@
 
 namespace levee {
 
-// A caller's or an upstream's end of a connection. What the worker does that HTTP/2 forbids ends
+// A caller's or an upstream's end of a connection. If the worker breaks HTTP/2, this ends
 // the process.
 class SessionPeer : protected h2::SessionHandler, private h2::OutputHandler {
  public:

@@ -1,4 +1,4 @@
-// What counts against which bound.
+// FloodGuard counts each event against the right bound.
 #include "h2/flood_guard.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What SETTINGS and GOAWAY of a peer come to, without a session.
+// SETTINGS and GOAWAY of a peer, without a session.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// What the tests of HPACK share: bytes from text, and both ends of a block as lists of fields.
+// Shared by the tests of HPACK: bytes from text, and both ends of a block as lists of fields.
 #pragma once
 
 #include <cstdint>

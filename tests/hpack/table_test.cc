@@ -1,4 +1,4 @@
-// What is known of the names and values of fields, and kept with the entries of the tables.
+// The judgement of the names and values of fields, which the entries of the tables keep.
 #include "hpack/table.h"
 
 #include <string>
