@@ -107,6 +107,18 @@ TEST(SessionLimits, SettingsAreControlFramesAmongTheOthers) {
   EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kControlFrames});
 }
 
+TEST(SessionLimits, C3_FiveHundredHonestCancelsASecondEndNothing) {
+  RawPeer peer;
+  for (int i = 0; i < 60 * 500; ++i) {
+    // All of a second at once, as a caller cancels them whose deadlines fall together.
+    if (i % 500 == 0) peer.now = peer.now + absl::Seconds(1);
+    peer.WriteHeaders(2 * i + 1, RequestHead(), true);
+    ASSERT_TRUE(peer.WriteReset(2 * i + 1, H2Error::kCancel)) << i;
+    if (i % 500 == 0) peer.Read();
+  }
+  EXPECT_EQ(peer.side.limits, Limits{});
+}
+
 TEST(SessionLimits, CallsTakenBackAsOftenAsAllowedDoNot) {
   Peer peer;
   for (int i = 0; i < 100; ++i) {
