@@ -28,8 +28,8 @@ Limit LimitOf(h2::SessionLimit limit) {
       return Limit::kHeaderBlock;
     case h2::SessionLimit::kResets:
       return Limit::kResets;
-    case h2::SessionLimit::kIdleFrames:
-      return Limit::kIdleFrames;
+    case h2::SessionLimit::kControlFrames:
+      return Limit::kControlFrames;
     case h2::SessionLimit::kPendingFrames:
       return Limit::kPendingFrames;
     case h2::SessionLimit::kOutput:

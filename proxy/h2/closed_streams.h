@@ -1,4 +1,4 @@
-// How the streams that a peer opened ended lately.
+// Remembers how the last streams that a peer opened have ended.
 #pragma once
 
 #include <array>
@@ -8,8 +8,8 @@
 namespace levee::h2 {
 
 // Frames of a stream that has ended are a fault of the peer if it had ended the stream itself, and
-// none if this side had: they may have been on their way (RFC 9113, section 5.1). Remembers the
-// last few; of older streams nobody can tell. One thread.
+// none if this side had: they may have been on their way (RFC 9113, section 5.1). This remembers
+// the last 32 streams; of older ones it cannot tell. One thread.
 class ClosedStreams {
  public:
   enum class By { kForgotten, kPeer, kThisSide };

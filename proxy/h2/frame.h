@@ -36,11 +36,11 @@ enum class Setting : uint16_t {
   kNoRfc7540Priorities = 9  // RFC 9218, section 2.1
 };
 
-// What a client says first (RFC 9113, section 3.4).
+// The bytes that a client sends first (RFC 9113, section 3.4).
 inline constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 inline constexpr size_t kFrameHeadBytes = 9;
-// What every peer takes, and the most that this side sends and takes.
+// Every peer takes a frame of this size. This side sends and takes no larger one.
 inline constexpr size_t kMaxFrameBytes = 16 * 1024;
 inline constexpr int64_t kInitialWindowBytes = 65'535;
 inline constexpr int64_t kMaxWindowBytes = INT32_MAX;
@@ -75,7 +75,7 @@ inline FrameHead ReadFrameHead(const uint8_t* from) {
           .stream_id = ReadUint32(from + 5) & kMaxStreamId};
 }
 
-// Returns where the payload goes.
+// Writes a frame's head to `to`. Returns where the payload goes.
 inline uint8_t* PutFrameHead(uint8_t* to, size_t length, FrameType type, uint8_t flags,
                              uint32_t stream_id) {
   PutUint32(to, static_cast<uint32_t>(length) << 8 | static_cast<uint8_t>(type));

@@ -19,8 +19,8 @@ int64_t ParseDigits(std::string_view text) {
 }
 
 // Metadata is what applications say; the rest are fields of HTTP and of gRPC itself.
-bool IsMetadata(const DecodedField& field) {
-  if (field.kind != FieldKind::kOther) return false;
+bool IsMetadata(const hpack::DecodedField& field) {
+  if (field.kind != hpack::FieldKind::kOther) return false;
   return field.name != "content-type" && field.name != "user-agent" &&
          !field.name.starts_with("grpc-");
 }
@@ -39,7 +39,7 @@ void HeaderRules::Begin(BlockKind kind, Metadata* fields) {
   status_ = 0;
 }
 
-void HeaderRules::OnField(const DecodedField& field) {
+void HeaderRules::OnField(const hpack::DecodedField& field) {
   if (kind_ == BlockKind::kIgnored) return;
   Judge(field);
   // Nobody will see the fields of such a message.
@@ -55,13 +55,13 @@ void HeaderRules::OnField(const DecodedField& field) {
   fields_->Add(field.name, field.value, field.never_index);
 }
 
-void HeaderRules::Judge(const DecodedField& field) {
+void HeaderRules::Judge(const hpack::DecodedField& field) {
   if (!field.well_formed) Malformed("a field with bytes that are not allowed");
   switch (field.kind) {
-    case FieldKind::kOther:
+    case hpack::FieldKind::kOther:
       if (field.name == "host") host_seen_ = true;
       break;
-    case FieldKind::kContentLength: {
+    case hpack::FieldKind::kContentLength: {
       const int64_t length = ParseDigits(field.value);
       if (length < 0 || (content_length_ >= 0 && content_length_ != length)) {
         Malformed("content-length is no number, or there are two");
@@ -69,11 +69,11 @@ void HeaderRules::Judge(const DecodedField& field) {
       content_length_ = length;
       break;
     }
-    case FieldKind::kTe:
+    case hpack::FieldKind::kTe:
       // RFC 9113, section 8.2.2: in requests only, with this value only.
       if (!absl::EqualsIgnoreCase(Abseil(field.value), "trailers")) Malformed("te is not trailers");
       break;
-    case FieldKind::kConnectionSpecific:
+    case hpack::FieldKind::kConnectionSpecific:
       Malformed("a field of HTTP/1.1 connections");
       break;
     default:
@@ -83,19 +83,19 @@ void HeaderRules::Judge(const DecodedField& field) {
   regular_seen_ = true;
 }
 
-void HeaderRules::JudgePseudo(const DecodedField& field) {
-  const bool response = field.kind == FieldKind::kStatus;
-  if (kind_ == BlockKind::kTrailers || field.kind == FieldKind::kUnknownPseudo ||
+void HeaderRules::JudgePseudo(const hpack::DecodedField& field) {
+  const bool response = field.kind == hpack::FieldKind::kStatus;
+  if (kind_ == BlockKind::kTrailers || field.kind == hpack::FieldKind::kUnknownPseudo ||
       response != (kind_ == BlockKind::kResponse)) {
     return Malformed("a pseudo-header that does not belong here");
   }
   if (regular_seen_) return Malformed("a pseudo-header behind other fields");
   if (Seen(field.kind)) return Malformed("a pseudo-header twice");
   seen_ |= 1u << static_cast<int>(field.kind);
-  if (field.kind == FieldKind::kMethod) {
+  if (field.kind == hpack::FieldKind::kMethod) {
     connect_ = field.value == "CONNECT";
     if (field.value.empty()) Malformed("an empty :method");
-  } else if (field.kind == FieldKind::kPath) {
+  } else if (field.kind == hpack::FieldKind::kPath) {
     if (!field.value.starts_with('/') && field.value != "*") Malformed(":path is not absolute");
   } else if (response) {
     const int64_t status = field.value.size() == 3 ? ParseDigits(field.value) : -1;
@@ -106,16 +106,19 @@ void HeaderRules::JudgePseudo(const DecodedField& field) {
 
 const char* HeaderRules::Fault() const {
   if (kind_ == BlockKind::kIgnored || fault_ != nullptr) return fault_;
-  if (kind_ == BlockKind::kResponse) return Seen(FieldKind::kStatus) ? nullptr : "no :status";
+  if (kind_ == BlockKind::kResponse)
+    return Seen(hpack::FieldKind::kStatus) ? nullptr : "no :status";
   if (kind_ == BlockKind::kTrailers) return nullptr;
-  const bool scheme_and_path = Seen(FieldKind::kScheme) || Seen(FieldKind::kPath);
+  const bool scheme_and_path = Seen(hpack::FieldKind::kScheme) || Seen(hpack::FieldKind::kPath);
   if (connect_) {
-    return Seen(FieldKind::kAuthority) && !scheme_and_path ? nullptr : "no proper CONNECT";
+    return Seen(hpack::FieldKind::kAuthority) && !scheme_and_path ? nullptr : "no proper CONNECT";
   }
-  if (!Seen(FieldKind::kMethod) || !Seen(FieldKind::kScheme) || !Seen(FieldKind::kPath)) {
+  if (!Seen(hpack::FieldKind::kMethod) || !Seen(hpack::FieldKind::kScheme) ||
+      !Seen(hpack::FieldKind::kPath)) {
     return "a request without :method, :scheme or :path";
   }
-  return Seen(FieldKind::kAuthority) || host_seen_ ? nullptr : "a request without :authority";
+  return Seen(hpack::FieldKind::kAuthority) || host_seen_ ? nullptr
+                                                          : "a request without :authority";
 }
 
 }  // namespace levee::h2

@@ -1,51 +1,51 @@
-// What RFC 9113, sections 8.2 and 8.3 demand of the fields of a message.
+// The rules of RFC 9113, sections 8.2 and 8.3, for the fields of a message.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "h2/hpack_decoder.h"
+#include "hpack/decoder.h"
 #include "wire/metadata.h"
 
 namespace levee::h2 {
 
 enum class BlockKind { kRequest, kResponse, kTrailers, kIgnored };
 
-// Collects the fields of one header block and judges them. Used again for the next one by Begin.
-class HeaderRules final : public FieldSink {
+// Collects the fields of one header block and judges them. Begin makes it ready for the next block.
+class HeaderRules final : public hpack::FieldSink {
  public:
-  // What of a block is too much.
+  // Which bound a block exceeds.
   enum class Excess { kNone, kBytes, kFields };
 
-  // At most `max_fields` fields of metadata (what is not HTTP's or gRPC's own) and `max_bytes` of
-  // all (counted as RFC 9113, section 6.5.2 does) are kept.
+  // Keeps at most `max_fields` fields of metadata (all but HTTP's and gRPC's own), and at most
+  // `max_bytes` of all fields, counted as RFC 9113, section 6.5.2 does.
   HeaderRules(size_t max_fields, size_t max_bytes)
       : max_fields_(max_fields), max_bytes_(max_bytes) {}
 
-  // `fields` gets the block's; nullptr: they are dropped, and anything is well-formed.
+  // Starts a block. Its fields go to `fields`; if that is nullptr, they are dropped and not judged.
   void Begin(BlockKind kind, Metadata* fields);
 
-  void OnField(const DecodedField& field) override;
+  void OnField(const hpack::DecodedField& field) override;
 
   // After the block's last field: nullptr, or static text that says why the message is malformed.
   const char* Fault() const;
 
-  // Whether there were more or larger fields than are kept.
+  // Which bound the block exceeds, so that some of its fields were not kept.
   Excess excess() const { return excess_; }
 
-  // Of content-length; -1 without one.
+  // The value of content-length; -1 without one.
   int64_t content_length() const { return content_length_; }
 
-  // Of :status, 100 to 999, if it is well-formed.
+  // The value of :status, 100 to 999, if it is well-formed.
   int status() const { return status_; }
 
  private:
-  void Judge(const DecodedField& field);
-  void JudgePseudo(const DecodedField& field);
+  void Judge(const hpack::DecodedField& field);
+  void JudgePseudo(const hpack::DecodedField& field);
   void Malformed(const char* why) {
     if (fault_ == nullptr) fault_ = why;
   }
-  bool Seen(FieldKind kind) const { return (seen_ >> static_cast<int>(kind) & 1) != 0; }
+  bool Seen(hpack::FieldKind kind) const { return (seen_ >> static_cast<int>(kind) & 1) != 0; }
 
   const size_t max_fields_;
   const size_t max_bytes_;

@@ -1,4 +1,4 @@
-// Where a session puts what it sends.
+// The memory into which a session writes the bytes that it sends.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ class OutputBuffer {
   // The largest frame must fit.
   static constexpr size_t kMinimum = kFrameHeadBytes + kMaxFrameBytes;
 
-  // `capacity`: of all bytes together; at least kMinimum.
+  // `capacity`: room for all bytes together; at least kMinimum.
   explicit OutputBuffer(size_t capacity) : memory_(capacity) {}
 
   size_t size() const { return size_; }
@@ -36,13 +36,13 @@ class OutputBuffer {
   // about as much as copying this does.
   void Append(const Chunk& body, size_t bytes);
 
-  // Everything, in order; valid until the next change.
+  // All bytes in order. Valid until the buffer is changed.
   std::span<const ByteSpan> pieces() {
     EndRun();
     return pieces_;
   }
 
-  // What is behind the first `bytes`, without what it shared of the memory here.
+  // Copies all but the first `bytes`. Bodies are shared; the result needs no memory of this buffer.
   std::vector<Chunk> Rest(size_t bytes);
 
   void Clear();

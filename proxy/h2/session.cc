@@ -1,7 +1,6 @@
 #include "h2/session.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "base/check.h"
@@ -10,14 +9,14 @@
 namespace levee::h2 {
 namespace {
 
-// What a peer is told with ENHANCE_YOUR_CALM.
+// The text that is sent to a peer with ENHANCE_YOUR_CALM.
 std::string_view TextOf(SessionLimit limit) {
   switch (limit) {
     case SessionLimit::kHeaderBlock:
       return "header block too long";
     case SessionLimit::kResets:
       return "too many resets";
-    case SessionLimit::kIdleFrames:
+    case SessionLimit::kControlFrames:
       return "too many frames that carry nothing";
     case SessionLimit::kPendingFrames:
       return "too many answers unread";
@@ -26,24 +25,12 @@ std::string_view TextOf(SessionLimit limit) {
     case SessionLimit::kStreams:
     case SessionLimit::kMetadataBytes:
     case SessionLimit::kMetadataFields:
-      break;  // These end no connection.
+      break;  // The connection lives on.
   }
   return "";
 }
 
 }  // namespace
-Stream* StreamPool::Take() {
-  if (free_.empty()) return new Stream;
-  Stream* stream = free_.back().release();
-  free_.pop_back();
-  return stream;
-}
-
-void StreamPool::Return(Stream* stream) {
-  stream->Recycle();
-  std::unique_ptr<Stream> owned(stream);
-  if (free_.size() < kKept) free_.push_back(std::move(owned));
-}
 
 Session::Session(Role role, const Options& options, SessionHandler& handler, OutputHandler& output,
                  StreamPool& pool)
@@ -51,32 +38,29 @@ Session::Session(Role role, const Options& options, SessionHandler& handler, Out
       options_(options),
       handler_(handler),
       output_(output),
-      pool_(pool),
+      streams_(pool),
       preface_left_(role == Role::kServer ? kPreface.size() : 0),
+      assembly_(options.header_block_bytes),
       rules_(options.metadata_fields, options.metadata_bytes),
+      guard_(options),
       receive_window_(std::max<int64_t>(options.connection_window_bytes, kInitialWindowBytes)),
       stream_receive_window_(std::max<int64_t>(options.stream_window_bytes, kInitialWindowBytes)),
-      resets_(options.resets_per_second, 2 * options.resets_per_second),
-      idle_frames_(options.idle_frames_per_second, 10 * options.idle_frames_per_second),
-      settings_(kSettingsPerSecond, 10 * kSettingsPerSecond) {
-  if (role == Role::kClient) held_.assign(kPreface.begin(), kPreface.end());
+      peer_settings_(/*may_enable_push=*/role == Role::kServer) {
+  if (role == Role::kClient) writer_.HoldPreface();
   HoldSettings();
-  const int64_t more = receive_window_ - kInitialWindowBytes;
-  if (more > 0) HoldWindowUpdate(0, static_cast<uint32_t>(more));
+  const int64_t more = receive_window_.bytes() - kInitialWindowBytes;
+  if (more > 0) writer_.HoldWindowUpdate(0, static_cast<uint32_t>(more));
 }
 
-Session::~Session() {
-  for (IntrusiveList<Stream>* list : {&quiet_, &ready_, &starved_, &retired_}) {
-    while (Stream* stream = list->PopFront()) pool_.Return(stream);
-  }
-}
+Session::~Session() = default;
 
 int Session::FreeSlots() const {
-  if (goaway_received_ || broken_) return 0;
-  const auto open = static_cast<int64_t>(stream_count_);
-  const int64_t ids =
-      (int64_t{kMaxStreamId} - next_id_) / 2 + 1 - (open - static_cast<int64_t>(table_.size()));
-  return static_cast<int>(std::clamp<int64_t>(std::min(stream_limit_ - open, ids), 0, INT32_MAX));
+  if (peer_goaway_.received() || broken_) return 0;
+  const auto open = static_cast<int64_t>(streams_.size());
+  const int64_t ids = (int64_t{kMaxStreamId} - next_id_) / 2 + 1 -
+                      (open - static_cast<int64_t>(streams_.size_with_id()));
+  return static_cast<int>(
+      std::clamp<int64_t>(std::min(peer_settings_.max_streams() - open, ids), 0, INT32_MAX));
 }
 
 Stream& Session::Open(StreamHandler& handler) {
@@ -85,96 +69,83 @@ Stream& Session::Open(StreamHandler& handler) {
 }
 
 Stream& Session::NewStream(StreamHandler* handler) {
-  Stream* stream = pool_.Take();
-  stream->session_ = this;
-  stream->handler_ = handler;
-  stream->receive_window_ = stream_receive_window_;
-  stream->send_window_ = stream_send_window_;
-  quiet_.PushBack(*stream);
-  ++stream_count_;
-  return *stream;
+  Stream& stream = streams_.Add();
+  stream.session_ = this;
+  stream.handler_ = handler;
+  stream.receive_window_ = ReceiveWindow(stream_receive_window_);
+  stream.send_window_ = SendWindow(peer_settings_.initial_window());
+  return stream;
 }
 
 void Session::ResetStream(Stream& stream, uint32_t error_code) {
   stream.handler_ = nullptr;
   if (stream.head_state_ == Stream::Head::kSent || role_ == Role::kServer) {
-    HoldReset(stream.id_, error_code);
+    writer_.HoldReset(stream.id_, error_code);
   }
   if (role_ == Role::kServer) closed_.Add(stream.id_, ClosedStreams::By::kThisSide);
   slots_free_ = role_ == Role::kClient;
-  Retire(stream);
+  streams_.Retire(stream);
   Dirty();
 }
 
 void Session::Close(Stream& stream, StreamEnd end) {
   end.left = stream.head_state_ == Stream::Head::kSent;
-  Retire(stream);
+  streams_.Retire(stream);
   if (stream.handler_ != nullptr) std::exchange(stream.handler_, nullptr)->OnClosed(end);
   if (role_ == Role::kClient) handler_.OnSlotsFree();
 }
 
-// The object stays until nothing on the call stack can refer to it.
-void Session::Retire(Stream& stream) {
-  LEVEE_CHECK(!stream.retired_);
-  stream.retired_ = true;
-  stream.Unlink();
-  retired_.PushBack(stream);
-  if (stream.id_ != 0) table_.Erase(stream);
-  queued_bytes_ -= stream.queued_bytes_;
-  --stream_count_;
-}
-
 void Session::ReturnRetired() {
-  while (Stream* stream = retired_.PopFront()) pool_.Return(stream);
+  streams_.ReturnRetired();
   if (std::exchange(slots_free_, false)) handler_.OnSlotsFree();
-  if (role_ == Role::kClient && next_id_ > kMaxStreamId && !goaway_received_) {
+  if (role_ == Role::kClient && next_id_ > kMaxStreamId && !peer_goaway_.received()) {
     // The stream ids are used up (after 2^30 calls): the connection is as good as told to go.
-    goaway_received_ = true;
+    peer_goaway_.Assume();
     Shutdown();
     handler_.OnGoaway();
   }
 }
 
 void Session::AnnounceShutdown() {
-  HoldGoaway(kMaxStreamId, kResetNoError, "");
+  writer_.HoldGoaway(kMaxStreamId, kResetNoError, "");
   Dirty();
 }
 
 void Session::Shutdown() {
   goaway_sent_ = true;
-  HoldGoaway(processed_id_, kResetNoError, "");
+  writer_.HoldGoaway(processed_id_, kResetNoError, "");
   Dirty();
 }
 
 void Session::SendPing() {
-  std::fill_n(Hold(8, FrameType::kPing, 0, 0), 8, uint8_t{0});
+  constexpr uint8_t kPayload[8] = {};
+  writer_.HoldPing(0, kPayload);
   Dirty();
 }
 
 void Session::ConnectionLost(uint64_t written) {
   broken_ = true;
-  for (IntrusiveList<Stream>* list : {&quiet_, &ready_, &starved_}) {
-    while (Stream* stream = list->PopFront()) {
-      const StreamEnd end = {.cause = StreamEnd::Cause::kLost, .left = stream->head_at_ < written};
-      Retire(*stream);
-      if (stream->handler_ != nullptr) std::exchange(stream->handler_, nullptr)->OnClosed(end);
-    }
+  while (Stream* stream = streams_.Any()) {
+    const StreamEnd end = {.cause = StreamEnd::Cause::kLost, .left = stream->head_at_ < written};
+    streams_.Retire(*stream);
+    if (stream->handler_ != nullptr) std::exchange(stream->handler_, nullptr)->OnClosed(end);
   }
 }
 
 bool Session::Done() const {
-  return broken_ || (stream_count_ == 0 && (goaway_sent_ || goaway_received_) && held_.empty());
+  return broken_ ||
+         (streams_.size() == 0 && (goaway_sent_ || peer_goaway_.received()) && !writer_.holds());
 }
 
 void Session::Fail(uint32_t error_code, const char* what) {
   if (std::exchange(broken_, true)) return;
-  HoldGoaway(processed_id_, error_code, what);
+  writer_.HoldGoaway(processed_id_, error_code, what);
   handler_.OnProtocolError(what);
 }
 
 void Session::Exceed(SessionLimit limit) {
   if (std::exchange(broken_, true)) return;
-  HoldGoaway(processed_id_, kResetEnhanceYourCalm, TextOf(limit));
+  writer_.HoldGoaway(processed_id_, kResetEnhanceYourCalm, TextOf(limit));
   handler_.OnLimit(limit);
 }
 
@@ -186,7 +157,7 @@ void Session::FailStream(Stream& stream, uint32_t error_code, const char* what) 
 void Session::Refuse(Stream& stream, uint32_t error_code) {
   CountReset(stream);
   CountReply();
-  HoldReset(stream.id_, error_code);
+  writer_.HoldReset(stream.id_, error_code);
   if (role_ == Role::kServer) closed_.Add(stream.id_, ClosedStreams::By::kThisSide);
   Close(stream, {.cause = StreamEnd::Cause::kReset, .error_code = error_code});
 }
@@ -194,18 +165,19 @@ void Session::Refuse(Stream& stream, uint32_t error_code) {
 // RFC 9113, section 10.5, and CVE-2023-44487: a call that is taken back at once costs its caller
 // nothing and this side a lot. Cancelling an answer that has begun is honest.
 void Session::CountReset(const Stream& stream) {
-  if (role_ == Role::kServer && stream.head_state_ == Stream::Head::kNone && !resets_.Take(now_)) {
+  if (role_ == Role::kServer && stream.head_state_ == Stream::Head::kNone &&
+      !guard_.OnReset(now_)) {
     Exceed(SessionLimit::kResets);
   }
 }
 
-bool Session::CountIdleFrame(RateGuard& guard) {
-  if (!guard.Take(now_)) Exceed(SessionLimit::kIdleFrames);
+bool Session::CountControlFrame() {
+  if (!guard_.OnControlFrame(now_)) Exceed(SessionLimit::kControlFrames);
   return !broken_;
 }
 
 void Session::CountReply() {
-  if (++held_replies_ > options_.pending_frames) Exceed(SessionLimit::kPendingFrames);
+  if (!guard_.OnReply()) Exceed(SessionLimit::kPendingFrames);
 }
 
 }  // namespace levee::h2

@@ -3,117 +3,36 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string_view>
-#include <vector>
 
 #include "base/chunk.h"
 #include "base/instant.h"
-#include "base/intrusive_list.h"
+#include "h2/block_assembly.h"
 #include "h2/closed_streams.h"
+#include "h2/flood_guard.h"
+#include "h2/flow_window.h"
 #include "h2/frame_reader.h"
+#include "h2/frame_writer.h"
 #include "h2/header_rules.h"
-#include "h2/hpack_decoder.h"
-#include "h2/hpack_encoder.h"
 #include "h2/output_buffer.h"
-#include "h2/rate_guard.h"
+#include "h2/peer_goaway.h"
+#include "h2/peer_settings.h"
+#include "h2/session_handler.h"
+#include "h2/session_options.h"
 #include "h2/stream.h"
-#include "h2/stream_table.h"
+#include "h2/stream_pool.h"
+#include "h2/stream_set.h"
+#include "hpack/decoder.h"
 #include "wire/metadata.h"
 
 namespace levee::h2 {
-
-// A bound of Session::Options that the peer reached.
-enum class SessionLimit {
-  kStreams,         // max_concurrent_streams: the stream is refused
-  kMetadataBytes,   // the stream says oversized()
-  kMetadataFields,  // the same
-  kHeaderBlock,     // the others close the connection, with ENHANCE_YOUR_CALM
-  kResets,
-  kIdleFrames,
-  kPendingFrames,
-  kOutput
-};
-
-// Receives a session's events.
-class SessionHandler {
- public:
-  // Server role: a request's head is complete. The returned handler gets the stream's further
-  // events; nullptr drops them (the stream was answered or reset at once).
-  virtual StreamHandler* OnRequest(Stream& stream, Metadata& head, bool end) = 0;
-
-  // Client role: the peer wants no new streams on this connection.
-  virtual void OnGoaway() = 0;
-
-  // Client role: streams may be opened that could not before (SETTINGS, or a stream ended).
-  virtual void OnSlotsFree() = 0;
-
-  // The peer broke the protocol; `what` is static text. The session answers it with RST_STREAM or
-  // GOAWAY by itself.
-  virtual void OnProtocolError(std::string_view what) = 0;
-
-  // The peer reached a bound; OnProtocolError is not called for it.
-  virtual void OnLimit(SessionLimit limit) = 0;
-
- protected:
-  ~SessionHandler() = default;
-};
-
-// Told that there is something to Serialize: once until the next Serialize.
-class OutputHandler {
- public:
-  virtual void OnOutputPending() = 0;
-
- protected:
-  ~OutputHandler() = default;
-};
-
-// Streams that are not in use, kept with their capacity. One per worker; must outlive its sessions.
-class StreamPool {
- public:
-  StreamPool() = default;
-  StreamPool(const StreamPool&) = delete;
-  StreamPool& operator=(const StreamPool&) = delete;
-
-  Stream* Take();
-  void Return(Stream* stream);
-
- private:
-  static constexpr size_t kKept = 1024;
-  std::vector<std::unique_ptr<Stream>> free_;
-};
 
 // One connection's HTTP/2 state. One thread. Must not be destroyed from within its own callbacks.
 class Session {
  public:
   enum class Role { kServer, kClient };
 
-  struct Options {
-    uint32_t max_concurrent_streams = 1024;  // server role: what the peer may open
-    uint32_t stream_window_bytes = 256 * 1024;
-    uint32_t connection_window_bytes = 1024 * 1024;
-    // Per header block received, counted as RFC 9113, section 6.5.2 does.
-    size_t metadata_bytes = 16 * 1024;
-    size_t metadata_fields = 100;
-
-    // What a peer may make this side do for nothing. A connection that asks for more is closed.
-    //
-    // A header block as it is on the wire, CONTINUATION frames and their heads included.
-    size_t header_block_bytes = 64 * 1024;
-    // Server role: streams a second that end by a reset, the peer's or one that the peer provoked,
-    // before a response head was sent; twice as many at once.
-    uint32_t resets_per_second = 5000;
-    // Frames a second that carry nothing: PING, SETTINGS, PRIORITY, WINDOW_UPDATE, frames of
-    // unknown types, empty DATA; ten times as many at once. A frame with a head or a body, in
-    // either direction, makes up for eight of them.
-    uint32_t idle_frames_per_second = 1000;
-    // Acknowledgements and resets that wait because the peer does not read.
-    size_t pending_frames = 1000;
-    // Bodies that wait because the peer does not read.
-    size_t output_bytes = size_t{256} * 1024 * 1024;
-
-    bool operator==(const Options&) const = default;
-  };
+  using Options = SessionOptions;
 
   Session(Role role, const Options& options, SessionHandler& handler, OutputHandler& output,
           StreamPool& pool);
@@ -121,56 +40,48 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Takes bytes from the connection; `now` counts for the bounds that are rates. False: the peer
-  // broke the protocol so that the connection is of no more use; what is pending (GOAWAY) should
-  // still be written before it is closed.
-  // Large bodies are handed on as slices of `shared`, which are `bytes` as a chunk, or else copied.
+  // Takes bytes that came from the connection. `now` is the time for the bounds that are rates.
+  // False: the connection is of no more use, since the peer broke the protocol or reached a bound.
+  // The pending output (GOAWAY) should still be written before the connection is closed.
+  // `shared` is `bytes` as a chunk, if there is one; large bodies are then slices of it, no copies.
   bool Receive(ByteSpan bytes, Instant now, const Chunk& shared = Chunk());
 
-  // Appends pending frames to `out` until there is none or no room. True if there is more.
+  // Appends pending frames to `out` until none is left or there is no room. True: some are left.
   bool Serialize(OutputBuffer& out);
 
-  // Client role: how many streams may be opened now (the peer's limit, GOAWAY, stream ids).
+  // Client role: how many streams may be opened now, by the peer's limit, GOAWAY and the ids left.
   int FreeSlots() const;
 
-  // Client role, only with FreeSlots() > 0: a new stream without head yet.
+  // Client role: opens a stream, which has no head yet. FreeSlots() must be above 0.
   Stream& Open(StreamHandler& handler);
 
-  // Server role: no further streams, in two steps (RFC 9113, section 6.8): the notice now, the
-  // real last-stream-id by the second call a round trip later.
+  // Server role: takes no further streams, in two steps (RFC 9113, section 6.8). AnnounceShutdown
+  // warns the peer. Shutdown, a round trip later, tells it the id of the last stream taken.
   void AnnounceShutdown();
   void Shutdown();
 
-  // Sends a PING; its acknowledgement shows only as bytes that come.
+  // Sends a PING. No event tells of its acknowledgement: the caller only sees that bytes come.
   void SendPing();
 
   // A GOAWAY said that this side sends too many PINGs (gRFC A8).
-  bool too_many_pings() const { return too_many_pings_; }
+  bool too_many_pings() const { return peer_goaway_.too_many_pings(); }
 
-  // The connection is gone after `written` bytes of this session's output were written: ends every
-  // stream. Only destruction may follow.
+  // The connection is gone, and `written` bytes of this session's output had been written to it.
+  // Ends every stream. After this call the session may only be destroyed.
   void ConnectionLost(uint64_t written);
 
   // Nothing is left to read or write: the connection can be closed.
   bool Done() const;
 
-  // As after a Receive that returned false.
+  // The connection is of no more use, as after a Receive that returned false.
   bool broken() const { return broken_; }
 
-  size_t stream_count() const { return stream_count_; }
-  uint64_t serialized_bytes() const { return serialized_; }
+  size_t stream_count() const { return streams_.size(); }
+  uint64_t serialized_bytes() const { return writer_.written(); }
 
  private:
   friend class Stream;
-
-  // RFC 9113 leaves the limit open until the peer's SETTINGS arrive; its recommended least value.
-  static constexpr int64_t kStreamsBeforeSettings = 100;
-  // A frame with a head or a body makes up for so many that carry nothing.
-  static constexpr int kIdleFramesPerUseful = 8;
-  // So much body is useful even where the peer's window allowed no more.
-  static constexpr size_t kUsefulBytes = 1024;
-  // Each changes the window of every open stream; honest peers send a handful in all.
-  static constexpr uint32_t kSettingsPerSecond = 10;
+  using Queue = StreamSet::Queue;
 
   // How far Write came with a stream.
   enum class Written {
@@ -187,6 +98,7 @@ class Session {
   void OnFrame(const FrameHead& head, ByteSpan payload);
   void OnHeaders(const FrameHead& head, ByteSpan payload);
   void OnContinuation(const FrameHead& head, ByteSpan payload);
+  void OnPartOfBlock(BlockAssembly::Result result);
   void OnBlock(uint32_t id, bool end, ByteSpan block);
   void OnRequestBlock(uint32_t id, bool end, ByteSpan block);
   void OnResponseBlock(Stream& stream, bool end, ByteSpan block);
@@ -202,8 +114,7 @@ class Session {
   void OnRstStream(const FrameHead& head, ByteSpan payload);
   void OnSettings(const FrameHead& head, ByteSpan payload);
   void OnSettingsAck();
-  void Apply(Setting setting, uint32_t value);
-  void ApplyInitialWindow(int64_t bytes);
+  void ChangeSendWindows(int64_t change);
   void OnPing(const FrameHead& head, ByteSpan payload);
   void OnGoaway(const FrameHead& head, ByteSpan payload);
   bool Excluded(const Stream& stream) const;
@@ -212,32 +123,25 @@ class Session {
   bool IsIdle(uint32_t id) const;
   void OnFrameOfClosedStream(uint32_t id);
 
-  // What a peer must not do, and what it may not do so often.
+  // Faults of the peer, and the bounds on what it may do.
   void Fail(uint32_t error_code, const char* what);
   void Exceed(SessionLimit limit);
   void FailStream(Stream& stream, uint32_t error_code, const char* what);
   void Refuse(Stream& stream, uint32_t error_code);
   void CountReset(const Stream& stream);
   // False: that was one too many, and the session is broken.
-  bool CountIdleFrame() { return CountIdleFrame(idle_frames_); }
-  bool CountIdleFrame(RateGuard& guard);
+  bool CountControlFrame();
   void CountReply();
 
   // Sending: session_send.cc.
+  void HoldSettings();
   void Dirty();
   void Ready(Stream& stream);
-  uint8_t* Hold(size_t payload, FrameType type, uint8_t flags, uint32_t id);
-  void HoldReset(uint32_t id, uint32_t error_code);
-  void HoldWindowUpdate(uint32_t id, uint32_t bytes);
-  void HoldGoaway(uint32_t last_id, uint32_t error_code, std::string_view text);
-  void HoldSettings();
-  void HoldBlock(const Metadata& fields, uint32_t id, bool end);
   bool DrainHeld(OutputBuffer& out);
   Written Write(Stream& stream, OutputBuffer& out);
   bool WriteHead(Stream& stream, OutputBuffer& out);
   Written WriteData(Stream& stream, OutputBuffer& out);
   bool WriteBlock(const Metadata& fields, uint32_t id, bool end, OutputBuffer& out);
-  void Advance(OutputBuffer& out, size_t bytes);
   void LocalEnded(Stream& stream);
   void CreditConnection(size_t bytes);
   void CreditStream(Stream& stream, size_t bytes);
@@ -246,22 +150,14 @@ class Session {
   Stream& NewStream(StreamHandler* handler);
   void ResetStream(Stream& stream, uint32_t error_code);
   void Close(Stream& stream, StreamEnd end);
-  void Retire(Stream& stream);
   void ReturnRetired();
 
   const Role role_;
   const Options options_;
   SessionHandler& handler_;
   OutputHandler& output_;
-  StreamPool& pool_;
 
-  // Every stream is in one of these lists; all but retired_ count as open.
-  IntrusiveList<Stream> quiet_;    // nothing to send, or no window of its own
-  IntrusiveList<Stream> ready_;    // something to send
-  IntrusiveList<Stream> starved_;  // something to send, and the connection's window is used up
-  IntrusiveList<Stream> retired_;  // ended, but maybe still on the call stack
-  StreamTable table_;              // those that have an id and have not ended
-  size_t stream_count_ = 0;
+  StreamSet streams_;
   uint32_t next_id_ = 1;       // client role: of the next head; server role: the least unused one
   uint32_t processed_id_ = 0;  // server role: the highest that was handed on
   bool slots_free_ = false;    // OnSlotsFree is due
@@ -272,36 +168,20 @@ class Session {
   FrameReader reader_;
   const Chunk* shared_ = nullptr;  // during Receive: what slices are made of, if not nullptr
   size_t preface_left_ = 0;        // server role: bytes of it
-  HpackDecoder decoder_;
+  BlockAssembly assembly_;
+  hpack::Decoder decoder_;
   HeaderRules rules_;
-  std::vector<uint8_t> block_;     // a header block that comes in several frames
-  size_t block_bytes_ = 0;         // of it on the wire
-  uint32_t block_id_ = 0;          // 0: none is coming
-  bool block_end_ = false;         // its HEADERS had END_STREAM
-  int64_t receive_window_ = 0;     // what the peer may send, all streams together
-  size_t receive_credit_ = 0;      // not told to the peer yet
+  FloodGuard guard_;
+  ReceiveWindow receive_window_;   // of all streams together
   int64_t stream_receive_window_;  // what a new stream may be sent
-  bool settings_received_ = false;
   bool settings_acknowledged_ = false;
-  bool too_many_pings_ = false;
-  RateGuard resets_;
-  RateGuard idle_frames_;
-  RateGuard settings_;  // a tighter bound on idle frames that touch every stream
+  PeerGoaway peer_goaway_;
 
   // Sending.
-  HpackEncoder encoder_;
-  // Bytes that leave before any stream's next: control frames and header blocks of several frames.
-  std::vector<uint8_t> held_;
-  size_t held_sent_ = 0;
-  size_t held_replies_ = 0;      // frames in it that the peer has provoked
-  OutputBuffer* out_ = nullptr;  // during Serialize
-  uint64_t serialized_ = 0;
-  size_t queued_bytes_ = 0;  // of all streams
-  int64_t send_window_ = kInitialWindowBytes;
-  int64_t stream_send_window_ = kInitialWindowBytes;  // the peer's INITIAL_WINDOW_SIZE
-  int64_t stream_limit_ = kStreamsBeforeSettings;     // the peer's MAX_CONCURRENT_STREAMS
-  uint32_t goaway_last_id_ = kMaxStreamId;            // received
-  bool goaway_received_ = false;
+  PeerSettings peer_settings_;
+  FrameWriter writer_;
+  SendWindow send_window_;  // of all streams together
+  bool serializing_ = false;
   bool goaway_sent_ = false;
   bool dirty_ = false;
   bool broken_ = false;

@@ -13,25 +13,6 @@ namespace {
 constexpr size_t kLeastShared = 128 * 1024;
 constexpr size_t kLeastSlice = kMaxFrameBytes;
 
-// The fragment in a HEADERS frame without padding and priority (RFC 9113, section 6.2). False:
-// there is more padding than payload, or less payload than the flags promise.
-bool TakeFragment(const FrameHead& head, ByteSpan& payload, bool& too_short) {
-  size_t padding = 0;
-  too_short = false;
-  if (head.Has(kFlagPadded)) {
-    if (payload.empty()) return !(too_short = true);
-    padding = payload[0];
-    payload = payload.subspan(1);
-  }
-  if (head.Has(kFlagPriority)) {
-    if (payload.size() < 5) return !(too_short = true);
-    payload = payload.subspan(5);
-  }
-  if (padding > payload.size()) return false;
-  payload = payload.first(payload.size() - padding);
-  return true;
-}
-
 }  // namespace
 
 bool Session::Receive(ByteSpan bytes, Instant now, const Chunk& shared) {
@@ -49,7 +30,7 @@ bool Session::Receive(ByteSpan bytes, Instant now, const Chunk& shared) {
   shared_ = nullptr;
   ReturnRetired();
   // After a GOAWAY this may have been the end of the last stream, so that the session is done.
-  if (!held_.empty() || Done()) Dirty();
+  if (writer_.holds() || Done()) Dirty();
   return !broken_;
 }
 
@@ -73,10 +54,11 @@ void Session::Dispatch(FrameReader::Event event) {
   if (event == FrameReader::Event::kBadPadding) {
     return Fail(kResetProtocolError, "more padding than frame");
   }
-  if (!settings_received_ && (!head.Is(FrameType::kSettings) || head.Has(kFlagAck))) {
+  if (!peer_settings_.received() && (!head.Is(FrameType::kSettings) || head.Has(kFlagAck))) {
     return Fail(kResetProtocolError, "the first frame is not SETTINGS");
   }
-  if (block_id_ != 0 && (!head.Is(FrameType::kContinuation) || head.stream_id != block_id_)) {
+  const uint32_t open = assembly_.open_stream();
+  if (open != 0 && (!head.Is(FrameType::kContinuation) || head.stream_id != open)) {
     return Fail(kResetProtocolError, "another frame within a header block");
   }
   if (event == FrameReader::Event::kData) {
@@ -109,7 +91,7 @@ void Session::OnFrame(const FrameHead& head, ByteSpan payload) {
       return OnPriority(head, payload);
     default:
       // RFC 9113, section 5.5: unknown frames are ignored.
-      CountIdleFrame();
+      CountControlFrame();
   }
 }
 
@@ -119,35 +101,37 @@ void Session::OnHeaders(const FrameHead& head, ByteSpan payload) {
   if (id % 2 == 0 || (role_ == Role::kClient && IsIdle(id))) {
     return Fail(kResetProtocolError, "HEADERS on a stream that the peer cannot open");
   }
-  bool too_short = false;
-  if (!TakeFragment(head, payload, too_short)) {
-    return too_short ? Fail(kResetFrameSizeError, "HEADERS are too short")
-                     : Fail(kResetProtocolError, "more padding than frame");
-  }
-  if (payload.size() > options_.header_block_bytes) return Exceed(SessionLimit::kHeaderBlock);
-  const bool end = head.Has(kFlagEndStream);
-  if (head.Has(kFlagEndHeaders)) return OnBlock(id, end, payload);
-  block_.assign(payload.begin(), payload.end());
-  block_bytes_ = block_.size();
-  block_id_ = id;
-  block_end_ = end;
+  const BlockAssembly::Result result = assembly_.TakeHeaders(head, payload);
+  if (result != BlockAssembly::Result::kWhole) return OnPartOfBlock(result);
+  OnBlock(id, assembly_.ends_stream(), assembly_.block());
 }
 
 void Session::OnContinuation(const FrameHead& head, ByteSpan payload) {
-  if (block_id_ == 0) return Fail(kResetProtocolError, "CONTINUATION without HEADERS");
-  // The frames' heads count, or a block of a million empty ones would be small (CVE-2024-27316).
-  block_bytes_ += kFrameHeadBytes + payload.size();
-  if (block_bytes_ > options_.header_block_bytes) return Exceed(SessionLimit::kHeaderBlock);
-  block_.insert(block_.end(), payload.begin(), payload.end());
-  if (!head.Has(kFlagEndHeaders)) return;
-  block_id_ = 0;
-  const std::vector<uint8_t> block = std::exchange(block_, {});
-  OnBlock(head.stream_id, block_end_, block);
+  if (assembly_.open_stream() == 0)
+    return Fail(kResetProtocolError, "CONTINUATION without HEADERS");
+  const BlockAssembly::Result result = assembly_.TakeContinuation(head, payload);
+  if (result != BlockAssembly::Result::kWhole) return OnPartOfBlock(result);
+  OnBlock(head.stream_id, assembly_.ends_stream(), assembly_.block());
+  assembly_.Clear();
+}
+
+void Session::OnPartOfBlock(BlockAssembly::Result result) {
+  switch (result) {
+    case BlockAssembly::Result::kWhole:
+    case BlockAssembly::Result::kMore:
+      return;
+    case BlockAssembly::Result::kTooShort:
+      return Fail(kResetFrameSizeError, "HEADERS are too short");
+    case BlockAssembly::Result::kBadPadding:
+      return Fail(kResetProtocolError, "more padding than frame");
+    case BlockAssembly::Result::kTooLong:
+      return Exceed(SessionLimit::kHeaderBlock);
+  }
 }
 
 void Session::OnBlock(uint32_t id, bool end, ByteSpan block) {
-  idle_frames_.GiveBack(kIdleFramesPerUseful);
-  Stream* stream = table_.Find(id);
+  guard_.OnUsefulFrame();
+  Stream* stream = streams_.Find(id);
   if (stream == nullptr) {
     if (role_ == Role::kServer) return OnRequestBlock(id, end, block);
     // The answer of an attempt that was given up; the decoder must see it all the same.
@@ -181,10 +165,9 @@ void Session::OnRequestBlock(uint32_t id, bool end, ByteSpan block) {
     Decode(block, BlockKind::kIgnored, nullptr);
     return;
   }
-  const bool refused = stream_count_ >= options_.max_concurrent_streams;
+  const bool refused = streams_.size() >= options_.max_concurrent_streams;
   Stream& stream = NewStream(nullptr);
-  stream.id_ = id;
-  table_.Insert(stream);
+  streams_.SetId(stream, id);
   stream.head_received_ = true;
   if (!Decode(block, refused ? BlockKind::kIgnored : BlockKind::kRequest, &stream.received_))
     return;
@@ -210,7 +193,7 @@ void Session::OnResponseBlock(Stream& stream, bool end, ByteSpan block) {
   if (!Decode(block, BlockKind::kResponse, &stream.received_)) return;
   const char* fault = rules_.Fault();
   if (fault == nullptr && rules_.status() < 200) {
-    // RFC 9113, section 8.1: interim answers are not the end. Switching protocols does not exist.
+    // RFC 9113, section 8.1: an interim answer is not the end, and 101 does not exist in HTTP/2.
     if (!end && rules_.status() != 101) return;
     fault = "an interim answer that is none";
   }
@@ -233,7 +216,7 @@ void Session::OnTrailersBlock(Stream& stream, bool end, ByteSpan block) {
   if (!end) return FailStream(stream, kResetProtocolError, "a second head");
   if (const char* fault = rules_.Fault()) return FailStream(stream, kResetProtocolError, fault);
   if (rules_.excess() != HeaderRules::Excess::kNone) stream.oversized_ = true;
-  if (role_ == Role::kClient) TellExcess();  // Those of a request go nowhere.
+  if (role_ == Role::kClient) TellExcess();  // Nobody gets a request's trailers.
   RemoteEnded(stream, role_ == Role::kClient ? &stream.received_ : nullptr);
 }
 
@@ -270,16 +253,17 @@ void Session::OnDataFrame() {
     if (head.stream_id == 0 || IsIdle(head.stream_id)) {
       return Fail(kResetProtocolError, "DATA on a stream that is not open");
     }
-    receive_window_ -= head.length;
-    if (receive_window_ < 0) return Fail(kResetFlowControlError, "DATA above the window");
+    if (!receive_window_.Take(head.length)) {
+      return Fail(kResetFlowControlError, "DATA above the window");
+    }
     CreditConnection(head.length);
     if (head.length > reader_.padding_bytes() || head.Has(kFlagEndStream)) {
-      idle_frames_.GiveBack(kIdleFramesPerUseful);
+      guard_.OnUsefulFrame();
     } else {
-      CountIdleFrame();
+      CountControlFrame();
     }
   }
-  if (Stream* stream = table_.Find(head.stream_id)) return OnDataPiece(*stream);
+  if (Stream* stream = streams_.Find(head.stream_id)) return OnDataPiece(*stream);
   if (reader_.first_piece()) OnFrameOfClosedStream(head.stream_id);
 }
 
@@ -292,8 +276,7 @@ void Session::OnDataPiece(Stream& stream) {
     if (!stream.head_received_) {
       return FailStream(stream, kResetProtocolError, "DATA before a head");
     }
-    stream.receive_window_ -= head.length;
-    if (stream.receive_window_ < 0) {
+    if (!stream.receive_window_.Take(head.length)) {
       return FailStream(stream, kResetFlowControlError, "DATA above the stream's window");
     }
     CreditStream(stream, reader_.padding_bytes());

@@ -24,7 +24,7 @@ void Stream::SendData(const Chunk& data, bool end) {
   if (!data.empty()) {
     AppendChunk(queue_, data);
     queued_bytes_ += data.size();
-    session_->queued_bytes_ += data.size();
+    session_->streams_.AddQueued(data.size());
   }
   data_ended_ = end;
   session_->Ready(*this);
@@ -68,7 +68,6 @@ void Stream::Recycle() {
   }
   retired_ = head_received_ = remote_ended_ = oversized_ = false;
   body_left_ = -1;
-  receive_credit_ = 0;
   head_state_ = Head::kNone;
   head_ends_ = data_ended_ = has_trailers_ = local_ended_ = false;
   queue_.clear();

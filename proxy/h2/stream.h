@@ -7,6 +7,7 @@
 #include "absl/container/inlined_vector.h"
 #include "base/chunk.h"
 #include "base/intrusive_list.h"
+#include "h2/flow_window.h"
 #include "wire/metadata.h"
 #include "wire/stream_end.h"
 
@@ -43,7 +44,7 @@ class StreamHandler {
 // Serialize. One thread.
 class Stream : public ListLink<Stream> {
  public:
-  // 0 in the client role until the head has left.
+  // The stream's id. In the client role it is 0 until the head has left.
   uint32_t id() const { return id_; }
 
   // The header block that SendHead will send: fill it first.
@@ -52,31 +53,32 @@ class Stream : public ListLink<Stream> {
   // Sends head(), once. `end`: END_STREAM (a request without body, a trailers-only answer).
   void SendHead(bool end);
 
-  // Queues body bytes; `end` half-closes, then `data` may be empty.
+  // Queues body bytes. `end`: no more will follow; then `data` may be empty.
   void SendData(const Chunk& data, bool end);
 
   // The trailers that SendTrailers will send after all queued data.
   Metadata& trailers() { return trailers_; }
   void SendTrailers();
 
-  // RST_STREAM. No events come afterwards, and the Stream must not be used any more.
+  // Sends RST_STREAM. No events come afterwards, and the Stream must not be used any more.
   void Reset(uint32_t error_code);
 
   // No events come any more; incoming data is dropped and its window returned.
   void Detach() { handler_ = nullptr; }
 
-  // The peer may send `bytes` more.
+  // Returns flow-control window for `bytes` of the body: the peer may send as many more.
   void Credit(size_t bytes);
 
-  // Body bytes queued and not yet handed to the connection.
+  // The body bytes that are queued and not yet handed to the connection.
   size_t queued_bytes() const { return queued_bytes_; }
 
-  // The head went over Session::Options::metadata_*: only the fields that fit are there.
+  // The head exceeds SessionOptions::metadata_*: only the fields that fit were kept.
   bool oversized() const { return oversized_; }
 
  private:
   friend class Session;
   friend class StreamPool;
+  friend class StreamSet;
   friend class StreamTable;
 
   enum class Head { kNone, kQueued, kSent };
@@ -96,8 +98,7 @@ class Stream : public ListLink<Stream> {
   bool remote_ended_ = false;
   bool oversized_ = false;
   int64_t body_left_ = -1;  // of content-length; -1 without one
-  int64_t receive_window_ = 0;
-  size_t receive_credit_ = 0;  // not told to the peer yet
+  ReceiveWindow receive_window_;
 
   // Sending.
   Head head_state_ = Head::kNone;
@@ -110,7 +111,7 @@ class Stream : public ListLink<Stream> {
   absl::InlinedVector<Chunk, 2> queue_;
   size_t queue_front_ = 0;  // index of the first chunk that is not all sent
   size_t queued_bytes_ = 0;
-  int64_t send_window_ = 0;
+  SendWindow send_window_;
   uint64_t head_at_ = UINT64_MAX;  // position of HEADERS in the connection's output
 };
 

@@ -15,7 +15,7 @@ namespace levee::h2 {
 // Does not own the streams. One thread.
 class StreamTable {
  public:
-  // nullptr: no stream of that id is open.
+  // Returns the stream with that id, nullptr if none is open.
   Stream* Find(uint32_t id) const {
     if (buckets_.empty()) return nullptr;
     Stream* stream = buckets_[Bucket(id)];
@@ -23,14 +23,14 @@ class StreamTable {
     return stream;
   }
 
-  // Its id must not be in the table.
+  // Adds a stream whose id is not in the table.
   void Insert(Stream& stream) {
     if (size_ >= buckets_.size()) Grow();
     Link(stream);
     ++size_;
   }
 
-  // It must be in the table.
+  // Removes a stream that is in the table.
   void Erase(Stream& stream) {
     Stream** at = &buckets_[Bucket(stream.id_)];
     while (*at != &stream) at = &(*at)->next_in_table_;

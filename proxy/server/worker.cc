@@ -88,7 +88,7 @@ Http2Connection::Options Worker::ConnectionOptions() const {
   session.metadata_fields = static_cast<size_t>(limits.metadata_fields);
   session.header_block_bytes = static_cast<size_t>(limits.header_block_bytes);
   session.resets_per_second = static_cast<uint32_t>(limits.resets_per_second);
-  session.idle_frames_per_second = static_cast<uint32_t>(limits.idle_frames_per_second);
+  session.control_frames_per_second = static_cast<uint32_t>(limits.idle_frames_per_second);
   session.pending_frames = static_cast<size_t>(limits.pending_frames);
   session.output_bytes = static_cast<size_t>(limits.output_bytes);
   return {.session = session, .send_timeout = limits.send_timeout};

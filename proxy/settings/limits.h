@@ -33,7 +33,7 @@
   CONFIGURED(kConnections, connections, int)                     \
   FIXED(kDescriptors, descriptors)                               \
   CONFIGURED(kResets, resets_per_second, int)                    \
-  CONFIGURED(kIdleFrames, idle_frames_per_second, int)           \
+  CONFIGURED(kControlFrames, idle_frames_per_second, int)        \
   CONFIGURED(kHeaderBlock, header_block_bytes, int64_t)          \
   CONFIGURED(kPendingFrames, pending_frames, int)                \
   CONFIGURED(kOutputBytes, output_bytes, int64_t)                \

@@ -7,10 +7,10 @@
 
 #include "base/check.h"
 #include "fuzz/byte_source.h"
-#include "h2/hpack_peer.h"
-#include "h2/hpack_run.h"
+#include "hpack/peer.h"
+#include "hpack/run.h"
 
-namespace levee::h2 {
+namespace levee::hpack {
 namespace {
 
 // The peer allows any number of updates of the table's size in front of a block.
@@ -28,9 +28,9 @@ bool HasManySizeUpdates(ByteSpan block) {
 }
 
 void Run(ByteSource bytes) {
-  HpackDecoder decoder;
+  Decoder decoder;
   PeerDecoder peer;
-  HpackEncoder encoder;
+  Encoder encoder;
   PeerDecoder reader;
   while (!bytes.empty()) {
     if (bytes.Below(8) == 0) {
@@ -50,9 +50,9 @@ void Run(ByteSource bytes) {
 }
 
 }  // namespace
-}  // namespace levee::h2
+}  // namespace levee::hpack
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  levee::h2::Run(levee::ByteSource({data, size}));
+  levee::hpack::Run(levee::ByteSource({data, size}));
   return 0;
 }

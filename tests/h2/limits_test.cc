@@ -17,7 +17,7 @@ using Limits = std::vector<SessionLimit>;
 Session::Options Options() {
   return {.header_block_bytes = 2000,
           .resets_per_second = 10,
-          .idle_frames_per_second = 10,
+          .control_frames_per_second = 10,
           .pending_frames = 50,
           .output_bytes = 1000};
 }
@@ -41,6 +41,82 @@ TEST(SessionLimits, CallsTakenBackFasterThanAllowedEndTheConnection) {
   EXPECT_FALSE(peer.OpenAndReset(20));
   EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kResets});
   EXPECT_TRUE(peer.ConnectionEnds(kCalm));
+}
+
+// With the defaults, and after a quiet time: what is documented holds then, too.
+struct PeerAfterAQuietTime : RawPeer {
+  PeerAfterAQuietTime() : RawPeer(Session::Role::kServer) {
+    now = Instant() + absl::Seconds(1);
+    Ping();
+    WriteSetting(SettingId::kInitialWindowSize, 70'000);
+    WriteHeaders(1, RequestHead(), true);
+    WriteReset(1, H2Error::kCancel);
+    Read();
+    now = now + absl::Hours(1);
+  }
+  bool Ping() { return Write(FrameType::kPing, 0, 0, "12345678"); }
+
+  // Calls `write` until the session is of no more use; returns how often that went well.
+  template <typename F>
+  int WriteUntilTheEnd(F write) {
+    int written = 0;
+    while (written < 100'000 && write(written)) {
+      ++written;
+      if (written % 500 == 0) Read();
+    }
+    return written;
+  }
+};
+
+TEST(SessionLimits, TenThousandResetsPassAtOnceAfterAQuietTime) {
+  PeerAfterAQuietTime peer;
+  EXPECT_EQ(peer.WriteUntilTheEnd([&](int i) {
+    peer.WriteHeaders(2 * i + 3, RequestHead(), true);
+    return peer.WriteReset(2 * i + 3, H2Error::kCancel);
+  }),
+            10'000);
+  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kResets});
+  EXPECT_TRUE(peer.ConnectionEnds(kCalm));
+}
+
+TEST(SessionLimits, TenThousandControlFramesPassAtOnceAfterAQuietTime) {
+  PeerAfterAQuietTime peer;
+  EXPECT_EQ(peer.WriteUntilTheEnd([&](int) { return peer.Ping(); }), 10'000);
+  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kControlFrames});
+  EXPECT_TRUE(peer.ConnectionEnds(kCalm));
+}
+
+TEST(SessionLimits, AHundredSettingsPassAtOnceAfterAQuietTime) {
+  PeerAfterAQuietTime peer;
+  EXPECT_EQ(peer.WriteUntilTheEnd([&](int i) {
+    return peer.WriteSetting(SettingId::kInitialWindowSize, 1000 + i % 1000);
+  }),
+            100);
+  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kControlFrames});
+  EXPECT_TRUE(peer.ConnectionEnds(kCalm));
+}
+
+TEST(SessionLimits, SettingsAreControlFramesAmongTheOthers) {
+  Session::Options options = Options();
+  options.control_frames_per_second = 1;
+  RawPeer peer(Session::Role::kServer, options);
+  peer.now = Instant() + absl::Hours(1);
+  int settings = 0;
+  while (settings < 100 && peer.WriteSetting(SettingId::kInitialWindowSize, settings)) ++settings;
+  EXPECT_EQ(settings, 10);
+  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kControlFrames});
+}
+
+TEST(SessionLimits, C3_FiveHundredHonestCancelsASecondEndNothing) {
+  RawPeer peer;
+  for (int i = 0; i < 60 * 500; ++i) {
+    // All of a second at once, as a caller cancels them whose deadlines fall together.
+    if (i % 500 == 0) peer.now = peer.now + absl::Seconds(1);
+    peer.WriteHeaders(2 * i + 1, RequestHead(), true);
+    ASSERT_TRUE(peer.WriteReset(2 * i + 1, H2Error::kCancel)) << i;
+    if (i % 500 == 0) peer.Read();
+  }
+  EXPECT_EQ(peer.side.limits, Limits{});
 }
 
 TEST(SessionLimits, CallsTakenBackAsOftenAsAllowedDoNot) {
@@ -85,7 +161,7 @@ TEST(SessionLimits, FramesThatCarryNothingEndTheConnection) {
     peer.Read();
   }
   EXPECT_FALSE(goes_on);
-  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kIdleFrames});
+  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kControlFrames});
 }
 
 TEST(SessionLimits, FramesThatCarrySomethingMakeUpForThem) {
@@ -112,7 +188,7 @@ TEST(SessionLimits, AWindowUpdateThatIsOneTooManyFreesNoStreamThatWaitsForIt) {
   EXPECT_EQ(peer.ReadBody(1).size(), 65'535u);  // The connection's window.
   // Each lets one byte out, and does not make up for itself.
   while (peer.WriteWindowUpdate(0, 1)) EXPECT_EQ(peer.ReadBody(1), "x");
-  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kIdleFrames});
+  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kControlFrames});
 }
 
 TEST(SessionLimits, WindowsThatAreReturnedFrameByFrameDoNot) {
@@ -146,7 +222,7 @@ TEST(SessionLimits, SettingsAreFewWhateverElseComes) {
     peer.Read();
   }
   EXPECT_LE(settings, 100);
-  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kIdleFrames});
+  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kControlFrames});
 }
 
 TEST(SessionLimits, OfManyWindowsInOneSettingsTheLastCounts) {

@@ -14,7 +14,7 @@
 
 namespace levee::h2 {
 
-// What one stream's handler was told, in one line per event.
+// Records the events of one stream, in one line per event.
 class RecordingHandler final : public StreamHandler {
  public:
   void OnHead(Metadata& head, bool end) override;

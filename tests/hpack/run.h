@@ -1,4 +1,4 @@
-// What the tests of HPACK share: bytes from text, and both ends of a block as lists of fields.
+// Shared by the tests of HPACK: bytes from text, and both ends of a block as lists of fields.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "h2/hpack_decoder.h"
-#include "h2/hpack_encoder.h"
+#include "hpack/decoder.h"
+#include "hpack/encoder.h"
 #include "wire/metadata.h"
 
-namespace levee::h2 {
+namespace levee::hpack {
 
 using Bytes = std::vector<uint8_t>;
 
@@ -38,11 +38,11 @@ struct JudgedField {
 };
 
 // All fields of the block in order, nullopt if it has a compression error.
-std::optional<Fields> Decode(HpackDecoder& decoder, ByteSpan block);
+std::optional<Fields> Decode(Decoder& decoder, ByteSpan block);
 
 // Of a block without error.
-std::vector<JudgedField> Judge(HpackDecoder& decoder, ByteSpan block);
+std::vector<JudgedField> Judge(Decoder& decoder, ByteSpan block);
 
-Bytes Encode(HpackEncoder& encoder, const Fields& fields);
+Bytes Encode(Encoder& encoder, const Fields& fields);
 
-}  // namespace levee::h2
+}  // namespace levee::hpack

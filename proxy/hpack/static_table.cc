@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "h2/hpack_table.h"
+#include "hpack/table.h"
 
-namespace levee::h2 {
+namespace levee::hpack {
 
 constexpr std::array<StaticField, kStaticFields> kStaticTable = {{
     {":authority", "", FieldKind::kAuthority},
@@ -130,4 +130,4 @@ StaticMatch FindStatic(std::string_view name, std::string_view value) {
   return {};
 }
 
-}  // namespace levee::h2
+}  // namespace levee::hpack

@@ -6,38 +6,38 @@
 #include <memory>
 #include <string_view>
 
-#include "h2/hpack_table.h"
+#include "hpack/table.h"
 #include "wire/metadata.h"
 
-namespace levee::h2 {
+namespace levee::hpack {
 
-// One direction of one connection. One thread. Strings are never Huffman-coded: between a sidecar
-// and its neighbours bytes are cheaper than the time of both ends.
+// Encodes one direction of one connection. One thread. Strings are never Huffman-coded: between a
+// sidecar and its neighbours, bytes cost less than the time of both ends.
 //
 // A field enters the dynamic table when it comes for the second time within a short memory, so that
 // values that never come again (ids, timeouts) push nothing out of it; or when its name does and is
-// in neither table, so that such values need not bring their name each time. What is longer than
-// kLongestEntry never does. Nothing is marked "never indexed" but what was.
+// in neither table, so that such values need not bring their name each time. A field longer than
+// kLongestEntry never enters. A field is marked "never indexed" only if the caller had marked it.
 //
-// Several callers share the table of a connection to an upstream. Who could make requests and see
-// the sizes of the connection's bytes might guess at the values of other callers' fields, whole
-// value by whole value (RFC 7541, section 7.1). So what authenticates (authorization,
-// proxy-authorization, cookie, set-cookie) never enters the table, however often it comes, and
-// neither does what a caller has marked "never indexed".
+// Several callers share the table of a connection to an upstream. An attacker who makes requests
+// and sees how many bytes the connection carries might guess the values of other callers' fields,
+// whole value by whole value (RFC 7541, section 7.1). Therefore fields that authenticate
+// (authorization, proxy-authorization, cookie, set-cookie) never enter the table, however often
+// they come, and neither do fields that a caller has marked "never indexed".
 //
 // The same calls give the same bytes. Whatever the fields, the work is linear in their bytes.
-class HpackEncoder {
+class Encoder {
  public:
-  HpackEncoder();
-  ~HpackEncoder();
-  HpackEncoder(const HpackEncoder&) = delete;
-  HpackEncoder& operator=(const HpackEncoder&) = delete;
+  Encoder();
+  ~Encoder();
+  Encoder(const Encoder&) = delete;
+  Encoder& operator=(const Encoder&) = delete;
 
   // The peer's SETTINGS_HEADER_TABLE_SIZE; at most kMaxTableBytes of it are used. The next block
   // says so (section 4.2: first the least of the sizes since the last block, then the last).
   void SetMaxTableBytes(size_t bytes);
 
-  // No block for `fields` is longer.
+  // The most bytes that a block for `fields` can have.
   static size_t Bound(const Metadata& fields);
 
   // Writes the block for `fields` to `out`, which has room for Bound(fields). Returns its size.
@@ -47,11 +47,11 @@ class HpackEncoder {
   static constexpr size_t kLongestEntry = 1024;
 
  private:
-  // Where fields and names may be, and what was lately sent without entering the table. Guesses:
-  // what is found is compared, and what is not found costs bytes only.
+  // Guesses where fields and names are in the tables, and the fields lately sent as literals. Each
+  // guess is checked before it is used; one that is missing costs some bytes and nothing else.
   struct Memory;
 
-  // Which entry may be meant. Of the static table: its index. Of the dynamic one: kDynamic, and the
+  // A place in a table. In the static table: the index. In the dynamic one: kDynamic plus the
   // number of insertions before that of the entry, modulo 2^15.
   using Place = uint16_t;
   static constexpr Place kNowhere = 0;
@@ -73,4 +73,4 @@ class HpackEncoder {
   size_t last_bytes_ = kMaxTableBytes;
 };
 
-}  // namespace levee::h2
+}  // namespace levee::hpack

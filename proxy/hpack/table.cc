@@ -1,4 +1,4 @@
-#include "h2/hpack_table.h"
+#include "hpack/table.h"
 
 #include <algorithm>
 #include <bit>
@@ -7,10 +7,10 @@
 #include "base/block_cache.h"
 #include "base/check.h"
 
-namespace levee::h2 {
+namespace levee::hpack {
 namespace {
 
-// What a table has room for from its first entry on: what an ordinary gRPC connection inserts.
+// The room of a table from its first entry on: enough for an ordinary gRPC connection.
 constexpr uint32_t kFirstEntries = 16;
 constexpr size_t kFirstBytes = 512;
 
@@ -156,8 +156,8 @@ bool DynamicTable::FindRoom(size_t bytes) {
     return bytes_ != nullptr && bytes <= byte_capacity_;
   }
   const size_t begin = oldest().offset;
-  // A ring that has come round stays apart from its beginning, else it would look like one that has
-  // not.
+  // Once the ring has come round, a gap must stay before its beginning: without it the ring would
+  // look as if it had not.
   if (begin > next_offset_) return next_offset_ + bytes < begin;
   if (next_offset_ + bytes <= byte_capacity_) return true;
   if (bytes >= begin) return false;
@@ -165,8 +165,8 @@ bool DynamicTable::FindRoom(size_t bytes) {
   return true;
 }
 
-// Lays the entries one behind the other in a new block that has room for `bytes` more. Twice what
-// is needed: then the ring finds room until there is more in it. Returns the former block.
+// Lays the entries one behind the other in a new block that has room for `bytes` more. It has
+// at least twice the bytes needed: so the ring finds room until it holds more. Returns the old one.
 char* DynamicTable::Rebuild(size_t bytes) {
   const size_t needed = used_bytes_ - size_t{32} * count_ + bytes;
   const size_t capacity = std::max(kFirstBytes, std::bit_ceil(2 * needed));
@@ -186,4 +186,4 @@ char* DynamicTable::Rebuild(size_t bytes) {
   return former;
 }
 
-}  // namespace levee::h2
+}  // namespace levee::hpack

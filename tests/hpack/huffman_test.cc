@@ -1,5 +1,5 @@
 // HPACK's Huffman code: every symbol, and what ends a string rightly.
-#include "h2/huffman.h"
+#include "hpack/huffman.h"
 
 #include <array>
 #include <optional>
@@ -8,9 +8,9 @@
 #include "base/random.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "h2/hpack_run.h"
+#include "hpack/run.h"
 
-namespace levee::h2 {
+namespace levee::hpack {
 namespace {
 
 using ::testing::Optional;
@@ -162,4 +162,4 @@ TEST(Huffman, AStringThatEndsWithinALongCodeIsAnError) {
 }
 
 }  // namespace
-}  // namespace levee::h2
+}  // namespace levee::hpack

@@ -1,11 +1,11 @@
-#include "h2/huffman.h"
+#include "hpack/huffman.h"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
-namespace levee::h2 {
+namespace levee::hpack {
 namespace {
 
 constexpr size_t kSymbols = 257;
@@ -129,4 +129,4 @@ char* HuffmanDecode(ByteSpan encoded, char* out) {
   return in.count <= 7 && all_ones ? out : nullptr;
 }
 
-}  // namespace levee::h2
+}  // namespace levee::hpack

@@ -1,10 +1,10 @@
-#include "h2/hpack_run.h"
+#include "hpack/run.h"
 
 #include <ostream>
 
 #include "base/check.h"
 
-namespace levee::h2 {
+namespace levee::hpack {
 namespace {
 
 class Collector final : public FieldSink {
@@ -38,24 +38,24 @@ void PrintTo(const NameValue& field, std::ostream* out) {
   *out << field.name << ": " << field.value << (field.never_index ? " (never indexed)" : "");
 }
 
-std::optional<Fields> Decode(HpackDecoder& decoder, ByteSpan block) {
+std::optional<Fields> Decode(Decoder& decoder, ByteSpan block) {
   Collector sink;
   if (!decoder.Decode(block, sink)) return std::nullopt;
   return sink.fields;
 }
 
-std::vector<JudgedField> Judge(HpackDecoder& decoder, ByteSpan block) {
+std::vector<JudgedField> Judge(Decoder& decoder, ByteSpan block) {
   Collector sink;
   LEVEE_CHECK(decoder.Decode(block, sink));
   return sink.judged;
 }
 
-Bytes Encode(HpackEncoder& encoder, const Fields& fields) {
+Bytes Encode(Encoder& encoder, const Fields& fields) {
   Metadata metadata;
   for (const NameValue& field : fields) metadata.Add(field.name, field.value, field.never_index);
-  Bytes block(HpackEncoder::Bound(metadata));
+  Bytes block(Encoder::Bound(metadata));
   block.resize(encoder.Encode(metadata, block.data()));
   return block;
 }
 
-}  // namespace levee::h2
+}  // namespace levee::hpack

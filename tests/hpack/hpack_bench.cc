@@ -1,5 +1,5 @@
-// What the header block of a gRPC request costs, beside another library: writing it, and writing
-// and reading it.
+// The cost of the header block of a gRPC request, beside another library: to write it, and to write
+// and read it.
 #include <array>
 #include <cstdlib>
 #include <memory>
@@ -8,12 +8,12 @@
 
 #include "base/check.h"
 #include "benchmark/benchmark.h"
-#include "h2/hpack_decoder.h"
-#include "h2/hpack_encoder.h"
+#include "hpack/decoder.h"
+#include "hpack/encoder.h"
 #include "nghttp2/nghttp2.h"
 #include "wire/metadata.h"
 
-namespace levee::h2 {
+namespace levee::hpack {
 namespace {
 
 using Block = std::array<uint8_t, 4096>;
@@ -54,14 +54,14 @@ struct OwnDecoder {
     LEVEE_CHECK(decoder.Decode(block, counter));
     return counter.fields;
   }
-  HpackDecoder decoder;
+  Decoder decoder;
 };
 
 struct OwnEncoder {
   size_t Encode(const Metadata& fields, Block& block) {
     return encoder.Encode(fields, block.data());
   }
-  HpackEncoder encoder;
+  Encoder encoder;
 };
 
 struct OtherDecoder {
@@ -155,4 +155,4 @@ BENCHMARK_TEMPLATE(EncodeAndDecode, OwnEncoder, OtherDecoder)
     ->Arg(8);
 
 }  // namespace
-}  // namespace levee::h2
+}  // namespace levee::hpack

@@ -6,16 +6,16 @@
 #include <string_view>
 
 #include "base/chunk.h"
-#include "h2/hpack_table.h"
+#include "hpack/table.h"
 
-namespace levee::h2 {
+namespace levee::hpack {
 
 struct DecodedField {
   std::string_view name;
   std::string_view value;
   FieldKind kind = FieldKind::kOther;
-  // IsWellFormedName and IsWellFormedValue. Spaces around the value are well-formed here: gRPC's
-  // metadata may have them.
+  // IsWellFormedName and IsWellFormedValue hold. Spaces around the value are allowed here, since
+  // gRPC's metadata may have them.
   bool well_formed = true;
   bool never_index = false;
 };
@@ -29,17 +29,17 @@ class FieldSink {
   ~FieldSink() = default;
 };
 
-// One direction of one connection. One thread. Memory: the table's, nothing before its first entry;
-// and while a block with Huffman-coded strings is decoded, room for them.
-class HpackDecoder {
+// Decodes one direction of one connection. One thread. Memory: that of the table, none before its
+// first entry; and room for Huffman-coded strings while a block that has them is decoded.
+class Decoder {
  public:
   // `max_table_bytes`: what this side's SETTINGS_HEADER_TABLE_SIZE allows the peer, at most
   // kMaxTableBytes. The table has that size until the peer says otherwise.
-  explicit HpackDecoder(size_t max_table_bytes = kMaxTableBytes);
+  explicit Decoder(size_t max_table_bytes = kMaxTableBytes);
 
   // Decodes one whole block. False: a compression error, after which the connection cannot go on.
-  // Fields before the error may have been told. What section 4.2 says of updates of the table's
-  // size is held to: at most two, before the first field.
+  // The sink may have been given the fields before the error. Updates of the table's size are an
+  // error if there are more than two, or one behind a field (section 4.2).
   bool Decode(ByteSpan block, FieldSink& sink);
 
  private:
@@ -54,4 +54,4 @@ class HpackDecoder {
   DynamicTable table_;
 };
 
-}  // namespace levee::h2
+}  // namespace levee::hpack

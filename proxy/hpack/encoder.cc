@@ -1,4 +1,4 @@
-#include "h2/hpack_encoder.h"
+#include "hpack/encoder.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include "base/block_cache.h"
 
-namespace levee::h2 {
+namespace levee::hpack {
 namespace {
 
 // The bits that say how a field is represented (section 6), and how many of the first byte are left
@@ -22,7 +22,7 @@ constexpr Representation kNeverIndexed{0x10, 4};
 constexpr Representation kWithoutIndexing{0x00, 4};
 constexpr Representation kPlainString{0x00, 7};
 
-// What an integer of 32 bits takes at most (section 5.1).
+// The most bytes that an integer of 32 bits takes (section 5.1).
 constexpr size_t kIntegerBytes = 6;
 
 template <typename Word>
@@ -38,8 +38,8 @@ uint64_t Mix(uint64_t hash, uint64_t word) {
   return hash ^ (hash >> 32);
 }
 
-// A word at a time; the last one overlaps the one before it. Whoever makes collisions gains nothing
-// by it, see HpackEncoder::Memory.
+// A word at a time; the last one overlaps the one before it. A peer that makes collisions gains
+// nothing by them, see Encoder::Memory.
 uint64_t Hash(std::string_view text, uint64_t hash) {
   const char* bytes = text.data();
   size_t size = text.size();
@@ -74,7 +74,7 @@ uint8_t* WriteString(std::string_view text, uint8_t* out) {
   return out + text.size();
 }
 
-// `name_index` 0: the name is in no table.
+// `name_index` is 0 if the name is in no table.
 uint8_t* WriteLiteral(Representation as, size_t name_index, const Metadata::Field& field,
                       uint8_t* out) {
   out = WriteInteger(as, name_index, out);
@@ -94,11 +94,11 @@ bool Authenticates(size_t name_index) {
 
 }  // namespace
 
-// Every part holds as much as it has room for, and what comes takes the place of something older.
-struct HpackEncoder::Memory : InBlocks {
-  // What followed an entry the last time, or began a block: by the entry's place, kNowhere for the
-  // beginning. Requests and responses are mostly like the one before, so this is the way to most
-  // entries; the others are found by their hashes.
+// Every part has a fixed size, and a new guess takes the place of an older one.
+struct Encoder::Memory : InBlocks {
+  // The place that followed each entry the last time, by that entry's place; kNowhere is that of
+  // the beginning. Requests and responses are mostly like the one before, so this is the way to
+  // most entries; the others are found by their hashes.
   static constexpr size_t kEntries = kMaxTableBytes / 32;  // of a table at most
   static_assert(kStaticFields < kEntries);
   std::array<Place, 2 * kEntries> followers{};
@@ -126,7 +126,7 @@ struct HpackEncoder::Memory : InBlocks {
   static uint16_t TagOf(uint64_t hash) { return static_cast<uint16_t>(hash >> 48); }
   Set& SetOf(uint64_t hash) { return sets[hash % kSets]; }
 
-  // Whether it was sent lately. If not, it has been now.
+  // Returns whether `hash` was sent lately, and remembers that it is sent now.
   bool Seen(uint64_t hash) {
     const auto wanted = static_cast<uint32_t>(hash >> 32);
     uint32_t found = 0;  // Not a bool: this loop is made of vectors.
@@ -136,21 +136,21 @@ struct HpackEncoder::Memory : InBlocks {
   }
 };
 
-HpackEncoder::HpackEncoder() : table_(kMaxTableBytes) {}
+Encoder::Encoder() : table_(kMaxTableBytes) {}
 
-HpackEncoder::~HpackEncoder() = default;
+Encoder::~Encoder() = default;
 
-void HpackEncoder::SetMaxTableBytes(size_t bytes) {
+void Encoder::SetMaxTableBytes(size_t bytes) {
   last_bytes_ = std::min(bytes, kMaxTableBytes);
   least_bytes_ = std::min(least_bytes_, last_bytes_);
 }
 
-size_t HpackEncoder::Bound(const Metadata& fields) {
-  // Of the 32 bytes that ListBytes counts for a field it takes at most three integers.
+size_t Encoder::Bound(const Metadata& fields) {
+  // ListBytes counts 32 bytes more for each field, which here takes at most three integers more.
   return fields.ListBytes() - fields.size() * (32 - 3 * kIntegerBytes) + 2 * kIntegerBytes;
 }
 
-uint8_t* HpackEncoder::WriteSizes(uint8_t* out) {
+uint8_t* Encoder::WriteSizes(uint8_t* out) {
   if (least_bytes_ < std::min(last_bytes_, table_.max_bytes())) {
     out = WriteInteger(kSizeUpdate, least_bytes_, out);
     table_.SetMaxBytes(least_bytes_);
@@ -163,9 +163,9 @@ uint8_t* HpackEncoder::WriteSizes(uint8_t* out) {
   return out;
 }
 
-// Of a field that is in neither table; `name_index` 0: nor is its name.
-bool HpackEncoder::Enters(const Metadata::Field& field, size_t name_index, uint64_t name_hash,
-                          uint64_t hash) {
+// Whether a field that is in neither table enters the dynamic one; `name_index` 0: nor is its name.
+bool Encoder::Enters(const Metadata::Field& field, size_t name_index, uint64_t name_hash,
+                     uint64_t hash) {
   const size_t bytes = DynamicTable::EntryBytes(field.name.size(), field.value.size());
   if (bytes > std::min(kLongestEntry, table_.max_bytes() / 4 * 3)) return false;
   if (Authenticates(name_index)) return false;
@@ -174,13 +174,13 @@ bool HpackEncoder::Enters(const Metadata::Field& field, size_t name_index, uint6
 }
 
 // The age of an entry in the dynamic table; at least its count() if it is not there.
-inline size_t HpackEncoder::AgeOf(Place place) const {
-  // What has been evicted has a greater age, or comes to mean a newer entry after 2^15 insertions.
+inline size_t Encoder::AgeOf(Place place) const {
+  // An evicted entry has a greater age; after 2^15 insertions its place means a newer entry.
   return (table_.inserted() - 1 - place) & (kDynamic - 1);
 }
 
 // The index of the entry in both tables (section 2.3.3), if it is that field; else 0.
-inline size_t HpackEncoder::IndexAt(Place place, const Metadata::Field& field) const {
+inline size_t Encoder::IndexAt(Place place, const Metadata::Field& field) const {
   if ((place & kDynamic) != 0) {
     const size_t age = AgeOf(place);
     if (age >= table_.count()) return 0;
@@ -196,8 +196,8 @@ inline size_t HpackEncoder::IndexAt(Place place, const Metadata::Field& field) c
   return entry.name == field.name && entry.value == field.value ? place : 0;
 }
 
-// Of an entry of the dynamic table with that name; else 0.
-size_t HpackEncoder::FindName(uint64_t hash, std::string_view name) const {
+// The index of an entry of the dynamic table with that name; else 0.
+size_t Encoder::FindName(uint64_t hash, std::string_view name) const {
   const uint16_t tag = Memory::TagOf(hash);
   for (const Memory::Found& found : memory_->SetOf(hash)) {
     if (found.tag != tag || (found.place & kDynamic) == 0) continue;
@@ -207,7 +207,7 @@ size_t HpackEncoder::FindName(uint64_t hash, std::string_view name) const {
   return 0;
 }
 
-HpackEncoder::Place HpackEncoder::FindField(uint64_t hash, const Metadata::Field& field) const {
+Encoder::Place Encoder::FindField(uint64_t hash, const Metadata::Field& field) const {
   const uint16_t tag = Memory::TagOf(hash);
   for (const Memory::Found& found : memory_->SetOf(hash)) {
     if (found.tag == tag && IndexAt(found.place, field) != 0) return found.place;
@@ -215,7 +215,7 @@ HpackEncoder::Place HpackEncoder::FindField(uint64_t hash, const Metadata::Field
   return kNowhere;
 }
 
-size_t HpackEncoder::Encode(const Metadata& fields, uint8_t* out) {
+size_t Encoder::Encode(const Metadata& fields, uint8_t* out) {
   if (memory_ == nullptr) memory_ = std::make_unique<Memory>();
   uint8_t* end = WriteSizes(out);
   Place last = kNowhere;
@@ -234,9 +234,9 @@ size_t HpackEncoder::Encode(const Metadata& fields, uint8_t* out) {
   return static_cast<size_t>(end - out);
 }
 
-// Takes the place of what has the same tag, which is mostly an older entry with the same name, or
-// else of the oldest. Entries of the static table are easily found again.
-void HpackEncoder::Remember(uint64_t hash, Place place) {
+// Replaces the guess with the same tag, which is mostly for an older entry with the same name, or
+// else the oldest guess. Entries of the static table are easily found again.
+void Encoder::Remember(uint64_t hash, Place place) {
   const auto age = [&](const Memory::Found& found) {
     return (found.place & kDynamic) != 0 ? AgeOf(found.place) : size_t{kDynamic};
   };
@@ -252,9 +252,9 @@ void HpackEncoder::Remember(uint64_t hash, Place place) {
   *victim = {tag, place};
 }
 
-// A field that did not follow the one at `last` the last time. If it is, or now comes to be, in a
-// table, `last` is its place from now on.
-uint8_t* HpackEncoder::WriteUnexpected(const Metadata::Field& field, Place& last, uint8_t* out) {
+// Writes a field that did not follow the one at `last` the last time. If it is in a table, or
+// enters one now, `last` becomes its place.
+uint8_t* Encoder::WriteUnexpected(const Metadata::Field& field, Place& last, uint8_t* out) {
   const uint64_t name_hash = Hash(field.name, 0);
   const uint64_t hash = Hash(field.value, name_hash);
   Place place = field.never_index ? kNowhere : FindField(hash, field);
@@ -283,4 +283,4 @@ uint8_t* HpackEncoder::WriteUnexpected(const Metadata::Field& field, Place& last
   return out;
 }
 
-}  // namespace levee::h2
+}  // namespace levee::hpack

@@ -1,5 +1,5 @@
 // Header blocks into fields: the examples of RFC 7541, and what is no block.
-#include "h2/hpack_decoder.h"
+#include "hpack/decoder.h"
 
 #include <optional>
 #include <string>
@@ -7,19 +7,19 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "h2/hpack_run.h"
+#include "hpack/run.h"
 
-namespace levee::h2 {
+namespace levee::hpack {
 namespace {
 
 using ::testing::Optional;
 
-std::optional<Fields> DecodeHex(HpackDecoder& decoder, std::string_view block) {
+std::optional<Fields> DecodeHex(Decoder& decoder, std::string_view block) {
   return Decode(decoder, FromHex(block));
 }
 
 std::optional<Fields> DecodeHex(std::string_view block) {
-  HpackDecoder decoder;
+  Decoder decoder;
   return DecodeHex(decoder, block);
 }
 
@@ -29,14 +29,14 @@ TEST(HpackDecoder, LiteralWithIndexing) {  // C.2.1
 }
 
 TEST(HpackDecoder, LiteralWithoutIndexing) {  // C.2.2
-  HpackDecoder decoder;
+  Decoder decoder;
   EXPECT_THAT(DecodeHex(decoder, "040c 2f73 616d 706c 652f 7061 7468"),
               Optional(Fields{{":path", "/sample/path"}}));
   EXPECT_EQ(DecodeHex(decoder, "be"), std::nullopt);
 }
 
 TEST(HpackDecoder, LiteralNeverIndexedSaysSo) {  // C.2.3
-  HpackDecoder decoder;
+  Decoder decoder;
   EXPECT_THAT(DecodeHex(decoder, "1008 7061 7373 776f 7264 0673 6563 7265 74"),
               Optional(Fields{{"password", "secret", true}}));
   EXPECT_EQ(DecodeHex(decoder, "be"), std::nullopt);
@@ -48,7 +48,7 @@ TEST(HpackDecoder, IndexedField) {  // C.2.4
 
 // The three requests of appendices C.3 and C.4.
 void ExpectRequests(std::vector<std::string_view> blocks) {
-  HpackDecoder decoder;
+  Decoder decoder;
   EXPECT_THAT(DecodeHex(decoder, blocks[0]), Optional(Fields{{":method", "GET"},
                                                              {":scheme", "http"},
                                                              {":path", "/"},
@@ -78,7 +78,7 @@ TEST(HpackDecoder, RequestsWithHuffmanCoding) {  // C.4
 
 // The three responses of appendices C.5 and C.6, whose table of 256 bytes evicts.
 void ExpectResponses(std::vector<std::string_view> blocks) {
-  HpackDecoder decoder(256);
+  Decoder decoder(256);
   EXPECT_THAT(DecodeHex(decoder, blocks[0]),
               Optional(Fields{{":status", "302"},
                               {"cache-control", "private"},
@@ -124,13 +124,13 @@ TEST(HpackDecoder, IndicesOutsideOfTheTablesAreErrors) {
   EXPECT_EQ(DecodeHex("be"), std::nullopt);       // 62: the dynamic table is empty
   EXPECT_EQ(DecodeHex("ff00"), std::nullopt);     // 127
   EXPECT_EQ(DecodeHex("7e 0161"), std::nullopt);  // the name of 62
-  HpackDecoder decoder;
+  Decoder decoder;
   EXPECT_TRUE(DecodeHex(decoder, "400161 0162 be").has_value());
   EXPECT_EQ(DecodeHex(decoder, "bf"), std::nullopt);
 }
 
 TEST(HpackDecoder, IndicesReachTheLastEntryOfEachTable) {
-  HpackDecoder decoder;
+  Decoder decoder;
   EXPECT_THAT(DecodeHex(decoder, "bd"), Optional(Fields{{"www-authenticate", ""}}));
   for (int i = 0; i < 100; ++i) DecodeHex(decoder, "400161 0162");
   EXPECT_THAT(DecodeHex(decoder, "400163 0164 ff23"), Optional(Fields{{"c", "d"}, {"a", "b"}}));
@@ -177,7 +177,7 @@ TEST(HpackDecoder, EmptyStringsAreNoErrors) {
 }
 
 TEST(HpackDecoder, FieldsBeforeAnErrorAreTold) {
-  HpackDecoder decoder;
+  Decoder decoder;
   class Last final : public FieldSink {
    public:
     void OnField(const DecodedField& field) override { value = field.value; }
@@ -188,14 +188,14 @@ TEST(HpackDecoder, FieldsBeforeAnErrorAreTold) {
 }
 
 TEST(HpackDecoder, ASizeUpdateEvictsWhatDoesNotFit) {
-  HpackDecoder decoder;
+  Decoder decoder;
   DecodeHex(decoder, "400161 0162 400163 0164");
   EXPECT_THAT(DecodeHex(decoder, "3f03 be"), Optional(Fields{{"c", "d"}}));  // 34
   EXPECT_EQ(DecodeHex(decoder, "bf"), std::nullopt);
 }
 
 TEST(HpackDecoder, ASizeUpdateToZeroAndBackEmptiesTheTable) {
-  HpackDecoder decoder;
+  Decoder decoder;
   DecodeHex(decoder, "400161 0162");
   EXPECT_THAT(DecodeHex(decoder, "20 3fe1 1f 82"), Optional(Fields{{":method", "GET"}}));
   EXPECT_EQ(DecodeHex(decoder, "be"), std::nullopt);
@@ -205,7 +205,7 @@ TEST(HpackDecoder, ASizeUpdateToZeroAndBackEmptiesTheTable) {
 TEST(HpackDecoder, ASizeUpdateAboveTheLimitIsAnError) {
   EXPECT_TRUE(DecodeHex("3fe1 1f").has_value());  // 4096
   EXPECT_EQ(DecodeHex("3fe2 1f"), std::nullopt);  // 4097
-  HpackDecoder small(100);
+  Decoder small(100);
   EXPECT_TRUE(DecodeHex(small, "3f45").has_value());  // 100
   EXPECT_EQ(DecodeHex(small, "3f46"), std::nullopt);
 }
@@ -221,7 +221,7 @@ TEST(HpackDecoder, TwoSizeUpdatesAreAllowedAndThreeAreNot) {
 }
 
 TEST(HpackDecoder, AFieldLargerThanTheTableEmptiesItAndIsTold) {
-  HpackDecoder decoder(64);
+  Decoder decoder(64);
   DecodeHex(decoder, "400161 0162");
   EXPECT_THAT(DecodeHex(decoder, "4001 6120" + std::string(64, '6')),
               Optional(Fields{{"a", std::string(32, 'f')}}));
@@ -229,7 +229,7 @@ TEST(HpackDecoder, AFieldLargerThanTheTableEmptiesItAndIsTold) {
 }
 
 TEST(HpackDecoder, ANameMayBeThatOfAnEntryWhichTheInsertionEvicts) {
-  HpackDecoder decoder(64);
+  Decoder decoder(64);
   // Each entry has room only without the one before it, whose name it takes.
   std::string block = "4008 6162 6364 6566 6768 0161";
   Fields expected = {{"abcdefgh", "a"}};
@@ -244,7 +244,7 @@ TEST(HpackDecoder, ANameMayBeThatOfAnEntryWhichTheInsertionEvicts) {
 }
 
 TEST(HpackDecoder, EntriesStayWhatTheyWereWhileTheTableGoesRound) {
-  HpackDecoder decoder;
+  Decoder decoder;
   std::vector<NameValue> model;  // the newest first
   for (size_t i = 0; i < 3000; ++i) {
     const NameValue field = {"n" + std::to_string(i % 10), std::string(i * 7 % 120, 'v')};
@@ -269,4 +269,4 @@ TEST(HpackDecoder, EntriesStayWhatTheyWereWhileTheTableGoesRound) {
 }
 
 }  // namespace
-}  // namespace levee::h2
+}  // namespace levee::hpack

@@ -1,14 +1,14 @@
-// What is known of the names and values of fields, and kept with the entries of the tables.
-#include "h2/hpack_table.h"
+// The judgement of the names and values of fields, which the entries of the tables keep.
+#include "hpack/table.h"
 
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "h2/hpack_run.h"
+#include "hpack/run.h"
 
-namespace levee::h2 {
+namespace levee::hpack {
 namespace {
 
 std::vector<bool> WellFormed(const std::vector<JudgedField>& fields) {
@@ -27,7 +27,7 @@ Bytes Literal(std::string_view name, std::string_view value) {
 }
 
 bool IsWellFormed(std::string_view name, std::string_view value) {
-  HpackDecoder decoder;
+  Decoder decoder;
   return Judge(decoder, Literal(name, value)).at(0).well_formed;
 }
 
@@ -56,7 +56,7 @@ TEST(HpackTable, ValuesMayHaveAnyByteButNulAndLineEnds) {
 }
 
 TEST(HpackTable, EntriesKeepWhetherTheyAreWellFormed) {
-  HpackDecoder decoder;
+  Decoder decoder;
   // A good field; one with a bad value, whose name is then used with a good one; one with a bad
   // name, likewise.
   EXPECT_EQ(WellFormed(Judge(decoder, FromHex("400161 0162 be"
@@ -67,7 +67,7 @@ TEST(HpackTable, EntriesKeepWhetherTheyAreWellFormed) {
 
 TEST(HpackTable, KindsOfNamesAreFoundInEachWayToSendThem) {
   const auto kind = [](std::string_view name) {
-    HpackDecoder decoder;
+    Decoder decoder;
     Bytes block = Literal(name, "");
     block[0] = 0x40;
     block.push_back(0xbe);
@@ -93,7 +93,7 @@ TEST(HpackTable, KindsOfNamesAreFoundInEachWayToSendThem) {
 }
 
 TEST(HpackTable, KindsOfStaticEntriesAreThoseOfTheirNames) {
-  HpackDecoder decoder;
+  Decoder decoder;
   for (uint8_t index = 1; index <= 61; ++index) {
     const JudgedField field = Judge(decoder, Bytes{static_cast<uint8_t>(0x80 | index)}).at(0);
     EXPECT_EQ(field.kind, KindOfName(field.name)) << field.name;
@@ -102,4 +102,4 @@ TEST(HpackTable, KindsOfStaticEntriesAreThoseOfTheirNames) {
 }
 
 }  // namespace
-}  // namespace levee::h2
+}  // namespace levee::hpack

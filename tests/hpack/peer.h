@@ -4,10 +4,10 @@
 #include <memory>
 #include <optional>
 
-#include "h2/hpack_run.h"
+#include "hpack/run.h"
 #include "nghttp2/nghttp2.h"
 
-namespace levee::h2 {
+namespace levee::hpack {
 
 class PeerDecoder {
  public:
@@ -34,4 +34,4 @@ class PeerEncoder {
   std::unique_ptr<nghttp2_hd_deflater, decltype(&nghttp2_hd_deflate_del)> deflater_;
 };
 
-}  // namespace levee::h2
+}  // namespace levee::hpack

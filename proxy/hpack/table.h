@@ -1,4 +1,4 @@
-// HPACK's tables (RFC 7541, section 2.3) and what is known of a field's name and value.
+// HPACK's tables (RFC 7541, section 2.3), and the judgement of names and values.
 #pragma once
 
 #include <array>
@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <string_view>
 
-namespace levee::h2 {
+namespace levee::hpack {
 
-// What a field's name means to the rules for messages (RFC 9113, section 8). Found once for an
-// entry of a table, not once for each use.
+// The meaning of a field's name to the rules for messages (RFC 9113, section 8). It is found once
+// for an entry of a table, not once for each use.
 enum class FieldKind : uint8_t {
   kOther,
   kMethod,
@@ -25,11 +25,11 @@ enum class FieldKind : uint8_t {
 
 FieldKind KindOfName(std::string_view name);
 
-// A token of RFC 9110 in lower case, after a ':' perhaps. RFC 9113, section 8.2.1 demands less of
-// names; what it allows beyond no field of HTTP or gRPC has.
+// The name is a token of RFC 9110 in lower case; a ':' may stand before it. RFC 9113, section 8.2.1
+// allows more bytes in names, but no field of HTTP or gRPC has them.
 bool IsWellFormedName(std::string_view name);
 
-// Without NUL, CR and LF: what RFC 9113, section 8.2.1 demands, but for spaces around the value.
+// The value has no NUL, CR and LF. Unlike RFC 9113, section 8.2.1, this allows spaces around it.
 bool IsWellFormedValue(std::string_view value);
 
 struct StaticField {
@@ -42,8 +42,8 @@ struct StaticField {
 inline constexpr size_t kStaticFields = 61;
 extern const std::array<StaticField, kStaticFields> kStaticTable;
 
-// The index of the entry with that name and value, and of the first with that name; 0 if there is
-// none.
+// The index of the entry with that name and value, and that of the first entry with that name; 0
+// for none.
 struct StaticMatch {
   uint8_t field = 0;
   uint8_t name = 0;
@@ -54,8 +54,8 @@ StaticMatch FindStatic(std::string_view name, std::string_view value);
 // name, value and 32 bytes for each entry.
 inline constexpr size_t kMaxTableBytes = 4096;
 
-// A dynamic table (RFC 7541, section 2.3.2). One thread. Holds no memory before the first insertion
-// and then grows with what is in it, to 9 KiB; nothing is allocated once it has its size.
+// A dynamic table (RFC 7541, section 2.3.2). One thread. It holds no memory before the first
+// insertion. Then it grows with its entries up to 9 KiB, and allocates nothing after that.
 class DynamicTable {
  public:
   struct Entry {
@@ -74,15 +74,15 @@ class DynamicTable {
 
   size_t max_bytes() const { return max_bytes_; }
 
-  // Evicts what does not fit any more.
+  // Evicts the entries that do not fit any more.
   void SetMaxBytes(size_t max_bytes);
 
   size_t count() const { return count_; }
 
-  // Insertions so far, modulo 2^32.
+  // The number of insertions so far, modulo 2^32.
   uint32_t inserted() const { return inserted_; }
 
-  // `age` < count(); 0 is the newest entry. Valid until the next insertion, as are the views.
+  // `age` < count(); 0 is the newest entry. Entry and views are valid until the next insertion.
   const Entry& operator[](size_t age) const {
     return entries_[(inserted_ - 1 - static_cast<uint32_t>(age)) & (entry_capacity_ - 1)];
   }
@@ -93,7 +93,7 @@ class DynamicTable {
     return {bytes_ + entry.offset + entry.name_size, entry.value_size};
   }
 
-  // Evicts the oldest entries until there is room. What is larger than the table only empties it
+  // Evicts the oldest entries until there is room. A field larger than the table only empties it
   // (section 4.4). `name` may be that of an entry of this table, which the insertion may evict;
   // `value` must not be of this table.
   void Insert(std::string_view name, std::string_view value, FieldKind kind, bool well_formed);
@@ -120,4 +120,4 @@ class DynamicTable {
   uint16_t used_bytes_ = 0;  // as section 4.1 counts
 };
 
-}  // namespace levee::h2
+}  // namespace levee::hpack

@@ -5,10 +5,10 @@
 #include "base/random.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "h2/hpack_peer.h"
-#include "h2/hpack_run.h"
+#include "hpack/peer.h"
+#include "hpack/run.h"
 
-namespace levee::h2 {
+namespace levee::hpack {
 namespace {
 
 using ::testing::Optional;
@@ -63,7 +63,7 @@ TEST(HpackDifferential, AnotherLibraryDecodesWhatIsEncoded) {
   Random random(1);
   RandomFields draws(random);
   for (int connection = 0; connection < 2000; ++connection) {
-    HpackEncoder encoder;
+    Encoder encoder;
     PeerDecoder peer;
     for (int block = 0; block < kBlocksPerConnection; ++block) {
       for (uint64_t changes = random.Below(20); changes < 3; ++changes) {
@@ -83,7 +83,7 @@ TEST(HpackDifferential, WhatAnotherLibraryEncodesIsDecoded) {
   RandomFields draws(random);
   for (int connection = 0; connection < 2000; ++connection) {
     PeerEncoder peer;
-    HpackDecoder decoder;
+    Decoder decoder;
     for (int block = 0; block < kBlocksPerConnection; ++block) {
       for (uint64_t changes = random.Below(20); changes < 3; ++changes) {
         peer.SetMaxTableBytes(random.Below(6000));
@@ -98,4 +98,4 @@ TEST(HpackDifferential, WhatAnotherLibraryEncodesIsDecoded) {
 }
 
 }  // namespace
-}  // namespace levee::h2
+}  // namespace levee::hpack

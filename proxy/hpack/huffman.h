@@ -1,14 +1,14 @@
-// Strings in HPACK's Huffman code (RFC 7541, section 5.2 and appendix B). Only decoding: Levee
-// sends none.
+// Decodes strings in HPACK's Huffman code (RFC 7541, section 5.2 and appendix B). There is no
+// encoder, since Levee sends no such strings.
 #pragma once
 
 #include <cstddef>
 
 #include "base/chunk.h"
 
-namespace levee::h2 {
+namespace levee::hpack {
 
-// No string of so many encoded bytes is longer: the shortest code has five bits.
+// The longest string that so many encoded bytes can be: the shortest code has five bits.
 constexpr size_t HuffmanBound(size_t encoded_bytes) { return encoded_bytes * 8 / 5; }
 
 // Writes the decoded string to `out`, which has room for HuffmanBound(encoded.size()), and returns
@@ -16,4 +16,4 @@ constexpr size_t HuffmanBound(size_t encoded_bytes) { return encoded_bytes * 8 /
 // bits or not of ones.
 char* HuffmanDecode(ByteSpan encoded, char* out);
 
-}  // namespace levee::h2
+}  // namespace levee::hpack

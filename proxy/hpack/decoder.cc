@@ -1,10 +1,10 @@
-#include "h2/hpack_decoder.h"
+#include "hpack/decoder.h"
 
 #include "base/block_cache.h"
 #include "base/check.h"
-#include "h2/huffman.h"
+#include "hpack/huffman.h"
 
-namespace levee::h2 {
+namespace levee::hpack {
 namespace {
 
 // The bits that say how a field is represented (section 6).
@@ -20,7 +20,7 @@ constexpr int kMaxSizeUpdates = 2;
 }  // namespace
 
 // A block that is being decoded, and its strings that were Huffman-coded.
-class HpackDecoder::Block {
+class Decoder::Block {
  public:
   explicit Block(ByteSpan bytes) : next_(bytes.data()), end_(bytes.data() + bytes.size()) {}
   ~Block() { FreeBlock(decoded_); }
@@ -50,7 +50,7 @@ class HpackDecoder::Block {
   char* decoded_end_ = nullptr;
 };
 
-bool HpackDecoder::Block::LongInteger(size_t& value) {
+bool Decoder::Block::LongInteger(size_t& value) {
   for (int shift = 0; shift < 32; shift += 7) {
     if (next_ == end_) return false;
     const uint8_t byte = *next_++;
@@ -61,7 +61,7 @@ bool HpackDecoder::Block::LongInteger(size_t& value) {
   return false;
 }
 
-bool HpackDecoder::Block::String(std::string_view& string) {
+bool Decoder::Block::String(std::string_view& string) {
   if (empty()) return false;
   const bool huffman = (front() & kHuffman) != 0;
   size_t size = 0;
@@ -85,10 +85,10 @@ bool HpackDecoder::Block::String(std::string_view& string) {
   return true;
 }
 
-HpackDecoder::HpackDecoder(size_t max_table_bytes)
+Decoder::Decoder(size_t max_table_bytes)
     : max_table_bytes_(max_table_bytes), table_(max_table_bytes) {}
 
-bool HpackDecoder::Resize(Block& in) {
+bool Decoder::Resize(Block& in) {
   size_t bytes = 0;
   if (!in.Integer(5, bytes) || bytes > max_table_bytes_) return false;
   table_.SetMaxBytes(bytes);
@@ -97,7 +97,7 @@ bool HpackDecoder::Resize(Block& in) {
 
 // Calls `use` with the field of the entry with that index. False: there is none.
 template <typename Use>
-inline bool HpackDecoder::WithField(size_t index, Use use) const {
+inline bool Decoder::WithField(size_t index, Use use) const {
   const size_t age = index - kStaticFields - 1;
   if (age < table_.count()) {
     const DynamicTable::Entry& entry = table_[age];
@@ -110,7 +110,7 @@ inline bool HpackDecoder::WithField(size_t index, Use use) const {
   return true;
 }
 
-bool HpackDecoder::Decode(ByteSpan block, FieldSink& sink) {
+bool Decoder::Decode(ByteSpan block, FieldSink& sink) {
   Block in(block);
   for (int updates = 0; !in.empty() && (in.front() & 0xe0) == kSizeUpdate; ++updates) {
     if (updates == kMaxSizeUpdates || !Resize(in)) return false;
@@ -127,7 +127,7 @@ bool HpackDecoder::Decode(ByteSpan block, FieldSink& sink) {
   return true;
 }
 
-bool HpackDecoder::Literal(Block& in, FieldSink& sink) {
+bool Decoder::Literal(Block& in, FieldSink& sink) {
   const uint8_t first = in.front();
   const bool incremental = (first & kIncremental) != 0;
   if (!incremental && (first & kSizeUpdate) != 0) return false;  // behind a field
@@ -137,7 +137,7 @@ bool HpackDecoder::Literal(Block& in, FieldSink& sink) {
   DecodedField field;
   if (index != 0) {
     if (!WithField(index, [&](const DecodedField& entry) { field = entry; })) return false;
-    // What was wrong with the entry may have been its value.
+    // The entry's fault may have been in its value, which is not used here.
     field.well_formed = field.well_formed || IsWellFormedName(field.name);
   } else {
     if (!in.String(field.name)) return false;
@@ -153,4 +153,4 @@ bool HpackDecoder::Literal(Block& in, FieldSink& sink) {
   return true;
 }
 
-}  // namespace levee::h2
+}  // namespace levee::hpack

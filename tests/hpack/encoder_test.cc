@@ -1,18 +1,18 @@
 // Fields into header blocks: what is sent how, and what enters the table when.
-#include "h2/hpack_encoder.h"
+#include "hpack/encoder.h"
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "h2/hpack_run.h"
+#include "hpack/run.h"
 
-namespace levee::h2 {
+namespace levee::hpack {
 namespace {
 
 TEST(HpackEncoder, SendsFieldsOfTheStaticTableByTheirIndex) {
-  HpackEncoder encoder;
+  Encoder encoder;
   EXPECT_EQ(Encode(encoder, {{":method", "POST"},
                              {":scheme", "http"},
                              {":path", "/"},
@@ -24,27 +24,27 @@ TEST(HpackEncoder, SendsFieldsOfTheStaticTableByTheirIndex) {
 }
 
 TEST(HpackEncoder, TakesTheNameFromTheStaticTable) {
-  HpackEncoder encoder;
+  Encoder encoder;
   EXPECT_EQ(Encode(encoder, {{":path", "/a"}}), FromHex("04 02 2f61"));
   EXPECT_EQ(Encode(encoder, {{":status", "201"}}), FromHex("08 03 323031"));
   EXPECT_EQ(Encode(encoder, {{"www-authenticate", "x"}}), FromHex("0f2e 01 78"));
 }
 
 TEST(HpackEncoder, AFieldEntersTheTableWhenItComesAgain) {
-  HpackEncoder encoder;
+  Encoder encoder;
   EXPECT_EQ(Encode(encoder, {{":path", "/a"}}), FromHex("04 02 2f61"));
   EXPECT_EQ(Encode(encoder, {{":path", "/a"}}), FromHex("44 02 2f61"));
   EXPECT_EQ(Encode(encoder, {{":path", "/a"}}), FromHex("be"));
 }
 
 TEST(HpackEncoder, AFieldThatComesTwiceInABlockEntersTheTable) {
-  HpackEncoder encoder;
+  Encoder encoder;
   EXPECT_EQ(Encode(encoder, {{":path", "/a"}, {":path", "/a"}, {":path", "/a"}}),
             FromHex("04 02 2f61 44 02 2f61 be"));
 }
 
 TEST(HpackEncoder, ANameEntersTheTableWhenItComesAgainWithAnotherValue) {
-  HpackEncoder encoder;
+  Encoder encoder;
   EXPECT_EQ(Encode(encoder, {{"id", "1"}}), FromHex("00 02 6964 01 31"));
   EXPECT_EQ(Encode(encoder, {{"id", "2"}}), FromHex("40 02 6964 01 32"));
   EXPECT_EQ(Encode(encoder, {{"id", "3"}}), FromHex("0f2f 01 33"));
@@ -53,7 +53,7 @@ TEST(HpackEncoder, ANameEntersTheTableWhenItComesAgainWithAnotherValue) {
 }
 
 TEST(HpackEncoder, WhatCameTooLongAgoCountsAsNew) {
-  HpackEncoder encoder;
+  Encoder encoder;
   Encode(encoder, {{":path", "/a"}});
   for (int i = 0; i < 64; ++i) Encode(encoder, {{":path", "/" + std::to_string(i)}});
   EXPECT_EQ(Encode(encoder, {{":path", "/a"}}), FromHex("04 02 2f61"));
@@ -61,7 +61,7 @@ TEST(HpackEncoder, WhatCameTooLongAgoCountsAsNew) {
 }
 
 TEST(HpackEncoder, ManyFieldsOfEveryBlockAllEnterTheTable) {
-  HpackEncoder encoder;
+  Encoder encoder;
   Fields fields;
   for (int i = 0; i < 30; ++i) fields.push_back({"x-" + std::to_string(i), std::to_string(i)});
   Encode(encoder, fields);
@@ -70,7 +70,7 @@ TEST(HpackEncoder, ManyFieldsOfEveryBlockAllEnterTheTable) {
 }
 
 TEST(HpackEncoder, FieldsAreFoundInWhateverOrderTheyCome) {
-  HpackEncoder encoder;
+  Encoder encoder;
   Fields fields;
   for (int i = 0; i < 30; ++i) fields.push_back({"x-" + std::to_string(i), std::to_string(i)});
   Encode(encoder, fields);
@@ -82,7 +82,7 @@ TEST(HpackEncoder, FieldsAreFoundInWhateverOrderTheyCome) {
 }
 
 TEST(HpackEncoder, FieldsMarkedNeverIndexedStaySoAndAreNotTakenFromATable) {
-  HpackEncoder encoder;
+  Encoder encoder;
   Encode(encoder, {{":path", "/a"}, {":path", "/a"}});
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(Encode(encoder, {{":path", "/a", true}, {":method", "POST", true}}),
@@ -91,7 +91,7 @@ TEST(HpackEncoder, FieldsMarkedNeverIndexedStaySoAndAreNotTakenFromATable) {
 }
 
 TEST(HpackEncoder, WhatAuthenticatesNeverEntersTheTable) {
-  HpackEncoder encoder;
+  Encoder encoder;
   for (int i = 0; i < 5; ++i) {
     EXPECT_EQ(Encode(encoder, {{"authorization", "a"},
                                {"proxy-authorization", "b"},
@@ -102,7 +102,7 @@ TEST(HpackEncoder, WhatAuthenticatesNeverEntersTheTable) {
 }
 
 TEST(HpackEncoder, FieldsThatAreLongNeverEnterTheTable) {
-  HpackEncoder encoder;
+  Encoder encoder;
   const Fields longest = {{":path", std::string(1024 - 32 - 5, 'p')}};
   const Fields longer = {{":path", std::string(1024 - 32 - 5 + 1, 'p')}};
   for (int i = 0; i < 2; ++i) Encode(encoder, longest);
@@ -112,7 +112,7 @@ TEST(HpackEncoder, FieldsThatAreLongNeverEnterTheTable) {
 }
 
 TEST(HpackEncoder, FieldsThatFillMostOfASmallTableNeverEnterIt) {
-  HpackEncoder encoder;
+  Encoder encoder;
   encoder.SetMaxTableBytes(100);
   const Fields longest = {{":path", std::string(75 - 32 - 5, 'p')}};
   const Fields longer = {{":path", std::string(75 - 32 - 5 + 1, 'p')}};
@@ -123,14 +123,14 @@ TEST(HpackEncoder, FieldsThatFillMostOfASmallTableNeverEnterIt) {
 }
 
 TEST(HpackEncoder, TheNextBlockSaysTheSizeOfTheTable) {
-  HpackEncoder encoder;
+  Encoder encoder;
   encoder.SetMaxTableBytes(100);
   EXPECT_EQ(Encode(encoder, {{":method", "GET"}}), FromHex("3f45 82"));
   EXPECT_EQ(Encode(encoder, {{":method", "GET"}}), FromHex("82"));
 }
 
 TEST(HpackEncoder, ATableThatWasSmallerForAMomentIsSaidFirst) {
-  HpackEncoder encoder;
+  Encoder encoder;
   encoder.SetMaxTableBytes(100);
   encoder.SetMaxTableBytes(0);
   encoder.SetMaxTableBytes(200);
@@ -140,13 +140,13 @@ TEST(HpackEncoder, ATableThatWasSmallerForAMomentIsSaidFirst) {
 }
 
 TEST(HpackEncoder, NoMoreThanTheUsualTableIsUsed) {
-  HpackEncoder encoder;
+  Encoder encoder;
   encoder.SetMaxTableBytes(65536);
   EXPECT_EQ(Encode(encoder, {{":method", "GET"}}), FromHex("82"));
 }
 
 TEST(HpackEncoder, WithoutATableEverythingIsALiteralOrStatic) {
-  HpackEncoder encoder;
+  Encoder encoder;
   Encode(encoder, {{"a", "b"}, {"a", "b"}});
   encoder.SetMaxTableBytes(0);
   EXPECT_EQ(Encode(encoder, {{"a", "b"}}), FromHex("20 0001 6101 62"));
@@ -154,7 +154,7 @@ TEST(HpackEncoder, WithoutATableEverythingIsALiteralOrStatic) {
 }
 
 TEST(HpackEncoder, EvictedFieldsEnterAgain) {
-  HpackEncoder encoder;
+  Encoder encoder;
   Encode(encoder, {{":path", "/a"}, {":path", "/a"}});
   for (int i = 0; i < 100; ++i) {
     const Fields other = {{":path", std::string(50, 'x') + std::to_string(i)}};
@@ -167,8 +167,8 @@ TEST(HpackEncoder, EvictedFieldsEnterAgain) {
 }
 
 TEST(HpackEncoder, TheSameCallsGiveTheSameBytes) {
-  HpackEncoder first;
-  HpackEncoder second;
+  Encoder first;
+  Encoder second;
   for (int i = 0; i < 500; ++i) {
     const Fields fields = {{":path", "/" + std::to_string(i * i % 37)},
                            {"x-" + std::to_string(i % 50), "v"}};
@@ -181,13 +181,13 @@ TEST(HpackEncoder, TheBoundHoldsForTheLongestForms) {
   Metadata fields;
   fields.Add("www-authenticate", std::string(20'000, 'v'), true);
   fields.Add(std::string(3'000'000, 'n'), std::string(20'000, 'v'));
-  HpackEncoder encoder;
+  Encoder encoder;
   encoder.SetMaxTableBytes(0);
   encoder.SetMaxTableBytes(4000);
-  Bytes block(HpackEncoder::Bound(fields));
+  Bytes block(Encoder::Bound(fields));
   EXPECT_LE(encoder.Encode(fields, block.data()), block.size());
-  EXPECT_EQ(HpackEncoder::Bound({}), 12u);
+  EXPECT_EQ(Encoder::Bound({}), 12u);
 }
 
 }  // namespace
-}  // namespace levee::h2
+}  // namespace levee::hpack

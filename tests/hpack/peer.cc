@@ -1,8 +1,8 @@
-#include "h2/hpack_peer.h"
+#include "hpack/peer.h"
 
 #include "base/check.h"
 
-namespace levee::h2 {
+namespace levee::hpack {
 namespace {
 
 nghttp2_hd_inflater* MakeInflater() {
@@ -72,4 +72,4 @@ void PeerEncoder::SetMaxTableBytes(size_t bytes) {
   LEVEE_CHECK(nghttp2_hd_deflate_change_table_size(deflater_.get(), bytes) == 0);
 }
 
-}  // namespace levee::h2
+}  // namespace levee::hpack
