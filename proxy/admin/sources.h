@@ -7,8 +7,8 @@
 
 #include "base/instant.h"
 #include "config/config_status.h"
+#include "insight/recent_calls.h"
 #include "telemetry/metrics.h"
-#include "telemetry/recent_calls.h"
 #include "upstream/endpoint_view.h"
 
 namespace levee {

@@ -14,10 +14,10 @@
 #include "cli/control_ports.h"
 #include "cli/run_command.h"
 #include "config/load.h"
+#include "insight/recent_calls.h"
 #include "net/line_writer.h"
 #include "server/sidecar.h"
 #include "telemetry/metrics.h"
-#include "telemetry/recent_calls.h"
 
 namespace levee {
 

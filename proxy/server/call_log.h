@@ -2,11 +2,11 @@
 #pragma once
 
 #include "base/random.h"
+#include "insight/access_log.h"
+#include "insight/recent_calls.h"
 #include "net/line_writer.h"
 #include "policy/access_log_filter.h"
 #include "server/accepted_connection.h"
-#include "telemetry/access_log.h"
-#include "telemetry/recent_calls.h"
 #include "wire/call_record.h"
 #include "wire/metadata.h"
 

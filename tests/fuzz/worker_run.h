@@ -8,11 +8,11 @@
 #include "absl/time/time.h"
 #include "call/replay_memory.h"
 #include "config/snapshot.h"
+#include "insight/recent_calls.h"
 #include "server/budget_table.h"
 #include "server/rate_limit_table.h"
 #include "server/worker.h"
 #include "telemetry/metrics.h"
-#include "telemetry/recent_calls.h"
 
 namespace levee {
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "telemetry/recent_calls.h"
+#include "insight/recent_calls.h"
 
 namespace levee {
 namespace {

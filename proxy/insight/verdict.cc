@@ -1,4 +1,4 @@
-#include "telemetry/verdict.h"
+#include "insight/verdict.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "telemetry/history.h"
+#include "insight/history.h"
 
 #include <string>
 #include <vector>

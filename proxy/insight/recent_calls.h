@@ -11,7 +11,7 @@
 
 #include "absl/time/time.h"
 #include "base/instant.h"
-#include "telemetry/access_log.h"
+#include "insight/access_log.h"
 #include "wire/call_record.h"
 
 namespace levee {

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "telemetry/recent_calls.h"
+#include "insight/recent_calls.h"
 
 namespace levee {
 namespace {

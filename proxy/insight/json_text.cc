@@ -1,4 +1,4 @@
-#include "telemetry/json_text.h"
+#include "insight/json_text.h"
 
 #include <array>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // With which second a call is told.
-#include "admin/numbered_calls.h"
+#include "insight/numbered_calls.h"
 
 #include <string>
 #include <vector>
@@ -14,6 +14,14 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 const Instant kStarted = Instant::FromNanos(5'000'000'000);
+
+TEST(SecondOf, AnInstantOnASecondsEndBelongsToIt) {
+  const Instant start = Instant::FromNanos(5'000);
+  EXPECT_EQ(SecondOf(start, start), 1);
+  EXPECT_EQ(SecondOf(start + absl::Nanoseconds(1), start), 1);
+  EXPECT_EQ(SecondOf(start + absl::Seconds(1), start), 1);
+  EXPECT_EQ(SecondOf(start + absl::Seconds(1) + absl::Nanoseconds(1), start), 2);
+}
 
 class NumberedCallsTest : public testing::Test {
  protected:

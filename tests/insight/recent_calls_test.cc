@@ -1,4 +1,4 @@
-#include "telemetry/recent_calls.h"
+#include "insight/recent_calls.h"
 
 #include <atomic>
 #include <string>

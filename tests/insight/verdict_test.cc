@@ -1,5 +1,5 @@
 // What an SRE reads first.
-#include "telemetry/verdict.h"
+#include "insight/verdict.h"
 
 #include <string>
 #include <utility>

@@ -6,9 +6,13 @@
 #include <vector>
 
 #include "base/instant.h"
-#include "telemetry/recent_calls.h"
+#include "insight/recent_calls.h"
 
 namespace levee {
+
+// The number of the second in which something at `time` happened. The first second after `started`
+// has the number 1, and the instant at its end belongs to it.
+uint32_t SecondOf(Instant time, Instant started);
 
 // A call is noted a little after its end, and much later if its worker was busy. Who asks once a
 // second for what later seconds have added would miss it if it were numbered by its end alone. One

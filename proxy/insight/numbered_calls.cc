@@ -1,11 +1,9 @@
-#include "admin/numbered_calls.h"
+#include "insight/numbered_calls.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <utility>
-
-#include "admin/state_message.h"
 
 namespace levee {
 namespace {
@@ -20,6 +18,11 @@ bool Same(const RememberedCall& one, const RememberedCall& other) {
 }
 
 }  // namespace
+
+uint32_t SecondOf(Instant time, Instant started) {
+  const int64_t whole = absl::Ceil(time - started, absl::Seconds(1)) / absl::Seconds(1);
+  return static_cast<uint32_t>(std::max<int64_t>(whole, 1));
+}
 
 // The first ones of `remembered` are the last ones of those known before.
 size_t NumberedCalls::CountKnown(const std::vector<RememberedCall>& remembered) const {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "telemetry/history.h"
+#include "insight/history.h"
 
 namespace levee {
 

@@ -1,10 +1,10 @@
-#include "telemetry/access_log.h"
+#include "insight/access_log.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
 
-#include "telemetry/json_text.h"
+#include "insight/json_text.h"
 
 namespace levee {
 namespace {

@@ -1,5 +1,5 @@
 // Lines of the access log, character by character.
-#include "telemetry/access_log.h"
+#include "insight/access_log.h"
 
 #include "gtest/gtest.h"
 
