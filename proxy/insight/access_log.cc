@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cstddef>
 
-#include "insight/json_text.h"
+#include "base/json_text.h"
 
 namespace levee {
 namespace {

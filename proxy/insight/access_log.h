@@ -12,7 +12,7 @@
 
 namespace levee {
 
-// What a line says that is not in the record of the call.
+// The part of a line that is not in the record of the call.
 struct AccessLogFacts {
   absl::Time start;  // the wall clock's, at the record's start
   std::string_view listener;
@@ -21,20 +21,21 @@ struct AccessLogFacts {
   std::string_view path;      // the call's :path
   std::string_view message;   // as the caller saw it, unencoded
   std::string_view trace_id;  // empty: none
-  // Of the messages with their prefixes, as they came from the caller and went to it.
+  // Sizes of the messages with their prefixes, from the caller and to it.
   uint64_t request_bytes = 0;
   uint64_t response_bytes = 0;
 };
 
-// Writes lines. The JSON is put together by hand, since it has few shapes and a library would first
+// Writes lines. The JSON is written by hand: its shape hardly varies, and a library would first
 // build a tree of it, which costs more than ten times as much. One thread.
 class AccessLogFormatter {
  public:
-  // The address of an endpoint, which is 0 or more; empty if it is not known any more.
+  // Returns the address of an endpoint; empty if the endpoint is not known any more. `endpoint` is
+  // 0 or more.
   using EndpointNames = absl::FunctionRef<std::string(int64_t endpoint)>;
 
-  // The line, with its end; a view that is valid until the next call. Every member is always there,
-  // `null` where it says nothing:
+  // Returns the line with its line end. The view is valid until the next call. Every member is
+  // always there; a member that has no value is `null`:
   //
   //   time              RFC 3339 in UTC: when the call began
   //   method            without leading slash, as in metrics; also listener, upstream, authority

@@ -1,5 +1,5 @@
 // Any bytes become a valid JSON string.
-#include "insight/json_text.h"
+#include "base/json_text.h"
 
 #include "gtest/gtest.h"
 

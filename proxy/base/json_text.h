@@ -6,8 +6,8 @@
 
 namespace levee {
 
-// Appends `text` as a string in quotes. What is not UTF-8 becomes U+FFFD, byte by byte, so that the
-// result always is.
+// Appends `text` as a string in quotes. Each byte that is not part of a UTF-8 character becomes
+// U+FFFD, so the result is always UTF-8.
 void AppendJsonString(std::string_view text, std::string& to);
 
 }  // namespace levee
