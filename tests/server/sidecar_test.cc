@@ -91,7 +91,7 @@ TEST(Sidecar, IsReloadedAndLookedAtWhileItsWorkersCarryCalls) {
   std::thread looking([&] {
     while (!done) {
       EXPECT_LE(sidecar->endpoints().size(), 4u);
-      sidecar.metrics().Collect();
+      sidecar.metrics().Scrape();
       sidecar->budgets();
     }
   });
