@@ -106,7 +106,7 @@ void History::Add(uint32_t second, const std::vector<UpstreamTotals>& totals,
                   const std::vector<Metrics::BudgetGauges>& budgets) {
   const int64_t passed = int64_t{second} - second_;
   second_ = second;
-  // What there was too much for once may be kept again.
+  // If there was too much to keep once, the reach grows again, second by second.
   reach_ = static_cast<int>(std::min<int64_t>(reach_ + passed, kSeconds));
   const std::map<std::string, BudgetState> states = StatesOf(budgets);
   for (auto& [name, track] : tracks_) track.listed = false;
@@ -228,7 +228,7 @@ int History::SecondsEmpty(const std::string& upstream) const {
   if (track == nullptr || track->stretches.empty()) return 0;
   const auto& stretches = track->stretches;
   bool called = false;
-  // What a sample says holds from the one before it on.
+  // The budget of a sample holds from the end of the sample before it.
   int64_t since = int64_t{stretches.front().first} - 1;
   for (auto stretch = stretches.rbegin(); stretch != stretches.rend(); ++stretch) {
     if (stretch->last <= begun_ || stretch->budget.available >= 1) {

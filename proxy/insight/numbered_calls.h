@@ -1,4 +1,4 @@
-// The last calls, each with the second with which it is told.
+// The last calls, each with the number of the second in which readers get it.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ namespace levee {
 // has the number 1, and the instant at its end belongs to it.
 uint32_t SecondOf(Instant time, Instant started);
 
-// A call is noted a little after its end, and much later if its worker was busy. Who asks once a
-// second for what later seconds have added would miss it if it were numbered by its end alone. One
-// thread at a time.
+// A reader asks once a second for the calls of the seconds since it asked the last time. A call is
+// added to the recent calls a little after its end, and much later if its worker was busy. If it
+// were numbered by the second of its end, such a reader would miss it. One thread at a time.
 class NumberedCalls {
  public:
   struct Call {
@@ -24,13 +24,13 @@ class NumberedCalls {
     std::shared_ptr<const RememberedCall> call;
   };
 
-  // Takes in what is remembered at the end of second `second`, which grows from call to call, the
-  // oldest first. New ones get the number of the second in which they ended, counted from
-  // `started`, if it has not been told yet; else of the first that has not. Nothing is told with
-  // second 0.
+  // Takes in the calls that are remembered at the end of second `second`, the oldest first.
+  // `second` grows from call to call. A new call gets the number of the second in which it ended,
+  // counted from `started`; if readers have got that second already, it gets the number of the
+  // first second that they have not got. Second 0 has no calls.
   void Update(const std::vector<RememberedCall>& remembered, uint32_t second, Instant started);
 
-  // Those whose number is larger than `since`, the oldest first.
+  // Returns the calls whose number is larger than `since`, the oldest first.
   std::vector<Call> After(uint32_t since) const;
 
  private:

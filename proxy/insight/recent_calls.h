@@ -23,28 +23,28 @@ struct RememberedCall {
   std::string listener, upstream, authority, method, message, trace_id;
 };
 
-// A ring of bounded size. Any thread; workers come here only with calls that were retried or
-// refused, and only as often as their RecentCallsGate allows.
+// A ring of bounded size. Any thread may call any function. Workers add only calls that were
+// retried or refused, and only as often as their RecentCallsGate allows.
 class RecentCalls {
  public:
   static constexpr size_t kKept = 100;
 
-  // Whether anybody can ask for them, which is so from the start. If nobody can, workers add
-  // nothing; what is kept stays.
+  // Whether anybody can read the calls; true from the start. While nobody can, workers add nothing,
+  // and the calls that are kept stay.
   void SetEnabled(bool enabled) { enabled_.store(enabled, std::memory_order_relaxed); }
   bool enabled() const { return enabled_.load(std::memory_order_relaxed); }
 
-  // Whether an ended call is one to remember: it had more than one attempt, or a retry or the call
-  // itself was refused.
+  // Whether an ended call is to be remembered: it had more than one attempt, or a retry of it or
+  // the call itself was refused.
   static bool Wants(const CallRecord& record);
 
-  // `facts` as for the access log, with its start. In the long run its strings need no memory: they
-  // take the place of those that the ring forgets.
+  // Adds a call. `facts` are those of the access log, with the start. The strings are copied into
+  // the memory of the call that the ring forgets, so after a while no memory is allocated.
   void Add(const AccessLogFacts& facts, const CallRecord& record,
            AccessLogFormatter::EndpointNames endpoint_name);
 
-  // Those that ended after `after`, the oldest first. Workers may add in the meantime: at no time
-  // do they wait for more than the copy of one call.
+  // Returns the calls that ended after `after`, the oldest first. Workers may add calls in the
+  // meantime; a worker never waits longer than the copy of one call takes.
   std::vector<RememberedCall> Read(Instant after) const;
 
  private:
@@ -54,9 +54,10 @@ class RecentCalls {
   std::vector<RememberedCall> calls_;  // number n is at n % kKept
 };
 
-// One worker's door to the ring. In a storm nearly every call is one to remember, and the ring
-// would be overwritten many times a second, at a lock and a copy each: a worker adds as many as fit
-// at once, and after that the share that a second spread evenly would have. One thread.
+// Decides which of one worker's calls are added to the ring. In a storm nearly every call would be
+// remembered, each at the cost of a lock and a copy, and the ring would be overwritten many times a
+// second. Therefore a worker may add kKept calls at once, and after that kKept calls a second,
+// evenly spread. One thread.
 class RecentCallsGate {
  public:
   // Whether a call that ended at `now`, which never goes backward, may be added; counts it if so.
@@ -71,12 +72,13 @@ class RecentCallsGate {
   static constexpr absl::Duration kPeriod = absl::Seconds(1);
   static constexpr absl::Duration kSpacing = absl::Milliseconds(1000 / RecentCalls::kKept);
 
-  // When the next place would be free, had all been taken at their time.
+  // The instant at which the next call may be added if all were added at even distances.
   Instant free_at_;
 };
 
-// One sentence: what was done for the call and why no more. "retried twice after UNAVAILABLE; the
-// third attempt was OK", "failed with UNAVAILABLE; not retried: budget used up".
+// Returns one sentence that says what was done for the call, and why no more was done: "retried
+// twice after UNAVAILABLE; the third attempt was OK", "failed with UNAVAILABLE; not retried: budget
+// used up".
 std::string WhyOf(const CallRecord& record);
 
 }  // namespace levee

@@ -1,4 +1,4 @@
-// What goes on at an upstream, in one sentence.
+// The state of an upstream in one sentence.
 #pragma once
 
 #include <cstddef>
@@ -27,11 +27,12 @@ struct Verdict {
 };
 inline constexpr size_t kMaxVerdictBytes = 160;
 
-// From the last `seconds` (1 or more; ten are usual), the endpoints now, and how long the budget
-// has been empty: is load amplified, by whose retries; who refuses and why; is it one endpoint or
-// all. "storm contained; upstream 31% OK, callers 92%, amplification 1.09 of at most 1.10, budget
-// empty for 40 s". The most important comes first, and what does not fit is left out. Shares are
-// rounded so that 100% and 0% mean all and none.
+// Judges an upstream by its last `seconds` seconds (1 or more; ten are usual), by the state of its
+// endpoints, and by how long its budget has been empty. The verdict answers: is the load amplified,
+// and by whose retries? Who refuses, and why? Does one endpoint fail, or do all? An example is
+// "storm contained; upstream 31% OK, callers 92%, amplification 1.09 of at most 1.10, budget empty
+// for 40 s". The most important fact comes first; facts that do not fit are left out. Shares are
+// rounded so that 100% means all and 0% means none.
 Verdict Judge(const HistorySample& last, int seconds, int seconds_empty,
               const EndpointCounts& endpoints);
 

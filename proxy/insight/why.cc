@@ -30,7 +30,7 @@ absl::string_view Name(StatusCode code) {
   return {name.data(), name.size()};
 }
 
-// What made a retry necessary, as the object of "after".
+// The failure that made a retry necessary, as the object of "after".
 std::string Cause(const AttemptRecord& attempt) {
   switch (*attempt.trigger) {
     case RetryTrigger::kHttp:
@@ -75,7 +75,7 @@ Further FurtherAttempts(const CallRecord& record) {
   return further;
 }
 
-// What Levee did; empty if it made one attempt and no more.
+// The further attempts that Levee made; empty if it made one attempt and no more.
 std::string WhatWasDone(const Further& further) {
   std::vector<std::string> done;
   if (further.transparent > 0) {
