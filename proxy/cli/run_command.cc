@@ -9,6 +9,7 @@
 
 #include "cli/running_sidecar.h"
 #include "cli/version.h"
+#include "net/process_memory.h"
 
 namespace levee {
 namespace {
@@ -34,6 +35,7 @@ bool AllOfCommandLine(const std::vector<Fault>& faults) {
 }  // namespace
 
 int RunSidecar(const RunOptions& options) {
+  if (options.keep_code_pages) net::KeepCodePages();
   StartLogging(options.log_level);
   const CheckedConfig checked = CheckConfig(options.config);
   if (checked.snapshot == nullptr) {

@@ -14,6 +14,7 @@ struct RunOptions {
   ConfigInput config;
   int workers = 1;
   std::string log_level = "info";
+  bool keep_code_pages = false;
 };
 
 // Serves until it is told to stop. Returns the exit code.
