@@ -57,6 +57,7 @@ class WorkerRun {
   const std::shared_ptr<const Snapshot> snapshot_;
   Metrics metrics_;
   RecentCalls recent_;
+  EventLog log_;
   BudgetTable budgets_;
   RateLimitTable rate_limits_;
   ReplayMemory replay_;
