@@ -64,7 +64,7 @@ Metrics::Options MetricsOptions(const Snapshot& snapshot, int workers) {
           .config_loaded_at = net::WallClock()};
 }
 
-// Of a line "listening NAME ADDRESS".
+// Returns the fields of an event about a port; `line` is "listening NAME ADDRESS".
 std::vector<LogField> PortFields(const std::string& line) {
   const std::vector<std::string> words = absl::StrSplit(line, absl::MaxSplits(' ', 2));
   return {{"name", words[1]}, {"address", words[2]}};
@@ -170,7 +170,8 @@ std::vector<std::string> RunningSidecar::Listeners() {
   return listeners;
 }
 
-// Once for every address that is bound anew; the log is told of those that are closed as well.
+// Prints a line for each address that is bound anew. The log is also told of the addresses that are
+// closed.
 void RunningSidecar::Announce() {
   std::vector<std::string> lines;
   for (const ListenerSet::Bound& bound : in_use_.listeners) {

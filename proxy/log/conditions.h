@@ -1,4 +1,4 @@
-// What has gone wrong and lasts: told once when it begins and once when it ends.
+// States that have gone wrong and last: each is told once when it begins and once when it ends.
 #pragma once
 
 #include <array>
@@ -24,10 +24,13 @@ inline constexpr size_t kConditionKinds = 3;
 // that one is gone: a condition begins when the first worker reports it, and ends when the last one
 // that did takes it back. Any thread.
 //
-// Of each kind kAtOnce beginnings are written in a row, after that one for each kSpacing; the next
-// one that is written says how many were not. The end of a condition is written if its beginning
-// was. A condition that lasts and was not written is written as soon as it is reported again and
-// the rule allows it.
+// For each kind, kAtOnce beginnings are written in a row, and after that one for each kSpacing. The
+// next beginning that is written says how many were held back. The end of a condition is written if
+// its beginning was. A condition whose beginning was held back is written as soon as it is reported
+// again and the rule allows it.
+//
+// The sink is called under the lock of this object, so the events of one condition come in their
+// order.
 class Conditions {
  public:
   static constexpr int kAtOnce = 10;
@@ -68,7 +71,7 @@ class Condition {
  public:
   explicit Condition(ConditionKind kind) : kind_(kind) {}
 
-  // Takes the part back without a word: what it was about is gone.
+  // As Forget.
   ~Condition() { Forget(); }
   Condition(const Condition&) = delete;
   Condition& operator=(const Condition&) = delete;
@@ -82,7 +85,7 @@ class Condition {
   // It holds no more. Does nothing unless it was reported.
   void End(Instant now) { LetGo(/*ended=*/true, now); }
 
-  // What it was about is gone, so nobody cares any more.
+  // Takes the part back without a word: the endpoint or the budget is gone.
   void Forget() { LetGo(/*ended=*/false, Instant()); }
 
  private:

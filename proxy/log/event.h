@@ -1,4 +1,5 @@
-// What a sidecar tells its operators while it runs: the kinds of events, and one event as a value.
+// The events that a sidecar reports to its operators: the table of their kinds, and one event as a
+// value.
 #pragma once
 
 #include <array>
@@ -32,7 +33,7 @@ enum class EventKind : uint8_t {
   kConfigRefused,
   kConfigFault,
   kConfigUnwatched,
-  // Of upstreams. Each that begins something is followed by the one that ends it.
+  // Of upstreams. An event that begins a state is followed by the event that ends it.
   kEndpointUnreachable,
   kEndpointReachable,
   kEndpointEjected,

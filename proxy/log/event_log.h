@@ -44,7 +44,7 @@ class EventLog {
     if (Enabled(kind)) sink_({.kind = kind, .fields = {}});
   }
 
-  // What has gone wrong and lasts.
+  // The states that have gone wrong and last.
   Conditions& conditions() { return conditions_; }
 
  private:

@@ -62,7 +62,7 @@ class AcceptedConnection final : public Mortal,
 
   const ConnectionOrigin& origin() const { return origin_; }
 
-  // What was read and not handed over.
+  // The bytes that were read and not handed over.
   std::string_view received() const { return received_; }
 
   // As if the caller had closed it.

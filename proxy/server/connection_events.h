@@ -1,4 +1,4 @@
-// What the log says of callers' connections.
+// The fields of events about callers' connections.
 #pragma once
 
 #include <string_view>
@@ -9,11 +9,12 @@
 
 namespace levee {
 
-// Listener, peer, and the destination of a tunnel; then `more`.
+// Returns the listener, the peer, and for a tunnel its destination; then `more`.
 std::vector<LogField> ConnectionFields(const ConnectionOrigin& origin,
                                        std::vector<LogField> more = {});
 
-// The same of a connection that has not said what it carries: `reason`, and its first bytes.
+// Returns the same for a connection that has not said what it carries, with `reason` and the first
+// bytes that came.
 std::vector<LogField> FirstBytesFields(const AcceptedConnection& connection,
                                        std::string_view reason);
 

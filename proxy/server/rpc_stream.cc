@@ -245,7 +245,7 @@ void RpcStream::Log(const FinalStatus& status, const CallRecord& record) {
   });
 }
 
-// Of a call that was retried, hedged, limited or refused.
+// Reports the decisions about a call that was retried, hedged, limited or refused.
 void RpcStream::TellDecisions(const CallRecord& record) {
   const Destination& destination = *plan_->destination;
   if (record.refused == RefusalReason::kBudget) {

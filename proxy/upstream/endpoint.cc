@@ -118,7 +118,7 @@ void Endpoint::SetState(State state) {
   ReportState();
 }
 
-// What operators are told; `failure_` says why it fails.
+// Tells operators when it becomes unreachable and reachable; `failure_` says why it fails.
 void Endpoint::ReportState() {
   switch (state_) {
     case State::kFailing:
