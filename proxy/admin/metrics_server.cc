@@ -26,7 +26,7 @@ absl::StatusOr<std::unique_ptr<MetricsServer>> MetricsServer::Start(const Listen
 std::string MetricsServer::Scrape() const {
   std::ostringstream text;
   const prometheus::TextSerializer serializer;
-  metrics_.CollectInto([&](prometheus::MetricFamily family) {
+  metrics_.Scrape([&](prometheus::MetricFamily family) {
     std::vector<prometheus::MetricFamily> one;
     one.push_back(std::move(family));
     serializer.Serialize(text, one);

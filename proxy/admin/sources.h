@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/instant.h"
+#include "insight/recent_calls.h"
 #include "settings/config_status.h"
 #include "telemetry/metrics.h"
-#include "telemetry/recent_calls.h"
 #include "upstream/endpoint_view.h"
 
 namespace levee {

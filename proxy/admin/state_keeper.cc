@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "admin/state_message.h"
-#include "telemetry/verdict.h"
+#include "insight/verdict.h"
 
 namespace levee {
 namespace {

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "admin/numbered_calls.h"
 #include "admin/sources.h"
 #include "base/instant.h"
+#include "insight/history.h"
+#include "insight/numbered_calls.h"
 #include "levee/admin/v1/admin.pb.h"
-#include "telemetry/history.h"
 
 namespace levee {
 

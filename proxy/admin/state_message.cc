@@ -51,11 +51,6 @@ double WallSeconds(absl::Time time) {
   return time == absl::InfinitePast() ? 0 : absl::ToDoubleSeconds(time - absl::UnixEpoch());
 }
 
-uint32_t SecondOf(Instant time, Instant started) {
-  const int64_t whole = absl::Ceil(time - started, absl::Seconds(1)) / absl::Seconds(1);
-  return static_cast<uint32_t>(std::max<int64_t>(whole, 1));
-}
-
 admin::v1::Sidecar SidecarMessage(const AdminSources& sources) {
   admin::v1::Sidecar message;
   message.set_version(sources.version);

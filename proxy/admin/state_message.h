@@ -8,21 +8,17 @@
 #include <vector>
 
 #include "admin/sources.h"
+#include "insight/history.h"
+#include "insight/recent_calls.h"
+#include "insight/verdict.h"
 #include "levee/admin/v1/admin.pb.h"
 #include "settings/config_status.h"
-#include "telemetry/history.h"
-#include "telemetry/recent_calls.h"
-#include "telemetry/verdict.h"
 #include "upstream/endpoint_view.h"
 
 namespace levee {
 
 // Seconds since 1970; 0 for InfinitePast.
 double WallSeconds(absl::Time time);
-
-// The number of the second in which something at `time` happened: the first one after the start is
-// 1, and its end belongs to it.
-uint32_t SecondOf(Instant time, Instant started);
 
 admin::v1::Sidecar SidecarMessage(const AdminSources& sources);
 admin::v1::Configuration ConfigurationMessage(const ConfigStatus& status);

@@ -42,6 +42,14 @@ CLI::App* AddRun(CLI::App& app, RunOptions& options) {
   run->add_option("--log-level", options.log_level, "least level that is logged, to stderr")
       ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error", "critical", "off"}))
       ->capture_default_str();
+  run->add_option("--log-format", options.log_format,
+                  "how it is logged: text, or json with one object for each line")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  run->add_flag("--keep-code-pages", options.keep_code_pages,
+                "keep program code in memory after the start, and with it the breakpoints and "
+                "probes of tools; always so while a debugger is attached");
   run->footer(
       "Prints a line per bound address on stdout. A changed file or SIGHUP reloads the "
       "configuration; a faulty one changes nothing. SIGTERM drains and ends it, a second one ends "

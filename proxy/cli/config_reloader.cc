@@ -1,11 +1,8 @@
 #include "cli/config_reloader.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_join.h"
 #include "net/process_memory.h"
 #include "net/terminal.h"
 
@@ -30,10 +27,12 @@ std::vector<std::string> EmptyFaults(const std::vector<std::string>& files) {
 }  // namespace
 
 ConfigReloader::ConfigReloader(net::EventLoop& loop, ConfigInput input,
-                               const CheckedConfig& running, Metrics& metrics, Hooks hooks)
+                               const CheckedConfig& running, Metrics& metrics, EventLog& log,
+                               Hooks hooks)
     : loop_(loop),
       input_(std::move(input)),
       metrics_(metrics),
+      log_(log),
       hooks_(std::move(hooks)),
       watcher_(loop_, [this] { Ask(Reason::kChange); }),
       reads_(running.reads) {
@@ -67,7 +66,9 @@ void ConfigReloader::Watch() {
   std::vector<std::string> files = input_.files;
   files.insert(files.end(), reads_.begin(), reads_.end());
   for (const std::string& fault : watcher_.Watch(std::move(files))) {
-    spdlog::warn("{}; SIGHUP has the configuration read again", fault);
+    log_.Write(EventKind::kConfigUnwatched, [&] {
+      return std::vector<LogField>{{"reason", fault}};
+    });
   }
 }
 
@@ -150,14 +151,24 @@ void ConfigReloader::Succeed(const CheckedConfig& checked) {
     status_.faults.clear();
     ++status_.reloads;
   }
-  spdlog::info("configuration {} is in effect", checked.snapshot->sha256.substr(0, 12));
-  for (const std::string& warning : warnings) spdlog::warn("{}", warning);
+  log_.Write(EventKind::kConfigInEffect, [&] {
+    return std::vector<LogField>{{"sha256", checked.snapshot->sha256.substr(0, 12)}};
+  });
+  for (const std::string& warning : warnings) {
+    log_.Write(EventKind::kConfigWarning, [&] {
+      return std::vector<LogField>{{"warning", warning}};
+    });
+  }
 }
 
 void ConfigReloader::Refuse(std::vector<std::string> faults) {
   metrics_.ConfigRefused();
-  spdlog::error("the new configuration is refused, the running one stays:\n{}",
-                absl::StrJoin(faults, "\n"));
+  log_.Write(EventKind::kConfigRefused, [&] {
+    return std::vector<LogField>{{"faults", faults.size()}};
+  });
+  for (const std::string& fault : faults) {
+    log_.Write(EventKind::kConfigFault, [&] { return std::vector<LogField>{{"fault", fault}}; });
+  }
   const std::lock_guard lock(mutex_);
   status_.last_attempt = net::WallClock();
   status_.faults = std::move(faults);

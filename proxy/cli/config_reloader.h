@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "config/load.h"
+#include "log/event_log.h"
 #include "net/event_loop.h"
 #include "net/file_watcher.h"
 #include "settings/config_status.h"
@@ -44,7 +45,7 @@ class ConfigReloader {
   // `running` has no faults. Signals and files are watched by `loop`, which outlives the reloader
   // and does not run yet. From now on SIGHUP does not end the process.
   ConfigReloader(net::EventLoop& loop, ConfigInput input, const CheckedConfig& running,
-                 Metrics& metrics, Hooks hooks);
+                 Metrics& metrics, EventLog& log, Hooks hooks);
   ~ConfigReloader();
   ConfigReloader(const ConfigReloader&) = delete;
   ConfigReloader& operator=(const ConfigReloader&) = delete;
@@ -81,6 +82,7 @@ class ConfigReloader {
   net::EventLoop& loop_;
   const ConfigInput input_;
   Metrics& metrics_;
+  EventLog& log_;
   const Hooks hooks_;
   const std::shared_ptr<Outcome> outcome_ = std::make_shared<Outcome>();
 

@@ -1,24 +1,16 @@
 #include "cli/run_command.h"
 
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <vector>
 
+#include "cli/log_sink.h"
 #include "cli/running_sidecar.h"
 #include "cli/version.h"
+#include "net/process_memory.h"
 
 namespace levee {
 namespace {
-
-void StartLogging(const std::string& level) {
-  // Standard output is for the lines that name the bound addresses, so that scripts can read them.
-  spdlog::set_default_logger(spdlog::stderr_color_mt("levee"));
-  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %^%l%$ %v");
-  spdlog::set_level(spdlog::level::from_str(level));
-}
 
 int Fail(const absl::Status& status) {
   std::fprintf(stderr, "levee: %s\n", std::string(status.message()).c_str());
@@ -34,20 +26,28 @@ bool AllOfCommandLine(const std::vector<Fault>& faults) {
 }  // namespace
 
 int RunSidecar(const RunOptions& options) {
-  StartLogging(options.log_level);
+  if (options.keep_code_pages) net::KeepCodePages();
+  EventLog log(
+      ParseLogLevel(options.log_level),
+      StandardErrorSink(options.log_format == "json" ? LogFormat::kJson : LogFormat::kText));
   const CheckedConfig checked = CheckConfig(options.config);
   if (checked.snapshot == nullptr) {
     // Each fault has its own position, so nothing is put before them.
     std::fprintf(stderr, "%s\n", FormatFaults(checked.faults).c_str());
     return AllOfCommandLine(checked.faults) ? kWrongUsage : 1;
   }
-  for (const Fault& warning : checked.warnings) spdlog::warn("{}", FormatFault(warning));
-  auto running = RunningSidecar::Open(options, checked);
+  for (const Fault& warning : checked.warnings) {
+    log.Write(EventKind::kConfigWarning, [&] {
+      return std::vector<LogField>{{"warning", FormatFault(warning)}};
+    });
+  }
+  auto running = RunningSidecar::Open(options, checked, log);
   if (!running.ok()) return Fail(running.status());
-  spdlog::info("levee {} serving with {} worker{}", std::string(BuildVersion()), options.workers,
-               options.workers == 1 ? "" : "s");
+  log.Write(EventKind::kStarted, [&] {
+    return std::vector<LogField>{{"version", BuildVersion()}, {"workers", options.workers}};
+  });
   (*running)->Run();
-  spdlog::info("levee stopped");
+  log.Write(EventKind::kStopped);
   return 0;
 }
 

@@ -13,7 +13,9 @@ inline constexpr int kWrongUsage = 2;
 struct RunOptions {
   ConfigInput config;
   int workers = 1;
-  std::string log_level = "info";
+  std::string log_level = "info";   // as --log-level takes it
+  std::string log_format = "text";  // or "json"
+  bool keep_code_pages = false;
 };
 
 // Serves until it is told to stop. Returns the exit code.

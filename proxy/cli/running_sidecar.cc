@@ -1,13 +1,12 @@
 #include "cli/running_sidecar.h"
 
-#include <spdlog/spdlog.h>
-
 #include <cstdio>
 #include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "base/random.h"
 #include "base/uuid.h"
 #include "cli/version.h"
@@ -17,10 +16,11 @@ namespace levee {
 namespace {
 
 // nullptr: there is to be none.
-absl::StatusOr<std::shared_ptr<net::LineWriter>> OpenAccessLog(const AccessLogSpec& spec) {
+absl::StatusOr<std::shared_ptr<net::LineWriter>> OpenAccessLog(const AccessLogSpec& spec,
+                                                               EventLog& log) {
   using Target = AccessLogSpec::Target;
-  const auto on_fault = [](const std::string& fault) {
-    spdlog::error("access log: {}; lines get lost", fault);
+  const auto on_fault = [&log](const std::string& fault) {
+    log.Write(EventKind::kAccessLogLost, [&] { return std::vector<LogField>{{"reason", fault}}; });
   };
   if (spec.target == Target::kNone) return nullptr;
   if (spec.target == Target::kStandardOutput) return net::LineWriter::ToStandardOutput(on_fault);
@@ -64,6 +64,12 @@ Metrics::Options MetricsOptions(const Snapshot& snapshot, int workers) {
           .config_loaded_at = net::WallClock()};
 }
 
+// Returns the fields of an event about a port; `line` is "listening NAME ADDRESS".
+std::vector<LogField> PortFields(const std::string& line) {
+  const std::vector<std::string> words = absl::StrSplit(line, absl::MaxSplits(' ', 2));
+  return {{"name", words[1]}, {"address", words[2]}};
+}
+
 std::string NewInstance() {
   Random random(net::RandomSeed());
   return RandomUuid(random);
@@ -72,14 +78,16 @@ std::string NewInstance() {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<RunningSidecar>> RunningSidecar::Open(const RunOptions& options,
-                                                                     const CheckedConfig& checked) {
-  std::unique_ptr<RunningSidecar> running(new RunningSidecar(options, checked));
+                                                                     const CheckedConfig& checked,
+                                                                     EventLog& log) {
+  std::unique_ptr<RunningSidecar> running(new RunningSidecar(options, checked, log));
   if (absl::Status opened = running->OpenAll(options, checked); !opened.ok()) return opened;
   return running;
 }
 
-RunningSidecar::RunningSidecar(const RunOptions& options, const CheckedConfig& checked)
-    : metrics_(MetricsOptions(*checked.snapshot, options.workers)) {}
+RunningSidecar::RunningSidecar(const RunOptions& options, const CheckedConfig& checked,
+                               EventLog& log)
+    : log_(log), metrics_(MetricsOptions(*checked.snapshot, options.workers)) {}
 
 // Whoever is shown something is shown what the other members know.
 RunningSidecar::~RunningSidecar() {
@@ -90,18 +98,17 @@ RunningSidecar::~RunningSidecar() {
 }
 
 absl::Status RunningSidecar::OpenAll(const RunOptions& options, const CheckedConfig& checked) {
-  auto log = OpenAccessLog(checked.snapshot->access_log);
+  auto log = OpenAccessLog(checked.snapshot->access_log, log_);
   if (!log.ok()) return log.status();
   in_use_.access_log = *std::move(log);
   in_use_.snapshot = checked.snapshot;
   auto sidecar = Sidecar::Open(checked.snapshot, options.workers, metrics_, recent_calls_,
-                               in_use_.access_log.get());
+                               in_use_.access_log.get(), log_);
   if (!sidecar.ok()) return sidecar.status();
   sidecar_ = *std::move(sidecar);
-  sidecar_->OnWarning([](const std::string& text) { spdlog::warn("{}", text); });
   in_use_.listeners = sidecar_->listeners();
   reloader_ = std::make_unique<ConfigReloader>(
-      sidecar_->loop(), options.config, checked, metrics_,
+      sidecar_->loop(), options.config, checked, metrics_, log_,
       ConfigReloader::Hooks{
           .take_over = [this](const std::shared_ptr<const Snapshot>& snapshot,
                               ConfigReloader::Done done) { TakeOver(snapshot, std::move(done)); },
@@ -163,7 +170,8 @@ std::vector<std::string> RunningSidecar::Listeners() {
   return listeners;
 }
 
-// Once for every address that is bound anew.
+// Prints a line for each address that is bound anew. The log is also told of the addresses that are
+// closed.
 void RunningSidecar::Announce() {
   std::vector<std::string> lines;
   for (const ListenerSet::Bound& bound : in_use_.listeners) {
@@ -171,9 +179,15 @@ void RunningSidecar::Announce() {
   }
   for (std::string& line : in_use_.ports.Lines()) lines.push_back(std::move(line));
   for (const std::string& line : lines) {
-    if (!absl::c_linear_search(announced_, line)) std::printf("%s\n", line.c_str());
+    if (absl::c_linear_search(announced_, line)) continue;
+    std::printf("%s\n", line.c_str());
+    log_.Write(EventKind::kListenerOpened, [&] { return PortFields(line); });
   }
   std::fflush(stdout);
+  for (const std::string& line : announced_) {
+    if (absl::c_linear_search(lines, line)) continue;
+    log_.Write(EventKind::kListenerClosed, [&] { return PortFields(line); });
+  }
   announced_ = std::move(lines);
 }
 
@@ -181,7 +195,7 @@ void RunningSidecar::Announce() {
 void RunningSidecar::TakeOver(const std::shared_ptr<const Snapshot>& snapshot,
                               ConfigReloader::Done done) {
   const bool same_log = SameLog(snapshot->access_log, in_use_.snapshot->access_log);
-  auto log = same_log ? in_use_.access_log : OpenAccessLog(snapshot->access_log);
+  auto log = same_log ? in_use_.access_log : OpenAccessLog(snapshot->access_log, log_);
   if (!log.ok()) return done(log.status());
   auto ports = in_use_.ports.For(*snapshot, *sources_, *keeper_);
   if (!ports.ok()) return done(ports.status());
@@ -202,7 +216,11 @@ void RunningSidecar::Settle(bool taken) {
   if (!taken) {
     gone.ports = ControlPorts();
     const absl::Status restored = in_use_.ports.Restore(*sources_, *keeper_);
-    if (!restored.ok()) spdlog::error("{}", std::string(restored.message()));
+    if (!restored.ok()) {
+      log_.Write(EventKind::kPortLost, [&] {
+        return std::vector<LogField>{{"reason", std::string(restored.message())}};
+      });
+    }
     FollowAdmin();
     return;
   }

@@ -14,19 +14,21 @@
 #include "cli/control_ports.h"
 #include "cli/run_command.h"
 #include "config/load.h"
+#include "insight/recent_calls.h"
+#include "log/event_log.h"
 #include "net/line_writer.h"
 #include "server/sidecar.h"
 #include "telemetry/metrics.h"
-#include "telemetry/recent_calls.h"
 
 namespace levee {
 
 // Created, run and destroyed by one thread.
 class RunningSidecar {
  public:
-  // Opens every port that the configuration has. `checked` has no faults.
+  // Opens every port that the configuration has. `checked` has no faults. `log` outlives it.
   static absl::StatusOr<std::unique_ptr<RunningSidecar>> Open(const RunOptions& options,
-                                                              const CheckedConfig& checked);
+                                                              const CheckedConfig& checked,
+                                                              EventLog& log);
 
   ~RunningSidecar();
   RunningSidecar(const RunningSidecar&) = delete;
@@ -45,7 +47,7 @@ class RunningSidecar {
     std::vector<ListenerSet::Bound> listeners;
   };
 
-  RunningSidecar(const RunOptions& options, const CheckedConfig& checked);
+  RunningSidecar(const RunOptions& options, const CheckedConfig& checked, EventLog& log);
 
   absl::Status OpenAll(const RunOptions& options, const CheckedConfig& checked);
   AdminSources MakeSources(int workers);
@@ -55,6 +57,7 @@ class RunningSidecar {
   void TakeOver(const std::shared_ptr<const Snapshot>& snapshot, ConfigReloader::Done done);
   void Settle(bool taken);
 
+  EventLog& log_;
   Metrics metrics_;
   RecentCalls recent_calls_;
   std::unique_ptr<AdminSources> sources_;

@@ -5,6 +5,7 @@
 #include "base/intrusive_list.h"
 #include "base/timer_wheel.h"
 #include "h2/session.h"
+#include "log/event_log.h"
 #include "net/event_loop.h"
 #include "telemetry/series.h"
 
@@ -23,8 +24,12 @@ class TurnTask : public ListLink<TurnTask> {
 
 // What the connections of one worker share. One thread.
 struct WorkerIo {
-  WorkerIo(net::EventLoop& event_loop, WorkerSeries& worker_series)
-      : loop(event_loop), series(worker_series), wheel(event_loop.now()), output(256 * 1024) {}
+  WorkerIo(net::EventLoop& event_loop, WorkerSeries& worker_series, EventLog& event_log)
+      : loop(event_loop),
+        series(worker_series),
+        log(event_log),
+        wheel(event_loop.now()),
+        output(256 * 1024) {}
 
   // Runs `task` at the end of this turn; again and again is once.
   void AtTurnEnd(TurnTask& task) {
@@ -40,6 +45,7 @@ struct WorkerIo {
 
   net::EventLoop& loop;
   WorkerSeries& series;
+  EventLog& log;
   TimerWheel wheel;
   Graveyard graveyard;
   h2::StreamPool streams;

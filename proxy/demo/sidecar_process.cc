@@ -95,7 +95,7 @@ absl::StatusOr<std::unique_ptr<SidecarProcess>> SidecarProcess::Start(net::Event
   std::unique_ptr<SidecarProcess> sidecar(
       new SidecarProcess(loop, *std::move(file), std::move(events)));
   auto child = net::ChildProcess::Start(
-      loop, binary, {"run", "--config", sidecar->config_file_, "--log-level", "warning"},
+      loop, binary, {"run", "--config", sidecar->config_file_, "--log-level", "error"},
       [process = sidecar.get()](std::string_view line) { process->OnLine(line); },
       [process = sidecar.get()](int code) { process->events_.ended(code); });
   if (!child.ok()) return child.status();

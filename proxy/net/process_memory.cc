@@ -4,10 +4,21 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <string>
 
 namespace levee::net {
 namespace {
+
+std::atomic<bool> keep = false;
+
+std::string OwnStatus() {
+  std::ifstream file("/proc/self/status");
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
 
 int ReleaseObject(dl_phdr_info* object, size_t, void*) {
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
@@ -24,6 +35,19 @@ int ReleaseObject(dl_phdr_info* object, size_t, void*) {
 
 }  // namespace
 
-void ReleaseCodePages() { dl_iterate_phdr(ReleaseObject, nullptr); }
+void KeepCodePages() { keep.store(true, std::memory_order_relaxed); }
+
+bool IsTraced(std::string_view status) {
+  constexpr std::string_view kLabel = "\nTracerPid:\t";
+  const size_t at = status.find(kLabel);
+  if (at == std::string_view::npos) return false;
+  const std::string_view pid = status.substr(at + kLabel.size());
+  return !pid.empty() && pid.front() != '0';
+}
+
+void ReleaseCodePages() {
+  if (keep.load(std::memory_order_relaxed) || IsTraced(OwnStatus())) return;
+  dl_iterate_phdr(ReleaseObject, nullptr);
+}
 
 }  // namespace levee::net

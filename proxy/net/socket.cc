@@ -43,6 +43,16 @@ void SetStreamOptions(int fd) {
   setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &kKeepaliveIdleSeconds, sizeof kKeepaliveIdleSeconds);
 }
 
+std::string PeerName(int fd) {
+  sockaddr_storage peer{};
+  socklen_t size = sizeof peer;
+  if (getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0) return "";
+  const Address address(reinterpret_cast<const sockaddr*>(&peer), size);
+  // A caller's end of a Unix socket mostly has no path.
+  if (address.is_unix() && address.unix_path().empty()) return "unix";
+  return address.ToString();
+}
+
 void CloseDescriptor(int fd) { close(fd); }
 
 Socket::Socket(EventLoop& loop, int fd, SocketHandler& handler)

@@ -16,6 +16,10 @@ namespace levee::net {
 // sockets.
 void SetStreamOptions(int fd);
 
+// Where the other end of a connected socket is: "127.0.0.1:50301"; "unix" of a Unix socket without
+// a path; empty if it is not connected any more.
+std::string PeerName(int fd);
+
 // Closes a descriptor that Listener or Socket::Release handed out and nobody goes on with.
 void CloseDescriptor(int fd);
 

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/time/time.h"
 #include "base/chunk.h"
@@ -21,6 +22,7 @@ struct ConnectionOrigin {
   std::shared_ptr<const ListenerSpec> listener;
   int socket = 0;  // the listening socket's number, which stays when a reload changes its spec
   std::string destination;  // HOST:PORT, as CONNECT names it; empty: the calls say
+  std::string peer;         // address of the caller, if the log tells of connections; else empty
 };
 
 class AcceptedConnection;
@@ -59,6 +61,9 @@ class AcceptedConnection final : public Mortal,
   AcceptedConnection(WorkerIo& io, int fd, ConnectionOrigin origin, AcceptedConnectionOwner& owner);
 
   const ConnectionOrigin& origin() const { return origin_; }
+
+  // The bytes that were read and not handed over.
+  std::string_view received() const { return received_; }
 
   // As if the caller had closed it.
   void Close() { OnClosed(""); }

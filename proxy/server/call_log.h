@@ -2,11 +2,11 @@
 #pragma once
 
 #include "base/random.h"
+#include "insight/access_log.h"
+#include "insight/recent_calls.h"
 #include "net/line_writer.h"
 #include "policy/access_log_filter.h"
 #include "server/accepted_connection.h"
-#include "telemetry/access_log.h"
-#include "telemetry/recent_calls.h"
 #include "wire/call_record.h"
 #include "wire/metadata.h"
 
@@ -24,6 +24,9 @@ class CallLog {
     bool line = false;    // in the access log
     bool recent = false;  // among the recent calls
 
+    // It was retried, hedged, limited or refused: RecentCalls::Wants.
+    bool notable = false;
+
     explicit operator bool() const { return line || recent; }
   };
 
@@ -36,9 +39,10 @@ class CallLog {
   // Asked once per call, since it may be left to chance, and in the order in which calls end: of
   // many that are to be remembered only some are.
   Choice Choose(const AccessLogFilter& filter, const CallRecord& record) {
+    const bool notable = RecentCalls::Wants(record);
     return {.line = lines_ != nullptr && filter.Selects(record, random_),
-            .recent =
-                RecentCalls::Wants(record) && recent_.enabled() && recent_gate_.Admit(record.end)};
+            .recent = notable && recent_.enabled() && recent_gate_.Admit(record.end),
+            .notable = notable};
   }
 
   // `facts.start` is found here.

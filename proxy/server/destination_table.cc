@@ -40,6 +40,7 @@ DestinationTable::DestinationTable(const DestinationParts& parts, const Snapshot
 ConnectPolicy DestinationTable::ConnectPolicyOf(const UpstreamSpec& upstream,
                                                 const Http2Connection::Options& connection) const {
   return {
+      .upstream = upstream.name,
       .connect_timeout = upstream.connect_timeout,
       .reconnect = upstream.reconnect,
       .keepalive = {.interval = upstream.keepalive_interval, .timeout = upstream.keepalive_timeout},

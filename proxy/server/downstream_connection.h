@@ -22,11 +22,11 @@ class DownstreamOwner {
   // A request's head came.
   virtual h2::StreamHandler* OnRequest(DownstreamConnection& from, h2::Stream& stream,
                                        Metadata& head, bool end) = 0;
-  virtual void OnProtocolError(std::string_view what) = 0;
+  virtual void OnProtocolError(DownstreamConnection& from, std::string_view what) = 0;
   virtual void OnLimit(h2::SessionLimit limit) = 0;
 
   // The connection is closed; the owner buries it.
-  virtual void OnDownstreamClosed(DownstreamConnection& connection) = 0;
+  virtual void OnDownstreamClosed(DownstreamConnection& connection, const std::string& reason) = 0;
 
  protected:
   ~DownstreamOwner() = default;
@@ -56,13 +56,15 @@ class DownstreamConnection final : public Mortal,
   }
   void OnGoaway() override {}
   void OnSlotsFree() override {}
-  void OnProtocolError(std::string_view what) override { owner_.OnProtocolError(what); }
+  void OnProtocolError(std::string_view what) override { owner_.OnProtocolError(*this, what); }
   void OnLimit(h2::SessionLimit limit) override {
     owner_.OnLimit(limit);
     connection_.OnLimit();
   }
   void OnConnected() override {}
-  void OnConnectionClosed(const std::string&) override { owner_.OnDownstreamClosed(*this); }
+  void OnConnectionClosed(const std::string& reason) override {
+    owner_.OnDownstreamClosed(*this, reason);
+  }
 
   DownstreamOwner& owner_;
   const ConnectionOrigin origin_;

@@ -44,6 +44,8 @@ class RawTunnel final : public Mortal,
             const std::vector<net::Address>& own_listeners, RawTunnelOwner& owner);
   ~RawTunnel() override;
 
+  const ConnectionOrigin& origin() const { return origin_; }
+
   void Close() { End(std::nullopt); }
 
  private:

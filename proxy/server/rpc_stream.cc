@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/uuid.h"
+#include "insight/recent_calls.h"
 #include "server/reply.h"
 #include "server/request_head.h"
 #include "wire/percent_encoding.h"
@@ -229,6 +230,7 @@ void RpcStream::Record(const CallRecord& record) {
 void RpcStream::Log(const FinalStatus& status, const CallRecord& record) {
   const CallLog::Choice choice =
       environment_.log.Choose(plan_->snapshot->access_log.filter, record);
+  if (choice.notable) TellDecisions(record);
   if (!choice) return;
   const Destination& destination = *plan_->destination;
   const std::string message =
@@ -240,6 +242,21 @@ void RpcStream::Log(const FinalStatus& status, const CallRecord& record) {
   facts.response_bytes = response_bytes_;
   environment_.log.Write(choice, facts, record, [&](int64_t endpoint) {
     return destination.pool->EndpointName(endpoint);
+  });
+}
+
+// Reports the decisions about a call that was retried, hedged, limited or refused.
+void RpcStream::TellDecisions(const CallRecord& record) {
+  const Destination& destination = *plan_->destination;
+  if (record.refused == RefusalReason::kBudget) {
+    environment_.budget_watch.OnRefused(plan_->budget, destination);
+  }
+  environment_.io.log.Write(EventKind::kCallDecided, [&] {
+    return std::vector<LogField>{{"upstream", destination.upstream},
+                                 {"method", plan_->path},
+                                 {"code", StatusCodeName(record.code)},
+                                 {"attempts", record.attempts.size()},
+                                 {"reason", WhyOf(record)}};
   });
 }
 

@@ -15,6 +15,7 @@
 #include "call/call_host.h"
 #include "h2/stream.h"
 #include "server/accepted_connection.h"
+#include "server/budget_watch.h"
 #include "server/call_log.h"
 #include "server/call_plan.h"
 #include "server/upstream_attempt.h"
@@ -31,6 +32,7 @@ struct RpcEnvironment {
   Metrics& metrics;
   WorkerSeries& series;
   CallLog& log;
+  BudgetWatch& budget_watch;
   int worker;
 };
 
@@ -110,6 +112,7 @@ class RpcStream final : public InBlocks,
   void CreditForwarded();
   void Record(const CallRecord& record);
   void Log(const FinalStatus& status, const CallRecord& record);
+  void TellDecisions(const CallRecord& record);
   Instant now() const { return environment_.io.loop.now(); }
 
   RpcEnvironment& environment_;

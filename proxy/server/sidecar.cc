@@ -6,7 +6,6 @@
 #include <mutex>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "net/terminal.h"
 
 namespace levee {
@@ -20,8 +19,6 @@ constexpr absl::Duration kDrainCheck = absl::Milliseconds(20);
 // announcement, is still served.
 constexpr absl::Duration kGoawayTime = absl::Milliseconds(200);
 
-constexpr absl::Duration kBetweenWarnings = absl::Minutes(1);
-
 // A loop that runs answers within a turn; one that has ended never does.
 constexpr absl::Duration kPatience = absl::Seconds(1);
 constexpr std::chrono::milliseconds kLookAgain(50);
@@ -31,32 +28,31 @@ constexpr std::chrono::milliseconds kLookAgain(50);
 absl::StatusOr<std::unique_ptr<Sidecar>> Sidecar::Open(std::shared_ptr<const Snapshot> snapshot,
                                                        int workers, Metrics& metrics,
                                                        RecentCalls& recent_calls,
-                                                       net::LineWriter* access_log) {
-  std::unique_ptr<Sidecar> sidecar(new Sidecar(snapshot, workers, metrics, recent_calls));
+                                                       net::LineWriter* access_log, EventLog& log) {
+  std::unique_ptr<Sidecar> sidecar(new Sidecar(snapshot, workers, metrics, recent_calls, log));
   const absl::Status taken = sidecar->Take(std::move(snapshot), access_log, [](const auto&) {});
   if (!taken.ok()) return taken;
   for (const int signal : {net::kTerminateSignal, net::kInterruptSignal}) {
     sidecar->workers_[0]->loop().OnSignal(signal,
                                           [sidecar = sidecar.get()] { sidecar->OnStopSignal(); });
   }
+  sidecar->limit_watch_.Start();
   sidecar->ready_ = true;
   return sidecar;
 }
 
 Sidecar::Sidecar(std::shared_ptr<const Snapshot> snapshot, int workers, Metrics& metrics,
-                 RecentCalls& recent_calls)
+                 RecentCalls& recent_calls, EventLog& log)
     : snapshot_(std::move(snapshot)),
       budgets_(workers, snapshot_->limits.destinations),
       replay_(snapshot_->limits.replay_bytes),
-      shared_{metrics, budgets_, rate_limits_, replay_, recent_calls},
+      shared_{metrics, budgets_, rate_limits_, replay_, recent_calls, log},
       workers_(MakeWorkers(workers)),
       listeners_(
           workers_[0]->loop(), workers_[0]->wheel(),
           [this](int fd, ConnectionOrigin origin) { Accepted(fd, std::move(origin)); },
-          [this] {
-            TurnedAway(Limit::kDescriptors,
-                       "the process has no file descriptor left; raise its limit (RLIMIT_NOFILE)");
-          }) {}
+          [this] { shared_.metrics.Worker(0).limit_hits[Limit::kDescriptors].Add(); }),
+      limit_watch_(log, metrics, workers_[0]->loop(), workers_[0]->wheel()) {}
 
 std::vector<std::unique_ptr<Worker>> Sidecar::MakeWorkers(int count) {
   std::vector<std::unique_ptr<Worker>> workers;
@@ -132,26 +128,14 @@ void Sidecar::PostReload(std::shared_ptr<const Snapshot> snapshot, net::LineWrit
 
 void Sidecar::Accepted(int fd, ConnectionOrigin origin) {
   last_busy_ = workers_[0]->loop().now();
-  const int limit = snapshot_->limits.connections;
-  if (open_connections() >= static_cast<uint64_t>(limit)) {
-    TurnedAway(Limit::kConnections,
-               absl::StrCat("there are as many as limits.connections allows, ", limit));
+  if (open_connections() >= static_cast<uint64_t>(snapshot_->limits.connections)) {
+    shared_.metrics.Worker(0).limit_hits[Limit::kConnections].Add();
     net::CloseDescriptor(fd);
     return;
   }
   ++accepted_;
   workers_[next_worker_]->PostConnection(fd, std::move(origin));
   next_worker_ = (next_worker_ + 1) % workers_.size();
-}
-
-// A caller's connection. Attackers must not be able to fill the log.
-void Sidecar::TurnedAway(Limit limit, const std::string& why) {
-  shared_.metrics.Worker(0).limit_hits[limit].Add();
-  const Instant now = workers_[0]->loop().now();
-  const auto [last, first] = warned_at_.try_emplace(limit, now);
-  if (!warn_ || (!first && now - last->second < kBetweenWarnings)) return;
-  last->second = now;
-  warn_("connections of callers are turned away: " + why);
 }
 
 uint64_t Sidecar::open_connections() const {
@@ -195,6 +179,10 @@ void Sidecar::BeginDrain() {
   const Instant now = workers_[0]->loop().now();
   last_busy_ = now;
   drain_deadline_ = now + snapshot_->drain_timeout;
+  shared_.log.Write(EventKind::kDrainBegun, [this] {
+    return std::vector<LogField>{{"calls", active_calls()},
+                                 {"timeout_seconds", snapshot_->drain_timeout / absl::Seconds(1)}};
+  });
   workers_[0]->wheel().Arm(*this, now + kDrainCheck);
 }
 
@@ -215,6 +203,9 @@ void Sidecar::CheckDrain(Instant now) {
   if (phase_ == Phase::kDraining && (now - last_busy_ >= kQuiet || now >= drain_deadline_)) {
     phase_ = Phase::kGoaway;
     goaway_until_ = now + kGoawayTime;
+    shared_.log.Write(EventKind::kDrainGoaway, [active] {
+      return std::vector<LogField>{{"calls", active}};
+    });
     for (const auto& worker : workers_) worker->PostGoaway();
     return;
   }
@@ -224,6 +215,9 @@ void Sidecar::CheckDrain(Instant now) {
 
 void Sidecar::StopAll() {
   if (std::exchange(phase_, Phase::kStopped) == Phase::kStopped) return;
+  shared_.log.Write(EventKind::kDrainEnded, [this] {
+    return std::vector<LogField>{{"calls_ended", active_calls()}};
+  });
   listeners_.Close();
   for (const auto& worker : workers_) worker->PostStop();
 }

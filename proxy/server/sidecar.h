@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -15,6 +14,7 @@
 #include "call/replay_memory.h"
 #include "net/line_writer.h"
 #include "server/budget_table.h"
+#include "server/limit_watch.h"
 #include "server/listener_set.h"
 #include "server/worker.h"
 #include "settings/snapshot.h"
@@ -32,15 +32,11 @@ class Sidecar : private Timer {
   static absl::StatusOr<std::unique_ptr<Sidecar>> Open(std::shared_ptr<const Snapshot> snapshot,
                                                        int workers, Metrics& metrics,
                                                        RecentCalls& recent_calls,
-                                                       net::LineWriter* access_log);
+                                                       net::LineWriter* access_log, EventLog& log);
   ~Sidecar() override;
 
   // That of its thread.
   net::EventLoop& loop() { return workers_[0]->loop(); }
-
-  // `warn`: told in its thread what operators should know, at most once a minute of each kind. Its
-  // thread, before Run.
-  void OnWarning(std::function<void(const std::string&)> warn) { warn_ = std::move(warn); }
 
   // Its thread, before Run.
   std::vector<ListenerSet::Bound> listeners() const { return listeners_.bound(); }
@@ -77,14 +73,13 @@ class Sidecar : private Timer {
 
  private:
   Sidecar(std::shared_ptr<const Snapshot> snapshot, int workers, Metrics& metrics,
-          RecentCalls& recent_calls);
+          RecentCalls& recent_calls, EventLog& log);
 
   std::vector<std::unique_ptr<Worker>> MakeWorkers(int count);
   void HoldConfigured();
   absl::Status Take(std::shared_ptr<const Snapshot> snapshot, net::LineWriter* access_log,
                     Reloaded taken);
   void Accepted(int fd, ConnectionOrigin origin);
-  void TurnedAway(Limit limit, const std::string& why);
   void OnStopSignal();
   void BeginDrain();
   void OnTimer(Instant now) override;
@@ -107,10 +102,9 @@ class Sidecar : private Timer {
   Shared shared_;
   std::vector<std::unique_ptr<Worker>> workers_;
   ListenerSet listeners_;
+  LimitWatch limit_watch_;
   size_t next_worker_ = 0;
   uint64_t accepted_ = 0;  // connections since the start, without those turned away
-  std::function<void(const std::string&)> warn_;
-  std::map<Limit, Instant> warned_at_;
   std::atomic<bool> ready_ = false;
   std::atomic<bool> draining_ = false;
   std::atomic<bool> ended_ = false;  // no loop runs any more

@@ -5,6 +5,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "base/text.h"
+#include "server/connection_events.h"
 #include "server/reply.h"
 #include "server/request_head.h"
 #include "wire/content_type.h"
@@ -17,12 +18,13 @@ Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shar
       series_(shared.metrics.Worker(index)),
       unrouted_method_(shared.metrics.Method(index, kNoUpstream, "")),
       unrouted_upstream_(shared.metrics.Upstream(index, kNoUpstream)),
-      io_(loop_, series_),
+      io_(loop_, series_, shared.log),
       resolver_(loop_, io_.wheel),
       random_(net::RandomSeed()),
       replay_(shared.replay),
       log_(shared.recent_calls, random_),
-      environment_{io_, random_, replay_, shared.metrics, series_, log_, index},
+      budget_watch_(io_),
+      environment_{io_, random_, replay_, shared.metrics, series_, log_, budget_watch_, index},
       destinations_({.io = io_,
                      .resolver = resolver_,
                      .random = random_,
@@ -117,6 +119,8 @@ void Worker::Accept(int fd, ConnectionOrigin origin) {
     net::CloseDescriptor(fd);
     return;
   }
+  if (io_.log.Enabled(EventKind::kConnectionAccepted)) origin.peer = net::PeerName(fd);
+  io_.log.Write(EventKind::kConnectionAccepted, [&] { return ConnectionFields(origin); });
   accepted_.PushBack(*new AcceptedConnection(io_, fd, std::move(origin), *this));
   series_.downstream_connections.Add(1);
 }
@@ -132,6 +136,9 @@ void Worker::Bury(AcceptedConnection& connection) {
 }
 
 void Worker::OnHttp2(AcceptedConnection& from, int fd, ByteSpan first) {
+  io_.log.Write(EventKind::kConnectionIdentified, [&] {
+    return ConnectionFields(from.origin(), {{"protocol", "http2"}});
+  });
   auto* connection = new DownstreamConnection(io_, fd, from.origin(), ConnectionOptions(), *this);
   connections_.PushBack(*connection);
   if (closed_sockets_.contains(from.origin().socket)) connection->session().AnnounceShutdown();
@@ -140,6 +147,9 @@ void Worker::OnHttp2(AcceptedConnection& from, int fd, ByteSpan first) {
 }
 
 void Worker::OnTunnel(AcceptedConnection& from, int fd, ByteSpan first) {
+  io_.log.Write(EventKind::kConnectionIdentified, [&] {
+    return ConnectionFields(from.origin(), {{"protocol", "opaque"}});
+  });
   auto* tunnel = new RawTunnel(io_, resolver_, fd, first, from.origin(), own_listeners_, *this);
   tunnels_.PushBack(*tunnel);
   series_.tunnels.Add(1);
@@ -148,12 +158,18 @@ void Worker::OnTunnel(AcceptedConnection& from, int fd, ByteSpan first) {
 
 void Worker::OnNotTaken(AcceptedConnection& from, Reject reason) {
   series_.rejects[reason].Add();
+  io_.log.Write(EventKind::kConnectionRefused,
+                [&] { return FirstBytesFields(from, RejectName(reason)); });
   ConnectionEnded();
   Bury(from);
 }
 
 void Worker::OnGivenUp(AcceptedConnection& from, bool timeout) {
   if (timeout) series_.limit_hits[Limit::kHandshake].Add();
+  io_.log.Write(EventKind::kConnectionClosed, [&] {
+    return FirstBytesFields(from, timeout ? "it did not say in time what it carries"
+                                          : "closed before it said what it carries");
+  });
   ConnectionEnded();
   Bury(from);
 }
@@ -164,19 +180,32 @@ void Worker::OnTunnelled(bool forward, size_t bytes) {
 
 void Worker::OnTunnelClosed(RawTunnel& tunnel, std::optional<TunnelFailure> failure) {
   if (failure.has_value()) series_.tunnel_failures[*failure].Add();
+  io_.log.Write(EventKind::kConnectionClosed, [&] {
+    return ConnectionFields(
+        tunnel.origin(),
+        {{"reason", failure.has_value() ? TunnelFailureName(*failure) : "closed"}});
+  });
   series_.tunnels.Sub(1);
   ConnectionEnded();
   static_cast<ListLink<RawTunnel>&>(tunnel).Unlink();
   io_.graveyard.Bury(std::unique_ptr<Mortal>(&tunnel));
 }
 
-void Worker::OnDownstreamClosed(DownstreamConnection& connection) {
+void Worker::OnDownstreamClosed(DownstreamConnection& connection, const std::string& reason) {
+  io_.log.Write(EventKind::kConnectionClosed, [&] {
+    return ConnectionFields(connection.origin(), {{"reason", reason}});
+  });
   ConnectionEnded();
   static_cast<ListLink<DownstreamConnection>&>(connection).Unlink();
   io_.graveyard.Bury(std::unique_ptr<Mortal>(&connection));
 }
 
-void Worker::OnProtocolError(std::string_view) { series_.rejects[Reject::kProtocolError].Add(); }
+void Worker::OnProtocolError(DownstreamConnection& from, std::string_view what) {
+  series_.rejects[Reject::kProtocolError].Add();
+  io_.log.Write(EventKind::kProtocolError, [&] {
+    return ConnectionFields(from.origin(), {{"reason", what}});
+  });
+}
 
 void Worker::OnLimit(h2::SessionLimit limit) { series_.limit_hits[LimitOf(limit)].Add(); }
 
@@ -227,6 +256,9 @@ h2::StreamHandler* Worker::Refuse(DownstreamConnection& from, h2::Stream& stream
   record.start = record.end = loop_.now();
   record.code = code;
   RecordCall(unrouted_method_, unrouted_upstream_, series_, record);
+  io_.log.Write(EventKind::kRequestRefused, [&] {
+    return ConnectionFields(from.origin(), {{"code", StatusCodeName(code)}, {"reason", message}});
+  });
   if (const auto choice = log_.Choose(snapshot_->access_log.filter, record)) {
     AccessLogFacts facts = FactsOf(from.origin(), head);
     facts.upstream = kNoUpstream;

@@ -19,6 +19,7 @@
 #include "net/resolver.h"
 #include "server/accepted_connection.h"
 #include "server/budget_table.h"
+#include "server/budget_watch.h"
 #include "server/call_log.h"
 #include "server/call_plan.h"
 #include "server/destination_table.h"
@@ -38,6 +39,7 @@ struct Shared {
   RateLimitTable& rate_limits;
   ReplayMemory& replay;
   RecentCalls& recent_calls;
+  EventLog& log;
 };
 
 // What a reload replaces, all at once.
@@ -106,9 +108,9 @@ class Worker final : private net::TurnHandler,
 
   h2::StreamHandler* OnRequest(DownstreamConnection& from, h2::Stream& stream, Metadata& head,
                                bool end) override;
-  void OnProtocolError(std::string_view what) override;
+  void OnProtocolError(DownstreamConnection& from, std::string_view what) override;
   void OnLimit(h2::SessionLimit limit) override;
-  void OnDownstreamClosed(DownstreamConnection& connection) override;
+  void OnDownstreamClosed(DownstreamConnection& connection, const std::string& reason) override;
   void OnRpcFinished(RpcStream& rpc) override;
 
   void Apply(const WorkerConfig& config);
@@ -136,6 +138,7 @@ class Worker final : private net::TurnHandler,
   Random random_;
   ReplayLease replay_;
   CallLog log_;
+  BudgetWatch budget_watch_;
   RpcEnvironment environment_;
   Counter calls_begun_;
   Counter connections_ended_;

@@ -133,7 +133,7 @@ void Metrics::CollectSources(FamilySink sink) const {
       .Add({}, static_cast<double>(replay_bytes_ ? replay_bytes_() : 0));
 }
 
-void Metrics::CollectMethodsAndUpstreams(FamilySink sink) const {
+void Metrics::CollectMethodsAndUpstreams(FamilySink sink) {
   const auto has_no_route = [](const auto& row) { return row.first == kNoUpstream; };
   const auto may_show = [this](const MethodRow& row, int number, int64_t series) {
     return cap_.Show(row.shards.data(), number, series);
@@ -149,11 +149,7 @@ void Metrics::CollectMethodsAndUpstreams(FamilySink sink) const {
   CollectUpstreams(upstreams, methods, sink);
 }
 
-void Metrics::CollectInto(FamilySink sink) const {
-  {
-    const std::lock_guard lock(removal_mutex_);
-    RemoveQuiet();
-  }
+void Metrics::CollectAll(FamilySink sink) {
   CollectMethodsAndUpstreams(sink);
   CollectRateLimits(rate_limits_.Rows(), sink);
   CollectWorkers(workers_, LimitHits(), sink);
@@ -161,9 +157,17 @@ void Metrics::CollectInto(FamilySink sink) const {
   CollectConfig(sink);
 }
 
-std::vector<prometheus::MetricFamily> Metrics::Collect() const {
+void Metrics::Scrape(FamilySink sink) {
+  {
+    const std::lock_guard lock(removal_mutex_);
+    RemoveQuiet();
+  }
+  CollectAll(sink);
+}
+
+std::vector<prometheus::MetricFamily> Metrics::Scrape() {
   std::vector<prometheus::MetricFamily> families;
-  CollectInto([&](prometheus::MetricFamily family) { families.push_back(std::move(family)); });
+  Scrape([&](prometheus::MetricFamily family) { families.push_back(std::move(family)); });
   return families;
 }
 

@@ -26,8 +26,7 @@ Metrics::Metrics(Options options)
       config_sha256_(std::move(options.config_sha256)),
       config_loaded_at_(options.config_loaded_at) {
   cap_.Reserve(kProcessSeries);
-  CollectInto(
-      [this](const prometheus::MetricFamily& family) { cap_.Reserve(CountSeries(family)); });
+  CollectAll([this](const prometheus::MetricFamily& family) { cap_.Reserve(CountSeries(family)); });
   // What has no label of its own is known from the start, so that it is exported at 0.
   methods_.At(0, kNoUpstream, kOtherMethod);
   cap_.Reserve(cost_.unrouted);

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "prometheus/collectable.h"
 #include "prometheus/metric_family.h"
 #include "telemetry/exposition.h"
 #include "telemetry/families.h"
@@ -32,7 +31,7 @@ inline constexpr std::string_view kNoUpstream = "none";
 // functions that find series lock, so a worker keeps the references it got (one per entry of its
 // route cache). Any thread may call any function; references live as long as the object, and are
 // good while the upstream is configured or its calls run.
-class Metrics : public prometheus::Collectable {
+class Metrics {
  public:
   // What the configuration says of metrics.
   struct Settings {
@@ -56,7 +55,7 @@ class Metrics : public prometheus::Collectable {
   explicit Metrics(Options options);
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
-  ~Metrics() override;
+  ~Metrics();
 
   // `worker` is 0 to Options::workers - 1. An upstream that is not known yet (a reload brought it)
   // is exported from now on.
@@ -109,9 +108,12 @@ class Metrics : public prometheus::Collectable {
   // How often each limit was reached since the start.
   ByEnum<uint64_t, Limit, kLimits> LimitHits() const;
 
-  // Hands over one family after the other: a scrape needs memory for the largest only.
-  void CollectInto(FamilySink sink) const;
-  std::vector<prometheus::MetricFamily> Collect() const override;
+  // One scrape: hands over one family after the other, so that it needs memory for the largest
+  // only. It changes what there is: it counts as a look at upstreams that are not configured, and
+  // removes the series of those that were quiet for kQuietLooks looks (see Configure); and a code
+  // that is seen for the first time takes its place among `metric_series`.
+  void Scrape(FamilySink sink);
+  std::vector<prometheus::MetricFamily> Scrape();
 
  private:
   // How an upstream that is not configured was found at the last look.
@@ -121,31 +123,31 @@ class Metrics : public prometheus::Collectable {
   };
 
   // One look. `removal_mutex_` is held.
-  void RemoveQuiet() const;
-  void Remove(const std::vector<MethodRow>& methods, const UpstreamRow& upstream) const;
+  void RemoveQuiet();
+  void Remove(const std::vector<MethodRow>& methods, const UpstreamRow& upstream);
   MethodSeries& SeriesOf(int worker, std::string_view upstream, std::string_view label);
-  void CollectMethodsAndUpstreams(FamilySink sink) const;
+  void CollectAll(FamilySink sink);
+  void CollectMethodsAndUpstreams(FamilySink sink);
   void CollectConfig(FamilySink sink) const;
   void CollectSources(FamilySink sink) const;
   uint64_t LostLogLines() const;
 
   const std::string version_;
   const std::string commit_;
-  // Those of removed upstreams go as they are looked at.
-  mutable SeriesTable<MethodSeries> methods_;
-  mutable SeriesTable<UpstreamSeries> upstreams_;
+  SeriesTable<MethodSeries> methods_;
+  SeriesTable<UpstreamSeries> upstreams_;
   SeriesTable<RateLimitSeries> rate_limits_;
   std::vector<WorkerSeries> workers_;
   MethodLabels labels_;
   std::atomic<bool> otel_names_;
   std::atomic<int64_t> method_cost_;  // SeriesCost::method
   const SeriesCost cost_;             // what depends on no setting
-  mutable SeriesCap cap_;
+  SeriesCap cap_;
 
   // Held while rows are removed, or their cost is changed.
-  mutable std::mutex removal_mutex_;
+  std::mutex removal_mutex_;
   std::set<std::string> configured_;
-  mutable std::map<std::string, Quiet> quiet_;  // upstreams that are not configured
+  std::map<std::string, Quiet> quiet_;  // upstreams that are not configured
 
   mutable std::mutex config_mutex_;
   std::string config_sha256_;

@@ -32,7 +32,7 @@ bool InUse(const UpstreamRow& upstream) {
 
 }  // namespace
 
-void Metrics::RemoveQuiet() const {
+void Metrics::RemoveQuiet() {
   std::vector<UpstreamRow> upstreams = upstreams_.Rows();
   std::erase_if(upstreams, [this](const UpstreamRow& row) {
     return row.first == kNoUpstream || configured_.contains(row.first);
@@ -53,7 +53,7 @@ void Metrics::RemoveQuiet() const {
   }
 }
 
-void Metrics::Remove(const std::vector<MethodRow>& methods, const UpstreamRow& upstream) const {
+void Metrics::Remove(const std::vector<MethodRow>& methods, const UpstreamRow& upstream) {
   if (!upstreams_.Remove(upstream)) return;
   cap_.Reserve(-cost_.upstream);
   for (const MethodRow& row : methods) {

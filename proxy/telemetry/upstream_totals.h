@@ -1,4 +1,4 @@
-// What an upstream's calls have added up to since the start.
+// The sums of an upstream's calls since the start.
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@
 
 namespace levee {
 
-// Over all methods and workers. Counters that are read one after the other while calls go on: two
-// of them may differ by the calls of that moment.
+// The sums go over all methods and workers. The counters are read one after the other while calls
+// go on, so two of them may differ by the calls of that moment.
 struct UpstreamTotals {
   std::string upstream;
   uint64_t calls = 0;  // that ended
@@ -33,7 +33,7 @@ struct UpstreamTotals {
   std::array<uint64_t, kRefusalReasons> refused{};  // retries that were wanted but not made
   std::array<uint64_t, Histogram<kDurationBounds>::kBuckets> durations{};  // of calls
 
-  // What shares of success are shares of.
+  // The calls and attempts that a share of success is a share of.
   uint64_t calls_judged() const { return calls - calls_cancelled; }
   uint64_t attempts_judged() const { return attempts - attempts_cancelled; }
 };

@@ -115,12 +115,43 @@ void Endpoint::SetState(State state) {
   CountState(-1);
   state_ = state;
   CountState(1);
+  ReportState();
+}
+
+// Tells operators when it becomes unreachable and reachable; `failure_` says why it fails.
+void Endpoint::ReportState() {
+  switch (state_) {
+    case State::kFailing:
+    case State::kSelf:
+      unreachable_.Report(io_.log, policy_.upstream, name_, failure_, io_.loop.now());
+      return;
+    case State::kReady:
+      unreachable_.End(io_.loop.now());
+      return;
+    case State::kIdle:
+      unreachable_.Forget();
+      return;
+    case State::kConnecting:
+      return;
+  }
+}
+
+void Endpoint::Tell(EventKind kind, std::string_view field, std::string_view value) {
+  io_.log.Write(kind, [&] {
+    return std::vector<LogField>{
+        {"upstream", policy_.upstream}, {"endpoint", name_}, {field, value}};
+  });
 }
 
 void Endpoint::SetEjected(bool ejected) {
   CountState(-1);
   ejected_ = ejected;
   CountState(1);
+  if (ejected) {
+    ejection_.Report(io_.log, policy_.upstream, name_, "", io_.loop.now());
+  } else {
+    ejection_.End(io_.loop.now());
+  }
 }
 
 void Endpoint::Connect() {
@@ -156,6 +187,9 @@ void Endpoint::Dial() {
     owner_.OnEndpointChanged(*this);
     return;
   }
+  if (io_.log.Enabled(EventKind::kUpstreamConnecting)) {
+    Tell(EventKind::kUpstreamConnecting, "address", to.ToString());
+  }
   connections_.push_back(std::make_unique<UpstreamConnection>(
       io_, to, policy_, keepalive_interval_, static_cast<UpstreamConnectionOwner&>(*this)));
   series_.connections.Add(1);
@@ -163,6 +197,9 @@ void Endpoint::Dial() {
 
 void Endpoint::OnReady(UpstreamConnection&) {
   dialling_ = false;
+  io_.log.Write(EventKind::kUpstreamConnected, [&] {
+    return std::vector<LogField>{{"upstream", policy_.upstream}, {"endpoint", name_}};
+  });
   SetState(State::kReady);
   owner_.OnEndpointChanged(*this);
 }
@@ -177,6 +214,8 @@ bool Endpoint::HasReady() const {
 }
 
 void Endpoint::OnDraining(UpstreamConnection& connection, bool too_many_pings) {
+  Tell(EventKind::kUpstreamGoaway, "reason",
+       too_many_pings ? "too many keepalive PINGs" : "the upstream is going away");
   // gRFC A8: what a server calls too often is too often for its next connection as well.
   if (too_many_pings) keepalive_interval_ *= 2;
   if (closing_) return;
@@ -209,7 +248,12 @@ void Endpoint::Replace(const UpstreamConnection& lost, const std::string& reason
   }
 }
 
+void Endpoint::OnProtocolError(std::string_view what) {
+  Tell(EventKind::kProtocolError, "reason", what);
+}
+
 void Endpoint::OnClosed(UpstreamConnection& connection, const std::string& reason) {
+  Tell(EventKind::kUpstreamClosed, "reason", reason);
   series_.connections.Add(-1);
   const auto at = std::find_if(connections_.begin(), connections_.end(),
                                [&](const auto& held) { return held.get() == &connection; });

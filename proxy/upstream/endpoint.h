@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -12,6 +13,7 @@
 #include "base/random.h"
 #include "base/timer_wheel.h"
 #include "conn/http2_connection.h"
+#include "log/conditions.h"
 #include "net/address.h"
 #include "policy/backoff.h"
 #include "policy/endpoint_set.h"
@@ -89,6 +91,7 @@ class Endpoint final : public Mortal, private UpstreamConnectionOwner, private T
   void OnReady(UpstreamConnection& connection) override;
   void OnSlotsChanged(UpstreamConnection& connection) override;
   void OnDraining(UpstreamConnection& connection, bool too_many_pings) override;
+  void OnProtocolError(std::string_view what) override;
   void OnClosed(UpstreamConnection& connection, const std::string& reason) override;
   void OnTimer(Instant now) override;
 
@@ -99,6 +102,8 @@ class Endpoint final : public Mortal, private UpstreamConnectionOwner, private T
   void WaitToReconnect();
   bool HasReady() const;
   void SetState(State state);
+  void ReportState();
+  void Tell(EventKind kind, std::string_view field, std::string_view value);
   std::optional<EndpointState> shown() const;
   void CountState(int64_t change);
 
@@ -119,6 +124,8 @@ class Endpoint final : public Mortal, private UpstreamConnectionOwner, private T
   bool resting_ = false;
   bool hasty_ = false;  // the last connection that was lost broke soon and was replaced at once
   std::string failure_;
+  Condition unreachable_{ConditionKind::kUnreachable};
+  Condition ejection_{ConditionKind::kEjected};
   Backoff backoff_;
   absl::Duration keepalive_interval_;
   size_t next_address_ = 0;  // of this round of attempts

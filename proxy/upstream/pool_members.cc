@@ -55,8 +55,8 @@ void Pool::AddTarget(const Target& target) {
   if (const auto fixed = FixedAddresses(target); !fixed.addresses.empty()) {
     AddEndpoint(fixed.text, fixed.addresses, nullptr);
   } else {
-    names_.push_back(std::make_unique<ResolvedName>(io_, resolver_, policy_.reconnect, random_,
-                                                    series_, static_cast<ResolvedNameOwner&>(*this),
+    names_.push_back(std::make_unique<ResolvedName>(io_, resolver_, policy_, random_, series_,
+                                                    static_cast<ResolvedNameOwner&>(*this),
                                                     target.host, target.port));
     if (started_) names_.back()->Use();
   }

@@ -15,12 +15,12 @@ constexpr absl::Duration kLossJitter = absl::Milliseconds(500);
 
 }  // namespace
 
-ResolvedName::ResolvedName(WorkerIo& io, net::Resolver& resolver, const BackoffPolicy& retry,
+ResolvedName::ResolvedName(WorkerIo& io, net::Resolver& resolver, const ConnectPolicy& policy,
                            Random& random, UpstreamSeries& series, ResolvedNameOwner& owner,
                            std::string host, uint16_t port)
     : io_(io),
       resolver_(resolver),
-      retry_(retry),
+      policy_(policy),
       random_(random),
       series_(series),
       owner_(owner),
@@ -56,6 +56,14 @@ void ResolvedName::SetState(State state) {
   CountState(-1);
   state_ = state;
   CountState(1);
+  if (state == State::kFailing) {
+    unreachable_.Report(io_.log, policy_.upstream, absl::StrCat(host_, ":", port_), failure_,
+                        io_.loop.now());
+  } else if (state == State::kKnown) {
+    unreachable_.End(io_.loop.now());
+  } else if (state == State::kIdle) {
+    unreachable_.Forget();
+  }
 }
 
 void ResolvedName::Use() {
@@ -93,7 +101,7 @@ void ResolvedName::OnAnswer(absl::StatusOr<net::Resolver::Found> answer) {
   const Instant now = io_.loop.now();
   if (!answer.ok()) {
     failure_ = std::string(answer.status().message());
-    io_.wheel.Arm(*this, now + backoff_.Next(retry_, random_));
+    io_.wheel.Arm(*this, now + backoff_.Next(policy_.reconnect, random_));
     if (state_ == State::kKnown) return;
     const bool awaited = state_ == State::kAwaited;
     SetState(State::kFailing);

@@ -10,11 +10,13 @@
 #include "base/random.h"
 #include "base/timer_wheel.h"
 #include "conn/http2_connection.h"
+#include "log/conditions.h"
 #include "net/address.h"
 #include "net/resolver.h"
 #include "policy/backoff.h"
 #include "telemetry/series.h"
 #include "upstream/endpoint_view.h"
+#include "upstream/upstream_connection.h"
 
 namespace levee {
 
@@ -42,8 +44,9 @@ class ResolvedName final : private Timer {
   static constexpr absl::Duration kMinTtl = absl::Seconds(5);
   static constexpr absl::Duration kMaxTtl = absl::Minutes(5);
 
-  // `retry`: between look-ups that fail. References outlive the name.
-  ResolvedName(WorkerIo& io, net::Resolver& resolver, const BackoffPolicy& retry, Random& random,
+  // `policy`: of the upstream; look-ups that fail are repeated as its connections are. References
+  // outlive the name.
+  ResolvedName(WorkerIo& io, net::Resolver& resolver, const ConnectPolicy& policy, Random& random,
                UpstreamSeries& series, ResolvedNameOwner& owner, std::string host, uint16_t port);
   ~ResolvedName() override;
 
@@ -82,7 +85,7 @@ class ResolvedName final : private Timer {
 
   WorkerIo& io_;
   net::Resolver& resolver_;
-  const BackoffPolicy& retry_;
+  const ConnectPolicy& policy_;
   Random& random_;
   UpstreamSeries& series_;
   ResolvedNameOwner& owner_;
@@ -95,6 +98,7 @@ class ResolvedName final : private Timer {
   bool urgent_ = false;  // the timer asks whether or not the name is used
   Instant asked_at_;
   std::string failure_;
+  Condition unreachable_{ConditionKind::kUnreachable};
   Backoff backoff_;
   std::unique_ptr<net::Resolver::Query> query_;
 };

@@ -29,6 +29,7 @@ struct KeepalivePolicy {
 
 // How endpoints connect; the same for all of one upstream.
 struct ConnectPolicy {
+  std::string upstream;                               // its name, for the log
   absl::Duration connect_timeout = absl::Seconds(1);  // until the peer's SETTINGS arrive
   BackoffPolicy reconnect;
   KeepalivePolicy keepalive;
@@ -49,6 +50,9 @@ class UpstreamConnectionOwner {
 
   // The peer wants no new streams. `too_many_pings`: because of keepalive.
   virtual void OnDraining(UpstreamConnection& connection, bool too_many_pings) = 0;
+
+  // The peer broke HTTP/2, on one stream or for the whole connection.
+  virtual void OnProtocolError(std::string_view what) = 0;
 
   // It is closed; the owner buries it.
   virtual void OnClosed(UpstreamConnection& connection, const std::string& reason) = 0;
@@ -87,7 +91,7 @@ class UpstreamConnection final : public Mortal,
   h2::StreamHandler* OnRequest(h2::Stream&, Metadata&, bool) override { return nullptr; }
   void OnGoaway() override;
   void OnSlotsFree() override;
-  void OnProtocolError(std::string_view) override {}
+  void OnProtocolError(std::string_view what) override { owner_.OnProtocolError(what); }
   void OnLimit(h2::SessionLimit limit) override { io_.series.limit_hits[LimitOf(limit)].Add(); }
   void OnConnected() override {}
   void OnConnectionClosed(const std::string& reason) override;

@@ -201,13 +201,5 @@ TEST(CallMessage, TellsItsAttemptsAndWhy) {
   EXPECT_EQ(call.attempts(1).delay_seconds(), 0.025);
 }
 
-TEST(SecondOf, AnInstantOnASecondsEndBelongsToIt) {
-  const Instant start = Instant::FromNanos(5'000);
-  EXPECT_EQ(SecondOf(start, start), 1);
-  EXPECT_EQ(SecondOf(start + absl::Nanoseconds(1), start), 1);
-  EXPECT_EQ(SecondOf(start + absl::Seconds(1), start), 1);
-  EXPECT_EQ(SecondOf(start + absl::Seconds(1) + absl::Nanoseconds(1), start), 2);
-}
-
 }  // namespace
 }  // namespace levee

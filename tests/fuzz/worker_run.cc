@@ -102,7 +102,7 @@ WorkerRun::WorkerRun(size_t shape)
       metrics_({.settings = {.upstreams = {"shop"}}}),
       budgets_(1, snapshot_->limits.destinations),
       replay_(snapshot_->limits.replay_bytes),
-      shared_{metrics_, budgets_, rate_limits_, replay_, recent_} {
+      shared_{metrics_, budgets_, rate_limits_, replay_, recent_, log_} {
   VirtualTime::Restart();
   worker_ = std::make_unique<Worker>(0, snapshot_, shared_);
   worker_->PostConfig({.snapshot = snapshot_}, [] {});

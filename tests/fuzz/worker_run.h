@@ -7,12 +7,12 @@
 
 #include "absl/time/time.h"
 #include "call/replay_memory.h"
+#include "insight/recent_calls.h"
 #include "server/budget_table.h"
 #include "server/rate_limit_table.h"
 #include "server/worker.h"
 #include "settings/snapshot.h"
 #include "telemetry/metrics.h"
-#include "telemetry/recent_calls.h"
 
 namespace levee {
 
@@ -57,6 +57,7 @@ class WorkerRun {
   const std::shared_ptr<const Snapshot> snapshot_;
   Metrics metrics_;
   RecentCalls recent_;
+  EventLog log_;
   BudgetTable budgets_;
   RateLimitTable rate_limits_;
   ReplayMemory replay_;

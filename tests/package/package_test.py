@@ -95,6 +95,7 @@ class Completions(unittest.TestCase):
     def test_bash_completes_values(self):
         self.assertEqual(self.in_bash('levee', 'check', '-o', 'j'), ['json'])
         self.assertEqual(self.in_bash('levee', 'run', '--log-level', 'w'), ['warning'])
+        self.assertEqual(self.in_bash('levee', 'run', '--log-format', 'j'), ['json'])
 
     def test_bash_completes_files(self):
         self.assertEqual(self.in_bash('levee', 'check', 'config/levee.y'), ['config/levee.yaml'])

@@ -34,7 +34,7 @@ class SidecarThread {
  public:
   SidecarThread(const std::shared_ptr<const Snapshot>& snapshot, int workers)
       : metrics_({.workers = workers, .settings = {.upstreams = {"shop"}}}),
-        sidecar_(*Sidecar::Open(snapshot, workers, metrics_, recent_, nullptr)),
+        sidecar_(*Sidecar::Open(snapshot, workers, metrics_, recent_, nullptr, log_)),
         address_(sidecar_->listeners().at(0).address),
         thread_([this] { sidecar_->Run(); }) {}
 
@@ -69,6 +69,7 @@ class SidecarThread {
  private:
   Metrics metrics_;
   RecentCalls recent_;
+  EventLog log_;
   std::unique_ptr<Sidecar> sidecar_;
   const net::Address address_;
   std::thread thread_;
@@ -91,7 +92,7 @@ TEST(Sidecar, IsReloadedAndLookedAtWhileItsWorkersCarryCalls) {
   std::thread looking([&] {
     while (!done) {
       EXPECT_LE(sidecar->endpoints().size(), 4u);
-      sidecar.metrics().Collect();
+      sidecar.metrics().Scrape();
       sidecar->budgets();
     }
   });

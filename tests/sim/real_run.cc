@@ -11,6 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "call/replay_memory.h"
+#include "insight/recent_calls.h"
+#include "log/event_log.h"
 #include "server/budget_table.h"
 #include "server/rate_limit_table.h"
 #include "server/worker.h"
@@ -21,7 +23,6 @@
 #include "sim/twin_case.h"
 #include "sim/twin_time.h"
 #include "telemetry/metrics.h"
-#include "telemetry/recent_calls.h"
 #include "virtual/virtual_time.h"
 
 namespace levee {
@@ -89,7 +90,7 @@ class RealRun {
         metrics_({.settings = {.upstreams = {"cart"}}}),
         budgets_(1, snapshot_->limits.destinations),
         replay_(snapshot_->limits.replay_bytes),
-        shared_{metrics_, budgets_, rate_limits_, replay_, recent_},
+        shared_{metrics_, budgets_, rate_limits_, replay_, recent_, log_},
         stage_{.twin = twin, .clock = clock_, .begin = {}, .attempts = {}} {
     VirtualTime::Restart();
     Advance(kToWholeMillisecond);
@@ -183,6 +184,7 @@ class RealRun {
   const std::shared_ptr<const Snapshot> snapshot_;
   Metrics metrics_;
   RecentCalls recent_;
+  EventLog log_;
   BudgetTable budgets_;
   RateLimitTable rate_limits_;
   ReplayMemory replay_;

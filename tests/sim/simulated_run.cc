@@ -7,7 +7,7 @@
 #include "sim/sim_sidecar.h"
 #include "sim/twin_case.h"
 #include "sim/twin_time.h"
-#include "telemetry/recent_calls.h"
+#include "insight/recent_calls.h"
 
 namespace levee {
 namespace {

@@ -38,7 +38,7 @@ AMBIENT = re.compile(
     r'|\brandom_device\b|\bmt19937|\bdefault_random_engine\b|\babsl::BitGen\b|\bgetenv\b')
 AMBIENT_FOLDERS = ('net', 'main.cc')
 # Tests of what is free of ambient facts run on virtual time and on literal seeds.
-PURE_TESTS = ('base', 'wire', 'policy', 'call', 'config', 'hpack', 'h2', 'sim')
+PURE_TESTS = ('base', 'log', 'wire', 'policy', 'call', 'config', 'hpack', 'h2', 'sim')
 
 SLEEP = re.compile(r'\b(?:u|nano)?sleep\s*\(|\bsleep_(?:for|until)\b|\babsl::SleepFor\b')
 

@@ -38,9 +38,9 @@ void Work(Metrics& metrics, int worker) {
   }
 }
 
-uint64_t CallsCounted(const Metrics& metrics) {
+uint64_t CallsCounted(Metrics& metrics) {
   double calls = 0;
-  for (const auto& family : metrics.Collect()) {
+  for (const auto& family : metrics.Scrape()) {
     if (family.name != "levee_calls_total") continue;
     for (const auto& metric : family.metric) calls += metric.counter.value;
   }

@@ -68,7 +68,7 @@ class MetricsContractTest : public testing::Test {
     metrics_.RateLimit(0, "default", "per-tenant");
     metrics_.SetBudgetSource(
         [] { return std::vector<Metrics::BudgetGauges>{{.upstream = "cart"}}; });
-    families_ = metrics_.Collect();
+    families_ = metrics_.Scrape();
   }
 
   const MetricFamily& Find(std::string_view name) const {

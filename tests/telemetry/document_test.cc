@@ -58,7 +58,7 @@ std::map<std::string, std::string> Exported() {
   metrics.RateLimit(0, "default", "per-tenant");
   metrics.SetBudgetSource([] { return std::vector<Metrics::BudgetGauges>{{.upstream = "cart"}}; });
   std::map<std::string, std::string> families;
-  for (const prometheus::MetricFamily& family : metrics.Collect()) {
+  for (const prometheus::MetricFamily& family : metrics.Scrape()) {
     std::vector<std::string> labels;
     for (const auto& label : family.metric.at(0).label) labels.push_back(label.name);
     families[family.name] = TypeName(family.type) + " of " + absl::StrJoin(labels, ", ");

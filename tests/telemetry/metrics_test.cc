@@ -79,7 +79,7 @@ TEST(Metrics, GaugesOfWorkersAddUp) {
 }
 
 TEST(Metrics, SeriesExistAtZeroBeforeTheFirstCall) {
-  const Metrics metrics(Shop());
+  Metrics metrics(Shop());
   for (
       const std::string_view series :
       {R"(levee_calls_total{upstream="cart",method="other",code="UNAVAILABLE"})",
@@ -248,7 +248,7 @@ TEST(Metrics, ReloadsAreCountedAndTheRunningConfigurationIsNamed) {
 }
 
 TEST(Metrics, TheBuildIsNamed) {
-  const Metrics metrics(Shop());
+  Metrics metrics(Shop());
   EXPECT_EQ(Scraped(metrics, R"(levee_build_info{version="0.1.0",commit="abc"})"), "1");
 }
 

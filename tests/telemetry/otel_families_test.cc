@@ -35,7 +35,7 @@ class OtelFamiliesTest : public testing::Test {
                metrics_.Worker(1), record);
   }
 
-  std::string Of(std::string_view name, std::string_view more = "") const {
+  std::string Of(std::string_view name, std::string_view more = "") {
     return Scraped(metrics_, std::string(name) +
                                  R"({grpc_method="shop.Cart/Add",grpc_target="cart")" +
                                  std::string(more) + "}");
@@ -45,7 +45,7 @@ class OtelFamiliesTest : public testing::Test {
 };
 
 TEST(OtelFamilies, AreThereOnlyWhenAskedFor) {
-  const Metrics metrics({.settings = {.upstreams = {"cart"}}});
+  Metrics metrics({.settings = {.upstreams = {"cart"}}});
   EXPECT_THAT(ScrapeText(metrics), Not(HasSubstr("grpc_")));
 }
 

@@ -22,7 +22,7 @@ class RemoveQuiet : public testing::Test {
     for (int i = 0; i < count; ++i) ScrapeText(metrics_);
   }
 
-  bool Exported(const std::string& upstream) const {
+  bool Exported(const std::string& upstream) {
     return ScrapeText(metrics_).find("\"" + upstream + "\"") != std::string::npos;
   }
 

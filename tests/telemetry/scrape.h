@@ -3,20 +3,29 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "prometheus/collectable.h"
 #include "prometheus/text_serializer.h"
+#include "telemetry/metrics.h"
 
 namespace levee {
 
+inline std::vector<prometheus::MetricFamily> Families(Metrics& metrics) { return metrics.Scrape(); }
+inline std::vector<prometheus::MetricFamily> Families(const prometheus::Collectable& metrics) {
+  return metrics.Collect();
+}
+
 // The whole text, as Prometheus gets it.
-inline std::string ScrapeText(const prometheus::Collectable& metrics) {
-  return prometheus::TextSerializer().Serialize(metrics.Collect());
+template <typename Source>
+std::string ScrapeText(Source&& metrics) {
+  return prometheus::TextSerializer().Serialize(Families(metrics));
 }
 
 // The value of one series, given as it stands in the text: name{label="value",...}. "absent" if it
 // is not there.
-inline std::string Scraped(const prometheus::Collectable& metrics, std::string_view series) {
+template <typename Source>
+std::string Scraped(Source&& metrics, std::string_view series) {
   const std::string text = "\n" + ScrapeText(metrics);
   const std::string start = "\n" + std::string(series) + " ";
   const size_t at = text.find(start);

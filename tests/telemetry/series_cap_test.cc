@@ -25,7 +25,7 @@ Metrics::Options Shop(int metric_series, bool otel_names = false) {
                        .otel_names = otel_names}};
 }
 
-int64_t SeriesPrinted(const Metrics& metrics) {
+int64_t SeriesPrinted(Metrics& metrics) {
   const std::string text = ScrapeText(metrics);
   int64_t lines = 0;
   for (size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "log/event_text.h"
 #include "net/closed_port.h"
 #include "net/event_loop.h"
 #include "net/listener.h"
@@ -90,7 +91,7 @@ class TestCall final : public StreamUser {
 
 class PoolRun final : private net::TurnHandler {
  public:
-  PoolRun() : io(loop, worker_series), resolver(loop, io.wheel, dns.address()) {
+  PoolRun() : io(loop, worker_series, log), resolver(loop, io.wheel, dns.address()) {
     loop.SetTurnHandler(this);
   }
   ~PoolRun();
@@ -114,6 +115,9 @@ class PoolRun final : private net::TurnHandler {
   ScriptedDns dns;
   net::EventLoop loop;
   WorkerSeries worker_series;
+  std::vector<std::string> log_lines;  // of the level info and above
+  EventLog log{LogLevel::kInfo,
+               [this](const LogEvent& event) { log_lines.push_back(EventText(event)); }};
   WorkerIo io;
   net::Resolver resolver;
   Random random{1};

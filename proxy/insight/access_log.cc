@@ -1,0 +1,153 @@
+#include "insight/access_log.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+
+#include "base/json_text.h"
+
+namespace levee {
+namespace {
+
+constexpr std::string_view kNull = "null";
+
+template <typename Number>
+void AppendNumber(Number number, std::string& to) {
+  char text[24];
+  const auto end = std::to_chars(text, text + sizeof text, number).ptr;
+  to.append(text, static_cast<size_t>(end - text));
+}
+
+// `thousandths` with three digits.
+void AppendThousandths(int64_t thousandths, std::string& to) {
+  to += {static_cast<char>('0' + thousandths / 100), static_cast<char>('0' + thousandths / 10 % 10),
+         static_cast<char>('0' + thousandths % 10)};
+}
+
+// Milliseconds with three decimals. Clocks run forward, so less than nothing is nothing.
+void AppendMs(absl::Duration span, std::string& to) {
+  const int64_t micros = std::max<int64_t>(absl::ToInt64Microseconds(span), 0);
+  AppendNumber(micros / 1000, to);
+  to += '.';
+  AppendThousandths(micros % 1000, to);
+}
+
+// `text` holds nothing that JSON would escape: names of our own, hexadecimal digits.
+void AppendWord(std::string_view text, std::string& to) {
+  to += '"';
+  to += text;
+  to += '"';
+}
+
+void AppendMember(std::string_view name, std::string_view text, std::string& to) {
+  to += name;
+  AppendJsonString(text, to);
+}
+
+std::string_view WithoutSlash(std::string_view path) {
+  return path.starts_with('/') ? path.substr(1) : path;
+}
+
+}  // namespace
+
+std::string_view AccessLogFormatter::Format(const AccessLogFacts& facts, const CallRecord& record,
+                                            EndpointNames endpoint_name) {
+  line_.clear();
+  AppendTime(facts.start);
+  line_ += R"(,"duration_ms":)";
+  AppendMs(record.end - record.start, line_);
+  AppendMember(R"(,"listener":)", facts.listener, line_);
+  AppendMember(R"(,"upstream":)", facts.upstream, line_);
+  AppendMember(R"(,"authority":)", facts.authority, line_);
+  AppendMember(R"(,"method":)", WithoutSlash(facts.path), line_);
+  line_ += R"(,"code":)";
+  AppendWord(StatusCodeName(record.code), line_);
+  AppendMember(R"(,"message":)", facts.message, line_);
+  AppendAttempts(record, endpoint_name);
+  line_ += R"(,"refused":)";
+  if (record.refused.has_value()) {
+    AppendWord(RefusalReasonName(*record.refused), line_);
+  } else {
+    line_ += kNull;
+  }
+  AppendMarks(record);
+  line_ += R"(,"request_bytes":)";
+  AppendNumber(facts.request_bytes, line_);
+  line_ += R"(,"response_bytes":)";
+  AppendNumber(facts.response_bytes, line_);
+  line_ += R"(,"trace_id":)";
+  if (facts.trace_id.empty()) {
+    line_ += kNull;
+  } else {
+    AppendWord(facts.trace_id, line_);
+  }
+  line_ += "}\n";
+  return line_;
+}
+
+void AccessLogFormatter::AppendTime(absl::Time time) {
+  const int64_t micros = absl::ToUnixMicros(time);
+  const int64_t second = absl::ToUnixSeconds(time);
+  if (second != second_) {
+    second_ = second;
+    second_text_ = absl::FormatTime("%Y-%m-%dT%H:%M:%S.", time, absl::UTCTimeZone());
+  }
+  const int64_t fraction = micros - second * 1'000'000;
+  line_ += R"({"time":")";
+  line_ += second_text_;
+  AppendThousandths(fraction / 1000, line_);
+  AppendThousandths(fraction % 1000, line_);
+  line_ += R"(Z")";
+}
+
+void AccessLogFormatter::AppendAttempts(const CallRecord& record, EndpointNames endpoint_name) {
+  line_ += R"(,"attempts":[)";
+  int n = 0;
+  for (const AttemptRecord& attempt : record.attempts) {
+    line_ += n == 0 ? R"({"n":)" : R"(,{"n":)";
+    AppendNumber(++n, line_);
+    line_ += R"(,"endpoint":)";
+    const std::string name = attempt.endpoint < 0 ? "" : endpoint_name(attempt.endpoint);
+    if (name.empty()) {
+      line_ += kNull;
+    } else {
+      AppendJsonString(name, line_);
+    }
+    line_ += R"(,"start_ms":)";
+    AppendMs(attempt.start - record.start, line_);
+    line_ += R"(,"duration_ms":)";
+    AppendMs(attempt.end - attempt.start, line_);
+    line_ += R"(,"code":)";
+    AppendWord(StatusCodeName(attempt.code), line_);
+    line_ += R"(,"trigger":)";
+    if (attempt.trigger.has_value()) {
+      AppendWord(RetryTriggerName(*attempt.trigger), line_);
+      line_ += R"(,"delay_ms":)";
+      AppendMs(attempt.delay, line_);
+    } else {
+      line_ += R"(null,"delay_ms":null)";
+    }
+    line_ += '}';
+  }
+  line_ += ']';
+}
+
+void AccessLogFormatter::AppendMarks(const CallRecord& record) {
+  line_ += R"(,"marks":[)";
+  const size_t start = line_.size();
+  const auto append = [&](std::string_view direction, OverloadScope scope) {
+    if (line_.size() > start) line_ += ',';
+    line_ += R"({"direction":)";
+    AppendWord(direction, line_);
+    line_ += R"(,"scope":)";
+    AppendWord(OverloadScopeName(scope), line_);
+    line_ += '}';
+  };
+  for (const AttemptRecord& attempt : record.attempts) {
+    if (attempt.mark_received.has_value()) append("received", *attempt.mark_received);
+  }
+  if (record.mark_sent.has_value()) append("sent", *record.mark_sent);
+  line_ += ']';
+}
+
+}  // namespace levee

@@ -1,0 +1,63 @@
+// The access log: one JSON object per call.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "absl/functional/function_ref.h"
+#include "absl/time/time.h"
+#include "wire/call_record.h"
+
+namespace levee {
+
+// The part of a line that is not in the record of the call.
+struct AccessLogFacts {
+  absl::Time start;  // the wall clock's, at the record's start
+  std::string_view listener;
+  std::string_view upstream;  // "none" for a call without route
+  std::string_view authority;
+  std::string_view path;      // the call's :path
+  std::string_view message;   // as the caller saw it, unencoded
+  std::string_view trace_id;  // empty: none
+  // Sizes of the messages with their prefixes, from the caller and to it.
+  uint64_t request_bytes = 0;
+  uint64_t response_bytes = 0;
+};
+
+// Writes lines. The JSON is written by hand: its shape hardly varies, and a library would first
+// build a tree of it, which costs more than ten times as much. One thread.
+class AccessLogFormatter {
+ public:
+  // Returns the address of an endpoint; empty if the endpoint is not known any more. `endpoint` is
+  // 0 or more.
+  using EndpointNames = absl::FunctionRef<std::string(int64_t endpoint)>;
+
+  // Returns the line with its line end. The view is valid until the next call. Every member is
+  // always there; a member that has no value is `null`:
+  //
+  //   time              RFC 3339 in UTC: when the call began
+  //   method            without leading slash, as in metrics; also listener, upstream, authority
+  //   code, message     as the caller saw them
+  //   attempts          [{n, endpoint, start_ms, duration_ms, code, trigger, delay_ms}]: n counts
+  //                     all from 1; start_ms since `time`; trigger: what made it necessary;
+  //                     delay_ms: the delay that was chosen before it
+  //   refused           why retrying stopped
+  //   marks             [{direction: received|sent, scope}], those received in their order
+  //   duration_ms, request_bytes, response_bytes, trace_id
+  std::string_view Format(const AccessLogFacts& facts, const CallRecord& record,
+                          EndpointNames endpoint_name);
+
+ private:
+  void AppendTime(absl::Time time);
+  void AppendAttempts(const CallRecord& record, EndpointNames endpoint_name);
+  void AppendMarks(const CallRecord& record);
+
+  std::string line_;
+  // Most lines of a busy log fall into the second of the one before.
+  int64_t second_ = std::numeric_limits<int64_t>::min();
+  std::string second_text_;
+};
+
+}  // namespace levee

@@ -1,0 +1,188 @@
+#include "insight/verdict.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "insight/verdict_facts.h"
+
+namespace levee {
+namespace {
+
+// The usual budget allows 1.1; a quiet upstream with one bad endpoint of three has 1.34 by intent
+// (the budget's floor). Half as much again is neither.
+constexpr double kAmplified = 1.5;
+
+// One or two events make no alarm, and fewer than ten no storm, whatever their share is.
+constexpr uint64_t kSome = 3;
+constexpr uint64_t kMany = 10;
+
+// Chooses the headline, and puts the facts behind it that it does not tell of.
+class Judgement {
+ public:
+  explicit Judgement(const VerdictFacts& facts) : facts_(facts), added_(facts.added()) {}
+
+  Verdict Judge();
+
+ private:
+  // The headline, if it is about this; it says `told_` of the facts.
+  bool JudgeQuiet();
+  bool JudgeUnreachable();
+  bool JudgeAmplified();
+  bool JudgeStorm();
+  bool JudgeOverloaded();
+  bool JudgeLimited();
+  bool JudgeAppRetries();
+  bool JudgeSomeEndpoints();
+  bool JudgeFailing();
+  bool JudgeCancelled();
+  void Headline(Severity least, std::string text, std::initializer_list<Fact> told = {});
+  void Add(const std::string& fact);
+
+  const VerdictFacts& facts_;
+  const UpstreamTotals& added_;
+  Verdict verdict_;
+  std::vector<Fact> told_;
+  bool first_fact_ = true;
+};
+
+void Judgement::Headline(Severity least, std::string text, std::initializer_list<Fact> told) {
+  verdict_ = {.severity = facts_.suffering() ? Severity::kAlarm : least, .text = std::move(text)};
+  told_ = told;
+}
+
+bool Judgement::JudgeQuiet() {
+  if (added_.calls > 0) return false;
+  if (facts_.all_endpoints_bad()) {
+    Headline(Severity::kContained, "no calls; every endpoint is failing", {Fact::kEndpoints});
+  } else {
+    Headline(facts_.bad_endpoints() > 0 ? Severity::kContained : Severity::kCalm, "no calls");
+  }
+  return true;
+}
+
+bool Judgement::JudgeUnreachable() {
+  if (!facts_.all_endpoints_bad()) return false;
+  Headline(
+      Severity::kContained,
+      facts_.endpoints().all == 1 ? "the only endpoint is failing" : "every endpoint is failing",
+      {Fact::kEndpoints});
+  return true;
+}
+
+bool Judgement::JudgeAmplified() {
+  const uint64_t more = added_.retries + added_.app_retries_admitted;
+  const double amplification = Amplification(added_);
+  if (amplification < kAmplified || more < kMany) return false;
+  const bool own = added_.retries >= added_.app_retries_admitted;
+  Headline(Severity::kContained,
+           absl::StrFormat("load amplified %.2f times, mostly by %s retries", amplification,
+                           own ? "Levee's own" : "the application's"),
+           {Fact::kAmplification});
+  return true;
+}
+
+// Many retries of failed attempts were wanted, and the budget allowed some of them. While callers
+// suffer nobody wants to hear that all is contained: what is, is the load.
+bool Judgement::JudgeStorm() {
+  const uint64_t refused = facts_.Refused(RefusalReason::kBudget);  // of the application as well
+  if (refused < kMany || Share(refused, added_.calls) < kNoise) return false;
+  if (!facts_.upstream_fails() || facts_.budget_allows_none()) return false;
+  Headline(Severity::kContained,
+           facts_.suffering() ? "upstream failing, load contained" : "storm contained");
+  return true;
+}
+
+bool Judgement::JudgeOverloaded() {
+  if (Share(added_.marks_received, added_.attempts) < kNoise) return false;
+  const bool service =
+      facts_.Refused(RefusalReason::kOverloadMark) + facts_.Refused(RefusalReason::kPushback) > 0;
+  Headline(Severity::kContained,
+           service ? "upstream says overloaded; not retried" : "endpoints say overloaded",
+           {Fact::kMarks});
+  return true;
+}
+
+bool Judgement::JudgeLimited() {
+  if (Share(added_.rate_limited, added_.calls) < kNoise) return false;
+  Headline(Severity::kContained, facts_.Say(Fact::kLimit), {Fact::kLimit});
+  return true;
+}
+
+bool Judgement::JudgeAppRetries() {
+  if (Share(facts_.app_retries(), added_.calls) < kMuch || facts_.app_retries() < kSome)
+    return false;
+  Headline(Severity::kContained, facts_.Say(Fact::kApp), {Fact::kApp});
+  return true;
+}
+
+bool Judgement::JudgeSomeEndpoints() {
+  if (facts_.bad_endpoints() == 0) return false;
+  Headline(Severity::kContained,
+           absl::StrCat(facts_.Say(Fact::kEndpoints), facts_.hidden() ? "; retries hide it" : ""),
+           {Fact::kEndpoints});
+  return true;
+}
+
+bool Judgement::JudgeFailing() {
+  if (!facts_.upstream_fails() && !facts_.callers_fail()) return false;
+  std::string text = "callers see failures";
+  if (facts_.hidden()) text = "retries hide failures";
+  if (!facts_.callers_fail() && !facts_.hidden()) text = "some attempts fail";
+  Headline(Severity::kContained, std::move(text));
+  return true;
+}
+
+// Callers of streams that never end by themselves cancel all of them, so that is nothing to come
+// for.
+bool Judgement::JudgeCancelled() {
+  if (added_.calls_judged() > 0) return false;
+  Headline(Severity::kCalm, "every call was cancelled by its caller", {Fact::kCancelled});
+  return true;
+}
+
+void Judgement::Add(const std::string& fact) {
+  const absl::string_view separator = first_fact_ ? "; " : ", ";
+  const size_t size = verdict_.text.size() + separator.size() + fact.size();
+  if (fact.empty() || size > kMaxVerdictBytes) return;
+  absl::StrAppend(&verdict_.text, separator, fact);
+  first_fact_ = false;
+}
+
+Verdict Judgement::Judge() {
+  const bool headline = JudgeQuiet() || JudgeUnreachable() || JudgeAmplified() || JudgeStorm() ||
+                        JudgeOverloaded() || JudgeLimited() || JudgeAppRetries() ||
+                        JudgeSomeEndpoints() || JudgeFailing() || JudgeCancelled();
+  const std::string rate = facts_.SayRate();
+  if (!headline) {
+    verdict_.text = absl::StrCat("calm: ", rate, ", ", facts_.SayCallersOk());
+    first_fact_ = false;
+    Add(facts_.Say(Fact::kCancelled));
+    return verdict_;
+  }
+  // The one whose retries they are has to act, so many retries of the application come first.
+  const bool app_first = Share(facts_.app_retries(), added_.calls) >= kMuch;
+  std::vector<Fact> facts = {Fact::kHealth,   Fact::kCancelled, Fact::kAmplification,
+                             Fact::kBudget,   Fact::kMarks,     Fact::kLimit,
+                             Fact::kRefusals, Fact::kEndpoints};
+  facts.insert(app_first ? facts.begin() : facts.end(), Fact::kApp);
+  for (const Fact fact : facts) {
+    if (std::find(told_.begin(), told_.end(), fact) == told_.end()) Add(facts_.Say(fact));
+  }
+  if (added_.calls > 0) Add(rate);
+  return verdict_;
+}
+
+}  // namespace
+
+Verdict Judge(const HistorySample& last, int seconds, int seconds_empty,
+              const EndpointCounts& endpoints) {
+  return Judgement(VerdictFacts(last, seconds, seconds_empty, endpoints)).Judge();
+}
+
+}  // namespace levee

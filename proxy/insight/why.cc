@@ -1,0 +1,166 @@
+// The sentence that tells what was done for a call and why no more.
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "insight/recent_calls.h"
+
+namespace levee {
+namespace {
+
+std::string Times(size_t count) {
+  if (count == 1) return "once";
+  if (count == 2) return "twice";
+  return absl::StrCat(count, " times");
+}
+
+std::string Ordinal(size_t number) {
+  constexpr std::array<absl::string_view, 5> kNames = {"first", "second", "third", "fourth",
+                                                       "fifth"};
+  if (number <= kNames.size()) return absl::StrCat("the ", kNames[number - 1], " attempt");
+  return absl::StrCat("attempt ", number);
+}
+
+absl::string_view Name(StatusCode code) {
+  const std::string_view name = StatusCodeName(code);
+  return {name.data(), name.size()};
+}
+
+// The failure that made a retry necessary, as the object of "after".
+std::string Cause(const AttemptRecord& attempt) {
+  switch (*attempt.trigger) {
+    case RetryTrigger::kHttp:
+      return absl::StrCat("an HTTP error (", Name(attempt.after), ")");
+    case RetryTrigger::kRefused:
+      return "a refused stream";
+    case RetryTrigger::kConnect:
+      return "no connection";
+    case RetryTrigger::kReset:
+      return "a reset";
+    case RetryTrigger::kTimeout:
+      return "the attempt's timeout";
+    default:
+      return std::string(Name(attempt.after));
+  }
+}
+
+// The calls' further attempts, by what they were.
+struct Further {
+  size_t retries = 0;
+  size_t hedges = 0;
+  size_t transparent = 0;
+  std::vector<std::string> causes;  // of the retries, each once
+};
+
+Further FurtherAttempts(const CallRecord& record) {
+  Further further;
+  for (const AttemptRecord& attempt : record.attempts) {
+    if (!attempt.trigger.has_value()) continue;
+    if (attempt.transparent) {
+      ++further.transparent;
+    } else if (*attempt.trigger == RetryTrigger::kHedge) {
+      ++further.hedges;
+    } else {
+      ++further.retries;
+      const std::string cause = Cause(attempt);
+      if (std::find(further.causes.begin(), further.causes.end(), cause) == further.causes.end()) {
+        further.causes.push_back(cause);
+      }
+    }
+  }
+  return further;
+}
+
+// The further attempts that Levee made; empty if it made one attempt and no more.
+std::string WhatWasDone(const Further& further) {
+  std::vector<std::string> done;
+  if (further.transparent > 0) {
+    done.push_back(absl::StrCat("sent again ", Times(further.transparent),
+                                ", as the server had not processed it"));
+  }
+  if (further.retries > 0) {
+    done.push_back(absl::StrCat("retried ", Times(further.retries), " after ",
+                                absl::StrJoin(further.causes, " and ")));
+  }
+  if (further.hedges > 0) done.push_back(absl::StrCat("hedged ", Times(further.hedges)));
+  return absl::StrJoin(done, ", ");
+}
+
+// How it ended, with attempts.
+std::string Outcome(const CallRecord& record) {
+  const size_t attempts = record.attempts.size();
+  if (record.code == StatusCode::kCancelled) return "then cancelled";
+  if (record.code != StatusCode::kOk) {
+    const AttemptRecord& last = record.attempts.back();
+    if (last.code == StatusCode::kOk || last.code == StatusCode::kCancelled) {
+      return absl::StrCat("failed with ", Name(record.code));
+    }
+    return absl::StrCat(attempts > 1 ? "the last attempt failed with " : "failed with ",
+                        Name(last.code));
+  }
+  for (size_t i = 0; i < attempts; ++i) {
+    if (record.attempts[i].code == StatusCode::kOk && attempts > 1) {
+      return absl::StrCat(Ordinal(i + 1), " was OK");
+    }
+  }
+  return "OK";
+}
+
+std::string RefusalText(const CallRecord& record) {
+  if (*record.refused == RefusalReason::kBuffer && record.replay_memory_full) {
+    return "no memory left to keep the request";
+  }
+  const std::string_view phrase = RefusalReasonPhrase(*record.refused);
+  return std::string(phrase);
+}
+
+// "not retried: budget used up", and what else is worth knowing of the end.
+void AddRefusal(const CallRecord& record, const Further& further, std::vector<std::string>& parts) {
+  if (!record.refused.has_value()) return;
+  const char* refused = "not retried";
+  if (further.retries + further.hedges > 0) refused = "not retried again";
+  if (record.code == StatusCode::kOk) refused = "no further attempt";
+  parts.push_back(absl::StrCat(refused, ": ", RefusalText(record)));
+}
+
+// An overload mark that did not end the call: of one endpoint, and another one was asked.
+bool PassedOverAnEndpoint(const CallRecord& record) {
+  return record.attempts.size() > 1 &&
+         std::any_of(record.attempts.begin(), record.attempts.end(),
+                     [](const AttemptRecord& attempt) {
+                       return attempt.mark_received == OverloadScope::kEndpoint;
+                     });
+}
+
+// Why there was no attempt at all.
+std::string WhyUnattempted(const CallRecord& record) {
+  if (record.app_retry_refused) {
+    return "refused: a retry by the application itself, and the budget for retries is used up";
+  }
+  if (record.rate_limit.refused_by >= 0) return "refused by a rate limit";
+  const std::string ended = absl::StrCat("ended with ", Name(record.code), " before an attempt");
+  if (!record.refused.has_value()) return ended;
+  return absl::StrCat(ended, ": ", RefusalText(record));
+}
+
+}  // namespace
+
+std::string WhyOf(const CallRecord& record) {
+  if (record.attempts.empty()) return WhyUnattempted(record);
+  const Further further = FurtherAttempts(record);
+  std::vector<std::string> parts;
+  if (record.app_retry) parts.push_back("a retry by the application itself");
+  if (record.rate_limit.delayed_by >= 0) parts.push_back("waited for a rate limit");
+  if (std::string done = WhatWasDone(further); !done.empty()) parts.push_back(std::move(done));
+  parts.push_back(Outcome(record));
+  if (PassedOverAnEndpoint(record)) parts.push_back("an endpoint said it is overloaded");
+  AddRefusal(record, further, parts);
+  if (record.mark_sent.has_value()) parts.push_back("the caller was told not to retry");
+  return absl::StrJoin(parts, "; ");
+}
+
+}  // namespace levee

@@ -1,0 +1,94 @@
+#include "log/conditions.h"
+
+#include <utility>
+#include <vector>
+
+#include "log/event_log.h"
+
+namespace levee {
+namespace {
+
+// Which events tell of a condition, and what its subject is called in them.
+struct ConditionFacts {
+  EventKind begun;
+  EventKind ended;
+  std::string_view subject;
+};
+
+constexpr std::array<ConditionFacts, kConditionKinds> kFacts = {{
+    {EventKind::kEndpointUnreachable, EventKind::kEndpointReachable, "endpoint"},
+    {EventKind::kEndpointEjected, EventKind::kEndpointReturned, "endpoint"},
+    {EventKind::kBudgetExhausted, EventKind::kBudgetRecovered, "authority"},
+}};
+
+const ConditionFacts& FactsOf(ConditionKind kind) { return kFacts[static_cast<size_t>(kind)]; }
+
+std::vector<LogField> Fields(const ConditionFacts& facts, const std::string& upstream,
+                             const std::string& subject) {
+  std::vector<LogField> fields = {{"upstream", upstream}};
+  if (!subject.empty()) fields.emplace_back(facts.subject, subject);
+  return fields;
+}
+
+}  // namespace
+
+Conditions::Entry Conditions::Hold(ConditionKind kind, std::string_view upstream,
+                                   std::string_view subject, Instant now) {
+  const std::lock_guard lock(mutex_);
+  const auto [entry, first] =
+      lasting_.try_emplace(Key(kind, std::string(upstream), std::string(subject)));
+  if (first) entry->second.since = now;
+  ++entry->second.holders;
+  return entry;
+}
+
+void Conditions::Report(Entry entry, std::string_view reason, Instant now) {
+  const std::lock_guard lock(mutex_);
+  const auto& [kind, upstream, subject] = entry->first;
+  EventLimiter& limiter = limiters_[static_cast<size_t>(kind)];
+  Lasting& lasting = entry->second;
+  if (lasting.written) return;
+  if (!limiter.Admit(now)) {
+    if (!std::exchange(lasting.suppressed, true)) limiter.Suppress();
+    return;
+  }
+  lasting.written = true;
+  const ConditionFacts& facts = FactsOf(kind);
+  std::vector<LogField> fields = Fields(facts, upstream, subject);
+  if (!reason.empty()) fields.emplace_back("reason", reason);
+  if (const uint64_t suppressed = limiter.TakeSuppressed(); suppressed > 0) {
+    fields.emplace_back("suppressed", suppressed);
+  }
+  log_.Write(facts.begun, [&] { return std::move(fields); });
+}
+
+void Conditions::Release(Entry entry, bool ended, Instant now) {
+  const std::lock_guard lock(mutex_);
+  if (--entry->second.holders > 0) return;
+  const auto& [kind, upstream, subject] = entry->first;
+  if (ended && entry->second.written) {
+    const ConditionFacts& facts = FactsOf(kind);
+    std::vector<LogField> fields = Fields(facts, upstream, subject);
+    fields.emplace_back("seconds", (now - entry->second.since) / absl::Seconds(1));
+    log_.Write(facts.ended, [&] { return std::move(fields); });
+  }
+  lasting_.erase(entry);
+}
+
+void Condition::Report(EventLog& log, std::string_view upstream, std::string_view subject,
+                       std::string_view reason, Instant now) {
+  if (!log.Enabled(FactsOf(kind_).begun)) return;
+  if (conditions_ == nullptr) {
+    conditions_ = &log.conditions();
+    entry_ = conditions_->Hold(kind_, upstream, subject, now);
+  }
+  conditions_->Report(entry_, reason, now);
+}
+
+void Condition::LetGo(bool ended, Instant now) {
+  if (Conditions* const conditions = std::exchange(conditions_, nullptr)) {
+    conditions->Release(entry_, ended, now);
+  }
+}
+
+}  // namespace levee

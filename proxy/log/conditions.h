@@ -1,0 +1,99 @@
+// States that have gone wrong and last: each is told once when it begins and once when it ends.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "absl/time/time.h"
+#include "base/instant.h"
+#include "log/event_limiter.h"
+
+namespace levee {
+
+class EventLog;
+
+enum class ConditionKind : uint8_t { kUnreachable, kEjected, kBudgetExhausted };
+inline constexpr size_t kConditionKinds = 3;
+
+// All conditions of a sidecar. Workers have endpoints of their own, and each finds out by itself
+// that one is gone: a condition begins when the first worker reports it, and ends when the last one
+// that did takes it back. Any thread.
+//
+// For each kind, kAtOnce beginnings are written in a row, and after that one for each kSpacing. The
+// next beginning that is written says how many were held back. The end of a condition is written if
+// its beginning was. A condition whose beginning was held back is written as soon as it is reported
+// again and the rule allows it.
+//
+// The sink is called under the lock of this object, so the events of one condition come in their
+// order.
+class Conditions {
+ public:
+  static constexpr int kAtOnce = 10;
+  static constexpr absl::Duration kSpacing = absl::Seconds(6);
+
+  // `log` outlives it.
+  explicit Conditions(EventLog& log) : log_(log) {}
+  Conditions(const Conditions&) = delete;
+  Conditions& operator=(const Conditions&) = delete;
+
+ private:
+  friend class Condition;
+
+  // Kind, upstream, and the endpoint or authority.
+  using Key = std::tuple<ConditionKind, std::string, std::string>;
+  struct Lasting {
+    int holders = 0;
+    bool written = false;
+    bool suppressed = false;  // its beginning was held back
+    Instant since;
+  };
+  using Entry = std::map<Key, Lasting>::iterator;
+
+  Entry Hold(ConditionKind kind, std::string_view upstream, std::string_view subject, Instant now);
+  void Report(Entry entry, std::string_view reason, Instant now);
+  void Release(Entry entry, bool ended, Instant now);
+
+  EventLog& log_;
+  std::mutex mutex_;
+  std::map<Key, Lasting> lasting_;
+  std::array<EventLimiter, kConditionKinds> limiters_{EventLimiter(kAtOnce, kSpacing),
+                                                      EventLimiter(kAtOnce, kSpacing),
+                                                      EventLimiter(kAtOnce, kSpacing)};
+};
+
+// One worker's part in a condition of one endpoint or budget. One thread.
+class Condition {
+ public:
+  explicit Condition(ConditionKind kind) : kind_(kind) {}
+
+  // As Forget.
+  ~Condition() { Forget(); }
+  Condition(const Condition&) = delete;
+  Condition& operator=(const Condition&) = delete;
+
+  // The condition holds at `now`. To report it again while it lasts is harmless. `subject`: the
+  // endpoint, or the authority that a budget belongs to; may be empty. `reason`: may be empty. The
+  // log outlives the condition.
+  void Report(EventLog& log, std::string_view upstream, std::string_view subject,
+              std::string_view reason, Instant now);
+
+  // It holds no more. Does nothing unless it was reported.
+  void End(Instant now) { LetGo(/*ended=*/true, now); }
+
+  // Takes the part back without a word: the endpoint or the budget is gone.
+  void Forget() { LetGo(/*ended=*/false, Instant()); }
+
+ private:
+  void LetGo(bool ended, Instant now);
+
+  const ConditionKind kind_;
+  Conditions* conditions_ = nullptr;  // nullptr: it is not reported
+  Conditions::Entry entry_;
+};
+
+}  // namespace levee

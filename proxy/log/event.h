@@ -1,0 +1,150 @@
+// The events that a sidecar reports to its operators: the table of their kinds, and one event as a
+// value.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace levee {
+
+enum class LogLevel : uint8_t { kDebug, kInfo, kWarning, kError, kOff };
+std::string_view LogLevelName(LogLevel level);  // "debug", "info", "warning", "error", "off"
+
+// The table in docs/logs.md has a row for each of these and says what to do about it.
+enum class EventKind : uint8_t {
+  // Of the process.
+  kStarted,
+  kStopped,
+  kListenerOpened,
+  kListenerClosed,
+  kPortLost,
+  kDrainBegun,
+  kDrainGoaway,
+  kDrainEnded,
+  // Of the configuration.
+  kConfigInEffect,
+  kConfigWarning,
+  kConfigRefused,
+  kConfigFault,
+  kConfigUnwatched,
+  // Of upstreams. An event that begins a state is followed by the event that ends it.
+  kEndpointUnreachable,
+  kEndpointReachable,
+  kEndpointEjected,
+  kEndpointReturned,
+  kBudgetExhausted,
+  kBudgetRecovered,
+  // Of bounds.
+  kLimitReached,
+  kAccessLogLost,
+  // Of connections.
+  kConnectionAccepted,
+  kConnectionIdentified,
+  kConnectionRefused,
+  kConnectionClosed,
+  kProtocolError,
+  kUpstreamConnecting,
+  kUpstreamConnected,
+  kUpstreamGoaway,
+  kUpstreamClosed,
+  // Of calls.
+  kRequestRefused,
+  kCallDecided,
+};
+
+struct EventKindFacts {
+  EventKind kind;
+  LogLevel level;
+  std::string_view name;
+  std::string_view message;  // a clause for people
+};
+
+inline constexpr auto kEventKinds = std::to_array<EventKindFacts>({
+    {EventKind::kStarted, LogLevel::kInfo, "started", "the sidecar serves"},
+    {EventKind::kStopped, LogLevel::kInfo, "stopped", "the sidecar has stopped"},
+    {EventKind::kListenerOpened, LogLevel::kInfo, "listener_opened", "a port is open"},
+    {EventKind::kListenerClosed, LogLevel::kInfo, "listener_closed", "a port is closed"},
+    {EventKind::kPortLost, LogLevel::kError, "port_lost",
+     "a port that was closed for a reload cannot be opened again"},
+    {EventKind::kDrainBegun, LogLevel::kInfo, "drain_begun", "the drain has begun"},
+    {EventKind::kDrainGoaway, LogLevel::kInfo, "drain_goaway", "callers are told to go elsewhere"},
+    {EventKind::kDrainEnded, LogLevel::kInfo, "drain_ended", "the drain is over"},
+    {EventKind::kConfigInEffect, LogLevel::kInfo, "config_in_effect",
+     "a configuration is in effect"},
+    {EventKind::kConfigWarning, LogLevel::kWarning, "config_warning",
+     "the configuration is legal but dangerous"},
+    {EventKind::kConfigRefused, LogLevel::kError, "config_refused",
+     "the new configuration is refused, the running one stays"},
+    {EventKind::kConfigFault, LogLevel::kError, "config_fault",
+     "the new configuration has a fault"},
+    {EventKind::kConfigUnwatched, LogLevel::kWarning, "config_unwatched",
+     "changes of the configuration are not noticed; SIGHUP has it read again"},
+    {EventKind::kEndpointUnreachable, LogLevel::kWarning, "endpoint_unreachable",
+     "an endpoint cannot be reached"},
+    {EventKind::kEndpointReachable, LogLevel::kInfo, "endpoint_reachable",
+     "an endpoint can be reached again"},
+    {EventKind::kEndpointEjected, LogLevel::kWarning, "endpoint_ejected",
+     "an endpoint fails again and again and gets no calls for a while"},
+    {EventKind::kEndpointReturned, LogLevel::kInfo, "endpoint_returned",
+     "an endpoint gets calls again"},
+    {EventKind::kBudgetExhausted, LogLevel::kWarning, "budget_exhausted",
+     "the retry budget is used up"},
+    {EventKind::kBudgetRecovered, LogLevel::kInfo, "budget_recovered",
+     "the retry budget has refused nothing for a while"},
+    {EventKind::kLimitReached, LogLevel::kWarning, "limit_reached", "a limit was reached"},
+    {EventKind::kAccessLogLost, LogLevel::kError, "access_log_lost",
+     "lines of the access log get lost"},
+    {EventKind::kConnectionAccepted, LogLevel::kDebug, "connection_accepted",
+     "a caller has connected"},
+    {EventKind::kConnectionIdentified, LogLevel::kDebug, "connection_identified",
+     "the first bytes say what a connection carries"},
+    {EventKind::kConnectionRefused, LogLevel::kDebug, "connection_refused",
+     "a connection carries nothing that is taken here"},
+    {EventKind::kConnectionClosed, LogLevel::kDebug, "connection_closed",
+     "a caller's connection is closed"},
+    {EventKind::kProtocolError, LogLevel::kDebug, "protocol_error", "a peer broke HTTP/2"},
+    {EventKind::kUpstreamConnecting, LogLevel::kDebug, "upstream_connecting",
+     "a connection to an endpoint is begun"},
+    {EventKind::kUpstreamConnected, LogLevel::kDebug, "upstream_connected",
+     "a connection to an endpoint is ready"},
+    {EventKind::kUpstreamGoaway, LogLevel::kDebug, "upstream_goaway",
+     "an endpoint wants no more calls on a connection"},
+    {EventKind::kUpstreamClosed, LogLevel::kDebug, "upstream_closed",
+     "a connection to an endpoint is closed"},
+    {EventKind::kRequestRefused, LogLevel::kDebug, "request_refused",
+     "a request is refused before it has a route"},
+    {EventKind::kCallDecided, LogLevel::kDebug, "call_decided",
+     "a call was retried, hedged, limited or refused"},
+});
+inline constexpr size_t kEventKindCount = kEventKinds.size();
+
+constexpr const EventKindFacts& FactsOf(EventKind kind) {
+  return kEventKinds[static_cast<size_t>(kind)];
+}
+constexpr LogLevel LevelOf(EventKind kind) { return FactsOf(kind).level; }
+
+// One detail of an event. `name` is a literal of the program.
+struct LogField {
+  LogField(std::string_view field, std::string value) : name(field), text(std::move(value)) {}
+  LogField(std::string_view field, std::string_view value) : name(field), text(value) {}
+  LogField(std::string_view field, const char* value) : name(field), text(value) {}
+  LogField(std::string_view field, std::integral auto value)
+      : name(field), text(std::to_string(value)), number(true) {}
+
+  std::string_view name;
+  std::string text;
+  bool number = false;  // `text` is a decimal number
+};
+
+struct LogEvent {
+  EventKind kind;
+  std::vector<LogField> fields;
+};
+
+}  // namespace levee

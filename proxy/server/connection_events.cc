@@ -1,0 +1,28 @@
+#include "server/connection_events.h"
+
+#include <iterator>
+#include <utility>
+
+namespace levee {
+namespace {
+
+// Enough to tell a TLS handshake, a text protocol or a scanner.
+constexpr size_t kShownBytes = 32;
+
+}  // namespace
+
+std::vector<LogField> ConnectionFields(const ConnectionOrigin& origin, std::vector<LogField> more) {
+  std::vector<LogField> fields = {{"listener", origin.listener->name}, {"peer", origin.peer}};
+  if (!origin.destination.empty()) fields.emplace_back("destination", origin.destination);
+  std::move(more.begin(), more.end(), std::back_inserter(fields));
+  return fields;
+}
+
+std::vector<LogField> FirstBytesFields(const AcceptedConnection& connection,
+                                       std::string_view reason) {
+  return ConnectionFields(
+      connection.origin(),
+      {{"reason", reason}, {"first_bytes", connection.received().substr(0, kShownBytes)}});
+}
+
+}  // namespace levee

@@ -1,0 +1,21 @@
+// The fields of events about callers' connections.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "log/event.h"
+#include "server/accepted_connection.h"
+
+namespace levee {
+
+// Returns the listener, the peer, and for a tunnel its destination; then `more`.
+std::vector<LogField> ConnectionFields(const ConnectionOrigin& origin,
+                                       std::vector<LogField> more = {});
+
+// Returns the same for a connection that has not said what it carries, with `reason` and the first
+// bytes that came.
+std::vector<LogField> FirstBytesFields(const AcceptedConnection& connection,
+                                       std::string_view reason);
+
+}  // namespace levee

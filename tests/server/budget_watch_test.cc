@@ -1,0 +1,62 @@
+// When operators are told of a retry budget, on virtual time.
+#include "server/budget_watch.h"
+
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "log/event_text.h"
+
+namespace levee {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+class BudgetWatchTest : public testing::Test {
+ protected:
+  BudgetWatchTest() { destination_.upstream = "cart"; }
+
+  // Time passes.
+  std::vector<std::string> After(absl::Duration span) {
+    io_.wheel.Advance(start_ + span);
+    return std::exchange(lines_, {});
+  }
+
+  std::vector<std::string> lines_;
+  EventLog log_{LogLevel::kInfo,
+                [this](const LogEvent& event) { lines_.push_back(EventText(event)); }};
+  net::EventLoop loop_;
+  WorkerSeries series_;
+  WorkerIo io_{loop_, series_, log_};
+  const Instant start_ = loop_.now();
+  const std::shared_ptr<RetryBudget> budget_ =
+      std::make_shared<RetryBudget>(RetryBudgetPolicy(), /*workers=*/1);
+  Destination destination_;
+  BudgetWatch watch_{io_};
+};
+
+TEST_F(BudgetWatchTest, ABudgetThatRefusesIsToldOfOnceAndItsRecoveryOnce) {
+  for (int i = 0; i < 1000; ++i) watch_.OnRefused(budget_, destination_);
+  EXPECT_THAT(After(absl::Seconds(9)),
+              ElementsAre("budget_exhausted: the retry budget is used up upstream=cart"));
+  EXPECT_THAT(After(absl::Seconds(12)), ElementsAre(StartsWith("budget_recovered: ")));
+  EXPECT_THAT(After(absl::Seconds(60)), IsEmpty());
+  EXPECT_TRUE(io_.wheel.NextWakeup().is_infinite());
+}
+
+TEST_F(BudgetWatchTest, BudgetsOfSeveralAuthoritiesAreToldApart) {
+  const auto other = std::make_shared<RetryBudget>(RetryBudgetPolicy(), /*workers=*/1);
+  watch_.OnRefused(budget_, destination_);
+  destination_.authority = "cart.shop:80";
+  watch_.OnRefused(other, destination_);
+  EXPECT_THAT(After(absl::Seconds(1)),
+              ElementsAre("budget_exhausted: the retry budget is used up upstream=cart",
+                          "budget_exhausted: the retry budget is used up upstream=cart "
+                          "authority=cart.shop:80"));
+}
+
+}  // namespace
+}  // namespace levee
