@@ -15,7 +15,7 @@
 #include "cli/run_command.h"
 #include "config/load.h"
 #include "net/line_writer.h"
-#include "server/sidecar.h"
+#include "sidecar/sidecar.h"
 #include "telemetry/metrics.h"
 #include "telemetry/recent_calls.h"
 

@@ -79,7 +79,7 @@ MUTANTS = (
            "void RpcStream::OnSent(size_t bytes) { committed_->attempt.Credit(bytes); }",
            "void RpcStream::OnSent(size_t) {}", (integration("Flow.*", "WireFlow*"), LEDGER)),
     # The drain.
-    Mutant("the-drain-waits-for-no-call", "proxy/server/sidecar.cc",
+    Mutant("the-drain-waits-for-no-call", "proxy/sidecar/sidecar.cc",
            "const bool done = active == 0 || now >= drain_deadline_;",
            "const bool done = active >= 0 || now >= drain_deadline_;",
            (integration("Drain*"), LEDGER)),

@@ -16,8 +16,8 @@
 #include "config/snapshot.h"
 #include "net/line_writer.h"
 #include "server/budget_table.h"
-#include "server/listener_set.h"
 #include "server/worker.h"
+#include "sidecar/listener_set.h"
 #include "telemetry/metrics.h"
 
 namespace levee {

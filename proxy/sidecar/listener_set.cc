@@ -1,4 +1,4 @@
-#include "server/listener_set.h"
+#include "sidecar/listener_set.h"
 
 #include <algorithm>
 #include <iterator>

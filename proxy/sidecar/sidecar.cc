@@ -1,4 +1,4 @@
-#include "server/sidecar.h"
+#include "sidecar/sidecar.h"
 
 #include <chrono>
 #include <condition_variable>

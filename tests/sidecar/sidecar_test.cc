@@ -1,5 +1,5 @@
 // A sidecar that is reloaded and looked at from other threads while it carries calls.
-#include "server/sidecar.h"
+#include "sidecar/sidecar.h"
 
 #include <atomic>
 #include <condition_variable>
