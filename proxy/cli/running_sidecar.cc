@@ -144,7 +144,7 @@ AdminSources RunningSidecar::MakeSources(int workers) {
           .config = [this] { return reloader_->status(); },
           .ready = [this] { return sidecar_->ready(); },
           .draining = [this] { return sidecar_->draining(); },
-          .drain = [this] { return sidecar_->Drain(); },
+          .drain = [this] { return sidecar_->StartDrain(); },
           .listeners = [this] { return Listeners(); }};
 }
 
@@ -189,11 +189,9 @@ void RunningSidecar::TakeOver(const std::shared_ptr<const Snapshot>& snapshot,
            .access_log = *std::move(log),
            .ports = *std::move(ports),
            .listeners = {}};
-  sidecar_->PostReload(snapshot, next_.access_log.get(),
-                       [this, done = std::move(done)](const auto& listeners) {
-                         if (listeners.ok()) next_.listeners = *listeners;
-                         done(listeners.status());
-                       });
+  auto listeners = sidecar_->Reload(snapshot, next_.access_log.get());
+  if (listeners.ok()) next_.listeners = *listeners;
+  done(listeners.status());
 }
 
 void RunningSidecar::Settle(bool taken) {
