@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <vector>
 
-#include "cli/running_sidecar.h"
+#include "admin_grpc/grpc_admin_server.h"
 #include "cli/version.h"
+#include "sidecar/control_port.h"
+#include "sidecar/running_sidecar.h"
 
 namespace levee {
 namespace {
@@ -18,6 +21,17 @@ void StartLogging(const std::string& level) {
   spdlog::set_default_logger(spdlog::stderr_color_mt("levee"));
   spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %^%l%$ %v");
   spdlog::set_level(spdlog::level::from_str(level));
+}
+
+absl::StatusOr<std::unique_ptr<ControlPort>> OpenGrpcPort(const ListenAddress& address,
+                                                          const AdminSources& sources,
+                                                          StateKeeper& keeper) {
+  return ToControlPort(GrpcAdminServer::Start(address, sources, keeper));
+}
+
+void Announce(const std::string& line) {
+  std::printf("%s\n", line.c_str());
+  std::fflush(stdout);
 }
 
 int Fail(const absl::Status& status) {
@@ -42,7 +56,13 @@ int RunSidecar(const RunOptions& options) {
     return AllOfCommandLine(checked.faults) ? kWrongUsage : 1;
   }
   for (const Fault& warning : checked.warnings) spdlog::warn("{}", FormatFault(warning));
-  auto running = RunningSidecar::Open(options, checked);
+  auto running = RunningSidecar::Open({.config = options.config,
+                                       .workers = options.workers,
+                                       .version = std::string(BuildVersion()),
+                                       .commit = std::string(BuildCommit()),
+                                       .open_grpc = OpenGrpcPort,
+                                       .announce = Announce},
+                                      checked);
   if (!running.ok()) return Fail(running.status());
   spdlog::info("levee {} serving with {} worker{}", std::string(BuildVersion()), options.workers,
                options.workers == 1 ? "" : "s");

@@ -1,4 +1,4 @@
-#include "cli/config_reloader.h"
+#include "sidecar/config_reloader.h"
 
 #include <spdlog/spdlog.h>
 

@@ -1,8 +1,8 @@
-#include "cli/running_sidecar.h"
+#include "sidecar/running_sidecar.h"
 
 #include <spdlog/spdlog.h>
 
-#include <cstdio>
+#include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/random.h"
 #include "base/uuid.h"
-#include "cli/version.h"
 #include "net/event_loop.h"
 
 namespace levee {
@@ -55,11 +54,11 @@ Metrics::Settings MetricsSettings(const Snapshot& snapshot) {
   return settings;
 }
 
-Metrics::Options MetricsOptions(const Snapshot& snapshot, int workers) {
-  return {.workers = workers,
+Metrics::Options MetricsOptions(const RunningSidecar::Options& options, const Snapshot& snapshot) {
+  return {.workers = options.workers,
           .settings = MetricsSettings(snapshot),
-          .version = std::string(BuildVersion()),
-          .commit = std::string(BuildCommit()),
+          .version = options.version,
+          .commit = options.commit,
           .config_sha256 = snapshot.sha256,
           .config_loaded_at = net::WallClock()};
 }
@@ -71,15 +70,18 @@ std::string NewInstance() {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<RunningSidecar>> RunningSidecar::Open(const RunOptions& options,
+absl::StatusOr<std::unique_ptr<RunningSidecar>> RunningSidecar::Open(Options options,
                                                                      const CheckedConfig& checked) {
-  std::unique_ptr<RunningSidecar> running(new RunningSidecar(options, checked));
-  if (absl::Status opened = running->OpenAll(options, checked); !opened.ok()) return opened;
+  std::unique_ptr<RunningSidecar> running(new RunningSidecar(std::move(options), checked));
+  if (absl::Status opened = running->OpenAll(checked); !opened.ok()) return opened;
   return running;
 }
 
-RunningSidecar::RunningSidecar(const RunOptions& options, const CheckedConfig& checked)
-    : metrics_(MetricsOptions(*checked.snapshot, options.workers)) {}
+RunningSidecar::RunningSidecar(Options options, const CheckedConfig& checked)
+    : options_(std::move(options)),
+      metrics_(MetricsOptions(options_, *checked.snapshot)),
+      in_use_{.ports = ControlPorts(options_.open_grpc)},
+      next_{.ports = ControlPorts(options_.open_grpc)} {}
 
 // Whoever is shown something is shown what the other members know.
 RunningSidecar::~RunningSidecar() {
@@ -89,19 +91,19 @@ RunningSidecar::~RunningSidecar() {
   if (keeper_ != nullptr) keeper_->Stop();
 }
 
-absl::Status RunningSidecar::OpenAll(const RunOptions& options, const CheckedConfig& checked) {
+absl::Status RunningSidecar::OpenAll(const CheckedConfig& checked) {
   auto log = OpenAccessLog(checked.snapshot->access_log);
   if (!log.ok()) return log.status();
   in_use_.access_log = *std::move(log);
   in_use_.snapshot = checked.snapshot;
-  auto sidecar = Sidecar::Open(checked.snapshot, options.workers, metrics_, recent_calls_,
+  auto sidecar = Sidecar::Open(checked.snapshot, options_.workers, metrics_, recent_calls_,
                                in_use_.access_log.get());
   if (!sidecar.ok()) return sidecar.status();
   sidecar_ = *std::move(sidecar);
   sidecar_->OnWarning([](const std::string& text) { spdlog::warn("{}", text); });
   in_use_.listeners = sidecar_->listeners();
   reloader_ = std::make_unique<ConfigReloader>(
-      sidecar_->loop(), options.config, checked, metrics_,
+      sidecar_->loop(), options_.config, checked, metrics_,
       ConfigReloader::Hooks{
           .take_over = [this](const std::shared_ptr<const Snapshot>& snapshot,
                               ConfigReloader::Done done) { TakeOver(snapshot, std::move(done)); },
@@ -113,7 +115,7 @@ absl::Status RunningSidecar::OpenAll(const RunOptions& options, const CheckedCon
     const net::LineWriter* lines = in_use_.access_log.get();
     return lost_lines_ + (lines == nullptr ? 0 : lines->lost());
   });
-  sources_ = std::make_unique<AdminSources>(MakeSources(options.workers));
+  sources_ = std::make_unique<AdminSources>(MakeSources());
   keeper_ = std::make_unique<StateKeeper>(*sources_, NewInstance());
   auto ports = in_use_.ports.For(*checked.snapshot, *sources_, *keeper_);
   if (!ports.ok()) return ports.status();
@@ -129,12 +131,12 @@ void RunningSidecar::FollowAdmin() {
   if (!has_admin) keeper_->Stop();
 }
 
-AdminSources RunningSidecar::MakeSources(int workers) {
+AdminSources RunningSidecar::MakeSources() {
   return {.metrics = metrics_,
           .calls = recent_calls_,
-          .workers = workers,
-          .version = std::string(BuildVersion()),
-          .commit = std::string(BuildCommit()),
+          .workers = options_.workers,
+          .version = options_.version,
+          .commit = options_.commit,
           .started = net::ReadClock(),
           .started_at = net::WallClock(),
           .clock = net::ReadClock,
@@ -171,9 +173,8 @@ void RunningSidecar::Announce() {
   }
   for (std::string& line : in_use_.ports.Lines()) lines.push_back(std::move(line));
   for (const std::string& line : lines) {
-    if (!absl::c_linear_search(announced_, line)) std::printf("%s\n", line.c_str());
+    if (!absl::c_linear_search(announced_, line)) options_.announce(line);
   }
-  std::fflush(stdout);
   announced_ = std::move(lines);
 }
 
@@ -196,9 +197,9 @@ void RunningSidecar::TakeOver(const std::shared_ptr<const Snapshot>& snapshot,
 
 void RunningSidecar::Settle(bool taken) {
   // What is not in use any more ends with this function: ports close, the log writes its rest.
-  InUse gone = std::exchange(next_, {});
+  InUse gone = std::exchange(next_, {.ports = ControlPorts(options_.open_grpc)});
   if (!taken) {
-    gone.ports = ControlPorts();
+    gone.ports = ControlPorts(options_.open_grpc);
     const absl::Status restored = in_use_.ports.Restore(*sources_, *keeper_);
     if (!restored.ok()) spdlog::error("{}", std::string(restored.message()));
     FollowAdmin();

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -11,8 +12,8 @@
 #include "admin/metrics_server.h"
 #include "admin/sources.h"
 #include "admin/state_keeper.h"
-#include "admin_grpc/grpc_admin_server.h"
 #include "config/snapshot.h"
+#include "sidecar/control_port.h"
 
 namespace levee {
 
@@ -20,8 +21,8 @@ namespace levee {
 // time.
 class ControlPorts {
  public:
-  // None are open.
-  ControlPorts() = default;
+  // None are open. `open_grpc` opens the gRPC port.
+  explicit ControlPorts(OpenControlPort open_grpc) : open_grpc_(std::move(open_grpc)) {}
 
   // The ports that `snapshot` has: those that are here at the same address, the others opened anew.
   // One that is to have another host but the same port stops, to make room. The error names the
@@ -51,9 +52,10 @@ class ControlPorts {
     std::shared_ptr<bool> stopped = std::make_shared<bool>(false);
   };
 
+  OpenControlPort open_grpc_;
   Port<MetricsServer> metrics_;
   Port<AdminServer> admin_;
-  Port<GrpcAdminServer> grpc_;
+  Port<ControlPort> grpc_;
 };
 
 }  // namespace levee

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -10,11 +11,11 @@
 #include "absl/status/statusor.h"
 #include "admin/sources.h"
 #include "admin/state_keeper.h"
-#include "cli/config_reloader.h"
-#include "cli/control_ports.h"
-#include "cli/run_command.h"
 #include "config/load.h"
 #include "net/line_writer.h"
+#include "sidecar/config_reloader.h"
+#include "sidecar/control_port.h"
+#include "sidecar/control_ports.h"
 #include "sidecar/sidecar.h"
 #include "telemetry/metrics.h"
 #include "telemetry/recent_calls.h"
@@ -24,16 +25,26 @@ namespace levee {
 // Created, run and destroyed by one thread.
 class RunningSidecar {
  public:
-  // Opens every port that the configuration has. `checked` has no faults.
-  static absl::StatusOr<std::unique_ptr<RunningSidecar>> Open(const RunOptions& options,
+  struct Options {
+    ConfigInput config;
+    int workers = 1;
+    std::string version, commit;  // of this build
+    OpenControlPort open_grpc;    // for admin.grpc_address
+    // Told "listening NAME ADDRESS" for every address that is bound, and for every one that a
+    // reload binds anew. By the thread that calls Run, and by the thread of a reload.
+    std::function<void(const std::string& line)> announce;
+  };
+
+  // Opens every port that the configuration has. `checked` is what `options.config` says, and has
+  // no faults.
+  static absl::StatusOr<std::unique_ptr<RunningSidecar>> Open(Options options,
                                                               const CheckedConfig& checked);
 
   ~RunningSidecar();
   RunningSidecar(const RunningSidecar&) = delete;
   RunningSidecar& operator=(const RunningSidecar&) = delete;
 
-  // Prints "listening NAME ADDRESS" to standard output, a line per bound address and one whenever a
-  // reload binds another, and serves until it is told to stop.
+  // Announces the addresses, and serves until it is told to stop.
   void Run();
 
  private:
@@ -45,16 +56,17 @@ class RunningSidecar {
     std::vector<ListenerSet::Bound> listeners;
   };
 
-  RunningSidecar(const RunOptions& options, const CheckedConfig& checked);
+  RunningSidecar(Options options, const CheckedConfig& checked);
 
-  absl::Status OpenAll(const RunOptions& options, const CheckedConfig& checked);
-  AdminSources MakeSources(int workers);
+  absl::Status OpenAll(const CheckedConfig& checked);
+  AdminSources MakeSources();
   std::vector<std::string> Listeners();
   void FollowAdmin();
   void Announce();
   void TakeOver(const std::shared_ptr<const Snapshot>& snapshot, ConfigReloader::Done done);
   void Settle(bool taken);
 
+  const Options options_;
   Metrics metrics_;
   RecentCalls recent_calls_;
   std::unique_ptr<AdminSources> sources_;

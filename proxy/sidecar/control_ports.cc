@@ -1,4 +1,4 @@
-#include "cli/control_ports.h"
+#include "sidecar/control_ports.h"
 
 #include <thread>
 #include <utility>
@@ -22,12 +22,13 @@ struct Starter {
   auto operator()(const ListenAddress& address, const AdminServer*) const {
     return AdminServer::Start(address, sources, keeper);
   }
-  auto operator()(const ListenAddress& address, const GrpcAdminServer*) const {
-    return GrpcAdminServer::Start(address, sources, keeper);
+  auto operator()(const ListenAddress& address, const ControlPort*) const {
+    return open_grpc(address, sources, keeper);
   }
 
   const AdminSources& sources;
   StateKeeper& keeper;
+  const OpenControlPort& open_grpc;
 };
 
 // Opens `port` at `address`, unless it is there already. Where only the host is another, the server
@@ -37,7 +38,7 @@ absl::Status Move(Port& port, const std::optional<ListenAddress>& address, const
   if (SameAddress(port.address, address)) return absl::OkStatus();
   const Port before = std::exchange(port, Port{.address = address});
   if (!address.has_value()) return absl::OkStatus();
-  if (before.server != nullptr && before.server->port() == address->port) {
+  if (before.server != nullptr && before.server->address().port() == address->port) {
     *before.stopped = true;
     before.server->Stop();
   }
@@ -51,7 +52,7 @@ template <typename Port>
 absl::Status StartAgain(Port& port, const Starter& start) {
   if (!*port.stopped) return absl::OkStatus();
   ListenAddress address = *port.address;
-  address.port = port.server->port();
+  address.port = port.server->address().port();
   auto server = start(address, port.server.get());
   if (!server.ok()) return server.status();
   port = Port{.address = port.address, .server = *std::move(server)};
@@ -70,7 +71,7 @@ absl::StatusOr<ControlPorts> ControlPorts::For(const Snapshot& snapshot,
                                                const AdminSources& sources,
                                                StateKeeper& keeper) const {
   ControlPorts ports = *this;
-  const Starter start{sources, keeper};
+  const Starter start{sources, keeper, open_grpc_};
   if (snapshot.admin.has_value() || snapshot.grpc_admin.has_value()) keeper.Start();
   absl::Status moved = Move(ports.metrics_, snapshot.metrics, start);
   if (moved.ok()) moved = Move(ports.admin_, snapshot.admin, start);
@@ -80,7 +81,7 @@ absl::StatusOr<ControlPorts> ControlPorts::For(const Snapshot& snapshot,
 }
 
 absl::Status ControlPorts::Restore(const AdminSources& sources, StateKeeper& keeper) {
-  const Starter start{sources, keeper};
+  const Starter start{sources, keeper, open_grpc_};
   absl::Status status = StartAgain(metrics_, start);
   status.Update(StartAgain(admin_, start));
   status.Update(StartAgain(grpc_, start));
