@@ -1,7 +1,6 @@
 // Follows the configuration's files while the sidecar runs.
 #pragma once
 
-#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -19,38 +18,36 @@
 
 namespace levee {
 
-// Reads the files again when they change or when SIGHUP asks for it, and has the sidecar take over
-// what they say. A configuration with a fault, and one that cannot be taken over, changes nothing:
-// it is counted, logged and shown in the status. So does a file without a byte, though at the start
-// it means the defaults: most writers empty a file before they fill it. Files that change and still
-// say the same are no reload.
+// Reads the files again when they change, or when SIGHUP asks for it, and has what they say taken
+// over. A configuration that has a fault or that cannot be taken over changes nothing: it is
+// counted, logged and shown in the status. The same goes for a file without a byte, although such a
+// file means the defaults at the start: most programs that write a file empty it first. Files that
+// change and still say the same are no reload.
 //
-// Reading a large file takes longer than a call may be held up, so a thread does it that lives only
-// for one reload.
+// Reading a large file takes longer than a call may be held up. So a thread reads and takes over
+// from begin to end; it is started when it is needed, and ends when nothing is left to do.
 class ConfigReloader {
  public:
-  using Done = std::function<void(absl::Status)>;
-
-  // Both are called on the thread of a reload, never two at a time.
   struct Hooks {
-    // Takes over all of a configuration or nothing, then calls `done` once, on any thread.
-    std::function<void(std::shared_ptr<const Snapshot>, Done done)> take_over;
+    // The configuration in effect; never nullptr. Any thread.
+    std::function<std::shared_ptr<const Snapshot>()> running;
 
-    // Follows each `done`: what was in use before may go, or what was made for the configuration
-    // that was not taken over.
-    std::function<void(bool taken)> settle;
+    // Takes over all of a configuration, or nothing, and returns when that is done or undone. It is
+    // called on the reload's thread, one call at a time. It may wait for the loop, but must not
+    // wait for a loop that has ended: the error is Cancelled then, which is no refusal.
+    std::function<absl::Status(const std::shared_ptr<const Snapshot>&)> take_over;
   };
 
-  // `running` has no faults. Signals and files are watched by `loop`, which outlives the reloader
-  // and does not run yet. From now on SIGHUP does not end the process.
+  // `running` has no faults. `loop` watches signals and files; it outlives the reloader and does
+  // not run yet. From now on SIGHUP does not end the process.
   ConfigReloader(net::EventLoop& loop, ConfigInput input, const CheckedConfig& running,
                  Metrics& metrics, Hooks hooks);
   ~ConfigReloader();
   ConfigReloader(const ConfigReloader&) = delete;
   ConfigReloader& operator=(const ConfigReloader&) = delete;
 
-  // The loop does not run any more: ends a reload that waits for it. Afterwards no hook is called,
-  // and a `done` that comes late does nothing. Does nothing the second time.
+  // To be called when the loop does not run any more. Waits for the reload that is under way; no
+  // other one begins, and no hook is called afterwards. Does nothing the second time.
   void Stop();
 
   // Any thread.
@@ -59,22 +56,15 @@ class ConfigReloader {
  private:
   enum class Reason { kChange, kSignal };
 
-  // What a `done` leaves; outlives the reloader if it comes late.
-  struct Outcome {
-    std::mutex mutex;
-    std::condition_variable changed;
-    std::optional<absl::Status> status;
-    bool stopped = false;
-  };
-
   // On the loop's thread.
   void Ask(Reason reason);
-  void Finished(std::vector<std::string> reads);
-  void Watch();
+  void Watch(std::vector<std::string> reads);
 
-  // On the thread of a reload.
+  // On the reload's thread.
+  void Run();
+  std::optional<Reason> Next();
   void Reload(Reason reason);
-  void TakeOver(const CheckedConfig& checked);
+  void WatchAlso(const std::vector<std::string>& reads);
   void Succeed(const CheckedConfig& checked);
   void Refuse(std::vector<std::string> faults);
 
@@ -82,17 +72,15 @@ class ConfigReloader {
   const ConfigInput input_;
   Metrics& metrics_;
   const Hooks hooks_;
-  const std::shared_ptr<Outcome> outcome_ = std::make_shared<Outcome>();
-
-  // Of the loop's thread.
-  net::FileWatcher watcher_;
-  std::vector<std::string> reads_;  // files that the configuration names
-  bool busy_ = false;               // a reload is under way
-  std::optional<Reason> again_;     // to reload when it is done
+  net::FileWatcher watcher_;        // of the loop's thread
+  std::vector<std::string> reads_;  // of the reload's thread: files that the configuration names
   std::thread thread_;
 
   mutable std::mutex mutex_;
-  ConfigStatus status_;
+  std::optional<Reason> asked_;  // to read the files again
+  bool busy_ = false;            // the thread will look at `asked_` once more
+  bool stopped_ = false;
+  ConfigStatus status_;  // without the snapshot
 };
 
 }  // namespace levee

@@ -22,7 +22,8 @@ class ControlPort {
   // Where it listens, with the port that the system chose if that was 0.
   virtual const net::Address& address() const = 0;
 
-  // Stops to listen and to serve, within about a second. Does nothing the second time.
+  // Stops to listen and to serve, within about a second. Does nothing the second time. The
+  // destructor does the same.
   virtual void Stop() = 0;
 };
 

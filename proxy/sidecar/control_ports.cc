@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "admin/admin_server.h"
+#include "admin/metrics_server.h"
 
 namespace levee {
 namespace {
@@ -14,97 +16,111 @@ bool SameAddress(const std::optional<ListenAddress>& one,
   return one->host == other->host && one->port == other->port;
 }
 
-// How the server of each port is started.
-struct Starter {
-  auto operator()(const ListenAddress& address, const MetricsServer*) const {
-    return MetricsServer::Start(address, sources.metrics, sources.ready);
-  }
-  auto operator()(const ListenAddress& address, const AdminServer*) const {
-    return AdminServer::Start(address, sources, keeper);
-  }
-  auto operator()(const ListenAddress& address, const ControlPort*) const {
-    return open_grpc(address, sources, keeper);
-  }
-
-  const AdminSources& sources;
-  StateKeeper& keeper;
-  const OpenControlPort& open_grpc;
-};
-
-// Opens `port` at `address`, unless it is there already. Where only the host is another, the server
-// before is in the way: it stops.
-template <typename Port>
-absl::Status Move(Port& port, const std::optional<ListenAddress>& address, const Starter& start) {
-  if (SameAddress(port.address, address)) return absl::OkStatus();
-  const Port before = std::exchange(port, Port{.address = address});
-  if (!address.has_value()) return absl::OkStatus();
-  if (before.server != nullptr && before.server->address().port() == address->port) {
-    *before.stopped = true;
-    before.server->Stop();
-  }
-  auto server = start(*address, before.server.get());
-  if (!server.ok()) return server.status();
-  port.server = *std::move(server);
-  return absl::OkStatus();
-}
-
-template <typename Port>
-absl::Status StartAgain(Port& port, const Starter& start) {
-  if (!*port.stopped) return absl::OkStatus();
-  ListenAddress address = *port.address;
-  address.port = port.server->address().port();
-  auto server = start(address, port.server.get());
-  if (!server.ok()) return server.status();
-  port = Port{.address = port.address, .server = *std::move(server)};
-  return absl::OkStatus();
-}
-
-template <typename Server>
-void AddLine(std::vector<std::string>& lines, const char* name, const Server& server) {
-  if (server == nullptr) return;
-  lines.push_back(absl::StrCat("listening ", name, " ", server->address().ToString()));
-}
-
 }  // namespace
 
-absl::StatusOr<ControlPorts> ControlPorts::For(const Snapshot& snapshot,
-                                               const AdminSources& sources,
-                                               StateKeeper& keeper) const {
-  ControlPorts ports = *this;
-  const Starter start{sources, keeper, open_grpc_};
-  if (snapshot.admin.has_value() || snapshot.grpc_admin.has_value()) keeper.Start();
-  absl::Status moved = Move(ports.metrics_, snapshot.metrics, start);
-  if (moved.ok()) moved = Move(ports.admin_, snapshot.admin, start);
-  if (moved.ok()) moved = Move(ports.grpc_, snapshot.grpc_admin, start);
-  if (!moved.ok()) return moved;
-  return ports;
+ControlPorts::ControlPorts(const AdminSources& sources, StateKeeper& keeper,
+                           OpenControlPort open_grpc)
+    : sources_(sources),
+      keeper_(keeper),
+      places_{Place{.name = "metrics",
+                    .open =
+                        [&sources](const ListenAddress& address) {
+                          return ToControlPort(
+                              MetricsServer::Start(address, sources.metrics, sources.ready));
+                        }},
+              Place{.name = "admin",
+                    .open =
+                        [&sources, &keeper](const ListenAddress& address) {
+                          return ToControlPort(AdminServer::Start(address, sources, keeper));
+                        }},
+              Place{.name = "admin-grpc",
+                    .open = [&sources, &keeper,
+                             open = std::move(open_grpc)](const ListenAddress& address) {
+                      return open(address, sources, keeper);
+                    }}} {}
+
+absl::Status ControlPorts::Prepare(const Snapshot& snapshot) {
+  if (snapshot.admin.has_value() || snapshot.grpc_admin.has_value()) keeper_.Start();
+  auto& [metrics, admin, grpc] = places_;
+  absl::Status prepared = Prepare(metrics, snapshot.metrics);
+  if (prepared.ok()) prepared = Prepare(admin, snapshot.admin);
+  if (prepared.ok()) prepared = Prepare(grpc, snapshot.grpc_admin);
+  return prepared;
 }
 
-absl::Status ControlPorts::Restore(const AdminSources& sources, StateKeeper& keeper) {
-  const Starter start{sources, keeper, open_grpc_};
-  absl::Status status = StartAgain(metrics_, start);
-  status.Update(StartAgain(admin_, start));
-  status.Update(StartAgain(grpc_, start));
-  return status;
+absl::Status ControlPorts::Prepare(Place& place, const std::optional<ListenAddress>& wanted) {
+  const bool lost = place.address.has_value() && place.port == nullptr;
+  if (SameAddress(place.address, wanted) && !lost) return absl::OkStatus();
+  place.moves = true;
+  place.next_address = wanted;
+  if (!wanted.has_value()) return absl::OkStatus();
+  if (place.port != nullptr && place.port->address().port() == wanted->port) {
+    place.made_room = true;
+    place.port->Stop();
+  }
+  auto opened = place.open(*wanted);
+  if (!opened.ok()) return opened.status();
+  place.next = *std::move(opened);
+  return absl::OkStatus();
+}
+
+std::vector<std::unique_ptr<ControlPort>> ControlPorts::Commit() {
+  std::vector<std::unique_ptr<ControlPort>> gone;
+  for (Place& place : places_) {
+    place.made_room = false;
+    if (!std::exchange(place.moves, false)) continue;
+    place.address = std::exchange(place.next_address, std::nullopt);
+    if (place.port != nullptr) gone.push_back(std::move(place.port));
+    place.port = std::move(place.next);
+  }
+  RememberIfShown();
+  return gone;
+}
+
+absl::Status ControlPorts::RollBack() {
+  absl::Status restored;
+  for (Place& place : places_) restored.Update(RollBack(place));
+  RememberIfShown();
+  return restored;
+}
+
+absl::Status ControlPorts::RollBack(Place& place) {
+  place.moves = false;
+  place.next_address.reset();
+  place.next.reset();
+  if (!std::exchange(place.made_room, false)) return absl::OkStatus();
+  ListenAddress address = *place.address;
+  // If the system chose the number, it is the same one again.
+  address.port = std::exchange(place.port, nullptr)->address().port();
+  auto opened = place.open(address);
+  if (!opened.ok()) return opened.status();
+  place.port = *std::move(opened);
+  return absl::OkStatus();
+}
+
+void ControlPorts::RememberIfShown() {
+  const auto& [metrics, admin, grpc] = places_;
+  const bool shown = admin.port != nullptr || grpc.port != nullptr;
+  sources_.calls.SetEnabled(shown);
+  if (!shown) keeper_.Stop();
 }
 
 void ControlPorts::Stop() {
-  // Each waits for its clients, so they do it at the same time.
+  // Each waits for its clients, so they stop at the same time.
   std::vector<std::thread> threads;
-  const auto stop = [&threads](const auto& port) {
-    if (port.server != nullptr) threads.emplace_back([&port] { port.server->Stop(); });
-  };
-  stop(metrics_);
-  stop(admin_);
-  stop(grpc_);
+  for (Place& place : places_) {
+    if (place.port == nullptr) continue;
+    threads.emplace_back([port = place.port.get()] { port->Stop(); });
+  }
   for (std::thread& thread : threads) thread.join();
 }
 
 std::vector<std::string> ControlPorts::Lines() const {
   std::vector<std::string> lines;
-  AddLine(lines, "metrics", metrics_.server);
-  AddLine(lines, "admin", admin_.server);
-  AddLine(lines, "admin-grpc", grpc_.server);
+  for (const Place& place : places_) {
+    if (place.port == nullptr) continue;
+    lines.push_back(absl::StrCat("listening ", place.name, " ", place.port->address().ToString()));
+  }
   return lines;
 }
 

@@ -1,4 +1,4 @@
-// A sidecar with everything around it: metrics, access log, ports to look at it, reload.
+// A sidecar with everything around it: metrics, access log, control ports, reload.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,10 @@
 
 namespace levee {
 
+// The owner of the configuration that is in effect and of all that is open because of it. The
+// workers hold the snapshot as well, each its own reference, and change it between two turns;
+// nobody else does.
+//
 // Created, run and destroyed by one thread.
 class RunningSidecar {
  public:
@@ -48,11 +52,10 @@ class RunningSidecar {
   void Run();
 
  private:
-  // What goes with one configuration.
+  // What is in effect, but for the control ports, which go along with it.
   struct InUse {
     std::shared_ptr<const Snapshot> snapshot;
     std::shared_ptr<net::LineWriter> access_log;  // nullptr: there is none
-    ControlPorts ports;
     std::vector<ListenerSet::Bound> listeners;
   };
 
@@ -61,27 +64,31 @@ class RunningSidecar {
   absl::Status OpenAll(const CheckedConfig& checked);
   AdminSources MakeSources();
   std::vector<std::string> Listeners();
-  void FollowAdmin();
+  uint64_t LostLogLines();
   void Announce();
-  void TakeOver(const std::shared_ptr<const Snapshot>& snapshot, ConfigReloader::Done done);
-  void Settle(bool taken);
+
+  // The reload, on its thread: prepare, commit, roll back.
+  absl::Status TakeOver(const std::shared_ptr<const Snapshot>& snapshot);
+  absl::Status Prepare(const std::shared_ptr<const Snapshot>& snapshot, InUse& next);
+  void Commit(InUse next);
+  void RollBack();
 
   const Options options_;
   Metrics metrics_;
   RecentCalls recent_calls_;
-  std::unique_ptr<AdminSources> sources_;
-  std::unique_ptr<StateKeeper> keeper_;
+  const AdminSources sources_;
+  StateKeeper keeper_;
 
-  // Used by the thread that opened everything while no reload is under way, else by the reload's.
-  // Replaced under the mutex, which those take who read it from elsewhere: scrapes and the page.
+  // Only a reload changes what is in use, and only in Commit, under the mutex. Its thread reads
+  // without the mutex, others with it: those of the control ports.
   std::mutex in_use_mutex_;
   InUse in_use_;
-  InUse next_;               // while it is being taken over
-  uint64_t lost_lines_ = 0;  // by the logs before
-  std::vector<std::string> announced_;
+  uint64_t lost_lines_ = 0;  // by the access logs before
 
+  std::vector<std::string> announced_;
   std::unique_ptr<Sidecar> sidecar_;
   std::unique_ptr<ConfigReloader> reloader_;
+  ControlPorts ports_;
 };
 
 }  // namespace levee
