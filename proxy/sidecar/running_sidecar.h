@@ -22,11 +22,10 @@
 
 namespace levee {
 
-// The owner of the configuration that is in effect and of all that is open because of it. The
-// workers hold the snapshot as well, each its own reference, and change it between two turns;
-// nobody else does.
+// Owns the configuration that is in effect and all that is open because of it. The workers hold the
+// snapshot as well, each its own reference, which it changes between two turns; nobody else does.
 //
-// Created, run and destroyed by one thread.
+// One thread creates, runs and destroys it.
 class RunningSidecar {
  public:
   struct Options {
@@ -34,8 +33,8 @@ class RunningSidecar {
     int workers = 1;
     std::string version, commit;  // of this build
     OpenControlPort open_grpc;    // for admin.grpc_address
-    // Told "listening NAME ADDRESS" for every address that is bound, and for every one that a
-    // reload binds anew. By the thread that calls Run, and by the thread of a reload.
+    // Called with "listening NAME ADDRESS" for every address that is bound, and for every address
+    // that a reload binds anew. The thread that calls Run calls it, or the thread of a reload.
     std::function<void(const std::string& line)> announce;
   };
 

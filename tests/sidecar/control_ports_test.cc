@@ -10,8 +10,7 @@
 #include "admin/http_client.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "net/event_loop.h"
-#include "net/listener.h"
+#include "sidecar/busy_port.h"
 #include "sidecar/fake_grpc_port.h"
 
 namespace levee {
@@ -21,22 +20,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
-
-// A port that somebody else has.
-class BusyPort {
- public:
-  explicit BusyPort(uint16_t port = 0)
-      : listener_(net::Listener::Open(loop_, wheel_, *net::Address::FromIp("127.0.0.1", port),
-                                      [](int) {})) {
-    EXPECT_TRUE(listener_.ok()) << listener_.status();
-  }
-  uint16_t port() const { return (*listener_)->address().port(); }
-
- private:
-  net::EventLoop loop_;
-  TimerWheel wheel_{loop_.now()};
-  absl::StatusOr<std::unique_ptr<net::Listener>> listener_;
-};
 
 class ControlPortsTest : public testing::Test {
  protected:
