@@ -2,15 +2,29 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <vector>
 
+#include "admin_grpc/grpc_admin_server.h"
 #include "cli/log_sink.h"
-#include "cli/running_sidecar.h"
 #include "cli/version.h"
 #include "net/process_memory.h"
+#include "sidecar/control_port.h"
+#include "sidecar/running_sidecar.h"
 
 namespace levee {
 namespace {
+
+absl::StatusOr<std::unique_ptr<ControlPort>> OpenGrpcPort(const ListenAddress& address,
+                                                          const AdminSources& sources,
+                                                          StateKeeper& keeper) {
+  return ToControlPort(GrpcAdminServer::Start(address, sources, keeper));
+}
+
+void Announce(const std::string& line) {
+  std::printf("%s\n", line.c_str());
+  std::fflush(stdout);
+}
 
 int Fail(const absl::Status& status) {
   std::fprintf(stderr, "levee: %s\n", std::string(status.message()).c_str());
@@ -41,7 +55,13 @@ int RunSidecar(const RunOptions& options) {
       return std::vector<LogField>{{"warning", FormatFault(warning)}};
     });
   }
-  auto running = RunningSidecar::Open(options, checked, log);
+  auto running = RunningSidecar::Open({.config = options.config,
+                                       .workers = options.workers,
+                                       .version = std::string(BuildVersion()),
+                                       .commit = std::string(BuildCommit()),
+                                       .open_grpc = OpenGrpcPort,
+                                       .announce = Announce},
+                                      checked, log);
   if (!running.ok()) return Fail(running.status());
   log.Write(EventKind::kStarted, [&] {
     return std::vector<LogField>{{"version", BuildVersion()}, {"workers", options.workers}};

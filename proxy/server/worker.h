@@ -65,6 +65,9 @@ class Worker final : private net::TurnHandler,
   net::EventLoop& loop() { return loop_; }
   TimerWheel& wheel() { return io_.wheel; }
 
+  // What it goes by now.
+  const Snapshot& snapshot() const { return *snapshot_; }
+
   // Goes by another configuration from the next turn on; calls that are under way end by the one
   // they began with. Then calls `applied`, in the worker's thread. Any thread. The first one is due
   // before the first connection.

@@ -14,6 +14,7 @@ class Mutant(NamedTuple):
 POLICY = ("policy_test", ())
 CALL = ("call_test", ())
 TELEMETRY = ("telemetry_test", ())
+SIDECAR = ("sidecar_test", ())
 LEDGER = ("ledger", ("--calls", "20000"))
 
 
@@ -79,10 +80,10 @@ MUTANTS = (
            "void RpcStream::OnSent(size_t bytes) { committed_->attempt.Credit(bytes); }",
            "void RpcStream::OnSent(size_t) {}", (integration("Flow.*", "WireFlow*"), LEDGER)),
     # The drain.
-    Mutant("the-drain-waits-for-no-call", "proxy/server/sidecar.cc",
-           "const bool done = active == 0 || now >= drain_deadline_;",
-           "const bool done = active >= 0 || now >= drain_deadline_;",
-           (integration("Drain*"), LEDGER)),
+    Mutant("the-drain-waits-for-no-call", "proxy/sidecar/drain.cc",
+           "const bool done = load.active == 0 || late;",
+           "const bool done = load.active >= 0 || late;",
+           (SIDECAR, integration("Drain*"), LEDGER)),
     # A reload.
     Mutant("plans-outlive-a-reload", "proxy/server/worker.cc",
            "  plans_.Clear();\n", "", (integration("Reload.*"),)),

@@ -1,4 +1,4 @@
-#include "server/limit_watch.h"
+#include "sidecar/limit_watch.h"
 
 #include <utility>
 

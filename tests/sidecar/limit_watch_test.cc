@@ -1,5 +1,5 @@
 // Which limits operators are told of, on virtual time.
-#include "server/limit_watch.h"
+#include "sidecar/limit_watch.h"
 
 #include <string>
 #include <vector>

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,13 +16,14 @@
 
 namespace levee {
 
-// Sockets stay open from one configuration to the next. One thread, the loop's.
+// Keeps its sockets open from one configuration to the next, where both have them. One thread: the
+// loop's.
 class ListenerSet {
  public:
-  // `accepted` owns the descriptor.
+  // Called for every connection that was accepted, and owns its descriptor from then on.
   using Accepted = std::function<void(int fd, ConnectionOrigin origin)>;
 
-  // `loop` and `wheel` outlive the set. `exhausted`: as net::Listener calls it.
+  // `loop` and `wheel` outlive the set. `exhausted` is called as net::Listener::Open says.
   ListenerSet(net::EventLoop& loop, TimerWheel& wheel, Accepted accepted,
               std::function<void()> exhausted)
       : loop_(loop),
@@ -29,27 +31,33 @@ class ListenerSet {
         accepted_(std::move(accepted)),
         exhausted_(std::move(exhausted)) {}
 
-  // Listens as `specs` say, and nowhere else: opens what is missing, closes what is not among them.
-  // Sockets with the same address stay, and for port 0, which the system chose, those with the same
-  // name. One that is to have another host but the same port is closed first, to make room. Returns
-  // the numbers (ConnectionOrigin::socket) of those that are closed. Upon an error, which names the
-  // field to change, all is as before.
+  // Listens as `specs` say, and nowhere else: opens the sockets that are missing, and closes those
+  // that are not among `specs`. A socket with the same address stays open; where the system chose
+  // the port (port 0), a socket with the same name stays open. A socket whose host changes while
+  // its port stays the same is closed first, to make room for the new one.
+  //
+  // Returns the numbers (ConnectionOrigin::socket) of the sockets that it has closed. After an
+  // error, which names the field to change, all is as before.
   absl::StatusOr<std::vector<int>> Replace(const std::vector<ListenerSpec>& specs);
 
+  // Closes every socket.
   void Close() { open_.clear(); }
 
   struct Bound {
     std::string name;
     net::Address address;  // with the port that was really bound
   };
+  // The sockets that are open now.
   std::vector<Bound> bound() const;
 
  private:
   struct Listening {
     int number;
     std::shared_ptr<const ListenerSpec> spec;  // what the configuration says of it now
-    // nullptr: it has made room for another one, and somebody took the port when that failed.
+    // nullptr: it was closed to make room for another socket, which could not be opened, and by
+    // then somebody else had taken the port.
     std::unique_ptr<net::Listener> listener;
+    std::optional<net::Address> address = std::nullopt;  // where it was bound the first time
   };
   using Listenings = std::vector<std::unique_ptr<Listening>>;
 

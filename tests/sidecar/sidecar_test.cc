@@ -1,11 +1,8 @@
 // A sidecar that is reloaded and looked at from other threads while it carries calls.
-#include "server/sidecar.h"
+#include "sidecar/sidecar.h"
 
 #include <atomic>
-#include <condition_variable>
-#include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 
@@ -40,7 +37,7 @@ class SidecarThread {
 
   // Drains it.
   ~SidecarThread() {
-    sidecar_->Drain();
+    sidecar_->StartDrain();
     thread_.join();
   }
 
@@ -51,19 +48,7 @@ class SidecarThread {
 
   // Waits until the reload is done, or refused.
   absl::Status Reload(std::shared_ptr<const Snapshot> snapshot) {
-    std::mutex mutex;
-    std::condition_variable changed;
-    std::optional<absl::Status> status;
-    sidecar_->PostReload(std::move(snapshot), nullptr, [&](const auto& listeners) {
-      const std::lock_guard lock(mutex);
-      // A status of its own: the thread sanitizer does not see how Abseil counts a shared one's
-      // users.
-      status.emplace(listeners.status().code(), listeners.status().message());
-      changed.notify_one();
-    });
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return status.has_value(); });
-    return *status;
+    return sidecar_->Reload(std::move(snapshot), nullptr).status();
   }
 
  private:
@@ -117,8 +102,8 @@ TEST(Sidecar, AReloadDuringTheDrainIsRefused) {
   TestCall call(run.Open({{.host = "127.0.0.1", .port = sidecar.address().port(), .path = ""}}));
   call.Start();
   run.Until([&] { return server.calls() == 1; });
-  EXPECT_TRUE(sidecar->Drain());
-  EXPECT_FALSE(sidecar->Drain());
+  EXPECT_TRUE(sidecar->StartDrain());
+  EXPECT_FALSE(sidecar->StartDrain());
   EXPECT_TRUE(sidecar->draining());
   EXPECT_EQ(sidecar.Reload(snapshot).message(), "the sidecar is draining");
   EXPECT_FALSE(sidecar->ready());

@@ -1,4 +1,4 @@
-#include "server/listener_set.h"
+#include "sidecar/listener_set.h"
 
 #include <algorithm>
 #include <iterator>
@@ -23,7 +23,7 @@ bool SameSocket(const ListenerSpec& one, const ListenerSpec& other) {
          (!any_port || one.name == other.name);
 }
 
-// nullptr: none of them wants that socket.
+// Returns the one of `specs` that wants the socket of `wanted`; nullptr: none does.
 const ListenerSpec* FindSame(const std::vector<ListenerSpec>& specs, const ListenerSpec& wanted) {
   const auto found = std::find_if(specs.begin(), specs.end(), [&wanted](const ListenerSpec& spec) {
     return SameSocket(spec, wanted);
@@ -42,9 +42,11 @@ ListenerSet::Listening* ListenerSet::Find(const ListenerSpec& spec) {
 
 absl::StatusOr<std::unique_ptr<net::Listener>> ListenerSet::Listen(const Listening& listening) {
   const ListenerSpec& spec = *listening.spec;
-  const auto address = spec.address.path.empty()
-                           ? net::Address::FromIp(spec.address.host, spec.address.port)
-                           : net::Address::FromUnixPath(spec.address.path);
+  std::optional<net::Address> address = listening.address;
+  if (!address.has_value()) {
+    address = spec.address.path.empty() ? net::Address::FromIp(spec.address.host, spec.address.port)
+                                        : net::Address::FromUnixPath(spec.address.path);
+  }
   LEVEE_CHECK(address.has_value());  // The configuration was checked.
   auto listener = net::Listener::Open(
       loop_, wheel_, *address,
@@ -63,7 +65,7 @@ absl::StatusOr<std::unique_ptr<ListenerSet::Listening>> ListenerSet::Open(
   listening->spec = std::make_shared<const ListenerSpec>(spec);
   auto listener = Listen(*listening);
   if (!listener.ok()) {
-    // One whose host alone changes is in its own way.
+    // A listener whose host alone changes is in its own way.
     Listening* const rival = FindLeaving(spec.address.port, specs);
     if (rival == nullptr) return listener.status();
     rival->listener.reset();
@@ -71,10 +73,12 @@ absl::StatusOr<std::unique_ptr<ListenerSet::Listening>> ListenerSet::Open(
     if (!listener.ok()) return listener.status();
   }
   listening->listener = *std::move(listener);
+  listening->address = listening->listener->address();
   return listening;
 }
 
-// One that is open on that port, whatever its host, and not among `specs`; nullptr: none is.
+// Returns a socket that is open on that port, whatever its host, and that `specs` do not want;
+// nullptr: there is none.
 ListenerSet::Listening* ListenerSet::FindLeaving(uint16_t port,
                                                  const std::vector<ListenerSpec>& specs) {
   if (port == 0) return nullptr;
@@ -85,7 +89,8 @@ ListenerSet::Listening* ListenerSet::FindLeaving(uint16_t port,
   return found == open_.end() ? nullptr : found->get();
 }
 
-// Opens again what had to make room, and gives back the modes.
+// Opens the sockets again that made room, at the port that they had even if the system chose it,
+// and gives all sockets back the modes that they had.
 void ListenerSet::Restore() {
   for (const auto& listening : open_) {
     if (listening->listener != nullptr) {
@@ -93,7 +98,7 @@ void ListenerSet::Restore() {
       continue;
     }
     auto listener = Listen(*listening);
-    // Nobody else could take the port in between, but for a moment.
+    // It fails only if somebody else took the port in the moment in between.
     if (listener.ok()) listening->listener = *std::move(listener);
   }
 }

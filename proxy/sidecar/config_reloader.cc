@@ -1,4 +1,4 @@
-#include "cli/config_reloader.h"
+#include "sidecar/config_reloader.h"
 
 #include <algorithm>
 #include <utility>
@@ -15,7 +15,7 @@ std::vector<std::string> Lines(const std::vector<Fault>& faults) {
   return lines;
 }
 
-// What is wrong with files that have no byte.
+// The faults of files that have no byte.
 std::vector<std::string> EmptyFaults(const std::vector<std::string>& files) {
   std::vector<std::string> faults;
   for (const std::string& file : files) {
@@ -36,65 +36,69 @@ ConfigReloader::ConfigReloader(net::EventLoop& loop, ConfigInput input,
       hooks_(std::move(hooks)),
       watcher_(loop_, [this] { Ask(Reason::kChange); }),
       reads_(running.reads) {
-  status_.snapshot = running.snapshot;
   status_.loaded = net::WallClock();
   status_.files = input_.files;
   status_.warnings = Lines(running.warnings);
   loop_.OnSignal(net::kHangupSignal, [this] { Ask(Reason::kSignal); });
-  Watch();
-  // What changed before it was watched, once whoever changes it has finished.
-  loop_.Post([this] { watcher_.Expect(); });
+  Watch(reads_);
 }
 
 ConfigReloader::~ConfigReloader() { Stop(); }
 
 void ConfigReloader::Stop() {
   {
-    const std::lock_guard lock(outcome_->mutex);
-    outcome_->stopped = true;
-    outcome_->changed.notify_one();
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
   }
   if (thread_.joinable()) thread_.join();
 }
 
 ConfigStatus ConfigReloader::status() const {
-  const std::lock_guard lock(mutex_);
-  return status_;
+  ConfigStatus status;
+  {
+    const std::lock_guard lock(mutex_);
+    status = status_;
+  }
+  status.snapshot = hooks_.running();
+  return status;
 }
 
-void ConfigReloader::Watch() {
-  std::vector<std::string> files = input_.files;
-  files.insert(files.end(), reads_.begin(), reads_.end());
-  for (const std::string& fault : watcher_.Watch(std::move(files))) {
+void ConfigReloader::Watch(std::vector<std::string> reads) {
+  reads.insert(reads.begin(), input_.files.begin(), input_.files.end());
+  for (const std::string& fault : watcher_.Watch(std::move(reads))) {
     log_.Write(EventKind::kConfigUnwatched, [&] {
       return std::vector<LogField>{{"reason", fault}};
     });
   }
+  // A file may have changed after it was read and before it was watched. It is read again in the
+  // loop, when whoever changes it has finished.
+  loop_.Post([this] { watcher_.Expect(); });
 }
 
 void ConfigReloader::Ask(Reason reason) {
-  if (busy_) {
-    again_ = std::max(again_.value_or(reason), reason);
-    return;
+  {
+    const std::lock_guard lock(mutex_);
+    asked_ = std::max(asked_.value_or(reason), reason);
+    if (busy_ || stopped_) return;
+    busy_ = true;
   }
-  busy_ = true;
-  if (thread_.joinable()) thread_.join();  // It has said that it is finished.
-  thread_ = std::thread([this, reason] { Reload(reason); });
+  if (thread_.joinable()) thread_.join();  // It has nothing left to do.
+  thread_ = std::thread([this] { Run(); });
 }
 
-void ConfigReloader::Finished(std::vector<std::string> reads) {
-  busy_ = false;
-  if (reads != reads_) {
-    // What is watched only from now on may have changed since it was read.
-    reads_ = std::move(reads);
-    Watch();
-    watcher_.Expect();
-  }
-  if (const auto again = std::exchange(again_, std::nullopt)) Ask(*again);
+void ConfigReloader::Run() {
+  while (const auto reason = Next()) Reload(*reason);
+}
+
+std::optional<ConfigReloader::Reason> ConfigReloader::Next() {
+  const std::lock_guard lock(mutex_);
+  busy_ = asked_.has_value() && !stopped_;
+  return busy_ ? std::exchange(asked_, std::nullopt) : std::nullopt;
 }
 
 void ConfigReloader::Reload(Reason reason) {
-  CheckedConfig checked = CheckConfig(input_);
+  const CheckedConfig checked = CheckConfig(input_);
+  WatchAlso(checked.reads);
   const ConfigStatus before = status();
   const auto refuse = [&](std::vector<std::string> faults) {
     // What was refused and still says the same is told once.
@@ -104,39 +108,22 @@ void ConfigReloader::Reload(Reason reason) {
     refuse(Lines(checked.faults));
   } else if (checked.snapshot->sha256 == before.snapshot->sha256) {
     // Files that are as they were before a fault end the fault.
-    checked.snapshot = before.snapshot;
     if (reason == Reason::kSignal || !before.faults.empty()) Succeed(checked);
   } else if (!checked.empty.empty()) {
     refuse(EmptyFaults(checked.empty));
-  } else {
-    TakeOver(checked);
+  } else if (const absl::Status taken = hooks_.take_over(checked.snapshot); taken.ok()) {
+    Succeed(checked);
+  } else if (!absl::IsCancelled(taken)) {
+    Refuse({std::string(taken.message())});
   }
   // Reading runs through much code that serving calls does not need.
   net::ReleaseCodePages();
-  loop_.Post([this, reads = std::move(checked.reads)]() mutable { Finished(std::move(reads)); });
 }
 
-void ConfigReloader::TakeOver(const CheckedConfig& checked) {
-  {
-    const std::lock_guard lock(outcome_->mutex);
-    outcome_->status.reset();
-  }
-  hooks_.take_over(checked.snapshot, [outcome = outcome_](absl::Status status) {
-    const std::lock_guard lock(outcome->mutex);
-    outcome->status = std::move(status);
-    outcome->changed.notify_one();
-  });
-  std::unique_lock lock(outcome_->mutex);
-  outcome_->changed.wait(lock, [&] { return outcome_->status.has_value() || outcome_->stopped; });
-  if (!outcome_->status.has_value()) return;  // Everything ends.
-  const absl::Status status = *outcome_->status;
-  lock.unlock();
-  hooks_.settle(status.ok());
-  if (status.ok()) {
-    Succeed(checked);
-  } else {
-    Refuse({std::string(status.message())});
-  }
+void ConfigReloader::WatchAlso(const std::vector<std::string>& reads) {
+  if (reads == reads_) return;
+  reads_ = reads;
+  loop_.Post([this, reads] { Watch(reads); });
 }
 
 void ConfigReloader::Succeed(const CheckedConfig& checked) {
@@ -145,7 +132,6 @@ void ConfigReloader::Succeed(const CheckedConfig& checked) {
   const std::vector<std::string> warnings = Lines(checked.warnings);
   {
     const std::lock_guard lock(mutex_);
-    status_.snapshot = checked.snapshot;
     status_.loaded = status_.last_attempt = now;
     status_.warnings = warnings;
     status_.faults.clear();

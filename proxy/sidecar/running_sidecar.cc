@@ -1,6 +1,6 @@
-#include "cli/running_sidecar.h"
+#include "sidecar/running_sidecar.h"
 
-#include <cstdio>
+#include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
@@ -9,13 +9,12 @@
 #include "absl/strings/str_split.h"
 #include "base/random.h"
 #include "base/uuid.h"
-#include "cli/version.h"
 #include "net/event_loop.h"
 
 namespace levee {
 namespace {
 
-// nullptr: there is to be none.
+// Returns nullptr if `spec` wants none.
 absl::StatusOr<std::shared_ptr<net::LineWriter>> OpenAccessLog(const AccessLogSpec& spec,
                                                                EventLog& log) {
   using Target = AccessLogSpec::Target;
@@ -55,11 +54,11 @@ Metrics::Settings MetricsSettings(const Snapshot& snapshot) {
   return settings;
 }
 
-Metrics::Options MetricsOptions(const Snapshot& snapshot, int workers) {
-  return {.workers = workers,
+Metrics::Options MetricsOptions(const RunningSidecar::Options& options, const Snapshot& snapshot) {
+  return {.workers = options.workers,
           .settings = MetricsSettings(snapshot),
-          .version = std::string(BuildVersion()),
-          .commit = std::string(BuildCommit()),
+          .version = options.version,
+          .commit = options.commit,
           .config_sha256 = snapshot.sha256,
           .config_loaded_at = net::WallClock()};
 }
@@ -77,71 +76,62 @@ std::string NewInstance() {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<RunningSidecar>> RunningSidecar::Open(const RunOptions& options,
+absl::StatusOr<std::unique_ptr<RunningSidecar>> RunningSidecar::Open(Options options,
                                                                      const CheckedConfig& checked,
                                                                      EventLog& log) {
-  std::unique_ptr<RunningSidecar> running(new RunningSidecar(options, checked, log));
-  if (absl::Status opened = running->OpenAll(options, checked); !opened.ok()) return opened;
+  std::unique_ptr<RunningSidecar> running(new RunningSidecar(std::move(options), checked, log));
+  if (absl::Status opened = running->OpenAll(checked); !opened.ok()) return opened;
   return running;
 }
 
-RunningSidecar::RunningSidecar(const RunOptions& options, const CheckedConfig& checked,
-                               EventLog& log)
-    : log_(log), metrics_(MetricsOptions(*checked.snapshot, options.workers)) {}
+RunningSidecar::RunningSidecar(Options options, const CheckedConfig& checked, EventLog& log)
+    : options_(std::move(options)),
+      log_(log),
+      metrics_(MetricsOptions(options_, *checked.snapshot)),
+      sources_(MakeSources()),
+      keeper_(sources_, NewInstance()),
+      ports_(sources_, keeper_, options_.open_grpc) {}
 
-// Whoever is shown something is shown what the other members know.
 RunningSidecar::~RunningSidecar() {
   if (reloader_ != nullptr) reloader_->Stop();
-  next_.ports.Stop();
-  in_use_.ports.Stop();
-  if (keeper_ != nullptr) keeper_->Stop();
+  // The ports show what the other members know, so they end before those.
+  ports_.Stop();
+  keeper_.Stop();
 }
 
-absl::Status RunningSidecar::OpenAll(const RunOptions& options, const CheckedConfig& checked) {
-  auto log = OpenAccessLog(checked.snapshot->access_log, log_);
+// The same steps as a reload's. What is open already is closed by the destructor after an error.
+absl::Status RunningSidecar::OpenAll(const CheckedConfig& checked) {
+  const std::shared_ptr<const Snapshot>& snapshot = checked.snapshot;
+  auto log = OpenAccessLog(snapshot->access_log, log_);
   if (!log.ok()) return log.status();
-  in_use_.access_log = *std::move(log);
-  in_use_.snapshot = checked.snapshot;
-  auto sidecar = Sidecar::Open(checked.snapshot, options.workers, metrics_, recent_calls_,
+  in_use_ = {.snapshot = snapshot, .access_log = *std::move(log), .listeners = {}};
+  auto sidecar = Sidecar::Open(snapshot, options_.workers, metrics_, recent_calls_,
                                in_use_.access_log.get(), log_);
   if (!sidecar.ok()) return sidecar.status();
   sidecar_ = *std::move(sidecar);
   in_use_.listeners = sidecar_->listeners();
   reloader_ = std::make_unique<ConfigReloader>(
-      sidecar_->loop(), options.config, checked, metrics_, log_,
-      ConfigReloader::Hooks{
-          .take_over = [this](const std::shared_ptr<const Snapshot>& snapshot,
-                              ConfigReloader::Done done) { TakeOver(snapshot, std::move(done)); },
-          .settle = [this](bool taken) { Settle(taken); }});
+      sidecar_->loop(), options_.config, checked, metrics_, log_,
+      ConfigReloader::Hooks{.running =
+                                [this] {
+                                  const std::lock_guard lock(in_use_mutex_);
+                                  return in_use_.snapshot;
+                                },
+                            .take_over = [this](const auto& taken) { return TakeOver(taken); }});
   metrics_.SetBudgetSource([this] { return sidecar_->budgets(); });
   metrics_.SetReplayBytesSource([this] { return sidecar_->replay_bytes(); });
-  metrics_.SetLostLogLinesSource([this] {
-    const std::lock_guard lock(in_use_mutex_);
-    const net::LineWriter* lines = in_use_.access_log.get();
-    return lost_lines_ + (lines == nullptr ? 0 : lines->lost());
-  });
-  sources_ = std::make_unique<AdminSources>(MakeSources(options.workers));
-  keeper_ = std::make_unique<StateKeeper>(*sources_, NewInstance());
-  auto ports = in_use_.ports.For(*checked.snapshot, *sources_, *keeper_);
-  if (!ports.ok()) return ports.status();
-  in_use_.ports = *std::move(ports);
-  FollowAdmin();
-  return absl::OkStatus();
+  metrics_.SetLostLogLinesSource([this] { return LostLogLines(); });
+  absl::Status prepared = ports_.Prepare(*snapshot);
+  if (prepared.ok()) ports_.Commit();
+  return prepared;
 }
 
-// Nothing is remembered for ports that are not open. (They have started the keeper when they are.)
-void RunningSidecar::FollowAdmin() {
-  const bool has_admin = in_use_.ports.has_admin();
-  recent_calls_.SetEnabled(has_admin);
-  if (!has_admin) keeper_->Stop();
-}
-
-AdminSources RunningSidecar::MakeSources(int workers) {
+AdminSources RunningSidecar::MakeSources() {
   return {.metrics = metrics_,
           .calls = recent_calls_,
-          .workers = workers,
-          .version = std::string(BuildVersion()),
-          .commit = std::string(BuildCommit()),
+          .workers = options_.workers,
+          .version = options_.version,
+          .commit = options_.commit,
           .started = net::ReadClock(),
           .started_at = net::WallClock(),
           .clock = net::ReadClock,
@@ -151,7 +141,7 @@ AdminSources RunningSidecar::MakeSources(int workers) {
           .config = [this] { return reloader_->status(); },
           .ready = [this] { return sidecar_->ready(); },
           .draining = [this] { return sidecar_->draining(); },
-          .drain = [this] { return sidecar_->Drain(); },
+          .drain = [this] { return sidecar_->StartDrain(); },
           .listeners = [this] { return Listeners(); }};
 }
 
@@ -170,20 +160,22 @@ std::vector<std::string> RunningSidecar::Listeners() {
   return listeners;
 }
 
-// Prints a line for each address that is bound anew. The log is also told of the addresses that are
-// closed.
+uint64_t RunningSidecar::LostLogLines() {
+  const std::lock_guard lock(in_use_mutex_);
+  const net::LineWriter* log = in_use_.access_log.get();
+  return lost_lines_ + (log == nullptr ? 0 : log->lost());
+}
+
+// Names each address that is bound anew. The log is also told of the addresses that are closed.
 void RunningSidecar::Announce() {
   std::vector<std::string> lines;
-  for (const ListenerSet::Bound& bound : in_use_.listeners) {
-    lines.push_back(absl::StrCat("listening ", bound.name, " ", bound.address.ToString()));
-  }
-  for (std::string& line : in_use_.ports.Lines()) lines.push_back(std::move(line));
+  for (const std::string& listener : Listeners()) lines.push_back("listening " + listener);
+  for (std::string& line : ports_.Lines()) lines.push_back(std::move(line));
   for (const std::string& line : lines) {
     if (absl::c_linear_search(announced_, line)) continue;
-    std::printf("%s\n", line.c_str());
+    options_.announce(line);
     log_.Write(EventKind::kListenerOpened, [&] { return PortFields(line); });
   }
-  std::fflush(stdout);
   for (const std::string& line : announced_) {
     if (absl::c_linear_search(lines, line)) continue;
     log_.Write(EventKind::kListenerClosed, [&] { return PortFields(line); });
@@ -191,48 +183,49 @@ void RunningSidecar::Announce() {
   announced_ = std::move(lines);
 }
 
-// What can fail comes first.
-void RunningSidecar::TakeOver(const std::shared_ptr<const Snapshot>& snapshot,
-                              ConfigReloader::Done done) {
-  const bool same_log = SameLog(snapshot->access_log, in_use_.snapshot->access_log);
-  auto log = same_log ? in_use_.access_log : OpenAccessLog(snapshot->access_log, log_);
-  if (!log.ok()) return done(log.status());
-  auto ports = in_use_.ports.For(*snapshot, *sources_, *keeper_);
-  if (!ports.ok()) return done(ports.status());
-  next_ = {.snapshot = snapshot,
-           .access_log = *std::move(log),
-           .ports = *std::move(ports),
-           .listeners = {}};
-  sidecar_->PostReload(snapshot, next_.access_log.get(),
-                       [this, done = std::move(done)](const auto& listeners) {
-                         if (listeners.ok()) next_.listeners = *listeners;
-                         done(listeners.status());
-                       });
+absl::Status RunningSidecar::TakeOver(const std::shared_ptr<const Snapshot>& snapshot) {
+  InUse next;
+  absl::Status prepared = Prepare(snapshot, next);
+  if (prepared.ok()) {
+    Commit(std::move(next));
+  } else {
+    RollBack();
+  }
+  return prepared;
 }
 
-void RunningSidecar::Settle(bool taken) {
-  // What is not in use any more ends with this function: ports close, the log writes its rest.
-  InUse gone = std::exchange(next_, {});
-  if (!taken) {
-    gone.ports = ControlPorts();
-    const absl::Status restored = in_use_.ports.Restore(*sources_, *keeper_);
-    if (!restored.ok()) {
-      log_.Write(EventKind::kPortLost, [&] {
-        return std::vector<LogField>{{"reason", std::string(restored.message())}};
-      });
-    }
-    FollowAdmin();
-    return;
-  }
-  metrics_.Configure(MetricsSettings(*gone.snapshot));
+// All that can fail. The workers come last: when they have taken the snapshot over, nothing fails
+// any more.
+absl::Status RunningSidecar::Prepare(const std::shared_ptr<const Snapshot>& snapshot, InUse& next) {
+  const bool same_log = SameLog(snapshot->access_log, in_use_.snapshot->access_log);
+  auto log = same_log ? in_use_.access_log : OpenAccessLog(snapshot->access_log, log_);
+  if (!log.ok()) return log.status();
+  if (absl::Status opened = ports_.Prepare(*snapshot); !opened.ok()) return opened;
+  auto listeners = sidecar_->Reload(snapshot, log->get());
+  if (!listeners.ok()) return listeners.status();
+  next = {snapshot, *std::move(log), *std::move(listeners)};
+  return absl::OkStatus();
+}
+
+// Whatever is not in use any more ends with this function: ports close, the log writes its rest.
+void RunningSidecar::Commit(InUse next) {
+  metrics_.Configure(MetricsSettings(*next.snapshot));
+  const std::vector<std::unique_ptr<ControlPort>> gone = ports_.Commit();
   {
     const std::lock_guard lock(in_use_mutex_);
-    std::swap(gone, in_use_);
-    const bool other_log = gone.access_log != in_use_.access_log;
-    if (other_log && gone.access_log != nullptr) lost_lines_ += gone.access_log->lost();
+    std::swap(next, in_use_);
+    const bool other_log = next.access_log != in_use_.access_log;
+    if (other_log && next.access_log != nullptr) lost_lines_ += next.access_log->lost();
   }
-  FollowAdmin();
   Announce();
+}
+
+void RunningSidecar::RollBack() {
+  const absl::Status restored = ports_.RollBack();
+  if (restored.ok()) return;
+  log_.Write(EventKind::kPortLost, [&] {
+    return std::vector<LogField>{{"reason", std::string(restored.message())}};
+  });
 }
 
 }  // namespace levee

@@ -1,0 +1,88 @@
+// Follows the configuration's files while the sidecar runs.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "config/load.h"
+#include "log/event_log.h"
+#include "net/event_loop.h"
+#include "net/file_watcher.h"
+#include "settings/config_status.h"
+#include "telemetry/metrics.h"
+
+namespace levee {
+
+// Reads the files again when they change, or when SIGHUP asks for it, and has what they say taken
+// over. A configuration that has a fault or that cannot be taken over changes nothing: it is
+// counted, logged and shown in the status. The same goes for a file without a byte, although such a
+// file means the defaults at the start: most programs that write a file empty it first. Files that
+// change and still say the same are no reload.
+//
+// Reading a large file takes longer than a call may be held up. So a thread reads and takes over
+// from begin to end; it is started when it is needed, and ends when nothing is left to do.
+class ConfigReloader {
+ public:
+  struct Hooks {
+    // The configuration in effect; never nullptr. Any thread.
+    std::function<std::shared_ptr<const Snapshot>()> running;
+
+    // Takes over all of a configuration, or nothing, and returns when that is done or undone. It is
+    // called on the reload's thread, one call at a time. It may wait for the loop, but must not
+    // wait for a loop that has ended: the error is Cancelled then, which is no refusal.
+    std::function<absl::Status(const std::shared_ptr<const Snapshot>&)> take_over;
+  };
+
+  // `running` has no faults. `loop` watches signals and files; it outlives the reloader and does
+  // not run yet. From now on SIGHUP does not end the process.
+  ConfigReloader(net::EventLoop& loop, ConfigInput input, const CheckedConfig& running,
+                 Metrics& metrics, EventLog& log, Hooks hooks);
+  ~ConfigReloader();
+  ConfigReloader(const ConfigReloader&) = delete;
+  ConfigReloader& operator=(const ConfigReloader&) = delete;
+
+  // To be called when the loop does not run any more. Waits for the reload that is under way; no
+  // other one begins, and no hook is called afterwards. Does nothing the second time.
+  void Stop();
+
+  // Any thread.
+  ConfigStatus status() const;
+
+ private:
+  enum class Reason { kChange, kSignal };
+
+  // On the loop's thread.
+  void Ask(Reason reason);
+  void Watch(std::vector<std::string> reads);
+
+  // On the reload's thread.
+  void Run();
+  std::optional<Reason> Next();
+  void Reload(Reason reason);
+  void WatchAlso(const std::vector<std::string>& reads);
+  void Succeed(const CheckedConfig& checked);
+  void Refuse(std::vector<std::string> faults);
+
+  net::EventLoop& loop_;
+  const ConfigInput input_;
+  Metrics& metrics_;
+  EventLog& log_;
+  const Hooks hooks_;
+  net::FileWatcher watcher_;        // of the loop's thread
+  std::vector<std::string> reads_;  // of the reload's thread: files that the configuration names
+  std::thread thread_;
+
+  mutable std::mutex mutex_;
+  std::optional<Reason> asked_;  // to read the files again
+  bool busy_ = false;            // the thread will look at `asked_` once more
+  bool stopped_ = false;
+  ConfigStatus status_;  // without the snapshot
+};
+
+}  // namespace levee

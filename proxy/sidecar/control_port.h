@@ -1,0 +1,52 @@
+// A server on one of the ports on which a running sidecar is looked at.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "admin/sources.h"
+#include "admin/state_keeper.h"
+#include "net/address.h"
+#include "settings/snapshot.h"
+
+namespace levee {
+
+// An interface because it inverts a layer: the gRPC port is a server of admin_grpc/, which this
+// layer must not know, so that it is free of the gRPC library. cli/ hands in how to open it.
+class ControlPort {
+ public:
+  virtual ~ControlPort() = default;
+
+  // Where it listens, with the port that the system chose if that was 0.
+  virtual const net::Address& address() const = 0;
+
+  // Stops to listen and to serve, within about a second. Does nothing the second time. The
+  // destructor does the same.
+  virtual void Stop() = 0;
+};
+
+// Binds and serves. `sources` and `keeper` outlive the port; `keeper` has been started. The error
+// says which address failed, why, and which field of the configuration to change.
+using OpenControlPort = std::function<absl::StatusOr<std::unique_ptr<ControlPort>>(
+    const ListenAddress& address, const AdminSources& sources, StateKeeper& keeper)>;
+
+// Makes a port of what a server's Start returns.
+template <typename Server>
+absl::StatusOr<std::unique_ptr<ControlPort>> ToControlPort(
+    absl::StatusOr<std::unique_ptr<Server>> started) {
+  class Port final : public ControlPort {
+   public:
+    explicit Port(std::unique_ptr<Server> server) : server_(std::move(server)) {}
+    const net::Address& address() const override { return server_->address(); }
+    void Stop() override { server_->Stop(); }
+
+   private:
+    const std::unique_ptr<Server> server_;
+  };
+  if (!started.ok()) return started.status();
+  return std::make_unique<Port>(*std::move(started));
+}
+
+}  // namespace levee

@@ -1,0 +1,127 @@
+#include "sidecar/control_ports.h"
+
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "admin/admin_server.h"
+#include "admin/metrics_server.h"
+
+namespace levee {
+namespace {
+
+bool SameAddress(const std::optional<ListenAddress>& one,
+                 const std::optional<ListenAddress>& other) {
+  if (!one.has_value() || !other.has_value()) return one.has_value() == other.has_value();
+  return one->host == other->host && one->port == other->port;
+}
+
+}  // namespace
+
+ControlPorts::ControlPorts(const AdminSources& sources, StateKeeper& keeper,
+                           OpenControlPort open_grpc)
+    : sources_(sources),
+      keeper_(keeper),
+      places_{Place{.name = "metrics",
+                    .open =
+                        [&sources](const ListenAddress& address) {
+                          return ToControlPort(
+                              MetricsServer::Start(address, sources.metrics, sources.ready));
+                        }},
+              Place{.name = "admin",
+                    .open =
+                        [&sources, &keeper](const ListenAddress& address) {
+                          return ToControlPort(AdminServer::Start(address, sources, keeper));
+                        }},
+              Place{.name = "admin-grpc",
+                    .open = [&sources, &keeper,
+                             open = std::move(open_grpc)](const ListenAddress& address) {
+                      return open(address, sources, keeper);
+                    }}} {}
+
+absl::Status ControlPorts::Prepare(const Snapshot& snapshot) {
+  if (snapshot.admin.has_value() || snapshot.grpc_admin.has_value()) keeper_.Start();
+  auto& [metrics, admin, grpc] = places_;
+  absl::Status prepared = Prepare(metrics, snapshot.metrics);
+  if (prepared.ok()) prepared = Prepare(admin, snapshot.admin);
+  if (prepared.ok()) prepared = Prepare(grpc, snapshot.grpc_admin);
+  return prepared;
+}
+
+absl::Status ControlPorts::Prepare(Place& place, const std::optional<ListenAddress>& wanted) {
+  const bool lost = place.address.has_value() && place.port == nullptr;
+  if (SameAddress(place.address, wanted) && !lost) return absl::OkStatus();
+  place.moves = true;
+  place.next_address = wanted;
+  if (!wanted.has_value()) return absl::OkStatus();
+  if (place.port != nullptr && place.port->address().port() == wanted->port) {
+    place.made_room = true;
+    place.port->Stop();
+  }
+  auto opened = place.open(*wanted);
+  if (!opened.ok()) return opened.status();
+  place.next = *std::move(opened);
+  return absl::OkStatus();
+}
+
+std::vector<std::unique_ptr<ControlPort>> ControlPorts::Commit() {
+  std::vector<std::unique_ptr<ControlPort>> gone;
+  for (Place& place : places_) {
+    place.made_room = false;
+    if (!std::exchange(place.moves, false)) continue;
+    place.address = std::exchange(place.next_address, std::nullopt);
+    if (place.port != nullptr) gone.push_back(std::move(place.port));
+    place.port = std::move(place.next);
+  }
+  RememberIfShown();
+  return gone;
+}
+
+absl::Status ControlPorts::RollBack() {
+  absl::Status restored;
+  for (Place& place : places_) restored.Update(RollBack(place));
+  RememberIfShown();
+  return restored;
+}
+
+absl::Status ControlPorts::RollBack(Place& place) {
+  place.moves = false;
+  place.next_address.reset();
+  place.next.reset();
+  if (!std::exchange(place.made_room, false)) return absl::OkStatus();
+  ListenAddress address = *place.address;
+  // If the system chose the number, it is the same one again.
+  address.port = std::exchange(place.port, nullptr)->address().port();
+  auto opened = place.open(address);
+  if (!opened.ok()) return opened.status();
+  place.port = *std::move(opened);
+  return absl::OkStatus();
+}
+
+void ControlPorts::RememberIfShown() {
+  const auto& [metrics, admin, grpc] = places_;
+  const bool shown = admin.port != nullptr || grpc.port != nullptr;
+  sources_.calls.SetEnabled(shown);
+  if (!shown) keeper_.Stop();
+}
+
+void ControlPorts::Stop() {
+  // Each waits for its clients, so they stop at the same time.
+  std::vector<std::thread> threads;
+  for (Place& place : places_) {
+    if (place.port == nullptr) continue;
+    threads.emplace_back([port = place.port.get()] { port->Stop(); });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+std::vector<std::string> ControlPorts::Lines() const {
+  std::vector<std::string> lines;
+  for (const Place& place : places_) {
+    if (place.port == nullptr) continue;
+    lines.push_back(absl::StrCat("listening ", place.name, " ", place.port->address().ToString()));
+  }
+  return lines;
+}
+
+}  // namespace levee

@@ -1,0 +1,96 @@
+// A sidecar with everything around it: metrics, access log, control ports, reload.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "admin/sources.h"
+#include "admin/state_keeper.h"
+#include "config/load.h"
+#include "insight/recent_calls.h"
+#include "log/event_log.h"
+#include "net/line_writer.h"
+#include "sidecar/config_reloader.h"
+#include "sidecar/control_port.h"
+#include "sidecar/control_ports.h"
+#include "sidecar/sidecar.h"
+#include "telemetry/metrics.h"
+
+namespace levee {
+
+// Owns the configuration that is in effect and all that is open because of it. The workers hold the
+// snapshot as well, each its own reference, which it changes between two turns; nobody else does.
+//
+// One thread creates, runs and destroys it.
+class RunningSidecar {
+ public:
+  struct Options {
+    ConfigInput config;
+    int workers = 1;
+    std::string version, commit;  // of this build
+    OpenControlPort open_grpc;    // for admin.grpc_address
+    // Called with "listening NAME ADDRESS" for every address that is bound, and for every address
+    // that a reload binds anew. The thread that calls Run calls it, or the thread of a reload.
+    std::function<void(const std::string& line)> announce;
+  };
+
+  // Opens every port that the configuration has. `checked` is what `options.config` says, and has
+  // no faults. `log` outlives the sidecar.
+  static absl::StatusOr<std::unique_ptr<RunningSidecar>> Open(Options options,
+                                                              const CheckedConfig& checked,
+                                                              EventLog& log);
+
+  ~RunningSidecar();
+  RunningSidecar(const RunningSidecar&) = delete;
+  RunningSidecar& operator=(const RunningSidecar&) = delete;
+
+  // Announces the addresses, and serves until it is told to stop.
+  void Run();
+
+ private:
+  // What is in effect, but for the control ports, which go along with it.
+  struct InUse {
+    std::shared_ptr<const Snapshot> snapshot;
+    std::shared_ptr<net::LineWriter> access_log;  // nullptr: there is none
+    std::vector<ListenerSet::Bound> listeners;
+  };
+
+  RunningSidecar(Options options, const CheckedConfig& checked, EventLog& log);
+
+  absl::Status OpenAll(const CheckedConfig& checked);
+  AdminSources MakeSources();
+  std::vector<std::string> Listeners();
+  uint64_t LostLogLines();
+  void Announce();
+
+  // The reload, on its thread: prepare, commit, roll back.
+  absl::Status TakeOver(const std::shared_ptr<const Snapshot>& snapshot);
+  absl::Status Prepare(const std::shared_ptr<const Snapshot>& snapshot, InUse& next);
+  void Commit(InUse next);
+  void RollBack();
+
+  const Options options_;
+  EventLog& log_;
+  Metrics metrics_;
+  RecentCalls recent_calls_;
+  const AdminSources sources_;
+  StateKeeper keeper_;
+
+  // Only a reload changes what is in use, and only in Commit, under the mutex. Its thread reads
+  // without the mutex, others with it: those of the control ports.
+  std::mutex in_use_mutex_;
+  InUse in_use_;
+  uint64_t lost_lines_ = 0;  // by the access logs before
+
+  std::vector<std::string> announced_;
+  std::unique_ptr<Sidecar> sidecar_;
+  std::unique_ptr<ConfigReloader> reloader_;
+  ControlPorts ports_;
+};
+
+}  // namespace levee

@@ -1,0 +1,230 @@
+#include "sidecar/sidecar.h"
+
+#include <iterator>
+#include <thread>
+#include <utility>
+
+#include "net/terminal.h"
+
+namespace levee {
+namespace {
+
+// A loop that runs answers within a turn; one that has ended never does.
+constexpr absl::Duration kPatience = absl::Seconds(1);
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Sidecar>> Sidecar::Open(std::shared_ptr<const Snapshot> snapshot,
+                                                       int workers, Metrics& metrics,
+                                                       RecentCalls& recent_calls,
+                                                       net::LineWriter* access_log, EventLog& log) {
+  std::unique_ptr<Sidecar> sidecar(new Sidecar(snapshot, workers, metrics, recent_calls, log));
+  const absl::Status taken = sidecar->Take(snapshot, access_log, [](const auto&) {});
+  if (!taken.ok()) return taken;
+  for (const int signal : {net::kTerminateSignal, net::kInterruptSignal}) {
+    sidecar->loop().OnSignal(signal, [sidecar = sidecar.get()] {
+      sidecar->CarryOut(
+          sidecar->drain_.OnSignal(sidecar->loop().now(), sidecar->snapshot().drain_timeout));
+    });
+  }
+  sidecar->limit_watch_.Start();
+  sidecar->ready_ = true;
+  return sidecar;
+}
+
+Sidecar::Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, Metrics& metrics,
+                 RecentCalls& recent_calls, EventLog& log)
+    : budgets_(workers, snapshot->limits.destinations),
+      replay_(snapshot->limits.replay_bytes),
+      shared_{metrics, budgets_, rate_limits_, replay_, recent_calls, log},
+      workers_(MakeWorkers(snapshot, workers)),
+      listeners_(
+          workers_[0]->loop(), workers_[0]->wheel(),
+          [this](int fd, ConnectionOrigin origin) { Accepted(fd, std::move(origin)); },
+          [this] { shared_.metrics.Worker(0).limit_hits[Limit::kDescriptors].Add(); }),
+      limit_watch_(log, metrics, workers_[0]->loop(), workers_[0]->wheel()) {}
+
+std::vector<std::unique_ptr<Worker>> Sidecar::MakeWorkers(
+    const std::shared_ptr<const Snapshot>& snapshot, int count) {
+  std::vector<std::unique_ptr<Worker>> workers;
+  for (int i = 0; i < count; ++i) {
+    workers.push_back(std::make_unique<Worker>(i, snapshot, shared_));
+  }
+  return workers;
+}
+
+Sidecar::~Sidecar() {
+  listeners_.Close();
+  Timer::Unlink();
+}
+
+// The budgets and limits of the configuration exist from the start. So their metrics exist too, and
+// what they know is not lost when a worker forgets them.
+void Sidecar::HoldConfigured(const Snapshot& snapshot) {
+  std::vector<std::shared_ptr<RetryBudget>> budgets;
+  for (const Route& route : snapshot.routes.routes()) {
+    const UpstreamSpec& upstream = snapshot.upstreams[static_cast<size_t>(route.upstream)];
+    const CallPolicy& policy = snapshot.policies[static_cast<size_t>(route.policy)];
+    budgets.push_back(
+        budgets_.Get(upstream.name, "", policy.retry.budget, net::ReadClock()).budget);
+  }
+  std::vector<std::shared_ptr<RateLimiter>> limits;
+  for (const CallPolicy& policy : snapshot.policies) {
+    for (const RateLimitPolicy& limit : policy.rate_limits) {
+      limits.push_back(rate_limits_.Get(policy.name, limit));
+      shared_.metrics.RateLimit(/*worker=*/0, policy.name, limit.name);
+    }
+  }
+  // A budget that both configurations have is never without a holder.
+  configured_budgets_ = std::move(budgets);
+  configured_limits_ = std::move(limits);
+}
+
+// All of it happens in one turn of worker 0, and what can fail comes first. So no connection comes
+// by a new listener before its worker has been sent the new configuration. `applied` is called by
+// each worker, in its thread.
+absl::Status Sidecar::Take(const std::shared_ptr<const Snapshot>& snapshot,
+                           net::LineWriter* access_log,
+                           const std::function<void(const Bound&)>& applied) {
+  auto closed = listeners_.Replace(snapshot->listeners);
+  if (!closed.ok()) return closed.status();
+  budgets_.SetMaxAuthorities(snapshot->limits.destinations);
+  replay_.Resize(snapshot->limits.replay_bytes);
+  HoldConfigured(*snapshot);
+  WorkerConfig config{.snapshot = snapshot,
+                      .access_log = access_log,
+                      .own_listeners = {},
+                      .closed_sockets = *std::move(closed)};
+  const Bound bound = listeners_.bound();
+  for (const ListenerSet::Bound& listener : bound) {
+    config.own_listeners.push_back(listener.address);
+  }
+  for (const auto& worker : workers_) {
+    worker->PostConfig(config, [bound, applied] { applied(bound); });
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<ListenerSet::Bound>> Sidecar::Reload(
+    std::shared_ptr<const Snapshot> snapshot, net::LineWriter* access_log) {
+  using Result = absl::StatusOr<Bound>;
+  // Every answer is the same. There is none if Run has returned before worker 0 could begin: from
+  // then on all workers answer before their loops end.
+  const auto result = std::make_shared<Answers::Pending<Result>>(
+      workers_.size(), absl::CancelledError("the sidecar has ended"));
+  loop().Post([this, snapshot = std::move(snapshot), access_log, result] {
+    absl::Status taken = absl::FailedPreconditionError("the sidecar is draining");
+    if (!drain_.begun()) {
+      taken = Take(snapshot, access_log, [this, result](const Bound& bound) {
+        answers_.Add(*result, [&bound](Result& value) { value = bound; });
+      });
+    }
+    if (!taken.ok()) answers_.Close<Result>(*result, std::move(taken));
+  });
+  return answers_.Wait(*result, absl::InfiniteDuration());
+}
+
+void Sidecar::Accepted(int fd, ConnectionOrigin origin) {
+  drain_.OnConnection(loop().now());
+  if (open_connections() >= static_cast<uint64_t>(snapshot().limits.connections)) {
+    shared_.metrics.Worker(0).limit_hits[Limit::kConnections].Add();
+    net::CloseDescriptor(fd);
+    return;
+  }
+  ++accepted_;
+  workers_[next_worker_]->PostConnection(fd, std::move(origin));
+  next_worker_ = (next_worker_ + 1) % workers_.size();
+}
+
+uint64_t Sidecar::open_connections() const {
+  uint64_t open = accepted_;
+  for (const auto& worker : workers_) open -= worker->connections_ended();
+  return open;
+}
+
+void Sidecar::Run() {
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < workers_.size(); ++i) {
+    threads.emplace_back([worker = workers_[i].get()] { worker->loop().Run(); });
+  }
+  loop().Run();
+  for (std::thread& thread : threads) thread.join();
+  answers_.End();
+}
+
+bool Sidecar::StartDrain() {
+  if (draining_.exchange(true)) return false;
+  loop().Post([this] { CarryOut(drain_.Ask(loop().now(), snapshot().drain_timeout)); });
+  return true;
+}
+
+void Sidecar::CarryOut(Drain::Step step) {
+  switch (step) {
+    case Drain::Step::kNone:
+      break;
+    case Drain::Step::kBegin:
+      draining_ = true;
+      ready_ = false;
+      shared_.log.Write(EventKind::kDrainBegun, [this] {
+        return std::vector<LogField>{
+            {"calls", LoadNow().active},
+            {"timeout_seconds", snapshot().drain_timeout / absl::Seconds(1)}};
+      });
+      workers_[0]->wheel().Arm(*this, loop().now() + Drain::kLookEvery);
+      break;
+    case Drain::Step::kAnnounce:
+      shared_.log.Write(EventKind::kDrainGoaway, [this] {
+        return std::vector<LogField>{{"calls", LoadNow().active}};
+      });
+      for (const auto& worker : workers_) worker->PostGoaway();
+      break;
+    case Drain::Step::kStop:
+      StopAll();
+      break;
+  }
+}
+
+void Sidecar::OnTimer(Instant now) {
+  CarryOut(drain_.Look(now, LoadNow()));
+  if (!drain_.stopped()) workers_[0]->wheel().Arm(*this, now + Drain::kLookEvery);
+}
+
+void Sidecar::StopAll() {
+  shared_.log.Write(EventKind::kDrainEnded, [this] {
+    return std::vector<LogField>{{"calls_ended", LoadNow().active}};
+  });
+  listeners_.Close();
+  for (const auto& worker : workers_) worker->PostStop();
+}
+
+Drain::Load Sidecar::LoadNow() {
+  Drain::Load load;
+  for (const auto& worker : workers_) {
+    load.active += worker->active_calls() + worker->open_streams();
+    load.begun += worker->calls_begun();
+    load.tunnelled_bytes += worker->tunnelled_bytes();
+    worker->PostCountStreams();  // For the next look.
+  }
+  return load;
+}
+
+std::vector<EndpointView> Sidecar::endpoints() const {
+  using Views = std::vector<EndpointView>;
+  const auto all = std::make_shared<Answers::Pending<Views>>(workers_.size(), Views());
+  for (const auto& worker : workers_) {
+    worker->PostView([this, all](Views views) {
+      answers_.Add(*all, [&views](Views& value) {
+        std::move(views.begin(), views.end(), std::back_inserter(value));
+      });
+    });
+  }
+  return answers_.Wait(*all, kPatience);
+}
+
+int64_t Sidecar::replay_bytes() const {
+  int64_t total = 0;
+  for (const auto& worker : workers_) total += worker->replay_bytes();
+  return total;
+}
+
+}  // namespace levee

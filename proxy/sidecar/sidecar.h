@@ -1,0 +1,117 @@
+// The workers and listeners of a sidecar, from their start to their orderly end.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/timer_wheel.h"
+#include "call/replay_memory.h"
+#include "log/event_log.h"
+#include "net/line_writer.h"
+#include "server/budget_table.h"
+#include "server/worker.h"
+#include "settings/snapshot.h"
+#include "sidecar/answers.h"
+#include "sidecar/drain.h"
+#include "sidecar/limit_watch.h"
+#include "sidecar/listener_set.h"
+#include "telemetry/metrics.h"
+
+namespace levee {
+
+// Worker 0 runs in the thread that calls Run, and accepts connections for all workers, which get
+// them in turn. One thread creates, runs and destroys the sidecar; it is "its thread" below.
+class Sidecar : private Timer {
+ public:
+  // Binds every listener of the snapshot. A busy port is an error, which names the port and the
+  // field to change. `workers`: 1 or more. `access_log`: nullptr if there is none; it outlives the
+  // sidecar, or the reload that puts another one in its place.
+  static absl::StatusOr<std::unique_ptr<Sidecar>> Open(std::shared_ptr<const Snapshot> snapshot,
+                                                       int workers, Metrics& metrics,
+                                                       RecentCalls& recent_calls,
+                                                       net::LineWriter* access_log, EventLog& log);
+  ~Sidecar() override;
+
+  // The loop of its thread.
+  net::EventLoop& loop() { return workers_[0]->loop(); }
+
+  // Its thread, before Run.
+  std::vector<ListenerSet::Bound> listeners() const { return listeners_.bound(); }
+
+  // Serves until SIGTERM or SIGINT has led to an orderly end (class Drain), or until a second
+  // signal has ended it at once.
+  void Run();
+
+  // Puts another configuration in the place of the running one: all of it, or nothing if a listener
+  // cannot be opened or the drain has begun. Waits until every worker has taken it over; afterwards
+  // no worker uses the access log of before. Returns the listeners that there are now. Cancelled:
+  // Run has returned, and nothing has changed.
+  //
+  // Listeners, connections, budgets and limits that the new configuration has as well go on. A call
+  // ends by the configuration that it began with. The callers of listeners that are gone are told
+  // to go elsewhere. Any thread but a worker's; one call at a time.
+  absl::StatusOr<std::vector<ListenerSet::Bound>> Reload(std::shared_ptr<const Snapshot> snapshot,
+                                                         net::LineWriter* access_log,
+                                                         EventLog& log);
+
+  // Begins the drain as SIGTERM does; the first signal after it changes nothing. False if the drain
+  // had begun before. Any thread.
+  bool StartDrain();
+  bool draining() const { return draining_.load(std::memory_order_relaxed); }
+
+  // True from the moment the listeners are bound to the begin of the drain: the answer of /readyz.
+  // Any thread.
+  bool ready() const { return ready_.load(std::memory_order_relaxed); }
+
+  // Any thread.
+  int64_t replay_bytes() const;
+  std::vector<Metrics::BudgetGauges> budgets() const { return budgets_.Read(net::ReadClock()); }
+
+  // Asks every worker. Returns what has come after a second, or when Run ends. Any thread but a
+  // worker's.
+  std::vector<EndpointView> endpoints() const;
+
+ private:
+  using Bound = std::vector<ListenerSet::Bound>;
+
+  Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, Metrics& metrics,
+          RecentCalls& recent_calls, EventLog& log);
+
+  std::vector<std::unique_ptr<Worker>> MakeWorkers(const std::shared_ptr<const Snapshot>& snapshot,
+                                                   int count);
+  void HoldConfigured(const Snapshot& snapshot);
+  absl::Status Take(const std::shared_ptr<const Snapshot>& snapshot, net::LineWriter* access_log,
+                    const std::function<void(const Bound&)>& applied);
+  void Accepted(int fd, ConnectionOrigin origin);
+  void CarryOut(Drain::Step step);
+  void OnTimer(Instant now) override;
+  void StopAll();
+  Drain::Load LoadNow();
+  uint64_t open_connections() const;
+
+  // In its thread: what goes for accepting and draining. Worker 0 runs there.
+  const Snapshot& snapshot() const { return workers_[0]->snapshot(); }
+
+  BudgetTable budgets_;
+  std::vector<std::shared_ptr<RetryBudget>> configured_budgets_;
+  RateLimitTable rate_limits_;
+  std::vector<std::shared_ptr<RateLimiter>> configured_limits_;
+  ReplayMemory replay_;
+  Shared shared_;
+  mutable Answers answers_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  ListenerSet listeners_;
+  LimitWatch limit_watch_;
+  Drain drain_;
+  size_t next_worker_ = 0;
+  uint64_t accepted_ = 0;  // connections since the start, without those turned away
+  std::atomic<bool> ready_ = false;
+  std::atomic<bool> draining_ = false;
+};
+
+}  // namespace levee
