@@ -113,7 +113,10 @@ void ConfigReloader::Reload(Reason reason) {
     refuse(EmptyFaults(checked.empty));
   } else if (const absl::Status taken = hooks_.take_over(checked.snapshot); taken.ok()) {
     Succeed(checked);
-  } else if (!absl::IsCancelled(taken)) {
+  } else if (absl::IsCancelled(taken)) {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+  } else {
     Refuse({std::string(taken.message())});
   }
   // Reading runs through much code that serving calls does not need.

@@ -35,7 +35,8 @@ class ConfigReloader {
 
     // Takes over all of a configuration, or nothing, and returns when that is done or undone. It is
     // called on the reload's thread, one call at a time. It may wait for the loop, but must not
-    // wait for a loop that has ended: the error is Cancelled then, which is no refusal.
+    // wait for a loop that has ended: the error is Cancelled then, which is no refusal, and no
+    // other reload begins.
     std::function<absl::Status(const std::shared_ptr<const Snapshot>&)> take_over;
   };
 
