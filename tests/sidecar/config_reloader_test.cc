@@ -34,7 +34,7 @@ class ReloaderTest : public testing::Test, private net::TurnHandler {
     const CheckedConfig checked = CheckConfig(input);
     running_ = checked.snapshot;
     reloader_ = std::make_unique<ConfigReloader>(
-        loop_, input, checked, metrics_,
+        loop_, input, checked, metrics_, log_,
         ConfigReloader::Hooks{.running =
                                   [this] {
                                     const std::lock_guard lock(mutex_);
@@ -86,6 +86,7 @@ class ReloaderTest : public testing::Test, private net::TurnHandler {
   const std::string file_;
   net::EventLoop loop_;
   Metrics metrics_{{}};
+  EventLog log_;
   std::unique_ptr<ConfigReloader> reloader_;
 
  private:

@@ -116,7 +116,7 @@ class RunningTest : public testing::Test {
                                          .commit = "abc",
                                          .open_grpc = grpc_.Opener(),
                                          .announce = [this](const auto& line) { Hear(line); }},
-                                        CheckConfig(input));
+                                        CheckConfig(input), log_);
     if (!running.ok()) return opened.set_value(running.status());
     opened.set_value(absl::OkStatus());
     (*running)->Run();
@@ -130,6 +130,7 @@ class RunningTest : public testing::Test {
     changed_.notify_all();
   }
 
+  EventLog log_;
   net::EventLoop loop_;
   TemporaryFolder folder_;
   std::string file_;
