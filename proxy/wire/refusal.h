@@ -1,11 +1,11 @@
-// Why an attempt was made, and why none was: the labels of metrics, access log and messages.
+// Why an attempt was made, or was not made: the labels of metrics, access log and messages.
 #pragma once
 
 #include <string_view>
 
 namespace levee {
 
-// What made a retry necessary. Label `trigger` of levee_retries_total.
+// The event that made a retry necessary. Label `trigger` of levee_retries_total.
 enum class RetryTrigger { kStatus, kHttp, kRefused, kConnect, kReset, kTimeout, kHedge };
 inline constexpr int kRetryTriggers = 7;
 std::string_view RetryTriggerName(RetryTrigger trigger);  // "status", ...
