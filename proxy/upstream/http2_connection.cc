@@ -8,10 +8,10 @@
 namespace levee {
 namespace {
 
-// Looks at a peer that does not take its bytes, per send_timeout.
+// How often, per send_timeout, a peer that does not take its bytes is looked at.
 constexpr int kLooks = 4;
 
-// Whoever broke the protocol has this long to take what was written before GOAWAY, and that.
+// A peer that broke the protocol has this long to take the bytes written before GOAWAY, and GOAWAY.
 constexpr absl::Duration kFarewell = absl::Seconds(1);
 
 }  // namespace
@@ -40,8 +40,8 @@ Limit LimitOf(h2::SessionLimit limit) {
 
 void WorkerIo::EndTurn(Instant now) {
   wheel.Advance(now);
-  // Writing can end a stream or a connection, which is news for the tasks: whoever waits for the
-  // free place is served in this turn, since nothing else may end the next poll.
+  // Writing can end a stream or a connection, which makes work for the tasks. A call that waits for
+  // the free place is served in this turn, since nothing else may end the next poll.
   do {
     while (TurnTask* task = turn_tasks.PopFront()) task->OnTurnEnd();
     Flush();
@@ -50,7 +50,8 @@ void WorkerIo::EndTurn(Instant now) {
 }
 
 void WorkerIo::Flush() {
-  // Writing returns flow-control window to the other side, which may make that one dirty again.
+  // Writing returns flow-control window to the other side, which may then have bytes to write
+  // again.
   while (!dirty_upstream.empty() || !dirty_downstream.empty()) {
     while (Http2Connection* connection = dirty_upstream.PopFront()) connection->Flush();
     while (Http2Connection* connection = dirty_downstream.PopFront()) connection->Flush();
@@ -127,8 +128,8 @@ void Http2Connection::Flush() {
     more = session_.Serialize(out);
     const size_t size = socket_.Write(out.pieces());
     written_ += size;
-    // Nothing more is serialised until the kernel has taken this, so that it is the bound on what
-    // a peer that does not read can make us hold.
+    // Nothing more is serialised until the kernel has taken these bytes. So they bound the memory
+    // that a peer that does not read can make us hold.
     if (size < out.size()) leftover_ = out.Rest(size);
     out.Clear();
     if (leftover_.empty()) continue;
@@ -138,7 +139,7 @@ void Http2Connection::Flush() {
   if (broken_ || session_.Done()) Close(broken_ ? "protocol error" : "connection finished");
 }
 
-// Arms the timer unless it is armed: it stays so while bytes wait, so that most writes need not
+// Arms the timer unless it is armed. It stays armed while bytes wait, so that most writes need not
 // touch it.
 void Http2Connection::LookAgain() {
   if (send_timeout_ == absl::InfiniteDuration() || !Timer::when().is_infinite()) return;
@@ -148,8 +149,8 @@ void Http2Connection::LookAgain() {
   io_.wheel.Arm(*this, stalled_since_ + send_timeout_ / kLooks);
 }
 
-// What the kernel has taken counts as well as what the peer has: with large socket buffers a slow
-// peer's kernel takes more only now and then.
+// Bytes that the kernel has taken count, as well as bytes that the peer has taken: with large
+// socket buffers a slow peer's kernel takes more only now and then.
 void Http2Connection::OnTimer(Instant now) {
   if (broken_) {
     Close("protocol error");
