@@ -34,7 +34,7 @@ ListenAddress AddressOf(const std::string& text, const std::string& path,
   return address;
 }
 
-// nullopt: it is switched off.
+// Returns nullopt if the address is `none`.
 std::optional<ListenAddress> OptionalAddress(const std::string& text, const std::string& path,
                                              const Positions& positions) {
   if (text == "none") return std::nullopt;
@@ -121,7 +121,7 @@ Limits BuildLimits(const v1::Limits& message) {
   limits.connections = message.connections();
   limits.resets_per_second = message.resets_per_second();
   limits.idle_frames_per_second = message.idle_frames_per_second();
-  // Who raises metadata_bytes alone means that such metadata is to come through.
+  // A user who raises metadata_bytes alone wants such metadata to pass, so this bound follows it.
   limits.header_block_bytes =
       std::max(Checked(ParseSize(message.header_block_bytes())), limits.metadata_bytes);
   limits.pending_frames = message.pending_frames();
@@ -130,7 +130,7 @@ Limits BuildLimits(const v1::Limits& message) {
   return limits;
 }
 
-// Every method, one per line, as text that differs where the sets do.
+// Returns every method, one per line: texts are equal iff the sets are.
 std::string TextOf(const DescribedMethods& methods) {
   std::string text;
   for (const std::string& path : methods.all) {
@@ -147,11 +147,11 @@ std::string HexSha256(const std::string& bytes) {
   return absl::BytesToHexString(std::string(digest, digest + size));
 }
 
-// Of the effective configuration: how it was spelled, or split into files, does not matter.
+// The hash is that of the effective configuration: spelling and the split into files do not matter.
 std::string Sha256(v1::Config config, const MethodsOfUpstreams& methods) {
   for (size_t i = 0; i < methods.size(); ++i) {
     if (methods[i] == nullptr) continue;
-    // What the file says, not where it is.
+    // The hash covers the content of the file, not its place.
     config.mutable_upstreams(static_cast<int>(i))
         ->set_descriptor_set(HexSha256(TextOf(*methods[i])));
   }

@@ -1,4 +1,4 @@
-// The configuration that is in effect, for people and programs to read.
+// The effective configuration, for people and programs to read.
 #pragma once
 
 #include <string>
@@ -9,18 +9,19 @@
 
 namespace levee {
 
-// Every field with its value, those that no file gives included. Immutable; any thread.
+// Every field with its value, also the fields that no file gives. Immutable; any thread.
 class EffectiveConfig {
  public:
-  // `config` is complete and without fault; `positions` says which of its fields were given.
+  // `config` must be complete and without fault; `positions` says which of its fields were given.
   EffectiveConfig(config::v1::Config config, Positions positions)
       : config_(std::move(config)), positions_(std::move(positions)) {}
 
-  // A file that means the same wherever it is read; behind each value that is a default stands
-  // "# default".
+  // Returns a file that means the same wherever it is read. "# default" follows each value that is
+  // a default.
   std::string Yaml() const;
 
-  // {"config": {...}, "defaults": ["metrics.address", ...]}: the fields that nobody gave, by path.
+  // Returns {"config": {...}, "defaults": ["metrics.address", ...]}; the defaults are the paths of
+  // the fields that no file gives.
   std::string Json() const;
 
  private:
