@@ -21,7 +21,7 @@ bool Same(const RememberedCall& one, const RememberedCall& other) {
 
 }  // namespace
 
-// The first ones of `remembered` are the last ones of those known before.
+// The first calls of `remembered` are the last ones of those known before.
 size_t NumberedCalls::CountKnown(const std::vector<RememberedCall>& remembered) const {
   size_t known = std::min(remembered.size(), calls_.size());
   const auto are_known = [&] {

@@ -1,4 +1,4 @@
-// The last calls, each with the second with which it is told.
+// The last calls, each with the number of the second under which it is shown.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace levee {
 
-// A call is noted a little after its end, and much later if its worker was busy. Who asks once a
-// second for what later seconds have added would miss it if it were numbered by its end alone. One
-// thread at a time.
+// A call is recorded a little after its end, and much later if its worker was busy. A reader that
+// asks once a second for the calls of later seconds would miss such a call if its number depended
+// on its end alone. One thread at a time.
 class NumberedCalls {
  public:
   struct Call {
@@ -20,13 +20,13 @@ class NumberedCalls {
     std::shared_ptr<const RememberedCall> call;
   };
 
-  // Takes in what is remembered at the end of second `second`, which grows from call to call, the
-  // oldest first. New ones get the number of the second in which they ended, counted from
-  // `started`, if it has not been told yet; else of the first that has not. Nothing is told with
-  // second 0.
+  // Takes in the calls that are remembered at the end of second `second`, the oldest first;
+  // `second` grows from call to call, and 0 does nothing. A new call gets the number of the second
+  // in which it ended, counted from `started`. If readers have seen that second already, the call
+  // gets the first number that they have not seen.
   void Update(const std::vector<RememberedCall>& remembered, uint32_t second, Instant started);
 
-  // Those whose number is larger than `since`, the oldest first.
+  // Returns the calls whose number is larger than `since`, the oldest first.
   std::vector<Call> After(uint32_t since) const;
 
  private:
