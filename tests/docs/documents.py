@@ -8,6 +8,8 @@ from typing import NamedTuple
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = os.environ.get('LEVEE_BINARY', '')
 DOCUMENTS = [ROOT / 'README.md', *sorted((ROOT / 'docs').rglob('*.md'))]
+# Those for contributors, too, whose commands are not run.
+ALL_DOCUMENTS = [*DOCUMENTS, *(path for path in sorted(ROOT.glob('*.md')) if path not in DOCUMENTS)]
 _BLOCK = re.compile(r'((?:^<!-- [^\n]* -->\n)*)^```(\w*)\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 
 

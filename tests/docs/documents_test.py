@@ -15,7 +15,7 @@ import textwrap
 import unittest
 
 import documents
-from documents import BINARY, DOCUMENTS, ROOT
+from documents import ALL_DOCUMENTS, BINARY, DOCUMENTS, ROOT
 
 # What has tests of its own: the codes of levee check, the lines for clients, queries and rules.
 OTHERS = {'docs/checks.md': 'config/checks_document_test.cc',
@@ -92,7 +92,7 @@ class Blocks(unittest.TestCase):
 
     def test_targets_of_make_are_there(self):
         makefile = (ROOT / 'Makefile').read_text()
-        for document in DOCUMENTS:
+        for document in ALL_DOCUMENTS:
             for target in re.findall(r'`make ([a-z-]+)`', document.read_text()):
                 self.assertIn(f'\n{target}:', makefile, document.name)
 
@@ -100,7 +100,7 @@ class Blocks(unittest.TestCase):
 class Links(unittest.TestCase):
 
     def test_links_lead_to_files_and_headings(self):
-        for document in DOCUMENTS:
+        for document in ALL_DOCUMENTS:
             links = re.findall(r'\]\((?!https?:)([^)\s]+)\)', document.read_text())
             for link in links:
                 path, _, anchor = link.partition('#')
@@ -108,6 +108,12 @@ class Links(unittest.TestCase):
                 self.assertTrue(target.exists(), f'{document.name}: {link}')
                 if anchor:
                     self.assertIn(anchor, anchors(target), f'{document.name}: {link}')
+
+    def test_files_and_folders_that_are_named_are_there(self):
+        tops = '|'.join(['cmake', 'config', 'deploy', 'docs', 'protos', 'proxy', 'tests'])
+        for document in ALL_DOCUMENTS:
+            for name in re.findall(rf'`((?:{tops})/[\w./-]*)`', document.read_text()):
+                self.assertTrue((ROOT / name).exists(), f'{document.name}: {name}')
 
     def test_alerts_and_metrics_are_those_that_exist(self):
         alerts = (ROOT / 'deploy/mixin/alerts.yaml').read_text()
