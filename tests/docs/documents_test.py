@@ -1,4 +1,4 @@
-"""What the documents show has to be what is tested.
+"""Every example in the documents has to be one that is tested.
 
 A block of YAML follows a line that says where it is from, <!-- from FILE -->, and is there word for
 word, or it is something that `levee check` or Prometheus takes; <!-- check --> says that `levee
@@ -17,13 +17,14 @@ import unittest
 import documents
 from documents import ALL_DOCUMENTS, BINARY, DOCUMENTS, ROOT
 
-# What has tests of its own: the codes of levee check, the lines for clients, queries and rules.
+# Documents with tests of their own: the codes of levee check, the lines for clients, queries and
+# rules.
 OTHERS = {'docs/checks.md': 'config/checks_document_test.cc',
           'README.md': 'interop/interop_test.py'}
 
 
 def anchors(document):
-    """What a heading's link is called."""
+    """The names of the links to headings."""
     headings = re.findall(r'^#+ (.*)$', document.read_text(), re.MULTILINE)
     return {re.sub(r'[^\w -]', '', heading).lower().replace(' ', '-') for heading in headings}
 

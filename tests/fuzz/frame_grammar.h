@@ -15,7 +15,7 @@ struct HeaderField {
   std::string_view value;
 };
 
-// What the header blocks of one side are made of.
+// The fields of the header blocks of one side.
 struct FrameWords {
   std::span<const HeaderField> head;    // makes a complete head
   std::span<const HeaderField> fields;  // any of these may follow, or replace it
@@ -23,7 +23,7 @@ struct FrameWords {
 extern const FrameWords kRequestWords;
 extern const FrameWords kResponseWords;
 
-// What a client's side of a connection begins with, before its SETTINGS.
+// The beginning of a client's side of a connection, before its SETTINGS.
 inline constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 // A frame with this payload (RFC 9113, section 4.1).

@@ -14,8 +14,8 @@
 
 namespace levee {
 
-// A caller's or an upstream's end of a connection. What the worker does that HTTP/2 forbids ends
-// the process.
+// A caller's or an upstream's end of a connection. If the worker does something that HTTP/2
+// forbids, the process ends.
 class SessionPeer : protected h2::SessionHandler, private h2::OutputHandler {
  public:
   SessionPeer(h2::Session::Role role, int fd);

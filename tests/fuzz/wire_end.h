@@ -7,7 +7,7 @@
 
 namespace levee {
 
-// Owns a non-blocking descriptor. What the kernel does not take is kept.
+// Owns a non-blocking descriptor. Bytes that the kernel does not take are kept.
 class WireEnd {
  public:
   explicit WireEnd(int fd) : fd_(fd) {}

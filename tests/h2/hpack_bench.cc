@@ -1,5 +1,5 @@
-// What the header block of a gRPC request costs, beside another library: writing it, and writing
-// and reading it.
+// The cost of the header block of a gRPC request, beside another library: to write it, and to write
+// and read it.
 #include <array>
 #include <cstdlib>
 #include <memory>

@@ -1,4 +1,5 @@
-// What the tests of HPACK share: bytes from text, and both ends of a block as lists of fields.
+// The code that the tests of HPACK share: bytes from text, and both ends of a block as lists of
+// fields.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What is known of the names and values of fields, and kept with the entries of the tables.
+// Facts about the names and values of fields that are kept with the entries of the tables.
 #include "h2/hpack_table.h"
 
 #include <string>

@@ -21,7 +21,7 @@ std::string Head(int32_t stream, const HeaderList& fields, bool end) {
   return Bytes(FrameType::kHeaders, kEndHeaders | (end ? kEndStream : 0), stream, Encode(fields));
 }
 
-// What a caller may say on a connection, with a frame of each kind and each of its parts.
+// Everything that a caller may send on a connection: a frame of each kind with each of its parts.
 std::string Conversation() {
   const std::string block = Encode(RequestHead());
   return kPreface + Bytes(FrameType::kSettings, 0, 0, "") +
@@ -35,7 +35,7 @@ std::string Conversation() {
          Bytes(FrameType::kData, kPadded, 1, Padded("two ", 0)) +
          Bytes(FrameType::kData, kPadded, 1, Padded("", 3)) + Bytes(FrameType::kData, 0, 1, "") +
          Bytes(FrameType::kData, 0, 1, "three") + Head(1, {{"x-trailer", "1"}}, true) +
-         // What is not of a stream, or of no consequence.
+         // Frames of no stream, or without consequence.
          Bytes(FrameType::kSettings, 0, 0,
                Setting(SettingId::kInitialWindowSize, 9) +
                    Setting(SettingId::kMaxFrameSize, 20'000)) +
@@ -113,7 +113,7 @@ TEST(Rfc9113, C1_4_1_FaultsOfAConnectionThatComeInPiecesAreTheSame) {
            Bytes(FrameType::kWindowUpdate, 0, 0, Number(0)),
            Bytes(FrameType::kContinuation, kEndHeaders, 5, "x"),
        }) {
-    // What comes after the fault is not taken.
+    // Bytes after the fault are not taken.
     const std::string bytes = Conversation() + fault + Head(9, RequestHead(), true);
     EXPECT_TRUE(Outcome(bytes, bytes.size()).starts_with("has ended\n"));
     ExpectTheSameInPieces(bytes);

@@ -14,7 +14,7 @@
 
 namespace levee::h2 {
 
-// What one stream's handler was told, in one line per event.
+// The events of one stream's handler, one line per event.
 class RecordingHandler final : public StreamHandler {
  public:
   void OnHead(Metadata& head, bool end) override;

@@ -129,7 +129,7 @@ TEST(Session, TrailersBehindDataThatFillsTheOutputWaitForRoom) {
   EXPECT_THAT(call.events, HasSubstr("trailers grpc-status=0; closed complete"));
 }
 
-// What a server makes of a call's body of this size that is read at once.
+// The events of a server for a call's body of this size that is read at once.
 void SendAtOnce(SessionPair& pair, size_t size, ReadBlocks& input) {
   RecordingHandler call;
   Stream& stream = pair.StartCall(call);

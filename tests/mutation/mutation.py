@@ -1,4 +1,4 @@
-"""What tests/mutation/run does: builds each bug in a copy of the checkout and runs its tests."""
+"""Does what tests/mutation/run promises: builds each bug in a copy of the checkout and runs tests."""
 
 import pathlib
 import shutil

@@ -11,7 +11,7 @@ FUNCTION_LINES_MAX = 70
 FUNCTION_LINES_USUAL = 30
 USUAL_SHARE = 0.9
 
-# Which library of the layer table brings which headers.
+# The headers that each library of the layer table brings.
 THIRD_PARTY = {
     'levee::uv': ('uv.h', 'uv/'),
     'levee::cares': ('ares.h', 'ares_'),
@@ -119,8 +119,8 @@ def _import_fault(folder, include, layers):
 
 
 def _imported_layer(include, layers):
-    """Returns the layer that a header belongs to, or None for a library's header. Who uses the
-    generated code may use what it is generated for."""
+    """Returns the layer that a header belongs to, or None for a library's header. A layer that uses
+    the generated code may also use the library behind it."""
     if include.startswith('google/protobuf/'):
         return 'protos'
     if include.startswith('levee/'):

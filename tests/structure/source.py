@@ -94,7 +94,7 @@ class _Scopes:
         end = self._matching(brace)
         if self._MEMBER_INITIALISER.search(stripped):
             return end + 1, start
-        # What has an initialiser is a variable.
+        # A statement with an initialiser is a variable.
         if ')' not in stripped or '=' in self._plain(stripped):
             return end + 1, start
         begin = start + len(head) - len(head.lstrip())
