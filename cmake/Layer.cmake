@@ -22,7 +22,7 @@ function(levee_layer folder)
   add_library(${target} STATIC ${sources})
   target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/proxy)
   target_link_libraries(${target} PUBLIC ${arg_USES} ${arg_LIBS} PRIVATE levee_warnings)
-  # One section per function lets the linker drop what nothing calls.
+  # One section per function lets the linker drop functions that nothing calls.
   target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
   set_target_properties(${target} PROPERTIES INTERPROCEDURAL_OPTIMIZATION ${LEVEE_LTO})
 endfunction()

@@ -1,4 +1,4 @@
-"""Does what tests/mutation/run promises: builds each bug in a copy of the checkout and runs tests."""
+"""Builds each bug in a copy of the checkout and runs its tests; tests/mutation/run starts it."""
 
 import pathlib
 import shutil
