@@ -24,7 +24,7 @@ using h2::Stream;
 
 inline constexpr char kPreface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-// What is sent when a frame's size must not exceed the default (RFC 9113, section 6.5.2).
+// The bytes to send when a frame's size must not exceed the default (RFC 9113, section 6.5.2).
 inline constexpr size_t kMaxFrame = 16'384;
 
 using Errors = std::initializer_list<H2Error>;
