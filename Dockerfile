@@ -1,5 +1,5 @@
-# The image holds the program, the shared objects that it loads, certificates, and the list of what
-# is inside; no shell and no package manager.
+# The image holds the program, the shared objects that it loads, certificates, and a list of its
+# contents; it has no shell and no package manager.
 FROM debian:bookworm-slim AS build
 WORKDIR /src
 COPY deploy/install-packages deploy/debian-packages.txt deploy/

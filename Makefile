@@ -3,8 +3,8 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help deps build run demo test fuzz ledger mutation interop-deps image-test package bench \
-        schema format lint clean
+.PHONY: help deps build run demo quick test fuzz ledger mutation interop-deps image-test package \
+        bench schema format lint clean
 
 # What git knows and what it would know after `git add`, so that nothing in build/ is touched.
 SOURCES = git ls-files --cached --others --exclude-standard
@@ -25,6 +25,10 @@ run: build ## Start the demo and keep the sidecar up until Ctrl-C
 
 demo: build ## Run the demo once and exit
 	@build/levee demo
+
+quick: ## Build and run the unit tests without gRPC and the structure rules; needs `make deps` once
+	@test -f build/build.ninja || cmake --preset release
+	@cmake --build --preset release --target quick
 
 test: deps ## Run all tests: release, sanitizers, and each fuzz target for 20 seconds
 	@tests/run

@@ -15,7 +15,7 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1 -fno-omit-frame-pointer -D_GLIBCXX_ASSERTIONS")
 
 # Linked only into Levee's own code, never into generated code. Designated initialisers leave fields
-# to their defaults on purpose, so missing ones are no fault.
+# to their defaults on purpose, so the warning about missing ones is off.
 add_library(levee_warnings INTERFACE)
 target_compile_options(levee_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wextra-semi

@@ -53,7 +53,8 @@ endfunction()
 levee_pkg_config_archive(uv libuv libuv_a.a Threads::Threads dl rt)
 levee_pkg_config_archive(cares libcares libcares.a)
 
-# What any layer may use of Abseil. Archives that nothing refers to cost nothing in the binary.
+# The parts of Abseil that any layer may use. Archives that nothing refers to cost nothing in the
+# binary.
 set(LEVEE_ABSL absl::base absl::core_headers absl::flat_hash_map absl::flat_hash_set
   absl::inlined_vector absl::span absl::status absl::statusor absl::str_format absl::strings
   absl::time absl::cleanup absl::function_ref absl::any_invocable absl::hash)

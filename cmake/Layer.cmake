@@ -12,6 +12,9 @@ function(levee_layer folder)
   list(TRANSFORM arg_USES PREPEND levee_)
   list(TRANSFORM arg_PRIVATE PREPEND levee_)
   set(target levee_${folder})
+  if(NOT arg_GRPC)
+    set_property(GLOBAL APPEND PROPERTY LEVEE_LAYERS_WITHOUT_GRPC ${folder})
+  endif()
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/proxy/${folder}/*.cc)
   if(NOT sources)
     add_library(${target} INTERFACE)
@@ -23,7 +26,7 @@ function(levee_layer folder)
   target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/proxy)
   target_link_libraries(${target} PUBLIC ${arg_USES} ${arg_LIBS}
     PRIVATE ${arg_PRIVATE} levee_warnings)
-  # One section per function lets the linker drop what nothing calls.
+  # One section per function lets the linker drop functions that nothing calls.
   target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
   set_target_properties(${target} PROPERTIES INTERPROCEDURAL_OPTIMIZATION ${LEVEE_LTO})
 endfunction()

@@ -1,4 +1,4 @@
-# What is installed beside the program, and the Debian package of it all: cpack --config
+# Installs the files beside the program and makes the Debian package: cpack --config
 # build/CPackConfig.cmake. Manual pages and completions are written from the command line's own
 # definition.
 include(GNUInstallDirs)
@@ -49,6 +49,6 @@ also has hedging, rate limits, and metrics that say why.")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA
   ${package}/conffiles ${package}/postinst ${package}/prerm ${package}/postrm)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
-# cpack shall not build the tests before it packs.
+# Keeps cpack from building the tests before it packs.
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
 include(CPack)

@@ -21,7 +21,7 @@
 namespace levee {
 namespace {
 
-// What a browser may do with the page: load its own files and ask its own server, nothing else.
+// The page may load its own files and ask its own server, nothing else.
 constexpr const char* kHeaders =
     "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; "
     "connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; "
@@ -30,7 +30,7 @@ constexpr const char* kHeaders =
     "Cross-Origin-Resource-Policy: same-origin\r\n"
     "Cross-Origin-Opener-Policy: same-origin\r\n";
 
-// A state of some hundred upstreams.
+// The size of a state of some hundred upstreams.
 constexpr size_t kLargeBytes = 128 << 10;
 
 constexpr const char* kJson = "application/json";
@@ -49,22 +49,22 @@ std::string ToJson(const google::protobuf::Message& message) {
   return status.ok() ? json + "\n" : "{}\n";
 }
 
-// "localhost:9462" -> "localhost", "[::1]:9462" -> "::1"; empty if it is neither.
+// "localhost:9462" -> "localhost", "[::1]:9462" -> "::1"; empty for other text.
 std::string_view HostOf(std::string_view authority) {
   if (!authority.starts_with('[')) return authority.substr(0, authority.rfind(':'));
   const size_t end = authority.find(']');
   return end == std::string_view::npos ? "" : authority.substr(1, end - 1);
 }
 
-// A name could be one that somebody else's DNS server has pointed here, and a browser would then
-// take this server for a part of that site. Addresses and localhost are nobody's.
+// Whether the host belongs to this server: an address, or localhost. The DNS server of another site
+// could let a name point here, and a browser would then take this server for a part of that site.
 bool IsOwnHost(std::string_view authority) {
   const std::string_view host = HostOf(authority);
   return absl::EqualsIgnoreCase(Abseil(host), "localhost") ||
          net::Address::FromIp(host, 0).has_value();
 }
 
-// Whether a browser asks on behalf of another page than ours. Same-site is not enough: every port
+// Whether a browser asks on behalf of a page other than ours. Same-site is not enough: every port
 // of localhost is the same site.
 bool IsForeign(const HttpRequest& request) {
   if (request.HasHeader("sec-fetch-site")) {
@@ -141,12 +141,12 @@ HttpResponse AdminServer::Config(const HttpRequest& request) const {
   const auto snapshot = sources_.config().snapshot;
   const std::string& hash = snapshot->sha256;
   HttpResponse response = {
-      // Weak, as it is the same in both formats.
+      // The tag is weak, as it is the same in both formats.
       .headers = absl::StrCat("ETag: W/\"", hash, "\"\r\nVary: Accept\r\n"),
       .type = json ? kJson : "text/plain; charset=utf-8",
   };
   if (json) {
-    // Another member of the object.
+    // The hash becomes one more member of the object.
     response.body =
         absl::StrCat("{\"sha256\": \"", hash, "\", ", snapshot->effective.json.substr(1), "\n");
   } else {
@@ -175,7 +175,7 @@ HttpResponse AdminServer::State(const HttpRequest& request) const {
   }
   wanted.set_upstream(given("upstream"));
   wanted.set_details_of(given("details_of"));
-  // One at a time: as JSON it takes several times its size while it is written.
+  // One state at a time: as JSON it takes several times its size while it is written.
   const std::lock_guard lock(writing_);
   HttpResponse response = {.type = kJson};
   {
@@ -183,7 +183,7 @@ HttpResponse AdminServer::State(const HttpRequest& request) const {
     if (!state.ok()) return Refuse(404, std::string(state.status().message()));
     response.body = ToJson(*state);
   }
-  // Else every thread that answers keeps for ever what the largest answer took on the way.
+  // Otherwise every answering thread would keep the memory of its largest answer for ever.
   if (response.body.size() > kLargeBytes) malloc_trim(0);
   return response;
 }

@@ -22,25 +22,25 @@ namespace levee {
 //   GET  /api/v1/state   levee.admin.v1.State as JSON; ?since=N&upstream=NAME&details_of=NAME as
 //                        GetStateRequest
 //   POST /drain          begins the drain: 202, or 200 if it had begun before
-// and HEAD wherever GET. Nothing else changes anything.
+// and HEAD wherever GET is answered. No other request changes anything.
 //
-// Who may connect may do all this, so it belongs on a loopback address. Pages of other sites in a
-// browser of this machine are kept out: requests whose Host is a name other than localhost are
-// refused (DNS rebinding), and so is a drain that another origin asks for.
+// Whoever may connect may do all this, so the port belongs on a loopback address. Pages of other
+// sites in a browser on this machine are kept out: a request whose Host is a name other than
+// localhost is refused (DNS rebinding), and so is a drain that another origin asks for.
 class AdminServer {
  public:
-  // Binds and serves. `sources` and `keeper` outlive the server. The error says which address
+  // Binds and serves. `sources` and `keeper` must outlive the server. The error says which address
   // failed, why, and which field of the configuration to change.
   static absl::StatusOr<std::unique_ptr<AdminServer>> Start(const ListenAddress& address,
                                                             const AdminSources& sources,
                                                             StateKeeper& keeper);
 
-  // Where it listens, with the port that the system picked if that was 0.
+  // The address it listens on, with the port that the system chose if 0 was given.
   const net::Address& address() const { return server_->address(); }
   uint16_t port() const { return server_->port(); }
 
-  // Stops as HttpServer::Stop says: within a second, and for a state in the making as long as
-  // AdminSources::endpoints takes. Does nothing the second time.
+  // Stops as HttpServer::Stop does: within a second, and while a state is being made as long as
+  // AdminSources::endpoints takes. A second call does nothing.
   void Stop() { server_->Stop(); }
 
  private:

@@ -14,25 +14,24 @@ namespace levee {
 
 struct HttpRequest {
   std::string method;  // "GET"
-  std::string path;    // decoded, "/a/../b" resolved; empty if it is one of another server
-  std::string query;   // what stands behind '?', as it came
+  std::string path;    // decoded, "/a/../b" resolved; empty if it names another server
+  std::string query;   // the part after '?', as it came
   std::vector<std::pair<std::string, std::string>> headers;
 
-  // The value of the header `name`, whose case does not count; nullopt if there is none or more
-  // than one.
+  // Returns the value of the header `name`, in any case; nullopt if there is none or more than one.
   std::optional<std::string_view> Header(std::string_view name) const;
   bool HasHeader(std::string_view name) const;
 };
 
 struct HttpResponse {
   int status = 200;
-  std::string headers;  // beyond those that every answer has, each with its line end
+  std::string headers;  // besides those of every answer, each with its line end
   std::string type = "text/plain; charset=utf-8";
   std::string body;
 };
 
-// The parameters of a query, decoded. An error, fit for people, if one comes twice or is not among
-// `known`.
+// Returns the parameters of a query, decoded. Returns an error, worded for people, if one comes
+// twice or is not among `known`.
 absl::StatusOr<std::map<std::string, std::string, std::less<>>> ParseQuery(
     std::string_view query, const std::vector<std::string_view>& known);
 

@@ -34,8 +34,8 @@ constexpr Option kServerOptions[] = {
 };
 
 constexpr long long kMaxBodyBytes = 1024;
-// What is read behind an answer: a connection that is closed with bytes unread is reset, and the
-// client might not see the answer.
+// At most this much is read after an answer: a connection that is closed with bytes unread is
+// reset, and the client might not see the answer.
 constexpr long long kMaxUnreadBytes = 8192;
 constexpr absl::Duration kUnreadTimeout = absl::Milliseconds(500);
 
@@ -53,8 +53,8 @@ HttpRequest ToRequest(const mg_request_info& info) {
   return request;
 }
 
-// False if the client is gone or too slow, or the server stops. The library itself gives up when
-// nothing has been taken for kPatience, which may happen on a bad line.
+// Returns false if the client is gone or too slow, or if the server stops. The library itself gives
+// up when the client has taken nothing for kPatience, which may happen on a bad line.
 bool Write(mg_connection* connection, std::string_view bytes, Instant deadline) {
   while (!bytes.empty()) {
     const Instant now = net::ReadClock();
@@ -69,8 +69,8 @@ bool Write(mg_connection* connection, std::string_view bytes, Instant deadline) 
   return true;
 }
 
-// One byte at a time, since the library waits for all that it is asked for, however slowly it
-// comes.
+// Reads one byte at a time, since the library waits for as many bytes as it is asked for, however
+// slowly they come.
 void ReadRest(mg_connection* connection, long long bytes) {
   const Instant deadline = net::ReadClock() + kUnreadTimeout;
   char byte = 0;
@@ -107,7 +107,7 @@ absl::Status HttpServer::Listen() {
                         address.position.empty() ? options_.field : address.position, text, why));
   };
   if (!wanted.has_value()) return error("not an IP address");
-  // The library is built without IPv6 in Debian and would only call it an invalid port.
+  // Debian builds the library without IPv6, and it would only call the address an invalid port.
   if (address.host.find(':') != std::string::npos) {
     return error(options_.subject + " served over IPv4 only; say 127.0.0.1 or 0.0.0.0 for all");
   }
@@ -152,18 +152,18 @@ int HttpServer::OnLog(const mg_connection* connection, const char* message) {
   auto* server = static_cast<HttpServer*>(mg_get_user_data(mg_get_context(connection)));
   if (server != nullptr) {
     const std::lock_guard lock(server->fault_mutex_);
-    // Later ones are consequences of the first, or faults of clients.
+    // Later messages are consequences of the first, or faults of clients.
     if (server->start_fault_.empty()) server->start_fault_ = message;
   }
-  return 1;  // Not to a file.
+  return 1;  // The library must not write it to a file.
 }
 
 void HttpServer::Stop() {
   if (server_ == nullptr) return;
   mg_context* server = std::exchange(server_, nullptr);
   const std::future<void> stopped = std::async(std::launch::async, [server] { mg_stop(server); });
-  // civetweb looks at its stop flag every two seconds or when somebody connects. The flag may be
-  // set only after the first of these connections, hence several.
+  // civetweb checks its stop flag every two seconds or when a client connects. The flag may be set
+  // after the first of these connections, so there are several.
   auto wait = std::chrono::milliseconds(5);
   while (stopped.wait_for(wait) != std::future_status::ready && wait < std::chrono::seconds(2)) {
     mg_connection* wake = mg_connect_client(host_.c_str(), address_.port(), 0, nullptr, 0);
@@ -193,7 +193,7 @@ void HttpServer::Send(mg_connection* connection, const HttpResponse& response,
 }
 
 HttpResponse HttpServer::AnswerTo(const HttpRequest& request, long long body_bytes) const {
-  // The library drops further ones.
+  // The library drops further headers.
   if (request.headers.size() >= MG_MAX_HEADERS) return {.status = 431, .body = "many headers\n"};
   if (request.HasHeader("transfer-encoding") || body_bytes > kMaxBodyBytes) {
     return {.status = 413, .body = "no request needs a body here\n"};

@@ -19,21 +19,21 @@ struct mg_context;
 
 namespace levee {
 
-// HTTP/1.1 on civetweb for people, probes and scripts: one request per connection; bodies are
-// taken up to 1 KiB and ignored. A request's head is bounded in size, and who does not send it
-// within half a second, or does not take its answer within five, is cut off. Connections beyond
-// those that are answered wait in a short queue, and then in the system's.
+// HTTP/1.1 on civetweb for people, probes and scripts: one request per connection; bodies are read
+// up to 1 KiB and ignored. A request's head is bounded in size. A client that does not send it
+// within half a second, or does not take its answer within five seconds, is disconnected. Further
+// connections wait in a short queue, and then in the system's.
 //
-// It has a thread that accepts and a few that answer, so that one slow client does not hold up the
-// others. The functions below belong to the thread that started it. Starting makes the process
-// ignore SIGPIPE.
+// One thread accepts and a few answer, so that one slow client does not hold up the others. The
+// functions below belong to the thread that started the server. Starting makes the process ignore
+// SIGPIPE.
 class HttpServer {
  public:
   struct Options {
     ListenAddress address;
     std::string field;    // of the configuration, for faults without a position: "admin.address"
     std::string subject;  // likewise for "metrics are served over IPv4 only": "metrics are"
-    int threads = 8;      // that answer
+    int threads = 8;      // that answer requests
     std::string headers;  // of every answer, error pages included, each with its line end
     // Called on the answering threads, several at a time.
     std::function<HttpResponse(const HttpRequest&)> answer;
@@ -45,12 +45,12 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Where it listens, with the port that the system picked if that was 0.
+  // The address it listens on, with the port that the system chose if 0 was given.
   const net::Address& address() const { return address_; }
   uint16_t port() const { return address_.port(); }
 
-  // Stops listening, ends the connections and waits for the threads, which takes some milliseconds
-  // and what `answer` does, whatever clients do. Does nothing the second time.
+  // Stops listening, ends the connections and waits for the threads. This takes some milliseconds
+  // and the time of `answer`, whatever clients do. A second call does nothing.
   void Stop();
 
  private:
@@ -68,10 +68,10 @@ class HttpServer {
 
   const Options options_;
   net::Address address_;
-  std::string host_;  // what reaches `address_` from here
+  std::string host_;  // the host by which this process reaches `address_`
   mg_context* server_ = nullptr;
 
-  // What civetweb reports while it starts is the only place where it says why it cannot.
+  // While civetweb starts, the reason of a failure is only in its log messages.
   std::mutex fault_mutex_;
   std::string start_fault_;
 };

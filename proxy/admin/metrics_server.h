@@ -1,4 +1,4 @@
-// What Prometheus and probes ask of a sidecar, over HTTP.
+// The HTTP port for Prometheus and probes.
 #pragma once
 
 #include <cstdint>
@@ -21,21 +21,22 @@ namespace levee {
 //   /metrics   all metrics, Prometheus text format 0.0.4
 //   /healthz   200 while the process serves
 //   /readyz    200 if ready, else 503
-// and nothing else, read-only, on eight threads, so that neither a slow scrape nor connections that
-// say nothing hold up a probe. What HttpServer says of requests, threads and signals holds here.
+// and nothing else, read-only, on eight threads, so that neither a slow scrape nor silent
+// connections hold up a probe. HttpServer's rules for requests, threads and signals apply.
 class MetricsServer {
  public:
-  // Binds and serves. `metrics` outlives the server. `ready` is called on the answering threads.
-  // The error says which address failed, why, and which field of the configuration to change.
+  // Binds and serves. `metrics` must outlive the server. `ready` is called on the answering
+  // threads. The error says which address failed, why, and which field of the configuration to
+  // change.
   static absl::StatusOr<std::unique_ptr<MetricsServer>> Start(const ListenAddress& address,
                                                               Metrics& metrics,
                                                               std::function<bool()> ready);
 
-  // Where it listens, with the port that the system picked if that was 0.
+  // The address it listens on, with the port that the system chose if 0 was given.
   const net::Address& address() const { return server_->address(); }
   uint16_t port() const { return server_->port(); }
 
-  // Stops as HttpServer::Stop says, within a second. Does nothing the second time.
+  // Stops as HttpServer::Stop does, within a second. A second call does nothing.
   void Stop() { server_->Stop(); }
 
  private:

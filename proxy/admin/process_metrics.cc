@@ -27,7 +27,7 @@ std::string ReadFile(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// The first word after `key` at the beginning of a line; empty if there is no such line.
+// Returns the first word after `key` at the beginning of a line; empty if there is no such line.
 std::string FindWord(const std::string& text, std::string_view key) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {

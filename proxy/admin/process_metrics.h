@@ -9,11 +9,11 @@
 
 namespace levee {
 
-// Reads CPU time, memory, file descriptors and start time of this process from the proc file
-// system, anew at each scrape. What cannot be read there is left out. Any thread.
+// Reads CPU time, memory, file descriptors and start time of this process from the proc file system
+// at each scrape. A metric that cannot be read there is left out. Any thread.
 class ProcessMetrics : public prometheus::Collectable {
  public:
-  // `proc` is where the file system is mounted.
+  // `proc`: the directory where that file system is mounted.
   explicit ProcessMetrics(std::string proc = "/proc");
 
   std::vector<prometheus::MetricFamily> Collect() const override;

@@ -1,4 +1,4 @@
-// What the admin servers show and do, as the sidecar provides it.
+// The data and actions that the sidecar gives to the admin servers.
 #pragma once
 
 #include <functional>
@@ -13,33 +13,33 @@
 
 namespace levee {
 
-// Each function may be called from any thread but the workers', several at a time, until the
-// servers have stopped. What they refer to outlives the servers.
+// Each function may be called from any thread except the workers', several at a time, until the
+// servers have stopped. The references must outlive the servers.
 struct AdminSources {
   Metrics& metrics;
   RecentCalls& calls;
   int workers = 1;
   std::string version, commit;
-  Instant started;        // where seconds are counted from
-  absl::Time started_at;  // the wall clock's at that moment
+  Instant started;        // seconds are counted from here
+  absl::Time started_at;  // the wall clock at that moment
 
   std::function<Instant()> clock;
   std::function<absl::Time()> wall_clock;
   std::function<std::vector<Metrics::BudgetGauges>()> budgets;
 
-  // Asks every worker, so it takes a turn of their loops; after a second without an answer, which
-  // a sidecar that stops does not give, what there is by then. Readers of the state share what
-  // StateKeeper::Endpoints has got from it.
+  // Asks every worker, which takes a turn of their loops. After a second without all answers (a
+  // sidecar that stops gives none) returns those that there are. Readers of the state share one
+  // result by StateKeeper::Endpoints.
   std::function<std::vector<EndpointView>()> endpoints;
 
   std::function<ConfigStatus()> config;
-  std::function<bool()> ready;     // what /readyz says
+  std::function<bool()> ready;     // the answer of /readyz
   std::function<bool()> draining;  // the drain has begun
 
-  // Begins the drain. False if it had begun before.
+  // Begins the drain. Returns false if it had begun before.
   std::function<bool()> drain;
 
-  // Where calls are taken, for people: "egress 127.0.0.1:9460". May be empty.
+  // The addresses on which calls are taken, for people: "egress 127.0.0.1:9460". May be empty.
   std::function<std::vector<std::string>()> listeners = nullptr;
 };
 

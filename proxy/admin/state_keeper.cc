@@ -16,13 +16,14 @@
 namespace levee {
 namespace {
 
-// Over which the verdict and the rates look back.
+// The verdict and the rates cover this many seconds.
 constexpr int kRecentSeconds = 10;
 
-// Counters are read this long after a second is over, when what ended in it has been written.
+// Counters are read this long after a second is over. By then the calls that ended in it are
+// counted.
 constexpr absl::Duration kSettled = absl::Milliseconds(20);
 
-// Of an answer.
+// Bounds of one answer.
 constexpr size_t kMaxSamples = 3000;
 constexpr size_t kMaxEndpoints = 1000;
 
@@ -69,7 +70,7 @@ void StateKeeper::Stop() {
   }
   wake_.notify_all();
   thread_.join();
-  // What happens until the next Start is part of no sample.
+  // Calls until the next Start are part of no sample.
   const std::lock_guard lock(mutex_);
   begun_ = false;
 }
@@ -92,7 +93,7 @@ void StateKeeper::Run() {
 void StateKeeper::Tick(Instant now) {
   if (!Look(now)) return;
   if (const std::unique_lock lock(endpoints_mutex_, std::try_to_lock); lock.owns_lock()) {
-    endpoints_.reset();  // Nobody may ask any more.
+    endpoints_.reset();  // Perhaps no reader asks again, so the memory goes.
   }
   const std::lock_guard lock(listeners_mutex_);
   for (const auto& [number, heard] : listeners_) heard();
@@ -133,8 +134,8 @@ std::shared_ptr<const std::vector<EndpointView>> StateKeeper::Endpoints() {
   return endpoints_;
 }
 
-// Those of the configuration in its order, then those that were called in the last minutes though
-// they are not (any more) part of it: "none", and what a reload took away.
+// Returns the upstreams of the configuration in its order. After them come the upstreams that were
+// called in the last minutes without being part of it: "none", and those that a reload removed.
 std::vector<std::string> StateKeeper::ShownUpstreams(const Snapshot& snapshot,
                                                      const std::string& upstream) const {
   std::vector<std::string> names;

@@ -1,4 +1,4 @@
-// What a sidecar says about itself: it remembers the last minutes and puts the state together.
+// Remembers the last minutes of a sidecar and makes the message that shows its state.
 #pragma once
 
 #include <condition_variable>
@@ -21,46 +21,47 @@
 
 namespace levee {
 
-// Looks at the counters at every whole second since `sources.started`, from Start on; the servers
-// ask it for the state. Without Start it costs nothing, which is how a sidecar without admin
-// servers has it.
+// Reads the counters at every whole second since `sources.started`, beginning with Start; the
+// servers ask it for the state. Without Start it costs nothing, as in a sidecar without admin
+// servers.
 //
-// Any thread may call Read, Endpoints, second, and begin and end a Listening; the rest belongs to
-// the thread that created it.
+// Any thread may call Read, Endpoints and second, and may begin and end a Listening. The other
+// functions belong to the thread that created the keeper.
 class StateKeeper {
  public:
-  // `sources` outlives it. `instance` tells this process from the one before: a UUID.
+  // `sources` must outlive the keeper. `instance` tells this process from the one before: a UUID.
   StateKeeper(const AdminSources& sources, std::string instance);
   ~StateKeeper();
   StateKeeper(const StateKeeper&) = delete;
   StateKeeper& operator=(const StateKeeper&) = delete;
 
-  // Begins to look, on a thread of its own. Does nothing if it looks already. What was counted
-  // before is part of no sample.
+  // Begins to read the counters, on a thread of its own. Does nothing if it has begun already.
+  // Events that were counted before are part of no sample.
   void Start();
 
-  // Stops to look; what it has seen stays. Does nothing the second time.
+  // Stops reading; the samples stay. A second call does nothing.
   void Stop();
 
-  // Looks, if a second has become whole by `now` that it has not looked at; what Start's thread
-  // does every second. The first call only notes where the counters stand.
+  // Reads the counters if a second has become whole by `now` that was not read yet. Start's thread
+  // does this every second. The first call only notes the values of the counters.
   void Tick(Instant now);
 
-  // The last whole second it has looked at; 0 before the first.
+  // The last whole second that was read; 0 before the first.
   uint32_t second() const;
 
-  // The state now, bounded as the message says. NotFound if `request` names an upstream that there
-  // is not. One is put together at a time, so that many readers need no more memory than one.
+  // Returns the state now, bounded as the message says. NotFound if `request` names an upstream
+  // that does not exist. Only one state is made at a time, so that many readers need no more memory
+  // than one.
   absl::StatusOr<admin::v1::State> Read(const admin::v1::GetStateRequest& request);
 
-  // What the workers say of their endpoints. They are asked at most once for every second that has
-  // been looked at, and only if somebody wants to know, as it takes a turn of their loops; so it
-  // may take as long as AdminSources::endpoints. Never nullptr.
+  // Returns the workers' views of their endpoints. The workers are asked at most once for every
+  // second that was read, and only on demand, since it takes a turn of their loops. So this may
+  // take as long as AdminSources::endpoints. Never nullptr.
   std::shared_ptr<const std::vector<EndpointView>> Endpoints();
 
-  // As long as it lives, its function is called after every second that has been looked at, on the
-  // thread that looked. The function must neither block nor call back; when the destructor returns
-  // it is not running.
+  // While it lives, its function is called after every second that was read, on the thread that
+  // read it. The function must neither block nor call back. When the destructor returns, the
+  // function is not running.
   class Listening {
    public:
     Listening(StateKeeper& keeper, std::function<void()> heard);
@@ -74,7 +75,7 @@ class StateKeeper {
   };
 
  private:
-  // What the history says of an upstream.
+  // The history of one upstream.
   struct Past {
     std::string name;
     HistorySample recent;  // the sum of the last `seconds`

@@ -187,7 +187,7 @@ admin::v1::Upstream::Severity SeverityMessage(Severity severity) {
 }
 
 std::vector<admin::v1::Endpoint> EndpointMessages(const std::vector<const EndpointView*>& views) {
-  std::vector<admin::v1::Endpoint> endpoints;  // in the order in which they are first seen
+  std::vector<admin::v1::Endpoint> endpoints;  // in the order of their first view
   std::map<std::pair<std::string_view, std::string_view>, size_t> places;
   for (const EndpointView* view : views) {
     const auto [place, first] =

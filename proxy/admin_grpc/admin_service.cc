@@ -26,8 +26,8 @@ class AdminService::Watcher final : public grpc::ServerWriteReactor<admin::v1::S
 
   void KeepUntilDone() { self_ = shared_from_this(); }
 
-  // Sends what has been added since the last time; as long as that has not been taken, later. On
-  // the service's thread.
+  // Sends the changes since the last time, at once or as soon as gRPC has taken those before. Runs
+  // on the service's thread.
   void Push() {
     {
       const std::lock_guard lock(mutex_);
@@ -76,7 +76,7 @@ class AdminService::Watcher final : public grpc::ServerWriteReactor<admin::v1::S
   bool writing_ = false;
   bool behind_ = false;  // there is more to send
   bool finished_ = false;
-  admin::v1::State state_;  // gRPC's while it writes
+  admin::v1::State state_;  // belongs to gRPC while it writes
 };
 
 AdminService::AdminService(const AdminSources& sources, StateKeeper& keeper,

@@ -1,4 +1,4 @@
-// levee.admin.v1.Admin.
+// The service levee.admin.v1.Admin.
 #pragma once
 
 #include <condition_variable>
@@ -18,25 +18,25 @@
 
 namespace levee {
 
-// Putting a state together waits for the workers, which gRPC's own threads must not do: one thread
-// of the service does it for all calls in turn. GetState calls beyond kMaxWaiting that wait for it
-// and streams beyond kMaxWatching are refused with RESOURCE_EXHAUSTED.
+// Making a state waits for the workers, which gRPC's own threads must not do. So one thread of the
+// service does it for all calls in turn. More than kMaxWaiting waiting GetState calls and more than
+// kMaxWatching streams are refused with RESOURCE_EXHAUSTED.
 class AdminService final : public admin::v1::Admin::CallbackService {
  public:
   static constexpr size_t kMaxWaiting = 16;
   static constexpr size_t kMaxWatching = 16;
 
-  // `sources` and `keeper` outlive it. From Start on `every_second` is called on the service's
-  // thread, at first and after every second that the keeper has looked at.
+  // `sources` and `keeper` must outlive the service. From Start on, `every_second` is called on the
+  // service's thread, once at first and then after every second that the keeper has read.
   AdminService(const AdminSources& sources, StateKeeper& keeper,
                std::function<void()> every_second);
   ~AdminService() override;
 
-  // Until then calls wait.
+  // Begins to serve; calls that came before have waited.
   void Start();
 
-  // Ends all calls, and those that come later at once, with UNAVAILABLE, and waits for the thread.
-  // Does nothing the second time.
+  // Ends all calls with UNAVAILABLE, also later ones, and waits for the thread. A second call does
+  // nothing.
   void Stop();
 
   grpc::ServerUnaryReactor* GetState(grpc::CallbackServerContext* context,

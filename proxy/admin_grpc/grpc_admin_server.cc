@@ -20,8 +20,8 @@
 namespace levee {
 namespace {
 
-constexpr int kMaxMessageBytes = 64 << 10;  // of requests
-constexpr int kMaxStreams = 32;             // of a connection
+constexpr int kMaxMessageBytes = 64 << 10;  // of one request
+constexpr int kMaxStreams = 32;             // of one connection
 constexpr size_t kMaxMemoryBytes = 32 << 20;
 // Reflection and channelz hold a thread per call.
 constexpr int kMaxThreads = 8;
@@ -36,7 +36,7 @@ absl::Status AddressFault(const ListenAddress& address, const std::string& what)
   return absl::FailedPreconditionError(absl::StrCat(field, ": ", what));
 }
 
-// What is wrong with an address, which the library would only write to its log.
+// Returns an error for an address for which the library would only write to its log.
 absl::Status CheckAddress(const ListenAddress& address) {
   const auto wanted = net::Address::FromIp(address.host, address.port);
   if (!wanted.has_value()) {
@@ -53,7 +53,7 @@ absl::Status CheckAddress(const ListenAddress& address) {
                       absl::StrCat(why, busy ? "; choose another port or free this one" : ""));
 }
 
-// Once for the process: what every server built later has.
+// Runs once for the process. All servers that are built later have these plugins.
 void InitPlugins() {
   static const bool once = [] {
     grpc::EnableDefaultHealthCheckService(true);
@@ -85,7 +85,7 @@ class GrpcAdminServer::Serving {
   Serving(const AdminSources& sources, StateKeeper& keeper)
       : sources_(sources), keeper_(keeper), service_(sources, keeper, [this] { LookAtHealth(); }) {}
 
-  // False if it cannot listen there. To be called once.
+  // Returns false if it cannot listen there. May be called once.
   bool Listen(const net::Address& address) {
     int port = 0;
     grpc::ServerBuilder builder;
@@ -121,7 +121,7 @@ class GrpcAdminServer::Serving {
 
   void SetHealth(const std::string& name, bool serving) {
     const auto [said, first] = health_.try_emplace(name, serving);
-    // Watchers hear of every status that is set, and should hear of changes only.
+    // Watchers are told of every status that is set, but only changes should reach them.
     if (!first && said->second == serving) return;
     said->second = serving;
     server_->GetHealthCheckService()->SetServingStatus(name, serving);
@@ -130,7 +130,7 @@ class GrpcAdminServer::Serving {
   const AdminSources& sources_;
   StateKeeper& keeper_;
   UpstreamHealth upstreams_;
-  std::map<std::string, bool> health_;  // as it has been said
+  std::map<std::string, bool> health_;  // as last set
   net::Address address_;
   AdminService service_;
   std::unique_ptr<grpc::Server> server_;
@@ -140,8 +140,8 @@ absl::StatusOr<std::unique_ptr<GrpcAdminServer>> GrpcAdminServer::Start(
     const ListenAddress& address, const AdminSources& sources, StateKeeper& keeper) {
   if (absl::Status fault = CheckAddress(address); !fault.ok()) return fault;
   InitPlugins();
-  // The library sets SO_REUSEADDR, so of two programs that ask for any port at once both may be
-  // given the same one; the second to listen on it is refused and has to ask again.
+  // The library sets SO_REUSEADDR, so the system may give the same port to two programs that ask
+  // for any port at once. The second one to listen on it is refused and has to ask again.
   constexpr int kPortsAskedFor = 5;
   for (int i = 0; i < (address.port == 0 ? kPortsAskedFor : 1); ++i) {
     auto serving = std::make_unique<Serving>(sources, keeper);

@@ -18,13 +18,13 @@ namespace levee {
 //   levee.admin.v1.Admin
 //   grpc.channelz.v1.Channelz and server reflection
 //
-// Nothing of gRPC runs before the first one starts. The functions below belong to the thread that
-// started it.
+// Nothing of gRPC runs before the first server starts. The functions below belong to the thread
+// that started the server.
 class GrpcAdminServer {
  public:
-  // Binds and serves. `sources` and `keeper` outlive the server; `keeper` has been started, as its
-  // seconds drive the health and WatchState. The error says which address failed, why, and which
-  // field of the configuration to change.
+  // Binds and serves. `sources` and `keeper` must outlive the server; `keeper` must have been
+  // started, as its seconds drive the health and WatchState. The error says which address failed,
+  // why, and which field of the configuration to change.
   static absl::StatusOr<std::unique_ptr<GrpcAdminServer>> Start(const ListenAddress& address,
                                                                 const AdminSources& sources,
                                                                 StateKeeper& keeper);
@@ -32,12 +32,12 @@ class GrpcAdminServer {
   GrpcAdminServer(const GrpcAdminServer&) = delete;
   GrpcAdminServer& operator=(const GrpcAdminServer&) = delete;
 
-  // Where it listens, with the port that the system picked if that was 0.
+  // The address it listens on, with the port that the system chose if 0 was given.
   const net::Address& address() const;
   uint16_t port() const { return address().port(); }
 
-  // Stops listening and ends every call with UNAVAILABLE, within about a second. Does nothing the
-  // second time.
+  // Stops listening and ends every call with UNAVAILABLE, within about a second. A second call does
+  // nothing.
   void Stop();
 
  private:

@@ -1,4 +1,4 @@
-// Which upstreams can be called, as grpc.health.v1 says it.
+// Tells which upstreams can be called, for grpc.health.v1.
 #pragma once
 
 #include <map>
@@ -10,14 +10,15 @@
 
 namespace levee {
 
-// An upstream serves unless all of its endpoints fail or are ejected, in every worker. One that
-// connects says nothing yet: between two attempts to reach it, it is failing. So as long as no
-// endpoint is ready (or idle, which means that no call has needed it yet) and one connects, what
-// was known before holds; at first that it serves. An upstream of which no endpoint is known
-// serves, as a call would look for one. One thread.
+// An upstream serves unless all of its endpoints fail or are ejected, in every worker. A connecting
+// endpoint decides nothing: between two attempts to reach it, it fails. So while no endpoint is
+// ready (or idle, which means that no call has needed it yet) and one connects, the status from
+// before holds; at first the upstream serves. An upstream without known endpoints serves, since a
+// call would look for one. One thread.
 class UpstreamHealth {
  public:
-  // By name, for every upstream there has ever been; those that a reload took away do not serve.
+  // Returns the status by name, for every upstream that there ever was. Upstreams that a reload
+  // removed do not serve.
   const std::map<std::string, bool>& Update(const Snapshot& snapshot,
                                             const std::vector<EndpointView>& endpoints);
 

@@ -26,7 +26,7 @@ constexpr size_t kMostLarge = 64 << 10;
 constexpr size_t kClasses = kSmallClasses + (kMostLarge - kMostSmall) / kLargeStep;
 constexpr size_t kKeptBytes = 512 << 10;  // per size and thread
 
-// What precedes every block; keeps the block aligned.
+// Precedes every block, and keeps the block aligned.
 struct alignas(16) Header {
   size_t bytes;
 };
@@ -35,7 +35,7 @@ struct FreeBlockLink {
   FreeBlockLink* next;
 };
 
-// One thread's lists. Returned to malloc when the thread ends.
+// The lists of one thread. Their blocks go back to malloc when the thread ends.
 struct Lists {
   struct List {
     FreeBlockLink* first = nullptr;
@@ -71,7 +71,7 @@ Lists::List* ListOf(size_t rounded) {
 }  // namespace
 
 void* AllocateBlock(size_t bytes) {
-  // Under the sanitizer the exact size, so that it sees a byte too far.
+  // Under the sanitizer the size stays exact, so that it sees an access one byte too far.
   const size_t rounded = kCaching ? RoundUp(bytes) : bytes;
   Lists::List* list = ListOf(rounded);
   if (list != nullptr && list->first != nullptr) {

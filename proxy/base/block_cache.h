@@ -1,24 +1,25 @@
-// Small memory blocks for the call path: free lists of the calling thread.
+// Small memory blocks for the call path, from free lists of the calling thread.
 #pragma once
 
 #include <cstddef>
 
 namespace levee {
 
-// Calls, their header blocks and body pieces, and HTTP/2's own bookkeeping come and go in bursts of
-// a few sizes, more of them at once than malloc's per-thread cache keeps. These functions serve
-// such blocks from free lists of the calling thread, bounded in bytes per size, and everything else
-// from malloc. A block may be freed by another thread than the one that allocated it. Blocks are
-// aligned to 16 bytes. Under AddressSanitizer every block goes to malloc, so that it sees all uses.
+// Returns a block of at least `bytes` bytes, aligned to 16 bytes. Calls, their header blocks and
+// body pieces, and HTTP/2's own bookkeeping come and go in bursts of a few sizes, and malloc's
+// per-thread cache keeps fewer blocks than that. So blocks up to 64 KiB come from free lists of the
+// calling thread, which are bounded in bytes per size; larger ones come from malloc. Any thread may
+// free a block. Under AddressSanitizer every block comes from malloc, so that the sanitizer sees
+// all uses.
 void* AllocateBlock(size_t bytes);
 
-// `block` from AllocateBlock or ResizeBlock, or nullptr.
+// Frees `block`, which is from AllocateBlock or ResizeBlock, or nullptr.
 void FreeBlock(void* block);
 
-// Like realloc.
+// Resizes a block as realloc does.
 void* ResizeBlock(void* block, size_t bytes);
 
-// The same as an allocator for containers.
+// The functions above as an allocator for containers.
 template <typename T>
 struct BlockAllocator {
   using value_type = T;

@@ -1,4 +1,4 @@
-// Reference-counted bytes: how message bodies travel between layers without being copied again.
+// Reference-counted bytes: message bodies travel between layers in them without being copied.
 #pragma once
 
 #include <cstddef>
@@ -37,13 +37,14 @@ class Chunk {
     if (block_ != nullptr && --block_->references == 0) Free(block_);
   }
 
-  // Whether two neighbours are so small that they are better one; then Join makes it.
+  // Whether two neighbouring chunks are so small that one chunk, made by Join, is better.
   static bool AreSmall(const Chunk& first, const Chunk& second) {
     return first.size() < kSmall && second.size() < kSmall;
   }
   static Chunk Join(const Chunk& first, const Chunk& second);
 
-  // `size` of its bytes from `offset` on, which must be there. It keeps all of the block alive.
+  // Returns `size` bytes from `offset` on, which the chunk must have. The slice keeps the whole
+  // block alive.
   Chunk Slice(size_t offset, size_t size) const {
     Chunk slice;
     if (size == 0) return slice;
@@ -53,7 +54,7 @@ class Chunk {
     return slice;
   }
 
-  // Takes `size` bytes off its front.
+  // Removes the first `size` bytes.
   void RemovePrefix(size_t size) {
     if (size == size_) {
       *this = Chunk();
@@ -79,7 +80,7 @@ class Chunk {
   struct alignas(16) Block {
     uint32_t references;
   };
-  // A block of `size` bytes that are not written yet.
+  // Returns a block of `size` bytes that are not written yet.
   static Chunk Allocate(size_t size);
   static void Free(Block* block);
 

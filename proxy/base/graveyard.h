@@ -1,4 +1,4 @@
-// Where objects wait for the end of the turn in which they became useless.
+// Keeps objects that are no longer needed until the end of the loop's turn.
 #pragma once
 
 #include <memory>
@@ -7,19 +7,19 @@
 
 namespace levee {
 
-// What can be buried.
+// Base of the objects that can be buried.
 class Mortal {
  public:
   virtual ~Mortal() = default;
 };
 
-// An object often learns in the middle of its own callback that it is done. Its owner gives it
-// here, and it is destroyed when no callback is on the stack any more. One thread.
+// An object often learns in the middle of its own callback that it is done. Its owner gives it to
+// the graveyard, which destroys it when no callback is on the stack any more. One thread.
 class Graveyard {
  public:
   void Bury(std::unique_ptr<Mortal> object) { objects_.push_back(std::move(object)); }
 
-  // Destroys everything, also what is buried meanwhile.
+  // Destroys every object, including those that are buried while this runs.
   void Clear() {
     while (!objects_.empty()) {
       std::vector<std::unique_ptr<Mortal>> objects;

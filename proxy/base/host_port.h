@@ -1,4 +1,4 @@
-// The text HOST:PORT, taken apart.
+// Splits the text HOST:PORT.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ struct HostPort {
   uint16_t port;
 };
 
-// "host:port" or "[v6]:port" split in two; nullopt if there is no host, no port from 1 to 65535, or
-// a character that has no place in an authority.
+// Splits "host:port" or "[v6]:port". Returns nullopt if there is no host, no port from 1 to 65535,
+// or a character that may not stand in an authority.
 std::optional<HostPort> SplitHostPort(std::string_view text);
 
 }  // namespace levee

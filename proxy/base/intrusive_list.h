@@ -6,7 +6,7 @@
 namespace levee {
 
 // A member's link. A class that is in several lists at once has one base per list, told apart by
-// Tag. Unlinks itself when destroyed; not copyable.
+// Tag. The link removes itself from its list when it is destroyed. Not copyable.
 template <typename Tag>
 class ListLink {
  public:
@@ -17,7 +17,7 @@ class ListLink {
 
   bool linked() const { return next_ != nullptr; }
 
-  // O(1); does nothing if not in a list.
+  // O(1). Does nothing if the link is in no list.
   void Unlink() {
     if (next_ == nullptr) return;
     previous_->next_ = next_;
@@ -33,7 +33,7 @@ class ListLink {
   ListLink* previous_ = nullptr;
 };
 
-// Does not own its members. T derives from ListLink<Tag>. One thread.
+// A list that does not own its members. T derives from ListLink<Tag>. One thread.
 template <typename T, typename Tag = T>
 class IntrusiveList {
  public:
@@ -56,13 +56,13 @@ class IntrusiveList {
     head_.previous_ = &link;
   }
 
-  // The first member; the list must not be empty.
+  // Returns the first member; the list must not be empty.
   T& Front() {
     LEVEE_CHECK(!empty());
     return static_cast<T&>(*head_.next_);
   }
 
-  // Takes the first member out; nullptr if empty.
+  // Removes the first member and returns it; nullptr if the list is empty.
   T* PopFront() {
     if (empty()) return nullptr;
     T& member = Front();

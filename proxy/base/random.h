@@ -13,13 +13,13 @@ class Random {
  public:
   explicit Random(uint64_t seed);
 
-  // All 64 bits uniform.
+  // Returns 64 uniform bits.
   uint64_t Next();
 
-  // Uniform in [0, 1), 53 bits.
+  // Returns a number uniform in [0, 1), of 53 bits.
   double Uniform();
 
-  // Uniform in [0, bound), without modulo bias. `bound` > 0.
+  // Returns a number uniform in [0, bound), without modulo bias. `bound` is above 0.
   uint64_t Below(uint64_t bound);
 
  private:

@@ -1,4 +1,4 @@
-// Memory to read into that can be handed on without a copy.
+// Memory to read into, from which the bytes can be handed on without a copy.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +10,20 @@
 
 namespace levee {
 
-// A few large blocks, each filled and then shared by slices until the last of these is gone. What
-// is kept for long, a small slice of each block, cannot keep more memory than these alive: when all
-// are shared there is one more, which is only to be copied from. One thread.
+// A few large blocks. Each is filled, and then shared by slices until the last of these is gone.
+// Slices that live long keep at most kMostBlocks blocks alive, however small they are: when all of
+// these are shared, one more block is used, and the caller must copy the bytes out of it. One
+// thread.
 class ReadBlocks {
  public:
-  // `bytes` of each block.
+  // `bytes`: the size of each block.
   explicit ReadBlocks(size_t bytes) : bytes_(bytes) {}
 
-  // Memory of one block that nobody shares. Valid until the next call.
+  // Returns the memory of a block that no slice shares. Valid until the next call.
   std::span<uint8_t> memory();
 
-  // The first `size` bytes of what memory() returned, to be kept and sliced; empty if they must be
-  // copied.
+  // Returns the first `size` bytes of the last memory() as a chunk that may be kept and sliced.
+  // Returns an empty chunk if the caller must copy the bytes instead.
   Chunk Filled(size_t size) const {
     return current_ < kMostBlocks ? blocks_[current_].Slice(0, size) : Chunk();
   }

@@ -1,4 +1,4 @@
-// Between the standard's string views and Abseil's, which Debian builds as a type of its own.
+// Converts the standard's string views to Abseil's, which Debian builds as a type of its own.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace levee {
 
-// The same characters, for Abseil's functions.
+// Returns a view of the same characters, for Abseil's functions.
 inline absl::string_view Abseil(std::string_view text) { return {text.data(), text.size()}; }
 
 }  // namespace levee

@@ -6,8 +6,8 @@
 namespace levee {
 namespace {
 
-// The first set bit at or after `from` in a ring of `words` x 64 bits, as a distance from `from`;
-// -1 if there is none.
+// Returns the first set bit at or after `from` in a ring of `words` x 64 bits, as a distance from
+// `from`; -1 if no bit is set.
 template <size_t kWords>
 int NextBit(const std::array<uint64_t, kWords>& bits, int from) {
   constexpr int kSize = static_cast<int>(kWords) * 64;
@@ -28,16 +28,16 @@ void TimerWheel::Arm(Timer& timer, Instant when) {
   timer.Unlink();
   if (when.is_infinite()) return;
   timer.when_ = when;
-  // Rounded up, so that nobody is called early; never the tick that has already been called.
+  // The tick is rounded up, so that no timer is called early. It is never one that is already over.
   const int64_t tick = when.nanos() / kTickNanos + (when.nanos() % kTickNanos > 0 ? 1 : 0);
   timer.tick_ = std::max(tick, tick_ + 1);
   Place(timer);
 }
 
 void TimerWheel::Place(Timer& timer) {
-  // The level is the highest group of bits in which the timer's tick differs from the wheel's.
-  // Farther than the top level reaches: it waits in its slot there, is found to be not yet due each
-  // time that comes round, and is placed again.
+  // The level is the highest group of bits in which the timer's tick differs from the wheel's. A
+  // timer beyond the reach of the top level waits in a slot of that level. Each time the slot comes
+  // round, the timer is found not to be due yet and is placed again.
   const auto differing = static_cast<uint64_t>(timer.tick_ ^ tick_);
   const int level =
       std::min(differing == 0 ? 0 : (static_cast<int>(std::bit_width(differing)) - 1) / kSlotBits,
@@ -72,7 +72,7 @@ void TimerWheel::Fire(int64_t tick, Instant now) {
   Level& level = levels_[0];
   level.occupied[slot / 64] &= ~(uint64_t{1} << (slot % 64));
   if (!level.slots[slot].empty()) SortByInstant(level.slots[slot]);
-  // A called timer may arm others, but never into this slot: they are placed at least a tick on.
+  // A called timer may arm others, but never into this slot: they are placed at least a tick later.
   while (Timer* timer = level.slots[slot].PopFront()) timer->OnTimer(now);
 }
 
@@ -88,8 +88,8 @@ int64_t TimerWheel::NextTick() {
         next = std::min(next, ((tick_ >> shift) + 1 + distance) << shift);
         break;
       }
-      // Its timers have been disarmed since: most are, and a loop that woke for each of them would
-      // program the machine's clock for nothing in every turn.
+      // All timers of this slot were disarmed, as most timers are. A loop that woke up for each of
+      // them would program the machine's clock for nothing in every turn.
       level.occupied[slot / 64] &= ~(uint64_t{1} << (slot % 64));
     }
   }

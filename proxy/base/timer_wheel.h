@@ -12,17 +12,17 @@ namespace levee {
 
 class TimerWheel;
 
-// Something that wants to be called at an instant. Derive, and be in at most one wheel; the wheel
-// must outlive the timer's last use. Destroying an armed timer disarms it.
+// An object that is called at an instant. Derive from it; it can be in one wheel at a time. The
+// wheel must outlive the timer's last use. Destroying an armed timer disarms it.
 class Timer : public ListLink<Timer> {
  public:
   virtual ~Timer() = default;
 
-  // Called once, not before the instant asked for and at most a tick plus the loop's turn after it.
-  // May arm this timer again and arm, disarm or destroy others.
+  // Called once, at the earliest at the instant asked for and at the latest a tick and the loop's
+  // turn after it. May arm this timer again, and may arm, disarm or destroy others.
   virtual void OnTimer(Instant now) = 0;
 
-  // Infinite when not armed.
+  // The instant at which this is called; Infinite when not armed.
   Instant when() const { return linked() ? when_ : Instant::Infinite(); }
 
  private:
@@ -35,7 +35,7 @@ class Timer : public ListLink<Timer> {
 // Arming and disarming are O(1). One thread per object.
 class TimerWheel {
  public:
-  // `now`: where the wheel starts.
+  // `now`: the instant at which the wheel starts.
   explicit TimerWheel(Instant now);
 
   // Moves the timer to `when` (rounded up to the tick); Infinite disarms it.
@@ -44,8 +44,8 @@ class TimerWheel {
   // Calls every timer that is due at `now`, in the order of their instants.
   void Advance(Instant now);
 
-  // Not later than the next timer that is due; Infinite if none is armed. May be earlier than it
-  // (a place where the wheel turns over), so Advance may call nobody.
+  // Returns an instant that is not later than the next timer is due; Infinite if none is armed. It
+  // may be earlier, at a place where the wheel turns over; then Advance calls no timer.
   Instant NextWakeup();
 
  private:
@@ -56,7 +56,7 @@ class TimerWheel {
 
   struct Level {
     std::array<IntrusiveList<Timer>, kSlots> slots;
-    // A bit may stay set for a slot that has become empty, until somebody looks.
+    // The bit of a slot that has become empty stays set until NextTick finds the slot empty.
     std::array<uint64_t, kSlots / 64> occupied{};
   };
 

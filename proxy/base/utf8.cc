@@ -15,8 +15,8 @@ size_t Utf8CharacterSize(std::string_view text) {
   if (lead < 0xc2 || lead > 0xf4) return 0;
   const size_t size = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
   if (text.size() < size) return 0;
-  // What would be too long for its character, a surrogate, or beyond U+10FFFF shows in the second
-  // byte.
+  // The second byte tells an encoding that is too long, a surrogate, or a character beyond
+  // U+10FFFF.
   const uint8_t low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
   const uint8_t high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
   if (ByteAt(text, 1) < low || ByteAt(text, 1) > high) return 0;

@@ -1,4 +1,4 @@
-// UTF-8 as it must be (Unicode 15.0, table 3-7).
+// Checks for well-formed UTF-8 (Unicode 15.0, table 3-7).
 #pragma once
 
 #include <cstddef>
@@ -6,12 +6,13 @@
 
 namespace levee {
 
-// The bytes of the well-formed character that `text`, which is not empty, begins with; 0 if it
-// begins with none: a stray or missing continuation, an encoding that is too long, a surrogate, or
-// what lies beyond U+10FFFF.
+// Returns the number of bytes of the well-formed character at the start of `text`, which must not
+// be empty. Returns 0 if there is none: a stray or missing continuation byte, an encoding that is
+// too long, a surrogate, or a character beyond U+10FFFF.
 size_t Utf8CharacterSize(std::string_view text);
 
-// Where the first byte is that belongs to no well-formed character; npos if there is none.
+// Returns the position of the first byte that belongs to no well-formed character; npos if every
+// byte belongs to one.
 size_t FindInvalidUtf8(std::string_view text);
 
 }  // namespace levee

@@ -7,8 +7,8 @@ namespace levee {
 
 std::string RandomUuid(Random& random) {
   constexpr char kHex[] = "0123456789abcdef";
-  // Digits of the two random words take the places of x; y also says that the variant is RFC
-  // 9562's.
+  // Digits of the two random words take the places of x and y. y also says that the variant is that
+  // of RFC 9562.
   std::string text = "xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx";
   uint64_t bits = random.Next();
   int left = 16;

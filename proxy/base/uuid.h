@@ -7,8 +7,8 @@
 
 namespace levee {
 
-// A version 4 UUID (RFC 9562, section 5.4): "3b241101-e2bb-4255-8caf-4136c566a962". Unique, not
-// secret.
+// Returns a version 4 UUID (RFC 9562, section 5.4): "3b241101-e2bb-4255-8caf-4136c566a962". It is
+// unique, but not secret.
 std::string RandomUuid(Random& random);
 
 }  // namespace levee

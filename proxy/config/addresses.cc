@@ -15,8 +15,8 @@ absl::Status Wrong(const std::string& text, const std::string& what) {
   return absl::InvalidArgumentError(absl::StrCat(Quoted(text), " ", what));
 }
 
-// Up to `width` decimal digits without leading zeros, which some systems read as octal; -1 if
-// `text` is not that or above `max`.
+// Returns the value of up to `width` decimal digits without leading zeros, which some systems read
+// as octal; -1 if `text` is something else or above `max`.
 int ParseDecimal(const std::string& text, size_t width, int max) {
   int number;
   if (text.empty() || text.size() > width || (text.size() > 1 && text[0] == '0') ||
@@ -27,7 +27,7 @@ int ParseDecimal(const std::string& text, size_t width, int max) {
   return number;
 }
 
-// Both address checks are written out because the system's belong to net/, and this is all of it.
+// Both address checks are written out here, because the system's own functions belong to net/.
 bool IsIpv4(const std::string& host) {
   int parts = 0;
   for (size_t begin = 0; begin <= host.size(); ++parts) {
@@ -65,8 +65,8 @@ bool IsIpv6(const std::string& host) {
          7;
 }
 
-// RFC 1123, section 2.1, and underscores, which are in use. A name that ends in a number would be a
-// malformed IP address.
+// A name by RFC 1123, section 2.1; underscores are allowed, since they are in use. A name that ends
+// in a number would be a malformed IP address.
 bool IsHostName(const std::string& host) {
   constexpr size_t kMaxName = 253;
   constexpr size_t kMaxLabel = 63;
@@ -95,7 +95,8 @@ struct HostPort {
   bool is_ip = false;
 };
 
-// Splits at the last colon; IPv6 literals stand in brackets. `example`: what to say instead.
+// Splits at the last colon; IPv6 literals stand in brackets. `example`: a valid text, for the
+// error.
 absl::StatusOr<HostPort> ParseHostPort(const std::string& text, const std::string& example) {
   const size_t colon = text.rfind(':');
   if (colon == std::string::npos || colon == 0) {
@@ -145,7 +146,7 @@ absl::StatusOr<ListenAddress> ParseListenerAddress(const std::string& text) {
 }
 
 absl::StatusOr<std::string> ParseUnixPath(const std::string& text) {
-  constexpr size_t kMaxPath = 107;  // What fits into sockaddr_un.
+  constexpr size_t kMaxPath = 107;  // The size that sockaddr_un holds.
   const std::string path = text.substr(text.find(':') + 1);
   if (path.empty() || path[0] != '/') {
     return Wrong(text, "has no absolute path; say unix:/run/levee/egress.sock");

@@ -1,4 +1,4 @@
-// Where to listen and where to connect, as text. Nothing is looked up.
+// Parses the addresses to listen on and to connect to. No name is looked up.
 #pragma once
 
 #include <string>
@@ -8,19 +8,20 @@
 
 namespace levee {
 
-// As in values.h, errors are half sentences that a field's path and a colon precede.
+// As in values.h, errors are half sentences that follow a field's path and a colon.
 
-// "127.0.0.1:9460", "[::1]:9460", "localhost:9460" (which is 127.0.0.1). Leaves `position` empty.
+// Parses "127.0.0.1:9460", "[::1]:9460", "localhost:9460" (which is 127.0.0.1). `position` stays
+// empty.
 absl::StatusOr<ListenAddress> ParseListenAddress(const std::string& text);
 
-// The same, or "unix:/run/levee/egress.sock".
+// Parses the same, or "unix:/run/levee/egress.sock".
 absl::StatusOr<ListenAddress> ParseListenerAddress(const std::string& text);
 
-// The path of "unix:PATH": absolute, and short enough for a socket's address.
+// Returns the path of "unix:PATH": absolute, and short enough for a socket's address.
 absl::StatusOr<std::string> ParseUnixPath(const std::string& text);
 
-// "10.0.0.7:50051", "[::1]:50051", "localhost:50051", "dns:cart.shop:50051", "unix:/run/cart.sock"
-// or "authority:".
+// Parses "10.0.0.7:50051", "[::1]:50051", "localhost:50051", "dns:cart.shop:50051",
+// "unix:/run/cart.sock" or "authority:".
 absl::StatusOr<EndpointSpec> ParseEndpoint(const std::string& text);
 
 }  // namespace levee

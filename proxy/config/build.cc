@@ -35,7 +35,7 @@ ListenAddress AddressOf(const std::string& text, const std::string& path,
   return address;
 }
 
-// nullopt: it is switched off.
+// Returns nullopt if the address is `none`.
 std::optional<ListenAddress> OptionalAddress(const std::string& text, const std::string& path,
                                              const Positions& positions) {
   if (text == "none") return std::nullopt;
@@ -127,7 +127,7 @@ Limits BuildLimits(const v1::Limits& message) {
   return limits;
 }
 
-// Every method, one per line, as text that differs where the sets do.
+// Returns every method, one per line: texts are equal iff the sets are.
 std::string TextOf(const DescribedMethods& methods) {
   std::string text;
   for (const std::string& path : methods.all) {
@@ -144,11 +144,11 @@ std::string HexSha256(const std::string& bytes) {
   return absl::BytesToHexString(std::string(digest, digest + size));
 }
 
-// Of the effective configuration: how it was spelled, or split into files, does not matter.
+// The hash is that of the effective configuration: spelling and the split into files do not matter.
 std::string Sha256(v1::Config config, const MethodsOfUpstreams& methods) {
   for (size_t i = 0; i < methods.size(); ++i) {
     if (methods[i] == nullptr) continue;
-    // What the file says, not where it is.
+    // The hash covers the content of the file, not its place.
     config.mutable_upstreams(static_cast<int>(i))
         ->set_descriptor_set(HexSha256(TextOf(*methods[i])));
   }

@@ -1,4 +1,4 @@
-// From the checked message to what the data plane reads.
+// Builds the values that the data plane reads from the checked message.
 #pragma once
 
 #include <memory>
@@ -10,11 +10,11 @@
 
 namespace levee {
 
-// What LoadDescriptorSets has read, one per upstream.
+// The result of LoadDescriptorSets, one per upstream.
 using MethodsOfUpstreams = std::vector<std::shared_ptr<const DescribedMethods>>;
 
-// `config` is complete and without fault: FieldChecker and Validate have passed it. `positions`
-// goes into messages about addresses.
+// `config` must be complete and without fault: FieldChecker and Validate have passed it.
+// `positions` is used in messages about addresses.
 std::shared_ptr<const Snapshot> Build(const config::v1::Config& config, const Positions& positions,
                                       const MethodsOfUpstreams& methods);
 

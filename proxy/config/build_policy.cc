@@ -40,7 +40,7 @@ void BuildJitter(const v1::Jitter& jitter, BackoffPolicy& backoff) {
   }
 }
 
-// What a Backoff and a Reconnect have in common.
+// Builds the fields that a Backoff and a Reconnect have in common.
 template <typename Message>
 void BuildExponential(const Message& message, BackoffPolicy& backoff) {
   backoff.kind = BackoffPolicy::Kind::kExponential;
@@ -50,7 +50,7 @@ void BuildExponential(const Message& message, BackoffPolicy& backoff) {
   BuildJitter(message.jitter(), backoff);
 }
 
-// The fields of one kind exclude those of the others.
+// The fields of one kind exclude those of the other kinds.
 BackoffPolicy BuildBackoff(const v1::Backoff& message) {
   BackoffPolicy backoff;
   if (message.has_constant()) {
@@ -83,7 +83,7 @@ RetryBudgetPolicy BuildBudget(const v1::Budget& message) {
   return budget;
 }
 
-// The lists of outcomes that a Retry and a RetryRule have in common.
+// Builds the lists of outcomes that a Retry and a RetryRule have in common.
 template <typename Message>
 RetryableFailures BuildFailures(const Message& message) {
   RetryableFailures failures{false, false, false, false};
@@ -147,7 +147,7 @@ IdempotencyMode BuildIdempotency(v1::Idempotency::Mode mode) {
   }
 }
 
-// `policy`: whose rule it is, with everything else built.
+// `policy`: the rule's policy, with everything else built.
 RetryRule BuildRule(const v1::RetryRule& message, const RetryPolicy& policy) {
   RetryRule rule;
   rule.codes = BuildCodes(message.codes());

@@ -1,4 +1,4 @@
-// From checked messages to the plain values of policy/.
+// Builds the plain values of policy/ from checked messages.
 #pragma once
 
 #include "levee/config/v1/config.pb.h"
@@ -6,7 +6,7 @@
 
 namespace levee {
 
-// All of these are given complete messages without fault.
+// All messages must be complete and without fault.
 CallPolicy BuildPolicy(const config::v1::Policy& message);
 BackoffPolicy BuildReconnect(const config::v1::Reconnect& message);
 OverloadPolicy BuildOverload(const config::v1::Overload& message);

@@ -1,4 +1,4 @@
-// The codes of what can be wrong with a configuration, or dangerous in it.
+// The codes of the faults and warnings about a configuration.
 #pragma once
 
 #include <span>
@@ -6,10 +6,10 @@
 
 namespace levee {
 
-// Stable: a code keeps its number and its meaning, and one that is given up is not used again.
-// docs/checks.md explains each. The hundreds say what kind of check it is: 0 about the report
-// itself, 1 YAML and shape, 2 single values, 3 fields that contradict or refer to others, 4 files,
-// 5 what is not supported yet, 9 warnings.
+// The codes are stable: a code keeps its number and its meaning, and the number of a removed code
+// is not used again. docs/checks.md explains each. The hundreds give the kind of check: 0 about the
+// report itself, 1 YAML and shape, 2 single values, 3 fields that contradict or refer to others, 4
+// files, 5 not supported yet, 9 warnings.
 enum class CheckCode {
   kNone = 0,  // of an imported file, which is no configuration of Levee
 
@@ -89,16 +89,17 @@ enum class CheckCode {
 
 struct CheckCodeInfo {
   CheckCode code;
-  const char* title;  // what docs/checks.md calls it
+  const char* title;  // its title in docs/checks.md
 };
 
-// Every code but kNone, in ascending order.
+// Returns every code except kNone, in ascending order.
 std::span<const CheckCodeInfo> AllCheckCodes();
 
-// "LV101"; empty for kNone.
+// Returns "LV101"; empty for kNone.
 std::string CheckCodeText(CheckCode code);
 
-// Of what is legal, but dangerous; everything else is a fault.
+// Whether the code is a warning: the configuration is legal, but dangerous. Every other code is a
+// fault.
 bool IsWarning(CheckCode code);
 
 }  // namespace levee

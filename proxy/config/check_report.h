@@ -1,4 +1,4 @@
-// What a check found, for people and for programs.
+// Reports the result of a check, to people and to programs.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace levee {
 
-// "2 faults, 1 warning"; empty if there is neither.
+// Returns "2 faults, 1 warning"; empty if there is neither.
 std::string SummaryOf(const CheckedConfig& checked);
 
-// {"ok": false, "files": [...], "faults": [{"file": ..., "line": ..., "column": ..., "code":
-// "LV101", "severity": "fault", "path": ..., "text": ...}], "warnings": [...]} in one line;
-// docs/checks.md says what the fields are.
+// Returns {"ok": false, "files": [...], "faults": [{"file": ..., "line": ..., "column": ...,
+// "code": "LV101", "severity": "fault", "path": ..., "text": ...}], "warnings": [...]} in one line.
+// docs/checks.md explains the fields.
 std::string CheckReportJson(const std::vector<std::string>& files, const CheckedConfig& checked,
                             bool ok);
 

@@ -1,4 +1,4 @@
-// What texts mean that FieldChecker has passed.
+// Parses texts that FieldChecker has passed.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@
 
 namespace levee {
 
-// The result of a parser whose text was checked before.
+// Returns the result of a parser whose text was checked before.
 template <typename T>
 T Checked(absl::StatusOr<T> parsed) {
   LEVEE_CHECK(parsed.ok());
   return *std::move(parsed);
 }
 
-// A duration, or `none`, which is infinite.
+// Returns a duration; `none` is infinite.
 inline absl::Duration DurationOf(const std::string& text) {
   return text == "none" ? absl::InfiniteDuration() : Checked(ParseDuration(text));
 }

@@ -30,8 +30,8 @@ bool IsGiven(const FieldDescriptor& field, const Message& message) {
                              : message.GetReflection()->HasField(message, &field);
 }
 
-// Words stand plain as far as YAML takes them for text. A number with a leading zero would be octal
-// to some readers.
+// Whether a word needs no quotes: YAML takes it for text, and it is not a number with a leading
+// zero, which some readers would take for octal.
 bool StandsPlain(const std::string& text) {
   const bool octal = text.size() > 1 && text[0] == '0' &&
                      std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
@@ -40,7 +40,7 @@ bool StandsPlain(const std::string& text) {
   });
 }
 
-// The shortest text that is read as exactly this number.
+// Returns the shortest text that is read as exactly this number.
 std::string NumberText(double number) {
   char text[32];
   return std::string(text, std::to_chars(text, text + sizeof text, number).ptr);
@@ -83,8 +83,8 @@ void Writer::WriteMessage(const std::string& path, const Message& message) {
   out_ << YAML::EndMap;
 }
 
-// What `message` would be if nobody had given anything, where some of its fields come from a
-// `preset`, which the message itself no longer shows; nullptr elsewhere.
+// Where a `preset` was given, which the message itself no longer shows, returns the message with
+// all defaults, to compare with; nullptr elsewhere.
 std::unique_ptr<Message> Writer::DefaultsBesidePreset(const std::string& path,
                                                       const Message& message) {
   const google::protobuf::Descriptor& type = *message.GetDescriptor();
@@ -103,7 +103,7 @@ std::unique_ptr<Message> Writer::DefaultsBesidePreset(const std::string& path,
   return nullptr;
 }
 
-// What is absent means nothing here, or is `none` or an empty list by default.
+// An absent field means nothing here, or is `none` or an empty list by default.
 void Writer::WriteField(const std::string& path, const FieldDescriptor& field,
                         const Message& message, const Message* fallback) {
   const bool given = positions_.Has(path);

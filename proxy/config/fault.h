@@ -1,4 +1,4 @@
-// What is wrong with a configuration, or dangerous in it, and where.
+// A fault of a configuration, or a warning about it, and its place.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace levee {
 
-// Where a value of the configuration was given.
+// The place at which a value of the configuration was given.
 struct Place {
   std::string file;  // as on the command line; "--to"; "built-in default"
   int line = 0;      // 1-based; 0: the file as a whole
@@ -17,13 +17,13 @@ struct Place {
   std::string path;  // "policies[0].retry.max_attempts" as counted in that file; may be empty
 };
 
-// "levee.yaml:3:14: listeners[0].address", without the parts that are not known.
+// Returns "levee.yaml:3:14: listeners[0].address", without the parts that are not known.
 std::string FormatPlace(const Place& place);
 
-// A user's text as messages show it: in quotes, control characters escaped, cut when long.
+// Returns a user's text as messages show it: in quotes, control characters escaped, cut when long.
 std::string Quoted(const std::string& text);
 
-// A fault, or a warning if its code is that of one.
+// A fault, or a warning if its code is a warning's.
 struct Fault {
   std::string file;
   int line = 0;
@@ -33,28 +33,28 @@ struct Fault {
   std::string text;  // what is wrong; what is allowed or meant
 };
 
-// "FILE:LINE:COL: LV101 field.path: what is wrong; what is allowed or meant", and of a warning
-// "FILE:LINE:COL: LV901 field.path: warning: ...". What is not known is left out.
+// Returns "FILE:LINE:COL: LV101 field.path: what is wrong; what is allowed or meant"; for a warning
+// "FILE:LINE:COL: LV901 field.path: warning: ...". Unknown parts are left out.
 std::string FormatFault(const Fault& fault);
 
 // Collects faults, or warnings, so that all of them are reported at once.
 class FaultList {
  public:
-  // A broken template can repeat one mistake in every entry; what is beyond is only counted.
+  // A broken template can repeat one mistake in every entry; faults beyond this are only counted.
   static constexpr int kMaxFaults = 200;
 
-  // `beyond`: the code of the last entry when there are more.
+  // `beyond`: the code of the last entry if there are more faults than kMaxFaults.
   explicit FaultList(CheckCode beyond = CheckCode::kMoreFaults) : beyond_(beyond) {}
 
   void Add(const Place& place, CheckCode code, std::string text);
 
   bool empty() const { return faults_.empty(); }
 
-  // Further faults are only counted: their texts need not be worked out.
+  // True if further faults are only counted: their texts need not be made.
   bool full() const { return faults_.size() >= kMaxFaults; }
 
-  // In the order of `files`, then of lines; places outside of `files` come last. Faults beyond
-  // kMaxFaults are one last entry that says how many they are.
+  // Returns the faults in the order of `files`, then of lines; places outside of `files` come last.
+  // If there are faults beyond kMaxFaults, one last entry says how many.
   std::vector<Fault> Sorted(const std::vector<std::string>& files) const;
 
  private:
@@ -63,7 +63,7 @@ class FaultList {
   int dropped_ = 0;
 };
 
-// One line per fault.
+// Returns one line per fault.
 std::string FormatFaults(const std::vector<Fault>& faults);
 
 }  // namespace levee

@@ -35,7 +35,7 @@ int Size(const FieldDescriptor& field, const Message& message) {
   return reflection.HasField(message, &field) ? 1 : 0;
 }
 
-// The values of a field, printed; lists mean sets wherever this is used, so they are sorted.
+// Returns the values of a field, printed. They are sorted, since every such list means a set.
 std::vector<std::string> Printed(const FieldDescriptor& field, const Message& message) {
   std::vector<std::string> printed(static_cast<size_t>(Size(field, message)));
   for (size_t i = 0; i < printed.size(); ++i) {
@@ -46,7 +46,7 @@ std::vector<std::string> Printed(const FieldDescriptor& field, const Message& me
   return printed;
 }
 
-// A bound or a value as a number: seconds and bytes for texts with a unit.
+// Returns a bound or a value as a number: seconds and bytes for texts with a unit.
 double Magnitude(FieldRule::Kind kind, const std::string& text) {
   double number;
   if (kind == FieldRule::TEXT && absl::SimpleAtod(text, &number)) return number;
@@ -55,7 +55,7 @@ double Magnitude(FieldRule::Kind kind, const std::string& text) {
   return parsed->number;
 }
 
-// What may be said instead of a value that is not supported yet.
+// Returns the text that says what is allowed instead of a value that is not supported yet.
 std::string Supported(const FieldRule& rule) {
   const std::string& fallback = rule.default_();
   if (fallback.empty() || fallback == "[]") return "leave it out";
@@ -93,7 +93,7 @@ void FieldChecker::CheckField(const std::string& path, const Field& field, Messa
   CheckSupported(path, field, message);
 }
 
-// Gives an absent field its default. False if there is nothing to check then.
+// Gives an absent field its default. Returns false if there is nothing to check then.
 bool FieldChecker::Complete(const std::string& path, const Field& field, Message& message) {
   const FieldRule& rule = RuleOf(field);
   const bool given = positions_.Has(path);

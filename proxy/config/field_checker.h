@@ -1,4 +1,4 @@
-// The generic part of validation: what the annotations of config.proto say.
+// The generic part of validation, by the annotations of config.proto.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace levee {
 
-// Completes and checks a message of the configuration, field by field: gives every field that is
-// not given its default, brings texts into their canonical spelling, and reports what is missing,
-// malformed, out of bounds, given twice, excluded by another field, or not supported yet. Knows no
-// field by name; what else fields have to do with each other is validate.h's.
+// Completes and checks a message of the configuration, field by field: gives every absent field its
+// default, brings texts into their canonical spelling, and reports fields that are missing,
+// malformed, out of bounds, given twice, excluded by another field, or not supported yet. It knows
+// no field by name; validate.h checks the other relations between fields.
 class FieldChecker {
  public:
   FieldChecker(const Positions& positions, FaultList& faults)
@@ -39,7 +39,7 @@ class FieldChecker {
 
   const Positions& positions_;
   FaultList& faults_;
-  // Within a field that is not supported, nested ones are not reported too.
+  // Within a field that is not supported, nested fields are not reported too.
   bool within_unsupported_ = false;
 };
 

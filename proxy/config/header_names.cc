@@ -16,7 +16,7 @@ absl::Status Wrong(const std::string& text, const std::string& what) {
   return absl::InvalidArgumentError(absl::StrCat(Quoted(text), " ", what));
 }
 
-// Headers that HTTP/2 forbids, or that say something about the connection or the message.
+// Headers that HTTP/2 forbids, or that describe the connection or the message.
 constexpr std::array<std::string_view, 28> kHttpHeaders = {"accept",
                                                            "accept-encoding",
                                                            "authorization",

@@ -1,4 +1,4 @@
-// Names of headers, as a configuration gives them.
+// Parses the names of headers that a configuration gives.
 #pragma once
 
 #include <string>
@@ -7,16 +7,16 @@
 
 namespace levee {
 
-// As in values.h, errors are half sentences that a field's path and a colon precede.
+// As in values.h, errors are half sentences that follow a field's path and a colon.
 
-// Longer names are refused: nobody has one, and every call would carry it.
+// Longer names are refused: no header has such a name, and every call would carry it.
 inline constexpr size_t kMaxHeaderName = 128;
 
-// A field name (RFC 9110, section 5.1) in lower case. Pseudo-headers are refused.
+// Returns a field name (RFC 9110, section 5.1) in lower case. Pseudo-headers are refused.
 absl::StatusOr<std::string> ParseHeaderName(const std::string& text);
 
-// The same of a header that Levee may add to calls: none that means something to HTTP, gRPC or
-// Levee already, and none whose values are binary.
+// The same for a header that Levee may add to calls. A header that already means something to HTTP,
+// gRPC or Levee is refused, and so is one with binary values.
 absl::StatusOr<std::string> ParseAddedHeader(const std::string& text);
 
 }  // namespace levee

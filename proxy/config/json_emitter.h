@@ -1,4 +1,4 @@
-// yaml-cpp's emitter as a writer of JSON (RFC 8259).
+// Writes JSON (RFC 8259) by yaml-cpp's emitter.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace levee {
 
-// What is emitted becomes JSON, which is YAML's flow style with all texts quoted. Texts that are
-// not UTF-8 are mended with U+FFFD.
+// An emitter whose output is JSON, which is YAML's flow style with all texts quoted. Bytes of texts
+// that are not UTF-8 become U+FFFD.
 class JsonEmitter {
  public:
   JsonEmitter() {
@@ -20,7 +20,7 @@ class JsonEmitter {
 
   YAML::Emitter& out() { return out_; }
 
-  // Everything so far, in one line.
+  // Returns everything so far, in one line.
   std::string text() const { return out_.c_str(); }
 
  private:

@@ -9,7 +9,7 @@ class Layout {
  public:
   explicit Layout(const std::string& json) : json_(json) {}
 
-  // Writes the value that begins at `at`; `column` is where, `indent` that of its line.
+  // Writes the value that begins at `at`, in column `column` of a line with indentation `indent`.
   void Value(size_t indent, size_t column);
 
   const std::string& text() const { return text_; }
@@ -27,7 +27,7 @@ class Layout {
   std::string text_;
 };
 
-// Behind the last character of the value (or key) at `from`.
+// Returns the position behind the last character of the value (or key) at `from`.
 size_t Layout::EndOfValue(size_t from) const {
   int depth = 0;
   bool quoted = false;

@@ -20,7 +20,7 @@ using google::protobuf::Descriptor;
 using google::protobuf::EnumDescriptor;
 using google::protobuf::FieldDescriptor;
 
-// A default out of config.proto; only numbers and booleans stand without quotes.
+// Writes a default from config.proto. Only numbers and booleans stand without quotes.
 void EmitDefault(const YAML::Node& node, bool plain, YAML::Emitter& out) {
   if (node.IsScalar()) {
     out << (plain ? YAML::Auto : YAML::DoubleQuoted) << node.Scalar();
@@ -38,7 +38,7 @@ void EmitDefault(const YAML::Node& node, bool plain, YAML::Emitter& out) {
   }
 }
 
-// Writes the schema of each message once, in the order in which they are met.
+// Writes the schema of each message once, in the order of their first use.
 class SchemaWriter {
  public:
   explicit SchemaWriter(const google::protobuf::FileDescriptorSet& commented) {
@@ -86,7 +86,7 @@ std::string SchemaWriter::Write() {
   out_ << YAML::Key << "title" << YAML::Value << "Levee policy file";
   Members(*config);
   out_ << YAML::Key << "definitions" << YAML::Value << YAML::BeginMap;
-  for (size_t i = 0; i < definitions_.size(); ++i) {  // which grows meanwhile
+  for (size_t i = 0; i < definitions_.size(); ++i) {  // The list grows meanwhile.
     const Descriptor& type = *definitions_[i];
     out_ << YAML::Key << NameOfDefinition(type) << YAML::Value << YAML::BeginMap;
     Description(type);
@@ -97,7 +97,7 @@ std::string SchemaWriter::Write() {
   return LayOutJson(json_.text());
 }
 
-// `described`: a field or a message.
+// Writes the description of `described`, which is a field or a message.
 template <typename Described>
 void SchemaWriter::Description(const Described& described) {
   const std::string text = CommentOf(described);
@@ -153,7 +153,7 @@ void SchemaWriter::Dependency(const Descriptor& type, const FieldDescriptor& fie
     out_ << YAML::EndMap;
   } else if (rule.has_needs()) {
     std::vector<std::string> names = {rule.needs().field()};
-    // A preset may bring what is needed.
+    // A preset may give a field that is needed.
     for (int i = 0; i < type.field_count(); ++i) {
       const EnumDescriptor* words = type.field(i)->enum_type();
       if (words != nullptr && words->value(1)->options().HasExtension(config::v1::short_for)) {
@@ -183,7 +183,7 @@ void SchemaWriter::Property(const FieldDescriptor& field) {
   out_ << YAML::EndMap;
 }
 
-// What one value of the field may be, as members of an object that is open.
+// Writes the values that the field allows, as members of the open object.
 void SchemaWriter::Value(const FieldDescriptor& field) {
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_MESSAGE:
@@ -241,7 +241,7 @@ void SchemaWriter::Reference(const Descriptor& type) {
        << absl::StrCat("#/definitions/", NameOfDefinition(type));
 }
 
-// "Route.Match".
+// Returns a name such as "Route.Match".
 std::string SchemaWriter::NameOfDefinition(const Descriptor& type) const {
   return type.full_name().substr(type.file()->package().size() + 1);
 }

@@ -1,4 +1,4 @@
-// config.proto as a JSON Schema, for editors and linters.
+// Writes config.proto as a JSON Schema, for editors and linters.
 #pragma once
 
 #include <string>
@@ -7,12 +7,13 @@
 
 namespace levee {
 
-// The schema (draft-07, which editors know best) of a configuration file, indented. `commented` is
-// config.proto with all that it imports and with source information, for the descriptions.
+// Returns the schema of a configuration file, indented (draft-07, which editors know best).
+// `commented` is config.proto with all its imports and with source information, for the
+// descriptions.
 //
-// It accepts every file that Levee does, but for texts that YAML takes for numbers and that are not
-// in quotes (`name: 7`). What only several fields together say, references and the fine print of
-// addresses and names are left to `levee check`.
+// The schema accepts every file that Levee accepts, except for texts without quotes that YAML takes
+// for numbers (`name: 7`). Rules over several fields, references, and the details of addresses and
+// names are left to `levee check`.
 std::string ConfigSchema(const google::protobuf::FileDescriptorSet& commented);
 
 }  // namespace levee

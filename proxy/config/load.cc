@@ -19,7 +19,7 @@
 namespace levee {
 namespace {
 
-// The file's content, nullopt with a fault if it cannot be had.
+// Returns the file's content; nullopt, with a fault, if it cannot be read.
 std::optional<std::string> ReadConfigFile(const std::string& name, FaultList& faults) {
   absl::StatusOr<std::string> text = ReadFile(name, kMaxConfigFileBytes);
   if (text.ok()) return *std::move(text);
@@ -45,7 +45,7 @@ void SendEverythingTo(const std::string& address, ReadConfig& read) {
   read.config.clear_routes();
   config::v1::Upstream& upstream = *read.config.add_upstreams();
   upstream.set_name("to");
-  // A name needs no "dns:" here.
+  // A name needs no "dns:" in `--to`.
   const bool name = !ParseEndpoint(address).ok() && ParseEndpoint("dns:" + address).ok();
   upstream.add_endpoints(name ? "dns:" + address : address);
   config::v1::Route& route = *read.config.add_routes();
@@ -53,7 +53,7 @@ void SendEverythingTo(const std::string& address, ReadConfig& read) {
   route.set_policy("default");
 }
 
-// A file that has policies, but none named default, has the built-in one as well.
+// A file that has policies, but none named default, gets the built-in one too.
 void KeepDefaultPolicy(ReadConfig& read) {
   if (!read.positions.Has("policies") || read.positions.Broken("policies")) return;
   for (const config::v1::Policy& policy : read.config.policies()) {
@@ -70,15 +70,15 @@ void RetryNothingWhereHedged(ReadConfig& read) {
   }
 }
 
-// Permissions are those of Unix sockets; elsewhere the default means nothing.
+// Only Unix sockets have permissions; elsewhere the default would mean nothing.
 void ForgetModesOfPorts(config::v1::Config& config) {
   for (config::v1::Listener& listener : *config.mutable_listeners()) {
     if (!listener.address().starts_with("unix:")) listener.clear_mode();
   }
 }
 
-// Makes the paths of files absolute: each is meant relative to the file that names it. Returns
-// those that are read as parts of the configuration, each once.
+// Makes the paths of files absolute: each is relative to the file that names it. Returns the files
+// that are read as parts of the configuration, each once.
 std::vector<std::string> ResolvePaths(ReadConfig& read) {
   std::vector<std::string> reads;
   for (int i = 0; i < read.config.upstreams_size(); ++i) {
@@ -104,7 +104,7 @@ CheckedConfig Check(const std::vector<ConfigText>& texts, const std::optional<st
   ReadConfig merged;
   for (const auto& [name, text] : texts) {
     ReadConfig read;
-    // Of a file that was read in part, what is missing is not known.
+    // If a file was read only in part, it is not known what the rest contains.
     if (ReadYaml(name, text, read.config, read.positions, faults)) {
       Merge(read, merged);
     } else {
@@ -118,7 +118,7 @@ CheckedConfig Check(const std::vector<ConfigText>& texts, const std::optional<st
   KeepDefaultPolicy(merged);
   RetryNothingWhereHedged(merged);
   FieldChecker(merged.positions, faults).CheckMessage("", merged.config);
-  // What refers to a part that could not be read would be reported as dangling.
+  // References to a part that could not be read would be reported as dangling.
   if (complete) Validate(merged.config, merged.positions, faults);
   const auto methods = LoadDescriptorSets(merged.config, merged.positions, faults);
   ForgetModesOfPorts(merged.config);

@@ -1,4 +1,4 @@
-// Loads the configuration: files -> YAML -> message -> snapshot, or every fault there is.
+// Loads the configuration: files -> YAML -> message -> snapshot, or all faults.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 
 namespace levee {
 
-// Larger files are refused unread: nobody writes them, and the device files that somebody names by
-// mistake never end.
+// Larger files are refused unread: no user writes them, and a device file that is named by mistake
+// never ends.
 inline constexpr size_t kMaxConfigFileBytes = 1 << 20;
 
 struct ConfigInput {
@@ -21,32 +21,32 @@ struct ConfigInput {
   std::optional<std::string> to;   // HOST:PORT: every call goes there with policy "default"
 };
 
-// A configuration that is not (or no longer) a file.
+// A configuration as text, which is not (or no longer) in a file.
 struct ConfigText {
   std::string name;  // for places
   std::string text;
 };
 
-// Either a snapshot or what is wrong, in the order of files and lines.
+// Either a snapshot or the faults, in the order of files and lines.
 struct CheckedConfig {
   std::shared_ptr<const Snapshot> snapshot;  // nullptr iff there are faults
   std::vector<Fault> faults;
-  std::vector<Fault> warnings;  // what is legal but dangerous; of a configuration with faults, as
-                                // far as it could be read
-  std::vector<std::string> reads;  // files that the configuration names and consists of beside
-                                   // those it was given as: descriptor sets, by absolute paths;
-                                   // also with faults, as far as it could be read
-  std::vector<std::string> empty;  // files that it was given as and that had no byte
+  std::vector<Fault> warnings;     // legal but dangerous; if there are faults, as far as the
+                                   // configuration could be read
+  std::vector<std::string> reads;  // files that the given ones name as parts of the
+                                   // configuration: descriptor sets, by absolute paths; if there
+                                   // are faults, as far as it could be read
+  std::vector<std::string> empty;  // given files that had no byte
 };
 
-// Without files: the built-in default.
+// Reads and checks the files of `input`. Without files: the built-in default.
 CheckedConfig CheckConfig(const ConfigInput& input);
 
-// `unread`: faults of parts that could not be had.
+// Checks the texts. `unread`: faults of parts that could not be read.
 CheckedConfig CheckConfig(const std::vector<ConfigText>& texts,
                           const std::optional<std::string>& to, FaultList unread = FaultList());
 
-// The error's message is all faults, one per line.
+// Parses one text. The error's message has all faults, one per line.
 absl::StatusOr<std::shared_ptr<const Snapshot>> ParseConfig(const std::string& name,
                                                             const std::string& text);
 

@@ -1,4 +1,4 @@
-// Several files, one configuration.
+// Merges several files into one configuration.
 #pragma once
 
 #include "config/positions.h"
@@ -12,10 +12,10 @@ struct ReadConfig {
   Positions positions;
 };
 
-// Lays `later` over `base`. Entries of lists with names replace those of the same name and keep
-// their place in the order, or are appended; other lists (routes) are replaced as a whole; of
-// everything else, the fields that `later` gives. A name that `later` itself has twice is kept
-// twice, to be reported.
+// Lays `later` over `base`. An entry of a list with names replaces the entry of the same name and
+// keeps its place in the order, or is appended. Other lists (routes) are replaced as a whole. Other
+// fields are replaced if `later` gives them. A name that `later` itself has twice stays twice, to
+// be reported.
 void Merge(const ReadConfig& later, ReadConfig& base);
 
 }  // namespace levee

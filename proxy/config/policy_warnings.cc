@@ -18,13 +18,13 @@ using Idempotency = v1::Idempotency;
 
 constexpr double kHighRatio = 0.5;
 
-// What a request or a caller is the cause of, so that asking again changes nothing.
+// Codes that the request or the caller causes, so that a retry changes nothing.
 constexpr std::array kPermanent = {StatusCode::kInvalidArgument,    StatusCode::kNotFound,
                                    StatusCode::kAlreadyExists,      StatusCode::kPermissionDenied,
                                    StatusCode::kFailedPrecondition, StatusCode::kOutOfRange,
                                    StatusCode::kUnimplemented,      StatusCode::kUnauthenticated};
 
-// nullopt: none, or no duration.
+// Returns nullopt for `none` and for text that is not a duration.
 std::optional<absl::Duration> Finite(const std::string& text) {
   const absl::StatusOr<absl::Duration> duration = ParseDuration(text);
   if (!duration.ok()) return std::nullopt;
@@ -155,7 +155,7 @@ void PolicyWarnings::CheckStatedRate(const std::string& path, const v1::Budget& 
   }
 }
 
-// `lists`: the Retry or one of its rules, which `path` leads to.
+// `lists`: the Retry or one of its rules, which is at `path`.
 template <typename Message>
 void PolicyWarnings::CheckLists(const std::string& path, const Message& lists) {
   for (int i = 0; i < lists.http_size(); ++i) {

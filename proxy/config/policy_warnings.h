@@ -1,4 +1,4 @@
-// What is dangerous in one policy, whatever it is used for.
+// Finds dangers in one policy, independent of its use.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace levee {
 
-// As FindWarnings, for the policy that `path` leads to. `described`: the policy is used for methods
-// that a descriptor set calls idempotent.
+// As FindWarnings, for the policy at `path`. `described`: the policy is used for methods that a
+// descriptor set calls idempotent.
 void FindPolicyWarnings(const std::string& path, const config::v1::Policy& policy, bool described,
                         const Positions& positions, FaultList& warnings);
 
-// What lets the policy repeat a call after its request has left, as in "codes", although nothing
-// says that the call may run twice; empty if nothing does.
+// Returns the field that lets the policy repeat a call after its request has left, such as "codes",
+// although nothing says that the call may run twice; empty if there is none.
 std::string UnsafeRetries(const config::v1::Policy& policy);
 
 }  // namespace levee

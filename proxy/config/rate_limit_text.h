@@ -1,4 +1,4 @@
-// Rates and keys of rate limits as text.
+// Parses and formats rates and keys of rate limits.
 #pragma once
 
 #include <string>
@@ -8,22 +8,23 @@
 
 namespace levee {
 
-// As in values.h, errors are half sentences that a field's path and a colon precede.
+// As in values.h, errors are half sentences that follow a field's path and a colon.
 
-// How many in a time.
+// A number of calls per time.
 struct Rate {
   double count = 0;
   double seconds = 1;  // 1, 60 or 3600
   double per_second() const { return count / seconds; }
 };
 
-// "100/s", "100/m" or "100/h". Not bounded: zero and negative rates are read as well.
+// Parses "100/s", "100/m" or "100/h". There are no bounds: zero and negative rates are read as
+// well.
 absl::StatusOr<Rate> ParseRate(const std::string& text);
 
-// In the shortest time in which it is a whole number: "60/m" is "1/s".
+// Writes the rate in the shortest time in which it is a whole number: "60/m" is "1/s".
 std::string FormatRate(const Rate& rate);
 
-// "method", "authority" or "header:NAME".
+// Parses "method", "authority" or "header:NAME".
 absl::StatusOr<RateLimitKey> ParseRateLimitKey(const std::string& text);
 std::string FormatRateLimitKey(const RateLimitKey& key);
 

@@ -29,7 +29,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& name, size_t max_bytes) 
 
 std::string PathBeside(const std::string& config_file, const std::string& path) {
   const std::filesystem::path named = std::filesystem::path(config_file).parent_path() / path;
-  std::error_code unknown;  // where this process is
+  std::error_code unknown;  // if there is no working directory
   const std::filesystem::path whole = std::filesystem::absolute(named, unknown);
   std::filesystem::path plain;
   for (const std::filesystem::path& part : unknown ? named : whole) {

@@ -1,4 +1,4 @@
-// Files that a configuration consists of or names.
+// Reads the files that a configuration consists of or names.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,13 @@
 
 namespace levee {
 
-// The content of the file `name`. Errors are OutOfRange if it has more than `max_bytes`, which are
-// not read on (device files never end), and otherwise the system's reason: "No such file or
-// directory".
+// Returns the content of the file `name`. The error is OutOfRange if the file has more than
+// `max_bytes`; reading stops there, since device files never end. Any other error has the system's
+// reason: "No such file or directory".
 absl::StatusOr<std::string> ReadFile(const std::string& name, size_t max_bytes);
 
-// `path` as the configuration file `config_file` means it, relative to that file's directory, as an
-// absolute path that means the same everywhere.
+// Returns `path`, which the configuration file `config_file` gives relative to its own directory,
+// as an absolute path.
 std::string PathBeside(const std::string& config_file, const std::string& path);
 
 }  // namespace levee

@@ -55,7 +55,7 @@ const FieldDescriptor* NameOf(const FieldDescriptor& list) {
 }
 
 std::string WordOf(const EnumValueDescriptor& value) {
-  // "AppRetries" is the prefix "APP_RETRIES_".
+  // The prefix of "AppRetries" is "APP_RETRIES_".
   size_t prefix = 0;
   for (const char c : value.type()->name()) prefix += absl::ascii_isupper(c) ? 2 : 1;
   std::string word = absl::AsciiStrToLower(value.name().substr(prefix));

@@ -1,4 +1,4 @@
-// What the descriptors of config.proto say: the annotations and conventions of annotations.proto.
+// Reads the descriptors of config.proto by the annotations and conventions of annotations.proto.
 #pragma once
 
 #include <string>
@@ -19,23 +19,25 @@ std::string CommentOf(const google::protobuf::Descriptor& message);
 // The names a YAML mapping of this message may have.
 std::vector<std::string> KeysOf(const google::protobuf::Descriptor& message);
 
-// The field of that YAML name, nullptr if there is none.
+// Returns the field of that YAML name, nullptr if there is none.
 const google::protobuf::FieldDescriptor* FindField(const google::protobuf::Descriptor& message,
                                                    const std::string& key);
 
-// The field that a plain value in place of the message goes to, nullptr if there is none.
+// Returns the field that a plain value in place of the message stands for, nullptr if there is
+// none.
 const google::protobuf::FieldDescriptor* PlainValueOf(const google::protobuf::Descriptor& message);
 
-// `name` of a list's messages, by which its entries are known; nullptr for other fields.
+// Returns the field `name` of a list's messages, which tells its entries apart; nullptr for other
+// fields.
 const google::protobuf::FieldDescriptor* NameOf(const google::protobuf::FieldDescriptor& list);
 
-// How an enum value is written in YAML: COMMIT_AUTO of Commit is "auto".
+// Returns the YAML word for an enum value: COMMIT_AUTO of Commit is "auto".
 std::string WordOf(const google::protobuf::EnumValueDescriptor& value);
 
-// The words of all values but UNSPECIFIED.
+// Returns the words of all values except UNSPECIFIED.
 std::vector<std::string> WordsOf(const google::protobuf::EnumDescriptor& type);
 
-// The value of that word, nullptr if there is none.
+// Returns the value of that word, nullptr if there is none.
 const google::protobuf::EnumValueDescriptor* FindWord(const google::protobuf::EnumDescriptor& type,
                                                       const std::string& word);
 

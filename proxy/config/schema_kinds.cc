@@ -16,7 +16,7 @@ using config::v1::FieldRule;
 constexpr char kDuration[] = R"((([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|ms|s|m|h))+)";
 constexpr char kHostPort[] = R"(\S+:[0-9]{1,5})";
 
-// Empty: any text but the empty one.
+// Returns the pattern for a kind. An empty one stands for any text that is not empty.
 std::string PatternOf(FieldRule::Kind kind) {
   switch (kind) {
     case FieldRule::NAME:
@@ -63,7 +63,7 @@ void EmitWhole(int least, int most, YAML::Emitter& out) {
   out << YAML::Key << "maximum" << YAML::Value << most << YAML::EndMap;
 }
 
-// Names in upper case are offered, those in other cases and numbers accepted.
+// The schema offers names in upper case; it accepts other cases and numbers too.
 void EmitStatusCode(YAML::Emitter& out) {
   std::vector<std::string> names;
   std::vector<std::string> any_case;
@@ -86,7 +86,7 @@ void EmitStatusCode(YAML::Emitter& out) {
   out << YAML::EndSeq;
 }
 
-// Texts that look like numbers to YAML, unless they are quoted.
+// For texts that look like numbers to YAML unless they are quoted.
 void EmitPatternOrWhole(FieldRule::Kind kind, int least, int most, YAML::Emitter& out) {
   out << YAML::Key << "anyOf" << YAML::Value << YAML::BeginSeq;
   EmitWhole(least, most, out);

@@ -1,4 +1,4 @@
-// What texts of a configuration may be, as JSON Schema says it.
+// Writes the texts that a configuration allows as JSON Schema.
 #pragma once
 
 #include "levee/config/v1/annotations.pb.h"
@@ -6,7 +6,7 @@
 
 namespace levee {
 
-// Emits, into the object that is open, what a text of the rule's kind may be.
+// Emits, into the open object, the texts that the rule's kind allows.
 void EmitTextKind(const config::v1::FieldRule& rule, YAML::Emitter& out);
 
 }  // namespace levee

@@ -25,7 +25,7 @@ Siblings::Siblings(const std::string& path, const Positions& positions, Message&
     : path_(path), positions_(positions), type_(*message.GetDescriptor()) {
   for (int i = 0; i < type_.field_count(); ++i) {
     const Field& field = *type_.field(i);
-    // What could not be read counts as well: its presence says what was meant.
+    // A value that could not be read counts as well: its presence shows the intention.
     if (HasField(field, message) || positions_.Broken(PathOf(field))) given_.insert(&field);
   }
   for (int i = 0; i < type_.field_count(); ++i) Expand(*type_.field(i), message);
@@ -60,7 +60,7 @@ void Siblings::Check(FaultList& faults) const {
   }
 }
 
-// A fault is placed at what the user gave: at the excluding field, or at the excluded ones.
+// A fault is placed at a value that the user gave: at the excluding field, or at the excluded ones.
 void Siblings::CheckExclusions(const Field& field, FaultList& faults) const {
   std::vector<std::string> given;
   std::vector<std::string> from_short;

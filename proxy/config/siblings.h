@@ -1,4 +1,4 @@
-// What the fields of one message have to do with each other, as far as annotations say it.
+// Checks the relations between the fields of one message, as far as annotations state them.
 #pragma once
 
 #include <set>
@@ -11,17 +11,17 @@
 
 namespace levee {
 
-// One message of the configuration before its defaults are filled in. Knows no field by name.
+// One message of the configuration before its defaults are filled in. It knows no field by name.
 class Siblings {
  public:
-  // Puts the fields that a value such as `preset: grpc` is short for in its place. `path` leads to
-  // `message`; both outlive this object.
+  // Puts the fields that a value such as `preset: grpc` stands for into `message`, which is at
+  // `path`. The references must outlive this object.
   Siblings(const std::string& path, const Positions& positions, google::protobuf::Message& message);
 
-  // Reports fields that exclude each other, and those that lack the one they need.
+  // Reports fields that exclude each other, and fields that lack another one that they need.
   void Check(FaultList& faults) const;
 
-  // Whether `field` is absent and would mean nothing beside the others: it has no default then.
+  // Whether `field` is absent and would mean nothing beside the others. Then it has no default.
   bool IsMoot(const google::protobuf::FieldDescriptor& field) const;
 
  private:
@@ -37,7 +37,7 @@ class Siblings {
   const Positions& positions_;
   const google::protobuf::Descriptor& type_;
   std::set<const Field*> given_;       // by the user
-  std::set<const Field*> from_short_;  // by what short_ is short for
+  std::set<const Field*> from_short_;  // by short_
   std::string short_;                  // "preset grpc"
 };
 

@@ -21,7 +21,8 @@ std::string Plain(const std::string& word) {
   return plain;
 }
 
-// Edit distance in which swapping two neighbours is one step (optimal string alignment).
+// Returns the edit distance in which a swap of two neighbours is one step (optimal string
+// alignment).
 size_t Distance(const std::string& a, const std::string& b) {
   std::vector<size_t> before, previous, current;
   for (size_t j = 0; j <= b.size(); ++j) current.push_back(j);
@@ -40,7 +41,7 @@ size_t Distance(const std::string& a, const std::string& b) {
   return current.back();
 }
 
-// The nearest of `known`, "" if none is near enough to have been meant.
+// Returns the nearest of `known`; "" if none is near enough to have been meant.
 std::string Nearest(const std::string& word, const std::vector<std::string>& known) {
   const std::string plain = Plain(word);
   if (plain.size() > kMaxWord) return "";

@@ -17,7 +17,7 @@ namespace v1 = config::v1;
 
 std::string Element(const char* list, int index) { return absl::StrCat(list, "[", index, "]"); }
 
-// What a reference may name.
+// The names that a reference may use.
 struct Names {
   const char* list;  // "upstreams"
   const char* kind;  // "upstream"
@@ -50,7 +50,7 @@ class Validator {
   std::map<std::string, std::string> addresses_;  // path by address
 };
 
-// The system would report a busy port, but not that the configuration itself is what keeps it busy.
+// The system would report a busy port, but not that the configuration itself uses the port twice.
 void Validator::CheckAddresses() {
   for (int i = 0; i < config_.listeners_size(); ++i) {
     const std::string path = Element("listeners", i);
@@ -72,14 +72,15 @@ void Validator::CheckAddress(const std::string& path, const std::string& text) {
   const auto [first, is_new] =
       addresses_.emplace(absl::StrCat(address->host, address->path, " ", address->port), path);
   if (is_new) return;
-  // Of a given and a default address, the given one is what can be changed.
+  // If one of the two addresses is a default, the fault is placed at the given one, which can be
+  // changed.
   const bool given = positions_.Has(path);
   Add(given ? path : first->second, CheckCode::kAddressTwice,
       absl::StrCat(Quoted(text), " is used twice; the other is ",
                    FormatPlace(positions_.Find(given ? first->second : path))));
 }
 
-// The HTTP library of both is built without IPv6, so it could never listen there.
+// The HTTP library of both ports is built without IPv6, so it could not listen there.
 void Validator::CheckHttpAddress(const std::string& path, const std::string& text) {
   CheckAddress(path, text);
   const absl::StatusOr<ListenAddress> address = ParseListenAddress(text);
@@ -153,7 +154,7 @@ void Validator::CheckPolicies() {
   }
 }
 
-// The default follows metadata_bytes, so only what was given can be too small.
+// The default follows metadata_bytes, so only a given value can be too small.
 void Validator::CheckLimits() {
   const std::string path = "limits.header_block_bytes";
   const v1::Limits& limits = config_.limits();

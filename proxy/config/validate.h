@@ -1,4 +1,4 @@
-// What the fields of a configuration have to do with each other.
+// Checks the relations between the fields of a configuration.
 #pragma once
 
 #include "config/fault.h"
@@ -7,9 +7,9 @@
 
 namespace levee {
 
-// Reports dangling references, contradictions and addresses used twice in `config`, which
-// FieldChecker has completed. Values that it found faulty are passed over. Without any fault from
-// either, Build accepts the configuration.
+// Reports dangling references, contradictions, and addresses that are used twice in `config`, which
+// FieldChecker has completed. Values that FieldChecker found faulty are passed over. If neither
+// reports a fault, Build accepts the configuration.
 void Validate(const config::v1::Config& config, const Positions& positions, FaultList& faults);
 
 }  // namespace levee

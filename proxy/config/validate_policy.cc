@@ -28,7 +28,7 @@ class PolicyValidator {
   void Add(const std::string& path, CheckCode code, std::string text) {
     faults_.Add(positions_.Find(path), code, std::move(text));
   }
-  // "f:5:14", for a second place in a fault that names its field already.
+  // Returns "f:5:14", for a second place in a fault that already names its field.
   std::string At(const std::string& path) const {
     Place place = positions_.Find(path);
     place.path.clear();
@@ -41,7 +41,7 @@ class PolicyValidator {
   FaultList& faults_;
 };
 
-// Where a value comes from that the user did not give.
+// Returns the origin of a value that the user did not give.
 std::string PolicyValidator::Origin(const std::string& message, const char* field) const {
   if (positions_.Has(absl::StrCat(message, ".", field))) return "";
   return positions_.Has(message + ".preset") ? " (the preset's)" : " (the default)";
@@ -65,7 +65,7 @@ void PolicyValidator::CheckMax(const std::string& path, const Message& backoff) 
 }
 
 void PolicyValidator::CheckBackoff(const std::string& path, const v1::Backoff& backoff) {
-  // Beside a preset that could not be read, what is missing is not known.
+  // Beside a preset that could not be read, it is not known which values are missing.
   if (!positions_.Broken(path + ".preset")) CheckMax(path, backoff);
   const std::string schedule = path + ".schedule";
   if (positions_.Has(schedule) && !positions_.Broken(schedule) && backoff.schedule_size() == 0) {
@@ -115,7 +115,7 @@ void PolicyValidator::CheckKey(const std::string& path, const v1::RateLimit& lim
   }
 }
 
-// Bounds what limits have to count with, too.
+// Keeps rate and burst within the bounds that the limits' arithmetic needs, too.
 void PolicyValidator::CheckRateLimit(const std::string& path, const v1::RateLimit& limit) {
   CheckKey(path, limit);
   const absl::StatusOr<Rate> rate = ParseRate(limit.rate());

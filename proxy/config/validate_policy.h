@@ -1,4 +1,4 @@
-// What the fields of a policy, or of a row of delays, have to do with each other.
+// Checks the relations between the fields of a policy, or of a sequence of delays.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace levee {
 
-// As Validate, for the policy or the reconnect that `path` leads to.
+// As Validate, for the policy or the reconnect at `path`.
 void ValidatePolicy(const std::string& path, const config::v1::Policy& policy,
                     const Positions& positions, FaultList& faults);
 void ValidateReconnect(const std::string& path, const config::v1::Reconnect& reconnect,

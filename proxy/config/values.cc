@@ -60,7 +60,8 @@ absl::StatusOr<ParsedText> ParseHttpStatus(const std::string& text) {
   return ParsedText{text};
 }
 
-// What can be in a header's value (RFC 9110, section 5.5); spaces are in neither pseudo-header.
+// Whether a header's value may hold the text (RFC 9110, section 5.5); no pseudo-header holds
+// spaces.
 bool IsVisibleAscii(const std::string& text) {
   return std::all_of(text.begin(), text.end(), absl::ascii_isgraph);
 }
@@ -86,7 +87,7 @@ absl::StatusOr<ParsedText> ParseMethodGlob(const std::string& text) {
 
 absl::StatusOr<ParsedText> FromDuration(const absl::StatusOr<absl::Duration>& duration) {
   if (!duration.ok()) return duration.status();
-  // Abseil's zero has no unit, which ParseDuration would not take back.
+  // Abseil's zero has no unit, and ParseDuration would refuse it.
   const bool zero = *duration == absl::ZeroDuration();
   return ParsedText{zero ? "0s" : absl::FormatDuration(*duration),
                     absl::ToDoubleSeconds(*duration)};
@@ -195,7 +196,7 @@ absl::StatusOr<double> ParsePercentile(const std::string& text) {
       !absl::SimpleAtod(digits, &percent) || percent < 1 || percent >= 100) {
     return Wrong(text, kWrong);
   }
-  // Dividing a whole number rounds once: p99.9 is the number that 0.999 is.
+  // The division of a whole number rounds once: so p99.9 is the same number as 0.999.
   return std::round(percent * 10) / 1000;
 }
 

@@ -23,14 +23,14 @@ namespace v1 = config::v1;
 
 std::string Element(const char* list, int index) { return absl::StrCat(list, "[", index, "]"); }
 
-// What servers of gRPC allow unless they are told otherwise (gRFC A8).
+// The shortest keepalive interval that gRPC servers allow by default (gRFC A8).
 constexpr absl::Duration kUsualKeepalive = absl::Minutes(5);
 
-// A route is compared with this many before it: nobody writes more, but generators may.
+// A route is compared with this many routes before it. People write fewer, but generators may not.
 constexpr int kMaxCompared = 1000;
 
-// Whether a method of that name, or all that begin with it, do what should happen once: its first
-// word says so.
+// Whether a method of that name, or all that begin with it, should run only once. The first word of
+// the name says so.
 bool ActsOnce(std::string_view method) {
   constexpr std::array<std::string_view, 4> kVerbs = {"Create", "Charge", "Pay", "Send"};
   const std::string_view name = method.substr(method.rfind('/') + 1);  // npos + 1 is 0
@@ -48,8 +48,8 @@ bool IsOpen(const std::string& address) {
          parsed->host != "::1";
 }
 
-// Whether `wide` matches whatever `narrow` matches: a star of the one is nothing that anything but
-// a star of the other can match.
+// Whether `wide` matches everything that `narrow` matches. A star of `narrow` is taken as a
+// character that only a star of `wide` can match.
 bool Covers(const std::string& wide, const std::string& narrow) { return GlobMatch(wide, narrow); }
 
 class Warnings {
@@ -153,7 +153,7 @@ void Warnings::CheckOverload() {
       "multiply with the layers; list it");
 }
 
-// False, with a warning, if no call gets this route.
+// Returns false, with a warning, if no call gets this route.
 bool Warnings::CheckReach(int index) {
   const v1::Route::Match& match = config_.routes(index).match();
   for (int i = 0; i < std::min(index, kMaxCompared); ++i) {
@@ -180,8 +180,8 @@ bool Warnings::IsTakenBefore(int index, const std::string& method) const {
   return false;
 }
 
-// A method that gets this route, should run once by its name, and is not described as idempotent;
-// or such a glob. Empty if there is none.
+// Returns a method, or a glob, that gets this route, should run once by its name, and is not
+// described as idempotent. Empty if there is none.
 std::string Warnings::MethodThatActsOnce(int index) const {
   const v1::Route& route = config_.routes(index);
   const std::string& glob = route.match().method();
@@ -233,7 +233,7 @@ void Warnings::CheckUse() {
         absl::StrCat("no route leads to ", config_.upstreams(i).name(),
                      "; add one, or remove the upstream"));
   }
-  // Routes that the command line brings say nothing about the policies of a file.
+  // Routes that come from the command line say nothing about the policies of a file.
   if (positions_.Find("routes").file == "--to") return;
   for (int i = 0; i < config_.policies_size(); ++i) {
     const std::string path = Element("policies", i);

@@ -1,4 +1,4 @@
-// What is legal in a configuration, but dangerous or surely not meant.
+// Finds values of a configuration that are legal, but dangerous or surely not intended.
 #pragma once
 
 #include "config/build.h"
@@ -8,10 +8,10 @@
 
 namespace levee {
 
-// Reports to `warnings` what is dangerous in `config`, which FieldChecker has completed. `methods`
-// is what LoadDescriptorSets has read. Of a `faulty` configuration, only what a policy, a listener
-// or an upstream says by itself: what routes lead to is not known then. What could not be read is
-// passed over.
+// Reports to `warnings` the dangers in `config`, which FieldChecker has completed. `methods` is the
+// result of LoadDescriptorSets. In a `faulty` configuration only policies, listeners and upstreams
+// are checked, each by itself, because it is not known where routes lead. Parts that could not be
+// read are passed over.
 void FindWarnings(const config::v1::Config& config, const Positions& positions,
                   const MethodsOfUpstreams& methods, bool faulty, FaultList& warnings);
 

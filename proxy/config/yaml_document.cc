@@ -11,7 +11,7 @@
 namespace levee {
 namespace {
 
-// Listens only to where a document starts.
+// Listens only to the start of documents.
 class DocumentStart : public YAML::EventHandler {
  public:
   const YAML::Mark& mark() const { return mark_; }

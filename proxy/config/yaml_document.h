@@ -1,4 +1,4 @@
-// Text -> one YAML document.
+// Parses text into one YAML document.
 #pragma once
 
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace levee {
 
-// Parses `text`, which holds at most one document, into `root`: null if it is empty. False, with a
-// fault, if it is no YAML or more than one document. `file` names the text in places.
+// Parses `text`, which may hold at most one document, into `root`; an empty text gives null.
+// Returns false, with a fault, if the text is not YAML or has more than one document. `file` names
+// the text in places.
 bool ParseYamlDocument(const std::string& file, const std::string& text, YAML::Node& root,
                        FaultList& faults);
 

@@ -23,7 +23,7 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
-// How a value that is of the wrong type is called in messages.
+// Returns the name that messages use for a value of the wrong type.
 std::string Describe(const YAML::Node& node) {
   if (node.IsMap()) return "a mapping";
   if (node.IsSequence()) return "a list";
@@ -33,7 +33,7 @@ std::string Describe(const YAML::Node& node) {
 // yaml-cpp tags quoted scalars "!": a quoted 3 is text.
 bool IsQuoted(const YAML::Node& node) { return node.Tag() == "!"; }
 
-// A key as part of a path: as it is, unless it could not be a field's name.
+// Returns a key as part of a path: as it is, unless it could not be a field's name.
 std::string Shown(const std::string& key) {
   const bool word = std::all_of(key.begin(), key.end(), [](unsigned char c) {
     return absl::ascii_isalnum(c) || c == '_' || c == '-' || c == '<';
@@ -52,7 +52,7 @@ class YamlWalker {
   void ReadField(const YAML::Node& node, const YAML::Mark& key, const FieldDescriptor& field,
                  const std::string& path, Message& message);
 
-  // Whether everything was looked at.
+  // Whether the walk has looked at every value.
   bool complete() const { return values_ <= kMaxYamlValues; }
 
  private:
@@ -76,7 +76,7 @@ class YamlWalker {
     return {file_, mark.line + 1, mark.column + 1, path};
   }
 
-  // Reports the value at `path`, which has a place, and marks it broken.
+  // Reports the value at `path`, which must have a place, and marks it broken.
   void Refuse(const std::string& path, CheckCode code, std::string text) {
     faults_.Add(positions_.Find(path), code, std::move(text));
     positions_.MarkBroken(path);
@@ -88,7 +88,7 @@ class YamlWalker {
   int values_ = 0;
 };
 
-// False, with one fault for the whole file, when there are too many values.
+// Returns false, with one fault for the whole file, when there are too many values.
 bool YamlWalker::CountValue(const YAML::Mark& mark) {
   if (++values_ == kMaxYamlValues + 1) {
     faults_.Add(At(mark, ""), CheckCode::kTooManyValues,
@@ -111,7 +111,7 @@ void YamlWalker::ReadMessage(const YAML::Node& node, const std::string& path, Me
                         absl::StrJoin(KeysOf(*message.GetDescriptor()), ", ")));
     return;
   }
-  std::map<std::string, int> lines;  // where each key was first
+  std::map<std::string, int> lines;  // the first line of each key
   for (const auto& entry : node) {
     if (!CountValue(entry.first.Mark())) return;
     if (!entry.first.IsScalar()) {
@@ -163,7 +163,7 @@ bool YamlWalker::RefuseOneofSibling(const YAML::Node& key, const FieldDescriptor
 void YamlWalker::ReadField(const YAML::Node& node, const YAML::Mark& key,
                            const FieldDescriptor& field, const std::string& path,
                            Message& message) {
-  // Collections are placed at their key: a block's first line is already inside. A null's own mark
+  // A collection is placed at its key, since its own mark is inside the block. The mark of a null
   // is that of the next token.
   positions_.Set(path, At(node.IsScalar() ? node.Mark() : key, path));
   const bool is_message = field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
@@ -180,8 +180,8 @@ void YamlWalker::ReadField(const YAML::Node& node, const YAML::Mark& key,
   }
 }
 
-// Every element of the YAML list becomes one of the field, broken ones too, so that the numbers in
-// paths are those of the file.
+// Every element of the YAML list, also a broken one, becomes an element of the field, so that the
+// numbers in paths are those of the file.
 void YamlWalker::ReadList(const YAML::Node& node, const FieldDescriptor& field,
                           const std::string& path, Message& message) {
   if (!node.IsSequence()) {
@@ -219,7 +219,7 @@ void YamlWalker::ReadScalar(const YAML::Node& node, const FieldDescriptor& field
   }
 }
 
-// False if there was nothing right to store.
+// Returns false if there was no valid value to store.
 bool YamlWalker::StoreScalar(const YAML::Node& node, const FieldDescriptor& field,
                              const std::string& path, Message& message) {
   if (!node.IsScalar()) {
@@ -265,7 +265,7 @@ bool YamlWalker::ReadEnum(const YAML::Node& node, const FieldDescriptor& field,
   return true;
 }
 
-// Whole numbers, numbers, true and false. No list has them.
+// Reads whole numbers, other numbers, true and false. No list has them.
 bool YamlWalker::ReadNumber(const YAML::Node& node, const FieldDescriptor& field,
                             const std::string& path, Message& message) {
   const Reflection& reflection = *message.GetReflection();

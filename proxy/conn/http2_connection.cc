@@ -8,10 +8,10 @@
 namespace levee {
 namespace {
 
-// Looks at a peer that does not take its bytes, per send_timeout.
+// How often, per send_timeout, a peer that does not take its bytes is looked at.
 constexpr int kLooks = 4;
 
-// Whoever broke the protocol has this long to take what was written before GOAWAY, and that.
+// A peer that broke the protocol has this long to take the bytes written before GOAWAY, and GOAWAY.
 constexpr absl::Duration kFarewell = absl::Seconds(1);
 
 }  // namespace
@@ -108,8 +108,8 @@ void Http2Connection::Flush() {
     more = session_.Serialize(out);
     const size_t size = socket_.Write(out.pieces());
     written_ += size;
-    // Nothing more is serialised until the kernel has taken this, so that it is the bound on what
-    // a peer that does not read can make us hold.
+    // Nothing more is serialised until the kernel has taken these bytes. So they bound the memory
+    // that a peer that does not read can make us hold.
     if (size < out.size()) leftover_ = out.Rest(size);
     out.Clear();
     if (leftover_.empty()) continue;
@@ -119,7 +119,7 @@ void Http2Connection::Flush() {
   if (broken_ || session_.Done()) Close(broken_ ? "protocol error" : "connection finished");
 }
 
-// Arms the timer unless it is armed: it stays so while bytes wait, so that most writes need not
+// Arms the timer unless it is armed. It stays armed while bytes wait, so that most writes need not
 // touch it.
 void Http2Connection::LookAgain() {
   if (send_timeout_ == absl::InfiniteDuration() || !Timer::when().is_infinite()) return;
@@ -129,8 +129,8 @@ void Http2Connection::LookAgain() {
   io_.wheel.Arm(*this, stalled_since_ + send_timeout_ / kLooks);
 }
 
-// What the kernel has taken counts as well as what the peer has: with large socket buffers a slow
-// peer's kernel takes more only now and then.
+// Bytes that the kernel has taken count, as well as bytes that the peer has taken: with large
+// socket buffers a slow peer's kernel takes more only now and then.
 void Http2Connection::OnTimer(Instant now) {
   if (broken_) {
     Close("protocol error");

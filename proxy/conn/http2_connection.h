@@ -20,7 +20,7 @@ namespace levee {
 // As it is counted.
 Limit LimitOf(h2::SessionLimit limit);
 
-// What a connection asks of its owner, beside h2::SessionHandler's events.
+// The owner, as a connection sees it, besides h2::SessionHandler's events.
 class Http2ConnectionOwner {
  public:
   // Client role: the socket is connected; HTTP/2 begins.
@@ -33,7 +33,7 @@ class Http2ConnectionOwner {
   ~Http2ConnectionOwner() = default;
 };
 
-// Owned by its owner, which must not destroy it from within its callbacks. One thread.
+// The owner must not destroy the connection from within its callbacks. One thread.
 class Http2Connection : public Mortal,
                         public ListLink<Http2Connection>,
                         private net::SocketHandler,
@@ -42,15 +42,15 @@ class Http2Connection : public Mortal,
  public:
   struct Options {
     h2::Session::Options session;
-    // A peer that takes nothing for this long, give or take a quarter, while bytes wait for it is
-    // given up, and counted.
+    // If bytes wait and the peer takes none of them for this long (give or take a quarter), the
+    // connection is closed, and counted.
     absl::Duration send_timeout = absl::InfiniteDuration();
 
     bool operator==(const Options&) const = default;
   };
 
-  // Server role, on an accepted descriptor. `events` gets the session's events. What was read from
-  // it already is told by Receive.
+  // Server role, on an accepted descriptor. `events` gets the session's events. Bytes that were
+  // read from the descriptor before must be passed to Receive.
   Http2Connection(WorkerIo& io, int fd, const Options& options, h2::SessionHandler& events,
                   Http2ConnectionOwner& owner);
 
@@ -60,17 +60,17 @@ class Http2Connection : public Mortal,
 
   ~Http2Connection() override;
 
-  // Takes bytes that were read from the connection by somebody else.
+  // Takes bytes that another object read from the connection.
   void Receive(ByteSpan bytes) { OnBytes(bytes, Chunk()); }
 
   h2::Session& session() { return session_; }
   const h2::Session& session() const { return session_; }
   net::Socket& socket() { return socket_; }
 
-  // When bytes came the last time.
+  // The instant at which bytes last came.
   Instant received_at() const { return received_at_; }
 
-  // A bound was reached, maybe by what is to be sent: ends the connection if the session has.
+  // A bound was reached, perhaps by bytes to be sent. Ends the connection if the session has ended.
   void OnLimit() {
     if (session_.broken()) Farewell();
   }
@@ -78,7 +78,7 @@ class Http2Connection : public Mortal,
   // Ends all streams and tells the owner, as if the peer had closed. Idempotent.
   void Close(const std::string& reason);
 
-  // Writes what is pending; from WorkerIo::Flush.
+  // Writes the pending bytes; called by WorkerIo::Flush.
   void Flush();
 
  private:
@@ -105,8 +105,8 @@ class Http2Connection : public Mortal,
   bool broken_ = false;          // the peer broke the protocol: close once GOAWAY is written
   std::vector<Chunk> leftover_;  // serialised and not taken by the kernel yet
   uint64_t written_ = 0;         // of the session's output
-  // As the timer found it the last time: what the kernel had taken, what of it the peer had not,
-  // and since when neither has changed.
+  // As the timer last found them: the bytes that the kernel had taken, how many of them the peer
+  // had not, and since when neither has changed.
   uint64_t seen_written_ = 0;
   size_t seen_unacknowledged_ = 0;
   Instant stalled_since_;

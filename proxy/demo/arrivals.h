@@ -1,4 +1,4 @@
-// When calls come that nobody paces: a Poisson process.
+// The arrivals of calls that nothing paces: a Poisson process.
 #pragma once
 
 #include <cmath>
@@ -20,8 +20,8 @@ class Arrivals {
 
   Instant next() const { return next_; }
 
-  // Returns how many came until `now`. After a stall of the process not all that were missed in it
-  // are made up for: a burst that big would be a load of its own.
+  // Returns how many calls came until `now`. After a stall of the process only some of the missed
+  // calls are made up for: a burst of all of them would be a load of its own.
   int TakeDue(Instant now) {
     constexpr absl::Duration kLatest = absl::Milliseconds(100);
     int due = 0;

@@ -42,7 +42,7 @@ Clients::Clients(const std::string& address, ClientRetries retries) {
 Clients::~Clients() {
   std::unique_lock lock(mutex_);
   const std::vector<std::shared_ptr<Call>> active(active_.begin(), active_.end());
-  lock.unlock();  // A call that is cancelled may end at once.
+  lock.unlock();  // A cancelled call may end at once, which takes the lock.
   for (const auto& call : active) call->context.TryCancel();
   lock.lock();
   idle_.wait(lock, [this] { return active_.empty(); });

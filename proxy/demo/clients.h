@@ -16,14 +16,14 @@
 
 namespace levee::demo {
 
-// Of calls, not of attempts.
+// Counts of calls, not of attempts.
 struct CallCounts {
   int64_t started = 0;
   int64_t ok = 0;
   int64_t failed = 0;
 };
 
-// What a client does about a failed attempt.
+// The reaction of a client to a failed attempt.
 enum class ClientRetries {
   kNone,
   // gRPC's own retryPolicy: 3 attempts on UNAVAILABLE with the backoff that Levee has by default,

@@ -24,12 +24,13 @@ constexpr int kWrongUsage = 2;
 constexpr int kInterrupted = 130;  // 128 + SIGINT, as shells have it.
 
 constexpr FaultShares kStorm = {.failing = 0.5};
-constexpr uint64_t kSeed = 20;  // Of the load and of the faults: every demo is the same storm.
+constexpr uint64_t kSeed = 20;  // For load and faults: every demo is the same storm.
 constexpr int kFrameLines = 13;
 
 constexpr absl::Duration kStartLimit = absl::Seconds(5);
 constexpr absl::Duration kStopLimit = absl::Seconds(4);
-// After a run the service's line has to become empty, so that the next one starts afresh.
+// After a run the service's line has to become empty, so that the next run begins with an empty
+// one.
 constexpr absl::Duration kSettle = absl::Seconds(1);
 constexpr absl::Duration kFrameEvery = absl::Milliseconds(150);
 constexpr absl::Duration kLineEvery = absl::Seconds(1);
@@ -243,7 +244,7 @@ void Demo::OnSidecarEnded(int code) {
 
 void Demo::OnInterrupt() {
   if (stage_ == Stage::kStopping) {
-    sidecar_->Kill();  // Once more is: at once.
+    sidecar_->Kill();  // A second interrupt ends it at once.
     return;
   }
   Stop(stage_ == Stage::kStaying ? 0 : kInterrupted);

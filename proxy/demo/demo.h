@@ -13,11 +13,11 @@ inline constexpr absl::Duration kShortestDemo = Schedule::kShortest;
 inline constexpr absl::Duration kLongestDemo = absl::Minutes(10);
 
 struct DemoOptions {
-  // From start to exit, unless it stays. From kShortestDemo to kLongestDemo.
+  // From start to exit, unless `stay` is set. From kShortestDemo to kLongestDemo.
   absl::Duration duration = absl::Seconds(28);
-  // Keeps service and sidecar up afterwards until Ctrl-C, if standard output is a terminal.
+  // Keeps service and sidecar running afterwards until Ctrl-C, if standard output is a terminal.
   bool stay = false;
-  // What runs the sidecar; by default this very program.
+  // The program that runs the sidecar; by default this one.
   std::string levee_binary = "/proc/self/exe";
   double calls_per_second = 400;
 };

@@ -9,10 +9,11 @@
 
 namespace levee::demo {
 
-// Until an answer came or it is destroyed. HTTP/1.0, so that the connection's end is the answer's.
+// Runs until an answer came or it is destroyed. HTTP/1.0, so that the answer ends with the
+// connection.
 class HttpGet final : private net::SocketHandler {
  public:
-  // The body of a 200; nullopt of any failure. May destroy the HttpGet.
+  // Gets the body of a 200, or nullopt after any failure. May destroy the HttpGet.
   using Answer = std::function<void(std::optional<std::string> body)>;
 
   HttpGet(net::EventLoop& loop, const net::Address& address, const std::string& path,
@@ -30,7 +31,7 @@ class HttpGet final : private net::SocketHandler {
   net::Socket socket_;
 };
 
-// The body of an HTTP answer with status 200.
+// Returns the body of an HTTP answer with status 200; nullopt for any other answer.
 std::optional<std::string> BodyOf(const std::string& answer);
 
 }  // namespace levee::demo

@@ -8,7 +8,7 @@ namespace levee::demo {
 namespace {
 
 constexpr absl::Duration kCountEvery = absl::Milliseconds(100);
-// No finer than timers are: what is due within a millisecond is done together.
+// The resolution of timers: calls that are due within a millisecond start together.
 constexpr absl::Duration kShortestWait = absl::Milliseconds(1);
 
 struct SetCall {

@@ -15,7 +15,7 @@
 
 namespace levee::demo {
 
-// Sets the service's faults by its own RPC. What it fails to set, it leaves.
+// Sets the service's faults by its own RPC. If a call of it fails, the faults stay as they are.
 class FaultSwitch {
  public:
   explicit FaultSwitch(const std::string& address);
@@ -31,7 +31,7 @@ class FaultSwitch {
 class LoadRun {
  public:
   struct Setup {
-    std::string address;  // What the clients call: the service, or Levee before it.
+    std::string address;  // The clients call this: the service, or Levee before it.
     ClientRetries retries = ClientRetries::kNone;
     double calls_per_second = 0;
     FaultShares storm;

@@ -6,14 +6,14 @@
 namespace levee::demo {
 namespace {
 
-// Splits `name{labels} value`; false if the line is of another metric or a comment.
+// Splits `name{labels} value`. Returns false if the line belongs to another metric or is a comment.
 bool SplitSeries(std::string_view line, std::string_view metric, std::string_view& labels,
                  std::string_view& value) {
   if (!line.starts_with(metric)) return false;
   line.remove_prefix(metric.size());
   labels = {};
   if (line.starts_with('{')) {
-    // A label's value may contain a brace, but what follows the last one is only the value.
+    // A label's value may contain a brace, but only the series' value follows the last one.
     const size_t end = line.rfind('}');
     if (end == std::string_view::npos) return false;
     labels = line.substr(1, end - 1);

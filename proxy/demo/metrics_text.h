@@ -7,11 +7,11 @@
 
 namespace levee::demo {
 
-// The sum of all series of the metric whose labels contain `labels`, text like `reason="budget"`;
-// empty: of all its series. Without any: 0.
+// Returns the sum of all series of the metric whose labels contain `labels`, text like
+// `reason="budget"`. Empty `labels`: the sum of all its series. 0 if there are none.
 double SumOf(std::string_view text, std::string_view metric, std::string_view labels);
 
-// What Levee's /metrics say of the retry budget.
+// Reads the state of the retry budget from Levee's /metrics.
 BudgetState ReadBudget(std::string_view text);
 
 }  // namespace levee::demo

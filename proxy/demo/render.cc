@@ -33,14 +33,14 @@ absl::string_view Name(Phase phase) {
 
 double Percent(double share) { return 100 * share; }
 
-// One column, filled by `share` of its height.
+// Returns one column, filled to `share` of its height.
 absl::string_view Column(double share) {
   constexpr absl::string_view kColumns[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   const long step = std::lround(std::clamp(share, 0.0, 1.0) * 7);
   return kColumns[step];
 }
 
-// The run as columns from left to right, as far as it has come. `share` maps rates to a height.
+// Returns the run so far as columns from left to right. `share` maps rates to a height.
 template <typename Share>
 std::string Picture(const RunRecord& record, const Share& share) {
   std::string picture;
@@ -53,7 +53,7 @@ std::string Picture(const RunRecord& record, const Share& share) {
   return picture;
 }
 
-// The phases' names above their part of the picture.
+// Returns the phases' names above their parts of the picture.
 std::string Ruler(const Schedule& schedule) {
   std::string ruler;
   int begin = 0;

@@ -1,4 +1,4 @@
-// What the demo shows: pure functions from what was counted to text.
+// Draws the demo: pure functions from counts to text.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,13 @@
 
 namespace levee::demo {
 
-// No line of a frame is wider; a terminal must have one column more.
+// No line of a frame is wider. A terminal needs one column more.
 inline constexpr int kFrameColumns = 79;
 
-// What both runs have in common.
+// The numbers that both runs have in common.
 struct Scene {
   double calls_per_second = 0;
-  double service_per_second = 0;  // What the service can do.
+  double service_per_second = 0;  // The capacity of the service.
   double failing = 0;             // The share that fails in the storm.
 };
 
@@ -26,13 +26,13 @@ struct RunView {
   std::optional<BudgetState> budget;
 };
 
-// The live view, for a terminal: one line of text each, with colours.
+// Returns the live view for a terminal, line by line, with colours.
 std::vector<std::string> Frame(const Scene& scene, const std::vector<RunView>& runs);
 
-// The last second of a run in one line, for everything that is no terminal.
+// Returns the last second of a run in one line, for output that is not a terminal.
 std::string PlainLine(const Scene& scene, const RunView& run);
 
-// The end of it: both runs side by side.
+// Returns the final table: both runs side by side.
 std::vector<std::string> Table(const Scene& scene, const RunRecord& plain, const RunRecord& levee);
 
 }  // namespace levee::demo

@@ -1,4 +1,4 @@
-// What was counted in one run of the demo, and what follows from it.
+// The counts of one run of the demo, and the results computed from them.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,19 @@ struct BudgetState {
   double refused = 0;    // Retries that the budget refused since the sidecar's start.
 };
 
-// Counted since the run's start.
+// Counts since the run's start.
 struct Sample {
   absl::Duration at;
   CallCounts calls;
   int64_t attempts = 0;  // Requests that arrived at the service.
 };
 
-// Per second, between two samples.
+// Rates per second, between two samples.
 struct Rates {
   double calls = 0;
   double ok = 0;
   double attempts = 0;
-  // Of the calls that ended; of none: 0.
+  // The share of the ended calls that succeeded; 0 if none ended.
   double success = 0;
 
   // 0 without calls.
@@ -42,18 +42,18 @@ class RunRecord {
  public:
   explicit RunRecord(const Schedule& schedule) : schedule_(schedule) {}
 
-  // In the order of their times; the first at 0.
+  // Samples must come in the order of their times; the first is at 0.
   void Add(const Sample& sample) { samples_.push_back(sample); }
 
   const Schedule& schedule() const { return schedule_; }
   bool empty() const { return samples_.empty(); }
-  // The run's age when it was last looked at.
+  // The run's age at the last sample.
   absl::Duration length() const { return empty() ? absl::ZeroDuration() : samples_.back().at; }
 
-  // From the last sample at or before `from` to that of `to`.
+  // Returns the rates from the last sample at or before `from` to the last one at or before `to`.
   Rates Over(absl::Duration from, absl::Duration to) const;
 
-  // Of the last `window`.
+  // Returns the rates of the last `window`.
   Rates Latest(absl::Duration window) const;
 
  private:
@@ -71,7 +71,7 @@ struct Summary {
   double storm_goodput = 0;
   double recovery_goodput = 0;
   // From the fault's end to the first second in which the share of successful calls was at least
-  // 99% of the calm's. nullopt: there was none in the run.
+  // 99% of the share in the calm. nullopt: the run has no such second.
   std::optional<absl::Duration> recovery;
 };
 Summary Summarize(const RunRecord& record);

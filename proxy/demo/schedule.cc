@@ -3,7 +3,7 @@
 namespace levee::demo {
 namespace {
 
-// To start the sidecar, to let the calls of a run end, to drain the sidecar.
+// The time to start the sidecar, to let the calls of a run end, and to drain the sidecar.
 constexpr absl::Duration kAround = absl::Seconds(4);
 
 }  // namespace

@@ -1,4 +1,4 @@
-// When the demo does what: two runs of three phases each, in a given time.
+// The timetable of the demo: two runs of three phases each, in a given time.
 #pragma once
 
 #include <string_view>
@@ -11,22 +11,23 @@ enum class Phase { kCalm, kStorm, kRecovery };
 
 std::string_view PhaseName(Phase phase);
 
-// One run, from its start. Also the shape of its picture.
+// The phases of one run, counted from its start; also the shape of its picture.
 struct Schedule {
-  // Too short a storm would not build up, and too short a calm is no yardstick.
+  // A shorter storm would not build up, and a shorter calm is no measure.
   static constexpr absl::Duration kShortest = absl::Seconds(15);
 
   absl::Duration calm;
   absl::Duration storm;
   absl::Duration recovery;
 
-  // For two runs, and what is around them, within `total`.
+  // Returns a schedule with which two runs, and the work around them, take `total`.
   static Schedule Within(absl::Duration total);
 
   absl::Duration length() const { return calm + storm + recovery; }
   absl::Duration storm_end() const { return calm + storm; }
 
-  // `at`: since the run's start; later than its end is still recovery.
+  // Returns the phase at `at`, which counts from the run's start. After the run's end it is
+  // recovery.
   Phase At(absl::Duration at) const;
 };
 

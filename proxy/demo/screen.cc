@@ -12,7 +12,7 @@ constexpr char kShowCursor[] = "\x1b[?25h";
 constexpr char kClearToEndOfLine[] = "\x1b[K";
 
 void Write(const std::string& text) {
-  // A reader that is gone is no reason to stop: the run's end comes by itself.
+  // A write that fails because the reader is gone is ignored: the run ends by itself.
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
 }
@@ -22,7 +22,7 @@ void Write(const std::string& text) {
 Screen::~Screen() { EndFrame(); }
 
 void Screen::Draw(const std::vector<std::string>& frame) {
-  // In one piece, so that no half-drawn frame is seen.
+  // The frame is written in one piece, so that no half-drawn frame is seen.
   std::string text = frame_lines_ == 0 ? kHideCursor : absl::StrCat("\x1b[", frame_lines_, "A");
   for (const std::string& line : frame) absl::StrAppend(&text, line, kClearToEndOfLine, "\n");
   frame_lines_ = frame.size();

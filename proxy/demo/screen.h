@@ -19,10 +19,10 @@ class Screen {
 
   bool redraws() const { return redraws_; }
 
-  // Takes the last frame's place.
+  // Draws over the last frame.
   void Draw(const std::vector<std::string>& frame);
 
-  // Below the last frame, which then stays.
+  // Prints below the last frame, which stays.
   void Print(const std::vector<std::string>& lines);
 
  private:

@@ -24,7 +24,7 @@ int Attempt(const grpc::CallbackServerContext& context) {
   return attempts + 1;
 }
 
-// Any price does, as long as the same item always costs the same.
+// Returns a price. Any price will do, as long as the same item always costs the same.
 int64_t Cents(const std::string& item) {
   int64_t cents = 199;
   for (const char c : item) cents = (cents * 31 + static_cast<unsigned char>(c)) % 10'000;
@@ -96,8 +96,8 @@ class DemoService::Faults : public v1::Faults::CallbackService {
 
 DemoService::DemoService(const Capacity& capacity, uint64_t seed) : model_(capacity, seed) {
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-  // gRPC sets SO_REUSEADDR, so of two programs that ask for any port at once both may be given the
-  // same one; the second to listen on it is refused and has to ask again.
+  // gRPC sets SO_REUSEADDR, so the system may give the same port to two programs that ask for any
+  // port at once. The second one to listen on it is refused and has to ask again.
   constexpr int kPortsAskedFor = 5;
   int port = 0;
   for (int i = 0; i < kPortsAskedFor && port == 0; ++i) port = Listen();
@@ -126,7 +126,7 @@ DemoService::~DemoService() {
   }
   wake_.notify_all();
   if (worker_.joinable()) worker_.join();
-  // Waits until every call has ended; none waits for the worker any more.
+  // Waits until every call has ended. No call waits for the worker any more.
   if (server_ != nullptr) server_->Shutdown(gpr_time_0(GPR_TIMESPAN));
 }
 

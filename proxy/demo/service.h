@@ -16,21 +16,21 @@
 
 namespace levee::demo {
 
-// Serves levee.demo.v1.Shop, levee.demo.v1.Faults and reflection on a loopback port of the system's
-// choice, from construction to destruction. Its work is waiting, which costs no CPU. Thread-safe.
+// Serves levee.demo.v1.Shop, levee.demo.v1.Faults and reflection on a loopback port that the system
+// chooses, from construction to destruction. Its work is waiting, which costs no CPU. Thread-safe.
 class DemoService {
  public:
   DemoService(const Capacity& capacity, uint64_t seed);
 
-  // Requests not yet ended are answered UNAVAILABLE.
+  // Requests that have not ended are answered with UNAVAILABLE.
   ~DemoService();
   DemoService(const DemoService&) = delete;
   DemoService& operator=(const DemoService&) = delete;
 
-  // "127.0.0.1:PORT"; empty if no port could be had.
+  // "127.0.0.1:PORT"; empty if the service got no port.
   const std::string& address() const { return address_; }
 
-  // Requests that came, whatever became of them.
+  // The number of requests that arrived, whatever their end.
   int64_t arrived() const { return arrived_.load(std::memory_order_relaxed); }
 
  private:
@@ -40,7 +40,7 @@ class DemoService {
   void GetPrice(grpc::CallbackServerContext& context, const v1::GetPriceRequest& request,
                 v1::GetPriceReply& reply, grpc::ServerUnaryReactor& reactor);
   void SetFaults(const FaultShares& faults);
-  // Starts serving on a port that the system picks; 0 if it cannot listen there.
+  // Starts serving on a port that the system chooses; returns 0 if it cannot listen there.
   int Listen();
   void Work();
 

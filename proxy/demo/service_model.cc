@@ -10,7 +10,7 @@ Capacity Capacity::For(double calls_per_second) {
   Capacity capacity;
   const double busy = calls_per_second * absl::ToDoubleSeconds(capacity.work);
   capacity.workers = std::max(1, static_cast<int>(std::lround(busy * kHeadroom)));
-  // Few workers come in coarse steps, so the work makes up for what rounding took or gave.
+  // A few workers make coarse steps, so the work per request compensates the rounding.
   capacity.work = absl::Seconds(1) * (capacity.workers / (kHeadroom * calls_per_second));
   capacity.line =
       static_cast<size_t>(capacity.PerSecond() * absl::ToDoubleSeconds(2 * capacity.time_limit));

@@ -1,4 +1,4 @@
-// What the demo's service can carry: workers, a line before them, and faults. On given time only.
+// The capacity of the demo's service: workers, a line before them, and faults. `now` is passed in.
 #pragma once
 
 #include <cstddef>
@@ -14,27 +14,28 @@
 
 namespace levee::demo {
 
-// The shape of many real services. Requests are taken in order, and nobody looks whether a request
-// is still wanted when its turn comes: work is spent on it in any case, and when that took longer
-// than `time_limit` it was in vain. This is what lets an overload outlive its cause.
+// The shape of many real services. Requests are served in order, and the service does not check
+// whether a request is still wanted when its turn comes. It works on the request in any case, and
+// if that took longer than `time_limit`, the work was in vain. This is what lets an overload
+// outlive its cause.
 struct Capacity {
   int workers = 11;
   absl::Duration work = absl::Milliseconds(20);         // Of one worker, per request.
   absl::Duration time_limit = absl::Milliseconds(200);  // From arrival to answer.
   size_t line = 220;                                    // Requests that wait; more are refused.
 
-  // Requests per second that all workers together can do.
+  // Requests per second that all workers together can serve.
   double PerSecond() const { return workers / absl::ToDoubleSeconds(work); }
 
-  // Enough for `calls_per_second` and three eighths more, and a line as long as 400 ms of
+  // Returns a capacity for `calls_per_second` and three eighths more, and a line for 400 ms of
   // work: twice the time limit.
   static Capacity For(double calls_per_second);
 };
 
 // Both are shares from 0 to 1.
 struct FaultShares {
-  double failing = 0;       // Of the requests: they fail after all their work.
-  double workers_down = 0;  // Of the workers: they take no new request.
+  double failing = 0;       // Share of the requests; they fail after all their work.
+  double workers_down = 0;  // Share of the workers; they take no new request.
 };
 
 enum class Verdict { kOk, kFault, kTooLate, kLineFull, kStopped };
@@ -42,7 +43,7 @@ enum class Verdict { kOk, kFault, kTooLate, kLineFull, kStopped };
 // Not thread-safe.
 class ServiceModel {
  public:
-  // Tells a request's end; called once, by whoever called Arrive or Advance.
+  // Reports a request's end. Called once, by the caller of Arrive or Advance.
   using Finish = absl::AnyInvocable<void(Verdict, absl::Duration took)>;
 
   struct Ended {
@@ -53,20 +54,20 @@ class ServiceModel {
 
   ServiceModel(const Capacity& capacity, uint64_t seed);
 
-  // Takes a request in, which may end at once: then it is appended to `ended`.
+  // Takes a request in. If it ends at once, it is appended to `ended`.
   void Arrive(Instant now, Finish finish, std::vector<Ended>& ended);
 
-  // Appends all requests that ended until `now`. Being called late costs no capacity: a worker's
-  // next request starts when its last one ended, not when that was noticed.
+  // Appends all requests that ended until `now`. A late call costs no capacity: a worker's next
+  // request starts when its last one ended, not when that was noticed.
   void Advance(Instant now, std::vector<Ended>& ended);
 
   // Ends all requests, done or not.
   void Stop(Instant now, std::vector<Ended>& ended);
 
-  // When the next request ends; Infinite if none is in work.
+  // The instant at which the next request ends; Infinite if no request is in work.
   Instant NextEnd() const { return in_work_.empty() ? Instant::Infinite() : in_work_.front().end; }
 
-  // From the next request on that a worker takes (workers_down) or ends (failing).
+  // Applies to every request that a worker takes (workers_down) or ends (failing) from now on.
   void SetFaults(const FaultShares& faults) { faults_ = faults; }
 
   const Capacity& capacity() const { return capacity_; }

@@ -41,7 +41,7 @@ drain:
   timeout: 1s
 )";
 
-// Of the last lines that the sidecar wrote, for when it ends unexpectedly.
+// How many of the sidecar's last lines are kept, for when it ends unexpectedly.
 constexpr size_t kRestLines = 50;
 
 absl::StatusOr<std::string> WriteConfig(const std::string& config) {

@@ -1,4 +1,4 @@
-// The sidecar of the demo: `levee run` as a child process, and what is known of it.
+// The sidecar of the demo: `levee run` as a child process, and its addresses and budget.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ namespace levee::demo {
 // ports that the system chooses.
 std::string SidecarConfig(const std::string& service_address);
 
-// What the sidecar prints: the addresses it bound, and anything else.
+// The sidecar's output: the addresses that it bound, and its other lines.
 struct SidecarOutput {
   std::string calls;    // HOST:PORT; empty while unknown.
   std::string metrics;  // The same.
@@ -50,11 +50,11 @@ class SidecarProcess {
   const SidecarOutput& output() const { return output_; }
   const std::string& config_file() const { return config_file_; }
 
-  // Asks for /metrics unless an answer is still awaited; the budget follows when it is there.
+  // Asks for /metrics unless an answer is still awaited; budget() follows with the answer.
   void PollBudget();
   const BudgetState& budget() const { return budget_; }
 
-  // It drains, then ends.
+  // Lets it drain and then end.
   void Terminate();
   void Kill();
 

@@ -1,4 +1,4 @@
-// What the demo says in words.
+// The sentences of the demo.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace levee::demo {
 
-// What is about to be run, and what is compared with what.
+// Says what the demo will run, and what it compares.
 std::vector<std::string> Introduction(const Schedule& schedule, const Capacity& capacity,
                                       double failing);
 
-// Where to watch Levee while it runs. `page`: HOST:PORT.
+// Says where to watch Levee while it runs. `page`: HOST:PORT.
 std::vector<std::string> PageHint(const std::string& page);
 
 struct Addresses {
@@ -24,7 +24,7 @@ struct Addresses {
   std::string config_file;
 };
 
-// What a reader can do with the demo while it stays up.
+// Says what a reader can do with the demo while it stays up.
 std::vector<std::string> Invitation(const Addresses& addresses);
 
 }  // namespace levee::demo

@@ -1,5 +1,5 @@
-// What an import makes of its input before it is written: the parts of a policy file that other
-// formats have equivalents of, and what is to be said about them.
+// The result of reading an import, before it is written: the parts of a policy file for which other
+// formats have equivalents, with notes about them.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ using Notes = std::vector<std::string>;
 // Adds a note unless it is empty.
 void AddNote(std::string note, Notes& notes);
 
-// A field of the output. Without a value it is left at its default; its notes stand where it would.
+// A field of the output. Without a value the output has its default; its notes stand in its place.
 template <typename T>
 struct Field {
   std::optional<T> value;
@@ -52,7 +52,7 @@ struct RetryDraft {
   Field<BudgetDraft> budget;
   Field<int64_t> buffer_bytes;
   Field<std::string> commit;
-  Notes notes;  // about what none of the fields stands for
+  Notes notes;  // about input that none of the fields stands for
 
   friend bool operator==(const RetryDraft&, const RetryDraft&) = default;
 };
@@ -73,7 +73,7 @@ struct RateLimitDraft {
   friend bool operator==(const RateLimitDraft&, const RateLimitDraft&) = default;
 };
 
-// What a policy does for its calls, whatever it is called.
+// The rules of a policy, without its name.
 struct PolicyRules {
   Field<absl::Duration> timeout;
   RetryDraft retry;
@@ -99,8 +99,8 @@ struct RouteDraft {
   std::string method = "*";
   std::string upstream;
   std::string policy;
-  // Written as a comment, since it would match calls that it must not match; only its notes if it
-  // has no upstream.
+  // The route is written as a comment, since it would match calls that it must not match. If it has
+  // no upstream, only its notes are written.
   bool left_out = false;
 };
 
@@ -111,7 +111,8 @@ struct UpstreamDraft {
   Field<absl::Duration> connect_timeout;
 };
 
-// The sections in the order in which they are written. Every name that is referred to exists.
+// The sections in the order in which they are written. Every name that one of them refers to
+// exists.
 struct Draft {
   Notes notes;
   std::vector<UpstreamDraft> upstreams;
@@ -121,11 +122,11 @@ struct Draft {
   Field<std::vector<std::string>> honor;
 };
 
-// Makes names of the policy file out of others: characters that no name may hold become '-', long
-// ones lose their beginning, which says less than the end, and none is given out twice.
+// Makes names of the policy file out of other names. Characters that no name may hold become '-'.
+// Long names lose their beginning, which says less than the end. No name is given out twice.
 class Names {
  public:
-  // `reserved` are never given out.
+  // The names in `reserved` are never given out.
   explicit Names(std::set<std::string> reserved) : used_(std::move(reserved)) {}
 
   std::string Next(const std::string& like);
@@ -134,19 +135,19 @@ class Names {
   std::set<std::string> used_;
 };
 
-// `duration`, or the longest that a policy takes, with a note that says so.
+// Returns `duration`, or the longest that a policy takes, with a note about that.
 absl::Duration Bounded(absl::Duration duration, Notes& notes);
 
-// Sets `field` to that.
+// Sets `field` to Bounded(duration).
 void SetDuration(absl::Duration duration, Field<absl::Duration>& field);
 
-// The first line of the output; `what` is the input's kind, `file` may be "-".
+// Returns the first line of the output; `what` is the input's kind, `file` may be "-".
 std::string TitleOf(const std::string& what, const std::string& file);
 
-// What policies that retry do differently from `tool`, which the draft is made from.
+// Notes the differences between policies that retry and `tool`, from which the draft is made.
 void NoteRetrying(const std::string& tool, Notes& notes);
 
-// The upstream of the built-in default: dials what the call's :authority says.
+// Returns the upstream of the built-in default, which dials the call's :authority.
 UpstreamDraft AnywhereUpstream();
 
 }  // namespace levee::importer

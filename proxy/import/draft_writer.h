@@ -9,11 +9,11 @@
 
 namespace levee::importer {
 
-// YAML that `levee check` accepts, with every note of the draft as a comment at its place.
+// Returns YAML that `levee check` accepts, with every note of the draft as a comment at its place.
 std::string WriteDraft(const Draft& draft);
 
-// The result of an import: the draft as a policy file, or the faults of the source. A draft that is
-// larger than the files that Levee reads is a fault.
+// Returns the result of an import: the draft as a policy file, or the faults of the source. It is a
+// fault if the file would be larger than Levee reads.
 ImportedPolicy Finish(Source& source, const Draft& draft);
 
 }  // namespace levee::importer

@@ -1,4 +1,4 @@
-// Envoy configuration -> policy.
+// Imports an Envoy configuration as a policy.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -52,7 +52,7 @@ class EnvoyImport {
   std::map<std::string, std::string> upstreams_;  // those of the draft, by cluster
   Names upstream_names_{{"none"}};
   Names policy_names_{{}};
-  std::map<std::string, std::vector<size_t>> policies_like_;  // by what they are called after
+  std::map<std::string, std::vector<size_t>> policies_like_;  // by the name they are made from
   EnvoyDomains domains_;
   Draft draft_;
 };
@@ -117,7 +117,7 @@ void EnvoyImport::ReadVirtualHost(VirtualHostPart part) {
   AddVirtualHost(part, std::move(routes), std::move(notes));
 }
 
-// The route of a part that has none around it.
+// Adds a route for a part that has no route around it.
 RouteDraft EnvoyImport::AddRouteWithout(const EnvoyRouteDefaults& defaults) {
   RouteDraft route;
   route.notes.emplace_back("The file has no route for this; it takes every call.");
@@ -137,7 +137,7 @@ RouteDraft EnvoyImport::AddRoute(EnvoyRoute read) {
   return route;
 }
 
-// The name of the upstream that is this cluster. What is known of it is added to the draft.
+// Returns the name of the upstream for this cluster. The cluster's contents are added to the draft.
 std::string EnvoyImport::UpstreamFor(const std::string& cluster) {
   const auto known = upstreams_.find(cluster);
   if (known != upstreams_.end()) return known->second;
@@ -158,7 +158,8 @@ std::string EnvoyImport::UpstreamFor(const std::string& cluster) {
   return draft_.upstreams.back().name;
 }
 
-// Routes of the same name, or without one to the same upstream, share a policy if it does the same.
+// Returns the policy with these rules. Routes of the same name share one if the rules are equal;
+// routes without a name share one if they lead to the same upstream, too.
 std::string EnvoyImport::PolicyFor(PolicyRules rules, const std::string& like) {
   std::vector<size_t>& same_name = policies_like_[like];
   for (const size_t i : same_name) {
@@ -195,7 +196,7 @@ void EnvoyImport::AddVirtualHost(VirtualHostPart& part, std::vector<RouteDraft> 
   }
 }
 
-// For a file that has clusters alone.
+// For a file that has nothing but clusters.
 void EnvoyImport::AddRoutesToClusters() {
   if (!domains_.empty()) return;
   for (const std::string& name : cluster_names_) {
@@ -212,7 +213,7 @@ void EnvoyImport::AddRoutesToClusters() {
   }
 }
 
-// A policy file needs a route.
+// Adds a route if there is none, since a policy file needs one.
 void EnvoyImport::AddLastResort() {
   const bool any = std::any_of(draft_.routes.begin(), draft_.routes.end(),
                                [](const RouteDraft& route) { return !route.left_out; });

@@ -11,13 +11,13 @@
 namespace levee::importer {
 namespace {
 
-// Envoy's, for a cluster and a retry_budget that do not say.
+// Envoy's defaults for a cluster and for a retry_budget.
 constexpr absl::Duration kDefaultConnectTimeout = absl::Seconds(5);
 constexpr double kDefaultBudgetPercent = 20;
 
 constexpr char kDialsAuthority[] = "Until then this dials what a call's :authority says.";
 
-// An endpoint's address as a policy says it; empty if it has none.
+// Returns an endpoint's address in the form of a policy; empty if it has none.
 std::string ReadAddress(Section address) {
   std::optional<Section> socket = address.Map("socket_address");
   if (socket.has_value()) {
@@ -70,7 +70,7 @@ void ReadEndpoints(Section& cluster, UpstreamDraft& upstream) {
 void ReadRetryBudget(Section budget, const std::string& cluster, Field<BudgetDraft>& field) {
   double percent = kDefaultBudgetPercent;
   std::optional<Section> value = budget.Map("budget_percent");
-  if (value.has_value()) percent = value->Number("value").value_or(0);  // of protobuf: absent is 0
+  if (value.has_value()) percent = value->Number("value").value_or(0);  // Protobuf: absent is 0.
   if (percent < 0 || percent > 100) value->Refuse("value", "must be from 0 to 100");
   field.value = BudgetDraft{percent / 100};
   field.notes.push_back(absl::StrCat(
@@ -130,7 +130,7 @@ ClusterDraft ReadEnvoyCluster(Section cluster) {
     draft.upstream.notes.emplace_back(
         "transport_socket has no equivalent: Levee speaks HTTP/2 without TLS to upstreams.");
   }
-  // Where the endpoints come from shows in them, and every call is HTTP/2.
+  // The endpoints themselves are read, so their source is not needed; and every call is HTTP/2.
   cluster.Ignore({"@type", "type", "http2_protocol_options", "typed_extension_protocol_options",
                   "alt_stat_name", "eds_cluster_config"});
   AddNote(cluster.Unread(), draft.upstream.notes);

@@ -1,4 +1,4 @@
-// An Envoy cluster as an upstream, and what it bounds retries by.
+// Reads an Envoy cluster as an upstream with a bound on retries.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 namespace levee::importer {
 
 struct ClusterDraft {
-  UpstreamDraft upstream;     // its name is the cluster's, which need not be a name of Levee's
+  UpstreamDraft upstream;     // named as the cluster, which Levee may not accept as a name
   Field<BudgetDraft> budget;  // for the policies of the routes that lead to it
 };
 ClusterDraft ReadEnvoyCluster(Section cluster);
 
-// An upstream whose endpoints are still to be filled in; `why` is a sentence. Until then it dials
-// what a call's :authority says.
+// Returns an upstream whose endpoints the user must fill in; `why` is a sentence. Until then it
+// dials a call's :authority.
 UpstreamDraft StubUpstream(const std::string& name, const std::string& why);
 
 }  // namespace levee::importer

@@ -1,4 +1,4 @@
-// The routes of virtual hosts in the order in which Envoy looks for them.
+// Puts the routes of virtual hosts into the order in which Envoy searches them.
 #pragma once
 
 #include <set>
@@ -10,23 +10,23 @@
 
 namespace levee::importer {
 
-// Envoy first takes the virtual host with the most exact domain and then looks at its routes alone.
-// Levee has one list of routes, in which the first that matches wins.
+// Envoy first chooses the virtual host with the most exact domain and then searches only its
+// routes. Levee has one list of routes, in which the first that matches wins.
 class EnvoyDomains {
  public:
-  // `group` tells route configurations apart; those with a lower one come first. `domains` are as
-  // in the file. With `any_port` they match whatever port a call's authority has. What is said of
-  // the domains goes to `notes`.
+  // `group` tells route configurations apart; lower groups come first. `domains` are as in the
+  // file. With `any_port` they match any port of a call's authority. Notes about the domains go to
+  // `notes`.
   void AddVirtualHost(int group, const std::vector<std::string>& domains, bool any_port,
                       std::vector<RouteDraft> routes, Notes& notes);
 
   bool empty() const { return domains_.empty(); }
   int groups() const { return static_cast<int>(groups_.size()); }
 
-  // How many routes there are; every domain repeats those of its virtual host.
+  // Returns the number of routes; every domain repeats the routes of its virtual host.
   size_t route_count() const { return route_count_; }
 
-  // All routes. To be called once.
+  // Returns all routes. May be called once.
   std::vector<RouteDraft> Join();
 
  private:
@@ -37,8 +37,8 @@ class EnvoyDomains {
     std::string authority;
   };
 
-  // Where a call goes on that none of the domain's routes match; empty if there is no such call, or
-  // no such place.
+  // Returns the authority with which the search goes on for a call that none of the domain's routes
+  // match; empty if there is no such call or no such authority.
   std::string NextAuthority(size_t domain) const;
 
   std::set<int> groups_;

@@ -1,4 +1,4 @@
-// Envoy's domains and route matches as globs.
+// Translates Envoy's domains and route matches into globs.
 #pragma once
 
 #include <compare>
@@ -11,8 +11,8 @@
 
 namespace levee::importer {
 
-// Which of several domains Envoy takes for a call: exact ones before "*.shop", those before
-// "cart.*", and all before "*"; of wildcards the longer one. Less is taken first.
+// The order in which Envoy chooses among several domains for a call: exact ones first, then
+// "*.shop", then "cart.*", then "*"; the longer of two wildcards. The smaller rank is chosen first.
 struct DomainRank {
   int kind = 0;
   int length = 0;  // negative
@@ -21,13 +21,13 @@ struct DomainRank {
 };
 DomainRank RankDomain(const std::string& domain);
 
-// The glob of a domain; nullopt if it can match no call. Levee's "*" matches an empty run too, but
-// no authority is ".shop".
+// Returns the glob of a domain; nullopt if the domain can match no call. Levee's "*" also matches
+// no characters at all, but no authority is ".shop".
 std::optional<std::string> AuthorityGlob(const std::string& domain);
 
 struct MethodMatch {
   std::string glob = "*";
-  // What else a call has to be, which no glob can say.
+  // Further conditions on a call that no glob can express.
   std::vector<std::string> conditions;
   Notes notes;
 };

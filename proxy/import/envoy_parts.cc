@@ -12,7 +12,8 @@
 namespace levee::importer {
 namespace {
 
-// Of mappings and lists in each other. A bootstrap has about 15; an alias to its own parent more.
+// Bounds mappings and lists within each other. A bootstrap has about 15 levels; an alias to its own
+// parent has more.
 constexpr int kMaxDepth = 64;
 
 bool HasAny(const Section& section, const std::vector<std::string_view>& keys) {
@@ -25,19 +26,19 @@ bool IsCluster(const Section& section) {
                           "connect_timeout"});
 }
 
-// Only looked for at the top: other parts of Envoy have retry policies too.
+// Searched for only at the top: other parts of Envoy have retry policies too.
 bool IsPartOfVirtualHost(const Section& section) {
   return HasAny(section,
                 {"routes", "match", "retry_policy", "retry_on", "typed_per_filter_config"});
 }
 
-// Keys that a reader does not miss.
+// Whether a reader does not miss this key.
 bool SaysNothing(std::string_view key) {
   constexpr std::array<std::string_view, 4> kKeys = {"@type", "name", "stat_prefix", "codec_type"};
   return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
-// Where the search is.
+// The position of the search.
 struct Depth {
   int levels = 0;
   bool top = true;  // the whole text, or an element of the list that it is
@@ -52,7 +53,8 @@ class Search {
   EnvoyParts Run(const Item& root);
 
  private:
-  // Each says whether anything was found. What was not is noted only beside something that was.
+  // Each function returns whether it found a part. Keys that were not read are noted only beside a
+  // part that was found.
   bool Look(const Item& item, Depth depth);
   bool LookIntoList(const Item& list, Depth depth);
   bool LookIntoSection(Section section, Depth depth);
@@ -133,7 +135,7 @@ bool Search::LookIntoSection(Section section, Depth depth) {
   return found;
 }
 
-// Whether `section` is itself something to import.
+// Imports `section` if it is one of the parts; returns whether it is.
 bool Search::Take(const Section& section, bool top) {
   if (section.Has("virtual_hosts")) {
     TakeRouteConfiguration(section);
@@ -158,7 +160,8 @@ void Search::TakeRouteConfiguration(Section section) {
   AddNote(section.Unread(), parts_.notes);
 }
 
-// The local rate limit that `section` is or has among its filters; other filters go to `rest`.
+// Returns the local rate limit that `section` is, or has among its filters. The names of other
+// filters go to `rest`.
 std::optional<Field<RateLimitDraft>> Search::FindLimit(Section& section, bool top,
                                                        std::vector<std::string>& rest) {
   std::optional<Field<RateLimitDraft>> limit;

@@ -1,4 +1,4 @@
-// Finds the parts of an Envoy configuration that say something about policies.
+// Finds the parts of an Envoy configuration that concern policies.
 #pragma once
 
 #include <string>
@@ -20,10 +20,10 @@ struct VirtualHostPart {
 struct EnvoyParts {
   std::vector<VirtualHostPart> virtual_hosts;
   std::vector<Section> clusters;
-  Notes notes;  // what was not read
+  Notes notes;  // about parts that were not read
 };
 
-// Looks for them wherever they may be: a bootstrap, a listener, a list of clusters, a config dump.
+// Finds the parts at any depth: in a bootstrap, a listener, a list of clusters, a config dump.
 EnvoyParts FindEnvoyParts(Source& source, const Item& root);
 
 }  // namespace levee::importer

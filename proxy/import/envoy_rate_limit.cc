@@ -15,19 +15,19 @@
 namespace levee::importer {
 namespace {
 
-// That a policy takes.
+// The bounds of a policy's burst and rate.
 constexpr int64_t kLargestBurst = 1'000'000'000;
 constexpr double kHighestRate = 1e9;  // per second
 
-// Of HTTP filters; connections are limited by one of a similar name.
+// Whether this is the HTTP filter; a network filter of a similar name limits connections.
 bool IsLocalRateLimit(const std::string& filter) {
   if (absl::StrContains(filter, ".network.")) return false;
   return absl::StrContains(filter, "local_ratelimit") ||
          absl::StrContains(filter, "local_rate_limit");
 }
 
-// Filters' settings come as they are, as what is on for a route (FilterConfig), or without a schema
-// (TypedStruct).
+// A filter's settings come as they are, wrapped with a switch for one route (FilterConfig), or
+// without a schema (TypedStruct).
 std::optional<Section> Unwrap(std::optional<Section> settings) {
   if (!settings.has_value() || settings->Has("token_bucket")) return settings;
   for (const char* key : {"config", "value"}) {
@@ -36,7 +36,7 @@ std::optional<Section> Unwrap(std::optional<Section> settings) {
   return settings;
 }
 
-// A rate in the first unit that makes it a whole number: 100 per 60s is 100/m.
+// Writes a rate in the first unit that makes it a whole number: 100 per 60s is 100/m.
 std::string FormatRate(double per_second) {
   constexpr std::array<std::pair<const char*, double>, 3> kUnits = {
       {{"/s", 1}, {"/m", 60}, {"/h", 3600}}};
@@ -49,8 +49,8 @@ std::string FormatRate(double per_second) {
   return absl::StrCat(YamlNumber(per_second), "/s");
 }
 
-// The part that a RuntimeFractionalPercent stands for without its runtime key; nullopt if it is not
-// given, which to this filter is none.
+// Returns the share that a RuntimeFractionalPercent stands for without its runtime key; nullopt if
+// it is absent, which this filter takes for zero.
 std::optional<double> ReadFraction(Section& settings, const char* key) {
   std::optional<Section> fraction = settings.Map(key);
   if (!fraction.has_value()) return std::nullopt;
@@ -61,8 +61,8 @@ std::optional<double> ReadFraction(Section& settings, const char* key) {
   return value->Number("numerator").value_or(0) / of;
 }
 
-// Whether the limit is written. A fraction of the calls has no equivalent; that it is not given is
-// more likely to be an omission than what was meant.
+// Whether the limit is written. It is not if a fraction of the calls is given, which has no
+// equivalent. An absent fraction is more likely an oversight than the intention.
 bool IsEnforced(Section& settings, Notes& notes) {
   bool enforced = true;
   std::vector<std::string> missing;
@@ -111,7 +111,7 @@ Field<RateLimitDraft> ReadLocalRateLimit(Section settings) {
     field.value = ReadBucket(*bucket, field.notes);
     field.value->name = name;
   }
-  // How the refusal looks is the same for every limit of Levee.
+  // The form of the refusal is the same for every limit of Levee.
   settings.Ignore({"@type", "status", "filter_enabled", "filter_enforced", "token_bucket",
                    "rate_limited_as_resource_exhausted"});
   AddNote(settings.Unread(), field.notes);

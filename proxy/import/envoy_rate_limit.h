@@ -1,4 +1,4 @@
-// Envoy's local rate limit as Levee's.
+// Reads Envoy's local rate limit as a rate limit of Levee.
 #pragma once
 
 #include <optional>
@@ -8,14 +8,14 @@
 
 namespace levee::importer {
 
-// The limit that these settings (LocalRateLimit) are; only notes if it enforces nothing.
+// Returns the limit of these settings (LocalRateLimit); only notes if the limit enforces nothing.
 Field<RateLimitDraft> ReadLocalRateLimit(Section settings);
 
-// The same for an HTTP filter; nullopt if it is another one.
+// The same for an HTTP filter; nullopt if it is another filter.
 std::optional<Field<RateLimitDraft>> ReadRateLimitFilter(Section& http_filter);
 
-// The same for a section's typed_per_filter_config; nullopt if that does not have it. What other
-// filters have there is noted.
+// The same for a section's typed_per_filter_config; nullopt if that has no such limit. Settings of
+// other filters are noted.
 std::optional<Field<RateLimitDraft>> ReadOwnRateLimit(Section& section, Notes& notes);
 
 }  // namespace levee::importer

@@ -16,14 +16,14 @@
 namespace levee::importer {
 namespace {
 
-constexpr int kMostAttempts = 100;  // that a policy takes
+constexpr int kMostAttempts = 100;  // the most that a policy takes
 
-// Envoy's, for a retry_policy that does not say.
+// Envoy's defaults for a retry_policy.
 constexpr int kDefaultRetries = 1;
 constexpr absl::Duration kDefaultBaseInterval = absl::Milliseconds(25);
 constexpr int kDefaultMaxOverBase = 10;
 
-// What a word of retry_on means here; lists are separated by spaces.
+// The meaning of one word of retry_on for Levee; lists are separated by spaces.
 struct Condition {
   std::string_view word;
   std::string_view codes;
@@ -31,8 +31,8 @@ struct Condition {
   std::string_view failures;
 };
 
-// Envoy's router filter, "x-envoy-retry-on" and "x-envoy-retry-grpc-on". A reset stands for any end
-// without an answer, also that of a connection which could not be opened, and for per_try_timeout.
+// From Envoy's router filter, "x-envoy-retry-on" and "x-envoy-retry-grpc-on". There a reset is any
+// end without an answer, also of a connection that could not be opened, and also per_try_timeout.
 constexpr std::array<Condition, 13> kConditions = {{
     {"cancelled", "CANCELLED", "", ""},
     {"deadline-exceeded", "DEADLINE_EXCEEDED", "", ""},
@@ -42,7 +42,7 @@ constexpr std::array<Condition, 13> kConditions = {{
     {"5xx", "", "5xx", "refused connect reset timeout"},
     {"gateway-error", "", "502 503 504", "refused connect reset timeout"},
     {"retriable-4xx", "", "409", ""},
-    {"retriable-status-codes", "", "", ""},  // those of retriable_status_codes
+    {"retriable-status-codes", "", "", ""},  // the list retriable_status_codes
     {"connect-failure", "", "", "connect"},
     {"refused-stream", "", "", "refused"},
     {"reset", "", "", "refused connect reset timeout"},
@@ -63,7 +63,7 @@ bool Contains(const std::vector<std::string>& list, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-// retriable_status_codes, where they are outcomes that Levee can retry.
+// Returns the retriable_status_codes that are outcomes which Levee can retry.
 std::vector<std::string> ReadStatuses(Section& policy, Notes& notes) {
   std::vector<std::string> statuses;
   for (const Item& item : policy.List("retriable_status_codes")) {
@@ -79,7 +79,8 @@ std::vector<std::string> ReadStatuses(Section& policy, Notes& notes) {
   return statuses;
 }
 
-// In the order in which the contract lists them; `timeout` only if attempts have one.
+// Returns the failures in the order of the configuration's documentation; `timeout` only if
+// attempts have a timeout.
 std::vector<std::string> InOrder(const std::vector<std::string>& failures, bool timeout) {
   std::vector<std::string> ordered;
   for (const char* failure : {"refused", "connect", "reset", "timeout"}) {
@@ -147,7 +148,7 @@ void ReadBackoff(Section& policy, Field<BackoffDraft>& field) {
       BackoffDraft{.initial = Bounded(initial, field.notes), .max = Bounded(max, field.notes)};
 }
 
-// What has an equivalent that needs no field, or none at all.
+// Notes the fields whose equivalent needs no field, or that have no equivalent.
 void NoteTheRest(Section& policy, Notes& notes) {
   if (policy.Get("rate_limited_retry_back_off").has_value()) {
     notes.emplace_back(
@@ -176,7 +177,7 @@ void NoteTheRest(Section& policy, Notes& notes) {
   AddNote(policy.Unread(), notes);
 }
 
-// For a policy that retries nothing which Levee could.
+// For a policy that retries nothing that Levee could retry.
 void StopRetrying(RetryDraft& retry) {
   retry.max_attempts = {1, {"retry_on names nothing that Levee retries."}};
   retry.codes.value.reset();

@@ -1,4 +1,4 @@
-// Envoy's retry_policy as Levee's retry.
+// Reads Envoy's retry_policy as Levee's retry.
 #pragma once
 
 #include "import/draft.h"
@@ -6,7 +6,7 @@
 
 namespace levee::importer {
 
-// Everything but the budget, which belongs to clusters in Envoy.
+// Reads everything except the budget, which belongs to clusters in Envoy.
 RetryDraft ReadEnvoyRetryPolicy(Section policy);
 
 }  // namespace levee::importer

@@ -13,7 +13,7 @@
 namespace levee::importer {
 namespace {
 
-// Envoy's, for a route that does not say.
+// Envoy's default for a route.
 constexpr absl::Duration kDefaultTimeout = absl::Seconds(15);
 
 struct Bound {
@@ -21,7 +21,7 @@ struct Bound {
   absl::Duration duration;
 };
 
-// max_stream_duration, which a gRPC call's own timeout can stand in for.
+// Reads max_stream_duration, for which a gRPC call's own timeout can stand in.
 void ReadStreamBounds(Section stream, std::vector<Bound>& bounds, Notes& notes) {
   const std::optional<absl::Duration> grpc = stream.Duration("grpc_timeout_header_max");
   const std::optional<absl::Duration> any = stream.Duration("max_stream_duration");
@@ -47,7 +47,7 @@ void ReadTimeout(Section& action, Field<absl::Duration>& timeout) {
   std::vector<Bound> bounds;
   const std::optional<absl::Duration> given = action.Duration("timeout");
   const std::optional<absl::Duration> grpc = action.Duration("max_grpc_timeout");
-  if (grpc.has_value()) {  // It takes the place of timeout.
+  if (grpc.has_value()) {  // It replaces `timeout`.
     bounds.push_back({"max_grpc_timeout", *grpc});
   } else {
     bounds.push_back({"timeout", given.value_or(kDefaultTimeout)});
@@ -73,7 +73,7 @@ void ReadTimeout(Section& action, Field<absl::Duration>& timeout) {
                    "."));
 }
 
-// Where the route leads. What several clusters share goes to the first of them.
+// Reads the destination of the route. A route to several clusters leads to the first of them.
 void ReadCluster(Section& action, EnvoyRoute& result, std::vector<std::string>& reasons) {
   result.forwards = true;
   result.cluster = action.Text("cluster").value_or("");
@@ -92,7 +92,7 @@ void ReadCluster(Section& action, EnvoyRoute& result, std::vector<std::string>& 
   }
 }
 
-// What Envoy does itself instead.
+// Notes that Envoy itself answers the route's calls, and how.
 void ReadOwnAnswer(Section& route, std::vector<std::string>& reasons) {
   for (const char* key :
        {"redirect", "direct_response", "filter_action", "non_forwarding_action"}) {
@@ -107,7 +107,7 @@ RetryDraft NoRetries() {
   return none;
 }
 
-// Of the route itself, or else of its virtual host; they are not merged.
+// Returns the retry policy of the route, or else that of its virtual host; they are not merged.
 RetryDraft ReadRetries(Section& action, const EnvoyRouteDefaults& defaults) {
   std::optional<Section> own = action.Map("retry_policy");
   if (own.has_value()) return ReadEnvoyRetryPolicy(*std::move(own));
@@ -115,7 +115,7 @@ RetryDraft ReadRetries(Section& action, const EnvoyRouteDefaults& defaults) {
 }
 
 void LimitBuffer(std::optional<int64_t> bytes, RetryDraft& retry) {
-  constexpr int64_t kLargest = int64_t{1} << 30;  // that a policy takes
+  constexpr int64_t kLargest = int64_t{1} << 30;  // the most that a policy takes
   if (bytes.has_value() && retry.max_attempts.value != 1) {
     retry.buffer_bytes.value = std::clamp<int64_t>(*bytes, 0, kLargest);
   }

@@ -1,4 +1,4 @@
-// One route of Envoy: whom it matches, where it leads, and the rules of its policy.
+// Reads one route of Envoy: the calls it matches, its destination, the rules of its policy.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace levee::importer {
 
-// What a virtual host says for those of its routes that do not say it themselves.
+// A virtual host's values for those of its routes that do not give them.
 struct EnvoyRouteDefaults {
   std::optional<RetryDraft> retry;
   std::optional<int64_t> buffer_bytes;
@@ -20,13 +20,13 @@ struct EnvoyRouteDefaults {
 struct EnvoyRoute {
   RouteDraft route;         // without authority, upstream and policy
   bool forwards = false;    // there is an upstream; false: Envoy answers itself
-  std::string cluster;      // where it forwards to; empty: each call says
-  std::string policy_name;  // what to call its policy; may be empty
+  std::string cluster;      // its destination; empty: each call chooses it
+  std::string policy_name;  // for the name of its policy; may be empty
   PolicyRules rules;        // without the budget, which is the cluster's
 };
 EnvoyRoute ReadEnvoyRoute(Section route, const EnvoyRouteDefaults& defaults);
 
-// The rules of a policy for what has no route around it.
+// Returns the rules of a policy for a part that has no route around it.
 PolicyRules RulesWithoutRoute(const EnvoyRouteDefaults& defaults);
 
 }  // namespace levee::importer

@@ -11,14 +11,14 @@
 namespace levee::importer {
 namespace {
 
-// How many attempts gRPC makes at most, whatever a service config says (gRFC A6, "Limits on Retries
-// and Hedges").
+// The most attempts that gRPC makes, whatever a service config asks for (gRFC A6, "Limits on
+// Retries and Hedges").
 constexpr int kMostAttempts = 5;
 
 // gRFC A6, "Exponential Backoff": each delay is multiplied by a random number from 0.8 to 1.2.
 constexpr double kJitterFactor = 0.2;
 
-constexpr double kMostMultiplier = 1000;  // that a policy takes
+constexpr double kMostMultiplier = 1000;  // the most that a policy takes
 
 int ReadMaxAttempts(Section& policy, Notes& notes) {
   const int64_t attempts = policy.Whole("maxAttempts").value_or(0);
@@ -76,7 +76,8 @@ void ReadBackoff(Section& policy, Field<BackoffDraft>& field) {
   field.value = backoff;
 }
 
-// What gRPC sees itself has a status as well. A connection that was refused or lost is UNAVAILABLE.
+// Failures that gRPC itself detects have a status as well: a refused or lost connection is
+// UNAVAILABLE.
 void ReadFailures(RetryDraft& retry) {
   const std::vector<std::string>& codes = *retry.codes.value;
   retry.failures.value.emplace();

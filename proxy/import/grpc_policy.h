@@ -1,4 +1,4 @@
-// What a gRPC service config says about retries, as Levee says it.
+// Reads the retries of a gRPC service config as rules of Levee.
 #pragma once
 
 #include "import/draft.h"
@@ -6,7 +6,8 @@
 
 namespace levee::importer {
 
-// The timeout, retryPolicy and hedgingPolicy of a methodConfig. What gRPC refuses is a fault.
+// Reads the timeout, retryPolicy and hedgingPolicy of a methodConfig. Values that gRPC refuses are
+// faults.
 PolicyRules ReadMethodPolicy(Section& method);
 
 }  // namespace levee::importer

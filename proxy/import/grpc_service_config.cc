@@ -1,4 +1,4 @@
-// gRPC service config -> policy.
+// Imports a gRPC service config as a policy.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -20,9 +20,10 @@ namespace importer {
 namespace {
 
 constexpr char kNoRetries[] = "no-retries";
-constexpr double kMostRatio = 100;  // that a policy takes
+constexpr double kMostRatio = 100;  // the most that a policy takes
 
-// Which calls one entry of `name` stands for. gRPC takes the most exact one, whatever their order.
+// The calls that one entry of `name` stands for. gRPC chooses the most exact entry, whatever the
+// order.
 struct MethodName {
   enum class Rank { kMethod, kService, kAll };
   Rank rank;
@@ -213,7 +214,7 @@ void ServiceConfigImport::ReadThrottling(Section& config) {
       "and lets 1 retry a second through as long as most of them help (floor)."));
 }
 
-// Whether there was anything to limit.
+// Returns whether there were retries to limit.
 bool ServiceConfigImport::LimitRetries(double ratio) {
   bool limited = false;
   for (PolicyDraft& policy : draft_.policies) {

@@ -1,4 +1,4 @@
-// Policies of other tools as Levee's.
+// Imports policies of other tools.
 #pragma once
 
 #include <string>
@@ -9,18 +9,19 @@
 
 namespace levee {
 
-// Either a policy file or what is wrong with the input.
+// Either a policy file or the faults of the input.
 struct ImportedPolicy {
-  std::string yaml;           // with what has no equivalent as comments; empty if there are faults
+  std::string yaml;           // comments name parts without equivalent; empty if there are faults
   std::vector<Fault> faults;  // in the order of lines
 };
 
-// A gRPC service config (grpc/doc/service_config.md; retries: gRFC A6), in JSON or as YAML. What
-// gRPC itself refuses is a fault.
+// Imports a gRPC service config (grpc/doc/service_config.md; retries: gRFC A6), in JSON or as YAML.
+// Values that gRPC itself refuses are faults.
 ImportedPolicy ImportGrpcServiceConfig(const ConfigText& input);
 
-// An Envoy bootstrap (v3), a config dump, or any part of one that has routes, virtual hosts,
-// clusters, a retry policy or a local rate limit; field names as in protobuf files or in JSON.
+// Imports an Envoy bootstrap (v3), a config dump, or any part of one that has routes, virtual
+// hosts, clusters, a retry policy or a local rate limit. Field names are as in protobuf files or as
+// in JSON.
 ImportedPolicy ImportEnvoy(const ConfigText& input);
 
 }  // namespace levee

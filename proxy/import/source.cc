@@ -15,8 +15,8 @@
 namespace levee::importer {
 namespace {
 
-// Of one text, aliases counted each time they are met: nested aliases must not grow into more than
-// memory holds.
+// The most values of one text. Aliases count each time they are used: nested aliases must not grow
+// beyond the memory.
 constexpr int kMaxValues = 1'000'000;
 
 std::string Describe(const YAML::Node& node) {
@@ -26,7 +26,7 @@ std::string Describe(const YAML::Node& node) {
   return Quoted(node.Scalar());
 }
 
-// retryPolicy -> retry_policy. Keys that are no field names ("@type", a filter's name) stay.
+// retryPolicy becomes retry_policy. Keys that are not field names ("@type", a filter's name) stay.
 std::string SnakeCase(const std::string& key) {
   const bool field = std::all_of(key.begin(), key.end(), absl::ascii_isalnum);
   if (!field) return key;
@@ -38,7 +38,7 @@ std::string SnakeCase(const std::string& key) {
   return snake;
 }
 
-// A key as a part of a path: quoted unless it is a plain word.
+// Returns a key as a part of a path: quoted unless it is a plain word.
 std::string Shown(const std::string& key) {
   const bool plain = std::all_of(key.begin(), key.end(), [](unsigned char c) {
     return absl::ascii_isalnum(c) || c == '_' || c == '-' || c == '@' || c == '.';
@@ -141,7 +141,7 @@ void Section::Ignore(const std::vector<std::string>& keys) {
 
 std::string Section::Unread() const {
   std::vector<std::string> unread;
-  std::vector<std::string> known;  // A key that is given as well cannot have been meant.
+  std::vector<std::string> known;  // without the keys that the text has as well
   std::copy_if(asked_.begin(), asked_.end(), std::back_inserter(known),
                [this](const std::string& key) { return Find(key) == nullptr; });
   for (const std::string& key : Left()) {

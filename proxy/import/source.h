@@ -1,4 +1,4 @@
-// Reads the text of an import, JSON or YAML: places for faults, and which keys nobody asked for.
+// Reads the text of an import, JSON or YAML: the places for faults, and the keys not used.
 #pragma once
 
 #include <cstdint>
@@ -15,29 +15,29 @@
 
 namespace levee::importer {
 
-// A value of the text and where it stands.
+// A value of the text and its place.
 struct Item {
   YAML::Node node;
   Place place;
 };
 
-// How keys are compared. Protobuf's JSON form has camelCase, files written by hand snake_case;
-// kSnakeCase takes both and knows them by the latter.
+// How keys are compared. Protobuf's JSON form has camelCase, files written by hand have snake_case;
+// kSnakeCase accepts both, and callers ask for snake_case.
 enum class Keys { kAsWritten, kSnakeCase };
 
 class Source;
 
-// One mapping of the text. It remembers which of its keys were asked for, so that what was not can
-// be told. A null is as good as no value, as in protobuf's JSON form. A value of the wrong type is
-// a fault and as good as none. A copy goes on with a memory of its own.
+// One mapping of the text. It remembers which of its keys were asked for, so that the others can be
+// reported. A null counts as no value, as in protobuf's JSON form. A value of the wrong type is a
+// fault and counts as no value. A copy remembers on its own from then on.
 class Section {
  public:
   const Place& place() const { return place_; }
 
-  // The end of the place's path, for comments: what is before it is the same for many.
+  // Returns the end of the place's path, for comments: many places have the same beginning.
   std::string ShortPath() const;
 
-  // Whether `key` has a value. This is not asking for it.
+  // Whether `key` has a value. This does not count as asking for it.
   bool Has(std::string_view key) const;
 
   std::optional<Item> Get(std::string_view key);
@@ -50,18 +50,19 @@ class Section {
   std::vector<Item> List(std::string_view key);
   std::vector<Section> Maps(std::string_view key);  // a list of mappings
 
-  // Reports what is wrong with the value of `key`, or with its absence; not if it was of the wrong
-  // type, which was reported.
+  // Reports a fault of the value of `key`, or of its absence, unless the value's wrong type was
+  // reported.
   void Refuse(std::string_view key, std::string text) const;
 
   // Keys that have a value and were not asked for, in the order of the text.
   std::vector<std::string> Left() const;
 
-  // As if these were asked for: keys that say nothing about policies.
+  // Treats keys as asked for that say nothing about policies.
   void Ignore(const std::vector<std::string>& keys);
 
-  // Every key that was not asked for, as a sentence: "Not read in methodConfig[0]: a, b."; empty if
-  // there is nothing. A key that is nearly one that was asked for is taken for a slip of the pen.
+  // Returns every key that was not asked for, as a sentence: "Not read in methodConfig[0]: a, b.";
+  // empty if there is none. A key that nearly equals one that was asked for is reported as a
+  // probable mistake.
   std::string Unread() const;
 
   Source& source() const { return *source_; }
@@ -87,12 +88,12 @@ class Section {
   std::set<std::string, std::less<>> wrong_;  // of the wrong type
 };
 
-// One text and its faults. Outlives the sections that it hands out.
+// One text and its faults. Must outlive the sections that it hands out.
 //
-// JSON is read by the YAML parser too. That is one reader for both formats, and unlike protobuf's
-// JsonStringToMessage it knows where each value stands, keeps the order of keys and sees those that
-// are given twice. What it reads of JSON it reads right; the JSON that it cannot read (escaped
-// surrogate pairs, keys above 1 KiB) is an error, not another meaning.
+// The YAML parser reads JSON too. So there is one reader for both formats, and unlike protobuf's
+// JsonStringToMessage it knows the place of each value, keeps the order of keys and sees keys that
+// are given twice. It reads JSON right or not at all: JSON that it cannot read (escaped surrogate
+// pairs, keys above 1 KiB) is an error and never gets another meaning.
 class Source {
  public:
   Source(std::string file, Keys keys) : file_(std::move(file)), keys_(keys) {}
@@ -101,7 +102,7 @@ class Source {
 
   const std::string& file() const { return file_; }
 
-  // The whole text as one value; nullopt, with a fault, if it has none.
+  // Reads the whole text as one value; nullopt, with a fault, if it has none.
   std::optional<Item> Parse(const std::string& text);
 
   void Refuse(const Place& place, std::string text) {
@@ -112,7 +113,7 @@ class Source {
   bool faulty() const { return !faults_.empty(); }
   std::vector<Fault> Faults() const { return faults_.Sorted({file_}); }
 
-  // Each is nullopt, with a fault, if the item is something else.
+  // Each returns nullopt, with a fault, if the item is something else.
   std::optional<Section> AsSection(const Item& item);
   std::optional<std::string> AsText(const Item& item);
   std::optional<int64_t> AsWhole(const Item& item);

@@ -51,7 +51,7 @@ void YamlWriter::Comment(const std::string& text) {
     absl::StrAppend(&text_, std::string(indent_, ' '), "#", line, "\n");
     line.clear();
   };
-  // Splitting at white space also takes out the line ends, behind which the comment would be over.
+  // Splitting at white space also removes line ends, after which the comment would be over.
   for (const absl::string_view word :
        absl::StrSplit(text, absl::ByAnyChar(" \t\r\n\v\f"), absl::SkipEmpty())) {
     if (!line.empty() && indent_ + 1 + line.size() + 1 + word.size() > kWidth) flush();

@@ -8,8 +8,8 @@
 
 namespace levee::importer {
 
-// Values as they stand behind a key. The emitter of yaml-cpp decides what has to be quoted; texts
-// that are more than a word always are.
+// Values as they stand after a key. yaml-cpp's emitter decides which texts need quotes; texts of
+// more than one word always get them.
 std::string YamlText(const std::string& text);
 std::string YamlList(const std::vector<std::string>& texts);
 std::string YamlNumber(double number);
@@ -19,20 +19,20 @@ std::string YamlDuration(absl::Duration duration);
 // indentation and an empty line before each.
 class YamlWriter {
  public:
-  // One paragraph, wrapped. Whatever is in `text`, it stays in the comment.
+  // Writes one paragraph, wrapped. No `text` can end the comment.
   void Comment(const std::string& text);
 
-  // As it is; for lines of YAML that are not to be in force.
+  // Writes `line` unchanged as a comment; for lines of YAML that shall not take effect.
   void CommentOut(const std::string& line);
 
-  // "key: value".
+  // Writes "key: value".
   void Field(const std::string& key, const std::string& value);
 
-  // "key:", and what follows until Close() is indented below it.
+  // Writes "key:"; the lines until Close() are indented below it.
   void Open(const std::string& key);
   void Close();
 
-  // What follows until EndItem() is an element of a list; its first line gets the dash.
+  // The lines until EndItem() are one element of a list; the first of them gets the dash.
   void BeginItem();
   void EndItem();
 

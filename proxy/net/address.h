@@ -1,4 +1,4 @@
-// Where a stream socket is: an IP address with a port, or a path.
+// The address of a stream socket: an IP address with a port, or a path.
 #pragma once
 
 #include <netinet/in.h>
@@ -11,16 +11,16 @@
 
 namespace levee::net {
 
-// A value; IPv4, IPv6, or a Unix socket.
+// The address of an IPv4, IPv6 or Unix socket, as a value.
 class Address {
  public:
   Address() = default;
   Address(const sockaddr* address, socklen_t size);
 
-  // `host`: an IP literal without brackets. nullopt if it is none.
+  // `host`: an IP literal without brackets. Returns nullopt if it is not one.
   static std::optional<Address> FromIp(std::string_view host, uint16_t port);
 
-  // nullopt if the path is empty or longer than the system takes (kMaxUnixPath).
+  // Returns nullopt if the path is empty or longer than the system accepts (kMaxUnixPath).
   static std::optional<Address> FromUnixPath(std::string_view path);
   static constexpr size_t kMaxUnixPath = 107;
 
@@ -29,23 +29,23 @@ class Address {
   int family() const { return storage_.ss_family; }
   bool is_unix() const { return family() == AF_UNIX; }
 
-  // Of an IP address; 0 of a Unix socket.
+  // The port of an IP address; 0 for a Unix socket.
   uint16_t port() const;
   void set_port(uint16_t port);
 
-  // Of a Unix socket; "" of an IP address.
+  // The path of a Unix socket; "" for an IP address.
   std::string unix_path() const;
 
   // "127.0.0.1:80", "[::1]:80", "unix:/run/levee.sock".
   std::string ToString() const;
 
-  // 0.0.0.0 or ::
+  // True for 0.0.0.0 and ::.
   bool IsWildcard() const;
   bool IsLoopback() const;
 
-  // True if a connection to `this` reaches a socket that listens on `listener`, as far as can be
-  // told on one host: same port, and the same address or a wildcard that a loopback address
-  // reaches; or the same path.
+  // True if a connection to `this` reaches a socket that listens on `listener`, as far as one host
+  // can tell: both have the same path, or the same port and either the same address or a wildcard
+  // and a loopback address that reaches it.
   bool Reaches(const Address& listener) const;
 
   friend bool operator==(const Address& a, const Address& b);

@@ -21,11 +21,11 @@ absl::Status Error(std::string_view what, int error) {
                                           std::generic_category().message(error)));
 }
 
-// In the child, between fork and exec: only what is safe in a signal handler.
+// Runs in the child, between fork and exec: only calls that are safe in a signal handler.
 [[noreturn]] void Execute(const char* program, char* const* arguments, int output, int parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(127);  // It ended before it was told to take the child along.
+  if (getppid() != parent) _exit(127);  // The parent ended before prctl.
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
   execv(program, arguments);
@@ -94,7 +94,7 @@ void ChildProcess::OnReady(bool, bool) {
     return;
   }
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  // The end of its output is taken for its end: what it closes only as it exits.
+  // The end of the child's output counts as the child's end: it closes its output only as it exits.
   watch_.reset();
   if (!unfinished_line_.empty()) TakeLines("\n");
   const int code = Reap();

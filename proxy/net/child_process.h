@@ -13,18 +13,18 @@
 
 namespace levee::net {
 
-// Owns the child: it does not outlive this object, nor, whatever ends it, the thread that started
-// it. One thread, the loop's.
+// Owns the child. The child ends at the latest with this object, or with the thread that started
+// it, whatever ends that thread. One thread, the loop's.
 class ChildProcess final : private ReadyHandler {
  public:
-  // Told of one line that the child wrote to its standard output or error, without line end.
+  // Called for each line that the child wrote to its standard output or error, without line end.
   using LineHandler = std::function<void(std::string_view line)>;
-  // Told once, when the child has ended: its exit code, or 128 and the signal that ended it. May
-  // destroy the ChildProcess.
+  // Called once, when the child has ended, with its exit code, or 128 and the signal that ended it.
+  // May destroy the ChildProcess.
   using EndHandler = std::function<void(int code)>;
 
-  // Starts `program` (a path) with `arguments`, the program's name not among them. Ctrl-C at the
-  // terminal does not reach the child: it is for the parent to pass on.
+  // Starts `program` (a path) with `arguments`, without the program's own name. Ctrl-C at the
+  // terminal does not reach the child: the parent must pass it on.
   static absl::StatusOr<std::unique_ptr<ChildProcess>> Start(
       EventLoop& loop, const std::string& program, const std::vector<std::string>& arguments,
       LineHandler on_line, EndHandler on_end);
@@ -37,7 +37,7 @@ class ChildProcess final : private ReadyHandler {
   // Asks the child to end (SIGTERM).
   void Terminate();
 
-  // Ends it.
+  // Kills the child (SIGKILL).
   void Kill();
 
  private:

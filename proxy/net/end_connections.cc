@@ -30,7 +30,8 @@ void EndConnections(uint16_t port) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", fault)) {
     int number = -1;
     if (!absl::SimpleAtoi(entry.path().filename().string(), &number)) continue;
-    // Of its own, as the number may come to mean another socket at any time.
+    // A descriptor of our own is needed, since `number` may come to mean another socket at any
+    // time.
     const int fd = fcntl(number, F_DUPFD_CLOEXEC, 0);
     if (fd < 0) continue;
     if (IsConnectionOf(fd, port)) shutdown(fd, SHUT_RDWR);

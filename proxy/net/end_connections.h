@@ -1,4 +1,4 @@
-// Ends connections whose sockets a library keeps to itself.
+// Ends connections whose sockets a library does not give to us.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 namespace levee::net {
 
 // Shuts down the IPv4 connections that this process has accepted on `port`, so that no thread waits
-// for their clients any more. Whoever owns them closes them. Any thread.
+// for their clients any more. The owner of each connection closes it. Any thread.
 void EndConnections(uint16_t port);
 
 }  // namespace levee::net

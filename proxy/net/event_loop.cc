@@ -59,9 +59,9 @@ void EventLoop::Internals::WakeAt(Instant when) {
   uv_timer_start(&timer, OnWakeup, due > cached ? static_cast<uint64_t>(due - cached) : 0, 0);
 }
 
-// As a rule the timer only ends the poll, and the turn that follows does what is due and moves the
-// timer before libuv looks at it. If it became due during a turn, libuv runs it before the next
-// poll, which without a turn now would wait with no timer left.
+// As a rule the timer only ends the poll; the turn that follows runs all due timers and moves this
+// one before libuv looks at it. If it became due during a turn, libuv runs it before the next poll.
+// Then a turn must run now, since the poll would otherwise wait without a timer.
 void EventLoop::Internals::OnWakeup(uv_timer_t* timer) {
   auto* internals = static_cast<Internals*>(timer->data);
   internals->wake_at = Instant::Infinite();
@@ -71,8 +71,8 @@ void EventLoop::Internals::OnWakeup(uv_timer_t* timer) {
 EventLoop::EventLoop() : internals_(std::make_unique<Internals>(*this)), now_(ReadClock()) {}
 
 EventLoop::~EventLoop() {
-  // Everything but the loop's own handles has been closed by its owners; their close callbacks, and
-  // then ours, need further turns.
+  // The owners have closed all handles except the loop's own. Their close callbacks, and then ours,
+  // need further turns.
   for (auto& signal : internals_->signals) {
     uv_close(reinterpret_cast<uv_handle_t*>(&signal->handle), nullptr);
   }

@@ -14,29 +14,29 @@
 
 namespace levee::net {
 
-// The monotonic clock, read now. For use outside a loop; within one, EventLoop::now() is cheaper.
+// Reads the monotonic clock. For use outside a loop; within one, EventLoop::now() is cheaper.
 Instant ReadClock();
 
-// The wall clock, for what people read. It jumps.
+// Reads the wall clock, for texts that people read. It jumps.
 absl::Time WallClock();
 
-// Version of the event library in use.
+// Returns the version of the event library in use.
 const char* LibraryVersion();
 
-// 64 bits from the kernel's random source, to seed generators.
+// Returns 64 bits from the kernel's random source, to seed generators.
 uint64_t RandomSeed();
 
-// Told at the end of every turn of a loop, after all I/O of that turn.
+// Called at the end of every turn of a loop, after all I/O of that turn.
 class TurnHandler {
  public:
-  // Returns when the next turn must come at the latest; Infinite: when there is I/O.
+  // Returns the latest instant for the next turn; Infinite: the next turn comes with the next I/O.
   virtual Instant OnTurnEnd(Instant now) = 0;
 
  protected:
   ~TurnHandler() = default;
 };
 
-// Told when a file descriptor is ready (level-triggered).
+// Called when a file descriptor is ready (level-triggered).
 class ReadyHandler {
  public:
   virtual void OnReady(bool readable, bool writable) = 0;
@@ -45,7 +45,7 @@ class ReadyHandler {
   ~ReadyHandler() = default;
 };
 
-// All functions but Post and Stop only from the thread that calls Run (or before Run).
+// All functions except Post and Stop must be called from the thread that calls Run (or before Run).
 class EventLoop {
  public:
   EventLoop();
@@ -56,14 +56,14 @@ class EventLoop {
   // `handler` may be nullptr.
   void SetTurnHandler(TurnHandler* handler);
 
-  // Turns until Stop. May be called again.
+  // Runs turns until Stop. May be called again.
   void Run();
 
   // Ends Run after the current turn. Any thread.
   void Stop();
 
-  // Runs `task` in this loop's thread, in order. Any thread; what is posted after Run has returned
-  // is destroyed unrun.
+  // Runs `task` in this loop's thread; tasks run in the order of their posting. Any thread. A task
+  // that is posted after Run has returned is destroyed without being run.
   void Post(std::function<void()> task);
 
   // The start of the current turn: one clock reading per turn.
@@ -72,7 +72,7 @@ class EventLoop {
     return now_;
   }
 
-  // Calls `handler` in the loop when the process gets the signal. Not more than one per signal.
+  // Calls `handler` in the loop when the process gets the signal. At most one handler per signal.
   void OnSignal(int signal, std::function<void()> handler);
 
   // Memory to read into, shared by all sockets of the loop.
@@ -86,7 +86,7 @@ class EventLoop {
     Watch(const Watch&) = delete;
     Watch& operator=(const Watch&) = delete;
 
-    // What to be told of; nothing at first.
+    // Chooses the events to report; none at first.
     void Set(bool read, bool write);
 
    private:

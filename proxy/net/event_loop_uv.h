@@ -1,4 +1,4 @@
-// What other files of net/ need to know of the loop's libuv side.
+// The libuv side of the loop, for other files of net/.
 #pragma once
 
 #include <uv.h>

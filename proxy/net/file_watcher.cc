@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As many as the system follows.
+// As many links as the system follows.
 constexpr int kMaxLinks = 40;
 
 }  // namespace
@@ -40,7 +40,7 @@ class FileWatcher::Directory {
              [](uv_handle_t* handle) { delete reinterpret_cast<uv_fs_event_t*>(handle); });
   }
 
-  // What is wrong; empty: nothing.
+  // Returns what is wrong; empty if nothing is.
   std::string Start() {
     const int error = uv_fs_event_start(event_, OnEvent, path_.c_str(), 0);
     return error == 0 ? "" : absl::StrCat("cannot watch ", path_, ": ", uv_strerror(error));
@@ -90,13 +90,13 @@ class FileWatcher::Delay {
   EventLoop& loop_;
   const std::function<void()> over_;
   uv_timer_t* const timer_;
-  Instant latest_ = Instant::Infinite();  // of the row that lasts
+  Instant latest_ = Instant::Infinite();  // the latest end of the current row of changes
 };
 
 FileWatcher::FileWatcher(EventLoop& loop, std::function<void()> changed)
     : loop_(loop),
       changed_(std::move(changed)),
-      // The names may lead elsewhere by now. What changes after this is reported again.
+      // The names may lead elsewhere by now. Changes after this are reported again.
       delay_(std::make_unique<Delay>(loop, [this] {
         WatchDirectories();
         changed_();
@@ -151,7 +151,7 @@ std::vector<std::string> FileWatcher::WatchDirectories() {
     if (std::string fault = directory->Start(); !fault.empty()) faults.push_back(std::move(fault));
     directories_.push_back(std::move(directory));
   }
-  return faults;  // Only now those before end: nothing goes unnoticed in between.
+  return faults;  // The old watches end here, after the new ones began: no change is missed.
 }
 
 void FileWatcher::OnChange() { delay_->Extend(); }

@@ -1,4 +1,4 @@
-// Tells when files may have changed.
+// Reports when files may have changed.
 #pragma once
 
 #include <functional>
@@ -13,29 +13,30 @@
 
 namespace levee::net {
 
-// Watches the directories that files are in and not the files, since nobody writes to the files:
-// editors put another one in their place, and Kubernetes, which mounts a ConfigMap as links into a
-// directory that is itself behind a link, puts another link in that one's place. So every directory
-// on a file's way in which a link stands is watched as well, for the names that matter there. (Not
-// those above the file's own: a directory that is moved away as a whole goes unnoticed.)
+// Watches the directories of the files and not the files, since a change seldom writes to a file.
+// Editors put another file in its place. Kubernetes mounts a ConfigMap as links into a directory
+// that is itself behind a link, and puts another link in the place of that one. So the watcher also
+// watches every directory that holds a link on the way to a file, for the names that matter there.
+// (It does not watch directories above the file's own: if such a directory is moved away as a
+// whole, that is not noticed.)
 //
-// A file that does not exist is one that may come. What is reported is only that something has
-// happened: whether the content differs is for the reader to find out. One thread, the loop's.
+// A file that does not exist may come. A report only says that something has happened; the reader
+// must find out whether the content differs. One thread, the loop's.
 class FileWatcher {
  public:
-  // Changes come in rows: a file is emptied, written piece by piece, given its permissions. They
-  // are reported this long after the last one, and this long after the first one at the latest.
+  // Changes come in rows: a file is emptied, written piece by piece, given its permissions. A row
+  // is reported kSettled after its last change, and kLongest after its first one at the latest.
   static constexpr absl::Duration kSettled = absl::Milliseconds(200);
   static constexpr absl::Duration kLongest = absl::Seconds(10);
 
-  // `loop` outlives the watcher.
+  // `loop` must outlive the watcher.
   FileWatcher(EventLoop& loop, std::function<void()> changed);
   ~FileWatcher();
   FileWatcher(const FileWatcher&) = delete;
   FileWatcher& operator=(const FileWatcher&) = delete;
 
-  // Watches these files from now on and no others. Returns what is wrong with the directories that
-  // cannot be watched, a sentence each: changes there go unnoticed.
+  // Watches these files from now on and no others. Returns a sentence for each directory that
+  // cannot be watched; changes there are not noticed.
   std::vector<std::string> Watch(std::vector<std::string> files);
 
   // Reports a change as if there had been one now.

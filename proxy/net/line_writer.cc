@@ -20,25 +20,25 @@
 namespace levee::net {
 namespace {
 
-// Lines are gathered this long, so that many of them cost one wakeup and few writes ...
+// Lines are gathered for this long, so that many of them cost one wakeup and few writes ...
 constexpr std::chrono::milliseconds kGather{10};
-// ... unless this much has come already.
+// ... unless this many bytes have come already.
 constexpr size_t kEnoughBytes = size_t{256} << 10;
 
 // The memory that is kept for the next lines after a burst.
 constexpr size_t kKeptBytes = size_t{256} << 10;
 
-// A pipe that is writable takes this much at once, and takes it as one piece even if others write
-// to it too.
+// A pipe that is writable takes this many bytes at once, and in one piece even if other processes
+// write to it too.
 constexpr size_t kPieceBytes = PIPE_BUF;
 
-// How often a writer that waits for its reader looks whether it shall stop.
+// A writer that waits for its reader checks this often whether it must stop.
 constexpr int kPollMs = 50;
 
 std::string Reason(int error) { return std::generic_category().message(error); }
 
-// Not blocking, for the sake of FIFOs: without a reader they are an error, and a full one can be
-// waited for.
+// The descriptor does not block because of FIFOs: without a reader the open fails, and a full FIFO
+// can be waited for.
 int OpenForAppend(const std::string& path) {
   return open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
               0644);
@@ -51,7 +51,7 @@ bool IsSameFile(int fd, const std::string& path) {
          open_file.st_dev == file_there.st_dev && open_file.st_ino == file_there.st_ino;
 }
 
-// How much of `lines` goes into the next write: whole lines, if one fits.
+// Returns how much of `lines` goes into the next write: whole lines, if one fits.
 size_t NextPiece(std::string_view lines) {
   if (lines.size() <= kPieceBytes) return lines.size();
   const size_t end = lines.rfind('\n', kPieceBytes - 1);
@@ -78,8 +78,8 @@ LineWriter::LineWriter(int fd, std::string path, FaultHandler on_fault)
       on_fault_(std::move(on_fault)),
       fd_(fd),
       give_up_at_nanos_(Instant::Infinite().nanos()) {
-  // The new thread takes no signal: they are for the loop's thread, and a pipe without reader or a
-  // full disk must be an error, not the end of the process.
+  // The new thread takes no signal. Signals are for the loop's thread, and a pipe without reader or
+  // a full disk must be an error, not the end of the process.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -124,7 +124,8 @@ void LineWriter::Run() {
   }
 }
 
-// Waits for lines and swaps them into `lines`. False if it is time to stop and none are left.
+// Waits for lines and swaps them into `lines`. Returns false if the thread must stop and no lines
+// are left.
 bool LineWriter::Take(std::string& lines) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
@@ -147,7 +148,7 @@ void LineWriter::ReopenIfMoved() {
 
 void LineWriter::WriteOut(std::string_view lines) {
   std::string fault;
-  // A line of which the rest was lost must not run into the next one.
+  // If the rest of a line was lost, the next line must not continue it.
   if (torn_ && !Put("\n", fault).empty()) {
     Lose(lines, fault);
     return;
@@ -160,7 +161,7 @@ void LineWriter::WriteOut(std::string_view lines) {
   Lose(rest, fault);
 }
 
-// Returns what could not be written; then `fault` says why.
+// Returns the part that could not be written; then `fault` says why.
 std::string_view LineWriter::Put(std::string_view text, std::string& fault) {
   while (!text.empty()) {
     if (!WaitWritable()) {
@@ -178,7 +179,7 @@ std::string_view LineWriter::Put(std::string_view text, std::string& fault) {
   return text;
 }
 
-// False if it is time to give up.
+// Returns false if the writer must give up.
 bool LineWriter::WaitWritable() {
   pollfd wait = {.fd = fd_, .events = POLLOUT, .revents = 0};
   do {

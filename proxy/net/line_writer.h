@@ -18,44 +18,45 @@
 
 namespace levee::net {
 
-// Takes lines from any thread and never makes it wait: what a slow, full or broken file cannot take
-// is lost, and counted.
+// Takes lines from any thread and never makes it wait. Lines that a slow, full or broken file
+// cannot take are lost, and counted.
 class LineWriter {
  public:
-  // Called from the writer's thread, with a sentence without end, when lines begin to get lost. At
-  // most once per opened file, since what is full or gone mostly stays so for a while.
+  // Called from the writer's thread, with a sentence without its full stop, when lines begin to get
+  // lost. Called at most once per opened file, since a full or missing file mostly stays so for a
+  // while.
   using FaultHandler = std::function<void(const std::string& fault)>;
 
-  // Appends to the file `path`, which is made if there is none. When it has been renamed or removed
-  // since (log rotation), the next lines go to a new one; while that cannot be opened, they go
-  // where they went before. Errors say what the system said.
+  // Appends to the file `path` and creates it if there is none. If it has been renamed or removed
+  // since (log rotation), the next lines go to a new file; while that cannot be opened, they go to
+  // the old one. Errors contain the system's reason.
   static absl::StatusOr<std::unique_ptr<LineWriter>> ToFile(const std::string& path,
                                                             FaultHandler on_fault);
 
   static std::unique_ptr<LineWriter> ToStandardOutput(FaultHandler on_fault);
 
-  // Writes what has been taken; a reader that does not read is waited for kStopPatience at most.
+  // Writes the lines taken so far. Waits at most kStopPatience for a reader that does not read.
   ~LineWriter();
   LineWriter(const LineWriter&) = delete;
   LineWriter& operator=(const LineWriter&) = delete;
 
-  // Takes a copy of `line`, which ends with '\n' and has no other. False if there is no room: the
-  // line is lost. Any thread.
+  // Takes a copy of `line`, which must end with '\n' and have no other. Returns false if there is
+  // no room: then the line is lost. Any thread.
   bool Write(std::string_view line);
 
   // Lines that got lost. Any thread.
   uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
 
-  // What may wait to be written, all lines together.
+  // The bound on the bytes that wait to be written, all lines together.
   static constexpr size_t kMaxQueuedBytes = size_t{4} << 20;
 
   static constexpr absl::Duration kStopPatience = absl::Milliseconds(500);
 
  private:
-  // An empty `path`: the descriptor is not the writer's own and is never opened anew.
+  // An empty `path`: the writer does not own the descriptor and never opens another one.
   LineWriter(int fd, std::string path, FaultHandler on_fault);
 
-  // All of these on the writer's thread.
+  // The functions below run on the writer's thread.
   void Run();
   bool Take(std::string& lines);
   void ReopenIfMoved();

@@ -15,7 +15,7 @@ namespace levee::net {
 namespace {
 
 constexpr int kBacklog = 4096;
-// Connections taken per wakeup, so that a burst of them does not starve those that are open.
+// Connections accepted per wakeup, so that a burst of them does not starve the open ones.
 constexpr int kAcceptsPerTurn = 64;
 
 absl::Status Error(const Address& address, int error) {
@@ -28,7 +28,7 @@ absl::Status UnixError(const Address& address, const std::string& what) {
       absl::StrCat("cannot listen on ", address.ToString(), ": ", what));
 }
 
-// Whether somebody accepts connections there.
+// Whether a process accepts connections there.
 bool IsInUse(const Address& address) {
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return true;
@@ -37,7 +37,7 @@ bool IsInUse(const Address& address) {
   return !refused;
 }
 
-// What a process that did not end well has left at the path is in the way.
+// Removes a socket that a process left at the path when it did not end well.
 absl::Status RemoveStaleSocket(const Address& address) {
   const std::string path = address.unix_path();
   struct stat file {};
@@ -48,8 +48,8 @@ absl::Status RemoveStaleSocket(const Address& address) {
   return absl::OkStatus();
 }
 
-// What tells the file at a Unix address from another one that takes its place; empty if there is
-// none. The number alone may be given to the next file that is made.
+// Returns text that tells the file at a Unix address from another one that takes its place; empty
+// if there is no file. The inode number alone may be given to the next file.
 std::string FileIdentity(const Address& address) {
   struct stat file {};
   if (!address.is_unix() || lstat(address.unix_path().c_str(), &file) != 0) return "";
@@ -70,8 +70,8 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(EventLoop& loop, TimerW
   }
   const int fd = socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return Error(address, errno);
-  // A restart may bind while old connections linger; two listeners on one port still clash. When
-  // any port will do it must not be set: two programs could then be given the same one.
+  // With SO_REUSEADDR a restart may bind while old connections linger; two listeners on one port
+  // still clash. It must not be set for port 0: two programs could then be given the same port.
   const int reuse = address.port() == 0 ? 0 : 1;
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse);
   sockaddr_storage bound{};
@@ -114,7 +114,7 @@ Listener::~Listener() {
 absl::Status Listener::SetMode(mode_t mode) {
   const std::string path = address_.unix_path();
   if (path.empty() || chmod(path.c_str(), mode) == 0) {
-    file_ = FileIdentity(address_);  // The change shows in the file's times.
+    file_ = FileIdentity(address_);  // The file's times have changed.
     return absl::OkStatus();
   }
   return UnixError(
@@ -136,8 +136,8 @@ void Listener::OnReady(bool, bool) {
 }
 
 // A connection that cannot be accepted would end every poll at once. The spare descriptor makes
-// room to take it and close it, which its caller notices at once. Another thread may be faster and
-// take that room: then the connection waits, like those behind it.
+// room to accept the connection and close it, which its caller notices at once. If another thread
+// takes that room first, the connection waits, like those behind it.
 void Listener::RefuseOne() {
   exhausted_();
   if (spare_fd_ >= 0) close(spare_fd_);

@@ -17,31 +17,31 @@
 
 namespace levee::net {
 
-// Accepts connections in the loop's thread and hands out their descriptors (non-blocking, owned by
-// whoever gets them).
+// Accepts connections in the loop's thread and hands out their descriptors, which are non-blocking.
+// The receiver owns them.
 class Listener final : private ReadyHandler, private Timer {
  public:
-  // Without a descriptor to be had, no connection is accepted for this long.
+  // While the process has no free descriptor, no connection is accepted for this long.
   static constexpr absl::Duration kPause = absl::Milliseconds(100);
 
   // Binds and listens at once: a busy port is an error here. `accepted` is called from the loop.
-  // `exhausted` likewise, whenever the process has no descriptor left for a connection, which is
-  // closed at once, or waits.
+  // `exhausted` is called from the loop too, whenever the process has no descriptor left for a
+  // connection; that connection is closed at once, or waits.
   //
-  // At a path, a socket that nobody listens on any more is removed first; one that is in use, or a
-  // file that is no socket, is an error. `mode`: the socket's permissions.
+  // At a path, a socket on which nobody listens any more is removed first. It is an error if the
+  // socket is in use, or if the file is not a socket. `mode`: the socket's permissions.
   static absl::StatusOr<std::unique_ptr<Listener>> Open(
       EventLoop& loop, TimerWheel& wheel, const Address& address,
       std::function<void(int fd)> accepted, std::function<void()> exhausted = [] {},
       mode_t mode = 0660);
 
-  // Removes the socket at a path, unless somebody has put another one there.
+  // Removes the socket at a path, unless another one has taken its place.
   ~Listener() override;
 
-  // Other permissions of a socket at a path.
+  // Changes the permissions of a socket at a path.
   absl::Status SetMode(mode_t mode);
 
-  // With the port that the system chose if 0 was asked for.
+  // The address, with the port that the system chose if 0 was asked for.
   const Address& address() const { return address_; }
 
  private:

@@ -26,7 +26,7 @@ class Relay::Side final : private ReadyHandler {
   void Watch(bool read, bool write) {
     if (watch_.has_value()) watch_->Set(read, write);
   }
-  // No event comes any more.
+  // Ends all events.
   void Close() {
     watch_.reset();
     if (fd_ >= 0) close(std::exchange(fd_, -1));
@@ -67,7 +67,7 @@ void Relay::Dial() {
   next->connecting = true;
   next->pending.swap(dialled_->pending);
   dialled_->Close();
-  // It may be in the middle of its own callback.
+  // The old side stays alive, since it may be in the middle of its own callback.
   failed_.push_back(std::exchange(dialled_, std::move(next)));
   if (error == 0) {
     UpdateWatches();

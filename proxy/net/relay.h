@@ -1,4 +1,4 @@
-// Bytes from one connection to another, untouched.
+// Carries bytes from one connection to another, unchanged.
 #pragma once
 
 #include <cstddef>
@@ -16,28 +16,28 @@ class Relay;
 
 class RelayHandler {
  public:
-  // `bytes` were passed on, toward the address that was dialled (`forward`) or back.
+  // `bytes` were passed on, toward the dialled address (`forward`) or back.
   virtual void OnRelayed(bool forward, size_t bytes) = 0;
 
-  // Both directions have ended, or one of the connections broke: `reason`. The last event; not in
-  // here may it destroy the relay.
+  // Both directions have ended, or one of the connections broke; `reason` says which. This is the
+  // last event. The relay must not be destroyed in here.
   virtual void OnRelayClosed(const std::string& reason) = 0;
 
  protected:
   ~RelayHandler() = default;
 };
 
-// Joins an accepted connection with one that it dials, both ways, with half-closes. What one side
-// does not take keeps the other from sending, so no more than one read's worth of bytes is held
-// each way. One thread.
+// Joins an accepted connection with one that it dials, in both directions, with half-closes. A side
+// that does not read stops the other side from sending, so at most one read's worth of bytes is
+// held in each direction. One thread.
 class Relay final {
  public:
-  // `fd`: accepted, non-blocking; owned from here on. `first`: what was read of it already. `to`:
-  // at least one address; the first that can be reached. No failure is told before a later turn of
-  // the loop.
+  // `fd`: accepted, non-blocking; owned from here on. `first`: bytes that were already read from
+  // it. `to`: at least one address; the first that can be reached is used. A failure is reported in
+  // a later turn of the loop, never in the constructor.
   Relay(EventLoop& loop, int fd, ByteSpan first, std::vector<Address> to, RelayHandler& handler);
   ~Relay();
-  // Bytes can pass: an address has been reached.
+  // True once an address has been reached, so that bytes can pass.
   bool connected() const;
 
   Relay(const Relay&) = delete;
@@ -62,7 +62,7 @@ class Relay final {
   std::unique_ptr<Side> dialled_;
   std::vector<std::unique_ptr<Side>> failed_;  // addresses that could not be reached
   bool closed_ = false;
-  // Guards what is posted to a later turn.
+  // Guards the tasks posted to a later turn.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -15,11 +15,11 @@
 namespace levee::net {
 namespace {
 
-// A look-up ends after this long, with what is known then.
+// A look-up ends after this long, with the answers known by then.
 constexpr absl::Duration kTimeout = absl::Seconds(5);
 
-// A server is given this long, in the second round twice as long. Not as resolv.conf says: its
-// usual 5 s are made for people who wait, not for calls.
+// A server has this long to answer, and twice as long in the second round. The 5 s that resolv.conf
+// usually gives suit people who wait, not calls.
 constexpr int kServerTimeoutMs = 1000;
 constexpr int kRounds = 2;
 
@@ -40,7 +40,7 @@ bool HasRoute(const Address& address) {
 }
 
 // On a machine without IPv6 the AAAA half of a name would be endpoints that never work (and the
-// other way round). If nothing can be reached, connecting tells why.
+// other way round). If no family has a route, all addresses stay, and connecting tells why.
 void DropFamiliesWithoutRoute(std::vector<Address>& addresses) {
   std::vector<Address> reached;
   for (const int family : {AF_INET, AF_INET6}) {
@@ -52,7 +52,7 @@ void DropFamiliesWithoutRoute(std::vector<Address>& addresses) {
   if (!reached.empty()) addresses = std::move(reached);
 }
 
-// Lower case where it is a sentence, as it stands in the middle of ours.
+// Returns the text, in lower case where it is a sentence, as it stands in the middle of ours.
 std::string ErrorText(int error) {
   std::string text = ares_strerror(error);
   if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])) != 0) {
@@ -142,7 +142,7 @@ void Resolver::Query::Start() {
         },
         this);
   }
-  // What is known at once (a file said it) is told by the timer, not from within Resolve.
+  // A result that is known at once (from a file) is reported by the timer, not from within Resolve.
   resolver_.wheel_.Arm(*this, now);
 }
 
@@ -151,7 +151,7 @@ void Resolver::Query::Fail(int error) {
 }
 
 void Resolver::Query::OnFound(int error, const ares_addrinfo* found) {
-  // c-ares tells of its own end as well.
+  // c-ares reports its own end as well.
   if (error == ARES_EDESTRUCTION) return;
   if (error != ARES_SUCCESS || found->nodes == nullptr) {
     Fail(error == ARES_ECANCELLED ? ARES_ETIMEOUT : error == ARES_SUCCESS ? ARES_ENODATA : error);
@@ -181,7 +181,7 @@ void Resolver::Query::OnSocket(int fd, bool read, bool write) {
             : **at;
     socket.watch->Set(read, write);
   } else if (at != sockets_.end()) {
-    // c-ares closes it now. The object may be the one that is on the stack, so it stays.
+    // c-ares closes the descriptor after this. The object may be on the stack, so it stays.
     (*at)->watch.reset();
     (*at)->fd = ARES_SOCKET_BAD;
   }
@@ -194,7 +194,7 @@ void Resolver::Query::OnReady(int read_fd, int write_fd) {
 
 void Resolver::Query::OnTimer(Instant now) {
   if (!result_.has_value() && now >= deadline_) {
-    ares_cancel(channel_);  // Of two answers that were asked for, one may be there.
+    ares_cancel(channel_);  // One of the two answers may be there.
     if (!result_.has_value()) Fail(ARES_ETIMEOUT);
   } else if (!result_.has_value()) {
     ares_process_fd(channel_, ARES_SOCKET_BAD, ARES_SOCKET_BAD);

@@ -1,4 +1,4 @@
-// Names to addresses, by c-ares on the event loop.
+// Resolves names to addresses, by c-ares on the event loop.
 #pragma once
 
 #include <functional>
@@ -19,8 +19,8 @@ struct ares_channeldata;
 
 namespace levee::net {
 
-// Looks names up as the system is set up to: /etc/hosts, then the servers and search domains of
-// resolv.conf, both read anew for every look-up, so that changes of them are noticed. Outlives its
+// Looks names up as the system is configured to: /etc/hosts, then the servers and search domains of
+// resolv.conf. Both files are read for every look-up, so that changes are noticed. Must outlive its
 // queries. One thread.
 class Resolver {
  public:
@@ -28,21 +28,21 @@ class Resolver {
 
   struct Found {
     std::vector<Address> addresses;  // at least one
-    // The least of all records; zero if a file said it, infinite if `host` was an IP literal.
+    // The shortest of all records; zero if it is from a file, infinite if `host` was an IP literal.
     absl::Duration ttl;
   };
   using Answer = std::function<void(absl::StatusOr<Found>)>;
 
-  // `wheel`: of the same loop. `servers`: "127.0.0.1:5353,...", in place of those that resolv.conf
-  // names.
+  // `wheel`: of the same loop. `servers`: "127.0.0.1:5353,...", used in place of those in
+  // resolv.conf.
   Resolver(EventLoop& loop, TimerWheel& wheel, std::string servers = "");
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
 
-  // `host`: an IP literal or a name. `answer` is called once, in a later turn or at this one's end:
-  // with A and AAAA records together, without those of a family that this machine has no route for,
-  // or with an error that names the host. It comes within 5 s, whatever the servers do; of names
-  // under "localhost" it is loopback, whatever they say (RFC 6761, section 6.3).
+  // `host`: an IP literal or a name. `answer` is called once, at the end of this turn or in a later
+  // one. It gets the A and AAAA records together, without a family for which this machine has no
+  // route, or an error that names the host. It is called within 5 s, whatever the servers do. Names
+  // under "localhost" are loopback, whatever the servers say (RFC 6761, section 6.3).
   std::unique_ptr<Query> Resolve(const std::string& host, uint16_t port, Answer answer);
 
  private:

@@ -1,4 +1,4 @@
-// A connected, or connecting, stream socket.
+// A stream socket that is connected, or connects.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,9 @@
 
 namespace levee::net {
 
-// What all stream sockets have: no delay of small writes, and an end to connections whose peer has
-// vanished, with bytes under way (TCP_USER_TIMEOUT) or without (keepalive probes). Nothing for Unix
-// sockets.
+// Sets the options of all stream sockets: small writes are not delayed, and a connection whose peer
+// has vanished ends, with bytes under way (TCP_USER_TIMEOUT) or without (keepalive probes). Does
+// nothing for Unix sockets.
 void SetStreamOptions(int fd);
 
 // Where the other end of a connected socket is: "127.0.0.1:50301"; "unix" of a Unix socket without
@@ -29,15 +29,16 @@ class SocketHandler {
   // The connection attempt succeeded (not called for accepted sockets).
   virtual void OnConnected() = 0;
 
-  // Bytes came; they last for this call. `shared`: the same bytes as a chunk, of which slices may
-  // be kept, or empty.
+  // Bytes came; they are valid during this call. `shared`: the same bytes as a chunk, of which
+  // slices may be kept; it may be empty.
   virtual void OnBytes(ByteSpan bytes, const Chunk& shared) = 0;
 
-  // Write may be called again after it took less than all.
+  // The socket takes bytes again, after Write took fewer than it was given.
   virtual void OnWritable() = 0;
 
-  // The socket is of no more use: end of stream, error, or the attempt to connect failed. `reason`:
-  // "connection closed by the peer", "connection refused", ... Called once, and not after Close.
+  // The socket cannot be used any more: end of stream, error, or the attempt to connect failed.
+  // `reason`: "connection closed by the peer", "connection refused", ... Called once, and not after
+  // Close.
   virtual void OnClosed(const std::string& reason) = 0;
 
  protected:
@@ -51,24 +52,25 @@ class Socket final : private ReadyHandler {
   // Takes an accepted descriptor, non-blocking.
   Socket(EventLoop& loop, int fd, SocketHandler& handler);
 
-  // Starts connecting. Every failure, also one known at once, is told by OnClosed in a later turn.
+  // Starts connecting. Every failure, also an immediate one, is reported by OnClosed in a later
+  // turn.
   Socket(EventLoop& loop, const Address& to, SocketHandler& handler);
 
   ~Socket();
   Socket(const Socket&) = delete;
   Socket& operator=(const Socket&) = delete;
 
-  // Writes what the kernel takes now and returns how much; after less than all, OnWritable follows.
-  // An error shows as zero, and OnClosed follows.
+  // Writes as much as the kernel takes now and returns how much. If that is not all, OnWritable
+  // follows. An error returns zero, and OnClosed follows.
   size_t Write(ByteSpan bytes);
-  size_t Write(std::span<const ByteSpan> pieces);  // one behind the other
+  size_t Write(std::span<const ByteSpan> pieces);  // one after the other
 
-  // Bytes that the kernel has taken and the other side has not, or a measure that grows and shrinks
-  // with them; 0 if it cannot be told.
+  // Returns the bytes that the kernel has taken and the peer has not, or a number that grows and
+  // shrinks with them; 0 if the system cannot tell.
   size_t Unacknowledged() const;
 
-  // Gives the descriptor away, non-blocking, to who goes on with it; no events come any more. Only
-  // while it is open.
+  // Gives the descriptor, which is non-blocking, to the caller; no events come any more. The socket
+  // must be open.
   int Release();
 
  private:

@@ -18,7 +18,7 @@ std::optional<TerminalSize> OutputTerminal() {
   const char* type = std::getenv("TERM");
   if (type == nullptr || std::string_view(type) == "dumb") return std::nullopt;
   winsize size{};
-  // Some terminals do not know their size and say 0.
+  // Some terminals do not know their size and report 0.
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return TerminalSize{24, 80};
   return TerminalSize{size.ws_row, size.ws_col};
 }

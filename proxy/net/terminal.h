@@ -1,4 +1,4 @@
-// The terminal that the program was started at, if there is one, and the signals that come from it.
+// The terminal that the program was started from, if any, and the signals that come from it.
 #pragma once
 
 #include <optional>
@@ -10,16 +10,16 @@ struct TerminalSize {
   int columns;
 };
 
-// Ctrl-C, and what `kill` sends if it is not told otherwise; for EventLoop::OnSignal.
+// Ctrl-C, and the default signal of `kill`; for EventLoop::OnSignal.
 extern const int kInterruptSignal;
 extern const int kTerminateSignal;
 
-// The end of the terminal, and the customary wish that a program without one reads its
+// The end of the terminal. To a program without a terminal this signal customarily means: read the
 // configuration again.
 extern const int kHangupSignal;
 
-// The size of the terminal that standard output goes to. nullopt if it goes elsewhere, or to a
-// terminal that cannot move its cursor.
+// Returns the size of the terminal that standard output goes to; nullopt if it goes elsewhere, or
+// to a terminal that cannot move its cursor.
 std::optional<TerminalSize> OutputTerminal();
 
 }  // namespace levee::net

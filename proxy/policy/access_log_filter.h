@@ -1,4 +1,4 @@
-// Which calls the access log is for.
+// Decides which calls the access log records.
 #pragma once
 
 #include "base/random.h"
@@ -11,7 +11,7 @@ struct AccessLogFilter {
   bool all = false;
   bool retried = true;  // more than one attempt, transparent retries and hedges included
   bool failed = true;   // the caller saw another code than OK
-  double sample = 1;    // the share of what is chosen above that is logged, 0 to 1
+  double sample = 1;    // the share of the calls chosen above that is logged, 0 to 1
 
   // Whether this ended call is logged. Draws from `random` only for a call that is chosen.
   bool Selects(const CallRecord& record, Random& random) const {

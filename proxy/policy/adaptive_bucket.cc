@@ -58,12 +58,12 @@ RatePermit AdaptiveBucket::Decide(const Rule& rule, Instant now, absl::Duration 
   permit.mark = taken_ + 1;
   const double missing = 1 - tokens_;
   if (missing > 0) {
-    // A `now` that lags behind another worker's waits until the bucket's own one as well.
+    // A `now` that lags behind another worker's also waits until the bucket's own instant.
     permit.wait =
         absl::Ceil(absl::Seconds(missing / rate_.RateAt(refilled_at_)), absl::Nanoseconds(1)) +
         (refilled_at_ - now);
   }
-  // The rate may have risen since others were told how long to wait.
+  // The rate may have risen since other calls were told how long to wait.
   if (last_due_ > now) permit.wait = std::max(permit.wait, last_due_ - now);
   permit.granted = permit.wait <= max_wait;
   return permit;

@@ -11,14 +11,14 @@
 
 namespace levee {
 
-// A token bucket, which decides as GCRA does but bears a rate that changes. Calls that wait have
-// taken tokens that are not there yet. As long as the rate is lowered, at most a second's worth of
-// tokens is kept, as in the AWS SDKs: a large burst saved up before the overload would otherwise
-// hide the decrease.
+// A token bucket that decides as GCRA does, but whose rate may change. Calls that wait have taken
+// tokens that are not there yet. While the rate is lowered, the bucket keeps at most the tokens of
+// one second, as in the AWS SDKs: a large burst saved up before the overload would otherwise hide
+// the decrease.
 //
 // Permits become due in the order in which they were taken, also when the rate rises while calls
-// wait. They are exact to the nanosecond in which they become due. Starts full. Any thread, with a
-// lock. All calls of a bucket bring the same rule.
+// wait. Due times are exact to the nanosecond. Starts full. Any thread, with a lock. All calls of a
+// bucket must pass the same rule.
 class AdaptiveBucket {
  public:
   struct Rule {
@@ -28,7 +28,7 @@ class AdaptiveBucket {
 
   explicit AdaptiveBucket(const Rule& rule) : rate_(rule.per_second), tokens_(rule.burst) {}
 
-  // As Gcra's functions of these names; idle only if also the rate is not lowered.
+  // As Gcra's functions of these names. The bucket is idle only if its rate is not lowered either.
   RatePermit Take(const Rule& rule, Instant now, absl::Duration max_wait);
   RatePermit Check(const Rule& rule, Instant now, absl::Duration max_wait);
   void Return(const Rule& rule, const RatePermit& permit);

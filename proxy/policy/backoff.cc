@@ -8,13 +8,13 @@
 namespace levee {
 namespace {
 
-// Stands in for `max: none`, so that every delay can be added to an Instant.
+// Used for `max: none`, so that every delay can be added to an Instant.
 constexpr absl::Duration kLongestDelay = absl::Hours(24 * 365);
 
-// What timers tell apart.
+// The resolution of timers.
 constexpr absl::Duration kTick = absl::Milliseconds(1);
 
-// Uniform over the whole nanoseconds in [0, bound); zero if there are none.
+// Returns a uniform number of whole nanoseconds in [0, bound); zero if there are none.
 absl::Duration UniformBelow(absl::Duration bound, Random& random) {
   const int64_t nanos = absl::ToInt64Nanoseconds(bound);
   if (nanos <= 0) return absl::ZeroDuration();
@@ -55,7 +55,7 @@ absl::Duration Jittered(const BackoffPolicy& policy, absl::Duration nominal,
   return nominal;
 }
 
-// The least that Jittered can make of `nominal`.
+// Returns the least delay that Jittered can make of `nominal`.
 absl::Duration LeastJittered(const BackoffPolicy& policy, absl::Duration nominal) {
   switch (policy.jitter) {
     case Jitter::kFull:
@@ -79,7 +79,7 @@ absl::Duration Slotted(const BackoffPolicy& policy, int n, Random& random) {
   return std::min(absl::Ceil(delay, kTick), kLongestDelay);
 }
 
-// What the first delay has above its least.
+// Returns the random part of the first delay: what it has above its least.
 absl::Duration FirstJitter(const BackoffPolicy& policy, Random& random) {
   switch (policy.kind) {
     case BackoffPolicy::Kind::kSchedule:
@@ -110,7 +110,8 @@ absl::Duration Backoff::Next(const BackoffPolicy& policy, Random& random) {
       const absl::Duration limit = policy.cap_after_jitter ? kLongestDelay : max;
       const absl::Duration nominal = Nominal(policy, retries_, limit);
       absl::Duration delay = Jittered(policy, nominal, previous_, random);
-      // These two are bounded as a whole; a factor may go beyond, as gRFC A6 has it.
+      // Of these two kinds `max` bounds the whole delay; kFactor may go beyond it, as gRFC A6 has
+      // it.
       const bool bounded = policy.jitter == Jitter::kAdd || policy.jitter == Jitter::kDecorrelated;
       if (policy.cap_after_jitter || bounded) delay = std::min(delay, max);
       previous_ = delay;

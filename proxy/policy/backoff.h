@@ -34,8 +34,8 @@ struct BackoffPolicy {
   Jitter jitter = Jitter::kFull;
   double factor = 0;                          // for Jitter::kFactor: in (0, 1]
   absl::Duration add = absl::ZeroDuration();  // for Jitter::kAdd: above zero
-  // `max` bounds the delay behind the jitter instead of the nominal one before it
-  // (kFull: min(max, uniform [0, nominal])).
+  // `max` bounds the delay after the jitter, and not the nominal delay before it (kFull: min(max,
+  // uniform [0, nominal])).
   bool cap_after_jitter = false;
 
   std::vector<absl::Duration> schedule;  // kSchedule: at least one
@@ -52,17 +52,17 @@ struct BackoffPolicy {
   bool operator==(const BackoffPolicy&) const = default;
 };
 
-// Where a call is in its row of delays. A value without clock; one thread. The policy is given each
-// time, since a rule may bring another one for the next retry: n goes on counting.
+// The position of one call in its sequence of delays. A value without clock; one thread. The policy
+// is passed each time, since a rule may bring another one for the next retry; n goes on counting.
 class Backoff {
  public:
-  // The delay before the next retry; each call advances n. Never negative, and finite even where
+  // Returns the delay before the next retry and advances n. Never negative, and finite even where
   // the policy's `max` is not.
   absl::Duration Next(const BackoffPolicy& policy, Random& random);
 
-  // The delay before a retry that the server wants no earlier than `at_least`: that and the random
-  // part of the policy's first delay, which `max` does not bound here, so that callers who got the
-  // same advice stay spread. The next delay starts again at n = 1.
+  // Returns the delay before a retry that the server wants no earlier than `at_least`. It is
+  // `at_least` and the random part of the policy's first delay, so that callers who got the same
+  // advice stay spread; `max` does not bound it. The next delay starts again at n = 1.
   absl::Duration NextAfterAdvice(const BackoffPolicy& policy, absl::Duration at_least,
                                  Random& random);
 

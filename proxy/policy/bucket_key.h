@@ -8,10 +8,9 @@
 namespace levee {
 
 // A call's key as a bucket table keeps it. Callers choose their header values, so a key of
-// kMaxBytes or more is replaced by its first bytes and a hash of all of it, kMaxBytes together.
-// Keys that are only cut would make one bucket of all the tokens that begin alike; two long keys
-// share a bucket only if their hashes, of 64 bits, are equal too. Shorter keys stand for
-// themselves.
+// kMaxBytes or more is replaced by its first bytes and a hash of the whole key, kMaxBytes together.
+// If keys were only cut, all tokens that begin alike would share one bucket. Two long keys share a
+// bucket only if their 64-bit hashes are equal too. Shorter keys are kept as they are.
 class BucketKey {
  public:
   static constexpr size_t kMaxBytes = 256;

@@ -1,4 +1,4 @@
-// The buckets of one rate limit, told apart by key, and their bound.
+// The buckets of one rate limit, one for each key, up to a bound.
 #pragma once
 
 #include <algorithm>
@@ -22,16 +22,16 @@
 
 namespace levee {
 
-// At most `max_keys` buckets and a shared one for the keys that get none, or the shared one alone
-// for a limit without key. Any thread: keys are spread over stripes, each with a lock, and the
-// shared bucket needs none of these.
+// Holds at most `max_keys` buckets and a shared one for the keys that get none. A limit without key
+// has the shared one alone. Any thread: keys are spread over stripes, each with a lock; the shared
+// bucket needs none of these locks.
 //
-// When max_keys are there, a new key takes the place of an idle bucket, which has nothing to
-// forget. So a key that is in use is never reset, and a caller who makes up keys cannot drive out
-// the others. It is looked for among the kLooks least recently used of the key's stripe; those
-// found busy go to the end of the line, so that the next search sees others. No call costs more
-// than that, but for the growth of a stripe's table, which is small. A key takes at most half a
-// kilobyte.
+// When there are max_keys buckets, a new key takes the place of an idle bucket, which has nothing
+// to forget. So a key that is in use is never reset, and a caller who makes up keys cannot drive
+// out the keys of others. An idle bucket is searched among the kLooks least recently used of the
+// key's stripe. Buckets found busy go to the end of that order, so that the next search sees
+// others. No call costs more than this search, except for the growth of a stripe's table, which is
+// small. A key takes at most half a kilobyte.
 //
 // Bucket is Gcra or AdaptiveBucket.
 template <typename Bucket>
@@ -73,8 +73,8 @@ class BucketTable {
 
  private:
   static constexpr int kLooks = 4;
-  // So few that a stripe's table grows in microseconds; so many that a stripe seldom has no idle
-  // bucket while others have.
+  // A stripe of this size has a table that grows in microseconds, and seldom lacks an idle bucket
+  // while other stripes have one.
   static constexpr size_t kKeysPerStripe = 1024;
 
   struct Entry : ListLink<Entry> {
@@ -125,7 +125,7 @@ class BucketTable {
     return permit;
   }
 
-  // The key's own bucket, nullptr if there is no room for one.
+  // Returns the key's own bucket, nullptr if there is no room for one.
   Bucket* FindOrAdd(Stripe& stripe, std::string_view key, size_t hash, Instant now) {
     const auto found = stripe.entries.find(key, hash);
     if (found != stripe.entries.end()) {
@@ -142,7 +142,7 @@ class BucketTable {
     return bucket;
   }
 
-  // False if max_keys are there.
+  // Returns false if there are max_keys buckets.
   bool CountOneMore() {
     int count = key_count_.load(std::memory_order_relaxed);
     while (count < max_keys_) {

@@ -44,9 +44,9 @@ void CubicRate::CloseHalfSecond(Instant now) {
   permits_ = 0;
 }
 
-// The half second that is not over yet counts as soon as it shows a higher rate by itself. Without
-// that, an overload in a limit's first moments, or in a rush after a quiet time, would be taken for
-// that of a caller who sends next to nothing, and all but stop him.
+// The current half second counts as soon as it shows a higher rate by itself. Without that, an
+// overload in a limit's first moments, or in a rush after a quiet time, would be taken for the
+// overload of a caller who sends almost nothing, and would almost stop that caller.
 double CubicRate::MeasuredRate() const {
   return std::max(smoothed_, static_cast<double>(permits_) / 0.5);
 }

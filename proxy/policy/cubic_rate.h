@@ -15,11 +15,11 @@ namespace levee {
 //
 // beta = 0.7, C = 0.4: the rate falls to beta x w_max, climbs back steeply at first, stays near
 // w_max around K, where the trouble was, and then probes ever faster beyond. w_max is the rate at
-// the moment of the overload, or the measured rate of permits if that is lower: a caller who does
-// not use his rate would otherwise not be slowed by its decrease.
+// the moment of the overload, or the measured rate of permits if that is lower: the decrease would
+// otherwise not slow a caller who uses less than the rate.
 //
-// The rate never falls below 0.5 per second (or the configured rate, if lower), as there, so that
-// the way up is found again. Until the first overload it is the configured one. One thread.
+// As in the SDKs, the rate never falls below 0.5 per second (or the configured rate, if lower), so
+// that it can rise again. Until the first overload it is the configured one. One thread.
 class CubicRate {
  public:
   // `configured`: permits per second, above zero.
@@ -31,8 +31,9 @@ class CubicRate {
   // A permit was granted. Feeds the measured rate: half seconds, smoothed with 0.8.
   void RecordPermit(Instant now);
 
-  // An attempt that was started at `attempt_start` found the upstream overloaded. Attempts from
-  // before the last decrease tell nothing new: one flight of them lowers the rate once.
+  // An attempt that was started at `attempt_start` found the upstream overloaded. An attempt from
+  // before the last decrease says nothing new, so attempts that run at the same time lower the rate
+  // only once.
   void OnOverloaded(Instant attempt_start, Instant now);
 
  private:

@@ -12,8 +12,8 @@ double Nanos(absl::Duration span) {
   return static_cast<double>(std::max<int64_t>(absl::ToInt64Nanoseconds(span), 1));
 }
 
-// What an estimate keeps of its weight between two instants. In plain numbers: it is asked for
-// several times per call.
+// Returns the share of its weight that an estimate keeps from one instant to another. Plain numbers
+// are used because each call asks several times.
 double Kept(Instant from, Instant to) {
   constexpr double kPerNano = -1e-9 / 10;
   static_assert(EndpointLoad::kDecay == absl::Seconds(10));

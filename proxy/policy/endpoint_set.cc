@@ -6,7 +6,7 @@
 namespace levee {
 namespace {
 
-// An id is the member's place in the low bits, and how often that place has been used before.
+// An id is the member's place, in the low bits, and the number of earlier uses of that place.
 constexpr int kPlaceBits = 32;
 
 size_t PlaceOf(int64_t id) { return static_cast<size_t>(id & ((int64_t{1} << kPlaceBits) - 1)); }
@@ -43,7 +43,7 @@ int64_t EndpointSet::Add(Instant now) {
   member.id = id;
   member.present = true;
   member.outlier.Return(now);
-  // The first ones of all share the calls at once: there is nobody who could spare them.
+  // The first endpoints share the calls at once: there is no other endpoint that could spare them.
   member.restarts = AnyOpen();
   ++size_;
   return id;
@@ -92,8 +92,8 @@ void EndpointSet::Swap(size_t a, size_t b) {
   members_[open_[b]].place = b;
 }
 
-// Moves those of `ids` that are among the first `candidates` of open_ behind them. Returns how many
-// are left.
+// Moves those endpoints of `ids` that are among the first `candidates` of open_ behind them.
+// Returns how many candidates are left.
 size_t EndpointSet::SetAside(std::span<const int64_t> ids, size_t candidates) {
   for (const int64_t id : ids) {
     const Member* member = Find(id);
@@ -119,8 +119,8 @@ size_t EndpointSet::PickOfTwo(size_t candidates, Instant now, Random& random) co
   if (second >= first) ++second;
   const Member& a = members_[open_[first]];
   const Member& b = members_[open_[second]];
-  // What starts slowly yields by lot. A higher cost would not do: of two endpoints without calls
-  // the dearer one is never taken, however little dearer it is.
+  // An endpoint in its slow start yields by lot. A higher cost would not do: of two endpoints
+  // without calls the dearer one is never taken, however small the difference.
   const auto admitted = [&](const Member& member) {
     const double share = member.load.Share(now);
     return share >= 1 || random.Uniform() < share;
@@ -132,7 +132,7 @@ size_t EndpointSet::PickOfTwo(size_t candidates, Instant now, Random& random) co
 }
 
 bool EndpointSet::Cheaper(const Member& a, const Member& b, Instant now) const {
-  // One whose latency is unknown is taken to be as fast as the other.
+  // An endpoint whose latency is unknown is taken to be as fast as the other.
   if (!a.load.known() || !b.load.known()) return a.condition.active < b.condition.active;
   return a.load.Cost(a.condition.active, now) < b.load.Cost(b.condition.active, now);
 }

@@ -1,4 +1,4 @@
-// The endpoints of one destination as a balancer sees them, and which of them gets the next call.
+// The endpoints of one destination as a balancer sees them; chooses one for the next call.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace levee {
 
-// What the connections of an endpoint say about it.
+// The state of an endpoint, as its connections report it.
 struct EndpointCondition {
   bool usable = false;  // connected or on the way to it: not failing
   bool open = false;    // it can take one more call now
@@ -29,43 +29,46 @@ class EndpointSet {
   int64_t Add(Instant now);
   void Remove(int64_t id);
 
-  // True if the endpoint has become usable or unusable. An id that is not in the set (any more) is
-  // ignored, here and below.
+  // Returns whether the endpoint has become usable or unusable. Here and below, an id that is not
+  // in the set is ignored.
   bool Update(int64_t id, const EndpointCondition& condition, Instant now);
 
-  // Which endpoint the next call goes to: of two drawn at random the one at which it costs less
-  // ("The Power of Two Choices in Randomized Load Balancing", Mitzenmacher 2001). Those in `avoid`
-  // are taken only if no other is open, those in `forbidden` or ejected never. nullopt: none.
+  // Returns the endpoint for the next call: of two drawn at random the one at which it costs less
+  // ("The Power of Two Choices in Randomized Load Balancing", Mitzenmacher 2001). An endpoint in
+  // `avoid` is taken only if no other is open, one that is ejected or in `forbidden` never.
+  // nullopt: none.
   std::optional<int64_t> Choose(std::span<const int64_t> avoid, std::span<const int64_t> forbidden,
                                 Instant now, Random& random);
 
-  // Whether Choose finds one if nothing is forbidden.
+  // Whether Choose finds an endpoint if none is forbidden.
   bool AnyOpen() const { return !open_.empty(); }
 
   // Whether there is an endpoint, neither ejected nor in `forbidden`, that is or may become open.
   bool AnyUsable(std::span<const int64_t> forbidden) const;
 
-  // The same but for `id`.
+  // The same, leaving `id` out.
   bool HasOther(int64_t id, std::span<const int64_t> forbidden) const;
 
   int size() const { return size_; }
 
-  // What one call costs there, as EndpointLoad estimates it; zero: unknown.
+  // Returns the cost of one call there, as EndpointLoad estimates it; zero if unknown.
   absl::Duration Latency(int64_t id, Instant now) const;
 
   // See EndpointLoad.
   void RecordAnswer(int64_t id, absl::Duration latency, Instant now);
   void RecordGivenUp(int64_t id, absl::Duration waited, Instant now);
 
-  // An attempt ended, well or ill. True if the endpoint is ejected from now on: see Outlier; never
-  // more than half of those that are usable, so that the calls have somewhere to go.
+  // An attempt ended, with success or not. Returns true if the endpoint is ejected from now on (see
+  // Outlier). At most half of the usable endpoints are ejected at a time, so that the calls have
+  // somewhere to go.
   bool RecordEnd(int64_t id, bool success, Instant now);
 
-  // Ends the ejections whose time is over, and the oldest of those that, since others have become
-  // unusable or have gone, are more than half. Returns whose.
+  // Ends the ejections whose time is over. Ends the oldest ones too if more than half of the
+  // endpoints are ejected because others have become unusable or have gone. Returns the ids
+  // whose ejection has ended.
   absl::InlinedVector<int64_t, 2> EndEjections(Instant now);
 
-  // When EndEjections has something to do if nothing else happens.
+  // Returns when EndEjections has something to do if nothing else happens.
   Instant NextReturn() const;
 
  private:
@@ -78,7 +81,7 @@ class EndpointSet {
     EndpointLoad load;
     Outlier outlier;
     Instant ejected_at;
-    bool restarts = false;    // when it becomes open
+    bool restarts = false;    // its load is forgotten when it becomes open
     size_t place = kNowhere;  // in open_
   };
 
@@ -98,8 +101,8 @@ class EndpointSet {
   std::vector<size_t> open_;  // members that are open and not ejected, in no order
   int size_ = 0;
   int usable_ = 0;     // ejected ones included
-  int ejected_ = 0;    // of those that are usable
-  int ejections_ = 0;  // of all, those that cannot be used meanwhile included
+  int ejected_ = 0;    // of the usable ones
+  int ejections_ = 0;  // of all, unusable ones included
 };
 
 }  // namespace levee

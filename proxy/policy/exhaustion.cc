@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::string_view kMessageStart = "overloaded, do not retry";
 
-// How much of the upstream's message the agreed answer repeats. The mark stands in the same
-// trailers, and clients refuse trailers of more than some kilobytes as a whole.
+// The agreed answer repeats at most this much of the upstream's message. The mark stands in the
+// same trailers, and clients refuse trailers of more than some kilobytes as a whole.
 constexpr size_t kMaxOriginalBytes = 512;
 
 // The rows of the table.
@@ -40,7 +40,7 @@ Row RowOf(RefusalReason reason, const AttemptOutcome& outcome) {
   return Row::kUnchanged;
 }
 
-// The row whose form the answer takes.
+// Returns the row whose form the answer takes.
 Row FormOf(ExhaustedMode mode, Row row) {
   if (row == Row::kUnchanged) return row;
   switch (mode) {

@@ -19,13 +19,13 @@ constexpr int kFactorBits = 53;
 GcraRate::GcraRate(double per_second, int burst) {
   LEVEE_CHECK(per_second > 0 && burst >= 1);
   per_second = std::clamp(per_second, 1 / kHorizonSeconds, kMaxPerSecond);
-  // The sum of all that can lie ahead of position zero stays below 2^62 with a permit to spare, so
-  // that no sum of a position and a burst overflows.
+  // The largest position plus the burst and one permit stays below 2^62, so that no sum of a
+  // position and a burst overflows.
   const int fraction_bits = 61 - std::ilogb(per_second * kHorizonSeconds + burst + 2.0);
   permit_ = int64_t{1} << fraction_bits;
   burst_ = burst * permit_;
-  // A little up rather than down: the tenth of a second at which a permit of 10 per second is due
-  // must not become a nanosecond more.
+  // The factor is rounded up a little: the instant at which a permit of 10 per second is due, a
+  // tenth of a second, must not become a nanosecond more.
   int exponent;
   const double fraction =
       std::frexp(per_second / 1e9 * (1 + 2 * std::numeric_limits<double>::epsilon()), &exponent);

@@ -9,15 +9,15 @@
 
 namespace levee {
 
-// What a bucket says about one call.
+// The answer of a bucket for one call.
 struct RatePermit {
   bool granted = false;
-  // Granted: how long to wait before it may be used (zero: at once). Refused: until the next permit
-  // would have been due without any wait allowed.
+  // Granted: how long to wait before the permit may be used (zero: at once). Refused: the time
+  // until a permit is due for a call that may not wait.
   absl::Duration wait = absl::ZeroDuration();
   // The key shares a bucket with others, because all buckets of its limit are in use.
   bool shared_bucket = false;
-  // By which Return knows whether the bucket has changed since.
+  // Return uses it to see whether the bucket has changed since.
   int64_t mark = 0;
 };
 
@@ -62,11 +62,11 @@ class GcraRate {
 // one permit ahead with each permit taken, from now if it lies in the past; a permit is due as soon
 // as the new theoretical arrival time is at most `burst` permits ahead of now.
 //
-// What holds for the due times of all permits, in the order in which they were taken: they never go
-// backward as long as calls wait, and in any span at most burst + rate x span fall (with the
-// nanosecond to which a wait is rounded up), even if the `now` of one worker lags behind another's.
+// The due times of all permits, in the order in which they were taken, never go backward as long as
+// calls wait. In any span at most burst + rate x span permits become due (with the nanosecond to
+// which a wait is rounded up), even if the `now` of one worker lags behind another's.
 //
-// Starts full. Any thread, without locks. All calls of a bucket bring the same rate.
+// Starts full. Any thread, without locks. All calls of a bucket must pass the same rate.
 class Gcra {
  public:
   using Rule = GcraRate;
@@ -76,14 +76,14 @@ class Gcra {
   // Takes a permit if it is due within `max_wait` (negative: never); a refusal changes nothing.
   RatePermit Take(const GcraRate& rate, Instant now, absl::Duration max_wait);
 
-  // What Take would say.
+  // Returns the answer of Take, without taking anything.
   RatePermit Check(const GcraRate& rate, Instant now, absl::Duration max_wait) const;
 
-  // Undoes a Take. If others have taken since then, their due times stand, and a gap in the line
-  // could be given away only at the price of the bound above: the permit is forfeited.
+  // Undoes a Take. If other calls have taken permits since then, the permit is lost: their due
+  // times stand, and giving the gap away would break the bound above.
   void Return(const GcraRate& rate, const RatePermit& permit);
 
-  // True if the bucket is full: it remembers nothing that a new one would not.
+  // True if the bucket is full: it then remembers nothing that a new one would not.
   bool IdleAt(const GcraRate& rate, Instant now) const;
 
  private:

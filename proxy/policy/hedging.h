@@ -13,17 +13,18 @@
 
 namespace levee {
 
-// The policy that a hedged call follows when an attempt fails. What is not fatal is retried at
-// once, up to the hedging policy's number of attempts: hedging is that and attempts started by a
-// timer. `policy` has `hedge`.
+// Returns the policy that a hedged call follows when an attempt fails: a failure that is not fatal
+// is retried at once, up to the hedging policy's number of attempts. Hedging is this and the
+// attempts that a timer starts. `policy` must have `hedge`.
 CallPolicy RetryPolicyOfHedging(const CallPolicy& policy);
 
-// How long after an attempt the next one is started beside it; Infinite while the quantile asked
-// for is not known.
+// Returns how long after an attempt the next one is started beside it; infinite while the quantile
+// asked for is not known.
 absl::Duration HedgeDelay(const HedgePolicy& policy, LatencyEstimate& latency, Instant now);
 
-// Why no further attempt is started beside those under way; nullopt: it is. The budget is charged
-// for it, also where the policy only observes (kObserve). `policy` is that of RetryPolicyOfHedging.
+// Returns why no further attempt is started beside those under way; nullopt if one is started. The
+// budget is charged for it, also where the policy only observes (kObserve). `policy` is from
+// RetryPolicyOfHedging.
 std::optional<RefusalReason> RefuseHedge(const CallPolicy& policy, const RetryFacts& facts,
                                          Instant now, RetryBudget& budget, int worker);
 

@@ -10,10 +10,10 @@ namespace {
 constexpr absl::Duration kWindow = absl::Seconds(30);
 constexpr int64_t kFewest = 8;
 
-// Attempts that an answer may lag behind.
+// An answer is kept for this many attempts.
 constexpr int64_t kLag = 64;
 
-// Takes back what rounding makes of products and quotients such as 1 / (1 - 0.9).
+// Compensates the rounding of products and quotients such as 1 / (1 - 0.9).
 constexpr double kRounding = 1e-9;
 
 int64_t CeilOf(double x) { return static_cast<int64_t>(std::ceil(x - kRounding)); }
@@ -49,7 +49,7 @@ size_t LatencyEstimate::BucketOf(absl::Duration latency) {
   const uint64_t nanos =
       static_cast<uint64_t>(std::clamp(absl::ToInt64Nanoseconds(latency), kLow, kHigh));
   const int octave = static_cast<int>(std::bit_width(nanos)) - 1;
-  // The top bit says the octave, the bits behind it the bucket in it.
+  // The top bit gives the octave; the bits after it give the bucket in the octave.
   const uint64_t leading = nanos >> (octave - kSubBits);
   const uint64_t before = static_cast<uint64_t>(octave - kFirstOctave) << kSubBits;
   return before + (leading - (uint64_t{1} << kSubBits));

@@ -1,4 +1,4 @@
-// How long recent attempts took to answer, as quantiles.
+// How long recent attempts took until their answer, as quantiles.
 #pragma once
 
 #include <array>
@@ -19,10 +19,10 @@ class LatencyEstimate {
   // An attempt was answered after `latency`. `now` never goes backward, here or below.
   void Record(absl::Duration latency, Instant now);
 
-  // The latency that a share `q` (above 0, below 1) of recent attempts did not exceed; nullopt
-  // while too few are known to say so: fewer than 8, or fewer than it takes for one to lie above.
-  // Cheap enough to be asked for every attempt: an answer is kept until 64 more attempts are known
-  // or a window has passed.
+  // Returns the latency that a share `q` (above 0, below 1) of recent attempts did not exceed.
+  // Returns nullopt while too few attempts are known: fewer than 8, or so few that none would lie
+  // above. Cheap enough to be asked for every attempt: an answer is kept until 64 more attempts are
+  // known or a window has passed.
   std::optional<absl::Duration> Quantile(double q, Instant now);
 
  private:
@@ -56,7 +56,7 @@ class LatencyEstimate {
   int64_t recorded_ = 0;
   // Few policies share an estimate, and fewer ask for different quantiles.
   std::array<Answer, 4> answers_;
-  size_t next_answer_ = 0;  // whose place the next new quantile takes
+  size_t next_answer_ = 0;  // the answer that the next new quantile replaces
 };
 
 }  // namespace levee

@@ -17,7 +17,7 @@ void Outlier::Eject(Instant now) {
   const int64_t healthy = (now - returned_) / kBase;
   doublings_ -= static_cast<int>(std::min<int64_t>(healthy, doublings_));
   until_ = now + std::min(kBase * (int64_t{1} << doublings_), kLongest);
-  // Beyond the longest there is nothing to double.
+  // After the longest ejection there is nothing to double.
   if (until_ < now + kLongest) ++doublings_;
   ejected_ = true;
 }

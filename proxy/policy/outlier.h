@@ -1,4 +1,4 @@
-// When an endpoint that fails again and again is left alone for a while.
+// Decides when an endpoint that fails again and again gets no calls for a while.
 #pragma once
 
 #include "absl/time/time.h"
@@ -14,18 +14,18 @@ class Outlier {
   static constexpr absl::Duration kBase = absl::Seconds(30);
   static constexpr absl::Duration kLongest = absl::Seconds(300);
 
-  // An attempt ended. Failures at one instant count as one: they are mostly the calls that a broken
-  // connection took with it.
+  // An attempt ended. Failures at one instant count as one: most of them are calls that ended with
+  // the same broken connection.
   void Record(bool success, Instant now);
 
-  // It has failed often enough.
+  // Whether the endpoint has failed often enough to be ejected.
   bool due() const { return failures_ >= kFailures; }
 
-  // Leaves it alone for kBase, twice as long at each ejection after another, up to kLongest; each
-  // kBase without ejection takes one doubling back.
+  // Ejects the endpoint for kBase, and for twice as long at each ejection that follows another, up
+  // to kLongest. Each kBase without an ejection takes one doubling back.
   void Eject(Instant now);
 
-  // It is given calls again; what ended meanwhile is forgotten.
+  // The endpoint gets calls again. Attempts that ended meanwhile are forgotten.
   void Return(Instant now);
 
   bool ejected() const { return ejected_; }

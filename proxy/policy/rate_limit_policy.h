@@ -1,4 +1,4 @@
-// What the configuration says about one rate limit.
+// One rate limit of the configuration, as plain values.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace levee {
 
-// What tells the buckets of a limit apart.
+// A part of the key by which a limit chooses a bucket.
 struct RateLimitKey {
   enum class Part { kMethod, kAuthority, kHeader };
   Part part = Part::kMethod;

@@ -83,8 +83,8 @@ class Admission {
 
   RateAdmission Decide() {
     const size_t count = limits_.size();
-    // All but the last are asked first; then all are taken, the last first. So a single limit is
-    // asked only once, and permits are returned only after a race.
+    // All limits but the last are asked first. Then all permits are taken, that of the last limit
+    // first. So a single limit is asked only once, and permits are returned only after a race.
     if (count > 1 && Check(count - 1).refused_by != RateAdmission::kNone) return admission_;
     admission_ = RateAdmission();
     absl::InlinedVector<RatePermit, 4> permits(count);
@@ -104,7 +104,7 @@ class Admission {
     return std::min(limits_[i]->policy().max_wait, longest_wait_);
   }
 
-  // Adds what limit `i` said. False if it refuses.
+  // Adds the answer of limit `i`. Returns false if the limit refuses.
   bool Record(size_t i, const RatePermit& permit) {
     admission_.shared_bucket |= permit.shared_bucket;
     if (!permit.granted) {

@@ -36,12 +36,12 @@ class RateLimiter {
   // they were taken. `now` may lag behind what other workers passed.
   Permit Take(std::string_view key, Instant now, absl::Duration max_wait);
 
-  // What Take would say.
+  // Returns the answer of Take, without taking anything.
   Permit Check(std::string_view key, Instant now, absl::Duration max_wait);
 
   // Gives back a permit that was taken a moment ago and not used, because another limit refused the
-  // call. It is as if it had not been taken, unless others have taken one of the same bucket since
-  // then: they keep their due times, and it is lost.
+  // call. It is as if it had not been taken. But if other calls have taken permits of the same
+  // bucket since then, their due times stand, and the permit is lost.
   void Return(std::string_view key, const Permit& permit);
 
   // An attempt of a call that this limit admitted, started at `attempt_start`, was answered with
@@ -57,7 +57,7 @@ class RateLimiter {
   const std::unique_ptr<Buckets> buckets_;
 };
 
-// What all limits of a policy say about one call.
+// The answer of all limits of a policy for one call.
 struct RateAdmission {
   static constexpr int kNone = -1;
 
@@ -70,7 +70,7 @@ struct RateAdmission {
   bool shared_bucket = false;
 };
 
-// What AdmitCall would say, without taking anything.
+// Returns the answer of AdmitCall, without taking anything.
 RateAdmission CheckCall(std::span<RateLimiter* const> limits, std::span<const std::string> keys,
                         Instant now, absl::Duration time_left);
 
@@ -78,9 +78,9 @@ RateAdmission CheckCall(std::span<RateLimiter* const> limits, std::span<const st
 // due `time_left` from now or later: the call's deadline would have passed. Each limit's own
 // max_wait applies to its permit; the call waits for the latest of them.
 //
-// A call that is refused takes nothing even for a moment, but when another worker takes a limit's
-// last permit in that moment: so those whom a limit keeps out do not take the permits of the others
-// away from the calls that pass.
+// A refused call takes no permit, not even for a moment, so that refused calls take nothing away
+// from the calls that pass. The exception is a race: another worker may take a limit's last permit
+// between the question and the taking.
 RateAdmission AdmitCall(std::span<RateLimiter* const> limits, std::span<const std::string> keys,
                         Instant now, absl::Duration time_left);
 

@@ -21,10 +21,10 @@ constexpr uint64_t SlotOf(uint64_t word) { return word >> kCountBits; }
 constexpr uint64_t CountOf(uint64_t word) { return word & kCountMask; }
 constexpr uint64_t Word(uint64_t slot, uint64_t count) { return slot << kCountBits | count; }
 
-// Shorter windows than ten of these live longer than asked, which only refuses more.
+// A window shorter than ten of these lasts longer than asked, which only refuses more.
 constexpr int64_t kMinSlotNanos = 1'000'000;
 
-// Takes back what rounding makes of products such as 0.29 x 100.
+// Compensates the rounding of products such as 0.29 x 100.
 constexpr double kRounding = 1e-9;
 
 int64_t SlotNanos(absl::Duration window, int slots) {
@@ -34,15 +34,17 @@ int64_t SlotNanos(absl::Duration window, int slots) {
 
 }  // namespace
 
-// What one worker writes. On cache lines of its own, so that deposits never wait for another core.
+// The counts of one worker, on cache lines of their own, so that deposits never wait for another
+// core.
 struct alignas(64) RetryBudget::Shard {
-  // One entry beyond the kSlots + 1 that are counted: a worker whose `now` is already one slot
+  // One entry more than the kSlots + 1 that are counted: a worker whose `now` is already one slot
   // ahead overwrites an entry that the others no longer need.
   static constexpr size_t kEntries = kSlots + 2;
   using Ring = std::array<std::atomic<uint64_t>, kEntries>;
 
-  // The word that counts one more event in `slot`. An entry that is already ahead of `slot` (the
-  // worker's `now` lags behind the slot of its last withdrawal) is added to as it is.
+  // Returns `word` with one more event in `slot`. If `word` is already ahead of `slot` (the
+  // worker's `now` lags behind the slot of its last withdrawal), the event is added to the later
+  // slot.
   static uint64_t Incremented(uint64_t word, uint64_t slot) {
     if (SlotOf(word) < slot) return Word(slot, 1);
     return CountOf(word) == kCountMask ? word : word + 1;
@@ -52,14 +54,14 @@ struct alignas(64) RetryBudget::Shard {
     const uint64_t oldest = slot > kSlots ? slot - kSlots : 0;
     for (const std::atomic<uint64_t>& entry : calls) {
       const uint64_t word = entry.load(std::memory_order_relaxed);
-      // Calls ahead of `slot` are left out: they will pay for retries of their own window.
+      // Calls ahead of `slot` are left out: they will pay for the retries of their own window.
       if (SlotOf(word) >= oldest && SlotOf(word) <= slot) {
         totals.calls += static_cast<int64_t>(CountOf(word));
       }
     }
     for (const std::atomic<uint64_t>& entry : retries) {
       const uint64_t word = entry.load(std::memory_order_seq_cst);
-      // Retries ahead of `slot` count: they were paid for by the calls of this window too.
+      // Retries ahead of `slot` count, since the calls of this window paid for them too.
       if (SlotOf(word) >= oldest) totals.retries += static_cast<int64_t>(CountOf(word));
       totals.newest = std::max(totals.newest, SlotOf(word));
     }
@@ -101,8 +103,8 @@ bool RetryBudget::Withdraw(int worker, Instant now) {
   const uint64_t before = entry.load(std::memory_order_relaxed);
   const uint64_t reserved = Shard::Incremented(before, slot);
   if (reserved == before) return false;  // The count is full.
-  // Reserve, then sum, both in the one total order of sequentially consistent operations: of two
-  // workers that do so at the same moment at least one sees the other's reservation.
+  // Reserve, then sum, both in the one total order of sequentially consistent operations. So if two
+  // workers do this at the same moment, at least one of them sees the other's reservation.
   entry.store(reserved, std::memory_order_seq_cst);
   const Totals totals = Sum(slot);
   // Two slots passed while this thread stood still: retries of the window may have been

@@ -1,4 +1,4 @@
-// The retry budget: what keeps retries from becoming the outage.
+// The retry budget, which keeps retries from becoming the outage.
 #pragma once
 
 #include <cstdint>
@@ -25,17 +25,17 @@ struct RetryBudgetPolicy {
 // over the last window, where floor = floor_per_second x window, and counts only while at least
 // floor_min_success of the last 20 ended attempts, or of the last 20 retries, succeeded.
 //
-// The window is kept as kSlots slots. A slot leaves it only when all of the slot is older than the
-// window (the current slot is counted on top of the last kSlots full ones), and both calls and
-// retries live equally long. Hence two retries that spend the same call or the same floor are never
-// counted apart, and over any run
+// The window is kept as kSlots slots. A slot leaves the window only when all of the slot is older
+// than the window: the current slot is counted in addition to the last kSlots full ones. Calls and
+// retries live equally long. So two retries that spend the same call or the same floor are always
+// counted together, and over any run
 //
 //     attempts <= calls x (1 + ratio) + floor x ceil(elapsed / window).
 //
 // Deposits are relaxed writes to a shard that only one worker writes. A withdrawal reserves in its
-// own shard, then sums all shards, and takes the reservation back if that is too much: without a
-// lock, two workers that withdraw the last retry at the same moment may both be refused, never both
-// allowed. Withdrawals are never refunded.
+// own shard, sums all shards, and takes the reservation back if the sum is too large. There is no
+// lock: two workers that withdraw the last retry at the same moment may both be refused, but never
+// both allowed. Withdrawals are never refunded.
 class RetryBudget {
  public:
   // `workers`: number of shards, at least 1.
@@ -48,13 +48,13 @@ class RetryBudget {
   // `now` never goes backward in one worker.
   void Deposit(int worker, Instant now);
 
-  // Takes one retry out if the rule above allows it. A refusal changes nothing.
+  // Takes one retry out and returns true if the rule above allows it. A refusal changes nothing.
   bool Withdraw(int worker, Instant now);
 
   // An attempt ended (`retry`: it was charged to the budget). Any thread.
   void RecordEnd(bool success, bool retry);
 
-  // What a dashboard shows. Any thread; each is a snapshot that may be one event off.
+  // The numbers for a dashboard. Any thread; each number may be one event off.
   struct State {
     double limit = 0;      // max(ratio x calls, floor)
     double available = 0;  // limit - retries, at least 0
@@ -70,7 +70,7 @@ class RetryBudget {
   static constexpr int kSlots = 10;
   struct Shard;
 
-  // Over all shards, as seen from one slot.
+  // The sums over all shards, as seen from one slot.
   struct Totals {
     int64_t calls = 0;
     int64_t retries = 0;
@@ -78,9 +78,10 @@ class RetryBudget {
   };
 
   uint64_t SlotAt(Instant now) const;
-  // The slot of `now`, or a newer one if some worker has reached it: all look at one window.
+  // Returns the slot of `now`, or a newer one if some worker has reached it, so that all workers
+  // look at one window.
   uint64_t NewestSlot(Instant now) const;
-  // What happened in `slot` and the kSlots before it.
+  // Returns the sums over `slot` and the kSlots before it.
   Totals Sum(uint64_t slot) const;
   bool FloorWithheld() const;
   double Limit(int64_t calls) const;

@@ -21,7 +21,7 @@ RetryDecision Retry(RetryTrigger trigger) {
   return decision;
 }
 
-// What makes an outcome retryable, and what bounds its next retry.
+// The entry of the policy that makes an outcome retryable, and the bounds of its next retry.
 struct Listing {
   RetryTrigger trigger;
   int max_attempts;
@@ -64,7 +64,7 @@ bool Names(const Lists& lists, const AttemptOutcome& outcome) {
     case Kind::kTimeout:
       return lists.failures.timeout;
     case Kind::kUnsent:
-      return false;  // It has no name: what never left is always sent again.
+      return false;  // It has no name: a stream that never left is always sent again.
   }
   return false;
 }
@@ -84,14 +84,14 @@ std::optional<Listing> FindListing(const RetryPolicy& policy, const AttemptOutco
   return std::nullopt;
 }
 
-// Whether the call goes on with an immediate retry that the policy need not list.
+// Whether an immediate retry follows that the policy need not list.
 bool IsTransparent(const AttemptOutcome& outcome, const RetryFacts& facts) {
   return outcome.kind == Kind::kUnsent ||
          (outcome.kind == Kind::kRefused && !facts.transparent_used);
 }
 
-// What a signal of the upstream forbids; nullopt if it leaves the decision to the policy. `wanted`:
-// the outcome would be retried without it.
+// Returns the decision that a signal of the upstream forces; nullopt if the policy decides.
+// `wanted`: the outcome would be retried without the signal.
 std::optional<RetryDecision> HonorMark(const AttemptOutcome& outcome, bool wanted) {
   if (!outcome.mark) return std::nullopt;
   const OverloadMark& mark = *outcome.mark;
@@ -111,8 +111,8 @@ bool EndsTooLate(const RetryPolicy& policy, const RetryFacts& facts, Instant sta
   return start + expected >= facts.deadline;
 }
 
-// A stream that never left Levee is sent again. It put no load on anybody, hence free of charge,
-// and it is still the same attempt, hence also under a policy that only observes.
+// A stream that never left Levee is sent again. It is free of charge, because it put no load on the
+// upstream. It is still the same attempt, so it is sent again under an observing policy too.
 RetryDecision DecideUnsent(const RetryFacts& facts, Instant now) {
   if (!facts.replayable) return Refuse(RefusalReason::kBuffer);
   if (now >= facts.deadline) return Refuse(RefusalReason::kDeadline);
@@ -121,9 +121,9 @@ RetryDecision DecideUnsent(const RetryFacts& facts, Instant now) {
   return decision;
 }
 
-// The last word on a retry that everything else allows. The budget comes last: a retry refused for
-// any other reason costs nothing. Observing charges it too, or it would show more retries than
-// enforcing makes.
+// Charges a retry that everything else allows. The budget comes last: a retry refused for any other
+// reason costs nothing. An observing policy charges it too; it would otherwise show more retries
+// than an enforcing policy makes.
 RetryDecision Charge(const RetryPolicy& policy, RetryDecision decision, Instant now,
                      RetryBudget& budget, int worker) {
   if (!budget.Withdraw(worker, now)) return Refuse(RefusalReason::kBudget);
@@ -141,7 +141,7 @@ RetryDecision DecideRefusedStream(const RetryPolicy& policy, const RetryFacts& f
   return Charge(policy, decision, now, budget, worker);
 }
 
-// What forbids a retry whatever its delay.
+// Returns the reason that forbids a retry after any delay.
 std::optional<RefusalReason> RefusalOfAnyDelay(const CallPolicy& policy, const Listing& listing,
                                                const AttemptOutcome& outcome,
                                                const RetryFacts& facts) {
@@ -154,7 +154,7 @@ std::optional<RefusalReason> RefusalOfAnyDelay(const CallPolicy& policy, const L
   return std::nullopt;
 }
 
-// What forbids a retry after `delay`.
+// Returns the reason that forbids a retry after `delay`.
 std::optional<RefusalReason> RefusalOfDelay(const CallPolicy& policy, const Listing& listing,
                                             const RetryFacts& facts, Instant now,
                                             absl::Duration delay) {
@@ -170,7 +170,7 @@ std::optional<absl::Duration> NextDelay(const BackoffPolicy& policy, const Attem
                                         Random& random, Backoff& backoff) {
   const bool pushed_back = outcome.pushback.kind == Pushback::Kind::kDelay;
   const absl::Duration asked = pushed_back ? outcome.pushback.delay : outcome.advice;
-  // Advice without end is above every max_advice, also above none.
+  // Advice without end is above every max_advice, also above `none`.
   if (asked > policy.max_advice || asked == absl::InfiniteDuration()) return std::nullopt;
   if (pushed_back) {
     backoff.Restart();

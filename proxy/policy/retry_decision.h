@@ -45,7 +45,7 @@ struct AttemptOutcome {
   AttemptPlace place;
 };
 
-// What the decision needs to know of the call.
+// The facts about the call that the decision depends on.
 struct RetryFacts {
   int attempts = 1;  // made so far, transparent ones excluded
   bool committed = false;
@@ -54,7 +54,7 @@ struct RetryFacts {
   bool idempotent = false;
   Instant deadline = Instant::Infinite();
   Instant first_start;  // of the call's first attempt
-  // What an attempt can be expected to take at least (the policy's min_remaining); zero: unknown.
+  // How long an attempt is expected to take at least (the policy's min_remaining); zero: unknown.
   absl::Duration expected = absl::ZeroDuration();
 };
 
@@ -77,22 +77,23 @@ struct RetryDecision {
 std::optional<RetryTrigger> Retryable(const RetryPolicy& policy, const AttemptOutcome& outcome,
                                       bool idempotent);
 
-// Whether the attempt speaks well of its upstream: it succeeded, or failed with a status that the
-// policy would not retry, which is the application's answer. All else is an ill upstream, also
-// where the policy would not retry it.
+// Whether the attempt speaks well of its upstream: it succeeded, or it failed with a status that
+// the policy would not retry, which is the application's answer. Every other failure is the
+// upstream's, also where the policy would not retry it.
 bool CountsAsSuccess(const RetryPolicy& policy, const AttemptOutcome& outcome, bool idempotent);
 
-// Decides. `backoff` advances iff a delay is drawn; the budget is charged last, iff everything else
-// allows the retry, for worker `worker`. The order of checks: committed, overload mark or negative
+// Decides. `backoff` advances iff a delay is drawn. The budget of worker `worker` is charged last,
+// iff everything else allows the retry. The order of checks: committed, overload mark or negative
 // pushback, retryable, transparent (unsent: free of charge; refused: once, charged; both need only
 // a replayable body and time), idempotent, attempts left, body replayable, advice, max_elapsed,
-// delay and attempt before the deadline, budget. A policy that only observes is refused (kObserve)
-// what all of them allow, but for what never left; the budget is charged as if the retry were made.
+// delay and attempt before the deadline, budget. An observing policy refuses (kObserve) every retry
+// that all checks allow, except for a stream that never left Levee; the budget is charged as if the
+// retry were made.
 RetryDecision DecideRetry(const CallPolicy& policy, const AttemptOutcome& outcome,
                           const RetryFacts& facts, Instant now, Random& random, Backoff& backoff,
                           RetryBudget& budget, int worker);
 
-// What the caller is answered when a call ends without success.
+// The answer to the caller when a call ends without success.
 struct FinalAnswer {
   bool marked = false;  // else: the outcome unchanged
   StatusCode code = StatusCode::kUnknown;
@@ -100,7 +101,7 @@ struct FinalAnswer {
   std::string message;
 };
 
-// What the answer depends on beside the outcome.
+// The facts that the answer depends on, besides the outcome.
 struct ExhaustionFacts {
   int attempts = 1;
   int failed_endpoints = 1;  // distinct endpoints on which attempts failed

@@ -1,4 +1,4 @@
-// What a policy of the configuration says about one call, as plain values.
+// One policy of the configuration, as plain values.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace levee {
 
-// `retry.failures`: which of the failures that Levee saw itself are retried.
+// `retry.failures`: which of the failures that Levee itself saw are retried.
 struct RetryableFailures {
   bool refused = true;   // surely not processed by the upstream
   bool connect = true;   // nothing was sent
@@ -58,7 +58,7 @@ struct RetryPolicy {
   absl::Duration hold = absl::Milliseconds(20);
   ExhaustedMode exhausted = ExhaustedMode::kAuto;
   AppRetries app_retries = AppRetries::kLimit;
-  bool min_remaining = true;  // no attempt whose time left is below what half of them take
+  bool min_remaining = true;  // no attempt with less time left than the median attempt takes
   RetryMode mode = RetryMode::kEnforce;
   std::vector<RetryRule> rules;
 };
@@ -72,7 +72,7 @@ inline bool MayRetry(const RetryPolicy& policy) {
 
 // `hedge`: further attempts of a call while the first is still under way (gRFC A6).
 struct HedgePolicy {
-  // Before the next attempt is started beside those that have not answered.
+  // How long to wait before the next attempt is started beside those that have not answered.
   absl::Duration delay = absl::ZeroDuration();  // used if `quantile` is 0
   double quantile = 0;   // above 0, below 1: that quantile of what recent attempts took
   int max_attempts = 2;  // at least 2; the first attempt included

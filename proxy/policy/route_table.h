@@ -1,4 +1,4 @@
-// Which upstream and policy a call gets.
+// Finds the upstream and the policy of a call.
 #pragma once
 
 #include <string>

@@ -8,12 +8,13 @@
 namespace levee {
 namespace {
 
-// Connections to one endpoint, opened only as the peer's limit on streams is reached.
+// Connections to one endpoint. A further one is opened only when the peer's limit on streams is
+// reached.
 constexpr size_t kMaxConnections = 8;
 
-// A connection that was ready for this long, or that carried calls until it was told to go, is
-// replaced at once. So is one that ends sooner, but not two of them in a row: an upstream that
-// accepts and drops must not be dialled in a tight loop.
+// A connection that was ready for this long, or that carried calls until the peer sent GOAWAY, is
+// replaced at once. A connection that ends sooner is replaced at once too, but not two of them in a
+// row: an upstream that accepts and drops must not be dialled in a tight loop.
 constexpr absl::Duration kStable = absl::Seconds(1);
 
 }  // namespace
@@ -82,7 +83,7 @@ EndpointCondition Endpoint::condition() const {
   return condition;
 }
 
-// What metrics show it as; nullopt: nothing.
+// Returns the state that metrics show; nullopt: none.
 std::optional<EndpointState> Endpoint::shown() const {
   switch (state_) {
     case State::kConnecting:
@@ -169,7 +170,7 @@ bool Endpoint::ConnectAnother() {
 void Endpoint::StartConnecting() {
   if (dialling_) return;
   Timer::Unlink();
-  // One that fails goes on failing for those who ask until an attempt succeeds: otherwise calls
+  // A failing endpoint goes on failing for its callers until an attempt succeeds: otherwise calls
   // would wait for the connect timeout of an endpoint that is probably dead.
   if (state_ == State::kIdle) SetState(State::kConnecting);
   next_address_ = 0;
@@ -219,7 +220,7 @@ void Endpoint::OnDraining(UpstreamConnection& connection, bool too_many_pings) {
   // gRFC A8: what a server calls too often is too often for its next connection as well.
   if (too_many_pings) keepalive_interval_ *= 2;
   if (closing_) return;
-  // What runs on it may finish; new calls want a successor now.
+  // Calls that run on it may finish; new calls want a successor now.
   constexpr char kReason[] = "the upstream is going away";
   if (connection.was_ready()) {
     Replace(connection, kReason);
@@ -264,7 +265,7 @@ void Endpoint::OnClosed(UpstreamConnection& connection, const std::string& reaso
     return;
   }
   if (connection.draining()) {
-    // Its successor has been seen to.
+    // Its successor is already being dialled.
   } else if (connection.was_ready()) {
     Replace(connection, reason);
   } else if (next_address_ < addresses_.size()) {
@@ -284,7 +285,7 @@ void Endpoint::ConnectFailed(const std::string& reason) {
 void Endpoint::WaitToReconnect() {
   const absl::Duration delay = backoff_.Next(policy_.reconnect, random_);
   if (!resting_) io_.wheel.Arm(*this, io_.loop.now() + delay);
-  // If it was one more beside those that work, nothing has changed for calls.
+  // If the connection was one more beside working ones, nothing has changed for calls.
   if (HasReady()) return;
   SetState(State::kFailing);
   owner_.OnEndpointChanged(*this);
@@ -292,7 +293,7 @@ void Endpoint::WaitToReconnect() {
 
 void Endpoint::OnTimer(Instant) {
   if (HasReady()) {
-    // Whether one more connection is still wanted, only the calls that wait can tell.
+    // Only the waiting calls can tell whether one more connection is still wanted.
     owner_.OnEndpointChanged(*this);
   } else {
     StartConnecting();

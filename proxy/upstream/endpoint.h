@@ -25,11 +25,11 @@ namespace levee {
 
 class Endpoint;
 
-// What an endpoint asks of its pool.
+// The pool, as an endpoint sees it.
 class EndpointOwner {
  public:
-  // Its condition may be another: a connection became ready or was lost, a stream ended, it began
-  // to connect or to fail.
+  // The endpoint's condition may have changed: a connection became ready or was lost, a stream
+  // ended, or the endpoint began to connect or to fail.
   virtual void OnEndpointChanged(Endpoint& endpoint) = 0;
 
   // After Drain: the last connection is closed. The owner buries it.
@@ -39,12 +39,11 @@ class EndpointOwner {
   ~EndpointOwner() = default;
 };
 
-// Keeps at least one connection once Connect has been called, and reconnects with backoff. One
-// thread.
+// Keeps at least one connection after the first Connect, and reconnects with backoff. One thread.
 class Endpoint final : public Mortal, private UpstreamConnectionOwner, private Timer {
  public:
-  // `addresses`: at least one; further ones are tried in turn if it cannot be reached. All
-  // references must outlive the endpoint.
+  // `addresses`: at least one; the next is tried if one cannot be reached. All references must
+  // outlive the endpoint.
   Endpoint(WorkerIo& io, const ConnectPolicy& policy, Random& random, UpstreamSeries& series,
            EndpointOwner& owner, int64_t id, std::string name, std::vector<net::Address> addresses);
   ~Endpoint() override;
@@ -56,35 +55,36 @@ class Endpoint final : public Mortal, private UpstreamConnectionOwner, private T
   int64_t id() const { return id_; }
   const std::string& name() const { return name_; }
 
-  // Starts connecting unless it is connected, connecting or waits to try again.
+  // Starts connecting, unless it is connected, connecting, or waiting to try again.
   void Connect();
 
-  // One more connection beside the ready ones, for more streams than they allow. True if one is on
-  // its way then.
+  // Opens one more connection beside the ready ones, for more streams than they allow. Returns
+  // whether one is being dialled afterwards.
   bool ConnectAnother();
 
-  // The ready connection with the fewest streams that has a free slot; nullptr if there is none.
+  // Returns the ready connection with the fewest streams that has a free slot; nullptr if there is
+  // none.
   UpstreamConnection* FindSlot();
 
-  // Whether it counts as ejected where it would as connecting or ready.
+  // Sets whether metrics show the endpoint as ejected instead of connecting or ready.
   void SetEjected(bool ejected);
 
-  // Without upstream, authority and latency, which it does not know.
+  // Returns the endpoint's view, without the fields it does not know: upstream, authority, latency.
   EndpointView View() const;
 
-  // Why it fails: "connection refused".
+  // Why the endpoint fails: "connection refused".
   const std::string& failure() const { return failure_; }
 
-  // From now on it is connected only while streams run on it or Connect asks for it.
+  // From now on the endpoint is connected only while streams run on it or Connect asks for it.
   void Rest();
 
-  // At rest: closes the connections that no stream uses, and has a failure forgotten.
+  // At rest: closes the connections that no stream uses, and forgets a failure.
   void CloseUnused();
 
-  // Streams that run may finish. It counts no more, and nothing is connected again.
+  // Streams that run may finish. The endpoint is not counted any more and does not connect again.
   void Drain();
 
-  // Closes every connection; nothing is connected again.
+  // Closes every connection. The endpoint does not connect again.
   void Close();
 
  private:

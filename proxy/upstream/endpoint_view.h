@@ -1,4 +1,4 @@
-// What a pool says about one of its endpoints to people.
+// The view of one endpoint that a pool gives to people.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace levee {
 // State of an endpoint that no call has needed yet.
 inline constexpr std::string_view kIdleEndpoint = "idle";
 
-// Of one worker.
+// One endpoint of one worker.
 struct EndpointView {
   std::string upstream;
   std::string authority;   // of a destination that is dialled by authority

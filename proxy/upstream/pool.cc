@@ -7,7 +7,7 @@
 namespace levee {
 namespace {
 
-// Attempts that one worker's destination may have waiting for a connection.
+// Attempts of one worker that may wait for a connection to one destination.
 constexpr size_t kMaxWaiting = 4096;
 
 }  // namespace
@@ -177,7 +177,7 @@ void Pool::TurnAway() {
   }
 }
 
-// Fails those who wait for endpoints of which none is left.
+// Fails the users that wait for endpoints of which none is left.
 void Pool::FailHopeless() {
   IntrusiveList<StreamUser> waiting;
   while (StreamUser* user = waiting_.PopFront()) waiting.PushBack(*user);
@@ -200,7 +200,7 @@ void Pool::FailOpen(StreamUser& user) {
   user.OnOpenFailed(Failure(), to_self);
 }
 
-// Gives free slots to those who wait, the oldest first.
+// Gives free slots to the users that wait, the oldest first.
 void Pool::Serve() {
   IntrusiveList<StreamUser> passed_over;
   while (set_.AnyOpen()) {
@@ -209,13 +209,13 @@ void Pool::Serve() {
     if (TryOpen(*user, user->avoid, user->forbidden)) {
       --queued_;
     } else {
-      passed_over.PushBack(*user);  // What is open is forbidden to it.
+      passed_over.PushBack(*user);  // The open endpoints are forbidden to it.
     }
   }
   while (StreamUser* user = passed_over.PopFront()) waiting_.PushBack(*user);
 }
 
-// Opens as many connections as calls wait, since each of them may need one.
+// Opens as many connections as calls wait, since each call may need one.
 void Pool::ConnectMore() {
   size_t wanted = queued_;
   for (const auto& [id, member] : members_) {

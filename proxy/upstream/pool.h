@@ -1,4 +1,4 @@
-// The endpoints of one destination, and who gets a stream on which of them.
+// The endpoints of one destination; gives out streams on them.
 #pragma once
 
 #include <cstddef>
@@ -26,18 +26,18 @@
 
 namespace levee {
 
-// Who wants a stream. Waits in at most one pool.
+// An object that wants a stream. It waits in at most one pool.
 class StreamUser : public h2::StreamHandler, public ListLink<StreamUser> {
  public:
   // The stream is open, on the pool's endpoint of that id: send the head. May be called from
   // within Pool::Open.
   virtual void OnOpened(h2::Stream& stream, int64_t endpoint) = 0;
 
-  // No endpoint can be reached, or too many wait; nothing was sent. Never called from within
+  // No endpoint can be reached, or too many users wait; nothing was sent. Never called from within
   // Pool::Open. `to_self`: the only address is a listener of this sidecar.
   virtual void OnOpenFailed(const std::string& reason, bool to_self) = 0;
 
-  // Withdraws the wish, if it waits.
+  // Stops waiting, if it waits.
   void Withdraw() {
     if (!linked()) return;
     Unlink();
@@ -61,7 +61,7 @@ class Pool final : private EndpointOwner,
                    private Timer {
  public:
   // An IP address or a name with a port, or the path of a Unix socket. All addresses of a name are
-  // endpoints, but for localhost, which is one endpoint.
+  // endpoints; only localhost is one endpoint.
   struct Target {
     std::string host;
     uint16_t port = 0;
@@ -75,38 +75,40 @@ class Pool final : private EndpointOwner,
        UpstreamSeries& series, const std::vector<Target>& targets);
   ~Pool() override;
 
-  // Other targets, at least one, from now on. What is among them as before keeps its connections;
-  // calls that run on what is not may finish.
+  // Replaces the targets by these; there must be at least one. A target that stays keeps its
+  // connections. Calls on a target that goes may finish.
   void SetTargets(const std::vector<Target>& targets);
 
-  // Keeps no connection from now on that no call uses; calls may still be made.
+  // From now on keeps only connections that a call uses. Calls may still be made.
   void Rest();
 
-  // Gives `user` a stream on a ready connection, now or when there is one. Endpoints in `avoid`
-  // are taken only if no other has a free stream, those in `forbidden` never.
+  // Gives `user` a stream on a ready connection, now or when there is one. An endpoint in `avoid`
+  // is taken only if no other has a free stream, one in `forbidden` never.
   void Open(StreamUser& user, std::span<const int64_t> avoid, std::span<const int64_t> forbidden);
 
   Instant now() { return io_.loop.now(); }
 
-  // How attempts fare, for the choice of those that follow. `endpoint`: as OnOpened said. Of each
-  // attempt: its answer began, or it was given up without; and it ended, well or ill.
+  // The results of attempts, for the choice of the next endpoints. `endpoint`: the id from
+  // OnOpened. Two calls for each attempt: its answer began, or it was given up without one; and it
+  // ended, with success or not.
   void OnAnswer(int64_t endpoint, absl::Duration latency);
   void OnGivenUp(int64_t endpoint, absl::Duration waited);
   void OnAttemptEnded(int64_t endpoint, bool success);
 
-  // Whether an attempt could go to another endpoint than this one and those that are forbidden.
+  // Whether an attempt could go to an endpoint other than `endpoint` and the forbidden ones.
   bool HasOther(int64_t endpoint, std::span<const int64_t> forbidden) const;
 
-  // Endpoints that there are now, at least 1.
+  // Returns the number of endpoints, at least 1.
   int size() const;
 
   // Whether some endpoint is a listener of this sidecar.
   bool LeadsToSelf() const;
 
-  // Every endpoint, and every name that has no address yet; without upstream and authority.
+  // Returns every endpoint, and every name without an address; upstream and authority are not
+  // filled.
   std::vector<EndpointView> View();
 
-  // "10.0.0.7:50051"; also of an endpoint that has left lately. Empty if it is unknown.
+  // Returns "10.0.0.7:50051"; also for an endpoint that has left lately. Empty if it is unknown.
   std::string EndpointName(int64_t endpoint) const;
 
   void Close();
@@ -114,7 +116,7 @@ class Pool final : private EndpointOwner,
  private:
   struct Member {
     std::unique_ptr<Endpoint> endpoint;
-    ResolvedName* name;  // that it is an address of; nullptr: none
+    ResolvedName* name;  // it is an address of this name; nullptr: none
   };
 
   void OnEndpointChanged(Endpoint& endpoint) override;
@@ -158,9 +160,9 @@ class Pool final : private EndpointOwner,
   bool resting_ = false;
 
   IntrusiveList<StreamUser> waiting_;
-  IntrusiveList<StreamUser> turned_away_;  // there were too many; told at the turn's end
+  IntrusiveList<StreamUser> turned_away_;  // too many waited; they are told at the turn's end
   size_t queued_ = 0;                      // in both
-  bool lost_some_ = false;                 // users may wait for what will not come
+  bool lost_some_ = false;                 // users may wait for an endpoint that is gone
 };
 
 }  // namespace levee

@@ -1,4 +1,4 @@
-// A pool's targets and the endpoints that come of them.
+// A pool's targets and the endpoints they lead to.
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
@@ -14,7 +14,7 @@ constexpr size_t kMaxAddresses = 1000;
 // Endpoints that have left and whose names are still known.
 constexpr size_t kMaxLeft = 256;
 
-// Of a target that needs no look-up.
+// A target that needs no look-up.
 struct Fixed {
   std::string text;
   std::vector<net::Address> addresses;  // of one endpoint; empty: the target is a name
@@ -29,7 +29,7 @@ Fixed FixedAddresses(const Pool::Target& target) {
     return {ip->ToString(), {*ip}};
   }
   if (target.host != "localhost") return {};
-  // Whichever of the two a server listens on, it is one server.
+  // A server on either of the two addresses is the same server.
   return {
       absl::StrCat("localhost:", target.port),
       {*net::Address::FromIp("127.0.0.1", target.port), *net::Address::FromIp("::1", target.port)}};
@@ -37,7 +37,7 @@ Fixed FixedAddresses(const Pool::Target& target) {
 
 }  // namespace
 
-// Those that come are added first, so that calls that wait always have something to wait for.
+// New targets are added first, so that waiting calls always have something to wait for.
 void Pool::SetTargets(const std::vector<Target>& targets) {
   std::vector<Target> leaving = std::exchange(targets_, targets);
   for (const Target& target : targets) {

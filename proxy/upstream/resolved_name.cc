@@ -9,7 +9,7 @@ namespace levee {
 namespace {
 
 // Sidecars that got the same answer at the same time ask again spread over this share of its time
-// to live, and those that lost the same endpoint over this span.
+// to live. Sidecars that lost the same endpoint ask again spread over kLossJitter.
 constexpr double kTtlJitter = 0.2;
 constexpr absl::Duration kLossJitter = absl::Milliseconds(500);
 

@@ -1,4 +1,4 @@
-// A name whose addresses are endpoints: looked up, kept, and looked up again.
+// A name whose addresses are endpoints. It is looked up, kept, and looked up again.
 #pragma once
 
 #include <cstdint>
@@ -34,13 +34,14 @@ class ResolvedNameOwner {
   ~ResolvedNameOwner() = default;
 };
 
-// Asks when calls first want the name, and again when its time to live is over, if calls have
-// wanted it since. The last good answer holds however many look-ups fail after it. One thread.
+// Looks the name up when calls first want it, and again when its time to live is over if calls have
+// wanted it since. The last good answer stays in use however many look-ups fail after it. One
+// thread.
 class ResolvedName final : private Timer {
  public:
-  // Of the time to live. A record that may change at any moment is still not asked for more often
-  // than DNS servers of Kubernetes answer anew, and one that is to last for a day does not keep us
-  // from an endpoint that has moved.
+  // Bounds of the time to live. A record that may change at any moment is not asked for more often
+  // than DNS servers of Kubernetes renew their answers. A record that lasts for a day does not keep
+  // us from an endpoint that has moved.
   static constexpr absl::Duration kMinTtl = absl::Seconds(5);
   static constexpr absl::Duration kMaxTtl = absl::Minutes(5);
 
@@ -50,31 +51,31 @@ class ResolvedName final : private Timer {
                UpstreamSeries& series, ResolvedNameOwner& owner, std::string host, uint16_t port);
   ~ResolvedName() override;
 
-  // A call wants its addresses.
+  // A call wants the addresses.
   void Use();
 
-  // An endpoint of it was lost: its address may have changed. Asks soon, kMinTtl after the last
-  // look-up or later.
+  // An endpoint of the name was lost, so its address may have changed. Looks the name up soon, but
+  // at least kMinTtl after the last look-up.
   void AskSoon();
 
-  // There has been no address yet, and the next answer may bring one to the calls that wait.
+  // True if there has been no address yet and the next answer may bring one to the waiting calls.
   bool awaited() const { return state_ == State::kAwaited; }
 
   // Why there is no address: "cannot resolve cart.shop: domain name not found"; empty if the last
   // look-up did not fail.
   const std::string& failure() const { return failure_; }
 
-  // As one endpoint, which it shows as while it has no address.
+  // Returns the name as one endpoint, as it is shown while it has no address.
   EndpointView View() const;
 
   const std::string& host() const { return host_; }
   uint16_t port() const { return port_; }
 
-  // Asks no more.
+  // Makes no more look-ups.
   void Close();
 
  private:
-  // Before the first answer calls wait for it, or have been told that there is none.
+  // Before the first answer, calls wait for it, or have been told that there is none.
   enum class State { kIdle, kAwaited, kFailing, kKnown };
 
   void OnTimer(Instant now) override;

@@ -33,10 +33,10 @@ void UpstreamConnection::OnTimer(Instant now) {
   }
 }
 
-// A connection without calls is left alone: gRPC servers take PINGs without calls for an attack
+// A connection without calls gets no PINGs: gRPC servers take PINGs without calls for an attack
 // (gRFC A8).
 void UpstreamConnection::KeepAlive(Instant now) {
-  // Whatever comes shows that the peer lives, not only the acknowledgement.
+  // Any bytes show that the peer lives, not only the acknowledgement.
   const Instant heard_at = connection_->received_at();
   if (heard_at > pinged_at_) pinged_ = false;
   if (pinged_ && now >= pinged_at_ + keepalive_.timeout) {
@@ -54,7 +54,8 @@ void UpstreamConnection::KeepAlive(Instant now) {
     pinged_ = true;
     pinged_at_ = now;
   }
-  // Whether it was answered is looked at where the next one would be due.
+  // The timer checks for the answer when its time is over, or earlier if the next PING would be
+  // due.
   io_.wheel.Arm(*this, std::min(pinged_at_ + keepalive_.timeout, now + keepalive_.interval));
 }
 

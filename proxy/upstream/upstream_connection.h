@@ -19,15 +19,15 @@ namespace levee {
 
 class UpstreamConnection;
 
-// PINGs on a connection on which calls wait and nothing comes.
+// PINGs on a connection on which calls wait and no bytes come.
 struct KeepalivePolicy {
   absl::Duration interval = absl::InfiniteDuration();  // of silence before a PING; Infinite: none
-  absl::Duration timeout = absl::Seconds(20);          // for anything to come after it
+  absl::Duration timeout = absl::Seconds(20);          // for any bytes to come after it
 
   bool operator==(const KeepalivePolicy&) const = default;
 };
 
-// How endpoints connect; the same for all of one upstream.
+// How endpoints connect; the same for all endpoints of one upstream.
 struct ConnectPolicy {
   std::string upstream;                               // its name, for the log
   absl::Duration connect_timeout = absl::Seconds(1);  // until the peer's SETTINGS arrive
@@ -40,7 +40,7 @@ struct ConnectPolicy {
   bool operator==(const ConnectPolicy&) const = default;
 };
 
-// What a connection tells its endpoint.
+// The endpoint, as a connection sees it.
 class UpstreamConnectionOwner {
  public:
   virtual void OnReady(UpstreamConnection& connection) = 0;
@@ -61,13 +61,13 @@ class UpstreamConnectionOwner {
   ~UpstreamConnectionOwner() = default;
 };
 
-// Ready once the peer's SETTINGS have arrived. One thread.
+// The connection is ready once the peer's SETTINGS have arrived. One thread.
 class UpstreamConnection final : public Mortal,
                                  private h2::SessionHandler,
                                  private Http2ConnectionOwner,
                                  private Timer {
  public:
-  // Connects. `keepalive_interval`: the endpoint's own. References outlive the connection.
+  // Connects. `keepalive_interval`: the endpoint's own. All references must outlive the connection.
   UpstreamConnection(WorkerIo& io, const net::Address& to, const ConnectPolicy& policy,
                      absl::Duration keepalive_interval, UpstreamConnectionOwner& owner);
 
@@ -83,7 +83,7 @@ class UpstreamConnection final : public Mortal,
   bool used() const { return used_; }  // it has carried a call
   Instant ready_since() const { return ready_since_; }
 
-  // Streams that run may finish, then it closes.
+  // Streams that run may finish; then the connection closes.
   void Drain();
   void Close(const std::string& reason) { connection_->Close(reason); }
 

@@ -1,4 +1,4 @@
-// What happened to one call: written once, at its end, for metrics and the access log.
+// The record of one call: written once, at its end, for metrics and the access log.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,12 @@ struct AttemptRecord {
   std::optional<OverloadScope> mark_received;
 };
 
-// What the limits of the call's policy said, by their index in it.
+// The decision of the rate limits of the call's policy. A limit is named by its index in the
+// policy.
 struct RateLimitRecord {
   bool asked = false;
-  int refused_by = -1;         // -1: none did
-  int delayed_by = -1;         // the one that made it wait longest, -1: none did
+  int refused_by = -1;         // -1: no limit
+  int delayed_by = -1;         // the limit that made it wait longest, -1: no limit
   bool shared_bucket = false;  // a limit had no bucket of the call's own (max_keys)
 };
 

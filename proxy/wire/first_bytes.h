@@ -1,4 +1,4 @@
-// What a caller's first bytes say about the protocol of its connection.
+// Tells the protocol of a caller's connection by its first bytes.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct ConnectRequest {
   enum class State {
     kMore,  // its head is not complete
     kGood,
-    kBad,  // no request that a proxy can follow: answer 400
+    kBad,  // not a request that a proxy can follow: answer 400
   };
   State state = State::kMore;
   std::string destination;  // kGood: HOST:PORT, IPv6 literals in brackets

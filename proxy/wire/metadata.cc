@@ -9,12 +9,12 @@
 namespace levee {
 namespace {
 
-// Twice what a call with a few dozen metadata fields takes; larger lists are rare enough that a
+// Twice the memory of a call with a few dozen metadata fields. Larger lists are so rare that a
 // pooled owner should not keep their memory.
 constexpr size_t kOrdinaryBytes = 4096;
 constexpr size_t kOrdinaryFields = 64;
 
-// What a list has room for as soon as it has a field.
+// Room that a list makes for its first field.
 constexpr size_t kFirstBytes = 512;
 constexpr size_t kFirstFields = 16;
 
@@ -34,7 +34,7 @@ bool Metadata::Remove(std::string_view name) {
   for (const Entry& entry : entries_) {
     if (Matches(entry, name)) continue;
     const size_t size = size_t{entry.name_size} + entry.value_size;
-    // Bytes move only toward the front, over what has been looked at already.
+    // Bytes move only toward the front, over fields that the loop has passed.
     std::memmove(bytes_ + kept_bytes, bytes_ + entry.offset, size);
     Entry moved = entry;
     moved.offset = static_cast<uint32_t>(kept_bytes);

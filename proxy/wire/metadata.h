@@ -51,13 +51,13 @@ class Metadata {
     size_ += static_cast<uint32_t>(bytes);
   }
 
-  // Removes every field of that name. True if there was one.
+  // Removes every field of that name. Returns whether there was one.
   bool Remove(std::string_view name);
 
   // Replaces all fields of that name by one at the end of the list.
   void Set(std::string_view name, std::string_view value);
 
-  // The first value of that name, nullptr-data view if absent (`.data() == nullptr`).
+  // Returns the first value of that name; a view with `.data() == nullptr` if there is none.
   std::string_view Get(std::string_view name) const {
     for (const Entry& entry : entries_) {
       if (Matches(entry, name)) return Value(entry);
@@ -66,14 +66,14 @@ class Metadata {
   }
   bool Has(std::string_view name) const { return Get(name).data() != nullptr; }
 
-  // How many fields have that name.
+  // Returns how many fields have that name.
   size_t Count(std::string_view name) const;
 
   void Clear();
   void Swap(Metadata& other) noexcept;
 
-  // Gives memory back if the list has grown beyond what ordinary calls need. Meant for after
-  // Clear(): what is in the list is kept, and so is the memory it needs.
+  // Gives memory back if the list has grown beyond the needs of ordinary calls. Meant to follow
+  // Clear(): fields that are in the list stay, and so does their memory.
   void Shrink();
 
  private:
@@ -95,7 +95,7 @@ class Metadata {
     return entry.name_size == name.size() && Name(entry) == name;
   }
 
-  // Makes room for `bytes` more; at first for what an ordinary block needs.
+  // Makes room for `bytes` more; at first for an ordinary block.
   void Grow(size_t bytes);
 
   // Name, value, name, value, ... in the order of entries_, without gaps. Not a std::string, which

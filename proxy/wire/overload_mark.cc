@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kMarkField = "levee-overload";
 constexpr std::string_view kEnvoyField = "x-envoy-overloaded";
 
-// The text of a parameter, empty if it is not there or no text.
+// Returns the text of a parameter; empty if the parameter is missing or has no text.
 std::string TextParameter(const StructuredItem& item, std::string_view name) {
   const BareItem* value = item.Parameter(name);
   return value == nullptr ? std::string() : value->text;
@@ -34,7 +34,7 @@ std::optional<OverloadScope> ParseScope(const BareItem& bare) {
 }
 
 std::optional<OverloadMark> FindLeveeMark(const Metadata& trailers) {
-  // Several fields stand for their values joined by commas, which is no item.
+  // Several fields stand for their values joined by commas, and that is not an item.
   if (trailers.Count(kMarkField) != 1) return std::nullopt;
   const std::optional<StructuredItem> item = ParseStructuredItem(trailers.Get(kMarkField));
   if (!item) return std::nullopt;

@@ -1,4 +1,4 @@
-// The agreed answer "overloaded, do not retry": what it looks like in trailers, both ways.
+// The agreed answer "overloaded, do not retry": reads it from trailers and writes it to them.
 #pragma once
 
 #include <cstdint>
@@ -48,20 +48,21 @@ struct OverloadMark {
 };
 inline constexpr int kMaxOverloadHops = 255;
 
-// The mark in the trailers of a failed attempt, by precedence: levee-overload, ErrorInfo, negative
-// pushback, x-envoy-overloaded, each only if honoured. A levee-overload that is not one well-formed
-// RFC 8941 item with a known token is no mark; parameters that are unknown or of another type than
-// ours are passed over. An ErrorInfo may come from any domain; the last one counts, since each
-// sidecar appends. Every pushback that gRFC A6 reads as "do not retry" is a negative one, also an
-// unparsable or repeated one. Signals that name no reason get the one of refusal.h.
+// Returns the mark in the trailers of a failed attempt. The first of these that is there and
+// honoured decides: levee-overload, ErrorInfo, negative pushback, x-envoy-overloaded. A
+// levee-overload that is not one well-formed RFC 8941 item with a known token is not a mark;
+// parameters that are unknown or of another type than ours are ignored. An ErrorInfo may come from
+// any domain; the last one counts, since each sidecar appends its own. A pushback that cannot be
+// parsed or is repeated counts as negative, since gRFC A6 reads it as "do not retry". Signals
+// without a reason get the one of refusal.h.
 std::optional<OverloadMark> FindOverloadMark(const Metadata& trailers, HonoredSignals honored);
 
-// The value of `levee-overload`: `service;reason=budget;upstream=cart;hops=1`. A parameter that is
-// no RFC 8941 token is written as a quoted string ('?' for what that cannot hold), an empty one is
-// left out.
+// Returns the value of `levee-overload`: `service;reason=budget;upstream=cart;hops=1`. A parameter
+// that is not an RFC 8941 token is written as a quoted string, with '?' for bytes that such a
+// string cannot hold. An empty parameter is left out.
 std::string FormatOverloadMark(const OverloadMark& mark);
 
-// What is needed to write a marked answer.
+// The contents of a marked answer.
 struct MarkedStatus {
   StatusCode code = StatusCode::kResourceExhausted;  // the grpc-status to send
   std::string message;                               // unencoded text

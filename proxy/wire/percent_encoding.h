@@ -6,10 +6,11 @@
 
 namespace levee {
 
-// Bytes outside 0x20-0x7E and '%' become %XX.
+// Encodes bytes outside 0x20-0x7E, and '%', as %XX.
 std::string PercentEncode(std::string_view text);
 
-// Never fails: what is no valid escape stays as it is, as the specification demands.
+// Decodes %XX. Never fails: as the specification demands, anything that is not a valid escape stays
+// as it is.
 std::string PercentDecode(std::string_view text);
 
 }  // namespace levee

@@ -8,12 +8,12 @@
 
 namespace levee {
 
-// What the trailers of a failed attempt say about the next one.
+// The server's wish about the next attempt, from the trailers of a failed one.
 struct Pushback {
   enum class Kind {
     kNone,       // no such field
     kDelay,      // retry exactly `delay` from now (zero: at once)
-    kDoNotRetry  // negative, unparsable, above 2^31-1, or given more than once
+    kDoNotRetry  // negative, not a number, above 2^31-1, or given more than once
   };
   Kind kind = Kind::kNone;
   absl::Duration delay = absl::ZeroDuration();

@@ -1,4 +1,4 @@
-// Why an attempt was made, and why none was: the labels of metrics, access log and messages.
+// Why an attempt was made, or was not made: the labels of metrics, access log and messages.
 #pragma once
 
 #include <string_view>

@@ -38,7 +38,7 @@ std::optional<absl::Time> ParseHttpDate(std::string_view value) {
   return std::nullopt;
 }
 
-// Of digits alone; nullopt for other text.
+// Parses text of digits alone; nullopt for other text.
 std::optional<absl::Duration> ParseSeconds(std::string_view value) {
   if (value.empty() || !std::all_of(value.begin(), value.end(), absl::ascii_isdigit)) {
     return std::nullopt;
@@ -48,9 +48,10 @@ std::optional<absl::Duration> ParseSeconds(std::string_view value) {
   return absl::Seconds(seconds);
 }
 
-// The time that the fields' dates are relative to.
+// Returns the time that the dates in `fields` are relative to.
 absl::Time Sent(const Metadata& fields, absl::Time wall_now) {
-  // The server's own clock, if it tells: the wait is right even where the two clocks differ.
+  // The server's own clock is used if the server tells it: then the wait is right even where the
+  // two clocks differ.
   return ParseHttpDate(fields.Get(kDateField)).value_or(wall_now);
 }
 

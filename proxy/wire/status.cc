@@ -30,8 +30,8 @@ constexpr std::array<Reset, 14> kResets = {{
     {"HTTP_1_1_REQUIRED", StatusCode::kUnknown},
 }};
 
-// The number that `text` spells in decimal digits, kStatusCodes for any number above the codes,
-// nullopt if it is no number.
+// Returns the number that `text` spells in decimal digits: kStatusCodes for any number above the
+// codes, nullopt if `text` is not a number.
 std::optional<int> ParseNumber(std::string_view text) {
   if (text.empty()) return std::nullopt;
   int number = 0;

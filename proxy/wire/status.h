@@ -1,4 +1,4 @@
-// gRPC status codes and what stands for them in HTTP/2.
+// gRPC status codes, and the HTTP and HTTP/2 codes that stand for them.
 #pragma once
 
 #include <cstdint>
@@ -73,25 +73,26 @@ constexpr std::string_view StatusCodeName(StatusCode code) {
 }
 inline constexpr int kStatusCodes = CountValues(StatusCodeName);
 
-// The code of a `grpc-status` value: decimal digits; a number that is no known code is kUnknown
-// (gRPC's rule for unknown codes), text that is no number is nullopt.
+// Returns the code of a `grpc-status` value in decimal digits. A number that is not a known code is
+// kUnknown (gRPC's rule for unknown codes). Text that is not a number is nullopt.
 std::optional<StatusCode> ParseGrpcStatus(std::string_view value);
 
-// A code as a person writes it in a policy: the name in any case, or the number. nullopt if it
-// names no code.
+// Returns the code that a person wrote in a policy: its name in any case, or its number. nullopt if
+// the text names no code.
 std::optional<StatusCode> ParseStatusCode(std::string_view text);
 
-// The code for an answer that carries no grpc-status
-// (grpc/doc/http-grpc-status-mapping.md). `http_status` is the `:status` number.
+// Returns the code for an answer without grpc-status (grpc/doc/http-grpc-status-mapping.md).
+// `http_status` is the number in `:status`.
 StatusCode StatusFromHttp(int http_status);
 
-// The code for a stream ended by RST_STREAM (gRPC over HTTP/2, "Errors"). `error_code` is the
-// HTTP/2 error code; unknown ones are kUnknown.
+// Returns the code for a stream that RST_STREAM ended (gRPC over HTTP/2, "Errors"). `error_code` is
+// the HTTP/2 error code; an unknown one gives kUnknown.
 StatusCode StatusFromReset(uint32_t error_code);
 
-// Whether the code says that the server or the way to it failed, not the caller's request: those
-// for which OpenTelemetry's semantic conventions for gRPC call a server's span an error, and
-// RESOURCE_EXHAUSTED, with which an overloaded server, a limit or Levee itself turns a call away.
+// Whether the code says that the server, or the way to it, failed, and not that the caller's
+// request was wrong. True for the codes for which OpenTelemetry's semantic conventions for gRPC
+// call a server's span an error. True also for RESOURCE_EXHAUSTED, with which an overloaded server,
+// a limit or Levee itself refuses a call.
 bool IsServerFault(StatusCode code);
 
 // HTTP/2 error codes (RFC 9113, section 7) that Levee itself sends or tells apart.
@@ -106,7 +107,7 @@ inline constexpr uint32_t kResetCancel = 0x8;
 inline constexpr uint32_t kResetCompressionError = 0x9;
 inline constexpr uint32_t kResetEnhanceYourCalm = 0xb;
 
-// "REFUSED_STREAM" and so on; "code 0x.." is not made up here: unknown codes are "unknown error".
+// Returns "REFUSED_STREAM" and so on; "unknown error" for an unknown code.
 std::string_view ResetName(uint32_t error_code);
 
 // A set of status codes.

@@ -27,13 +27,14 @@ size_t Utf8SequenceLength(std::string_view text) {
   for (size_t i = 1; i < length; ++i) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
   }
-  // Overlong forms, surrogates, and what lies beyond U+10FFFF.
+  // Encodings that are too long, surrogates, and values beyond U+10FFFF.
   if ((lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xed && byte(1) > 0x9f)) return 0;
   if ((lead == 0xf0 && byte(1) < 0x90) || (lead == 0xf4 && byte(1) > 0x8f)) return 0;
   return length;
 }
 
-// `text` with '?' for what is not UTF-8. A receiver would reject the whole message otherwise.
+// Returns `text` with '?' for bytes that are not UTF-8. A receiver would reject the whole message
+// otherwise.
 std::string ToUtf8(std::string_view text) {
   std::string valid;
   valid.reserve(text.size());
@@ -50,7 +51,7 @@ std::string ToUtf8(std::string_view text) {
   return valid;
 }
 
-// Empty if there are no details, or none that can be read.
+// Returns the details of `trailers`; empty if there are none that can be read.
 wire::v1::RpcStatus ReadDetails(const Metadata& trailers) {
   wire::v1::RpcStatus status;
   const std::string_view encoded = trailers.Get(kDetailsField);
@@ -63,7 +64,7 @@ wire::v1::RpcStatus ReadDetails(const Metadata& trailers) {
   return status;
 }
 
-// Reads `detail` into `message`. False if it is of another type than `type_name` or cannot be read.
+// Reads `detail` into `message`. Returns false if it is not of type `type_name` or cannot be read.
 bool Unpack(const google::protobuf::Any& detail, std::string_view type_name,
             google::protobuf::Message& message) {
   const std::string_view url = detail.type_url();
@@ -99,7 +100,7 @@ bool SaysTheSame(const wire::v1::ErrorInfo& a, const wire::v1::ErrorInfo& b) {
   return a.domain() == b.domain();
 }
 
-// Map entries in the order of their keys: equal messages give equal bytes in every run.
+// Writes map entries in the order of their keys: equal messages give equal bytes in every run.
 std::string SerializeInOrder(const google::protobuf::Message& message) {
   std::string bytes;
   google::protobuf::io::StringOutputStream stream(&bytes);
@@ -146,7 +147,8 @@ absl::Duration FindRetryDelayInDetails(const Metadata& trailers) {
 std::string MarkedDetails(const MarkedStatus& status, const Metadata& trailers) {
   wire::v1::RpcStatus details = ReadDetails(trailers);
   details.set_code(static_cast<int>(status.code));
-  // grpc-message says it in full; clients refuse trailers of more than some kilobytes as a whole.
+  // grpc-message has the whole text. It is cut here because clients refuse trailers of more than
+  // some kilobytes as a whole.
   constexpr size_t kMaxMessageBytes = 1024;
   details.set_message(ToUtf8(std::string_view(status.message).substr(0, kMaxMessageBytes)));
   const wire::v1::ErrorInfo ours = MakeErrorInfo(status);

@@ -11,15 +11,15 @@
 
 namespace levee {
 
-// The mark that the last ErrorInfo with reason OVERLOADED_DO_NOT_RETRY of the details carries in
-// its metadata; scope service if it names no other.
+// Returns the mark of the last ErrorInfo whose reason is OVERLOADED_DO_NOT_RETRY, from its
+// metadata. The scope is service if the ErrorInfo names no other.
 std::optional<OverloadMark> FindMarkInDetails(const Metadata& trailers);
 
-// The longest retry_delay that a google.rpc.RetryInfo of the details asks for. Zero: there is none.
-// Never negative; infinite for more seconds than a Duration holds.
+// Returns the longest retry_delay of the google.rpc.RetryInfo details; zero if there is none. Never
+// negative; infinite for more seconds than a Duration holds.
 absl::Duration FindRetryDelayInDetails(const Metadata& trailers);
 
-// The value of grpc-status-details-bin for `status`, with the details that `trailers` have.
+// Returns the value of grpc-status-details-bin for `status`, with the details that `trailers` have.
 std::string MarkedDetails(const MarkedStatus& status, const Metadata& trailers);
 
 }  // namespace levee

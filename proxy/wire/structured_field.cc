@@ -15,7 +15,8 @@ bool ContinuesToken(char c) { return IsAlpha(c) || IsDigit(c) || IsIn(c, "!#$%&'
 bool StartsKey(char c) { return IsLower(c) || c == '*'; }
 bool ContinuesKey(char c) { return StartsKey(c) || IsDigit(c) || IsIn(c, "_-."); }
 
-// Reads from the front of what is left. Every function is false where the text is not well-formed.
+// Reads from the front of the remaining text. Every function returns false where the text is not
+// well-formed.
 class Parser {
  public:
   explicit Parser(std::string_view text) : rest_(text) {}

@@ -10,8 +10,8 @@
 
 namespace levee {
 
-// One bare item (RFC 8941, section 3.3). Decimals, byte sequences and booleans are checked for
-// their form and then only known to be there.
+// One bare item (RFC 8941, section 3.3). Decimals, byte sequences and booleans are only checked for
+// their form; their values are not kept.
 struct BareItem {
   enum class Type { kInteger, kString, kToken, kOther };
   Type type = Type::kOther;
@@ -24,7 +24,8 @@ struct StructuredItem {
   BareItem bare;
   std::vector<std::pair<std::string, BareItem>> parameters;
 
-  // The last parameter of that name (the last one wins, section 3.1.2), nullptr if there is none.
+  // Returns the last parameter of that name (the last one wins, section 3.1.2); nullptr if there is
+  // none.
   const BareItem* Parameter(std::string_view name) const;
 };
 

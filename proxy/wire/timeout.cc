@@ -35,15 +35,14 @@ std::optional<absl::Duration> ParseGrpcTimeout(std::string_view value) {
     number = number * 10 + (c - '0');
   }
   for (const Unit& unit : kUnits) {
-    // The span of 8 digits of hours exceeds 64 bits of nanoseconds, hence the multiplication of a
-    // Duration.
+    // 8 digits of hours exceed 64 bits of nanoseconds, so a Duration is multiplied.
     if (unit.letter == value.back()) return absl::Nanoseconds(unit.nanos) * number;
   }
   return std::nullopt;
 }
 
 GrpcTimeoutText::GrpcTimeoutText(absl::Duration span) {
-  // Saturates at 292 years, which only hours can say in 8 digits.
+  // Saturates at 292 years; only hours can hold that in 8 digits.
   const int64_t nanos = std::max<int64_t>(absl::ToInt64Nanoseconds(span), 1);
   int64_t value = std::min(absl::ToInt64Hours(span), kMaxValue);
   char letter = 'H';

@@ -10,15 +10,15 @@
 
 namespace levee {
 
-// The span of "1 to 8 digits + one of H M S m u n"; nullopt for anything else.
+// Parses 1 to 8 digits and one of H M S m u n; nullopt for anything else.
 std::optional<absl::Duration> ParseGrpcTimeout(std::string_view value);
 
-// A header value without an allocation.
+// The text of a header value, made without an allocation.
 class GrpcTimeoutText {
  public:
-  // Rounds down to what 8 digits can say in the finest unit that holds the span, and never below
-  // one nanosecond unit ("1n"), since an attempt that is started has time left. A span too long for
-  // any unit, absl::InfiniteDuration() too, becomes "99999999H".
+  // Takes the finest unit in which 8 digits can hold the span, and rounds down to it. The least is
+  // "1n", since an attempt that is started has time left. A span too long for any unit, also
+  // absl::InfiniteDuration(), becomes "99999999H".
   explicit GrpcTimeoutText(absl::Duration span);
   std::string_view view() const { return {text_.data(), size_}; }
 

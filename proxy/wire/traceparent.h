@@ -1,4 +1,4 @@
-// The header `traceparent`, by which calls that belong together are found (W3C Trace Context).
+// The header `traceparent` (W3C Trace Context), which says which calls belong together.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@ namespace levee {
 
 inline constexpr std::string_view kTraceparent = "traceparent";
 
-// The trace id of a valid value, 32 hexadecimal digits as a view into it; nullopt of any other.
-// Version 00 is exactly version-traceid-parentid-flags; of later versions, which may go on after
-// that with '-' and what only they know, these parts are read alike. Version ff, an id of zeros
+// Returns the trace id of a valid value: 32 hexadecimal digits, as a view into it. Returns nullopt
+// for any other value. Version 00 is exactly version-traceid-parentid-flags. A later version begins
+// with the same parts, and may go on with '-' and parts of its own. Version ff, an id of zeros
 // alone, and upper-case digits are invalid.
 std::optional<std::string_view> ParseTraceId(std::string_view traceparent);
 
-// The trace that a request belongs to, as a view into it; empty if it has no traceparent, one that
-// is invalid, or several.
+// Returns the trace that a request belongs to, as a view into it; empty if the request has no
+// traceparent, an invalid one, or several.
 std::string_view TraceIdOf(const Metadata& request);
 
-// Not 0, which would be invalid.
+// Returns a random id, never 0, which would be invalid.
 uint64_t NewSpanId(Random& random);
 
-// The same value with another parent id: that of the span which the next hop is called from. Trace
-// id, flags and all else stay as they are. `traceparent` must be valid and `span_id` not 0.
+// Returns the same value with another parent id: the id of the span that calls the next hop. Trace
+// id, flags and everything else stay. `traceparent` must be valid and `span_id` not 0.
 std::string WithParentId(std::string_view traceparent, uint64_t span_id);
 
 }  // namespace levee

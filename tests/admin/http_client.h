@@ -23,11 +23,11 @@ class HttpClient {
   void Send(std::string_view bytes);
   // Everything up to the end of the connection.
   std::string ReadAll();
-  // What has come within `milliseconds` at most; empty if nothing or the end has.
+  // The bytes that come within `milliseconds`; empty if nothing or the end has.
   std::string ReadSome(int milliseconds);
   // No more will be sent.
   void FinishSending();
-  // The other side has ended the connection, or does so within `milliseconds`. What it still says
+  // The other side has ended the connection, or does so within `milliseconds`. Its further output
   // is thrown away.
   bool Ended(int milliseconds);
 
@@ -46,8 +46,8 @@ struct HttpAnswer {
 HttpAnswer Ask(uint16_t port, std::string_view method, std::string_view path,
                std::string_view more = {}, std::string_view host = "localhost");
 
-// What `scene` returns the first time that it takes less than `limit`: of a busy machine it is
-// asked again, since what takes longer there shows nothing. A failure if it never does within 20 s.
+// Returns the result of `scene` the first time that it takes less than `limit`. On a busy machine
+// it is run again, since a slow run there proves nothing. A failure if it never does within 20 s.
 std::string Within(absl::Duration limit, const std::function<std::string()>& scene);
 
 // Splits what came back.

@@ -1,4 +1,4 @@
-// What bounds requests, answers and connections of both HTTP ports.
+// The bounds on requests, answers and connections of both HTTP ports.
 #include "admin/http_server.h"
 
 #include <atomic>

@@ -130,7 +130,7 @@ TEST_F(GrpcAdminServerTest, AWatchThatIsReadLateMissesNothing) {
     const admin::v1::State state = watching.Next();
     ASSERT_EQ(state.upstreams_size(), 1);
     for (const auto& sample : state.upstreams(0).samples()) EXPECT_EQ(sample.number(), ++next);
-    // What could not be sent comes with a later second.
+    // Additions that could not be sent come with a later second.
     keeper_.Tick(sidecar_.At(++second));
   }
 }

@@ -1,4 +1,4 @@
-// What is UTF-8 and where a text stops being it.
+// Which bytes are UTF-8, and where a text stops being UTF-8.
 #include "base/utf8.h"
 
 #include "gtest/gtest.h"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the benchmark reads, computes and writes; no proxy is needed."""
+"""The benchmark's reading, computing and writing; no proxy is needed."""
 
 import contextlib
 import io

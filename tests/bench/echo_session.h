@@ -32,7 +32,7 @@ class EchoSession {
     std::string body;
     size_t sent = 0;
   };
-  struct Callbacks;  // What nghttp2 calls.
+  struct Callbacks;  // The callbacks of nghttp2.
 
   Call* NewCall();
   void EndCall(Call* call);

@@ -40,7 +40,7 @@ LOADS = {load.name: load for load in (
 
 
 class Answer(NamedTuple):
-    """What h2load measured. `error` is empty when every call was answered in full."""
+    """The measurements of h2load. `error` is empty when every call was answered in full."""
     error: str
     rate: float = 0.0
     times_us: tuple = ()

@@ -1,4 +1,5 @@
-// What the two helper programs of the benchmark share: sockets on 127.0.0.1 and waiting for them.
+// The code that the two helper programs of the benchmark share: sockets on 127.0.0.1 and waiting
+// for them.
 #pragma once
 
 #include <sys/epoll.h>
@@ -23,7 +24,7 @@ int Accept(int listener);
 // microseconds, and both programs use MSG_DONTWAIT afterwards.
 int ConnectToLoopback(uint16_t port);
 
-// What a socket is watched for.
+// The events that a socket is watched for.
 struct Interest {
   bool read = true;
   bool write = false;

@@ -93,7 +93,7 @@ class Bench:
 
     def measure(self, chosen_loads, rounds, scale):
         """Returns a Result. Who comes first changes from round to round, and no proxy waits long
-        for its turn: what disturbs the machine disturbs all of them."""
+        for its turn: a disturbance of the machine disturbs all of them."""
         runs = []
         for number in range(rounds):
             for load in chosen_loads:
@@ -114,7 +114,7 @@ class Bench:
         answer = loads.run(load, running.port, calls, load_cpu, self._scratch)
         after = cpu_nanoseconds(pids)
         if answer.error:
-            # What became of a proxy says more than what its caller saw.
+            # The end of a proxy explains more than the errors of its caller.
             return run._replace(error=running.process.end() or answer.error)
         if before is None or after is None or running.process.tree() != pids:
             return run._replace(error='its processes changed during the run')

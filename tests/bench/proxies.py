@@ -1,4 +1,4 @@
-"""What is measured: Levee, and the peers it is compared with, which have one worker each."""
+"""The programs that are measured: Levee and its peers, with one worker each."""
 
 import pathlib
 import subprocess

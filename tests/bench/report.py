@@ -3,7 +3,7 @@
 import statistics
 from typing import NamedTuple
 
-# What Levee has to reach, as ratios of the medians over the rounds.
+# The bars for Levee, as ratios of the medians over the rounds.
 BASE = 'nghttpx'
 CPU_BARS = {'4x32': 0.60, '1x100': 0.60, '50x10': 0.60, '64x1': 0.80, 'headers': 0.60,
             '1MiB': 0.75, '1x1': 0.80}

@@ -24,7 +24,7 @@ from report import Bar, cell, markdown, number
 
 CALLER = pathlib.Path(caller.__file__).resolve()
 IDLE_CONNECTIONS = 10_000
-SPARE_FILES = 200  # What caller and proxy have open beside those connections.
+SPARE_FILES = 200  # Descriptors that caller and proxy have open besides those connections.
 MEMORY_CALLS = 1_000_000
 MEMORY_SHARES = (0.1, 0.5, 1.0)
 CALLS_PER_RUN = 1_000_000

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the scaling part of the benchmark generates, calls and computes; no proxy is needed."""
+"""The configurations, calls and results of the benchmark's scaling part; no proxy is needed."""
 
 import contextlib
 import os

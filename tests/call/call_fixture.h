@@ -16,7 +16,7 @@
 
 namespace levee {
 
-// What GoogleTest shows of these in a failure.
+// Prints these for GoogleTest's failures.
 inline void PrintTo(StatusCode code, std::ostream* out) { *out << StatusCodeName(code); }
 inline void PrintTo(RefusalReason reason, std::ostream* out) { *out << RefusalReasonName(reason); }
 inline void PrintTo(RetryTrigger trigger, std::ostream* out) { *out << RetryTriggerName(trigger); }

@@ -67,7 +67,7 @@ void CheckCall(const CallPolicy& policy, const SimHost& call, const RequestFacts
 void CheckBudget(SimSidecar& sidecar) {
   const RetryPolicy& retry = sidecar.policy.retry;
   const RetryBudgetPolicy& budget = retry.budget;
-  // What an application tries again by itself earns nothing, and is free where it is not limited.
+  // The application's own retries earn nothing, and are free where they are not limited.
   const bool limited = retry.app_retries == AppRetries::kLimit && retry.mode == RetryMode::kEnforce;
   int64_t deposits = 0;
   int64_t free = 0;

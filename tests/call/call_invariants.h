@@ -1,4 +1,4 @@
-// What holds of every call, whatever its policy, its caller and its upstream do.
+// Rules that hold for every call, whatever its policy, its caller and its upstream do.
 #pragma once
 
 #include <map>
@@ -8,7 +8,7 @@
 
 namespace levee {
 
-// What each call of a sidecar was started with.
+// The input with which each call of a sidecar was started.
 using FactsOfCalls = std::map<const SimHost*, RequestFacts>;
 
 // Attempts are within the budget. At any time; a failed check is a failure of the current test.

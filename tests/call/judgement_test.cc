@@ -1,4 +1,4 @@
-// What a call says of the endpoints that its attempts ran on.
+// The judgement of a call on the endpoints that its attempts ran on.
 #include <string>
 
 #include "call/call_fixture.h"

@@ -1,4 +1,4 @@
-// What holds of every call under every policy.
+// Rules that hold for every call under every policy.
 #include <cstdint>
 
 #include "call/random_world.h"

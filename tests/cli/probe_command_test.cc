@@ -1,4 +1,4 @@
-// What `levee probe` says of servers in every condition.
+// The answers of `levee probe` about servers in every condition.
 #include "cli/probe_command.h"
 
 #include <atomic>

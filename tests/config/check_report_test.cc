@@ -1,4 +1,4 @@
-// What a check found, counted and as JSON.
+// The result of a check, counted and as JSON.
 #include "config/check_report.h"
 
 #include <string>

@@ -49,7 +49,7 @@ std::string UpstreamWith(const std::string& file) {
          file + "\n";
 }
 
-// What is wrong with a file of these bytes.
+// Returns the fault of a file of these bytes.
 std::string WrongWith(const std::string& bytes) {
   return std::string(ParseDescriptorSet(bytes).status().message());
 }

@@ -91,7 +91,7 @@ void ExpectFault(const std::string& document, const Expected& expected) {
                 << document << FormatFaults(checked.faults);
 }
 
-// What a value of this kind cannot be, and what that is called.
+// Values that this kind does not allow, with the code of each fault.
 std::vector<std::pair<std::string, CheckCode>> WrongTexts(const FieldRule& rule) {
   switch (rule.kind()) {
     case FieldRule::NAME:
@@ -159,7 +159,7 @@ void AddBounds(const FieldRule& rule, std::vector<std::pair<std::string, CheckCo
   if (!rule.max().empty()) wrong.emplace_back(Beside(rule.max(), 1), kOutOfRange);
 }
 
-// What a single value of the field cannot be.
+// Values that the field does not allow as a single value.
 std::vector<std::pair<std::string, CheckCode>> WrongValues(const FieldDescriptor& field) {
   const FieldRule& rule = RuleOf(field);
   std::vector<std::pair<std::string, CheckCode>> wrong;
@@ -240,7 +240,7 @@ void CheckField(const Fields& to, const FieldDescriptor& field) {
   }
 }
 
-// What stands in place of a message that may be a plain value.
+// Values in place of a message that may be a plain value.
 void CheckPlainValue(const Fields& to) {
   const FieldDescriptor& field = *to.back();
   const FieldDescriptor* plain = PlainValueOf(*field.message_type());

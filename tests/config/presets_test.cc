@@ -21,7 +21,7 @@ std::string Sha256Of(const std::string& backoff) {
   return SnapshotOf(PolicyText("retry: {backoff: {" + backoff + "}}"))->sha256;
 }
 
-// What the presets leave as it is.
+// The fields that presets leave unchanged.
 void ExpectDefaultsElsewhere(const BackoffPolicy& backoff) {
   EXPECT_EQ(backoff.kind, BackoffPolicy::Kind::kExponential);
   EXPECT_FALSE(backoff.cap_after_jitter);

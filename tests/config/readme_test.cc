@@ -1,4 +1,4 @@
-// What the README tells people to write has to work as it stands there.
+// Configurations in the README have to work as they stand there.
 #include <fstream>
 #include <sstream>
 #include <string>

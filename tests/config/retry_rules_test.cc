@@ -66,7 +66,7 @@ TEST(RetryRules, RuleThatMatchesNothingIsRefused) {
   EXPECT_EQ(
       PolicyFaults("retry: {rules: [{codes: [], http: []}]}"),
       "f:2:17: LV310 policies[0].retry.rules[0]: matches nothing; give it codes, http or failures");
-  // What could not be read would have matched something.
+  // The value that could not be read would have matched an outcome.
   EXPECT_EQ(
       PolicyFaults("retry: {rules: [{http: 429}, ~]}"),
       "f:2:16: LV108 policies[0].retry.rules[1]: has no value; leave the element out\n"

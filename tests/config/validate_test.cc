@@ -1,4 +1,4 @@
-// What fields have to do with each other.
+// The relations between fields.
 #include "config/validate.h"
 
 #include <string>

@@ -1,4 +1,4 @@
-// What is legal but dangerous, and the neighbouring settings that are not.
+// Settings that are legal but dangerous, and similar settings that are not dangerous.
 #include "config/warnings.h"
 
 #include <string>
@@ -289,7 +289,7 @@ TEST(Warnings, StandBesideFaults) {
                   std::nullopt);
   EXPECT_EQ(checked.snapshot, nullptr);
   EXPECT_EQ(checked.faults.size(), 2u) << FormatFaults(checked.faults);
-  // Which upstream no route uses is not known as long as routes are wrong.
+  // As long as routes are wrong, it is not known which upstreams are unused.
   EXPECT_EQ(Brief(checked.warnings), "906 policies[0].retry.budget.ratio");
 }
 

@@ -1,4 +1,4 @@
-// What is wrong with YAML and its shape, each with its position.
+// Faults of YAML and its shape, each with its position.
 #include "config/yaml_reader.h"
 
 #include <string>

@@ -135,8 +135,8 @@ std::vector<int> AfterAFullLine(double per_second) {
   return ok;
 }
 
-// What the demo is about, without its clients: three attempts at every call keep a service down
-// that 1.1 attempts per call would let recover.
+// The point of the demo, without its clients: three attempts at every call keep a service down that
+// 1.1 attempts per call would let recover.
 TEST(ServiceModel, StaysDownUnderThriceItsLoad) {
   // The first requests of the full line are still in time.
   EXPECT_LT(AfterAFullLine(1200)[0], 200);

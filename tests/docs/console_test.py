@@ -173,7 +173,7 @@ class InTrouble(unittest.TestCase):
 
 @unittest.skipIf(MISSING, MISSING)
 class Files(unittest.TestCase):
-    """What works on files."""
+    """Commands that work on files."""
 
     def setUp(self):
         self.clone = self.enterContext(Clone())
@@ -218,7 +218,7 @@ class Files(unittest.TestCase):
 
 
 class Elsewhere(unittest.TestCase):
-    """What cannot be run here."""
+    """Commands that cannot be run here."""
 
     def kubectl_lines(self):
         """The words of each call of kubectl, also within pipes and scripts."""

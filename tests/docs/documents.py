@@ -8,6 +8,8 @@ from typing import NamedTuple
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = os.environ.get('LEVEE_BINARY', '')
 DOCUMENTS = [ROOT / 'README.md', *sorted((ROOT / 'docs').rglob('*.md'))]
+# Also the documents for contributors, whose commands are not run.
+ALL_DOCUMENTS = [*DOCUMENTS, *(path for path in sorted(ROOT.glob('*.md')) if path not in DOCUMENTS)]
 _BLOCK = re.compile(r'((?:^<!-- [^\n]* -->\n)*)^```(\w*)\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 
 
@@ -21,7 +23,7 @@ class Block(NamedTuple):
 class Command(NamedTuple):
     document: str
     line: str
-    output: str  # What the document shows below it.
+    output: str  # The output that the document shows below it.
 
 
 def blocks(*languages):

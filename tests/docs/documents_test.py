@@ -1,4 +1,4 @@
-"""What the documents show has to be what is tested.
+"""Every example in the documents has to be one that is tested.
 
 A block of YAML follows a line that says where it is from, <!-- from FILE -->, and is there word for
 word, or it is something that `levee check` or Prometheus takes; <!-- check --> says that `levee
@@ -15,15 +15,16 @@ import textwrap
 import unittest
 
 import documents
-from documents import BINARY, DOCUMENTS, ROOT
+from documents import ALL_DOCUMENTS, BINARY, DOCUMENTS, ROOT
 
-# What has tests of its own: the codes of levee check, the lines for clients, queries and rules.
+# Documents with tests of their own: the codes of levee check, the lines for clients, queries and
+# rules.
 OTHERS = {'docs/checks.md': 'config/checks_document_test.cc',
           'README.md': 'interop/interop_test.py'}
 
 
 def anchors(document):
-    """What a heading's link is called."""
+    """The names of the links to headings."""
     headings = re.findall(r'^#+ (.*)$', document.read_text(), re.MULTILINE)
     return {re.sub(r'[^\w -]', '', heading).lower().replace(' ', '-') for heading in headings}
 
@@ -92,7 +93,7 @@ class Blocks(unittest.TestCase):
 
     def test_targets_of_make_are_there(self):
         makefile = (ROOT / 'Makefile').read_text()
-        for document in DOCUMENTS:
+        for document in ALL_DOCUMENTS:
             for target in re.findall(r'`make ([a-z-]+)`', document.read_text()):
                 self.assertIn(f'\n{target}:', makefile, document.name)
 
@@ -100,7 +101,7 @@ class Blocks(unittest.TestCase):
 class Links(unittest.TestCase):
 
     def test_links_lead_to_files_and_headings(self):
-        for document in DOCUMENTS:
+        for document in ALL_DOCUMENTS:
             links = re.findall(r'\]\((?!https?:)([^)\s]+)\)', document.read_text())
             for link in links:
                 path, _, anchor = link.partition('#')
@@ -108,6 +109,12 @@ class Links(unittest.TestCase):
                 self.assertTrue(target.exists(), f'{document.name}: {link}')
                 if anchor:
                     self.assertIn(anchor, anchors(target), f'{document.name}: {link}')
+
+    def test_files_and_folders_that_are_named_are_there(self):
+        tops = '|'.join(['cmake', 'config', 'deploy', 'docs', 'protos', 'proxy', 'tests'])
+        for document in ALL_DOCUMENTS:
+            for name in re.findall(rf'`((?:{tops})/[\w./-]*)`', document.read_text()):
+                self.assertTrue((ROOT / name).exists(), f'{document.name}: {name}')
 
     def test_alerts_and_metrics_are_those_that_exist(self):
         alerts = (ROOT / 'deploy/mixin/alerts.yaml').read_text()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the inputs that the fuzz targets begin with: seeds.py FOLDER.
 
-What the bytes of an input mean is said by the sources of the targets; these seeds are ordinary
+The sources of the targets say what the bytes of an input mean; these seeds are ordinary
 calls in their terms, from which mutations lead to the others.
 """
 

@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kBacklog = 128;
 constexpr int kMostTurns = 200;
-constexpr int kStillTurns = 2;  // What a turn posts to the next one may move something.
+constexpr int kStillTurns = 2;  // A task that a turn posts to the next one may change something.
 
 // The socket of the upstream, as long as the process lives.
 class Upstream {

@@ -19,7 +19,7 @@ namespace levee {
 // Starts anew for each input. Its one upstream is a Unix socket that the fuzzer listens on.
 class WorkerRun {
  public:
-  // What calls may do under each of the configurations that there are to choose from.
+  // The promises to calls under each of the configurations to choose from.
   static constexpr size_t kShapes = 4;
   static constexpr int kMaxAttempts = 3;
   static constexpr absl::Duration kTimeout = absl::Seconds(5);

@@ -1,5 +1,5 @@
-// What the image holds, and that it runs as a locked-down container: read-only, without privileges,
-// as nobody in particular. tests/image/run builds it and starts this.
+// The contents of the image, and that it runs as a locked-down container: read-only, without
+// privileges, as an unprivileged user. tests/image/run builds it and starts this.
 import assert from 'node:assert/strict';
 import {execFileSync, spawnSync} from 'node:child_process';
 import {mkdtempSync, readFileSync, rmSync} from 'node:fs';

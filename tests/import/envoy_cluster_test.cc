@@ -1,4 +1,4 @@
-// What becomes of Envoy's clusters and of what they bound retries by.
+// The import of Envoy's clusters and of their bounds on retries.
 #include <string>
 
 #include "gmock/gmock.h"

@@ -1,4 +1,4 @@
-// What becomes of Envoy's local rate limit.
+// The import of Envoy's local rate limit.
 #include <string>
 
 #include "gmock/gmock.h"

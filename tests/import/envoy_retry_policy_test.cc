@@ -1,4 +1,4 @@
-// What becomes of each field of Envoy's retry_policy.
+// The import of each field of Envoy's retry_policy.
 #include <string>
 
 #include "gmock/gmock.h"
@@ -16,7 +16,7 @@ std::string Route(const std::string& retry_policy) {
          "}}}";
 }
 
-// What `retry` of its policy is.
+// Returns `retry` of its policy.
 std::string RetryOf(const std::string& retry_policy) {
   const std::string policies = ValuesOf(FromEnvoy(Route(retry_policy)), "policies");
   const std::string start = "  - name: a\n    retry:\n";

@@ -1,4 +1,4 @@
-// What becomes of each part of a gRPC service config.
+// The import of each part of a gRPC service config.
 #include <string>
 
 #include "gmock/gmock.h"

@@ -32,7 +32,7 @@ inline std::string FromGrpc(const std::string& text) {
 }
 inline std::string FromEnvoy(const std::string& text) { return Checked(ImportEnvoy({"f", text})); }
 
-// What is written below the top-level key `key`.
+// Returns the text below the top-level key `key`.
 inline std::string SectionOf(const std::string& yaml, const std::string& key) {
   const std::string start = absl::StrCat("\n", key, ":\n");
   const size_t begin = yaml.find(start);

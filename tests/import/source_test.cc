@@ -1,4 +1,4 @@
-// What is read of JSON and YAML, where it stands, and what nobody asked for.
+// Reading JSON and YAML: values, their places, and the keys that were not asked for.
 #include "import/source.h"
 
 #include <string>

@@ -12,7 +12,7 @@ namespace {
 constexpr EndpointCounts kThreeReady = {.all = 3, .ready = 3};
 constexpr EndpointCounts kOneOfThreeFails = {.all = 3, .ready = 2, .failing = 1};
 
-// What went on in ten seconds: `added`, and what else the sentence is made of.
+// The events of ten seconds: `added`, and the other inputs of the sentence.
 struct Case {
   UpstreamTotals added = {};
   BudgetState budget = {.available = 10, .limit = 10, .ratio = 0.1};

@@ -1,4 +1,4 @@
-// What people read about one call.
+// The sentences that people read about one call.
 #include <string>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// What the admin ports of the real binary tell about calls that were really made.
+// The answers of the real binary's admin ports about calls that were really made.
 #include <google/protobuf/util/json_util.h>
 
 #include <chrono>
@@ -97,7 +97,7 @@ TEST(Admin, AReloadThatWasRefusedIsShownWithItsFaults) {
   EXPECT_EQ(configuration.refused_reloads(), 1u);
   ASSERT_EQ(configuration.faults_size(), 1);
   EXPECT_THAT(configuration.faults(0), HasSubstr("no_such_field"));
-  // What runs is what /config shows.
+  // /config shows the configuration that runs.
   EXPECT_THAT(HttpGet(admin, "/config").body,
               AllOf(HasSubstr(service.address()), HasSubstr(configuration.sha256())));
 }

@@ -24,7 +24,7 @@ constexpr char kFew[] = "limits: {resets_per_second: 50}\n";
 constexpr int kHonestPerSecond = 1000;
 constexpr char kHonest[] = "limits: {resets_per_second: 1000}\n";
 
-// What reaches an upstream that answers whatever is complete.
+// The calls that reach an upstream which answers every complete one.
 struct UpstreamLoad {
   std::atomic<int> calls = 0;
   std::atomic<int> most_at_once = 0;

@@ -66,7 +66,7 @@ void Attacker::Receive() {
 }
 
 std::optional<uint32_t> Attacker::AwaitEnd() {
-  // What came before a failed Send noticed the end is still there to be read.
+  // Bytes that came before a failed Send noticed the end can still be read.
   ended_ = false;
   while (!ended_) {
     pollfd wait = {.fd = fd_, .events = POLLIN, .revents = 0};

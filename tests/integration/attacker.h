@@ -15,7 +15,8 @@ namespace levee {
 // Sends frames as fast as they are taken. One thread.
 class Attacker {
  public:
-  // Whether it takes what comes meanwhile. Who does not read leaves the other side to hold it.
+  // Whether it takes what comes meanwhile. If an attacker does not read, the other side has to hold
+  // the bytes.
   enum class Reading { kAll, kNothing };
 
   // Connects and greets. `settings`: payload of the SETTINGS frame that follows the preface.

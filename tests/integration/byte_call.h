@@ -66,7 +66,7 @@ class ByteCall {
   bool finished_ = false;
 };
 
-// What the caller of a unary call gets.
+// The answer that the caller of a unary call gets.
 struct Reply {
   grpc::Status status;
   std::string body;

@@ -1,4 +1,4 @@
-// What goes through the sidecar arrives as it was sent.
+// Bytes arrive through the sidecar as they were sent.
 #include <string>
 
 #include "gmock/gmock.h"

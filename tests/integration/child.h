@@ -26,7 +26,7 @@ class Child {
   // The next line of its standard output, without line end; nullopt at the end or after kPatience.
   std::optional<std::string> ReadLine();
 
-  // What it has written to standard error so far.
+  // Returns its standard error so far.
   std::string Errors() const;
 
   void Signal(int signal) const;
@@ -48,7 +48,7 @@ class Child {
   std::optional<int> exit_;
 };
 
-// What a program that ends by itself left behind.
+// The output and exit code of a program that ended by itself.
 struct Ended {
   std::optional<int> exit;
   std::string output;

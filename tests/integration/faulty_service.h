@@ -34,7 +34,7 @@ struct SeenCall {
   std::chrono::steady_clock::time_point at;
 };
 
-// What becomes of a call.
+// The service's answer to a call.
 struct Answer {
   grpc::Status status;                 // not OK: sent at once, unless `read_first`
   bool read_first = false;             // a failure is sent only once the request is read to its end

@@ -1,4 +1,4 @@
-// Who reads slowly stops its own sender, and nobody else.
+// A slow reader stops its own sender, and nobody else.
 #include <chrono>
 #include <string>
 
@@ -12,8 +12,8 @@ namespace {
 
 constexpr long kMiB = 1024 * 1024;
 
-// What a sidecar may grow by while 64 MiB wait on both sides of it. AddressSanitizer keeps what was
-// freed for a while.
+// The growth that a sidecar is allowed while 64 MiB wait on both sides of it. AddressSanitizer
+// keeps what was freed for a while.
 #ifdef __SANITIZE_ADDRESS__
 constexpr long kMayGrow = 350 * kMiB;
 #else

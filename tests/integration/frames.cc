@@ -5,7 +5,7 @@
 namespace levee {
 namespace {
 
-// What a peer takes that has not announced more (RFC 9113, section 6.5.2).
+// The size that a peer takes if it has not announced more (RFC 9113, section 6.5.2).
 constexpr size_t kMaxFrame = 16'384;
 
 }  // namespace

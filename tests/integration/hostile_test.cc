@@ -216,13 +216,13 @@ TEST(Hostile, PingsAreAnsweredAndHarmNothing) {  // ping
     }
   });
   for (int i = 0; i < 3; ++i) EXPECT_EQ(CallUnary(run.channel).body, "fine");
-  EXPECT_GE(acknowledged, 5);  // Those of the last call may still be on their way.
+  EXPECT_GE(acknowledged, 5);  // Frames of the last call may still be on their way.
 }
 
 // Sends `frames` padded frames of one byte each as the window allows.
 void SendPadded(UpstreamPeer& peer, int32_t stream, int frames) {
   constexpr int kFrameBytes = 1 + 1 + 255;
-  int window = 256 * 1024;  // What the sidecar announces.
+  int window = 256 * 1024;  // The limit that the sidecar announces.
   for (int sent = 0; sent < frames;) {
     if (window >= kFrameBytes) {
       peer.Write(FrameType::kData, kPadded, stream,

@@ -1,4 +1,4 @@
-// What is repeated although it may have been processed, and idempotency keys.
+// Retries of calls that may have been processed, and idempotency keys.
 #include <mutex>
 #include <string>
 #include <vector>

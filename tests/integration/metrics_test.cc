@@ -1,4 +1,4 @@
-// What /metrics says is what happened.
+// /metrics agrees with the calls that were made.
 #include <chrono>
 #include <deque>
 #include <string>
@@ -66,7 +66,7 @@ TEST(MetricsOfARun, ShowTheBudget) {
   EXPECT_EQ(run.sidecar.Metric(R"(levee_retry_budget_available{upstream="shop"})"), 5);
 }
 
-// Whoever ends the call first, the caller or the sidecar.
+// It does not matter who ends the call first, the caller or the sidecar.
 TEST(MetricsOfARun, CallsThatRunIntoTheirDeadlineAreNotCountedAsCancelled) {
   Measured run([](const SeenCall&) { return Answer(); });
   EXPECT_TRUE(CallUnary(run.channel).status.ok());  // Nobody has to connect any more.

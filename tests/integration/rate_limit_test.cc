@@ -102,8 +102,8 @@ TEST(RateLimit, A74_WorkersShareTheRate) {
     ok += codes[StatusCode::OK];
   }
   const double seconds = std::chrono::duration<double>(steady_clock::now() - start).count();
-  // Nothing ever goes over the rate; and calls that come more often use it up. What a busy machine
-  // keeps them from is not lost: the burst holds five seconds' worth.
+  // Nothing ever goes over the rate; and calls that come more often use it up. Permits that a busy
+  // machine delays are not lost: the burst holds those of five seconds.
   EXPECT_LE(ok, 100 + 20 * seconds);
   EXPECT_GE(ok, 0.8 * (100 + 20 * seconds));
 }

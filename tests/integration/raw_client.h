@@ -9,7 +9,7 @@
 
 namespace levee {
 
-// What came on one stream.
+// The bytes and fields that came on one stream.
 struct RawAnswer {
   HeaderList head;
   std::string body;

@@ -99,7 +99,7 @@ void RawUpstream::Accept() {
 
 void RawUpstream::Run(UpstreamPeer& peer) {
   script_(peer);
-  // What the script has written is still to be read, so the end is an orderly one.
+  // The peer must still read the bytes of the script, so the connection ends in good order.
   peer.connection().Shutdown();
 }
 

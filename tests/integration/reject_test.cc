@@ -1,4 +1,4 @@
-// What is refused, and how clearly.
+// Calls and connections that are refused, and how clearly.
 #include <string>
 
 #include "gmock/gmock.h"

@@ -89,7 +89,7 @@ TEST(Reload, ABadFileChangesNothingAndIsCountedAndLoggedOnce) {
   EXPECT_EQ(errors.find("did you mean max_attempts?", first + 1), std::string::npos) << errors;
 }
 
-// What a shell does for `generate > levee.yaml`.
+// Writes as a shell does for `generate > levee.yaml`.
 TEST(Reload, AFileThatIsEmptyWhileItIsWrittenChangesNothing) {
   FaultyService service;
   const ConfigParts parts{.endpoints = {service.address()}};
@@ -319,7 +319,7 @@ TEST_F(ReloadListeners, OnesThatCannotBeOpenedLeaveAllAsItWas) {
               AllOf(HasSubstr(busy.address()), HasSubstr("listeners[1].address")));
   EXPECT_FALSE(fs::exists(folder_ / "comes"));
   EXPECT_TRUE(CallUnary(NewChannel(At("stays"))).status.ok());
-  // What was refused because of the machine may go another time.
+  // A change that was refused because of the machine may succeed another time.
   RewriteFile(file.path(), Text(Listener("comes") + ", " + Listener("stays")));
   EXPECT_TRUE(WaitForReloads(*sidecar, 1));
   EXPECT_TRUE(CallUnary(NewChannel(At("comes"))).status.ok());
@@ -379,7 +379,7 @@ TEST(Reload, APortThatKeepsItsNumberMayGetAnotherHost) {
   RewriteFile(file.path(), text("0.0.0.0:"));
   EXPECT_TRUE(WaitForReloads(*sidecar, 1));
   expect_both();
-  // What had to make room is back when the rest cannot be had.
+  // A listener that made room is back if the rest of the change fails.
   const TcpListener busy;
   RewriteFile(file.path(),
               text("127.0.0.1:", ", {name: busy, address: \"" + busy.address() + "\"}"));

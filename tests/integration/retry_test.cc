@@ -241,7 +241,7 @@ TEST(Retries, A25_ACancellationInBackoffStartsNoAttempt) {
   EXPECT_EQ(run.service.calls(), 1);
 }
 
-// What the details of a marked answer say.
+// Returns the details of a marked answer as text.
 wire::v1::ErrorInfo MarkIn(const grpc::Status& status) {
   wire::v1::RpcStatus details;
   EXPECT_TRUE(details.ParseFromString(status.error_details()));

@@ -60,7 +60,8 @@ struct Hostile {
   ChannelPtr channel;
 };
 
-// What scripts tell their test, or a test its script. Thread-safe; must outlive the scripts.
+// A message from a script to its test, or from a test to its script. Thread-safe; must outlive the
+// scripts.
 template <typename T>
 class Told {
  public:

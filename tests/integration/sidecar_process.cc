@@ -166,7 +166,7 @@ bool SidecarProcess::WaitForSum(std::string_view name, const std::vector<std::st
   do {
     last = Sum(name, labels);
     if (last == value) return true;
-    poll(nullptr, 0, 5);  // What it waits for needs the processor as well.
+    poll(nullptr, 0, 5);  // The process that it waits for needs the processor as well.
   } while (std::chrono::steady_clock::now() < deadline);
   ADD_FAILURE() << name << " is " << last << ", never " << value;
   return false;

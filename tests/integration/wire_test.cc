@@ -1,4 +1,4 @@
-// What no gRPC library shows: the frames and fields on both sides of the sidecar.
+// Facts that no gRPC library shows: the frames and fields on both sides of the sidecar.
 #include <string>
 
 #include "gmock/gmock.h"

@@ -39,7 +39,7 @@ class _Client:
     """The tests of a client; `against` makes one for each server."""
 
     language = None
-    # What its API cannot express; the program says why.
+    # Cases that its API cannot express; the program says why.
     skipped = ()
 
     @classmethod

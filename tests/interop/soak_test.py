@@ -10,7 +10,7 @@ from programs import PATIENCE_SECONDS, Levee, Server, Soak
 
 CALLS = 100_000
 CHANNELS = 10_000
-# What the second half may add to the memory that the first has taken: the allocator's slack.
+# The second half may add this much to the memory of the first: the allocator's slack.
 SLACK_FACTOR = 1.1
 SLACK_KIB = 1024
 

@@ -37,8 +37,8 @@ def levees():
 
 
 def type_faults(documents):
-    """What TypeScript says of the documents as literals of their Kubernetes types, among it every
-    field that the types do not have."""
+    """Returns TypeScript's complaints about the documents as literals of their Kubernetes types,
+    also about every field that the types do not have."""
     lines = []
     for number, document in enumerate(documents):
         version, kind = document['apiVersion'], document['kind']

@@ -1,4 +1,4 @@
-"""What tests/kubernetes checks: the golden files, and how they are made."""
+"""The golden files that tests/kubernetes checks, and how they are made."""
 
 import pathlib
 import shutil
@@ -12,7 +12,7 @@ KUBERNETES = ROOT / 'deploy' / 'kubernetes'
 MIXIN = ROOT / 'deploy' / 'mixin'
 PROMETHEUS_RULE = KUBERNETES / 'monitoring' / 'prometheus-rule.yaml'
 
-# What each golden file is made from.
+# The folder that each golden file is made from.
 FOLDERS = {
     'sidecar': HERE / 'sidecar',
     'container': HERE / 'container',
@@ -82,7 +82,7 @@ _Dumper.add_representer(str, _text)
 
 
 def prometheus_rule():
-    """What deploy/kubernetes/monitoring/prometheus-rule.yaml should be."""
+    """The right content of deploy/kubernetes/monitoring/prometheus-rule.yaml."""
     head = '# Written by tests/kubernetes/update from the rule files of deploy/mixin.\n'
     return head + yaml.dump({
         'apiVersion': 'monitoring.coreos.com/v1',

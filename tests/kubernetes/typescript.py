@@ -1,5 +1,5 @@
-"""What TypeScript says of documents as literals of a type, among it every field that the type does
-not have."""
+"""TypeScript's complaints about documents as literals of a type, also about fields that the type
+does not have."""
 
 import json
 import pathlib

@@ -12,7 +12,7 @@ namespace levee::ledger {
 // The number of a call as the trace id of its `traceparent`, which is how the access log names it.
 std::string TraceparentOf(uint64_t id);
 
-// What a line says; the id is 0 if it is none that can be understood.
+// The content of a line; the id is 0 if it is none that can be understood.
 LoggedCall ParseLogLine(std::string_view line);
 
 // Owns a FIFO to write the log to. Keeps it open for writing, too, so that it never ends.

@@ -15,7 +15,7 @@
 
 namespace levee::ledger {
 
-// What the access log says of one call.
+// The access log's account of one call.
 struct LoggedCall {
   uint64_t id = 0;
   std::string code;

@@ -35,7 +35,7 @@ class CallerLink final : public Link {
     bool differs = false;
     bool given_up = false;
   };
-  struct Callbacks;  // What nghttp2 calls.
+  struct Callbacks;  // The callbacks of nghttp2.
 
   void OnGone() override;
   void Begin(uint64_t id);

@@ -59,7 +59,7 @@ void Loop::Turn(Millis longest) {
     ready->touched_ = false;
     ready->OnTurnEnd();
   }
-  // What was touched only now must not be freed before its turn.
+  // An object that was touched only now must not be freed before its turn.
   std::vector<std::shared_ptr<Ready>> dead = std::exchange(dead_, {});
   for (std::shared_ptr<Ready>& ready : dead) {
     if (ready->touched_) dead_.push_back(std::move(ready));

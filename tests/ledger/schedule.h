@@ -1,5 +1,5 @@
-// What every call of the ledger is to be and what befalls it: pure functions of the seed and the
-// call's number, so that a run can be repeated and no side has to tell the other.
+// The plan of every call of the ledger, with its faults: pure functions of the seed and the call's
+// number, so that a run can be repeated and no side has to tell the other.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ enum class Method : uint8_t {
 };
 inline constexpr size_t kMethods = 6;
 
-// What the policy of a method allows.
+// The retries that the policy of a method allows.
 struct Allowance {
   std::string_view path;
   int attempts;     // transparent ones excluded
@@ -28,7 +28,7 @@ struct Allowance {
 };
 const Allowance& AllowanceOf(Method method);
 
-// What befalls an attempt at an endpoint, or the endpoint because of it.
+// The fault of an attempt at an endpoint, or of the endpoint because of it.
 enum class Fault : uint8_t {
   kNone,
   // The stream's.
@@ -63,7 +63,7 @@ enum class Fault : uint8_t {
 inline constexpr size_t kFaults = 26;
 std::string_view NameOf(Fault fault);
 
-// What the caller itself does to its call.
+// The caller's own fault in its call.
 enum class Habit : uint8_t {
   kNone,
   kTwoParts,    // the second half of the request comes later

@@ -11,8 +11,8 @@ inline constexpr double kTightRatio = 0.2;
 inline constexpr double kTightFloor = 10;  // per window
 inline constexpr double kBudgetWindowSeconds = 10;
 
-// What `endpoints` there are, one of which every other `generation` lacks, and some numbers differ
-// as well: what a reload brings. Calls are logged to `access_log`.
+// Returns a configuration with `endpoints`. Every other `generation` lacks one of them and has some
+// other numbers, as a reload brings them. Calls are logged to `access_log`.
 std::string SidecarConfig(const std::vector<std::string>& endpoints, const std::string& access_log,
                           int generation);
 

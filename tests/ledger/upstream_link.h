@@ -36,7 +36,7 @@ class UpstreamLink final : public Link {
     size_t stalled_bytes = 0;  // of window that is not given back yet
     bool over = false;         // nothing more is done for it
   };
-  struct Callbacks;  // What nghttp2 calls.
+  struct Callbacks;  // The callbacks of nghttp2.
 
   void OnGone() override;
   void OnHead(Attempt& attempt);

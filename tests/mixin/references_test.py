@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the mixin refers to exists: metrics, runbooks, files."""
+"""Everything that the mixin refers to exists: metrics, runbooks, files."""
 
 import re
 import subprocess
@@ -11,7 +11,7 @@ from mixin import (DASHBOARD, FOLDER, ROOT, RUNBOOKS, read_alerts, read_dashboar
 
 HEADINGS = ['Meaning', 'Impact', 'Queries', 'Commands', 'Cure', 'When to silence']
 RUNBOOK_FILES = sorted(RUNBOOKS.glob('*.md'))
-BASE = 'https://example.com/levee/'  # What a reader puts an address of theirs in the place of.
+BASE = 'https://example.com/levee/'  # The address that readers replace by their own.
 # A family of metrics, or a recorded series; Prometheus' own `up` is not among them.
 NAME = re.compile(r'\b(?:(?:levee|process)_\w+|\w+:levee_\w+:\w+)\b')
 

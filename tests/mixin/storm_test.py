@@ -35,7 +35,7 @@ STORM = (
     Flow('limited', 20),  # Its rate limit lets 5 calls per second pass.
     Flow('users', 2, method='shop.Users/Fields', fields=40),
 )
-# What is to fire in the storm: the alert and which upstream, or limit, it is about.
+# The alerts that must fire in the storm, each with its upstream or limit.
 FIRING = {
     ('LeveeRetryStorm', 'eager'),
     ('LeveeRetryBudgetExhausted', 'cart'), ('LeveeRetryBudgetExhausted', 'warehouse'),

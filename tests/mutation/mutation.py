@@ -1,4 +1,4 @@
-"""What tests/mutation/run does: builds each bug in a copy of the checkout and runs its tests."""
+"""Builds each bug in a copy of the checkout and runs its tests; tests/mutation/run starts it."""
 
 import pathlib
 import shutil

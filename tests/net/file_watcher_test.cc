@@ -102,7 +102,7 @@ TEST_F(FileWatcherTest, AFileInADirectoryThatComesLaterIsReported) {
   EXPECT_TRUE(Reported());
 }
 
-// What kubelet does with a mounted ConfigMap.
+// Changes files as kubelet changes a mounted ConfigMap.
 TEST_F(FileWatcherTest, TheLinkSwapOfAConfigMapIsReportedEachTime) {
   fs::create_directory(directory_ / "..1");
   Write("..1/levee.yaml", "a");

@@ -126,7 +126,7 @@ class Unit(unittest.TestCase):
     @needs('systemd-analyze')
     def test_systemd_knows_every_line(self):
         with tempfile.TemporaryDirectory() as folder:
-            # Which programs there are on this machine is not what is asked.
+            # The test does not depend on the programs of this machine.
             unit = pathlib.Path(folder) / 'levee.service'
             unit.write_text(UNIT.read_text().replace('/usr/bin/levee', str(LEVEE)))
             done = subprocess.run(['systemd-analyze', 'verify', '--man=no', unit],

@@ -26,8 +26,8 @@ export function useBrowser() {
   after(() => browser?.close());
 }
 
-// An empty page that ends with the test `t`. What it complains about, and asks of others than `url`,
-// gathers in `faults`. `options` as of a browser context.
+// An empty page that ends with the test `t`. Its complaints, and its requests to other servers than
+// `url`, are collected in `faults`. `options` as of a browser context.
 export async function openPage(t, url, options = {}) {
   const context = await browser.newContext({
     viewport: {width: 1280, height: 900}, timezoneId: 'UTC', locale: 'en-GB', ...options});

@@ -155,7 +155,7 @@ export const troubled = (second) => {
   };
 };
 
-// What a peer may try: markup and long words wherever text comes from outside.
+// Texts that a peer may try: markup and long words wherever text comes from outside.
 export const hostile = (second) => {
   const markup = '<img src=x onerror="window.hacked = true"><script>window.hacked = true</script>';
   const long = 'a'.repeat(300);

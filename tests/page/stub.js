@@ -5,7 +5,7 @@ import {fileURLToPath} from 'node:url';
 
 export const PAGE = fileURLToPath(new URL('../../proxy/admin/page/', import.meta.url));
 
-// What every answer of the admin server carries; the test against the real one compares them.
+// The headers of every answer of the admin server; the test against the real one compares them.
 export const HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; script-src 'self'; style-src 'self'; " +

@@ -1,4 +1,4 @@
-// Which calls get a line in the access log.
+// The calls that get a line in the access log.
 #include "policy/access_log_filter.h"
 
 #include "gtest/gtest.h"

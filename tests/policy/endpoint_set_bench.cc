@@ -1,4 +1,4 @@
-// What the choice among endpoints costs per call.
+// The cost per call of the choice among endpoints.
 #include <benchmark/benchmark.h>
 
 #include "policy/endpoint_set.h"

@@ -122,7 +122,7 @@ TEST(EndpointSet, AnIdIsNotUsedAgain) {
   EXPECT_NE(next, 0);
   EXPECT_NE(next, 1);
   EXPECT_EQ(endpoints.set.size(), 2);
-  // What is told of the old one is not taken for the new one.
+  // Reports about the old endpoint are not taken for the new one.
   endpoints.set.Update(0, kOpen, At(1));
   EXPECT_EQ(endpoints.Choices(At(1)), (std::map<int64_t, int>{{1, 10'000}}));
 }

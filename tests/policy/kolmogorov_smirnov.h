@@ -11,7 +11,7 @@
 
 namespace levee {
 
-// The share of delays that are at most `x`. What it steps by at a point is an atom.
+// The share of delays that are at most `x`. A step at a point is an atom.
 using Distribution = std::function<double(absl::Duration x)>;
 
 // Linear from `low` to `high`; what would lie above `cap` is at `cap`.

@@ -1,4 +1,4 @@
-// What a decision of a rate limit costs.
+// The cost of a decision of a rate limit.
 #include <string>
 #include <vector>
 

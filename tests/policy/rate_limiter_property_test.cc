@@ -1,4 +1,4 @@
-// What a limit promises, against random rates, bursts and workers. Each case is named by its seed.
+// The promises of a limit, under random rates, bursts and workers. Each case is named by its seed.
 #include <algorithm>
 #include <cstddef>
 #include <optional>

@@ -1,4 +1,4 @@
-// What the server says about the wait, and how long retrying may go on.
+// The server's advice about the wait, and the time for which retrying may go on.
 #include "gtest/gtest.h"
 #include "policy/retry_decision_fixture.h"
 

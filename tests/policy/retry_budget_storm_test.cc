@@ -1,4 +1,4 @@
-// What the budget holds against: outages, brownouts, single bad endpoints. Virtual time.
+// The budget in storms: outages, brownouts, single bad endpoints. Virtual time.
 #include "gtest/gtest.h"
 #include "policy/budget_simulation.h"
 
@@ -91,7 +91,7 @@ TEST(RetryBudgetStorm, A48_TheBoundHoldsForTwoWorkers) {
   }
 }
 
-// What the floor costs that other systems grant unconditionally: the reason it is withheld.
+// The cost of the floor that other systems grant unconditionally: the reason why it is withheld.
 TEST(RetryBudgetStorm, AnUnconditionalFloorWouldDoubleTheLoadOfAnOutageAtOneCallASecond) {
   RetryBudgetPolicy policy;
   policy.floor_min_success = 0;

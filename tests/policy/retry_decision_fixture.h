@@ -1,4 +1,4 @@
-// What a decision is asked for in tests: one failed attempt of a call, and its answer.
+// The input of a decision in tests, one failed attempt of a call, and its answer.
 #pragma once
 
 #include "gtest/gtest.h"

@@ -1,5 +1,5 @@
-// What a policy holds back although everything else allows it: attempts that could hardly end, and
-// every retry of a policy that only observes.
+// Attempts that a policy holds back although everything else allows them: attempts that could
+// hardly end, and every retry of a policy that only observes.
 #include "gtest/gtest.h"
 #include "policy/retry_decision_fixture.h"
 

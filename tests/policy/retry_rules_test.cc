@@ -1,4 +1,4 @@
-// Which answers that are not gRPC are retried, and what a rule changes for its outcomes.
+// Retries of answers that are not gRPC, and the changes that a rule makes for its outcomes.
 #include <optional>
 #include <utility>
 

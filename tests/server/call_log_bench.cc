@@ -1,4 +1,4 @@
-// What telling of a refused call costs the worker that refused it.
+// The cost of logging a refused call, for the worker that refused it.
 #include <memory>
 #include <string>
 
@@ -14,7 +14,7 @@ ConnectionOrigin Origin() {
   return {.listener = std::make_shared<const ListenerSpec>(listener), .destination = {}};
 }
 
-// What a gRPC client sends.
+// The head that a gRPC client sends.
 void FillHead(Metadata& head) {
   head.Add(":method", "POST");
   head.Add(":scheme", "http");

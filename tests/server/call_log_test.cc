@@ -1,4 +1,4 @@
-// Which ended calls a worker tells of, and where.
+// The ended calls that a worker logs, and the places where it logs them.
 #include "server/call_log.h"
 
 #include "gtest/gtest.h"

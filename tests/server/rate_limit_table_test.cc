@@ -1,4 +1,4 @@
-// Who shares a rate limiter, and for how long it is known.
+// The calls that share a rate limiter, and how long it is kept.
 #include "server/rate_limit_table.h"
 
 #include <memory>

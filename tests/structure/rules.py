@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from source import code_only, functions, includes, line_of
+from source import code_only, comments, functions, includes, line_of
 
 FILE_LINES_MAX = 500
 FILE_LINES_USUAL = 300
@@ -11,7 +11,7 @@ FUNCTION_LINES_MAX = 70
 FUNCTION_LINES_USUAL = 30
 USUAL_SHARE = 0.9
 
-# Which library of the layer table brings which headers.
+# The headers that each library of the layer table brings.
 THIRD_PARTY = {
     'levee::uv': ('uv.h', 'uv/'),
     'levee::cares': ('ares.h', 'ares_'),
@@ -39,6 +39,12 @@ AMBIENT = re.compile(
 AMBIENT_FOLDERS = ('net', 'main.cc')
 # Tests of what is free of ambient facts run on virtual time and on literal seeds.
 PURE_TESTS = ('base', 'log', 'wire', 'policy', 'call', 'config', 'hpack', 'h2', 'sim')
+
+# A sentence that begins with one of these has nothing in front of it that the word could refer to.
+UNATTACHED = re.compile(r'(?:^|(?<=[.:;!?)] ))(?:What|Whatever|Who|Whoever|Whose|Those)\b[^.;?]*\??')
+# Layers whose comments are still to be reworded.
+NOT_YET_PLAIN = ('call', 'cli', 'conn', 'h2', 'hpack', 'insight', 'server', 'sidecar', 'sim',
+                 'telemetry')
 
 SLEEP = re.compile(r'\b(?:u|nano)?sleep\s*\(|\bsleep_(?:for|until)\b|\babsl::SleepFor\b')
 
@@ -126,8 +132,8 @@ def _import_fault(path, include, layers):
 
 
 def _imported_layer(include, layers):
-    """Returns the layer that a header belongs to, or None for a library's header. Who uses the
-    generated code may use what it is generated for."""
+    """Returns the layer that a header belongs to, or None for a library's header. A layer that uses
+    the generated code may also use the library behind it."""
     if include.startswith('google/protobuf/'):
         return 'protos'
     if include.startswith('levee/'):
@@ -231,6 +237,17 @@ def sleeps(sources):
     """A test waits for an event, never for a while."""
     yield from _matches(SLEEP, sources, lambda path: path.startswith('tests/'),
                         'wait for the event instead')
+
+
+def unattached_sentences(sources):
+    """A sentence of a comment says what it is about, unless it is a question."""
+    for path, text in sources.items():
+        if not path.startswith('proxy/') or _folder(path) in NOT_YET_PLAIN:
+            continue
+        for line, comment in comments(text):
+            for match in UNATTACHED.finditer(comment):
+                if not match.group(0).endswith('?'):
+                    yield Violation(path, line, f'give this sentence a subject: {match.group(0)}')
 
 
 def header_comments(sources):

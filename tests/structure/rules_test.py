@@ -266,5 +266,25 @@ class Bans(unittest.TestCase):
         self.assertEqual([], of('// Points in time.\n#pragma once\n'))
 
 
+class Sentences(unittest.TestCase):
+    def found(self, text, path='proxy/base/a.h'):
+        return places(rules.unattached_sentences({path: text}))
+
+    def test_a_sentence_about_nothing_is_refused_at_its_comment(self):
+        self.assertEqual([('proxy/base/a.h', 1)], self.found('// What is kept.\n'))
+        self.assertEqual([('proxy/base/a.h', 2)],
+                         self.found('int x;\n// Keeps it. Those\n// that end go.\nint y;\n'))
+        self.assertEqual([('proxy/base/a.h', 1)], self.found('int x;  // Whoever comes first.\n'))
+
+    def test_other_sentences_and_questions_pass(self):
+        self.assertEqual([], self.found('// Which of them? What runs? Says what runs.\n'))
+        self.assertEqual([], self.found('// Ends those\n// Whatsoever.\n'))
+        self.assertEqual([], self.found('const char* s = "What is this";\n'))
+
+    def test_two_comments_are_two(self):
+        self.assertEqual([('proxy/base/a.h', 2)],
+                         self.found('int x;  // one\nint y;  // What it is\n'))
+
+
 if __name__ == '__main__':
     unittest.main()

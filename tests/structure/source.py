@@ -44,6 +44,19 @@ def code_only(text):
     return _DIRECTIVE.sub(lambda match: _blank(match.group(0)), text)
 
 
+def comments(text):
+    """Yields (line, text) of every comment; lines of comments that follow each other are one."""
+    first, words = 0, []
+    for number, line in enumerate(text.split('\n') + [''], start=1):
+        match = re.match(r'(.*?(?:^|[\s;,{}]))//+<? ?(.*)', line)
+        if words and (match is None or match.group(1).strip()):
+            yield first, ' '.join(words)
+            words = []
+        if match is not None:
+            first = first if words else number
+            words.append(match.group(2))
+
+
 def includes(text):
     """Yields (line, path) of every #include."""
     for match in _INCLUDE.finditer(text):
@@ -94,7 +107,7 @@ class _Scopes:
         end = self._matching(brace)
         if self._MEMBER_INITIALISER.search(stripped):
             return end + 1, start
-        # What has an initialiser is a variable.
+        # A statement with an initialiser is a variable.
         if ')' not in stripped or '=' in self._plain(stripped):
             return end + 1, start
         begin = start + len(head) - len(head.lstrip())

@@ -62,6 +62,9 @@ class Structure(unittest.TestCase):
     def test_tests_do_not_sleep(self):
         self.check(rules.sleeps(self.sources))
 
+    def test_sentences_of_comments_have_a_subject(self):
+        self.check(rules.unattached_sentences(self.sources))
+
     def test_headers_say_what_they_hold(self):
         self.check(rules.header_comments(self.sources))
 

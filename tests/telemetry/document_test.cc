@@ -68,7 +68,7 @@ std::map<std::string, std::string> Exported() {
 
 TEST(MetricsDocument, TellsOfEveryFamilyItsTypeAndLabels) {
   std::map<std::string, std::string> documented = Documented();
-  // Those of the process are not of this layer.
+  // The metrics of the process do not belong to this layer.
   std::erase_if(documented, [](const auto& entry) { return entry.first.starts_with("process_"); });
   EXPECT_EQ(documented, Exported());
 }

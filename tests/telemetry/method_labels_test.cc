@@ -62,7 +62,7 @@ TEST(MethodLabels, BeyondMethodLabelsEverythingIsOther) {
   EXPECT_EQ(Scraped(metrics, kHits), "1");
   EXPECT_THAT(ScrapeText(metrics), Not(HasSubstr("Clear")));
 
-  // Those that have a label keep it, with any upstream.
+  // Methods that have a label keep it, with any upstream.
   metrics.LabelMethod(0, "anywhere", "/shop.Cart/Remove").calls[StatusCode::kOk].Observe(0);
   EXPECT_EQ(
       Scraped(metrics,

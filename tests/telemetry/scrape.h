@@ -1,4 +1,4 @@
-// What a scrape of metrics prints.
+// Returns the text of a scrape of metrics.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a scrape of a large sidecar costs the thread that serves it.
+// The cost of a scrape of a large sidecar, for the thread that serves it.
 #include <algorithm>
 #include <cstdint>
 #include <string>

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kHits = R"(levee_limit_hits_total{limit="metric_series"})";
 
-// What the server prints beside: the process's own.
+// The other families that the server prints: the process's own.
 constexpr int64_t kProcess = 6;
 
 Metrics::Options Shop(int metric_series, bool otel_names = false) {
@@ -145,7 +145,7 @@ TEST_P(MetricSeriesTest, WhatIsRefusedIsCountedAsOther) {
   MakeUpMethods(metrics, 1000);
   MethodSeries& refused = metrics.LabelMethod(0, "stock", "/made.Up/Method999");
   EXPECT_EQ(&refused, &metrics.Method(0, "stock", "/unknown/Method"));
-  // Who had come first keeps its own.
+  // The method that came first keeps its own label.
   EXPECT_NE(&metrics.Method(0, "cart", "/made.Up/Method0"),
             &metrics.Method(0, "cart", "/unknown/Method"));
 }

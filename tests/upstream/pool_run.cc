@@ -11,7 +11,7 @@
 
 namespace levee {
 
-// What a test does to one of its server's connections.
+// An action of a test on one of its server's connections.
 class TestServer::Connection final : public Mortal,
                                      private h2::SessionHandler,
                                      private Http2ConnectionOwner {

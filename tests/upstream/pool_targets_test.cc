@@ -1,4 +1,4 @@
-// What becomes of endpoints and connections when a reload brings other targets.
+// The effect on endpoints and connections of a reload that brings other targets.
 #include <memory>
 #include <string>
 #include <vector>

@@ -151,7 +151,7 @@ TEST(Pool, MoreCallsThanMayWaitAreTurnedAway) {
   for (int i = 0; i < 4098; ++i) {
     calls.push_back(std::make_unique<TestCall>(pool));
     calls.back()->Start();
-    if (i == 10) calls[5]->Cancel();  // Whoever withdraws makes room.
+    if (i == 10) calls[5]->Cancel();  // A call that withdraws makes room.
   }
   run.Until([&] { return calls.back()->ended; });
   EXPECT_EQ(calls.back()->failure, "too many calls wait for a connection");

@@ -6,8 +6,8 @@
 
 namespace levee {
 
-// What net/ asks the event library and the kernel for comes from here, by the linker's --wrap: an
-// input takes the same path each time, and nobody waits. One thread.
+// By the linker's --wrap, net/ calls these functions in place of those of the event library and the
+// kernel. So an input takes the same path each time, and nothing waits. One thread.
 class VirtualTime {
  public:
   // From the beginning again, randomness as well.

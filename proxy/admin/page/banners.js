@@ -1,4 +1,4 @@
-// What must not be overlooked: lines above everything else.
+// Lines above everything else, for facts that must not be overlooked.
 import {KeyedList, byId, el, setText} from './dom.js';
 import * as format from './format.js';
 
@@ -31,8 +31,9 @@ function create({kind, dismiss}) {
   };
 }
 
-// Those that facts ask for. `failure`: {reason, seconds} while the sidecar does not answer, else
-// null. `note` and `forget` are called when the reader has taken note of a change or a restart.
+// Returns the lines that the facts demand. `failure`: {reason, seconds} while the sidecar does not
+// answer, else null. `note` and `forget` are called when the reader has taken note of a change or a
+// restart.
 export function bannersOf({store, failure, note, forget}) {
   const {state} = store;
   return [

@@ -33,8 +33,8 @@ export class CallList {
     this.#render(other && this.#only.checked);
   }
 
-  // Whoever points at the list, has scrolled it, has the focus in it or has unfolded a call reads
-  // it: then it stays as it is.
+  // A reader who points at the list, has scrolled it, has the focus in it or has unfolded a call is
+  // reading it. Then it stays as it is.
   #isRead() {
     return this.#node.scrollTop > 0 || this.#node.matches(':focus-within, :has(details[open])') ||
         (matchMedia('(hover: hover)').matches && this.#node.matches(':hover'));

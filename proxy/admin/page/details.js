@@ -1,4 +1,4 @@
-// What stands beside the charts of the upstream that is shown: its endpoints, and who refuses.
+// The parts beside the charts of the upstream that is shown: its endpoints, and the refusals.
 import {KeyedList, byId, el, setAttribute, setText} from './dom.js';
 import * as format from './format.js';
 import {explain, total} from './reasons.js';

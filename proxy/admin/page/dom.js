@@ -25,8 +25,8 @@ export function setAttribute(node, name, value) {
 }
 
 // Keeps the children of `container` in step with items: `create(item)` makes a {node, update}, and
-// `update(item)` is called on each with its item. What stays is neither built anew nor, unless the
-// order changes, moved: focus, selection and what is unfolded survive.
+// `update(item)` is called on each with its item. A child that stays is neither built again nor,
+// unless the order changes, moved: focus, selection and unfolded parts survive.
 export class KeyedList {
   #container;
   #keyOf;
@@ -55,7 +55,7 @@ export class KeyedList {
       if (node === next) next = next.nextSibling;
       else this.#container.insertBefore(node, next);
     }
-    // Browsers take the focus away from what is moved.
+    // Browsers take the focus away from an element that is moved.
     if (this.#container.contains(focused)) focused.focus({preventScroll: true});
     this.#entries = entries;
   }

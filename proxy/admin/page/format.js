@@ -2,7 +2,7 @@
 
 export const NOTHING = '–';
 
-// A share from 0 to 1. What is not all is never shown as 100%, nor what is something as 0%. The
+// A share from 0 to 1. A share below 1 is never shown as 100%, and a share above 0 never as 0%. The
 // sidecar's sentences round in the same way.
 export function percent(share) {
   const value = share * 100;

@@ -51,8 +51,8 @@ async function attempt(ask, hidden) {
   }
 }
 
-// What the sidecar adds after second `since`, with the samples and endpoints of the upstream
-// `details` only; null: of all.
+// Asks for the additions after second `since`, with the samples and endpoints of the upstream
+// `details` only; null: of all upstreams.
 export async function fetchState({since, details}, signal) {
   const of = details === null ? '' : `&details_of=${encodeURIComponent(details)}`;
   let response;

@@ -27,7 +27,7 @@ const WORDS = {
   advice: ['the service', 'it asked for too long a wait'],
 };
 
-// Who refuses, and why in words.
+// The layer that refuses, and the reason in words.
 export function explain(reason) {
   const [who, why] = WORDS[reason] ?? ['Levee', reason];
   return {who, why};
@@ -36,7 +36,7 @@ export function explain(reason) {
 const layerOf = (reason) =>
     LAYERS.find(({reasons}) => reasons.includes(reason)) ?? LAYERS.at(-1);
 
-// What a sample's refusals add up to, per layer in the order of LAYERS.
+// Sums of a sample's refusals, per layer in the order of LAYERS.
 export function perLayer(refused) {
   const sums = new Map(LAYERS.map(({key}) => [key, 0]));
   for (const [reason, number] of Object.entries(refused ?? {})) {
@@ -46,7 +46,7 @@ export function perLayer(refused) {
   return [...sums.values()];
 }
 
-// What samples add up to, per reason, the most frequent first: [{reason, number}].
+// Sums over samples, per reason, the most frequent first: [{reason, number}].
 export function total(samples) {
   const sums = new Map();
   for (const {refused} of samples) {

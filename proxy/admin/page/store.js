@@ -1,4 +1,5 @@
-// What the sidecar has said so far: of one upstream five minutes of samples, the last calls. Pure.
+// The answers of the sidecar so far: five minutes of samples of one upstream, and the last calls.
+// Pure.
 
 export const SECONDS_KEPT = 300;
 export const CALLS_KEPT = 100;
@@ -13,7 +14,7 @@ export class Store {
   #shown = null;  // the upstream whose details are asked for; null: that of the sidecar's choice
   #complete = false;  // all its samples are here
 
-  // What is to be asked for next.
+  // The next question to ask.
   get question() {
     return {since: this.#shown === null || this.#complete ? this.#next : 0, details: this.#shown};
   }

@@ -1,4 +1,4 @@
-// Which upstream deserves attention, and what to call it. Pure.
+// Finds the upstream that deserves attention, and words for it. Pure.
 
 export const CALM = 'calm';
 export const CONTAINED = 'contained';
@@ -37,14 +37,14 @@ export function bySeverity(upstreams) {
   return [...upstreams].sort((a, b) => rank(b) - rank(a));
 }
 
-// Those that get a sentence at the top: the worst of those that are not calm.
+// The upstreams that get a sentence at the top: the worst of those that are not calm.
 export const SENTENCES = 3;
 
 export function uneasy(upstreams) {
   return byUrgency(upstreams).filter((upstream) => severity(upstream) !== CALM);
 }
 
-// What the tab says.
+// The title of the tab.
 export function title(upstreams) {
   const [worst] = byUrgency(upstreams);
   if (!worst) return 'Levee';

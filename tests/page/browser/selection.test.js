@@ -1,4 +1,4 @@
-// What the page says of upstreams, and how one is looked at, by mouse and by keyboard.
+// The page's table of upstreams, and how one is selected, by mouse and by keyboard.
 import assert from 'node:assert/strict';
 import {createHash} from 'node:crypto';
 import {test} from 'node:test';

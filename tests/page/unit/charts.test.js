@@ -1,4 +1,4 @@
-// What the charts and lists make of samples.
+// Charts and lists made from samples.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 

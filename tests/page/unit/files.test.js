@@ -1,4 +1,4 @@
-// What is served, and that it asks for nothing from elsewhere.
+// The files that are served, and that they ask for nothing from elsewhere.
 import assert from 'node:assert/strict';
 import {readFileSync, readdirSync} from 'node:fs';
 import test from 'node:test';

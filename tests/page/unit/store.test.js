@@ -1,4 +1,4 @@
-// What the page keeps of the answers it got.
+// The parts of answers that the page keeps.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
