@@ -14,7 +14,7 @@ help: ## List the targets
 
 deps: ## Install the Debian and npm packages that the build and the tests need
 	@deploy/install-packages build test
-	@deploy/fetch-npm proxy/admin/page tests/page tests/kubernetes
+	@deploy/fetch-npm tests/page tests/kubernetes
 
 build: deps ## Build build/levee, its manual pages and completions
 	@test -f build/build.ninja || cmake --preset release
