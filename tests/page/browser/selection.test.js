@@ -1,18 +1,13 @@
 // What the page says of upstreams, and how one is looked at, by mouse and by keyboard.
 import assert from 'node:assert/strict';
-import {createHash} from 'node:crypto';
 import {test} from 'node:test';
 
-import {flat, sees, stage, text, useBrowser} from '../harness.js';
+import {chartHashes, flat, sees, stage, text, useBrowser} from '../harness.js';
 import * as states from '../states.js';
 
 useBrowser();
 
 const row = (page, name) => page.locator('#upstreams tbody tr', {hasText: name});
-// Of each chart; a second canvas lies over it, with the dots at the cursor.
-const chartPixels = async (page) => (await page.locator('canvas:first-of-type').evaluateAll(
-    (canvases) => canvases.map((canvas) => canvas.toDataURL()))).map(
-    (url) => createHash('sha256').update(url).digest('hex'));
 const legend = (page, chart) => text(page, `#charts figure:nth-child(${chart}) ul`);
 
 test('a storm is told in words, and by the title', async (t) => {
@@ -45,14 +40,14 @@ test('as a storm begins the verdict, the title and all charts change', async (t)
   const scene = await stage(t, states.calm);
   const {page} = scene;
   assert.equal(await text(page, '.verdict'), 'calm: All 2 upstreams are calm.');
-  const calm = await chartPixels(page);
+  const calm = await chartHashes(page);
   assert.equal(calm.length, 4);
   scene.show((second) => ({...states.storm(second), upstreams: [
     states.stormyUpstream('cart', second, {begin: 401}), states.calmUpstream('payment', second)]}));
   await scene.pass(4);
   assert.equal(await page.title(), 'Contained: cart · Levee');
   assert.equal(await text(page, '#announcer'), 'cart: contained');
-  const storm = await chartPixels(page);
+  const storm = await chartHashes(page);
   for (const [i, pixels] of storm.entries()) assert.notEqual(pixels, calm[i], `chart ${i + 1}`);
   assert.match(await legend(page, 2), /of attempts 3\d%/);
   assert.match(await legend(page, 4), /budget 2\d\d\/s/);
