@@ -4,9 +4,6 @@ FROM debian:bookworm-slim AS build
 WORKDIR /src
 COPY deploy/install-packages deploy/debian-packages.txt deploy/
 RUN deploy/install-packages build image
-COPY deploy/fetch-npm deploy/
-COPY proxy/admin/page/package.json proxy/admin/page/package-lock.json proxy/admin/page/
-RUN deploy/fetch-npm proxy/admin/page
 COPY . .
 ARG COMMIT=unknown
 RUN --mount=type=cache,target=/root/.cache/ccache \

@@ -9,36 +9,47 @@ SHELL := /bin/bash
 # What git knows and what it would know after `git add`, so that nothing in build/ is touched.
 SOURCES = git ls-files --cached --others --exclude-standard
 
-help: ## List the targets
+# Compiles the targets that it is called with, and configures at first. Without tests, where none is
+# asked for, so that what only they need may be missing.
+compile = { test -f build/build.ninja || cmake --preset release -DLEVEE_BUILD_TESTS=OFF; } && \
+          cmake --build --preset release --target $(1)
+compile_tests = cmake --preset release && cmake --build --preset release --target $(1)
+
+help: ## List the targets; each installs the Debian packages that it needs, and no more
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
 
-deps: ## Install the Debian and npm packages that the build and the tests need
-	@deploy/install-packages build test
-	@deploy/fetch-npm proxy/admin/page tests/page tests/kubernetes
+deps: ## Install what `make test` needs, of Debian and of npm, and do nothing else
+	@deploy/install-packages build test-build test
+	@deploy/fetch-npm tests/page tests/kubernetes
 
-build: deps ## Build build/levee, its manual pages and completions
-	@test -f build/build.ninja || cmake --preset release
-	@cmake --build --preset release --target levee levee_docs
+build: ## Build build/levee, its manual pages and completions
+	@deploy/install-packages build
+	@$(call compile,levee levee_docs)
 
-run: build ## Start the demo and keep the sidecar up until Ctrl-C
+run: ## Start the demo and keep the sidecar up until Ctrl-C
+	@deploy/install-packages build
+	@$(call compile,levee)
 	@build/levee demo --stay
 
-demo: build ## Run the demo once and exit
+demo: ## Run the demo once and exit
+	@deploy/install-packages build
+	@$(call compile,levee)
 	@build/levee demo
 
-quick: ## Build and run the unit tests without gRPC and the structure rules; needs `make deps` once
-	@test -f build/build.ninja || cmake --preset release
-	@cmake --build --preset release --target quick
+quick: ## Build and run the unit tests without gRPC and the structure rules
+	@deploy/install-packages build test-build
+	@$(call compile_tests,quick)
 
 test: deps ## Run all tests: release, sanitizers, and each fuzz target for 20 seconds
 	@tests/run
 
 fuzz: ## Run every fuzz target for TIME seconds
-	@deploy/install-packages build test fuzz
+	@deploy/install-packages build test-build fuzz
 	@tests/fuzz/run $(or $(TIME),60)
 
-ledger: build ## Check CALLS calls (10000000) one by one through a faulty world, of seed SEED
-	@cmake --build --preset release --target ledger
+ledger: ## Check CALLS calls (10000000) one by one through a faulty world, of seed SEED
+	@deploy/install-packages build test-build
+	@$(call compile_tests,levee ledger)
 	@build/tests/ledger --calls $(or $(CALLS),10000000) --seed $(or $(SEED),1)
 
 mutation: deps ## Break Levee on purpose, bug by bug, and say which the tests find (hours)
@@ -47,21 +58,25 @@ mutation: deps ## Break Levee on purpose, bug by bug, and say which the tests fi
 interop-deps: ## Fetch what the tests with gRPC for Node, Python, Go, Java and Rust need
 	@tests/interop/fetch
 
-image-test: deps ## Build the image without Docker and run it; needs root
-	@deploy/install-packages image-test
+image-test: ## Build the image without Docker and run it; needs root
+	@deploy/install-packages build test-build test image-test
+	@deploy/fetch-npm tests/page
 	@tests/image/run
 
-package: build ## Write build/levee_VERSION_ARCHITECTURE.deb and check it
-	@deploy/install-packages package
+package: ## Write build/levee_VERSION_ARCHITECTURE.deb and check it
+	@deploy/install-packages build package
+	@$(call compile,levee levee_docs)
 	@cpack --config build/CPackConfig.cmake -B build
 	@lintian --allow-root --fail-on error build/levee_*.deb
 
-bench: build ## Measure Levee and its peers on this machine
-	@deploy/install-packages bench
+bench: ## Measure Levee and its peers on this machine
+	@deploy/install-packages build test-build bench
+	@$(call compile_tests,levee)
 	@tests/bench/run --scaling
 
-schema: build ## Write the JSON Schema, and the limits in files and documents, anew from config.proto
-	@cmake --build --preset release --target levee_schema
+schema: ## Write the JSON Schema, and the limits in files and documents, anew from config.proto
+	@deploy/install-packages build test-build
+	@$(call compile_tests,levee_schema)
 	@build/tests/levee_schema build/protos/commented_config.pb > build/levee.schema.json
 	@mv build/levee.schema.json config/levee.schema.json
 	@for file in config/levee.yaml docs/limits.md; do \
@@ -72,8 +87,8 @@ format: ## Format the C++ sources in place
 	@deploy/install-packages lint
 	@$(SOURCES) 'proxy/*.cc' 'proxy/*.h' 'tests/*.cc' 'tests/*.h' | xargs -r clang-format -i
 
-lint: deps ## Check formatting and run clang-tidy; CHANGED=1 looks only at what differs from HEAD
-	@deploy/install-packages lint
+lint: ## Check formatting and run clang-tidy; CHANGED=1 looks only at what differs from HEAD
+	@deploy/install-packages build lint
 	@tests/lint
 
 clean: ## Remove what was built

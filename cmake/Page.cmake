@@ -1,5 +1,4 @@
-# Puts the files of the page into levee_admin. proxy/admin/page/files.txt says which; the libraries
-# among them come from npm by `make deps`, so that no build needs a network.
+# Puts the files of the page into levee_admin. proxy/admin/page/files.txt says which.
 set(page ${CMAKE_SOURCE_DIR}/proxy/admin/page)
 set(page_embed ${CMAKE_CURRENT_LIST_DIR}/EmbedPage.cmake)
 set(page_source ${CMAKE_BINARY_DIR}/page/page_files.cc)
@@ -9,10 +8,11 @@ file(STRINGS ${page}/files.txt entries REGEX "^/")
 set(page_inputs ${page}/files.txt)
 foreach(entry IN LISTS entries)
   string(REGEX REPLACE "^.* " "" file "${entry}")
-  if(NOT EXISTS ${page}/${file})
-    message(FATAL_ERROR "${page}/${file} is missing; run `make deps`")
+  cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${page})
+  if(NOT EXISTS ${file})
+    message(FATAL_ERROR "${file} is missing; Debian has it in the package libjs-dygraphs")
   endif()
-  list(APPEND page_inputs ${page}/${file})
+  list(APPEND page_inputs ${file})
 endforeach()
 
 add_custom_command(OUTPUT ${page_source}

@@ -9,7 +9,7 @@
 namespace levee {
 namespace {
 
-// What stands for itself.
+// The bytes that stand for themselves in a string.
 constexpr auto kPlain = [] {
   std::array<bool, 256> plain{};
   for (size_t c = 0x20; c < 0x80; ++c) plain[c] = c != '"' && c != '\\';

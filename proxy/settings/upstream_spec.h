@@ -1,4 +1,4 @@
-// What an upstream is: where its endpoints are, and how they are connected to.
+// An upstream as the configuration has it: its endpoints, and how Levee connects to them.
 #pragma once
 
 #include <cstdint>

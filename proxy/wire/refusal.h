@@ -7,7 +7,7 @@
 
 namespace levee {
 
-// What made a retry necessary.
+// The event that made a retry necessary.
 enum class RetryTrigger { kStatus, kHttp, kRefused, kConnect, kReset, kTimeout, kHedge };
 
 // The label `trigger` of levee_retries_total.

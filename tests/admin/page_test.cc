@@ -1,6 +1,7 @@
 // The files of the page in the binary are those of the source tree.
 #include "admin/page.h"
 
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -14,9 +15,9 @@
 namespace levee {
 namespace {
 
-const std::string kFolder = std::string(LEVEE_SOURCE_DIR) + "/proxy/admin/page/";
+const std::filesystem::path kFolder = std::string(LEVEE_SOURCE_DIR) + "/proxy/admin/page";
 
-std::string ReadFile(const std::string& path) {
+std::string ReadFile(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
@@ -28,7 +29,7 @@ struct Entry {
 };
 
 std::vector<Entry> Entries() {
-  std::istringstream lines(ReadFile(kFolder + "files.txt"));
+  std::istringstream lines(ReadFile(kFolder / "files.txt"));
   std::vector<Entry> entries;
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
@@ -46,7 +47,7 @@ TEST(PageFiles, AreThoseOfTheListByteForByte) {
   for (size_t i = 0; i < entries.size(); ++i) {
     SCOPED_TRACE(entries[i].path);
     EXPECT_EQ(PageFiles()[i].path, entries[i].path);
-    EXPECT_EQ(PageFiles()[i].bytes, ReadFile(kFolder + entries[i].file));
+    EXPECT_EQ(PageFiles()[i].bytes, ReadFile(kFolder / entries[i].file));
     EXPECT_FALSE(PageFiles()[i].bytes.empty());
   }
 }
@@ -59,11 +60,12 @@ TEST(PageFiles, OfTextSayItsEncoding) {
                          "text/javascript; charset=utf-8", "text/plain; charset=utf-8"));
 }
 
-// It is part of every sidecar, and sent without compression.
+// The page is part of every sidecar, and sent without compression; docs/decisions/charts.md has
+// what is how large.
 TEST(PageFiles, StaySmall) {
   size_t bytes = 0;
   for (const PageFile& file : PageFiles()) bytes += file.bytes.size();
-  EXPECT_LT(bytes, 200'000u);
+  EXPECT_LT(bytes, 225'000u);
 }
 
 }  // namespace

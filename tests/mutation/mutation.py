@@ -26,9 +26,6 @@ def copy_checkout(to):
         target = to / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, target)
-    packages = pathlib.Path("proxy/admin/page/node_modules")  # Git does not know them.
-    if (ROOT / packages).exists():
-        shutil.copytree(ROOT / packages, to / packages)
 
 
 class Copy:

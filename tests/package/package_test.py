@@ -218,6 +218,11 @@ class DebianPackage(unittest.TestCase):
                      'usr/share/doc/levee/copyright', 'usr/share/doc/levee/examples/hedging.yaml'):
             self.assertTrue((self.root / file).is_file(), file)
 
+    def test_its_copyright_file_credits_what_draws_the_page(self):
+        text = (self.root / 'usr/share/doc/levee/copyright').read_text()
+        self.assertRegex(text, r'(?s)Files: dygraph\.min\.js\nCopyright: .*Dan Vanderkam.*'
+                               r'License: Expat.*Permission is hereby granted')
+
     @unittest.skipUnless(shutil.which('lintian'),
                          'lintian is not installed; make package installs it')
     def test_lintian_finds_no_error(self):

@@ -1,5 +1,6 @@
 // A page in a real Chromium before a stub, on a clock that the test moves.
 import assert from 'node:assert/strict';
+import {createHash} from 'node:crypto';
 import {mkdirSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {after, before} from 'node:test';
@@ -111,6 +112,13 @@ export async function stage(t, state, options) {
 export const flat = (words) => words.replace(/\s+/g, ' ').trim();
 
 export const text = async (page, selector) => flat(await page.locator(selector).innerText());
+
+// What the canvas of each chart shows, as a hash. A second canvas lies over it, with the dots at the
+// cursor.
+export const chartHashes = async (page) => (
+    await page.locator('canvas:first-of-type').evaluateAll(
+        (canvases) => canvases.map((canvas) => canvas.toDataURL()))).map(
+    (url) => createHash('sha256').update(url).digest('hex'));
 
 export const sees = (page, selector, hasText) =>
     page.locator(selector, {hasText}).first().waitFor();

@@ -1,6 +1,7 @@
 // Serves the page from the source tree, with the headers of the real one and scripted states.
 import {readFileSync} from 'node:fs';
 import {createServer} from 'node:http';
+import {resolve} from 'node:path';
 import {fileURLToPath} from 'node:url';
 
 export const PAGE = fileURLToPath(new URL('../../proxy/admin/page/', import.meta.url));
@@ -17,11 +18,11 @@ export const HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 
-// [{path, type, file}], as in files.txt.
+// [{path, type, file}], as in files.txt; `own`: the file is in the page's folder.
 export function pageFiles() {
   return readFileSync(`${PAGE}files.txt`, 'utf8').split('\n').filter((line) => line.startsWith('/'))
       .map((line) => line.split(/ +/))
-      .map(([path, type, file]) => ({path, type, file}));
+      .map(([path, type, file]) => ({path, type, file: resolve(PAGE, file), own: !file.startsWith('/')}));
 }
 
 export class Stub {
@@ -57,7 +58,7 @@ export class Stub {
     if (pathname === '/api/v1/state') return this.#poll(searchParams, response);
     const found = pageFiles().find(({path}) => path === pathname);
     if (!found) return send(response, 404, 'text/plain', 'not found');
-    send(response, 200, found.type, readFileSync(PAGE + found.file));
+    send(response, 200, found.type, readFileSync(found.file));
   }
 
   async #poll(parameters, response) {

@@ -8,7 +8,8 @@ const layerColor = (key) => `--layer-${key}`;
 
 // A series: its `label`, its `color` (a property of the style sheet), what a sample says of it
 // (`of`; null: nothing), how that is put (`text`), and how it is drawn: `fill`, `dash`.
-// `stacked` charts draw each series on top of those after it.
+// `stacked` charts draw each series on top of those after it. `top` and `ticks`: where
+// the values end, and what the axis names of them; without these both depend on the samples.
 export const CHARTS = [
   {
     title: 'Calls and attempts',
@@ -21,8 +22,8 @@ export const CHARTS = [
   },
   {
     title: 'Success',
-    top: 1,
-    axis: format.percent,
+    top: 1.05,
+    ticks: [0, 0.25, 0.5, 0.75, 1].map((v) => ({v, label: format.percent(v)})),
     series: [
       {label: 'seen by callers', color: '--calls', text: format.percent,
        of: (s) => share(s.calls_ok, s.calls - (s.calls_cancelled ?? 0))},
@@ -48,15 +49,21 @@ export const CHARTS = [
   },
 ];
 
-// What uPlot draws: times, and a column per series. `started`: the wall clock's at second 0.
-export function columns(chart, samples, started) {
-  const values = chart.series.map(({of}) => samples.map((sample) => of(sample) ?? null));
-  if (chart.stacked) {
-    for (let i = values.length - 2; i >= 0; --i) {
-      values[i] = values[i].map((value, at) => value + values[i + 1][at]);
-    }
-  }
-  return [samples.map(({number}) => started + number), ...values];
+// The rows that Dygraphs draws: a time, and a value of each series, null where there is none.
+// `started`: the wall clock's time at second 0. A chart without samples has one row, of no values.
+export function rows(chart, samples, started) {
+  if (samples.length === 0) return [[started, ...chart.series.map(() => null)]];
+  return samples.map((sample) => [started + sample.number,
+                                  ...chart.series.map(({of}) => of(sample) ?? null)]);
+}
+
+// Where a chart's values end at the top, with some room above the highest of the samples.
+export function ceiling(chart, samples) {
+  if (chart.top !== undefined) return chart.top;
+  const highest = (values) => chart.stacked ? values.reduce((sum, value) => sum + value, 0)
+                                            : Math.max(...values);
+  const peaks = samples.map((sample) => highest(chart.series.map(({of}) => of(sample) ?? 0)));
+  return Math.max(1, ...peaks.map((peak) => peak * 1.08));
 }
 
 // What a sample says of a series, in words.

@@ -1,14 +1,18 @@
 // Four synchronised charts of one upstream, their values as text, and the slider that looks back.
-import {CHARTS, columns, tick, valueText} from './chart_specs.js';
+import {CHARTS, ceiling, rows, tick, valueText} from './chart_specs.js';
 import {byId, el, setAttribute, setText} from './dom.js';
 import * as format from './format.js';
 import {SECONDS_KEPT} from './store.js';
 
 const HEIGHT = 150;
 const SECONDS_SHOWN_MIN = 60;  // of a sidecar that has just been started
+const STEPS = [15, 30, 60, 120, 300];  // seconds from one time that an axis names to the next
+const LABEL_PIXELS = 56;  // at least, from one to the next
 
-// uPlot is a plain script, loaded before this module.
-const {uPlot} = globalThis;
+// Dygraphs is a plain script, loaded before this module. Of its plug-ins only these are wanted: the
+// page has a legend of its own, and the one of Dygraphs sets a style that the page's policy forbids.
+const {Dygraph} = globalThis;
+Dygraph.PLUGINS = [Dygraph.Plugins.Grid, Dygraph.Plugins.Axes];
 
 export class Charts {
   #charts = [];
@@ -17,10 +21,11 @@ export class Charts {
   #end = 0;
   #span = SECONDS_SHOWN_MIN;  // seconds up to the end that are shown
   #pinned = null;  // the time that the slider stays at; null: now
+  #hovered = null;  // the time below the mouse; null: the mouse is elsewhere
   #slider = byId('lookback');
 
   constructor() {
-    for (const spec of CHARTS) this.#charts.push(new Chart(spec, (at) => this.#show(at)));
+    for (const spec of CHARTS) this.#charts.push(new Chart(spec, (time) => this.#hover(time)));
     byId('charts').append(...this.#charts.map(({node}) => node));
     this.#slider.addEventListener('input', () => this.#lookBack());
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
@@ -53,27 +58,30 @@ export class Charts {
     this.#point();
   }
 
-  // Moves the charts' cursors and the slider to what is pinned.
+  #hover(time) {
+    this.#hovered = time;
+    this.#point();
+  }
+
+  // Moves the charts' cursors to the moment that is looked at, the slider to what is pinned, and says
+  // what was then.
   #point() {
     const back = this.#pinned === null ? 0 : this.#end - this.#pinned;
     if (!this.#slider.matches(':active')) this.#slider.value = String(this.#span - back);
-    if (this.#pinned === null && this.#charts.some((chart) => chart.hovered)) return;
-    for (const chart of this.#charts) chart.point(this.#pinned);
-    this.#show(this.#pinned === null ? null : this.#indexAt(this.#pinned));
+    const time = this.#hovered ?? this.#pinned;
+    const at = time === null ? -1 : this.#indexAt(time);
+    for (const chart of this.#charts) chart.point(time, at);
+    this.#say(this.#samples.at(at), at >= 0);
   }
 
-  // Of the first sample at a time or later, seconds being left out at times.
+  // Of the first sample at a time or later, seconds being left out at times; -1: there is none.
   #indexAt(time) {
-    const at = this.#samples.findIndex(({number}) => this.#started + number >= time);
-    return at < 0 ? null : at;
+    return this.#samples.findIndex(({number}) => this.#started + number >= time);
   }
 
-  // Says what the sample at an index says; null: the last one.
-  #show(at) {
-    const sample = this.#samples[at ?? this.#samples.length - 1];
+  #say(sample, past) {
     for (const chart of this.#charts) chart.say(sample);
-    const time = at === null || sample === undefined ? 'now'
-                                                     : format.clock(this.#started + sample.number);
+    const time = past ? format.clock(this.#started + sample.number) : 'now';
     setText(byId('lookback-at'), time);
     const values = this.#pinned === null ? [] : this.#charts.map((chart) => chart.summary(sample));
     setAttribute(this.#slider, 'aria-valuetext', [time, ...values].join('; '));
@@ -83,17 +91,20 @@ export class Charts {
 class Chart {
   node;
   #spec;
-  #say;
-  #plot = el('div', {class: 'plot', 'aria-hidden': 'true'});
+  #canvas = el('div');
+  #cursor = el('i', {class: 'cursor', hidden: ''});
+  #area = el('div', {class: 'area'}, this.#cursor);  // lies over what has the axes at its edges
+  #plot = el('div', {class: 'plot', 'aria-hidden': 'true'}, this.#canvas, this.#area);
   #values;
   #keys;
-  #uplot = null;
-  #data = null;
-  #onCursor;
+  #dygraph = null;
+  #range = {min: 0, max: 1};
+  #onHover;
 
-  constructor(spec, onCursor) {
+  // `onHover` is called with the time below the mouse, or null when the mouse has left the chart.
+  constructor(spec, onHover) {
     this.#spec = spec;
-    this.#onCursor = onCursor;
+    this.#onHover = onHover;
     this.#values = spec.series.map(() => el('b'));
     this.#keys = spec.series.map((series, i) => {
       const swatch = el('i', {'data-dash': series.dash ? '' : null});
@@ -107,31 +118,34 @@ class Chart {
     new ResizeObserver(() => this.#fit()).observe(this.#plot);
   }
 
-  get hovered() {
-    return this.#plot.matches(':hover');
-  }
-
   // `range`: the times that are shown, {min, max}.
   draw(samples, started, range) {
-    this.#data = columns(this.#spec, samples, started);
+    this.#range = range;
     if (this.#spec.stacked) this.#hideAbsent(samples);
-    if (this.#uplot === null) this.#build();
-    this.#uplot.batch(() => {  // All is done as this returns, so that point() meets the new scale.
-      this.#uplot.setData(this.#data, false);
-      this.#uplot.setScale('x', range);
-    });
+    const options = {
+      file: rows(this.#spec, samples, started), dateWindow: [range.min, range.max],
+      valueRange: [0, ceiling(this.#spec, samples)],
+    };
+    if (this.#dygraph === null) {
+      this.#build(options);
+    } else {
+      this.#dygraph.updateOptions(options);
+    }
   }
 
   // Another colour scheme needs other colours; draw() builds it anew.
   restyle() {
-    this.#uplot?.destroy();
-    this.#uplot = null;
+    this.#dygraph?.destroy();
+    this.#dygraph = null;
   }
 
-  // Puts the cursor at a time, or away.
-  point(time) {
-    const left = time === null ? -10 : this.#uplot.valToPos(time, 'x');
-    this.#uplot.setCursor({left, top: time === null ? -10 : 0}, false);
+  // Puts the cursor at a time, and dots at the values of the sample at an index. Null and -1: nowhere.
+  point(time, at) {
+    const {min, max} = this.#range;
+    this.#cursor.hidden = time === null;
+    this.#cursor.style.left = `${(time - min) / (max - min) * 100}%`;
+    this.#dygraph.clearSelection();
+    if (at >= 0) this.#dygraph.setSelection(at);
   }
 
   say(sample) {
@@ -151,44 +165,51 @@ class Chart {
 
   #fit() {
     const width = this.#plot.clientWidth;
-    if (this.#uplot !== null && width > 0) this.#uplot.setSize({width, height: HEIGHT});
+    if (this.#dygraph !== null && width > 0) this.#dygraph.resize(width, HEIGHT);
   }
 
-  #build() {
-    const options = chartOptions(this.#spec, this.#plot.clientWidth, (at) => this.#onCursor(at));
-    this.#uplot = new uPlot(options, this.#data, this.#plot);
+  #place({x, y, w, h}) {
+    Object.assign(this.#area.style, {left: `${x}px`, top: `${y}px`, width: `${w}px`, height: `${h}px`});
+  }
+
+  #build({file, ...options}) {
+    this.#dygraph = new Dygraph(this.#canvas, file, {
+      ...chartOptions(this.#spec), ...options, width: this.#plot.clientWidth || 300, height: HEIGHT,
+      highlightCallback: (_, x, points, row) => this.#onHover(this.#dygraph.getValue(row, 0)),
+      unhighlightCallback: () => this.#onHover(null),
+      drawCallback: (dygraph) => this.#place(dygraph.getArea()),
+    });
   }
 }
 
-function chartOptions(spec, width, onCursor) {
+function chartOptions(spec) {
   const style = getComputedStyle(document.documentElement);
   const color = (name) => style.getPropertyValue(name).trim();
-  const axis = {
-    stroke: color('--muted'), font: `11px ${style.fontFamily}`,
-    grid: {stroke: color('--grid'), width: 1}, ticks: {show: false},
-  };
   return {
-    width: width || 300, height: HEIGHT, legend: {show: false}, padding: [8, 18, 0, 0],
-    cursor: {sync: {key: 'levee'}, drag: {x: false, y: false}, y: false, points: {size: 5}},
-    hooks: {setCursor: [({cursor}) => onCursor(cursor.idx ?? null)]},
-    scales: {y: {range: (_, low, high) => [0, spec.top ?? Math.max(1, (high ?? 0) * 1.08)]}},
-    axes: [
-      {...axis, size: 22, gap: 4, space: 60, incrs: [15, 30, 60, 120, 300],
-       values: (_, times, _axis, _space, step) => times.map(
-           (time) => format.clock(time).slice(0, step < 60 ? 8 : 5))},
-      {...axis, size: 42, gap: 4, space: 28,
-       values: (_, values) => values.map((value) => spec.axis?.(value) ?? tick(value))},
-    ],
-    series: [{}, ...spec.series.map((series) => seriesOptions(spec, series, color))],
+    labels: ['time', ...spec.series.map(({label}) => label)],
+    colors: spec.series.map((series) => color(series.color)),
+    series: Object.fromEntries(spec.series.map((series) => [series.label, {
+      strokePattern: series.dash ?? null, fillGraph: Boolean(spec.stacked || series.fill)}])),
+    // With an alpha of 0.15 lines and grid stay visible through the area.
+    stackedGraph: Boolean(spec.stacked), stepPlot: Boolean(spec.stacked),
+    fillAlpha: spec.stacked ? 1 : 0.15, strokeWidth: spec.stacked ? 0 : 1.75,
+    highlightCircleSize: 2.5, interactionModel: {}, rightGap: 18,
+    axisLineColor: 'transparent', gridLineColor: color('--grid'), gridLineWidth: 1,
+    axisLabelFontSize: 11, axisTickSize: 4,
+    axes: {
+      x: {axisLabelWidth: 60, ticker: timeTicks},
+      y: {axisLabelWidth: 38, pixelsPerLabel: 28, axisLabelFormatter: tick,
+          ...(spec.ticks && {ticker: () => spec.ticks})},
+    },
   };
 }
 
-function seriesOptions(spec, series, color) {
-  const stroke = color(series.color);
-  const common = {points: {show: false}, spanGaps: false};
-  if (spec.stacked) {
-    return {...common, stroke, width: 0, fill: stroke, paths: uPlot.paths.stepped({align: -1})};
+// The times that an axis of so many pixels names: {v, label} of each.
+function timeTicks(min, max, pixels) {
+  const step = STEPS.find((each) => (max - min) / each * LABEL_PIXELS <= pixels) ?? STEPS.at(-1);
+  const ticks = [];
+  for (let v = Math.ceil(min / step) * step; v <= max; v += step) {
+    ticks.push({v, label: format.clock(v).slice(0, step < 60 ? 8 : 5)});
   }
-  // With an alpha of 0x26 lines and grid stay visible through the area.
-  return {...common, stroke, width: 1.75, dash: series.dash, fill: series.fill && `${stroke}26`};
+  return ticks;
 }

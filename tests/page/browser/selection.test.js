@@ -1,20 +1,14 @@
 // The page's table of upstreams, and how one is selected, by mouse and by keyboard.
 import assert from 'node:assert/strict';
-import {createHash} from 'node:crypto';
 import {test} from 'node:test';
 
-import {flat, sees, stage, text, useBrowser} from '../harness.js';
+import {chartHashes, flat, sees, stage, text, useBrowser} from '../harness.js';
 import * as states from '../states.js';
 
 useBrowser();
 
 const row = (page, name) => page.locator('#upstreams tbody tr', {hasText: name});
-const chartPixels = async (page) => (await page.locator('canvas').evaluateAll(
-    (canvases) => canvases.map((canvas) => canvas.toDataURL()))).map(
-    (url) => createHash('sha256').update(url).digest('hex'));
 const legend = (page, chart) => text(page, `#charts figure:nth-child(${chart}) ul`);
-// Events of the mouse reach the charts with the next frame.
-const frame = (page) => page.clock.runFor(50);
 
 test('a storm is told in words, and by the title', async (t) => {
   const {page} = await stage(t, states.storm);
@@ -46,14 +40,14 @@ test('as a storm begins the verdict, the title and all charts change', async (t)
   const scene = await stage(t, states.calm);
   const {page} = scene;
   assert.equal(await text(page, '.verdict'), 'calm: All 2 upstreams are calm.');
-  const calm = await chartPixels(page);
+  const calm = await chartHashes(page);
   assert.equal(calm.length, 4);
   scene.show((second) => ({...states.storm(second), upstreams: [
     states.stormyUpstream('cart', second, {begin: 401}), states.calmUpstream('payment', second)]}));
   await scene.pass(4);
   assert.equal(await page.title(), 'Contained: cart · Levee');
   assert.equal(await text(page, '#announcer'), 'cart: contained');
-  const storm = await chartPixels(page);
+  const storm = await chartHashes(page);
   for (const [i, pixels] of storm.entries()) assert.notEqual(pixels, calm[i], `chart ${i + 1}`);
   assert.match(await legend(page, 2), /of attempts 3\d%/);
   assert.match(await legend(page, 4), /budget 2\d\d\/s/);
@@ -132,19 +126,17 @@ test('the slider looks back in all charts, by keys, and says so', async (t) => {
 
 test('a mouse over one chart shows that moment in all', async (t) => {
   const {page} = await stage(t, states.storm);
-  const box = await page.locator('.u-over').first().boundingBox();
+  const box = await page.locator('.plot .area').first().boundingBox();
   await page.mouse.move(box.x + box.width / 2, box.y + 40);
-  await frame(page);
   // Of the last 300 s the middle, to a pixel.
   assert.match(await text(page, '#lookback-at'), /^22:17:(29|30|31)$/);
   assert.match(await legend(page, 2), /of attempts 100%/);
   assert.match(await legend(page, 3), /retries left 400/);
-  const cursors = await page.locator('.u-over').evaluateAll((plots) => plots.map((plot) => (
-      plot.querySelector('.u-cursor-x').getBoundingClientRect().x - plot.getBoundingClientRect().x
-  ) / plot.clientWidth));
+  const cursors = await page.locator('.plot .area').evaluateAll((areas) => areas.map((area) => (
+      area.querySelector('.cursor').getBoundingClientRect().x - area.getBoundingClientRect().x
+  ) / area.clientWidth));
   for (const share of cursors) assert.ok(share > 0.48 && share < 0.52, `cursors at ${cursors}`);
   await page.mouse.move(5, 5);
-  await frame(page);
   assert.equal(await text(page, '#lookback-at'), 'now');
   assert.match(await legend(page, 2), /of attempts 3\d%/);
 });

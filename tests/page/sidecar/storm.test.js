@@ -1,13 +1,12 @@
 // A storm through a real sidecar, as its page shows it. With UPDATE_SCREENSHOT=1 it takes minutes
 // and leaves the picture of the README in docs/page.png.
 import assert from 'node:assert/strict';
-import {createHash} from 'node:crypto';
 import {createRequire} from 'node:module';
 import {readFileSync} from 'node:fs';
 import {test} from 'node:test';
 import {fileURLToPath} from 'node:url';
 
-import {SCREENSHOTS, openPage, sees, text, useBrowser} from '../harness.js';
+import {SCREENSHOTS, chartHashes, openPage, sees, text, useBrowser} from '../harness.js';
 import {Load, Sidecar, configOf, startService} from '../programs.js';
 import {HEADERS, pageFiles} from '../stub.js';
 
@@ -23,10 +22,6 @@ const cart = (services) => configOf({
   upstreams: [{name: 'cart', endpoints: services}],
   routes: [{upstream: 'cart', policy: 'default'}],
 });
-
-const chartHashes = async (page) => (await page.locator('canvas').evaluateAll(
-    (canvases) => canvases.map((canvas) => canvas.toDataURL()))).map(
-    (url) => createHash('sha256').update(url).digest('hex'));
 
 // Until the page has shown that many further seconds.
 async function watch(page, seconds) {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import {CHARTS, columns, tick, valueText} from '../../../proxy/admin/page/chart_specs.js';
+import {CHARTS, ceiling, rows, tick, valueText} from '../../../proxy/admin/page/chart_specs.js';
 import {LAYERS, explain, perLayer, total} from '../../../proxy/admin/page/reasons.js';
 
 const [LOAD, SUCCESS, BUDGET, REFUSED] = CHARTS;
@@ -15,28 +15,40 @@ const IDLE = {number: 8, calls: 0, calls_ok: 0, attempts: 0, attempts_ok: 0, app
               budget_available: 40, budget_limit: 40, refused: {}};
 
 test('times are of the wall clock', () => {
-  assert.deepEqual(columns(LOAD, [SAMPLE, IDLE], 1000)[0], [1007, 1008]);
+  assert.deepEqual(rows(LOAD, [SAMPLE, IDLE], 1000).map(([time]) => time), [1007, 1008]);
 });
 
 test('the first chart has attempts, calls and the application’s retries', () => {
-  assert.deepEqual(columns(LOAD, [SAMPLE], 0).slice(1), [[110], [100], [3]]);
+  assert.deepEqual(rows(LOAD, [SAMPLE], 0), [[7, 110, 100, 3]]);
 });
 
 test('success is a share, and nothing while nothing is called', () => {
-  assert.deepEqual(columns(SUCCESS, [SAMPLE, IDLE], 0).slice(1), [[0.92, null], [34 / 110, null]]);
+  assert.deepEqual(rows(SUCCESS, [SAMPLE, IDLE], 0), [[7, 0.92, 34 / 110], [8, null, null]]);
   assert.equal(valueText(SUCCESS.series[0], IDLE), '–');
   assert.equal(valueText(SUCCESS.series[0], SAMPLE), '92%');
 });
 
 test('the budget has what is left and what is allowed', () => {
-  assert.deepEqual(columns(BUDGET, [SAMPLE], 0).slice(1), [[1.5], [40]]);
+  assert.deepEqual(rows(BUDGET, [SAMPLE], 0), [[7, 1.5, 40]]);
 });
 
-test('refusals are stacked, the budget’s at the bottom, and their values are not', () => {
-  const stack = columns(REFUSED, [SAMPLE], 0).slice(1).map(([value]) => value);
-  assert.deepEqual(stack, [56, 55, 55, 55, 50, 50]);
+test('refusals are stacked, the budget’s at the bottom', () => {
+  assert.equal(REFUSED.stacked, true);
+  assert.deepEqual(rows(REFUSED, [SAMPLE], 0), [[7, 1, 0, 0, 5, 0, 50]]);
   assert.equal(REFUSED.series.at(-1).label, 'budget');
   assert.equal(valueText(REFUSED.series[0], SAMPLE), '1/s');
+});
+
+test('a chart without samples has a row without values', () => {
+  assert.deepEqual(rows(BUDGET, [], 1000), [[1000, null, null]]);
+});
+
+test('a chart has room for its highest value, or for the highest sum where values are stacked', () => {
+  assert.equal(ceiling(LOAD, [IDLE, SAMPLE, IDLE]), 110 * 1.08);
+  assert.equal(ceiling(REFUSED, [SAMPLE, IDLE]), 56 * 1.08);
+  assert.equal(ceiling(SUCCESS, [SAMPLE]), 1.05);
+  assert.equal(ceiling(LOAD, [IDLE]), 1);
+  assert.equal(ceiling(LOAD, []), 1);
 });
 
 test('a reason without a layer of its own is among the others', () => {
