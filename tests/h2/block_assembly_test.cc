@@ -46,9 +46,9 @@ TEST(BlockAssembly, ABlockMayComeInSeveralFrames) {
 
 TEST(BlockAssembly, PaddingAndPriorityAreNoPartOfTheBlock) {
   BlockAssembly assembly(100);
-  EXPECT_EQ(assembly.TakeHeaders(Head(kFlagEndHeaders | kFlagPadded | kFlagPriority),
-                                 Span(std::string("\2prio!abc\0\0", 11))),
-            Result::kWhole);
+  const std::string payload("\2prio!abc\0\0", 11);
+  const FrameHead head = Head(kFlagEndHeaders | kFlagPadded | kFlagPriority);
+  EXPECT_EQ(assembly.TakeHeaders(head, Span(payload)), Result::kWhole);
   EXPECT_EQ(Text(assembly.block()), "abc");
 }
 
