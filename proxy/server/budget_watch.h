@@ -6,10 +6,10 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
 #include "base/timer_wheel.h"
+#include "conn/http2_connection.h"
 #include "log/conditions.h"
 #include "policy/retry_budget.h"
 #include "server/call_plan.h"
-#include "upstream/http2_connection.h"
 
 namespace levee {
 
