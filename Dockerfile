@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The image holds the program, the shared objects that it loads, certificates, and a list of its
 # contents; it has no shell and no package manager.
 FROM debian:bookworm-slim AS build

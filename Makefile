@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Everything a clone needs; on a fresh Debian 12 only git and make have to be there already.
 # `make help` lists the targets.
 

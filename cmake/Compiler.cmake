@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Language level, warnings, build types, sanitizers, and the tools that make builds fast.
 
 set(CMAKE_CXX_STANDARD 20)

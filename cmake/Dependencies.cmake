@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Everything comes from Debian 12. Its CMake packages point at shared objects; a program that uses
 # gRPC would load 76 of them at each start. So the static archive is taken wherever Debian ships
 # one, which leaves prometheus-cpp, civetweb, spdlog and the C and C++ runtimes.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Run as a script: writes the C++ source OUTPUT that holds the files named in PAGE/files.txt. They
 # are raw string literals, which compile much faster than lists of numbers.
 cmake_minimum_required(VERSION 3.25)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Fuzz targets: LEVEE_FUZZ counts the edges that an input takes through every one of Levee's files.
 # Their preset leaves LEVEE_WERROR off: only GCC's warnings count, in the other builds.
 if(NOT LEVEE_FUZZ)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # levee_layer(<folder> [GRPC] [USES <folder>...] [PRIVATE <folder>...] [LIBS <target>...])
 #
 # PRIVATE names folders that only the .cc files include; the users of this folder do not see them.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Installs the files beside the program and makes the Debian package: cpack --config
 # build/CPackConfig.cmake. Manual pages and completions are written from the command line's own
 # definition.

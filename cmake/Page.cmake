@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Puts the files of the page into levee_admin. proxy/admin/page/files.txt says which.
 set(page ${CMAKE_SOURCE_DIR}/proxy/admin/page)
 set(page_embed ${CMAKE_CURRENT_LIST_DIR}/EmbedPage.cmake)

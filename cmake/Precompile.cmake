@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Headers that are parsed once for all layers; without them most files take twice as long. Only
 # headers of libraries, which change with Debian's packages and not with Levee. Sanitizers and fuzz
 # targets are built without them, so a file that forgets an #include fails there.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Generated code. `levee_protos` holds the messages of every .proto file and needs only Protobuf,
 # so that the data plane never links gRPC; `levee_grpc_protos` adds the services.
 

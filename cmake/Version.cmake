@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Hands the version and the commit to the one file that shows them. They are definitions of that
 # file only, so a new commit recompiles one file.
 set(commit "${LEVEE_COMMIT}")

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Prints dashboard.json, the Grafana dashboard: `python3 dashboard.py > dashboard.json`.
 
 The panels stand in the order in which somebody asks in a storm, two side by side.

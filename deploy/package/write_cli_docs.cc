@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the manual pages and the completions of the command line: levee_cli_docs VERSION FOLDER.
 #include <cstdio>
 #include <filesystem>

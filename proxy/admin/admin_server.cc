@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "admin/admin_server.h"
 
 #include <malloc.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The admin port: the page, the state and the configuration of a sidecar, and its drain.
 #pragma once
 

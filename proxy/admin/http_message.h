@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A request and its answer, as the handlers of HttpServer see them.
 #pragma once
 

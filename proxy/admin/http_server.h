@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The HTTP server under the metrics and the admin port.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The HTTP port for Prometheus and probes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The usual process_* metrics of Prometheus clients.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The data and actions that the sidecar gives to the admin servers.
 #pragma once
 

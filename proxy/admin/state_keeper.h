@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Remembers the last minutes of a sidecar and makes the message that shows its state.
 #pragma once
 

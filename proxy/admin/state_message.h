@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes the parts of levee.admin.v1.State from telemetry, configuration and pools.
 #pragma once
 

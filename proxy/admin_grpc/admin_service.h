@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The service levee.admin.v1.Admin.
 #pragma once
 

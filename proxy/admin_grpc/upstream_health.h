@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tells which upstreams can be called, for grpc.health.v1.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small memory blocks for the call path, from free lists of the calling thread.
 #pragma once
 

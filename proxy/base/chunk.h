@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reference-counted bytes: message bodies travel between layers in them without being copied.
 #pragma once
 

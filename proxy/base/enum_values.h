@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts the values of an enum, so that no number stands beside the enum.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps objects that are no longer needed until the end of the loop's turn.
 #pragma once
 

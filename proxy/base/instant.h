@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A point on the monotonic clock, as a value. Only net/ reads the clock; everybody else is handed
 // `now`, so that the same objects run in production and on virtual time.
 #pragma once

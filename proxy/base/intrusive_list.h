@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A doubly linked list whose links live in its members.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text as JSON has it (RFC 8259).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one source of randomness: seeded, and the same on every machine and library version.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory to read into, from which the bytes can be handed on without a copy.
 #pragma once
 

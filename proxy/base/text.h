@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts the standard's string views to Abseil's, which Debian builds as a type of its own.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Timers of one worker: a hashed hierarchical wheel (Varghese and Lauck, 1987), 1 ms per tick.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks for well-formed UTF-8 (Unicode 15.0, table 3-7).
 #pragma once
 

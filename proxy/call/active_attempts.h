@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The attempts of one call that are under way: one, or several where the call is hedged.
 #pragma once
 

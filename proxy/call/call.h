@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One RPC as a state machine without I/O: admission, attempts, commit, deadline, replay.
 #pragma once
 

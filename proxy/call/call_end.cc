@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What follows a failed attempt, and how a call ends.
 #include <algorithm>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The only boundary between a call and the outside. There are two hosts: the network's (server/)
 // and the virtual-time one of the tests.
 #pragma once

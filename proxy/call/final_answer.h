@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The answer with which Levee ends a call: the one place where a status becomes header fields.
 #pragma once
 

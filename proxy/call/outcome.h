@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an upstream's answer means for the call: the one place where heads, trailers and the ends of
 // streams become outcomes. Both hosts of a Call use it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy that the calls of one method follow.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The request of one call, kept until no further attempt can need it.
 #pragma once
 

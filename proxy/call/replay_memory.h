@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bounds what all replay buffers together may hold (`limits.replay_bytes`).
 #pragma once
 

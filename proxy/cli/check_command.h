@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command `levee check`: all faults and warnings of a configuration at once.
 #pragma once
 

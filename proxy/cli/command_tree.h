@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The definition of the command line as plain values, for what is written from it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Completions for shells, written from the definition of the command line.
 #pragma once
 

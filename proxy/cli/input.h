@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text that a command is given by the name of a file.
 #pragma once
 

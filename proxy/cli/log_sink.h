@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a running sidecar's events go: standard error, by spdlog.
 #pragma once
 

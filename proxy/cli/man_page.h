@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Manual pages, written from the definition of the command line.
 #pragma once
 

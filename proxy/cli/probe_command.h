@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command `levee probe`: asks a running sidecar, for health checks in containers without shell.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command `levee run`: loads the configuration and serves until it is told to stop.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parses the addresses to listen on and to connect to. No name is looked up.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds the values that the data plane reads from the checked message.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds the plain values of policy/ from checked messages.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "config/check_code.h"
 
 #include "absl/strings/str_format.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The codes of the faults and warnings about a configuration.
 #pragma once
 

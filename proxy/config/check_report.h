@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reports the result of a check, to people and to programs.
 #pragma once
 

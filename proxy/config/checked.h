@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parses texts that FieldChecker has passed.
 #pragma once
 

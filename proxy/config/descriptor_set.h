@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads files with a FileDescriptorSet: an upstream's methods, and which are idempotent.
 #pragma once
 

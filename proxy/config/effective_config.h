@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the configuration that is in effect, for people and programs to read.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fault of a configuration, or a warning about it, and its place.
 #pragma once
 

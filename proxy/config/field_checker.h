@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The generic part of validation, by the annotations of config.proto.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes JSON (RFC 8259) by yaml-cpp's emitter.
 #pragma once
 

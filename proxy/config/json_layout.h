@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lays JSON out over several lines.
 #pragma once
 

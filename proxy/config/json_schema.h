@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes config.proto as a JSON Schema, for editors and linters.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads the configuration: files -> YAML -> message -> snapshot, or all faults.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Merges several files into one configuration.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds dangers in one policy, independent of its use.
 #pragma once
 

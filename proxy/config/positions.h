@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Says where each value of a configuration was given: a table beside the message.
 #pragma once
 

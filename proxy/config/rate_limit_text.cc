@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "config/rate_limit_text.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parses and formats rates and keys of rate limits.
 #pragma once
 

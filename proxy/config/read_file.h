@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the files that a configuration consists of or names.
 #pragma once
 

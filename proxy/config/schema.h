@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the descriptors of config.proto by the annotations and conventions of annotations.proto.
 #pragma once
 

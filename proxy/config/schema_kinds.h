@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the texts that a configuration allows as JSON Schema.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the relations between the fields of one message, as far as annotations state them.
 #pragma once
 

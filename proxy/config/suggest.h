@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suggests the name that a misspelt one stands for.
 #pragma once
 

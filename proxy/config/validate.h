@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the relations between the fields of a configuration.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parses the text values of a configuration. Pure; errors are half sentences that follow a field's
 // path and a colon: `"250" has no unit; say 250ms or 250s`.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds values of a configuration that are legal, but dangerous or surely not intended.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parses text into one YAML document.
 #pragma once
 

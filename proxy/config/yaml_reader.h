@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads YAML into protobuf by reflection, with the place of every value.
 #pragma once
 

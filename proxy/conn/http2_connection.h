@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An HTTP/2 session over a socket: the plumbing that both sides of the proxy share.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the connections of one worker share, and the order in which a turn of its loop ends.
 #pragma once
 

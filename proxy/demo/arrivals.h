@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arrivals of calls that nothing paces: a Poisson process.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gRPC clients that call the demo's service, or Levee before it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command `levee demo`: a service with a fault, clients, and Levee between them, with real
 // calls.
 #pragma once

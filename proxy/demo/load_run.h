@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One run of the demo: the same load and the same fault on one kind of client.
 #pragma once
 

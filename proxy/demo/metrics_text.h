@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads single values out of Prometheus' text format.
 #pragma once
 

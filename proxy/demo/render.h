@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws the demo: pure functions from counts to text.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The counts of one run of the demo, and the results computed from them.
 #pragma once
 

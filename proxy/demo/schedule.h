@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The timetable of the demo: two runs of three phases each, in a given time.
 #pragma once
 

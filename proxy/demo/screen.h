@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes to standard output: a picture that is redrawn in place, or line after line.
 #pragma once
 

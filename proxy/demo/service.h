@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The demo's service: a real gRPC server over a ServiceModel, with switchable faults.
 #pragma once
 

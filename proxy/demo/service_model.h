@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The capacity of the demo's service: workers, a line before them, and faults. `now` is passed in.
 #pragma once
 

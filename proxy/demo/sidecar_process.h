@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sidecar of the demo: `levee run` as a child process, and its addresses and budget.
 #pragma once
 

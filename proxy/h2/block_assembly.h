@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Header blocks out of HEADERS and CONTINUATION frames.
 #pragma once
 

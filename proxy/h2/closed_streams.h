@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Remembers how the last streams that a peer opened have ended.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts what a peer makes this side do for nothing.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Flow-control windows (RFC 9113, section 6.9), of a connection or of one stream.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HTTP/2 frames (RFC 9113, sections 4, 6 and 7): names of their numbers, and their heads.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Splits a connection's bytes into frames.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes frames: control frames and header blocks, and their order.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules of RFC 9113, sections 8.2 and 8.3, for the fields of a message.
 #pragma once
 

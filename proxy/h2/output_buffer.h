@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory into which a session writes the bytes that it sends.
 #pragma once
 

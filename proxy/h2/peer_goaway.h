@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The peer's GOAWAY frames (RFC 9113, section 6.8).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The peer's SETTINGS (RFC 9113, section 6.5).
 #pragma once
 

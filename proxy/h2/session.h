@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HTTP/2 (RFC 9113) without I/O: bytes in, events out; calls in, bytes out. Both roles.
 #pragma once
 

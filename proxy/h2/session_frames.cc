@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The frames of a session that carry neither heads nor bodies.
 #include <algorithm>
 #include <utility>

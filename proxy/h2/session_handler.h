@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interfaces by which a session tells its owner what happens. They invert a dependency: the
 // owner is of a layer above.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options of a session: its offers to the peer, and the bounds on what the peer may do.
 #pragma once
 

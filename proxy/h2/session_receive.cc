@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The receiving half of Session: bytes into frames, header blocks and bodies into events.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sending half of Session.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One HTTP/2 stream of a session, either role.
 #pragma once
 

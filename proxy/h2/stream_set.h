@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The streams of a session, each in the queue of what it waits for.
 #pragma once
 

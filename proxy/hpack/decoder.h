@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HPACK (RFC 7541): header blocks into fields.
 #pragma once
 

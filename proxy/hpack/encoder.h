@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HPACK (RFC 7541): fields into header blocks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "hpack/huffman.h"
 
 #include <algorithm>

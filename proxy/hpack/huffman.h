@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decodes strings in HPACK's Huffman code (RFC 7541, section 5.2 and appendix B). There is no
 // encoder, since Levee sends no such strings.
 #pragma once

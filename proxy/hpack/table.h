@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HPACK's tables (RFC 7541, section 2.3), and the judgement of names and values.
 #pragma once
 

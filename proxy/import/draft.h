@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The result of reading an import, before it is written: the parts of a policy file for which other
 // formats have equivalents, with notes about them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads an Envoy cluster as an upstream with a bound on retries.
 #pragma once
 

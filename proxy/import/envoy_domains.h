@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Puts the routes of virtual hosts into the order in which Envoy searches them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Translates Envoy's domains and route matches into globs.
 #pragma once
 

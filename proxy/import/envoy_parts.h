@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the parts of an Envoy configuration that concern policies.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads Envoy's local rate limit as a rate limit of Levee.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "import/envoy_retry_policy.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads Envoy's retry_policy as Levee's retry.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads one route of Envoy: the calls it matches, its destination, the rules of its policy.
 #pragma once
 

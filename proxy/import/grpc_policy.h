@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the retries of a gRPC service config as rules of Levee.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Imports a gRPC service config as a policy.
 #include <algorithm>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Imports policies of other tools.
 #pragma once
 

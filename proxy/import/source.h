@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the text of an import, JSON or YAML: the places for faults, and the keys not used.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes YAML in block style with comments.
 #pragma once
 

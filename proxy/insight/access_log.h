@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The access log: one JSON object per call.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The last five minutes of every upstream, second by second.
 #pragma once
 

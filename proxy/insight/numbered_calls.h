@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The last calls, each with the number of the second in which readers get it.
 #pragma once
 

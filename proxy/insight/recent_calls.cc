@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "insight/recent_calls.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The last calls that were retried or refused, for people who ask what happened.
 #pragma once
 

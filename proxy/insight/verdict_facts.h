@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The numbers behind a verdict, and the clause that tells of each of them.
 #pragma once
 

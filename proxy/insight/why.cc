@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sentence that tells what was done for a call and why no more.
 #include <algorithm>
 #include <array>

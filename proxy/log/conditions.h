@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // States that have gone wrong and last: each is told once when it begins and once when it ends.
 #pragma once
 

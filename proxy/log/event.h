@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The events that a sidecar reports to its operators: the table of their kinds, and one event as a
 // value.
 #pragma once

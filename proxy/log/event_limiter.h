@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How often events of one kind are written.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where every layer reports what operators may want to read.
 #pragma once
 

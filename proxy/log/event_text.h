@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Events as lines of text and of JSON; docs/logs.md describes both.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The address of a stream socket: an IP address with a port, or a path.
 #pragma once
 

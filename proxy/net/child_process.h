@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Another program, run as a child of this process.
 #pragma once
 

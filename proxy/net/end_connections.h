@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ends connections whose sockets a library does not give to us.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The libuv side of the loop, for other files of net/.
 #pragma once
 

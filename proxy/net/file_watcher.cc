@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "net/file_watcher.h"
 
 #include <uv.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reports when files may have changed.
 #pragma once
 

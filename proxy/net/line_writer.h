@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines of text on their way to a file or to standard output, written by a thread of their own.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory of this process as the operating system counts it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Carries bytes from one connection to another, unchanged.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resolves names to addresses, by c-ares on the event loop.
 #pragma once
 

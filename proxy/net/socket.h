@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stream socket that is connected, or connects.
 #pragma once
 

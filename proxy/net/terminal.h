@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The terminal that the program was started from, if any, and the signals that come from it.
 #pragma once
 

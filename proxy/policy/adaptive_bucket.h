@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bucket of an adaptive rate limit: its rate falls when the upstream is overloaded.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The delay before the n-th retry: exponential backoff with jitter, a schedule, or slots.
 #pragma once
 

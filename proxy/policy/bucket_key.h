@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The key of a bucket, of bounded length.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The buckets of one rate limit, one for each key, up to a bound.
 #pragma once
 

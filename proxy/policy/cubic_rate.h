@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rate of an adaptive limit: lowered when the upstream is overloaded, then probing upward.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The load of one endpoint, as far as its callers can tell.
 #pragma once
 

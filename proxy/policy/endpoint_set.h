@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The endpoints of one destination as a balancer sees them; chooses one for the next call.
 #pragma once
 

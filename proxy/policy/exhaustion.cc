@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table "When retrying ends without success", apart from the decision that leads to it.
 #include <algorithm>
 #include <string_view>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The generic cell rate algorithm (GCRA): a rate limit's bucket in one number.
 #pragma once
 

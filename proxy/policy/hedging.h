@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hedging: further attempts of a call while the first is still under way (gRFC A6, "Hedging
 // Policy").
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long recent attempts took until their answer, as quantiles.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decides when an endpoint that fails again and again gets no calls for a while.
 #pragma once
 

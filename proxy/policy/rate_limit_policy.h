@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One rate limit of the configuration, as plain values.
 #pragma once
 

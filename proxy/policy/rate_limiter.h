@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rate limits: GCRA, exact across workers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The retry budget, which keeps retries from becoming the outage.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decides what follows a failed attempt. Pure: no clock, no I/O, no state but what is passed in.
 #pragma once
 

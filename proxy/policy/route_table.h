@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the upstream and the policy of a call.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The last 20 results as bits.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "server/accepted_connection.h"
 
 #include <string_view>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A caller's connection whose first bytes have not said yet what it carries.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The retry budgets of all destinations, shared by the workers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tells operators when a retry budget is used up, and when that is over.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "server/call_log.h"
 
 #include "net/event_loop.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A worker's way to the access log and to the recent calls.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a worker has found out about calls of one (authority, path), so that each further one costs
 // a single look-up.
 #pragma once

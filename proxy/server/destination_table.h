@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The destinations that one worker knows.
 #pragma once
 

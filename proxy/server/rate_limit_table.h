@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rate limiters of all policies, shared by the workers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A CONNECT tunnel that carries something else than HTTP/2 without TLS: bytes pass untouched.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sends the answers that Levee makes itself.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The head of a request: read once, written anew for every attempt.
 #pragma once
 

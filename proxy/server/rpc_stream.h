@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One RPC on the network: the production host of a Call.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One attempt on the network: a stream to an endpoint, and what its end means.
 #pragma once
 

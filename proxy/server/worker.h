@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything that one event loop serves: callers' connections, calls, upstream connections.
 #pragma once
 

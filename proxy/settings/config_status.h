@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The configuration that runs, and the outcome of the last attempt to replace it.
 #pragma once
 

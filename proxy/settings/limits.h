@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every bound of a sidecar that has a name, in one table.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where Levee listens, and what the connections there may carry.
 #pragma once
 

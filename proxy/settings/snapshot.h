@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A validated configuration, immutable, as the data plane reads it: plain values only.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An upstream as the configuration has it: its endpoints, and how Levee connects to them.
 #pragma once
 

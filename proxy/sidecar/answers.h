@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Answers of the workers' loops that another thread waits for.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Follows the configuration's files while the sidecar runs.
 #pragma once
 

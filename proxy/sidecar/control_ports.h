@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ports on which a running sidecar is looked at.
 #pragma once
 

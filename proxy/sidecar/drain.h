@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When a sidecar that was told to stop may end: the phases of the drain.
 #pragma once
 

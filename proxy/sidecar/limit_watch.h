@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tells operators which limits were reached.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sockets on which a sidecar listens.
 #pragma once
 

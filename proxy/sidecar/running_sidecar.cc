@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sidecar/running_sidecar.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sidecar with everything around it: metrics, access log, control ports, reload.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The workers and listeners of a sidecar, from their start to their orderly end.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a simulated upstream does with one attempt, as it would be seen on the wire.
 #pragma once
 

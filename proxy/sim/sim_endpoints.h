@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The endpoints of a simulated destination, chosen by the production EndpointSet.
 #pragma once
 

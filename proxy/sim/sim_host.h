@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One call on virtual time: the second host of Call.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the calls of one simulated sidecar share: policy, budget, replay memory, endpoints.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Many calls on virtual time.
 #pragma once
 

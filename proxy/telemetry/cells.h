@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cells that metrics are made of: written by one thread, read by whoever scrapes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From series to the families that prometheus-cpp prints. On the scraping thread.
 #pragma once
 

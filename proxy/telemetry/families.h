@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The families of calls and of upstreams, as a scrape shows them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A histogram over fixed bounds, cheap enough for every call.
 #pragma once
 

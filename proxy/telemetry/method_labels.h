@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which methods have a label of their own in the metrics.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All metrics but the process's own: hands out the series to write and adds them up at a scrape.
 #pragma once
 

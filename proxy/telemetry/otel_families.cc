@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The names of gRFC A66 ("OpenTelemetry Metrics") and A96 ("OTel Metrics for Retries"): dots become
 // underscores, the unit and a counter's "total" are appended, as OpenTelemetry's specification of
 // its compatibility with Prometheus says.

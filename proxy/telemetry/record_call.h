@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the record of an ended call to the metrics.
 #pragma once
 

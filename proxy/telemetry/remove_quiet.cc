@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How upstreams that a reload took out of the configuration leave the metrics.
 #include <algorithm>
 #include <numeric>

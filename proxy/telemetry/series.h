@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One worker's share of every metric, as the call path writes it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a row costs is counted on one of which nothing is known yet, so that it never differs from
 // what is printed.
 #include <array>

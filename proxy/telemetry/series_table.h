@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Series found by their labels, one per worker each.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sums of an upstream's calls since the start.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One endpoint of an upstream as one worker sees it: its address, connections and state.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The view of one endpoint that a pool gives to people.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The endpoints of one destination; gives out streams on them.
 #pragma once
 

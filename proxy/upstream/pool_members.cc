@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A pool's targets and the endpoints they lead to.
 #include <algorithm>
 

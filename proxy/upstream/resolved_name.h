@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A name whose addresses are endpoints. It is looked up, kept, and looked up again.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An HTTP/2 connection to an endpoint.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The record of one call: written once, at its end, for metrics and the access log.
 #pragma once
 

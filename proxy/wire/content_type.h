@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The content-type of gRPC.
 #pragma once
 

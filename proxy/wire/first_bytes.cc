@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "wire/first_bytes.h"
 
 #include "base/host_port.h"

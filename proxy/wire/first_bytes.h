@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tells the protocol of a caller's connection by its first bytes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fields of one header block, in order, in one allocation.
 #pragma once
 

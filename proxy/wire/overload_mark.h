@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The agreed answer "overloaded, do not retry": reads it from trailers and writes it to them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The encoding of grpc-message ("Percent-Encoded" in gRPC over HTTP/2).
 #pragma once
 

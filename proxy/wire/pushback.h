@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The server's word on when to retry: grpc-retry-pushback-ms (gRFC A6).
 #pragma once
 

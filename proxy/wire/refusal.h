@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Why an attempt was made, or was not made: the labels of metrics, access log and messages.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the least wait before a retry that an upstream asks for, besides grpc-retry-pushback-ms.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gRPC status codes, and the HTTP and HTTP/2 codes that stand for them.
 #pragma once
 

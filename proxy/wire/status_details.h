@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The trailer grpc-status-details-bin: a google.rpc.Status in base64.
 #pragma once
 

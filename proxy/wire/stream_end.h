@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How an HTTP/2 stream came to its end, in the words that the layers above need.
 #pragma once
 

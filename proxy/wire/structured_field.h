@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Items of structured fields (RFC 8941), as far as Levee reads and writes them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The grpc-timeout header ("Timeout" in gRPC over HTTP/2).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The header `traceparent` (W3C Trace Context), which says which calls belong together.
 #pragma once
 

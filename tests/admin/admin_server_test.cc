@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The admin port: who may ask what, and what it answers.
 #include "admin/admin_server.h"
 

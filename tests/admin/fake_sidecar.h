@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sidecar as the admin servers see it, whose every fact the test sets.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A client that sends exactly the bytes it is told and returns exactly those that come back.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bounds on requests, answers and connections of both HTTP ports.
 #include "admin/http_server.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The files of the page in the binary are those of the source tree.
 #include "admin/page.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state of a sidecar, on virtual time.
 #include "admin/state_keeper.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of the state, one by one.
 #include "admin/state_message.h"
 

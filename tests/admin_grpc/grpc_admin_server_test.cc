@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The admin gRPC port, asked by a real client.
 #include "admin_grpc/grpc_admin_server.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "admin_grpc/raw_call.h"
 
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A call whose messages are bytes, for services whose messages are not generated here.
 #pragma once
 

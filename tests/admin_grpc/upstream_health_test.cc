@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When an upstream counts as serving.
 #include "admin_grpc/upstream_health.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes become a valid JSON string.
 #include "base/json_text.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which bytes are UTF-8, and where a text stops being UTF-8.
 #include "base/utf8.h"
 

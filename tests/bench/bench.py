@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures what a call through Levee costs, beside other proxies: CPU, latency and memory.
 
 All proxies run at the same time, one worker each, and are measured in turn. The results go to

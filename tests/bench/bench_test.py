@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The benchmark's reading, computing and writing; no proxy is needed."""
 
 import contextlib

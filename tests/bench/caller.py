@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes gRPC calls to many authorities and methods in turn, which h2load cannot.
 
 usage: caller.py PORT CONNECTIONS STREAMS CALLS TARGETS

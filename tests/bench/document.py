@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes the results down, with what one has to know to judge them."""
 
 import datetime

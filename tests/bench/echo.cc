@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The service behind every proxy that is measured: h2c on one thread, about 1.4 us of CPU per call,
 // so that the proxy and not the service is what limits a run.
 //

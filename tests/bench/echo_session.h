@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The server's side of one HTTP/2 connection that answers every gRPC call with its own request
 // and the trailer `grpc-status: 0`. Bytes in, bytes out; it knows no socket.
 #pragma once

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The loads: how many calls of which kind h2load makes, and what it says about them."""
 
 import math

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The code that the two helper programs of the benchmark share: sockets on 127.0.0.1 and waiting
 // for them.
 #pragma once

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs every load through every proxy, in turn, round after round."""
 
 import statistics

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Starts programs on a chosen CPU, reads what they used, and ends them."""
 
 import ctypes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The programs that are measured: Levee and its peers, with one worker each."""
 
 import pathlib

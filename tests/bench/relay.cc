@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A bare TCP relay, the least that a proxy outside the kernel can do: what it costs per call is the
 // limit that no proxy beats without merging connections.
 //

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Turns runs into tables and says which bars are met."""
 
 import statistics

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measures what one build of Levee costs as its configuration, its connections and its calls grow.
 
 Of each case two variants run at the same time and are measured in turn, round after round.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The configurations, calls and results of the benchmark's scaling part; no proxy is needed."""
 
 import contextlib

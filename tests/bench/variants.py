@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Configurations of Levee that differ in how many of something they have.
 
 All their endpoints are the one echo service, which listens on all of 127.0.0.0/8.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Retrying at its simplest: how often, with which header, where, and what the caller gets to see.
 #include <gmock/gmock.h>
 

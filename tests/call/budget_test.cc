@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The retry budget as calls spend it.
 #include <vector>
 

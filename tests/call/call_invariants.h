@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules that hold for every call, whatever its policy, its caller and its upstream do.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From where on an answer is the caller's.
 #include <string_view>
 

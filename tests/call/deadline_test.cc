@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Deadlines, attempt timeouts, and callers that go away.
 #include <vector>
 

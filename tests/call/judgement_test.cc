@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The judgement of a call on the endpoints that its attempts ran on.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sidecars behind sidecars: retries must not multiply.
 #include <cmath>
 #include <initializer_list>

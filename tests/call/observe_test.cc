@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A policy that only observes, and attempts that can hardly finish.
 #include "call/call_fixture.h"
 

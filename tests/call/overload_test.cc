@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The overload mark: what the caller is answered when retrying ends, and what stops retrying.
 #include <string>
 

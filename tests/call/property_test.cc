@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules that hold for every call under every policy.
 #include <cstdint>
 

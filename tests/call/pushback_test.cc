@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // grpc-retry-pushback-ms: the server's word on when to retry.
 #include <string>
 

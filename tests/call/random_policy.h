@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Policies drawn at random, or from a fuzzer's bytes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One sidecar with a random policy, random upstreams and random callers, and what must hold of it.
 #pragma once
 

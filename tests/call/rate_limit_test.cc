@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rate limits as a call meets them.
 #include "call/call_fixture.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The request, kept for the next attempt: what is kept, how long, and that it arrives unchanged.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simulator itself, where a fault would make the checks of calls say nothing.
 #include <algorithm>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Retry storms that must not happen, and rescues that must: the bounds of check A41, under the
 // policy that a user gets without a file.
 #include <ostream>

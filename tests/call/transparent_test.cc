@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attempts that were surely not processed: sent again at once, outside the policy's count.
 #include "call/call_fixture.h"
 

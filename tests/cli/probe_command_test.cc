@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The answers of `levee probe` about servers in every condition.
 #include "cli/probe_command.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the access log goes, and which calls are in it.
 #include <filesystem>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kinds of backoff: what each takes, and what it excludes.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every supported field arrives in the snapshot.
 #include "config/build.h"
 

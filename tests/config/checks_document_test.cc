@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // docs/checks.md explains every code, and each of its examples yields the code that it stands for.
 #include <fstream>
 #include <map>

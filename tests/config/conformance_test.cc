@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbered checks of the conformance list that concern the configuration.
 #include <string>
 

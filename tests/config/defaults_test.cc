@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The built-in default, value by value: examples and dashboards elsewhere rely on these.
 #include "absl/time/time.h"
 #include "config/faults_of.h"

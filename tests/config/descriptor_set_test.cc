@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files with descriptors: where they are looked for, what they say, what is wrong with them.
 #include "config/descriptor_set.h"
 

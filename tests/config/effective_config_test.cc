@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The configuration in effect, as YAML that loads again and as JSON.
 #include "config/effective_config.h"
 

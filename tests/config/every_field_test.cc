@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every field of config.proto, wherever it can stand, refuses what it cannot be: the right code at
 // the right place under the right path.
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A configuration that uses most of the contract.
 #include <filesystem>
 #include <string>
@@ -33,7 +34,7 @@ TEST(Example, HasOneDangerousSetting) {
   ASSERT_EQ(checked.warnings.size(), 1u) << FormatFaults(checked.warnings);
   EXPECT_EQ(checked.warnings[0].code, CheckCode::kAttemptTimeoutNotRetried);
   EXPECT_EQ(checked.warnings[0].path, "policies[1].retry.attempt_timeout");
-  EXPECT_EQ(checked.warnings[0].line, 33);
+  EXPECT_EQ(checked.warnings[0].line, 34);
 }
 
 TEST(Example, FilesOfTheRepositoryAreFreeOfWarnings) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How faults and warnings are shown, and their codes.
 #include "config/fault.h"
 

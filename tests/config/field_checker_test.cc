@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kinds of values, bounds, what is missing, and what is given twice.
 #include "config/field_checker.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Headers that a configuration names.
 #include "config/header_names.h"
 

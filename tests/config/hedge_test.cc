@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hedging: its fields, and what it excludes.
 #include "absl/time/time.h"
 #include "config/faults_of.h"

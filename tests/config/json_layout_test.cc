@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JSON over several lines.
 #include "config/json_layout.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The limits of the configuration and those of the data plane are the same.
 #include "settings/limits.h"
 

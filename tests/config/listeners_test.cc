@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Listeners: where, for whom, and for what.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files, several files, --to, and the example files of config/.
 #include "config/load.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fields of the contract whose features are not built: accepted at their default, else refused.
 #include <set>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Backoff presets: each value of the contract's table, and what may stand beside them.
 #include <string>
 

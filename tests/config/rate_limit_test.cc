@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rate limits: rates, keys, and what contradicts itself.
 #include "absl/time/time.h"
 #include "config/faults_of.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Configurations in the README have to work as they stand there.
 #include <fstream>
 #include <sstream>

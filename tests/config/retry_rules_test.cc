@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Outcomes that are retried in a way of their own.
 #include "absl/time/time.h"
 #include "config/faults_of.h"

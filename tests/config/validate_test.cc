@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The relations between fields.
 #include "config/validate.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Settings that are legal but dangerous, and similar settings that are not dangerous.
 #include "config/warnings.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Faults of YAML and its shape, each with its position.
 #include "config/yaml_reader.h"
 

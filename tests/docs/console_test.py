@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every command of the documents works as it stands there, with the output that is shown, or is of
 a kind that cannot be run here; of those is checked what can be without a cluster or Docker."""
 

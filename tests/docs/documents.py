@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The documents, and what they tell people to write."""
 
 import os

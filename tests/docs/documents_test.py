@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every example in the documents has to be one that is tested.
 
 A block of YAML follows a line that says where it is from, <!-- from FILE -->, and is there word for

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The script of docs/mixin.md that brings the mixin into a cluster, before a kubectl that only
 writes down what it is given."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A network of one's own, in which every port is free, as the documents suppose."""
 
 import ctypes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From nothing to panels with data, as the README leads there, and the same by deploy/compose.yaml:
 the very files and commands, in a network in which every port is free."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs what the documents tell people to write, as they stand there, in a folder like a clone."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The figures of docs/operations.md are those of tests/bench/RESULTS.md, rounded: whoever measures
 anew has to write them there too."""
 

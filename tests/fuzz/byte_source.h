@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fuzzer's input, taken apart from its front.
 #pragma once
 

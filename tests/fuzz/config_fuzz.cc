@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Configuration texts: whatever is in a file, it is judged, and what is judged good means the same
 // when it is written out and read again.
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes of a caller into a whole worker, before an upstream that follows a script: nothing that a
 // caller does makes the worker break the protocol towards the upstream, or keep anything of a
 // caller that has left.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HTTP/2 frames out of a fuzzer's bytes: mostly well-formed ones, so that inputs get deep.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Header blocks of one connection: what they mean, and what is wrong, is what another library says;
 // and what is decoded can be encoded for it.
 #include <cstddef>

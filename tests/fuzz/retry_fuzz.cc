@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The retry state machine: any policy, and events of callers, upstreams and the clock in any order
 // in which a host may tell them. SimHost holds the calls to their side of the boundary, and
 // call/call_invariants.h to what was promised to users.

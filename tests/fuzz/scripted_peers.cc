@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "fuzz/scripted_peers.h"
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A caller and an upstream that a fuzzer scripts.
 #pragma once
 

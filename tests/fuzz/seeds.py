@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the inputs that the fuzz targets begin with: seeds.py FOLDER.
 
 The sources of the targets say what the bytes of an input mean; these seeds are ordinary

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes of an upstream into a whole worker that carries a well-behaved caller's calls: whatever the
 // upstream does, every call has one answer in time, no answer is malformed, and no more requests
 // reach the upstream than the policy allows.

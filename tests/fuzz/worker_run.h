@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A whole worker on virtual time: its real loop, sockets and sessions, turned by the fuzzer.
 #pragma once
 

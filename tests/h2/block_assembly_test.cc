@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Header blocks out of frames, without a session.
 #include "h2/block_assembly.h"
 

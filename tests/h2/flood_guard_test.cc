@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FloodGuard counts each event against the right bound.
 #include "h2/flood_guard.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Flow-control windows by themselves.
 #include "h2/flow_window.h"
 

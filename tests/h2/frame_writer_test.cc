@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Frames as they are written, without a session.
 #include "h2/frame_writer.h"
 

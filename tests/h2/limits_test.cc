@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bounds on what a peer may make a session do for nothing.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SETTINGS and GOAWAY of a peer, without a session.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PINGs, and what peers say who have had too many.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RateGuard lets through what its bound allows, and nothing else.
 #include "h2/rate_guard.h"
 

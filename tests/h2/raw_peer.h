@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The far end of one session in memory, which writes frames byte by byte and reads what comes back.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RFC 7541 (HPACK): representations that a session reads, and what ends its connection.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RFC 9113 in the client role: what a hostile upstream might send, and what it may ask for.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

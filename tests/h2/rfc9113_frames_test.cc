@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RFC 9113, sections 6.1 to 6.4, 6.6 and 6.10: DATA, HEADERS, PRIORITY, RST_STREAM, PUSH_PROMISE,
 // CONTINUATION.
 #include <gmock/gmock.h>

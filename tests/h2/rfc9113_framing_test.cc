@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RFC 9113, sections 3 and 4: the preface, frames, their sizes, header blocks.
 //
 // The rfc9113_*_test.cc and rfc7541_test.cc hold the cases of h2spec against a session in the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RFC 9113, section 8: requests that are well-formed and heard, and malformed ones that are not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RFC 9113, section 4: frames that a connection delivers in pieces mean what they mean as a whole.
 #include <gtest/gtest.h>
 

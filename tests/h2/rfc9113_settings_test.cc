@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RFC 9113, sections 6.5, 6.7, 6.8 and 7: SETTINGS, PING, GOAWAY, error codes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RFC 9113, section 5: states of streams, their ids, how many there are, priority, extensions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

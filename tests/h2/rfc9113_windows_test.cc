@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RFC 9113, sections 5.2 and 6.9: flow control, in the server role.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

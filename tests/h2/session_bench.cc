@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cost of calls through two sessions back to back: what both of them do, without sockets.
 #include <cstdint>
 #include <string>

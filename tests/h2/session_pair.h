@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two HTTP/2 sessions back to back in memory: no socket, no thread, no time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the streams of a session stand, without a session.
 #include "h2/stream_set.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HPACK by nghttp2, a peer that owes nothing to Levee's own.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HTTP/2 frames as values and as bytes, for peers that do what no library does.
 #pragma once
 

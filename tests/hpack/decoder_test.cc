@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Header blocks into fields: the examples of RFC 7541, and what is no block.
 #include "hpack/decoder.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random header blocks between Levee's HPACK and another library's.
 #include <string>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fields into header blocks: what is sent how, and what enters the table when.
 #include "hpack/encoder.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cost of the header block of a gRPC request, beside another library: to write it, and to write
 // and read it.
 #include <array>

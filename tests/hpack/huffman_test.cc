@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HPACK's Huffman code: every symbol, and what ends a string rightly.
 #include "hpack/huffman.h"
 

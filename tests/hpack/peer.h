@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HPACK of another library, as the peer of Levee's.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by the tests of HPACK: bytes from text, and both ends of a block as lists of fields.
 #pragma once
 

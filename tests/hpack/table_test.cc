@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The judgement of the names and values of fields, which the entries of the tables keep.
 #include "hpack/table.h"
 

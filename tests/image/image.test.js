@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The contents of the image, and that it runs as a locked-down container: read-only, without
 // privileges, as an unprivileged user. tests/image/run builds it and starts this.
 import assert from 'node:assert/strict';

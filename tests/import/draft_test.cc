@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names and durations of a draft, and how it is written.
 #include "import/draft.h"
 

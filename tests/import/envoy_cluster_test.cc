@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The import of Envoy's clusters and of their bounds on retries.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where in an Envoy configuration policies are found, and what is told of the rest.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The import of Envoy's local rate limit.
 #include <string>
 

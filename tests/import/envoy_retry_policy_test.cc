@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The import of each field of Envoy's retry_policy.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which routes of Envoy become routes, in which order, with which timeout, and which are left out.
 #include <string>
 

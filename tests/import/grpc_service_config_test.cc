@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The import of each part of a gRPC service config.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Short ways to say what an import makes of a text.
 #pragma once
 

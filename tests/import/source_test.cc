@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading JSON and YAML: values, their places, and the keys that were not asked for.
 #include "import/source.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values, comments and indentation of the YAML that is written.
 #include "import/yaml_writer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines of the access log, character by character.
 #include "insight/access_log.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // With which second a call is told.
 #include "insight/numbered_calls.h"
 

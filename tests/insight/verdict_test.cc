@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an SRE reads first.
 #include "insight/verdict.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sentences that people read about one call.
 #include <string>
 #include <vector>

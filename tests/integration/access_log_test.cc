@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The access log says what happened, call by call.
 #include <chrono>
 #include <csignal>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The answers of the real binary's admin ports about calls that were really made.
 #include <google/protobuf/util/json_util.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // More connections than a sidecar may have.
 #include <sys/resource.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Frames that carry nothing: by the million, and as honest callers send them.
 #include <ostream>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Header blocks that are too long, too large when decoded, or without end.
 #include <atomic>
 #include <memory>

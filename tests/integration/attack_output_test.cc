@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Callers that ask for much and read nothing of it.
 #include <poll.h>
 

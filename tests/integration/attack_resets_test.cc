@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Callers that open calls only to have them reset, and callers that merely change their mind.
 #include <poll.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A caller that floods, and what is expected of those it floods.
 #pragma once
 

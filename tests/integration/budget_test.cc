@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The promise: retries never become the outage.
 #include <atomic>
 #include <string>

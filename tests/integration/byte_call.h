@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls by a real gRPC client, in straight lines.
 #pragma once
 

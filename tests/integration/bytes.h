@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages as bytes, without protobuf.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes arrive through the sidecar as they were sent.
 #include <string>
 

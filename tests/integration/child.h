@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program that runs as a child of the tests.
 #pragma once
 

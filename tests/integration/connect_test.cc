@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Endpoints that come, go, refuse and limit.
 #include <atomic>
 #include <string>

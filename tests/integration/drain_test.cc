@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SIGTERM: nothing that was accepted is lost.
 #include <unistd.h>
 

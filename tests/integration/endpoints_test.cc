@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which of several endpoints gets the calls, and the kinds of endpoint there are.
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A real gRPC server whose answers a test writes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A slow reader stops its own sender, and nobody else.
 #include <chrono>
 #include <string>

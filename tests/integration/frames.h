@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HTTP/2 frame by frame over a socket, for peers that do what no library does.
 #pragma once
 

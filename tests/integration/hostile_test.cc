@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Upstreams that behave badly, and what the caller is told of it.
 #include <string>
 

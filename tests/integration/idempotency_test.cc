@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Retries of calls that may have been processed, and idempotency keys.
 #include <mutex>
 #include <string>

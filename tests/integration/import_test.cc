@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The commands `levee import` and `levee check` as a user runs them.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ways in: TCP and Unix sockets, HTTP CONNECT, and what comes through its tunnels.
 #include <sys/stat.h>
 #include <unistd.h>

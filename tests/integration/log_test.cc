@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the real binary tells its operators on standard error.
 #include <algorithm>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Metadata and statuses arrive as they were sent.
 #include <string>
 

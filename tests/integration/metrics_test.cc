@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // /metrics agrees with the calls that were made.
 #include <chrono>
 #include <deque>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A real Prometheus scrapes a running sidecar and is asked what it has seen.
 #include <unistd.h>
 

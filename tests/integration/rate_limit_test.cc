@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rate limits as callers and dashboards see them.
 #include <string>
 #include <thread>

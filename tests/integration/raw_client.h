@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A caller that says its frames itself.
 #pragma once
 

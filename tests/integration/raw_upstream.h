@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An upstream that answers frame by frame, as a test says.
 #pragma once
 

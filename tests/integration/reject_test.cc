@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls and connections that are refused, and how clearly.
 #include <string>
 

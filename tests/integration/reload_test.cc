@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Another configuration under a running sidecar, with calls going on.
 #include <atomic>
 #include <csignal>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Retries by HTTP status, by rule, by the server's advice, and those that are only observed.
 #include <atomic>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Retries as a real service and a real client see them.
 #include <string>
 

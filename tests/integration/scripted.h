@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A scripted upstream behind the real sidecar, asked by a scripted caller or by a gRPC client.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The real binary, with a configuration of a test's own.
 #pragma once
 

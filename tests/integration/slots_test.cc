@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Upstreams that leave few places for streams, or take them away at once.
 #include <poll.h>
 

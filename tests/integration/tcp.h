@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocking TCP on loopback, for tests that say every byte themselves.
 #pragma once
 

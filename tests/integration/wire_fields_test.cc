@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fields of requests and answers, grpc-timeout, and PINGs.
 #include <string>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Windows, frame sizes and limits on streams, which peers choose and change at any time.
 #include <algorithm>
 #include <string>

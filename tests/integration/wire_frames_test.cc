@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Legal HTTP/2 that libraries seldom write: padding, split header blocks, odd frames and sizes.
 #include <string>
 #include <vector>

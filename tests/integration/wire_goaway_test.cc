@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GOAWAY in all its forms: from upstreams, from callers, and the sidecar's own.
 #include <csignal>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HTTP below gRPC: statuses, content types, informational heads, fields, time and PINGs.
 #include <string>
 #include <vector>

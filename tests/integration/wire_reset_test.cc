@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RST_STREAM and lost connections: what the other side is told of them.
 #include <string>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Facts that no gRPC library shows: the frames and fields on both sides of the sidecar.
 #include <string>
 

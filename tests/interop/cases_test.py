@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The interop cases: clients and servers of several gRPC libraries with the real Levee between
 them, which retries or does not.
 

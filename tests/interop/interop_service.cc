@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The service that the clients of other languages call through Levee.
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Clients in other languages reach a service through the real Levee, each with the lines that the
 README shows for it.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How the programs of each language are started, and what they need for that."""
 
 import filecmp

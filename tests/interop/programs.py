@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Starts the service, Levee and the clients, and ends what it started."""
 
 import ctypes

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A great many calls and channels through the real Levee: none fails, and nothing is left of them."""
 
 import os

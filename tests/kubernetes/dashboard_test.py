@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """deploy/mixin/dashboard.json has no field, and no value of one, that Grafana does not know."""
 
 import json

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What Grafana's own types say of a dashboard, as JSON has it, with panels whose options are those
 // of their kind; Grafana's type of a panel lets any option pass. Of a panel's queries there is no
 // type, since they belong to the data source.

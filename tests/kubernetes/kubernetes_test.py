@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The manifests of deploy/kubernetes: what they become, that a cluster knows every field, and what
 they promise about security, ports and order."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The golden files that tests/kubernetes checks, and how they are made."""
 
 import pathlib
@@ -83,7 +84,8 @@ _Dumper.add_representer(str, _text)
 
 def prometheus_rule():
     """The right content of deploy/kubernetes/monitoring/prometheus-rule.yaml."""
-    head = '# Written by tests/kubernetes/update from the rule files of deploy/mixin.\n'
+    head = ('# SPDX-License-Identifier: Apache-2.0\n'
+            '# Written by tests/kubernetes/update from the rule files of deploy/mixin.\n')
     return head + yaml.dump({
         'apiVersion': 'monitoring.coreos.com/v1',
         'kind': 'PrometheusRule',

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TypeScript's complaints about documents as literals of a type, also about fields that the type
 does not have."""
 

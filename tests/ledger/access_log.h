@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the sidecar's access log as it is written.
 #pragma once
 

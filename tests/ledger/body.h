@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bytes of the ledger's messages, derived from the number of the call they belong to.
 #pragma once
 

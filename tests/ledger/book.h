@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ledger itself: what the caller, the endpoints and the sidecar's access log say of every call,
 // and whether it agrees.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The application that calls through the sidecar: connections with many calls at a time.
 #pragma once
 

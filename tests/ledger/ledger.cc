@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A soak with numbered calls through the real sidecar against upstreams that fail in every way that
 // is known here. At the end every call has ended exactly once and ran no more often than allowed.
 //

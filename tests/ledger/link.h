@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One HTTP/2 connection of the ledger's, either end of it: an nghttp2 session over a socket that
 // can be made slow, deaf or dead.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plan of every call of the ledger, with its faults: pure functions of the seed and the call's
 // number, so that a run can be repeated and no side has to tell the other.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ledger/sidecar_config.h"
 
 #include <string_view>

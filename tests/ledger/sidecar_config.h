@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The configuration of the sidecar under the ledger.
 #pragma once
 

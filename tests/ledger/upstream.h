@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An upstream endpoint that does its work and fails at it as the schedule has it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A condition is told once when it begins and once when it ends, on virtual time.
 #include "log/conditions.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // docs/logs.md tells of every event, and of none that is not there.
 #include <fstream>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which events reach the sink, and what it costs when they do not.
 #include "log/event_log.h"
 

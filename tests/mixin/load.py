@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls Levee at constant rates with as little of gRPC as that takes: what comes back is thrown
 away, for the sidecar's metrics tell of it."""
 

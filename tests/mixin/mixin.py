@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The files of the mixin, and what is to be asked of Prometheus in each of them."""
 
 import json

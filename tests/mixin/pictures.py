@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Draws what Prometheus has of the dashboard's panels, for docs/mixin.md. It is not Grafana that
 draws them, so colours and axes are not those that one sees there."""
 

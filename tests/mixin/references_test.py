@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Everything that the mixin refers to exists: metrics, runbooks, files."""
 
 import re

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The rules are valid, and each alert fires when it should and is silent when it should."""
 
 import pathlib

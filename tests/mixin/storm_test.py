@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A storm through two real sidecars while a real Prometheus scrapes them: every panel of the
 dashboard and every query of the runbooks has data, and exactly the right alerts fire.
 

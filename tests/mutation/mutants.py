@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The deliberate bugs: what is replaced by what in which file, and which tests ought to notice."""
 
 from typing import NamedTuple

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builds each bug in a copy of the checkout and runs its tests; tests/mutation/run starts it."""
 
 import pathlib

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A port on which nobody listens.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Changes of files, in all the ways in which tools make them.
 #include "net/file_watcher.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines reach their file, and nothing that can happen to it makes a caller wait.
 #include "net/line_writer.h"
 

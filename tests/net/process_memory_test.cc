@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When the code that only the start needed leaves memory, and when it stays.
 #include "net/process_memory.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A DNS server on loopback whose answers a test writes.
 #pragma once
 

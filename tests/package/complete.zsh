@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Prints what zsh offers for a line: complete.zsh FOLDER LINE. A shell in a terminal of its own is
 # asked, since completion works nowhere else.
 zmodload zsh/zpty

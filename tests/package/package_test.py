@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the command line's documents, the systemd unit, compose.yaml and the Debian package are."""
 
 import gzip

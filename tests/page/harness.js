@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A page in a real Chromium before a stub, on a clock that the test moves.
 import assert from 'node:assert/strict';
 import {createHash} from 'node:crypto';

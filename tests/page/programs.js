@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Starts the service and a real Levee before it, loads them, and ends what was started.
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';

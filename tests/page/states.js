@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Answers of a sidecar, as the tests of the page script them.
 
 export const STARTED = 1_700_000_000;  // 2023-11-14T22:13:20Z

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Serves the page from the source tree, with the headers of the real one and scripted states.
 import {readFileSync} from 'node:fs';
 import {createServer} from 'node:http';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The calls that get a line in the access log.
 #include "policy/access_log_filter.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bucket of an adaptive limit: like any other until an overload, then slower.
 #include "policy/adaptive_bucket.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The delay after a server's advice (A40), and where the row of delays starts again (A35).
 #include <cstdint>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A32 for each jitter, with `max` before and behind it, and for slots: the n-th delay has the
 // distribution of the table in the policy's documentation. Seeds are fixed, so a failure replays.
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A32 for each preset: its values give the delays of the formula that it is named after.
 #include <algorithm>
 #include <cmath>

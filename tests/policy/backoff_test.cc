@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The row of delays: where it starts, grows, stops and starts again.
 #include "policy/backoff.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keys of buckets: short ones as they are, long ones bounded but still told apart.
 #include "policy/bucket_key.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The buckets of a keyed limit: their bound, and who makes room when it is reached.
 #include "policy/bucket_table.h"
 

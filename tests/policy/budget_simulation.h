@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls against a failing upstream on virtual time, with nothing but the budget and the backoff
 // between them.
 #pragma once

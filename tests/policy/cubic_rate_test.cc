@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The adaptive rate: how far an overload lowers it, and its way back up.
 #include "policy/cubic_rate.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cost per call of the choice among endpoints.
 #include <benchmark/benchmark.h>
 

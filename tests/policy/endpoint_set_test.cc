@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "policy/endpoint_set.h"
 
 #include <gtest/gtest.h>

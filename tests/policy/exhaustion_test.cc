@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table "When retrying ends without success": A62 and A63.
 #include <set>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One bucket: permits are exact to the nanosecond at every rate, and nothing overflows.
 #include "policy/gcra.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares delays that were drawn with the distribution they should have.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantiles of recent latencies: their precision, when they are known, and when they are forgotten.
 #include "policy/latency_estimate.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cost of a decision of a rate limit.
 #include <string>
 #include <vector>

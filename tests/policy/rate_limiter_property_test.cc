@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The promises of a limit, under random rates, bursts and workers. Each case is named by its seed.
 #include <algorithm>
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rate limits as a call meets them: one limit, and all limits of a policy together.
 #include "policy/rate_limiter.h"
 

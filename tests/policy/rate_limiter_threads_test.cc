@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A74 with real threads and virtual time: the rate is exact however many workers ask.
 #include <atomic>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The server's advice about the wait, and the time for which retrying may go on.
 #include "gtest/gtest.h"
 #include "policy/retry_decision_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A51: the budget against random policies and workloads. Each case is named by its seed.
 #include <algorithm>
 #include <cmath>

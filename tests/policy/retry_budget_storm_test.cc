@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The budget in storms: outages, brownouts, single bad endpoints. Virtual time.
 #include "gtest/gtest.h"
 #include "policy/budget_simulation.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A48 with real threads: the bound holds without locks.
 #include <atomic>
 #include <thread>

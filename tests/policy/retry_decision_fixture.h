@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The input of a decision in tests, one failed attempt of a call, and its answer.
 #pragma once
 

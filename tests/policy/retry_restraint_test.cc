@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attempts that a policy holds back although everything else allows them: attempts that could
 // hardly end, and every retry of a policy that only observes.
 #include "gtest/gtest.h"

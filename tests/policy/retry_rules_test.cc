@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Retries of answers that are not gRPC, and the changes that a rule makes for its outcomes.
 #include <optional>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "policy/success_register.h"
 
 #include "gtest/gtest.h"

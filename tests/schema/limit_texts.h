@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The limits as the default file and the documents show them.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is written from config.proto is what it says now, and the schema tells right files from
 wrong ones."""
 

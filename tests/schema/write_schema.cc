@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints what is written from config.proto and its comments:
 //
 //   levee_schema COMMENTED             config/levee.schema.json

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When operators are told of a retry budget, on virtual time.
 #include "server/budget_watch.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cost of logging a refused call, for the worker that refused it.
 #include <memory>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ended calls that a worker logs, and the places where it logs them.
 #include "server/call_log.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is built without a configuration has the limits of the default one.
 #include "config/load.h"
 #include "gtest/gtest.h"

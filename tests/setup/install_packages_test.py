@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """deploy/install-packages against an apt-get that only writes down what it is asked for, in a system
 of its own below a temporary folder."""
 

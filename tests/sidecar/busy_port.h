@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A port that somebody else has.
 #pragma once
 

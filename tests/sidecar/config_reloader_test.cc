@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When the files are read again, and what comes of it.
 #include "sidecar/config_reloader.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The control ports from one configuration to the next.
 #include "sidecar/control_ports.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The phases of the drain on virtual time.
 #include "sidecar/drain.h"
 

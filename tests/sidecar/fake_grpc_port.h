@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A gRPC port without gRPC, as the command would hand it in.
 #pragma once
 

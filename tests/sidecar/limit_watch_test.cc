@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which limits operators are told of, on virtual time.
 #include "sidecar/limit_watch.h"
 

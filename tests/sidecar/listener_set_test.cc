@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The listening sockets from one configuration to the next.
 #include "sidecar/listener_set.h"
 

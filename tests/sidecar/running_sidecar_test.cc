@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A whole sidecar but for the gRPC port: its start, its reloads and its end.
 #include "sidecar/running_sidecar.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sidecar that is reloaded and looked at from other threads while it carries calls.
 #include "sidecar/sidecar.h"
 

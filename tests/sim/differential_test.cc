@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Both hosts of a Call, the network's and the simulator's, do the same: the production worker on
 // virtual time beside the simulated sidecar, over the same cases.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How facts about a case are written down, so that both hosts write the same.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two ends of a real worker's connections: the upstream that plays a case's answers, and the
 // caller that makes its calls.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many attempts a second the simulator makes on one core; the bar is 500,000.
 #include <benchmark/benchmark.h>
 

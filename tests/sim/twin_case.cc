@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/twin_case.h"
 
 #include "base/random.h"

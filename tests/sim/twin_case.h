@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A case that both hosts of a Call run: a policy, calls, and what the upstream does with each
 // attempt of them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Both hosts begin a case at the same instant.
 #pragma once
 

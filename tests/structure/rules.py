@@ -1,8 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rules on structure. Each takes sources as a dict {path: text} and yields violations."""
 
 import re
 from typing import NamedTuple
 
+import spdx
 from source import code_only, comments, functions, includes, line_of
 
 FILE_LINES_MAX = 500
@@ -251,7 +253,15 @@ def unattached_sentences(sources):
 
 
 def header_comments(sources):
-    """A header's first line starts to say what it holds."""
+    """A header's first line behind that of its licence starts to say what it holds."""
     for path, text in sources.items():
-        if path.startswith('proxy/') and path.endswith('.h') and not re.match(r'// \w', text):
+        if (path.startswith('proxy/') and path.endswith('.h')
+                and not re.match(r'// \w', spdx.without(text))):
             yield Violation(path, 1, 'the header needs a comment that says what it holds')
+
+
+def licences(sources):
+    """Every source names its licence in its first line, or in the second where another is first."""
+    for path, text in sources.items():
+        if spdx.is_missing(path, text):
+            yield Violation(path, 1, f'{spdx.TEXT} is missing; tests/structure/spdx.py --add')

@@ -1,8 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every rule must catch a violation and name its place, and let the usual idioms pass."""
 
 import unittest
 
 import rules
+import spdx
 from source import code_only, functions
 
 LAYERS = rules.parse_layers('''
@@ -264,6 +266,36 @@ class Bans(unittest.TestCase):
         self.assertEqual([('proxy/base/a.h', 1)], of('#pragma once\n'))
         self.assertEqual([('proxy/base/a.h', 1)], of('//\n#pragma once\n'))
         self.assertEqual([], of('// Points in time.\n#pragma once\n'))
+
+    def test_the_line_of_the_licence_is_no_such_comment(self):
+        text = '// SPDX-License-Identifier: Apache-2.0\n#pragma once\n'
+        self.assertEqual([('proxy/base/a.h', 1)],
+                         places(rules.header_comments({'proxy/base/a.h': text})))
+
+
+class Licences(unittest.TestCase):
+    def missing(self, path, text):
+        return bool(places(rules.licences({path: text})))
+
+    def test_every_kind_of_source_has_its_line(self):
+        for path, first in (('proxy/base/a.h', '// A.'), ('tests/run', '#!/bin/bash'),
+                            ('tests/a.py', '#!/usr/bin/env python3'), ('CMakeLists.txt', 'x()'),
+                            ('config/a.yaml', '# yaml-language-server: $schema=x.json'),
+                            ('proxy/admin/page/a.html', '<!doctype html>'),
+                            ('proxy/admin/page/a.css', 'a {}'), ('protos/a.proto', '')):
+            text = f'{first}\nmore\n'
+            self.assertTrue(self.missing(path, text), path)
+            self.assertFalse(self.missing(path, spdx.added(path, text)), path)
+
+    def test_lines_that_have_to_be_first_stay_first(self):
+        for path, first in (('tests/run', '#!/bin/bash'), ('a.html', '<!doctype html>'),
+                            ('config/a.yaml', '# yaml-language-server: $schema=x.json')):
+            self.assertEqual(first, spdx.added(path, first + '\nmore\n').split('\n')[0])
+
+    def test_other_files_have_none(self):
+        for path in ('README.md', 'config/levee.schema.json', 'docs/page.png', 'LICENSE',
+                     'tests/kubernetes/golden/sidecar.yaml', 'tests/fuzz/corpus/config_fuzz/x'):
+            self.assertFalse(self.missing(path, 'more\n'), path)
 
 
 class Sentences(unittest.TestCase):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads C++ sources just well enough to judge their structure.
 
 This is no parser. It relies on the code being formatted by clang-format and on the habits of this

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Holds the repository to its rules on structure: imports, sizes, clocks, sleeps, comments."""
 
 import os
@@ -7,6 +8,7 @@ import subprocess
 import unittest
 
 import rules
+import spdx
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -67,6 +69,10 @@ class Structure(unittest.TestCase):
 
     def test_headers_say_what_they_hold(self):
         self.check(rules.header_comments(self.sources))
+
+    @unittest.skipUnless((ROOT / '.git').exists(), 'only git knows which files are sources')
+    def test_sources_name_their_licence(self):
+        self.check(rules.licences(spdx.sources()))
 
 
 if __name__ == '__main__':

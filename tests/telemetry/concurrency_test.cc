@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Workers write while others scrape and label methods; the thread sanitizer watches.
 #include <atomic>
 #include <string>

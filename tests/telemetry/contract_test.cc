@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dashboards and alerts rely on the names, types, labels and buckets of the metrics.
 #include <map>
 #include <string>

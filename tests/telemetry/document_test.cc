@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // docs/metrics.md tells of every metric, and of none that is not there; docs/limits.md of every
 // bound.
 #include <fstream>

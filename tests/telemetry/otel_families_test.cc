@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The names that gRPC's own clients have in Prometheus (gRFC A66 and A96).
 #include <string>
 #include <string_view>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reloads that rename upstreams leave no series behind.
 #include <string>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Returns the text of a scrape of metrics.
 #pragma once
 

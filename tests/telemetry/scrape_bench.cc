@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cost of a scrape of a large sidecar, for the thread that serves it.
 #include <algorithm>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // However many methods callers make up and codes servers answer with, /metrics stays bounded.
 #include "telemetry/series_cap.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Endpoints that a name server names.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What operators are told of endpoints.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

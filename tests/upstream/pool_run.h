@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A pool on a real loop, with HTTP/2 servers on it that a test scripts: no thread, loopback only.
 #pragma once
 

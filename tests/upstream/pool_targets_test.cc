@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The effect on endpoints and connections of a reload that brings other targets.
 #include <memory>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A peer of the worker that keeps to the protocol, and demands that the worker does.
 #pragma once
 

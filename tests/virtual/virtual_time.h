@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Time and randomness of a whole worker in the hands of a test or a fuzzer.
 #pragma once
 

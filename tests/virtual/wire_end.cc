@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "virtual/wire_end.h"
 
 #include <sys/socket.h>

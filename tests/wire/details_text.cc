@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "wire/details_text.h"
 
 #include "absl/strings/escaping.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes and reads grpc-status-details-bin for tests, apart from the code under test.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading and continuing a trace.
 #include "wire/traceparent.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The attempts of one call: when each ran, where, how it ended, and why it was made.
 import {el} from './dom.js';
 import * as format from './format.js';

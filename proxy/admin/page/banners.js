@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines above everything else, for facts that must not be overlooked.
 import {KeyedList, byId, el, setText} from './dom.js';
 import * as format from './format.js';

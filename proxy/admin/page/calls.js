@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The last calls that were retried or refused, the newest first, each unfolding to its attempts.
 import {attemptsTable} from './attempts.js';
 import {Facts, KeyedList, byId, el, setAttribute, setText} from './dom.js';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the four charts show of samples. Pure; charts.js draws it.
 import * as format from './format.js';
 import {LAYERS, perLayer} from './reasons.js';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts beside the charts of the upstream that is shown: its endpoints, and the refusals.
 import {KeyedList, byId, el, setAttribute, setText} from './dom.js';
 import * as format from './format.js';

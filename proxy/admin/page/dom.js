@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Building and updating elements. Text always goes in as text: names and messages come from peers.
 
 // el('p', {class: 'x', text: 'y'}, child...). Attributes that are null or false are left out.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers and times as people read them. Pure.
 
 export const NOTHING = '–';

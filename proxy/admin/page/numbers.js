@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The charts' values as a table, filled only while it is unfolded.
 import {CHARTS, valueText} from './chart_specs.js';
 import {KeyedList, byId, el} from './dom.js';

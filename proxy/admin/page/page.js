@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page: asks for the state once a second and shows it.
 import {Banners, bannersOf} from './banners.js';
 import {CallList} from './calls.js';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks once a second while the page can be seen.
 
 const PERIOD_MS = 1000;

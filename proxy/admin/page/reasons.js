@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Why retries and calls were not made, and at whose wish. Pure.
 
 // The layers of the chart, the bottom one first; `reasons` are those of the samples.

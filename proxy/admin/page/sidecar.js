@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Facts of the sidecar itself: the line at the top and the panel of the configuration.
 import {short} from './banners.js';
 import {Facts, byId, el, setAttribute, setText} from './dom.js';

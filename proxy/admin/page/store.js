@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The answers of the sidecar so far: five minutes of samples of one upstream, and the last calls.
 // Pure.
 

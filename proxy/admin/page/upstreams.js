@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of upstreams, a row each; the one that is picked there is shown in detail below.
 import {KeyedList, byId, el, setAttribute, setText} from './dom.js';
 import * as format from './format.js';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the upstream that deserves attention, and words for it. Pure.
 
 export const CALM = 'calm';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sentences at the top, the title of the tab, and what is announced to screen readers.
 import {KeyedList, byId, el, setAttribute, setText} from './dom.js';
 import {SECONDS_KEPT} from './store.js';

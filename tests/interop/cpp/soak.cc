@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes a great many calls with gRPC for C++, in two halves between which it waits for a line of
 // its standard input.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the interop cases with grpc-java.
 //
 // Cases LEVEE TARGET    prints a line per case: "ok NAME" or "failed NAME: WHY"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gzip that counts the messages it has decompressed: the only way to learn in which form one came.
 
 import io.grpc.Codec;

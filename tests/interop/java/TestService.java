@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The methods of interop.proto, which stand here so that no plugin of protoc is needed.
 
 import com.google.protobuf.Message;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs the interop cases with gRPC for Python.
 
 cases.py LEVEE TARGET    prints a line per case: "ok NAME", "failed NAME: WHY" or

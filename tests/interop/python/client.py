@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls the test's service through Levee with gRPC for Python.
 
 client.py calls LEVEE TARGET                 one call of each kind, whose first attempt fails

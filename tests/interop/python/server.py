@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Serves interop.proto with gRPC for Python: prints "listening HOST:PORT", and ends with its
 standard input."""
 

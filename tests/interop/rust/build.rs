@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Writes the code of interop.proto.
 
 fn main() -> std::io::Result<()> {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the page looks in every state: readable by all, within its width, without a complaint.
 import assert from 'node:assert/strict';
 import {createRequire} from 'node:module';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The list of the last retried and refused calls.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the page asks, and what it says when there is no answer or another configuration.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page's table of upstreams, and how one is selected, by mouse and by keyboard.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A storm through a real sidecar, as its page shows it. With UPDATE_SCREENSHOT=1 it takes minutes
 // and leaves the picture of the README in docs/page.png.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The files that are served, and that they ask for nothing from elsewhere.
 import assert from 'node:assert/strict';
 import {readFileSync, readdirSync} from 'node:fs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of answers that the page keeps.
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which upstream is shown, in which order, and what the tab says.
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls the test's service through Levee with grpc-go.
 //
 //	client calls LEVEE TARGET                 one call of each kind, whose first attempt fails

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Package forms tells in which form the messages of a call arrived.
 package forms
 

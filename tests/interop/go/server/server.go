@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Serves interop.proto with grpc-go: prints "listening HOST:PORT", and ends with its standard input.
 package main
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The messages and services of interop.proto.
 
 tonic::include_proto!("levee.interop.v1");

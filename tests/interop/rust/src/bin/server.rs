@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Serves interop.proto with tonic: prints "listening HOST:PORT", and ends with its standard input.
 
 use std::future::Future;
