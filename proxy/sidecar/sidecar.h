@@ -57,8 +57,7 @@ class Sidecar : private Timer {
   // ends by the configuration that it began with. The callers of listeners that are gone are told
   // to go elsewhere. Any thread but a worker's; one call at a time.
   absl::StatusOr<std::vector<ListenerSet::Bound>> Reload(std::shared_ptr<const Snapshot> snapshot,
-                                                         net::LineWriter* access_log,
-                                                         EventLog& log);
+                                                         net::LineWriter* access_log);
 
   // Begins the drain as SIGTERM does; the first signal after it changes nothing. False if the drain
   // had begun before. Any thread.
