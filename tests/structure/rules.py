@@ -133,6 +133,19 @@ def _import_fault(path, include, layers):
     return None
 
 
+def unused_declarations(sources, layers):
+    """A line of the layer table names only folders and libraries that the folder includes."""
+    for folder, layer in layers.items():
+        included = [include for path, text in sources.items()
+                    if path.startswith(f'proxy/{folder}/') for _, include in includes(text)]
+        used = {_imported_layer(include, layers) for include in included}
+        unused = (layer.uses | layer.private) - used
+        unused |= {library for library in layer.libs & THIRD_PARTY.keys()
+                   if not any(include.startswith(THIRD_PARTY[library]) for include in included)}
+        for name in sorted(unused):
+            yield Violation('CMakeLists.txt', 1, f'{folder}/ declares {name} and includes none of it')
+
+
 def _imported_layer(include, layers):
     """Returns the layer that a header belongs to, or None for a library's header. A layer that uses
     the generated code may also use the library behind it."""

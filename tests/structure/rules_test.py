@@ -49,6 +49,15 @@ class Imports(unittest.TestCase):
         self.assert_import('proxy/wire/a.h', '"base/instant.h"', allowed=True)
         self.assert_import('proxy/wire/a.h', '"wire/status.h"', allowed=True)
 
+    def test_a_declared_folder_or_library_that_nothing_includes_is_refused(self):
+        sources = {'proxy/wire/a.cc': '#include "base/a.h"\n', 'proxy/net/a.cc': '#include <uv.h>\n',
+                   'proxy/server/a.h': '#include "base/a.h"\n#include "wire/a.h"\n'}
+        layers = {name: LAYERS[name] for name in ('wire', 'server', 'net')}
+        layers |= {'base': rules.Layer(frozenset(), frozenset())}
+        self.assertEqual(['wire/ declares protos and includes none of it',
+                          'net/ declares base and includes none of it'],
+                         [found.what for found in rules.unused_declarations(sources, layers)])
+
     def test_main_may_include_every_folder_but_no_library(self):
         self.assert_import('proxy/main.cc', '"demo/demo.h"', allowed=True)
         self.assert_import('proxy/main.cc', '<grpcpp/grpcpp.h>', allowed=False)

@@ -50,6 +50,9 @@ class Structure(unittest.TestCase):
             self.skipTest('the data plane is not built')
         self.check(rules.protobuf_compiled_into_data_plane(compiled, self.layers))
 
+    def test_layers_declare_only_what_they_include(self):
+        self.check(rules.unused_declarations(self.sources, self.layers))
+
     def test_files_are_short(self):
         self.check(rules.file_lengths(self.under('proxy/')))
         self.check(rules.file_lengths(self.under('tests/')))
