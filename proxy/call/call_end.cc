@@ -20,7 +20,7 @@ RetryFacts Call::Facts(Instant now) {
   const RetryPolicy& retry = parts_.policy.retry;
   RetryFacts facts;
   facts.attempts = attempts_;
-  facts.committed = answered_;
+  facts.answered = answered_;
   facts.transparent_used = transparent_used_;
   facts.replayable = replayable_;
   facts.idempotent = parts_.idempotent;

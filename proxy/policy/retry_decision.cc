@@ -202,7 +202,7 @@ RetryDecision DecideRetry(const CallPolicy& policy, const AttemptOutcome& outcom
   const bool transparent = IsTransparent(outcome, facts);
   const std::optional<Listing> listing = FindListing(policy.retry, outcome, facts.idempotent);
   const bool wanted = transparent || listing.has_value();
-  if (facts.committed) return wanted ? Refuse(RefusalReason::kCommitted) : Pass();
+  if (facts.answered) return wanted ? Refuse(RefusalReason::kCommitted) : Pass();
   if (const auto decision = HonorMark(outcome, wanted)) return *decision;
   if (!wanted) return Pass();
   if (outcome.kind == Kind::kUnsent) return DecideUnsent(facts, now);

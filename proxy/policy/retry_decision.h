@@ -48,8 +48,8 @@ struct AttemptOutcome {
 
 // The facts about the call that the decision depends on.
 struct RetryFacts {
-  int attempts = 1;  // made so far, transparent ones excluded
-  bool committed = false;
+  int attempts = 1;               // made so far, transparent ones excluded
+  bool answered = false;          // the answer has begun to go to the caller
   bool transparent_used = false;  // the one immediate retry outside max_attempts
   bool replayable = true;         // the request body is still all in the buffer
   bool idempotent = false;

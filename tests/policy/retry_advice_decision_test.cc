@@ -52,7 +52,7 @@ TEST_F(RetryAdviceTest, A39_APushbackOnAnUnlistedFailureChangesNothing) {
 }
 
 TEST_F(RetryAdviceTest, A39_APushbackOnACommittedCallChangesNothing) {
-  facts.committed = true;
+  facts.answered = true;
   ExpectRefused(PushedBack(DelayOf(absl::Seconds(1))), RefusalReason::kCommitted);
 }
 

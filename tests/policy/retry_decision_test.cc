@@ -67,13 +67,13 @@ TEST_F(RetryDecisionTest, A68_ResetsAndTimeoutsOfIdempotentCallsAreRetriedUnlist
 }
 
 TEST_F(RetryDecisionTest, A8_ACommittedCallIsNotRetried) {
-  facts.committed = true;
+  facts.answered = true;
   ExpectRefused(Failed(), RefusalReason::kCommitted);
   ExpectPass(Failed(StatusCode::kInternal));
 }
 
 TEST_F(RetryDecisionTest, A58_ACommittedCallIsNotRetriedTransparentlyEither) {
-  facts.committed = true;
+  facts.answered = true;
   ExpectRefused(Outcome(Kind::kRefused), RefusalReason::kCommitted);
   ExpectRefused(Outcome(Kind::kUnsent), RefusalReason::kCommitted);
 }
@@ -204,11 +204,11 @@ TEST_F(RetryDecisionTest, TheFirstCheckThatFailsNamesTheReason) {
   policy.idempotency = IdempotencyMode::kNever;
   policy.retry.mode = RetryMode::kObserve;
   policy.retry.backoff.max_elapsed = absl::Seconds(1);
-  facts = {.attempts = 4, .committed = true, .replayable = false, .deadline = now};
+  facts = {.attempts = 4, .answered = true, .replayable = false, .deadline = now};
   AttemptOutcome outcome = Marked(OverloadMark::Signal::kLevee, OverloadScope::kService);
   outcome.pushback = {Pushback::Kind::kDelay, absl::Hours(1)};
   ExpectRefused(outcome, RefusalReason::kCommitted);
-  facts.committed = false;
+  facts.answered = false;
   ExpectRefused(outcome, RefusalReason::kOverloadMark);
   outcome.mark.reset();
   ExpectRefused(outcome, RefusalReason::kNotIdempotent);
