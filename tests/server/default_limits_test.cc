@@ -22,7 +22,7 @@ TEST(DefaultLimits, OfASessionAreThoseOfTheConfiguration) {
   EXPECT_EQ(session.metadata_fields, limits.metadata_fields);
   EXPECT_EQ(session.header_block_bytes, limits.header_block_bytes);
   EXPECT_EQ(session.resets_per_second, limits.resets_per_second);
-  EXPECT_EQ(session.idle_frames_per_second, limits.idle_frames_per_second);
+  EXPECT_EQ(session.control_frames_per_second, limits.idle_frames_per_second);
   EXPECT_EQ(session.pending_frames, limits.pending_frames);
   EXPECT_EQ(session.output_bytes, limits.output_bytes);
 }
