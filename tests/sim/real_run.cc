@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "call/replay_memory.h"
+#include "config/load.h"
 #include "insight/recent_calls.h"
 #include "log/event_log.h"
 #include "server/budget_table.h"
@@ -70,15 +71,17 @@ class Sockets {
 };
 
 std::shared_ptr<const Snapshot> SnapshotOf(const TwinCase& twin) {
-  auto snapshot = std::make_shared<Snapshot>();
-  snapshot->listeners.push_back({.name = "egress"});
-  UpstreamSpec& upstream = snapshot->upstreams.emplace_back();
+  // The defaults; above all those of limits.
+  static const std::shared_ptr<const Snapshot> defaults = *ParseConfig("defaults", "{}");
+  auto snapshot = std::make_shared<Snapshot>(*defaults);
+  snapshot->upstreams = {UpstreamSpec()};
+  UpstreamSpec& upstream = snapshot->upstreams.front();
   upstream.name = "cart";
   for (int i = 0; i < twin.endpoints; ++i) {
     upstream.endpoints.push_back(
         {.kind = EndpointSpec::Kind::kUnix, .host = "", .path = Sockets::Path(i)});
   }
-  snapshot->policies.push_back(twin.policy);
+  snapshot->policies = {twin.policy};
   snapshot->routes = RouteTable({Route()});
   snapshot->overload = twin.overload;
   return snapshot;
