@@ -117,9 +117,12 @@ class RetryRun {
       case 4:
         return Deliver(call, id, Failure(head));
       default:
-        return Deliver(call, id, Answer().Trailers(Now(), StatusCode::kOk));
+        return Deliver(call, id, Begun(head).Trailers(Now(), StatusCode::kOk));
     }
   }
+
+  // An answer whose head has been delivered already, or not.
+  static Answer Begun(bool head) { return head ? Answer().Head(Now()) : Answer(); }
 
   // Any way in which an attempt can fail; less of them once its head has come.
   Answer Failure(bool head) {
@@ -127,11 +130,11 @@ class RetryRun {
     const StatusCode code =
         draws_.OneOf({StatusCode::kUnavailable, StatusCode::kInternal, StatusCode::kUnknown,
                       StatusCode::kResourceExhausted, StatusCode::kDeadlineExceeded});
-    switch (source_.Below(head ? 6 : 10)) {
+    switch (source_.Below(head ? 6 : 9)) {
       case 0:
-        return Answer().Trailers(Now(), code, source_.Take(source_.Below(8)));
+        return Begun(head).Trailers(Now(), code, source_.Take(source_.Below(8)));
       case 1:
-        return Answer().Trailers(Now(), code, "busy", {{"grpc-retry-pushback-ms", pushback}});
+        return Begun(head).Trailers(Now(), code, "busy", {{"grpc-retry-pushback-ms", pushback}});
       case 2:
         return Answer().ConnectionLost(Now());
       case 3:
@@ -139,12 +142,10 @@ class RetryRun {
       case 4:
         return Answer().GoAwayExcluding(Now());
       case 5:
-        return Answer().EndWithoutStatus(Now());
+        return head ? Begun(head).EndWithoutStatus(Now()) : Answer().Unsent(Now());
       case 6:
-        return Answer().Unsent(Now());
-      case 7:
         return Answer().CannotConnect(Now());
-      case 8:
+      case 7:
         return Answer().Http(Now(), draws_.OneOf({100, 200, 404, 408, 429, 500, 503, 999}));
       default:
         return Answer().Trailers(
@@ -154,7 +155,7 @@ class RetryRun {
   }
 
   static void Deliver(SimHost& call, AttemptId id, const Answer& answer) {
-    call.Deliver(id, answer.steps().front());
+    call.Deliver(id, answer.steps().back());
   }
   static absl::Duration Now() { return absl::ZeroDuration(); }
 
