@@ -160,7 +160,7 @@ TEST(Logging, AReloadAListenerThatGoesAndTheDrainAreToldOf) {
   const std::string rest = "metrics: {address: \"127.0.0.1:0\"}\nadmin: {address: none}\n";
   TempFile file(more + rest);
   const auto sidecar = SidecarProcess::Run({"--config", file.path()});
-  EXPECT_THAT(LinesOf(*sidecar, "listener_opened"), SizeIs(3));
+  EXPECT_THAT(AwaitLines(*sidecar, "listener_opened", 3), SizeIs(3));
   RewriteFile(file.path(), less + rest);
   EXPECT_THAT(AwaitLines(*sidecar, "config_in_effect"), ElementsAre(HasSubstr("sha256=")));
   EXPECT_THAT(AwaitLines(*sidecar, "listener_closed"),
