@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Headers that are parsed once for all layers; without them most files take twice as long. Only
-# headers of libraries, which change with Debian's packages and not with Levee. Sanitizers and fuzz
-# targets are built without them, so a file that forgets an #include fails there.
+# headers of libraries, which change with Debian's packages and not with Levee. Fuzz targets are
+# built without them, so a file of a layer that forgets an #include fails there.
 #
 # levee_precompile(<target> <kind>) gives a target the headers of its kind: what it may use anyway.
-if(LEVEE_SANITIZE OR LEVEE_FUZZ)
+if(LEVEE_FUZZ)
   function(levee_precompile)
   endfunction()
   return()
@@ -22,13 +22,14 @@ function(levee_precompiled_headers kind)
   target_precompile_headers(levee_precompiled_${kind} PRIVATE ${ARGN})
 endfunction()
 
-set(headers <algorithm> <array> <cstdint> <functional> <map> <memory> <mutex> <optional> <set> <span>
-  <string> <string_view> <utility> <vector> <absl/status/statusor.h> <absl/strings/ascii.h>
-  <absl/strings/str_cat.h> <absl/strings/str_format.h> <absl/strings/str_join.h>
-  <absl/strings/str_split.h> <absl/time/time.h>)
-levee_precompiled_headers(plain ${headers})
-list(APPEND headers <google/protobuf/descriptor.h> <google/protobuf/generated_message_reflection.h>
-  <google/protobuf/map.h> <google/protobuf/message.h> <google/protobuf/util/json_util.h>)
+set(LEVEE_PRECOMPILED <algorithm> <array> <cstdint> <functional> <map> <memory> <mutex> <optional>
+  <set> <span> <string> <string_view> <utility> <vector> <absl/status/statusor.h>
+  <absl/strings/ascii.h> <absl/strings/str_cat.h> <absl/strings/str_format.h>
+  <absl/strings/str_join.h> <absl/strings/str_split.h> <absl/time/time.h>)
+levee_precompiled_headers(plain ${LEVEE_PRECOMPILED})
+set(headers ${LEVEE_PRECOMPILED} <google/protobuf/descriptor.h>
+  <google/protobuf/generated_message_reflection.h> <google/protobuf/map.h>
+  <google/protobuf/message.h> <google/protobuf/util/json_util.h>)
 levee_precompiled_headers(protobuf ${headers})
 if(LEVEE_WITH_GRPC)
   levee_precompiled_headers(grpc ${headers} <grpcpp/grpcpp.h>)

@@ -10,13 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "files/source_path.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace levee {
 namespace {
 
-const std::filesystem::path kFolder = std::string(LEVEE_SOURCE_DIR) + "/proxy/admin/page";
+const std::filesystem::path kFolder = SourcePath("proxy/admin/page");
 
 std::string ReadFile(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);

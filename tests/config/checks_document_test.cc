@@ -9,6 +9,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "config/faults_of.h"
+#include "files/source_path.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -26,7 +27,7 @@ std::map<std::string, Section> ReadSections() {
   std::map<std::string, Section> sections;
   Section* section = nullptr;
   bool escaped = false, fenced = false;
-  std::ifstream file(LEVEE_SOURCE_DIR "/docs/checks.md");
+  std::ifstream file(SourcePath("docs/checks.md"));
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("### ")) {
       EXPECT_FALSE(sections.contains(line.substr(4, 5))) << line;

@@ -7,6 +7,7 @@
 
 #include "config/faults_of.h"
 #include "config/temporary_folder.h"
+#include "files/source_path.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "yaml-cpp/yaml.h"
@@ -139,8 +140,7 @@ TEST(EffectiveYaml, PathsMeanTheSameWhereverItIsRead) {
 }
 
 TEST(EffectiveYaml, FilesOfTheRepositoryReadAgainMeanTheSame) {
-  for (const auto& entry :
-       std::filesystem::recursive_directory_iterator(LEVEE_SOURCE_DIR "/config")) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(SourcePath("config"))) {
     if (entry.path().extension() != ".yaml") continue;
     const auto snapshot = LoadConfig({{entry.path().string()}, std::nullopt});
     ASSERT_TRUE(snapshot.ok()) << snapshot.status().message();

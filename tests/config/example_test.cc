@@ -4,12 +4,13 @@
 #include <string>
 
 #include "config/load.h"
+#include "files/source_path.h"
 #include "gtest/gtest.h"
 
 namespace levee {
 namespace {
 
-constexpr char kCheckout[] = LEVEE_SOURCE_DIR "/tests/config/checkout.yaml";
+const std::string kCheckout = SourcePath("tests/config/checkout.yaml");
 
 TEST(Example, LoadsAsAWhole) {
   const CheckedConfig checked = CheckConfig({{kCheckout}, std::nullopt});
@@ -38,8 +39,7 @@ TEST(Example, HasOneDangerousSetting) {
 }
 
 TEST(Example, FilesOfTheRepositoryAreFreeOfWarnings) {
-  for (const auto& entry :
-       std::filesystem::recursive_directory_iterator(LEVEE_SOURCE_DIR "/config")) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(SourcePath("config"))) {
     if (entry.path().extension() != ".yaml") continue;
     const CheckedConfig checked = CheckConfig({{entry.path().string()}, std::nullopt});
     EXPECT_EQ(FormatFaults(checked.warnings), "");

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "config/faults_of.h"
+#include "files/source_path.h"
 #include "gtest/gtest.h"
 
 namespace levee {
@@ -219,15 +220,14 @@ TEST(Load, ToReadsNothingOfTheUpstreamsThatItReplaces) {
 }
 
 TEST(Load, LeveeYamlIsTheBuiltInDefaultSpelledOut) {
-  const auto snapshot = LoadConfig({{LEVEE_SOURCE_DIR "/config/levee.yaml"}, std::nullopt});
+  const auto snapshot = LoadConfig({{SourcePath("config/levee.yaml")}, std::nullopt});
   ASSERT_TRUE(snapshot.ok()) << snapshot.status();
   EXPECT_EQ((*snapshot)->sha256, SnapshotOf("")->sha256);
 }
 
 TEST(Load, EveryExampleLoads) {
   int examples = 0;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(LEVEE_SOURCE_DIR "/config/examples")) {
+  for (const auto& entry : std::filesystem::directory_iterator(SourcePath("config/examples"))) {
     if (entry.path().extension() != ".yaml") continue;
     EXPECT_EQ(ErrorOf({{entry.path().string()}, std::nullopt}), "");
     ++examples;

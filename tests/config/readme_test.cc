@@ -5,6 +5,7 @@
 #include <string>
 
 #include "config/load.h"
+#include "files/source_path.h"
 #include "gtest/gtest.h"
 
 namespace levee {
@@ -12,7 +13,7 @@ namespace {
 
 // The first block of the README fenced as ```yaml.
 std::string PolicyOfTheReadme() {
-  std::ifstream file(LEVEE_SOURCE_DIR "/README.md");
+  std::ifstream file(SourcePath("README.md"));
   std::stringstream text;
   text << file.rdbuf();
   const std::string readme = text.str();

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "files/source_path.h"
 #include "gmock/gmock.h"
 #include "integration/byte_call.h"
 #include "integration/child.h"
@@ -125,7 +126,7 @@ class Prometheus {
 
 // The families that docs/metrics.md tells of: "| `levee_calls_total` | counter | ...".
 std::vector<std::string> DocumentedFamilies() {
-  std::ifstream file(LEVEE_SOURCE_DIR "/docs/metrics.md");
+  std::ifstream file(SourcePath("docs/metrics.md"));
   std::vector<std::string> families;
   for (std::string line; std::getline(file, line);) {
     if (!line.starts_with("| `")) continue;

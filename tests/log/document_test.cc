@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/text.h"
+#include "files/source_path.h"
 #include "gtest/gtest.h"
 #include "log/event.h"
 
@@ -18,7 +19,7 @@ namespace {
 
 // Name -> "level: message" of the events in the document's tables.
 std::map<std::string, std::string> Documented() {
-  std::ifstream file(LEVEE_SOURCE_DIR "/docs/logs.md");
+  std::ifstream file(SourcePath("docs/logs.md"));
   const std::string document{std::istreambuf_iterator<char>(file),
                              std::istreambuf_iterator<char>()};
   std::map<std::string, std::string> events;

@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "files/source_path.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "telemetry/families.h"
@@ -22,7 +23,7 @@ namespace {
 using testing::HasSubstr;
 
 std::string Document(const std::string& name = "metrics.md") {
-  std::ifstream file(LEVEE_SOURCE_DIR "/docs/" + name);
+  std::ifstream file(SourcePath("docs/" + name));
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
