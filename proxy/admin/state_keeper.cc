@@ -92,7 +92,7 @@ void StateKeeper::Run() {
 }
 
 void StateKeeper::Tick(Instant now) {
-  if (!Look(now)) return;
+  if (!ReadCounters(now)) return;
   if (const std::unique_lock lock(endpoints_mutex_, std::try_to_lock); lock.owns_lock()) {
     endpoints_.reset();  // Perhaps no reader asks again, so the memory goes.
   }
@@ -100,7 +100,7 @@ void StateKeeper::Tick(Instant now) {
   for (const auto& [number, heard] : listeners_) heard();
 }
 
-bool StateKeeper::Look(Instant now) {
+bool StateKeeper::ReadCounters(Instant now) {
   const auto whole = static_cast<uint32_t>((now - sources_.started) / absl::Seconds(1));
   {
     const std::lock_guard lock(mutex_);

@@ -88,7 +88,7 @@ class StateKeeper {
   };
 
   void Run();
-  bool Look(Instant now);  // False if there is no new second.
+  bool ReadCounters(Instant now);  // False if there is no new second.
 
   static admin::v1::Upstream UpstreamMessage(const Past& past,
                                              std::vector<admin::v1::Endpoint> endpoints,

@@ -75,8 +75,9 @@ bool Call::AdmitByRate(Instant now) {
     EndRateLimited(admission, now);
     return false;
   }
-  record_.rate_limit = {
-      .asked = true, .delayed_by = admission.delayed_by, .shared_bucket = admission.shared_bucket};
+  record_.rate_limit = {.checked = true,
+                        .delayed_by = admission.delayed_by,
+                        .shared_bucket = admission.shared_bucket};
   if (admission.wait <= absl::ZeroDuration()) return true;
   next_at_ = now + admission.wait;
   ArmTimer();

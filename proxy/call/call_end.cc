@@ -179,8 +179,9 @@ void Call::EndExhausted(AttemptId id, const AttemptOutcome& outcome,
 }
 
 void Call::EndRateLimited(const RateAdmission& admission, Instant now) {
-  record_.rate_limit = {
-      .asked = true, .refused_by = admission.refused_by, .shared_bucket = admission.shared_bucket};
+  record_.rate_limit = {.checked = true,
+                        .refused_by = admission.refused_by,
+                        .shared_bucket = admission.shared_bucket};
   const RateLimitPolicy& limit =
       parts_.rate_limits[static_cast<size_t>(admission.refused_by)]->policy();
   Finish({.code = StatusCode::kResourceExhausted,

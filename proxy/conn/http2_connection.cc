@@ -10,7 +10,7 @@ namespace levee {
 namespace {
 
 // How often, per send_timeout, a peer that does not take its bytes is looked at.
-constexpr int kLooks = 4;
+constexpr int kSendTimeoutChecks = 4;
 
 // A peer that broke the protocol has this long to take the bytes written before GOAWAY, and GOAWAY.
 constexpr absl::Duration kFarewell = absl::Seconds(1);
@@ -114,7 +114,7 @@ void Http2Connection::Flush() {
     if (size < out.size()) leftover_ = out.Rest(size);
     out.Clear();
     if (leftover_.empty()) continue;
-    LookAgain();
+    ArmSendTimeout();
     return;
   }
   if (broken_ || session_.Done()) Close(broken_ ? "protocol error" : "connection finished");
@@ -122,12 +122,12 @@ void Http2Connection::Flush() {
 
 // Arms the timer unless it is armed. It stays armed while bytes wait, so that most writes need not
 // touch it.
-void Http2Connection::LookAgain() {
+void Http2Connection::ArmSendTimeout() {
   if (send_timeout_ == absl::InfiniteDuration() || !Timer::when().is_infinite()) return;
   seen_written_ = written_;
   seen_unacknowledged_ = socket_.Unacknowledged();
   stalled_since_ = io_.loop.now();
-  io_.wheel.Arm(*this, stalled_since_ + send_timeout_ / kLooks);
+  io_.wheel.Arm(*this, stalled_since_ + send_timeout_ / kSendTimeoutChecks);
 }
 
 // Bytes that the kernel has taken count, as well as bytes that the peer has taken: with large
@@ -140,9 +140,10 @@ void Http2Connection::OnTimer(Instant now) {
   if (leftover_.empty()) return;
   const size_t unacknowledged = socket_.Unacknowledged();
   if (written_ != seen_written_ || unacknowledged < seen_unacknowledged_) {
-    LookAgain();
+    ArmSendTimeout();
   } else if (now < stalled_since_ + send_timeout_) {
-    io_.wheel.Arm(*this, std::min(now + send_timeout_ / kLooks, stalled_since_ + send_timeout_));
+    io_.wheel.Arm(
+        *this, std::min(now + send_timeout_ / kSendTimeoutChecks, stalled_since_ + send_timeout_));
   } else {
     io_.series.limit_hits[Limit::kSendTimeout].Add();
     Close("the peer did not take its bytes within limits.send_timeout");

@@ -93,7 +93,7 @@ class Http2Connection : public Mortal,
 
   void Farewell();
   bool WriteLeftover();
-  void LookAgain();
+  void ArmSendTimeout();
 
   WorkerIo& io_;
   const bool server_;

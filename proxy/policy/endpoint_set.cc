@@ -68,12 +68,12 @@ bool EndpointSet::Update(int64_t id, const EndpointCondition& condition, Instant
   if (member->outlier.ejected()) ejected_ += change;
   if (change < 0) member->restarts = true;
   member->condition = condition;
-  Place(*member, now);
+  UpdateOpen(*member, now);
   return change != 0;
 }
 
 // Puts the member into open_ or takes it out, as its condition says.
-void EndpointSet::Place(Member& member, Instant now) {
+void EndpointSet::UpdateOpen(Member& member, Instant now) {
   const bool open = member.condition.open && !member.outlier.ejected();
   if (open && std::exchange(member.restarts, false)) member.load.Restart(now);
   if (open == (member.place != kNowhere)) return;
@@ -176,12 +176,12 @@ bool EndpointSet::RecordEnd(int64_t id, bool success, Instant now) {
   Outlier& outlier = member->outlier;
   outlier.Record(success, now);
   const bool allowed = member->condition.usable && 2 * (ejected_ + 1) <= usable_;
-  if (outlier.ejected() || !outlier.due() || !allowed) return false;
+  if (outlier.ejected() || !outlier.should_eject() || !allowed) return false;
   outlier.Eject(now);
   member->ejected_at = now;
   ++ejected_;
   ++ejections_;
-  Place(*member, now);
+  UpdateOpen(*member, now);
   return true;
 }
 
@@ -202,7 +202,7 @@ absl::InlinedVector<int64_t, 2> EndpointSet::EndEjections(Instant now) {
     --ejections_;
     member.outlier.Return(now);
     member.restarts = true;
-    Place(member, now);
+    UpdateOpen(member, now);
     ended.push_back(member.id);
   };
   for (Member& member : members_) {

@@ -90,7 +90,7 @@ class EndpointSet {
   const Member* Find(int64_t id) const;
   bool Counts(const Member& member) const;
   int CountUsable(std::span<const int64_t> without) const;
-  void Place(Member& member, Instant now);
+  void UpdateOpen(Member& member, Instant now);
   void Swap(size_t a, size_t b);
   size_t SetAside(std::span<const int64_t> ids, size_t candidates);
   size_t PickOfTwo(size_t candidates, Instant now, Random& random) const;

@@ -20,7 +20,7 @@ class Outlier {
   void Record(bool success, Instant now);
 
   // Whether the endpoint has failed often enough to be ejected.
-  bool due() const { return failures_ >= kFailures; }
+  bool should_eject() const { return failures_ >= kFailures; }
 
   // Ejects the endpoint for kBase, and for twice as long at each ejection that follows another, up
   // to kLongest. Each kBase without an ejection takes one doubling back.

@@ -91,7 +91,7 @@ void DestinationTable::ForgetThose(absl::FunctionRef<bool(Destination&)> conditi
 
 void DestinationTable::Forget(Destination& destination) {
   destination.gone = some_gone_ = true;
-  destination.pool->Rest();  // For as long as calls run on it.
+  destination.pool->ConnectOnlyOnDemand();  // It lives as long as calls run on it.
 }
 
 absl::StatusOr<std::shared_ptr<Destination>> DestinationTable::Find(const UpstreamSpec& upstream,

@@ -75,7 +75,7 @@ void RecordCall(MethodSeries& method, UpstreamSeries& upstream, WorkerSeries& wo
 }
 
 void RecordRateLimits(std::span<RateLimitSeries* const> limits, const RateLimitRecord& record) {
-  if (!record.asked) return;
+  if (!record.checked) return;
   if (record.refused_by >= 0) {
     limits[static_cast<size_t>(record.refused_by)]->rejected.Add();
     return;

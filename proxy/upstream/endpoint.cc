@@ -59,8 +59,8 @@ void Endpoint::Drain() {
   if (connections_.empty() && unready.empty()) owner_.OnEndpointDrained(*this);
 }
 
-void Endpoint::Rest() {
-  resting_ = true;
+void Endpoint::ConnectOnlyOnDemand() {
+  on_demand_ = true;
   Timer::Unlink();
 }
 
@@ -233,7 +233,7 @@ void Endpoint::OnDraining(UpstreamConnection& connection, bool too_many_pings) {
 
 void Endpoint::Replace(const UpstreamConnection& lost, const std::string& reason) {
   if (HasReady() || dialling_) return;
-  if (resting_) {
+  if (on_demand_) {
     SetState(State::kIdle);
     return;
   }
@@ -285,7 +285,7 @@ void Endpoint::ConnectFailed(const std::string& reason) {
 
 void Endpoint::WaitToReconnect() {
   const absl::Duration delay = backoff_.Next(policy_.reconnect, random_);
-  if (!resting_) io_.wheel.Arm(*this, io_.loop.now() + delay);
+  if (!on_demand_) io_.wheel.Arm(*this, io_.loop.now() + delay);
   // If the connection was one more beside working ones, nothing has changed for calls.
   if (HasReady()) return;
   SetState(State::kFailing);

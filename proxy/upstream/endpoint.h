@@ -77,9 +77,10 @@ class Endpoint final : public Mortal, private UpstreamConnectionOwner, private T
   const std::string& failure() const { return failure_; }
 
   // From now on the endpoint is connected only while streams run on it or Connect asks for it.
-  void Rest();
+  void ConnectOnlyOnDemand();
 
-  // At rest: closes the connections that no stream uses, and forgets a failure.
+  // Closes the connections that no stream uses, and forgets a failure. Only after
+  // ConnectOnlyOnDemand.
   void CloseUnused();
 
   // Streams that run may finish. The endpoint is not counted any more and does not connect again.
@@ -122,7 +123,7 @@ class Endpoint final : public Mortal, private UpstreamConnectionOwner, private T
   bool dialling_ = false;  // a connection attempt is under way
   bool closing_ = false;
   bool draining_ = false;
-  bool resting_ = false;
+  bool on_demand_ = false;
   bool hasty_ = false;  // the last connection that was lost broke soon and was replaced at once
   std::string failure_;
   Condition unreachable_{ConditionKind::kUnreachable};

@@ -23,7 +23,7 @@ Pool::~Pool() = default;
 
 void Pool::Open(StreamUser& user, std::span<const int64_t> avoid,
                 std::span<const int64_t> forbidden) {
-  if (!std::exchange(started_, true) || resting_) {
+  if (!std::exchange(started_, true) || on_demand_) {
     for (const auto& [id, member] : members_) member.endpoint->Connect();
   }
   for (const auto& name : names_) name->Use();
@@ -141,7 +141,7 @@ void Pool::OnEndpointChanged(Endpoint& endpoint) {
     ResolvedName* name = members_.find(endpoint.id())->second.name;
     if (name != nullptr) name->AskSoon();
   }
-  if (queued_ > 0 || resting_) io_.AtTurnEnd(*this);
+  if (queued_ > 0 || on_demand_) io_.AtTurnEnd(*this);
 }
 
 std::string Pool::Failure() const {
@@ -156,7 +156,7 @@ void Pool::OnTurnEnd() {
   Serve();
   if (!waiting_.empty()) {
     ConnectMore();
-  } else if (resting_) {
+  } else if (on_demand_) {
     for (const auto& [id, member] : members_) {
       member.endpoint->CloseUnused();
       Update(*member.endpoint);
@@ -164,9 +164,9 @@ void Pool::OnTurnEnd() {
   }
 }
 
-void Pool::Rest() {
-  resting_ = true;
-  for (const auto& [id, member] : members_) member.endpoint->Rest();
+void Pool::ConnectOnlyOnDemand() {
+  on_demand_ = true;
+  for (const auto& [id, member] : members_) member.endpoint->ConnectOnlyOnDemand();
   io_.AtTurnEnd(*this);
 }
 

@@ -81,7 +81,7 @@ class Pool final : private EndpointOwner,
   void SetTargets(const std::vector<Target>& targets);
 
   // From now on keeps only connections that a call uses. Calls may still be made.
-  void Rest();
+  void ConnectOnlyOnDemand();
 
   // Gives `user` a stream on a ready connection, now or when there is one. An endpoint in `avoid`
   // is taken only if no other has a free stream, one in `forbidden` never.
@@ -158,7 +158,7 @@ class Pool final : private EndpointOwner,
   std::deque<std::pair<int64_t, std::string>> left_;  // names of those that have left
   std::string connect_failure_;                       // the last one
   bool started_ = false;
-  bool resting_ = false;
+  bool on_demand_ = false;
 
   IntrusiveList<StreamUser> waiting_;
   IntrusiveList<StreamUser> turned_away_;  // too many waited; they are told at the turn's end

@@ -29,7 +29,7 @@ struct AttemptRecord {
 // The decision of the rate limits of the call's policy. A limit is named by its index in the
 // policy.
 struct RateLimitRecord {
-  bool asked = false;
+  bool checked = false;        // false: the call ended before its rate limits were checked
   int refused_by = -1;         // -1: no limit
   int delayed_by = -1;         // the limit that made it wait longest, -1: no limit
   bool shared_bucket = false;  // a limit had no bucket of the call's own (max_keys)

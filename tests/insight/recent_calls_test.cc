@@ -30,7 +30,7 @@ TEST(RecentCalls, WantsWhatWasRetriedOrRefused) {
   CallRecord plain;
   plain.code = StatusCode::kUnavailable;
   plain.attempts.push_back({.code = StatusCode::kUnavailable});
-  plain.rate_limit = {.asked = true, .delayed_by = 0};
+  plain.rate_limit = {.checked = true, .delayed_by = 0};
   EXPECT_FALSE(RecentCalls::Wants(plain));
   EXPECT_TRUE(RecentCalls::Wants(RetriedCall(0)));
   CallRecord refused = plain;

@@ -122,10 +122,10 @@ TEST(WhyOf, ARetryOfTheApplicationIsItsOwn) {
 
 TEST(WhyOf, RateLimitsRefuseAndDelay) {
   CallRecord record = CallOf(kExhausted, {});
-  record.rate_limit = {.asked = true, .refused_by = 0};
+  record.rate_limit = {.checked = true, .refused_by = 0};
   EXPECT_EQ(WhyOf(record), "refused by a rate limit");
   record = CallOf(kOk, {First(kUnavailable), Retry(kOk)});
-  record.rate_limit = {.asked = true, .delayed_by = 0};
+  record.rate_limit = {.checked = true, .delayed_by = 0};
   EXPECT_EQ(WhyOf(record),
             "waited for a rate limit; retried once after UNAVAILABLE; the second attempt was OK");
 }

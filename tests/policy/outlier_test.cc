@@ -11,16 +11,16 @@ Instant At(double seconds) { return Instant() + absl::Seconds(seconds); }
 // Fails often enough from `seconds` on, and is ejected then.
 void EjectAt(Outlier& outlier, double seconds) {
   for (int i = 0; i < 5; ++i) outlier.Record(false, At(seconds) + absl::Milliseconds(i));
-  EXPECT_TRUE(outlier.due());
+  EXPECT_TRUE(outlier.should_eject());
   outlier.Eject(At(seconds));
 }
 
 TEST(Outlier, FiveFailuresInARowAreEnough) {
   Outlier outlier;
   for (int i = 1; i <= 4; ++i) outlier.Record(false, At(i));
-  EXPECT_FALSE(outlier.due());
+  EXPECT_FALSE(outlier.should_eject());
   outlier.Record(false, At(5));
-  EXPECT_TRUE(outlier.due());
+  EXPECT_TRUE(outlier.should_eject());
 }
 
 TEST(Outlier, ASuccessBeginsTheRowAnew) {
@@ -28,13 +28,13 @@ TEST(Outlier, ASuccessBeginsTheRowAnew) {
   for (int i = 1; i <= 4; ++i) outlier.Record(false, At(i));
   outlier.Record(true, At(4));
   outlier.Record(false, At(5));
-  EXPECT_FALSE(outlier.due());
+  EXPECT_FALSE(outlier.should_eject());
 }
 
 TEST(Outlier, FailuresAtOneInstantAreOne) {
   Outlier outlier;
   for (int i = 0; i < 100; ++i) outlier.Record(false, At(1));
-  EXPECT_FALSE(outlier.due());
+  EXPECT_FALSE(outlier.should_eject());
 }
 
 TEST(Outlier, EachEjectionAfterAnotherLastsTwiceAsLong) {
@@ -47,7 +47,7 @@ TEST(Outlier, EachEjectionAfterAnotherLastsTwiceAsLong) {
     now += seconds;
     outlier.Return(At(now));
     EXPECT_FALSE(outlier.ejected());
-    EXPECT_FALSE(outlier.due());
+    EXPECT_FALSE(outlier.should_eject());
   }
 }
 
@@ -70,7 +70,7 @@ TEST(Outlier, WhatEndsDuringTheEjectionDoesNotCount) {
   EjectAt(outlier, 1000);
   for (int i = 1; i <= 5; ++i) outlier.Record(false, At(1000 + i));
   outlier.Return(At(1030));
-  EXPECT_FALSE(outlier.due());
+  EXPECT_FALSE(outlier.should_eject());
 }
 
 }  // namespace

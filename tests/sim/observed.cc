@@ -57,8 +57,8 @@ std::string Text(const CallRecord& record) {
                   record.refused ? Abseil(RefusalReasonName(*record.refused)) : "none",
                   " mark sent ", TextOf(record.mark_sent), " app retry ", record.app_retry, "/",
                   record.app_retry_refused, " memory full ", record.replay_memory_full);
-  absl::StrAppend(&text, " rate ", record.rate_limit.asked, "/", record.rate_limit.refused_by, "/",
-                  record.rate_limit.delayed_by, "\n");
+  absl::StrAppend(&text, " rate ", record.rate_limit.checked, "/", record.rate_limit.refused_by,
+                  "/", record.rate_limit.delayed_by, "\n");
   return text;
 }
 

@@ -223,7 +223,7 @@ TEST_F(RecordCallTest, AKeyWithoutABucketCountsAsALimitThatWasHit) {
 
 TEST_F(RecordCallTest, ACallThatALimitRefusedCountsForItsUpstream) {
   CallRecord record = CallFrom(0, 1, StatusCode::kResourceExhausted);
-  record.rate_limit = {.asked = true};
+  record.rate_limit = {.checked = true};
   Record(record);
   EXPECT_EQ(upstream_.rate_limited.Read(), 0u);
   record.rate_limit.refused_by = 0;
@@ -234,8 +234,8 @@ TEST_F(RecordCallTest, ACallThatALimitRefusedCountsForItsUpstream) {
 TEST(RecordRateLimits, ACallThatPassedCountsForEveryLimit) {
   RateLimitSeries first, second;
   RateLimitSeries* const limits[] = {&first, &second};
-  RecordRateLimits(limits, {.asked = true});
-  RecordRateLimits(limits, {.asked = true, .delayed_by = 1});
+  RecordRateLimits(limits, {.checked = true});
+  RecordRateLimits(limits, {.checked = true, .delayed_by = 1});
   RecordRateLimits(limits, {});  // It was over before a limit was asked.
   EXPECT_EQ(first.admitted.Read(), 2u);
   EXPECT_EQ(second.admitted.Read(), 1u);
@@ -245,7 +245,7 @@ TEST(RecordRateLimits, ACallThatPassedCountsForEveryLimit) {
 TEST(RecordRateLimits, ACallThatWasRefusedCountsOnlyForTheLimitThatRefusedIt) {
   RateLimitSeries first, second;
   RateLimitSeries* const limits[] = {&first, &second};
-  RecordRateLimits(limits, {.asked = true, .refused_by = 1});
+  RecordRateLimits(limits, {.checked = true, .refused_by = 1});
   EXPECT_EQ(first.admitted.Read() + first.delayed.Read() + first.rejected.Read(), 0u);
   EXPECT_EQ(second.rejected.Read(), 1u);
 }

@@ -89,7 +89,7 @@ TEST_F(UpstreamTotalsTest, RefusalsLimitsAndMarksAreCounted) {
   Record(0, "cart", "/a.A/A", record);
   CallRecord limited;
   limited.code = StatusCode::kResourceExhausted;
-  limited.rate_limit = {.asked = true, .refused_by = 0};
+  limited.rate_limit = {.checked = true, .refused_by = 0};
   Record(1, "cart", "/a.A/A", limited);
   CallRecord app_retry;
   app_retry.app_retry = app_retry.app_retry_refused = true;

@@ -120,7 +120,7 @@ TEST(PoolAtRest, KeepsOnlyConnectionsThatCallsUse) {
   TestCall call(pool);
   call.Start({}, {1});
   run.Until([&] { return run.Endpoints(EndpointState::kReady) == 2 && busy.calls() == 1; });
-  pool.Rest();
+  pool.ConnectOnlyOnDemand();
   run.Until([&] { return idle.connections() == 0; });
   EXPECT_EQ(busy.connections(), 1);
   busy.Release();
@@ -135,7 +135,7 @@ TEST(PoolAtRest, StillTakesCalls) {
   TestServer& server = run.Serve();
   Pool& pool = run.Open({run.TargetOf(server)});
   run.CallOne();
-  pool.Rest();
+  pool.ConnectOnlyOnDemand();
   run.Until([&] { return server.connections() == 0; });
   EXPECT_EQ(run.CallOne(), server.address().ToString());
   run.Until([&] { return server.connections() == 0; });
@@ -147,7 +147,7 @@ TEST(PoolAtRest, DialsADeadEndpointOnlyWhenACallAsks) {
   const ClosedPort dead;
   const Pool::Target nowhere = PoolRun::TargetOf(dead);
   Pool& pool = run.Open({nowhere});
-  pool.Rest();
+  pool.ConnectOnlyOnDemand();
   for (int i = 0; i < 2; ++i) {
     TestCall call(pool);
     call.Start();
