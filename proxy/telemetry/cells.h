@@ -19,16 +19,16 @@ class Counter {
   }
   uint64_t Read() const { return value_.load(std::memory_order_relaxed); }
 
-  // Starts anew, when the cell is another one's. The writer before must be done with it: should it
-  // be late, a number is wrong, and no more.
+  // Sets the cell to 0 for a new use. The writer of the old use should be done: if it still writes,
+  // the value is wrong, but nothing else is.
   void Reset() { value_.store(0, std::memory_order_relaxed); }
 
  private:
   std::atomic<uint64_t> value_ = 0;
 };
 
-// A number that rises and falls. One writer, any reader. The shards of several workers are added
-// up, so each writer counts only what is its own.
+// A number that rises and falls. One writer, any reader. A scrape adds up the gauges of all
+// workers, so each worker counts only its own objects.
 class Gauge {
  public:
   void Add(int64_t n = 1) {

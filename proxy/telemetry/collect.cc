@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a scrape shows.
+// Collects the families of a scrape.
 #include <map>
 #include <span>
 #include <string>
@@ -60,7 +60,7 @@ void CollectWorkers(std::span<const WorkerSeries> workers,
   }
 }
 
-// Of several budgets of one upstream the one with the least available.
+// Returns one budget for each upstream: the one with the fewest retries available.
 std::map<std::string, Metrics::BudgetGauges> SmallestBudgets(
     std::vector<Metrics::BudgetGauges> budgets) {
   std::map<std::string, Metrics::BudgetGauges> smallest;
@@ -115,7 +115,7 @@ ByEnum<uint64_t, Limit, kLimits> Metrics::LimitHits() const {
   for (const WorkerSeries& worker : workers_) {
     for (Limit limit : kAllOf<Limit, kLimits>) hits[limit] += worker.limit_hits[limit].Read();
   }
-  // No worker watches these.
+  // These two limits are not a worker's, so no worker counts their hits.
   hits[Limit::kMethodLabels] += labels_.refused();
   hits[Limit::kMetricSeries] += cap_.hits();
   hits[Limit::kAccessLog] += LostLogLines();
@@ -141,7 +141,7 @@ void Metrics::CollectMethodsAndUpstreams(FamilySink sink) {
   };
   auto methods = methods_.Rows();
   CollectCalls(methods, sink);
-  // A call without a route has no attempts, so the rest would only ever be 0.
+  // A call without a route has no attempts, so its series in these families would always be 0.
   std::erase_if(methods, has_no_route);
   CollectAttempts(methods, may_show, sink);
   if (otel_names_.load()) CollectOtel(methods, may_show, sink);

@@ -12,7 +12,8 @@ Family::Family(FamilySink sink, MetricType type, std::string_view name, std::str
     : sink_(sink), family_{std::string(name), std::string(help), type, {}} {}
 
 void Family::Add(Labels labels, double value) {
-  // Both fields are small, and the printer reads only the one that the family's type names.
+  // The printer reads the field that belongs to the family's type. Both fields are small, so both
+  // are set.
   ClientMetric& metric = AddMetric(labels);
   metric.counter.value = value;
   metric.gauge.value = value;
@@ -34,7 +35,7 @@ ClientMetric& Family::AddMetric(Labels labels) {
 int64_t CountSeries(const prometheus::MetricFamily& family) {
   size_t series = family.metric.size();
   if (family.type == MetricType::Histogram) {
-    // A series per bucket, the sum and the count.
+    // A histogram has a series for each bucket, one for the sum and one for the count.
     for (const ClientMetric& metric : family.metric) series += metric.histogram.bucket.size() + 1;
   }
   return static_cast<int64_t>(series);

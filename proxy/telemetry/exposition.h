@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From series to the families that prometheus-cpp prints. On the scraping thread.
+// Makes the families that prometheus-cpp prints from the series. On the scraping thread.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ namespace levee {
 using FamilySink = absl::FunctionRef<void(prometheus::MetricFamily)>;
 using Labels = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
-// What a series counts in, as a divisor to what Prometheus is told.
+// The number by which a series' values are divided to get the unit that Prometheus is told.
 inline constexpr double kNanosPerSecond = 1e9;
 inline constexpr double kUnits = 1;
 
@@ -33,7 +33,8 @@ inline constexpr auto kAllOf = [] {
   return values;
 }();
 
-// The value of a counter or gauge; of one out of a ByEnum if keys say which.
+// Returns the value of a counter or gauge. With keys, `cells` is a ByEnum, and the keys say which
+// of its cells is read.
 template <typename Cell>
 auto ReadCell(const Cell& cell) {
   return cell.Read();
@@ -43,7 +44,8 @@ auto ReadCell(const Cells& cells, Key key, Keys... keys) {
   return ReadCell(cells[key], keys...);
 }
 
-// The same over all workers: Sum(row.shards, &MethodSeries::calls, StatusCode::kOk).
+// Returns the sum of ReadCell over all workers:
+// Sum(row.shards, &UpstreamSeries::marks_sent, OverloadScope::kService).
 template <typename Series, typename Member, typename... Keys>
 auto Sum(std::span<const Series> shards, Member Series::*member, Keys... keys) {
   decltype(ReadCell(shards.front().*member, keys...)) sum = 0;
@@ -51,8 +53,8 @@ auto Sum(std::span<const Series> shards, Member Series::*member, Keys... keys) {
   return sum;
 }
 
-// Adds up histograms of one kind. The count is the last bucket's, never a number that was read at
-// another moment.
+// Adds up histograms of one kind. The count is the sum of the buckets, so that it always agrees
+// with them.
 template <typename Summed>
 class HistogramSum {
  public:
@@ -69,7 +71,7 @@ class HistogramSum {
     sum_ += other.sum_;
   }
 
-  // Not cumulative.
+  // The number of values in each bucket alone, without those of the buckets below.
   const std::array<uint64_t, Summed::kBuckets>& buckets() const { return buckets_; }
   uint64_t count() const { return std::accumulate(buckets_.begin(), buckets_.end(), uint64_t{0}); }
 
@@ -89,8 +91,9 @@ class HistogramSum {
   uint64_t sum_ = 0;
 };
 
-// The same over all workers: AddUp(row.shards, &MethodSeries::attempts_ok), or of one out of a
-// ByEnum: AddUp(row.shards, &MethodSeries::calls, StatusCode::kOk).
+// Returns the sum of one histogram over all workers: AddUp(row.shards, &MethodSeries::attempts_ok).
+// If the member is a ByEnum, `key` says which of its histograms:
+// AddUp(row.shards, &MethodSeries::calls, StatusCode::kOk).
 template <typename Series, typename Summed>
 HistogramSum<Summed> AddUp(std::span<const Series> shards, Summed Series::*member) {
   HistogramSum<Summed> sum;
@@ -115,7 +118,7 @@ class Family {
   Family& operator=(const Family&) = delete;
   ~Family() { sink_(std::move(family_)); }
 
-  // The value's meaning follows from the type.
+  // Adds a time series. `value` is that of a counter or a gauge, as the family's type says.
   void Add(Labels labels, double value);
   void Add(Labels labels, prometheus::ClientMetric::Histogram histogram);
 
@@ -126,7 +129,7 @@ class Family {
   prometheus::MetricFamily family_;
 };
 
-// The number of time series that a scrape of a family has.
+// Returns the number of time series that a scrape of a family has.
 int64_t CountSeries(const prometheus::MetricFamily& family);
 
 }  // namespace levee

@@ -15,25 +15,26 @@ namespace levee {
 using MethodRow = SeriesTable<MethodSeries>::Row;      // by upstream and method
 using UpstreamRow = SeriesTable<UpstreamSeries>::Row;  // by upstream
 
-// Whether series number `number` of the row, which stands for `series` time series, may be
-// exported. Asked for those that exist only once something has happened.
+// Returns whether number `number` of the row's optional series may be exported. It stands for
+// `series` time series. Optional series are those that exist only once something has happened.
 using MayShow = absl::FunctionRef<bool(const MethodRow& row, int number, int64_t series)>;
 
-// What the caller sees: levee_calls_total and levee_call_duration_seconds.
+// Collects the calls as their callers saw them: levee_calls_total and levee_call_duration_seconds.
 void CollectCalls(const std::vector<MethodRow>& rows, FamilySink sink);
 
-// What it took: attempts, retries and those refused, by method.
+// Collects the attempts, the retries, and the retries that were refused, by method.
 void CollectAttempts(const std::vector<MethodRow>& rows, MayShow may_show, FamilySink sink);
 
-// The same under the names of gRPC's own metrics of clients (gRFC A66 and A96), in the spelling
-// that OpenTelemetry's exporter for Prometheus gives them.
+// Collects calls and attempts once more under the names of gRPC's own client metrics (gRFC A66 and
+// A96), in the spelling that OpenTelemetry's exporter for Prometheus gives them.
 void CollectOtel(const std::vector<MethodRow>& rows, MayShow may_show, FamilySink sink);
 
-// Times, retries, marks, connections and endpoints, by upstream. `methods`: theirs.
+// Collects durations, retries, marks, connections and endpoints, by upstream. `methods` are the
+// rows of the methods of these upstreams.
 void CollectUpstreams(const std::vector<UpstreamRow>& rows, const std::vector<MethodRow>& methods,
                       FamilySink sink);
 
-// How many time series one more row has before anything has happened.
+// The number of time series that one more row has before anything has happened.
 struct SeriesCost {
   int64_t method = 0;
   int64_t unrouted = 0;  // of calls without a route

@@ -25,19 +25,20 @@ inline constexpr auto kDurationBounds =
     FromMicros<12>({1'000, 2'500, 5'000, 10'000, 25'000, 50'000, 100'000, 250'000, 500'000,
                     1'000'000, 2'500'000, 10'000'000});
 
-// The same and two more for waits between attempts, which advice may stretch to a minute.
+// The bounds above and two more, for waits between attempts: a server's advice may make them as
+// long as a minute.
 inline constexpr auto kDelayBounds =
     FromMicros<14>({1'000, 2'500, 5'000, 10'000, 25'000, 50'000, 100'000, 250'000, 500'000,
                     1'000'000, 2'500'000, 10'000'000, 30'000'000, 60'000'000});
 
-// Attempts of one call.
+// The bounds for the number of attempts of one call.
 inline constexpr std::array<int64_t, 6> kAttemptBounds = {1, 2, 3, 4, 5, 10};
 
-// Attempts of one call beside the first, by their kind.
+// The bounds for the number of attempts of one call after the first, for each kind of attempt.
 inline constexpr std::array<int64_t, 5> kFurtherBounds = {1, 2, 3, 4, 5};
 
-// Counts values by the first of `kBounds` (ascending, positive) that is not below them, and adds
-// them up. One writer, any reader, like Counter.
+// Counts each value in the bucket of the first bound that is not below the value, and adds the
+// values up. `kBounds` are positive and ascending. One writer, any reader, like Counter.
 template <const auto& kBounds>
 class Histogram {
  public:
@@ -50,22 +51,22 @@ class Histogram {
     sum_.Add(static_cast<uint64_t>(value));
   }
 
-  // Where a value of 0 or more is counted.
+  // Returns the bucket of a value, which must be 0 or more.
   static constexpr size_t BucketOf(int64_t value) {
-    // Nearly all is decided by the position of the highest bit. Two bounds seldom share it, so the
-    // loop is left after at most two comparisons.
+    // The position of the highest bit decides nearly everything. Two bounds seldom have the same
+    // highest bit, so the loop ends after at most two comparisons.
     size_t bucket = kFirst[std::bit_width(static_cast<uint64_t>(value))];
     while (value > kGuardedBounds[bucket]) ++bucket;
     return bucket;
   }
 
-  // The largest value that bucket `bucket` takes; infinite for the last one.
+  // Returns the largest value that bucket `bucket` counts; infinity for the last one.
   static constexpr double Bound(size_t bucket) {
     return bucket < kBounds.size() ? static_cast<double>(kBounds[bucket])
                                    : std::numeric_limits<double>::infinity();
   }
 
-  // Not cumulative: what fell between bound `bucket` - 1 and bound `bucket`.
+  // Returns how many values were above bound `bucket` - 1 and not above bound `bucket`.
   uint64_t Read(size_t bucket) const { return buckets_[bucket].Read(); }
   uint64_t ReadSum() const { return sum_.Read(); }
 
@@ -83,7 +84,7 @@ class Histogram {
     return bounds;
   }();
 
-  // By the number of bits of a value: how many bounds are surely below it.
+  // Element n: how many bounds are below every value of n bits.
   static constexpr auto kFirst = [] {
     std::array<uint8_t, 64> first{};
     for (size_t bits = 1; bits < first.size(); ++bits) {

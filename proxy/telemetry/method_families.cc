@@ -8,14 +8,14 @@ using prometheus::MetricType;
 
 constexpr auto kCodes = kAllOf<StatusCode, kStatusCodes>;
 
-// Every pair of trigger and code would be 119 series a method, nearly all of them impossible. So
-// each trigger starts with the code that it mostly comes with, and the others appear when they
-// happen.
+// All pairs of trigger and code would be 119 series for each method, and nearly all of these pairs
+// never happen. So each trigger starts with the code that it mostly follows, and the series of the
+// other codes appear when such a retry happens.
 StatusCode UsualCode(RetryTrigger trigger) {
   switch (trigger) {
     case RetryTrigger::kTimeout:
       return StatusCode::kDeadlineExceeded;
-    case RetryTrigger::kHedge:  // Follows no failure.
+    case RetryTrigger::kHedge:  // A hedge follows no failure.
       return StatusCode::kOk;
     default:
       return StatusCode::kUnavailable;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which methods have a label of their own in the metrics.
+// Decides which methods have a label of their own in the metrics.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,22 @@ namespace levee {
 // The label of methods that have none of their own.
 inline constexpr std::string_view kOtherMethod = "other";
 
-// Callers choose the paths they send, so only a bounded number of them becomes a label value, and
-// only what a text format can carry: 1 to 256 printable ASCII characters. Any thread.
+// Callers choose the paths they send, so only a bounded number of paths become label values. A
+// label has 1 to 256 printable ASCII characters, which every text format can carry. Any thread.
 class MethodLabels {
  public:
-  // `methods` have no leading slash; those beyond `limit` get no label and count as refused. Asked
-  // again when the settings have changed: who has a label keeps it, also beyond a lower limit.
+  // Gives `methods`, which have no leading slash, a label each. Methods beyond `limit` get no label
+  // and count as refused. May be called again with other settings: a method that has a label keeps
+  // it, even if there are then more labels than `limit`.
   void Configure(const std::vector<std::string>& methods, int limit);
 
-  // The label of the call path "/pkg.Service/Method": "pkg.Service/Method" or "other".
+  // Returns the label of the call path "/pkg.Service/Method": "pkg.Service/Method" or "other".
   std::string Find(std::string_view path) const;
 
-  // The same, giving it a label of its own if there is room.
+  // Like Find, but first gives the method a label of its own if the limit allows one more.
   std::string FindOrAdd(std::string_view path);
 
-  // How often there was no room.
+  // Returns how often the limit allowed no further label.
   uint64_t refused() const;
 
  private:

@@ -9,7 +9,7 @@
 namespace levee {
 namespace {
 
-// What is printed beside: process_cpu_seconds_total and its like.
+// The series of the process that a scrape prints too: process_cpu_seconds_total and its like.
 constexpr int64_t kProcessSeries = 6;
 
 }  // namespace
@@ -28,7 +28,7 @@ Metrics::Metrics(Options options)
       config_loaded_at_(options.config_loaded_at) {
   cap_.Reserve(kProcessSeries);
   CollectAll([this](const prometheus::MetricFamily& family) { cap_.Reserve(CountSeries(family)); });
-  // What has no label of its own is known from the start, so that it is exported at 0.
+  // The series of `none` and `other` exist from the start, so that they are exported at 0.
   methods_.At(0, kNoUpstream, kOtherMethod);
   cap_.Reserve(cost_.unrouted);
   Configure(options.settings);

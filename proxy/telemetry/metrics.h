@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All metrics but the process's own: hands out the series to write and adds them up at a scrape.
+// All metrics except those of the process. Gives workers the series that they write, and adds the
+// series up at a scrape.
 #pragma once
 
 #include <atomic>
@@ -25,22 +26,22 @@
 
 namespace levee {
 
-// Where calls without a route are counted.
+// The name of the upstream under which calls without a route are counted.
 inline constexpr std::string_view kNoUpstream = "none";
 
 // Every worker writes series of its own, with plain stores; a scrape adds the workers up. The
-// functions that find series lock, so a worker keeps the references it got (one per entry of its
-// route cache). Any thread may call any function; references live as long as the object, and are
-// good while the upstream is configured or its calls run.
+// functions that find series lock, so a worker keeps the references that it got (one per entry of
+// its route cache). Any thread may call any function. A reference stays valid as long as the object
+// lives; it stands for the same labels while the upstream is configured or its calls run.
 class Metrics {
  public:
-  // What the configuration says of metrics.
+  // The part of the configuration that concerns metrics.
   struct Settings {
     std::vector<std::string> upstreams;
     std::vector<std::string> methods;  // named in routes: labelled from the start; no leading slash
     int method_labels = 50;            // limits.method_labels
-    // limits.metric_series: how many time series there are at most, unless what the configuration
-    // itself names (upstreams, rate limits) has more.
+    // limits.metric_series: the largest number of time series. There are more only if the upstreams
+    // and rate limits that the configuration names need more by themselves.
     int metric_series = 20'000;
     bool otel_names = false;  // metrics.otel_names
   };
@@ -58,39 +59,44 @@ class Metrics {
   Metrics& operator=(const Metrics&) = delete;
   ~Metrics();
 
-  // `worker` is 0 to Options::workers - 1. An upstream that is not known yet (a reload brought it)
-  // is exported from now on.
+  // `worker` is 0 to Options::workers - 1. An upstream that is new, because a reload added it, is
+  // exported from now on.
   UpstreamSeries& Upstream(int worker, std::string_view upstream);
   WorkerSeries& Worker(int worker);
   RateLimitSeries& RateLimit(int worker, std::string_view policy, std::string_view limit);
 
-  // `path` is the call's :path. The series of the method if it has a label, else those of `other`;
-  // also if `metric_series` does not allow those of one more (upstream, method), which counts as a
-  // hit. They are exported from this call on, at 0.
+  // Returns the series of the method of a call; `path` is the call's :path. The series are those of
+  // `other` if the method has no label, or if `metric_series` does not allow the series of one more
+  // (upstream, method); the second case counts as a limit hit. The series are exported from now on,
+  // beginning at 0.
   MethodSeries& Method(int worker, std::string_view upstream, std::string_view path);
 
-  // The method was answered other than UNIMPLEMENTED, so it exists: gives it a label if
-  // `method_labels` allows one more (else it stays `other`, and the limit counts as hit) and
-  // returns the series to use from now on.
+  // Tells that a server answered a call of the method with another code than UNIMPLEMENTED, so that
+  // the method exists. Gives the method a label if `method_labels` allows one more; otherwise it
+  // stays `other`, which counts as a limit hit. Returns the series to use from now on.
   MethodSeries& LabelMethod(int worker, std::string_view upstream, std::string_view path);
 
-  // A reload brought other settings. What is exported already stays; lower limits only keep further
-  // labels out. But an upstream that `settings` does not name goes once it is quiet: when it has no
-  // endpoint and no connection, no call ended and nobody asked for its series, in kQuietLooks looks
-  // in turn. Each scrape is one, and each Configure, so names that come and go with reloads leave
-  // nothing behind. Should it come back later, it counts from 0.
-  static constexpr int kQuietLooks = 20;
+  // Takes the settings of a reload. Series that are exported already stay; lower limits only keep
+  // further labels out. The series of an upstream that `settings` does not name are removed once
+  // the upstream was quiet at kQuietChecks checks in turn. Each scrape and each Configure is a
+  // check. Quiet means that the upstream has no endpoint and no connection, and that since the
+  // check before no call of it has ended and nobody has asked for its series. So names that come
+  // and go with reloads need no memory for ever. If such an upstream comes back later, it counts
+  // from 0.
+  static constexpr int kQuietChecks = 20;
   void Configure(const Settings& settings);
 
-  // A reload took effect, or was refused and the running configuration stays.
+  // Counts a reload: one that took effect, or one that was refused, so that the configuration
+  // before stays.
   void ConfigReloaded(std::string sha256, absl::Time now);
   void ConfigRefused();
 
-  // State that lives elsewhere, asked on the scraping thread. The last source set wins; when Set...
-  // returns, the one before is neither running nor called again. A source must not call back.
+  // The sources of values that other objects hold. A source is called on the scraping thread and
+  // must not call back. Each Set... replaces the source before: when it returns, that source is not
+  // running and will not be called again.
   //
-  // Of several budgets of one upstream (destinations of `authority:`) the one with the least
-  // available is shown. A source should name each upstream from the start.
+  // An upstream can have several budgets (destinations of `authority:`); the one with the fewest
+  // retries available is shown. A source should name each upstream from the start.
   struct BudgetGauges {
     std::string upstream;
     double available = 0;
@@ -103,27 +109,27 @@ class Metrics {
   void SetReplayBytesSource(std::function<int64_t()> source);
   void SetLostLogLinesSource(std::function<uint64_t()> source);
 
-  // Of every upstream, `none` included, by name.
+  // Returns the totals of every upstream, `none` included, ordered by name.
   std::vector<UpstreamTotals> Totals() const;
 
-  // How often each limit was reached since the start.
+  // Returns how often each limit was reached since the start.
   ByEnum<uint64_t, Limit, kLimits> LimitHits() const;
 
-  // One scrape: hands over one family after the other, so that it needs memory for the largest
-  // only. It changes what there is: it counts as a look at upstreams that are not configured, and
-  // removes the series of those that were quiet for kQuietLooks looks (see Configure); and a code
-  // that is seen for the first time takes its place among `metric_series`.
+  // Collects all metrics and hands them to `sink` one family after the other, so that it needs
+  // memory for the largest family only. A scrape changes the object: it is a check of the upstreams
+  // that are not configured, and removes those that were quiet long enough (see Configure). And a
+  // code that is seen for the first time counts against `metric_series` from then on.
   void Scrape(FamilySink sink);
   std::vector<prometheus::MetricFamily> Scrape();
 
  private:
-  // How an upstream that is not configured was found at the last look.
+  // The state of an upstream that is not configured, at the last check.
   struct Quiet {
     uint64_t events = 0;
-    int looks = 0;
+    int checks = 0;  // at which it was quiet, in turn
   };
 
-  // One look. `removal_mutex_` is held.
+  // Makes one check. `removal_mutex_` is held.
   void RemoveQuiet();
   void Remove(const std::vector<MethodRow>& methods, const UpstreamRow& upstream);
   MethodSeries& SeriesOf(int worker, std::string_view upstream, std::string_view label);
@@ -142,7 +148,7 @@ class Metrics {
   MethodLabels labels_;
   std::atomic<bool> otel_names_;
   std::atomic<int64_t> method_cost_;  // SeriesCost::method
-  const SeriesCost cost_;             // what depends on no setting
+  const SeriesCost cost_;             // its other members, which depend on no setting
   SeriesCap cap_;
 
   // Held while rows are removed, or their cost is changed.
@@ -157,7 +163,7 @@ class Metrics {
   uint64_t config_reloaded_ = 0;
   uint64_t config_refused_ = 0;
 
-  // Held while the sources run, so that a source that has been replaced is not running.
+  // Held while the sources run, so that Set... returns only when the source before does not run.
   mutable std::mutex sources_mutex_;
   BudgetSource budgets_;
   std::function<int64_t()> replay_bytes_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of gRFC A66 ("OpenTelemetry Metrics") and A96 ("OTel Metrics for Retries"): dots become
-// underscores, the unit and a counter's "total" are appended, as OpenTelemetry's specification of
-// its compatibility with Prometheus says.
+// Collects the families of gRFC A66 ("OpenTelemetry Metrics") and A96 ("OTel Metrics for Retries").
+// In their names, dots become underscores, and the unit and a counter's "total" are appended, as
+// OpenTelemetry's specification of its compatibility with Prometheus says.
 #include "telemetry/families.h"
 
 namespace levee {
@@ -31,7 +31,7 @@ void CollectStarted(const std::vector<MethodRow>& rows, FamilySink sink) {
   }
 }
 
-// A method has few codes, so the others appear when they happen.
+// A method's calls end with few codes, so the series of a code appears when the code happens.
 void CollectDurations(const std::vector<MethodRow>& rows, DurationsByCode MethodSeries::*durations,
                       int first_number, MayShow may_show, std::string_view name,
                       std::string_view help, FamilySink sink) {

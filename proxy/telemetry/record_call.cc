@@ -10,7 +10,7 @@ namespace {
 
 int64_t NanosBetween(Instant from, Instant to) { return to.nanos() - from.nanos(); }
 
-// What one attempt says beside when it ran.
+// Counts all of an attempt except the time between it and the attempts around it.
 void RecordAttempt(MethodSeries& method, UpstreamSeries& upstream, const AttemptRecord& attempt) {
   method.attempts[attempt.code].Observe(NanosBetween(attempt.start, attempt.end));
   if (attempt.mark_received.has_value()) upstream.marks_received[*attempt.mark_received].Add();
@@ -22,7 +22,7 @@ void RecordAttempt(MethodSeries& method, UpstreamSeries& upstream, const Attempt
   }
 }
 
-// Time between attempts during which none was active.
+// Returns the time between attempts during which none was active, in nanoseconds.
 int64_t IdleNanos(const CallRecord& record) {
   int64_t idle = 0;
   Instant busy_until = record.attempts.front().end;
@@ -33,7 +33,7 @@ int64_t IdleNanos(const CallRecord& record) {
   return idle;
 }
 
-// What a call needed beside its first attempt.
+// Counts the attempts of a call after its first one, and the time between the attempts.
 void RecordFurther(MethodSeries& method, const CallRecord& record) {
   int retries = 0, transparent = 0, hedges = 0;
   for (const AttemptRecord& attempt : record.attempts) {

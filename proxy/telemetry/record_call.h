@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the record of an ended call to the metrics.
+// Counts an ended call in the metrics, from its record.
 #pragma once
 
 #include <span>
@@ -9,18 +9,20 @@
 
 namespace levee {
 
-// Writes an ended call into its worker's series; on that worker's thread, once per call. No lock,
-// no allocation. The series must be those of the call's upstream and method.
+// Writes an ended call into its worker's series. Must be called once per call, on that worker's
+// thread. The series must be those of the call's upstream and method. Takes no lock and allocates
+// nothing.
 //
-// A call that was refused before its first attempt counts as a call and as a refusal, but has no
-// place in levee_call_attempts: that histogram says how many attempts calls took, and its lowest
-// bucket would mix them with the calls that succeed at once.
+// A call that was refused before its first attempt counts as a call and as a refusal, but not in
+// levee_call_attempts. That histogram says how many attempts calls took; in its lowest bucket such
+// a call would look like one that succeeded at once.
 void RecordCall(MethodSeries& method, UpstreamSeries& upstream, WorkerSeries& worker,
                 const CallRecord& record);
 
-// Writes what the limits of the call's policy decided; `limits` are their series in its order. A
-// call that one of them refused counts as rejected by that one and as nothing for the others, which
-// gave it nothing; of a call that waited, the one with the longest wait counts as delayed.
+// Writes the decisions of the rate limits of the call's policy. `limits` are the series of these
+// limits, in the policy's order. If a limit refused the call, the call counts as rejected by that
+// limit and is not counted by the others. If the call waited, it counts as delayed by the limit
+// with the longest wait and as admitted by the others.
 void RecordRateLimits(std::span<RateLimitSeries* const> limits, const RateLimitRecord& record);
 
 }  // namespace levee

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How upstreams that a reload took out of the configuration leave the metrics.
+// Removes the series of upstreams that a reload took out of the configuration.
 #include <algorithm>
 #include <numeric>
 
@@ -9,8 +9,8 @@
 namespace levee {
 namespace {
 
-// Grows with everything that is of interest: calls that end, and requests for series, which precede
-// calls.
+// Returns a number that grows with each call that ends, and with each request for series, which
+// comes before a call.
 uint64_t EventsOf(const std::vector<MethodRow>& methods, const UpstreamRow& upstream) {
   uint64_t events = upstream.requests;
   for (const MethodRow& row : methods) {
@@ -22,7 +22,8 @@ uint64_t EventsOf(const std::vector<MethodRow>& methods, const UpstreamRow& upst
   return events;
 }
 
-// Whoever may still end a call has an endpoint, as a rule a connection.
+// Returns whether a worker still has an endpoint or a connection of the upstream. Without one, no
+// call of the upstream is running.
 bool InUse(const UpstreamRow& upstream) {
   const auto states = kAllOf<EndpointState, kEndpointStates>;
   return Sum(upstream.shards, &UpstreamSeries::connections) != 0 ||
@@ -46,9 +47,9 @@ void Metrics::RemoveQuiet() {
     const std::vector<MethodRow>& of_upstream = methods[upstream.first];
     const uint64_t events = EventsOf(of_upstream, upstream);
     Quiet& quiet = quiet_[upstream.first];
-    quiet.looks = events == quiet.events && !InUse(upstream) ? quiet.looks + 1 : 0;
+    quiet.checks = events == quiet.events && !InUse(upstream) ? quiet.checks + 1 : 0;
     quiet.events = events;
-    if (quiet.looks < kQuietLooks) continue;
+    if (quiet.checks < kQuietChecks) continue;
     quiet_.erase(upstream.first);
     Remove(of_upstream, upstream);
   }

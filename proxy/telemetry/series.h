@@ -93,7 +93,8 @@ inline constexpr int kEndpointStates = CountValues(EndpointStateName);
 // start on cache lines of their own, so that workers do not slow each other down.
 inline constexpr size_t kCacheLine = 64;
 
-// One (upstream, method). About 5 KiB, of which a call touches a few cache lines.
+// The series of one (upstream, method). They take about 5 KiB, of which a call touches a few cache
+// lines.
 struct alignas(kCacheLine) MethodSeries {
   using Durations = Histogram<kDurationBounds>;  // nanoseconds
   using Further = Histogram<kFurtherBounds>;
@@ -103,19 +104,20 @@ struct alignas(kCacheLine) MethodSeries {
   Histogram<kAttemptBounds> attempts_ok;                 // attempts per call that ended well
   Histogram<kAttemptBounds> attempts_error;              // attempts per call that did not
   ByEnum<Counter, RefusalReason, kRefusalReasons> retries_refused;
-  // And by the code of the failure.
+  // By what made the retry necessary, and by the code of the failure before it.
   ByEnum<ByEnum<Counter, StatusCode, kStatusCodes>, RetryTrigger, kRetryTriggers> retries;
 
-  // Of calls that had more than one attempt. Those without one of the kind are not counted in it.
+  // Of calls that had more than one attempt. A call that had no attempt of the kind is not counted
+  // in the histogram of that kind.
   Further retries_per_call;  // neither transparent ones nor hedges
   Further transparent_per_call;
   Further hedges_per_call;
-  Histogram<kDelayBounds> retry_delay;  // nanoseconds in a call without an active attempt
+  Histogram<kDelayBounds> retry_delay;  // nanoseconds of a call without an active attempt
 
-  void Reset();  // all to 0, as Counter::Reset
+  void Reset();  // sets all to 0, as Counter::Reset does
 };
 
-// One upstream.
+// The series of one upstream.
 struct alignas(kCacheLine) UpstreamSeries {
   using ByScope = ByEnum<Counter, OverloadScope, kOverloadScopes>;
 
@@ -127,28 +129,28 @@ struct alignas(kCacheLine) UpstreamSeries {
   ByScope marks_received;
   ByScope marks_sent;
 
-  // Kept by whoever owns the connections.
+  // upstream/ keeps these.
   Gauge connections;
   ByEnum<Gauge, EndpointState, kEndpointStates> endpoints;
 
   void Reset();
 };
 
-// What belongs to no upstream.
+// The series that belong to no upstream.
 struct alignas(kCacheLine) WorkerSeries {
-  // Kept by the server.
+  // server/ keeps these.
   Gauge active_calls;
   Gauge downstream_connections;
   Gauge tunnels;               // CONNECT tunnels whose bytes pass untouched
   Counter tunnelled_sent;      // bytes toward the destination
-  Counter tunnelled_received;  // and back
+  Counter tunnelled_received;  // bytes from the destination
   ByEnum<Counter, TunnelFailure, kTunnelFailures> tunnel_failures;
 
   ByEnum<Counter, Limit, kLimits> limit_hits;
   ByEnum<Counter, Reject, kRejects> rejects;
 };
 
-// One configured rate limit.
+// The series of one configured rate limit.
 struct alignas(kCacheLine) RateLimitSeries {
   Counter admitted;
   Counter delayed;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many time series there may be.
+// Bounds the number of time series.
 #pragma once
 
 #include <cstdint>
@@ -9,33 +9,35 @@
 
 namespace levee {
 
-// Callers choose methods and servers choose codes, and each new one is a number of series for
-// Prometheus to keep. This counts what is exported and says when there is no room for more. Any
-// thread.
+// Callers choose methods and servers choose codes, and Prometheus has to keep several series for
+// each new one. This class counts the series that are exported, and says when there is no room for
+// more. Any thread.
 class SeriesCap {
  public:
-  // What is counted already stays, also beyond a lower limit.
+  // Series that are counted already stay, even if the new limit is lower than their number.
   void SetLimit(int series);
 
-  // Counts series that are exported in any case; below 0: that are so no more.
+  // Counts series that are exported in any case. A negative number: so many of these are exported
+  // no more.
   void Reserve(int64_t series);
 
-  // Counts series of a new method if there is room for them and for kSpareShare of the limit
-  // beside; otherwise that is a hit.
+  // Counts the series of a new method, if afterwards one in kSpareShare of the limit is still free;
+  // otherwise counts a hit and returns false.
   bool Take(int64_t series);
 
-  // Whether series number `number` of the row at `row` is exported, which it is from then on once
-  // there was room for it. Codes that a method had not had before may use the spare room too.
+  // Returns whether number `number` of the optional series of the row at `row` is exported; it
+  // stands for `series` time series. Once there was room for it, it stays exported. It may use the
+  // part of the limit that Take leaves free.
   bool Show(const void* row, int number, int64_t series);
 
-  // The row is gone: what was shown of it is exported no more.
+  // Gives back the room of the optional series of a row that is removed.
   void Forget(const void* row);
 
   int64_t taken() const;
   uint64_t hits() const;
 
  private:
-  // A twentieth: new codes are rarer than new methods.
+  // A twentieth of the limit is kept for new codes, which are rarer than new methods.
   static constexpr int64_t kSpareShare = 20;
 
   mutable std::mutex mutex_;

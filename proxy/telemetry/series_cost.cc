@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a row costs is counted on one of which nothing is known yet, so that it never differs from
-// what is printed.
+// Counts the time series of a new row by collecting an empty one, so that the number never differs
+// from what is printed.
 #include <array>
 
 #include "telemetry/families.h"

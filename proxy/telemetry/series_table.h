@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Series found by their labels, one per worker each.
+// A table of series, which are found by their labels. Each worker has its own.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@
 
 namespace levee {
 
-// Finds a worker's series by up to two label values, creating those of all workers at the first
-// request. Their memory is never freed: references stay valid, but after Remove they may come to
-// stand for other labels. Any thread.
+// Finds a worker's series by up to two label values. The first request for a pair of labels creates
+// the series of all workers. Their memory is never freed, so references stay valid; but after
+// Remove the same memory may be used for other labels. Any thread.
 template <typename Series>
 class SeriesTable {
  public:
-  // What is exported under one set of labels: `shards` has an element per worker.
+  // The series that are exported under one pair of labels: `shards` has an element for each worker.
   struct Row {
     std::string first;
     std::string second;
     std::span<const Series> shards;
-    uint64_t requests = 0;  // how often they were asked for
+    uint64_t requests = 0;  // how often At or AtIf returned one of them
   };
 
   explicit SeriesTable(int workers) : workers_(static_cast<size_t>(workers)) {
@@ -39,7 +39,7 @@ class SeriesTable {
     return *AtIf(worker, first, second, [] { return true; });
   }
 
-  // The same, but asks first whether series that are not there may be created; nullptr if not.
+  // Like At, but calls `may_create` before it creates series, and returns nullptr if that is false.
   Series* AtIf(int worker, std::string_view first, std::string_view second,
                absl::FunctionRef<bool()> may_create) {
     LEVEE_CHECK(worker >= 0 && static_cast<size_t>(worker) < workers_);
@@ -54,9 +54,9 @@ class SeriesTable {
     return &found->second.shards[static_cast<size_t>(worker)];
   }
 
-  // Forgets the row, unless it has been asked for again since. What it is made of becomes that of a
-  // later row, so nobody should write it any more; each worker writes its own, so one that does all
-  // the same is counted elsewhere, and no more.
+  // Removes the row, unless it has been requested again since Rows returned it. A later row gets
+  // its memory, so nobody should write these series any more. A worker that does so nevertheless
+  // makes the numbers of that later row wrong, and does no other harm.
   bool Remove(const Row& row) {
     const std::lock_guard lock(mutex_);
     const auto found = series_.find(std::pair(row.first, row.second));
@@ -66,8 +66,8 @@ class SeriesTable {
     return true;
   }
 
-  // What there is now, by label values. Locks only while it copies: reading the series happens
-  // afterwards and holds up no worker.
+  // Returns all rows, ordered by their labels. Locks only while it copies the rows. The caller
+  // reads the series afterwards, so that no worker waits for it.
   std::vector<Row> Rows() const {
     const std::lock_guard lock(mutex_);
     std::vector<Row> rows;

@@ -9,7 +9,7 @@ namespace {
 
 using prometheus::MetricType;
 
-// A family with the label `upstream` only.
+// Collects a family whose only label is `upstream`.
 template <typename Member>
 void CollectByUpstream(const std::vector<UpstreamRow>& rows, Member UpstreamSeries::*member,
                        MetricType type, std::string_view name, std::string_view help,
@@ -24,7 +24,7 @@ void CollectByUpstream(const std::vector<UpstreamRow>& rows, Member UpstreamSeri
   }
 }
 
-// What the methods of each upstream add up to.
+// The sums over the methods of each upstream.
 struct Times {
   HistogramSum<MethodSeries::Durations> attempts;
   HistogramSum<Histogram<kDelayBounds>> retry_delay;

@@ -12,18 +12,18 @@
 
 namespace levee {
 
-// The sums go over all methods and workers. The counters are read one after the other while calls
-// go on, so two of them may differ by the calls of that moment.
+// The sums are over all methods and workers. The counters are read one after the other while calls
+// go on, so two of them may differ by the calls that end in between.
 struct UpstreamTotals {
   std::string upstream;
   uint64_t calls = 0;  // that ended
-  // Of these, those that ended as CANCELLED: the caller did not want to know how it ends, so they
-  // speak neither well nor ill of anybody.
+  // Of `calls`, those that ended as CANCELLED. Such a call says nothing about the upstream, because
+  // the caller did not wait for the answer.
   uint64_t calls_cancelled = 0;
-  uint64_t calls_ok = 0;            // of the others, those whose code is no IsServerFault
+  uint64_t calls_ok = 0;            // of the others, those whose code is not an IsServerFault
   uint64_t attempted = 0;           // of the calls, those that had an attempt
   uint64_t attempts = 0;            // that ended
-  uint64_t attempts_cancelled = 0;  // of these; hedges that were too late are among them
+  uint64_t attempts_cancelled = 0;  // of `attempts`; hedges that another attempt overtook included
   uint64_t attempts_ok = 0;         // of the others
   uint64_t retries = 0;             // Levee's own, hedges and transparent ones included
   uint64_t app_retries_admitted = 0;
@@ -34,7 +34,7 @@ struct UpstreamTotals {
   std::array<uint64_t, kRefusalReasons> refused{};  // retries that were wanted but not made
   std::array<uint64_t, Histogram<kDurationBounds>::kBuckets> durations{};  // of calls
 
-  // The calls and attempts that a share of success is a share of.
+  // The calls and attempts that count when the share of successful ones is computed.
   uint64_t calls_judged() const { return calls - calls_cancelled; }
   uint64_t attempts_judged() const { return attempts - attempts_cancelled; }
 };

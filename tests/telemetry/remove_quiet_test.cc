@@ -11,7 +11,7 @@
 namespace levee {
 namespace {
 
-constexpr int kEnough = Metrics::kQuietLooks + 1;
+constexpr int kEnough = Metrics::kQuietChecks + 1;
 
 Metrics::Settings Naming(std::vector<std::string> upstreams) {
   return {.upstreams = std::move(upstreams), .method_labels = 1000, .metric_series = 2000};
@@ -94,7 +94,7 @@ TEST_F(RemoveQuiet, WhoeverAsksForTheSeriesOrEndsACallKeepsThem) {
   metrics_.Configure(Naming({"stock"}));
   MethodSeries& method = metrics_.Method(0, "cart", "/a.A/A");
   for (int i = 0; i < 10; ++i) {
-    Scrapes(Metrics::kQuietLooks - 1);
+    Scrapes(Metrics::kQuietChecks - 1);
     EXPECT_TRUE(Exported("cart"));
     switch (i % 3) {
       case 0:
