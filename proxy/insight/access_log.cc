@@ -19,13 +19,13 @@ void AppendNumber(Number number, std::string& to) {
   to.append(text, static_cast<size_t>(end - text));
 }
 
-// `thousandths` with three digits.
+// Appends `thousandths`, 0 to 999, as three digits.
 void AppendThousandths(int64_t thousandths, std::string& to) {
   to += {static_cast<char>('0' + thousandths / 100), static_cast<char>('0' + thousandths / 10 % 10),
          static_cast<char>('0' + thousandths % 10)};
 }
 
-// Milliseconds with three decimals. Clocks run forward, so less than nothing is nothing.
+// Appends `span` in milliseconds, with three decimals. A negative span counts as 0.
 void AppendMs(absl::Duration span, std::string& to) {
   const int64_t micros = std::max<int64_t>(absl::ToInt64Microseconds(span), 0);
   AppendNumber(micros / 1000, to);
@@ -33,7 +33,8 @@ void AppendMs(absl::Duration span, std::string& to) {
   AppendThousandths(micros % 1000, to);
 }
 
-// `text` holds nothing that JSON would escape: names of our own, hexadecimal digits.
+// Appends `text` as a JSON string. `text` must need no escapes: it is a name of Levee's own, or
+// hexadecimal digits.
 void AppendWord(std::string_view text, std::string& to) {
   to += '"';
   to += text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The access log: one JSON object per call.
+// The access log: a line with one JSON object for each call.
 #pragma once
 
 #include <cstdint>

@@ -9,8 +9,8 @@
 namespace levee {
 namespace {
 
-// Calls `visit` with each number, always in the same order. `Totals`: UpstreamTotals or a const
-// one.
+// Calls `visit` with each number of the totals, always in the same order. `Totals` is
+// UpstreamTotals or const UpstreamTotals.
 template <typename Totals, typename Visit>
 void ForEachNumber(Totals& totals, Visit visit) {
   visit(totals.calls);
@@ -107,7 +107,7 @@ void History::Add(uint32_t second, const std::vector<UpstreamTotals>& totals,
                   const std::vector<Metrics::BudgetGauges>& budgets) {
   const int64_t passed = int64_t{second} - second_;
   second_ = second;
-  // If there was too much to keep once, the reach grows again, second by second.
+  // If the history was shortened because it was too large, it becomes longer again with time.
   reach_ = static_cast<int>(std::min<int64_t>(reach_ + passed, kSeconds));
   const std::map<std::string, BudgetState> states = StatesOf(budgets);
   for (auto& [name, track] : tracks_) track.listed = false;
@@ -139,7 +139,8 @@ void History::Append(Track& track, Stretch stretch) {
 void History::Forget() {
   ForgetBeyond(reach_);
   while (stretches_ > kMaxStretches && reach_ > kLeastSeconds) ForgetBeyond(--reach_);
-  // One that is still counted needs its track: without `last` all would be new.
+  // An upstream that is still in the totals keeps its track. Without `last`, all its calls would
+  // count as new.
   std::erase_if(tracks_, [](const auto& track) {
     return !track.second.listed && track.second.stretches.empty();
   });

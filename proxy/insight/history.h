@@ -88,12 +88,12 @@ class History {
     uint32_t first = 0, last = 0;
     BudgetState budget;                   // at the end of each of the seconds
     uint64_t which = 0;                   // bit i: number i of the totals is not 0
-    std::unique_ptr<uint32_t[]> numbers;  // those that are not 0, in their order
+    std::unique_ptr<uint32_t[]> numbers;  // the numbers that are not 0, in their order
   };
   struct Track {
     UpstreamTotals last;
     uint32_t last_called = 0;
-    bool listed = false;  // by the last Add
+    bool listed = false;  // the totals of the last Add had the upstream
     std::deque<Stretch> stretches;
   };
 

@@ -25,7 +25,7 @@ uint32_t SecondOf(Instant time, Instant started) {
   return static_cast<uint32_t>(std::max<int64_t>(whole, 1));
 }
 
-// The first ones of `remembered` are the last ones of those known before.
+// Returns how many of `remembered`, from its front on, were there at the last Update.
 size_t NumberedCalls::CountKnown(const std::vector<RememberedCall>& remembered) const {
   size_t known = std::min(remembered.size(), calls_.size());
   const auto are_known = [&] {

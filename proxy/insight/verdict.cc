@@ -15,15 +15,16 @@
 namespace levee {
 namespace {
 
-// The usual budget allows 1.1; a quiet upstream with one bad endpoint of three has 1.34 by intent
-// (the budget's floor). Half as much again is neither.
+// From this amplification on, the load counts as amplified. It is above what retry budgets cause by
+// intent: the usual one allows 1.1, and with the budget's floor an upstream with few calls and one
+// bad endpoint of three has 1.34.
 constexpr double kAmplified = 1.5;
 
-// One or two events make no alarm, and fewer than ten no storm, whatever their share is.
+// One or two events are no alarm, and fewer than ten are no storm, whatever their share is.
 constexpr uint64_t kSome = 3;
 constexpr uint64_t kMany = 10;
 
-// Chooses the headline, and puts the facts behind it that it does not tell of.
+// Chooses the headline, and appends the facts that are not in the headline.
 class Judgement {
  public:
   explicit Judgement(const VerdictFacts& facts) : facts_(facts), added_(facts.added()) {}
@@ -31,7 +32,8 @@ class Judgement {
   Verdict Judge();
 
  private:
-  // The headline, if it is about this; it says `told_` of the facts.
+  // Each of these returns false if the headline is not about its subject. Otherwise it sets the
+  // headline, and `told_` to the facts that the headline states.
   bool JudgeQuiet();
   bool JudgeUnreachable();
   bool JudgeAmplified();
@@ -48,7 +50,7 @@ class Judgement {
   const VerdictFacts& facts_;
   const UpstreamTotals& added_;
   Verdict verdict_;
-  std::vector<Fact> told_;
+  std::vector<Fact> told_;  // in the headline
   bool first_fact_ = true;
 };
 
@@ -88,8 +90,8 @@ bool Judgement::JudgeAmplified() {
   return true;
 }
 
-// Many retries of failed attempts were wanted, and the budget allowed some of them. While callers
-// suffer nobody wants to hear that all is contained: what is, is the load.
+// Many retries of failed attempts were wanted, and the budget allowed only some of them. While many
+// callers see failures, the headline does not call the storm contained, but only the load.
 bool Judgement::JudgeStorm() {
   const uint64_t refused = facts_.Refused(RefusalReason::kBudget);  // of the application as well
   if (refused < kMany || Share(refused, added_.calls) < kNoise) return false;
@@ -139,8 +141,7 @@ bool Judgement::JudgeFailing() {
   return true;
 }
 
-// Callers of streams that never end by themselves cancel all of them, so that is nothing to come
-// for.
+// Streams that never end by themselves are all cancelled by their callers, so this alarms nobody.
 bool Judgement::JudgeCancelled() {
   if (added_.calls_judged() > 0) return false;
   Headline(Severity::kCalm, "every call was cancelled by its caller", {Fact::kCancelled});
@@ -166,7 +167,8 @@ Verdict Judgement::Judge() {
     Add(facts_.Say(Fact::kCancelled));
     return verdict_;
   }
-  // The one whose retries they are has to act, so many retries of the application come first.
+  // Only the application's owner can act against the application's own retries, so this fact comes
+  // first if there are many of them.
   const bool app_first = Share(facts_.app_retries(), added_.calls) >= kMuch;
   std::vector<Fact> facts = {Fact::kHealth,   Fact::kCancelled, Fact::kAmplification,
                              Fact::kBudget,   Fact::kMarks,     Fact::kLimit,

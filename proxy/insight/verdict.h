@@ -10,9 +10,10 @@
 namespace levee {
 
 enum class Severity {
-  kCalm,       // nothing to see
-  kContained,  // something fails, and what callers see or what the upstream gets is bounded
-  kAlarm,      // callers suffer
+  kCalm,       // nothing is wrong
+  kContained,  // something fails, but the failures that callers see or the upstream's load is
+               // bounded
+  kAlarm,      // many calls fail for the callers
 };
 
 struct EndpointCounts {

@@ -16,7 +16,7 @@ constexpr double kSuffering = 0.1;
 // One or two failed calls are no alarm, whatever their share is.
 constexpr uint64_t kSome = 3;
 
-// "31%", "99.96%"; 100% is all and 0% is none.
+// Returns a share such as "31%" or "99.96%". Only all is "100%", and only none is "0%".
 std::string Percent(uint64_t part, uint64_t whole) {
   if (part >= whole) return "100%";
   if (part == 0) return "0%";
@@ -38,7 +38,7 @@ double Share(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// Calls that a rate limit refuses are refused by intent, so nobody is alarmed by them.
+// Calls that a rate limit refuses are refused by intent, so they do not count.
 bool VerdictFacts::suffering() const {
   const uint64_t limited = std::min(added_.rate_limited, failed_calls());
   const uint64_t failed = failed_calls() - limited;
@@ -52,7 +52,7 @@ std::string VerdictFacts::SayCallersOk() const {
   return absl::StrCat(Percent(added_.calls_ok, added_.calls_judged()), " OK");
 }
 
-// Nothing of calls and attempts of which none had an end to judge.
+// Leaves out the share of calls, or of attempts, if all of them were cancelled.
 std::string VerdictFacts::SayHealth() const {
   if (failed_calls() == 0 && failed_attempts() == 0) return "";
   const std::string callers = Percent(added_.calls_ok, added_.calls_judged());
@@ -71,8 +71,8 @@ std::string VerdictFacts::SayAmplification() const {
   const double amplification = Amplification(added_);
   if (added_.retries + added_.app_retries_admitted == 0 || amplification < 1.005) return "";
   const double bound = 1 + last_.budget.ratio;
-  // With the floor more is allowed, by how much depends on the load; and at the window's edges what
-  // ends is more than what began.
+  // The bound is shown only if it holds. The budget's floor allows more, by an amount that depends
+  // on the load. And at the edges of the time window, more attempts may end than begin.
   const bool bounded = last_.budget.floor_withheld && amplification <= bound + 0.005;
   return absl::StrFormat("amplification %.2f%s", amplification,
                          bounded ? absl::StrFormat(" of at most %.2f", bound) : "");
@@ -86,7 +86,7 @@ std::string VerdictFacts::SayBudget() const {
   return absl::StrCat("budget empty for ", seconds_empty_, " s");
 }
 
-// Why most of the retries that were wanted were not made, unless another fact says it.
+// Says why most of the refused retries were refused, unless another fact says it.
 std::string VerdictFacts::SayRefusals() const {
   const auto most = std::max_element(added_.refused.begin(), added_.refused.end());
   const auto reason = static_cast<RefusalReason>(most - added_.refused.begin());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers behind a verdict, and the clause that tells of each of them.
+// The numbers behind a verdict, and the clause that states each of them.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,12 @@
 
 namespace levee {
 
-// A share of failures below one in a hundred is the noise of any network: deploys, idle connections
-// that close. The sentence shows such failures, but they alarm nobody.
+// A share of failures below one in a hundred is normal in any network: services are deployed, idle
+// connections are closed. The sentence shows such failures, but they raise no alarm.
 inline constexpr double kNoise = 0.01;
 
-// An application that retries by itself retries the calls that fail. A tenth of the calls is far
-// above noise, and more than Levee's own retries may be.
+// An application's own retries are many from a tenth of the calls on. That is far above the normal
+// share of failures, and more than Levee's own retries may be.
 inline constexpr double kMuch = 0.1;
 
 // The share of `part` in `whole`; 0 if `whole` is 0.
@@ -35,7 +35,7 @@ enum class Fact {
   kEndpoints
 };
 
-// A view: what it is made from outlives it. The arguments are those of Judge.
+// A view of the arguments of Judge, which must outlive it.
 class VerdictFacts {
  public:
   VerdictFacts(const HistorySample& last, int seconds, int seconds_empty,
@@ -46,10 +46,10 @@ class VerdictFacts {
         seconds_empty_(seconds_empty),
         endpoints_(endpoints) {}
 
-  // A clause without end mark; empty if there is nothing to say of it.
+  // Returns a clause without end mark; empty if there is nothing to say of the fact.
   std::string Say(Fact fact) const;
 
-  // "12 calls/s", and "99.96% OK" of those that callers did not cancel.
+  // Return "12 calls/s", and "99.96% OK" as the share of the calls that were not cancelled.
   std::string SayRate() const;
   std::string SayCallersOk() const;
 
@@ -70,14 +70,15 @@ class VerdictFacts {
   bool callers_fail() const { return Share(failed_calls(), added_.calls_judged()) >= kNoise; }
   bool budget_allows_none() const { return last_.budget.limit <= 0 && last_.budget.ratio <= 0; }
 
-  // Retries keep from callers that the upstream fails.
+  // Whether the upstream fails and callers do not see it, because of retries.
   bool hidden() const { return added_.retries > 0 && upstream_fails() && !callers_fail(); }
 
-  // Callers see more failures than the default budget hides.
+  // Whether callers see more failures than the default budget could hide.
   bool suffering() const;
 
  private:
-  // Counters that are read one after the other may differ by the calls of that moment.
+  // Returns how much `whole` is above `part`; 0 if it is not. Counters are read one after the
+  // other, so a part may be larger than the whole.
   static uint64_t Above(uint64_t whole, uint64_t part) { return whole - std::min(whole, part); }
 
   std::string SayHealth() const;

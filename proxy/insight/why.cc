@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sentence that tells what was done for a call and why no more.
+// Makes the sentence that says what was done for a call, and why no more was done.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -31,7 +31,7 @@ absl::string_view Name(StatusCode code) {
   return {name.data(), name.size()};
 }
 
-// The failure that made a retry necessary, as the object of "after".
+// Returns the failure that made a retry necessary, in words that can follow "after".
 std::string Cause(const AttemptRecord& attempt) {
   switch (*attempt.trigger) {
     case RetryTrigger::kHttp:
@@ -49,7 +49,7 @@ std::string Cause(const AttemptRecord& attempt) {
   }
 }
 
-// The calls' further attempts, by what they were.
+// The attempts of a call after its first one, by their kind.
 struct Further {
   size_t retries = 0;
   size_t hedges = 0;
@@ -76,7 +76,7 @@ Further FurtherAttempts(const CallRecord& record) {
   return further;
 }
 
-// The further attempts that Levee made; empty if it made one attempt and no more.
+// Says which further attempts Levee made; empty if there were none.
 std::string WhatWasDone(const Further& further) {
   std::vector<std::string> done;
   if (further.transparent > 0) {
@@ -91,7 +91,7 @@ std::string WhatWasDone(const Further& further) {
   return absl::StrJoin(done, ", ");
 }
 
-// How it ended, with attempts.
+// Says how a call that had attempts ended.
 std::string Outcome(const CallRecord& record) {
   const size_t attempts = record.attempts.size();
   if (record.code == StatusCode::kCancelled) return "then cancelled";
@@ -119,7 +119,7 @@ std::string RefusalText(const CallRecord& record) {
   return std::string(phrase);
 }
 
-// "not retried: budget used up", and what else is worth knowing of the end.
+// Appends why no further attempt was made: "not retried: budget used up".
 void AddRefusal(const CallRecord& record, const Further& further, std::vector<std::string>& parts) {
   if (!record.refused.has_value()) return;
   const char* refused = "not retried";
@@ -128,7 +128,8 @@ void AddRefusal(const CallRecord& record, const Further& further, std::vector<st
   parts.push_back(absl::StrCat(refused, ": ", RefusalText(record)));
 }
 
-// An overload mark that did not end the call: of one endpoint, and another one was asked.
+// Returns whether an endpoint sent an overload mark for itself only, so that the call went on to
+// another endpoint.
 bool PassedOverAnEndpoint(const CallRecord& record) {
   return record.attempts.size() > 1 &&
          std::any_of(record.attempts.begin(), record.attempts.end(),
@@ -137,7 +138,7 @@ bool PassedOverAnEndpoint(const CallRecord& record) {
                      });
 }
 
-// Why there was no attempt at all.
+// Says why a call had no attempt.
 std::string WhyUnattempted(const CallRecord& record) {
   if (record.app_retry_refused) {
     return "refused: a retry by the application itself, and the budget for retries is used up";
