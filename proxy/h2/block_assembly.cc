@@ -27,7 +27,8 @@ BlockAssembly::Result BlockAssembly::Begin(const FrameHead& head, ByteSpan fragm
 }
 
 BlockAssembly::Result BlockAssembly::TakeContinuation(const FrameHead& head, ByteSpan payload) {
-  // The frames' heads count, or a block of a million empty ones would be small (CVE-2024-27316).
+  // The heads of the frames count too. Otherwise a block of a million empty frames would be small
+  // (CVE-2024-27316).
   wire_bytes_ += kFrameHeadBytes + payload.size();
   if (wire_bytes_ > max_bytes_) return Result::kTooLong;
   gathered_.insert(gathered_.end(), payload.begin(), payload.end());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Header blocks out of HEADERS and CONTINUATION frames.
+// Puts header blocks together from HEADERS and CONTINUATION frames.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace levee::h2 {
 
-// Puts one header block at a time together (RFC 9113, sections 6.2 and 6.10). Memory: a block that
-// comes in several frames, until Clear. One thread.
+// Puts one header block at a time together (RFC 9113, sections 6.2 and 6.10). It holds memory only
+// for a block that comes in several frames, until Clear. One thread.
 class BlockAssembly {
  public:
   enum class Result {
@@ -23,10 +23,10 @@ class BlockAssembly {
     kTooLong      // more than `max_bytes`
   };
 
-  // `max_bytes`: of one block as it is on the wire.
+  // `max_bytes`: the largest size of one block as it is on the wire.
   explicit BlockAssembly(size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  // Takes a HEADERS frame; no block may be open.
+  // Takes a HEADERS frame. No block may have begun without being whole.
   Result TakeHeaders(const FrameHead& head, ByteSpan payload) {
     if (head.Has(kFlagPadded | kFlagPriority)) {
       const Result cut = CutToFragment(head, payload);
@@ -45,13 +45,13 @@ class BlockAssembly {
   // The stream whose block has begun and is not whole; 0 for none.
   uint32_t open_stream() const { return open_stream_; }
 
-  // After kWhole: the block. It is part of the payload, if that was of HEADERS; else valid until
-  // Clear.
+  // After kWhole: the block. If it came in one HEADERS frame, it is a part of that frame's payload;
+  // otherwise it is valid until Clear.
   ByteSpan block() const { return block_; }
   // After kWhole: the HEADERS frame had END_STREAM.
   bool ends_stream() const { return ends_stream_; }
 
-  // Gives the memory of a block that came in several frames back.
+  // Frees the memory of a block that came in several frames.
   void Clear();
 
  private:

@@ -8,9 +8,10 @@
 
 namespace levee::h2 {
 
-// Frames of a stream that has ended are a fault of the peer if it had ended the stream itself, and
-// none if this side had: they may have been on their way (RFC 9113, section 5.1). This remembers
-// the last 32 streams; of older ones it cannot tell. One thread.
+// When a frame of an ended stream comes, it matters who ended the stream (RFC 9113, section 5.1).
+// If the peer did, the frame is a fault of the peer. If this side did, the frame may have been on
+// its way already. This class remembers the last 32 streams and knows nothing of older ones. One
+// thread.
 class ClosedStreams {
  public:
   enum class By { kForgotten, kPeer, kThisSide };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts what a peer makes this side do for nothing.
+// Counts the useless work that a peer makes this side do.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 
 namespace levee::h2 {
 
-// Holds one peer to the rates and the number of unread answers that SessionOptions allow. Each
-// function that returns bool counts one event; false means that it was one too many, and that the
-// connection must be closed. One thread.
+// Holds one peer to the rates and the number of unread replies that SessionOptions allow. Each
+// function that returns bool counts one event. False means that the event exceeds the bound, and
+// that the connection must be closed. One thread.
 class FloodGuard {
  public:
   explicit FloodGuard(const SessionOptions& options)
@@ -28,29 +28,29 @@ class FloodGuard {
   // Any control frame but SETTINGS came (see SessionOptions::control_frames_per_second).
   bool OnControlFrame(Instant now) { return control_frames_.Take(now); }
 
-  // SETTINGS came: a control frame that has a bound of its own besides.
+  // SETTINGS came. They count as a control frame, and also have a bound of their own.
   bool OnSettings(Instant now) { return OnControlFrame(now) && settings_.Take(now); }
 
   // A frame with a head or a body came or was sent.
   void OnUsefulFrame() { control_frames_.GiveBack(kControlFramesPerUseful); }
 
-  // `bytes` of a body were sent where flow control allowed `window`. A peer that opens its window
-  // byte by byte asks for frames that carry next to nothing, and these make up for nothing.
+  // `bytes` of a body were sent when flow control allowed `window` bytes. If the peer opens its
+  // window byte by byte, the frames carry nearly nothing and so do not count as useful.
   void OnBodySent(size_t bytes, size_t window) {
     if (bytes < window || bytes >= kUsefulBytes) OnUsefulFrame();
   }
 
-  // A frame that the peer provoked waits to be sent.
+  // A reply that the peer provoked, an acknowledgement or a reset, now waits to be sent.
   bool OnReply() { return ++replies_ <= max_replies_; }
 
-  // None of those waits any more.
+  // All replies that waited were sent.
   void OnRepliesSent() { replies_ = 0; }
 
  private:
   static constexpr uint32_t kControlFramesPerUseful = 8;
-  // So much body is useful even where the peer's window allowed no more.
+  // A frame with so much of a body is useful even if the peer's window allowed no more.
   static constexpr size_t kUsefulBytes = 1024;
-  // Each changes the window of every open stream; honest peers send a handful in all.
+  // Each SETTINGS frame may change the window of every open stream. Honest peers send a few in all.
   static constexpr uint32_t kSettingsPerSecond = 10;
 
   const size_t max_replies_;

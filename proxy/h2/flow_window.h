@@ -32,25 +32,26 @@ class SendWindow {
   int64_t bytes_;
 };
 
-// How many bytes of DATA the peer may send. Bytes that were dealt with are gathered until they are
-// worth a WINDOW_UPDATE frame. One thread.
+// How many bytes of DATA the peer may send. The bytes that this side has processed are added up
+// until there are enough of them for a WINDOW_UPDATE frame. One thread.
 class ReceiveWindow {
  public:
   explicit ReceiveWindow(int64_t bytes = kInitialWindowBytes) : bytes_(bytes) {}
 
   int64_t bytes() const { return bytes_; }
 
-  // The peer sent so many bytes. False: those were more than it may send.
+  // The peer sent so many bytes. False: it sent more than it may.
   bool Take(size_t bytes) {
     bytes_ -= static_cast<int64_t>(bytes);
     return bytes_ >= 0;
   }
 
-  // The peer has learned of another window than it began with.
+  // The window changed by `bytes`, because the peer learned that it is not the initial one.
   void Change(int64_t bytes) { bytes_ += bytes; }
 
-  // So many received bytes were dealt with. Returns what to tell the peer by WINDOW_UPDATE now, 0
-  // for nothing: it is told when half of `whole`, the size of the window, has come together.
+  // So many received bytes were processed. Returns the increment of the WINDOW_UPDATE frame to send
+  // now, 0 if none is to be sent. One is sent when the bytes processed since the last one are half
+  // of `whole`, the size of the window.
   uint32_t Credit(size_t bytes, size_t whole) {
     credit_ += bytes;
     if (credit_ == 0 || 2 * credit_ < whole) return 0;

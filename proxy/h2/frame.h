@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTTP/2 frames (RFC 9113, sections 4, 6 and 7): names of their numbers, and their heads.
+// HTTP/2 frames (RFC 9113, sections 4, 6 and 7): their types, flags, settings and heads.
 #pragma once
 
 #include <cstddef>
@@ -76,7 +76,7 @@ inline FrameHead ReadFrameHead(const uint8_t* from) {
           .stream_id = ReadUint32(from + 5) & kMaxStreamId};
 }
 
-// Writes a frame's head to `to`. Returns where the payload goes.
+// Writes a frame's head to `to`. Returns the address behind it, where the payload goes.
 inline uint8_t* PutFrameHead(uint8_t* to, size_t length, FrameType type, uint8_t flags,
                              uint32_t stream_id) {
   PutUint32(to, static_cast<uint32_t>(length) << 8 | static_cast<uint8_t>(type));

@@ -11,8 +11,8 @@
 
 namespace levee::h2 {
 
-// Bodies are handed on as they come, every other frame when it is whole. One thread. Memory: at
-// most one frame, given back after it.
+// Hands on the bytes of bodies as they come, and every other frame when it is whole. Holds memory
+// for at most one frame, and frees it after the frame. One thread.
 class FrameReader {
  public:
   enum class Event {
@@ -30,8 +30,8 @@ class FrameReader {
   const FrameHead& head() const { return head_; }
   ByteSpan payload() const { return payload_; }
 
-  // Of the DATA frame in hand: payload() is its first piece, its last one; how many bytes its
-  // padding takes (RFC 9113, section 6.1: they count for flow control).
+  // After kData: whether payload() is the first piece of its frame; whether it is the last one; and
+  // how many bytes the frame's padding takes, which count for flow control (RFC 9113, section 6.1).
   bool first_piece() const { return first_piece_; }
   bool last_piece() const { return state_ == State::kHead; }
   size_t padding_bytes() const { return padding_bytes_; }

@@ -7,7 +7,7 @@
 namespace levee::h2 {
 namespace {
 
-// A larger buffer for held frames is given back when it is empty.
+// When no frame is held any more, a buffer larger than this is freed.
 constexpr size_t kHeldKept = 1024;
 
 }  // namespace

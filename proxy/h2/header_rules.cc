@@ -10,7 +10,7 @@
 namespace levee::h2 {
 namespace {
 
-// Decimal digits only; -1 if it is anything else or does not fit.
+// Returns the number that `text` is; -1 if it is not decimal digits only, or too large.
 int64_t ParseDigits(std::string_view text) {
   int64_t value = -1;
   const char* end = text.data() + text.size();
@@ -19,7 +19,8 @@ int64_t ParseDigits(std::string_view text) {
   return digits ? value : -1;
 }
 
-// Metadata is what applications say; the rest are fields of HTTP and of gRPC itself.
+// Returns whether the application may have set the field. The other fields are HTTP's or gRPC's
+// own.
 bool IsMetadata(const hpack::DecodedField& field) {
   if (field.kind != hpack::FieldKind::kOther) return false;
   return field.name != "content-type" && field.name != "user-agent" &&
@@ -43,7 +44,7 @@ void HeaderRules::Begin(BlockKind kind, Metadata* fields) {
 void HeaderRules::OnField(const hpack::DecodedField& field) {
   if (kind_ == BlockKind::kIgnored) return;
   Judge(field);
-  // Nobody will see the fields of such a message.
+  // Nobody gets the fields of a message that is too large or malformed.
   if (excess_ != Excess::kNone || fault_ != nullptr) return;
   if (IsMetadata(field) && ++metadata_fields_ > max_fields_) {
     excess_ = Excess::kFields;
@@ -71,7 +72,7 @@ void HeaderRules::Judge(const hpack::DecodedField& field) {
       break;
     }
     case hpack::FieldKind::kTe:
-      // RFC 9113, section 8.2.2: in requests only, with this value only.
+      // RFC 9113, section 8.2.2: only requests may have it, and only with this value.
       if (!absl::EqualsIgnoreCase(Abseil(field.value), "trailers")) Malformed("te is not trailers");
       break;
     case hpack::FieldKind::kConnectionSpecific:

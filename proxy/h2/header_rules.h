@@ -12,7 +12,7 @@ namespace levee::h2 {
 
 enum class BlockKind { kRequest, kResponse, kTrailers, kIgnored };
 
-// Collects the fields of one header block and judges them. Begin makes it ready for the next block.
+// Collects the fields of one header block and checks them. Begin makes it ready for the next block.
 class HeaderRules final : public hpack::FieldSink {
  public:
   // Which bound a block exceeds.
@@ -23,7 +23,8 @@ class HeaderRules final : public hpack::FieldSink {
   HeaderRules(size_t max_fields, size_t max_bytes)
       : max_fields_(max_fields), max_bytes_(max_bytes) {}
 
-  // Starts a block. Its fields go to `fields`; if that is nullptr, they are dropped and not judged.
+  // Starts a block. Its fields go to `fields`; if that is nullptr, they are dropped and not
+  // checked.
   void Begin(BlockKind kind, Metadata* fields);
 
   void OnField(const hpack::DecodedField& field) override;

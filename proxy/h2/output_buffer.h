@@ -13,11 +13,11 @@
 
 namespace levee::h2 {
 
-// Bytes in order: frames that were written here, and between them large pieces of bodies, which
-// stay where they are. Reusable. One thread.
+// Holds bytes in order: frames that were written into its memory, and between them large pieces of
+// bodies, which are not copied. Reusable after Clear. One thread.
 class OutputBuffer {
  public:
-  // The largest frame must fit.
+  // The size of the largest frame, which must fit.
   static constexpr size_t kMinimum = kFrameHeadBytes + kMaxFrameBytes;
 
   // `capacity`: room for all bytes together; at least kMinimum.
@@ -26,15 +26,15 @@ class OutputBuffer {
   size_t size() const { return size_; }
   size_t room() const { return memory_.size() - size_; }
 
-  // Where the next bytes are written, room() of them; Advance then says how many were.
+  // The caller writes up to room() bytes to end(), and then calls Advance with their number.
   uint8_t* end() { return memory_.data() + written_; }
   void Advance(size_t bytes) {
     written_ += bytes;
     size_ += bytes;
   }
 
-  // Appends the first `bytes` of `body`: copied if they are few, for each piece costs the kernel
-  // about as much as copying this does.
+  // Appends the first `bytes` of `body`. Few bytes are copied, since a further piece costs the
+  // kernel about as much time as the copy.
   void Append(const Chunk& body, size_t bytes);
 
   // All bytes in order. Valid until the buffer is changed.
@@ -43,7 +43,8 @@ class OutputBuffer {
     return pieces_;
   }
 
-  // Copies all but the first `bytes`. Bodies are shared; the result needs no memory of this buffer.
+  // Returns all bytes except the first `bytes`. Bodies are shared, the other bytes are copied, so
+  // the result stays valid when this buffer changes.
   std::vector<Chunk> Rest(size_t bytes);
 
   void Clear();
@@ -53,7 +54,7 @@ class OutputBuffer {
 
   std::vector<uint8_t> memory_;
   size_t written_ = 0;    // of memory_
-  size_t run_begin_ = 0;  // in memory_: what is not in pieces_ yet
+  size_t run_begin_ = 0;  // in memory_: the bytes from here on are not in pieces_ yet
   size_t size_ = 0;
   std::vector<ByteSpan> pieces_;
   std::vector<Chunk> bodies_;  // of each piece; empty for those in memory_

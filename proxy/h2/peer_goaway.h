@@ -32,11 +32,11 @@ class PeerGoaway {
 
   bool received() const { return received_; }
 
-  // The peer does not process a stream of this side with this id. 0 stands for a stream that has no
-  // id yet: it has not left, and does not leave any more.
+  // Whether the peer does not process a stream of this side with this id. 0 stands for a stream
+  // that has no id yet. Its head was not sent, and will not be sent.
   bool Excludes(uint32_t id) const { return received_ && (id == 0 || id > last_id_); }
 
-  // A GOAWAY said that this side sends too many PINGs (gRFC A8).
+  // Whether a GOAWAY said that this side sends too many PINGs (gRFC A8).
   bool too_many_pings() const { return too_many_pings_; }
 
  private:

@@ -10,7 +10,7 @@
 
 namespace levee::h2 {
 
-// The values that hold for what this side sends. One thread.
+// The values that this side must keep to when it sends. One thread.
 class PeerSettings {
  public:
   static constexpr size_t kEntryBytes = 6;
@@ -29,7 +29,7 @@ class PeerSettings {
   // the smallest matters as well as the last (RFC 7541, section 4.2).
   template <typename F>
   Fault Take(ByteSpan payload, F set_table_bytes) {
-    if (!received_) max_streams_ = UINT32_MAX;  // Unless they say otherwise.
+    if (!received_) max_streams_ = UINT32_MAX;  // The first SETTINGS may set no limit.
     for (; !payload.empty(); payload = payload.subspan(kEntryBytes)) {
       const auto setting = static_cast<Setting>(payload[0] << 8 | payload[1]);
       const uint32_t value = ReadUint32(payload.data() + 2);
@@ -43,17 +43,18 @@ class PeerSettings {
     return {};
   }
 
-  // SETTINGS came and were valid.
+  // Whether valid SETTINGS have come.
   bool received() const { return received_; }
 
   // How many streams this side may have open.
   int64_t max_streams() const { return max_streams_; }
 
-  // With how many bytes a stream's send window begins.
+  // The number of bytes with which a stream's send window begins.
   int64_t initial_window() const { return initial_window_; }
 
  private:
-  // RFC 9113 leaves the limit open until the peer's SETTINGS arrive; its recommended least value.
+  // RFC 9113 sets no limit until the peer's SETTINGS arrive. This is the least value that it
+  // recommends for the limit (section 6.5.2).
   static constexpr int64_t kStreamsBeforeSettings = 100;
 
   Fault Apply(Setting setting, uint32_t value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bound on how often a peer may do something.
+// Bounds how often a peer may do something.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +12,10 @@ namespace levee::h2 {
 // A token bucket. In any span of t seconds, wherever it begins and whatever came before it, Take
 // succeeds at most
 //
-//   burst + per_second x t + (what GiveBack returned within the span)
+//   burst + per_second x t + (the sum of GiveBack's counts within the span)
 //
-// times, so at most `burst` times at once after any quiet time. Take refuses only what would break
-// this bound. The arithmetic is in integers, so nothing is lost or gained by rounding.
+// times, so at most `burst` times at once after any quiet time. Take refuses an event only if it
+// would break this bound. The arithmetic is in integers, so nothing is lost or gained by rounding.
 // Takes 40 bytes. One thread.
 class RateGuard {
  public:
@@ -35,12 +35,12 @@ class RateGuard {
     return true;
   }
 
-  // Allows `count` events more. The bucket never holds more than `burst`.
+  // Allows `count` further events, but never more than `burst` at once.
   void GiveBack(uint32_t count) { level_ = std::min(level_ + count * kToken, capacity_); }
 
  private:
-  // The level of the bucket is counted in billionths of an event: per_second_ of them come with
-  // each nanosecond. The largest `burst` has room in 63 bits twice.
+  // The level of the bucket is counted in billionths of an event, so that per_second_ is also the
+  // number that is added each nanosecond. Twice the largest `burst` fits in 63 bits.
   static constexpr int64_t kToken = 1'000'000'000;
 
   void Refill(Instant now) {

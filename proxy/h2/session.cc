@@ -26,7 +26,7 @@ std::string_view TextOf(SessionLimit limit) {
     case SessionLimit::kStreams:
     case SessionLimit::kMetadataBytes:
     case SessionLimit::kMetadataFields:
-      break;  // The connection lives on.
+      break;  // These limits do not close the connection.
   }
   return "";
 }
@@ -100,7 +100,7 @@ void Session::ReturnRetired() {
   streams_.ReturnRetired();
   if (std::exchange(slots_free_, false)) handler_.OnSlotsFree();
   if (role_ == Role::kClient && next_id_ > kMaxStreamId && !peer_goaway_.received()) {
-    // The stream ids are used up (after 2^30 calls): the connection is as good as told to go.
+    // The stream ids are used up, after 2^30 calls. The connection ends as it does after a GOAWAY.
     peer_goaway_.Assume();
     Shutdown();
     handler_.OnGoaway();
@@ -163,8 +163,9 @@ void Session::Refuse(Stream& stream, uint32_t error_code) {
   Close(stream, {.cause = StreamEnd::Cause::kReset, .error_code = error_code});
 }
 
-// RFC 9113, section 10.5, and CVE-2023-44487: a call that is taken back at once costs its caller
-// nothing and this side a lot. Cancelling an answer that has begun is honest.
+// RFC 9113, section 10.5, and CVE-2023-44487: a call that is cancelled at once costs its caller
+// nearly nothing and this side a lot. A reset after the answer has begun is an ordinary
+// cancellation.
 void Session::CountReset(const Stream& stream) {
   if (role_ == Role::kServer && stream.head_state_ == Stream::Head::kNone &&
       !guard_.OnReset(now_)) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTTP/2 (RFC 9113) without I/O: bytes in, events out; calls in, bytes out. Both roles.
+// HTTP/2 (RFC 9113) without I/O, in both roles. The session turns received bytes into events, and
+// the caller's requests into bytes to send.
 #pragma once
 
 #include <cstddef>
@@ -42,39 +43,42 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   // Takes bytes that came from the connection. `now` is the time for the bounds that are rates.
-  // False: the connection is of no more use, since the peer broke the protocol or reached a bound.
-  // The pending output (GOAWAY) should still be written before the connection is closed.
-  // `shared` is `bytes` as a chunk, if there is one; large bodies are then slices of it, no copies.
+  // False: the connection cannot be used any more, since the peer broke the protocol or reached a
+  // bound. The pending output (GOAWAY) should still be written before the connection is closed.
+  // `shared` is `bytes` as a chunk, if there is one; large bodies are then slices of it, not
+  // copies.
   bool Receive(ByteSpan bytes, Instant now, const Chunk& shared = Chunk());
 
   // Appends pending frames to `out` until none is left or there is no room. True: some are left.
   bool Serialize(OutputBuffer& out);
 
-  // Client role: how many streams may be opened now, by the peer's limit, GOAWAY and the ids left.
+  // Client role: returns how many streams may be opened now. The peer's limit, a GOAWAY and the
+  // number of ids left bound it.
   int FreeSlots() const;
 
   // Client role: opens a stream, which has no head yet. FreeSlots() must be above 0.
   Stream& Open(StreamHandler& handler);
 
-  // Server role: takes no further streams, in two steps (RFC 9113, section 6.8). AnnounceShutdown
-  // warns the peer. Shutdown, a round trip later, tells it the id of the last stream taken.
+  // Server role: stops taking streams, in two steps (RFC 9113, section 6.8). AnnounceShutdown asks
+  // the peer to open no more streams. Shutdown, which should come a round trip later, takes no
+  // further streams and tells the peer the id of the last one that was taken.
   void AnnounceShutdown();
   void Shutdown();
 
-  // Sends a PING. No event tells of its acknowledgement: the caller only sees that bytes come.
+  // Sends a PING. There is no event for its acknowledgement; the caller only sees that bytes come.
   void SendPing();
 
-  // A GOAWAY said that this side sends too many PINGs (gRFC A8).
+  // Whether a GOAWAY said that this side sends too many PINGs (gRFC A8).
   bool too_many_pings() const { return peer_goaway_.too_many_pings(); }
 
-  // The connection is gone, and `written` bytes of this session's output had been written to it.
-  // Ends every stream. After this call the session may only be destroyed.
+  // Must be called when the connection is lost. `written`: how many bytes of this session's output
+  // had been written to it. Ends every stream. After this call the session may only be destroyed.
   void ConnectionLost(uint64_t written);
 
-  // Nothing is left to read or write: the connection can be closed.
+  // Whether nothing is left to read or write, so that the connection can be closed.
   bool Done() const;
 
-  // The connection is of no more use, as after a Receive that returned false.
+  // Whether the connection cannot be used any more, as after a Receive that returned false.
   bool broken() const { return broken_; }
 
   size_t stream_count() const { return streams_.size(); }
@@ -84,13 +88,13 @@ class Session {
   friend class Stream;
   using Queue = StreamSet::Queue;
 
-  // How far Write came with a stream.
+  // Why Write stopped.
   enum class Written {
-    kAll,       // nothing is left that may leave now
+    kAll,       // the stream has nothing more that may be sent now
     kWindow,    // the connection's window is used up
-    kItsShare,  // there is more, and others come first
+    kItsShare,  // the stream has more to send, but it is the turn of other streams
     kHeld,      // a long header block has to be drained first
-    kNoRoom     // there is more than room
+    kNoRoom     // the buffer is full
   };
 
   // Receiving: session_receive.cc and, for single frames, session_frames.cc.
@@ -130,7 +134,7 @@ class Session {
   void FailStream(Stream& stream, uint32_t error_code, const char* what);
   void Refuse(Stream& stream, uint32_t error_code);
   void CountReset(const Stream& stream);
-  // False: that was one too many, and the session is broken.
+  // False: the frame exceeds the bound, and the session is broken now.
   bool CountControlFrame();
   void CountReply();
 
@@ -159,22 +163,22 @@ class Session {
   OutputHandler& output_;
 
   StreamSet streams_;
-  uint32_t next_id_ = 1;       // client role: of the next head; server role: the least unused one
-  uint32_t processed_id_ = 0;  // server role: the highest that was handed on
-  bool slots_free_ = false;    // OnSlotsFree is due
+  uint32_t next_id_ = 1;       // client role: for the next head; server role: the least unused id
+  uint32_t processed_id_ = 0;  // server role: the highest id of a request that was handed on
+  bool slots_free_ = false;    // OnSlotsFree is to be called
   ClosedStreams closed_;
 
   // Receiving.
   Instant now_;
   FrameReader reader_;
-  const Chunk* shared_ = nullptr;  // during Receive: what slices are made of, if not nullptr
-  size_t preface_left_ = 0;        // server role: bytes of it
+  const Chunk* shared_ = nullptr;  // during Receive: its argument, or nullptr if that is empty
+  size_t preface_left_ = 0;        // server role: how many bytes of the preface have not come yet
   BlockAssembly assembly_;
   hpack::Decoder decoder_;
   HeaderRules rules_;
   FloodGuard guard_;
   ReceiveWindow receive_window_;   // of all streams together
-  int64_t stream_receive_window_;  // what a new stream may be sent
+  int64_t stream_receive_window_;  // the receive window of a new stream
   bool settings_acknowledged_ = false;
   PeerGoaway peer_goaway_;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frames of a session that carry neither heads nor bodies.
+// The part of Session that takes the frames without heads and bodies.
 #include <algorithm>
 #include <utility>
 
@@ -37,8 +37,8 @@ void Session::OnRstStream(const FrameHead& head, ByteSpan payload) {
   const uint32_t error_code = ReadUint32(payload.data());
   CountReset(*stream);
   if (role_ == Role::kServer) closed_.Add(head.stream_id, ClosedStreams::By::kPeer);
-  // An answer that is complete, and RST_STREAM behind it because the rest of the request is not
-  // wanted (RFC 9113, section 8.1).
+  // The answer is complete. The server sent RST_STREAM after it because it does not want the rest
+  // of the request (RFC 9113, section 8.1).
   const bool complete = error_code == kResetNoError && stream->remote_ended_;
   Close(*stream, {.cause = complete ? StreamEnd::Cause::kComplete : StreamEnd::Cause::kReset,
                   .error_code = error_code});
@@ -56,7 +56,7 @@ void Session::OnSettings(const FrameHead& head, ByteSpan payload) {
   const PeerSettings::Fault fault =
       peer_settings_.Take(payload, [this](uint32_t bytes) { writer_.SetMaxTableBytes(bytes); });
   if (fault.what != nullptr) return Fail(fault.error_code, fault.what);
-  // A frame may have a thousand initial windows: only the last one counts.
+  // A frame may set the initial window a thousand times. Only the last value is applied.
   ChangeSendWindows(peer_settings_.initial_window() - window);
   if (broken_) return;
   writer_.HoldSettingsAck();
@@ -64,7 +64,8 @@ void Session::OnSettings(const FrameHead& head, ByteSpan payload) {
   if (role_ == Role::kClient) handler_.OnSlotsFree();
 }
 
-// Until the peer has read this side's SETTINGS, it may use the larger of the default and theirs.
+// Until the peer has read this side's SETTINGS, it may use the default window or that of the
+// SETTINGS, whichever is larger.
 void Session::OnSettingsAck() {
   if (std::exchange(settings_acknowledged_, true)) return;
   const int64_t change = int64_t{options_.stream_window_bytes} - stream_receive_window_;
@@ -72,7 +73,7 @@ void Session::OnSettingsAck() {
   streams_.ForEachWithId([&](Stream& stream) { stream.receive_window_.Change(change); });
 }
 
-// RFC 9113, section 6.9.2: the windows of open streams move too, and may become negative.
+// RFC 9113, section 6.9.2: the windows of open streams change too, and may become negative.
 void Session::ChangeSendWindows(int64_t change) {
   if (change == 0) return;
   bool overflow = false;
@@ -114,7 +115,7 @@ void Session::EndExcluded() {
     stream.Unlink();
     excluded.PushBack(stream);
   });
-  // The event of one stream can end others, too.
+  // The handler of one stream's event may end other streams.
   while (Stream* stream = excluded.PopFront()) {
     Close(*stream, {.cause = StreamEnd::Cause::kExcluded});
   }

@@ -22,7 +22,7 @@ enum class SessionLimit {
   kOutput
 };
 
-// Receives a session's events. Called from Session::Receive and Serialize.
+// Receives a session's events. Its functions are called from Session::Receive and Serialize.
 class SessionHandler {
  public:
   // Server role: a request's head is complete. The returned handler gets the stream's further
@@ -46,9 +46,10 @@ class SessionHandler {
   ~SessionHandler() = default;
 };
 
-// Told that there is something to Serialize: once until the next Serialize.
+// Learns when a session has something to send.
 class OutputHandler {
  public:
+  // The session has output for Serialize. Called once; the next call comes after a Serialize.
   virtual void OnOutputPending() = 0;
 
  protected:

@@ -12,14 +12,15 @@ struct SessionOptions {
   // Flow-control windows of what the peer sends.
   uint32_t stream_window_bytes = 256 * 1024;
   uint32_t connection_window_bytes = 1024 * 1024;
-  // Of each header block received, counted as RFC 9113, section 6.5.2 does.
+  // The largest size of the fields of a received header block, counted as RFC 9113, section 6.5.2
+  // does, and their largest number.
   size_t metadata_bytes = 16 * 1024;
   size_t metadata_fields = 100;
 
-  // The rest bounds what a peer can make this side do for nothing. A connection whose peer asks for
-  // more is closed. The rates hold as RateGuard says.
+  // The following members bound the useless work that a peer can make this side do. If the peer
+  // goes beyond a bound, the connection is closed. The rates hold as RateGuard says.
   //
-  // A header block as it is on the wire, CONTINUATION frames and their heads included.
+  // The size of a header block as it is on the wire, CONTINUATION frames and their heads included.
   size_t header_block_bytes = 64 * 1024;
   // Server role: streams a second that end by a reset before a response head was sent, whether the
   // peer sent the reset or provoked it. Twice as many may come at once. At least 1.
@@ -28,9 +29,9 @@ struct SessionOptions {
   // that are closed, frames of unknown types, and empty DATA. Ten times as many may come at once. A
   // frame with a head or a body, in either direction, makes up for eight of them. At least 1.
   uint32_t control_frames_per_second = 1000;
-  // Acknowledgements and resets that wait because the peer does not read.
+  // The number of acknowledgements and resets that wait because the peer does not read.
   size_t pending_frames = 1000;
-  // Server role: bytes of bodies that wait because the peer does not read.
+  // Server role: the bytes of bodies that wait because the peer does not read.
   size_t output_bytes = size_t{256} * 1024 * 1024;
 
   bool operator==(const SessionOptions&) const = default;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receiving half of Session: bytes into frames, header blocks and bodies into events.
+// The receiving half of Session: it makes frames of the bytes, and events of header blocks and
+// bodies.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -10,7 +11,8 @@
 namespace levee::h2 {
 namespace {
 
-// A slice keeps all that was read at once in memory, which pays only where that is full of bodies.
+// A slice keeps the whole chunk that was read at once in memory. That is worthwhile only if bodies
+// fill most of the chunk.
 constexpr size_t kLeastShared = 128 * 1024;
 constexpr size_t kLeastSlice = kMaxFrameBytes;
 
@@ -30,7 +32,7 @@ bool Session::Receive(ByteSpan bytes, Instant now, const Chunk& shared) {
   }
   shared_ = nullptr;
   ReturnRetired();
-  // After a GOAWAY this may have been the end of the last stream, so that the session is done.
+  // After a GOAWAY, these bytes may have ended the last stream, so that the session is done.
   if (writer_.holds() || Done()) Dirty();
   return !broken_;
 }
@@ -80,7 +82,7 @@ void Session::OnFrame(const FrameHead& head, ByteSpan payload) {
     case FrameType::kSettings:
       return OnSettings(head, payload);
     case FrameType::kPushPromise:
-      // Pushing is off on both sides.
+      // Neither side enables server push.
       return Fail(kResetProtocolError, "PUSH_PROMISE");
     case FrameType::kPing:
       return OnPing(head, payload);
@@ -98,7 +100,7 @@ void Session::OnFrame(const FrameHead& head, ByteSpan payload) {
 
 void Session::OnHeaders(const FrameHead& head, ByteSpan payload) {
   const uint32_t id = head.stream_id;
-  // Only callers open streams, with odd ids, and pushing is off.
+  // Only clients open streams, with odd ids: server push is off.
   if (id % 2 == 0 || (role_ == Role::kClient && IsIdle(id))) {
     return Fail(kResetProtocolError, "HEADERS on a stream that the peer cannot open");
   }
@@ -135,7 +137,8 @@ void Session::OnBlock(uint32_t id, bool end, ByteSpan block) {
   Stream* stream = streams_.Find(id);
   if (stream == nullptr) {
     if (role_ == Role::kServer) return OnRequestBlock(id, end, block);
-    // The answer of an attempt that was given up; the decoder must see it all the same.
+    // This is the answer to an attempt that was given up. The decoder needs it nevertheless, since
+    // it may change the table.
     Decode(block, BlockKind::kIgnored, nullptr);
   } else if (stream->remote_ended_) {
     if (Decode(block, BlockKind::kIgnored, nullptr)) {
@@ -162,7 +165,7 @@ void Session::OnRequestBlock(uint32_t id, bool end, ByteSpan block) {
   }
   next_id_ = id + 2;
   if (goaway_sent_) {
-    // The peer has been told that this one is not processed (RFC 9113, section 6.8).
+    // A GOAWAY told the peer that this stream is not processed (RFC 9113, section 6.8).
     Decode(block, BlockKind::kIgnored, nullptr);
     return;
   }
@@ -194,9 +197,10 @@ void Session::OnResponseBlock(Stream& stream, bool end, ByteSpan block) {
   if (!Decode(block, BlockKind::kResponse, &stream.received_)) return;
   const char* fault = rules_.Fault();
   if (fault == nullptr && rules_.status() < 200) {
-    // RFC 9113, section 8.1: an interim answer is not the end, and 101 does not exist in HTTP/2.
+    // RFC 9113, section 8.1: an interim answer does not end the stream, and HTTP/2 has no status
+    // 101.
     if (!end && rules_.status() != 101) return;
-    fault = "an interim answer that is none";
+    fault = "an interim answer that ends the stream or has status 101";
   }
   if (fault == nullptr && end && rules_.content_length() > 0) {
     fault = "less body than content-length says";
@@ -217,7 +221,7 @@ void Session::OnTrailersBlock(Stream& stream, bool end, ByteSpan block) {
   if (!end) return FailStream(stream, kResetProtocolError, "a second head");
   if (const char* fault = rules_.Fault()) return FailStream(stream, kResetProtocolError, fault);
   if (rules_.excess() != HeaderRules::Excess::kNone) stream.oversized_ = true;
-  if (role_ == Role::kClient) TellExcess();  // Nobody gets a request's trailers.
+  if (role_ == Role::kClient) TellExcess();  // A request's trailers are dropped.
   RemoteEnded(stream, role_ == Role::kClient ? &stream.received_ : nullptr);
 }
 

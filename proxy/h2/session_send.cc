@@ -21,18 +21,19 @@ void Session::HoldSettings() {
 }
 
 void Session::Dirty() {
-  // Output that is queued during Serialize leaves with it.
+  // Serialize itself takes the output that is queued while it runs.
   if (dirty_ || serializing_) return;
   dirty_ = true;
   output_.OnOutputPending();
 }
 
-// A stream without a head has nothing to send, whatever else is queued.
+// Puts the stream into the queue of those that have something to send. A stream without a head has
+// not, even if data is queued.
 void Session::Ready(Stream& stream) {
   if (stream.head_state_ == Stream::Head::kNone || broken_ || Excluded(stream)) return;
   if (role_ == Role::kServer && streams_.queued_bytes() > options_.output_bytes) {
     Exceed(SessionLimit::kOutput);
-    return Dirty();  // For the GOAWAY; the streams send nothing any more.
+    return Dirty();  // The GOAWAY is to be sent, and nothing of the streams any more.
   }
   streams_.Move(stream, Queue::kReady);
   Dirty();
@@ -90,8 +91,8 @@ Session::Written Session::Write(Stream& stream, OutputBuffer& out) {
 bool Session::WriteHead(Stream& stream, OutputBuffer& out) {
   const bool client = role_ == Role::kClient;
   if (client && static_cast<int64_t>(streams_.size_with_id()) >= peer_settings_.max_streams()) {
-    // The peer allows fewer streams than it did when this one was opened. Its head would wait until
-    // others end, and for ever if the peer allows none.
+    // The peer now allows fewer streams than when this one was opened. Its head would have to wait
+    // until other streams end, and for ever if the peer allows none.
     Close(stream, {.cause = StreamEnd::Cause::kLost});
     return true;
   }
@@ -140,7 +141,7 @@ void Session::LocalEnded(Stream& stream) {
     if (role_ == Role::kServer) closed_.Add(stream.id_, ClosedStreams::By::kPeer);
     Close(stream, {.cause = StreamEnd::Cause::kComplete});
   } else if (role_ == Role::kServer) {
-    // The answer is complete although the caller's half is open: it need not send the rest
+    // The answer is complete although the request is not. The caller need not send the rest of it
     // (RFC 9113, section 8.1).
     writer_.HoldReset(stream.id_, kResetNoError);
     closed_.Add(stream.id_, ClosedStreams::By::kThisSide);
@@ -148,8 +149,8 @@ void Session::LocalEnded(Stream& stream) {
   }
 }
 
-// The connection's window is returned at once, so that one stream whose bytes wait for a slow
-// reader holds up only itself; the stream's own window bounds what it can pile up.
+// Returns the connection's window at once, so that a stream whose bytes wait for a slow reader does
+// not stop other streams. The stream's own window bounds the number of its waiting bytes.
 void Session::CreditConnection(size_t bytes) {
   const uint32_t update = receive_window_.Credit(bytes, options_.connection_window_bytes);
   if (update == 0) return;

@@ -47,7 +47,7 @@ void Stream::MoveQueued(size_t bytes, OutputBuffer& out) {
     front.RemovePrefix(size);
     if (front.empty()) ++queue_front_;
   }
-  // Sent chunks leave the vector in batches: a queue that is never quite empty must not grow.
+  // Sent chunks are erased in batches, so that a queue that is never quite empty does not grow.
   if (queue_front_ == queue_.size() || queue_front_ >= kSentChunksKept) {
     queue_.erase(queue_.begin(), queue_.begin() + static_cast<ptrdiff_t>(queue_front_));
     queue_front_ = 0;

@@ -17,63 +17,68 @@ namespace levee::h2 {
 class OutputBuffer;
 class Session;
 
-// Receives a stream's events. Called from Session::Receive, Serialize and ConnectionLost; it may
-// use its own and other sessions' streams there, but not call Receive or Serialize.
+// Receives a stream's events. Its functions are called from Session::Receive, Serialize and
+// ConnectionLost. They may use streams of this and of other sessions, but must not call Receive or
+// Serialize. The interface inverts a dependency: the handlers are of layers above.
 class StreamHandler {
  public:
-  // The final response head (client role). 1xx heads are skipped. May swap `head` out. `end`: the
-  // answer is complete (trailers-only); OnEnd is not called then.
+  // Client role: the final response head came; heads with status 1xx are skipped. The handler may
+  // swap `head` out. `end`: the answer is complete (trailers-only), and OnEnd will not be called.
   virtual void OnHead(Metadata& head, bool end) = 0;
 
-  // A piece of the body, not empty. Its flow-control window is returned by Stream::Credit.
+  // A piece of the body came; it is not empty. The handler returns its flow-control window by
+  // Stream::Credit.
   virtual void OnData(const Chunk& data) = 0;
 
-  // The peer sent END_STREAM; `trailers` is nullptr if it came with DATA. May swap them out.
+  // The peer sent END_STREAM. `trailers` is nullptr if it came with DATA. The handler may swap them
+  // out.
   virtual void OnEnd(Metadata* trailers) = 0;
 
   // `bytes` of queued DATA were handed to the connection.
   virtual void OnSent(size_t bytes) = 0;
 
-  // The last event: the Stream is gone afterwards.
+  // The stream ended. This is the last event; the Stream must not be used afterwards.
   virtual void OnClosed(const StreamEnd& end) = 0;
 
  protected:
   ~StreamHandler() = default;
 };
 
-// Owned by its Session and pooled. Everything sent is queued and leaves with the session's next
-// Serialize. One thread.
+// The session owns its streams, and takes them from a pool. Everything that is sent is queued until
+// the session's next Serialize. One thread.
 class Stream : public ListLink<Stream> {
  public:
-  // The stream's id. In the client role it is 0 until the head has left.
+  // The stream's id. In the client role it is 0 until Serialize has written the head.
   uint32_t id() const { return id_; }
 
-  // The header block that SendHead will send: fill it first.
+  // The fields that SendHead will send. The caller fills them in first.
   Metadata& head() { return head_; }
 
-  // Sends head(), once. `end`: END_STREAM (a request without body, a trailers-only answer).
+  // Sends head(). May be called once. `end`: nothing follows (a request without body, a
+  // trailers-only answer).
   void SendHead(bool end);
 
   // Queues body bytes. `end`: no more will follow; then `data` may be empty.
   void SendData(const Chunk& data, bool end);
 
-  // The trailers that SendTrailers will send after all queued data.
+  // The fields that SendTrailers will send after all queued data.
   Metadata& trailers() { return trailers_; }
   void SendTrailers();
 
   // Sends RST_STREAM. No events come afterwards, and the Stream must not be used any more.
   void Reset(uint32_t error_code);
 
-  // No events come any more; incoming data is dropped and its window returned.
+  // From now on there are no events; data that comes is dropped, and its window is returned.
   void Detach() { handler_ = nullptr; }
 
-  // Returns flow-control window for `bytes` of the body: the peer may send as many more.
+  // Returns flow-control window for `bytes` of the body: the peer may send as many bytes more.
   void Credit(size_t bytes);
 
   // The body bytes that are queued and not yet handed to the connection.
   size_t queued_bytes() const { return queued_bytes_; }
 
-  // The head exceeds SessionOptions::metadata_*: only the fields that fit were kept.
+  // Whether the received head exceeds SessionOptions::metadata_*. Then only the fields that fit
+  // were kept.
   bool oversized() const { return oversized_; }
 
  private:
@@ -106,7 +111,7 @@ class Stream : public ListLink<Stream> {
   bool head_ends_ = false;   // the head has END_STREAM
   bool data_ended_ = false;  // END_STREAM or trailers follow the queue
   bool has_trailers_ = false;
-  bool local_ended_ = false;  // END_STREAM has left
+  bool local_ended_ = false;  // END_STREAM was written
   Metadata head_;
   Metadata trailers_;
   absl::InlinedVector<Chunk, 2> queue_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams that are not in use.
+// A pool of streams that are not in use.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace levee::h2 {
 
-// Keeps streams with the memory that they have, so that a new one need not allocate. One per
-// worker; must outlive its sessions. One thread.
+// Keeps returned streams together with their memory, so that a new stream need not allocate. Each
+// worker has one; it must outlive the worker's sessions. One thread.
 class StreamPool {
  public:
   StreamPool() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The streams of a session, each in the queue of what it waits for.
+// The streams of a session, in queues by what they wait for.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace levee::h2 {
 
-// Owns the streams, which come from `pool` and go back to it. One thread.
+// Owns the streams, which it takes from a pool and returns to it. One thread.
 class StreamSet {
  public:
   // The reason why an open stream does not send now.
@@ -29,7 +29,7 @@ class StreamSet {
   StreamSet(const StreamSet&) = delete;
   StreamSet& operator=(const StreamSet&) = delete;
 
-  // Adds a stream that is open, quiet, and without id.
+  // Returns a new stream, which is open, quiet, and without id.
   Stream& Add() {
     Stream* stream = pool_.Take();
     quiet_.PushBack(*stream);
@@ -37,13 +37,13 @@ class StreamSet {
     return *stream;
   }
 
-  // Gives the stream its id, by which Find knows it then. No open stream may have it.
+  // Gives the stream its id, by which Find then finds it. No open stream may have this id.
   void SetId(Stream& stream, uint32_t id) {
     stream.id_ = id;
     table_.Insert(stream);
   }
 
-  // nullptr: no stream of that id is open.
+  // Returns the open stream with this id; nullptr if there is none.
   Stream* Find(uint32_t id) const { return table_.Find(id); }
 
   // How many streams are open, and how many of these have an id.
@@ -98,7 +98,8 @@ class StreamSet {
   // Any open stream, nullptr if there is none.
   Stream* Any();
 
-  // Body bytes of all open streams that are not sent yet; Retire subtracts those of its stream.
+  // The number of body bytes of all open streams that are not sent yet. Retire subtracts those of
+  // its stream.
   size_t queued_bytes() const { return queued_bytes_; }
   void AddQueued(size_t bytes) { queued_bytes_ += bytes; }
   void SubtractQueued(size_t bytes) { queued_bytes_ -= bytes; }
@@ -109,7 +110,7 @@ class StreamSet {
   }
 
   StreamPool& pool_;
-  // Every open stream is in one of the first three.
+  // Every open stream is in one of the first three lists.
   IntrusiveList<Stream> quiet_;
   IntrusiveList<Stream> ready_;
   IntrusiveList<Stream> starved_;

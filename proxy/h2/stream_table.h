@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The streams of a session by id.
+// Finds the streams of a session by their ids.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 namespace levee::h2 {
 
 // A hash table of streams that are linked through their own members. Stream ids of one side go up
-// by two, so that the lower bits of id / 2 spread those that are open at a time evenly. Grows with
-// the streams and does not shrink: it holds 8 bytes for each of the most that were open at once.
-// Does not own the streams. One thread.
+// by two, so the lower bits of id / 2 spread the streams evenly that are open at a time. The table
+// grows with the streams and does not shrink: it holds 8 to 16 bytes for each stream of the largest
+// number that were open at once. It does not own the streams. One thread.
 class StreamTable {
  public:
   // Returns the stream with that id, nullptr if none is open.
@@ -41,7 +41,7 @@ class StreamTable {
 
   size_t size() const { return size_; }
 
-  // Calls f(Stream&) for each in no particular order; f must not change the table.
+  // Calls f(Stream&) for each stream, in no particular order. f must not change the table.
   template <typename F>
   void ForEach(F f) const {
     for (Stream* first : buckets_) {
