@@ -15,12 +15,13 @@ constexpr uint8_t kSizeUpdate = 0x20;
 constexpr uint8_t kNeverIndexed = 0x10;
 constexpr uint8_t kHuffman = 0x80;
 
-// Section 4.2: the least size since the last block, and the last one.
+// A block may begin with two size updates: the least size since the last block, and the size now
+// (section 4.2).
 constexpr int kMaxSizeUpdates = 2;
 
 }  // namespace
 
-// A block that is being decoded, and its strings that were Huffman-coded.
+// The block that is being decoded, and the decoded text of its Huffman-coded strings.
 class Decoder::Block {
  public:
   explicit Block(ByteSpan bytes) : next_(bytes.data()), end_(bytes.data() + bytes.size()) {}
@@ -31,15 +32,16 @@ class Decoder::Block {
   bool empty() const { return next_ == end_; }
   uint8_t front() const { return *next_; }
 
-  // An integer in the lowest `prefix_bits` of the first byte and those after it (section 5.1).
-  // False: it is cut off or does not fit in 32 bits and the bytes they need. Not empty().
+  // Reads an integer from the lowest `prefix_bits` bits of the first byte and the bytes after it
+  // (section 5.1). The block must not be empty(). False: the integer is cut off, is larger than 32
+  // bits, or takes more bytes than 32 bits need.
   bool Integer(int prefix_bits, size_t& value) {
     const uint8_t prefix = static_cast<uint8_t>((1 << prefix_bits) - 1);
     value = *next_++ & prefix;
     return value != prefix || LongInteger(value);
   }
 
-  // Section 5.2. Valid as long as the block.
+  // Reads a string (section 5.2). `string` is valid as long as this object. False: it is malformed.
   bool String(std::string_view& string);
 
  private:
@@ -74,7 +76,7 @@ bool Decoder::Block::String(std::string_view& string) {
     return true;
   }
   if (decoded_ == nullptr) {
-    // For this string and all that may follow.
+    // The memory is enough for this string and for all others that may follow in the block.
     decoded_ =
         static_cast<char*>(AllocateBlock(HuffmanBound(size + static_cast<size_t>(end_ - next_))));
     decoded_end_ = decoded_;
@@ -96,7 +98,7 @@ bool Decoder::Resize(Block& in) {
   return true;
 }
 
-// Calls `use` with the field of the entry with that index. False: there is none.
+// Calls `use` with the field of the entry that has this index in both tables. False: there is none.
 template <typename Use>
 inline bool Decoder::WithField(size_t index, Use use) const {
   const size_t age = index - kStaticFields - 1;
@@ -131,14 +133,15 @@ bool Decoder::Decode(ByteSpan block, FieldSink& sink) {
 bool Decoder::Literal(Block& in, FieldSink& sink) {
   const uint8_t first = in.front();
   const bool incremental = (first & kIncremental) != 0;
-  if (!incremental && (first & kSizeUpdate) != 0) return false;  // behind a field
+  if (!incremental && (first & kSizeUpdate) != 0)
+    return false;  // A size update may not come after a field.
 
   size_t index = 0;
   if (!in.Integer(incremental ? 6 : 4, index)) return false;
   DecodedField field;
   if (index != 0) {
     if (!WithField(index, [&](const DecodedField& entry) { field = entry; })) return false;
-    // The entry's fault may have been in its value, which is not used here.
+    // Perhaps only the entry's value is malformed, and that is not used here.
     field.well_formed = field.well_formed || IsWellFormedName(field.name);
   } else {
     if (!in.String(field.name)) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HPACK (RFC 7541): header blocks into fields.
+// The decoder of HPACK (RFC 7541): it makes fields of header blocks.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,14 @@ struct DecodedField {
   std::string_view name;
   std::string_view value;
   FieldKind kind = FieldKind::kOther;
-  // IsWellFormedName and IsWellFormedValue hold. Spaces around the value are allowed here, since
-  // gRPC's metadata may have them.
+  // Whether IsWellFormedName and IsWellFormedValue are true. Spaces around the value are allowed,
+  // since gRPC's metadata may have them.
   bool well_formed = true;
   bool never_index = false;
 };
 
-// Gets the fields of a block in their order. The views are valid during the call only.
+// Gets the fields of a block in their order. The views are valid during the call only. The
+// interface inverts a dependency: the rules for fields are of a layer above.
 class FieldSink {
  public:
   virtual void OnField(const DecodedField& field) = 0;
@@ -30,17 +31,18 @@ class FieldSink {
   ~FieldSink() = default;
 };
 
-// Decodes one direction of one connection. One thread. Memory: that of the table, none before its
-// first entry; and room for Huffman-coded strings while a block that has them is decoded.
+// Decodes one direction of one connection. One thread. It holds the memory of the table, which
+// needs none before its first entry, and memory for decoded strings while it decodes a block that
+// has Huffman-coded ones.
 class Decoder {
  public:
-  // `max_table_bytes`: what this side's SETTINGS_HEADER_TABLE_SIZE allows the peer, at most
-  // kMaxTableBytes. The table has that size until the peer says otherwise.
+  // `max_table_bytes`: the size that this side's SETTINGS_HEADER_TABLE_SIZE allows the peer, at
+  // most kMaxTableBytes. The table has this size until the peer changes it.
   explicit Decoder(size_t max_table_bytes = kMaxTableBytes);
 
-  // Decodes one whole block. False: a compression error, after which the connection cannot go on.
-  // The sink may have been given the fields before the error. Updates of the table's size are an
-  // error if there are more than two, or one behind a field (section 4.2).
+  // Decodes one whole block. False: the block has a compression error, and the connection must be
+  // closed. The sink may have got the fields before the error. It is an error, too, if the block
+  // has more than two updates of the table's size, or one after a field (section 4.2).
   bool Decode(ByteSpan block, FieldSink& sink);
 
  private:

@@ -39,8 +39,8 @@ uint64_t Mix(uint64_t hash, uint64_t word) {
   return hash ^ (hash >> 32);
 }
 
-// A word at a time; the last one overlaps the one before it. A peer that makes collisions gains
-// nothing by them, see Encoder::Memory.
+// Returns the hash of `text`, which it reads in words; the last word overlaps the one before it. A
+// peer that makes collisions gains nothing by them, see Encoder::Memory.
 uint64_t Hash(std::string_view text, uint64_t hash) {
   const char* bytes = text.data();
   size_t size = text.size();
@@ -83,7 +83,8 @@ uint8_t* WriteLiteral(Representation as, size_t name_index, const Metadata::Fiel
   return WriteString(field.value, out);
 }
 
-// By the index of its name in the static table.
+// Returns whether a field authenticates a caller. The fields that do are known by the index of
+// their name in the static table.
 bool Authenticates(size_t name_index) {
   constexpr size_t kAuthorization = 23;
   constexpr size_t kCookie = 32;
@@ -95,11 +96,11 @@ bool Authenticates(size_t name_index) {
 
 }  // namespace
 
-// Every part has a fixed size, and a new guess takes the place of an older one.
+// Every member has a fixed size, and a new guess replaces an older one.
 struct Encoder::Memory : InBlocks {
-  // The place that followed each entry the last time, by that entry's place; kNowhere is that of
-  // the beginning. Requests and responses are mostly like the one before, so this is the way to
-  // most entries; the others are found by their hashes.
+  // For each entry's place: the place of the entry that followed it the last time. kNowhere stands
+  // for the beginning of a block. Most requests and responses are like the one before, so this
+  // finds most entries; the others are found by their hashes.
   static constexpr size_t kEntries = kMaxTableBytes / 32;  // of a table at most
   static_assert(kStaticFields < kEntries);
   std::array<Place, 2 * kEntries> followers{};
@@ -108,7 +109,8 @@ struct Encoder::Memory : InBlocks {
     return followers[place % kEntries + ((place & kDynamic) != 0 ? kEntries : 0)];
   }
 
-  // By the hash of the field, or of the name for the dynamic table.
+  // Finds the place of a field by the hash of the field, or that of a name in the dynamic table by
+  // the hash of the name.
   struct Found {
     uint16_t tag = 0;  // of the hash
     Place place = kNowhere;
@@ -118,8 +120,9 @@ struct Encoder::Memory : InBlocks {
   using Set = std::array<Found, kWays>;
   std::array<Set, kSets> sets{};
 
-  // Hashes of the fields and names that were last sent as literals, a ring. Not places by hash:
-  // fields of every call that met in one of them would keep each other out of the table for ever.
+  // A ring of the hashes of the fields and names that were last sent as literals. A table with a
+  // place for each hash would not do: if two fields of every call had the same place, they would
+  // keep each other out of the dynamic table for ever.
   static constexpr size_t kSeen = 64;
   std::array<uint32_t, kSeen> seen{};
   uint32_t next_seen = 0;
@@ -130,7 +133,7 @@ struct Encoder::Memory : InBlocks {
   // Returns whether `hash` was sent lately, and remembers that it is sent now.
   bool Seen(uint64_t hash) {
     const auto wanted = static_cast<uint32_t>(hash >> 32);
-    uint32_t found = 0;  // Not a bool: this loop is made of vectors.
+    uint32_t found = 0;  // Not a bool, so that the compiler can use vector instructions.
     for (const uint32_t one : seen) found |= one == wanted ? 1u : 0u;
     if (found == 0) seen[next_seen++ % kSeen] = wanted;
     return found != 0;
@@ -147,7 +150,8 @@ void Encoder::SetMaxTableBytes(size_t bytes) {
 }
 
 size_t Encoder::Bound(const Metadata& fields) {
-  // ListBytes counts 32 bytes more for each field, which here takes at most three integers more.
+  // ListBytes counts 32 bytes for each field beside its strings. Here each field takes at most
+  // three integers beside them.
   return fields.ListBytes() - fields.size() * (32 - 3 * kIntegerBytes) + 2 * kIntegerBytes;
 }
 
@@ -164,7 +168,8 @@ uint8_t* Encoder::WriteSizes(uint8_t* out) {
   return out;
 }
 
-// Whether a field that is in neither table enters the dynamic one; `name_index` 0: nor is its name.
+// Returns whether a field that is in neither table enters the dynamic one. `name_index` 0: its name
+// is in neither table, too.
 bool Encoder::Enters(const Metadata::Field& field, size_t name_index, uint64_t name_hash,
                      uint64_t hash) {
   const size_t bytes = DynamicTable::EntryBytes(field.name.size(), field.value.size());
@@ -174,20 +179,22 @@ bool Encoder::Enters(const Metadata::Field& field, size_t name_index, uint64_t n
   return name_index == 0 && memory_->Seen(name_hash);
 }
 
-// The age of an entry in the dynamic table; at least its count() if it is not there.
+// Returns the age of an entry in the dynamic table; at least the table's count() if the entry is
+// not there.
 inline size_t Encoder::AgeOf(Place place) const {
-  // An evicted entry has a greater age; after 2^15 insertions its place means a newer entry.
+  // An evicted entry has a greater age than the others. After 2^15 insertions its place stands for
+  // a newer entry.
   return (table_.inserted() - 1 - place) & (kDynamic - 1);
 }
 
-// The index of the entry in both tables (section 2.3.3), if it is that field; else 0.
+// Returns the index of the entry at `place` (section 2.3.3) if the entry is that field; else 0.
 inline size_t Encoder::IndexAt(Place place, const Metadata::Field& field) const {
   if ((place & kDynamic) != 0) {
     const size_t age = AgeOf(place);
     if (age >= table_.count()) return 0;
     const DynamicTable::Entry& entry = table_[age];
     if (entry.name_size != field.name.size() || entry.value_size != field.value.size()) return 0;
-    // In the table and in the list a value lies behind its name.
+    // In the table and in Metadata, the bytes of a value follow those of its name.
     const size_t size = field.name.size() + field.value.size();
     const bool same = std::memcmp(table_.Name(entry).data(), field.name.data(), size) == 0;
     return same ? kStaticFields + 1 + age : 0;
@@ -197,7 +204,7 @@ inline size_t Encoder::IndexAt(Place place, const Metadata::Field& field) const 
   return entry.name == field.name && entry.value == field.value ? place : 0;
 }
 
-// The index of an entry of the dynamic table with that name; else 0.
+// Returns the index of an entry of the dynamic table with that name; 0 if none is known.
 size_t Encoder::FindName(uint64_t hash, std::string_view name) const {
   const uint16_t tag = Memory::TagOf(hash);
   for (const Memory::Found& found : memory_->SetOf(hash)) {
@@ -235,8 +242,9 @@ size_t Encoder::Encode(const Metadata& fields, uint8_t* out) {
   return static_cast<size_t>(end - out);
 }
 
-// Replaces the guess with the same tag, which is mostly for an older entry with the same name, or
-// else the oldest guess. Entries of the static table are easily found again.
+// Remembers the place of the field or name with that hash. This replaces the guess with the same
+// tag, which mostly is of an older entry with the same name. If there is none, it replaces the
+// oldest guess; guesses of the static table count as the oldest, since they are easily made again.
 void Encoder::Remember(uint64_t hash, Place place) {
   const auto age = [&](const Memory::Found& found) {
     return (found.place & kDynamic) != 0 ? AgeOf(found.place) : size_t{kDynamic};

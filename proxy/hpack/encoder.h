@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HPACK (RFC 7541): fields into header blocks.
+// The encoder of HPACK (RFC 7541): it makes header blocks of fields.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,14 @@
 namespace levee::hpack {
 
 // Encodes one direction of one connection. One thread. Strings are never Huffman-coded: between a
-// sidecar and its neighbours, bytes cost less than the time of both ends.
+// sidecar and its neighbours, more bytes cost less than the time that both sides need for the code.
 //
-// A field enters the dynamic table when it comes for the second time within a short memory, so that
-// values that never come again (ids, timeouts) push nothing out of it; or when its name does and is
-// in neither table, so that such values need not bring their name each time. A field longer than
-// kLongestEntry never enters. A field is marked "never indexed" only if the caller had marked it.
+// The encoder remembers the fields that it lately sent as literals. A field enters the dynamic
+// table in one of two cases. The first: it is among the remembered fields. So values that never
+// come again (ids, timeouts) push nothing out of the table. The second: its name is among the
+// remembered names and is in neither table. So the name of such a value need not be sent each time.
+// A field longer than kLongestEntry never enters. A field is marked "never indexed" only if the
+// caller marked it.
 //
 // Several callers share the table of a connection to an upstream. An attacker who makes requests
 // and sees how many bytes the connection carries might guess the values of other callers' fields,
@@ -26,7 +28,8 @@ namespace levee::hpack {
 // (authorization, proxy-authorization, cookie, set-cookie) never enter the table, however often
 // they come, and neither do fields that a caller has marked "never indexed".
 //
-// The same calls give the same bytes. Whatever the fields, the work is linear in their bytes.
+// The same calls give the same bytes. The work is linear in the bytes of the fields, whatever the
+// fields are.
 class Encoder {
  public:
   Encoder();
@@ -34,22 +37,24 @@ class Encoder {
   Encoder(const Encoder&) = delete;
   Encoder& operator=(const Encoder&) = delete;
 
-  // The peer's SETTINGS_HEADER_TABLE_SIZE; at most kMaxTableBytes of it are used. The next block
-  // says so (section 4.2: first the least of the sizes since the last block, then the last).
+  // Takes the peer's SETTINGS_HEADER_TABLE_SIZE, of which at most kMaxTableBytes are used. The next
+  // block begins with the least of the sizes since the last block, and the last of them
+  // (section 4.2).
   void SetMaxTableBytes(size_t bytes);
 
-  // The most bytes that a block for `fields` can have.
+  // Returns the largest number of bytes that a block for `fields` can have.
   static size_t Bound(const Metadata& fields);
 
   // Writes the block for `fields` to `out`, which has room for Bound(fields). Returns its size.
   size_t Encode(const Metadata& fields, uint8_t* out);
 
-  // Name, value and 32 bytes.
+  // The sum of the bytes of name and value, and 32.
   static constexpr size_t kLongestEntry = 1024;
 
  private:
-  // Guesses where fields and names are in the tables, and the fields lately sent as literals. Each
-  // guess is checked before it is used; one that is missing costs some bytes and nothing else.
+  // Guesses of the places that fields and names have in the tables, and the fields lately sent as
+  // literals. Each guess is checked before it is used. A missing guess costs some bytes and nothing
+  // else.
   struct Memory;
 
   // A place in a table. In the static table: the index. In the dynamic one: kDynamic plus the

@@ -14,8 +14,9 @@ constexpr size_t kEndOfString = 256;
 constexpr int kShortBits = 8;
 constexpr int kLongestCode = 30;
 
-// The number of bits of each symbol's code, from appendix B. The code is canonical: among codes of
-// one length, and from one length to the next, codes grow with the symbols. So the lengths say all.
+// The number of bits of each symbol's code, from appendix B. The code is canonical: codes of one
+// length grow with their symbols, and longer codes are larger than shorter ones, compared from the
+// first bit on. So the lengths determine all codes.
 constexpr std::array<uint8_t, kSymbols> kLengths = {
     13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28,      // 0x00
     28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 28,      // 0x10
@@ -35,8 +36,9 @@ constexpr std::array<uint8_t, kSymbols> kLengths = {
     26, 27, 26, 26, 27, 27, 27, 27, 27, 28, 27, 27, 27, 27, 27, 26, 30,  // 0xf0, end of string
 };
 
-// Codes of up to eight bits, which are those of nearly all text, are found by the next eight bits;
-// longer ones by their length, which is the first whose codes reach beyond the next bits.
+// Codes of up to eight bits, which nearly all text has, are found by the next eight bits of the
+// string. A longer code is found by its length: the least one whose last code is not below the next
+// bits.
 struct Code {
   struct Short {
     uint8_t symbol = 0;
@@ -44,7 +46,7 @@ struct Code {
   };
   std::array<Short, 1 << kShortBits> by_prefix{};
   std::array<uint16_t, kSymbols> symbols{};  // in the order of their codes
-  // By length. Codes are seen as the upper bits of 32.
+  // These three have an element for each length. A code is held as the upper bits of 32.
   std::array<uint64_t, kLongestCode + 1> end{};    // one past the last code of that length
   std::array<uint32_t, kLongestCode + 1> begin{};  // the first code of that length
   std::array<uint16_t, kLongestCode + 1> first{};  // its place in `symbols`
@@ -76,14 +78,14 @@ constexpr Code MakeCode() {
 constexpr Code kCode = MakeCode();
 static_assert(kCode.end[kLongestCode] == uint64_t{1} << 32, "the code uses up all bit strings");
 
-// The next bits of a string, from the highest bit of `bits` on; zeros after the last.
+// Reads the bits of a string. The next ones are the highest of `bits`; zeros follow the last one.
 struct BitReader {
   const uint8_t* next;
   const uint8_t* end;
   uint64_t bits = 0;
   int count = 0;
 
-  // Leaves fewer than 57 bits only at the end of the string.
+  // Reads bytes until there are at least 57 bits, or the string ends.
   void Fill() {
     while (count <= 56 && next != end) {
       bits |= uint64_t{*next++} << (56 - count);
@@ -96,7 +98,7 @@ struct BitReader {
   }
 };
 
-// The length of the code that the reader's bits begin with, if it is longer than eight bits.
+// Returns the length of the code at the front of `bits`, which must be longer than eight bits.
 int LongLength(uint32_t bits) {
   int length = kShortBits + 1;
   while (bits >= kCode.end[length]) ++length;

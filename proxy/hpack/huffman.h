@@ -9,12 +9,13 @@
 
 namespace levee::hpack {
 
-// The longest string that so many encoded bytes can be: the shortest code has five bits.
+// Returns the size of the longest string that so many encoded bytes can be. The shortest code has
+// five bits.
 constexpr size_t HuffmanBound(size_t encoded_bytes) { return encoded_bytes * 8 / 5; }
 
-// Writes the decoded string to `out`, which has room for HuffmanBound(encoded.size()), and returns
-// its end. nullptr: the code has the end-of-string symbol, or a padding that is longer than seven
-// bits or not of ones.
+// Writes the decoded string to `out`, which must have room for HuffmanBound(encoded.size()), and
+// returns the string's end. nullptr: `encoded` has the end-of-string symbol, or its padding is
+// longer than seven bits or has a 0 bit.
 char* HuffmanDecode(ByteSpan encoded, char* out);
 
 }  // namespace levee::hpack

@@ -75,7 +75,7 @@ constexpr std::array<StaticField, kStaticFields> kStaticTable = {{
 
 namespace {
 
-// Where the entries with one name are. `first` 0: nowhere.
+// The entries that have one name, which follow each other. `first` 0: an empty slot.
 struct Run {
   uint8_t first = 0;
   uint8_t count = 0;
@@ -83,13 +83,13 @@ struct Run {
 
 constexpr size_t kSlots = 128;
 
-// The factors are those with the shortest probes.
+// A hash of the name. Its factors were chosen because they need the shortest searches.
 constexpr size_t SlotOf(std::string_view name) {
   const auto byte = [&](size_t at) { return static_cast<uint8_t>(name[at]); };
   return (name.size() * 52 + byte(name.size() / 2) * 41u + byte(name.size() - 1)) % kSlots;
 }
 
-// The runs by their names, each at the first free slot from that of its name on.
+// A hash table of the runs. Each is in the first slot, from that of its name on, that was free.
 constexpr std::array<Run, kSlots> kRuns = [] {
   std::array<Run, kSlots> runs{};
   for (size_t i = 0; i < kStaticFields; ++i) {
@@ -104,7 +104,7 @@ constexpr std::array<Run, kSlots> kRuns = [] {
   return runs;
 }();
 
-// Whatever the name, no more slots than that are looked at before an empty one.
+// Returns the largest number of slots that a search, for any name, reads before an empty one.
 constexpr size_t LongestProbe() {
   size_t longest = 0;
   size_t used = 0;

@@ -11,7 +11,7 @@
 namespace levee::hpack {
 namespace {
 
-// The room of a table from its first entry on: enough for an ordinary gRPC connection.
+// The capacity of a table when it gets its first entry: enough for an ordinary gRPC connection.
 constexpr uint32_t kFirstEntries = 16;
 constexpr size_t kFirstBytes = 512;
 
@@ -32,7 +32,7 @@ uint64_t LoadWord(const char* bytes) {
   return word;
 }
 
-// NUL, LF and CR, the only bytes that a value must not have, are all below this.
+// NUL, LF and CR, the only bytes that a value must not have, are all less than this.
 constexpr uint8_t kControls = 14;
 
 bool HasControl(uint64_t word) {
@@ -79,7 +79,7 @@ bool IsWellFormedName(std::string_view name) {
 }
 
 bool IsWellFormedValue(std::string_view value) {
-  // Control bytes are rare enough that only a word with one is looked at byte by byte.
+  // Control bytes are rare, so the bytes of a word are checked one by one only if it has one.
   while (value.size() >= sizeof(uint64_t)) {
     if (HasControl(LoadWord(value.data())) &&
         !std::all_of(value.begin(), value.begin() + sizeof(uint64_t), IsValueByte)) {
@@ -113,7 +113,7 @@ void DynamicTable::Insert(std::string_view name, std::string_view value, FieldKi
 
   const size_t bytes = name.size() + value.size();
   char* const former = FindRoom(bytes) ? nullptr : Rebuild(bytes);
-  // The name may be that of an entry evicted just now, over whose bytes the new one is written.
+  // The name may be a view of an entry that was evicted just now. The new entry may overwrite it.
   if (!name.empty()) std::memmove(bytes_ + next_offset_, name.data(), name.size());
   if (!value.empty()) {
     std::memcpy(bytes_ + next_offset_ + name.size(), value.data(), value.size());
@@ -149,16 +149,16 @@ void DynamicTable::Push(const Entry& entry) {
   ++count_;
 }
 
-// Moves `next_offset_` to where an entry of so many bytes fits behind the newest one. False: there
-// is no such place.
+// Moves `next_offset_` to the place behind the newest entry where an entry of so many bytes fits.
+// False: there is no such place.
 bool DynamicTable::FindRoom(size_t bytes) {
   if (count_ == 0) {
     next_offset_ = 0;
     return bytes_ != nullptr && bytes <= byte_capacity_;
   }
   const size_t begin = oldest().offset;
-  // Once the ring has come round, a gap must stay before its beginning: without it the ring would
-  // look as if it had not.
+  // Here the newest entries are before the oldest one. At least one byte between them must stay
+  // free, since equal offsets would look like a ring whose entries are in one piece.
   if (begin > next_offset_) return next_offset_ + bytes < begin;
   if (next_offset_ + bytes <= byte_capacity_) return true;
   if (bytes >= begin) return false;
@@ -166,8 +166,9 @@ bool DynamicTable::FindRoom(size_t bytes) {
   return true;
 }
 
-// Lays the entries one behind the other in a new block that has room for `bytes` more. It has
-// at least twice the bytes needed: so the ring finds room until it holds more. Returns the old one.
+// Copies the entries, one after the other, into a new block with room for `bytes` more. The block
+// has at least twice the bytes that are needed, so that there is always room until the table holds
+// more. Returns the old block.
 char* DynamicTable::Rebuild(size_t bytes) {
   const size_t needed = used_bytes_ - size_t{32} * count_ + bytes;
   const size_t capacity = std::max(kFirstBytes, std::bit_ceil(2 * needed));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HPACK's tables (RFC 7541, section 2.3), and the judgement of names and values.
+// HPACK's tables (RFC 7541, section 2.3), and the rules for well-formed names and values.
 #pragma once
 
 #include <array>
@@ -9,8 +9,8 @@
 
 namespace levee::hpack {
 
-// The meaning of a field's name to the rules for messages (RFC 9113, section 8). It is found once
-// for an entry of a table, not once for each use.
+// The meaning of a field's name in the rules for messages (RFC 9113, section 8). It is determined
+// once for an entry of a table, not each time the entry is used.
 enum class FieldKind : uint8_t {
   kOther,
   kMethod,
@@ -26,11 +26,12 @@ enum class FieldKind : uint8_t {
 
 FieldKind KindOfName(std::string_view name);
 
-// The name is a token of RFC 9110 in lower case; a ':' may stand before it. RFC 9113, section 8.2.1
-// allows more bytes in names, but no field of HTTP or gRPC has them.
+// Whether the name is a token of RFC 9110 in lower case; a ':' may stand before it. RFC 9113,
+// section 8.2.1, allows more bytes in names, but no field of HTTP or gRPC has them.
 bool IsWellFormedName(std::string_view name);
 
-// The value has no NUL, CR and LF. Unlike RFC 9113, section 8.2.1, this allows spaces around it.
+// Whether the value has no NUL, CR and LF. Unlike RFC 9113, section 8.2.1, this allows spaces
+// around the value.
 bool IsWellFormedValue(std::string_view value);
 
 struct StaticField {
@@ -83,7 +84,8 @@ class DynamicTable {
   // The number of insertions so far, modulo 2^32.
   uint32_t inserted() const { return inserted_; }
 
-  // `age` < count(); 0 is the newest entry. Entry and views are valid until the next insertion.
+  // Returns an entry. `age` must be below count(); 0 is the newest entry. The entry and views of
+  // its name and value are valid until the next insertion.
   const Entry& operator[](size_t age) const {
     return entries_[(inserted_ - 1 - static_cast<uint32_t>(age)) & (entry_capacity_ - 1)];
   }
@@ -94,9 +96,9 @@ class DynamicTable {
     return {bytes_ + entry.offset + entry.name_size, entry.value_size};
   }
 
-  // Evicts the oldest entries until there is room. A field larger than the table only empties it
-  // (section 4.4). `name` may be that of an entry of this table, which the insertion may evict;
-  // `value` must not be of this table.
+  // Inserts an entry, after it has evicted the oldest ones until there is room. A field that is
+  // larger than the table only empties it (section 4.4). `name` may be a view of this table, even
+  // of an entry that the insertion evicts; `value` must not be one.
   void Insert(std::string_view name, std::string_view value, FieldKind kind, bool well_formed);
 
   static constexpr size_t EntryBytes(size_t name_size, size_t value_size) {
@@ -111,7 +113,7 @@ class DynamicTable {
   char* Rebuild(size_t bytes);
 
   Entry* entries_ = nullptr;     // a ring
-  char* bytes_ = nullptr;        // a ring in which no entry is broken in two
+  char* bytes_ = nullptr;        // a ring; each entry is in one piece
   uint32_t entry_capacity_ = 0;  // a power of two
   uint32_t byte_capacity_ = 0;
   uint32_t next_offset_ = 0;  // in `bytes_`, behind the newest entry
