@@ -13,9 +13,9 @@ struct CheckOptions {
   bool strict = false;             // a warning fails as well
 };
 
-// Checks the files as the one configuration that `levee run` makes of them, and prints on standard
-// output every fault and warning there is, and as text a line per file that passes. Returns the
-// exit code.
+// Checks the files, which `levee run` would merge into one configuration. Prints every fault and
+// warning on standard output; as text, also a line for each file without faults. Returns the exit
+// code.
 int RunCheck(const CheckOptions& options);
 
 }  // namespace levee

@@ -76,7 +76,7 @@ CLI::App* AddCheck(CLI::App& app, CheckOptions& options) {
   return check;
 }
 
-// What `levee import` is asked for.
+// The options of `levee import`.
 struct ImportOptions {
   CLI::App* grpc_service_config = nullptr;
   CLI::App* envoy = nullptr;
@@ -102,7 +102,7 @@ CLI::App* AddImport(CLI::App& app, ImportOptions& options) {
   return import_from;
 }
 
-// A check that a text is a duration with a unit, from `least` to `most`.
+// Returns a check that a text is a duration with a unit, from `least` to `most`.
 auto DurationWithin(absl::Duration least, absl::Duration most) {
   return [least, most](const std::string& text) -> std::string {
     absl::Duration duration;
@@ -148,7 +148,7 @@ CLI::App* AddProbe(CLI::App& app, ProbeOptions& options) {
   return probe;
 }
 
-// The longest that a hook may delay the end of a container.
+// The longest time for which `levee sleep`, as a hook, may delay the end of a container.
 constexpr absl::Duration kLongestSleep = absl::Hours(1);
 
 CLI::App* AddSleep(CLI::App& app, absl::Duration& duration) {
@@ -165,8 +165,8 @@ CLI::App* AddSleep(CLI::App& app, absl::Duration& duration) {
   return command;
 }
 
-// The exit code of a command whose output is all that it is run for: what could not be written, as
-// on a full disk, must not look like success.
+// Returns the exit code of a command that is run only for its output. If the output could not be
+// written, as on a full disk, the command has failed.
 int AfterOutput(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   std::fputs("levee: standard output cannot be written\n", stderr);
@@ -178,7 +178,7 @@ int PrintVersion() {
   return AfterOutput(0);
 }
 
-// The definition of all commands, and what they are asked for.
+// The definition of all commands, and their options.
 struct CommandLine {
   CLI::App app{kAbout, "levee"};
   RunOptions run_options;

@@ -6,11 +6,11 @@
 
 namespace levee {
 
-// Parses the command line and runs the command. Returns the exit code: 0 fine, 1 the configuration
-// or the run failed (the reason is on stderr), 2 wrong usage.
+// Parses the command line and runs the command. Returns the exit code: 0 for success, 1 if the
+// configuration or the run failed (the reason is on stderr), 2 for wrong usage.
 int RunCommand(int argc, char** argv);
 
-// The definition of the command line, from which its documents are written.
+// Returns the definition of the command line, from which its documents are written.
 Command DescribeCommandLine();
 
 }  // namespace levee

@@ -11,11 +11,12 @@
 namespace levee {
 namespace {
 
-// CLI11 shows a type and its checks as "TEXT:{a,b}", "INT:INT in [1 - 64]" or "FILE".
+// Reads the text in which CLI11 shows a type and its checks: "TEXT:{a,b}", "INT:INT in [1 - 64]" or
+// "FILE".
 void ReadType(absl::string_view text, CommandOption& option) {
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(text, absl::MaxSplits(':', 1));
-  // HOST:PORT is no type with a check.
+  // The text HOST:PORT has a colon, but no check.
   const bool has_check =
       absl::StrContains(parts.second, '{') || absl::StrContains(parts.second, '[');
   option.value = std::string(has_check ? parts.first : text);

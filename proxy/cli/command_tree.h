@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The definition of the command line as plain values, for what is written from it.
+// The definition of the command line as plain values. Completions and manual pages are written from
+// it.
 #pragma once
 
 #include <string>
@@ -14,16 +15,16 @@ namespace levee {
 // An option, or an argument without a name.
 struct CommandOption {
   std::vector<std::string> names;    // with their dashes, the short one first; none: an argument
-  std::string value;                 // what it takes, as FILE; empty: nothing
-  std::string range;                 // as "[1 - 64]"; empty: none is known
-  std::vector<std::string> choices;  // all that it takes, if that is a list
+  std::string value;                 // the name of its value, as FILE; empty: it has no value
+  std::string range;                 // of its value, as "[1 - 64]"; empty: none is known
+  std::vector<std::string> choices;  // all allowed values; empty: they are no list
   std::string default_value;         // empty: none
   std::string description;           // one line
   bool repeated = false;             // may be given more than once
 };
 
 struct Command {
-  std::string name;  // with the names before it, as "levee import envoy"
+  std::string name;  // with the names of the commands above it, as "levee import envoy"
   std::string description;
   std::string footer;
   std::vector<CommandOption> options;
@@ -31,7 +32,8 @@ struct Command {
   std::vector<Command> commands;
 };
 
-// The command of `app` and all below it; `before` is what is typed before its name.
+// Returns the command of `app` with all commands below it. `before`: the names of the commands
+// above it.
 Command ReadCommand(const CLI::App& app, const std::string& before = "");
 
 }  // namespace levee

@@ -12,7 +12,7 @@
 namespace levee {
 namespace {
 
-// The last word of a command's name.
+// Returns the last word of a command's name.
 std::string Word(const Command& command) {
   return command.name.substr(command.name.rfind(' ') + 1);
 }
@@ -37,22 +37,22 @@ void VisitAll(const Command& command, absl::FunctionRef<void(const Command&)> vi
   for (const Command& sub : command.commands) VisitAll(sub, visit);
 }
 
-// Single-quoted for any of the shells.
+// Returns `text` in single quotes, as all three shells read them.
 std::string Quoted(absl::string_view text) {
   return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
 }
 
-// Inside zsh's 'NAME[TEXT]:...'.
+// Returns `text` with the escapes that it needs inside zsh's 'NAME[TEXT]:...'.
 std::string ForZsh(absl::string_view text) {
   return absl::StrReplaceAll(text, {{"'", "'\\''"}, {"[", "\\["}, {"]", "\\]"}, {":", "\\:"}});
 }
 
-// The function that completes a command, as _levee_import_envoy.
+// Returns the name of the function that completes a command, as _levee_import_envoy.
 std::string ZshFunction(const Command& command) {
   return absl::StrCat("_", absl::StrReplaceAll(command.name, {{" ", "_"}, {"-", "_"}}));
 }
 
-// What zsh offers as the value of an option or argument.
+// Returns the zsh code that offers the values of an option or argument.
 std::string ZshAction(const CommandOption& option) {
   if (TakesFile(option)) return "_files";
   if (!option.choices.empty()) return absl::StrCat("(", absl::StrJoin(option.choices, " "), ")");
@@ -93,7 +93,7 @@ std::string ZshCommand(const Command& command) {
   return text + "  esac\n}\n";
 }
 
-// The condition of fish under which a command is the one that is typed.
+// Returns the condition, in fish, that is true while the user types this command.
 std::string FishCondition(const Command& command) {
   const std::vector<std::string> path = absl::StrSplit(command.name, ' ');
   std::vector<std::string> conditions;
@@ -128,9 +128,9 @@ std::string FishOption(const std::string& line, const CommandOption& option) {
 }  // namespace
 
 std::string BashCompletion(const Command& command) {
-  std::string known;   // all commands, longest name last
-  std::string values;  // what follows an option
-  std::string words;   // what else there is
+  std::string known;   // all commands, the longest name last
+  std::string values;  // the cases that complete the value of an option
+  std::string words;   // the cases that complete commands, options and arguments
   VisitAll(command, [&](const Command& each) {
     if (&each != &command) absl::StrAppend(&known, known.empty() ? "" : "|", Quoted(each.name));
     for (const CommandOption& option : each.options) {

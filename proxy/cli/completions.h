@@ -8,8 +8,8 @@
 
 namespace levee {
 
-// The script that each shell loads. They complete commands, options, the values of those that take
-// one of a few, and files.
+// Each returns the script that its shell loads. The scripts complete commands, options, files, and
+// the values of options that have a list of them.
 std::string BashCompletion(const Command& command);
 std::string ZshCompletion(const Command& command);
 std::string FishCompletion(const Command& command);

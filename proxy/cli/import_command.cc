@@ -10,7 +10,7 @@
 namespace levee {
 namespace {
 
-// A config dump of a large Envoy; far beyond what anybody wrote by hand.
+// Enough for the config dump of a large Envoy, and much more than anybody writes by hand.
 constexpr size_t kMaxImportBytes = 16 << 20;
 
 int Fail(const std::vector<Fault>& faults) {

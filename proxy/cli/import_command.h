@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command `levee import`: policies of other tools as Levee's.
+// The command `levee import`: turns the policies of other tools into a policy file of Levee.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@ namespace levee {
 
 enum class ImportFormat { kGrpcServiceConfig, kEnvoy };
 
-// Prints the policy that `file` ("-": standard input) stands for on standard output, or what is
-// wrong with it on standard error. Returns the exit code.
+// Reads `file` ("-": standard input) and prints its policy, as a file of Levee, on standard output.
+// If the file has faults, prints these on standard error instead. Returns the exit code.
 int RunImport(ImportFormat format, const std::string& file);
 
 }  // namespace levee

@@ -12,7 +12,7 @@
 namespace levee {
 namespace {
 
-// As ReadFile.
+// Does for standard input what config's ReadFile does for a file.
 absl::StatusOr<std::string> ReadStandardInput(size_t max_bytes) {
   std::string text(max_bytes + 1, '\0');
   std::cin.read(text.data(), static_cast<std::streamsize>(text.size()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text that a command is given by the name of a file.
+// Reads the files that are named on the command line.
 #pragma once
 
 #include <optional>

@@ -43,7 +43,7 @@ EventLog::Sink StandardErrorSink(LogFormat format) {
   // Standard output is for the lines that name the bound addresses, so that scripts can read them.
   const auto logger = std::make_shared<spdlog::logger>(
       "levee", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
-  logger->set_level(spdlog::level::trace);  // EventLog has chosen already.
+  logger->set_level(spdlog::level::trace);  // EventLog has already filtered by level.
   logger->set_pattern(format == LogFormat::kJson ? "%v" : "%Y-%m-%dT%H:%M:%S.%e%z %^%l%$ %v");
   return [logger, format](const LogEvent& event) {
     const std::string line =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a running sidecar's events go: standard error, by spdlog.
+// Writes a running sidecar's events to standard error, by spdlog.
 #pragma once
 
 #include <string_view>
@@ -10,12 +10,12 @@ namespace levee {
 
 enum class LogFormat { kText, kJson };
 
-// The level of --log-level. No event has the level trace or critical: trace is debug, and critical
-// is off.
+// Returns the level for a value of --log-level. No event has the level trace or critical, so trace
+// means debug, and critical means off.
 LogLevel ParseLogLevel(std::string_view name);
 
-// Writes one line for each event, stamped with the wall clock: text for people, in colour on a
-// terminal, or JSON. Any thread.
+// Returns a sink that writes one line for each event, with the time of the wall clock. The line is
+// text for people, in colour on a terminal, or JSON. Any thread may call the sink.
 EventLog::Sink StandardErrorSink(LogFormat format);
 
 }  // namespace levee

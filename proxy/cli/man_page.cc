@@ -11,8 +11,9 @@
 namespace levee {
 namespace {
 
-// What troff prints as `text` is: it takes backslashes, and dots and quotes at the start of a line,
-// for its own, and prints hyphens that no shell understands.
+// Returns `text` with escapes, so that troff prints it unchanged. Without them, troff would take
+// backslashes, and a dot or quote at the start of a line, as its own commands, and would print `-`
+// as a hyphen, which no shell understands.
 std::string Escaped(absl::string_view text) {
   std::string escaped = absl::StrReplaceAll(text, {{"\\", "\\e"}, {"-", "\\-"}});
   if (escaped.starts_with('.') || escaped.starts_with('\'')) escaped.insert(0, "\\&");
@@ -22,7 +23,7 @@ std::string Escaped(absl::string_view text) {
 std::string Bold(absl::string_view text) { return absl::StrCat("\\fB", Escaped(text), "\\fR"); }
 std::string Italic(absl::string_view text) { return absl::StrCat("\\fI", Escaped(text), "\\fR"); }
 
-// As levee-import-envoy.
+// Returns the name of a command's page, as levee-import-envoy.
 std::string PageName(const Command& command) {
   return absl::StrReplaceAll(command.name, {{" ", "-"}});
 }
@@ -37,7 +38,7 @@ std::string Synopsis(const Command& command) {
   return line;
 }
 
-// Lines that are about one option, behind its name.
+// Returns the lines that follow the name of an option.
 std::string Explanation(const CommandOption& option) {
   std::string text = Escaped(option.description);
   if (!option.choices.empty()) {

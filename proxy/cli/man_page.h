@@ -11,11 +11,11 @@
 namespace levee {
 
 struct ManPage {
-  std::string file;  // as levee-import-envoy.1
+  std::string file;  // its name, as levee-import-envoy.1
   std::string text;  // in the man macros of troff
 };
 
-// The page of `command` and of all below it. `version` is in the footer of each.
+// Returns the pages of `command` and of all commands below it. `version` is in the footer of each.
 std::vector<ManPage> ManPages(const Command& command, std::string_view version);
 
 }  // namespace levee

@@ -31,7 +31,8 @@ struct ConnectionCloser {
   void operator()(mg_connection* connection) const { mg_close_connection(connection); }
 };
 
-// Why the library failed, which it says as "connect(127.0.0.1:9461): error Connection refused".
+// Returns the error for a failure of the library. `error` is the library's text, such as
+// "connect(127.0.0.1:9461): error Connection refused".
 absl::Status Unreachable(const char* error) {
   std::string_view why = error;
   const size_t colon = why.rfind(": ");
@@ -40,7 +41,7 @@ absl::Status Unreachable(const char* error) {
   return absl::UnavailableError(why.empty() ? absl::string_view("no answer") : Abseil(why));
 }
 
-// OK iff the answer is 200.
+// Sends the request and waits for the answer. Returns OK if and only if the answer is 200.
 absl::Status Ask(const Target& target, absl::Duration timeout) {
   std::array<char, 256> error{};
   const std::unique_ptr<mg_connection, ConnectionCloser> connection(
@@ -72,8 +73,8 @@ absl::StatusOr<std::string> Probe(const ProbeOptions& options, absl::Duration ti
                          .port = address->port,
                          .path = options.ready ? "/readyz" : "/healthz"};
   mg_init_library(MG_FEATURES_DEFAULT);
-  // The library bounds the wait for an answer, but neither for a name nor for a connection. Its
-  // bound is wider than ours, so that it is always the same one that is reached.
+  // The library bounds the wait for an answer, but not the wait for a name or a connection. So this
+  // function has its own bound. The library's bound is larger, so that this one always comes first.
   std::packaged_task<absl::Status()> ask([target, timeout] { return Ask(target, 2 * timeout); });
   std::future<absl::Status> asked = ask.get_future();
   std::thread(std::move(ask)).detach();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command `levee probe`: asks a running sidecar, for health checks in containers without shell.
+// The command `levee probe`: asks a running sidecar whether it is healthy or ready. It is for
+// health checks in containers without a shell.
 #pragma once
 
 #include <string>
@@ -14,15 +15,15 @@ struct ProbeOptions {
   std::string address = "127.0.0.1:9461";  // HOST:PORT of metrics.address
 };
 
-// Without an answer for this long a probe fails.
+// A probe fails if it has no answer after this time.
 inline constexpr absl::Duration kProbeTimeout = absl::Seconds(2);
 
-// "ready" or "healthy"; the error says in one line why not. Waits `timeout` at most; what still
-// waits for a name or a connection then is left to the end of the process.
+// Returns "ready" or "healthy", or an error that says in one line why the sidecar is not. Waits at
+// most `timeout`. A thread that still waits for a name or a connection then goes on until the
+// process ends.
 absl::StatusOr<std::string> Probe(const ProbeOptions& options, absl::Duration timeout);
 
-// Prints the answer on standard output, or on standard error why there is none. Returns the exit
-// code.
+// Prints the answer on standard output, or the error on standard error. Returns the exit code.
 int RunProbe(const ProbeOptions& options);
 
 }  // namespace levee

@@ -32,7 +32,8 @@ int Fail(const absl::Status& status) {
   return 1;
 }
 
-// What --to says stands on the command line, not in a configuration.
+// Returns whether all faults are faults of the option --to, so that the command line is wrong and
+// no file is.
 bool AllOfCommandLine(const std::vector<Fault>& faults) {
   return std::all_of(faults.begin(), faults.end(),
                      [](const Fault& fault) { return fault.file == "--to"; });
@@ -47,7 +48,7 @@ int RunSidecar(const RunOptions& options) {
       StandardErrorSink(options.log_format == "json" ? LogFormat::kJson : LogFormat::kText));
   const CheckedConfig checked = CheckConfig(options.config);
   if (checked.snapshot == nullptr) {
-    // Each fault has its own position, so nothing is put before them.
+    // Each fault names its own position, so nothing is printed before them.
     std::fprintf(stderr, "%s\n", FormatFaults(checked.faults).c_str());
     return AllOfCommandLine(checked.faults) ? kWrongUsage : 1;
   }

@@ -8,7 +8,7 @@
 
 namespace levee {
 
-// The exit code of what was called wrongly.
+// The exit code for wrong usage.
 inline constexpr int kWrongUsage = 2;
 
 struct RunOptions {

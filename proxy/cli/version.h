@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this build is.
+// The version of this build.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace levee {
 std::string_view BuildVersion();  // "0.1.0"
 std::string_view BuildCommit();   // abbreviated hash, or "unknown"
 
-// Several lines: version, commit, and the versions of the libraries in use.
+// Returns several lines: version, commit, and the versions of the libraries in use.
 std::string VersionText();
 
 }  // namespace levee
