@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers of the workers' loops that another thread waits for.
+// Lets a thread wait for answers of the workers' loops.
 #pragma once
 
 #include <condition_variable>
@@ -11,16 +11,17 @@
 
 namespace levee {
 
-// A thread that wants to know something asks the loops, each in its own thread, and waits for what
-// they say. A loop that has ended never answers, so End tells the threads to wait no longer. Any
-// thread; outlives the loops.
+// A thread that wants to know something asks the loops, each in its own thread, and waits for their
+// answers. A loop that has ended never answers, so End tells the threads to wait no longer. Any
+// thread may call the functions. The object must outlive the loops.
 class Answers {
  public:
-  // What one thread waits for. Loops that answer late, when the thread has given up, share it.
+  // The answer that one thread waits for. It is shared with the loops, since a loop may answer
+  // after the thread has given up.
   template <typename Value>
   class Pending {
    public:
-    // `missing`: how many answers are to come.
+    // `missing`: the number of answers to wait for. `value`: the value before the first answer.
     Pending(size_t missing, Value value) : missing_(missing), value_(std::move(value)) {}
 
    private:
@@ -29,8 +30,8 @@ class Answers {
     Value value_;
   };
 
-  // In a loop's thread: one answer more. `change`: adds it to the value. It runs under a lock, so
-  // it must be short.
+  // Gives one answer; called in a loop's thread. `change` adds it to the value. It runs under a
+  // lock, so it must be short.
   template <typename Value, typename Change>
   void Add(Pending<Value>& pending, Change change) {
     const std::lock_guard lock(mutex_);
@@ -38,7 +39,7 @@ class Answers {
     if (--pending.missing_ == 0) changed_.notify_all();
   }
 
-  // In a loop's thread: `value` is the whole answer, and no other loop is asked.
+  // Gives the whole answer, `value`, so that no other loop is asked; called in a loop's thread.
   template <typename Value>
   void Close(Pending<Value>& pending, Value value) {
     const std::lock_guard lock(mutex_);
@@ -47,8 +48,8 @@ class Answers {
     changed_.notify_all();
   }
 
-  // Waits until every answer is there, or until End, or for `patience`. Takes out what has come by
-  // then: the value as it was given to Pending, if nothing has.
+  // Waits until every answer has come, or until End, or for `patience`. Returns the value with the
+  // answers that have come by then; if none has, that is the value that Pending was made with.
   template <typename Value>
   Value Wait(Pending<Value>& pending, absl::Duration patience) {
     const auto over = [&] { return pending.missing_ == 0 || ended_; };
@@ -61,7 +62,7 @@ class Answers {
     return std::move(pending.value_);
   }
 
-  // No loop runs any more.
+  // Ends every Wait, now and later. Called when no loop runs any more.
   void End() {
     const std::lock_guard lock(mutex_);
     ended_ = true;

@@ -16,7 +16,7 @@ std::vector<std::string> Lines(const std::vector<Fault>& faults) {
   return lines;
 }
 
-// The faults of files that have no byte.
+// Returns a fault for each of the files, which are empty.
 std::vector<std::string> EmptyFaults(const std::vector<std::string>& files) {
   std::vector<std::string> faults;
   for (const std::string& file : files) {
@@ -71,8 +71,8 @@ void ConfigReloader::Watch(std::vector<std::string> reads) {
       return std::vector<LogField>{{"reason", fault}};
     });
   }
-  // A file may have changed after it was read and before it was watched. It is read again in the
-  // loop, when whoever changes it has finished.
+  // A file may have changed after it was read and before it was watched. So the watcher behaves as
+  // if there had been a change now, and the files are read again a moment later.
   loop_.Post([this] { watcher_.Expect(); });
 }
 
@@ -102,13 +102,13 @@ void ConfigReloader::Reload(Reason reason) {
   WatchAlso(checked.reads);
   const ConfigStatus before = status();
   const auto refuse = [&](std::vector<std::string> faults) {
-    // What was refused and still says the same is told once.
+    // Files that are refused for the same faults as before are told of only once.
     if (reason == Reason::kSignal || faults != before.faults) Refuse(std::move(faults));
   };
   if (checked.snapshot == nullptr) {
     refuse(Lines(checked.faults));
   } else if (checked.snapshot->sha256 == before.snapshot->sha256) {
-    // Files that are as they were before a fault end the fault.
+    // The files mean again what is in effect, so their faults are over.
     if (reason == Reason::kSignal || !before.faults.empty()) Succeed(checked);
   } else if (!checked.empty.empty()) {
     refuse(EmptyFaults(checked.empty));
@@ -120,7 +120,7 @@ void ConfigReloader::Reload(Reason reason) {
   } else {
     Refuse({std::string(taken.message())});
   }
-  // Reading runs through much code that serving calls does not need.
+  // A reload runs much code that serving calls does not need.
   net::ReleaseCodePages();
 }
 

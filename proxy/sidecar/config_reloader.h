@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows the configuration's files while the sidecar runs.
+// Watches the configuration's files while the sidecar runs, and reloads them when they change.
 #pragma once
 
 #include <functional>
@@ -20,24 +20,23 @@
 
 namespace levee {
 
-// Reads the files again when they change, or when SIGHUP asks for it, and has what they say taken
-// over. A configuration that has a fault or that cannot be taken over changes nothing: it is
-// counted, logged and shown in the status. The same goes for a file without a byte, although such a
-// file means the defaults at the start: most programs that write a file empty it first. Files that
-// change and still say the same are no reload.
+// Reads the files again when they change, or when SIGHUP asks for it, and has the sidecar take the
+// new configuration over. A configuration that has a fault or that cannot be taken over changes
+// nothing: it is counted, logged and shown in the status. An empty file is refused in the same way,
+// although it means the defaults when the sidecar starts: most programs that write a file empty it
+// first. If the files change and their meaning does not, there is no reload.
 //
-// Reading a large file takes longer than a call may be held up. So a thread reads and takes over
-// from begin to end; it is started when it is needed, and ends when nothing is left to do.
+// Reading a large file takes longer than a call may wait. So one thread does all of a reload. It is
+// started when it is needed, and ends when nothing is left to do.
 class ConfigReloader {
  public:
   struct Hooks {
     // The configuration in effect; never nullptr. Any thread.
     std::function<std::shared_ptr<const Snapshot>()> running;
 
-    // Takes over all of a configuration, or nothing, and returns when that is done or undone. It is
-    // called on the reload's thread, one call at a time. It may wait for the loop, but must not
-    // wait for a loop that has ended: the error is Cancelled then, which is no refusal, and no
-    // other reload begins.
+    // Takes over a configuration. After an error nothing of it is in effect. It is called on the
+    // reload's thread, one call at a time. It may wait for the loop. If the loop has ended, it must
+    // not wait, but return Cancelled; this is no refusal, and no other reload begins.
     std::function<absl::Status(const std::shared_ptr<const Snapshot>&)> take_over;
   };
 
@@ -49,8 +48,8 @@ class ConfigReloader {
   ConfigReloader(const ConfigReloader&) = delete;
   ConfigReloader& operator=(const ConfigReloader&) = delete;
 
-  // To be called when the loop does not run any more. Waits for the reload that is under way; no
-  // other one begins, and no hook is called afterwards. Does nothing the second time.
+  // Must be called when the loop does not run any more. Waits for the reload that is under way.
+  // After that no other reload begins and no hook is called. A second call does nothing.
   void Stop();
 
   // Any thread.
@@ -82,7 +81,7 @@ class ConfigReloader {
 
   mutable std::mutex mutex_;
   std::optional<Reason> asked_;  // to read the files again
-  bool busy_ = false;            // the thread will look at `asked_` once more
+  bool busy_ = false;            // the thread runs and will read `asked_` once more
   bool stopped_ = false;
   ConfigStatus status_;  // without the snapshot
 };

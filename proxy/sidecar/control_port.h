@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server on one of the ports on which a running sidecar is looked at.
+// A server on one of the control ports of a running sidecar.
 #pragma once
 
 #include <functional>
@@ -14,26 +14,28 @@
 
 namespace levee {
 
-// An interface because it inverts a layer: the gRPC port is a server of admin_grpc/, which this
-// layer must not know, so that it is free of the gRPC library. cli/ hands in how to open it.
+// A server that listens until it is stopped. The interface inverts a dependency: the gRPC port is a
+// server of admin_grpc/, a layer above, so that this layer is free of the gRPC library. cli/ hands
+// in the function that opens it.
 class ControlPort {
  public:
   virtual ~ControlPort() = default;
 
-  // Where it listens, with the port that the system chose if that was 0.
+  // The address on which it listens, with the port that the system chose if that was 0.
   virtual const net::Address& address() const = 0;
 
-  // Stops to listen and to serve, within about a second. Does nothing the second time. The
-  // destructor does the same.
+  // Stops listening and serving, within about a second. A second call does nothing. The destructor
+  // does the same.
   virtual void Stop() = 0;
 };
 
-// Binds and serves. `sources` and `keeper` outlive the port; `keeper` has been started. The error
-// says which address failed, why, and which field of the configuration to change.
+// Opens a port and serves on it. `sources` and `keeper` must outlive the port; `keeper` has been
+// started. The error says which address failed, why, and which field of the configuration to
+// change.
 using OpenControlPort = std::function<absl::StatusOr<std::unique_ptr<ControlPort>>(
     const ListenAddress& address, const AdminSources& sources, StateKeeper& keeper)>;
 
-// Makes a port of what a server's Start returns.
+// Makes a port of the result of a server's Start.
 template <typename Server>
 absl::StatusOr<std::unique_ptr<ControlPort>> ToControlPort(
     absl::StatusOr<std::unique_ptr<Server>> started) {

@@ -91,7 +91,7 @@ absl::Status ControlPorts::RollBack(Place& place) {
   place.next.reset();
   if (!std::exchange(place.made_room, false)) return absl::OkStatus();
   ListenAddress address = *place.address;
-  // If the system chose the number, it is the same one again.
+  // If the system chose the port number, the same number is used again.
   address.port = std::exchange(place.port, nullptr)->address().port();
   auto opened = place.open(address);
   if (!opened.ok()) return opened.status();
@@ -107,7 +107,7 @@ void ControlPorts::RememberIfShown() {
 }
 
 void ControlPorts::Stop() {
-  // Each waits for its clients, so they stop at the same time.
+  // A port that stops waits for its clients. So all ports stop at the same time, each in a thread.
   std::vector<std::thread> threads;
   for (Place& place : places_) {
     if (place.port == nullptr) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ports on which a running sidecar is looked at.
+// The control ports of a running sidecar: metrics, admin page and gRPC.
 #pragma once
 
 #include <array>
@@ -19,8 +19,8 @@
 namespace levee {
 
 // Goes from one configuration to the next in two steps: Prepare does all that can fail, then either
-// Commit or RollBack follows. While a port is open that shows them, the calls of late are
-// remembered and `keeper` looks; they cost nothing otherwise. One thread at a time.
+// Commit or RollBack follows. While a port is open that shows recent calls and the state, calls are
+// remembered and `keeper` reads the counters. Otherwise these cost nothing. One thread at a time.
 class ControlPorts {
  public:
   // No port is open. `sources` and `keeper` outlive the ports. `open_grpc` opens the gRPC port.
@@ -29,24 +29,25 @@ class ControlPorts {
   ControlPorts(const ControlPorts&) = delete;
   ControlPorts& operator=(const ControlPorts&) = delete;
 
-  // Opens the ports of `snapshot` that are not open at the same address. The ports that `snapshot`
-  // has not go on for now, but one: it stops if a port of `snapshot` has its number and another
-  // host, to make room. The error names the field to change.
+  // Opens the ports of `snapshot` that are not open at the same address. A port that `snapshot`
+  // does not have stays open for now. The exception is a port whose number a port of `snapshot` has
+  // with another host: it stops, to make room. The error names the field to change.
   absl::Status Prepare(const Snapshot& snapshot);
 
-  // After a Prepare without error: its ports are the ports from now on. Returns those that are not
-  // any more. They close when they are destroyed, each within about a second.
+  // Must follow a Prepare without error, whose ports are the ports from now on. Returns the ports
+  // that were replaced or removed. Each closes when it is destroyed, within about a second.
   std::vector<std::unique_ptr<ControlPort>> Commit();
 
-  // Undoes a Prepare, also one that failed; does nothing if there was none. Closes what was opened,
-  // and opens again what has made room. The error says which port cannot be opened again because
-  // somebody else has it now; the next Prepare tries it again.
+  // Undoes a Prepare, also one that failed; does nothing if there was none. Closes the ports that
+  // were opened, and opens the ones again that had made room. The error says which port cannot be
+  // opened again, because another process has it now; the next Prepare tries it again.
   absl::Status RollBack();
 
-  // Closes all ports, the longest within about a second. The last call.
+  // Closes all ports, within about a second. No function may be called afterwards.
   void Stop();
 
-  // "listening metrics 127.0.0.1:9461" and the like, in this order: metrics, admin, admin-grpc.
+  // Returns a line for each open port, such as "listening metrics 127.0.0.1:9461", in this order:
+  // metrics, admin, admin-grpc.
   std::vector<std::string> Lines() const;
 
  private:
@@ -60,7 +61,7 @@ class ControlPorts {
     // nullptr: there is no address, or the port has made room and could not be opened again.
     std::unique_ptr<ControlPort> port = nullptr;
 
-    // Between Prepare and what follows it.
+    // These have a meaning between Prepare and the Commit or RollBack that follows.
     bool moves = false;  // `next_address` and `next` are to replace the two above
     bool made_room = false;
     std::optional<ListenAddress> next_address = std::nullopt;

@@ -31,7 +31,7 @@ Drain::Step Drain::Look(Instant now, const Load& load) {
   return Step::kNone;
 }
 
-// Most calls begin and end between two looks.
+// Most calls begin and end between two calls of Look, so the calls that have begun count too.
 bool Drain::IsBusy(const Load& load) {
   const bool called = std::exchange(begun_, load.begun) != load.begun;
   const bool carried =

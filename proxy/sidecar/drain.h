@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a sidecar that was told to stop may end: the phases of the drain.
+// Decides when a sidecar that was told to stop may end: the phases of the drain.
 #pragma once
 
 #include <cstdint>
@@ -9,43 +9,45 @@
 
 namespace levee {
 
-// Decides, and does nothing itself: facts and the time come in, the next step comes out. The caller
-// carries out the step. One thread.
+// Only decides: its functions take facts and the time, and return the next step, which the caller
+// carries out. One thread.
 //
 //   serving -> draining   the sidecar is not ready any more, but still takes connections and calls
 //           -> leaving    callers have been told to go elsewhere
 //           -> stopped
 //
-// It drains until nothing has happened for kQuiet, or until the timeout. It leaves for kLeaving at
-// least, and until no call is left or until the timeout. A second signal stops it at once.
+// The phase "draining" ends when nothing has happened for kQuiet, or at the timeout. The phase
+// "leaving" lasts at least kLeaving, and ends when no call is left, or at the timeout. A second
+// signal stops the sidecar at once.
 class Drain {
  public:
-  // A caller that has not yet heard that the sidecar is not ready has this long to come.
+  // A caller that does not know yet that the sidecar is not ready may still connect for this long.
   static constexpr absl::Duration kQuiet = absl::Seconds(1);
 
-  // A request that a caller sent before it was told to go is still served in this time.
+  // A request that a caller sent before it was told to go elsewhere arrives within this time, and
+  // is still served.
   static constexpr absl::Duration kLeaving = absl::Milliseconds(200);
 
-  // How often Look is due from the begin of the drain to its end.
+  // How often Look must be called from the begin of the drain to its end.
   static constexpr absl::Duration kLookEvery = absl::Milliseconds(20);
 
   enum class Step {
     kNone,
-    kBegin,     // say that the sidecar is not ready; call Look every kLookEvery from now on
+    kBegin,     // report that the sidecar is not ready; call Look every kLookEvery from now on
     kAnnounce,  // tell the callers to go elsewhere
-    kStop,      // end the calls that are left, and everything else
+    kStop,      // end the calls that are left, and then the sidecar
   };
 
-  // What the workers are doing.
+  // The workers' load.
   struct Load {
     int64_t active = 0;            // calls and streams that are open now
     uint64_t begun = 0;            // calls that have begun since the start of the process
-    uint64_t tunnelled_bytes = 0;  // since the start of the process; the calls in a tunnel are not
-                                   // known, so the bytes stand for them
+    uint64_t tunnelled_bytes = 0;  // since the start of the process; they stand for the calls in
+                                   // tunnels, which are not known
   };
 
   // The process got a signal that asks it to stop. `timeout`: how long the drain may take. A signal
-  // that follows Ask is the first signal, and changes nothing.
+  // after Ask counts as the first one, and changes nothing.
   Step OnSignal(Instant now, absl::Duration timeout);
 
   // An operator asks for the drain. Does nothing if it has begun.
@@ -54,7 +56,7 @@ class Drain {
   // A caller has connected.
   void OnConnection(Instant now) { last_busy_ = now; }
 
-  // Time has passed.
+  // Time has passed. Called every kLookEvery during the drain.
   Step Look(Instant now, const Load& load);
 
   bool begun() const { return phase_ != Phase::kServing; }
@@ -71,7 +73,7 @@ class Drain {
   Instant deadline_;
   Instant last_busy_;  // the last moment with an active call, a new call or a new connection
   Instant leave_until_;
-  uint64_t begun_ = 0;  // as of the last look
+  uint64_t begun_ = 0;  // at the last Look
   uint64_t tunnelled_bytes_ = 0;
 };
 

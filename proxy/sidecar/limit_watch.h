@@ -13,8 +13,9 @@
 
 namespace levee {
 
-// Looks at the counters of all limits once a second, so that nobody who reaches one has to report
-// it. Of each limit it writes one event a minute, with the hits since the one before. One thread.
+// Reads the counters of all limits once a second, so that the code that reaches a limit has to do
+// nothing more than count. It writes at most one event a minute for each limit, with the hits since
+// the event before. One thread.
 class LimitWatch final : private Timer {
  public:
   using Hits = ByEnum<uint64_t, Limit, kLimits>;
@@ -22,14 +23,14 @@ class LimitWatch final : private Timer {
   static constexpr absl::Duration kLookEvery = absl::Seconds(1);
   static constexpr absl::Duration kSpacing = absl::Minutes(1);
 
-  // All outlive it.
+  // All references must outlive it.
   LimitWatch(EventLog& log, const Metrics& metrics, net::EventLoop& loop, TimerWheel& wheel)
       : log_(log), metrics_(metrics), loop_(loop), wheel_(wheel) {}
 
-  // Begins to look, unless nobody wants to read it.
+  // Begins to read the counters, unless the log does not show the events.
   void Start();
 
-  // One look: `hits` is how often each limit was reached since the start.
+  // Writes the events that are due. `hits` is how often each limit was reached since the start.
   void Look(const Hits& hits, Instant now);
 
  private:

@@ -66,7 +66,7 @@ absl::StatusOr<std::unique_ptr<ListenerSet::Listening>> ListenerSet::Open(
   listening->spec = std::make_shared<const ListenerSpec>(spec);
   auto listener = Listen(*listening);
   if (!listener.ok()) {
-    // A listener whose host alone changes is in its own way.
+    // If only the host of a listener changes, its old socket has the port that the new one needs.
     Listening* const rival = FindLeaving(spec.address.port, specs);
     if (rival == nullptr) return listener.status();
     rival->listener.reset();
@@ -99,7 +99,7 @@ void ListenerSet::Restore() {
       continue;
     }
     auto listener = Listen(*listening);
-    // It fails only if somebody else took the port in the moment in between.
+    // This fails only if another process has taken the port in the meantime.
     if (listener.ok()) listening->listener = *std::move(listener);
   }
 }

@@ -32,10 +32,10 @@ class ListenerSet {
         accepted_(std::move(accepted)),
         exhausted_(std::move(exhausted)) {}
 
-  // Listens as `specs` say, and nowhere else: opens the sockets that are missing, and closes those
-  // that are not among `specs`. A socket with the same address stays open; where the system chose
-  // the port (port 0), a socket with the same name stays open. A socket whose host changes while
-  // its port stays the same is closed first, to make room for the new one.
+  // Listens on the addresses of `specs` and no others: opens the sockets that are missing, and
+  // closes those that are not among `specs`. A socket with the same address stays open; where the
+  // system chose the port (port 0), a socket with the same name stays open. A socket whose host
+  // changes while its port stays the same is closed first, to make room for the new one.
   //
   // Returns the numbers (ConnectionOrigin::socket) of the sockets that it has closed. After an
   // error, which names the field to change, all is as before.
@@ -54,9 +54,9 @@ class ListenerSet {
  private:
   struct Listening {
     int number;
-    std::shared_ptr<const ListenerSpec> spec;  // what the configuration says of it now
+    std::shared_ptr<const ListenerSpec> spec;  // of the configuration in effect
     // nullptr: it was closed to make room for another socket, which could not be opened, and by
-    // then somebody else had taken the port.
+    // then another process had taken the port.
     std::unique_ptr<net::Listener> listener;
     std::optional<net::Address> address = std::nullopt;  // where it was bound the first time
   };

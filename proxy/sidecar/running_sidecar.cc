@@ -15,7 +15,7 @@
 namespace levee {
 namespace {
 
-// Returns nullptr if `spec` wants none.
+// Returns nullptr if `spec` says that there is no access log.
 absl::StatusOr<std::shared_ptr<net::LineWriter>> OpenAccessLog(const AccessLogSpec& spec,
                                                                EventLog& log) {
   using Target = AccessLogSpec::Target;
@@ -95,12 +95,12 @@ RunningSidecar::RunningSidecar(Options options, const CheckedConfig& checked, Ev
 
 RunningSidecar::~RunningSidecar() {
   if (reloader_ != nullptr) reloader_->Stop();
-  // The ports show what the other members know, so they end before those.
+  // The ports read the other members, so they end before those.
   ports_.Stop();
   keeper_.Stop();
 }
 
-// The same steps as a reload's. What is open already is closed by the destructor after an error.
+// Takes the same steps as a reload. After an error, the destructor closes what was opened.
 absl::Status RunningSidecar::OpenAll(const CheckedConfig& checked) {
   const std::shared_ptr<const Snapshot>& snapshot = checked.snapshot;
   auto log = OpenAccessLog(snapshot->access_log, log_);
@@ -167,7 +167,8 @@ uint64_t RunningSidecar::LostLogLines() {
   return lost_lines_ + (log == nullptr ? 0 : log->lost());
 }
 
-// Names each address that is bound anew. The log is also told of the addresses that are closed.
+// Announces each address that is bound anew. Writes events of these and of the addresses that are
+// closed.
 void RunningSidecar::Announce() {
   std::vector<std::string> lines;
   for (const std::string& listener : Listeners()) lines.push_back("listening " + listener);
@@ -195,8 +196,8 @@ absl::Status RunningSidecar::TakeOver(const std::shared_ptr<const Snapshot>& sna
   return prepared;
 }
 
-// All that can fail. The workers come last: when they have taken the snapshot over, nothing fails
-// any more.
+// Does all that can fail. The workers come last: when they have taken the snapshot over, nothing
+// can fail any more.
 absl::Status RunningSidecar::Prepare(const std::shared_ptr<const Snapshot>& snapshot, InUse& next) {
   const bool same_log = SameLog(snapshot->access_log, in_use_.snapshot->access_log);
   auto log = same_log ? in_use_.access_log : OpenAccessLog(snapshot->access_log, log_);
@@ -208,7 +209,8 @@ absl::Status RunningSidecar::Prepare(const std::shared_ptr<const Snapshot>& snap
   return absl::OkStatus();
 }
 
-// Whatever is not in use any more ends with this function: ports close, the log writes its rest.
+// Publishes the new configuration. At the end of this function, the ports of before close, and the
+// access log of before writes its last lines.
 void RunningSidecar::Commit(InUse next) {
   metrics_.Configure(MetricsSettings(*next.snapshot));
   const std::vector<std::unique_ptr<ControlPort>> gone = ports_.Commit();

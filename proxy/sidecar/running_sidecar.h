@@ -40,8 +40,8 @@ class RunningSidecar {
     std::function<void(const std::string& line)> announce;
   };
 
-  // Opens every port that the configuration has. `checked` is what `options.config` says, and has
-  // no faults. `log` outlives the sidecar.
+  // Opens every port that the configuration has. `checked` is the result of reading
+  // `options.config`, and has no faults. `log` must outlive the sidecar.
   static absl::StatusOr<std::unique_ptr<RunningSidecar>> Open(Options options,
                                                               const CheckedConfig& checked,
                                                               EventLog& log);
@@ -54,7 +54,7 @@ class RunningSidecar {
   void Run();
 
  private:
-  // What is in effect, but for the control ports, which go along with it.
+  // The configuration in effect and what is open because of it, except the control ports.
   struct InUse {
     std::shared_ptr<const Snapshot> snapshot;
     std::shared_ptr<net::LineWriter> access_log;  // nullptr: there is none
@@ -82,8 +82,8 @@ class RunningSidecar {
   const AdminSources sources_;
   StateKeeper keeper_;
 
-  // Only a reload changes what is in use, and only in Commit, under the mutex. Its thread reads
-  // without the mutex, others with it: those of the control ports.
+  // Only the thread of a reload changes `in_use_`, in Commit and under the mutex. So this thread
+  // reads it without the mutex. The threads of the control ports read it under the mutex.
   std::mutex in_use_mutex_;
   InUse in_use_;
   uint64_t lost_lines_ = 0;  // by the access logs before

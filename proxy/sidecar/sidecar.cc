@@ -10,7 +10,8 @@
 namespace levee {
 namespace {
 
-// A loop that runs answers within a turn; one that has ended never does.
+// How long to wait for the workers. A loop that runs answers within a turn; one that has ended
+// never answers.
 constexpr absl::Duration kPatience = absl::Seconds(1);
 
 }  // namespace
@@ -59,8 +60,8 @@ Sidecar::~Sidecar() {
   Timer::Unlink();
 }
 
-// The budgets and limits of the configuration exist from the start. So their metrics exist too, and
-// what they know is not lost when a worker forgets them.
+// Holds the budgets and rate limits of the configuration, so that they and their metrics exist from
+// the start, and keep their state when the workers release them.
 void Sidecar::HoldConfigured(const Snapshot& snapshot) {
   std::vector<std::shared_ptr<RetryBudget>> budgets;
   for (const Route& route : snapshot.routes.routes()) {
@@ -76,14 +77,15 @@ void Sidecar::HoldConfigured(const Snapshot& snapshot) {
       shared_.metrics.RateLimit(/*worker=*/0, policy.name, limit.name);
     }
   }
-  // A budget that both configurations have is never without a holder.
+  // The new ones are held before the old ones are released. So a budget of both configurations
+  // stays.
   configured_budgets_ = std::move(budgets);
   configured_limits_ = std::move(limits);
 }
 
-// All of it happens in one turn of worker 0, and what can fail comes first. So no connection comes
-// by a new listener before its worker has been sent the new configuration. `applied` is called by
-// each worker, in its thread.
+// Takes a configuration over, in one turn of worker 0, and does first what can fail. So no
+// connection comes from a new listener before its worker has been sent the new configuration. Each
+// worker calls `applied` in its thread.
 absl::Status Sidecar::Take(const std::shared_ptr<const Snapshot>& snapshot,
                            net::LineWriter* access_log,
                            const std::function<void(const Bound&)>& applied) {
@@ -109,8 +111,8 @@ absl::Status Sidecar::Take(const std::shared_ptr<const Snapshot>& snapshot,
 absl::StatusOr<std::vector<ListenerSet::Bound>> Sidecar::Reload(
     std::shared_ptr<const Snapshot> snapshot, net::LineWriter* access_log) {
   using Result = absl::StatusOr<Bound>;
-  // Every answer is the same. There is none if Run has returned before worker 0 could begin: from
-  // then on all workers answer before their loops end.
+  // All workers give the same answer. There is no answer only if Run returned before worker 0 could
+  // begin; once it has begun, all workers answer before their loops end.
   const auto result = std::make_shared<Answers::Pending<Result>>(
       workers_.size(), absl::CancelledError("the sidecar has ended"));
   loop().Post([this, snapshot = std::move(snapshot), access_log, result] {
@@ -204,7 +206,7 @@ Drain::Load Sidecar::LoadNow() {
     load.active += worker->active_calls() + worker->open_streams();
     load.begun += worker->calls_begun();
     load.tunnelled_bytes += worker->tunnelled_bytes();
-    worker->PostCountStreams();  // For the next look.
+    worker->PostCountStreams();  // The next call reads the result.
   }
   return load;
 }

@@ -48,32 +48,32 @@ class Sidecar : private Timer {
   // signal has ended it at once.
   void Run();
 
-  // Puts another configuration in the place of the running one: all of it, or nothing if a listener
-  // cannot be opened or the drain has begun. Waits until every worker has taken it over; afterwards
-  // no worker uses the access log of before. Returns the listeners that there are now. Cancelled:
-  // Run has returned, and nothing has changed.
+  // Replaces the running configuration. Nothing changes if a listener cannot be opened or the drain
+  // has begun. Waits until every worker has taken the configuration over; afterwards no worker uses
+  // the access log of before. Returns the listeners that there are now. Cancelled: Run has
+  // returned, and nothing has changed.
   //
-  // Listeners, connections, budgets and limits that the new configuration has as well go on. A call
-  // ends by the configuration that it began with. The callers of listeners that are gone are told
-  // to go elsewhere. Any thread but a worker's; one call at a time.
+  // Listeners, connections, budgets and limits that the new configuration has as well stay. A call
+  // keeps the configuration that it began with until its end. The callers of listeners that are
+  // gone are told to go elsewhere. Any thread but a worker's; one call at a time.
   absl::StatusOr<std::vector<ListenerSet::Bound>> Reload(std::shared_ptr<const Snapshot> snapshot,
                                                          net::LineWriter* access_log);
 
-  // Begins the drain as SIGTERM does; the first signal after it changes nothing. False if the drain
-  // had begun before. Any thread.
+  // Begins the drain as SIGTERM does; the first signal after it changes nothing. Returns false if
+  // the drain had begun before. Any thread.
   bool StartDrain();
   bool draining() const { return draining_.load(std::memory_order_relaxed); }
 
-  // True from the moment the listeners are bound to the begin of the drain: the answer of /readyz.
-  // Any thread.
+  // The answer of /readyz: true from the moment when the listeners are bound until the drain
+  // begins. Any thread.
   bool ready() const { return ready_.load(std::memory_order_relaxed); }
 
   // Any thread.
   int64_t replay_bytes() const;
   std::vector<Metrics::BudgetGauges> budgets() const { return budgets_.Read(net::ReadClock()); }
 
-  // Asks every worker. Returns what has come after a second, or when Run ends. Any thread but a
-  // worker's.
+  // Asks every worker for its view of the endpoints. Waits until all have answered, but at most a
+  // second and not longer than Run; returns the views that have come. Any thread but a worker's.
   std::vector<EndpointView> endpoints() const;
 
  private:
@@ -94,7 +94,8 @@ class Sidecar : private Timer {
   Drain::Load LoadNow();
   uint64_t open_connections() const;
 
-  // In its thread: what goes for accepting and draining. Worker 0 runs there.
+  // The snapshot that holds for accepting and draining. Only for its thread, in which worker 0
+  // runs.
   const Snapshot& snapshot() const { return workers_[0]->snapshot(); }
 
   BudgetTable budgets_;
@@ -109,7 +110,7 @@ class Sidecar : private Timer {
   LimitWatch limit_watch_;
   Drain drain_;
   size_t next_worker_ = 0;
-  uint64_t accepted_ = 0;  // connections since the start, without those turned away
+  uint64_t accepted_ = 0;  // connections since the start, without those that were refused
   std::atomic<bool> ready_ = false;
   std::atomic<bool> draining_ = false;
 };

@@ -45,7 +45,7 @@ PURE_TESTS = ('base', 'log', 'wire', 'policy', 'call', 'config', 'hpack', 'h2', 
 # A sentence that begins with one of these has nothing in front of it that the word could refer to.
 UNATTACHED = re.compile(r'(?:^|(?<=[.:;!?)] ))(?:What|Whatever|Who|Whoever|Whose|Those)\b[^.;?]*\??')
 # Layers whose comments are still to be reworded.
-NOT_YET_PLAIN = ('call', 'conn', 'server', 'sidecar', 'sim')
+NOT_YET_PLAIN = ('call', 'conn', 'server', 'sim')
 
 SLEEP = re.compile(r'\b(?:u|nano)?sleep\s*\(|\bsleep_(?:for|until)\b|\babsl::SleepFor\b')
 
