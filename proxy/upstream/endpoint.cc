@@ -192,8 +192,8 @@ void Endpoint::Dial() {
   if (io_.log.Enabled(EventKind::kUpstreamConnecting)) {
     Tell(EventKind::kUpstreamConnecting, "address", to.ToString());
   }
-  connections_.push_back(std::make_unique<UpstreamConnection>(
-      io_, to, policy_, keepalive_interval_, static_cast<UpstreamConnectionOwner&>(*this)));
+  connections_.push_back(
+      std::make_unique<UpstreamConnection>(io_, to, policy_, keepalive_interval_, *this));
   series_.connections.Add(1);
 }
 

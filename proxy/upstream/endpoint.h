@@ -41,7 +41,7 @@ class EndpointOwner {
 };
 
 // Keeps at least one connection after the first Connect, and reconnects with backoff. One thread.
-class Endpoint final : public Mortal, private UpstreamConnectionOwner, private Timer {
+class Endpoint final : public Mortal, private Timer {
  public:
   // `addresses`: at least one; the next is tried if one cannot be reached. All references must
   // outlive the endpoint.
@@ -89,12 +89,24 @@ class Endpoint final : public Mortal, private UpstreamConnectionOwner, private T
   // Closes every connection. The endpoint does not connect again.
   void Close();
 
+  // The following are the events of the endpoint's connections. Nobody else calls them.
+  //
+  // The connection can carry streams now.
+  void OnReady(UpstreamConnection& connection);
+
+  // A stream ended, or the peer changed its limit.
+  void OnSlotsChanged(UpstreamConnection& connection);
+
+  // The peer wants no new streams. `too_many_pings`: because of keepalive.
+  void OnDraining(UpstreamConnection& connection, bool too_many_pings);
+
+  // The peer broke HTTP/2, on one stream or for the whole connection.
+  void OnProtocolError(std::string_view what);
+
+  // The connection is closed. It is destroyed at the end of the turn.
+  void OnClosed(UpstreamConnection& connection, const std::string& reason);
+
  private:
-  void OnReady(UpstreamConnection& connection) override;
-  void OnSlotsChanged(UpstreamConnection& connection) override;
-  void OnDraining(UpstreamConnection& connection, bool too_many_pings) override;
-  void OnProtocolError(std::string_view what) override;
-  void OnClosed(UpstreamConnection& connection, const std::string& reason) override;
   void OnTimer(Instant now) override;
 
   void StartConnecting();

@@ -3,15 +3,16 @@
 
 #include <algorithm>
 
+#include "upstream/endpoint.h"
+
 namespace levee {
 
 UpstreamConnection::UpstreamConnection(WorkerIo& io, const net::Address& to,
                                        const ConnectPolicy& policy,
-                                       absl::Duration keepalive_interval,
-                                       UpstreamConnectionOwner& owner)
+                                       absl::Duration keepalive_interval, Endpoint& endpoint)
     : io_(io),
       keepalive_{.interval = keepalive_interval, .timeout = policy.keepalive.timeout},
-      owner_(owner),
+      endpoint_(endpoint),
       connection_(std::make_unique<Http2Connection>(io, to, policy.connection,
                                                     static_cast<h2::SessionHandler&>(*this),
                                                     static_cast<Http2ConnectionOwner&>(*this))) {
@@ -65,9 +66,9 @@ void UpstreamConnection::OnSlotsFree() {
     ready_ = true;
     ready_since_ = io_.loop.now();
     Timer::Unlink();
-    owner_.OnReady(*this);
+    endpoint_.OnReady(*this);
   } else {
-    owner_.OnSlotsChanged(*this);
+    endpoint_.OnSlotsChanged(*this);
   }
 }
 
@@ -77,8 +78,10 @@ void UpstreamConnection::OnGoaway() {
   const bool news = !draining_ || (too_many_pings && !too_many_pings_);
   draining_ = true;
   too_many_pings_ = too_many_pings;
-  if (news) owner_.OnDraining(*this, too_many_pings);
+  if (news) endpoint_.OnDraining(*this, too_many_pings);
 }
+
+void UpstreamConnection::OnProtocolError(std::string_view what) { endpoint_.OnProtocolError(what); }
 
 void UpstreamConnection::Drain() {
   draining_ = true;
@@ -87,7 +90,7 @@ void UpstreamConnection::Drain() {
 
 void UpstreamConnection::OnConnectionClosed(const std::string& reason) {
   Timer::Unlink();
-  owner_.OnClosed(*this, reason);
+  endpoint_.OnClosed(*this, reason);
 }
 
 }  // namespace levee

@@ -18,7 +18,7 @@
 
 namespace levee {
 
-class UpstreamConnection;
+class Endpoint;
 
 // PINGs on a connection on which calls wait and no bytes come.
 struct KeepalivePolicy {
@@ -41,36 +41,17 @@ struct ConnectPolicy {
   bool operator==(const ConnectPolicy&) const = default;
 };
 
-// The endpoint, as a connection sees it.
-class UpstreamConnectionOwner {
- public:
-  virtual void OnReady(UpstreamConnection& connection) = 0;
-
-  // A stream ended, or the peer changed its limit.
-  virtual void OnSlotsChanged(UpstreamConnection& connection) = 0;
-
-  // The peer wants no new streams. `too_many_pings`: because of keepalive.
-  virtual void OnDraining(UpstreamConnection& connection, bool too_many_pings) = 0;
-
-  // The peer broke HTTP/2, on one stream or for the whole connection.
-  virtual void OnProtocolError(std::string_view what) = 0;
-
-  // It is closed; the owner buries it.
-  virtual void OnClosed(UpstreamConnection& connection, const std::string& reason) = 0;
-
- protected:
-  ~UpstreamConnectionOwner() = default;
-};
-
-// The connection is ready once the peer's SETTINGS have arrived. One thread.
+// One connection of an endpoint, which it tells of its events. It is ready once the peer's SETTINGS
+// have arrived. One thread.
 class UpstreamConnection final : public Mortal,
                                  private h2::SessionHandler,
                                  private Http2ConnectionOwner,
                                  private Timer {
  public:
   // Connects. `keepalive_interval`: the endpoint's own. All references must outlive the connection.
+  // The endpoint must not destroy the connection from within one of its events.
   UpstreamConnection(WorkerIo& io, const net::Address& to, const ConnectPolicy& policy,
-                     absl::Duration keepalive_interval, UpstreamConnectionOwner& owner);
+                     absl::Duration keepalive_interval, Endpoint& endpoint);
 
   bool ready() const { return ready_ && !draining_; }
   bool was_ready() const { return ready_; }
@@ -92,7 +73,7 @@ class UpstreamConnection final : public Mortal,
   h2::StreamHandler* OnRequest(h2::Stream&, Metadata&, bool) override { return nullptr; }
   void OnGoaway() override;
   void OnSlotsFree() override;
-  void OnProtocolError(std::string_view what) override { owner_.OnProtocolError(what); }
+  void OnProtocolError(std::string_view what) override;
   void OnLimit(h2::SessionLimit limit) override { io_.series.limit_hits[LimitOf(limit)].Add(); }
   void OnConnected() override {}
   void OnConnectionClosed(const std::string& reason) override;
@@ -101,7 +82,7 @@ class UpstreamConnection final : public Mortal,
 
   WorkerIo& io_;
   const KeepalivePolicy keepalive_;
-  UpstreamConnectionOwner& owner_;
+  Endpoint& endpoint_;
   std::unique_ptr<Http2Connection> connection_;
   bool ready_ = false;
   bool draining_ = false;
