@@ -15,6 +15,8 @@ namespace levee::net {
 
 class Relay;
 
+// Receives a relay's events. The interface inverts a dependency: the tunnels that use relays are of
+// a layer above.
 class RelayHandler {
  public:
   // `bytes` were passed on, toward the dialled address (`forward`) or back.

@@ -5,7 +5,8 @@ import re
 from typing import NamedTuple
 
 import spdx
-from source import code_only, comments, functions, includes, line_of
+from source import (abstract_classes, bases, code_only, comments, functions, includes,
+                    line_of)
 
 FILE_LINES_MAX = 500
 FILE_LINES_USUAL = 300
@@ -46,6 +47,10 @@ PURE_TESTS = ('base', 'log', 'wire', 'policy', 'call', 'config', 'hpack', 'h2', 
 UNATTACHED = re.compile(r'(?:^|(?<=[.:;!?)] ))(?:What|Whatever|Who|Whoever|Whose|Those)\b[^.;?]*\??')
 # Layers whose comments are still to be reworded.
 NOT_YET_PLAIN = ('call', 'conn', 'server', 'sim')
+
+# Interfaces that are still to be replaced by a plain reference, or that still lack their comment.
+NOT_YET_REPLACED = ('AcceptedConnectionOwner', 'AttemptObserver', 'DownstreamOwner', 'EndpointOwner',
+                    'RawTunnelOwner', 'ResolvedNameOwner', 'RpcOwner', 'TurnTask')
 
 SLEEP = re.compile(r'\b(?:u|nano)?sleep\s*\(|\bsleep_(?:for|until)\b|\babsl::SleepFor\b')
 
@@ -262,6 +267,20 @@ def unattached_sentences(sources):
             for match in UNATTACHED.finditer(comment):
                 if not match.group(0).endswith('?'):
                     yield Violation(path, line, f'give this sentence a subject: {match.group(0)}')
+
+
+def interfaces(sources):
+    """A class with a pure virtual function has two implementations, fakes of tests included, or its
+    comment says that it inverts a dependency between layers."""
+    known = [base for text in sources.values() for base in bases(text)]
+    for path, text in sources.items():
+        if not path.startswith('proxy/'):
+            continue
+        for line, name, comment in abstract_classes(text):
+            if (known.count(name) < 2 and 'inverts a dependency' not in comment
+                    and name not in NOT_YET_REPLACED):
+                yield Violation(path, line, f'{name} has one implementation: refer to that class, or '
+                                            'say that the interface inverts a dependency')
 
 
 def header_comments(sources):

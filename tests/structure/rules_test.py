@@ -307,6 +307,34 @@ class Licences(unittest.TestCase):
             self.assertFalse(self.missing(path, 'more\n'), path)
 
 
+class Interfaces(unittest.TestCase):
+    HANDLER = 'class Handler {\n public:\n  virtual void OnEnd(int how) = 0;\n};\n'
+    ONE = 'class One final : public ListLink<One>, private net::Handler {\n};\n'
+
+    def found(self, comment='', **others):
+        interface = {'proxy/net/a.h': f'// A.\n\n{comment}{self.HANDLER}'}
+        return places(rules.interfaces(interface | others))
+
+    def test_one_implementation_is_refused_at_the_interface(self):
+        self.assertEqual([('proxy/net/a.h', 3)], self.found())
+        self.assertEqual([('proxy/net/a.h', 3)], self.found(**{'proxy/server/a.h': self.ONE}))
+        self.assertEqual([('proxy/net/a.h', 5)], self.found('// Hears of\n// ends.\n'))
+
+    def test_a_fake_of_a_test_counts_and_a_list_of_handlers_does_not(self):
+        fake = 'struct Fake : Handler {\n};\n'
+        self.assertEqual([], self.found(**{'proxy/server/a.h': self.ONE, 'tests/net/a.cc': fake}))
+        other = 'class Other : public ListLink<Handler> {\n};\n'
+        self.assertEqual([('proxy/net/a.h', 3)],
+                         self.found(**{'proxy/server/a.h': self.ONE, 'tests/net/a.cc': other}))
+
+    def test_an_interface_that_inverts_a_layer_says_so(self):
+        self.assertEqual([], self.found('// The interface inverts a\n// dependency: it does.\n'))
+
+    def test_virtual_functions_that_are_defined_make_no_interface(self):
+        text = '// A.\nclass Node {\n public:\n  virtual ~Node() = default;\n};\n'
+        self.assertEqual([], places(rules.interfaces({'proxy/net/a.h': text})))
+
+
 class Sentences(unittest.TestCase):
     def found(self, text, path='proxy/base/a.h'):
         return places(rules.unattached_sentences({path: text}))

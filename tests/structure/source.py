@@ -17,6 +17,8 @@ _OPAQUE = re.compile(
 )
 _DIRECTIVE = re.compile(r'^[ \t]*#(?:[^\n]*\\\n)*[^\n]*', re.MULTILINE)
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILINE)
+_CLASS = re.compile(r'^[ \t]*(?:class|struct) ([\w:]+)(?: final)?(?:\s*:(?!:)([^{};]*))?\s*\{',
+                    re.MULTILINE)
 
 
 class Function(NamedTuple):
@@ -43,6 +45,30 @@ def code_only(text):
 
     text = _OPAQUE.sub(blank, text)
     return _DIRECTIVE.sub(lambda match: _blank(match.group(0)), text)
+
+
+def bases(text):
+    """Lists the name of each base of each class, without namespace and template arguments."""
+    found = []
+    for match in _CLASS.finditer(code_only(text)):
+        listed = re.sub(r'<[^<>]*>', '', match.group(2) or '')
+        found += [base.split()[-1].split('::')[-1] for base in listed.split(',') if base.strip()]
+    return found
+
+
+def abstract_classes(text):
+    """Yields (line, name, comment) of each class that has a pure virtual function; the comment is
+    the one right before the class."""
+    code = code_only(text)
+    for match in _CLASS.finditer(code):
+        depth, end = 1, match.end()
+        while depth and end < len(code):
+            depth += {'{': 1, '}': -1}.get(code[end], 0)
+            end += 1
+        if re.search(r'\bvirtual\b[^;{}]*= 0;', code[match.end():end]):
+            above = re.search(r'(?:^[ \t]*//[^\n]*\n)*\Z', text[:match.start()], re.MULTILINE)
+            comment = re.sub(r'\s*\n\s*// ?', ' ', '\n' + above.group(0)).strip()
+            yield line_of(code, match.start()), match.group(1), comment
 
 
 def comments(text):

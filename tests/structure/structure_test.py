@@ -70,6 +70,9 @@ class Structure(unittest.TestCase):
     def test_sentences_of_comments_have_a_subject(self):
         self.check(rules.unattached_sentences(self.sources))
 
+    def test_interfaces_have_a_reason(self):
+        self.check(rules.interfaces(self.sources))
+
     def test_headers_say_what_they_hold(self):
         self.check(rules.header_comments(self.sources))
 
