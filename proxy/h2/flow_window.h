@@ -50,8 +50,8 @@ class ReceiveWindow {
   void Change(int64_t bytes) { bytes_ += bytes; }
 
   // So many received bytes were processed. Returns the increment of the WINDOW_UPDATE frame to send
-  // now, 0 if none is to be sent. One is sent when the bytes processed since the last one are half
-  // of `whole`, the size of the window.
+  // now, 0 if none is to be sent. One is sent when at least half of `whole`, the
+  // size of the window, was processed since the last one.
   uint32_t Credit(size_t bytes, size_t whole) {
     credit_ += bytes;
     if (credit_ == 0 || 2 * credit_ < whole) return 0;

@@ -171,7 +171,7 @@ class Session {
   // Receiving.
   Instant now_;
   FrameReader reader_;
-  const Chunk* shared_ = nullptr;  // during Receive: its argument, or nullptr if that is empty
+  const Chunk* shared_ = nullptr;  // during Receive: the chunk to slice; nullptr: make copies
   size_t preface_left_ = 0;        // server role: how many bytes of the preface have not come yet
   BlockAssembly assembly_;
   hpack::Decoder decoder_;
