@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -17,15 +16,11 @@
 namespace levee {
 namespace {
 
-// The verdict and the rates cover this many seconds.
-constexpr int kRecentSeconds = 10;
-
 // Counters are read this long after a second is over. By then the calls that ended in it are
 // counted.
 constexpr absl::Duration kSettled = absl::Milliseconds(20);
 
-// Bounds of one answer.
-constexpr size_t kMaxSamples = 3000;
+// The bound on the endpoints of one answer.
 constexpr size_t kMaxEndpoints = 1000;
 
 EndpointCounts ToCounts(const admin::v1::EndpointCounts& counts) {
@@ -43,6 +38,25 @@ EndpointsByUpstream Group(const std::vector<EndpointView>& endpoints) {
   EndpointsByUpstream groups;
   for (const EndpointView& endpoint : endpoints) groups[endpoint.upstream].push_back(&endpoint);
   return groups;
+}
+
+admin::v1::Upstream UpstreamMessage(const UpstreamPast& past,
+                                    std::vector<admin::v1::Endpoint> endpoints,
+                                    size_t most_endpoints) {
+  admin::v1::Upstream message;
+  *message.mutable_endpoint_counts() = EndpointCountsMessage(endpoints);
+  const Verdict verdict =
+      Judge(past.recent, past.seconds, past.seconds_empty, ToCounts(message.endpoint_counts()));
+  message.set_name(past.name);
+  message.set_verdict(verdict.text);
+  message.set_severity(SeverityMessage(verdict.severity));
+  *message.mutable_budget() = BudgetMessage(past.recent.budget, past.seconds_empty);
+  *message.mutable_rates() = RatesMessage(past.recent, past.seconds);
+  for (const HistorySample& sample : past.samples) *message.add_samples() = SampleMessage(sample);
+  message.set_samples_left_out(past.samples.size() < past.later);
+  message.set_last_called(past.last_called);
+  AddEndpoints(std::move(endpoints), most_endpoints, message);
+  return message;
 }
 
 bool WantsDetails(const admin::v1::GetStateRequest& request, const std::string& name) {
@@ -73,13 +87,13 @@ void StateKeeper::Stop() {
   thread_.join();
   // Calls until the next Start are part of no sample.
   const std::lock_guard lock(mutex_);
-  begun_ = false;
+  record_.Pause();
 }
 
 void StateKeeper::Run() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
-    const Instant next = sources_.started + absl::Seconds(history_.second() + 1) + kSettled;
+    const Instant next = sources_.started + absl::Seconds(record_.second() + 1) + kSettled;
     const absl::Duration rest = next - sources_.clock();
     if (rest > absl::ZeroDuration()) {
       wake_.wait_for(lock, absl::ToChronoNanoseconds(rest));
@@ -104,25 +118,19 @@ bool StateKeeper::ReadCounters(Instant now) {
   const auto whole = static_cast<uint32_t>((now - sources_.started) / absl::Seconds(1));
   {
     const std::lock_guard lock(mutex_);
-    if (begun_ && whole <= history_.second()) return false;
+    if (record_.begun() && whole <= record_.second()) return false;
   }
   const std::vector<UpstreamTotals> totals = sources_.metrics.Totals();
   const std::vector<Metrics::BudgetGauges> budgets = sources_.budgets();
   const std::vector<RememberedCall> calls = sources_.calls.Read(Instant::FromNanos(0));
   const std::lock_guard lock(mutex_);
-  calls_.Update(calls, whole, sources_.started);
-  if (begun_) {
-    history_.Add(whole, totals, budgets);
-  } else {
-    begun_ = true;
-    history_.Begin(whole, totals);
-  }
+  record_.Update(whole, sources_.started, totals, budgets, calls);
   return true;
 }
 
 uint32_t StateKeeper::second() const {
   const std::lock_guard lock(mutex_);
-  return history_.second();
+  return record_.second();
 }
 
 std::shared_ptr<const std::vector<EndpointView>> StateKeeper::Endpoints() {
@@ -135,93 +143,39 @@ std::shared_ptr<const std::vector<EndpointView>> StateKeeper::Endpoints() {
   return endpoints_;
 }
 
-// Returns the upstreams of the configuration in its order. After them come the upstreams that were
-// called in the last minutes without being part of it: "none", and those that a reload removed.
-std::vector<std::string> StateKeeper::ShownUpstreams(const Snapshot& snapshot,
-                                                     const std::string& upstream) const {
-  std::vector<std::string> names;
-  std::set<std::string> seen;
-  const auto show = [&](const std::string& name) {
-    if (!seen.insert(name).second) return;
-    if (upstream.empty() || name == upstream) names.push_back(name);
-  };
-  for (const UpstreamSpec& spec : snapshot.upstreams) show(spec.name);
-  for (const std::string& name : history_.CalledUpstreams()) show(name);
-  return names;
-}
-
-std::vector<StateKeeper::Past> StateKeeper::PastOf(
-    const std::vector<std::string>& names, const admin::v1::GetStateRequest& request) const {
-  const int seconds = history_.SecondsSeen(kRecentSeconds);
-  std::vector<Past> pasts;
-  pasts.reserve(names.size());
-  size_t wanted = 0;
-  for (const std::string& name : names) {
-    pasts.push_back({.name = name,
-                     .recent = history_.Sum(name, seconds),
-                     .seconds = seconds,
-                     .seconds_empty = history_.SecondsEmpty(name),
-                     .last_called = history_.LastCalled(name),
-                     .later = history_.CountSamples(name, request.since())});
-    if (WantsDetails(request, name)) wanted += pasts.back().later;
-  }
-  if (wanted > kMaxSamples) return pasts;
-  for (Past& past : pasts) {
-    if (WantsDetails(request, past.name)) {
-      past.samples = history_.Samples(past.name, request.since());
-    }
-  }
-  return pasts;
-}
-
-admin::v1::Upstream StateKeeper::UpstreamMessage(const Past& past,
-                                                 std::vector<admin::v1::Endpoint> endpoints,
-                                                 size_t most_endpoints) {
-  admin::v1::Upstream message;
-  *message.mutable_endpoint_counts() = EndpointCountsMessage(endpoints);
-  const Verdict verdict =
-      Judge(past.recent, past.seconds, past.seconds_empty, ToCounts(message.endpoint_counts()));
-  message.set_name(past.name);
-  message.set_verdict(verdict.text);
-  message.set_severity(SeverityMessage(verdict.severity));
-  *message.mutable_budget() = BudgetMessage(past.recent.budget, past.seconds_empty);
-  *message.mutable_rates() = RatesMessage(past.recent, past.seconds);
-  for (const HistorySample& sample : past.samples) *message.add_samples() = SampleMessage(sample);
-  message.set_samples_left_out(past.samples.size() < past.later);
-  message.set_last_called(past.last_called);
-  AddEndpoints(std::move(endpoints), most_endpoints, message);
-  return message;
+RecentState StateKeeper::Recent(const admin::v1::GetStateRequest& request,
+                                const Snapshot& snapshot) const {
+  std::vector<std::string> configured;
+  for (const UpstreamSpec& spec : snapshot.upstreams) configured.push_back(spec.name);
+  const std::lock_guard lock(mutex_);
+  return record_.Read({.upstream = request.upstream(),
+                       .details_of = request.details_of(),
+                       .since = request.since()},
+                      configured);
 }
 
 absl::StatusOr<admin::v1::State> StateKeeper::Read(const admin::v1::GetStateRequest& request) {
   const std::lock_guard building(building_);
   const ConfigStatus config = sources_.config();
   const auto endpoints = Endpoints();
-  admin::v1::State state;
-  std::vector<Past> pasts;
-  std::vector<NumberedCalls::Call> calls;
-  {
-    const std::lock_guard lock(mutex_);
-    state.set_next(history_.second());
-    pasts = PastOf(ShownUpstreams(*config.snapshot, request.upstream()), request);
-    calls = calls_.After(request.since());
-  }
-  if (!request.upstream().empty() && pasts.empty()) {
+  const RecentState recent = Recent(request, *config.snapshot);
+  if (!request.upstream().empty() && recent.upstreams.empty()) {
     return absl::NotFoundError(absl::StrCat("there is no upstream \"", request.upstream(), "\""));
   }
+  admin::v1::State state;
+  state.set_next(recent.second);
   state.set_instance(instance_);
   state.set_time(WallSeconds(sources_.wall_clock()));
   *state.mutable_sidecar() = SidecarMessage(sources_);
   *state.mutable_configuration() = ConfigurationMessage(config);
   EndpointsByUpstream groups = Group(*endpoints);
   size_t endpoints_left = kMaxEndpoints;
-  for (const Past& past : pasts) {
+  for (const UpstreamPast& past : recent.upstreams) {
     const size_t most = WantsDetails(request, past.name) ? endpoints_left : 0;
     *state.add_upstreams() = UpstreamMessage(past, EndpointMessages(groups[past.name]), most);
     endpoints_left -= static_cast<size_t>(state.upstreams().rbegin()->endpoints_size());
   }
-  for (const NumberedCalls::Call& call : calls) {
-    if (!request.upstream().empty() && call.call->upstream != request.upstream()) continue;
+  for (const NumberedCalls::Call& call : recent.calls) {
     *state.add_calls() = CallMessage(*call.call, call.number);
   }
   return state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Remembers the last minutes of a sidecar and makes the message that shows its state.
+// Records the state of a sidecar every second and makes the message that shows it.
 #pragma once
 
 #include <condition_variable>
@@ -16,8 +16,7 @@
 #include "absl/status/statusor.h"
 #include "admin/sources.h"
 #include "base/instant.h"
-#include "insight/history.h"
-#include "insight/numbered_calls.h"
+#include "insight/state_record.h"
 #include "levee/admin/v1/admin.pb.h"
 
 namespace levee {
@@ -76,29 +75,9 @@ class StateKeeper {
   };
 
  private:
-  // The history of one upstream.
-  struct Past {
-    std::string name;
-    HistorySample recent;  // the sum of the last `seconds`
-    int seconds = 1;
-    int seconds_empty = 0;
-    uint32_t last_called = 0;
-    size_t later = 0;  // how many samples there are that may be asked for
-    std::vector<HistorySample> samples;
-  };
-
   void Run();
   bool ReadCounters(Instant now);  // False if there is no new second.
-
-  static admin::v1::Upstream UpstreamMessage(const Past& past,
-                                             std::vector<admin::v1::Endpoint> endpoints,
-                                             size_t most_endpoints);
-
-  // With `mutex_` held.
-  std::vector<std::string> ShownUpstreams(const Snapshot& snapshot,
-                                          const std::string& upstream) const;
-  std::vector<Past> PastOf(const std::vector<std::string>& names,
-                           const admin::v1::GetStateRequest& request) const;
+  RecentState Recent(const admin::v1::GetStateRequest& request, const Snapshot& snapshot) const;
 
   const AdminSources& sources_;
   const std::string instance_;
@@ -106,9 +85,7 @@ class StateKeeper {
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;
-  bool begun_ = false;  // it has noted where the counters stand
-  History history_;
-  NumberedCalls calls_;
+  StateRecord record_;
 
   std::mutex building_;  // held while a state is put together
 
