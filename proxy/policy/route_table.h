@@ -13,7 +13,7 @@ namespace levee {
 bool GlobMatch(std::string_view pattern, std::string_view text);
 
 struct Route {
-  std::string authority = "*";  // glob over the call's :authority
+  std::string authority = "*";  // glob over the text that the call is routed by: HOST:PORT
   std::string method = "*";     // glob over the call's :path ("/pkg.Service/Method")
   int upstream = 0;             // index into the snapshot's upstreams
   int policy = 0;               // index into the snapshot's policies

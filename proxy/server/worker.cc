@@ -217,9 +217,7 @@ void Worker::OnRpcFinished(RpcStream& rpc) {
 
 h2::StreamHandler* Worker::OnRequest(DownstreamConnection& from, h2::Stream& stream,
                                      Metadata& fields, bool end) {
-  RequestHead head = ReadRequestHead(fields);
-  // A tunnel leads to one destination, whatever its calls name.
-  if (!from.origin().destination.empty()) head.authority = from.origin().destination;
+  const RequestHead head = ReadRequestHead(fields);
   if (stream.oversized()) {
     series_.rejects[Reject::kMetadata].Add();
     return Refuse(from, stream, fields, StatusCode::kResourceExhausted,
@@ -230,9 +228,10 @@ h2::StreamHandler* Worker::OnRequest(DownstreamConnection& from, h2::Stream& str
     ReplyNotGrpc(stream);
     return nullptr;
   }
-  std::shared_ptr<CallPlan> plan = plans_.Find(head.authority, head.path);
+  const PlanKey key{.address = AddressOf(from.origin(), head.authority), .path = head.path};
+  std::shared_ptr<CallPlan> plan = plans_.Find(key);
   if (plan == nullptr) {
-    auto made = MakePlan(head.authority, head.path);
+    auto made = MakePlan(key);
     if (!made.ok()) {
       const bool no_route = made.status().code() == absl::StatusCode::kUnimplemented;
       if (no_route) series_.rejects[Reject::kNoRoute].Add();
@@ -246,7 +245,7 @@ h2::StreamHandler* Worker::OnRequest(DownstreamConnection& from, h2::Stream& str
   calls_begun_.Add();
   auto* rpc = new RpcStream(environment_, *this, std::move(plan), from.origin(), stream, fields);
   calls_.PushBack(*rpc);
-  rpc->Start(head.facts, head.authority, end);
+  rpc->Start(head.facts, key.address.routed_by, end);
   return rpc->answered() ? nullptr : rpc;
 }
 
@@ -270,16 +269,16 @@ h2::StreamHandler* Worker::Refuse(DownstreamConnection& from, h2::Stream& stream
   return nullptr;
 }
 
-absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(std::string_view authority,
-                                                           std::string_view path) {
-  const Route* route = snapshot_->routes.Find(authority, path);
+absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(const PlanKey& key) {
+  const std::string_view routed_by = key.address.routed_by;
+  const Route* route = snapshot_->routes.Find(routed_by, key.path);
   if (route == nullptr) {
-    return absl::UnimplementedError(absl::StrCat("no route for authority \"", Abseil(authority),
-                                                 "\", method \"", Abseil(path), "\""));
+    return absl::UnimplementedError(absl::StrCat("no route for authority \"", Abseil(routed_by),
+                                                 "\", method \"", Abseil(key.path), "\""));
   }
   const UpstreamSpec& upstream = snapshot_->upstreams[route->upstream];
   const CallPolicy& policy = snapshot_->policies[route->policy];
-  auto destination = destinations_.Find(upstream, authority);
+  auto destination = destinations_.Find(upstream, key.address.dialled());
   // Cached plans hold destinations that have gone.
   if (destinations_.TakeGone()) plans_.EraseGone();
   if (!destination.ok()) return destination.status();
@@ -290,14 +289,14 @@ absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(std::string_view auth
                                                      policy.retry.budget, loop_.now());
   if (account.over_limit) series_.limit_hits[Limit::kDestinations].Add();
   plan->budget = std::move(account.budget);
-  plan->path = path;
+  plan->path = key.path;
   plan->limits = PlanLimits(policy);
   const bool described =
       upstream.methods != nullptr && upstream.methods->idempotent.contains(plan->path);
   plan->calls = PlanCalls(policy, described);
-  plan->method = &shared_.metrics.Method(index_, upstream.name, path);
+  plan->method = &shared_.metrics.Method(index_, upstream.name, key.path);
   // A budget of its own may be free for the destination's next call.
-  if (!account.over_limit && plans_.Insert(authority, path, plan)) {
+  if (!account.over_limit && plans_.Insert(key, plan)) {
     series_.limit_hits[Limit::kRoutesCached].Add();
   }
   return plan;

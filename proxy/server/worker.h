@@ -124,8 +124,7 @@ class Worker final : private net::TurnHandler,
   void Stop();
   h2::StreamHandler* Refuse(DownstreamConnection& from, h2::Stream& stream, const Metadata& head,
                             StatusCode code, const std::string& message);
-  absl::StatusOr<std::shared_ptr<CallPlan>> MakePlan(std::string_view authority,
-                                                     std::string_view path);
+  absl::StatusOr<std::shared_ptr<CallPlan>> MakePlan(const PlanKey& key);
   PlannedLimits PlanLimits(const CallPolicy& policy);
   Http2Connection::Options ConnectionOptions() const;
   void ConnectionEnded();
