@@ -57,6 +57,7 @@ struct CallPlan {
 
 // What a call's plan depends on, besides the snapshot.
 struct PlanKey {
+  ListenerRef listener;
   CallAddress address;
   std::string_view path;
 };
@@ -91,15 +92,23 @@ class PlanCache {
 
   struct OwnedKey {
     explicit OwnedKey(const PlanKey& key)
-        : routed_by(key.address.routed_by), elsewhere(key.address.elsewhere), path(key.path) {}
-    PlanKey view() const { return {{.routed_by = routed_by, .elsewhere = elsewhere}, path}; }
+        : listener(key.listener),
+          routed_by(key.address.routed_by),
+          elsewhere(key.address.elsewhere),
+          path(key.path) {}
+    PlanKey view() const {
+      return {listener, {.routed_by = routed_by, .elsewhere = elsewhere}, path};
+    }
 
+    ListenerRef listener;
     std::string routed_by, elsewhere, path;
   };
   struct Hash {
     using is_transparent = void;
     size_t operator()(const PlanKey& key) const {
-      const size_t hash = absl::HashOf(key.address.routed_by, key.path);
+      const size_t listener = 2 * static_cast<size_t>(key.listener.index + 1) +
+                              static_cast<size_t>(key.listener.direction);
+      const size_t hash = absl::HashOf(listener, key.address.routed_by, key.path);
       // Nearly every call is dialled by what it is routed by.
       return key.address.elsewhere.empty() ? hash : absl::HashOf(hash, key.address.elsewhere);
     }
@@ -108,8 +117,8 @@ class PlanCache {
   struct Equal {
     using is_transparent = void;
     bool operator()(const PlanKey& a, const PlanKey& b) const {
-      return a.path == b.path && a.address.routed_by == b.address.routed_by &&
-             a.address.elsewhere == b.address.elsewhere;
+      return a.address.routed_by == b.address.routed_by && a.path == b.path &&
+             a.listener == b.listener && a.address.elsewhere == b.address.elsewhere;
     }
     bool operator()(const OwnedKey& a, const PlanKey& b) const { return (*this)(a.view(), b); }
     bool operator()(const PlanKey& a, const OwnedKey& b) const { return (*this)(a, b.view()); }

@@ -47,6 +47,11 @@ class DownstreamConnection final : public Mortal,
                     static_cast<Http2ConnectionOwner&>(*this)) {}
 
   const ConnectionOrigin& origin() const { return origin_; }
+
+  // How the worker's snapshot knows the listener. The worker sets it.
+  ListenerRef listener() const { return listener_; }
+  void SetListener(ListenerRef listener) { listener_ = listener; }
+
   h2::Session& session() { return connection_.session(); }
   void Receive(ByteSpan bytes) { connection_.Receive(bytes); }
   void Close(const std::string& reason) { connection_.Close(reason); }
@@ -69,6 +74,7 @@ class DownstreamConnection final : public Mortal,
 
   DownstreamOwner& owner_;
   const ConnectionOrigin origin_;
+  ListenerRef listener_;
   Http2Connection connection_;
 };
 

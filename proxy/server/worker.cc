@@ -109,6 +109,7 @@ void Worker::Apply(const WorkerConfig& config) {
   destinations_.TakeGone();  // No plan is left that could hold one.
   closed_sockets_.insert(config.closed_sockets.begin(), config.closed_sockets.end());
   connections_.ForEach([&](DownstreamConnection& connection) {
+    connection.SetListener(snapshot_->ListenerRefOf(*connection.origin().listener));
     if (absl::c_linear_search(config.closed_sockets, connection.origin().socket)) {
       connection.session().AnnounceShutdown();
     }
@@ -141,6 +142,7 @@ void Worker::OnHttp2(AcceptedConnection& from, int fd, ByteSpan first) {
     return ConnectionFields(from.origin(), {{"protocol", "http2"}});
   });
   auto* connection = new DownstreamConnection(io_, fd, from.origin(), ConnectionOptions(), *this);
+  connection->SetListener(snapshot_->ListenerRefOf(*from.origin().listener));
   connections_.PushBack(*connection);
   if (closed_sockets_.contains(from.origin().socket)) connection->session().AnnounceShutdown();
   connection->Receive(first);
@@ -228,7 +230,9 @@ h2::StreamHandler* Worker::OnRequest(DownstreamConnection& from, h2::Stream& str
     ReplyNotGrpc(stream);
     return nullptr;
   }
-  const PlanKey key{.address = AddressOf(from.origin(), head.authority), .path = head.path};
+  const PlanKey key{.listener = from.listener(),
+                    .address = AddressOf(from.origin(), head.authority),
+                    .path = head.path};
   std::shared_ptr<CallPlan> plan = plans_.Find(key);
   if (plan == nullptr) {
     auto made = MakePlan(key);
@@ -271,7 +275,8 @@ h2::StreamHandler* Worker::Refuse(DownstreamConnection& from, h2::Stream& stream
 
 absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(const PlanKey& key) {
   const std::string_view routed_by = key.address.routed_by;
-  const Route* route = snapshot_->routes.Find(routed_by, key.path);
+  const Route* route =
+      snapshot_->routes.Find({.listener = key.listener, .authority = routed_by, .path = key.path});
   if (route == nullptr) {
     return absl::UnimplementedError(absl::StrCat("no route for authority \"", Abseil(routed_by),
                                                  "\", method \"", Abseil(key.path), "\""));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // By what calls are routed, where they are dialled, and the plans that are kept for them.
 #include <memory>
+#include <set>
+#include <string>
 
 #include "gtest/gtest.h"
 #include "server/call_log.h"
@@ -50,6 +52,21 @@ TEST(PlanCache, CallsDialledElsewhereThanTheyAreRoutedByHavePlansOfTheirOwn) {
   EXPECT_NE(plans.Find(plain), plans.Find(first));
   EXPECT_NE(plans.Find(plain), plans.Find(second));
   EXPECT_NE(plans.Find(first), plans.Find(second));
+}
+
+TEST(PlanCache, TheSameCallOnAnotherListenerOrInAnotherDirectionHasAPlanOfItsOwn) {
+  PlanCache plans;
+  std::set<std::shared_ptr<CallPlan>> made;
+  for (const int listener : {ListenerRef::kNone, 0, 1}) {
+    for (const Direction direction : {Direction::kEgress, Direction::kInbound}) {
+      const PlanKey key{
+          .listener = {listener, direction}, .address = {.routed_by = "a:1"}, .path = "/b"};
+      EXPECT_EQ(plans.Find(key), nullptr);
+      plans.Insert(key, std::make_shared<CallPlan>());
+      made.insert(plans.Find(key));
+    }
+  }
+  EXPECT_EQ(made.size(), 6u);
 }
 
 TEST(PlanCache, AuthorityAndPathTellCallsApart) {
