@@ -39,11 +39,12 @@ class DownstreamConnection final : public Mortal,
                                    private h2::SessionHandler,
                                    private Http2ConnectionOwner {
  public:
-  DownstreamConnection(WorkerIo& io, int fd, ConnectionOrigin origin,
+  DownstreamConnection(WorkerIo& io, net::ByteStream stream, ConnectionOrigin origin,
                        const Http2Connection::Options& options, DownstreamOwner& owner)
       : owner_(owner),
         origin_(std::move(origin)),
-        connection_(io, fd, options, static_cast<h2::SessionHandler&>(*this),
+        connection_(io, h2::Session::Role::kServer, std::move(stream), options,
+                    static_cast<h2::SessionHandler&>(*this),
                     static_cast<Http2ConnectionOwner&>(*this)) {}
 
   const ConnectionOrigin& origin() const { return origin_; }

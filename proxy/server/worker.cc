@@ -53,8 +53,10 @@ void Worker::PostConfig(WorkerConfig config, std::function<void()> applied) {
   });
 }
 
-void Worker::PostConnection(int fd, ConnectionOrigin origin) {
-  loop_.Post([this, fd, origin = std::move(origin)]() mutable { Accept(fd, std::move(origin)); });
+void Worker::PostConnection(net::ByteStream stream, ConnectionOrigin origin) {
+  loop_.Post([this, stream = std::move(stream), origin = std::move(origin)]() mutable {
+    Accept(std::move(stream), std::move(origin));
+  });
 }
 
 void Worker::PostView(std::function<void(std::vector<EndpointView>)> done) {
@@ -116,14 +118,11 @@ void Worker::Apply(const WorkerConfig& config) {
   });
 }
 
-void Worker::Accept(int fd, ConnectionOrigin origin) {
-  if (stopping_) {
-    net::CloseDescriptor(fd);
-    return;
-  }
-  if (io_.log.Enabled(EventKind::kConnectionAccepted)) origin.peer = net::PeerName(fd);
+void Worker::Accept(net::ByteStream stream, ConnectionOrigin origin) {
+  if (stopping_) return;
+  if (io_.log.Enabled(EventKind::kConnectionAccepted)) origin.peer = PeerName(stream.peer());
   io_.log.Write(EventKind::kConnectionAccepted, [&] { return ConnectionFields(origin); });
-  accepted_.PushBack(*new AcceptedConnection(io_, fd, std::move(origin), *this));
+  accepted_.PushBack(*new AcceptedConnection(io_, std::move(stream), std::move(origin), *this));
   series_.downstream_connections.Add(1);
 }
 
@@ -137,11 +136,12 @@ void Worker::Bury(AcceptedConnection& connection) {
   io_.graveyard.Bury(std::unique_ptr<Mortal>(&connection));
 }
 
-void Worker::OnHttp2(AcceptedConnection& from, int fd, ByteSpan first) {
+void Worker::OnHttp2(AcceptedConnection& from, net::ByteStream stream, ByteSpan first) {
   io_.log.Write(EventKind::kConnectionIdentified, [&] {
     return ConnectionFields(from.origin(), {{"protocol", "http2"}});
   });
-  auto* connection = new DownstreamConnection(io_, fd, from.origin(), ConnectionOptions(), *this);
+  auto* connection =
+      new DownstreamConnection(io_, std::move(stream), from.origin(), ConnectionOptions(), *this);
   connection->SetListener(snapshot_->ListenerRefOf(*from.origin().listener));
   connections_.PushBack(*connection);
   if (closed_sockets_.contains(from.origin().socket)) connection->session().AnnounceShutdown();
@@ -149,11 +149,12 @@ void Worker::OnHttp2(AcceptedConnection& from, int fd, ByteSpan first) {
   Bury(from);
 }
 
-void Worker::OnTunnel(AcceptedConnection& from, int fd, ByteSpan first) {
+void Worker::OnTunnel(AcceptedConnection& from, net::ByteStream stream, ByteSpan first) {
   io_.log.Write(EventKind::kConnectionIdentified, [&] {
     return ConnectionFields(from.origin(), {{"protocol", "opaque"}});
   });
-  auto* tunnel = new RawTunnel(io_, resolver_, fd, first, from.origin(), own_listeners_, *this);
+  auto* tunnel =
+      new RawTunnel(io_, resolver_, std::move(stream), first, from.origin(), own_listeners_, *this);
   tunnels_.PushBack(*tunnel);
   series_.tunnels.Add(1);
   Bury(from);

@@ -193,7 +193,8 @@ void Endpoint::Dial() {
     Tell(EventKind::kUpstreamConnecting, "address", to.ToString());
   }
   connections_.push_back(std::make_unique<UpstreamConnection>(
-      io_, to, policy_, keepalive_interval_, static_cast<UpstreamConnectionOwner&>(*this)));
+      io_, net::ByteStream::Dial(to), policy_, keepalive_interval_,
+      static_cast<UpstreamConnectionOwner&>(*this)));
   series_.connections.Add(1);
 }
 

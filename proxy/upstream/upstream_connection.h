@@ -68,8 +68,9 @@ class UpstreamConnection final : public Mortal,
                                  private Http2ConnectionOwner,
                                  private Timer {
  public:
-  // Connects. `keepalive_interval`: the endpoint's own. All references must outlive the connection.
-  UpstreamConnection(WorkerIo& io, const net::Address& to, const ConnectPolicy& policy,
+  // `stream`: connecting. `keepalive_interval`: the endpoint's own. All references must outlive the
+  // connection.
+  UpstreamConnection(WorkerIo& io, net::ByteStream stream, const ConnectPolicy& policy,
                      absl::Duration keepalive_interval, UpstreamConnectionOwner& owner);
 
   bool ready() const { return ready_ && !draining_; }
