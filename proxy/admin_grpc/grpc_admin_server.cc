@@ -46,7 +46,7 @@ absl::Status CheckAddress(const ListenAddress& address) {
   }
   net::EventLoop loop;
   TimerWheel wheel(loop.now());
-  const auto tried = net::Listener::Open(loop, wheel, *wanted, [](int) {});
+  const auto tried = net::Listener::Open(loop, wheel, *wanted, [](net::ByteStream) {});
   if (tried.ok()) return absl::OkStatus();
   const std::string why(tried.status().message());
   const bool busy = absl::StrContains(why, "in use");

@@ -39,25 +39,16 @@ Limit LimitOf(h2::SessionLimit limit) {
   LEVEE_CHECK(false);
 }
 
-Http2Connection::Http2Connection(WorkerIo& io, int fd, const Options& options,
-                                 h2::SessionHandler& events, Http2ConnectionOwner& owner)
+Http2Connection::Http2Connection(WorkerIo& io, h2::Session::Role role, net::ByteStream stream,
+                                 const Options& options, h2::SessionHandler& events,
+                                 Http2ConnectionOwner& owner)
     : io_(io),
-      server_(true),
+      server_(role == h2::Session::Role::kServer),
       send_timeout_(options.send_timeout),
       owner_(owner),
-      session_(h2::Session::Role::kServer, options.session, events, *this, io.streams),
-      socket_(io.loop, fd, *this),
-      open_(true) {}
-
-Http2Connection::Http2Connection(WorkerIo& io, const net::Address& to, const Options& options,
-                                 h2::SessionHandler& events, Http2ConnectionOwner& owner)
-    : io_(io),
-      server_(false),
-      send_timeout_(options.send_timeout),
-      owner_(owner),
-      session_(h2::Session::Role::kClient, options.session, events, *this, io.streams),
-      socket_(io.loop, to, *this),
-      open_(false) {}
+      session_(role, options.session, events, *this, io.streams),
+      socket_(io.loop, std::move(stream), *this),
+      open_(socket_.open()) {}
 
 Http2Connection::~Http2Connection() = default;
 

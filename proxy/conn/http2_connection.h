@@ -24,7 +24,7 @@ Limit LimitOf(h2::SessionLimit limit);
 // The owner, as a connection sees it, besides h2::SessionHandler's events.
 class Http2ConnectionOwner {
  public:
-  // Client role: the socket is connected; HTTP/2 begins.
+  // The stream became ready; HTTP/2 begins. Not called if it was ready from the start.
   virtual void OnConnected() = 0;
 
   // The connection is closed; every stream has been told. The owner should bury it.
@@ -50,14 +50,10 @@ class Http2Connection : public Mortal,
     bool operator==(const Options&) const = default;
   };
 
-  // Server role, on an accepted descriptor. `events` gets the session's events. Bytes that were
-  // read from the descriptor before must be passed to Receive.
-  Http2Connection(WorkerIo& io, int fd, const Options& options, h2::SessionHandler& events,
-                  Http2ConnectionOwner& owner);
-
-  // Client role: connects.
-  Http2Connection(WorkerIo& io, const net::Address& to, const Options& options,
-                  h2::SessionHandler& events, Http2ConnectionOwner& owner);
+  // `stream`: ready, or connecting. `events` gets the session's events. Bytes that were read from
+  // the stream before must be passed to Receive.
+  Http2Connection(WorkerIo& io, h2::Session::Role role, net::ByteStream stream,
+                  const Options& options, h2::SessionHandler& events, Http2ConnectionOwner& owner);
 
   ~Http2Connection() override;
 

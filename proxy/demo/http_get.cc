@@ -11,7 +11,7 @@ HttpGet::HttpGet(net::EventLoop& loop, const net::Address& address, const std::s
                  Answer answer)
     : unsent_(absl::StrCat("GET ", path, " HTTP/1.0\r\nHost: ", address.ToString(), "\r\n\r\n")),
       answer_(std::move(answer)),
-      socket_(loop, address, *this) {}
+      socket_(loop, net::ByteStream::Dial(address), *this) {}
 
 void HttpGet::OnBytes(ByteSpan bytes, const Chunk&) {
   received_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());

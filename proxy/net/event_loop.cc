@@ -98,7 +98,7 @@ void EventLoop::Stop() {
   Post([this] { stop_ = true; });
 }
 
-void EventLoop::Post(std::function<void()> task) {
+void EventLoop::Post(absl::AnyInvocable<void()> task) {
   {
     const std::lock_guard lock(posted_mutex_);
     posted_.push_back(std::move(task));
@@ -108,7 +108,7 @@ void EventLoop::Post(std::function<void()> task) {
 
 void EventLoop::RunPosted() {
   internals_->BeginTurn();
-  std::vector<std::function<void()>> tasks;
+  std::vector<absl::AnyInvocable<void()>> tasks;
   {
     const std::lock_guard lock(posted_mutex_);
     tasks.swap(posted_);

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "absl/functional/any_invocable.h"
 #include "absl/time/time.h"
 #include "base/instant.h"
 #include "base/read_blocks.h"
@@ -65,7 +66,7 @@ class EventLoop {
 
   // Runs `task` in this loop's thread; tasks run in the order of their posting. Any thread. A task
   // that is posted after Run has returned is destroyed without being run.
-  void Post(std::function<void()> task);
+  void Post(absl::AnyInvocable<void()> task);
 
   // The start of the current turn: one clock reading per turn.
   Instant now() {
@@ -114,7 +115,7 @@ class EventLoop {
   bool turn_started_ = false;
 
   std::mutex posted_mutex_;
-  std::vector<std::function<void()>> posted_;
+  std::vector<absl::AnyInvocable<void()>> posted_;
   bool stop_ = false;
 };
 

@@ -63,7 +63,7 @@ int OpenSpare() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
 absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(EventLoop& loop, TimerWheel& wheel,
                                                          const Address& address,
-                                                         std::function<void(int)> accepted,
+                                                         std::function<void(ByteStream)> accepted,
                                                          std::function<void()> exhausted,
                                                          mode_t mode) {
   if (address.is_unix()) {
@@ -92,7 +92,7 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(EventLoop& loop, TimerW
 }
 
 Listener::Listener(EventLoop& loop, TimerWheel& wheel, int fd, const Address& address,
-                   std::function<void(int)> accepted, std::function<void()> exhausted)
+                   std::function<void(ByteStream)> accepted, std::function<void()> exhausted)
     : loop_(loop),
       wheel_(wheel),
       fd_(fd),
@@ -124,9 +124,12 @@ absl::Status Listener::SetMode(mode_t mode) {
 
 void Listener::OnReady(bool, bool) {
   for (int i = 0; i < kAcceptsPerTurn; ++i) {
-    const int fd = accept4(fd_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    sockaddr_storage from{};
+    socklen_t size = sizeof from;
+    auto* const peer = reinterpret_cast<sockaddr*>(&from);
+    const int fd = accept4(fd_, peer, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0) {
-      accepted_(fd);
+      accepted_(ByteStream(fd, Address(peer, size)));
     } else if (errno == EMFILE || errno == ENFILE) {
       RefuseOne();
       return;

@@ -14,12 +14,12 @@
 #include "absl/time/time.h"
 #include "base/timer_wheel.h"
 #include "net/address.h"
+#include "net/byte_stream.h"
 #include "net/event_loop.h"
 
 namespace levee::net {
 
-// Accepts connections in the loop's thread and hands out their descriptors, which are non-blocking.
-// The receiver owns them.
+// Accepts connections in the loop's thread and hands them out.
 class Listener final : private ReadyHandler, private Timer {
  public:
   // While the process has no free descriptor, no connection is accepted for this long.
@@ -33,7 +33,7 @@ class Listener final : private ReadyHandler, private Timer {
   // socket is in use, or if the file is not a socket. `mode`: the socket's permissions.
   static absl::StatusOr<std::unique_ptr<Listener>> Open(
       EventLoop& loop, TimerWheel& wheel, const Address& address,
-      std::function<void(int fd)> accepted, std::function<void()> exhausted = [] {},
+      std::function<void(ByteStream stream)> accepted, std::function<void()> exhausted = [] {},
       mode_t mode = 0660);
 
   // Removes the socket at a path, unless another one has taken its place.
@@ -47,7 +47,7 @@ class Listener final : private ReadyHandler, private Timer {
 
  private:
   Listener(EventLoop& loop, TimerWheel& wheel, int fd, const Address& address,
-           std::function<void(int)> accepted, std::function<void()> exhausted);
+           std::function<void(ByteStream)> accepted, std::function<void()> exhausted);
   void OnReady(bool readable, bool writable) override;
   void OnTimer(Instant now) override;
   void RefuseOne();
@@ -57,7 +57,7 @@ class Listener final : private ReadyHandler, private Timer {
   int fd_;
   int spare_fd_;  // given up for a moment when the process has no descriptor left
   Address address_;
-  std::function<void(int)> accepted_;
+  std::function<void(ByteStream)> accepted_;
   std::function<void()> exhausted_;
   std::string file_;  // tells the Unix socket's file from another one at its path; empty: none
   std::optional<EventLoop::Watch> watch_;

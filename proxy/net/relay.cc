@@ -1,38 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/relay.h"
 
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <optional>
 #include <span>
-#include <system_error>
 #include <utility>
 #include <vector>
-
-#include "net/socket.h"
 
 namespace levee::net {
 
 // One of the two connections.
 class Relay::Side final : private ReadyHandler {
  public:
-  Side(Relay& relay, int fd) : relay_(relay), fd_(fd) {
-    if (fd_ >= 0) watch_.emplace(relay.loop_, fd_, static_cast<ReadyHandler&>(*this));
+  Side(Relay& relay, ByteStream wanted) : stream(std::move(wanted)), relay_(relay) {
+    if (stream.descriptor() >= 0) {
+      watch_.emplace(relay.loop_, stream.descriptor(), static_cast<ReadyHandler&>(*this));
+    }
   }
-  ~Side() { Close(); }
 
-  int fd() const { return fd_; }
   void Watch(bool read, bool write) {
     if (watch_.has_value()) watch_->Set(read, write);
   }
   // Ends all events.
   void Close() {
     watch_.reset();
-    if (fd_ >= 0) close(std::exchange(fd_, -1));
+    stream.Close();
   }
 
+  ByteStream stream;
   bool connecting = false;
   bool ended = false;            // it sends nothing more
   bool shut = false;             // it has been told that nothing more comes
@@ -42,17 +36,16 @@ class Relay::Side final : private ReadyHandler {
   void OnReady(bool readable, bool writable) override { relay_.OnReady(*this, readable, writable); }
 
   Relay& relay_;
-  int fd_;
   std::optional<EventLoop::Watch> watch_;
 };
 
-Relay::Relay(EventLoop& loop, int fd, ByteSpan first, std::vector<Address> to,
+Relay::Relay(EventLoop& loop, ByteStream caller, ByteSpan first, std::vector<Address> to,
              RelayHandler& handler)
     : loop_(loop),
       handler_(handler),
       to_(std::move(to)),
-      caller_(std::make_unique<Side>(*this, fd)),
-      dialled_(std::make_unique<Side>(*this, -1)) {
+      caller_(std::make_unique<Side>(*this, std::move(caller))),
+      dialled_(std::make_unique<Side>(*this, ByteStream())) {
   dialled_->pending.assign(first.begin(), first.end());
   Dial();
 }
@@ -60,28 +53,24 @@ Relay::Relay(EventLoop& loop, int fd, ByteSpan first, std::vector<Address> to,
 void Relay::Dial() {
   const Address to = to_.front();
   to_.erase(to_.begin());
-  const int fd = socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  int error = fd < 0 ? errno : 0;
-  if (error == 0) SetStreamOptions(fd);
-  if (error == 0 && connect(fd, to.get(), to.size()) != 0 && errno != EINPROGRESS) error = errno;
-  auto next = std::make_unique<Side>(*this, fd);
+  auto next = std::make_unique<Side>(*this, ByteStream::Dial(to));
   next->connecting = true;
   next->pending.swap(dialled_->pending);
   dialled_->Close();
   // The old side stays alive, since it may be in the middle of its own callback.
   failed_.push_back(std::exchange(dialled_, std::move(next)));
-  if (error == 0) {
+  if (dialled_->stream.state() == ByteStream::State::kConnecting) {
     UpdateWatches();
     return;
   }
-  loop_.Post([this, error, alive = std::weak_ptr<bool>(alive_)] {
-    if (!alive.expired()) DialFailed(error);
+  loop_.Post([this, alive = std::weak_ptr<bool>(alive_)] {
+    if (!alive.expired()) DialFailed(dialled_->stream.Failure());
   });
 }
 
-void Relay::DialFailed(int error) {
+void Relay::DialFailed(const std::string& reason) {
   if (to_.empty()) {
-    Fail(std::generic_category().message(error));
+    Fail(reason);
   } else {
     Dial();
   }
@@ -93,14 +82,12 @@ bool Relay::connected() const { return !dialled_->connecting; }
 
 void Relay::OnReady(Side& side, bool readable, bool writable) {
   if (side.connecting) {
-    int error = 0;
-    socklen_t size = sizeof error;
-    getsockopt(side.fd(), SOL_SOCKET, SO_ERROR, &error, &size);
-    if (error != 0) {
-      DialFailed(error);
+    if (side.stream.Continue() == ByteStream::State::kFailed) {
+      DialFailed(side.stream.Failure());
       return;
     }
-    side.connecting = false;
+    side.connecting = side.stream.state() == ByteStream::State::kConnecting;
+    if (side.connecting) return;
   }
   if (writable && !side.pending.empty()) Write(side);
   if (readable && !closed_) Read(side);
@@ -111,27 +98,28 @@ void Relay::Read(Side& from) {
   Side& to = Other(from);
   if (from.ended || to.connecting || !to.pending.empty()) return;
   const std::span<uint8_t> buffer = loop_.read_blocks().memory();
-  const ssize_t size = recv(from.fd(), buffer.data(), buffer.size(), 0);
-  if (size > 0) {
-    to.pending.assign(buffer.begin(), buffer.begin() + size);
+  const ByteStream::Transfer moved = from.stream.Read(buffer);
+  if (moved.bytes > 0) {
+    to.pending.assign(buffer.begin(), buffer.begin() + static_cast<ptrdiff_t>(moved.bytes));
     Write(to);
-  } else if (size == 0) {
+  } else if (moved.next == ByteStream::Transfer::Next::kEnd) {
     from.ended = true;
-  } else if (errno != EAGAIN && errno != EINTR) {
-    Fail(std::generic_category().message(errno));
+  } else if (moved.next == ByteStream::Transfer::Next::kFailed) {
+    Fail(from.stream.Failure());
   }
 }
 
 void Relay::Write(Side& to) {
-  const ssize_t size = send(to.fd(), to.pending.data(), to.pending.size(), MSG_NOSIGNAL);
-  if (size < 0) {
-    if (errno != EAGAIN && errno != EINTR) Fail(std::generic_category().message(errno));
+  const ByteStream::Transfer moved = to.stream.Write(to.pending);
+  if (moved.next == ByteStream::Transfer::Next::kFailed) {
+    Fail(to.stream.Failure());
     return;
   }
-  to.pending.erase(to.pending.begin(), to.pending.begin() + size);
+  if (moved.bytes == 0) return;
+  to.pending.erase(to.pending.begin(), to.pending.begin() + static_cast<ptrdiff_t>(moved.bytes));
   // An idle connection holds no memory.
   if (to.pending.empty()) std::vector<uint8_t>().swap(to.pending);
-  handler_.OnRelayed(&to == dialled_.get(), static_cast<size_t>(size));
+  handler_.OnRelayed(&to == dialled_.get(), moved.bytes);
 }
 
 void Relay::UpdateWatches() {
@@ -139,7 +127,7 @@ void Relay::UpdateWatches() {
     Side& other = Other(*side);
     if (side->ended && other.pending.empty() && !other.connecting && !other.shut) {
       other.shut = true;
-      shutdown(other.fd(), SHUT_WR);
+      other.stream.EndWriting();
     }
   }
   if (caller_->shut && dialled_->shut) {

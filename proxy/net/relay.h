@@ -9,6 +9,7 @@
 
 #include "base/chunk.h"
 #include "net/address.h"
+#include "net/byte_stream.h"
 #include "net/event_loop.h"
 
 namespace levee::net {
@@ -35,11 +36,13 @@ class RelayHandler {
 // held in each direction. One thread.
 class Relay final {
  public:
-  // `fd`: accepted, non-blocking; owned from here on. `first`: bytes that were already read from
-  // it. `to`: at least one address; the first that can be reached is used. A failure is reported in
-  // a later turn of the loop, never in the constructor.
-  Relay(EventLoop& loop, int fd, ByteSpan first, std::vector<Address> to, RelayHandler& handler);
+  // `caller`: ready. `first`: bytes that were already read from it. `to`: at least one address; the
+  // first that can be reached is used. A failure is reported in a later turn of the loop, never in
+  // the constructor.
+  Relay(EventLoop& loop, ByteStream caller, ByteSpan first, std::vector<Address> to,
+        RelayHandler& handler);
   ~Relay();
+
   // True once an address has been reached, so that bytes can pass.
   bool connected() const;
 
@@ -50,7 +53,7 @@ class Relay final {
   class Side;
 
   void Dial();
-  void DialFailed(int error);
+  void DialFailed(const std::string& reason);
   void OnReady(Side& side, bool readable, bool writable);
   void Read(Side& from);
   void Write(Side& to);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream socket that is connected, or connects.
+// A connection on an event loop: its bytes and its end as events.
 #pragma once
 
 #include <memory>
@@ -7,27 +7,15 @@
 #include <string>
 
 #include "base/chunk.h"
-#include "net/address.h"
+#include "net/byte_stream.h"
 #include "net/event_loop.h"
 
 namespace levee::net {
 
-// Sets the options of all stream sockets: small writes are not delayed, and a connection whose peer
-// has vanished ends, with bytes under way (TCP_USER_TIMEOUT) or without (keepalive probes). Does
-// nothing for Unix sockets.
-void SetStreamOptions(int fd);
-
-// Where the other end of a connected socket is: "127.0.0.1:50301"; "unix" of a Unix socket without
-// a path; empty if it is not connected any more.
-std::string PeerName(int fd);
-
-// Closes a descriptor that Listener or Socket::Release handed out and nobody goes on with.
-void CloseDescriptor(int fd);
-
 // Receives a socket's events, in the loop's thread. It may destroy the socket in OnClosed only.
 class SocketHandler {
  public:
-  // The connection attempt succeeded (not called for accepted sockets).
+  // The stream became ready. Not called if it was ready from the start.
   virtual void OnConnected() = 0;
 
   // Bytes came; they are valid during this call. `shared`: the same bytes as a chunk, of which
@@ -37,7 +25,7 @@ class SocketHandler {
   // The socket takes bytes again, after Write took fewer than it was given.
   virtual void OnWritable() = 0;
 
-  // The socket cannot be used any more: end of stream, error, or the attempt to connect failed.
+  // The socket cannot be used any more: end of stream, error, or the stream did not become ready.
   // `reason`: "connection closed by the peer", "connection refused", ... Called once, and not after
   // Close.
   virtual void OnClosed(const std::string& reason) = 0;
@@ -46,18 +34,13 @@ class SocketHandler {
   ~SocketHandler() = default;
 };
 
-// Owns the descriptor. One thread. The seam for TLS is here: a handshake would come between
-// connecting and OnConnected, and encrypt what Write takes.
+// Owns the stream. One thread.
 class Socket final : private ReadyHandler {
  public:
-  // Takes an accepted descriptor, non-blocking.
-  Socket(EventLoop& loop, int fd, SocketHandler& handler);
+  // Takes a stream that is ready or connects; in the second case OnConnected or OnClosed follows.
+  // OnClosed is called in a later turn, also if the stream has failed already.
+  Socket(EventLoop& loop, ByteStream stream, SocketHandler& handler);
 
-  // Starts connecting. Every failure, also an immediate one, is reported by OnClosed in a later
-  // turn.
-  Socket(EventLoop& loop, const Address& to, SocketHandler& handler);
-
-  ~Socket();
   Socket(const Socket&) = delete;
   Socket& operator=(const Socket&) = delete;
 
@@ -66,13 +49,14 @@ class Socket final : private ReadyHandler {
   size_t Write(ByteSpan bytes);
   size_t Write(std::span<const ByteSpan> pieces);  // one after the other
 
-  // Returns the bytes that the kernel has taken and the peer has not, or a number that grows and
-  // shrinks with them; 0 if the system cannot tell.
-  size_t Unacknowledged() const;
+  // As ByteStream says.
+  size_t Unacknowledged() const { return stream_.Unacknowledged(); }
 
-  // Gives the descriptor, which is non-blocking, to the caller; no events come any more. The socket
-  // must be open.
-  int Release();
+  // Whether bytes can pass.
+  bool open() const { return state_ == State::kOpen; }
+
+  // Gives the stream to the caller; no events come any more. The socket must be open.
+  ByteStream Release();
 
  private:
   enum class State { kConnecting, kOpen, kClosed };
@@ -80,15 +64,15 @@ class Socket final : private ReadyHandler {
   void OnReady(bool readable, bool writable) override;
   void FinishConnecting();
   void Read();
-  size_t Written(ssize_t result, size_t wanted);
+  size_t Written(const ByteStream::Transfer& moved);
   void Fail(const std::string& reason);
   void UpdateWatch();
 
   EventLoop& loop_;
   SocketHandler& handler_;
-  int fd_ = -1;
-  State state_ = State::kOpen;
-  bool want_write_ = false;
+  ByteStream stream_;
+  State state_;
+  bool want_write_;
   std::optional<EventLoop::Watch> watch_;
   // Guards callbacks posted to a later turn.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

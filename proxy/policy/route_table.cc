@@ -28,9 +28,16 @@ bool GlobMatch(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
-const Route* RouteTable::Find(std::string_view authority, std::string_view path) const {
+bool Route::Matches(const RouteRequest& request) const {
+  const bool serves =
+      listener.direction == request.listener.direction &&
+      (listener.index == ListenerRef::kNone || listener.index == request.listener.index);
+  return serves && GlobMatch(authority, request.authority) && GlobMatch(method, request.path);
+}
+
+const Route* RouteTable::Find(const RouteRequest& request) const {
   for (const Route& route : routes_) {
-    if (GlobMatch(route.authority, authority) && GlobMatch(route.method, path)) return &route;
+    if (route.Matches(request)) return &route;
   }
   return nullptr;
 }

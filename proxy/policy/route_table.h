@@ -2,6 +2,7 @@
 // Finds the upstream and the policy of a call.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,11 +13,37 @@ namespace levee {
 // '*' matches any run of characters, also none; everything else itself. Linear in text x stars.
 bool GlobMatch(std::string_view pattern, std::string_view text);
 
+// On which side of the local application a listener stands.
+enum class Direction : uint8_t {
+  kEgress,   // it takes the application's own calls
+  kInbound,  // it takes calls to the application
+};
+
+// A listener, as routes and plans know it.
+struct ListenerRef {
+  static constexpr int kNone = -1;
+
+  int index = kNone;  // into the snapshot's listeners; kNone: the snapshot has it no more
+  Direction direction = Direction::kEgress;
+
+  bool operator==(const ListenerRef&) const = default;
+};
+
+// The facts by which a route is found.
+struct RouteRequest {
+  ListenerRef listener;
+  std::string_view authority;  // the text that the call is routed by
+  std::string_view path;
+};
+
 struct Route {
-  std::string authority = "*";  // glob over the call's :authority
+  std::string authority = "*";  // glob over the text that the call is routed by: HOST:PORT
   std::string method = "*";     // glob over the call's :path ("/pkg.Service/Method")
   int upstream = 0;             // index into the snapshot's upstreams
   int policy = 0;               // index into the snapshot's policies
+  ListenerRef listener;         // the one that it serves; kNone: all of that direction
+
+  bool Matches(const RouteRequest& request) const;
 };
 
 // Routes in the order of the configuration; immutable, shared by threads.
@@ -25,8 +52,8 @@ class RouteTable {
   explicit RouteTable(std::vector<Route> routes) : routes_(std::move(routes)) {}
 
   // The first route that matches, nullptr if none does. Linear in the routes: callers keep the
-  // result in a cache by (authority, path).
-  const Route* Find(std::string_view authority, std::string_view path) const;
+  // result in a cache.
+  const Route* Find(const RouteRequest& request) const;
 
   const std::vector<Route>& routes() const { return routes_; }
 

@@ -17,9 +17,12 @@ ByteSpan Bytes(std::string_view text) {
 
 }  // namespace
 
-AcceptedConnection::AcceptedConnection(WorkerIo& io, int fd, ConnectionOrigin origin,
-                                       AcceptedConnectionOwner& owner)
-    : io_(io), origin_(std::move(origin)), owner_(owner), socket_(io.loop, fd, *this) {
+AcceptedConnection::AcceptedConnection(WorkerIo& io, net::ByteStream stream,
+                                       ConnectionOrigin origin, AcceptedConnectionOwner& owner)
+    : io_(io),
+      origin_(std::move(origin)),
+      owner_(owner),
+      socket_(io.loop, std::move(stream), *this) {
   io_.wheel.Arm(*this, io_.loop.now() + kHandshakeTimeout);
 }
 
@@ -91,11 +94,10 @@ void AcceptedConnection::OpenTunnel(size_t head_size) {
 void AcceptedConnection::HandOver(bool http2) {
   done_ = true;
   Timer::Unlink();
-  const int fd = socket_.Release();
   if (http2) {
-    owner_.OnHttp2(*this, fd, Bytes(received_));
+    owner_.OnHttp2(*this, socket_.Release(), Bytes(received_));
   } else {
-    owner_.OnTunnel(*this, fd, Bytes(received_));
+    owner_.OnTunnel(*this, socket_.Release(), Bytes(received_));
   }
 }
 

@@ -31,11 +31,11 @@ class AcceptedConnection;
 // Each of these is the connection's last event: the owner buries it.
 class AcceptedConnectionOwner {
  public:
-  // It speaks HTTP/2. The descriptor is the owner's; `first`: what was read from it already.
-  virtual void OnHttp2(AcceptedConnection& from, int fd, ByteSpan first) = 0;
+  // It speaks HTTP/2. `first`: the bytes that were read from the stream already.
+  virtual void OnHttp2(AcceptedConnection& from, net::ByteStream stream, ByteSpan first) = 0;
 
   // Something else came, or nothing, through the tunnel to origin().destination. Likewise.
-  virtual void OnTunnel(AcceptedConnection& from, int fd, ByteSpan first) = 0;
+  virtual void OnTunnel(AcceptedConnection& from, net::ByteStream stream, ByteSpan first) = 0;
 
   // It said nothing that is taken here, and was told so.
   virtual void OnNotTaken(AcceptedConnection& from, Reject reason) = 0;
@@ -59,7 +59,8 @@ class AcceptedConnection final : public Mortal,
   // A tunnel whose caller is silent this long waits for its upstream to speak first.
   static constexpr absl::Duration kSilentTunnel = absl::Seconds(1);
 
-  AcceptedConnection(WorkerIo& io, int fd, ConnectionOrigin origin, AcceptedConnectionOwner& owner);
+  AcceptedConnection(WorkerIo& io, net::ByteStream stream, ConnectionOrigin origin,
+                     AcceptedConnectionOwner& owner);
 
   const ConnectionOrigin& origin() const { return origin_; }
 

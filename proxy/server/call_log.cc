@@ -2,6 +2,7 @@
 #include "server/call_log.h"
 
 #include "net/event_loop.h"
+#include "server/call_address.h"
 #include "server/request_head.h"
 #include "wire/traceparent.h"
 
@@ -11,7 +12,7 @@ AccessLogFacts FactsOf(const ConnectionOrigin& origin, const Metadata& request) 
   const RequestHead head = ReadRequestHead(request);
   AccessLogFacts facts;
   facts.listener = origin.listener->name;
-  facts.authority = origin.destination.empty() ? head.authority : origin.destination;
+  facts.authority = AddressOf(origin, head.authority).routed_by;
   facts.path = head.path;
   facts.trace_id = TraceIdOf(request);
   return facts;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker has found out about calls of one (authority, path), so that each further one costs
-// a single look-up.
+// What a worker has found out about calls with one PlanKey, so that each further one costs a single
+// look-up.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@
 #include "policy/latency_estimate.h"
 #include "policy/rate_limiter.h"
 #include "policy/retry_budget.h"
+#include "server/call_address.h"
 #include "settings/snapshot.h"
 #include "telemetry/metrics.h"
 #include "upstream/pool.h"
@@ -22,8 +23,8 @@
 
 namespace levee {
 
-// A destination as one worker sees it: an upstream, or for `authority:` an upstream and the
-// authority.
+// A destination as one worker sees it: an upstream, or for `authority:` an upstream and the address
+// that is dialled (CallAddress::dialled).
 struct Destination {
   std::string upstream;
   std::string authority;                         // empty unless the upstream dials it
@@ -54,21 +55,28 @@ struct CallPlan {
   bool labelled = false;  // `method` is the method's own series, or it can get none
 };
 
+// What a call's plan depends on, besides the snapshot.
+struct PlanKey {
+  ListenerRef listener;
+  CallAddress address;
+  std::string_view path;
+};
+
 // The cache. Bounded: when it is full it starts anew, since a caller that makes up paths would
 // otherwise fill it with entries nobody asks for again. One thread.
 class PlanCache {
  public:
   // nullptr if there is none yet.
-  std::shared_ptr<CallPlan> Find(std::string_view authority, std::string_view path) const {
-    const auto found = plans_.find(KeyView{authority, path});
+  std::shared_ptr<CallPlan> Find(const PlanKey& key) const {
+    const auto found = plans_.find(key);
     return found == plans_.end() ? nullptr : found->second;
   }
 
   // True if the bound was reached and the others were dropped.
-  bool Insert(std::string_view authority, std::string_view path, std::shared_ptr<CallPlan> plan) {
+  bool Insert(const PlanKey& key, std::shared_ptr<CallPlan> plan) {
     const bool full = plans_.size() >= kMaxPlans;
     if (full) plans_.clear();
-    plans_.emplace(Key{std::string(authority), std::string(path)}, std::move(plan));
+    plans_.emplace(OwnedKey(key), std::move(plan));
     return full;
   }
 
@@ -82,19 +90,44 @@ class PlanCache {
  private:
   static constexpr size_t kMaxPlans = 10'000;
 
-  using KeyView = std::pair<std::string_view, std::string_view>;
-  using Key = std::pair<std::string, std::string>;
+  struct OwnedKey {
+    explicit OwnedKey(const PlanKey& key)
+        : listener(key.listener),
+          routed_by(key.address.routed_by),
+          elsewhere(key.address.elsewhere),
+          path(key.path) {}
+    PlanKey view() const {
+      return {listener, {.routed_by = routed_by, .elsewhere = elsewhere}, path};
+    }
+
+    ListenerRef listener;
+    std::string routed_by, elsewhere, path;
+  };
   struct Hash {
     using is_transparent = void;
-    size_t operator()(const KeyView& key) const { return absl::HashOf(key.first, key.second); }
-    size_t operator()(const Key& key) const { return (*this)(KeyView(key)); }
+    size_t operator()(const PlanKey& key) const {
+      const size_t listener = 2 * static_cast<size_t>(key.listener.index + 1) +
+                              static_cast<size_t>(key.listener.direction);
+      const size_t hash = absl::HashOf(listener, key.address.routed_by, key.path);
+      // Nearly every call is dialled by what it is routed by.
+      return key.address.elsewhere.empty() ? hash : absl::HashOf(hash, key.address.elsewhere);
+    }
+    size_t operator()(const OwnedKey& key) const { return (*this)(key.view()); }
   };
   struct Equal {
     using is_transparent = void;
-    bool operator()(const KeyView& a, const KeyView& b) const { return a == b; }
+    bool operator()(const PlanKey& a, const PlanKey& b) const {
+      return a.address.routed_by == b.address.routed_by && a.path == b.path &&
+             a.listener == b.listener && a.address.elsewhere == b.address.elsewhere;
+    }
+    bool operator()(const OwnedKey& a, const PlanKey& b) const { return (*this)(a.view(), b); }
+    bool operator()(const PlanKey& a, const OwnedKey& b) const { return (*this)(a, b.view()); }
+    bool operator()(const OwnedKey& a, const OwnedKey& b) const {
+      return (*this)(a.view(), b.view());
+    }
   };
 
-  absl::flat_hash_map<Key, std::shared_ptr<CallPlan>, Hash, Equal> plans_;
+  absl::flat_hash_map<OwnedKey, std::shared_ptr<CallPlan>, Hash, Equal> plans_;
 };
 
 }  // namespace levee

@@ -12,6 +12,10 @@ constexpr size_t kShownBytes = 32;
 
 }  // namespace
 
+std::string PeerName(const net::Address& peer) {
+  return peer.is_unix() && peer.unix_path().empty() ? "unix" : peer.ToString();
+}
+
 std::vector<LogField> ConnectionFields(const ConnectionOrigin& origin, std::vector<LogField> more) {
   std::vector<LogField> fields = {{"listener", origin.listener->name}, {"peer", origin.peer}};
   if (!origin.destination.empty()) fields.emplace_back("destination", origin.destination);

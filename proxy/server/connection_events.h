@@ -2,13 +2,19 @@
 // The fields of events about callers' connections.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "log/event.h"
+#include "net/address.h"
 #include "server/accepted_connection.h"
 
 namespace levee {
+
+// Returns an accepted connection's peer as events show it: "127.0.0.1:50301"; "unix" for a Unix
+// socket without a path, which is what a caller's end mostly is.
+std::string PeerName(const net::Address& peer);
 
 // Returns the listener, the peer, and for a tunnel its destination; then `more`.
 std::vector<LogField> ConnectionFields(const ConnectionOrigin& origin,

@@ -95,9 +95,9 @@ void DestinationTable::Forget(Destination& destination) {
 }
 
 absl::StatusOr<std::shared_ptr<Destination>> DestinationTable::Find(const UpstreamSpec& upstream,
-                                                                    std::string_view authority) {
-  const std::string dialled = upstream.by_authority() ? std::string(authority) : std::string();
-  const auto key = std::pair(upstream.name, dialled);
+                                                                    std::string_view dialled) {
+  const std::string authority = upstream.by_authority() ? std::string(dialled) : std::string();
+  const auto key = std::pair(upstream.name, authority);
   if (const auto found = destinations_.find(key); found != destinations_.end()) {
     return found->second;
   }
@@ -106,7 +106,7 @@ absl::StatusOr<std::shared_ptr<Destination>> DestinationTable::Find(const Upstre
   MakeRoom();
   auto destination = std::make_shared<Destination>();
   destination->upstream = upstream.name;
-  destination->authority = dialled;
+  destination->authority = authority;
   destination->connect = connect_policies_.find(upstream.name)->second;
   destination->series = &parts_.metrics.Upstream(parts_.worker, upstream.name);
   destination->pool = std::make_unique<Pool>(parts_.io, parts_.resolver, *destination->connect,

@@ -49,10 +49,10 @@ class DestinationTable {
   // goes, so that the address is tried again.
   void ForgetLoops();
 
-  // The one that calls of `upstream`, which is the snapshot's, with that :authority go to; an error
-  // if it cannot be dialled.
+  // Returns the destination of calls of `upstream`, which is the snapshot's. `dialled`: to where an
+  // upstream with `authority:` connects; it is an error if that cannot be dialled.
   absl::StatusOr<std::shared_ptr<Destination>> Find(const UpstreamSpec& upstream,
-                                                    std::string_view authority);
+                                                    std::string_view dialled);
 
   // What there is to say about every endpoint.
   std::vector<EndpointView> View() const;

@@ -39,14 +39,20 @@ class DownstreamConnection final : public Mortal,
                                    private h2::SessionHandler,
                                    private Http2ConnectionOwner {
  public:
-  DownstreamConnection(WorkerIo& io, int fd, ConnectionOrigin origin,
+  DownstreamConnection(WorkerIo& io, net::ByteStream stream, ConnectionOrigin origin,
                        const Http2Connection::Options& options, DownstreamOwner& owner)
       : owner_(owner),
         origin_(std::move(origin)),
-        connection_(io, fd, options, static_cast<h2::SessionHandler&>(*this),
+        connection_(io, h2::Session::Role::kServer, std::move(stream), options,
+                    static_cast<h2::SessionHandler&>(*this),
                     static_cast<Http2ConnectionOwner&>(*this)) {}
 
   const ConnectionOrigin& origin() const { return origin_; }
+
+  // How the worker's snapshot knows the listener. The worker sets it.
+  ListenerRef listener() const { return listener_; }
+  void SetListener(ListenerRef listener) { listener_ = listener; }
+
   h2::Session& session() { return connection_.session(); }
   void Receive(ByteSpan bytes) { connection_.Receive(bytes); }
   void Close(const std::string& reason) { connection_.Close(reason); }
@@ -69,6 +75,7 @@ class DownstreamConnection final : public Mortal,
 
   DownstreamOwner& owner_;
   const ConnectionOrigin origin_;
+  ListenerRef listener_;
   Http2Connection connection_;
 };
 

@@ -10,24 +10,20 @@
 
 namespace levee {
 
-RawTunnel::RawTunnel(WorkerIo& io, net::Resolver& resolver, int fd, ByteSpan first,
+RawTunnel::RawTunnel(WorkerIo& io, net::Resolver& resolver, net::ByteStream caller, ByteSpan first,
                      ConnectionOrigin origin, const std::vector<net::Address>& own_listeners,
                      RawTunnelOwner& owner)
     : io_(io),
       origin_(std::move(origin)),
       own_listeners_(own_listeners),
       owner_(owner),
-      fd_(fd),
+      caller_(std::move(caller)),
       first_(first.begin(), first.end()) {
   io_.wheel.Arm(*this, io_.loop.now() + kConnectTimeout);
   const auto to = SplitHostPort(origin_.destination);
   LEVEE_CHECK(to.has_value());  // The CONNECT request was read by the same rule.
   query_ = resolver.Resolve(std::string(to->host), to->port,
                             [this](auto answer) { Resolved(std::move(answer)); });
-}
-
-RawTunnel::~RawTunnel() {
-  if (fd_ >= 0) net::CloseDescriptor(fd_);
 }
 
 void RawTunnel::Resolved(absl::StatusOr<net::Resolver::Found> answer) {
@@ -45,9 +41,8 @@ void RawTunnel::Resolved(absl::StatusOr<net::Resolver::Found> answer) {
     End(TunnelFailure::kLoop);
     return;
   }
-  relay_ =
-      std::make_unique<net::Relay>(io_.loop, std::exchange(fd_, -1), first_, std::move(addresses),
-                                   static_cast<net::RelayHandler&>(*this));
+  relay_ = std::make_unique<net::Relay>(io_.loop, std::move(caller_), first_, std::move(addresses),
+                                        static_cast<net::RelayHandler&>(*this));
   first_.clear();
 }
 

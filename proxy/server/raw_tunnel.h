@@ -40,10 +40,10 @@ class RawTunnel final : public Mortal,
   // The destination's name is looked up, and one of its addresses reached, in this time.
   static constexpr absl::Duration kConnectTimeout = absl::Seconds(10);
 
-  // Owns `fd`, on which `first` was read already. The other references outlive it.
-  RawTunnel(WorkerIo& io, net::Resolver& resolver, int fd, ByteSpan first, ConnectionOrigin origin,
-            const std::vector<net::Address>& own_listeners, RawTunnelOwner& owner);
-  ~RawTunnel() override;
+  // `first`: the bytes that were read from the caller already. The references outlive the tunnel.
+  RawTunnel(WorkerIo& io, net::Resolver& resolver, net::ByteStream caller, ByteSpan first,
+            ConnectionOrigin origin, const std::vector<net::Address>& own_listeners,
+            RawTunnelOwner& owner);
 
   const ConnectionOrigin& origin() const { return origin_; }
 
@@ -60,7 +60,7 @@ class RawTunnel final : public Mortal,
   const ConnectionOrigin origin_;
   const std::vector<net::Address>& own_listeners_;
   RawTunnelOwner& owner_;
-  int fd_;  // until the relay owns it, then -1
+  net::ByteStream caller_;  // until the relay owns it
   std::vector<uint8_t> first_;
   std::unique_ptr<net::Resolver::Query> query_;
   std::unique_ptr<net::Relay> relay_;

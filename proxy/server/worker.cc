@@ -53,8 +53,10 @@ void Worker::PostConfig(WorkerConfig config, std::function<void()> applied) {
   });
 }
 
-void Worker::PostConnection(int fd, ConnectionOrigin origin) {
-  loop_.Post([this, fd, origin = std::move(origin)]() mutable { Accept(fd, std::move(origin)); });
+void Worker::PostConnection(net::ByteStream stream, ConnectionOrigin origin) {
+  loop_.Post([this, stream = std::move(stream), origin = std::move(origin)]() mutable {
+    Accept(std::move(stream), std::move(origin));
+  });
 }
 
 void Worker::PostView(std::function<void(std::vector<EndpointView>)> done) {
@@ -109,20 +111,18 @@ void Worker::Apply(const WorkerConfig& config) {
   destinations_.TakeGone();  // No plan is left that could hold one.
   closed_sockets_.insert(config.closed_sockets.begin(), config.closed_sockets.end());
   connections_.ForEach([&](DownstreamConnection& connection) {
+    connection.SetListener(snapshot_->ListenerRefOf(*connection.origin().listener));
     if (absl::c_linear_search(config.closed_sockets, connection.origin().socket)) {
       connection.session().AnnounceShutdown();
     }
   });
 }
 
-void Worker::Accept(int fd, ConnectionOrigin origin) {
-  if (stopping_) {
-    net::CloseDescriptor(fd);
-    return;
-  }
-  if (io_.log.Enabled(EventKind::kConnectionAccepted)) origin.peer = net::PeerName(fd);
+void Worker::Accept(net::ByteStream stream, ConnectionOrigin origin) {
+  if (stopping_) return;
+  if (io_.log.Enabled(EventKind::kConnectionAccepted)) origin.peer = PeerName(stream.peer());
   io_.log.Write(EventKind::kConnectionAccepted, [&] { return ConnectionFields(origin); });
-  accepted_.PushBack(*new AcceptedConnection(io_, fd, std::move(origin), *this));
+  accepted_.PushBack(*new AcceptedConnection(io_, std::move(stream), std::move(origin), *this));
   series_.downstream_connections.Add(1);
 }
 
@@ -136,22 +136,25 @@ void Worker::Bury(AcceptedConnection& connection) {
   io_.graveyard.Bury(std::unique_ptr<Mortal>(&connection));
 }
 
-void Worker::OnHttp2(AcceptedConnection& from, int fd, ByteSpan first) {
+void Worker::OnHttp2(AcceptedConnection& from, net::ByteStream stream, ByteSpan first) {
   io_.log.Write(EventKind::kConnectionIdentified, [&] {
     return ConnectionFields(from.origin(), {{"protocol", "http2"}});
   });
-  auto* connection = new DownstreamConnection(io_, fd, from.origin(), ConnectionOptions(), *this);
+  auto* connection =
+      new DownstreamConnection(io_, std::move(stream), from.origin(), ConnectionOptions(), *this);
+  connection->SetListener(snapshot_->ListenerRefOf(*from.origin().listener));
   connections_.PushBack(*connection);
   if (closed_sockets_.contains(from.origin().socket)) connection->session().AnnounceShutdown();
   connection->Receive(first);
   Bury(from);
 }
 
-void Worker::OnTunnel(AcceptedConnection& from, int fd, ByteSpan first) {
+void Worker::OnTunnel(AcceptedConnection& from, net::ByteStream stream, ByteSpan first) {
   io_.log.Write(EventKind::kConnectionIdentified, [&] {
     return ConnectionFields(from.origin(), {{"protocol", "opaque"}});
   });
-  auto* tunnel = new RawTunnel(io_, resolver_, fd, first, from.origin(), own_listeners_, *this);
+  auto* tunnel =
+      new RawTunnel(io_, resolver_, std::move(stream), first, from.origin(), own_listeners_, *this);
   tunnels_.PushBack(*tunnel);
   series_.tunnels.Add(1);
   Bury(from);
@@ -217,9 +220,7 @@ void Worker::OnRpcFinished(RpcStream& rpc) {
 
 h2::StreamHandler* Worker::OnRequest(DownstreamConnection& from, h2::Stream& stream,
                                      Metadata& fields, bool end) {
-  RequestHead head = ReadRequestHead(fields);
-  // A tunnel leads to one destination, whatever its calls name.
-  if (!from.origin().destination.empty()) head.authority = from.origin().destination;
+  const RequestHead head = ReadRequestHead(fields);
   if (stream.oversized()) {
     series_.rejects[Reject::kMetadata].Add();
     return Refuse(from, stream, fields, StatusCode::kResourceExhausted,
@@ -230,9 +231,12 @@ h2::StreamHandler* Worker::OnRequest(DownstreamConnection& from, h2::Stream& str
     ReplyNotGrpc(stream);
     return nullptr;
   }
-  std::shared_ptr<CallPlan> plan = plans_.Find(head.authority, head.path);
+  const PlanKey key{.listener = from.listener(),
+                    .address = AddressOf(from.origin(), head.authority),
+                    .path = head.path};
+  std::shared_ptr<CallPlan> plan = plans_.Find(key);
   if (plan == nullptr) {
-    auto made = MakePlan(head.authority, head.path);
+    auto made = MakePlan(key);
     if (!made.ok()) {
       const bool no_route = made.status().code() == absl::StatusCode::kUnimplemented;
       if (no_route) series_.rejects[Reject::kNoRoute].Add();
@@ -246,7 +250,7 @@ h2::StreamHandler* Worker::OnRequest(DownstreamConnection& from, h2::Stream& str
   calls_begun_.Add();
   auto* rpc = new RpcStream(environment_, *this, std::move(plan), from.origin(), stream, fields);
   calls_.PushBack(*rpc);
-  rpc->Start(head.facts, head.authority, end);
+  rpc->Start(head.facts, key.address.routed_by, end);
   return rpc->answered() ? nullptr : rpc;
 }
 
@@ -270,16 +274,17 @@ h2::StreamHandler* Worker::Refuse(DownstreamConnection& from, h2::Stream& stream
   return nullptr;
 }
 
-absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(std::string_view authority,
-                                                           std::string_view path) {
-  const Route* route = snapshot_->routes.Find(authority, path);
+absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(const PlanKey& key) {
+  const std::string_view routed_by = key.address.routed_by;
+  const Route* route =
+      snapshot_->routes.Find({.listener = key.listener, .authority = routed_by, .path = key.path});
   if (route == nullptr) {
-    return absl::UnimplementedError(absl::StrCat("no route for authority \"", Abseil(authority),
-                                                 "\", method \"", Abseil(path), "\""));
+    return absl::UnimplementedError(absl::StrCat("no route for authority \"", Abseil(routed_by),
+                                                 "\", method \"", Abseil(key.path), "\""));
   }
   const UpstreamSpec& upstream = snapshot_->upstreams[route->upstream];
   const CallPolicy& policy = snapshot_->policies[route->policy];
-  auto destination = destinations_.Find(upstream, authority);
+  auto destination = destinations_.Find(upstream, key.address.dialled());
   // Cached plans hold destinations that have gone.
   if (destinations_.TakeGone()) plans_.EraseGone();
   if (!destination.ok()) return destination.status();
@@ -290,14 +295,14 @@ absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(std::string_view auth
                                                      policy.retry.budget, loop_.now());
   if (account.over_limit) series_.limit_hits[Limit::kDestinations].Add();
   plan->budget = std::move(account.budget);
-  plan->path = path;
+  plan->path = key.path;
   plan->limits = PlanLimits(policy);
   const bool described =
       upstream.methods != nullptr && upstream.methods->idempotent.contains(plan->path);
   plan->calls = PlanCalls(policy, described);
-  plan->method = &shared_.metrics.Method(index_, upstream.name, path);
+  plan->method = &shared_.metrics.Method(index_, upstream.name, key.path);
   // A budget of its own may be free for the destination's next call.
-  if (!account.over_limit && plans_.Insert(authority, path, plan)) {
+  if (!account.over_limit && plans_.Insert(key, plan)) {
     series_.limit_hits[Limit::kRoutesCached].Add();
   }
   return plan;

@@ -74,8 +74,9 @@ class Worker final : private net::TurnHandler,
   // before the first connection.
   void PostConfig(WorkerConfig config, std::function<void()> applied);
 
-  // Serves a connection that was accepted. Any thread.
-  void PostConnection(int fd, ConnectionOrigin origin);
+  // Serves a connection that was accepted; closes it if the worker does not run any more. Any
+  // thread.
+  void PostConnection(net::ByteStream stream, ConnectionOrigin origin);
 
   // Calls `done` in the worker's thread with what there is to say about every endpoint. Any thread.
   void PostView(std::function<void(std::vector<EndpointView>)> done);
@@ -103,8 +104,8 @@ class Worker final : private net::TurnHandler,
  private:
   Instant OnTurnEnd(Instant now) override;
 
-  void OnHttp2(AcceptedConnection& from, int fd, ByteSpan first) override;
-  void OnTunnel(AcceptedConnection& from, int fd, ByteSpan first) override;
+  void OnHttp2(AcceptedConnection& from, net::ByteStream stream, ByteSpan first) override;
+  void OnTunnel(AcceptedConnection& from, net::ByteStream stream, ByteSpan first) override;
   void OnNotTaken(AcceptedConnection& from, Reject reason) override;
   void OnGivenUp(AcceptedConnection& from, bool timeout) override;
   void OnTunnelled(bool forward, size_t bytes) override;
@@ -118,14 +119,13 @@ class Worker final : private net::TurnHandler,
   void OnRpcFinished(RpcStream& rpc) override;
 
   void Apply(const WorkerConfig& config);
-  void Accept(int fd, ConnectionOrigin origin);
+  void Accept(net::ByteStream stream, ConnectionOrigin origin);
   void Bury(AcceptedConnection& connection);
   void Goaway();
   void Stop();
   h2::StreamHandler* Refuse(DownstreamConnection& from, h2::Stream& stream, const Metadata& head,
                             StatusCode code, const std::string& message);
-  absl::StatusOr<std::shared_ptr<CallPlan>> MakePlan(std::string_view authority,
-                                                     std::string_view path);
+  absl::StatusOr<std::shared_ptr<CallPlan>> MakePlan(const PlanKey& key);
   PlannedLimits PlanLimits(const CallPolicy& policy);
   Http2Connection::Options ConnectionOptions() const;
   void ConnectionEnded();

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "policy/route_table.h"
+
 namespace levee {
 
 // An address to listen on: host and port, or the path of a Unix socket.
@@ -24,9 +26,10 @@ struct Capture {
   bool connect = true;  // HTTP CONNECT, and the protocol that comes through the tunnel
 };
 
-// A listener for the calls of the application.
+// A listener for calls.
 struct ListenerSpec {
   std::string name;
+  Direction direction = Direction::kEgress;
   ListenAddress address;
   Capture capture;
   int mode = 0660;  // the permissions of a Unix socket

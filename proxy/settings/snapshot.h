@@ -55,6 +55,16 @@ struct Snapshot {
   // Of the effective configuration and the methods of descriptor sets, in hexadecimal digits.
   std::string sha256;
   EffectiveText effective;  // the configuration that `sha256` is of
+
+  // Returns how routes know the listener of a connection, which was accepted by `spec`. That may be
+  // of an earlier snapshot: the listener is found again by its name, and the connection keeps its
+  // direction.
+  ListenerRef ListenerRefOf(const ListenerSpec& spec) const {
+    for (size_t i = 0; i < listeners.size(); ++i) {
+      if (listeners[i].name == spec.name) return {static_cast<int>(i), spec.direction};
+    }
+    return {.direction = spec.direction};
+  }
 };
 
 }  // namespace levee

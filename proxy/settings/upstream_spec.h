@@ -19,7 +19,7 @@ struct EndpointSpec {
   enum class Kind {
     kAddress,    // `host` and `port`; `host` is an IP address, or a name to look up
     kUnix,       // the Unix socket at `path`
-    kAuthority,  // the address that the call's :authority names
+    kAuthority,  // the address that the call's :authority or its CONNECT tunnel names
   };
   Kind kind = Kind::kAddress;
   std::string host;
@@ -43,7 +43,7 @@ struct UpstreamSpec {
   absl::Duration keepalive_timeout = absl::Seconds(20);
   std::shared_ptr<const DescribedMethods> methods;  // nullptr when there is no descriptor set
 
-  // Whether each call is sent to the address that its :authority names.
+  // Whether each call is sent to the address that its :authority or its CONNECT tunnel names.
   bool by_authority() const {
     return !endpoints.empty() && endpoints[0].kind == EndpointSpec::Kind::kAuthority;
   }

@@ -51,8 +51,9 @@ absl::StatusOr<std::unique_ptr<net::Listener>> ListenerSet::Listen(const Listeni
   LEVEE_CHECK(address.has_value());  // The configuration was checked.
   auto listener = net::Listener::Open(
       loop_, wheel_, *address,
-      [this, &listening](int fd) {
-        accepted_(fd, {.listener = listening.spec, .socket = listening.number, .destination = ""});
+      [this, &listening](net::ByteStream stream) {
+        accepted_(std::move(stream),
+                  {.listener = listening.spec, .socket = listening.number, .destination = ""});
       },
       exhausted_, static_cast<mode_t>(spec.mode));
   if (!listener.ok()) return At(spec, listener.status());

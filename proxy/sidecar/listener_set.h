@@ -21,8 +21,8 @@ namespace levee {
 // loop's.
 class ListenerSet {
  public:
-  // Called for every connection that was accepted, and owns its descriptor from then on.
-  using Accepted = std::function<void(int fd, ConnectionOrigin origin)>;
+  // Called for every connection that was accepted.
+  using Accepted = std::function<void(net::ByteStream stream, ConnectionOrigin origin)>;
 
   // `loop` and `wheel` outlive the set. `exhausted` is called as net::Listener::Open says.
   ListenerSet(net::EventLoop& loop, TimerWheel& wheel, Accepted accepted,

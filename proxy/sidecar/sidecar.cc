@@ -42,7 +42,9 @@ Sidecar::Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, M
       workers_(MakeWorkers(snapshot, workers)),
       listeners_(
           workers_[0]->loop(), workers_[0]->wheel(),
-          [this](int fd, ConnectionOrigin origin) { Accepted(fd, std::move(origin)); },
+          [this](net::ByteStream stream, ConnectionOrigin origin) {
+            Accepted(std::move(stream), std::move(origin));
+          },
           [this] { shared_.metrics.Worker(0).limit_hits[Limit::kDescriptors].Add(); }),
       limit_watch_(log, metrics, workers_[0]->loop(), workers_[0]->wheel()) {}
 
@@ -127,15 +129,14 @@ absl::StatusOr<std::vector<ListenerSet::Bound>> Sidecar::Reload(
   return answers_.Wait(*result, absl::InfiniteDuration());
 }
 
-void Sidecar::Accepted(int fd, ConnectionOrigin origin) {
+void Sidecar::Accepted(net::ByteStream stream, ConnectionOrigin origin) {
   drain_.OnConnection(loop().now());
   if (open_connections() >= static_cast<uint64_t>(snapshot().limits.connections)) {
     shared_.metrics.Worker(0).limit_hits[Limit::kConnections].Add();
-    net::CloseDescriptor(fd);
     return;
   }
   ++accepted_;
-  workers_[next_worker_]->PostConnection(fd, std::move(origin));
+  workers_[next_worker_]->PostConnection(std::move(stream), std::move(origin));
   next_worker_ = (next_worker_ + 1) % workers_.size();
 }
 

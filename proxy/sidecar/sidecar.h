@@ -87,7 +87,7 @@ class Sidecar : private Timer {
   void HoldConfigured(const Snapshot& snapshot);
   absl::Status Take(const std::shared_ptr<const Snapshot>& snapshot, net::LineWriter* access_log,
                     const std::function<void(const Bound&)>& applied);
-  void Accepted(int fd, ConnectionOrigin origin);
+  void Accepted(net::ByteStream stream, ConnectionOrigin origin);
   void CarryOut(Drain::Step step);
   void OnTimer(Instant now) override;
   void StopAll();

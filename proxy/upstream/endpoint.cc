@@ -192,8 +192,8 @@ void Endpoint::Dial() {
   if (io_.log.Enabled(EventKind::kUpstreamConnecting)) {
     Tell(EventKind::kUpstreamConnecting, "address", to.ToString());
   }
-  connections_.push_back(
-      std::make_unique<UpstreamConnection>(io_, to, policy_, keepalive_interval_, *this));
+  connections_.push_back(std::make_unique<UpstreamConnection>(io_, net::ByteStream::Dial(to),
+                                                              policy_, keepalive_interval_, *this));
   series_.connections.Add(1);
 }
 

@@ -2,20 +2,21 @@
 #include "upstream/upstream_connection.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "upstream/endpoint.h"
 
 namespace levee {
 
-UpstreamConnection::UpstreamConnection(WorkerIo& io, const net::Address& to,
+UpstreamConnection::UpstreamConnection(WorkerIo& io, net::ByteStream stream,
                                        const ConnectPolicy& policy,
                                        absl::Duration keepalive_interval, Endpoint& endpoint)
     : io_(io),
       keepalive_{.interval = keepalive_interval, .timeout = policy.keepalive.timeout},
       endpoint_(endpoint),
-      connection_(std::make_unique<Http2Connection>(io, to, policy.connection,
-                                                    static_cast<h2::SessionHandler&>(*this),
-                                                    static_cast<Http2ConnectionOwner&>(*this))) {
+      connection_(std::make_unique<Http2Connection>(
+          io, h2::Session::Role::kClient, std::move(stream), policy.connection,
+          static_cast<h2::SessionHandler&>(*this), static_cast<Http2ConnectionOwner&>(*this))) {
   io_.wheel.Arm(*this, io_.loop.now() + policy.connect_timeout);
 }
 

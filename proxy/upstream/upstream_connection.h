@@ -48,9 +48,9 @@ class UpstreamConnection final : public Mortal,
                                  private Http2ConnectionOwner,
                                  private Timer {
  public:
-  // Connects. `keepalive_interval`: the endpoint's own. All references must outlive the connection.
-  // The endpoint must not destroy the connection from within one of its events.
-  UpstreamConnection(WorkerIo& io, const net::Address& to, const ConnectPolicy& policy,
+  // `stream`: connecting. `keepalive_interval`: the endpoint's own. All references must outlive the
+  // connection. The endpoint must not destroy the connection from within one of its events.
+  UpstreamConnection(WorkerIo& io, net::ByteStream stream, const ConnectPolicy& policy,
                      absl::Duration keepalive_interval, Endpoint& endpoint);
 
   bool ready() const { return ready_ && !draining_; }

@@ -57,8 +57,8 @@ TEST_F(ProbeTest, NobodyListens) {
 TEST_F(ProbeTest, SilenceIsCutOff) {
   net::EventLoop loop;
   TimerWheel wheel(loop.now());
-  const auto silent =
-      net::Listener::Open(loop, wheel, *net::Address::FromIp("127.0.0.1", 0), [](int) {});
+  const auto silent = net::Listener::Open(loop, wheel, *net::Address::FromIp("127.0.0.1", 0),
+                                          [](const net::ByteStream&) {});
   ASSERT_TRUE(silent.ok()) << silent.status();
   const std::string address = (*silent)->address().ToString();
   const Instant start = net::ReadClock();

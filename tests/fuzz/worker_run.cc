@@ -120,9 +120,10 @@ int WorkerRun::Connect() {
   std::array<int, 2> ends{};
   LEVEE_CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()) == 0);
   ++connections_;
-  worker_->PostConnection(ends[0], {.listener = std::shared_ptr<const ListenerSpec>(
-                                        snapshot_, snapshot_->listeners.data()),
-                                    .destination = ""});
+  worker_->PostConnection(
+      net::ByteStream(ends[0]),
+      {.listener = std::shared_ptr<const ListenerSpec>(snapshot_, snapshot_->listeners.data()),
+       .destination = ""});
   return ends[1];
 }
 

@@ -125,6 +125,53 @@ TEST(HttpConnect, AGrpcClientWithAProxyIsServedAndRetried) {
   EXPECT_TRUE(sidecar->WaitForSum("levee_retries_total", {R"(upstream="anywhere")"}, 1));
 }
 
+// Sends a whole call with that :authority and returns its stream.
+int32_t CallFor(RawClient& client, const std::string& authority) {
+  HeaderList head = RawClient::CallHead();
+  for (auto& [name, value] : head) {
+    if (name == ":authority") value = authority;
+  }
+  const int32_t stream = client.Open(head, false);
+  client.WriteData(stream, GrpcMessage("hello"), true);
+  return stream;
+}
+
+TEST(HttpConnect, ACallArrivesAtTheTunnelsDestinationWithItsOwnAuthority) {
+  FaultyService service, other;
+  Listening sidecar(kTcp);
+  RawClient client(sidecar->address(), "", service.address());
+  EXPECT_EQ(client.AnswerTo(CallFor(client, other.address())).grpc_status(), "0");
+  ASSERT_EQ(service.calls(), 1);
+  EXPECT_EQ(service.seen()[0].authority, other.address());
+  EXPECT_EQ(other.calls(), 0);
+}
+
+// A route list is also a list of what may be reached.
+TEST(HttpConnect, AForgedAuthorityReachesNothingThatTheTunnelsDestinationDoesNot) {
+  FaultyService service;
+  Listening sidecar(kTcp,
+                    "upstreams: [{name: shop, endpoints: [\"authority:\"]}]\n"
+                    "routes: [{match: {authority: \"cart.test:*\"}, upstream: shop}]\n");
+  RawClient client(sidecar->address(), "", service.address());
+  const RawAnswer answer = client.AnswerTo(CallFor(client, "cart.test:1"));
+  EXPECT_EQ(answer.grpc_status(), "12");
+  EXPECT_THAT(answer.grpc_message(), HasSubstr("no route for authority"));
+  EXPECT_EQ(service.calls(), 0);
+}
+
+TEST(HttpConnect, MadeUpAuthoritiesShareTheRateLimitOfTheDestination) {
+  FaultyService service;
+  Listening sidecar(kTcp,
+                    "policies: [{name: default, rate_limit: [{name: r, rate: 1/h, burst: 2, "
+                    "key: [authority]}]}]\n");
+  RawClient client(sidecar->address(), "", service.address());
+  for (const char* status : {"0", "0", "8", "8"}) {
+    const std::string made_up = "made-up-" + std::to_string(service.calls()) + ":1";
+    EXPECT_EQ(client.AnswerTo(CallFor(client, made_up)).grpc_status(), status);
+  }
+  EXPECT_EQ(service.calls(), 2);
+}
+
 TEST(HttpConnect, TheTunnelsDestinationIsTheAuthorityThatRoutesSee) {
   FaultyService service;
   Listening sidecar(kTcp, "upstreams: [{name: shop, endpoints: [\"" + service.address() +

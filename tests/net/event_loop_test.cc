@@ -122,13 +122,12 @@ class Recorder final : public SocketHandler {
 TEST(Socket, ReceivesWhatThePeerWritesUntilItCloses) {
   EventLoop loop;
   TimerWheel wheel(loop.now());
-  const auto listener = Listener::Open(loop, wheel, *Address::FromIp("127.0.0.1", 0), [](int fd) {
-    EXPECT_EQ(send(fd, "hello", 5, MSG_NOSIGNAL), 5);
-    close(fd);
-  });
+  const auto listener = Listener::Open(
+      loop, wheel, *Address::FromIp("127.0.0.1", 0),
+      [](ByteStream stream) { EXPECT_EQ(send(stream.descriptor(), "hello", 5, MSG_NOSIGNAL), 5); });
   ASSERT_TRUE(listener.ok());
   Recorder recorder(loop);
-  Socket socket(loop, (*listener)->address(), recorder);
+  Socket socket(loop, ByteStream::Dial((*listener)->address()), recorder);
   loop.Run();
   EXPECT_TRUE(recorder.connected);
   EXPECT_EQ(recorder.received, "hello");
@@ -138,12 +137,12 @@ TEST(Socket, ReceivesWhatThePeerWritesUntilItCloses) {
 TEST(Socket, ReceivesWhatCameBeforeAResetAndThenIsToldOfIt) {
   EventLoop loop;
   TimerWheel wheel(loop.now());
-  const auto listener = Listener::Open(loop, wheel, *Address::FromIp("127.0.0.1", 0), [](int fd) {
-    EXPECT_EQ(send(fd, "hello", 5, MSG_NOSIGNAL), 5);
-    const linger reset = {.l_onoff = 1, .l_linger = 0};
-    setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
-    close(fd);
-  });
+  const auto listener =
+      Listener::Open(loop, wheel, *Address::FromIp("127.0.0.1", 0), [](ByteStream stream) {
+        EXPECT_EQ(send(stream.descriptor(), "hello", 5, MSG_NOSIGNAL), 5);
+        const linger reset = {.l_onoff = 1, .l_linger = 0};
+        setsockopt(stream.descriptor(), SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+      });
   ASSERT_TRUE(listener.ok());
   Recorder recorder(loop);
   // Opened on a connection of which both are there already, so that one poll sees them together.
@@ -151,7 +150,7 @@ TEST(Socket, ReceivesWhatCameBeforeAResetAndThenIsToldOfIt) {
   const Address to = (*listener)->address();
   ASSERT_EQ(connect(fd, to.get(), to.size()), 0);
   std::optional<Socket> opened;
-  loop.Post([&] { loop.Post([&] { opened.emplace(loop, fd, recorder); }); });
+  loop.Post([&] { loop.Post([&] { opened.emplace(loop, ByteStream(fd), recorder); }); });
   loop.Run();
   EXPECT_EQ(recorder.received, "hello");
   EXPECT_EQ(recorder.closed, "connection reset by peer");
@@ -161,7 +160,7 @@ TEST(Socket, TellsWhyItCouldNotConnect) {
   EventLoop loop;
   const ClosedPort closed;
   Recorder recorder(loop);
-  Socket socket(loop, *Address::FromIp("127.0.0.1", closed.port()), recorder);
+  Socket socket(loop, ByteStream::Dial(*Address::FromIp("127.0.0.1", closed.port())), recorder);
   loop.Run();
   EXPECT_FALSE(recorder.connected);
   EXPECT_EQ(recorder.closed, "connection refused");
@@ -170,9 +169,10 @@ TEST(Socket, TellsWhyItCouldNotConnect) {
 TEST(Listener, BusyPortIsAnErrorThatNamesIt) {
   EventLoop loop;
   TimerWheel wheel(loop.now());
-  const auto first = Listener::Open(loop, wheel, *Address::FromIp("127.0.0.1", 0), [](int) {});
+  const auto first =
+      Listener::Open(loop, wheel, *Address::FromIp("127.0.0.1", 0), [](const ByteStream&) {});
   ASSERT_TRUE(first.ok());
-  const auto second = Listener::Open(loop, wheel, (*first)->address(), [](int) {});
+  const auto second = Listener::Open(loop, wheel, (*first)->address(), [](const ByteStream&) {});
   ASSERT_FALSE(second.ok());
   const std::string message(second.status().message());
   EXPECT_EQ(message,

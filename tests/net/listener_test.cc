@@ -29,7 +29,7 @@ class UnixListener : public testing::Test {
 
   auto Open(mode_t mode = 0660) {
     return Listener::Open(
-        loop_, wheel_, *Address::FromUnixPath(path_), [](int fd) { close(fd); }, [] {}, mode);
+        loop_, wheel_, *Address::FromUnixPath(path_), [](const ByteStream&) {}, [] {}, mode);
   }
   // Leaves a socket at the path on which nobody listens.
   void LeaveStaleSocket() {
@@ -123,11 +123,7 @@ TEST(TcpListener, RestsWhenNotEvenASpareDescriptorIsLeft) {
   const rlimit few = {.rlim_cur = LowestFree() + 1, .rlim_max = before.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
   const auto listener = Listener::Open(
-      loop, wheel, *Address::FromIp("127.0.0.1", 0),
-      [&](int fd) {
-        ++accepted;
-        close(fd);
-      },
+      loop, wheel, *Address::FromIp("127.0.0.1", 0), [&](const ByteStream&) { ++accepted; },
       [&] { ++exhausted; });
   ASSERT_TRUE(listener.ok()) << listener.status();
   const Address to = (*listener)->address();

@@ -51,6 +51,11 @@ TEST(GlobMatch, ManyStarsStayCheap) {
   EXPECT_TRUE(GlobMatch(pattern, std::string(5000, 'a')));
 }
 
+const Route* Find(const RouteTable& table, std::string_view authority, std::string_view path,
+                  ListenerRef listener = {}) {
+  return table.Find({.listener = listener, .authority = authority, .path = path});
+}
+
 RouteTable Table() {
   return RouteTable({{.authority = "cart.shop:*", .method = "/shop.Cart/*", .upstream = 1},
                      {.authority = "cart.shop:*", .upstream = 2, .policy = 3},
@@ -59,20 +64,51 @@ RouteTable Table() {
 
 TEST(RouteTable, TheFirstRouteThatMatchesWins) {
   const RouteTable table = Table();
-  EXPECT_EQ(table.Find("cart.shop:1", "/shop.Cart/Add")->upstream, 1);
-  EXPECT_EQ(table.Find("cart.shop:1", "/shop.Admin/Add")->upstream, 2);
-  EXPECT_EQ(table.Find("cart.shop:1", "/shop.Admin/Add")->policy, 3);
-  EXPECT_EQ(table.Find("cart.shop:1", "/grpc.health.v1.Health/Check")->upstream, 2);
-  EXPECT_EQ(table.Find("x", "/grpc.health.v1.Health/Check")->upstream, 4);
+  EXPECT_EQ(Find(table, "cart.shop:1", "/shop.Cart/Add")->upstream, 1);
+  EXPECT_EQ(Find(table, "cart.shop:1", "/shop.Admin/Add")->upstream, 2);
+  EXPECT_EQ(Find(table, "cart.shop:1", "/shop.Admin/Add")->policy, 3);
+  EXPECT_EQ(Find(table, "cart.shop:1", "/grpc.health.v1.Health/Check")->upstream, 2);
+  EXPECT_EQ(Find(table, "x", "/grpc.health.v1.Health/Check")->upstream, 4);
 }
 
 TEST(RouteTable, ACallThatNoRouteMatchesHasNone) {
-  EXPECT_EQ(Table().Find("pay.shop:1", "/shop.Cart/Add"), nullptr);
-  EXPECT_EQ(RouteTable({}).Find("a", "/b"), nullptr);
+  EXPECT_EQ(Find(Table(), "pay.shop:1", "/shop.Cart/Add"), nullptr);
+  EXPECT_EQ(Find(RouteTable({}), "a", "/b"), nullptr);
+}
+
+constexpr ListenerRef kEgress{0, Direction::kEgress};
+constexpr ListenerRef kOtherEgress{1, Direction::kEgress};
+constexpr ListenerRef kInbound{2, Direction::kInbound};
+constexpr ListenerRef kOtherInbound{3, Direction::kInbound};
+
+TEST(RouteTable, ListenersMayRouteTheSameCallDifferently) {
+  const RouteTable table({{.upstream = 1, .listener = kEgress},
+                          {.upstream = 2, .listener = kOtherEgress},
+                          {.upstream = 3, .listener = kInbound},
+                          {.upstream = 4, .listener = kOtherInbound}});
+  EXPECT_EQ(Find(table, "a:1", "/b", kEgress)->upstream, 1);
+  EXPECT_EQ(Find(table, "a:1", "/b", kOtherEgress)->upstream, 2);
+  EXPECT_EQ(Find(table, "a:1", "/b", kInbound)->upstream, 3);
+  EXPECT_EQ(Find(table, "a:1", "/b", kOtherInbound)->upstream, 4);
+}
+
+TEST(RouteTable, ARouteWithoutListenerServesThoseOfItsDirection) {
+  const RouteTable table({Route{.upstream = 1}});
+  EXPECT_EQ(Find(table, "a:1", "/b", kEgress)->upstream, 1);
+  EXPECT_EQ(Find(table, "a:1", "/b", kOtherEgress)->upstream, 1);
+  EXPECT_EQ(Find(table, "a:1", "/b", kInbound), nullptr);
+}
+
+// The configuration has changed the listener, or has it no more.
+TEST(RouteTable, AConnectionKeepsItsDirection) {
+  const RouteTable table({{.upstream = 1, .listener = kInbound}, {.upstream = 2}});
+  EXPECT_EQ(Find(table, "a:1", "/b", {kInbound.index, Direction::kEgress})->upstream, 2);
+  EXPECT_EQ(Find(table, "a:1", "/b", {ListenerRef::kNone, Direction::kEgress})->upstream, 2);
+  EXPECT_EQ(Find(table, "a:1", "/b", {ListenerRef::kNone, Direction::kInbound}), nullptr);
 }
 
 TEST(RouteTable, ARouteWithoutGlobsMatchesAll) {
-  EXPECT_NE(RouteTable({Route()}).Find("", ""), nullptr);
+  EXPECT_NE(Find(RouteTable({Route()}), "", ""), nullptr);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ class BusyPort {
   // 0: a port of the system's choice.
   explicit BusyPort(uint16_t port = 0)
       : listener_(net::Listener::Open(loop_, wheel_, *net::Address::FromIp("127.0.0.1", port),
-                                      [](int) {})) {
+                                      [](const net::ByteStream&) {})) {
     EXPECT_TRUE(listener_.ok()) << listener_.status();
   }
   uint16_t port() const { return (*listener_)->address().port(); }

@@ -58,8 +58,7 @@ class ListenerSetTest : public testing::Test {
 
   net::EventLoop loop_;
   TimerWheel wheel_{loop_.now()};
-  ListenerSet set_{loop_, wheel_, [](int fd, const ConnectionOrigin&) { net::CloseDescriptor(fd); },
-                   [] {}};
+  ListenerSet set_{loop_, wheel_, [](const net::ByteStream&, const ConnectionOrigin&) {}, [] {}};
 };
 
 TEST_F(ListenerSetTest, ListensWhereTheConfigurationSaysAndNowhereElse) {

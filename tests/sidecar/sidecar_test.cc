@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "config/load.h"
 #include "gtest/gtest.h"
@@ -90,6 +92,53 @@ TEST(Sidecar, IsReloadedAndLookedAtWhileItsWorkersCarryCalls) {
   reloading.join();
   looking.join();
   EXPECT_EQ(first.calls() + second.calls(), calls);
+}
+
+// Routes have no YAML for listeners yet.
+TEST(Sidecar, ACallIsRoutedByItsListenerAlsoWhenAReloadPutsTheListenersInAnotherOrder) {
+  PoolRun run;
+  TestServer& first = run.Serve();
+  TestServer& second = run.Serve();
+  // The listener "a" leads to the first server.
+  const auto snapshot_of = [&](const std::vector<std::string>& listeners) {
+    std::string texts;
+    for (const std::string& name : listeners) {
+      texts += (texts.empty() ? "" : ", ") + ("{name: " + name + ", address: \"127.0.0.1:0\"}");
+    }
+    auto parsed =
+        ParseConfig("f", "listeners: [" + texts + "]\nupstreams: [{name: shop, endpoints: [\"" +
+                             first.address().ToString() + "\"]}, {name: other, endpoints: [\"" +
+                             second.address().ToString() + "\"]}]\nroutes: [{upstream: shop}]\n");
+    EXPECT_TRUE(parsed.ok()) << parsed.status();
+    auto snapshot = std::make_shared<Snapshot>(**parsed);
+    const int of_a = snapshot->ListenerRefOf({.name = "a"}).index;
+    snapshot->routes = RouteTable({{.upstream = 0, .listener = {.index = of_a}}, {.upstream = 1}});
+    return snapshot;
+  };
+  SidecarThread sidecar(snapshot_of({"a", "b"}), 1);
+  const auto listeners = sidecar->listeners();
+  ASSERT_EQ(listeners.size(), 2u);
+  const auto pool_to = [&](const net::Address& address) {
+    run.Open({{.host = "127.0.0.1", .port = address.port(), .path = ""}});
+    return std::move(run.pool);
+  };
+  const std::unique_ptr<Pool> to_a = pool_to(listeners[0].address);
+  const std::unique_ptr<Pool> to_b = pool_to(listeners[1].address);
+  const auto call = [&](Pool& pool) {
+    TestCall one(pool);
+    one.Start();
+    run.Until([&] { return one.ended; });
+  };
+  call(*to_a);
+  EXPECT_EQ(first.calls(), 1);
+  call(*to_b);
+  EXPECT_EQ(second.calls(), 1);
+  ASSERT_TRUE(sidecar.Reload(snapshot_of({"b", "a"})).ok());
+  call(*to_a);
+  EXPECT_EQ(first.calls(), 2);
+  call(*to_b);
+  EXPECT_EQ(second.calls(), 2);
+  EXPECT_EQ(first.accepted() + second.accepted(), 2);
 }
 
 TEST(Sidecar, AReloadDuringTheDrainIsRefused) {

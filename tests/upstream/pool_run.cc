@@ -17,9 +17,10 @@ class TestServer::Connection final : public Mortal,
                                      private h2::SessionHandler,
                                      private Http2ConnectionOwner {
  public:
-  Connection(TestServer& server, int fd)
+  Connection(TestServer& server, net::ByteStream stream)
       : server_(server),
-        connection_(server.io_, fd, {.session = {.max_concurrent_streams = server.max_streams_}},
+        connection_(server.io_, h2::Session::Role::kServer, std::move(stream),
+                    {.session = {.max_concurrent_streams = server.max_streams_}},
                     static_cast<h2::SessionHandler&>(*this),
                     static_cast<Http2ConnectionOwner&>(*this)) {}
 
@@ -84,22 +85,19 @@ class TestServer::Connection final : public Mortal,
 
 TestServer::TestServer(WorkerIo& io, const net::Address& address, uint32_t max_streams)
     : io_(io), max_streams_(max_streams) {
-  auto listener = net::Listener::Open(io.loop, io.wheel, address, [this](int fd) {
+  auto listener = net::Listener::Open(io.loop, io.wheel, address, [this](net::ByteStream stream) {
     ++accepted_;
     if (deaf_) {
-      deaf_ones_.push_back(fd);
+      deaf_ones_.push_back(std::move(stream));
     } else {
-      connections_.push_back(std::make_unique<Connection>(*this, fd));
+      connections_.push_back(std::make_unique<Connection>(*this, std::move(stream)));
     }
   });
   EXPECT_TRUE(listener.ok()) << listener.status();
   listener_ = *std::move(listener);
 }
 
-TestServer::~TestServer() {
-  Close();
-  for (const int fd : deaf_ones_) net::CloseDescriptor(fd);
-}
+TestServer::~TestServer() { Close(); }
 
 int TestServer::connections() const { return static_cast<int>(connections_.size()); }
 

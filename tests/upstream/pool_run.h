@@ -55,7 +55,7 @@ class TestServer {
   bool hold_ = false;
   bool broken_ = false;
   bool deaf_ = false;
-  std::vector<int> deaf_ones_;
+  std::vector<net::ByteStream> deaf_ones_;
   std::vector<std::unique_ptr<Connection>> connections_;
   std::unique_ptr<net::Listener> listener_;
 };

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/byte_stream.h"
+
+#include <linux/sockios.h>
+#include <netinet/tcp.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+namespace levee::net {
+namespace {
+
+// More than the kernel needs to fill a socket's buffer with full frames.
+constexpr size_t kPiecesAtOnce = 64;
+
+// After this long without an acknowledgement the kernel gives a connection up, so that a peer that
+// vanished is noticed without PINGs.
+constexpr unsigned kUserTimeoutMs = 20'000;
+
+// A connection that is quiet for this long is probed.
+constexpr int kKeepaliveIdleSeconds = 60;
+
+// Small writes are not delayed, and a connection whose peer has vanished ends, with bytes under way
+// or without. These options do nothing for Unix sockets.
+void SetOptions(int fd) {
+  const int on = 1;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &kUserTimeoutMs, sizeof kUserTimeoutMs);
+  setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &kKeepaliveIdleSeconds, sizeof kKeepaliveIdleSeconds);
+}
+
+}  // namespace
+
+ByteStream::ByteStream(int fd, const Address& peer) : fd_(fd), state_(State::kReady), peer_(peer) {
+  SetOptions(fd_);
+}
+
+ByteStream ByteStream::Dial(const Address& to) {
+  ByteStream stream;
+  stream.peer_ = to;
+  stream.fd_ = socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (stream.fd_ >= 0) SetOptions(stream.fd_);
+  if (stream.fd_ < 0 || (connect(stream.fd_, to.get(), to.size()) != 0 && errno != EINPROGRESS)) {
+    stream.error_ = errno;
+  } else {
+    stream.state_ = State::kConnecting;
+  }
+  return stream;
+}
+
+ByteStream::ByteStream(ByteStream&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)),
+      error_(other.error_),
+      state_(other.state_),
+      peer_(other.peer_) {}
+
+ByteStream& ByteStream::operator=(ByteStream&& other) noexcept {
+  if (this == &other) return *this;
+  Close();
+  fd_ = std::exchange(other.fd_, -1);
+  error_ = other.error_;
+  state_ = other.state_;
+  peer_ = other.peer_;
+  return *this;
+}
+
+void ByteStream::Close() {
+  if (fd_ >= 0) close(std::exchange(fd_, -1));
+}
+
+ByteStream::State ByteStream::Continue() {
+  if (state_ != State::kConnecting) return state_;
+  socklen_t size = sizeof error_;
+  getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error_, &size);
+  state_ = error_ == 0 ? State::kReady : State::kFailed;
+  return state_;
+}
+
+ByteStream::Transfer ByteStream::Moved(ssize_t size, size_t wanted) {
+  using Next = Transfer::Next;
+  if (size == static_cast<ssize_t>(wanted)) return {.bytes = wanted};
+  if (size >= 0) return {.bytes = static_cast<size_t>(size), .next = Next::kWait};
+  if (errno == EAGAIN || errno == EINTR) return {.next = Next::kWait};
+  error_ = errno;
+  return {.next = Next::kFailed};
+}
+
+ByteStream::Transfer ByteStream::Read(std::span<uint8_t> to) {
+  const ssize_t size = recv(fd_, to.data(), to.size(), 0);
+  if (size > 0) return {.bytes = static_cast<size_t>(size)};
+  return size == 0 ? Transfer{.next = Transfer::Next::kEnd} : Moved(size, to.size());
+}
+
+ByteStream::Transfer ByteStream::Write(ByteSpan bytes) {
+  return Moved(send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL), bytes.size());
+}
+
+ByteStream::Transfer ByteStream::Write(std::span<const ByteSpan> pieces) {
+  Transfer all;
+  while (!pieces.empty() && all.next == Transfer::Next::kGoOn) {
+    std::array<iovec, kPiecesAtOnce> vector;
+    const std::span<const ByteSpan> part = pieces.first(std::min(pieces.size(), kPiecesAtOnce));
+    size_t wanted = 0;
+    for (size_t i = 0; i < part.size(); ++i) {
+      vector[i] = {.iov_base = const_cast<uint8_t*>(part[i].data()), .iov_len = part[i].size()};
+      wanted += part[i].size();
+    }
+    msghdr message{};
+    message.msg_iov = vector.data();
+    message.msg_iovlen = part.size();
+    const Transfer moved = Moved(sendmsg(fd_, &message, MSG_NOSIGNAL), wanted);
+    all = {.bytes = all.bytes + moved.bytes, .next = moved.next};
+    pieces = pieces.subspan(part.size());
+  }
+  return all;
+}
+
+void ByteStream::EndWriting() { shutdown(fd_, SHUT_WR); }
+
+std::string ByteStream::Failure() const {
+  // Lower case, as it stands in the middle of sentences.
+  std::string text = std::generic_category().message(error_);
+  if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+size_t ByteStream::Unacknowledged() const {
+  int bytes = 0;
+  return fd_ >= 0 && ioctl(fd_, SIOCOUTQ, &bytes) == 0 ? static_cast<size_t>(bytes) : 0;
+}
+
+}  // namespace levee::net

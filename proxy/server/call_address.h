@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// By what a call is routed, and where it is dialled.
+#pragma once
+
+#include <string_view>
+
+#include "server/accepted_connection.h"
+
+namespace levee {
+
+// Neither of the two replaces the call's own :authority, which goes on to the upstream unchanged.
+// The views are into the request's head or into the origin of its connection.
+struct CallAddress {
+  // A route's `authority` matches it, the key `authority` of a rate limit is it, and the access log
+  // shows it.
+  std::string_view routed_by;
+
+  // HOST:PORT to which an upstream with `authority:` connects; empty: to routed_by.
+  std::string_view elsewhere;
+
+  std::string_view dialled() const { return elsewhere.empty() ? routed_by : elsewhere; }
+};
+
+// Returns the address of a call that came on a connection of `origin` with that :authority.
+//
+// A call in a CONNECT tunnel is dialled to where the tunnel leads, and is routed by that too. If
+// its own :authority routed it, a caller could take the route to one service in order to reach
+// another, and get new permits of a rate limit with each name that it makes up.
+inline CallAddress AddressOf(const ConnectionOrigin& origin, std::string_view authority) {
+  return {.routed_by = origin.destination.empty() ? authority : origin.destination,
+          .elsewhere = {}};
+}
+
+}  // namespace levee

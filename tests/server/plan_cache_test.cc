@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// By what calls are routed, where they are dialled, and the plans that are kept for them.
+#include <memory>
+#include <set>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "server/call_log.h"
+#include "server/call_plan.h"
+
+namespace levee {
+namespace {
+
+ConnectionOrigin TunnelTo(const std::string& destination) {
+  return {.listener = std::make_shared<const ListenerSpec>(), .destination = destination};
+}
+
+TEST(CallAddress, ACallOutsideOfTunnelsIsRoutedAndDialledByItsAuthority) {
+  const ConnectionOrigin origin = TunnelTo("");
+  const CallAddress address = AddressOf(origin, "cart.shop:1");
+  EXPECT_EQ(address.routed_by, "cart.shop:1");
+  EXPECT_EQ(address.dialled(), "cart.shop:1");
+}
+
+TEST(CallAddress, ACallInATunnelIsRoutedAndDialledByItsDestination) {
+  const ConnectionOrigin origin = TunnelTo("pay.shop:2");
+  const CallAddress address = AddressOf(origin, "cart.shop:1");
+  EXPECT_EQ(address.routed_by, "pay.shop:2");
+  EXPECT_EQ(address.dialled(), "pay.shop:2");
+}
+
+TEST(CallAddress, TheLogShowsByWhatACallWasRouted) {
+  const ConnectionOrigin origin = TunnelTo("pay.shop:2");
+  Metadata head;
+  head.Add(":authority", "cart.shop:1");
+  EXPECT_EQ(FactsOf(origin, head).authority, "pay.shop:2");
+  const ConnectionOrigin outside = TunnelTo("");
+  EXPECT_EQ(FactsOf(outside, head).authority, "cart.shop:1");
+}
+
+TEST(PlanCache, CallsDialledElsewhereThanTheyAreRoutedByHavePlansOfTheirOwn) {
+  PlanCache plans;
+  const PlanKey plain{.address = {.routed_by = "cart.shop:1"}, .path = "/a.B/C"};
+  const PlanKey first{.address = {.routed_by = "cart.shop:1", .elsewhere = "10.0.0.7:1"},
+                      .path = "/a.B/C"};
+  const PlanKey second{.address = {.routed_by = "cart.shop:1", .elsewhere = "10.0.0.8:1"},
+                       .path = "/a.B/C"};
+  for (const PlanKey& key : {plain, first, second}) {
+    EXPECT_EQ(plans.Find(key), nullptr);
+    plans.Insert(key, std::make_shared<CallPlan>());
+  }
+  EXPECT_NE(plans.Find(plain), plans.Find(first));
+  EXPECT_NE(plans.Find(plain), plans.Find(second));
+  EXPECT_NE(plans.Find(first), plans.Find(second));
+}
+
+TEST(PlanCache, TheSameCallOnAnotherListenerOrInAnotherDirectionHasAPlanOfItsOwn) {
+  PlanCache plans;
+  std::set<std::shared_ptr<CallPlan>> made;
+  for (const int listener : {ListenerRef::kNone, 0, 1}) {
+    for (const Direction direction : {Direction::kEgress, Direction::kInbound}) {
+      const PlanKey key{
+          .listener = {listener, direction}, .address = {.routed_by = "a:1"}, .path = "/b"};
+      EXPECT_EQ(plans.Find(key), nullptr);
+      plans.Insert(key, std::make_shared<CallPlan>());
+      made.insert(plans.Find(key));
+    }
+  }
+  EXPECT_EQ(made.size(), 6u);
+}
+
+TEST(PlanCache, AuthorityAndPathTellCallsApart) {
+  PlanCache plans;
+  const auto plan = std::make_shared<CallPlan>();
+  plans.Insert({.address = {.routed_by = "a:1"}, .path = "/b"}, plan);
+  EXPECT_EQ(plans.Find({.address = {.routed_by = "a:1"}, .path = "/b"}), plan);
+  EXPECT_EQ(plans.Find({.address = {.routed_by = "a:2"}, .path = "/b"}), nullptr);
+  EXPECT_EQ(plans.Find({.address = {.routed_by = "a:1"}, .path = "/c"}), nullptr);
+}
+
+}  // namespace
+}  // namespace levee
