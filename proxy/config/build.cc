@@ -57,13 +57,28 @@ ListenerSpec BuildListener(const v1::Listener& message, const std::string& path,
   return listener;
 }
 
+bool IsByAuthority(const v1::Upstream& message) {
+  return Checked(ParseEndpoint(message.endpoints(0))).kind == EndpointSpec::Kind::kAuthority;
+}
+
+EndpointLists BuildEndpoints(const v1::Config& config) {
+  EndpointLists endpoints;
+  for (const v1::Upstream& upstream : config.upstreams()) {
+    if (IsByAuthority(upstream)) continue;
+    auto list = std::make_shared<EndpointList>();
+    for (const std::string& endpoint : upstream.endpoints()) {
+      list->push_back(Checked(ParseEndpoint(endpoint)));
+    }
+    endpoints.emplace(upstream.name(), std::move(list));
+  }
+  return endpoints;
+}
+
 UpstreamSpec BuildUpstream(const v1::Upstream& message,
                            std::shared_ptr<const DescribedMethods> methods) {
   UpstreamSpec upstream;
   upstream.name = message.name();
-  for (const std::string& endpoint : message.endpoints()) {
-    upstream.endpoints.push_back(Checked(ParseEndpoint(endpoint)));
-  }
+  upstream.by_authority = IsByAuthority(message);
   upstream.connect_timeout = DurationOf(message.connect_timeout());
   upstream.reconnect = BuildReconnect(message.reconnect());
   upstream.keepalive_interval = DurationOf(message.keepalive().interval());
@@ -164,6 +179,13 @@ std::string Sha256(v1::Config config, const MethodsOfUpstreams& methods) {
   return HexSha256(bytes);
 }
 
+std::string Sha256WithoutEndpoints(v1::Config config, const MethodsOfUpstreams& methods) {
+  for (v1::Upstream& upstream : *config.mutable_upstreams()) {
+    if (!IsByAuthority(upstream)) upstream.clear_endpoints();
+  }
+  return Sha256(std::move(config), methods);
+}
+
 }  // namespace
 
 std::shared_ptr<const Snapshot> Build(const v1::Config& config, const Positions& positions,
@@ -191,7 +213,9 @@ std::shared_ptr<const Snapshot> Build(const v1::Config& config, const Positions&
   snapshot->access_log = BuildAccessLog(config.access_log(), positions);
   snapshot->limits = BuildLimits(config.limits());
   snapshot->drain_timeout = DurationOf(config.drain().timeout());
+  snapshot->endpoints = BuildEndpoints(config);
   snapshot->sha256 = Sha256(config, methods);
+  snapshot->sha256_without_endpoints = Sha256WithoutEndpoints(config, methods);
   snapshot->effective = WriteEffective(config, positions);
   return snapshot;
 }

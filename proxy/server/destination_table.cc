@@ -11,20 +11,9 @@
 namespace levee {
 namespace {
 
-absl::StatusOr<std::vector<Pool::Target>> TargetsOf(const UpstreamSpec& upstream,
-                                                    std::string_view authority) {
+std::vector<Pool::Target> ToTargets(const EndpointList& endpoints) {
   std::vector<Pool::Target> targets;
-  if (upstream.by_authority()) {
-    const auto target = SplitHostPort(authority);
-    if (!target.has_value()) {
-      return absl::UnimplementedError(
-          absl::StrCat("cannot dial authority \"", Abseil(authority),
-                       "\": it is not HOST:PORT, and the route's upstream has no endpoints"));
-    }
-    targets.push_back({.host = std::string(target->host), .port = target->port, .path = ""});
-    return targets;
-  }
-  for (const EndpointSpec& endpoint : upstream.endpoints) {
+  for (const EndpointSpec& endpoint : endpoints) {
     targets.push_back({.host = endpoint.host, .port = endpoint.port, .path = endpoint.path});
   }
   return targets;
@@ -62,19 +51,39 @@ void DestinationTable::Reload(const Snapshot& snapshot,
                                            ? std::move(known)
                                            : std::make_shared<const ConnectPolicy>(policy);
   }
-  ForgetThose([&](Destination& destination) { return !Update(destination, upstreams); });
+  std::erase_if(endpoints_, [&](const auto& entry) { return !upstreams.contains(entry.first); });
+  ForgetThose([&](Destination& destination) { return !StillFits(destination, upstreams); });
 }
 
-// False if it is none of these.
-bool DestinationTable::Update(Destination& destination, const UpstreamsByName& upstreams) const {
-  const auto found = upstreams.find(destination.upstream);
-  if (found == upstreams.end()) return false;
-  const UpstreamSpec* const upstream = found->second;
-  if (upstream->by_authority() == destination.authority.empty()) return false;
-  if (connect_policies_.find(upstream->name)->second != destination.connect) return false;
-  const auto targets = TargetsOf(*upstream, destination.authority);
-  if (targets.ok()) destination.pool->SetTargets(*targets);
-  return targets.ok();
+void DestinationTable::SetEndpoints(const std::string& upstream,
+                                    std::shared_ptr<const EndpointList> endpoints) {
+  const auto found = destinations_.find({upstream, ""});
+  if (found != destinations_.end()) found->second->pool->SetTargets(ToTargets(*endpoints));
+  endpoints_[upstream] = std::move(endpoints);
+}
+
+bool DestinationTable::StillFits(const Destination& destination,
+                                 const UpstreamsByName& upstreams) const {
+  const auto upstream = upstreams.find(destination.upstream);
+  return upstream != upstreams.end() &&
+         upstream->second->by_authority != destination.authority.empty() &&
+         connect_policies_.find(destination.upstream)->second == destination.connect;
+}
+
+absl::StatusOr<std::vector<Pool::Target>> DestinationTable::TargetsOf(
+    const UpstreamSpec& upstream, std::string_view authority) const {
+  if (!upstream.by_authority) {
+    const auto found = endpoints_.find(upstream.name);
+    return found == endpoints_.end() ? std::vector<Pool::Target>() : ToTargets(*found->second);
+  }
+  const auto target = SplitHostPort(authority);
+  if (!target.has_value()) {
+    return absl::UnimplementedError(
+        absl::StrCat("cannot dial authority \"", Abseil(authority),
+                     "\": it is not HOST:PORT, and the route's upstream has no endpoints"));
+  }
+  return std::vector<Pool::Target>{
+      {.host = std::string(target->host), .port = target->port, .path = ""}};
 }
 
 void DestinationTable::ForgetLoops() {
@@ -96,7 +105,7 @@ void DestinationTable::Forget(Destination& destination) {
 
 absl::StatusOr<std::shared_ptr<Destination>> DestinationTable::Find(const UpstreamSpec& upstream,
                                                                     std::string_view dialled) {
-  const std::string authority = upstream.by_authority() ? std::string(dialled) : std::string();
+  const std::string authority = upstream.by_authority ? std::string(dialled) : std::string();
   const auto key = std::pair(upstream.name, authority);
   if (const auto found = destinations_.find(key); found != destinations_.end()) {
     return found->second;

@@ -41,9 +41,14 @@ class DestinationTable {
   DestinationTable(const DestinationParts& parts, const Snapshot& snapshot,
                    const Http2Connection::Options& connection);
 
-  // Another configuration. Destinations whose upstream connects as before stay, with the endpoints
-  // that it has now; connections to endpoints that are still among them stay, too. The others go.
+  // Another configuration. Destinations whose upstream connects as before stay, the others go, and
+  // so do the endpoints of upstreams that it does not have.
   void Reload(const Snapshot& snapshot, const Http2Connection::Options& connection);
+
+  // Other endpoints of one upstream, which a configuration that is still to come may have. The
+  // upstream's destination stays, and so do connections to endpoints that are among the new ones.
+  // An upstream has no endpoint before this has been called for it. nullptr is not allowed.
+  void SetEndpoints(const std::string& upstream, std::shared_ptr<const EndpointList> endpoints);
 
   // The sidecar listens elsewhere than before: whoever took one of its listeners for an endpoint
   // goes, so that the address is tried again.
@@ -68,7 +73,9 @@ class DestinationTable {
                                 const Http2Connection::Options& connection) const;
   using UpstreamsByName = std::map<std::string, const UpstreamSpec*>;
 
-  bool Update(Destination& destination, const UpstreamsByName& upstreams) const;
+  bool StillFits(const Destination& destination, const UpstreamsByName& upstreams) const;
+  absl::StatusOr<std::vector<Pool::Target>> TargetsOf(const UpstreamSpec& upstream,
+                                                      std::string_view authority) const;
   void ForgetThose(absl::FunctionRef<bool(Destination&)> condition);
   void Forget(Destination& destination);
   void MakeRoom();
@@ -76,6 +83,7 @@ class DestinationTable {
   const DestinationParts parts_;
   size_t limit_ = 0;
   std::map<std::string, std::shared_ptr<const ConnectPolicy>> connect_policies_;  // by upstream
+  EndpointLists endpoints_;
   std::map<std::pair<std::string, std::string>, std::shared_ptr<Destination>> destinations_;
   bool some_gone_ = false;
 };

@@ -53,6 +53,13 @@ void Worker::PostConfig(WorkerConfig config, std::function<void()> applied) {
   });
 }
 
+void Worker::PostEndpoints(const std::string& upstream,
+                           std::shared_ptr<const EndpointList> endpoints) {
+  loop_.Post([this, upstream, endpoints = std::move(endpoints)] {
+    destinations_.SetEndpoints(upstream, endpoints);
+  });
+}
+
 void Worker::PostConnection(net::ByteStream stream, ConnectionOrigin origin) {
   loop_.Post([this, stream = std::move(stream), origin = std::move(origin)]() mutable {
     Accept(std::move(stream), std::move(origin));

@@ -74,6 +74,12 @@ class Worker final : private net::TurnHandler,
   // before the first connection.
   void PostConfig(WorkerConfig config, std::function<void()> applied);
 
+  // Sends the calls of `upstream` to these endpoints from the next turn on. Plans, budgets and
+  // calls that are under way stay as they are. An upstream has no endpoint before the first time,
+  // so this comes before the configuration that brings the upstream. A configuration without the
+  // upstream forgets its endpoints. Any thread.
+  void PostEndpoints(const std::string& upstream, std::shared_ptr<const EndpointList> endpoints);
+
   // Serves a connection that was accepted; closes it if the worker does not run any more. Any
   // thread.
   void PostConnection(net::ByteStream stream, ConnectionOrigin origin);

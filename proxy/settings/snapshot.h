@@ -38,7 +38,9 @@ struct EffectiveText {
 };
 
 // One configuration. It never changes: each worker holds a shared_ptr<const Snapshot>, and a reload
-// replaces that.
+// replaces that. A reload that changes nothing but `endpoints` replaces the configuration in effect
+// and leaves the workers the snapshot that they have. So a worker must not read what comes after
+// `drain_timeout`: for it, these may be the values of an earlier configuration.
 struct Snapshot {
   std::vector<ListenerSpec> listeners;
   std::optional<ListenAddress> metrics;  // of /metrics; none when it is switched off
@@ -52,9 +54,13 @@ struct Snapshot {
   AccessLogSpec access_log;
   Limits limits;
   absl::Duration drain_timeout = absl::Seconds(20);
+
+  // That the configuration lists, for each upstream that is not by_authority; at least one.
+  EndpointLists endpoints;
   // Of the effective configuration and the methods of descriptor sets, in hexadecimal digits.
   std::string sha256;
-  EffectiveText effective;  // the configuration that `sha256` is of
+  std::string sha256_without_endpoints;  // the same, as if `endpoints` were empty
+  EffectiveText effective;               // the configuration that `sha256` is of
 
   // Returns how routes know the listener of a connection, which was accepted by `spec`. That may be
   // of an earlier snapshot: the listener is found again by its name, and the connection keeps its

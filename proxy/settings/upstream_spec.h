@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// An upstream as the configuration has it: its endpoints, and how Levee connects to them.
+// An upstream as the configuration has it: how Levee connects to its endpoints, and which these
+// are.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -25,7 +27,15 @@ struct EndpointSpec {
   std::string host;
   uint16_t port = 0;
   std::string path;
+
+  bool operator==(const EndpointSpec&) const = default;
 };
+
+// All endpoints of one upstream. None is of the kind kAuthority.
+using EndpointList = std::vector<EndpointSpec>;
+
+// By the upstream's name. No pointer is nullptr.
+using EndpointLists = std::map<std::string, std::shared_ptr<const EndpointList>>;
 
 // The methods that the descriptor set of an upstream has, as paths: "/pkg.Service/Method".
 struct DescribedMethods {
@@ -33,20 +43,17 @@ struct DescribedMethods {
   std::set<std::string, std::less<>> idempotent;  // NO_SIDE_EFFECTS or IDEMPOTENT
 };
 
-// A group of endpoints that serve the same methods.
+// A group of endpoints that serve the same methods. The endpoints themselves may change at any time
+// and are not part of it.
 struct UpstreamSpec {
   std::string name;
-  std::vector<EndpointSpec> endpoints;  // a single kAuthority, or one or more of the others
+  // Whether each call is sent to the address that its :authority or its CONNECT tunnel names.
+  bool by_authority = false;
   absl::Duration connect_timeout = absl::Seconds(1);
   BackoffPolicy reconnect;  // between connection attempts to one endpoint
   absl::Duration keepalive_interval = absl::InfiniteDuration();  // infinite: no PINGs
   absl::Duration keepalive_timeout = absl::Seconds(20);
   std::shared_ptr<const DescribedMethods> methods;  // nullptr when there is no descriptor set
-
-  // Whether each call is sent to the address that its :authority or its CONNECT tunnel names.
-  bool by_authority() const {
-    return !endpoints.empty() && endpoints[0].kind == EndpointSpec::Kind::kAuthority;
-  }
 };
 
 }  // namespace levee

@@ -24,8 +24,9 @@
 
 namespace levee {
 
-// Owns the configuration that is in effect and all that is open because of it. The workers hold the
-// snapshot as well, each its own reference, which it changes between two turns; nobody else does.
+// Owns the configuration that is in effect and all that is open because of it. Each worker holds a
+// snapshot as well, which it changes between two turns; nobody else does. It is the same one, or an
+// earlier one from which this differs in nothing but endpoints.
 //
 // One thread creates, runs and destroys it.
 class RunningSidecar {

@@ -21,6 +21,7 @@ absl::StatusOr<std::unique_ptr<Sidecar>> Sidecar::Open(std::shared_ptr<const Sna
                                                        RecentCalls& recent_calls,
                                                        net::LineWriter* access_log, EventLog& log) {
   std::unique_ptr<Sidecar> sidecar(new Sidecar(snapshot, workers, metrics, recent_calls, log));
+  sidecar->Follow(sidecar->endpoints_);
   const absl::Status taken = sidecar->Take(snapshot, access_log, [](const auto&) {});
   if (!taken.ok()) return taken;
   for (const int signal : {net::kTerminateSignal, net::kInterruptSignal}) {
@@ -96,6 +97,7 @@ absl::Status Sidecar::Take(const std::shared_ptr<const Snapshot>& snapshot,
   budgets_.SetMaxAuthorities(snapshot->limits.destinations);
   replay_.Resize(snapshot->limits.replay_bytes);
   HoldConfigured(*snapshot);
+  endpoints_.Set(snapshot->endpoints);  // An upstream that is new has them from its first call on.
   WorkerConfig config{.snapshot = snapshot,
                       .access_log = access_log,
                       .own_listeners = {},
@@ -110,6 +112,21 @@ absl::Status Sidecar::Take(const std::shared_ptr<const Snapshot>& snapshot,
   return absl::OkStatus();
 }
 
+// The same when nothing but endpoints differs from the snapshot that the workers have.
+void Sidecar::TakeEndpoints(const EndpointLists& endpoints,
+                            const std::function<void(const Bound&)>& applied) {
+  endpoints_.Set(endpoints);
+  for (const auto& worker : workers_) {
+    worker->loop().Post([bound = listeners_.bound(), applied] { applied(bound); });
+  }
+}
+
+void Sidecar::Follow(EndpointSource& source) {
+  source.Start([this](const std::string& upstream, const auto& endpoints) {
+    for (const auto& worker : workers_) worker->PostEndpoints(upstream, endpoints);
+  });
+}
+
 absl::StatusOr<std::vector<ListenerSet::Bound>> Sidecar::Reload(
     std::shared_ptr<const Snapshot> snapshot, net::LineWriter* access_log) {
   using Result = absl::StatusOr<Bound>;
@@ -117,12 +134,17 @@ absl::StatusOr<std::vector<ListenerSet::Bound>> Sidecar::Reload(
   // begin; once it has begun, all workers answer before their loops end.
   const auto result = std::make_shared<Answers::Pending<Result>>(
       workers_.size(), absl::CancelledError("the sidecar has ended"));
-  loop().Post([this, snapshot = std::move(snapshot), access_log, result] {
-    absl::Status taken = absl::FailedPreconditionError("the sidecar is draining");
-    if (!drain_.begun()) {
-      taken = Take(snapshot, access_log, [this, result](const Bound& bound) {
-        answers_.Add(*result, [&bound](Result& value) { value = bound; });
-      });
+  loop().Post([this, next = std::move(snapshot), access_log, result] {
+    const auto applied = [this, result](const Bound& bound) {
+      answers_.Add(*result, [&bound](Result& value) { value = bound; });
+    };
+    absl::Status taken;
+    if (drain_.begun()) {
+      taken = absl::FailedPreconditionError("the sidecar is draining");
+    } else if (next->sha256_without_endpoints == this->snapshot().sha256_without_endpoints) {
+      TakeEndpoints(next->endpoints, applied);
+    } else {
+      taken = Take(next, access_log, applied);
     }
     if (!taken.ok()) answers_.Close<Result>(*result, std::move(taken));
   });

@@ -18,7 +18,9 @@
 #include "server/worker.h"
 #include "settings/snapshot.h"
 #include "sidecar/answers.h"
+#include "sidecar/configured_endpoints.h"
 #include "sidecar/drain.h"
+#include "sidecar/endpoint_source.h"
 #include "sidecar/limit_watch.h"
 #include "sidecar/listener_set.h"
 #include "telemetry/metrics.h"
@@ -44,6 +46,11 @@ class Sidecar : private Timer {
   // Its thread, before Run.
   std::vector<ListenerSet::Bound> listeners() const { return listeners_.bound(); }
 
+  // From now on the calls of an upstream also go to the endpoints that `source` tells of it. No two
+  // sources tell of the same upstream, and none tells anything once the sidecar is destroyed. Those
+  // that the configuration lists need no such call. Its thread, before Run.
+  void Follow(EndpointSource& source);
+
   // Serves until SIGTERM or SIGINT has led to an orderly end (class Drain), or until a second
   // signal has ended it at once.
   void Run();
@@ -55,7 +62,8 @@ class Sidecar : private Timer {
   //
   // Listeners, connections, budgets and limits that the new configuration has as well stay. A call
   // keeps the configuration that it began with until its end. The callers of listeners that are
-  // gone are told to go elsewhere. Any thread but a worker's; one call at a time.
+  // gone are told to go elsewhere. If nothing but endpoints differs, the workers also keep their
+  // plans and the snapshot that they have. Any thread but a worker's; one call at a time.
   absl::StatusOr<std::vector<ListenerSet::Bound>> Reload(std::shared_ptr<const Snapshot> snapshot,
                                                          net::LineWriter* access_log);
 
@@ -87,6 +95,8 @@ class Sidecar : private Timer {
   void HoldConfigured(const Snapshot& snapshot);
   absl::Status Take(const std::shared_ptr<const Snapshot>& snapshot, net::LineWriter* access_log,
                     const std::function<void(const Bound&)>& applied);
+  void TakeEndpoints(const EndpointLists& endpoints,
+                     const std::function<void(const Bound&)>& applied);
   void Accepted(net::ByteStream stream, ConnectionOrigin origin);
   void CarryOut(Drain::Step step);
   void OnTimer(Instant now) override;
@@ -106,6 +116,7 @@ class Sidecar : private Timer {
   Shared shared_;
   mutable Answers answers_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  ConfiguredEndpoints endpoints_;
   ListenerSet listeners_;
   LimitWatch limit_watch_;
   Drain drain_;

@@ -71,13 +71,14 @@ class Pool final : private EndpointOwner,
     bool operator==(const Target&) const = default;
   };
 
-  // At least one target. All references must outlive the pool.
+  // All references must outlive the pool.
   Pool(WorkerIo& io, net::Resolver& resolver, const ConnectPolicy& policy, Random& random,
        UpstreamSeries& series, const std::vector<Target>& targets);
   ~Pool() override;
 
-  // Replaces the targets by these; there must be at least one. A target that stays keeps its
-  // connections. Calls on a target that goes may finish.
+  // Replaces the targets by these. A target that stays keeps its connections and what is known
+  // about its latency and failures. Calls on a target that goes may finish. While there is no
+  // target, every user that wants a stream fails.
   void SetTargets(const std::vector<Target>& targets);
 
   // From now on keeps only connections that a call uses. Calls may still be made.

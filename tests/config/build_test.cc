@@ -50,20 +50,22 @@ TEST(Build, Upstreams) {
   EXPECT_EQ(cart.name, "cart");
   EXPECT_EQ(cart.keepalive_interval, absl::Seconds(30));
   EXPECT_EQ(cart.keepalive_timeout, absl::Seconds(5));
-  EXPECT_FALSE(cart.by_authority());
-  ASSERT_EQ(cart.endpoints.size(), 3u);
-  EXPECT_EQ(cart.endpoints[0].kind, EndpointSpec::Kind::kAddress);
-  EXPECT_EQ(cart.endpoints[0].host, "10.0.0.7");
-  EXPECT_EQ(cart.endpoints[0].port, 50051);
-  EXPECT_EQ(cart.endpoints[1].host, "fd00::7");
-  EXPECT_EQ(cart.endpoints[2].host, "localhost");
+  EXPECT_FALSE(cart.by_authority);
   EXPECT_EQ(cart.connect_timeout, absl::Milliseconds(250));
   EXPECT_EQ(cart.reconnect.initial, absl::Seconds(1));
   EXPECT_EQ(cart.reconnect.multiplier, 1.5);
   EXPECT_EQ(cart.reconnect.max, absl::Seconds(3));
   EXPECT_EQ(cart.reconnect.jitter, Jitter::kAdd);
   EXPECT_EQ(cart.reconnect.add, absl::Milliseconds(10));
-  EXPECT_TRUE(snapshot->upstreams[1].by_authority());
+  EXPECT_TRUE(snapshot->upstreams[1].by_authority);
+  ASSERT_EQ(snapshot->endpoints.size(), 1u);
+  const EndpointList& endpoints = *snapshot->endpoints.at("cart");
+  ASSERT_EQ(endpoints.size(), 3u);
+  EXPECT_EQ(endpoints[0].kind, EndpointSpec::Kind::kAddress);
+  EXPECT_EQ(endpoints[0].host, "10.0.0.7");
+  EXPECT_EQ(endpoints[0].port, 50051);
+  EXPECT_EQ(endpoints[1].host, "fd00::7");
+  EXPECT_EQ(endpoints[2].host, "localhost");
 }
 
 TEST(Build, RoutesPointToUpstreamsAndPolicies) {
@@ -218,6 +220,26 @@ TEST(Build, Sha256IsOfTheMeaningNotOfTheSpelling) {
   EXPECT_EQ(of("overload: {status: 8}\n"), of(""));
   EXPECT_NE(of("drain: {timeout: 21s}\n"), of(""));
   EXPECT_NE(of("overload: {honor: []}\n"), of(""));
+}
+
+TEST(Build, TheHashWithoutEndpointsIsTheSameOnlyIfNothingButEndpointsDiffers) {
+  const auto of = [](const std::string& upstream, const std::string& more = "") {
+    const std::string first = "upstreams: [{name: a, ";
+    return SnapshotOf(first + upstream +
+                      "}, {name: b, endpoints: [10.0.0.9:1]}]\nroutes: [{upstream: a}]\n" + more);
+  };
+  const auto before = of("endpoints: [10.0.0.1:1]");
+  for (const char* other : {"endpoints: [10.0.0.2:1]", "endpoints: [10.0.0.1:1, 10.0.0.2:1]",
+                            "endpoints: [\"dns:a:1\"]", "endpoints: [\"unix:/a\"]"}) {
+    const auto after = of(other);
+    EXPECT_EQ(after->sha256_without_endpoints, before->sha256_without_endpoints) << other;
+    EXPECT_NE(after->sha256, before->sha256) << other;
+    EXPECT_NE(after->effective.yaml, before->effective.yaml) << other;
+  }
+  const auto hash = before->sha256_without_endpoints;
+  EXPECT_NE(of("endpoints: [\"authority:\"]")->sha256_without_endpoints, hash);
+  EXPECT_NE(of("endpoints: [10.0.0.1:1], connect_timeout: 2s")->sha256_without_endpoints, hash);
+  EXPECT_NE(of("endpoints: [10.0.0.1:1]", "drain: {timeout: 21s}")->sha256_without_endpoints, hash);
 }
 
 TEST(Build, AliasesStandForTheirValue) {

@@ -29,8 +29,8 @@ TEST(Defaults, SendEveryCallToItsAuthority) {
   ASSERT_EQ(snapshot->upstreams.size(), 1u);
   const UpstreamSpec& upstream = snapshot->upstreams[0];
   EXPECT_EQ(upstream.name, "anywhere");
-  EXPECT_TRUE(upstream.by_authority());
-  EXPECT_EQ(upstream.endpoints.size(), 1u);
+  EXPECT_TRUE(upstream.by_authority);
+  EXPECT_TRUE(snapshot->endpoints.empty());
   EXPECT_EQ(upstream.methods, nullptr);
   EXPECT_EQ(upstream.connect_timeout, absl::Seconds(1));
   EXPECT_EQ(upstream.reconnect.initial, absl::Milliseconds(100));

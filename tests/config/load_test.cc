@@ -151,11 +151,11 @@ TEST(Load, ToSendsEverythingThere) {
   const auto snapshot = LoadConfig({{}, "127.0.0.1:50051"});
   ASSERT_TRUE(snapshot.ok()) << snapshot.status();
   ASSERT_EQ((*snapshot)->upstreams.size(), 1u);
-  const UpstreamSpec& upstream = (*snapshot)->upstreams[0];
-  EXPECT_EQ(upstream.name, "to");
-  ASSERT_EQ(upstream.endpoints.size(), 1u);
-  EXPECT_EQ(upstream.endpoints[0].host, "127.0.0.1");
-  EXPECT_EQ(upstream.endpoints[0].port, 50051);
+  EXPECT_EQ((*snapshot)->upstreams[0].name, "to");
+  const EndpointList& endpoints = *(*snapshot)->endpoints.at("to");
+  ASSERT_EQ(endpoints.size(), 1u);
+  EXPECT_EQ(endpoints[0].host, "127.0.0.1");
+  EXPECT_EQ(endpoints[0].port, 50051);
   ASSERT_EQ((*snapshot)->routes.routes().size(), 1u);
   EXPECT_EQ((*snapshot)->routes.routes()[0].method, "*");
   EXPECT_EQ((*snapshot)->policies[0].name, "default");
@@ -172,7 +172,7 @@ TEST(Load, ToReplacesUpstreamsAndRoutesOfFilesAndKeepsTheRest) {
   ASSERT_NE(checked.snapshot, nullptr) << FormatFaults(checked.faults);
   EXPECT_EQ(checked.snapshot->listeners[0].address.port, 7);
   ASSERT_EQ(checked.snapshot->upstreams.size(), 1u);
-  EXPECT_EQ(checked.snapshot->upstreams[0].endpoints[0].host, "localhost");
+  EXPECT_EQ(checked.snapshot->endpoints.at("to")->at(0).host, "localhost");
   ASSERT_EQ(checked.snapshot->routes.routes().size(), 1u);
   EXPECT_EQ(checked.snapshot->routes.routes()[0].policy, 1);
   EXPECT_EQ(checked.snapshot->policies[1].timeout, absl::Seconds(2));
@@ -186,7 +186,7 @@ TEST(Load, FaultyToIsNamedAsTheOption) {
 TEST(Load, ToTakesAName) {
   const CheckedConfig checked = CheckConfig({}, "cart:1");
   ASSERT_NE(checked.snapshot, nullptr) << FormatFaults(checked.faults);
-  EXPECT_EQ(checked.snapshot->upstreams[0].endpoints[0].host, "cart");
+  EXPECT_EQ(checked.snapshot->endpoints.at("to")->at(0).host, "cart");
 }
 
 TEST(Load, NamesTheFilesThatItReads) {

@@ -106,6 +106,7 @@ WorkerRun::WorkerRun(size_t shape)
       shared_{metrics_, budgets_, rate_limits_, replay_, recent_, log_} {
   VirtualTime::Restart();
   worker_ = std::make_unique<Worker>(0, snapshot_, shared_);
+  worker_->PostEndpoints("shop", snapshot_->endpoints.at("shop"));
   worker_->PostConfig({.snapshot = snapshot_}, [] {});
 }
 

@@ -27,6 +27,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 class RunningTest : public testing::Test {
@@ -45,12 +46,15 @@ class RunningTest : public testing::Test {
     std::string metrics = "127.0.0.1:0";
     std::string admin = "{address: \"127.0.0.1:0\", grpc_address: \"127.0.0.1:9463\"}";
     int attempts = 2;
+    std::string endpoint = "127.0.0.1:1";
   };
   static std::string Text(const Parts& parts) {
     return absl::StrCat("listeners: [", parts.listeners, "]\nmetrics: {address: \"", parts.metrics,
-                        "\"}\nadmin: ", parts.admin,
-                        "\npolicies: [{name: default, retry: {max_attempts: ", parts.attempts,
-                        "}}]\n");
+                        "\"}\nadmin: ", parts.admin, "\nupstreams: [{name: shop, endpoints: [\"",
+                        parts.endpoint,
+                        "\"]}]\nroutes: [{upstream: shop}]\npolicies: [{name: default, retry: "
+                        "{max_attempts: ",
+                        parts.attempts, "}}]\n");
   }
   void Write(const Parts& parts) { file_ = folder_.Write("levee.yaml", Text(parts)); }
 
@@ -218,6 +222,24 @@ TEST_F(RunningTest, AControlPortThatCannotBeOpenedChangesNothing) {
   EXPECT_FALSE(Listens(egress));
   EXPECT_TRUE(Listens(Port("other")));
   EXPECT_EQ(Port("metrics"), metrics);
+}
+
+TEST_F(RunningTest, AReloadOfEndpointsAloneIsShownAsAnyOtherReload) {
+  ASSERT_TRUE(Start({.endpoint = "127.0.0.1:1"}).ok());
+  const uint16_t metrics = Port("metrics"), admin = Port("admin");
+  const std::string before = Ask(admin, "GET", "/config").body;
+  EXPECT_THAT(before, HasSubstr("\"127.0.0.1:1\""));
+  Write({.endpoint = "127.0.0.1:2"});
+  EXPECT_TRUE(WaitForReloads("success", 1));
+  const std::string after = Ask(admin, "GET", "/config").body;
+  EXPECT_THAT(after, HasSubstr("\"127.0.0.1:2\""));
+  EXPECT_THAT(after, Not(HasSubstr("\"127.0.0.1:1\"")));
+  const std::string head = "# sha256 ";
+  ASSERT_THAT(after, StartsWith(head));
+  const std::string sha256 = after.substr(head.size(), 64);
+  EXPECT_NE(before.substr(head.size(), 64), sha256);
+  EXPECT_THAT(Ask(metrics, "GET", "/metrics").body, HasSubstr(sha256));
+  EXPECT_THAT(Ask(admin, "GET", "/api/v1/state").body, HasSubstr(sha256));
 }
 
 TEST_F(RunningTest, DrainsWhenTheAdminPortAsksForIt) {

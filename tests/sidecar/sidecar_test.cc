@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sidecar that is reloaded and looked at from other threads while it carries calls.
-#include "sidecar/sidecar.h"
-
 #include <atomic>
 #include <memory>
 #include <string>
@@ -11,6 +9,7 @@
 
 #include "config/load.h"
 #include "gtest/gtest.h"
+#include "sidecar/sidecar_thread.h"
 #include "upstream/pool_run.h"
 
 namespace levee {
@@ -28,40 +27,6 @@ std::shared_ptr<const Snapshot> Parse(const std::string& endpoint, int attempts,
   EXPECT_TRUE(snapshot.ok()) << snapshot.status();
   return *snapshot;
 }
-
-// A sidecar whose workers run in threads of their own.
-class SidecarThread {
- public:
-  SidecarThread(const std::shared_ptr<const Snapshot>& snapshot, int workers)
-      : metrics_({.workers = workers, .settings = {.upstreams = {"shop"}}}),
-        sidecar_(*Sidecar::Open(snapshot, workers, metrics_, recent_, nullptr, log_)),
-        address_(sidecar_->listeners().at(0).address),
-        thread_([this] { sidecar_->Run(); }) {}
-
-  // Drains it.
-  ~SidecarThread() {
-    sidecar_->StartDrain();
-    thread_.join();
-  }
-
-  Sidecar& operator*() { return *sidecar_; }
-  Sidecar* operator->() { return sidecar_.get(); }
-  Metrics& metrics() { return metrics_; }
-  const net::Address& address() const { return address_; }
-
-  // Waits until the reload is done, or refused.
-  absl::Status Reload(std::shared_ptr<const Snapshot> snapshot) {
-    return sidecar_->Reload(std::move(snapshot), nullptr).status();
-  }
-
- private:
-  Metrics metrics_;
-  RecentCalls recent_;
-  EventLog log_;
-  std::unique_ptr<Sidecar> sidecar_;
-  const net::Address address_;
-  std::thread thread_;
-};
 
 TEST(Sidecar, IsReloadedAndLookedAtWhileItsWorkersCarryCalls) {
   PoolRun run;  // Both the caller and the services, in this thread.

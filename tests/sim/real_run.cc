@@ -77,14 +77,18 @@ std::shared_ptr<const Snapshot> SnapshotOf(const TwinCase& twin) {
   snapshot->upstreams = {UpstreamSpec()};
   UpstreamSpec& upstream = snapshot->upstreams.front();
   upstream.name = "cart";
-  for (int i = 0; i < twin.endpoints; ++i) {
-    upstream.endpoints.push_back(
-        {.kind = EndpointSpec::Kind::kUnix, .host = "", .path = Sockets::Path(i)});
-  }
   snapshot->policies = {twin.policy};
   snapshot->routes = RouteTable({Route()});
   snapshot->overload = twin.overload;
   return snapshot;
+}
+
+std::shared_ptr<const EndpointList> EndpointsOf(const TwinCase& twin) {
+  auto endpoints = std::make_shared<EndpointList>();
+  for (int i = 0; i < twin.endpoints; ++i) {
+    endpoints->push_back({.kind = EndpointSpec::Kind::kUnix, .host = "", .path = Sockets::Path(i)});
+  }
+  return endpoints;
 }
 
 class RealRun {
@@ -101,6 +105,7 @@ class RealRun {
     stage_.begin = clock_.now();
     stage_.attempts.resize(twin.calls.size());
     worker_ = std::make_unique<Worker>(0, snapshot_, shared_);
+    worker_->PostEndpoints("cart", EndpointsOf(twin));
     worker_->PostConfig({.snapshot = snapshot_}, [] {});
     caller_ = std::make_unique<RealCaller>(Connect(), stage_);
     for (size_t n = 0; n < twin.calls.size(); ++n) {

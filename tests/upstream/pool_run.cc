@@ -125,7 +125,7 @@ void TestCall::OnOpened(h2::Stream& stream, int64_t on) {
   endpoint = on;
   stream.head().Add(":method", "POST");
   stream.head().Add(":scheme", "http");
-  stream.head().Add(":path", "/a.B/C");
+  stream.head().Add(":path", path);
   stream.head().Add(":authority", "test");
   stream.head().Add("content-type", "application/grpc");
   stream.SendHead(/*end=*/true);
@@ -137,7 +137,8 @@ void TestCall::OnOpenFailed(const std::string& reason, bool self) {
   to_self = self;
 }
 
-void TestCall::OnHead(Metadata&, bool end) {
+void TestCall::OnHead(Metadata& head, bool end) {
+  status = std::string(head.Get("grpc-status")) + " " + std::string(head.Get("grpc-message"));
   answered = end;
   ended = true;
 }

@@ -71,9 +71,12 @@ class TestCall final : public StreamUser {
   }
   void Cancel();
 
+  std::string path = "/a.B/C";  // of the method that it calls
+
   int64_t endpoint = -1;
   bool ended = false;  // answered, reset, lost or failed to open
   bool answered = false;
+  std::string status;   // grpc-status and grpc-message of the answer: "0 "
   std::string failure;  // of opening
   bool to_self = false;
 

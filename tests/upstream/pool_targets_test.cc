@@ -77,6 +77,29 @@ TEST(PoolTargets, BeforeTheFirstCallNothingIsDialled) {
   EXPECT_EQ(first.accepted(), 0);
 }
 
+TEST(PoolTargets, WithoutATargetCallsFailUntilOneComes) {
+  PoolRun run;
+  TestServer& server = run.Serve();
+  Pool& pool = run.Open({});
+  TestCall early(pool);
+  early.Start();
+  run.Until([&] { return early.ended; });
+  EXPECT_EQ(early.failure, "there is no endpoint");
+  pool.SetTargets({run.TargetOf(server)});
+  EXPECT_EQ(run.CallOne(), server.address().ToString());
+  server.Hold();
+  TestCall running(pool);
+  running.Start();
+  run.Until([&] { return server.calls() == 2; });
+  pool.SetTargets({});
+  TestCall late(pool);
+  late.Start();
+  run.Until([&] { return late.ended; });
+  EXPECT_EQ(late.failure, "there is no endpoint");
+  server.Release();
+  run.Until([&] { return running.answered; });
+}
+
 TEST(PoolTargets, TheSameEndpointTwiceIsTwoOfThem) {
   PoolRun run;
   TestServer& server = run.Serve();
