@@ -46,7 +46,7 @@ struct CallParts {
 struct RequestFacts {
   absl::Duration timeout = absl::InfiniteDuration();  // grpc-timeout
   int previous_attempts = 0;                          // grpc-previous-rpc-attempts
-  std::span<const std::string> rate_keys = {};        // one per rate limit; they outlive the call
+  std::span<const LimitKey> rate_keys = {};           // one per rate limit; they outlive the call
 };
 
 // The host creates it with the request's head, tells it events, each with `now`, and destroys it
@@ -152,7 +152,7 @@ class Call {
   Backoff backoff_;
   ReplayBuffer buffer_;
   CallRecord record_;
-  std::span<const std::string> rate_keys_;
+  std::span<const LimitKey> rate_keys_;
 
   ActiveAttempts active_;
   int attempts_ = 0;      // made, transparent ones excluded: what max_attempts counts

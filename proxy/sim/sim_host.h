@@ -160,7 +160,7 @@ class SimHost : public CallHost {
   AttemptId committed_ = 0;   // 0: none
   AttemptId last_ended_ = 0;  // and was not cancelled
   Metadata last_trailers_;    // its trailers
-  std::vector<std::string> rate_keys_;
+  std::vector<LimitKey> rate_keys_;
   SimCaller caller_;
   CallRecord record_;
   Instant timer_at_ = Instant::Infinite();   // that the call has asked for
