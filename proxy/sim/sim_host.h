@@ -81,7 +81,8 @@ class SimHost : public CallHost {
     uint32_t generation_;
   };
 
-  // Begins a call whose keys are empty: all calls share the buckets of a rate limit.
+  // Begins a call. Without keys in `facts` its keys are empty: all calls share the bucket of a
+  // limit.
   void Start(RequestFacts facts, OnFinish on_finish);
 
   // The caller's side. What it does after its call has ended is dropped.
