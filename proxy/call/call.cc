@@ -8,87 +8,9 @@
 #include "policy/hedging.h"
 
 namespace levee {
-namespace {
-
-// How long before its deadline, as seen here, a caller that leaves does so because of it. The
-// caller's clock started earlier than this one, by the request's way here, and its reset takes as
-// long; what differs is what delays the one and not the other (a busy CPU, a full queue): up to a
-// fifth of the timeout, but no more than 20 ms. The hundredth is for callers that round the timeout
-// they send up: gRPC's core does, to two or three digits.
-absl::Duration DeadlineTolerance(absl::Duration timeout) {
-  return std::min(timeout / 5, absl::Milliseconds(20)) + timeout / 100;
-}
-
-}  // namespace
 
 Call::Call(const CallParts& parts)
     : parts_(parts), buffer_(parts_.policy.retry.buffer_bytes, parts_.replay) {}
-
-void Call::Start(const RequestFacts& facts, Instant now) {
-  record_.start = now;
-  // Far above any real count, and the sum with our own attempts stays a number.
-  constexpr int kMaxAppAttempts = 1'000'000;
-  app_attempts_ = std::clamp(facts.previous_attempts, 0, kMaxAppAttempts);
-  const absl::Duration timeout = std::min(facts.timeout, parts_.policy.timeout);
-  deadline_ = now + timeout;
-  if (facts.timeout < absl::InfiniteDuration()) {
-    callers_deadline_from_ = now + (facts.timeout - DeadlineTolerance(facts.timeout));
-  }
-  rate_keys_ = facts.rate_keys;
-  if (timeout <= absl::ZeroDuration()) {
-    EndLocally(StatusCode::kDeadlineExceeded, "deadline passed before the call arrived", now);
-  } else if ((app_attempts_ == 0 || AdmitAppRetry(now)) && AdmitByRate(now)) {
-    Begin(now);
-  }
-}
-
-// A retry of the application's own. False if it is refused, and the call finished: before it could
-// wait for a rate limit, or take from the calls that are no retries.
-bool Call::AdmitAppRetry(Instant now) {
-  const AppRetries app_retries = parts_.policy.retry.app_retries;
-  if (app_retries == AppRetries::kIgnore) return true;
-  const RateAdmission admission = CheckCall(parts_.rate_limits, rate_keys_, now, deadline_ - now);
-  if (admission.refused_by != RateAdmission::kNone) {
-    EndRateLimited(admission, now);
-    return false;
-  }
-  record_.app_retry = true;
-  app_retry_charged_ = parts_.budget.Withdraw(parts_.worker, now);
-  if (app_retry_charged_ || app_retries == AppRetries::kCount || Observes()) return true;
-  record_.app_retry_refused = true;
-  record_.refused = RefusalReason::kBudget;
-  MarkedStatus marked;
-  marked.code = marked.original_code = parts_.overload.status;
-  marked.attempts = 0;
-  marked.message = "overloaded, do not retry: the application's own retry is over the retry budget";
-  marked.mark.reason = RefusalReasonName(RefusalReason::kBudget);
-  marked.mark.upstream = parts_.upstream;
-  EndMarked(/*id=*/0, marked, now);
-  return false;
-}
-
-// False if the call has to wait, or is finished.
-bool Call::AdmitByRate(Instant now) {
-  if (parts_.rate_limits.empty()) return true;
-  const RateAdmission admission = AdmitCall(parts_.rate_limits, rate_keys_, now, deadline_ - now);
-  if (admission.refused_by != RateAdmission::kNone) {
-    EndRateLimited(admission, now);
-    return false;
-  }
-  record_.rate_limit = {.checked = true,
-                        .delayed_by = admission.delayed_by,
-                        .shared_bucket = admission.shared_bucket};
-  if (admission.wait <= absl::ZeroDuration()) return true;
-  next_at_ = now + admission.wait;
-  ArmTimer();
-  return false;
-}
-
-void Call::Begin(Instant now) {
-  // A retry, whoever makes it, pays for no others.
-  if (app_attempts_ == 0) parts_.budget.Deposit(parts_.worker, now);
-  StartAttempt({.charged = app_retry_charged_}, now);
-}
 
 uint32_t Call::AddRecord(const NextAttempt& next, Instant now) {
   AttemptRecord& record = record_.attempts.emplace_back();

@@ -13,6 +13,7 @@
 #include "base/instant.h"
 #include "base/random.h"
 #include "call/active_attempts.h"
+#include "call/admission.h"
 #include "call/call_host.h"
 #include "call/replay_buffer.h"
 #include "policy/backoff.h"
@@ -40,19 +41,21 @@ struct CallParts {
   bool idempotent = false;                         // may be processed more than once
   const HedgePolicy* hedge = nullptr;              // not null: the call is hedged
   std::span<RateLimiter* const> rate_limits = {};  // as in the policy
+  AdmissionSource* admission = nullptr;            // null: the rate limits alone admit the call
 };
 
 // What the request's head says.
 struct RequestFacts {
   absl::Duration timeout = absl::InfiniteDuration();  // grpc-timeout
   int previous_attempts = 0;                          // grpc-previous-rpc-attempts
-  std::span<const std::string> rate_keys = {};        // one per rate limit; they outlive the call
+  std::span<const LimitKey> rate_keys = {};           // one per rate limit; they outlive the call
 };
 
 // The host creates it with the request's head, tells it events, each with `now`, and destroys it
 // after Finish. One thread. At most one attempt is active at a time, unless the call is hedged.
 //
-//   Start -> [rate limit's wait] -> attempt -> [failure -> DecideRetry -> backoff -> attempt]*
+//   Start -> [admission's answer] -> [rate limit's wait] -> attempt -> [failure -> DecideRetry ->
+//   backoff -> attempt]*
 //                                      \-> [hedge delay -> attempt beside it]*
 //         -> commit (head, message, buffer full) -> bodies bypass the call -> Finish
 class Call {
@@ -61,9 +64,13 @@ class Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  // Starts the first attempt, waits for a rate limit, or finishes at once (deadline passed, rate
-  // limited, application retry refused).
+  // Starts the first attempt, waits for its admission or for a rate limit, or finishes at once
+  // (deadline passed, rate limited, application retry refused).
   void Start(const RequestFacts& facts, Instant now);
+
+  // The answer of CallParts::admission, which is not known at once. Until it comes, the request is
+  // kept as between two attempts, and everything that can end a call ends this one.
+  void OnAdmission(const RateAdmission& answer, Instant now);
 
   // A piece of the request; `end`: the caller half-closed. Not called once committed.
   void OnRequest(const Chunk& chunk, bool end, Instant now);
@@ -109,7 +116,9 @@ class Call {
 
   // Admission.
   bool AdmitAppRetry(Instant now);
-  bool AdmitByRate(Instant now);
+  bool ChargeAppRetry(Instant now);
+  void AskAdmission(Instant now);
+  void AdmitByRate(const RateAdmission& admission, Instant now);
   void Begin(Instant now);
 
   // Attempts.
@@ -152,7 +161,9 @@ class Call {
   Backoff backoff_;
   ReplayBuffer buffer_;
   CallRecord record_;
-  std::span<const std::string> rate_keys_;
+  std::span<const LimitKey> rate_keys_;
+  // It was asked for, and has not been refused or used for a first attempt.
+  bool admission_open_ = false;
 
   ActiveAttempts active_;
   int attempts_ = 0;      // made, transparent ones excluded: what max_attempts counts

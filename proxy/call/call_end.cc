@@ -144,8 +144,9 @@ void Call::EndAtDeadline(Instant now) {
     parts_.host.JudgeAttempt(attempt.id, false);
   }
   EndLocally(StatusCode::kDeadlineExceeded,
-             absl::StrCat("deadline exceeded after ", attempts_,
-                          attempts_ == 1 ? " attempt" : " attempts"),
+             attempts_ == 0 ? "deadline exceeded before a rate limit admitted the call"
+                            : absl::StrCat("deadline exceeded after ", attempts_,
+                                           attempts_ == 1 ? " attempt" : " attempts"),
              now);
 }
 
@@ -208,6 +209,7 @@ void Call::EndLocally(StatusCode code, std::string message, Instant now) {
 void Call::Finish(const FinalStatus& status, Instant now) {
   LEVEE_CHECK(!finished_);
   finished_ = true;
+  if (std::exchange(admission_open_, false)) parts_.admission->Withdraw(*this);
   AbandonOthers(/*kept=*/0, StatusCode::kCancelled, now);
   buffer_.Clear();
   record_.end = now;

@@ -41,29 +41,18 @@ std::string FormatRate(const Rate& rate) {
 }
 
 absl::StatusOr<RateLimitKey> ParseRateLimitKey(const std::string& text) {
-  const std::string header = "header:";
-  if (text == "method") return RateLimitKey{RateLimitKey::Part::kMethod, ""};
-  if (text == "authority") return RateLimitKey{RateLimitKey::Part::kAuthority, ""};
-  if (!text.starts_with(header)) {
+  for (const RateLimitKey& key : {RateLimitKey::Method(), RateLimitKey::Authority()}) {
+    if (text == key.name()) return key;
+  }
+  if (!text.starts_with(RateLimitKey::kHeaderPrefix)) {
     return Wrong(text,
                  absl::StrCat("tells no buckets apart",
                               Suggestion(text, {"method", "authority", "header:NAME"}, "allowed")));
   }
-  absl::StatusOr<std::string> name = ParseHeaderName(text.substr(header.size()));
+  absl::StatusOr<std::string> name =
+      ParseHeaderName(text.substr(RateLimitKey::kHeaderPrefix.size()));
   if (!name.ok()) return name.status();
-  return RateLimitKey{RateLimitKey::Part::kHeader, *std::move(name)};
-}
-
-std::string FormatRateLimitKey(const RateLimitKey& key) {
-  switch (key.part) {
-    case RateLimitKey::Part::kMethod:
-      return "method";
-    case RateLimitKey::Part::kAuthority:
-      return "authority";
-    case RateLimitKey::Part::kHeader:
-      return absl::StrCat("header:", key.header);
-  }
-  return "";
+  return RateLimitKey::Header(*name);
 }
 
 }  // namespace levee

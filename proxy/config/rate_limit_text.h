@@ -27,6 +27,5 @@ std::string FormatRate(const Rate& rate);
 
 // Parses "method", "authority" or "header:NAME".
 absl::StatusOr<RateLimitKey> ParseRateLimitKey(const std::string& text);
-std::string FormatRateLimitKey(const RateLimitKey& key);
 
 }  // namespace levee

@@ -111,7 +111,7 @@ absl::StatusOr<ParsedText> FromRate(const absl::StatusOr<Rate>& rate) {
 
 absl::StatusOr<ParsedText> FromKey(const absl::StatusOr<RateLimitKey>& key) {
   if (!key.ok()) return key.status();
-  return ParsedText{FormatRateLimitKey(*key)};
+  return ParsedText{key->name()};
 }
 
 absl::StatusOr<ParsedText> FromHeader(absl::StatusOr<std::string> name) {

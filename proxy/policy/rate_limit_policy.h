@@ -3,6 +3,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -10,12 +12,32 @@
 namespace levee {
 
 // A part of the key by which a limit chooses a bucket.
-struct RateLimitKey {
+class RateLimitKey {
+ public:
   enum class Part { kMethod, kAuthority, kHeader };
-  Part part = Part::kMethod;
-  std::string header;  // kHeader: its name, lower case
+
+  static RateLimitKey Method() { return {Part::kMethod, "method"}; }
+  static RateLimitKey Authority() { return {Part::kAuthority, "authority"}; }
+  // `header`: a name in lower case.
+  static RateLimitKey Header(std::string_view header) {
+    return {Part::kHeader, std::string(kHeaderPrefix).append(header)};
+  }
+
+  Part part() const { return part_; }
+  // As the configuration has it: "method", "authority" or "header:NAME".
+  const std::string& name() const { return name_; }
+  // The NAME of kHeader.
+  std::string_view header() const { return std::string_view(name_).substr(kHeaderPrefix.size()); }
+
+  static constexpr std::string_view kHeaderPrefix = "header:";
 
   friend bool operator==(const RateLimitKey&, const RateLimitKey&) = default;
+
+ private:
+  RateLimitKey(Part part, std::string name) : part_(part), name_(std::move(name)) {}
+
+  Part part_;
+  std::string name_;
 };
 
 struct RateLimitPolicy {

@@ -49,20 +49,20 @@ RateLimiter::RateLimiter(const RateLimitPolicy& policy)
 
 RateLimiter::~RateLimiter() = default;
 
-RateLimiter::Permit RateLimiter::Take(std::string_view key, Instant now, absl::Duration max_wait) {
-  return buckets_->Visit([&](auto& table) { return table.Take(key, now, max_wait); });
+RateLimiter::Permit RateLimiter::Take(const LimitKey& key, Instant now, absl::Duration max_wait) {
+  return buckets_->Visit([&](auto& table) { return table.Take(key.text(), now, max_wait); });
 }
 
-RateLimiter::Permit RateLimiter::Check(std::string_view key, Instant now, absl::Duration max_wait) {
-  return buckets_->Visit([&](auto& table) { return table.Check(key, now, max_wait); });
+RateLimiter::Permit RateLimiter::Check(const LimitKey& key, Instant now, absl::Duration max_wait) {
+  return buckets_->Visit([&](auto& table) { return table.Check(key.text(), now, max_wait); });
 }
 
-void RateLimiter::Return(std::string_view key, const Permit& permit) {
-  buckets_->Visit([&](auto& table) { table.Return(key, permit); });
+void RateLimiter::Return(const LimitKey& key, const Permit& permit) {
+  buckets_->Visit([&](auto& table) { table.Return(key.text(), permit); });
 }
 
-void RateLimiter::OnOverloaded(std::string_view key, Instant attempt_start, Instant now) {
-  if (auto* table = buckets_->adaptive()) table->OnOverloaded(key, attempt_start, now);
+void RateLimiter::OnOverloaded(const LimitKey& key, Instant attempt_start, Instant now) {
+  if (auto* table = buckets_->adaptive()) table->OnOverloaded(key.text(), attempt_start, now);
 }
 
 namespace {
@@ -70,7 +70,7 @@ namespace {
 // One call before the limits of its policy.
 class Admission {
  public:
-  Admission(std::span<RateLimiter* const> limits, std::span<const std::string> keys, Instant now,
+  Admission(std::span<RateLimiter* const> limits, std::span<const LimitKey> keys, Instant now,
             absl::Duration time_left)
       : limits_(limits), keys_(keys), now_(now), longest_wait_(time_left - absl::Nanoseconds(1)) {}
 
@@ -120,7 +120,7 @@ class Admission {
   }
 
   const std::span<RateLimiter* const> limits_;
-  const std::span<const std::string> keys_;
+  const std::span<const LimitKey> keys_;
   const Instant now_;
   const absl::Duration longest_wait_;
   RateAdmission admission_;
@@ -128,13 +128,13 @@ class Admission {
 
 }  // namespace
 
-RateAdmission CheckCall(std::span<RateLimiter* const> limits, std::span<const std::string> keys,
+RateAdmission CheckCall(std::span<RateLimiter* const> limits, std::span<const LimitKey> keys,
                         Instant now, absl::Duration time_left) {
   LEVEE_CHECK(limits.size() == keys.size());
   return Admission(limits, keys, now, time_left).Check(limits.size());
 }
 
-RateAdmission AdmitCall(std::span<RateLimiter* const> limits, std::span<const std::string> keys,
+RateAdmission AdmitCall(std::span<RateLimiter* const> limits, std::span<const LimitKey> keys,
                         Instant now, absl::Duration time_left) {
   LEVEE_CHECK(limits.size() == keys.size());
   return Admission(limits, keys, now, time_left).Decide();

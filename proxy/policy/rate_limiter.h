@@ -4,12 +4,11 @@
 
 #include <memory>
 #include <span>
-#include <string>
-#include <string_view>
 
 #include "absl/time/time.h"
 #include "base/instant.h"
 #include "policy/gcra.h"
+#include "policy/limit_key.h"
 #include "policy/rate_limit_policy.h"
 
 namespace levee {
@@ -35,19 +34,19 @@ class RateLimiter {
   // Takes a permit out of the bucket of `key` (ignored by a limit without key) if it is due within
   // `max_wait`; a refusal changes nothing. Permits of one bucket become due in the order in which
   // they were taken. `now` may lag behind what other workers passed.
-  Permit Take(std::string_view key, Instant now, absl::Duration max_wait);
+  Permit Take(const LimitKey& key, Instant now, absl::Duration max_wait);
 
   // Returns the answer of Take, without taking anything.
-  Permit Check(std::string_view key, Instant now, absl::Duration max_wait);
+  Permit Check(const LimitKey& key, Instant now, absl::Duration max_wait);
 
   // Gives back a permit that was taken a moment ago and not used, because another limit refused the
   // call. It is as if it had not been taken. But if other calls have taken permits of the same
   // bucket since then, their due times stand, and the permit is lost.
-  void Return(std::string_view key, const Permit& permit);
+  void Return(const LimitKey& key, const Permit& permit);
 
   // An attempt of a call that this limit admitted, started at `attempt_start`, was answered with
   // RESOURCE_EXHAUSTED. Lowers an adaptive limit's rate, once for all attempts that were under way.
-  void OnOverloaded(std::string_view key, Instant attempt_start, Instant now);
+  void OnOverloaded(const LimitKey& key, Instant attempt_start, Instant now);
 
   const RateLimitPolicy& policy() const { return policy_; }
 
@@ -72,7 +71,7 @@ struct RateAdmission {
 };
 
 // Returns the answer of AdmitCall, without taking anything.
-RateAdmission CheckCall(std::span<RateLimiter* const> limits, std::span<const std::string> keys,
+RateAdmission CheckCall(std::span<RateLimiter* const> limits, std::span<const LimitKey> keys,
                         Instant now, absl::Duration time_left);
 
 // Takes a permit of each limit, or of none. `keys`: one per limit. No permit is taken that becomes
@@ -82,7 +81,7 @@ RateAdmission CheckCall(std::span<RateLimiter* const> limits, std::span<const st
 // A refused call takes no permit, not even for a moment, so that refused calls take nothing away
 // from the calls that pass. The exception is a race: another worker may take a limit's last permit
 // between the question and the taking.
-RateAdmission AdmitCall(std::span<RateLimiter* const> limits, std::span<const std::string> keys,
+RateAdmission AdmitCall(std::span<RateLimiter* const> limits, std::span<const LimitKey> keys,
                         Instant now, absl::Duration time_left);
 
 }  // namespace levee

@@ -36,6 +36,19 @@ void ReadPseudoHeader(const Metadata::Field& field, RequestHead& head) {
   }
 }
 
+std::string_view PartOf(const RateLimitKey& part, const Metadata& head,
+                        std::string_view authority) {
+  switch (part.part()) {
+    case RateLimitKey::Part::kMethod:
+      return head.Get(":path");
+    case RateLimitKey::Part::kAuthority:
+      return authority;
+    case RateLimitKey::Part::kHeader:
+      return head.Get(part.header());
+  }
+  return {};
+}
+
 }  // namespace
 
 RequestHead ReadRequestHead(const Metadata& fields) {
@@ -67,23 +80,9 @@ RequestHead ReadRequestHead(const Metadata& fields) {
   return head;
 }
 
-std::string RateKeyOf(const RateLimitPolicy& limit, const Metadata& head,
-                      std::string_view authority) {
-  std::string key;
-  for (const RateLimitKey& part : limit.key) {
-    switch (part.part) {
-      case RateLimitKey::Part::kMethod:
-        key += head.Get(":path");
-        break;
-      case RateLimitKey::Part::kAuthority:
-        key += authority;
-        break;
-      case RateLimitKey::Part::kHeader:
-        key += head.Get(part.header);
-        break;
-    }
-    key += '\0';  // No value holds it, so that two values never read as another two.
-  }
+LimitKey RateKeyOf(const RateLimitPolicy& limit, const Metadata& head, std::string_view authority) {
+  LimitKey key;
+  for (const RateLimitKey& part : limit.key) key.Add(part.name(), PartOf(part, head, authority));
   return key;
 }
 

@@ -2,12 +2,12 @@
 // The head of a request: read once, written anew for every attempt.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "base/random.h"
 #include "call/call.h"
 #include "call/call_host.h"
+#include "policy/limit_key.h"
 #include "policy/rate_limit_policy.h"
 #include "wire/metadata.h"
 
@@ -23,11 +23,10 @@ struct RequestHead {
 };
 RequestHead ReadRequestHead(const Metadata& head);
 
-// The key of the bucket that a call with this head takes from: the values of the limit's parts, in
-// their order. `authority`: by which the call was routed. Of a header that is repeated the first
-// value counts; one that is absent is empty.
-std::string RateKeyOf(const RateLimitPolicy& limit, const Metadata& head,
-                      std::string_view authority);
+// The key of the bucket that a call with this head takes from: the name and the value of each part
+// of the limit's key, in their order. `authority`: by which the call was routed. Of a header that
+// is repeated the first value counts; one that is absent is empty.
+LimitKey RateKeyOf(const RateLimitPolicy& limit, const Metadata& head, std::string_view authority);
 
 // Fills `to` (empty) with the head of an attempt: the caller's fields in their order, without
 // those that are Levee's to say (grpc-timeout, grpc-previous-rpc-attempts, levee-*, which a caller

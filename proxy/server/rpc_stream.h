@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "base/block_cache.h"
 #include "base/graveyard.h"
 #include "base/intrusive_list.h"
@@ -15,6 +16,7 @@
 #include "call/call.h"
 #include "call/call_host.h"
 #include "h2/stream.h"
+#include "policy/limit_key.h"
 #include "server/accepted_connection.h"
 #include "server/budget_watch.h"
 #include "server/call_log.h"
@@ -120,8 +122,8 @@ class RpcStream final : public InBlocks,
   RpcOwner& owner_;
   const std::shared_ptr<CallPlan> plan_;
   const ConnectionOrigin& origin_;
-  std::vector<std::string> rate_keys_;  // one per limit
-  h2::Stream* downstream_;              // nullptr once the caller is gone or answered
+  absl::InlinedVector<LimitKey, 1> rate_keys_;  // one per limit
+  h2::Stream* downstream_;                      // nullptr once the caller is gone or answered
   Metadata request_;
   Call call_;
 

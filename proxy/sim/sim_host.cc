@@ -31,8 +31,10 @@ SimClock& SimHost::clock() { return sidecar_.clock(); }
 void SimHost::Start(RequestFacts facts, OnFinish on_finish) {
   on_finish_ = std::move(on_finish);
   call_.emplace(sidecar_.Parts(*this));
-  rate_keys_.resize(sidecar_.policy.rate_limits.size());
-  facts.rate_keys = rate_keys_;
+  if (facts.rate_keys.empty()) {
+    rate_keys_.resize(sidecar_.policy.rate_limits.size());
+    facts.rate_keys = rate_keys_;
+  }
   call_->Start(facts, clock().now());
 }
 

@@ -81,7 +81,8 @@ class SimHost : public CallHost {
     uint32_t generation_;
   };
 
-  // Begins a call whose keys are empty: all calls share the buckets of a rate limit.
+  // Begins a call. Without keys in `facts` its keys are empty: all calls share the bucket of a
+  // limit.
   void Start(RequestFacts facts, OnFinish on_finish);
 
   // The caller's side. What it does after its call has ended is dropped.
@@ -160,7 +161,7 @@ class SimHost : public CallHost {
   AttemptId committed_ = 0;   // 0: none
   AttemptId last_ended_ = 0;  // and was not cancelled
   Metadata last_trailers_;    // its trailers
-  std::vector<std::string> rate_keys_;
+  std::vector<LimitKey> rate_keys_;
   SimCaller caller_;
   CallRecord record_;
   Instant timer_at_ = Instant::Infinite();   // that the call has asked for

@@ -59,7 +59,8 @@ CallParts SimSidecar::Parts(CallHost& host) {
           .endpoints = endpoints_.size(),
           .idempotent = planned_->idempotent,
           .hedge = planned_->hedge,
-          .rate_limits = limits_};
+          .rate_limits = limits_,
+          .admission = admission};
 }
 
 void SimSidecar::CountCall(const CallRecord& record) {

@@ -50,6 +50,7 @@ class SimSidecar {
   bool idempotent = false;  // every method is described as idempotent
   std::string name = "cart";
   int64_t replay_bytes = 16 << 20;
+  AdmissionSource* admission = nullptr;  // as CallParts::admission; outlives the sidecar
 
   // Keeps every call until the sidecar is destroyed, for those who look at what has ended. Before
   // the first call.

@@ -98,4 +98,12 @@ void CheckEnded(SimSidecar& sidecar, const FactsOfCalls& facts) {
   }
 }
 
+void CheckAdmission(const SimSidecar& sidecar, const SimAdmission& admission) {
+  if (sidecar.admission == nullptr) return;
+  EXPECT_EQ(admission.waiting(), 0u);
+  int64_t begun = 0;
+  for (const SimHost& call : sidecar.calls()) begun += call.attempts() > 0 ? 1 : 0;
+  EXPECT_EQ(admission.charged(), begun);
+}
+
 }  // namespace levee

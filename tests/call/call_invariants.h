@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "sim/sim_admission.h"
 #include "sim/sim_host.h"
 #include "sim/sim_sidecar.h"
 
@@ -17,5 +18,8 @@ void CheckBudget(SimSidecar& sidecar);
 
 // Once every call has ended: nothing is left of them, and each was carried as its policy allows.
 void CheckEnded(SimSidecar& sidecar, const FactsOfCalls& facts);
+
+// The same of `admission`, if it admitted the calls: those that began were charged, and no others.
+void CheckAdmission(const SimSidecar& sidecar, const SimAdmission& admission);
 
 }  // namespace levee

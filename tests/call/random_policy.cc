@@ -98,4 +98,8 @@ CallPolicy RandomPolicy(const Draws& draws) {
   return policy;
 }
 
+absl::Duration RandomDelay(const Draws& draws) {
+  return draws.OneOf({Ms(0), draws.UpTo(50), draws.UpTo(3000), absl::InfiniteDuration()});
+}
+
 }  // namespace levee

@@ -31,4 +31,7 @@ struct Draws {
 // enough for a run to meet their ends.
 CallPolicy RandomPolicy(const Draws& draws);
 
+// How long an answer to a question takes: none at all, a while, or for ever.
+absl::Duration RandomDelay(const Draws& draws);
+
 }  // namespace levee

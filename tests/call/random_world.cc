@@ -25,6 +25,7 @@ RandomWorld::RandomWorld(uint64_t seed)
                              .error_info = draws_.Chance(0.5),
                              .pushback = draws_.Chance(0.5),
                              .envoy = draws_.Chance(0.5)};
+  if (draws_.Chance(0.3)) sidecar_.admission = &admission_;
   for (int64_t i = draws_.OneOf({1, 2, 4}); i > 0; --i) {
     sidecar_.AddEndpoint([this](SimHost&, AttemptId) { return RandomAnswer(); });
   }
@@ -84,6 +85,7 @@ void RandomWorld::Run() {
   clock_.Run();
   CheckBudget(sidecar_);
   CheckEnded(sidecar_, facts_);
+  CheckAdmission(sidecar_, admission_);
   for (const SimHost& call : sidecar_.calls()) {
     if (call.caller().code == StatusCode::kOk) {
       EXPECT_EQ(call.caller().body, "pong");

@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "call/call_invariants.h"
 #include "call/random_policy.h"
+#include "sim/sim_admission.h"
 #include "sim/sim_sidecar.h"
 
 namespace levee {
@@ -31,6 +32,7 @@ class RandomWorld {
   const Draws draws_{[this](uint64_t bound) { return random_.Below(bound); },
                      [this] { return random_.Uniform(); }};
   SimClock clock_;
+  SimAdmission admission_{clock_, [this] { return RandomDelay(draws_); }};
   SimSidecar sidecar_;
   const double calls_per_second_;
   const double failing_;

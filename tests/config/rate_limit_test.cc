@@ -8,8 +8,6 @@
 namespace levee {
 namespace {
 
-using Part = RateLimitKey::Part;
-
 // The only limit of a policy, and the faults of one whose fields begin in line 2, column 1.
 RateLimitPolicy LimitOf(const std::string& fields) {
   const CallPolicy policy = PolicyOf("rate_limit: [{name: a, " + fields + "}]");
@@ -28,9 +26,8 @@ TEST(RateLimit, EveryFieldArrives) {
   EXPECT_EQ(limit.name, "a");
   EXPECT_EQ(limit.per_second, 100);
   EXPECT_EQ(limit.burst, 20);
-  EXPECT_EQ(limit.key,
-            (std::vector<RateLimitKey>{
-                {Part::kMethod, ""}, {Part::kAuthority, ""}, {Part::kHeader, "x-tenant"}}));
+  EXPECT_EQ(limit.key, (std::vector{RateLimitKey::Method(), RateLimitKey::Authority(),
+                                    RateLimitKey::Header("x-tenant")}));
   EXPECT_EQ(limit.max_wait, absl::Milliseconds(200));
   EXPECT_EQ(limit.max_keys, 50);
   EXPECT_TRUE(limit.adaptive);

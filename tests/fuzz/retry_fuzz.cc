@@ -32,6 +32,7 @@ class RetryRun {
                                .error_info = (honor & 2) != 0,
                                .pushback = (honor & 4) != 0,
                                .envoy = (honor & 8) != 0};
+    if ((honor & 16) != 0) sidecar_.admission = &admission_;
     endpoints_ = 1 + source_.Below(3);
     for (uint64_t i = 0; i < endpoints_; ++i) {
       sidecar_.AddEndpoint([this](SimHost&, AttemptId) {
@@ -48,6 +49,7 @@ class RetryRun {
     for (SimHost* const call : calls_) call->Leave();
     clock_.Run();
     CheckEnded(sidecar_, facts_);
+    CheckAdmission(sidecar_, admission_);
   }
 
  private:
@@ -163,6 +165,7 @@ class RetryRun {
   const Draws draws_{[this](uint64_t bound) { return source_.Below(bound); },
                      [this] { return source_.Byte() / 256.0; }};
   SimClock clock_;
+  SimAdmission admission_{clock_, [this] { return RandomDelay(draws_); }};
   SimSidecar sidecar_;
   uint64_t endpoints_ = 1;
   FactsOfCalls facts_;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cost of a decision of a rate limit.
-#include <string>
 #include <vector>
 
 #include "absl/strings/str_format.h"
@@ -14,16 +13,18 @@ constexpr int kKeys = 10'000;
 
 RateLimitPolicy Keyed(double rate, int burst) {
   RateLimitPolicy policy{.per_second = rate, .burst = burst};
-  policy.key = {{RateLimitKey::Part::kMethod, ""}, {RateLimitKey::Part::kHeader, "x-tenant"}};
+  policy.key = {RateLimitKey::Method(), RateLimitKey::Header("x-tenant")};
   policy.max_keys = kKeys;
   return policy;
 }
 
-const std::vector<std::string>& Keys() {
+const std::vector<LimitKey>& Keys() {
   static const auto* const keys = [] {
-    auto* made = new std::vector<std::string>;
+    auto* made = new std::vector<LimitKey>;
     for (int i = 0; i < kKeys; ++i) {
-      made->push_back(absl::StrFormat("/shop.Cart/AddItem%cx-tenant-%05d", '\0', i));
+      LimitKey& key = made->emplace_back();
+      key.Add("method", "/shop.Cart/AddItem");
+      key.Add("header:x-tenant", absl::StrFormat("x-tenant-%05d", i));
     }
     return made;
   }();
@@ -31,7 +32,7 @@ const std::vector<std::string>& Keys() {
 }
 
 // Decisions at 10 million a second of virtual time, one limit for all threads.
-void Decide(benchmark::State& state, RateLimiter& limit, const std::vector<std::string>& keys) {
+void Decide(benchmark::State& state, RateLimiter& limit, const std::vector<LimitKey>& keys) {
   const size_t start = static_cast<size_t>(state.thread_index()) * 5003;
   size_t key = start % keys.size();
   int64_t nanos = 1'000'000'000;
@@ -46,13 +47,13 @@ void Decide(benchmark::State& state, RateLimiter& limit, const std::vector<std::
 
 void UnkeyedGranted(benchmark::State& state) {
   static auto* const limit = new RateLimiter({.per_second = 1e9, .burst = 1'000'000'000});
-  Decide(state, *limit, {""});
+  Decide(state, *limit, {LimitKey()});
 }
 BENCHMARK(UnkeyedGranted)->ThreadRange(1, 2)->UseRealTime();
 
 void UnkeyedMostlyRefused(benchmark::State& state) {
   static auto* const limit = new RateLimiter({.per_second = 100, .burst = 20});
-  Decide(state, *limit, {""});
+  Decide(state, *limit, {LimitKey()});
 }
 BENCHMARK(UnkeyedMostlyRefused)->ThreadRange(1, 2)->UseRealTime();
 
@@ -72,11 +73,11 @@ BENCHMARK(KeyedMostlyRefused)->ThreadRange(1, 2)->UseRealTime();
 void KeyedMadeUp(benchmark::State& state) {
   static auto* const limit = [] {
     auto* made = new RateLimiter(Keyed(1e-6, 20));
-    for (const std::string& key : Keys()) made->Take(key, Instant(), absl::ZeroDuration());
+    for (const LimitKey& key : Keys()) made->Take(key, Instant(), absl::ZeroDuration());
     return made;
   }();
   static const auto* const keys = [] {
-    auto* made = new std::vector<std::string>;
+    auto* made = new std::vector<LimitKey>;
     for (int i = 0; i < 100 * kKeys; ++i) made->push_back(absl::StrFormat("made up %d", i));
     return made;
   }();
@@ -87,7 +88,7 @@ BENCHMARK(KeyedMadeUp)->ThreadRange(1, 2)->UseRealTime();
 void AdaptiveGranted(benchmark::State& state) {
   static auto* const limit =
       new RateLimiter({.per_second = 1e9, .burst = 1'000'000'000, .adaptive = true});
-  Decide(state, *limit, {""});
+  Decide(state, *limit, {LimitKey()});
 }
 BENCHMARK(AdaptiveGranted)->ThreadRange(1, 2)->UseRealTime();
 

@@ -38,7 +38,7 @@ class RandomCalls {
       Advance();
       if (returning_ && random_.Below(3) == 0) ReturnOne();
       const Instant now = clocks_[random_.Below(clocks_.size())];
-      const RateLimiter::Permit permit = limit_.Take("", now, policy_.max_wait);
+      const RateLimiter::Permit permit = limit_.Take({}, now, policy_.max_wait);
       if (!permit.granted) continue;
       const Instant due = now + permit.wait;
       if (random_.Below(10) == 0) {
@@ -83,7 +83,7 @@ class RandomCalls {
   }
 
   void ReturnOne() {
-    if (returning_) limit_.Return("", *returning_);
+    if (returning_) limit_.Return({}, *returning_);
     returning_.reset();
   }
 
@@ -117,10 +117,10 @@ TEST(RateLimiterProperty, WhatTheRateMakesIsGranted) {
     const Instant start = now;
     int64_t taken = 0;
     for (int step = 0; step < kSteps; ++step) {
-      while (limit.Take("", now, absl::ZeroDuration()).granted) ++taken;
+      while (limit.Take({}, now, absl::ZeroDuration()).granted) ++taken;
       now = now + absl::Seconds(random.Uniform() * (policy.burst - 1) / policy.per_second);
     }
-    while (limit.Take("", now, absl::ZeroDuration()).granted) ++taken;
+    while (limit.Take({}, now, absl::ZeroDuration()).granted) ++taken;
     const double made = policy.per_second * absl::ToDoubleSeconds(now - start) + policy.burst;
     ASSERT_LE(static_cast<double>(taken), made + 1e-3) << "seed " << seed;
     ASSERT_GT(static_cast<double>(taken), made - 1 - 1e-3) << "seed " << seed;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "policy/key_of.h"
 
 namespace levee {
 namespace {
@@ -23,7 +24,7 @@ RateLimitPolicy PerSecond(double rate, int burst, absl::Duration max_wait = kNoW
 
 RateLimitPolicy PerTenant(double rate, int burst, int max_keys) {
   RateLimitPolicy policy = PerSecond(rate, burst);
-  policy.key = {{RateLimitKey::Part::kHeader, "x-tenant"}};
+  policy.key = {RateLimitKey::Header("x-tenant")};
   policy.max_keys = max_keys;
   return policy;
 }
@@ -34,7 +35,7 @@ RateLimitPolicy Adaptive(double rate) {
   return policy;
 }
 
-int Drain(RateLimiter& limit, const std::string& key, Instant now) {
+int Drain(RateLimiter& limit, const LimitKey& key, Instant now) {
   int taken = 0;
   while (limit.Take(key, now, kNoWait).granted) ++taken;
   return taken;
@@ -42,68 +43,68 @@ int Drain(RateLimiter& limit, const std::string& key, Instant now) {
 
 TEST(RateLimiter, WithoutKeyAllCallsShareTheLimit) {
   RateLimiter limit(PerSecond(10, 3));
-  EXPECT_TRUE(limit.Take("a", At(0), kNoWait).granted);
-  EXPECT_EQ(Drain(limit, "b", At(0)), 2);
+  EXPECT_TRUE(limit.Take(KeyOf("a"), At(0), kNoWait).granted);
+  EXPECT_EQ(Drain(limit, KeyOf("b"), At(0)), 2);
 }
 
 TEST(RateLimiter, WithKeyEachHasItsOwn) {
   RateLimiter limit(PerTenant(10, 3, 100));
-  EXPECT_EQ(Drain(limit, "a", At(0)), 3);
-  EXPECT_EQ(Drain(limit, "b", At(0)), 3);
+  EXPECT_EQ(Drain(limit, KeyOf("a"), At(0)), 3);
+  EXPECT_EQ(Drain(limit, KeyOf("b"), At(0)), 3);
 }
 
 TEST(RateLimiter, A77_AFullKeyTableNeverResetsABusyKey) {
   RateLimiter limit(PerTenant(1, 3, 1));
-  EXPECT_EQ(Drain(limit, "busy", At(0)), 3);
-  for (int i = 0; i < 100; ++i) limit.Take(std::to_string(i), At(1), kNoWait);
-  EXPECT_EQ(Drain(limit, "busy", At(1)), 1);
+  EXPECT_EQ(Drain(limit, KeyOf("busy"), At(0)), 3);
+  for (int i = 0; i < 100; ++i) limit.Take(KeyOf(std::to_string(i)), At(1), kNoWait);
+  EXPECT_EQ(Drain(limit, KeyOf("busy"), At(1)), 1);
 }
 
 TEST(RateLimiter, CheckTakesNothing) {
   RateLimiter limit(PerSecond(10, 1));
-  EXPECT_TRUE(limit.Check("", At(0), kNoWait).granted);
-  EXPECT_EQ(Drain(limit, "", At(0)), 1);
-  EXPECT_FALSE(limit.Check("", At(0), kNoWait).granted);
+  EXPECT_TRUE(limit.Check({}, At(0), kNoWait).granted);
+  EXPECT_EQ(Drain(limit, {}, At(0)), 1);
+  EXPECT_FALSE(limit.Check({}, At(0), kNoWait).granted);
 }
 
 TEST(RateLimiter, AReturnedPermitCanBeTakenAgain) {
   RateLimiter limit(PerSecond(10, 1));
-  limit.Return("", limit.Take("", At(0), kNoWait));
-  EXPECT_EQ(Drain(limit, "", At(0)), 1);
+  limit.Return({}, limit.Take({}, At(0), kNoWait));
+  EXPECT_EQ(Drain(limit, {}, At(0)), 1);
 }
 
 TEST(RateLimiter, OverloadLowersAnAdaptiveLimit) {
   RateLimiter limit(Adaptive(100));
-  limit.Take("", At(10), kNoWait);  // 2 per second in its half second
-  limit.OnOverloaded("", At(10), At(10.1));
-  limit.Take("", At(10.1), kNoWait);
-  EXPECT_NEAR(absl::ToDoubleSeconds(limit.Take("", At(10.1), kNoWait).wait), 1 / 1.4, 1e-6);
+  limit.Take({}, At(10), kNoWait);  // 2 per second in its half second
+  limit.OnOverloaded({}, At(10), At(10.1));
+  limit.Take({}, At(10.1), kNoWait);
+  EXPECT_NEAR(absl::ToDoubleSeconds(limit.Take({}, At(10.1), kNoWait).wait), 1 / 1.4, 1e-6);
 }
 
 TEST(RateLimiter, OverloadLowersOnlyTheKeyThatMetIt) {
   RateLimitPolicy policy = PerTenant(100, 1, 10);
   policy.adaptive = true;
   RateLimiter limit(policy);
-  for (const char* key : {"a", "b"}) limit.Take(key, At(10), kNoWait);
-  limit.OnOverloaded("a", At(10), At(10.1));
-  EXPECT_EQ(Drain(limit, "a", At(10.1)), 1);
-  EXPECT_EQ(Drain(limit, "b", At(10.1)), 1);
-  EXPECT_EQ(Drain(limit, "a", At(10.11)), 0);
-  EXPECT_EQ(Drain(limit, "b", At(10.11)), 1);
+  for (const char* key : {"a", "b"}) limit.Take(KeyOf(key), At(10), kNoWait);
+  limit.OnOverloaded(KeyOf("a"), At(10), At(10.1));
+  EXPECT_EQ(Drain(limit, KeyOf("a"), At(10.1)), 1);
+  EXPECT_EQ(Drain(limit, KeyOf("b"), At(10.1)), 1);
+  EXPECT_EQ(Drain(limit, KeyOf("a"), At(10.11)), 0);
+  EXPECT_EQ(Drain(limit, KeyOf("b"), At(10.11)), 1);
 }
 
 TEST(RateLimiter, OverloadDoesNothingToOtherLimits) {
   RateLimiter limit(PerSecond(100, 1));
-  limit.Take("", At(10), kNoWait);
-  limit.OnOverloaded("", At(10), At(10));
-  EXPECT_EQ(limit.Take("", At(10), kNoWait).wait, absl::Milliseconds(10));
+  limit.Take({}, At(10), kNoWait);
+  limit.OnOverloaded({}, At(10), At(10));
+  EXPECT_EQ(limit.Take({}, At(10), kNoWait).wait, absl::Milliseconds(10));
 }
 
 TEST(RateLimiter, TheLargestAndSmallestNumbersWorkTogether) {
   RateLimiter limit(PerSecond(1.0 / 3600, 1'000'000'000, kYear));
-  EXPECT_TRUE(limit.Take("", Instant() + 20 * kYear, kYear).granted);
+  EXPECT_TRUE(limit.Take({}, Instant() + 20 * kYear, kYear).granted);
   RateLimiter fast(PerSecond(1e9, 1'000'000'000, kYear));
-  EXPECT_TRUE(fast.Take("", Instant() + 20 * kYear, kYear).granted);
+  EXPECT_TRUE(fast.Take({}, Instant() + 20 * kYear, kYear).granted);
 }
 
 // Limits of one policy, which calls without keys ask.
@@ -121,7 +122,7 @@ class AdmitCallTest : public testing::Test {
 
   std::vector<std::unique_ptr<RateLimiter>> owned_;
   std::vector<RateLimiter*> limits_;
-  std::vector<std::string> keys_;
+  std::vector<LimitKey> keys_;
 };
 
 TEST_F(AdmitCallTest, WithoutLimitsEveryCallIsAdmitted) {
@@ -154,8 +155,8 @@ TEST_F(AdmitCallTest, ARefusedCallTakesNothingFromAnyLimit) {
   Add(PerSecond(1, 3));
   EXPECT_EQ(Admit(At(0)).refused_by, RateAdmission::kNone);
   for (int i = 0; i < 10; ++i) EXPECT_EQ(Admit(At(0)).refused_by, 1);
-  EXPECT_EQ(Drain(*limits_[0], "", At(0)), 2);
-  EXPECT_EQ(Drain(*limits_[2], "", At(0)), 2);
+  EXPECT_EQ(Drain(*limits_[0], {}, At(0)), 2);
+  EXPECT_EQ(Drain(*limits_[2], {}, At(0)), 2);
 }
 
 TEST_F(AdmitCallTest, TheLongestWaitCounts) {
@@ -186,7 +187,7 @@ TEST_F(AdmitCallTest, WhatWasTakenBeforeALostRaceIsGivenBack) {
   limits_.push_back(limits_[0]);
   keys_.emplace_back();
   EXPECT_EQ(Admit(At(0)).refused_by, 0);
-  EXPECT_EQ(Drain(*limits_[0], "", At(0)), 1);
+  EXPECT_EQ(Drain(*limits_[0], {}, At(0)), 1);
 }
 
 TEST_F(AdmitCallTest, NoPermitIsTakenThatIsDueAtTheDeadlineOrLater) {
@@ -203,7 +204,7 @@ TEST_F(AdmitCallTest, NoPermitIsTakenThatIsDueAtTheDeadlineOrLater) {
 TEST_F(AdmitCallTest, ACallWithoutTimeTakesNothing) {
   Add(PerSecond(1, 1));
   EXPECT_EQ(Admit(At(0), kNoWait).refused_by, 0);
-  EXPECT_EQ(Drain(*limits_[0], "", At(0)), 1);
+  EXPECT_EQ(Drain(*limits_[0], {}, At(0)), 1);
 }
 
 TEST_F(AdmitCallTest, A75_CallsBecomeDueInTheOrderInWhichTheyCame) {
@@ -222,9 +223,9 @@ TEST_F(AdmitCallTest, A75_CallsBecomeDueInTheOrderInWhichTheyCame) {
 TEST_F(AdmitCallTest, AFullKeyTableIsReported) {
   Add(PerTenant(1, 5, 1));
   Add(PerSecond(1, 5));
-  keys_[0] = "a";
+  keys_[0] = KeyOf("a");
   EXPECT_FALSE(Admit(At(0)).shared_bucket);
-  keys_[0] = "b";
+  keys_[0] = KeyOf("b");
   EXPECT_TRUE(Admit(At(0)).shared_bucket);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "policy/key_of.h"
 #include "policy/rate_limiter.h"
 
 namespace levee {
@@ -25,7 +26,7 @@ int64_t OnTwoThreads(const Body& body) {
   return own + others;
 }
 
-int64_t Drain(RateLimiter& limit, const std::string& key, Instant now) {
+int64_t Drain(RateLimiter& limit, const LimitKey& key, Instant now) {
   int64_t taken = 0;
   while (limit.Take(key, now, kNoWait).granted) ++taken;
   return taken;
@@ -34,7 +35,7 @@ int64_t Drain(RateLimiter& limit, const std::string& key, Instant now) {
 // Both threads empty the bucket at time zero, then go through three seconds on one clock that each
 // step of either moves on, then empty it once more. In between the bucket cannot fill up: a thread
 // that stands still holds back one step, while the other goes on asking at each of its own.
-int64_t PermitsOfThreeSeconds(RateLimiter& limit, const std::string& key, int64_t step_nanos) {
+int64_t PermitsOfThreeSeconds(RateLimiter& limit, const LimitKey& key, int64_t step_nanos) {
   int64_t taken = OnTwoThreads([&](int) { return Drain(limit, key, Instant()); });
   std::atomic<int64_t> clock{0};
   taken += OnTwoThreads([&](int) {
@@ -51,20 +52,18 @@ int64_t PermitsOfThreeSeconds(RateLimiter& limit, const std::string& key, int64_
 
 TEST(RateLimiterThreads, A74_TheRateIsExactOverThreeSeconds) {
   RateLimiter limit({.per_second = 100'000, .burst = 20});
-  EXPECT_EQ(PermitsOfThreeSeconds(limit, "", 4'000), 20 + 300'000);
+  EXPECT_EQ(PermitsOfThreeSeconds(limit, {}, 4'000), 20 + 300'000);
 }
 
 TEST(RateLimiterThreads, A74_AKeysRateIsExactOverThreeSeconds) {
-  RateLimiter limit({.per_second = 20'000,
-                     .burst = 20,
-                     .key = {{RateLimitKey::Part::kMethod, ""}},
-                     .max_keys = 10});
-  EXPECT_EQ(PermitsOfThreeSeconds(limit, "/shop.Cart/Add", 20'000), 20 + 60'000);
+  RateLimiter limit(
+      {.per_second = 20'000, .burst = 20, .key = {RateLimitKey::Method()}, .max_keys = 10});
+  EXPECT_EQ(PermitsOfThreeSeconds(limit, KeyOf("/shop.Cart/Add"), 20'000), 20 + 60'000);
 }
 
 TEST(RateLimiterThreads, A74_AnAdaptiveLimitsRateIsExactOverThreeSeconds) {
   RateLimiter limit({.per_second = 20'000, .burst = 20, .adaptive = true});
-  EXPECT_EQ(PermitsOfThreeSeconds(limit, "", 20'000), 20 + 60'000);
+  EXPECT_EQ(PermitsOfThreeSeconds(limit, {}, 20'000), 20 + 60'000);
 }
 
 TEST(RateLimiterThreads, A75_NoTwoWaitingCallsGetTheSamePlaceInLine) {
@@ -73,7 +72,7 @@ TEST(RateLimiterThreads, A75_NoTwoWaitingCallsGetTheSamePlaceInLine) {
   std::vector<Instant> due[2];
   OnTwoThreads([&](int worker) {
     for (int i = 0; i < kCalls; ++i) {
-      due[worker].push_back(Instant() + limit.Take("", Instant(), absl::InfiniteDuration()).wait);
+      due[worker].push_back(Instant() + limit.Take({}, Instant(), absl::InfiniteDuration()).wait);
     }
     return 0;
   });
@@ -95,7 +94,7 @@ TEST(RateLimiterThreads, TwoLimitsTogetherNeverAdmitMoreThanEither) {
   RateLimiter wide({.per_second = 1, .burst = 30'000});
   RateLimiter narrow({.per_second = 1, .burst = 20'000});
   RateLimiter* const limits[] = {&narrow, &wide};
-  const std::string keys[2];
+  const LimitKey keys[2] = {};
   const int64_t admitted = OnTwoThreads([&](int) {
     int64_t own = 0;
     for (int i = 0; i < 40'000; ++i) {
@@ -106,19 +105,19 @@ TEST(RateLimiterThreads, TwoLimitsTogetherNeverAdmitMoreThanEither) {
   });
   EXPECT_EQ(admitted, 20'000);
   // A race for the narrow limit's last permit costs the wide one no more than that one.
-  const int64_t left = Drain(wide, "", Instant());
+  const int64_t left = Drain(wide, {}, Instant());
   EXPECT_LE(left, 10'000);
   EXPECT_GE(left, 10'000 - 1);
 }
 
 TEST(RateLimiterThreads, A77_TwoThreadsThatMakeUpKeysNeverResetABusyOne) {
   RateLimiter limit(
-      {.per_second = 1, .burst = 1000, .key = {{RateLimitKey::Part::kMethod, ""}}, .max_keys = 50});
+      {.per_second = 1, .burst = 1000, .key = {RateLimitKey::Method()}, .max_keys = 50});
   const int64_t taken = OnTwoThreads([&](int worker) {
     int64_t own = 0;
     for (int i = 0; i < 20'000; ++i) {
-      if (limit.Take("busy", Instant(), kNoWait).granted) ++own;
-      limit.Take(std::to_string(2 * i + worker), Instant(), kNoWait);
+      if (limit.Take(KeyOf("busy"), Instant(), kNoWait).granted) ++own;
+      limit.Take(KeyOf(std::to_string(2 * i + worker)), Instant(), kNoWait);
     }
     return own;
   });

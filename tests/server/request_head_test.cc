@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace levee {
 namespace {
@@ -158,27 +159,22 @@ TEST(AttemptHead, ATimeoutOfThePolicyTakesThePlaceOfOneThatCannotBeRead) {
   EXPECT_NE(head.Get("grpc-timeout"), "soon");
 }
 
-TEST(RateKey, IsMadeOfTheAuthorityByWhichTheCallWasRouted) {
+TEST(RateKey, NamesEachPartOfTheLimitsKeyInOrder) {
   Metadata head;
   head.Add(":authority", "made.up:1");
   head.Add(":path", "/shop.Cart/Add");
+  head.Add("x-tenant", "blue");
+  head.Add("x-tenant", "green");
   RateLimitPolicy limit;
-  limit.key = {{.part = RateLimitKey::Part::kAuthority}, {.part = RateLimitKey::Part::kMethod}};
-  EXPECT_EQ(RateKeyOf(limit, head, "cart.shop:1"),
-            std::string("cart.shop:1\0/shop.Cart/Add\0", 27));
-}
-
-TEST(RateKey, TwoValuesNeverReadAsAnotherTwo) {
-  RateLimitPolicy limit;
-  limit.key = {{.part = RateLimitKey::Part::kHeader, .header = "x-a"},
-               {.part = RateLimitKey::Part::kHeader, .header = "x-b"}};
-  Metadata first;
-  first.Add("x-a", "12");
-  first.Add("x-b", "3");
-  Metadata second;
-  second.Add("x-a", "1");
-  second.Add("x-b", "23");
-  EXPECT_NE(RateKeyOf(limit, first, ""), RateKeyOf(limit, second, ""));
+  limit.key = {RateLimitKey::Authority(), RateLimitKey::Method(), RateLimitKey::Header("x-tenant"),
+               RateLimitKey::Header("x-absent")};
+  const LimitKey key = RateKeyOf(limit, head, /*authority=*/"cart.shop:1");
+  const auto entries = key.entries();
+  EXPECT_EQ(std::vector<LimitKey::Entry>(entries.begin(), entries.end()),
+            (std::vector<LimitKey::Entry>{{"authority", "cart.shop:1"},
+                                          {"method", "/shop.Cart/Add"},
+                                          {"header:x-tenant", "blue"},
+                                          {"header:x-absent", ""}}));
 }
 
 }  // namespace

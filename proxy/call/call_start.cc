@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a call begins: its deadline, and whether it is admitted.
+#include <algorithm>
+#include <optional>
+
+#include "base/check.h"
+#include "call/call.h"
+
+namespace levee {
+namespace {
+
+// How long before its deadline, as seen here, a caller that leaves does so because of it. The
+// caller's clock started earlier than this one, by the request's way here, and its reset takes as
+// long; what differs is what delays the one and not the other (a busy CPU, a full queue): up to a
+// fifth of the timeout, but no more than 20 ms. The hundredth is for callers that round the timeout
+// they send up: gRPC's core does, to two or three digits.
+absl::Duration DeadlineTolerance(absl::Duration timeout) {
+  return std::min(timeout / 5, absl::Milliseconds(20)) + timeout / 100;
+}
+
+}  // namespace
+
+void Call::Start(const RequestFacts& facts, Instant now) {
+  record_.start = now;
+  // Far above any real count, and the sum with our own attempts stays a number.
+  constexpr int kMaxAppAttempts = 1'000'000;
+  app_attempts_ = std::clamp(facts.previous_attempts, 0, kMaxAppAttempts);
+  const absl::Duration timeout = std::min(facts.timeout, parts_.policy.timeout);
+  deadline_ = now + timeout;
+  if (facts.timeout < absl::InfiniteDuration()) {
+    callers_deadline_from_ = now + (facts.timeout - DeadlineTolerance(facts.timeout));
+  }
+  rate_keys_ = facts.rate_keys;
+  if (timeout <= absl::ZeroDuration()) {
+    EndLocally(StatusCode::kDeadlineExceeded, "deadline passed before the call arrived", now);
+  } else if (parts_.admission != nullptr) {
+    AskAdmission(now);
+  } else if (app_attempts_ != 0 && !AdmitAppRetry(now)) {
+    return;
+  } else if (parts_.rate_limits.empty()) {
+    Begin(now);
+  } else {
+    AdmitByRate(AdmitCall(parts_.rate_limits, rate_keys_, now, deadline_ - now), now);
+  }
+}
+
+// A retry of the application's own. False if it is refused, and the call finished: before it could
+// wait for a rate limit, or take from the calls that are no retries.
+bool Call::AdmitAppRetry(Instant now) {
+  if (parts_.policy.retry.app_retries == AppRetries::kIgnore) return true;
+  const RateAdmission admission = CheckCall(parts_.rate_limits, rate_keys_, now, deadline_ - now);
+  if (admission.refused_by != RateAdmission::kNone) {
+    EndRateLimited(admission, now);
+    return false;
+  }
+  return ChargeAppRetry(now);
+}
+
+// As AdmitAppRetry, after the rate limits.
+bool Call::ChargeAppRetry(Instant now) {
+  const AppRetries app_retries = parts_.policy.retry.app_retries;
+  if (app_retries == AppRetries::kIgnore) return true;
+  record_.app_retry = true;
+  app_retry_charged_ = parts_.budget.Withdraw(parts_.worker, now);
+  if (app_retry_charged_ || app_retries == AppRetries::kCount || Observes()) return true;
+  record_.app_retry_refused = true;
+  record_.refused = RefusalReason::kBudget;
+  MarkedStatus marked;
+  marked.code = marked.original_code = parts_.overload.status;
+  marked.attempts = 0;
+  marked.message = "overloaded, do not retry: the application's own retry is over the retry budget";
+  marked.mark.reason = RefusalReasonName(RefusalReason::kBudget);
+  marked.mark.upstream = parts_.upstream;
+  EndMarked(/*id=*/0, marked, now);
+  return false;
+}
+
+void Call::AskAdmission(Instant now) {
+  admission_open_ = true;
+  const AdmissionQuestion question = {
+      .limits = parts_.rate_limits, .keys = rate_keys_, .deadline = deadline_};
+  const std::optional<RateAdmission> answer = parts_.admission->Ask(*this, question, now);
+  answer.has_value() ? OnAdmission(*answer, now) : ArmTimer();
+}
+
+void Call::OnAdmission(const RateAdmission& answer, Instant now) {
+  LEVEE_CHECK(!finished_ && admission_open_);
+  admission_open_ = answer.refused_by == RateAdmission::kNone;
+  if (now >= deadline_) {
+    EndAtDeadline(now);
+  } else if (!admission_open_ || app_attempts_ == 0 || ChargeAppRetry(now)) {
+    AdmitByRate(answer, now);
+  }
+}
+
+// Begins the call, lets it wait for its permit, or finishes it.
+void Call::AdmitByRate(const RateAdmission& admission, Instant now) {
+  if (admission.refused_by != RateAdmission::kNone) {
+    EndRateLimited(admission, now);
+    return;
+  }
+  record_.rate_limit = {
+      .checked = true, .delayed_by = admission.delayed_by, .shared_bucket = admission.shared_bucket};
+  if (admission.wait <= absl::ZeroDuration()) {
+    Begin(now);
+    return;
+  }
+  next_at_ = now + admission.wait;
+  ArmTimer();
+}
+
+void Call::Begin(Instant now) {
+  admission_open_ = false;
+  // A retry, whoever makes it, pays for no others.
+  if (app_attempts_ == 0) parts_.budget.Deposit(parts_.worker, now);
+  StartAttempt({.charged = app_retry_charged_}, now);
+}
+
+}  // namespace levee
