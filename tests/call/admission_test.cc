@@ -38,7 +38,7 @@ TEST_F(CallAdmission, ACallGoesOnWithTheTimeThatItsAnswerHasLeft) {
   EXPECT_EQ(call.attempt(1).start, Ms(300));
   EXPECT_EQ(call.attempt(1).timeout, Ms(700));
   EXPECT_EQ(call.attempt(1).received, "ping");
-  EXPECT_TRUE(call.record().rate_limit.asked);
+  EXPECT_TRUE(call.record().rate_limit.checked);
   ExpectCharged(1);
 }
 
@@ -82,7 +82,7 @@ TEST_F(CallAdmission, ACallerThatLeavesWhileItWaitsIsChargedNothing) {
   clock_.Run();
   EXPECT_EQ(call.caller().code, StatusCode::kCancelled);
   EXPECT_EQ(call.attempts(), 0);
-  EXPECT_FALSE(call.record().rate_limit.asked);
+  EXPECT_FALSE(call.record().rate_limit.checked);
   ExpectCharged(0);
   RunUnary();
   EXPECT_EQ(RunUnary().caller().code, StatusCode::kOk);  // The whole burst is there.
