@@ -21,16 +21,14 @@ constexpr absl::Duration kStable = absl::Seconds(1);
 }  // namespace
 
 Endpoint::Endpoint(WorkerIo& io, const ConnectPolicy& policy, Random& random,
-                   UpstreamSeries& series, EndpointOwner& owner, int64_t id, std::string name,
-                   std::vector<net::Address> addresses)
+                   UpstreamSeries& series, EndpointOwner& owner, int64_t id, EndpointPlace place)
     : io_(io),
       policy_(policy),
       random_(random),
       series_(series),
       owner_(owner),
       id_(id),
-      name_(std::move(name)),
-      addresses_(std::move(addresses)),
+      place_(std::move(place)),
       keepalive_interval_(policy.keepalive.interval) {}
 
 Endpoint::~Endpoint() { Close(); }
@@ -102,7 +100,8 @@ std::optional<EndpointState> Endpoint::shown() const {
 
 EndpointView Endpoint::View() const {
   EndpointView view;
-  view.address = name_;
+  view.address = place_.name;
+  view.host = place_.host;
   view.state = shown().has_value() ? EndpointStateName(*shown()) : kIdleEndpoint;
   view.active = condition().active;
   if (shown() == EndpointState::kFailing) view.failure = failure_;
@@ -125,7 +124,7 @@ void Endpoint::ReportState() {
   switch (state_) {
     case State::kFailing:
     case State::kSelf:
-      unreachable_.Report(io_.log, policy_.upstream, name_, failure_, io_.loop.now());
+      unreachable_.Report(io_.log, policy_.upstream, place_.name, failure_, io_.loop.now());
       return;
     case State::kReady:
       unreachable_.End(io_.loop.now());
@@ -141,7 +140,7 @@ void Endpoint::ReportState() {
 void Endpoint::Tell(EventKind kind, std::string_view field, std::string_view value) {
   io_.log.Write(kind, [&] {
     return std::vector<LogField>{
-        {"upstream", policy_.upstream}, {"endpoint", name_}, {field, value}};
+        {"upstream", policy_.upstream}, {"endpoint", place_.name}, {field, value}};
   });
 }
 
@@ -150,7 +149,7 @@ void Endpoint::SetEjected(bool ejected) {
   ejected_ = ejected;
   CountState(1);
   if (ejected) {
-    ejection_.Report(io_.log, policy_.upstream, name_, "", io_.loop.now());
+    ejection_.Report(io_.log, policy_.upstream, place_.name, "", io_.loop.now());
   } else {
     ejection_.End(io_.loop.now());
   }
@@ -180,7 +179,7 @@ void Endpoint::StartConnecting() {
 
 void Endpoint::Dial() {
   dialling_ = true;
-  const net::Address& to = addresses_[next_address_++];
+  const net::Address& to = place_.addresses[next_address_++];
   for (const net::Address& own : *policy_.own_listeners) {
     if (!to.Reaches(own)) continue;
     dialling_ = false;
@@ -200,7 +199,7 @@ void Endpoint::Dial() {
 void Endpoint::OnReady(UpstreamConnection&) {
   dialling_ = false;
   io_.log.Write(EventKind::kUpstreamConnected, [&] {
-    return std::vector<LogField>{{"upstream", policy_.upstream}, {"endpoint", name_}};
+    return std::vector<LogField>{{"upstream", policy_.upstream}, {"endpoint", place_.name}};
   });
   SetState(State::kReady);
   owner_.OnEndpointChanged(*this);
@@ -269,7 +268,7 @@ void Endpoint::OnClosed(UpstreamConnection& connection, const std::string& reaso
     // Its successor is already being dialled.
   } else if (connection.was_ready()) {
     Replace(connection, reason);
-  } else if (next_address_ < addresses_.size()) {
+  } else if (next_address_ < place_.addresses.size()) {
     Dial();
   } else {
     ConnectFailed(reason);

@@ -26,6 +26,15 @@ namespace levee {
 
 class Endpoint;
 
+// Where an endpoint is.
+struct EndpointPlace {
+  std::string name;  // as people read it: "10.0.0.7:50051"
+  // The host name that has led to the addresses, which is also what TLS would demand of the peer's
+  // certificate; empty: the configuration or the call gives an IP address or a path.
+  std::string host;
+  std::vector<net::Address> addresses;  // the next one is tried if one cannot be reached
+};
+
 // The pool, as an endpoint sees it.
 class EndpointOwner {
  public:
@@ -43,10 +52,9 @@ class EndpointOwner {
 // Keeps at least one connection after the first Connect, and reconnects with backoff. One thread.
 class Endpoint final : public Mortal, private Timer {
  public:
-  // `addresses`: at least one; the next is tried if one cannot be reached. All references must
-  // outlive the endpoint.
+  // `place`: with at least one address. All references must outlive the endpoint.
   Endpoint(WorkerIo& io, const ConnectPolicy& policy, Random& random, UpstreamSeries& series,
-           EndpointOwner& owner, int64_t id, std::string name, std::vector<net::Address> addresses);
+           EndpointOwner& owner, int64_t id, EndpointPlace place);
   ~Endpoint() override;
 
   enum class State { kIdle, kConnecting, kReady, kFailing, kSelf };
@@ -54,7 +62,7 @@ class Endpoint final : public Mortal, private Timer {
   EndpointCondition condition() const;
 
   int64_t id() const { return id_; }
-  const std::string& name() const { return name_; }
+  const std::string& name() const { return place_.name; }
 
   // Starts connecting, unless it is connected, connecting, or waiting to try again.
   void Connect();
@@ -127,8 +135,7 @@ class Endpoint final : public Mortal, private Timer {
   UpstreamSeries& series_;
   EndpointOwner& owner_;
   const int64_t id_;
-  const std::string name_;
-  const std::vector<net::Address> addresses_;
+  const EndpointPlace place_;
 
   State state_ = State::kIdle;
   bool ejected_ = false;

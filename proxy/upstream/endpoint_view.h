@@ -17,6 +17,7 @@ struct EndpointView {
   std::string upstream;
   std::string authority;   // of a destination that is dialled by authority
   std::string address;     // "10.0.0.7:50051"
+  std::string host;        // the name that has led to the address; empty: none
   std::string state;       // EndpointStateName or kIdleEndpoint
   int active = 0;          // attempts that run on it
   absl::Duration latency;  // as the balancer estimates it; zero: unknown

@@ -130,7 +130,7 @@ class Pool final : private EndpointOwner,
 
   void AddTarget(const Target& target);
   void RemoveTarget(const Target& target);
-  void AddEndpoint(std::string text, std::vector<net::Address> addresses, ResolvedName* name);
+  void AddEndpoint(EndpointPlace place, ResolvedName* name);
   void Retire(int64_t id);
   void RetireThose(absl::FunctionRef<bool(const Member&)> condition);
   void Update(const Endpoint& endpoint);

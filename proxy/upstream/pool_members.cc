@@ -15,25 +15,21 @@ constexpr size_t kMaxAddresses = 1000;
 // Endpoints that have left and whose names are still known.
 constexpr size_t kMaxLeft = 256;
 
-// A target that needs no look-up.
-struct Fixed {
-  std::string text;
-  std::vector<net::Address> addresses;  // of one endpoint; empty: the target is a name
-};
-
-Fixed FixedAddresses(const Pool::Target& target) {
+// Returns where a target is that needs no look-up; without addresses if it is a name.
+EndpointPlace FixedPlace(const Pool::Target& target) {
   if (target.host.empty()) {
     const auto address = net::Address::FromUnixPath(target.path);
-    return {address->ToString(), {*address}};
+    return {.name = address->ToString(), .addresses = {*address}};
   }
   if (const auto ip = net::Address::FromIp(target.host, target.port)) {
-    return {ip->ToString(), {*ip}};
+    return {.name = ip->ToString(), .addresses = {*ip}};
   }
   if (target.host != "localhost") return {};
   // A server on either of the two addresses is the same server.
-  return {
-      absl::StrCat("localhost:", target.port),
-      {*net::Address::FromIp("127.0.0.1", target.port), *net::Address::FromIp("::1", target.port)}};
+  return {.name = absl::StrCat("localhost:", target.port),
+          .host = target.host,
+          .addresses = {*net::Address::FromIp("127.0.0.1", target.port),
+                        *net::Address::FromIp("::1", target.port)}};
 }
 
 }  // namespace
@@ -53,8 +49,8 @@ void Pool::SetTargets(const std::vector<Target>& targets) {
 }
 
 void Pool::AddTarget(const Target& target) {
-  if (const auto fixed = FixedAddresses(target); !fixed.addresses.empty()) {
-    AddEndpoint(fixed.text, fixed.addresses, nullptr);
+  if (EndpointPlace fixed = FixedPlace(target); !fixed.addresses.empty()) {
+    AddEndpoint(std::move(fixed), nullptr);
   } else {
     names_.push_back(std::make_unique<ResolvedName>(io_, resolver_, policy_, random_, series_,
                                                     static_cast<ResolvedNameOwner&>(*this),
@@ -64,9 +60,9 @@ void Pool::AddTarget(const Target& target) {
 }
 
 void Pool::RemoveTarget(const Target& target) {
-  if (const auto fixed = FixedAddresses(target); !fixed.addresses.empty()) {
+  if (const EndpointPlace fixed = FixedPlace(target); !fixed.addresses.empty()) {
     const auto at = std::find_if(members_.begin(), members_.end(), [&](const auto& entry) {
-      return entry.second.name == nullptr && entry.second.endpoint->name() == fixed.text;
+      return entry.second.name == nullptr && entry.second.endpoint->name() == fixed.name;
     });
     Retire(at->first);
     return;
@@ -80,11 +76,10 @@ void Pool::RemoveTarget(const Target& target) {
   io_.AtTurnEnd(*this);
 }
 
-void Pool::AddEndpoint(std::string text, std::vector<net::Address> addresses, ResolvedName* name) {
+void Pool::AddEndpoint(EndpointPlace place, ResolvedName* name) {
   const int64_t id = set_.Add(now());
-  auto endpoint =
-      std::make_unique<Endpoint>(io_, policy_, random_, series_, static_cast<EndpointOwner&>(*this),
-                                 id, std::move(text), std::move(addresses));
+  auto endpoint = std::make_unique<Endpoint>(
+      io_, policy_, random_, series_, static_cast<EndpointOwner&>(*this), id, std::move(place));
   Endpoint& added = *endpoint;
   members_.emplace(id, Member{std::move(endpoint), name});
   set_.Update(id, added.condition(), now());
@@ -102,7 +97,7 @@ void Pool::OnResolved(ResolvedName& name, const std::vector<net::Address>& addre
   size_t count = kept.size();
   for (const auto& [text, address] : missing) {
     if (count++ >= kMaxAddresses) break;
-    AddEndpoint(text, {address}, &name);
+    AddEndpoint({.name = text, .host = name.host(), .addresses = {address}}, &name);
     kept.insert(text);
   }
   RetireThose([&](const Member& member) {

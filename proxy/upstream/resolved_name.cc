@@ -46,6 +46,7 @@ void ResolvedName::CountState(int64_t change) {
 EndpointView ResolvedName::View() const {
   EndpointView view;
   view.address = absl::StrCat(host_, ":", port_);
+  view.host = host_;
   view.state = state_ == State::kAwaited   ? EndpointStateName(EndpointState::kConnecting)
                : state_ == State::kFailing ? EndpointStateName(EndpointState::kFailing)
                                            : kIdleEndpoint;

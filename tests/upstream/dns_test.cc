@@ -2,7 +2,9 @@
 // Endpoints that a name server names.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
+#include <string>
 
 #include "upstream/pool_run.h"
 
@@ -50,6 +52,27 @@ TEST(Dns, EachAddressIsAnEndpoint) {
   EXPECT_EQ(pool.size(), 3);
   EXPECT_EQ(cart.Seen(), Names({"127.0.0.1", "127.0.0.2", "127.0.0.3"}));
   EXPECT_EQ(cart.run.dns.Asked("cart.test"), 1);
+}
+
+TEST(Dns, AnEndpointKnowsTheNameThatItsAddressCameFrom) {
+  Cart cart;
+  cart.Has({"127.0.0.2"}, /*ttl=*/600);
+  Pool& pool =
+      cart.run.Open({cart.target, {.host = "127.0.0.3", .port = cart.target.port, .path = ""}});
+  std::map<std::string, std::string> hosts;
+  const auto look = [&] {
+    hosts.clear();
+    for (const EndpointView& view : pool.View()) hosts[view.address] = view.host;
+  };
+  const std::string port = ":" + std::to_string(cart.target.port);
+  look();
+  EXPECT_EQ(hosts["cart.test" + port], "cart.test");
+  cart.run.CallOne();
+  cart.run.Until([&] { return cart.run.Endpoints(EndpointState::kReady) == 2; });
+  look();
+  EXPECT_EQ(hosts.size(), 2u);
+  EXPECT_EQ(hosts["127.0.0.2" + port], "cart.test");
+  EXPECT_EQ(hosts["127.0.0.3" + port], "");
 }
 
 TEST(Dns, ANameThatDoesNotExistFailsCallsAndSaysSo) {
