@@ -243,12 +243,15 @@ TEST(EndpointChange, AReloadLeavesTheEndpointsOfOtherSourcesAlone) {
   SidecarThread sidecar(ParseWithoutShop(old_cart), 1, &source);
   run.Open({sidecar.target()});
   source.Say("shop", {&shop});
-  for (const char* policy : {kUnlimited, kLimited}) {
-    EXPECT_TRUE(sidecar.Reload(ParseWithoutShop(new_cart, policy)).ok());
+  // The second one makes the sidecar connect anew.
+  auto other = std::make_shared<Snapshot>(*ParseWithoutShop(new_cart, kLimited));
+  other->upstreams.at(0).connect_timeout = absl::Seconds(20);
+  for (const auto& next : {ParseWithoutShop(new_cart), std::shared_ptr<const Snapshot>(other)}) {
+    EXPECT_TRUE(sidecar.Reload(next).ok());
     EXPECT_EQ(StatusOf(run, "/shop.S/A"), "0 ");
     EXPECT_EQ(StatusOf(run, "/cart.S/A"), "0 ");
   }
-  EXPECT_EQ(shop.accepted(), 1);
+  EXPECT_EQ(shop.accepted(), 2);
   EXPECT_EQ(old_cart.calls(), 0);
   EXPECT_EQ(new_cart.calls(), 2);
 }
