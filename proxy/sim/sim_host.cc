@@ -264,11 +264,9 @@ void SimHost::Finish(const FinalStatus& status, const CallRecord& record) {
   caller_.finished_at = clock().elapsed();
   caller_.code = status.code;
   if (status.attempt != last_ended_) last_trailers_.Clear();
-  WriteFinalAnswer(status, last_trailers_, caller_.head_at.has_value(), caller_.trailers);
-  caller_.trailers.Remove(":status");
-  caller_.trailers.Remove("content-type");
   caller_.pushback = status.pushback;
-  caller_.message = PercentDecode(caller_.trailers.Get("grpc-message"));
+  // Of the calls of a workload nobody reads the answer.
+  if (on_finish_ || sidecar_.keeps_calls()) WriteAnswer(status);
   record_ = record;
   sidecar_.CountCall(record);
   if (on_finish_) on_finish_(caller_);
@@ -278,6 +276,13 @@ void SimHost::Finish(const FinalStatus& status, const CallRecord& record) {
     Clear();
     sidecar_.Reuse(*this);
   });
+}
+
+void SimHost::WriteAnswer(const FinalStatus& status) {
+  WriteFinalAnswer(status, last_trailers_, caller_.head_at.has_value(), caller_.trailers);
+  caller_.trailers.Remove(":status");
+  caller_.trailers.Remove("content-type");
+  caller_.message = PercentDecode(caller_.trailers.Get("grpc-message"));
 }
 
 void SimCaller::Clear() {

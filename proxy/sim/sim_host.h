@@ -43,7 +43,8 @@ struct SimAttempt {
   int dropped_events = 0;      // what the upstream did after the attempt was over
 };
 
-// What the caller saw.
+// What the caller saw. `message` and `trailers` are written only for those who can read them: an
+// OnFinish, or a test that keeps its calls.
 struct SimCaller {
   std::optional<absl::Duration> head_at;  // none at the end: trailers-only
   std::string body;
@@ -148,6 +149,7 @@ class SimHost : public CallHost {
   void End(AttemptId id, AttemptOutcome outcome, Metadata& trailers);
   void EndLeaving(AttemptId id, AttemptOutcome outcome);
   void LeaveEndpoint(Stream& stream);
+  void WriteAnswer(const FinalStatus& status);
   void Arm(Instant when);
   void Look();
   void Clear();
