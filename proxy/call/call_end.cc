@@ -140,7 +140,7 @@ void Call::EndAtDeadline(Instant now) {
     // An upstream that lets calls run into their deadline is no healthier than one that fails; one
     // that answers for as long as the caller listens is.
     if (attempt.has_head || place.endpoint < 0) continue;
-    parts_.budget.RecordEnd(false, attempt.charged || Observes());
+    parts_.budget.RecordEnd(false, attempt.charged || Observes(), now);
     parts_.host.JudgeAttempt(attempt.id, false);
   }
   EndLocally(StatusCode::kDeadlineExceeded,

@@ -81,6 +81,8 @@ RetryBudgetPolicy BuildBudget(const v1::Budget& message) {
   budget.window = DurationOf(message.window());
   budget.floor_per_second = message.floor().per_second();
   budget.floor_min_success = message.floor().min_success();
+  budget.burst_least = message.burst().least();
+  budget.burst_span = DurationOf(message.burst().span());
   return budget;
 }
 

@@ -2,82 +2,36 @@
 #include "policy/retry_budget.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstddef>
 
 #include "base/check.h"
+#include "policy/slot_ring.h"
 
 namespace levee {
 namespace {
 
-// A slot's number and the events in it, in one word, so that a reader on another thread never pairs
-// the count of one slot with the number of another. With slots of a millisecond the number repeats
-// after two years; the count stops at 268 million.
-constexpr int kCountBits = 28;
-constexpr uint64_t kCountMask = (uint64_t{1} << kCountBits) - 1;
-constexpr uint64_t kSlotMask = (uint64_t{1} << (64 - kCountBits)) - 1;
-
-constexpr uint64_t SlotOf(uint64_t word) { return word >> kCountBits; }
-constexpr uint64_t CountOf(uint64_t word) { return word & kCountMask; }
-constexpr uint64_t Word(uint64_t slot, uint64_t count) { return slot << kCountBits | count; }
-
-// A window shorter than ten of these lasts longer than asked, which only refuses more.
-constexpr int64_t kMinSlotNanos = 1'000'000;
-
 // Compensates the rounding of products such as 0.29 x 100.
 constexpr double kRounding = 1e-9;
-
-int64_t SlotNanos(absl::Duration window, int slots) {
-  const int64_t nanos = absl::ToInt64Nanoseconds(window);
-  return std::max(nanos / slots + (nanos % slots != 0 ? 1 : 0), kMinSlotNanos);
-}
 
 }  // namespace
 
 // The counts of one worker, on cache lines of their own, so that deposits never wait for another
 // core.
 struct alignas(64) RetryBudget::Shard {
-  // One entry more than the kSlots + 1 that are counted: a worker whose `now` is already one slot
-  // ahead overwrites an entry that the others no longer need.
-  static constexpr size_t kEntries = kSlots + 2;
-  using Ring = std::array<std::atomic<uint64_t>, kEntries>;
-
-  // Returns `word` with one more event in `slot`. If `word` is already ahead of `slot` (the
-  // worker's `now` lags behind the slot of its last withdrawal), the event is added to the later
-  // slot.
-  static uint64_t Incremented(uint64_t word, uint64_t slot) {
-    if (SlotOf(word) < slot) return Word(slot, 1);
-    return CountOf(word) == kCountMask ? word : word + 1;
-  }
-
   void AddTo(Totals& totals, uint64_t slot) const {
+    // Calls ahead of `slot` are left out: they will pay for the retries of their own window.
+    totals.calls += calls.Count(slot);
     const uint64_t oldest = slot > kSlots ? slot - kSlots : 0;
-    for (const std::atomic<uint64_t>& entry : calls) {
-      const uint64_t word = entry.load(std::memory_order_relaxed);
-      // Calls ahead of `slot` are left out: they will pay for the retries of their own window.
-      if (SlotOf(word) >= oldest && SlotOf(word) <= slot) {
-        totals.calls += static_cast<int64_t>(CountOf(word));
-      }
-    }
-    for (const std::atomic<uint64_t>& entry : retries) {
-      const uint64_t word = entry.load(std::memory_order_seq_cst);
+    retries.ForEach(std::memory_order_seq_cst, [&](SlotCount count) {
       // Retries ahead of `slot` count, since the calls of this window paid for them too.
-      if (SlotOf(word) >= oldest) totals.retries += static_cast<int64_t>(CountOf(word));
-      totals.newest = std::max(totals.newest, SlotOf(word));
-    }
+      if (count.slot() >= oldest) totals.retries += count.count();
+      totals.newest = std::max(totals.newest, count.slot());
+    });
   }
 
-  static uint64_t Newest(const Ring& ring) {
-    uint64_t newest = 0;
-    for (const std::atomic<uint64_t>& entry : ring) {
-      newest = std::max(newest, SlotOf(entry.load(std::memory_order_relaxed)));
-    }
-    return newest;
-  }
-
-  Ring calls{};
-  Ring retries{};
+  SlotRing<kSlots> calls;
+  SlotRing<kSlots> retries;
 };
 
 RetryBudget::RetryBudget(const RetryBudgetPolicy& policy, int workers)
@@ -85,28 +39,34 @@ RetryBudget::RetryBudget(const RetryBudgetPolicy& policy, int workers)
       floor_(policy.floor_per_second * absl::ToDoubleSeconds(policy.window)),
       slot_nanos_(SlotNanos(policy.window, kSlots)),
       workers_(workers),
-      shards_(std::make_unique<Shard[]>(static_cast<size_t>(workers))) {
+      shards_(std::make_unique<Shard[]>(static_cast<size_t>(workers))),
+      credit_({.ratio = policy.ratio, .least = policy.burst_least, .span = policy.burst_span},
+              workers) {
   LEVEE_CHECK(workers >= 1);
 }
 
 RetryBudget::~RetryBudget() = default;
 
 void RetryBudget::Deposit(int worker, Instant now) {
-  const uint64_t slot = SlotAt(now);
-  std::atomic<uint64_t>& entry = shards_[worker].calls[slot % Shard::kEntries];
-  entry.store(Shard::Incremented(entry.load(std::memory_order_relaxed), slot),
-              std::memory_order_relaxed);
+  shards_[worker].calls.Add(SlotAt(now, slot_nanos_));
+  credit_.OnCall(worker, now);
 }
 
 bool RetryBudget::Withdraw(int worker, Instant now) {
+  if (!credit_.Take(now)) return false;
+  if (WithdrawFromWindow(worker, now)) return true;
+  credit_.GiveBack();
+  return false;
+}
+
+bool RetryBudget::WithdrawFromWindow(int worker, Instant now) {
   const uint64_t slot = NewestSlot(now);
-  std::atomic<uint64_t>& entry = shards_[worker].retries[slot % Shard::kEntries];
-  const uint64_t before = entry.load(std::memory_order_relaxed);
-  const uint64_t reserved = Shard::Incremented(before, slot);
-  if (reserved == before) return false;  // The count is full.
+  std::atomic<uint64_t>& entry = shards_[worker].retries.EntryOf(slot);
+  const SlotCount before(entry.load(std::memory_order_relaxed));
+  if (before.full()) return false;
   // Reserve, then sum, both in the one total order of sequentially consistent operations. So if two
   // workers do this at the same moment, at least one of them sees the other's reservation.
-  entry.store(reserved, std::memory_order_seq_cst);
+  entry.store(before.Incremented(slot).word(), std::memory_order_seq_cst);
   const Totals totals = Sum(slot);
   // Two slots passed while this thread stood still: retries of the window may have been
   // overwritten, so the sum proves nothing.
@@ -114,34 +74,32 @@ bool RetryBudget::Withdraw(int worker, Instant now) {
   if (!outrun && static_cast<double>(totals.retries) <= Limit(totals.calls) + kRounding) {
     return true;
   }
-  entry.store(before, std::memory_order_seq_cst);
+  entry.store(before.word(), std::memory_order_seq_cst);
   return false;
 }
 
-void RetryBudget::RecordEnd(bool success, bool retry) {
+void RetryBudget::RecordEnd(bool success, bool retry, Instant now) {
   attempts_.Record(success);
   if (retry) retries_.Record(success);
+  if (success) credit_.OnSuccess(retry, now);
 }
 
 RetryBudget::State RetryBudget::Read(Instant now) const {
   const Totals totals = Sum(NewestSlot(now));
   State state;
   state.limit = Limit(totals.calls);
-  state.available = std::max(0.0, state.limit - static_cast<double>(totals.retries));
+  state.available = std::min(std::max(0.0, state.limit - static_cast<double>(totals.retries)),
+                             credit_.Available(now));
   state.floor_withheld = FloorWithheld();
   state.calls = totals.calls;
   state.retries = totals.retries;
   return state;
 }
 
-uint64_t RetryBudget::SlotAt(Instant now) const {
-  return static_cast<uint64_t>(std::max<int64_t>(now.nanos(), 0) / slot_nanos_) & kSlotMask;
-}
-
 uint64_t RetryBudget::NewestSlot(Instant now) const {
-  uint64_t newest = SlotAt(now);
+  uint64_t newest = SlotAt(now, slot_nanos_);
   for (int i = 0; i < workers_; ++i) {
-    newest = std::max({newest, Shard::Newest(shards_[i].calls), Shard::Newest(shards_[i].retries)});
+    newest = std::max({newest, shards_[i].calls.Newest(), shards_[i].retries.Newest()});
   }
   return newest;
 }

@@ -7,24 +7,29 @@
 
 #include "absl/time/time.h"
 #include "base/instant.h"
+#include "policy/retry_credit.h"
 #include "policy/success_register.h"
 
 namespace levee {
 
 struct RetryBudgetPolicy {
-  double ratio = 0.1;                         // retries per call, at least 0
-  absl::Duration window = absl::Seconds(10);  // above zero
-  double floor_per_second = 1;                // at least 0; 0: no floor
-  double floor_min_success = 0.8;             // 0 to 1
+  double ratio = 0.1;                            // retries per call, at least 0
+  absl::Duration window = absl::Seconds(10);     // above zero
+  double floor_per_second = 1;                   // at least 0; 0: no floor
+  double floor_min_success = 0.8;                // 0 to 1
+  double burst_least = 2;                        // at least 0
+  absl::Duration burst_span = absl::Seconds(1);  // above zero
   friend bool operator==(const RetryBudgetPolicy&, const RetryBudgetPolicy&) = default;
 };
 
-// One budget, of one destination, shared by all workers. A retry is allowed iff
+// One budget, of one destination, shared by all workers. A retry is allowed iff successes have paid
+// for it (RetryCredit, which bounds each moment) and
 //
 //     retries + 1 <= max(ratio x calls, floor)
 //
-// over the last window, where floor = floor_per_second x window, and counts only while at least
-// floor_min_success of the last 20 ended attempts, or of the last 20 retries, succeeded.
+// over the last window (which bounds the sum), where floor = floor_per_second x window, and counts
+// only while at least floor_min_success of the last 20 ended attempts, or of the last 20 retries,
+// succeeded.
 //
 // The window is kept as kSlots slots. A slot leaves the window only when all of the slot is older
 // than the window: the current slot is counted in addition to the last kSlots full ones. Calls and
@@ -36,7 +41,7 @@ struct RetryBudgetPolicy {
 // Deposits are relaxed writes to a shard that only one worker writes. A withdrawal reserves in its
 // own shard, sums all shards, and takes the reservation back if the sum is too large. There is no
 // lock: two workers that withdraw the last retry at the same moment may both be refused, but never
-// both allowed. Withdrawals are never refunded.
+// both allowed. The window never gives back what was withdrawn.
 class RetryBudget {
  public:
   // `workers`: number of shards, at least 1.
@@ -53,12 +58,12 @@ class RetryBudget {
   bool Withdraw(int worker, Instant now);
 
   // An attempt ended (`retry`: it was charged to the budget). Any thread.
-  void RecordEnd(bool success, bool retry);
+  void RecordEnd(bool success, bool retry, Instant now);
 
   // The numbers for a dashboard. Any thread; each number may be one event off.
   struct State {
     double limit = 0;      // max(ratio x calls, floor)
-    double available = 0;  // limit - retries, at least 0
+    double available = 0;  // the lesser of limit - retries and the credit, at least 0
     bool floor_withheld = false;
     int64_t calls = 0;  // in the window
     int64_t retries = 0;
@@ -78,7 +83,7 @@ class RetryBudget {
     uint64_t newest = 0;  // the newest slot in which there is a retry
   };
 
-  uint64_t SlotAt(Instant now) const;
+  bool WithdrawFromWindow(int worker, Instant now);
   // Returns the slot of `now`, or a newer one if some worker has reached it, so that all workers
   // look at one window.
   uint64_t NewestSlot(Instant now) const;
@@ -94,6 +99,7 @@ class RetryBudget {
   const std::unique_ptr<Shard[]> shards_;
   SuccessRegister attempts_;
   SuccessRegister retries_;
+  RetryCredit credit_;
 };
 
 }  // namespace levee

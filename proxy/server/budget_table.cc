@@ -18,25 +18,29 @@ BudgetTable::Account BudgetTable::Get(const std::string& upstream, const std::st
                                       const RetryBudgetPolicy& policy, Instant now) {
   const std::lock_guard lock(mutex_);
   if (now >= next_forgetting_) Forget(now);
-  const Key key = {upstream,
-                   authority,
-                   policy.ratio,
-                   policy.window,
-                   policy.floor_per_second,
-                   policy.floor_min_success};
+  const Key key = KeyOf(upstream, authority, policy);
   if (const auto found = budgets_.find(key); found != budgets_.end()) return {found->second};
   if (authority.empty() || authorities_ < max_authorities_) {
     if (!authority.empty()) ++authorities_;
     return {budgets_.emplace(key, std::make_shared<RetryBudget>(policy, workers_)).first->second};
   }
-  std::shared_ptr<RetryBudget>& rest =
-      shared_[{upstream, "", policy.ratio, policy.window, 0.0, policy.floor_min_success}];
-  if (rest == nullptr) {
-    RetryBudgetPolicy without_floor = policy;
-    without_floor.floor_per_second = 0;
-    rest = std::make_shared<RetryBudget>(without_floor, workers_);
-  }
+  RetryBudgetPolicy without_floor = policy;
+  without_floor.floor_per_second = 0;
+  std::shared_ptr<RetryBudget>& rest = shared_[KeyOf(upstream, "", without_floor)];
+  if (rest == nullptr) rest = std::make_shared<RetryBudget>(without_floor, workers_);
   return {rest, true};
+}
+
+BudgetTable::Key BudgetTable::KeyOf(const std::string& upstream, const std::string& authority,
+                                    const RetryBudgetPolicy& policy) {
+  return {upstream,
+          authority,
+          policy.ratio,
+          policy.window,
+          policy.floor_per_second,
+          policy.floor_min_success,
+          policy.burst_least,
+          policy.burst_span};
 }
 
 void BudgetTable::SetMaxAuthorities(int max_authorities) {

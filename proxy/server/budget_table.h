@@ -43,9 +43,13 @@ class BudgetTable {
   std::vector<Metrics::BudgetGauges> Read(Instant now) const;
 
  private:
-  using Key = std::tuple<std::string, std::string, double, absl::Duration, double, double>;
+  // Upstream, authority and the numbers of the policy.
+  using Key = std::tuple<std::string, std::string, double, absl::Duration, double, double, double,
+                         absl::Duration>;
   using Budgets = std::map<Key, std::shared_ptr<RetryBudget>>;
 
+  static Key KeyOf(const std::string& upstream, const std::string& authority,
+                   const RetryBudgetPolicy& policy);
   void Forget(Instant now);
 
   const int workers_;

@@ -34,9 +34,13 @@ struct Arrivals : std::enable_shared_from_this<Arrivals> {
 
 }  // namespace
 
-void RunWorkload(SimSidecar& sidecar, const Workload& workload) {
+void BeginWorkload(SimSidecar& sidecar, const Workload& workload) {
   auto arrivals = std::make_shared<Arrivals>(sidecar, workload);
   sidecar.clock().After(absl::ZeroDuration(), [arrivals] { arrivals->Next(); });
+}
+
+void RunWorkload(SimSidecar& sidecar, const Workload& workload) {
+  BeginWorkload(sidecar, workload);
   sidecar.clock().Run();
 }
 

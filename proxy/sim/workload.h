@@ -21,6 +21,9 @@ struct Workload {
   std::function<RequestFacts(int64_t n)> facts;
 };
 
+// Has the calls made from now on, while the clock runs. The sidecar outlives them.
+void BeginWorkload(SimSidecar& sidecar, const Workload& workload);
+
 // Runs the workload until every call has ended.
 void RunWorkload(SimSidecar& sidecar, const Workload& workload);
 

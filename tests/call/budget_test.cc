@@ -10,15 +10,17 @@ namespace {
 
 class CallBudget : public CallTest {
  protected:
-  // The default budget instead of a large one.
-  CallBudget() { retry_.budget = RetryBudgetPolicy(); }
+  // The default window instead of a large one, and so much credit that it alone decides.
+  CallBudget() { retry_.budget = {.burst_least = 1000}; }
 
   RetryBudget::State Balance() { return sidecar_.budget().Read(clock_.now()); }
 
   // Fills the register of retries with failures and that of attempts with successes.
   void OnlyAttemptsKeepTheFloor() {
-    for (int i = 0; i < 20; ++i) sidecar_.budget().RecordEnd(/*success=*/false, /*retry=*/true);
-    for (int i = 0; i < 20; ++i) sidecar_.budget().RecordEnd(/*success=*/true, /*retry=*/false);
+    for (int i = 0; i < 20; ++i)
+      sidecar_.budget().RecordEnd(/*success=*/false, /*retry=*/true, clock_.now());
+    for (int i = 0; i < 20; ++i)
+      sidecar_.budget().RecordEnd(/*success=*/true, /*retry=*/false, clock_.now());
   }
 };
 

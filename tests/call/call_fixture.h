@@ -39,6 +39,7 @@ inline CallPolicy SectionAPolicy() {
   policy.retry.exhausted = ExhaustedMode::kKeep;
   policy.retry.budget.floor_per_second = 1000;
   policy.retry.budget.floor_min_success = 0;
+  policy.retry.budget.burst_least = 1000;
   return policy;
 }
 

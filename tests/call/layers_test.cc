@@ -47,7 +47,8 @@ class CallLayers : public testing::Test {
   Handler handler_;
 };
 
-constexpr RetryBudgetPolicy kUnlimited = {.floor_per_second = 1'000'000, .floor_min_success = 0};
+constexpr RetryBudgetPolicy kUnlimited = {
+    .floor_per_second = 1'000'000, .floor_min_success = 0, .burst_least = 1'000'000};
 constexpr RetryBudgetPolicy kNone = {.ratio = 0, .floor_per_second = 0};
 constexpr HonoredSignals kNoSignals = {.levee = false, .error_info = false, .pushback = false};
 
@@ -65,10 +66,12 @@ TEST_F(CallLayers, A64_ThreeLayersThatHonourNoMarkStayBelowTheProductOfTheirBudg
 }
 
 // The bound must not need the mark: here not even the agreed code, which no policy lists, shows.
+// Nor must it need the credit.
 TEST_F(CallLayers, A64_TheBudgetsAloneHoldTheBound) {
   overload_.honor = kNoSignals;
   for (CallPolicy* policy : {&top_, &middle_, &bottom_}) {
     policy->retry.exhausted = ExhaustedMode::kKeep;
+    policy->retry.budget.burst_least = 1'000'000;
   }
   ExpectBounded();
   EXPECT_GE(AttemptsAtTheBottom(100), 1300);

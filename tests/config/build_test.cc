@@ -158,7 +158,8 @@ TEST(Build, EveryJitterHasItsForm) {
 TEST(Build, BackoffAndBudget) {
   const RetryPolicy retry = RetryOf(
       "{backoff: {initial: 10ms, multiplier: 3, max: 1m, max_advice: none}, "
-      "budget: {ratio: 0.3, window: 5s, floor: {per_second: 0, min_success: 0.5}}}");
+      "budget: {ratio: 0.3, window: 5s, floor: {per_second: 0, min_success: 0.5}, "
+      "burst: {least: 3, span: 2s}}}");
   EXPECT_EQ(retry.backoff.initial, absl::Milliseconds(10));
   EXPECT_EQ(retry.backoff.multiplier, 3);
   EXPECT_EQ(retry.backoff.max, absl::Minutes(1));
@@ -167,6 +168,8 @@ TEST(Build, BackoffAndBudget) {
   EXPECT_EQ(retry.budget.window, absl::Seconds(5));
   EXPECT_EQ(retry.budget.floor_per_second, 0);
   EXPECT_EQ(retry.budget.floor_min_success, 0.5);
+  EXPECT_EQ(retry.budget.burst_least, 3);
+  EXPECT_EQ(retry.budget.burst_span, absl::Seconds(2));
 }
 
 TEST(Build, ARatioMayBeSoLargeThatNothingIsHeldBack) {

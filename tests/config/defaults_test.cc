@@ -87,6 +87,8 @@ TEST(Defaults, BackoffAndBudgetAreTheContracts) {
   EXPECT_EQ(retry.budget.window, absl::Seconds(10));
   EXPECT_EQ(retry.budget.floor_per_second, 1);
   EXPECT_EQ(retry.budget.floor_min_success, 0.8);
+  EXPECT_EQ(retry.budget.burst_least, 2);
+  EXPECT_EQ(retry.budget.burst_span, absl::Seconds(1));
 }
 
 TEST(Defaults, OverloadLimitsAndDrainAreTheContracts) {

@@ -25,6 +25,7 @@ Policy RandomPolicy(Random& random) {
   policy.budget.window = absl::Milliseconds(static_cast<int64_t>(100 + random.Below(20'000)));
   policy.budget.floor_per_second = random.Below(4) == 0 ? 0 : random.Uniform() * 20;
   policy.budget.floor_min_success = random.Uniform();
+  policy.budget.burst_least = random.Uniform() * 50;
   policy.workers = static_cast<int>(1 + random.Below(4));
   return policy;
 }
@@ -83,16 +84,17 @@ class ListedBudget {
   std::vector<int64_t> retries_;
 };
 
-void RecordRandomEnds(RetryBudget& budget, double success_rate, Random& random) {
+void RecordRandomEnds(RetryBudget& budget, double success_rate, Instant now, Random& random) {
   for (uint64_t i = random.Below(4); i > 0; --i) {
-    budget.RecordEnd(random.Uniform() < success_rate, random.Below(2) == 0);
+    budget.RecordEnd(random.Uniform() < success_rate, random.Below(2) == 0, now);
   }
 }
 
 // One run against the list; false at the first difference.
 bool MatchesTheList(uint64_t seed) {
   Random random(seed);
-  const Policy policy = RandomPolicy(random);
+  Policy policy = RandomPolicy(random);
+  policy.budget.burst_least = 1e6;  // So much credit that the window alone decides.
   RetryBudget budget(policy.budget, policy.workers);
   ListedBudget listed(policy.budget);
   const double success_rate = random.Uniform();
@@ -100,7 +102,7 @@ bool MatchesTheList(uint64_t seed) {
   for (int step = 0; step < kSteps; ++step) {
     now = now + RandomStep(policy.budget.window, random);
     const int worker = static_cast<int>(random.Below(static_cast<uint64_t>(policy.workers)));
-    RecordRandomEnds(budget, success_rate, random);
+    RecordRandomEnds(budget, success_rate, now, random);
     if (random.Below(2) == 0) {
       budget.Deposit(worker, now);
       listed.Deposit(now);
@@ -147,7 +149,7 @@ void ExpectBoundWithSkewedWorkers(uint64_t seed) {
     if (random.Below(3) != 0 || clocks[worker] == Instant()) clocks[worker] = now;
     totals.first = std::min(totals.first, clocks[worker]);
     totals.last = std::max(totals.last, clocks[worker]);
-    RecordRandomEnds(budget, success_rate, random);
+    RecordRandomEnds(budget, success_rate, now, random);
     if (random.Below(3) == 0) {
       budget.Deposit(static_cast<int>(worker), clocks[worker]);
       ++totals.calls;

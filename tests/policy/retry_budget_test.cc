@@ -8,7 +8,12 @@ namespace {
 
 Instant At(double seconds) { return Instant() + absl::Seconds(seconds); }
 
-RetryBudgetPolicy WithoutFloor(double ratio) { return {.ratio = ratio, .floor_per_second = 0}; }
+// So much credit that the window alone decides.
+constexpr double kPlenty = 1e6;
+
+RetryBudgetPolicy WithoutFloor(double ratio) {
+  return {.ratio = ratio, .floor_per_second = 0, .burst_least = kPlenty};
+}
 
 void Deposit(RetryBudget& budget, int calls, Instant now) {
   for (int i = 0; i < calls; ++i) budget.Deposit(0, now);
@@ -22,7 +27,7 @@ int Drain(RetryBudget& budget, Instant now) {
 }
 
 void RecordEnds(RetryBudget& budget, int n, bool success, bool retry) {
-  for (int i = 0; i < n; ++i) budget.RecordEnd(success, retry);
+  for (int i = 0; i < n; ++i) budget.RecordEnd(success, retry, At(0));
 }
 
 TEST(RetryBudget, AllowsTheRatioOfTheCalls) {
@@ -54,12 +59,12 @@ TEST(RetryBudget, RatioOfZeroWithoutFloorAllowsNothing) {
 }
 
 TEST(RetryBudget, FloorAllowsRetriesWithoutCalls) {
-  RetryBudget budget({}, 1);
+  RetryBudget budget({.burst_least = kPlenty}, 1);
   EXPECT_EQ(Drain(budget, At(0)), 10);
 }
 
 TEST(RetryBudget, TheLargerOfRatioAndFloorCountsNotTheirSum) {
-  RetryBudget budget({}, 1);
+  RetryBudget budget({.burst_least = kPlenty}, 1);
   Deposit(budget, 120, At(0));
   EXPECT_EQ(Drain(budget, At(0)), 12);
 }
@@ -90,7 +95,7 @@ TEST(RetryBudget, A43_RefusalInANewSlotLeavesOlderRetriesCounted) {
 }
 
 TEST(RetryBudget, A45_OnlyDepositsCountAsCalls) {
-  RetryBudget budget({}, 1);
+  RetryBudget budget({.burst_least = kPlenty}, 1);
   Deposit(budget, 3, At(0));
   Drain(budget, At(0));
   RecordEnds(budget, 50, true, true);
@@ -106,7 +111,7 @@ TEST(RetryBudget, CallsCountUntilTheirWholeSlotIsOlderThanTheWindow) {
 }
 
 TEST(RetryBudget, RetriesCountAsLongAsCalls) {
-  RetryBudget budget({}, 1);
+  RetryBudget budget({.burst_least = kPlenty}, 1);
   ASSERT_EQ(Drain(budget, At(0.5)), 10);
   EXPECT_FALSE(budget.Withdraw(0, At(10.999)));
   EXPECT_EQ(Drain(budget, At(11)), 10);
@@ -120,7 +125,7 @@ TEST(RetryBudget, ACallPaysForOneRetryOnly) {
 }
 
 TEST(RetryBudget, ALongPauseForgetsEverything) {
-  RetryBudget budget({}, 1);
+  RetryBudget budget({.burst_least = kPlenty}, 1);
   Deposit(budget, 1000, At(3));
   Drain(budget, At(3));
   const RetryBudget::State state = budget.Read(At(1'000'000));
@@ -130,14 +135,15 @@ TEST(RetryBudget, ALongPauseForgetsEverything) {
 }
 
 TEST(RetryBudget, WindowsOfAnyLengthHaveTenSlots) {
-  RetryBudget budget({.ratio = 1, .window = absl::Minutes(10), .floor_per_second = 0}, 1);
+  RetryBudget budget(
+      {.ratio = 1, .window = absl::Minutes(10), .floor_per_second = 0, .burst_least = kPlenty}, 1);
   Deposit(budget, 5, At(30));
   EXPECT_EQ(budget.Read(At(659)).calls, 5);
   EXPECT_EQ(budget.Read(At(660)).calls, 0);
 }
 
 TEST(RetryBudget, A46_FloorIsWithheldOnlyWhileAttemptsAndRetriesBothFail) {
-  RetryBudget budget({}, 1);
+  RetryBudget budget({.burst_least = kPlenty}, 1);
   RecordEnds(budget, 4, false, true);
   EXPECT_FALSE(budget.Read(At(0)).floor_withheld);  // 16 of 20 is just enough.
   RecordEnds(budget, 1, false, true);
@@ -146,25 +152,25 @@ TEST(RetryBudget, A46_FloorIsWithheldOnlyWhileAttemptsAndRetriesBothFail) {
 }
 
 TEST(RetryBudget, A46_RetriesThatWorkKeepTheFloor) {
-  RetryBudget budget({}, 1);
+  RetryBudget budget({.burst_least = kPlenty}, 1);
   for (int i = 0; i < 50; ++i) {
-    budget.RecordEnd(false, false);
-    budget.RecordEnd(true, true);
+    budget.RecordEnd(false, false, At(0));
+    budget.RecordEnd(true, true, At(0));
   }
   EXPECT_FALSE(budget.Read(At(0)).floor_withheld);
   EXPECT_EQ(Drain(budget, At(0)), 10);
 }
 
 TEST(RetryBudget, A46_AttemptsThatWorkKeepTheFloor) {
-  RetryBudget budget({}, 1);
-  for (int i = 0; i < 20; ++i) budget.RecordEnd(false, true);
+  RetryBudget budget({.burst_least = kPlenty}, 1);
+  for (int i = 0; i < 20; ++i) budget.RecordEnd(false, true, At(0));
   EXPECT_TRUE(budget.Read(At(0)).floor_withheld);
   RecordEnds(budget, 16, true, false);
   EXPECT_FALSE(budget.Read(At(0)).floor_withheld);
 }
 
 TEST(RetryBudget, A46_FloorComesBackAfterRecovery) {
-  RetryBudget budget({}, 1);
+  RetryBudget budget({.burst_least = kPlenty}, 1);
   RecordEnds(budget, 40, false, true);
   EXPECT_EQ(Drain(budget, At(0)), 0);
   RecordEnds(budget, 15, true, false);
@@ -200,7 +206,7 @@ TEST(RetryBudget, A48_ALaggingWorkersRetryIsChargedToTheSharedWindow) {
 }
 
 TEST(RetryBudget, StateShowsWhatIsLeft) {
-  RetryBudget budget({}, 2);
+  RetryBudget budget({.burst_least = kPlenty}, 2);
   for (int i = 0; i < 200; ++i) budget.Deposit(i % 2, At(1));
   budget.Withdraw(0, At(1));
   budget.Withdraw(1, At(2));
@@ -211,8 +217,24 @@ TEST(RetryBudget, StateShowsWhatIsLeft) {
   EXPECT_DOUBLE_EQ(state.available, 18);
 }
 
-TEST(RetryBudget, WhatIsLeftIsNeverNegative) {
+TEST(RetryBudget, WhatIsLeftIsNoMoreThanTheCredit) {
   RetryBudget budget({}, 1);
+  Deposit(budget, 100, At(0));
+  EXPECT_DOUBLE_EQ(budget.Read(At(5)).available, 2);
+  ASSERT_EQ(Drain(budget, At(5)), 2);
+  EXPECT_DOUBLE_EQ(budget.Read(At(5)).available, 0);
+  EXPECT_DOUBLE_EQ(budget.Read(At(5)).limit, 10);
+}
+
+TEST(RetryBudget, ARetryThatTheWindowRefusesCostsNoCredit) {
+  RetryBudget budget({.ratio = 0.1, .floor_per_second = 0}, 1);
+  for (int i = 0; i < 100; ++i) ASSERT_FALSE(budget.Withdraw(0, At(0)));
+  Deposit(budget, 20, At(0));
+  EXPECT_EQ(Drain(budget, At(0)), 2);
+}
+
+TEST(RetryBudget, WhatIsLeftIsNeverNegative) {
+  RetryBudget budget({.burst_least = kPlenty}, 1);
   Drain(budget, At(0));
   RecordEnds(budget, 20, false, true);
   EXPECT_EQ(budget.Read(At(0)).limit, 0);

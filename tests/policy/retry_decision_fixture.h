@@ -97,7 +97,8 @@ class RetryDecisionTest : public ::testing::Test {
   Instant now = Instant() + absl::Seconds(100);
   Random random{1};
   Backoff backoff;
-  RetryBudget budget{RetryBudgetPolicy(), 1};
+  // With so much credit that the window alone decides.
+  RetryBudget budget{{.burst_least = 1000}, 1};
 };
 
 }  // namespace levee

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The credit of retries: a retry is paid for by a success.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "absl/time/time.h"
+#include "base/instant.h"
+#include "policy/slot_ring.h"
+
+namespace levee {
+
+struct RetryCreditPolicy {
+  double ratio = 0.1;                      // of a credit, earned by each success; at least 0
+  double least = 2;                        // credits, at least 0
+  absl::Duration span = absl::Seconds(1);  // above zero
+  friend bool operator==(const RetryCreditPolicy&, const RetryCreditPolicy&) = default;
+};
+
+// The credit of one destination, shared by all workers. A retry needs a credit of 1 and takes it.
+// When the retry succeeds it gives the credit back, so retries that work are free. Every other
+// success earns `ratio`; a failure earns nothing. There is never more than
+//
+//     cap = max(least, ratio x calls of the last span),
+//
+// and the credit starts full. So whatever a fault does, only about `ratio` times one span's calls
+// are retried in vain before successes have to pay.
+//
+// What is kept is the debt, the credits that are missing to the cap. So the healthy case, no debt,
+// only reads, and the cap is worked out only for a retry and for a success that repays. A debt
+// above the cap remains when the load has fallen. Each success takes its share of what is above:
+// all of it would be too much, since random arrivals lower the cap for a moment again and again.
+//
+// The calls of the span are counted in kSlots slots of it; the current slot counts in addition to
+// the last kSlots full ones.
+//
+// Exact without a lock: each change of the debt is one compare-and-swap, so two workers never take
+// the last credit both. With `ratio` 0 nothing could ever be earned: then the rule allows
+// everything and leaves the bound to the budget's floor.
+class RetryCredit {
+ public:
+  // `workers`: number of shards, at least 1.
+  RetryCredit(const RetryCreditPolicy& policy, int workers);
+  ~RetryCredit();
+  RetryCredit(const RetryCredit&) = delete;
+  RetryCredit& operator=(const RetryCredit&) = delete;
+
+  // A first attempt was started. Only from the thread of `worker` (0-based).
+  void OnCall(int worker, Instant now);
+
+  // Takes a credit of 1 and returns true, if there is one. Any thread; so too the others.
+  bool Take(Instant now);
+
+  // Gives a credit back that was not used after all.
+  void GiveBack();
+
+  // An attempt succeeded; `retry`: it had taken a credit.
+  void OnSuccess(bool retry, Instant now);
+
+  // Returns the credit that is left, at least 0; infinite with `ratio` 0.
+  double Available(Instant now) const;
+
+ private:
+  static constexpr int kSlots = 10;
+  static constexpr int64_t kCredit = 1'000'000'000;  // the debt is counted in billionths
+  struct Shard;
+
+  // Returns the number of calls of the last span.
+  int64_t Calls(Instant now) const;
+  int64_t Cap(int64_t calls) const;
+
+  const RetryCreditPolicy policy_;
+  const int64_t earned_;  // by a success
+  const int64_t slot_nanos_;
+  const int workers_;
+  const std::unique_ptr<Shard[]> shards_;
+  std::atomic<int64_t> debt_{0};
+};
+
+}  // namespace levee
