@@ -48,9 +48,8 @@ UNATTACHED = re.compile(r'(?:^|(?<=[.:;!?)] ))(?:What|Whatever|Who|Whoever|Whose
 # Layers whose comments are still to be reworded.
 NOT_YET_PLAIN = ('call', 'conn', 'server', 'sim')
 
-# Interfaces that are still to be replaced by a plain reference, or that still lack their comment.
-NOT_YET_REPLACED = ('AcceptedConnectionOwner', 'AttemptObserver', 'DownstreamOwner', 'RawTunnelOwner',
-                    'RpcOwner', 'TurnTask')
+# Interfaces that still lack their comment.
+NOT_YET_REPLACED = ('TurnTask',)
 
 SLEEP = re.compile(r'\b(?:u|nano)?sleep\s*\(|\bsleep_(?:for|until)\b|\babsl::SleepFor\b')
 
