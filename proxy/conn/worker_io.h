@@ -15,6 +15,7 @@ namespace levee {
 class Http2Connection;
 
 // Something to be done once at the end of the current turn, when no callback is on the stack.
+// The interface inverts a dependency: conn/ runs the tasks of upstream/, which it does not know.
 class TurnTask : public ListLink<TurnTask> {
  public:
   virtual void OnTurnEnd() = 0;

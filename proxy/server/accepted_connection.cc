@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/text.h"
+#include "server/worker.h"
 #include "wire/first_bytes.h"
 
 namespace levee {
@@ -18,10 +19,10 @@ ByteSpan Bytes(std::string_view text) {
 }  // namespace
 
 AcceptedConnection::AcceptedConnection(WorkerIo& io, net::ByteStream stream,
-                                       ConnectionOrigin origin, AcceptedConnectionOwner& owner)
+                                       ConnectionOrigin origin, Worker& worker)
     : io_(io),
       origin_(std::move(origin)),
-      owner_(owner),
+      worker_(worker),
       socket_(io.loop, std::move(stream), *this) {
   io_.wheel.Arm(*this, io_.loop.now() + kHandshakeTimeout);
 }
@@ -95,9 +96,9 @@ void AcceptedConnection::HandOver(bool http2) {
   done_ = true;
   Timer::Unlink();
   if (http2) {
-    owner_.OnHttp2(*this, socket_.Release(), Bytes(received_));
+    worker_.OnHttp2(*this, socket_.Release(), Bytes(received_));
   } else {
-    owner_.OnTunnel(*this, socket_.Release(), Bytes(received_));
+    worker_.OnTunnel(*this, socket_.Release(), Bytes(received_));
   }
 }
 
@@ -107,13 +108,13 @@ void AcceptedConnection::Refuse(Reject reason, std::string_view status, std::str
   socket_.Write(Bytes(absl::StrCat("HTTP/1.1 ", Abseil(status),
                                    "\r\ncontent-type: text/plain\r\ncontent-length: ", text.size(),
                                    "\r\nconnection: close\r\n\r\n", Abseil(text))));
-  owner_.OnNotTaken(*this, reason);
+  worker_.OnNotTaken(*this, reason);
 }
 
 void AcceptedConnection::OnClosed(const std::string&) {
   if (std::exchange(done_, true)) return;
   Timer::Unlink();
-  owner_.OnGivenUp(*this, /*timeout=*/false);
+  worker_.OnGivenUp(*this, /*timeout=*/false);
 }
 
 void AcceptedConnection::OnTimer(Instant) {
@@ -123,7 +124,7 @@ void AcceptedConnection::OnTimer(Instant) {
     return;
   }
   done_ = true;
-  owner_.OnGivenUp(*this, /*timeout=*/true);
+  worker_.OnGivenUp(*this, /*timeout=*/true);
 }
 
 }  // namespace levee

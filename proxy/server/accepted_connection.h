@@ -26,28 +26,9 @@ struct ConnectionOrigin {
   std::string peer;         // address of the caller, if the log tells of connections; else empty
 };
 
-class AcceptedConnection;
+class Worker;
 
-// Each of these is the connection's last event: the owner buries it.
-class AcceptedConnectionOwner {
- public:
-  // It speaks HTTP/2. `first`: the bytes that were read from the stream already.
-  virtual void OnHttp2(AcceptedConnection& from, net::ByteStream stream, ByteSpan first) = 0;
-
-  // Something else came, or nothing, through the tunnel to origin().destination. Likewise.
-  virtual void OnTunnel(AcceptedConnection& from, net::ByteStream stream, ByteSpan first) = 0;
-
-  // It said nothing that is taken here, and was told so.
-  virtual void OnNotTaken(AcceptedConnection& from, Reject reason) = 0;
-
-  // It was closed, or took too long.
-  virtual void OnGivenUp(AcceptedConnection& from, bool timeout) = 0;
-
- protected:
-  ~AcceptedConnectionOwner() = default;
-};
-
-// Owned by its worker. One thread.
+// Owned by its worker, which it tells how it ends. One thread.
 class AcceptedConnection final : public Mortal,
                                  public ListLink<AcceptedConnection>,
                                  private net::SocketHandler,
@@ -59,8 +40,9 @@ class AcceptedConnection final : public Mortal,
   // A tunnel whose caller is silent this long waits for its upstream to speak first.
   static constexpr absl::Duration kSilentTunnel = absl::Seconds(1);
 
-  AcceptedConnection(WorkerIo& io, net::ByteStream stream, ConnectionOrigin origin,
-                     AcceptedConnectionOwner& owner);
+  // The references must outlive the connection. The worker must not destroy it from within one of
+  // its events.
+  AcceptedConnection(WorkerIo& io, net::ByteStream stream, ConnectionOrigin origin, Worker& worker);
 
   const ConnectionOrigin& origin() const { return origin_; }
 
@@ -86,7 +68,7 @@ class AcceptedConnection final : public Mortal,
 
   WorkerIo& io_;
   ConnectionOrigin origin_;
-  AcceptedConnectionOwner& owner_;
+  Worker& worker_;
   net::Socket socket_;
   std::string received_;  // of the protocol that is looked for: behind the CONNECT head in a tunnel
   bool done_ = false;

@@ -15,33 +15,19 @@
 
 namespace levee {
 
-class DownstreamConnection;
+class Worker;
 
-// What a caller's connection brings to its worker.
-class DownstreamOwner {
- public:
-  // A request's head came.
-  virtual h2::StreamHandler* OnRequest(DownstreamConnection& from, h2::Stream& stream,
-                                       Metadata& head, bool end) = 0;
-  virtual void OnProtocolError(DownstreamConnection& from, std::string_view what) = 0;
-  virtual void OnLimit(h2::SessionLimit limit) = 0;
-
-  // The connection is closed; the owner buries it.
-  virtual void OnDownstreamClosed(DownstreamConnection& connection, const std::string& reason) = 0;
-
- protected:
-  ~DownstreamOwner() = default;
-};
-
-// Owned by its worker. One thread.
+// Owned by its worker, which it tells of its events. One thread.
 class DownstreamConnection final : public Mortal,
                                    public ListLink<DownstreamConnection>,
                                    private h2::SessionHandler,
                                    private Http2ConnectionOwner {
  public:
+  // The references must outlive the connection. The worker must not destroy it from within one of
+  // its events.
   DownstreamConnection(WorkerIo& io, net::ByteStream stream, ConnectionOrigin origin,
-                       const Http2Connection::Options& options, DownstreamOwner& owner)
-      : owner_(owner),
+                       const Http2Connection::Options& options, Worker& worker)
+      : worker_(worker),
         origin_(std::move(origin)),
         connection_(io, h2::Session::Role::kServer, std::move(stream), options,
                     static_cast<h2::SessionHandler&>(*this),
@@ -58,22 +44,15 @@ class DownstreamConnection final : public Mortal,
   void Close(const std::string& reason) { connection_.Close(reason); }
 
  private:
-  h2::StreamHandler* OnRequest(h2::Stream& stream, Metadata& head, bool end) override {
-    return owner_.OnRequest(*this, stream, head, end);
-  }
+  h2::StreamHandler* OnRequest(h2::Stream& stream, Metadata& head, bool end) override;
   void OnGoaway() override {}
   void OnSlotsFree() override {}
-  void OnProtocolError(std::string_view what) override { owner_.OnProtocolError(*this, what); }
-  void OnLimit(h2::SessionLimit limit) override {
-    owner_.OnLimit(limit);
-    connection_.OnLimit();
-  }
+  void OnProtocolError(std::string_view what) override;
+  void OnLimit(h2::SessionLimit limit) override;
   void OnConnected() override {}
-  void OnConnectionClosed(const std::string& reason) override {
-    owner_.OnDownstreamClosed(*this, reason);
-  }
+  void OnConnectionClosed(const std::string& reason) override;
 
-  DownstreamOwner& owner_;
+  Worker& worker_;
   const ConnectionOrigin origin_;
   ListenerRef listener_;
   Http2Connection connection_;

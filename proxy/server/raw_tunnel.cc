@@ -7,16 +7,17 @@
 #include "base/check.h"
 #include "base/host_port.h"
 #include "net/address.h"
+#include "server/worker.h"
 
 namespace levee {
 
 RawTunnel::RawTunnel(WorkerIo& io, net::Resolver& resolver, net::ByteStream caller, ByteSpan first,
                      ConnectionOrigin origin, const std::vector<net::Address>& own_listeners,
-                     RawTunnelOwner& owner)
+                     Worker& worker)
     : io_(io),
       origin_(std::move(origin)),
       own_listeners_(own_listeners),
-      owner_(owner),
+      worker_(worker),
       caller_(std::move(caller)),
       first_(first.begin(), first.end()) {
   io_.wheel.Arm(*this, io_.loop.now() + kConnectTimeout);
@@ -51,7 +52,7 @@ void RawTunnel::OnTimer(Instant) {
   End(relay_ == nullptr ? TunnelFailure::kResolve : TunnelFailure::kConnect);
 }
 
-void RawTunnel::OnRelayed(bool forward, size_t bytes) { owner_.OnTunnelled(forward, bytes); }
+void RawTunnel::OnRelayed(bool forward, size_t bytes) { worker_.OnTunnelled(forward, bytes); }
 
 void RawTunnel::OnRelayClosed(const std::string&) {
   End(relay_->connected() ? std::nullopt : std::optional(TunnelFailure::kConnect));
@@ -60,7 +61,7 @@ void RawTunnel::OnRelayClosed(const std::string&) {
 void RawTunnel::End(std::optional<TunnelFailure> failure) {
   if (std::exchange(ended_, true)) return;
   Timer::Unlink();
-  owner_.OnTunnelClosed(*this, failure);
+  worker_.OnTunnelClosed(*this, failure);
 }
 
 }  // namespace levee

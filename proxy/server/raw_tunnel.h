@@ -18,20 +18,9 @@
 
 namespace levee {
 
-class RawTunnel;
+class Worker;
 
-class RawTunnelOwner {
- public:
-  virtual void OnTunnelled(bool forward, size_t bytes) = 0;
-
-  // The last event: the owner buries it. `failure`: why it never reached its destination.
-  virtual void OnTunnelClosed(RawTunnel& tunnel, std::optional<TunnelFailure> failure) = 0;
-
- protected:
-  ~RawTunnelOwner() = default;
-};
-
-// Owned by its worker. One thread.
+// Owned by its worker, which it tells of its bytes and its end. One thread.
 class RawTunnel final : public Mortal,
                         public ListLink<RawTunnel>,
                         private net::RelayHandler,
@@ -41,9 +30,10 @@ class RawTunnel final : public Mortal,
   static constexpr absl::Duration kConnectTimeout = absl::Seconds(10);
 
   // `first`: the bytes that were read from the caller already. The references outlive the tunnel.
+  // The worker must not destroy the tunnel from within one of its events.
   RawTunnel(WorkerIo& io, net::Resolver& resolver, net::ByteStream caller, ByteSpan first,
             ConnectionOrigin origin, const std::vector<net::Address>& own_listeners,
-            RawTunnelOwner& owner);
+            Worker& worker);
 
   const ConnectionOrigin& origin() const { return origin_; }
 
@@ -59,7 +49,7 @@ class RawTunnel final : public Mortal,
   WorkerIo& io_;
   const ConnectionOrigin origin_;
   const std::vector<net::Address>& own_listeners_;
-  RawTunnelOwner& owner_;
+  Worker& worker_;
   net::ByteStream caller_;  // until the relay owns it
   std::vector<uint8_t> first_;
   std::unique_ptr<net::Resolver::Query> query_;

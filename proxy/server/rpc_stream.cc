@@ -8,6 +8,7 @@
 #include "insight/recent_calls.h"
 #include "server/reply.h"
 #include "server/request_head.h"
+#include "server/worker.h"
 #include "wire/percent_encoding.h"
 
 namespace levee {
@@ -31,10 +32,10 @@ CallParts MakeParts(CallHost& host, RpcEnvironment& environment, const CallPlan&
 
 }  // namespace
 
-RpcStream::RpcStream(RpcEnvironment& environment, RpcOwner& owner, std::shared_ptr<CallPlan> plan,
+RpcStream::RpcStream(RpcEnvironment& environment, Worker& worker, std::shared_ptr<CallPlan> plan,
                      const ConnectionOrigin& origin, h2::Stream& downstream, Metadata& request)
     : environment_(environment),
-      owner_(owner),
+      worker_(worker),
       plan_(std::move(plan)),
       origin_(origin),
       downstream_(&downstream),
@@ -95,8 +96,7 @@ RpcStream::Slot& RpcStream::IdleSlot() {
   for (const auto& slot : hedges_) {
     if (!slot->active) return *slot;
   }
-  return *hedges_.emplace_back(
-      std::make_unique<Slot>(static_cast<AttemptObserver&>(*this), environment_.random));
+  return *hedges_.emplace_back(std::make_unique<Slot>(*this, environment_.random));
 }
 
 AttemptId RpcStream::StartAttempt(const AttemptStart& start) {
@@ -210,7 +210,7 @@ void RpcStream::Finish(const FinalStatus& status, const CallRecord& record) {
     std::exchange(downstream_, nullptr)->Detach();
   }
   Record(record);
-  owner_.OnRpcFinished(*this);
+  worker_.OnRpcFinished(*this);
 }
 
 void RpcStream::Record(const CallRecord& record) {

@@ -39,15 +39,7 @@ struct RpcEnvironment {
   int worker;
 };
 
-// Who keeps the calls of a worker.
-class RpcOwner {
- public:
-  // The call is finished and can be destroyed at the end of the turn.
-  virtual void OnRpcFinished(class RpcStream& rpc) = 0;
-
- protected:
-  ~RpcOwner() = default;
-};
+class Worker;
 
 // Joins a downstream stream, a Call, and the attempt that is under way. Bodies go straight from
 // one stream to the other once the call is committed. One thread.
@@ -56,11 +48,12 @@ class RpcStream final : public InBlocks,
                         public ListLink<RpcStream>,
                         public h2::StreamHandler,
                         private CallHost,
-                        private AttemptObserver,
                         private Timer {
  public:
   // `origin`: of the connection that `downstream` is on, and which ends no earlier than the call.
-  RpcStream(RpcEnvironment& environment, RpcOwner& owner, std::shared_ptr<CallPlan> plan,
+  // `worker`: keeps the call, and destroys it no earlier than at the end of the turn in which it is
+  // told that the call is finished.
+  RpcStream(RpcEnvironment& environment, Worker& worker, std::shared_ptr<CallPlan> plan,
             const ConnectionOrigin& origin, h2::Stream& downstream, Metadata& request);
 
   // Starts the call; it may finish at once. `authority`: by which it was routed.
@@ -71,6 +64,22 @@ class RpcStream final : public InBlocks,
 
   // Ends it with UNAVAILABLE, because the sidecar cannot wait any longer.
   void EndForDrain();
+
+  // The following are the events of the call's attempts. Nobody else calls them. They come from
+  // within the callbacks of the upstream session.
+  //
+  // A gRPC response head that is not the whole answer came; it may be swapped out.
+  void OnAttemptHead(AttemptId id, Metadata& head);
+
+  // Bytes of the response came.
+  void OnAttemptData(AttemptId id, const Chunk& data);
+
+  // `bytes` of the request were sent.
+  void OnAttemptSent(AttemptId id, size_t bytes);
+
+  // The attempt is over; `trailers` (empty if it left none) may be swapped out. The attempt may be
+  // started again from here.
+  void OnAttemptEnded(AttemptId id, const AttemptOutcome& outcome, Metadata& trailers);
 
  private:
   // Of the caller's stream.
@@ -90,15 +99,9 @@ class RpcStream final : public InBlocks,
   void CreditRequest(size_t bytes) override;
   void SetTimer(Instant when) override;
 
-  // Of the attempts.
-  void OnAttemptHead(AttemptId id, Metadata& head) override;
-  void OnAttemptData(AttemptId id, const Chunk& data) override;
-  void OnAttemptSent(AttemptId id, size_t bytes) override;
-  void OnAttemptEnded(AttemptId id, const AttemptOutcome& outcome, Metadata& trailers) override;
-
   // An attempt, and what it has brought while the call was not committed.
   struct Slot {
-    Slot(AttemptObserver& observer, Random& random) : attempt(observer, random) {}
+    Slot(RpcStream& rpc, Random& random) : attempt(rpc, random) {}
 
     UpstreamAttempt attempt;
     bool active = false;
@@ -119,7 +122,7 @@ class RpcStream final : public InBlocks,
   Instant now() const { return environment_.io.loop.now(); }
 
   RpcEnvironment& environment_;
-  RpcOwner& owner_;
+  Worker& worker_;
   const std::shared_ptr<CallPlan> plan_;
   const ConnectionOrigin& origin_;
   absl::InlinedVector<LimitKey, 1> rate_keys_;  // one per limit

@@ -8,6 +8,7 @@
 #include "call/outcome.h"
 #include "net/event_loop.h"
 #include "server/request_head.h"
+#include "server/rpc_stream.h"
 #include "wire/status.h"
 
 namespace levee {
@@ -117,14 +118,14 @@ void UpstreamAttempt::OnHead(Metadata& head, bool end) {
     case AnswerHead::kBegin:
       head_seen_ = true;
       pool_->OnAnswer(endpoint_, pool_->now() - opened_);
-      observer_.OnAttemptHead(id_, head);
+      rpc_.OnAttemptHead(id_, head);
       return;
   }
 }
 
-void UpstreamAttempt::OnData(const Chunk& data) { observer_.OnAttemptData(id_, data); }
+void UpstreamAttempt::OnData(const Chunk& data) { rpc_.OnAttemptData(id_, data); }
 
-void UpstreamAttempt::OnSent(size_t bytes) { observer_.OnAttemptSent(id_, bytes); }
+void UpstreamAttempt::OnSent(size_t bytes) { rpc_.OnAttemptSent(id_, bytes); }
 
 void UpstreamAttempt::OnEnd(Metadata* trailers) {
   if (stream_->oversized()) {
@@ -160,7 +161,7 @@ void UpstreamAttempt::End(AttemptOutcome& outcome, Metadata& trailers) {
   outcome.place.endpoint = endpoint_;
   // Only a failure asks where else the next attempt could go.
   if (outcome.code != StatusCode::kOk) outcome.place = place();
-  observer_.OnAttemptEnded(id_, outcome, trailers);
+  rpc_.OnAttemptEnded(id_, outcome, trailers);
 }
 
 }  // namespace levee

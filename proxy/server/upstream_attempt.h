@@ -17,28 +17,13 @@
 
 namespace levee {
 
-// What an attempt tells the call's host. Called from within the upstream session's callbacks.
-class AttemptObserver {
- public:
-  // A gRPC response head that is not the whole answer; may be swapped out.
-  virtual void OnAttemptHead(AttemptId id, Metadata& head) = 0;
-  virtual void OnAttemptData(AttemptId id, const Chunk& data) = 0;
-  virtual void OnAttemptSent(AttemptId id, size_t bytes) = 0;
+class RpcStream;
 
-  // The attempt is over; `trailers` (empty if it left none) may be swapped out. The attempt may be
-  // started again from here.
-  virtual void OnAttemptEnded(AttemptId id, const AttemptOutcome& outcome, Metadata& trailers) = 0;
-
- protected:
-  ~AttemptObserver() = default;
-};
-
-// Reused for one attempt of a call after the other. One thread.
+// Reused for one attempt of a call after the other; tells the call of its events. One thread.
 class UpstreamAttempt final : public StreamUser {
  public:
   // `random`: for span ids. Both outlive it.
-  UpstreamAttempt(AttemptObserver& observer, Random& random)
-      : observer_(observer), random_(random) {}
+  UpstreamAttempt(RpcStream& rpc, Random& random) : rpc_(rpc), random_(random) {}
   ~UpstreamAttempt() { Cancel(); }
   UpstreamAttempt(const UpstreamAttempt&) = delete;
   UpstreamAttempt& operator=(const UpstreamAttempt&) = delete;
@@ -51,7 +36,7 @@ class UpstreamAttempt final : public StreamUser {
 
   void SendRequest(const Chunk& chunk, bool end);
 
-  // Ends it without a word to the observer.
+  // Ends the attempt without a word to the call.
   void Cancel();
 
   // How it has ended, or is about to: the pool learns from it.
@@ -82,7 +67,7 @@ class UpstreamAttempt final : public StreamUser {
   void End(AttemptOutcome& outcome, Metadata& trailers);
   void LetGo(uint32_t error_code);
 
-  AttemptObserver& observer_;
+  RpcStream& rpc_;
   Random& random_;
   AttemptId id_ = 0;
   Pool* pool_ = nullptr;

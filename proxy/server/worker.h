@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -52,11 +53,7 @@ struct WorkerConfig {
 };
 
 // One thread per worker: the one that runs its loop. Only PostX functions are for others.
-class Worker final : private net::TurnHandler,
-                     private AcceptedConnectionOwner,
-                     private DownstreamOwner,
-                     private RawTunnelOwner,
-                     private RpcOwner {
+class Worker final : private net::TurnHandler {
  public:
   Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shared);
   ~Worker();
@@ -107,22 +104,48 @@ class Worker final : private net::TurnHandler,
   }
   int64_t replay_bytes() const { return replay_.used(); }
 
+  // The following are the events of what the worker keeps: connections, tunnels and calls. Nobody
+  // else calls them. An object whose last event has come is destroyed at the end of the turn.
+  //
+  // The caller speaks HTTP/2. `first`: the bytes that were read from the stream already. The last
+  // event of `from`.
+  void OnHttp2(AcceptedConnection& from, net::ByteStream stream, ByteSpan first);
+
+  // Something else came, or nothing, through the tunnel to the destination in from.origin().
+  // `first`: as above. The last event of `from`.
+  void OnTunnel(AcceptedConnection& from, net::ByteStream stream, ByteSpan first);
+
+  // The caller said nothing that is taken here, and was told so. The last event of `from`.
+  void OnNotTaken(AcceptedConnection& from, Reject reason);
+
+  // The caller closed the connection, or took too long (`timeout`). The last event of `from`.
+  void OnGivenUp(AcceptedConnection& from, bool timeout);
+
+  // A tunnel passed bytes on. `forward`: to its destination.
+  void OnTunnelled(bool forward, size_t bytes);
+
+  // The tunnel is closed. `failure`: why it never reached its destination. Its last event.
+  void OnTunnelClosed(RawTunnel& tunnel, std::optional<TunnelFailure> failure);
+
+  // A request's head came. Returns the handler of the stream's further events; nullptr if nobody
+  // wants them.
+  h2::StreamHandler* OnRequest(DownstreamConnection& from, h2::Stream& stream, Metadata& head,
+                               bool end);
+
+  // The caller broke HTTP/2, on one stream or for the whole connection.
+  void OnProtocolError(DownstreamConnection& from, std::string_view what);
+
+  // The caller met a limit of its HTTP/2 session.
+  void OnLimit(h2::SessionLimit limit);
+
+  // The connection is closed. Its last event.
+  void OnDownstreamClosed(DownstreamConnection& connection, const std::string& reason);
+
+  // The call is finished. Its last event.
+  void OnRpcFinished(RpcStream& rpc);
+
  private:
   Instant OnTurnEnd(Instant now) override;
-
-  void OnHttp2(AcceptedConnection& from, net::ByteStream stream, ByteSpan first) override;
-  void OnTunnel(AcceptedConnection& from, net::ByteStream stream, ByteSpan first) override;
-  void OnNotTaken(AcceptedConnection& from, Reject reason) override;
-  void OnGivenUp(AcceptedConnection& from, bool timeout) override;
-  void OnTunnelled(bool forward, size_t bytes) override;
-  void OnTunnelClosed(RawTunnel& tunnel, std::optional<TunnelFailure> failure) override;
-
-  h2::StreamHandler* OnRequest(DownstreamConnection& from, h2::Stream& stream, Metadata& head,
-                               bool end) override;
-  void OnProtocolError(DownstreamConnection& from, std::string_view what) override;
-  void OnLimit(h2::SessionLimit limit) override;
-  void OnDownstreamClosed(DownstreamConnection& connection, const std::string& reason) override;
-  void OnRpcFinished(RpcStream& rpc) override;
 
   void Apply(const WorkerConfig& config);
   void Accept(net::ByteStream stream, ConnectionOrigin origin);

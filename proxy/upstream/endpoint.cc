@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "upstream/pool.h"
 
 namespace levee {
 namespace {
@@ -21,12 +22,12 @@ constexpr absl::Duration kStable = absl::Seconds(1);
 }  // namespace
 
 Endpoint::Endpoint(WorkerIo& io, const ConnectPolicy& policy, Random& random,
-                   UpstreamSeries& series, EndpointOwner& owner, int64_t id, EndpointPlace place)
+                   UpstreamSeries& series, Pool& pool, int64_t id, EndpointPlace place)
     : io_(io),
       policy_(policy),
       random_(random),
       series_(series),
-      owner_(owner),
+      pool_(pool),
       id_(id),
       place_(std::move(place)),
       keepalive_interval_(policy.keepalive.interval) {}
@@ -54,7 +55,7 @@ void Endpoint::Drain() {
     }
   }
   for (UpstreamConnection* connection : unready) connection->Close("no longer an endpoint");
-  if (connections_.empty() && unready.empty()) owner_.OnEndpointDrained(*this);
+  if (connections_.empty() && unready.empty()) pool_.OnEndpointDrained(*this);
 }
 
 void Endpoint::ConnectOnlyOnDemand() {
@@ -185,7 +186,7 @@ void Endpoint::Dial() {
     dialling_ = false;
     failure_ = absl::StrCat(to.ToString(), " is a listener of this sidecar");
     SetState(State::kSelf);
-    owner_.OnEndpointChanged(*this);
+    pool_.OnEndpointChanged(*this);
     return;
   }
   if (io_.log.Enabled(EventKind::kUpstreamConnecting)) {
@@ -202,11 +203,11 @@ void Endpoint::OnReady(UpstreamConnection&) {
     return std::vector<LogField>{{"upstream", policy_.upstream}, {"endpoint", place_.name}};
   });
   SetState(State::kReady);
-  owner_.OnEndpointChanged(*this);
+  pool_.OnEndpointChanged(*this);
 }
 
 void Endpoint::OnSlotsChanged(UpstreamConnection&) {
-  if (!closing_) owner_.OnEndpointChanged(*this);
+  if (!closing_) pool_.OnEndpointChanged(*this);
 }
 
 bool Endpoint::HasReady() const {
@@ -224,7 +225,7 @@ void Endpoint::OnDraining(UpstreamConnection& connection, bool too_many_pings) {
   constexpr char kReason[] = "the upstream is going away";
   if (connection.was_ready()) {
     Replace(connection, kReason);
-    owner_.OnEndpointChanged(*this);
+    pool_.OnEndpointChanged(*this);
   } else {
     ConnectFailed(kReason);
   }
@@ -261,7 +262,7 @@ void Endpoint::OnClosed(UpstreamConnection& connection, const std::string& reaso
   io_.graveyard.Bury(std::move(*at));
   connections_.erase(at);
   if (closing_) {
-    if (draining_ && connections_.empty()) owner_.OnEndpointDrained(*this);
+    if (draining_ && connections_.empty()) pool_.OnEndpointDrained(*this);
     return;
   }
   if (connection.draining()) {
@@ -273,7 +274,7 @@ void Endpoint::OnClosed(UpstreamConnection& connection, const std::string& reaso
   } else {
     ConnectFailed(reason);
   }
-  owner_.OnEndpointChanged(*this);
+  pool_.OnEndpointChanged(*this);
 }
 
 void Endpoint::ConnectFailed(const std::string& reason) {
@@ -288,13 +289,13 @@ void Endpoint::WaitToReconnect() {
   // If the connection was one more beside working ones, nothing has changed for calls.
   if (HasReady()) return;
   SetState(State::kFailing);
-  owner_.OnEndpointChanged(*this);
+  pool_.OnEndpointChanged(*this);
 }
 
 void Endpoint::OnTimer(Instant) {
   if (HasReady()) {
     // Only the waiting calls can tell whether one more connection is still wanted.
-    owner_.OnEndpointChanged(*this);
+    pool_.OnEndpointChanged(*this);
   } else {
     StartConnecting();
   }

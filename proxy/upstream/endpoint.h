@@ -24,7 +24,7 @@
 
 namespace levee {
 
-class Endpoint;
+class Pool;
 
 // Where an endpoint is.
 struct EndpointPlace {
@@ -35,26 +35,14 @@ struct EndpointPlace {
   std::vector<net::Address> addresses;  // the next one is tried if one cannot be reached
 };
 
-// The pool, as an endpoint sees it.
-class EndpointOwner {
- public:
-  // The endpoint's condition may have changed: a connection became ready or was lost, a stream
-  // ended, or the endpoint began to connect or to fail.
-  virtual void OnEndpointChanged(Endpoint& endpoint) = 0;
-
-  // After Drain: the last connection is closed. The owner buries it.
-  virtual void OnEndpointDrained(Endpoint& endpoint) = 0;
-
- protected:
-  ~EndpointOwner() = default;
-};
-
-// Keeps at least one connection after the first Connect, and reconnects with backoff. One thread.
+// Keeps at least one connection after the first Connect, and reconnects with backoff. Tells its
+// pool of its events. One thread.
 class Endpoint final : public Mortal, private Timer {
  public:
   // `place`: with at least one address. All references must outlive the endpoint.
+  // The pool must not destroy the endpoint from within one of its events.
   Endpoint(WorkerIo& io, const ConnectPolicy& policy, Random& random, UpstreamSeries& series,
-           EndpointOwner& owner, int64_t id, EndpointPlace place);
+           Pool& pool, int64_t id, EndpointPlace place);
   ~Endpoint() override;
 
   enum class State { kIdle, kConnecting, kReady, kFailing, kSelf };
@@ -133,7 +121,7 @@ class Endpoint final : public Mortal, private Timer {
   const ConnectPolicy& policy_;
   Random& random_;
   UpstreamSeries& series_;
-  EndpointOwner& owner_;
+  Pool& pool_;
   const int64_t id_;
   const EndpointPlace place_;
 

@@ -56,10 +56,7 @@ class StreamUser : public h2::StreamHandler, public ListLink<StreamUser> {
 };
 
 // One worker's connections to one destination. One thread.
-class Pool final : private EndpointOwner,
-                   private ResolvedNameOwner,
-                   private TurnTask,
-                   private Timer {
+class Pool final : private TurnTask, private Timer {
  public:
   // An IP address or a name with a port, or the path of a Unix socket. All addresses of a name are
   // endpoints; only localhost is one endpoint.
@@ -115,16 +112,28 @@ class Pool final : private EndpointOwner,
 
   void Close();
 
+  // The following are the events of the pool's endpoints and names. Nobody else calls them.
+  //
+  // The endpoint's condition may have changed: a connection became ready or was lost, a stream
+  // ended, or the endpoint began to connect or to fail.
+  void OnEndpointChanged(Endpoint& endpoint);
+
+  // After Endpoint::Drain: the last connection is closed. The endpoint is destroyed at the end of
+  // the turn.
+  void OnEndpointDrained(Endpoint& endpoint);
+
+  // `addresses`: the ones that the name has now; at least one.
+  void OnResolved(ResolvedName& name, const std::vector<net::Address>& addresses);
+
+  // The name has never had an address, and the look-up that calls wait for has failed.
+  void OnUnresolved(ResolvedName& name);
+
  private:
   struct Member {
     std::unique_ptr<Endpoint> endpoint;
     ResolvedName* name;  // it is an address of this name; nullptr: none
   };
 
-  void OnEndpointChanged(Endpoint& endpoint) override;
-  void OnEndpointDrained(Endpoint& endpoint) override;
-  void OnResolved(ResolvedName& name, const std::vector<net::Address>& addresses) override;
-  void OnUnresolved(ResolvedName& name) override;
   void OnTurnEnd() override;
   void OnTimer(Instant now) override;
 

@@ -53,8 +53,7 @@ void Pool::AddTarget(const Target& target) {
     AddEndpoint(std::move(fixed), nullptr);
   } else {
     names_.push_back(std::make_unique<ResolvedName>(io_, resolver_, policy_, random_, series_,
-                                                    static_cast<ResolvedNameOwner&>(*this),
-                                                    target.host, target.port));
+                                                    *this, target.host, target.port));
     if (started_) names_.back()->Use();
   }
 }
@@ -78,8 +77,8 @@ void Pool::RemoveTarget(const Target& target) {
 
 void Pool::AddEndpoint(EndpointPlace place, ResolvedName* name) {
   const int64_t id = set_.Add(now());
-  auto endpoint = std::make_unique<Endpoint>(
-      io_, policy_, random_, series_, static_cast<EndpointOwner&>(*this), id, std::move(place));
+  auto endpoint =
+      std::make_unique<Endpoint>(io_, policy_, random_, series_, *this, id, std::move(place));
   Endpoint& added = *endpoint;
   members_.emplace(id, Member{std::move(endpoint), name});
   set_.Update(id, added.condition(), now());

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "upstream/pool.h"
 
 namespace levee {
 namespace {
@@ -17,14 +18,14 @@ constexpr absl::Duration kLossJitter = absl::Milliseconds(500);
 }  // namespace
 
 ResolvedName::ResolvedName(WorkerIo& io, net::Resolver& resolver, const ConnectPolicy& policy,
-                           Random& random, UpstreamSeries& series, ResolvedNameOwner& owner,
-                           std::string host, uint16_t port)
+                           Random& random, UpstreamSeries& series, Pool& pool, std::string host,
+                           uint16_t port)
     : io_(io),
       resolver_(resolver),
       policy_(policy),
       random_(random),
       series_(series),
-      owner_(owner),
+      pool_(pool),
       host_(std::move(host)),
       port_(port) {}
 
@@ -107,7 +108,7 @@ void ResolvedName::OnAnswer(absl::StatusOr<net::Resolver::Found> answer) {
     if (state_ == State::kKnown) return;
     const bool awaited = state_ == State::kAwaited;
     SetState(State::kFailing);
-    if (awaited) owner_.OnUnresolved(*this);
+    if (awaited) pool_.OnUnresolved(*this);
     return;
   }
   failure_.clear();
@@ -115,7 +116,7 @@ void ResolvedName::OnAnswer(absl::StatusOr<net::Resolver::Found> answer) {
   SetState(State::kKnown);
   const absl::Duration ttl = std::clamp(answer->ttl, kMinTtl, kMaxTtl);
   io_.wheel.Arm(*this, now + ttl * (1 + kTtlJitter * random_.Uniform()));
-  owner_.OnResolved(*this, answer->addresses);
+  pool_.OnResolved(*this, answer->addresses);
 }
 
 }  // namespace levee

@@ -21,23 +21,11 @@
 
 namespace levee {
 
-class ResolvedName;
-
-class ResolvedNameOwner {
- public:
-  // The addresses that the name has now; at least one.
-  virtual void OnResolved(ResolvedName& name, const std::vector<net::Address>& addresses) = 0;
-
-  // The name has never had an address, and the look-up that calls wait for has failed.
-  virtual void OnUnresolved(ResolvedName& name) = 0;
-
- protected:
-  ~ResolvedNameOwner() = default;
-};
+class Pool;
 
 // Looks the name up when calls first want it, and again when its time to live is over if calls have
-// wanted it since. The last good answer stays in use however many look-ups fail after it. One
-// thread.
+// wanted it since, and tells its pool of the answers. The last good answer stays in use however
+// many look-ups fail after it. One thread.
 class ResolvedName final : private Timer {
  public:
   // Bounds of the time to live. A record that may change at any moment is not asked for more often
@@ -49,7 +37,7 @@ class ResolvedName final : private Timer {
   // `policy`: of the upstream; look-ups that fail are repeated as its connections are. References
   // outlive the name.
   ResolvedName(WorkerIo& io, net::Resolver& resolver, const ConnectPolicy& policy, Random& random,
-               UpstreamSeries& series, ResolvedNameOwner& owner, std::string host, uint16_t port);
+               UpstreamSeries& series, Pool& pool, std::string host, uint16_t port);
   ~ResolvedName() override;
 
   // A call wants the addresses.
@@ -90,7 +78,7 @@ class ResolvedName final : private Timer {
   const ConnectPolicy& policy_;
   Random& random_;
   UpstreamSeries& series_;
-  ResolvedNameOwner& owner_;
+  Pool& pool_;
   const std::string host_;
   const uint16_t port_;
 

@@ -48,10 +48,6 @@ UNATTACHED = re.compile(r'(?:^|(?<=[.:;!?)] ))(?:What|Whatever|Who|Whoever|Whose
 # Layers whose comments are still to be reworded.
 NOT_YET_PLAIN = ('call', 'conn', 'server', 'sim')
 
-# Interfaces that are still to be replaced by a plain reference, or that still lack their comment.
-NOT_YET_REPLACED = ('AcceptedConnectionOwner', 'AttemptObserver', 'DownstreamOwner', 'EndpointOwner',
-                    'RawTunnelOwner', 'ResolvedNameOwner', 'RpcOwner', 'TurnTask')
-
 SLEEP = re.compile(r'\b(?:u|nano)?sleep\s*\(|\bsleep_(?:for|until)\b|\babsl::SleepFor\b')
 
 
@@ -277,8 +273,7 @@ def interfaces(sources):
         if not path.startswith('proxy/'):
             continue
         for line, name, comment in abstract_classes(text):
-            if (known.count(name) < 2 and 'inverts a dependency' not in comment
-                    and name not in NOT_YET_REPLACED):
+            if known.count(name) < 2 and 'inverts a dependency' not in comment:
                 yield Violation(path, line, f'{name} has one implementation: refer to that class, or '
                                             'say that the interface inverts a dependency')
 
