@@ -47,8 +47,8 @@ class Sidecar : private Timer {
   std::vector<ListenerSet::Bound> listeners() const { return listeners_.bound(); }
 
   // From now on the calls of an upstream also go to the endpoints that `source` tells of it. No two
-  // sources tell of the same upstream, and none tells anything once the sidecar is destroyed. Those
-  // that the configuration lists need no such call. Its thread, before Run.
+  // sources tell of the same upstream, and none tells anything once the sidecar is destroyed. The
+  // endpoints that the configuration lists need no such call. Its thread, before Run.
   void Follow(EndpointSource& source);
 
   // Serves until SIGTERM or SIGINT has led to an orderly end (class Drain), or until a second
