@@ -26,7 +26,7 @@
 
 namespace levee {
 
-// What a call works with. Everything referred to outlives the call.
+// The objects that a call works with. Everything referred to outlives the call.
 struct CallParts {
   CallHost& host;
   const CallPolicy& policy;  // that of RetryPolicyOfHedging for a call that is hedged
@@ -44,7 +44,7 @@ struct CallParts {
   AdmissionSource* admission = nullptr;            // null: the rate limits alone admit the call
 };
 
-// What the request's head says.
+// Facts that the request's head states.
 struct RequestFacts {
   absl::Duration timeout = absl::InfiniteDuration();  // grpc-timeout
   int previous_attempts = 0;                          // grpc-previous-rpc-attempts

@@ -53,7 +53,7 @@ void Call::HandleFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, I
     outcome.kind = AttemptOutcome::Kind::kReset;
   }
   RememberEndpoint(outcome);
-  // What never left was no attempt: if it is sent again, it leaves no record and costs nothing.
+  // A stream that never left was no attempt: sent again, it leaves no record and costs nothing.
   const bool unsent = outcome.kind == AttemptOutcome::Kind::kUnsent;
   if (!unsent) RecordAttemptEnd(attempt, outcome, now);
   RetryFacts facts = Facts(now);

@@ -52,8 +52,8 @@ struct FinalStatus {
   const MarkedStatus* marked = nullptr;
 };
 
-// What a Call asks of its host. No function here calls back into the Call before it returns; what
-// follows from it (even a failure that is known at once) is reported in a later turn.
+// A Call asks these things of its host. No function here calls back into the Call before it
+// returns; what follows from it (even a failure that is known at once) is reported in a later turn.
 class CallHost {
  public:
   virtual ~CallHost() = default;

@@ -8,7 +8,7 @@
 
 namespace levee {
 
-// What a policy means for one method. Every host makes it with PlanCalls, once per method, and
+// The meaning of a policy for one method. Every host makes it with PlanCalls, once per method, and
 // gives it to each Call. Refers to the policy it was made of, which outlives it.
 struct PlannedPolicy {
   const CallPolicy* policy = nullptr;  // RetryPolicyOfHedging of it if the calls are hedged

@@ -13,8 +13,8 @@ class ReplayMemory {
  public:
   explicit ReplayMemory(int64_t bytes) : total_(bytes), free_(bytes) {}
 
-  // Another bound. What is leased beyond a lower one is had back as it is returned. Any thread, but
-  // one at a time.
+  // Sets another bound. Memory leased beyond a lower one comes back as its holders return it. Any
+  // thread, but one at a time.
   void Resize(int64_t bytes) { free_ += bytes - std::exchange(total_, bytes); }
 
  private:

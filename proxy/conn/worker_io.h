@@ -24,7 +24,7 @@ class TurnTask : public ListLink<TurnTask> {
   ~TurnTask() = default;
 };
 
-// What the connections of one worker share. One thread.
+// The objects that the connections of one worker share. One thread.
 struct WorkerIo {
   WorkerIo(net::EventLoop& event_loop, WorkerSeries& worker_series, EventLog& event_log)
       : loop(event_loop),
@@ -38,7 +38,7 @@ struct WorkerIo {
     if (!task.linked()) turn_tasks.PushBack(task);
   }
 
-  // What a turn ends with: due timers, tasks, output, burials.
+  // A turn ends with these: due timers, tasks, output, burials.
   void EndTurn(Instant now);
 
   // Writes out every connection that has something to write: first the upstream ones, since what

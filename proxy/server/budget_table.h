@@ -26,7 +26,7 @@ class BudgetTable {
   BudgetTable(int workers, int max_authorities)
       : workers_(workers), max_authorities_(max_authorities) {}
 
-  // What there is already stays.
+  // Budgets that exist already stay.
   void SetMaxAuthorities(int max_authorities);
 
   struct Account {
@@ -39,7 +39,7 @@ class BudgetTable {
   Account Get(const std::string& upstream, const std::string& authority,
               const RetryBudgetPolicy& policy, Instant now);
 
-  // What the gauges show; one entry per budget.
+  // Returns the values of the gauges; one entry per budget.
   std::vector<Metrics::BudgetGauges> Read(Instant now) const;
 
  private:

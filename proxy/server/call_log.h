@@ -13,8 +13,8 @@
 
 namespace levee {
 
-// What a line says of the request whose head is `request`; views into it and into `origin`. The
-// rest is the caller's to fill in.
+// Returns the part of a line about the request whose head is `request`: views into it and into
+// `origin`. The rest is the caller's to fill in.
 AccessLogFacts FactsOf(const ConnectionOrigin& origin, const Metadata& request);
 
 // One thread.

@@ -55,7 +55,7 @@ struct CallPlan {
   bool labelled = false;  // `method` is the method's own series, or it can get none
 };
 
-// What a call's plan depends on, besides the snapshot.
+// The facts that a call's plan depends on, besides the snapshot.
 struct PlanKey {
   ListenerRef listener;
   CallAddress address;

@@ -23,7 +23,7 @@
 
 namespace levee {
 
-// What destinations are made with; outlives the table.
+// The objects that destinations are made with; they outlive the table.
 struct DestinationParts {
   WorkerIo& io;
   net::Resolver& resolver;
@@ -59,7 +59,7 @@ class DestinationTable {
   absl::StatusOr<std::shared_ptr<Destination>> Find(const UpstreamSpec& upstream,
                                                     std::string_view dialled);
 
-  // What there is to say about every endpoint.
+  // Returns a view of every endpoint.
   std::vector<EndpointView> View() const;
 
   // Whether some have gone (Destination::gone) since the last time this was asked.

@@ -21,7 +21,7 @@ bool WrittenPerAttempt(std::string_view name) {
 int ParseCount(std::string_view text) {
   int count = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  // What is no number was not sent by a gRPC library's retry.
+  // A text that is no number was not sent by a gRPC library's retry.
   const bool valid = error == std::errc() && end == text.data() + text.size() && count > 0;
   return valid ? count : 0;
 }

@@ -13,7 +13,7 @@
 
 namespace levee {
 
-// What a request's head says, with views into it.
+// The facts of a request's head, with views into it.
 struct RequestHead {
   std::string_view method;  // HTTP's: POST for gRPC
   std::string_view authority;

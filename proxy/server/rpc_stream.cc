@@ -153,7 +153,7 @@ void RpcStream::CreditRequest(size_t bytes) {
 }
 
 void RpcStream::CreditForwarded() {
-  // What was credited as it went into the replay buffer must not be credited again.
+  // Bytes that were credited as they went into the replay buffer must not be credited again.
   if (committed_->sent > credited_) CreditRequest(committed_->sent - credited_);
 }
 

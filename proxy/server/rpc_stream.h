@@ -27,7 +27,7 @@
 
 namespace levee {
 
-// What a call on the network works with; outlives it.
+// The objects that a call on the network works with; they outlive it.
 struct RpcEnvironment {
   WorkerIo& io;
   Random& random;

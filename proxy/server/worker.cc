@@ -333,7 +333,7 @@ void Worker::Goaway() {
 void Worker::Stop() {
   stopping_ = true;
   calls_.ForEach([](RpcStream& rpc) { rpc.EndForDrain(); });
-  // What the callers are told leaves before their connections are closed.
+  // Frames for the callers leave before their connections are closed.
   connections_.ForEach([](DownstreamConnection& connection) { connection.session().Shutdown(); });
   io_.Flush();
   connections_.ForEach(

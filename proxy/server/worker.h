@@ -34,7 +34,7 @@
 
 namespace levee {
 
-// What all workers share; each of it is safe to use from any thread.
+// The objects that all workers share; each is safe to use from any thread.
 struct Shared {
   Metrics& metrics;
   BudgetTable& budgets;
@@ -44,7 +44,7 @@ struct Shared {
   EventLog& log;
 };
 
-// What a reload replaces, all at once.
+// The values that a reload replaces, all at once.
 struct WorkerConfig {
   std::shared_ptr<const Snapshot> snapshot;
   net::LineWriter* access_log = nullptr;  // nullptr: there is none; outlives the next reload
@@ -63,7 +63,7 @@ class Worker final : private net::TurnHandler {
   net::EventLoop& loop() { return loop_; }
   TimerWheel& wheel() { return io_.wheel; }
 
-  // What it goes by now.
+  // The configuration that is in effect.
   const Snapshot& snapshot() const { return *snapshot_; }
 
   // Goes by another configuration from the next turn on; calls that are under way end by the one

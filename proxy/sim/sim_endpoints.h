@@ -18,7 +18,7 @@ namespace levee {
 
 class SimHost;
 
-// What an endpoint does with an attempt that has reached it: returns the script that is played,
+// Serves an attempt that has reached an endpoint: returns the script that is played,
 // or delivers to the host by other means and returns Silence().
 using Service = std::function<Answer(SimHost& host, int attempt)>;
 

@@ -126,7 +126,7 @@ void SimHost::Forward(AttemptId id) {
     stream.half_closed = piece.end;
     stream.queue.erase(stream.queue.begin());
   }
-  // What the call has credited already was in the replay buffer.
+  // The bytes that the call has credited already were in the replay buffer.
   if (id == committed_) caller_.credited = std::max(caller_.credited, stream.received.size());
 }
 

@@ -43,8 +43,8 @@ struct SimAttempt {
   int dropped_events = 0;      // what the upstream did after the attempt was over
 };
 
-// What the caller saw. `message` and `trailers` are written only for those who can read them: an
-// OnFinish, or a test that keeps its calls.
+// The answer as the caller saw it. `message` and `trailers` are written only for those who can read
+// them: an OnFinish, or a test that keeps its calls.
 struct SimCaller {
   std::optional<absl::Duration> head_at;  // none at the end: trailers-only
   std::string body;
@@ -86,20 +86,20 @@ class SimHost : public CallHost {
   // limit.
   void Start(RequestFacts facts, OnFinish on_finish);
 
-  // The caller's side. What it does after its call has ended is dropped.
+  // The caller's side. Its acts after the end of the call are dropped.
   void Send(std::string_view bytes, bool end = false);
   void HalfClose() { Send("", true); }
   // Its stream was reset, or its connection lost.
   void Leave();
 
-  // The upstream's side. What it does after the attempt is over is dropped and counted.
+  // The upstream's side. Its acts after the end of the attempt are dropped and counted.
   void Deliver(AttemptId id, const Answer::Step& step);
   // `f` is called when the attempt is cancelled.
   void OnCancel(AttemptId id, std::function<void()> f) { At(id).on_cancel = std::move(f); }
 
   void DrainTimeout();
 
-  // What happened so far. Attempts are numbered from 1; those that never left are numbered too.
+  // The events so far. Attempts are numbered from 1; those that never left are numbered too.
   const SimCaller& caller() const { return caller_; }
   bool finished() const { return caller_.finished_at.has_value(); }
   int attempts() const { return static_cast<int>(streams_.size()); }

@@ -23,7 +23,7 @@
 
 namespace levee {
 
-// What has become of the calls of a sidecar that have ended.
+// The results of those calls of a sidecar that have ended.
 struct Tally {
   int64_t calls = 0;
   int64_t attempts = 0;  // started, those that never left excluded; also of calls under way

@@ -45,8 +45,6 @@ PURE_TESTS = ('base', 'log', 'wire', 'policy', 'call', 'config', 'hpack', 'h2', 
 
 # A sentence that begins with one of these has nothing in front of it that the word could refer to.
 UNATTACHED = re.compile(r'(?:^|(?<=[.:;!?)] ))(?:What|Whatever|Who|Whoever|Whose|Those)\b[^.;?]*\??')
-# Layers whose comments are still to be reworded.
-NOT_YET_PLAIN = ('call', 'conn', 'server', 'sim')
 
 SLEEP = re.compile(r'\b(?:u|nano)?sleep\s*\(|\bsleep_(?:for|until)\b|\babsl::SleepFor\b')
 
@@ -257,7 +255,7 @@ def sleeps(sources):
 def unattached_sentences(sources):
     """A sentence of a comment says what it is about, unless it is a question."""
     for path, text in sources.items():
-        if not path.startswith('proxy/') or _folder(path) in NOT_YET_PLAIN:
+        if not path.startswith('proxy/'):
             continue
         for line, comment in comments(text):
             for match in UNATTACHED.finditer(comment):
