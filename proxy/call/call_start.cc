@@ -99,8 +99,9 @@ void Call::AdmitByRate(const RateAdmission& admission, Instant now) {
     EndRateLimited(admission, now);
     return;
   }
-  record_.rate_limit = {
-      .checked = true, .delayed_by = admission.delayed_by, .shared_bucket = admission.shared_bucket};
+  record_.rate_limit = {.checked = true,
+                        .delayed_by = admission.delayed_by,
+                        .shared_bucket = admission.shared_bucket};
   if (admission.wait <= absl::ZeroDuration()) {
     Begin(now);
     return;

@@ -3,6 +3,8 @@
 
 namespace levee {
 
-std::string SourcePath(std::string_view path) { return std::string(LEVEE_SOURCE_DIR "/").append(path); }
+std::string SourcePath(std::string_view path) {
+  return std::string(LEVEE_SOURCE_DIR "/").append(path);
+}
 
 }  // namespace levee

@@ -3,12 +3,12 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "insight/recent_calls.h"
 #include "sim/observed.h"
 #include "sim/sim_clock.h"
 #include "sim/sim_sidecar.h"
 #include "sim/twin_case.h"
 #include "sim/twin_time.h"
-#include "insight/recent_calls.h"
 
 namespace levee {
 namespace {
