@@ -17,6 +17,7 @@ namespace {
 // Ignores what happens and counts the bodies, whose window it returns at once.
 class Sink : public StreamHandler {
  public:
+  virtual ~Sink() = default;
   void OnHead(Metadata&, bool) override {}
   void OnData(const Chunk& data) override {
     bytes += data.size();

@@ -78,7 +78,9 @@ void KeyedMadeUp(benchmark::State& state) {
   }();
   static const auto* const keys = [] {
     auto* made = new std::vector<LimitKey>;
-    for (int i = 0; i < 100 * kKeys; ++i) made->push_back(absl::StrFormat("made up %d", i));
+    for (int i = 0; i < 100 * kKeys; ++i) {
+      made->emplace_back().Add("method", absl::StrFormat("made up %d", i));
+    }
     return made;
   }();
   Decide(state, *limit, *keys);
