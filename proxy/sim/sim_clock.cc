@@ -14,13 +14,19 @@ constexpr int64_t kMaxEventsAtOnce = 10'000'000;
 
 }  // namespace
 
-bool SimClock::Later(const Event& a, const Event& b) {
+bool SimClock::Later(const Due& a, const Due& b) {
   return a.when != b.when ? a.when > b.when : a.sequence > b.sequence;
 }
 
 void SimClock::At(Instant when, std::function<void()> event) {
   if (when.is_infinite()) return;
-  queue_.push_back({std::max(when, now_), ++events_, std::move(event)});
+  if (free_.empty()) {
+    free_.push_back(events_.size());
+    events_.emplace_back();
+  }
+  events_[free_.back()] = std::move(event);
+  queue_.push_back({std::max(when, now_), ++asked_, free_.back()});
+  free_.pop_back();
   std::push_heap(queue_.begin(), queue_.end(), Later);
 }
 
@@ -30,12 +36,15 @@ void SimClock::After(absl::Duration delay, std::function<void()> event) {
 
 void SimClock::RunNext() {
   std::pop_heap(queue_.begin(), queue_.end(), Later);
-  const Event event = std::move(queue_.back());
+  const Due due = queue_.back();
   queue_.pop_back();
-  at_once_ = event.when == now_ ? at_once_ + 1 : 0;
+  at_once_ = due.when == now_ ? at_once_ + 1 : 0;
   LEVEE_CHECK(at_once_ < kMaxEventsAtOnce);
-  now_ = event.when;
-  event.run();
+  now_ = due.when;
+  // Moved out first: the event may ask for others, which moves events_ and uses its place.
+  const std::function<void()> event = std::exchange(events_[due.event], nullptr);
+  free_.push_back(due.event);
+  event();
 }
 
 void SimClock::Run() {

@@ -2,6 +2,7 @@
 // Virtual time: a queue of events.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -38,19 +39,22 @@ class SimClock {
   void RunFor(absl::Duration span);
 
  private:
-  struct Event {
+  // Small, since a heap moves its elements often.
+  struct Due {
     Instant when;
     int64_t sequence;
-    std::function<void()> run;
+    size_t event;  // the index in events_
   };
 
-  static bool Later(const Event& a, const Event& b);
+  static bool Later(const Due& a, const Due& b);
   void RunNext();
 
   Instant now_ = Start();
-  int64_t events_ = 0;        // asked for
-  int64_t at_once_ = 0;       // events that ran at now_
-  std::vector<Event> queue_;  // a heap by Later
+  int64_t asked_ = 0;       // events asked for
+  int64_t at_once_ = 0;     // events that ran at now_
+  std::vector<Due> queue_;  // a heap by Later
+  std::vector<std::function<void()>> events_;
+  std::vector<size_t> free_;  // indices in events_ that no event has
 };
 
 }  // namespace levee
