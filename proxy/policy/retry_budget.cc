@@ -63,10 +63,11 @@ bool RetryBudget::WithdrawFromWindow(int worker, Instant now) {
   const uint64_t slot = NewestSlot(now);
   std::atomic<uint64_t>& entry = shards_[worker].retries.EntryOf(slot);
   const SlotCount before(entry.load(std::memory_order_relaxed));
-  if (before.full()) return false;
+  const SlotCount reserved = before.Incremented(slot);
+  if (reserved.word() == before.word()) return false;  // The count is full.
   // Reserve, then sum, both in the one total order of sequentially consistent operations. So if two
   // workers do this at the same moment, at least one of them sees the other's reservation.
-  entry.store(before.Incremented(slot).word(), std::memory_order_seq_cst);
+  entry.store(reserved.word(), std::memory_order_seq_cst);
   const Totals totals = Sum(slot);
   // Two slots passed while this thread stood still: retries of the window may have been
   // overwritten, so the sum proves nothing.

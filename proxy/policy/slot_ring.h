@@ -26,13 +26,12 @@ class SlotCount {
   constexpr uint64_t word() const { return word_; }
   constexpr uint64_t slot() const { return word_ >> kCountBits; }
   constexpr int64_t count() const { return static_cast<int64_t>(word_ & kCountMask); }
-  constexpr bool full() const { return (word_ & kCountMask) == kCountMask; }
 
   // Returns this count with one more event in `slot`. If it is already ahead of `slot` (the
-  // worker's `now` lags behind), the event is added to the later slot.
+  // worker's `now` lags behind), the event is added to the later slot. A full count stays as it is.
   constexpr SlotCount Incremented(uint64_t slot) const {
     if (this->slot() < slot) return SlotCount(slot << kCountBits | 1);
-    return full() ? *this : SlotCount(word_ + 1);
+    return (word_ & kCountMask) == kCountMask ? *this : SlotCount(word_ + 1);
   }
 
  private:
