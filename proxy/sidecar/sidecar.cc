@@ -97,6 +97,7 @@ absl::Status Sidecar::Take(const std::shared_ptr<const Snapshot>& snapshot,
   budgets_.SetMaxAuthorities(snapshot->limits.destinations);
   replay_.Resize(snapshot->limits.replay_bytes);
   HoldConfigured(*snapshot);
+  access_log_ = access_log;
   endpoints_.Set(snapshot->endpoints);  // An upstream that is new has them from its first call on.
   WorkerConfig config{.snapshot = snapshot,
                       .access_log = access_log,
@@ -141,7 +142,8 @@ absl::StatusOr<std::vector<ListenerSet::Bound>> Sidecar::Reload(
     absl::Status taken;
     if (drain_.begun()) {
       taken = absl::FailedPreconditionError("the sidecar is draining");
-    } else if (next->sha256_without_endpoints == this->snapshot().sha256_without_endpoints) {
+    } else if (next->sha256_without_endpoints == this->snapshot().sha256_without_endpoints &&
+               access_log == access_log_) {
       TakeEndpoints(next->endpoints, applied);
     } else {
       taken = Take(next, access_log, applied);

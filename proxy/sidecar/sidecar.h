@@ -62,8 +62,9 @@ class Sidecar : private Timer {
   //
   // Listeners, connections, budgets and limits that the new configuration has as well stay. A call
   // keeps the configuration that it began with until its end. The callers of listeners that are
-  // gone are told to go elsewhere. If nothing but endpoints differs, the workers also keep their
-  // plans and the snapshot that they have. Any thread but a worker's; one call at a time.
+  // gone are told to go elsewhere. If nothing but endpoints differs and the access log is the same,
+  // the workers also keep their plans and the snapshot that they have. Any thread but a worker's;
+  // one call at a time.
   absl::StatusOr<std::vector<ListenerSet::Bound>> Reload(std::shared_ptr<const Snapshot> snapshot,
                                                          net::LineWriter* access_log);
 
@@ -117,6 +118,7 @@ class Sidecar : private Timer {
   mutable Answers answers_;
   std::vector<std::unique_ptr<Worker>> workers_;
   ConfiguredEndpoints endpoints_;
+  net::LineWriter* access_log_ = nullptr;  // that the workers have
   ListenerSet listeners_;
   LimitWatch limit_watch_;
   Drain drain_;
