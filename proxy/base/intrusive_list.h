@@ -63,6 +63,11 @@ class IntrusiveList {
     return static_cast<T&>(*head_.next_);
   }
 
+  const T& Front() const {
+    LEVEE_CHECK(!empty());
+    return static_cast<const T&>(*head_.next_);
+  }
+
   // Removes the first member and returns it; nullptr if the list is empty.
   T* PopFront() {
     if (empty()) return nullptr;

@@ -26,6 +26,8 @@ uint32_t Call::AddRecord(const NextAttempt& next, Instant now) {
 }
 
 void Call::StartAttempt(const NextAttempt& next, Instant now) {
+  const bool first = record_.attempts.empty();
+  if (parts_.waiting != nullptr) parts_.waiting->OnStart(first, now);
   const uint32_t record = next.record ? *next.record : AddRecord(next, now);
   const int number = next.number ? *next.number : attempts_;
   const AttemptId id = parts_.host.StartAttempt({.previous_attempts = app_attempts_ + number - 1,
@@ -39,6 +41,7 @@ void Call::StartAttempt(const NextAttempt& next, Instant now) {
                .record = record,
                .number = number,
                .charged = next.charged,
+               .probe = next.probe,
                .deadline = now + timeout});
   // While an attempt is scheduled, that is the next one.
   const bool may_hedge =
@@ -148,11 +151,11 @@ void Call::OnMessage(AttemptId id, Instant now) {
 void Call::OnAttemptEnd(AttemptId id, const AttemptOutcome& outcome, Instant now) {
   if (finished_ || active_.Find(id) == nullptr) return;
   if (outcome.code != StatusCode::kOk) {
-    HandleFailure(active_.Remove(id), outcome, now);
+    HandleFailure(Remove(id), outcome, now);
     return;
   }
   CommitToAnswer(id, now);
-  RecordAttemptEnd(active_.Remove(id), outcome, now);
+  RecordAttemptEnd(Remove(id), outcome, now);
   EndForwarding(id, StatusCode::kOk, now);
 }
 
@@ -168,14 +171,21 @@ void Call::RecordAttemptEnd(const ActiveAttempt& attempt, const AttemptOutcome& 
   parts_.budget.RecordEnd(success, attempt.charged || Observes(), now);
   const bool passed_on = outcome.mark.has_value() && outcome.mark->scope == OverloadScope::kService;
   if (!passed_on) parts_.host.JudgeAttempt(attempt.id, success);
+  if (parts_.waiting != nullptr) parts_.waiting->OnEnd(success, now);
   if (outcome.code != StatusCode::kResourceExhausted) return;
   for (size_t i = 0; i < parts_.rate_limits.size(); ++i) {
     parts_.rate_limits[i]->OnOverloaded(rate_keys_[i], record.start, now);
   }
 }
 
+ActiveAttempt Call::Remove(AttemptId id) {
+  const ActiveAttempt attempt = active_.Remove(id);
+  if (attempt.probe) parts_.waiting->OnProbeEnd();
+  return attempt;
+}
+
 AttemptPlace Call::Abandon(AttemptId id, StatusCode code, Instant now) {
-  AttemptRecord& record = record_.attempts[active_.Remove(id).record];
+  AttemptRecord& record = record_.attempts[Remove(id).record];
   const AttemptPlace place = parts_.host.CancelAttempt(id);
   record.end = now;
   record.code = code;
@@ -200,8 +210,12 @@ void Call::OnTimer(Instant now) {
   if (ActiveAttempt* const held = active_.FindHeldLongEnough(now)) CommitToAnswer(held->id, now);
   if (now >= next_at_) {
     next_at_ = Instant::Infinite();
-    const std::optional<NextAttempt> next = std::exchange(next_, std::nullopt);
-    next.has_value() ? StartAttempt(*next, now) : Begin(now);
+    if (unpaid_ != nullptr) {
+      PayOrWait(now);
+    } else {
+      const std::optional<NextAttempt> next = std::exchange(next_, std::nullopt);
+      next.has_value() ? StartAttempt(*next, now) : Begin(now);
+    }
     if (finished_) return;
   }
   if (now >= hedge_at_) StartHedge(now);

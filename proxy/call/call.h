@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +17,7 @@
 #include "call/admission.h"
 #include "call/call_host.h"
 #include "call/replay_buffer.h"
+#include "call/waiting_retries.h"
 #include "policy/backoff.h"
 #include "policy/latency_estimate.h"
 #include "policy/rate_limiter.h"
@@ -42,6 +44,7 @@ struct CallParts {
   const HedgePolicy* hedge = nullptr;              // not null: the call is hedged
   std::span<RateLimiter* const> rate_limits = {};  // as in the policy
   AdmissionSource* admission = nullptr;            // null: the rate limits alone admit the call
+  WaitingRetries* waiting = nullptr;               // of the budget; null: no retry waits for it
 };
 
 // Facts that the request's head states.
@@ -55,7 +58,7 @@ struct RequestFacts {
 // after Finish. One thread. At most one attempt is active at a time, unless the call is hedged.
 //
 //   Start -> [admission's answer] -> [rate limit's wait] -> attempt -> [failure -> DecideRetry ->
-//   backoff -> attempt]*
+//   backoff -> [wait for a success] -> attempt]*
 //                                      \-> [hedge delay -> attempt beside it]*
 //         -> commit (head, message, buffer full) -> bodies bypass the call -> Finish
 class Call {
@@ -93,6 +96,12 @@ class Call {
   // The timer asked for by CallHost::SetTimer.
   void OnTimer(Instant now);
 
+  // A retry of the call has waited for a success to pay for it, and goes now.
+  void OnPaid(Instant now);
+
+  // A retry of the call waits, and has become the first in line.
+  void OnFirstInLine();
+
   // The sidecar stops and cannot wait for the call any longer: ends it with UNAVAILABLE.
   void OnDrainTimeout(Instant now);
 
@@ -108,10 +117,18 @@ class Call {
     bool backed_off = false;
     bool transparent = false;
     bool charged = false;
+    bool probe = false;
     // Of an attempt that never left, whose place it takes: its record.
     std::optional<uint32_t> record;
     // Of an attempt that it repeats without being counted: the number of that.
     std::optional<int> number;
+  };
+
+  // A retry that nothing has paid for yet, and the failure that it follows.
+  struct UnpaidRetry {
+    WaitingRetries::Place place;
+    AttemptId failed;
+    AttemptOutcome outcome;
   };
 
   // Admission.
@@ -127,6 +144,7 @@ class Call {
   void SendBuffered(AttemptId id);
   void StartHedge(Instant now);
   void RecordAttemptEnd(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now);
+  ActiveAttempt Remove(AttemptId id);
   AttemptPlace Abandon(AttemptId id, StatusCode code, Instant now);
   void AbandonOthers(AttemptId kept, StatusCode code, Instant now);
   void OnAttemptTimeout(const ActiveAttempt& attempt, Instant now);
@@ -136,6 +154,10 @@ class Call {
   void RememberEndpoint(const AttemptOutcome& outcome);
   RetryFacts Facts(Instant now);
   void ScheduleRetry(const NextAttempt& next, Instant now);
+  void ScheduleUnpaid(const NextAttempt& next, Instant now);
+  void PayOrWait(Instant now);
+  void StartPaid(bool waited, Instant now);
+  void EndWait(Instant now);
   void CancelRetry();
   bool WaitForOthers(RefusalReason reason);
 
@@ -182,8 +204,9 @@ class Call {
   Instant deadline_ = Instant::Infinite();
   // A caller that leaves from here on has seen its own deadline pass; never, if it has none.
   Instant callers_deadline_from_ = Instant::Infinite();
-  std::optional<NextAttempt> next_;         // starts at next_at_; has been paid for
-  Instant next_at_ = Instant::Infinite();   // without next_: the rate limit's permit is due
+  std::optional<NextAttempt> next_;        // starts at next_at_; has been paid for, but for unpaid_
+  std::unique_ptr<UnpaidRetry> unpaid_;    // what next_ still has to wait for
+  Instant next_at_ = Instant::Infinite();  // without next_: the rate limit's permit is due
   Instant hedge_at_ = Instant::Infinite();  // when another attempt is started beside the others
 };
 

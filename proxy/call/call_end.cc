@@ -26,6 +26,8 @@ RetryFacts Call::Facts(Instant now) {
   facts.idempotent = parts_.idempotent;
   facts.deadline = deadline_;
   facts.first_start = record_.attempts.front().start;
+  facts.may_wait = parts_.waiting != nullptr && !next_.has_value();
+  if (facts.may_wait) facts.failing_for = parts_.waiting->FailingFor(now);
   if (retry.min_remaining && !deadline_.is_infinite()) {
     facts.expected = parts_.latency.Quantile(0.5, now).value_or(absl::ZeroDuration());
   }
@@ -61,7 +63,8 @@ void Call::HandleFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, I
   if (next_.has_value()) facts.attempts = parts_.policy.retry.max_attempts;
   const RetryDecision decision = DecideRetry(parts_.policy, outcome, facts, now, parts_.random,
                                              backoff_, parts_.budget, parts_.worker);
-  if (decision.action == RetryDecision::Action::kRetry) {
+  const bool waits = decision.action == RetryDecision::Action::kWait;
+  if (waits || decision.action == RetryDecision::Action::kRetry) {
     transparent_used_ = transparent_used_ || (decision.transparent && !unsent);
     NextAttempt next = {.trigger = decision.trigger,
                         .after = outcome.code,
@@ -71,7 +74,15 @@ void Call::HandleFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, I
                         .charged = true};
     if (unsent) next = {.charged = attempt.charged, .record = attempt.record};
     if (decision.transparent) next.number = attempt.number;
-    ScheduleRetry(next, now);
+    if (waits) {
+      unpaid_.reset(new UnpaidRetry{
+          .place{*parts_.waiting, *this, facts.first_start, now, decision.wait_until},
+          .failed = attempt.id,
+          .outcome = std::move(outcome)});
+      ScheduleUnpaid(next, now);
+    } else {
+      ScheduleRetry(next, now);
+    }
     return;
   }
   if (unsent) RecordAttemptEnd(attempt, outcome, now);
@@ -93,6 +104,11 @@ void Call::ScheduleRetry(const NextAttempt& next, Instant now) {
 }
 
 void Call::CancelRetry() {
+  if (unpaid_ != nullptr) {
+    record_.waiting.cancelled = unpaid_->place.linked();
+    parts_.waiting->Leave(unpaid_->place);
+    unpaid_.reset();
+  }
   next_.reset();
   next_at_ = hedge_at_ = Instant::Infinite();
 }
@@ -141,6 +157,7 @@ void Call::EndAtDeadline(Instant now) {
     // that answers for as long as the caller listens is.
     if (attempt.has_head || place.endpoint < 0) continue;
     parts_.budget.RecordEnd(false, attempt.charged || Observes(), now);
+    if (parts_.waiting != nullptr) parts_.waiting->OnEnd(false, now);
     parts_.host.JudgeAttempt(attempt.id, false);
   }
   EndLocally(StatusCode::kDeadlineExceeded,
@@ -210,6 +227,7 @@ void Call::Finish(const FinalStatus& status, Instant now) {
   LEVEE_CHECK(!finished_);
   finished_ = true;
   if (std::exchange(admission_open_, false)) parts_.admission->Withdraw(*this);
+  CancelRetry();
   AbandonOthers(/*kept=*/0, StatusCode::kCancelled, now);
   buffer_.Clear();
   record_.end = now;

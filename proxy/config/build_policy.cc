@@ -83,6 +83,8 @@ RetryBudgetPolicy BuildBudget(const v1::Budget& message) {
   budget.floor_min_success = message.floor().min_success();
   budget.burst_least = message.burst().least();
   budget.burst_span = DurationOf(message.burst().span());
+  const absl::Duration wait = DurationOf(message.wait());
+  budget.wait = wait == absl::InfiniteDuration() ? absl::ZeroDuration() : wait;  // `none`
   return budget;
 }
 

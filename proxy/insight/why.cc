@@ -115,6 +115,9 @@ std::string RefusalText(const CallRecord& record) {
   if (*record.refused == RefusalReason::kBuffer && record.replay_memory_full) {
     return "no memory left to keep the request";
   }
+  if (*record.refused == RefusalReason::kBudget && record.waiting.expired) {
+    return "no success paid for it while it waited";
+  }
   const std::string_view phrase = RefusalReasonPhrase(*record.refused);
   return std::string(phrase);
 }

@@ -94,6 +94,7 @@ RetryBudget::State RetryBudget::Read(Instant now) const {
   state.floor_withheld = FloorWithheld();
   state.calls = totals.calls;
   state.retries = totals.retries;
+  state.waiting = waiting_.load(std::memory_order_relaxed);
   return state;
 }
 

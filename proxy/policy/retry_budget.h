@@ -2,6 +2,7 @@
 // The retry budget, which keeps retries from becoming the outage.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
@@ -19,6 +20,7 @@ struct RetryBudgetPolicy {
   double floor_min_success = 0.8;                // 0 to 1
   double burst_least = 2;                        // at least 0
   absl::Duration burst_span = absl::Seconds(1);  // above zero
+  absl::Duration wait = absl::Seconds(2);        // of a retry, for a success; zero: none
   friend bool operator==(const RetryBudgetPolicy&, const RetryBudgetPolicy&) = default;
 };
 
@@ -60,6 +62,16 @@ class RetryBudget {
   // An attempt ended (`retry`: it was charged to the budget). Any thread.
   void RecordEnd(bool success, bool retry, Instant now);
 
+  // Whether the last attempts that ended have all failed: the upstream seems to be away. Any
+  // thread.
+  bool SeemsAway() const { return attempts_.LastFailed(kAwayAfter); }
+
+  // The credit that is left, which WithdrawFromWindow may still refuse. Any thread.
+  double Credit(Instant now) const { return credit_.Available(now); }
+
+  // A retry begins to wait (1), or does not wait any longer (-1). For the dashboard. Any thread.
+  void CountWaiting(int change) { waiting_.fetch_add(change, std::memory_order_relaxed); }
+
   // The numbers for a dashboard. Any thread; each number may be one event off.
   struct State {
     double limit = 0;      // max(ratio x calls, floor)
@@ -67,6 +79,7 @@ class RetryBudget {
     bool floor_withheld = false;
     int64_t calls = 0;  // in the window
     int64_t retries = 0;
+    int64_t waiting = 0;  // retries that wait for a success to pay for them
   };
   State Read(Instant now) const;
 
@@ -74,6 +87,9 @@ class RetryBudget {
 
  private:
   static constexpr int kSlots = 10;
+  // One failure says little. A call has three attempts by default: with two failures as the sign
+  // its last one is not lost to an outage that its first two have met.
+  static constexpr int kAwayAfter = 2;
   struct Shard;
 
   // The sums over all shards, as seen from one slot.
@@ -100,6 +116,7 @@ class RetryBudget {
   SuccessRegister attempts_;
   SuccessRegister retries_;
   RetryCredit credit_;
+  std::atomic<int64_t> waiting_{0};
 };
 
 }  // namespace levee

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policy/retry_decision.h"
 
+#include <algorithm>
+
 namespace levee {
 namespace {
 
@@ -122,24 +124,61 @@ RetryDecision DecideUnsent(const RetryFacts& facts, Instant now) {
   return decision;
 }
 
-// Charges a retry that everything else allows. The budget comes last: a retry refused for any other
-// reason costs nothing. An observing policy charges it too; it would otherwise show more retries
-// than an enforcing policy makes.
-RetryDecision Charge(const RetryPolicy& policy, RetryDecision decision, Instant now,
-                     RetryBudget& budget, int worker) {
-  if (!budget.Withdraw(worker, now)) return Refuse(RefusalReason::kBudget);
+// Whether the failure says that the upstream was away. Behind any other failure, which is load or
+// the upstream's own advice, a retry that waits would add to the load.
+bool SaysAway(const AttemptOutcome& outcome) {
+  constexpr int kTooManyRequests = 429;
+  return outcome.kind != Kind::kTimeout && outcome.code != StatusCode::kResourceExhausted &&
+         outcome.code != StatusCode::kDeadlineExceeded && outcome.http_status != kTooManyRequests &&
+         outcome.pushback.kind == Pushback::Kind::kNone && outcome.advice == absl::ZeroDuration() &&
+         !outcome.mark.has_value();
+}
+
+// Whether a retry behind this failure waits for a success rather than being refused. Without a
+// ratio successes pay for nothing.
+bool MayWait(const RetryPolicy& policy, const AttemptOutcome& outcome, const RetryFacts& facts) {
+  return facts.may_wait && policy.mode != RetryMode::kObserve &&
+         policy.budget.wait > absl::ZeroDuration() && policy.budget.ratio > 0 && SaysAway(outcome);
+}
+
+// Returns the time until which a retry that is due at `start` may wait: then an attempt would
+// hardly end before the deadline, or the backoff's max_elapsed is over.
+Instant WaitUntil(const RetryPolicy& policy, const RetryFacts& facts, absl::Duration max_elapsed,
+                  Instant now, Instant start) {
+  if (facts.failing_for >= policy.budget.wait) return start;
+  return std::max(start, std::min({now + policy.budget.wait, facts.deadline - facts.expected,
+                                   facts.first_start + max_elapsed}));
+}
+
+// The account that pays for retries.
+struct Account {
+  RetryBudget& budget;
+  int worker;
+};
+
+// Charges a retry that everything else allows, or lets it wait if it `may_wait`. The budget comes
+// last: a retry refused for any other reason costs nothing. An observing policy charges it too; it
+// would otherwise show more retries than an enforcing policy makes.
+RetryDecision Charge(const RetryPolicy& policy, RetryDecision decision, bool may_wait, Instant now,
+                     Account account) {
+  const bool away = may_wait && account.budget.SeemsAway();
+  if (away || !account.budget.Withdraw(account.worker, now)) {
+    if (!may_wait) return Refuse(RefusalReason::kBudget);
+    decision.action = RetryDecision::Action::kWait;
+  }
   return policy.mode == RetryMode::kObserve ? Refuse(RefusalReason::kObserve) : decision;
 }
 
 // The one immediate retry of a refused stream. It is charged: a server that sheds by refusing
 // streams would see its load double if the second one were free.
-RetryDecision DecideRefusedStream(const RetryPolicy& policy, const RetryFacts& facts, Instant now,
-                                  RetryBudget& budget, int worker) {
+RetryDecision DecideRefusedStream(const RetryPolicy& policy, const AttemptOutcome& outcome,
+                                  const RetryFacts& facts, Instant now, Account account) {
   if (!facts.replayable) return Refuse(RefusalReason::kBuffer);
   if (EndsTooLate(policy, facts, now)) return Refuse(RefusalReason::kDeadline);
   RetryDecision decision = Retry(RetryTrigger::kRefused);
   decision.transparent = true;
-  return Charge(policy, decision, now, budget, worker);
+  decision.wait_until = WaitUntil(policy, facts, policy.backoff.max_elapsed, now, now);
+  return Charge(policy, decision, MayWait(policy, outcome, facts), now, account);
 }
 
 // Returns the reason that forbids a retry after any delay.
@@ -206,7 +245,8 @@ RetryDecision DecideRetry(const CallPolicy& policy, const AttemptOutcome& outcom
   if (const auto decision = HonorMark(outcome, wanted)) return *decision;
   if (!wanted) return Pass();
   if (outcome.kind == Kind::kUnsent) return DecideUnsent(facts, now);
-  if (transparent) return DecideRefusedStream(policy.retry, facts, now, budget, worker);
+  const Account account = {budget, worker};
+  if (transparent) return DecideRefusedStream(policy.retry, outcome, facts, now, account);
 
   if (const auto reason = RefusalOfAnyDelay(policy, *listing, outcome, facts)) {
     return Refuse(*reason);
@@ -219,7 +259,9 @@ RetryDecision DecideRetry(const CallPolicy& policy, const AttemptOutcome& outcom
   RetryDecision decision = Retry(listing->trigger);
   decision.delay = *delay;
   decision.backed_off = true;
-  return Charge(policy.retry, decision, now, budget, worker);
+  decision.wait_until =
+      WaitUntil(policy.retry, facts, listing->backoff.max_elapsed, now, now + *delay);
+  return Charge(policy.retry, decision, MayWait(policy.retry, outcome, facts), now, account);
 }
 
 }  // namespace levee

@@ -57,16 +57,20 @@ struct RetryFacts {
   Instant first_start;  // of the call's first attempt
   // How long an attempt is expected to take at least (the policy's min_remaining); zero: unknown.
   absl::Duration expected = absl::ZeroDuration();
+  bool may_wait = false;  // a retry that nothing pays for yet may wait (call/waiting_retries.h)
+  absl::Duration failing_for = absl::ZeroDuration();  // how long no attempt has succeeded
 };
 
 struct RetryDecision {
   enum class Action {
     kRetry,    // start another attempt after `delay`
+    kWait,     // as kRetry, but it is not paid for: after `delay` it waits for a success
     kRefused,  // it was retryable but is not retried: `reason`
     kPass,     // not retryable: the outcome goes to the caller as it is
   };
   Action action = Action::kPass;
   absl::Duration delay = absl::ZeroDuration();
+  Instant wait_until;        // of kWait: then it is refused for want of budget; may be at once
   bool transparent = false;  // outside max_attempts and the attempt header
   bool backed_off = false;   // `delay` came from the backoff or from advice
   RetryTrigger trigger = RetryTrigger::kStatus;
@@ -87,9 +91,12 @@ bool CountsAsSuccess(const RetryPolicy& policy, const AttemptOutcome& outcome, b
 // iff everything else allows the retry. The order of checks: committed, overload mark or negative
 // pushback, retryable, transparent (unsent: free of charge; refused: once, charged; both need only
 // a replayable body and time), idempotent, attempts left, body replayable, advice, max_elapsed,
-// delay and attempt before the deadline, budget. An observing policy refuses (kObserve) every retry
-// that all checks allow, except for a stream that never left Levee; the budget is charged as if the
-// retry were made.
+// delay and attempt before the deadline, budget. A retry that the budget does not pay for, or whose
+// upstream seems to be away, waits if it may: behind a failure that says that the upstream was
+// away, and not that it was busy. Where no attempt has succeeded for as long as a retry may wait,
+// it is no short failure: then retries only go as probes (WaitingRetries), and none waits. An
+// observing policy refuses (kObserve) every retry that all checks allow, except for a stream that
+// never left Levee; the budget is charged as if the retry were made.
 RetryDecision DecideRetry(const CallPolicy& policy, const AttemptOutcome& outcome,
                           const RetryFacts& facts, Instant now, Random& random, Backoff& backoff,
                           RetryBudget& budget, int worker);

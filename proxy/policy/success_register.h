@@ -24,6 +24,11 @@ class SuccessRegister {
     } while (!bits_.compare_exchange_weak(bits, next, std::memory_order_relaxed));
   }
 
+  // Whether none of the last `results` (1 to kLength) was a success.
+  bool LastFailed(int results) const {
+    return (bits_.load(std::memory_order_relaxed) & (kFull >> (kLength - results))) == 0;
+  }
+
   // Share of successes, 0 to 1.
   double SuccessRate() const {
     return static_cast<double>(std::popcount(bits_.load(std::memory_order_relaxed))) / kLength;

@@ -78,7 +78,8 @@ std::vector<Metrics::BudgetGauges> BudgetTable::Read(Instant now) const {
                       .available = state.available,
                       .limit = state.limit,
                       .floor_withheld = state.floor_withheld,
-                      .ratio = std::get<2>(key)});
+                      .ratio = std::get<2>(key),
+                      .waiting = state.waiting});
     }
   }
   // A budget that no call uses speaks for its upstream only if there is no other.

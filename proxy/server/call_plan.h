@@ -12,6 +12,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "call/plan.h"
+#include "call/waiting_retries.h"
 #include "policy/latency_estimate.h"
 #include "policy/rate_limiter.h"
 #include "policy/retry_budget.h"
@@ -32,6 +33,7 @@ struct Destination {
   std::unique_ptr<Pool> pool;
   LatencyEstimate latency;
   UpstreamSeries* series;
+  std::vector<std::weak_ptr<WaitingRetries>> waiting;  // one per budget that calls are using
   Instant last_used;
   bool gone = false;  // the worker does not know it any more; calls may still run on it
 };
@@ -49,7 +51,8 @@ struct CallPlan {
   PlannedPolicy calls;
   PlannedLimits limits;
   std::shared_ptr<Destination> destination;
-  std::shared_ptr<RetryBudget> budget;  // the destination's, shared with the other workers
+  std::shared_ptr<RetryBudget> budget;      // the destination's, shared with the other workers
+  std::shared_ptr<WaitingRetries> waiting;  // of the budget, on this worker
   std::string path;
   MethodSeries* method = nullptr;
   bool labelled = false;  // `method` is the method's own series, or it can get none

@@ -23,6 +23,7 @@ Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shar
       resolver_(loop_, io_.wheel),
       random_(net::RandomSeed()),
       replay_(shared.replay),
+      waiting_places_(snapshot_->limits.waiting_calls),
       log_(shared.recent_calls, random_),
       budget_watch_(io_),
       environment_{io_, random_, replay_, shared.metrics, series_, log_, budget_watch_, index},
@@ -111,6 +112,7 @@ void Worker::Apply(const WorkerConfig& config) {
   snapshot_ = config.snapshot;
   log_.SetLines(config.access_log);
   plans_.Clear();
+  waiting_places_.Resize(snapshot_->limits.waiting_calls);
   destinations_.Reload(*snapshot_, ConnectionOptions());
   if (std::exchange(own_listeners_, config.own_listeners) != own_listeners_) {
     destinations_.ForgetLoops();
@@ -302,6 +304,7 @@ absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(const PlanKey& key) {
                                                      policy.retry.budget, loop_.now());
   if (account.over_limit) series_.limit_hits[Limit::kDestinations].Add();
   plan->budget = std::move(account.budget);
+  plan->waiting = WaitingFor(*plan->destination, plan->budget);
   plan->path = key.path;
   plan->limits = PlanLimits(policy);
   const bool described =
@@ -313,6 +316,22 @@ absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(const PlanKey& key) {
     series_.limit_hits[Limit::kRoutesCached].Add();
   }
   return plan;
+}
+
+// All calls of a destination that one budget pays for wait in one line.
+std::shared_ptr<WaitingRetries> Worker::WaitingFor(Destination& destination,
+                                                   const std::shared_ptr<RetryBudget>& budget) {
+  std::shared_ptr<WaitingRetries> line;
+  std::erase_if(destination.waiting, [&](const std::weak_ptr<WaitingRetries>& other) {
+    const std::shared_ptr<WaitingRetries> known = other.lock();
+    if (known != nullptr && &known->budget() == budget.get()) line = known;
+    return known == nullptr;
+  });
+  if (line == nullptr) {
+    line = std::make_shared<WaitingRetries>(budget, index_, waiting_places_);
+    destination.waiting.push_back(line);
+  }
+  return line;
 }
 
 PlannedLimits Worker::PlanLimits(const CallPolicy& policy) {

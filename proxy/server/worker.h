@@ -156,6 +156,8 @@ class Worker final : private net::TurnHandler {
                             StatusCode code, const std::string& message);
   absl::StatusOr<std::shared_ptr<CallPlan>> MakePlan(const PlanKey& key);
   PlannedLimits PlanLimits(const CallPolicy& policy);
+  std::shared_ptr<WaitingRetries> WaitingFor(Destination& destination,
+                                             const std::shared_ptr<RetryBudget>& budget);
   Http2Connection::Options ConnectionOptions() const;
   void ConnectionEnded();
 
@@ -170,6 +172,7 @@ class Worker final : private net::TurnHandler {
   net::Resolver resolver_;
   Random random_;
   ReplayLease replay_;
+  WaitingPlaces waiting_places_;
   CallLog log_;
   BudgetWatch budget_watch_;
   RpcEnvironment environment_;

@@ -38,7 +38,8 @@
   CONFIGURED(kHeaderBlock, header_block_bytes, int64_t)          \
   CONFIGURED(kPendingFrames, pending_frames, int)                \
   CONFIGURED(kOutputBytes, output_bytes, int64_t)                \
-  CONFIGURED(kSendTimeout, send_timeout, absl::Duration)
+  CONFIGURED(kSendTimeout, send_timeout, absl::Duration)         \
+  CONFIGURED(kWaitingCalls, waiting_calls, int)
 
 namespace levee {
 

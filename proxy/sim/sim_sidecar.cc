@@ -27,7 +27,7 @@ SimHost& SimSidecar::Unary(const RequestFacts& facts, std::string_view request) 
 }
 
 RetryBudget& SimSidecar::budget() {
-  if (budget_ == nullptr) budget_ = std::make_unique<RetryBudget>(policy.retry.budget, 1);
+  if (budget_ == nullptr) budget_ = std::make_shared<RetryBudget>(policy.retry.budget, 1);
   return *budget_;
 }
 
@@ -41,6 +41,9 @@ ReplayLease& SimSidecar::replay() {
 
 CallParts SimSidecar::Parts(CallHost& host) {
   if (!planned_.has_value()) {
+    budget();
+    places_.emplace(waiting_calls);
+    waiting_.emplace(budget_, /*worker=*/0, *places_);
     planned_ = PlanCalls(policy, /*described=*/idempotent);
     for (const RateLimitPolicy& limit : policy.rate_limits) {
       limiters_.push_back(std::make_unique<RateLimiter>(limit));
@@ -60,7 +63,8 @@ CallParts SimSidecar::Parts(CallHost& host) {
           .idempotent = planned_->idempotent,
           .hedge = planned_->hedge,
           .rate_limits = limits_,
-          .admission = admission};
+          .admission = admission,
+          .waiting = &*waiting_};
 }
 
 void SimSidecar::CountCall(const CallRecord& record) {

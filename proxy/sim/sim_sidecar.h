@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "call/plan.h"
 #include "call/replay_memory.h"
+#include "call/waiting_retries.h"
 #include "policy/latency_estimate.h"
 #include "policy/rate_limiter.h"
 #include "policy/retry_budget.h"
@@ -50,6 +51,7 @@ class SimSidecar {
   bool idempotent = false;  // every method is described as idempotent
   std::string name = "cart";
   int64_t replay_bytes = 16 << 20;
+  int64_t waiting_calls = 1000;
   AdmissionSource* admission = nullptr;  // as CallParts::admission; outlives the sidecar
 
   // Keeps every call until the sidecar is destroyed, for those who look at what has ended. Before
@@ -86,8 +88,10 @@ class SimSidecar {
                    // on them
   SimEndpoints endpoints_;
   std::optional<PlannedPolicy> planned_;
-  std::unique_ptr<RetryBudget> budget_;
+  std::shared_ptr<RetryBudget> budget_;
   LatencyEstimate latency_;
+  std::optional<WaitingPlaces> places_;
+  std::optional<WaitingRetries> waiting_;
   std::vector<std::unique_ptr<RateLimiter>> limiters_;
   std::vector<RateLimiter*> limits_;
   std::unique_ptr<ReplayMemory> memory_;

@@ -60,13 +60,16 @@ void CollectWorkers(std::span<const WorkerSeries> workers,
   }
 }
 
-// Returns one budget for each upstream: the one with the fewest retries available.
+// Returns one budget for each upstream: the one with the fewest retries available, with all that
+// wait.
 std::map<std::string, Metrics::BudgetGauges> SmallestBudgets(
     std::vector<Metrics::BudgetGauges> budgets) {
   std::map<std::string, Metrics::BudgetGauges> smallest;
   for (Metrics::BudgetGauges& budget : budgets) {
     const auto [entry, first] = smallest.try_emplace(budget.upstream, budget);
+    const int64_t waiting = budget.waiting + (first ? 0 : entry->second.waiting);
     if (!first && budget.available < entry->second.available) entry->second = std::move(budget);
+    entry->second.waiting = waiting;
   }
   return smallest;
 }
@@ -87,6 +90,11 @@ void CollectBudgets(std::vector<Metrics::BudgetGauges> budgets, FamilySink sink)
                   "1 while the budget's floor does not count because too little succeeds.");
   for (const auto& [upstream, budget] : smallest) {
     withheld.Add({{"upstream", upstream}}, budget.floor_withheld ? 1 : 0);
+  }
+  Family waiting(sink, MetricType::Gauge, "levee_retries_waiting",
+                 "Retries that wait for a success to pay for them.");
+  for (const auto& [upstream, budget] : smallest) {
+    waiting.Add({{"upstream", upstream}}, static_cast<double>(budget.waiting));
   }
 }
 

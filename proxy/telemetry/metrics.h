@@ -96,13 +96,15 @@ class Metrics {
   // running and will not be called again.
   //
   // An upstream can have several budgets (destinations of `authority:`); the one with the fewest
-  // retries available is shown. A source should name each upstream from the start.
+  // retries available is shown, and the sum of what waits. A source should name each upstream from
+  // the start.
   struct BudgetGauges {
     std::string upstream;
     double available = 0;
     double limit = 0;
     bool floor_withheld = false;
     double ratio = 0;
+    int64_t waiting = 0;  // retries that wait for a success to pay for them
   };
   using BudgetSource = std::function<std::vector<BudgetGauges>()>;
   void SetBudgetSource(BudgetSource source);

@@ -70,6 +70,10 @@ void RecordCall(MethodSeries& method, UpstreamSeries& upstream, WorkerSeries& wo
     (record.app_retry_refused ? upstream.app_retries_refused : upstream.app_retries_admitted).Add();
   }
   if (record.rate_limit.refused_by >= 0) upstream.rate_limited.Add();
+  if (record.waiting.released > 0) upstream.waits_released.Add(record.waiting.released);
+  if (record.waiting.expired) upstream.waits_expired.Add();
+  if (record.waiting.cancelled) upstream.waits_cancelled.Add();
+  if (record.waiting.no_place) worker.limit_hits[Limit::kWaitingCalls].Add();
   if (record.replay_memory_full) worker.limit_hits[Limit::kReplayBytes].Add();
   if (record.rate_limit.shared_bucket) worker.limit_hits[Limit::kMaxKeys].Add();
 }

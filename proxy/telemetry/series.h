@@ -123,6 +123,9 @@ struct alignas(kCacheLine) UpstreamSeries {
 
   Histogram<kDelayBounds> retry_backoff;  // nanoseconds, as chosen
   Counter transparent_retries;
+  Counter waits_released;  // of retries, for a success to pay for them
+  Counter waits_expired;
+  Counter waits_cancelled;
   Counter app_retries_admitted;
   Counter app_retries_refused;
   Counter rate_limited;  // calls that a limit of their policy refused

@@ -8,8 +8,8 @@
 namespace levee {
 namespace {
 
-// available, limit, floor_withheld.
-constexpr int64_t kBudgetGauges = 3;
+// available, limit, floor_withheld, waiting.
+constexpr int64_t kBudgetGauges = 4;
 // admitted, delayed, rejected.
 constexpr int64_t kRateLimitDecisions = 3;
 

@@ -68,6 +68,19 @@ void CollectUpstreamRetries(const std::vector<UpstreamRow>& rows, FamilySink sin
                     sink);
 }
 
+void CollectWaits(const std::vector<UpstreamRow>& rows, FamilySink sink) {
+  Family waits(sink, MetricType::Counter, "levee_retries_waited_total",
+               "Waits of retries for a success to pay for them, by how they ended.");
+  for (const UpstreamRow& row : rows) {
+    const auto add = [&](std::string_view result, Counter UpstreamSeries::*counter) {
+      waits.Add({{"upstream", row.first}, {"result", result}}, Sum(row.shards, counter));
+    };
+    add("released", &UpstreamSeries::waits_released);
+    add("expired", &UpstreamSeries::waits_expired);
+    add("cancelled", &UpstreamSeries::waits_cancelled);
+  }
+}
+
 void CollectAppRetries(const std::vector<UpstreamRow>& rows, FamilySink sink) {
   Family app(sink, MetricType::Counter, "levee_app_retries_total",
              "Calls that arrived as the application's own retries.");
@@ -115,6 +128,7 @@ void CollectUpstreams(const std::vector<UpstreamRow>& rows, const std::vector<Me
                       FamilySink sink) {
   CollectTimes(rows, methods, sink);
   CollectUpstreamRetries(rows, sink);
+  CollectWaits(rows, sink);
   CollectAppRetries(rows, sink);
   CollectMarks(rows, sink);
   CollectConnections(rows, sink);

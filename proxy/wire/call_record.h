@@ -35,6 +35,14 @@ struct RateLimitRecord {
   bool shared_bucket = false;  // a limit had no bucket of the call's own (max_keys)
 };
 
+// The waits of a call's retries for a success to pay for them.
+struct WaitingRecord {
+  int released = 0;        // that went after all
+  bool expired = false;    // the last one went on for as long as it may
+  bool cancelled = false;  // the call ended during the last one
+  bool no_place = false;   // limits.waiting_calls was reached
+};
+
 struct CallRecord {
   Instant start;
   Instant end;
@@ -45,6 +53,7 @@ struct CallRecord {
   bool app_retry = false;  // arrived as the application's own retry
   bool app_retry_refused = false;
   bool replay_memory_full = false;  // limits.replay_bytes was reached
+  WaitingRecord waiting;
   RateLimitRecord rate_limit;
 };
 

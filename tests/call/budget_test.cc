@@ -10,8 +10,9 @@ namespace {
 
 class CallBudget : public CallTest {
  protected:
-  // The default window instead of a large one, and so much credit that it alone decides.
-  CallBudget() { retry_.budget = {.burst_least = 1000}; }
+  // The default window instead of a large one, and so much credit that it alone decides. No retry
+  // waits.
+  CallBudget() { retry_.budget = {.burst_least = 1000, .wait = absl::ZeroDuration()}; }
 
   RetryBudget::State Balance() { return sidecar_.budget().Read(clock_.now()); }
 

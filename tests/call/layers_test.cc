@@ -47,8 +47,10 @@ class CallLayers : public testing::Test {
   Handler handler_;
 };
 
-constexpr RetryBudgetPolicy kUnlimited = {
-    .floor_per_second = 1'000'000, .floor_min_success = 0, .burst_least = 1'000'000};
+const RetryBudgetPolicy kUnlimited = {.floor_per_second = 1'000'000,
+                                      .floor_min_success = 0,
+                                      .burst_least = 1'000'000,
+                                      .wait = absl::ZeroDuration()};
 constexpr RetryBudgetPolicy kNone = {.ratio = 0, .floor_per_second = 0};
 constexpr HonoredSignals kNoSignals = {.levee = false, .error_info = false, .pushback = false};
 
@@ -72,6 +74,7 @@ TEST_F(CallLayers, A64_TheBudgetsAloneHoldTheBound) {
   for (CallPolicy* policy : {&top_, &middle_, &bottom_}) {
     policy->retry.exhausted = ExhaustedMode::kKeep;
     policy->retry.budget.burst_least = 1'000'000;
+    policy->retry.budget.wait = absl::ZeroDuration();
   }
   ExpectBounded();
   EXPECT_GE(AttemptsAtTheBottom(100), 1300);

@@ -60,7 +60,7 @@ TEST(MetricsOfARun, CountRefusalsAndMarks) {
 TEST(MetricsOfARun, ShowTheBudget) {
   Measured run(FailFirst(1),
                "{backoff: {initial: 1ms}, budget: {ratio: 0.5, window: 60s, "
-               "floor: {per_second: 0}}}");
+               "floor: {per_second: 0}, wait: none}}");
   for (int i = 0; i < 2; ++i) CallUnary(run.channel);
   for (int i = 0; i < 8; ++i) EXPECT_TRUE(CallUnary(run.channel).status.ok());
   EXPECT_EQ(run.sidecar.Metric(R"(levee_retry_budget_limit{upstream="shop"})"), 5);

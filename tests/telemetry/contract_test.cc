@@ -36,6 +36,8 @@ const std::map<std::string, Contract>& Contracts() {
       {"levee_call_retry_delay_seconds", {kHistogram, {"upstream"}}},
       {"levee_retry_backoff_seconds", {kHistogram, {"upstream"}}},
       {"levee_transparent_retries_total", {kCounter, {"upstream"}}},
+      {"levee_retries_waiting", {kGauge, {"upstream"}}},
+      {"levee_retries_waited_total", {kCounter, {"upstream", "result"}}},
       {"levee_retry_budget_available", {kGauge, {"upstream"}}},
       {"levee_retry_budget_limit", {kGauge, {"upstream"}}},
       {"levee_retry_budget_floor_withheld", {kGauge, {"upstream"}}},
@@ -128,6 +130,8 @@ TEST_F(MetricsContractTest, LabelsTakeTheValuesOfTheContract) {
               ElementsAre("budget", "max_attempts", "deadline", "committed", "buffer", "pushback",
                           "overload_mark", "not_idempotent", "max_elapsed", "advice", "draining",
                           "observe"));
+  EXPECT_THAT(LabelValues("levee_retries_waited_total", "result"),
+              ElementsAre("released", "expired", "cancelled"));
   EXPECT_THAT(LabelValues("levee_app_retries_total", "action"), ElementsAre("admitted", "refused"));
   EXPECT_THAT(LabelValues("levee_overload_marks_total", "direction"),
               ElementsAre("received", "sent", "received", "sent"));
@@ -145,7 +149,7 @@ TEST_F(MetricsContractTest, LabelsTakeTheValuesOfTheContract) {
                   "method_labels", "destinations", "pending_attempts", "routes_cached", "max_keys",
                   "handshake", "access_log", "metric_series", "connections", "descriptors",
                   "resets_per_second", "idle_frames_per_second", "header_block_bytes",
-                  "pending_frames", "output_bytes", "send_timeout"));
+                  "pending_frames", "output_bytes", "send_timeout", "waiting_calls"));
   EXPECT_THAT(LabelValues("levee_downstream_rejects_total", "reason"),
               ElementsAre("protocol_error", "not_http2", "not_grpc", "metadata", "loop", "no_route",
                           "not_captured", "bad_connect"));

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a retry waits for a success to pay for it.
+#include <optional>
+#include <utility>
+
+#include "call/call.h"
+
+namespace levee {
+
+// Schedules a retry that nothing has paid for yet: unpaid_.
+void Call::ScheduleUnpaid(const NextAttempt& next, Instant now) {
+  hedge_at_ = Instant::Infinite();
+  next_ = next;
+  next_at_ = now + next.delay;
+  if (next_at_ <= now) PayOrWait(now);
+  if (!finished_) ArmTimer();
+}
+
+// The backoff of a retry that has not been paid for is over, or it looks again.
+void Call::PayOrWait(Instant now) {
+  using Step = WaitingRetries::Step;
+  WaitingRetries::Place& place = unpaid_->place;
+  const bool joins = !place.linked();
+  const Step step = joins ? parts_.waiting->Join(place, now) : parts_.waiting->Look(place, now);
+  switch (step) {
+    case Step::kGo:
+      StartPaid(/*waited=*/!joins, now);
+      return;
+    case Step::kWait:
+      next_at_ = parts_.waiting->LookAt(place);
+      return;
+    case Step::kExpired:
+    case Step::kFull:
+      record_.waiting.no_place = step == Step::kFull;
+      record_.waiting.expired = place.linked();
+      EndWait(now);
+      return;
+  }
+}
+
+void Call::OnPaid(Instant now) { StartPaid(/*waited=*/true, now); }
+
+void Call::OnFirstInLine() {
+  next_at_ = parts_.waiting->LookAt(unpaid_->place);
+  ArmTimer();
+}
+
+void Call::StartPaid(bool waited, Instant now) {
+  const std::unique_ptr<UnpaidRetry> paid = std::move(unpaid_);
+  NextAttempt next = *std::exchange(next_, std::nullopt);
+  next_at_ = Instant::Infinite();
+  next.probe = paid->place.probe();
+  if (waited) {
+    ++record_.waiting.released;
+    next.delay = now - paid->place.since();
+    next.backed_off = false;
+  }
+  StartAttempt(next, now);
+}
+
+// Nothing has paid for the retry: the call ends as one that the budget refuses, unless other
+// attempts of it are under way.
+void Call::EndWait(Instant now) {
+  const std::unique_ptr<UnpaidRetry> unpaid = std::move(unpaid_);
+  parts_.waiting->Leave(unpaid->place);
+  next_.reset();
+  next_at_ = Instant::Infinite();
+  if (WaitForOthers(RefusalReason::kBudget)) return;
+  EndExhausted(unpaid->failed, unpaid->outcome, RefusalReason::kBudget, now);
+}
+
+}  // namespace levee

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "call/waiting_retries.h"
+
+#include <algorithm>
+
+#include "absl/time/time.h"
+#include "call/call.h"
+
+namespace levee {
+namespace {
+
+constexpr int kPerSuccess = 2;
+constexpr absl::Duration kProbeAfter = absl::Milliseconds(250);
+
+// How often the first in line looks: successes on other workers pay, too.
+constexpr absl::Duration kLookEvery = absl::Milliseconds(10);
+
+}  // namespace
+
+WaitingRetries::Step WaitingRetries::Join(Place& place, Instant now) {
+  if (line_.empty() && Pay(place, now)) return Step::kGo;
+  if (now >= place.until_) return Step::kExpired;
+  if (!places_.Take()) return Step::kFull;
+  if (line_.empty()) next_look_ = now + kLookEvery;
+  line_.PushBack(place);
+  budget_->CountWaiting(1);
+  return Step::kWait;
+}
+
+WaitingRetries::Step WaitingRetries::Look(Place& place, Instant now) {
+  if (&line_.Front() == &place) {
+    next_look_ = now + kLookEvery;
+    if (Pay(place, now)) {
+      Leave(place);
+      return Step::kGo;
+    }
+  }
+  return now >= place.until_ ? Step::kExpired : Step::kWait;
+}
+
+Instant WaitingRetries::LookAt(const Place& place) const {
+  const bool first = &line_.Front() == &place;
+  return first ? std::min(place.until_, next_look_) : place.until_;
+}
+
+void WaitingRetries::Leave(Place& place) {
+  const bool first = place.linked() && &line_.Front() == &place;
+  Remove(place);
+  if (first) WakeFirst();
+}
+
+// Whether the budget pays for the first in line now.
+bool WaitingRetries::Pay(Place& place, Instant now) {
+  const bool away = budget_->SeemsAway();
+  if (away && !MayProbe(place, now)) return false;
+  if (!budget_->Withdraw(worker_, now)) return false;
+  place.probe_ = probing_ = away;
+  return true;
+}
+
+bool WaitingRetries::MayProbe(const Place& place, Instant now) const {
+  const Instant other_first = last_first_ == place.begun_ ? previous_first_ : last_first_;
+  const Instant other_start = last_start_ > place.since_ ? last_start_ : other_first;
+  if (probing_ || now - std::max(other_first, other_start) < kProbeAfter) return false;
+  return now >= place.until_ || budget_->Credit(now) >= 2;
+}
+
+void WaitingRetries::Release(Instant now) {
+  for (int i = 0; i < kPerSuccess && !line_.empty(); ++i) {
+    if (!budget_->Withdraw(worker_, now)) return;
+    Place& place = line_.Front();
+    next_look_ = now + kLookEvery;
+    Leave(place);
+    place.call_.OnPaid(now);
+  }
+}
+
+void WaitingRetries::Remove(Place& place) {
+  if (!place.linked()) return;
+  place.Unlink();
+  places_.Free();
+  budget_->CountWaiting(-1);
+}
+
+void WaitingRetries::WakeFirst() {
+  if (!line_.empty()) line_.Front().call_.OnFirstInLine();
+}
+
+}  // namespace levee

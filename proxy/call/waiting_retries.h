@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Retries that wait for a success to pay for them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "absl/time/time.h"
+#include "base/instant.h"
+#include "base/intrusive_list.h"
+#include "policy/retry_budget.h"
+
+namespace levee {
+
+class Call;
+
+// Bounds how many retries of one worker wait at a time (`limits.waiting_calls`). One thread.
+class WaitingPlaces {
+ public:
+  explicit WaitingPlaces(int64_t number) : number_(number) {}
+
+  // Sets another bound. If more places are taken than that, no further one is given until enough of
+  // them are free.
+  void Resize(int64_t number) { number_ = number; }
+
+  bool Take() {
+    if (taken_ >= number_) return false;
+    ++taken_;
+    return true;
+  }
+  void Free() { --taken_; }
+
+ private:
+  int64_t number_;
+  int64_t taken_ = 0;
+};
+
+// The retries of one worker that wait until one budget pays for them, in the order in which they
+// came. Each success lets at most two of them go. So the release is clocked by answers, as TCP's
+// sending is by acknowledgements (slow start, RFC 5681), and an upstream that is back is not met by
+// all of them at once.
+//
+// As long as the last attempts have all failed (RetryBudget::SeemsAway), no retry goes: the first
+// attempts of other calls show when the upstream is back. If none was started for kProbeAfter, the
+// first retry in line goes as a probe, one at a time. A probe leaves one credit behind, with which
+// the others begin as soon as an attempt succeeds. Only a retry whose wait is over may take the
+// last one.
+//
+// One thread. It outlives the calls that wait in it.
+class WaitingRetries {
+ public:
+  WaitingRetries(std::shared_ptr<RetryBudget> budget, int worker, WaitingPlaces& places)
+      : budget_(std::move(budget)), worker_(worker), places_(places) {}
+  WaitingRetries(const WaitingRetries&) = delete;
+  WaitingRetries& operator=(const WaitingRetries&) = delete;
+
+  // The place of a call's retry. It leaves the line when it is destroyed, but wakes nobody.
+  class Place : public ListLink<Place> {
+   public:
+    // The call's first attempt started at `begun`, the last one failed at `since`. The retry waits
+    // until `until`.
+    Place(WaitingRetries& line, Call& call, Instant begun, Instant since, Instant until)
+        : line_(line), call_(call), begun_(begun), since_(since), until_(until) {}
+    ~Place() { line_.Remove(*this); }
+
+    Instant since() const { return since_; }
+
+    // Whether the retry has been paid for as a probe. Then OnProbeEnd has to follow.
+    bool probe() const { return probe_; }
+
+   private:
+    friend class WaitingRetries;
+    WaitingRetries& line_;
+    Call& call_;
+    const Instant begun_;
+    const Instant since_;
+    const Instant until_;
+    bool probe_ = false;
+  };
+
+  enum class Step {
+    kGo,       // the retry has been paid for, and is not in line any more
+    kWait,     // it is in line
+    kExpired,  // its time is over
+    kFull,     // there is no place for it: limits.waiting_calls
+  };
+
+  const RetryBudget& budget() const { return *budget_; }
+
+  // A retry comes to wait.
+  Step Join(Place& place, Instant now);
+
+  // A retry in line looks at LookAt whether it may go. Call::OnFirstInLine tells of a new LookAt.
+  Step Look(Place& place, Instant now);
+  Instant LookAt(const Place& place) const;
+
+  // A retry ends its wait.
+  void Leave(Place& place);
+
+  // An attempt to the upstream begins; `first`: of its call.
+  void OnStart(bool first, Instant now) {
+    last_start_ = now;
+    if (first) previous_first_ = std::exchange(last_first_, now);
+  }
+
+  // An attempt ended, and the budget knows of it. A success calls Call::OnPaid of the retries that
+  // go.
+  void OnEnd(bool success, Instant now) {
+    if (!success) {
+      failing_since_ = std::min(failing_since_, now);
+      return;
+    }
+    failing_since_ = Instant::Infinite();
+    if (!line_.empty()) Release(now);
+  }
+
+  // Returns how long attempts have failed without a success between them; zero: the last one
+  // succeeded. Attempts of other workers do not count.
+  absl::Duration FailingFor(Instant now) const {
+    return failing_since_.is_infinite() ? absl::ZeroDuration() : now - failing_since_;
+  }
+
+  // An attempt that went as a probe is over, one way or the other.
+  void OnProbeEnd() { probing_ = false; }
+
+ private:
+  bool Pay(Place& place, Instant now);
+  bool MayProbe(const Place& place, Instant now) const;
+  void Release(Instant now);
+  void Remove(Place& place);
+  void WakeFirst();
+
+  const std::shared_ptr<RetryBudget> budget_;
+  const int worker_;
+  WaitingPlaces& places_;
+  IntrusiveList<Place> line_;
+  Instant last_start_;
+  Instant last_first_;
+  Instant previous_first_;
+  Instant next_look_;  // of the first in line
+  Instant failing_since_ = Instant::Infinite();
+  bool probing_ = false;
+};
+
+}  // namespace levee

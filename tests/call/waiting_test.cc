@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Retries that wait for a success to pay for them.
+#include <vector>
+
+#include "call/call_fixture.h"
+#include "gmock/gmock.h"
+#include "sim/workload.h"
+
+namespace levee {
+namespace {
+
+// One endpoint that fails until `back_`. A call has three attempts, whose backoff is short, and the
+// credit is for two retries. So an outage takes two attempts of its first call, and the third
+// waits.
+class CallWaiting : public CallTest {
+ protected:
+  CallWaiting() {
+    retry_.max_attempts = 3;
+    retry_.backoff.initial = Ms(1);
+    retry_.budget = {};
+    sidecar_.AddEndpoint(
+        [this](SimHost&, AttemptId) { return clock_.elapsed() < back_ ? answer_ : good_; });
+  }
+
+  SimHost& CallAt(absl::Duration at, const RequestFacts& facts = {}) {
+    RunUntil(at);
+    return sidecar_.Unary(facts);
+  }
+  void RunUntil(absl::Duration at) { clock_.RunFor(at - clock_.elapsed()); }
+  int64_t waiting() { return sidecar_.budget().Read(clock_.now()).waiting; }
+
+  absl::Duration back_ = absl::InfiniteDuration();
+  const Answer good_ = Answer().Trailers(Ms(1), StatusCode::kOk);
+  Answer answer_ = TrailersOnly(StatusCode::kUnavailable);
+};
+
+TEST_F(CallWaiting, ARetryGoesAsSoonAsAnotherCallSucceeds) {
+  back_ = Ms(300);
+  SimHost& failed = CallAt(Ms(0));
+  RunUntil(Ms(100));
+  EXPECT_EQ(waiting(), 1);
+  EXPECT_EQ(failed.attempts(), 2);
+  SimHost& good = CallAt(Ms(400));
+  clock_.Run();
+  EXPECT_EQ(good.attempts(), 1);
+  ASSERT_EQ(failed.attempts(), 3);
+  EXPECT_EQ(failed.attempt(3).start, good.caller().finished_at);
+  EXPECT_EQ(failed.caller().code, StatusCode::kOk);
+  EXPECT_EQ(failed.record().waiting.released, 1);
+  EXPECT_EQ(failed.record().attempts[2].delay,
+            failed.attempt(3).start - *failed.attempt(2).ended_at);
+  EXPECT_EQ(waiting(), 0);
+}
+
+TEST_F(CallWaiting, EachSuccessReleasesTwoInTheOrderInWhichTheyCame) {
+  retry_.budget.burst_least = 100;
+  retry_.budget.floor_min_success = 0;
+  back_ = Ms(100);
+  std::vector<SimHost*> failed;
+  for (int i = 0; i < 9; ++i) failed.push_back(&CallAt(Ms(0)));
+  SimHost& good = CallAt(Ms(110));
+  clock_.Run();
+  const absl::Duration success = *good.caller().finished_at;
+  std::vector<absl::Duration> starts;
+  for (const SimHost* const call : failed) {
+    EXPECT_EQ(call->caller().code, StatusCode::kOk);
+    starts.push_back(call->attempt(call->attempts()).start - success);
+  }
+  // The first call's second retry came last. Of two that go together, each releases two.
+  EXPECT_THAT(starts, ::testing::ElementsAre(Ms(2), Ms(0), Ms(0), Ms(1), Ms(1), Ms(1), Ms(1), Ms(2),
+                                             Ms(2)));
+}
+
+TEST_F(CallWaiting, AWaitThatExpiresIsAnsweredAsARefusalByTheBudget) {
+  retry_.budget.burst_least = 1;
+  retry_.exhausted = ExhaustedMode::kAuto;
+  SimHost& call = RunUnary();
+  EXPECT_EQ(call.attempts(), 2);
+  EXPECT_EQ(call.caller().code, StatusCode::kResourceExhausted);
+  EXPECT_EQ(call.record().refused, RefusalReason::kBudget);
+  EXPECT_TRUE(call.record().waiting.expired);
+  EXPECT_EQ(call.caller().finished_at, *call.attempt(2).ended_at + absl::Seconds(2));
+}
+
+TEST_F(CallWaiting, TheLastCreditIsForARetryWhoseWaitIsOver) {
+  back_ = Ms(1000);
+  SimHost& call = RunUnary();
+  ASSERT_EQ(call.attempts(), 3);
+  EXPECT_EQ(call.attempt(3).start, *call.attempt(2).ended_at + absl::Seconds(2));
+  EXPECT_EQ(call.caller().code, StatusCode::kOk);
+}
+
+TEST_F(CallWaiting, WhereNobodyElseCallsARetryGoesAsAProbeAfterItsBackoff) {
+  retry_.budget.burst_least = 3;
+  back_ = Ms(5);
+  SimHost& call = RunUnary();
+  ASSERT_EQ(call.attempts(), 3);
+  EXPECT_EQ(call.attempt(3).start, *call.attempt(2).ended_at + Ms(2));
+  EXPECT_EQ(call.record().waiting.released, 0);
+}
+
+TEST_F(CallWaiting, ACallerThatLeavesEndsTheWait) {
+  SimHost& call = CallAt(Ms(0));
+  RunUntil(Ms(500));
+  call.Leave();
+  EXPECT_EQ(waiting(), 0);
+  EXPECT_EQ(call.caller().finished_at, Ms(500));
+  EXPECT_TRUE(call.record().waiting.cancelled);
+  clock_.Run();
+  EXPECT_EQ(call.attempts(), 2);
+}
+
+TEST_F(CallWaiting, TheDeadlineEndsTheWait) {
+  SimHost& call = RunUnary({.timeout = Ms(700)});
+  EXPECT_EQ(call.caller().finished_at, Ms(700));
+  EXPECT_EQ(call.caller().code, StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(waiting(), 0);
+}
+
+TEST_F(CallWaiting, ADrainThatTakesTooLongEndsTheWait) {
+  SimHost& call = CallAt(Ms(0));
+  RunUntil(Ms(500));
+  call.DrainTimeout();
+  EXPECT_EQ(call.record().refused, RefusalReason::kDraining);
+  EXPECT_EQ(waiting(), 0);
+}
+
+TEST_F(CallWaiting, NoneWaitsBehindAFailureThatSaysLoad) {
+  retry_.codes = {StatusCode::kUnavailable, StatusCode::kResourceExhausted,
+                  StatusCode::kDeadlineExceeded};
+  retry_.http.Add(429);
+  retry_.budget.burst_least = 1;
+  retry_.attempt_timeout = Ms(20);
+  const auto unavailable = [](const Answer::Fields& fields) {
+    return Answer().Trailers(Ms(1), StatusCode::kUnavailable, "", fields);
+  };
+  for (const Answer& answer :
+       {Silence(), TrailersOnly(StatusCode::kResourceExhausted),
+        TrailersOnly(StatusCode::kDeadlineExceeded), unavailable({{"grpc-retry-pushback-ms", "1"}}),
+        unavailable({{"retry-after", "1"}})}) {
+    SimSidecar sidecar(clock_, policy_);
+    sidecar.KeepCalls();
+    sidecar.AddEndpoint(InTurn({answer}));
+    for (int i = 0; i < 3; ++i) {
+      SimHost& call = sidecar.Unary();
+      clock_.RunFor(Ms(1500));
+      ASSERT_TRUE(call.finished());
+      EXPECT_FALSE(call.record().waiting.expired);
+    }
+  }
+}
+
+TEST_F(CallWaiting, NoMoreWaitThanThereArePlaces) {
+  sidecar_.waiting_calls = 3;
+  std::vector<SimHost*> calls;
+  for (int i = 0; i < 5; ++i) calls.push_back(&CallAt(Ms(10 * i)));
+  RunUntil(Ms(100));
+  EXPECT_EQ(waiting(), 3);
+  EXPECT_TRUE(calls[4]->finished());
+  EXPECT_TRUE(calls[4]->record().waiting.no_place);
+  EXPECT_EQ(calls[4]->record().refused, RefusalReason::kBudget);
+}
+
+TEST_F(CallWaiting, InALongOutageCallsFailAtOnce) {
+  BeginWorkload(sidecar_, {.per_second = 10, .calls = 100});
+  RunUntil(absl::Seconds(5));
+  SimHost& call = CallAt(absl::Milliseconds(5050));
+  clock_.RunFor(Ms(20));
+  EXPECT_TRUE(call.finished());
+  EXPECT_EQ(call.record().refused, RefusalReason::kBudget);
+  EXPECT_EQ(waiting(), 0);
+}
+
+TEST_F(CallWaiting, WithoutAWaitTheBudgetRefusesAtOnce) {
+  retry_.budget.wait = absl::ZeroDuration();
+  retry_.budget.burst_least = 1;
+  SimHost& call = RunUnary();
+  EXPECT_EQ(call.attempts(), 2);
+  EXPECT_EQ(call.caller().finished_at, call.attempt(2).ended_at);
+}
+
+TEST_F(CallWaiting, WhatTheCallerSendsMeanwhileGoesWithTheRetry) {
+  back_ = Ms(300);
+  RunUntil(Ms(0));
+  SimHost& call = sidecar_.NewCall();
+  call.Send("pi");
+  RunUntil(Ms(100));
+  EXPECT_EQ(waiting(), 1);
+  call.Send("ng", /*end=*/true);
+  CallAt(Ms(400));
+  clock_.Run();
+  ASSERT_EQ(call.attempts(), 3);
+  EXPECT_EQ(call.attempt(3).received, "ping");
+  EXPECT_TRUE(call.attempt(3).half_closed);
+}
+
+}  // namespace
+}  // namespace levee
