@@ -14,10 +14,9 @@ namespace {
 // reached.
 constexpr size_t kMaxConnections = 8;
 
-// A connection that was ready for this long, or that carried calls until the peer sent GOAWAY, is
-// replaced at once. A connection that ends sooner is replaced at once too, but not two of them in a
-// row: an upstream that accepts and drops must not be dialled in a tight loop.
-constexpr absl::Duration kStable = absl::Seconds(1);
+// An attempt to connect that fails within this time has been refused by somebody, so the next one
+// will not keep calls waiting either.
+constexpr absl::Duration kQuick = absl::Milliseconds(100);
 
 }  // namespace
 
@@ -175,6 +174,7 @@ void Endpoint::StartConnecting() {
   // would wait for the connect timeout of an endpoint that is probably dead.
   if (state_ == State::kIdle) SetState(State::kConnecting);
   next_address_ = 0;
+  dialled_at_ = io_.loop.now();
   Dial();
 }
 
@@ -237,11 +237,13 @@ void Endpoint::Replace(const UpstreamConnection& lost, const std::string& reason
     SetState(State::kIdle);
     return;
   }
-  const bool proven =
-      (lost.draining() && lost.used()) || io_.loop.now() - lost.ready_since() >= kStable;
-  if (proven) backoff_.Restart();
-  if (proven || !hasty_) {
-    hasty_ = !proven;
+  const Instant now = io_.loop.now();
+  const bool proven = lost.proven(now);
+  if (proven) pool_.OnProvenLost();
+  // Calls that run on a connection that drains may still be answered.
+  const bool leaves_in_order = lost.draining() && lost.used();
+  reconnect_.OnLost(proven || leaves_in_order, policy_.reconnect, now, random_);
+  if (reconnect_.when(/*wanted=*/false) <= now) {
     SetState(State::kConnecting);
     StartConnecting();
   } else {
@@ -278,18 +280,30 @@ void Endpoint::OnClosed(UpstreamConnection& connection, const std::string& reaso
 }
 
 void Endpoint::ConnectFailed(const std::string& reason) {
+  const Instant now = io_.loop.now();
   dialling_ = false;
+  failed_quickly_ = now - dialled_at_ < kQuick;
   failure_ = reason;
+  reconnect_.OnFailed(policy_.reconnect, now, random_);
   WaitToReconnect();
 }
 
 void Endpoint::WaitToReconnect() {
-  const absl::Duration delay = backoff_.Next(policy_.reconnect, random_);
-  if (!on_demand_) io_.wheel.Arm(*this, io_.loop.now() + delay);
+  if (!on_demand_) io_.wheel.Arm(*this, reconnect_.when(/*wanted=*/false));
   // If the connection was one more beside working ones, nothing has changed for calls.
   if (HasReady()) return;
   SetState(State::kFailing);
   pool_.OnEndpointChanged(*this);
+}
+
+void Endpoint::Hasten() {
+  if (Timer::when().is_infinite()) return;
+  const Instant when = reconnect_.when(/*wanted=*/true);
+  if (when <= io_.loop.now() && !HasReady()) {
+    StartConnecting();
+  } else if (when < Timer::when()) {
+    io_.wheel.Arm(*this, when);
+  }
 }
 
 void Endpoint::OnTimer(Instant) {

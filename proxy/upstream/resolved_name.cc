@@ -11,9 +11,14 @@ namespace levee {
 namespace {
 
 // Sidecars that got the same answer at the same time ask again spread over this share of its time
-// to live. Sidecars that lost the same endpoint ask again spread over kLossJitter.
+// to live. Sidecars that lost the same endpoint ask again spread over kLossJitter, and those that
+// ask again and again spread their pauses by kPauseJitter.
 constexpr double kTtlJitter = 0.2;
 constexpr absl::Duration kLossJitter = absl::Milliseconds(500);
+constexpr double kPauseJitter = 0.25;
+
+// Calls do not wait for an answer if the one before took longer than this.
+constexpr absl::Duration kQuick = absl::Milliseconds(100);
 
 }  // namespace
 
@@ -78,8 +83,22 @@ void ResolvedName::Use() {
 
 void ResolvedName::AskSoon() {
   if (query_ != nullptr || urgent_) return;
-  const Instant earliest = std::max(io_.loop.now(), asked_at_ + kMinTtl);
-  const Instant when = earliest + kLossJitter * random_.Uniform();
+  AskAt(std::max(io_.loop.now(), asked_at_ + kMinTtl) + kLossJitter * spread_);
+}
+
+void ResolvedName::AskNow() {
+  if (query_ != nullptr || state_ != State::kKnown) return;
+  const Instant now = io_.loop.now();
+  const Instant when = asked_at_ + kLeastPause * (1 + kPauseJitter * spread_);
+  pressing_ = answered_quickly_;
+  if (when <= now) {
+    Ask();
+  } else {
+    AskAt(when);
+  }
+}
+
+void ResolvedName::AskAt(Instant when) {
   urgent_ = true;
   if (when < Timer::when()) io_.wheel.Arm(*this, when);
 }
@@ -95,6 +114,7 @@ void ResolvedName::OnTimer(Instant) {
 void ResolvedName::Ask() {
   used_ = urgent_ = false;
   asked_at_ = io_.loop.now();
+  spread_ = random_.Uniform();
   Timer::Unlink();
   query_ = resolver_.Resolve(host_, port_, [this](auto answer) { OnAnswer(std::move(answer)); });
 }
@@ -102,13 +122,13 @@ void ResolvedName::Ask() {
 void ResolvedName::OnAnswer(absl::StatusOr<net::Resolver::Found> answer) {
   query_.reset();
   const Instant now = io_.loop.now();
+  pressing_ = false;
+  answered_quickly_ = now - asked_at_ < kQuick;
   if (!answer.ok()) {
     failure_ = std::string(answer.status().message());
     io_.wheel.Arm(*this, now + backoff_.Next(policy_.reconnect, random_));
-    if (state_ == State::kKnown) return;
-    const bool awaited = state_ == State::kAwaited;
-    SetState(State::kFailing);
-    if (awaited) pool_.OnUnresolved(*this);
+    if (state_ != State::kKnown) SetState(State::kFailing);
+    pool_.OnUnresolved(*this);
     return;
   }
   failure_.clear();
