@@ -29,7 +29,9 @@ Endpoint::Endpoint(WorkerIo& io, const ConnectPolicy& policy, Random& random,
       pool_(pool),
       id_(id),
       place_(std::move(place)),
-      keepalive_interval_(policy.keepalive.interval) {}
+      keepalive_interval_(policy.keepalive.interval) {
+  Count();
+}
 
 Endpoint::~Endpoint() { Close(); }
 
@@ -82,8 +84,9 @@ EndpointCondition Endpoint::condition() const {
   return condition;
 }
 
-// Returns the state that metrics show; nullopt: none.
+// Returns the state that metrics show; nullopt: none, since it is no endpoint any more.
 std::optional<EndpointState> Endpoint::shown() const {
+  if (closing_) return std::nullopt;
   switch (state_) {
     case State::kConnecting:
       return ejected_ ? EndpointState::kEjected : EndpointState::kConnecting;
@@ -93,7 +96,7 @@ std::optional<EndpointState> Endpoint::shown() const {
     case State::kSelf:
       return EndpointState::kFailing;
     case State::kIdle:
-      return std::nullopt;
+      return EndpointState::kIdle;
   }
   return std::nullopt;
 }
@@ -102,20 +105,20 @@ EndpointView Endpoint::View() const {
   EndpointView view;
   view.address = place_.name;
   view.host = place_.host;
-  view.state = shown().has_value() ? EndpointStateName(*shown()) : kIdleEndpoint;
+  view.state = EndpointStateName(shown().value_or(EndpointState::kIdle));
   view.active = condition().active;
   if (shown() == EndpointState::kFailing) view.failure = failure_;
   return view;
 }
 
-void Endpoint::CountState(int64_t change) {
-  if (const auto state = shown(); state.has_value()) series_.endpoints[*state].Add(change);
+void Endpoint::Count() {
+  const std::optional<EndpointState> now = shown();
+  series_.endpoints.Move(place_.name, std::exchange(counted_, now), now);
 }
 
 void Endpoint::SetState(State state) {
-  CountState(-1);
   state_ = state;
-  CountState(1);
+  Count();
   ReportState();
 }
 
@@ -145,9 +148,8 @@ void Endpoint::Tell(EventKind kind, std::string_view field, std::string_view val
 }
 
 void Endpoint::SetEjected(bool ejected) {
-  CountState(-1);
   ejected_ = ejected;
-  CountState(1);
+  Count();
   if (ejected) {
     ejection_.Report(io_.log, policy_.upstream, place_.name, "", io_.loop.now());
   } else {

@@ -123,7 +123,7 @@ class Endpoint final : public Mortal, private Timer {
   void ReportState();
   void Tell(EventKind kind, std::string_view field, std::string_view value);
   std::optional<EndpointState> shown() const;
-  void CountState(int64_t change);
+  void Count();
 
   WorkerIo& io_;
   const ConnectPolicy& policy_;
@@ -134,6 +134,7 @@ class Endpoint final : public Mortal, private Timer {
   const EndpointPlace place_;
 
   State state_ = State::kIdle;
+  std::optional<EndpointState> counted_;  // as metrics have it
   bool ejected_ = false;
   bool dialling_ = false;  // a connection attempt is under way
   bool closing_ = false;

@@ -32,7 +32,9 @@ ResolvedName::ResolvedName(WorkerIo& io, net::Resolver& resolver, const ConnectP
       series_(series),
       pool_(pool),
       host_(std::move(host)),
-      port_(port) {}
+      port_(port) {
+  Count();
+}
 
 ResolvedName::~ResolvedName() { Close(); }
 
@@ -40,30 +42,43 @@ void ResolvedName::Close() {
   query_.reset();
   Timer::Unlink();
   stale_ = false;
+  closed_ = true;
   SetState(State::kIdle);
 }
 
 // A name without addresses shows as one endpoint.
-void ResolvedName::CountState(int64_t change) {
-  if (state_ == State::kAwaited) series_.endpoints[EndpointState::kConnecting].Add(change);
-  if (state_ == State::kFailing) series_.endpoints[EndpointState::kFailing].Add(change);
+std::optional<EndpointState> ResolvedName::shown() const {
+  if (closed_) return std::nullopt;
+  switch (state_) {
+    case State::kIdle:
+      return EndpointState::kIdle;
+    case State::kAwaited:
+      return EndpointState::kConnecting;
+    case State::kFailing:
+      return EndpointState::kFailing;
+    case State::kKnown:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+void ResolvedName::Count() {
+  const std::optional<EndpointState> now = shown();
+  series_.endpoints.Move(absl::StrCat(host_, ":", port_), std::exchange(counted_, now), now);
 }
 
 EndpointView ResolvedName::View() const {
   EndpointView view;
   view.address = absl::StrCat(host_, ":", port_);
   view.host = host_;
-  view.state = state_ == State::kAwaited   ? EndpointStateName(EndpointState::kConnecting)
-               : state_ == State::kFailing ? EndpointStateName(EndpointState::kFailing)
-                                           : kIdleEndpoint;
+  view.state = EndpointStateName(shown().value_or(EndpointState::kIdle));
   view.failure = failure_;
   return view;
 }
 
 void ResolvedName::SetState(State state) {
-  CountState(-1);
   state_ = state;
-  CountState(1);
+  Count();
   if (state == State::kFailing) {
     unreachable_.Report(io_.log, policy_.upstream, absl::StrCat(host_, ":", port_), failure_,
                         io_.loop.now());

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -82,7 +83,8 @@ class ResolvedName final : private Timer {
   void Ask();
   void OnAnswer(absl::StatusOr<net::Resolver::Found> answer);
   void SetState(State state);
-  void CountState(int64_t change);
+  std::optional<EndpointState> shown() const;
+  void Count();
 
   WorkerIo& io_;
   net::Resolver& resolver_;
@@ -94,6 +96,8 @@ class ResolvedName final : private Timer {
   const uint16_t port_;
 
   State state_ = State::kIdle;
+  std::optional<EndpointState> counted_;  // as metrics have it
+  bool closed_ = false;
   bool used_ = false;             // since the last look-up
   bool stale_ = true;             // the next use asks
   bool urgent_ = false;           // the timer asks whether or not the name is used

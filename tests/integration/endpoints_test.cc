@@ -37,6 +37,19 @@ TEST(Endpoints, ASocketThatIsNotThereIsUnavailable) {
             "cannot connect to unix:/nowhere/cart.sock: no such file or directory");
 }
 
+TEST(Endpoints, EachIsCountedOnceHoweverManyWorkersThereAreAndIdleFromTheStart) {
+  FaultyService first, second;
+  SidecarProcess sidecar({.endpoints = {first.address(), second.address()}}, {"--workers", "2"});
+  EXPECT_TRUE(sidecar.WaitForSum("levee_endpoints", {R"(state="idle")"}, 2));
+  EXPECT_EQ(sidecar.Sum("levee_endpoints"), 2);
+  // Callers' connections are dealt to the workers in turn.
+  EXPECT_TRUE(CallUnary(NewChannel(sidecar.address())).status.ok());
+  EXPECT_TRUE(CallUnary(NewChannel(sidecar.address())).status.ok());
+  EXPECT_TRUE(sidecar.WaitForSum("levee_endpoints", {R"(state="ready")"}, 2));
+  EXPECT_TRUE(sidecar.WaitForSum("levee_upstream_connections", {}, 4));
+  EXPECT_EQ(sidecar.Sum("levee_endpoints"), 2);
+}
+
 TEST(Endpoints, AnEndpointThatAlwaysFailsIsLeftAlone) {
   FaultyService first, second, bad(AlwaysFail());
   SidecarProcess sidecar(

@@ -76,7 +76,7 @@ TEST(PoolReturn, S6_AFleetIsBackWithinHalfASecondOfTheListener) {
   all_call();
   upstream.run.Until(all_answered);
   upstream.server().Close();
-  upstream.run.Until([&] { return upstream.run.Endpoints(EndpointState::kFailing) == kSidecars; });
+  upstream.run.Until([&] { return upstream.run.series.connections.Read() == 0; });
   all_call();
   upstream.run.Pass(absl::Milliseconds(1500));
   upstream.Listen();

@@ -120,7 +120,9 @@ class PoolRun final : private net::TurnHandler {
   // The endpoint of one more call, which is answered.
   std::string CallOne();
 
-  int64_t Endpoints(EndpointState state) { return series.endpoints[state].Read(); }
+  int64_t Endpoints(EndpointState state) const {
+    return EndpointCensus::Count({&series.endpoints}).at(static_cast<size_t>(state));
+  }
 
   ScriptedDns dns;
   net::EventLoop loop;
