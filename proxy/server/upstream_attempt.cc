@@ -160,7 +160,11 @@ void UpstreamAttempt::Fail(AttemptOutcome outcome) {
 void UpstreamAttempt::End(AttemptOutcome& outcome, Metadata& trailers) {
   outcome.place.endpoint = endpoint_;
   // Only a failure asks where else the next attempt could go.
-  if (outcome.code != StatusCode::kOk) outcome.place = place();
+  if (outcome.code != StatusCode::kOk) {
+    outcome.place = place();
+    const absl::Duration wait = WaitAskedFor(outcome);
+    if (wait > absl::ZeroDuration()) pool_->OnWaitAskedFor(endpoint_, wait);
+  }
   rpc_.OnAttemptEnded(id_, outcome, trailers);
 }
 

@@ -94,6 +94,9 @@ class Pool final : private TurnTask, private Timer {
   void OnGivenUp(int64_t endpoint, absl::Duration waited);
   void OnAttemptEnded(int64_t endpoint, bool success);
 
+  // The endpoint asks callers to stay away for `wait`.
+  void OnWaitAskedFor(int64_t endpoint, absl::Duration wait) { set_.Yield(endpoint, wait, now()); }
+
   // Whether an attempt could go to an endpoint other than `endpoint` and the forbidden ones.
   bool HasOther(int64_t endpoint, std::span<const int64_t> forbidden) const;
 
