@@ -35,6 +35,13 @@ void UpstreamAttempt::OnOpened(h2::Stream& stream, int64_t endpoint) {
   opened_ = pool_->now();
   // The time that it took to find a connection has gone from the caller's.
   start_.timeout -= opened_ - started_;
+  if (start_.timeout < kLeastTimeout) {
+    // Nothing leaves; the call ends at its deadline, which is about now.
+    endpoint_ = -1;
+    LetGo(kResetCancel);
+    unsent_.clear();
+    return;
+  }
   WriteAttemptHead(*request_, start_, random_, stream.head());
   const bool head_only = request_ended_ && unsent_.empty();
   stream.SendHead(head_only);
