@@ -161,7 +161,7 @@ PANELS = (
           (('callers: {{code}}', total('levee_calls_total', by='code') + ' > 0'),
            ('attempts: {{code}}', total('levee_attempts_total', by='code') + ' > 0'))),
     Panel('Is it one endpoint or all?',
-          'Endpoints as the workers of all sidecars see them, each for itself.',
+          'Endpoints as all sidecars see them, each for itself.',
           'short',
           (('{{upstream}}: {{state}}',
             f'sum by (upstream, state) (levee_endpoints{{{SELECTED}}}) > 0'),),

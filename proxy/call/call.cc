@@ -150,6 +150,14 @@ void Call::OnMessage(AttemptId id, Instant now) {
 
 void Call::OnAttemptEnd(AttemptId id, const AttemptOutcome& outcome, Instant now) {
   if (finished_ || active_.Find(id) == nullptr) return;
+  if (outcome.code == StatusCode::kCancelled && IsAboutDeadline(now)) {
+    AttemptOutcome timed_out = outcome;
+    timed_out.kind = AttemptOutcome::Kind::kTimeout;
+    timed_out.code = StatusCode::kDeadlineExceeded;
+    RecordAttemptEnd(Remove(id), timed_out, now);
+    EndAtDeadline(now);
+    return;
+  }
   if (outcome.code != StatusCode::kOk) {
     HandleFailure(Remove(id), outcome, now);
     return;

@@ -68,7 +68,7 @@ class Call {
   Call& operator=(const Call&) = delete;
 
   // Starts the first attempt, waits for its admission or for a rate limit, or finishes at once
-  // (deadline passed, rate limited, application retry refused).
+  // (deadline passed or too near for any answer, rate limited, application retry refused).
   void Start(const RequestFacts& facts, Instant now);
 
   // The answer of CallParts::admission, which is not known at once. Until it comes, the request is
@@ -90,7 +90,9 @@ class Call {
   // The first bytes of the response body came. Afterwards the call is committed to the attempt.
   void OnMessage(AttemptId attempt, Instant now);
 
-  // The attempt is over, one way or the other. Its last event.
+  // The attempt is over, one way or the other. Its last event. An upstream that cancels it about
+  // when the call's deadline passes has seen its own copy of the deadline pass, and the call ends
+  // as it does at its own.
   void OnAttemptEnd(AttemptId attempt, const AttemptOutcome& outcome, Instant now);
 
   // The timer asked for by CallHost::SetTimer.
@@ -136,6 +138,7 @@ class Call {
   bool ChargeAppRetry(Instant now);
   void AskAdmission(Instant now);
   void AdmitByRate(const RateAdmission& admission, Instant now);
+  absl::Duration LeastTime(Instant now);
   void Begin(Instant now);
 
   // Attempts.
@@ -173,6 +176,7 @@ class Call {
   void EndForwarding(AttemptId id, StatusCode code, Instant now);
   void EndLocally(StatusCode code, std::string message, Instant now);
   void EndRateLimited(const RateAdmission& admission, Instant now);
+  bool IsAboutDeadline(Instant now) const;
   void EndAtDeadline(Instant now);
   void Finish(const FinalStatus& status, Instant now);
 

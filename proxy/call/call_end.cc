@@ -149,6 +149,14 @@ void Call::OnDrainTimeout(Instant now) {
   EndLocally(StatusCode::kUnavailable, "the sidecar is shutting down", now);
 }
 
+// gRPC's core: a call is CANCELLED only if its deadline has not been exceeded. The upstream's clock
+// and this one agree to within a few milliseconds.
+bool Call::IsAboutDeadline(Instant now) const {
+  constexpr absl::Duration kTolerance = absl::Milliseconds(5);
+  if (deadline_.is_infinite()) return false;
+  return now >= deadline_ - std::min(kTolerance, (deadline_ - record_.start) / 5);
+}
+
 void Call::EndAtDeadline(Instant now) {
   while (!active_.empty()) {
     const ActiveAttempt attempt = active_.oldest();

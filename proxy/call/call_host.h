@@ -22,6 +22,10 @@ namespace levee {
 // 1-based, in the order in which the attempts of a call were started, transparent ones included.
 using AttemptId = int;
 
+// Less time than this is not given to an upstream: it could do nothing with it. A call that has
+// less is over (gRPC's core sends "1n" for a deadline that has passed).
+inline constexpr absl::Duration kLeastTimeout = absl::Milliseconds(1);
+
 struct AttemptStart {
   // The value of grpc-previous-rpc-attempts: what the application sent plus the call's own
   // earlier attempts, transparent ones excluded. 0: the header is absent.

@@ -18,6 +18,9 @@ absl::Duration DeadlineTolerance(absl::Duration timeout) {
   return std::min(timeout / 5, absl::Milliseconds(20)) + timeout / 100;
 }
 
+// The share of answers that are the fastest ones.
+constexpr double kFastest = 0.01;
+
 }  // namespace
 
 void Call::Start(const RequestFacts& facts, Instant now) {
@@ -110,7 +113,19 @@ void Call::AdmitByRate(const RateAdmission& admission, Instant now) {
   ArmTimer();
 }
 
+// The least time in which an attempt can be answered.
+absl::Duration Call::LeastTime(Instant now) {
+  if (!parts_.policy.retry.min_remaining || Observes()) return kLeastTimeout;
+  const auto fastest = parts_.latency.Quantile(kFastest, now);
+  // A quantile is up to an eighth too high.
+  return std::max(kLeastTimeout, fastest.value_or(absl::ZeroDuration()) * 8 / 9);
+}
+
 void Call::Begin(Instant now) {
+  if (!deadline_.is_infinite() && deadline_ - now < LeastTime(now)) {
+    EndLocally(StatusCode::kDeadlineExceeded, "less time is left than any answer takes", now);
+    return;
+  }
   admission_open_ = false;
   // A retry, whoever makes it, pays for no others.
   if (app_attempts_ == 0) parts_.budget.Deposit(parts_.worker, now);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "call/outcome.h"
 
+#include <algorithm>
 #include <charconv>
 #include <string_view>
 #include <utility>
@@ -115,6 +116,10 @@ AttemptOutcome OutcomeOfClose(const StreamEnd& end) {
   return Failure(
       Kind::kReset, StatusFromReset(end.error_code),
       absl::StrCat("the upstream reset the stream: ", Abseil(ResetName(end.error_code))));
+}
+
+absl::Duration WaitAskedFor(const AttemptOutcome& outcome) {
+  return std::max(outcome.pushback.delay, outcome.advice);
 }
 
 AttemptOutcome OutcomeOfNoConnection(std::string reason) {

@@ -40,6 +40,10 @@ AttemptOutcome OutcomeOfHttp(const Metadata& head, WallClockRef wall_clock);
 // A stream that was closed before its answer was complete.
 AttemptOutcome OutcomeOfClose(const StreamEnd& end);
 
+// Returns how long the endpoint asks callers to stay away from it, by a pushback or advice; zero:
+// it does not ask.
+absl::Duration WaitAskedFor(const AttemptOutcome& outcome);
+
 // No endpoint could be reached, for this reason.
 AttemptOutcome OutcomeOfNoConnection(std::string reason);
 

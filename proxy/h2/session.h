@@ -71,6 +71,9 @@ class Session {
   // Whether a GOAWAY said that this side sends too many PINGs (gRFC A8).
   bool too_many_pings() const { return peer_goaway_.too_many_pings(); }
 
+  // Client role: whether the head of an answer has come.
+  bool answered() const { return answered_; }
+
   // Must be called when the connection is lost. `written`: how many bytes of this session's output
   // had been written to it. Ends every stream. After this call the session may only be destroyed.
   void ConnectionLost(uint64_t written);
@@ -166,6 +169,7 @@ class Session {
   uint32_t next_id_ = 1;       // client role: for the next head; server role: the least unused id
   uint32_t processed_id_ = 0;  // server role: the highest id of a request that was handed on
   bool slots_free_ = false;    // OnSlotsFree is to be called
+  bool answered_ = false;      // client role
   ClosedStreams closed_;
 
   // Receiving.

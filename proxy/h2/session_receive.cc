@@ -206,6 +206,7 @@ void Session::OnResponseBlock(Stream& stream, bool end, ByteSpan block) {
     fault = "less body than content-length says";
   }
   if (fault != nullptr) return FailStream(stream, kResetProtocolError, fault);
+  answered_ = true;
   stream.head_received_ = true;
   stream.oversized_ = rules_.excess() != HeaderRules::Excess::kNone;
   stream.body_left_ = rules_.content_length();

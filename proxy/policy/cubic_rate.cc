@@ -17,7 +17,7 @@ constexpr int64_t kHalfSecondNanos = 500'000'000;
 
 double CubicRate::RateAt(Instant now) const {
   const double from_plateau = std::max(0.0, absl::ToDoubleSeconds(now - decreased_at_)) - k_;
-  const double curve = kScale * from_plateau * from_plateau * from_plateau + w_max_;
+  const double curve = c_ * from_plateau * from_plateau * from_plateau + w_max_;
   return std::min(configured_, std::max(kMinRate, curve));
 }
 
@@ -30,7 +30,10 @@ void CubicRate::OnOverloaded(Instant attempt_start, Instant now) {
   if (attempt_start <= decreased_at_) return;
   CloseHalfSecond(now);
   w_max_ = std::min(RateAt(now), MeasuredRate());
-  k_ = std::cbrt(w_max_ * (1 - kBeta) / kScale);
+  const double drop = w_max_ * (1 - kBeta);
+  const double longest = absl::ToDoubleSeconds(kLongestClimb);
+  c_ = std::max(kScale, drop / (longest * longest * longest));
+  k_ = std::cbrt(drop / c_);
   decreased_at_ = now;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "absl/time/time.h"
 #include "base/instant.h"
 
 namespace levee {
@@ -14,15 +15,19 @@ namespace levee {
 //
 //     rate = min(configured, C x (t - K)^3 + w_max),   K = cbrt(w_max x (1 - beta) / C),
 //
-// beta = 0.7, C = 0.4: the rate falls to beta x w_max, climbs back steeply at first, stays near
-// w_max around K, where the trouble was, and then probes ever faster beyond. w_max is the rate at
-// the moment of the overload, or the measured rate of permits if that is lower: the decrease would
-// otherwise not slow a caller who uses less than the rate.
+// beta = 0.7, C = 0.4, or as much more as K = kLongestClimb needs: the rate falls to beta x w_max,
+// climbs back steeply at first, stays near w_max around K, where the trouble was, and then probes
+// ever faster beyond. With C = 0.4 alone, as in the SDKs, the way back takes longer the higher the
+// rate is (7.7 s at 600 per second), while a service is back as soon as its queue is empty. w_max
+// is the rate at the moment of the overload, or the measured rate of permits if that is lower: the
+// decrease would otherwise not slow a caller who uses less than the rate.
 //
 // As in the SDKs, the rate never falls below 0.5 per second (or the configured rate, if lower), so
 // that it can rise again. Until the first overload it is the configured one. One thread.
 class CubicRate {
  public:
+  static constexpr absl::Duration kLongestClimb = absl::Milliseconds(500);  // back to w_max
+
   // `configured`: permits per second, above zero.
   explicit CubicRate(double configured) : configured_(configured), w_max_(configured) {}
 
@@ -44,6 +49,7 @@ class CubicRate {
   double configured_;
   double w_max_;
   double k_ = 0;  // seconds
+  double c_ = 0;  // per second, to the fourth power
   Instant decreased_at_ = Instant::FromNanos(INT64_MIN);
 
   static constexpr int64_t kNone = INT64_MIN;

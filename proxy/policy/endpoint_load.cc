@@ -9,32 +9,50 @@ namespace {
 
 constexpr double kLeastShare = 0.1;
 
+// A latency within this factor of the estimate confirms it.
+constexpr double kMuch = 2;
+
+// How much longer the decay becomes each time.
+constexpr double kLonger = 4;
+
 double Nanos(absl::Duration span) {
   return static_cast<double>(std::max<int64_t>(absl::ToInt64Nanoseconds(span), 1));
 }
 
-// Returns the share of its weight that an estimate keeps from one instant to another. Plain numbers
-// are used because each call asks several times.
-double Kept(Instant from, Instant to) {
-  constexpr double kPerNano = -1e-9 / 10;
-  static_assert(EndpointLoad::kDecay == absl::Seconds(10));
-  return std::exp(kPerNano * static_cast<double>(to.nanos() - from.nanos()));
-}
+// Plain numbers are used because each call asks several times.
+constexpr double kDecayNanos = 10e9;
+static_assert(EndpointLoad::kDecay == absl::Seconds(10));
 
 }  // namespace
 
-double EndpointLoad::Estimate(Instant now) const { return estimate_ * Kept(updated_, now); }
+// Returns the share of its weight that the estimate has kept.
+double EndpointLoad::Kept(Instant now) const {
+  const auto span = static_cast<double>(now.nanos() - updated_.nanos());
+  return std::exp(-span / decay_);
+}
+
+double EndpointLoad::Estimate(Instant now) const { return estimate_ * Kept(now); }
 
 void EndpointLoad::RecordAnswer(absl::Duration latency, Instant now) {
   const double sample = Nanos(latency);
+  const double before = estimate_;
   // A latency above the estimate needs no weights.
-  if (sample < estimate_) {
-    const double kept = Kept(updated_, now);
-    estimate_ = estimate_ * kept + sample * (1 - kept);
+  if (sample < before) {
+    const double kept = Kept(now);
+    estimate_ = before * kept + sample * (1 - kept);
   } else {
     estimate_ = sample;
   }
   updated_ = now;
+  const bool confirms = sample <= kMuch * before && kMuch * sample >= before;
+  if (!confirms) {
+    decay_ = static_cast<double>(kLeastDecayNanos);
+    learnt_at_ = now;
+  } else if (decay_ < kDecayNanos && now - latency >= learnt_at_) {
+    // Calls that were under way together may have had their bad luck together.
+    decay_ = std::min(decay_ * kLonger, kDecayNanos);
+    learnt_at_ = now;
+  }
 }
 
 void EndpointLoad::RecordGivenUp(absl::Duration waited, Instant now) {
@@ -50,7 +68,12 @@ void EndpointLoad::Restart(Instant now) {
   slow_until_ = now + kSlowStart;
 }
 
+void EndpointLoad::Yield(absl::Duration wait, Instant now) {
+  yields_until_ = std::max(yields_until_, now + std::min(wait, kLongestYield));
+}
+
 double EndpointLoad::Share(Instant now) const {
+  if (now < yields_until_) return kLeastShare;
   if (now >= slow_until_) return 1;
   return std::max(kLeastShare, 1 - Nanos(slow_until_ - now) / Nanos(kSlowStart));
 }

@@ -2,18 +2,29 @@
 // The load of one endpoint, as far as its callers can tell.
 #pragma once
 
+#include <cstdint>
+
 #include "absl/time/time.h"
 #include "base/instant.h"
 
 namespace levee {
 
 // The peak EWMA of Finagle ("Beyond Round Robin", Twitter 2016) and linkerd2-proxy. A latency above
-// the estimate replaces it at once; one below it does so only in the course of kDecay. Without
-// anything to measure the estimate decays to zero, so that a slow endpoint is tried again. A value
-// without clock; one thread; `now` never goes backward.
+// the estimate replaces it at once; one below it does so only in the course of the decay. Without
+// anything to measure the estimate decays to zero, so that a slow endpoint is tried again.
+//
+// The decay is kLeastDecay as long as the estimate rests on one answer, which may have been a
+// chance: an endpoint that took a thousand times as long as the others, once, gets calls again
+// after two seconds. Each later answer that confirms the estimate, within a factor of two, makes
+// the decay four times as long, up to kDecay.
+//
+// A value without clock; one thread; `now` never goes backward.
 class EndpointLoad {
  public:
+  static constexpr int64_t kLeastDecayNanos = 250'000'000;
+  static constexpr absl::Duration kLeastDecay = absl::Nanoseconds(kLeastDecayNanos);
   static constexpr absl::Duration kDecay = absl::Seconds(10);
+  static constexpr absl::Duration kLongestYield = absl::Seconds(60);
   static constexpr absl::Duration kSlowStart = absl::Seconds(10);
 
   // An attempt's answer began after `latency`.
@@ -34,15 +45,25 @@ class EndpointLoad {
   // kSlowStart it gets only a share of its calls.
   void Restart(Instant now);
 
-  // Returns that share. It grows from a tenth to 1, and is 1 outside of a slow start.
+  // The endpoint asks callers to stay away for `wait`, by a pushback or Retry-After: for that time,
+  // at most kLongestYield, it gets only a tenth of its calls.
+  void Yield(absl::Duration wait, Instant now);
+
+  // Returns the share of its calls that it gets. It grows from a tenth to 1 in a slow start, and is
+  // 1 otherwise.
   double Share(Instant now) const;
 
  private:
   double Estimate(Instant now) const;
 
+  double Kept(Instant now) const;
+
   double estimate_ = 0;  // nanoseconds, at updated_; 0: unknown
   Instant updated_;
+  double decay_ = kLeastDecayNanos;
+  Instant learnt_at_;  // when the decay was last set
   Instant slow_until_;
+  Instant yields_until_;
 };
 
 }  // namespace levee

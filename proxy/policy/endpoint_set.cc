@@ -170,13 +170,17 @@ void EndpointSet::RecordGivenUp(int64_t id, absl::Duration waited, Instant now) 
   if (Member* member = Find(id)) member->load.RecordGivenUp(waited, now);
 }
 
+void EndpointSet::Yield(int64_t id, absl::Duration wait, Instant now) {
+  if (Member* member = Find(id)) member->load.Yield(wait, now);
+}
+
 bool EndpointSet::RecordEnd(int64_t id, bool success, Instant now) {
   Member* member = Find(id);
   if (member == nullptr) return false;
   Outlier& outlier = member->outlier;
-  outlier.Record(success, now);
+  if (outlier.Record(success, now)) all_.Record(success, now);
   const bool allowed = member->condition.usable && 2 * (ejected_ + 1) <= usable_;
-  if (outlier.ejected() || !outlier.should_eject() || !allowed) return false;
+  if (success || outlier.ejected() || !allowed || !outlier.ShouldEject(all_, now)) return false;
   outlier.Eject(now);
   member->ejected_at = now;
   ++ejected_;

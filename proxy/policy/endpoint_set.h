@@ -58,6 +58,7 @@ class EndpointSet {
   // See EndpointLoad.
   void RecordAnswer(int64_t id, absl::Duration latency, Instant now);
   void RecordGivenUp(int64_t id, absl::Duration waited, Instant now);
+  void Yield(int64_t id, absl::Duration wait, Instant now);
 
   // An attempt ended, with success or not. Returns true if the endpoint is ejected from now on (see
   // Outlier). At most half of the usable endpoints are ejected at a time, so that the calls have
@@ -98,6 +99,7 @@ class EndpointSet {
   Member* OldestEjected();
 
   std::vector<Member> members_;
+  SuccessWindow all_;         // also of those that have gone
   std::vector<size_t> free_;  // places in members_
   std::vector<size_t> open_;  // members that are open and not ejected, in no order
   int size_ = 0;

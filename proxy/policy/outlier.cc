@@ -2,16 +2,36 @@
 #include "policy/outlier.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace levee {
 
-void Outlier::Record(bool success, Instant now) {
+bool Outlier::Record(bool success, Instant now) {
   if (success) {
     failures_ = 0;
-  } else if (now != last_failure_) {
+  } else if (now == last_failure_) {
+    return false;
+  } else {
     ++failures_;
     last_failure_ = now;
   }
+  window_.Record(success, now);
+  return true;
+}
+
+bool Outlier::ShouldEject(SuccessWindow& all, Instant now) {
+  if (failures_ >= kFailures) return true;
+  const SuccessWindow::Sum own = window_.Count(now);
+  const SuccessWindow::Sum total = all.Count(now);
+  const int64_t others = total.ended - own.ended;
+  if (own.ended < kLeastAttempts || others < kLeastAttempts) return false;
+  const auto n = static_cast<double>(own.ended);
+  const auto m = static_cast<double>(others);
+  const double rate = static_cast<double>(total.succeeded - own.succeeded) / m;
+  const double expected = n * rate;
+  const double by_chance = 3 * n * std::sqrt(rate * (1 - rate) * (1 / n + 1 / m));
+  const auto succeeded = static_cast<double>(own.succeeded);
+  return succeeded < kLeastOfOthers * expected && succeeded < expected - by_chance;
 }
 
 void Outlier::Eject(Instant now) {

@@ -4,23 +4,32 @@
 
 #include "absl/time/time.h"
 #include "base/instant.h"
+#include "policy/success_window.h"
 
 namespace levee {
 
-// One endpoint's failures and ejections, after Envoy's outlier detection ("consecutive errors").
-// A value without clock; one thread; `now` never goes backward.
+// One endpoint's failures and ejections, after Envoy's outlier detection ("consecutive errors" and
+// "success rate"). A value without clock; one thread; `now` never goes backward.
 class Outlier {
  public:
   static constexpr int kFailures = 5;  // in a row
   static constexpr absl::Duration kBase = absl::Seconds(30);
   static constexpr absl::Duration kLongest = absl::Seconds(300);
 
-  // An attempt ended. Failures at one instant count as one: most of them are calls that ended with
-  // the same broken connection.
-  void Record(bool success, Instant now);
+  // Of SuccessWindow::kSpan: the attempts that the endpoint and all others must have had, and the
+  // share of the others' success rate below which the endpoint is an outlier.
+  static constexpr int64_t kLeastAttempts = 20;
+  static constexpr double kLeastOfOthers = 0.8;
 
-  // Whether the endpoint has failed often enough to be ejected.
-  bool should_eject() const { return failures_ >= kFailures; }
+  // An attempt ended. Failures at one instant count as one: most of them are calls that ended with
+  // the same broken connection. Returns whether it counted.
+  bool Record(bool success, Instant now);
+
+  // Whether the endpoint has failed kFailures times in a row, or its success rate is below
+  // kLeastOfOthers of that of the others, and further below it than chance explains (three standard
+  // deviations). So endpoints that all fail alike are not ejected one after the other. `all`: the
+  // attempts of all endpoints that counted, this one's included.
+  bool ShouldEject(SuccessWindow& all, Instant now);
 
   // Ejects the endpoint for kBase, and for twice as long at each ejection that follows another, up
   // to kLongest. Each kBase without an ejection takes one doubling back.
@@ -34,6 +43,7 @@ class Outlier {
 
  private:
   int failures_ = 0;  // in a row
+  SuccessWindow window_;
   Instant last_failure_ = Instant::FromNanos(-1);
   int doublings_ = 0;
   bool ejected_ = false;

@@ -53,6 +53,7 @@ void DestinationTable::Reload(const Snapshot& snapshot,
   }
   std::erase_if(endpoints_, [&](const auto& entry) { return !upstreams.contains(entry.first); });
   ForgetThose([&](Destination& destination) { return !StillFits(destination, upstreams); });
+  MakeMissing();
 }
 
 void DestinationTable::SetEndpoints(const std::string& upstream,
@@ -60,6 +61,17 @@ void DestinationTable::SetEndpoints(const std::string& upstream,
   const auto found = destinations_.find({upstream, ""});
   if (found != destinations_.end()) found->second->pool->SetTargets(ToTargets(*endpoints));
   endpoints_[upstream] = std::move(endpoints);
+  MakeMissing();
+}
+
+// Endpoints are seen, as idle ones, before the first call. An upstream without any has nothing to
+// be seen, and nor have those beyond the limit.
+void DestinationTable::MakeMissing() {
+  for (const auto& [upstream, endpoints] : endpoints_) {
+    if (endpoints->empty() || destinations_.size() >= limit_) continue;
+    if (!connect_policies_.contains(upstream) || destinations_.contains({upstream, ""})) continue;
+    Make(upstream, "", ToTargets(*endpoints));
+  }
 }
 
 bool DestinationTable::StillFits(const Destination& destination,
@@ -88,6 +100,7 @@ absl::StatusOr<std::vector<Pool::Target>> DestinationTable::TargetsOf(
 
 void DestinationTable::ForgetLoops() {
   ForgetThose([](Destination& destination) { return destination.pool->LeadsToSelf(); });
+  MakeMissing();
 }
 
 void DestinationTable::ForgetThose(absl::FunctionRef<bool(Destination&)> condition) {
@@ -113,14 +126,20 @@ absl::StatusOr<std::shared_ptr<Destination>> DestinationTable::Find(const Upstre
   const auto targets = TargetsOf(upstream, authority);
   if (!targets.ok()) return targets.status();
   MakeRoom();
+  return Make(upstream.name, authority, *targets);
+}
+
+std::shared_ptr<Destination> DestinationTable::Make(const std::string& upstream,
+                                                    const std::string& authority,
+                                                    const std::vector<Pool::Target>& targets) {
   auto destination = std::make_shared<Destination>();
-  destination->upstream = upstream.name;
+  destination->upstream = upstream;
   destination->authority = authority;
-  destination->connect = connect_policies_.find(upstream.name)->second;
-  destination->series = &parts_.metrics.Upstream(parts_.worker, upstream.name);
+  destination->connect = connect_policies_.find(upstream)->second;
+  destination->series = &parts_.metrics.Upstream(parts_.worker, upstream);
   destination->pool = std::make_unique<Pool>(parts_.io, parts_.resolver, *destination->connect,
-                                             parts_.random, *destination->series, *targets);
-  destinations_.emplace(key, destination);
+                                             parts_.random, *destination->series, targets);
+  destinations_.emplace(std::pair(upstream, authority), destination);
   return destination;
 }
 

@@ -46,8 +46,9 @@ class DestinationTable {
   void Reload(const Snapshot& snapshot, const Http2Connection::Options& connection);
 
   // Other endpoints of one upstream, which a configuration that is still to come may have. The
-  // upstream's destination stays, and so do connections to endpoints that are among the new ones.
-  // An upstream has no endpoint before this has been called for it. nullptr is not allowed.
+  // upstream's destination stays (it is made if there is none), and so do connections to endpoints
+  // that are among the new ones. An upstream has no endpoint before this has been called for it.
+  // nullptr is not allowed.
   void SetEndpoints(const std::string& upstream, std::shared_ptr<const EndpointList> endpoints);
 
   // The sidecar listens elsewhere than before: whoever took one of its listeners for an endpoint
@@ -73,6 +74,9 @@ class DestinationTable {
                                 const Http2Connection::Options& connection) const;
   using UpstreamsByName = std::map<std::string, const UpstreamSpec*>;
 
+  std::shared_ptr<Destination> Make(const std::string& upstream, const std::string& authority,
+                                    const std::vector<Pool::Target>& targets);
+  void MakeMissing();
   bool StillFits(const Destination& destination, const UpstreamsByName& upstreams) const;
   absl::StatusOr<std::vector<Pool::Target>> TargetsOf(const UpstreamSpec& upstream,
                                                       std::string_view authority) const;

@@ -35,6 +35,13 @@ void UpstreamAttempt::OnOpened(h2::Stream& stream, int64_t endpoint) {
   opened_ = pool_->now();
   // The time that it took to find a connection has gone from the caller's.
   start_.timeout -= opened_ - started_;
+  if (start_.timeout < kLeastTimeout) {
+    // Nothing leaves; the call ends at its deadline, which is about now.
+    endpoint_ = -1;
+    LetGo(kResetCancel);
+    unsent_.clear();
+    return;
+  }
   WriteAttemptHead(*request_, start_, random_, stream.head());
   const bool head_only = request_ended_ && unsent_.empty();
   stream.SendHead(head_only);
@@ -160,7 +167,11 @@ void UpstreamAttempt::Fail(AttemptOutcome outcome) {
 void UpstreamAttempt::End(AttemptOutcome& outcome, Metadata& trailers) {
   outcome.place.endpoint = endpoint_;
   // Only a failure asks where else the next attempt could go.
-  if (outcome.code != StatusCode::kOk) outcome.place = place();
+  if (outcome.code != StatusCode::kOk) {
+    outcome.place = place();
+    const absl::Duration wait = WaitAskedFor(outcome);
+    if (wait > absl::ZeroDuration()) pool_->OnWaitAskedFor(endpoint_, wait);
+  }
   rpc_.OnAttemptEnded(id_, outcome, trailers);
 }
 

@@ -61,6 +61,9 @@ class SimEndpoints {
     set_.RecordGivenUp(endpoint, waited, clock_.now());
   }
   void OnAttemptEnded(int64_t endpoint, bool success);
+  void OnWaitAskedFor(int64_t endpoint, absl::Duration wait) {
+    set_.Yield(endpoint, wait, clock_.now());
+  }
 
  private:
   struct Endpoint {

@@ -255,6 +255,8 @@ void SimHost::End(AttemptId id, AttemptOutcome outcome, Metadata& trailers) {
   last_trailers_.Swap(trailers);
   LeaveEndpoint(stream);
   outcome.place = PlaceOf(stream);
+  const absl::Duration wait = WaitAskedFor(outcome);
+  if (wait > absl::ZeroDuration()) sidecar_.endpoints().OnWaitAskedFor(stream.endpoint, wait);
   if (outcome.kind == AttemptOutcome::Kind::kUnsent) sidecar_.UncountAttempt();
   call_->OnAttemptEnd(id, outcome, clock().now());
 }

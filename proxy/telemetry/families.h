@@ -29,6 +29,9 @@ void CollectAttempts(const std::vector<MethodRow>& rows, MayShow may_show, Famil
 // A96), in the spelling that OpenTelemetry's exporter for Prometheus gives them.
 void CollectOtel(const std::vector<MethodRow>& rows, MayShow may_show, FamilySink sink);
 
+// Returns the endpoints of an upstream by their states, over all workers.
+EndpointCensus::Counts CountEndpoints(const UpstreamRow& upstream);
+
 // Collects durations, retries, marks, connections and endpoints, by upstream. `methods` are the
 // rows of the methods of these upstreams.
 void CollectUpstreams(const std::vector<UpstreamRow>& rows, const std::vector<MethodRow>& methods,

@@ -25,11 +25,9 @@ uint64_t EventsOf(const std::vector<MethodRow>& methods, const UpstreamRow& upst
 // Returns whether a worker still has an endpoint or a connection of the upstream. Without one, no
 // call of the upstream is running.
 bool InUse(const UpstreamRow& upstream) {
-  const auto states = kAllOf<EndpointState, kEndpointStates>;
+  const EndpointCensus::Counts endpoints = CountEndpoints(upstream);
   return Sum(upstream.shards, &UpstreamSeries::connections) != 0 ||
-         std::any_of(states.begin(), states.end(), [&](EndpointState state) {
-           return Sum(upstream.shards, &UpstreamSeries::endpoints, state) != 0;
-         });
+         std::any_of(endpoints.begin(), endpoints.end(), [](int64_t n) { return n != 0; });
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "base/enum_values.h"
 #include "settings/limits.h"
 #include "telemetry/cells.h"
+#include "telemetry/endpoint_census.h"
 #include "telemetry/histogram.h"
 #include "wire/overload_mark.h"
 #include "wire/refusal.h"
@@ -71,24 +72,6 @@ constexpr std::string_view TunnelFailureName(TunnelFailure failure) {
 }
 inline constexpr int kTunnelFailures = CountValues(TunnelFailureName);
 
-enum class EndpointState { kReady, kConnecting, kFailing, kEjected };
-
-// The label `state` of levee_endpoints.
-constexpr std::string_view EndpointStateName(EndpointState state) {
-  switch (state) {
-    case EndpointState::kReady:
-      return "ready";
-    case EndpointState::kConnecting:
-      return "connecting";
-    case EndpointState::kFailing:
-      return "failing";
-    case EndpointState::kEjected:
-      return "ejected";
-  }
-  return "";
-}
-inline constexpr int kEndpointStates = CountValues(EndpointStateName);
-
 // The series below are written by the thread of the worker they belong to and by no other. They
 // start on cache lines of their own, so that workers do not slow each other down.
 inline constexpr size_t kCacheLine = 64;
@@ -134,7 +117,7 @@ struct alignas(kCacheLine) UpstreamSeries {
 
   // upstream/ keeps these.
   Gauge connections;
-  ByEnum<Gauge, EndpointState, kEndpointStates> endpoints;
+  EndpointCensus endpoints;
 
   void Reset();
 };

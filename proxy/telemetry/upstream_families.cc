@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
 #include <string_view>
+#include <vector>
 
 #include "telemetry/families.h"
 
@@ -112,17 +113,25 @@ void CollectConnections(const std::vector<UpstreamRow>& rows, FamilySink sink) {
 }
 
 void CollectEndpoints(const std::vector<UpstreamRow>& rows, FamilySink sink) {
-  Family endpoints(sink, MetricType::Gauge, "levee_endpoints",
-                   "Endpoints by state; each worker has its own view and counts them once.");
+  Family endpoints(
+      sink, MetricType::Gauge, "levee_endpoints",
+      "Endpoints by state. One that workers see differently has the best of its states.");
   for (const UpstreamRow& row : rows) {
+    const EndpointCensus::Counts counts = CountEndpoints(row);
     for (EndpointState state : kAllOf<EndpointState, kEndpointStates>) {
       endpoints.Add({{"upstream", row.first}, {"state", EndpointStateName(state)}},
-                    Sum(row.shards, &UpstreamSeries::endpoints, state));
+                    static_cast<double>(counts[static_cast<size_t>(state)]));
     }
   }
 }
 
 }  // namespace
+
+EndpointCensus::Counts CountEndpoints(const UpstreamRow& upstream) {
+  std::vector<const EndpointCensus*> workers;
+  for (const UpstreamSeries& shard : upstream.shards) workers.push_back(&shard.endpoints);
+  return EndpointCensus::Count(workers);
+}
 
 void CollectUpstreams(const std::vector<UpstreamRow>& rows, const std::vector<MethodRow>& methods,
                       FamilySink sink) {

@@ -14,10 +14,9 @@ namespace {
 // reached.
 constexpr size_t kMaxConnections = 8;
 
-// A connection that was ready for this long, or that carried calls until the peer sent GOAWAY, is
-// replaced at once. A connection that ends sooner is replaced at once too, but not two of them in a
-// row: an upstream that accepts and drops must not be dialled in a tight loop.
-constexpr absl::Duration kStable = absl::Seconds(1);
+// An attempt to connect that fails within this time has been refused by somebody, so the next one
+// will not keep calls waiting either.
+constexpr absl::Duration kQuick = absl::Milliseconds(100);
 
 }  // namespace
 
@@ -30,7 +29,9 @@ Endpoint::Endpoint(WorkerIo& io, const ConnectPolicy& policy, Random& random,
       pool_(pool),
       id_(id),
       place_(std::move(place)),
-      keepalive_interval_(policy.keepalive.interval) {}
+      keepalive_interval_(policy.keepalive.interval) {
+  Count();
+}
 
 Endpoint::~Endpoint() { Close(); }
 
@@ -83,8 +84,9 @@ EndpointCondition Endpoint::condition() const {
   return condition;
 }
 
-// Returns the state that metrics show; nullopt: none.
+// Returns the state that metrics show; nullopt: none, since it is no endpoint any more.
 std::optional<EndpointState> Endpoint::shown() const {
+  if (closing_) return std::nullopt;
   switch (state_) {
     case State::kConnecting:
       return ejected_ ? EndpointState::kEjected : EndpointState::kConnecting;
@@ -94,7 +96,7 @@ std::optional<EndpointState> Endpoint::shown() const {
     case State::kSelf:
       return EndpointState::kFailing;
     case State::kIdle:
-      return std::nullopt;
+      return EndpointState::kIdle;
   }
   return std::nullopt;
 }
@@ -103,20 +105,20 @@ EndpointView Endpoint::View() const {
   EndpointView view;
   view.address = place_.name;
   view.host = place_.host;
-  view.state = shown().has_value() ? EndpointStateName(*shown()) : kIdleEndpoint;
+  view.state = EndpointStateName(shown().value_or(EndpointState::kIdle));
   view.active = condition().active;
   if (shown() == EndpointState::kFailing) view.failure = failure_;
   return view;
 }
 
-void Endpoint::CountState(int64_t change) {
-  if (const auto state = shown(); state.has_value()) series_.endpoints[*state].Add(change);
+void Endpoint::Count() {
+  const std::optional<EndpointState> now = shown();
+  series_.endpoints.Move(place_.name, std::exchange(counted_, now), now);
 }
 
 void Endpoint::SetState(State state) {
-  CountState(-1);
   state_ = state;
-  CountState(1);
+  Count();
   ReportState();
 }
 
@@ -146,9 +148,8 @@ void Endpoint::Tell(EventKind kind, std::string_view field, std::string_view val
 }
 
 void Endpoint::SetEjected(bool ejected) {
-  CountState(-1);
   ejected_ = ejected;
-  CountState(1);
+  Count();
   if (ejected) {
     ejection_.Report(io_.log, policy_.upstream, place_.name, "", io_.loop.now());
   } else {
@@ -175,6 +176,7 @@ void Endpoint::StartConnecting() {
   // would wait for the connect timeout of an endpoint that is probably dead.
   if (state_ == State::kIdle) SetState(State::kConnecting);
   next_address_ = 0;
+  dialled_at_ = io_.loop.now();
   Dial();
 }
 
@@ -237,11 +239,13 @@ void Endpoint::Replace(const UpstreamConnection& lost, const std::string& reason
     SetState(State::kIdle);
     return;
   }
-  const bool proven =
-      (lost.draining() && lost.used()) || io_.loop.now() - lost.ready_since() >= kStable;
-  if (proven) backoff_.Restart();
-  if (proven || !hasty_) {
-    hasty_ = !proven;
+  const Instant now = io_.loop.now();
+  const bool proven = lost.proven(now);
+  if (proven) pool_.OnProvenLost();
+  // Calls that run on a connection that drains may still be answered.
+  const bool leaves_in_order = lost.draining() && lost.used();
+  reconnect_.OnLost(proven || leaves_in_order, policy_.reconnect, now, random_);
+  if (reconnect_.when(/*wanted=*/false) <= now) {
     SetState(State::kConnecting);
     StartConnecting();
   } else {
@@ -278,18 +282,30 @@ void Endpoint::OnClosed(UpstreamConnection& connection, const std::string& reaso
 }
 
 void Endpoint::ConnectFailed(const std::string& reason) {
+  const Instant now = io_.loop.now();
   dialling_ = false;
+  failed_quickly_ = now - dialled_at_ < kQuick;
   failure_ = reason;
+  reconnect_.OnFailed(policy_.reconnect, now, random_);
   WaitToReconnect();
 }
 
 void Endpoint::WaitToReconnect() {
-  const absl::Duration delay = backoff_.Next(policy_.reconnect, random_);
-  if (!on_demand_) io_.wheel.Arm(*this, io_.loop.now() + delay);
+  if (!on_demand_) io_.wheel.Arm(*this, reconnect_.when(/*wanted=*/false));
   // If the connection was one more beside working ones, nothing has changed for calls.
   if (HasReady()) return;
   SetState(State::kFailing);
   pool_.OnEndpointChanged(*this);
+}
+
+void Endpoint::Hasten() {
+  if (Timer::when().is_infinite()) return;
+  const Instant when = reconnect_.when(/*wanted=*/true);
+  if (when <= io_.loop.now() && !HasReady()) {
+    StartConnecting();
+  } else if (when < Timer::when()) {
+    io_.wheel.Arm(*this, when);
+  }
 }
 
 void Endpoint::OnTimer(Instant) {

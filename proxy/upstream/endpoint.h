@@ -16,8 +16,8 @@
 #include "conn/http2_connection.h"
 #include "log/conditions.h"
 #include "net/address.h"
-#include "policy/backoff.h"
 #include "policy/endpoint_set.h"
+#include "policy/reconnect.h"
 #include "telemetry/series.h"
 #include "upstream/endpoint_view.h"
 #include "upstream/upstream_connection.h"
@@ -35,8 +35,8 @@ struct EndpointPlace {
   std::vector<net::Address> addresses;  // the next one is tried if one cannot be reached
 };
 
-// Keeps at least one connection after the first Connect, and reconnects with backoff. Tells its
-// pool of its events. One thread.
+// Keeps at least one connection after the first Connect, and connects again as Reconnect says.
+// Tells its pool of its events. One thread.
 class Endpoint final : public Mortal, private Timer {
  public:
   // `place`: with at least one address. All references must outlive the endpoint.
@@ -54,6 +54,14 @@ class Endpoint final : public Mortal, private Timer {
 
   // Starts connecting, unless it is connected, connecting, or waiting to try again.
   void Connect();
+
+  // Calls wait for an endpoint: if this one waits to try again, it tries no later than calls may
+  // expect, which may be now.
+  void Hasten();
+
+  // Whether calls may wait for the attempt to connect that is under way although the endpoint
+  // fails: the attempt before it failed quickly.
+  bool promising() const { return dialling_ && failed_quickly_; }
 
   // Opens one more connection beside the ready ones, for more streams than they allow. Returns
   // whether one is being dialled afterwards.
@@ -115,7 +123,7 @@ class Endpoint final : public Mortal, private Timer {
   void ReportState();
   void Tell(EventKind kind, std::string_view field, std::string_view value);
   std::optional<EndpointState> shown() const;
-  void CountState(int64_t change);
+  void Count();
 
   WorkerIo& io_;
   const ConnectPolicy& policy_;
@@ -126,16 +134,18 @@ class Endpoint final : public Mortal, private Timer {
   const EndpointPlace place_;
 
   State state_ = State::kIdle;
+  std::optional<EndpointState> counted_;  // as metrics have it
   bool ejected_ = false;
   bool dialling_ = false;  // a connection attempt is under way
   bool closing_ = false;
   bool draining_ = false;
   bool on_demand_ = false;
-  bool hasty_ = false;  // the last connection that was lost broke soon and was replaced at once
+  bool failed_quickly_ = false;  // when it was last dialled
   std::string failure_;
   Condition unreachable_{ConditionKind::kUnreachable};
   Condition ejection_{ConditionKind::kEjected};
-  Backoff backoff_;
+  Reconnect reconnect_;
+  Instant dialled_at_;
   absl::Duration keepalive_interval_;
   size_t next_address_ = 0;  // of this round of attempts
   std::vector<std::unique_ptr<UpstreamConnection>> connections_;

@@ -3,14 +3,10 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "absl/time/time.h"
 
 namespace levee {
-
-// State of an endpoint that no call has needed yet.
-inline constexpr std::string_view kIdleEndpoint = "idle";
 
 // One endpoint of one worker.
 struct EndpointView {
@@ -18,7 +14,7 @@ struct EndpointView {
   std::string authority;   // of a destination that is dialled by authority
   std::string address;     // "10.0.0.7:50051"
   std::string host;        // the name that has led to the address; empty: none
-  std::string state;       // EndpointStateName or kIdleEndpoint
+  std::string state;       // EndpointStateName
   int active = 0;          // attempts that run on it
   absl::Duration latency;  // as the balancer estimates it; zero: unknown
   std::string failure;     // why it fails: "connection refused"

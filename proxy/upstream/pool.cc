@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "policy/reconnect.h"
 
 namespace levee {
 namespace {
@@ -35,7 +36,7 @@ void Pool::Open(StreamUser& user, std::span<const int64_t> avoid,
     turned_away_.PushBack(user);
   } else {
     waiting_.PushBack(user);
-    lost_some_ = lost_some_ || !AnyUsable(forbidden);
+    lost_some_ = lost_some_ || !MayServe(forbidden);
   }
   io_.AtTurnEnd(*this);
 }
@@ -58,9 +59,18 @@ bool Pool::TryOpen(StreamUser& user, std::span<const int64_t> avoid,
   return false;
 }
 
-bool Pool::AnyUsable(std::span<const int64_t> forbidden) const {
-  return set_.AnyUsable(forbidden) || std::any_of(names_.begin(), names_.end(),
-                                                  [](const auto& name) { return name->awaited(); });
+// Whether a user may expect a stream, now or later.
+bool Pool::MayServe(std::span<const int64_t> forbidden) const {
+  if (set_.AnyUsable(forbidden)) return true;
+  const bool returning = io_.loop.now() < return_until_;
+  for (const auto& [id, member] : members_) {
+    const Endpoint& endpoint = *member.endpoint;
+    const bool expected = returning || endpoint.promising();
+    if (!expected || endpoint.state() != Endpoint::State::kFailing) continue;
+    if (std::find(forbidden.begin(), forbidden.end(), id) == forbidden.end()) return true;
+  }
+  return std::any_of(names_.begin(), names_.end(),
+                     [](const auto& name) { return name->awaited(); });
 }
 
 bool Pool::HasOther(int64_t endpoint, std::span<const int64_t> forbidden) const {
@@ -70,6 +80,12 @@ bool Pool::HasOther(int64_t endpoint, std::span<const int64_t> forbidden) const 
 bool Pool::LeadsToSelf() const {
   return std::any_of(members_.begin(), members_.end(), [](const auto& member) {
     return member.second.endpoint->state() == Endpoint::State::kSelf;
+  });
+}
+
+bool Pool::AnyReady() const {
+  return std::any_of(members_.begin(), members_.end(), [](const auto& member) {
+    return member.second.endpoint->state() == Endpoint::State::kReady;
   });
 }
 
@@ -110,7 +126,7 @@ void Pool::OnGivenUp(int64_t endpoint, absl::Duration waited) {
 void Pool::OnAttemptEnded(int64_t endpoint, bool success) {
   if (!set_.RecordEnd(endpoint, success, now())) return;
   members_.find(endpoint)->second.endpoint->SetEjected(true);
-  io_.wheel.Arm(*this, set_.NextReturn());
+  ArmTimer();
   lost_some_ = true;
   if (queued_ > 0) io_.AtTurnEnd(*this);
 }
@@ -119,11 +135,25 @@ void Pool::EndEjections() {
   for (const int64_t id : set_.EndEjections(now())) {
     members_.find(id)->second.endpoint->SetEjected(false);
   }
-  io_.wheel.Arm(*this, set_.NextReturn());
+  ArmTimer();
   if (queued_ > 0) io_.AtTurnEnd(*this);
 }
 
-void Pool::OnTimer(Instant) { EndEjections(); }
+void Pool::ArmTimer() {
+  const bool returning = now() < return_until_;
+  io_.wheel.Arm(*this,
+                std::min(set_.NextReturn(), returning ? return_until_ : Instant::Infinite()));
+}
+
+void Pool::OnTimer(Instant) {
+  lost_some_ = true;  // The time in which an endpoint could come back may be over.
+  EndEjections();
+}
+
+void Pool::OnProvenLost() {
+  return_until_ = now() + Reconnect::kReturn;
+  ArmTimer();
+}
 
 void Pool::Update(const Endpoint& endpoint) {
   const EndpointCondition condition = endpoint.condition();
@@ -140,6 +170,7 @@ void Pool::OnEndpointChanged(Endpoint& endpoint) {
                      members_.size() > 1 ? " or any other endpoint" : "", ": ", endpoint.failure());
     ResolvedName* name = members_.find(endpoint.id())->second.name;
     if (name != nullptr) name->AskSoon();
+    lost_some_ = true;  // Users may have waited for the attempt to connect that has failed.
   }
   if (queued_ > 0 || on_demand_) io_.AtTurnEnd(*this);
 }
@@ -152,6 +183,7 @@ std::string Pool::Failure() const {
 
 void Pool::OnTurnEnd() {
   TurnAway();
+  if (!waiting_.empty() && !set_.AnyOpen()) Hasten();
   if (std::exchange(lost_some_, false)) FailHopeless();
   Serve();
   if (!waiting_.empty()) {
@@ -170,6 +202,14 @@ void Pool::ConnectOnlyOnDemand() {
   io_.AtTurnEnd(*this);
 }
 
+// Users wait: what fails is tried again soon.
+void Pool::Hasten() {
+  for (const auto& [id, member] : members_) member.endpoint->Hasten();
+  // Of a name that calls have reached before, and cannot reach now, the addresses may be others.
+  if (AnyReady() || (set_.AnyUsable({}) && now() >= return_until_)) return;
+  for (const auto& name : names_) name->AskNow();
+}
+
 void Pool::TurnAway() {
   while (StreamUser* user = turned_away_.PopFront()) {
     --queued_;
@@ -183,7 +223,7 @@ void Pool::FailHopeless() {
   IntrusiveList<StreamUser> waiting;
   while (StreamUser* user = waiting_.PopFront()) waiting.PushBack(*user);
   while (StreamUser* user = waiting.PopFront()) {
-    if (AnyUsable(user->forbidden)) {
+    if (MayServe(user->forbidden)) {
       waiting_.PushBack(*user);
     } else {
       FailOpen(*user);

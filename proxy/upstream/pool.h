@@ -94,6 +94,9 @@ class Pool final : private TurnTask, private Timer {
   void OnGivenUp(int64_t endpoint, absl::Duration waited);
   void OnAttemptEnded(int64_t endpoint, bool success);
 
+  // The endpoint asks callers to stay away for `wait`.
+  void OnWaitAskedFor(int64_t endpoint, absl::Duration wait) { set_.Yield(endpoint, wait, now()); }
+
   // Whether an attempt could go to an endpoint other than `endpoint` and the forbidden ones.
   bool HasOther(int64_t endpoint, std::span<const int64_t> forbidden) const;
 
@@ -118,6 +121,10 @@ class Pool final : private TurnTask, private Timer {
   // ended, or the endpoint began to connect or to fail.
   void OnEndpointChanged(Endpoint& endpoint);
 
+  // A connection that had served was lost, or takes no new calls. Until Reconnect::kReturn is over,
+  // calls wait for an endpoint to come back, even if all of them fail.
+  void OnProvenLost();
+
   // After Endpoint::Drain: the last connection is closed. The endpoint is destroyed at the end of
   // the turn.
   void OnEndpointDrained(Endpoint& endpoint);
@@ -125,7 +132,7 @@ class Pool final : private TurnTask, private Timer {
   // `addresses`: the ones that the name has now; at least one.
   void OnResolved(ResolvedName& name, const std::vector<net::Address>& addresses);
 
-  // The name has never had an address, and the look-up that calls wait for has failed.
+  // A look-up has failed.
   void OnUnresolved(ResolvedName& name);
 
  private:
@@ -145,7 +152,10 @@ class Pool final : private TurnTask, private Timer {
   void Update(const Endpoint& endpoint);
   bool TryOpen(StreamUser& user, std::span<const int64_t> avoid,
                std::span<const int64_t> forbidden);
-  bool AnyUsable(std::span<const int64_t> forbidden) const;
+  bool MayServe(std::span<const int64_t> forbidden) const;
+  bool AnyReady() const;
+  void ArmTimer();
+  void Hasten();
   void TurnAway();
   void FailHopeless();
   void Serve();
@@ -174,6 +184,7 @@ class Pool final : private TurnTask, private Timer {
   IntrusiveList<StreamUser> turned_away_;  // too many waited; they are told at the turn's end
   size_t queued_ = 0;                      // in both
   bool lost_some_ = false;                 // users may wait for an endpoint that is gone
+  Instant return_until_;                   // until then users wait for one to come back
 };
 
 }  // namespace levee

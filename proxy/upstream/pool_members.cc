@@ -102,6 +102,9 @@ void Pool::OnResolved(ResolvedName& name, const std::vector<net::Address>& addre
   RetireThose([&](const Member& member) {
     return member.name == &name && !kept.contains(member.endpoint->name());
   });
+  if (queued_ == 0) return;
+  lost_some_ = true;  // Users may have waited for this answer.
+  io_.AtTurnEnd(*this);
 }
 
 void Pool::RetireThose(absl::FunctionRef<bool(const Member&)> condition) {
@@ -123,6 +126,7 @@ void Pool::Retire(int64_t id) {
   Endpoint& endpoint = *draining_.back();
   members_.erase(at);
   set_.Remove(id);
+  if (endpoint.state() == Endpoint::State::kReady) OnProvenLost();
   left_.emplace_back(id, endpoint.name());
   if (left_.size() > kMaxLeft) left_.pop_front();
   endpoint.Drain();

@@ -11,9 +11,14 @@ namespace levee {
 namespace {
 
 // Sidecars that got the same answer at the same time ask again spread over this share of its time
-// to live. Sidecars that lost the same endpoint ask again spread over kLossJitter.
+// to live. Sidecars that lost the same endpoint ask again spread over kLossJitter, and those that
+// ask again and again spread their pauses by kPauseJitter.
 constexpr double kTtlJitter = 0.2;
 constexpr absl::Duration kLossJitter = absl::Milliseconds(500);
+constexpr double kPauseJitter = 0.25;
+
+// Calls do not wait for an answer if the one before took longer than this.
+constexpr absl::Duration kQuick = absl::Milliseconds(100);
 
 }  // namespace
 
@@ -27,7 +32,9 @@ ResolvedName::ResolvedName(WorkerIo& io, net::Resolver& resolver, const ConnectP
       series_(series),
       pool_(pool),
       host_(std::move(host)),
-      port_(port) {}
+      port_(port) {
+  Count();
+}
 
 ResolvedName::~ResolvedName() { Close(); }
 
@@ -35,30 +42,43 @@ void ResolvedName::Close() {
   query_.reset();
   Timer::Unlink();
   stale_ = false;
+  closed_ = true;
   SetState(State::kIdle);
 }
 
 // A name without addresses shows as one endpoint.
-void ResolvedName::CountState(int64_t change) {
-  if (state_ == State::kAwaited) series_.endpoints[EndpointState::kConnecting].Add(change);
-  if (state_ == State::kFailing) series_.endpoints[EndpointState::kFailing].Add(change);
+std::optional<EndpointState> ResolvedName::shown() const {
+  if (closed_) return std::nullopt;
+  switch (state_) {
+    case State::kIdle:
+      return EndpointState::kIdle;
+    case State::kAwaited:
+      return EndpointState::kConnecting;
+    case State::kFailing:
+      return EndpointState::kFailing;
+    case State::kKnown:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+void ResolvedName::Count() {
+  const std::optional<EndpointState> now = shown();
+  series_.endpoints.Move(absl::StrCat(host_, ":", port_), std::exchange(counted_, now), now);
 }
 
 EndpointView ResolvedName::View() const {
   EndpointView view;
   view.address = absl::StrCat(host_, ":", port_);
   view.host = host_;
-  view.state = state_ == State::kAwaited   ? EndpointStateName(EndpointState::kConnecting)
-               : state_ == State::kFailing ? EndpointStateName(EndpointState::kFailing)
-                                           : kIdleEndpoint;
+  view.state = EndpointStateName(shown().value_or(EndpointState::kIdle));
   view.failure = failure_;
   return view;
 }
 
 void ResolvedName::SetState(State state) {
-  CountState(-1);
   state_ = state;
-  CountState(1);
+  Count();
   if (state == State::kFailing) {
     unreachable_.Report(io_.log, policy_.upstream, absl::StrCat(host_, ":", port_), failure_,
                         io_.loop.now());
@@ -78,8 +98,22 @@ void ResolvedName::Use() {
 
 void ResolvedName::AskSoon() {
   if (query_ != nullptr || urgent_) return;
-  const Instant earliest = std::max(io_.loop.now(), asked_at_ + kMinTtl);
-  const Instant when = earliest + kLossJitter * random_.Uniform();
+  AskAt(std::max(io_.loop.now(), asked_at_ + kMinTtl) + kLossJitter * spread_);
+}
+
+void ResolvedName::AskNow() {
+  if (query_ != nullptr || state_ != State::kKnown) return;
+  const Instant now = io_.loop.now();
+  const Instant when = asked_at_ + kLeastPause * (1 + kPauseJitter * spread_);
+  pressing_ = answered_quickly_;
+  if (when <= now) {
+    Ask();
+  } else {
+    AskAt(when);
+  }
+}
+
+void ResolvedName::AskAt(Instant when) {
   urgent_ = true;
   if (when < Timer::when()) io_.wheel.Arm(*this, when);
 }
@@ -95,6 +129,7 @@ void ResolvedName::OnTimer(Instant) {
 void ResolvedName::Ask() {
   used_ = urgent_ = false;
   asked_at_ = io_.loop.now();
+  spread_ = random_.Uniform();
   Timer::Unlink();
   query_ = resolver_.Resolve(host_, port_, [this](auto answer) { OnAnswer(std::move(answer)); });
 }
@@ -102,13 +137,13 @@ void ResolvedName::Ask() {
 void ResolvedName::OnAnswer(absl::StatusOr<net::Resolver::Found> answer) {
   query_.reset();
   const Instant now = io_.loop.now();
+  pressing_ = false;
+  answered_quickly_ = now - asked_at_ < kQuick;
   if (!answer.ok()) {
     failure_ = std::string(answer.status().message());
     io_.wheel.Arm(*this, now + backoff_.Next(policy_.reconnect, random_));
-    if (state_ == State::kKnown) return;
-    const bool awaited = state_ == State::kAwaited;
-    SetState(State::kFailing);
-    if (awaited) pool_.OnUnresolved(*this);
+    if (state_ != State::kKnown) SetState(State::kFailing);
+    pool_.OnUnresolved(*this);
     return;
   }
   failure_.clear();

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,9 +24,10 @@ namespace levee {
 
 class Pool;
 
-// Looks the name up when calls first want it, and again when its time to live is over if calls have
-// wanted it since, and tells its pool of the answers. The last good answer stays in use however
-// many look-ups fail after it. One thread.
+// Looks the name up when calls first want it, again when its time to live is over if calls have
+// wanted it since, and at once when calls wait and none of its addresses can be reached. Tells its
+// pool of the answers. The last good answer stays in use however many look-ups fail after it. One
+// thread.
 class ResolvedName final : private Timer {
  public:
   // Bounds of the time to live. A record that may change at any moment is not asked for more often
@@ -33,6 +35,9 @@ class ResolvedName final : private Timer {
   // us from an endpoint that has moved.
   static constexpr absl::Duration kMinTtl = absl::Seconds(5);
   static constexpr absl::Duration kMaxTtl = absl::Minutes(5);
+
+  // The least time between two look-ups while calls wait.
+  static constexpr absl::Duration kLeastPause = absl::Milliseconds(200);
 
   // `policy`: of the upstream; look-ups that fail are repeated as its connections are. References
   // outlive the name.
@@ -47,8 +52,14 @@ class ResolvedName final : private Timer {
   // at least kMinTtl after the last look-up.
   void AskSoon();
 
-  // True if there has been no address yet and the next answer may bring one to the waiting calls.
-  bool awaited() const { return state_ == State::kAwaited; }
+  // Calls wait, and no address can be reached: the answer is out of date. Looks the name up at
+  // once, but at least kLeastPause after the last look-up. Nothing if the name has had no address
+  // yet: perhaps it does not exist.
+  void AskNow();
+
+  // Whether the answer to come may bring an address to the waiting calls: the name has had none
+  // yet, or it is being asked for by AskNow, and the answer before came quickly.
+  bool awaited() const { return state_ == State::kAwaited || (pressing_ && query_ != nullptr); }
 
   // Why there is no address: "cannot resolve cart.shop: domain name not found"; empty if the last
   // look-up did not fail.
@@ -68,10 +79,12 @@ class ResolvedName final : private Timer {
   enum class State { kIdle, kAwaited, kFailing, kKnown };
 
   void OnTimer(Instant now) override;
+  void AskAt(Instant when);
   void Ask();
   void OnAnswer(absl::StatusOr<net::Resolver::Found> answer);
   void SetState(State state);
-  void CountState(int64_t change);
+  std::optional<EndpointState> shown() const;
+  void Count();
 
   WorkerIo& io_;
   net::Resolver& resolver_;
@@ -83,10 +96,15 @@ class ResolvedName final : private Timer {
   const uint16_t port_;
 
   State state_ = State::kIdle;
-  bool used_ = false;    // since the last look-up
-  bool stale_ = true;    // the next use asks
-  bool urgent_ = false;  // the timer asks whether or not the name is used
+  std::optional<EndpointState> counted_;  // as metrics have it
+  bool closed_ = false;
+  bool used_ = false;             // since the last look-up
+  bool stale_ = true;             // the next use asks
+  bool urgent_ = false;           // the timer asks whether or not the name is used
+  bool pressing_ = false;         // AskNow has asked, and calls may wait for the answer
+  bool answered_quickly_ = true;  // the last look-up
   Instant asked_at_;
+  double spread_ = 0;  // of this sidecar among those that ask at the same time, in [0, 1)
   std::string failure_;
   Condition unreachable_{ConditionKind::kUnreachable};
   Backoff backoff_;

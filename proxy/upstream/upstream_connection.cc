@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "policy/reconnect.h"
 #include "upstream/endpoint.h"
 
 namespace levee {
@@ -18,6 +19,11 @@ UpstreamConnection::UpstreamConnection(WorkerIo& io, net::ByteStream stream,
           io, h2::Session::Role::kClient, std::move(stream), policy.connection,
           static_cast<h2::SessionHandler&>(*this), static_cast<Http2ConnectionOwner&>(*this))) {
   io_.wheel.Arm(*this, io_.loop.now() + policy.connect_timeout);
+}
+
+bool UpstreamConnection::proven(Instant now) const {
+  if (!ready_) return false;
+  return connection_->session().answered() || now - ready_since_ >= Reconnect::kStable;
 }
 
 h2::Stream& UpstreamConnection::Open(h2::StreamHandler& handler) {

@@ -63,7 +63,9 @@ class UpstreamConnection final : public Mortal,
 
   int active_streams() const { return static_cast<int>(connection_->session().stream_count()); }
   bool used() const { return used_; }  // it has carried a call
-  Instant ready_since() const { return ready_since_; }
+
+  // Whether it has brought an answer, or has been ready for Reconnect::kStable.
+  bool proven(Instant now) const;
 
   // Streams that run may finish; then the connection closes.
   void Drain();

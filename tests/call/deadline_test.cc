@@ -272,6 +272,51 @@ TEST_F(CallDeadline, A29_WhatIsExpiredOnArrivalNeverReachesTheUpstream) {
   EXPECT_EQ(call.caller().code, StatusCode::kDeadlineExceeded);
 }
 
+TEST_F(CallDeadline, A29_ACallWithLessThanAMillisecondNeverReachesTheUpstream) {
+  Upstream({Ok()});
+  SimHost& call = RunUnary({.timeout = absl::Nanoseconds(1)});
+  EXPECT_EQ(call.attempts(), 0);
+  EXPECT_EQ(call.caller().finished_at, Ms(0));
+  EXPECT_EQ(call.caller().code, StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(sidecar_.budget().Read(clock_.now()).calls, 0);
+}
+
+TEST_F(CallDeadline, ACallWithLessTimeThanTheFastestAnswersTookNeverReachesTheUpstream) {
+  std::vector<Answer> answers;
+  for (int i = 0; i < 20; ++i) {
+    const absl::Duration at = Ms(i < 2 ? 40 : 80);
+    answers.push_back(Answer().Head(at).Message(at, "pong").Trailers(at, StatusCode::kOk));
+  }
+  Upstream(answers);
+  for (int i = 0; i < 10; ++i) RunUnary({.timeout = Ms(200)});
+  SimHost& hopeless = RunUnary({.timeout = Ms(30)});
+  EXPECT_EQ(hopeless.attempts(), 0);
+  EXPECT_EQ(hopeless.caller().code, StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(RunUnary({.timeout = Ms(45)}).attempts(), 1);
+  retry_.min_remaining = false;
+  EXPECT_EQ(RunUnary({.timeout = Ms(30)}).attempts(), 1);
+}
+
+TEST_F(CallDeadline, AnUpstreamThatCancelsAboutWhenTheDeadlinePassesHasSeenItPass) {
+  Upstream({Answer().Reset(Ms(96), kResetCancel), Answer().Trailers(Ms(96), StatusCode::kCancelled),
+            Answer().Head(Ms(10)).Message(Ms(10), "pong").Reset(Ms(97), kResetCancel)});
+  for (int i = 0; i < 3; ++i) {
+    SimHost& call = RunUnary({.timeout = Ms(100)});
+    EXPECT_EQ(call.caller().code, StatusCode::kDeadlineExceeded);
+    EXPECT_EQ(call.record().code, StatusCode::kDeadlineExceeded);
+    EXPECT_EQ(call.record().attempts[0].code, StatusCode::kDeadlineExceeded);
+    EXPECT_EQ(call.attempts(), 1);
+  }
+}
+
+TEST_F(CallDeadline, AnUpstreamThatCancelsEarlierHasCancelled) {
+  Upstream({Answer().Reset(Ms(94), kResetCancel), Answer().Reset(Ms(7), kResetCancel),
+            Answer().Trailers(Ms(96), StatusCode::kInternal)});
+  EXPECT_EQ(RunUnary({.timeout = Ms(100)}).caller().code, StatusCode::kCancelled);
+  EXPECT_EQ(RunUnary({.timeout = Ms(10)}).caller().code, StatusCode::kCancelled);
+  EXPECT_EQ(RunUnary({.timeout = Ms(100)}).caller().code, StatusCode::kInternal);
+}
+
 TEST_F(CallDeadline, A30_AttemptTimeoutCancelsThatAttemptAndIsRetried) {
   retry_.attempt_timeout = Ms(50);
   Upstream({Silence(), Ok()});

@@ -162,7 +162,7 @@ class LoadRun {
 
   void Start() {
     auto* call = new LoadCall;
-    call->context.set_deadline(InPatience());
+    call->context.set_deadline(Clock::now() + load_.deadline);
     grpc::GenericStub stub(channels_[static_cast<size_t>(started_) % channels_.size()]);
     call->reader =
         stub.PrepareUnaryCall(&call->context, "/test.Echo/Unary", ToBuffer("load"), &queue_);

@@ -83,6 +83,7 @@ struct Load {
   int calls = 0;
   double per_second = 0;  // 0: whenever one of `at_once` ends
   int at_once = 16;
+  std::chrono::milliseconds deadline = kPatience;
 };
 std::map<grpc::StatusCode, int> RunLoad(const std::vector<ChannelPtr>& channels, const Load& load);
 

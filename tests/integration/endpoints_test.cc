@@ -7,9 +7,9 @@
 #include "gmock/gmock.h"
 #include "integration/byte_call.h"
 #include "integration/faulty_service.h"
+#include "integration/named_endpoints.h"
 #include "integration/sidecar_process.h"
 #include "integration/tcp.h"
-#include "net/scripted_dns.h"
 
 namespace levee {
 namespace {
@@ -35,6 +35,19 @@ TEST(Endpoints, ASocketThatIsNotThereIsUnavailable) {
   EXPECT_EQ(reply.status.error_code(), StatusCode::UNAVAILABLE);
   EXPECT_EQ(reply.status.error_message(),
             "cannot connect to unix:/nowhere/cart.sock: no such file or directory");
+}
+
+TEST(Endpoints, EachIsCountedOnceHoweverManyWorkersThereAreAndIdleFromTheStart) {
+  FaultyService first, second;
+  SidecarProcess sidecar({.endpoints = {first.address(), second.address()}}, {"--workers", "2"});
+  EXPECT_TRUE(sidecar.WaitForSum("levee_endpoints", {R"(state="idle")"}, 2));
+  EXPECT_EQ(sidecar.Sum("levee_endpoints"), 2);
+  // Callers' connections are dealt to the workers in turn.
+  EXPECT_TRUE(CallUnary(NewChannel(sidecar.address())).status.ok());
+  EXPECT_TRUE(CallUnary(NewChannel(sidecar.address())).status.ok());
+  EXPECT_TRUE(sidecar.WaitForSum("levee_endpoints", {R"(state="ready")"}, 2));
+  EXPECT_TRUE(sidecar.WaitForSum("levee_upstream_connections", {}, 4));
+  EXPECT_EQ(sidecar.Sum("levee_endpoints"), 2);
 }
 
 TEST(Endpoints, AnEndpointThatAlwaysFailsIsLeftAlone) {
@@ -103,29 +116,7 @@ TEST(Endpoints, LocalhostIsLookedUpWithoutAServer) {
   EXPECT_TRUE(CallUnary(NewChannel(sidecar.address())).status.ok());
 }
 
-// Name servers listen on port 53, and resolv.conf is one for all.
-class EndpointsByName : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!dns.bound() || !SidecarProcess::MayMount()) {
-      GTEST_SKIP() << "needs to listen on port 53 and a mount namespace: run as root";
-    }
-  }
-
-  std::unique_ptr<SidecarProcess> Run(const std::string& endpoint) {
-    return SidecarProcess::RunWithResolvConf(
-        {.endpoints = {endpoint}, .retry = "{max_attempts: 1, exhausted: keep}"},
-        "nameserver " + host_ + "\nsearch shop.test\n");
-  }
-
- private:
-  // Its own, since tests run beside each other.
-  const std::string host_ =
-      "127.53." + std::to_string(getpid() / 250 % 250) + "." + std::to_string(getpid() % 250 + 1);
-
- protected:
-  ScriptedDns dns{host_.c_str(), 53};
-};
+using EndpointsByName = NamedEndpoints;
 
 TEST_F(EndpointsByName, AllAddressesOfANameGetCalls) {
   FaultyService first;

@@ -3,6 +3,7 @@
 #include "policy/adaptive_bucket.h"
 
 #include <algorithm>
+#include <deque>
 
 #include "base/random.h"
 #include "gtest/gtest.h"
@@ -77,6 +78,71 @@ TEST(AdaptiveBucket, OverloadLowersTheRateAndTimeRaisesIt) {
   EXPECT_NEAR(absl::ToDoubleSeconds(limit.Take(At(60)).wait), 0.01, 1e-6);
 }
 
+// A service that takes `capacity` calls a second, and refuses the others as overloaded. Its answers
+// come after 20 ms.
+class LimitedService {
+ public:
+  // 500 calls in each second from `from` to `to`.
+  struct Result {
+    int wanted = 0;
+    int good = 0;
+    int overloaded = 0;
+    double last_bad = 0;  // when a call was last refused, by the limit or by the service
+  };
+  Result Run(double from, double to, double capacity) {
+    Result result;
+    for (int i = 0; i < (to - from) * 500; ++i) {
+      const double now = from + i / 500.0;
+      Tell(now);
+      ++result.wanted;
+      tokens_ = std::min(tokens_ + capacity / 500, std::max(1.0, capacity / 100));
+      if (!limit_.Take(At(now)).granted) {
+        result.last_bad = now;
+      } else if (tokens_ >= 1) {
+        tokens_ -= 1;
+        ++result.good;
+      } else {
+        overloads_.push_back(now);
+        ++result.overloaded;
+        result.last_bad = now;
+      }
+    }
+    return result;
+  }
+
+ private:
+  void Tell(double now) {
+    while (!overloads_.empty() && overloads_.front() + 0.02 <= now) {
+      limit_.bucket.OnOverloaded(limit_.rule, At(overloads_.front()), At(now));
+      overloads_.pop_front();
+    }
+  }
+
+  Limit limit_{600, 20};
+  double tokens_ = 1;
+  std::deque<double> overloads_;
+};
+
+TEST(AdaptiveBucket, IsBackWithinASecondAndAHalfOfASpike) {
+  for (const double capacity : {400.0, 200.0, 100.0}) {
+    LimitedService service;
+    EXPECT_EQ(service.Run(10, 20, 650).good, 5000);
+    service.Run(20, 22, capacity);
+    const auto after = service.Run(22, 40, 650);
+    EXPECT_LT(after.last_bad, 22 + 1.5) << capacity;
+  }
+}
+
+TEST(AdaptiveBucket, KeepsAServiceThatStaysOverloadedBusyAndMostlyUndisturbed) {
+  for (const double capacity : {400.0, 200.0, 100.0}) {
+    LimitedService service;
+    service.Run(10, 20, 650);
+    const auto during = service.Run(20, 60, capacity);
+    EXPECT_GT(during.good, 0.8 * capacity * 40) << capacity;
+    EXPECT_LT(during.overloaded, 0.05 * during.good) << capacity;
+  }
+}
+
 TEST(AdaptiveBucket, ASavedUpBurstDoesNotHideTheDecrease) {
   Limit limit(1000, 500);
   for (int i = 0; i < 5; ++i) limit.Take(At(10));  // 10 per half second
@@ -99,8 +165,8 @@ TEST(AdaptiveBucket, IsIdleOnlyWithAllOfItsRate) {
   EXPECT_FALSE(limit.bucket.IdleAt(limit.rule, At(10.2)));
   EXPECT_TRUE(limit.bucket.IdleAt(limit.rule, At(10.25)));
   limit.bucket.OnOverloaded(limit.rule, At(10.1), At(10.25));
-  EXPECT_FALSE(limit.bucket.IdleAt(limit.rule, At(13)));  // full by now, but lowered
-  EXPECT_TRUE(limit.bucket.IdleAt(limit.rule, At(16)));
+  EXPECT_FALSE(limit.bucket.IdleAt(limit.rule, At(11)));  // full by now, but lowered
+  EXPECT_TRUE(limit.bucket.IdleAt(limit.rule, At(12)));
 }
 
 TEST(AdaptiveBucket, ReturnUndoesATakeUnlessOthersHaveTakenSince) {

@@ -42,20 +42,30 @@ TEST(CubicRate, OverloadLowersItToSevenTenthsOfTheCurrentRateIfMoreIsMeasured) {
   EXPECT_NEAR(rate.RateAt(At(10)), 70, 1e-9);
 }
 
-// K = cbrt(10 x 0.3 / 0.4) = 1.957433820584 s.
+// K = 0.5 s, C = 10 x 0.3 / K^3 = 24.
 TEST(CubicRate, ClimbsBackAlongTheCubic) {
   const CubicRate rate = LoweredFromTen(1000);
-  EXPECT_NEAR(rate.RateAt(At(10.978716910)), 9.625, 1e-6);     // K / 2: 10 - 3 / 8
-  EXPECT_NEAR(rate.RateAt(At(11.957433821)), 10, 1e-6);        // K
-  EXPECT_NEAR(rate.RateAt(At(13.914867641)), 13, 1e-6);        // 2 K: 10 + 3
-  EXPECT_NEAR(rate.RateAt(At(21.957433821)), 10 + 400, 1e-6);  // K + 10
+  EXPECT_NEAR(rate.RateAt(At(10.25)), 9.625, 1e-6);    // K / 2: 10 - 3 / 8
+  EXPECT_NEAR(rate.RateAt(At(10.5)), 10, 1e-6);        // K
+  EXPECT_NEAR(rate.RateAt(At(11)), 13, 1e-6);          // 2 K: 10 + 3
+  EXPECT_NEAR(rate.RateAt(At(12.5)), 10 + 192, 1e-6);  // K + 2
+}
+
+TEST(CubicRate, IsBackAtItsHeightAfterHalfASecondHoweverHighItWas) {
+  for (const double height : {10.0, 600.0, 1e6}) {
+    CubicRate rate(height);
+    RecordPermits(rate, static_cast<int>(height), At(10));
+    rate.OnOverloaded(At(9), At(10));
+    EXPECT_NEAR(rate.RateAt(At(10)), 0.7 * height, 1e-6);
+    EXPECT_NEAR(rate.RateAt(At(10.5)), height, 1e-6);
+  }
 }
 
 TEST(CubicRate, EndsAtTheConfiguredRate) {
   const CubicRate rate = LoweredFromTen(20);
-  EXPECT_NEAR(rate.RateAt(At(14.881451559)), 20, 1e-6);  // K + cbrt(10 / 0.4)
-  EXPECT_EQ(rate.RateAt(At(14.9)), 20);
-  EXPECT_FALSE(rate.LoweredAt(At(14.9)));
+  EXPECT_NEAR(rate.RateAt(At(11.246900793)), 20, 1e-6);  // K + cbrt(10 / 24)
+  EXPECT_EQ(rate.RateAt(At(11.25)), 20);
+  EXPECT_FALSE(rate.LoweredAt(At(11.25)));
   EXPECT_EQ(rate.RateAt(At(1e6)), 20);
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace levee {
 namespace {
 
@@ -24,29 +26,81 @@ TEST(EndpointLoad, AHigherLatencyCountsAtOnce) {
   EXPECT_NEAR(load.Cost(0, At(1)), 50 * kMilli, 1);
 }
 
-TEST(EndpointLoad, ALowerLatencyCountsInTheCourseOfTheDecay) {
+// An estimate of `milliseconds` at `seconds`, on which many answers agree.
+EndpointLoad Confirmed(double milliseconds, double seconds) {
   EndpointLoad load;
-  load.RecordAnswer(absl::Milliseconds(50), At(0));
-  load.RecordAnswer(absl::Milliseconds(2), At(0));
-  EXPECT_NEAR(load.Cost(0, At(0)), 50 * kMilli, 1);
-  load.RecordAnswer(absl::Milliseconds(2), At(10));
+  for (int i = 10; i >= 0; --i) {
+    load.RecordAnswer(absl::Milliseconds(milliseconds), At(seconds - i));
+  }
+  return load;
+}
+
+TEST(EndpointLoad, ALowerLatencyCountsInTheCourseOfTheDecay) {
+  EndpointLoad load = Confirmed(50, 100);
+  load.RecordAnswer(absl::Milliseconds(26), At(100));
+  EXPECT_NEAR(load.Cost(0, At(100)), 50 * kMilli, 1);
+  load.RecordAnswer(absl::Milliseconds(26), At(110));
   // 50 ms keep 1/e of their weight.
-  EXPECT_NEAR(load.Cost(0, At(10)), (50 * 0.36788 + 2 * 0.63212) * kMilli, 0.01 * kMilli);
+  EXPECT_NEAR(load.Cost(0, At(110)), (50 * 0.36788 + 26 * 0.63212) * kMilli, 0.01 * kMilli);
 }
 
 TEST(EndpointLoad, WithoutCallsTheEstimateDecays) {
-  EndpointLoad load;
-  load.RecordAnswer(absl::Milliseconds(50), At(0));
-  EXPECT_NEAR(load.Cost(0, At(20)), 50 * 0.13534 * kMilli, 0.01 * kMilli);
+  EXPECT_NEAR(Confirmed(50, 100).Cost(0, At(120)), 50 * 0.13534 * kMilli, 0.01 * kMilli);
+}
+
+TEST(EndpointLoad, OneSlowAnswerIsForgottenWithinTwoSeconds) {
+  EndpointLoad load = Confirmed(1, 100);
+  load.RecordAnswer(absl::Seconds(1), At(101));
+  EXPECT_GT(load.Cost(0, At(101.5)), 100 * kMilli);
+  EXPECT_LT(load.Cost(0, At(103)), 1 * kMilli);
+  // And so is the first of all.
+  EndpointLoad fresh;
+  fresh.RecordAnswer(absl::Seconds(1), At(1));
+  EXPECT_LT(fresh.Cost(0, At(3)), 1 * kMilli);
+}
+
+TEST(EndpointLoad, AnEndpointThatIsSlowAgainAndAgainIsTriedMoreAndMoreRarely) {
+  EndpointLoad load = Confirmed(1, 100);
+  Instant now = At(101);
+  std::vector<double> pauses;
+  for (int i = 0; i < 6; ++i) {
+    load.RecordAnswer(absl::Milliseconds(300), now);
+    const Instant slow = now;
+    while (load.Cost(0, now) > 1 * kMilli) now = now + absl::Milliseconds(10);
+    pauses.push_back(absl::ToDoubleSeconds(now - slow));
+    now = now + absl::Milliseconds(300);
+  }
+  EXPECT_NEAR(pauses[0], 1.4, 0.1);
+  EXPECT_NEAR(pauses[1], 5.7, 0.1);
+  EXPECT_NEAR(pauses[2], 22.8, 0.1);
+  EXPECT_NEAR(pauses[3], 57, 0.2);
+  EXPECT_NEAR(pauses[5], 57, 0.2);
+}
+
+TEST(EndpointLoad, CallsThatWereSlowTogetherCountAsOne) {
+  EndpointLoad load = Confirmed(1, 100);
+  for (int i = 0; i < 50; ++i) {
+    load.RecordAnswer(absl::Seconds(1) + absl::Milliseconds(i), At(101) + absl::Milliseconds(i));
+  }
+  EXPECT_LT(load.Cost(0, At(103.5)), 1 * kMilli);
 }
 
 TEST(EndpointLoad, AnAttemptThatIsGivenUpCountsOnlyIfItTookLonger) {
+  EndpointLoad load = Confirmed(20, 100);
+  load.RecordGivenUp(absl::Milliseconds(5), At(110));
+  EXPECT_NEAR(load.Cost(0, At(110)), 20 * 0.36788 * kMilli, 0.01 * kMilli);
+  load.RecordGivenUp(absl::Milliseconds(90), At(110));
+  EXPECT_NEAR(load.Cost(0, At(110)), 90 * kMilli, 1);
+}
+
+TEST(EndpointLoad, AnEndpointThatAsksForAWaitGetsATenthOfItsCallsForThatLong) {
   EndpointLoad load;
-  load.RecordAnswer(absl::Milliseconds(20), At(0));
-  load.RecordGivenUp(absl::Milliseconds(5), At(10));
-  EXPECT_NEAR(load.Cost(0, At(10)), 20 * 0.36788 * kMilli, 0.01 * kMilli);
-  load.RecordGivenUp(absl::Milliseconds(90), At(10));
-  EXPECT_NEAR(load.Cost(0, At(10)), 90 * kMilli, 1);
+  load.Yield(absl::Seconds(3), At(5));
+  load.Yield(absl::Seconds(1), At(6));
+  EXPECT_DOUBLE_EQ(load.Share(At(7.9)), 0.1);
+  EXPECT_EQ(load.Share(At(8)), 1);
+  load.Yield(absl::InfiniteDuration(), At(10));
+  EXPECT_EQ(load.Share(At(10) + EndpointLoad::kLongestYield), 1);
 }
 
 TEST(EndpointLoad, NothingIsKnownBeforeTheFirstAnswerAndAfterARestart) {

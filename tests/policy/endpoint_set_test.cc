@@ -164,6 +164,49 @@ TEST(EndpointSet, AnEjectionEndsWhenTooFewOthersAreLeft) {
   EXPECT_EQ(ended[0], 0);  // The oldest.
 }
 
+TEST(EndpointSet, AnEndpointThatFailsHalfOfItsCallsIsEjected) {
+  Endpoints endpoints(3);
+  bool ejected = false;
+  int attempts = 0;
+  for (; !ejected && attempts < 100; ++attempts) {
+    const Instant now = At(1 + attempts * 0.01);
+    ejected = endpoints.set.RecordEnd(0, attempts % 2 == 0, now);
+    EXPECT_FALSE(endpoints.set.RecordEnd(1, true, now));
+    EXPECT_FALSE(endpoints.set.RecordEnd(2, attempts % 20 != 0, now));
+  }
+  EXPECT_TRUE(ejected);
+  EXPECT_EQ(attempts, 20);
+  EXPECT_EQ(endpoints.Choices(At(3)).count(0), 0u);
+}
+
+TEST(EndpointSet, AnEndpointThatAsksForAWaitIsSparedForThatLong) {
+  Endpoints endpoints(2);
+  endpoints.set.Yield(0, absl::Seconds(5), At(1));
+  EXPECT_NEAR(endpoints.Choices(At(5.9)).at(0), 500, 100);
+  EXPECT_NEAR(endpoints.Choices(At(6)).at(0), 5000, 300);
+  // The only endpoint takes all calls all the same.
+  Endpoints one(1);
+  one.set.Yield(0, absl::Seconds(5), At(1));
+  EXPECT_EQ(one.Choices(At(2)).at(0), 10'000);
+}
+
+TEST(EndpointSet, AnIdleEndpointThatWasSlowOnceGetsCallsAgainWithinSeconds) {
+  Endpoints endpoints(2);
+  for (int i = 0; i < 100; ++i) {
+    for (const int64_t id : {0, 1}) {
+      endpoints.set.RecordAnswer(id, absl::Milliseconds(1), At(1 + i * 0.1));
+    }
+  }
+  endpoints.set.RecordAnswer(0, absl::Seconds(1), At(12));
+  Instant now = At(12);
+  for (int64_t chosen = 1; chosen == 1 && now < At(60);) {
+    now = now + absl::Milliseconds(20);
+    chosen = endpoints.set.Choose({}, {}, now, endpoints.random).value();
+    endpoints.set.RecordAnswer(chosen, absl::Milliseconds(1), now);
+  }
+  EXPECT_LT(now, At(14));
+}
+
 TEST(EndpointSet, AnEndpointThatReturnsGetsAGrowingShare) {
   Endpoints endpoints(2);
   ASSERT_TRUE(endpoints.Fail(0, At(1)));

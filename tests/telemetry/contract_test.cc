@@ -140,7 +140,7 @@ TEST_F(MetricsContractTest, LabelsTakeTheValuesOfTheContract) {
   EXPECT_THAT(LabelValues("levee_rate_limit_decisions_total", "decision"),
               ElementsAre("admitted", "delayed", "rejected"));
   EXPECT_THAT(LabelValues("levee_endpoints", "state"),
-              ElementsAre("ready", "connecting", "failing", "ejected"));
+              ElementsAre("ready", "connecting", "ejected", "failing", "idle"));
   EXPECT_THAT(LabelValues("levee_config_reloads_total", "result"),
               ElementsAre("success", "failure"));
   EXPECT_THAT(

@@ -71,12 +71,33 @@ TEST(Metrics, GaugesOfWorkersAddUp) {
   metrics.Worker(1).downstream_connections.Set(4);
   metrics.Upstream(0, "cart").connections.Add(3);
   metrics.Upstream(1, "cart").connections.Add(-1);
-  metrics.Upstream(1, "cart").endpoints[EndpointState::kFailing].Set(5);
   EXPECT_EQ(Scraped(metrics, "levee_active_calls"), "2");
   EXPECT_EQ(Scraped(metrics, "levee_downstream_connections"), "4");
   EXPECT_EQ(Scraped(metrics, R"(levee_upstream_connections{upstream="cart"})"), "2");
-  EXPECT_EQ(Scraped(metrics, R"(levee_endpoints{upstream="cart",state="failing"})"), "5");
-  EXPECT_EQ(Scraped(metrics, R"(levee_endpoints{upstream="cart",state="ready"})"), "0");
+}
+
+TEST(Metrics, AnEndpointOfSeveralWorkersCountsOnceInTheBestOfItsStates) {
+  Metrics metrics(Shop());
+  EndpointCensus& first = metrics.Upstream(0, "cart").endpoints;
+  EndpointCensus& second = metrics.Upstream(1, "cart").endpoints;
+  const auto scraped = [&](const std::string& state) {
+    return Scraped(metrics, R"(levee_endpoints{upstream="cart",state=")" + state + "\"}");
+  };
+  for (const char* name : {"a:1", "b:1"}) {
+    first.Move(name, std::nullopt, EndpointState::kIdle);
+    second.Move(name, std::nullopt, EndpointState::kIdle);
+  }
+  EXPECT_EQ(scraped("idle"), "2");
+  first.Move("a:1", EndpointState::kIdle, EndpointState::kFailing);
+  EXPECT_EQ(scraped("failing"), "1");
+  second.Move("a:1", EndpointState::kIdle, EndpointState::kReady);
+  EXPECT_EQ(scraped("failing"), "0");
+  EXPECT_EQ(scraped("ready"), "1");
+  EXPECT_EQ(scraped("idle"), "1");
+  second.Move("b:1", EndpointState::kIdle, std::nullopt);
+  EXPECT_EQ(scraped("idle"), "1");
+  first.Move("b:1", EndpointState::kIdle, std::nullopt);
+  EXPECT_EQ(scraped("idle"), "0");
 }
 
 TEST(Metrics, SeriesExistAtZeroBeforeTheFirstCall) {

@@ -81,11 +81,11 @@ TEST_F(RemoveQuiet, AnUpstreamWithConnectionsOrEndpointsStays) {
   series.connections.Add();
   Scrapes(3 * kEnough);
   EXPECT_TRUE(Exported("cart"));
-  series.endpoints[EndpointState::kFailing].Add();
+  series.endpoints.Move("a:1", std::nullopt, EndpointState::kIdle);
   series.connections.Sub();
   Scrapes(3 * kEnough);
   EXPECT_TRUE(Exported("cart"));
-  series.endpoints[EndpointState::kFailing].Sub();
+  series.endpoints.Move("a:1", EndpointState::kIdle, std::nullopt);
   Scrapes(kEnough);
   EXPECT_FALSE(Exported("cart"));
 }

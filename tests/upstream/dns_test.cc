@@ -26,6 +26,13 @@ class Cart {
     run.dns.Set("cart.test", {.addresses = addresses, .ttl = ttl});
   }
 
+  // The server goes, and the pool sees it.
+  void Lose(size_t server) {
+    const int64_t ready = run.Endpoints(EndpointState::kReady);
+    run.servers[server]->Close();
+    run.Until([&] { return run.Endpoints(EndpointState::kReady) < ready; });
+  }
+
   // The endpoints that 50 calls go to.
   std::set<std::string> Seen() {
     std::set<std::string> seen;
@@ -147,6 +154,39 @@ TEST(Dns, TheLastGoodAnswerHoldsWhenALookUpFails) {
   // A server that fails is asked twice each time.
   cart.run.Until([&] { return cart.run.dns.Asked("cart.test") >= 4; });
   EXPECT_EQ(cart.run.Endpoints(EndpointState::kFailing), 0);
+}
+
+TEST(Dns, S6b_ANameWhoseAddressesAllRefuseIsLookedUpAtOnceAndCallsWaitForTheAnswer) {
+  Cart cart;
+  cart.Has({"127.0.0.1"}, /*ttl=*/600);
+  Pool& pool = cart.run.Open({cart.target});
+  cart.run.CallOne();
+  cart.Has({"127.0.0.2"}, /*ttl=*/600);
+  const Instant gone = cart.run.loop.now();
+  cart.Lose(0);
+  TestCall call(pool);
+  call.Start();
+  cart.run.Until([&] { return call.ended; });
+  EXPECT_TRUE(call.answered) << call.failure;
+  EXPECT_EQ(cart.run.servers[1]->calls(), 1);
+  EXPECT_LT(cart.run.loop.now() - gone, absl::Seconds(1));
+}
+
+TEST(Dns, S6b_ANameWhoseAddressesAllRefuseIsLookedUpAtMostFiveTimesASecond) {
+  Cart cart;
+  cart.Has({"127.0.0.1"}, /*ttl=*/600);
+  Pool& pool = cart.run.Open({cart.target});
+  cart.run.CallOne();
+  cart.Lose(0);
+  TestCall call(pool);
+  call.Start();
+  cart.run.Pass(absl::Milliseconds(1500));
+  EXPECT_GE(cart.run.dns.Asked("cart.test"), 1 + 5);
+  EXPECT_LE(cart.run.dns.Asked("cart.test"), 1 + 1 + 7);
+  EXPECT_FALSE(call.ended);
+  cart.Has({"127.0.0.2"}, /*ttl=*/600);
+  cart.run.Until([&] { return call.ended; });
+  EXPECT_TRUE(call.answered) << call.failure;
 }
 
 TEST(Dns, ANameThatIsNoTargetAnyMoreTakesItsAddressesAlong) {

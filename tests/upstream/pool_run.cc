@@ -108,6 +108,10 @@ void TestServer::Release() {
 
 void TestServer::Close() {
   listener_.reset();
+  HangUp();
+}
+
+void TestServer::HangUp() {
   while (!connections_.empty()) connections_.back()->Close();
 }
 
@@ -185,6 +189,15 @@ void PoolRun::Until(const std::function<bool()>& condition) {
   give_up_ = loop.now() + absl::Seconds(20);
   loop.Run();
   EXPECT_TRUE(condition());
+}
+
+void PoolRun::Pass(absl::Duration span) {
+  struct Alarm final : Timer {
+    void OnTimer(Instant) override { rang = true; }
+    bool rang = false;
+  } alarm;
+  io.wheel.Arm(alarm, loop.now() + span);
+  Until([&] { return alarm.rang; });
 }
 
 std::string PoolRun::CallOne() {

@@ -38,6 +38,9 @@ class TestServer {
   // Connections are accepted, but nothing is read from them.
   void GoDeaf() { deaf_ = true; }
 
+  // Closes the connections, and takes new ones.
+  void HangUp();
+
   // Closes the connections and listens no more.
   void Close();
 
@@ -111,10 +114,15 @@ class PoolRun final : private net::TurnHandler {
   // Turns until `condition` holds; a failure after 20 s.
   void Until(const std::function<bool()>& condition);
 
+  // Turns for this long.
+  void Pass(absl::Duration span);
+
   // The endpoint of one more call, which is answered.
   std::string CallOne();
 
-  int64_t Endpoints(EndpointState state) { return series.endpoints[state].Read(); }
+  int64_t Endpoints(EndpointState state) const {
+    return EndpointCensus::Count({&series.endpoints}).at(static_cast<size_t>(state));
+  }
 
   ScriptedDns dns;
   net::EventLoop loop;

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "telemetry/exposition.h"
 #include "upstream/pool_run.h"
 
 namespace levee {
@@ -202,6 +203,15 @@ TEST(Pool, ALostConnectionIsReplacedAndCallsGoOn) {
   EXPECT_EQ(server.calls(), 2);
 }
 
+TEST(Pool, EndpointsAreCountedAsIdleBeforeTheFirstCall) {
+  PoolRun run;
+  TestServer& server = run.Serve();
+  run.Open({run.TargetOf(server), {.host = "nowhere.test", .port = 1, .path = ""}});
+  EXPECT_EQ(run.Endpoints(EndpointState::kIdle), 2);
+  run.CallOne();
+  EXPECT_EQ(run.Endpoints(EndpointState::kIdle), 0);
+}
+
 TEST(Pool, GaugesAreEmptyOnceItIsClosed) {
   PoolRun run;
   TestServer& server = run.Serve();
@@ -209,8 +219,7 @@ TEST(Pool, GaugesAreEmptyOnceItIsClosed) {
   run.CallOne();
   run.Until([&] { return run.Endpoints(EndpointState::kFailing) == 1; });
   run.pool->Close();
-  for (const EndpointState state : {EndpointState::kReady, EndpointState::kConnecting,
-                                    EndpointState::kFailing, EndpointState::kEjected}) {
+  for (const EndpointState state : kAllOf<EndpointState, kEndpointStates>) {
     EXPECT_EQ(run.Endpoints(state), 0);
   }
   EXPECT_EQ(run.series.connections.Read(), 0);

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Upstreams that restart, move and hang up while calls come.
+#include <poll.h>
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "integration/byte_call.h"
+#include "integration/faulty_service.h"
+#include "integration/named_endpoints.h"
+#include "integration/scripted.h"
+#include "integration/sidecar_process.h"
+#include "integration/tcp.h"
+
+namespace levee {
+namespace {
+
+using grpc::StatusCode;
+using namespace std::chrono_literals;
+
+// A gRPC server that is told to stop cancels calls which come before its GOAWAY has left. The
+// slower the machine, the more they are.
+constexpr char kRetry[] = "{codes: [UNAVAILABLE, CANCELLED], budget: {ratio: 1}}";
+
+// How long a service is away.
+constexpr auto kAway = 1500ms;
+
+void Pass(std::chrono::milliseconds span) { poll(nullptr, 0, static_cast<int>(span.count())); }
+
+std::unique_ptr<FaultyService> ServiceAt(int port, const std::string& at = "127.0.0.1") {
+  return std::make_unique<FaultyService>([](const SeenCall&) { return Answer(); },
+                                         FaultyService::Options{.port = port, .at = at});
+}
+
+TEST(Restart, S6_ARestartOfTheOnlyEndpointFailsNoCall) {
+  const ReservedPort reserved;
+  auto service = ServiceAt(reserved.port());
+  SidecarProcess sidecar({.endpoints = {service->address()}, .retry = kRetry});
+  const ChannelPtr channel = NewChannel(sidecar.address());
+  EXPECT_TRUE(CallUnary(channel).status.ok());
+  std::map<StatusCode, int> codes;
+  std::thread load(
+      [&] { codes = RunLoad({channel}, {.calls = 600, .per_second = 200, .deadline = 5s}); });
+  EXPECT_TRUE(service->WaitFor([&] { return service->calls() > 50; }));
+  service->ShutDownGracefully();
+  service.reset();
+  Pass(kAway);
+  service = ServiceAt(reserved.port());
+  load.join();
+  EXPECT_EQ(codes[StatusCode::OK], 600);
+}
+
+TEST(Restart, S6_ARestartFailsNoCallOfAFleet) {
+  constexpr int kSidecars = 6;
+  constexpr auto kPause = 770ms;  // 1.3 calls a second from each
+  const ReservedPort reserved;
+  auto service = ServiceAt(reserved.port());
+  std::vector<std::unique_ptr<SidecarProcess>> fleet;
+  for (int i = 0; i < kSidecars; ++i) {
+    fleet.push_back(std::make_unique<SidecarProcess>(
+        ConfigParts{.endpoints = {service->address()}, .retry = kRetry}));
+  }
+  std::atomic<int> failed = 0;
+  std::atomic<bool> over = false;
+  std::vector<std::thread> callers;
+  for (int i = 0; i < kSidecars; ++i) {
+    callers.emplace_back([&, i] {
+      const ChannelPtr channel = NewChannel(fleet[static_cast<size_t>(i)]->address());
+      while (!over) {
+        const Reply reply = CallUnary(channel, "x", [](grpc::ClientContext& context) {
+          context.set_deadline(std::chrono::system_clock::now() + 5s);
+        });
+        if (!reply.status.ok()) ++failed;
+        Pass(kPause);
+      }
+    });
+  }
+  EXPECT_TRUE(service->WaitFor([&] { return service->calls() >= 2 * kSidecars; }));
+  service->ShutDownGracefully();
+  service.reset();
+  Pass(kAway);
+  service = ServiceAt(reserved.port());
+  EXPECT_TRUE(service->WaitFor([&] { return service->calls() >= 2 * kSidecars; }));
+  over = true;
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(failed, 0);
+}
+
+using RestartByName = NamedEndpoints;
+
+TEST_F(RestartByName, S6b_ARollingRestartOfAllEndpointsOfANameFailsNoCall) {
+  const ReservedPort reserved;
+  constexpr int kPods = 3;
+  std::vector<std::unique_ptr<FaultyService>> pods;
+  std::vector<std::string> addresses;
+  for (int i = 1; i <= kPods; ++i) {
+    addresses.push_back("127.0.0." + std::to_string(i));
+    pods.push_back(ServiceAt(reserved.port(), addresses.back()));
+  }
+  dns.Set("cart.test", {.addresses = addresses, .ttl = 600});
+  const auto sidecar = Run("dns:cart.test:" + std::to_string(reserved.port()), kRetry);
+  const ChannelPtr channel = NewChannel(sidecar->address());
+  EXPECT_TRUE(CallUnary(channel).status.ok());
+  std::map<StatusCode, int> codes;
+  std::thread load(
+      [&] { codes = RunLoad({channel}, {.calls = 600, .per_second = 200, .deadline = 5s}); });
+  Pass(300ms);
+  // Each successor is in the answers before its predecessor goes.
+  for (int i = 1; i <= kPods; ++i) {
+    addresses.front() = "127.0.0." + std::to_string(kPods + i);
+    pods.push_back(ServiceAt(reserved.port(), addresses.front()));
+    std::rotate(addresses.begin(), addresses.begin() + 1, addresses.end());
+    dns.Set("cart.test", {.addresses = addresses, .ttl = 600});
+    pods.front()->ShutDownGracefully();
+    pods.erase(pods.begin());
+    Pass(150ms);
+  }
+  load.join();
+  EXPECT_EQ(codes[StatusCode::OK], 600);
+}
+
+// Hangs up instead of answering, as soon as `poisonous` says so of a request.
+RawUpstream::Script HangsUp(std::function<bool(const RawRequest&)> poisonous) {
+  return [poisonous = std::move(poisonous)](UpstreamPeer& peer) {
+    if (!peer.Handshake()) return;
+    for (auto request = peer.NextRequest(); request; request = peer.NextRequest()) {
+      if (poisonous(*request)) return;
+      peer.Answer(request->stream);
+    }
+  };
+}
+
+RawUpstream::Script HangsUpAtEachTwentieth() {
+  return HangsUp([calls = std::make_shared<std::atomic<int>>(0)](const RawRequest&) {
+    return ++*calls % 20 == 0;
+  });
+}
+
+TEST(Restart, S7_AServiceThatHangsUpAtEachTwentiethCallFailsNoMoreCallsThanWithoutLevee) {
+  RawUpstream behind(HangsUpAtEachTwentieth()), bare(HangsUpAtEachTwentieth());
+  SidecarProcess sidecar({.endpoints = {behind.address()}});
+  const Load load = {.calls = 300, .per_second = 50, .deadline = 5s};
+  std::map<StatusCode, int> direct;
+  std::thread without([&] { direct = RunLoad({NewChannel(bare.address())}, load); });
+  std::map<StatusCode, int> codes = RunLoad({NewChannel(sidecar.address())}, load);
+  without.join();
+  EXPECT_LE(direct[StatusCode::OK], 285);
+  // Callers without Levee lose a call now and then that was on its way.
+  EXPECT_GE(codes[StatusCode::OK], direct[StatusCode::OK] - 2);
+  EXPECT_GE(codes[StatusCode::OK], 264);
+}
+
+TEST(Restart, S7_CallsBesidePoisonousOnesDoNotFail) {
+  RawUpstream upstream(HangsUp([](const RawRequest& request) {
+    return Values(request.head, ":path") == "/test.Echo/Poison";
+  }));
+  SidecarProcess sidecar({.endpoints = {upstream.address()}});
+  std::map<StatusCode, int> codes;
+  std::thread innocent(
+      [&] { codes = RunLoad({NewChannel(sidecar.address())}, {.calls = 120, .per_second = 30}); });
+  const ChannelPtr channel = NewChannel(sidecar.address());
+  for (int i = 0; i < 8; ++i) {
+    CallUnary(channel, "x", nullptr, "/test.Echo/Poison");
+    Pass(500ms);
+  }
+  innocent.join();
+  EXPECT_GE(codes[StatusCode::OK], 120 - 4);
+}
+
+}  // namespace
+}  // namespace levee
