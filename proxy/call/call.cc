@@ -165,7 +165,7 @@ void Call::RecordAttemptEnd(const ActiveAttempt& attempt, const AttemptOutcome& 
   if (outcome.mark.has_value()) record.mark_received = outcome.mark->scope;
   const bool success = CountsAsSuccess(parts_.policy.retry, outcome, parts_.idempotent);
   // How the retries would fare that a policy only observes is not known: as the attempts do, say.
-  parts_.budget.RecordEnd(success, attempt.charged || Observes(), now);
+  parts_.budget.RecordEnd(success, attempt.charged || Observes(), now, PriceOf(record.trigger));
   const bool passed_on = outcome.mark.has_value() && outcome.mark->scope == OverloadScope::kService;
   if (!passed_on) parts_.host.JudgeAttempt(attempt.id, success);
   if (outcome.code != StatusCode::kResourceExhausted) return;

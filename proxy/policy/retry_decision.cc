@@ -127,7 +127,9 @@ RetryDecision DecideUnsent(const RetryFacts& facts, Instant now) {
 // than an enforcing policy makes.
 RetryDecision Charge(const RetryPolicy& policy, RetryDecision decision, Instant now,
                      RetryBudget& budget, int worker) {
-  if (!budget.Withdraw(worker, now)) return Refuse(RefusalReason::kBudget);
+  if (!budget.Withdraw(worker, now, PriceOf(decision.trigger))) {
+    return Refuse(RefusalReason::kBudget);
+  }
   return policy.mode == RetryMode::kObserve ? Refuse(RefusalReason::kObserve) : decision;
 }
 
