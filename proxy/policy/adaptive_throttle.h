@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "base/instant.h"
 #include "base/random.h"
+#include "wire/refusal.h"
 
 namespace levee {
 
@@ -16,7 +17,7 @@ enum class ThrottleMode { kObserve, kEnforce };
 
 // `throttle.on`: which ends of attempts say that the upstream is overloaded.
 struct OverloadSigns {
-  bool mark = true;                 // the overload mark, scope service
+  bool mark = true;                 // the overload mark, scope service; not a bare pushback
   bool timeout = true;              // attempt_timeout, or the call's deadline, passed
   bool resource_exhausted = false;  // ended with this code
   bool unavailable = false;         // ended with this code
@@ -31,9 +32,6 @@ struct ThrottlePolicy {
   ThrottleMode mode = ThrottleMode::kObserve;
   friend bool operator==(const ThrottlePolicy&, const ThrottlePolicy&) = default;
 };
-
-// Whether a call is sent.
-enum class ThrottleDecision { kAdmitted, kRejected, kObserved };
 
 // The throttle of one destination, shared by all workers. It rejects a call with probability
 //
@@ -64,9 +62,8 @@ class AdaptiveThrottle {
   AdaptiveThrottle(const AdaptiveThrottle&) = delete;
   AdaptiveThrottle& operator=(const AdaptiveThrottle&) = delete;
 
-  // Decides on a call that is about to begin. kObserved: an enforcing throttle would reject it.
-  // Only from the thread of `worker` (0-based); likewise OnEnd. `random` is drawn from only if the
-  // probability is above zero.
+  // Decides on a call that is about to begin. Only from the thread of `worker` (0-based); likewise
+  // OnEnd. `random` is drawn from only if the probability is above zero.
   ThrottleDecision Decide(int worker, Random& random, Instant now);
 
   // An attempt ended. `overload`: its end says that the upstream is overloaded (policy().on).

@@ -191,6 +191,15 @@ std::optional<RetryTrigger> Retryable(const RetryPolicy& policy, const AttemptOu
   return listing ? std::optional(listing->trigger) : std::nullopt;
 }
 
+bool SaysOverload(const OverloadSigns& signs, const AttemptOutcome& outcome) {
+  // A negative pushback alone may mean that the failure is permanent.
+  const bool marked = outcome.mark && outcome.mark->scope == OverloadScope::kService &&
+                      outcome.mark->signal != OverloadMark::Signal::kPushback;
+  return (signs.mark && marked) || (signs.timeout && outcome.kind == Kind::kTimeout) ||
+         (signs.resource_exhausted && outcome.code == StatusCode::kResourceExhausted) ||
+         (signs.unavailable && outcome.code == StatusCode::kUnavailable);
+}
+
 bool CountsAsSuccess(const RetryPolicy& policy, const AttemptOutcome& outcome, bool idempotent) {
   if (outcome.kind != Kind::kStatus) return false;
   if (outcome.code == StatusCode::kOk) return true;

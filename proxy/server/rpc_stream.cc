@@ -27,7 +27,8 @@ CallParts MakeParts(CallHost& host, RpcEnvironment& environment, const CallPlan&
           .endpoints = plan.destination->pool->size(),
           .idempotent = plan.calls.idempotent,
           .hedge = plan.calls.hedge,
-          .rate_limits = plan.limits.limiters};
+          .rate_limits = plan.limits.limiters,
+          .throttle = plan.throttle.get()};
 }
 
 }  // namespace

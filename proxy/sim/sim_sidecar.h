@@ -69,6 +69,7 @@ class SimSidecar {
 
   SimClock& clock() { return clock_; }
   RetryBudget& budget();
+  AdaptiveThrottle* throttle();  // nullptr if the policy has none
   ReplayLease& replay();
   LatencyEstimate& latency() { return latency_; }
   const Tally& tally() const { return tally_; }
@@ -87,6 +88,7 @@ class SimSidecar {
   SimEndpoints endpoints_;
   std::optional<PlannedPolicy> planned_;
   std::unique_ptr<RetryBudget> budget_;
+  std::unique_ptr<AdaptiveThrottle> throttle_;
   LatencyEstimate latency_;
   std::vector<std::unique_ptr<RateLimiter>> limiters_;
   std::vector<RateLimiter*> limits_;

@@ -69,6 +69,7 @@ void RecordCall(MethodSeries& method, UpstreamSeries& upstream, WorkerSeries& wo
   if (record.app_retry) {
     (record.app_retry_refused ? upstream.app_retries_refused : upstream.app_retries_admitted).Add();
   }
+  if (record.throttle.has_value()) upstream.throttle[*record.throttle].Add();
   if (record.rate_limit.refused_by >= 0) upstream.rate_limited.Add();
   if (record.replay_memory_full) worker.limit_hits[Limit::kReplayBytes].Add();
   if (record.rate_limit.shared_bucket) worker.limit_hits[Limit::kMaxKeys].Add();

@@ -40,6 +40,8 @@ const std::map<std::string, Contract>& Contracts() {
       {"levee_retry_budget_limit", {kGauge, {"upstream"}}},
       {"levee_retry_budget_floor_withheld", {kGauge, {"upstream"}}},
       {"levee_app_retries_total", {kCounter, {"upstream", "action"}}},
+      {"levee_throttle_decisions_total", {kCounter, {"upstream", "decision"}}},
+      {"levee_throttle_probability", {kGauge, {"upstream"}}},
       {"levee_overload_marks_total", {kCounter, {"upstream", "direction", "scope"}}},
       {"levee_tunnels", {kGauge, {}}},
       {"levee_tunnelled_bytes_total", {kCounter, {"direction"}}},
@@ -69,6 +71,7 @@ class MetricsContractTest : public testing::Test {
     metrics_.RateLimit(0, "default", "per-tenant");
     metrics_.SetBudgetSource(
         [] { return std::vector<Metrics::BudgetGauges>{{.upstream = "cart"}}; });
+    metrics_.SetThrottleSource([] { return std::map<std::string, double>{{"cart", 0.0}}; });
     families_ = metrics_.Scrape();
   }
 
@@ -127,12 +130,14 @@ TEST_F(MetricsContractTest, LabelsTakeTheValuesOfTheContract) {
   EXPECT_THAT(LabelValues("levee_retries_refused_total", "reason"),
               ElementsAre("budget", "max_attempts", "deadline", "committed", "buffer", "pushback",
                           "overload_mark", "not_idempotent", "max_elapsed", "advice", "draining",
-                          "observe"));
+                          "observe", "throttle"));
   EXPECT_THAT(LabelValues("levee_app_retries_total", "action"), ElementsAre("admitted", "refused"));
   EXPECT_THAT(LabelValues("levee_overload_marks_total", "direction"),
               ElementsAre("received", "sent", "received", "sent"));
   EXPECT_THAT(LabelValues("levee_overload_marks_total", "scope"),
               ElementsAre("service", "endpoint"));
+  EXPECT_THAT(LabelValues("levee_throttle_decisions_total", "decision"),
+              ElementsAre("admitted", "rejected", "observed"));
   EXPECT_THAT(LabelValues("levee_rate_limit_decisions_total", "decision"),
               ElementsAre("admitted", "delayed", "rejected"));
   EXPECT_THAT(LabelValues("levee_endpoints", "state"),
