@@ -176,10 +176,11 @@ void Call::RecordAttemptEnd(const ActiveAttempt& attempt, const AttemptOutcome& 
   if (outcome.mark.has_value()) record.mark_received = outcome.mark->scope;
   const bool success = CountsAsSuccess(parts_.policy.retry, outcome, parts_.idempotent);
   // How the retries would fare that a policy only observes is not known: as the attempts do, say.
-  parts_.budget.RecordEnd(success, attempt.charged || Observes(), now);
+  parts_.budget.RecordEnd(success, attempt.charged || Observes(), now, PriceOf(record.trigger));
   const bool passed_on = outcome.mark.has_value() && outcome.mark->scope == OverloadScope::kService;
   if (!passed_on) parts_.host.JudgeAttempt(attempt.id, success);
   if (parts_.waiting != nullptr) parts_.waiting->OnEnd(success, now);
+  if (parts_.throttle != nullptr) TellThrottle(outcome, now);
   if (outcome.code != StatusCode::kResourceExhausted) return;
   for (size_t i = 0; i < parts_.rate_limits.size(); ++i) {
     parts_.rate_limits[i]->OnOverloaded(rate_keys_[i], record.start, now);
@@ -190,6 +191,14 @@ ActiveAttempt Call::Remove(AttemptId id) {
   const ActiveAttempt attempt = active_.Remove(id);
   if (attempt.probe) parts_.waiting->OnProbeEnd();
   return attempt;
+}
+
+void Call::TellThrottle(const AttemptOutcome& outcome, Instant now) {
+  const OverloadSigns& signs = parts_.throttle->policy().on;
+  // At the deadline the upstream may give the call up before this call's own timer is due.
+  const bool late = outcome.code != StatusCode::kOk && now >= callers_deadline_from_;
+  parts_.throttle->OnEnd(parts_.worker, SaysOverload(signs, outcome) || (late && signs.timeout),
+                         now);
 }
 
 AttemptPlace Call::Abandon(AttemptId id, StatusCode code, Instant now) {

@@ -18,6 +18,7 @@
 #include "call/call_host.h"
 #include "call/replay_buffer.h"
 #include "call/waiting_retries.h"
+#include "policy/adaptive_throttle.h"
 #include "policy/backoff.h"
 #include "policy/latency_estimate.h"
 #include "policy/rate_limiter.h"
@@ -45,6 +46,7 @@ struct CallParts {
   std::span<RateLimiter* const> rate_limits = {};  // as in the policy
   AdmissionSource* admission = nullptr;            // null: the rate limits alone admit the call
   WaitingRetries* waiting = nullptr;               // of the budget; null: no retry waits for it
+  AdaptiveThrottle* throttle = nullptr;            // null: every call is sent; budget's shards
 };
 
 // Facts that the request's head states.
@@ -68,7 +70,8 @@ class Call {
   Call& operator=(const Call&) = delete;
 
   // Starts the first attempt, waits for its admission or for a rate limit, or finishes at once
-  // (deadline passed or too near for any answer, rate limited, application retry refused).
+  // (deadline passed or too near for any answer, throttled, rate limited, application retry
+  // refused).
   void Start(const RequestFacts& facts, Instant now);
 
   // The answer of CallParts::admission, which is not known at once. Until it comes, the request is
@@ -134,6 +137,7 @@ class Call {
   };
 
   // Admission.
+  bool AdmitByThrottle(Instant now);
   bool AdmitAppRetry(Instant now);
   bool ChargeAppRetry(Instant now);
   void AskAdmission(Instant now);
@@ -148,6 +152,7 @@ class Call {
   void StartHedge(Instant now);
   void RecordAttemptEnd(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now);
   ActiveAttempt Remove(AttemptId id);
+  void TellThrottle(const AttemptOutcome& outcome, Instant now);
   AttemptPlace Abandon(AttemptId id, StatusCode code, Instant now);
   void AbandonOthers(AttemptId kept, StatusCode code, Instant now);
   void OnAttemptTimeout(const ActiveAttempt& attempt, Instant now);
@@ -172,6 +177,7 @@ class Call {
   // The end.
   void EndExhausted(AttemptId id, const AttemptOutcome& outcome,
                     std::optional<RefusalReason> reason, Instant now);
+  void EndRefused(RefusalReason reason, std::string message, Instant now);
   void EndMarked(AttemptId id, const MarkedStatus& marked, Instant now);
   void EndForwarding(AttemptId id, StatusCode code, Instant now);
   void EndLocally(StatusCode code, std::string message, Instant now);

@@ -167,6 +167,8 @@ void Call::EndAtDeadline(Instant now) {
     parts_.budget.RecordEnd(false, attempt.charged || Observes(), now);
     if (parts_.waiting != nullptr) parts_.waiting->OnEnd(false, now);
     parts_.host.JudgeAttempt(attempt.id, false);
+    if (parts_.throttle == nullptr) continue;
+    parts_.throttle->OnEnd(parts_.worker, parts_.throttle->policy().on.timeout, now);
   }
   EndLocally(StatusCode::kDeadlineExceeded,
              attempts_ == 0 ? "deadline exceeded before a rate limit admitted the call"
@@ -215,6 +217,18 @@ void Call::EndRateLimited(const RateAdmission& admission, Instant now) {
                                   parts_.policy.name, "\" reached"),
           .pushback = admission.wait},
          now);
+}
+
+// Ends a call that is refused before its first attempt with the agreed answer.
+void Call::EndRefused(RefusalReason reason, std::string message, Instant now) {
+  record_.refused = reason;
+  MarkedStatus marked;
+  marked.code = marked.original_code = parts_.overload.status;
+  marked.attempts = 0;
+  marked.message = std::move(message);
+  marked.mark.reason = RefusalReasonName(reason);
+  marked.mark.upstream = parts_.upstream;
+  EndMarked(/*id=*/0, marked, now);
 }
 
 void Call::EndMarked(AttemptId id, const MarkedStatus& marked, Instant now) {

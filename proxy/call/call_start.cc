@@ -36,6 +36,8 @@ void Call::Start(const RequestFacts& facts, Instant now) {
   rate_keys_ = facts.rate_keys;
   if (timeout <= absl::ZeroDuration()) {
     EndLocally(StatusCode::kDeadlineExceeded, "deadline passed before the call arrived", now);
+  } else if (parts_.throttle != nullptr && !AdmitByThrottle(now)) {
+    return;
   } else if (parts_.admission != nullptr) {
     AskAdmission(now);
   } else if (app_attempts_ != 0 && !AdmitAppRetry(now)) {
@@ -45,6 +47,16 @@ void Call::Start(const RequestFacts& facts, Instant now) {
   } else {
     AdmitByRate(AdmitCall(parts_.rate_limits, rate_keys_, now, deadline_ - now), now);
   }
+}
+
+// False if the call is rejected, and finished: before it could take a permit, or charge the budget.
+bool Call::AdmitByThrottle(Instant now) {
+  record_.throttle = parts_.throttle->Decide(parts_.worker, parts_.random, now);
+  if (record_.throttle != ThrottleDecision::kRejected) return true;
+  EndRefused(RefusalReason::kThrottle,
+             "overloaded, do not retry: the upstream is overloaded, and this call was not sent",
+             now);
+  return false;
 }
 
 // A retry of the application's own. False if it is refused, and the call finished: before it could
@@ -67,14 +79,8 @@ bool Call::ChargeAppRetry(Instant now) {
   app_retry_charged_ = parts_.budget.Withdraw(parts_.worker, now);
   if (app_retry_charged_ || app_retries == AppRetries::kCount || Observes()) return true;
   record_.app_retry_refused = true;
-  record_.refused = RefusalReason::kBudget;
-  MarkedStatus marked;
-  marked.code = marked.original_code = parts_.overload.status;
-  marked.attempts = 0;
-  marked.message = "overloaded, do not retry: the application's own retry is over the retry budget";
-  marked.mark.reason = RefusalReasonName(RefusalReason::kBudget);
-  marked.mark.upstream = parts_.upstream;
-  EndMarked(/*id=*/0, marked, now);
+  EndRefused(RefusalReason::kBudget,
+             "overloaded, do not retry: the application's own retry is over the retry budget", now);
   return false;
 }
 

@@ -212,6 +212,23 @@ RateLimitPolicy BuildRateLimit(const v1::RateLimit& message) {
   return limit;
 }
 
+ThrottlePolicy BuildThrottle(const v1::Throttle& message) {
+  ThrottlePolicy throttle;
+  throttle.k = message.k();
+  throttle.window = DurationOf(message.window());
+  throttle.min_calls = message.min_calls();
+  throttle.on = {.mark = false, .timeout = false};
+  for (const int sign : message.on()) {
+    throttle.on.mark |= sign == v1::Throttle::SIGN_MARK;
+    throttle.on.timeout |= sign == v1::Throttle::SIGN_TIMEOUT;
+    throttle.on.resource_exhausted |= sign == v1::Throttle::SIGN_RESOURCE_EXHAUSTED;
+    throttle.on.unavailable |= sign == v1::Throttle::SIGN_UNAVAILABLE;
+  }
+  throttle.mode = message.mode() == v1::Throttle::MODE_ENFORCE ? ThrottleMode::kEnforce
+                                                               : ThrottleMode::kObserve;
+  return throttle;
+}
+
 }  // namespace
 
 CallPolicy BuildPolicy(const v1::Policy& message) {
@@ -225,6 +242,8 @@ CallPolicy BuildPolicy(const v1::Policy& message) {
   for (const v1::RateLimit& limit : message.rate_limit()) {
     policy.rate_limits.push_back(BuildRateLimit(limit));
   }
+  policy.throttle.reset();
+  if (message.has_throttle()) policy.throttle = BuildThrottle(message.throttle());
   return policy;
 }
 

@@ -76,6 +76,7 @@ constexpr CheckCodeInfo kCodes[] = {
     {kFrequentKeepalive, "Keepalive that servers refuse"},
     {kMarkIgnored, "Overload mark ignored"},
     {kNeverRetried, "Listed, but never retried"},
+    {kThrottledOnCode, "Throttle on a code that need not mean overload"},
 };
 
 }  // namespace

@@ -86,6 +86,7 @@ enum class CheckCode {
   kFrequentKeepalive = 915,
   kMarkIgnored = 916,
   kNeverRetried = 917,
+  kThrottledOnCode = 918,
 };
 
 struct CheckCodeInfo {

@@ -59,6 +59,7 @@ class PolicyWarnings {
 
   void CheckAttemptTimeout(bool described);
   void CheckBudget();
+  void CheckThrottle();
   template <typename Message>
   void CheckLists(const std::string& path, const Message& lists);
 
@@ -156,6 +157,21 @@ void PolicyWarnings::CheckStatedRate(const std::string& path, const v1::Budget& 
   }
 }
 
+// Observing rejects nothing, and is the way to find out what these codes mean.
+void PolicyWarnings::CheckThrottle() {
+  if (policy_.throttle().mode() != v1::Throttle::MODE_ENFORCE) return;
+  for (int i = 0; i < policy_.throttle().on_size(); ++i) {
+    const bool unavailable = policy_.throttle().on(i) == v1::Throttle::SIGN_UNAVAILABLE;
+    if (!unavailable && policy_.throttle().on(i) != v1::Throttle::SIGN_RESOURCE_EXHAUSTED) continue;
+    Add(absl::StrCat(path_, ".throttle.on[", i, "]"), CheckCode::kThrottledOnCode,
+        unavailable ? "says that the upstream cannot be used, not that it is overloaded: of a "
+                      "service that fails at random, calls are lost that would work; say mark and "
+                      "timeout"
+                    : "is also the answer to one caller that is over its own quota, and then the "
+                      "calls of all others are rejected; say mark and timeout");
+  }
+}
+
 // `lists`: the Retry or one of its rules, which is at `path`.
 template <typename Message>
 void PolicyWarnings::CheckLists(const std::string& path, const Message& lists) {
@@ -202,6 +218,7 @@ void FindPolicyWarnings(const std::string& path, const v1::Policy& policy, bool 
   PolicyWarnings find(path, policy, positions, warnings);
   find.CheckAttemptTimeout(described);
   find.CheckBudget();
+  find.CheckThrottle();
   find.CheckLists(path + ".retry", policy.retry());
   for (int i = 0; i < policy.retry().rules_size(); ++i) {
     find.CheckLists(absl::StrCat(path, ".retry.rules[", i, "]"), policy.retry().rules(i));

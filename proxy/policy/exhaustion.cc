@@ -21,6 +21,7 @@ Row RowOf(RefusalReason reason, const AttemptOutcome& outcome) {
   switch (reason) {
     case RefusalReason::kBudget:
     case RefusalReason::kPushback:
+    case RefusalReason::kThrottle:
       return Row::kOverloaded;
     case RefusalReason::kOverloadMark:
       // One instance spoke: the caller may still try another, so the answer stays the original.

@@ -52,10 +52,10 @@ void RetryBudget::Deposit(int worker, Instant now) {
   credit_.OnCall(worker, now);
 }
 
-bool RetryBudget::Withdraw(int worker, Instant now) {
-  if (!credit_.Take(now)) return false;
+bool RetryBudget::Withdraw(int worker, Instant now, int price) {
+  if (!credit_.Take(now, price)) return false;
   if (WithdrawFromWindow(worker, now)) return true;
-  credit_.GiveBack();
+  credit_.GiveBack(price);
   return false;
 }
 
@@ -79,10 +79,10 @@ bool RetryBudget::WithdrawFromWindow(int worker, Instant now) {
   return false;
 }
 
-void RetryBudget::RecordEnd(bool success, bool retry, Instant now) {
+void RetryBudget::RecordEnd(bool success, bool retry, Instant now, int price) {
   attempts_.Record(success);
   if (retry) retries_.Record(success);
-  if (success) credit_.OnSuccess(retry, now);
+  if (success) credit_.OnSuccess(retry, now, price);
 }
 
 RetryBudget::State RetryBudget::Read(Instant now) const {

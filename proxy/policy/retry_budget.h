@@ -5,11 +5,13 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "absl/time/time.h"
 #include "base/instant.h"
 #include "policy/retry_credit.h"
 #include "policy/success_register.h"
+#include "wire/refusal.h"
 
 namespace levee {
 
@@ -23,6 +25,13 @@ struct RetryBudgetPolicy {
   absl::Duration wait = absl::Seconds(2);        // of a retry, for a success; zero: none
   friend bool operator==(const RetryBudgetPolicy&, const RetryBudgetPolicy&) = default;
 };
+
+// How many credits a retry takes. A timeout mostly says that the upstream has more work than it can
+// do, and that it may still be at work on the call. A retry that succeeds gives its price back, so
+// the price matters only where retries fail.
+constexpr int PriceOf(std::optional<RetryTrigger> trigger) {
+  return trigger == RetryTrigger::kTimeout ? 10 : 1;
+}
 
 // One budget, of one destination, shared by all workers. A retry is allowed iff successes have paid
 // for it (RetryCredit, which bounds each moment) and
@@ -57,10 +66,11 @@ class RetryBudget {
   void Deposit(int worker, Instant now);
 
   // Takes one retry out and returns true if the rule above allows it. A refusal changes nothing.
-  bool Withdraw(int worker, Instant now);
+  // `price`: in credits, PriceOf what the retry follows.
+  bool Withdraw(int worker, Instant now, int price = 1);
 
-  // An attempt ended (`retry`: it was charged to the budget). Any thread.
-  void RecordEnd(bool success, bool retry, Instant now);
+  // An attempt ended (`retry`: it was charged to the budget, at `price`). Any thread.
+  void RecordEnd(bool success, bool retry, Instant now, int price = 1);
 
   // Whether the last attempts that ended have all failed: the upstream seems to be away. Any
   // thread.

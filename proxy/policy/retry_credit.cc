@@ -37,24 +37,24 @@ void RetryCredit::OnCall(int worker, Instant now) {
   shards_[worker].calls.Add(SlotAt(now, slot_nanos_));
 }
 
-bool RetryCredit::Take(Instant now) {
+bool RetryCredit::Take(Instant now, int price) {
   if (policy_.ratio == 0) return true;
   const int64_t cap = Cap(Calls(now));
   int64_t debt = debt_.load(std::memory_order_relaxed);
   do {
     if (debt + kCredit > cap) return false;
-  } while (!debt_.compare_exchange_weak(debt, debt + kCredit, std::memory_order_relaxed));
+  } while (!debt_.compare_exchange_weak(debt, debt + price * kCredit, std::memory_order_relaxed));
   return true;
 }
 
-void RetryCredit::GiveBack() {
+void RetryCredit::GiveBack(int price) {
   int64_t debt = debt_.load(std::memory_order_relaxed);
-  while (!debt_.compare_exchange_weak(debt, std::max<int64_t>(0, debt - kCredit),
+  while (!debt_.compare_exchange_weak(debt, std::max<int64_t>(0, debt - price * kCredit),
                                       std::memory_order_relaxed)) {
   }
 }
 
-void RetryCredit::OnSuccess(bool retry, Instant now) {
+void RetryCredit::OnSuccess(bool retry, Instant now, int price) {
   int64_t debt = debt_.load(std::memory_order_relaxed);
   if (debt == 0) return;
   const int64_t calls = Calls(now);
@@ -62,7 +62,7 @@ void RetryCredit::OnSuccess(bool retry, Instant now) {
   int64_t left;
   do {
     const int64_t share = std::max<int64_t>(0, debt - cap) / std::max<int64_t>(1, calls);
-    left = std::max<int64_t>(0, debt - share - (retry ? kCredit : earned_));
+    left = std::max<int64_t>(0, debt - share - (retry ? price * kCredit : earned_));
   } while (!debt_.compare_exchange_weak(debt, left, std::memory_order_relaxed));
 }
 

@@ -19,9 +19,9 @@ struct RetryCreditPolicy {
   friend bool operator==(const RetryCreditPolicy&, const RetryCreditPolicy&) = default;
 };
 
-// The credit of one destination, shared by all workers. A retry needs a credit of 1 and takes it.
-// When the retry succeeds it gives the credit back, so retries that work are free. Every other
-// success earns `ratio`; a failure earns nothing. There is never more than
+// The credit of one destination, shared by all workers. A retry needs a credit of 1 and takes its
+// price, which is 1 or more. When the retry succeeds it gives the price back, so retries that work
+// are free. Every other success earns `ratio`; a failure earns nothing. There is never more than
 //
 //     cap = max(least, ratio x calls of the last span),
 //
@@ -30,8 +30,9 @@ struct RetryCreditPolicy {
 //
 // What is kept is the debt, the credits that are missing to the cap. So the healthy case, no debt,
 // only reads, and the cap is worked out only for a retry and for a success that repays. A debt
-// above the cap remains when the load has fallen. Each success takes its share of what is above:
-// all of it would be too much, since random arrivals lower the cap for a moment again and again.
+// above the cap remains when the load has fallen, or a price was above what was left. Each success
+// takes its share of what is above: all of it would be too much, since random arrivals lower the
+// cap for a moment again and again.
 //
 // The calls of the span are counted in kSlots slots of it; the current slot counts in addition to
 // the last kSlots full ones.
@@ -50,14 +51,15 @@ class RetryCredit {
   // A first attempt was started. Only from the thread of `worker` (0-based).
   void OnCall(int worker, Instant now);
 
-  // Takes a credit of 1 and returns true, if there is one. Any thread; so too the others.
-  bool Take(Instant now);
+  // If there is a credit of 1, takes `price`, at least 1, and returns true. Any thread; so too the
+  // others.
+  bool Take(Instant now, int price = 1);
 
-  // Gives a credit back that was not used after all.
-  void GiveBack();
+  // Gives a price back that was not used after all.
+  void GiveBack(int price = 1);
 
-  // An attempt succeeded; `retry`: it had taken a credit.
-  void OnSuccess(bool retry, Instant now);
+  // An attempt succeeded; `retry`: it had taken `price`.
+  void OnSuccess(bool retry, Instant now, int price = 1);
 
   // Returns the credit that is left, at least 0; infinite with `ratio` 0.
   double Available(Instant now) const;

@@ -162,7 +162,7 @@ struct Account {
 RetryDecision Charge(const RetryPolicy& policy, RetryDecision decision, bool may_wait, Instant now,
                      Account account) {
   const bool away = may_wait && account.budget.SeemsAway();
-  if (away || !account.budget.Withdraw(account.worker, now)) {
+  if (away || !account.budget.Withdraw(account.worker, now, PriceOf(decision.trigger))) {
     if (!may_wait) return Refuse(RefusalReason::kBudget);
     decision.action = RetryDecision::Action::kWait;
   }
@@ -226,6 +226,15 @@ std::optional<RetryTrigger> Retryable(const RetryPolicy& policy, const AttemptOu
                                       bool idempotent) {
   const std::optional<Listing> listing = FindListing(policy, outcome, idempotent);
   return listing ? std::optional(listing->trigger) : std::nullopt;
+}
+
+bool SaysOverload(const OverloadSigns& signs, const AttemptOutcome& outcome) {
+  // A negative pushback alone may mean that the failure is permanent.
+  const bool marked = outcome.mark && outcome.mark->scope == OverloadScope::kService &&
+                      outcome.mark->signal != OverloadMark::Signal::kPushback;
+  return (signs.mark && marked) || (signs.timeout && outcome.kind == Kind::kTimeout) ||
+         (signs.resource_exhausted && outcome.code == StatusCode::kResourceExhausted) ||
+         (signs.unavailable && outcome.code == StatusCode::kUnavailable);
 }
 
 bool CountsAsSuccess(const RetryPolicy& policy, const AttemptOutcome& outcome, bool idempotent) {

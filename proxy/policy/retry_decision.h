@@ -87,6 +87,9 @@ std::optional<RetryTrigger> Retryable(const RetryPolicy& policy, const AttemptOu
 // upstream's, also where the policy would not retry it.
 bool CountsAsSuccess(const RetryPolicy& policy, const AttemptOutcome& outcome, bool idempotent);
 
+// Whether the end of an attempt is one of the `signs` of an overloaded upstream.
+bool SaysOverload(const OverloadSigns& signs, const AttemptOutcome& outcome);
+
 // Decides. `backoff` advances iff a delay is drawn. The budget of worker `worker` is charged last,
 // iff everything else allows the retry. The order of checks: committed, overload mark or negative
 // pushback, retryable, transparent (unsent: free of charge; refused: once, charged; both need only

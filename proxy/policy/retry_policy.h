@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "policy/adaptive_throttle.h"
 #include "policy/backoff.h"
 #include "policy/rate_limit_policy.h"
 #include "policy/retry_budget.h"
@@ -89,6 +90,7 @@ struct CallPolicy {
   IdempotencyMode idempotency = IdempotencyMode::kAuto;
   std::string key_header;  // of the idempotency key, lower case; empty: none is added
   std::vector<RateLimitPolicy> rate_limits;
+  std::optional<ThrottlePolicy> throttle = ThrottlePolicy();  // nullopt: every call is sent
 };
 
 // `overload`: the agreed code and which signals are honoured.

@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "call/plan.h"
 #include "call/waiting_retries.h"
+#include "policy/adaptive_throttle.h"
 #include "policy/latency_estimate.h"
 #include "policy/rate_limiter.h"
 #include "policy/retry_budget.h"
@@ -51,8 +52,9 @@ struct CallPlan {
   PlannedPolicy calls;
   PlannedLimits limits;
   std::shared_ptr<Destination> destination;
-  std::shared_ptr<RetryBudget> budget;      // the destination's, shared with the other workers
-  std::shared_ptr<WaitingRetries> waiting;  // of the budget, on this worker
+  std::shared_ptr<RetryBudget> budget;         // the destination's, shared with the other workers
+  std::shared_ptr<WaitingRetries> waiting;     // of the budget, on this worker
+  std::shared_ptr<AdaptiveThrottle> throttle;  // as the budget; nullptr: every call is sent
   std::string path;
   MethodSeries* method = nullptr;
   bool labelled = false;  // `method` is the method's own series, or it can get none

@@ -28,7 +28,8 @@ CallParts MakeParts(CallHost& host, RpcEnvironment& environment, const CallPlan&
           .idempotent = plan.calls.idempotent,
           .hedge = plan.calls.hedge,
           .rate_limits = plan.limits.limiters,
-          .waiting = plan.waiting.get()};
+          .waiting = plan.waiting.get(),
+          .throttle = plan.throttle.get()};
 }
 
 }  // namespace

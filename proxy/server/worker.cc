@@ -305,6 +305,10 @@ absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(const PlanKey& key) {
   if (account.over_limit) series_.limit_hits[Limit::kDestinations].Add();
   plan->budget = std::move(account.budget);
   plan->waiting = WaitingFor(*plan->destination, plan->budget);
+  if (policy.throttle.has_value()) {
+    plan->throttle = shared_.throttles.Get(upstream.name, plan->destination->authority,
+                                           *policy.throttle, loop_.now());
+  }
   plan->path = key.path;
   plan->limits = PlanLimits(policy);
   const bool described =

@@ -29,6 +29,7 @@
 #include "server/rate_limit_table.h"
 #include "server/raw_tunnel.h"
 #include "server/rpc_stream.h"
+#include "server/throttle_table.h"
 #include "settings/snapshot.h"
 #include "telemetry/metrics.h"
 
@@ -38,6 +39,7 @@ namespace levee {
 struct Shared {
   Metrics& metrics;
   BudgetTable& budgets;
+  ThrottleTable& throttles;
   RateLimitTable& rate_limits;
   ReplayMemory& replay;
   RecentCalls& recent_calls;

@@ -38,8 +38,9 @@ absl::StatusOr<std::unique_ptr<Sidecar>> Sidecar::Open(std::shared_ptr<const Sna
 Sidecar::Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, Metrics& metrics,
                  RecentCalls& recent_calls, EventLog& log)
     : budgets_(workers, snapshot->limits.destinations),
+      throttles_(workers, snapshot->limits.destinations),
       replay_(snapshot->limits.replay_bytes),
-      shared_{metrics, budgets_, rate_limits_, replay_, recent_calls, log},
+      shared_{metrics, budgets_, throttles_, rate_limits_, replay_, recent_calls, log},
       workers_(MakeWorkers(snapshot, workers)),
       listeners_(
           workers_[0]->loop(), workers_[0]->wheel(),
@@ -63,15 +64,19 @@ Sidecar::~Sidecar() {
   Timer::Unlink();
 }
 
-// Holds the budgets and rate limits of the configuration, so that they and their metrics exist from
-// the start, and keep their state when the workers release them.
+// Holds the budgets, throttles and rate limits of the configuration, so that they and their metrics
+// exist from the start, and keep their state when the workers release them.
 void Sidecar::HoldConfigured(const Snapshot& snapshot) {
   std::vector<std::shared_ptr<RetryBudget>> budgets;
+  std::vector<std::shared_ptr<AdaptiveThrottle>> throttles;
   for (const Route& route : snapshot.routes.routes()) {
     const UpstreamSpec& upstream = snapshot.upstreams[static_cast<size_t>(route.upstream)];
     const CallPolicy& policy = snapshot.policies[static_cast<size_t>(route.policy)];
     budgets.push_back(
         budgets_.Get(upstream.name, "", policy.retry.budget, net::ReadClock()).budget);
+    if (policy.throttle.has_value()) {
+      throttles.push_back(throttles_.Get(upstream.name, "", *policy.throttle, net::ReadClock()));
+    }
   }
   std::vector<std::shared_ptr<RateLimiter>> limits;
   for (const CallPolicy& policy : snapshot.policies) {
@@ -83,6 +88,7 @@ void Sidecar::HoldConfigured(const Snapshot& snapshot) {
   // The new ones are held before the old ones are released. So a budget of both configurations
   // stays.
   configured_budgets_ = std::move(budgets);
+  configured_throttles_ = std::move(throttles);
   configured_limits_ = std::move(limits);
 }
 
@@ -95,6 +101,7 @@ absl::Status Sidecar::Take(const std::shared_ptr<const Snapshot>& snapshot,
   auto closed = listeners_.Replace(snapshot->listeners);
   if (!closed.ok()) return closed.status();
   budgets_.SetMaxAuthorities(snapshot->limits.destinations);
+  throttles_.SetMaxAuthorities(snapshot->limits.destinations);
   replay_.Resize(snapshot->limits.replay_bytes);
   HoldConfigured(*snapshot);
   access_log_ = access_log;

@@ -80,6 +80,9 @@ class Sidecar : private Timer {
   // Any thread.
   int64_t replay_bytes() const;
   std::vector<Metrics::BudgetGauges> budgets() const { return budgets_.Read(net::ReadClock()); }
+  std::map<std::string, double> throttle_probabilities() const {
+    return throttles_.Probabilities(net::ReadClock());
+  }
 
   // Asks every worker for its view of the endpoints. Waits until all have answered, but at most a
   // second and not longer than Run; returns the views that have come. Any thread but a worker's.
@@ -111,6 +114,8 @@ class Sidecar : private Timer {
 
   BudgetTable budgets_;
   std::vector<std::shared_ptr<RetryBudget>> configured_budgets_;
+  ThrottleTable throttles_;
+  std::vector<std::shared_ptr<AdaptiveThrottle>> configured_throttles_;
   RateLimitTable rate_limits_;
   std::vector<std::shared_ptr<RateLimiter>> configured_limits_;
   ReplayMemory replay_;

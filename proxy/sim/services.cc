@@ -2,6 +2,7 @@
 #include "sim/services.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -22,6 +23,42 @@ Answer::Step EndOf(const SimCaller& inner, const Handler& handler) {
   return step;
 }
 
+// When the slots of a service are free again.
+class Slots {
+ public:
+  Slots(const Capacity& capacity, uint64_t seed)
+      : capacity_(capacity),
+        random_(seed),
+        free_at_(static_cast<size_t>(capacity.slots), absl::ZeroDuration()) {}
+
+  // Returns when the work is done that came at `now`.
+  absl::Duration Serve(absl::Duration now) {
+    std::pop_heap(free_at_.begin(), free_at_.end(), std::greater<>());
+    absl::Duration& slot = free_at_.back();
+    slot = DoneAt(std::max(now, slot), capacity_.work * (0.5 + random_.Uniform()));
+    const absl::Duration done = slot;
+    std::push_heap(free_at_.begin(), free_at_.end(), std::greater<>());
+    return done;
+  }
+
+ private:
+  absl::Duration DoneAt(absl::Duration start, absl::Duration work) const {
+    const absl::Duration cut_end = capacity_.cut_at + capacity_.cut_for;
+    if (start >= cut_end) return start + work;
+    const absl::Duration before = std::max(absl::ZeroDuration(), capacity_.cut_at - start);
+    if (work <= before) return start + work;
+    const absl::Duration cut_start = std::max(start, capacity_.cut_at);
+    const absl::Duration rest = work - before;
+    const absl::Duration within = (cut_end - cut_start) * capacity_.left;
+    if (rest <= within) return cut_start + rest / capacity_.left;
+    return cut_end + (rest - within);
+  }
+
+  const Capacity capacity_;
+  Random random_;
+  std::vector<absl::Duration> free_at_;  // a heap, the earliest first
+};
+
 }  // namespace
 
 Service InTurn(std::vector<Answer> answers) {
@@ -36,6 +73,14 @@ Service Flaky(double failing, uint64_t seed) {
   auto random = std::make_shared<Random>(seed);
   return [random, failing](SimHost&, AttemptId) {
     return random->Uniform() < failing ? TrailersOnly(StatusCode::kUnavailable) : Ok();
+  };
+}
+
+Service InSlots(SimClock& clock, const Capacity& capacity, uint64_t seed) {
+  auto slots = std::make_shared<Slots>(capacity, seed);
+  return [slots, &clock](SimHost&, AttemptId) {
+    const absl::Duration took = slots->Serve(clock.elapsed()) - clock.elapsed();
+    return Answer().Trailers(took, StatusCode::kOk);
   };
 }
 

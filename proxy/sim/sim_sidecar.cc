@@ -31,6 +31,13 @@ RetryBudget& SimSidecar::budget() {
   return *budget_;
 }
 
+AdaptiveThrottle* SimSidecar::throttle() {
+  if (throttle_ == nullptr && policy.throttle.has_value()) {
+    throttle_ = std::make_unique<AdaptiveThrottle>(*policy.throttle, 1);
+  }
+  return throttle_.get();
+}
+
 ReplayLease& SimSidecar::replay() {
   if (lease_ == nullptr) {
     memory_ = std::make_unique<ReplayMemory>(replay_bytes);
@@ -64,7 +71,8 @@ CallParts SimSidecar::Parts(CallHost& host) {
           .hedge = planned_->hedge,
           .rate_limits = limits_,
           .admission = admission,
-          .waiting = &*waiting_};
+          .waiting = &*waiting_,
+          .throttle = throttle()};
 }
 
 void SimSidecar::CountCall(const CallRecord& record) {

@@ -71,6 +71,7 @@ class SimSidecar {
 
   SimClock& clock() { return clock_; }
   RetryBudget& budget();
+  AdaptiveThrottle* throttle();  // nullptr if the policy has none
   ReplayLease& replay();
   LatencyEstimate& latency() { return latency_; }
   const Tally& tally() const { return tally_; }
@@ -89,6 +90,7 @@ class SimSidecar {
   SimEndpoints endpoints_;
   std::optional<PlannedPolicy> planned_;
   std::shared_ptr<RetryBudget> budget_;
+  std::unique_ptr<AdaptiveThrottle> throttle_;
   LatencyEstimate latency_;
   std::optional<WaitingPlaces> places_;
   std::optional<WaitingRetries> waiting_;

@@ -98,6 +98,14 @@ void CollectBudgets(std::vector<Metrics::BudgetGauges> budgets, FamilySink sink)
   }
 }
 
+void CollectThrottles(const std::map<std::string, double>& probabilities, FamilySink sink) {
+  Family family(sink, MetricType::Gauge, "levee_throttle_probability",
+                "Probability with which the adaptive throttle rejects a call, or would reject it.");
+  for (const auto& [upstream, probability] : probabilities) {
+    family.Add({{"upstream", upstream}}, probability);
+  }
+}
+
 }  // namespace
 
 void Metrics::CollectConfig(FamilySink sink) const {
@@ -138,6 +146,7 @@ uint64_t Metrics::LostLogLines() const {
 void Metrics::CollectSources(FamilySink sink) const {
   const std::lock_guard lock(sources_mutex_);
   CollectBudgets(budgets_ ? budgets_() : std::vector<BudgetGauges>(), sink);
+  CollectThrottles(throttles_ ? throttles_() : std::map<std::string, double>(), sink);
   Family(sink, MetricType::Gauge, "levee_replay_buffer_bytes", "Request bytes kept for retries.")
       .Add({}, static_cast<double>(replay_bytes_ ? replay_bytes_() : 0));
 }

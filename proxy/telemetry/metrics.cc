@@ -109,6 +109,11 @@ void Metrics::SetBudgetSource(BudgetSource source) {
   budgets_ = std::move(source);
 }
 
+void Metrics::SetThrottleSource(ThrottleSource source) {
+  const std::lock_guard lock(sources_mutex_);
+  throttles_ = std::move(source);
+}
+
 void Metrics::SetReplayBytesSource(std::function<int64_t()> source) {
   const std::lock_guard lock(sources_mutex_);
   replay_bytes_ = std::move(source);

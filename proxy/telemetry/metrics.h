@@ -108,6 +108,9 @@ class Metrics {
   };
   using BudgetSource = std::function<std::vector<BudgetGauges>()>;
   void SetBudgetSource(BudgetSource source);
+  // By upstream; of several throttles of one, the largest probability.
+  using ThrottleSource = std::function<std::map<std::string, double>()>;
+  void SetThrottleSource(ThrottleSource source);
   void SetReplayBytesSource(std::function<int64_t()> source);
   void SetLostLogLinesSource(std::function<uint64_t()> source);
 
@@ -168,6 +171,7 @@ class Metrics {
   // Held while the sources run, so that Set... returns only when the source before does not run.
   mutable std::mutex sources_mutex_;
   BudgetSource budgets_;
+  ThrottleSource throttles_;
   std::function<int64_t()> replay_bytes_;
   std::function<uint64_t()> lost_log_lines_;
 };

@@ -69,6 +69,7 @@ void RecordCall(MethodSeries& method, UpstreamSeries& upstream, WorkerSeries& wo
   if (record.app_retry) {
     (record.app_retry_refused ? upstream.app_retries_refused : upstream.app_retries_admitted).Add();
   }
+  if (record.throttle.has_value()) upstream.throttle[*record.throttle].Add();
   if (record.rate_limit.refused_by >= 0) upstream.rate_limited.Add();
   if (record.waiting.released > 0) upstream.waits_released.Add(record.waiting.released);
   if (record.waiting.expired) upstream.waits_expired.Add();

@@ -25,6 +25,7 @@ void UpstreamSeries::Reset() {
   app_retries_admitted.Reset();
   app_retries_refused.Reset();
   rate_limited.Reset();
+  throttle.Reset();
   marks_received.Reset();
   marks_sent.Reset();
   connections.Reset();

@@ -112,6 +112,7 @@ struct alignas(kCacheLine) UpstreamSeries {
   Counter app_retries_admitted;
   Counter app_retries_refused;
   Counter rate_limited;  // calls that a limit of their policy refused
+  ByEnum<Counter, ThrottleDecision, kThrottleDecisions> throttle;
   ByScope marks_received;
   ByScope marks_sent;
 

@@ -10,6 +10,8 @@ namespace {
 
 // available, limit, floor_withheld, waiting.
 constexpr int64_t kBudgetGauges = 4;
+// probability.
+constexpr int64_t kThrottleGauges = 1;
 // admitted, delayed, rejected.
 constexpr int64_t kRateLimitDecisions = 3;
 
@@ -33,7 +35,7 @@ SeriesCost CostOfRows(bool otel_names) {
     CollectAttempts(methods, nothing, sink);
     if (otel_names) CollectOtel(methods, nothing, sink);
   });
-  cost.upstream = kBudgetGauges + CountOf([&](FamilySink sink) {
+  cost.upstream = kBudgetGauges + kThrottleGauges + CountOf([&](FamilySink sink) {
                     CollectUpstreams({{"upstream", "", upstream}}, {}, sink);
                   });
   cost.rate_limit = kRateLimitDecisions;

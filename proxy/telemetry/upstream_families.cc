@@ -107,6 +107,17 @@ void CollectMarks(const std::vector<UpstreamRow>& rows, FamilySink sink) {
   }
 }
 
+void CollectThrottle(const std::vector<UpstreamRow>& rows, FamilySink sink) {
+  Family throttle(sink, MetricType::Counter, "levee_throttle_decisions_total",
+                  "Calls that the adaptive throttle admitted, rejected, or would have rejected.");
+  for (const UpstreamRow& row : rows) {
+    for (ThrottleDecision decision : kAllOf<ThrottleDecision, kThrottleDecisions>) {
+      throttle.Add({{"upstream", row.first}, {"decision", ThrottleDecisionName(decision)}},
+                   Sum(row.shards, &UpstreamSeries::throttle, decision));
+    }
+  }
+}
+
 void CollectConnections(const std::vector<UpstreamRow>& rows, FamilySink sink) {
   CollectByUpstream(rows, &UpstreamSeries::connections, MetricType::Gauge,
                     "levee_upstream_connections", "Open connections to endpoints.", sink);
@@ -140,6 +151,7 @@ void CollectUpstreams(const std::vector<UpstreamRow>& rows, const std::vector<Me
   CollectWaits(rows, sink);
   CollectAppRetries(rows, sink);
   CollectMarks(rows, sink);
+  CollectThrottle(rows, sink);
   CollectConnections(rows, sink);
   CollectEndpoints(rows, sink);
 }

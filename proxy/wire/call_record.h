@@ -52,7 +52,8 @@ struct CallRecord {
   std::optional<OverloadScope> mark_sent;
   bool app_retry = false;  // arrived as the application's own retry
   bool app_retry_refused = false;
-  bool replay_memory_full = false;  // limits.replay_bytes was reached
+  std::optional<ThrottleDecision> throttle;  // none: it was not asked
+  bool replay_memory_full = false;           // limits.replay_bytes was reached
   WaitingRecord waiting;
   RateLimitRecord rate_limit;
 };

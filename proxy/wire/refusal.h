@@ -46,7 +46,8 @@ enum class RefusalReason {
   kMaxElapsed,
   kAdvice,
   kDraining,
-  kObserve
+  kObserve,
+  kThrottle
 };
 
 struct RefusalText {
@@ -80,6 +81,8 @@ constexpr RefusalText RefusalTextOf(RefusalReason reason) {
       return {"draining", "sidecar shutting down"};
     case RefusalReason::kObserve:
       return {"observe", "policy only observes"};
+    case RefusalReason::kThrottle:
+      return {"throttle", "upstream overloaded"};
   }
   return {};
 }
@@ -92,5 +95,23 @@ constexpr std::string_view RefusalReasonPhrase(RefusalReason reason) {
   return RefusalTextOf(reason).phrase;
 }
 inline constexpr int kRefusalReasons = CountValues(RefusalReasonName);
+
+// The decision of a policy's adaptive throttle on a call: it is sent, it is not sent, or it is sent
+// because the throttle only observes.
+enum class ThrottleDecision { kAdmitted, kRejected, kObserved };
+
+// The label `decision` of levee_throttle_decisions_total.
+constexpr std::string_view ThrottleDecisionName(ThrottleDecision decision) {
+  switch (decision) {
+    case ThrottleDecision::kAdmitted:
+      return "admitted";
+    case ThrottleDecision::kRejected:
+      return "rejected";
+    case ThrottleDecision::kObserved:
+      return "observed";
+  }
+  return "";
+}
+inline constexpr int kThrottleDecisions = CountValues(ThrottleDecisionName);
 
 }  // namespace levee

@@ -50,6 +50,24 @@ TEST_F(CallBudget, A41_HoldsForCodesThatOnlyARuleLists) {
   EXPECT_LE(sidecar_.tally().PerCall(), 1.11);
 }
 
+TEST_F(CallBudget, ARetryBehindATimeoutTakesTenTimesTheCreditOfAnother) {
+  retry_.budget = {.floor_per_second = 1000, .floor_min_success = 0, .burst_least = 20};
+  retry_.attempt_timeout = Ms(10);
+  retry_.max_attempts = 2;
+  Upstream({Silence()});
+  for (int i = 0; i < 5; ++i) sidecar_.Unary();
+  clock_.Run();
+  EXPECT_EQ(sidecar_.tally().attempts, 5 + 2);
+}
+
+TEST_F(CallBudget, RetriesBehindTimeoutsThatWorkGiveTheirPriceBack) {
+  retry_.budget = {.floor_per_second = 1000, .burst_least = 1};
+  retry_.attempt_timeout = Ms(10);
+  Upstream({Silence(), Ok(), Silence(), Ok(), Silence(), Ok()});
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(RunUnary().caller().code, StatusCode::kOk);
+  EXPECT_EQ(Balance().available, 1);
+}
+
 TEST_F(CallBudget, A43_ARefusalChangesNoBalance) {
   retry_.budget.floor_per_second = 0;
   retry_.max_attempts = 2;

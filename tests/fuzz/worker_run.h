@@ -11,6 +11,7 @@
 #include "insight/recent_calls.h"
 #include "server/budget_table.h"
 #include "server/rate_limit_table.h"
+#include "server/throttle_table.h"
 #include "server/worker.h"
 #include "settings/snapshot.h"
 #include "telemetry/metrics.h"
@@ -60,6 +61,7 @@ class WorkerRun {
   RecentCalls recent_;
   EventLog log_;
   BudgetTable budgets_;
+  ThrottleTable throttles_;
   RateLimitTable rate_limits_;
   ReplayMemory replay_;
   Shared shared_;

@@ -106,6 +106,28 @@ TEST(RetryCredit, ACreditThatIsGivenBackCanBeTakenAgain) {
   EXPECT_FALSE(credit.Take(At(0)));
 }
 
+TEST(RetryCredit, ADearRetryNeedsOneCreditAndIsPaidForByAsManySuccessesAsItsPriceTakes) {
+  RetryCredit credit({}, 1);
+  Calls(credit, 100, At(0));
+  ASSERT_TRUE(credit.Take(At(0), 10));
+  EXPECT_FALSE(credit.Take(At(0), 10));
+  Successes(credit, 9, /*retry=*/false, At(0));
+  EXPECT_FALSE(credit.Take(At(0), 10));
+  Successes(credit, 1, /*retry=*/false, At(0));
+  EXPECT_TRUE(credit.Take(At(0), 10));
+}
+
+TEST(RetryCredit, DearRetriesThatWorkAreFree) {
+  RetryCredit credit({}, 1);
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_TRUE(credit.Take(At(i), 10));
+    credit.OnSuccess(/*retry=*/true, At(i), 10);
+  }
+  ASSERT_TRUE(credit.Take(At(1000), 10));
+  credit.GiveBack(10);
+  EXPECT_DOUBLE_EQ(credit.Available(At(1000)), 2);
+}
+
 TEST(RetryCredit, WithoutARatioTheFloorOfTheBudgetAloneDecides) {
   RetryCredit credit({.ratio = 0}, 1);
   for (int i = 0; i < 1000; ++i) ASSERT_TRUE(credit.Take(At(0)));
@@ -125,15 +147,15 @@ class ListedCredit {
   explicit ListedCredit(const RetryCreditPolicy& policy) : policy_(policy) {}
 
   void OnCall(Instant now) { calls_.push_back(SlotOf(now)); }
-  bool Take(Instant now) {
+  bool Take(Instant now, int price) {
     if (debt_ + kOne > Cap(now)) return false;
-    debt_ += kOne;
+    debt_ += price * kOne;
     return true;
   }
-  void OnSuccess(bool retry, Instant now) {
+  void OnSuccess(bool retry, Instant now, int price) {
     const int64_t share = std::max<int64_t>(0, debt_ - Cap(now)) / std::max<int64_t>(1, Calls(now));
-    debt_ =
-        std::max<int64_t>(0, debt_ - share - (retry ? kOne : std::llround(policy_.ratio * 1e9)));
+    const int64_t earned = retry ? price * kOne : std::llround(policy_.ratio * 1e9);
+    debt_ = std::max<int64_t>(0, debt_ - share - earned);
   }
 
  private:
@@ -173,11 +195,12 @@ bool MatchesTheList(uint64_t seed) {
       credit.OnCall(static_cast<int>(random.Below(static_cast<uint64_t>(workers))), now);
       listed.OnCall(now);
     }
-    if (random.Below(2) == 0 && credit.Take(now) != listed.Take(now)) return false;
+    const int price = random.Below(4) == 0 ? 10 : 1;
+    if (random.Below(2) == 0 && credit.Take(now, price) != listed.Take(now, price)) return false;
     if (random.Uniform() < success) {
       const bool retry = random.Below(3) == 0;
-      credit.OnSuccess(retry, now);
-      listed.OnSuccess(retry, now);
+      credit.OnSuccess(retry, now, price);
+      listed.OnSuccess(retry, now, price);
     }
   }
   return true;

@@ -17,6 +17,7 @@
 #include "log/event_log.h"
 #include "server/budget_table.h"
 #include "server/rate_limit_table.h"
+#include "server/throttle_table.h"
 #include "server/worker.h"
 #include "settings/snapshot.h"
 #include "sim/observed.h"
@@ -97,8 +98,9 @@ class RealRun {
       : snapshot_(SnapshotOf(twin)),
         metrics_({.settings = {.upstreams = {"cart"}}}),
         budgets_(1, snapshot_->limits.destinations),
+        throttles_(1, snapshot_->limits.destinations),
         replay_(snapshot_->limits.replay_bytes),
-        shared_{metrics_, budgets_, rate_limits_, replay_, recent_, log_},
+        shared_{metrics_, budgets_, throttles_, rate_limits_, replay_, recent_, log_},
         stage_{.twin = twin, .clock = clock_, .begin = {}, .attempts = {}} {
     VirtualTime::Restart();
     Advance(kToWholeMillisecond);
@@ -196,6 +198,7 @@ class RealRun {
   RecentCalls recent_;
   EventLog log_;
   BudgetTable budgets_;
+  ThrottleTable throttles_;
   RateLimitTable rate_limits_;
   ReplayMemory replay_;
   Shared shared_;

@@ -42,6 +42,8 @@ const std::map<std::string, Contract>& Contracts() {
       {"levee_retry_budget_limit", {kGauge, {"upstream"}}},
       {"levee_retry_budget_floor_withheld", {kGauge, {"upstream"}}},
       {"levee_app_retries_total", {kCounter, {"upstream", "action"}}},
+      {"levee_throttle_decisions_total", {kCounter, {"upstream", "decision"}}},
+      {"levee_throttle_probability", {kGauge, {"upstream"}}},
       {"levee_overload_marks_total", {kCounter, {"upstream", "direction", "scope"}}},
       {"levee_tunnels", {kGauge, {}}},
       {"levee_tunnelled_bytes_total", {kCounter, {"direction"}}},
@@ -71,6 +73,7 @@ class MetricsContractTest : public testing::Test {
     metrics_.RateLimit(0, "default", "per-tenant");
     metrics_.SetBudgetSource(
         [] { return std::vector<Metrics::BudgetGauges>{{.upstream = "cart"}}; });
+    metrics_.SetThrottleSource([] { return std::map<std::string, double>{{"cart", 0.0}}; });
     families_ = metrics_.Scrape();
   }
 
@@ -129,7 +132,7 @@ TEST_F(MetricsContractTest, LabelsTakeTheValuesOfTheContract) {
   EXPECT_THAT(LabelValues("levee_retries_refused_total", "reason"),
               ElementsAre("budget", "max_attempts", "deadline", "committed", "buffer", "pushback",
                           "overload_mark", "not_idempotent", "max_elapsed", "advice", "draining",
-                          "observe"));
+                          "observe", "throttle"));
   EXPECT_THAT(LabelValues("levee_retries_waited_total", "result"),
               ElementsAre("released", "expired", "cancelled"));
   EXPECT_THAT(LabelValues("levee_app_retries_total", "action"), ElementsAre("admitted", "refused"));
@@ -137,6 +140,8 @@ TEST_F(MetricsContractTest, LabelsTakeTheValuesOfTheContract) {
               ElementsAre("received", "sent", "received", "sent"));
   EXPECT_THAT(LabelValues("levee_overload_marks_total", "scope"),
               ElementsAre("service", "endpoint"));
+  EXPECT_THAT(LabelValues("levee_throttle_decisions_total", "decision"),
+              ElementsAre("admitted", "rejected", "observed"));
   EXPECT_THAT(LabelValues("levee_rate_limit_decisions_total", "decision"),
               ElementsAre("admitted", "delayed", "rejected"));
   EXPECT_THAT(LabelValues("levee_endpoints", "state"),

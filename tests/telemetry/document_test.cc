@@ -59,6 +59,7 @@ std::map<std::string, std::string> Exported() {
   Metrics metrics({.settings = {.upstreams = {"cart"}, .otel_names = true}});
   metrics.RateLimit(0, "default", "per-tenant");
   metrics.SetBudgetSource([] { return std::vector<Metrics::BudgetGauges>{{.upstream = "cart"}}; });
+  metrics.SetThrottleSource([] { return std::map<std::string, double>{{"cart", 0.0}}; });
   std::map<std::string, std::string> families;
   for (const prometheus::MetricFamily& family : metrics.Scrape()) {
     std::vector<std::string> labels;

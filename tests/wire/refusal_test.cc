@@ -31,7 +31,7 @@ TEST(Refusal, ReasonsHaveTheNamesOfTheMetricLabel) {
   }
   EXPECT_THAT(names, ElementsAre("budget", "max_attempts", "deadline", "committed", "buffer",
                                  "pushback", "overload_mark", "not_idempotent", "max_elapsed",
-                                 "advice", "draining", "observe"));
+                                 "advice", "draining", "observe", "throttle"));
   EXPECT_EQ(RefusalReasonName(RefusalReason::kObserve), "observe");
 }
 

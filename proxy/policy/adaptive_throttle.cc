@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/adaptive_throttle.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "base/check.h"
+#include "policy/slot_ring.h"
+
+namespace levee {
+namespace {
+
+constexpr absl::Duration kProbeEvery = absl::Seconds(1);
+
+}  // namespace
+
+// The counts of one worker, on cache lines of their own.
+struct alignas(64) AdaptiveThrottle::Shard {
+  SlotRing<kSlots> accepts;
+  SlotRing<kSlots> overloads;
+  SlotRing<kSlots> rejected;
+};
+
+AdaptiveThrottle::AdaptiveThrottle(const ThrottlePolicy& policy, int workers)
+    : policy_(policy),
+      slot_nanos_(SlotNanos(policy.window, kSlots)),
+      workers_(workers),
+      shards_(std::make_unique<Shard[]>(static_cast<size_t>(workers))) {
+  LEVEE_CHECK(workers >= 1);
+}
+
+AdaptiveThrottle::~AdaptiveThrottle() = default;
+
+ThrottleDecision AdaptiveThrottle::Decide(int worker, Random& random, Instant now) {
+  if (now.nanos() >= quiet_from_.load(std::memory_order_relaxed)) {
+    return ThrottleDecision::kAdmitted;
+  }
+  const double probability = Probability(now);
+  if (probability <= 0 || random.Uniform() >= probability || TakeProbe(now)) {
+    return ThrottleDecision::kAdmitted;
+  }
+  if (policy_.mode == ThrottleMode::kObserve) return ThrottleDecision::kObserved;
+  shards_[worker].rejected.Add(SlotAt(now, slot_nanos_));
+  NoteTrouble(now);
+  return ThrottleDecision::kRejected;
+}
+
+void AdaptiveThrottle::OnEnd(int worker, bool overload, Instant now) {
+  Shard& shard = shards_[worker];
+  (overload ? shard.overloads : shard.accepts).Add(SlotAt(now, slot_nanos_));
+  if (overload) NoteTrouble(now);
+}
+
+double AdaptiveThrottle::Probability(Instant now) const {
+  const uint64_t slot = SlotAt(now, slot_nanos_);
+  int64_t accepts = 0, others = 0;
+  for (int i = 0; i < workers_; ++i) {
+    accepts += shards_[i].accepts.Count(slot);
+    others += shards_[i].overloads.Count(slot) + shards_[i].rejected.Count(slot);
+  }
+  const int64_t requests = accepts + others;
+  if (requests < policy_.min_calls) return 0;
+  const double surplus = static_cast<double>(requests) - policy_.k * static_cast<double>(accepts);
+  return std::max(0.0, surplus / static_cast<double>(requests + 1));
+}
+
+// Remembers until when an event of now is in the window. That is the same for all of a slot, so
+// only its first event writes.
+void AdaptiveThrottle::NoteTrouble(Instant now) {
+  const int64_t until = (now.nanos() / slot_nanos_ + kSlots + 1) * slot_nanos_;
+  int64_t known = quiet_from_.load(std::memory_order_relaxed);
+  while (known < until &&
+         !quiet_from_.compare_exchange_weak(known, until, std::memory_order_relaxed)) {
+  }
+}
+
+// Returns true for one caller a second.
+bool AdaptiveThrottle::TakeProbe(Instant now) {
+  int64_t next = next_probe_.load(std::memory_order_relaxed);
+  return now.nanos() >= next && next_probe_.compare_exchange_strong(
+                                    next, (now + kProbeEvery).nanos(), std::memory_order_relaxed);
+}
+
+}  // namespace levee

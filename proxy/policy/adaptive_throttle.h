@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adaptive throttling: first attempts that an overloaded upstream has no room for are not sent.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "absl/time/time.h"
+#include "base/instant.h"
+#include "base/random.h"
+#include "wire/refusal.h"
+
+namespace levee {
+
+enum class ThrottleMode { kObserve, kEnforce };
+
+// `throttle.on`: which ends of attempts say that the upstream is overloaded.
+struct OverloadSigns {
+  bool mark = true;                 // the overload mark, scope service; not a bare pushback
+  bool timeout = true;              // attempt_timeout, or the call's deadline, passed
+  bool resource_exhausted = false;  // ended with this code
+  bool unavailable = false;         // ended with this code
+  friend bool operator==(const OverloadSigns&, const OverloadSigns&) = default;
+};
+
+struct ThrottlePolicy {
+  double k = 2;                              // at least 1
+  absl::Duration window = absl::Seconds(3);  // above zero
+  int min_calls = 20;                        // at least 1
+  OverloadSigns on;
+  ThrottleMode mode = ThrottleMode::kObserve;
+  friend bool operator==(const ThrottlePolicy&, const ThrottlePolicy&) = default;
+};
+
+// The throttle of one destination, shared by all workers. It rejects a call with probability
+//
+//     max(0, (requests - k x accepts) / (requests + 1))
+//
+// (Beyer et al., "Site Reliability Engineering", 2016, chapter "Handling Overload"). `accepts`:
+// ends of attempts in the last window that do not say "overloaded". `requests`: all ends of
+// attempts in it, and the calls that were rejected in it. With fewer than min_calls requests, or
+// without a sign of overload, nothing is rejected. One call a second is sent whatever the
+// probability is, so that a recovery is seen.
+//
+// A call counts when its fate is known, and not when it begins: calls that wait for their answers,
+// and streams that stay open, say nothing about overload.
+//
+// A throttle that observes decides in the same way, but the call is sent (kObserved), and counts by
+// how it ends.
+//
+// The window is kept in kSlots slots; the current slot counts in addition to the last kSlots full
+// ones. Each worker counts in a shard of its own, with relaxed writes. While no attempt of the
+// window says "overloaded", a decision is one comparison; only otherwise are all shards added up.
+// There is no lock: a decision may miss what another worker counts at the same moment, but nothing
+// is lost or counted twice.
+class AdaptiveThrottle {
+ public:
+  // `workers`: number of shards, at least 1.
+  AdaptiveThrottle(const ThrottlePolicy& policy, int workers);
+  ~AdaptiveThrottle();
+  AdaptiveThrottle(const AdaptiveThrottle&) = delete;
+  AdaptiveThrottle& operator=(const AdaptiveThrottle&) = delete;
+
+  // Decides on a call that is about to begin. Only from the thread of `worker` (0-based); likewise
+  // OnEnd. `random` is drawn from only if the probability is above zero.
+  ThrottleDecision Decide(int worker, Random& random, Instant now);
+
+  // An attempt ended. `overload`: its end says that the upstream is overloaded (policy().on).
+  void OnEnd(int worker, bool overload, Instant now);
+
+  // Returns the probability, 0 to below 1, with which a call is rejected now. Any thread.
+  double Probability(Instant now) const;
+
+  const ThrottlePolicy& policy() const { return policy_; }
+
+ private:
+  static constexpr int kSlots = 10;
+  struct Shard;
+
+  void NoteTrouble(Instant now);
+  bool TakeProbe(Instant now);
+
+  const ThrottlePolicy policy_;
+  const int64_t slot_nanos_;
+  const int workers_;
+  const std::unique_ptr<Shard[]> shards_;
+  // When the last sign of overload and the last rejection have left the window, in nanoseconds.
+  // Before this instant the probability may be above zero.
+  alignas(64) std::atomic<int64_t> quiet_from_{0};
+  std::atomic<int64_t> next_probe_{0};  // in nanoseconds
+};
+
+}  // namespace levee
