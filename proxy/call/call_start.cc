@@ -18,8 +18,10 @@ absl::Duration DeadlineTolerance(absl::Duration timeout) {
   return std::min(timeout / 5, absl::Milliseconds(20)) + timeout / 100;
 }
 
-// The share of answers that are the fastest ones.
+// The share of answers that are the fastest ones. A call that has more time than kEnough may still
+// have luck: an answer can come sooner than all others, and a failure mostly does.
 constexpr double kFastest = 0.01;
+constexpr absl::Duration kEnough = absl::Milliseconds(50);
 
 }  // namespace
 
@@ -124,7 +126,7 @@ absl::Duration Call::LeastTime(Instant now) {
   if (!parts_.policy.retry.min_remaining || Observes()) return kLeastTimeout;
   const auto fastest = parts_.latency.Quantile(kFastest, now);
   // A quantile is up to an eighth too high.
-  return std::max(kLeastTimeout, fastest.value_or(absl::ZeroDuration()) * 8 / 9);
+  return std::clamp(fastest.value_or(absl::ZeroDuration()) * 8 / 9, kLeastTimeout, kEnough);
 }
 
 void Call::Begin(Instant now) {

@@ -293,6 +293,10 @@ TEST_F(CallDeadline, ACallWithLessTimeThanTheFastestAnswersTookNeverReachesTheUp
   EXPECT_EQ(hopeless.attempts(), 0);
   EXPECT_EQ(hopeless.caller().code, StatusCode::kDeadlineExceeded);
   EXPECT_EQ(RunUnary({.timeout = Ms(45)}).attempts(), 1);
+  sidecar_.latency() = LatencyEstimate();
+  for (int i = 0; i < 10; ++i) sidecar_.latency().Record(Ms(3000), clock_.now());
+  EXPECT_EQ(RunUnary({.timeout = Ms(49)}).attempts(), 0);
+  EXPECT_EQ(RunUnary({.timeout = Ms(51)}).attempts(), 1);
   retry_.min_remaining = false;
   EXPECT_EQ(RunUnary({.timeout = Ms(30)}).attempts(), 1);
 }
