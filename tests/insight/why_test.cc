@@ -64,7 +64,8 @@ TEST(WhyOf, ARefusedRetrySaysWhyForEveryReason) {
                                             "time for retries used up",
                                             "server asked for too long a wait",
                                             "sidecar shutting down",
-                                            "policy only observes"};
+                                            "policy only observes",
+                                            "upstream overloaded"};
   ASSERT_EQ(phrases.size(), static_cast<size_t>(kRefusalReasons));
   for (int reason = 0; reason < kRefusalReasons; ++reason) {
     const CallRecord record = CallOf(kUnavailable, {First(kUnavailable)});
