@@ -13,7 +13,8 @@ namespace {
 using Signal = OverloadMark::Signal;
 
 const std::vector<RefusalReason> kOverloadedReasons = {
-    RefusalReason::kBudget, RefusalReason::kOverloadMark, RefusalReason::kPushback};
+    RefusalReason::kBudget, RefusalReason::kOverloadMark, RefusalReason::kPushback,
+    RefusalReason::kThrottle};
 const std::vector<RefusalReason> kGivenUpReasons = {
     RefusalReason::kMaxAttempts, RefusalReason::kMaxElapsed, RefusalReason::kAdvice};
 const std::vector<RefusalReason> kUnchangedReasons = {
