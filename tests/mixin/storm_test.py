@@ -56,7 +56,8 @@ def configuration(service, warehouse):
     endpoints = {'cart': service, 'eager': service, 'masked': service, 'users': service,
                  'limited': service, 'stock': warehouse}
     policies = [
-        {'name': 'eager', 'retry': {'budget': {'ratio': 10, 'burst': {'least': 1000000}}}},
+        {'name': 'eager',
+         'retry': {'budget': {'ratio': 10, 'burst': {'least': 1000000}, 'wait': 'none'}}},
         # A little more than what the load needs: an uneven moment is not to empty it.
         {'name': 'masked', 'retry': {'budget': {'ratio': 0.2}}},
         {'name': 'limited', 'rate_limit': [{'name': 'five', 'rate': '5/s', 'burst': 5}]},
