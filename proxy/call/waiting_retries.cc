@@ -54,7 +54,7 @@ bool WaitingRetries::Pay(Place& place, Instant now) {
   const bool away = budget_->SeemsAway();
   if (away && !MayProbe(place, now)) return false;
   if (!budget_->Withdraw(worker_, now)) return false;
-  place.probe_ = probing_ = away;
+  if (away) place.probe_ = probing_ = true;
   return true;
 }
 

@@ -99,6 +99,30 @@ TEST_F(CallWaiting, WhereNobodyElseCallsARetryGoesAsAProbeAfterItsBackoff) {
   EXPECT_EQ(call.record().waiting.released, 0);
 }
 
+TEST_F(CallWaiting, NoSecondProbeGoesWhileOneIsUnderWay) {
+  retry_.budget.burst_least = 100;
+  const Answer fails = answer_;
+  SimHost& probing = CallAt(Ms(0));  // Attempts at 0 and 2 ms fail, and the probe goes at 5 ms.
+  RunUntil(Ms(4));
+  answer_ = Answer().Trailers(Ms(1500), StatusCode::kUnavailable);
+  RunUntil(Ms(6));
+  ASSERT_EQ(probing.attempts(), 3);
+  answer_ = fails;
+  // The second call succeeds during the backoff of the first one, whose retry need not wait then.
+  SimHost& goes = CallAt(Ms(20));
+  answer_ = good_;
+  CallAt(Ms(20) + absl::Microseconds(500));
+  answer_ = fails;
+  RunUntil(Ms(29));
+  ASSERT_EQ(goes.attempts(), 3);
+  SimHost& waits = CallAt(Ms(30));
+  RunUntil(Ms(1400));
+  EXPECT_FALSE(probing.finished());
+  EXPECT_EQ(waits.attempts(), 1);
+  RunUntil(Ms(1600));
+  EXPECT_EQ(waits.attempts(), 2);
+}
+
 TEST_F(CallWaiting, ACallerThatLeavesEndsTheWait) {
   SimHost& call = CallAt(Ms(0));
   RunUntil(Ms(500));
