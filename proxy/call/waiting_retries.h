@@ -109,15 +109,18 @@ class WaitingRetries {
   // go.
   void OnEnd(bool success, Instant now) {
     if (!success) {
+      // One of long ago is no part of this fault: the upstream is a quiet one.
+      if (now - last_failed_ >= kFaultGap) failing_since_ = now;
       failing_since_ = std::min(failing_since_, now);
+      last_failed_ = now;
       return;
     }
     failing_since_ = Instant::Infinite();
     if (!line_.empty()) Release(now);
   }
 
-  // Returns how long attempts have failed without a success between them; zero: the last one
-  // succeeded. Attempts of other workers do not count.
+  // Returns how long attempts have failed without a success, or kFaultGap, between them; zero: the
+  // last one succeeded. Attempts of other workers do not count.
   absl::Duration FailingFor(Instant now) const {
     return failing_since_.is_infinite() ? absl::ZeroDuration() : now - failing_since_;
   }
@@ -126,6 +129,8 @@ class WaitingRetries {
   void OnProbeEnd() { probing_ = false; }
 
  private:
+  static constexpr absl::Duration kFaultGap = absl::Seconds(10);
+
   bool Pay(Place& place, Instant now);
   bool MayProbe(const Place& place, Instant now) const;
   void Release(Instant now);
@@ -140,6 +145,7 @@ class WaitingRetries {
   Instant last_first_;
   Instant previous_first_;
   Instant next_look_;  // of the first in line
+  Instant last_failed_;
   Instant failing_since_ = Instant::Infinite();
   bool probing_ = false;
 };

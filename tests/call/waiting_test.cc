@@ -195,6 +195,18 @@ TEST_F(CallWaiting, InALongOutageCallsFailAtOnce) {
   EXPECT_EQ(waiting(), 0);
 }
 
+TEST_F(CallWaiting, AFailureOfLongAgoIsNoPartOfThisOne) {
+  retry_.budget.wait = Ms(100);
+  retry_.budget.burst_least = 4;
+  CallAt(Ms(0));  // Two credits are left.
+  RunUntil(absl::Minutes(1));
+  SimHost& call = CallAt(absl::Minutes(1));
+  back_ = clock_.elapsed() + Ms(10);
+  CallAt(absl::Minutes(1) + Ms(50));
+  clock_.Run();
+  EXPECT_EQ(call.caller().code, StatusCode::kOk);
+}
+
 TEST_F(CallWaiting, WithoutAWaitTheBudgetRefusesAtOnce) {
   retry_.budget.wait = absl::ZeroDuration();
   retry_.budget.burst_least = 1;
