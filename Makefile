@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help deps build run demo quick test fuzz ledger mutation interop-deps image-test package \
-        bench schema format lint clean
+        bench storms schema format lint clean
 
 # What git knows and what it would know after `git add`, so that nothing in build/ is touched.
 SOURCES = git ls-files --cached --others --exclude-standard
@@ -74,6 +74,10 @@ bench: ## Measure Levee and its peers on this machine
 	@deploy/install-packages build test-build bench
 	@$(call compile_tests,levee)
 	@tests/bench/run --scaling
+
+storms: ## Make the same storms before Levee, gRPC's own retries and Envoy, and compare
+	@deploy/install-packages build test-build storms
+	@tests/storms/run
 
 schema: ## Write the JSON Schema, and the limits in files and documents, anew from config.proto
 	@deploy/install-packages build test-build

@@ -25,7 +25,7 @@ from processes import BenchError, find_program
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RESULTS = pathlib.Path(__file__).resolve().parent / 'RESULTS.md'
-PEERS = ('relay', 'nghttpx', 'haproxy', 'nginx')
+PEERS = ('relay', 'nghttpx', 'haproxy', 'nginx', 'envoy')
 ROUNDS = 5
 QUICK_ROUNDS, QUICK_SCALE = 2, 0.1
 ROUNDS_MAX, SCALE_MAX = 50, 10.0
@@ -135,6 +135,9 @@ def check_names(parser, args):
 def chosen(args):
     """Returns the proxies to measure, Levee first."""
     templates = dict(args.config)
+    if 'envoy' in args.peers and not proxies.find_envoy():
+        print(f'bench: {proxies.NO_ENVOY}', file=sys.stderr)
+        args.peers.remove('envoy')
     peers = proxies.peers(args.helpers.absolute())
     found = [proxies.levee(name, binary.absolute(), templates.get(name))
              for name, binary in args.levee]

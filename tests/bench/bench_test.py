@@ -151,11 +151,20 @@ class Processes(unittest.TestCase):
 
 class Proxies(unittest.TestCase):
     def test_templates_leave_nothing_open(self):
-        values = {'LISTEN': 1, 'ECHO': 2, 'METRICS': 3, 'SCRATCH': '/s'}
+        values = {**proxies.envoy('envoy').values, 'LISTEN': 1, 'ECHO': 2, 'METRICS': 3,
+                  'SCRATCH': '/s'}
         for template in sorted(proxies.CONFIGS.iterdir()):
             text = proxies.fill(template.read_text(encoding='utf-8'), values)
             self.assertNotRegex(text, '@[A-Z]+@', template)
-            self.assertRegex(text, r'127\.0\.0\.1[:,]1\b', template)
+            self.assertRegex(text, r'127\.0\.0\.1([:,]|, port_value: )1\b', template)
+
+    def test_envoy_is_left_out_with_a_word_where_it_is_not(self):
+        args = bench.parse_arguments(['--peers-only', '--peers', 'envoy,relay'])
+        told = io.StringIO()
+        with (mock.patch('proxies.find_envoy', return_value=None), mock.patch('proxies.program'),
+              mock.patch('bench.find_program'), contextlib.redirect_stderr(told)):
+            self.assertEqual(['relay'], [proxy.name for proxy in bench.chosen(args)])
+        self.assertIn('Envoy is left out', told.getvalue())
 
     def test_levee_runs_one_worker_and_says_when_it_listens(self):
         proxy = proxies.levee('new', '/b/levee')
@@ -168,6 +177,8 @@ class Proxies(unittest.TestCase):
                          proxies.short_version('HAProxy version 2.6.12 2026/10/17 - https://x/\n'
                                                'Status: long-term\n'))
         self.assertEqual('nginx/1.22.1', proxies.short_version('nginx version: nginx/1.22.1\n'))
+        self.assertEqual('Envoy 1.40.0', proxies.short_version(
+            '\n/b/envoy  version: 9e55809337/1.40.0/Clean/RELEASE/BoringSSL\n'))
         self.assertEqual('unknown', proxies.short_version('\n'))
 
 
@@ -312,7 +323,7 @@ class Options(unittest.TestCase):
     def test_the_defaults_measure_everything(self):
         args = bench.parse_arguments([])
         self.assertEqual([('levee', bench.ROOT / 'build' / 'levee')], args.levee)
-        self.assertEqual(['relay', 'nghttpx', 'haproxy', 'nginx'], args.peers)
+        self.assertEqual(['relay', 'nghttpx', 'haproxy', 'nginx', 'envoy'], args.peers)
         self.assertEqual((5, 1.0, 1_000_000), (args.rounds, args.scale, args.memory_calls))
         self.assertEqual('nghttpx', args.base)
 
@@ -328,7 +339,7 @@ class Options(unittest.TestCase):
         self.assertEqual('old', args.base)
 
     def test_nonsense_is_refused(self):
-        self.assertIn("there is no 'envoy'; there are relay", self.refused('--peers', 'envoy'))
+        self.assertIn("there is no 'squid'; there are relay", self.refused('--peers', 'squid'))
         self.assertIn('must be between 1 and 50', self.refused('--rounds', '51'))
         self.assertIn('must be between 0.001 and 10', self.refused('--scale', '0'))
         self.assertIn("'direct' cannot name a build", self.refused('--levee', 'direct=build/levee'))

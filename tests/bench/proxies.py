@@ -2,6 +2,8 @@
 """The programs that are measured: Levee and its peers, with one worker each."""
 
 import pathlib
+import re
+import shutil
 import subprocess
 import time
 from typing import NamedTuple
@@ -9,6 +11,8 @@ from typing import NamedTuple
 from processes import BenchError, Process, find_program, free_port, memory_mib
 
 CONFIGS = pathlib.Path(__file__).resolve().parent / 'configs'
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NO_ENVOY = 'Envoy is left out: there is none; tests/bench/fetch-envoy fetches it where PyPI is'
 # After this long, what a proxy allocates at start and gives back again has left its memory.
 SETTLE_SECONDS = 1
 
@@ -19,13 +23,14 @@ class Proxy(NamedTuple):
     `command` and the configuration template hold @LISTEN@ (the port to listen on), @ECHO@ (the
     service's port), @METRICS@ (one more port), @SCRATCH@ (a folder) and @CONFIG@ (the filled
     template). `share` is the part of a load's calls that it gets: slow proxies get fewer, so that
-    all runs take about equally long.
+    all runs take about equally long. `values` are more of what the template holds.
     """
     name: str
     command: tuple
     template: pathlib.Path | None = None
     ready_lines: tuple = ()
     share: float = 1
+    values: dict = {}
 
 
 def levee(name, binary, template=None, workers=1):
@@ -33,6 +38,20 @@ def levee(name, binary, template=None, workers=1):
         name, (str(binary), 'run', '--workers', str(workers), '--config', '@CONFIG@'),
         template or CONFIGS / 'levee.yaml.in',
         ('listening bench 127.0.0.1:@LISTEN@', 'listening metrics 127.0.0.1:@METRICS@'))
+
+
+def find_envoy():
+    """Returns the path of Envoy: what fetch-envoy has fetched, or one in the PATH; None without."""
+    fetched = ROOT / 'build/envoy/bin/envoy'
+    return str(fetched) if fetched.exists() else shutil.which('envoy')
+
+
+def envoy(binary):
+    return Proxy('envoy', (str(binary), '--concurrency', '1', '--disable-hot-restart', '-l', 'error',
+                           '-c', '@CONFIG@'),
+                 CONFIGS / 'envoy.yaml.in', share=0.2,
+                 values={'RETRY': 'retry_on: "unavailable,connect-failure,refused-stream"',
+                         'FILTERS': ''})
 
 
 def peers(helpers):
@@ -45,6 +64,7 @@ def peers(helpers):
               share=0.5),
         Proxy('nginx', ('nginx', '-e', nginx_log, '-c', '@CONFIG@'), CONFIGS / 'nginx.conf.in',
               share=0.3),
+        envoy(find_envoy() or 'envoy'),
     ]
     return {proxy.name: proxy for proxy in every}
 
@@ -70,8 +90,8 @@ class RunningProxy:
     def __init__(self, proxy, echo_port, cpu, scratch):
         self.proxy = proxy
         self.port = free_port()
-        values = {'LISTEN': self.port, 'ECHO': echo_port, 'METRICS': free_port(),
-                  'SCRATCH': scratch}
+        values = {**proxy.values, 'LISTEN': self.port, 'ECHO': echo_port,
+                  'METRICS': free_port(), 'SCRATCH': scratch}
         if proxy.template:
             config = pathlib.Path(scratch) / f'{proxy.name}-{proxy.template.stem}'
             config.write_text(fill(proxy.template.read_text(encoding='utf-8'), values),
@@ -93,7 +113,8 @@ def version(proxy):
     """Returns what the program says of its own version, in one line."""
     if proxy.name == 'relay':
         return 'this repository'
-    flag = {'nghttpx': '--version', 'haproxy': '-v', 'nginx': '-v'}.get(proxy.name, 'version')
+    flag = {'nghttpx': '--version', 'haproxy': '-v', 'nginx': '-v',
+            'envoy': '--version'}.get(proxy.name, 'version')
     try:
         done = subprocess.run([program(proxy), flag], capture_output=True, text=True, timeout=10,
                               check=False)
@@ -103,6 +124,8 @@ def version(proxy):
 
 
 def short_version(text):
-    """Takes the first line that says something, without the address of a home page."""
+    """Takes the first line that says something, without the address of a home page; of Envoy, which
+    says its path and its commit too, the version alone."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[0].split(' - http')[0].removeprefix('nginx version: ') if lines else 'unknown'
+    line = re.sub(r'^\S+ +version: [0-9a-f]+/([^/]+)/.*$', r'Envoy \1', lines[0]) if lines else ''
+    return line.split(' - http')[0].removeprefix('nginx version: ') or 'unknown'
