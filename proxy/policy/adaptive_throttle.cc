@@ -19,6 +19,7 @@ struct alignas(64) AdaptiveThrottle::Shard {
   SlotRing<kSlots> accepts;
   SlotRing<kSlots> overloads;
   SlotRing<kSlots> rejected;
+  SlotCursor cursor;
 };
 
 AdaptiveThrottle::AdaptiveThrottle(const ThrottlePolicy& policy, int workers)
@@ -40,14 +41,15 @@ ThrottleDecision AdaptiveThrottle::Decide(int worker, Random& random, Instant no
     return ThrottleDecision::kAdmitted;
   }
   if (policy_.mode == ThrottleMode::kObserve) return ThrottleDecision::kObserved;
-  shards_[worker].rejected.Add(SlotAt(now, slot_nanos_));
+  Shard& shard = shards_[worker];
+  shard.rejected.Add(shard.cursor.At(now, slot_nanos_));
   NoteTrouble(now);
   return ThrottleDecision::kRejected;
 }
 
 void AdaptiveThrottle::OnEnd(int worker, bool overload, Instant now) {
   Shard& shard = shards_[worker];
-  (overload ? shard.overloads : shard.accepts).Add(SlotAt(now, slot_nanos_));
+  (overload ? shard.overloads : shard.accepts).Add(shard.cursor.At(now, slot_nanos_));
   if (overload) NoteTrouble(now);
 }
 

@@ -48,7 +48,7 @@ void EndpointLoad::RecordAnswer(absl::Duration latency, Instant now) {
   if (!confirms) {
     decay_ = static_cast<double>(kLeastDecayNanos);
     learnt_at_ = now;
-  } else if (decay_ < kDecayNanos && now - latency >= learnt_at_) {
+  } else if (decay_ < kDecayNanos && now - learnt_at_ >= latency) {
     // Calls that were under way together may have had their bad luck together.
     decay_ = std::min(decay_ * kLonger, kDecayNanos);
     learnt_at_ = now;

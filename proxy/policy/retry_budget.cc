@@ -32,6 +32,7 @@ struct alignas(64) RetryBudget::Shard {
 
   SlotRing<kSlots> calls;
   SlotRing<kSlots> retries;
+  SlotCursor cursor;
 };
 
 RetryBudget::RetryBudget(const RetryBudgetPolicy& policy, int workers)
@@ -48,7 +49,8 @@ RetryBudget::RetryBudget(const RetryBudgetPolicy& policy, int workers)
 RetryBudget::~RetryBudget() = default;
 
 void RetryBudget::Deposit(int worker, Instant now) {
-  shards_[worker].calls.Add(SlotAt(now, slot_nanos_));
+  Shard& shard = shards_[worker];
+  shard.calls.Add(shard.cursor.At(now, slot_nanos_));
   credit_.OnCall(worker, now);
 }
 

@@ -19,6 +19,7 @@ int64_t Billionths(double credits) { return std::llround(std::min(credits, 4e9) 
 // The calls of one worker, on a cache line of their own.
 struct alignas(64) RetryCredit::Shard {
   SlotRing<kSlots> calls;
+  SlotCursor cursor;
 };
 
 RetryCredit::RetryCredit(const RetryCreditPolicy& policy, int workers)
@@ -34,7 +35,8 @@ RetryCredit::RetryCredit(const RetryCreditPolicy& policy, int workers)
 RetryCredit::~RetryCredit() = default;
 
 void RetryCredit::OnCall(int worker, Instant now) {
-  shards_[worker].calls.Add(SlotAt(now, slot_nanos_));
+  Shard& shard = shards_[worker];
+  shard.calls.Add(shard.cursor.At(now, slot_nanos_));
 }
 
 bool RetryCredit::Take(Instant now, int price) {

@@ -53,6 +53,24 @@ inline int64_t SlotNanos(absl::Duration span, int slots) {
   return std::max<int64_t>(nanos / slots + (nanos % slots != 0 ? 1 : 0), 1'000'000);
 }
 
+// The slot of each instant of one worker, whose `now` mostly stays in a slot for many calls: then
+// there is nothing to divide. One thread.
+class SlotCursor {
+ public:
+  // Returns SlotAt(now, slot_nanos). `slot_nanos` is the same in each call.
+  uint64_t At(Instant now, int64_t slot_nanos) {
+    if (static_cast<uint64_t>(now.nanos() - begin_) >= static_cast<uint64_t>(slot_nanos)) {
+      slot_ = SlotAt(now, slot_nanos);
+      begin_ = now.nanos() - std::max<int64_t>(now.nanos(), 0) % slot_nanos;
+    }
+    return slot_;
+  }
+
+ private:
+  int64_t begin_ = 0;  // of slot_, in nanoseconds
+  uint64_t slot_ = 0;
+};
+
 // The counts of the current slot and of the kSlots before it. One worker writes, all may read. It
 // has one entry more than these: a worker whose `now` is already one slot ahead overwrites an entry
 // that the others no longer need.
