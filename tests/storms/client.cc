@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "CLI/CLI.hpp"
@@ -54,7 +55,8 @@ struct Call {
   GetPriceReply reply;
 };
 
-// Prints a line for each call as it ends: when it began, and whether it succeeded.
+// Keeps of each call that has ended when it began, and whether it succeeded. Nothing is printed
+// meanwhile: a reader that is late would hold the calls up.
 class Caller {
  public:
   explicit Caller(const Load& load) : deadline_ms_(load.deadline_ms) {
@@ -79,16 +81,23 @@ class Caller {
     Shop::Stub& stub = *stubs_[next_++ % stubs_.size()];
     stub.async()->GetPrice(&call->context, &call->request, &call->reply,
                            [this, call](const grpc::Status& status) {
-                             const std::lock_guard lock(output_);
-                             std::cout << call->begun_ms << ' ' << (status.ok() ? 1 : 0) << '\n';
+                             const std::lock_guard lock(mutex_);
+                             ended_.emplace_back(call->begun_ms, status.ok());
                            });
+  }
+
+  void Print() {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [begun_ms, good] : ended_) std::cout << begun_ms << ' ' << good << '\n';
+    std::cout.flush();
   }
 
  private:
   static constexpr int kConnections = 2;
 
   const int64_t deadline_ms_;
-  std::mutex output_;
+  std::mutex mutex_;
+  std::vector<std::pair<int64_t, bool>> ended_;
   std::vector<std::unique_ptr<Shop::Stub>> stubs_;
   size_t next_ = 0;
 };
@@ -111,6 +120,6 @@ int main(int argc, char** argv) {
   }
   // The last calls end.
   std::this_thread::sleep_for(std::chrono::milliseconds(load.deadline_ms + 200));
-  std::cout.flush();
+  caller.Print();
   _exit(0);
 }
