@@ -53,17 +53,29 @@ void AdaptiveThrottle::OnEnd(int worker, bool overload, Instant now) {
   if (overload) NoteTrouble(now);
 }
 
+AdaptiveThrottle::Counts AdaptiveThrottle::Count(uint64_t slot, uint64_t before) const {
+  Counts counts;
+  for (int i = 0; i < workers_; ++i) {
+    counts.accepts += shards_[i].accepts.Count(slot, before);
+    counts.overloads += shards_[i].overloads.Count(slot, before);
+    counts.rejected += shards_[i].rejected.Count(slot, before);
+  }
+  return counts;
+}
+
+double AdaptiveThrottle::Surplus(const Counts& counts) const {
+  const auto requests = static_cast<double>(counts.accepts + counts.overloads + counts.rejected);
+  const double surplus = requests - policy_.k * static_cast<double>(counts.accepts);
+  return std::max(0.0, surplus / (requests + 1));
+}
+
 double AdaptiveThrottle::Probability(Instant now) const {
   const uint64_t slot = SlotAt(now, slot_nanos_);
-  int64_t accepts = 0, others = 0;
-  for (int i = 0; i < workers_; ++i) {
-    accepts += shards_[i].accepts.Count(slot);
-    others += shards_[i].overloads.Count(slot) + shards_[i].rejected.Count(slot);
-  }
-  const int64_t requests = accepts + others;
-  if (requests < policy_.min_calls) return 0;
-  const double surplus = static_cast<double>(requests) - policy_.k * static_cast<double>(accepts);
-  return std::max(0.0, surplus / static_cast<double>(requests + 1));
+  const Counts window = Count(slot, kSlots);
+  if (window.accepts + window.overloads + window.rejected < policy_.min_calls) return 0;
+  const Counts latest = Count(slot, kLatestSlots);
+  const bool recovers = latest.accepts > 0 && latest.overloads == 0;
+  return recovers ? std::min(Surplus(window), Surplus(latest)) : Surplus(window);
 }
 
 // Remembers until when an event of now is in the window. That is the same for all of a slot, so

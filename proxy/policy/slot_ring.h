@@ -92,9 +92,10 @@ class SlotRing {
     for (const std::atomic<uint64_t>& entry : entries_) f(SlotCount(entry.load(order)));
   }
 
-  // Returns the number of events in `slot` and the kSlots before it. Slots ahead are left out.
-  int64_t Count(uint64_t slot) const {
-    const uint64_t oldest = slot > kSlots ? slot - kSlots : 0;
+  // Returns the number of events in `slot` and the `before` slots before it, at most kSlots. Slots
+  // ahead are left out.
+  int64_t Count(uint64_t slot, uint64_t before = kSlots) const {
+    const uint64_t oldest = slot > before ? slot - before : 0;
     int64_t sum = 0;
     ForEach(std::memory_order_relaxed, [&](SlotCount count) {
       if (count.slot() >= oldest && count.slot() <= slot) sum += count.count();

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The adaptive throttle as calls meet it, and S9: it shortens the recovery of a saturated service.
-#include <algorithm>
-#include <iostream>
-#include <string_view>
-
-#include "call/saturation.h"
+// The adaptive throttle as calls meet it.
+#include "call/call_fixture.h"
 #include "sim/workload.h"
 
 namespace levee {
@@ -110,49 +106,6 @@ TEST_F(CallThrottle, ARejectedApplicationRetryCostsNoBudget) {
   int attempts = 0;
   for (int i = 0; i < 50; ++i) attempts += RunUnary({.previous_attempts = 1}).attempts();
   EXPECT_LE(sidecar_.budget().Read(clock_.now()).retries - before, attempts);
-}
-
-struct Cut {
-  std::string_view name;
-  double load;
-  double left;
-  // Seconds within which the service is back, for it never is without retries.
-  double within;
-};
-
-CallPolicy Throttled() {
-  CallPolicy policy = TimeoutsRetried();
-  policy.throttle->mode = ThrottleMode::kEnforce;
-  return policy;
-}
-
-TEST(CallStormMoment, S9_ThrottlingShortensTheRecoveryOfASaturatedServiceByAFifth) {
-  for (const Cut& cut :
-       {Cut{"80% load, cut to 50%", 0.80, 0.50}, Cut{"90% load, cut to 70%", 0.90, 0.70},
-        Cut{"93% load, cut to 85%", 0.93, 0.85}}) {
-    const Saturation saturation = {.load = cut.load,
-                                   .capacity = {.cut_for = absl::Seconds(10), .left = cut.left}};
-    std::vector<double> without, with;
-    double good_without = 0, good_with = 0;
-    for (uint64_t seed = 1; seed <= kSaturationSeeds; ++seed) {
-      SaturationRun plain(saturation, WithoutRetries(), seed);
-      SaturationRun throttled(saturation, Throttled(), seed);
-      without.push_back(plain.Recovery(60));
-      with.push_back(throttled.Recovery(60));
-      good_without += plain.GoodDuringFault() / kSaturationSeeds;
-      good_with += throttled.GoodDuringFault() / kSaturationSeeds;
-    }
-    std::sort(without.begin(), without.end());
-    std::sort(with.begin(), with.end());
-    std::cout << cut.name << " for 10 s: without retries median " << without[kSaturationSeeds / 2]
-              << " s, worst " << without.back() << " s, " << good_without
-              << " good during the fault; with retries and throttle median "
-              << with[kSaturationSeeds / 2] << " s, worst " << with.back() << " s, " << good_with
-              << " good, of " << kSaturationSeeds << " seeds\n";
-    EXPECT_LE(with[kSaturationSeeds / 2], std::min(0.8 * without[kSaturationSeeds / 2], 15.0))
-        << cut.name;
-    EXPECT_GT(good_with, good_without) << cut.name;
-  }
 }
 
 }  // namespace

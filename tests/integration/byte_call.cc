@@ -128,6 +128,7 @@ Reply CallUnary(const ChannelPtr& channel, const std::string& body, const Setup&
 namespace {
 
 struct LoadCall {
+  std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   grpc::ClientContext context;
   grpc::ByteBuffer answer;
   grpc::Status status;
@@ -165,7 +166,7 @@ class LoadRun {
     call->context.set_deadline(Clock::now() + load_.deadline);
     grpc::GenericStub stub(channels_[static_cast<size_t>(started_) % channels_.size()]);
     call->reader =
-        stub.PrepareUnaryCall(&call->context, "/test.Echo/Unary", ToBuffer("load"), &queue_);
+        stub.PrepareUnaryCall(&call->context, load_.method, ToBuffer(load_.body), &queue_);
     call->reader->StartCall();
     call->reader->Finish(&call->answer, &call->status, call);
     ++started_;
@@ -184,6 +185,7 @@ class LoadRun {
     const std::unique_ptr<LoadCall> call(static_cast<LoadCall*>(tag));
     ++codes_[call->status.error_code()];
     --active_;
+    if (load_.on_end) load_.on_end(call->begun, call->status.error_code());
   }
 
   const std::vector<ChannelPtr>& channels_;

@@ -80,10 +80,16 @@ Reply CallUnary(const ChannelPtr& channel, const std::string& body = "hello",
 
 // Many unary calls, spread over the channels.
 struct Load {
+  // A call that began at this time has ended.
+  using OnEnd = std::function<void(std::chrono::steady_clock::time_point, grpc::StatusCode)>;
+
   int calls = 0;
   double per_second = 0;  // 0: whenever one of `at_once` ends
   int at_once = 16;
   std::chrono::milliseconds deadline = kPatience;
+  std::string method = "/test.Echo/Unary";
+  std::string body = "load";
+  OnEnd on_end;  // may be empty; called in the thread of RunLoad
 };
 std::map<grpc::StatusCode, int> RunLoad(const std::vector<ChannelPtr>& channels, const Load& load);
 

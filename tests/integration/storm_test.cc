@@ -2,13 +2,19 @@
 // The contract on storms through the binary, in seconds. Attempts are compared with calls as the
 // service sees both: the first attempt of a call does not name attempts before it. So a slow
 // machine changes how many there are, and not their ratio.
+#include <poll.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <iostream>
 #include <memory>
+#include <string>
+#include <thread>
 #include <vector>
 
+#include "demo/load_run.h"
+#include "demo/service.h"
 #include "gtest/gtest.h"
 #include "integration/byte_call.h"
 #include "integration/faulty_service.h"
@@ -21,6 +27,8 @@ using grpc::StatusCode;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 using namespace std::chrono_literals;
+
+void Pass(milliseconds span) { poll(nullptr, 0, static_cast<int>(span.count())); }
 
 // What arrived at a service from `begin` to `end`, which count from `since`.
 class Arrived {
@@ -154,6 +162,96 @@ TEST(Storm, S4_ABlackHoleAmongThreeEndpointsLosesNoCall) {
 }
 
 TEST(Storm, S4_OneOfThreeEndpointsThatIsSlowLosesNoCall) { ExpectRescued({.delay = 300ms}, {}); }
+
+// A service with 40 slots and 100 ms of work for each call: 400 calls a second. It works on calls
+// whose callers have gone. It loses half of its slots for a while.
+class BusyService {
+ public:
+  const std::string& address() const { return service_.address(); }
+
+  // Calls `per_second` times a second, without retries of the caller's, while the slots are lost
+  // `fault` after kCalm. Returns how long after that the first second begins in which nearly all
+  // calls are good; kNever if that takes longer than kWatched.
+  milliseconds Recovery(const std::string& address, int per_second, milliseconds fault,
+                        milliseconds deadline) {
+    std::vector<Ended> ended;
+    const auto begin = steady_clock::now();
+    const auto seconds = (kCalm + fault + kWatched) / 1s;
+    std::thread switching([&] { SwitchFault(fault); });
+    RunLoad({NewChannel(address), NewChannel(address)},
+            {.calls = static_cast<int>(seconds) * per_second,
+             .per_second = static_cast<double>(per_second),
+             .deadline = deadline,
+             .method = "/levee.demo.v1.Shop/GetPrice",
+             .body = "",
+             .on_end = [&](steady_clock::time_point at, StatusCode code) {
+               ended.push_back({at - begin, code == StatusCode::OK});
+             }});
+    switching.join();
+    for (milliseconds at = kCalm + fault; at <= kCalm + fault + kWatched - 1s; at += 100ms) {
+      if (GoodShare(ended, at, at + 1s) >= 0.97) return at - kCalm - fault;
+    }
+    return kNever;
+  }
+  static constexpr milliseconds kNever = 1h;
+
+ private:
+  static constexpr milliseconds kCalm = 2s;
+  static constexpr milliseconds kWatched = 12s;  // after the fault
+
+  struct Ended {
+    steady_clock::duration begun;
+    bool good;
+  };
+
+  static double GoodShare(const std::vector<Ended>& ended, milliseconds from, milliseconds to) {
+    double calls = 0, good = 0;
+    for (const Ended& each : ended) {
+      if (each.begun < from || each.begun >= to) continue;
+      ++calls;
+      if (each.good) ++good;
+    }
+    return calls == 0 ? 0 : good / calls;
+  }
+
+  void SwitchFault(milliseconds fault) {
+    Pass(kCalm);
+    faults_.Set({.workers_down = 0.5});
+    Pass(fault);
+    faults_.Set({});
+  }
+
+  demo::DemoService service_{{.workers = 40,
+                              .work = absl::Milliseconds(100),
+                              .time_limit = absl::InfiniteDuration(),
+                              .line = 1'000'000},
+                             /*seed=*/1};
+  demo::FaultSwitch faults_{service_.address()};
+};
+
+ConfigParts TimeoutsRetried(const BusyService& service, const std::string& more) {
+  return {.endpoints = {service.address()},
+          .retry = "{attempt_timeout: 250ms, failures: [refused, connect, timeout]}",
+          .policy = more};
+}
+
+TEST(Storm, S8_ABusyServiceWhoseTimeoutsAreRetriedRecoversFromAMomentWithHalfItsCapacity) {
+  BusyService service;
+  SidecarProcess sidecar(TimeoutsRetried(service, ""));
+  EXPECT_LE(service.Recovery(sidecar.address(), 340, 1s, 1s), 10s);
+}
+
+TEST(Storm, S9_AThrottleBringsAnOverloadedServiceBackSoonerThanNoRetriesDo) {
+  BusyService throttled, plain;
+  SidecarProcess sidecar(TimeoutsRetried(throttled, ", throttle: {mode: enforce}"));
+  milliseconds without{};
+  std::thread direct([&] { without = plain.Recovery(plain.address(), 320, 3s, 250ms); });
+  const milliseconds with = throttled.Recovery(sidecar.address(), 320, 3s, 1s);
+  direct.join();
+  std::cout << "back after " << with / 1ms << " ms, without " << without / 1ms << " ms\n";
+  EXPECT_LE(with, 0.8 * without);
+  EXPECT_GE(sidecar.Sum("levee_throttle_decisions_total", {R"(decision="rejected")"}), 1);
+}
 
 }  // namespace
 }  // namespace levee

@@ -97,6 +97,17 @@ TEST(AdaptiveThrottle, OpensAgainAsGoodAnswersCome) {
   EXPECT_EQ(rejected_at_last, 0);
 }
 
+TEST(AdaptiveThrottle, OpensAtThePaceOfTheLatestAnswersOnceTheyAreAllGood) {
+  AdaptiveThrottle throttle(kEnforce, 1);
+  Ends(throttle, 1000, true, At(1));
+  EXPECT_GT(throttle.Probability(At(2)), 0.99);
+  Ends(throttle, 10, false, At(2));
+  EXPECT_EQ(throttle.Probability(At(2)), 0);
+  // A sign of overload says that it was too early.
+  Ends(throttle, 1, true, At(2));
+  EXPECT_GT(throttle.Probability(At(2)), 0.9);
+}
+
 TEST(AdaptiveThrottle, ThatObservesSaysSoAndDoesNotCountTheCallAsRejected) {
   AdaptiveThrottle throttle({}, 1);
   Random random(5);
@@ -116,7 +127,9 @@ class ListedThrottle {
  public:
   explicit ListedThrottle(const ThrottlePolicy& policy) : policy_(policy) {}
 
-  void OnEnd(bool overload, Instant now) { (overload ? others_ : accepts_).push_back(SlotOf(now)); }
+  void OnEnd(bool overload, Instant now) {
+    (overload ? overloads_ : accepts_).push_back(SlotOf(now));
+  }
   ThrottleDecision Decide(Random& random, Instant now) {
     const double probability = Probability(now);
     if (probability <= 0 || random.Uniform() >= probability) return ThrottleDecision::kAdmitted;
@@ -125,28 +138,38 @@ class ListedThrottle {
       return ThrottleDecision::kAdmitted;
     }
     if (policy_.mode == ThrottleMode::kObserve) return ThrottleDecision::kObserved;
-    others_.push_back(SlotOf(now));
+    rejected_.push_back(SlotOf(now));
     return ThrottleDecision::kRejected;
   }
   double Probability(Instant now) const {
-    const auto accepts = static_cast<double>(Count(accepts_, now));
-    const double requests = accepts + static_cast<double>(Count(others_, now));
-    if (requests < policy_.min_calls) return 0;
-    return std::max(0.0, (requests - policy_.k * accepts) / (requests + 1));
+    if (Requests(now, 10) < policy_.min_calls) return 0;
+    const bool recovers = Count(accepts_, now, 1) > 0 && Count(overloads_, now, 1) == 0;
+    return recovers ? std::min(Surplus(now, 10), Surplus(now, 1)) : Surplus(now, 10);
   }
 
  private:
   int64_t SlotOf(Instant now) const {
     return now.nanos() / (absl::ToInt64Nanoseconds(policy_.window) / 10);
   }
-  int64_t Count(const std::vector<int64_t>& slots, Instant now) const {
+  // Here and below: in the current slot and the `before` slots before it.
+  int64_t Count(const std::vector<int64_t>& slots, Instant now, int before) const {
     // They are in order.
-    return slots.end() - std::lower_bound(slots.begin(), slots.end(), SlotOf(now) - 10);
+    return slots.end() - std::lower_bound(slots.begin(), slots.end(), SlotOf(now) - before);
+  }
+  int64_t Requests(Instant now, int before) const {
+    return Count(accepts_, now, before) + Count(overloads_, now, before) +
+           Count(rejected_, now, before);
+  }
+  double Surplus(Instant now, int before) const {
+    const auto requests = static_cast<double>(Requests(now, before));
+    const auto accepts = static_cast<double>(Count(accepts_, now, before));
+    return std::max(0.0, (requests - policy_.k * accepts) / (requests + 1));
   }
 
   const ThrottlePolicy policy_;
   std::vector<int64_t> accepts_;  // their slots, in order
-  std::vector<int64_t> others_;
+  std::vector<int64_t> overloads_;
+  std::vector<int64_t> rejected_;
   Instant next_probe_;
 };
 
