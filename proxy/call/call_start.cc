@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "absl/base/attributes.h"
 #include "base/check.h"
 #include "call/call.h"
 #include "call/first_message.h"
@@ -29,6 +30,20 @@ constexpr absl::Duration kEnough = absl::Milliseconds(50);
 constexpr absl::Duration kMessageWait = absl::Milliseconds(100);
 
 }  // namespace
+
+// Admits the call as a retry of the application's own or as a first attempt, and begins it. Inlined
+// since Start is on the path of every call.
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline void Call::Admit(Instant now) {
+  if (parts_.admission != nullptr) {
+    AskAdmission(now);
+  } else if (IsAppRetry() && !AdmitAppRetry(now)) {
+    return;
+  } else if (parts_.rate_limits.empty()) {
+    Begin(now);
+  } else {
+    AdmitByRate(AdmitCall(parts_.rate_limits, rate_keys_, now, deadline_ - now), now);
+  }
+}
 
 void Call::Start(const RequestFacts& facts, Instant now) {
   record_.start = now;
@@ -77,18 +92,6 @@ void Call::LookAtMessage(Instant now) {
 
 bool Call::IsRepeated() const {
   return like_failed_ != nullptr && like_failed_->likeness != FailedCalls::Likeness::kNone;
-}
-
-void Call::Admit(Instant now) {
-  if (parts_.admission != nullptr) {
-    AskAdmission(now);
-  } else if (IsAppRetry() && !AdmitAppRetry(now)) {
-    return;
-  } else if (parts_.rate_limits.empty()) {
-    Begin(now);
-  } else {
-    AdmitByRate(AdmitCall(parts_.rate_limits, rate_keys_, now, deadline_ - now), now);
-  }
 }
 
 // False if the call is rejected, and finished: before it could take a permit, or charge the budget.
