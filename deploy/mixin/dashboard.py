@@ -143,10 +143,12 @@ PANELS = (
            ('calls to {{upstream}}, half',
             quantile(0.5, 'levee_call_duration_seconds', 'le, upstream')))),
     Panel('Does the application retry by itself?',
-          'Calls that came as the application\'s own retries. They are held to the same budget '
-          'unless the policy says otherwise; refused ones are answered "do not retry".',
+          'Calls that came as the application\'s own retries, by what shows it: the header, or an '
+          'equal call that failed a moment ago. They are held to the same budget unless the policy '
+          'says otherwise; refused ones are answered "do not retry".',
           'reqps',
-          (('{{upstream}}: {{action}}', total('levee_app_retries_total', by='upstream, action')),),
+          (('{{upstream}}: {{action}}, by {{seen_by}}',
+            total('levee_app_retries_total', by='upstream, action, seen_by')),),
           runbooks=('application-retries',)),
     Panel('Who says "overloaded, do not retry"?',
           'Marks received from upstreams, and sent to callers, for the whole service or for one '

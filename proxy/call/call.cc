@@ -86,6 +86,10 @@ void Call::OnRequest(const Chunk& chunk, bool end, Instant now) {
     // Between attempts: the next one carries it all and is committed as it starts.
     buffer_.AddPending(chunk);
   }
+  if (like_failed_ != nullptr && like_failed_->waits) {
+    LookAtMessage(now);
+    return;
+  }
   for (const ActiveAttempt& attempt : active_) parts_.host.SendRequest(attempt.id, chunk, end);
   // Of several attempts the first has had the most time.
   if (!replayable_ && !active_.empty()) Commit(active_.oldest().id, now);
@@ -226,6 +230,10 @@ void Call::OnTimer(Instant now) {
   }
   if (ActiveAttempt* const held = active_.FindHeldLongEnough(now)) CommitToAnswer(held->id, now);
   if (now >= next_at_) {
+    if (like_failed_ != nullptr && like_failed_->waits) {
+      LookAtMessage(now);
+      return;
+    }
     next_at_ = Instant::Infinite();
     if (unpaid_ != nullptr) {
       PayOrWait(now);

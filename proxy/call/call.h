@@ -20,6 +20,7 @@
 #include "call/waiting_retries.h"
 #include "policy/adaptive_throttle.h"
 #include "policy/backoff.h"
+#include "policy/failed_calls.h"
 #include "policy/latency_estimate.h"
 #include "policy/rate_limiter.h"
 #include "policy/retry_budget.h"
@@ -35,8 +36,9 @@ struct CallParts {
   const CallPolicy& policy;  // that of RetryPolicyOfHedging for a call that is hedged
   const OverloadPolicy& overload;
   RetryBudget& budget;
-  LatencyEstimate& latency;  // of the destination
-  int worker;                // the budget's shard
+  LatencyEstimate& latency;   // of the destination
+  FailedCalls& failed_calls;  // of the destination
+  int worker;                 // the budget's shard
   Random& random;
   ReplayLease& replay;
   std::string_view upstream;                       // the name in marks
@@ -59,8 +61,8 @@ struct RequestFacts {
 // The host creates it with the request's head, tells it events, each with `now`, and destroys it
 // after Finish. One thread. At most one attempt is active at a time, unless the call is hedged.
 //
-//   Start -> [admission's answer] -> [rate limit's wait] -> attempt -> [failure -> DecideRetry ->
-//   backoff -> [wait for a success] -> attempt]*
+//   Start -> [first message] -> [admission's answer] -> [rate limit's wait] -> attempt -> [failure
+//   -> DecideRetry -> backoff -> [wait for a success] -> attempt]*
 //                                      \-> [hedge delay -> attempt beside it]*
 //         -> commit (head, message, buffer full) -> bodies bypass the call -> Finish
 class Call {
@@ -71,7 +73,8 @@ class Call {
 
   // Starts the first attempt, waits for its admission or for a rate limit, or finishes at once
   // (deadline passed or too near for any answer, throttled, rate limited, application retry
-  // refused).
+  // refused). A call of the kin of one that failed waits for its first message before that, but not
+  // for long: some callers send none before they have an answer.
   void Start(const RequestFacts& facts, Instant now);
 
   // The answer of CallParts::admission, which is not known at once. Until it comes, the request is
@@ -129,6 +132,14 @@ class Call {
     std::optional<int> number;
   };
 
+  // A call of the kin of one that failed.
+  struct LikeFailed {
+    CallKin kin;
+    std::optional<FirstMessage> message;  // none: the call waits for it, or did so in vain
+    FailedCalls::Likeness likeness = FailedCalls::Likeness::kNone;
+    bool waits = true;
+  };
+
   // A retry that nothing has paid for yet, and the failure that it follows.
   struct UnpaidRetry {
     WaitingRetries::Place place;
@@ -138,6 +149,12 @@ class Call {
 
   // Admission.
   bool AdmitByThrottle(Instant now);
+  bool FindKin(Instant now);
+  void LookAtMessage(Instant now);
+  void Admit(Instant now);
+  bool IsRepeated() const;
+  bool IsAppRetry() const { return app_attempts_ != 0 || IsRepeated(); }
+  AppRetries AppRetriesRule() const;
   bool AdmitAppRetry(Instant now);
   bool ChargeAppRetry(Instant now);
   void AskAdmission(Instant now);
@@ -181,6 +198,7 @@ class Call {
   void EndMarked(AttemptId id, const MarkedStatus& marked, Instant now);
   void EndForwarding(AttemptId id, StatusCode code, Instant now);
   void EndLocally(StatusCode code, std::string message, Instant now);
+  void RememberFailure(StatusCode code, bool marked, Instant now);
   void EndRateLimited(const RateAdmission& admission, Instant now);
   bool IsAboutDeadline(Instant now) const;
   void EndAtDeadline(Instant now);
@@ -202,6 +220,7 @@ class Call {
   int unsent_ = 0;        // attempts that never left
   int app_attempts_ = 0;  // grpc-previous-rpc-attempts of the request
   bool app_retry_charged_ = false;
+  std::unique_ptr<LikeFailed> like_failed_;
   bool half_closed_ = false;
   bool replayable_ = true;
   bool answered_ = false;   // the answer has begun to go to the caller
@@ -214,9 +233,10 @@ class Call {
   Instant deadline_ = Instant::Infinite();
   // A caller that leaves from here on has seen its own deadline pass; never, if it has none.
   Instant callers_deadline_from_ = Instant::Infinite();
-  std::optional<NextAttempt> next_;        // starts at next_at_; has been paid for, but for unpaid_
-  std::unique_ptr<UnpaidRetry> unpaid_;    // what next_ still has to wait for
-  Instant next_at_ = Instant::Infinite();  // without next_: the rate limit's permit is due
+  std::optional<NextAttempt> next_;      // starts at next_at_; has been paid for, but for unpaid_
+  std::unique_ptr<UnpaidRetry> unpaid_;  // what next_ still has to wait for
+  // Without next_: the rate limit's permit is due, or the first message should have come.
+  Instant next_at_ = Instant::Infinite();
   Instant hedge_at_ = Instant::Infinite();  // when another attempt is started beside the others
 };
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "call/call.h"
+#include "call/first_message.h"
 
 namespace levee {
 namespace {
@@ -170,6 +171,7 @@ void Call::EndAtDeadline(Instant now) {
     if (parts_.throttle == nullptr) continue;
     parts_.throttle->OnEnd(parts_.worker, parts_.throttle->policy().on.timeout, now);
   }
+  RememberFailure(StatusCode::kDeadlineExceeded, /*marked=*/false, now);
   EndLocally(StatusCode::kDeadlineExceeded,
              attempts_ == 0 ? "deadline exceeded before a rate limit admitted the call"
                             : absl::StrCat("deadline exceeded after ", attempts_,
@@ -191,6 +193,7 @@ void Call::EndExhausted(AttemptId id, const AttemptOutcome& outcome,
                                                   .failed_endpoints = std::max(1, failed_endpoints),
                                                   .endpoints = parts_.endpoints,
                                                   .upstream = std::string(parts_.upstream)});
+  RememberFailure(outcome.code, answer.marked, now);
   if (answer.marked) {
     EndMarked(id,
               {.code = answer.code,
@@ -245,6 +248,26 @@ void Call::EndLocally(StatusCode code, std::string message, Instant now) {
   Finish({.code = code, .message = std::move(message)}, now);
 }
 
+// The call ends after an attempt that failed, and is kept in mind for the application's retry of
+// it, or it is a retry that was answered at last.
+void Call::RememberFailure(StatusCode code, bool marked, Instant now) {
+  if (AppRetriesRule() == AppRetries::kIgnore) return;
+  const bool failed = marked || kLoopCodes.Has(code) || parts_.policy.retry.codes.Has(code);
+  if (!failed) {
+    if (IsRepeated()) parts_.failed_calls.OnAnswered(like_failed_->kin, *like_failed_->message);
+    return;
+  }
+  std::optional<FirstMessage> message;
+  if (like_failed_ != nullptr) message = like_failed_->message;
+  if (!message.has_value() && !committed_ && attempts_ > 0) {
+    message = ReadFirstMessage(buffer_.chunks(), half_closed_);
+  }
+  // The beginning of the request is not kept any more, or has not come.
+  if (!message.has_value()) return;
+  const CallKin kin = like_failed_ != nullptr ? like_failed_->kin : parts_.host.Kin();
+  record_.failed_calls_full = !parts_.failed_calls.OnFailed(kin, *message, record_.start, now);
+}
+
 void Call::Finish(const FinalStatus& status, Instant now) {
   LEVEE_CHECK(!finished_);
   finished_ = true;
@@ -254,6 +277,10 @@ void Call::Finish(const FinalStatus& status, Instant now) {
   buffer_.Clear();
   record_.end = now;
   record_.code = status.code;
+  if (status.code == StatusCode::kOk && !parts_.failed_calls.empty()) {
+    parts_.failed_calls.OnSuccess(now);
+    if (IsRepeated()) parts_.failed_calls.OnAnswered(like_failed_->kin, *like_failed_->message);
+  }
   parts_.host.SetTimer(Instant::Infinite());
   parts_.host.Finish(status, record_);
 }

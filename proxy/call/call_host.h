@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "base/chunk.h"
 #include "base/instant.h"
+#include "policy/failed_calls.h"
 #include "policy/retry_decision.h"
 #include "wire/call_record.h"
 #include "wire/overload_mark.h"
@@ -90,6 +91,10 @@ class CallHost {
 
   // Gives `bytes` of flow-control window back to the caller: they are in the replay buffer.
   virtual void CreditRequest(size_t bytes) = 0;
+
+  // Returns what the call has in common with others of its loop. Asked only if the call fails, or
+  // another one to its destination has failed.
+  virtual CallKin Kin() const = 0;
 
   // Replaces the call's one timer; Infinite: none.
   virtual void SetTimer(Instant when) = 0;

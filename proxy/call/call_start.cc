@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "absl/base/attributes.h"
 #include "base/check.h"
 #include "call/call.h"
+#include "call/first_message.h"
 
 namespace levee {
 namespace {
@@ -23,7 +25,25 @@ absl::Duration DeadlineTolerance(absl::Duration timeout) {
 constexpr double kFastest = 0.01;
 constexpr absl::Duration kEnough = absl::Milliseconds(50);
 
+// How long a call waits for its first message, by which it is compared with calls that failed. A
+// loop sends it with the head or right after it.
+constexpr absl::Duration kMessageWait = absl::Milliseconds(100);
+
 }  // namespace
+
+// Admits the call as a retry of the application's own or as a first attempt, and begins it. Inlined
+// since Start is on the path of every call.
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline void Call::Admit(Instant now) {
+  if (parts_.admission != nullptr) {
+    AskAdmission(now);
+  } else if (IsAppRetry() && !AdmitAppRetry(now)) {
+    return;
+  } else if (parts_.rate_limits.empty()) {
+    Begin(now);
+  } else {
+    AdmitByRate(AdmitCall(parts_.rate_limits, rate_keys_, now, deadline_ - now), now);
+  }
+}
 
 void Call::Start(const RequestFacts& facts, Instant now) {
   record_.start = now;
@@ -40,15 +60,38 @@ void Call::Start(const RequestFacts& facts, Instant now) {
     EndLocally(StatusCode::kDeadlineExceeded, "deadline passed before the call arrived", now);
   } else if (parts_.throttle != nullptr && !AdmitByThrottle(now)) {
     return;
-  } else if (parts_.admission != nullptr) {
-    AskAdmission(now);
-  } else if (app_attempts_ != 0 && !AdmitAppRetry(now)) {
-    return;
-  } else if (parts_.rate_limits.empty()) {
-    Begin(now);
+  } else if (!parts_.failed_calls.empty() && FindKin(now)) {
+    next_at_ = now + kMessageWait;
+    ArmTimer();
   } else {
-    AdmitByRate(AdmitCall(parts_.rate_limits, rate_keys_, now, deadline_ - now), now);
+    Admit(now);
   }
+}
+
+// Whether the call has to wait for its first message, since calls of its kin have failed.
+bool Call::FindKin(Instant now) {
+  if (app_attempts_ != 0 || AppRetriesRule() == AppRetries::kIgnore) return false;
+  const CallKin kin = parts_.host.Kin();
+  if (!parts_.failed_calls.MayHave(kin, now)) return false;
+  like_failed_.reset(new LikeFailed{.kin = kin});
+  return true;
+}
+
+// The call waits for its first message, and more of it may have come.
+void Call::LookAtMessage(Instant now) {
+  LikeFailed& like = *like_failed_;
+  like.message = ReadFirstMessage(buffer_.chunks(), half_closed_);
+  if (!like.message.has_value() && now < next_at_) return;
+  like.waits = false;
+  next_at_ = Instant::Infinite();
+  if (like.message.has_value()) {
+    like.likeness = parts_.failed_calls.Find(like.kin, *like.message, now);
+  }
+  Admit(now);
+}
+
+bool Call::IsRepeated() const {
+  return like_failed_ != nullptr && like_failed_->likeness != FailedCalls::Likeness::kNone;
 }
 
 // False if the call is rejected, and finished: before it could take a permit, or charge the budget.
@@ -61,10 +104,17 @@ bool Call::AdmitByThrottle(Instant now) {
   return false;
 }
 
+// A loop is no surer sign than the header, so it is treated no harder.
+AppRetries Call::AppRetriesRule() const {
+  const RetryPolicy& retry = parts_.policy.retry;
+  if (app_attempts_ != 0) return retry.app_retries;
+  return std::max(retry.app_retries, retry.app_retries_loops);
+}
+
 // A retry of the application's own. False if it is refused, and the call finished: before it could
 // wait for a rate limit, or take from the calls that are no retries.
 bool Call::AdmitAppRetry(Instant now) {
-  if (parts_.policy.retry.app_retries == AppRetries::kIgnore) return true;
+  if (AppRetriesRule() == AppRetries::kIgnore) return true;
   const RateAdmission admission = CheckCall(parts_.rate_limits, rate_keys_, now, deadline_ - now);
   if (admission.refused_by != RateAdmission::kNone) {
     EndRateLimited(admission, now);
@@ -75,11 +125,15 @@ bool Call::AdmitAppRetry(Instant now) {
 
 // As AdmitAppRetry, after the rate limits.
 bool Call::ChargeAppRetry(Instant now) {
-  const AppRetries app_retries = parts_.policy.retry.app_retries;
-  if (app_retries == AppRetries::kIgnore) return true;
-  record_.app_retry = true;
+  const AppRetries rule = AppRetriesRule();
+  if (rule == AppRetries::kIgnore) return true;
+  record_.app_retry = app_attempts_ != 0 ? AppRetrySign::kHeader : AppRetrySign::kLoop;
   app_retry_charged_ = parts_.budget.Withdraw(parts_.worker, now);
-  if (app_retry_charged_ || app_retries == AppRetries::kCount || Observes()) return true;
+  if (app_retry_charged_ || rule == AppRetries::kCount || Observes()) return true;
+  if (IsRepeated()) {
+    if (like_failed_->likeness == FailedCalls::Likeness::kMaybePoll) return true;
+    parts_.failed_calls.OnRefused(like_failed_->kin, *like_failed_->message, now);
+  }
   record_.app_retry_refused = true;
   EndRefused(RefusalReason::kBudget,
              "overloaded, do not retry: the application's own retry is over the retry budget", now);
@@ -99,7 +153,7 @@ void Call::OnAdmission(const RateAdmission& answer, Instant now) {
   admission_open_ = answer.refused_by == RateAdmission::kNone;
   if (now >= deadline_) {
     EndAtDeadline(now);
-  } else if (!admission_open_ || app_attempts_ == 0 || ChargeAppRetry(now)) {
+  } else if (!admission_open_ || !IsAppRetry() || ChargeAppRetry(now)) {
     AdmitByRate(answer, now);
   }
 }
@@ -136,7 +190,7 @@ void Call::Begin(Instant now) {
   }
   admission_open_ = false;
   // A retry, whoever makes it, pays for no others.
-  if (app_attempts_ == 0) parts_.budget.Deposit(parts_.worker, now);
+  if (!IsAppRetry()) parts_.budget.Deposit(parts_.worker, now);
   StartAttempt({.charged = app_retry_charged_}, now);
 }
 

@@ -178,6 +178,7 @@ RetryPolicy BuildRetry(const v1::Retry& message) {
   retry.hold = DurationOf(message.hold());
   retry.exhausted = BuildExhausted(message.exhausted());
   retry.app_retries = BuildAppRetries(message.app_retries());
+  retry.app_retries_loops = BuildAppRetries(message.app_retries_loops());
   retry.min_remaining = message.min_remaining() == v1::Retry::MIN_REMAINING_P50;
   retry.mode =
       message.mode() == v1::Retry::MODE_OBSERVE ? RetryMode::kObserve : RetryMode::kEnforce;

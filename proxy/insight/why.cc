@@ -141,10 +141,18 @@ bool PassedOverAnEndpoint(const CallRecord& record) {
                      });
 }
 
+// Says that the call is the application's retry, and how that is known if the call does not say so.
+std::string AppRetryText(const CallRecord& record) {
+  const bool loop = record.app_retry == AppRetrySign::kLoop;
+  return absl::StrCat("a retry by the application itself",
+                      loop ? " (an equal call failed a moment ago)" : "");
+}
+
 // Says why a call had no attempt.
 std::string WhyUnattempted(const CallRecord& record) {
   if (record.app_retry_refused) {
-    return "refused: a retry by the application itself, and the budget for retries is used up";
+    return absl::StrCat("refused: ", AppRetryText(record),
+                        ", and the budget for retries is used up");
   }
   if (record.rate_limit.refused_by >= 0) return "refused by a rate limit";
   const std::string ended = absl::StrCat("ended with ", Name(record.code), " before an attempt");
@@ -158,7 +166,7 @@ std::string WhyOf(const CallRecord& record) {
   if (record.attempts.empty()) return WhyUnattempted(record);
   const Further further = FurtherAttempts(record);
   std::vector<std::string> parts;
-  if (record.app_retry) parts.push_back("a retry by the application itself");
+  if (record.app_retry.has_value()) parts.push_back(AppRetryText(record));
   if (record.rate_limit.delayed_by >= 0) parts.push_back("waited for a rate limit");
   if (std::string done = WhatWasDone(further); !done.empty()) parts.push_back(std::move(done));
   parts.push_back(Outcome(record));

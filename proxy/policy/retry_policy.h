@@ -30,7 +30,7 @@ struct RetryableFailures {
 
 enum class CommitMode { kAuto, kHeaders };
 enum class ExhaustedMode { kAuto, kReplace, kMark, kKeep };
-enum class AppRetries { kLimit, kCount, kIgnore };
+enum class AppRetries { kLimit, kCount, kIgnore };  // the strictest first
 enum class RetryMode { kEnforce, kObserve };
 enum class IdempotencyMode { kAuto, kAlways, kNever };
 
@@ -59,7 +59,8 @@ struct RetryPolicy {
   CommitMode commit = CommitMode::kAuto;
   absl::Duration hold = absl::Milliseconds(20);
   ExhaustedMode exhausted = ExhaustedMode::kAuto;
-  AppRetries app_retries = AppRetries::kLimit;
+  AppRetries app_retries = AppRetries::kLimit;        // that say so
+  AppRetries app_retries_loops = AppRetries::kLimit;  // that are recognised; app_retries bounds it
   bool min_remaining = true;  // no attempt with less time left than the median attempt takes
   RetryMode mode = RetryMode::kEnforce;
   std::vector<RetryRule> rules;

@@ -2,6 +2,7 @@
 // A caller's connection whose first bytes have not said yet what it carries.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,7 +22,8 @@ namespace levee {
 // Where a connection came in, and what it is meant for.
 struct ConnectionOrigin {
   std::shared_ptr<const ListenerSpec> listener;
-  int socket = 0;  // the listening socket's number, which stays when a reload changes its spec
+  int socket = 0;       // the listening socket's number, which stays when a reload changes its spec
+  uint64_t number = 0;  // of the connection, on its worker
   std::string destination;  // HOST:PORT, as CONNECT names it; empty: the calls say
   std::string peer;         // address of the caller, if the log tells of connections; else empty
 };

@@ -14,6 +14,7 @@
 #include "call/plan.h"
 #include "call/waiting_retries.h"
 #include "policy/adaptive_throttle.h"
+#include "policy/failed_calls.h"
 #include "policy/latency_estimate.h"
 #include "policy/rate_limiter.h"
 #include "policy/retry_budget.h"
@@ -28,11 +29,15 @@ namespace levee {
 // A destination as one worker sees it: an upstream, or for `authority:` an upstream and the address
 // that is dialled (CallAddress::dialled).
 struct Destination {
+  // `room` outlives it.
+  explicit Destination(FailedCallsRoom& room) : failed_calls(room) {}
+
   std::string upstream;
   std::string authority;                         // empty unless the upstream dials it
   std::shared_ptr<const ConnectPolicy> connect;  // that the pool goes by
   std::unique_ptr<Pool> pool;
   LatencyEstimate latency;
+  FailedCalls failed_calls;
   UpstreamSeries* series;
   std::vector<std::weak_ptr<WaitingRetries>> waiting;  // one per budget that calls are using
   Instant last_used;

@@ -132,7 +132,7 @@ absl::StatusOr<std::shared_ptr<Destination>> DestinationTable::Find(const Upstre
 std::shared_ptr<Destination> DestinationTable::Make(const std::string& upstream,
                                                     const std::string& authority,
                                                     const std::vector<Pool::Target>& targets) {
-  auto destination = std::make_shared<Destination>();
+  auto destination = std::make_shared<Destination>(parts_.failed_calls);
   destination->upstream = upstream;
   destination->authority = authority;
   destination->connect = connect_policies_.find(upstream)->second;

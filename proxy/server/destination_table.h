@@ -29,6 +29,7 @@ struct DestinationParts {
   net::Resolver& resolver;
   Random& random;
   Metrics& metrics;
+  FailedCallsRoom& failed_calls;
   const std::vector<net::Address>& own_listeners;
   int worker;
 };

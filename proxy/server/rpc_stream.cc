@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "absl/hash/hash.h"
 #include "base/check.h"
 #include "base/uuid.h"
 #include "insight/recent_calls.h"
@@ -10,6 +11,7 @@
 #include "server/request_head.h"
 #include "server/worker.h"
 #include "wire/percent_encoding.h"
+#include "wire/traceparent.h"
 
 namespace levee {
 namespace {
@@ -20,6 +22,7 @@ CallParts MakeParts(CallHost& host, RpcEnvironment& environment, const CallPlan&
           .overload = plan.snapshot->overload,
           .budget = *plan.budget,
           .latency = plan.destination->latency,
+          .failed_calls = plan.destination->failed_calls,
           .worker = environment.worker,
           .random = environment.random,
           .replay = environment.replay,
@@ -185,6 +188,12 @@ void RpcStream::OnAttemptEnded(AttemptId id, const AttemptOutcome& outcome, Meta
   last_ended_ = id;
   trailers_.Swap(trailers);
   call_.OnAttemptEnd(id, outcome, now());
+}
+
+CallKin RpcStream::Kin() const {
+  const std::string_view trace_id = TraceIdOf(request_);
+  if (trace_id.empty()) return {.hash = absl::HashOf(plan_->path, origin_.number)};
+  return {.hash = absl::HashOf(plan_->path, trace_id), .traced = true};
 }
 
 void RpcStream::SetTimer(Instant when) {

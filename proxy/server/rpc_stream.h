@@ -97,6 +97,7 @@ class RpcStream final : public InBlocks,
   void Commit(AttemptId attempt) override;
   void Finish(const FinalStatus& status, const CallRecord& record) override;
   void CreditRequest(size_t bytes) override;
+  CallKin Kin() const override;
   void SetTimer(Instant when) override;
 
   // An attempt, and what it has brought while the call was not committed.

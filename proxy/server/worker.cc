@@ -31,6 +31,7 @@ Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shar
                      .resolver = resolver_,
                      .random = random_,
                      .metrics = shared.metrics,
+                     .failed_calls = failed_calls_,
                      .own_listeners = own_listeners_,
                      .worker = index},
                     *snapshot_, ConnectionOptions()) {
@@ -129,6 +130,7 @@ void Worker::Apply(const WorkerConfig& config) {
 
 void Worker::Accept(net::ByteStream stream, ConnectionOrigin origin) {
   if (stopping_) return;
+  origin.number = ++connections_accepted_;
   if (io_.log.Enabled(EventKind::kConnectionAccepted)) origin.peer = PeerName(stream.peer());
   io_.log.Write(EventKind::kConnectionAccepted, [&] { return ConnectionFields(origin); });
   accepted_.PushBack(*new AcceptedConnection(io_, std::move(stream), std::move(origin), *this));

@@ -175,9 +175,11 @@ class Worker final : private net::TurnHandler {
   Random random_;
   ReplayLease replay_;
   WaitingPlaces waiting_places_;
+  FailedCallsRoom failed_calls_;
   CallLog log_;
   BudgetWatch budget_watch_;
   RpcEnvironment environment_;
+  uint64_t connections_accepted_ = 0;
   Counter calls_begun_;
   Counter connections_ended_;
   bool stopping_ = false;

@@ -87,18 +87,14 @@ Service InSlots(SimClock& clock, const Capacity& capacity, uint64_t seed) {
 Service Through(SimSidecar& next, Handler handler) {
   return [&next, handler](SimHost& host, AttemptId id) {
     const SimHost::Ref outer(host);
-    SimHost& inner = next.NewCall({.timeout = host.attempt(id).timeout},
-                                  [outer, id, handler, &next](const SimCaller& caller) {
-                                    next.clock().After(absl::ZeroDuration(),
-                                                       [outer, id, end = EndOf(caller, handler)] {
-                                                         if (SimHost* const waiting = outer.get())
-                                                           waiting->Deliver(id, end);
-                                                       });
-                                  });
-    inner.HalfClose();
-    host.OnCancel(id, [inner = SimHost::Ref(inner)] {
-      if (SimHost* const running = inner.get()) running->Leave();
-    });
+    const auto answer = [outer, id, handler, &next](const SimCaller& caller) {
+      next.clock().After(absl::ZeroDuration(), [outer, id, end = EndOf(caller, handler)] {
+        if (SimHost* const waiting = outer.get()) waiting->Deliver(id, end);
+      });
+    };
+    const auto inner = AppRequest::Begin(next, handler.loop, host.attempt(id).timeout,
+                                         {.trace = host.origin().trace}, /*message=*/"", answer);
+    host.OnCancel(id, [inner] { inner->Cancel(); });
     return Silence();
   };
 }

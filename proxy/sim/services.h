@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/answer.h"
+#include "sim/app_loop.h"
 #include "sim/sim_sidecar.h"
 
 namespace levee {
@@ -34,10 +35,11 @@ struct Capacity {
 Service InSlots(SimClock& clock, const Capacity& capacity, uint64_t seed);
 
 // A service whose handler makes one call through its own sidecar `next` and answers what that call
-// ends with. As generated code does, it passes the deadline on but not the attempt header. Its
-// answers are trailers-only.
+// ends with. As generated code does, it passes the deadline on but not the attempt header. The
+// trace is passed on, too. Its answers are trailers-only.
 struct Handler {
   bool passes_trailers = true;  // else the code and message alone
+  AppLoop loop;                 // by which it calls
 };
 Service Through(SimSidecar& next, Handler handler = {});
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/hash/hash.h"
 #include "base/check.h"
 #include "call/final_answer.h"
 #include "call/outcome.h"
@@ -28,8 +29,9 @@ absl::Time WallClock() { return absl::UnixEpoch(); }
 
 SimClock& SimHost::clock() { return sidecar_.clock(); }
 
-void SimHost::Start(RequestFacts facts, OnFinish on_finish) {
+void SimHost::Start(RequestFacts facts, OnFinish on_finish, SimOrigin origin) {
   on_finish_ = std::move(on_finish);
+  origin_ = origin;
   call_.emplace(sidecar_.Parts(*this));
   if (facts.rate_keys.empty()) {
     rate_keys_.resize(sidecar_.policy.rate_limits.size());
@@ -312,6 +314,12 @@ void SimHost::Clear() {
 void SimHost::CreditRequest(size_t bytes) {
   caller_.credited += bytes;
   LEVEE_CHECK(caller_.credited <= caller_.sent.size());
+}
+
+CallKin SimHost::Kin() const {
+  if (origin_.trace != 0) return {.hash = absl::HashOf(origin_.trace), .traced = true};
+  if (origin_.connection != 0) return {.hash = absl::HashOf(origin_.connection)};
+  return {.hash = absl::HashOf(this, generation_)};
 }
 
 void SimHost::SetTimer(Instant when) {

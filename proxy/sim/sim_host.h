@@ -43,6 +43,12 @@ struct SimAttempt {
   int dropped_events = 0;      // what the upstream did after the attempt was over
 };
 
+// Where a call comes from, as far as calls are taken for retries of one another.
+struct SimOrigin {
+  uint64_t trace = 0;       // 0: the call has no trace id
+  uint64_t connection = 0;  // 0: one of its own
+};
+
 // The answer as the caller saw it. `message` and `trailers` are written only for those who can read
 // them: an OnFinish, or a test that keeps its calls.
 struct SimCaller {
@@ -84,7 +90,8 @@ class SimHost : public CallHost {
 
   // Begins a call. Without keys in `facts` its keys are empty: all calls share the bucket of a
   // limit.
-  void Start(RequestFacts facts, OnFinish on_finish);
+  void Start(RequestFacts facts, OnFinish on_finish, SimOrigin origin);
+  const SimOrigin& origin() const { return origin_; }
 
   // The caller's side. Its acts after the end of the call are dropped.
   void Send(std::string_view bytes, bool end = false);
@@ -118,6 +125,7 @@ class SimHost : public CallHost {
   void Commit(AttemptId id) override;
   void Finish(const FinalStatus& status, const CallRecord& record) override;
   void CreditRequest(size_t bytes) override;
+  CallKin Kin() const override;
   void SetTimer(Instant when) override;
 
  private:
@@ -157,6 +165,7 @@ class SimHost : public CallHost {
   SimSidecar& sidecar_;
   uint32_t generation_ = 0;  // of the call that it has
   OnFinish on_finish_;
+  SimOrigin origin_;
   std::optional<Call> call_;  // until the end of the turn in which it finishes
   std::deque<Stream> streams_;
   absl::InlinedVector<AttemptId, 2> active_;

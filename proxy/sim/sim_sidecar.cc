@@ -8,7 +8,8 @@ namespace levee {
 SimSidecar::SimSidecar(SimClock& clock, const CallPolicy& call_policy, uint64_t seed)
     : policy(call_policy), clock_(clock), random_(seed), endpoints_(clock, ~seed) {}
 
-SimHost& SimSidecar::NewCall(const RequestFacts& facts, SimHost::OnFinish on_finish) {
+SimHost& SimSidecar::NewCall(const RequestFacts& facts, SimHost::OnFinish on_finish,
+                             SimOrigin origin) {
   SimHost* host;
   if (idle_.empty()) {
     host = &hosts_.emplace_back(*this);
@@ -16,7 +17,7 @@ SimHost& SimSidecar::NewCall(const RequestFacts& facts, SimHost::OnFinish on_fin
     host = idle_.back();
     idle_.pop_back();
   }
-  host->Start(facts, std::move(on_finish));
+  host->Start(facts, std::move(on_finish), origin);
   return *host;
 }
 
@@ -62,6 +63,7 @@ CallParts SimSidecar::Parts(CallHost& host) {
           .overload = overload,
           .budget = budget(),
           .latency = latency_,
+          .failed_calls = failed_calls_,
           .worker = 0,
           .random = random_,
           .replay = replay(),

@@ -14,6 +14,7 @@
 #include "call/plan.h"
 #include "call/replay_memory.h"
 #include "call/waiting_retries.h"
+#include "policy/failed_calls.h"
 #include "policy/latency_estimate.h"
 #include "policy/rate_limiter.h"
 #include "policy/retry_budget.h"
@@ -65,7 +66,8 @@ class SimSidecar {
 
   // A call whose caller's half is open. The reference is good until the end of the turn in which
   // the call finishes, or for ever if calls are kept.
-  SimHost& NewCall(const RequestFacts& facts = {}, SimHost::OnFinish on_finish = nullptr);
+  SimHost& NewCall(const RequestFacts& facts = {}, SimHost::OnFinish on_finish = nullptr,
+                   SimOrigin origin = {});
   // A call with its whole request.
   SimHost& Unary(const RequestFacts& facts = {}, std::string_view request = "ping");
 
@@ -92,6 +94,8 @@ class SimSidecar {
   std::shared_ptr<RetryBudget> budget_;
   std::unique_ptr<AdaptiveThrottle> throttle_;
   LatencyEstimate latency_;
+  FailedCallsRoom failed_calls_room_;
+  FailedCalls failed_calls_{failed_calls_room_};
   std::optional<WaitingPlaces> places_;
   std::optional<WaitingRetries> waiting_;
   std::vector<std::unique_ptr<RateLimiter>> limiters_;

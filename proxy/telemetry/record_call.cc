@@ -66,8 +66,10 @@ void RecordCall(MethodSeries& method, UpstreamSeries& upstream, WorkerSeries& wo
   if (!record.attempts.empty()) RecordAttempts(method, upstream, record);
   if (record.refused.has_value()) method.retries_refused[*record.refused].Add();
   if (record.mark_sent.has_value()) upstream.marks_sent[*record.mark_sent].Add();
-  if (record.app_retry) {
-    (record.app_retry_refused ? upstream.app_retries_refused : upstream.app_retries_admitted).Add();
+  if (record.app_retry.has_value()) {
+    (record.app_retry_refused ? upstream.app_retries_refused
+                              : upstream.app_retries_admitted)[*record.app_retry]
+        .Add();
   }
   if (record.throttle.has_value()) upstream.throttle[*record.throttle].Add();
   if (record.rate_limit.refused_by >= 0) upstream.rate_limited.Add();
@@ -76,6 +78,7 @@ void RecordCall(MethodSeries& method, UpstreamSeries& upstream, WorkerSeries& wo
   if (record.waiting.cancelled) upstream.waits_cancelled.Add();
   if (record.waiting.no_place) worker.limit_hits[Limit::kWaitingCalls].Add();
   if (record.replay_memory_full) worker.limit_hits[Limit::kReplayBytes].Add();
+  if (record.failed_calls_full) worker.limit_hits[Limit::kFailedCalls].Add();
   if (record.rate_limit.shared_bucket) worker.limit_hits[Limit::kMaxKeys].Add();
 }
 

@@ -102,6 +102,7 @@ struct alignas(kCacheLine) MethodSeries {
 
 // The series of one upstream.
 struct alignas(kCacheLine) UpstreamSeries {
+  using BySign = ByEnum<Counter, AppRetrySign, kAppRetrySigns>;
   using ByScope = ByEnum<Counter, OverloadScope, kOverloadScopes>;
 
   Histogram<kDelayBounds> retry_backoff;  // nanoseconds, as chosen
@@ -109,8 +110,8 @@ struct alignas(kCacheLine) UpstreamSeries {
   Counter waits_released;  // of retries, for a success to pay for them
   Counter waits_expired;
   Counter waits_cancelled;
-  Counter app_retries_admitted;
-  Counter app_retries_refused;
+  BySign app_retries_admitted;
+  BySign app_retries_refused;
   Counter rate_limited;  // calls that a limit of their policy refused
   ByEnum<Counter, ThrottleDecision, kThrottleDecisions> throttle;
   ByScope marks_received;

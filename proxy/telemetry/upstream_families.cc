@@ -86,10 +86,13 @@ void CollectAppRetries(const std::vector<UpstreamRow>& rows, FamilySink sink) {
   Family app(sink, MetricType::Counter, "levee_app_retries_total",
              "Calls that arrived as the application's own retries.");
   for (const UpstreamRow& row : rows) {
-    app.Add({{"upstream", row.first}, {"action", "admitted"}},
-            Sum(row.shards, &UpstreamSeries::app_retries_admitted));
-    app.Add({{"upstream", row.first}, {"action", "refused"}},
-            Sum(row.shards, &UpstreamSeries::app_retries_refused));
+    for (AppRetrySign sign : kAllOf<AppRetrySign, kAppRetrySigns>) {
+      const std::string_view seen_by = AppRetrySignName(sign);
+      app.Add({{"upstream", row.first}, {"action", "admitted"}, {"seen_by", seen_by}},
+              Sum(row.shards, &UpstreamSeries::app_retries_admitted, sign));
+      app.Add({{"upstream", row.first}, {"action", "refused"}, {"seen_by", seen_by}},
+              Sum(row.shards, &UpstreamSeries::app_retries_refused, sign));
+    }
   }
 }
 

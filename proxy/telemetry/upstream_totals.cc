@@ -46,8 +46,10 @@ void AddMethod(const MethodRow& row, UpstreamTotals& totals) {
 }
 
 void AddUpstream(const UpstreamRow& row, UpstreamTotals& totals) {
-  totals.app_retries_admitted = Sum(row.shards, &UpstreamSeries::app_retries_admitted);
-  totals.app_retries_refused = Sum(row.shards, &UpstreamSeries::app_retries_refused);
+  for (AppRetrySign sign : kAllOf<AppRetrySign, kAppRetrySigns>) {
+    totals.app_retries_admitted += Sum(row.shards, &UpstreamSeries::app_retries_admitted, sign);
+    totals.app_retries_refused += Sum(row.shards, &UpstreamSeries::app_retries_refused, sign);
+  }
   totals.rate_limited = Sum(row.shards, &UpstreamSeries::rate_limited);
   for (OverloadScope scope : kAllOf<OverloadScope, kOverloadScopes>) {
     totals.marks_received += Sum(row.shards, &UpstreamSeries::marks_received, scope);

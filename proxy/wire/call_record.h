@@ -50,10 +50,11 @@ struct CallRecord {
   absl::InlinedVector<AttemptRecord, 1> attempts;
   std::optional<RefusalReason> refused;  // why retrying stopped
   std::optional<OverloadScope> mark_sent;
-  bool app_retry = false;  // arrived as the application's own retry
+  std::optional<AppRetrySign> app_retry;  // arrived as the application's own retry
   bool app_retry_refused = false;
   std::optional<ThrottleDecision> throttle;  // none: it was not asked
   bool replay_memory_full = false;           // limits.replay_bytes was reached
+  bool failed_calls_full = false;            // the limit failed_calls was reached
   WaitingRecord waiting;
   RateLimitRecord rate_limit;
 };

@@ -96,6 +96,22 @@ constexpr std::string_view RefusalReasonPhrase(RefusalReason reason) {
 }
 inline constexpr int kRefusalReasons = CountValues(RefusalReasonName);
 
+// The sign by which a call is taken for the application's own retry: it says so
+// (grpc-previous-rpc-attempts), or an equal call failed a moment ago.
+enum class AppRetrySign { kHeader, kLoop };
+
+// The label `seen_by` of levee_app_retries_total.
+constexpr std::string_view AppRetrySignName(AppRetrySign sign) {
+  switch (sign) {
+    case AppRetrySign::kHeader:
+      return "header";
+    case AppRetrySign::kLoop:
+      return "loop";
+  }
+  return "";
+}
+inline constexpr int kAppRetrySigns = CountValues(AppRetrySignName);
+
 // The decision of a policy's adaptive throttle on a call: it is sent, it is not sent, or it is sent
 // because the throttle only observes.
 enum class ThrottleDecision { kAdmitted, kRejected, kObserved };

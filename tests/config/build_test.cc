@@ -94,6 +94,7 @@ TEST(Build, RetryPolicy) {
   const RetryPolicy retry = RetryOf(
       "{max_attempts: 5, codes: [ABORTED, 8], failures: [reset, timeout], attempt_timeout: 2s, "
       "buffer: 1MiB, commit: headers, hold: 0ms, exhausted: keep, app_retries: count, "
+      "app_retries_loops: ignore, "
       "min_remaining: off, mode: observe, http: [429, 5xx]}");
   EXPECT_EQ(retry.max_attempts, 5);
   EXPECT_EQ(retry.codes, (StatusCodeSet{StatusCode::kAborted, StatusCode::kResourceExhausted}));
@@ -107,6 +108,7 @@ TEST(Build, RetryPolicy) {
   EXPECT_EQ(retry.hold, absl::ZeroDuration());
   EXPECT_EQ(retry.exhausted, ExhaustedMode::kKeep);
   EXPECT_EQ(retry.app_retries, AppRetries::kCount);
+  EXPECT_EQ(retry.app_retries_loops, AppRetries::kIgnore);
   EXPECT_FALSE(retry.min_remaining);
   EXPECT_EQ(retry.mode, RetryMode::kObserve);
   EXPECT_TRUE(retry.http.Has(429));

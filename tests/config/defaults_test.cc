@@ -64,6 +64,7 @@ TEST(Defaults, PolicyIsTheContracts) {
   EXPECT_EQ(policy.retry.hold, absl::Milliseconds(20));
   EXPECT_EQ(policy.retry.exhausted, ExhaustedMode::kAuto);
   EXPECT_EQ(policy.retry.app_retries, AppRetries::kLimit);
+  EXPECT_EQ(policy.retry.app_retries_loops, AppRetries::kLimit);
   EXPECT_TRUE(policy.retry.http.empty());
   EXPECT_TRUE(policy.retry.min_remaining);
   EXPECT_EQ(policy.retry.mode, RetryMode::kEnforce);

@@ -111,14 +111,24 @@ TEST(WhyOf, ATransparentRetryIsToldApart) {
 
 TEST(WhyOf, ARetryOfTheApplicationIsItsOwn) {
   CallRecord record = Refused(CallOf(kExhausted, {}), RefusalReason::kBudget);
-  record.app_retry = record.app_retry_refused = true;
+  record.app_retry = AppRetrySign::kHeader;
+  record.app_retry_refused = true;
   EXPECT_EQ(WhyOf(record),
             "refused: a retry by the application itself, and the budget for retries is used up");
   record = CallOf(kOk, {First(kUnavailable), Retry(kOk)});
-  record.app_retry = true;
+  record.app_retry = AppRetrySign::kHeader;
   EXPECT_EQ(WhyOf(record),
             "a retry by the application itself; retried once after UNAVAILABLE; the second attempt "
             "was OK");
+}
+
+TEST(WhyOf, ARetryOfALoopSaysHowItIsKnown) {
+  CallRecord record = Refused(CallOf(kExhausted, {}), RefusalReason::kBudget);
+  record.app_retry = AppRetrySign::kLoop;
+  record.app_retry_refused = true;
+  EXPECT_EQ(WhyOf(record),
+            "refused: a retry by the application itself (an equal call failed a moment ago), and "
+            "the budget for retries is used up");
 }
 
 TEST(WhyOf, RateLimitsRefuseAndDelay) {

@@ -35,7 +35,8 @@ class BudgetWatchTest : public testing::Test {
   const Instant start_ = loop_.now();
   const std::shared_ptr<RetryBudget> budget_ =
       std::make_shared<RetryBudget>(RetryBudgetPolicy(), /*workers=*/1);
-  Destination destination_;
+  FailedCallsRoom room_;
+  Destination destination_{room_};
   BudgetWatch watch_{io_};
 };
 

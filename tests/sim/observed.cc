@@ -55,8 +55,9 @@ std::string Text(const CallRecord& record) {
   absl::StrAppend(&text, "  record ends ", TextOf(record.end - record.start), " ",
                   Abseil(StatusCodeName(record.code)), " refused ",
                   record.refused ? Abseil(RefusalReasonName(*record.refused)) : "none",
-                  " mark sent ", TextOf(record.mark_sent), " app retry ", record.app_retry, "/",
-                  record.app_retry_refused, " memory full ", record.replay_memory_full);
+                  " mark sent ", TextOf(record.mark_sent), " app retry ",
+                  record.app_retry.has_value(), "/", record.app_retry_refused, " memory full ",
+                  record.replay_memory_full);
   absl::StrAppend(&text, " rate ", record.rate_limit.checked, "/", record.rate_limit.refused_by,
                   "/", record.rate_limit.delayed_by, "\n");
   return text;

@@ -41,7 +41,7 @@ const std::map<std::string, Contract>& Contracts() {
       {"levee_retry_budget_available", {kGauge, {"upstream"}}},
       {"levee_retry_budget_limit", {kGauge, {"upstream"}}},
       {"levee_retry_budget_floor_withheld", {kGauge, {"upstream"}}},
-      {"levee_app_retries_total", {kCounter, {"upstream", "action"}}},
+      {"levee_app_retries_total", {kCounter, {"upstream", "action", "seen_by"}}},
       {"levee_throttle_decisions_total", {kCounter, {"upstream", "decision"}}},
       {"levee_throttle_probability", {kGauge, {"upstream"}}},
       {"levee_overload_marks_total", {kCounter, {"upstream", "direction", "scope"}}},
@@ -135,7 +135,9 @@ TEST_F(MetricsContractTest, LabelsTakeTheValuesOfTheContract) {
                           "observe", "throttle"));
   EXPECT_THAT(LabelValues("levee_retries_waited_total", "result"),
               ElementsAre("released", "expired", "cancelled"));
-  EXPECT_THAT(LabelValues("levee_app_retries_total", "action"), ElementsAre("admitted", "refused"));
+  EXPECT_THAT(LabelValues("levee_app_retries_total", "action"),
+              ElementsAre("admitted", "refused", "admitted", "refused"));
+  EXPECT_THAT(LabelValues("levee_app_retries_total", "seen_by"), ElementsAre("header", "loop"));
   EXPECT_THAT(LabelValues("levee_overload_marks_total", "direction"),
               ElementsAre("received", "sent", "received", "sent"));
   EXPECT_THAT(LabelValues("levee_overload_marks_total", "scope"),

@@ -115,7 +115,7 @@ TEST(Metrics, SeriesExistAtZeroBeforeTheFirstCall) {
        R"(levee_call_retry_delay_seconds_count{upstream="cart"})",
        R"(levee_retry_backoff_seconds_count{upstream="cart"})",
        R"(levee_transparent_retries_total{upstream="cart"})",
-       R"(levee_app_retries_total{upstream="cart",action="refused"})",
+       R"(levee_app_retries_total{upstream="cart",action="refused",seen_by="loop"})",
        R"(levee_overload_marks_total{upstream="cart",direction="received",scope="service"})",
        R"(levee_overload_marks_total{upstream="cart",direction="sent",scope="endpoint"})",
        R"(levee_endpoints{upstream="cart",state="ejected"})",
@@ -179,12 +179,18 @@ TEST(Metrics, MarksCountByDirectionAndScope) {
   EXPECT_EQ(scraped("sent", "service"), "3");
 }
 
-TEST(Metrics, ApplicationRetriesCountByAction) {
+TEST(Metrics, ApplicationRetriesCountByActionAndSign) {
   Metrics metrics(Shop());
-  metrics.Upstream(0, "cart").app_retries_admitted.Add(1);
-  metrics.Upstream(1, "cart").app_retries_refused.Add(2);
-  EXPECT_EQ(Scraped(metrics, R"(levee_app_retries_total{upstream="cart",action="admitted"})"), "1");
-  EXPECT_EQ(Scraped(metrics, R"(levee_app_retries_total{upstream="cart",action="refused"})"), "2");
+  metrics.Upstream(0, "cart").app_retries_admitted[AppRetrySign::kHeader].Add(1);
+  metrics.Upstream(1, "cart").app_retries_refused[AppRetrySign::kLoop].Add(2);
+  const auto scraped = [&](std::string_view labels) {
+    return Scraped(metrics,
+                   R"(levee_app_retries_total{upstream="cart",)" + std::string(labels) + "}");
+  };
+  EXPECT_EQ(scraped(R"(action="admitted",seen_by="header")"), "1");
+  EXPECT_EQ(scraped(R"(action="admitted",seen_by="loop")"), "0");
+  EXPECT_EQ(scraped(R"(action="refused",seen_by="header")"), "0");
+  EXPECT_EQ(scraped(R"(action="refused",seen_by="loop")"), "2");
 }
 
 TEST(Metrics, LimitsAndRejectsCountByName) {

@@ -179,7 +179,7 @@ TEST_F(RecordCallTest, MarksReceivedCountPerAttempt) {
 
 TEST_F(RecordCallTest, ACallWithoutAttemptsHasNoPlaceInTheAttemptsHistogram) {
   CallRecord record = CallFrom(0, 1, StatusCode::kResourceExhausted);
-  record.app_retry = true;
+  record.app_retry = AppRetrySign::kHeader;
   record.app_retry_refused = true;
   record.refused = RefusalReason::kBudget;
   Record(record);
@@ -192,15 +192,29 @@ TEST_F(RecordCallTest, ACallWithoutAttemptsHasNoPlaceInTheAttemptsHistogram) {
 TEST_F(RecordCallTest, ApplicationRetriesCountAsAdmittedOrRefused) {
   CallRecord record = CallFrom(0, 1, StatusCode::kOk);
   Record(record);
-  EXPECT_EQ(upstream_.app_retries_admitted.Read(), 0u);
-  record.app_retry = true;
+  for (const AppRetrySign sign : {AppRetrySign::kHeader, AppRetrySign::kLoop}) {
+    const Counter& admitted = upstream_.app_retries_admitted[sign];
+    const Counter& refused = upstream_.app_retries_refused[sign];
+    EXPECT_EQ(admitted.Read(), 0u);
+    record.app_retry = sign;
+    record.app_retry_refused = false;
+    Record(record);
+    EXPECT_EQ(admitted.Read(), 1u);
+    EXPECT_EQ(refused.Read(), 0u);
+    record.app_retry_refused = true;
+    Record(record);
+    EXPECT_EQ(admitted.Read(), 1u);
+    EXPECT_EQ(refused.Read(), 1u);
+  }
+}
+
+TEST_F(RecordCallTest, AFullTableOfFailedCallsCountsAsALimitThatWasHit) {
+  CallRecord record = CallFrom(0, 1, StatusCode::kUnavailable);
   Record(record);
-  EXPECT_EQ(upstream_.app_retries_admitted.Read(), 1u);
-  EXPECT_EQ(upstream_.app_retries_refused.Read(), 0u);
-  record.app_retry_refused = true;
+  EXPECT_EQ(worker_.limit_hits[Limit::kFailedCalls].Read(), 0u);
+  record.failed_calls_full = true;
   Record(record);
-  EXPECT_EQ(upstream_.app_retries_admitted.Read(), 1u);
-  EXPECT_EQ(upstream_.app_retries_refused.Read(), 1u);
+  EXPECT_EQ(worker_.limit_hits[Limit::kFailedCalls].Read(), 1u);
 }
 
 TEST_F(RecordCallTest, FullReplayMemoryCountsAsALimitThatWasHit) {

@@ -45,7 +45,7 @@ class RemoveQuiet : public testing::Test {
     }
     for (int i = 0; i < 3; ++i) {
       record.code = i == 0 ? StatusCode::kOk : StatusCode::kUnavailable;
-      record.app_retry = i > 0;
+      if (i > 0) record.app_retry = AppRetrySign::kHeader;
       record.app_retry_refused = i == 2;
       record.rate_limit.refused_by = i - 1;
       for (MethodSeries* const method : {&metrics_.LabelMethod(worker, upstream, path),

@@ -85,14 +85,15 @@ TEST_F(UpstreamTotalsTest, RefusalsLimitsAndMarksAreCounted) {
   record.attempts[1].mark_received = OverloadScope::kService;
   record.mark_sent = OverloadScope::kEndpoint;
   record.refused = RefusalReason::kOverloadMark;
-  record.app_retry = true;
+  record.app_retry = AppRetrySign::kHeader;
   Record(0, "cart", "/a.A/A", record);
   CallRecord limited;
   limited.code = StatusCode::kResourceExhausted;
   limited.rate_limit = {.checked = true, .refused_by = 0};
   Record(1, "cart", "/a.A/A", limited);
   CallRecord app_retry;
-  app_retry.app_retry = app_retry.app_retry_refused = true;
+  app_retry.app_retry = AppRetrySign::kLoop;
+  app_retry.app_retry_refused = true;
   Record(1, "cart", "/a.A/A", app_retry);
 
   const UpstreamTotals cart = Of("cart");

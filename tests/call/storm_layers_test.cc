@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Storms through layers: services in a row, each calling the next through its own sidecar, and a
+// bottom that fails. S10 and S12 are rows of the contract on storms.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <deque>
+#include <iostream>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "call/call_fixture.h"
+#include "sim/app_loop.h"
+
+namespace levee {
+namespace {
+
+// The sanitizers slow the simulation down tenfold.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr uint64_t kSeeds = 20;
+#else
+constexpr uint64_t kSeeds = 1000;
+#endif
+
+constexpr int kBegin = 2;    // second of the run in which the fault begins
+constexpr int kLength = 20;  // of the fault, in seconds
+
+struct Storm {
+  int layers = 1;
+  double per_second = 20;  // requests at the top
+  double failing = 1;      // share of the attempts at the bottom, independently
+  AppLoop loop;            // of the application above each sidecar
+  bool passes_trailers = true;
+  bool evenly = false;  // the requests come; else at random
+};
+
+// One run, with the requests and the arrivals at the bottom of each second.
+class StormRun {
+ public:
+  StormRun(const Storm& storm, uint64_t seed)
+      : storm_(storm), random_(seed), requests_(kSeconds), arrivals_(kSeconds) {
+    const Handler handler{.passes_trailers = storm.passes_trailers, .loop = storm.loop};
+    for (int i = 0; i < storm.layers; ++i) {
+      SimSidecar& sidecar = sidecars_.emplace_back(clock_, CallPolicy(), seed * 100 + i);
+      if (i == 0) {
+        sidecar.AddEndpoint([this](SimHost&, AttemptId) { return Arrive(); });
+      } else {
+        sidecar.AddEndpoint(Through(sidecars_[i - 1], handler));
+      }
+    }
+    clock_.After(absl::Seconds(random_.Uniform() / storm.per_second), [this] { Request(); });
+  }
+
+  // Before Run: besides, a request comes every `every` that is sent once. `own_traces`: each has a
+  // trace of its own; else none has one, and they come on one connection.
+  void AddPoller(absl::Duration every, bool own_traces) {
+    clock_.After(every, [this, every, own_traces] { Poll(every, own_traces); });
+  }
+
+  void Run() { clock_.Run(); }
+
+  // Arrivals at the bottom per request at the top in the seconds [from, to) of the fault.
+  double PerRequest(int from, int to) const {
+    const auto sum = [&](const std::vector<double>& counts) {
+      return std::accumulate(counts.begin() + kBegin + from, counts.begin() + kBegin + to, 0.0);
+    };
+    return sum(arrivals_) / sum(requests_);
+  }
+  double Fault() const { return PerRequest(0, kLength); }
+  double WorstAfterTheFirst() const {
+    double worst = 0;
+    for (int second = 1; second < kLength; ++second) {
+      worst = std::max(worst, PerRequest(second, second + 1));
+    }
+    return worst;
+  }
+
+  int polls() const { return polls_; }
+  int polls_refused() const { return polls_refused_; }
+
+ private:
+  static constexpr int kSeconds = kBegin + kLength + 8;
+  static constexpr absl::Duration kTimeout = absl::Seconds(5);
+
+  SimSidecar& top() { return sidecars_.back(); }
+
+  double& Now(std::vector<double>& counts) {
+    return counts.at(static_cast<size_t>(absl::ToInt64Seconds(clock_.elapsed())));
+  }
+
+  bool Over() const { return clock_.elapsed() >= absl::Seconds(kBegin + kLength + 1); }
+
+  Answer Arrive() {
+    ++Now(arrivals_);
+    const absl::Duration at = clock_.elapsed() - absl::Seconds(kBegin);
+    const bool fault = at >= absl::ZeroDuration() && at < absl::Seconds(kLength);
+    return fault && random_.Uniform() < storm_.failing ? TrailersOnly(StatusCode::kUnavailable)
+                                                       : Ok();
+  }
+
+  void Request() {
+    if (Over()) return;
+    ++Now(requests_);
+    AppRequest::Begin(top(), storm_.loop, kTimeout, {.trace = ++traces_}, kMessage, nullptr);
+    const double gap = storm_.evenly ? 1 : -std::log1p(-random_.Uniform());
+    clock_.After(absl::Seconds(gap / storm_.per_second), [this] { Request(); });
+  }
+
+  void Poll(absl::Duration every, bool own_traces) {
+    if (Over()) return;
+    ++Now(requests_);
+    ++polls_;
+    const SimOrigin origin =
+        own_traces ? SimOrigin{.trace = ++traces_} : SimOrigin{.connection = 1};
+    AppRequest::Begin(top(), AppLoop(), kTimeout, origin, kMessage, [this](const SimCaller& end) {
+      polls_refused_ += end.message.find("application's own retry") != std::string::npos;
+    });
+    clock_.After(every, [this, every, own_traces] { Poll(every, own_traces); });
+  }
+
+  inline static const std::string kMessage{"\0\0\0\0\4ping", 9};
+
+  const Storm storm_;
+  SimClock clock_;
+  Random random_;
+  std::deque<SimSidecar> sidecars_;  // the one above the bottom first
+  std::vector<double> requests_;
+  std::vector<double> arrivals_;
+  uint64_t traces_ = 0;
+  int polls_ = 0;
+  int polls_refused_ = 0;
+};
+
+// Prints median and worst of a figure over all seeds, and returns the worst.
+double Worst(std::string_view what, uint64_t seeds, const Storm& storm,
+             double (StormRun::*figure)() const) {
+  std::vector<double> figures;
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
+    StormRun run(storm, seed);
+    run.Run();
+    figures.push_back((run.*figure)());
+  }
+  std::sort(figures.begin(), figures.end());
+  std::cout << what << ": median " << figures[figures.size() / 2] << ", 99 of 100 "
+            << figures[figures.size() * 99 / 100] << ", worst " << figures.back() << " of "
+            << figures.size() << " seeds\n";
+  return figures.back();
+}
+
+constexpr AppLoop kThreeAttempts{.attempts = 3};
+
+TEST(CallStormLayers, S12_ALoopOfThreeAttemptsCostsAtMost15Percent) {
+  const Storm slow{.per_second = 10, .loop = kThreeAttempts};
+  const Storm fast{.per_second = 100, .loop = kThreeAttempts};
+  EXPECT_LE(Worst("one layer, 10/s", kSeeds, slow, &StormRun::Fault), 1.15);
+  EXPECT_LE(Worst("one layer, 100/s", kSeeds / 50, fast, &StormRun::Fault), 1.15);
+  for (const int backoff_ms : {1, 300, 1000}) {
+    Storm other = slow;
+    other.loop.backoff = Ms(backoff_ms);
+    std::cout << backoff_ms << " ms between attempts; ";
+    EXPECT_LE(Worst("one layer, 10/s", kSeeds / 50, other, &StormRun::Fault), 1.15);
+  }
+}
+
+TEST(CallStormLayers, S12_ThreeLayersOfLoopsCostAtMost40Percent) {
+  for (const bool passes_trailers : {true, false}) {
+    const Storm slow{
+        .layers = 3, .per_second = 10, .loop = kThreeAttempts, .passes_trailers = passes_trailers};
+    Storm fast = slow;
+    fast.per_second = 100;
+    std::cout << (passes_trailers ? "trailers passed on\n" : "trailers dropped\n");
+    EXPECT_LE(Worst("three layers, 10/s", kSeeds / 10, slow, &StormRun::Fault), 1.4);
+    EXPECT_LE(Worst("three layers, 100/s", kSeeds / 100, fast, &StormRun::Fault), 1.4);
+  }
+}
+
+// Neither while half of the attempts fail nor while all do.
+TEST(CallStormLayers, S12_NoPollerIsRefused) {
+  for (const double failing : {1.0, 0.5}) {
+    for (uint64_t seed = 1; seed <= kSeeds / 20; ++seed) {
+      StormRun run({.failing = failing, .loop = kThreeAttempts}, seed);
+      run.AddPoller(absl::Seconds(1), /*own_traces=*/false);
+      run.AddPoller(absl::Milliseconds(100), /*own_traces=*/true);
+      run.Run();
+      EXPECT_GE(run.polls(), 220);
+      EXPECT_EQ(run.polls_refused(), 0) << failing << ", seed " << seed;
+    }
+  }
+}
+
+TEST(CallStormLayers, S10_ADeadBottomSeesTenPercentMoreInEverySecondAfterTheFirst) {
+  for (const bool passes_trailers : {true, false}) {
+    const Storm dead{
+        .layers = 3, .per_second = 100, .passes_trailers = passes_trailers, .evenly = true};
+    std::cout << (passes_trailers ? "marks honoured\n" : "marks dropped\n");
+    EXPECT_LE(Worst("dead", kSeeds / 50, dead, &StormRun::WorstAfterTheFirst), 1.1);
+  }
+}
+
+// Which attempts fail is a matter of luck, so the single second of a single run may be above. Ten
+// seconds after the first one its retries leave the window, and for two seconds there is room for
+// half as many again.
+TEST(CallStormLayers, S10_AHalfDeadBottomSeesTenPercentMore) {
+  Storm half{.layers = 3, .per_second = 100, .failing = 0.5, .evenly = true};
+  for (const bool passes_trailers : {true, false}) {
+    half.passes_trailers = passes_trailers;
+    std::vector<double> seconds(kLength);
+    double worst = 0, worst_run = 0;
+    constexpr uint64_t kRuns = std::max<uint64_t>(kSeeds / 50, 2);
+    for (uint64_t seed = 1; seed <= kRuns; ++seed) {
+      StormRun run(half, seed);
+      run.Run();
+      for (int i = 0; i < kLength; ++i) seconds[i] += run.PerRequest(i, i + 1) / kRuns;
+      worst = std::max(worst, run.WorstAfterTheFirst());
+      worst_run = std::max(worst_run, run.PerRequest(1, kLength));
+    }
+    std::cout << (passes_trailers ? "marks honoured" : "marks dropped") << ", by second:";
+    for (const double second : seconds) std::cout << ' ' << std::round(second * 100) / 100;
+    std::cout << "; worst second of a run " << worst << ", worst run without its first second "
+              << worst_run << "\n";
+    EXPECT_LE(worst, 1.1 * 1.1 * 1.1);
+    EXPECT_LE(worst_run, 1.12);
+    for (int i = 1; i < kLength; ++i) EXPECT_LE(seconds[i], i == 10 || i == 11 ? 1.2 : 1.14) << i;
+  }
+}
+
+}  // namespace
+}  // namespace levee
