@@ -245,8 +245,8 @@ TEST(Storm, S9_AThrottleBringsAnOverloadedServiceBackSoonerThanNoRetriesDo) {
   BusyService throttled, plain;
   SidecarProcess sidecar(TimeoutsRetried(throttled, ", throttle: {mode: enforce}"));
   milliseconds without{};
-  std::thread direct([&] { without = plain.Recovery(plain.address(), 320, 3s, 250ms); });
-  const milliseconds with = throttled.Recovery(sidecar.address(), 320, 3s, 1s);
+  std::thread direct([&] { without = plain.Recovery(plain.address(), 320, 5s, 250ms); });
+  const milliseconds with = throttled.Recovery(sidecar.address(), 320, 5s, 1s);
   direct.join();
   std::cout << "back after " << with / 1ms << " ms, without " << without / 1ms << " ms\n";
   EXPECT_LE(with, 0.8 * without);
