@@ -24,9 +24,9 @@ export const CHARTS = [
   {
     title: 'Attempts per call',
     series: [
-      {label: 'in each second', color: '--attempts', text: format.amplification,
+      {label: 'attempts per call', color: '--attempts', text: format.amplification,
        of: (s) => s.amplification > 0 ? s.amplification : null},
-      {label: 'bound of the budget', color: '--limit', text: format.amplification, dash: [6, 3],
+      {label: 'bound over the window', color: '--limit', text: format.amplification, dash: [6, 3],
        of: (s) => s.budget_ratio > 0 ? 1 + s.budget_ratio : null},
     ],
   },

@@ -62,7 +62,7 @@ test('as a storm begins the verdict, the title and all charts change', async (t)
   assert.equal(await text(page, '#announcer'), 'cart: contained');
   const storm = await chartHashes(page);
   for (const [i, pixels] of storm.entries()) assert.notEqual(pixels, calm[i], `chart ${i + 1}`);
-  assert.match(await legend(page, 2), /in each second 1\.\d\d bound of the budget 1\.10/);
+  assert.match(await legend(page, 2), /attempts per call 1\.\d\d bound over the window 1\.10/);
   assert.match(await legend(page, 3), /of attempts 3\d%/);
   assert.match(await legend(page, 5), /retries that wait 12/);
   assert.match(await legend(page, 6), /budget 2\d\d\/s/);
