@@ -55,6 +55,8 @@ admin::v1::Upstream UpstreamMessage(const UpstreamPast& past,
   for (const HistorySample& sample : past.samples) *message.add_samples() = SampleMessage(sample);
   message.set_samples_left_out(past.samples.size() < past.later);
   message.set_last_called(past.last_called);
+  message.set_throttle_probability(past.recent.throttle_probability);
+  message.set_retries_waiting(static_cast<uint32_t>(past.recent.budget.waiting));
   AddEndpoints(std::move(endpoints), most_endpoints, message);
   return message;
 }
@@ -122,9 +124,10 @@ bool StateKeeper::ReadCounters(Instant now) {
   }
   const std::vector<UpstreamTotals> totals = sources_.metrics.Totals();
   const std::vector<Metrics::BudgetGauges> budgets = sources_.budgets();
+  const std::map<std::string, double> throttles = sources_.throttles();
   const std::vector<RememberedCall> calls = sources_.calls.Read(Instant::FromNanos(0));
   const std::lock_guard lock(mutex_);
-  record_.Update(whole, sources_.started, totals, budgets, calls);
+  record_.Update(whole, sources_.started, totals, budgets, throttles, calls);
   return true;
 }
 

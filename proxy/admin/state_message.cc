@@ -110,6 +110,7 @@ admin::v1::Sample SampleMessage(const HistorySample& sample) {
   message.set_app_retries(Count(added.app_retries_admitted + added.app_retries_refused));
   message.set_budget_available(sample.budget.available);
   message.set_budget_limit(sample.budget.limit);
+  message.set_budget_ratio(sample.budget.ratio);
   message.set_p99_seconds(absl::ToDoubleSeconds(Percentile(added, 0.99)));
   const auto refused = [&message](std::string_view reason, uint64_t count) {
     if (count > 0) (*message.mutable_refused())[std::string(reason)] = Count(count);
@@ -122,6 +123,15 @@ admin::v1::Sample SampleMessage(const HistorySample& sample) {
   refused("app_retry", added.app_retries_refused);
   message.set_marks_received(Count(added.marks_received));
   message.set_marks_sent(Count(added.marks_sent));
+  message.set_amplification(added.attempted > added.app_retries_admitted ? Amplification(added)
+                                                                         : 0);
+  message.set_retries_waiting(Count(sample.budget.waiting));
+  message.set_waits_released(Count(added.waits_released));
+  message.set_waits_expired(Count(added.waits_expired));
+  message.set_waits_cancelled(Count(added.waits_cancelled));
+  message.set_throttle_rejected(Count(added.throttle_rejected));
+  message.set_throttle_observed(Count(added.throttle_observed));
+  message.set_throttle_probability(sample.throttle_probability);
   return message;
 }
 

@@ -77,6 +77,8 @@ constexpr CheckCodeInfo kCodes[] = {
     {kMarkIgnored, "Overload mark ignored"},
     {kNeverRetried, "Listed, but never retried"},
     {kThrottledOnCode, "Throttle on a code that need not mean overload"},
+    {kWaitBeyondTimeout, "Wait that outlasts the call"},
+    {kBurstBelowOne, "Burst below one retry"},
 };
 
 }  // namespace

@@ -87,6 +87,8 @@ enum class CheckCode {
   kMarkIgnored = 916,
   kNeverRetried = 917,
   kThrottledOnCode = 918,
+  kWaitBeyondTimeout = 919,
+  kBurstBelowOne = 920,
 };
 
 struct CheckCodeInfo {

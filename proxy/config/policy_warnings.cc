@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -69,6 +70,8 @@ class PolicyWarnings {
   }
   bool RetriesTimeouts(bool described) const;
   void CheckFloor(const std::string& path, const v1::Budget& budget);
+  void CheckBurst(const std::string& path, const v1::Budget& budget);
+  void CheckWait(const std::string& path, const v1::Budget& budget);
   void CheckStatedRate(const std::string& path, const v1::Budget& budget);
   template <typename Message>
   void CheckNever(const std::string& path, const Message& lists);
@@ -121,6 +124,8 @@ void PolicyWarnings::CheckBudget() {
                      "trouble; ", kHighRatio, " or less is advised, 0.1 is the default"));
   }
   CheckFloor(path, budget);
+  CheckBurst(path, budget);
+  CheckWait(path, budget);
   CheckStatedRate(path, budget);
 }
 
@@ -140,6 +145,30 @@ void PolicyWarnings::CheckFloor(const std::string& path, const v1::Budget& budge
                      budget.window(), ", is below one retry and allows none; lengthen the window, ",
                      "raise floor.per_second, or set it to 0"));
   }
+}
+
+// The credit has to reach 1 for a retry, and it grows to ratio x calls at most.
+void PolicyWarnings::CheckBurst(const std::string& path, const v1::Budget& budget) {
+  if (budget.burst().least() >= 1) return;
+  const std::string who =
+      budget.ratio() > 0
+          ? absl::StrCat("of an upstream with fewer than ", std::ceil(1 / budget.ratio()),
+                         " calls in ", budget.burst().span(), " no call")
+          : "no call";
+  Add(path + ".burst.least", CheckCode::kBurstBelowOne,
+      absl::StrCat(budget.burst().least(), " is below one retry: ", who,
+                   " is ever retried; say 1 or more, 2 is the default"));
+}
+
+// The default is no statement of the policy, so it needs no warning.
+void PolicyWarnings::CheckWait(const std::string& path, const v1::Budget& budget) {
+  const std::optional<absl::Duration> wait = Finite(budget.wait());
+  const std::optional<absl::Duration> timeout = Finite(policy_.timeout());
+  if (!positions_.Has(path + ".wait") || MaxAttempts(policy_.retry()) < 2) return;
+  if (!wait.has_value() || !timeout.has_value() || *wait < *timeout) return;
+  Add(path + ".wait", CheckCode::kWaitBeyondTimeout,
+      absl::StrCat(budget.wait(), " is not shorter than timeout, ", policy_.timeout(),
+                   ": calls end before their wait does; lower it, or raise timeout"));
 }
 
 // A limit without a key bounds all calls of the policy, and so the calls to each destination.

@@ -171,6 +171,8 @@ std::vector<std::string> Table(const Scene& scene, const RunRecord& plain, const
           ""),
       Row("amplification", absl::StrFormat("%.2f", a.amplification),
           absl::StrFormat("%.2f", b.amplification), "attempts per call, storm and after"),
+      Row("in the worst second", absl::StrFormat("%.2f", a.worst_second),
+          absl::StrFormat("%.2f", b.worst_second), "(over 10 s the budget allows 1.10)"),
       Row("recovery time", RecoveryText(plain, a), RecoveryText(levee, b),
           "from the fault's end to 99% of before"),
   };

@@ -21,6 +21,16 @@ std::optional<absl::Duration> Recovery(const RunRecord& record, double calm_succ
   return std::nullopt;
 }
 
+// A window begins at each step, so that no second of much load is split in two.
+double WorstSecond(const RunRecord& record) {
+  double worst = 0;
+  for (absl::Duration start = record.schedule().calm; start + kWindow <= record.length();
+       start += kStep) {
+    worst = std::max(worst, record.Over(start, start + kWindow).AttemptsPerCall());
+  }
+  return worst;
+}
+
 }  // namespace
 
 Rates Between(const Sample& from, const Sample& to) {
@@ -56,6 +66,7 @@ Summary Summarize(const RunRecord& record) {
   return {.storm_load = storm.attempts,
           .recovery_load = recovery.attempts,
           .amplification = record.Over(schedule.calm, record.length()).AttemptsPerCall(),
+          .worst_second = WorstSecond(record),
           .calm_goodput = calm.ok,
           .storm_goodput = storm.ok,
           .recovery_goodput = recovery.ok,

@@ -68,6 +68,7 @@ struct Summary {
   double storm_load = 0;  // Attempts per second.
   double recovery_load = 0;
   double amplification = 0;  // Attempts per call from the storm's start to the run's end.
+  double worst_second = 0;   // The most attempts per call within a second of that time.
   double calm_goodput = 0;   // Successful calls per second.
   double storm_goodput = 0;
   double recovery_goodput = 0;

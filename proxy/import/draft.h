@@ -39,6 +39,8 @@ struct BackoffDraft {
 
 struct BudgetDraft {
   double ratio = 0;
+  std::optional<double> least;  // of the burst
+  std::optional<absl::Duration> window;
 
   friend bool operator==(const BudgetDraft&, const BudgetDraft&) = default;
 };

@@ -17,7 +17,14 @@ std::string Flow(const std::vector<std::string>& texts) { return YamlList(texts)
 std::string Flow(absl::Duration duration) { return YamlDuration(duration); }
 
 std::string Flow(const BudgetDraft& budget) {
-  return absl::StrCat("{ratio: ", YamlNumber(budget.ratio), "}");
+  std::string text = absl::StrCat("{ratio: ", YamlNumber(budget.ratio));
+  if (budget.window.has_value()) {
+    absl::StrAppend(&text, ", window: ", YamlDuration(*budget.window));
+  }
+  if (budget.least.has_value()) {
+    absl::StrAppend(&text, ", burst: {least: ", YamlNumber(*budget.least), "}");
+  }
+  return text + "}";
 }
 
 std::string Flow(const BackoffDraft& backoff) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/envoy_cluster.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,11 @@
 
 namespace levee::importer {
 namespace {
+
+// The bounds of the fields of a policy's budget.
+constexpr absl::Duration kLeastWindow = absl::Milliseconds(100);
+constexpr absl::Duration kMostWindow = absl::Hours(1);
+constexpr int64_t kMostLeast = 1'000'000;
 
 // Envoy's defaults for a cluster and for a retry_budget.
 constexpr absl::Duration kDefaultConnectTimeout = absl::Seconds(5);
@@ -68,21 +74,49 @@ void ReadEndpoints(Section& cluster, UpstreamDraft& upstream) {
       kDialsAuthority));
 }
 
+// `share`: the beginning of the note on Envoy's share.
+void ReadBudgetInterval(absl::Duration interval, const std::string& share,
+                        Field<BudgetDraft>& field) {
+  const absl::Duration window = std::clamp(interval, kLeastWindow, kMostWindow);
+  field.value->window = window;
+  field.notes.push_back(absl::StrCat(share, "the requests of the last budget_interval, Levee of ",
+                                     "the calls of the window."));
+  if (window != interval) {
+    field.notes.push_back(absl::StrCat("budget_interval is ", YamlDuration(interval),
+                                       "; a window is 100ms to 1h long."));
+  }
+}
+
+void ReadLeastRetries(Section& budget, Field<BudgetDraft>& field) {
+  const std::optional<int64_t> stated = budget.Whole("min_retry_concurrency");
+  if (!stated.has_value()) return;
+  const int64_t least = std::clamp<int64_t>(*stated, 0, kMostLeast);
+  field.value->least = static_cast<double>(least);
+  field.notes.push_back(absl::StrCat(
+      "min_retry_concurrency: Envoy always lets ", *stated,
+      " retries be under way. Levee's burst lets as many fail in a row, and then successes have to "
+      "pay for more."));
+  if (least != *stated) {
+    field.notes.push_back(absl::StrCat("burst.least is at most ", kMostLeast, "."));
+  }
+}
+
 void ReadRetryBudget(Section budget, const std::string& cluster, Field<BudgetDraft>& field) {
   double percent = kDefaultBudgetPercent;
   std::optional<Section> value = budget.Map("budget_percent");
   if (value.has_value()) percent = value->Number("value").value_or(0);  // Protobuf: absent is 0.
   if (percent < 0 || percent > 100) value->Refuse("value", "must be from 0 to 100");
-  field.value = BudgetDraft{percent / 100};
-  field.notes.push_back(absl::StrCat(
-      "retry_budget of cluster ", Quoted(cluster), ": Envoy lets retries be ", YamlNumber(percent),
-      "% of the requests under way, Levee of the calls in the last 10s."));
-  const std::optional<int64_t> least = budget.Whole("min_retry_concurrency");
-  if (least.has_value()) {
-    field.notes.push_back(absl::StrCat(
-        "min_retry_concurrency: ", *least,
-        " has no equivalent; the floor allows 1 retry a second while most of them help."));
+  field.value = BudgetDraft{.ratio = percent / 100};
+  const std::string share = absl::StrCat("retry_budget of cluster ", Quoted(cluster),
+                                         ": Envoy lets retries be ", YamlNumber(percent), "% of ");
+  const std::optional<absl::Duration> interval = budget.Duration("budget_interval");
+  if (interval.has_value() && *interval > absl::ZeroDuration()) {
+    ReadBudgetInterval(*interval, share, field);
+  } else {
+    field.notes.push_back(
+        absl::StrCat(share, "the requests under way, Levee of the calls in the last 10s."));
   }
+  ReadLeastRetries(budget, field);
   AddNote(budget.Unread(), field.notes);
 }
 

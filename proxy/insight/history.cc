@@ -24,6 +24,11 @@ void ForEachNumber(Totals& totals, Visit visit) {
   visit(totals.app_retries_admitted);
   visit(totals.app_retries_refused);
   visit(totals.rate_limited);
+  visit(totals.throttle_rejected);
+  visit(totals.throttle_observed);
+  visit(totals.waits_released);
+  visit(totals.waits_expired);
+  visit(totals.waits_cancelled);
   visit(totals.marks_received);
   visit(totals.marks_sent);
   for (auto& number : totals.refused) visit(number);
@@ -57,24 +62,28 @@ std::map<std::string, BudgetState> StatesOf(const std::vector<Metrics::BudgetGau
     const auto [entry, first] = states.try_emplace(budget.upstream);
     BudgetState& state = entry->second;
     const double ratio = std::max(state.ratio, budget.ratio);
+    const int64_t waiting = state.waiting + budget.waiting;
     if (first || budget.available < state.available) {
       state = {.available = budget.available,
                .limit = budget.limit,
                .floor_withheld = budget.floor_withheld};
     }
     state.ratio = ratio;
+    state.waiting = waiting;
   }
   return states;
 }
 
 }  // namespace
 
-History::Stretch History::Pack(uint32_t second, const UpstreamTotals& added,
-                               const BudgetState& budget) {
+History::Stretch History::Pack(const HistorySample& sample) {
   std::vector<uint32_t> numbers;
-  Stretch stretch{.first = second, .last = second, .budget = budget};
+  Stretch stretch{.first = sample.second,
+                  .last = sample.second,
+                  .budget = sample.budget,
+                  .throttle_probability = sample.throttle_probability};
   uint64_t bit = 1;
-  ForEachNumber(added, [&](uint64_t number) {
+  ForEachNumber(sample.added, [&](uint64_t number) {
     if (number > 0) {
       stretch.which |= bit;
       numbers.push_back(
@@ -104,7 +113,8 @@ void History::Begin(uint32_t second, const std::vector<UpstreamTotals>& totals) 
 }
 
 void History::Add(uint32_t second, const std::vector<UpstreamTotals>& totals,
-                  const std::vector<Metrics::BudgetGauges>& budgets) {
+                  const std::vector<Metrics::BudgetGauges>& budgets,
+                  const std::map<std::string, double>& throttles) {
   const int64_t passed = int64_t{second} - second_;
   second_ = second;
   // If the history was shortened because it was too large, it becomes longer again with time.
@@ -113,12 +123,15 @@ void History::Add(uint32_t second, const std::vector<UpstreamTotals>& totals,
   for (auto& [name, track] : tracks_) track.listed = false;
   for (const UpstreamTotals& total : totals) {
     Track& track = tracks_[total.upstream];
-    const UpstreamTotals added = Difference(total, track.last);
+    HistorySample sample{.second = second, .added = Difference(total, track.last)};
     track.last = total;
     track.listed = true;
-    if (added.calls > 0) track.last_called = second;
+    if (sample.added.calls > 0) track.last_called = second;
     const auto state = states.find(total.upstream);
-    Append(track, Pack(second, added, state != states.end() ? state->second : BudgetState()));
+    if (state != states.end()) sample.budget = state->second;
+    const auto throttle = throttles.find(total.upstream);
+    if (throttle != throttles.end()) sample.throttle_probability = throttle->second;
+    Append(track, Pack(sample));
   }
   Forget();
 }
@@ -126,7 +139,8 @@ void History::Add(uint32_t second, const std::vector<UpstreamTotals>& totals,
 void History::Append(Track& track, Stretch stretch) {
   if (!track.stretches.empty()) {
     Stretch& before = track.stretches.back();
-    const bool alike = before.which == 0 && stretch.which == 0 && before.budget == stretch.budget;
+    const bool alike = before.which == 0 && stretch.which == 0 && before.budget == stretch.budget &&
+                       before.throttle_probability == stretch.throttle_probability;
     if (alike && before.last + 1 == stretch.first) {
       before.last = stretch.last;
       return;
@@ -195,6 +209,7 @@ std::vector<HistorySample> History::Samples(const std::string& upstream, uint32_
       HistorySample& sample = samples.emplace_back();
       sample.second = second;
       sample.budget = stretch.budget;
+      sample.throttle_probability = stretch.throttle_probability;
       AddUp(sample.added, stretch);
     }
   }
@@ -222,6 +237,7 @@ HistorySample History::Sum(const std::string& upstream, int seconds) const {
     AddUp(sum.added, *stretch);
   }
   sum.budget = track->stretches.back().budget;
+  sum.throttle_probability = track->stretches.back().throttle_probability;
   return sum;
 }
 

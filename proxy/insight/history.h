@@ -23,6 +23,7 @@ struct BudgetState {
   double limit = 0;
   double ratio = 0;  // the largest of the upstream's
   bool floor_withheld = false;
+  int64_t waiting = 0;  // retries that wait to be paid for, of all the upstream's budgets
 
   bool operator==(const BudgetState&) const = default;
 };
@@ -32,6 +33,8 @@ struct HistorySample {
   uint32_t second = 0;   // counted from the start
   UpstreamTotals added;  // without the upstream's name
   BudgetState budget;    // at its end
+  // The probability with which the throttle rejects a call at its end, or would reject it.
+  double throttle_probability = 0;
 };
 
 // Not thread-safe: the owner adds a sample once a second and answers readers under a lock of its
@@ -51,12 +54,13 @@ class History {
   // calls that were counted by then are part of no sample.
   void Begin(uint32_t second, const std::vector<UpstreamTotals>& totals);
 
-  // Adds the sample of second `second`: `totals` and `budgets` are the state at its end. `second`
-  // grows from call to call. If seconds are left out, the next sample contains their calls. The
-  // counters of a new upstream count from 0. An upstream that is not in `totals` any more is
-  // forgotten with its last sample.
+  // Adds the sample of second `second`: `totals`, `budgets` and `throttles` (probabilities by
+  // upstream) are the state at its end. `second` grows from call to call. If seconds are left out,
+  // the next sample contains their calls. The counters of a new upstream count from 0. An upstream
+  // that is not in `totals` any more is forgotten with its last sample.
   void Add(uint32_t second, const std::vector<UpstreamTotals>& totals,
-           const std::vector<Metrics::BudgetGauges>& budgets);
+           const std::vector<Metrics::BudgetGauges>& budgets,
+           const std::map<std::string, double>& throttles = {});
 
   // The last second; 0 before the first.
   uint32_t second() const { return second_; }
@@ -75,7 +79,7 @@ class History {
   size_t CountSamples(const std::string& upstream, uint32_t since) const;
 
   // The sum of the samples of the last `seconds` seconds, none of them before Begin; zeros if there
-  // is no sample. The budget is that of the newest sample.
+  // is no sample. The budget and the throttle's probability are those of the newest sample.
   HistorySample Sum(const std::string& upstream, int seconds) const;
 
   // For how many seconds, up to the newest one and at most kSeconds, the budget has allowed less
@@ -87,6 +91,7 @@ class History {
   struct Stretch {
     uint32_t first = 0, last = 0;
     BudgetState budget;                   // at the end of each of the seconds
+    double throttle_probability = 0;      // likewise
     uint64_t which = 0;                   // bit i: number i of the totals is not 0
     std::unique_ptr<uint32_t[]> numbers;  // the numbers that are not 0, in their order
   };
@@ -97,7 +102,7 @@ class History {
     std::deque<Stretch> stretches;
   };
 
-  static Stretch Pack(uint32_t second, const UpstreamTotals& added, const BudgetState& budget);
+  static Stretch Pack(const HistorySample& sample);
   static void AddUp(UpstreamTotals& sum, const Stretch& stretch);
 
   const Track* Find(const std::string& upstream) const;

@@ -8,10 +8,11 @@ namespace levee {
 void StateRecord::Update(uint32_t second, Instant started,
                          const std::vector<UpstreamTotals>& totals,
                          const std::vector<Metrics::BudgetGauges>& budgets,
+                         const std::map<std::string, double>& throttles,
                          const std::vector<RememberedCall>& calls) {
   calls_.Update(calls, second, started);
   if (begun_) {
-    history_.Add(second, totals, budgets);
+    history_.Add(second, totals, budgets, throttles);
   } else {
     begun_ = true;
     history_.Begin(second, totals);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,7 @@ class StateRecord {
   // counters, so that earlier events are part of no sample.
   void Update(uint32_t second, Instant started, const std::vector<UpstreamTotals>& totals,
               const std::vector<Metrics::BudgetGauges>& budgets,
+              const std::map<std::string, double>& throttles,
               const std::vector<RememberedCall>& calls);
 
   // Nothing is recorded until the next Update.

@@ -39,6 +39,7 @@ class Judgement {
   bool JudgeAmplified();
   bool JudgeStorm();
   bool JudgeOverloaded();
+  bool JudgeThrottled();
   bool JudgeLimited();
   bool JudgeAppRetries();
   bool JudgeSomeEndpoints();
@@ -111,6 +112,16 @@ bool Judgement::JudgeOverloaded() {
   return true;
 }
 
+// While the throttle acts, it is why callers see failures. One that observes changes nothing, so it
+// is only one fact among others.
+bool Judgement::JudgeThrottled() {
+  const uint64_t rejected = added_.throttle_rejected;
+  if (rejected < kMany || Share(rejected, added_.calls) < kNoise) return false;
+  Headline(Severity::kContained, absl::StrCat("upstream overloaded; ", facts_.Say(Fact::kThrottle)),
+           {Fact::kThrottle});
+  return true;
+}
+
 bool Judgement::JudgeLimited() {
   if (Share(added_.rate_limited, added_.calls) < kNoise) return false;
   Headline(Severity::kContained, facts_.Say(Fact::kLimit), {Fact::kLimit});
@@ -157,9 +168,10 @@ void Judgement::Add(const std::string& fact) {
 }
 
 Verdict Judgement::Judge() {
-  const bool headline = JudgeQuiet() || JudgeUnreachable() || JudgeAmplified() || JudgeStorm() ||
-                        JudgeOverloaded() || JudgeLimited() || JudgeAppRetries() ||
-                        JudgeSomeEndpoints() || JudgeFailing() || JudgeCancelled();
+  const bool headline = JudgeQuiet() || JudgeUnreachable() || JudgeAmplified() ||
+                        JudgeThrottled() || JudgeStorm() || JudgeOverloaded() || JudgeLimited() ||
+                        JudgeAppRetries() || JudgeSomeEndpoints() || JudgeFailing() ||
+                        JudgeCancelled();
   const std::string rate = facts_.SayRate();
   if (!headline) {
     verdict_.text = absl::StrCat("calm: ", rate, ", ", facts_.SayCallersOk());
@@ -170,9 +182,9 @@ Verdict Judgement::Judge() {
   // Only the application's owner can act against the application's own retries, so this fact comes
   // first if there are many of them.
   const bool app_first = Share(facts_.app_retries(), added_.calls) >= kMuch;
-  std::vector<Fact> facts = {Fact::kHealth,   Fact::kCancelled, Fact::kAmplification,
-                             Fact::kBudget,   Fact::kMarks,     Fact::kLimit,
-                             Fact::kRefusals, Fact::kEndpoints};
+  std::vector<Fact> facts = {Fact::kHealth, Fact::kCancelled, Fact::kAmplification,
+                             Fact::kBudget, Fact::kMarks,     Fact::kThrottle,
+                             Fact::kLimit,  Fact::kRefusals,  Fact::kEndpoints};
   facts.insert(app_first ? facts.begin() : facts.end(), Fact::kApp);
   for (const Fact fact : facts) {
     if (std::find(told_.begin(), told_.end(), fact) == told_.end()) Add(facts_.Say(fact));

@@ -91,7 +91,7 @@ std::string VerdictFacts::SayRefusals() const {
   const auto most = std::max_element(added_.refused.begin(), added_.refused.end());
   const auto reason = static_cast<RefusalReason>(most - added_.refused.begin());
   const bool said = reason == RefusalReason::kBudget || reason == RefusalReason::kOverloadMark ||
-                    reason == RefusalReason::kPushback;
+                    reason == RefusalReason::kPushback || reason == RefusalReason::kThrottle;
   if (*most == 0 || said) return "";
   return absl::StrFormat("%d %s refused: %s", *most, *most == 1 ? "retry" : "retries",
                          RefusalReasonPhrase(reason));
@@ -100,6 +100,16 @@ std::string VerdictFacts::SayRefusals() const {
 std::string VerdictFacts::SayLimit() const {
   if (added_.rate_limited == 0) return "";
   return absl::StrCat("rate limit refuses ", Percent(added_.rate_limited, added_.calls),
+                      " of calls");
+}
+
+std::string VerdictFacts::SayThrottle() const {
+  if (added_.throttle_rejected > 0) {
+    return absl::StrCat("throttle rejects ", Percent(added_.throttle_rejected, added_.calls),
+                        " of calls");
+  }
+  if (added_.throttle_observed == 0) return "";
+  return absl::StrCat("throttle would reject ", Percent(added_.throttle_observed, added_.calls),
                       " of calls");
 }
 
@@ -138,6 +148,8 @@ std::string VerdictFacts::Say(Fact fact) const {
       return added_.marks_received == 0 ? "" : "upstream says overloaded";
     case Fact::kLimit:
       return SayLimit();
+    case Fact::kThrottle:
+      return SayThrottle();
     case Fact::kApp:
       return SayApp();
     case Fact::kEndpoints:

@@ -31,6 +31,7 @@ enum class Fact {
   kRefusals,
   kMarks,
   kLimit,
+  kThrottle,
   kApp,
   kEndpoints
 };
@@ -87,6 +88,7 @@ class VerdictFacts {
   std::string SayBudget() const;
   std::string SayRefusals() const;
   std::string SayLimit() const;
+  std::string SayThrottle() const;
   std::string SayApp() const;
   std::string SayEndpoints() const;
 

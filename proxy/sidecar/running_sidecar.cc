@@ -139,6 +139,7 @@ AdminSources RunningSidecar::MakeSources() {
           .clock = net::ReadClock,
           .wall_clock = net::WallClock,
           .budgets = [this] { return sidecar_->budgets(); },
+          .throttles = [this] { return sidecar_->throttle_probabilities(); },
           .endpoints = [this] { return sidecar_->endpoints(); },
           .config = [this] { return reloader_->status(); },
           .ready = [this] { return sidecar_->ready(); },

@@ -51,6 +51,13 @@ void AddUpstream(const UpstreamRow& row, UpstreamTotals& totals) {
     totals.app_retries_refused += Sum(row.shards, &UpstreamSeries::app_retries_refused, sign);
   }
   totals.rate_limited = Sum(row.shards, &UpstreamSeries::rate_limited);
+  totals.throttle_rejected =
+      Sum(row.shards, &UpstreamSeries::throttle, ThrottleDecision::kRejected);
+  totals.throttle_observed =
+      Sum(row.shards, &UpstreamSeries::throttle, ThrottleDecision::kObserved);
+  totals.waits_released = Sum(row.shards, &UpstreamSeries::waits_released);
+  totals.waits_expired = Sum(row.shards, &UpstreamSeries::waits_expired);
+  totals.waits_cancelled = Sum(row.shards, &UpstreamSeries::waits_cancelled);
   for (OverloadScope scope : kAllOf<OverloadScope, kOverloadScopes>) {
     totals.marks_received += Sum(row.shards, &UpstreamSeries::marks_received, scope);
     totals.marks_sent += Sum(row.shards, &UpstreamSeries::marks_sent, scope);

@@ -28,8 +28,13 @@ struct UpstreamTotals {
   uint64_t retries = 0;             // Levee's own, hedges and transparent ones included
   uint64_t app_retries_admitted = 0;
   uint64_t app_retries_refused = 0;
-  uint64_t rate_limited = 0;    // calls that a limit of their policy refused
-  uint64_t marks_received = 0;  // of any scope
+  uint64_t rate_limited = 0;       // calls that a limit of their policy refused
+  uint64_t throttle_rejected = 0;  // calls that the throttle did not send
+  uint64_t throttle_observed = 0;  // calls that an enforcing throttle would not have sent
+  uint64_t waits_released = 0;     // retries that waited for a success, and began
+  uint64_t waits_expired = 0;      // that waited in vain, and were refused as by the budget
+  uint64_t waits_cancelled = 0;    // whose call ended while they waited
+  uint64_t marks_received = 0;     // of any scope
   uint64_t marks_sent = 0;
   std::array<uint64_t, kRefusalReasons> refused{};  // retries that were wanted but not made
   std::array<uint64_t, Histogram<kDurationBounds>::kBuckets> durations{};  // of calls

@@ -94,7 +94,11 @@ class FakeSidecar {
       .budgets =
           [] {
             return std::vector<Metrics::BudgetGauges>{
-                {.upstream = "cart", .available = 7, .limit = 10, .ratio = 0.1}};
+                {.upstream = "cart", .available = 7, .limit = 10, .ratio = 0.1, .waiting = 4}};
+          },
+      .throttles =
+          [] {
+            return std::map<std::string, double>{{"cart", 0.25}};
           },
       .endpoints =
           [this] {

@@ -127,6 +127,12 @@ TEST_F(StateKeeperTest, FiveMinutesAreKept) {
   EXPECT_EQ(samples.back(), "400:0");
 }
 
+TEST_F(StateKeeperTest, AnUpstreamShowsItsThrottleAndHowManyRetriesWait) {
+  LookUntil(1);
+  EXPECT_EQ(Read().upstreams(0).throttle_probability(), 0.25);
+  EXPECT_EQ(Read().upstreams(0).retries_waiting(), 4);
+}
+
 TEST_F(StateKeeperTest, RatesAreThoseOfTheLastTenSeconds) {
   keeper_.Tick(sidecar_.At(0));
   sidecar_.Count("cart", StatusCode::kUnavailable, 1000);

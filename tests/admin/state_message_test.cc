@@ -126,7 +126,8 @@ TEST(SampleMessage, NamesOnlyTheReasonsThatOccurred) {
 }
 
 TEST(SampleMessage, HoldsWhatTheSecondAdded) {
-  HistorySample sample{.budget = {.available = 2, .limit = 9}};
+  HistorySample sample{.budget = {.available = 2, .limit = 9, .ratio = 0.1, .waiting = 3},
+                       .throttle_probability = 0.25};
   sample.added.calls = 10;
   sample.added.calls_ok = 9;
   sample.added.attempts = 12;
@@ -134,6 +135,12 @@ TEST(SampleMessage, HoldsWhatTheSecondAdded) {
   sample.added.retries = 2;
   sample.added.marks_received = 5;
   sample.added.marks_sent = 6;
+  sample.added.attempted = 8;
+  sample.added.waits_released = 11;
+  sample.added.waits_expired = 12;
+  sample.added.waits_cancelled = 13;
+  sample.added.throttle_rejected = 14;
+  sample.added.throttle_observed = 15;
   const admin::v1::Sample message = SampleMessage(sample);
   EXPECT_EQ(message.calls(), 10);
   EXPECT_EQ(message.calls_ok(), 9);
@@ -144,6 +151,19 @@ TEST(SampleMessage, HoldsWhatTheSecondAdded) {
   EXPECT_EQ(message.marks_sent(), 6);
   EXPECT_EQ(message.budget_available(), 2);
   EXPECT_EQ(message.budget_limit(), 9);
+  EXPECT_EQ(message.budget_ratio(), 0.1);
+  EXPECT_EQ(message.amplification(), 1.5);
+  EXPECT_EQ(message.retries_waiting(), 3);
+  EXPECT_EQ(message.waits_released(), 11);
+  EXPECT_EQ(message.waits_expired(), 12);
+  EXPECT_EQ(message.waits_cancelled(), 13);
+  EXPECT_EQ(message.throttle_rejected(), 14);
+  EXPECT_EQ(message.throttle_observed(), 15);
+  EXPECT_EQ(message.throttle_probability(), 0.25);
+}
+
+TEST(SampleMessage, ASecondWithoutCallsHasNoAmplification) {
+  EXPECT_EQ(SampleMessage(HistorySample()).amplification(), 0);
 }
 
 TEST(RatesMessage, ASecondCounterThatIsAheadIsNoShareAboveOne) {

@@ -54,6 +54,30 @@ TEST(Warnings, AttemptsFitIntoTheTimeoutUpToItsEnd) {
   EXPECT_EQ(PolicyWarnings("retry: {" + failures + "attempt_timeout: 2s}"), "");
 }
 
+TEST(Warnings, AWaitThatIsStatedEndsBeforeTheCall) {
+  const std::string path = "919 policies[0].retry.budget.wait";
+  EXPECT_EQ(PolicyWarnings("timeout: 5s, retry: {budget: {wait: 5s}}"), path);
+  EXPECT_EQ(PolicyWarnings("timeout: 5s, retry: {budget: {wait: 4999ms}}"), "");
+  EXPECT_EQ(PolicyWarnings("timeout: 5s, retry: {budget: {wait: none}}"), "");
+  EXPECT_EQ(PolicyWarnings("retry: {budget: {wait: 1h}}"), "");
+  EXPECT_EQ(PolicyWarnings("timeout: 1s"), "");
+  EXPECT_EQ(PolicyWarnings("timeout: 5s, retry: {max_attempts: 1, budget: {wait: 6s}}"), "");
+}
+
+TEST(Warnings, ABurstBelowOneAllowsAQuietUpstreamNoRetry) {
+  EXPECT_EQ(RetryWarnings("budget: {burst: {least: 0}}"),
+            "920 policies[0].retry.budget.burst.least");
+  EXPECT_EQ(RetryWarnings("budget: {burst: {least: 1}}"), "");
+  EXPECT_EQ(RetryWarnings("max_attempts: 1, budget: {burst: {least: 0}}"), "");
+  const CheckedConfig checked =
+      CheckConfig({{"f", PolicyText("retry: {budget: {burst: {least: 0.5}}}")}}, std::nullopt);
+  EXPECT_EQ(
+      FormatFaults(checked.warnings),
+      "f:2:33: LV920 policies[0].retry.budget.burst.least: warning: 0.5 is below one retry: of "
+      "an upstream with fewer than 10 calls in 1s no call is ever retried; say 1 or more, 2 is "
+      "the default");
+}
+
 TEST(Warnings, AttemptsOfARuleHaveToFitAsWell) {
   EXPECT_EQ(PolicyWarnings("timeout: 6s, retry: {failures: [timeout], attempt_timeout: 2s,\n"
                            "rules: [{codes: [8], max_attempts: 4}]}"),

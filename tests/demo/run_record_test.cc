@@ -67,6 +67,7 @@ TEST(Summary, SaysWhatEachPhaseCarried) {
   EXPECT_DOUBLE_EQ(summary.storm_load, 200);
   EXPECT_DOUBLE_EQ(summary.recovery_load, 300);
   EXPECT_DOUBLE_EQ(summary.amplification, (3 * 2 + 5 * 3) / 8.0);
+  EXPECT_DOUBLE_EQ(summary.worst_second, 3);
 }
 
 TEST(Summary, RecoveryIsTheStartOfTheFirstGoodSecond) {

@@ -144,10 +144,27 @@ TEST(EnvoyRetryBudget, IsTheBudgetsRatio) {
           "      # retry_budget of cluster \"cart\": Envoy lets retries be 25% of the requests "
           "under way, Levee\n"
           "      # of the calls in the last 10s.\n"
-          "      # min_retry_concurrency: 5 has no equivalent; the floor allows 1 retry a "
-          "second while most of\n"
-          "      # them help.\n"
-          "      budget: {ratio: 0.25}\n"));
+          "      # min_retry_concurrency: Envoy always lets 5 retries be under way. Levee's burst "
+          "lets as many\n"
+          "      # fail in a row, and then successes have to pay for more.\n"
+          "      budget: {ratio: 0.25, burst: {least: 5}}\n"));
+}
+
+TEST(EnvoyRetryBudget, OfAnIntervalHasAWindow) {
+  const std::string yaml = WithCluster(Thresholds("{retry_budget: {budget_interval: 5s}}"));
+  EXPECT_THAT(ValuesOf(yaml, "policies"), HasSubstr("budget: {ratio: 0.2, window: 5s}\n"));
+  EXPECT_THAT(CommentsOf(yaml),
+              HasSubstr("Envoy lets retries be 20% of the requests of the last budget_interval, "
+                        "Levee of the calls of the window."));
+}
+
+TEST(EnvoyRetryBudget, BeyondTheBoundsOfAPolicyIsBoundedAndToldOf) {
+  const std::string yaml = WithCluster(
+      Thresholds("{retry_budget: {budget_interval: 7200s, min_retry_concurrency: 2000000}}"));
+  EXPECT_THAT(ValuesOf(yaml, "policies"),
+              HasSubstr("budget: {ratio: 0.2, window: 1h, burst: {least: 1000000}}\n"));
+  EXPECT_THAT(CommentsOf(yaml), HasSubstr("a window is 100ms to 1h long."));
+  EXPECT_THAT(CommentsOf(yaml), HasSubstr("burst.least is at most 1000000."));
 }
 
 TEST(EnvoyRetryBudget, IsTwentyPercentByDefault) {

@@ -246,9 +246,9 @@ policies:
       max_attempts: 1
       # retry_budget of cluster "cart": Envoy lets retries be 20% of the requests under way, Levee
       # of the calls in the last 10s.
-      # min_retry_concurrency: 3 has no equivalent; the floor allows 1 retry a second while most of
-      # them help.
-      budget: {ratio: 0.2}
+      # min_retry_concurrency: Envoy always lets 3 retries be under way. Levee's burst lets as many
+      # fail in a row, and then successes have to pay for more.
+      budget: {ratio: 0.2, burst: {least: 3}}
   - name: cart-2
     timeout: 10s
     retry:
@@ -259,9 +259,9 @@ policies:
       backoff: {initial: 100ms, multiplier: 2, max: 2s, jitter: full}
       # retry_budget of cluster "cart": Envoy lets retries be 20% of the requests under way, Levee
       # of the calls in the last 10s.
-      # min_retry_concurrency: 3 has no equivalent; the floor allows 1 retry a second while most of
-      # them help.
-      budget: {ratio: 0.2}
+      # min_retry_concurrency: Envoy always lets 3 retries be under way. Levee's burst lets as many
+      # fail in a row, and then successes have to pay for more.
+      budget: {ratio: 0.2, burst: {least: 3}}
       commit: headers
       # retry_host_predicate: Levee avoids the endpoints that failed in any case.
       # host_selection_retry_max_attempts: Levee looks at every endpoint, so that it needs no bound.

@@ -305,5 +305,31 @@ TEST(Amplification, IsNotKnownIfAllCallsAreRetriesOfTheApplication) {
       << "counters are read one after the other";
 }
 
+TEST(History, WaitsAndTheThrottleHaveSamples) {
+  History history;
+  history.Begin(0, {});
+  std::vector<UpstreamTotals> totals = Calls(4);
+  totals[0].waits_released = 3;
+  totals[0].waits_expired = 1;
+  totals[0].throttle_observed = 2;
+  const std::string upstream = totals[0].upstream;
+  history.Add(1, totals,
+              {{.upstream = upstream, .available = 1, .waiting = 2},
+               {.upstream = upstream, .available = 0, .waiting = 3}},
+              {{upstream, 0.25}});
+  history.Add(2, totals, {{.upstream = upstream}}, {{upstream, 0.0}});
+  const auto samples = history.Samples(upstream, 0);
+  ASSERT_EQ(samples.size(), 2u);
+  EXPECT_EQ(samples[0].budget.waiting, 5);
+  EXPECT_EQ(samples[0].throttle_probability, 0.25);
+  EXPECT_EQ(samples[0].added.waits_released, 3u);
+  EXPECT_EQ(samples[1].budget.waiting, 0);
+  EXPECT_EQ(samples[1].throttle_probability, 0);
+  const HistorySample sum = history.Sum(upstream, 10);
+  EXPECT_EQ(sum.added.waits_expired, 1u);
+  EXPECT_EQ(sum.added.throttle_observed, 2u);
+  EXPECT_EQ(sum.throttle_probability, 0);
+}
+
 }  // namespace
 }  // namespace levee

@@ -27,7 +27,7 @@ class StateRecordTest : public testing::Test {
     for (const auto& [upstream, count] : counted_) {
       totals.push_back({.upstream = upstream, .calls = count});
     }
-    record_.Update(second_, kStarted, totals, /*budgets=*/{}, remembered_);
+    record_.Update(second_, kStarted, totals, /*budgets=*/{}, /*throttles=*/{}, remembered_);
   }
   RecentState Read(const StateQuery& query) const { return record_.Read(query, {"shop", "cart"}); }
 

@@ -308,6 +308,24 @@ TEST(Verdict, TheUpstreamSaysOverloaded) {
                 "endpoints say overloaded; upstream 95% OK, callers 95%, 100 calls/s");
 }
 
+TEST(Verdict, AThrottleRejects) {
+  UpstreamTotals added = WithRefused(AllOk(1000), RefusalReason::kThrottle, 300);
+  added.calls_ok = added.attempted = added.attempts = added.attempts_ok = 700;
+  added.throttle_rejected = 300;
+  ExpectVerdict({.added = added}, Severity::kAlarm,
+                "upstream overloaded; throttle rejects 30% of calls; upstream 100% OK, callers "
+                "70%, 100 calls/s");
+}
+
+TEST(Verdict, AThrottleThatObservesIsNoHeadline) {
+  UpstreamTotals added = AllOk(1000);
+  added.calls_ok = added.attempts_ok = 300;
+  added.throttle_observed = 400;
+  ExpectVerdict({.added = added}, Severity::kAlarm,
+                "callers see failures; upstream 30% OK, callers 30%, throttle would reject 40% of "
+                "calls, all 3 endpoints connected, 100 calls/s");
+}
+
 TEST(Verdict, ARateLimitRefuses) {
   UpstreamTotals added = AllOk(1000);
   added.calls_ok = added.attempted = added.attempts = added.attempts_ok = 700;

@@ -25,7 +25,7 @@ CALM_SECONDS, STORM_SECONDS = (30, 35) if PICTURES else (3, 3)
 
 # All calls of the checkout service, by the upstream that they go to.
 CALM = tuple(Flow(upstream, 20)
-             for upstream in ('cart', 'eager', 'masked', 'stock', 'users')) + (Flow('limited', 1),)
+             for upstream in ('cart', 'eager', 'masked', 'stock', 'throttled', 'users')) + (Flow('limited', 1),)
 STORM = (
     Flow('users', 20),  # Nothing happens to it.
     # The default policy before a service of which half fails, and an application that retries.
@@ -34,6 +34,7 @@ STORM = (
     Flow('masked', 40, rescued=1),  # Levee retries all that fails.
     Flow('stock', 20, failing=10),  # Its service has a sidecar of its own, which says so.
     Flow('limited', 20),  # Its rate limit lets 5 calls per second pass.
+    Flow('throttled', 40, failing=10),  # Its policy takes UNAVAILABLE for overload, and rejects.
     Flow('users', 2, method='shop.Users/Fields', fields=40),
 )
 # The alerts that must fire in the storm, each with its upstream or limit.
@@ -41,11 +42,12 @@ FIRING = {
     ('LeveeRetryStorm', 'eager'),
     ('LeveeRetryBudgetExhausted', 'cart'), ('LeveeRetryBudgetExhausted', 'warehouse'),
     *((f'LeveeErrorBudgetBurn{speed}', upstream) for speed in ('Fast', 'Slow')
-      for upstream in ('cart', 'eager', 'limited', 'none', 'stock', 'warehouse')),
+      for upstream in ('cart', 'eager', 'limited', 'none', 'stock', 'throttled', 'warehouse')),
     ('LeveeRetriesMaskFailures', 'masked'),
     ('LeveeApplicationRetries', 'cart'),
     ('LeveeUpstreamOverloaded', 'stock'),
     ('LeveeRateLimitRejecting', 'five'),
+    ('LeveeThrottleRejects', 'throttled'),
     ('LeveeConfigReloadFailed', ''),
     ('LeveeLimitHit', 'metadata_bytes'),
 }
@@ -54,13 +56,15 @@ FIRING = {
 def configuration(service, warehouse):
     """Of checkout's sidecar."""
     endpoints = {'cart': service, 'eager': service, 'masked': service, 'users': service,
-                 'limited': service, 'stock': warehouse}
+                 'limited': service, 'throttled': service, 'stock': warehouse}
     policies = [
         {'name': 'eager',
          'retry': {'budget': {'ratio': 10, 'burst': {'least': 1000000}, 'wait': 'none'}}},
         # A little more than what the load needs: an uneven moment is not to empty it.
         {'name': 'masked', 'retry': {'budget': {'ratio': 0.2}}},
         {'name': 'limited', 'rate_limit': [{'name': 'five', 'rate': '5/s', 'burst': 5}]},
+        {'name': 'throttled', 'retry': {'max_attempts': 1},
+         'throttle': {'on': ['unavailable'], 'mode': 'enforce'}},
     ]
     named = [policy['name'] for policy in policies]
     return {

@@ -10,7 +10,8 @@ export function calmSample(number) {
   return {
     number, calls, calls_ok: calls, attempts: calls, attempts_ok: calls, retries: 0,
     app_retries: 0, budget_available: 400, budget_limit: 400, p99_seconds: 0.024, refused: {},
-    marks_received: 0, marks_sent: 0,
+    marks_received: 0, marks_sent: 0, amplification: 1, budget_ratio: 0.1, retries_waiting: 0,
+    waits_released: 0, waits_expired: 0, throttle_rejected: 0, throttle_observed: 0,
   };
 }
 
@@ -26,7 +27,8 @@ export function stormSample(number, begin) {
     calls_ok: Math.round(calm.calls * (early ? 0.98 : 0.923)), retries, app_retries: 24,
     budget_available: early ? 400 - 80 * (number - begin) : 0, p99_seconds: 0.21,
     refused: {budget: refused, app_retry: 17, max_attempts: 6, overload_mark: 21, deadline: 3},
-    marks_sent: refused, marks_received: 21,
+    marks_sent: refused, marks_received: 21, amplification: (calm.calls + retries) / calm.calls,
+    retries_waiting: 12, waits_released: 3, waits_expired: 9, throttle_observed: 7,
   };
 }
 
@@ -57,6 +59,7 @@ export function stormyUpstream(name, second, {begin = second - 90, ...more} = {}
     rates: {calls_per_second: 401.2, attempts_per_second: 438.9, retries_per_second: 37.7,
             callers_ok: 0.923, attempts_ok: 0.31, amplification: 1.094, p99_seconds: 0.21,
             app_retries_per_second: 24},
+    throttle_probability: 0.25, retries_waiting: 12,
     endpoint_counts: {ready: 1, connecting: 0, ejected: 1, failing: 1, idle: 0},
     samples: range(Math.max(1, second - 299), second).map((n) => stormSample(n, begin)),
     endpoints: [

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the four charts show of samples. Pure; charts.js draws it.
+// What the six charts show of samples. Pure; charts.js draws it.
 import * as format from './format.js';
 import {LAYERS, perLayer} from './reasons.js';
 
@@ -22,6 +22,15 @@ export const CHARTS = [
     ],
   },
   {
+    title: 'Attempts per call',
+    series: [
+      {label: 'attempts per call', color: '--attempts', text: format.amplification,
+       of: (s) => s.amplification > 0 ? s.amplification : null},
+      {label: 'bound over the window', color: '--limit', text: format.amplification, dash: [6, 3],
+       of: (s) => s.budget_ratio > 0 ? 1 + s.budget_ratio : null},
+    ],
+  },
+  {
     title: 'Success',
     top: 1.05,
     ticks: [0, 0.25, 0.5, 0.75, 1].map((v) => ({v, label: format.percent(v)})),
@@ -38,6 +47,16 @@ export const CHARTS = [
       {label: 'retries left', color: '--budget', of: (s) => s.budget_available,
        text: format.rate, fill: true},
       {label: 'allowed', color: '--limit', of: (s) => s.budget_limit, text: format.rate,
+       dash: [6, 3]},
+    ],
+  },
+  {
+    title: 'Waiting for a success',
+    series: [
+      {label: 'retries that wait', color: '--budget', of: (s) => s.retries_waiting ?? 0,
+       text: format.rate, fill: true},
+      {label: 'released', color: '--calls', of: (s) => s.waits_released ?? 0, text: perSecond},
+      {label: 'expired', color: '--attempts', of: (s) => s.waits_expired ?? 0, text: perSecond,
        dash: [6, 3]},
     ],
   },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Four synchronised charts of one upstream, their values as text, and the slider that looks back.
+// Six synchronised charts of one upstream, their values as text, and the slider that looks back.
 import {CHARTS, ceiling, rows, tick, valueText} from './chart_specs.js';
 import {byId, el, setAttribute, setText} from './dom.js';
 import * as format from './format.js';

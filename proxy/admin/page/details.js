@@ -60,14 +60,17 @@ export class RefusalList {
   #empty = el('p', {class: 'empty', text: 'Nothing.'});
   #body = el('ul', {class: 'refusals'});
   #list = new KeyedList(this.#body, ({reason}) => reason, refusalRow);
-  #marks = el('p', {class: 'marks'});
+  #marks = el('p', {class: 'marks', id: 'marks'});
+  #throttle = el('p', {class: 'marks', id: 'throttle'});
+  #waits = el('p', {class: 'marks', id: 'waits'});
 
   constructor() {
-    byId('refusals').append(this.#empty, this.#body, this.#marks);
+    byId('refusals').append(this.#empty, this.#body, this.#throttle, this.#marks,
+                          this.#waits);
   }
 
-  // Samples of the last ten seconds.
-  update(samples) {
+  // Samples of the last ten seconds of the upstream.
+  update(samples, upstream) {
     const refusals = total(samples);
     this.#list.update(refusals);
     this.#empty.hidden = refusals.length > 0;
@@ -77,7 +80,34 @@ export class RefusalList {
     const told = [sent > 0 && `told to callers ${times(sent)}`,
                   received > 0 && `heard from the service ${times(received)}`];
     setText(this.#marks, `“Overloaded, do not retry” was ${told.filter(Boolean).join(', ')}.`);
+    show(this.#throttle, throttleText(upstream?.throttle_probability ?? 0,
+                                      sum('throttle_rejected'), sum('throttle_observed')));
+    show(this.#waits, waitsText(upstream?.retries_waiting ?? 0, sum('waits_released'),
+                                sum('waits_expired')));
   }
+}
+
+function show(node, text) {
+  node.hidden = text === '';
+  setText(node, text);
+}
+
+// What the throttle does now, and how many calls it rejected, or would have; '' if nothing.
+export function throttleText(probability, rejected, observed) {
+  if (probability === 0 && rejected + observed === 0) return '';
+  const would = rejected === 0;
+  const number = would ? observed : rejected;
+  return `The throttle ${would ? 'would reject' : 'rejects'} a call with probability ` +
+      `${format.percent(probability)}; it ${would ? 'would have rejected' : 'rejected'} ` +
+      `${format.plural(number, 'call')}.`;
+}
+
+// '' if no retry waits or waited.
+export function waitsText(waiting, released, expired) {
+  if (waiting + released + expired === 0) return '';
+  const now = `${format.count(waiting)} ${waiting === 1 ? 'retry waits' : 'retries wait'}`;
+  return `${now} for a success to pay; ${format.count(released)} waited and began, ` +
+      `${format.count(expired)} waited in vain.`;
 }
 
 const times = (number) => number === 1 ? 'once' : `${format.count(number)} times`;

@@ -82,7 +82,7 @@ class Page {
     const {state} = this.#store;
     byId('selected').hidden = upstream === undefined;
     this.#endpoints.update(upstream);
-    this.#refusals.update(this.#recent(this.#shown));
+    this.#refusals.update(this.#recent(this.#shown), upstream);
     if (upstream === undefined) return;
     setText(byId('selected-title'), upstream.name);
     const samples = this.#store.samples(upstream.name);

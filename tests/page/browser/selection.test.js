@@ -34,7 +34,19 @@ test('refusals of the last ten seconds are listed with who refuses and why', asy
   const lines = await page.locator('#refusals li').allInnerTexts();
   assert.match(flat(lines[0]), /^2,\d{3} Levee: retry budget used up budget$/);
   assert.match(flat(lines[1]), /^210 the service: it sent “overloaded, do not/);
-  assert.match(await text(page, '.marks'), /heard from the service 210 times/);
+  assert.match(await text(page, '#marks'), /heard from the service 210 times/);
+});
+
+test('what the throttle does and which retries wait is told beside the refusals', async (t) => {
+  const {page} = await stage(t, states.storm);
+  assert.equal(await text(page, '#throttle'),
+               'The throttle would reject a call with probability 25%; it would have rejected 70 ' +
+               'calls.');
+  assert.equal(await text(page, '#waits'),
+               '12 retries wait for a success to pay; 30 waited and began, 90 waited in vain.');
+  const {page: calm} = await stage(t, states.calm);
+  assert.equal(await calm.locator('#throttle').isVisible(), false);
+  assert.equal(await calm.locator('#waits').isVisible(), false);
 });
 
 test('as a storm begins the verdict, the title and all charts change', async (t) => {
@@ -42,7 +54,7 @@ test('as a storm begins the verdict, the title and all charts change', async (t)
   const {page} = scene;
   assert.equal(await text(page, '.verdict'), 'calm: All 2 upstreams are calm.');
   const calm = await chartHashes(page);
-  assert.equal(calm.length, 4);
+  assert.equal(calm.length, 6);
   scene.show((second) => ({...states.storm(second), upstreams: [
     states.stormyUpstream('cart', second, {begin: 401}), states.calmUpstream('payment', second)]}));
   await scene.pass(4);
@@ -50,8 +62,10 @@ test('as a storm begins the verdict, the title and all charts change', async (t)
   assert.equal(await text(page, '#announcer'), 'cart: contained');
   const storm = await chartHashes(page);
   for (const [i, pixels] of storm.entries()) assert.notEqual(pixels, calm[i], `chart ${i + 1}`);
-  assert.match(await legend(page, 2), /of attempts 3\d%/);
-  assert.match(await legend(page, 4), /budget 2\d\d\/s/);
+  assert.match(await legend(page, 2), /attempts per call 1\.\d\d bound over the window 1\.10/);
+  assert.match(await legend(page, 3), /of attempts 3\d%/);
+  assert.match(await legend(page, 5), /retries that wait 12/);
+  assert.match(await legend(page, 6), /budget 2\d\d\/s/);
 });
 
 test('an upstream that gets worse is shown instead, unless the reader has picked one', async (t) => {
@@ -131,15 +145,15 @@ test('a mouse over one chart shows that moment in all', async (t) => {
   await page.mouse.move(box.x + box.width / 2, box.y + 40);
   // Of the last 300 s the middle, to a pixel.
   assert.match(await text(page, '#lookback-at'), /^22:17:(29|30|31)$/);
-  assert.match(await legend(page, 2), /of attempts 100%/);
-  assert.match(await legend(page, 3), /retries left 400/);
+  assert.match(await legend(page, 3), /of attempts 100%/);
+  assert.match(await legend(page, 4), /retries left 400/);
   const cursors = await page.locator('.plot .area').evaluateAll((areas) => areas.map((area) => (
       area.querySelector('.cursor').getBoundingClientRect().x - area.getBoundingClientRect().x
   ) / area.clientWidth));
   for (const share of cursors) assert.ok(share > 0.48 && share < 0.52, `cursors at ${cursors}`);
   await page.mouse.move(5, 5);
   assert.equal(await text(page, '#lookback-at'), 'now');
-  assert.match(await legend(page, 2), /of attempts 3\d%/);
+  assert.match(await legend(page, 3), /of attempts 3\d%/);
 });
 
 test('the last minute is there as a table once it is unfolded', async (t) => {

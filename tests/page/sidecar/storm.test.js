@@ -73,7 +73,7 @@ test('a storm: verdict, row, charts, refusals and calls tell of it', async (t) =
   await sees(page, '#refusals li', 'retry budget used up');
   assert.match(await page.title(), /^(Alarm|Contained): cart · Levee$/);
   const storm = await chartHashes(page);
-  assert.equal(storm.length, 4);
+  assert.equal(storm.length, 6);
   for (const [i, hash] of storm.entries()) assert.notEqual(hash, calm[i], `chart ${i + 1}`);
 
   if (PICTURE) {

@@ -6,7 +6,7 @@ import test from 'node:test';
 import {CHARTS, ceiling, rows, tick, valueText} from '../../../proxy/admin/page/chart_specs.js';
 import {LAYERS, explain, perLayer, total} from '../../../proxy/admin/page/reasons.js';
 
-const [LOAD, SUCCESS, BUDGET, REFUSED] = CHARTS;
+const [LOAD, MOMENT, SUCCESS, BUDGET, WAITING, REFUSED] = CHARTS;
 const SAMPLE = {
   number: 7, calls: 100, calls_ok: 92, attempts: 110, attempts_ok: 34, retries: 10, app_retries: 3,
   budget_available: 1.5, budget_limit: 40, refused: {budget: 50, pushback: 2, overload_mark: 3,
@@ -21,6 +21,19 @@ test('times are of the wall clock', () => {
 
 test('the first chart has attempts, calls and the application’s retries', () => {
   assert.deepEqual(rows(LOAD, [SAMPLE], 0), [[7, 110, 100, 3]]);
+});
+
+test('attempts per call are those of each second, beside what the budget allows', () => {
+  const storm = {...SAMPLE, amplification: 1.094, budget_ratio: 0.1};
+  assert.deepEqual(rows(MOMENT, [storm, {...IDLE, amplification: 0, budget_ratio: 0.1}], 0),
+                   [[7, 1.094, 1.1], [8, null, 1.1]]);
+  assert.equal(valueText(MOMENT.series[0], storm), '1.09');
+  assert.deepEqual(rows(MOMENT, [SAMPLE], 0), [[7, null, null]]);
+});
+
+test('retries that wait are shown beside those that ended their wait', () => {
+  const sample = {...SAMPLE, retries_waiting: 12, waits_released: 4, waits_expired: 2};
+  assert.deepEqual(rows(WAITING, [sample, IDLE], 0), [[7, 12, 4, 2], [8, 0, 0, 0]]);
 });
 
 test('success is a share, and nothing while nothing is called', () => {
