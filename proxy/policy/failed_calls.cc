@@ -18,7 +18,8 @@ bool SaysTooLittle(const CallKin& kin, const FirstMessage& message) {
 
 bool FailedCalls::MayHave(const CallKin& kin, Instant now) {
   ForgetOld(now);
-  return kin_.contains(kin);
+  const auto found = kin_.find(kin);
+  return found != kin_.end() && (kin.traced || found->second > 1);
 }
 
 FailedCalls::Entry* FailedCalls::Get(const CallKin& kin, const FirstMessage& message) {

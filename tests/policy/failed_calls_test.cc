@@ -65,7 +65,9 @@ TEST_F(FailedCallsTest, AnotherMessageOrKinIsNoRetry) {
 TEST_F(FailedCallsTest, WithoutATraceOnlyAConnectionWithSeveralMessagesTells) {
   Fail(untraced_, kMessage, At(absl::ZeroDuration()));
   EXPECT_EQ(calls_.Find(untraced_, kMessage, At(absl::ZeroDuration())), Likeness::kMaybePoll);
+  EXPECT_FALSE(calls_.MayHave(untraced_, At(absl::ZeroDuration())));
   FailAnother(At(absl::ZeroDuration()));
+  EXPECT_TRUE(calls_.MayHave(untraced_, At(absl::ZeroDuration())));
   EXPECT_EQ(calls_.Find(untraced_, kMessage, At(absl::ZeroDuration())), Likeness::kRetry);
 }
 
@@ -163,7 +165,7 @@ TEST_F(FailedCallsTest, TheOldestMakesRoom) {
     EXPECT_TRUE(Fail({.hash = hash, .traced = hash != 1}, kMessage, At(absl::Milliseconds(hash))));
   }
   EXPECT_FALSE(Fail({.hash = 4, .traced = true}, kMessage, At(absl::Milliseconds(4))));
-  EXPECT_FALSE(calls_.MayHave({.hash = 1}, At(absl::Milliseconds(4))));
+  EXPECT_EQ(calls_.Find({.hash = 1}, kMessage, At(absl::Milliseconds(4))), Likeness::kNone);
   EXPECT_TRUE(calls_.MayHave({.hash = 2, .traced = true}, At(absl::Milliseconds(4))));
   // Known calls need no more room.
   EXPECT_TRUE(Fail({.hash = 4, .traced = true}, kMessage, At(absl::Milliseconds(5))));
