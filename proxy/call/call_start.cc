@@ -91,7 +91,7 @@ void Call::LookAtMessage(Instant now) {
 }
 
 bool Call::IsRepeated() const {
-  return like_failed_ != nullptr && like_failed_->likeness != FailedCalls::Likeness::kNone;
+  return like_failed_ != nullptr && like_failed_->likeness == FailedCalls::Likeness::kRetry;
 }
 
 // False if the call is rejected, and finished: before it could take a permit, or charge the budget.
@@ -130,10 +130,7 @@ bool Call::ChargeAppRetry(Instant now) {
   record_.app_retry = app_attempts_ != 0 ? AppRetrySign::kHeader : AppRetrySign::kLoop;
   app_retry_charged_ = parts_.budget.Withdraw(parts_.worker, now);
   if (app_retry_charged_ || rule == AppRetries::kCount || Observes()) return true;
-  if (IsRepeated()) {
-    if (like_failed_->likeness == FailedCalls::Likeness::kMaybePoll) return true;
-    parts_.failed_calls.OnRefused(like_failed_->kin, *like_failed_->message, now);
-  }
+  if (IsRepeated()) parts_.failed_calls.OnRefused(like_failed_->kin, *like_failed_->message, now);
   record_.app_retry_refused = true;
   EndRefused(RefusalReason::kBudget,
              "overloaded, do not retry: the application's own retry is over the retry budget", now);

@@ -18,7 +18,8 @@ bool SaysTooLittle(const CallKin& kin, const FirstMessage& message) {
 
 bool FailedCalls::MayHave(const CallKin& kin, Instant now) {
   ForgetOld(now);
-  return kin_.contains(kin);
+  const auto found = kin_.find(kin);
+  return found != kin_.end() && (kin.traced || found->second > 1);
 }
 
 FailedCalls::Entry* FailedCalls::Get(const CallKin& kin, const FirstMessage& message) {
@@ -35,9 +36,13 @@ FailedCalls::Likeness FailedCalls::Find(const CallKin& kin, const FirstMessage& 
     Erase(*entry);
     return Likeness::kNone;
   }
-  if (!kin.traced && entry->repeated >= kUntracedRetries) return Likeness::kNone;
-  const bool poll = !kin.traced && now - entry->seen_at >= kPollGap;
-  return poll || entry->refusals >= kRefusals ? Likeness::kMaybePoll : Likeness::kRetry;
+  if (entry->refusals >= kRefusals) return Likeness::kMaybePoll;
+  if (kin.traced) return Likeness::kRetry;
+  // A connection on which all messages are equal does not tell loops from other calls.
+  const bool only_message = kin_.find(kin)->second == 1;
+  const bool many = entry->repeated >= kUntracedRetries;
+  const bool slow = now - entry->seen_at >= kPollGap;
+  return only_message || many || slow ? Likeness::kMaybePoll : Likeness::kRetry;
 }
 
 bool FailedCalls::OnFailed(const CallKin& kin, const FirstMessage& message, Instant begun,

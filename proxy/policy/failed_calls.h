@@ -50,14 +50,14 @@ struct FailedCallsRoom {
 // The calls to one destination, on one worker, that failed a moment ago. A call is taken for the
 // application's own retry if an equal one failed within kTracedFor. Without a trace id that says
 // less, since many callers may send the same message. So there the table asks for more: both calls
-// came on one connection, the second one within kUntracedFor, its message is not empty, and no call
-// to the destination has succeeded since the first one began.
+// came on one connection, where another message failed, too; the second one came within
+// kUntracedFor, and within kPollGap of the last equal one's end, as a poller would not; its message
+// is not empty; there were at most kUntracedRetries before it; and no call to the destination has
+// succeeded since the first one began.
 //
 // Refusals must not keep themselves alive. A refused call does not make its entry any younger, and
 // after kRefusals refusals in a row the next equal call goes: it finds out whether the upstream is
-// back. Without a trace id, a call that comes kPollGap after the last equal one is never refused: a
-// poller waits for as long. And more than kUntracedRetries equal calls in a row are no loop: many
-// callers send the same message.
+// back.
 //
 // No clock. `now` never goes backward. One thread.
 class FailedCalls {
@@ -83,7 +83,7 @@ class FailedCalls {
 
   enum class Likeness {
     kNone,       // no equal call failed
-    kMaybePoll,  // the application's retry, or a poll: it is not to be refused
+    kMaybePoll,  // one did, but this is a call like any other
     kRetry,      // the application's retry
   };
   Likeness Find(const CallKin& kin, const FirstMessage& message, Instant now);

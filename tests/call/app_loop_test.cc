@@ -88,6 +88,7 @@ TEST_F(AppLoopTest, AnotherMessageTraceOrConnectionIsAnotherCall) {
   EXPECT_FALSE(IsLoop(Run(kTrace, kOtherMessage)));
   EXPECT_FALSE(IsLoop(Run({.trace = 2})));
   EXPECT_FALSE(IsLoop(Run(kConnection)));
+  EXPECT_FALSE(IsLoop(Run(kConnection, kOtherMessage)));
   EXPECT_TRUE(IsLoop(Run(kConnection)));
   EXPECT_FALSE(IsLoop(Run({.connection = 2})));
   EXPECT_FALSE(IsLoop(Run({.trace = 3, .connection = 1})));

@@ -17,6 +17,7 @@ using Likeness = FailedCalls::Likeness;
 
 constexpr FirstMessage kMessage{.hash = 7};
 constexpr FirstMessage kOther{.hash = 8};
+constexpr FirstMessage kAnother{.hash = 10};
 constexpr FirstMessage kEmpty{.hash = 9, .empty = true};
 
 class FailedCallsTest : public testing::Test {
@@ -29,6 +30,9 @@ class FailedCallsTest : public testing::Test {
   bool Fail(const CallKin& kin, const FirstMessage& message, Instant now) {
     return calls_.OnFailed(kin, message, /*begun=*/now, now);
   }
+
+  // Another message failed on the connection, so that equal ones say something.
+  void FailAnother(Instant now) { Fail(untraced_, kAnother, now); }
 
   FailedCallsRoom room_;
   FailedCalls calls_{room_};
@@ -58,7 +62,17 @@ TEST_F(FailedCallsTest, AnotherMessageOrKinIsNoRetry) {
             Likeness::kNone);
 }
 
+TEST_F(FailedCallsTest, WithoutATraceOnlyAConnectionWithSeveralMessagesTells) {
+  Fail(untraced_, kMessage, At(absl::ZeroDuration()));
+  EXPECT_EQ(calls_.Find(untraced_, kMessage, At(absl::ZeroDuration())), Likeness::kMaybePoll);
+  EXPECT_FALSE(calls_.MayHave(untraced_, At(absl::ZeroDuration())));
+  FailAnother(At(absl::ZeroDuration()));
+  EXPECT_TRUE(calls_.MayHave(untraced_, At(absl::ZeroDuration())));
+  EXPECT_EQ(calls_.Find(untraced_, kMessage, At(absl::ZeroDuration())), Likeness::kRetry);
+}
+
 TEST_F(FailedCallsTest, WithoutATraceTwoSecondsCount) {
+  FailAnother(At(absl::ZeroDuration()));
   Fail(untraced_, kMessage, At(absl::ZeroDuration()));
   EXPECT_EQ(calls_.Find(untraced_, kMessage, At(absl::Milliseconds(100))), Likeness::kRetry);
   EXPECT_NE(calls_.Find(untraced_, kMessage, At(absl::Milliseconds(1999))), Likeness::kNone);
@@ -73,6 +87,7 @@ TEST_F(FailedCallsTest, AnEmptyMessageSaysEnoughOnlyWithATrace) {
 }
 
 TEST_F(FailedCallsTest, WithoutATraceAnySuccessEndsTheSuspicion) {
+  FailAnother(At(absl::ZeroDuration()));
   Fail(traced_, kMessage, At(absl::ZeroDuration()));
   Fail(untraced_, kMessage, At(absl::ZeroDuration()));
   calls_.OnSuccess(At(absl::Milliseconds(10)));
@@ -87,6 +102,7 @@ TEST_F(FailedCallsTest, WithoutATraceAnySuccessEndsTheSuspicion) {
 }
 
 TEST_F(FailedCallsTest, WithoutATraceACallAfterAPollersGapMayBeAPoll) {
+  FailAnother(At(absl::ZeroDuration()));
   Fail(untraced_, kMessage, At(absl::ZeroDuration()));
   EXPECT_EQ(calls_.Find(untraced_, kMessage, At(absl::Milliseconds(249))), Likeness::kRetry);
   EXPECT_EQ(calls_.Find(untraced_, kMessage, At(absl::Milliseconds(250))), Likeness::kMaybePoll);
@@ -96,17 +112,20 @@ TEST_F(FailedCallsTest, WithoutATraceACallAfterAPollersGapMayBeAPoll) {
 }
 
 TEST_F(FailedCallsTest, WithoutATraceManyEqualCallsInARowAreNoLoop) {
+  FailAnother(At(absl::ZeroDuration()));
   Fail(untraced_, kMessage, At(absl::ZeroDuration()));
   calls_.OnRefused(untraced_, kMessage, At(absl::Milliseconds(1)));
   calls_.OnRefused(untraced_, kMessage, At(absl::Milliseconds(2)));
   Fail(untraced_, kMessage, At(absl::Milliseconds(3)));
   EXPECT_EQ(calls_.Find(untraced_, kMessage, At(absl::Milliseconds(4))), Likeness::kRetry);
   calls_.OnRefused(untraced_, kMessage, At(absl::Milliseconds(4)));
-  EXPECT_EQ(calls_.Find(untraced_, kMessage, At(absl::Milliseconds(5))), Likeness::kNone);
+  EXPECT_EQ(calls_.Find(untraced_, kMessage, At(absl::Milliseconds(5))), Likeness::kMaybePoll);
   // As long as they go on.
   Fail(untraced_, kMessage, At(absl::Seconds(1)));
-  EXPECT_EQ(calls_.Find(untraced_, kMessage, At(absl::Milliseconds(2999))), Likeness::kNone);
+  FailAnother(At(absl::Seconds(1)));
+  EXPECT_EQ(calls_.Find(untraced_, kMessage, At(absl::Milliseconds(1100))), Likeness::kMaybePoll);
   Fail(untraced_, kMessage, At(absl::Seconds(4)));
+  FailAnother(At(absl::Seconds(4)));
   EXPECT_EQ(calls_.Find(untraced_, kMessage, At(absl::Seconds(4))), Likeness::kRetry);
 }
 
@@ -146,7 +165,7 @@ TEST_F(FailedCallsTest, TheOldestMakesRoom) {
     EXPECT_TRUE(Fail({.hash = hash, .traced = hash != 1}, kMessage, At(absl::Milliseconds(hash))));
   }
   EXPECT_FALSE(Fail({.hash = 4, .traced = true}, kMessage, At(absl::Milliseconds(4))));
-  EXPECT_FALSE(calls_.MayHave({.hash = 1}, At(absl::Milliseconds(4))));
+  EXPECT_EQ(calls_.Find({.hash = 1}, kMessage, At(absl::Milliseconds(4))), Likeness::kNone);
   EXPECT_TRUE(calls_.MayHave({.hash = 2, .traced = true}, At(absl::Milliseconds(4))));
   // Known calls need no more room.
   EXPECT_TRUE(Fail({.hash = 4, .traced = true}, kMessage, At(absl::Milliseconds(5))));

@@ -46,7 +46,8 @@ class SimulatedRun {
     const TwinCall& call = twin_.calls[n];
     starting_ = n;
     SimHost& host =
-        sidecar_.NewCall({.timeout = call.timeout, .previous_attempts = call.previous_attempts});
+        sidecar_.NewCall({.timeout = call.timeout, .previous_attempts = call.previous_attempts},
+                         /*on_finish=*/nullptr, {.connection = 1});
     numbers_[&host] = n;
     hosts_[n] = &host;
     const bool ends = call.end_at == absl::ZeroDuration();
