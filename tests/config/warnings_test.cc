@@ -69,6 +69,7 @@ TEST(Warnings, ABurstBelowOneAllowsAQuietUpstreamNoRetry) {
             "920 policies[0].retry.budget.burst.least");
   EXPECT_EQ(RetryWarnings("budget: {burst: {least: 1}}"), "");
   EXPECT_EQ(RetryWarnings("max_attempts: 1, budget: {burst: {least: 0}}"), "");
+  EXPECT_EQ(RetryWarnings("budget: {ratio: 0, burst: {least: 0}}"), "");  // the floor alone rules
   const CheckedConfig checked =
       CheckConfig({{"f", PolicyText("retry: {budget: {burst: {least: 0.5}}}")}}, std::nullopt);
   EXPECT_EQ(

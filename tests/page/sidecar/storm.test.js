@@ -77,7 +77,7 @@ test('a storm: verdict, row, charts, refusals and calls tell of it', async (t) =
   for (const [i, hash] of storm.entries()) assert.notEqual(hash, calm[i], `chart ${i + 1}`);
 
   if (PICTURE) {
-    await sees(page, '.verdict', /1\.\d\d of at most 1\.10, budget empty for \d s/);
+    await sees(page, '.verdict', /1\.\d\d of at most 1\.10, budget empty for \d+ s/);
     await page.screenshot({path: PICTURE, clip: {x: 0, y: 0, width: 1280, height: 770}});
   }
   await page.screenshot({path: `${SCREENSHOTS}sidecar-light.png`, fullPage: true});
