@@ -198,11 +198,14 @@ ActiveAttempt Call::Remove(AttemptId id) {
 }
 
 void Call::TellThrottle(const AttemptOutcome& outcome, Instant now) {
-  const OverloadSigns& signs = parts_.throttle->policy().on;
-  // At the deadline the upstream may give the call up before this call's own timer is due.
-  const bool late = outcome.code != StatusCode::kOk && now >= callers_deadline_from_;
-  parts_.throttle->OnEnd(parts_.worker, SaysOverload(signs, outcome) || (late && signs.timeout),
-                         now);
+  bool overload = false;
+  if (outcome.code != StatusCode::kOk) {
+    const OverloadSigns& signs = parts_.throttle->policy().on;
+    // At the deadline the upstream may give the call up before this call's own timer is due.
+    const bool late = now >= callers_deadline_from_;
+    overload = SaysOverload(signs, outcome) || (late && signs.timeout);
+  }
+  parts_.throttle->OnEnd(parts_.worker, overload, now);
 }
 
 AttemptPlace Call::Abandon(AttemptId id, StatusCode code, Instant now) {

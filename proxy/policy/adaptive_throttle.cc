@@ -32,10 +32,7 @@ AdaptiveThrottle::AdaptiveThrottle(const ThrottlePolicy& policy, int workers)
 
 AdaptiveThrottle::~AdaptiveThrottle() = default;
 
-ThrottleDecision AdaptiveThrottle::Decide(int worker, Random& random, Instant now) {
-  if (now.nanos() >= quiet_from_.load(std::memory_order_relaxed)) {
-    return ThrottleDecision::kAdmitted;
-  }
+ThrottleDecision AdaptiveThrottle::DecideInTrouble(int worker, Random& random, Instant now) {
   const double probability = Probability(now);
   if (probability <= 0 || random.Uniform() >= probability || TakeProbe(now)) {
     return ThrottleDecision::kAdmitted;

@@ -69,7 +69,10 @@ class AdaptiveThrottle {
 
   // Decides on a call that is about to begin. Only from the thread of `worker` (0-based); likewise
   // OnEnd. `random` is drawn from only if the probability is above zero.
-  ThrottleDecision Decide(int worker, Random& random, Instant now);
+  ThrottleDecision Decide(int worker, Random& random, Instant now) {
+    const bool quiet = now.nanos() >= quiet_from_.load(std::memory_order_relaxed);
+    return quiet ? ThrottleDecision::kAdmitted : DecideInTrouble(worker, random, now);
+  }
 
   // An attempt ended. `overload`: its end says that the upstream is overloaded (policy().on).
   void OnEnd(int worker, bool overload, Instant now);
@@ -95,6 +98,7 @@ class AdaptiveThrottle {
   // Returns the share of the requests that are too many for the accepts.
   double Surplus(const Counts& counts) const;
 
+  ThrottleDecision DecideInTrouble(int worker, Random& random, Instant now);
   void NoteTrouble(Instant now);
   bool TakeProbe(Instant now);
 
