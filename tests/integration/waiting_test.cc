@@ -61,8 +61,10 @@ TEST(Waiting, S5_ATotalFailureOf300MsBecomesAnErrorForFewCalls) {
 
 TEST(Waiting, ARetryThatWaitsIsShownAndEndsWithItsCaller) {
   FaultyService service(AlwaysFail());
+  // The last credit is for a wait that is over, so no probe goes while the caller leaves.
   SidecarProcess sidecar(
-      {.endpoints = {service.address()}, .retry = "{backoff: {initial: 1ms}, budget: {wait: 1m}}"});
+      {.endpoints = {service.address()},
+       .retry = "{backoff: {initial: 1ms}, budget: {wait: 1m, burst: {least: 1}}}"});
   const ChannelPtr channel = NewChannel(sidecar.address());
   grpc::ClientContext* waiting = nullptr;
   std::atomic<bool> begun = false;
