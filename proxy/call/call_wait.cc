@@ -31,6 +31,7 @@ void Call::PayOrWait(Instant now) {
       return;
     case Step::kExpired:
     case Step::kFull:
+    case Step::kClosed:
       record_.waiting.no_place = step == Step::kFull;
       record_.waiting.expired = place.linked();
       EndWait(now);

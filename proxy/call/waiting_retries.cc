@@ -12,6 +12,11 @@ namespace {
 constexpr int kPerSuccess = 2;
 constexpr absl::Duration kProbeAfter = absl::Milliseconds(250);
 
+constexpr double kEnoughPaid = 2.0 / 3;
+constexpr absl::Duration kCloseAfter = absl::Milliseconds(100);
+// Without a success for so long, partial failure has become an outage.
+constexpr absl::Duration kReopenAfter = absl::Milliseconds(250);
+
 // How often the first in line looks: successes on other workers pay, too.
 constexpr absl::Duration kLookEvery = absl::Milliseconds(10);
 
@@ -20,8 +25,15 @@ constexpr absl::Duration kLookEvery = absl::Milliseconds(10);
 WaitingRetries::Step WaitingRetries::Join(Place& place, Instant now) {
   if (line_.empty() && Pay(place, now)) return Step::kGo;
   if (now >= place.until_) return Step::kExpired;
+  if (Closed(now)) {
+    paid_.Record(false);
+    return Step::kClosed;
+  }
   if (!places_.Take()) return Step::kFull;
-  if (line_.empty()) next_look_ = now + kLookEvery;
+  if (line_.empty()) {
+    next_look_ = now + kLookEvery;
+    paid_since_ = Instant::Infinite();
+  }
   line_.PushBack(place);
   budget_->CountWaiting(1);
   return Step::kWait;
@@ -35,7 +47,9 @@ WaitingRetries::Step WaitingRetries::Look(Place& place, Instant now) {
       return Step::kGo;
     }
   }
-  return now >= place.until_ ? Step::kExpired : Step::kWait;
+  if (now < place.until_) return Step::kWait;
+  if (last_success_ > place.since_) paid_.Record(false);
+  return Step::kExpired;
 }
 
 Instant WaitingRetries::LookAt(const Place& place) const {
@@ -46,7 +60,12 @@ Instant WaitingRetries::LookAt(const Place& place) const {
 void WaitingRetries::Leave(Place& place) {
   const bool first = place.linked() && &line_.Front() == &place;
   Remove(place);
-  if (first) WakeFirst();
+  if (first) OnNewFirst();
+}
+
+bool WaitingRetries::Closed(Instant now) const {
+  return paid_.SuccessRate() < kEnoughPaid && !line_.empty() && now >= paid_since_ + kCloseAfter &&
+         FailingFor(now) < kReopenAfter;
 }
 
 // Whether the budget pays for the first in line now.
@@ -55,6 +74,7 @@ bool WaitingRetries::Pay(Place& place, Instant now) {
   if (away && !MayProbe(place, now)) return false;
   if (!budget_->Withdraw(worker_, now)) return false;
   if (away) place.probe_ = probing_ = true;
+  paid_.Record(true);
   return true;
 }
 
@@ -68,6 +88,7 @@ bool WaitingRetries::MayProbe(const Place& place, Instant now) const {
 void WaitingRetries::Release(Instant now) {
   for (int i = 0; i < kPerSuccess && !line_.empty(); ++i) {
     if (!budget_->Withdraw(worker_, now)) return;
+    paid_.Record(true);
     Place& place = line_.Front();
     next_look_ = now + kLookEvery;
     Leave(place);
@@ -82,8 +103,12 @@ void WaitingRetries::Remove(Place& place) {
   budget_->CountWaiting(-1);
 }
 
-void WaitingRetries::WakeFirst() {
-  if (!line_.empty()) line_.Front().call_.OnFirstInLine();
+void WaitingRetries::OnNewFirst() {
+  if (line_.empty()) return;
+  Place& first = line_.Front();
+  paid_since_ =
+      first.since_ <= last_success_ ? std::max(paid_since_, first.since_) : Instant::Infinite();
+  first.call_.OnFirstInLine();
 }
 
 }  // namespace levee

@@ -11,6 +11,7 @@
 #include "base/instant.h"
 #include "base/intrusive_list.h"
 #include "policy/retry_budget.h"
+#include "policy/success_register.h"
 
 namespace levee {
 
@@ -47,6 +48,11 @@ class WaitingPlaces {
 // first retry in line goes as a probe, one at a time. A probe leaves one credit behind, with which
 // the others begin as soon as an attempt succeeds. Only a retry whose wait is over may take the
 // last one.
+//
+// Where only some attempts fail, and go on failing, successes pay for few of the retries. If all
+// waited, each would wait its whole time, and most of them in vain. So where less than two of three
+// have been paid for lately, the line closes as soon as its first has waited for kCloseAfter since
+// attempts succeed. In an outage, where nothing succeeds, all wait.
 //
 // One thread. It outlives the calls that wait in it.
 class WaitingRetries {
@@ -85,6 +91,7 @@ class WaitingRetries {
     kWait,     // it is in line
     kExpired,  // its time is over
     kFull,     // there is no place for it: limits.waiting_calls
+    kClosed,   // the line is closed
   };
 
   const RetryBudget& budget() const { return *budget_; }
@@ -116,7 +123,10 @@ class WaitingRetries {
       return;
     }
     failing_since_ = Instant::Infinite();
-    if (!line_.empty()) Release(now);
+    last_success_ = now;
+    if (line_.empty()) return;
+    paid_since_ = std::min(paid_since_, now);
+    Release(now);
   }
 
   // Returns how long attempts have failed without a success, or kFaultGap, between them; zero: the
@@ -131,11 +141,12 @@ class WaitingRetries {
  private:
   static constexpr absl::Duration kFaultGap = absl::Seconds(10);
 
+  bool Closed(Instant now) const;
   bool Pay(Place& place, Instant now);
   bool MayProbe(const Place& place, Instant now) const;
   void Release(Instant now);
   void Remove(Place& place);
-  void WakeFirst();
+  void OnNewFirst();
 
   const std::shared_ptr<RetryBudget> budget_;
   const int worker_;
@@ -146,8 +157,11 @@ class WaitingRetries {
   Instant previous_first_;
   Instant next_look_;  // of the first in line
   Instant last_failed_;
+  Instant last_success_;
+  Instant paid_since_ = Instant::Infinite();  // the first success since the first in line failed
   Instant failing_since_ = Instant::Infinite();
   bool probing_ = false;
+  SuccessRegister paid_;  // of those that came while attempts succeeded
 };
 
 }  // namespace levee

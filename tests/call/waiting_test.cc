@@ -195,6 +195,67 @@ TEST_F(CallWaiting, InALongOutageCallsFailAtOnce) {
   EXPECT_EQ(waiting(), 0);
 }
 
+// Of 100 calls a second for 20 seconds, some of whose attempts fail.
+struct LateAnswers {
+  int late = 0;  // calls of the second half that were answered after more than half a second
+  int64_t rescued = 0;
+};
+
+LateAnswers CountLateAnswers(double failing, uint64_t seed) {
+  SimClock clock;
+  SimSidecar sidecar(clock, CallPolicy(), seed);
+  sidecar.KeepCalls();
+  sidecar.AddEndpoint(Flaky(failing, seed));
+  LateAnswers counts;
+  for (int i = 0; i < 2000; ++i) {
+    clock.RunFor(Ms(10));
+    SimHost& call = sidecar.Unary({.timeout = absl::Seconds(5)});
+    if (i < 1000) continue;
+    clock.After(Ms(500), [&] { counts.late += call.finished() ? 0 : 1; });
+  }
+  clock.Run();
+  counts.rescued = sidecar.tally().rescued;
+  return counts;
+}
+
+TEST(CallWaitingLine, InALastingPartialFailureFewCallsWaitInVain) {
+  // As many are rescued as with a line that never closes, in which 20, 48 and 80% are late.
+  struct Row {
+    double failing;
+    double late;
+    double rescued;
+  };
+  for (const Row& row : {Row{0.2, 0.05, 0.07}, Row{0.5, 0.05, 0.045}, Row{0.8, 0.07, 0.005}}) {
+    constexpr int kSeeds = 20;
+    LateAnswers sum;
+    for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+      const LateAnswers counts = CountLateAnswers(row.failing, seed);
+      sum.late += counts.late;
+      sum.rescued += counts.rescued;
+    }
+    EXPECT_LE(sum.late, row.late * 1000 * kSeeds) << row.failing;
+    EXPECT_GE(sum.rescued, row.rescued * 2000 * kSeeds) << row.failing;
+  }
+}
+
+TEST(CallWaitingLine, AnOutageAfterAPartialFailureIsWaitedFor) {
+  SimClock clock;
+  SimSidecar sidecar(clock, CallPolicy());
+  // One attempt of two fails for five seconds, and then all of them.
+  int n = 0;
+  sidecar.AddEndpoint([&](SimHost&, AttemptId) {
+    const bool fails = ++n % 2 == 0 || clock.elapsed() >= absl::Seconds(5);
+    return fails ? TrailersOnly(StatusCode::kUnavailable) : Ok();
+  });
+  BeginWorkload(sidecar, {.per_second = 100, .calls = 600});
+  clock.RunFor(absl::Seconds(5));
+  const int64_t before = sidecar.budget().Read(clock.now()).waiting;
+  EXPECT_LE(before, 20);
+  // The line is open again a quarter of a second after the last success.
+  clock.RunFor(Ms(900));
+  EXPECT_GE(sidecar.budget().Read(clock.now()).waiting, before + 50);
+}
+
 TEST_F(CallWaiting, AFailureOfLongAgoIsNoPartOfThisOne) {
   retry_.budget.wait = Ms(100);
   retry_.budget.burst_least = 4;
