@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -36,6 +37,24 @@ struct FreeBlockLink {
   FreeBlockLink* next;
 };
 
+// Changed only where malloc and free are called, which is seldom.
+std::atomic<int64_t> allocated_bytes = 0;
+
+void* Obtain(size_t bytes) {
+  auto* header = static_cast<Header*>(std::malloc(sizeof(Header) + bytes));
+  LEVEE_CHECK(header != nullptr);
+  header->bytes = bytes;
+  allocated_bytes.fetch_add(static_cast<int64_t>(sizeof(Header) + bytes),
+                            std::memory_order_relaxed);
+  return header + 1;
+}
+
+void Release(Header* header) {
+  allocated_bytes.fetch_sub(static_cast<int64_t>(sizeof(Header) + header->bytes),
+                            std::memory_order_relaxed);
+  std::free(header);
+}
+
 // The lists of one thread. Their blocks go back to malloc when the thread ends.
 struct Lists {
   struct List {
@@ -44,13 +63,16 @@ struct Lists {
   };
   std::array<List, kClasses> lists;
 
-  ~Lists() {
+  ~Lists() { Empty(); }
+
+  void Empty() {
     for (List& list : lists) {
       while (list.first != nullptr) {
         FreeBlockLink* block = list.first;
         list.first = block->next;
-        std::free(reinterpret_cast<Header*>(block) - 1);
+        Release(reinterpret_cast<Header*>(block) - 1);
       }
+      list.count = 0;
     }
   }
 };
@@ -81,10 +103,7 @@ void* AllocateBlock(size_t bytes) {
     --list->count;
     return block;
   }
-  auto* header = static_cast<Header*>(std::malloc(sizeof(Header) + rounded));
-  LEVEE_CHECK(header != nullptr);
-  header->bytes = rounded;
-  return header + 1;
+  return Obtain(rounded);
 }
 
 void FreeBlock(void* block) {
@@ -92,7 +111,7 @@ void FreeBlock(void* block) {
   Header* header = static_cast<Header*>(block) - 1;
   Lists::List* list = ListOf(header->bytes);
   if (list == nullptr || list->count * header->bytes >= kKeptBytes) {
-    std::free(header);
+    Release(header);
     return;
   }
   auto* link = static_cast<FreeBlockLink*>(block);
@@ -110,5 +129,9 @@ void* ResizeBlock(void* block, size_t bytes) {
   FreeBlock(block);
   return larger;
 }
+
+int64_t AllocatedBlockBytes() { return allocated_bytes.load(std::memory_order_relaxed); }
+
+void ReleaseFreeBlocks() { thread_lists.Empty(); }
 
 }  // namespace levee

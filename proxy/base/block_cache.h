@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace levee {
 
@@ -19,6 +20,13 @@ void FreeBlock(void* block);
 
 // Resizes a block as realloc does.
 void* ResizeBlock(void* block, size_t bytes);
+
+// Returns how many bytes all threads have from malloc for blocks, those in free lists included. Any
+// thread.
+int64_t AllocatedBlockBytes();
+
+// Gives the free blocks of the calling thread back to malloc.
+void ReleaseFreeBlocks();
 
 // The functions above as an allocator for containers.
 template <typename T>

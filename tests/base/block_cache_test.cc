@@ -60,5 +60,18 @@ TEST(BlockCache, BlockMayBeFreedByAnotherThread) {
   std::thread([block] { FreeBlock(block); }).join();
 }
 
+TEST(BlockCache, CountsTheBytesOfAllBlocksUntilTheyAreReleased) {
+  ReleaseFreeBlocks();
+  const int64_t before = AllocatedBlockBytes();
+  void* const small = AllocateBlock(1000);
+  void* const large = AllocateBlock(100'000);
+  EXPECT_GE(AllocatedBlockBytes(), before + 101'000);
+  EXPECT_LE(AllocatedBlockBytes(), before + 104'000);
+  std::thread([&] { FreeBlock(large); }).join();
+  FreeBlock(small);  // It may stay in a free list.
+  ReleaseFreeBlocks();
+  EXPECT_EQ(AllocatedBlockBytes(), before);
+}
+
 }  // namespace
 }  // namespace levee
