@@ -46,6 +46,8 @@ Session::Session(Role role, const Options& options, SessionHandler& handler, Out
       guard_(options),
       receive_window_(std::max<int64_t>(options.connection_window_bytes, kInitialWindowBytes)),
       stream_receive_window_(std::max<int64_t>(options.stream_window_bytes, kInitialWindowBytes)),
+      offered_stream_window_(options.stream_window_bytes),
+      wanted_stream_window_(options.stream_window_bytes),
       peer_settings_(/*may_enable_push=*/role == Role::kServer) {
   if (role == Role::kClient) writer_.HoldPreface();
   HoldSettings();

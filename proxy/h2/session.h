@@ -65,6 +65,13 @@ class Session {
   void AnnounceShutdown();
   void Shutdown();
 
+  // Changes the receive window of every stream, also of those to come; at least 1 byte. A smaller
+  // one holds from the peer's acknowledgement on, a larger one at once.
+  void SetStreamWindow(uint32_t bytes) {
+    wanted_stream_window_ = bytes;
+    if (bytes != offered_stream_window_ && settings_acknowledged_) HoldStreamWindow();
+  }
+
   // Sends a PING. There is no event for its acknowledgement; the caller only sees that bytes come.
   void SendPing();
 
@@ -83,6 +90,15 @@ class Session {
 
   // Whether the connection cannot be used any more, as after a Receive that returned false.
   bool broken() const { return broken_; }
+
+  // Calls f(Stream&) for each open stream that has been detached. It may reset that stream later,
+  // as long as no other function of the session is called before.
+  template <typename F>
+  void ForEachDetached(F f) {
+    streams_.ForEach([&](Stream& stream) {
+      if (stream.handler_ == nullptr) f(stream);
+    });
+  }
 
   size_t stream_count() const { return streams_.size(); }
   uint64_t serialized_bytes() const { return writer_.written(); }
@@ -143,6 +159,8 @@ class Session {
 
   // Sending: session_send.cc.
   void HoldSettings();
+  void HoldStreamWindow();
+  void ChangeReceiveWindows(int64_t bytes);
   void Dirty();
   void Ready(Stream& stream);
   bool DrainHeld(OutputBuffer& out);
@@ -181,9 +199,11 @@ class Session {
   hpack::Decoder decoder_;
   HeaderRules rules_;
   FloodGuard guard_;
-  ReceiveWindow receive_window_;   // of all streams together
-  int64_t stream_receive_window_;  // the receive window of a new stream
-  bool settings_acknowledged_ = false;
+  ReceiveWindow receive_window_;        // of all streams together
+  int64_t stream_receive_window_;       // the receive window of a new stream
+  uint32_t offered_stream_window_;      // by the last SETTINGS
+  uint32_t wanted_stream_window_;       // to be offered once those have been acknowledged
+  bool settings_acknowledged_ = false;  // all of them
   PeerGoaway peer_goaway_;
 
   // Sending.

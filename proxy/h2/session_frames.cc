@@ -64,13 +64,18 @@ void Session::OnSettings(const FrameHead& head, ByteSpan payload) {
   if (role_ == Role::kClient) handler_.OnSlotsFree();
 }
 
-// Until the peer has read this side's SETTINGS, it may use the default window or that of the
+// Until the peer has read this side's SETTINGS, it may use the window of before or that of the
 // SETTINGS, whichever is larger.
 void Session::OnSettingsAck() {
   if (std::exchange(settings_acknowledged_, true)) return;
-  const int64_t change = int64_t{options_.stream_window_bytes} - stream_receive_window_;
-  stream_receive_window_ += change;
-  streams_.ForEachWithId([&](Stream& stream) { stream.receive_window_.Change(change); });
+  ChangeReceiveWindows(offered_stream_window_);
+  if (wanted_stream_window_ != offered_stream_window_) HoldStreamWindow();
+}
+
+void Session::ChangeReceiveWindows(int64_t bytes) {
+  const int64_t change = bytes - stream_receive_window_;
+  stream_receive_window_ = bytes;
+  streams_.ForEach([&](Stream& stream) { stream.receive_window_.Change(change); });
 }
 
 // RFC 9113, section 6.9.2: the windows of open streams change too, and may become negative.

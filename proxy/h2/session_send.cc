@@ -20,6 +20,15 @@ void Session::HoldSettings() {
   writer_.HoldSettings(entries);
 }
 
+void Session::HoldStreamWindow() {
+  const FrameWriter::Entry entry{Setting::kInitialWindowSize, wanted_stream_window_};
+  writer_.HoldSettings({&entry, 1});
+  offered_stream_window_ = wanted_stream_window_;
+  settings_acknowledged_ = false;
+  if (offered_stream_window_ > stream_receive_window_) ChangeReceiveWindows(offered_stream_window_);
+  Dirty();
+}
+
 void Session::Dirty() {
   // Serialize itself takes the output that is queued while it runs.
   if (dirty_ || serializing_) return;
@@ -160,7 +169,7 @@ void Session::CreditConnection(size_t bytes) {
 
 void Session::CreditStream(Stream& stream, size_t bytes) {
   if (stream.remote_ended_ || stream.retired_) return;
-  const uint32_t update = stream.receive_window_.Credit(bytes, options_.stream_window_bytes);
+  const uint32_t update = stream.receive_window_.Credit(bytes, offered_stream_window_);
   if (update == 0) return;
   writer_.HoldWindowUpdate(stream.id_, update);
   Dirty();

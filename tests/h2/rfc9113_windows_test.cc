@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "h2/raw_peer.h"
 
@@ -121,6 +122,58 @@ TEST(Rfc9113, C1_6_9_1_PaddingCountsForTheWindow) {
   peer.WriteHeaders(1, RequestHead(), false);
   peer.Write(FrameType::kData, kPadded, 1, Padded("", 10));
   EXPECT_TRUE(peer.StreamOrConnectionEnds(1, {H2Error::kFlowControl}));
+}
+
+// Streams take 10 bytes, and nothing is credited.
+struct SmallWindow : RawPeer {
+  SmallWindow() : RawPeer(Session::Role::kServer, {.stream_window_bytes = 10}) {
+    side.credit_requests = false;
+    WriteHeaders(1, RequestHead(), false);
+  }
+
+  // The initial windows that the session has offered since the last time.
+  std::vector<std::string> Offered() {
+    std::vector<std::string> offered;
+    for (const Frame& frame : Of(Read(), FrameType::kSettings, 0)) offered.push_back(frame.payload);
+    return offered;
+  }
+  static std::string Window(uint32_t bytes) {
+    return Setting(SettingId::kInitialWindowSize, bytes);
+  }
+  void Acknowledge() { Write(FrameType::kSettings, kAck, 0, ""); }
+};
+
+TEST(Rfc9113, C1_6_9_2_ASmallerReceiveWindowHoldsFromItsAcknowledgementOn) {
+  SmallWindow peer;
+  peer.side.session.SetStreamWindow(4);
+  EXPECT_THAT(peer.Offered(), testing::ElementsAre(peer.Window(4)));
+  EXPECT_TRUE(peer.WriteData(1, "0123456", false));
+  peer.Acknowledge();
+  EXPECT_TRUE(peer.Lives());
+  peer.WriteData(1, "7", false);  // 4 - 7
+  EXPECT_TRUE(peer.StreamOrConnectionEnds(1, {H2Error::kFlowControl}));
+}
+
+TEST(Rfc9113, C1_6_9_2_ALargerReceiveWindowHoldsAtOnceAndForStreamsToCome) {
+  SmallWindow peer;
+  peer.side.session.SetStreamWindow(20);
+  EXPECT_THAT(peer.Offered(), testing::ElementsAre(peer.Window(20)));
+  EXPECT_TRUE(peer.WriteData(1, std::string(20, 'x'), false));
+  peer.WriteHeaders(3, RequestHead(), false);
+  EXPECT_TRUE(peer.WriteData(3, std::string(20, 'x'), false));
+  EXPECT_TRUE(peer.Lives());
+  peer.WriteData(3, "x", false);
+  EXPECT_TRUE(peer.StreamOrConnectionEnds(3, {H2Error::kFlowControl}));
+}
+
+TEST(Rfc9113, C1_6_9_2_TheLastReceiveWindowIsOfferedWhenTheOneBeforeIsAcknowledged) {
+  SmallWindow peer;
+  for (const uint32_t bytes : {4u, 5u, 6u}) peer.side.session.SetStreamWindow(bytes);
+  EXPECT_THAT(peer.Offered(), testing::ElementsAre(peer.Window(4)));
+  peer.Acknowledge();
+  EXPECT_THAT(peer.Offered(), testing::ElementsAre(peer.Window(6)));
+  peer.Acknowledge();
+  EXPECT_THAT(peer.Offered(), testing::IsEmpty());
 }
 
 TEST(Rfc9113, C1_6_9_2_ALargerInitialWindowCountsForOpenStreams) {
