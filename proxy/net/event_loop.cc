@@ -122,6 +122,7 @@ void EventLoop::EndTurn() {
   internals_->BeginTurn();
   if (turn_handler_ != nullptr) internals_->WakeAt(turn_handler_->OnTurnEnd(now_));
   turn_started_ = false;
+  read_in_turn_ = 0;
   if (stop_) uv_stop(&internals_->uv);
 }
 

@@ -35,7 +35,7 @@ void Socket::OnReady(bool readable, bool writable) {
     UpdateWatch();
     handler_.OnWritable();
   }
-  if (readable && state_ == State::kOpen) Read();
+  if (readable && state_ == State::kOpen && loop_.MayRead()) Read();
 }
 
 void Socket::FinishConnecting() {
@@ -58,6 +58,7 @@ void Socket::Read() {
   ReadBlocks& blocks = loop_.read_blocks();
   const std::span<uint8_t> memory = blocks.memory();
   const ByteStream::Transfer moved = stream_.Read(memory);
+  loop_.CountRead(moved.bytes);
   if (moved.bytes > 0) {
     const auto bytes = memory.first(moved.bytes);
     handler_.OnBytes(bytes, blocks.Filled(bytes.size()));
