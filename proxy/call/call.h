@@ -110,6 +110,15 @@ class Call {
   // A retry of the call waits, and has become the first in line.
   void OnFirstInLine();
 
+  // The message of an answer that is UNAVAILABLE for want of memory.
+  static constexpr char kOutOfMemory[] = "the sidecar has no memory left (limits.memory)";
+
+  // The process has no memory left: ends the call with UNAVAILABLE.
+  void OnOutOfMemory(Instant now);
+
+  // The bytes of the request that are kept for retries.
+  size_t kept_bytes() const { return buffer_.bytes(); }
+
   // The sidecar stops and cannot wait for the call any longer: ends it with UNAVAILABLE.
   void OnDrainTimeout(Instant now);
 

@@ -150,6 +150,10 @@ void Call::OnDrainTimeout(Instant now) {
   EndLocally(StatusCode::kUnavailable, "the sidecar is shutting down", now);
 }
 
+void Call::OnOutOfMemory(Instant now) {
+  if (!finished_) EndLocally(StatusCode::kUnavailable, kOutOfMemory, now);
+}
+
 // gRPC's core: a call is CANCELLED only if its deadline has not been exceeded. The upstream's clock
 // and this one agree to within a few milliseconds.
 bool Call::IsAboutDeadline(Instant now) const {

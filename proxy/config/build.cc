@@ -127,7 +127,10 @@ AccessLogSpec BuildAccessLog(const v1::AccessLog& message, const Positions& posi
 }
 
 // Reads the value of a limit, by the type that the data plane has it in.
-void Read(const std::string& text, int64_t& bytes) { bytes = Checked(ParseSize(text)); }
+// One that is not given and has no default stays 0.
+void Read(const std::string& text, int64_t& bytes) {
+  if (!text.empty()) bytes = Checked(ParseSize(text));
+}
 void Read(const std::string& text, absl::Duration& time) { time = DurationOf(text); }
 void Read(int given, int& number) { number = given; }
 

@@ -61,6 +61,7 @@ void Http2Connection::OnConnected() {
 void Http2Connection::OnBytes(ByteSpan bytes, const Chunk& shared) {
   if (broken_) return;
   received_at_ = io_.loop.now();
+  session_.SetStreamWindow(io_.stream_window);
   if (session_.Receive(bytes, received_at_, shared)) return;
   Farewell();
 }

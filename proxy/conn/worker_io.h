@@ -54,6 +54,8 @@ struct WorkerIo {
   IntrusiveList<TurnTask> turn_tasks;
   IntrusiveList<Http2Connection> dirty_upstream;
   IntrusiveList<Http2Connection> dirty_downstream;
+  // The receive window of every stream; connections take it over with the next bytes they get.
+  uint32_t stream_window = h2::SessionOptions().stream_window_bytes;
   h2::OutputBuffer output;  // of one connection, on its way into the socket
 };
 

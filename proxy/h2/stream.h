@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "absl/container/inlined_vector.h"
+#include "base/block_cache.h"
 #include "base/chunk.h"
 #include "base/intrusive_list.h"
 #include "h2/flow_window.h"
@@ -46,7 +47,7 @@ class StreamHandler {
 
 // The session owns its streams, and takes them from a pool. Everything that is sent is queued until
 // the session's next Serialize. One thread.
-class Stream : public ListLink<Stream> {
+class Stream : public InBlocks, public ListLink<Stream> {
  public:
   // The stream's id. In the client role it is 0 until Serialize has written the head.
   uint32_t id() const { return id_; }

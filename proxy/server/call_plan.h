@@ -72,8 +72,8 @@ struct PlanKey {
   std::string_view path;
 };
 
-// The cache. Bounded: when it is full it starts anew, since a caller that makes up paths would
-// otherwise fill it with entries nobody asks for again. One thread.
+// The cache. Bounded in entries and in bytes: when it is full it starts anew, since a caller that
+// makes up paths would otherwise fill it with entries nobody asks for again. One thread.
 class PlanCache {
  public:
   // nullptr if there is none yet.
@@ -82,23 +82,38 @@ class PlanCache {
     return found == plans_.end() ? nullptr : found->second;
   }
 
-  // True if the bound was reached and the others were dropped.
+  // True if a bound was reached and the others were dropped.
   bool Insert(const PlanKey& key, std::shared_ptr<CallPlan> plan) {
-    const bool full = plans_.size() >= kMaxPlans;
-    if (full) plans_.clear();
+    const size_t bytes = Bytes(key);
+    const bool full = plans_.size() >= kMaxPlans || bytes_ + bytes > kMaxBytes;
+    if (full) Clear();
+    bytes_ += bytes;
     plans_.emplace(OwnedKey(key), std::move(plan));
     return full;
   }
 
-  void Clear() { plans_.clear(); }
+  void Clear() {
+    plans_.clear();
+    bytes_ = 0;
+  }
 
   // Drops the plans of destinations that have gone.
   void EraseGone() {
-    absl::erase_if(plans_, [](const auto& entry) { return entry.second->destination->gone; });
+    absl::erase_if(plans_, [this](const auto& entry) {
+      if (!entry.second->destination->gone) return false;
+      bytes_ -= Bytes(entry.first.view());
+      return true;
+    });
   }
 
  private:
   static constexpr size_t kMaxPlans = 10'000;
+  static constexpr size_t kMaxBytes = 8 << 20;
+
+  // Returns the size of an entry's texts. The path stands in the plan, too.
+  static size_t Bytes(const PlanKey& key) {
+    return key.address.routed_by.size() + key.address.elsewhere.size() + 2 * key.path.size();
+  }
 
   struct OwnedKey {
     explicit OwnedKey(const PlanKey& key)
@@ -138,6 +153,7 @@ class PlanCache {
   };
 
   absl::flat_hash_map<OwnedKey, std::shared_ptr<CallPlan>, Hash, Equal> plans_;
+  size_t bytes_ = 0;
 };
 
 }  // namespace levee

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/block_cache.h"
 #include "base/graveyard.h"
 #include "base/intrusive_list.h"
 #include "conn/http2_connection.h"
@@ -18,7 +19,8 @@ namespace levee {
 class Worker;
 
 // Owned by its worker, which it tells of its events. One thread.
-class DownstreamConnection final : public Mortal,
+class DownstreamConnection final : public InBlocks,
+                                   public Mortal,
                                    public ListLink<DownstreamConnection>,
                                    private h2::SessionHandler,
                                    private Http2ConnectionOwner {

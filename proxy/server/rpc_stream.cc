@@ -66,6 +66,23 @@ void RpcStream::Start(RequestFacts facts, std::string_view authority, bool reque
 
 void RpcStream::EndForDrain() { call_.OnDrainTimeout(now()); }
 
+size_t RpcStream::held_bytes() const {
+  size_t bytes = call_.kept_bytes();
+  if (downstream_ != nullptr) bytes += downstream_->queued_bytes();
+  if (first_.active) bytes += first_.attempt.queued_bytes();
+  for (const auto& slot : hedges_) {
+    if (slot->active) bytes += slot->attempt.queued_bytes();
+  }
+  return bytes;
+}
+
+void RpcStream::EndForMemory() {
+  // Trailers would have to wait behind what is queued.
+  h2::Stream* const begun = head_sent_ ? std::exchange(downstream_, nullptr) : nullptr;
+  if (begun != nullptr) begun->Reset(kResetEnhanceYourCalm);
+  call_.OnOutOfMemory(now());
+}
+
 void RpcStream::Request(const Chunk& chunk, bool end) {
   if (committed_ != nullptr) {
     committed_->attempt.SendRequest(chunk, end);

@@ -65,6 +65,13 @@ class RpcStream final : public InBlocks,
   // Ends it with UNAVAILABLE, because the sidecar cannot wait any longer.
   void EndForDrain();
 
+  // Returns how many bytes of bodies the call holds.
+  size_t held_bytes() const;
+
+  // Ends it, and drops what it holds, because there is no memory left: with UNAVAILABLE, or by a
+  // reset if the answer has begun.
+  void EndForMemory();
+
   // The following are the events of the call's attempts. Nobody else calls them. They come from
   // within the callbacks of the upstream session.
   //

@@ -63,6 +63,12 @@ void UpstreamAttempt::LetGo(uint32_t error_code) {
   if (stream_ != nullptr) std::exchange(stream_, nullptr)->Reset(error_code);
 }
 
+size_t UpstreamAttempt::queued_bytes() const {
+  size_t bytes = stream_ == nullptr ? 0 : stream_->queued_bytes();
+  for (const Chunk& chunk : unsent_) bytes += chunk.size();
+  return bytes;
+}
+
 void UpstreamAttempt::Cancel() {
   StreamUser::Withdraw();
   if (stream_ != nullptr && !head_seen_) pool_->OnGivenUp(endpoint_, pool_->now() - opened_);

@@ -34,7 +34,8 @@ Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shar
                      .failed_calls = failed_calls_,
                      .own_listeners = own_listeners_,
                      .worker = index},
-                    *snapshot_, ConnectionOptions()) {
+                    *snapshot_, ConnectionOptions()),
+      relief_(shared.memory, io_, connections_, calls_) {
   loop_.SetTurnHandler(this);
 }
 
@@ -45,6 +46,7 @@ Worker::~Worker() {
 
 Instant Worker::OnTurnEnd(Instant now) {
   io_.EndTurn(now);
+  if (relief_.Look()) io_.EndTurn(now);
   return io_.wheel.NextWakeup();
 }
 
@@ -241,6 +243,10 @@ h2::StreamHandler* Worker::OnRequest(DownstreamConnection& from, h2::Stream& str
     series_.rejects[Reject::kNotGrpc].Add();
     ReplyNotGrpc(stream);
     return nullptr;
+  }
+  if (relief_.full()) {
+    series_.limit_hits[Limit::kMemory].Add();
+    return Refuse(from, stream, fields, StatusCode::kUnavailable, Call::kOutOfMemory);
   }
   const PlanKey key{.listener = from.listener(),
                     .address = AddressOf(from.origin(), head.authority),

@@ -26,6 +26,7 @@
 #include "server/call_plan.h"
 #include "server/destination_table.h"
 #include "server/downstream_connection.h"
+#include "server/memory_relief.h"
 #include "server/rate_limit_table.h"
 #include "server/raw_tunnel.h"
 #include "server/rpc_stream.h"
@@ -42,6 +43,7 @@ struct Shared {
   ThrottleTable& throttles;
   RateLimitTable& rate_limits;
   ReplayMemory& replay;
+  MemoryAccount& memory;
   RecentCalls& recent_calls;
   EventLog& log;
 };
@@ -193,6 +195,7 @@ class Worker final : private net::TurnHandler {
   IntrusiveList<DownstreamConnection> connections_;
   IntrusiveList<RawTunnel> tunnels_;
   IntrusiveList<RpcStream> calls_;
+  MemoryRelief relief_;
 };
 
 }  // namespace levee

@@ -19,6 +19,7 @@
 // Each row makes a value of Limit, with `name` as its label, and a configured one also makes a
 // field of Limits, which config/build.cc fills.
 #define LEVEE_LIMITS(CONFIGURED, FIXED)                          \
+  CONFIGURED(kMemory, memory, int64_t)                           \
   CONFIGURED(kReplayBytes, replay_bytes, int64_t)                \
   CONFIGURED(kStreamsPerConnection, streams_per_connection, int) \
   CONFIGURED(kMetadataBytes, metadata_bytes, int64_t)            \

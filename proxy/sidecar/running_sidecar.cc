@@ -122,6 +122,7 @@ absl::Status RunningSidecar::OpenAll(const CheckedConfig& checked) {
   metrics_.SetBudgetSource([this] { return sidecar_->budgets(); });
   metrics_.SetThrottleSource([this] { return sidecar_->throttle_probabilities(); });
   metrics_.SetReplayBytesSource([this] { return sidecar_->replay_bytes(); });
+  metrics_.SetMemorySource([this] { return sidecar_->memory(); });
   metrics_.SetLostLogLinesSource([this] { return LostLogLines(); });
   absl::Status prepared = ports_.Prepare(*snapshot);
   if (prepared.ok()) ports_.Commit();

@@ -31,6 +31,7 @@ absl::StatusOr<std::unique_ptr<Sidecar>> Sidecar::Open(std::shared_ptr<const Sna
     });
   }
   sidecar->limit_watch_.Start();
+  sidecar->memory_watch_.Start();
   sidecar->ready_ = true;
   return sidecar;
 }
@@ -40,7 +41,8 @@ Sidecar::Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, M
     : budgets_(workers, snapshot->limits.destinations),
       throttles_(workers, snapshot->limits.destinations),
       replay_(snapshot->limits.replay_bytes),
-      shared_{metrics, budgets_, throttles_, rate_limits_, replay_, recent_calls, log},
+      memory_(MemoryWatch::LimitOf(snapshot->limits)),
+      shared_{metrics, budgets_, throttles_, rate_limits_, replay_, memory_, recent_calls, log},
       workers_(MakeWorkers(snapshot, workers)),
       listeners_(
           workers_[0]->loop(), workers_[0]->wheel(),
@@ -48,7 +50,8 @@ Sidecar::Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, M
             Accepted(std::move(stream), std::move(origin));
           },
           [this] { shared_.metrics.Worker(0).limit_hits[Limit::kDescriptors].Add(); }),
-      limit_watch_(log, metrics, workers_[0]->loop(), workers_[0]->wheel()) {}
+      limit_watch_(log, metrics, workers_[0]->loop(), workers_[0]->wheel()),
+      memory_watch_(memory_, workers_[0]->loop(), workers_[0]->wheel()) {}
 
 std::vector<std::unique_ptr<Worker>> Sidecar::MakeWorkers(
     const std::shared_ptr<const Snapshot>& snapshot, int count) {
@@ -103,6 +106,7 @@ absl::Status Sidecar::Take(const std::shared_ptr<const Snapshot>& snapshot,
   budgets_.SetMaxAuthorities(snapshot->limits.destinations);
   throttles_.SetMaxAuthorities(snapshot->limits.destinations);
   replay_.Resize(snapshot->limits.replay_bytes);
+  memory_.SetLimit(MemoryWatch::LimitOf(snapshot->limits));
   HoldConfigured(*snapshot);
   access_log_ = access_log;
   endpoints_.Set(snapshot->endpoints);  // An upstream that is new has them from its first call on.
@@ -164,6 +168,10 @@ void Sidecar::Accepted(net::ByteStream stream, ConnectionOrigin origin) {
   drain_.OnConnection(loop().now());
   if (open_connections() >= static_cast<uint64_t>(snapshot().limits.connections)) {
     shared_.metrics.Worker(0).limit_hits[Limit::kConnections].Add();
+    return;
+  }
+  if (memory_.Level(AllocatedBlockBytes(), MemoryLevel::kPlenty) == MemoryLevel::kFull) {
+    shared_.metrics.Worker(0).limit_hits[Limit::kMemory].Add();
     return;
   }
   ++accepted_;

@@ -23,6 +23,7 @@
 #include "sidecar/endpoint_source.h"
 #include "sidecar/limit_watch.h"
 #include "sidecar/listener_set.h"
+#include "sidecar/memory_watch.h"
 #include "telemetry/metrics.h"
 
 namespace levee {
@@ -79,6 +80,9 @@ class Sidecar : private Timer {
 
   // Any thread.
   int64_t replay_bytes() const;
+  Metrics::Memory memory() const {
+    return {.held = memory_.Held(AllocatedBlockBytes()), .limit = memory_.limit()};
+  }
   std::vector<Metrics::BudgetGauges> budgets() const { return budgets_.Read(net::ReadClock()); }
   std::map<std::string, double> throttle_probabilities() const {
     return throttles_.Probabilities(net::ReadClock());
@@ -119,6 +123,7 @@ class Sidecar : private Timer {
   RateLimitTable rate_limits_;
   std::vector<std::shared_ptr<RateLimiter>> configured_limits_;
   ReplayMemory replay_;
+  MemoryAccount memory_;
   Shared shared_;
   mutable Answers answers_;
   std::vector<std::unique_ptr<Worker>> workers_;
@@ -126,6 +131,7 @@ class Sidecar : private Timer {
   net::LineWriter* access_log_ = nullptr;  // that the workers have
   ListenerSet listeners_;
   LimitWatch limit_watch_;
+  MemoryWatch memory_watch_;
   Drain drain_;
   size_t next_worker_ = 0;
   uint64_t accepted_ = 0;  // connections since the start, without those that were refused

@@ -149,6 +149,12 @@ void Metrics::CollectSources(FamilySink sink) const {
   CollectThrottles(throttles_ ? throttles_() : std::map<std::string, double>(), sink);
   Family(sink, MetricType::Gauge, "levee_replay_buffer_bytes", "Request bytes kept for retries.")
       .Add({}, static_cast<double>(replay_bytes_ ? replay_bytes_() : 0));
+  const Memory memory = memory_ ? memory_() : Memory();
+  Family(sink, MetricType::Gauge, "levee_memory_bytes",
+         "Memory of calls, connections and tables, which limits.memory bounds.")
+      .Add({}, static_cast<double>(memory.held));
+  Family(sink, MetricType::Gauge, "levee_memory_limit_bytes", "The bound: limits.memory.")
+      .Add({}, static_cast<double>(memory.limit));
 }
 
 void Metrics::CollectMethodsAndUpstreams(FamilySink sink) {

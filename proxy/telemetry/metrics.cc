@@ -119,6 +119,11 @@ void Metrics::SetReplayBytesSource(std::function<int64_t()> source) {
   replay_bytes_ = std::move(source);
 }
 
+void Metrics::SetMemorySource(std::function<Memory()> source) {
+  const std::lock_guard lock(sources_mutex_);
+  memory_ = std::move(source);
+}
+
 void Metrics::SetLostLogLinesSource(std::function<uint64_t()> source) {
   const std::lock_guard lock(sources_mutex_);
   lost_log_lines_ = std::move(source);

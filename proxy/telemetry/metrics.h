@@ -112,6 +112,13 @@ class Metrics {
   using ThrottleSource = std::function<std::map<std::string, double>()>;
   void SetThrottleSource(ThrottleSource source);
   void SetReplayBytesSource(std::function<int64_t()> source);
+
+  // The memory that is held, and limits.memory.
+  struct Memory {
+    int64_t held = 0;
+    int64_t limit = 0;
+  };
+  void SetMemorySource(std::function<Memory()> source);
   void SetLostLogLinesSource(std::function<uint64_t()> source);
 
   // Returns the totals of every upstream, `none` included, ordered by name.
@@ -173,6 +180,7 @@ class Metrics {
   BudgetSource budgets_;
   ThrottleSource throttles_;
   std::function<int64_t()> replay_bytes_;
+  std::function<Memory()> memory_;
   std::function<uint64_t()> lost_log_lines_;
 };
 

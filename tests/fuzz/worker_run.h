@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "absl/time/time.h"
+#include "base/memory_account.h"
 #include "call/replay_memory.h"
 #include "insight/recent_calls.h"
 #include "server/budget_table.h"
@@ -64,6 +65,7 @@ class WorkerRun {
   ThrottleTable throttles_;
   RateLimitTable rate_limits_;
   ReplayMemory replay_;
+  MemoryAccount memory_{int64_t{1} << 40};
   Shared shared_;
   std::unique_ptr<Worker> worker_;
   uint64_t connections_ = 0;  // that it was given

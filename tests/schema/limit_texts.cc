@@ -49,6 +49,11 @@ std::string Range(const config::v1::FieldRule& rule) {
   return range;
 }
 
+// The default as a table says it.
+std::string Default(const config::v1::FieldRule& rule) {
+  return rule.default_().empty() ? rule.limit().default_text() : rule.default_();
+}
+
 std::string Table(const Descriptor& limits, bool per_connection) {
   std::string text =
       "| limit, and label | default | may be | bounds | what happens at it |\n"
@@ -57,7 +62,7 @@ std::string Table(const Descriptor& limits, bool per_connection) {
     const FieldDescriptor& field = *limits.field(i);
     const config::v1::FieldRule& rule = RuleOf(field);
     if (rule.limit().per_connection() != per_connection) continue;
-    absl::StrAppend(&text, "| `", field.name(), "` | ", rule.default_(), " | ", Range(rule), " | ",
+    absl::StrAppend(&text, "| `", field.name(), "` | ", Default(rule), " | ", Range(rule), " | ",
                     Described(field), " | ", rule.limit().when_reached(), " |\n");
   }
   return text;
@@ -80,8 +85,14 @@ std::string WithDefaultLimits(const Descriptor& limits, std::string file) {
   std::string text;
   for (int i = 0; i < limits.field_count(); ++i) {
     const FieldDescriptor& field = *limits.field(i);
-    absl::StrAppend(&text, CommentLines(FirstSentence(Described(field))), "  ", field.name(), ": ",
-                    RuleOf(field).default_(), "\n");
+    const config::v1::FieldRule& rule = RuleOf(field);
+    absl::StrAppend(&text, CommentLines(FirstSentence(Described(field))));
+    if (rule.default_().empty()) {
+      absl::StrAppend(&text, "  # ", field.name(),
+                      ": 96MiB  # default: ", rule.limit().default_text(), "\n");
+    } else {
+      absl::StrAppend(&text, "  ", field.name(), ": ", rule.default_(), "\n");
+    }
   }
   Replace("\nlimits:\n", "\n# ", text, file);
   return file;

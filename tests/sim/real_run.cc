@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/memory_account.h"
 #include "call/replay_memory.h"
 #include "config/load.h"
 #include "insight/recent_calls.h"
@@ -100,7 +101,7 @@ class RealRun {
         budgets_(1, snapshot_->limits.destinations),
         throttles_(1, snapshot_->limits.destinations),
         replay_(snapshot_->limits.replay_bytes),
-        shared_{metrics_, budgets_, throttles_, rate_limits_, replay_, recent_, log_},
+        shared_{metrics_, budgets_, throttles_, rate_limits_, replay_, memory_, recent_, log_},
         stage_{.twin = twin, .clock = clock_, .begin = {}, .attempts = {}} {
     VirtualTime::Restart();
     Advance(kToWholeMillisecond);
@@ -201,6 +202,7 @@ class RealRun {
   ThrottleTable throttles_;
   RateLimitTable rate_limits_;
   ReplayMemory replay_;
+  MemoryAccount memory_{int64_t{1} << 40};
   Shared shared_;
   SimClock clock_;
   RealStage stage_;

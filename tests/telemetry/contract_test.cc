@@ -53,6 +53,8 @@ const std::map<std::string, Contract>& Contracts() {
       {"levee_attempt_duration_seconds", {kHistogram, {"upstream"}}},
       {"levee_active_calls", {kGauge, {}}},
       {"levee_replay_buffer_bytes", {kGauge, {}}},
+      {"levee_memory_bytes", {kGauge, {}}},
+      {"levee_memory_limit_bytes", {kGauge, {}}},
       {"levee_downstream_connections", {kGauge, {}}},
       {"levee_upstream_connections", {kGauge, {"upstream"}}},
       {"levee_endpoints", {kGauge, {"upstream", "state"}}},
@@ -151,7 +153,7 @@ TEST_F(MetricsContractTest, LabelsTakeTheValuesOfTheContract) {
   EXPECT_THAT(LabelValues("levee_config_reloads_total", "result"),
               ElementsAre("success", "failure"));
   EXPECT_THAT(LabelValues("levee_limit_hits_total", "limit"),
-              ElementsAre("replay_bytes", "streams_per_connection", "metadata_bytes",
+              ElementsAre("memory", "replay_bytes", "streams_per_connection", "metadata_bytes",
                           "metadata_fields", "method_labels", "destinations", "pending_attempts",
                           "routes_cached", "max_keys", "handshake", "access_log", "metric_series",
                           "connections", "descriptors", "resets_per_second",

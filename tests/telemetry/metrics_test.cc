@@ -121,6 +121,8 @@ TEST(Metrics, SeriesExistAtZeroBeforeTheFirstCall) {
        R"(levee_endpoints{upstream="cart",state="ejected"})",
        "levee_active_calls",
        "levee_replay_buffer_bytes",
+       "levee_memory_bytes",
+       "levee_memory_limit_bytes",
        R"(levee_limit_hits_total{limit="replay_bytes"})",
        R"(levee_limit_hits_total{limit="routes_cached"})",
        R"(levee_downstream_rejects_total{reason="no_route"})",

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps the account of the process's memory up to date.
+#pragma once
+
+#include <algorithm>
+
+#include "absl/time/time.h"
+#include "base/block_cache.h"
+#include "base/memory_account.h"
+#include "base/timer_wheel.h"
+#include "net/event_loop.h"
+#include "net/memory_limit.h"
+#include "settings/limits.h"
+
+namespace levee {
+
+// The memory that callers and upstreams can make grow fast is in blocks, which are counted as they
+// come and go. Once a second this class measures what else is on the heap. One thread.
+class MemoryWatch final : private Timer {
+ public:
+  static constexpr absl::Duration kLookEvery = absl::Seconds(1);
+
+  // All references must outlive it.
+  MemoryWatch(MemoryAccount& account, net::EventLoop& loop, TimerWheel& wheel)
+      : account_(account), loop_(loop), wheel_(wheel) {}
+
+  void Start() { OnTimer(loop_.now()); }
+
+  // Returns `limits.memory`, or three quarters of what the process may use: the rest is for the
+  // program itself, for sockets' buffers, and for what malloc cannot give back.
+  static int64_t LimitOf(const Limits& limits) {
+    constexpr int64_t kUnknown = int64_t{1} << 30;  // of a system that tells of no memory
+    if (limits.memory > 0) return limits.memory;
+    const int64_t machine = net::MemoryLimit();
+    return machine > 0 ? machine / 4 * 3 : kUnknown;
+  }
+
+ private:
+  void OnTimer(Instant now) override {
+    account_.SetOther(net::HeapBytes() - AllocatedBlockBytes());
+    wheel_.Arm(*this, now + kLookEvery);
+  }
+
+  MemoryAccount& account_;
+  net::EventLoop& loop_;
+  TimerWheel& wheel_;
+};
+
+}  // namespace levee
