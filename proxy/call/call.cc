@@ -158,7 +158,9 @@ void Call::OnAttemptEnd(AttemptId id, const AttemptOutcome& outcome, Instant now
     AttemptOutcome timed_out = outcome;
     timed_out.kind = AttemptOutcome::Kind::kTimeout;
     timed_out.code = StatusCode::kDeadlineExceeded;
-    RecordAttemptEnd(Remove(id), timed_out, now);
+    const ActiveAttempt attempt = Remove(id);
+    CloseRecord(attempt, timed_out, now);
+    if (HadTime(attempt, now)) JudgeEnd(attempt, timed_out, now);
     EndAtDeadline(now);
     return;
   }
@@ -173,11 +175,33 @@ void Call::OnAttemptEnd(AttemptId id, const AttemptOutcome& outcome, Instant now
 
 void Call::RecordAttemptEnd(const ActiveAttempt& attempt, const AttemptOutcome& outcome,
                             Instant now) {
+  CloseRecord(attempt, outcome, now);
+  JudgeEnd(attempt, outcome, now);
+}
+
+void Call::CloseRecord(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now) {
   AttemptRecord& record = record_.attempts[attempt.record];
   record.end = now;
   record.code = outcome.code;
   record.endpoint = outcome.place.endpoint;
   if (outcome.mark.has_value()) record.mark_received = outcome.mark->scope;
+}
+
+// Whether the attempt had the time that nine of ten answers take. A deadline that
+// passes earlier says nothing about the upstream. Until answers are
+// known every attempt had the time.
+bool Call::HadTime(const ActiveAttempt& attempt, Instant now) {
+  // A quantile is at most an eighth too high. A caller whose deadline cuts all longer answers off
+  // must not lift it above that deadline.
+  constexpr double kLeast = 8.0 / 9;
+  const auto answered = parts_.latency.Quantile(0.9, now);
+  return !answered.has_value() ||
+         now - record_.attempts[attempt.record].start >= kLeast * *answered;
+}
+
+// Tells everybody who counts successes and failures how the attempt ended.
+void Call::JudgeEnd(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now) {
+  const AttemptRecord& record = record_.attempts[attempt.record];
   const bool success = CountsAsSuccess(parts_.policy.retry, outcome, parts_.idempotent);
   // How the retries would fare that a policy only observes is not known: as the attempts do, say.
   parts_.budget.RecordEnd(success, attempt.charged || Observes(), now, PriceOf(record.trigger));

@@ -177,6 +177,9 @@ class Call {
   void SendBuffered(AttemptId id);
   void StartHedge(Instant now);
   void RecordAttemptEnd(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now);
+  void CloseRecord(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now);
+  void JudgeEnd(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now);
+  bool HadTime(const ActiveAttempt& attempt, Instant now);
   ActiveAttempt Remove(AttemptId id);
   void TellThrottle(const AttemptOutcome& outcome, Instant now);
   AttemptPlace Abandon(AttemptId id, StatusCode code, Instant now);

@@ -168,7 +168,7 @@ void Call::EndAtDeadline(Instant now) {
     const AttemptPlace place = Abandon(attempt.id, StatusCode::kDeadlineExceeded, now);
     // An upstream that lets calls run into their deadline is no healthier than one that fails; one
     // that answers for as long as the caller listens is.
-    if (attempt.has_head || place.endpoint < 0) continue;
+    if (attempt.has_head || place.endpoint < 0 || !HadTime(attempt, now)) continue;
     parts_.budget.RecordEnd(false, attempt.charged || Observes(), now);
     if (parts_.waiting != nullptr) parts_.waiting->OnEnd(false, now);
     parts_.host.JudgeAttempt(attempt.id, false);
