@@ -74,6 +74,14 @@ EndpointLists BuildEndpoints(const v1::Config& config) {
   return endpoints;
 }
 
+EjectionPolicy BuildEjection(const v1::Ejection& message) {
+  return {.failures = message.failures(),
+          .attempts = message.attempts(),
+          .success = message.success(),
+          .base = DurationOf(message.base()),
+          .max = DurationOf(message.max())};
+}
+
 UpstreamSpec BuildUpstream(const v1::Upstream& message,
                            std::shared_ptr<const DescribedMethods> methods) {
   UpstreamSpec upstream;
@@ -83,6 +91,8 @@ UpstreamSpec BuildUpstream(const v1::Upstream& message,
   upstream.reconnect = BuildReconnect(message.reconnect());
   upstream.keepalive_interval = DurationOf(message.keepalive().interval());
   upstream.keepalive_timeout = DurationOf(message.keepalive().timeout());
+  upstream.ejection.reset();
+  if (message.has_ejection()) upstream.ejection = BuildEjection(message.ejection());
   upstream.methods = std::move(methods);
   return upstream;
 }

@@ -179,9 +179,10 @@ bool EndpointSet::RecordEnd(int64_t id, bool success, Instant now) {
   if (member == nullptr) return false;
   Outlier& outlier = member->outlier;
   if (outlier.Record(success, now)) all_.Record(success, now);
-  const bool allowed = member->condition.usable && 2 * (ejected_ + 1) <= usable_;
-  if (success || outlier.ejected() || !allowed || !outlier.ShouldEject(all_, now)) return false;
-  outlier.Eject(now);
+  const bool allowed = ejection_ && member->condition.usable && 2 * (ejected_ + 1) <= usable_;
+  if (success || outlier.ejected() || !allowed) return false;
+  if (!outlier.ShouldEject(*ejection_, all_, now)) return false;
+  outlier.Eject(*ejection_, now);
   member->ejected_at = now;
   ++ejected_;
   ++ejections_;

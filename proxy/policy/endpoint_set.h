@@ -27,6 +27,10 @@ struct EndpointCondition {
 // time with one endpoint and with a thousand. No clock, one thread; `now` never goes backward.
 class EndpointSet {
  public:
+  // `ejection`: nullopt: no endpoint is ever ejected.
+  explicit EndpointSet(std::optional<EjectionPolicy> ejection = EjectionPolicy())
+      : ejection_(ejection) {}
+
   int64_t Add(Instant now);
   void Remove(int64_t id);
 
@@ -98,6 +102,7 @@ class EndpointSet {
   bool Cheaper(const Member& a, const Member& b, Instant now) const;
   Member* OldestEjected();
 
+  const std::optional<EjectionPolicy> ejection_;
   std::vector<Member> members_;
   SuccessWindow all_;         // also of those that have gone
   std::vector<size_t> free_;  // places in members_

@@ -19,27 +19,27 @@ bool Outlier::Record(bool success, Instant now) {
   return true;
 }
 
-bool Outlier::ShouldEject(SuccessWindow& all, Instant now) {
-  if (failures_ >= kFailures) return true;
+bool Outlier::ShouldEject(const EjectionPolicy& policy, SuccessWindow& all, Instant now) {
+  if (failures_ >= policy.failures) return true;
   const SuccessWindow::Sum own = window_.Count(now);
   const SuccessWindow::Sum total = all.Count(now);
   const int64_t others = total.ended - own.ended;
-  if (own.ended < kLeastAttempts || others < kLeastAttempts) return false;
+  if (own.ended < policy.attempts || others < policy.attempts) return false;
   const auto n = static_cast<double>(own.ended);
   const auto m = static_cast<double>(others);
   const double rate = static_cast<double>(total.succeeded - own.succeeded) / m;
   const double expected = n * rate;
   const double by_chance = 3 * n * std::sqrt(rate * (1 - rate) * (1 / n + 1 / m));
   const auto succeeded = static_cast<double>(own.succeeded);
-  return succeeded < kLeastOfOthers * expected && succeeded < expected - by_chance;
+  return succeeded < policy.success * expected && succeeded < expected - by_chance;
 }
 
-void Outlier::Eject(Instant now) {
-  const int64_t healthy = (now - returned_) / kBase;
+void Outlier::Eject(const EjectionPolicy& policy, Instant now) {
+  const int64_t healthy = (now - returned_) / policy.base;
   doublings_ -= static_cast<int>(std::min<int64_t>(healthy, doublings_));
-  until_ = now + std::min(kBase * (int64_t{1} << doublings_), kLongest);
+  until_ = now + std::min(policy.base * (int64_t{1} << doublings_), policy.max);
   // After the longest ejection there is nothing to double.
-  if (until_ < now + kLongest) ++doublings_;
+  if (until_ < now + policy.max) ++doublings_;
   ejected_ = true;
 }
 

@@ -34,6 +34,7 @@ ConnectPolicy DestinationTable::ConnectPolicyOf(const UpstreamSpec& upstream,
       .connect_timeout = upstream.connect_timeout,
       .reconnect = upstream.reconnect,
       .keepalive = {.interval = upstream.keepalive_interval, .timeout = upstream.keepalive_timeout},
+      .ejection = upstream.ejection,
       .connection = connection,
       .own_listeners = &parts_.own_listeners};
 }

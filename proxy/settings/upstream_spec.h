@@ -7,11 +7,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "absl/time/time.h"
+#include "policy/outlier.h"
 #include "policy/retry_policy.h"
 
 namespace levee {
@@ -53,6 +55,7 @@ struct UpstreamSpec {
   BackoffPolicy reconnect;  // between connection attempts to one endpoint
   absl::Duration keepalive_interval = absl::InfiniteDuration();  // infinite: no PINGs
   absl::Duration keepalive_timeout = absl::Seconds(20);
+  std::optional<EjectionPolicy> ejection = EjectionPolicy();  // nullopt: none
   std::shared_ptr<const DescribedMethods> methods;  // nullptr when there is no descriptor set
 };
 

@@ -16,7 +16,12 @@ constexpr size_t kMaxWaiting = 4096;
 
 Pool::Pool(WorkerIo& io, net::Resolver& resolver, const ConnectPolicy& policy, Random& random,
            UpstreamSeries& series, const std::vector<Target>& targets)
-    : io_(io), resolver_(resolver), policy_(policy), random_(random), series_(series) {
+    : io_(io),
+      resolver_(resolver),
+      policy_(policy),
+      random_(random),
+      series_(series),
+      set_(policy.ejection) {
   SetTargets(targets);
 }
 

@@ -15,6 +15,7 @@
 #include "h2/session.h"
 #include "net/address.h"
 #include "policy/backoff.h"
+#include "policy/outlier.h"
 
 namespace levee {
 
@@ -34,6 +35,7 @@ struct ConnectPolicy {
   absl::Duration connect_timeout = absl::Seconds(1);  // until the peer's SETTINGS arrive
   BackoffPolicy reconnect;
   KeepalivePolicy keepalive;
+  std::optional<EjectionPolicy> ejection = EjectionPolicy();
   Http2Connection::Options connection;
   // Addresses of this sidecar's own listeners: never dialled.
   const std::vector<net::Address>* own_listeners = nullptr;

@@ -44,12 +44,15 @@ TEST(Build, Upstreams) {
       "    connect_timeout: 250ms\n"
       "    reconnect: {initial: 1s, multiplier: 1.5, max: 3s, jitter: {add: 10ms}}\n"
       "    keepalive: {interval: 30s, timeout: 5s}\n"
-      "  - {name: anywhere, endpoints: [\"authority:\"]}\n");
+      "    ejection: {failures: 9, success: 0, base: 1s}\n"
+      "  - {name: anywhere, endpoints: [\"authority:\"], ejection: none}\n");
   ASSERT_EQ(snapshot->upstreams.size(), 2u);
   const UpstreamSpec& cart = snapshot->upstreams[0];
   EXPECT_EQ(cart.name, "cart");
   EXPECT_EQ(cart.keepalive_interval, absl::Seconds(30));
   EXPECT_EQ(cart.keepalive_timeout, absl::Seconds(5));
+  EXPECT_EQ(cart.ejection, (EjectionPolicy{.failures = 9, .success = 0, .base = absl::Seconds(1)}));
+  EXPECT_EQ(snapshot->upstreams[1].ejection, std::nullopt);
   EXPECT_FALSE(cart.by_authority);
   EXPECT_EQ(cart.connect_timeout, absl::Milliseconds(250));
   EXPECT_EQ(cart.reconnect.initial, absl::Seconds(1));

@@ -135,6 +135,20 @@ TEST(EndpointSet, AnEjectedEndpointIsNotTaken) {
   EXPECT_EQ(endpoints.set.NextReturn(), At(1) + absl::Microseconds(4) + absl::Seconds(30));
 }
 
+TEST(EndpointSet, H9_WithoutEjectionNoneIsEjected) {
+  EndpointSet set(std::nullopt);
+  for (int i = 0; i < 3; ++i) set.Update(set.Add(At(0)), kOpen, At(0));
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(set.RecordEnd(1, false, At(i)));
+}
+
+TEST(EndpointSet, H9_EjectionGoesByTheNumbersOfItsPolicy) {
+  EndpointSet set(EjectionPolicy{.failures = 2, .base = absl::Seconds(7)});
+  for (int i = 0; i < 3; ++i) set.Update(set.Add(At(0)), kOpen, At(0));
+  EXPECT_FALSE(set.RecordEnd(1, false, At(1)));
+  EXPECT_TRUE(set.RecordEnd(1, false, At(2)));
+  EXPECT_EQ(set.NextReturn(), At(9));
+}
+
 TEST(EndpointSet, NoMoreThanHalfAreEjected) {
   Endpoints one(1);
   EXPECT_FALSE(one.Fail(0, At(1)));

@@ -12,7 +12,7 @@ Instant At(double seconds) { return Instant() + absl::Seconds(seconds); }
 
 bool FailsInARow(Outlier& outlier) {
   SuccessWindow no_others;
-  return outlier.ShouldEject(no_others, At(0));
+  return outlier.ShouldEject({}, no_others, At(0));
 }
 
 // An endpoint beside others, all of which fail at random.
@@ -32,8 +32,9 @@ class Beside {
       const bool success = random.Uniform() < rate;
       if (outlier.Record(success, now)) all.Record(success, now);
       row_ = success ? 0 : row_ + 1;
-      if (!success && row_ < Outlier::kFailures && outlier.ShouldEject(all, now)) return true;
-      if (row_ == Outlier::kFailures - 1) outlier.Return(now);  // Forgets the row.
+      if (!success && row_ < EjectionPolicy().failures && outlier.ShouldEject({}, all, now))
+        return true;
+      if (row_ == EjectionPolicy().failures - 1) outlier.Return(now);  // Forgets the row.
     }
     return false;
   }
@@ -46,7 +47,7 @@ class Beside {
 void EjectAt(Outlier& outlier, double seconds) {
   for (int i = 0; i < 5; ++i) outlier.Record(false, At(seconds) + absl::Milliseconds(i));
   EXPECT_TRUE(FailsInARow(outlier));
-  outlier.Eject(At(seconds));
+  outlier.Eject({}, At(seconds));
 }
 
 TEST(Outlier, FiveFailuresInARowAreEnough) {
