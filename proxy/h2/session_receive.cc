@@ -235,7 +235,11 @@ void Session::TellExcess() {
 bool Session::Decode(ByteSpan block, BlockKind kind, Metadata* fields) {
   rules_.Begin(kind, kind == BlockKind::kIgnored ? nullptr : fields);
   if (decoder_.Decode(block, rules_)) return true;
-  Fail(kResetCompressionError, "a header block that cannot be decoded");
+  if (rules_.too_long()) {
+    Exceed(SessionLimit::kHeaderBlock);
+  } else {
+    Fail(kResetCompressionError, "a header block that cannot be decoded");
+  }
   return false;
 }
 

@@ -106,7 +106,7 @@ void DynamicTable::SetMaxBytes(size_t max_bytes) {
 }
 
 void DynamicTable::Insert(std::string_view name, std::string_view value, FieldKind kind,
-                          bool well_formed) {
+                          FieldForm form) {
   const size_t counted = EntryBytes(name.size(), value.size());
   if (counted > max_bytes_) return Evict(0);
   Evict(max_bytes_ - counted);
@@ -120,7 +120,7 @@ void DynamicTable::Insert(std::string_view name, std::string_view value, FieldKi
   }
   FreeBlock(former);
   Push({static_cast<uint16_t>(next_offset_), static_cast<uint16_t>(name.size()),
-        static_cast<uint16_t>(value.size()), kind, well_formed});
+        static_cast<uint16_t>(value.size()), kind, form});
   next_offset_ += static_cast<uint32_t>(bytes);
   used_bytes_ = static_cast<uint16_t>(used_bytes_ + counted);
 }

@@ -34,6 +34,10 @@ bool IsWellFormedName(std::string_view name);
 // around the value.
 bool IsWellFormedValue(std::string_view value);
 
+// This says whether a field is well-formed. It is determined once for an entry of a table, so that
+// a reference to an entry costs the same whatever it holds.
+enum class FieldForm : uint8_t { kGood, kBadValue, kBadName };
+
 struct StaticField {
   std::string_view name;
   std::string_view value;
@@ -65,7 +69,7 @@ class DynamicTable {
     uint16_t name_size;
     uint16_t value_size;
     FieldKind kind;
-    bool well_formed;
+    FieldForm form;
   };
 
   // `max_bytes` is at most kMaxTableBytes, here and in SetMaxBytes.
@@ -99,7 +103,7 @@ class DynamicTable {
   // Inserts an entry, after it has evicted the oldest ones until there is room. A field that is
   // larger than the table only empties it (section 4.4). `name` may be a view of this table, even
   // of an entry that the insertion evicts; `value` must not be one.
-  void Insert(std::string_view name, std::string_view value, FieldKind kind, bool well_formed);
+  void Insert(std::string_view name, std::string_view value, FieldKind kind, FieldForm form);
 
   static constexpr size_t EntryBytes(size_t name_size, size_t value_size) {
     return name_size + value_size + 32;

@@ -103,6 +103,27 @@ INSTANTIATE_TEST_SUITE_P(Of, HeaderBomb,
                                          Bomb{"CookieCrumbs", "cookie", 3}),
                          [](const auto& param) { return std::string(param.param.name); });
 
+// A block whose fields cost thousands of times as much to judge as their bytes cost to send: a
+// number of 4040 digits, to which each further byte refers.
+std::string Digits() {
+  return Encode(RawClient::CallHead()) + Kept("content-length", std::string(4040, '1')) +
+         std::string(12'000, kNewestEntry);
+}
+
+TEST(HpackBounds, H1_AnHonestCallerIsServedBesideBlocksThatReferToLargeFields) {
+  Wire wire(ForEach(AnswerWell));
+  EXPECT_EQ(CallStatus(wire), "0");
+  constexpr int kAttackers = 400;
+  std::vector<std::unique_ptr<Attacker>> attackers;
+  for (int i = 0; i < kAttackers; ++i) {
+    attackers.push_back(std::make_unique<Attacker>(wire.sidecar.address()));
+    attackers.back()->Send(EncodeFrame(FrameType::kHeaders, kEndHeaders | kEndStream, 1, Digits()));
+  }
+  ASSERT_EQ(CallStatus(wire), "0");
+  for (auto& attacker : attackers) EXPECT_EQ(attacker->AwaitEnd(), kCalm);
+  EXPECT_EQ(Hits(wire.sidecar, "header_block_bytes"), kAttackers);
+}
+
 HeaderList ManyFields(int count) {
   HeaderList fields;
   for (int i = 0; i < count; ++i) fields.emplace_back("x-" + std::to_string(i), "v");
