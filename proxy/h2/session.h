@@ -120,6 +120,7 @@ class Session {
   void CloseIfBothEnded(Stream& stream);
   void OnPriority(const FrameHead& head, ByteSpan payload);
   void OnRstStream(const FrameHead& head, ByteSpan payload);
+  void OnResetOfIdleStream();
   void OnSettings(const FrameHead& head, ByteSpan payload);
   void OnSettingsAck();
   void ChangeSendWindows(int64_t change);

@@ -26,6 +26,9 @@ void Session::OnPriority(const FrameHead& head, ByteSpan payload) {
 
 void Session::OnRstStream(const FrameHead& head, ByteSpan payload) {
   if (payload.size() != 4) return Fail(kResetFrameSizeError, "RST_STREAM is not 4 bytes");
+  if (role_ == Role::kServer && head.stream_id % 2 == 1 && IsIdle(head.stream_id)) {
+    return OnResetOfIdleStream();
+  }
   if (head.stream_id == 0 || IsIdle(head.stream_id)) {
     return Fail(kResetProtocolError, "RST_STREAM on a stream that is not open");
   }
@@ -42,6 +45,15 @@ void Session::OnRstStream(const FrameHead& head, ByteSpan payload) {
   const bool complete = error_code == kResetNoError && stream->remote_ended_;
   Close(*stream, {.cause = complete ? StreamEnd::Cause::kComplete : StreamEnd::Cause::kReset,
                   .error_code = error_code});
+}
+
+// RFC 9113, sections 5.1 and 6.4, makes this a fault of the connection. But older clients on gRPC's
+// core (1.51, 1.62) send it for a call that ended before its HEADERS were written
+// (grpc/grpc#19655), and all other calls of the connection would pay for that. It says no more than
+// a call that was opened and cancelled, so it is counted as one. The id stays free: HEADERS of
+// lower ids may still come.
+void Session::OnResetOfIdleStream() {
+  if (!guard_.OnReset(now_)) Exceed(SessionLimit::kResets);
 }
 
 void Session::OnSettings(const FrameHead& head, ByteSpan payload) {

@@ -154,6 +154,14 @@ TEST(SessionLimits, ResetsThatThePeerProvokesCount) {
   EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kResets});
 }
 
+TEST(SessionLimits, H20_ResetsOfStreamsThatNeverBeganCount) {
+  Peer peer;
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(peer.WriteReset(2 * i + 1, H2Error::kCancel));
+  EXPECT_FALSE(peer.WriteReset(1, H2Error::kCancel));
+  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kResets});
+  EXPECT_TRUE(peer.ConnectionEnds(kCalm));
+}
+
 TEST(SessionLimits, FramesThatCarryNothingEndTheConnection) {
   Peer peer;
   bool goes_on = true;
