@@ -62,7 +62,7 @@ void HeaderRules::Judge(const hpack::DecodedField& field) {
   if (!field.well_formed()) return Malformed("a field with bytes that are not allowed");
   switch (field.kind) {
     case hpack::FieldKind::kOther:
-      if (field.name == "host") host_seen_ = true;
+      if (field.name == "host" && kind_ == BlockKind::kRequest) JudgeHost(field.value);
       break;
     case hpack::FieldKind::kContentLength: {
       const int64_t length = ParseDigits(field.value);
@@ -84,6 +84,19 @@ void HeaderRules::Judge(const hpack::DecodedField& field) {
       return;
   }
   regular_seen_ = true;
+}
+
+// RFC 9113, section 8.3.1, and RFC 9110, section 7.2: there is one host at most, and it names what
+// :authority names. Otherwise Levee and the upstream could take the request for two different ones.
+void HeaderRules::JudgeHost(std::string_view host) {
+  if (host_seen_) return Malformed("host twice");
+  host_seen_ = true;
+  const std::string_view authority = fields_->Get(":authority");
+  if (authority.data() == nullptr) {
+    if (!hpack::IsVisible(host)) Malformed("host with a space or control");
+  } else if (!absl::EqualsIgnoreCase(Abseil(host), Abseil(authority))) {
+    Malformed("host is not what :authority is");
+  }
 }
 
 void HeaderRules::JudgePseudo(const hpack::DecodedField& field) {

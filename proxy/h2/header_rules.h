@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "hpack/decoder.h"
 #include "wire/metadata.h"
@@ -15,7 +16,7 @@ enum class BlockKind { kRequest, kResponse, kTrailers, kIgnored };
 // Collects the fields of one header block and checks them. Begin makes it ready for the next block.
 // Nothing more of a block is judged or kept once it is malformed, exceeds a bound, or is ignored;
 // then only the sizes of its fields are added up, so that they have a bound as well. To judge one
-// field costs the same whatever its size.
+// field costs the same whatever its size, but for a request's one host.
 class HeaderRules final : public hpack::FieldSink {
  public:
   // Which bound a block exceeds.
@@ -53,6 +54,7 @@ class HeaderRules final : public hpack::FieldSink {
  private:
   void Judge(const hpack::DecodedField& field);
   void JudgePseudo(const hpack::DecodedField& field);
+  void JudgeHost(std::string_view host);
   bool Drop(const hpack::DecodedField& field) {
     dropped_bytes_ += field.name.size() + field.value.size() + 32;
     return !too_long();

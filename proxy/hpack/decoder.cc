@@ -154,7 +154,8 @@ bool Decoder::Literal(Block& in, FieldSink& sink) {
     if (!IsWellFormedName(field.name)) field.form = FieldForm::kBadName;
   }
   if (!in.String(field.value)) return false;
-  if (field.well_formed() && !IsWellFormedValue(field.value)) field.form = FieldForm::kBadValue;
+  if (field.well_formed() && !IsWellFormedValue(field.kind, field.value))
+    field.form = FieldForm::kBadValue;
   field.never_index = !incremental && (first & kNeverIndexed) != 0;
 
   if (!sink.OnField(field)) return false;

@@ -30,9 +30,14 @@ FieldKind KindOfName(std::string_view name);
 // section 8.2.1, allows more bytes in names, but no field of HTTP or gRPC has them.
 bool IsWellFormedName(std::string_view name);
 
-// Whether the value has no NUL, CR and LF. Unlike RFC 9113, section 8.2.1, this allows spaces
-// around the value.
-bool IsWellFormedValue(std::string_view value);
+// Whether the value of a field of that kind has no NUL, CR and LF (RFC 9110, section 5.5), and that
+// of a pseudo-header no other control and no space either, of which neither a target nor an
+// authority can consist (RFC 9113, section 8.3.1). Unlike RFC 9113, section 8.2.1, this allows
+// spaces around the values of other fields.
+bool IsWellFormedValue(FieldKind kind, std::string_view value);
+
+// Whether the value has no control and no space.
+bool IsVisible(std::string_view value);
 
 // This says whether a field is well-formed. It is determined once for an entry of a table, so that
 // a reference to an entry costs the same whatever it holds.
