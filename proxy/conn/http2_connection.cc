@@ -59,10 +59,14 @@ void Http2Connection::OnConnected() {
 }
 
 void Http2Connection::OnBytes(ByteSpan bytes, const Chunk& shared) {
-  if (broken_) return;
+  if (broken_ || closed_) return;
   received_at_ = io_.loop.now();
-  if (session_.Receive(bytes, received_at_, shared)) return;
-  Farewell();
+  const bool goes_on = session_.Receive(bytes, received_at_, shared);
+  const size_t unfinished = goes_on ? session_.unfinished_bytes() : 0;
+  if (unfinished != 0 || unfinished_.bytes != 0) {
+    io_.unfinished.Update(unfinished_, unfinished, session_.unfinished_anew(), received_at_);
+  }
+  if (!goes_on) Farewell();
 }
 
 void Http2Connection::Farewell() {
@@ -147,6 +151,7 @@ void Http2Connection::Close(const std::string& reason) {
   open_ = false;
   ListLink<Http2Connection>::Unlink();
   Timer::Unlink();
+  io_.unfinished.Remove(unfinished_);
   session_.ConnectionLost(written_);
   owner_.OnConnectionClosed(reason);
 }

@@ -108,6 +108,7 @@ class Http2Connection : public Mortal,
   size_t seen_unacknowledged_ = 0;
   Instant stalled_since_;
   Instant received_at_;
+  UnfinishedBlock unfinished_{*this};
 };
 
 }  // namespace levee

@@ -84,6 +84,14 @@ class Session {
   // Whether the connection cannot be used any more, as after a Receive that returned false.
   bool broken() const { return broken_; }
 
+  // The memory that is held for bytes of a header block, or of another frame that is taken only
+  // when it is whole; 0 if there is none that has begun and not ended.
+  size_t unfinished_bytes() const {
+    return reader_.held_bytes() + assembly_.held_bytes() + (assembly_.open_stream() != 0 ? 1 : 0);
+  }
+  // Whether it began with the bytes of the last Receive.
+  bool unfinished_anew() const { return unfinished_anew_; }
+
   size_t stream_count() const { return streams_.size(); }
   uint64_t serialized_bytes() const { return writer_.written(); }
 
@@ -179,6 +187,7 @@ class Session {
   const Chunk* shared_ = nullptr;  // during Receive: the chunk to slice; nullptr: make copies
   size_t preface_left_ = 0;        // server role: how many bytes of the preface have not come yet
   BlockAssembly assembly_;
+  bool unfinished_anew_ = false;
   hpack::Decoder decoder_;
   HeaderRules rules_;
   FloodGuard guard_;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -33,6 +34,10 @@ struct Peer : RawPeer {
   }
   bool Ping() { return Write(FrameType::kPing, 0, 0, "12345678"); }
 };
+
+std::string FrameOf(FrameType type, uint8_t flags, int32_t stream, std::string_view payload) {
+  return FrameHead(payload.size(), type, flags, stream).append(payload);
+}
 
 constexpr Errors kCalm = {H2Error::kEnhanceYourCalm};
 
@@ -265,6 +270,27 @@ TEST(SessionLimits, AHeaderBlockWithoutEndEndsTheConnection) {
   }
   EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kHeaderBlock});
   EXPECT_TRUE(peer.ConnectionEnds(kCalm));
+}
+
+TEST(SessionLimits, H6_ABlockThatHasBegunIsUnfinishedUntilItIsWhole) {
+  Peer peer;
+  EXPECT_EQ(peer.side.session.unfinished_bytes(), 0u);
+  const std::string block = Encode(RequestHead());
+  const std::string begun = FrameOf(FrameType::kHeaders, kEndStream, 1, "");
+  const std::string rest = FrameOf(FrameType::kContinuation, kEndHeaders, 1, block);
+  peer.Write(begun);
+  EXPECT_GT(peer.side.session.unfinished_bytes(), 0u);
+  EXPECT_TRUE(peer.side.session.unfinished_anew());
+  peer.Write(rest.substr(0, 12));
+  EXPECT_GT(peer.side.session.unfinished_bytes(), 3u);
+  EXPECT_FALSE(peer.side.session.unfinished_anew());
+  // A busy caller's reads may all end within a frame, each time within another.
+  peer.Write(rest.substr(12) + FrameOf(FrameType::kHeaders, kEndStream, 3, ""));
+  EXPECT_GT(peer.side.session.unfinished_bytes(), 0u);
+  EXPECT_TRUE(peer.side.session.unfinished_anew());
+  peer.Write(FrameOf(FrameType::kContinuation, kEndHeaders, 3, block));
+  EXPECT_EQ(peer.side.session.unfinished_bytes(), 0u);
+  EXPECT_EQ(peer.side.requests.size(), 2u);
 }
 
 TEST(SessionLimits, ABodyThatIsNotReadEndsTheConnection) {
