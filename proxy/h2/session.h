@@ -92,6 +92,11 @@ class Session {
   // Whether it began with the bytes of the last Receive.
   bool unfinished_anew() const { return unfinished_anew_; }
 
+  // The bytes of bodies that wait, because flow control holds them back or the output is full.
+  size_t queued_bytes() const { return streams_.queued_bytes(); }
+  // The bytes of bodies that were serialised so far.
+  uint64_t body_bytes() const { return body_bytes_; }
+
   size_t stream_count() const { return streams_.size(); }
   uint64_t serialized_bytes() const { return writer_.written(); }
 
@@ -200,6 +205,7 @@ class Session {
   PeerSettings peer_settings_;
   FrameWriter writer_;
   SendWindow send_window_;  // of all streams together
+  uint64_t body_bytes_ = 0;
   bool serializing_ = false;
   bool goaway_sent_ = false;
   bool dirty_ = false;
