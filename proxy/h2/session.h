@@ -135,6 +135,7 @@ class Session {
   void OnRstStream(const FrameHead& head, ByteSpan payload);
   void OnResetOfIdleStream();
   void OnSettings(const FrameHead& head, ByteSpan payload);
+  void OnExcessSettings();
   void OnSettingsAck();
   void ChangeSendWindows(int64_t change);
   void OnPing(const FrameHead& head, ByteSpan payload);

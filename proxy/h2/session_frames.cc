@@ -62,7 +62,8 @@ void Session::OnSettings(const FrameHead& head, ByteSpan payload) {
   if (payload.size() % PeerSettings::kEntryBytes != 0 || (ack && !payload.empty())) {
     return Fail(kResetFrameSizeError, "SETTINGS of a wrong size");
   }
-  if (!guard_.OnSettings(now_)) return Exceed(SessionLimit::kControlFrames);
+  if (!guard_.OnSettings(now_)) OnExcessSettings();
+  if (broken_) return;
   if (ack) return OnSettingsAck();
   const int64_t window = peer_settings_.initial_window();
   const PeerSettings::Fault fault =
@@ -74,6 +75,20 @@ void Session::OnSettings(const FrameHead& head, ByteSpan payload) {
   writer_.HoldSettingsAck();
   CountReply();
   if (role_ == Role::kClient) handler_.OnSlotsFree();
+}
+
+// An upstream's connection carries calls of many callers, so it takes no new ones at first. Calls
+// in flight may finish, unless SETTINGS come so often that other connections would pay for them.
+void Session::OnExcessSettings() {
+  if (role_ == Role::kServer || !guard_.OnExcessSettings(now_)) {
+    return Exceed(SessionLimit::kControlFrames);
+  }
+  if (peer_goaway_.received()) return;
+  handler_.OnLimit(SessionLimit::kControlFrames);
+  peer_goaway_.Assume();
+  Shutdown();
+  handler_.OnGoaway();
+  EndExcluded();
 }
 
 // Until the peer has read this side's SETTINGS, it may use the default window or that of the

@@ -252,6 +252,40 @@ TEST(SessionLimits, OfManyWindowsInOneSettingsTheLastCounts) {
   EXPECT_EQ(peer.ReadBody(1), "1234");  // 2699 % 7
 }
 
+TEST(SessionLimits, H16_AnUpstreamWithTooManySettingsFinishesTheCallsInFlight) {
+  RawPeer peer(Session::Role::kClient);
+  RecordingHandler call;
+  peer.StartCall(call);
+  RecordingHandler unsent;
+  peer.side.session.Open(unsent).SendHead(true);
+  peer.now = Instant() + absl::Hours(1);
+  int settings = 0;
+  while (settings < 1000 && peer.side.limits.empty()) {
+    ASSERT_TRUE(peer.WriteSetting(SettingId::kInitialWindowSize, 1000 + settings)) << settings;
+    if (settings++ == 0) peer.Read();
+  }
+  EXPECT_EQ(settings, 101);
+  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kControlFrames});
+  EXPECT_EQ(peer.side.goaways, 1);
+  EXPECT_EQ(peer.side.session.FreeSlots(), 0);
+  peer.Read();
+  peer.WriteHeaders(1, ResponseHead(), false);
+  peer.WriteHeaders(1, {{"grpc-status", "0"}}, true);
+  EXPECT_NE(call.events.find("trailers grpc-status=0"), std::string::npos) << call.events;
+}
+
+TEST(SessionLimits, H16_AnUpstreamWithTenTimesAsManyIsClosed) {
+  RawPeer peer(Session::Role::kClient);
+  peer.now = Instant() + absl::Hours(1);
+  int settings = 0;
+  while (settings < 5000 && peer.WriteSetting(SettingId::kInitialWindowSize, 1000 + settings)) {
+    if (++settings % 10 == 0) peer.Read();
+  }
+  EXPECT_EQ(settings, 1100);
+  EXPECT_TRUE(peer.side.session.broken());
+  EXPECT_EQ(peer.side.goaways, 1);
+}
+
 TEST(SessionLimits, AnswersThatAreNotReadEndTheConnection) {
   Peer peer;
   for (int i = 0; i < 50; ++i) EXPECT_TRUE(peer.Ping());
