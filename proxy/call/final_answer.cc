@@ -8,15 +8,16 @@
 #include <string>
 
 #include "absl/time/time.h"
+#include "wire/content_type.h"
 #include "wire/overload_mark.h"
 #include "wire/percent_encoding.h"
 
 namespace levee {
 namespace {
 
-void AddResponseHead(Metadata& head) {
+void AddResponseHead(std::string_view content_type, Metadata& head) {
   head.Add(":status", "200");
-  head.Add("content-type", "application/grpc");
+  head.Add("content-type", content_type);
 }
 
 void AddStatus(StatusCode code, std::string_view message, Metadata& to) {
@@ -41,18 +42,23 @@ void KeepTrailersOnly(Metadata& fields) {
 
 }  // namespace
 
-void WriteTrailersOnly(StatusCode code, std::string_view message, Metadata& to) {
-  AddResponseHead(to);
+void WriteTrailersOnly(std::string_view content_type, StatusCode code, std::string_view message,
+                       Metadata& to) {
+  AddResponseHead(content_type, to);
   AddStatus(code, message, to);
 }
 
-void WriteFinalAnswer(const FinalStatus& status, Metadata& trailers, bool head_sent, Metadata& to) {
+void WriteFinalAnswer(const FinalStatus& status, Metadata& trailers, std::string_view content_type,
+                      Metadata& to) {
   if (status.forward_trailers) {
     to.Swap(trailers);
     return;
   }
+  if (!content_type.empty()) {
+    const std::string_view own = trailers.Get("content-type");
+    AddResponseHead(IsGrpcContentType(own) ? own : content_type, to);
+  }
   KeepTrailersOnly(trailers);
-  if (!head_sent) AddResponseHead(to);
   if (status.marked != nullptr) {
     ApplyOverloadMark(*status.marked, trailers);
     for (size_t i = 0; i < trailers.size(); ++i) {

@@ -10,13 +10,17 @@
 
 namespace levee {
 
-// Adds a whole trailers-only answer to `to`. `message` is unencoded text.
-void WriteTrailersOnly(StatusCode code, std::string_view message, Metadata& to);
+// Adds a whole trailers-only answer to `to`. `message` is unencoded text. `content_type`: the
+// AnswerContentType of the request.
+void WriteTrailersOnly(std::string_view content_type, StatusCode code, std::string_view message,
+                       Metadata& to);
 
 // Writes the end of a call whose answer is `status` into `to`, which is empty: trailers if
-// `head_sent` (the response head has gone to the caller), else a trailers-only head. `trailers`:
-// those of the attempt that the answer comes from, perhaps a whole trailers-only head, perhaps
-// empty; used up.
-void WriteFinalAnswer(const FinalStatus& status, Metadata& trailers, bool head_sent, Metadata& to);
+// `content_type` is empty (the response head has gone to the caller), else a trailers-only head,
+// where it is the AnswerContentType of the request. `trailers`: those of the attempt that the
+// answer comes from, perhaps a whole trailers-only head, which then keeps its own content-type,
+// perhaps empty; used up.
+void WriteFinalAnswer(const FinalStatus& status, Metadata& trailers, std::string_view content_type,
+                      Metadata& to);
 
 }  // namespace levee

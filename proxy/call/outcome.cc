@@ -29,10 +29,10 @@ int HttpStatusOf(const Metadata& head) {
 
 // Makes a head that carries a grpc-status, but another :status or content-type than gRPC's, one of
 // gRPC: clients differ in which of them they believe.
-void MakeGrpcHead(Metadata& head) {
+void MakeGrpcHead(std::string_view content_type, Metadata& head) {
   Metadata made;
   made.Add(":status", "200");
-  made.Add("content-type", "application/grpc");
+  made.Add("content-type", content_type);
   for (size_t i = 0; i < head.size(); ++i) {
     const Metadata::Field field = head[i];
     if (field.name == ":status" || field.name == "content-type") continue;
@@ -51,10 +51,10 @@ AttemptOutcome Failure(AttemptOutcome::Kind kind, StatusCode code, std::string m
 
 }  // namespace
 
-AnswerHead ReadAnswerHead(Metadata& head, bool end) {
+AnswerHead ReadAnswerHead(Metadata& head, bool end, const Metadata& request) {
   const bool grpc = HttpStatusOf(head) == 200 && IsGrpcContentType(head.Get("content-type"));
   if (end && head.Has(kGrpcStatus)) {
-    if (!grpc) MakeGrpcHead(head);
+    if (!grpc) MakeGrpcHead(AnswerContentType(request.Get("content-type")), head);
     return AnswerHead::kEnd;
   }
   if (!grpc) return AnswerHead::kNotGrpc;

@@ -24,9 +24,10 @@ enum class AnswerHead {
 };
 
 // Reads the head of an answer; `end`: END_STREAM came with it. Makes of it what the caller may get:
-// a grpc-status rules even beside another :status or content-type, which are replaced, and an
-// answer that goes on loses its content-length, since Levee may have to end it early.
-AnswerHead ReadAnswerHead(Metadata& head, bool end);
+// a grpc-status rules even beside another :status or content-type, which are replaced, the latter
+// by the AnswerContentType of `request`, and an answer that goes on loses its content-length, since
+// Levee may have to end it early.
+AnswerHead ReadAnswerHead(Metadata& head, bool end, const Metadata& request);
 
 // A gRPC answer that ended with these trailers (empty: it had none). One without a grpc-status gets
 // one (UNKNOWN). Of a failure also pushback, advice and those marks that `honor` has are read.

@@ -59,11 +59,15 @@ void Http2Connection::OnConnected() {
 }
 
 void Http2Connection::OnBytes(ByteSpan bytes, const Chunk& shared) {
-  if (broken_) return;
+  if (broken_ || closed_) return;
   received_at_ = io_.loop.now();
   session_.SetStreamWindow(io_.stream_window);
-  if (session_.Receive(bytes, received_at_, shared)) return;
-  Farewell();
+  const bool goes_on = session_.Receive(bytes, received_at_, shared);
+  const size_t unfinished = goes_on ? session_.unfinished_bytes() : 0;
+  if (unfinished != 0 || unfinished_.bytes != 0) {
+    io_.unfinished.Update(unfinished_, unfinished, session_.unfinished_anew(), received_at_);
+  }
+  if (!goes_on) Farewell();
 }
 
 void Http2Connection::Farewell() {
@@ -109,6 +113,7 @@ void Http2Connection::Flush() {
     ArmSendTimeout();
     return;
   }
+  if (HeldBack()) ArmSendTimeout();
   if (broken_ || session_.Done()) Close(broken_ ? "protocol error" : "connection finished");
 }
 
@@ -116,22 +121,29 @@ void Http2Connection::Flush() {
 // touch it.
 void Http2Connection::ArmSendTimeout() {
   if (send_timeout_ == absl::InfiniteDuration() || !Timer::when().is_infinite()) return;
+  seen_leftover_ = !leftover_.empty();
   seen_written_ = written_;
+  seen_body_bytes_ = session_.body_bytes();
   seen_unacknowledged_ = socket_.Unacknowledged();
   stalled_since_ = io_.loop.now();
   io_.wheel.Arm(*this, stalled_since_ + send_timeout_ / kSendTimeoutChecks);
 }
 
-// Bytes that the kernel has taken count, as well as bytes that the peer has taken: with large
-// socket buffers a slow peer's kernel takes more only now and then.
+// Whether the peer has taken bytes since the timer looked. Bytes that the kernel has taken count,
+// as well as bytes that the peer has taken: with large socket buffers a slow peer's kernel takes
+// more only now and then.
+bool Http2Connection::TookSome() const {
+  if (leftover_.empty()) return seen_leftover_ || session_.body_bytes() != seen_body_bytes_;
+  return written_ != seen_written_ || socket_.Unacknowledged() < seen_unacknowledged_;
+}
+
 void Http2Connection::OnTimer(Instant now) {
   if (broken_) {
     Close("protocol error");
     return;
   }
-  if (leftover_.empty()) return;
-  const size_t unacknowledged = socket_.Unacknowledged();
-  if (written_ != seen_written_ || unacknowledged < seen_unacknowledged_) {
+  if (leftover_.empty() && !HeldBack()) return;
+  if (TookSome()) {
     ArmSendTimeout();
   } else if (now < stalled_since_ + send_timeout_) {
     io_.wheel.Arm(
@@ -148,6 +160,7 @@ void Http2Connection::Close(const std::string& reason) {
   open_ = false;
   ListLink<Http2Connection>::Unlink();
   Timer::Unlink();
+  io_.unfinished.Remove(unfinished_);
   session_.ConnectionLost(written_);
   owner_.OnConnectionClosed(reason);
 }

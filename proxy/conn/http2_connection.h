@@ -44,7 +44,10 @@ class Http2Connection : public Mortal,
   struct Options {
     h2::Session::Options session;
     // If bytes wait and the peer takes none of them for this long (give or take a quarter), the
-    // connection is closed, and counted.
+    // connection is closed, and counted. Bytes wait if the kernel does not take them. Bytes for a
+    // caller wait also if its flow-control windows hold them back: frames without a body do not
+    // count as taken then. An upstream's windows are left to its calls' deadlines, since other
+    // callers may have calls on that connection.
     absl::Duration send_timeout = absl::InfiniteDuration();
 
     bool operator==(const Options&) const = default;
@@ -90,6 +93,8 @@ class Http2Connection : public Mortal,
   void Farewell();
   bool WriteLeftover();
   void ArmSendTimeout();
+  bool HeldBack() const { return server_ && session_.queued_bytes() > 0; }
+  bool TookSome() const;
 
   WorkerIo& io_;
   const bool server_;
@@ -102,12 +107,15 @@ class Http2Connection : public Mortal,
   bool broken_ = false;          // the peer broke the protocol: close once GOAWAY is written
   std::vector<Chunk> leftover_;  // serialised and not taken by the kernel yet
   uint64_t written_ = 0;         // of the session's output
-  // As the timer last found them: the bytes that the kernel had taken, how many of them the peer
-  // had not, and since when neither has changed.
+  // As the timer last found them: whether bytes waited for the kernel, the bytes that it had taken,
+  // how many of them the peer had not, the bytes of bodies, and since when none has changed.
+  bool seen_leftover_ = false;
   uint64_t seen_written_ = 0;
+  uint64_t seen_body_bytes_ = 0;
   size_t seen_unacknowledged_ = 0;
   Instant stalled_since_;
   Instant received_at_;
+  UnfinishedBlock unfinished_{*this};
 };
 
 }  // namespace levee

@@ -5,6 +5,7 @@
 #include "base/graveyard.h"
 #include "base/intrusive_list.h"
 #include "base/timer_wheel.h"
+#include "conn/unfinished_blocks.h"
 #include "h2/session.h"
 #include "log/event_log.h"
 #include "net/event_loop.h"
@@ -31,6 +32,7 @@ struct WorkerIo {
         series(worker_series),
         log(event_log),
         wheel(event_loop.now()),
+        unfinished(wheel, worker_series),
         output(256 * 1024) {}
 
   // Runs `task` at the end of this turn; again and again is once.
@@ -49,6 +51,7 @@ struct WorkerIo {
   WorkerSeries& series;
   EventLog& log;
   TimerWheel wheel;
+  UnfinishedBlocks unfinished;
   Graveyard graveyard;
   h2::StreamPool streams;
   IntrusiveList<TurnTask> turn_tasks;

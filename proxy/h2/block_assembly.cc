@@ -40,7 +40,7 @@ BlockAssembly::Result BlockAssembly::TakeContinuation(const FrameHead& head, Byt
 
 void BlockAssembly::Clear() {
   block_ = {};
-  gathered_ = {};
+  gathered_ = std::vector<uint8_t>();  // An assignment of {} would keep the memory.
 }
 
 }  // namespace levee::h2

@@ -45,6 +45,9 @@ class BlockAssembly {
   // The stream whose block has begun and is not whole; 0 for none.
   uint32_t open_stream() const { return open_stream_; }
 
+  // The memory that is held for a block that came in several frames.
+  size_t held_bytes() const { return gathered_.capacity(); }
+
   // After kWhole: the block. If it came in one HEADERS frame, it is a part of that frame's payload;
   // otherwise it is valid until Clear.
   ByteSpan block() const { return block_; }

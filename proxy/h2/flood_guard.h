@@ -20,7 +20,8 @@ class FloodGuard {
       : max_replies_(options.pending_frames),
         resets_(options.resets_per_second, 2 * options.resets_per_second),
         control_frames_(options.control_frames_per_second, 10 * options.control_frames_per_second),
-        settings_(kSettingsPerSecond, 10 * kSettingsPerSecond) {}
+        settings_(kSettingsPerSecond, 10 * kSettingsPerSecond),
+        many_settings_(10 * kSettingsPerSecond, 100 * kSettingsPerSecond) {}
 
   // A stream ended by a reset before it had an answer.
   bool OnReset(Instant now) { return resets_.Take(now); }
@@ -30,6 +31,10 @@ class FloodGuard {
 
   // SETTINGS came. They count as a control frame, and also have a bound of their own.
   bool OnSettings(Instant now) { return OnControlFrame(now) && settings_.Take(now); }
+
+  // SETTINGS came that OnSettings has refused, and the connection is still wanted for the calls
+  // that run on it: ten times as many as OnSettings allows may come.
+  bool OnExcessSettings(Instant now) { return many_settings_.Take(now); }
 
   // A frame with a head or a body came or was sent.
   void OnUsefulFrame() { control_frames_.GiveBack(kControlFramesPerUseful); }
@@ -58,6 +63,7 @@ class FloodGuard {
   RateGuard resets_;
   RateGuard control_frames_;
   RateGuard settings_;
+  RateGuard many_settings_;
 };
 
 }  // namespace levee::h2

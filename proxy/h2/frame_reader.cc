@@ -18,7 +18,7 @@ ByteSpan Take(ByteSpan& bytes, size_t size) {
 
 FrameReader::Event FrameReader::Next(ByteSpan& bytes) {
   if (state_ == State::kHead) {
-    if (!gathered_.empty()) gathered_ = {};
+    if (!gathered_.empty()) gathered_ = std::vector<uint8_t>();  // Frees the memory.
     if (!TakeHead(bytes)) return Event::kNeedMore;
     if (head_.length > kMaxFrameBytes) return Event::kTooLong;
     if (!head_.Is(FrameType::kData)) {

@@ -27,6 +27,9 @@ class FrameReader {
   // call, and while `bytes` are.
   Event Next(ByteSpan& bytes);
 
+  // After kNeedMore: the memory that is held for a frame that is not whole.
+  size_t held_bytes() const { return gathered_.capacity(); }
+
   const FrameHead& head() const { return head_; }
   ByteSpan payload() const { return payload_; }
 

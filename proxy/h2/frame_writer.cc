@@ -56,7 +56,7 @@ bool FrameWriter::Drain(OutputBuffer& out) {
   if (held_sent_ < held_.size()) return false;
   held_sent_ = 0;
   if (held_.capacity() > kHeldKept) {
-    held_ = {};
+    held_ = std::vector<uint8_t>();  // An assignment of {} would keep the memory.
   } else {
     held_.clear();
   }

@@ -2,6 +2,7 @@
 #include "h2/header_rules.h"
 
 #include <charconv>
+#include <limits>
 #include <string_view>
 
 #include "absl/strings/match.h"
@@ -10,8 +11,11 @@
 namespace levee::h2 {
 namespace {
 
-// Returns the number that `text` is; -1 if it is not decimal digits only, or too large.
+// Returns the number that `text` is; -1 if it is not decimal digits only, or too large. Text with
+// more digits than the largest number has is not looked at.
 int64_t ParseDigits(std::string_view text) {
+  constexpr size_t kMaxDigits = std::numeric_limits<int64_t>::digits10 + 1;
+  if (text.size() > kMaxDigits) return -1;
   int64_t value = -1;
   const char* end = text.data() + text.size();
   const auto [at, error] = std::from_chars(text.data(), end, value);
@@ -31,37 +35,34 @@ bool IsMetadata(const hpack::DecodedField& field) {
 
 void HeaderRules::Begin(BlockKind kind, Metadata* fields) {
   kind_ = fields == nullptr ? BlockKind::kIgnored : kind;
+  dropping_ = kind_ == BlockKind::kIgnored;
   fields_ = fields;
   fault_ = nullptr;
   seen_ = 0;
   regular_seen_ = connect_ = host_seen_ = false;
   excess_ = Excess::kNone;
-  metadata_fields_ = 0;
+  metadata_fields_ = dropped_bytes_ = 0;
   content_length_ = -1;
   status_ = 0;
 }
 
-void HeaderRules::OnField(const hpack::DecodedField& field) {
-  if (kind_ == BlockKind::kIgnored) return;
+bool HeaderRules::OnField(const hpack::DecodedField& field) {
+  if (dropping_) return Drop(field);
   Judge(field);
-  // Nobody gets the fields of a message that is too large or malformed.
-  if (excess_ != Excess::kNone || fault_ != nullptr) return;
-  if (IsMetadata(field) && ++metadata_fields_ > max_fields_) {
-    excess_ = Excess::kFields;
-    return;
-  }
+  if (dropping_) return true;
+  if (IsMetadata(field) && ++metadata_fields_ > max_fields_) return Exceed(Excess::kFields);
   if (fields_->ListBytes() + field.name.size() + field.value.size() + 32 > max_bytes_) {
-    excess_ = Excess::kBytes;
-    return;
+    return Exceed(Excess::kBytes);
   }
   fields_->Add(field.name, field.value, field.never_index);
+  return true;
 }
 
 void HeaderRules::Judge(const hpack::DecodedField& field) {
-  if (!field.well_formed) Malformed("a field with bytes that are not allowed");
+  if (!field.well_formed()) return Malformed("a field with bytes that are not allowed");
   switch (field.kind) {
     case hpack::FieldKind::kOther:
-      if (field.name == "host") host_seen_ = true;
+      if (field.name == "host" && kind_ == BlockKind::kRequest) JudgeHost(field.value);
       break;
     case hpack::FieldKind::kContentLength: {
       const int64_t length = ParseDigits(field.value);
@@ -83,6 +84,19 @@ void HeaderRules::Judge(const hpack::DecodedField& field) {
       return;
   }
   regular_seen_ = true;
+}
+
+// RFC 9113, section 8.3.1, and RFC 9110, section 7.2: there is one host at most, and it names what
+// :authority names. Otherwise Levee and the upstream could take the request for two different ones.
+void HeaderRules::JudgeHost(std::string_view host) {
+  if (host_seen_) return Malformed("host twice");
+  host_seen_ = true;
+  const std::string_view authority = fields_->Get(":authority");
+  if (authority.data() == nullptr) {
+    if (!hpack::IsVisible(host)) Malformed("host with a space or control");
+  } else if (!absl::EqualsIgnoreCase(Abseil(host), Abseil(authority))) {
+    Malformed("host is not what :authority is");
+  }
 }
 
 void HeaderRules::JudgePseudo(const hpack::DecodedField& field) {
@@ -110,7 +124,8 @@ const char* HeaderRules::Fault() const {
   if (kind_ == BlockKind::kIgnored || fault_ != nullptr) return fault_;
   if (kind_ == BlockKind::kResponse)
     return Seen(hpack::FieldKind::kStatus) ? nullptr : "no :status";
-  if (kind_ == BlockKind::kTrailers) return nullptr;
+  // The rest of a request that exceeds a bound is not known.
+  if (kind_ == BlockKind::kTrailers || excess_ != Excess::kNone) return nullptr;
   const bool scheme_and_path = Seen(hpack::FieldKind::kScheme) || Seen(hpack::FieldKind::kPath);
   if (connect_) {
     return Seen(hpack::FieldKind::kAuthority) && !scheme_and_path ? nullptr : "no proper CONNECT";

@@ -10,6 +10,11 @@
 namespace levee::h2 {
 namespace {
 
+// How many bytes of fields one byte of a header block may stand for, on average over the longest
+// block. Honest blocks stay far below: Huffman coding makes 1.6 of one, and a reference stands for
+// a field of some dozen bytes.
+constexpr size_t kDecodedPerByte = 16;
+
 // The text that is sent to a peer with ENHANCE_YOUR_CALM.
 std::string_view TextOf(SessionLimit limit) {
   switch (limit) {
@@ -42,7 +47,8 @@ Session::Session(Role role, const Options& options, SessionHandler& handler, Out
       streams_(pool),
       preface_left_(role == Role::kServer ? kPreface.size() : 0),
       assembly_(options.header_block_bytes),
-      rules_(options.metadata_fields, options.metadata_bytes),
+      rules_(options.metadata_fields, options.metadata_bytes,
+             kDecodedPerByte * options.header_block_bytes),
       guard_(options),
       receive_window_(std::max<int64_t>(options.connection_window_bytes, kInitialWindowBytes)),
       stream_receive_window_(std::max<int64_t>(options.stream_window_bytes, kInitialWindowBytes)),

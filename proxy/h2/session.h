@@ -100,6 +100,19 @@ class Session {
     });
   }
 
+  // The memory that is held for bytes of a header block, or of another frame that is taken only
+  // when it is whole; 0 if there is none that has begun and not ended.
+  size_t unfinished_bytes() const {
+    return reader_.held_bytes() + assembly_.held_bytes() + (assembly_.open_stream() != 0 ? 1 : 0);
+  }
+  // Whether it began with the bytes of the last Receive.
+  bool unfinished_anew() const { return unfinished_anew_; }
+
+  // The bytes of bodies that wait, because flow control holds them back or the output is full.
+  size_t queued_bytes() const { return streams_.queued_bytes(); }
+  // The bytes of bodies that were serialised so far.
+  uint64_t body_bytes() const { return body_bytes_; }
+
   size_t stream_count() const { return streams_.size(); }
   uint64_t serialized_bytes() const { return writer_.written(); }
 
@@ -136,7 +149,9 @@ class Session {
   void CloseIfBothEnded(Stream& stream);
   void OnPriority(const FrameHead& head, ByteSpan payload);
   void OnRstStream(const FrameHead& head, ByteSpan payload);
+  void OnResetOfIdleStream();
   void OnSettings(const FrameHead& head, ByteSpan payload);
+  void OnExcessSettings();
   void OnSettingsAck();
   void ChangeSendWindows(int64_t change);
   void OnPing(const FrameHead& head, ByteSpan payload);
@@ -196,6 +211,7 @@ class Session {
   const Chunk* shared_ = nullptr;  // during Receive: the chunk to slice; nullptr: make copies
   size_t preface_left_ = 0;        // server role: how many bytes of the preface have not come yet
   BlockAssembly assembly_;
+  bool unfinished_anew_ = false;
   hpack::Decoder decoder_;
   HeaderRules rules_;
   FloodGuard guard_;
@@ -210,6 +226,7 @@ class Session {
   PeerSettings peer_settings_;
   FrameWriter writer_;
   SendWindow send_window_;  // of all streams together
+  uint64_t body_bytes_ = 0;
   bool serializing_ = false;
   bool goaway_sent_ = false;
   bool dirty_ = false;

@@ -26,6 +26,9 @@ void Session::OnPriority(const FrameHead& head, ByteSpan payload) {
 
 void Session::OnRstStream(const FrameHead& head, ByteSpan payload) {
   if (payload.size() != 4) return Fail(kResetFrameSizeError, "RST_STREAM is not 4 bytes");
+  if (role_ == Role::kServer && head.stream_id % 2 == 1 && IsIdle(head.stream_id)) {
+    return OnResetOfIdleStream();
+  }
   if (head.stream_id == 0 || IsIdle(head.stream_id)) {
     return Fail(kResetProtocolError, "RST_STREAM on a stream that is not open");
   }
@@ -44,13 +47,23 @@ void Session::OnRstStream(const FrameHead& head, ByteSpan payload) {
                   .error_code = error_code});
 }
 
+// RFC 9113, sections 5.1 and 6.4, makes this a fault of the connection. But older clients on gRPC's
+// core (1.51, 1.62) send it for a call that ended before its HEADERS were written
+// (grpc/grpc#19655), and all other calls of the connection would pay for that. It says no more than
+// a call that was opened and cancelled, so it is counted as one. The id stays free: HEADERS of
+// lower ids may still come.
+void Session::OnResetOfIdleStream() {
+  if (!guard_.OnReset(now_)) Exceed(SessionLimit::kResets);
+}
+
 void Session::OnSettings(const FrameHead& head, ByteSpan payload) {
   if (head.stream_id != 0) return Fail(kResetProtocolError, "SETTINGS on a stream");
   const bool ack = head.Has(kFlagAck);
   if (payload.size() % PeerSettings::kEntryBytes != 0 || (ack && !payload.empty())) {
     return Fail(kResetFrameSizeError, "SETTINGS of a wrong size");
   }
-  if (!guard_.OnSettings(now_)) return Exceed(SessionLimit::kControlFrames);
+  if (!guard_.OnSettings(now_)) OnExcessSettings();
+  if (broken_) return;
   if (ack) return OnSettingsAck();
   const int64_t window = peer_settings_.initial_window();
   const PeerSettings::Fault fault =
@@ -62,6 +75,20 @@ void Session::OnSettings(const FrameHead& head, ByteSpan payload) {
   writer_.HoldSettingsAck();
   CountReply();
   if (role_ == Role::kClient) handler_.OnSlotsFree();
+}
+
+// An upstream's connection carries calls of many callers, so it takes no new ones at first. Calls
+// in flight may finish, unless SETTINGS come so often that other connections would pay for them.
+void Session::OnExcessSettings() {
+  if (role_ == Role::kServer || !guard_.OnExcessSettings(now_)) {
+    return Exceed(SessionLimit::kControlFrames);
+  }
+  if (peer_goaway_.received()) return;
+  handler_.OnLimit(SessionLimit::kControlFrames);
+  peer_goaway_.Assume();
+  Shutdown();
+  handler_.OnGoaway();
+  EndExcluded();
 }
 
 // Until the peer has read this side's SETTINGS, it may use the window of before or that of the

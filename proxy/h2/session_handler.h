@@ -17,7 +17,7 @@ enum class SessionLimit {
   kMetadataFields,  // the same
   kHeaderBlock,     // this and the following close the connection, with ENHANCE_YOUR_CALM
   kResets,
-  kControlFrames,
+  kControlFrames,  // but SETTINGS of an upstream end new calls first
   kPendingFrames,
   kOutput
 };

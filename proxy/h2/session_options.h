@@ -21,9 +21,12 @@ struct SessionOptions {
   // goes beyond a bound, the connection is closed. The rates hold as RateGuard says.
   //
   // The size of a header block as it is on the wire, CONTINUATION frames and their heads included.
+  // The fields that it stands for and that are not kept, since the block is malformed, too large or
+  // belongs to no stream, may have sixteen times as many bytes.
   size_t header_block_bytes = 64 * 1024;
   // Server role: streams a second that end by a reset before a response head was sent, whether the
-  // peer sent the reset or provoked it. Twice as many may come at once. At least 1.
+  // peer sent the reset or provoked it. A reset of a stream whose HEADERS never came counts, too.
+  // Twice as many may come at once. At least 1.
   uint32_t resets_per_second = 5000;
   // Control frames a second: PING, SETTINGS, PRIORITY, WINDOW_UPDATE, GOAWAY, RST_STREAM of streams
   // that are closed, frames of unknown types, and empty DATA. Ten times as many may come at once. A

@@ -22,14 +22,18 @@ bool Session::Receive(ByteSpan bytes, Instant now, const Chunk& shared) {
   if (broken_) return false;
   now_ = now;
   shared_ = shared.size() >= kLeastShared ? &shared : nullptr;
+  const uint32_t open = assembly_.open_stream();
+  bool whole = false;
   if (TakePreface(bytes)) {
     for (;;) {
       const FrameReader::Event event = reader_.Next(bytes);
       if (event == FrameReader::Event::kNeedMore) break;
+      whole = true;
       Dispatch(event);
       if (broken_) break;
     }
   }
+  unfinished_anew_ = whole && (open == 0 || open != assembly_.open_stream());
   shared_ = nullptr;
   ReturnRetired();
   // After a GOAWAY, these bytes may have ended the last stream, so that the session is done.
@@ -235,7 +239,11 @@ void Session::TellExcess() {
 bool Session::Decode(ByteSpan block, BlockKind kind, Metadata* fields) {
   rules_.Begin(kind, kind == BlockKind::kIgnored ? nullptr : fields);
   if (decoder_.Decode(block, rules_)) return true;
-  Fail(kResetCompressionError, "a header block that cannot be decoded");
+  if (rules_.too_long()) {
+    Exceed(SessionLimit::kHeaderBlock);
+  } else {
+    Fail(kResetCompressionError, "a header block that cannot be decoded");
+  }
   return false;
 }
 

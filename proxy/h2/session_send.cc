@@ -131,6 +131,7 @@ Session::Written Session::WriteData(Stream& stream, OutputBuffer& out) {
   stream.MoveQueued(size, out);
   stream.send_window_.Take(size);
   send_window_.Take(size);
+  body_bytes_ += size;
   streams_.SubtractQueued(size);
   guard_.OnBodySent(size, window);
   if (stream.handler_ != nullptr) stream.handler_->OnSent(size);

@@ -98,19 +98,18 @@ bool Decoder::Resize(Block& in) {
   return true;
 }
 
-// Calls `use` with the field of the entry that has this index in both tables. False: there is none.
+// Returns what `use` returns for the field of the entry that has this index in both tables. False:
+// there is none.
 template <typename Use>
 inline bool Decoder::WithField(size_t index, Use use) const {
   const size_t age = index - kStaticFields - 1;
   if (age < table_.count()) {
     const DynamicTable::Entry& entry = table_[age];
-    use(DecodedField{table_.Name(entry), table_.Value(entry), entry.kind, entry.well_formed});
-    return true;
+    return use(DecodedField{table_.Name(entry), table_.Value(entry), entry.kind, entry.form});
   }
   if (index - 1 >= kStaticFields) return false;
   const StaticField& entry = kStaticTable[index - 1];
-  use(DecodedField{entry.name, entry.value, entry.kind});
-  return true;
+  return use(DecodedField{entry.name, entry.value, entry.kind});
 }
 
 bool Decoder::Decode(ByteSpan block, FieldSink& sink) {
@@ -125,7 +124,9 @@ bool Decoder::Decode(ByteSpan block, FieldSink& sink) {
     }
     size_t index = 0;
     if (!in.Integer(7, index)) return false;
-    if (!WithField(index, [&](const DecodedField& field) { sink.OnField(field); })) return false;
+    if (!WithField(index, [&](const DecodedField& field) { return sink.OnField(field); })) {
+      return false;
+    }
   }
   return true;
 }
@@ -140,20 +141,25 @@ bool Decoder::Literal(Block& in, FieldSink& sink) {
   if (!in.Integer(incremental ? 6 : 4, index)) return false;
   DecodedField field;
   if (index != 0) {
-    if (!WithField(index, [&](const DecodedField& entry) { field = entry; })) return false;
-    // Perhaps only the entry's value is malformed, and that is not used here.
-    field.well_formed = field.well_formed || IsWellFormedName(field.name);
+    const auto copy = [&](const DecodedField& entry) {
+      field = entry;
+      return true;
+    };
+    if (!WithField(index, copy)) return false;
+    // The entry's value is not used here.
+    if (field.form == FieldForm::kBadValue) field.form = FieldForm::kGood;
   } else {
     if (!in.String(field.name)) return false;
     field.kind = KindOfName(field.name);
-    field.well_formed = IsWellFormedName(field.name);
+    if (!IsWellFormedName(field.name)) field.form = FieldForm::kBadName;
   }
   if (!in.String(field.value)) return false;
-  field.well_formed = field.well_formed && IsWellFormedValue(field.value);
+  if (field.well_formed() && !IsWellFormedValue(field.kind, field.value))
+    field.form = FieldForm::kBadValue;
   field.never_index = !incremental && (first & kNeverIndexed) != 0;
 
-  sink.OnField(field);
-  if (incremental) table_.Insert(field.name, field.value, field.kind, field.well_formed);
+  if (!sink.OnField(field)) return false;
+  if (incremental) table_.Insert(field.name, field.value, field.kind, field.form);
   return true;
 }
 

@@ -17,15 +17,19 @@ struct DecodedField {
   FieldKind kind = FieldKind::kOther;
   // Whether IsWellFormedName and IsWellFormedValue are true. Spaces around the value are allowed,
   // since gRPC's metadata may have them.
-  bool well_formed = true;
+  FieldForm form = FieldForm::kGood;
   bool never_index = false;
+
+  bool well_formed() const { return form == FieldForm::kGood; }
 };
 
 // Gets the fields of a block in their order. The views are valid during the call only. The
 // interface inverts a dependency: the rules for fields are of a layer above.
 class FieldSink {
  public:
-  virtual void OnField(const DecodedField& field) = 0;
+  // False: the rest of the block is not wanted. A field can be thousands of times as long as the
+  // byte of the block that refers to it, so the sink is to bound the sum of their sizes.
+  virtual bool OnField(const DecodedField& field) = 0;
 
  protected:
   ~FieldSink() = default;
@@ -40,9 +44,11 @@ class Decoder {
   // most kMaxTableBytes. The table has this size until the peer changes it.
   explicit Decoder(size_t max_table_bytes = kMaxTableBytes);
 
-  // Decodes one whole block. False: the block has a compression error, and the connection must be
-  // closed. The sink may have got the fields before the error. It is an error, too, if the block
-  // has more than two updates of the table's size, or one after a field (section 4.2).
+  // Decodes one whole block. Its cost is linear in the bytes of the block and of the fields that
+  // the sink gets. False: the block has a compression error, or the sink did not want the rest of
+  // it. Either way the table is of no use any more, and the connection must be closed. The sink may
+  // have got the fields before the error. It is an error, too, if the block has more than two
+  // updates of the table's size, or one after a field (section 4.2).
   bool Decode(ByteSpan block, FieldSink& sink);
 
  private:

@@ -278,7 +278,7 @@ uint8_t* Encoder::WriteUnexpected(const Metadata::Field& field, Place& last, uin
       out = WriteLiteral(kIncremental, name_index, field, out);
       place = static_cast<Place>(kDynamic | table_.inserted());
       if (match.name == 0) Remember(name_hash, place);
-      table_.Insert(field.name, field.value, FieldKind::kOther, true);
+      table_.Insert(field.name, field.value, FieldKind::kOther, FieldForm::kGood);
     } else {
       place = match.field;
       out = WriteInteger(kIndexed, place, out);

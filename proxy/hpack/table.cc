@@ -35,8 +35,15 @@ uint64_t LoadWord(const char* bytes) {
 // NUL, LF and CR, the only bytes that a value must not have, are all less than this.
 constexpr uint8_t kControls = 14;
 
-bool HasControl(uint64_t word) {
-  return ((word - kEachByte * kControls) & ~word & (kEachByte << 7)) != 0;
+// Whether a byte of the word is less than `bound`, which is at most 128.
+bool HasLess(uint64_t word, uint8_t bound) {
+  return ((word - kEachByte * bound) & ~word & (kEachByte << 7)) != 0;
+}
+
+constexpr char kDelete = 0x7f;
+
+bool IsPseudo(FieldKind kind) {
+  return kind >= FieldKind::kMethod && kind <= FieldKind::kUnknownPseudo;
 }
 
 bool IsValueByte(char c) { return c != '\0' && c != '\n' && c != '\r'; }
@@ -78,10 +85,21 @@ bool IsWellFormedName(std::string_view name) {
   return !name.empty();
 }
 
-bool IsWellFormedValue(std::string_view value) {
+bool IsVisible(std::string_view value) {
+  while (value.size() >= sizeof(uint64_t)) {
+    const uint64_t word = LoadWord(value.data());
+    if (HasLess(word, ' ' + 1) || HasLess(word ^ (kEachByte * kDelete), 1)) return false;
+    value.remove_prefix(sizeof(uint64_t));
+  }
+  return std::all_of(value.begin(), value.end(),
+                     [](char c) { return static_cast<uint8_t>(c) > ' ' && c != kDelete; });
+}
+
+bool IsWellFormedValue(FieldKind kind, std::string_view value) {
+  if (IsPseudo(kind)) return IsVisible(value);
   // Control bytes are rare, so the bytes of a word are checked one by one only if it has one.
   while (value.size() >= sizeof(uint64_t)) {
-    if (HasControl(LoadWord(value.data())) &&
+    if (HasLess(LoadWord(value.data()), kControls) &&
         !std::all_of(value.begin(), value.begin() + sizeof(uint64_t), IsValueByte)) {
       return false;
     }
@@ -106,7 +124,7 @@ void DynamicTable::SetMaxBytes(size_t max_bytes) {
 }
 
 void DynamicTable::Insert(std::string_view name, std::string_view value, FieldKind kind,
-                          bool well_formed) {
+                          FieldForm form) {
   const size_t counted = EntryBytes(name.size(), value.size());
   if (counted > max_bytes_) return Evict(0);
   Evict(max_bytes_ - counted);
@@ -120,7 +138,7 @@ void DynamicTable::Insert(std::string_view name, std::string_view value, FieldKi
   }
   FreeBlock(former);
   Push({static_cast<uint16_t>(next_offset_), static_cast<uint16_t>(name.size()),
-        static_cast<uint16_t>(value.size()), kind, well_formed});
+        static_cast<uint16_t>(value.size()), kind, form});
   next_offset_ += static_cast<uint32_t>(bytes);
   used_bytes_ = static_cast<uint16_t>(used_bytes_ + counted);
 }

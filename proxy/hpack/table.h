@@ -30,9 +30,18 @@ FieldKind KindOfName(std::string_view name);
 // section 8.2.1, allows more bytes in names, but no field of HTTP or gRPC has them.
 bool IsWellFormedName(std::string_view name);
 
-// Whether the value has no NUL, CR and LF. Unlike RFC 9113, section 8.2.1, this allows spaces
-// around the value.
-bool IsWellFormedValue(std::string_view value);
+// Whether the value of a field of that kind has no NUL, CR and LF (RFC 9110, section 5.5), and that
+// of a pseudo-header no other control and no space either, of which neither a target nor an
+// authority can consist (RFC 9113, section 8.3.1). Unlike RFC 9113, section 8.2.1, this allows
+// spaces around the values of other fields.
+bool IsWellFormedValue(FieldKind kind, std::string_view value);
+
+// Whether the value has no control and no space.
+bool IsVisible(std::string_view value);
+
+// This says whether a field is well-formed. It is determined once for an entry of a table, so that
+// a reference to an entry costs the same whatever it holds.
+enum class FieldForm : uint8_t { kGood, kBadValue, kBadName };
 
 struct StaticField {
   std::string_view name;
@@ -65,7 +74,7 @@ class DynamicTable {
     uint16_t name_size;
     uint16_t value_size;
     FieldKind kind;
-    bool well_formed;
+    FieldForm form;
   };
 
   // `max_bytes` is at most kMaxTableBytes, here and in SetMaxBytes.
@@ -99,7 +108,7 @@ class DynamicTable {
   // Inserts an entry, after it has evicted the oldest ones until there is room. A field that is
   // larger than the table only empties it (section 4.4). `name` may be a view of this table, even
   // of an entry that the insertion evicts; `value` must not be one.
-  void Insert(std::string_view name, std::string_view value, FieldKind kind, bool well_formed);
+  void Insert(std::string_view name, std::string_view value, FieldKind kind, FieldForm form);
 
   static constexpr size_t EntryBytes(size_t name_size, size_t value_size) {
     return name_size + value_size + 32;

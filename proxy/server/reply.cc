@@ -8,8 +8,9 @@
 
 namespace levee {
 
-void ReplyTrailersOnly(h2::Stream& stream, StatusCode code, std::string_view message) {
-  WriteTrailersOnly(code, message, stream.head());
+void ReplyTrailersOnly(h2::Stream& stream, std::string_view content_type, StatusCode code,
+                       std::string_view message) {
+  WriteTrailersOnly(content_type, code, message, stream.head());
   stream.SendHead(/*end=*/true);
 }
 
@@ -22,8 +23,10 @@ void ReplyNotGrpc(h2::Stream& stream) {
                   /*end=*/true);
 }
 
-void ReplyFinal(h2::Stream& stream, const FinalStatus& status, Metadata& trailers, bool head_sent) {
-  WriteFinalAnswer(status, trailers, head_sent, head_sent ? stream.trailers() : stream.head());
+void ReplyFinal(h2::Stream& stream, const FinalStatus& status, Metadata& trailers,
+                std::string_view content_type) {
+  const bool head_sent = content_type.empty();
+  WriteFinalAnswer(status, trailers, content_type, head_sent ? stream.trailers() : stream.head());
   if (head_sent) {
     stream.SendTrailers();
   } else {

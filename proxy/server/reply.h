@@ -11,13 +11,15 @@
 
 namespace levee {
 
-// Sends a trailers-only answer. `message` is unencoded text.
-void ReplyTrailersOnly(h2::Stream& stream, StatusCode code, std::string_view message);
+// Sends a trailers-only answer; the arguments are those of WriteTrailersOnly.
+void ReplyTrailersOnly(h2::Stream& stream, std::string_view content_type, StatusCode code,
+                       std::string_view message);
 
 // HTTP 415 with a line that says what is wanted, for requests that are no gRPC call.
 void ReplyNotGrpc(h2::Stream& stream);
 
 // Ends a call whose answer is `status`; the arguments are those of WriteFinalAnswer.
-void ReplyFinal(h2::Stream& stream, const FinalStatus& status, Metadata& trailers, bool head_sent);
+void ReplyFinal(h2::Stream& stream, const FinalStatus& status, Metadata& trailers,
+                std::string_view content_type);
 
 }  // namespace levee

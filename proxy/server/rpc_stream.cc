@@ -10,6 +10,7 @@
 #include "server/reply.h"
 #include "server/request_head.h"
 #include "server/worker.h"
+#include "wire/content_type.h"
 #include "wire/percent_encoding.h"
 #include "wire/traceparent.h"
 
@@ -233,7 +234,9 @@ void RpcStream::Finish(const FinalStatus& status, const CallRecord& record) {
   if (status.attempt != last_ended_) trailers_.Clear();
   Log(status, record);  // The reply uses the trailers up.
   if (downstream_ != nullptr) {
-    ReplyFinal(*downstream_, status, trailers_, head_sent_);
+    const std::string_view type =
+        head_sent_ ? std::string_view() : AnswerContentType(request_.Get("content-type"));
+    ReplyFinal(*downstream_, status, trailers_, type);
     // The rest of the request, if any, is dropped; what is queued of the answer still leaves.
     std::exchange(downstream_, nullptr)->Detach();
   }

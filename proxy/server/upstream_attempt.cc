@@ -9,6 +9,7 @@
 #include "net/event_loop.h"
 #include "server/request_head.h"
 #include "server/rpc_stream.h"
+#include "wire/content_type.h"
 #include "wire/status.h"
 
 namespace levee {
@@ -104,7 +105,9 @@ void UpstreamAttempt::OnOpenFailed(const std::string& reason, bool to_self) {
 void UpstreamAttempt::EndForUpstream(StatusCode code, std::string_view message) {
   Metadata none;
   Metadata answer;
-  WriteFinalAnswer({.code = code, .message = std::string(message)}, none, head_seen_, answer);
+  const std::string_view type =
+      head_seen_ ? std::string_view() : AnswerContentType(request_->Get("content-type"));
+  WriteFinalAnswer({.code = code, .message = std::string(message)}, none, type, answer);
   EndWithTrailers(answer);
 }
 
@@ -120,7 +123,7 @@ void UpstreamAttempt::OnHead(Metadata& head, bool end) {
     EndOversized();
     return;
   }
-  switch (ReadAnswerHead(head, end)) {
+  switch (ReadAnswerHead(head, end, *request_)) {
     case AnswerHead::kEnd:
       EndWithTrailers(head);
       return;

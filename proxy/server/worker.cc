@@ -287,7 +287,7 @@ h2::StreamHandler* Worker::Refuse(DownstreamConnection& from, h2::Stream& stream
     facts.message = message;
     log_.Write(choice, facts, record, [](int64_t) { return std::string(); });
   }
-  ReplyTrailersOnly(stream, code, message);
+  ReplyTrailersOnly(stream, AnswerContentType(head.Get("content-type")), code, message);
   return nullptr;
 }
 

@@ -30,6 +30,8 @@
   FIXED(kRoutesCached, routes_cached)                            \
   FIXED(kMaxKeys, max_keys)                                      \
   FIXED(kHandshake, handshake)                                   \
+  FIXED(kHeaderTime, header_time)                                \
+  FIXED(kHeaderBlocks, header_blocks)                            \
   FIXED(kAccessLog, access_log)                                  \
   CONFIGURED(kMetricSeries, metric_series, int)                  \
   CONFIGURED(kConnections, connections, int)                     \

@@ -218,7 +218,7 @@ void SimHost::OnHead(AttemptId id, const Answer::Step& step) {
   Metadata head;
   Fill(head, step.fields);
   Stream& stream = At(id);
-  switch (ReadAnswerHead(head, step.end)) {
+  switch (ReadAnswerHead(head, step.end, /*request=*/Metadata())) {
     case AnswerHead::kEnd:
       EndWithTrailers(id, head);
       return;
@@ -283,7 +283,8 @@ void SimHost::Finish(const FinalStatus& status, const CallRecord& record) {
 }
 
 void SimHost::WriteAnswer(const FinalStatus& status) {
-  WriteFinalAnswer(status, last_trailers_, caller_.head_at.has_value(), caller_.trailers);
+  WriteFinalAnswer(status, last_trailers_, caller_.head_at.has_value() ? "" : "application/grpc",
+                   caller_.trailers);
   caller_.trailers.Remove(":status");
   caller_.trailers.Remove("content-type");
   caller_.message = PercentDecode(caller_.trailers.Get("grpc-message"));

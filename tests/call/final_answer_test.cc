@@ -22,7 +22,7 @@ TEST(FinalAnswer, OfTheUpstreamIsForwardedAsItIs) {
   trailers.Add("x-trace", "1");
   trailers.Add("grpc-status", "5");
   Metadata to;
-  WriteFinalAnswer({.code = StatusCode::kNotFound, .forward_trailers = true}, trailers, true, to);
+  WriteFinalAnswer({.code = StatusCode::kNotFound, .forward_trailers = true}, trailers, "", to);
   EXPECT_EQ(Text(to), "x-trace=1 grpc-status=5");
 }
 
@@ -30,11 +30,12 @@ TEST(FinalAnswer, OfLeveeIsAWholeHeadUntilOneHasBeenSent) {
   const FinalStatus status = {.code = StatusCode::kUnavailable, .message = "gone: 100%"};
   Metadata none;
   Metadata head;
-  WriteFinalAnswer(status, none, false, head);
-  EXPECT_EQ(Text(head),
-            ":status=200 content-type=application/grpc grpc-status=14 grpc-message=gone: 100%25");
+  WriteFinalAnswer(status, none, "application/grpc+json", head);
+  EXPECT_EQ(
+      Text(head),
+      ":status=200 content-type=application/grpc+json grpc-status=14 grpc-message=gone: 100%25");
   Metadata trailers;
-  WriteFinalAnswer(status, none, true, trailers);
+  WriteFinalAnswer(status, none, "", trailers);
   EXPECT_EQ(Text(trailers), "grpc-status=14 grpc-message=gone: 100%25");
 }
 
@@ -42,7 +43,7 @@ TEST(FinalAnswer, OfARateLimitSaysWhenToComeBackRoundedUp) {
   Metadata none;
   Metadata to;
   WriteFinalAnswer({.code = StatusCode::kResourceExhausted, .pushback = absl::Microseconds(1500)},
-                   none, true, to);
+                   none, "", to);
   EXPECT_EQ(Text(to), "grpc-status=8 grpc-retry-pushback-ms=2");
 }
 
@@ -57,11 +58,28 @@ TEST(FinalAnswer, ThatIsMarkedKeepsTheFieldsOfTheAttemptItIsWrittenOver) {
   attempt.Add("x-trace", "1");
   attempt.Add("grpc-status", "14");
   Metadata to;
-  WriteFinalAnswer({.code = marked.code, .marked = &marked}, attempt, true, to);
+  WriteFinalAnswer({.code = marked.code, .marked = &marked}, attempt, "", to);
   EXPECT_EQ(to.Get("x-trace"), "1");
   EXPECT_EQ(to.Get("grpc-status"), "8");
   EXPECT_TRUE(to.Has("levee-overload"));
   EXPECT_FALSE(to.Has(":status"));
+}
+
+TEST(FinalAnswer, H21_ThatIsMarkedKeepsTheContentTypeOfTheHeadItIsWrittenOver) {
+  MarkedStatus marked;
+  marked.code = StatusCode::kResourceExhausted;
+  marked.original_code = StatusCode::kUnavailable;
+  for (const std::string own : {"application/grpc+proto", "text/html", ""}) {
+    Metadata attempt;
+    if (!own.empty()) attempt.Add("content-type", own);
+    attempt.Add("grpc-status", "14");
+    Metadata to;
+    WriteFinalAnswer({.code = marked.code, .marked = &marked}, attempt, "application/grpc+json",
+                     to);
+    EXPECT_EQ(to.Get("content-type"),
+              own == "application/grpc+proto" ? own : "application/grpc+json");
+    EXPECT_EQ(to.Count("content-type"), 1u);
+  }
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ void Fill(Metadata& list, Fields fields) {
 
 AnswerHead Read(Metadata& head, Fields fields, bool end) {
   Fill(head, fields);
-  return ReadAnswerHead(head, end);
+  return ReadAnswerHead(head, end, /*request=*/Metadata());
 }
 
 AttemptOutcome OfTrailers(Fields fields) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -33,6 +34,10 @@ struct Peer : RawPeer {
   }
   bool Ping() { return Write(FrameType::kPing, 0, 0, "12345678"); }
 };
+
+std::string FrameOf(FrameType type, uint8_t flags, int32_t stream, std::string_view payload) {
+  return FrameHead(payload.size(), type, flags, stream).append(payload);
+}
 
 constexpr Errors kCalm = {H2Error::kEnhanceYourCalm};
 
@@ -154,6 +159,14 @@ TEST(SessionLimits, ResetsThatThePeerProvokesCount) {
   EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kResets});
 }
 
+TEST(SessionLimits, H20_ResetsOfStreamsThatNeverBeganCount) {
+  Peer peer;
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(peer.WriteReset(2 * i + 1, H2Error::kCancel));
+  EXPECT_FALSE(peer.WriteReset(1, H2Error::kCancel));
+  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kResets});
+  EXPECT_TRUE(peer.ConnectionEnds(kCalm));
+}
+
 TEST(SessionLimits, FramesThatCarryNothingEndTheConnection) {
   Peer peer;
   bool goes_on = true;
@@ -239,6 +252,40 @@ TEST(SessionLimits, OfManyWindowsInOneSettingsTheLastCounts) {
   EXPECT_EQ(peer.ReadBody(1), "1234");  // 2699 % 7
 }
 
+TEST(SessionLimits, H16_AnUpstreamWithTooManySettingsFinishesTheCallsInFlight) {
+  RawPeer peer(Session::Role::kClient);
+  RecordingHandler call;
+  peer.StartCall(call);
+  RecordingHandler unsent;
+  peer.side.session.Open(unsent).SendHead(true);
+  peer.now = Instant() + absl::Hours(1);
+  int settings = 0;
+  while (settings < 1000 && peer.side.limits.empty()) {
+    ASSERT_TRUE(peer.WriteSetting(SettingId::kInitialWindowSize, 1000 + settings)) << settings;
+    if (settings++ == 0) peer.Read();
+  }
+  EXPECT_EQ(settings, 101);
+  EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kControlFrames});
+  EXPECT_EQ(peer.side.goaways, 1);
+  EXPECT_EQ(peer.side.session.FreeSlots(), 0);
+  peer.Read();
+  peer.WriteHeaders(1, ResponseHead(), false);
+  peer.WriteHeaders(1, {{"grpc-status", "0"}}, true);
+  EXPECT_NE(call.events.find("trailers grpc-status=0"), std::string::npos) << call.events;
+}
+
+TEST(SessionLimits, H16_AnUpstreamWithTenTimesAsManyIsClosed) {
+  RawPeer peer(Session::Role::kClient);
+  peer.now = Instant() + absl::Hours(1);
+  int settings = 0;
+  while (settings < 5000 && peer.WriteSetting(SettingId::kInitialWindowSize, 1000 + settings)) {
+    if (++settings % 10 == 0) peer.Read();
+  }
+  EXPECT_EQ(settings, 1100);
+  EXPECT_TRUE(peer.side.session.broken());
+  EXPECT_EQ(peer.side.goaways, 1);
+}
+
 TEST(SessionLimits, AnswersThatAreNotReadEndTheConnection) {
   Peer peer;
   for (int i = 0; i < 50; ++i) EXPECT_TRUE(peer.Ping());
@@ -257,6 +304,27 @@ TEST(SessionLimits, AHeaderBlockWithoutEndEndsTheConnection) {
   }
   EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kHeaderBlock});
   EXPECT_TRUE(peer.ConnectionEnds(kCalm));
+}
+
+TEST(SessionLimits, H6_ABlockThatHasBegunIsUnfinishedUntilItIsWhole) {
+  Peer peer;
+  EXPECT_EQ(peer.side.session.unfinished_bytes(), 0u);
+  const std::string block = Encode(RequestHead());
+  const std::string begun = FrameOf(FrameType::kHeaders, kEndStream, 1, "");
+  const std::string rest = FrameOf(FrameType::kContinuation, kEndHeaders, 1, block);
+  peer.Write(begun);
+  EXPECT_GT(peer.side.session.unfinished_bytes(), 0u);
+  EXPECT_TRUE(peer.side.session.unfinished_anew());
+  peer.Write(rest.substr(0, 12));
+  EXPECT_GT(peer.side.session.unfinished_bytes(), 3u);
+  EXPECT_FALSE(peer.side.session.unfinished_anew());
+  // A busy caller's reads may all end within a frame, each time within another.
+  peer.Write(rest.substr(12) + FrameOf(FrameType::kHeaders, kEndStream, 3, ""));
+  EXPECT_GT(peer.side.session.unfinished_bytes(), 0u);
+  EXPECT_TRUE(peer.side.session.unfinished_anew());
+  peer.Write(FrameOf(FrameType::kContinuation, kEndHeaders, 3, block));
+  EXPECT_EQ(peer.side.session.unfinished_bytes(), 0u);
+  EXPECT_EQ(peer.side.requests.size(), 2u);
 }
 
 TEST(SessionLimits, ABodyThatIsNotReadEndsTheConnection) {

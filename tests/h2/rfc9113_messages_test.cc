@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <string>
 #include <string_view>
 
@@ -275,6 +276,69 @@ TEST(Rfc9113, C1_8_3_1_TwoPathsAreMalformed) { EXPECT_TRUE(IsMalformed(With(":pa
 
 TEST(Rfc9113, C1_8_3_1_TwoAuthoritiesAreMalformed) {
   EXPECT_TRUE(IsMalformed(With(":authority", "x:1")));
+}
+
+TEST(Rfc9113, H15_8_3_1_AHostUnlikeTheAuthorityIsMalformed) {
+  EXPECT_TRUE(IsMalformed(With("host", "other.test")));
+  EXPECT_TRUE(IsMalformed(With("host", "")));
+}
+
+TEST(Rfc9113, H15_8_3_1_TwoHostsAreMalformed) {
+  HeaderList head = Without(":authority");
+  head.insert(head.end(), 2, {"host", "shop.test"});
+  EXPECT_TRUE(IsMalformed(head));
+}
+
+TEST(Rfc9113, H15_8_3_1_AHostThatIsTheAuthorityIsHeard) {
+  RawPeer peer;
+  HeaderList head = RequestHead();
+  std::string host = Values(head, ":authority");
+  host[0] = static_cast<char>(std::toupper(host[0]));
+  head.emplace_back("host", host);
+  peer.WriteHeaders(1, head, true);
+  EXPECT_EQ(peer.side.requests.size(), 1u);
+  HeaderList alone = Without(":authority");
+  alone.emplace_back("host", host);
+  peer.WriteHeaders(3, alone, true);
+  EXPECT_EQ(peer.side.requests.size(), 2u);
+  EXPECT_TRUE(peer.Lives());
+}
+
+TEST(Rfc9113, H15_8_3_1_SpacesAndControlsInPseudoHeadersAreMalformed) {
+  for (size_t field = 0; field < 4; ++field) {
+    for (const char c : std::string_view(" \t\x01\x1f\x7f")) {
+      // In one piece with other bytes, and among those that are left.
+      for (const size_t at : {3, 16}) {
+        HeaderList head = RequestHead();
+        head[field].second = "/" + std::string(16, 'x');
+        head[field].second[at] = c;
+        EXPECT_TRUE(IsMalformed(head)) << head[field].first << ' ' << static_cast<int>(c);
+      }
+    }
+  }
+}
+
+// Also where only the name of an entry is used, and where a whole entry is.
+TEST(Rfc9113, H15_8_3_1_ASpaceInAPathOfTheTableIsMalformed) {
+  RawPeer peer;
+  HeaderList head = Without(":path");
+  std::string path = Encode({{":path", "/a b"}});
+  path[0] = '\x40';
+  peer.Write(FrameType::kHeaders, kEndHeaders | kEndStream, 1, path + Encode(head));
+  EXPECT_TRUE(peer.IsReset(1, {H2Error::kProtocol}));
+  peer.Write(FrameType::kHeaders, kEndHeaders | kEndStream, 3, "\xbe" + Encode(head));
+  EXPECT_TRUE(peer.IsReset(3, {H2Error::kProtocol}));
+  peer.Write(FrameType::kHeaders, kEndHeaders | kEndStream, 5, "\x0f\x2f\x04/a/b" + Encode(head));
+  EXPECT_TRUE(peer.Lives());
+  EXPECT_EQ(peer.side.requests.size(), 2u);
+}
+
+TEST(Rfc9113, H15_8_3_1_BytesOfOtherAlphabetsInAPathAreNot) {
+  RawPeer peer;
+  HeaderList head = RequestHead();
+  head[2].second = "/g\xc3\xbcte.Test/Caf\xc3\xa9~";
+  peer.WriteHeaders(1, head, true);
+  EXPECT_EQ(peer.side.requests.size(), 1u);
 }
 
 }  // namespace

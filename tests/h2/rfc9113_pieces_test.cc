@@ -105,7 +105,7 @@ TEST(Rfc9113, C1_4_1_FaultsOfAConnectionThatComeInPiecesAreTheSame) {
            Bytes(FrameType::kHeaders, kEndHeaders, 7, std::string(kMaxFrame + 1, 'x')),
            Bytes(FrameType::kHeaders, 0, 7, "") + Bytes(FrameType::kData, 0, 7, "x"),
            Bytes(FrameType::kReset, 0, 5, "xxx"),
-           Bytes(FrameType::kReset, 0, 7, Number(8)),
+           Bytes(FrameType::kReset, 0, 8, Number(8)),
            Bytes(FrameType::kSettings, 0, 0, "xxxxxxx"),
            Bytes(FrameType::kSettings, 0, 0, Setting(SettingId::kMaxFrameSize, 1)),
            Bytes(FrameType::kPushPromise, kEndHeaders, 5, Number(2)),

@@ -51,9 +51,31 @@ TEST(Rfc9113, C1_5_1_DataOnAnIdleStreamEndsTheConnection) {
   EXPECT_TRUE(peer.ConnectionEnds({H2Error::kProtocol, H2Error::kStreamClosed}));
 }
 
-TEST(Rfc9113, C1_5_1_6_4_ResetOfAnIdleStreamEndsTheConnectionWithProtocolError) {
+// h2spec 5.1/2 and 6.4/2 ask for the end of the connection, with PROTOCOL_ERROR, and so does RFC
+// 9113. Older clients on gRPC's core (1.51, 1.62) send this frame for calls that ended before they
+// began, and the other calls of the connection would pay for it. The session ignores it and counts
+// a reset.
+TEST(Rfc9113, C1_5_1_6_4_H20_ResetOfAnIdleStreamIsACallOpenedAndCancelled) {
   RawPeer peer;
-  peer.WriteReset(1, H2Error::kCancel);
+  EXPECT_TRUE(peer.WriteReset(5, H2Error::kCancel));
+  EXPECT_TRUE(peer.side.requests.empty());
+  // A call whose HEADERS were overtaken by the reset of a later one.
+  EXPECT_TRUE(peer.WriteHeaders(3, RequestHead(), true));
+  EXPECT_EQ(peer.side.requests.size(), 1u);
+  EXPECT_TRUE(peer.Lives());
+}
+
+TEST(Rfc9113, C1_5_1_6_4_ResetOfAStreamThatNoClientOpensEndsTheConnectionWithProtocolError) {
+  for (const int32_t stream : {0, 2}) {
+    RawPeer peer;
+    peer.WriteReset(stream, H2Error::kCancel);
+    EXPECT_TRUE(peer.ConnectionEnds({H2Error::kProtocol})) << stream;
+  }
+}
+
+TEST(Rfc9113, C1_5_1_6_4_AnUpstreamsResetOfAnIdleStreamEndsTheConnectionWithProtocolError) {
+  RawPeer peer(Session::Role::kClient);
+  peer.WriteReset(7, H2Error::kCancel);
   EXPECT_TRUE(peer.ConnectionEnds({H2Error::kProtocol}));
 }
 

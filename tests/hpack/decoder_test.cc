@@ -181,7 +181,10 @@ TEST(HpackDecoder, FieldsBeforeAnErrorAreTold) {
   Decoder decoder;
   class Last final : public FieldSink {
    public:
-    void OnField(const DecodedField& field) override { value = field.value; }
+    bool OnField(const DecodedField& field) override {
+      value = field.value;
+      return true;
+    }
     std::string value;
   } sink;
   EXPECT_FALSE(decoder.Decode(FromHex("83 80"), sink));

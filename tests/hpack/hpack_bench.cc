@@ -42,9 +42,10 @@ std::vector<Metadata> Requests(int metadata_fields) {
 
 class Counter final : public FieldSink {
  public:
-  void OnField(const DecodedField& field) override {
-    fields += field.well_formed ? 1 : 0;
+  bool OnField(const DecodedField& field) override {
+    fields += field.well_formed() ? 1 : 0;
     benchmark::DoNotOptimize(field.value.data());
+    return true;
   }
   size_t fields = 0;
 };

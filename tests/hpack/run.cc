@@ -10,10 +10,11 @@ namespace {
 
 class Collector final : public FieldSink {
  public:
-  void OnField(const DecodedField& field) override {
+  bool OnField(const DecodedField& field) override {
     fields.push_back({std::string(field.name), std::string(field.value), field.never_index});
     judged.push_back(
-        {std::string(field.name), std::string(field.value), field.kind, field.well_formed});
+        {std::string(field.name), std::string(field.value), field.kind, field.well_formed()});
+    return true;
   }
 
   Fields fields;

@@ -103,6 +103,71 @@ INSTANTIATE_TEST_SUITE_P(Of, HeaderBomb,
                                          Bomb{"CookieCrumbs", "cookie", 3}),
                          [](const auto& param) { return std::string(param.param.name); });
 
+// A block whose fields cost thousands of times as much to judge as their bytes cost to send: a
+// number of 4040 digits, to which each further byte refers.
+std::string Digits() {
+  return Encode(RawClient::CallHead()) + Kept("content-length", std::string(4040, '1')) +
+         std::string(12'000, kNewestEntry);
+}
+
+TEST(HpackBounds, H1_AnHonestCallerIsServedBesideBlocksThatReferToLargeFields) {
+  Wire wire(ForEach(AnswerWell));
+  EXPECT_EQ(CallStatus(wire), "0");
+  constexpr int kAttackers = 400;
+  std::vector<std::unique_ptr<Attacker>> attackers;
+  for (int i = 0; i < kAttackers; ++i) {
+    attackers.push_back(std::make_unique<Attacker>(wire.sidecar.address()));
+    attackers.back()->Send(EncodeFrame(FrameType::kHeaders, kEndHeaders | kEndStream, 1, Digits()));
+  }
+  ASSERT_EQ(CallStatus(wire), "0");
+  for (auto& attacker : attackers) EXPECT_EQ(attacker->AwaitEnd(), kCalm);
+  EXPECT_EQ(Hits(wire.sidecar, "header_block_bytes"), kAttackers);
+}
+
+// The first frame of a header block whose end does not come.
+std::string HalfABlock(size_t bytes) {
+  return EncodeFrame(FrameType::kHeaders, 0, 1, std::string(bytes, 'x'));
+}
+
+TEST(UnfinishedBlocks, H6_AreClosedAfterTenSecondsAlone) {
+  Wire wire(ForEach(AnswerWell));
+  const int32_t waiting = wire.client.Open(RawClient::CallHead(), false);
+  Attacker between(wire.sidecar.address());
+  between.Send(HalfABlock(1000));
+  Attacker within(wire.sidecar.address());
+  within.Send(HalfABlock(1000).substr(0, 500));
+  Attacker empty(wire.sidecar.address());
+  empty.Send(HalfABlock(0));
+  for (Attacker* attacker : {&between, &within, &empty}) {
+    EXPECT_EQ(attacker->AwaitEnd(), std::nullopt);
+  }
+  EXPECT_EQ(Hits(wire.sidecar, "header_time"), 3);
+  // A body may take longer.
+  wire.client.WriteData(waiting, GrpcMessage("hello"), true);
+  EXPECT_EQ(wire.client.AnswerTo(waiting).grpc_status(), "0");
+}
+
+TEST(UnfinishedBlocks, H6_OfAllConnectionsHaveABoundThatTheOldestMeet) {
+  Wire wire(ForEach(AnswerWell));
+  EXPECT_EQ(CallStatus(wire), "0");
+  constexpr int kBytes = 16'000;
+  constexpr int kFit = 8 * kMiB / kBytes;
+  constexpr int kMore = 50;
+  std::vector<std::unique_ptr<Attacker>> attackers;
+  for (int i = 0; i < kFit + kMore; ++i) {
+    attackers.push_back(std::make_unique<Attacker>(wire.sidecar.address()));
+    attackers.back()->Send(HalfABlock(kBytes));
+    // Each begins when the one before has begun.
+    if (i % 50 == 0) {
+      EXPECT_EQ(CallStatus(wire), "0");
+    }
+  }
+  EXPECT_EQ(attackers.front()->AwaitEnd(), std::nullopt);
+  EXPECT_TRUE(
+      wire.sidecar.WaitForSum("levee_limit_hits_total", {R"(limit="header_blocks")"}, kMore));
+  EXPECT_EQ(CallStatus(wire), "0");
+}
+
 HeaderList ManyFields(int count) {
   HeaderList fields;
   for (int i = 0; i < count; ++i) fields.emplace_back("x-" + std::to_string(i), "v");

@@ -77,6 +77,29 @@ TEST_F(DeafCallers, C8_AreGivenUpAfterTheSendTimeout) {
   ExpectClosedBy("send_timeout");
 }
 
+TEST_F(DeafCallers, H8_ThatKeepTheirWindowsShutAreGivenUpToo) {
+  Start("send_timeout: 300ms, idle_frames_per_second: 1000000, pending_frames: 1000000");
+  Attacker shut(sidecar_->address(), Attacker::Reading::kAll,
+                Setting(SettingId::kInitialWindowSize, 0));
+  shut.Send(StreamingCall(0, 10, 1000));
+  // It takes answers to PINGs meanwhile, but nothing that waits.
+  while (shut.Send(EncodeFrame(FrameType::kPing, 0, 0, "12345678"))) continue;
+  ExpectClosedBy("send_timeout");
+}
+
+TEST_F(DeafCallers, H8_ThatOpenTheirWindowsNowAndThenAreNot) {
+  Start("send_timeout: 1s");
+  RawClient slow(sidecar_->address(), Setting(SettingId::kInitialWindowSize, 0));
+  slow.KeepWindowsShut();
+  slow.connection().Send(StreamingCall(0, 10, 1000));
+  for (int i = 0; i < 30; ++i) {
+    slow.WriteWindowUpdate(1, 10);
+    poll(nullptr, 0, 50);
+  }
+  EXPECT_EQ(Hits(*sidecar_, "send_timeout"), 0);
+  EXPECT_EQ(sidecar_->Sum("levee_downstream_connections"), 2);
+}
+
 TEST_F(DeafCallers, C8_CostLittleMemoryWhileTheyAreWaitedFor) {
   Start("send_timeout: none");
   DeafCaller deaf(*sidecar_);

@@ -209,6 +209,41 @@ TEST(ContentType, AnyOfGrpcPassesBothWays) {
   }
 }
 
+TEST(ContentType, H21_OfAnAnswerThatLeveeMakesIsTheRequests) {
+  const std::string type = "application/grpc+json";
+  Wire wire(ForEach([](UpstreamPeer& peer, const RawRequest& request) {
+    HeaderList head = {{":status", "503"}, {"content-type", "text/html"}};
+    const std::string status = Values(request.head, "x-status");
+    if (!status.empty()) head.emplace_back("grpc-status", status);  // It rules.
+    peer.WriteHeaders(request.stream, head, true);
+  }));
+  for (const std::string status : {"", "5"}) {
+    HeaderList head = HeadWithType(type);
+    if (!status.empty()) head.emplace_back("x-status", status);
+    const RawAnswer mapped = wire.client.AnswerTo(wire.client.Open(head, true));
+    EXPECT_EQ(mapped.grpc_status(), status.empty() ? "14" : status);
+    EXPECT_EQ(Values(mapped.head, "content-type"), type);
+  }
+  HeaderList large = HeadWithType(type);
+  large.emplace_back("x-large", std::string(20'000, 'x'));
+  const RawAnswer refused = wire.client.AnswerTo(wire.client.Open(large, true));
+  EXPECT_EQ(refused.grpc_status(), "8");
+  EXPECT_EQ(Values(refused.head, "content-type"), type);
+}
+
+TEST(ContentType, H21_OfAnUpstreamsOwnHeadIsForwardedUntouched) {
+  Wire wire(ForEach([](UpstreamPeer& peer, const RawRequest& request) {
+    peer.WriteHeaders(
+        request.stream,
+        {{":status", "200"}, {"content-type", "application/grpc+proto;v=1"}, {"grpc-status", "5"}},
+        true);
+  }));
+  const RawAnswer answer =
+      wire.client.AnswerTo(wire.client.Open(HeadWithType("application/grpc+json"), true));
+  EXPECT_EQ(answer.grpc_status(), "5");
+  EXPECT_EQ(Values(answer.head, "content-type"), "application/grpc+proto;v=1");
+}
+
 TEST(ContentType, AnyOtherGets415AndReachesNobody) {
   Told<bool> arrived;
   Wire wire(ForEach([&](UpstreamPeer&, const RawRequest&) { arrived.Tell(true); }));

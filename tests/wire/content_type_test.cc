@@ -15,5 +15,15 @@ TEST(ContentType, IsGrpcWithSuffixOrParameters) {
   }
 }
 
+TEST(ContentType, H21_OfAnAnswerIsThatOfTheRequestWithoutParameters) {
+  EXPECT_EQ(AnswerContentType("application/grpc"), "application/grpc");
+  EXPECT_EQ(AnswerContentType("application/grpc+json"), "application/grpc+json");
+  EXPECT_EQ(AnswerContentType("application/grpc+proto; charset=utf-8"), "application/grpc+proto");
+  EXPECT_EQ(AnswerContentType("application/grpc;x=y"), "application/grpc");
+  for (const char* none : {"", "text/html", "application/grpc-web"}) {
+    EXPECT_EQ(AnswerContentType(none), "application/grpc") << none;
+  }
+}
+
 }  // namespace
 }  // namespace levee
