@@ -26,8 +26,7 @@ namespace levee {
 // connections wait in a short queue, and then in the system's.
 //
 // One thread accepts and a few answer, so that one slow client does not hold up the others. The
-// functions below belong to the thread that started the server. Starting makes the process ignore
-// SIGPIPE.
+// functions below belong to the thread that started the server.
 class HttpServer {
  public:
   struct Options {

@@ -68,6 +68,11 @@ std::optional<std::string> Child::ReadLine() {
   }
 }
 
+void Child::CloseOutput() {
+  close(output_);
+  output_ = -1;
+}
+
 std::string Child::Errors() const {
   std::string text(static_cast<size_t>(lseek(errors_, 0, SEEK_END)), '\0');
   const ssize_t size = pread(errors_, text.data(), text.size(), 0);

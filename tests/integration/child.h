@@ -27,6 +27,9 @@ class Child {
   // The next line of its standard output, without line end; nullopt at the end or after kPatience.
   std::optional<std::string> ReadLine();
 
+  // Nobody reads its standard output any more.
+  void CloseOutput();
+
   // Returns its standard error so far.
   std::string Errors() const;
 

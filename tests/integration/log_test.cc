@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -197,6 +198,22 @@ TEST(Logging, OffWritesNothing) {
   SidecarProcess sidecar(Refused(port), {"--log-level", "off"});
   EXPECT_FALSE(CallUnary(NewChannel(sidecar.address())).status.ok());
   EXPECT_EQ(sidecar.process().Errors(), "");
+}
+
+TEST(Logging, H10_AReaderThatGoesDoesNotEndTheSidecar) {
+  const TempFile config(
+      "listeners: [{name: egress, address: \"127.0.0.1:0\"}]\n"
+      "metrics: {address: none}\n"
+      "admin: {address: none}\n");
+  Child sidecar("/bin/sh", {"-c", "exec " LEVEE_BINARY " run --config " + config.path() + " 2>&1"});
+  std::optional<std::string> line;
+  do {
+    line = sidecar.ReadLine();
+    ASSERT_TRUE(line.has_value());
+  } while (!line->starts_with("listening egress"));
+  sidecar.CloseOutput();
+  sidecar.Signal(SIGTERM);  // It tells of its end.
+  EXPECT_EQ(sidecar.WaitForExit(), 0);
 }
 
 }  // namespace
