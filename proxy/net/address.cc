@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <cstring>
 
@@ -101,11 +102,34 @@ bool Address::SameHost(const Address& other) const {
   return V4(storage_).sin_addr.s_addr == V4(other.storage_).sin_addr.s_addr;
 }
 
+// Returns the IPv4 address that an IPv6 address stands for, or else the address itself.
+Address Address::Unmapped() const {
+  if (family() != AF_INET6 || !IN6_IS_ADDR_V4MAPPED(&V6(storage_).sin6_addr)) return *this;
+  sockaddr_in v4{};
+  v4.sin_family = AF_INET;
+  v4.sin_port = V6(storage_).sin6_port;
+  std::memcpy(&v4.sin_addr, &V6(storage_).sin6_addr.s6_addr[12], sizeof(v4.sin_addr));
+  return {reinterpret_cast<const sockaddr*>(&v4), sizeof(v4)};
+}
+
+bool Address::IsOfThisHost() const {
+  if (is_unix()) return true;
+  Address any_port = *this;
+  any_port.set_port(0);
+  const int fd = socket(family(), SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return false;
+  const bool bound = bind(fd, any_port.get(), any_port.size()) == 0;
+  close(fd);
+  return bound;
+}
+
 bool Address::Reaches(const Address& listener) const {
   if (port() != listener.port()) return false;
+  const Address to = Unmapped();
+  const Address at = listener.Unmapped();
   // Connecting to a wildcard address reaches the loopback interface.
-  return SameHost(listener) || (listener.IsWildcard() && (IsLoopback() || IsWildcard())) ||
-         (IsWildcard() && listener.IsLoopback());
+  return to.SameHost(at) || (to.IsWildcard() && at.IsLoopback()) ||
+         (at.IsWildcard() && (to.IsLoopback() || to.IsWildcard() || to.IsOfThisHost()));
 }
 
 bool operator==(const Address& a, const Address& b) {

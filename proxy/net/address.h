@@ -44,15 +44,20 @@ class Address {
   bool IsWildcard() const;
   bool IsLoopback() const;
 
+  // Whether the system lets a socket have this IP address: the host has it, on any interface.
+  bool IsOfThisHost() const;
+
   // True if a connection to `this` reaches a socket that listens on `listener`, as far as one host
-  // can tell: both have the same path, or the same port and either the same address or a wildcard
-  // and a loopback address that reaches it.
+  // can tell: both have the same path, or the same port and the same address, or `listener` has a
+  // wildcard and `this` is any address of the host. An IPv4 address counts as itself however it is
+  // written (::ffff:127.0.0.1).
   bool Reaches(const Address& listener) const;
 
   friend bool operator==(const Address& a, const Address& b);
 
  private:
   bool SameHost(const Address& other) const;
+  Address Unmapped() const;
 
   sockaddr_storage storage_{};
   socklen_t size_ = 0;

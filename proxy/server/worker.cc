@@ -32,7 +32,7 @@ Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shar
                      .random = random_,
                      .metrics = shared.metrics,
                      .failed_calls = failed_calls_,
-                     .own_listeners = own_listeners_,
+                     .own_listeners = own_addresses_,
                      .worker = index},
                     *snapshot_, ConnectionOptions()),
       relief_(shared.memory, io_, connections_, calls_) {
@@ -68,6 +68,18 @@ void Worker::PostConnection(net::ByteStream stream, ConnectionOrigin origin) {
   loop_.Post([this, stream = std::move(stream), origin = std::move(origin)]() mutable {
     Accept(std::move(stream), std::move(origin));
   });
+}
+
+void Worker::PostControlPorts(std::vector<net::Address> ports) {
+  loop_.Post([this, ports = std::move(ports)] { SetOwnAddresses(listeners_, ports); });
+}
+
+void Worker::SetOwnAddresses(std::vector<net::Address> listeners, std::vector<net::Address> ports) {
+  listeners_ = std::move(listeners);
+  control_ports_ = std::move(ports);
+  std::vector<net::Address> all = listeners_;
+  all.insert(all.end(), control_ports_.begin(), control_ports_.end());
+  if (std::exchange(own_addresses_, std::move(all)) != own_addresses_) destinations_.ForgetLoops();
 }
 
 void Worker::PostView(std::function<void(std::vector<EndpointView>)> done) {
@@ -117,9 +129,7 @@ void Worker::Apply(const WorkerConfig& config) {
   plans_.Clear();
   waiting_places_.Resize(snapshot_->limits.waiting_calls);
   destinations_.Reload(*snapshot_, ConnectionOptions());
-  if (std::exchange(own_listeners_, config.own_listeners) != own_listeners_) {
-    destinations_.ForgetLoops();
-  }
+  SetOwnAddresses(config.own_listeners, control_ports_);
   destinations_.TakeGone();  // No plan is left that could hold one.
   closed_sockets_.insert(config.closed_sockets.begin(), config.closed_sockets.end());
   connections_.ForEach([&](DownstreamConnection& connection) {
@@ -167,7 +177,7 @@ void Worker::OnTunnel(AcceptedConnection& from, net::ByteStream stream, ByteSpan
     return ConnectionFields(from.origin(), {{"protocol", "opaque"}});
   });
   auto* tunnel =
-      new RawTunnel(io_, resolver_, std::move(stream), first, from.origin(), own_listeners_, *this);
+      new RawTunnel(io_, resolver_, std::move(stream), first, from.origin(), own_addresses_, *this);
   tunnels_.PushBack(*tunnel);
   series_.tunnels.Add(1);
   Bury(from);

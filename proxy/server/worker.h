@@ -75,6 +75,10 @@ class Worker final : private net::TurnHandler {
   // before the first connection.
   void PostConfig(WorkerConfig config, std::function<void()> applied);
 
+  // Neither calls nor tunnels are sent to these ports of the process from the next turn on, beside
+  // its listeners: they are for its operators. Any thread.
+  void PostControlPorts(std::vector<net::Address> ports);
+
   // Sends the calls of `upstream` to these endpoints from the next turn on. Plans, budgets and
   // calls that are under way stay as they are. An upstream has no endpoint before the first time,
   // so this comes before the configuration that brings the upstream. A configuration without the
@@ -152,6 +156,7 @@ class Worker final : private net::TurnHandler {
   Instant OnTurnEnd(Instant now) override;
 
   void Apply(const WorkerConfig& config);
+  void SetOwnAddresses(std::vector<net::Address> listeners, std::vector<net::Address> ports);
   void Accept(net::ByteStream stream, ConnectionOrigin origin);
   void Bury(AcceptedConnection& connection);
   void Goaway();
@@ -187,8 +192,10 @@ class Worker final : private net::TurnHandler {
   bool stopping_ = false;
   std::atomic<int64_t> open_streams_ = 0;
 
-  std::vector<net::Address> own_listeners_;
-  std::set<int> closed_sockets_;  // since the start
+  std::vector<net::Address> listeners_;
+  std::vector<net::Address> control_ports_;
+  std::vector<net::Address> own_addresses_;  // both
+  std::set<int> closed_sockets_;             // since the start
   DestinationTable destinations_;
   PlanCache plans_;
   IntrusiveList<AcceptedConnection> accepted_;

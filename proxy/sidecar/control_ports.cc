@@ -116,6 +116,14 @@ void ControlPorts::Stop() {
   for (std::thread& thread : threads) thread.join();
 }
 
+std::vector<net::Address> ControlPorts::Addresses() const {
+  std::vector<net::Address> addresses;
+  for (const Place& place : places_) {
+    if (place.port != nullptr) addresses.push_back(place.port->address());
+  }
+  return addresses;
+}
+
 std::vector<std::string> ControlPorts::Lines() const {
   std::vector<std::string> lines;
   for (const Place& place : places_) {

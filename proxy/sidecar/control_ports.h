@@ -50,6 +50,9 @@ class ControlPorts {
   // metrics, admin, admin-grpc.
   std::vector<std::string> Lines() const;
 
+  // Returns the addresses of the open ports.
+  std::vector<net::Address> Addresses() const;
+
  private:
   using Open =
       std::function<absl::StatusOr<std::unique_ptr<ControlPort>>(const ListenAddress& address)>;

@@ -173,6 +173,7 @@ uint64_t RunningSidecar::LostLogLines() {
 // Announces each address that is bound anew. Writes events of these and of the addresses that are
 // closed.
 void RunningSidecar::Announce() {
+  sidecar_->SetControlPorts(ports_.Addresses());
   std::vector<std::string> lines;
   for (const std::string& listener : Listeners()) lines.push_back("listening " + listener);
   for (std::string& line : ports_.Lines()) lines.push_back(std::move(line));

@@ -52,6 +52,11 @@ class Sidecar : private Timer {
   // endpoints that the configuration lists need no such call. Its thread, before Run.
   void Follow(EndpointSource& source);
 
+  // The ports for operators, to which no call and no tunnel may lead. Any thread.
+  void SetControlPorts(const std::vector<net::Address>& ports) {
+    for (const auto& worker : workers_) worker->PostControlPorts(ports);
+  }
+
   // Serves until SIGTERM or SIGINT has led to an orderly end (class Drain), or until a second
   // signal has ended it at once.
   void Run();

@@ -270,6 +270,16 @@ TEST(Tunnel, TheSidecarItselfIsNoDestination) {
   EXPECT_TRUE(sidecar->WaitForSum("levee_tunnel_failures_total", {R"(reason="loop")"}, 1));
 }
 
+TEST(Tunnel, H14_NeitherAreThePortsOfItsOperators) {
+  Listening sidecar(kTcp);
+  const std::string ports = sidecar->address("metrics");
+  const std::string drain = "POST /drain HTTP/1.1\r\nhost: localhost\r\n\r\n";
+  EXPECT_EQ(Tunnel(*sidecar, ports, drain)->ReadAll(), "");
+  const std::string port = ports.substr(ports.rfind(':'));
+  EXPECT_EQ(Tunnel(*sidecar, "[::ffff:127.0.0.1]" + port, drain)->ReadAll(), "");
+  EXPECT_TRUE(sidecar->WaitForSum("levee_tunnel_failures_total", {R"(reason="loop")"}, 2));
+}
+
 std::string AnswerTo(SidecarProcess& sidecar, const std::string& request) {
   TcpConnection connection(sidecar.address());
   connection.Send(request);

@@ -2,6 +2,7 @@
 #include "net/address.h"
 
 #include <gtest/gtest.h>
+#include <ifaddrs.h>
 
 namespace levee::net {
 namespace {
@@ -10,6 +11,37 @@ TEST(Address, IsWrittenAsHostAndPort) {
   EXPECT_EQ(Address::FromIp("127.0.0.1", 80)->ToString(), "127.0.0.1:80");
   EXPECT_EQ(Address::FromIp("::1", 443)->ToString(), "[::1]:443");
   EXPECT_FALSE(Address::FromIp("localhost", 80).has_value());
+}
+
+TEST(Address, H2_ReachesAListenerHoweverTheHostIsWritten) {
+  const Address loopback = *Address::FromIp("127.0.0.1", 9460);
+  const Address wildcard = *Address::FromIp("0.0.0.0", 9460);
+  const Address wildcard6 = *Address::FromIp("::", 9460);
+  for (const char* const host : {"::ffff:127.0.0.1", "::ffff:0.0.0.0", "0.0.0.0", "127.0.0.1"}) {
+    const Address to = *Address::FromIp(host, 9460);
+    EXPECT_TRUE(to.Reaches(loopback)) << host;
+    EXPECT_TRUE(to.Reaches(wildcard)) << host;
+    EXPECT_TRUE(to.Reaches(wildcard6)) << host;
+  }
+  EXPECT_TRUE(loopback.Reaches(*Address::FromIp("::ffff:127.0.0.1", 9460)));
+  EXPECT_FALSE(Address::FromIp("::ffff:10.1.2.3", 9460)->Reaches(loopback));
+}
+
+TEST(Address, H2_EveryAddressOfTheHostReachesAWildcardListener) {
+  ifaddrs* all = nullptr;
+  ASSERT_EQ(getifaddrs(&all), 0);
+  int seen = 0;
+  for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET) continue;
+    Address to(one->ifa_addr, sizeof(sockaddr_in));
+    to.set_port(9460);
+    EXPECT_TRUE(to.Reaches(*Address::FromIp("0.0.0.0", 9460))) << to.ToString();
+    ++seen;
+  }
+  freeifaddrs(all);
+  EXPECT_GE(seen, 1);
+  // An address of the range for documentation (RFC 5737).
+  EXPECT_FALSE(Address::FromIp("192.0.2.1", 9460)->Reaches(*Address::FromIp("0.0.0.0", 9460)));
 }
 
 TEST(Address, ReachesAListenerOfTheSamePortAndHost) {
