@@ -3,7 +3,6 @@
 #include <atomic>
 #include <chrono>
 #include <string>
-#include <thread>
 
 #include "gtest/gtest.h"
 #include "integration/byte_call.h"
@@ -65,20 +64,11 @@ TEST(Waiting, ARetryThatWaitsIsShownAndEndsWithItsCaller) {
   SidecarProcess sidecar(
       {.endpoints = {service.address()},
        .retry = "{backoff: {initial: 1ms}, budget: {wait: 1m, burst: {least: 1}}}"});
-  const ChannelPtr channel = NewChannel(sidecar.address());
-  grpc::ClientContext* waiting = nullptr;
-  std::atomic<bool> begun = false;
-  std::thread caller([&] {
-    const Reply reply = CallUnary(channel, "hello", [&](grpc::ClientContext& context) {
-      waiting = &context;
-      begun = true;
-    });
-    EXPECT_EQ(reply.status.error_code(), StatusCode::CANCELLED);
-  });
+  ByteCall call(NewChannel(sidecar.address()), "/test.Echo/Unary");
+  ASSERT_TRUE(call.Start() && call.Write("hello") && call.HalfClose());
   EXPECT_TRUE(sidecar.WaitForSum("levee_retries_waiting", {}, 1));
-  ASSERT_TRUE(begun);
-  waiting->TryCancel();
-  caller.join();
+  call.context().TryCancel();
+  EXPECT_EQ(call.Finish().error_code(), StatusCode::CANCELLED);
   EXPECT_TRUE(sidecar.WaitForSum("levee_retries_waited_total", {R"(result="cancelled")"}, 1));
   EXPECT_TRUE(sidecar.WaitForSum("levee_retries_waiting", {}, 0));
 }
