@@ -78,6 +78,9 @@ class Session {
   // Whether a GOAWAY said that this side sends too many PINGs (gRFC A8).
   bool too_many_pings() const { return peer_goaway_.too_many_pings(); }
 
+  // Client role: whether streams are open that no GOAWAY excludes.
+  bool MayAnswer();
+
   // Client role: whether the head of an answer has come.
   bool answered() const { return answered_; }
 

@@ -140,6 +140,12 @@ bool Session::Excluded(const Stream& stream) const {
   return role_ == Role::kClient && peer_goaway_.Excludes(stream.id_);
 }
 
+bool Session::MayAnswer() {
+  bool may_answer = false;
+  streams_.ForEach([&](const Stream& stream) { may_answer = may_answer || !Excluded(stream); });
+  return may_answer;
+}
+
 void Session::EndExcluded() {
   IntrusiveList<Stream> excluded;
   streams_.ForEach([&](Stream& stream) {

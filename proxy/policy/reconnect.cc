@@ -16,6 +16,20 @@ void Reconnect::OnLost(bool proven, const BackoffPolicy& policy, Instant now, Ra
   unhurried_ = wanted_ = now;
 }
 
+void Reconnect::OnLeaving(const BackoffPolicy& policy, Instant now, Random& random) {
+  if (unproven_ > 0) return OnFailed(policy, now, random);
+  unhurried_ = wanted_ = now;
+}
+
+void Reconnect::OnLeft(bool proven) {
+  if (proven) {
+    unproven_ = 0;
+    backoff_.Restart();
+  } else {
+    ++unproven_;
+  }
+}
+
 void Reconnect::OnFailed(const BackoffPolicy& policy, Instant now, Random& random) {
   unhurried_ = now + backoff_.Next(policy, random);
   // The whole fleet has lost the endpoint at the same time, and has calls for it.

@@ -18,6 +18,7 @@ namespace levee {
 //   lost, proven                    at once; the backoff begins anew
 //   lost, not proven, first in row  at once
 //   lost, not proven, in a row      after the next delay of the backoff, which begins at `initial`
+//   leaves, with calls to answer    at once, unless the one before was not proven: then as if lost
 //   not made                        after the next delay of the backoff
 //
 // While calls want the endpoint, no delay is longer than kWanted.
@@ -35,8 +36,13 @@ class Reconnect {
   // outlasts a restart. Calls that come later fail at once, as long as nothing is connected.
   static constexpr absl::Duration kReturn = absl::Seconds(3);
 
-  // A connection that was ready was lost, or takes no new calls.
+  // A connection that was ready was lost, or takes no new calls and has none to answer.
   void OnLost(bool proven, const BackoffPolicy& policy, Instant now, Random& random);
+
+  // A connection that is not proven takes no new calls, and may still answer some. OnLeft follows
+  // when it is closed.
+  void OnLeaving(const BackoffPolicy& policy, Instant now, Random& random);
+  void OnLeft(bool proven);
 
   // A connection was not made.
   void OnFailed(const BackoffPolicy& policy, Instant now, Random& random);

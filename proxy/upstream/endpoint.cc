@@ -242,9 +242,11 @@ void Endpoint::Replace(const UpstreamConnection& lost, const std::string& reason
   const Instant now = io_.loop.now();
   const bool proven = lost.proven(now);
   if (proven) pool_.OnProvenLost();
-  // Calls that run on a connection that drains may still be answered.
-  const bool leaves_in_order = lost.draining() && lost.used();
-  reconnect_.OnLost(proven || leaves_in_order, policy_.reconnect, now, random_);
+  if (lost.leaving()) {
+    reconnect_.OnLeaving(policy_.reconnect, now, random_);
+  } else {
+    reconnect_.OnLost(proven, policy_.reconnect, now, random_);
+  }
   if (reconnect_.when(/*wanted=*/false) <= now) {
     SetState(State::kConnecting);
     StartConnecting();
@@ -269,6 +271,7 @@ void Endpoint::OnClosed(UpstreamConnection& connection, const std::string& reaso
     if (draining_ && connections_.empty()) pool_.OnEndpointDrained(*this);
     return;
   }
+  if (connection.leaving()) reconnect_.OnLeft(connection.proven(io_.loop.now()));
   if (connection.draining()) {
     // Its successor is already being dialled.
   } else if (connection.was_ready()) {

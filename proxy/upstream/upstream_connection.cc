@@ -27,7 +27,6 @@ bool UpstreamConnection::proven(Instant now) const {
 }
 
 h2::Stream& UpstreamConnection::Open(h2::StreamHandler& handler) {
-  used_ = true;
   if (keepalive_.interval < absl::InfiniteDuration() && Timer::when().is_infinite()) {
     io_.wheel.Arm(*this, io_.loop.now() + keepalive_.interval);
   }
@@ -83,6 +82,7 @@ void UpstreamConnection::OnSlotsFree() {
 void UpstreamConnection::OnGoaway() {
   const bool too_many_pings = connection_->session().too_many_pings();
   const bool news = !draining_ || (too_many_pings && !too_many_pings_);
+  if (!draining_) leaving_ = !proven(io_.loop.now()) && connection_->session().MayAnswer();
   draining_ = true;
   too_many_pings_ = too_many_pings;
   if (news) endpoint_.OnDraining(*this, too_many_pings);

@@ -64,7 +64,9 @@ class UpstreamConnection final : public Mortal,
   h2::Stream& Open(h2::StreamHandler& handler);
 
   int active_streams() const { return static_cast<int>(connection_->session().stream_count()); }
-  bool used() const { return used_; }  // it has carried a call
+
+  // Whether the peer's GOAWAY came before the connection was proven, and left calls to be answered.
+  bool leaving() const { return leaving_; }
 
   // Whether it has brought an answer, or has been ready for Reconnect::kStable.
   bool proven(Instant now) const;
@@ -90,8 +92,8 @@ class UpstreamConnection final : public Mortal,
   std::unique_ptr<Http2Connection> connection_;
   bool ready_ = false;
   bool draining_ = false;
+  bool leaving_ = false;
   bool too_many_pings_ = false;
-  bool used_ = false;
   bool pinged_ = false;  // and nothing has come since, as far as is known
   Instant pinged_at_;
   Instant ready_since_;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // GOAWAY in all its forms: from upstreams, from callers, and the sidecar's own.
+#include <chrono>
 #include <csignal>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -143,6 +145,55 @@ TEST(Goaway, BeforeAnyCallMovesTheFirstOneToANewConnection) {
   });
   EXPECT_EQ(CallUnary(run.channel).body, "fine");
   EXPECT_EQ(run.upstream.connections(), 2);
+}
+
+// Calls one after the other for two seconds: the connections that one worker makes meanwhile.
+int DialsInTwoSeconds(RawUpstream::Script script) {
+  RawUpstream upstream(std::move(script));
+  SidecarProcess sidecar({.endpoints = {upstream.address()},
+                          .retry = kNoRetry,
+                          .upstream = ", reconnect: {initial: 10s, max: 10s, jitter: none}"},
+                         {"--workers", "1"});
+  const ChannelPtr channel = NewChannel(sidecar.address());
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  while (std::chrono::steady_clock::now() < end) CallUnary(channel);
+  return upstream.connections();
+}
+
+// The first two at once, and while calls want the endpoint one every 125 to 250 ms.
+constexpr int kFewDials = 2 + 2000 / 125 + 2;
+
+TEST(Goaway, H12_ThatExcludesEveryCallOnEveryConnectionIsNoDialStorm) {
+  EXPECT_LE(DialsInTwoSeconds([](UpstreamPeer& peer) {
+              if (!peer.Handshake() || !peer.NextRequest().has_value()) return;
+              peer.WriteGoaway(0);
+            }),
+            kFewDials);
+}
+
+TEST(Goaway, H12_ThatLeavesEveryCallUnansweredIsNoDialStorm) {
+  EXPECT_LE(DialsInTwoSeconds([](UpstreamPeer& peer) {
+              if (!peer.Handshake()) return;
+              const auto request = peer.NextRequest();
+              if (request.has_value()) peer.WriteGoaway(request->stream);
+            }),
+            kFewDials);
+}
+
+TEST(Goaway, H12_BeforeAnyCallOnEveryConnectionIsNoDialStorm) {
+  EXPECT_LE(DialsInTwoSeconds([](UpstreamPeer& peer) {
+              if (peer.Handshake()) peer.WriteGoaway(0);
+            }),
+            kFewDials);
+}
+
+TEST(Goaway, H12_AfterEveryAnswerCostsNoCall) {
+  Hostile run(ForEach([](UpstreamPeer& peer, const RawRequest& request) {
+                peer.WriteGoaway(request.stream);
+                peer.Answer(request.stream);
+              }),
+              kNoRetry);
+  for (int call = 0; call < 50; ++call) EXPECT_EQ(CallUnary(run.channel).body, "fine");
 }
 
 TEST(Goaway, InThePlaceOfSettingsIsAConnectionThatFailed) {

@@ -19,6 +19,7 @@ BackoffPolicy WithoutJitter() {
 class ReconnectTest : public testing::Test {
  protected:
   void Lose(bool proven, Instant now) { reconnect.OnLost(proven, policy, now, random); }
+  void Leave(Instant now) { reconnect.OnLeaving(policy, now, random); }
   void Fail(Instant now) { reconnect.OnFailed(policy, now, random); }
 
   BackoffPolicy policy = WithoutJitter();
@@ -72,6 +73,32 @@ TEST_F(ReconnectTest, WhileCallsWantTheEndpointItIsTriedFourTimesASecondWithJitt
 TEST_F(ReconnectTest, ADelayThatIsShorterThanThatStays) {
   Fail(At(1));
   EXPECT_EQ(reconnect.when(/*wanted=*/true), At(1.1));
+}
+
+TEST_F(ReconnectTest, H12_AConnectionThatLeavesIsReplacedAtOnceIfTheOnesBeforeAnsweredTheirCalls) {
+  for (int i = 0; i < 100; ++i) {
+    Leave(At(i));
+    EXPECT_EQ(reconnect.when(false), At(i));
+    reconnect.OnLeft(/*proven=*/true);
+  }
+  // Two leave at a time.
+  Leave(At(100));
+  Leave(At(101));
+  EXPECT_EQ(reconnect.when(false), At(101));
+}
+
+TEST_F(ReconnectTest, H12_AConnectionThatLeavesWithoutAnAnswerIsReplacedAtOnceOnlyOnce) {
+  Leave(At(1));
+  reconnect.OnLeft(/*proven=*/false);
+  Leave(At(2));
+  EXPECT_EQ(reconnect.when(false), At(2.1));
+  reconnect.OnLeft(/*proven=*/false);
+  Lose(/*proven=*/false, At(3));
+  EXPECT_EQ(reconnect.when(false), At(3.2));
+  Leave(At(4));
+  reconnect.OnLeft(/*proven=*/true);
+  Leave(At(5));
+  EXPECT_EQ(reconnect.when(false), At(5));
 }
 
 // The delays of a restart, during which calls want the endpoint.
