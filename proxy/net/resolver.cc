@@ -24,9 +24,6 @@ constexpr absl::Duration kTimeout = absl::Seconds(5);
 constexpr int kServerTimeoutMs = 1000;
 constexpr int kRounds = 2;
 
-// Look-ups under way at a time, each with a socket of its own.
-constexpr int kMaxRunning = 64;
-
 bool IsLocalhost(std::string_view host) {
   return host == "localhost" || host.ends_with(".localhost");
 }
@@ -85,19 +82,24 @@ Resolver::Resolver(EventLoop& loop, TimerWheel& wheel, std::string servers)
 }
 
 std::unique_ptr<Resolver::Query> Resolver::Resolve(const std::string& host, uint16_t port,
-                                                   Answer answer) {
-  std::unique_ptr<Query> query(new Query(*this, host, port, std::move(answer)));
-  waiting_.PushBack(*query);
+                                                   Asker asker, Answer answer) {
+  std::unique_ptr<Query> query(new Query(*this, host, port, asker, std::move(answer)));
+  queue_.Add(*query);
   StartWaiting();
   return query;
 }
 
 void Resolver::StartWaiting() {
-  while (running_ < kMaxRunning && !waiting_.empty()) waiting_.PopFront()->Start();
+  while (LookupQueue::Member* next = queue_.Next()) static_cast<Query*>(next)->Start();
 }
 
-Resolver::Query::Query(Resolver& resolver, const std::string& host, uint16_t port, Answer answer)
-    : resolver_(resolver), host_(host), port_(port), answer_(std::move(answer)) {}
+Resolver::Query::Query(Resolver& resolver, const std::string& host, uint16_t port, Asker asker,
+                       Answer answer)
+    : LookupQueue::Member(asker),
+      resolver_(resolver),
+      host_(host),
+      port_(port),
+      answer_(std::move(answer)) {}
 
 Resolver::Query::~Query() { Stop(); }
 
@@ -120,8 +122,6 @@ bool Resolver::Query::OpenChannel() {
 }
 
 void Resolver::Query::Start() {
-  running_ = true;
-  ++resolver_.running_;
   const Instant now = resolver_.loop_.now();
   deadline_ = now + kTimeout;
   if (const auto ip = Address::FromIp(host_, port_)) {
@@ -224,11 +224,9 @@ void Resolver::Query::Finish() {
 }
 
 void Resolver::Query::Stop() {
-  ListLink<Query>::Unlink();
   Timer::Unlink();
   if (channel_ != nullptr) ares_destroy(std::exchange(channel_, nullptr));
-  if (!std::exchange(running_, false)) return;
-  --resolver_.running_;
+  resolver_.queue_.End(*this);
   resolver_.StartWaiting();
 }
 

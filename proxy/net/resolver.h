@@ -10,10 +10,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "base/intrusive_list.h"
 #include "base/timer_wheel.h"
 #include "net/address.h"
 #include "net/event_loop.h"
+#include "net/lookup_queue.h"
 
 struct ares_addrinfo;
 struct ares_channeldata;
@@ -42,9 +42,11 @@ class Resolver {
 
   // `host`: an IP literal or a name. `answer` is called once, at the end of this turn or in a later
   // one. It gets the A and AAAA records together, without a family for which this machine has no
-  // route, or an error that names the host. It is called within 5 s, whatever the servers do. Names
-  // under "localhost" are loopback, whatever the servers say (RFC 6761, section 6.3).
-  std::unique_ptr<Query> Resolve(const std::string& host, uint16_t port, Answer answer);
+  // route, or an error that names the host. It is called within 5 s of the time when `asker` has
+  // its turn, whatever the servers do. Names under "localhost" are loopback, whatever the servers
+  // say (RFC 6761, section 6.3).
+  std::unique_ptr<Query> Resolve(const std::string& host, uint16_t port, Asker asker,
+                                 Answer answer);
 
  private:
   void StartWaiting();
@@ -52,12 +54,11 @@ class Resolver {
   EventLoop& loop_;
   TimerWheel& wheel_;
   const std::string servers_;
-  int running_ = 0;
-  IntrusiveList<Query> waiting_;  // for others to end
+  LookupQueue queue_;
 };
 
 // A look-up; destroying it (which `answer` may do) means that `answer` is not called any more.
-class Resolver::Query final : private Timer, public ListLink<Resolver::Query> {
+class Resolver::Query final : private Timer, private LookupQueue::Member {
  public:
   ~Query() override;
   Query(const Query&) = delete;
@@ -67,7 +68,7 @@ class Resolver::Query final : private Timer, public ListLink<Resolver::Query> {
   friend class Resolver;
   struct Socket;
 
-  Query(Resolver& resolver, const std::string& host, uint16_t port, Answer answer);
+  Query(Resolver& resolver, const std::string& host, uint16_t port, Asker asker, Answer answer);
 
   void Start();
   bool OpenChannel();
@@ -84,7 +85,6 @@ class Resolver::Query final : private Timer, public ListLink<Resolver::Query> {
   const std::string host_;
   const uint16_t port_;
   Answer answer_;
-  bool running_ = false;
   ares_channeldata* channel_ = nullptr;  // one per query, so that it can be given up by itself
   std::vector<std::unique_ptr<Socket>> sockets_;
   std::optional<absl::StatusOr<Found>> result_;  // known, not told yet

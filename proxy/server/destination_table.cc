@@ -83,8 +83,9 @@ bool DestinationTable::StillFits(const Destination& destination,
          connect_policies_.find(destination.upstream)->second == destination.connect;
 }
 
-absl::StatusOr<std::vector<Pool::Target>> DestinationTable::TargetsOf(
-    const UpstreamSpec& upstream, std::string_view authority) const {
+absl::StatusOr<std::vector<Pool::Target>> DestinationTable::TargetsOf(const UpstreamSpec& upstream,
+                                                                      std::string_view authority,
+                                                                      net::Asker asker) const {
   if (!upstream.by_authority) {
     const auto found = endpoints_.find(upstream.name);
     return found == endpoints_.end() ? std::vector<Pool::Target>() : ToTargets(*found->second);
@@ -96,7 +97,7 @@ absl::StatusOr<std::vector<Pool::Target>> DestinationTable::TargetsOf(
                      "\": it is not HOST:PORT, and the route's upstream has no endpoints"));
   }
   return std::vector<Pool::Target>{
-      {.host = std::string(target->host), .port = target->port, .path = ""}};
+      {.host = std::string(target->host), .port = target->port, .path = "", .asker = asker}};
 }
 
 void DestinationTable::ForgetLoops() {
@@ -118,13 +119,14 @@ void DestinationTable::Forget(Destination& destination) {
 }
 
 absl::StatusOr<std::shared_ptr<Destination>> DestinationTable::Find(const UpstreamSpec& upstream,
-                                                                    std::string_view dialled) {
+                                                                    std::string_view dialled,
+                                                                    net::Asker asker) {
   const std::string authority = upstream.by_authority ? std::string(dialled) : std::string();
   const auto key = std::pair(upstream.name, authority);
   if (const auto found = destinations_.find(key); found != destinations_.end()) {
     return found->second;
   }
-  const auto targets = TargetsOf(upstream, authority);
+  const auto targets = TargetsOf(upstream, authority, asker);
   if (!targets.ok()) return targets.status();
   MakeRoom();
   return Make(upstream.name, authority, *targets);

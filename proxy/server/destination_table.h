@@ -58,8 +58,9 @@ class DestinationTable {
 
   // Returns the destination of calls of `upstream`, which is the snapshot's. `dialled`: to where an
   // upstream with `authority:` connects; it is an error if that cannot be dialled.
+  // `asker`: the caller's connection.
   absl::StatusOr<std::shared_ptr<Destination>> Find(const UpstreamSpec& upstream,
-                                                    std::string_view dialled);
+                                                    std::string_view dialled, net::Asker asker);
 
   // Returns a view of every endpoint.
   std::vector<EndpointView> View() const;
@@ -80,7 +81,8 @@ class DestinationTable {
   void MakeMissing();
   bool StillFits(const Destination& destination, const UpstreamsByName& upstreams) const;
   absl::StatusOr<std::vector<Pool::Target>> TargetsOf(const UpstreamSpec& upstream,
-                                                      std::string_view authority) const;
+                                                      std::string_view authority,
+                                                      net::Asker asker) const;
   void ForgetThose(absl::FunctionRef<bool(Destination&)> condition);
   void Forget(Destination& destination);
   void MakeRoom();

@@ -23,7 +23,7 @@ RawTunnel::RawTunnel(WorkerIo& io, net::Resolver& resolver, net::ByteStream call
   io_.wheel.Arm(*this, io_.loop.now() + kConnectTimeout);
   const auto to = SplitHostPort(origin_.destination);
   LEVEE_CHECK(to.has_value());  // The CONNECT request was read by the same rule.
-  query_ = resolver.Resolve(std::string(to->host), to->port,
+  query_ = resolver.Resolve(std::string(to->host), to->port, origin_.number,
                             [this](auto answer) { Resolved(std::move(answer)); });
 }
 

@@ -263,7 +263,7 @@ h2::StreamHandler* Worker::OnRequest(DownstreamConnection& from, h2::Stream& str
                     .path = head.path};
   std::shared_ptr<CallPlan> plan = plans_.Find(key);
   if (plan == nullptr) {
-    auto made = MakePlan(key);
+    auto made = MakePlan(key, from.origin().number);
     if (!made.ok()) {
       const bool no_route = made.status().code() == absl::StatusCode::kUnimplemented;
       if (no_route) series_.rejects[Reject::kNoRoute].Add();
@@ -301,7 +301,7 @@ h2::StreamHandler* Worker::Refuse(DownstreamConnection& from, h2::Stream& stream
   return nullptr;
 }
 
-absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(const PlanKey& key) {
+absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(const PlanKey& key, net::Asker asker) {
   const std::string_view routed_by = key.address.routed_by;
   const Route* route =
       snapshot_->routes.Find({.listener = key.listener, .authority = routed_by, .path = key.path});
@@ -311,7 +311,7 @@ absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(const PlanKey& key) {
   }
   const UpstreamSpec& upstream = snapshot_->upstreams[route->upstream];
   const CallPolicy& policy = snapshot_->policies[route->policy];
-  auto destination = destinations_.Find(upstream, key.address.dialled());
+  auto destination = destinations_.Find(upstream, key.address.dialled(), asker);
   // Cached plans hold destinations that have gone.
   if (destinations_.TakeGone()) plans_.EraseGone();
   if (!destination.ok()) return destination.status();

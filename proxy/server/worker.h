@@ -163,7 +163,7 @@ class Worker final : private net::TurnHandler {
   void Stop();
   h2::StreamHandler* Refuse(DownstreamConnection& from, h2::Stream& stream, const Metadata& head,
                             StatusCode code, const std::string& message);
-  absl::StatusOr<std::shared_ptr<CallPlan>> MakePlan(const PlanKey& key);
+  absl::StatusOr<std::shared_ptr<CallPlan>> MakePlan(const PlanKey& key, net::Asker asker);
   PlannedLimits PlanLimits(const CallPolicy& policy);
   std::shared_ptr<WaitingRetries> WaitingFor(Destination& destination,
                                              const std::shared_ptr<RetryBudget>& budget);

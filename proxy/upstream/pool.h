@@ -63,7 +63,8 @@ class Pool final : private TurnTask, private Timer {
   struct Target {
     std::string host;
     uint16_t port = 0;
-    std::string path;  // if `host` is empty
+    std::string path;                    // if `host` is empty
+    net::Asker asker = net::kKnownName;  // the caller's connection that named the host
 
     bool operator==(const Target&) const = default;
   };

@@ -53,7 +53,7 @@ void Pool::AddTarget(const Target& target) {
     AddEndpoint(std::move(fixed), nullptr);
   } else {
     names_.push_back(std::make_unique<ResolvedName>(io_, resolver_, policy_, random_, series_,
-                                                    *this, target.host, target.port));
+                                                    *this, target.host, target.port, target.asker));
     if (started_) names_.back()->Use();
   }
 }

@@ -24,7 +24,7 @@ constexpr absl::Duration kQuick = absl::Milliseconds(100);
 
 ResolvedName::ResolvedName(WorkerIo& io, net::Resolver& resolver, const ConnectPolicy& policy,
                            Random& random, UpstreamSeries& series, Pool& pool, std::string host,
-                           uint16_t port)
+                           uint16_t port, net::Asker asker)
     : io_(io),
       resolver_(resolver),
       policy_(policy),
@@ -32,7 +32,8 @@ ResolvedName::ResolvedName(WorkerIo& io, net::Resolver& resolver, const ConnectP
       series_(series),
       pool_(pool),
       host_(std::move(host)),
-      port_(port) {
+      port_(port),
+      asker_(asker) {
   Count();
 }
 
@@ -131,7 +132,9 @@ void ResolvedName::Ask() {
   asked_at_ = io_.loop.now();
   spread_ = random_.Uniform();
   Timer::Unlink();
-  query_ = resolver_.Resolve(host_, port_, [this](auto answer) { OnAnswer(std::move(answer)); });
+  const net::Asker asker = state_ == State::kKnown ? net::kKnownName : asker_;
+  query_ =
+      resolver_.Resolve(host_, port_, asker, [this](auto answer) { OnAnswer(std::move(answer)); });
 }
 
 void ResolvedName::OnAnswer(absl::StatusOr<net::Resolver::Found> answer) {

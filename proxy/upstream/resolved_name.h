@@ -39,10 +39,11 @@ class ResolvedName final : private Timer {
   // The least time between two look-ups while calls wait.
   static constexpr absl::Duration kLeastPause = absl::Milliseconds(200);
 
-  // `policy`: of the upstream; look-ups that fail are repeated as its connections are. References
-  // outlive the name.
+  // `policy`: of the upstream; look-ups that fail are repeated as its connections are. `asker`:
+  // for whom the name is looked up until it has had an address. References outlive the name.
   ResolvedName(WorkerIo& io, net::Resolver& resolver, const ConnectPolicy& policy, Random& random,
-               UpstreamSeries& series, Pool& pool, std::string host, uint16_t port);
+               UpstreamSeries& series, Pool& pool, std::string host, uint16_t port,
+               net::Asker asker);
   ~ResolvedName() override;
 
   // A call wants the addresses.
@@ -94,6 +95,7 @@ class ResolvedName final : private Timer {
   Pool& pool_;
   const std::string host_;
   const uint16_t port_;
+  const net::Asker asker_;
 
   State state_ = State::kIdle;
   std::optional<EndpointState> counted_;  // as metrics have it

@@ -21,9 +21,9 @@ class Lookups final : private TurnHandler {
 
   // Runs the loop until the answer is there; its addresses, sorted, or its error.
   std::string Resolve(const std::string& host) { return Resolve(host, resolver); }
-  std::string Resolve(const std::string& host, Resolver& by) {
+  std::string Resolve(const std::string& host, Resolver& by, Asker asker = kKnownName) {
     std::string text;
-    const auto query = by.Resolve(host, 80, [&](absl::StatusOr<Resolver::Found> answer) {
+    const auto query = by.Resolve(host, 80, asker, [&](absl::StatusOr<Resolver::Found> answer) {
       text = answer.ok() ? TextOf(answer->addresses) : std::string(answer.status().message());
       if (answer.ok()) ttl = answer->ttl;
       loop.Stop();
@@ -127,7 +127,7 @@ TEST(Resolver, AQueryThatIsDestroyedIsNotAnswered) {
   Lookups run;
   run.dns.Set("gone.test", {.addresses = {"10.0.0.1"}});
   bool answered = false;
-  auto query = run.resolver.Resolve("gone.test", 80, [&](auto) { answered = true; });
+  auto query = run.resolver.Resolve("gone.test", 80, kKnownName, [&](auto) { answered = true; });
   query.reset();
   EXPECT_EQ(run.Resolve("localhost").find("127.0.0.1:80"), 0u);
   EXPECT_FALSE(answered);
@@ -139,7 +139,7 @@ TEST(Resolver, MoreQueriesThanRunAtATimeAreAllAnswered) {
   int left = 200;
   std::vector<std::unique_ptr<Resolver::Query>> queries;
   for (int i = 0; i < 200; ++i) {
-    queries.push_back(run.resolver.Resolve("cart.test", 80, [&](auto answer) {
+    queries.push_back(run.resolver.Resolve("cart.test", 80, kKnownName, [&](auto answer) {
       EXPECT_TRUE(answer.ok());
       if (--left == 0) run.loop.Stop();
     }));
@@ -152,8 +152,21 @@ TEST(Resolver, AServerThatHangsHoldsUpNeitherOthersNorTheEnd) {
   Lookups run;
   run.dns.Set("hangs.test", {.silent_for = ScriptedDns::kA});
   run.dns.Set("fine.test", {.addresses = {"10.0.0.5"}});
-  const auto query = run.resolver.Resolve("hangs.test", 80, [](auto) { FAIL(); });
+  const auto query = run.resolver.Resolve("hangs.test", 80, kKnownName, [](auto) { FAIL(); });
   EXPECT_EQ(run.Resolve("fine.test"), "10.0.0.5:80");
+}
+
+TEST(Resolver, H13_MadeUpNamesOfOneCallerKeepNobodyElseWaiting) {
+  Lookups run;
+  run.dns.Set("made-up.test", {.silent_for = ScriptedDns::kA});
+  run.dns.Set("honest.test", {.addresses = {"10.0.0.5"}});
+  std::vector<std::unique_ptr<Resolver::Query>> made_up;
+  for (int i = 0; i < 900; ++i) {
+    made_up.push_back(run.resolver.Resolve("made-up.test", 80, /*asker=*/1, [](auto) { FAIL(); }));
+  }
+  // None of those is over before the answers are there.
+  EXPECT_EQ(run.Resolve("honest.test", run.resolver, /*asker=*/2), "10.0.0.5:80");
+  EXPECT_EQ(run.Resolve("honest.test", run.resolver, kKnownName), "10.0.0.5:80");
 }
 
 }  // namespace
