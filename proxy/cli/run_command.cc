@@ -9,6 +9,7 @@
 #include "admin_grpc/grpc_admin_server.h"
 #include "cli/log_sink.h"
 #include "cli/version.h"
+#include "net/descriptors.h"
 #include "net/process_memory.h"
 #include "sidecar/control_port.h"
 #include "sidecar/running_sidecar.h"
@@ -39,6 +40,19 @@ bool AllOfCommandLine(const std::vector<Fault>& faults) {
                      [](const Fault& fault) { return fault.file == "--to"; });
 }
 
+// Raises the limit on descriptors, and warns if callers may still have fewer than the configuration
+// says. The default gives way without a word.
+void PrepareDescriptors(const Limits& limits, EventLog& log) {
+  net::RaiseDescriptorLimit();
+  const int64_t limit = net::DescriptorLimit();
+  const int64_t callers = net::DescriptorsForCallers(limit);
+  if (limits.connections <= callers || limits.connections == Limits().connections) return;
+  log.Write(EventKind::kDescriptorsFew, [&] {
+    return std::vector<LogField>{
+        {"rlimit_nofile", limit}, {"for_callers", callers}, {"connections", limits.connections}};
+  });
+}
+
 }  // namespace
 
 int RunSidecar(const RunOptions& options) {
@@ -57,6 +71,7 @@ int RunSidecar(const RunOptions& options) {
       return std::vector<LogField>{{"warning", FormatFault(warning)}};
     });
   }
+  PrepareDescriptors(checked.snapshot->limits, log);
   auto running = RunningSidecar::Open({.config = options.config,
                                        .workers = options.workers,
                                        .version = std::string(BuildVersion()),

@@ -43,6 +43,7 @@ enum class EventKind : uint8_t {
   kBudgetRecovered,
   // Of bounds.
   kLimitReached,
+  kDescriptorsFew,
   kAccessLogLost,
   // Of connections.
   kConnectionAccepted,
@@ -99,6 +100,8 @@ inline constexpr auto kEventKinds = std::to_array<EventKindFacts>({
     {EventKind::kBudgetRecovered, LogLevel::kInfo, "budget_recovered",
      "the retry budget has refused nothing for a while"},
     {EventKind::kLimitReached, LogLevel::kWarning, "limit_reached", "a limit was reached"},
+    {EventKind::kDescriptorsFew, LogLevel::kWarning, "descriptors_few",
+     "the process may have too few file descriptors for limits.connections"},
     {EventKind::kAccessLogLost, LogLevel::kError, "access_log_lost",
      "lines of the access log get lost"},
     {EventKind::kConnectionAccepted, LogLevel::kDebug, "connection_accepted",

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "net/descriptors.h"
 
 namespace levee::net {
 namespace {
@@ -128,7 +129,10 @@ void Listener::OnReady(bool, bool) {
     socklen_t size = sizeof from;
     auto* const peer = reinterpret_cast<sockaddr*>(&from);
     const int fd = accept4(fd_, peer, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd >= 0) {
+    if (fd >= 0 && IsReserved(fd)) {
+      close(fd);
+      exhausted_();
+    } else if (fd >= 0) {
       accepted_(ByteStream(fd, Address(peer, size)));
     } else if (errno == EMFILE || errno == ENFILE) {
       RefuseOne();

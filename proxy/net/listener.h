@@ -27,7 +27,7 @@ class Listener final : private ReadyHandler, private Timer {
 
   // Binds and listens at once: a busy port is an error here. `accepted` is called from the loop.
   // `exhausted` is called from the loop too, whenever the process has no descriptor left for a
-  // connection; that connection is closed at once, or waits.
+  // caller's connection (net/descriptors.h); that connection is closed at once, or waits.
   //
   // At a path, a socket on which nobody listens any more is removed first. It is an error if the
   // socket is in use, or if the file is not a socket. `mode`: the socket's permissions.

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "net/descriptors.h"
+
 namespace levee::net {
 
 // One of the two connections.
@@ -59,12 +61,16 @@ void Relay::Dial() {
   dialled_->Close();
   // The old side stays alive, since it may be in the middle of its own callback.
   failed_.push_back(std::exchange(dialled_, std::move(next)));
-  if (dialled_->stream.state() == ByteStream::State::kConnecting) {
+  const bool reserved = IsReserved(dialled_->stream.descriptor());
+  if (!reserved && dialled_->stream.state() == ByteStream::State::kConnecting) {
     UpdateWatches();
     return;
   }
-  loop_.Post([this, alive = std::weak_ptr<bool>(alive_)] {
-    if (!alive.expired()) DialFailed(dialled_->stream.Failure());
+  const std::string reason =
+      reserved ? "no file descriptor is left for tunnels" : dialled_->stream.Failure();
+  dialled_->Close();
+  loop_.Post([this, reason, alive = std::weak_ptr<bool>(alive_)] {
+    if (!alive.expired()) DialFailed(reason);
   });
 }
 

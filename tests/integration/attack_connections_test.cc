@@ -15,6 +15,7 @@ namespace levee {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 void AnswerWell(UpstreamPeer& peer, const RawRequest& request) { peer.Answer(request.stream); }
 
@@ -82,22 +83,69 @@ TEST(Connections, AReloadChangesHowManyThereMayBe) {
   EXPECT_EQ(CallStatus(first), "0");
 }
 
-// Leaves a process those descriptors that it has open; the destructor gives the others back.
-class NoDescriptorsLeft {
+// Leaves a process so many descriptors beside those that it has open; the destructor gives the
+// others back.
+class FewDescriptors {
  public:
-  explicit NoDescriptorsLeft(int pid) : pid_(pid) {
+  FewDescriptors(int pid, rlim_t more) : pid_(pid) {
     EXPECT_EQ(prlimit(pid_, RLIMIT_NOFILE, nullptr, &before_), 0);
-    rlimit none = {.rlim_cur = 0, .rlim_max = before_.rlim_max};
+    rlimit few = {.rlim_cur = 0, .rlim_max = before_.rlim_max};
     const std::string folder = "/proc/" + std::to_string(pid_) + "/fd/";
-    while (std::filesystem::is_symlink(folder + std::to_string(none.rlim_cur))) ++none.rlim_cur;
-    EXPECT_EQ(prlimit(pid_, RLIMIT_NOFILE, &none, nullptr), 0);
+    while (std::filesystem::is_symlink(folder + std::to_string(few.rlim_cur))) ++few.rlim_cur;
+    few.rlim_cur += more;
+    EXPECT_EQ(prlimit(pid_, RLIMIT_NOFILE, &few, nullptr), 0);
   }
-  ~NoDescriptorsLeft() { prlimit(pid_, RLIMIT_NOFILE, &before_, nullptr); }
+  ~FewDescriptors() { prlimit(pid_, RLIMIT_NOFILE, &before_, nullptr); }
 
  private:
   const int pid_;
   rlimit before_{};
 };
+
+TEST(Descriptors, H7_CallersLeaveSomeForUpstreamsAndProbes) {
+  RawUpstream upstream(ForEach(AnswerWell));
+  SidecarProcess sidecar({.endpoints = {upstream.address()}});
+  RawClient client(sidecar.address());
+  std::vector<std::unique_ptr<TcpConnection>> callers;
+  const FewDescriptors few(sidecar.process().pid(), 200);
+  for (int i = 0; i < 300; ++i) {
+    callers.push_back(std::make_unique<TcpConnection>(sidecar.address()));
+  }
+  // The upstream is dialled for this call.
+  EXPECT_EQ(CallStatus(client), "0");
+  EXPECT_EQ(sidecar.HttpStatus("/healthz"), 200);
+  EXPECT_GE(Hits(sidecar, "descriptors"), 300 - 200 + 64);
+}
+
+TEST(Descriptors, H7_TunnelsLeaveSomeToo) {
+  RawUpstream upstream(ForEach(AnswerWell));
+  SidecarProcess sidecar({.endpoints = {upstream.address()}});
+  RawClient client(sidecar.address());
+  std::vector<std::unique_ptr<TcpConnection>> tunnels;
+  const FewDescriptors few(sidecar.process().pid(), 200);
+  for (int i = 0; i < 136; ++i) {
+    tunnels.push_back(std::make_unique<TcpConnection>(sidecar.address()));
+  }
+  for (const auto& tunnel : tunnels) {
+    tunnel->Send("CONNECT " + upstream.address() + " HTTP/1.1\r\n\r\nnot HTTP/2");
+  }
+  EXPECT_EQ(CallStatus(client), "0");
+  EXPECT_EQ(sidecar.HttpStatus("/healthz"), 200);
+}
+
+TEST(Descriptors, AHardLimitBelowTheConnectionsIsToldAtTheStart) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit soft = {.rlim_cur = 1024, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &soft), 0);
+  SidecarProcess fits({.endpoints = {"127.0.0.1:1"}, .more = "limits: {connections: 1000}\n"});
+  SidecarProcess not_so({.endpoints = {"127.0.0.1:1"}, .more = "limits: {connections: 1000000}\n"});
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_THAT(fits.process().Errors(), Not(HasSubstr("descriptors_few")));
+  if (before.rlim_max < 1'000'000) {
+    EXPECT_THAT(not_so.process().Errors(), HasSubstr("connections=1000000"));
+  }
+}
 
 TEST(Descriptors, WithoutOneLeftCallersAreTurnedAwayAndOthersGoOn) {
 #ifdef __SANITIZE_ADDRESS__
@@ -108,7 +156,7 @@ TEST(Descriptors, WithoutOneLeftCallersAreTurnedAwayAndOthersGoOn) {
   RawClient client(sidecar.address());
   EXPECT_EQ(CallStatus(client), "0");
   {
-    const NoDescriptorsLeft none(sidecar.process().pid());
+    const FewDescriptors none(sidecar.process().pid(), 0);
     for (int i = 0; i < 50; ++i) {
       EXPECT_EQ(TcpConnection(sidecar.address()).Read(1), "");
       EXPECT_EQ(CallStatus(client), "0");

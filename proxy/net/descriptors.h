@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file descriptors that this process may have (RLIMIT_NOFILE).
+#pragma once
+
+#include <cstdint>
+
+namespace levee::net {
+
+// Raises the soft limit as far as the process may: to the hard one. Some systems set it to 1024
+// only for the sake of programs that use select.
+void RaiseDescriptorLimit();
+
+// Returns how many descriptors callers' connections and tunnels may take of `limit`. The rest is
+// for upstreams, name servers, probes, logs and reloads: an eighth, at least 64 and at most 1024,
+// but never more than half.
+int64_t DescriptorsForCallers(int64_t limit);
+
+// The soft limit, and the hard one.
+int64_t DescriptorLimit();
+int64_t MaxDescriptorLimit();
+
+// Whether a descriptor that was just opened for a caller belongs to the rest. The kernel gives the
+// lowest number that is free, so all lower ones are in use.
+bool IsReserved(int descriptor);
+
+}  // namespace levee::net
