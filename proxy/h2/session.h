@@ -78,6 +78,9 @@ class Session {
   // Whether a GOAWAY said that this side sends too many PINGs (gRFC A8).
   bool too_many_pings() const { return peer_goaway_.too_many_pings(); }
 
+  // Server role: the highest id of a request that was handed on; 0: there was none.
+  uint32_t processed_id() const { return processed_id_; }
+
   // Client role: whether streams are open that no GOAWAY excludes.
   bool MayAnswer();
 
@@ -203,7 +206,7 @@ class Session {
 
   StreamSet streams_;
   uint32_t next_id_ = 1;       // client role: for the next head; server role: the least unused id
-  uint32_t processed_id_ = 0;  // server role: the highest id of a request that was handed on
+  uint32_t processed_id_ = 0;
   bool slots_free_ = false;    // OnSlotsFree is to be called
   bool answered_ = false;      // client role
   ClosedStreams closed_;

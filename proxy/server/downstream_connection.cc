@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/downstream_connection.h"
 
+#include <utility>
+
 #include "server/worker.h"
 
 namespace levee {
@@ -16,6 +18,14 @@ void DownstreamConnection::OnProtocolError(std::string_view what) {
 void DownstreamConnection::OnLimit(h2::SessionLimit limit) {
   worker_.OnLimit(limit);
   connection_.OnLimit();
+}
+
+void DownstreamConnection::LeaveAsIdle() {
+  if (std::exchange(leaving_, true)) {
+    session().Shutdown();
+  } else {
+    session().AnnounceShutdown();
+  }
 }
 
 void DownstreamConnection::OnConnectionClosed(const std::string& reason) {

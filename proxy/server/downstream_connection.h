@@ -13,6 +13,7 @@
 #include "conn/http2_connection.h"
 #include "h2/session.h"
 #include "server/accepted_connection.h"
+#include "server/idle_clock.h"
 
 namespace levee {
 
@@ -42,6 +43,15 @@ class DownstreamConnection final : public InBlocks,
   void SetListener(ListenerRef listener) { listener_ = listener; }
 
   h2::Session& session() { return connection_.session(); }
+
+  // Returns for how long at least it has carried no call.
+  absl::Duration IdleFor(Instant now) {
+    return idle_.Look(session().processed_id(), session().stream_count() > 0, now);
+  }
+
+  // Asks the caller to go elsewhere, since the connection is idle. The second time ends it.
+  void LeaveAsIdle();
+
   void Receive(ByteSpan bytes) { connection_.Receive(bytes); }
   void Close(const std::string& reason) { connection_.Close(reason); }
 
@@ -58,6 +68,8 @@ class DownstreamConnection final : public InBlocks,
   const ConnectionOrigin origin_;
   ListenerRef listener_;
   Http2Connection connection_;
+  IdleClock idle_;
+  bool leaving_ = false;
 };
 
 }  // namespace levee

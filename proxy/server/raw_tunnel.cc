@@ -52,7 +52,10 @@ void RawTunnel::OnTimer(Instant) {
   End(relay_ == nullptr ? TunnelFailure::kResolve : TunnelFailure::kConnect);
 }
 
-void RawTunnel::OnRelayed(bool forward, size_t bytes) { worker_.OnTunnelled(forward, bytes); }
+void RawTunnel::OnRelayed(bool forward, size_t bytes) {
+  bytes_ += bytes;
+  worker_.OnTunnelled(forward, bytes);
+}
 
 void RawTunnel::OnRelayClosed(const std::string&) {
   End(relay_->connected() ? std::nullopt : std::optional(TunnelFailure::kConnect));

@@ -15,6 +15,7 @@
 #include "net/relay.h"
 #include "net/resolver.h"
 #include "server/accepted_connection.h"
+#include "server/idle_clock.h"
 
 namespace levee {
 
@@ -37,6 +38,9 @@ class RawTunnel final : public Mortal,
 
   const ConnectionOrigin& origin() const { return origin_; }
 
+  // Returns for how long at least nothing has passed.
+  absl::Duration IdleFor(Instant now) { return idle_.Look(bytes_, false, now); }
+
   void Close() { End(std::nullopt); }
 
  private:
@@ -55,6 +59,8 @@ class RawTunnel final : public Mortal,
   std::unique_ptr<net::Resolver::Query> query_;
   std::unique_ptr<net::Relay> relay_;
   bool ended_ = false;
+  uint64_t bytes_ = 0;  // that have passed, both ways
+  IdleClock idle_;
 };
 
 }  // namespace levee

@@ -35,7 +35,8 @@ Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shar
                      .own_listeners = own_addresses_,
                      .worker = index},
                     *snapshot_, ConnectionOptions()),
-      relief_(shared.memory, io_, connections_, calls_) {
+      relief_(shared.memory, io_, connections_, calls_),
+      idle_(io_, connections_, tunnels_) {
   loop_.SetTurnHandler(this);
 }
 
@@ -128,6 +129,7 @@ void Worker::Apply(const WorkerConfig& config) {
   log_.SetLines(config.access_log);
   plans_.Clear();
   waiting_places_.Resize(snapshot_->limits.waiting_calls);
+  idle_.SetTimeout(snapshot_->limits.idle_timeout);
   destinations_.Reload(*snapshot_, ConnectionOptions());
   SetOwnAddresses(config.own_listeners, control_ports_);
   destinations_.TakeGone();  // No plan is left that could hold one.

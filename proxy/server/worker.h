@@ -26,6 +26,7 @@
 #include "server/call_plan.h"
 #include "server/destination_table.h"
 #include "server/downstream_connection.h"
+#include "server/idle_watch.h"
 #include "server/memory_relief.h"
 #include "server/rate_limit_table.h"
 #include "server/raw_tunnel.h"
@@ -204,5 +205,6 @@ class Worker final : private net::TurnHandler {
   IntrusiveList<RpcStream> calls_;
   MemoryRelief relief_;
 };
+  IdleWatch idle_;
 
 }  // namespace levee

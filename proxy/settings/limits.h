@@ -42,6 +42,7 @@
   CONFIGURED(kPendingFrames, pending_frames, int)                \
   CONFIGURED(kOutputBytes, output_bytes, int64_t)                \
   CONFIGURED(kSendTimeout, send_timeout, absl::Duration)         \
+  CONFIGURED(kIdleTimeout, idle_timeout, absl::Duration)         \
   CONFIGURED(kWaitingCalls, waiting_calls, int)                  \
   FIXED(kFailedCalls, failed_calls)
 
