@@ -3,6 +3,7 @@
 
 #include <charconv>
 
+#include "absl/strings/str_cat.h"
 #include "wire/timeout.h"
 #include "wire/traceparent.h"
 
@@ -11,6 +12,7 @@ namespace {
 
 constexpr std::string_view kPreviousAttempts = "grpc-previous-rpc-attempts";
 constexpr std::string_view kTimeout = "grpc-timeout";
+constexpr std::string_view kVia = "via";
 
 bool WrittenPerAttempt(std::string_view name) {
   // Most names are told apart by their first letter alone.
@@ -73,11 +75,27 @@ RequestHead ReadRequestHead(const Metadata& fields) {
           head.facts.previous_attempts = ParseCount(field.value);
         }
         break;
+      case 'v':
+        if (field.name == kVia) head.has_via = true;
+        break;
       default:
         break;
     }
   }
   return head;
+}
+
+std::string NewVia(Random& random) {
+  return absl::StrCat("2 levee-", absl::Hex(random.Next(), absl::kZeroPad16));
+}
+
+bool HasPassed(const Metadata& head, std::string_view via) {
+  for (size_t i = 0; i < head.size(); ++i) {
+    // A proxy may have joined several into one field.
+    const bool found = head[i].name == kVia && head[i].value.find(via) != std::string_view::npos;
+    if (found) return true;
+  }
+  return false;
 }
 
 LimitKey RateKeyOf(const RateLimitPolicy& limit, const Metadata& head, std::string_view authority) {
@@ -86,8 +104,8 @@ LimitKey RateKeyOf(const RateLimitPolicy& limit, const Metadata& head, std::stri
   return key;
 }
 
-void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, Random& random,
-                      Metadata& to) {
+void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, std::string_view via,
+                      Random& random, Metadata& to) {
   for (size_t i = 0; i < request.size(); ++i) {
     const Metadata::Field field = request[i];
     // Without a time limit the field is there only if it cannot be read: that is for the upstream
@@ -109,6 +127,7 @@ void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, Rand
     const auto end = std::to_chars(text, text + sizeof text, attempt.previous_attempts).ptr;
     to.Add(kPreviousAttempts, {text, static_cast<size_t>(end - text)});
   }
+  to.Add(kVia, via);
 }
 
 }  // namespace levee

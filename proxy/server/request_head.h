@@ -2,6 +2,7 @@
 // The head of a request: read once, written anew for every attempt.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "base/random.h"
@@ -20,8 +21,17 @@ struct RequestHead {
   std::string_view path;
   std::string_view content_type;
   RequestFacts facts;
+  bool has_via = false;
 };
 RequestHead ReadRequestHead(const Metadata& head);
+
+// Returns the value of the `via` field (RFC 9110, section 7.6.3) by which a sidecar knows calls
+// that have come back to it: "2 levee-5d41402abc4b2a76". `random`: of a seed that others cannot
+// know.
+std::string NewVia(Random& random);
+
+// Whether a head with `via` fields has passed the sidecar that `via` names.
+bool HasPassed(const Metadata& head, std::string_view via);
 
 // The key of the bucket that a call with this head takes from: the name and the value of each part
 // of the limit's key, in their order. `authority`: by which the call was routed. Of a header that
@@ -30,9 +40,9 @@ LimitKey RateKeyOf(const RateLimitPolicy& limit, const Metadata& head, std::stri
 
 // Fills `to` (empty) with the head of an attempt: the caller's fields in their order, without
 // those that are Levee's to say (grpc-timeout, grpc-previous-rpc-attempts, levee-*, which a caller
-// must not forge), then the attempt's own. A valid traceparent goes on in its place with a span id
-// from `random`, one that is not is the caller's affair.
-void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, Random& random,
-                      Metadata& to);
+// must not forge), then the attempt's own, and `via`. A valid traceparent goes on in its place with
+// a span id from `random`, one that is not is the caller's affair.
+void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, std::string_view via,
+                      Random& random, Metadata& to);
 
 }  // namespace levee

@@ -46,7 +46,7 @@ RpcStream::RpcStream(RpcEnvironment& environment, Worker& worker, std::shared_pt
       origin_(origin),
       downstream_(&downstream),
       call_(MakeParts(*this, environment, *plan_)),
-      first_(*this, environment.random) {
+      first_(*this, environment) {
   request_.Swap(request);
 }
 
@@ -119,7 +119,7 @@ RpcStream::Slot& RpcStream::IdleSlot() {
   for (const auto& slot : hedges_) {
     if (!slot->active) return *slot;
   }
-  return *hedges_.emplace_back(std::make_unique<Slot>(*this, environment_.random));
+  return *hedges_.emplace_back(std::make_unique<Slot>(*this, environment_));
 }
 
 AttemptId RpcStream::StartAttempt(const AttemptStart& start) {

@@ -36,6 +36,7 @@ struct RpcEnvironment {
   WorkerSeries& series;
   CallLog& log;
   BudgetWatch& budget_watch;
+  const std::string& via;  // as WriteAttemptHead takes it
   int worker;
 };
 
@@ -109,7 +110,8 @@ class RpcStream final : public InBlocks,
 
   // An attempt, and what it has brought while the call was not committed.
   struct Slot {
-    Slot(RpcStream& rpc, Random& random) : attempt(rpc, random) {}
+    Slot(RpcStream& rpc, RpcEnvironment& environment)
+        : attempt(rpc, environment.random, environment.via) {}
 
     UpstreamAttempt attempt;
     bool active = false;

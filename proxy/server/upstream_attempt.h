@@ -22,8 +22,9 @@ class RpcStream;
 // Reused for one attempt of a call after the other; tells the call of its events. One thread.
 class UpstreamAttempt final : public StreamUser {
  public:
-  // `random`: for span ids. Both outlive it.
-  UpstreamAttempt(RpcStream& rpc, Random& random) : rpc_(rpc), random_(random) {}
+  // `random`: for span ids. `via`: as WriteAttemptHead takes it. All outlive it.
+  UpstreamAttempt(RpcStream& rpc, Random& random, const std::string& via)
+      : rpc_(rpc), random_(random), via_(via) {}
   ~UpstreamAttempt() { Cancel(); }
   UpstreamAttempt(const UpstreamAttempt&) = delete;
   UpstreamAttempt& operator=(const UpstreamAttempt&) = delete;
@@ -72,6 +73,7 @@ class UpstreamAttempt final : public StreamUser {
 
   RpcStream& rpc_;
   Random& random_;
+  const std::string& via_;
   AttemptId id_ = 0;
   Pool* pool_ = nullptr;
   const Metadata* request_ = nullptr;

@@ -12,6 +12,14 @@
 #include "wire/content_type.h"
 
 namespace levee {
+namespace {
+
+constexpr char kCameBack[] =
+    "the call has come back to the sidecar that sent it (via): the upstream's endpoints or a proxy "
+    "behind them lead here; name the service itself in `endpoints` or --to HOST:PORT";
+
+}  // namespace
+
 Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shared)
     : index_(index),
       snapshot_(std::move(snapshot)),
@@ -26,7 +34,8 @@ Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shar
       waiting_places_(snapshot_->limits.waiting_calls),
       log_(shared.recent_calls, random_),
       budget_watch_(io_),
-      environment_{io_, random_, replay_, shared.metrics, series_, log_, budget_watch_, index},
+      environment_{io_,  random_,       replay_,    shared.metrics, series_,
+                   log_, budget_watch_, shared.via, index},
       destinations_({.io = io_,
                      .resolver = resolver_,
                      .random = random_,
@@ -255,6 +264,10 @@ h2::StreamHandler* Worker::OnRequest(DownstreamConnection& from, h2::Stream& str
     series_.rejects[Reject::kNotGrpc].Add();
     ReplyNotGrpc(stream);
     return nullptr;
+  }
+  if (head.has_via && HasPassed(fields, shared_.via)) {
+    series_.rejects[Reject::kLoop].Add();
+    return Refuse(from, stream, fields, StatusCode::kUnimplemented, kCameBack);
   }
   if (relief_.full()) {
     series_.limit_hits[Limit::kMemory].Add();

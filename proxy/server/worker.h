@@ -47,6 +47,7 @@ struct Shared {
   MemoryAccount& memory;
   RecentCalls& recent_calls;
   EventLog& log;
+  const std::string via;  // as ReadRequestHead takes it
 };
 
 // The values that a reload replaces, all at once.
@@ -204,7 +205,7 @@ class Worker final : private net::TurnHandler {
   IntrusiveList<RawTunnel> tunnels_;
   IntrusiveList<RpcStream> calls_;
   MemoryRelief relief_;
-};
   IdleWatch idle_;
+};
 
 }  // namespace levee

@@ -5,7 +5,9 @@
 #include <thread>
 #include <utility>
 
+#include "base/random.h"
 #include "net/terminal.h"
+#include "server/request_head.h"
 
 namespace levee {
 namespace {
@@ -13,6 +15,11 @@ namespace {
 // How long to wait for the workers. A loop that runs answers within a turn; one that has ended
 // never answers.
 constexpr absl::Duration kPatience = absl::Seconds(1);
+
+std::string MakeVia() {
+  Random random(net::RandomSeed());
+  return NewVia(random);
+}
 
 }  // namespace
 
@@ -42,7 +49,8 @@ Sidecar::Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, M
       throttles_(workers, snapshot->limits.destinations),
       replay_(snapshot->limits.replay_bytes),
       memory_(MemoryWatch::LimitOf(snapshot->limits)),
-      shared_{metrics, budgets_, throttles_, rate_limits_, replay_, memory_, recent_calls, log},
+      shared_{metrics, budgets_,     throttles_, rate_limits_, replay_,
+              memory_, recent_calls, log,        MakeVia()},
       workers_(MakeWorkers(snapshot, workers)),
       listeners_(
           workers_[0]->loop(), workers_[0]->wheel(),

@@ -198,6 +198,21 @@ TEST(Rejects, ACallToTheSidecarItselfIsRefusedWithTheCure) {
   EXPECT_EQ(sidecar.Sum("levee_retries_total"), 0);
 }
 
+// Two sidecars, each of which is the other's upstream. No address tells either of them.
+TEST(Rejects, H2_ACallThatComesBackThroughAnotherSidecarIsRefusedAtItsSecondTurn) {
+  SidecarProcess one({.endpoints = {"127.0.0.1:1"}});
+  SidecarProcess other({.endpoints = {one.address()}});
+  one.Rewrite({.endpoints = {other.address()}});
+  ASSERT_TRUE(one.WaitForSum("levee_config_reloads_total", {R"(result="success")"}, 1));
+  const Reply reply = CallUnary(NewChannel(one.address()));
+  EXPECT_EQ(reply.status.error_code(), StatusCode::UNIMPLEMENTED);
+  EXPECT_THAT(reply.status.error_message(),
+              AllOf(HasSubstr("has come back"), HasSubstr("--to HOST:PORT")));
+  EXPECT_EQ(one.Sum("levee_calls_total"), 2);
+  EXPECT_EQ(other.Sum("levee_calls_total"), 1);
+  EXPECT_EQ(one.Sum("levee_downstream_rejects_total", {R"(reason="loop")"}), 1);
+}
+
 TEST(Rejects, AnAuthorityThatCannotBeDialledIsExplained) {
   SidecarProcess sidecar({.endpoints = {"authority:"}});
   const Reply reply = CallUnary(NewChannel(sidecar.address()), "x",

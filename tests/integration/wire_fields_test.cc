@@ -44,7 +44,8 @@ const HeaderList kOdd = {{"x-b", "2"},
 TEST(WireFields, OddOnesOfARequestArriveInTheirOrder) {
   Told<HeaderList> head;
   Wire wire(ForEach([&](UpstreamPeer& peer, const RawRequest& request) {
-    head.Tell({request.head.begin() + 7, request.head.end()});
+    // The last field is the sidecar's own.
+    head.Tell({request.head.begin() + 7, request.head.end() - 1});
     peer.Answer(request.stream);
   }));
   wire.client.AnswerTo(wire.client.Call(kOdd));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace levee {
@@ -16,6 +17,16 @@ std::string Text(const Metadata& fields) {
     text.append(fields[i].name).append("=").append(fields[i].value);
   }
   return text;
+}
+
+constexpr char kVia[] = "2 levee-5d41402abc4b2a76";
+
+// The fields of an attempt's head without the last one, which is the sidecar's own.
+std::string AttemptText(const Metadata& head) {
+  const std::string text = Text(head);
+  const std::string own = std::string(head.size() > 1 ? " " : "") + "via=" + kVia;
+  EXPECT_TRUE(text.ends_with(own)) << text;
+  return text.substr(0, text.size() - own.size());
 }
 
 TEST(RequestHead, IsReadFromTheFieldsItIsMadeOf) {
@@ -49,6 +60,40 @@ TEST(RequestHead, AttemptCountThatIsNoCountIsIgnored) {
   }
 }
 
+TEST(RequestHead, H2_ACallThatHasPassedTheSidecarIsKnownByItsVia) {
+  for (const auto& [value, passed] : std::vector<std::pair<const char*, bool>>{
+           {kVia, true},
+           {"1.1 edge, 2 levee-5d41402abc4b2a76, 1.1 lb", true},
+           {"2 levee-7d793037a0760186", false},
+           {"1.1 edge", false},
+           {"", false}}) {
+    Metadata fields;
+    fields.Add("via", "2 levee-0000000000000000");
+    fields.Add("via", value);
+    EXPECT_TRUE(ReadRequestHead(fields).has_via);
+    EXPECT_EQ(HasPassed(fields, kVia), passed) << value;
+  }
+  Metadata none;
+  none.Add("viaduct", kVia);
+  EXPECT_FALSE(ReadRequestHead(none).has_via);
+}
+
+TEST(RequestHead, H2_EverySidecarHasAViaOfItsOwn) {
+  Random one(1), other(2);
+  EXPECT_EQ(NewVia(one).size(), std::string(kVia).size());
+  EXPECT_NE(NewVia(one), NewVia(other));
+}
+
+TEST(AttemptHead, H2_AddsItsViaToThoseOfOthers) {
+  Metadata request;
+  request.Add("via", "1.1 edge");
+  Metadata head;
+  Random random(1);
+  WriteAttemptHead(request, {}, kVia, random, head);
+  EXPECT_EQ(AttemptText(head), "via=1.1 edge");
+  EXPECT_TRUE(HasPassed(head, kVia));
+}
+
 TEST(AttemptHead, KeepsTheCallersFieldsAndItsOrder) {
   Metadata request;
   request.Add(":path", "/a.B/C");
@@ -57,8 +102,8 @@ TEST(AttemptHead, KeepsTheCallersFieldsAndItsOrder) {
   request.Add("x-a", "3");
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {}, random, head);
-  EXPECT_EQ(Text(head), ":path=/a.B/C x-a=1 x-b=2 x-a=3");
+  WriteAttemptHead(request, {}, kVia, random, head);
+  EXPECT_EQ(AttemptText(head), ":path=/a.B/C x-a=1 x-b=2 x-a=3");
 }
 
 TEST(AttemptHead, SaysItsOwnTimeoutAndAttemptCount) {
@@ -67,9 +112,9 @@ TEST(AttemptHead, SaysItsOwnTimeoutAndAttemptCount) {
   request.Add("grpc-previous-rpc-attempts", "1");
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {.previous_attempts = 3, .timeout = absl::Milliseconds(40)}, random,
-                   head);
-  EXPECT_EQ(Text(head), "grpc-timeout=40000000n grpc-previous-rpc-attempts=3");
+  WriteAttemptHead(request, {.previous_attempts = 3, .timeout = absl::Milliseconds(40)}, kVia,
+                   random, head);
+  EXPECT_EQ(AttemptText(head), "grpc-timeout=40000000n grpc-previous-rpc-attempts=3");
 }
 
 TEST(AttemptHead, FirstAttemptWithoutDeadlineCarriesNeither) {
@@ -77,8 +122,8 @@ TEST(AttemptHead, FirstAttemptWithoutDeadlineCarriesNeither) {
   request.Add("grpc-previous-rpc-attempts", "1");
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {}, random, head);
-  EXPECT_EQ(Text(head), "");
+  WriteAttemptHead(request, {}, kVia, random, head);
+  EXPECT_EQ(AttemptText(head), "");
 }
 
 TEST(AttemptHead, A65_ForgedLeveeHeadersAreDropped) {
@@ -87,15 +132,15 @@ TEST(AttemptHead, A65_ForgedLeveeHeadersAreDropped) {
   request.Add("leveed", "kept");
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {}, random, head);
-  EXPECT_EQ(Text(head), "leveed=kept");
+  WriteAttemptHead(request, {}, kVia, random, head);
+  EXPECT_EQ(AttemptText(head), "leveed=kept");
 }
 
 // The traceparent of an attempt of this request, and what else it has.
 std::string TracedHead(const Metadata& request, Random& random) {
   Metadata head;
-  WriteAttemptHead(request, {}, random, head);
-  return Text(head);
+  WriteAttemptHead(request, {}, kVia, random, head);
+  return AttemptText(head);
 }
 
 TEST(AttemptHead, AValidTraceparentGoesOnWithASpanOfEachAttempt) {
@@ -145,8 +190,8 @@ TEST(AttemptHead, ATimeoutThatCannotBeReadIsLeftToTheUpstream) {
   EXPECT_EQ(ReadRequestHead(request).facts.timeout, absl::InfiniteDuration());
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {}, random, head);
-  EXPECT_EQ(Text(head), "grpc-timeout=soon");
+  WriteAttemptHead(request, {}, kVia, random, head);
+  EXPECT_EQ(AttemptText(head), "grpc-timeout=soon");
 }
 
 TEST(AttemptHead, ATimeoutOfThePolicyTakesThePlaceOfOneThatCannotBeRead) {
@@ -154,7 +199,7 @@ TEST(AttemptHead, ATimeoutOfThePolicyTakesThePlaceOfOneThatCannotBeRead) {
   request.Add("grpc-timeout", "soon");
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {.timeout = absl::Seconds(1)}, random, head);
+  WriteAttemptHead(request, {.timeout = absl::Seconds(1)}, kVia, random, head);
   EXPECT_EQ(head.Count("grpc-timeout"), 1u);
   EXPECT_NE(head.Get("grpc-timeout"), "soon");
 }

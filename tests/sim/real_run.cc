@@ -101,7 +101,8 @@ class RealRun {
         budgets_(1, snapshot_->limits.destinations),
         throttles_(1, snapshot_->limits.destinations),
         replay_(snapshot_->limits.replay_bytes),
-        shared_{metrics_, budgets_, throttles_, rate_limits_, replay_, memory_, recent_, log_},
+        shared_{metrics_, budgets_, throttles_, rate_limits_,  replay_,
+                memory_,  recent_,  log_,       "2 levee-test"},
         stage_{.twin = twin, .clock = clock_, .begin = {}, .attempts = {}} {
     VirtualTime::Restart();
     Advance(kToWholeMillisecond);
