@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "h2/read_pace.h"
 
 namespace levee {
 namespace {
@@ -62,7 +63,9 @@ void Http2Connection::OnBytes(ByteSpan bytes, const Chunk& shared) {
   if (broken_ || closed_) return;
   received_at_ = io_.loop.now();
   session_.SetStreamWindow(io_.stream_window);
+  const uint64_t frames = session_.frames();
   const bool goes_on = session_.Receive(bytes, received_at_, shared);
+  socket_.SetReadLimit(h2::NextReadLimit(bytes.size(), session_.frames() - frames));
   const size_t unfinished = goes_on ? session_.unfinished_bytes() : 0;
   if (unfinished != 0 || unfinished_.bytes != 0) {
     io_.unfinished.Update(unfinished_, unfinished, session_.unfinished_anew(), received_at_);

@@ -78,6 +78,9 @@ class Session {
   // Whether a GOAWAY said that this side sends too many PINGs (gRFC A8).
   bool too_many_pings() const { return peer_goaway_.too_many_pings(); }
 
+  // How many frames have come, or pieces of the bodies in them.
+  uint64_t frames() const { return frames_; }
+
   // Server role: the highest id of a request that was handed on; 0: there was none.
   uint32_t processed_id() const { return processed_id_; }
 
@@ -206,6 +209,7 @@ class Session {
 
   StreamSet streams_;
   uint32_t next_id_ = 1;       // client role: for the next head; server role: the least unused id
+  uint64_t frames_ = 0;
   uint32_t processed_id_ = 0;
   bool slots_free_ = false;    // OnSlotsFree is to be called
   bool answered_ = false;      // client role

@@ -23,17 +23,17 @@ bool Session::Receive(ByteSpan bytes, Instant now, const Chunk& shared) {
   now_ = now;
   shared_ = shared.size() >= kLeastShared ? &shared : nullptr;
   const uint32_t open = assembly_.open_stream();
-  bool whole = false;
+  const uint64_t before = frames_;
   if (TakePreface(bytes)) {
     for (;;) {
       const FrameReader::Event event = reader_.Next(bytes);
       if (event == FrameReader::Event::kNeedMore) break;
-      whole = true;
+      ++frames_;
       Dispatch(event);
       if (broken_) break;
     }
   }
-  unfinished_anew_ = whole && (open == 0 || open != assembly_.open_stream());
+  unfinished_anew_ = frames_ != before && (open == 0 || open != assembly_.open_stream());
   shared_ = nullptr;
   ReturnRetired();
   // After a GOAWAY, these bytes may have ended the last stream, so that the session is done.

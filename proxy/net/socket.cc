@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/socket.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace levee::net {
@@ -56,7 +57,8 @@ void Socket::FinishConnecting() {
 
 void Socket::Read() {
   ReadBlocks& blocks = loop_.read_blocks();
-  const std::span<uint8_t> memory = blocks.memory();
+  const std::span<uint8_t> whole = blocks.memory();
+  const std::span<uint8_t> memory = whole.first(std::min(whole.size(), read_limit_));
   const ByteStream::Transfer moved = stream_.Read(memory);
   loop_.CountRead(moved.bytes);
   if (moved.bytes > 0) {

@@ -49,6 +49,10 @@ class Socket final : private ReadyHandler {
   size_t Write(ByteSpan bytes);
   size_t Write(std::span<const ByteSpan> pieces);  // one after the other
 
+  // Bounds what one read takes, so that this connection takes less of each turn. Above zero;
+  // unbounded at first.
+  void SetReadLimit(size_t bytes) { read_limit_ = bytes; }
+
   // As ByteStream says.
   size_t Unacknowledged() const { return stream_.Unacknowledged(); }
 
@@ -73,6 +77,7 @@ class Socket final : private ReadyHandler {
   ByteStream stream_;
   State state_;
   bool want_write_;
+  size_t read_limit_ = SIZE_MAX;
   std::optional<EventLoop::Watch> watch_;
   // Guards callbacks posted to a later turn.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
