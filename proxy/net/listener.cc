@@ -50,6 +50,20 @@ absl::Status RemoveStaleSocket(const Address& address) {
   return absl::OkStatus();
 }
 
+// Changes the mode of the socket at the path, and of no other file that somebody puts in its place.
+bool ChangeMode(const Address& address, mode_t mode) {
+  const int file = open(address.unix_path().c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  if (file < 0) return false;
+  struct stat found {};
+  const std::string opened = absl::StrCat("/proc/self/fd/", file);
+  const bool is_socket = fstat(file, &found) == 0 && S_ISSOCK(found.st_mode);
+  const bool changed = is_socket && chmod(opened.c_str(), mode) == 0;
+  const int error = is_socket ? errno : ENOTSOCK;
+  close(file);
+  errno = error;
+  return changed;
+}
+
 // Returns text that tells the file at a Unix address from another one that takes its place; empty
 // if there is no file. The inode number alone may be given to the next file.
 std::string FileIdentity(const Address& address) {
@@ -80,8 +94,7 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(EventLoop& loop, TimerW
   socklen_t size = sizeof bound;
   // The permissions are set before anybody can connect, which begins with listen.
   if (bind(fd, address.get(), address.size()) != 0 ||
-      (address.is_unix() && chmod(address.unix_path().c_str(), mode) != 0) ||
-      listen(fd, kBacklog) != 0 ||
+      (address.is_unix() && !ChangeMode(address, mode)) || listen(fd, kBacklog) != 0 ||
       getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &size) != 0) {
     const int error = errno;
     close(fd);
@@ -114,8 +127,7 @@ Listener::~Listener() {
 }
 
 absl::Status Listener::SetMode(mode_t mode) {
-  const std::string path = address_.unix_path();
-  if (path.empty() || chmod(path.c_str(), mode) == 0) {
+  if (!address_.is_unix() || ChangeMode(address_, mode)) {
     file_ = FileIdentity(address_);  // The file's times have changed.
     return absl::OkStatus();
   }

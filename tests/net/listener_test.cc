@@ -63,6 +63,20 @@ TEST_F(UnixListener, TheSocketHasTheModeAskedFor) {
   EXPECT_EQ(file.st_mode & 0777, 0606u);
 }
 
+TEST_F(UnixListener, AFileThatTakesTheSocketsPlaceKeepsItsMode) {
+  const auto listener = Open(0600);
+  ASSERT_TRUE(listener.ok()) << listener.status();
+  const std::string other = directory_ + "/other";
+  close(open(other.c_str(), O_CREAT | O_WRONLY, 0600));
+  ASSERT_EQ(rename(path_.c_str(), (path_ + ".old").c_str()), 0);
+  ASSERT_EQ(symlink(other.c_str(), path_.c_str()), 0);
+  EXPECT_FALSE((*listener)->SetMode(0666).ok());
+  struct stat file {};
+  ASSERT_EQ(stat(other.c_str(), &file), 0);
+  EXPECT_EQ(file.st_mode & 0777, 0600u);
+  for (const std::string& name : {other, path_, path_ + ".old"}) unlink(name.c_str());
+}
+
 TEST_F(UnixListener, ASocketThatNobodyListensOnIsReplaced) {
   LeaveStaleSocket();
   EXPECT_TRUE(Open().ok());
