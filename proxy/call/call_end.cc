@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What follows a failed attempt, and how a call ends.
-#include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "call/call.h"
@@ -14,6 +15,11 @@ namespace {
 // An attempt that never left costs nothing, so something must end them: after this many in one call
 // the failure counts as `connect`.
 constexpr int kMaxUnsentAttempts = 5;
+
+// Two attempts of a hedged call may end on one endpoint.
+void AddOnce(int64_t endpoint, absl::InlinedVector<int64_t, 2>& endpoints) {
+  if (absl::c_find(endpoints, endpoint) == endpoints.end()) endpoints.push_back(endpoint);
+}
 
 }  // namespace
 
@@ -38,12 +44,9 @@ RetryFacts Call::Facts(Instant now) {
 void Call::RememberEndpoint(const AttemptOutcome& outcome) {
   const int64_t endpoint = outcome.place.endpoint;
   if (endpoint < 0) return;
-  const auto end = failed_endpoints_.end();
-  if (std::find(failed_endpoints_.begin(), end, endpoint) == end) {
-    failed_endpoints_.push_back(endpoint);
-  }
+  AddOnce(endpoint, failed_endpoints_);
   if (outcome.mark.has_value() && outcome.mark->scope == OverloadScope::kEndpoint) {
-    forbidden_endpoints_.push_back(endpoint);
+    AddOnce(endpoint, forbidden_endpoints_);
   }
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
+
 namespace levee {
 namespace {
 
@@ -214,7 +216,11 @@ absl::InlinedVector<int64_t, 2> EndpointSet::EndEjections(Instant now) {
     const bool over = member.present && member.outlier.ejected() && now >= member.outlier.until();
     if (over) end(member);
   }
-  while (2 * ejected_ > usable_) end(*OldestEjected());
+  while (2 * ejected_ > usable_) {
+    Member* const oldest = OldestEjected();
+    LEVEE_CHECK(oldest != nullptr);  // One of ejected_.
+    end(*oldest);
+  }
   return ended;
 }
 
