@@ -74,6 +74,7 @@ CLI::App* AddCheck(CLI::App& app, CheckOptions& options) {
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("FORMAT")
       ->capture_default_str();
+  check->add_flag("--each", options.each, "check each file alone, as a configuration of its own");
   check->add_flag("--strict", options.strict, "exit with 1 on a warning, too");
   return check;
 }

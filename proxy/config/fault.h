@@ -18,6 +18,13 @@ struct Place {
   std::string path;  // "policies[0].retry.max_attempts" as counted in that file; may be empty
 };
 
+// The places of an entry of a list with names, and of the entry of a later file that has replaced
+// it because it has the same name.
+struct ReplacedEntry {
+  Place earlier;
+  Place later;
+};
+
 // Returns "levee.yaml:3:14: listeners[0].address", without the parts that are not known.
 std::string FormatPlace(const Place& place);
 

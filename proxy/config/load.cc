@@ -103,11 +103,13 @@ CheckedConfig Check(const std::vector<ConfigText>& texts, const std::optional<st
   std::vector<std::string> names;
   bool complete = faults.empty();
   ReadConfig merged;
+  std::optional<ReplacedEntry> first_replaced;
   for (const auto& [name, text] : texts) {
     ReadConfig read;
     // If a file was read only in part, it is not known what the rest contains.
     if (ReadYaml(name, text, read.config, read.positions, faults)) {
-      Merge(read, merged);
+      const std::optional<ReplacedEntry> replaced = Merge(read, merged);
+      if (!first_replaced.has_value()) first_replaced = replaced;
     } else {
       complete = false;
     }
@@ -115,6 +117,7 @@ CheckedConfig Check(const std::vector<ConfigText>& texts, const std::optional<st
   }
   if (to.has_value()) SendEverythingTo(*to, merged);
   CheckedConfig checked;
+  checked.replaced = first_replaced;
   checked.reads = ResolvePaths(merged);
   KeepDefaultPolicy(merged);
   RetryNothingWhereHedged(merged);

@@ -38,6 +38,7 @@ struct CheckedConfig {
                                    // configuration: descriptor sets, by absolute paths; if there
                                    // are faults, as far as it could be read
   std::vector<std::string> empty;  // given files that had no byte
+  std::optional<ReplacedEntry> replaced;  // the first entry that a later file has replaced
 };
 
 // Reads and checks the files of `input`. Without files: the built-in default.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the command line answers to words that it does not know, and to those who ask for help.
-#include "cli/cli.h"
-
 #include <string>
 #include <vector>
 
+#include "cli/levee_command.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -13,26 +12,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::StartsWith;
-
-struct Answer {
-  int code = 0;
-  std::string out;
-  std::string err;
-};
-
-// Runs `levee WORDS...`.
-Answer Levee(std::vector<std::string> words) {
-  words.insert(words.begin(), "levee");
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  Answer answer;
-  answer.code = RunCommand(static_cast<int>(arguments.size()), arguments.data());
-  answer.out = testing::internal::GetCapturedStdout();
-  answer.err = testing::internal::GetCapturedStderr();
-  return answer;
-}
 
 // The first line of the reason for which `levee WORDS...` is wrong usage.
 std::string Refused(const std::vector<std::string>& words) {
