@@ -33,9 +33,10 @@ constexpr const char* kExitCodes =
 
 CLI::App* AddRun(CLI::App& app, RunOptions& options) {
   CLI::App* run = app.add_subcommand("run", "run the sidecar");
-  run->add_option("--config", options.config.files,
-                  "policy file (YAML); several are one configuration, later ones over earlier "
-                  "ones. Without any: the built-in default")
+  run->add_option(
+         "--config", options.config.files,
+         "policy file (YAML), '-': standard input; several are one configuration, later ones "
+         "over earlier ones. Without any: the built-in default")
       ->type_name("FILE");
   run->add_option("--to", options.config.to, "send every call to this address")
       ->type_name("HOST:PORT");

@@ -4,9 +4,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "admin_grpc/grpc_admin_server.h"
+#include "cli/input.h"
 #include "cli/log_sink.h"
 #include "cli/version.h"
 #include "net/process_memory.h"
@@ -32,6 +36,22 @@ int Fail(const absl::Status& status) {
   return 1;
 }
 
+// Reads standard input if it is one of the files. Returns false, with the reason on standard error,
+// if it cannot be read.
+bool ReadStandardInput(ConfigInput& config) {
+  if (std::find(config.files.begin(), config.files.end(), kStandardInput) == config.files.end()) {
+    return true;
+  }
+  FaultList faults;
+  std::optional<ConfigText> text = ReadInput(kStandardInput, kMaxConfigFileBytes, faults);
+  if (!text.has_value()) {
+    std::fprintf(stderr, "%s\n", FormatFaults(faults.Sorted({kStandardInput})).c_str());
+    return false;
+  }
+  config.standard_input = std::move(text->text);
+  return true;
+}
+
 // Returns whether all faults are faults of the option --to, so that the command line is wrong and
 // no file is.
 bool AllOfCommandLine(const std::vector<Fault>& faults) {
@@ -46,7 +66,9 @@ int RunSidecar(const RunOptions& options) {
   EventLog log(
       ParseLogLevel(options.log_level),
       StandardErrorSink(options.log_format == "json" ? LogFormat::kJson : LogFormat::kText));
-  const CheckedConfig checked = CheckConfig(options.config);
+  ConfigInput config = options.config;
+  if (!ReadStandardInput(config)) return 1;
+  const CheckedConfig checked = CheckConfig(config);
   if (checked.snapshot == nullptr) {
     // Each fault names its own position, so nothing is printed before them.
     std::fprintf(stderr, "%s\n", FormatFaults(checked.faults).c_str());
@@ -57,7 +79,7 @@ int RunSidecar(const RunOptions& options) {
       return std::vector<LogField>{{"warning", FormatFault(warning)}};
     });
   }
-  auto running = RunningSidecar::Open({.config = options.config,
+  auto running = RunningSidecar::Open({.config = std::move(config),
                                        .workers = options.workers,
                                        .version = std::string(BuildVersion()),
                                        .commit = std::string(BuildCommit()),

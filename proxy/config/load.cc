@@ -148,6 +148,10 @@ CheckedConfig CheckConfig(const ConfigInput& input) {
   std::vector<ConfigText> texts;
   std::vector<std::string> empty;
   for (const std::string& name : input.files) {
+    if (name == kStandardInput) {
+      texts.push_back({name, input.standard_input});
+      continue;
+    }
     std::optional<std::string> text = ReadConfigFile(name, faults);
     if (!text.has_value()) continue;
     if (text->empty()) empty.push_back(name);

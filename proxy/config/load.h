@@ -17,9 +17,13 @@ namespace levee {
 // never ends.
 inline constexpr size_t kMaxConfigFileBytes = 1 << 20;
 
+// The name of the file that stands for standard input.
+inline constexpr char kStandardInput[] = "-";
+
 struct ConfigInput {
-  std::vector<std::string> files;  // one configuration, later files over earlier ones
-  std::optional<std::string> to;   // HOST:PORT: every call goes there with policy "default"
+  std::vector<std::string> files;   // one configuration, later files over earlier ones
+  std::optional<std::string> to;    // HOST:PORT: every call goes there with policy "default"
+  std::string standard_input = {};  // the text of the file "-", which can be read only once
 };
 
 // A configuration as text, which is not (or no longer) in a file.

@@ -12,7 +12,8 @@ namespace {
 class CheckTest : public testing::Test {
  protected:
   const TemporaryFolder folder_;
-  const std::string good_ = folder_.Write("good.yaml", "policies: [{name: default, timeout: 1s}]\n");
+  const std::string good_ =
+      folder_.Write("good.yaml", "policies: [{name: default, timeout: 1s}]\n");
   const std::string same_name_ = folder_.Write("same.yaml", "policies: [{name: default}]\n");
   const std::string other_name_ = folder_.Write("other.yaml", "drain: {timeout: 7s}\n");
   const std::string faulty_ = folder_.Write("faulty.yaml", "limit: {}\n");

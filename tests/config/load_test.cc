@@ -50,6 +50,17 @@ TEST(Load, ErrorIsAllFaultsOnePerLine) {
                 file.path() + ":2:1: LV105 limit: unknown field; did you mean limits?");
 }
 
+TEST(Load, StandardInputIsAFileLikeOthers) {
+  const TemporaryFile file("drain: {timeout: 7s}\n");
+  ConfigInput input{{file.path(), "-"}, std::nullopt};
+  input.standard_input = "drain: {timeout: 8s}\n";
+  const auto snapshot = LoadConfig(input);
+  ASSERT_TRUE(snapshot.ok()) << snapshot.status();
+  EXPECT_EQ((*snapshot)->drain_timeout, absl::Seconds(8));
+  input.standard_input = "limit: {}\n";
+  EXPECT_EQ(ErrorOf(input), "-:1:1: LV105 limit: unknown field; did you mean limits?");
+}
+
 TEST(Load, FileThatCannotBeReadIsAFault) {
   EXPECT_EQ(ErrorOf({{"/nonexistent/levee.yaml"}, std::nullopt}),
             "/nonexistent/levee.yaml: LV401 cannot be read: No such file or directory");
