@@ -40,6 +40,15 @@ CLI::App* AddRun(CLI::App& app, RunOptions& options) {
       ->type_name("FILE");
   run->add_option("--to", options.config.to, "send every call to this address")
       ->type_name("HOST:PORT");
+  run->add_option("--listen", options.config.listen,
+                  "without a file: where callers reach it, instead of 127.0.0.1:9460")
+      ->type_name("HOST:PORT");
+  run->add_option("--metrics", options.config.metrics,
+                  "without a file: where metrics are, instead of 127.0.0.1:9461, or none")
+      ->type_name("HOST:PORT");
+  run->add_option("--admin", options.config.admin,
+                  "without a file: where the page is, instead of 127.0.0.1:9462, or none")
+      ->type_name("HOST:PORT");
   run->add_option("--workers", options.workers, "threads that carry calls")
       ->check(CLI::Range(1, kMaxWorkers))
       ->capture_default_str();

@@ -52,16 +52,39 @@ bool ReadStandardInput(ConfigInput& config) {
   return true;
 }
 
-// Returns whether all faults are faults of the option --to, so that the command line is wrong and
-// no file is.
+// Returns whether all faults are faults of options such as --to, so that the command line is wrong
+// and no file is.
 bool AllOfCommandLine(const std::vector<Fault>& faults) {
   return std::all_of(faults.begin(), faults.end(),
-                     [](const Fault& fault) { return fault.file == "--to"; });
+                     [](const Fault& fault) { return fault.file.starts_with("--"); });
+}
+
+// Returns whether an address is given both as an option and, maybe, in a file; says so on standard
+// error.
+bool AddressBesideFile(const ConfigInput& config) {
+  struct AddressOption {
+    const char* name;
+    bool given;
+    const char* field;
+  };
+  const AddressOption options[] = {{"--listen", config.listen.has_value(), "listeners[0].address"},
+                                   {"--metrics", config.metrics.has_value(), "metrics.address"},
+                                   {"--admin", config.admin.has_value(), "admin.address"}};
+  for (const AddressOption& option : options) {
+    if (!option.given || config.files.empty()) continue;
+    std::fprintf(stderr,
+                 "levee run: %s and --config exclude each other; give the address in the file, as "
+                 "%s\n",
+                 option.name, option.field);
+    return true;
+  }
+  return false;
 }
 
 }  // namespace
 
 int RunSidecar(const RunOptions& options) {
+  if (AddressBesideFile(options.config)) return kWrongUsage;
   if (options.keep_code_pages) net::KeepCodePages();
   EventLog log(
       ParseLogLevel(options.log_level),

@@ -54,6 +54,26 @@ void SendEverythingTo(const std::string& address, ReadConfig& read) {
   route.set_policy("default");
 }
 
+// `--listen`, `--metrics` and `--admin`: addresses in place of the built-in ones.
+void TakeAddresses(const ConfigInput& input, ReadConfig& read) {
+  if (input.listen.has_value()) {
+    for (const char* given : {"listeners", "listeners[0].name", "listeners[0].address"}) {
+      read.positions.Set(given, {"--listen", 0, 0, ""});
+    }
+    config::v1::Listener& listener = *read.config.add_listeners();
+    listener.set_name("egress");
+    listener.set_address(*input.listen);
+  }
+  if (input.metrics.has_value()) {
+    read.positions.Set("metrics.address", {"--metrics", 0, 0, ""});
+    read.config.mutable_metrics()->set_address(*input.metrics);
+  }
+  if (input.admin.has_value()) {
+    read.positions.Set("admin.address", {"--admin", 0, 0, ""});
+    read.config.mutable_admin()->set_address(*input.admin);
+  }
+}
+
 // A file that has policies, but none named default, gets the built-in one too.
 void KeepDefaultPolicy(ReadConfig& read) {
   if (!read.positions.Has("policies") || read.positions.Broken("policies")) return;
@@ -98,7 +118,8 @@ std::vector<std::string> ResolvePaths(ReadConfig& read) {
   return reads;
 }
 
-CheckedConfig Check(const std::vector<ConfigText>& texts, const std::optional<std::string>& to,
+// The files of `input` are `texts`.
+CheckedConfig Check(const std::vector<ConfigText>& texts, const ConfigInput& input,
                     FaultList faults) {
   std::vector<std::string> names;
   bool complete = faults.empty();
@@ -115,7 +136,8 @@ CheckedConfig Check(const std::vector<ConfigText>& texts, const std::optional<st
     }
     names.push_back(name);
   }
-  if (to.has_value()) SendEverythingTo(*to, merged);
+  if (input.to.has_value()) SendEverythingTo(*input.to, merged);
+  TakeAddresses(input, merged);
   CheckedConfig checked;
   checked.replaced = first_replaced;
   checked.reads = ResolvePaths(merged);
@@ -157,14 +179,14 @@ CheckedConfig CheckConfig(const ConfigInput& input) {
     if (text->empty()) empty.push_back(name);
     texts.push_back({name, *std::move(text)});
   }
-  CheckedConfig checked = Check(texts, input.to, std::move(faults));
+  CheckedConfig checked = Check(texts, input, std::move(faults));
   checked.empty = std::move(empty);
   return checked;
 }
 
 CheckedConfig CheckConfig(const std::vector<ConfigText>& texts,
                           const std::optional<std::string>& to, FaultList unread) {
-  return Check(texts, to, std::move(unread));
+  return Check(texts, {.files = {}, .to = to}, std::move(unread));
 }
 
 absl::StatusOr<std::shared_ptr<const Snapshot>> ParseConfig(const std::string& name,

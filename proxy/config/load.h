@@ -24,6 +24,12 @@ struct ConfigInput {
   std::vector<std::string> files;   // one configuration, later files over earlier ones
   std::optional<std::string> to;    // HOST:PORT: every call goes there with policy "default"
   std::string standard_input = {};  // the text of the file "-", which can be read only once
+
+  // Addresses in place of the built-in ones, as listeners[0].address, metrics.address and
+  // admin.address have them. Given only without files.
+  std::optional<std::string> listen = std::nullopt;
+  std::optional<std::string> metrics = std::nullopt;
+  std::optional<std::string> admin = std::nullopt;
 };
 
 // A configuration as text, which is not (or no longer) in a file.

@@ -58,6 +58,22 @@ TEST(CommandLine, AnArgumentTooManyIsNamed) {
   EXPECT_EQ(Refused({"run", "f.yaml"}), "levee run: the argument \"f.yaml\" is one too many");
 }
 
+TEST(CommandLine, AnAddressOfTheCommandLineExcludesAFile) {
+  EXPECT_EQ(Refused({"run", "--to", "127.0.0.1:1", "--listen", "127.0.0.1:0", "--config", "f"}),
+            "levee run: --listen and --config exclude each other; give the address in the file, as "
+            "listeners[0].address");
+  EXPECT_EQ(Refused({"run", "--metrics", "none", "--config", "f"}),
+            "levee run: --metrics and --config exclude each other; give the address in the file, "
+            "as metrics.address");
+  EXPECT_EQ(Refused({"run", "--admin", "none", "--config", "f"}),
+            "levee run: --admin and --config exclude each other; give the address in the file, as "
+            "admin.address");
+}
+
+TEST(CommandLine, AFaultyAddressOfTheCommandLineIsWrongUsage) {
+  EXPECT_THAT(Refused({"run", "--listen", "9460"}), StartsWith("--listen: LV209 "));
+}
+
 TEST(CommandLine, AFaultSaysWhichHelpToAskFor) {
   EXPECT_THAT(Levee({"run", "x"}).err, HasSubstr("\nRun levee run --help for more information.\n"));
 }
