@@ -149,7 +149,7 @@ CheckedConfig Check(const std::vector<ConfigText>& texts, const ConfigInput& inp
   const auto methods = LoadDescriptorSets(merged.config, merged.positions, faults);
   ForgetModesOfPorts(merged.config);
   FaultList warnings(CheckCode::kMoreWarnings);
-  FindWarnings(merged.config, merged.positions, methods, !faults.empty(), warnings);
+  FindWarnings(merged.config, merged.positions, methods, faults, complete, warnings);
   checked.warnings = warnings.Sorted(names);
   checked.faults = faults.Sorted(names);
   if (faults.empty()) checked.snapshot = Build(merged.config, merged.positions, methods);
