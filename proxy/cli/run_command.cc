@@ -59,8 +59,8 @@ bool AllOfCommandLine(const std::vector<Fault>& faults) {
                      [](const Fault& fault) { return fault.file.starts_with("--"); });
 }
 
-// Returns whether an address is given both as an option and, maybe, in a file; says so on standard
-// error.
+// Returns whether an address is given as an option beside a file, which has addresses of its own;
+// says so on standard error.
 bool AddressBesideFile(const ConfigInput& config) {
   struct AddressOption {
     const char* name;
