@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "admin_grpc/admin_service.h"
 #include "admin_grpc/upstream_health.h"
+#include "grpc/health/v1/health.pb.h"
 #include "grpcpp/ext/channelz_service_plugin.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/grpcpp.h"
@@ -59,6 +60,8 @@ void InitPlugins() {
   static const bool once = [] {
     grpc::EnableDefaultHealthCheckService(true);
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+    // Reflection describes services whose descriptors the program has.
+    google::protobuf::LinkMessageReflection<grpc::health::v1::HealthCheckRequest>();
     grpc::channelz::experimental::InitChannelzService();
     return true;
   }();

@@ -10,12 +10,14 @@ namespace levee {
 struct CheckOptions {
   std::vector<std::string> files;  // "-": standard input
   std::string output = "text";     // or "json": one document, as docs/checks.md describes it
+  bool each = false;               // each file is a configuration of its own
   bool strict = false;             // a warning fails as well
 };
 
-// Checks the files, which `levee run` would merge into one configuration. Prints every fault and
-// warning on standard output; as text, also a line for each file without faults. Returns the exit
-// code.
+// Checks the files, which `levee run` would merge into one configuration, or each alone. Prints
+// every fault and warning on standard output; as text, also a line for each file of a configuration
+// that passes. If a file replaces what an earlier one has by the same name, a hint on standard
+// error says so. Returns the exit code.
 int RunCheck(const CheckOptions& options);
 
 }  // namespace levee

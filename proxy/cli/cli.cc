@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "base/host_port.h"
@@ -14,6 +15,7 @@
 #include "cli/import_command.h"
 #include "cli/probe_command.h"
 #include "cli/run_command.h"
+#include "cli/unknown_word.h"
 #include "cli/version.h"
 #include "demo/demo.h"
 
@@ -31,11 +33,21 @@ constexpr const char* kExitCodes =
 
 CLI::App* AddRun(CLI::App& app, RunOptions& options) {
   CLI::App* run = app.add_subcommand("run", "run the sidecar");
-  run->add_option("--config", options.config.files,
-                  "policy file (YAML); several are one configuration, later ones over earlier "
-                  "ones. Without any: the built-in default")
+  run->add_option(
+         "--config", options.config.files,
+         "policy file (YAML), '-': standard input; several are one configuration, later ones "
+         "over earlier ones. Without any: the built-in default")
       ->type_name("FILE");
   run->add_option("--to", options.config.to, "send every call to this address")
+      ->type_name("HOST:PORT");
+  run->add_option("--listen", options.config.listen,
+                  "without a file: where callers reach it, instead of 127.0.0.1:9460")
+      ->type_name("HOST:PORT");
+  run->add_option("--metrics", options.config.metrics,
+                  "without a file: where metrics are, instead of 127.0.0.1:9461, or none")
+      ->type_name("HOST:PORT");
+  run->add_option("--admin", options.config.admin,
+                  "without a file: where the page is, instead of 127.0.0.1:9462, or none")
       ->type_name("HOST:PORT");
   run->add_option("--workers", options.workers, "threads that carry calls")
       ->check(CLI::Range(1, kMaxWorkers))
@@ -72,6 +84,7 @@ CLI::App* AddCheck(CLI::App& app, CheckOptions& options) {
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("FORMAT")
       ->capture_default_str();
+  check->add_flag("--each", options.each, "check each file alone, as a configuration of its own");
   check->add_flag("--strict", options.strict, "exit with 1 on a warning, too");
   return check;
 }
@@ -165,6 +178,17 @@ CLI::App* AddSleep(CLI::App& app, absl::Duration& duration) {
   return command;
 }
 
+CLI::App* AddHelp(CLI::App& app, std::vector<std::string>& words) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(sub->get_name());
+  }
+  CLI::App* help = app.add_subcommand("help", "explain a command, as its option --help does");
+  help->add_option("command", words, "the command; without it, all are listed")
+      ->type_name(absl::StrCat("COMMAND:{", absl::StrJoin(names, ","), "}"));
+  return help;
+}
+
 // Returns the exit code of a command that is run only for its output. If the output could not be
 // written, as on a full disk, the command has failed.
 int AfterOutput(int code) {
@@ -194,6 +218,8 @@ struct CommandLine {
   absl::Duration sleep_duration;
   CLI::App* sleep = AddSleep(app, sleep_duration);
   CLI::App* version = app.add_subcommand("version", "print version, commit, library versions");
+  std::vector<std::string> help_words;
+  CLI::App* help = AddHelp(app, help_words);
 
   CommandLine() {
     app.require_subcommand(1);
@@ -201,6 +227,16 @@ struct CommandLine {
     app.set_version_flag("--version", VersionText());
   }
 };
+
+// Answers `levee help COMMAND` as `levee COMMAND --help`.
+int ShowHelp(const std::vector<std::string>& words) {
+  std::vector<std::string> texts = {"levee"};
+  texts.insert(texts.end(), words.begin(), words.end());
+  texts.emplace_back("--help");
+  std::vector<char*> arguments;
+  for (std::string& text : texts) arguments.push_back(text.data());
+  return RunCommand(static_cast<int>(arguments.size()), arguments.data());
+}
 
 }  // namespace
 
@@ -211,6 +247,11 @@ int RunCommand(int argc, char** argv) {
   try {
     line.app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    const std::string unknown = DescribeUnknownWord(line.app);
+    if (!unknown.empty()) {
+      std::fprintf(stderr, "%s\n", unknown.c_str());
+      return kWrongUsage;
+    }
     // CLI11 prints help and version as "errors" of code 0.
     return line.app.exit(error) == 0 ? 0 : kWrongUsage;
   }
@@ -225,6 +266,7 @@ int RunCommand(int argc, char** argv) {
   if (line.probe->parsed()) return RunProbe(line.probe_options);
   if (line.sleep->parsed()) absl::SleepFor(line.sleep_duration);
   if (line.version->parsed()) return PrintVersion();
+  if (line.help->parsed()) return ShowHelp(line.help_words);
   return 0;
 }
 

@@ -60,4 +60,8 @@ Command ReadCommand(const CLI::App& app, const std::string& before) {
   return command;
 }
 
+std::string LastWord(const Command& command) {
+  return command.name.substr(command.name.rfind(' ') + 1);
+}
+
 }  // namespace levee

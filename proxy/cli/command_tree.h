@@ -36,4 +36,7 @@ struct Command {
 // above it.
 Command ReadCommand(const CLI::App& app, const std::string& before = "");
 
+// Returns the last word of a command's name, as "envoy".
+std::string LastWord(const Command& command);
+
 }  // namespace levee

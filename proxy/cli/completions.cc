@@ -12,16 +12,14 @@
 namespace levee {
 namespace {
 
-// Returns the last word of a command's name.
-std::string Word(const Command& command) {
-  return command.name.substr(command.name.rfind(' ') + 1);
-}
-
 std::string Words(const Command& command) {
   std::vector<std::string> words;
-  for (const Command& sub : command.commands) words.push_back(Word(sub));
+  for (const Command& sub : command.commands) words.push_back(LastWord(sub));
   for (const CommandOption& option : command.options) {
     words.insert(words.end(), option.names.begin(), option.names.end());
+  }
+  for (const CommandOption& argument : command.arguments) {
+    words.insert(words.end(), argument.choices.begin(), argument.choices.end());
   }
   return absl::StrJoin(words, " ");
 }
@@ -82,13 +80,13 @@ std::string ZshCommand(const Command& command) {
   if (command.commands.empty()) return text + "\n}\n";
   text += " \\\n    '1:command:((";
   for (const Command& sub : command.commands) {
-    absl::StrAppend(&text, Word(sub), "\\:\"",
+    absl::StrAppend(&text, LastWord(sub), "\\:\"",
                     absl::StrReplaceAll(sub.description, {{"'", ""}, {"(", "\\("}, {")", "\\)"}}),
                     "\" ");
   }
   text += "))' \\\n    '*::argument:->rest'\n  case \"$words[1]\" in\n";
   for (const Command& sub : command.commands) {
-    absl::StrAppend(&text, "    ", Word(sub), ") ", ZshFunction(sub), " ;;\n");
+    absl::StrAppend(&text, "    ", LastWord(sub), ") ", ZshFunction(sub), " ;;\n");
   }
   return text + "  esac\n}\n";
 }
@@ -101,7 +99,7 @@ std::string FishCondition(const Command& command) {
     conditions.push_back(absl::StrCat("__fish_seen_subcommand_from ", path[i]));
   }
   std::vector<std::string> below;
-  for (const Command& sub : command.commands) below.push_back(Word(sub));
+  for (const Command& sub : command.commands) below.push_back(LastWord(sub));
   if (!below.empty()) {
     conditions.push_back(
         absl::StrCat("not __fish_seen_subcommand_from ", absl::StrJoin(below, " ")));
@@ -172,10 +170,14 @@ std::string FishCompletion(const Command& command) {
   VisitAll(command, [&](const Command& each) {
     const std::string line = absl::StrCat("complete -c levee -n ", Quoted(FishCondition(each)));
     for (const Command& sub : each.commands) {
-      absl::StrAppend(&text, line, " -a ", Word(sub), " -d ", Quoted(sub.description), "\n");
+      absl::StrAppend(&text, line, " -a ", LastWord(sub), " -d ", Quoted(sub.description), "\n");
     }
     for (const CommandOption& option : each.options) text += FishOption(line, option);
     if (TakesFileArgument(each)) absl::StrAppend(&text, line, " -F\n");
+    for (const CommandOption& argument : each.arguments) {
+      if (argument.choices.empty()) continue;
+      absl::StrAppend(&text, line, " -a ", Quoted(absl::StrJoin(argument.choices, " ")), "\n");
+    }
   });
   return text;
 }

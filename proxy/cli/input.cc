@@ -26,7 +26,7 @@ absl::StatusOr<std::string> ReadStandardInput(size_t max_bytes) {
 
 std::optional<ConfigText> ReadInput(const std::string& file, size_t max_bytes, FaultList& faults) {
   absl::StatusOr<std::string> text =
-      file == "-" ? ReadStandardInput(max_bytes) : ReadFile(file, max_bytes);
+      file == kStandardInput ? ReadStandardInput(max_bytes) : ReadFile(file, max_bytes);
   if (text.ok()) return ConfigText{file, *std::move(text)};
   const std::string reason(text.status().message());
   const bool large = absl::IsOutOfRange(text.status());

@@ -4,9 +4,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "admin_grpc/grpc_admin_server.h"
+#include "cli/input.h"
 #include "cli/log_sink.h"
 #include "cli/version.h"
 #include "net/descriptors.h"
@@ -33,11 +37,49 @@ int Fail(const absl::Status& status) {
   return 1;
 }
 
-// Returns whether all faults are faults of the option --to, so that the command line is wrong and
-// no file is.
+// Reads standard input if it is one of the files. Returns false, with the reason on standard error,
+// if it cannot be read.
+bool ReadStandardInput(ConfigInput& config) {
+  if (std::find(config.files.begin(), config.files.end(), kStandardInput) == config.files.end()) {
+    return true;
+  }
+  FaultList faults;
+  std::optional<ConfigText> text = ReadInput(kStandardInput, kMaxConfigFileBytes, faults);
+  if (!text.has_value()) {
+    std::fprintf(stderr, "%s\n", FormatFaults(faults.Sorted({kStandardInput})).c_str());
+    return false;
+  }
+  config.standard_input = std::move(text->text);
+  return true;
+}
+
+// Returns whether all faults are faults of options such as --to, so that the command line is wrong
+// and no file is.
 bool AllOfCommandLine(const std::vector<Fault>& faults) {
   return std::all_of(faults.begin(), faults.end(),
-                     [](const Fault& fault) { return fault.file == "--to"; });
+                     [](const Fault& fault) { return fault.file.starts_with("--"); });
+}
+
+// Returns whether an address is given as an option beside a file, which has addresses of its own;
+// says so on standard error.
+bool AddressBesideFile(const ConfigInput& config) {
+  struct AddressOption {
+    const char* name;
+    bool given;
+    const char* field;
+  };
+  const AddressOption options[] = {{"--listen", config.listen.has_value(), "listeners[0].address"},
+                                   {"--metrics", config.metrics.has_value(), "metrics.address"},
+                                   {"--admin", config.admin.has_value(), "admin.address"}};
+  for (const AddressOption& option : options) {
+    if (!option.given || config.files.empty()) continue;
+    std::fprintf(stderr,
+                 "levee run: %s and --config exclude each other; give the address in the file, as "
+                 "%s\n",
+                 option.name, option.field);
+    return true;
+  }
+  return false;
 }
 
 // Raises the limit on descriptors, and warns if callers may still have fewer than the configuration
@@ -58,11 +100,14 @@ void PrepareDescriptors(const Limits& limits, EventLog& log) {
 }  // namespace
 
 int RunSidecar(const RunOptions& options) {
+  if (AddressBesideFile(options.config)) return kWrongUsage;
   if (options.keep_code_pages) net::KeepCodePages();
   EventLog log(
       ParseLogLevel(options.log_level),
       StandardErrorSink(options.log_format == "json" ? LogFormat::kJson : LogFormat::kText));
-  const CheckedConfig checked = CheckConfig(options.config);
+  ConfigInput config = options.config;
+  if (!ReadStandardInput(config)) return 1;
+  const CheckedConfig checked = CheckConfig(config);
   if (checked.snapshot == nullptr) {
     // Each fault names its own position, so nothing is printed before them.
     std::fprintf(stderr, "%s\n", FormatFaults(checked.faults).c_str());
@@ -74,7 +119,7 @@ int RunSidecar(const RunOptions& options) {
     });
   }
   PrepareDescriptors(checked.snapshot->limits, log);
-  auto running = RunningSidecar::Open({.config = options.config,
+  auto running = RunningSidecar::Open({.config = std::move(config),
                                        .workers = options.workers,
                                        .version = std::string(BuildVersion()),
                                        .commit = std::string(BuildCommit()),

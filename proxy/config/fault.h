@@ -12,10 +12,17 @@ namespace levee {
 
 // The place at which a value of the configuration was given.
 struct Place {
-  std::string file;  // as on the command line; "--to"; "built-in default"
+  std::string file;  // as on the command line; an option, as "--to"; "built-in default"
   int line = 0;      // 1-based; 0: the file as a whole
   int column = 0;    // 1-based, in bytes
   std::string path;  // "policies[0].retry.max_attempts" as counted in that file; may be empty
+};
+
+// The places of an entry of a list with names, and of the entry of a later file that has replaced
+// it because it has the same name.
+struct ReplacedEntry {
+  Place earlier;
+  Place later;
 };
 
 // Returns "levee.yaml:3:14: listeners[0].address", without the parts that are not known.

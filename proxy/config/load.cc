@@ -54,6 +54,26 @@ void SendEverythingTo(const std::string& address, ReadConfig& read) {
   route.set_policy("default");
 }
 
+// `--listen`, `--metrics` and `--admin`: addresses in place of the built-in ones.
+void TakeAddresses(const ConfigInput& input, ReadConfig& read) {
+  if (input.listen.has_value()) {
+    for (const char* given : {"listeners", "listeners[0].name", "listeners[0].address"}) {
+      read.positions.Set(given, {"--listen", 0, 0, ""});
+    }
+    config::v1::Listener& listener = *read.config.add_listeners();
+    listener.set_name("egress");
+    listener.set_address(*input.listen);
+  }
+  if (input.metrics.has_value()) {
+    read.positions.Set("metrics.address", {"--metrics", 0, 0, ""});
+    read.config.mutable_metrics()->set_address(*input.metrics);
+  }
+  if (input.admin.has_value()) {
+    read.positions.Set("admin.address", {"--admin", 0, 0, ""});
+    read.config.mutable_admin()->set_address(*input.admin);
+  }
+}
+
 // A file that has policies, but none named default, gets the built-in one too.
 void KeepDefaultPolicy(ReadConfig& read) {
   if (!read.positions.Has("policies") || read.positions.Broken("policies")) return;
@@ -98,23 +118,28 @@ std::vector<std::string> ResolvePaths(ReadConfig& read) {
   return reads;
 }
 
-CheckedConfig Check(const std::vector<ConfigText>& texts, const std::optional<std::string>& to,
+// The files of `input` are `texts`.
+CheckedConfig Check(const std::vector<ConfigText>& texts, const ConfigInput& input,
                     FaultList faults) {
   std::vector<std::string> names;
   bool complete = faults.empty();
   ReadConfig merged;
+  std::optional<ReplacedEntry> first_replaced;
   for (const auto& [name, text] : texts) {
     ReadConfig read;
     // If a file was read only in part, it is not known what the rest contains.
     if (ReadYaml(name, text, read.config, read.positions, faults)) {
-      Merge(read, merged);
+      const std::optional<ReplacedEntry> replaced = Merge(read, merged);
+      if (!first_replaced.has_value()) first_replaced = replaced;
     } else {
       complete = false;
     }
     names.push_back(name);
   }
-  if (to.has_value()) SendEverythingTo(*to, merged);
+  if (input.to.has_value()) SendEverythingTo(*input.to, merged);
+  TakeAddresses(input, merged);
   CheckedConfig checked;
+  checked.replaced = first_replaced;
   checked.reads = ResolvePaths(merged);
   KeepDefaultPolicy(merged);
   RetryNothingWhereHedged(merged);
@@ -124,7 +149,7 @@ CheckedConfig Check(const std::vector<ConfigText>& texts, const std::optional<st
   const auto methods = LoadDescriptorSets(merged.config, merged.positions, faults);
   ForgetModesOfPorts(merged.config);
   FaultList warnings(CheckCode::kMoreWarnings);
-  FindWarnings(merged.config, merged.positions, methods, !faults.empty(), warnings);
+  FindWarnings(merged.config, merged.positions, methods, faults, complete, warnings);
   checked.warnings = warnings.Sorted(names);
   checked.faults = faults.Sorted(names);
   if (faults.empty()) checked.snapshot = Build(merged.config, merged.positions, methods);
@@ -145,19 +170,23 @@ CheckedConfig CheckConfig(const ConfigInput& input) {
   std::vector<ConfigText> texts;
   std::vector<std::string> empty;
   for (const std::string& name : input.files) {
+    if (name == kStandardInput) {
+      texts.push_back({name, input.standard_input});
+      continue;
+    }
     std::optional<std::string> text = ReadConfigFile(name, faults);
     if (!text.has_value()) continue;
     if (text->empty()) empty.push_back(name);
     texts.push_back({name, *std::move(text)});
   }
-  CheckedConfig checked = Check(texts, input.to, std::move(faults));
+  CheckedConfig checked = Check(texts, input, std::move(faults));
   checked.empty = std::move(empty);
   return checked;
 }
 
 CheckedConfig CheckConfig(const std::vector<ConfigText>& texts,
                           const std::optional<std::string>& to, FaultList unread) {
-  return Check(texts, to, std::move(unread));
+  return Check(texts, {.files = {}, .to = to}, std::move(unread));
 }
 
 absl::StatusOr<std::shared_ptr<const Snapshot>> ParseConfig(const std::string& name,

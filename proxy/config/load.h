@@ -17,9 +17,19 @@ namespace levee {
 // never ends.
 inline constexpr size_t kMaxConfigFileBytes = 1 << 20;
 
+// The name of the file that stands for standard input.
+inline constexpr char kStandardInput[] = "-";
+
 struct ConfigInput {
-  std::vector<std::string> files;  // one configuration, later files over earlier ones
-  std::optional<std::string> to;   // HOST:PORT: every call goes there with policy "default"
+  std::vector<std::string> files;   // one configuration, later files over earlier ones
+  std::optional<std::string> to;    // HOST:PORT: every call goes there with policy "default"
+  std::string standard_input = {};  // the text of the file "-", which can be read only once
+
+  // Addresses in place of the built-in ones, as listeners[0].address, metrics.address and
+  // admin.address have them. Given only without files.
+  std::optional<std::string> listen = std::nullopt;
+  std::optional<std::string> metrics = std::nullopt;
+  std::optional<std::string> admin = std::nullopt;
 };
 
 // A configuration as text, which is not (or no longer) in a file.
@@ -38,6 +48,7 @@ struct CheckedConfig {
                                    // configuration: descriptor sets, by absolute paths; if there
                                    // are faults, as far as it could be read
   std::vector<std::string> empty;  // given files that had no byte
+  std::optional<ReplacedEntry> replaced;  // the first entry that a later file has replaced
 };
 
 // Reads and checks the files of `input`. Without files: the built-in default.

@@ -20,6 +20,8 @@ class Merger {
 
   void MergeMessage(const std::string& path, const Message& later, Message& base);
 
+  const std::optional<ReplacedEntry>& first_replaced() const { return first_replaced_; }
+
  private:
   void MergeNamed(const std::string& path, const FieldDescriptor& list, const Message& later,
                   Message& base);
@@ -28,6 +30,7 @@ class Merger {
 
   const Positions& from_;
   Positions& to_;
+  std::optional<ReplacedEntry> first_replaced_;
 };
 
 void Merger::MergeMessage(const std::string& path, const Message& later, Message& base) {
@@ -70,9 +73,13 @@ void Merger::MergeNamed(const std::string& path, const FieldDescriptor& list, co
       reflection.AddMessage(&base, &list);
     }
     reflection.MutableRepeatedMessage(&base, &list, target)->CopyFrom(entry);
+    const std::string from = absl::StrCat(path, "[", i, "]");
     const std::string to = absl::StrCat(path, "[", target, "]");
+    if (to_.Has(to) && !first_replaced_.has_value()) {
+      first_replaced_ = {.earlier = to_.Find(to), .later = from_.Find(from)};
+    }
     to_.Erase(to);
-    to_.Adopt(from_, absl::StrCat(path, "[", i, "]"), to);
+    to_.Adopt(from_, from, to);
   }
 }
 
@@ -88,8 +95,10 @@ void Merger::Replace(const std::string& path, const FieldDescriptor& field, cons
 
 }  // namespace
 
-void Merge(const ReadConfig& later, ReadConfig& base) {
-  Merger(later.positions, base.positions).MergeMessage("", later.config, base.config);
+std::optional<ReplacedEntry> Merge(const ReadConfig& later, ReadConfig& base) {
+  Merger merger(later.positions, base.positions);
+  merger.MergeMessage("", later.config, base.config);
+  return merger.first_replaced();
 }
 
 }  // namespace levee

@@ -2,6 +2,8 @@
 // Merges several files into one configuration.
 #pragma once
 
+#include <optional>
+
 #include "config/positions.h"
 #include "levee/config/v1/config.pb.h"
 
@@ -16,7 +18,7 @@ struct ReadConfig {
 // Lays `later` over `base`. An entry of a list with names replaces the entry of the same name and
 // keeps its place in the order, or is appended. Other lists (routes) are replaced as a whole. Other
 // fields are replaced if `later` gives them. A name that `later` itself has twice stays twice, to
-// be reported.
-void Merge(const ReadConfig& later, ReadConfig& base);
+// be reported. Returns the first entry of `base` that was replaced; nullopt if there was none.
+std::optional<ReplacedEntry> Merge(const ReadConfig& later, ReadConfig& base);
 
 }  // namespace levee

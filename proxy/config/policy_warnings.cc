@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
@@ -55,8 +56,8 @@ int MaxAttempts(const v1::Retry& retry) {
 class PolicyWarnings {
  public:
   PolicyWarnings(const std::string& path, const v1::Policy& policy, const Positions& positions,
-                 FaultList& warnings)
-      : path_(path), policy_(policy), positions_(positions), warnings_(warnings) {}
+                 const KnownParts& known, FaultList& warnings)
+      : path_(path), policy_(policy), positions_(positions), known_(known), warnings_(warnings) {}
 
   void CheckAttemptTimeout(bool described);
   void CheckBudget();
@@ -67,6 +68,9 @@ class PolicyWarnings {
  private:
   void Add(const std::string& path, CheckCode code, std::string text) {
     warnings_.Add(positions_.Find(path), code, std::move(text));
+  }
+  bool Knows(std::initializer_list<const char*> fields) const {
+    return known_.KnowsAll(path_, fields);
   }
   bool RetriesTimeouts(bool described) const;
   void CheckFloor(const std::string& path, const v1::Budget& budget);
@@ -79,6 +83,7 @@ class PolicyWarnings {
   const std::string& path_;
   const v1::Policy& policy_;
   const Positions& positions_;
+  const KnownParts& known_;
   FaultList& warnings_;
 };
 
@@ -96,18 +101,19 @@ bool PolicyWarnings::RetriesTimeouts(bool described) const {
 }
 
 void PolicyWarnings::CheckAttemptTimeout(bool described) {
+  if (!Knows({"retry.attempt_timeout", "retry.max_attempts", "retry.rules"})) return;
   const std::string path = path_ + ".retry.attempt_timeout";
   const std::optional<absl::Duration> attempt = Finite(policy_.retry().attempt_timeout());
   const std::optional<absl::Duration> timeout = Finite(policy_.timeout());
   const int attempts = MaxAttempts(policy_.retry());
   if (!attempt.has_value() || attempts < 2) return;
-  if (timeout.has_value() && *attempt * attempts > *timeout) {
+  if (Knows({"timeout"}) && timeout.has_value() && *attempt * attempts > *timeout) {
     Add(path, CheckCode::kAttemptsExceedTimeout,
         absl::StrCat(attempts, " attempts of ", policy_.retry().attempt_timeout(), " take ",
                      absl::FormatDuration(*attempt * attempts), ", longer than timeout, ",
                      policy_.timeout(), "; lower this or max_attempts, or raise timeout"));
   }
-  if (!RetriesTimeouts(described)) {
+  if (Knows({"retry.failures", "idempotency"}) && !RetriesTimeouts(described)) {
     Add(path, CheckCode::kAttemptTimeoutNotRetried,
         "ends attempts that are not retried then; list timeout in failures if the calls may run "
         "twice, or leave this out: timeout bounds the call");
@@ -115,6 +121,7 @@ void PolicyWarnings::CheckAttemptTimeout(bool described) {
 }
 
 void PolicyWarnings::CheckBudget() {
+  if (!Knows({"retry.budget", "retry.max_attempts", "retry.rules", "hedge"})) return;
   const std::string path = path_ + ".retry.budget";
   const v1::Budget& budget = policy_.retry().budget();
   if (MaxAttempts(policy_.retry()) < 2 && !policy_.has_hedge()) return;
@@ -147,8 +154,8 @@ void PolicyWarnings::CheckFloor(const std::string& path, const v1::Budget& budge
   }
 }
 
-// The credit has to reach 1 for a retry, and it grows to ratio x calls at most. With ratio 0 there is
-// no credit, and the floor alone rules.
+// The credit has to reach 1 for a retry, and it grows to ratio x calls at most. With ratio 0 there
+// is no credit, and the floor alone rules.
 void PolicyWarnings::CheckBurst(const std::string& path, const v1::Budget& budget) {
   if (budget.burst().least() >= 1 || budget.ratio() == 0) return;
   Add(path + ".burst.least", CheckCode::kBurstBelowOne,
@@ -161,7 +168,8 @@ void PolicyWarnings::CheckBurst(const std::string& path, const v1::Budget& budge
 void PolicyWarnings::CheckWait(const std::string& path, const v1::Budget& budget) {
   const std::optional<absl::Duration> wait = Finite(budget.wait());
   const std::optional<absl::Duration> timeout = Finite(policy_.timeout());
-  if (!positions_.Has(path + ".wait") || MaxAttempts(policy_.retry()) < 2) return;
+  if (!Knows({"timeout"}) || !positions_.Has(path + ".wait") || MaxAttempts(policy_.retry()) < 2)
+    return;
   if (!wait.has_value() || !timeout.has_value() || *wait < *timeout) return;
   Add(path + ".wait", CheckCode::kWaitBeyondTimeout,
       absl::StrCat(budget.wait(), " is not shorter than timeout, ", policy_.timeout(),
@@ -170,6 +178,7 @@ void PolicyWarnings::CheckWait(const std::string& path, const v1::Budget& budget
 
 // A limit without a key bounds all calls of the policy, and so the calls to each destination.
 void PolicyWarnings::CheckStatedRate(const std::string& path, const v1::Budget& budget) {
+  if (!Knows({"rate_limit"})) return;
   for (const v1::RateLimit& limit : policy_.rate_limit()) {
     const absl::StatusOr<Rate> rate = ParseRate(limit.rate());
     if (!rate.ok() || limit.key_size() > 0) continue;
@@ -185,6 +194,7 @@ void PolicyWarnings::CheckStatedRate(const std::string& path, const v1::Budget& 
 
 // Observing rejects nothing, and is the way to find out what these codes mean.
 void PolicyWarnings::CheckThrottle() {
+  if (!Knows({"throttle.mode"})) return;
   if (policy_.throttle().mode() != v1::Throttle::MODE_ENFORCE) return;
   for (int i = 0; i < policy_.throttle().on_size(); ++i) {
     const bool unavailable = policy_.throttle().on(i) == v1::Throttle::SIGN_UNAVAILABLE;
@@ -217,7 +227,9 @@ void PolicyWarnings::CheckLists(const std::string& path, const Message& lists) {
         absl::StrCat(lists.codes(i), " is about the request, which will be the same again; list ",
                      "what passes, as UNAVAILABLE does"));
   }
-  if (policy_.idempotency().mode() == Idempotency::MODE_NEVER) CheckNever(path, lists);
+  if (Knows({"idempotency"}) && policy_.idempotency().mode() == Idempotency::MODE_NEVER) {
+    CheckNever(path, lists);
+  }
 }
 
 template <typename Message>
@@ -230,6 +242,7 @@ void PolicyWarnings::CheckNever(const std::string& path, const Message& lists) {
   if (positions_.Has(path + ".codes") && lists.codes_size() > 0) warn(path + ".codes");
   if (lists.http_size() > 0) warn(path + ".http");
   for (int i = 0; i < lists.failures_size(); ++i) {
+    if (!known_.Knows(absl::StrCat(path, ".failures[", i, "]"))) continue;
     const bool safe = lists.failures(i) == v1::Retry::FAILURE_REFUSED ||
                       lists.failures(i) == v1::Retry::FAILURE_CONNECT;
     if (!safe) warn(absl::StrCat(path, ".failures[", i, "]"));
@@ -239,9 +252,8 @@ void PolicyWarnings::CheckNever(const std::string& path, const Message& lists) {
 }  // namespace
 
 void FindPolicyWarnings(const std::string& path, const v1::Policy& policy, bool described,
-                        const Positions& positions, FaultList& warnings) {
-  if (positions.BrokenWithin(path)) return;
-  PolicyWarnings find(path, policy, positions, warnings);
+                        const Positions& positions, const KnownParts& known, FaultList& warnings) {
+  PolicyWarnings find(path, policy, positions, known, warnings);
   find.CheckAttemptTimeout(described);
   find.CheckBudget();
   find.CheckThrottle();

@@ -14,25 +14,16 @@ std::string Enclosing(const std::string& path) {
   return end == std::string::npos ? "" : path.substr(0, end);
 }
 
-// Whether `path` is `top` or lies below it.
+}  // namespace
+
 bool IsWithin(const std::string& path, const std::string& top) {
   if (!path.starts_with(top)) return false;
   return path.size() == top.size() || path[top.size()] == '.' || path[top.size()] == '[';
 }
 
-}  // namespace
-
 bool Positions::Broken(const std::string& path) const {
   const auto entry = entries_.find(path);
   return entry != entries_.end() && entry->second.broken;
-}
-
-bool Positions::BrokenWithin(const std::string& path) const {
-  for (auto entry = entries_.lower_bound(path);
-       entry != entries_.end() && entry->first.starts_with(path); ++entry) {
-    if (entry->second.broken && IsWithin(entry->first, path)) return true;
-  }
-  return false;
 }
 
 Place Positions::Find(const std::string& path) const {

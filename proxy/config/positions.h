@@ -10,6 +10,9 @@
 
 namespace levee {
 
+// Whether `path` is `top` or lies below it.
+bool IsWithin(const std::string& path, const std::string& top);
+
 // Maps field paths ("policies[0].retry") to places. A path that has a place was given by the user.
 // A list cannot say that itself: `codes: []` and no `codes` are the same in the message. A source
 // other than files fills the same table.
@@ -23,9 +26,6 @@ class Positions {
 
   bool Has(const std::string& path) const { return entries_.contains(path); }
   bool Broken(const std::string& path) const;
-
-  // Whether `path` or any path below it is marked as broken.
-  bool BrokenWithin(const std::string& path) const;
 
   // Returns the place of `path`, or of the nearest enclosing value that was given; the place's own
   // path always names `path`. If there is none, returns the built-in default.

@@ -8,11 +8,13 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "config/addresses.h"
+#include "config/known_parts.h"
 #include "config/policy_warnings.h"
 #include "config/values.h"
 #include "policy/route_table.h"
@@ -56,10 +58,17 @@ bool Covers(const std::string& wide, const std::string& narrow) { return GlobMat
 class Warnings {
  public:
   Warnings(const v1::Config& config, const Positions& positions, const MethodsOfUpstreams& methods,
-           FaultList& warnings)
-      : config_(config), positions_(positions), methods_(methods), warnings_(warnings) {
+           const FaultList& faults, FaultList& warnings)
+      : config_(config),
+        positions_(positions),
+        methods_(methods),
+        known_(positions, faults),
+        warnings_(warnings) {
     for (int i = 0; i < config.upstreams_size(); ++i) upstreams_[config.upstreams(i).name()] = i;
     for (int i = 0; i < config.policies_size(); ++i) policies_[config.policies(i).name()] = i;
+    for (int i = 0; i < config.routes_size(); ++i) {
+      known_matches_.push_back(Knows(i, "match") && known_.KnowsNames(Element("routes", i)));
+    }
   }
 
   void CheckListeners();
@@ -70,10 +79,18 @@ class Warnings {
   void CheckRoutes();
   void CheckUse();
 
+  // Whether so much is unknown that nothing can be said of where routes lead.
+  bool vague() const { return known_.vague(); }
+
  private:
   void Add(const std::string& path, CheckCode code, std::string text) {
     warnings_.Add(positions_.Find(path), code, std::move(text));
   }
+  // Whether a field of a route has no fault.
+  bool Knows(int route, const char* field) const {
+    return known_.KnowsAll(Element("routes", route), {field});
+  }
+  bool KnowsTargets(const char* field) const;
   const DescribedMethods* MethodsOf(const v1::Route& route) const;
   bool CheckReach(int index);
   void CheckRepeats(int index);
@@ -83,9 +100,11 @@ class Warnings {
   const v1::Config& config_;
   const Positions& positions_;
   const MethodsOfUpstreams& methods_;
+  const KnownParts known_;
   FaultList& warnings_;
   std::map<std::string, int> upstreams_;  // by name
   std::map<std::string, int> policies_;
+  std::vector<bool> known_matches_;  // by route
 };
 
 void Warnings::CheckListeners() {
@@ -140,12 +159,12 @@ void Warnings::CheckPolicies() {
   for (int i = 0; i < config_.policies_size(); ++i) {
     const v1::Policy& policy = config_.policies(i);
     FindPolicyWarnings(Element("policies", i), policy, described.contains(policy.name()),
-                       positions_, warnings_);
+                       positions_, known_, warnings_);
   }
 }
 
 void Warnings::CheckOverload() {
-  if (positions_.BrokenWithin("overload.honor")) return;
+  if (!known_.Knows("overload.honor")) return;
   for (const int signal : config_.overload().honor()) {
     if (signal == v1::Overload::SIGNAL_LEVEE) return;
   }
@@ -159,7 +178,8 @@ bool Warnings::CheckReach(int index) {
   const v1::Route::Match& match = config_.routes(index).match();
   for (int i = 0; i < std::min(index, kMaxCompared); ++i) {
     const v1::Route::Match& earlier = config_.routes(i).match();
-    if (!Covers(earlier.authority(), match.authority()) ||
+    if (!known_matches_[static_cast<size_t>(i)] ||
+        !Covers(earlier.authority(), match.authority()) ||
         !Covers(earlier.method(), match.method())) {
       continue;
     }
@@ -203,7 +223,18 @@ std::string Warnings::MethodThatActsOnce(int index) const {
 void Warnings::CheckRepeats(int index) {
   const v1::Route& route = config_.routes(index);
   const auto policy = policies_.find(route.policy());
-  if (policy == policies_.end()) return;
+  if (policy == policies_.end() || !Knows(index, "upstream") || !Knows(index, "policy")) return;
+  const auto upstream = upstreams_.find(route.upstream());
+  if (upstream != upstreams_.end() &&
+      !known_.KnowsAll(Element("upstreams", upstream->second), {"descriptor_set"})) {
+    return;
+  }
+  // A policy that could be read shows whether it repeats calls, even if other fields are faulty.
+  if (!known_.KnowsAll(Element("policies", policy->second),
+                       {"retry.max_attempts", "retry.codes", "retry.http", "retry.failures",
+                        "retry.rules", "retry.mode", "idempotency", "hedge"})) {
+    return;
+  }
   const std::string cause = UnsafeRetries(config_.policies(policy->second));
   if (cause.empty()) return;
   const std::string method = MethodThatActsOnce(index);
@@ -218,8 +249,19 @@ void Warnings::CheckRepeats(int index) {
 
 void Warnings::CheckRoutes() {
   for (int i = 0; i < config_.routes_size(); ++i) {
-    if (CheckReach(i)) CheckRepeats(i);
+    if (known_matches_[static_cast<size_t>(i)] && CheckReach(i)) CheckRepeats(i);
   }
+}
+
+// Whether it is known for every route to which upstream or policy it leads.
+bool Warnings::KnowsTargets(const char* field) const {
+  if (positions_.Broken("routes")) return false;
+  // The built-in route needs an upstream that the file may have replaced.
+  if (!positions_.Has("routes") && !known_.Knows("upstreams")) return false;
+  for (int i = 0; i < config_.routes_size(); ++i) {
+    if (!Knows(i, field) || !known_.KnowsNames(Element("routes", i))) return false;
+  }
+  return true;
 }
 
 void Warnings::CheckUse() {
@@ -228,35 +270,37 @@ void Warnings::CheckUse() {
     upstreams.insert(route.upstream());
     policies.insert(route.policy());
   }
-  for (int i = 0; i < config_.upstreams_size(); ++i) {
-    if (upstreams.contains(config_.upstreams(i).name())) continue;
+  const bool leads_known = KnowsTargets("upstream");
+  for (int i = 0; i < config_.upstreams_size() && leads_known; ++i) {
+    const std::string& name = config_.upstreams(i).name();
+    if (upstreams.contains(name) || name.empty()) continue;
     Add(Element("upstreams", i) + ".name", CheckCode::kUnusedUpstream,
-        absl::StrCat("no route leads to ", config_.upstreams(i).name(),
-                     "; add one, or remove the upstream"));
+        absl::StrCat("no route leads to ", name, "; add one, or remove the upstream"));
   }
   // Routes that come from the command line say nothing about the policies of a file.
-  if (positions_.Find("routes").file == "--to") return;
+  if (positions_.Find("routes").file == "--to" || !KnowsTargets("policy")) return;
   for (int i = 0; i < config_.policies_size(); ++i) {
     const std::string path = Element("policies", i);
-    if (policies.contains(config_.policies(i).name()) || !positions_.Has(path)) continue;
+    const std::string& name = config_.policies(i).name();
+    if (policies.contains(name) || name.empty() || !positions_.Has(path)) continue;
     Add(path + ".name", CheckCode::kUnusedPolicy,
-        absl::StrCat("no route has policy ", config_.policies(i).name(),
-                     "; add one, or remove the policy"));
+        absl::StrCat("no route has policy ", name, "; add one, or remove the policy"));
   }
 }
 
 }  // namespace
 
 void FindWarnings(const v1::Config& config, const Positions& positions,
-                  const MethodsOfUpstreams& methods, bool faulty, FaultList& warnings) {
-  Warnings find(config, positions, methods, warnings);
+                  const MethodsOfUpstreams& methods, const FaultList& faults, bool complete,
+                  FaultList& warnings) {
+  Warnings find(config, positions, methods, faults, warnings);
   find.CheckListeners();
   find.CheckAdmin("address", config.admin().address());
   find.CheckAdmin("grpc_address", config.admin().grpc_address());
   find.CheckUpstreams();
   find.CheckPolicies();
   find.CheckOverload();
-  if (faulty) return;
+  if (!complete || find.vague()) return;
   find.CheckRoutes();
   find.CheckUse();
 }

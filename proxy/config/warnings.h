@@ -10,10 +10,11 @@
 namespace levee {
 
 // Reports to `warnings` the dangers in `config`, which FieldChecker has completed. `methods` is the
-// result of LoadDescriptorSets. In a `faulty` configuration only policies, listeners and upstreams
-// are checked, each by itself, because it is not known where routes lead. Parts that could not be
-// read are passed over.
+// result of LoadDescriptorSets, `faults` are those that were found so far. A danger that depends on
+// a value with a fault is passed over, and in a configuration that is not `complete`, since a part
+// of it could not be read, also what depends on where routes lead.
 void FindWarnings(const config::v1::Config& config, const Positions& positions,
-                  const MethodsOfUpstreams& methods, bool faulty, FaultList& warnings);
+                  const MethodsOfUpstreams& methods, const FaultList& faults, bool complete,
+                  FaultList& warnings);
 
 }  // namespace levee

@@ -38,10 +38,44 @@ Place At(const std::string& file, const YAML::Mark& mark) {
   return mark.line < 0 ? Place{file, 0, 0, ""} : Place{file, mark.line + 1, mark.column + 1, ""};
 }
 
+// Returns the column, from 0, of the tab that indents the line with `error`; npos if none is to
+// blame. Within braces and brackets a tab may begin a line: there the error stays without it.
+size_t IndentingTab(const std::string& text, const YAML::Exception& error) {
+  if (error.mark.line < 0) return std::string::npos;
+  size_t begin = 0;
+  for (int line = 0; line < error.mark.line; ++line) begin = text.find('\n', begin) + 1;
+  const size_t end = std::min(text.find_first_not_of(" \t", begin), text.size());
+  const size_t tab = text.find('\t', begin);
+  if (tab >= end) return std::string::npos;
+  std::string spaced = text;
+  std::replace(spaced.begin() + static_cast<std::ptrdiff_t>(begin),
+               spaced.begin() + static_cast<std::ptrdiff_t>(end), '\t', ' ');
+  try {
+    YAML::Load(spaced);
+  } catch (const YAML::Exception& other) {
+    if (other.mark.pos == error.mark.pos && other.msg == error.msg) return std::string::npos;
+  }
+  return tab - begin;
+}
+
+void AddSyntaxFault(const std::string& file, const std::string& text, TextFormat format,
+                    const YAML::Exception& error, FaultList& faults) {
+  Place place = At(file, error.mark);
+  std::string why = error.msg;
+  const size_t tab = format == TextFormat::kYaml ? IndentingTab(text, error) : std::string::npos;
+  if (tab != std::string::npos) {
+    place.column = static_cast<int>(tab) + 1;
+    why = "tabs may not indent; indent with spaces";
+  }
+  faults.Add(
+      place, CheckCode::kNotYaml,
+      absl::StrCat("this is not ", format == TextFormat::kJson ? "JSON" : "YAML", ": ", why));
+}
+
 }  // namespace
 
 bool ParseYamlDocument(const std::string& file, const std::string& text, YAML::Node& root,
-                       FaultList& faults) {
+                       FaultList& faults, TextFormat format) {
   // yaml-cpp would silently end the document there.
   if (text.find('\0') != std::string::npos) {
     faults.Add({file, 0, 0, ""}, CheckCode::kNotUtf8, "holds a NUL byte; text in UTF-8 is wanted");
@@ -65,8 +99,7 @@ bool ParseYamlDocument(const std::string& file, const std::string& text, YAML::N
     faults.Add(At(file, start.mark()), CheckCode::kSecondDocument,
                "the YAML document ends before this; one per file is read");
   } catch (const YAML::Exception& error) {
-    faults.Add(At(file, error.mark), CheckCode::kNotYaml,
-               absl::StrCat("this is not YAML: ", error.msg));
+    AddSyntaxFault(file, text, format, error, faults);
   }
   return false;
 }

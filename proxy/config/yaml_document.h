@@ -9,10 +9,13 @@
 
 namespace levee {
 
+// The language that the writer of a text has in mind. JSON is read as YAML, of which it is a part.
+enum class TextFormat { kYaml, kJson };
+
 // Parses `text`, which may hold at most one document, into `root`; an empty text gives null.
 // Returns false, with a fault, if the text is not YAML or has more than one document. `file` names
-// the text in places.
+// the text in places; faults call the text by its `format`.
 bool ParseYamlDocument(const std::string& file, const std::string& text, YAML::Node& root,
-                       FaultList& faults);
+                       FaultList& faults, TextFormat format = TextFormat::kYaml);
 
 }  // namespace levee

@@ -4,10 +4,12 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "demo/fault_port.h"
 #include "demo/load_run.h"
 #include "demo/render.h"
 #include "demo/screen.h"
@@ -54,6 +56,7 @@ class Demo final : private net::TurnHandler {
 
   Instant OnTurnEnd(Instant now) override;
   void Enter(Stage stage);
+  void Invite();
   void Begin(const std::string& address, ClientRetries retries);
   void Play(Instant now);
   void EndRun();
@@ -73,6 +76,7 @@ class Demo final : private net::TurnHandler {
   const absl::Duration show_every_ = screen_.redraws() ? kFrameEvery : kLineEvery;
   DemoService service_{capacity_, kSeed};
   FaultSwitch faults_{service_.address()};
+  std::unique_ptr<HttpServer> fault_port_;  // While it stays.
   std::unique_ptr<SidecarProcess> sidecar_;
 
   Stage stage_ = Stage::kStarting;
@@ -157,17 +161,24 @@ void Demo::Enter(Stage stage) {
       Begin(sidecar_->output().calls, ClientRetries::kNone);
       break;
     case Stage::kStaying:
-      screen_.Print(Invitation({.service = service_.address(),
-                                .calls = sidecar_->output().calls,
-                                .metrics = sidecar_->output().metrics,
-                                .page = sidecar_->output().page,
-                                .config_file = sidecar_->config_file()}));
+      Invite();
       break;
     case Stage::kStopping:
       sidecar_->Terminate();
       stage_end_ = now + kStopLimit;
       break;
   }
+}
+
+void Demo::Invite() {
+  auto port = ServeFaults(service_);
+  if (!port.ok()) return Fail(std::string(port.status().message()));
+  fault_port_ = *std::move(port);
+  screen_.Print(Invitation({.faults = fault_port_->address().ToString(),
+                            .calls = sidecar_->output().calls,
+                            .metrics = sidecar_->output().metrics,
+                            .page = sidecar_->output().page,
+                            .config_file = sidecar_->config_file()}));
 }
 
 void Demo::Begin(const std::string& address, ClientRetries retries) {
@@ -223,7 +234,7 @@ void Demo::Show() {
   if (screen_.redraws()) {
     screen_.Draw(Frame(scene(), {plain, levee}));
   } else {
-    screen_.Print({PlainLine(scene(), stage_ == Stage::kLevee ? levee : plain)});
+    screen_.Print({PlainLine(stage_ == Stage::kLevee ? levee : plain)});
   }
 }
 

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
@@ -106,11 +105,8 @@ void AppendRun(const Scene& scene, const RunView& run, std::vector<std::string>&
                                run.budget ? ", " : "", attempts));
 }
 
-std::string Row(absl::string_view what, absl::string_view plain, absl::string_view levee,
-                absl::string_view unit) {
-  std::string row = absl::StrFormat("%-24s %16s %16s   %s", what, plain, levee, unit);
-  absl::StripTrailingAsciiWhitespace(&row);
-  return row;
+std::string Row(absl::string_view what, absl::string_view plain, absl::string_view levee) {
+  return absl::StrFormat("%-24s %18s %18s", what, plain, levee);
 }
 
 std::string PerSecond(double rate) { return absl::StrFormat("%.0f/s", rate); }
@@ -140,18 +136,14 @@ std::vector<std::string> Frame(const Scene& scene, const std::vector<RunView>& r
   return lines;
 }
 
-std::string PlainLine(const Scene& scene, const RunView& run) {
+std::string PlainLine(const RunView& run) {
   const RunRecord& record = *run.record;
   const Rates now = record.Latest(absl::Seconds(1));
-  std::string line = absl::StrFormat(
-      "%-13s %4.1fs %-8s  %4.0f calls/s  success %3.0f%%  load %4.0f/s of %.0f/s  "
-      "%.2f attempts per call",
-      run.name, absl::ToDoubleSeconds(record.length()), Name(record.schedule().At(record.length())),
-      now.calls, Percent(now.success), now.attempts, scene.service_per_second,
-      now.AttemptsPerCall());
-  if (run.budget.has_value()) {
-    absl::StrAppendFormat(&line, "  budget %.0f of %.0f", run.budget->available, run.budget->limit);
-  }
+  std::string line = absl::StrFormat("%-13s %3.0fs %-8s %3.0f%% ok  load %5.0f/s  %.2f per call",
+                                     run.name, absl::ToDoubleSeconds(record.length()),
+                                     Name(record.schedule().At(record.length())),
+                                     Percent(now.success), now.attempts, now.AttemptsPerCall());
+  if (run.budget.has_value()) absl::StrAppendFormat(&line, "  budget %.0f", run.budget->available);
   return line;
 }
 
@@ -159,22 +151,22 @@ std::vector<std::string> Table(const Scene& scene, const RunRecord& plain, const
   const Summary a = Summarize(plain);
   const Summary b = Summarize(levee);
   return {
-      Row("", "plain clients", "through Levee", ""),
-      Row("load in the storm", Load(a.storm_load, scene), Load(b.storm_load, scene),
-          "attempts that reach the service"),
-      Row("load after the fault", Load(a.recovery_load, scene), Load(b.recovery_load, scene),
-          "(% of what it can do)"),
-      Row("goodput before", PerSecond(a.calm_goodput), PerSecond(b.calm_goodput),
-          "calls that succeed"),
-      Row("goodput in the storm", PerSecond(a.storm_goodput), PerSecond(b.storm_goodput), ""),
-      Row("goodput after the fault", PerSecond(a.recovery_goodput), PerSecond(b.recovery_goodput),
-          ""),
+      Row("", "plain clients", "through Levee"),
+      Row("load in the storm", Load(a.storm_load, scene), Load(b.storm_load, scene)),
+      Row("load after the fault", Load(a.recovery_load, scene), Load(b.recovery_load, scene)),
+      Row("goodput before", PerSecond(a.calm_goodput), PerSecond(b.calm_goodput)),
+      Row("goodput in the storm", PerSecond(a.storm_goodput), PerSecond(b.storm_goodput)),
+      Row("goodput after the fault", PerSecond(a.recovery_goodput), PerSecond(b.recovery_goodput)),
       Row("amplification", absl::StrFormat("%.2f", a.amplification),
-          absl::StrFormat("%.2f", b.amplification), "attempts per call, storm and after"),
+          absl::StrFormat("%.2f", b.amplification)),
       Row("in the worst second", absl::StrFormat("%.2f", a.worst_second),
-          absl::StrFormat("%.2f", b.worst_second), "(over 10 s the budget allows 1.10)"),
-      Row("recovery time", RecoveryText(plain, a), RecoveryText(levee, b),
-          "from the fault's end to 99% of before"),
+          absl::StrFormat("%.2f", b.worst_second)),
+      Row("recovery time", RecoveryText(plain, a), RecoveryText(levee, b)),
+      "",
+      "Load is attempts that reach the service, and (%) of what it can do. Goodput is",
+      "calls that succeed. Amplification is attempts per call, in the storm and after",
+      "it; the budget allows 1.10 over 10 s. Recovery is from the fault's end to 99%",
+      "of the goodput before.",
   };
 }
 

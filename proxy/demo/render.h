@@ -11,7 +11,7 @@
 
 namespace levee::demo {
 
-// No line of a frame is wider. A terminal needs one column more.
+// No line of the demo is wider. A terminal needs one column more.
 inline constexpr int kFrameColumns = 79;
 
 // The numbers that both runs have in common.
@@ -31,9 +31,9 @@ struct RunView {
 std::vector<std::string> Frame(const Scene& scene, const std::vector<RunView>& runs);
 
 // Returns the last second of a run in one line, for output that is not a terminal.
-std::string PlainLine(const Scene& scene, const RunView& run);
+std::string PlainLine(const RunView& run);
 
-// Returns the final table: both runs side by side.
+// Returns the final table, both runs side by side, and below it what its rows mean.
 std::vector<std::string> Table(const Scene& scene, const RunRecord& plain, const RunRecord& levee);
 
 }  // namespace levee::demo

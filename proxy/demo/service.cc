@@ -49,8 +49,6 @@ grpc::Status ToStatus(Verdict verdict, absl::Duration took) {
   return {grpc::StatusCode::INTERNAL, ""};
 }
 
-bool IsShare(double share) { return share >= 0 && share <= 1; }
-
 void FinishAll(std::vector<ServiceModel::Ended>& ended) {
   for (auto& request : ended) request.finish(request.verdict, request.took);
   ended.clear();

@@ -31,6 +31,9 @@ class DemoService {
   // "127.0.0.1:PORT"; empty if the service got no port.
   const std::string& address() const { return address_; }
 
+  // Replaces all faults.
+  void SetFaults(const FaultShares& faults);
+
   // The number of requests that arrived, whatever their end.
   int64_t arrived() const { return arrived_.load(std::memory_order_relaxed); }
 
@@ -40,7 +43,6 @@ class DemoService {
 
   void GetPrice(grpc::CallbackServerContext& context, const v1::GetPriceRequest& request,
                 v1::GetPriceReply& reply, grpc::ServerUnaryReactor& reactor);
-  void SetFaults(const FaultShares& faults);
   // Starts serving on a port that the system chooses; returns 0 if it cannot listen there.
   int Listen();
   void Work();

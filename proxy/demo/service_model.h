@@ -39,6 +39,8 @@ struct FaultShares {
   double workers_down = 0;  // Share of the workers; they take no new request.
 };
 
+inline bool IsShare(double share) { return share >= 0 && share <= 1; }
+
 enum class Verdict { kOk, kFault, kTooLate, kLineFull, kStopped };
 
 // Not thread-safe.

@@ -18,7 +18,7 @@ std::vector<std::string> Introduction(const Schedule& schedule, const Capacity& 
 std::vector<std::string> PageHint(const std::string& page);
 
 struct Addresses {
-  std::string service;
+  std::string faults;   // The switch for the service's faults.
   std::string calls;    // Levee, for gRPC calls.
   std::string metrics;  // Levee, for Prometheus.
   std::string page;     // Levee, for a browser.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Imports a gRPC service config as a policy.
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -41,6 +42,19 @@ struct MethodName {
   }
 };
 
+// Whether a text that could be read as a mapping is JSON and not YAML of another kind.
+bool IsJson(const std::string& text) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string::npos && text[first] == '{';
+}
+
+bool IsServiceConfig(const Section& config) {
+  constexpr const char* kFields[] = {"methodConfig", "retryThrottling", "loadBalancingPolicy",
+                                     "loadBalancingConfig", "healthCheckConfig"};
+  return std::any_of(std::begin(kFields), std::end(kFields),
+                     [&config](const char* field) { return config.Has(field); });
+}
+
 class ServiceConfigImport {
  public:
   explicit ServiceConfigImport(const std::string& file) : source_(file, Keys::kAsWritten) {
@@ -73,13 +87,20 @@ class ServiceConfigImport {
 };
 
 ImportedPolicy ServiceConfigImport::Run(const std::string& text) {
-  const std::optional<Item> root = source_.Parse(text);
+  const std::optional<Item> root = source_.Parse(text, TextFormat::kJson);
   if (root.has_value() && root->node.IsSequence()) {
     source_.Refuse(root->place,
                    "is a list; if these are service config choices, import one's serviceConfig");
+  } else if (root.has_value() && root->node.IsScalar()) {
+    source_.Refuse(root->place,
+                   "this is not JSON, but a plain text; a service config is an object");
   } else if (root.has_value()) {
     std::optional<Section> config = source_.AsSection(*root);
-    if (config.has_value()) ReadConfig(*std::move(config));
+    if (config.has_value() && !IsJson(text) && !IsServiceConfig(*config)) {
+      source_.Refuse(root->place, "this is not JSON, and it has no field of a service config");
+    } else if (config.has_value()) {
+      ReadConfig(*std::move(config));
+    }
   }
   return Finish(source_, draft_);
 }

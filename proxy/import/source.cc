@@ -11,7 +11,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "config/suggest.h"
-#include "config/yaml_document.h"
 
 namespace levee::importer {
 namespace {
@@ -161,9 +160,9 @@ bool Source::Count(const Place& place) {
   return values_ <= kMaxValues;
 }
 
-std::optional<Item> Source::Parse(const std::string& text) {
+std::optional<Item> Source::Parse(const std::string& text, TextFormat format) {
   YAML::Node root;
-  if (!ParseYamlDocument(file_, text, root, faults_)) return std::nullopt;
+  if (!ParseYamlDocument(file_, text, root, faults_, format)) return std::nullopt;
   if (root.IsNull()) {
     Refuse({file_, 0, 0, ""}, "is empty");
     return std::nullopt;

@@ -12,6 +12,7 @@
 
 #include "absl/time/time.h"
 #include "config/fault.h"
+#include "config/yaml_document.h"
 #include "yaml-cpp/yaml.h"
 
 namespace levee::importer {
@@ -103,8 +104,9 @@ class Source {
 
   const std::string& file() const { return file_; }
 
-  // Reads the whole text as one value; nullopt, with a fault, if it has none.
-  std::optional<Item> Parse(const std::string& text);
+  // Reads the whole text as one value; nullopt, with a fault, if it has none. `format`: see
+  // ParseYamlDocument.
+  std::optional<Item> Parse(const std::string& text, TextFormat format = TextFormat::kYaml);
 
   void Refuse(const Place& place, std::string text) {
     faults_.Add(place, CheckCode::kNone, std::move(text));

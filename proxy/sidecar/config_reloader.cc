@@ -2,6 +2,7 @@
 #include "sidecar/config_reloader.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "net/process_memory.h"
@@ -64,9 +65,12 @@ ConfigStatus ConfigReloader::status() const {
   return status;
 }
 
-void ConfigReloader::Watch(std::vector<std::string> reads) {
-  reads.insert(reads.begin(), input_.files.begin(), input_.files.end());
-  for (const std::string& fault : watcher_.Watch(std::move(reads))) {
+void ConfigReloader::Watch(const std::vector<std::string>& reads) {
+  std::vector<std::string> watched;
+  std::copy_if(input_.files.begin(), input_.files.end(), std::back_inserter(watched),
+               [](const std::string& file) { return file != kStandardInput; });
+  watched.insert(watched.end(), reads.begin(), reads.end());
+  for (const std::string& fault : watcher_.Watch(std::move(watched))) {
     log_.Write(EventKind::kConfigUnwatched, [&] {
       return std::vector<LogField>{{"reason", fault}};
     });

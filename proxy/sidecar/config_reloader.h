@@ -24,7 +24,8 @@ namespace levee {
 // new configuration over. A configuration that has a fault or that cannot be taken over changes
 // nothing: it is counted, logged and shown in the status. An empty file is refused in the same way,
 // although it means the defaults when the sidecar starts: most programs that write a file empty it
-// first. If the files change and their meaning does not, there is no reload.
+// first. If the files change and their meaning does not, there is no reload. Standard input keeps
+// the text that it had at the start.
 //
 // Reading a large file takes longer than a call may wait. So one thread does all of a reload. It is
 // started when it is needed, and ends when nothing is left to do.
@@ -60,7 +61,7 @@ class ConfigReloader {
 
   // On the loop's thread.
   void Ask(Reason reason);
-  void Watch(std::vector<std::string> reads);
+  void Watch(const std::vector<std::string>& reads);
 
   // On the reload's thread.
   void Run();

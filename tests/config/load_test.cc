@@ -50,6 +50,17 @@ TEST(Load, ErrorIsAllFaultsOnePerLine) {
                 file.path() + ":2:1: LV105 limit: unknown field; did you mean limits?");
 }
 
+TEST(Load, StandardInputIsAFileLikeOthers) {
+  const TemporaryFile file("drain: {timeout: 7s}\n");
+  ConfigInput input{{file.path(), "-"}, std::nullopt};
+  input.standard_input = "drain: {timeout: 8s}\n";
+  const auto snapshot = LoadConfig(input);
+  ASSERT_TRUE(snapshot.ok()) << snapshot.status();
+  EXPECT_EQ((*snapshot)->drain_timeout, absl::Seconds(8));
+  input.standard_input = "limit: {}\n";
+  EXPECT_EQ(ErrorOf(input), "-:1:1: LV105 limit: unknown field; did you mean limits?");
+}
+
 TEST(Load, FileThatCannotBeReadIsAFault) {
   EXPECT_EQ(ErrorOf({{"/nonexistent/levee.yaml"}, std::nullopt}),
             "/nonexistent/levee.yaml: LV401 cannot be read: No such file or directory");
@@ -181,6 +192,52 @@ TEST(Load, ToReplacesUpstreamsAndRoutesOfFilesAndKeepsTheRest) {
 TEST(Load, FaultyToIsNamedAsTheOption) {
   EXPECT_EQ(ErrorOf({{}, "cart"}), "--to: LV210 \"cart\" is not HOST:PORT; say 10.0.0.7:50051");
   EXPECT_EQ(ErrorOf({{}, ""}), "--to: LV210 \"\" is not HOST:PORT; say 10.0.0.7:50051");
+}
+
+TEST(Load, AddressesOfTheCommandLineReplaceTheBuiltInOnes) {
+  ConfigInput input{{}, "127.0.0.1:50051"};
+  input.listen = "0.0.0.0:7460";
+  input.metrics = "127.0.0.1:7461";
+  input.admin = "none";
+  const CheckedConfig checked = CheckConfig(input);
+  ASSERT_NE(checked.snapshot, nullptr) << FormatFaults(checked.faults);
+  ASSERT_EQ(checked.snapshot->listeners.size(), 1u);
+  EXPECT_EQ(checked.snapshot->listeners[0].name, "egress");
+  EXPECT_EQ(checked.snapshot->listeners[0].address.host, "0.0.0.0");
+  EXPECT_EQ(checked.snapshot->listeners[0].address.port, 7460);
+  ASSERT_TRUE(checked.snapshot->metrics.has_value());
+  EXPECT_EQ(checked.snapshot->metrics->port, 7461);
+  EXPECT_FALSE(checked.snapshot->admin.has_value());
+  EXPECT_EQ(checked.snapshot->upstreams[0].name, "to");
+}
+
+TEST(Load, AddressesAreReplacedOneByOne) {
+  ConfigInput input;
+  input.metrics = "127.0.0.1:7461";
+  const CheckedConfig checked = CheckConfig(input);
+  ASSERT_NE(checked.snapshot, nullptr) << FormatFaults(checked.faults);
+  EXPECT_EQ(checked.snapshot->listeners[0].address.port, 9460);
+  EXPECT_EQ(checked.snapshot->metrics->port, 7461);
+  EXPECT_EQ(checked.snapshot->admin->port, 9462);
+}
+
+TEST(Load, FaultyAddressesAreNamedAsTheirOptions) {
+  ConfigInput input;
+  input.listen = "9460";
+  input.metrics = "[::1]:7461";
+  input.admin = "somewhere:1";
+  EXPECT_EQ(ErrorOf(input),
+            "--listen: LV209 \"9460\" is not HOST:PORT; say 127.0.0.1:9460\n"
+            "--admin: LV209 \"somewhere:1\" has no IP address to listen on; say 127.0.0.1 or "
+            "0.0.0.0 for all\n"
+            "--metrics: LV209 \"[::1]:7461\" is IPv6, which is not served here; say "
+            "127.0.0.1:7461, or 0.0.0.0:7461 for all");
+  input = {};
+  input.listen = input.admin = "127.0.0.1:9461";
+  EXPECT_EQ(ErrorOf(input),
+            "--listen: LV307 \"127.0.0.1:9461\" is used twice; the other is built-in default: "
+            "metrics.address\n"
+            "--admin: LV307 \"127.0.0.1:9461\" is used twice; the other is --listen");
 }
 
 TEST(Load, ToTakesAName) {

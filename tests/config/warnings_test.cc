@@ -319,7 +319,71 @@ TEST(Warnings, StandBesideFaults) {
   EXPECT_EQ(Brief(checked.warnings), "906 policies[0].retry.budget.ratio");
 }
 
-TEST(Warnings, SayNothingOfPoliciesThatCouldNotBeRead) {
+// A policy with these fields, and warnings of every other kind: a method that may run twice, a
+// route that is never reached, an upstream and a policy without use.
+std::string WarningsBeside(const std::string& fault) {
+  const CheckedConfig checked =
+      CheckConfig({{"f",
+                    "upstreams: [{name: a, endpoints: [\"10.0.0.1:1\"]}, {name: b, endpoints: "
+                    "[\"10.0.0.1:2\"]}]\n"
+                    "routes: [{match: {method: /s/Charge}, upstream: a, policy: x}, {upstream: a}, "
+                    "{match: {method: /s/*}, upstream: a}]\n"
+                    "policies: [{name: x, retry: {budget: {ratio: 0.8}, attempt_timeout: 1s, "
+                    "codes: [3]}, " +
+                        fault + "}, {name: y}]\n"}},
+                  std::nullopt);
+  EXPECT_EQ(checked.faults.size(), 1u) << FormatFaults(checked.faults);
+  return Brief(checked.warnings);
+}
+
+TEST(Warnings, AreAllThereBesideAFaultOfAPolicy) {
+  const std::string all =
+      "911 upstreams[1].name, 905 routes[0].match.method, 910 routes[2], "
+      "906 policies[0].retry.budget.ratio, 902 policies[0].retry.attempt_timeout, "
+      "904 policies[0].retry.codes[0], 912 policies[1].name";
+  EXPECT_EQ(WarningsBeside("mode: enforce"), all);                        // LV105
+  EXPECT_EQ(WarningsBeside("timeout: [1s]"), all);                        // LV109
+  EXPECT_EQ(WarningsBeside("timeout: 0s"), all);                          // LV201
+  EXPECT_EQ(WarningsBeside("throttle: {mode: of}"), all);                 // LV202
+  EXPECT_EQ(WarningsBeside("timeout: 5"), all);                           // LV204
+  EXPECT_EQ(WarningsBeside("rate_limit: [{name: r, rate: fast}]"), all);  // LV208
+}
+
+TEST(Warnings, ThatDependOnAFaultyValueAreLeftOut) {
+  const std::string rest =
+      "911 upstreams[1].name, 910 routes[2], 906 policies[0].retry.budget.ratio, "
+      "904 policies[0].retry.codes[0], 912 policies[1].name";
+  // It is not known whether the calls may run twice.
+  EXPECT_EQ(WarningsBeside("idempotency: {mode: sometimes}"), rest);
+}
+
+// The warnings of routes, which are a YAML list, beside upstreams a and b and policies x and
+// default.
+std::string RouteWarnings(const std::string& routes) {
+  const CheckedConfig checked =
+      CheckConfig({{"f",
+                    "upstreams: [{name: a, endpoints: [\"10.0.0.1:1\"]}, {name: b, endpoints: "
+                    "[\"10.0.0.1:2\"]}]\npolicies: [{name: x}, {name: default}]\nroutes: " +
+                        routes + "\n"}},
+                  std::nullopt);
+  EXPECT_EQ(checked.faults.size(), 1u) << FormatFaults(checked.faults);
+  return Brief(checked.warnings);
+}
+
+TEST(Warnings, AnUnknownTargetMayBeTheOneThatSeemsUnused) {
+  EXPECT_EQ(RouteWarnings("[{upstream: a}, {match: {method: /s/*}, upstream: bb, policy: x}]"),
+            "910 routes[1]");
+  EXPECT_EQ(RouteWarnings("[{match: {method: /s/*}, upstream: b, policy: xx}, {upstream: a}]"), "");
+  EXPECT_EQ(RouteWarnings("[{match: {method: /s/*}, upstrem: b, upstream: a}, {upstream: a}]"), "");
+  EXPECT_EQ(RouteWarnings("x"), "");
+}
+
+TEST(Warnings, ARouteWhoseMatchIsUnknownTakesNoCallsOfOthers) {
+  EXPECT_EQ(RouteWarnings("[{match: {methd: /s/*}, upstream: b, policy: x}, {upstream: a}]"), "");
+  EXPECT_EQ(RouteWarnings("[{match: {method: [x]}, upstream: b, policy: x}, {upstream: a}]"), "");
+}
+
+TEST(Warnings, ThatDependOnWhatCouldNotBeReadAreLeftOut) {
   const CheckedConfig checked = CheckConfig(
       {{"f", PolicyText("retry: {budget: {ratio: x, floor: {per_second: 0}}, attempt_timeout: 1s, "
                         "failures: [timeot]}")}},

@@ -17,6 +17,24 @@ TEST(YamlReader, SyntaxErrorHasItsPosition) {
             "f:1:24: LV101 this is not YAML: the referenced anchor is not defined");
 }
 
+TEST(YamlReader, ATabThatIndentsIsNamed) {
+  const std::string fault = ": LV101 this is not YAML: tabs may not indent; indent with spaces";
+  EXPECT_EQ(FaultsOf("drain:\n\ttimeout: 1s\n"), "f:2:1" + fault);
+  EXPECT_EQ(FaultsOf("drain:\n\ttimeout: 1s\n\tx: 1\n"), "f:2:1" + fault);
+  EXPECT_EQ(FaultsOf("policies:\n\t- name: x\n"), "f:2:1" + fault);
+  EXPECT_EQ(FaultsOf("drain:\n  timeout: 1s\n\tx: 1\n"), "f:3:1" + fault);
+  EXPECT_EQ(FaultsOf("drain:\n  \ttimeout: 1s\n"), "f:2:3" + fault);
+  EXPECT_EQ(FaultsOf("policies:\n- name: x\n  retry:\n\t  max_attempts: 3\n"), "f:4:1" + fault);
+}
+
+TEST(YamlReader, ATabThatMayStandThereIsNotBlamed) {
+  EXPECT_EQ(FaultsOf("drain: {\n\ttimeout: 1s}\n"), "");
+  EXPECT_EQ(FaultsOf("drain: {\n\ttimeout: [1s}\n"),
+            "f:2:14: LV101 this is not YAML: illegal flow end");
+  EXPECT_EQ(FaultsOf("drain: {timeout: 1s\n\t, x\n"),
+            "f:3:1: LV101 this is not YAML: end of map flow not found");
+}
+
 TEST(YamlReader, DeepNestingIsRefused) {
   EXPECT_EQ(FaultsOf(std::string(100'000, '[')), "f:1:1: LV101 this is not YAML: bad file");
 }

@@ -5,9 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
 #include <utility>
 
+#include "admin/http_client.h"
 #include "demo/clients.h"
+#include "demo/fault_port.h"
 #include "demo/load_run.h"
 #include "net/event_loop.h"
 
@@ -91,6 +94,33 @@ TEST_F(DemoServiceTest, FailsAndRecoversAsItIsTold) {
 TEST_F(DemoServiceTest, RefusesAShareAboveOne) {
   EXPECT_EQ(SetFaults(1.5).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(SetFaults(-1).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+}
+
+TEST_F(DemoServiceTest, TakesFaultsByHttp) {
+  const auto port = ServeFaults(*service_);
+  ASSERT_TRUE(port.ok()) << port.status();
+  v1::GetPriceReply reply;
+  const HttpAnswer broken = Ask((*port)->port(), "POST", "/faults?failing=1");
+  EXPECT_EQ(broken.status, 200);
+  EXPECT_EQ(broken.body, "failing=1 workers_down=0\n");
+  EXPECT_EQ(GetPrice("tea", reply).error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(Ask((*port)->port(), "POST", "/faults?failing=0").status, 200);
+  EXPECT_TRUE(GetPrice("tea", reply).ok());
+}
+
+TEST_F(DemoServiceTest, RefusesByHttpWhatIsNoShare) {
+  const auto port = ServeFaults(*service_);
+  ASSERT_TRUE(port.ok()) << port.status();
+  const HttpAnswer above = Ask((*port)->port(), "POST", "/faults?failing=1.5");
+  EXPECT_EQ(above.status, 400);
+  EXPECT_EQ(above.body, "failing is a number from 0 to 1\n");
+  for (const char* query : {"failing=nan", "failing=", "workers_down=-1", "faling=1"}) {
+    EXPECT_EQ(Ask((*port)->port(), "POST", std::string("/faults?") + query).status, 400) << query;
+  }
+  EXPECT_EQ(Ask((*port)->port(), "GET", "/faults?failing=1").status, 405);
+  EXPECT_EQ(Ask((*port)->port(), "POST", "/").status, 404);
+  v1::GetPriceReply reply;
+  EXPECT_TRUE(GetPrice("tea", reply).ok());
 }
 
 TEST_F(DemoServiceTest, PlainClientsMakeThreeAttempts) {

@@ -301,11 +301,25 @@ TEST(GrpcServiceConfig, UnknownFieldsBecomeComments) {
   EXPECT_THAT(comments, HasSubstr("Not read in retryThrottling: other."));
 }
 
+TEST(GrpcServiceConfig, ATextThatIsNotJsonIsCalledSo) {
+  EXPECT_EQ(FaultsOfGrpc("# Title\n\nSome text: a colon: another\n"),
+            "f:3:19: LV101 this is not JSON: illegal map value");
+  EXPECT_EQ(FaultsOfGrpc("hello"),
+            "f:1:1: this is not JSON, but a plain text; a service config is an object");
+  // A policy, or the configuration of another program.
+  EXPECT_EQ(FaultsOfGrpc("routes: [{upstream: anywhere}]\n"),
+            "f:1:1: this is not JSON, and it has no field of a service config");
+}
+
+TEST(GrpcServiceConfig, MayBeYaml) {
+  EXPECT_EQ(FaultsOfGrpc("methodConfig:\n  - name: [{service: a.A}]\n"), "");
+  EXPECT_EQ(FaultsOfGrpc(" {\"xds\": 1}"), "");
+}
+
 TEST(GrpcServiceConfig, WhatIsNoServiceConfigIsAFault) {
   EXPECT_EQ(FaultsOfGrpc("{\"methodConfig\": [}"),
-            "f:1:19: LV101 this is not YAML: illegal flow end");
+            "f:1:19: LV101 this is not JSON: illegal flow end");
   EXPECT_EQ(FaultsOfGrpc(""), "f: is empty");
-  EXPECT_EQ(FaultsOfGrpc("hello"), "f:1:1: is \"hello\"; a mapping is wanted");
   EXPECT_EQ(FaultsOfGrpc("[{serviceConfig: {}}]"),
             "f:1:1: is a list; if these are service config choices, import one's serviceConfig");
   EXPECT_EQ(FaultsOfGrpc("{methodConfig: {name: []}}"),

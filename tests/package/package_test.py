@@ -22,7 +22,7 @@ DOCS = BUILD / 'cli-docs'
 UNIT = ROOT / 'deploy/systemd/levee.service'
 COMPOSE = ROOT / 'deploy/compose.yaml'
 COMMANDS = [[], ['run'], ['check'], ['demo'], ['import'], ['import', 'envoy'],
-            ['import', 'grpc-service-config'], ['probe'], ['sleep'], ['version']]
+            ['import', 'grpc-service-config'], ['probe'], ['sleep'], ['version'], ['help']]
 
 
 def needs(command):
@@ -88,6 +88,7 @@ class Completions(unittest.TestCase):
     def test_bash_completes_commands(self):
         self.assertEqual(self.in_bash('levee', 'r'), ['run'])
         self.assertEqual(self.in_bash('levee', 'import', 'e'), ['envoy'])
+        self.assertEqual(self.in_bash('levee', 'help', 'r'), ['run'])
 
     def test_bash_completes_options_of_the_command(self):
         self.assertEqual(self.in_bash('levee', 'run', '--w'), ['--workers'])
@@ -106,6 +107,7 @@ class Completions(unittest.TestCase):
     def test_fish_completes_commands_options_values_and_files(self):
         self.assertEqual(self.in_fish('levee imp'), ['import'])
         self.assertEqual(self.in_fish('levee import en'), ['envoy'])
+        self.assertEqual(self.in_fish('levee help imp'), ['import'])
         self.assertEqual(self.in_fish('levee run --wor'), ['--workers'])
         self.assertEqual(self.in_fish('levee check -o j'), ['json'])
         self.assertEqual(self.in_fish('levee run --config LIC'), ['LICENSE'])

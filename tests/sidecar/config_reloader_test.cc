@@ -29,9 +29,12 @@ std::string Text(int attempts) {
 // A reloader on a loop, whose hooks are the test's. The loop runs in the test's thread.
 class ReloaderTest : public testing::Test, private net::TurnHandler {
  protected:
-  ReloaderTest() : file_(folder_.Write("levee.yaml", Text(2))) {
+  // `standard_input`: its text, if it is one of the files.
+  explicit ReloaderTest(const std::string& standard_input = "")
+      : file_(folder_.Write("levee.yaml", Text(2))) {
     loop_.SetTurnHandler(this);
-    const ConfigInput input{.files = {file_}, .to = {}};
+    ConfigInput input{.files = {file_}, .to = {}, .standard_input = standard_input};
+    if (!standard_input.empty()) input.files.emplace_back("-");
     const CheckedConfig checked = CheckConfig(input);
     running_ = checked.snapshot;
     reloader_ = std::make_unique<ConfigReloader>(
@@ -126,6 +129,21 @@ TEST_F(ReloaderTest, AChangedFileIsTakenOver) {
   EXPECT_EQ(attempts(), 3);
   EXPECT_EQ(reloader_->status().snapshot->policies.at(0).retry.max_attempts, 3);
   EXPECT_THAT(reloader_->status().faults, testing::IsEmpty());
+}
+
+class StandardInputTest : public ReloaderTest {
+ protected:
+  StandardInputTest() : ReloaderTest("drain: {timeout: 7s}\n") {}
+};
+
+TEST_F(StandardInputTest, StandardInputKeepsItsTextWhileFilesChange) {
+  Write(Text(3));
+  UntilReloads(1);
+  raise(SIGHUP);
+  UntilReloads(2);
+  EXPECT_EQ(attempts(), 3);
+  EXPECT_EQ(reloader_->status().snapshot->drain_timeout, absl::Seconds(7));
+  EXPECT_THAT(reloader_->status().files, ElementsAre(file_, "-"));
 }
 
 TEST_F(ReloaderTest, ASignalCountsAsAReloadThoughNothingIsThereToTakeOver) {

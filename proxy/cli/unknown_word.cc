@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/unknown_word.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "cli/command_tree.h"
+#include "config/fault.h"
+#include "config/suggest.h"
+
+namespace levee {
+namespace {
+
+std::vector<std::string> OptionNames(const Command& command) {
+  std::vector<std::string> names;
+  for (const CommandOption& option : command.options) {
+    names.insert(names.end(), option.names.begin(), option.names.end());
+  }
+  return names;
+}
+
+// `word`: as given, with the value of "--name=value".
+std::string UnknownOption(const Command& command, const std::string& word) {
+  const std::string name = word.substr(0, word.find('='));
+  // An option that is given before the command to which it belongs.
+  for (const Command& sub : command.commands) {
+    const std::vector<std::string> names = OptionNames(sub);
+    if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+    return absl::StrCat(name, " is an option of ", sub.name, " and stands behind it");
+  }
+  return absl::StrCat("there is no option ", Quoted(name),
+                      Suggestion(name, OptionNames(command), "there are"));
+}
+
+std::string Unknown(const Command& command, const std::string& word) {
+  if (word.starts_with('-')) return UnknownOption(command, word);
+  if (command.commands.empty()) {
+    return absl::StrCat("the argument ", Quoted(word), " is one too many");
+  }
+  std::vector<std::string> names;
+  for (const Command& sub : command.commands) names.push_back(LastWord(sub));
+  return absl::StrCat("there is no command ", Quoted(word), Suggestion(word, names, "there are"));
+}
+
+}  // namespace
+
+std::string DescribeUnknownWord(const CLI::App& app) {
+  std::string before;
+  for (const CLI::App* at = &app; at != nullptr;) {
+    for (const std::string& word : at->remaining()) {
+      if (word == "--") continue;
+      const Command command = ReadCommand(*at, before);
+      return absl::StrCat(command.name, ": ", Unknown(command, word), "\nRun ", command.name,
+                          " --help for more information.");
+    }
+    absl::StrAppend(&before, at->get_name(), " ");
+    const std::vector<CLI::App*> below = at->get_subcommands();
+    at = below.empty() ? nullptr : below.front();
+  }
+  return "";
+}
+
+}  // namespace levee

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names the word of a command line that Levee does not know.
+#pragma once
+
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace levee {
+
+// Returns two lines about the first command, option or argument that `app` or a command below it
+// did not know when it parsed a command line: "levee: there is no command "rnu"; did you mean
+// run?", and which help says more. Empty if every word was known.
+std::string DescribeUnknownWord(const CLI::App& app);
+
+}  // namespace levee
