@@ -8,6 +8,13 @@
 #include "prometheus/text_serializer.h"
 
 namespace levee {
+namespace {
+
+// Connections that send nothing keep a thread for half a second each. So many a second have to come
+// before probes wait for a thread: 64.
+constexpr int kThreads = 32;
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<MetricsServer>> MetricsServer::Start(const ListenAddress& address,
                                                                     Metrics& metrics,
@@ -16,6 +23,7 @@ absl::StatusOr<std::unique_ptr<MetricsServer>> MetricsServer::Start(const Listen
   auto http = HttpServer::Start({.address = address,
                                  .field = "metrics.address",
                                  .subject = "metrics are",
+                                 .threads = kThreads,
                                  .answer = [answering = server.get()](const HttpRequest& request) {
                                    return answering->Answer(request);
                                  }});

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // More connections than a sidecar may have.
+#include <poll.h>
 #include <sys/resource.h>
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -81,6 +83,22 @@ TEST(Connections, AReloadChangesHowManyThereMayBe) {
   RawClient second(sidecar.address());
   EXPECT_EQ(CallStatus(second), "0");
   EXPECT_EQ(CallStatus(first), "0");
+}
+
+// 30 a second, each of which stays. A probe of Kubernetes has a second.
+TEST(Connections, H5_EmptyOnesAtTheMetricsPortLeaveProbesTheirAnswers) {
+  SidecarProcess sidecar({.endpoints = {"127.0.0.1:1"}});
+  std::vector<std::unique_ptr<TcpConnection>> empty;
+  constexpr auto kBetween = std::chrono::milliseconds(1000) / 30;
+  const auto begin = std::chrono::steady_clock::now();
+  for (auto next = begin; next < begin + std::chrono::seconds(3); next += kBetween) {
+    while (std::chrono::steady_clock::now() < next) poll(nullptr, 0, 1);
+    empty.push_back(std::make_unique<TcpConnection>(sidecar.address("metrics")));
+    if (empty.size() % 5 != 0) continue;
+    const auto asked = std::chrono::steady_clock::now();
+    EXPECT_EQ(sidecar.HttpStatus("/readyz"), 200);
+    EXPECT_LT(std::chrono::steady_clock::now() - asked, std::chrono::seconds(1));
+  }
 }
 
 // Leaves a process so many descriptors beside those that it has open; the destructor gives the
