@@ -78,6 +78,11 @@ class Stream : public InBlocks, public ListLink<Stream> {
   // The body bytes that are queued and not yet handed to the connection.
   size_t queued_bytes() const { return queued_bytes_; }
 
+  // Returns those bytes and the memory of heads and trailers.
+  size_t held_bytes() const {
+    return queued_bytes_ + received_.held_bytes() + head_.held_bytes() + trailers_.held_bytes();
+  }
+
   // Whether the received head exceeds SessionOptions::metadata_*. Then only the fields that fit
   // were kept.
   bool oversized() const { return oversized_; }

@@ -8,9 +8,13 @@
 
 namespace levee::net {
 
-// Returns how many bytes malloc has given out, to all threads. It walks through the heap, which
-// takes up to a millisecond, so it is for once a second. Under a sanitizer 0. Any thread.
-int64_t HeapBytes();
+// Returns how many bytes of memory are this process's own: what malloc has given out, and what it
+// has been given back and still keeps. Takes some microseconds. Under a sanitizer, which needs much
+// memory itself, 0. Any thread.
+int64_t OwnBytes();
+
+// Gives what malloc keeps back to the system. Takes up to some milliseconds. Any thread.
+void GiveMemoryBack();
 
 // Returns how many bytes this process may use: the least of the limits of its cgroup, of the
 // cgroups above it, and of the machine's memory. 0 if none of these can be read. Any thread.

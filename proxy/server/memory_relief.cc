@@ -13,9 +13,9 @@ namespace {
 
 constexpr uint32_t kSmallWindow = 16 * 1024;
 
-// A turn may read this share of the memory that is left, so that what all workers read before they
-// look again fits.
-constexpr int64_t kReadShare = 8;
+// A turn may read this share of the memory that is left, so that what all workers make of the bytes
+// before they look again fits: a head is held several times while its call runs.
+constexpr int64_t kReadShare = 32;
 constexpr int64_t kLeastRead = 64 * 1024;
 
 // A stream whose end frees memory: of a call, or of an answer whose call has ended already.
@@ -28,10 +28,10 @@ struct Holder {
 }  // namespace
 
 bool MemoryRelief::Look() {
+  if (account_.Level(AllocatedBlockBytes(), level_) > MemoryLevel::kPlenty) ReleaseFreeBlocks();
   const int64_t bytes = AllocatedBlockBytes();
   const MemoryLevel before = std::exchange(level_, account_.Level(bytes, level_));
   if (level_ != before) Adjust();
-  if (level_ == MemoryLevel::kPlenty) return false;
   io_.loop.SetReadAllowance(std::max(account_.Free(bytes) / kReadShare, kLeastRead));
   if (level_ < MemoryLevel::kFull) return false;
   EndLargest(account_.Excess(bytes));
@@ -39,11 +39,15 @@ bool MemoryRelief::Look() {
   return true;
 }
 
+void MemoryRelief::OnEnded() {
+  ReleaseFreeBlocks();
+  level_ = account_.Level(AllocatedBlockBytes(), level_);
+  Adjust();
+}
+
 void MemoryRelief::Adjust() {
   const bool plenty = level_ == MemoryLevel::kPlenty;
   io_.stream_window = plenty ? h2::SessionOptions().stream_window_bytes : kSmallWindow;
-  if (plenty) io_.loop.SetReadAllowance(INT64_MAX);
-  if (!plenty) ReleaseFreeBlocks();
 }
 
 // The newest first among those that hold equally much.
@@ -52,7 +56,7 @@ void MemoryRelief::EndLargest(int64_t bytes) {
   calls_.ForEach([&](RpcStream& call) { holders.push_back({call.held_bytes(), &call, nullptr}); });
   connections_.ForEach([&](DownstreamConnection& connection) {
     connection.session().ForEachDetached([&](h2::Stream& stream) {
-      holders.push_back({stream.queued_bytes(), nullptr, &stream});
+      holders.push_back({stream.held_bytes(), nullptr, &stream});
     });
   });
   std::reverse(holders.begin(), holders.end());

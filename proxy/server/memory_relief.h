@@ -24,6 +24,9 @@ class MemoryRelief {
   // For the end of each turn. True if calls were ended, so that there is more to write.
   bool Look();
 
+  // After Look was true, and what it ended has been written and freed: whether there is room again.
+  void OnEnded();
+
   // Whether new calls are refused.
   bool full() const { return level_ == MemoryLevel::kFull; }
 

@@ -68,11 +68,11 @@ void RpcStream::Start(RequestFacts facts, std::string_view authority, bool reque
 void RpcStream::EndForDrain() { call_.OnDrainTimeout(now()); }
 
 size_t RpcStream::held_bytes() const {
-  size_t bytes = call_.kept_bytes();
-  if (downstream_ != nullptr) bytes += downstream_->queued_bytes();
-  if (first_.active) bytes += first_.attempt.queued_bytes();
+  size_t bytes = call_.kept_bytes() + request_.held_bytes();
+  if (downstream_ != nullptr) bytes += downstream_->held_bytes();
+  if (first_.active) bytes += first_.attempt.held_bytes();
   for (const auto& slot : hedges_) {
-    if (slot->active) bytes += slot->attempt.queued_bytes();
+    if (slot->active) bytes += slot->attempt.held_bytes();
   }
   return bytes;
 }

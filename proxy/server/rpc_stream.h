@@ -66,7 +66,7 @@ class RpcStream final : public InBlocks,
   // Ends it with UNAVAILABLE, because the sidecar cannot wait any longer.
   void EndForDrain();
 
-  // Returns how many bytes of bodies the call holds.
+  // Returns how many bytes of bodies and heads the call holds.
   size_t held_bytes() const;
 
   // Ends it, and drops what it holds, because there is no memory left: with UNAVAILABLE, or by a

@@ -64,8 +64,8 @@ void UpstreamAttempt::LetGo(uint32_t error_code) {
   if (stream_ != nullptr) std::exchange(stream_, nullptr)->Reset(error_code);
 }
 
-size_t UpstreamAttempt::queued_bytes() const {
-  size_t bytes = stream_ == nullptr ? 0 : stream_->queued_bytes();
+size_t UpstreamAttempt::held_bytes() const {
+  size_t bytes = stream_ == nullptr ? 0 : stream_->held_bytes();
   for (const Chunk& chunk : unsent_) bytes += chunk.size();
   return bytes;
 }

@@ -46,8 +46,8 @@ class UpstreamAttempt final : public StreamUser {
   // The caller took `bytes` of the response.
   void Credit(size_t bytes);
 
-  // The bytes of the request that are not sent yet.
-  size_t queued_bytes() const;
+  // The bytes of the request that are not sent yet, and the memory of heads.
+  size_t held_bytes() const;
 
   AttemptId id() const { return id_; }
   int64_t endpoint() const { return endpoint_; }  // -1: none yet

@@ -56,7 +56,10 @@ Worker::~Worker() {
 
 Instant Worker::OnTurnEnd(Instant now) {
   io_.EndTurn(now);
-  if (relief_.Look()) io_.EndTurn(now);
+  if (relief_.Look()) {
+    io_.EndTurn(now);
+    relief_.OnEnded();
+  }
   return io_.wheel.NextWakeup();
 }
 

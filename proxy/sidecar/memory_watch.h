@@ -15,10 +15,11 @@
 namespace levee {
 
 // The memory that callers and upstreams can make grow fast is in blocks, which are counted as they
-// come and go. Once a second this class measures what else is on the heap. One thread.
+// come and go. This class measures now and then what else the process holds. That includes what was
+// freed and not given back yet, which it has given back as the account nears its limit. One thread.
 class MemoryWatch final : private Timer {
  public:
-  static constexpr absl::Duration kLookEvery = absl::Seconds(1);
+  static constexpr absl::Duration kLookEvery = absl::Milliseconds(250);
 
   // All references must outlive it.
   MemoryWatch(MemoryAccount& account, net::EventLoop& loop, TimerWheel& wheel)
@@ -37,7 +38,9 @@ class MemoryWatch final : private Timer {
 
  private:
   void OnTimer(Instant now) override {
-    account_.SetOther(net::HeapBytes() - AllocatedBlockBytes());
+    const MemoryLevel level = account_.Level(AllocatedBlockBytes(), MemoryLevel::kPlenty);
+    if (level > MemoryLevel::kPlenty) net::GiveMemoryBack();
+    account_.SetOther(net::OwnBytes() - AllocatedBlockBytes());
     wheel_.Arm(*this, now + kLookEvery);
   }
 

@@ -73,6 +73,9 @@ class Metadata {
   void Clear();
   void Swap(Metadata& other) noexcept;
 
+  // Returns how much memory the fields take.
+  size_t held_bytes() const { return capacity_ + entries_.capacity() * sizeof(Entry); }
+
   // Gives memory back if the list has grown beyond the needs of ordinary calls. Meant to follow
   // Clear(): fields that are in the list stay, and so does their memory.
   void Shrink();
