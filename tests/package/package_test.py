@@ -143,6 +143,16 @@ class Unit(unittest.TestCase):
         level = re.search(r'Overall exposure level for levee.service: ([\d.]+)', table)
         self.assertLessEqual(float(level.group(1)), 1.5, table)
 
+    def test_a_faulty_policy_is_a_failed_start_that_is_tried_again_for_ever(self):
+        text = UNIT.read_text()
+        lines = text.splitlines()
+        # What the unit checks before it starts is what it starts with.
+        self.assertIn('ExecStartPre=/usr/bin/levee check /etc/levee/levee.yaml', lines)
+        self.assertIn('ExecStart=/usr/bin/levee run --config /etc/levee/levee.yaml', lines)
+        self.assertIn('Restart=on-failure', lines)
+        # In [Unit]; systemd ignores it elsewhere.
+        self.assertIn('StartLimitIntervalSec=0', text.split('[Service]')[0].splitlines())
+
     def test_it_waits_for_the_drain(self):
         stop = int(re.search(r'^TimeoutStopSec=(\d+)$', UNIT.read_text(), re.MULTILINE).group(1))
         drain = re.search(r'^drain:\n  timeout: (\d+)s',
@@ -208,6 +218,42 @@ class DebianPackage(unittest.TestCase):
             output('dpkg-deb', '--control', self.file, control)
             self.assertEqual((pathlib.Path(control) / 'conffiles').read_text(),
                              '/etc/levee/levee.yaml\n')
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which('unshare'),
+                         'it needs root and unshare, for a file system of its own')
+    def test_a_purge_leaves_neither_enablement_nor_logs(self):
+        with tempfile.TemporaryDirectory() as control:
+            output('dpkg-deb', '--control', self.file, control)
+            script = """
+                set -e
+                mount -t tmpfs none /etc/systemd/system
+                mount -t tmpfs none /var/log
+                mkdir -p /etc/systemd/system/multi-user.target.wants /var/log/private/levee
+                ln -s private/levee /var/log/levee
+                touch /var/log/private/levee/access.log /var/log/other
+                for unit in levee other; do
+                  ln -s /lib/systemd/system/$unit.service \
+                        /etc/systemd/system/multi-user.target.wants/
+                done
+                sh "$1" remove
+                ls /etc/systemd/system/multi-user.target.wants /var/log
+                echo purged:
+                sh "$1" purge
+                ls /etc/systemd/system/multi-user.target.wants /var/log /var/log/private
+                """
+            done = subprocess.run(['unshare', '--mount', 'sh', '-c', script, 'sh',
+                                   pathlib.Path(control) / 'postrm'],
+                                  capture_output=True, text=True, timeout=60,
+                                  env={**os.environ, 'DPKG_MAINTSCRIPT_PACKAGE': 'levee'})
+        if 'unshare failed' in done.stderr or 'mount:' in done.stderr:
+            self.skipTest(f'no file system of its own: {done.stderr}')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        removed, purged = done.stdout.split('purged:')
+        self.assertEqual(removed.split().count('levee.service'), 1, removed)
+        self.assertEqual(removed.split().count('levee'), 1, removed)
+        self.assertNotIn('levee', purged)
+        self.assertEqual((purged.count('other.service'), purged.split().count('other')), (1, 1),
+                         purged)
 
     def test_the_program_runs_and_takes_the_policy(self):
         output(self.root / 'usr/bin/levee', 'check', '--strict', self.root / 'etc/levee/levee.yaml')
