@@ -41,7 +41,9 @@ quick: ## Build and run the unit tests without gRPC and the structure rules
 	@deploy/install-packages build test-build
 	@$(call compile_tests,quick)
 
-test: deps ## Run all tests: release, sanitizers, and each fuzz target for 20 seconds
+test: deps ## Run all tests: release, image, sanitizers, and each fuzz target for 20 seconds
+	@deploy/install-packages fuzz || echo "make: without these packages the fuzz targets are skipped"
+	@deploy/install-packages image-test || echo "make: without these packages the image is not tested"
 	@tests/run
 
 fuzz: ## Run every fuzz target for TIME seconds
