@@ -22,7 +22,7 @@ from running import Clone, wait_for
 ROOT = documents.ROOT
 MISSING = next((f'{program} is not installed; make deps installs it'
                 for program in ('curl', 'jq', 'promtool') if not shutil.which(program)), '')
-KUBECTL = '' if shutil.which('kubectl') else 'kubectl is not installed; no package of Debian has it'
+KUBECTL = '' if shutil.which('kubectl') else 'kubectl is not installed'
 
 # By their first word: what runs to its end, what stays up and so has a test of its own, and what
 # needs more than there is here.

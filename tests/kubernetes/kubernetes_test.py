@@ -14,7 +14,7 @@ except ImportError as error:
     raise unittest.SkipTest(f'{error.name} is missing; make deps installs it')
 import typescript
 
-KUBECTL = '' if manifests.kustomize() else 'kubectl is not installed; no package of Debian has it'
+_, NO_KUSTOMIZE = manifests.kustomize()
 BINARY = os.environ.get('LEVEE_BINARY', '')
 
 MODELS = {
@@ -51,7 +51,13 @@ def type_faults(documents):
 
 class Rendering(unittest.TestCase):
 
-    @unittest.skipIf(KUBECTL, KUBECTL)
+    def test_a_version_is_found_in_what_the_programs_say(self):
+        for text, version in [('{"clientVersion": {"gitVersion": "v1.27.3"}}', (1, 27)),
+                              ('Client Version: version.Info{GitVersion:"v1.20.2"}', (1, 20)),
+                              ('v5.4.1', (5, 4)), ('', (0, 0))]:
+            self.assertEqual(manifests.version_in(text), version)
+
+    @unittest.skipIf(NO_KUSTOMIZE, NO_KUSTOMIZE)
     def test_golden_files_are_what_kustomize_makes(self):
         for name in manifests.FOLDERS:
             self.assertEqual(manifests.golden_file(name).read_text(), manifests.rendered(name),

@@ -2,6 +2,7 @@
 """The golden files that tests/kubernetes checks, and how they are made."""
 
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -23,18 +24,39 @@ FOLDERS = {
 }
 
 
+# Programs that print a kustomization: how, how to ask for their version, and the least version that
+# prints it as the golden files have it. kubectl 1.27 brings kustomize 5.0. Debian 12 has 1.20.
+PROGRAMS = [
+    (['kubectl', 'kustomize'], ['kubectl', 'version', '--client', '--output=json'], (1, 27)),
+    (['kustomize', 'build'], ['kustomize', 'version'], (5, 0)),
+]
+
+
+def version_in(text):
+    """The first version in what a program says, such as (1, 27)."""
+    found = re.search(r'v(\d+)\.(\d+)', text)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
 def kustomize():
-    """The command that prints a kustomization, or None where there is none."""
-    if shutil.which('kubectl'):
-        return ['kubectl', 'kustomize']
-    if shutil.which('kustomize'):
-        return ['kustomize', 'build']
-    return None
+    """The command that prints a kustomization, and why there is none."""
+    reasons = []
+    for command, ask, least in PROGRAMS:
+        name, wanted = command[0], '.'.join(map(str, least))
+        if not shutil.which(name):
+            reasons.append(f'no {name} is installed, at least {wanted} is needed')
+            continue
+        version = version_in(subprocess.run(ask, capture_output=True, text=True, timeout=60).stdout)
+        if version >= least:
+            return command, ''
+        reasons.append(f'{name} is {".".join(map(str, version))}, at least {wanted} is needed')
+    return None, '; '.join(reasons)
 
 
 def rendered(name):
-    return subprocess.run([*kustomize(), FOLDERS[name]], capture_output=True, text=True,
-                          check=True, timeout=60).stdout
+    command, _ = kustomize()
+    return subprocess.run([*command, FOLDERS[name]], capture_output=True, text=True, check=True,
+                          timeout=60).stdout
 
 
 def golden_file(name):
