@@ -2,6 +2,8 @@
 #include "conn/http2_connection.h"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/check.h"
@@ -12,6 +14,15 @@ namespace {
 
 // How often, per send_timeout, a peer that does not take its bytes is looked at.
 constexpr int kSendTimeoutChecks = 4;
+
+// Returns what a peer speaks whose first bytes are no frame of HTTP/2, if they show it: a TLS
+// server answers a client without TLS with an alert (RFC 8446, section 5.1). "" if they do not.
+std::string_view OtherProtocol(ByteSpan first) {
+  const std::string_view text(reinterpret_cast<const char*>(first.data()), first.size());
+  if (text.starts_with("\x15\x03")) return "the service speaks TLS, and Levee sends plaintext";
+  if (text.starts_with("HTTP/1.")) return "the service speaks HTTP/1, and gRPC needs HTTP/2";
+  return "";
+}
 
 // A peer that broke the protocol has this long to take the bytes written before GOAWAY, and GOAWAY.
 constexpr absl::Duration kFarewell = absl::Seconds(1);
@@ -61,6 +72,12 @@ void Http2Connection::OnConnected() {
 
 void Http2Connection::OnBytes(ByteSpan bytes, const Chunk& shared) {
   if (broken_ || closed_) return;
+  if (received_at_ == Instant() && !server_) {
+    if (const std::string_view other = OtherProtocol(bytes); !other.empty()) {
+      Close(std::string(other));
+      return;
+    }
+  }
   received_at_ = io_.loop.now();
   session_.SetStreamWindow(io_.stream_window);
   const uint64_t frames = session_.frames();

@@ -67,7 +67,7 @@ class Http2Connection : public Mortal,
   const h2::Session& session() const { return session_; }
   net::Socket& socket() { return socket_; }
 
-  // The instant at which bytes last came.
+  // The instant at which bytes last came; Instant() if none have.
   Instant received_at() const { return received_at_; }
 
   // A bound was reached, perhaps by bytes to be sent. Ends the connection if the session has ended.

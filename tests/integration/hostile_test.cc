@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Upstreams that behave badly, and what the caller is told of it.
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "integration/scripted.h"
@@ -10,6 +12,23 @@ namespace {
 
 using grpc::StatusCode;
 using testing::HasSubstr;
+
+TEST(Hostile, AServiceThatSpeaksAnotherProtocolIsToldFromOneThatIsAway) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {{"\x15\x03\x01\x00\x02\x02\x46", 7}, "the service speaks TLS"},
+      {"HTTP/1.1 400 Bad Request\r\n\r\n", "the service speaks HTTP/1"}};
+  for (const auto& [first, reason] : cases) {
+    RawUpstream upstream([first = first](UpstreamPeer& peer) {
+      peer.connection().Send(first);
+      peer.connection().ShutdownWrite();
+      peer.connection().ReadAll();
+    });
+    SidecarProcess sidecar({.endpoints = {upstream.address()}, .retry = kNoRetry});
+    const Reply reply = CallUnary(NewChannel(sidecar.address()));
+    EXPECT_EQ(reply.status.error_code(), StatusCode::UNAVAILABLE);
+    EXPECT_THAT(reply.status.error_message(), HasSubstr(reason));
+  }
+}
 
 TEST(Hostile, A12_AnInformationalHeadIsSkippedAndTheFailureAfterItRetried) {
   Hostile run(FirstThenGood([](UpstreamPeer& peer, const RawRequest& request) {
