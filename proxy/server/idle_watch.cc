@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/idle_watch.h"
 
+#include <utility>
+
 namespace levee {
 
 void IdleWatch::SetTimeout(absl::Duration timeout) {
-  timeout_ = timeout;
+  // Reloads, however often they come, do not put the next look off.
+  if (std::exchange(timeout_, timeout) == timeout) return;
   Timer::Unlink();
   if (timeout_ < absl::InfiniteDuration()) {
     io_.wheel.Arm(*this, io_.loop.now() + timeout_ / kLooks);
