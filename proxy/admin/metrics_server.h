@@ -22,7 +22,7 @@ namespace levee {
 //   /metrics   all metrics, Prometheus text format 0.0.4
 //   /healthz   200 while the process serves
 //   /readyz    200 if ready, else 503
-// and nothing else, read-only, on eight threads, so that neither a slow scrape nor silent
+// and nothing else, read-only, on 32 threads, so that neither a slow scrape nor silent
 // connections hold up a probe. HttpServer's rules for requests, threads and signals apply.
 class MetricsServer {
  public:
