@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/lookup_queue.h"
 
+#include <cstddef>
+
 namespace levee::net {
 
 void LookupQueue::Add(Member& member) { turns_[member.asker_].waiting.PushBack(member); }
