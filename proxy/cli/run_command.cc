@@ -88,9 +88,9 @@ void PrepareDescriptors(const Limits& limits, EventLog& log) {
   net::RaiseDescriptorLimit();
   const int64_t limit = net::DescriptorLimit();
   const int64_t callers = net::DescriptorsForCallers(limit);
+  if (limits.connections <= callers) return;
   const auto defaults = ParseConfig("", "{}");
-  const bool is_default = defaults.ok() && limits.connections == (*defaults)->limits.connections;
-  if (limits.connections <= callers || is_default) return;
+  if (defaults.ok() && limits.connections == (*defaults)->limits.connections) return;
   log.Write(EventKind::kDescriptorsFew, [&] {
     return std::vector<LogField>{
         {"rlimit_nofile", limit}, {"for_callers", callers}, {"connections", limits.connections}};

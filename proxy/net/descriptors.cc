@@ -15,11 +15,6 @@ rlimit Limits() {
   return limits;
 }
 
-int64_t ToInt(rlim_t limit) {
-  constexpr rlim_t kMost = std::numeric_limits<int>::max();
-  return static_cast<int64_t>(std::min(limit, kMost));
-}
-
 }  // namespace
 
 void RaiseDescriptorLimit() {
@@ -33,9 +28,10 @@ int64_t DescriptorsForCallers(int64_t limit) {
   return limit - reserve;
 }
 
-int64_t DescriptorLimit() { return ToInt(Limits().rlim_cur); }
-
-int64_t MaxDescriptorLimit() { return ToInt(Limits().rlim_max); }
+int64_t DescriptorLimit() {
+  constexpr rlim_t kMost = std::numeric_limits<int>::max();  // of unlimited ones
+  return static_cast<int64_t>(std::min(Limits().rlim_cur, kMost));
+}
 
 bool IsReserved(int descriptor) { return descriptor >= DescriptorsForCallers(DescriptorLimit()); }
 

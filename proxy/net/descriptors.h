@@ -15,9 +15,8 @@ void RaiseDescriptorLimit();
 // but never more than half.
 int64_t DescriptorsForCallers(int64_t limit);
 
-// The soft limit, and the hard one.
+// Returns the soft limit.
 int64_t DescriptorLimit();
-int64_t MaxDescriptorLimit();
 
 // Whether a descriptor that was just opened for a caller belongs to the rest. The kernel gives the
 // lowest number that is free, so all lower ones are in use.
