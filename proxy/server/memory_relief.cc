@@ -35,7 +35,6 @@ bool MemoryRelief::Look() {
   io_.loop.SetReadAllowance(std::max(account_.Free(bytes) / kReadShare, kLeastRead));
   if (level_ < MemoryLevel::kFull) return false;
   EndLargest(account_.Excess(bytes));
-  ReleaseFreeBlocks();
   return true;
 }
 

@@ -24,7 +24,8 @@ class MemoryRelief {
   // For the end of each turn. True if calls were ended, so that there is more to write.
   bool Look();
 
-  // After Look was true, and what it ended has been written and freed: whether there is room again.
+  // After Look was true, and what it ended has been written and freed: gives the memory back, and
+  // accepts new calls again if there is room.
   void OnEnded();
 
   // Whether new calls are refused.
