@@ -208,11 +208,11 @@ class Session {
   OutputHandler& output_;
 
   StreamSet streams_;
-  uint32_t next_id_ = 1;       // client role: for the next head; server role: the least unused id
+  uint32_t next_id_ = 1;  // client role: for the next head; server role: the least unused id
   uint64_t frames_ = 0;
   uint32_t processed_id_ = 0;
-  bool slots_free_ = false;    // OnSlotsFree is to be called
-  bool answered_ = false;      // client role
+  bool slots_free_ = false;  // OnSlotsFree is to be called
+  bool answered_ = false;    // client role
   ClosedStreams closed_;
 
   // Receiving.
