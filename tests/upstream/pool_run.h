@@ -96,6 +96,27 @@ class TestCall final : public StreamUser {
   h2::Stream* stream_ = nullptr;
 };
 
+// Measures what timers of a loop take, on a machine that may stand still in between. It counts
+// ticks of a timer, each of which lasts kTick at least and longer while the machine is busy.
+class LoopTime final : private Timer {
+ public:
+  static constexpr absl::Duration kTick = absl::Milliseconds(10);
+
+  explicit LoopTime(WorkerIo& io) : io_(io) { io_.wheel.Arm(*this, io_.loop.now() + kTick); }
+
+  // Returns the time since this was made, or less.
+  absl::Duration Passed() const { return ticks_ * kTick; }
+
+ private:
+  void OnTimer(Instant now) override {
+    ++ticks_;
+    io_.wheel.Arm(*this, now + kTick);
+  }
+
+  WorkerIo& io_;
+  int64_t ticks_ = 0;
+};
+
 class PoolRun final : private net::TurnHandler {
  public:
   PoolRun() : io(loop, worker_series, log), resolver(loop, io.wheel, dns.address()) {
