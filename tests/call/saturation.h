@@ -16,12 +16,7 @@
 
 namespace levee {
 
-// The sanitizers slow the simulation down tenfold.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr uint64_t kSaturationSeeds = 2;
-#else
 inline constexpr uint64_t kSaturationSeeds = 10;
-#endif
 
 // The load is a share of the service's capacity.
 struct Saturation {

@@ -18,12 +18,7 @@
 namespace levee {
 namespace {
 
-// The sanitizers slow the simulation down tenfold.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr uint64_t kSeeds = 20;
-#else
 constexpr uint64_t kSeeds = 1000;
-#endif
 
 constexpr int kBegin = 2;    // second of the run in which the fault begins
 constexpr int kLength = 20;  // of the fault, in seconds
