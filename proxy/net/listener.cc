@@ -72,6 +72,11 @@ std::string FileIdentity(const Address& address) {
   return absl::StrCat(file.st_ino, " ", file.st_ctim.tv_sec, " ", file.st_ctim.tv_nsec);
 }
 
+void AllowReuse(int socket) {
+  const int yes = 1;
+  setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+}
+
 int OpenSpare() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
 }  // namespace
@@ -79,41 +84,41 @@ int OpenSpare() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(EventLoop& loop, TimerWheel& wheel,
                                                          const Address& address,
                                                          std::function<void(ByteStream)> accepted,
-                                                         std::function<void()> exhausted,
-                                                         mode_t mode) {
+                                                         Options options) {
   if (address.is_unix()) {
     if (absl::Status status = RemoveStaleSocket(address); !status.ok()) return status;
   }
   const int fd = socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return Error(address, errno);
   // With SO_REUSEADDR a restart may bind while old connections linger; two listeners on one port
-  // still clash. It must not be set for port 0: two programs could then be given the same port.
-  const int reuse = address.port() == 0 ? 0 : 1;
-  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse);
+  // still clash. For port 0 it is set for those connections, and not before the port is chosen: two
+  // programs could then be given the same one.
+  if (address.port() != 0) AllowReuse(fd);
   sockaddr_storage bound{};
   socklen_t size = sizeof bound;
   // The permissions are set before anybody can connect, which begins with listen.
   if (bind(fd, address.get(), address.size()) != 0 ||
-      (address.is_unix() && !ChangeMode(address, mode)) || listen(fd, kBacklog) != 0 ||
+      (address.is_unix() && !ChangeMode(address, options.mode)) || listen(fd, kBacklog) != 0 ||
       getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &size) != 0) {
     const int error = errno;
     close(fd);
     return Error(address, error);
   }
+  AllowReuse(fd);
   return std::unique_ptr<Listener>(
       new Listener(loop, wheel, fd, Address(reinterpret_cast<const sockaddr*>(&bound), size),
-                   std::move(accepted), std::move(exhausted)));
+                   std::move(accepted), std::move(options)));
 }
 
 Listener::Listener(EventLoop& loop, TimerWheel& wheel, int fd, const Address& address,
-                   std::function<void(ByteStream)> accepted, std::function<void()> exhausted)
+                   std::function<void(ByteStream)> accepted, Options options)
     : loop_(loop),
       wheel_(wheel),
       fd_(fd),
       spare_fd_(OpenSpare()),
       address_(address),
       accepted_(std::move(accepted)),
-      exhausted_(std::move(exhausted)) {
+      options_(std::move(options)) {
   watch_.emplace(loop_, fd_, static_cast<ReadyHandler&>(*this));
   watch_->Set(true, false);
   file_ = FileIdentity(address_);
@@ -141,9 +146,9 @@ void Listener::OnReady(bool, bool) {
     socklen_t size = sizeof from;
     auto* const peer = reinterpret_cast<sockaddr*>(&from);
     const int fd = accept4(fd_, peer, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd >= 0 && IsReserved(fd)) {
+    if (fd >= 0 && options_.for_callers && IsReserved(fd)) {
       close(fd);
-      exhausted_();
+      options_.exhausted();
     } else if (fd >= 0) {
       accepted_(ByteStream(fd, Address(peer, size)));
     } else if (errno == EMFILE || errno == ENFILE) {
@@ -159,7 +164,7 @@ void Listener::OnReady(bool, bool) {
 // room to accept the connection and close it, which its caller notices at once. If another thread
 // takes that room first, the connection waits, like those behind it.
 void Listener::RefuseOne() {
-  exhausted_();
+  options_.exhausted();
   if (spare_fd_ >= 0) close(spare_fd_);
   const int fd = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC);
   if (fd >= 0) close(fd);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -25,16 +26,26 @@ class Listener final : private ReadyHandler, private Timer {
   // While the process has no free descriptor, no connection is accepted for this long.
   static constexpr absl::Duration kPause = absl::Milliseconds(100);
 
+  struct Options {
+    // Called from the loop whenever the process has no descriptor left for a connection; that
+    // connection is closed at once, or waits.
+    std::function<void()> exhausted = [] {};
+    mode_t mode = 0660;       // permissions of the socket at a path
+    bool for_callers = true;  // whose connections leave some descriptors (net/descriptors.h)
+  };
+
   // Binds and listens at once: a busy port is an error here. `accepted` is called from the loop.
-  // `exhausted` is called from the loop too, whenever the process has no descriptor left for a
-  // caller's connection (net/descriptors.h); that connection is closed at once, or waits.
   //
   // At a path, a socket on which nobody listens any more is removed first. It is an error if the
-  // socket is in use, or if the file is not a socket. `mode`: the socket's permissions.
+  // socket is in use, or if the file is not a socket.
   static absl::StatusOr<std::unique_ptr<Listener>> Open(
       EventLoop& loop, TimerWheel& wheel, const Address& address,
-      std::function<void(ByteStream stream)> accepted, std::function<void()> exhausted = [] {},
-      mode_t mode = 0660);
+      std::function<void(ByteStream stream)> accepted, Options options);
+  static absl::StatusOr<std::unique_ptr<Listener>> Open(
+      EventLoop& loop, TimerWheel& wheel, const Address& address,
+      std::function<void(ByteStream stream)> accepted) {
+    return Open(loop, wheel, address, std::move(accepted), Options());
+  }
 
   // Removes the socket at a path, unless another one has taken its place.
   ~Listener() override;
@@ -47,7 +58,7 @@ class Listener final : private ReadyHandler, private Timer {
 
  private:
   Listener(EventLoop& loop, TimerWheel& wheel, int fd, const Address& address,
-           std::function<void(ByteStream)> accepted, std::function<void()> exhausted);
+           std::function<void(ByteStream)> accepted, Options options);
   void OnReady(bool readable, bool writable) override;
   void OnTimer(Instant now) override;
   void RefuseOne();
@@ -58,7 +69,7 @@ class Listener final : private ReadyHandler, private Timer {
   int spare_fd_;  // given up for a moment when the process has no descriptor left
   Address address_;
   std::function<void(ByteStream)> accepted_;
-  std::function<void()> exhausted_;
+  const Options options_;
   std::string file_;  // tells the Unix socket's file from another one at its path; empty: none
   std::optional<EventLoop::Watch> watch_;
 };

@@ -55,7 +55,7 @@ absl::StatusOr<std::unique_ptr<net::Listener>> ListenerSet::Listen(const Listeni
         accepted_(std::move(stream),
                   {.listener = listening.spec, .socket = listening.number, .destination = ""});
       },
-      exhausted_, static_cast<mode_t>(spec.mode));
+      {.exhausted = exhausted_, .mode = static_cast<mode_t>(spec.mode)});
   if (!listener.ok()) return At(spec, listener.status());
   return listener;
 }

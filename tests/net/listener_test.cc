@@ -28,8 +28,8 @@ class UnixListener : public testing::Test {
   }
 
   auto Open(mode_t mode = 0660) {
-    return Listener::Open(
-        loop_, wheel_, *Address::FromUnixPath(path_), [](const ByteStream&) {}, [] {}, mode);
+    return Listener::Open(loop_, wheel_, *Address::FromUnixPath(path_), [](const ByteStream&) {},
+                          {.mode = mode});
   }
   // Leaves a socket at the path on which nobody listens.
   void LeaveStaleSocket() {
@@ -136,9 +136,9 @@ TEST(TcpListener, RestsWhenNotEvenASpareDescriptorIsLeft) {
   // There is one for the listener itself.
   const rlimit few = {.rlim_cur = LowestFree() + 1, .rlim_max = before.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
-  const auto listener = Listener::Open(
-      loop, wheel, *Address::FromIp("127.0.0.1", 0), [&](const ByteStream&) { ++accepted; },
-      [&] { ++exhausted; });
+  const auto listener =
+      Listener::Open(loop, wheel, *Address::FromIp("127.0.0.1", 0),
+                     [&](const ByteStream&) { ++accepted; }, {.exhausted = [&] { ++exhausted; }});
   ASSERT_TRUE(listener.ok()) << listener.status();
   const Address to = (*listener)->address();
   ASSERT_EQ(connect(caller, to.get(), to.size()), 0);
