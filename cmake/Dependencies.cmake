@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Everything comes from Debian 12. Its CMake packages point at shared objects; a program that uses
 # gRPC would load 76 of them at each start. So the static archive is taken wherever Debian ships
-# one, which leaves prometheus-cpp, civetweb, spdlog and the C and C++ runtimes.
+# one, which leaves prometheus-cpp, spdlog and the C and C++ runtimes.
 
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
@@ -19,7 +19,6 @@ find_package(prometheus-cpp CONFIG REQUIRED COMPONENTS core)
 find_package(yaml-cpp CONFIG REQUIRED)
 find_package(CLI11 CONFIG REQUIRED)
 find_package(spdlog CONFIG REQUIRED)
-find_package(civetweb CONFIG REQUIRED)
 
 # Points every imported target of this directory at `libx.a` where it lies beside `libx.so`.
 function(levee_prefer_static_archives)
@@ -53,6 +52,13 @@ function(levee_pkg_config_archive name module file)
 endfunction()
 levee_pkg_config_archive(uv libuv libuv_a.a Threads::Threads dl rt)
 levee_pkg_config_archive(cares libcares libcares.a)
+
+# It has neither a CMake package nor a module of pkg-config.
+find_library(LEVEE_HTTP_PARSER_ARCHIVE libhttp_parser.a REQUIRED)
+find_path(LEVEE_HTTP_PARSER_INCLUDE http_parser.h REQUIRED)
+add_library(levee::http_parser INTERFACE IMPORTED GLOBAL)
+target_include_directories(levee::http_parser INTERFACE ${LEVEE_HTTP_PARSER_INCLUDE})
+target_link_libraries(levee::http_parser INTERFACE ${LEVEE_HTTP_PARSER_ARCHIVE})
 
 # The parts of Abseil that any layer may use. Archives that nothing refers to cost nothing in the
 # binary.

@@ -101,7 +101,6 @@ absl::StatusOr<std::unique_ptr<AdminServer>> AdminServer::Start(const ListenAddr
   std::unique_ptr<AdminServer> server(new AdminServer(sources, keeper));
   auto http = HttpServer::Start({.address = address,
                                  .field = "admin.address",
-                                 .subject = "the admin page is",
                                  .headers = kHeaders,
                                  .answer = [answering = server.get()](const HttpRequest& request) {
                                    return answering->Answer(request);
@@ -176,15 +175,13 @@ HttpResponse AdminServer::State(const HttpRequest& request) const {
   }
   wanted.set_upstream(given("upstream"));
   wanted.set_details_of(given("details_of"));
-  // One state at a time: as JSON it takes several times its size while it is written.
-  const std::lock_guard lock(writing_);
   HttpResponse response = {.type = kJson};
   {
     const auto state = keeper_.Read(wanted);
     if (!state.ok()) return Refuse(404, std::string(state.status().message()));
     response.body = ToJson(*state);
   }
-  // Otherwise every answering thread would keep the memory of its largest answer for ever.
+  // Otherwise the answering thread would keep the memory of its largest answer for ever.
   if (response.body.size() > kLargeBytes) malloc_trim(0);
   return response;
 }

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -55,7 +54,6 @@ class AdminServer {
 
   const AdminSources& sources_;
   StateKeeper& keeper_;
-  mutable std::mutex writing_;
   std::unique_ptr<HttpServer> server_;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "admin/http_message.h"
 
+#include <http_parser.h>
+
 #include <algorithm>
 
 #include "absl/status/status.h"
@@ -27,6 +29,17 @@ bool HttpRequest::HasHeader(std::string_view name) const {
   return std::any_of(headers.begin(), headers.end(), [name](const auto& header) {
     return absl::EqualsIgnoreCase(header.first, Abseil(name));
   });
+}
+
+std::string AnswerBytes(const HttpResponse& response, std::string_view headers, bool with_body) {
+  const char* reason = http_status_str(static_cast<http_status>(response.status));
+  return absl::StrCat(
+      "HTTP/1.1 ", response.status, " ", reason, "\r\nContent-Type: ", response.type,
+      "\r\nContent-Length: ", response.body.size(), "\r\n", response.headers, Abseil(headers),
+      "Cache-Control: no-store\r\n"
+      "X-Content-Type-Options: nosniff\r\n"
+      "Connection: close\r\n\r\n",
+      with_body ? Abseil(response.body) : absl::string_view());
 }
 
 absl::StatusOr<std::map<std::string, std::string, std::less<>>> ParseQuery(

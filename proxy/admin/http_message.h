@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A request and its answer, as the handlers of HttpServer see them.
+// A request and its answer, as those see them who answer for HttpServer.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ namespace levee {
 
 struct HttpRequest {
   std::string method;  // "GET"
-  std::string path;    // decoded, "/a/../b" resolved; empty if it names another server
+  std::string path;    // decoded
   std::string query;   // the part after '?', as it came
   std::vector<std::pair<std::string, std::string>> headers;
 
@@ -30,6 +30,10 @@ struct HttpResponse {
   std::string type = "text/plain; charset=utf-8";
   std::string body;
 };
+
+// Returns the bytes of an answer after which the connection is closed. `headers`: those of every
+// answer, each with its line end. A HEAD request has an answer without body.
+std::string AnswerBytes(const HttpResponse& response, std::string_view headers, bool with_body);
 
 // Returns the parameters of a query, decoded. Returns an error, worded for people, if one comes
 // twice or is not among `known`.

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
+#include <optional>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -22,13 +22,13 @@ namespace levee {
 //   /metrics   all metrics, Prometheus text format 0.0.4
 //   /healthz   200 while the process serves
 //   /readyz    200 if ready, else 503
-// and nothing else, read-only, on 32 threads, so that neither a slow scrape nor silent
-// connections hold up a probe. HttpServer's rules for requests, threads and signals apply.
+// and nothing else, read-only. Neither a slow scrape nor silent connections hold up a probe.
+// HttpServer's rules for requests and threads apply.
 class MetricsServer {
  public:
-  // Binds and serves. `metrics` must outlive the server. `ready` is called on the answering
-  // threads. The error says which address failed, why, and which field of the configuration to
-  // change.
+  // Binds and serves. `metrics` must outlive the server. `ready` is called in the server's thread,
+  // and takes no time. The error says which address failed, why, and which field of the
+  // configuration to change.
   static absl::StatusOr<std::unique_ptr<MetricsServer>> Start(const ListenAddress& address,
                                                               Metrics& metrics,
                                                               std::function<bool()> ready);
@@ -44,8 +44,8 @@ class MetricsServer {
   MetricsServer(Metrics& metrics, std::function<bool()> ready)
       : metrics_(metrics), ready_(std::move(ready)) {}
 
-  HttpResponse Answer(const HttpRequest& request) const;
-  std::string Scrape() const;
+  std::optional<HttpResponse> AnswerAtOnce(const HttpRequest& request) const;
+  HttpResponse Scrape() const;
 
   Metrics& metrics_;
   const ProcessMetrics process_;

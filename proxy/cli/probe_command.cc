@@ -1,25 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/probe_command.h"
 
+#include <http_parser.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <array>
+#include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <future>
-#include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/host_port.h"
 #include "base/text.h"
-#include "civetweb.h"
 
 namespace levee {
 namespace {
+
+constexpr size_t kMaxAnswerBytes = 64 << 10;
 
 struct Target {
   std::string host;
@@ -27,39 +37,101 @@ struct Target {
   std::string path;
 };
 
-struct ConnectionCloser {
-  void operator()(mg_connection* connection) const { mg_close_connection(connection); }
+// Owns a descriptor.
+class Socket {
+ public:
+  explicit Socket(const addrinfo& to) : fd_(socket(to.ai_family, to.ai_socktype, 0)) {}
+  ~Socket() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+
+  int fd() const { return fd_; }
+
+ private:
+  const int fd_;
 };
 
-// Returns the error for a failure of the library. `error` is the library's text, such as
-// "connect(127.0.0.1:9461): error Connection refused".
-absl::Status Unreachable(const char* error) {
-  std::string_view why = error;
-  const size_t colon = why.rfind(": ");
-  if (colon != std::string_view::npos) why.remove_prefix(colon + 2);
-  if (why.starts_with("error ")) why.remove_prefix(sizeof("error ") - 1);
-  return absl::UnavailableError(why.empty() ? absl::string_view("no answer") : Abseil(why));
+absl::Status SystemError() {
+  return absl::UnavailableError(std::generic_category().message(errno));
 }
 
-// Sends the request and waits for the answer. Returns OK if and only if the answer is 200.
-absl::Status Ask(const Target& target, absl::Duration timeout) {
-  std::array<char, 256> error{};
-  const std::unique_ptr<mg_connection, ConnectionCloser> connection(
-      mg_connect_client(target.host.c_str(), target.port, 0, error.data(), error.size()));
-  if (connection == nullptr) return Unreachable(error.data());
-  mg_printf(connection.get(), "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n",
-            target.path.c_str(), target.host.c_str());
-  const auto patience = static_cast<int>(absl::ToInt64Milliseconds(timeout));
-  if (mg_get_response(connection.get(), error.data(), error.size(), patience) < 0) {
-    return Unreachable(error.data());
+// The answer as far as it has come.
+class Answer {
+ public:
+  Answer() {
+    http_parser_init(&parser_, HTTP_RESPONSE);
+    parser_.data = this;
+    http_parser_settings_init(&settings_);
+    settings_.on_body = [](http_parser* parser, const char* bytes, size_t size) {
+      static_cast<Answer*>(parser->data)->body_.append(bytes, size);
+      return 0;
+    };
+    settings_.on_message_complete = [](http_parser* parser) {
+      static_cast<Answer*>(parser->data)->complete_ = true;
+      return 0;
+    };
   }
-  const mg_response_info* answer = mg_get_response_info(connection.get());
-  if (answer->status_code == 200) return absl::OkStatus();
-  std::array<char, 128> body{};
-  const int size = mg_read(connection.get(), body.data(), body.size());
-  const absl::string_view text(body.data(), static_cast<size_t>(size > 0 ? size : 0));
-  const std::string line = absl::StrCat(answer->status_code, " ", text.substr(0, text.find('\n')));
+  Answer(const Answer&) = delete;
+  Answer& operator=(const Answer&) = delete;
+
+  // Takes more bytes; none: the connection has ended. Returns false if this is no HTTP.
+  bool Read(std::string_view bytes) {
+    http_parser_execute(&parser_, &settings_, bytes.data(), bytes.size());
+    return HTTP_PARSER_ERRNO(&parser_) == HPE_OK;
+  }
+
+  bool complete() const { return complete_; }
+  unsigned status() const { return parser_.status_code; }
+  std::string_view line() const { return std::string_view(body_).substr(0, body_.find('\n')); }
+
+ private:
+  http_parser parser_{};
+  http_parser_settings settings_{};
+  std::string body_;
+  bool complete_ = false;
+};
+
+// Sends the request and waits for the answer. Returns OK if and only if the answer is 200.
+absl::Status AskAt(const addrinfo& to, const Target& target) {
+  const Socket connection(to);
+  if (connection.fd() < 0 || connect(connection.fd(), to.ai_addr, to.ai_addrlen) != 0) {
+    return SystemError();
+  }
+  const std::string request = absl::StrCat("GET ", target.path, " HTTP/1.1\r\nHost: ", target.host,
+                                           "\r\nConnection: close\r\n\r\n");
+  if (send(connection.fd(), request.data(), request.size(), MSG_NOSIGNAL) < 0) return SystemError();
+  Answer answer;
+  std::array<char, 4096> buffer;
+  size_t total = 0;
+  while (!answer.complete() && total < kMaxAnswerBytes) {
+    const ssize_t size = recv(connection.fd(), buffer.data(), buffer.size(), 0);
+    if (size < 0) return SystemError();
+    total += static_cast<size_t>(size);
+    const bool valid = answer.Read({buffer.data(), static_cast<size_t>(size)});
+    if (!valid || (size == 0 && !answer.complete())) return absl::UnavailableError("no answer");
+  }
+  if (answer.status() == 200) return absl::OkStatus();
+  const std::string line = absl::StrCat(answer.status(), " ", Abseil(answer.line()));
   return absl::UnavailableError(absl::StripAsciiWhitespace(line));
+}
+
+// Asks at the addresses of the host until one answers.
+absl::Status Ask(const Target& target) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int error =
+      getaddrinfo(target.host.c_str(), absl::StrCat(target.port).c_str(), &hints, &found);
+  if (error != 0) return absl::UnavailableError(gai_strerror(error));
+  const absl::Cleanup free = [found] { freeaddrinfo(found); };
+  absl::Status status;
+  for (const addrinfo* to = found; to != nullptr; to = to->ai_next) {
+    status = AskAt(*to, target);
+    if (status.ok()) break;
+  }
+  return status;
 }
 
 }  // namespace
@@ -72,10 +144,9 @@ absl::StatusOr<std::string> Probe(const ProbeOptions& options, absl::Duration ti
   const Target target = {.host = std::string(address->host),
                          .port = address->port,
                          .path = options.ready ? "/readyz" : "/healthz"};
-  mg_init_library(MG_FEATURES_DEFAULT);
-  // The library bounds the wait for an answer, but not the wait for a name or a connection. So this
-  // function has its own bound. The library's bound is larger, so that this one always comes first.
-  std::packaged_task<absl::Status()> ask([target, timeout] { return Ask(target, 2 * timeout); });
+  // The system bounds the wait for a name, a connection and an answer each in its way. So another
+  // thread waits for them.
+  std::packaged_task<absl::Status()> ask([target] { return Ask(target); });
   std::future<absl::Status> asked = ask.get_future();
   std::thread(std::move(ask)).detach();
   absl::Status status =

@@ -35,8 +35,6 @@ absl::StatusOr<std::unique_ptr<HttpServer>> ServeFaults(DemoService& service) {
   return HttpServer::Start(
       {.address = {.host = "127.0.0.1"},
        .field = "faults",
-       .subject = "faults are",
-       .threads = 1,
        .answer = [&service](const HttpRequest& request) { return SetFaults(service, request); }});
 }
 

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bounds on requests, answers and connections of both HTTP ports.
+// The bounds on answers and connections of both HTTP ports.
 #include "admin/http_server.h"
 
 #include <atomic>
 #include <deque>
+#include <functional>
+#include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "admin/http_client.h"
 #include "gmock/gmock.h"
@@ -26,16 +30,16 @@ constexpr int kPatienceMs = 20'000;  // only tests that fail get there
 // Answers /large with more than any buffer on the way takes, everything else with what was asked.
 class HttpServerTest : public testing::Test {
  protected:
-  std::unique_ptr<HttpServer> Start(int threads) {
-    auto server = HttpServer::Start({.address = {.host = "127.0.0.1"},
-                                     .field = "admin.address",
-                                     .subject = "the page is",
-                                     .threads = threads,
-                                     .headers = "X-Everywhere: yes\r\n",
-                                     .answer = [this](const HttpRequest& request) {
-                                       ++answered_;
-                                       return Answer(request);
-                                     }});
+  std::unique_ptr<HttpServer> Start(HttpServer::Options options = {}) {
+    options.address = {.host = "127.0.0.1"};
+    options.field = "admin.address";
+    options.headers = "X-Everywhere: yes\r\n";
+    options.answer = [this](const HttpRequest& request) {
+      ++answered_;
+      on_answer_();
+      return Answer(request);
+    };
+    auto server = HttpServer::Start(std::move(options));
     EXPECT_TRUE(server.ok()) << server.status();
     return *std::move(server);
   }
@@ -53,12 +57,13 @@ class HttpServerTest : public testing::Test {
   }
 
   std::atomic<int> answered_ = 0;
-  const std::unique_ptr<HttpServer> server_ = Start(2);
+  std::function<void()> on_answer_ = [] {};  // set before the first request
+  const std::unique_ptr<HttpServer> server_ = Start();
 };
 
 TEST_F(HttpServerTest, HandsOverMethodPathAndQuery) {
   EXPECT_EQ(Ask(port(), "GET", "/a%20b?c=%20d").body, "GET /a b?c=%20d\n");
-  EXPECT_EQ(Ask(port(), "POST", "/a/../b").body, "POST /b?\n");
+  EXPECT_EQ(Ask(port(), "POST", "/a/../b").body, "POST /a/../b?\n");
 }
 
 TEST_F(HttpServerTest, EveryAnswerHasTheCommonHeaders) {
@@ -69,29 +74,12 @@ TEST_F(HttpServerTest, EveryAnswerHasTheCommonHeaders) {
   EXPECT_THAT(Send("nonsense\r\n\r\n"), AllOf(HasSubstr(" 400 "), common));
 }
 
-TEST_F(HttpServerTest, ARequestForAnotherServerIsNotAnswered) {
-  EXPECT_EQ(Send("GET http://elsewhere.test/a HTTP/1.1\r\nHost: localhost\r\n\r\n"), "");
-  EXPECT_EQ(answered_, 0);
-}
-
 TEST_F(HttpServerTest, OnlyTheFirstOfPipelinedRequestsIsAnswered) {
   const std::string request =
       "GET /a HTTP/1.1\r\nHost: localhost\r\nConnection: keep-alive\r\n\r\n";
   const std::string answers = Send(request + request + "\x16\x03\x01 no HTTP \r\n\r\n");
   EXPECT_EQ(answered_, 1);
   EXPECT_TRUE(answers.ends_with("\r\n\r\nGET /a?\n")) << answers;
-}
-
-TEST_F(HttpServerTest, ALongRequestLineIsRefused) {
-  EXPECT_THAT(Send("GET /" + std::string(8192 - 5, 'x')), HasSubstr("HTTP/1.1 400 "));
-  EXPECT_EQ(answered_, 0);
-}
-
-TEST_F(HttpServerTest, ManyHeadersAreRefused) {
-  std::string request = "GET / HTTP/1.1\r\n";
-  for (int i = 0; i < 64; ++i) request += "X-" + std::to_string(i) + ": y\r\n";
-  EXPECT_THAT(Send(request + "\r\n"), HasSubstr("HTTP/1.1 431 "));
-  EXPECT_EQ(answered_, 0);
 }
 
 TEST_F(HttpServerTest, ASmallBodyIsIgnored) {
@@ -103,12 +91,6 @@ TEST_F(HttpServerTest, ALargeBodyIsRefused) {
   EXPECT_EQ(Ask(port(), "POST", "/a", "Content-Length: 2000\r\n\r\n" + body).status, 413);
   EXPECT_EQ(Ask(port(), "POST", "/a", "Content-Length: 99999999999\r\n").status, 413);
   EXPECT_EQ(Ask(port(), "POST", "/a", "Transfer-Encoding: chunked\r\n").status, 413);
-  EXPECT_EQ(answered_, 0);
-}
-
-TEST_F(HttpServerTest, AnImpossibleLengthIsRefused) {
-  EXPECT_EQ(Ask(port(), "POST", "/a", "Content-Length: -1\r\n").status, 411);
-  EXPECT_EQ(Ask(port(), "POST", "/a", "Content-Length: x\r\n").status, 411);
   EXPECT_EQ(answered_, 0);
 }
 
@@ -141,63 +123,86 @@ TEST_F(HttpServerTest, ABodyThatDripsIsCutOff) {
   EXPECT_TRUE(DripsUntilCutOff(slow, 'x'));
 }
 
-TEST_F(HttpServerTest, ASlowReaderDoesNotKeepItsThread) {
-  const auto server = Start(1);
-  HttpClient slow(server->port());
-  slow.Send("GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  EXPECT_NE(slow.ReadSome(kPatienceMs), "");
-  HttpClient next(server->port());
-  next.Send("GET /next HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  std::string answer;
-  const Instant start = net::ReadClock();
-  // At 80 KB/s all of it would take a quarter of an hour.
-  while (answer.empty() && net::ReadClock() - start < absl::Seconds(20)) {
-    slow.ReadSome(0);
-    answer = next.ReadSome(50);
+// Asks for the large answer and does not take it.
+class DeafClient {
+ public:
+  explicit DeafClient(uint16_t port) : client_(port) {
+    client_.Send("GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    EXPECT_NE(client_.ReadSome(kPatienceMs), "");
   }
-  EXPECT_THAT(answer, HasSubstr(" 200 "));
-  EXPECT_LT(net::ReadClock() - start, absl::Seconds(9));
+  HttpClient& operator*() { return client_; }
+  HttpClient* operator->() { return &client_; }
+
+ private:
+  HttpClient client_;
+};
+
+TEST_F(HttpServerTest, OthersAreAnsweredBesideAClientThatTakesItsAnswerSlowly) {
+  DeafClient slow(port());
+  EXPECT_EQ(Ask(port(), "GET", "/next").status, 200);
+  EXPECT_NE(slow->ReadSome(kPatienceMs), "");
 }
 
-TEST_F(HttpServerTest, AClientThatTakesNothingDoesNotKeepItsThread) {
-  const auto server = Start(1);
-  HttpClient silent(server->port());
-  silent.Send("GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  EXPECT_EQ(Ask(server->port(), "GET", "/next").status, 200);
+TEST_F(HttpServerTest, AnAnswerThatIsNotTakenIsGivenUp) {
+  DeafClient deaf(port());
+  for (absl::Duration passed; passed <= HttpConnection::kAnswerTimeout;) {
+    EXPECT_TRUE(HttpClient(port()).Ended(kPatienceMs));
+    passed += HttpConnection::kHeadTimeout;
+  }
+  EXPECT_LT(deaf->ReadAll().size(), kLargeBody);
 }
 
-TEST_F(HttpServerTest, AnswersBesideIdleConnectionsBeforeAProbeGivesUp) {
-  const auto server = Start(8);
+TEST_F(HttpServerTest, TheOldestOfManyUntakenAnswersMakesRoom) {
+  DeafClient oldest(port()), newest(port());
+  EXPECT_LT(oldest->ReadAll().size(), kLargeBody);
+  EXPECT_GT(newest->ReadAll().size(), kLargeBody - (1 << 20));
+}
+
+TEST_F(HttpServerTest, H5_TheOldestOfManyConnectionsMakesRoom) {
   std::deque<HttpClient> idle;
-  for (int i = 0; i < 15; ++i) idle.emplace_back(server->port());
-  const Instant start = net::ReadClock();
-  EXPECT_EQ(Ask(server->port(), "GET", "/a").status, 200);
-  // Half a second, until the first of them are cut off; `levee probe` waits for two.
-  EXPECT_LT(net::ReadClock() - start, absl::Seconds(2));
+  for (size_t i = 0; i < HttpServer::kMaxConnections; ++i) idle.emplace_back(port());
+  EXPECT_EQ(Ask(port(), "GET", "/a").status, 200);
+  EXPECT_TRUE(idle.front().Ended(0));
+  idle.back().Send("GET /b HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_THAT(idle.back().ReadAll(), HasSubstr(" 200 "));
 }
 
-TEST_F(HttpServerTest, ConnectionsThatWereGivenUpTakeNoTime) {
-  // More than threads and queue hold.
-  for (int i = 0; i < 100; ++i) HttpClient given_up(port());
-  EXPECT_EQ(Ask(port(), "GET", "/a").status, 200);
+TEST_F(HttpServerTest, H5_AnUrgentAnswerDoesNotWaitForOneThatTakesTime) {
+  std::promise<void> go_on;
+  HttpServer::Options options;
+  options.at_once = [](const HttpRequest& request) -> std::optional<HttpResponse> {
+    if (request.path != "/urgent") return std::nullopt;
+    return HttpResponse{.body = "at once\n"};
+  };
+  const auto server = Start(std::move(options));
+  on_answer_ = [&] { go_on.get_future().wait(); };
+  HttpClient waits(server->port());
+  waits.Send("GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(Ask(server->port(), "GET", "/urgent").body, "at once\n");
+  go_on.set_value();
+  EXPECT_THAT(waits.ReadAll(), HasSubstr("GET /a?"));
+}
+
+TEST_F(HttpServerTest, WhoLeavesBeforeItsAnswerIsMadeIsForgotten) {
+  for (int i = 0; i < 100; ++i) {
+    HttpClient leaves(port());
+    leaves.Send("GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  }
+  EXPECT_EQ(Ask(port(), "GET", "/b").status, 200);
 }
 
 TEST_F(HttpServerTest, StopsWhileClientsDawdle) {
-  const auto server = Start(8);
+  const auto server = Start();
   HttpClient silent(server->port());
-  HttpClient reader(server->port());
-  reader.Send("GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  EXPECT_NE(reader.ReadSome(kPatienceMs), "");
-  EXPECT_TRUE(HttpClient(server->port()).Ended(kPatienceMs));  // By then no more fits on the way.
+  DeafClient deaf(server->port());
   const Instant start = net::ReadClock();
   server->Stop();
-  // At once. Had it waited, it would be until an answer that nobody takes is given up, five
-  // seconds.
-  EXPECT_LT(net::ReadClock() - start, absl::Seconds(4));
+  // At once. Had it waited, it would be until an answer that nobody takes is given up.
+  EXPECT_LT(net::ReadClock() - start, HttpConnection::kAnswerTimeout);
 }
 
 TEST_F(HttpServerTest, StopsWhileClientsSendSlowly) {
-  const auto server = Start(8);
+  const auto server = Start();
   HttpClient head(server->port());
   head.Send("GET /a HTTP/1.1\r\nX: ");
   HttpClient body(server->port());
@@ -218,13 +223,12 @@ TEST_F(HttpServerTest, StopsWhileClientsSendSlowly) {
   dripping.join();
 }
 
-TEST_F(HttpServerTest, ALineThatStallsForAMomentIsNotCutOff) {
-  HttpClient reader(port());
-  reader.Send("GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  EXPECT_NE(reader.ReadSome(kPatienceMs), "");
-  // One after the other is cut off by the other thread when it has been silent for long.
-  for (int i = 0; i < 2; ++i) EXPECT_TRUE(HttpClient(port()).Ended(kPatienceMs));
-  EXPECT_GT(reader.ReadAll().size(), kLargeBody - (1 << 20));
+TEST_F(HttpServerTest, ServesOverIpv6) {
+  HttpServer::Options options = {.address = {.host = "::1"},
+                                 .answer = [](const HttpRequest&) { return HttpResponse{}; }};
+  const auto server = HttpServer::Start(std::move(options));
+  if (!server.ok()) GTEST_SKIP() << "no IPv6 here";
+  EXPECT_EQ((*server)->address().ToString().substr(0, 6), "[::1]:");
 }
 
 }  // namespace

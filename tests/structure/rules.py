@@ -21,7 +21,7 @@ THIRD_PARTY = {
     'levee::nghttp2': ('nghttp2/',),
     'gRPC::grpc++': ('grpc/', 'grpc++/', 'grpcpp/'),
     'yaml-cpp': ('yaml-cpp/',),
-    'civetweb::civetweb': ('civetweb.h', 'CivetServer.h'),
+    'levee::http_parser': ('http_parser.h',),
     'prometheus-cpp::core': ('prometheus/',),
     'CLI11::CLI11': ('CLI/',),
     'spdlog::spdlog': ('spdlog/', 'fmt/'),

@@ -72,7 +72,7 @@ class Imports(unittest.TestCase):
         self.assert_import('proxy/wire/a.cc', '"grpcpp/grpcpp.h"', allowed=False)
         self.assert_import('proxy/wire/a.cc', '<nghttp2/nghttp2.h>', allowed=False)
         self.assert_import('proxy/wire/a.cc', '"yaml-cpp/yaml.h"', allowed=False)
-        self.assert_import('proxy/wire/a.cc', '<civetweb.h>', allowed=False)
+        self.assert_import('proxy/wire/a.cc', '<http_parser.h>', allowed=False)
         self.assert_import('proxy/wire/a.cc', '"prometheus/registry.h"', allowed=False)
         self.assert_import('proxy/wire/a.cc', '"absl/time/time.h"', allowed=True)
 
