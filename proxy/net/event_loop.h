@@ -80,10 +80,10 @@ class EventLoop {
   // Memory to read into, shared by all sockets of the loop.
   ReadBlocks& read_blocks() { return read_blocks_; }
 
-  // Bounds what all sockets of the loop read in a turn, which is unbounded at first. A socket that
-  // finds the bound reached reads in the next turn. One read may go beyond it.
+  // Bounds what all sockets of the loop read in a turn, which is unbounded at first: the turn ends
+  // when so much was read, and the sockets that are ready still have theirs in the next one. One
+  // read may go beyond it.
   void SetReadAllowance(int64_t bytes) { read_allowance_ = bytes; }
-  bool MayRead() const { return read_in_turn_ < read_allowance_; }
   void CountRead(size_t bytes) { read_in_turn_ += static_cast<int64_t>(bytes); }
 
   // Watches one descriptor for as long as it lives; does not own it.

@@ -36,7 +36,7 @@ void Socket::OnReady(bool readable, bool writable) {
     UpdateWatch();
     handler_.OnWritable();
   }
-  if (readable && state_ == State::kOpen && loop_.MayRead()) Read();
+  if (readable && state_ == State::kOpen) Read();
 }
 
 void Socket::FinishConnecting() {

@@ -5,6 +5,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -164,6 +166,71 @@ TEST(Socket, TellsWhyItCouldNotConnect) {
   loop.Run();
   EXPECT_FALSE(recorder.connected);
   EXPECT_EQ(recorder.closed, "connection refused");
+}
+
+// Reads one byte each time, as some peer does that is never done.
+class Reader final : public ReadyHandler {
+ public:
+  Reader(EventLoop& loop, int fd) : loop_(loop), fd_(fd), watch_(loop, fd, *this) {
+    watch_.Set(true, false);
+  }
+  void OnReady(bool, bool) override {
+    char byte = 0;
+    read += recv(fd_, &byte, 1, 0) == 1 ? 1 : 0;
+    loop_.CountRead(1);
+  }
+
+  int read = 0;
+
+ private:
+  EventLoop& loop_;
+  const int fd_;
+  EventLoop::Watch watch_;
+};
+
+// Many sockets are ready all the time: with turns that read from some of them only, those that come
+// last would wait for all that the others have.
+TEST(EventLoop, ATurnEndsWhenAsMuchWasReadAsATurnMayAndEverySocketHasItsPart) {
+  static constexpr int kSockets = 100, kEach = 10, kAllowance = 7;
+  class Turns final : public TurnHandler {
+   public:
+    explicit Turns(EventLoop& loop, std::vector<std::unique_ptr<Reader>>& readers)
+        : loop_(loop), readers_(readers) {}
+    Instant OnTurnEnd(Instant) override {
+      int all = 0, least = kEach, most = 0;
+      for (const auto& reader : readers_) {
+        all += reader->read;
+        least = std::min(least, reader->read);
+        most = std::max(most, reader->read);
+      }
+      EXPECT_LE(all - before_, kAllowance);
+      EXPECT_LE(most - least, 2);
+      before_ = all;
+      if (all == kSockets * kEach) loop_.Stop();
+      return Instant::Infinite();
+    }
+
+   private:
+    EventLoop& loop_;
+    std::vector<std::unique_ptr<Reader>>& readers_;
+    int before_ = 0;
+  };
+  EventLoop loop;
+  loop.SetReadAllowance(kAllowance);
+  std::vector<std::unique_ptr<Reader>> readers;
+  std::vector<int> sockets;
+  for (int i = 0; i < kSockets; ++i) {
+    int pair[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    ASSERT_EQ(send(pair[1], "0123456789", kEach, 0), kEach);
+    readers.push_back(std::make_unique<Reader>(loop, pair[0]));
+    sockets.insert(sockets.end(), {pair[0], pair[1]});
+  }
+  Turns turns(loop, readers);
+  loop.SetTurnHandler(&turns);
+  loop.Run();
+  readers.clear();
+  for (const int socket : sockets) close(socket);
 }
 
 TEST(Listener, BusyPortIsAnErrorThatNamesIt) {
