@@ -38,11 +38,15 @@ class MemoryWatch final : private Timer {
 
  private:
   void OnTimer(Instant now) override {
-    const MemoryLevel level = account_.Level(AllocatedBlockBytes(), MemoryLevel::kPlenty);
-    if (level > MemoryLevel::kPlenty) net::GiveMemoryBack();
-    account_.SetOther(net::OwnBytes() - AllocatedBlockBytes());
+    Measure();
+    if (account_.Level(AllocatedBlockBytes(), MemoryLevel::kPlenty) > MemoryLevel::kPlenty) {
+      net::GiveMemoryBack();
+      Measure();
+    }
     wheel_.Arm(*this, now + kLookEvery);
   }
+
+  void Measure() { account_.SetOther(net::OwnBytes() - AllocatedBlockBytes()); }
 
   MemoryAccount& account_;
   net::EventLoop& loop_;
