@@ -4,14 +4,16 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace levee {
 
 enum class MemoryLevel {
   kPlenty,
-  kTight,  // peers get small flow-control windows, and nothing is kept for later use
-  kFull,   // besides, new work is refused, and the largest holders end
+  kTight,      // peers get small flow-control windows, and nothing is kept for later use
+  kFull,       // besides, new work of those that hold much is refused, and the largest holders end
+  kExhausted,  // besides, all new work is refused
 };
 
 // One account for all workers. It has no clock and measures nothing: its owner tells it what is
@@ -32,18 +34,27 @@ class MemoryAccount {
   // All that is held, where `bytes` change fast.
   int64_t Held(int64_t bytes) const { return bytes + other_.load(std::memory_order_relaxed); }
 
-  // The level at which so much is held. `now`: the level before, which ends only when a tenth of
-  // the limit has been freed, so that two levels do not alternate.
+  // The level at which so much is held. `now`: the level before. Tight and full end only when a
+  // tenth of the limit has been freed, so that two levels do not alternate.
   MemoryLevel Level(int64_t bytes, MemoryLevel now) const {
     const double share = static_cast<double>(Held(bytes)) / static_cast<double>(limit());
+    if (share >= kExhausted) return MemoryLevel::kExhausted;
     if (share >= kFull - Slack(now >= MemoryLevel::kFull)) return MemoryLevel::kFull;
     if (share >= kTight - Slack(now >= MemoryLevel::kTight)) return MemoryLevel::kTight;
     return MemoryLevel::kPlenty;
   }
 
-  // How many bytes to free at kFull so that it ends.
-  int64_t Excess(int64_t bytes) const {
-    return Held(bytes) - static_cast<int64_t>((kFull - kSlack) * static_cast<double>(limit())) + 1;
+  // How many bytes of those that hold much to free at kFull so that it ends.
+  int64_t Excess(int64_t bytes) const { return Above(kFull - kSlack, bytes); }
+
+  // How many bytes to free whoever holds them; at most 0: none.
+  int64_t ExcessOfAll(int64_t bytes) const { return Above(kExhausted, bytes); }
+
+  // More than this is much for one of `holders` that hold `bytes` together: half of what they hold
+  // on average, but at most a 64th of the limit and at least 64 KiB.
+  size_t Much(size_t bytes, size_t holders) const {
+    const size_t average = holders == 0 ? 0 : bytes / holders;
+    return std::max<size_t>(std::min(average / 2, static_cast<size_t>(limit()) / 64), 64 << 10);
   }
 
   // How many bytes are left below the limit, at least 0.
@@ -52,7 +63,12 @@ class MemoryAccount {
  private:
   static constexpr double kTight = 0.6;
   static constexpr double kFull = 0.8;
+  static constexpr double kExhausted = 0.9;
   static constexpr double kSlack = 0.1;
+
+  int64_t Above(double share, int64_t bytes) const {
+    return Held(bytes) - static_cast<int64_t>(share * static_cast<double>(limit())) + 1;
+  }
 
   static constexpr double Slack(bool reached) { return reached ? kSlack : 0; }
 

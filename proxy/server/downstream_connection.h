@@ -42,6 +42,10 @@ class DownstreamConnection final : public InBlocks,
   ListenerRef listener() const { return listener_; }
   void SetListener(ListenerRef listener) { listener_ = listener; }
 
+  // Whether its calls hold much of the process's memory. The worker's MemoryRelief sets it.
+  bool holds_much() const { return holds_much_; }
+  void SetHoldsMuch(bool much) { holds_much_ = much; }
+
   h2::Session& session() { return connection_.session(); }
 
   // Returns for how long at least it has carried no call.
@@ -70,6 +74,7 @@ class DownstreamConnection final : public InBlocks,
   Http2Connection connection_;
   IdleClock idle_;
   bool leaving_ = false;
+  bool holds_much_ = false;
 };
 
 }  // namespace levee

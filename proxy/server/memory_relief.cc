@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <tuple>
 #include <utility>
-#include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "base/block_cache.h"
 
 namespace levee {
@@ -18,12 +19,8 @@ constexpr uint32_t kSmallWindow = 16 * 1024;
 constexpr int64_t kReadShare = 32;
 constexpr int64_t kLeastRead = 64 * 1024;
 
-// A stream whose end frees memory: of a call, or of an answer whose call has ended already.
-struct Holder {
-  size_t bytes;
-  RpcStream* call;
-  h2::Stream* rest;
-};
+// What a call holds beside its bodies and heads: its objects and those of its streams.
+constexpr size_t kCallBytes = 4 * 1024;
 
 }  // namespace
 
@@ -34,7 +31,7 @@ bool MemoryRelief::Look() {
   if (level_ != before) Adjust();
   io_.loop.SetReadAllowance(std::max(account_.Free(bytes) / kReadShare, kLeastRead));
   if (level_ < MemoryLevel::kFull) return false;
-  EndLargest(account_.Excess(bytes));
+  EndLargest(account_.Excess(bytes), account_.ExcessOfAll(bytes));
   return true;
 }
 
@@ -49,21 +46,45 @@ void MemoryRelief::Adjust() {
   io_.stream_window = plenty ? h2::SessionOptions().stream_window_bytes : kSmallWindow;
 }
 
-// The newest first among those that hold equally much.
-void MemoryRelief::EndLargest(int64_t bytes) {
+std::vector<MemoryRelief::Holder> MemoryRelief::Measure() {
   std::vector<Holder> holders;
-  calls_.ForEach([&](RpcStream& call) { holders.push_back({call.held_bytes(), &call, nullptr}); });
+  absl::flat_hash_map<const ConnectionOrigin*, size_t> of_connections;
+  size_t all = 0;
+  const auto add = [&](const Holder& holder) {
+    if (holder.bytes == 0) return;
+    all += holder.bytes;
+    of_connections[holder.origin] += holder.bytes;
+    holders.push_back(holder);
+  };
+  calls_.ForEach([&](RpcStream& call) {
+    add({.bytes = kCallBytes + call.held_bytes(), .origin = &call.origin(), .call = &call});
+  });
   connections_.ForEach([&](DownstreamConnection& connection) {
     connection.session().ForEachDetached([&](h2::Stream& stream) {
-      holders.push_back({stream.held_bytes(), nullptr, &stream});
+      add({.bytes = stream.held_bytes(), .origin = &connection.origin(), .rest = &stream});
     });
   });
+  const size_t much = account_.Much(all, of_connections.size());
+  connections_.ForEach([&](DownstreamConnection& connection) {
+    const auto held = of_connections.find(&connection.origin());
+    connection.SetHoldsMuch(held != of_connections.end() && held->second > much);
+  });
+  for (Holder& holder : holders) holder.of_much = of_connections[holder.origin] > much;
+  return holders;
+}
+
+// Those on connections that hold much come first, and of these the largest, the newest first among
+// those that hold equally much. Others end only if that was not enough.
+void MemoryRelief::EndLargest(int64_t bytes, int64_t bytes_of_all) {
+  std::vector<Holder> holders = Measure();
   std::reverse(holders.begin(), holders.end());
-  std::stable_sort(holders.begin(), holders.end(),
-                   [](const Holder& a, const Holder& b) { return a.bytes > b.bytes; });
+  std::stable_sort(holders.begin(), holders.end(), [](const Holder& a, const Holder& b) {
+    return std::tie(a.of_much, a.bytes) > std::tie(b.of_much, b.bytes);
+  });
   for (const Holder& holder : holders) {
-    if (bytes <= 0 || holder.bytes == 0) return;
+    if ((holder.of_much ? bytes : bytes_of_all) <= 0) return;
     bytes -= static_cast<int64_t>(holder.bytes);
+    bytes_of_all -= static_cast<int64_t>(holder.bytes);
     io_.series.limit_hits[Limit::kMemory].Add();
     if (holder.call != nullptr) {
       holder.call->EndForMemory();

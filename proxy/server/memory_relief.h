@@ -2,7 +2,9 @@
 // What one worker does as the memory of the process runs out.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "base/intrusive_list.h"
 #include "base/memory_account.h"
@@ -13,7 +15,7 @@
 namespace levee {
 
 // Acts by the level of the account: smaller windows for all streams, and the end of the calls that
-// hold most. The worker itself refuses new calls. One thread.
+// hold most. The worker itself refuses new calls, as this says. One thread.
 class MemoryRelief {
  public:
   // All references must outlive it.
@@ -28,12 +30,29 @@ class MemoryRelief {
   // accepts new calls again if there is room.
   void OnEnded();
 
-  // Whether new calls are refused.
-  bool full() const { return level_ == MemoryLevel::kFull; }
+  // Whether new calls of a connection are refused. While there is a little left, calls go on that
+  // are on connections which held little at the last Look: they do not pay for what others hold.
+  bool Refuses(const DownstreamConnection& connection) const {
+    return level_ == MemoryLevel::kExhausted ||
+           (level_ == MemoryLevel::kFull && connection.holds_much());
+  }
 
  private:
   void Adjust();
-  void EndLargest(int64_t bytes);
+  // A stream whose end frees memory: of a call, or of an answer whose call has ended already.
+  struct Holder {
+    size_t bytes = 0;
+    const ConnectionOrigin* origin = nullptr;  // of the caller's connection
+    RpcStream* call = nullptr;
+    h2::Stream* rest = nullptr;
+    bool of_much = false;  // the connection holds much
+  };
+
+  // Returns what holds memory, and marks the connections that hold much.
+  std::vector<Holder> Measure();
+
+  // Frees `bytes` of connections that hold much, and of the others what `bytes_of_all` are more.
+  void EndLargest(int64_t bytes, int64_t bytes_of_all);
 
   MemoryAccount& account_;
   WorkerIo& io_;

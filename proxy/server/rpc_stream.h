@@ -60,6 +60,8 @@ class RpcStream final : public InBlocks,
   // Starts the call; it may finish at once. `authority`: by which it was routed.
   void Start(RequestFacts facts, std::string_view authority, bool request_ended);
 
+  const ConnectionOrigin& origin() const { return origin_; }
+
   // The caller has its answer: the stream's events are not wanted any more.
   bool answered() const { return downstream_ == nullptr; }
 

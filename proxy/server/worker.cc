@@ -272,7 +272,7 @@ h2::StreamHandler* Worker::OnRequest(DownstreamConnection& from, h2::Stream& str
     series_.rejects[Reject::kLoop].Add();
     return Refuse(from, stream, fields, StatusCode::kUnimplemented, kCameBack);
   }
-  if (relief_.full()) {
+  if (relief_.Refuses(from)) {
     series_.limit_hits[Limit::kMemory].Add();
     return Refuse(from, stream, fields, StatusCode::kUnavailable, Call::kOutOfMemory);
   }

@@ -178,7 +178,7 @@ void Sidecar::Accepted(net::ByteStream stream, ConnectionOrigin origin) {
     shared_.metrics.Worker(0).limit_hits[Limit::kConnections].Add();
     return;
   }
-  if (memory_.Level(AllocatedBlockBytes(), MemoryLevel::kPlenty) == MemoryLevel::kFull) {
+  if (memory_.Level(AllocatedBlockBytes(), MemoryLevel::kPlenty) >= MemoryLevel::kFull) {
     shared_.metrics.Worker(0).limit_hits[Limit::kMemory].Add();
     return;
   }

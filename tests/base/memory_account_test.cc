@@ -9,14 +9,17 @@ namespace {
 constexpr auto kPlenty = MemoryLevel::kPlenty;
 constexpr auto kTight = MemoryLevel::kTight;
 constexpr auto kFull = MemoryLevel::kFull;
+constexpr auto kExhausted = MemoryLevel::kExhausted;
 
-TEST(MemoryAccount, IsTightFromSixTenthsOnAndFullFromEightTenthsOn) {
+TEST(MemoryAccount, IsTightFromSixTenthsOnFullFromEightAndExhaustedFromNine) {
   const MemoryAccount account(1000);
   EXPECT_EQ(account.Level(599, kPlenty), kPlenty);
   EXPECT_EQ(account.Level(600, kPlenty), kTight);
   EXPECT_EQ(account.Level(799, kTight), kTight);
   EXPECT_EQ(account.Level(800, kPlenty), kFull);
-  EXPECT_EQ(account.Level(5000, kPlenty), kFull);
+  EXPECT_EQ(account.Level(899, kPlenty), kFull);
+  EXPECT_EQ(account.Level(900, kPlenty), kExhausted);
+  EXPECT_EQ(account.Level(5000, kPlenty), kExhausted);
 }
 
 TEST(MemoryAccount, ALevelEndsWhenATenthOfTheLimitIsFree) {
@@ -25,6 +28,22 @@ TEST(MemoryAccount, ALevelEndsWhenATenthOfTheLimitIsFree) {
   EXPECT_EQ(account.Level(699, kFull), kTight);
   EXPECT_EQ(account.Level(501, kTight), kTight);
   EXPECT_EQ(account.Level(499, kTight), kPlenty);
+}
+
+TEST(MemoryAccount, ExhaustedEndsAtOnceSoThatNobodyIsRefusedForLong) {
+  const MemoryAccount account(1000);
+  EXPECT_EQ(account.Level(899, kExhausted), kFull);
+  EXPECT_LT(account.Level(950 - account.ExcessOfAll(950), kExhausted), kExhausted);
+  EXPECT_LE(account.ExcessOfAll(899), 0);
+}
+
+TEST(MemoryAccount, MuchIsMoreThanHalfOfTheAverage) {
+  const MemoryAccount account(64 << 20);
+  EXPECT_EQ(account.Much(40 << 20, 40), 512u << 10);
+  // A 64th of the limit is much for anybody, and 64 KiB for nobody.
+  EXPECT_EQ(account.Much(40 << 20, 2), 1u << 20);
+  EXPECT_EQ(account.Much(40 << 20, 4000), 64u << 10);
+  EXPECT_EQ(account.Much(0, 0), 64u << 10);
 }
 
 TEST(MemoryAccount, FullEndsOnceTheExcessIsFreed) {
