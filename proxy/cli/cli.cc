@@ -17,6 +17,7 @@
 #include "cli/run_command.h"
 #include "cli/unknown_word.h"
 #include "cli/version.h"
+#include "config/values.h"
 #include "demo/demo.h"
 
 namespace levee {
@@ -86,6 +87,17 @@ CLI::App* AddCheck(CLI::App& app, CheckOptions& options) {
       ->capture_default_str();
   check->add_flag("--each", options.each, "check each file alone, as a configuration of its own");
   check->add_flag("--strict", options.strict, "exit with 1 on a warning, too");
+  check
+      ->add_option_function<std::string>(
+          "--memory", [&options](const std::string& text) { options.memory = *ParseSize(text); },
+          "of the container, as 128MiB: print what the limits may take of it, and warn if that is "
+          "too much")
+      ->check([](const std::string& text) {
+        const auto size = ParseSize(text);
+        if (!size.ok()) return std::string(size.status().message());
+        return std::string(*size > 0 ? "" : "is no memory");
+      })
+      ->type_name("SIZE");
   return check;
 }
 

@@ -79,6 +79,9 @@ constexpr CheckCodeInfo kCodes[] = {
     {kThrottledOnCode, "Throttle on a code that need not mean overload"},
     {kWaitBeyondTimeout, "Wait that outlasts the call"},
     {kBurstBelowOne, "Burst below one retry"},
+    {kMemoryAboveContainer, "More memory than the container leaves"},
+    {kLimitsAboveMemory, "Limits that memory has no room for"},
+    {kFewDescriptors, "More connections than descriptors"},
 };
 
 }  // namespace

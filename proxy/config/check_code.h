@@ -89,6 +89,9 @@ enum class CheckCode {
   kThrottledOnCode = 918,
   kWaitBeyondTimeout = 919,
   kBurstBelowOne = 920,
+  kMemoryAboveContainer = 921,
+  kLimitsAboveMemory = 922,
+  kFewDescriptors = 923,
 };
 
 struct CheckCodeInfo {

@@ -120,7 +120,7 @@ std::vector<std::string> ResolvePaths(ReadConfig& read) {
 
 // The files of `input` are `texts`.
 CheckedConfig Check(const std::vector<ConfigText>& texts, const ConfigInput& input,
-                    FaultList faults) {
+                    FaultList faults, const Room& room) {
   std::vector<std::string> names;
   bool complete = faults.empty();
   ReadConfig merged;
@@ -150,9 +150,12 @@ CheckedConfig Check(const std::vector<ConfigText>& texts, const ConfigInput& inp
   ForgetModesOfPorts(merged.config);
   FaultList warnings(CheckCode::kMoreWarnings);
   FindWarnings(merged.config, merged.positions, methods, faults, complete, warnings);
+  if (faults.empty()) {
+    checked.snapshot = Build(merged.config, merged.positions, methods);
+    FindRoomWarnings(checked.snapshot->limits, merged.positions, room, warnings);
+  }
   checked.warnings = warnings.Sorted(names);
   checked.faults = faults.Sorted(names);
-  if (faults.empty()) checked.snapshot = Build(merged.config, merged.positions, methods);
   return checked;
 }
 
@@ -179,14 +182,15 @@ CheckedConfig CheckConfig(const ConfigInput& input) {
     if (text->empty()) empty.push_back(name);
     texts.push_back({name, *std::move(text)});
   }
-  CheckedConfig checked = Check(texts, input, std::move(faults));
+  CheckedConfig checked = Check(texts, input, std::move(faults), {});
   checked.empty = std::move(empty);
   return checked;
 }
 
 CheckedConfig CheckConfig(const std::vector<ConfigText>& texts,
-                          const std::optional<std::string>& to, FaultList unread) {
-  return Check(texts, {.files = {}, .to = to}, std::move(unread));
+                          const std::optional<std::string>& to, FaultList unread,
+                          const Room& room) {
+  return Check(texts, {.files = {}, .to = to}, std::move(unread), room);
 }
 
 absl::StatusOr<std::shared_ptr<const Snapshot>> ParseConfig(const std::string& name,

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "config/fault.h"
+#include "config/room_warnings.h"
 #include "settings/snapshot.h"
 
 namespace levee {
@@ -54,9 +55,11 @@ struct CheckedConfig {
 // Reads and checks the files of `input`. Without files: the built-in default.
 CheckedConfig CheckConfig(const ConfigInput& input);
 
-// Checks the texts. `unread`: faults of parts that could not be read.
+// Checks the texts. `unread`: faults of parts that could not be read. `room`: of the machine for
+// which it is checked.
 CheckedConfig CheckConfig(const std::vector<ConfigText>& texts,
-                          const std::optional<std::string>& to, FaultList unread = FaultList());
+                          const std::optional<std::string>& to, FaultList unread = FaultList(),
+                          const Room& room = {});
 
 // Parses one text. The error's message has all faults, one per line.
 absl::StatusOr<std::shared_ptr<const Snapshot>> ParseConfig(const std::string& name,

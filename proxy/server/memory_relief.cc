@@ -19,7 +19,7 @@ constexpr uint32_t kSmallWindow = 16 * 1024;
 constexpr int64_t kReadShare = 32;
 constexpr int64_t kLeastRead = 64 * 1024;
 
-// What a call holds beside its bodies and heads: its objects and those of its streams.
+// Of the objects of a call and its streams, which come to its bodies and heads.
 constexpr size_t kCallBytes = 4 * 1024;
 
 }  // namespace
@@ -73,7 +73,7 @@ std::vector<MemoryRelief::Holder> MemoryRelief::Measure() {
   return holders;
 }
 
-// Those on connections that hold much come first, and of these the largest, the newest first among
+// Calls on connections that hold much end first, and of these the largest, the newest first among
 // those that hold equally much. Others end only if that was not enough.
 void MemoryRelief::EndLargest(int64_t bytes, int64_t bytes_of_all) {
   std::vector<Holder> holders = Measure();

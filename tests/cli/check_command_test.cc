@@ -57,6 +57,44 @@ TEST_F(CheckTest, EachAsJsonIsOneDocument) {
                             "\"unknown field; did you mean limits?\"}], \"warnings\": []}\n");
 }
 
+TEST_F(CheckTest, MemorySaysWhatTheLimitsMayTakeOfIt) {
+  const std::string fits = folder_.Write("fits.yaml", "limits: {connections: 1000}\n");
+  const Answer answer = Levee({"check", "--memory", "128MiB", fits});
+  EXPECT_EQ(answer.code, 0);
+  EXPECT_EQ(answer.out,
+            fits + ": ok\n" +
+                "memory of 128.0 MiB: limits.memory is 96.0 MiB; windows shrink from 57.6 MiB on, "
+                "calls end from 76.8 MiB on\n"
+                "   8.0 MiB  the sidecar itself\n"
+                "   3.9 MiB  idle connections of callers (limits.connections)\n"
+                "  16.0 MiB  bodies kept for retries (limits.replay_bytes)\n"
+                "   8.0 MiB  header blocks that have begun, of one worker\n"
+                "   8.0 MiB  routes of calls seen before, of one worker\n"
+                "  32.9 MiB  left for calls when all of these are used\n");
+}
+
+TEST_F(CheckTest, LimitsThatMemoryHasNoRoomForAreAWarningIfTheyWereGiven) {
+  const std::string large = folder_.Write("large.yaml", "limits: {replay_bytes: 100MiB}\n");
+  const Answer answer = Levee({"check", "--strict", "--memory", "128MiB", large});
+  EXPECT_EQ(answer.code, 1);
+  EXPECT_NE(
+      answer.out.find(large + ":1:24: LV922 limits.replay_bytes: warning: takes up to "
+                              "100.0 MiB, with the others 202.1 MiB; of 96.0 MiB (limits.memory) "
+                              "calls end from 76.8 MiB on"),
+      std::string::npos)
+      << answer.out;
+  EXPECT_EQ(Levee({"check", "--strict", "--memory", "512MiB", large}).code, 0);
+  EXPECT_EQ(Levee({"check", "--strict", "--memory", "128MiB", good_}).code, 0);
+}
+
+TEST_F(CheckTest, MemoryIsASize) {
+  const Answer answer = Levee({"check", "--memory", "128", good_});
+  EXPECT_EQ(answer.code, 2);
+  EXPECT_EQ(answer.err,
+            "--memory: \"128\" has no unit; say 128KiB or 128B\nRun with --help for more "
+            "information.\n");
+}
+
 TEST_F(CheckTest, AHintSaysWhichNameTwoFilesShare) {
   const Answer answer = Levee({"check", good_, same_name_});
   EXPECT_EQ(answer.code, 0);

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/room_warnings.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace levee {
+namespace {
+
+std::string Mebibytes(int64_t bytes) {
+  return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+}
+
+void CompareMemory(const Limits& limits, const Positions& positions, int64_t memory,
+                   FaultList& warnings) {
+  if (positions.Has("limits.memory") && limits.memory > memory / 4 * 3) {
+    warnings.Add(positions.Find("limits.memory"), CheckCode::kMemoryAboveContainer,
+                 absl::StrCat(Mebibytes(limits.memory), " is more than three quarters of the ",
+                              Mebibytes(memory),
+                              " that the container has, so the system may end the sidecar first; "
+                              "leave the field out, or say less"));
+  }
+  const MemoryPlan plan = PlanMemory(limits, memory);
+  if (plan.sum() <= plan.full()) return;
+  const bool of_connections = plan.connections > plan.replay;
+  const char* const field = of_connections ? "limits.connections" : "limits.replay_bytes";
+  if (!positions.Has(field)) return;
+  warnings.Add(
+      positions.Find(field), CheckCode::kLimitsAboveMemory,
+      absl::StrCat("takes up to ", Mebibytes(of_connections ? plan.connections : plan.replay),
+                   ", with the others ", Mebibytes(plan.sum()), "; of ", Mebibytes(plan.limit),
+                   " (limits.memory) calls end from ", Mebibytes(plan.full()),
+                   " on; say less, or give the container more"));
+}
+
+}  // namespace
+
+MemoryPlan PlanMemory(const Limits& limits, int64_t memory) {
+  return {.limit = limits.memory > 0 ? limits.memory : memory / 4 * 3,
+          .connections = limits.connections * MemoryPlan::kOfConnection,
+          .replay = limits.replay_bytes};
+}
+
+std::string FormatPlan(const MemoryPlan& plan, int64_t memory) {
+  std::string text =
+      absl::StrCat("memory of ", Mebibytes(memory), ": limits.memory is ", Mebibytes(plan.limit),
+                   "; windows shrink from ", Mebibytes(plan.tight()), " on, calls end from ",
+                   Mebibytes(plan.full()), " on\n");
+  const auto add = [&text](const char* what, int64_t bytes) {
+    absl::StrAppend(&text, absl::StrFormat("%10s  %s\n", Mebibytes(bytes), what));
+  };
+  add("the sidecar itself", MemoryPlan::kOwn);
+  add("idle connections of callers (limits.connections)", plan.connections);
+  add("bodies kept for retries (limits.replay_bytes)", plan.replay);
+  add("header blocks that have begun, of one worker", MemoryPlan::kHeaderBlocks);
+  add("routes of calls seen before, of one worker", MemoryPlan::kRoutes);
+  const int64_t rest = plan.full() - plan.sum();
+  if (rest >= 0) {
+    add("left for calls when all of these are used", rest);
+  } else {
+    add("more than there is when all of these are used", -rest);
+  }
+  return text;
+}
+
+void FindRoomWarnings(const Limits& limits, const Positions& positions, const Room& room,
+                      FaultList& warnings) {
+  if (room.memory > 0) CompareMemory(limits, positions, room.memory, warnings);
+  if (room.descriptors > 0 && positions.Has("limits.connections") &&
+      limits.connections > room.descriptors) {
+    warnings.Add(positions.Find("limits.connections"), CheckCode::kFewDescriptors,
+                 absl::StrCat("is more than the ", room.descriptors,
+                              " descriptors that callers may have here (RLIMIT_NOFILE); raise that "
+                              "limit where Levee runs, or say less"));
+  }
+}
+
+}  // namespace levee

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compares the limits of a configuration with what its machine or container has.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "config/fault.h"
+#include "config/positions.h"
+#include "settings/limits.h"
+
+namespace levee {
+
+// 0: not known, so nothing is said about it.
+struct Room {
+  int64_t memory = 0;       // bytes that the container may have
+  int64_t descriptors = 0;  // that callers' connections may take
+};
+
+// The memory that a configuration may come to hold beside calls that are under way, by its limits;
+// docs/limits.md has the formula. All in bytes.
+struct MemoryPlan {
+  static constexpr int64_t kOwn = 8 << 20;           // of the sidecar itself
+  static constexpr int64_t kOfConnection = 4 << 10;  // of a caller's connection without calls
+  static constexpr int64_t kHeaderBlocks = 8 << 20;  // that have begun
+  static constexpr int64_t kRoutes = 8 << 20;        // table of calls by authority and method
+
+  int64_t limit = 0;        // limits.memory, or three quarters of the container's
+  int64_t connections = 0;  // limits.connections of them, all idle
+  int64_t replay = 0;       // limits.replay_bytes
+
+  // From where on windows shrink and calls end.
+  int64_t tight() const { return limit / 10 * 6; }
+  int64_t full() const { return limit / 10 * 8; }
+
+  // All that is held at once.
+  int64_t sum() const { return kOwn + connections + replay + kHeaderBlocks + kRoutes; }
+};
+
+MemoryPlan PlanMemory(const Limits& limits, int64_t memory);
+
+// Returns the plan for people, some lines.
+std::string FormatPlan(const MemoryPlan& plan, int64_t memory);
+
+// Reports limits that were given and that the room is too small for. The defaults give way without
+// a word.
+void FindRoomWarnings(const Limits& limits, const Positions& positions, const Room& room,
+                      FaultList& warnings);
+
+}  // namespace levee
