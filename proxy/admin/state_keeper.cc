@@ -23,6 +23,25 @@ constexpr absl::Duration kSettled = absl::Milliseconds(20);
 // The bound on the endpoints of one answer.
 constexpr size_t kMaxEndpoints = 1000;
 
+// The bound on the bytes of the calls of one answer. With all that else is in it, an answer is then
+// smaller than the 4 MiB that gRPC clients take.
+constexpr size_t kMaxCallBytes = size_t{1} << 20;
+
+// Adds the newest of `calls`, as many as the bound allows, the oldest of these first.
+void AddCalls(const std::vector<NumberedCalls::Call>& calls, admin::v1::State& state) {
+  std::vector<admin::v1::Call> newest;
+  size_t bytes = 0;
+  for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
+    admin::v1::Call message = CallMessage(*call->call, call->number);
+    bytes += message.ByteSizeLong();
+    if (bytes > kMaxCallBytes) break;
+    newest.push_back(std::move(message));
+  }
+  for (auto call = newest.rbegin(); call != newest.rend(); ++call) {
+    *state.add_calls() = std::move(*call);
+  }
+}
+
 EndpointCounts ToCounts(const admin::v1::EndpointCounts& counts) {
   const auto number = [](uint32_t count) { return static_cast<int>(count); };
   return {.all = number(counts.ready() + counts.connecting() + counts.ejected() + counts.failing() +
@@ -118,14 +137,16 @@ void StateKeeper::Tick(Instant now) {
 
 bool StateKeeper::ReadCounters(Instant now) {
   const auto whole = static_cast<uint32_t>((now - sources_.started) / absl::Seconds(1));
+  uint64_t last_call = 0;
   {
     const std::lock_guard lock(mutex_);
     if (record_.begun() && whole <= record_.second()) return false;
+    last_call = record_.last_call();
   }
   const std::vector<UpstreamTotals> totals = sources_.metrics.Totals();
   const std::vector<Metrics::BudgetGauges> budgets = sources_.budgets();
   const std::map<std::string, double> throttles = sources_.throttles();
-  const std::vector<RememberedCall> calls = sources_.calls.Read(Instant::FromNanos(0));
+  const std::vector<RememberedCall> calls = sources_.calls.Read(last_call);
   const std::lock_guard lock(mutex_);
   record_.Update(whole, sources_.started, totals, budgets, throttles, calls);
   return true;
@@ -178,9 +199,7 @@ absl::StatusOr<admin::v1::State> StateKeeper::Read(const admin::v1::GetStateRequ
     *state.add_upstreams() = UpstreamMessage(past, EndpointMessages(groups[past.name]), most);
     endpoints_left -= static_cast<size_t>(state.upstreams().rbegin()->endpoints_size());
   }
-  for (const NumberedCalls::Call& call : recent.calls) {
-    *state.add_calls() = CallMessage(*call.call, call.number);
-  }
+  AddCalls(recent.calls, state);
   return state;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -25,20 +26,22 @@ class NumberedCalls {
     std::shared_ptr<const RememberedCall> call;
   };
 
-  // Takes in the calls that are remembered at the end of second `second`, the oldest first.
-  // `second` grows from call to call. A new call gets the number of the second in which it ended,
-  // counted from `started`; if readers have got that second already, it gets the number of the
-  // first second that they have not got. Second 0 has no calls.
+  // Takes in the calls that were remembered, up to the end of second `second`, after the call
+  // `last_id`, the oldest first. The oldest of more than RecentCalls::kKept are forgotten. `second`
+  // grows from call to call. A new call gets the number of the second in which it ended, counted
+  // from `started`; if readers have got that second already, it gets the number of the first second
+  // that they have not got. Second 0 has no calls, and takes none in.
   void Update(const std::vector<RememberedCall>& remembered, uint32_t second, Instant started);
+
+  // The id of the last call that was taken in; 0: none was.
+  uint64_t last_id() const { return calls_.empty() ? 0 : calls_.back().call->id; }
 
   // Returns the calls whose number is larger than `since`, the oldest first.
   std::vector<Call> After(uint32_t since) const;
 
  private:
-  size_t CountKnown(const std::vector<RememberedCall>& remembered) const;
-
   uint32_t second_ = 0;
-  std::vector<Call> calls_;
+  std::deque<Call> calls_;
 };
 
 }  // namespace levee

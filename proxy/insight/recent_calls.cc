@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "insight/recent_calls.h"
 
-#include <utility>
+#include <algorithm>
 
 namespace levee {
 
@@ -15,8 +15,10 @@ void RecentCalls::Add(const AccessLogFacts& facts, const CallRecord& record,
   std::string_view method = facts.path;
   if (method.starts_with('/')) method.remove_prefix(1);
   const std::lock_guard lock(mutex_);
+  if (!gate_.Admit(KindOf(record), record.end)) return;
   if (calls_.size() < kKept) calls_.emplace_back();
-  RememberedCall& call = calls_[added_++ % kKept];
+  RememberedCall& call = calls_[added_ % kKept];
+  call.id = ++added_;
   call.start = facts.start;
   call.record = record;
   call.endpoints.resize(record.attempts.size());
@@ -25,27 +27,25 @@ void RecentCalls::Add(const AccessLogFacts& facts, const CallRecord& record,
     call.endpoints[i] = endpoint >= 0 ? endpoint_name(endpoint) : std::string();
   }
   call.listener.assign(facts.listener);
-  call.upstream.assign(facts.upstream);
-  call.authority.assign(facts.authority);
-  call.method.assign(method);
-  call.message.assign(facts.message);
+  call.upstream.assign(facts.upstream.substr(0, kTextBytes));
+  call.authority.assign(facts.authority.substr(0, kTextBytes));
+  call.method.assign(method.substr(0, kTextBytes));
+  call.message.assign(facts.message.substr(0, kTextBytes));
   call.trace_id.assign(facts.trace_id);
 }
 
-std::vector<RememberedCall> RecentCalls::Read(Instant after) const {
+std::vector<RememberedCall> RecentCalls::Read(uint64_t after) const {
   std::vector<RememberedCall> found;
-  found.reserve(kKept);
-  uint64_t number = 0, end = 0;
+  uint64_t last = 0;
   {
     const std::lock_guard lock(mutex_);
-    end = added_;
-    number = end - calls_.size();
+    last = added_;
+    after = std::max(after, last - calls_.size());
   }
-  for (; number < end; ++number) {
+  for (uint64_t id = after + 1; id <= last; ++id) {
     const std::lock_guard lock(mutex_);
-    const bool overwritten = added_ - number > kKept;
-    const RememberedCall& call = calls_[number % kKept];
-    if (!overwritten && call.record.end > after) found.push_back(call);
+    const RememberedCall& call = calls_[(id - 1) % kKept];
+    if (call.id == id) found.push_back(call);  // Otherwise a newer call has its place by now.
   }
   return found;
 }

@@ -50,12 +50,16 @@ class StateRecord {
   static constexpr size_t kMaxSamples = 3000;
 
   // Records second `second`, counted from `started`. The arguments are the state at its end.
-  // `second` grows from call to call. The first call, and the first one after Pause, only note the
-  // counters, so that earlier events are part of no sample.
+  // `calls` are those that were remembered after the call `last_call`. `second` grows from call to
+  // call. The first call, and the first one after Pause, only note the counters, so that earlier
+  // events are part of no sample.
   void Update(uint32_t second, Instant started, const std::vector<UpstreamTotals>& totals,
               const std::vector<Metrics::BudgetGauges>& budgets,
               const std::map<std::string, double>& throttles,
               const std::vector<RememberedCall>& calls);
+
+  // The id of the last call that was recorded; 0: none was.
+  uint64_t last_call() const { return calls_.last_id(); }
 
   // Nothing is recorded until the next Update.
   void Pause() { begun_ = false; }

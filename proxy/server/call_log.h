@@ -41,9 +41,10 @@ class CallLog {
   // many that are to be remembered only some are.
   Choice Choose(const AccessLogFilter& filter, const CallRecord& record) {
     const bool notable = RecentCalls::Wants(record);
-    return {.line = lines_ != nullptr && filter.Selects(record, random_),
-            .recent = notable && recent_.enabled() && recent_gate_.Admit(record.end),
-            .notable = notable};
+    return {
+        .line = lines_ != nullptr && filter.Selects(record, random_),
+        .recent = notable && recent_.enabled() && recent_gate_.Admit(KindOf(record), record.end),
+        .notable = notable};
   }
 
   // `facts.start` is found here.

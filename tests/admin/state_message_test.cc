@@ -198,7 +198,7 @@ TEST(CallMessage, TextsFromOutsideAreBounded) {
 TEST(CallMessage, TellsItsAttemptsAndWhy) {
   FakeSidecar sidecar;
   sidecar.Remember(4, 4.5);
-  const auto calls = sidecar.calls.Read(sidecar.At(0));
+  const auto calls = sidecar.calls.Read(0);
   ASSERT_EQ(calls.size(), 1);
   const admin::v1::Call call = CallMessage(calls[0], 5);
   EXPECT_EQ(call.number(), 5);

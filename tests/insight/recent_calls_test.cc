@@ -2,8 +2,10 @@
 #include "insight/recent_calls.h"
 
 #include <atomic>
+#include <map>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "gtest/gtest.h"
 
@@ -55,7 +57,7 @@ TEST(RecentCalls, RemembersWhatItWasGiven) {
              .message = "no",
              .trace_id = "4bf9"},
             RetriedCall(7), NameOf);
-  const auto read = calls.Read(At(0));
+  const auto read = calls.Read(0);
   ASSERT_EQ(read.size(), 1u);
   EXPECT_EQ(read[0].start, start);
   EXPECT_EQ(read[0].record.end, At(7));
@@ -69,67 +71,113 @@ TEST(RecentCalls, RemembersWhatItWasGiven) {
   EXPECT_EQ(read[0].trace_id, "4bf9");
 }
 
-TEST(RecentCalls, ReadsOnlyThoseThatEndedAfterAMoment) {
+TEST(RecentCalls, ReadsOnlyThoseAfterACall) {
   RecentCalls calls;
   for (int64_t second : {1, 2, 3}) AddOne(calls, second);
-  const auto read = calls.Read(At(1));
+  const auto read = calls.Read(1);
   ASSERT_EQ(read.size(), 2u);
+  EXPECT_EQ(read[0].id, 2u);
   EXPECT_EQ(read[0].record.end, At(2));
   EXPECT_EQ(read[1].record.end, At(3));
+  EXPECT_TRUE(calls.Read(3).empty());
 }
 
 TEST(RecentCalls, TheOldestMakesRoom) {
   RecentCalls calls;
-  for (int64_t second = 1; second <= 103; ++second) AddOne(calls, second);
-  const auto read = calls.Read(At(0));
-  ASSERT_EQ(read.size(), 100u);
+  const auto kept = static_cast<int64_t>(RecentCalls::kKept);
+  for (int64_t second = 1; second <= kept + 3; ++second) AddOne(calls, second);
+  const auto read = calls.Read(0);
+  ASSERT_EQ(read.size(), RecentCalls::kKept);
   EXPECT_EQ(read.front().record.end, At(4));
-  EXPECT_EQ(read.back().record.end, At(103));
+  EXPECT_EQ(read.back().record.end, At(kept + 3));
 }
 
 TEST(RecentCalls, AShorterCallLeavesNothingOfTheOneBefore) {
   RecentCalls calls;
-  for (size_t i = 0; i < RecentCalls::kKept; ++i) AddOne(calls, 1, "/long.Long/Method");
+  const auto kept = static_cast<int64_t>(RecentCalls::kKept);
+  for (int64_t second = 1; second <= kept; ++second) AddOne(calls, second, "/long.Long/Method");
   CallRecord record;
-  record.end = At(2);
+  record.end = At(kept + 1);
   calls.Add({.path = "/b"}, record, NameOf);
-  const auto read = calls.Read(At(1));
+  const auto read = calls.Read(RecentCalls::kKept);
   ASSERT_EQ(read.size(), 1u);
   EXPECT_EQ(read[0].method, "b");
   EXPECT_TRUE(read[0].endpoints.empty());
   EXPECT_TRUE(read[0].record.attempts.empty());
 }
 
-// How many of those that end every `spacing` from `from` on are admitted, up to `to`.
+TEST(RecentCalls, LongTextsAreCut) {
+  RecentCalls calls;
+  const std::string text(5000, 'x');
+  calls.Add({.authority = text, .path = text, .message = text}, RetriedCall(1), NameOf);
+  const RememberedCall call = calls.Read(0).at(0);
+  EXPECT_EQ(call.authority.size(), RecentCalls::kTextBytes);
+  EXPECT_EQ(call.method.size(), RecentCalls::kTextBytes);
+  EXPECT_EQ(call.message.size(), RecentCalls::kTextBytes);
+}
+
+CallRecord CallOf(RememberedKind kind, Instant end) {
+  CallRecord record;
+  record.end = end;
+  record.code = kind == RememberedKind::kRescued ? StatusCode::kOk : StatusCode::kUnavailable;
+  if (kind == RememberedKind::kRefused) record.refused = RefusalReason::kBudget;
+  if (kind == RememberedKind::kLimited) record.rate_limit.refused_by = 0;
+  return record;
+}
+
+constexpr RememberedKind kKinds[] = {RememberedKind::kRescued, RememberedKind::kLimited,
+                                     RememberedKind::kRefused, RememberedKind::kFailed};
+
+TEST(RecentCalls, InAStormOfEveryKindEachSecondOfFiveMinutesHasEachKind) {
+  RecentCalls calls;
+  for (int i = 0; i < 300 * 100; ++i) {
+    const Instant now = At(1000) + i * absl::Milliseconds(10);
+    for (const RememberedKind kind : kKinds) calls.Add({.path = "/a"}, CallOf(kind, now), NameOf);
+  }
+  std::map<std::pair<int64_t, RememberedKind>, int> kept;
+  for (const RememberedCall& call : calls.Read(0)) {
+    ++kept[{(call.record.end - At(1000)) / absl::Seconds(1), KindOf(call.record)}];
+  }
+  for (int64_t second = 0; second < 300; ++second) {
+    for (const RememberedKind kind : kKinds) {
+      const int count = kept[{second, kind}];
+      EXPECT_EQ(count, second == 0 ? RecentCallsGate::kAtOnce : 1) << "second " << second;
+    }
+  }
+}
+
+TEST(RecentCalls, AStormOfOneKindLeavesTheOthersWhole) {
+  RecentCalls calls;
+  AddOne(calls, 1000, "/first");
+  for (int i = 0; i < 300 * 100; ++i) {
+    const Instant now = At(1000) + i * absl::Milliseconds(10);
+    calls.Add({.path = "/a"}, CallOf(RememberedKind::kRefused, now), NameOf);
+  }
+  AddOne(calls, 1300, "/last");
+  EXPECT_EQ(calls.Read(0).front().method, "first");
+  EXPECT_EQ(calls.Read(0).back().method, "last");
+}
+
+// How many of the calls of one kind that end every `spacing` from `from` on are admitted, up to
+// `to`.
 int Admitted(RecentCallsGate& gate, Instant from, Instant to, absl::Duration spacing) {
   int admitted = 0;
-  for (Instant now = from; now < to; now = now + spacing) admitted += gate.Admit(now) ? 1 : 0;
+  for (Instant now = from; now < to; now = now + spacing) {
+    admitted += gate.Admit(RememberedKind::kRefused, now) ? 1 : 0;
+  }
   return admitted;
-}
-
-TEST(RecentCallsGate, ABurstThatFillsTheRingIsAdmitted) {
-  RecentCallsGate gate;
-  int admitted = 0;
-  for (int i = 0; i < 1000; ++i) admitted += gate.Admit(At(5)) ? 1 : 0;
-  EXPECT_EQ(admitted, 100);
-}
-
-TEST(RecentCallsGate, InAStormAHundredASecondAreAdmittedEvenlySpread) {
-  RecentCallsGate gate;
-  EXPECT_EQ(Admitted(gate, At(5), At(6), absl::Microseconds(100)), 199);
-  EXPECT_EQ(Admitted(gate, At(6), At(16), absl::Microseconds(100)), 1000);
-  EXPECT_EQ(Admitted(gate, At(16), At(16) + absl::Milliseconds(100), absl::Microseconds(100)), 10);
 }
 
 TEST(RecentCallsGate, WhatIsRarerIsAllAdmitted) {
   RecentCallsGate gate;
-  EXPECT_EQ(Admitted(gate, At(0), At(10), absl::Milliseconds(10)), 1000);
+  EXPECT_EQ(Admitted(gate, At(0), At(100), absl::Seconds(1)), 100);
 }
 
 TEST(RecentCallsGate, QuietTimeIsNotSavedUp) {
   RecentCallsGate gate;
   Admitted(gate, At(0), At(1), absl::Milliseconds(1));
-  EXPECT_EQ(Admitted(gate, At(60), At(60) + absl::Milliseconds(1), absl::Microseconds(1)), 100);
+  EXPECT_EQ(Admitted(gate, At(60), At(60) + absl::Milliseconds(1), absl::Microseconds(1)),
+            RecentCallsGate::kAtOnce);
 }
 
 TEST(RecentCallsConcurrency, ReadersSeeWholeCallsWhileWorkersAdd) {
@@ -137,22 +185,24 @@ TEST(RecentCallsConcurrency, ReadersSeeWholeCallsWhileWorkersAdd) {
   std::atomic<bool> done = false;
   std::thread reader([&] {
     while (!done.load()) {
-      for (const RememberedCall& call : calls.Read(At(0))) {
-        EXPECT_EQ(call.method, call.record.end == At(1) ? "one" : "two");
+      for (const RememberedCall& call : calls.Read(0)) {
+        EXPECT_EQ(call.method, call.record.attempts.size() == 2 ? "one" : "two");
       }
     }
   });
   std::thread one([&] {
-    for (int i = 0; i < 5000; ++i) AddOne(calls, 1, "/one");
+    for (int i = 0; i < 5000; ++i) AddOne(calls, i, "/one");
   });
   std::thread two([&] {
-    for (int i = 0; i < 5000; ++i) AddOne(calls, 2, "/two");
+    for (int i = 0; i < 5000; ++i) {
+      calls.Add({.path = "/two"}, CallOf(RememberedKind::kRefused, At(i)), NameOf);
+    }
   });
   one.join();
   two.join();
   done.store(true);
   reader.join();
-  EXPECT_EQ(calls.Read(At(0)).size(), RecentCalls::kKept);
+  EXPECT_EQ(calls.Read(0).size(), RecentCalls::kKept);
 }
 
 TEST(RecentCallsConcurrency, ReadersSeeThemInTheirOrderWhileTheOldestMakeRoom) {
@@ -161,7 +211,7 @@ TEST(RecentCallsConcurrency, ReadersSeeThemInTheirOrderWhileTheOldestMakeRoom) {
   std::thread reader([&] {
     while (!done.load()) {
       Instant last = At(0);
-      for (const RememberedCall& call : calls.Read(At(0))) {
+      for (const RememberedCall& call : calls.Read(0)) {
         EXPECT_GT(call.record.end, last);
         last = call.record.end;
       }

@@ -34,8 +34,8 @@ class CallLogTest : public testing::Test {
 };
 
 TEST_F(CallLogTest, OfAStormOnlySomeCallsAreRemembered) {
-  EXPECT_EQ(Remembered(/*second=*/1, /*calls=*/1000), 100);
-  EXPECT_EQ(Remembered(2, 1000), 100);
+  EXPECT_EQ(Remembered(/*second=*/1, /*calls=*/1000), RecentCallsGate::kAtOnce);
+  EXPECT_EQ(Remembered(2, 1000), 1);
 }
 
 TEST_F(CallLogTest, CallsThatAreNotToBeRememberedTakeNoPlace) {
@@ -45,7 +45,7 @@ TEST_F(CallLogTest, CallsThatAreNotToBeRememberedTakeNoPlace) {
     ok.code = StatusCode::kOk;
     EXPECT_FALSE(log_.Choose(filter_, ok).recent);
   }
-  EXPECT_EQ(Remembered(1, 100), 100);
+  EXPECT_EQ(Remembered(1, 20), 20);
 }
 
 TEST_F(CallLogTest, NothingIsRememberedWhileNobodyCanAsk) {

@@ -52,7 +52,8 @@ export class CallList {
     setText(this.#onlyName, upstream ?? '');
     this.#only.parentNode.hidden = upstream === null;
     const wanted = this.#only.checked ? calls.filter((call) => call.upstream === upstream) : calls;
-    const fresh = wanted.filter((call) => !this.#shown.includes(call)).length;
+    const shown = new Set(this.#shown);
+    const fresh = wanted.filter((call) => !shown.has(call)).length;
     const hold = !anew && this.#shown.length > 0 && this.#isRead() && fresh > 0;
     this.#held.hidden = !hold;
     if (hold) {

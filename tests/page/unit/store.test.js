@@ -46,13 +46,13 @@ test('samples that a sidecar left out stay out, and old ones still go', () => {
   assert.deepEqual(numbers(store.samples('cart')), [302]);
 });
 
-test('calls are the newest first, and a hundred are kept', () => {
+test('calls are the newest first, and as many are kept as the sidecar keeps', () => {
   const store = new Store();
-  store.take(answer(60, [], {calls: numbered(1, 60)}));
-  store.take(answer(120, [], {calls: numbered(61, 120)}));
-  assert.equal(store.calls.length, 100);
-  assert.equal(store.calls[0].number, 120);
-  assert.equal(store.calls[99].number, 21);
+  store.take(answer(700, [], {calls: numbered(1, 700)}));
+  store.take(answer(1400, [], {calls: numbered(701, 1400)}));
+  assert.equal(store.calls.length, 1280);
+  assert.equal(store.calls[0].number, 1400);
+  assert.equal(store.calls[1279].number, 121);
 });
 
 test('what an answer repeats of a second that was not over is not shown twice', () => {
