@@ -66,6 +66,7 @@ std::string_view AccessLogFormatter::Format(const AccessLogFacts& facts, const C
   AppendWord(StatusCodeName(record.code), line_);
   AppendMember(R"(,"message":)", facts.message, line_);
   AppendAttempts(record, endpoint_name);
+  AppendUnreached(facts.unreached);
   line_ += R"(,"refused":)";
   if (record.refused.has_value()) {
     AppendWord(RefusalReasonName(*record.refused), line_);
@@ -130,6 +131,21 @@ void AccessLogFormatter::AppendAttempts(const CallRecord& record, EndpointNames 
       line_ += R"(null,"delay_ms":null)";
     }
     line_ += '}';
+  }
+  line_ += ']';
+}
+
+void AccessLogFormatter::AppendUnreached(const std::vector<std::string>& unreached) {
+  line_ += R"(,"unreached":)";
+  if (unreached.empty()) {
+    line_ += kNull;
+    return;
+  }
+  char before = '[';
+  for (const std::string& endpoint : unreached) {
+    line_ += before;
+    AppendJsonString(endpoint, line_);
+    before = ',';
   }
   line_ += ']';
 }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
@@ -25,6 +26,8 @@ struct AccessLogFacts {
   // Sizes of the messages with their prefixes, from the caller and to it.
   uint64_t request_bytes = 0;
   uint64_t response_bytes = 0;
+  // For a call of which an attempt reached no endpoint: those that could not be reached.
+  std::vector<std::string> unreached;
 };
 
 // Writes lines. The JSON is written by hand: its shape hardly varies, and a library would first
@@ -44,6 +47,9 @@ class AccessLogFormatter {
   //   attempts          [{n, endpoint, start_ms, duration_ms, code, trigger, delay_ms}]: n counts
   //                     all from 1; start_ms since `time`; trigger: what made it necessary;
   //                     delay_ms: the delay that was chosen before it
+  //   unreached         if an attempt reached no endpoint: the endpoints that had no connection
+  //   when
+  //                     the call ended, or some of them
   //   refused           why retrying stopped
   //   marks             [{direction: received|sent, scope}], those received in their order
   //   duration_ms, request_bytes, response_bytes, trace_id
@@ -53,6 +59,7 @@ class AccessLogFormatter {
  private:
   void AppendTime(absl::Time time);
   void AppendAttempts(const CallRecord& record, EndpointNames endpoint_name);
+  void AppendUnreached(const std::vector<std::string>& unreached);
   void AppendMarks(const CallRecord& record);
 
   std::string line_;

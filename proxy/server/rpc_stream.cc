@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/rpc_stream.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/hash/hash.h"
@@ -272,6 +273,10 @@ void RpcStream::Log(const FinalStatus& status, const CallRecord& record) {
   facts.message = message;
   facts.request_bytes = request_bytes_;
   facts.response_bytes = response_bytes_;
+  const auto none_reached = [](const AttemptRecord& attempt) { return attempt.endpoint < 0; };
+  if (choice.line && std::any_of(record.attempts.begin(), record.attempts.end(), none_reached)) {
+    facts.unreached = destination.pool->UnreadyNames();
+  }
   environment_.log.Write(choice, facts, record, [&](int64_t endpoint) {
     return destination.pool->EndpointName(endpoint);
   });

@@ -120,6 +120,21 @@ std::string Pool::EndpointName(int64_t endpoint) const {
   return left == left_.end() ? "" : left->second;
 }
 
+std::vector<std::string> Pool::UnreadyNames() const {
+  std::vector<std::string> names;
+  for (const auto& [id, member] : members_) {
+    if (names.size() == kMaxUnready) break;
+    if (member.endpoint->state() != Endpoint::State::kReady)
+      names.push_back(member.endpoint->name());
+  }
+  for (const auto& name : names_) {
+    if (names.size() == kMaxUnready) break;
+    if (!name->failure().empty()) names.push_back(name->View().address);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 void Pool::OnAnswer(int64_t endpoint, absl::Duration latency) {
   set_.RecordAnswer(endpoint, latency, now());
 }

@@ -114,6 +114,11 @@ class Pool final : private TurnTask, private Timer {
   // Returns "10.0.0.7:50051"; also for an endpoint that has left lately. Empty if it is unknown.
   std::string EndpointName(int64_t endpoint) const;
 
+  // Returns up to kMaxUnready names of endpoints to which there is no connection that takes calls
+  // now, and of hosts without an address, sorted.
+  std::vector<std::string> UnreadyNames() const;
+  static constexpr size_t kMaxUnready = 4;
+
   void Close();
 
   // The following are the events of the pool's endpoints and names. Nobody else calls them.

@@ -49,14 +49,15 @@ std::string Between(const std::string& line, const std::string& from, const std:
 TEST(AccessLog, ACallThatSucceedsAtOnce) {
   CallRecord record = CallOf(StatusCode::kOk, 500, 3'567);
   record.attempts.push_back(Attempt(7, StatusCode::kOk, 500, 3'560));
-  EXPECT_EQ(Line(FactsOfACall(), record),
-            R"({"time":"2023-11-14T22:13:20.012345Z","duration_ms":3.067,"listener":"egress",)"
-            R"("upstream":"cart","authority":"cart.shop:50051","method":"shop.Cart/Add",)"
-            R"("code":"OK","message":"","attempts":[{"n":1,"endpoint":"10.0.0.7:50051",)"
-            R"("start_ms":0.000,"duration_ms":3.060,"code":"OK","trigger":null,"delay_ms":null}],)"
-            R"("refused":null,"marks":[],"request_bytes":105,"response_bytes":4000000007,)"
-            R"("trace_id":"4bf92f3577b34da6a3ce929d0e0e4736"})"
-            "\n");
+  EXPECT_EQ(
+      Line(FactsOfACall(), record),
+      R"({"time":"2023-11-14T22:13:20.012345Z","duration_ms":3.067,"listener":"egress",)"
+      R"("upstream":"cart","authority":"cart.shop:50051","method":"shop.Cart/Add",)"
+      R"("code":"OK","message":"","attempts":[{"n":1,"endpoint":"10.0.0.7:50051",)"
+      R"("start_ms":0.000,"duration_ms":3.060,"code":"OK","trigger":null,"delay_ms":null}],)"
+      R"("unreached":null,"refused":null,"marks":[],"request_bytes":105,"response_bytes":4000000007,)"
+      R"("trace_id":"4bf92f3577b34da6a3ce929d0e0e4736"})"
+      "\n");
 }
 
 TEST(AccessLog, ACallThatIsRetriedUntilTheBudgetRefuses) {
@@ -70,22 +71,23 @@ TEST(AccessLog, ACallThatIsRetriedUntilTheBudgetRefuses) {
   AccessLogFacts facts = FactsOfACall();
   facts.message = "overloaded, do not retry";
   facts.trace_id = "";
-  EXPECT_EQ(Line(facts, record),
-            R"({"time":"2023-11-14T22:13:20.012345Z","duration_ms":46.000,"listener":"egress",)"
-            R"("upstream":"cart","authority":"cart.shop:50051","method":"shop.Cart/Add",)"
-            R"("code":"RESOURCE_EXHAUSTED","message":"overloaded, do not retry","attempts":[)"
-            R"({"n":1,"endpoint":"10.0.0.7:50051","start_ms":0.010,"duration_ms":1.000,)"
-            R"("code":"UNAVAILABLE","trigger":null,"delay_ms":null},)"
-            R"({"n":2,"endpoint":"10.0.0.8:50051","start_ms":26.020,"duration_ms":19.980,)"
-            R"("code":"UNAVAILABLE","trigger":"status","delay_ms":24.500}],)"
-            R"("refused":"budget","marks":[{"direction":"sent","scope":"service"}],)"
-            R"("request_bytes":105,"response_bytes":4000000007,"trace_id":null})"
-            "\n");
+  EXPECT_EQ(
+      Line(facts, record),
+      R"({"time":"2023-11-14T22:13:20.012345Z","duration_ms":46.000,"listener":"egress",)"
+      R"("upstream":"cart","authority":"cart.shop:50051","method":"shop.Cart/Add",)"
+      R"("code":"RESOURCE_EXHAUSTED","message":"overloaded, do not retry","attempts":[)"
+      R"({"n":1,"endpoint":"10.0.0.7:50051","start_ms":0.010,"duration_ms":1.000,)"
+      R"("code":"UNAVAILABLE","trigger":null,"delay_ms":null},)"
+      R"({"n":2,"endpoint":"10.0.0.8:50051","start_ms":26.020,"duration_ms":19.980,)"
+      R"("code":"UNAVAILABLE","trigger":"status","delay_ms":24.500}],)"
+      R"("unreached":null,"refused":"budget","marks":[{"direction":"sent","scope":"service"}],)"
+      R"("request_bytes":105,"response_bytes":4000000007,"trace_id":null})"
+      "\n");
 }
 
 TEST(AccessLog, ACallWithoutAttemptsHasNone) {
   EXPECT_EQ(Between(Line(FactsOfACall(), CallOf(StatusCode::kUnimplemented, 0, 0)), "attempts",
-                    "refused"),
+                    "unreached"),
             R"("attempts":[])");
 }
 
@@ -93,6 +95,13 @@ TEST(AccessLog, AnAttemptThatReachedNoEndpointNamesNone) {
   CallRecord record = CallOf(StatusCode::kUnavailable, 0, 10);
   record.attempts.push_back(Attempt(-1, StatusCode::kUnavailable, 0, 10));
   EXPECT_EQ(Between(Line(FactsOfACall(), record), "endpoint", "start_ms"), R"("endpoint":null)");
+}
+
+TEST(AccessLog, TheEndpointsThatCouldNotBeReachedAreNamed) {
+  AccessLogFacts facts = FactsOfACall();
+  facts.unreached = {"10.0.0.7:50051", "shop\".test:1"};
+  EXPECT_EQ(Between(Line(facts, CallOf(StatusCode::kUnavailable, 0, 10)), "unreached", "refused"),
+            R"("unreached":["10.0.0.7:50051","shop\".test:1"])");
 }
 
 TEST(AccessLog, EndpointsCountFromZero) {
@@ -115,7 +124,7 @@ TEST(AccessLog, AnImmediateRetryHasADelayOfZero) {
   CallRecord record = CallOf(StatusCode::kOk, 0, 10);
   record.attempts.push_back(Attempt(1, StatusCode::kOk, 0, 10));
   record.attempts[0].trigger = RetryTrigger::kRefused;
-  EXPECT_EQ(Between(Line(FactsOfACall(), record), "trigger", "refused"),
+  EXPECT_EQ(Between(Line(FactsOfACall(), record), "trigger", "unreached"),
             R"("trigger":"refused","delay_ms":0.000}])");
 }
 

@@ -83,7 +83,7 @@ TEST(AccessLogOfARun, SaysEverythingAboutACallThatSucceeds) {
   EXPECT_THAT(line.members(),
               ElementsAre("attempts", "authority", "code", "duration_ms", "listener", "marks",
                           "message", "method", "refused", "request_bytes", "response_bytes", "time",
-                          "trace_id", "upstream"));
+                          "trace_id", "unreached", "upstream"));
   absl::Time time;
   ASSERT_TRUE(absl::ParseTime(absl::RFC3339_full, line.Text("time"), &time, nullptr));
   // The start of the loop's turn stands for the call's: one may have begun before the call.
@@ -96,6 +96,7 @@ TEST(AccessLogOfARun, SaysEverythingAboutACallThatSucceeds) {
   EXPECT_EQ(line.Text("code"), "OK");
   EXPECT_EQ(line.Text("message"), "");
   EXPECT_TRUE(line.IsNull("refused"));
+  EXPECT_TRUE(line.IsNull("unreached"));
   EXPECT_TRUE(line.List("marks").empty());
   EXPECT_EQ(line.Number("request_bytes"), 5 + 12);
   EXPECT_EQ(line.Number("response_bytes"), 5 + 12);

@@ -21,6 +21,7 @@ TEST(Pool, ACallWaitsForTheConnectionAndGetsItsStream) {
   call.Start();
   EXPECT_EQ(call.endpoint, -1);
   run.Until([&] { return call.ended; });
+  EXPECT_TRUE(pool.UnreadyNames().empty());
   EXPECT_TRUE(call.answered);
   EXPECT_EQ(pool.EndpointName(call.endpoint), server.address().ToString());
   EXPECT_EQ(run.Endpoints(EndpointState::kReady), 1);
@@ -68,11 +69,13 @@ TEST(Pool, WithoutAnyEndpointACallFailsAndSaysWhy) {
   PoolRun run;
   const ClosedPort dead;
   const Pool::Target nowhere = PoolRun::TargetOf(dead);
-  TestCall call(run.Open({nowhere}));
+  Pool& pool = run.Open({nowhere});
+  TestCall call(pool);
   call.Start();
   run.Until([&] { return call.ended; });
-  EXPECT_EQ(call.failure,
-            "cannot connect to 127.0.0.1:" + std::to_string(nowhere.port) + ": connection refused");
+  const std::string name = "127.0.0.1:" + std::to_string(nowhere.port);
+  EXPECT_EQ(call.failure, "cannot connect to " + name + ": connection refused");
+  EXPECT_EQ(pool.UnreadyNames(), std::vector<std::string>{name});
   EXPECT_FALSE(call.to_self);
 }
 
