@@ -4,7 +4,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help deps build run demo quick test fuzz ledger mutation interop-deps image-test package \
+.PHONY: help deps build run demo quick test fuzz ledger mutation interop-deps image-test package release \
         bench storms schema format lint clean
 
 # What git knows and what it would know after `git add`, so that nothing in build/ is touched.
@@ -24,7 +24,7 @@ deps: ## Install what `make test` needs, of Debian and of npm, and do nothing el
 	@deploy/fetch-npm tests/page tests/kubernetes
 
 build: ## Build build/levee, its manual pages and completions
-	@deploy/install-packages build
+	@deploy/install-packages build manual
 	@$(call compile,levee levee_docs)
 
 run: ## Start the demo and keep the sidecar up until Ctrl-C
@@ -67,10 +67,15 @@ image-test: ## Build the image without Docker and run it; needs root
 	@tests/image/run
 
 package: ## Write build/levee_VERSION_ARCHITECTURE.deb and check it
-	@deploy/install-packages build package
+	@deploy/install-packages build manual package
 	@$(call compile,levee levee_docs)
 	@cpack --config build/CPackConfig.cmake -B build
 	@lintian --allow-root --fail-on error build/levee_*.deb
+
+release: package ## Leave package, image, SBOM and checksums in release/; needs root
+	@deploy/install-packages test-build test image image-test
+	@deploy/fetch-npm tests/page
+	@deploy/release
 
 bench: ## Measure Levee and its peers on this machine
 	@deploy/install-packages build test-build bench
@@ -99,4 +104,4 @@ lint: ## Check formatting and run clang-tidy; CHANGED=1 looks only at what diffe
 	@tests/lint
 
 clean: ## Remove what was built
-	@rm -rf build build-asan build-tsan build-fuzz
+	@rm -rf build build-asan build-tsan build-fuzz release

@@ -2,6 +2,7 @@
 """What the command line's documents, the systemd unit, compose.yaml and the Debian package are."""
 
 import gzip
+import json
 import os
 import pathlib
 import re
@@ -48,6 +49,30 @@ class ManPages(unittest.TestCase):
         for command in COMMANDS:
             self.assertIn(f'.TH {"-".join(["levee", *command]).upper()} 1', self.page(command))
 
+    def test_the_first_has_files_signals_and_examples(self):
+        for title in ('FILES', 'SIGNALS', 'EXAMPLES'):
+            self.assertIn(f'\n.SH {title}\n', self.page([]))
+
+    def config_page(self):
+        return gzip.decompress((DOCS / 'man5/levee.yaml.5.gz').read_bytes()).decode()
+
+    def test_the_one_of_the_policy_has_every_field_of_the_schema(self):
+        page = self.config_page()
+        schema = json.loads((ROOT / 'config/levee.schema.json').read_text())
+        self.assertTrue(page.startswith('.TH LEVEE.YAML 5 '))
+        for name, mapping in [('The file', schema), *schema['definitions'].items()]:
+            part = page.split(f'\n.SH {name.upper()}\n')[1].split('\n.SH ')[0]
+            self.assertEqual(re.findall(r'^\.TP\n\\fB(.*)\\fR$', part, re.MULTILINE),
+                             list(mapping['properties']), name)
+
+    @needs('groff')
+    def test_the_one_of_the_policy_reads_as_it_should(self):
+        text = output('groff', '-man', '-Tascii', '-P-cbou', input=self.config_page())
+        text = ' '.join(text.split())
+        self.assertIn('LIMITS replay_bytes Memory for request bodies', text)
+        self.assertRegex(text, r'max_attempts Includes the first attempt\..* '
+                         r'It is a whole number from 1 up to 100\. Default: 3\.')
+
     def test_each_has_every_option_that_help_shows(self):
         for command in COMMANDS:
             options = re.findall(r'^  (?:-\w,)?(--[a-z-]+)',
@@ -58,10 +83,10 @@ class ManPages(unittest.TestCase):
 
     @needs('groff')
     def test_troff_has_no_complaint(self):
-        for command in COMMANDS:
-            done = subprocess.run(['groff', '-man', '-ww', '-Tascii'], input=self.page(command),
+        for page in [*map(self.page, COMMANDS), self.config_page()]:
+            done = subprocess.run(['groff', '-man', '-ww', '-Tascii'], input=page,
                                   capture_output=True, text=True, timeout=60)
-            self.assertEqual((done.returncode, done.stderr), (0, ''), command)
+            self.assertEqual((done.returncode, done.stderr), (0, ''), page[:40])
 
     @needs('groff')
     def test_a_page_reads_as_it_should(self):
@@ -258,9 +283,20 @@ class DebianPackage(unittest.TestCase):
     def test_the_program_runs_and_takes_the_policy(self):
         output(self.root / 'usr/bin/levee', 'check', '--strict', self.root / 'etc/levee/levee.yaml')
 
+    def test_it_brings_documents_rules_and_dashboard(self):
+        for file, source in (('doc/levee/README.md', 'README.md'),
+                             ('doc/levee/docs/logs.md', 'docs/logs.md'),
+                             ('doc/levee/docs/runbooks/limit-hit.md', 'docs/runbooks/limit-hit.md'),
+                             ('levee/rules.yaml', 'deploy/mixin/rules.yaml'),
+                             ('levee/alerts.yaml', 'deploy/mixin/alerts.yaml'),
+                             ('levee/dashboard.json', 'deploy/mixin/dashboard.json')):
+            self.assertEqual((self.root / 'usr/share' / file).read_bytes(),
+                             (ROOT / source).read_bytes(), file)
+
     def test_it_brings_unit_pages_and_completions(self):
         for file in ('usr/lib/systemd/system/levee.service', 'usr/share/man/man1/levee.1.gz',
                      'usr/share/man/man1/levee-run.1.gz',
+                     'usr/share/man/man5/levee.yaml.5.gz',
                      'usr/share/bash-completion/completions/levee',
                      'usr/share/zsh/vendor-completions/_levee',
                      'usr/share/fish/vendor_completions.d/levee.fish',
