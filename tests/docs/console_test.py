@@ -9,6 +9,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import unittest
 
 import documents
@@ -22,7 +23,9 @@ from running import Clone, wait_for
 ROOT = documents.ROOT
 MISSING = next((f'{program} is not installed; make deps installs it'
                 for program in ('curl', 'jq', 'promtool') if not shutil.which(program)), '')
-KUBECTL = '' if shutil.which('kubectl') else 'kubectl is not installed'
+sys.path.append(str(ROOT / 'tests/kubernetes'))
+import manifests
+KUBECTL = manifests.missing_kubectl()
 
 # By their first word: what runs to its end, what stays up and so has a test of its own, and what
 # needs more than there is here.

@@ -38,18 +38,27 @@ def version_in(text):
     return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
+def missing(name, ask, least):
+    """Why there is no program `name` of the version `least`; empty if there is."""
+    wanted = f'at least {".".join(map(str, least))} is needed'
+    if not shutil.which(name):
+        return f'no {name} is installed, {wanted}'
+    version = version_in(subprocess.run(ask, capture_output=True, text=True, timeout=60).stdout)
+    return '' if version >= least else f'{name} is {".".join(map(str, version))}, {wanted}'
+
+
+def missing_kubectl():
+    """Why there is no kubectl that is new enough; empty if there is."""
+    return missing('kubectl', *PROGRAMS[0][1:])
+
+
 def kustomize():
     """The command that prints a kustomization, and why there is none."""
     reasons = []
     for command, ask, least in PROGRAMS:
-        name, wanted = command[0], '.'.join(map(str, least))
-        if not shutil.which(name):
-            reasons.append(f'no {name} is installed, at least {wanted} is needed')
-            continue
-        version = version_in(subprocess.run(ask, capture_output=True, text=True, timeout=60).stdout)
-        if version >= least:
+        reasons.append(missing(command[0], ask, least))
+        if not reasons[-1]:
             return command, ''
-        reasons.append(f'{name} is {".".join(map(str, version))}, at least {wanted} is needed')
     return None, '; '.join(reasons)
 
 
