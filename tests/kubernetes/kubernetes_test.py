@@ -152,6 +152,13 @@ class Container(unittest.TestCase):
                     self.assertEqual(container['securityContext'][field], value,
                                      f'{container["name"]} {field}')
 
+    def test_the_caller_of_the_example_stays_to_be_scraped(self):
+        caller = next(pod for kind, pod in manifests.pods('example')
+                      if kind == 'Deployment' and pod['metadata']['labels']['app'] == 'caller')
+        self.assertIn('while sleep 0.2', caller['spec']['containers'][0]['args'][0])
+        self.assertIn('http://127.0.0.1:9460/', caller['spec']['containers'][0]['args'][0])
+        self.assertIsNotNone(manifests.levee_of(caller))
+
     def test_resources_are_bounded(self):
         for name, kind, _, levee in levees():
             patched = (name, kind) == ('two-cpus', 'Deployment')

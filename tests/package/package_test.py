@@ -195,7 +195,7 @@ class Compose(unittest.TestCase):
                  for volume in service.get('volumes', [])]
         named += [service['build']['context'] for service in self.services.values()
                   if 'build' in service]
-        self.assertEqual(len(named), 4)
+        self.assertEqual(len(named), 6)
         for path in named:
             self.assertTrue((COMPOSE.parent / path).exists(), path)
         self.assertTrue((COMPOSE.parent / self.services['levee']['build']['context'] /
@@ -209,6 +209,23 @@ class Compose(unittest.TestCase):
     def test_what_it_depends_on_is_there(self):
         for service in self.services.values():
             self.assertLessEqual(set(service.get('depends_on', [])), set(self.services))
+
+    def test_its_caller_stays_and_calls_what_the_policy_listens_on(self):
+        loop, = self.services['caller']['command']
+        self.assertTrue(loop.startswith('while '), loop)
+        self.assertIn('http://levee:9460/grpc.health.v1.Health/Check', loop)
+        self.assertEqual(subprocess.run(['sh', '-n', '-c', loop], timeout=60).returncode, 0)
+
+    def test_grafana_is_optional_and_has_data_source_and_dashboard(self):
+        grafana = self.services['grafana']
+        self.assertEqual(grafana['profiles'], ['grafana'])
+        folder = ROOT / 'deploy/compose/grafana'
+        source, = yaml.safe_load((folder / 'datasources/prometheus.yaml').read_text())['datasources']
+        self.assertEqual((source['type'], source['url']), ('prometheus', 'http://prometheus:9090'))
+        self.assertIn('prometheus', self.services)
+        provider, = yaml.safe_load((folder / 'dashboards/levee.yaml').read_text())['providers']
+        mounted = [volume.split(':')[1] for volume in grafana['volumes']]
+        self.assertIn(provider['options']['path'] + '/levee.json', mounted)
 
     def test_it_publishes_on_loopback_only(self):
         for service in self.services.values():
