@@ -43,6 +43,9 @@ struct AdminSources {
 
   // The addresses on which calls are taken, for people: "egress 127.0.0.1:9460". May be empty.
   std::function<std::vector<std::string>()> listeners = nullptr;
+
+  // Where tunnels that carry TLS lead: "bank.test:443". May be empty.
+  std::function<std::vector<std::string>()> tls_destinations = nullptr;
 };
 
 }  // namespace levee

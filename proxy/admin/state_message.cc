@@ -71,6 +71,10 @@ admin::v1::Sidecar SidecarMessage(const AdminSources& sources) {
     for (std::string& listener : sources.listeners())
       *message.add_listeners() = std::move(listener);
   }
+  if (sources.tls_destinations != nullptr) {
+    for (std::string& destination : sources.tls_destinations())
+      *message.add_tls_destinations() = std::move(destination);
+  }
   message.set_active_calls(Count(calls));
   message.set_downstream_connections(Count(connections));
   const auto hits = sources.metrics.LimitHits();

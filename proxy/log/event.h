@@ -44,6 +44,7 @@ enum class EventKind : uint8_t {
   // Of bounds.
   kLimitReached,
   kDescriptorsFew,
+  kTunnelCarriesTls,
   kAccessLogLost,
   // Of connections.
   kConnectionAccepted,
@@ -102,6 +103,8 @@ inline constexpr auto kEventKinds = std::to_array<EventKindFacts>({
     {EventKind::kLimitReached, LogLevel::kWarning, "limit_reached", "a limit was reached"},
     {EventKind::kDescriptorsFew, LogLevel::kWarning, "descriptors_few",
      "the process may have too few file descriptors for limits.connections"},
+    {EventKind::kTunnelCarriesTls, LogLevel::kWarning, "tunnel_carries_tls",
+     "calls in a tunnel are encrypted, so they are neither retried nor counted"},
     {EventKind::kAccessLogLost, LogLevel::kError, "access_log_lost",
      "lines of the access log get lost"},
     {EventKind::kConnectionAccepted, LogLevel::kDebug, "connection_accepted",

@@ -10,6 +10,7 @@
 #include "server/reply.h"
 #include "server/request_head.h"
 #include "wire/content_type.h"
+#include "wire/first_bytes.h"
 
 namespace levee {
 namespace {
@@ -187,9 +188,16 @@ void Worker::OnHttp2(AcceptedConnection& from, net::ByteStream stream, ByteSpan 
 }
 
 void Worker::OnTunnel(AcceptedConnection& from, net::ByteStream stream, ByteSpan first) {
+  const bool tls = BeginsTls(from.received());
   io_.log.Write(EventKind::kConnectionIdentified, [&] {
-    return ConnectionFields(from.origin(), {{"protocol", "opaque"}});
+    return ConnectionFields(from.origin(), {{"protocol", tls ? "tls" : "opaque"}});
   });
+  const std::string& destination = from.origin().destination;
+  if (tls && shared_.tls_destinations.Add(destination)) {
+    io_.log.Write(EventKind::kTunnelCarriesTls, [&] {
+      return std::vector<LogField>{{"destination", destination}};
+    });
+  }
   auto* tunnel =
       new RawTunnel(io_, resolver_, std::move(stream), first, from.origin(), own_addresses_, *this);
   tunnels_.PushBack(*tunnel);

@@ -16,6 +16,7 @@
 #include "base/random.h"
 #include "call/replay_memory.h"
 #include "conn/http2_connection.h"
+#include "insight/tls_destinations.h"
 #include "net/event_loop.h"
 #include "net/line_writer.h"
 #include "net/resolver.h"
@@ -46,6 +47,7 @@ struct Shared {
   ReplayMemory& replay;
   MemoryAccount& memory;
   RecentCalls& recent_calls;
+  TlsDestinations& tls_destinations;
   EventLog& log;
   const std::string via;  // as ReadRequestHead takes it
 };

@@ -146,7 +146,8 @@ AdminSources RunningSidecar::MakeSources() {
           .ready = [this] { return sidecar_->ready(); },
           .draining = [this] { return sidecar_->draining(); },
           .drain = [this] { return sidecar_->StartDrain(); },
-          .listeners = [this] { return Listeners(); }};
+          .listeners = [this] { return Listeners(); },
+          .tls_destinations = [this] { return sidecar_->tls_destinations(); }};
 }
 
 void RunningSidecar::Run() {

@@ -49,8 +49,8 @@ Sidecar::Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, M
       throttles_(workers, snapshot->limits.destinations),
       replay_(snapshot->limits.replay_bytes),
       memory_(MemoryWatch::LimitOf(snapshot->limits)),
-      shared_{metrics, budgets_,     throttles_, rate_limits_, replay_,
-              memory_, recent_calls, log,        MakeVia()},
+      shared_{metrics, budgets_,     throttles_,        rate_limits_, replay_,
+              memory_, recent_calls, tls_destinations_, log,          MakeVia()},
       workers_(MakeWorkers(snapshot, workers)),
       listeners_(
           workers_[0]->loop(), workers_[0]->wheel(),

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "base/timer_wheel.h"
 #include "call/replay_memory.h"
+#include "insight/tls_destinations.h"
 #include "log/event_log.h"
 #include "net/line_writer.h"
 #include "server/budget_table.h"
@@ -93,6 +94,9 @@ class Sidecar : private Timer {
     return throttles_.Probabilities(net::ReadClock());
   }
 
+  // Where tunnels that carry TLS lead.
+  std::vector<std::string> tls_destinations() const { return tls_destinations_.Read(); }
+
   // Asks every worker for its view of the endpoints. Waits until all have answered, but at most a
   // second and not longer than Run; returns the views that have come. Any thread but a worker's.
   std::vector<EndpointView> endpoints() const;
@@ -129,6 +133,7 @@ class Sidecar : private Timer {
   std::vector<std::shared_ptr<RateLimiter>> configured_limits_;
   ReplayMemory replay_;
   MemoryAccount memory_;
+  TlsDestinations tls_destinations_;
   Shared shared_;
   mutable Answers answers_;
   std::vector<std::unique_ptr<Worker>> workers_;

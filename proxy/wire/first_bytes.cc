@@ -42,4 +42,9 @@ ConnectRequest ParseConnectRequest(std::string_view bytes) {
       .state = State::kGood, .destination = std::string(destination), .size = end + kEnd.size()};
 }
 
+bool BeginsTls(std::string_view bytes) {
+  constexpr char kHandshake = 22, kMajorVersion = 3;
+  return bytes.size() >= 2 && bytes[0] == kHandshake && bytes[1] == kMajorVersion;
+}
+
 }  // namespace levee

@@ -19,6 +19,9 @@ enum class FirstBytes {
 };
 FirstBytes ClassifyFirstBytes(std::string_view bytes);
 
+// Whether bytes that are kOther begin a TLS handshake (RFC 8446, section 5.1).
+bool BeginsTls(std::string_view bytes);
+
 // An HTTP/1 request with the method CONNECT (RFC 9110, section 9.3.6).
 struct ConnectRequest {
   enum class State {

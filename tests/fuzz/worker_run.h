@@ -66,6 +66,7 @@ class WorkerRun {
   RateLimitTable rate_limits_;
   ReplayMemory replay_;
   MemoryAccount memory_{int64_t{1} << 40};
+  TlsDestinations tls_destinations_;
   Shared shared_;
   std::unique_ptr<Worker> worker_;
   uint64_t connections_ = 0;  // that it was given

@@ -115,6 +115,24 @@ TEST(Logging, AtDebugABrokenHttp2ConnectionShowsWithTheReason) {
   EXPECT_THAT(LinesOf(sidecar, "connection_identified"), ElementsAre(HasSubstr("protocol=http2")));
 }
 
+// A user whose channel has TLS and goes through a tunnel may believe that its calls are retried.
+TEST(Logging, TlsInTunnelsIsToldOnceForADestinationAndShown) {
+  TcpListener destination;
+  SidecarProcess sidecar(
+      {.endpoints = {destination.address()}, .admin = "{address: \"127.0.0.1:0\"}"});
+  for (int i = 0; i < 2; ++i) {
+    TcpConnection tunnel(sidecar.address());
+    ASSERT_TRUE(OpenTunnel(tunnel, destination.address()));
+    ASSERT_TRUE(tunnel.Send("\x16\x03\x01 hello"));
+    TcpConnection accepted(destination.Accept());
+    EXPECT_EQ(accepted.Read(9), "\x16\x03\x01 hello");
+  }
+  EXPECT_THAT(AwaitLines(sidecar, "tunnel_carries_tls"),
+              ElementsAre(HasSubstr("destination=" + destination.address())));
+  EXPECT_THAT(HttpGet(sidecar.AwaitAddress("admin"), "/api/v1/state").body,
+              HasSubstr("\"tls_destinations\":[\"" + destination.address() + "\"]"));
+}
+
 TEST(Logging, AtDebugConnectionsAndDecisionsShow) {
   FaultyService service(FailFirst(1));
   SidecarProcess sidecar(

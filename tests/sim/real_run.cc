@@ -101,8 +101,8 @@ class RealRun {
         budgets_(1, snapshot_->limits.destinations),
         throttles_(1, snapshot_->limits.destinations),
         replay_(snapshot_->limits.replay_bytes),
-        shared_{metrics_, budgets_, throttles_, rate_limits_,  replay_,
-                memory_,  recent_,  log_,       "2 levee-test"},
+        shared_{metrics_, budgets_, throttles_,        rate_limits_, replay_,
+                memory_,  recent_,  tls_destinations_, log_,         "2 levee-test"},
         stage_{.twin = twin, .clock = clock_, .begin = {}, .attempts = {}} {
     VirtualTime::Restart();
     Advance(kToWholeMillisecond);
@@ -204,6 +204,7 @@ class RealRun {
   RateLimitTable rate_limits_;
   ReplayMemory replay_;
   MemoryAccount memory_{int64_t{1} << 40};
+  TlsDestinations tls_destinations_;
   Shared shared_;
   SimClock clock_;
   RealStage stage_;

@@ -59,5 +59,12 @@ TEST(ConnectRequest, ADestinationThatIsNotHostAndPortIsBad) {
   }
 }
 
+TEST(FirstBytes, AHandshakeOfTlsIsKnownByItsRecord) {
+  EXPECT_TRUE(BeginsTls("\x16\x03\x01\x02"));
+  EXPECT_FALSE(BeginsTls("\x16"));
+  EXPECT_FALSE(BeginsTls("\x17\x03\x03"));
+  EXPECT_FALSE(BeginsTls("GET / HTTP/1.1"));
+}
+
 }  // namespace
 }  // namespace levee

@@ -50,6 +50,10 @@ export function bannersOf({store, failure, note, forget}) {
       text: `The sidecar was found restarted at ${format.clock(store.restarted)}; ` +
             'numbers have started anew.',
     },
+    state?.sidecar?.tls_destinations?.length > 0 && {
+      id: 'tls', kind: 'warn', lines: state.sidecar.tls_destinations,
+      text: 'Calls in tunnels are encrypted, so they are neither retried nor counted:',
+    },
     state?.configuration?.warnings?.length > 0 && {
       id: 'warnings', kind: 'warn', text: 'The running configuration is dangerous:',
       lines: state.configuration.warnings,
