@@ -259,13 +259,16 @@ int RunCommand(int argc, char** argv) {
   try {
     line.app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const std::string unknown = DescribeUnknownWord(line.app);
-    if (!unknown.empty()) {
-      std::fprintf(stderr, "%s\n", unknown.c_str());
+    // CLI11 prints help and version as "errors" of code 0.
+    const bool asked = error.get_exit_code() == 0;
+    std::string fault = DescribeUnknownWord(line.app);
+    if (fault.empty() && !asked) fault = DescribeMissingCommand(line.app);
+    if (!fault.empty()) {
+      std::fprintf(stderr, "%s\n", fault.c_str());
       return kWrongUsage;
     }
-    // CLI11 prints help and version as "errors" of code 0.
-    return line.app.exit(error) == 0 ? 0 : kWrongUsage;
+    line.app.exit(error);
+    return asked ? 0 : kWrongUsage;
   }
   if (line.run->parsed()) return RunSidecar(line.run_options);
   if (line.check->parsed()) return AfterOutput(RunCheck(line.check_options));

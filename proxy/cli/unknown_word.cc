@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "cli/command_tree.h"
 #include "config/fault.h"
 #include "config/suggest.h"
@@ -55,11 +56,27 @@ std::string DescribeUnknownWord(const CLI::App& app) {
       return absl::StrCat(command.name, ": ", Unknown(command, word), "\nRun ", command.name,
                           " --help for more information.");
     }
-    absl::StrAppend(&before, at->get_name(), " ");
     const std::vector<CLI::App*> below = at->get_subcommands();
+    absl::StrAppend(&before, at->get_name(), " ");
     at = below.empty() ? nullptr : below.front();
   }
   return "";
+}
+
+std::string DescribeMissingCommand(const CLI::App& app) {
+  std::string before;
+  const CLI::App* at = &app;
+  for (auto below = at->get_subcommands(); !below.empty(); below = at->get_subcommands()) {
+    absl::StrAppend(&before, at->get_name(), " ");
+    at = below.front();
+  }
+  if (at->get_require_subcommand_min() == 0) return "";
+  const Command command = ReadCommand(*at, before);
+  std::vector<std::string> names;
+  for (const Command& sub : command.commands) names.push_back(LastWord(sub));
+  return absl::StrCat(command.name, ": a command is missing; there are ",
+                      absl::StrJoin(names, ", "), "\nRun ", command.name,
+                      " --help for what they do.");
 }
 
 }  // namespace levee

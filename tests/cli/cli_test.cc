@@ -35,6 +35,14 @@ TEST(CommandLine, AnUnknownCommandLikeNoOtherIsNamedWithAll) {
             "sleep, version, help");
 }
 
+TEST(CommandLine, ACommandThatIsMissingIsAskedForWithAllThatThereAre) {
+  EXPECT_EQ(Refused({}),
+            "levee: a command is missing; there are run, demo, check, import, probe, sleep, "
+            "version, help");
+  EXPECT_EQ(Refused({"import"}),
+            "levee import: a command is missing; there are grpc-service-config, envoy");
+}
+
 TEST(CommandLine, HelpOfAnUnknownCommandIsWrongUsage) {
   EXPECT_EQ(Refused({"rnu", "--help"}), "levee: there is no command \"rnu\"; did you mean run?");
   EXPECT_EQ(Refused({"help", "rnu"}), "levee: there is no command \"rnu\"; did you mean run?");
