@@ -196,6 +196,26 @@ TEST(Goaway, H12_AfterEveryAnswerCostsNoCall) {
   for (int call = 0; call < 50; ++call) EXPECT_EQ(CallUnary(run.channel).body, "fine");
 }
 
+// 200 SETTINGS at once: more than are allowed, and fewer than what closes the connection.
+TEST(Goaway, H16_IsWhatTooManySettingsOfAnUpstreamGetAndTheCallInFlightFinishes) {
+  Hostile run(
+      [](UpstreamPeer& peer) {
+        if (!peer.Handshake()) return;
+        if (peer.number() > 1) return peer.AnswerRest();
+        const auto request = peer.NextRequest();
+        if (!request.has_value()) return;
+        const std::string setting = Setting(SettingId::kInitialWindowSize, 1 << 16);
+        for (int i = 0; i < 200; ++i) peer.Write(FrameType::kSettings, 0, 0, setting);
+        peer.Answer(request->stream, "in flight");
+        peer.ReadToEnd();
+      },
+      kNoRetry);
+  EXPECT_EQ(CallUnary(run.channel).body, "in flight");
+  EXPECT_EQ(CallUnary(run.channel).body, "fine");
+  EXPECT_EQ(run.upstream.connections(), 2);
+  EXPECT_EQ(run.sidecar.Sum("levee_limit_hits_total", {R"(limit="idle_frames_per_second")"}), 1);
+}
+
 TEST(Goaway, InThePlaceOfSettingsIsAConnectionThatFailed) {
   // The one retry comes when the second connection is surely there.
   Hostile run(
