@@ -20,6 +20,15 @@ enum class MemoryLevel {
 // held. Any thread.
 class MemoryAccount {
  public:
+  // The shares of the limit at which the levels begin.
+  static constexpr double kTight = 0.6;
+  static constexpr double kFull = 0.8;
+  static constexpr double kExhausted = 0.9;
+
+  // Returns the limit of a process that may use `available` bytes: three quarters. The rest is for
+  // the program itself, for sockets' buffers, and for what malloc cannot give back.
+  static constexpr int64_t LimitOf(int64_t available) { return available / 4 * 3; }
+
   // `bytes`: the limit, above 0.
   explicit MemoryAccount(int64_t bytes) : limit_(bytes) {}
 
@@ -61,9 +70,6 @@ class MemoryAccount {
   int64_t Free(int64_t bytes) const { return std::max<int64_t>(limit() - Held(bytes), 0); }
 
  private:
-  static constexpr double kTight = 0.6;
-  static constexpr double kFull = 0.8;
-  static constexpr double kExhausted = 0.9;
   static constexpr double kSlack = 0.1;
 
   int64_t Above(double share, int64_t bytes) const {

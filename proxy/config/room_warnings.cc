@@ -13,7 +13,7 @@ std::string Mebibytes(int64_t bytes) {
 
 void CompareMemory(const Limits& limits, const Positions& positions, int64_t memory,
                    FaultList& warnings) {
-  if (positions.Has("limits.memory") && limits.memory > memory / 4 * 3) {
+  if (positions.Has("limits.memory") && limits.memory > MemoryAccount::LimitOf(memory)) {
     warnings.Add(positions.Find("limits.memory"), CheckCode::kMemoryAboveContainer,
                  absl::StrCat(Mebibytes(limits.memory), " is more than three quarters of the ",
                               Mebibytes(memory),
@@ -36,7 +36,7 @@ void CompareMemory(const Limits& limits, const Positions& positions, int64_t mem
 }  // namespace
 
 MemoryPlan PlanMemory(const Limits& limits, int64_t memory) {
-  return {.limit = limits.memory > 0 ? limits.memory : memory / 4 * 3,
+  return {.limit = limits.memory > 0 ? limits.memory : MemoryAccount::LimitOf(memory),
           .connections = limits.connections * MemoryPlan::kOfConnection,
           .replay = limits.replay_bytes};
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/memory_account.h"
 #include "config/fault.h"
 #include "config/positions.h"
 #include "settings/limits.h"
@@ -30,11 +31,15 @@ struct MemoryPlan {
   int64_t replay = 0;       // limits.replay_bytes
 
   // From where on windows shrink and calls end.
-  int64_t tight() const { return limit / 10 * 6; }
-  int64_t full() const { return limit / 10 * 8; }
+  int64_t tight() const { return Share(MemoryAccount::kTight); }
+  int64_t full() const { return Share(MemoryAccount::kFull); }
 
   // All that is held at once.
   int64_t sum() const { return kOwn + connections + replay + kHeaderBlocks + kRoutes; }
+
+  int64_t Share(double share) const {
+    return static_cast<int64_t>(share * static_cast<double>(limit));
+  }
 };
 
 MemoryPlan PlanMemory(const Limits& limits, int64_t memory);

@@ -27,13 +27,12 @@ class MemoryWatch final : private Timer {
 
   void Start() { OnTimer(loop_.now()); }
 
-  // Returns `limits.memory`, or three quarters of what the process may use: the rest is for the
-  // program itself, for sockets' buffers, and for what malloc cannot give back.
+  // Returns `limits.memory`, or by what the process may use.
   static int64_t LimitOf(const Limits& limits) {
     constexpr int64_t kUnknown = int64_t{1} << 30;  // of a system that tells of no memory
     if (limits.memory > 0) return limits.memory;
     const int64_t machine = net::MemoryLimit();
-    return machine > 0 ? machine / 4 * 3 : kUnknown;
+    return machine > 0 ? MemoryAccount::LimitOf(machine) : kUnknown;
   }
 
  private:
