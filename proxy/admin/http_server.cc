@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "admin/http_server.h"
 
-#include <algorithm>
+#include <iterator>
 #include <system_error>
-#include <tuple>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "admin/control_listener.h"
 
 namespace levee {
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(Options options) {
   std::unique_ptr<HttpServer> server(new HttpServer(std::move(options)));
-  if (absl::Status listening = server->Listen(); !listening.ok()) {
-    const ListenAddress& address = server->options_.address;
-    const std::string& where = address.position.empty() ? server->options_.field : address.position;
-    const bool busy = absl::StrContains(listening.message(), "in use");
-    return absl::FailedPreconditionError(absl::StrCat(
-        where, ": ", listening.message(), busy ? "; choose another port or free this one" : ""));
-  }
+  if (absl::Status listening = server->Listen(); !listening.ok()) return listening;
   return server;
 }
 
@@ -31,15 +24,9 @@ HttpServer::HttpServer(Options options)
 }
 
 absl::Status HttpServer::Listen() {
-  const ListenAddress& address = options_.address;
-  const auto wanted = net::Address::FromIp(address.host, address.port);
-  if (!wanted.has_value()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("cannot listen on ", address.host, ": not an IP address"));
-  }
-  auto listener = net::Listener::Open(
-      loop_, wheel_, *wanted, [this](net::ByteStream stream) { OnAccepted(std::move(stream)); },
-      {.for_callers = false});
+  auto listener =
+      OpenControlListener(loop_, wheel_, options_.address, options_.field,
+                          [this](net::ByteStream stream) { OnAccepted(std::move(stream)); });
   if (!listener.ok()) return listener.status();
   listener_ = *std::move(listener);
   address_ = listener_->address();
@@ -47,8 +34,8 @@ absl::Status HttpServer::Listen() {
     answering_.emplace();
     thread_ = std::thread([this] { loop_.Run(); });
   } catch (const std::system_error& error) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("cannot listen on ", wanted->ToString(), ": no thread: ", error.what()));
+    return AddressFault(options_.address, options_.field,
+                        absl::StrCat("no thread: ", error.what()));
   }
   return absl::OkStatus();
 }

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "admin/control_listener.h"
 #include "admin_grpc/admin_service.h"
 #include "admin_grpc/upstream_health.h"
 #include "grpc/health/v1/health.pb.h"
@@ -17,7 +17,6 @@
 #include "grpcpp/health_check_service_interface.h"
 #include "grpcpp/resource_quota.h"
 #include "net/event_loop.h"
-#include "net/listener.h"
 
 namespace levee {
 namespace {
@@ -32,27 +31,13 @@ constexpr int kKeepaliveMs = 60'000;  // finds callers that have vanished
 // How long Stop waits for calls that end by themselves before it cancels them.
 constexpr int64_t kShutdownMs = 100;
 
-absl::Status AddressFault(const ListenAddress& address, const std::string& what) {
-  const std::string field =
-      address.position.empty() ? std::string("admin.grpc_address") : address.position;
-  return absl::FailedPreconditionError(absl::StrCat(field, ": ", what));
-}
+constexpr char kField[] = "admin.grpc_address";
 
 // Returns an error for an address for which the library would only write to its log.
 absl::Status CheckAddress(const ListenAddress& address) {
-  const auto wanted = net::Address::FromIp(address.host, address.port);
-  if (!wanted.has_value()) {
-    return AddressFault(address,
-                        absl::StrCat("cannot listen on ", address.host, ": not an IP address"));
-  }
   net::EventLoop loop;
   TimerWheel wheel(loop.now());
-  const auto tried = net::Listener::Open(loop, wheel, *wanted, [](net::ByteStream) {});
-  if (tried.ok()) return absl::OkStatus();
-  const std::string why(tried.status().message());
-  const bool busy = absl::StrContains(why, "in use");
-  return AddressFault(address,
-                      absl::StrCat(why, busy ? "; choose another port or free this one" : ""));
+  return OpenControlListener(loop, wheel, address, kField, [](net::ByteStream) {}).status();
 }
 
 // Runs once for the process. All servers that are built later have these plugins.
@@ -153,7 +138,7 @@ absl::StatusOr<std::unique_ptr<GrpcAdminServer>> GrpcAdminServer::Start(
       return std::unique_ptr<GrpcAdminServer>(new GrpcAdminServer(std::move(serving)));
     }
   }
-  return AddressFault(address, "the gRPC library refuses; its log says why");
+  return AddressFault(address, kField, "the gRPC library refuses; its log says why");
 }
 
 GrpcAdminServer::GrpcAdminServer(std::unique_ptr<Serving> serving) : serving_(std::move(serving)) {}
