@@ -21,11 +21,7 @@ constexpr uint32_t kHugeWindow = 0x7fffffff;
 class ScarceMemory : public testing::Test {
  protected:
   ScarceMemory()
-      : stuck_([](UpstreamPeer& peer) {
-          peer.KeepWindowsShut();
-          peer.Handshake();
-          peer.ReadToEnd();
-        }),
+      : stuck_(TakeNoBodies),
         sidecar_({.endpoints = {shop_.address()},
                   .retry = kNoRetry,
                   .route = "match: {method: \"/stuck.Service/*\"}, upstream: stuck, "

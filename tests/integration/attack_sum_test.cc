@@ -143,11 +143,7 @@ void StaySilent(const std::string& address) {
 class SumOfAttacks : public testing::Test {
  protected:
   SumOfAttacks()
-      : stuck_([](UpstreamPeer& peer) {
-          peer.KeepWindowsShut();
-          peer.Handshake();
-          peer.ReadToEnd();
-        }),
+      : stuck_(TakeNoBodies),
         sidecar_({.endpoints = {target_.address()},
                   .retry = kNoRetry,
                   .route = "match: {method: \"/stuck.Service/*\"}, upstream: stuck, policy: test}, "

@@ -20,6 +20,12 @@ RawUpstream::Script FirstThenGood(RawAnswerer bad) {
   };
 }
 
+void TakeNoBodies(UpstreamPeer& peer) {
+  peer.KeepWindowsShut();
+  peer.Handshake();
+  peer.ReadToEnd();
+}
+
 void TellHead(UpstreamPeer& peer, const RawRequest& request) {
   std::string told;
   for (const auto& [name, value] : request.head) told += name + "=" + value + "|";

@@ -25,6 +25,9 @@ RawUpstream::Script ForEach(RawAnswerer answer, const std::string& settings = ""
 // The first request of the first connection gets `bad`, all further ones a good answer.
 RawUpstream::Script FirstThenGood(RawAnswerer bad);
 
+// Takes heads, and no byte of any body, and answers nothing.
+void TakeNoBodies(UpstreamPeer& peer);
+
 // Answers with the request's head in one trailer, "told": "name=value|" for each field.
 void TellHead(UpstreamPeer& peer, const RawRequest& request);
 
