@@ -169,7 +169,12 @@ void Call::OnAttemptEnd(AttemptId id, const AttemptOutcome& outcome, Instant now
     return;
   }
   CommitToAnswer(id, now);
-  RecordAttemptEnd(Remove(id), outcome, now);
+  const ActiveAttempt attempt = Remove(id);
+  // Of a stream the end says nothing about the service.
+  if (half_closed_ && outcome.single_message) {
+    served_in_ = now - record_.attempts[attempt.record].start;
+  }
+  RecordAttemptEnd(attempt, outcome, now);
   EndForwarding(id, StatusCode::kOk, now);
 }
 
@@ -211,7 +216,7 @@ void Call::JudgeEnd(const ActiveAttempt& attempt, const AttemptOutcome& outcome,
   if (parts_.throttle != nullptr) TellThrottle(outcome, now);
   if (outcome.code != StatusCode::kResourceExhausted) return;
   for (size_t i = 0; i < parts_.rate_limits.size(); ++i) {
-    parts_.rate_limits[i]->OnOverloaded(rate_keys_[i], record.start, now);
+    parts_.rate_limits[i]->OnOverloaded(facts_.rate_keys[i], record.start, now);
   }
 }
 

@@ -18,6 +18,8 @@
 #include "call/call_host.h"
 #include "call/replay_buffer.h"
 #include "call/waiting_retries.h"
+#include "guard/guard.h"
+#include "guard/guard_line.h"
 #include "policy/adaptive_throttle.h"
 #include "policy/backoff.h"
 #include "policy/failed_calls.h"
@@ -49,6 +51,9 @@ struct CallParts {
   AdmissionSource* admission = nullptr;            // null: the rate limits alone admit the call
   WaitingRetries* waiting = nullptr;               // of the budget; null: no retry waits for it
   AdaptiveThrottle* throttle = nullptr;            // null: every call is sent; budget's shards
+  bool inbound = false;                            // it came to a listener of that direction
+  GuardLine* guard = nullptr;                      // null: nothing guards the service
+  int guard_method = 0;                            // Guard::MethodNumber
 };
 
 // Facts that the request's head states.
@@ -56,16 +61,18 @@ struct RequestFacts {
   absl::Duration timeout = absl::InfiniteDuration();  // grpc-timeout
   int previous_attempts = 0;                          // grpc-previous-rpc-attempts
   std::span<const LimitKey> rate_keys = {};           // one per rate limit; they outlive the call
+  int priority = 0;                                   // for the guard: 0, the dearest, to 127
+  uint64_t user = 0;                                  // for the guard: a hash of the user
 };
 
 // The host creates it with the request's head, tells it events, each with `now`, and destroys it
 // after Finish. One thread. At most one attempt is active at a time, unless the call is hedged.
 //
-//   Start -> [first message] -> [admission's answer] -> [rate limit's wait] -> attempt -> [failure
-//   -> DecideRetry -> backoff -> [wait for a success] -> attempt]*
+//   Start -> [first message] -> [admission's answer] -> [rate limit's wait] -> [guard's queue]
+//   -> attempt -> [failure -> DecideRetry -> backoff -> [wait for a success] -> attempt]*
 //                                      \-> [hedge delay -> attempt beside it]*
 //         -> commit (head, message, buffer full) -> bodies bypass the call -> Finish
-class Call {
+class Call final : private GuardClient {
  public:
   explicit Call(const CallParts& parts);
   Call(const Call&) = delete;
@@ -171,6 +178,14 @@ class Call {
   absl::Duration LeastTime(Instant now);
   void Begin(Instant now);
 
+  // The guard.
+  bool PassGuard(Instant now);
+  void OnSlot(Instant now) override;
+  void OnGuardRefused(const GuardRefusal& refusal, Instant now) override;
+  void EndByGuard(const GuardRefusal& refusal, Instant now);
+  void LeaveGuard(Instant now);
+  void StartFirstAttempt(Instant now);
+
   // Attempts.
   void StartAttempt(const NextAttempt& next, Instant now);
   uint32_t AddRecord(const NextAttempt& next, Instant now);
@@ -207,6 +222,7 @@ class Call {
   void EndExhausted(AttemptId id, const AttemptOutcome& outcome,
                     std::optional<RefusalReason> reason, Instant now);
   void EndRefused(RefusalReason reason, std::string message, Instant now);
+  void EndUnsent(MarkedStatus& marked, std::string_view reason, Instant now);
   void EndMarked(AttemptId id, const MarkedStatus& marked, Instant now);
   void EndForwarding(AttemptId id, StatusCode code, Instant now);
   void EndLocally(StatusCode code, std::string message, Instant now);
@@ -223,9 +239,14 @@ class Call {
   Backoff backoff_;
   ReplayBuffer buffer_;
   CallRecord record_;
-  std::span<const LimitKey> rate_keys_;
+  RequestFacts facts_;
   // It was asked for, and has not been refused or used for a first attempt.
   bool admission_open_ = false;
+
+  std::unique_ptr<GuardPlace> guard_place_;  // while it waits for a slot
+  Instant guard_since_;                      // since then
+  bool has_slot_ = false;                    // of the guard
+  std::optional<absl::Duration> served_in_;  // by the service, for the guard to judge it by
 
   ActiveAttempts active_;
   int attempts_ = 0;      // made, transparent ones excluded: what max_attempts counts

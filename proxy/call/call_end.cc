@@ -168,6 +168,7 @@ bool Call::IsAboutDeadline(Instant now) const {
 void Call::EndAtDeadline(Instant now) {
   while (!active_.empty()) {
     const ActiveAttempt attempt = active_.oldest();
+    served_in_ = now - record_.attempts[attempt.record].start;
     const AttemptPlace place = Abandon(attempt.id, StatusCode::kDeadlineExceeded, now);
     // An upstream that lets calls run into their deadline is no healthier than one that fails; one
     // that answers for as long as the caller listens is.
@@ -180,7 +181,9 @@ void Call::EndAtDeadline(Instant now) {
   }
   RememberFailure(StatusCode::kDeadlineExceeded, /*marked=*/false, now);
   EndLocally(StatusCode::kDeadlineExceeded,
-             attempts_ == 0 ? "deadline exceeded before a rate limit admitted the call"
+             attempts_ == 0 ? guard_place_ != nullptr
+                                  ? "deadline exceeded before the service had room for the call"
+                                  : "deadline exceeded before a rate limit admitted the call"
                             : absl::StrCat("deadline exceeded after ", attempts_,
                                            attempts_ == 1 ? " attempt" : " attempts"),
              now);
@@ -233,10 +236,15 @@ void Call::EndRateLimited(const RateAdmission& admission, Instant now) {
 void Call::EndRefused(RefusalReason reason, std::string message, Instant now) {
   record_.refused = reason;
   MarkedStatus marked;
+  marked.message = std::move(message);
+  EndUnsent(marked, RefusalReasonName(reason), now);
+}
+
+// Ends a call that was never sent with a mark: `marked` has its message and its scope.
+void Call::EndUnsent(MarkedStatus& marked, std::string_view reason, Instant now) {
   marked.code = marked.original_code = parts_.overload.status;
   marked.attempts = 0;
-  marked.message = std::move(message);
-  marked.mark.reason = RefusalReasonName(reason);
+  marked.mark.reason = reason;
   marked.mark.upstream = parts_.upstream;
   EndMarked(/*id=*/0, marked, now);
 }
@@ -281,6 +289,7 @@ void Call::Finish(const FinalStatus& status, Instant now) {
   if (std::exchange(admission_open_, false)) parts_.admission->Withdraw(*this);
   CancelRetry();
   AbandonOthers(/*kept=*/0, StatusCode::kCancelled, now);
+  if (parts_.guard != nullptr) LeaveGuard(now);
   buffer_.Clear();
   record_.end = now;
   record_.code = status.code;

@@ -41,7 +41,7 @@ ABSL_ATTRIBUTE_ALWAYS_INLINE inline void Call::Admit(Instant now) {
   } else if (parts_.rate_limits.empty()) {
     Begin(now);
   } else {
-    AdmitByRate(AdmitCall(parts_.rate_limits, rate_keys_, now, deadline_ - now), now);
+    AdmitByRate(AdmitCall(parts_.rate_limits, facts_.rate_keys, now, deadline_ - now), now);
   }
 }
 
@@ -55,7 +55,7 @@ void Call::Start(const RequestFacts& facts, Instant now) {
   if (facts.timeout < absl::InfiniteDuration()) {
     callers_deadline_from_ = now + (facts.timeout - DeadlineTolerance(facts.timeout));
   }
-  rate_keys_ = facts.rate_keys;
+  facts_ = facts;
   if (timeout <= absl::ZeroDuration()) {
     EndLocally(StatusCode::kDeadlineExceeded, "deadline passed before the call arrived", now);
   } else if (parts_.throttle != nullptr && !AdmitByThrottle(now)) {
@@ -106,6 +106,8 @@ bool Call::AdmitByThrottle(Instant now) {
 
 // A loop is no surer sign than the header, so it is treated no harder.
 AppRetries Call::AppRetriesRule() const {
+  // A call to the application is no retry of the application's own.
+  if (parts_.inbound) return AppRetries::kIgnore;
   const RetryPolicy& retry = parts_.policy.retry;
   if (app_attempts_ != 0) return retry.app_retries;
   return std::max(retry.app_retries, retry.app_retries_loops);
@@ -115,7 +117,7 @@ AppRetries Call::AppRetriesRule() const {
 // wait for a rate limit, or take from the calls that are no retries.
 bool Call::AdmitAppRetry(Instant now) {
   if (AppRetriesRule() == AppRetries::kIgnore) return true;
-  const RateAdmission admission = CheckCall(parts_.rate_limits, rate_keys_, now, deadline_ - now);
+  const RateAdmission admission = CheckCall(parts_.rate_limits, facts_.rate_keys, now, deadline_ - now);
   if (admission.refused_by != RateAdmission::kNone) {
     EndRateLimited(admission, now);
     return false;
@@ -140,7 +142,7 @@ bool Call::ChargeAppRetry(Instant now) {
 void Call::AskAdmission(Instant now) {
   admission_open_ = true;
   const AdmissionQuestion question = {
-      .limits = parts_.rate_limits, .keys = rate_keys_, .deadline = deadline_};
+      .limits = parts_.rate_limits, .keys = facts_.rate_keys, .deadline = deadline_};
   const std::optional<RateAdmission> answer = parts_.admission->Ask(*this, question, now);
   answer.has_value() ? OnAdmission(*answer, now) : ArmTimer();
 }
@@ -185,6 +187,10 @@ void Call::Begin(Instant now) {
     EndLocally(StatusCode::kDeadlineExceeded, "less time is left than any answer takes", now);
     return;
   }
+  if (parts_.guard == nullptr || PassGuard(now)) StartFirstAttempt(now);
+}
+
+void Call::StartFirstAttempt(Instant now) {
   admission_open_ = false;
   // A retry, whoever makes it, pays for no others.
   if (!IsAppRetry()) parts_.budget.Deposit(parts_.worker, now);

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "call/final_answer.h"
 
-#include <algorithm>
 #include <charconv>
-#include <cstdint>
-#include <limits>
 #include <string>
 
-#include "absl/time/time.h"
 #include "wire/content_type.h"
 #include "wire/overload_mark.h"
 #include "wire/percent_encoding.h"
+#include "wire/pushback.h"
 
 namespace levee {
 namespace {
@@ -25,13 +22,6 @@ void AddStatus(StatusCode code, std::string_view message, Metadata& to) {
   const auto end = std::to_chars(text, text + sizeof text, static_cast<int>(code)).ptr;
   to.Add("grpc-status", {text, static_cast<size_t>(end - text)});
   if (!message.empty()) to.Add("grpc-message", PercentEncode(message));
-}
-
-// Whole milliseconds, rounded up: a caller that comes back after them does not come too early.
-std::string PushbackText(absl::Duration wait) {
-  constexpr int64_t kMaxMs = std::numeric_limits<int32_t>::max();
-  const absl::Duration rounded = absl::Ceil(wait, absl::Milliseconds(1));
-  return std::to_string(std::clamp<int64_t>(absl::ToInt64Milliseconds(rounded), 0, kMaxMs));
 }
 
 // Leaves of a trailers-only block what may stand in trailers.

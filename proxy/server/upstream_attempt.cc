@@ -139,7 +139,10 @@ void UpstreamAttempt::OnHead(Metadata& head, bool end) {
   }
 }
 
-void UpstreamAttempt::OnData(const Chunk& data) { rpc_.OnAttemptData(id_, data); }
+void UpstreamAttempt::OnData(const Chunk& data) {
+  messages_.Add(data);
+  rpc_.OnAttemptData(id_, data);
+}
 
 void UpstreamAttempt::OnSent(size_t bytes) { rpc_.OnAttemptSent(id_, bytes); }
 
@@ -154,6 +157,7 @@ void UpstreamAttempt::OnEnd(Metadata* trailers) {
 
 void UpstreamAttempt::EndWithTrailers(Metadata& trailers) {
   AttemptOutcome outcome = OutcomeOfTrailers(trailers, honor_, net::WallClock);
+  outcome.single_message = messages_.AtMostOne();
   // An answer that is complete before the request is: the rest of it is not wanted any more.
   if (stream_ != nullptr && (!request_ended_ || stream_->queued_bytes() > 0)) {
     LetGo(kResetNoError);

@@ -13,6 +13,7 @@
 #include "h2/stream.h"
 #include "policy/retry_decision.h"
 #include "upstream/pool.h"
+#include "wire/message_count.h"
 #include "wire/metadata.h"
 
 namespace levee {
@@ -85,6 +86,7 @@ class UpstreamAttempt final : public StreamUser {
   int64_t endpoint_ = -1;
   bool request_ended_ = false;
   bool head_seen_ = false;
+  MessageCount messages_;
   absl::InlinedVector<Chunk, 2> unsent_;  // until the stream is open
 };
 

@@ -237,11 +237,14 @@ void SimHost::OnHead(AttemptId id, const Answer::Step& step) {
 void SimHost::OnMessage(AttemptId id, const Answer::Step& step) {
   if (committed_ != id) call_->OnMessage(id, clock().now());
   LEVEE_CHECK(At(id).has_head && committed_ == id);
+  ++At(id).messages;
   caller_.body.append(step.bytes);
 }
 
 void SimHost::EndWithTrailers(AttemptId id, Metadata& trailers) {
-  End(id, OutcomeOfTrailers(trailers, sidecar_.overload.honor, WallClock), trailers);
+  AttemptOutcome outcome = OutcomeOfTrailers(trailers, sidecar_.overload.honor, WallClock);
+  outcome.single_message = At(id).messages <= 1;
+  End(id, std::move(outcome), trailers);
 }
 
 void SimHost::EndLeaving(AttemptId id, AttemptOutcome outcome) {

@@ -141,6 +141,7 @@ class SimHost : public CallHost {
     size_t window = SIZE_MAX;
     bool end_queued = false;
     bool has_head = false;
+    int messages = 0;  // of the answer: one with each step that has one
     std::function<void()> on_cancel;
     bool over() const { return cancelled_at.has_value() || ended_at.has_value(); }
   };

@@ -39,6 +39,19 @@ AdaptiveThrottle* SimSidecar::throttle() {
   return throttle_.get();
 }
 
+GuardLine* SimSidecar::guard() {
+  if (guard_ == nullptr && policy.guard.has_value()) {
+    auto guard = std::make_shared<Guard>(*policy.guard, 1);
+    guard->SetWake(0, [this] {
+      clock_.After(absl::ZeroDuration(), [this] { guard_->Look(clock_.now()); });
+    });
+    guard_ = std::make_unique<GuardLine>(std::move(guard), 0, [this](Instant when) {
+      clock_.At(when, [this] { guard_->Look(clock_.now()); });
+    });
+  }
+  return guard_.get();
+}
+
 ReplayLease& SimSidecar::replay() {
   if (lease_ == nullptr) {
     memory_ = std::make_unique<ReplayMemory>(replay_bytes);
@@ -74,7 +87,9 @@ CallParts SimSidecar::Parts(CallHost& host) {
           .rate_limits = limits_,
           .admission = admission,
           .waiting = &*waiting_,
-          .throttle = throttle()};
+          .throttle = throttle(),
+          .inbound = inbound,
+          .guard = guard()};
 }
 
 void SimSidecar::CountCall(const CallRecord& record) {

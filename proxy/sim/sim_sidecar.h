@@ -14,6 +14,7 @@
 #include "call/plan.h"
 #include "call/replay_memory.h"
 #include "call/waiting_retries.h"
+#include "guard/guard_line.h"
 #include "policy/failed_calls.h"
 #include "policy/latency_estimate.h"
 #include "policy/rate_limiter.h"
@@ -54,6 +55,7 @@ class SimSidecar {
   int64_t replay_bytes = 16 << 20;
   int64_t waiting_calls = 1000;
   AdmissionSource* admission = nullptr;  // as CallParts::admission; outlives the sidecar
+  bool inbound = false;                  // it stands in front of the service
 
   // Keeps every call until the sidecar is destroyed, for those who look at what has ended. Before
   // the first call.
@@ -74,6 +76,7 @@ class SimSidecar {
   SimClock& clock() { return clock_; }
   RetryBudget& budget();
   AdaptiveThrottle* throttle();  // nullptr if the policy has none
+  GuardLine* guard();            // likewise
   ReplayLease& replay();
   LatencyEstimate& latency() { return latency_; }
   const Tally& tally() const { return tally_; }
@@ -93,6 +96,7 @@ class SimSidecar {
   std::optional<PlannedPolicy> planned_;
   std::shared_ptr<RetryBudget> budget_;
   std::unique_ptr<AdaptiveThrottle> throttle_;
+  std::unique_ptr<GuardLine> guard_;
   LatencyEstimate latency_;
   FailedCallsRoom failed_calls_room_;
   FailedCalls failed_calls_{failed_calls_room_};

@@ -43,6 +43,14 @@ struct WaitingRecord {
   bool no_place = false;   // limits.waiting_calls was reached
 };
 
+// The decision of the guard in front of the service.
+struct GuardRecord {
+  std::optional<GuardDecision> decision;                // none: the call never came to a guard
+  GuardReason reason = GuardReason::kConcurrency;       // with kRefused
+  int priority = 0;                                     // 0 to 127
+  absl::Duration waited = absl::ZeroDuration();         // for a slot, or for its refusal
+};
+
 struct CallRecord {
   Instant start;
   Instant end;
@@ -57,6 +65,7 @@ struct CallRecord {
   bool failed_calls_full = false;            // the limit failed_calls was reached
   WaitingRecord waiting;
   RateLimitRecord rate_limit;
+  GuardRecord guard;
 };
 
 }  // namespace levee

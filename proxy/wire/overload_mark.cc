@@ -99,7 +99,11 @@ void ApplyOverloadMark(const MarkedStatus& status, Metadata& trailers) {
   const std::string details = MarkedDetails(status, trailers);
   trailers.Set("grpc-status", std::to_string(static_cast<int>(status.code)));
   trailers.Set("grpc-message", PercentEncode(status.message));
-  if (status.mark.scope == OverloadScope::kService) trailers.Set("grpc-retry-pushback-ms", "-1");
+  if (status.mark.scope == OverloadScope::kService) {
+    trailers.Set("grpc-retry-pushback-ms", "-1");
+  } else if (status.pushback.has_value()) {
+    trailers.Set("grpc-retry-pushback-ms", PushbackText(*status.pushback));
+  }
   trailers.Set(kMarkField, FormatOverloadMark(status.mark));
   trailers.Set("grpc-status-details-bin", details);
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/time/time.h"
 #include "base/enum_values.h"
 #include "wire/metadata.h"
 #include "wire/percent_encoding.h"
@@ -70,12 +71,14 @@ struct MarkedStatus {
   StatusCode original_code = StatusCode::kUnavailable;
   int attempts = 1;
   OverloadMark mark;
+  // Of scope endpoint: when this instance may have room, above zero; none: unknown.
+  std::optional<absl::Duration> pushback;
 };
 
 // Rewrites `trailers` (empty, or the last attempt's) into the marked answer: sets
 // grpc-status, grpc-message (percent-encoded), levee-overload, grpc-status-details-bin with the
 // sent code and message and our ErrorInfo appended to the details that were there, and for scope
-// service grpc-retry-pushback-ms: -1. Everything else in `trailers` stays. An ErrorInfo that says
+// service grpc-retry-pushback-ms: -1, else `pushback`. Everything else in `trailers` stays. An ErrorInfo that says
 // the same (scope, reason, upstream) is not repeated, so that a mark passed on from sidecar to
 // sidecar does not grow and keeps the original code and attempts. Details that are no
 // google.rpc.Status are replaced.

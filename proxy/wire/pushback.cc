@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/pushback.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
@@ -8,9 +9,9 @@ namespace levee {
 namespace {
 
 constexpr std::string_view kPushbackField = "grpc-retry-pushback-ms";
+constexpr int64_t kMaxMs = std::numeric_limits<int32_t>::max();
 
 Pushback Parse(std::string_view value) {
-  constexpr int64_t kMaxMs = std::numeric_limits<int32_t>::max();
   if (value.empty()) return {Pushback::Kind::kDoNotRetry};
   int64_t delay_ms = 0;
   for (char c : value) {
@@ -29,6 +30,11 @@ Pushback ParsePushback(const Metadata& trailers) {
   if (value.data() == nullptr) return {};
   if (trailers.Count(kPushbackField) > 1) return {Pushback::Kind::kDoNotRetry};
   return Parse(value);
+}
+
+std::string PushbackText(absl::Duration wait) {
+  const absl::Duration rounded = absl::Ceil(wait, absl::Milliseconds(1));
+  return std::to_string(std::clamp<int64_t>(absl::ToInt64Milliseconds(rounded), 0, kMaxMs));
 }
 
 }  // namespace levee

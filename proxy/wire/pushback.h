@@ -2,6 +2,7 @@
 // The server's word on when to retry: grpc-retry-pushback-ms (gRFC A6).
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "absl/time/time.h"
@@ -22,5 +23,9 @@ struct Pushback {
 
 // Reads every `grpc-retry-pushback-ms` field of `trailers`.
 Pushback ParsePushback(const Metadata& trailers);
+
+// Returns the field's value for a wait of at least zero: whole milliseconds, rounded up, so that a
+// caller that comes back after them does not come too early.
+std::string PushbackText(absl::Duration wait);
 
 }  // namespace levee

@@ -112,6 +112,39 @@ constexpr std::string_view AppRetrySignName(AppRetrySign sign) {
 }
 inline constexpr int kAppRetrySigns = CountValues(AppRetrySignName);
 
+// The decision of a guard on a call: it got a slot at once, it waited for one, it was refused.
+enum class GuardDecision { kAdmitted, kQueued, kRefused };
+
+// The label `decision` of levee_guard_calls_total.
+constexpr std::string_view GuardDecisionName(GuardDecision decision) {
+  switch (decision) {
+    case GuardDecision::kAdmitted:
+      return "admitted";
+    case GuardDecision::kQueued:
+      return "queued";
+    case GuardDecision::kRefused:
+      return "refused";
+  }
+  return "";
+}
+inline constexpr int kGuardDecisions = CountValues(GuardDecisionName);
+
+// Why a guard refuses a call: no slot is free and no further call may wait for one, or it has waited
+// for as long as it may.
+enum class GuardReason { kConcurrency, kQueue };
+
+// The `reason` of the mark, and the label `reason` of levee_guard_calls_total.
+constexpr std::string_view GuardReasonName(GuardReason reason) {
+  switch (reason) {
+    case GuardReason::kConcurrency:
+      return "concurrency";
+    case GuardReason::kQueue:
+      return "queue";
+  }
+  return "";
+}
+inline constexpr int kGuardReasons = CountValues(GuardReasonName);
+
 // The decision of a policy's adaptive throttle on a call: it is sent, it is not sent, or it is sent
 // because the throttle only observes.
 enum class ThrottleDecision { kAdmitted, kRejected, kObserved };

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a call passes the guard of its service, and leaves it.
+#include <optional>
+#include <utility>
+
+#include "call/call.h"
+
+namespace levee {
+
+// Whether the call has a slot. If not, it waits for one, or is finished.
+bool Call::PassGuard(Instant now) {
+  GuardLine& guard = *parts_.guard;
+  record_.guard.decision = GuardDecision::kAdmitted;
+  record_.guard.priority = facts_.priority;
+  has_slot_ = guard.TryEnter(app_attempts_, now);
+  if (has_slot_) return true;
+  guard_place_.reset(new GuardPlace(*this, guard.worker()));
+  const GuardRank rank(app_attempts_ > 0, facts_.priority, facts_.user);
+  const Instant start_by = guard.StartBy(parts_.guard_method, deadline_, now);
+  const Guard::Entry entry = guard.Enter(*guard_place_, rank, start_by, now);
+  if (entry.waits) {
+    record_.guard.decision = GuardDecision::kQueued;
+    guard_since_ = now;
+    ArmTimer();
+    return false;
+  }
+  guard_place_.reset();
+  if (entry.refusal.has_value()) {
+    EndByGuard(*entry.refusal, now);
+    return false;
+  }
+  has_slot_ = true;
+  return true;
+}
+
+void Call::OnSlot(Instant now) {
+  guard_place_.reset();
+  has_slot_ = true;
+  record_.guard.waited = now - guard_since_;
+  if (now >= deadline_) {
+    EndAtDeadline(now);
+  } else {
+    StartFirstAttempt(now);
+  }
+}
+
+void Call::OnGuardRefused(const GuardRefusal& refusal, Instant now) {
+  guard_place_.reset();
+  record_.guard.waited = now - guard_since_;
+  EndByGuard(refusal, now);
+}
+
+void Call::EndByGuard(const GuardRefusal& refusal, Instant now) {
+  record_.guard.decision = GuardDecision::kRefused;
+  record_.guard.reason = refusal.reason;
+  MarkedStatus marked;
+  marked.mark.scope = refusal.scope;
+  if (refusal.scope == OverloadScope::kService) {
+    marked.message = "overloaded, do not retry: the service has no room for this call";
+  } else {
+    marked.message = "overloaded: this instance of the service has no room for this call";
+    marked.pushback = refusal.pushback;
+  }
+  EndUnsent(marked, GuardReasonName(refusal.reason), now);
+}
+
+void Call::LeaveGuard(Instant now) {
+  if (const auto place = std::exchange(guard_place_, nullptr)) {
+    record_.guard.waited = now - guard_since_;
+    parts_.guard->Withdraw(*place, now);
+  }
+  if (std::exchange(has_slot_, false)) parts_.guard->Leave(parts_.guard_method, served_in_, now);
+}
+
+}  // namespace levee

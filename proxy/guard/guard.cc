@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guard/guard.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "guard/adaptive_limit.h"
+
+namespace levee {
+namespace {
+
+constexpr auto kRelaxed = std::memory_order_relaxed;
+constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+
+// Of a count that one thread writes and others read.
+void Add(std::atomic<int64_t>& count, int64_t more) {
+  count.store(count.load(kRelaxed) + more, kRelaxed);
+}
+
+// Returns what was counted between two sums: the methods that have calls.
+std::vector<MethodSamples> Difference(const std::vector<MethodSamples>& now,
+                                      const std::vector<MethodSamples>& before) {
+  std::vector<MethodSamples> samples;
+  for (size_t i = 0; i < now.size(); ++i) {
+    const int64_t calls = now[i].calls - before[i].calls;
+    if (calls == 0) continue;
+    samples.push_back({.method = static_cast<int>(i),
+                       .calls = calls,
+                       .time = now[i].time - before[i].time});
+  }
+  return samples;
+}
+
+}  // namespace
+
+struct Guard::Worker {
+  struct Cell {
+    std::atomic<int64_t> calls{0};
+    std::atomic<int64_t> nanos{0};
+  };
+
+  RetryDistribution arrivals;
+  std::atomic<int64_t> arrived{0};  // calls
+  std::atomic<int64_t> found{0};    // that they found in the service, together
+  std::array<Cell, kMethods + 1> took;
+
+  std::function<void()> wake;
+  IntrusiveList<GuardPlace> answers;  // under the guard's lock
+};
+
+Guard::Guard(const GuardPolicy& policy, int workers)
+    : policy_(policy),
+      limit_(std::numeric_limits<int>::max()),
+      sampled_from_(kNever),
+      window_end_(kNever),
+      queue_(policy.queue) {
+  for (int i = 0; i < workers; ++i) workers_.push_back(std::make_unique<Worker>());
+  if (policy.concurrency.kind == ConcurrencyPolicy::Kind::kFixed) {
+    limit_ = policy.concurrency.fixed;
+  } else if (policy.concurrency.kind == ConcurrencyPolicy::Kind::kAdaptive) {
+    rule_ = std::make_unique<AdaptiveLimit>(policy.concurrency.adaptive);
+    limit_ = policy.concurrency.adaptive.initial;
+    window_end_ = 0;  // the first call begins the first window
+  }
+}
+
+Guard::~Guard() = default;
+
+int Guard::MethodNumber(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = methods_.find(path); found != methods_.end()) return found->second;
+  if (methods_.size() == kMethods) return kMethods;
+  const int number = static_cast<int>(methods_.size());
+  methods_.emplace(path, number);
+  return number;
+}
+
+void Guard::SetWake(int worker, std::function<void()> wake) {
+  const std::lock_guard lock(mutex_);
+  WorkerOf(worker).wake = std::move(wake);
+}
+
+bool Guard::TakeSlot() {
+  if (in_flight_.fetch_add(1) < limit_.load(kRelaxed)) return true;
+  in_flight_.fetch_sub(1);
+  return false;
+}
+
+bool Guard::TryEnter(int worker_number, int previous, Instant now) {
+  Worker& worker = WorkerOf(worker_number);
+  worker.arrivals.Add(previous, now);
+  if (now.nanos() >= sampled_from_.load(kRelaxed)) {
+    Add(worker.arrived, 1);
+    Add(worker.found, in_flight_.load(kRelaxed));
+  }
+  MayEndWindow(now);
+  return waiting_.load() == 0 && TakeSlot();
+}
+
+Guard::Entry Guard::Enter(GuardPlace& place, GuardRank rank, Instant start_by, Instant now) {
+  full_.store(true, kRelaxed);
+  place.rank = rank;
+  place.start_by = start_by;
+  WorkerList wake;
+  Entry entry;
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.Add(place, limit_.load(kRelaxed), now);
+    place.state_ = GuardPlace::State::kQueued;
+    waiting_.store(queue_.size());
+    Settle(now, wake);
+    if (place.state_ == GuardPlace::State::kQueued) {
+      entry.waits = true;
+      entry.look_at = queue_.NextDue();
+    } else {
+      // The answer is known at once.
+      static_cast<ListLink<GuardPlace>&>(place).Unlink();
+      if (std::exchange(place.state_, GuardPlace::State::kIdle) == GuardPlace::State::kRefused) {
+        entry.refusal = place.refusal_;
+        entry.refusal->reason = GuardReason::kConcurrency;
+      }
+    }
+  }
+  Wake(wake);
+  return entry;
+}
+
+// Gives free slots to calls that wait, and finds those that have to go away. Under the lock.
+void Guard::Settle(Instant now, WorkerList& wake) {
+  while (queue_.size() > 0 && TakeSlot()) {
+    GuardPlace& next = static_cast<GuardPlace&>(*queue_.Take(now));
+    Decide(next, GuardPlace::State::kAdmitted, wake);
+  }
+  while (QueuedCall* const refused = queue_.TakeRefused(now)) {
+    GuardPlace& place = static_cast<GuardPlace&>(*refused);
+    place.refusal_ = Refusal(now);
+    Decide(place, GuardPlace::State::kRefused, wake);
+  }
+  waiting_.store(queue_.size());
+}
+
+void Guard::Decide(GuardPlace& place, GuardPlace::State state, WorkerList& wake) {
+  place.state_ = state;
+  Worker& worker = WorkerOf(place.worker_);
+  if (worker.answers.empty()) wake.push_back(&worker);
+  worker.answers.PushBack(place);
+}
+
+void Guard::Wake(const WorkerList& wake) {
+  for (Worker* const worker : wake) worker->wake();
+}
+
+void Guard::Leave(int worker, int method, std::optional<absl::Duration> took, Instant now) {
+  if (took.has_value() && now.nanos() >= sampled_from_.load(kRelaxed)) {
+    Worker::Cell& cell = WorkerOf(worker).took[static_cast<size_t>(method)];
+    Add(cell.calls, 1);
+    Add(cell.nanos, absl::ToInt64Nanoseconds(*took));
+  }
+  in_flight_.fetch_sub(1);
+  MayEndWindow(now);
+  if (waiting_.load() > 0) LetNextGo(now);
+}
+
+void Guard::LetNextGo(Instant now) {
+  WorkerList wake;
+  {
+    const std::lock_guard lock(mutex_);
+    Settle(now, wake);
+  }
+  Wake(wake);
+}
+
+void Guard::Withdraw(GuardPlace& place, Instant now) {
+  bool had_slot = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (place.state_ == GuardPlace::State::kQueued) {
+      queue_.Remove(place);
+      waiting_.store(queue_.size());
+    }
+    static_cast<ListLink<GuardPlace>&>(place).Unlink();
+    had_slot = std::exchange(place.state_, GuardPlace::State::kIdle) ==
+               GuardPlace::State::kAdmitted;
+  }
+  if (had_slot) {
+    in_flight_.fetch_sub(1);
+    LetNextGo(now);
+  }
+}
+
+Instant Guard::Answer(int worker, Instant now) {
+  LetNextGo(now);
+  while (true) {
+    GuardPlace* place;
+    GuardPlace::State state;
+    {
+      const std::lock_guard lock(mutex_);
+      place = WorkerOf(worker).answers.PopFront();
+      if (place == nullptr) return queue_.NextDue();
+      state = std::exchange(place->state_, GuardPlace::State::kIdle);
+    }
+    GuardClient& client = place->client_;
+    if (state == GuardPlace::State::kAdmitted) {
+      client.OnSlot(now);
+    } else {
+      client.OnGuardRefused(GuardRefusal(place->refusal_), now);
+    }
+  }
+}
+
+GuardRefusal Guard::Refusal(Instant now) {
+  constexpr absl::Duration kLookEvery = absl::Milliseconds(100);
+  if (now >= scope_until_) {
+    scope_until_ = now + kLookEvery;
+    const AttemptCounts arrivals = Arrivals(now);
+    const bool enough = Sum(arrivals) >= policy_.scope.min_calls;
+    scope_ = enough && RetryShare(arrivals) > policy_.scope.retries ? OverloadScope::kService
+                                                                    : OverloadScope::kEndpoint;
+  }
+  return {.reason = GuardReason::kQueue,
+          .scope = scope_,
+          .pushback = std::max(absl::Milliseconds(1), queue_.ExpectedWait())};
+}
+
+AttemptCounts Guard::Arrivals(Instant now) const {
+  AttemptCounts counts{};
+  for (const auto& worker : workers_) worker->arrivals.AddTo(counts, now);
+  return counts;
+}
+
+// A window that has lasted long enough is judged by one worker; no other waits for it.
+void Guard::MayEndWindow(Instant now) {
+  if (now.nanos() < window_end_.load(kRelaxed)) return;
+  {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock() || now.nanos() < window_end_.load(kRelaxed)) return;
+    EndWindow(now);
+  }
+  if (waiting_.load() > 0) LetNextGo(now);
+}
+
+void Guard::EndWindow(Instant now) {
+  if (window_end_.load(kRelaxed) == 0) {
+    BeginWindow(rule_->Begin(), now);
+    return;
+  }
+  Sums sums = SumUp();
+  LimitWindow window;
+  window.length = now - Instant::FromNanos(sampled_from_.load(kRelaxed));
+  const std::vector<MethodSamples> samples = Difference(sums.samples, before_.samples);
+  window.samples = samples;
+  window.full = full_.load(kRelaxed);
+  const int64_t arrived = sums.arrived - before_.arrived;
+  if (arrived > 0) {
+    window.in_flight = static_cast<double>(sums.found - before_.found) / static_cast<double>(arrived);
+  }
+  if (const std::optional<LimitStep> step = rule_->Next(window)) {
+    BeginWindow(*step, now);
+  } else {
+    window_end_.store((now + measure_).nanos(), kRelaxed);
+  }
+}
+
+void Guard::BeginWindow(const LimitStep& step, Instant now) {
+  limit_.store(step.limit);
+  measure_ = step.measure;
+  before_ = SumUp();
+  full_.store(false, kRelaxed);
+  sampled_from_.store((now + step.settle).nanos(), kRelaxed);
+  window_end_.store((now + step.settle + step.measure).nanos(), kRelaxed);
+}
+
+Guard::Sums Guard::SumUp() const {
+  Sums sums;
+  sums.samples.resize(kMethods + 1);
+  for (const auto& worker : workers_) {
+    sums.arrived += worker->arrived.load(kRelaxed);
+    sums.found += worker->found.load(kRelaxed);
+    for (size_t i = 0; i < sums.samples.size(); ++i) {
+      sums.samples[i].calls += worker->took[i].calls.load(kRelaxed);
+      sums.samples[i].time += absl::Nanoseconds(worker->took[i].nanos.load(kRelaxed));
+    }
+  }
+  return sums;
+}
+
+GuardView Guard::View(Instant now) const {
+  GuardView view;
+  view.arrivals = Arrivals(now);
+  view.in_flight = in_flight_.load(kRelaxed);
+  const int limit = limit_.load(kRelaxed);
+  if (limit < std::numeric_limits<int>::max()) view.limit = limit;
+  const std::lock_guard lock(mutex_);
+  view.waiting = queue_.size();
+  view.stands = queue_.stands();
+  return view;
+}
+
+}  // namespace levee

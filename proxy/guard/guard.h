@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// The guard of one service: how many calls it works on, which ones wait, and which are refused.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/time/time.h"
+#include "base/instant.h"
+#include "base/intrusive_list.h"
+#include "guard/guard_queue.h"
+#include "guard/limit_rule.h"
+#include "guard/retry_distribution.h"
+#include "policy/guard_policy.h"
+#include "wire/overload_mark.h"
+#include "wire/refusal.h"
+
+namespace levee {
+
+// Why a call is refused.
+struct GuardRefusal {
+  GuardReason reason = GuardReason::kConcurrency;
+  OverloadScope scope = OverloadScope::kEndpoint;
+  absl::Duration pushback;  // when a slot is likely; at least a millisecond
+};
+
+// Gets the answer of a call that waits.
+class GuardClient {
+ public:
+  // The call has a slot.
+  virtual void OnSlot(Instant now) = 0;
+  virtual void OnGuardRefused(const GuardRefusal& refusal, Instant now) = 0;
+
+ protected:
+  ~GuardClient() = default;
+};
+
+// Where a waiting call stands. Not destroyed while it waits (Guard::Withdraw).
+class GuardPlace final : private QueuedCall, private ListLink<GuardPlace> {
+ public:
+  GuardPlace(GuardClient& client, int worker) : client_(client), worker_(worker) {}
+
+ private:
+  friend class Guard;
+  friend class IntrusiveList<GuardPlace>;
+  enum class State { kIdle, kQueued, kAdmitted, kRefused };
+
+  GuardClient& client_;
+  const int worker_;
+  State state_ = State::kIdle;  // kAdmitted, kRefused: the answer is on its way
+  GuardRefusal refusal_;
+};
+
+// What a guard does at the moment.
+struct GuardView {
+  int limit = 0;  // 0: there is none
+  int in_flight = 0;
+  int waiting = 0;
+  bool stands = false;  // the queue does
+  AttemptCounts arrivals{};
+};
+
+// Shared by all workers; any thread, but functions that take a worker only in the thread of that
+// worker. A call that finds a slot, and gives it back, takes no lock while none waits.
+//
+// It is without clock: workers tell it the time. A worker is woken by its `wake` when an answer for
+// one of its calls may be there.
+class Guard {
+ public:
+  // `workers`: at least 1.
+  Guard(const GuardPolicy& policy, int workers);
+  ~Guard();
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+
+  // Returns the number of a method, for Leave. There are kMethods; all further ones share one.
+  static constexpr int kMethods = 64;
+  int MethodNumber(const std::string& path);
+
+  // What wakes `worker`: called in any thread, without a lock of the guard. Before its first call.
+  void SetWake(int worker, std::function<void()> wake);
+
+  // A call has arrived that has been tried `previous` times before. Returns whether it has a slot; if
+  // not, it is for Enter.
+  bool TryEnter(int worker, int previous, Instant now);
+
+  // A call found no slot. It is refused if there is a refusal. Else it has a slot if `waits` is
+  // false, and its client gets the answer by Answer if that is true.
+  struct Entry {
+    bool waits = false;
+    std::optional<GuardRefusal> refusal;
+    Instant look_at = Instant::Infinite();  // where it waits: Answer is due then at the latest
+  };
+  Entry Enter(GuardPlace& place, GuardRank rank, Instant start_by, Instant now);
+
+  // A call gives its slot back. `took`: how long the service took for it, if it was a unary call
+  // that was answered, or that the service had not answered at its deadline.
+  void Leave(int worker, int method, std::optional<absl::Duration> took, Instant now);
+
+  // The call waits no more. The client gets no answer afterwards, and a slot that was on its way is
+  // free again.
+  void Withdraw(GuardPlace& place, Instant now);
+
+  // Tells the clients of `worker` what was decided. Returns when it is to be called again at the
+  // latest; Infinite: when it is woken.
+  Instant Answer(int worker, Instant now);
+
+  GuardView View(Instant now) const;
+  const GuardPolicy& policy() const { return policy_; }
+
+ private:
+  struct Worker;
+  // What the workers have counted so far.
+  struct Sums {
+    std::vector<MethodSamples> samples;  // by method, also those without a call
+    int64_t arrived = 0;                 // calls
+    int64_t found = 0;                   // calls that they found in the service, together
+  };
+  using WorkerList = absl::InlinedVector<Worker*, 4>;
+
+  Worker& WorkerOf(int worker) const { return *workers_[static_cast<size_t>(worker)]; }
+  bool TakeSlot();
+  void Settle(Instant now, WorkerList& wake);
+  void Decide(GuardPlace& place, GuardPlace::State state, WorkerList& wake);
+  static void Wake(const WorkerList& wake);
+  void LetNextGo(Instant now);
+  GuardRefusal Refusal(Instant now);
+  AttemptCounts Arrivals(Instant now) const;
+  Sums SumUp() const;
+  void MayEndWindow(Instant now);
+  void EndWindow(Instant now);
+  void BeginWindow(const LimitStep& step, Instant now);
+
+  const GuardPolicy policy_;
+  std::vector<std::unique_ptr<Worker>> workers_;  // as many at all times
+
+  alignas(64) std::atomic<int> in_flight_{0};
+  // As in queue_. A call that comes while others wait does not overtake them.
+  std::atomic<int> waiting_{0};
+  // Written rarely, read by every call.
+  alignas(64) std::atomic<int> limit_;
+  std::atomic<int64_t> sampled_from_;  // nanoseconds; what happens later is sampled
+  std::atomic<int64_t> window_end_;    // nanoseconds
+  std::atomic<bool> full_{false};      // a call found no slot in the window
+
+  mutable std::mutex mutex_;  // of all that follows
+  GuardQueue queue_;
+  std::unique_ptr<LimitRule> rule_;  // null: the limit stays as it is
+  absl::Duration measure_;
+  Sums before_;  // when the window began
+  absl::flat_hash_map<std::string, int> methods_;
+  OverloadScope scope_ = OverloadScope::kEndpoint;
+  Instant scope_until_;  // it is looked at again
+};
+
+}  // namespace levee

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many calls a service should work on at a time: the rule that a guard's limit follows.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "absl/time/time.h"
+
+namespace levee {
+
+// What calls of one method took that ended while a limit was being judged.
+struct MethodSamples {
+  int method = 0;     // its number: small, the same in every window
+  int64_t calls = 0;  // at least 1
+  absl::Duration time = absl::ZeroDuration();  // of all calls together, in the service
+};
+
+// What was seen between two decisions, while the limit stood still.
+struct LimitWindow {
+  absl::Duration length = absl::ZeroDuration();  // above zero
+  std::span<const MethodSamples> samples;        // of unary calls that the service answered
+  bool full = false;                             // a call found no slot
+  double in_flight = 0;                          // the average that arriving calls found
+};
+
+// A limit, and how long it stands.
+struct LimitStep {
+  int limit = 1;
+  // What ends before this time has passed began under the limit before, and is not sampled.
+  absl::Duration settle = absl::ZeroDuration();
+  absl::Duration measure = absl::Milliseconds(100);
+};
+
+// An object without clock; one thread.
+class LimitRule {
+ public:
+  virtual ~LimitRule() = default;
+
+  // Returns the first limit.
+  virtual LimitStep Begin() = 0;
+
+  // Returns the limit that follows what was seen under the last one. Returns nullopt if too little
+  // was seen: the window goes on, and is asked about again when it is longer by `measure`.
+  virtual std::optional<LimitStep> Next(const LimitWindow& window) = 0;
+};
+
+}  // namespace levee

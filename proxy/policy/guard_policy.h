@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// `guard` of a policy, as plain values.
+#pragma once
+
+#include <string>
+
+#include "absl/time/time.h"
+
+namespace levee {
+
+// The priorities of calls: 0 is the dearest.
+inline constexpr int kLeastPriority = 127;
+
+// `guard.concurrency` with `limit: adaptive`. The limit stays from `min` to `max`.
+struct AdaptiveLimitPolicy {
+  int initial = 20;
+  int min = 1;  // at least 1
+  int max = 1000;
+  friend bool operator==(const AdaptiveLimitPolicy&, const AdaptiveLimitPolicy&) = default;
+};
+
+// `guard.concurrency`: how many calls the service works on at a time.
+struct ConcurrencyPolicy {
+  enum class Kind { kAdaptive, kFixed, kNone };
+  Kind kind = Kind::kAdaptive;
+  int fixed = 1;                 // of kFixed, at least 1
+  AdaptiveLimitPolicy adaptive;  // of kAdaptive
+  friend bool operator==(const ConcurrencyPolicy&, const ConcurrencyPolicy&) = default;
+};
+
+// `guard.queue`.
+struct QueuePolicy {
+  static constexpr int kAuto = -1;
+
+  int max = kAuto;  // calls; kAuto: eight times the limit; 0: none waits
+  absl::Duration target = absl::Milliseconds(5);      // above zero
+  absl::Duration interval = absl::Milliseconds(100);  // above zero
+  friend bool operator==(const QueuePolicy&, const QueuePolicy&) = default;
+};
+
+// `guard.scope`: when a refusal is meant for all instances of the service.
+struct ScopePolicy {
+  double retries = 0.1;  // more than this share of what arrived were retries
+  int min_calls = 20;    // with fewer calls in 10 s a refusal is for this instance
+  friend bool operator==(const ScopePolicy&, const ScopePolicy&) = default;
+};
+
+struct GuardPolicy {
+  ConcurrencyPolicy concurrency;
+  QueuePolicy queue;
+  std::string priority_header = "levee-priority";  // in lower case
+  int default_priority = 64;                       // 0 to kLeastPriority
+  ScopePolicy scope;
+  friend bool operator==(const GuardPolicy&, const GuardPolicy&) = default;
+};
+
+}  // namespace levee
