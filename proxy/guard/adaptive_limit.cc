@@ -126,8 +126,7 @@ void AdaptiveLimit::Learn(const LimitWindow& window, double least) {
 
 void AdaptiveLimit::JudgeLowered(const Lowered& lowered, double inflation,
                                  const LimitWindow& window) {
-  next_check_ =
-      (1 - limit_ / lowered.from) * absl::ToDoubleSeconds(window.length) / kCheckCost;
+  next_check_ = (1 - limit_ / lowered.from) * absl::ToDoubleSeconds(window.length) / kCheckCost;
   // Calls that waited inside take less time now, in proportion.
   const bool waited = inflation < lowered.inflation * std::sqrt(limit_ / lowered.from);
   if (!waited) {

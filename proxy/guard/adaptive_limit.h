@@ -11,9 +11,9 @@
 namespace levee {
 
 // By Little's law a service that works on N calls, and takes `inflation` times as long for them as
-// when it is unloaded, has N x (1 - 1 / inflation) of them waiting inside. While calls find no slot,
-// the limit rises as long as hardly any wait, and falls as soon as more than a few do: the rule of
-// TCP Vegas (Brakmo and Peterson, 1995), with a gradient where the limit is far off.
+// when it is unloaded, has N x (1 - 1 / inflation) of them waiting inside. While calls find no
+// slot, the limit rises as long as hardly any wait, and falls as soon as more than a few do: the
+// rule of TCP Vegas (Brakmo and Peterson, 1995), with a gradient where the limit is far off.
 //
 // "When it is unloaded" is a mean per method, since a service may have methods of 1 ms and of 100
 // ms. It is learned while the service has room. Under an overload that lasts it is checked: from
@@ -29,10 +29,10 @@ class AdaptiveLimit final : public LimitRule {
   std::optional<LimitStep> Next(const LimitWindow& window) override;
 
  private:
-  // What a method takes when the service is unloaded.
+  // The time that a method takes when the service is unloaded.
   struct Base {
     double seconds = 0;
-    double calls = 0;  // that it is the mean of, kMemory at most; 0: unknown
+    double calls = 0;  // seconds is their mean; kMemory at most; 0: unknown
   };
 
   // The limit was lowered, and the window that follows shows what that has changed.
@@ -54,10 +54,10 @@ class AdaptiveLimit final : public LimitRule {
   double limit_;
   std::vector<Base> bases_;  // by the methods' numbers
   double latency_ = 0;       // in seconds, of the call that holds the average slot
-  double weight_ = 0;  // of the window: as many equal calls say as much
+  double weight_ = 0;        // of the window: as many equal calls say as much
   std::optional<Lowered> lowered_;
   double reached_ = 1e9;
-  double loaded_ = 0;  // seconds under load since the last check
+  double loaded_ = 0;      // seconds under load since the last check
   double next_check_ = 0;  // that is made after so many of them
 };
 

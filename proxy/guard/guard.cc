@@ -26,9 +26,8 @@ std::vector<MethodSamples> Difference(const std::vector<MethodSamples>& now,
   for (size_t i = 0; i < now.size(); ++i) {
     const int64_t calls = now[i].calls - before[i].calls;
     if (calls == 0) continue;
-    samples.push_back({.method = static_cast<int>(i),
-                       .calls = calls,
-                       .time = now[i].time - before[i].time});
+    samples.push_back(
+        {.method = static_cast<int>(i), .calls = calls, .time = now[i].time - before[i].time});
   }
   return samples;
 }
@@ -181,8 +180,8 @@ void Guard::Withdraw(GuardPlace& place, Instant now) {
       waiting_.store(queue_.size());
     }
     static_cast<ListLink<GuardPlace>&>(place).Unlink();
-    had_slot = std::exchange(place.state_, GuardPlace::State::kIdle) ==
-               GuardPlace::State::kAdmitted;
+    had_slot =
+        std::exchange(place.state_, GuardPlace::State::kIdle) == GuardPlace::State::kAdmitted;
   }
   if (had_slot) {
     in_flight_.fetch_sub(1);
@@ -254,7 +253,8 @@ void Guard::EndWindow(Instant now) {
   window.full = full_.load(kRelaxed);
   const int64_t arrived = sums.arrived - before_.arrived;
   if (arrived > 0) {
-    window.in_flight = static_cast<double>(sums.found - before_.found) / static_cast<double>(arrived);
+    window.in_flight =
+        static_cast<double>(sums.found - before_.found) / static_cast<double>(arrived);
   }
   if (const std::optional<LimitStep> step = rule_->Next(window)) {
     BeginWindow(*step, now);

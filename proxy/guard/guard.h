@@ -32,7 +32,7 @@ struct GuardRefusal {
   absl::Duration pushback;  // when a slot is likely; at least a millisecond
 };
 
-// Gets the answer of a call that waits.
+// Gets the answer of a call that waits. It inverts a dependency: calls know the guard.
 class GuardClient {
  public:
   // The call has a slot.
@@ -59,7 +59,7 @@ class GuardPlace final : private QueuedCall, private ListLink<GuardPlace> {
   GuardRefusal refusal_;
 };
 
-// What a guard does at the moment.
+// The state of a guard at a moment.
 struct GuardView {
   int limit = 0;  // 0: there is none
   int in_flight = 0;
@@ -85,11 +85,12 @@ class Guard {
   static constexpr int kMethods = 64;
   int MethodNumber(const std::string& path);
 
-  // What wakes `worker`: called in any thread, without a lock of the guard. Before its first call.
+  // `wake` wakes `worker`. It is called in any thread, without a lock of the guard. To be set
+  // before the first call of that worker.
   void SetWake(int worker, std::function<void()> wake);
 
-  // A call has arrived that has been tried `previous` times before. Returns whether it has a slot; if
-  // not, it is for Enter.
+  // A call has arrived that has been tried `previous` times before. Returns whether it has a slot;
+  // if not, it is for Enter.
   bool TryEnter(int worker, int previous, Instant now);
 
   // A call found no slot. It is refused if there is a refusal. Else it has a slot if `waits` is
@@ -118,7 +119,7 @@ class Guard {
 
  private:
   struct Worker;
-  // What the workers have counted so far.
+  // The sums of what the workers have counted so far.
   struct Sums {
     std::vector<MethodSamples> samples;  // by method, also those without a call
     int64_t arrived = 0;                 // calls

@@ -31,7 +31,8 @@ void GuardQueue::Remove(QueuedCall& call) {
   by_rank_.erase(&call);
   by_age_.erase(&call);
   by_last_moment_.erase(&call);
-  tolerated_ = std::min(tolerated_, size());
+  // In the first half interval a queue that shrinks may still take the calls that come meanwhile.
+  if (!pulse_.lasts() || pulse_.lasts_long()) tolerated_ = std::min(tolerated_, size());
   if (by_rank_.empty()) pulse_.OnEmpty();
 }
 
@@ -116,8 +117,7 @@ Instant GuardQueue::NextDue() const {
 }
 
 void GuardQueue::Look(Instant now) {
-  const Instant oldest =
-      by_age_.empty() ? Instant::Infinite() : (*by_age_.begin())->arrived;
+  const Instant oldest = by_age_.empty() ? Instant::Infinite() : (*by_age_.begin())->arrived;
   const bool lasted = pulse_.lasts();
   const bool began = pulse_.Look(now, size(), oldest);
   if (began) before_standing_ = added_;

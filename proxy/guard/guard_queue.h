@@ -27,9 +27,9 @@ struct QueuedCall {
 // The dearest call goes next. Among equals that is the first that came, as long as the queue is the
 // buffer of a burst. In a queue that stands (QueuePulse) everybody would wait, and for nothing. So
 // there the newest goes next, and calls have to go away that are too many to be served within
-// `target`, or that have waited for that long. Who has to go away is the least
-// dear call: among equals the newest, and the oldest once the queue stands. (Maurer, "Fail at
-// Scale", ACM Queue 13(8), 2015, puts FIFO, LIFO and CoDel together in this way.)
+// `target`, or that have waited for that long. The least dear call is the first that has to go
+// away: among equals the newest, and the oldest once the queue stands. (Maurer, "Fail at Scale",
+// ACM Queue 13(8), 2015, puts FIFO, LIFO and CoDel together in this way.)
 //
 // Calls that are dearer than others are not the ones to go: they may wait as in a queue that does
 // not stand. The call that goes next may wait on whatever it is, so that no slot stays empty.

@@ -13,8 +13,8 @@ class GuardRank {
  public:
   constexpr GuardRank() = default;  // the dearest there is
 
-  // `priority`: 0, the dearest, to kLeastPriority. `user`: a hash of the user; calls of one user pass or fail
-  // together, so that tasks of several calls are finished or not begun.
+  // `priority`: 0, the dearest, to kLeastPriority. `user`: a hash of the user; calls of one user
+  // pass or fail together, so that tasks of several calls are finished or not begun.
   constexpr GuardRank(bool retry, int priority, uint64_t user)
       : value_(uint64_t{retry} << 63 | static_cast<uint64_t>(priority) << 56 | user >> 8) {}
 

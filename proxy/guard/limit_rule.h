@@ -10,14 +10,14 @@
 
 namespace levee {
 
-// What calls of one method took that ended while a limit was being judged.
+// The times of the calls of one method that ended while a limit was being judged.
 struct MethodSamples {
-  int method = 0;     // its number: small, the same in every window
-  int64_t calls = 0;  // at least 1
+  int method = 0;                              // its number: small, the same in every window
+  int64_t calls = 0;                           // at least 1
   absl::Duration time = absl::ZeroDuration();  // of all calls together, in the service
 };
 
-// What was seen between two decisions, while the limit stood still.
+// The facts between two decisions, while the limit stood still.
 struct LimitWindow {
   absl::Duration length = absl::ZeroDuration();  // above zero
   std::span<const MethodSamples> samples;        // of unary calls that the service answered
@@ -28,7 +28,7 @@ struct LimitWindow {
 // A limit, and how long it stands.
 struct LimitStep {
   int limit = 1;
-  // What ends before this time has passed began under the limit before, and is not sampled.
+  // A call that ends before this time has passed began under the limit before, and is not sampled.
   absl::Duration settle = absl::ZeroDuration();
   absl::Duration measure = absl::Milliseconds(100);
 };

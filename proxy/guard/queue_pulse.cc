@@ -44,8 +44,7 @@ bool QueuePulse::Look(Instant now, int size, Instant oldest) {
 }
 
 void QueuePulse::LookOnce(int size, Instant oldest) {
-  const double share =
-      added_ > 0 ? static_cast<double>(refused_) / static_cast<double>(added_) : 0;
+  const double share = added_ > 0 ? static_cast<double>(refused_) / static_cast<double>(added_) : 0;
   refused_share_ = (refused_share_ + share) / 2;
   if (emptied_) {
     looks_ = 0;

@@ -23,7 +23,7 @@ class QueuePulse {
   // `interval`: above zero.
   explicit QueuePulse(absl::Duration interval) : half_(interval / 2) {}
 
-  // What has happened, each after Look.
+  // These say that something has happened, each after Look.
   void OnAdded(GuardRank rank, Instant now);
   void OnTaken() { ++taken_; }
   void OnRefused() { ++refused_; }
@@ -38,6 +38,8 @@ class QueuePulse {
   bool stands() const { return stands_; }
   // The queue has not been empty for half an interval or longer.
   bool lasts() const { return looks_ > 0; }
+  // It has not been empty for an interval or longer.
+  bool lasts_long() const { return looks_ > 1; }
   // The slots that become free in a second while calls wait; 0: unknown.
   double per_second() const { return per_second_; }
   // The least dear call of the last half interval or longer.

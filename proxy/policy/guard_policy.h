@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `guard` of a policy, as plain values.
+// Plain values of `guard` in a policy.
 #pragma once
 
 #include <string>

@@ -63,9 +63,9 @@ void LoadedService::Advance() {
 void LoadedService::Arm() {
   const int64_t number = ++armed_;
   if (shared_.empty()) return;
-  const auto first = std::min_element(
-      shared_.begin(), shared_.end(),
-      [](const Piece& a, const Piece& b) { return a.left < b.left; });
+  const auto first =
+      std::min_element(shared_.begin(), shared_.end(),
+                       [](const Piece& a, const Piece& b) { return a.left < b.left; });
   const double share = std::min(1.0, slots_ / static_cast<double>(shared_.size()));
   // A nanosecond more, since durations are rounded.
   const absl::Duration left = std::max(first->left, absl::ZeroDuration()) / share;

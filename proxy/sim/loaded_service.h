@@ -56,8 +56,8 @@ class LoadedService {
   Random random_;
   std::list<Piece> waiting_;  // of services with slots
   int working_ = 0;
-  std::list<Piece> shared_;   // of kCpu: all pieces
-  absl::Duration advanced_;   // up to then
+  std::list<Piece> shared_;  // of kCpu: all pieces
+  absl::Duration advanced_;  // up to then
   int64_t armed_ = 0;
 };
 

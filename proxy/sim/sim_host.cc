@@ -32,7 +32,9 @@ SimClock& SimHost::clock() { return sidecar_.clock(); }
 void SimHost::Start(RequestFacts facts, OnFinish on_finish, SimOrigin origin) {
   on_finish_ = std::move(on_finish);
   origin_ = origin;
-  call_.emplace(sidecar_.Parts(*this));
+  CallParts parts = sidecar_.Parts(*this);
+  parts.guard_method = origin_.method;
+  call_.emplace(parts);
   if (facts.rate_keys.empty()) {
     rate_keys_.resize(sidecar_.policy.rate_limits.size());
     facts.rate_keys = rate_keys_;

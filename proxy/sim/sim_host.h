@@ -47,6 +47,7 @@ struct SimAttempt {
 struct SimOrigin {
   uint64_t trace = 0;       // 0: the call has no trace id
   uint64_t connection = 0;  // 0: one of its own
+  int method = 0;           // its number for the guard
 };
 
 // The answer as the caller saw it. `message` and `trailers` are written only for those who can read

@@ -42,9 +42,8 @@ AdaptiveThrottle* SimSidecar::throttle() {
 GuardLine* SimSidecar::guard() {
   if (guard_ == nullptr && policy.guard.has_value()) {
     auto guard = std::make_shared<Guard>(*policy.guard, 1);
-    guard->SetWake(0, [this] {
-      clock_.After(absl::ZeroDuration(), [this] { guard_->Look(clock_.now()); });
-    });
+    guard->SetWake(
+        0, [this] { clock_.After(absl::ZeroDuration(), [this] { guard_->Look(clock_.now()); }); });
     guard_ = std::make_unique<GuardLine>(std::move(guard), 0, [this](Instant when) {
       clock_.At(when, [this] { guard_->Look(clock_.now()); });
     });

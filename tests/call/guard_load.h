@@ -23,6 +23,7 @@ struct LoadCall {
   StatusCode code = StatusCode::kUnknown;
   RequestFacts facts;
   absl::Duration work;  // in the service
+  int method = 0;
   bool ok() const { return code == StatusCode::kOk; }
   double took() const { return ended - at; }
 };
@@ -51,14 +52,14 @@ class GuardRun {
         service_(clock_, load.kind, load.slots, seed + 1),
         sidecar_(clock_, PolicyOf(policy), seed + 2) {
     sidecar_.inbound = true;
-    sidecar_.AddEndpoint(service_.Methods([this](const SimHost& host) {
-          return calls_[host.origin().trace - 1].work;
-        }));
+    sidecar_.AddEndpoint(service_.Methods(
+        [this](const SimHost& host) { return calls_[host.origin().trace - 1].work; }));
     clock_.After(absl::ZeroDuration(), [this] { Arrive(); });
     if (load_.slots_at) clock_.After(absl::ZeroDuration(), [this] { SetSlots(); });
     clock_.RunFor(absl::Seconds(load_.seconds + kDeadline + 0.5));
   }
 
+  const GuardLoad& load() const { return load_; }
   const std::deque<LoadCall>& calls() const { return calls_; }
   GuardView view() { return sidecar_.guard()->guard().View(clock_.now()); }
 
@@ -113,9 +114,9 @@ class GuardRun {
     call.facts.priority = 64;
     call.work = load_.work;
     if (load_.shape) load_.shape(static_cast<int64_t>(calls_.size()) - 1, call);
-    SimHost& host = sidecar_.NewCall(
-        call.facts, [&call](const SimCaller& caller) { OnEnd(call, caller); },
-        {.trace = calls_.size()});
+    SimHost& host =
+        sidecar_.NewCall(call.facts, [&call](const SimCaller& caller) { OnEnd(call, caller); },
+                         {.trace = calls_.size(), .method = call.method});
     host.HalfClose();
     const double rate = load_.PerSecond() * load_.load(now());
     clock_.After(absl::Seconds(-std::log1p(-random_.Uniform()) / rate), [this] { Arrive(); });
