@@ -4,8 +4,8 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help deps build run demo quick test fuzz ledger mutation interop-deps image-test package release \
-        bench storms schema format lint clean
+.PHONY: help deps build run demo quick test fuzz ledger mutation interop-deps kubernetes-deps \
+        image-test package release bench storms schema format lint clean
 
 # What git knows and what it would know after `git add`, so that nothing in build/ is touched.
 SOURCES = git ls-files --cached --others --exclude-standard
@@ -17,7 +17,7 @@ compile = { test -f build/build.ninja || cmake --preset release -DLEVEE_BUILD_TE
 compile_tests = cmake --preset release && cmake --build --preset release --target $(1)
 
 help: ## List the targets; each installs the Debian packages that it needs, and no more
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 17
 
 deps: ## Install what `make test` needs, of Debian and of npm, and do nothing else
 	@deploy/install-packages build test-build test
@@ -60,6 +60,9 @@ mutation: deps ## Break Levee on purpose, bug by bug, and say which the tests fi
 
 interop-deps: ## Fetch what the tests with gRPC for Node, Python, Go, Java and Rust need
 	@tests/interop/fetch
+
+kubernetes-deps: ## Build the kubectl that the golden files are compared with
+	@tests/kubernetes/fetch-kubectl
 
 image-test: ## Build the image without Docker and run it; needs root
 	@deploy/install-packages build test-build test image-test

@@ -30,6 +30,7 @@ PROGRAMS = [
     (['kubectl', 'kustomize'], ['kubectl', 'version', '--client', '--output=json'], (1, 27)),
     (['kustomize', 'build'], ['kustomize', 'version'], (5, 0)),
 ]
+HELP = 'make kubernetes-deps builds a kubectl'
 
 
 def version_in(text):
@@ -48,18 +49,19 @@ def missing(name, ask, least):
 
 
 def missing_kubectl():
-    """Why there is no kubectl that is new enough; empty if there is."""
-    return missing('kubectl', *PROGRAMS[0][1:])
+    """Why there is no kubectl that is new enough, and what helps; empty if there is."""
+    reason = missing('kubectl', *PROGRAMS[0][1:])
+    return reason and f'{reason}; {HELP}'
 
 
 def kustomize():
-    """The command that prints a kustomization, and why there is none."""
+    """The command that prints a kustomization, and why there is none and what helps."""
     reasons = []
     for command, ask, least in PROGRAMS:
         reasons.append(missing(command[0], ask, least))
         if not reasons[-1]:
             return command, ''
-    return None, '; '.join(reasons)
+    return None, f'{"; ".join(reasons)}; {HELP}'
 
 
 def rendered(name):

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tests/kubernetes/fetch-kubectl before a Go that only writes down what it is asked for."""
+
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FETCH = ROOT / 'tests/kubernetes/fetch-kubectl'
+
+# Says of 20 packages that it compiles them.
+GO = r'''#!/bin/bash
+echo "$*" >>"$HERE/asked"
+mkdir -p "$GOMODCACHE" "$GOCACHE"
+case "$1" in
+  mod) eval "$DOWNLOAD" ;;
+  list) seq 20 ;;
+  build) seq 20 >&2; eval "$BUILD"; touch "$HERE/out/kubectl"; chmod +x "$HERE/out/kubectl" ;;
+esac
+'''
+UNREACHABLE = 'echo "go: k8s.io/api@v0.33.4: dial tcp: connection refused" >&2; exit 1'
+
+
+class FetchKubectl(unittest.TestCase):
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.here = pathlib.Path(folder.name)
+        self.out = self.here / 'out'
+        (self.here / 'bin').mkdir()
+        (self.here / 'bin/go').write_text(GO)
+        (self.here / 'bin/go').chmod(0o755)
+
+    def fetch(self, download='', build='', path=None):
+        environment = {'PATH': path or f'{self.here}/bin:/usr/bin:/bin', 'HERE': str(self.here),
+                       'DOWNLOAD': download, 'BUILD': build}
+        done = subprocess.run([FETCH, self.out], capture_output=True, text=True, timeout=60,
+                              env=environment)
+        return done.returncode, done.stdout.splitlines(), done.stderr
+
+    def asked(self):
+        return (self.here / 'asked').read_text().splitlines()
+
+    def test_it_builds_the_version_of_the_module_and_says_how_far_it_is(self):
+        code, lines, err = self.fetch()
+        self.assertEqual((code, err), (0, ''))
+        self.assertRegex(lines[0], r'^kubectl: fetching the modules of 1\.\d+\.\d+$')
+        self.assertEqual(lines[2:-1], [f'kubectl: compiled {n}0%' for n in range(1, 11)])
+        version = lines[0].split()[-1]
+        self.assertEqual(lines[-1], f'kubectl: {version} is built')
+        self.assertIn(f'.gitVersion=v{version} ', self.asked()[-1])
+        self.assertIn(f'.gitMinor={version.split(".")[1]} ', self.asked()[-1])
+
+    def test_what_only_the_build_needs_does_not_stay(self):
+        self.fetch()
+        self.assertEqual(sorted(file.name for file in self.out.iterdir()),
+                         ['built-from', 'kubectl', 'log'])
+
+    def test_what_is_there_is_not_built_again(self):
+        self.fetch()
+        before = self.asked()
+        code, lines, err = self.fetch()
+        self.assertEqual((code, len(lines), err), (0, 1, ''))
+        self.assertRegex(lines[0], ' is there$')
+        self.assertEqual(self.asked(), before)
+
+    def test_what_was_built_from_other_modules_is_built_anew(self):
+        self.fetch()
+        (self.out / 'built-from').write_text('older')
+        self.assertRegex(self.fetch()[1][-1], ' is built$')
+
+    def test_a_registry_that_cannot_be_reached_is_one_line(self):
+        code, _, err = self.fetch(download=UNREACHABLE)
+        self.assertEqual((code, err), (1, (
+            'kubectl: its modules could not be fetched: '
+            'go: k8s.io/api@v0.33.4: dial tcp: connection refused\n')))
+        self.assertFalse((self.out / 'kubectl').exists())
+
+    def test_a_build_that_fails_keeps_what_is_fetched_and_is_tried_again(self):
+        code, _, err = self.fetch(build='echo main.go:3: wrong >&2; exit 1')
+        self.assertEqual((code, err), (1, 'kubectl: could not be compiled: main.go:3: wrong\n'))
+        self.assertTrue((self.out / 'mod').exists())
+        self.assertRegex(self.fetch()[1][-1], ' is built$')
+
+    def test_without_go_it_says_where_the_version_stands(self):
+        (self.here / 'bin/go').unlink()
+        for name in ('bash', 'dirname', 'mkdir', 'sed', 'cat', 'cmp'):
+            (self.here / 'bin' / name).symlink_to(f'/usr/bin/{name}')
+        code, _, err = self.fetch(path=str(self.here / 'bin'))
+        self.assertEqual((code, err), (1, 'kubectl: go is not installed; '
+                                          'tests/kubernetes/kubectl/go.mod says which is needed\n'))
+
+
+if __name__ == '__main__':
+    unittest.main()
