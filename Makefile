@@ -16,10 +16,10 @@ compile = { test -f build/build.ninja || cmake --preset release -DLEVEE_BUILD_TE
           cmake --build --preset release --target $(1)
 compile_tests = cmake --preset release && cmake --build --preset release --target $(1)
 
-help: ## List the targets; each installs the Debian packages that it needs, and no more
+help: ## List the targets; each installs the Debian packages it needs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 17
 
-deps: ## Install what `make test` needs, of Debian and of npm, and do nothing else
+deps: ## Install what `make test` needs, of Debian and of npm
 	@deploy/install-packages build test-build test
 	@deploy/fetch-npm tests/page tests/kubernetes
 
@@ -37,11 +37,11 @@ demo: ## Run the demo once and exit
 	@$(call compile,levee)
 	@build/levee demo
 
-quick: ## Build and run the unit tests without gRPC and the structure rules
+quick: ## Run the unit tests without gRPC and the structure rules
 	@deploy/install-packages build test-build
 	@$(call compile_tests,quick)
 
-test: deps ## Run all tests: release, image, sanitizers, and each fuzz target for 20 seconds
+test: deps ## Run all tests: release, image, sanitizers, fuzzing for 20 s
 	@deploy/install-packages fuzz || echo "make: without these packages the fuzz targets are skipped"
 	@deploy/install-packages image-test || echo "make: without these packages the image is not tested"
 	@tests/run
@@ -50,15 +50,15 @@ fuzz: ## Run every fuzz target for TIME seconds
 	@deploy/install-packages build test-build fuzz
 	@tests/fuzz/run $(or $(TIME),60)
 
-ledger: ## Check CALLS calls (10000000) one by one through a faulty world, of seed SEED
+ledger: ## Check CALLS calls (10000000) in a faulty world, of seed SEED
 	@deploy/install-packages build test-build
 	@$(call compile_tests,levee ledger)
 	@build/tests/ledger --calls $(or $(CALLS),10000000) --seed $(or $(SEED),1)
 
-mutation: deps ## Break Levee on purpose, bug by bug, and say which the tests find (hours)
+mutation: deps ## Break Levee bug by bug; say which the tests find (hours)
 	@tests/mutation/run
 
-interop-deps: ## Fetch what the tests with gRPC for Node, Python, Go, Java and Rust need
+interop-deps: ## Fetch gRPC for Node, Python, Go, Java and Rust, for tests
 	@tests/interop/fetch
 
 kubernetes-deps: ## Build the kubectl that the golden files are compared with
@@ -75,7 +75,7 @@ package: ## Write build/levee_VERSION_ARCHITECTURE.deb and check it
 	@cpack --config build/CPackConfig.cmake -B build
 	@lintian --allow-root --fail-on error build/levee_*.deb
 
-release: package ## Leave package, image, SBOM and checksums in release/; needs root
+release: package ## Leave package, image, SBOM, checksums in release/; needs root
 	@deploy/install-packages test-build test image image-test
 	@deploy/fetch-npm tests/page
 	@deploy/release
@@ -85,11 +85,11 @@ bench: ## Measure Levee and its peers on this machine
 	@$(call compile_tests,levee)
 	@tests/bench/run --scaling
 
-storms: ## Make the same storms before Levee, gRPC's own retries and Envoy, and compare
+storms: ## Compare Levee, gRPC's own retries and Envoy in the same storms
 	@deploy/install-packages build test-build storms
 	@tests/storms/run
 
-schema: ## Write the JSON Schema, and the limits in files and documents, anew from config.proto
+schema: ## Write the JSON Schema and all lists of limits from config.proto
 	@deploy/install-packages build test-build
 	@$(call compile_tests,levee_schema)
 	@build/tests/levee_schema build/protos/commented_config.pb > build/levee.schema.json
@@ -102,7 +102,7 @@ format: ## Format the C++ sources in place
 	@deploy/install-packages lint
 	@$(SOURCES) 'proxy/*.cc' 'proxy/*.h' 'tests/*.cc' 'tests/*.h' | xargs -r clang-format -i
 
-lint: ## Check formatting and run clang-tidy; CHANGED=1 looks only at what differs from HEAD
+lint: ## Check format, run clang-tidy; CHANGED=1: of what is not in HEAD
 	@deploy/install-packages build lint
 	@tests/lint
 
