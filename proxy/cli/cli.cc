@@ -250,6 +250,13 @@ int ShowHelp(const std::vector<std::string>& words) {
   return RunCommand(static_cast<int>(arguments.size()), arguments.data());
 }
 
+// Returns what Levee says instead of CLI11 of a word that is missing; empty if none is.
+std::string DescribeMissingWord(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::RequiredError)) return "";
+  const std::string fault = DescribeMissingCommand(app);
+  return fault.empty() ? DescribeMissingArgument(app) : fault;
+}
+
 }  // namespace
 
 Command DescribeCommandLine() { return ReadCommand(CommandLine().app); }
@@ -262,7 +269,7 @@ int RunCommand(int argc, char** argv) {
     // CLI11 prints help and version as "errors" of code 0.
     const bool asked = error.get_exit_code() == 0;
     std::string fault = DescribeUnknownWord(line.app);
-    if (fault.empty() && !asked) fault = DescribeMissingCommand(line.app);
+    if (fault.empty() && !asked) fault = DescribeMissingWord(line.app, error);
     if (!fault.empty()) {
       std::fprintf(stderr, "%s\n", fault.c_str());
       return kWrongUsage;

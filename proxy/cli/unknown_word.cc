@@ -35,6 +35,17 @@ std::string UnknownOption(const Command& command, const std::string& word) {
                       Suggestion(name, OptionNames(command), "there are"));
 }
 
+// Returns the command of a command line that stands below all others. `before` becomes the names of
+// the commands above it.
+const CLI::App& LastCommand(const CLI::App& app, std::string& before) {
+  const CLI::App* at = &app;
+  for (auto below = at->get_subcommands(); !below.empty(); below = at->get_subcommands()) {
+    absl::StrAppend(&before, at->get_name(), " ");
+    at = below.front();
+  }
+  return *at;
+}
+
 std::string Unknown(const Command& command, const std::string& word) {
   if (word.starts_with('-')) return UnknownOption(command, word);
   if (command.commands.empty()) {
@@ -65,18 +76,26 @@ std::string DescribeUnknownWord(const CLI::App& app) {
 
 std::string DescribeMissingCommand(const CLI::App& app) {
   std::string before;
-  const CLI::App* at = &app;
-  for (auto below = at->get_subcommands(); !below.empty(); below = at->get_subcommands()) {
-    absl::StrAppend(&before, at->get_name(), " ");
-    at = below.front();
-  }
-  if (at->get_require_subcommand_min() == 0) return "";
-  const Command command = ReadCommand(*at, before);
+  const CLI::App& last = LastCommand(app, before);
+  if (last.get_require_subcommand_min() == 0) return "";
+  const Command command = ReadCommand(last, before);
   std::vector<std::string> names;
   for (const Command& sub : command.commands) names.push_back(LastWord(sub));
   return absl::StrCat(command.name, ": a command is missing; there are ",
                       absl::StrJoin(names, ", "), "\nRun ", command.name,
                       " --help for what they do.");
+}
+
+std::string DescribeMissingArgument(const CLI::App& app) {
+  std::string before;
+  const CLI::App& last = LastCommand(app, before);
+  for (const CLI::Option* option : last.get_options()) {
+    if (!option->get_positional() || !option->get_required() || option->count() > 0) continue;
+    const std::string name = absl::StrCat(before, last.get_name());
+    return absl::StrCat(name, ": ", option->get_type_name(), " is required\nRun ", name,
+                        " --help for more information.");
+  }
+  return "";
 }
 
 }  // namespace levee

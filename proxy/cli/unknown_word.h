@@ -19,4 +19,9 @@ std::string DescribeUnknownWord(const CLI::App& app);
 // there are run, demo". Empty if none is.
 std::string DescribeMissingCommand(const CLI::App& app);
 
+// Returns two lines about the first argument that the command of a command line needs and did not
+// get, by the name of its value: "levee check: FILE is required", and which help says more. Empty
+// if it has all.
+std::string DescribeMissingArgument(const CLI::App& app);
+
 }  // namespace levee

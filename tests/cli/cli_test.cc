@@ -43,6 +43,18 @@ TEST(CommandLine, ACommandThatIsMissingIsAskedForWithAllThatThereAre) {
             "levee import: a command is missing; there are grpc-service-config, envoy");
 }
 
+TEST(CommandLine, AnArgumentThatIsMissingIsAskedForByTheNameOfItsValue) {
+  EXPECT_EQ(Refused({"check"}), "levee check: FILE is required");
+  EXPECT_EQ(Refused({"check", "--strict"}), "levee check: FILE is required");
+  EXPECT_EQ(Refused({"import", "envoy"}), "levee import envoy: FILE is required");
+  EXPECT_EQ(Refused({"sleep"}), "levee sleep: DURATION is required");
+  EXPECT_THAT(Levee({"check"}).err, HasSubstr("\nRun levee check --help for more information.\n"));
+}
+
+TEST(CommandLine, AFaultyValueIsNamedBeforeAnArgumentThatIsMissing) {
+  EXPECT_THAT(Refused({"check", "--output", "xml"}), StartsWith("--output: "));
+}
+
 TEST(CommandLine, HelpOfAnUnknownCommandIsWrongUsage) {
   EXPECT_EQ(Refused({"rnu", "--help"}), "levee: there is no command \"rnu\"; did you mean run?");
   EXPECT_EQ(Refused({"help", "rnu"}), "levee: there is no command \"rnu\"; did you mean run?");
