@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "absl/time/time.h"
 #include "base/host_port.h"
 #include "cli/check_command.h"
+#include "cli/help_text.h"
 #include "cli/import_command.h"
 #include "cli/probe_command.h"
 #include "cli/run_command.h"
@@ -26,7 +28,7 @@ namespace {
 constexpr int kMaxWorkers = 64;
 
 constexpr const char* kAbout =
-    "Levee carries a service's outbound gRPC calls, retries what is worth retrying, and keeps\n"
+    "Levee carries a service's outbound gRPC calls, retries what is worth retrying, and keeps "
     "retries within a budget, so that they never become the outage.";
 
 constexpr const char* kExitCodes =
@@ -67,8 +69,7 @@ CLI::App* AddRun(CLI::App& app, RunOptions& options) {
   run->footer(
       "Prints a line per bound address on stdout. A changed file or SIGHUP reloads the "
       "configuration; a faulty one changes nothing. SIGTERM drains and ends it, a second one ends "
-      "it "
-      "at once.");
+      "it at once.");
   return run;
 }
 
@@ -214,9 +215,14 @@ int PrintVersion() {
   return AfterOutput(0);
 }
 
+// The command `levee`, whose layout of help the commands below it take over.
+struct Levee : CLI::App {
+  Levee() : CLI::App(kAbout, "levee") { formatter(std::make_shared<HelpText>()); }
+};
+
 // The definition of all commands, and their options.
 struct CommandLine {
-  CLI::App app{kAbout, "levee"};
+  Levee app;
   RunOptions run_options;
   CLI::App* run = AddRun(app, run_options);
   demo::DemoOptions demo_options;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the command line answers to words that it does not know, and to those who ask for help.
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -112,6 +113,28 @@ TEST(CommandLine, HelpCommandPrintsTheSameAsItsOption) {
     EXPECT_EQ(by_command.out, Levee(option).out);
   }
   EXPECT_THAT(Levee({"help", "run"}).out, StartsWith("run the sidecar\n"));
+}
+
+TEST(CommandLine, HelpFitsATerminalOfEightyColumns) {
+  const std::vector<std::vector<std::string>> commands = {
+      {}, {"run"}, {"demo"}, {"check"}, {"import"}, {"import", "envoy"}, {"probe"}, {"sleep"}};
+  for (std::vector<std::string> words : commands) {
+    words.insert(words.begin(), "help");
+    std::istringstream text(Levee(words).out);
+    for (std::string line; std::getline(text, line);) EXPECT_LE(line.size(), 80u) << line;
+  }
+}
+
+TEST(CommandLine, ALongDescriptionInHelpGoesOnBelowItself) {
+  EXPECT_THAT(
+      Levee({"help", "check"}).out,
+      HasSubstr("\n  --memory SIZE               of the container, as 128MiB: print what the "
+                "limits\n                              may take of it, and warn if that is too "
+                "much\n"));
+  EXPECT_THAT(Levee({"help"}).out,
+              StartsWith("Levee carries a service's outbound gRPC calls, retries what is worth "
+                         "retrying,\nand keeps retries within a budget, so that they never become "
+                         "the outage.\n"));
 }
 
 }  // namespace
