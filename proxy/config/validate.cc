@@ -41,7 +41,6 @@ class Validator {
     faults_.Add(positions_.Find(path), code, std::move(text));
   }
   void CheckAddress(const std::string& path, const std::string& text);
-  void CheckHttpAddress(const std::string& path, const std::string& text);
   void CheckEndpoints(const std::string& path, const v1::Upstream& upstream);
   void CheckReference(const std::string& path, const std::string& name, const Names& known);
 
@@ -62,8 +61,8 @@ void Validator::CheckAddresses() {
           "is that of a Unix socket, and the address is none; leave it out");
     }
   }
-  CheckHttpAddress("metrics.address", config_.metrics().address());
-  CheckHttpAddress("admin.address", config_.admin().address());
+  CheckAddress("metrics.address", config_.metrics().address());
+  CheckAddress("admin.address", config_.admin().address());
   CheckAddress("admin.grpc_address", config_.admin().grpc_address());
 }
 
@@ -79,16 +78,6 @@ void Validator::CheckAddress(const std::string& path, const std::string& text) {
   Add(given ? path : first->second, CheckCode::kAddressTwice,
       absl::StrCat(Quoted(text), " is used twice; the other is ",
                    FormatPlace(positions_.Find(given ? first->second : path))));
-}
-
-// The HTTP library of both ports is built without IPv6, so it could not listen there.
-void Validator::CheckHttpAddress(const std::string& path, const std::string& text) {
-  CheckAddress(path, text);
-  const absl::StatusOr<ListenAddress> address = ParseListenAddress(text);
-  if (!address.ok() || address->host.find(':') == std::string::npos) return;
-  Add(path, CheckCode::kListenAddress,
-      absl::StrCat(Quoted(text), " is IPv6, which is not served here; say 127.0.0.1:",
-                   address->port, ", or 0.0.0.0:", address->port, " for all"));
 }
 
 void Validator::CheckUpstreams() {

