@@ -12,6 +12,7 @@ bool Call::PassGuard(Instant now) {
   GuardLine& guard = *parts_.guard;
   record_.guard.decision = GuardDecision::kAdmitted;
   record_.guard.priority = facts_.priority;
+  record_.guard.previous_attempts = app_attempts_;
   has_slot_ = guard.TryEnter(app_attempts_, now);
   if (has_slot_) return true;
   guard_place_.reset(new GuardPlace(*this, guard.worker()));

@@ -120,6 +120,9 @@ void Validator::CheckRoutes() {
   for (const v1::Upstream& upstream : config_.upstreams()) upstreams.set.insert(upstream.name());
   Names policies{"policies", "policy", {}};
   for (const v1::Policy& policy : config_.policies()) policies.set.insert(policy.name());
+  Names listeners{"listeners", "listener", {}};
+  for (const v1::Listener& listener : config_.listeners()) listeners.set.insert(listener.name());
+  listeners.set.erase("");
   upstreams.set.erase("");  // Entries whose name is missing were reported.
   policies.set.erase("");
   if (!positions_.Has("routes")) {
@@ -135,6 +138,7 @@ void Validator::CheckRoutes() {
     const std::string path = Element("routes", i);
     CheckReference(path + ".upstream", config_.routes(i).upstream(), upstreams);
     CheckReference(path + ".policy", config_.routes(i).policy(), policies);
+    CheckReference(path + ".match.listener", config_.routes(i).match().listener(), listeners);
   }
 }
 

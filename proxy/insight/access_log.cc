@@ -74,6 +74,7 @@ std::string_view AccessLogFormatter::Format(const AccessLogFacts& facts, const C
     line_ += kNull;
   }
   AppendMarks(record);
+  AppendGuard(record.guard);
   line_ += R"(,"request_bytes":)";
   AppendNumber(facts.request_bytes, line_);
   line_ += R"(,"response_bytes":)";
@@ -148,6 +149,27 @@ void AccessLogFormatter::AppendUnreached(const std::vector<std::string>& unreach
     before = ',';
   }
   line_ += ']';
+}
+
+void AccessLogFormatter::AppendGuard(const GuardRecord& guard) {
+  line_ += R"(,"guard":)";
+  if (!guard.decision.has_value()) {
+    line_ += kNull;
+    return;
+  }
+  line_ += R"({"decision":)";
+  AppendWord(GuardDecisionName(*guard.decision), line_);
+  line_ += R"(,"reason":)";
+  if (guard.decision == GuardDecision::kRefused) {
+    AppendWord(GuardReasonName(guard.reason), line_);
+  } else {
+    line_ += kNull;
+  }
+  line_ += R"(,"priority":)";
+  AppendNumber(guard.priority, line_);
+  line_ += R"(,"waited_ms":)";
+  AppendMs(guard.waited, line_);
+  line_ += '}';
 }
 
 void AccessLogFormatter::AppendMarks(const CallRecord& record) {

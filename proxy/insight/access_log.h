@@ -61,6 +61,7 @@ class AccessLogFormatter {
   void AppendAttempts(const CallRecord& record, EndpointNames endpoint_name);
   void AppendUnreached(const std::vector<std::string>& unreached);
   void AppendMarks(const CallRecord& record);
+  void AppendGuard(const GuardRecord& guard);
 
   std::string line_;
   // Most lines of a busy log fall into the second of the one before.

@@ -24,15 +24,17 @@ enum class RememberedKind {
   kRescued,  // OK
   kLimited,  // refused by a rate limit
   kRefused,  // a retry of it, or the call as a retry of the application, was refused
+  kGuarded,  // refused by the guard
   kFailed,   // every attempt failed, and no retry was refused
 };
 
-inline constexpr size_t kRememberedKinds = 4;
+inline constexpr size_t kRememberedKinds = 5;
 
 // Returns the kind of a call that RecentCalls::Wants.
 constexpr RememberedKind KindOf(const CallRecord& record) {
   if (record.code == StatusCode::kOk) return RememberedKind::kRescued;
   if (record.rate_limit.refused_by >= 0) return RememberedKind::kLimited;
+  if (record.guard.decision == GuardDecision::kRefused) return RememberedKind::kGuarded;
   const bool refused = record.refused.has_value() || record.app_retry_refused;
   return refused ? RememberedKind::kRefused : RememberedKind::kFailed;
 }

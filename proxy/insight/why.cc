@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/time.h"
 #include "insight/recent_calls.h"
 
 namespace levee {
@@ -148,6 +149,15 @@ std::string AppRetryText(const CallRecord& record) {
                       loop ? " (an equal call failed a moment ago)" : "");
 }
 
+std::string GuardRefusalText(const GuardRecord& guard) {
+  if (guard.reason == GuardReason::kConcurrency) {
+    return "refused by the guard: no slot was free, and none may wait";
+  }
+  return absl::StrCat("refused by the guard: too many calls wait for a slot (it waited ",
+                      absl::FormatDuration(absl::Trunc(guard.waited, absl::Microseconds(100))),
+                      ", priority ", guard.priority, ")");
+}
+
 // Says why a call had no attempt.
 std::string WhyUnattempted(const CallRecord& record) {
   if (record.app_retry_refused) {
@@ -155,6 +165,7 @@ std::string WhyUnattempted(const CallRecord& record) {
                         ", and the budget for retries is used up");
   }
   if (record.rate_limit.refused_by >= 0) return "refused by a rate limit";
+  if (record.guard.decision == GuardDecision::kRefused) return GuardRefusalText(record.guard);
   const std::string ended = absl::StrCat("ended with ", Name(record.code), " before an attempt");
   if (!record.refused.has_value()) return ended;
   return absl::StrCat(ended, ": ", RefusalText(record));
@@ -168,6 +179,9 @@ std::string WhyOf(const CallRecord& record) {
   std::vector<std::string> parts;
   if (record.app_retry.has_value()) parts.push_back(AppRetryText(record));
   if (record.rate_limit.delayed_by >= 0) parts.push_back("waited for a rate limit");
+  if (record.guard.decision == GuardDecision::kQueued) {
+    parts.push_back("waited for a slot of the guard");
+  }
   if (std::string done = WhatWasDone(further); !done.empty()) parts.push_back(std::move(done));
   parts.push_back(Outcome(record));
   if (PassedOverAnEndpoint(record)) parts.push_back("an endpoint said it is overloaded");

@@ -58,6 +58,12 @@ void CollectWorkers(std::span<const WorkerSeries> workers,
   for (Reject reject : kAllOf<Reject, kRejects>) {
     rejects.Add({{"reason", RejectName(reject)}}, Sum(workers, &WorkerSeries::rejects, reject));
   }
+  Family ignored(sink, MetricType::Counter, "levee_guard_headers_ignored_total",
+                 "Headers for the guard that could not be read.");
+  for (GuardHeader header : kAllOf<GuardHeader, kGuardHeaders>) {
+    ignored.Add({{"header", GuardHeaderName(header)}},
+                Sum(workers, &WorkerSeries::guard_headers_ignored, header));
+  }
 }
 
 // Returns one budget for each upstream: the one with the fewest retries available, with all that
@@ -95,6 +101,24 @@ void CollectBudgets(std::vector<Metrics::BudgetGauges> budgets, FamilySink sink)
                  "Retries that wait for a success to pay for them.");
   for (const auto& [upstream, budget] : smallest) {
     waiting.Add({{"upstream", upstream}}, static_cast<double>(budget.waiting));
+  }
+}
+
+void CollectGuardGauges(const std::vector<Metrics::GuardGauges>& guards, FamilySink sink) {
+  Family limit(sink, MetricType::Gauge, "levee_guard_limit",
+               "Calls that the guard lets its service work on at a time.");
+  for (const Metrics::GuardGauges& guard : guards) {
+    if (guard.limit > 0) limit.Add({{"upstream", guard.upstream}}, guard.limit);
+  }
+  Family in_flight(sink, MetricType::Gauge, "levee_guard_in_flight",
+                   "Calls that have a slot of the guard.");
+  for (const Metrics::GuardGauges& guard : guards) {
+    in_flight.Add({{"upstream", guard.upstream}}, guard.in_flight);
+  }
+  Family waiting(sink, MetricType::Gauge, "levee_guard_queue_length",
+                 "Calls that wait for a slot of the guard.");
+  for (const Metrics::GuardGauges& guard : guards) {
+    waiting.Add({{"upstream", guard.upstream}}, guard.waiting);
   }
 }
 
@@ -146,6 +170,7 @@ uint64_t Metrics::LostLogLines() const {
 void Metrics::CollectSources(FamilySink sink) const {
   const std::lock_guard lock(sources_mutex_);
   CollectBudgets(budgets_ ? budgets_() : std::vector<BudgetGauges>(), sink);
+  CollectGuardGauges(guard_gauges_ ? guard_gauges_() : std::vector<GuardGauges>(), sink);
   CollectThrottles(throttles_ ? throttles_() : std::map<std::string, double>(), sink);
   Family(sink, MetricType::Gauge, "levee_replay_buffer_bytes", "Request bytes kept for retries.")
       .Add({}, static_cast<double>(replay_bytes_ ? replay_bytes_() : 0));
@@ -176,6 +201,7 @@ void Metrics::CollectMethodsAndUpstreams(FamilySink sink) {
 void Metrics::CollectAll(FamilySink sink) {
   CollectMethodsAndUpstreams(sink);
   CollectRateLimits(rate_limits_.Rows(), sink);
+  CollectGuards(guards_.Rows(), sink);
   CollectWorkers(workers_, LimitHits(), sink);
   CollectSources(sink);
   CollectConfig(sink);

@@ -37,12 +37,18 @@ EndpointCensus::Counts CountEndpoints(const UpstreamRow& upstream);
 void CollectUpstreams(const std::vector<UpstreamRow>& rows, const std::vector<MethodRow>& methods,
                       FamilySink sink);
 
+using GuardRow = SeriesTable<GuardSeries>::Row;  // by upstream
+
+// Collects what guards decided, and how long calls waited for it.
+void CollectGuards(const std::vector<GuardRow>& rows, FamilySink sink);
+
 // The number of time series that one more row has before anything has happened.
 struct SeriesCost {
   int64_t method = 0;
   int64_t unrouted = 0;  // of calls without a route
   int64_t upstream = 0;  // its budget's gauges included
   int64_t rate_limit = 0;
+  int64_t guard = 0;  // its gauges included
 };
 SeriesCost CostOfRows(bool otel_names);
 

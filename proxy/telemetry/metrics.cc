@@ -20,6 +20,7 @@ Metrics::Metrics(Options options)
       methods_(options.workers),
       upstreams_(options.workers),
       rate_limits_(options.workers),
+      guards_(options.workers),
       workers_(static_cast<size_t>(options.workers)),
       otel_names_(options.settings.otel_names),
       method_cost_(CostOfRows(options.settings.otel_names).method),
@@ -48,6 +49,13 @@ WorkerSeries& Metrics::Worker(int worker) { return workers_.at(static_cast<size_
 RateLimitSeries& Metrics::RateLimit(int worker, std::string_view policy, std::string_view limit) {
   return *rate_limits_.AtIf(worker, policy, limit, [&] {
     cap_.Reserve(cost_.rate_limit);
+    return true;
+  });
+}
+
+GuardSeries& Metrics::Guard(int worker, std::string_view upstream) {
+  return *guards_.AtIf(worker, upstream, {}, [&] {
+    cap_.Reserve(cost_.guard);
     return true;
   });
 }
@@ -112,6 +120,11 @@ void Metrics::SetBudgetSource(BudgetSource source) {
 void Metrics::SetThrottleSource(ThrottleSource source) {
   const std::lock_guard lock(sources_mutex_);
   throttles_ = std::move(source);
+}
+
+void Metrics::SetGuardSource(GuardSource source) {
+  const std::lock_guard lock(sources_mutex_);
+  guard_gauges_ = std::move(source);
 }
 
 void Metrics::SetReplayBytesSource(std::function<int64_t()> source) {

@@ -64,6 +64,7 @@ class Metrics {
   UpstreamSeries& Upstream(int worker, std::string_view upstream);
   WorkerSeries& Worker(int worker);
   RateLimitSeries& RateLimit(int worker, std::string_view policy, std::string_view limit);
+  GuardSeries& Guard(int worker, std::string_view upstream);
 
   // Returns the series of the method of a call; `path` is the call's :path. The series are those of
   // `other` if the method has no label, or if `metric_series` does not allow the series of one more
@@ -111,6 +112,15 @@ class Metrics {
   // By upstream; of several throttles of one, the largest probability.
   using ThrottleSource = std::function<std::map<std::string, double>()>;
   void SetThrottleSource(ThrottleSource source);
+  // The guard of one upstream at the moment.
+  struct GuardGauges {
+    std::string upstream;
+    int limit = 0;  // 0: there is none
+    int in_flight = 0;
+    int waiting = 0;
+  };
+  using GuardSource = std::function<std::vector<GuardGauges>()>;
+  void SetGuardSource(GuardSource source);
   void SetReplayBytesSource(std::function<int64_t()> source);
 
   // The memory that is held, and limits.memory.
@@ -156,6 +166,7 @@ class Metrics {
   SeriesTable<MethodSeries> methods_;
   SeriesTable<UpstreamSeries> upstreams_;
   SeriesTable<RateLimitSeries> rate_limits_;
+  SeriesTable<GuardSeries> guards_;
   std::vector<WorkerSeries> workers_;
   MethodLabels labels_;
   std::atomic<bool> otel_names_;
@@ -179,6 +190,7 @@ class Metrics {
   mutable std::mutex sources_mutex_;
   BudgetSource budgets_;
   ThrottleSource throttles_;
+  GuardSource guard_gauges_;
   std::function<int64_t()> replay_bytes_;
   std::function<Memory()> memory_;
   std::function<uint64_t()> lost_log_lines_;

@@ -82,6 +82,26 @@ void RecordCall(MethodSeries& method, UpstreamSeries& upstream, WorkerSeries& wo
   if (record.rate_limit.shared_bucket) worker.limit_hits[Limit::kMaxKeys].Add();
 }
 
+void RecordGuard(GuardSeries& guard, const GuardRecord& record) {
+  if (!record.decision.has_value()) return;
+  const auto band = static_cast<PriorityBand>(record.priority / 32);
+  const int attempt = std::clamp(record.previous_attempts, 0, kArrivalClasses - 1);
+  guard.arrivals[static_cast<ArrivalClass>(attempt)].Add();
+  switch (*record.decision) {
+    case GuardDecision::kAdmitted:
+      guard.admitted[band].Add();
+      return;
+    case GuardDecision::kQueued:
+      guard.queued[band].Add();
+      break;
+    case GuardDecision::kRefused:
+      guard.refused[record.reason][band].Add();
+      if (record.waited == absl::ZeroDuration()) return;
+      break;
+  }
+  guard.waits.Observe(absl::ToInt64Nanoseconds(record.waited));
+}
+
 void RecordRateLimits(std::span<RateLimitSeries* const> limits, const RateLimitRecord& record) {
   if (!record.checked) return;
   if (record.refused_by >= 0) {

@@ -19,6 +19,9 @@ namespace levee {
 void RecordCall(MethodSeries& method, UpstreamSeries& upstream, WorkerSeries& worker,
                 const CallRecord& record);
 
+// Writes what a guard did with a call of its upstream; nothing if the call never came to it.
+void RecordGuard(GuardSeries& guard, const GuardRecord& record);
+
 // Writes the decisions of the rate limits of the call's policy. `limits` are the series of these
 // limits, in the policy's order. If a limit refused the call, the call counts as rejected by that
 // limit and is not counted by the others. If the call waited, it counts as delayed by the limit

@@ -38,4 +38,12 @@ void RateLimitSeries::Reset() {
   rejected.Reset();
 }
 
+void GuardSeries::Reset() {
+  admitted.Reset();
+  queued.Reset();
+  refused.Reset();
+  arrivals.Reset();
+  waits.Reset();
+}
+
 }  // namespace levee

@@ -72,6 +72,53 @@ constexpr std::string_view TunnelFailureName(TunnelFailure failure) {
 }
 inline constexpr int kTunnelFailures = CountValues(TunnelFailureName);
 
+// A header for the guard that could not be read.
+enum class GuardHeader { kPriority };
+
+// The label `header` of levee_guard_headers_ignored_total.
+constexpr std::string_view GuardHeaderName(GuardHeader header) {
+  switch (header) {
+    case GuardHeader::kPriority:
+      return "levee-priority";
+  }
+  return "";
+}
+inline constexpr int kGuardHeaders = CountValues(GuardHeaderName);
+
+// The priorities of calls, 32 by 32: the label `priority` of levee_guard_calls_total.
+enum class PriorityBand { kFrom0, kFrom32, kFrom64, kFrom96 };
+constexpr std::string_view PriorityBandName(PriorityBand band) {
+  switch (band) {
+    case PriorityBand::kFrom0:
+      return "0-31";
+    case PriorityBand::kFrom32:
+      return "32-63";
+    case PriorityBand::kFrom64:
+      return "64-95";
+    case PriorityBand::kFrom96:
+      return "96-127";
+  }
+  return "";
+}
+inline constexpr int kPriorityBands = CountValues(PriorityBandName);
+
+// How often a caller had tried a call before: the label `attempt` of levee_guard_arrivals_total.
+enum class ArrivalClass { kFirst, kSecond, kThird, kFurther };
+constexpr std::string_view ArrivalClassName(ArrivalClass arrival) {
+  switch (arrival) {
+    case ArrivalClass::kFirst:
+      return "0";
+    case ArrivalClass::kSecond:
+      return "1";
+    case ArrivalClass::kThird:
+      return "2";
+    case ArrivalClass::kFurther:
+      return "3+";
+  }
+  return "";
+}
+inline constexpr int kArrivalClasses = CountValues(ArrivalClassName);
+
 // The series below are written by the thread of the worker they belong to and by no other. They
 // start on cache lines of their own, so that workers do not slow each other down.
 inline constexpr size_t kCacheLine = 64;
@@ -136,6 +183,20 @@ struct alignas(kCacheLine) WorkerSeries {
 
   ByEnum<Counter, Limit, kLimits> limit_hits;
   ByEnum<Counter, Reject, kRejects> rejects;
+  ByEnum<Counter, GuardHeader, kGuardHeaders> guard_headers_ignored;
+};
+
+// The series of the guard of one upstream.
+struct alignas(kCacheLine) GuardSeries {
+  using ByBand = ByEnum<Counter, PriorityBand, kPriorityBands>;
+
+  ByBand admitted;
+  ByBand queued;
+  ByEnum<ByBand, GuardReason, kGuardReasons> refused;
+  ByEnum<Counter, ArrivalClass, kArrivalClasses> arrivals;
+  Histogram<kDurationBounds> waits;  // nanoseconds in the queue, of calls that waited
+
+  void Reset();
 };
 
 // The series of one configured rate limit.

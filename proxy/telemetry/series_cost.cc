@@ -12,6 +12,8 @@ namespace {
 constexpr int64_t kBudgetGauges = 4;
 // probability.
 constexpr int64_t kThrottleGauges = 1;
+// limit, in_flight, queue_length.
+constexpr int64_t kGuardGauges = 3;
 // admitted, delayed, rejected.
 constexpr int64_t kRateLimitDecisions = 3;
 
@@ -39,6 +41,10 @@ SeriesCost CostOfRows(bool otel_names) {
                     CollectUpstreams({{"upstream", "", upstream}}, {}, sink);
                   });
   cost.rate_limit = kRateLimitDecisions;
+  const std::array<GuardSeries, 1> guard;
+  cost.guard = kGuardGauges + CountOf([&](FamilySink sink) {
+                 CollectGuards({{"upstream", "", guard}}, sink);
+               });
   return cost;
 }
 

@@ -45,10 +45,11 @@ struct WaitingRecord {
 
 // The decision of the guard in front of the service.
 struct GuardRecord {
-  std::optional<GuardDecision> decision;                // none: the call never came to a guard
-  GuardReason reason = GuardReason::kConcurrency;       // with kRefused
-  int priority = 0;                                     // 0 to 127
-  absl::Duration waited = absl::ZeroDuration();         // for a slot, or for its refusal
+  std::optional<GuardDecision> decision;           // none: the call never came to a guard
+  GuardReason reason = GuardReason::kConcurrency;  // with kRefused
+  int priority = 0;                                // 0 to 127
+  int previous_attempts = 0;                       // that the caller had made
+  absl::Duration waited = absl::ZeroDuration();    // for a slot, or for its refusal
 };
 
 struct CallRecord {

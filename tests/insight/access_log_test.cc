@@ -55,7 +55,7 @@ TEST(AccessLog, ACallThatSucceedsAtOnce) {
       R"("upstream":"cart","authority":"cart.shop:50051","method":"shop.Cart/Add",)"
       R"("code":"OK","message":"","attempts":[{"n":1,"endpoint":"10.0.0.7:50051",)"
       R"("start_ms":0.000,"duration_ms":3.060,"code":"OK","trigger":null,"delay_ms":null}],)"
-      R"("unreached":null,"refused":null,"marks":[],"request_bytes":105,"response_bytes":4000000007,)"
+      R"("unreached":null,"refused":null,"marks":[],"guard":null,"request_bytes":105,"response_bytes":4000000007,)"
       R"("trace_id":"4bf92f3577b34da6a3ce929d0e0e4736"})"
       "\n");
 }
@@ -81,7 +81,7 @@ TEST(AccessLog, ACallThatIsRetriedUntilTheBudgetRefuses) {
       R"({"n":2,"endpoint":"10.0.0.8:50051","start_ms":26.020,"duration_ms":19.980,)"
       R"("code":"UNAVAILABLE","trigger":"status","delay_ms":24.500}],)"
       R"("unreached":null,"refused":"budget","marks":[{"direction":"sent","scope":"service"}],)"
-      R"("request_bytes":105,"response_bytes":4000000007,"trace_id":null})"
+      R"("guard":null,"request_bytes":105,"response_bytes":4000000007,"trace_id":null})"
       "\n");
 }
 
@@ -128,6 +128,19 @@ TEST(AccessLog, AnImmediateRetryHasADelayOfZero) {
             R"("trigger":"refused","delay_ms":0.000}])");
 }
 
+TEST(AccessLog, TellsWhatTheGuardDid) {
+  CallRecord record = CallOf(StatusCode::kResourceExhausted, 0, 5);
+  record.guard = {.decision = GuardDecision::kRefused,
+                  .reason = GuardReason::kQueue,
+                  .priority = 100,
+                  .waited = absl::Microseconds(4321)};
+  EXPECT_EQ(Between(Line(FactsOfACall(), record), "guard", "request_bytes"),
+            R"("guard":{"decision":"refused","reason":"queue","priority":100,"waited_ms":4.321})");
+  record.guard = {.decision = GuardDecision::kAdmitted, .priority = 64};
+  EXPECT_EQ(Between(Line(FactsOfACall(), record), "guard", "request_bytes"),
+            R"("guard":{"decision":"admitted","reason":null,"priority":64,"waited_ms":0.000})");
+}
+
 TEST(AccessLog, MarksAreThoseReceivedAndTheOneSent) {
   CallRecord record = CallOf(StatusCode::kUnavailable, 0, 10);
   record.attempts.resize(3);
@@ -135,7 +148,7 @@ TEST(AccessLog, MarksAreThoseReceivedAndTheOneSent) {
   record.attempts[2].mark_received = OverloadScope::kService;
   record.mark_sent = OverloadScope::kService;
   EXPECT_EQ(
-      Between(Line(FactsOfACall(), record), "marks", "request_bytes"),
+      Between(Line(FactsOfACall(), record), "marks", "guard"),
       R"("marks":[{"direction":"received","scope":"endpoint"},)"
       R"({"direction":"received","scope":"service"},{"direction":"sent","scope":"service"}])");
 }

@@ -92,13 +92,13 @@ TEST_F(NumberedCallsTest, CallsThatAreAlikeAreToldApart) {
 }
 
 TEST_F(NumberedCallsTest, EachOnceThoughOldOnesAreForgotten) {
-  for (uint32_t second = 1; second <= 50; ++second) {
+  for (uint32_t second = 1; second <= 60; ++second) {
     for (int i = 0; i < 30; ++i) Remember(second - 0.5, std::to_string(second * 100 + i));
     Update(second);
     EXPECT_EQ(Numbers(second - 1).size(), 30u);
   }
   EXPECT_EQ(Numbers(0).size(), RecentCalls::kKept);
-  EXPECT_EQ(calls_.After(0).back().call->trace_id, "5029");
+  EXPECT_EQ(calls_.After(0).back().call->trace_id, "6029");
 }
 
 TEST_F(NumberedCallsTest, MoreThanAreRememberedAreAllNew) {

@@ -122,11 +122,13 @@ CallRecord CallOf(RememberedKind kind, Instant end) {
   record.code = kind == RememberedKind::kRescued ? StatusCode::kOk : StatusCode::kUnavailable;
   if (kind == RememberedKind::kRefused) record.refused = RefusalReason::kBudget;
   if (kind == RememberedKind::kLimited) record.rate_limit.refused_by = 0;
+  if (kind == RememberedKind::kGuarded) record.guard.decision = GuardDecision::kRefused;
   return record;
 }
 
 constexpr RememberedKind kKinds[] = {RememberedKind::kRescued, RememberedKind::kLimited,
-                                     RememberedKind::kRefused, RememberedKind::kFailed};
+                                     RememberedKind::kRefused, RememberedKind::kGuarded,
+                                     RememberedKind::kFailed};
 
 TEST(RecentCalls, InAStormOfEveryKindEachSecondOfFiveMinutesHasEachKind) {
   RecentCalls calls;

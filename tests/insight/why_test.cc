@@ -141,6 +141,21 @@ TEST(WhyOf, RateLimitsRefuseAndDelay) {
             "waited for a rate limit; retried once after UNAVAILABLE; the second attempt was OK");
 }
 
+TEST(WhyOf, AGuardRefusesOrLetsWait) {
+  CallRecord record = CallOf(kExhausted, {});
+  record.guard = {.decision = GuardDecision::kRefused, .reason = GuardReason::kConcurrency};
+  EXPECT_EQ(WhyOf(record), "refused by the guard: no slot was free, and none may wait");
+  record.guard = {.decision = GuardDecision::kRefused,
+                  .reason = GuardReason::kQueue,
+                  .priority = 64,
+                  .waited = absl::Microseconds(4321)};
+  EXPECT_EQ(WhyOf(record),
+            "refused by the guard: too many calls wait for a slot (it waited 4.3ms, priority 64)");
+  record = CallOf(kOk, {First(kOk)});
+  record.guard = {.decision = GuardDecision::kQueued};
+  EXPECT_EQ(WhyOf(record), "waited for a slot of the guard; OK");
+}
+
 TEST(WhyOf, AnOverloadedEndpointIsNamedWhenAnotherOneWasAsked) {
   CallRecord record = CallOf(kOk, {First(kUnavailable), Retry(kOk)});
   record.attempts[0].mark_received = OverloadScope::kEndpoint;

@@ -48,6 +48,13 @@ const std::map<std::string, Contract>& Contracts() {
       {"levee_tunnels", {kGauge, {}}},
       {"levee_tunnelled_bytes_total", {kCounter, {"direction"}}},
       {"levee_tunnel_failures_total", {kCounter, {"reason"}}},
+      {"levee_guard_calls_total", {kCounter, {"upstream", "decision", "reason", "priority"}}},
+      {"levee_guard_arrivals_total", {kCounter, {"upstream", "attempt"}}},
+      {"levee_guard_queue_seconds", {kHistogram, {"upstream"}}},
+      {"levee_guard_headers_ignored_total", {kCounter, {"header"}}},
+      {"levee_guard_limit", {kGauge, {"upstream"}}},
+      {"levee_guard_in_flight", {kGauge, {"upstream"}}},
+      {"levee_guard_queue_length", {kGauge, {"upstream"}}},
       {"levee_rate_limit_decisions_total", {kCounter, {"policy", "limit", "decision"}}},
       {"levee_call_duration_seconds", {kHistogram, {"upstream", "method"}}},
       {"levee_attempt_duration_seconds", {kHistogram, {"upstream"}}},
@@ -73,6 +80,9 @@ class MetricsContractTest : public testing::Test {
  protected:
   MetricsContractTest() : metrics_({.settings = {.upstreams = {"cart"}}}) {
     metrics_.RateLimit(0, "default", "per-tenant");
+    metrics_.Guard(0, "cart");
+    metrics_.SetGuardSource(
+        [] { return std::vector<Metrics::GuardGauges>{{.upstream = "cart", .limit = 20}}; });
     metrics_.SetBudgetSource(
         [] { return std::vector<Metrics::BudgetGauges>{{.upstream = "cart"}}; });
     metrics_.SetThrottleSource([] { return std::map<std::string, double>{{"cart", 0.0}}; });
@@ -137,6 +147,12 @@ TEST_F(MetricsContractTest, LabelsTakeTheValuesOfTheContract) {
                           "observe", "throttle"));
   EXPECT_THAT(LabelValues("levee_retries_waited_total", "result"),
               ElementsAre("released", "expired", "cancelled"));
+  EXPECT_THAT(LabelValues("levee_guard_arrivals_total", "attempt"),
+              ElementsAre("0", "1", "2", "3+"));
+  EXPECT_THAT(LabelValues("levee_guard_calls_total", "decision"),
+              ElementsAre("admitted", "queued", "refused"));
+  EXPECT_THAT(LabelValues("levee_guard_calls_total", "reason"),
+              ElementsAre("none", "concurrency", "queue"));
   EXPECT_THAT(LabelValues("levee_app_retries_total", "action"),
               ElementsAre("admitted", "refused", "admitted", "refused"));
   EXPECT_THAT(LabelValues("levee_app_retries_total", "seen_by"), ElementsAre("header", "loop"));

@@ -58,6 +58,9 @@ std::string TypeName(prometheus::MetricType type) {
 std::map<std::string, std::string> Exported() {
   Metrics metrics({.settings = {.upstreams = {"cart"}, .otel_names = true}});
   metrics.RateLimit(0, "default", "per-tenant");
+  metrics.Guard(0, "cart");
+  metrics.SetGuardSource(
+      [] { return std::vector<Metrics::GuardGauges>{{.upstream = "cart", .limit = 20}}; });
   metrics.SetBudgetSource([] { return std::vector<Metrics::BudgetGauges>{{.upstream = "cart"}}; });
   metrics.SetThrottleSource([] { return std::map<std::string, double>{{"cart", 0.0}}; });
   std::map<std::string, std::string> families;
@@ -105,6 +108,7 @@ TEST(MetricsDocument, TellsWhatRowsCost) {
   EXPECT_THAT(document, HasSubstr(absl::StrFormat("%d series (%d) for `other` and %d more",
                                                   plain.method, otel.method, plain.upstream)));
   EXPECT_THAT(document, HasSubstr(absl::StrFormat("%d for each rate limit", plain.rate_limit)));
+  EXPECT_THAT(document, HasSubstr(absl::StrFormat("%d for each guarded upstream", plain.guard)));
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 // Pure.
 
 export const SECONDS_KEPT = 300;
-export const CALLS_KEPT = 1280;  // as many as the sidecar
+export const CALLS_KEPT = 1600;  // as many as the sidecar
 
 export class Store {
   state = null;  // the newest answer, without what is kept below
