@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "call/plan.h"
 #include "call/waiting_retries.h"
+#include "guard/guard_line.h"
 #include "policy/adaptive_throttle.h"
 #include "policy/failed_calls.h"
 #include "policy/latency_estimate.h"
@@ -51,6 +52,13 @@ struct PlannedLimits {
   std::vector<RateLimitSeries*> series;
 };
 
+// The guard that a plan's calls pass.
+struct PlannedGuard {
+  std::shared_ptr<GuardLine> line;  // nullptr: there is none
+  int method = 0;                   // Guard::MethodNumber
+  GuardSeries* series = nullptr;    // not null where there is a guard
+};
+
 // Never changed but for `method` and `labelled`. Held by calls with a plain count, so one thread.
 struct CallPlan {
   std::shared_ptr<const Snapshot> snapshot;  // owns the policy
@@ -60,6 +68,8 @@ struct CallPlan {
   std::shared_ptr<RetryBudget> budget;         // the destination's, shared with the other workers
   std::shared_ptr<WaitingRetries> waiting;     // of the budget, on this worker
   std::shared_ptr<AdaptiveThrottle> throttle;  // as the budget; nullptr: every call is sent
+  bool inbound = false;                        // its calls came to a listener of that direction
+  PlannedGuard guard;
   std::string path;
   MethodSeries* method = nullptr;
   bool labelled = false;  // `method` is the method's own series, or it can get none

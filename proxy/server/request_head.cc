@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "absl/strings/str_cat.h"
+#include "wire/priority.h"
 #include "wire/timeout.h"
 #include "wire/traceparent.h"
 
@@ -14,9 +15,10 @@ constexpr std::string_view kPreviousAttempts = "grpc-previous-rpc-attempts";
 constexpr std::string_view kTimeout = "grpc-timeout";
 constexpr std::string_view kVia = "via";
 
-bool WrittenPerAttempt(std::string_view name) {
+bool WrittenPerAttempt(std::string_view name, Direction direction) {
   // Most names are told apart by their first letter alone.
   if (name.empty() || (name[0] != 'g' && name[0] != 'l')) return false;
+  if (name == kPriorityHeader) return direction == Direction::kInbound;
   return name == kTimeout || name == kPreviousAttempts || name.starts_with("levee-");
 }
 
@@ -85,8 +87,11 @@ RequestHead ReadRequestHead(const Metadata& fields) {
   return head;
 }
 
-std::string NewVia(Random& random) {
-  return absl::StrCat("2 levee-", absl::Hex(random.Next(), absl::kZeroPad16));
+Hops NewHops(Random& random) {
+  const auto via = [&] {
+    return absl::StrCat("2 levee-", absl::Hex(random.Next(), absl::kZeroPad16));
+  };
+  return {{Direction::kEgress, via()}, {Direction::kInbound, via()}};
 }
 
 bool HasPassed(const Metadata& head, std::string_view via) {
@@ -104,7 +109,7 @@ LimitKey RateKeyOf(const RateLimitPolicy& limit, const Metadata& head, std::stri
   return key;
 }
 
-void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, std::string_view via,
+void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, const Hop& hop,
                       Random& random, Metadata& to) {
   for (size_t i = 0; i < request.size(); ++i) {
     const Metadata::Field field = request[i];
@@ -112,7 +117,7 @@ void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, std:
     // to judge.
     const bool unreadable_timeout =
         field.name == kTimeout && attempt.timeout == absl::InfiniteDuration();
-    if (WrittenPerAttempt(field.name) && !unreadable_timeout) continue;
+    if (WrittenPerAttempt(field.name, hop.direction) && !unreadable_timeout) continue;
     if (field.name == kTraceparent && !TraceIdOf(request).empty()) {
       to.Add(field.name, WithParentId(field.value, NewSpanId(random)), field.never_index);
     } else {
@@ -127,7 +132,7 @@ void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, std:
     const auto end = std::to_chars(text, text + sizeof text, attempt.previous_attempts).ptr;
     to.Add(kPreviousAttempts, {text, static_cast<size_t>(end - text)});
   }
-  to.Add(kVia, via);
+  to.Add(kVia, hop.via);
 }
 
 }  // namespace levee

@@ -10,6 +10,7 @@
 #include "call/call_host.h"
 #include "policy/limit_key.h"
 #include "policy/rate_limit_policy.h"
+#include "policy/route_table.h"
 #include "wire/metadata.h"
 
 namespace levee {
@@ -25,10 +26,25 @@ struct RequestHead {
 };
 RequestHead ReadRequestHead(const Metadata& head);
 
-// Returns the value of the `via` field (RFC 9110, section 7.6.3) by which a sidecar knows calls
-// that have come back to it: "2 levee-5d41402abc4b2a76". `random`: of a seed that others cannot
-// know.
-std::string NewVia(Random& random);
+// A pass of calls through this sidecar, in one direction. A call of the application may reach the
+// application's own inbound listener, so each direction has a mark of its own.
+struct Hop {
+  Direction direction = Direction::kEgress;
+  // The value of the `via` field (RFC 9110, section 7.6.3) by which a sidecar knows calls that have
+  // come back to it: "2 levee-5d41402abc4b2a76".
+  std::string via;
+};
+
+// The hops of both directions.
+struct Hops {
+  Hop egress, inbound;
+  const Hop& Of(Direction direction) const {
+    return direction == Direction::kInbound ? inbound : egress;
+  }
+};
+
+// `random`: of a seed that others cannot know.
+Hops NewHops(Random& random);
 
 // Whether a head with `via` fields has passed the sidecar that `via` names.
 bool HasPassed(const Metadata& head, std::string_view via);
@@ -40,9 +56,10 @@ LimitKey RateKeyOf(const RateLimitPolicy& limit, const Metadata& head, std::stri
 
 // Fills `to` (empty) with the head of an attempt: the caller's fields in their order, without
 // those that are Levee's to say (grpc-timeout, grpc-previous-rpc-attempts, levee-*, which a caller
-// must not forge), then the attempt's own, and `via`. A valid traceparent goes on in its place with
-// a span id from `random`, one that is not is the caller's affair.
-void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, std::string_view via,
+// must not forge), then the attempt's own, and the hop's `via`. The application's own calls keep
+// levee-priority, which is for the guard in front of the upstream. A valid traceparent goes on in
+// its place with a span id from `random`, one that is not is the caller's affair.
+void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, const Hop& hop,
                       Random& random, Metadata& to);
 
 }  // namespace levee

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/hash/hash.h"
+#include "absl/time/clock.h"
 #include "base/check.h"
 #include "base/uuid.h"
 #include "insight/recent_calls.h"
@@ -13,6 +14,7 @@
 #include "server/worker.h"
 #include "wire/content_type.h"
 #include "wire/percent_encoding.h"
+#include "wire/priority.h"
 #include "wire/traceparent.h"
 
 namespace levee {
@@ -34,7 +36,10 @@ CallParts MakeParts(CallHost& host, RpcEnvironment& environment, const CallPlan&
           .hedge = plan.calls.hedge,
           .rate_limits = plan.limits.limiters,
           .waiting = plan.waiting.get(),
-          .throttle = plan.throttle.get()};
+          .throttle = plan.throttle.get(),
+          .inbound = plan.inbound,
+          .guard = plan.guard.line.get(),
+          .guard_method = plan.guard.method};
 }
 
 }  // namespace
@@ -47,7 +52,7 @@ RpcStream::RpcStream(RpcEnvironment& environment, Worker& worker, std::shared_pt
       origin_(origin),
       downstream_(&downstream),
       call_(MakeParts(*this, environment, *plan_)),
-      first_(*this, environment) {
+      first_(*this, environment, hop()) {
   request_.Swap(request);
 }
 
@@ -62,8 +67,25 @@ void RpcStream::Start(RequestFacts facts, std::string_view authority, bool reque
   if (!policy.key_header.empty() && !request_.Has(policy.key_header)) {
     request_.Add(policy.key_header, RandomUuid(environment_.random));
   }
+  if (policy.guard.has_value()) ReadPriority(facts);
   call_.Start(facts, now());
   if (request_ended) Request(Chunk(), true);
+}
+
+// A header that cannot be read changes nothing: it must not make calls fail.
+void RpcStream::ReadPriority(RequestFacts& facts) {
+  const GuardPolicy& guard = *plan_->calls.policy->guard;
+  facts.priority = guard.default_priority;
+  const std::string_view text = request_.Get(guard.priority_header);
+  if (text.empty()) return;
+  const std::optional<CallPriority> priority = ParsePriority(text);
+  if (!priority.has_value()) {
+    environment_.series.guard_headers_ignored[GuardHeader::kPriority].Add();
+    return;
+  }
+  facts.priority = priority->number;
+  if (priority->user.empty()) return;
+  facts.user = HashOfUser(priority->user, absl::ToUnixSeconds(absl::Now()) / 3600);
 }
 
 void RpcStream::EndForDrain() { call_.OnDrainTimeout(now()); }
@@ -107,6 +129,10 @@ void RpcStream::OnClosed(const StreamEnd&) {
   call_.OnCallerGone(now());
 }
 
+const Hop& RpcStream::hop() const {
+  return environment_.hops.Of(plan_->inbound ? Direction::kInbound : Direction::kEgress);
+}
+
 RpcStream::Slot& RpcStream::At(AttemptId id) {
   if (first_.attempt.id() == id) return first_;
   for (const auto& slot : hedges_) {
@@ -120,7 +146,7 @@ RpcStream::Slot& RpcStream::IdleSlot() {
   for (const auto& slot : hedges_) {
     if (!slot->active) return *slot;
   }
-  return *hedges_.emplace_back(std::make_unique<Slot>(*this, environment_));
+  return *hedges_.emplace_back(std::make_unique<Slot>(*this, environment_, hop()));
 }
 
 AttemptId RpcStream::StartAttempt(const AttemptStart& start) {
@@ -258,6 +284,7 @@ void RpcStream::Record(const CallRecord& record) {
   }
   RecordCall(*plan.method, *plan.destination->series, environment_.series, record);
   RecordRateLimits(plan.limits.series, record.rate_limit);
+  if (plan.guard.series != nullptr) RecordGuard(*plan.guard.series, record.guard);
 }
 
 void RpcStream::Log(const FinalStatus& status, const CallRecord& record) {

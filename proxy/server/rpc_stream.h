@@ -21,6 +21,7 @@
 #include "server/budget_watch.h"
 #include "server/call_log.h"
 #include "server/call_plan.h"
+#include "server/request_head.h"
 #include "server/upstream_attempt.h"
 #include "telemetry/record_call.h"
 #include "wire/metadata.h"
@@ -36,7 +37,7 @@ struct RpcEnvironment {
   WorkerSeries& series;
   CallLog& log;
   BudgetWatch& budget_watch;
-  const std::string& via;  // as WriteAttemptHead takes it
+  const Hops& hops;
   int worker;
 };
 
@@ -112,8 +113,8 @@ class RpcStream final : public InBlocks,
 
   // An attempt, and what it has brought while the call was not committed.
   struct Slot {
-    Slot(RpcStream& rpc, RpcEnvironment& environment)
-        : attempt(rpc, environment.random, environment.via) {}
+    Slot(RpcStream& rpc, RpcEnvironment& environment, const Hop& hop)
+        : attempt(rpc, environment.random, hop) {}
 
     UpstreamAttempt attempt;
     bool active = false;
@@ -123,8 +124,10 @@ class RpcStream final : public InBlocks,
   };
   Slot& At(AttemptId id);
   Slot& IdleSlot();
+  const Hop& hop() const;
 
   void OnTimer(Instant now) override;
+  void ReadPriority(RequestFacts& facts);
   void Request(const Chunk& chunk, bool end);
   void ForwardHead(Slot& slot);
   void CreditForwarded();

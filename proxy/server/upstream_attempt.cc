@@ -43,7 +43,7 @@ void UpstreamAttempt::OnOpened(h2::Stream& stream, int64_t endpoint) {
     unsent_.clear();
     return;
   }
-  WriteAttemptHead(*request_, start_, via_, random_, stream.head());
+  WriteAttemptHead(*request_, start_, hop_, random_, stream.head());
   const bool head_only = request_ended_ && unsent_.empty();
   stream.SendHead(head_only);
   for (const Chunk& chunk : unsent_) stream.SendData(chunk, false);

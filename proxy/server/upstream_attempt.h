@@ -12,6 +12,7 @@
 #include "call/call_host.h"
 #include "h2/stream.h"
 #include "policy/retry_decision.h"
+#include "server/request_head.h"
 #include "upstream/pool.h"
 #include "wire/message_count.h"
 #include "wire/metadata.h"
@@ -23,9 +24,9 @@ class RpcStream;
 // Reused for one attempt of a call after the other; tells the call of its events. One thread.
 class UpstreamAttempt final : public StreamUser {
  public:
-  // `random`: for span ids. `via`: as WriteAttemptHead takes it. All outlive it.
-  UpstreamAttempt(RpcStream& rpc, Random& random, const std::string& via)
-      : rpc_(rpc), random_(random), via_(via) {}
+  // `random`: for span ids. All outlive it.
+  UpstreamAttempt(RpcStream& rpc, Random& random, const Hop& hop)
+      : rpc_(rpc), random_(random), hop_(hop) {}
   ~UpstreamAttempt() { Cancel(); }
   UpstreamAttempt(const UpstreamAttempt&) = delete;
   UpstreamAttempt& operator=(const UpstreamAttempt&) = delete;
@@ -74,7 +75,7 @@ class UpstreamAttempt final : public StreamUser {
 
   RpcStream& rpc_;
   Random& random_;
-  const std::string& via_;
+  const Hop& hop_;
   AttemptId id_ = 0;
   Pool* pool_ = nullptr;
   const Metadata* request_ = nullptr;

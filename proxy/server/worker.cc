@@ -35,8 +35,8 @@ Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shar
       waiting_places_(snapshot_->limits.waiting_calls),
       log_(shared.recent_calls, random_),
       budget_watch_(io_),
-      environment_{io_,  random_,       replay_,    shared.metrics, series_,
-                   log_, budget_watch_, shared.via, index},
+      environment_{io_,  random_,       replay_,     shared.metrics, series_,
+                   log_, budget_watch_, shared.hops, index},
       destinations_({.io = io_,
                      .resolver = resolver_,
                      .random = random_,
@@ -45,6 +45,7 @@ Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shar
                      .own_listeners = own_addresses_,
                      .worker = index},
                     *snapshot_, ConnectionOptions()),
+      guards_(io_.wheel, index),
       relief_(shared.memory, io_, connections_, calls_),
       idle_(io_, connections_, tunnels_) {
   loop_.SetTurnHandler(this);
@@ -76,6 +77,10 @@ void Worker::PostEndpoints(const std::string& upstream,
   loop_.Post([this, upstream, endpoints = std::move(endpoints)] {
     destinations_.SetEndpoints(upstream, endpoints);
   });
+}
+
+void Worker::PostLookAtGuards() {
+  loop_.Post([this] { guards_.Look(loop_.now()); });
 }
 
 void Worker::PostConnection(net::ByteStream stream, ConnectionOrigin origin) {
@@ -276,7 +281,7 @@ h2::StreamHandler* Worker::OnRequest(DownstreamConnection& from, h2::Stream& str
     ReplyNotGrpc(stream);
     return nullptr;
   }
-  if (head.has_via && HasPassed(fields, shared_.via)) {
+  if (head.has_via && HasPassed(fields, shared_.hops.Of(from.listener().direction).via)) {
     series_.rejects[Reject::kLoop].Add();
     return Refuse(from, stream, fields, StatusCode::kUnimplemented, kCameBack);
   }
@@ -353,6 +358,8 @@ absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(const PlanKey& key, n
     plan->throttle = shared_.throttles.Get(upstream.name, plan->destination->authority,
                                            *policy.throttle, loop_.now());
   }
+  plan->inbound = key.listener.direction == Direction::kInbound;
+  if (policy.guard.has_value()) plan->guard = PlanGuard(upstream.name, policy, key.path);
   plan->path = key.path;
   plan->limits = PlanLimits(policy);
   const bool described =
@@ -390,6 +397,14 @@ PlannedLimits Worker::PlanLimits(const CallPolicy& policy) {
     limits.series.push_back(&shared_.metrics.RateLimit(index_, policy.name, limit.name));
   }
   return limits;
+}
+
+PlannedGuard Worker::PlanGuard(const std::string& upstream, const CallPolicy& policy,
+                               std::string_view path) {
+  const std::shared_ptr<Guard> guard = shared_.guards.Get(upstream, *policy.guard);
+  return {.line = guards_.Of(guard),
+          .method = guard->MethodNumber(std::string(path)),
+          .series = &shared_.metrics.Guard(index_, upstream)};
 }
 
 void Worker::Goaway() {

@@ -27,6 +27,8 @@
 #include "server/call_plan.h"
 #include "server/destination_table.h"
 #include "server/downstream_connection.h"
+#include "server/guard_lines.h"
+#include "server/guard_table.h"
 #include "server/idle_watch.h"
 #include "server/memory_relief.h"
 #include "server/rate_limit_table.h"
@@ -49,7 +51,8 @@ struct Shared {
   RecentCalls& recent_calls;
   TlsDestinations& tls_destinations;
   EventLog& log;
-  const std::string via;  // as ReadRequestHead takes it
+  GuardTable& guards;
+  const Hops hops;
 };
 
 // The values that a reload replaces, all at once.
@@ -88,6 +91,9 @@ class Worker final : private net::TurnHandler {
   // so this comes before the configuration that brings the upstream. A configuration without the
   // upstream forgets its endpoints. Any thread.
   void PostEndpoints(const std::string& upstream, std::shared_ptr<const EndpointList> endpoints);
+
+  // Looks at what guards have decided about waiting calls. Any thread.
+  void PostLookAtGuards();
 
   // Serves a connection that was accepted; closes it if the worker does not run any more. Any
   // thread.
@@ -169,6 +175,8 @@ class Worker final : private net::TurnHandler {
                             StatusCode code, const std::string& message);
   absl::StatusOr<std::shared_ptr<CallPlan>> MakePlan(const PlanKey& key, net::Asker asker);
   PlannedLimits PlanLimits(const CallPolicy& policy);
+  PlannedGuard PlanGuard(const std::string& upstream, const CallPolicy& policy,
+                         std::string_view path);
   std::shared_ptr<WaitingRetries> WaitingFor(Destination& destination,
                                              const std::shared_ptr<RetryBudget>& budget);
   Http2Connection::Options ConnectionOptions() const;
@@ -201,6 +209,7 @@ class Worker final : private net::TurnHandler {
   std::vector<net::Address> own_addresses_;  // both
   std::set<int> closed_sockets_;             // since the start
   DestinationTable destinations_;
+  GuardLines guards_;
   PlanCache plans_;
   IntrusiveList<AcceptedConnection> accepted_;
   IntrusiveList<DownstreamConnection> connections_;

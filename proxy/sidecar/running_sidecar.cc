@@ -120,6 +120,7 @@ absl::Status RunningSidecar::OpenAll(const CheckedConfig& checked) {
                                 },
                             .take_over = [this](const auto& taken) { return TakeOver(taken); }});
   metrics_.SetBudgetSource([this] { return sidecar_->budgets(); });
+  metrics_.SetGuardSource([this] { return sidecar_->guards(); });
   metrics_.SetThrottleSource([this] { return sidecar_->throttle_probabilities(); });
   metrics_.SetReplayBytesSource([this] { return sidecar_->replay_bytes(); });
   metrics_.SetMemorySource([this] { return sidecar_->memory(); });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/sidecar.h"
 
+#include <algorithm>
 #include <iterator>
 #include <thread>
 #include <utility>
@@ -16,9 +17,16 @@ namespace {
 // never answers.
 constexpr absl::Duration kPatience = absl::Seconds(1);
 
-std::string MakeVia() {
+Hops MakeHops() {
   Random random(net::RandomSeed());
-  return NewVia(random);
+  return NewHops(random);
+}
+
+bool IsInbound(const Snapshot& snapshot, const std::string& listener) {
+  return std::any_of(snapshot.listeners.begin(), snapshot.listeners.end(),
+                     [&](const ListenerSpec& spec) {
+                       return spec.name == listener && spec.direction == Direction::kInbound;
+                     });
 }
 
 }  // namespace
@@ -47,10 +55,12 @@ Sidecar::Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, M
                  RecentCalls& recent_calls, EventLog& log)
     : budgets_(workers, snapshot->limits.destinations),
       throttles_(workers, snapshot->limits.destinations),
+      guards_(workers,
+              [this](int worker) { workers_[static_cast<size_t>(worker)]->PostLookAtGuards(); }),
       replay_(snapshot->limits.replay_bytes),
       memory_(MemoryWatch::LimitOf(snapshot->limits)),
-      shared_{metrics, budgets_,     throttles_,        rate_limits_, replay_,
-              memory_, recent_calls, tls_destinations_, log,          MakeVia()},
+      shared_{metrics,      budgets_,          throttles_, rate_limits_, replay_,   memory_,
+              recent_calls, tls_destinations_, log,        guards_,      MakeHops()},
       workers_(MakeWorkers(snapshot, workers)),
       listeners_(
           workers_[0]->loop(), workers_[0]->wheel(),
@@ -75,11 +85,12 @@ Sidecar::~Sidecar() {
   Timer::Unlink();
 }
 
-// Holds the budgets, throttles and rate limits of the configuration, so that they and their metrics
-// exist from the start, and keep their state when the workers release them.
+// Holds the budgets, throttles, guards and rate limits of the configuration, so that they and their
+// metrics exist from the start, and keep their state when the workers release them.
 void Sidecar::HoldConfigured(const Snapshot& snapshot) {
   std::vector<std::shared_ptr<RetryBudget>> budgets;
   std::vector<std::shared_ptr<AdaptiveThrottle>> throttles;
+  std::vector<std::shared_ptr<Guard>> guards;
   for (const Route& route : snapshot.routes.routes()) {
     const UpstreamSpec& upstream = snapshot.upstreams[static_cast<size_t>(route.upstream)];
     const CallPolicy& policy = snapshot.policies[static_cast<size_t>(route.policy)];
@@ -87,6 +98,10 @@ void Sidecar::HoldConfigured(const Snapshot& snapshot) {
         budgets_.Get(upstream.name, "", policy.retry.budget, net::ReadClock()).budget);
     if (policy.throttle.has_value()) {
       throttles.push_back(throttles_.Get(upstream.name, "", *policy.throttle, net::ReadClock()));
+    }
+    if (policy.guard.has_value()) {
+      guards.push_back(guards_.Get(upstream.name, *policy.guard));
+      shared_.metrics.Guard(/*worker=*/0, upstream.name);
     }
   }
   std::vector<std::shared_ptr<RateLimiter>> limits;
@@ -100,6 +115,7 @@ void Sidecar::HoldConfigured(const Snapshot& snapshot) {
   // stays.
   configured_budgets_ = std::move(budgets);
   configured_throttles_ = std::move(throttles);
+  configured_guards_ = std::move(guards);
   configured_limits_ = std::move(limits);
 }
 
@@ -124,6 +140,8 @@ absl::Status Sidecar::Take(const std::shared_ptr<const Snapshot>& snapshot,
                       .closed_sockets = *std::move(closed)};
   const Bound bound = listeners_.bound();
   for (const ListenerSet::Bound& listener : bound) {
+    // Calls of the application may go to the application itself, through its inbound listener.
+    if (IsInbound(*snapshot, listener.name)) continue;
     config.own_listeners.push_back(listener.address);
   }
   for (const auto& worker : workers_) {
@@ -270,6 +288,14 @@ std::vector<EndpointView> Sidecar::endpoints() const {
     });
   }
   return answers_.Wait(*all, kPatience);
+}
+
+std::vector<Metrics::GuardGauges> Sidecar::guards() const {
+  std::vector<Metrics::GuardGauges> gauges;
+  for (const auto& [upstream, view] : guards_.Views(net::ReadClock())) {
+    gauges.push_back({upstream, view.limit, view.in_flight, view.waiting});
+  }
+  return gauges;
 }
 
 int64_t Sidecar::replay_bytes() const {

@@ -94,6 +94,8 @@ class Sidecar : private Timer {
     return throttles_.Probabilities(net::ReadClock());
   }
 
+  std::vector<Metrics::GuardGauges> guards() const;
+
   // Where tunnels that carry TLS lead.
   std::vector<std::string> tls_destinations() const { return tls_destinations_.Read(); }
 
@@ -129,6 +131,8 @@ class Sidecar : private Timer {
   std::vector<std::shared_ptr<RetryBudget>> configured_budgets_;
   ThrottleTable throttles_;
   std::vector<std::shared_ptr<AdaptiveThrottle>> configured_throttles_;
+  GuardTable guards_;
+  std::vector<std::shared_ptr<Guard>> configured_guards_;
   RateLimitTable rate_limits_;
   std::vector<std::shared_ptr<RateLimiter>> configured_limits_;
   ReplayMemory replay_;

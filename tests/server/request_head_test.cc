@@ -20,6 +20,7 @@ std::string Text(const Metadata& fields) {
 }
 
 constexpr char kVia[] = "2 levee-5d41402abc4b2a76";
+const Hop kHop = {Direction::kEgress, kVia};
 
 // The fields of an attempt's head without the last one, which is the sidecar's own.
 std::string AttemptText(const Metadata& head) {
@@ -80,8 +81,10 @@ TEST(RequestHead, H2_ACallThatHasPassedTheSidecarIsKnownByItsVia) {
 
 TEST(RequestHead, H2_EverySidecarHasAViaOfItsOwn) {
   Random one(1), other(2);
-  EXPECT_EQ(NewVia(one).size(), std::string(kVia).size());
-  EXPECT_NE(NewVia(one), NewVia(other));
+  const Hops hops = NewHops(one);
+  EXPECT_EQ(hops.egress.via.size(), std::string(kVia).size());
+  EXPECT_NE(hops.egress.via, hops.inbound.via);
+  EXPECT_NE(hops.egress.via, NewHops(other).egress.via);
 }
 
 TEST(AttemptHead, H2_AddsItsViaToThoseOfOthers) {
@@ -89,7 +92,7 @@ TEST(AttemptHead, H2_AddsItsViaToThoseOfOthers) {
   request.Add("via", "1.1 edge");
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {}, kVia, random, head);
+  WriteAttemptHead(request, {}, kHop, random, head);
   EXPECT_EQ(AttemptText(head), "via=1.1 edge");
   EXPECT_TRUE(HasPassed(head, kVia));
 }
@@ -102,7 +105,7 @@ TEST(AttemptHead, KeepsTheCallersFieldsAndItsOrder) {
   request.Add("x-a", "3");
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {}, kVia, random, head);
+  WriteAttemptHead(request, {}, kHop, random, head);
   EXPECT_EQ(AttemptText(head), ":path=/a.B/C x-a=1 x-b=2 x-a=3");
 }
 
@@ -112,7 +115,7 @@ TEST(AttemptHead, SaysItsOwnTimeoutAndAttemptCount) {
   request.Add("grpc-previous-rpc-attempts", "1");
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {.previous_attempts = 3, .timeout = absl::Milliseconds(40)}, kVia,
+  WriteAttemptHead(request, {.previous_attempts = 3, .timeout = absl::Milliseconds(40)}, kHop,
                    random, head);
   EXPECT_EQ(AttemptText(head), "grpc-timeout=40000000n grpc-previous-rpc-attempts=3");
 }
@@ -122,7 +125,7 @@ TEST(AttemptHead, FirstAttemptWithoutDeadlineCarriesNeither) {
   request.Add("grpc-previous-rpc-attempts", "1");
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {}, kVia, random, head);
+  WriteAttemptHead(request, {}, kHop, random, head);
   EXPECT_EQ(AttemptText(head), "");
 }
 
@@ -132,14 +135,25 @@ TEST(AttemptHead, A65_ForgedLeveeHeadersAreDropped) {
   request.Add("leveed", "kept");
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {}, kVia, random, head);
+  WriteAttemptHead(request, {}, kHop, random, head);
   EXPECT_EQ(AttemptText(head), "leveed=kept");
+}
+
+TEST(AttemptHead, ThePriorityThatTheApplicationSetPassesItsSidecarAndEndsBeforeTheNextApplication) {
+  Metadata request;
+  request.Add("levee-priority", "7");
+  Metadata out, in;
+  Random random(1);
+  WriteAttemptHead(request, {}, kHop, random, out);
+  EXPECT_EQ(AttemptText(out), "levee-priority=7");
+  WriteAttemptHead(request, {}, {Direction::kInbound, kVia}, random, in);
+  EXPECT_EQ(AttemptText(in), "");
 }
 
 // The traceparent of an attempt of this request, and what else it has.
 std::string TracedHead(const Metadata& request, Random& random) {
   Metadata head;
-  WriteAttemptHead(request, {}, kVia, random, head);
+  WriteAttemptHead(request, {}, kHop, random, head);
   return AttemptText(head);
 }
 
@@ -190,7 +204,7 @@ TEST(AttemptHead, ATimeoutThatCannotBeReadIsLeftToTheUpstream) {
   EXPECT_EQ(ReadRequestHead(request).facts.timeout, absl::InfiniteDuration());
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {}, kVia, random, head);
+  WriteAttemptHead(request, {}, kHop, random, head);
   EXPECT_EQ(AttemptText(head), "grpc-timeout=soon");
 }
 
@@ -199,7 +213,7 @@ TEST(AttemptHead, ATimeoutOfThePolicyTakesThePlaceOfOneThatCannotBeRead) {
   request.Add("grpc-timeout", "soon");
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {.timeout = absl::Seconds(1)}, kVia, random, head);
+  WriteAttemptHead(request, {.timeout = absl::Seconds(1)}, kHop, random, head);
   EXPECT_EQ(head.Count("grpc-timeout"), 1u);
   EXPECT_NE(head.Get("grpc-timeout"), "soon");
 }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/guard_table.h"
+
+namespace levee {
+
+std::shared_ptr<Guard> GuardTable::Get(const std::string& upstream, const GuardPolicy& policy) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(guards_, [](const auto& entry) { return entry.second.expired(); });
+  for (const auto& [name, known] : guards_) {
+    std::shared_ptr<Guard> guard = known.lock();
+    if (guard != nullptr && name == upstream && guard->policy() == policy) return guard;
+  }
+  auto guard = std::make_shared<Guard>(policy, workers_);
+  for (int worker = 0; worker < workers_; ++worker) {
+    guard->SetWake(worker, [this, worker] { wake_(worker); });
+  }
+  guards_.emplace_back(upstream, guard);
+  return guard;
+}
+
+std::map<std::string, GuardView> GuardTable::Views(Instant now) const {
+  const std::lock_guard lock(mutex_);
+  std::map<std::string, GuardView> views;
+  for (const auto& [upstream, known] : guards_) {
+    const std::shared_ptr<Guard> guard = known.lock();
+    if (guard == nullptr) continue;
+    const GuardView view = guard->View(now);
+    GuardView& sum = views[upstream];
+    sum.limit += view.limit;
+    sum.in_flight += view.in_flight;
+    sum.waiting += view.waiting;
+    sum.stands |= view.stands;
+    for (size_t i = 0; i < sum.arrivals.size(); ++i) sum.arrivals[i] += view.arrivals[i];
+  }
+  return views;
+}
+
+}  // namespace levee

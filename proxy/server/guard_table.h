@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The guards of all services, shared by the workers.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/instant.h"
+#include "guard/guard.h"
+#include "policy/guard_policy.h"
+
+namespace levee {
+
+// Hands out one guard per upstream and guard policy. A guard lives while anybody holds it. Any
+// thread; locks, so workers ask once per plan.
+class GuardTable {
+ public:
+  // `wake`: lets a worker look at its GuardLines soon. Any thread calls it.
+  GuardTable(int workers, std::function<void(int worker)> wake)
+      : workers_(workers), wake_(std::move(wake)) {}
+
+  std::shared_ptr<Guard> Get(const std::string& upstream, const GuardPolicy& policy);
+
+  // Returns the state of each guarded upstream; of several guards of one it is the sum.
+  std::map<std::string, GuardView> Views(Instant now) const;
+
+ private:
+  const int workers_;
+  const std::function<void(int)> wake_;
+  mutable std::mutex mutex_;
+  std::vector<std::pair<std::string, std::weak_ptr<Guard>>> guards_;  // by upstream
+};
+
+}  // namespace levee
