@@ -43,10 +43,16 @@ std::optional<ListenAddress> OptionalAddress(const std::string& text, const std:
   return AddressOf(text, path, positions);
 }
 
+Direction DirectionOf(const v1::Listener& message) {
+  return message.direction() == v1::Listener::DIRECTION_INBOUND ? Direction::kInbound
+                                                                : Direction::kEgress;
+}
+
 ListenerSpec BuildListener(const v1::Listener& message, const std::string& path,
                            const Positions& positions) {
   ListenerSpec listener;
   listener.name = message.name();
+  listener.direction = DirectionOf(message);
   listener.address = AddressOf(message.address(), path + ".address", positions);
   if (message.has_mode()) listener.mode = Checked(ParseFileMode(message.mode()));
   listener.capture = {false, false};
@@ -107,10 +113,17 @@ std::map<std::string, int> IndexByName(const Entries& entries) {
 RouteTable BuildRoutes(const v1::Config& config) {
   const std::map<std::string, int> upstreams = IndexByName(config.upstreams());
   const std::map<std::string, int> policies = IndexByName(config.policies());
+  const std::map<std::string, int> listeners = IndexByName(config.listeners());
   std::vector<Route> routes;
   for (const v1::Route& message : config.routes()) {
-    routes.push_back({message.match().authority(), message.match().method(),
-                      upstreams.at(message.upstream()), policies.at(message.policy())});
+    Route& route = routes.emplace_back();
+    route.authority = message.match().authority();
+    route.method = message.match().method();
+    route.upstream = upstreams.at(message.upstream());
+    route.policy = policies.at(message.policy());
+    if (!message.match().has_listener()) continue;
+    route.listener.index = listeners.at(message.match().listener());
+    route.listener.direction = DirectionOf(config.listeners(route.listener.index));
   }
   return RouteTable(std::move(routes));
 }

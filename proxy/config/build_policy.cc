@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "config/build_guard.h"
 #include "config/checked.h"
 #include "config/rate_limit_text.h"
 
@@ -245,6 +246,7 @@ CallPolicy BuildPolicy(const v1::Policy& message) {
   }
   policy.throttle.reset();
   if (message.has_throttle()) policy.throttle = BuildThrottle(message.throttle());
+  if (message.has_guard()) policy.guard = BuildGuard(message.guard());
   return policy;
 }
 

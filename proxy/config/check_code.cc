@@ -41,6 +41,8 @@ constexpr CheckCodeInfo kCodes[] = {
     {kFileMode, "Not a file mode"},
     {kEmptyText, "Empty text"},
     {kReservedName, "Reserved name"},
+    {kWhole, "Not a whole number"},
+    {kHeader, "Not a header"},
     {kDanglingReference, "Name that refers to nothing"},
     {kBuiltInRoute, "Built-in route without its upstream"},
     {kDuplicateName, "Name given twice"},
@@ -55,6 +57,10 @@ constexpr CheckCodeInfo kCodes[] = {
     {kKeyPartTwice, "Part of a key given twice"},
     {kRateTooLowForBurst, "Rate too low for its burst"},
     {kHeaderBlockBelowMetadata, "Header block smaller than the metadata in it"},
+    {kRetriesInbound, "Retries of calls to the application"},
+    {kGuardOnEgress, "Guard of the application's own calls"},
+    {kInitialOutsideBounds, "Initial limit outside its bounds"},
+    {kEndpointIsListener, "Endpoint that is Levee itself"},
     {kUnreadableFile, "File that cannot be read"},
     {kFileTooLarge, "File too large"},
     {kDescriptorSet, "Not a descriptor set"},
@@ -82,6 +88,7 @@ constexpr CheckCodeInfo kCodes[] = {
     {kMemoryAboveContainer, "More memory than the container leaves"},
     {kLimitsAboveMemory, "Limits that memory has no room for"},
     {kFewDescriptors, "More connections than descriptors"},
+    {kUnusedListener, "Listener without a route"},
 };
 
 }  // namespace

@@ -47,6 +47,8 @@ enum class CheckCode {
   kFileMode = 216,
   kEmptyText = 217,
   kReservedName = 218,
+  kWhole = 219,
+  kHeader = 220,
 
   kDanglingReference = 301,
   kBuiltInRoute = 302,
@@ -62,6 +64,10 @@ enum class CheckCode {
   kKeyPartTwice = 312,
   kRateTooLowForBurst = 313,
   kHeaderBlockBelowMetadata = 314,
+  kRetriesInbound = 315,
+  kGuardOnEgress = 316,
+  kInitialOutsideBounds = 317,
+  kEndpointIsListener = 318,
 
   kUnreadableFile = 401,
   kFileTooLarge = 402,
@@ -92,6 +98,7 @@ enum class CheckCode {
   kMemoryAboveContainer = 921,
   kLimitsAboveMemory = 922,
   kFewDescriptors = 923,
+  kUnusedListener = 924,
 };
 
 struct CheckCodeInfo {

@@ -65,6 +65,13 @@ std::string Supported(const FieldRule& rule) {
   return absl::StrCat("only ", fallback, " is accepted");
 }
 
+// Returns what a fault adds about the words that stand in place of a value.
+std::string Words(const FieldRule& rule) {
+  if (rule.word().empty()) return "";
+  return absl::StrCat("; say 20", rule.none() ? ", " : " or ", rule.word(),
+                      rule.none() ? " or none" : "");
+}
+
 }  // namespace
 
 void FieldChecker::CheckMessage(const std::string& path, Message& message) {
@@ -167,6 +174,7 @@ void FieldChecker::CheckValues(const std::string& path, const Field& field, Mess
 void FieldChecker::CheckText(const std::string& path, const Field& field, std::string& text) {
   const FieldRule& rule = RuleOf(field);
   if (rule.none() && text == "none") return;
+  if (!rule.word().empty() && text == rule.word()) return;
   const bool has_unit = rule.kind() == FieldRule::DURATION || rule.kind() == FieldRule::SIZE ||
                         rule.kind() == FieldRule::DURATION_OR_PERCENTILE;
   if (has_unit && text == "none") {
@@ -177,7 +185,7 @@ void FieldChecker::CheckText(const std::string& path, const Field& field, std::s
   const absl::StatusOr<ParsedText> parsed = ParseText(rule.kind(), text);
   if (!parsed.ok()) {
     faults_.Add(positions_.Find(path), CodeOf(rule.kind(), parsed.status()),
-                std::string(parsed.status().message()));
+                absl::StrCat(parsed.status().message(), Words(rule)));
     return;
   }
   CheckBounds(path, field, parsed->number, text);

@@ -14,6 +14,7 @@
 #include "config/positions.h"
 #include "config/read_file.h"
 #include "config/validate.h"
+#include "config/validate_inbound.h"
 #include "config/warnings.h"
 #include "config/yaml_reader.h"
 
@@ -83,11 +84,21 @@ void KeepDefaultPolicy(ReadConfig& read) {
   read.config.add_policies()->set_name("default");
 }
 
-// Calls that are hedged are not retried, so the default of retry.max_attempts would contradict.
-void RetryNothingWhereHedged(ReadConfig& read) {
+// Calls that are hedged are not retried, nor are calls to the application, so the default of
+// retry.max_attempts would contradict.
+void RetryNothingByDefault(ReadConfig& read) {
   for (config::v1::Policy& policy : *read.config.mutable_policies()) {
-    if (!policy.has_hedge() || policy.retry().has_max_attempts()) continue;
-    policy.mutable_retry()->set_max_attempts(1);
+    const bool never = policy.has_hedge() || policy.has_guard();
+    if (never && !policy.retry().has_max_attempts()) policy.mutable_retry()->set_max_attempts(1);
+  }
+}
+
+// CONNECT leads anywhere, which is for the application, and not for its callers.
+void TunnelNothingInbound(config::v1::Config& config) {
+  for (config::v1::Listener& listener : *config.mutable_listeners()) {
+    const bool inbound = listener.direction() == config::v1::Listener::DIRECTION_INBOUND;
+    if (!inbound || listener.capture_size() > 0) continue;
+    listener.add_capture(config::v1::Listener::CAPTURE_H2C);
   }
 }
 
@@ -95,6 +106,17 @@ void RetryNothingWhereHedged(ReadConfig& read) {
 void ForgetModesOfPorts(config::v1::Config& config) {
   for (config::v1::Listener& listener : *config.mutable_listeners()) {
     if (!listener.address().starts_with("unix:")) listener.clear_mode();
+  }
+}
+
+// The bounds of an adaptive limit mean nothing to another one.
+void ForgetBoundsOfFixedLimits(config::v1::Config& config) {
+  for (config::v1::Policy& policy : *config.mutable_policies()) {
+    if (!policy.has_guard() || policy.guard().concurrency().limit() == "adaptive") continue;
+    config::v1::Guard::Concurrency& limit = *policy.mutable_guard()->mutable_concurrency();
+    limit.clear_initial();
+    limit.clear_min();
+    limit.clear_max();
   }
 }
 
@@ -142,12 +164,17 @@ CheckedConfig Check(const std::vector<ConfigText>& texts, const ConfigInput& inp
   checked.replaced = first_replaced;
   checked.reads = ResolvePaths(merged);
   KeepDefaultPolicy(merged);
-  RetryNothingWhereHedged(merged);
+  RetryNothingByDefault(merged);
+  TunnelNothingInbound(merged.config);
   FieldChecker(merged.positions, faults).CheckMessage("", merged.config);
   // References to a part that could not be read would be reported as dangling.
-  if (complete) Validate(merged.config, merged.positions, faults);
+  if (complete) {
+    Validate(merged.config, merged.positions, faults);
+    ValidateInbound(merged.config, merged.positions, faults);
+  }
   const auto methods = LoadDescriptorSets(merged.config, merged.positions, faults);
   ForgetModesOfPorts(merged.config);
+  ForgetBoundsOfFixedLimits(merged.config);
   FaultList warnings(CheckCode::kMoreWarnings);
   FindWarnings(merged.config, merged.positions, methods, faults, complete, warnings);
   if (faults.empty()) {

@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/check.h"
 #include "wire/status.h"
 
 namespace levee {
@@ -48,6 +50,10 @@ std::string PatternOf(FieldRule::Kind kind) {
       return "0?[0-7]{3}";
     case FieldRule::HTTP_STATUS:
       return "[1-5]([0-9][0-9]|xx)";
+    case FieldRule::WHOLE:
+      return "[0-9]+";
+    case FieldRule::HEADER:
+      return R"([^:\s][^\s]*)";
     default:
       return "";
   }
@@ -62,6 +68,12 @@ void EmitWhole(int least, int most, YAML::Emitter& out) {
   out << YAML::BeginMap << YAML::Key << "type" << YAML::Value << "integer";
   out << YAML::Key << "minimum" << YAML::Value << least;
   out << YAML::Key << "maximum" << YAML::Value << most << YAML::EndMap;
+}
+
+int Whole(const std::string& text) {
+  int number = 0;
+  LEVEE_CHECK(absl::SimpleAtoi(text, &number));  // Every such field has bounds.
+  return number;
 }
 
 // The schema offers names in upper case; it accepts other cases and numbers too.
@@ -88,12 +100,18 @@ void EmitStatusCode(YAML::Emitter& out) {
 }
 
 // For texts that look like numbers to YAML unless they are quoted.
-void EmitPatternOrWhole(FieldRule::Kind kind, int least, int most, YAML::Emitter& out) {
+void EmitPatternOrWhole(const std::string& pattern, int least, int most, YAML::Emitter& out) {
   out << YAML::Key << "anyOf" << YAML::Value << YAML::BeginSeq;
   EmitWhole(least, most, out);
   out << YAML::BeginMap;
-  EmitPattern(PatternOf(kind), out);
+  EmitPattern(pattern, out);
   out << YAML::EndMap << YAML::EndSeq;
+}
+
+// Returns a pattern that also takes the words of a field.
+std::string WithWords(const FieldRule& rule, const std::string& pattern) {
+  return absl::StrCat(rule.none() ? "none|" : "", rule.word(), rule.word().empty() ? "" : "|",
+                      pattern);
 }
 
 }  // namespace
@@ -103,14 +121,16 @@ void EmitTextKind(const FieldRule& rule, YAML::Emitter& out) {
   if (rule.kind() == FieldRule::STATUS_CODE) {
     EmitStatusCode(out);
   } else if (rule.kind() == FieldRule::HTTP_STATUS) {
-    EmitPatternOrWhole(rule.kind(), 100, 599, out);
+    EmitPatternOrWhole(pattern, 100, 599, out);
   } else if (rule.kind() == FieldRule::FILE_MODE) {
-    EmitPatternOrWhole(rule.kind(), 0, 777, out);
+    EmitPatternOrWhole(pattern, 0, 777, out);
+  } else if (rule.kind() == FieldRule::WHOLE) {
+    EmitPatternOrWhole(WithWords(rule, pattern), Whole(rule.min()), Whole(rule.max()), out);
   } else if (pattern.empty()) {
     out << YAML::Key << "type" << YAML::Value << "string";
     out << YAML::Key << "minLength" << YAML::Value << 1;
   } else {
-    EmitPattern(rule.none() ? absl::StrCat("none|", pattern) : pattern, out);
+    EmitPattern(WithWords(rule, pattern), out);
   }
 }
 

@@ -128,6 +128,11 @@ absl::StatusOr<ParsedText> ParseDurationOrPercentile(const std::string& text) {
   return ParsedText{absl::StrFormat("p%.3g", *quantile * 100)};
 }
 
+absl::StatusOr<ParsedText> FromWhole(const absl::StatusOr<int>& number) {
+  if (!number.ok()) return number.status();
+  return ParsedText{absl::StrCat(*number), static_cast<double>(*number)};
+}
+
 absl::StatusOr<ParsedText> AsItIs(const std::string& text, const absl::Status& status) {
   if (!status.ok()) return status;
   return ParsedText{text};
@@ -172,6 +177,13 @@ absl::StatusOr<int> ParseFileMode(const std::string& text) {
   const size_t digits = text.size() - (text.starts_with('0') ? 1 : 0);
   if (!octal || digits != 3) return Wrong(text, "is no file mode; say 0660 (octal)");
   return std::stoi(text, nullptr, 8);
+}
+
+absl::StatusOr<int> ParseWhole(const std::string& text) {
+  int number;
+  const bool digits = text.find_first_not_of("-0123456789") == std::string::npos;
+  if (!digits || !absl::SimpleAtoi(text, &number)) return Wrong(text, "is no whole number");
+  return number;
 }
 
 absl::StatusOr<StatusCode> ParseFailureCode(const std::string& text) {
@@ -233,6 +245,10 @@ absl::StatusOr<ParsedText> ParseText(FieldRule::Kind kind, const std::string& te
       return FromHeader(ParseAddedHeader(text));
     case FieldRule::RATE_LIMIT_KEY:
       return FromKey(ParseRateLimitKey(text));
+    case FieldRule::WHOLE:
+      return FromWhole(ParseWhole(text));
+    case FieldRule::HEADER:
+      return FromHeader(ParseHeaderName(text));
     default:
       if (text.empty()) return Wrong(text, "is empty; leave the field out instead");
       return ParsedText{text};
@@ -270,6 +286,10 @@ CheckCode CodeOf(FieldRule::Kind kind, const absl::Status& error) {
       return CheckCode::kAddedHeader;
     case FieldRule::RATE_LIMIT_KEY:
       return CheckCode::kRateLimitKey;
+    case FieldRule::WHOLE:
+      return CheckCode::kWhole;
+    case FieldRule::HEADER:
+      return CheckCode::kHeader;
     default:
       return CheckCode::kEmptyText;
   }

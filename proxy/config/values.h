@@ -23,6 +23,9 @@ absl::StatusOr<int64_t> ParseSize(const std::string& text);
 // Parses "0660": permissions in octal.
 absl::StatusOr<int> ParseFileMode(const std::string& text);
 
+// Parses "20".
+absl::StatusOr<int> ParseWhole(const std::string& text);
+
 // Parses a gRPC code other than OK, by its name in any case or by its number.
 absl::StatusOr<StatusCode> ParseFailureCode(const std::string& text);
 

@@ -55,6 +55,10 @@ bool IsOpen(const std::string& address) {
 // character that only a star of `wide` can match.
 bool Covers(const std::string& wide, const std::string& narrow) { return GlobMatch(wide, narrow); }
 
+bool IsInbound(const v1::Listener& listener) {
+  return listener.direction() == v1::Listener::DIRECTION_INBOUND;
+}
+
 class Warnings {
  public:
   Warnings(const v1::Config& config, const Positions& positions, const MethodsOfUpstreams& methods,
@@ -96,6 +100,9 @@ class Warnings {
   void CheckRepeats(int index);
   std::string MethodThatActsOnce(int index) const;
   bool IsTakenBefore(int index, const std::string& method) const;
+  bool Serves(const v1::Route& route, const v1::Listener& listener) const;
+  bool ServesAllOf(const v1::Route& wide, const v1::Route& narrow) const;
+  bool ReachesByAuthority(const v1::Listener& listener) const;
 
   const v1::Config& config_;
   const Positions& positions_;
@@ -107,18 +114,39 @@ class Warnings {
   std::vector<bool> known_matches_;  // by route
 };
 
-void Warnings::CheckListeners() {
-  bool by_authority = false;
-  for (const v1::Upstream& upstream : config_.upstreams()) {
-    by_authority |= upstream.endpoints_size() == 1 && upstream.endpoints(0) == "authority:";
+bool Warnings::Serves(const v1::Route& route, const v1::Listener& listener) const {
+  if (!route.match().has_listener()) return !IsInbound(listener);
+  return route.match().listener() == listener.name();
+}
+
+// Whether `wide` serves every listener that `narrow` serves.
+bool Warnings::ServesAllOf(const v1::Route& wide, const v1::Route& narrow) const {
+  for (const v1::Listener& listener : config_.listeners()) {
+    if (Serves(narrow, listener) && !Serves(wide, listener)) return false;
   }
+  return true;
+}
+
+// A faulty route may lead anywhere that the application's own calls go.
+bool Warnings::ReachesByAuthority(const v1::Listener& listener) const {
+  for (const v1::Upstream& upstream : config_.upstreams()) {
+    if (upstream.endpoints_size() != 1 || upstream.endpoints(0) != "authority:") continue;
+    if (!IsInbound(listener)) return true;
+    for (const v1::Route& route : config_.routes()) {
+      if (Serves(route, listener) && route.upstream() == upstream.name()) return true;
+    }
+  }
+  return false;
+}
+
+void Warnings::CheckListeners() {
   for (int i = 0; i < config_.listeners_size(); ++i) {
     const v1::Listener& listener = config_.listeners(i);
     bool tunnels = false;
     for (const int capture : listener.capture()) {
       tunnels |= capture == v1::Listener::CAPTURE_CONNECT;
     }
-    if (!IsOpen(listener.address()) || (!tunnels && !by_authority)) continue;
+    if (!IsOpen(listener.address()) || (!tunnels && !ReachesByAuthority(listener))) continue;
     Add(Element("listeners", i) + ".address", CheckCode::kExposedListener,
         absl::StrCat("lets everybody who reaches it send anything anywhere, by ",
                      tunnels ? "CONNECT" : "an \"authority:\" upstream",
@@ -179,6 +207,7 @@ bool Warnings::CheckReach(int index) {
   for (int i = 0; i < std::min(index, kMaxCompared); ++i) {
     const v1::Route::Match& earlier = config_.routes(i).match();
     if (!known_matches_[static_cast<size_t>(i)] ||
+        !ServesAllOf(config_.routes(i), config_.routes(index)) ||
         !Covers(earlier.authority(), match.authority()) ||
         !Covers(earlier.method(), match.method())) {
       continue;
@@ -193,7 +222,8 @@ bool Warnings::CheckReach(int index) {
 
 bool Warnings::IsTakenBefore(int index, const std::string& method) const {
   for (int i = 0; i < std::min(index, kMaxCompared); ++i) {
-    if (Covers(config_.routes(i).match().authority(), config_.routes(index).match().authority()) &&
+    if (ServesAllOf(config_.routes(i), config_.routes(index)) &&
+        Covers(config_.routes(i).match().authority(), config_.routes(index).match().authority()) &&
         GlobMatch(config_.routes(i).match().method(), method)) {
       return true;
     }
@@ -276,6 +306,15 @@ void Warnings::CheckUse() {
     if (upstreams.contains(name) || name.empty()) continue;
     Add(Element("upstreams", i) + ".name", CheckCode::kUnusedUpstream,
         absl::StrCat("no route leads to ", name, "; add one, or remove the upstream"));
+  }
+  for (int i = 0; i < config_.listeners_size() && KnowsTargets("match"); ++i) {
+    const v1::Listener& listener = config_.listeners(i);
+    const auto serves = [&](const v1::Route& route) { return Serves(route, listener); };
+    if (std::any_of(config_.routes().begin(), config_.routes().end(), serves)) continue;
+    Add(Element("listeners", i) + ".name", CheckCode::kUnusedListener,
+        absl::StrCat(
+            "no route takes the calls of ", listener.name(), ", so each fails; add one",
+            IsInbound(listener) ? " with match: {listener: " + listener.name() + "}" : ""));
   }
   // Routes that come from the command line say nothing about the policies of a file.
   if (positions_.Find("routes").file == "--to" || !KnowsTargets("policy")) return;

@@ -136,6 +136,10 @@ std::vector<std::pair<std::string, CheckCode>> WrongTexts(const FieldRule& rule)
       return {{"te", kAddedHeader}, {"grpc-x", kAddedHeader}, {"\":path\"", kAddedHeader}};
     case FieldRule::RATE_LIMIT_KEY:
       return {{"tenant", kRateLimitKey}, {"\"header:\"", kRateLimitKey}};
+    case FieldRule::WHOLE:
+      return {{"many", kWhole}, {"1.5", kWhole}, {"\"\"", kWhole}, {"-1", kOutOfRange}};
+    case FieldRule::HEADER:
+      return {{"\":path\"", kHeader}, {"a b", kHeader}, {"\"\"", kHeader}};
     case FieldRule::FILE_MODE:
       return {{"rw", kFileMode}, {"0888", kFileMode}, {"66", kFileMode}, {"06600", kFileMode}};
     default:

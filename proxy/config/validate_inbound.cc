@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/validate_inbound.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "config/addresses.h"
+#include "config/values.h"
+
+namespace levee {
+namespace {
+
+namespace v1 = config::v1;
+
+class InboundValidator {
+ public:
+  InboundValidator(const v1::Config& config, const Positions& positions, FaultList& faults)
+      : config_(config), positions_(positions), faults_(faults) {
+    for (int i = 0; i < config.policies_size(); ++i) policies_[config.policies(i).name()] = i;
+    for (const v1::Listener& listener : config.listeners()) {
+      if (listener.direction() == v1::Listener::DIRECTION_INBOUND) inbound_.insert(listener.name());
+    }
+  }
+
+  void CheckRoute(int index);
+  void CheckConcurrency(int policy);
+
+ private:
+  void Add(const std::string& path, CheckCode code, std::string text) {
+    faults_.Add(positions_.Find(path), code, std::move(text));
+  }
+  bool IsInbound(const v1::Route& route) const {
+    return route.match().has_listener() && inbound_.contains(route.match().listener());
+  }
+  void CheckPolicyOfInbound(const std::string& route, const v1::Policy& policy);
+
+  const v1::Config& config_;
+  const Positions& positions_;
+  FaultList& faults_;
+  std::map<std::string, int> policies_;  // by name
+  std::set<std::string> inbound_;        // listeners' names
+};
+
+// Returns how a policy sends a call more than once; empty if it does not.
+std::string Repeats(const v1::Policy& policy) {
+  if (policy.has_hedge()) return "hedges";
+  int most = policy.retry().max_attempts();
+  for (const v1::RetryRule& rule : policy.retry().rules()) {
+    most = std::max(most, rule.max_attempts());
+  }
+  return most > 1 ? absl::StrCat("makes up to ", most, " attempts") : "";
+}
+
+void InboundValidator::CheckPolicyOfInbound(const std::string& route, const v1::Policy& policy) {
+  const std::string repeats = Repeats(policy);
+  if (repeats.empty()) return;
+  Add(route + ".policy", CheckCode::kRetriesInbound,
+      absl::StrCat("policy ", policy.name(), " ", repeats,
+                   ", and this route takes calls to the application, which their callers retry; ",
+                   policy.has_hedge() ? "leave hedge out" : "say max_attempts: 1 in its retry"));
+}
+
+void InboundValidator::CheckRoute(int index) {
+  const v1::Route& route = config_.routes(index);
+  const std::string path = absl::StrCat("routes[", index, "]");
+  const auto found = policies_.find(route.policy());
+  if (found == policies_.end() || positions_.Broken(path + ".match.listener")) return;
+  const v1::Policy& policy = config_.policies(found->second);
+  if (IsInbound(route)) {
+    CheckPolicyOfInbound(path, policy);
+  } else if (policy.has_guard()) {
+    Add(positions_.Has("routes") ? path + ".policy"
+                                 : absl::StrCat("policies[", found->second, "].guard"),
+        CheckCode::kGuardOnEgress,
+        absl::StrCat("policy ", route.policy(), " has a guard, and this route takes the ",
+                     "application's own calls; name an inbound listener in match.listener, or ",
+                     "leave guard out"));
+  }
+}
+
+void InboundValidator::CheckConcurrency(int policy) {
+  if (!config_.policies(policy).has_guard()) return;
+  const v1::Guard::Concurrency& limit = config_.policies(policy).guard().concurrency();
+  const std::string path = absl::StrCat("policies[", policy, "].guard.concurrency");
+  if (limit.limit() != "adaptive") {
+    for (const char* field : {".initial", ".min", ".max"}) {
+      if (!positions_.Has(path + field) || positions_.Broken(path + ".limit")) continue;
+      Add(path + field, CheckCode::kNeedsField,
+          absl::StrCat("means nothing beside limit: ", limit.limit(),
+                       ", which is not adaptive; leave it out"));
+    }
+  } else if (limit.initial() < limit.min() || limit.initial() > limit.max()) {
+    const char* const given = positions_.Has(path + ".initial") ? ".initial"
+                              : limit.initial() < limit.min()   ? ".min"
+                                                                : ".max";
+    Add(path + given, CheckCode::kInitialOutsideBounds,
+        absl::StrCat("initial, ", limit.initial(), ", is not from min, ", limit.min(), ", to max, ",
+                     limit.max()));
+  }
+}
+
+// Whether a connection to `endpoint` arrives at a listener of `address`, as far as is known without
+// looking names up.
+bool Meets(const EndpointSpec& endpoint, const ListenAddress& address) {
+  if (endpoint.kind == EndpointSpec::Kind::kUnix) return endpoint.path == address.path;
+  if (endpoint.kind != EndpointSpec::Kind::kAddress || endpoint.port != address.port) return false;
+  const std::string& host = endpoint.host == "localhost" ? "127.0.0.1" : endpoint.host;
+  const bool local = host.starts_with("127.") || host == "::1";
+  const bool any = address.host == "0.0.0.0" || address.host == "::";
+  return host == address.host || (any && local);
+}
+
+// The system would let the connection be made, and each call would come back.
+void CheckEndpoints(const v1::Config& config, const Positions& positions, FaultList& faults) {
+  std::map<int, ListenAddress> listeners;
+  for (int i = 0; i < config.listeners_size(); ++i) {
+    auto address = ParseListenerAddress(config.listeners(i).address());
+    if (address.ok() && (address->port != 0 || !address->path.empty())) {
+      listeners.emplace(i, *std::move(address));
+    }
+  }
+  for (int i = 0; i < config.upstreams_size(); ++i) {
+    for (int j = 0; j < config.upstreams(i).endpoints_size(); ++j) {
+      const std::string& text = config.upstreams(i).endpoints(j);
+      const absl::StatusOr<EndpointSpec> endpoint = ParseEndpoint(text);
+      for (const auto& [index, address] : listeners) {
+        if (!endpoint.ok() || !Meets(*endpoint, address)) continue;
+        faults.Add(positions.Find(absl::StrCat("upstreams[", i, "].endpoints[", j, "]")),
+                   CheckCode::kEndpointIsListener,
+                   absl::StrCat(Quoted(text), " is where listener ", config.listeners(index).name(),
+                                " listens, so calls would come back; name the application's port"));
+        break;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void ValidateInbound(const v1::Config& config, const Positions& positions, FaultList& faults) {
+  InboundValidator validator(config, positions, faults);
+  for (int i = 0; i < config.routes_size(); ++i) validator.CheckRoute(i);
+  for (int i = 0; i < config.policies_size(); ++i) validator.CheckConcurrency(i);
+  CheckEndpoints(config, positions, faults);
+}
+
+}  // namespace levee

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// The guard through the binary: real gRPC callers on an inbound listener, and a real gRPC service.
+#include <chrono>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "demo/service.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "integration/byte_call.h"
+#include "integration/faulty_service.h"
+#include "integration/sidecar_process.h"
+
+namespace levee {
+namespace {
+
+using grpc::StatusCode;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// A sidecar in front of a service. Calls on its listener "egress" go to whatever authority they
+// name.
+std::string Inbound(const std::string& service, const std::string& guard) {
+  return "listeners: [{name: egress, address: \"127.0.0.1:0\"},\n"
+         "  {name: ingress, address: \"127.0.0.1:0\", direction: inbound}]\n"
+         "metrics: {address: \"127.0.0.1:0\"}\nadmin: {address: none}\n"
+         "upstreams: [{name: app, endpoints: [\"" +
+         service +
+         "\"]}, {name: anywhere, endpoints: [\"authority:\"]}]\n"
+         "routes: [{match: {listener: ingress}, upstream: app, policy: protect},\n"
+         "  {upstream: anywhere}]\n"
+         "policies: [{name: default}, {name: protect, guard: {" +
+         guard + "}}]\n";
+}
+
+struct Guarded {
+  explicit Guarded(const std::string& service, const std::string& guard)
+      : config(Inbound(service, guard)),
+        sidecar(SidecarProcess::Run({"--config", config.path()})),
+        channel(NewChannel(sidecar->address("ingress"))) {}
+
+  // Makes a call that holds its slot until it is finished; it has the slot on return.
+  std::unique_ptr<ByteCall> Occupy() const {
+    auto call = std::make_unique<ByteCall>(channel, "/test.Echo/Chat");
+    EXPECT_TRUE(call->Start());
+    EXPECT_TRUE(call->Write("x"));
+    EXPECT_EQ(call->Read(), "x");
+    return call;
+  }
+  static void Leave(ByteCall& call) {
+    EXPECT_TRUE(call.HalfClose());
+    EXPECT_TRUE(call.Finish().ok());
+  }
+
+  // Starts a call; it waits for a slot on return, as the `nth` call.
+  std::unique_ptr<ByteCall> Wait(int nth, const std::string& priority = "") const {
+    auto call = std::make_unique<ByteCall>(channel, "/test.Echo/Unary");
+    if (!priority.empty()) call->context().AddMetadata("levee-priority", priority);
+    EXPECT_TRUE(call->Start());
+    EXPECT_TRUE(call->Write("x"));
+    EXPECT_TRUE(call->HalfClose());
+    EXPECT_TRUE(sidecar->WaitForSum("levee_guard_queue_length", {}, nth));
+    return call;
+  }
+
+  TempFile config;
+  std::unique_ptr<SidecarProcess> sidecar;
+  ChannelPtr channel;
+};
+
+constexpr char kCalls[] = "levee_guard_calls_total";
+
+TEST(Guard, RefusesACallForThisInstanceWhereNoSlotIsFreeAndNoneMayWait) {
+  FaultyService service;
+  const Guarded guarded(service.address(), "concurrency: {limit: 1}, queue: {max: 0}");
+  const auto first = guarded.Occupy();
+  const Reply reply = CallUnary(guarded.channel);
+  EXPECT_EQ(reply.status.error_code(), StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(reply.status.error_message(), HasSubstr("no room"));
+  EXPECT_THAT(Values(reply.trailers, "levee-overload"), StartsWith("endpoint;"));
+  EXPECT_THAT(Values(reply.trailers, "levee-overload"), HasSubstr("reason=concurrency"));
+  EXPECT_GE(std::stoi(Values(reply.trailers, "grpc-retry-pushback-ms")), 1);
+  EXPECT_EQ(service.calls(), 1);
+  Guarded::Leave(*first);
+  EXPECT_TRUE(CallUnary(guarded.channel).status.ok());
+  EXPECT_TRUE(guarded.sidecar->WaitForSum(
+      kCalls, {R"(decision="refused",reason="concurrency",priority="64-95")"}, 1));
+  EXPECT_TRUE(guarded.sidecar->WaitForSum(kCalls, {R"(decision="admitted")"}, 2));
+  EXPECT_EQ(guarded.sidecar->Sum("levee_guard_in_flight"), 0);
+  EXPECT_EQ(guarded.sidecar->Sum("levee_guard_limit"), 1);
+}
+
+TEST(Guard, LetsCallsWaitForASlotTheDearestFirst) {
+  FaultyService service;
+  const Guarded guarded(service.address(), "concurrency: {limit: 1}, queue: {interval: 1h}");
+  const auto first = guarded.Occupy();
+  const auto cheap = guarded.Wait(1, "100");
+  const auto dear = guarded.Wait(2, "3;u=\"alice\"");
+  Guarded::Leave(*first);
+  EXPECT_EQ(dear->Read(), "x");
+  EXPECT_TRUE(dear->Finish().ok());
+  EXPECT_EQ(cheap->Read(), "x");
+  EXPECT_TRUE(cheap->Finish().ok());
+  EXPECT_TRUE(guarded.sidecar->WaitForSum(kCalls, {R"(decision="queued")"}, 2));
+  EXPECT_EQ(guarded.sidecar->Sum(kCalls, {R"(decision="queued",reason="none",priority="0-31")"}),
+            1);
+  EXPECT_EQ(guarded.sidecar->Sum("levee_guard_queue_seconds_count"), 2);
+}
+
+TEST(Guard, ACallerThatLeavesTheQueueLeavesItsPlace) {
+  FaultyService service;
+  const Guarded guarded(service.address(), "concurrency: {limit: 1}, queue: {interval: 1h}");
+  const auto first = guarded.Occupy();
+  const auto gone = guarded.Wait(1);
+  gone->context().TryCancel();
+  EXPECT_EQ(gone->Finish().error_code(), StatusCode::CANCELLED);
+  EXPECT_TRUE(guarded.sidecar->WaitForSum("levee_guard_queue_length", {}, 0));
+  const auto stays = guarded.Wait(1);
+  Guarded::Leave(*first);
+  EXPECT_EQ(stays->Read(), "x");
+  EXPECT_TRUE(stays->Finish().ok());
+  EXPECT_EQ(service.calls(), 2);
+}
+
+TEST(Guard, ACallThatHoldsASlotGivesItBackWhenItsCallerGoes) {
+  FaultyService service;
+  const Guarded guarded(service.address(), "concurrency: {limit: 1}, queue: {max: 0}");
+  {
+    const auto first = guarded.Occupy();
+    first->context().TryCancel();
+    first->Finish();
+  }
+  EXPECT_TRUE(guarded.sidecar->WaitForSum("levee_guard_in_flight", {}, 0));
+  EXPECT_TRUE(CallUnary(guarded.channel).status.ok());
+}
+
+TEST(Guard, APriorityThatCannotBeReadIsIgnoredAndCounted) {
+  FaultyService service;
+  const Guarded guarded(service.address(), "");
+  for (const char* text : {"dear", "128", "1;u=\"", "1, 2"}) {
+    const auto setup = [&](grpc::ClientContext& context) {
+      context.AddMetadata("levee-priority", text);
+    };
+    EXPECT_TRUE(CallUnary(guarded.channel, "x", setup).status.ok()) << text;
+  }
+  EXPECT_TRUE(guarded.sidecar->WaitForSum("levee_guard_headers_ignored_total",
+                                          {R"(header="levee-priority")"}, 4));
+  EXPECT_TRUE(guarded.sidecar->WaitForSum(kCalls, {R"(priority="64-95")"}, 4));
+}
+
+TEST(Guard, HeadersForTheGuardPassTheCallersSidecarAndEndInFrontOfTheApplication) {
+  FaultyService service;
+  const Guarded guarded(service.address(), "");
+  // The application's own call to its own service: out by one listener, in by the other.
+  grpc::ChannelArguments arguments;
+  arguments.SetString(GRPC_ARG_DEFAULT_AUTHORITY, guarded.sidecar->address("ingress"));
+  const Reply reply = CallUnary(NewChannel(guarded.sidecar->address("egress"), arguments), "x",
+                                [](grpc::ClientContext& context) {
+                                  context.AddMetadata("levee-priority", "3");
+                                  context.AddMetadata("levee-overload", "service");
+                                });
+  EXPECT_TRUE(reply.status.ok()) << reply.status.error_message();
+  EXPECT_TRUE(guarded.sidecar->WaitForSum(kCalls, {R"(priority="0-31")"}, 1));
+  const std::vector<SeenCall> seen = service.seen();
+  ASSERT_EQ(seen.size(), 1);
+  for (const auto& [name, value] : seen[0].metadata) {
+    EXPECT_FALSE(name.starts_with("levee-")) << name;
+  }
+}
+
+TEST(Guard, RetriesThatArriveMakeARefusalMeantForTheWholeService) {
+  FaultyService service;
+  const Guarded guarded(service.address(), "concurrency: {limit: 1}, queue: {max: 0}");
+  const auto first = guarded.Occupy();
+  const auto retry = [](grpc::ClientContext& context) {
+    context.AddMetadata("grpc-previous-rpc-attempts", "1");
+  };
+  // With as few calls nothing can be said of all instances.
+  EXPECT_THAT(Values(CallUnary(guarded.channel, "x", retry).trailers, "levee-overload"),
+              StartsWith("endpoint;"));
+  for (int i = 0; i < 20; ++i) CallUnary(guarded.channel, "x", retry);
+  // The scope is looked at again a few times a second.
+  std::string mark;
+  Reply reply;
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (!mark.starts_with("service") && std::chrono::steady_clock::now() < end) {
+    reply = CallUnary(guarded.channel, "x", retry);
+    mark = Values(reply.trailers, "levee-overload");
+  }
+  EXPECT_THAT(mark, StartsWith("service;"));
+  EXPECT_EQ(Values(reply.trailers, "grpc-retry-pushback-ms"), "-1");
+  EXPECT_GT(guarded.sidecar->Sum("levee_guard_arrivals_total", {R"(attempt="1")"}), 20);
+  Guarded::Leave(*first);
+}
+
+TEST(Guard, G1_KeepsAServiceAtItsCapacityUnderThreeTimesItsLoad) {
+  constexpr double kPerSecond = 200;
+  constexpr int kSeconds = 4;
+  const auto good = [](bool is_guarded) {
+    const demo::Capacity capacity{.workers = 4,
+                                  .work = absl::Milliseconds(20),
+                                  .time_limit = absl::Hours(1),
+                                  .line = 1'000'000};
+    demo::DemoService service(capacity, 1);
+    const Guarded guarded(service.address(),
+                          is_guarded ? "concurrency: {initial: 4}" : "concurrency: {limit: none}");
+    const auto codes =
+        RunLoad({guarded.channel}, {.calls = static_cast<int>(3 * kPerSecond * kSeconds),
+                                    .per_second = 3 * kPerSecond,
+                                    .deadline = std::chrono::seconds(1),
+                                    .method = "/levee.demo.v1.Shop/GetPrice",
+                                    .body = ""});
+    const auto ok = codes.find(StatusCode::OK);
+    return ok == codes.end() ? 0 : ok->second;
+  };
+  const int with = good(true), without = good(false);
+  std::cout << with << " good calls with the guard, " << without << " without\n";
+  EXPECT_GE(with, 0.75 * kPerSecond * kSeconds);
+  EXPECT_LE(without, 0.5 * kPerSecond * kSeconds);
+}
+
+}  // namespace
+}  // namespace levee
