@@ -89,6 +89,8 @@ std::shared_ptr<const Snapshot> Parse(size_t shape) {
   return *std::move(snapshot);
 }
 
+const Hops kHops = {{Direction::kEgress, "2 levee-test"}, {Direction::kInbound, "2 levee-test-in"}};
+
 // Parsing takes longer than most runs.
 std::shared_ptr<const Snapshot> SnapshotOf(size_t shape) {
   static std::array<std::shared_ptr<const Snapshot>, WorkerRun::kShapes> snapshots;
@@ -104,8 +106,8 @@ WorkerRun::WorkerRun(size_t shape)
       budgets_(1, snapshot_->limits.destinations),
       throttles_(1, snapshot_->limits.destinations),
       replay_(snapshot_->limits.replay_bytes),
-      shared_{metrics_, budgets_, throttles_,        rate_limits_, replay_,
-              memory_,  recent_,  tls_destinations_, log_,         "2 levee-test"} {
+      shared_{metrics_, budgets_,          throttles_, rate_limits_, replay_, memory_,
+              recent_,  tls_destinations_, log_,       guards_,      kHops} {
   VirtualTime::Restart();
   worker_ = std::make_unique<Worker>(0, snapshot_, shared_);
   worker_->PostEndpoints("shop", snapshot_->endpoints.at("shop"));

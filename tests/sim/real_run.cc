@@ -93,6 +93,8 @@ std::shared_ptr<const EndpointList> EndpointsOf(const TwinCase& twin) {
   return endpoints;
 }
 
+const Hops kHops = {{Direction::kEgress, "2 levee-test"}, {Direction::kInbound, "2 levee-test-in"}};
+
 class RealRun {
  public:
   explicit RealRun(const TwinCase& twin)
@@ -101,8 +103,8 @@ class RealRun {
         budgets_(1, snapshot_->limits.destinations),
         throttles_(1, snapshot_->limits.destinations),
         replay_(snapshot_->limits.replay_bytes),
-        shared_{metrics_, budgets_, throttles_,        rate_limits_, replay_,
-                memory_,  recent_,  tls_destinations_, log_,         "2 levee-test"},
+        shared_{metrics_, budgets_,          throttles_, rate_limits_, replay_, memory_,
+                recent_,  tls_destinations_, log_,       guards_,      kHops},
         stage_{.twin = twin, .clock = clock_, .begin = {}, .attempts = {}} {
     VirtualTime::Restart();
     Advance(kToWholeMillisecond);
@@ -205,6 +207,7 @@ class RealRun {
   ReplayMemory replay_;
   MemoryAccount memory_{int64_t{1} << 40};
   TlsDestinations tls_destinations_;
+  GuardTable guards_{1, [this](int) { worker_->PostLookAtGuards(); }};
   Shared shared_;
   SimClock clock_;
   RealStage stage_;
