@@ -72,6 +72,13 @@ bool Names(const Lists& lists, const AttemptOutcome& outcome) {
   return false;
 }
 
+// Whether another Levee says that its instance alone is overloaded, so that another endpoint may
+// take the call at once.
+bool IsForAnotherEndpoint(const AttemptOutcome& outcome) {
+  return outcome.mark && outcome.mark->signal == OverloadMark::Signal::kLevee &&
+         outcome.mark->scope == OverloadScope::kEndpoint;
+}
+
 // nullopt if the outcome is not retryable.
 std::optional<Listing> FindListing(const RetryPolicy& policy, const AttemptOutcome& outcome,
                                    bool idempotent) {
@@ -80,7 +87,8 @@ std::optional<Listing> FindListing(const RetryPolicy& policy, const AttemptOutco
     if (Names(rule, outcome)) return Listing{trigger, rule.max_attempts, rule.backoff};
   }
   const bool maybe_processed = outcome.kind == Kind::kReset || outcome.kind == Kind::kTimeout;
-  const bool unnamed = outcome.kind == Kind::kUnsent || (maybe_processed && idempotent);
+  const bool unnamed = outcome.kind == Kind::kUnsent || (maybe_processed && idempotent) ||
+                       IsForAnotherEndpoint(outcome);
   if (unnamed || Names(policy, outcome)) {
     return Listing{trigger, policy.max_attempts, policy.backoff};
   }
@@ -181,11 +189,20 @@ RetryDecision DecideRefusedStream(const RetryPolicy& policy, const AttemptOutcom
   return Charge(policy, decision, MayWait(policy, outcome, facts), now, account);
 }
 
+// Whether a guard made the mark, before its service saw the call. Other marks may stand for a call
+// that was tried further down.
+bool IsOfGuard(const OverloadMark& mark) {
+  return mark.reason == GuardReasonName(GuardReason::kConcurrency) ||
+         mark.reason == GuardReasonName(GuardReason::kQueue);
+}
+
 // Returns the reason that forbids a retry after any delay.
 std::optional<RefusalReason> RefusalOfAnyDelay(const CallPolicy& policy, const Listing& listing,
                                                const AttemptOutcome& outcome,
                                                const RetryFacts& facts) {
-  const bool surely_unprocessed = outcome.kind == Kind::kRefused || outcome.kind == Kind::kConnect;
+  const bool surely_unprocessed = outcome.kind == Kind::kRefused ||
+                                  outcome.kind == Kind::kConnect ||
+                                  (IsForAnotherEndpoint(outcome) && IsOfGuard(*outcome.mark));
   if (policy.idempotency == IdempotencyMode::kNever && !surely_unprocessed) {
     return RefusalReason::kNotIdempotent;
   }
@@ -208,6 +225,7 @@ std::optional<RefusalReason> RefusalOfDelay(const CallPolicy& policy, const List
 // for more than the policy grants.
 std::optional<absl::Duration> NextDelay(const BackoffPolicy& policy, const AttemptOutcome& outcome,
                                         Random& random, Backoff& backoff) {
+  if (IsForAnotherEndpoint(outcome)) return absl::ZeroDuration();
   const bool pushed_back = outcome.pushback.kind == Pushback::Kind::kDelay;
   const absl::Duration asked = pushed_back ? outcome.pushback.delay : outcome.advice;
   // Advice without end is above every max_advice, also above `none`.
@@ -267,7 +285,7 @@ RetryDecision DecideRetry(const CallPolicy& policy, const AttemptOutcome& outcom
   }
   RetryDecision decision = Retry(listing->trigger);
   decision.delay = *delay;
-  decision.backed_off = true;
+  decision.backed_off = !IsForAnotherEndpoint(outcome);
   decision.wait_until =
       WaitUntil(policy.retry, facts, listing->backoff.max_elapsed, now, now + *delay);
   return Charge(policy.retry, decision, MayWait(policy.retry, outcome, facts), now, account);

@@ -79,7 +79,8 @@ struct RetryDecision {
 };
 
 // A retryable outcome's trigger, nullopt if neither the policy nor one of its rules lists it.
-// `kReset` and `kTimeout` are listed for idempotent calls even when `failures` does not have them.
+// `kReset` and `kTimeout` are listed for idempotent calls even when `failures` does not have them,
+// and an answer that is marked with scope endpoint always is.
 std::optional<RetryTrigger> Retryable(const RetryPolicy& policy, const AttemptOutcome& outcome,
                                       bool idempotent);
 
@@ -95,12 +96,13 @@ bool SaysOverload(const OverloadSigns& signs, const AttemptOutcome& outcome);
 // iff everything else allows the retry. The order of checks: committed, overload mark or negative
 // pushback, retryable, transparent (unsent: free of charge; refused: once, charged; both need only
 // a replayable body and time), idempotent, attempts left, body replayable, advice, max_elapsed,
-// delay and attempt before the deadline, budget. A retry that the budget does not pay for, or whose
-// upstream seems to be away, waits if it may: behind a failure that says that the upstream was
-// away, and not that it was busy. Where no attempt has succeeded for as long as a retry may wait,
-// it is no short failure: then retries only go as probes (WaitingRetries), and none waits. An
-// observing policy refuses (kObserve) every retry that all checks allow, except for a stream that
-// never left Levee; the budget is charged as if the retry were made.
+// delay (none where the mark is for one endpoint) and attempt before the deadline, budget. A retry
+// that the budget does not pay for, or whose upstream seems to be away, waits if it may: behind a
+// failure that says that the upstream was away, and not that it was busy. Where no attempt has
+// succeeded for as long as a retry may wait, it is no short failure: then retries only go as probes
+// (WaitingRetries), and none waits. An observing policy refuses (kObserve) every retry that all
+// checks allow, except for a stream that never left Levee; the budget is charged as if the retry
+// were made.
 RetryDecision DecideRetry(const CallPolicy& policy, const AttemptOutcome& outcome,
                           const RetryFacts& facts, Instant now, Random& random, Backoff& backoff,
                           RetryBudget& budget, int worker);

@@ -175,12 +175,30 @@ TEST_F(RetryDecisionTest, A63_AnEndpointMarkIsRetriedElsewhereOnly) {
   }
 }
 
-TEST_F(RetryDecisionTest, AnEndpointMarkDoesNotMakeAFailureRetryable) {
-  for (bool other_endpoint : {false, true}) {
-    AttemptOutcome outcome =
-        Marked(OverloadMark::Signal::kLevee, OverloadScope::kEndpoint, other_endpoint);
-    outcome.code = StatusCode::kInternal;
-    ExpectPass(outcome);
+TEST_F(RetryDecisionTest, ALeveesEndpointMarkSendsACallToAnotherEndpointAtOnceWhateverTheCode) {
+  const auto marked = [](OverloadMark::Signal signal, bool other_endpoint) {
+    AttemptOutcome outcome = Marked(signal, OverloadScope::kEndpoint, other_endpoint);
+    outcome.code = StatusCode::kResourceExhausted;
+    outcome.pushback = {Pushback::Kind::kDelay, absl::Milliseconds(7)};
+    return outcome;
+  };
+  const RetryDecision decision = Decide(marked(OverloadMark::Signal::kLevee, true));
+  EXPECT_EQ(decision.action, Action::kRetry);
+  EXPECT_EQ(decision.delay, absl::ZeroDuration());
+  EXPECT_FALSE(decision.backed_off);
+  EXPECT_EQ(Retries(), 1) << "within the budget";
+  ExpectRefused(marked(OverloadMark::Signal::kLevee, false), RefusalReason::kOverloadMark);
+  ExpectPass(marked(OverloadMark::Signal::kEnvoy, true));
+}
+
+TEST_F(RetryDecisionTest, OnlyAGuardsEndpointMarkSaysThatTheCallWasSurelyNotProcessed) {
+  policy.idempotency = IdempotencyMode::kNever;
+  AttemptOutcome outcome = Marked(OverloadMark::Signal::kLevee, OverloadScope::kEndpoint);
+  outcome.mark->reason = "max_attempts";
+  ExpectRefused(outcome, RefusalReason::kNotIdempotent);
+  for (const char* reason : {"queue", "concurrency"}) {
+    outcome.mark->reason = reason;
+    EXPECT_EQ(Decide(outcome).action, Action::kRetry) << reason;
   }
 }
 
