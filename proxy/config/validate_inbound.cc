@@ -2,7 +2,6 @@
 #include "config/validate_inbound.h"
 
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -20,12 +19,15 @@ class InboundValidator {
   InboundValidator(const v1::Config& config, const Positions& positions, FaultList& faults)
       : config_(config), positions_(positions), faults_(faults) {
     for (int i = 0; i < config.policies_size(); ++i) policies_[config.policies(i).name()] = i;
-    for (const v1::Listener& listener : config.listeners()) {
-      if (listener.direction() == v1::Listener::DIRECTION_INBOUND) inbound_.insert(listener.name());
+    for (int i = 0; i < config.upstreams_size(); ++i) upstreams_[config.upstreams(i).name()] = i;
+    for (int i = 0; i < config.listeners_size(); ++i) {
+      const v1::Listener& listener = config.listeners(i);
+      if (listener.direction() == v1::Listener::DIRECTION_INBOUND) inbound_[listener.name()] = i;
     }
   }
 
   void CheckRoute(int index);
+  void CheckLoop(int route);
   void CheckConcurrency(int policy);
 
  private:
@@ -40,8 +42,8 @@ class InboundValidator {
   const v1::Config& config_;
   const Positions& positions_;
   FaultList& faults_;
-  std::map<std::string, int> policies_;  // by name
-  std::set<std::string> inbound_;        // listeners' names
+  // Indexes by name; of listeners the inbound ones.
+  std::map<std::string, int> policies_, upstreams_, inbound_;
 };
 
 // Returns how a policy sends a call more than once; empty if it does not.
@@ -113,28 +115,23 @@ bool Meets(const EndpointSpec& endpoint, const ListenAddress& address) {
   return host == address.host || (any && local);
 }
 
-// The system would let the connection be made, and each call would come back.
-void CheckEndpoints(const v1::Config& config, const Positions& positions, FaultList& faults) {
-  std::map<int, ListenAddress> listeners;
-  for (int i = 0; i < config.listeners_size(); ++i) {
-    auto address = ParseListenerAddress(config.listeners(i).address());
-    if (address.ok() && (address->port != 0 || !address->path.empty())) {
-      listeners.emplace(i, *std::move(address));
-    }
-  }
-  for (int i = 0; i < config.upstreams_size(); ++i) {
-    for (int j = 0; j < config.upstreams(i).endpoints_size(); ++j) {
-      const std::string& text = config.upstreams(i).endpoints(j);
-      const absl::StatusOr<EndpointSpec> endpoint = ParseEndpoint(text);
-      for (const auto& [index, address] : listeners) {
-        if (!endpoint.ok() || !Meets(*endpoint, address)) continue;
-        faults.Add(positions.Find(absl::StrCat("upstreams[", i, "].endpoints[", j, "]")),
-                   CheckCode::kEndpointIsListener,
-                   absl::StrCat(Quoted(text), " is where listener ", config.listeners(index).name(),
-                                " listens, so calls would come back; name the application's port"));
-        break;
-      }
-    }
+// Each call that takes the route would come back to the listener that it came from. On egress only
+// the sockets tell, as calls there go to wherever names lead.
+void InboundValidator::CheckLoop(int index) {
+  const v1::Route& route = config_.routes(index);
+  const auto listener = inbound_.find(route.match().listener());
+  const auto upstream = upstreams_.find(route.upstream());
+  if (listener == inbound_.end() || upstream == upstreams_.end()) return;
+  const auto address = ParseListenerAddress(config_.listeners(listener->second).address());
+  if (!address.ok() || (address->port == 0 && address->path.empty())) return;
+  const auto& endpoints = config_.upstreams(upstream->second).endpoints();
+  for (int i = 0; i < endpoints.size(); ++i) {
+    const absl::StatusOr<EndpointSpec> endpoint = ParseEndpoint(endpoints[i]);
+    if (!endpoint.ok() || !Meets(*endpoint, *address)) continue;
+    Add(absl::StrCat("upstreams[", upstream->second, "].endpoints[", i, "]"),
+        CheckCode::kEndpointIsListener,
+        absl::StrCat(Quoted(endpoints[i]), " is where listener ", listener->first,
+                     " listens, so its calls would come back; name the application's port"));
   }
 }
 
@@ -142,9 +139,11 @@ void CheckEndpoints(const v1::Config& config, const Positions& positions, FaultL
 
 void ValidateInbound(const v1::Config& config, const Positions& positions, FaultList& faults) {
   InboundValidator validator(config, positions, faults);
-  for (int i = 0; i < config.routes_size(); ++i) validator.CheckRoute(i);
+  for (int i = 0; i < config.routes_size(); ++i) {
+    validator.CheckRoute(i);
+    validator.CheckLoop(i);
+  }
   for (int i = 0; i < config.policies_size(); ++i) validator.CheckConcurrency(i);
-  CheckEndpoints(config, positions, faults);
 }
 
 }  // namespace levee

@@ -148,14 +148,16 @@ TEST(GuardConfig, ARouteOfAnUnknownListenerIsRefused) {
       "mean ingress?");
 }
 
-TEST(GuardConfig, AnEndpointThatIsALeveesOwnListenerIsRefused) {
+TEST(GuardConfig, ARouteThatLeadsBackToItsInboundListenerIsRefused) {
   const auto faults = [](const std::string& listener, const std::string& endpoint) {
-    return FaultsOf("listeners: [{name: in, address: \"" + listener + "\"}]\n" +
-                    "upstreams: [{name: anywhere, endpoints:\n[\"" + endpoint + "\"]}]\n");
+    return FaultsOf("listeners: [{name: in, direction: inbound, address: \"" + listener + "\"}]\n" +
+                    "upstreams: [{name: app, endpoints:\n[\"" + endpoint + "\"]}]\n" +
+                    "routes: [{match: {listener: in}, upstream: app, policy: protect}]\n" +
+                    "policies: [{name: protect, guard: {}}]\n");
   };
   EXPECT_EQ(faults("0.0.0.0:2", "127.0.0.1:2"),
             "f:3:2: LV318 upstreams[0].endpoints[0]: \"127.0.0.1:2\" is where listener in listens, "
-            "so calls would come back; name the application's port");
+            "so its calls would come back; name the application's port");
   EXPECT_NE(faults("127.0.0.1:2", "localhost:2"), "");
   EXPECT_NE(faults("[::]:2", "[::1]:2"), "");
   EXPECT_NE(faults("unix:/run/a", "unix:/run/a"), "");

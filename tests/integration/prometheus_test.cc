@@ -148,13 +148,19 @@ class PrometheusTest : public testing::Test {
         ConfigParts{.endpoints = {service_->address()},
                     .retry = "{backoff: {initial: 1ms}, budget: {ratio: 10}}",
                     .policy = ", rate_limit: [{name: all, rate: 1000000/s, burst: 1000}]"},
-        std::vector<std::string>{"--config", otel_names_.path()});
+        std::vector<std::string>{"--config", more_.path()});
     const ChannelPtr channel = NewChannel(sidecar_->address());
     for (int i = 0; i < 5; ++i) EXPECT_TRUE(CallUnary(channel).status.ok());
     EXPECT_TRUE(sidecar_->WaitForSum("levee_calls_total", {R"(code="OK")"}, 5));
   }
 
-  TempFile otel_names_{"metrics: {address: \"127.0.0.1:0\", otel_names: true}\n"};
+  TempFile more_{
+      "metrics: {address: \"127.0.0.1:0\", otel_names: true}\n"
+      "listeners: [{name: ingress, address: \"127.0.0.1:0\", direction: inbound}]\n"
+      "upstreams: [{name: app, endpoints: [\"127.0.0.1:1\"]}]\n"
+      "routes: [{match: {listener: ingress}, upstream: app, policy: protect},\n"
+      "  {upstream: shop, policy: test}]\n"
+      "policies: [{name: protect, guard: {}}]\n"};
   std::unique_ptr<FaultyService> service_;
   std::unique_ptr<SidecarProcess> sidecar_;
 };
