@@ -182,6 +182,7 @@ class Call final : private GuardClient {
   bool PassGuard(Instant now);
   void OnSlot(Instant now) override;
   void OnGuardRefused(const GuardRefusal& refusal, Instant now) override;
+  void NoteRefusal(const GuardRefusal& refusal);
   void EndByGuard(const GuardRefusal& refusal, Instant now);
   void LeaveGuard(Instant now);
   void StartFirstAttempt(Instant now);
@@ -243,7 +244,7 @@ class Call final : private GuardClient {
   // It was asked for, and has not been refused or used for a first attempt.
   bool admission_open_ = false;
 
-  std::unique_ptr<GuardPlace> guard_place_;  // while it waits for a slot
+  std::unique_ptr<GuardPlace> guard_place_;  // while it waits for a slot, or would wait
   Instant guard_since_;                      // since then
   bool has_slot_ = false;                    // of the guard
   std::optional<absl::Duration> served_in_;  // by the service, for the guard to judge it by

@@ -7,7 +7,7 @@
 
 namespace levee {
 
-// Whether the call has a slot. If not, it waits for one, or is finished.
+// Whether the call may go to the service now. If not, it waits for a slot, or is finished.
 bool Call::PassGuard(Instant now) {
   GuardLine& guard = *parts_.guard;
   record_.guard.decision = GuardDecision::kAdmitted;
@@ -19,25 +19,27 @@ bool Call::PassGuard(Instant now) {
   const GuardRank rank(app_attempts_ > 0, facts_.priority, facts_.user);
   const Instant start_by = guard.StartBy(parts_.guard_method, deadline_, now);
   const Guard::Entry entry = guard.Enter(*guard_place_, rank, start_by, now);
+  const bool observes = guard.guard().policy().observe;
   if (entry.waits) {
     record_.guard.decision = GuardDecision::kQueued;
     guard_since_ = now;
-    ArmTimer();
-    return false;
+    // Its place alone waits where the guard only observes.
+    if (!observes) ArmTimer();
+    return observes;
   }
   guard_place_.reset();
-  if (entry.refusal.has_value()) {
-    EndByGuard(*entry.refusal, now);
-    return false;
-  }
-  has_slot_ = true;
-  return true;
+  has_slot_ = !entry.refusal.has_value();
+  if (has_slot_) return true;
+  NoteRefusal(*entry.refusal);
+  if (!observes) EndByGuard(*entry.refusal, now);
+  return observes;
 }
 
 void Call::OnSlot(Instant now) {
   guard_place_.reset();
   has_slot_ = true;
   record_.guard.waited = now - guard_since_;
+  if (parts_.guard->guard().policy().observe) return;
   if (now >= deadline_) {
     EndAtDeadline(now);
   } else {
@@ -48,12 +50,16 @@ void Call::OnSlot(Instant now) {
 void Call::OnGuardRefused(const GuardRefusal& refusal, Instant now) {
   guard_place_.reset();
   record_.guard.waited = now - guard_since_;
-  EndByGuard(refusal, now);
+  NoteRefusal(refusal);
+  if (!parts_.guard->guard().policy().observe) EndByGuard(refusal, now);
+}
+
+void Call::NoteRefusal(const GuardRefusal& refusal) {
+  record_.guard.decision = GuardDecision::kRefused;
+  record_.guard.reason = refusal.reason;
 }
 
 void Call::EndByGuard(const GuardRefusal& refusal, Instant now) {
-  record_.guard.decision = GuardDecision::kRefused;
-  record_.guard.reason = refusal.reason;
   MarkedStatus marked;
   marked.mark.scope = refusal.scope;
   if (refusal.scope == OverloadScope::kService) {

@@ -272,6 +272,7 @@ void SimHost::Finish(const FinalStatus& status, const CallRecord& record) {
   LEVEE_CHECK(!finished() && active_.empty());
   caller_.finished_at = clock().elapsed();
   caller_.code = status.code;
+  caller_.guard = record.guard;
   if (status.attempt != last_ended_) last_trailers_.Clear();
   caller_.pushback = status.pushback;
   // Of the calls of a workload nobody reads the answer.

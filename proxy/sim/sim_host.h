@@ -59,6 +59,7 @@ struct SimCaller {
   StatusCode code = StatusCode::kUnknown;
   std::string message;
   std::optional<absl::Duration> pushback;  // of a local reply
+  GuardRecord guard;
   Metadata trailers;  // without :status and content-type, also if the answer is trailers-only
 
   std::string sent;     // by the caller

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct LoadCall {
   double at = 0;
   double ended = -1;  // -1: not yet
   StatusCode code = StatusCode::kUnknown;
+  std::optional<GuardDecision> decision;
   RequestFacts facts;
   absl::Duration work;  // in the service
   int method = 0;
@@ -125,6 +127,7 @@ class GuardRun {
   static void OnEnd(LoadCall& call, const SimCaller& caller) {
     call.ended = absl::ToDoubleSeconds(*caller.finished_at);
     call.code = caller.code;
+    call.decision = caller.guard.decision;
   }
 
   void SetSlots() {

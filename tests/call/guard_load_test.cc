@@ -194,5 +194,23 @@ TEST(CallGuardLoad, G7_TasksOfFourCallsFinishBecauseAUsersCallsPassOrFailTogethe
   }
 }
 
+TEST(CallGuardLoad, AnObservingGuardRefusesNothingAndCountsWhatItWould) {
+  GuardPolicy observe;
+  observe.observe = true;
+  const GuardLoad setting{.seconds = 6, .load = Steady(0.9)};
+  GuardRun calm(setting, 1, observe);
+  EXPECT_EQ(calm.Count(0, 6, kGood), calm.Count(0, 6, kAll));
+  const GuardLoad twice{.seconds = 6, .load = Steady(2)};
+  GuardRun busy(twice, 1, observe);
+  EXPECT_EQ(busy.Count(0, 6, kRefused), 0);
+  const auto would = [&](GuardDecision decision) {
+    return busy.Count(2, 6, [&](const LoadCall& call) { return call.decision == decision; });
+  };
+  // Of calls that all are served, late, by far the most would find no slot.
+  EXPECT_GT(would(GuardDecision::kRefused), busy.Count(2, 6, kAll) / 3);
+  EXPECT_EQ(busy.view().in_flight, 0);
+  EXPECT_EQ(busy.view().waiting, 0);
+}
+
 }  // namespace
 }  // namespace levee

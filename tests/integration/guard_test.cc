@@ -152,6 +152,18 @@ TEST(Guard, APriorityThatCannotBeReadIsIgnoredAndCounted) {
   EXPECT_TRUE(guarded.sidecar->WaitForSum(kCalls, {R"(priority="64-95")"}, 4));
 }
 
+TEST(Guard, ObservesWithoutRefusingOrDelayingAnything) {
+  FaultyService service;
+  const Guarded guarded(service.address(),
+                        "concurrency: {limit: 1}, queue: {max: 0}, mode: observe");
+  const auto first = guarded.Occupy();
+  EXPECT_TRUE(CallUnary(guarded.channel).status.ok());
+  EXPECT_TRUE(guarded.sidecar->WaitForSum(
+      kCalls, {R"(decision="refused",reason="concurrency",priority="64-95")"}, 1));
+  Guarded::Leave(*first);
+  EXPECT_TRUE(guarded.sidecar->WaitForSum("levee_guard_in_flight", {}, 0));
+}
+
 TEST(Guard, HeadersForTheGuardPassTheCallersSidecarAndEndInFrontOfTheApplication) {
   FaultyService service;
   const Guarded guarded(service.address(), "");
