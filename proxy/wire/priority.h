@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace levee {
@@ -11,13 +12,12 @@ namespace levee {
 inline constexpr std::string_view kPriorityHeader = "levee-priority";
 
 struct CallPriority {
-  int number = 0;         // 0, the dearest, to 127
-  std::string_view user;  // as it is written, with its quotes; empty: none is given
+  int number = 0;    // 0, the dearest, to 127
+  std::string user;  // empty: none is given
 };
 
 // Reads an Item of a structured field (RFC 8941, section 3.3): an integer from 0 to 127, and of its
-// parameters `u`, a string, token or number. The result has a view of `text`. Returns nullopt if
-// the text is malformed.
+// parameters `u`, a string, token or integer. Returns nullopt if the text is malformed.
 std::optional<CallPriority> ParsePriority(std::string_view text);
 
 // Returns a number by which users are told apart, which is another one in each `hour`. All sidecars

@@ -50,6 +50,29 @@ enum class RefusalReason {
   kThrottle
 };
 
+// Whether a retry was wanted that only the load, its cost or the time forbade, so that it counts as
+// pressure on the service. Of calls that may not be repeated, or have no attempts left, none was.
+constexpr bool WasWanted(RefusalReason reason) {
+  switch (reason) {
+    case RefusalReason::kBudget:
+    case RefusalReason::kDeadline:
+    case RefusalReason::kPushback:
+    case RefusalReason::kOverloadMark:
+    case RefusalReason::kMaxElapsed:
+    case RefusalReason::kAdvice:
+      return true;
+    case RefusalReason::kMaxAttempts:
+    case RefusalReason::kCommitted:
+    case RefusalReason::kBuffer:
+    case RefusalReason::kNotIdempotent:
+    case RefusalReason::kDraining:
+    case RefusalReason::kObserve:
+    case RefusalReason::kThrottle:
+      return false;
+  }
+  return false;
+}
+
 struct RefusalText {
   std::string_view name;    // the label `reason` of levee_retries_refused_total
   std::string_view phrase;  // for a sentence, before "after 2 attempts"
@@ -129,8 +152,8 @@ constexpr std::string_view GuardDecisionName(GuardDecision decision) {
 }
 inline constexpr int kGuardDecisions = CountValues(GuardDecisionName);
 
-// Why a guard refuses a call: no slot is free and no further call may wait for one, or it has waited
-// for as long as it may.
+// Why a guard refuses a call: no slot is free and no further call may wait for one, or it has
+// waited for as long as it may.
 enum class GuardReason { kConcurrency, kQueue };
 
 // The `reason` of the mark, and the label `reason` of levee_guard_calls_total.

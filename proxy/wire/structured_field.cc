@@ -24,18 +24,43 @@ class Parser {
 
   bool Item(StructuredItem& item) {
     SkipSpaces();
-    if (!Bare(item.bare)) return false;
+    if (!Bare(item.bare) || !Parameters(item)) return false;
+    SkipSpaces();
+    return rest_.empty();
+  }
+
+  bool Dictionary(StructuredDictionary& members) {
+    SkipSpaces();
+    while (!rest_.empty()) {
+      auto& [key, item] = members.emplace_back();
+      if (!Key(key)) return false;
+      if (Skip('=') && !Bare(item.bare)) return false;
+      if (!Parameters(item)) return false;
+      SkipSpacesAndTabs();
+      if (rest_.empty()) return true;
+      if (!Skip(',')) return false;
+      SkipSpacesAndTabs();
+      if (rest_.empty()) return false;  // behind a comma
+    }
+    return true;
+  }
+
+ private:
+  bool Parameters(StructuredItem& item) {
     while (Skip(';')) {
       SkipSpaces();
       auto& [key, value] = item.parameters.emplace_back();
       if (!Key(key)) return false;
       if (Skip('=') && !Bare(value)) return false;
     }
-    SkipSpaces();
-    return rest_.empty();
+    return true;
   }
 
- private:
+  void SkipSpacesAndTabs() {
+    while (Skip(' ') || Skip('\t')) {
+    }
+  }
+
   bool At(bool (*accepts)(char)) const { return !rest_.empty() && accepts(rest_.front()); }
 
   char Take() {
@@ -140,6 +165,12 @@ std::optional<StructuredItem> ParseStructuredItem(std::string_view value) {
   StructuredItem item;
   if (!Parser(value).Item(item)) return std::nullopt;
   return item;
+}
+
+std::optional<StructuredDictionary> ParseStructuredDictionary(std::string_view value) {
+  StructuredDictionary members;
+  if (!Parser(value).Dictionary(members)) return std::nullopt;
+  return members;
 }
 
 void AppendTokenOrString(std::string_view text, std::string& out) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Items of structured fields (RFC 8941), as far as Levee reads and writes them.
+// Structured fields (RFC 8941), as far as Levee reads and writes them.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +32,14 @@ struct StructuredItem {
 
 // Parses a field value as one item (section 4.2.3). nullopt unless all of it is well-formed.
 std::optional<StructuredItem> ParseStructuredItem(std::string_view value);
+
+// The members of a dictionary, in order, with duplicates: the last one wins. A member without a
+// value is kOther.
+using StructuredDictionary = std::vector<std::pair<std::string, StructuredItem>>;
+
+// Parses a field value as a dictionary (section 4.2.2) without inner lists. nullopt unless all of
+// it is well-formed.
+std::optional<StructuredDictionary> ParseStructuredDictionary(std::string_view value);
 
 // Appends `text` as a token if it is one, else as a quoted string. A string holds only 0x20-0x7E;
 // other bytes become '?'.
