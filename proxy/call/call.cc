@@ -30,7 +30,9 @@ void Call::StartAttempt(const NextAttempt& next, Instant now) {
   if (parts_.waiting != nullptr) parts_.waiting->OnStart(first, now);
   const uint32_t record = next.record ? *next.record : AddRecord(next, now);
   const int number = next.number ? *next.number : attempts_;
-  const AttemptId id = parts_.host.StartAttempt({.previous_attempts = app_attempts_ + number - 1,
+  const int previous = app_attempts_ + number - 1;
+  if (parts_.retries != nullptr) parts_.retries->AddAttempt(previous, now);
+  const AttemptId id = parts_.host.StartAttempt({.previous_attempts = previous,
                                                  .timeout = deadline_ - now,
                                                  .avoid = failed_endpoints_,
                                                  .forbidden = forbidden_endpoints_});

@@ -27,6 +27,7 @@
 #include "policy/rate_limiter.h"
 #include "policy/retry_budget.h"
 #include "policy/retry_decision.h"
+#include "policy/retry_distribution.h"
 #include "policy/retry_policy.h"
 #include "wire/call_record.h"
 
@@ -49,6 +50,7 @@ struct CallParts {
   const HedgePolicy* hedge = nullptr;              // not null: the call is hedged
   std::span<RateLimiter* const> rate_limits = {};  // as in the policy
   AdmissionSource* admission = nullptr;            // null: the rate limits alone admit the call
+  RetryHistory* retries = nullptr;                 // of the destination; null: nobody asks for it
   WaitingRetries* waiting = nullptr;               // of the budget; null: no retry waits for it
   AdaptiveThrottle* throttle = nullptr;            // null: every call is sent; budget's shards
   bool inbound = false;                            // it came to a listener of that direction

@@ -290,6 +290,9 @@ void Call::Finish(const FinalStatus& status, Instant now) {
   CancelRetry();
   AbandonOthers(/*kept=*/0, StatusCode::kCancelled, now);
   if (parts_.guard != nullptr) LeaveGuard(now);
+  if (parts_.retries != nullptr && record_.refused.has_value() && WasWanted(*record_.refused)) {
+    parts_.retries->AddRefused(now);
+  }
   buffer_.Clear();
   record_.end = now;
   record_.code = status.code;

@@ -213,14 +213,24 @@ GuardRefusal Guard::Refusal(Instant now) {
   constexpr absl::Duration kLookEvery = absl::Milliseconds(100);
   if (now >= scope_until_) {
     scope_until_ = now + kLookEvery;
-    const AttemptCounts arrivals = Arrivals(now);
-    const bool enough = Sum(arrivals) >= policy_.scope.min_calls;
-    scope_ = enough && RetryShare(arrivals) > policy_.scope.retries ? OverloadScope::kService
-                                                                    : OverloadScope::kEndpoint;
+    scope_ = ScopeNow(now);
   }
   return {.reason = GuardReason::kQueue,
           .scope = scope_,
           .pushback = std::max(absl::Milliseconds(1), queue_.ExpectedWait())};
+}
+
+// Where callers retry, or would if they might, the service has no room and not this instance alone.
+OverloadScope Guard::ScopeNow(Instant now) {
+  const AttemptCounts arrivals = Arrivals(now);
+  if (Sum(arrivals) < policy_.scope.min_calls) return OverloadScope::kEndpoint;
+  const double share = std::max(RetryShare(arrivals), WantedShare(reported_.Total(now)));
+  return share > policy_.scope.retries ? OverloadScope::kService : OverloadScope::kEndpoint;
+}
+
+void Guard::Report(int worker, uint64_t connection, const RetryReport& report, Instant now) {
+  const std::lock_guard lock(mutex_);
+  reported_.Add(connection * workers_.size() + static_cast<uint64_t>(worker), report, now);
 }
 
 AttemptCounts Guard::Arrivals(Instant now) const {
@@ -286,7 +296,7 @@ Guard::Sums Guard::SumUp() const {
   return sums;
 }
 
-GuardView Guard::View(Instant now) const {
+GuardView Guard::View(Instant now) {
   GuardView view;
   view.arrivals = Arrivals(now);
   view.in_flight = in_flight_.load(kRelaxed);
@@ -295,6 +305,7 @@ GuardView Guard::View(Instant now) const {
   const std::lock_guard lock(mutex_);
   view.waiting = queue_.size();
   view.stands = queue_.stands();
+  view.reported = reported_.Total(now);
   return view;
 }
 

@@ -18,8 +18,9 @@
 #include "base/intrusive_list.h"
 #include "guard/guard_queue.h"
 #include "guard/limit_rule.h"
-#include "guard/retry_distribution.h"
+#include "guard/reported_retries.h"
 #include "policy/guard_policy.h"
+#include "policy/retry_distribution.h"
 #include "wire/overload_mark.h"
 #include "wire/refusal.h"
 
@@ -66,6 +67,7 @@ struct GuardView {
   int waiting = 0;
   bool stands = false;  // the queue does
   AttemptCounts arrivals{};
+  RetryReport reported;  // by callers' sidecars
 };
 
 // Shared by all workers; any thread, but functions that take a worker only in the thread of that
@@ -106,6 +108,9 @@ class Guard {
   // that was answered, or that the service had not answered at its deadline.
   void Leave(int worker, int method, std::optional<absl::Duration> took, Instant now);
 
+  // A caller's sidecar reports its retries, on the connection of `worker` that has this number.
+  void Report(int worker, uint64_t connection, const RetryReport& report, Instant now);
+
   // The call waits no more. The client gets no answer afterwards, and a slot that was on its way is
   // free again.
   void Withdraw(GuardPlace& place, Instant now);
@@ -114,7 +119,7 @@ class Guard {
   // latest; Infinite: when it is woken.
   Instant Answer(int worker, Instant now);
 
-  GuardView View(Instant now) const;
+  GuardView View(Instant now);
   const GuardPolicy& policy() const { return policy_; }
 
  private:
@@ -134,6 +139,7 @@ class Guard {
   static void Wake(const WorkerList& wake);
   void LetNextGo(Instant now);
   GuardRefusal Refusal(Instant now);
+  OverloadScope ScopeNow(Instant now);
   AttemptCounts Arrivals(Instant now) const;
   Sums SumUp() const;
   void MayEndWindow(Instant now);
@@ -158,6 +164,7 @@ class Guard {
   absl::Duration measure_;
   Sums before_;  // when the window began
   absl::flat_hash_map<std::string, int> methods_;
+  ReportedRetries reported_;
   OverloadScope scope_ = OverloadScope::kEndpoint;
   Instant scope_until_;  // it is looked at again
 };

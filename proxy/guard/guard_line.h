@@ -37,6 +37,9 @@ class GuardLine {
     if (took.has_value()) LatencyOf(method).Record(*took, now);
     guard_->Leave(worker_, method, took, now);
   }
+  void Report(uint64_t connection, const RetryReport& report, Instant now) {
+    guard_->Report(worker_, connection, report, now);
+  }
   void Withdraw(GuardPlace& place, Instant now) { guard_->Withdraw(place, now); }
 
   // Returns the last moment at which a call of `method` can begin and still be answered before

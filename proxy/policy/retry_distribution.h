@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often the calls that arrived of late had been tried before.
+// How often calls of late had been tried before.
 #pragma once
 
 #include <algorithm>
@@ -9,14 +9,9 @@
 
 #include "base/instant.h"
 #include "policy/slot_ring.h"
+#include "wire/retry_report.h"
 
 namespace levee {
-
-// The attempts that are told apart: the first, the second, the third, and all further ones.
-inline constexpr int kAttemptClasses = 4;
-
-// Calls by how often they had been tried before.
-using AttemptCounts = std::array<int64_t, kAttemptClasses>;
 
 inline int64_t Sum(const AttemptCounts& counts) {
   int64_t all = 0;
@@ -33,6 +28,9 @@ inline double RetryShare(const AttemptCounts& counts) {
 // The calls of the last ten seconds. One worker counts, any thread reads.
 class RetryDistribution {
  public:
+  static constexpr int kSlots = 10;
+  static constexpr int64_t kSlotNanos = 1'000'000'000;
+
   // A call arrived whose grpc-previous-rpc-attempts is `previous`, at least 0.
   void Add(int previous, Instant now) {
     const uint64_t slot = cursor_.At(now, kSlotNanos);
@@ -46,11 +44,28 @@ class RetryDistribution {
   }
 
  private:
-  static constexpr int kSlots = 10;
-  static constexpr int64_t kSlotNanos = 1'000'000'000;
-
   SlotCursor cursor_;
   std::array<SlotRing<kSlots>, kAttemptClasses> calls_;
+};
+
+// The attempts of a sidecar towards one destination in the last ten seconds, and the retries that
+// it wanted and did not make. One thread.
+class RetryHistory {
+ public:
+  // An attempt begins, whose grpc-previous-rpc-attempts is `previous`.
+  void AddAttempt(int previous, Instant now) { attempts_.Add(previous, now); }
+  void AddRefused(Instant now) { refused_.Add(SlotAt(now, RetryDistribution::kSlotNanos)); }
+
+  RetryReport Report(Instant now) const {
+    RetryReport report;
+    attempts_.AddTo(report.attempts, now);
+    report.refused = refused_.Count(SlotAt(now, RetryDistribution::kSlotNanos));
+    return report;
+  }
+
+ private:
+  RetryDistribution attempts_;
+  SlotRing<RetryDistribution::kSlots> refused_;
 };
 
 }  // namespace levee

@@ -19,6 +19,7 @@
 #include "policy/latency_estimate.h"
 #include "policy/rate_limiter.h"
 #include "policy/retry_budget.h"
+#include "policy/retry_distribution.h"
 #include "server/call_address.h"
 #include "settings/snapshot.h"
 #include "telemetry/metrics.h"
@@ -39,6 +40,7 @@ struct Destination {
   std::unique_ptr<Pool> pool;
   LatencyEstimate latency;
   FailedCalls failed_calls;
+  RetryHistory retries;
   UpstreamSeries* series;
   std::vector<std::weak_ptr<WaitingRetries>> waiting;  // one per budget that calls are using
   Instant last_used;

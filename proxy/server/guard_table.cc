@@ -31,6 +31,7 @@ std::map<std::string, GuardView> GuardTable::Views(Instant now) const {
     sum.waiting += view.waiting;
     sum.stands |= view.stands;
     for (size_t i = 0; i < sum.arrivals.size(); ++i) sum.arrivals[i] += view.arrivals[i];
+    sum.reported += view.reported;
   }
   return views;
 }

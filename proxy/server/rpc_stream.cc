@@ -15,6 +15,7 @@
 #include "wire/content_type.h"
 #include "wire/percent_encoding.h"
 #include "wire/priority.h"
+#include "wire/retry_report.h"
 #include "wire/traceparent.h"
 
 namespace levee {
@@ -35,6 +36,7 @@ CallParts MakeParts(CallHost& host, RpcEnvironment& environment, const CallPlan&
           .idempotent = plan.calls.idempotent,
           .hedge = plan.calls.hedge,
           .rate_limits = plan.limits.limiters,
+          .retries = plan.inbound ? nullptr : &plan.destination->retries,
           .waiting = plan.waiting.get(),
           .throttle = plan.throttle.get(),
           .inbound = plan.inbound,
@@ -67,7 +69,10 @@ void RpcStream::Start(RequestFacts facts, std::string_view authority, bool reque
   if (!policy.key_header.empty() && !request_.Has(policy.key_header)) {
     request_.Add(policy.key_header, RandomUuid(environment_.random));
   }
-  if (policy.guard.has_value()) ReadPriority(facts);
+  if (policy.guard.has_value()) {
+    ReadPriority(facts);
+    ReadReport();
+  }
   call_.Start(facts, now());
   if (request_ended) Request(Chunk(), true);
 }
@@ -86,6 +91,16 @@ void RpcStream::ReadPriority(RequestFacts& facts) {
   facts.priority = priority->number;
   if (priority->user.empty()) return;
   facts.user = HashOfUser(priority->user, absl::ToUnixSeconds(absl::Now()) / 3600);
+}
+
+void RpcStream::ReadReport() {
+  const std::string_view text = request_.Get(kRetriesHeader);
+  if (text.empty()) return;
+  if (const std::optional<RetryReport> report = ParseRetryReport(text)) {
+    plan_->guard.line->Report(origin_.number, *report, now());
+  } else {
+    environment_.series.guard_headers_ignored[GuardHeader::kRetries].Add();
+  }
 }
 
 void RpcStream::EndForDrain() { call_.OnDrainTimeout(now()); }
@@ -164,7 +179,7 @@ AttemptId RpcStream::StartAttempt(const AttemptStart& start) {
   slot.active = true;
   slot.head_waits = false;
   slot.sent = 0;
-  slot.attempt.Start(++last_id_, *plan_->destination->pool, request_, elsewhere,
+  slot.attempt.Start(++last_id_, *plan_->destination, request_, elsewhere,
                      plan_->snapshot->overload.honor);
   return last_id_;
 }

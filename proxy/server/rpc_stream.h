@@ -128,6 +128,7 @@ class RpcStream final : public InBlocks,
 
   void OnTimer(Instant now) override;
   void ReadPriority(RequestFacts& facts);
+  void ReadReport();
   void Request(const Chunk& chunk, bool end);
   void ForwardHead(Slot& slot);
   void CreditForwarded();

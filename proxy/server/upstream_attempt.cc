@@ -10,27 +10,30 @@
 #include "server/request_head.h"
 #include "server/rpc_stream.h"
 #include "wire/content_type.h"
+#include "wire/retry_report.h"
 #include "wire/status.h"
 
 namespace levee {
 
-void UpstreamAttempt::Start(AttemptId id, Pool& pool, const Metadata& request,
+void UpstreamAttempt::Start(AttemptId id, Destination& destination, const Metadata& request,
                             const AttemptStart& start, const HonoredSignals& honor) {
   id_ = id;
-  pool_ = &pool;
+  pool_ = destination.pool.get();
+  retries_ = &destination.retries;
   request_ = &request;
   start_ = start;
   start_.avoid = start_.forbidden = {};  // They are not ours to keep.
-  started_ = pool.now();
+  started_ = pool_->now();
   honor_ = honor;
   stream_ = nullptr;
   endpoint_ = -1;
   request_ended_ = head_seen_ = false;
   unsent_.clear();
-  pool.Open(*this, start.avoid, start.forbidden);
+  pool_->Open(*this, start.avoid, start.forbidden);
 }
 
-void UpstreamAttempt::OnOpened(h2::Stream& stream, int64_t endpoint) {
+void UpstreamAttempt::OnOpened(UpstreamConnection& connection, h2::Stream& stream,
+                               int64_t endpoint) {
   stream_ = &stream;
   endpoint_ = endpoint;
   opened_ = pool_->now();
@@ -44,6 +47,9 @@ void UpstreamAttempt::OnOpened(h2::Stream& stream, int64_t endpoint) {
     return;
   }
   WriteAttemptHead(*request_, start_, hop_, random_, stream.head());
+  if (hop_.direction == Direction::kEgress && connection.MayReport(opened_)) {
+    stream.head().Add(kRetriesHeader, RetryReportText(retries_->Report(opened_)));
+  }
   const bool head_only = request_ended_ && unsent_.empty();
   stream.SendHead(head_only);
   for (const Chunk& chunk : unsent_) stream.SendData(chunk, false);

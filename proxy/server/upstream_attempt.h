@@ -12,6 +12,7 @@
 #include "call/call_host.h"
 #include "h2/stream.h"
 #include "policy/retry_decision.h"
+#include "server/call_plan.h"
 #include "server/request_head.h"
 #include "upstream/pool.h"
 #include "wire/message_count.h"
@@ -31,11 +32,10 @@ class UpstreamAttempt final : public StreamUser {
   UpstreamAttempt(const UpstreamAttempt&) = delete;
   UpstreamAttempt& operator=(const UpstreamAttempt&) = delete;
 
-  // Asks `pool` for a stream; `request` must stay as it is until the attempt ends. `honor`: the
-  // signals that are looked for in a failure.
-  // Events carry `id`.
-  void Start(AttemptId id, Pool& pool, const Metadata& request, const AttemptStart& start,
-             const HonoredSignals& honor);
+  // Asks the destination's pool for a stream; `request` must stay as it is until the attempt ends.
+  // `honor`: the signals that are looked for in a failure. Events carry `id`.
+  void Start(AttemptId id, Destination& destination, const Metadata& request,
+             const AttemptStart& start, const HonoredSignals& honor);
 
   void SendRequest(const Chunk& chunk, bool end);
 
@@ -56,7 +56,7 @@ class UpstreamAttempt final : public StreamUser {
   AttemptPlace place() const;
 
  private:
-  void OnOpened(h2::Stream& stream, int64_t endpoint) override;
+  void OnOpened(UpstreamConnection& connection, h2::Stream& stream, int64_t endpoint) override;
   void OnOpenFailed(const std::string& reason, bool to_self) override;
   void OnHead(Metadata& head, bool end) override;
   void OnData(const Chunk& data) override;
@@ -78,6 +78,7 @@ class UpstreamAttempt final : public StreamUser {
   const Hop& hop_;
   AttemptId id_ = 0;
   Pool* pool_ = nullptr;
+  const RetryHistory* retries_ = nullptr;  // of the destination
   const Metadata* request_ = nullptr;
   HonoredSignals honor_;
   AttemptStart start_;

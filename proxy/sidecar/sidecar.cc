@@ -293,7 +293,11 @@ std::vector<EndpointView> Sidecar::endpoints() const {
 std::vector<Metrics::GuardGauges> Sidecar::guards() const {
   std::vector<Metrics::GuardGauges> gauges;
   for (const auto& [upstream, view] : guards_.Views(net::ReadClock())) {
-    gauges.push_back({upstream, view.limit, view.in_flight, view.waiting});
+    gauges.push_back({.upstream = upstream,
+                      .limit = view.limit,
+                      .in_flight = view.in_flight,
+                      .waiting = view.waiting,
+                      .reported_retry_share = WantedShare(view.reported)});
   }
   return gauges;
 }

@@ -85,6 +85,7 @@ CallParts SimSidecar::Parts(CallHost& host) {
           .hedge = planned_->hedge,
           .rate_limits = limits_,
           .admission = admission,
+          .retries = inbound ? nullptr : &retries_,
           .waiting = &*waiting_,
           .throttle = throttle(),
           .inbound = inbound,

@@ -79,6 +79,7 @@ class SimSidecar {
   GuardLine* guard();            // likewise
   ReplayLease& replay();
   LatencyEstimate& latency() { return latency_; }
+  const RetryHistory& retries() const { return retries_; }
   const Tally& tally() const { return tally_; }
 
   // For SimHost.
@@ -98,6 +99,7 @@ class SimSidecar {
   std::unique_ptr<AdaptiveThrottle> throttle_;
   std::unique_ptr<GuardLine> guard_;
   LatencyEstimate latency_;
+  RetryHistory retries_;
   FailedCallsRoom failed_calls_room_;
   FailedCalls failed_calls_{failed_calls_room_};
   std::optional<WaitingPlaces> places_;

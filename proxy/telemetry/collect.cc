@@ -120,6 +120,11 @@ void CollectGuardGauges(const std::vector<Metrics::GuardGauges>& guards, FamilyS
   for (const Metrics::GuardGauges& guard : guards) {
     waiting.Add({{"upstream", guard.upstream}}, guard.waiting);
   }
+  Family reported(sink, MetricType::Gauge, "levee_guard_reported_retry_share",
+                  "Retries as a share of all attempts that callers' sidecars made or wanted.");
+  for (const Metrics::GuardGauges& guard : guards) {
+    reported.Add({{"upstream", guard.upstream}}, guard.reported_retry_share);
+  }
 }
 
 void CollectThrottles(const std::map<std::string, double>& probabilities, FamilySink sink) {

@@ -118,6 +118,7 @@ class Metrics {
     int limit = 0;  // 0: there is none
     int in_flight = 0;
     int waiting = 0;
+    double reported_retry_share = 0;
   };
   using GuardSource = std::function<std::vector<GuardGauges>()>;
   void SetGuardSource(GuardSource source);

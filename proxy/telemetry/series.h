@@ -73,13 +73,15 @@ constexpr std::string_view TunnelFailureName(TunnelFailure failure) {
 inline constexpr int kTunnelFailures = CountValues(TunnelFailureName);
 
 // A header for the guard that could not be read.
-enum class GuardHeader { kPriority };
+enum class GuardHeader { kPriority, kRetries };
 
 // The label `header` of levee_guard_headers_ignored_total.
 constexpr std::string_view GuardHeaderName(GuardHeader header) {
   switch (header) {
     case GuardHeader::kPriority:
       return "levee-priority";
+    case GuardHeader::kRetries:
+      return "levee-retries";
   }
   return "";
 }

@@ -12,8 +12,8 @@ namespace {
 constexpr int64_t kBudgetGauges = 4;
 // probability.
 constexpr int64_t kThrottleGauges = 1;
-// limit, in_flight, queue_length.
-constexpr int64_t kGuardGauges = 3;
+// limit, in_flight, queue_length, reported_retry_share.
+constexpr int64_t kGuardGauges = 4;
 // admitted, delayed, rejected.
 constexpr int64_t kRateLimitDecisions = 3;
 

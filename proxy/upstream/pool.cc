@@ -58,7 +58,7 @@ bool Pool::TryOpen(StreamUser& user, std::span<const int64_t> avoid,
     }
     h2::Stream& stream = connection->Open(user);
     Update(endpoint);
-    user.OnOpened(stream, *id);
+    user.OnOpened(*connection, stream, *id);
     return true;
   }
   return false;

@@ -30,9 +30,9 @@ namespace levee {
 // An object that wants a stream. It waits in at most one pool.
 class StreamUser : public h2::StreamHandler, public ListLink<StreamUser> {
  public:
-  // The stream is open, on the pool's endpoint of that id: send the head. May be called from
-  // within Pool::Open.
-  virtual void OnOpened(h2::Stream& stream, int64_t endpoint) = 0;
+  // The stream is open, on a connection to the pool's endpoint of that id: send the head. May be
+  // called from within Pool::Open.
+  virtual void OnOpened(UpstreamConnection& connection, h2::Stream& stream, int64_t endpoint) = 0;
 
   // No endpoint can be reached, or too many users wait; nothing was sent. Never called from within
   // Pool::Open. `to_self`: the only address is a listener of this sidecar.

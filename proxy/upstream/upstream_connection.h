@@ -63,6 +63,14 @@ class UpstreamConnection final : public Mortal,
   // Only with FreeSlots() > 0.
   h2::Stream& Open(h2::StreamHandler& handler);
 
+  // Whether a call may take a report along, which goes once a second at most.
+  bool MayReport(Instant now) {
+    constexpr absl::Duration kEvery = absl::Seconds(1);
+    if (now < report_from_) return false;
+    report_from_ = now + kEvery;
+    return true;
+  }
+
   int active_streams() const { return static_cast<int>(connection_->session().stream_count()); }
 
   // Whether the peer's GOAWAY came before the connection was proven, and left calls to be answered.
@@ -97,6 +105,7 @@ class UpstreamConnection final : public Mortal,
   bool pinged_ = false;  // and nothing has come since, as far as is known
   Instant pinged_at_;
   Instant ready_since_;
+  Instant report_from_;
 };
 
 }  // namespace levee

@@ -152,6 +152,62 @@ TEST(Guard, APriorityThatCannotBeReadIsIgnoredAndCounted) {
   EXPECT_TRUE(guarded.sidecar->WaitForSum(kCalls, {R"(priority="64-95")"}, 4));
 }
 
+TEST(Guard, AReportThatCannotBeReadIsIgnoredAndCounted) {
+  FaultyService service;
+  const Guarded guarded(service.address(), "");
+  for (const char* text : {"Many", "a0=-1", "a0=1;", "a0=(1 2)"}) {
+    const auto setup = [&](grpc::ClientContext& context) {
+      context.AddMetadata("levee-retries", text);
+    };
+    EXPECT_TRUE(CallUnary(guarded.channel, "x", setup).status.ok()) << text;
+  }
+  EXPECT_TRUE(guarded.sidecar->WaitForSum("levee_guard_headers_ignored_total",
+                                          {R"(header="levee-retries")"}, 4));
+}
+
+TEST(Guard, AReportOfWantedRetriesMakesARefusalMeantForTheWholeService) {
+  FaultyService service;
+  const Guarded guarded(service.address(), "concurrency: {limit: 1}, queue: {max: 0}");
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(CallUnary(guarded.channel).status.ok());
+  const auto first = guarded.Occupy();
+  EXPECT_THAT(Values(CallUnary(guarded.channel).trailers, "levee-overload"),
+              StartsWith("endpoint;"));
+  // Nothing that arrives is a retry, but callers wanted some.
+  const auto report = [](grpc::ClientContext& context) {
+    context.AddMetadata("levee-retries", "a0=80, a1=10, refused=10");
+  };
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  std::string mark;
+  while (!mark.starts_with("service") && std::chrono::steady_clock::now() < end) {
+    mark = Values(CallUnary(guarded.channel, "x", report).trailers, "levee-overload");
+  }
+  EXPECT_THAT(mark, StartsWith("service;"));
+  EXPECT_EQ(guarded.sidecar->Sum("levee_guard_reported_retry_share"), 0.2);
+  Guarded::Leave(*first);
+}
+
+TEST(Guard, ACallersSidecarReportsItsAttemptsOnceASecondOnAConnection) {
+  FaultyService service(FailFirst(2));
+  SidecarProcess sidecar({.endpoints = {service.address()}, .retry = "{backoff: {initial: 1ms}}"});
+  const ChannelPtr channel = NewChannel(sidecar.address());
+  const auto forged = [](grpc::ClientContext& context) {
+    context.AddMetadata("levee-retries", "a0=1000");
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<std::string> reports;
+  while (reports.size() < 2) {
+    EXPECT_TRUE(CallUnary(channel, "x", forged).status.ok());
+    reports.clear();
+    for (const SeenCall& call : service.seen()) {
+      const std::string report = Values(call.metadata, "levee-retries");
+      if (!report.empty()) reports.push_back(report);
+    }
+  }
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
+  EXPECT_EQ(reports[0], "a0=1, a1=0, a2=0, a3=0, refused=0");
+  EXPECT_THAT(reports[1], testing::ContainsRegex("^a0=[0-9]+, a1=1, a2=1, a3=0, refused=0$"));
+}
+
 TEST(Guard, ObservesWithoutRefusingOrDelayingAnything) {
   FaultyService service;
   const Guarded guarded(service.address(),

@@ -55,6 +55,7 @@ const std::map<std::string, Contract>& Contracts() {
       {"levee_guard_limit", {kGauge, {"upstream"}}},
       {"levee_guard_in_flight", {kGauge, {"upstream"}}},
       {"levee_guard_queue_length", {kGauge, {"upstream"}}},
+      {"levee_guard_reported_retry_share", {kGauge, {"upstream"}}},
       {"levee_rate_limit_decisions_total", {kCounter, {"policy", "limit", "decision"}}},
       {"levee_call_duration_seconds", {kHistogram, {"upstream", "method"}}},
       {"levee_attempt_duration_seconds", {kHistogram, {"upstream"}}},

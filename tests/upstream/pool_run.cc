@@ -124,7 +124,7 @@ void TestCall::Cancel() {
   if (stream_ != nullptr) std::exchange(stream_, nullptr)->Reset(kResetCancel);
 }
 
-void TestCall::OnOpened(h2::Stream& stream, int64_t on) {
+void TestCall::OnOpened(UpstreamConnection&, h2::Stream& stream, int64_t on) {
   stream_ = &stream;
   endpoint = on;
   stream.head().Add(":method", "POST");

@@ -84,7 +84,7 @@ class TestCall final : public StreamUser {
   bool to_self = false;
 
  private:
-  void OnOpened(h2::Stream& stream, int64_t on) override;
+  void OnOpened(UpstreamConnection&, h2::Stream& stream, int64_t on) override;
   void OnOpenFailed(const std::string& reason, bool self) override;
   void OnHead(Metadata&, bool end) override;
   void OnData(const Chunk&) override {}
