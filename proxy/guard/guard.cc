@@ -49,17 +49,22 @@ struct Guard::Worker {
   IntrusiveList<GuardPlace> answers;  // under the guard's lock
 };
 
-Guard::Guard(const GuardPolicy& policy, int workers)
+std::unique_ptr<LimitRule> RuleOf(const ConcurrencyPolicy& policy) {
+  if (policy.kind != ConcurrencyPolicy::Kind::kAdaptive) return nullptr;
+  return std::make_unique<AdaptiveLimit>(policy.adaptive);
+}
+
+Guard::Guard(const GuardPolicy& policy, int workers, std::unique_ptr<LimitRule> rule)
     : policy_(policy),
       limit_(std::numeric_limits<int>::max()),
       sampled_from_(kNever),
       window_end_(kNever),
-      queue_(policy.queue) {
+      queue_(policy.queue),
+      rule_(std::move(rule)) {
   for (int i = 0; i < workers; ++i) workers_.push_back(std::make_unique<Worker>());
   if (policy.concurrency.kind == ConcurrencyPolicy::Kind::kFixed) {
     limit_ = policy.concurrency.fixed;
-  } else if (policy.concurrency.kind == ConcurrencyPolicy::Kind::kAdaptive) {
-    rule_ = std::make_unique<AdaptiveLimit>(policy.concurrency.adaptive);
+  } else if (rule_ != nullptr) {
     limit_ = policy.concurrency.adaptive.initial;
     window_end_ = 0;  // the first call begins the first window
   }

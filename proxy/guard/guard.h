@@ -60,6 +60,9 @@ class GuardPlace final : private QueuedCall, private ListLink<GuardPlace> {
   GuardRefusal refusal_;
 };
 
+// Returns the rule for the limit of `policy`; nullptr if that stays as it is.
+std::unique_ptr<LimitRule> RuleOf(const ConcurrencyPolicy& policy);
+
 // The state of a guard at a moment.
 struct GuardView {
   int limit = 0;  // 0: there is none
@@ -77,8 +80,10 @@ struct GuardView {
 // one of its calls may be there.
 class Guard {
  public:
-  // `workers`: at least 1.
-  Guard(const GuardPolicy& policy, int workers);
+  // `workers`: at least 1. `rule` gives the limit of a policy that wants an adaptive one.
+  Guard(const GuardPolicy& policy, int workers)
+      : Guard(policy, workers, RuleOf(policy.concurrency)) {}
+  Guard(const GuardPolicy& policy, int workers, std::unique_ptr<LimitRule> rule);
   ~Guard();
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;

@@ -41,7 +41,8 @@ AdaptiveThrottle* SimSidecar::throttle() {
 
 GuardLine* SimSidecar::guard() {
   if (guard_ == nullptr && policy.guard.has_value()) {
-    auto guard = std::make_shared<Guard>(*policy.guard, 1);
+    if (limit_rule == nullptr) limit_rule = RuleOf(policy.guard->concurrency);
+    auto guard = std::make_shared<Guard>(*policy.guard, 1, std::move(limit_rule));
     guard->SetWake(
         0, [this] { clock_.After(absl::ZeroDuration(), [this] { guard_->Look(clock_.now()); }); });
     guard_ = std::make_unique<GuardLine>(std::move(guard), 0, [this](Instant when) {

@@ -15,6 +15,7 @@
 #include "call/replay_memory.h"
 #include "call/waiting_retries.h"
 #include "guard/guard_line.h"
+#include "guard/limit_rule.h"
 #include "policy/failed_calls.h"
 #include "policy/latency_estimate.h"
 #include "policy/rate_limiter.h"
@@ -54,8 +55,9 @@ class SimSidecar {
   std::string name = "cart";
   int64_t replay_bytes = 16 << 20;
   int64_t waiting_calls = 1000;
-  AdmissionSource* admission = nullptr;  // as CallParts::admission; outlives the sidecar
-  bool inbound = false;                  // it stands in front of the service
+  AdmissionSource* admission = nullptr;   // as CallParts::admission; outlives the sidecar
+  bool inbound = false;                   // it stands in front of the service
+  std::unique_ptr<LimitRule> limit_rule;  // of the guard; nullptr: that of the policy
 
   // Keeps every call until the sidecar is destroyed, for those who look at what has ended. Before
   // the first call.

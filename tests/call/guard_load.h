@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -48,21 +49,25 @@ struct GuardLoad {
 
 class GuardRun {
  public:
-  GuardRun(const GuardLoad& load, uint64_t seed, const GuardPolicy& policy = {})
+  // `rule`: for the limit; nullptr: that of the policy.
+  GuardRun(const GuardLoad& load, uint64_t seed, const GuardPolicy& policy = {},
+           std::unique_ptr<LimitRule> rule = nullptr)
       : load_(load),
         random_(seed),
         service_(clock_, load.kind, load.slots, seed + 1),
         sidecar_(clock_, PolicyOf(policy), seed + 2) {
     sidecar_.inbound = true;
+    sidecar_.limit_rule = std::move(rule);
     sidecar_.AddEndpoint(service_.Methods(
         [this](const SimHost& host) { return calls_[host.origin().trace - 1].work; }));
     clock_.After(absl::ZeroDuration(), [this] { Arrive(); });
-    if (load_.slots_at) clock_.After(absl::ZeroDuration(), [this] { SetSlots(); });
+    clock_.After(absl::ZeroDuration(), [this] { EachTenth(); });
     clock_.RunFor(absl::Seconds(load_.seconds + kDeadline + 0.5));
   }
 
   const GuardLoad& load() const { return load_; }
   const std::deque<LoadCall>& calls() const { return calls_; }
+  const std::vector<int>& limits() const { return limits_; }  // each tenth of a second
   GuardView view() { return sidecar_.guard()->guard().View(clock_.now()); }
 
   // The calls that came in [from, to), as many of them as `is` says.
@@ -130,14 +135,16 @@ class GuardRun {
     call.decision = caller.guard.decision;
   }
 
-  void SetSlots() {
-    service_.SetSlots(load_.slots_at(now()));
-    if (now() < load_.seconds) clock_.After(Ms(100), [this] { SetSlots(); });
+  void EachTenth() {
+    if (load_.slots_at) service_.SetSlots(load_.slots_at(now()));
+    limits_.push_back(view().limit);
+    if (now() < load_.seconds) clock_.After(Ms(100), [this] { EachTenth(); });
   }
 
   const GuardLoad load_;
   Random random_;
   std::deque<LoadCall> calls_;  // the trace of each is its place here, from 1
+  std::vector<int> limits_;
   SimClock clock_;
   LoadedService service_;
   SimSidecar sidecar_;
