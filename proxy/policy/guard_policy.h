@@ -51,8 +51,8 @@ struct GuardPolicy {
   std::string priority_header = "levee-priority";  // in lower case
   int default_priority = 64;                       // 0 to kLeastPriority
   ScopePolicy scope;
-  // Every call goes to the service at once. What is counted is what the guard would have done: a
-  // call that found no slot holds a place in the queue beside being served.
+  // Every call goes to the service at once, and is counted by what the guard would have done: a
+  // call that finds no slot holds a place in the queue beside being served.
   bool observe = false;
   friend bool operator==(const GuardPolicy&, const GuardPolicy&) = default;
 };

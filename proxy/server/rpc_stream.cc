@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "absl/hash/hash.h"
-#include "absl/time/clock.h"
 #include "base/check.h"
 #include "base/uuid.h"
 #include "insight/recent_calls.h"
+#include "net/event_loop.h"
 #include "server/reply.h"
 #include "server/request_head.h"
 #include "server/worker.h"
@@ -90,7 +90,7 @@ void RpcStream::ReadPriority(RequestFacts& facts) {
   }
   facts.priority = priority->number;
   if (priority->user.empty()) return;
-  facts.user = HashOfUser(priority->user, absl::ToUnixSeconds(absl::Now()) / 3600);
+  facts.user = HashOfUser(priority->user, absl::ToUnixSeconds(net::WallClock()) / 3600);
 }
 
 void RpcStream::ReadReport() {

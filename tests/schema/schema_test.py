@@ -114,7 +114,7 @@ class Validation(unittest.TestCase):
                              self.retry('backoff: {slot: 51.2us, truncate: 3}'))
 
     def test_refuses_what_is_not_supported_yet(self):
-        self.assert_refused('listeners: [{name: a, address: "127.0.0.1:1", direction: inbound}]',
+        self.assert_refused('listeners: [{name: a, address: "127.0.0.1:1", tls: {}}]',
                             'routes: [{upstream: anywhere, timeout: 1s}]')
 
     def test_accepts_every_spelling_of_a_code(self):
