@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "integration/scripted.h"
 
+#include "wire/retry_report.h"
+
 namespace levee {
 
 RawUpstream::Script ForEach(RawAnswerer answer, const std::string& settings) {
@@ -28,7 +30,9 @@ void TakeNoBodies(UpstreamPeer& peer) {
 
 void TellHead(UpstreamPeer& peer, const RawRequest& request) {
   std::string told;
-  for (const auto& [name, value] : request.head) told += name + "=" + value + "|";
+  for (const auto& [name, value] : request.head) {
+    if (name != kRetriesHeader) told += name + "=" + value + "|";
+  }
   peer.AnswerHead(request.stream);
   peer.AnswerTrailers(request.stream, 0, {{"told", told}});
 }

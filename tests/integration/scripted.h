@@ -28,7 +28,8 @@ RawUpstream::Script FirstThenGood(RawAnswerer bad);
 // Takes heads, and no byte of any body, and answers nothing.
 void TakeNoBodies(UpstreamPeer& peer);
 
-// Answers with the request's head in one trailer, "told": "name=value|" for each field.
+// Answers with the request's head in one trailer, "told": "name=value|" for each field. Leaves out
+// the report of retries, which only some requests carry.
 void TellHead(UpstreamPeer& peer, const RawRequest& request);
 
 // A policy's `retry` with retries that outlast the moment in which a connection is replaced.

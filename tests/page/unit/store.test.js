@@ -48,11 +48,11 @@ test('samples that a sidecar left out stay out, and old ones still go', () => {
 
 test('calls are the newest first, and as many are kept as the sidecar keeps', () => {
   const store = new Store();
-  store.take(answer(700, [], {calls: numbered(1, 700)}));
-  store.take(answer(1400, [], {calls: numbered(701, 1400)}));
-  assert.equal(store.calls.length, 1280);
-  assert.equal(store.calls[0].number, 1400);
-  assert.equal(store.calls[1279].number, 121);
+  store.take(answer(900, [], {calls: numbered(1, 900)}));
+  store.take(answer(1800, [], {calls: numbered(901, 1800)}));
+  assert.equal(store.calls.length, 1600);
+  assert.equal(store.calls[0].number, 1800);
+  assert.equal(store.calls[1599].number, 201);
 });
 
 test('what an answer repeats of a second that was not over is not shown twice', () => {
