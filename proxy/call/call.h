@@ -65,6 +65,7 @@ struct RequestFacts {
   std::span<const LimitKey> rate_keys = {};           // one per rate limit; they outlive the call
   int priority = 0;                                   // for the guard: 0, the dearest, to 127
   uint64_t user = 0;                                  // for the guard: a hash of the user
+  bool in_vain = false;  // the caller of the call that it is made for has gone
 };
 
 // The host creates it with the request's head, tells it events, each with `now`, and destroys it
@@ -121,6 +122,9 @@ class Call final : private GuardClient {
 
   // The message of an answer that is UNAVAILABLE for want of memory.
   static constexpr char kOutOfMemory[] = "the sidecar has no memory left (limits.memory)";
+
+  // The caller of the call that this one is made for has gone: ends it with CANCELLED.
+  void OnInVain(Instant now);
 
   // The process has no memory left: ends the call with UNAVAILABLE.
   void OnOutOfMemory(Instant now);

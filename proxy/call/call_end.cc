@@ -153,6 +153,12 @@ void Call::OnDrainTimeout(Instant now) {
   EndLocally(StatusCode::kUnavailable, "the sidecar is shutting down", now);
 }
 
+void Call::OnInVain(Instant now) {
+  if (finished_) return;
+  EndLocally(StatusCode::kCancelled,
+             "the caller of the call that this one is made for has gone (tie)", now);
+}
+
 void Call::OnOutOfMemory(Instant now) {
   if (!finished_) EndLocally(StatusCode::kUnavailable, kOutOfMemory, now);
 }

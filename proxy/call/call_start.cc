@@ -56,7 +56,9 @@ void Call::Start(const RequestFacts& facts, Instant now) {
     callers_deadline_from_ = now + (facts.timeout - DeadlineTolerance(facts.timeout));
   }
   facts_ = facts;
-  if (timeout <= absl::ZeroDuration()) {
+  if (facts.in_vain) {
+    OnInVain(now);
+  } else if (timeout <= absl::ZeroDuration()) {
     EndLocally(StatusCode::kDeadlineExceeded, "deadline passed before the call arrived", now);
   } else if (parts_.throttle != nullptr && !AdmitByThrottle(now)) {
     return;
@@ -117,7 +119,8 @@ AppRetries Call::AppRetriesRule() const {
 // wait for a rate limit, or take from the calls that are no retries.
 bool Call::AdmitAppRetry(Instant now) {
   if (AppRetriesRule() == AppRetries::kIgnore) return true;
-  const RateAdmission admission = CheckCall(parts_.rate_limits, facts_.rate_keys, now, deadline_ - now);
+  const RateAdmission admission =
+      CheckCall(parts_.rate_limits, facts_.rate_keys, now, deadline_ - now);
   if (admission.refused_by != RateAdmission::kNone) {
     EndRateLimited(admission, now);
     return false;

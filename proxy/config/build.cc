@@ -128,6 +128,23 @@ RouteTable BuildRoutes(const v1::Config& config) {
   return RouteTable(std::move(routes));
 }
 
+// Returns nullopt where no call could be tied.
+std::optional<TiePolicy> BuildTie(const v1::Config& config) {
+  const bool inbound = std::any_of(
+      config.listeners().begin(), config.listeners().end(),
+      [](const v1::Listener& listener) { return DirectionOf(listener) == Direction::kInbound; });
+  const v1::Tie& message = config.tie();
+  if (!inbound || message.by() == v1::Tie::BY_NONE) return std::nullopt;
+  TiePolicy tie = {.mark = false, .priority = false, .max_traces = message.max_traces()};
+  for (const int what : message.carry()) {
+    tie.mark |= what == v1::Tie::CARRY_MARK;
+    tie.priority |= what == v1::Tie::CARRY_PRIORITY;
+    tie.deadline |= what == v1::Tie::CARRY_DEADLINE;
+    tie.cancel |= what == v1::Tie::CARRY_CANCEL;
+  }
+  return tie;
+}
+
 AccessLogSpec BuildAccessLog(const v1::AccessLog& message, const Positions& positions) {
   using Target = AccessLogSpec::Target;
   AccessLogSpec log;
@@ -236,6 +253,7 @@ std::shared_ptr<const Snapshot> Build(const v1::Config& config, const Positions&
   }
   snapshot->routes = BuildRoutes(config);
   snapshot->overload = BuildOverload(config.overload());
+  snapshot->tie = BuildTie(config);
   snapshot->access_log = BuildAccessLog(config.access_log(), positions);
   snapshot->limits = BuildLimits(config.limits());
   snapshot->drain_timeout = DurationOf(config.drain().timeout());

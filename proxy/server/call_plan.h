@@ -14,6 +14,7 @@
 #include "call/plan.h"
 #include "call/waiting_retries.h"
 #include "guard/guard_line.h"
+#include "guard/tie_table.h"
 #include "policy/adaptive_throttle.h"
 #include "policy/failed_calls.h"
 #include "policy/latency_estimate.h"
@@ -72,6 +73,7 @@ struct CallPlan {
   std::shared_ptr<AdaptiveThrottle> throttle;  // as the budget; nullptr: every call is sent
   bool inbound = false;                        // its calls came to a listener of that direction
   PlannedGuard guard;
+  std::shared_ptr<TieTable> tie;  // nullptr: its calls are not tied to others
   std::string path;
   MethodSeries* method = nullptr;
   bool labelled = false;  // `method` is the method's own series, or it can get none

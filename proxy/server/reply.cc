@@ -24,9 +24,11 @@ void ReplyNotGrpc(h2::Stream& stream) {
 }
 
 void ReplyFinal(h2::Stream& stream, const FinalStatus& status, Metadata& trailers,
-                std::string_view content_type) {
+                std::string_view content_type, const OverloadMark* tied) {
   const bool head_sent = content_type.empty();
-  WriteFinalAnswer(status, trailers, content_type, head_sent ? stream.trailers() : stream.head());
+  Metadata& answer = head_sent ? stream.trailers() : stream.head();
+  WriteFinalAnswer(status, trailers, content_type, answer);
+  if (tied != nullptr) AddOverloadMark(*tied, answer);
   if (head_sent) {
     stream.SendTrailers();
   } else {

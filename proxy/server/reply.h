@@ -7,6 +7,7 @@
 #include "call/call_host.h"
 #include "h2/stream.h"
 #include "wire/metadata.h"
+#include "wire/overload_mark.h"
 #include "wire/status.h"
 
 namespace levee {
@@ -18,8 +19,9 @@ void ReplyTrailersOnly(h2::Stream& stream, std::string_view content_type, Status
 // HTTP 415 with a line that says what is wanted, for requests that are no gRPC call.
 void ReplyNotGrpc(h2::Stream& stream);
 
-// Ends a call whose answer is `status`; the arguments are those of WriteFinalAnswer.
+// Ends a call whose answer is `status`; the arguments are those of WriteFinalAnswer. `tied`: a mark
+// that is added, unless the answer has one; null if there is none.
 void ReplyFinal(h2::Stream& stream, const FinalStatus& status, Metadata& trailers,
-                std::string_view content_type);
+                std::string_view content_type, const OverloadMark* tied);
 
 }  // namespace levee

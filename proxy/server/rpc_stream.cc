@@ -73,8 +73,41 @@ void RpcStream::Start(RequestFacts facts, std::string_view authority, bool reque
     ReadPriority(facts);
     ReadReport();
   }
+  if (plan_->tie != nullptr) BeginTie(facts);
   call_.Start(facts, now());
   if (request_ended) Request(Chunk(), true);
+}
+
+void RpcStream::BeginTie(RequestFacts& facts) {
+  const CallPolicy& policy = *plan_->calls.policy;
+  tie_.emplace(environment_.ties, *plan_->snapshot->tie, *plan_->tie);
+  if (plan_->inbound) {
+    const std::string_view text =
+        request_.Get(policy.guard.has_value() ? policy.guard->priority_header : kPriorityHeader);
+    const bool readable = !text.empty() && ParsePriority(text).has_value();
+    tie_->Serve(request_, std::min(facts.timeout, policy.timeout),
+                readable ? text : std::string_view(), now());
+    return;
+  }
+  tie_->Follow(request_, facts, now());
+  if (tie_->CanBeCancelled()) worker_.OnFollows(*this);
+}
+
+std::optional<OverloadMark> RpcStream::EndTie(const FinalStatus& status, const CallRecord& record) {
+  if (!tie_.has_value()) return std::nullopt;
+  if (plan_->inbound) return tie_->EndServing(record.code, downstream_ == nullptr, now());
+  if (record.code == StatusCode::kOk) return std::nullopt;
+  if (status.marked != nullptr) {
+    tie_->EndFollowing(status.marked->mark);
+  } else if (status.forward_trailers) {
+    constexpr HonoredSignals kOwn = {.error_info = false, .pushback = false};
+    if (const auto mark = FindOverloadMark(trailers_, kOwn)) tie_->EndFollowing(*mark);
+  }
+  return std::nullopt;
+}
+
+void RpcStream::OnFollowedGone() {
+  if (tie_->IsInVain(now())) call_.OnInVain(now());
 }
 
 // A header that cannot be read changes nothing: it must not make calls fail.
@@ -275,10 +308,11 @@ void RpcStream::Finish(const FinalStatus& status, const CallRecord& record) {
   Timer::Unlink();
   if (status.attempt != last_ended_) trailers_.Clear();
   Log(status, record);  // The reply uses the trailers up.
+  const std::optional<OverloadMark> tied = EndTie(status, record);
   if (downstream_ != nullptr) {
     const std::string_view type =
         head_sent_ ? std::string_view() : AnswerContentType(request_.Get("content-type"));
-    ReplyFinal(*downstream_, status, trailers_, type);
+    ReplyFinal(*downstream_, status, trailers_, type, tied.has_value() ? &*tied : nullptr);
     // The rest of the request, if any, is dropped; what is queued of the answer still leaves.
     std::exchange(downstream_, nullptr)->Detach();
   }

@@ -21,6 +21,7 @@
 #include "server/budget_watch.h"
 #include "server/call_log.h"
 #include "server/call_plan.h"
+#include "server/call_tie.h"
 #include "server/request_head.h"
 #include "server/upstream_attempt.h"
 #include "telemetry/record_call.h"
@@ -38,6 +39,7 @@ struct RpcEnvironment {
   CallLog& log;
   BudgetWatch& budget_watch;
   const Hops& hops;
+  const TieEnvironment& ties;
   int worker;
 };
 
@@ -75,6 +77,15 @@ class RpcStream final : public InBlocks,
   // Ends it, and drops what it holds, because there is no memory left: with UNAVAILABLE, or by a
   // reset if the answer has begun.
   void EndForMemory();
+
+  // The trace of the calls that it follows, if it ends with them.
+  std::optional<TraceNumber> followed() const {
+    if (!tie_.has_value() || !tie_->CanBeCancelled()) return std::nullopt;
+    return tie_->trace();
+  }
+
+  // The caller of a call of `followed` has gone.
+  void OnFollowedGone();
 
   // The following are the events of the call's attempts. Nobody else calls them. They come from
   // within the callbacks of the upstream session.
@@ -129,6 +140,8 @@ class RpcStream final : public InBlocks,
   void OnTimer(Instant now) override;
   void ReadPriority(RequestFacts& facts);
   void ReadReport();
+  void BeginTie(RequestFacts& facts);
+  std::optional<OverloadMark> EndTie(const FinalStatus& status, const CallRecord& record);
   void Request(const Chunk& chunk, bool end);
   void ForwardHead(Slot& slot);
   void CreditForwarded();
@@ -145,6 +158,7 @@ class RpcStream final : public InBlocks,
   h2::Stream* downstream_;                      // nullptr once the caller is gone or answered
   Metadata request_;
   Call call_;
+  std::optional<CallTie> tie_;
 
   Slot first_;
   std::vector<std::unique_ptr<Slot>> hedges_;  // for attempts beside the one in first_

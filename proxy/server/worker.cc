@@ -35,8 +35,9 @@ Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shar
       waiting_places_(snapshot_->limits.waiting_calls),
       log_(shared.recent_calls, random_),
       budget_watch_(io_),
+      ties_{shared.ties, random_, series_},
       environment_{io_,  random_,       replay_,     shared.metrics, series_,
-                   log_, budget_watch_, shared.hops, index},
+                   log_, budget_watch_, shared.hops, ties_,          index},
       destinations_({.io = io_,
                      .resolver = resolver_,
                      .random = random_,
@@ -81,6 +82,12 @@ void Worker::PostEndpoints(const std::string& upstream,
 
 void Worker::PostLookAtGuards() {
   loop_.Post([this] { guards_.Look(loop_.now()); });
+}
+
+void Worker::PostGone(TraceNumber trace) {
+  loop_.Post([this, trace] {
+    for (RpcStream* const rpc : following_.Of(trace)) rpc->OnFollowedGone();
+  });
 }
 
 void Worker::PostConnection(net::ByteStream stream, ConnectionOrigin origin) {
@@ -263,7 +270,10 @@ void Worker::OnProtocolError(DownstreamConnection& from, std::string_view what) 
 
 void Worker::OnLimit(h2::SessionLimit limit) { series_.limit_hits[LimitOf(limit)].Add(); }
 
+void Worker::OnFollows(RpcStream& rpc) { following_.Add(*rpc.followed(), rpc); }
+
 void Worker::OnRpcFinished(RpcStream& rpc) {
+  if (const auto trace = rpc.followed()) following_.Remove(*trace, rpc);
   static_cast<ListLink<RpcStream>&>(rpc).Unlink();
   io_.graveyard.Bury(std::unique_ptr<Mortal>(&rpc));
 }
@@ -360,6 +370,7 @@ absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(const PlanKey& key, n
   }
   plan->inbound = key.listener.direction == Direction::kInbound;
   if (policy.guard.has_value()) plan->guard = PlanGuard(upstream.name, policy, key.path);
+  if (snapshot_->tie.has_value()) plan->tie = shared_.ties.Get(snapshot_->tie->max_traces);
   plan->path = key.path;
   plan->limits = PlanLimits(policy);
   const bool described =

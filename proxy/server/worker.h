@@ -27,6 +27,7 @@
 #include "server/call_plan.h"
 #include "server/destination_table.h"
 #include "server/downstream_connection.h"
+#include "server/following_calls.h"
 #include "server/guard_lines.h"
 #include "server/guard_table.h"
 #include "server/idle_watch.h"
@@ -35,6 +36,7 @@
 #include "server/raw_tunnel.h"
 #include "server/rpc_stream.h"
 #include "server/throttle_table.h"
+#include "server/ties.h"
 #include "settings/snapshot.h"
 #include "telemetry/metrics.h"
 
@@ -52,6 +54,7 @@ struct Shared {
   TlsDestinations& tls_destinations;
   EventLog& log;
   GuardTable& guards;
+  Ties& ties;
   const Hops hops;
 };
 
@@ -94,6 +97,9 @@ class Worker final : private net::TurnHandler {
 
   // Looks at what guards have decided about waiting calls. Any thread.
   void PostLookAtGuards();
+
+  // Ends the calls that follow calls of a trace, if all callers of those have gone. Any thread.
+  void PostGone(TraceNumber trace);
 
   // Serves a connection that was accepted; closes it if the worker does not run any more. Any
   // thread.
@@ -159,6 +165,9 @@ class Worker final : private net::TurnHandler {
   // The connection is closed. Its last event.
   void OnDownstreamClosed(DownstreamConnection& connection, const std::string& reason);
 
+  // The call follows another one, and ends when the caller of that has gone.
+  void OnFollows(RpcStream& rpc);
+
   // The call is finished. Its last event.
   void OnRpcFinished(RpcStream& rpc);
 
@@ -197,6 +206,8 @@ class Worker final : private net::TurnHandler {
   FailedCallsRoom failed_calls_;
   CallLog log_;
   BudgetWatch budget_watch_;
+  const TieEnvironment ties_;
+  FollowingCalls following_;
   RpcEnvironment environment_;
   uint64_t connections_accepted_ = 0;
   Counter calls_begun_;

@@ -10,6 +10,7 @@
 #include "policy/access_log_filter.h"
 #include "policy/retry_policy.h"
 #include "policy/route_table.h"
+#include "policy/tie_policy.h"
 #include "settings/limits.h"
 #include "settings/listener_spec.h"
 #include "settings/upstream_spec.h"
@@ -51,6 +52,7 @@ struct Snapshot {
   std::vector<CallPolicy> policies;
   RouteTable routes{{}};  // refers to `upstreams` and `policies` by their indices
   OverloadPolicy overload;
+  std::optional<TiePolicy> tie;  // none also without an inbound listener
   AccessLogSpec access_log;
   Limits limits;
   absl::Duration drain_timeout = absl::Seconds(20);

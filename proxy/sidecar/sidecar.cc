@@ -57,10 +57,14 @@ Sidecar::Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, M
       throttles_(workers, snapshot->limits.destinations),
       guards_(workers,
               [this](int worker) { workers_[static_cast<size_t>(worker)]->PostLookAtGuards(); }),
+      ties_(net::RandomSeed(),
+            [this](TraceNumber trace) {
+              for (const auto& worker : workers_) worker->PostGone(trace);
+            }),
       replay_(snapshot->limits.replay_bytes),
       memory_(MemoryWatch::LimitOf(snapshot->limits)),
-      shared_{metrics,      budgets_,          throttles_, rate_limits_, replay_,   memory_,
-              recent_calls, tls_destinations_, log,        guards_,      MakeHops()},
+      shared_{metrics,      budgets_,          throttles_, rate_limits_, replay_, memory_,
+              recent_calls, tls_destinations_, log,        guards_,      ties_,   MakeHops()},
       workers_(MakeWorkers(snapshot, workers)),
       listeners_(
           workers_[0]->loop(), workers_[0]->wheel(),
@@ -85,8 +89,8 @@ Sidecar::~Sidecar() {
   Timer::Unlink();
 }
 
-// Holds the budgets, throttles, guards and rate limits of the configuration, so that they and their
-// metrics exist from the start, and keep their state when the workers release them.
+// Holds the budgets, throttles, guards, ties and rate limits of the configuration, so that they and
+// their metrics exist from the start, and keep their state when the workers release them.
 void Sidecar::HoldConfigured(const Snapshot& snapshot) {
   std::vector<std::shared_ptr<RetryBudget>> budgets;
   std::vector<std::shared_ptr<AdaptiveThrottle>> throttles;
@@ -111,12 +115,15 @@ void Sidecar::HoldConfigured(const Snapshot& snapshot) {
       shared_.metrics.RateLimit(/*worker=*/0, policy.name, limit.name);
     }
   }
+  std::shared_ptr<TieTable> ties;
+  if (snapshot.tie.has_value()) ties = ties_.Get(snapshot.tie->max_traces);
   // The new ones are held before the old ones are released. So a budget of both configurations
   // stays.
   configured_budgets_ = std::move(budgets);
   configured_throttles_ = std::move(throttles);
   configured_guards_ = std::move(guards);
   configured_limits_ = std::move(limits);
+  configured_ties_ = std::move(ties);
 }
 
 // Takes a configuration over, in one turn of worker 0, and does first what can fail. So no

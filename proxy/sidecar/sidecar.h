@@ -133,6 +133,8 @@ class Sidecar : private Timer {
   std::vector<std::shared_ptr<AdaptiveThrottle>> configured_throttles_;
   GuardTable guards_;
   std::vector<std::shared_ptr<Guard>> configured_guards_;
+  Ties ties_;
+  std::shared_ptr<TieTable> configured_ties_;
   RateLimitTable rate_limits_;
   std::vector<std::shared_ptr<RateLimiter>> configured_limits_;
   ReplayMemory replay_;

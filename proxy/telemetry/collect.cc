@@ -64,6 +64,12 @@ void CollectWorkers(std::span<const WorkerSeries> workers,
     ignored.Add({{"header", GuardHeaderName(header)}},
                 Sum(workers, &WorkerSeries::guard_headers_ignored, header));
   }
+  Family ties(sink, MetricType::Counter, "levee_tie_total",
+              "What calls had from, or gave to, calls that they are tied to.");
+  for (TieEvent event : kAllOf<TieEvent, kTieEvents>) {
+    ties.Add({{"what", TieSubject(event)}, {"result", TieResult(event)}},
+             Sum(workers, &WorkerSeries::ties, event));
+  }
 }
 
 // Returns one budget for each upstream: the one with the fewest retries available, with all that

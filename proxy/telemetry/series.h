@@ -73,7 +73,7 @@ constexpr std::string_view TunnelFailureName(TunnelFailure failure) {
 inline constexpr int kTunnelFailures = CountValues(TunnelFailureName);
 
 // A header for the guard that could not be read.
-enum class GuardHeader { kPriority, kRetries };
+enum class GuardHeader { kPriority, kRetries, kTraceparent };
 
 // The label `header` of levee_guard_headers_ignored_total.
 constexpr std::string_view GuardHeaderName(GuardHeader header) {
@@ -82,10 +82,69 @@ constexpr std::string_view GuardHeaderName(GuardHeader header) {
       return "levee-priority";
     case GuardHeader::kRetries:
       return "levee-retries";
+    case GuardHeader::kTraceparent:
+      return "traceparent";
   }
   return "";
 }
 inline constexpr int kGuardHeaders = CountValues(GuardHeaderName);
+
+// What happened to a tie: between a call that the application serves, and one that it makes for it.
+enum class TieEvent {
+  kCallTied,       // A call that the application serves can be found by its trace.
+  kTraceAdded,     // So can one that came without a trace: it was given one.
+  kNoPlace,        // There was no place for it in the table.
+  kMarkKept,       // A call that the application made was answered with a mark.
+  kMarkPassed,     // The call that the application served was answered with it.
+  kPriorityTaken,  // The application's call has the priority of the one that it is made for.
+  kPriorityOwn,    // It has one of its own.
+  kDeadlineTaken,  // It has no more time than the one that it is made for.
+  kCancelled,      // It was ended, since the caller of that has gone.
+};
+
+// The labels of levee_tie_total.
+constexpr std::string_view TieSubject(TieEvent event) {
+  switch (event) {
+    case TieEvent::kCallTied:
+    case TieEvent::kTraceAdded:
+    case TieEvent::kNoPlace:
+      return "call";
+    case TieEvent::kMarkKept:
+    case TieEvent::kMarkPassed:
+      return "mark";
+    case TieEvent::kPriorityTaken:
+    case TieEvent::kPriorityOwn:
+      return "priority";
+    case TieEvent::kDeadlineTaken:
+      return "deadline";
+    case TieEvent::kCancelled:
+      return "cancel";
+  }
+  return "";
+}
+constexpr std::string_view TieResult(TieEvent event) {
+  switch (event) {
+    case TieEvent::kCallTied:
+      return "tied";
+    case TieEvent::kTraceAdded:
+      return "trace_added";
+    case TieEvent::kNoPlace:
+      return "no_place";
+    case TieEvent::kMarkKept:
+      return "kept";
+    case TieEvent::kMarkPassed:
+      return "passed";
+    case TieEvent::kPriorityTaken:
+    case TieEvent::kDeadlineTaken:
+      return "taken";
+    case TieEvent::kPriorityOwn:
+      return "own";
+    case TieEvent::kCancelled:
+      return "ended";
+  }
+  return "";
+}
+inline constexpr int kTieEvents = CountValues(TieResult);
 
 // The priorities of calls, 32 by 32: the label `priority` of levee_guard_calls_total.
 enum class PriorityBand { kFrom0, kFrom32, kFrom64, kFrom96 };
@@ -186,6 +245,7 @@ struct alignas(kCacheLine) WorkerSeries {
   ByEnum<Counter, Limit, kLimits> limit_hits;
   ByEnum<Counter, Reject, kRejects> rejects;
   ByEnum<Counter, GuardHeader, kGuardHeaders> guard_headers_ignored;
+  ByEnum<Counter, TieEvent, kTieEvents> ties;
 };
 
 // The series of the guard of one upstream.

@@ -94,6 +94,12 @@ std::string FormatOverloadMark(const OverloadMark& mark) {
   return text;
 }
 
+void AddOverloadMark(const OverloadMark& mark, Metadata& trailers) {
+  if (trailers.Has(kMarkField)) return;
+  trailers.Add(kMarkField, FormatOverloadMark(mark));
+  if (mark.scope == OverloadScope::kService) trailers.Set("grpc-retry-pushback-ms", "-1");
+}
+
 void ApplyOverloadMark(const MarkedStatus& status, Metadata& trailers) {
   // Reads the details that are there, hence before they are replaced.
   const std::string details = MarkedDetails(status, trailers);

@@ -64,6 +64,10 @@ std::optional<OverloadMark> FindOverloadMark(const Metadata& trailers, HonoredSi
 // string cannot hold. An empty parameter is left out.
 std::string FormatOverloadMark(const OverloadMark& mark);
 
+// Adds the mark to the trailers of a failed call, unless they have one: levee-overload, and for
+// scope service grpc-retry-pushback-ms: -1 in the place of any other. Everything else stays.
+void AddOverloadMark(const OverloadMark& mark, Metadata& trailers);
+
 // The contents of a marked answer.
 struct MarkedStatus {
   StatusCode code = StatusCode::kResourceExhausted;  // the grpc-status to send
@@ -78,10 +82,10 @@ struct MarkedStatus {
 // Rewrites `trailers` (empty, or the last attempt's) into the marked answer: sets
 // grpc-status, grpc-message (percent-encoded), levee-overload, grpc-status-details-bin with the
 // sent code and message and our ErrorInfo appended to the details that were there, and for scope
-// service grpc-retry-pushback-ms: -1, else `pushback`. Everything else in `trailers` stays. An ErrorInfo that says
-// the same (scope, reason, upstream) is not repeated, so that a mark passed on from sidecar to
-// sidecar does not grow and keeps the original code and attempts. Details that are no
-// google.rpc.Status are replaced.
+// service grpc-retry-pushback-ms: -1, else `pushback`. Everything else in `trailers` stays. An
+// ErrorInfo that says the same (scope, reason, upstream) is not repeated, so that a mark passed on
+// from sidecar to sidecar does not grow and keeps the original code and attempts. Details that are
+// no google.rpc.Status are replaced.
 void ApplyOverloadMark(const MarkedStatus& status, Metadata& trailers);
 
 }  // namespace levee

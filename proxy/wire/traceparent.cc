@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "absl/strings/str_cat.h"
 #include "base/check.h"
 
 namespace levee {
@@ -58,6 +59,11 @@ uint64_t NewSpanId(Random& random) {
   uint64_t id = 0;
   while (id == 0) id = random.Next();
   return id;
+}
+
+std::string NewTraceparent(Random& random) {
+  const auto id = [&] { return absl::Hex(NewSpanId(random), absl::kZeroPad16); };
+  return absl::StrCat("00-", id(), id(), "-", id(), "-01");
 }
 
 std::string WithParentId(std::string_view traceparent, uint64_t span_id) {

@@ -13,6 +13,7 @@
 namespace levee {
 
 inline constexpr std::string_view kTraceparent = "traceparent";
+inline constexpr std::string_view kTracestate = "tracestate";  // means nothing without the other
 
 // Returns the trace id of a valid value: 32 hexadecimal digits, as a view into it. Returns nullopt
 // for any other value. Version 00 is exactly version-traceid-parentid-flags. A later version begins
@@ -26,6 +27,10 @@ std::string_view TraceIdOf(const Metadata& request);
 
 // Returns a random id, never 0, which would be invalid.
 uint64_t NewSpanId(Random& random);
+
+// Returns a value that begins a trace. It is sampled, as a service that begins one itself samples
+// it if nobody says otherwise (OpenTelemetry's default sampler).
+std::string NewTraceparent(Random& random);
 
 // Returns the same value with another parent id: the id of the span that calls the next hop. Trace
 // id, flags and everything else stay. `traceparent` must be valid and `span_id` not 0.

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ties through the application: what the calls that it makes have from the call that it serves.
+// Applications, callers and sidecars are real; an application forwards nothing but `traceparent`.
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "integration/byte_call.h"
+#include "integration/faulty_service.h"
+#include "integration/sidecar_process.h"
+
+namespace levee {
+namespace {
+
+using grpc::StatusCode;
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr char kTrace[] = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+constexpr char kTied[] = "levee_tie_total";
+
+// The configuration of a sidecar of an application, which calls `next`. `slots`: of its guard.
+std::string Config(const std::string& application, const std::string& next, int slots,
+                   const std::string& more = "") {
+  return "listeners: [{name: egress, address: \"127.0.0.1:0\"},\n"
+         "  {name: ingress, address: \"127.0.0.1:0\", direction: inbound}]\n"
+         "metrics: {address: \"127.0.0.1:0\"}\nadmin: {address: none}\n"
+         "upstreams: [{name: app, endpoints: [\"" +
+         application + "\"]}, {name: next, endpoints: [\"" + next +
+         "\"]}]\n"
+         "routes: [{match: {listener: ingress}, upstream: app, policy: in}, {upstream: next}]\n"
+         "policies: [{name: default}, {name: in, guard: {concurrency: {limit: " +
+         std::to_string(slots) +
+         "},\n"
+         "  queue: {max: 0}, scope: {retries: 0, min_calls: 1}}}]\n" +
+         more;
+}
+
+Setup With(const FieldList& metadata) {
+  return [metadata](grpc::ClientContext& context) {
+    for (const auto& [name, value] : metadata) context.AddMetadata(name, value);
+  };
+}
+
+// An application that makes one call for each that it serves, and fails as that one fails. It drops
+// all headers and trailers, but for `traceparent` if it `traces`.
+class Layer {
+ public:
+  Layer(const std::string& next, bool traces)
+      : traces_(traces),
+        application_([this](const SeenCall& seen) { return Serve(seen); }),
+        config_(Config(application_.address(), next, /*slots=*/100)),
+        sidecar_(SidecarProcess::Run({"--config", config_.path()})),
+        egress_(NewChannel(sidecar_->address("egress"))) {}
+
+  const std::string& ingress() const { return sidecar_->address("ingress"); }
+
+ private:
+  Answer Serve(const SeenCall& seen) const {
+    FieldList metadata;
+    if (traces_) metadata.emplace_back("traceparent", Values(seen.metadata, "traceparent"));
+    const grpc::Status status = CallUnary(egress_, "x", With(metadata)).status;
+    return status.ok() ? Answer() : Fails(status.error_code(), "the layer below failed");
+  }
+
+  const bool traces_;
+  FaultyService application_;
+  const TempFile config_;
+  const std::unique_ptr<SidecarProcess> sidecar_;
+  const ChannelPtr egress_;
+};
+
+// A service behind a guard with one slot, taken by a retry, so that the guard refuses all others on
+// behalf of the whole service.
+struct Overloaded {
+  Overloaded()
+      : config(Config(service.address(), service.address(), /*slots=*/1)),
+        sidecar(SidecarProcess::Run({"--config", config.path()})),
+        retry(NewChannel(sidecar->address("ingress")), "/test.Echo/Chat") {
+    retry.context().AddMetadata("grpc-previous-rpc-attempts", "1");
+    EXPECT_TRUE(retry.Start());
+    EXPECT_TRUE(retry.Write("x"));
+    EXPECT_EQ(retry.Read(), "x");
+  }
+
+  FaultyService service;
+  const TempFile config;
+  const std::unique_ptr<SidecarProcess> sidecar;
+  ByteCall retry;
+};
+
+// Returns what the caller above three layers sees; each has a sidecar, the caller too.
+Reply CallAboveOverload(bool traces) {
+  const Overloaded bottom;
+  const Layer second(bottom.sidecar->address("ingress"), traces);
+  const Layer first(second.ingress(), traces);
+  const SidecarProcess top({.endpoints = {first.ingress()}});
+  return CallUnary(NewChannel(top.address()));
+}
+
+TEST(Tie, G10_TheMarkOfTheBottomReachesTheTop) {
+  const Reply reply = CallAboveOverload(/*traces=*/true);
+  EXPECT_EQ(reply.status.error_code(), StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(Values(reply.trailers, "levee-overload"), StartsWith("service;"));
+  EXPECT_THAT(Values(reply.trailers, "levee-overload"), HasSubstr("hops=6"));
+  EXPECT_EQ(Values(reply.trailers, "grpc-retry-pushback-ms"), "-1");
+}
+
+TEST(Tie, G10_WithoutATraceNothingBreaks) {
+  const Reply reply = CallAboveOverload(/*traces=*/false);
+  EXPECT_EQ(reply.status.error_code(), StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(reply.status.error_message(), "the layer below failed");
+  EXPECT_EQ(Values(reply.trailers, "levee-overload"), "");
+}
+
+// A sidecar of an application that the test plays itself, and the service that it calls. It serves
+// calls of the test's, which stay open.
+struct Played {
+  explicit Played(
+      const std::string& tie,
+      FaultyService::Script script = [](const SeenCall&) { return Answer(); })
+      : next(std::move(script)),
+        config(Config(application.address(), next.address(), /*slots=*/100, tie)),
+        sidecar(SidecarProcess::Run({"--config", config.path()})),
+        ingress(NewChannel(sidecar->address("ingress"))),
+        egress(NewChannel(sidecar->address("egress"))) {}
+
+  // Begins a call that the application serves until the test ends it.
+  std::unique_ptr<ByteCall> Serve(const FieldList& metadata, milliseconds timeout = {}) {
+    auto call = std::make_unique<ByteCall>(ingress, "/test.Echo/Chat");
+    With(metadata)(call->context());
+    if (timeout > milliseconds(0)) {
+      call->context().set_deadline(std::chrono::system_clock::now() + timeout);
+    }
+    EXPECT_TRUE(call->Start());
+    EXPECT_TRUE(call->Write("x"));
+    EXPECT_EQ(call->Read(), "x");
+    return call;
+  }
+  Fields Arrived() const { return application.seen().back().metadata; }
+
+  FaultyService application;
+  FaultyService next;
+  const TempFile config;
+  const std::unique_ptr<SidecarProcess> sidecar;
+  const ChannelPtr ingress;
+  const ChannelPtr egress;
+};
+
+TEST(Tie, AGoodAnswerStaysAsItIs) {
+  Played played("", [](const SeenCall&) {
+    Answer answer = Fails(StatusCode::RESOURCE_EXHAUSTED);
+    answer.trailers = {{"levee-overload", "service;reason=queue"}};
+    return answer;
+  });
+  const auto served = played.Serve({{"traceparent", kTrace}});
+  EXPECT_FALSE(CallUnary(played.egress, "x", With({{"traceparent", kTrace}})).status.ok());
+  EXPECT_TRUE(played.sidecar->WaitForSum(kTied, {R"(what="mark",result="kept")"}, 1));
+  EXPECT_TRUE(served->HalfClose());
+  EXPECT_TRUE(served->Finish().ok());
+  EXPECT_EQ(Values(served->trailers(), "levee-overload"), "");
+  EXPECT_EQ(played.sidecar->Sum(kTied, {R"(what="mark",result="passed")"}), 0);
+}
+
+TEST(Tie, ACallThatTheApplicationMakesHasThePriorityOfTheOneThatItServes) {
+  Played played("");
+  const auto served = played.Serve({{"traceparent", kTrace}, {"levee-priority", "3;u=\"alice\""}});
+  CallUnary(played.egress, "x", With({{"traceparent", kTrace}}));
+  CallUnary(played.egress, "x", With({{"traceparent", kTrace}, {"levee-priority", "90"}}));
+  CallUnary(played.egress);
+  const std::vector<SeenCall> seen = played.next.seen();
+  ASSERT_EQ(seen.size(), 3u);
+  EXPECT_EQ(Values(seen[0].metadata, "levee-priority"), "3;u=\"alice\"");
+  EXPECT_EQ(Values(seen[1].metadata, "levee-priority"), "90");
+  EXPECT_EQ(Values(seen[2].metadata, "levee-priority"), "");
+  EXPECT_TRUE(played.sidecar->WaitForSum(kTied, {R"(what="priority",result="taken")"}, 1));
+  EXPECT_TRUE(played.sidecar->WaitForSum(kTied, {R"(what="priority",result="own")"}, 1));
+}
+
+TEST(Tie, LastsAsLongAsTheServedCall) {
+  Played played("");
+  const auto served = played.Serve({{"traceparent", kTrace}, {"levee-priority", "3"}});
+  EXPECT_TRUE(served->HalfClose());
+  EXPECT_TRUE(served->Finish().ok());
+  CallUnary(played.egress, "x", With({{"traceparent", kTrace}}));
+  EXPECT_EQ(Values(played.next.seen().back().metadata, "levee-priority"), "");
+}
+
+TEST(Tie, ATraceparentThatCannotBeReadIsReplacedAndCounted) {
+  Played played("");
+  CallUnary(played.ingress, "x", With({{"traceparent", "00-nonsense"}, {"tracestate", "a=b"}}));
+  EXPECT_THAT(Values(played.Arrived(), "traceparent"),
+              testing::MatchesRegex("00-[0-9a-f]{32}-[0-9a-f]{16}-01"));
+  EXPECT_EQ(Values(played.Arrived(), "tracestate"), "");
+  CallUnary(played.ingress);
+  EXPECT_THAT(Values(played.Arrived(), "traceparent"), StartsWith("00-"));
+  CallUnary(played.ingress, "x", With({{"traceparent", kTrace}, {"tracestate", "a=b"}}));
+  EXPECT_THAT(Values(played.Arrived(), "traceparent"),
+              StartsWith("00-4bf92f3577b34da6a3ce929d0e0e4736-"));
+  EXPECT_EQ(Values(played.Arrived(), "tracestate"), "a=b");
+  EXPECT_TRUE(played.sidecar->WaitForSum("levee_guard_headers_ignored_total",
+                                         {R"(header="traceparent")"}, 1));
+  EXPECT_TRUE(played.sidecar->WaitForSum(kTied, {R"(what="call",result="trace_added")"}, 2));
+  EXPECT_TRUE(played.sidecar->WaitForSum(kTied, {R"(what="call",result="tied")"}, 1));
+}
+
+TEST(Tie, ByNoneLeavesTracesAlone) {
+  Played played("tie: {by: none}\n");
+  const auto served = played.Serve({{"levee-priority", "3"}});
+  EXPECT_EQ(Values(played.Arrived(), "traceparent"), "");
+  CallUnary(played.egress, "x", With({{"traceparent", kTrace}}));
+  EXPECT_EQ(Values(played.next.seen().back().metadata, "levee-priority"), "");
+}
+
+TEST(Tie, WithoutAPlaceACallIsServedAsWell) {
+  Played played("tie: {max_traces: 1}\n");
+  std::vector<std::unique_ptr<ByteCall>> served;
+  for (int i = 0; i < 9; ++i) served.push_back(played.Serve({}));  // Eight places are one set.
+  EXPECT_TRUE(played.sidecar->WaitForSum(kTied, {R"(what="call",result="no_place")"}, 1));
+}
+
+constexpr char kAll[] = "tie: {carry: [deadline, cancel]}\n";
+
+TEST(Tie, G12_ACallHasNoMoreTimeThanTheOneThatItIsMadeFor) {
+  Played played(kAll);
+  const auto before = std::chrono::system_clock::now();
+  const auto served = played.Serve({{"traceparent", kTrace}}, std::chrono::seconds(2));
+  const auto traced = With({{"traceparent", kTrace}});
+  EXPECT_TRUE(CallUnary(played.egress, "x", traced).status.ok());
+  EXPECT_LE(played.next.seen().back().deadline, before + std::chrono::seconds(3));
+  EXPECT_EQ(served->Finish().error_code(), StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_TRUE(played.sidecar->WaitForSum("levee_guard_in_flight", {}, 0));
+  EXPECT_EQ(CallUnary(played.egress, "x", traced).status.error_code(), StatusCode::CANCELLED);
+  EXPECT_EQ(played.next.calls(), 1);
+}
+
+TEST(Tie, G12_NoCallIsMadeForACallerThatHasGone) {
+  Played played(kAll);
+  const auto traced = With({{"traceparent", kTrace}});
+  const auto served = played.Serve({{"traceparent", kTrace}});
+  EXPECT_TRUE(CallUnary(played.egress, "x", traced).status.ok());
+  ByteCall running(played.egress, "/test.Echo/Sleep");
+  traced(running.context());
+  EXPECT_TRUE(running.Start());
+  EXPECT_TRUE(played.next.WaitFor([&] { return played.next.calls() == 2; }));
+
+  served->context().TryCancel();
+  EXPECT_EQ(running.Finish().error_code(), StatusCode::CANCELLED);
+  EXPECT_TRUE(played.next.WaitFor([&] { return played.next.cancelled() == 1; }));
+  EXPECT_EQ(CallUnary(played.egress, "x", traced).status.error_code(), StatusCode::CANCELLED);
+  EXPECT_TRUE(CallUnary(played.egress).status.ok());
+  EXPECT_EQ(played.next.calls(), 3);
+  EXPECT_TRUE(played.sidecar->WaitForSum(kTied, {R"(what="cancel",result="ended")"}, 2));
+}
+
+TEST(Tie, G12_AnotherServedCallOfTheTraceKeepsItsCallsGoing) {
+  Played played(kAll);
+  const auto traced = With({{"traceparent", kTrace}});
+  const auto gone = played.Serve({{"traceparent", kTrace}});
+  const auto stays = played.Serve({{"traceparent", kTrace}});
+  gone->context().TryCancel();
+  gone->Finish();
+  EXPECT_TRUE(played.sidecar->WaitForSum("levee_guard_in_flight", {}, 1));
+  EXPECT_TRUE(CallUnary(played.egress, "x", traced).status.ok());
+}
+
+}  // namespace
+}  // namespace levee
