@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "absl/hash/hash.h"
 #include "base/check.h"
@@ -46,15 +47,15 @@ std::atomic<uint64_t>& TieTable::WordAt(size_t index) const {
   return words_[index / kWays].words[index % kWays];
 }
 
-// Calls `visit` with the index and the word of each place of the trace's two sets, until it returns
-// false.
+// Calls `visit` with the index and the word of each place of the trace's two sets that it has.
 template <typename Visit>
 void TieTable::ForEach(TraceNumber trace, Visit visit) const {
   const auto [first, second] = SetsOf(trace);
   for (const size_t set : {first, second}) {
     for (size_t way = 0; way < kWays; ++way) {
       const size_t index = set * kWays + way;
-      if (!visit(index, WordAt(index).load(std::memory_order_acquire))) return;
+      const uint64_t word = WordAt(index).load(std::memory_order_acquire);
+      if (TraceIn(word) == trace) visit(index, word);
     }
     if (first == second) return;
   }
@@ -67,23 +68,41 @@ bool TieTable::IsFree(size_t index, uint64_t word, Instant now) const {
   return until != 0 && until <= now.nanos();
 }
 
+size_t TieTable::CountFree(size_t set, Instant now) const {
+  size_t free = 0;
+  for (size_t index = set * kWays; index < (set + 1) * kWays; ++index) {
+    free += IsFree(index, WordAt(index).load(std::memory_order_acquire), now) ? 1 : 0;
+  }
+  return free;
+}
+
+// Returns the index of a place that is the caller's to write.
+std::optional<size_t> TieTable::TakeOneOf(size_t set, Instant now) {
+  for (size_t index = set * kWays; index < (set + 1) * kWays; ++index) {
+    uint64_t word = WordAt(index).load(std::memory_order_acquire);
+    // The exchange fails if anybody has taken the place since its word was read.
+    const bool taken = IsFree(index, word, now) &&
+                       WordAt(index).compare_exchange_strong(word, Retaken(word, kWriter));
+    if (taken) return index;
+  }
+  return std::nullopt;
+}
+
 TieTable::Place TieTable::Enter(TraceNumber trace, Instant deadline, std::string_view priority,
                                 Instant now) {
-  Place place;
-  ForEach(trace, [&](size_t index, uint64_t word) {
-    if (!IsFree(index, word, now)) return true;
-    // The exchange fails if anybody has taken the place since its word was read.
-    const uint64_t writing = Retaken(word, kWriter);
-    if (!WordAt(index).compare_exchange_strong(word, writing)) return true;
-    Entry& entry = entries_[index];
-    entry.gone_until.store(0, std::memory_order_release);
-    entry.deadline.store(deadline.nanos(), std::memory_order_release);
-    WritePriority(entry, priority);
-    place = {.word = Retaken(writing, trace), .index = static_cast<uint32_t>(index)};
-    WordAt(index).store(place.word, std::memory_order_release);
-    return false;
-  });
-  return place;
+  auto [better, other] = SetsOf(trace);
+  if (CountFree(better, now) < CountFree(other, now)) std::swap(better, other);
+  std::optional<size_t> index = TakeOneOf(better, now);
+  if (!index.has_value()) index = TakeOneOf(other, now);
+  if (!index.has_value()) return {};
+  Entry& entry = entries_[*index];
+  entry.gone_until.store(0, std::memory_order_release);
+  entry.deadline.store(deadline.nanos(), std::memory_order_release);
+  WritePriority(entry, priority);
+  std::atomic<uint64_t>& word = WordAt(*index);
+  const uint64_t own = Retaken(word.load(std::memory_order_relaxed), trace);
+  word.store(own, std::memory_order_release);
+  return {.word = own, .index = static_cast<uint32_t>(*index)};
 }
 
 void TieTable::WritePriority(Entry& entry, std::string_view priority) {
@@ -131,21 +150,19 @@ std::optional<OverloadMark> TieTable::Leave(Place place, std::optional<Instant> 
 std::optional<TieTable::Served> TieTable::Find(TraceNumber trace, Instant now) const {
   std::optional<Served> served;
   ForEach(trace, [&](size_t index, uint64_t word) {
-    if (TraceIn(word) != trace) return true;
     const Entry& entry = entries_[index];
     const int64_t until = entry.gone_until.load(std::memory_order_acquire);
     Served one = {.gone = until != 0,
                   .deadline = Instant::FromNanos(entry.deadline.load(std::memory_order_acquire)),
                   .priority = ReadPriority(entry)};
     const bool retaken = WordAt(index).load(std::memory_order_relaxed) != word;
-    if (retaken || (one.gone && until <= now.nanos())) return true;
+    if (retaken || (one.gone && until <= now.nanos())) return;
     if (!served.has_value() || (served->gone && !one.gone)) {
       served = std::move(one);
     } else if (served->gone == one.gone) {
       served->deadline = std::max(served->deadline, one.deadline);
       if (served->priority.empty()) served->priority = std::move(one.priority);
     }
-    return true;
   });
   return served;
 }
@@ -155,7 +172,7 @@ bool TieTable::Mark(TraceNumber trace, const OverloadMark& mark) {
   ForEach(trace, [&](size_t index, uint64_t word) {
     Entry& entry = entries_[index];
     if (TraceIn(word) != trace || entry.gone_until.load(std::memory_order_acquire) != 0)
-      return true;
+      return;
     const std::lock_guard lock(mutex_);
     marks_[index] = {.word = word, .mark = mark};
     entry.marked.store(word);
@@ -165,7 +182,6 @@ bool TieTable::Mark(TraceNumber trace, const OverloadMark& mark) {
     } else {
       marks_.erase(index);
     }
-    return true;
   });
   return wanted;
 }

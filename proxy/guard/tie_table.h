@@ -30,7 +30,8 @@ TraceNumber NumberOfTrace(std::string_view trace_id, uint64_t seed);
 // each, and are found together.
 //
 // It is bounded, and has all its memory from the start: a trace has two sets of eight places, and a
-// call takes the first that is free ("balanced allocations": Azar, Broder, Karlin, Upfal, 1999).
+// call takes one of that set which has more free ones ("Balanced Allocations": Azar, Broder, Karlin
+// and Upfal, 1999).
 // Shared by all workers; any thread. No function takes a lock, but for calls that have a mark.
 class TieTable {
  public:
@@ -89,6 +90,8 @@ class TieTable {
   template <typename Visit>
   void ForEach(TraceNumber trace, Visit visit) const;
   std::array<size_t, 2> SetsOf(TraceNumber trace) const;
+  size_t CountFree(size_t set, Instant now) const;
+  std::optional<size_t> TakeOneOf(size_t set, Instant now);
   bool IsFree(size_t index, uint64_t word, Instant now) const;
   std::atomic<uint64_t>& WordAt(size_t index) const;
   void WritePriority(Entry& entry, std::string_view priority);

@@ -165,6 +165,24 @@ TEST(GuardConfig, ARouteThatLeadsBackToItsInboundListenerIsRefused) {
   EXPECT_EQ(faults("127.0.0.1:2", "10.0.0.7:2"), "");
 }
 
+TEST(TieConfig, IsOnWhereThereIsAnInboundListener) {
+  EXPECT_EQ(SnapshotOf("")->tie, std::nullopt);
+  const std::string inbound = Inbound(kToProtect, kProtect);
+  EXPECT_EQ(SnapshotOf(inbound)->tie, TiePolicy());
+  EXPECT_EQ(SnapshotOf(inbound + "tie: {by: none}\n")->tie, std::nullopt);
+}
+
+TEST(TieConfig, TakesItsFields) {
+  const std::string inbound = Inbound(kToProtect, kProtect);
+  const auto snapshot = SnapshotOf(inbound + "tie: {carry: [deadline, cancel], max_traces: 5}\n");
+  EXPECT_EQ(
+      snapshot->tie,
+      (TiePolicy{
+          .mark = false, .priority = false, .deadline = true, .cancel = true, .max_traces = 5}));
+  EXPECT_THAT(FaultsOf("tie:\n  max_traces: 0\n"), testing::HasSubstr("f:2:15: LV201"));
+  EXPECT_THAT(FaultsOf("tie: {carry: [trailers]}\n"), testing::HasSubstr("mark, priority"));
+}
+
 TEST(GuardConfig, AListenerWithoutARouteIsWarnedOf) {
   EXPECT_EQ(WarningsOf(Inbound("{upstream: app}")),
             "f:2:10: LV924 listeners[1].name: warning: no route takes the calls of ingress, so "

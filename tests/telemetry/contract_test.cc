@@ -52,6 +52,7 @@ const std::map<std::string, Contract>& Contracts() {
       {"levee_guard_arrivals_total", {kCounter, {"upstream", "attempt"}}},
       {"levee_guard_queue_seconds", {kHistogram, {"upstream"}}},
       {"levee_guard_headers_ignored_total", {kCounter, {"header"}}},
+      {"levee_tie_total", {kCounter, {"what", "result"}}},
       {"levee_guard_limit", {kGauge, {"upstream"}}},
       {"levee_guard_in_flight", {kGauge, {"upstream"}}},
       {"levee_guard_queue_length", {kGauge, {"upstream"}}},

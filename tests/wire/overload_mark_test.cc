@@ -137,6 +137,19 @@ TEST(OverloadMark, IsWrittenAsInTheContract) {
   EXPECT_EQ(FormatOverloadMark(mark), "endpoint;reason=budget;upstream=\"my cart\";hops=255");
 }
 
+TEST(OverloadMark, IsAddedToTrailersThatHaveNone) {
+  Metadata trailers;
+  trailers.Add("grpc-status", "13");
+  trailers.Add("grpc-retry-pushback-ms", "10");
+  AddOverloadMark({.reason = "queue", .upstream = "cart", .hops = 3}, trailers);
+  EXPECT_EQ(trailers.Get("levee-overload"), "service;reason=queue;upstream=cart;hops=3");
+  EXPECT_EQ(trailers.Get("grpc-retry-pushback-ms"), "-1");
+  EXPECT_EQ(trailers.Get("grpc-status"), "13");
+  AddOverloadMark({.reason = "budget", .upstream = "stock"}, trailers);
+  EXPECT_EQ(trailers.Count("levee-overload"), 1u);
+  EXPECT_EQ(trailers.Get("levee-overload"), "service;reason=queue;upstream=cart;hops=3");
+}
+
 TEST(OverloadMark, EmptyParametersAreLeftOut) {
   EXPECT_EQ(FormatOverloadMark(OverloadMark()), "service;hops=1");
 }

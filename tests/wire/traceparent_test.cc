@@ -81,6 +81,16 @@ TEST(Traceparent, WhatALaterVersionAddsIsKept) {
             "cc-4bf92f3577b34da6a3ce929d0e0e4736-fedcba9876543210-01-What.ever");
 }
 
+TEST(Traceparent, ANewOneIsValidAndBeginsATraceOfItsOwn) {
+  Random random(1);
+  const std::string first = NewTraceparent(random);
+  const std::string second = NewTraceparent(random);
+  ASSERT_TRUE(ParseTraceId(first).has_value()) << first;
+  ASSERT_TRUE(ParseTraceId(second).has_value()) << second;
+  EXPECT_NE(ParseTraceId(first), ParseTraceId(second));
+  EXPECT_TRUE(first.starts_with("00-") && first.ends_with("-01")) << first;
+}
+
 TEST(Traceparent, ARequestBelongsToTheTraceOfItsOnlyTraceparent) {
   Metadata request;
   EXPECT_EQ(TraceIdOf(request), "");
