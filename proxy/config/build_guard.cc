@@ -37,6 +37,7 @@ GuardPolicy BuildGuard(const v1::Guard& message) {
   guard.default_priority = message.priority().default_();
   guard.scope.retries = message.scope().retries();
   guard.scope.min_calls = message.scope().min_calls();
+  guard.load_report = message.load_report();
   guard.observe = message.mode() == v1::Guard::MODE_OBSERVE;
   return guard;
 }

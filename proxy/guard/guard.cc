@@ -176,6 +176,14 @@ void Guard::LetNextGo(Instant now) {
   Wake(wake);
 }
 
+LoadReport Guard::EndLoad(bool failed, Instant now) {
+  const int limit = limit_.load(kRelaxed);
+  // The call that has ended was one of them.
+  const double present = in_flight_.load(kRelaxed) + waiting_.load(kRelaxed) + 1;
+  const bool limited = limit < std::numeric_limits<int>::max();
+  return load_.OnEnd(failed, limited ? present / limit : 0, now);
+}
+
 void Guard::Withdraw(GuardPlace& place, Instant now) {
   bool had_slot = false;
   {

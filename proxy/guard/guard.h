@@ -18,6 +18,7 @@
 #include "base/intrusive_list.h"
 #include "guard/guard_queue.h"
 #include "guard/limit_rule.h"
+#include "guard/load_meter.h"
 #include "guard/reported_retries.h"
 #include "policy/guard_policy.h"
 #include "policy/retry_distribution.h"
@@ -116,6 +117,10 @@ class Guard {
   // A caller's sidecar reports its retries, on the connection of `worker` that has this number.
   void Report(int worker, uint64_t connection, const RetryReport& report, Instant now);
 
+  // A call has ended, and has given its slot back if it had one. Returns the load of the service,
+  // for GuardPolicy::load_report; its utilization is 0 where no limit is known.
+  LoadReport EndLoad(bool failed, Instant now);
+
   // The call waits no more. The client gets no answer afterwards, and a slot that was on its way is
   // free again.
   void Withdraw(GuardPlace& place, Instant now);
@@ -153,6 +158,8 @@ class Guard {
 
   const GuardPolicy policy_;
   std::vector<std::unique_ptr<Worker>> workers_;  // as many at all times
+
+  LoadMeter load_;
 
   alignas(64) std::atomic<int> in_flight_{0};
   // As in queue_. A call that comes while others wait does not overtake them.

@@ -54,6 +54,8 @@ struct GuardPolicy {
   // Every call goes to the service at once, and is counted by what the guard would have done: a
   // call that finds no slot holds a place in the queue beside being served.
   bool observe = false;
+  // Every answer tells callers the service's load (gRFC A51).
+  bool load_report = false;
   friend bool operator==(const GuardPolicy&, const GuardPolicy&) = default;
 };
 

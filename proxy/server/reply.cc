@@ -24,11 +24,14 @@ void ReplyNotGrpc(h2::Stream& stream) {
 }
 
 void ReplyFinal(h2::Stream& stream, const FinalStatus& status, Metadata& trailers,
-                std::string_view content_type, const OverloadMark* tied) {
+                std::string_view content_type, const AddedTrailers& added) {
   const bool head_sent = content_type.empty();
   Metadata& answer = head_sent ? stream.trailers() : stream.head();
   WriteFinalAnswer(status, trailers, content_type, answer);
-  if (tied != nullptr) AddOverloadMark(*tied, answer);
+  if (added.mark.has_value()) AddOverloadMark(*added.mark, answer);
+  if (added.load.has_value() && !answer.Has(kLoadReportField)) {
+    answer.Add(kLoadReportField, LoadReportText(*added.load));
+  }
   if (head_sent) {
     stream.SendTrailers();
   } else {

@@ -2,10 +2,12 @@
 // Sends the answers that Levee makes itself.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "call/call_host.h"
 #include "h2/stream.h"
+#include "wire/load_report.h"
 #include "wire/metadata.h"
 #include "wire/overload_mark.h"
 #include "wire/status.h"
@@ -19,9 +21,14 @@ void ReplyTrailersOnly(h2::Stream& stream, std::string_view content_type, Status
 // HTTP 415 with a line that says what is wanted, for requests that are no gRPC call.
 void ReplyNotGrpc(h2::Stream& stream);
 
-// Ends a call whose answer is `status`; the arguments are those of WriteFinalAnswer. `tied`: a mark
-// that is added, unless the answer has one; null if there is none.
+// Trailers that are added to an answer, unless it has its own.
+struct AddedTrailers {
+  std::optional<OverloadMark> mark;
+  std::optional<LoadReport> load;
+};
+
+// Ends a call whose answer is `status`; the arguments are those of WriteFinalAnswer.
 void ReplyFinal(h2::Stream& stream, const FinalStatus& status, Metadata& trailers,
-                std::string_view content_type, const OverloadMark* tied);
+                std::string_view content_type, const AddedTrailers& added);
 
 }  // namespace levee

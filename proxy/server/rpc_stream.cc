@@ -308,11 +308,14 @@ void RpcStream::Finish(const FinalStatus& status, const CallRecord& record) {
   Timer::Unlink();
   if (status.attempt != last_ended_) trailers_.Clear();
   Log(status, record);  // The reply uses the trailers up.
-  const std::optional<OverloadMark> tied = EndTie(status, record);
+  AddedTrailers added = {.mark = EndTie(status, record)};
+  if (plan_->guard.line != nullptr && plan_->calls.policy->guard->load_report) {
+    added.load = plan_->guard.line->guard().EndLoad(record.code != StatusCode::kOk, now());
+  }
   if (downstream_ != nullptr) {
     const std::string_view type =
         head_sent_ ? std::string_view() : AnswerContentType(request_.Get("content-type"));
-    ReplyFinal(*downstream_, status, trailers_, type, tied.has_value() ? &*tied : nullptr);
+    ReplyFinal(*downstream_, status, trailers_, type, added);
     // The rest of the request, if any, is dropped; what is queued of the answer still leaves.
     std::exchange(downstream_, nullptr)->Detach();
   }

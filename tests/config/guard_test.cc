@@ -53,7 +53,9 @@ TEST(GuardConfig, DefaultsAreThoseOfTheContract) {
 TEST(GuardConfig, TakesItsFields) {
   const GuardPolicy guard = GuardOf(
       "concurrency: {initial: 5, min: 2, max: 50}, queue: {max: 7, target: 10ms, interval: 1s}, "
-      "priority: {header: X-Priority, default: 100}, scope: {retries: 0.3, min_calls: 5}");
+      "priority: {header: X-Priority, default: 100}, scope: {retries: 0.3, min_calls: 5}, "
+      "load_report: true");
+  EXPECT_TRUE(guard.load_report);
   EXPECT_EQ(guard.concurrency.adaptive, (AdaptiveLimitPolicy{5, 2, 50}));
   EXPECT_EQ(guard.queue, (QueuePolicy{7, absl::Milliseconds(10), absl::Seconds(1)}));
   EXPECT_EQ(guard.priority_header, "x-priority");

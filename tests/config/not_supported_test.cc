@@ -49,10 +49,6 @@ TEST(NotSupported, Guards) {
     return FaultsOf("policies: [{name: protect, guard: {\n   " + field + "}}]\n");
   };
   const std::string at = "policies[0].guard.";
-  EXPECT_EQ(guard("load_report: true"),
-            "f:2:17: LV501 " + at +
-                "load_report: not supported yet: needs load reports (gRFC A51); "
-                "only false is accepted");
   EXPECT_EQ(guard("dedupe: memory"),
             "f:2:12: LV501 " + at +
                 "dedupe: not supported yet: needs a store of idempotency keys; "
@@ -90,9 +86,9 @@ void CollectLater(const google::protobuf::Descriptor& type, std::set<std::string
 TEST(NotSupported, EveryFieldThatTheSchemaMarksIsTestedAbove) {
   std::set<std::string> seen, later;
   CollectLater(*config::v1::Config::descriptor(), seen, later);
-  EXPECT_EQ(later, (std::set<std::string>{"CAPTURE_ORIGINAL_DST", "Guard.dedupe",
-                                          "Guard.load_report", "Listener.tls", "Match.headers",
-                                          "Route.timeout", "STREAMS_FREE", "Upstream.tls"}));
+  EXPECT_EQ(later, (std::set<std::string>{"CAPTURE_ORIGINAL_DST", "Guard.dedupe", "Listener.tls",
+                                          "Match.headers", "Route.timeout", "STREAMS_FREE",
+                                          "Upstream.tls"}));
 }
 
 }  // namespace

@@ -8,12 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "demo/service.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "integration/byte_call.h"
 #include "integration/faulty_service.h"
+#include "integration/raw_client.h"
 #include "integration/sidecar_process.h"
+#include "wire/load_report.h"
 
 namespace levee {
 namespace {
@@ -136,6 +139,43 @@ TEST(Guard, ACallThatHoldsASlotGivesItBackWhenItsCallerGoes) {
   }
   EXPECT_TRUE(guarded.sidecar->WaitForSum("levee_guard_in_flight", {}, 0));
   EXPECT_TRUE(CallUnary(guarded.channel).status.ok());
+}
+
+// gRPC's C++ library shows the trailer to its balancers alone.
+TEST(Guard, TellsTheLoadInEveryAnswerAlsoInARefusal) {
+  FaultyService service;
+  const Guarded guarded(service.address(),
+                        "concurrency: {limit: 2}, queue: {max: 0}, load_report: true");
+  RawClient client(guarded.sidecar->address("ingress"));
+  const std::string first = Values(client.AnswerTo(client.Call()).trailers, kLoadReportField);
+  EXPECT_EQ(first, LoadReportText({.utilization = 0.5}));
+  const auto one = guarded.Occupy();
+  const auto other = guarded.Occupy();
+  const RawAnswer refused = client.AnswerTo(client.Call());
+  EXPECT_EQ(refused.grpc_status(), "8");
+  EXPECT_NE(Values(refused.head, kLoadReportField), "");
+  Guarded::Leave(*one);
+  Guarded::Leave(*other);
+}
+
+TEST(Guard, TellsNoLoadUnlessItIsConfigured) {
+  FaultyService service;
+  const Guarded guarded(service.address(), "");
+  RawClient client(guarded.sidecar->address("ingress"));
+  EXPECT_EQ(Values(client.AnswerTo(client.Call()).trailers, kLoadReportField), "");
+}
+
+TEST(Guard, AnApplicationThatTellsItsLoadKeepsItsOwn) {
+  FaultyService service([](const SeenCall&) {
+    Answer answer;
+    answer.trailers = {{std::string(kLoadReportField), "own"}};
+    return answer;
+  });
+  const Guarded guarded(service.address(), "load_report: true");
+  RawClient client(guarded.sidecar->address("ingress"));
+  std::string own;
+  absl::Base64Unescape(Values(client.AnswerTo(client.Call()).trailers, kLoadReportField), &own);
+  EXPECT_EQ(own, "own");
 }
 
 TEST(Guard, APriorityThatCannotBeReadIsIgnoredAndCounted) {

@@ -97,10 +97,11 @@ class Soak(Program):
 
 
 class Levee(Program):
-    """The real binary with one listener at `address` and the parts of a configuration given."""
+    """The real binary with one listener at `address`, named after its direction, and the parts of a
+    configuration given."""
 
-    def __init__(self, address='127.0.0.1:0', **parts):
-        config = {'listeners': [{'name': 'egress', 'address': address}],
+    def __init__(self, address='127.0.0.1:0', direction='egress', **parts):
+        config = {'listeners': [{'name': direction, 'address': address, 'direction': direction}],
                   'metrics': {'address': '127.0.0.1:0'}, 'admin': {'address': 'none'}, **parts}
         for upstream in parts.get('upstreams', ()):
             # The first connection takes a new JVM on a busy machine seconds.
@@ -109,7 +110,7 @@ class Levee(Program):
         json.dump(config, self._config)  # JSON is YAML.
         self._config.flush()
         super().__init__([LEVEE, 'run', '--config', self._config.name])
-        self.address = self._wait_for(r'listening egress (\S+)')
+        self.address = self._wait_for(rf'listening {direction} (\S+)')
         self.metrics = self._wait_for(r'listening metrics (\S+)')
 
     def __exit__(self, *details):
