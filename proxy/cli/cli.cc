@@ -43,6 +43,10 @@ CLI::App* AddRun(CLI::App& app, RunOptions& options) {
       ->type_name("FILE");
   run->add_option("--to", options.config.to, "send every call to this address")
       ->type_name("HOST:PORT");
+  run->add_option("--guard", options.config.guard,
+                  "without a file: take calls to the application at this address, and protect it; "
+                  "it is at --to, and its own calls go where they say")
+      ->type_name("HOST:PORT");
   run->add_option("--listen", options.config.listen,
                   "without a file: where callers reach it, instead of 127.0.0.1:9460")
       ->type_name("HOST:PORT");

@@ -68,7 +68,8 @@ bool AddressBesideFile(const ConfigInput& config) {
     bool given;
     const char* field;
   };
-  const AddressOption options[] = {{"--listen", config.listen.has_value(), "listeners[0].address"},
+  const AddressOption options[] = {{"--guard", config.guard.has_value(), "listeners[1].address"},
+                                   {"--listen", config.listen.has_value(), "listeners[0].address"},
                                    {"--metrics", config.metrics.has_value(), "metrics.address"},
                                    {"--admin", config.admin.has_value(), "admin.address"}};
   for (const AddressOption& option : options) {
@@ -80,6 +81,12 @@ bool AddressBesideFile(const ConfigInput& config) {
     return true;
   }
   return false;
+}
+
+bool GuardsNothing(const ConfigInput& config) {
+  if (!config.guard.has_value() || config.to.has_value()) return false;
+  std::fprintf(stderr, "levee run: --guard needs --to, the address of the application\n");
+  return true;
 }
 
 // Raises the limit on descriptors, and warns if callers may still have fewer than the configuration
@@ -100,7 +107,7 @@ void PrepareDescriptors(const Limits& limits, EventLog& log) {
 }  // namespace
 
 int RunSidecar(const RunOptions& options) {
-  if (AddressBesideFile(options.config)) return kWrongUsage;
+  if (AddressBesideFile(options.config) || GuardsNothing(options.config)) return kWrongUsage;
   if (options.keep_code_pages) net::KeepCodePages();
   EventLog log(
       ParseLogLevel(options.log_level),

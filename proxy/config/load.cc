@@ -6,8 +6,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "config/addresses.h"
 #include "config/build.h"
+#include "config/command_line.h"
 #include "config/descriptor_set.h"
 #include "config/field_checker.h"
 #include "config/merge.h"
@@ -30,49 +30,6 @@ std::optional<std::string> ReadConfigFile(const std::string& name, FaultList& fa
              large ? "is larger than 1 MiB; split it into several files"
                    : absl::StrCat("cannot be read: ", text.status().message()));
   return std::nullopt;
-}
-
-// `--to`: one upstream and one route instead of those of the files.
-void SendEverythingTo(const std::string& address, ReadConfig& read) {
-  for (const char* section : {"upstreams", "routes"}) {
-    read.positions.Erase(section);
-    read.positions.Set(section, {"--to", 0, 0, ""});
-  }
-  for (const char* given :
-       {"upstreams[0].name", "upstreams[0].endpoints", "upstreams[0].endpoints[0]",
-        "routes[0].upstream", "routes[0].policy"}) {
-    read.positions.Set(given, {"--to", 0, 0, ""});
-  }
-  read.config.clear_upstreams();
-  read.config.clear_routes();
-  config::v1::Upstream& upstream = *read.config.add_upstreams();
-  upstream.set_name("to");
-  // A name needs no "dns:" in `--to`.
-  const bool name = !ParseEndpoint(address).ok() && ParseEndpoint("dns:" + address).ok();
-  upstream.add_endpoints(name ? "dns:" + address : address);
-  config::v1::Route& route = *read.config.add_routes();
-  route.set_upstream("to");
-  route.set_policy("default");
-}
-
-// `--listen`, `--metrics` and `--admin`: addresses in place of the built-in ones.
-void TakeAddresses(const ConfigInput& input, ReadConfig& read) {
-  if (input.listen.has_value()) {
-    for (const char* given : {"listeners", "listeners[0].name", "listeners[0].address"}) {
-      read.positions.Set(given, {"--listen", 0, 0, ""});
-    }
-    config::v1::Listener& listener = *read.config.add_listeners();
-    listener.set_name("egress");
-    listener.set_address(*input.listen);
-  }
-  if (input.metrics.has_value()) {
-    read.positions.Set("metrics.address", {"--metrics", 0, 0, ""});
-    read.config.mutable_metrics()->set_address(*input.metrics);
-  }
-  if (input.admin.has_value()) {
-    read.positions.Set("admin.address", {"--admin", 0, 0, ""});
-    read.config.mutable_admin()->set_address(*input.admin);
-  }
 }
 
 // A file that has policies, but none named default, gets the built-in one too.
@@ -158,8 +115,7 @@ CheckedConfig Check(const std::vector<ConfigText>& texts, const ConfigInput& inp
     }
     names.push_back(name);
   }
-  if (input.to.has_value()) SendEverythingTo(*input.to, merged);
-  TakeAddresses(input, merged);
+  TakeOptions(input, merged);
   CheckedConfig checked;
   checked.replaced = first_replaced;
   checked.reads = ResolvePaths(merged);

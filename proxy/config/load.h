@@ -26,6 +26,10 @@ struct ConfigInput {
   std::optional<std::string> to;    // HOST:PORT: every call goes there with policy "default"
   std::string standard_input = {};  // the text of the file "-", which can be read only once
 
+  // HOST:PORT where calls to the application come in, which is at `to`, and a guard protects it.
+  // Given only without files and with `to`.
+  std::optional<std::string> guard = std::nullopt;
+
   // Addresses in place of the built-in ones, as listeners[0].address, metrics.address and
   // admin.address have them. Given only without files.
   std::optional<std::string> listen = std::nullopt;

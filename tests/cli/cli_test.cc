@@ -83,6 +83,9 @@ TEST(CommandLine, AnAddressOfTheCommandLineExcludesAFile) {
   EXPECT_EQ(Refused({"run", "--to", "127.0.0.1:1", "--listen", "127.0.0.1:0", "--config", "f"}),
             "levee run: --listen and --config exclude each other; give the address in the file, as "
             "listeners[0].address");
+  EXPECT_EQ(Refused({"run", "--to", "127.0.0.1:1", "--guard", "127.0.0.1:0", "--config", "f"}),
+            "levee run: --guard and --config exclude each other; give the address in the file, as "
+            "listeners[1].address");
   EXPECT_EQ(Refused({"run", "--metrics", "none", "--config", "f"}),
             "levee run: --metrics and --config exclude each other; give the address in the file, "
             "as metrics.address");
@@ -93,6 +96,13 @@ TEST(CommandLine, AnAddressOfTheCommandLineExcludesAFile) {
 
 TEST(CommandLine, AFaultyAddressOfTheCommandLineIsWrongUsage) {
   EXPECT_THAT(Refused({"run", "--listen", "9460"}), StartsWith("--listen: LV209 "));
+}
+
+TEST(CommandLine, AGuardNeedsTheApplicationsAddress) {
+  EXPECT_EQ(Refused({"run", "--guard", "127.0.0.1:0"}),
+            "levee run: --guard needs --to, the address of the application");
+  EXPECT_THAT(Refused({"run", "--guard", "9450", "--to", "127.0.0.1:1"}),
+              StartsWith("--guard: LV209 "));
 }
 
 TEST(CommandLine, AFaultSaysWhichHelpToAskFor) {

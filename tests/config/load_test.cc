@@ -239,6 +239,34 @@ TEST(Load, FaultyAddressesAreNamedAsTheirOptions) {
             "--admin: LV307 \"127.0.0.1:9461\" is used twice; the other is --listen");
 }
 
+// `--guard` is short for the example.
+TEST(Load, AGuardOfTheCommandLineIsTheExample) {
+  ConfigInput options;
+  options.guard = "0.0.0.0:9450";
+  options.to = "127.0.0.1:50051";
+  const CheckedConfig checked = CheckConfig(options);
+  ASSERT_NE(checked.snapshot, nullptr) << FormatFaults(checked.faults);
+  EXPECT_EQ(FormatFaults(checked.warnings), "");
+  const CheckedConfig example =
+      CheckConfig(ConfigInput{.files = {SourcePath("config/examples/guard.yaml")}, .to = {}});
+  ASSERT_NE(example.snapshot, nullptr) << FormatFaults(example.faults);
+  EXPECT_EQ(checked.snapshot->sha256, example.snapshot->sha256);
+}
+
+TEST(Load, AGuardOfTheCommandLineTakesTheOtherAddresses) {
+  ConfigInput options;
+  options.guard = "127.0.0.1:1";
+  options.to = "app:50051";
+  options.listen = "127.0.0.1:2";
+  const CheckedConfig checked = CheckConfig(options);
+  ASSERT_NE(checked.snapshot, nullptr) << FormatFaults(checked.faults);
+  EXPECT_EQ(checked.snapshot->listeners[0].address.port, 2);
+  EXPECT_EQ(checked.snapshot->endpoints.at("app")->at(0).host, "app");
+  options.listen = options.guard;
+  EXPECT_EQ(ErrorOf(options),
+            "--guard: LV307 \"127.0.0.1:1\" is used twice; the other is --listen");
+}
+
 TEST(Load, ToTakesAName) {
   const CheckedConfig checked = CheckConfig({}, "cart:1");
   ASSERT_NE(checked.snapshot, nullptr) << FormatFaults(checked.faults);
