@@ -52,7 +52,7 @@ std::vector<std::string> Invitation(const Addresses& addresses) {
       "      grep -E '^levee_(calls|attempts|retr).* [1-9]'",
       absl::StrCat("  Its policy is ", addresses.config_file),
       "",
-      "  To protect a service of your own from its callers, put a guard in front of it,",
+      "  To protect a service of your own from its callers, put a guard before it,",
       "  and send them to port 9450:",
       "    levee run --guard 0.0.0.0:9450 --to 127.0.0.1:50051",
       "",
