@@ -106,6 +106,9 @@ class Call final : private GuardClient {
   // The first bytes of the response body came. Afterwards the call is committed to the attempt.
   void OnMessage(AttemptId attempt, Instant now);
 
+  // More than one message has come, in the request or in the answer.
+  void OnStream(Instant now);
+
   // The attempt is over, one way or the other. Its last event. An upstream that cancels it about
   // when the call's deadline passes has seen its own copy of the deadline pass, and the call ends
   // as it does at its own.

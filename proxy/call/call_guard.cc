@@ -13,6 +13,7 @@ bool Call::PassGuard(Instant now) {
   record_.guard.decision = GuardDecision::kAdmitted;
   record_.guard.priority = facts_.priority;
   record_.guard.previous_attempts = app_attempts_;
+  if (guard.guard().IsStream(parts_.guard_method)) return true;
   has_slot_ = guard.TryEnter(app_attempts_, now);
   if (has_slot_) return true;
   guard_place_.reset(new GuardPlace(*this, guard.worker()));
@@ -39,7 +40,9 @@ void Call::OnSlot(Instant now) {
   guard_place_.reset();
   has_slot_ = true;
   record_.guard.waited = now - guard_since_;
-  if (parts_.guard->guard().policy().observe) return;
+  const Guard& guard = parts_.guard->guard();
+  if (guard.IsStream(parts_.guard_method)) LeaveGuard(now);
+  if (guard.policy().observe) return;
   if (now >= deadline_) {
     EndAtDeadline(now);
   } else {
@@ -69,6 +72,15 @@ void Call::EndByGuard(const GuardRefusal& refusal, Instant now) {
     marked.pushback = refusal.pushback;
   }
   EndUnsent(marked, GuardReasonName(refusal.reason), now);
+}
+
+void Call::OnStream(Instant now) {
+  if (parts_.guard == nullptr || finished_) return;
+  Guard& guard = parts_.guard->guard();
+  if (!guard.policy().concurrency.streams_free) return;
+  guard.NoteStream(parts_.guard_method);
+  // One that waits for a slot gives it back once it has it.
+  if (guard_place_ == nullptr || guard.policy().observe) LeaveGuard(now);
 }
 
 void Call::LeaveGuard(Instant now) {

@@ -21,6 +21,7 @@ ConcurrencyPolicy BuildConcurrency(const v1::Guard::Concurrency& message) {
     concurrency.kind = ConcurrencyPolicy::Kind::kFixed;
     concurrency.fixed = Checked(ParseWhole(message.limit()));
   }
+  concurrency.streams_free = message.streams() == v1::Guard::Concurrency::STREAMS_FREE;
   return concurrency;
 }
 

@@ -81,6 +81,10 @@ int Guard::MethodNumber(const std::string& path) {
   return number;
 }
 
+void Guard::NoteStream(int method) {
+  if (method != kMethods) streams_[static_cast<size_t>(method)].store(true, kRelaxed);
+}
+
 void Guard::SetWake(int worker, std::function<void()> wake) {
   const std::lock_guard lock(mutex_);
   WorkerOf(worker).wake = std::move(wake);

@@ -2,6 +2,7 @@
 // The guard of one service: how many calls it works on, which ones wait, and which are refused.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -97,6 +98,13 @@ class Guard {
   // before the first call of that worker.
   void SetWake(int worker, std::function<void()> wake);
 
+  // A call of a method has turned out to be a stream, which takes no slot
+  // (ConcurrencyPolicy::streams_free). Methods that share a number stay as they are.
+  void NoteStream(int method);
+  bool IsStream(int method) const {
+    return streams_[static_cast<size_t>(method)].load(std::memory_order_relaxed);
+  }
+
   // A call has arrived that has been tried `previous` times before. Returns whether it has a slot;
   // if not, it is for Enter.
   bool TryEnter(int worker, int previous, Instant now);
@@ -160,6 +168,7 @@ class Guard {
   std::vector<std::unique_ptr<Worker>> workers_;  // as many at all times
 
   LoadMeter load_;
+  std::array<std::atomic<bool>, kMethods + 1> streams_{};  // by method
 
   alignas(64) std::atomic<int> in_flight_{0};
   // As in queue_. A call that comes while others wait does not overtake them.

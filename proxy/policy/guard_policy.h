@@ -25,6 +25,7 @@ struct ConcurrencyPolicy {
   Kind kind = Kind::kAdaptive;
   int fixed = 1;                 // of kFixed, at least 1
   AdaptiveLimitPolicy adaptive;  // of kAdaptive
+  bool streams_free = false;     // a call takes no slot once it is known to be a stream
   friend bool operator==(const ConcurrencyPolicy&, const ConcurrencyPolicy&) = default;
 };
 

@@ -165,7 +165,15 @@ void RpcStream::Request(const Chunk& chunk, bool end) {
 
 void RpcStream::OnData(const Chunk& data) {
   request_bytes_ += data.size();
+  LookForStream(request_messages_, data);
   Request(data, false);
+}
+
+void RpcStream::LookForStream(MessageCount& messages, const Chunk& data) {
+  const std::optional<GuardPolicy>& guard = plan_->calls.policy->guard;
+  if (!guard.has_value() || !guard->concurrency.streams_free || messages.IsStream()) return;
+  messages.Add(data);
+  if (messages.IsStream()) call_.OnStream(now());
 }
 
 void RpcStream::OnEnd(Metadata*) { Request(Chunk(), true); }
@@ -265,6 +273,7 @@ void RpcStream::OnAttemptHead(AttemptId id, Metadata& head) {
 
 void RpcStream::OnAttemptData(AttemptId id, const Chunk& data) {
   call_.OnMessage(id, now());
+  LookForStream(response_messages_, data);
   if (downstream_ == nullptr) return;
   response_bytes_ += data.size();
   downstream_->SendData(data, false);

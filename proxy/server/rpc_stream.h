@@ -25,6 +25,7 @@
 #include "server/request_head.h"
 #include "server/upstream_attempt.h"
 #include "telemetry/record_call.h"
+#include "wire/message_count.h"
 #include "wire/metadata.h"
 
 namespace levee {
@@ -140,6 +141,7 @@ class RpcStream final : public InBlocks,
   void OnTimer(Instant now) override;
   void ReadPriority(RequestFacts& facts);
   void ReadReport();
+  void LookForStream(MessageCount& messages, const Chunk& data);
   void BeginTie(RequestFacts& facts);
   std::optional<OverloadMark> EndTie(const FinalStatus& status, const CallRecord& record);
   void Request(const Chunk& chunk, bool end);
@@ -168,6 +170,9 @@ class RpcStream final : public InBlocks,
   AttemptId last_ended_ = 0;  // and was not cancelled
   Metadata trailers_;         // its trailers
 
+  // Only looked at where streams are free.
+  MessageCount request_messages_;
+  MessageCount response_messages_;
   uint64_t request_bytes_ = 0;   // that came
   uint64_t response_bytes_ = 0;  // that went to the caller
   size_t credited_ = 0;          // bytes of the request that were returned to the caller as window

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether an answer is one message, as that of a unary call is.
+// Whether a body is one message, as both of a unary call are.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace levee {
 
-// Looks at the body of an answer as its pieces come. Each message has a prefix of five bytes with
+// Looks at a body as its pieces come. Each message has a prefix of five bytes with
 // its length (gRPC over HTTP/2). A prefix that does not come in one piece is not read; the body then
 // does not count as one message.
 class MessageCount {
@@ -25,6 +25,9 @@ class MessageCount {
 
   // Whether all that came is one message, or nothing.
   bool AtMostOne() const { return bytes_ == first_; }
+
+  // Whether more than one message has begun to come, as far as is known.
+  bool IsStream() const { return first_ > 0 && bytes_ > first_; }
 
  private:
   uint64_t bytes_ = 0;

@@ -53,10 +53,6 @@ TEST(NotSupported, Guards) {
             "f:2:12: LV501 " + at +
                 "dedupe: not supported yet: needs a store of idempotency keys; "
                 "say none or leave it out");
-  EXPECT_EQ(guard("concurrency: {streams: free}"),
-            "f:2:27: LV501 " + at +
-                "concurrency.streams: free is not supported yet: needs to know "
-                "methods that stream before they answer; only count is accepted");
 }
 
 TEST(NotSupported, ValueIsStillChecked) {
@@ -87,8 +83,7 @@ TEST(NotSupported, EveryFieldThatTheSchemaMarksIsTestedAbove) {
   std::set<std::string> seen, later;
   CollectLater(*config::v1::Config::descriptor(), seen, later);
   EXPECT_EQ(later, (std::set<std::string>{"CAPTURE_ORIGINAL_DST", "Guard.dedupe", "Listener.tls",
-                                          "Match.headers", "Route.timeout", "STREAMS_FREE",
-                                          "Upstream.tls"}));
+                                          "Match.headers", "Route.timeout", "Upstream.tls"}));
 }
 
 }  // namespace

@@ -141,6 +141,41 @@ TEST(Guard, ACallThatHoldsASlotGivesItBackWhenItsCallerGoes) {
   EXPECT_TRUE(CallUnary(guarded.channel).status.ok());
 }
 
+TEST(Guard, FreeStreamsGiveTheirSlotBackOnceASecondMessageComes) {
+  FaultyService service;
+  const Guarded guarded(service.address(),
+                        "concurrency: {limit: 1, streams: free}, queue: {max: 0}");
+  const auto first = guarded.Occupy();
+  EXPECT_FALSE(CallUnary(guarded.channel).status.ok());
+  EXPECT_TRUE(first->Write("y"));
+  EXPECT_EQ(first->Read(), "y");
+  EXPECT_TRUE(guarded.sidecar->WaitForSum("levee_guard_in_flight", {}, 0));
+  // Now the method is known.
+  const auto second = guarded.Occupy();
+  EXPECT_TRUE(CallUnary(guarded.channel).status.ok());
+  Guarded::Leave(*first);
+  Guarded::Leave(*second);
+  EXPECT_EQ(guarded.sidecar->Sum("levee_guard_in_flight"), 0);
+}
+
+TEST(Guard, AFreeStreamThatWaitsForASlotGivesItBack) {
+  FaultyService service;
+  const Guarded guarded(service.address(),
+                        "concurrency: {limit: 1, streams: free}, queue: {interval: 1h}");
+  const auto first = guarded.Occupy();
+  ByteCall stream(guarded.channel, "/test.Echo/Collect");
+  EXPECT_TRUE(stream.Start());
+  EXPECT_TRUE(stream.Write("one"));
+  EXPECT_TRUE(guarded.sidecar->WaitForSum("levee_guard_queue_length", {}, 1));
+  EXPECT_TRUE(stream.Write("two"));
+  Guarded::Leave(*first);
+  EXPECT_TRUE(service.WaitFor([&] { return service.calls() == 2; }));
+  EXPECT_TRUE(CallUnary(guarded.channel).status.ok());
+  EXPECT_TRUE(stream.HalfClose());
+  EXPECT_EQ(stream.Read(), "onetwo");
+  EXPECT_TRUE(stream.Finish().ok());
+}
+
 // gRPC's C++ library shows the trailer to its balancers alone.
 TEST(Guard, TellsTheLoadInEveryAnswerAlsoInARefusal) {
   FaultyService service;
