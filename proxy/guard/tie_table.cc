@@ -115,7 +115,7 @@ void TieTable::WritePriority(Entry& entry, std::string_view priority) {
   for (size_t i = 0; i < used; ++i) entry.priority[i].store(words[i], std::memory_order_release);
 }
 
-// What it returns may be torn, if the place is taken anew meanwhile: the word tells.
+// The text may be torn, if the place is taken anew meanwhile: the word tells.
 std::string TieTable::ReadPriority(const Entry& entry) {
   std::array<uint64_t, kPriorityWords> words{};
   words[0] = entry.priority[0].load(std::memory_order_acquire);

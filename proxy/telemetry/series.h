@@ -89,7 +89,7 @@ constexpr std::string_view GuardHeaderName(GuardHeader header) {
 }
 inline constexpr int kGuardHeaders = CountValues(GuardHeaderName);
 
-// What happened to a tie: between a call that the application serves, and one that it makes for it.
+// A tie joins a call that the application serves, and one that it makes for it. This happens to it.
 enum class TieEvent {
   kCallTied,       // A call that the application serves can be found by its trace.
   kTraceAdded,     // So can one that came without a trace: it was given one.
