@@ -29,6 +29,30 @@ void Metadata::Grow(size_t bytes) {
   entries_.reserve(kFirstFields);
 }
 
+void Metadata::AddFrom(const Metadata& other, size_t begin, size_t end) {
+  if (begin == end) return;
+  const Entry* const first = other.entries_.data() + begin;
+  const uint32_t bytes = End(other.entries_[end - 1]) - first->offset;
+  if (bytes > capacity_ - size_) Grow(bytes);
+  std::memcpy(bytes_ + size_, other.bytes_ + first->offset, bytes);
+  const size_t at = entries_.size();
+  entries_.insert(entries_.end(), first, first + (end - begin));
+  // Unsigned arithmetic also moves fields toward the front.
+  const uint32_t moved = size_ - first->offset;
+  if (moved != 0) {
+    for (size_t i = at; i < entries_.size(); ++i) entries_[i].offset += moved;
+  }
+  size_ += bytes;
+}
+
+void Metadata::CopyTightly(const Metadata& other, size_t count) {
+  if (count == 0) return;
+  capacity_ = End(other.entries_[count - 1]);
+  bytes_ = static_cast<char*>(ResizeBlock(bytes_, capacity_));
+  entries_.reserve(count);
+  AddFrom(other, 0, count);
+}
+
 bool Metadata::Remove(std::string_view name) {
   size_t kept_entries = 0;
   size_t kept_bytes = 0;

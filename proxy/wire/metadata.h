@@ -34,7 +34,7 @@ class Metadata {
   bool empty() const { return entries_.empty(); }
   Field operator[](size_t i) const {
     const Entry& entry = entries_[i];
-    return {Name(entry), Value(entry), entry.never_index};
+    return {Name(entry), Value(entry), entry.never_index != 0};
   }
 
   // Sum over the fields of name + value + 32 bytes: the size that RFC 9113, section 6.5.2 counts.
@@ -50,6 +50,21 @@ class Metadata {
     std::memcpy(bytes_ + size_, name.data(), name.size());
     if (!value.empty()) std::memcpy(bytes_ + size_ + name.size(), value.data(), value.size());
     size_ += static_cast<uint32_t>(bytes);
+  }
+
+  // Adds the fields [begin, end) of another list, with what they say of indexing.
+  void AddFrom(const Metadata& other, size_t begin, size_t end);
+
+  // Becomes a copy of the first `count` fields of another list, with room for no more. The list is
+  // new.
+  void CopyTightly(const Metadata& other, size_t count);
+
+  // Returns whether the first fields are those of `other`, in the same order.
+  bool BeginsWith(const Metadata& other) const {
+    const size_t count = other.entries_.size();
+    return count <= entries_.size() && other.size_ <= size_ &&
+           std::memcmp(entries_.data(), other.entries_.data(), count * sizeof(Entry)) == 0 &&
+           std::memcmp(bytes_, other.bytes_, other.size_) == 0;
   }
 
   // Removes every field of that name. Returns whether there was one.
@@ -85,7 +100,7 @@ class Metadata {
     uint32_t offset;
     uint32_t name_size;
     uint32_t value_size;
-    bool never_index;
+    uint32_t never_index;  // 0 or 1; a bool would leave bytes that cannot be compared
   };
 
   std::string_view Name(const Entry& entry) const {
@@ -101,6 +116,9 @@ class Metadata {
 
   // Makes room for `bytes` more; at first for an ordinary block.
   void Grow(size_t bytes);
+  static uint32_t End(const Entry& entry) {
+    return entry.offset + entry.name_size + entry.value_size;
+  }
 
   // Name, value, name, value, ... in the order of entries_, without gaps. Not a std::string, which
   // is not filled as cheaply piece by piece.

@@ -45,6 +45,58 @@ TEST(Metadata, AValueLiesDirectlyBehindItsName) {
   EXPECT_EQ(metadata[0].name.data() + 4, metadata[0].value.data());
 }
 
+TEST(Metadata, AddsFieldsOfAnotherListWithWhatTheySayOfIndexing) {
+  Metadata other;
+  other.Add("a", "1");
+  other.Add("b", "22", /*never_index=*/true);
+  other.Add("c", "");
+  Metadata metadata;
+  metadata.Add("x", "0");
+  metadata.AddFrom(other, 1, 3);
+  metadata.AddFrom(other, 3, 3);
+  metadata.AddFrom(other, 0, 1);
+  EXPECT_EQ(Text(metadata), "x=0 b=22 c= a=1 ");
+  EXPECT_TRUE(metadata[1].never_index);
+  EXPECT_FALSE(metadata[3].never_index);
+}
+
+TEST(Metadata, ATightCopyHasTheFirstFieldsAndTakesNoMoreMemoryThanTheyNeed) {
+  Metadata other;
+  other.Add("a", "1", /*never_index=*/true);
+  other.Add("b", "22");
+  other.Add("c", "3");
+  Metadata copy;
+  copy.CopyTightly(other, 2);
+  EXPECT_EQ(Text(copy), "a=1 b=22 ");
+  EXPECT_TRUE(copy[0].never_index);
+  EXPECT_EQ(copy.held_bytes(), 5u + 2 * 16);
+  Metadata none;
+  none.CopyTightly(other, 0);
+  EXPECT_EQ(none.held_bytes(), 0u);
+}
+
+TEST(Metadata, BeginsWithAListIfItsFirstFieldsAreThoseAndSayTheSameOfIndexing) {
+  Metadata metadata;
+  metadata.Add("a", "bc");
+  metadata.Add("d", "e");
+  const auto begins_with = [&](std::string_view name, std::string_view value, bool never_index) {
+    Metadata other;
+    other.Add(name, value, never_index);
+    return metadata.BeginsWith(other);
+  };
+  EXPECT_TRUE(metadata.BeginsWith(Metadata()));
+  EXPECT_TRUE(metadata.BeginsWith(metadata));
+  EXPECT_TRUE(begins_with("a", "bc", false));
+  EXPECT_FALSE(begins_with("a", "bc", true));
+  EXPECT_FALSE(begins_with("ab", "c", false));
+  EXPECT_FALSE(begins_with("a", "bx", false));
+  EXPECT_FALSE(begins_with("d", "e", false));
+  Metadata longer;
+  longer.AddFrom(metadata, 0, 2);
+  longer.Add("f", "g");
+  EXPECT_FALSE(metadata.BeginsWith(longer));
+}
+
 TEST(Metadata, AnEmptyValueIsNotAnAbsentOne) {
   Metadata metadata;
   EXPECT_FALSE(metadata.Has("x"));
