@@ -38,19 +38,16 @@ void HeaderRules::Begin(BlockKind kind, Metadata* fields) {
   dropping_ = kind_ == BlockKind::kIgnored;
   fields_ = fields;
   fault_ = nullptr;
-  seen_ = 0;
-  regular_seen_ = connect_ = host_seen_ = false;
   excess_ = Excess::kNone;
-  metadata_fields_ = dropped_bytes_ = 0;
-  content_length_ = -1;
-  status_ = 0;
+  dropped_bytes_ = 0;
+  shown_ = Shown();
 }
 
 bool HeaderRules::OnField(const hpack::DecodedField& field) {
   if (dropping_) return Drop(field);
   Judge(field);
   if (dropping_) return true;
-  if (IsMetadata(field) && ++metadata_fields_ > max_fields_) return Exceed(Excess::kFields);
+  if (IsMetadata(field) && ++shown_.metadata_fields > max_fields_) return Exceed(Excess::kFields);
   if (fields_->ListBytes() + field.name.size() + field.value.size() + 32 > max_bytes_) {
     return Exceed(Excess::kBytes);
   }
@@ -66,10 +63,10 @@ void HeaderRules::Judge(const hpack::DecodedField& field) {
       break;
     case hpack::FieldKind::kContentLength: {
       const int64_t length = ParseDigits(field.value);
-      if (length < 0 || (content_length_ >= 0 && content_length_ != length)) {
+      if (length < 0 || (shown_.content_length >= 0 && shown_.content_length != length)) {
         Malformed("content-length is no number, or there are two");
       }
-      content_length_ = length;
+      shown_.content_length = length;
       break;
     }
     case hpack::FieldKind::kTe:
@@ -83,14 +80,14 @@ void HeaderRules::Judge(const hpack::DecodedField& field) {
       JudgePseudo(field);
       return;
   }
-  regular_seen_ = true;
+  shown_.regular = true;
 }
 
 // RFC 9113, section 8.3.1, and RFC 9110, section 7.2: there is one host at most, and it names what
 // :authority names. Otherwise Levee and the upstream could take the request for two different ones.
 void HeaderRules::JudgeHost(std::string_view host) {
-  if (host_seen_) return Malformed("host twice");
-  host_seen_ = true;
+  if (shown_.host) return Malformed("host twice");
+  shown_.host = true;
   const std::string_view authority = fields_->Get(":authority");
   if (authority.data() == nullptr) {
     if (!hpack::IsVisible(host)) Malformed("host with a space or control");
@@ -105,17 +102,17 @@ void HeaderRules::JudgePseudo(const hpack::DecodedField& field) {
       response != (kind_ == BlockKind::kResponse)) {
     return Malformed("a pseudo-header that does not belong here");
   }
-  if (regular_seen_) return Malformed("a pseudo-header behind other fields");
+  if (shown_.regular) return Malformed("a pseudo-header behind other fields");
   if (Seen(field.kind)) return Malformed("a pseudo-header twice");
-  seen_ |= 1u << static_cast<int>(field.kind);
+  shown_.kinds |= 1u << static_cast<int>(field.kind);
   if (field.kind == hpack::FieldKind::kMethod) {
-    connect_ = field.value == "CONNECT";
+    shown_.connect = field.value == "CONNECT";
     if (field.value.empty()) Malformed("an empty :method");
   } else if (field.kind == hpack::FieldKind::kPath) {
     if (!field.value.starts_with('/') && field.value != "*") Malformed(":path is not absolute");
   } else if (response) {
     const int64_t status = field.value.size() == 3 ? ParseDigits(field.value) : -1;
-    status_ = static_cast<int>(status);
+    shown_.status = static_cast<int>(status);
     if (status < 100) Malformed(":status is no status code");
   }
 }
@@ -127,15 +124,15 @@ const char* HeaderRules::Fault() const {
   // The rest of a request that exceeds a bound is not known.
   if (kind_ == BlockKind::kTrailers || excess_ != Excess::kNone) return nullptr;
   const bool scheme_and_path = Seen(hpack::FieldKind::kScheme) || Seen(hpack::FieldKind::kPath);
-  if (connect_) {
+  if (shown_.connect) {
     return Seen(hpack::FieldKind::kAuthority) && !scheme_and_path ? nullptr : "no proper CONNECT";
   }
   if (!Seen(hpack::FieldKind::kMethod) || !Seen(hpack::FieldKind::kScheme) ||
       !Seen(hpack::FieldKind::kPath)) {
     return "a request without :method, :scheme or :path";
   }
-  return Seen(hpack::FieldKind::kAuthority) || host_seen_ ? nullptr
-                                                          : "a request without :authority";
+  return Seen(hpack::FieldKind::kAuthority) || shown_.host ? nullptr
+                                                           : "a request without :authority";
 }
 
 }  // namespace levee::h2

@@ -32,6 +32,29 @@ class HeaderRules final : public hpack::FieldSink {
   // checked.
   void Begin(BlockKind kind, Metadata* fields);
 
+  // What the fields of a block have shown so far. The beginning of a block shows the same each
+  // time.
+  struct Shown {
+    uint32_t kinds = 0;  // a bit for each FieldKind
+    bool regular = false;
+    bool connect = false;  // :method CONNECT
+    bool host = false;
+    int status = 0;
+    int64_t content_length = -1;
+    size_t metadata_fields = 0;
+  };
+
+  // What the block that began last has shown; nullptr if it is malformed, exceeds a bound, or is
+  // ignored.
+  const Shown* shown() const { return dropping_ ? nullptr : &shown_; }
+
+  // Goes on behind a block's beginning, right after Begin. Its fields are `fields`, and they have
+  // shown `shown`.
+  void Resume(const Metadata& fields, const Shown& shown) {
+    fields_->AddFrom(fields, 0, fields.size());
+    shown_ = shown;
+  }
+
   // False: more than `max_dropped_bytes` were dropped.
   bool OnField(const hpack::DecodedField& field) override;
 
@@ -46,10 +69,10 @@ class HeaderRules final : public hpack::FieldSink {
   Excess excess() const { return excess_; }
 
   // The value of content-length; -1 without one, or if the block exceeds a bound before it.
-  int64_t content_length() const { return content_length_; }
+  int64_t content_length() const { return shown_.content_length; }
 
   // The value of :status, 100 to 999, if it is well-formed.
-  int status() const { return status_; }
+  int status() const { return shown_.status; }
 
  private:
   void Judge(const hpack::DecodedField& field);
@@ -68,7 +91,9 @@ class HeaderRules final : public hpack::FieldSink {
     dropping_ = true;
     return true;
   }
-  bool Seen(hpack::FieldKind kind) const { return (seen_ >> static_cast<int>(kind) & 1) != 0; }
+  bool Seen(hpack::FieldKind kind) const {
+    return (shown_.kinds >> static_cast<int>(kind) & 1) != 0;
+  }
 
   const size_t max_fields_;
   const size_t max_bytes_;
@@ -77,15 +102,9 @@ class HeaderRules final : public hpack::FieldSink {
   Metadata* fields_ = nullptr;
   const char* fault_ = nullptr;
   bool dropping_ = true;  // nobody gets the fields that are still to come
-  uint32_t seen_ = 0;     // a bit for each FieldKind
-  bool regular_seen_ = false;
-  bool connect_ = false;  // :method CONNECT
-  bool host_seen_ = false;
   Excess excess_ = Excess::kNone;
-  size_t metadata_fields_ = 0;
   size_t dropped_bytes_ = 0;
-  int64_t content_length_ = -1;
-  int status_ = 0;
+  Shown shown_;
 };
 
 }  // namespace levee::h2

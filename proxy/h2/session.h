@@ -10,12 +10,12 @@
 #include "base/chunk.h"
 #include "base/instant.h"
 #include "h2/block_assembly.h"
+#include "h2/block_reader.h"
 #include "h2/closed_streams.h"
 #include "h2/flood_guard.h"
 #include "h2/flow_window.h"
 #include "h2/frame_reader.h"
 #include "h2/frame_writer.h"
-#include "h2/header_rules.h"
 #include "h2/output_buffer.h"
 #include "h2/peer_goaway.h"
 #include "h2/peer_settings.h"
@@ -24,7 +24,6 @@
 #include "h2/stream.h"
 #include "h2/stream_pool.h"
 #include "h2/stream_set.h"
-#include "hpack/decoder.h"
 #include "wire/metadata.h"
 
 namespace levee::h2 {
@@ -149,7 +148,7 @@ class Session {
   void OnRequestBlock(uint32_t id, bool end, ByteSpan block);
   void OnResponseBlock(Stream& stream, bool end, ByteSpan block);
   void OnTrailersBlock(Stream& stream, bool end, ByteSpan block);
-  bool Decode(ByteSpan block, BlockKind kind, Metadata* fields);
+  bool Read(ByteSpan block, BlockKind kind, Metadata* fields);
   void OnDataFrame();
   void OnDataPiece(Stream& stream);
   Chunk Body(ByteSpan piece) const;
@@ -222,8 +221,7 @@ class Session {
   size_t preface_left_ = 0;        // server role: how many bytes of the preface have not come yet
   BlockAssembly assembly_;
   bool unfinished_anew_ = false;
-  hpack::Decoder decoder_;
-  HeaderRules rules_;
+  BlockReader blocks_;
   FloodGuard guard_;
   ReceiveWindow receive_window_;        // of all streams together
   int64_t stream_receive_window_;       // the receive window of a new stream

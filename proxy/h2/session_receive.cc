@@ -143,9 +143,9 @@ void Session::OnBlock(uint32_t id, bool end, ByteSpan block) {
     if (role_ == Role::kServer) return OnRequestBlock(id, end, block);
     // This is the answer to an attempt that was given up. The decoder needs it nevertheless, since
     // it may change the table.
-    Decode(block, BlockKind::kIgnored, nullptr);
+    Read(block, BlockKind::kIgnored, nullptr);
   } else if (stream->remote_ended_) {
-    if (Decode(block, BlockKind::kIgnored, nullptr)) {
+    if (Read(block, BlockKind::kIgnored, nullptr)) {
       FailStream(*stream, kResetStreamClosed, "HEADERS behind END_STREAM");
     }
   } else if (stream->head_received_) {
@@ -159,7 +159,7 @@ void Session::OnRequestBlock(uint32_t id, bool end, ByteSpan block) {
   if (id < next_id_) {
     switch (closed_.Find(id)) {
       case ClosedStreams::By::kThisSide:
-        Decode(block, BlockKind::kIgnored, nullptr);
+        Read(block, BlockKind::kIgnored, nullptr);
         return;
       case ClosedStreams::By::kPeer:
         return Fail(kResetStreamClosed, "HEADERS on a closed stream");
@@ -170,22 +170,22 @@ void Session::OnRequestBlock(uint32_t id, bool end, ByteSpan block) {
   next_id_ = id + 2;
   if (goaway_sent_) {
     // A GOAWAY told the peer that this stream is not processed (RFC 9113, section 6.8).
-    Decode(block, BlockKind::kIgnored, nullptr);
+    Read(block, BlockKind::kIgnored, nullptr);
     return;
   }
   const bool refused = streams_.size() >= options_.max_concurrent_streams;
   Stream& stream = NewStream(nullptr);
   streams_.SetId(stream, id);
   stream.head_received_ = true;
-  if (!Decode(block, refused ? BlockKind::kIgnored : BlockKind::kRequest, &stream.received_))
-    return;
+  if (!Read(block, refused ? BlockKind::kIgnored : BlockKind::kRequest, &stream.received_)) return;
   if (refused) {
     handler_.OnLimit(SessionLimit::kStreams);
     return Refuse(stream, kResetRefusedStream);
   }
-  if (const char* fault = rules_.Fault()) return FailStream(stream, kResetProtocolError, fault);
-  stream.oversized_ = rules_.excess() != HeaderRules::Excess::kNone;
-  stream.body_left_ = rules_.content_length();
+  if (const char* fault = blocks_.rules().Fault())
+    return FailStream(stream, kResetProtocolError, fault);
+  stream.oversized_ = blocks_.rules().excess() != HeaderRules::Excess::kNone;
+  stream.body_left_ = blocks_.rules().content_length();
   if (end && stream.body_left_ > 0) {
     return FailStream(stream, kResetProtocolError, "less body than content-length says");
   }
@@ -198,22 +198,22 @@ void Session::OnRequestBlock(uint32_t id, bool end, ByteSpan block) {
 
 void Session::OnResponseBlock(Stream& stream, bool end, ByteSpan block) {
   stream.received_.Clear();
-  if (!Decode(block, BlockKind::kResponse, &stream.received_)) return;
-  const char* fault = rules_.Fault();
-  if (fault == nullptr && rules_.status() < 200) {
+  if (!Read(block, BlockKind::kResponse, &stream.received_)) return;
+  const char* fault = blocks_.rules().Fault();
+  if (fault == nullptr && blocks_.rules().status() < 200) {
     // RFC 9113, section 8.1: an interim answer does not end the stream, and HTTP/2 has no status
     // 101.
-    if (!end && rules_.status() != 101) return;
+    if (!end && blocks_.rules().status() != 101) return;
     fault = "an interim answer that ends the stream or has status 101";
   }
-  if (fault == nullptr && end && rules_.content_length() > 0) {
+  if (fault == nullptr && end && blocks_.rules().content_length() > 0) {
     fault = "less body than content-length says";
   }
   if (fault != nullptr) return FailStream(stream, kResetProtocolError, fault);
   answered_ = true;
   stream.head_received_ = true;
-  stream.oversized_ = rules_.excess() != HeaderRules::Excess::kNone;
-  stream.body_left_ = rules_.content_length();
+  stream.oversized_ = blocks_.rules().excess() != HeaderRules::Excess::kNone;
+  stream.body_left_ = blocks_.rules().content_length();
   stream.remote_ended_ = end;
   TellExcess();
   if (stream.handler_ != nullptr) stream.handler_->OnHead(stream.received_, end);
@@ -222,24 +222,25 @@ void Session::OnResponseBlock(Stream& stream, bool end, ByteSpan block) {
 
 void Session::OnTrailersBlock(Stream& stream, bool end, ByteSpan block) {
   stream.received_.Clear();
-  if (!Decode(block, BlockKind::kTrailers, &stream.received_)) return;
+  if (!Read(block, BlockKind::kTrailers, &stream.received_)) return;
   if (!end) return FailStream(stream, kResetProtocolError, "a second head");
-  if (const char* fault = rules_.Fault()) return FailStream(stream, kResetProtocolError, fault);
-  if (rules_.excess() != HeaderRules::Excess::kNone) stream.oversized_ = true;
+  if (const char* fault = blocks_.rules().Fault())
+    return FailStream(stream, kResetProtocolError, fault);
+  if (blocks_.rules().excess() != HeaderRules::Excess::kNone) stream.oversized_ = true;
   if (role_ == Role::kClient) TellExcess();  // A request's trailers are dropped.
   RemoteEnded(stream, role_ == Role::kClient ? &stream.received_ : nullptr);
 }
 
 void Session::TellExcess() {
-  if (rules_.excess() == HeaderRules::Excess::kNone) return;
-  handler_.OnLimit(rules_.excess() == HeaderRules::Excess::kFields ? SessionLimit::kMetadataFields
-                                                                   : SessionLimit::kMetadataBytes);
+  if (blocks_.rules().excess() == HeaderRules::Excess::kNone) return;
+  handler_.OnLimit(blocks_.rules().excess() == HeaderRules::Excess::kFields
+                       ? SessionLimit::kMetadataFields
+                       : SessionLimit::kMetadataBytes);
 }
 
-bool Session::Decode(ByteSpan block, BlockKind kind, Metadata* fields) {
-  rules_.Begin(kind, kind == BlockKind::kIgnored ? nullptr : fields);
-  if (decoder_.Decode(block, rules_)) return true;
-  if (rules_.too_long()) {
+bool Session::Read(ByteSpan block, BlockKind kind, Metadata* fields) {
+  if (blocks_.Read(block, kind, fields)) return true;
+  if (blocks_.rules().too_long()) {
     Exceed(SessionLimit::kHeaderBlock);
   } else {
     Fail(kResetCompressionError, "a header block that cannot be decoded");

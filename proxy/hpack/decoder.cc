@@ -30,6 +30,7 @@ class Decoder::Block {
   Block& operator=(const Block&) = delete;
 
   bool empty() const { return next_ == end_; }
+  size_t left() const { return static_cast<size_t>(end_ - next_); }
   uint8_t front() const { return *next_; }
 
   // Reads an integer from the lowest `prefix_bits` bits of the first byte and the bytes after it
@@ -44,8 +45,13 @@ class Decoder::Block {
   // Reads a string (section 5.2). `string` is valid as long as this object. False: it is malformed.
   bool String(std::string_view& string);
 
+  // Passes over a field without decoding it. The block must not be empty(). False: it is malformed,
+  // or an update of the table's size.
+  bool Skip();
+
  private:
   bool LongInteger(size_t& value);
+  bool CodedString(ByteSpan& bytes, bool& huffman);
 
   const uint8_t* next_;
   const uint8_t* const end_;
@@ -64,21 +70,39 @@ bool Decoder::Block::LongInteger(size_t& value) {
   return false;
 }
 
-bool Decoder::Block::String(std::string_view& string) {
+bool Decoder::Block::CodedString(ByteSpan& bytes, bool& huffman) {
   if (empty()) return false;
-  const bool huffman = (front() & kHuffman) != 0;
+  huffman = (front() & kHuffman) != 0;
   size_t size = 0;
-  if (!Integer(7, size) || size > static_cast<size_t>(end_ - next_)) return false;
-  const ByteSpan bytes(next_, size);
+  if (!Integer(7, size) || size > left()) return false;
+  bytes = ByteSpan(next_, size);
   next_ += size;
+  return true;
+}
+
+bool Decoder::Block::Skip() {
+  const uint8_t first = front();
+  size_t index = 0;
+  if ((first & kIndexed) != 0) return Integer(7, index);
+  const bool incremental = (first & kIncremental) != 0;
+  if (!incremental && (first & kSizeUpdate) != 0) return false;
+  ByteSpan bytes;
+  bool huffman = false;
+  return Integer(incremental ? 6 : 4, index) && (index != 0 || CodedString(bytes, huffman)) &&
+         CodedString(bytes, huffman);
+}
+
+bool Decoder::Block::String(std::string_view& string) {
+  ByteSpan bytes;
+  bool huffman = false;
+  if (!CodedString(bytes, huffman)) return false;
   if (!huffman) {
-    string = {reinterpret_cast<const char*>(bytes.data()), size};
+    string = {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
     return true;
   }
   if (decoded_ == nullptr) {
     // The memory is enough for this string and for all others that may follow in the block.
-    decoded_ =
-        static_cast<char*>(AllocateBlock(HuffmanBound(size + static_cast<size_t>(end_ - next_))));
+    decoded_ = static_cast<char*>(AllocateBlock(HuffmanBound(bytes.size() + left())));
     decoded_end_ = decoded_;
   }
   char* const end = HuffmanDecode(bytes, decoded_end_);
@@ -117,6 +141,24 @@ bool Decoder::Decode(ByteSpan block, FieldSink& sink) {
   for (int updates = 0; !in.empty() && (in.front() & 0xe0) == kSizeUpdate; ++updates) {
     if (updates == kMaxSizeUpdates || !Resize(in)) return false;
   }
+  return Fields(in, sink);
+}
+
+bool Decoder::DecodeRest(ByteSpan rest, FieldSink& sink) {
+  Block in(rest);
+  return Fields(in, sink);
+}
+
+size_t Decoder::FieldsWithin(ByteSpan block, size_t limit) {
+  Block in(block);
+  size_t end = 0;
+  while (!in.empty() && in.Skip() && block.size() - in.left() <= limit) {
+    end = block.size() - in.left();
+  }
+  return end;
+}
+
+bool Decoder::Fields(Block& in, FieldSink& sink) {
   while (!in.empty()) {
     if ((in.front() & kIndexed) == 0) {
       if (!Literal(in, sink)) return false;

@@ -51,10 +51,23 @@ class Decoder {
   // updates of the table's size, or one after a field (section 4.2).
   bool Decode(ByteSpan block, FieldSink& sink);
 
+  // Decodes the rest of a block whose beginning, up to the end of a field, the caller knows. The
+  // same holds as for Decode.
+  bool DecodeRest(ByteSpan rest, FieldSink& sink);
+
+  // Changes with each change of the dynamic table, modulo 2^32. As long as it stays the same, the
+  // same bytes mean the same fields.
+  uint32_t table_changes() const { return table_.changes(); }
+
+  // Returns the size of those fields at the beginning of the block that end within its first
+  // `limit` bytes. Counts none from an update of the table's size or a malformed field on.
+  static size_t FieldsWithin(ByteSpan block, size_t limit);
+
  private:
   class Block;
 
   bool Resize(Block& in);
+  bool Fields(Block& in, FieldSink& sink);
   bool Literal(Block& in, FieldSink& sink);
   template <typename Use>
   bool WithField(size_t index, Use use) const;

@@ -120,11 +120,13 @@ DynamicTable::~DynamicTable() {
 void DynamicTable::SetMaxBytes(size_t max_bytes) {
   LEVEE_CHECK(max_bytes <= kMaxTableBytes);
   max_bytes_ = static_cast<uint16_t>(max_bytes);
+  ++changes_;
   Evict(max_bytes);
 }
 
 void DynamicTable::Insert(std::string_view name, std::string_view value, FieldKind kind,
                           FieldForm form) {
+  ++changes_;
   const size_t counted = EntryBytes(name.size(), value.size());
   if (counted > max_bytes_) return Evict(0);
   Evict(max_bytes_ - counted);

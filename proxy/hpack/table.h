@@ -93,6 +93,10 @@ class DynamicTable {
   // The number of insertions so far, modulo 2^32.
   uint32_t inserted() const { return inserted_; }
 
+  // Goes up by 1, modulo 2^32, with each change of the entries. As long as it stays the same, an
+  // index means the same field.
+  uint32_t changes() const { return changes_; }
+
   // Returns an entry. `age` must be below count(); 0 is the newest entry. The entry and views of
   // its name and value are valid until the next insertion.
   const Entry& operator[](size_t age) const {
@@ -127,6 +131,7 @@ class DynamicTable {
   uint32_t byte_capacity_ = 0;
   uint32_t next_offset_ = 0;  // in `bytes_`, behind the newest entry
   uint32_t inserted_ = 0;
+  uint32_t changes_ = 0;
   uint16_t count_ = 0;
   uint16_t max_bytes_;
   uint16_t used_bytes_ = 0;  // as section 4.1 counts
