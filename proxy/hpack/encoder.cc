@@ -227,19 +227,45 @@ size_t Encoder::Encode(const Metadata& fields, uint8_t* out) {
   if (memory_ == nullptr) memory_ = std::make_unique<Memory>();
   uint8_t* end = WriteSizes(out);
   Place last = kNowhere;
-  const size_t count = fields.size();
-  for (size_t i = 0; i < count; ++i) {
-    const Metadata::Field field = fields[i];
-    const Place expected = memory_->Follower(last);
-    const size_t index = field.never_index ? 0 : IndexAt(expected, field);
-    if (index != 0) {
-      end = WriteInteger(kIndexed, index, end);
-      last = expected;
-    } else {
-      end = WriteUnexpected(field, last, end);
-    }
+  size_t next = 0;
+  if (const auto* known = written_.Find(fields, table_.changes())) {
+    end = std::copy(known->bytes.begin(), known->bytes.end(), end);
+    last = known->last;
+    next = known->fields.size();
+  } else if (written_.Wants()) {
+    end = WriteBeginning(fields, next, last, end);
+  }
+  for (const size_t count = fields.size(); next < count; ++next) {
+    end = WriteField(fields[next], last, end);
   }
   return static_cast<size_t>(end - out);
+}
+
+inline uint8_t* Encoder::WriteField(const Metadata::Field& field, Place& last, uint8_t* out) {
+  const Place expected = memory_->Follower(last);
+  const size_t index = field.never_index ? 0 : IndexAt(expected, field);
+  if (index == 0) return WriteUnexpected(field, last, out);
+  last = expected;
+  return WriteInteger(kIndexed, index, out);
+}
+
+// Writes fields up to and with the first one that is not a reference, and remembers those before
+// it. `next`: the field to be written next.
+uint8_t* Encoder::WriteBeginning(const Metadata& fields, size_t& next, Place& last, uint8_t* out) {
+  uint8_t* const begin = out;
+  const uint32_t table = table_.changes();
+  while (next < fields.size()) {
+    const Place before = last;
+    uint8_t* const field = out;
+    out = WriteField(fields[next++], last, out);
+    if ((*field & kIndexed.bits) != 0) continue;
+    if (table_.changes() == table) {
+      written_.Remember(fields, next - 1, begin, static_cast<size_t>(field - begin), before);
+    }
+    return out;
+  }
+  written_.Remember(fields, next, begin, static_cast<size_t>(out - begin), last);
+  return out;
 }
 
 // Remembers the place of the field or name with that hash. This replaces the guess with the same

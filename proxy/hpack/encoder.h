@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "hpack/table.h"
+#include "hpack/written_blocks.h"
 #include "wire/metadata.h"
 
 namespace levee::hpack {
@@ -64,6 +65,8 @@ class Encoder {
   static constexpr Place kDynamic = 0x8000;
 
   uint8_t* WriteSizes(uint8_t* out);
+  uint8_t* WriteField(const Metadata::Field& field, Place& last, uint8_t* out);
+  uint8_t* WriteBeginning(const Metadata& fields, size_t& next, Place& last, uint8_t* out);
   uint8_t* WriteUnexpected(const Metadata::Field& field, Place& last, uint8_t* out);
   size_t AgeOf(Place place) const;
   size_t IndexAt(Place place, const Metadata::Field& field) const;
@@ -73,6 +76,7 @@ class Encoder {
   bool Enters(const Metadata::Field& field, size_t name_index, uint64_t name_hash, uint64_t hash);
 
   DynamicTable table_;
+  WrittenBlocks written_;
   std::unique_ptr<Memory> memory_;  // from the first block on
   // Sizes to tell the peer.
   size_t least_bytes_ = kMaxTableBytes;
