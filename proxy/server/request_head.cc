@@ -15,11 +15,27 @@ constexpr std::string_view kPreviousAttempts = "grpc-previous-rpc-attempts";
 constexpr std::string_view kTimeout = "grpc-timeout";
 constexpr std::string_view kVia = "via";
 
-bool WrittenPerAttempt(std::string_view name, Direction direction) {
+// What becomes of a caller's field in the head of an attempt.
+enum class Rewrite { kNone, kDrop, kTrace };
+
+Rewrite RewriteOf(const Metadata::Field& field, const AttemptStart& attempt, Direction direction) {
   // Most names are told apart by their first letter alone.
-  if (name.empty() || (name[0] != 'g' && name[0] != 'l')) return false;
-  if (name == kPriorityHeader) return direction == Direction::kInbound;
-  return name == kTimeout || name == kPreviousAttempts || name.starts_with("levee-");
+  switch (field.name[0]) {
+    case 'g':
+      // Without a time limit the field is there only if it cannot be read: that is for the upstream
+      // to judge.
+      if (field.name == kTimeout && attempt.timeout != absl::InfiniteDuration()) {
+        return Rewrite::kDrop;
+      }
+      return field.name == kPreviousAttempts ? Rewrite::kDrop : Rewrite::kNone;
+    case 'l':
+      if (field.name == kPriorityHeader && direction == Direction::kEgress) return Rewrite::kNone;
+      return field.name.starts_with("levee-") ? Rewrite::kDrop : Rewrite::kNone;
+    case 't':
+      return field.name == kTraceparent ? Rewrite::kTrace : Rewrite::kNone;
+    default:
+      return Rewrite::kNone;
+  }
 }
 
 int ParseCount(std::string_view text) {
@@ -111,19 +127,21 @@ LimitKey RateKeyOf(const RateLimitPolicy& limit, const Metadata& head, std::stri
 
 void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, const Hop& hop,
                       Random& random, Metadata& to) {
+  size_t copied = 0;  // fields of the request
   for (size_t i = 0; i < request.size(); ++i) {
     const Metadata::Field field = request[i];
-    // Without a time limit the field is there only if it cannot be read: that is for the upstream
-    // to judge.
-    const bool unreadable_timeout =
-        field.name == kTimeout && attempt.timeout == absl::InfiniteDuration();
-    if (WrittenPerAttempt(field.name, hop.direction) && !unreadable_timeout) continue;
-    if (field.name == kTraceparent && !TraceIdOf(request).empty()) {
+    const Rewrite rewrite = RewriteOf(field, attempt, hop.direction);
+    if (rewrite == Rewrite::kNone) continue;
+    if (rewrite == Rewrite::kTrace && TraceIdOf(request).empty()) continue;
+    to.AddFrom(request, copied, i);
+    copied = i + 1;
+    if (rewrite == Rewrite::kTrace) {
       to.Add(field.name, WithParentId(field.value, NewSpanId(random)), field.never_index);
-    } else {
-      to.Add(field.name, field.value, field.never_index);
     }
   }
+  to.AddFrom(request, copied, request.size());
+  to.Add(kVia, hop.via);
+  // What differs from call to call comes last, so that the encoder knows all that is before it.
   if (attempt.timeout != absl::InfiniteDuration()) {
     to.Add(kTimeout, GrpcTimeoutText(attempt.timeout).view());
   }
@@ -132,7 +150,6 @@ void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, cons
     const auto end = std::to_chars(text, text + sizeof text, attempt.previous_attempts).ptr;
     to.Add(kPreviousAttempts, {text, static_cast<size_t>(end - text)});
   }
-  to.Add(kVia, hop.via);
 }
 
 }  // namespace levee

@@ -56,7 +56,7 @@ LimitKey RateKeyOf(const RateLimitPolicy& limit, const Metadata& head, std::stri
 
 // Fills `to` (empty) with the head of an attempt: the caller's fields in their order, without
 // those that are Levee's to say (grpc-timeout, grpc-previous-rpc-attempts, levee-*, which a caller
-// must not forge), then the attempt's own, and the hop's `via`. The application's own calls keep
+// must not forge), then the hop's `via`, and the attempt's own. The application's own calls keep
 // levee-priority, which is for the guard in front of the upstream. A valid traceparent goes on in
 // its place with a span id from `random`, one that is not is the caller's affair.
 void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, const Hop& hop,
