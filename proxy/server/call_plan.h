@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "base/text.h"
 #include "call/plan.h"
 #include "call/waiting_retries.h"
 #include "guard/guard_line.h"
@@ -147,9 +148,10 @@ class PlanCache {
     size_t operator()(const PlanKey& key) const {
       const size_t listener = 2 * static_cast<size_t>(key.listener.index + 1) +
                               static_cast<size_t>(key.listener.direction);
-      const size_t hash = absl::HashOf(listener, key.address.routed_by, key.path);
+      const size_t hash = absl::HashOf(listener, Abseil(key.address.routed_by), Abseil(key.path));
       // Nearly every call is dialled by what it is routed by.
-      return key.address.elsewhere.empty() ? hash : absl::HashOf(hash, key.address.elsewhere);
+      return key.address.elsewhere.empty() ? hash
+                                           : absl::HashOf(hash, Abseil(key.address.elsewhere));
     }
     size_t operator()(const OwnedKey& key) const { return (*this)(key.view()); }
   };
