@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help deps build run demo quick test fuzz ledger mutation interop-deps kubernetes-deps \
-        image-test package release bench storms schema format lint clean
+        image-test package release bench storms attacks schema format lint clean
 
 # What git knows and what it would know after `git add`, so that nothing in build/ is touched.
 SOURCES = git ls-files --cached --others --exclude-standard
@@ -88,6 +88,10 @@ bench: ## Measure Levee and its peers on this machine
 storms: ## Compare Levee, gRPC's own retries and Envoy in the same storms
 	@deploy/install-packages build test-build storms
 	@tests/storms/run
+
+attacks: ## Compare what an attack on Levee and its peers costs others
+	@deploy/install-packages build test-build bench
+	@tests/attacks/run
 
 schema: ## Write the JSON Schema and all lists of limits from config.proto
 	@deploy/install-packages build test-build

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A caller in a storm: it makes calls at random times, whatever becomes of those before.
+// A caller in a storm, or beside an attack: it makes calls at random times, whatever becomes of
+// those before.
 #include <unistd.h>
 
 #include <chrono>
@@ -9,7 +10,6 @@
 #include <mutex>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "CLI/CLI.hpp"
@@ -36,7 +36,7 @@ struct Load {
 
 // Returns 0, or the status to exit with.
 int Read(int argc, char** argv, Load& load) {
-  CLI::App app("a caller of tests/storms/run");
+  CLI::App app("a caller of tests/storms/run and tests/attacks/run");
   app.add_option("--address", load.address, "where it calls")->required();
   app.add_option("--per-second", load.per_second, "calls per second");
   app.add_option("--seconds", load.seconds, "how long it calls");
@@ -48,15 +48,22 @@ int Read(int argc, char** argv, Load& load) {
   return 0;
 }
 
-struct Call {
+struct Ended {
   int64_t begun_ms;  // since the start
+  bool good;
+  std::chrono::microseconds took;
+};
+
+struct Call {
+  int64_t begun_ms;
+  steady_clock::time_point begun = steady_clock::now();
   grpc::ClientContext context;
   GetPriceRequest request;
   GetPriceReply reply;
 };
 
-// Keeps of each call that has ended when it began, and whether it succeeded. Nothing is printed
-// meanwhile: a reader that is late would hold the calls up.
+// Keeps of each call that has ended when it began, whether it succeeded, and how long it took.
+// Nothing is printed meanwhile: a reader that is late would hold the calls up.
 class Caller {
  public:
   explicit Caller(const Load& load) : deadline_ms_(load.deadline_ms) {
@@ -79,16 +86,20 @@ class Caller {
     call->begun_ms = begun_ms;
     call->context.set_deadline(gpr_time_from_millis(deadline_ms_, GPR_TIMESPAN));
     Shop::Stub& stub = *stubs_[next_++ % stubs_.size()];
-    stub.async()->GetPrice(&call->context, &call->request, &call->reply,
-                           [this, call](const grpc::Status& status) {
-                             const std::lock_guard lock(mutex_);
-                             ended_.emplace_back(call->begun_ms, status.ok());
-                           });
+    stub.async()->GetPrice(
+        &call->context, &call->request, &call->reply, [this, call](const grpc::Status& status) {
+          const auto took = std::chrono::duration_cast<std::chrono::microseconds>(
+              steady_clock::now() - call->begun);
+          const std::lock_guard lock(mutex_);
+          ended_.push_back({call->begun_ms, status.ok(), took});
+        });
   }
 
   void Print() {
     const std::lock_guard lock(mutex_);
-    for (const auto& [begun_ms, good] : ended_) std::cout << begun_ms << ' ' << good << '\n';
+    for (const Ended& each : ended_) {
+      std::cout << each.begun_ms << ' ' << each.good << ' ' << each.took.count() << '\n';
+    }
     std::cout.flush();
   }
 
@@ -97,7 +108,7 @@ class Caller {
 
   const int64_t deadline_ms_;
   std::mutex mutex_;
-  std::vector<std::pair<int64_t, bool>> ended_;
+  std::vector<Ended> ended_;
   std::vector<std::unique_ptr<Shop::Stub>> stubs_;
   size_t next_ = 0;
 };

@@ -101,7 +101,7 @@ def run(contender, case, seed, helpers):
             record = cases.Record(service.arrived(), [])
             for client in clients:
                 for line in client.communicate()[0].splitlines():
-                    begun, good = line.split()
+                    begun, good, _ = line.split()
                     record.calls.append((int(begun), good == '1'))
             return record
         finally:

@@ -247,10 +247,11 @@ def ambient_facts(sources):
 
 
 def sleeps(sources):
-    """A test waits for an event, never for a while. The ends of a storm are no tests: they make load
-    by the clock."""
+    """A test waits for an event, never for a while. The ends of storms and attacks are no tests:
+    they make load by the clock."""
+    by_the_clock = ('tests/storms/', 'tests/attacks/')
     yield from _matches(SLEEP, sources,
-                        lambda path: path.startswith('tests/') and '/storms/' not in path,
+                        lambda path: path.startswith('tests/') and not path.startswith(by_the_clock),
                         'wait for the event instead')
 
 

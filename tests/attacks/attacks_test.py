@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What is computed from attacks, and that both lists of them agree; nobody is attacked."""
+
+import pathlib
+import re
+import unittest
+
+import attacks
+import cases
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def run(victim, attack, number, p99, **more):
+    calls = cases.Calls(800, more.pop('good', 1.0), p99 / 4, p99, 2 * p99)
+    return cases.Run(victim, attack, number, calls, 0.5, 20.0, 3, 1.5, **more)
+
+
+RUNS = [run('levee', 'none', 0, 2.0), run('levee', 'references', 0, 3.0),
+        run('levee', 'none', 1, 8.0), run('levee', 'references', 1, 8.0, good=0.5),
+        run('levee', 'none', 2, 1.0), run('levee', 'references', 2, 4.0)]
+
+
+class Figures(unittest.TestCase):
+
+    def test_calls_are_counted_whether_they_fail_or_not(self):
+        calls = cases.parse_calls(['0 1 1000', '5 1 3000', '9 0 2000', '12 1 9000'])
+        self.assertEqual(cases.Calls(4, 0.75, 2.5, 9.0, 9.0), calls)
+
+    def test_no_call_at_all_is_not_a_good_one(self):
+        self.assertEqual(0.0, cases.parse_calls([]).good)
+
+    def test_a_ratio_compares_calls_of_the_same_round(self):
+        self.assertEqual(1.5, cases.ratio(RUNS, 'levee', 'references', 'p99'))
+        self.assertIsNone(cases.ratio(RUNS[1:2], 'levee', 'references', 'p99'))
+
+    def test_a_bar_is_missed_above_its_limit_and_where_nothing_was_measured(self):
+        found = {bar.what.split()[2].strip(","): bar.verdict() for bar in cases.bars(RUNS, 'levee')}
+        self.assertEqual({'references': 'met', 'tiny-data': 'not measured'}, found)
+
+
+class Tables(unittest.TestCase):
+
+    def test_a_row_has_the_worst_share_and_the_median_times(self):
+        text = cases.tables(RUNS)
+        self.assertIn('| levee | 50.0% | 1.00 (0.75-2.00) [1.50] | 4.00 (3.00-8.00) [1.50] |', text)
+
+    def test_a_victim_that_ended_is_told(self):
+        text = cases.tables([run('nghttpx', 'none', 0, 1.0, error='the program ended')])
+        self.assertIn('| nghttpx (ended in 1 of 1 rounds) |', text)
+
+
+class Lists(unittest.TestCase):
+
+    def test_every_attack_is_described(self):
+        names = re.findall(r'NamedAttack\{"([^"]+)"', (HERE / 'attacks.cc').read_text())
+        self.assertEqual(list(cases.CASES), names)
+
+    def test_the_others_are_always_compared_with_no_attack(self):
+        self.assertEqual(['none', 'pings'],
+                         attacks.parse_arguments(['--attacks', 'pings']).attacks)
+
+
+if __name__ == '__main__':
+    unittest.main()
