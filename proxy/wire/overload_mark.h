@@ -13,6 +13,7 @@
 #include "wire/percent_encoding.h"
 #include "wire/refusal.h"
 #include "wire/status.h"
+#include "wire/structured_field.h"
 
 namespace levee {
 
@@ -44,6 +45,8 @@ struct OverloadMark {
   enum class Signal { kLevee, kErrorInfo, kPushback, kEnvoy };
   Signal signal = Signal::kLevee;
   OverloadScope scope = OverloadScope::kService;
+  // Texts longer than kMaxText are left out as a mark is read.
+  static constexpr size_t kMaxText = kMaxStructuredBytes;
   std::string reason;    // a RefusalReasonName, or what a newer sidecar sent; may be empty
   std::string upstream;  // the upstream's configured name; empty if the signal names none
   int hops = 1;          // sidecars passed, 1 to 255

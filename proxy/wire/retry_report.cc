@@ -11,7 +11,9 @@
 namespace levee {
 namespace {
 
-constexpr size_t kMaxBytes = 1000;
+// The most that a report counts for each of its numbers: more than a sidecar sends in ten seconds,
+// and so little that the sums of ten thousand reports stay far below what an integer holds.
+constexpr int64_t kMaxCount = 1'000'000'000;
 
 // Returns the place of a key such as a2 in the counts; nullopt for other keys.
 std::optional<size_t> AttemptOf(std::string_view key) {
@@ -45,7 +47,6 @@ double WantedShare(const RetryReport& report) {
 }
 
 std::optional<RetryReport> ParseRetryReport(std::string_view text) {
-  if (text.size() > kMaxBytes) return std::nullopt;
   const std::optional<StructuredDictionary> members = ParseStructuredDictionary(text);
   if (!members.has_value() || members->empty()) return std::nullopt;
   RetryReport report;
@@ -53,7 +54,8 @@ std::optional<RetryReport> ParseRetryReport(std::string_view text) {
     const std::optional<size_t> attempt = AttemptOf(key);
     if (!attempt.has_value() && key != "refused") continue;
     if (item.bare.type != BareItem::Type::kInteger || item.bare.integer < 0) return std::nullopt;
-    (attempt.has_value() ? report.attempts[*attempt] : report.refused) += item.bare.integer;
+    int64_t& count = attempt.has_value() ? report.attempts[*attempt] : report.refused;
+    count = std::min(count + item.bare.integer, kMaxCount);
   }
   return report;
 }

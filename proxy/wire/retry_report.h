@@ -33,8 +33,9 @@ struct RetryReport {
 double WantedShare(const RetryReport& report);
 
 // Reads a dictionary of a structured field (RFC 8941, section 3.2). Members are a0, a1 and so on,
-// and refused; they are integers that are not negative. Other members and all parameters count for
-// nothing. Returns nullopt if the text is malformed, or longer than 1000 bytes.
+// and refused; they are integers that are not negative, and count for a billion at most. Other
+// members and all parameters count for nothing. Returns nullopt if the text is malformed, or too
+// long for a structured field.
 std::optional<RetryReport> ParseRetryReport(std::string_view text);
 
 std::string RetryReportText(const RetryReport& report);

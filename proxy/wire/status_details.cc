@@ -81,6 +81,12 @@ std::string MetadataOf(const wire::v1::ErrorInfo& info, const std::string& key) 
   return found == info.metadata().end() ? std::string() : found->second;
 }
 
+// Returns nothing of a text that is longer than a mark's may be.
+std::string ShortMetadataOf(const wire::v1::ErrorInfo& info, const std::string& key) {
+  std::string text = MetadataOf(info, key);
+  return text.size() > OverloadMark::kMaxText ? std::string() : text;
+}
+
 wire::v1::ErrorInfo MakeErrorInfo(const MarkedStatus& status) {
   wire::v1::ErrorInfo info;
   info.set_reason(kReason);
@@ -126,8 +132,8 @@ std::optional<OverloadMark> FindMarkInDetails(const Metadata& trailers) {
     if (MetadataOf(info, "scope") == OverloadScopeName(OverloadScope::kEndpoint)) {
       mark->scope = OverloadScope::kEndpoint;
     }
-    mark->reason = MetadataOf(info, "reason");
-    mark->upstream = MetadataOf(info, "upstream");
+    mark->reason = ShortMetadataOf(info, "reason");
+    mark->upstream = ShortMetadataOf(info, "upstream");
   }
   return mark;
 }

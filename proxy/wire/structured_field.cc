@@ -163,13 +163,15 @@ const BareItem* StructuredItem::Parameter(std::string_view name) const {
 
 std::optional<StructuredItem> ParseStructuredItem(std::string_view value) {
   StructuredItem item;
-  if (!Parser(value).Item(item)) return std::nullopt;
+  if (value.size() > kMaxStructuredBytes || !Parser(value).Item(item)) return std::nullopt;
   return item;
 }
 
 std::optional<StructuredDictionary> ParseStructuredDictionary(std::string_view value) {
   StructuredDictionary members;
-  if (!Parser(value).Dictionary(members)) return std::nullopt;
+  if (value.size() > kMaxStructuredBytes || !Parser(value).Dictionary(members)) {
+    return std::nullopt;
+  }
   return members;
 }
 

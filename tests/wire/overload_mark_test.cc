@@ -107,6 +107,19 @@ TEST(OverloadMark, SignalsThatAreNotHonouredAreNotSeen) {
   EXPECT_FALSE(Find("grpc-status-details-bin", details, none).has_value());
 }
 
+// Marks are kept for as long as the calls last to which they are tied.
+TEST(OverloadMark, VeryLongTextsAreLeftOut) {
+  const std::string fits(OverloadMark::kMaxText, 'x');
+  for (const std::string& text : {fits, fits + "x"}) {
+    const std::string details =
+        EncodeDetails(8, "m", {OverloadInfo({{"scope", "service"}, {"upstream", text}})});
+    const auto mark = Find("grpc-status-details-bin", details);
+    ASSERT_TRUE(mark.has_value());
+    EXPECT_EQ(mark->upstream, text == fits ? fits : "");
+  }
+  EXPECT_FALSE(FindLevee("service;upstream=" + fits).has_value());
+}
+
 TEST(OverloadMark, SignalsHaveTheirPrecedence) {
   Metadata trailers;
   trailers.Add("x-envoy-overloaded", "true");

@@ -2,9 +2,11 @@
 #include "wire/priority.h"
 
 #include <set>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "wire/structured_field.h"
 
 namespace levee {
 namespace {
@@ -27,6 +29,11 @@ TEST(Priority, MalformedTextIsNone) {
         "1;u=\"x\\", "1;u=\"\n\"", "1;u=x y", "1.0", "(1)", "\"1\""}) {
     EXPECT_FALSE(ParsePriority(text).has_value()) << text;
   }
+}
+
+TEST(Priority, OfAVeryLongUserIsNone) {
+  EXPECT_TRUE(ParsePriority("1;u=" + std::string(kMaxStructuredBytes - 4, 'x')).has_value());
+  EXPECT_FALSE(ParsePriority("1;u=" + std::string(kMaxStructuredBytes - 3, 'x')).has_value());
 }
 
 TEST(Priority, TheCallsOfAUserHaveOneHashInAnHourAndAnotherInTheNext) {

@@ -27,6 +27,15 @@ TEST(RetryReport, MalformedTextIsNone) {
   EXPECT_FALSE(ParseRetryReport("a0=1, x=\"" + std::string(1000, 'x') + "\"").has_value());
 }
 
+TEST(RetryReport, CountsForABillionAtMostSoThatNoSumOverflows) {
+  const std::string many = "a1=999999999999999";
+  std::string text = "refused=7, " + many;
+  while (text.size() + many.size() < 500) text += "," + many;
+  const auto report = ParseRetryReport(text);
+  ASSERT_TRUE(report.has_value());
+  EXPECT_EQ(*report, (RetryReport{.attempts = {0, 1'000'000'000}, .refused = 7}));
+}
+
 TEST(RetryReport, TheShareOfRetriesIsOfAllThatWasWanted) {
   EXPECT_EQ(WantedShare({}), 0);
   EXPECT_EQ(WantedShare({.attempts = {90, 0, 0, 0}}), 0);

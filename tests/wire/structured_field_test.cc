@@ -76,6 +76,15 @@ TEST(StructuredField, WhatIsNotWellFormedIsNoItem) {
   }
 }
 
+TEST(StructuredField, WhatIsVeryLongIsNotRead) {
+  const std::string fits = "a;b=" + std::string(kMaxStructuredBytes - 4, 'x');
+  EXPECT_TRUE(ParseStructuredItem(fits).has_value());
+  EXPECT_FALSE(ParseStructuredItem(fits + "x").has_value());
+  const std::string member = "b=" + std::string(kMaxStructuredBytes - 2, 'x');
+  EXPECT_TRUE(ParseStructuredDictionary(member).has_value());
+  EXPECT_FALSE(ParseStructuredDictionary(member + "x").has_value());
+}
+
 TEST(StructuredField, BytesOutsideAsciiAreNeverPartOfAnItem) {
   EXPECT_FALSE(ParseStructuredItem("a\xc3\xa9").has_value());
   EXPECT_FALSE(ParseStructuredItem("\"\xc3\xa9\"").has_value());
