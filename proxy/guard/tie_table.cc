@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "absl/hash/hash.h"
@@ -79,13 +80,35 @@ size_t TieTable::CountFree(size_t set, Instant now) const {
 // Returns the index of a place that is the caller's to write.
 std::optional<size_t> TieTable::TakeOneOf(size_t set, Instant now) {
   for (size_t index = set * kWays; index < (set + 1) * kWays; ++index) {
-    uint64_t word = WordAt(index).load(std::memory_order_acquire);
-    // The exchange fails if anybody has taken the place since its word was read.
-    const bool taken = IsFree(index, word, now) &&
-                       WordAt(index).compare_exchange_strong(word, Retaken(word, kWriter));
-    if (taken) return index;
+    const uint64_t word = WordAt(index).load(std::memory_order_acquire);
+    if (IsFree(index, word, now) && Take(index, word)) return index;
   }
   return std::nullopt;
+}
+
+// Returns whether the place is the caller's to write. It is not if anybody has taken it since its
+// word was read.
+bool TieTable::Take(size_t index, uint64_t word) {
+  return WordAt(index).compare_exchange_strong(word, Retaken(word, kWriter));
+}
+
+// As TakeOneOf, in both sets of the trace.
+std::optional<size_t> TieTable::TakeOldestGone(TraceNumber trace) {
+  std::optional<size_t> oldest;
+  uint64_t word_of_oldest = 0;
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (const size_t set : SetsOf(trace)) {
+    for (size_t index = set * kWays; index < (set + 1) * kWays; ++index) {
+      const uint64_t word = WordAt(index).load(std::memory_order_acquire);
+      const int64_t until = entries_[index].gone_until.load(std::memory_order_acquire);
+      if (TraceIn(word) <= kWriter || until == 0 || until >= least) continue;
+      oldest = index;
+      word_of_oldest = word;
+      least = until;
+    }
+  }
+  if (oldest.has_value() && !Take(*oldest, word_of_oldest)) return std::nullopt;
+  return oldest;
 }
 
 TieTable::Place TieTable::Enter(TraceNumber trace, Instant deadline, std::string_view priority,
@@ -94,6 +117,7 @@ TieTable::Place TieTable::Enter(TraceNumber trace, Instant deadline, std::string
   if (CountFree(better, now) < CountFree(other, now)) std::swap(better, other);
   std::optional<size_t> index = TakeOneOf(better, now);
   if (!index.has_value()) index = TakeOneOf(other, now);
+  if (!index.has_value()) index = TakeOldestGone(trace);
   if (!index.has_value()) return {};
   Entry& entry = entries_[*index];
   entry.gone_until.store(0, std::memory_order_release);
@@ -171,8 +195,7 @@ bool TieTable::Mark(TraceNumber trace, const OverloadMark& mark) {
   bool wanted = false;
   ForEach(trace, [&](size_t index, uint64_t word) {
     Entry& entry = entries_[index];
-    if (TraceIn(word) != trace || entry.gone_until.load(std::memory_order_acquire) != 0)
-      return;
+    if (TraceIn(word) != trace || entry.gone_until.load(std::memory_order_acquire) != 0) return;
     const std::lock_guard lock(mutex_);
     marks_[index] = {.word = word, .mark = mark};
     entry.marked.store(word);

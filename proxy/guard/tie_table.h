@@ -46,13 +46,16 @@ class TieTable {
   };
 
   // The application begins to serve a call. `priority`: what a header says, empty if none. One that
-  // is longer than kMaxPriority is left out. Returns no place if there is none free.
+  // is longer than kMaxPriority is left out. Where no place is free, a call whose caller has gone
+  // gives its own up, the one that is remembered longest first: callers that open calls only to
+  // leave them take no place from others. Returns no place if all are those of calls being served.
   static constexpr size_t kMaxPriority = 55;
   Place Enter(TraceNumber trace, Instant deadline, std::string_view priority, Instant now);
 
   // The application has served the call. Returns the mark that calls made for it were answered
   // with, if any was. `gone_since`: if its caller has left without an answer, since when calls that
-  // are made for it are in vain; the trace is remembered for kGoneKept then.
+  // are made for it are in vain; the trace is remembered for kGoneKept then,
+  // or until the place is needed.
   static constexpr absl::Duration kGoneKept = absl::Seconds(10);
   std::optional<OverloadMark> Leave(Place place, std::optional<Instant> gone_since, Instant now);
 
@@ -92,6 +95,8 @@ class TieTable {
   std::array<size_t, 2> SetsOf(TraceNumber trace) const;
   size_t CountFree(size_t set, Instant now) const;
   std::optional<size_t> TakeOneOf(size_t set, Instant now);
+  std::optional<size_t> TakeOldestGone(TraceNumber trace);
+  bool Take(size_t index, uint64_t word);
   bool IsFree(size_t index, uint64_t word, Instant now) const;
   std::atomic<uint64_t>& WordAt(size_t index) const;
   void WritePriority(Entry& entry, std::string_view priority);

@@ -90,7 +90,7 @@ TEST(TieTable, ATraceIsGoneOnlyWhenAllItsCallersAre) {
   EXPECT_EQ(table.Find(kTrace, kStart)->deadline, kStart + absl::Seconds(1));
 }
 
-TEST(TieTable, HasAsManyPlacesAsItSaysAndUsesThoseOfTheGoneAgain) {
+TEST(TieTable, HasAsManyPlacesAsItSays) {
   TieTable table(16);
   std::vector<TieTable::Place> places;
   TraceNumber trace = 2;
@@ -99,10 +99,37 @@ TEST(TieTable, HasAsManyPlacesAsItSaysAndUsesThoseOfTheGoneAgain) {
     if (place) places.push_back(place);
   }
   EXPECT_EQ(places.size(), 16u);
-  for (const TieTable::Place place : places) table.Leave(place, kStart, kStart);
   EXPECT_FALSE(table.Enter(kTrace, kNever, "", kStart));
-  const Instant later = kStart + TieTable::kGoneKept;
-  for (int i = 0; i < 8; ++i) EXPECT_TRUE(table.Enter(kTrace, kNever, "", later));
+  for (const TieTable::Place place : places) table.Leave(place, std::nullopt, kStart);
+  EXPECT_TRUE(table.Enter(kTrace, kNever, "", kStart));
+}
+
+TEST(TieTable, CallersThatOpenCallsOnlyToLeaveTakeNoPlaceFromOthers) {
+  TieTable table(64);
+  const TieTable::Place served = table.Enter(kTrace, kNever, "", kStart);
+  Instant now = kStart;
+  for (TraceNumber trace = 2; trace < 100'000; ++trace) {
+    const TieTable::Place place = table.Enter(trace, kNever, "", now);
+    ASSERT_TRUE(place) << trace;
+    table.Leave(place, now, now);
+    now = now + absl::Microseconds(10);
+  }
+  EXPECT_TRUE(table.Enter(kTrace + 1, kNever, "", now));
+  ASSERT_TRUE(table.Find(kTrace, now).has_value());
+  EXPECT_FALSE(table.Find(kTrace, now)->gone);
+  table.Leave(served, std::nullopt, now);
+}
+
+TEST(TieTable, TheOneThatIsRememberedLongestGivesItsPlaceUp) {
+  TieTable table(8);
+  Instant now = kStart;
+  for (TraceNumber trace = 10; trace < 18; ++trace) {
+    table.Leave(table.Enter(trace, kNever, "", now), now, now);
+    now = now + absl::Milliseconds(1);
+  }
+  EXPECT_TRUE(table.Enter(kTrace, kNever, "", now));
+  EXPECT_FALSE(table.Find(10, now).has_value());
+  EXPECT_TRUE(table.Find(11, now)->gone);
 }
 
 // Azar and others: with two sets of eight to choose from, most places are taken before both are
