@@ -132,8 +132,8 @@ class Call final : private GuardClient {
   // The process has no memory left: ends the call with UNAVAILABLE.
   void OnOutOfMemory(Instant now);
 
-  // The bytes of the request that are kept for retries.
-  size_t kept_bytes() const { return buffer_.bytes(); }
+  // The bytes of the request that it holds: for retries, or until an attempt carries them.
+  size_t kept_bytes() const { return buffer_.held_bytes(); }
 
   // The sidecar stops and cannot wait for the call any longer: ends it with UNAVAILABLE.
   void OnDrainTimeout(Instant now);

@@ -14,7 +14,7 @@ ReplayBuffer::Kept ReplayBuffer::Add(const Chunk& chunk) {
 
 void ReplayBuffer::Clear() {
   if (bytes_ > 0) lease_.Give(static_cast<int64_t>(bytes_));
-  bytes_ = 0;
+  bytes_ = pending_ = 0;
   chunks_.clear();
 }
 

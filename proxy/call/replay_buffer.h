@@ -27,17 +27,22 @@ class ReplayBuffer {
 
   // Keeps it in any case, uncounted: what waits for the one attempt that will forward it. The
   // caller's flow-control window bounds it, since these bytes are not credited.
-  void AddPending(const Chunk& chunk) { AppendChunk(chunks_, chunk); }
+  void AddPending(const Chunk& chunk) {
+    AppendChunk(chunks_, chunk);
+    pending_ += chunk.size();
+  }
 
   void Clear();
 
   const absl::InlinedVector<Chunk, 2>& chunks() const { return chunks_; }
-  size_t bytes() const { return bytes_; }
+  // All that it holds, pending bytes included.
+  size_t held_bytes() const { return bytes_ + pending_; }
 
  private:
   const size_t limit_;
   ReplayLease& lease_;
-  size_t bytes_ = 0;  // leased
+  size_t bytes_ = 0;    // leased
+  size_t pending_ = 0;  // not leased
   absl::InlinedVector<Chunk, 2> chunks_;
 };
 

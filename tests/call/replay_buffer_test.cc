@@ -31,7 +31,7 @@ TEST_F(ReplayBufferTest, KeepsTheBytesInOrder) {
   EXPECT_EQ(buffer.Add(ToChunk("abc")), ReplayBuffer::Kept::kYes);
   EXPECT_EQ(buffer.Add(ToChunk("def")), ReplayBuffer::Kept::kYes);
   EXPECT_EQ(Text(buffer), "abcdef");
-  EXPECT_EQ(buffer.bytes(), 6u);
+  EXPECT_EQ(buffer.held_bytes(), 6u);
   EXPECT_EQ(lease_.used(), 6);
 }
 
@@ -106,13 +106,15 @@ TEST_F(ReplayBufferTest, AnEmptyChunkTakesNoPlace) {
   EXPECT_TRUE(buffer.chunks().empty());
 }
 
-TEST_F(ReplayBufferTest, WhatIsPendingFollowsAndIsNotCounted) {
+TEST_F(ReplayBufferTest, WhatIsPendingFollowsAndIsHeldButNotLeased) {
   ReplayBuffer buffer(4, lease_);
   EXPECT_EQ(buffer.Add(ToChunk("abc")), ReplayBuffer::Kept::kYes);
   buffer.AddPending(ToChunk("defgh"));
   EXPECT_EQ(Text(buffer), "abcdefgh");
-  EXPECT_EQ(buffer.bytes(), 3u);
+  EXPECT_EQ(buffer.held_bytes(), 8u);
   EXPECT_EQ(lease_.used(), 3);
+  buffer.Clear();
+  EXPECT_EQ(buffer.held_bytes(), 0u);
 }
 
 TEST_F(ReplayBufferTest, ClearingReturnsTheMemory) {
