@@ -56,7 +56,7 @@ TEST(RequestHead, HostStandsInForAMissingAuthority) {
 }
 
 TEST(RequestHead, AttemptCountThatIsNoCountIsIgnored) {
-  for (const char* value : {"", "-1", "x", "1x", "99999999999"}) {
+  for (const char* value : {"", "-1", "x", "1x", "99999999999", "00000000002"}) {
     Metadata fields;
     fields.Add("grpc-previous-rpc-attempts", value);
     EXPECT_EQ(ReadRequestHead(fields).facts.previous_attempts, 0) << value;
@@ -67,6 +67,7 @@ TEST(RequestHead, H2_ACallThatHasPassedTheSidecarIsKnownByItsVia) {
   for (const auto& [value, passed] : std::vector<std::pair<const char*, bool>>{
            {kVia, true},
            {"1.1 edge, 2 levee-5d41402abc4b2a76, 1.1 lb", true},
+           {"222 levee-5d412 levee-5d41402abc4b2a76", true},
            {"2 levee-7d793037a0760186", false},
            {"1.1 edge", false},
            {"", false}}) {
