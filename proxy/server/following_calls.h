@@ -2,40 +2,37 @@
 // The calls that end when the caller of the call that they follow has gone.
 #pragma once
 
-#include "absl/algorithm/container.h"
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/inlined_vector.h"
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_set.h"
 #include "guard/tie_table.h"
 
 namespace levee {
 
 class RpcStream;
 
-// One worker's, by trace. One thread.
+// One worker's, by trace. All calls of a worker may be of one trace, so no function but Of looks at
+// more than a few. One thread.
 class FollowingCalls {
  public:
-  void Add(TraceNumber trace, RpcStream& call) { calls_[trace].push_back(&call); }
+  void Add(TraceNumber trace, RpcStream& call) { calls_.emplace(trace, &call); }
 
   // Does nothing if the call was not added.
-  void Remove(TraceNumber trace, RpcStream& call) {
-    const auto found = calls_.find(trace);
-    if (found == calls_.end()) return;
-    Calls& calls = found->second;
-    const auto place = absl::c_find(calls, &call);
-    if (place != calls.end()) calls.erase(place);
-    if (calls.empty()) calls_.erase(found);
-  }
-
-  using Calls = absl::InlinedVector<RpcStream*, 2>;
+  void Remove(TraceNumber trace, RpcStream& call) { calls_.erase({trace, &call}); }
 
   // Returns a copy, since calls that are told to end remove themselves.
-  Calls Of(TraceNumber trace) const {
-    const auto found = calls_.find(trace);
-    return found == calls_.end() ? Calls() : found->second;
+  std::vector<RpcStream*> Of(TraceNumber trace) const {
+    std::vector<RpcStream*> calls;
+    for (auto at = calls_.lower_bound({trace, nullptr}); at != calls_.end() && at->first == trace;
+         ++at) {
+      calls.push_back(at->second);
+    }
+    return calls;
   }
 
  private:
-  absl::flat_hash_map<TraceNumber, Calls> calls_;
+  absl::btree_set<std::pair<TraceNumber, RpcStream*>> calls_;
 };
 
 }  // namespace levee
