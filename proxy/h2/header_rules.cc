@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "h2/header_rules.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <string_view>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "base/text.h"
 
@@ -21,6 +23,17 @@ int64_t ParseDigits(std::string_view text) {
   const auto [at, error] = std::from_chars(text.data(), end, value);
   const bool digits = !text.empty() && text.front() != '-' && at == end && error == std::errc();
   return digits ? value : -1;
+}
+
+// RFC 3986, section 3.1. Text that is much longer than any scheme is not looked at.
+bool IsScheme(std::string_view text) {
+  constexpr size_t kMaxBytes = 32;
+  if (text.empty() || text.size() > kMaxBytes ||
+      !absl::ascii_isalpha(static_cast<unsigned char>(text[0])))
+    return false;
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '+' || c == '-' || c == '.';
+  });
 }
 
 // Returns whether the application may have set the field. The other fields are HTTP's or gRPC's
@@ -107,9 +120,13 @@ void HeaderRules::JudgePseudo(const hpack::DecodedField& field) {
   shown_.kinds |= 1u << static_cast<int>(field.kind);
   if (field.kind == hpack::FieldKind::kMethod) {
     shown_.connect = field.value == "CONNECT";
+    shown_.options = field.value == "OPTIONS";
     if (field.value.empty()) Malformed("an empty :method");
   } else if (field.kind == hpack::FieldKind::kPath) {
-    if (!field.value.starts_with('/') && field.value != "*") Malformed(":path is not absolute");
+    shown_.asterisk = field.value == "*";
+    if (!field.value.starts_with('/') && !shown_.asterisk) Malformed(":path is not absolute");
+  } else if (field.kind == hpack::FieldKind::kScheme) {
+    if (!IsScheme(field.value)) Malformed(":scheme is no scheme");
   } else if (response) {
     const int64_t status = field.value.size() == 3 ? ParseDigits(field.value) : -1;
     shown_.status = static_cast<int>(status);
@@ -131,6 +148,7 @@ const char* HeaderRules::Fault() const {
       !Seen(hpack::FieldKind::kPath)) {
     return "a request without :method, :scheme or :path";
   }
+  if (shown_.asterisk && !shown_.options) return "a :path of * without OPTIONS";
   return Seen(hpack::FieldKind::kAuthority) || shown_.host ? nullptr
                                                            : "a request without :authority";
 }

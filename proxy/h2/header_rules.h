@@ -37,7 +37,9 @@ class HeaderRules final : public hpack::FieldSink {
   struct Shown {
     uint32_t kinds = 0;  // a bit for each FieldKind
     bool regular = false;
-    bool connect = false;  // :method CONNECT
+    bool connect = false;   // :method CONNECT
+    bool options = false;   // :method OPTIONS
+    bool asterisk = false;  // :path *
     bool host = false;
     int status = 0;
     int64_t content_length = -1;

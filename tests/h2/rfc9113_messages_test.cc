@@ -6,6 +6,7 @@
 #include <cctype>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "h2/raw_peer.h"
 
@@ -262,6 +263,29 @@ TEST(Rfc9113, C1_8_3_1_ARequestWithoutSchemeIsMalformed) {
 
 TEST(Rfc9113, C1_8_3_1_ARequestWithoutPathIsMalformed) {
   EXPECT_TRUE(IsMalformed(Without(":path")));
+}
+
+TEST(Rfc9113, C1_8_3_1_ASchemeThatIsNoneIsMalformed) {
+  for (const char* scheme : {"", "h,p", "1http", "http:", "a-scheme-that-is-longer-than-any-one"}) {
+    HeaderList head = RequestHead();
+    head[1] = {":scheme", scheme};
+    EXPECT_TRUE(IsMalformed(head)) << scheme;
+  }
+  for (const char* scheme : {"https", "HTTP", "a1+.-"}) {
+    HeaderList head = RequestHead();
+    head[1] = {":scheme", scheme};
+    EXPECT_TRUE(IsHeard(head)) << scheme;
+  }
+}
+
+TEST(Rfc9113, C1_8_3_1_AnAsteriskIsThePathOfOptionsAlone) {
+  HeaderList head = RequestHead();
+  head[2] = {":path", "*"};
+  EXPECT_TRUE(IsMalformed(head));
+  head[0] = {":method", "OPTIONS"};
+  EXPECT_TRUE(IsHeard(head));
+  std::swap(head[0], head[2]);
+  EXPECT_TRUE(IsHeard(head));
 }
 
 TEST(Rfc9113, C1_8_3_1_TwoMethodsAreMalformed) {
