@@ -78,6 +78,31 @@ def upstream():
             yield begin + headers(0, 0, 0xc2, bytes([15, 0, 1, 0])) + data(0, 1) + SETTLE + LATER
 
 
+def frames(*steps):
+    """The frames of such steps, without the bytes that say so."""
+    return [step[1:] for step in steps]
+
+
+def session():
+    """Frames."""
+    call = [headers(0, 0), data(0, 1)]
+    yield b''
+    yield b''.join(frames(*call, *(headers(i, 1) for i in range(8))))
+    yield b''.join(frames(*call, headers(1, 0), reset(1, 8), data(1, 1), headers(0, 1)))
+    yield b''.join(frames(settings(4, 0), headers(0, 0), window(0, 100), window(0, 0), goaway(0)))
+    for field in range(32):  # kFields
+        yield b''.join(frames(headers(0, 0, 1, bytes([field, 1])), data(0, 1), headers(1, 1)))
+    # Heads of four fields, one of which is odd.
+    method, scheme, path, authority = range(28, 32)
+    odd = [(0, range(20, 23)), (1, range(23, 25)), (2, range(14, 18)), (3, range(18, 20))]
+    for place, fields in odd:
+        for field in fields:
+            head = [method, scheme, path, authority]
+            head[place] = field
+            yield b''.join(frames(headers(0, 1, 0xc4, bytes(byte for each in head
+                                                             for byte in (each, 0)))))
+
+
 def hpack():
     """Per block: no change of the table's size (1), the number of bytes, the bytes."""
     examples = (
@@ -104,7 +129,7 @@ def retry():
 
 def main(folder):
     for name, seeds in (('downstream', downstream()), ('upstream', upstream()),
-                        ('hpack', hpack()), ('retry', retry())):
+                        ('hpack', hpack()), ('retry', retry()), ('session', session())):
         into = pathlib.Path(folder, name + '_fuzz')
         into.mkdir(parents=True, exist_ok=True)
         for i, seed in enumerate(seeds):
