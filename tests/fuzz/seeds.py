@@ -10,7 +10,7 @@ import pathlib
 import random
 import sys
 
-SHAPES = range(4)  # WorkerRun::kShapes
+SHAPES = range(5)  # WorkerRun::kShapes
 
 # A step of downstream_fuzz and upstream_fuzz: bytes 5 and up say "a frame", which follows.
 SETTLE = bytes([0])
@@ -103,6 +103,22 @@ def session():
                                                              for byte in (each, 0)))))
 
 
+def cost():
+    """Shape, and what follows: frames, each with whether all are taken, or what a large field is:
+    its name, and what its value repeats."""
+    for shape in SHAPES:
+        for taken in (0, 1):
+            def one(*steps):
+                return bytes([shape, 0]) + b''.join(frame + bytes([taken])
+                                                    for frame in frames(*steps))
+            yield one(*(headers(i, 1) for i in range(8)))
+            yield one(*(step for i in range(8) for step in (headers(i, 0), reset(i, 8))))
+            yield one(*(headers(i, 0) for i in range(4)), *(data(i, 1) for i in range(4)))
+        for name in range(16):  # kNames
+            for text in (b'', b'1;a;', b'a1=1, ', b'2 levee-', b'00-'):
+                yield bytes([shape, 1, name, len(text)]) + text
+
+
 def hpack():
     """Per block: no change of the table's size (1), the number of bytes, the bytes."""
     examples = (
@@ -129,7 +145,8 @@ def retry():
 
 def main(folder):
     for name, seeds in (('downstream', downstream()), ('upstream', upstream()),
-                        ('hpack', hpack()), ('retry', retry()), ('session', session())):
+                        ('hpack', hpack()), ('retry', retry()), ('session', session()),
+                        ('cost', cost())):
         into = pathlib.Path(folder, name + '_fuzz')
         into.mkdir(parents=True, exist_ok=True)
         for i, seed in enumerate(seeds):

@@ -15,6 +15,7 @@
 
 #include "base/check.h"
 #include "config/load.h"
+#include "fuzz/work_count.h"
 #include "virtual/virtual_time.h"
 
 namespace levee {
@@ -53,12 +54,21 @@ class Upstream {
 // Numbers are small, so that short inputs meet the limits. No CONNECT: whatever an input names
 // would be dialled.
 constexpr std::string_view kCommon = R"(
-listeners: [{name: egress, address: "127.0.0.1:0", capture: [h2c]}]
-routes: [{match: {authority: "shop:*"}, upstream: shop}]
 limits: {replay_bytes: 16KiB, streams_per_connection: 6, metadata_bytes: 4KiB, metadata_fields: 24,
          method_labels: 2, destinations: 2}
 )";
 
+constexpr std::string_view kOfCallers = R"(
+listeners: [{name: egress, address: "127.0.0.1:0", capture: [h2c]}]
+routes: [{match: {authority: "shop:*"}, upstream: shop}]
+)";
+constexpr std::string_view kOfApplications = R"(
+listeners: [{name: ingress, address: "127.0.0.1:0", direction: inbound}]
+routes: [{match: {listener: ingress, authority: "shop:*"}, upstream: shop}]
+tie: {carry: [mark, priority, deadline, cancel], max_traces: 8}
+)";
+
+constexpr size_t kGuarded = 4;
 constexpr std::array<std::string_view, WorkerRun::kShapes> kPolicies = {
     // Retries whatever can be retried.
     "{name: default, timeout: 5s, retry: {max_attempts: 3, codes: [UNAVAILABLE, UNKNOWN, INTERNAL],"
@@ -74,10 +84,14 @@ constexpr std::array<std::string_view, WorkerRun::kShapes> kPolicies = {
     "{name: default, timeout: 5s, retry: {commit: headers, app_retries: count, exhausted: replace},"
     " idempotency: {key: {header: idempotency-key}}, rate_limit: [{name: r, rate: 5/s, burst: 2,"
     " key: [method, \"header:x-tenant\"], max_wait: 1s, max_keys: 2, adaptive: true}]}",
+    // Guards an application.
+    "{name: default, timeout: 5s, retry: {max_attempts: 1},"
+    " guard: {concurrency: {limit: 2, streams: free}, queue: {max: 3}, load_report: true}}",
 };
 
 std::shared_ptr<const Snapshot> Parse(size_t shape) {
   std::string text(kCommon);
+  text += shape == kGuarded ? kOfApplications : kOfCallers;
   text += "upstreams: [{name: shop, endpoints: [\"unix:" + Upstream::Get().path() +
           "\"], connect_timeout: 1s, keepalive: {interval: 10s, timeout: 1s}}]\n";
   text += "policies: [" + std::string(kPolicies[shape]) + "]\n";
@@ -135,8 +149,10 @@ int WorkerRun::Connect() {
 int WorkerRun::Accept() { return accept4(Upstream::Get().fd(), nullptr, nullptr, SOCK_NONBLOCK); }
 
 void WorkerRun::Turn() {
+  const uint64_t before = WorkDone();
   worker_->loop().Stop();
   worker_->loop().Run();
+  work_ += WorkDone() - before;
 }
 
 void WorkerRun::Settle(const std::function<bool()>& pump) {
@@ -156,6 +172,9 @@ void WorkerRun::CheckNothingLeft() {
   worker_->PostView([](const std::vector<EndpointView>& views) {
     for (const EndpointView& view : views) LEVEE_CHECK(view.active == 0);
   });
+  for (const auto& [upstream, view] : guards_.Views(worker_->loop().now())) {
+    LEVEE_CHECK(view.in_flight == 0 && view.waiting == 0);
+  }
   worker_->PostCountStreams();
   Turn();
   LEVEE_CHECK(worker_->open_streams() == 0);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -23,7 +24,7 @@ namespace levee {
 class WorkerRun {
  public:
   // The promises to calls under each of the configurations to choose from.
-  static constexpr size_t kShapes = 4;
+  static constexpr size_t kShapes = 5;
   static constexpr int kMaxAttempts = 3;
   static constexpr absl::Duration kTimeout = absl::Seconds(5);
 
@@ -43,6 +44,9 @@ class WorkerRun {
 
   // One turn of the worker's loop.
   void Turn();
+
+  // How much all turns together have done (work_count.h).
+  uint64_t work() const { return work_; }
 
   // Turns, with `pump` for the other ends before each, until neither has anything to do. `pump`
   // says whether something moved.
@@ -72,6 +76,7 @@ class WorkerRun {
   Shared shared_;
   std::unique_ptr<Worker> worker_;
   uint64_t connections_ = 0;  // that it was given
+  uint64_t work_ = 0;
 };
 
 }  // namespace levee
