@@ -182,6 +182,42 @@ PANELS = (
           (('{{upstream}}',
             f'max by (upstream) (levee_throttle_probability{{{SELECTED}}})'),),
           runbooks=('throttle-rejects',), most=1),
+    Panel('Whom does the guard refuse?',
+          'Calls to the application that its guard refused, by their priority (0 is the dearest) and '
+          'why; a guard that observes counts those that it would refuse.',
+          'reqps',
+          (('{{upstream}}: priority {{priority}}, {{reason}}',
+            total('levee_guard_calls_total', 'decision="refused"',
+                  'upstream, priority, reason')),),
+          runbooks=('guard-refusing', 'guard-refuses-dear'), stacked=True),
+    Panel('How many calls may the application work on?',
+          'Of all sidecars together: the limit of the guard, the least that its policy allows, the '
+          'calls that have a slot, and those that wait for one.',
+          'short',
+          tuple((f'{name}, {{{{upstream}}}}', f'sum by (upstream) ({metric}{{{SELECTED}}})')
+                for name, metric in (('limit', 'levee_guard_limit'),
+                                     ('least', 'levee_guard_limit_min'),
+                                     ('in flight', 'levee_guard_in_flight'),
+                                     ('waiting', 'levee_guard_queue_length'))),
+          runbooks=('guard-limit-at-min',)),
+    Panel('How long do calls wait for a slot?',
+          'Of the calls that found none: until they got one, or were refused.',
+          's',
+          (('{{upstream}}, half', quantile(0.5, 'levee_guard_queue_seconds', 'le, upstream')),
+           ('{{upstream}}, 99%', quantile(0.99, 'levee_guard_queue_seconds', 'le, upstream'))),
+          runbooks=('guard-refusing',)),
+    Panel('How much of what comes are retries?',
+          'Shares of the calls that came, by the attempts that their callers had made before, and the '
+          'share of retries that callers\' sidecars report, refused ones included. Above '
+          'scope.retries (0.1) of either, refusals are meant for the whole service.',
+          'percentunit',
+          (('{{upstream}}: attempt {{attempt}}',
+            total('levee_guard_arrivals_total', by='upstream, attempt')
+            + ' / on (upstream) group_left '
+            + total('levee_guard_arrivals_total')),
+           ('{{upstream}}: reported',
+            f'max by (upstream) (levee_guard_reported_retry_share{{{SELECTED}}})')),
+          runbooks=('guard-refusing',), most=1),
     Panel('Which codes do callers and attempts get?',
           'Ended calls and attempts by their code.',
           'reqps',

@@ -319,6 +319,9 @@ GuardView Guard::View(Instant now) {
   view.in_flight = in_flight_.load(kRelaxed);
   const int limit = limit_.load(kRelaxed);
   if (limit < std::numeric_limits<int>::max()) view.limit = limit;
+  if (policy_.concurrency.kind == ConcurrencyPolicy::Kind::kAdaptive) {
+    view.least = policy_.concurrency.adaptive.min;
+  }
   const std::lock_guard lock(mutex_);
   view.waiting = queue_.size();
   view.stands = queue_.stands();

@@ -68,6 +68,7 @@ std::unique_ptr<LimitRule> RuleOf(const ConcurrencyPolicy& policy);
 // The state of a guard at a moment.
 struct GuardView {
   int limit = 0;  // 0: there is none
+  int least = 0;  // what an adaptive limit does not go below; 0: it is not adaptive
   int in_flight = 0;
   int waiting = 0;
   bool stands = false;  // the queue does

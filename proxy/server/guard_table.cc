@@ -27,6 +27,7 @@ std::map<std::string, GuardView> GuardTable::Views(Instant now) const {
     const GuardView view = guard->View(now);
     GuardView& sum = views[upstream];
     sum.limit += view.limit;
+    sum.least += view.least;
     sum.in_flight += view.in_flight;
     sum.waiting += view.waiting;
     sum.stands |= view.stands;

@@ -302,6 +302,7 @@ std::vector<Metrics::GuardGauges> Sidecar::guards() const {
   for (const auto& [upstream, view] : guards_.Views(net::ReadClock())) {
     gauges.push_back({.upstream = upstream,
                       .limit = view.limit,
+                      .least = view.least,
                       .in_flight = view.in_flight,
                       .waiting = view.waiting,
                       .reported_retry_share = WantedShare(view.reported)});

@@ -116,6 +116,11 @@ void CollectGuardGauges(const std::vector<Metrics::GuardGauges>& guards, FamilyS
   for (const Metrics::GuardGauges& guard : guards) {
     if (guard.limit > 0) limit.Add({{"upstream", guard.upstream}}, guard.limit);
   }
+  Family least(sink, MetricType::Gauge, "levee_guard_limit_min",
+               "What the guard's adaptive limit does not go below.");
+  for (const Metrics::GuardGauges& guard : guards) {
+    if (guard.least > 0) least.Add({{"upstream", guard.upstream}}, guard.least);
+  }
   Family in_flight(sink, MetricType::Gauge, "levee_guard_in_flight",
                    "Calls that have a slot of the guard.");
   for (const Metrics::GuardGauges& guard : guards) {

@@ -116,6 +116,7 @@ class Metrics {
   struct GuardGauges {
     std::string upstream;
     int limit = 0;  // 0: there is none
+    int least = 0;  // of an adaptive limit; 0: it is not adaptive
     int in_flight = 0;
     int waiting = 0;
     double reported_retry_share = 0;

@@ -26,6 +26,7 @@ class Flow(NamedTuple):
     app_retries: int = 0
     method: str = 'shop.Cart/Unary'
     fields: int = 0  # of metadata, in addition
+    priority: int = 64  # 0 is the dearest
 
     def headers(self, number):
         place = number % 10
@@ -34,6 +35,7 @@ class Flow(NamedTuple):
         return [(':method', 'POST'), (':scheme', 'http'), (':path', f'/{self.method}'),
                 (':authority', self.authority), ('content-type', 'application/grpc'),
                 ('te', 'trailers'), ('grpc-timeout', '20S'), ('x-fail-first', str(fail_first)),
+                ('levee-priority', str(self.priority)),
                 *([('grpc-previous-rpc-attempts', '1')] if retry else []),
                 *((f'x-field-{i}', 'x') for i in range(self.fields))]
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A storm through two real sidecars while a real Prometheus scrapes them: every panel of the
+"""A storm through three real sidecars while a real Prometheus scrapes them: every panel of the
 dashboard and every query of the runbooks has data, and exactly the right alerts fire.
 
 With MIXIN_PICTURES=FOLDER the panels' data is also drawn, for docs/mixin.md; that needs
@@ -37,17 +37,22 @@ STORM = (
     Flow('throttled', 40, failing=10),  # Its policy takes UNAVAILABLE for overload, and rejects.
     Flow('users', 2, method='shop.Users/Fields', fields=40),
 )
+# What comes to the guarded application: it may work on one call at a time, and one may wait. The load
+# comes in handfuls.
+GUARDED_CALM = (Flow('app', 10),)
+GUARDED_STORM = (Flow('app', 250, priority=0), Flow('app', 50))
 # The alerts that must fire in the storm, each with its upstream or limit.
 FIRING = {
     ('LeveeRetryStorm', 'eager'),
     ('LeveeRetryBudgetExhausted', 'cart'), ('LeveeRetryBudgetExhausted', 'warehouse'),
     *((f'LeveeErrorBudgetBurn{speed}', upstream) for speed in ('Fast', 'Slow')
-      for upstream in ('cart', 'eager', 'limited', 'none', 'stock', 'throttled', 'warehouse')),
+      for upstream in ('app', 'cart', 'eager', 'limited', 'none', 'stock', 'throttled', 'warehouse')),
     ('LeveeRetriesMaskFailures', 'masked'),
     ('LeveeApplicationRetries', 'cart'),
     ('LeveeUpstreamOverloaded', 'stock'),
     ('LeveeRateLimitRejecting', 'five'),
     ('LeveeThrottleRejects', 'throttled'),
+    ('LeveeGuardRefusing', 'app'), ('LeveeGuardLimitAtMin', 'app'), ('LeveeGuardRefusesDear', 'app'),
     ('LeveeConfigReloadFailed', ''),
     ('LeveeLimitHit', 'metadata_bytes'),
 }
@@ -77,6 +82,17 @@ def configuration(service, warehouse):
     }
 
 
+def guarded(service):
+    """Of the sidecar in front of an application that is protected."""
+    return {
+        'direction': 'inbound',
+        'upstreams': [{'name': 'app', 'endpoints': [service]}],
+        'routes': [{'match': {'listener': 'inbound'}, 'upstream': 'app', 'policy': 'protect'}],
+        'policies': [{'name': 'protect', 'guard': {
+            'concurrency': {'initial': 1, 'min': 1, 'max': 1}, 'queue': {'max': 1}}}],
+    }
+
+
 def told(alert):
     labels = alert['labels']
     return labels['alertname'], labels.get('upstream', labels.get('limit', ''))
@@ -98,21 +114,24 @@ class Storm(unittest.TestCase):
             routes=[{'upstream': 'warehouse', 'policy': 'default'}]))
         checkout = cls.enterClassContext(
             Levee(**configuration(service.address, warehouse.address)))
+        protected = cls.enterClassContext(Levee(**guarded(service.address)))
         labels = {checkout.metrics: {'namespace': 'shop', 'pod': 'checkout'},
-                  warehouse.metrics: {'namespace': 'shop', 'pod': 'stock'}}
+                  warehouse.metrics: {'namespace': 'shop', 'pod': 'stock'},
+                  protected.metrics: {'namespace': 'shop', 'pod': 'app'}}
         cls.prometheus = cls.enterClassContext(Prometheus(
             labels, [hurried(path.read_text()) for path in RULE_FILES],
             cls.enterClassContext(tempfile.TemporaryDirectory())))
         load = cls.enterClassContext(Load(checkout.address))
+        inbound = cls.enterClassContext(Load(protected.address))
 
-        load.flows = CALM
+        load.flows, inbound.flows = CALM, GUARDED_CALM
         wait_for(lambda: len(cls.prometheus.ask('sum(rate(levee_calls_total[3s])) > 50')) == 1)
         cls.start = time.time()
         cls.let_pass(CALM_SECONDS)
         cls.alerts_in_the_calm = (cls.prometheus.alerts('firing')
                                   + cls.prometheus.alerts('pending'))
 
-        load.flows = STORM
+        load.flows, inbound.flows = STORM, GUARDED_STORM
         checkout.configure('policies: [{name: hasty, retry: {max_atempts: 9}}]')
         wait_for(lambda: FIRING <= {told(alert) for alert in cls.prometheus.alerts()})
         cls.let_pass(STORM_SECONDS)

@@ -54,6 +54,7 @@ const std::map<std::string, Contract>& Contracts() {
       {"levee_guard_headers_ignored_total", {kCounter, {"header"}}},
       {"levee_tie_total", {kCounter, {"what", "result"}}},
       {"levee_guard_limit", {kGauge, {"upstream"}}},
+      {"levee_guard_limit_min", {kGauge, {"upstream"}}},
       {"levee_guard_in_flight", {kGauge, {"upstream"}}},
       {"levee_guard_queue_length", {kGauge, {"upstream"}}},
       {"levee_guard_reported_retry_share", {kGauge, {"upstream"}}},
@@ -83,8 +84,9 @@ class MetricsContractTest : public testing::Test {
   MetricsContractTest() : metrics_({.settings = {.upstreams = {"cart"}}}) {
     metrics_.RateLimit(0, "default", "per-tenant");
     metrics_.Guard(0, "cart");
-    metrics_.SetGuardSource(
-        [] { return std::vector<Metrics::GuardGauges>{{.upstream = "cart", .limit = 20}}; });
+    metrics_.SetGuardSource([] {
+      return std::vector<Metrics::GuardGauges>{{.upstream = "cart", .limit = 20, .least = 1}};
+    });
     metrics_.SetBudgetSource(
         [] { return std::vector<Metrics::BudgetGauges>{{.upstream = "cart"}}; });
     metrics_.SetThrottleSource([] { return std::map<std::string, double>{{"cart", 0.0}}; });

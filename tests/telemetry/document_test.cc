@@ -59,8 +59,9 @@ std::map<std::string, std::string> Exported() {
   Metrics metrics({.settings = {.upstreams = {"cart"}, .otel_names = true}});
   metrics.RateLimit(0, "default", "per-tenant");
   metrics.Guard(0, "cart");
-  metrics.SetGuardSource(
-      [] { return std::vector<Metrics::GuardGauges>{{.upstream = "cart", .limit = 20}}; });
+  metrics.SetGuardSource([] {
+    return std::vector<Metrics::GuardGauges>{{.upstream = "cart", .limit = 20, .least = 1}};
+  });
   metrics.SetBudgetSource([] { return std::vector<Metrics::BudgetGauges>{{.upstream = "cart"}}; });
   metrics.SetThrottleSource([] { return std::map<std::string, double>{{"cart", 0.0}}; });
   std::map<std::string, std::string> families;

@@ -67,7 +67,7 @@ TEST(GuardMetrics, AServiceWithoutALimitHasNoSeriesForIt) {
   metrics.SetGuardSource(
       [] { return std::vector<Metrics::GuardGauges>{{.upstream = "app", .in_flight = 3}}; });
   for (const prometheus::MetricFamily& family : metrics.Scrape()) {
-    if (family.name == "levee_guard_limit") {
+    if (family.name == "levee_guard_limit" || family.name == "levee_guard_limit_min") {
       EXPECT_TRUE(family.metric.empty());
     }
     if (family.name == "levee_guard_in_flight") {
