@@ -18,6 +18,7 @@ PACKAGES = {
     'nghttpx': 'nghttp2-proxy',
     'haproxy': 'haproxy',
     'nginx': 'nginx-light',
+    'valgrind': 'valgrind',
 }
 START_SECONDS = 15
 STOP_SECONDS = 5

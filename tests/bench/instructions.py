@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Counts the instructions in user space that Levee executes for a call, by callgrind.
+
+Unlike times, they hardly depend on the machine and on what else it does. So they are compared with
+those of tests/bench/instructions.json: a load that takes more than 3% more is a failure. After a
+change that is worth its price, or that saves something, `--write` keeps the new counts.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import sys
+import tempfile
+
+import loads
+import proxies
+from processes import BenchError, Process, cpus, find_program, free_port
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LANDED = pathlib.Path(__file__).resolve().parent / 'instructions.json'
+MARGIN = 0.03
+# What the start takes, and what is learnt from the first calls, is in both runs alike, and so not in
+# their difference.
+FEW, MANY = 2_000, 8_000
+LOADS = ('4x32', '1x100', '64x1', 'headers')
+FIRST_CALLS = 5
+
+
+def executed(binary, load, calls, echo_port, scratch):
+    """Returns the instructions of a whole run with that many calls."""
+    counts = pathlib.Path(scratch) / 'callgrind.out'
+    levee = proxies.levee('levee', binary)
+    command = (find_program('valgrind'), '--tool=callgrind', f'--callgrind-out-file={counts}',
+               *levee.command, '--keep-code-pages')
+    cpu, load_cpu = cpus()
+    running = proxies.RunningProxy(levee._replace(command=command), echo_port, cpu, scratch)
+    try:
+        connect(running.port, load_cpu, scratch)
+        answer = loads.run(load, running.port, calls, load_cpu, scratch)
+    finally:
+        running.process.stop()
+    if answer.error:
+        raise BenchError(f'{load.name}: {answer.error}')
+    total = re.search(r'^(?:totals|summary): (\d+)', counts.read_text(encoding='utf-8'), re.MULTILINE)
+    if not total:
+        raise BenchError(f'callgrind said nothing: {running.process.output()}')
+    return int(total[1])
+
+
+def connect(port, cpu, scratch):
+    """Makes calls until one is answered: under callgrind, on a busy machine, the first connection to
+    the service can take longer than Levee gives it."""
+    for left in reversed(range(FIRST_CALLS)):
+        try:
+            return loads.check_trailers(port, cpu, scratch)
+        except BenchError:
+            if left == 0:
+                raise
+
+
+def per_call(binary, load, echo_port, scratch):
+    few, many = (executed(binary, load, calls, echo_port, scratch) for calls in (FEW, MANY))
+    return round((many - few) / (MANY - FEW))
+
+
+def measure(binary, helpers, names):
+    counts = {}
+    with tempfile.TemporaryDirectory(prefix='levee-instructions-') as scratch:
+        loads.write_payloads(scratch)
+        echo_port = free_port()
+        echo = Process('echo', [str(helpers / 'bench_echo'), str(echo_port)], cpus()[1], scratch)
+        try:
+            echo.wait_until_ready(echo_port)
+            for name in names:
+                counts[name] = per_call(binary, loads.LOADS[name], echo_port, scratch)
+                print(f'{name}: {counts[name]:,} instructions per call', flush=True)
+        finally:
+            echo.stop()
+    return counts
+
+
+def judged(counts, landed):
+    """Returns a line for each load that costs more than it may."""
+    return [f'{name}: {count:,} instructions per call, {count / landed[name] - 1:+.1%} beside '
+            f'{landed[name]:,}; at most {MARGIN:+.0%} is allowed'
+            for name, count in counts.items()
+            if name in landed and count > landed[name] * (1 + MARGIN)]
+
+
+def main(words):
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--levee', type=pathlib.Path, default=ROOT / 'build' / 'levee')
+    parser.add_argument('--helpers', type=pathlib.Path, default=ROOT / 'build' / 'tests')
+    parser.add_argument('--loads', default=','.join(LOADS), help='which; default %(default)s')
+    parser.add_argument('--write', action='store_true', help='keep the counts as those that hold')
+    args = parser.parse_args(words)
+    counts = measure(args.levee.absolute(), args.helpers.absolute(), args.loads.split(','))
+    landed = json.loads(LANDED.read_text(encoding='utf-8')) if LANDED.exists() else {}
+    if args.write:
+        LANDED.write_text(json.dumps({**landed, **counts}, indent=1) + '\n', encoding='utf-8')
+        return 0
+    faults = judged(counts, landed)
+    print('\n'.join(faults), end='\n' if faults else '')
+    return 1 if faults else 0
+
+
+if __name__ == '__main__':
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except BenchError as reason:
+        sys.exit(f'instructions: {reason}')
