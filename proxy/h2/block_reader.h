@@ -23,7 +23,7 @@ class BlockReader {
   // the fields are dropped, and `fields` may be nullptr. False: as hpack::Decoder::Decode.
   bool Read(ByteSpan block, BlockKind kind, Metadata* fields);
 
-  // What they are judged to be.
+  // Returns the judgement on the block that was read last.
   const HeaderRules& rules() const { return rules_; }
 
  private:

@@ -32,8 +32,8 @@ class HeaderRules final : public hpack::FieldSink {
   // checked.
   void Begin(BlockKind kind, Metadata* fields);
 
-  // What the fields of a block have shown so far. The beginning of a block shows the same each
-  // time.
+  // Keeps the facts that the fields of a block have shown so far. The same fields always show the
+  // same.
   struct Shown {
     uint32_t kinds = 0;  // a bit for each FieldKind
     bool regular = false;
@@ -46,8 +46,8 @@ class HeaderRules final : public hpack::FieldSink {
     size_t metadata_fields = 0;
   };
 
-  // What the block that began last has shown; nullptr if it is malformed, exceeds a bound, or is
-  // ignored.
+  // Returns the facts of the block that began last; nullptr if the block is malformed, exceeds a
+  // bound, or is ignored.
   const Shown* shown() const { return dropping_ ? nullptr : &shown_; }
 
   // Goes on behind a block's beginning, right after Begin. Its fields are `fields`, and they have

@@ -17,7 +17,7 @@ constexpr std::string_view kPreviousAttempts = "grpc-previous-rpc-attempts";
 constexpr std::string_view kTimeout = "grpc-timeout";
 constexpr std::string_view kVia = "via";
 
-// What becomes of a caller's field in the head of an attempt.
+// This says how a caller's field goes on in the head of an attempt.
 enum class Rewrite { kNone, kDrop, kTrace };
 
 Rewrite RewriteOf(const Metadata::Field& field, const AttemptStart& attempt, Direction direction) {
@@ -149,7 +149,7 @@ void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, cons
   }
   to.AddFrom(request, copied, request.size());
   to.Add(kVia, hop.via);
-  // What differs from call to call comes last, so that the encoder knows all that is before it.
+  // The fields that differ from call to call come last, so that the encoder knows all others.
   if (attempt.timeout != absl::InfiniteDuration()) {
     to.Add(kTimeout, GrpcTimeoutText(attempt.timeout).view());
   }
