@@ -15,117 +15,88 @@ constexpr absl::Duration kLongestDelay = absl::Hours(24 * 365);
 // The resolution of timers.
 constexpr absl::Duration kTick = absl::Milliseconds(1);
 
-// Returns a uniform number of whole nanoseconds in [0, bound); zero if there are none.
-absl::Duration UniformBelow(absl::Duration bound, Random& random) {
-  const int64_t nanos = absl::ToInt64Nanoseconds(bound);
-  if (nanos <= 0) return absl::ZeroDuration();
-  return absl::Nanoseconds(static_cast<int64_t>(random.Below(static_cast<uint64_t>(nanos))));
+// Returns the law of `least` and a uniform number of whole nanoseconds below `width`.
+DelayLaw Spread(absl::Duration least, absl::Duration width) {
+  const int64_t nanos = std::max<int64_t>(absl::ToInt64Nanoseconds(width), 0);
+  return {.least = least, .steps = static_cast<uint64_t>(nanos)};
 }
 
-// initial x multiplier^(n-1), at most `limit`.
-absl::Duration Nominal(const BackoffPolicy& policy, int n, absl::Duration limit) {
+// The law around `nominal`, which is above zero, without its bound.
+DelayLaw Jittered(const BackoffPolicy& policy, absl::Duration nominal, absl::Duration previous) {
+  switch (policy.jitter) {
+    case Jitter::kNone:
+      return {.least = nominal};
+    case Jitter::kFull:
+      return Spread(absl::ZeroDuration(), nominal);
+    case Jitter::kEqual:
+      return Spread(nominal / 2, nominal - nominal / 2);
+    case Jitter::kFactor: {
+      const absl::Duration spread = nominal * policy.factor;
+      return Spread(nominal - spread, 2 * spread);
+    }
+    case Jitter::kAdd:
+      return Spread(nominal, policy.add + absl::Nanoseconds(1));
+    case Jitter::kDecorrelated:
+      return Spread(policy.initial, 3 * std::max(previous, policy.initial) - policy.initial);
+  }
+  return {.least = nominal};
+}
+
+DelayLaw Slotted(const BackoffPolicy& policy, int n) {
+  return {.step = policy.slot,
+          .steps = uint64_t{1} << std::min(n, policy.truncate),
+          .tick = kTick,
+          .most = kLongestDelay};
+}
+
+DelayLaw Exponential(const BackoffPolicy& policy, int n, absl::Duration previous) {
+  DelayLaw law = Jittered(policy, NominalDelay(policy, n), previous);
+  // Of these two kinds `max` bounds the whole delay; kFactor may go beyond it, as gRFC A6 has it.
+  const bool bounded = policy.jitter == Jitter::kAdd || policy.jitter == Jitter::kDecorrelated;
+  if (policy.cap_after_jitter || bounded) law.most = std::min(policy.max, kLongestDelay);
+  return law;
+}
+
+// Draws the part of a delay above its least.
+absl::Duration DrawJitter(const DelayLaw& law, Random& random) {
+  if (law.steps == 0) return absl::ZeroDuration();
+  const absl::Duration jitter = law.step * static_cast<int64_t>(random.Below(law.steps));
+  return law.tick == absl::Nanoseconds(1) ? jitter : absl::Ceil(jitter, law.tick);
+}
+
+}  // namespace
+
+absl::Duration NominalDelay(const BackoffPolicy& policy, int n) {
+  const absl::Duration limit =
+      policy.cap_after_jitter ? kLongestDelay : std::min(policy.max, kLongestDelay);
   const double factor = std::pow(policy.multiplier, n - 1);
   // A power beyond what a double holds is infinite, and so is the product: `limit` rules.
   return std::min(policy.initial * factor, limit);
 }
 
-// One delay around `nominal`, which is above zero. `previous`: the delay before it, for
-// kDecorrelated.
-absl::Duration Jittered(const BackoffPolicy& policy, absl::Duration nominal,
-                        absl::Duration previous, Random& random) {
-  switch (policy.jitter) {
-    case Jitter::kNone:
-      return nominal;
-    case Jitter::kFull:
-      return UniformBelow(nominal, random);
-    case Jitter::kEqual: {
-      const absl::Duration half = nominal / 2;
-      return half + UniformBelow(nominal - half, random);
-    }
-    case Jitter::kFactor: {
-      const absl::Duration spread = nominal * policy.factor;
-      return nominal - spread + UniformBelow(2 * spread, random);
-    }
-    case Jitter::kAdd:
-      return nominal + UniformBelow(policy.add + absl::Nanoseconds(1), random);
-    case Jitter::kDecorrelated: {
-      const absl::Duration from = std::max(previous, policy.initial);
-      return policy.initial + UniformBelow(3 * from - policy.initial, random);
-    }
-  }
-  return nominal;
-}
-
-// Returns the least delay that Jittered can make of `nominal`.
-absl::Duration LeastJittered(const BackoffPolicy& policy, absl::Duration nominal) {
-  switch (policy.jitter) {
-    case Jitter::kFull:
-      return absl::ZeroDuration();
-    case Jitter::kEqual:
-      return nominal / 2;
-    case Jitter::kFactor:
-      return nominal - nominal * policy.factor;
-    case Jitter::kDecorrelated:
-      return policy.initial;
-    case Jitter::kNone:
-    case Jitter::kAdd:
-      return nominal;
-  }
-  return nominal;
-}
-
-absl::Duration Slotted(const BackoffPolicy& policy, int n, Random& random) {
-  const uint64_t slots = uint64_t{1} << std::min(n, policy.truncate);
-  const absl::Duration delay = policy.slot * static_cast<int64_t>(random.Below(slots));
-  return std::min(absl::Ceil(delay, kTick), kLongestDelay);
-}
-
-// Returns the random part of the first delay: what it has above its least.
-absl::Duration FirstJitter(const BackoffPolicy& policy, Random& random) {
+DelayLaw LawOfDelay(const BackoffPolicy& policy, int n, absl::Duration previous) {
   switch (policy.kind) {
     case BackoffPolicy::Kind::kSchedule:
-      return absl::ZeroDuration();
+      return {.least =
+                  policy.schedule[std::min(static_cast<size_t>(n), policy.schedule.size()) - 1]};
     case BackoffPolicy::Kind::kSlot:
-      return Slotted(policy, 1, random);
+      return Slotted(policy, n);
     case BackoffPolicy::Kind::kExponential:
-      return Jittered(policy, policy.initial, absl::ZeroDuration(), random) -
-             LeastJittered(policy, policy.initial);
+      return Exponential(policy, n, previous);
   }
-  return absl::ZeroDuration();
+  return {};
 }
-
-}  // namespace
 
 absl::Duration Backoff::Next(const BackoffPolicy& policy, Random& random) {
-  ++retries_;
-  switch (policy.kind) {
-    case BackoffPolicy::Kind::kSchedule:
-      previous_ =
-          policy.schedule[std::min(static_cast<size_t>(retries_), policy.schedule.size()) - 1];
-      break;
-    case BackoffPolicy::Kind::kSlot:
-      previous_ = Slotted(policy, retries_, random);
-      break;
-    case BackoffPolicy::Kind::kExponential: {
-      const absl::Duration max = std::min(policy.max, kLongestDelay);
-      const absl::Duration limit = policy.cap_after_jitter ? kLongestDelay : max;
-      const absl::Duration nominal = Nominal(policy, retries_, limit);
-      absl::Duration delay = Jittered(policy, nominal, previous_, random);
-      // Of these two kinds `max` bounds the whole delay; kFactor may go beyond it, as gRFC A6 has
-      // it.
-      const bool bounded = policy.jitter == Jitter::kAdd || policy.jitter == Jitter::kDecorrelated;
-      if (policy.cap_after_jitter || bounded) delay = std::min(delay, max);
-      previous_ = delay;
-      break;
-    }
-  }
+  const DelayLaw law = LawOfDelay(policy, ++retries_, previous_);
+  previous_ = std::min(law.least + DrawJitter(law, random), law.most);
   return previous_;
 }
 
 absl::Duration Backoff::NextAfterAdvice(const BackoffPolicy& policy, absl::Duration at_least,
                                         Random& random) {
   Restart();
-  return at_least + FirstJitter(policy, random);
+  return at_least + DrawJitter(LawOfDelay(policy, 1, absl::ZeroDuration()), random);
 }
 
 void Backoff::Restart() {

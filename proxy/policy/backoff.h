@@ -2,6 +2,7 @@
 // The delay before the n-th retry: exponential backoff with jitter, a schedule, or slots.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -52,6 +53,25 @@ struct BackoffPolicy {
 
   bool operator==(const BackoffPolicy&) const = default;
 };
+
+// How one delay is distributed: `least` and `step` x a uniform whole number below `steps`, rounded
+// up to `tick`, and at most `most`. Backoff draws its delays from these, and `levee explain` tells
+// what they are on average and at worst.
+struct DelayLaw {
+  absl::Duration least;
+  absl::Duration step = absl::Nanoseconds(1);
+  uint64_t steps = 0;  // 0: nothing is drawn
+  absl::Duration tick = absl::Nanoseconds(1);
+  absl::Duration most = absl::InfiniteDuration();
+};
+
+// Returns initial x multiplier^(n-1), at most `max` unless that bounds the delay after its jitter.
+// Of kExponential only.
+absl::Duration NominalDelay(const BackoffPolicy& policy, int n);
+
+// Returns the law of the delay before retry `n`, from 1. `previous`: the delay before it, for
+// Jitter::kDecorrelated; zero: there was none.
+DelayLaw LawOfDelay(const BackoffPolicy& policy, int n, absl::Duration previous);
 
 // The position of one call in its sequence of delays. A value without clock; one thread. The policy
 // is passed each time, since a rule may bring another one for the next retry; n goes on counting.

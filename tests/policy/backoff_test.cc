@@ -107,6 +107,27 @@ TEST(Backoff, RestartForgetsThePreviousDecorrelatedDelay) {
   }
 }
 
+TEST(Backoff, EveryDelayIsOneOfItsLaw) {
+  BackoffPolicy capped = Policy(Jitter::kFull);
+  capped.cap_after_jitter = true;
+  BackoffPolicy added = Policy(Jitter::kAdd);
+  added.add = absl::Milliseconds(70);
+  for (const BackoffPolicy& policy :
+       {Policy(Jitter::kNone), Policy(Jitter::kEqual), Policy(Jitter::kDecorrelated), capped, added,
+        Slots(absl::Microseconds(700), 4), Schedule({absl::Seconds(1), absl::Seconds(4)})}) {
+    absl::Duration previous;
+    int n = 0;
+    for (const absl::Duration delay : Draw(policy, 200)) {
+      const DelayLaw law = LawOfDelay(policy, ++n, previous);
+      const absl::Duration width = law.step * static_cast<int64_t>(law.steps);
+      ASSERT_GE(delay, std::min(law.least, law.most)) << n;
+      ASSERT_LE(delay, std::min(law.least + width + law.tick, law.most)) << n;
+      ASSERT_EQ((delay - law.least) % law.tick, absl::ZeroDuration()) << n;
+      previous = delay;
+    }
+  }
+}
+
 TEST(Backoff, AddNeverExceedsMax) {
   BackoffPolicy policy = Policy(Jitter::kAdd);
   policy.add = absl::Seconds(5);
