@@ -236,7 +236,7 @@ void FieldChecker::CheckSupported(const std::string& path, const Field& field,
   const std::vector<std::string> printed = Printed(field, message);
   if (rule.none() && printed == std::vector<std::string>{"\"none\""}) return;
   const std::unique_ptr<Message> fallback(message.New());
-  const Positions nowhere;
+  Positions nowhere;
   FaultList ignored;
   FieldChecker(nowhere, ignored).CheckField(path, field, *fallback);
   if (printed == Printed(field, *fallback)) return;

@@ -14,11 +14,11 @@ namespace levee {
 // Completes and checks a message of the configuration, field by field: gives every absent field its
 // default, brings texts into their canonical spelling, and reports fields that are missing,
 // malformed, out of bounds, given twice, excluded by another field, or not supported yet. It knows
-// no field by name; validate.h checks the other relations between fields.
+// no field by name; validate.h checks the other relations between fields. In the positions it notes
+// the values that shorthands stand for.
 class FieldChecker {
  public:
-  FieldChecker(const Positions& positions, FaultList& faults)
-      : positions_(positions), faults_(faults) {}
+  FieldChecker(Positions& positions, FaultList& faults) : positions_(positions), faults_(faults) {}
 
   // `path` leads to `message`; empty for the whole configuration.
   void CheckMessage(const std::string& path, google::protobuf::Message& message);
@@ -38,7 +38,7 @@ class FieldChecker {
                    const std::string& shown);
   void CheckSupported(const std::string& path, const Field& field, const Message& message);
 
-  const Positions& positions_;
+  Positions& positions_;
   FaultList& faults_;
   // Within a field that is not supported, nested fields are not reported too.
   bool within_unsupported_ = false;

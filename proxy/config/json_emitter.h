@@ -17,6 +17,7 @@ class JsonEmitter {
     out_.SetStringFormat(YAML::DoubleQuoted);
     out_.SetMapFormat(YAML::Flow);
     out_.SetSeqFormat(YAML::Flow);
+    out_.SetNullFormat(YAML::LowerNull);
   }
 
   YAML::Emitter& out() { return out_; }

@@ -97,9 +97,9 @@ std::vector<std::string> ResolvePaths(ReadConfig& read) {
   return reads;
 }
 
-// The files of `input` are `texts`.
+// The files of `input` are `texts`. `kept`: as `complete` of CheckConfig, if it is not nullptr.
 CheckedConfig Check(const std::vector<ConfigText>& texts, const ConfigInput& input,
-                    FaultList faults, const Room& room) {
+                    FaultList faults, const Room& room, ReadConfig* kept = nullptr) {
   std::vector<std::string> names;
   bool complete = faults.empty();
   ReadConfig merged;
@@ -136,6 +136,7 @@ CheckedConfig Check(const std::vector<ConfigText>& texts, const ConfigInput& inp
   if (faults.empty()) {
     checked.snapshot = Build(merged.config, merged.positions, methods);
     FindRoomWarnings(checked.snapshot->limits, merged.positions, room, warnings);
+    if (kept != nullptr) *kept = std::move(merged);
   }
   checked.warnings = warnings.Sorted(names);
   checked.faults = faults.Sorted(names);
@@ -174,6 +175,11 @@ CheckedConfig CheckConfig(const std::vector<ConfigText>& texts,
                           const std::optional<std::string>& to, FaultList unread,
                           const Room& room) {
   return Check(texts, {.files = {}, .to = to}, std::move(unread), room);
+}
+
+CheckedConfig CheckConfig(const std::vector<ConfigText>& texts, FaultList unread,
+                          ReadConfig& complete) {
+  return Check(texts, {}, std::move(unread), {}, &complete);
 }
 
 absl::StatusOr<std::shared_ptr<const Snapshot>> ParseConfig(const std::string& name,

@@ -14,6 +14,8 @@
 
 namespace levee {
 
+struct ReadConfig;
+
 // Larger files are refused unread: no user writes them, and a device file that is named by mistake
 // never ends.
 inline constexpr size_t kMaxConfigFileBytes = 1 << 20;
@@ -64,6 +66,11 @@ CheckedConfig CheckConfig(const ConfigInput& input);
 CheckedConfig CheckConfig(const std::vector<ConfigText>& texts,
                           const std::optional<std::string>& to, FaultList unread = FaultList(),
                           const Room& room = {});
+
+// Checks the texts, and if there is no fault leaves in `complete` the fields that the snapshot was
+// built from, defaults included, with their places.
+CheckedConfig CheckConfig(const std::vector<ConfigText>& texts, FaultList unread,
+                          ReadConfig& complete);
 
 // Parses one text. The error's message has all faults, one per line.
 absl::StatusOr<std::shared_ptr<const Snapshot>> ParseConfig(const std::string& name,

@@ -9,7 +9,7 @@
 
 namespace levee {
 
-// A configuration as read, before its defaults are filled in.
+// A configuration as read; its defaults are filled in later.
 struct ReadConfig {
   config::v1::Config config;
   Positions positions;

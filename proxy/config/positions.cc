@@ -26,6 +26,21 @@ bool Positions::Broken(const std::string& path) const {
   return entry != entries_.end() && entry->second.broken;
 }
 
+std::string Positions::ShorthandOf(const std::string& path) const {
+  const auto shorthand = shorthands_.find(path);
+  return shorthand == shorthands_.end() ? "" : shorthand->second;
+}
+
+std::string Positions::OriginOf(const std::string& path) const {
+  const auto entry = entries_.find(path);
+  if (entry == entries_.end()) {
+    const std::string shorthand = ShorthandOf(path);
+    return shorthand.empty() ? "default" : shorthand;
+  }
+  const Place& place = entry->second.place;
+  return place.line == 0 ? place.file : absl::StrCat(place.file, ":", place.line);
+}
+
 Place Positions::Find(const std::string& path) const {
   for (std::string at = path;; at = Enclosing(at)) {
     const auto entry = entries_.find(at);

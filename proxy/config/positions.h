@@ -24,7 +24,20 @@ class Positions {
   // have a place.
   void MarkBroken(const std::string& path) { entries_[path].broken = true; }
 
+  // The value at `path` was not given itself: `shorthand`, as "preset grpc", stands for it.
+  void SetShorthand(const std::string& path, std::string shorthand) {
+    shorthands_[path] = std::move(shorthand);
+  }
+
   bool Has(const std::string& path) const { return entries_.contains(path); }
+
+  // Returns the shorthand that stands for the value at `path`; empty if there is none.
+  std::string ShorthandOf(const std::string& path) const;
+
+  // Returns where the value at `path` comes from: "levee.yaml:3", "--to", "preset grpc" or
+  // "default".
+  std::string OriginOf(const std::string& path) const;
+
   bool Broken(const std::string& path) const;
 
   // Returns the place of `path`, or of the nearest enclosing value that was given; the place's own
@@ -45,6 +58,7 @@ class Positions {
   };
 
   std::map<std::string, Entry> entries_;
+  std::map<std::string, std::string> shorthands_;  // by the paths of the values they stand for
 };
 
 }  // namespace levee

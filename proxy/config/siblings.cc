@@ -22,7 +22,7 @@ bool HasField(const FieldDescriptor& field, const Message& message) {
 
 }  // namespace
 
-Siblings::Siblings(const std::string& path, const Positions& positions, Message& message)
+Siblings::Siblings(const std::string& path, Positions& positions, Message& message)
     : path_(path), positions_(positions), type_(*message.GetDescriptor()) {
   for (int i = 0; i < type_.field_count(); ++i) {
     const Field& field = *type_.field(i);
@@ -45,6 +45,7 @@ void Siblings::Expand(const Field& field, Message& message) {
     if (!HasField(set, *meant) || given_.contains(&set)) continue;
     message.GetReflection()->SwapFields(&message, meant.get(), {&set});
     from_short_.insert(&set);
+    positions_.SetShorthand(PathOf(set), short_);
   }
   message.GetReflection()->ClearField(&message, &field);
 }

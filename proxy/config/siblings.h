@@ -16,8 +16,8 @@ namespace levee {
 class Siblings {
  public:
   // Puts the fields that a value such as `preset: grpc` stands for into `message`, which is at
-  // `path`. The references must outlive this object.
-  Siblings(const std::string& path, const Positions& positions, google::protobuf::Message& message);
+  // `path`, and notes in `positions` where they come from. The references must outlive this object.
+  Siblings(const std::string& path, Positions& positions, google::protobuf::Message& message);
 
   // Reports fields that exclude each other, and fields that lack another one that they need.
   void Check(FaultList& faults) const;
@@ -35,7 +35,7 @@ class Siblings {
   const Field& Find(const std::string& name) const;
 
   const std::string& path_;
-  const Positions& positions_;
+  Positions& positions_;
   const google::protobuf::Descriptor& type_;
   std::set<const Field*> given_;       // by the user
   std::set<const Field*> from_short_;  // by short_

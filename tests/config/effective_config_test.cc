@@ -58,11 +58,12 @@ TEST(EffectiveYaml, OnlyWhatNobodyGaveIsADefault) {
 
 TEST(EffectiveYaml, PresetIsWrittenAsWhatItStandsFor) {
   const std::string yaml = YamlOf(PolicyText("retry: {backoff: {preset: grpc, multiplier: 3}}"));
-  EXPECT_THAT(yaml, HasSubstr("        initial: 100ms\n"
-                              "        multiplier: 3\n"
-                              "        max: 1s  # default\n"  // the preset's is the same
-                              "        jitter: {factor: 0.2}\n"
-                              "        max_advice: 1m  # default\n"));
+  EXPECT_THAT(yaml,
+              HasSubstr("        initial: 100ms\n"
+                        "        multiplier: 3\n"
+                        "        max: 1s\n"  // of the preset, although the default is the same
+                        "        jitter: {factor: 0.2}\n"
+                        "        max_advice: 1m  # default\n"));
   EXPECT_THAT(yaml, Not(HasSubstr("preset")));
 }
 

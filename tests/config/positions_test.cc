@@ -59,5 +59,17 @@ TEST(Positions, BrokenIsOfThePathItself) {
   EXPECT_FALSE(positions.Broken("list"));
 }
 
+TEST(Positions, OriginIsTheFileTheShorthandOrTheDefault) {
+  Positions positions;
+  positions.Set("a", {"f", 3, 7, "a"});
+  positions.Set("b", {"--to", 0, 0, "b"});
+  positions.SetShorthand("c", "preset grpc");
+  EXPECT_EQ(positions.OriginOf("a"), "f:3");
+  EXPECT_EQ(positions.OriginOf("b"), "--to");
+  EXPECT_EQ(positions.OriginOf("c"), "preset grpc");
+  EXPECT_EQ(positions.OriginOf("a.inner"), "default");
+  EXPECT_FALSE(positions.Has("c"));
+}
+
 }  // namespace
 }  // namespace levee
