@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "base/host_port.h"
 #include "cli/check_command.h"
+#include "cli/explain_options.h"
 #include "cli/help_text.h"
 #include "cli/import_command.h"
 #include "cli/probe_command.h"
@@ -233,6 +234,8 @@ struct CommandLine {
   CLI::App* demo = AddDemo(app, demo_options);
   CheckOptions check_options;
   CLI::App* check = AddCheck(app, check_options);
+  ExplainOptions explain_options;
+  CLI::App* explain = AddExplain(app, explain_options);
   ImportOptions import_options;
   CLI::App* import_from = AddImport(app, import_options);
   ProbeOptions probe_options;
@@ -289,6 +292,7 @@ int RunCommand(int argc, char** argv) {
   }
   if (line.run->parsed()) return RunSidecar(line.run_options);
   if (line.check->parsed()) return AfterOutput(RunCheck(line.check_options));
+  if (line.explain->parsed()) return AfterOutput(RunExplain(line.explain_options));
   if (line.import_from->parsed()) {
     const bool envoy = line.import_options.envoy->parsed();
     return AfterOutput(RunImport(envoy ? ImportFormat::kEnvoy : ImportFormat::kGrpcServiceConfig,

@@ -32,14 +32,14 @@ TEST(CommandLine, AnUnknownCommandIsNamedWithTheNearest) {
 
 TEST(CommandLine, AnUnknownCommandLikeNoOtherIsNamedWithAll) {
   EXPECT_EQ(Refused({"serve"}),
-            "levee: there is no command \"serve\"; there are: run, demo, check, import, probe, "
-            "sleep, version, help");
+            "levee: there is no command \"serve\"; there are: run, demo, check, explain, import, "
+            "probe, sleep, version, help");
 }
 
 TEST(CommandLine, ACommandThatIsMissingIsAskedForWithAllThatThereAre) {
   EXPECT_EQ(Refused({}),
-            "levee: a command is missing; there are run, demo, check, import, probe, sleep, "
-            "version, help");
+            "levee: a command is missing; there are run, demo, check, explain, import, probe, "
+            "sleep, version, help");
   EXPECT_EQ(Refused({"import"}),
             "levee import: a command is missing; there are grpc-service-config, envoy");
 }
@@ -127,7 +127,8 @@ TEST(CommandLine, HelpCommandPrintsTheSameAsItsOption) {
 
 TEST(CommandLine, HelpFitsATerminalOfEightyColumns) {
   const std::vector<std::vector<std::string>> commands = {
-      {}, {"run"}, {"demo"}, {"check"}, {"import"}, {"import", "envoy"}, {"probe"}, {"sleep"}};
+      {},        {"run"},  {"demo"}, {"check"}, {"explain"}, {"import"}, {"import", "envoy"},
+      {"probe"}, {"sleep"}};
   for (std::vector<std::string> words : commands) {
     words.insert(words.begin(), "help");
     std::istringstream text(Levee(words).out);

@@ -2,7 +2,8 @@
 // A page in a real Chromium before a stub, on a clock that the test moves.
 import assert from 'node:assert/strict';
 import {createHash} from 'node:crypto';
-import {mkdirSync} from 'node:fs';
+import {mkdirSync, readFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
 import {fileURLToPath} from 'node:url';
 import {after, before} from 'node:test';
 import {chromium} from 'playwright-core';
@@ -11,6 +12,7 @@ import {Stub} from './stub.js';
 
 export const SCREENSHOTS = process.env.PAGE_SCREENSHOTS ??
     fileURLToPath(new URL('../../build/page-screenshots/', import.meta.url));
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const PATIENCE_MS = 20_000;  // only tests that fail get there
 const AGAIN_MS = 2000;  // longer than a question takes that is on its way
 
@@ -107,6 +109,15 @@ export class Stage {
 // Opens a page before a stub in that state and waits until it is shown.
 export async function stage(t, state, options) {
   return (await Stage.open(t, state, options)).load();
+}
+
+// What axe finds of a page that not everybody can read. Run from outside the page: its own policy
+// would not allow it.
+export async function axeViolations(page) {
+  await page.evaluate(AXE);
+  const {violations} = await page.evaluate(() => globalThis.axe.run());
+  return violations.flatMap(({id, nodes}) => nodes.map(
+      (node) => `${id}: ${node.target} ${node.failureSummary}`));
 }
 
 // White space as one sees it in one line.

@@ -1,30 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the page looks in every state: readable by all, within its width, without a complaint.
 import assert from 'node:assert/strict';
-import {createRequire} from 'node:module';
-import {readFileSync} from 'node:fs';
 import {test} from 'node:test';
 
-import {SCREENSHOTS, stage, useBrowser} from '../harness.js';
+import {SCREENSHOTS, axeViolations, stage, useBrowser} from '../harness.js';
 import * as states from '../states.js';
 
 useBrowser();
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 const SCREENS = {
   dark: {colorScheme: 'dark'},
   light: {colorScheme: 'light'},
   narrow: {colorScheme: 'light', viewport: {width: 360, height: 780}},
 };
-
-// Run from outside the page: its own policy would not allow it.
-async function axeViolations(page) {
-  await page.evaluate(AXE);
-  const {violations} = await page.evaluate(() => globalThis.axe.run());
-  return violations.flatMap(({id, nodes}) => nodes.map(
-      (node) => `${id}: ${node.target} ${node.failureSummary}`));
-}
 
 // Everything that unfolds, so that it is looked at as well.
 async function unfold(page) {

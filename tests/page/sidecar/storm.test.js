@@ -2,12 +2,10 @@
 // A storm through a real sidecar, as its page shows it. With UPDATE_SCREENSHOT=1 it takes minutes
 // and leaves the picture of the README in docs/page.png.
 import assert from 'node:assert/strict';
-import {createRequire} from 'node:module';
-import {readFileSync} from 'node:fs';
 import {test} from 'node:test';
 import {fileURLToPath} from 'node:url';
 
-import {SCREENSHOTS, chartHashes, openPage, sees, text, useBrowser} from '../harness.js';
+import {SCREENSHOTS, axeViolations, chartHashes, openPage, sees, text, useBrowser} from '../harness.js';
 import {Load, Sidecar, configOf, startService} from '../programs.js';
 import {HEADERS, pageFiles} from '../stub.js';
 
@@ -17,7 +15,6 @@ const PICTURE = process.env.UPDATE_SCREENSHOT
     ? fileURLToPath(new URL('../../../docs/page.png', import.meta.url)) : null;
 const CALM_SECONDS = PICTURE ? 80 : 5;
 const STORM_SECONDS = PICTURE ? 65 : 5;
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 const cart = (services) => configOf({
   upstreams: [{name: 'cart', endpoints: services}],
@@ -86,9 +83,7 @@ test('a storm: verdict, row, charts, refusals and calls tell of it', async (t) =
 
   await page.locator('#calls summary', {hasText: 'RESOURCE_EXHAUSTED'}).first().click();
   await sees(page, '.call', 'overloaded, do not retry');
-  await page.evaluate(AXE);
-  const {violations} = await page.evaluate(() => globalThis.axe.run());
-  assert.deepEqual(violations.map(({id, nodes}) => `${id}: ${nodes[0].target}`), []);
+  assert.deepEqual(await axeViolations(page), []);
 
   await page.setViewportSize({width: 360, height: 780});
   await page.screenshot({path: `${SCREENSHOTS}sidecar-narrow.png`, fullPage: true});

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lab/explanation.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "call/plan.h"
+#include "config/fault.h"
+#include "config/suggest.h"
+#include "lab/limit_words.h"
+#include "lab/retry_words.h"
+#include "lab/route_trace.h"
+#include "lab/words.h"
+
+namespace levee {
+namespace {
+
+// The loads for which the budget is told, in calls a second.
+constexpr double kLoads[] = {1, 10, 100, 1000};
+
+std::optional<std::string> PathOf(const ExplainQuestion& question) {
+  if (!question.method.has_value() || question.method->starts_with('/')) return question.method;
+  return absl::StrCat("/", *question.method);
+}
+
+absl::StatusOr<int> FindListener(const Snapshot& snapshot, const ExplainQuestion& question) {
+  std::vector<std::string> names;
+  int egress = -1;
+  for (size_t i = 0; i < snapshot.listeners.size(); ++i) {
+    const ListenerSpec& listener = snapshot.listeners[i];
+    if (question.listener == listener.name) return static_cast<int>(i);
+    names.push_back(listener.name);
+    if (egress < 0 && listener.direction == Direction::kEgress) egress = static_cast<int>(i);
+  }
+  if (!question.listener.has_value()) return std::max(egress, 0);
+  return absl::NotFoundError(absl::StrCat("there is no listener ", Quoted(*question.listener),
+                                          Suggestion(*question.listener, names, "there are")));
+}
+
+std::string CallWords(const Snapshot& snapshot, int listener, const ExplainQuestion& question) {
+  const auto fact = [](const char* what, const std::optional<std::string>& value) {
+    return value.has_value() ? absl::StrCat(what, " ", Quoted(*value)) : absl::StrCat("any ", what);
+  };
+  std::vector<std::string> parts = {
+      absl::StrCat("listener ", Quoted(snapshot.listeners[static_cast<size_t>(listener)].name)),
+      fact("authority", question.authority), fact("method", PathOf(question))};
+  for (const auto& [name, value] : question.headers) {
+    parts.push_back(absl::StrCat(name, ": ", Quoted(value)));
+  }
+  if (question.deadline != absl::InfiniteDuration()) {
+    parts.push_back(absl::StrCat("deadline ", DurationWords(question.deadline)));
+  }
+  return absl::StrJoin(parts, ", ");
+}
+
+// Explains what follows from the policy of one route.
+class PolicyExplainer {
+ public:
+  PolicyExplainer(const Snapshot& snapshot, const ReadConfig& complete, const Route& route,
+                  const ExplainQuestion& question)
+      : snapshot_(snapshot),
+        complete_(complete),
+        upstream_(snapshot_.upstreams[static_cast<size_t>(route.upstream)]),
+        policy_(snapshot_.policies[static_cast<size_t>(route.policy)]),
+        inbound_(route.listener.direction == Direction::kInbound),
+        index_(route.policy),
+        call_{PathOf(question), question.authority, question.headers},
+        described_(upstream_.methods != nullptr && call_.method.has_value() &&
+                   upstream_.methods->idempotent.contains(*call_.method)),
+        planned_(PlanCalls(policy_, described_)),
+        deadline_(std::min(question.deadline, policy_.timeout)) {}
+
+  void Explain(Explanation& to) {
+    to.upstream = upstream_.name;
+    to.policy = policy_.name;
+    to.values = ListPolicyValues(complete_, index_);
+    if (!inbound_) {
+      ExplainRetries(to);
+      to.exhausted = TabulateExhausted(policy_.retry.exhausted, snapshot_.overload);
+    }
+    AddSection("rate limits", RateLimitWords(policy_.rate_limits, call_), to);
+    AddSection("throttle", inbound_ ? std::vector<std::string>() : ThrottleWords(policy_.throttle),
+               to);
+    if (policy_.guard.has_value()) AddSection("guard", GuardWords(*policy_.guard, call_), to);
+  }
+
+ private:
+  static void AddSection(std::string title, std::vector<std::string> sentences, Explanation& to) {
+    if (sentences.empty()) return;
+    to.sections.push_back({std::move(title), std::move(sentences)});
+  }
+
+  void ExplainRetries(Explanation& to) const {
+    if (policy_.hedge.has_value()) {
+      AddSection("hedging", HedgeWords(*policy_.hedge, planned_.hedge != nullptr), to);
+    } else {
+      AddRetries("retry", policy_.retry.max_attempts, policy_.retry.backoff, to);
+      for (size_t i = 0; i < policy_.retry.rules.size(); ++i) {
+        const RetryRule& rule = policy_.retry.rules[i];
+        AddRetries(RuleWords(i, to.values), rule.max_attempts, rule.backoff, to);
+      }
+    }
+    for (const double load : kLoads) {
+      if (auto outage = SimulateOutage(policy_, described_, deadline_, load)) {
+        to.outage.push_back(*outage);
+      }
+    }
+    if (!to.outage.empty()) AddSection("budget", BudgetWords(policy_.retry, to.outage), to);
+    if (planned_.idempotent && planned_.hedge == nullptr) {
+      AddSection("idempotency", {"a call may run twice, so resets and timeouts are retried, too"},
+                 to);
+    }
+  }
+
+  void AddRetries(std::string what, int max_attempts, const BackoffPolicy& backoff,
+                  Explanation& to) const {
+    ExplainedRetries& retries = to.retries.emplace_back();
+    retries.what = std::move(what);
+    retries.max_attempts = max_attempts;
+    retries.delays = TabulateDelays(backoff, max_attempts - 1, deadline_);
+    retries.sentences = DelayWords(retries.delays, backoff, max_attempts, deadline_);
+  }
+
+  // Names a rule with the outcomes that it is for.
+  static std::string RuleWords(size_t rule, const std::vector<EffectiveValue>& values) {
+    const std::string path = absl::StrCat("retry.rules[", rule, "]");
+    std::vector<std::string> outcomes;
+    for (const char* list : {"codes", "http", "failures"}) {
+      for (const EffectiveValue& value : values) {
+        if (value.path != absl::StrCat(path, ".", list)) continue;
+        outcomes.push_back(absl::StrCat(list, " ", value.value));
+      }
+    }
+    return absl::StrCat(path, ": ", absl::StrJoin(outcomes, ", "));
+  }
+
+  const Snapshot& snapshot_;
+  const ReadConfig& complete_;
+  const UpstreamSpec& upstream_;
+  const CallPolicy& policy_;
+  const bool inbound_;
+  const int index_;  // of the policy
+  const KeyFacts call_;
+  const bool described_;  // as idempotent
+  const PlannedPolicy planned_;
+  const absl::Duration deadline_;
+};
+
+}  // namespace
+
+std::vector<std::string> Explanation::AllSentences() const {
+  std::vector<std::string> all;
+  for (const ExplainedRetries& each : retries) {
+    all.insert(all.end(), each.sentences.begin(), each.sentences.end());
+  }
+  for (const ExplainedSection& section : sections) {
+    all.insert(all.end(), section.sentences.begin(), section.sentences.end());
+  }
+  return all;
+}
+
+absl::StatusOr<Explanation> Explain(const Snapshot& snapshot, const ReadConfig& complete,
+                                    const ExplainQuestion& question) {
+  const absl::StatusOr<int> listener = FindListener(snapshot, question);
+  if (!listener.ok()) return listener.status();
+  Explanation explanation;
+  explanation.call = CallWords(snapshot, *listener, question);
+  const Direction direction = snapshot.listeners[static_cast<size_t>(*listener)].direction;
+  const std::vector<RouteStep> steps =
+      TraceRoutes(snapshot, {{*listener, direction}, question.authority, PathOf(question)});
+  for (const RouteStep& step : steps) {
+    const std::string path = absl::StrCat("routes[", step.route, "]");
+    explanation.routes.push_back(
+        {path, complete.positions.OriginOf(path), step.serves, step.because});
+  }
+  explanation.routed = !steps.empty() && steps.back().because.empty();
+  if (!explanation.routed) return explanation;
+  const Route& route = snapshot.routes.routes()[static_cast<size_t>(steps.back().route)];
+  PolicyExplainer(snapshot, complete, route, question).Explain(explanation);
+  return explanation;
+}
+
+}  // namespace levee

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `levee explain` answers: the route, where values come from, and what follows from them.
+#include "lab/explanation.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "lab/lab_fixture.h"
+
+namespace levee {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr char kShop[] =
+    "listeners:\n"
+    "  - {name: out, address: 127.0.0.1:1}\n"
+    "  - {name: in, address: 127.0.0.1:2, direction: inbound}\n"
+    "upstreams:\n"
+    "  - {name: cart, endpoints: [\"10.0.0.7:50051\"]}\n"
+    "  - {name: app, endpoints: [\"127.0.0.1:50051\"]}\n"
+    "routes:\n"
+    "  - {match: {listener: in}, upstream: app, policy: front}\n"
+    "  - {match: {authority: \"cart.shop:*\", method: \"/shop.Cart/*\"}, upstream: cart}\n"
+    "  - {upstream: cart, policy: patient}\n"
+    "policies:\n"
+    "  - name: patient\n"
+    "    timeout: 5s\n"
+    "    retry:\n"
+    "      max_attempts: 4\n"
+    "      backoff: {preset: google-cloud, max: 8s}\n"
+    "  - name: front\n"
+    "    guard: {concurrency: {limit: 20}, queue: {max: 5}}\n";
+
+std::string OriginOf(const Explanation& explanation, const std::string& path) {
+  for (const EffectiveValue& value : explanation.values) {
+    if (value.path == path) return value.value + " from " + value.from;
+  }
+  return "no value";
+}
+
+const std::vector<std::string>& SectionOf(const Explanation& explanation,
+                                          const std::string& title) {
+  for (const ExplainedSection& section : explanation.sections) {
+    if (section.title == title) return section.sentences;
+  }
+  static const std::vector<std::string> none;
+  return none;
+}
+
+TEST(Explanation, EachRouteBeforeTheCallsOwnSaysWhyItIsNot) {
+  const Explanation explanation =
+      ExplanationOf(kShop, {.authority = "bank.shop:443", .method = "shop.Cart/Add"});
+  ASSERT_EQ(explanation.routes.size(), 3u);
+  EXPECT_EQ(explanation.routes[0].because, "it serves listener \"in\", not \"out\"");
+  EXPECT_EQ(explanation.routes[1].because,
+            "its authority \"cart.shop:*\" does not match \"bank.shop:443\"");
+  EXPECT_EQ(explanation.routes[1].from, "f:9");
+  EXPECT_EQ(explanation.routes[2].because, "");
+  EXPECT_TRUE(explanation.routed);
+  EXPECT_EQ(explanation.policy, "patient");
+  EXPECT_EQ(explanation.upstream, "cart");
+}
+
+TEST(Explanation, TheMethodIsComparedWithItsSlashHoweverItIsGiven) {
+  for (const char* method : {"shop.Cart/Add", "/shop.Cart/Add"}) {
+    EXPECT_EQ(ExplanationOf(kShop, {.authority = "cart.shop:1", .method = method}).policy,
+              "default");
+  }
+  const Explanation other =
+      ExplanationOf(kShop, {.authority = "cart.shop:1", .method = "shop.Bank/Pay"});
+  EXPECT_EQ(other.routes[1].because,
+            "its method \"/shop.Cart/*\" does not match \"/shop.Bank/Pay\"");
+}
+
+TEST(Explanation, AFactThatIsNotGivenMatchesEveryRoute) {
+  EXPECT_EQ(ExplanationOf(kShop).routes.back().path, "routes[1]");
+  EXPECT_EQ(ExplanationOf(kShop, {.method = "a/b"}).routes.back().path, "routes[2]");
+}
+
+TEST(Explanation, TheRouteIsTheOneThatCallsTake) {
+  const Asked asked(kShop);
+  for (const char* authority : {"cart.shop:1", "bank.shop:1"}) {
+    for (const char* path : {"/shop.Cart/Add", "/shop.Bank/Pay"}) {
+      for (const char* listener : {"in", "out"}) {
+        const auto explanation =
+            asked.Explain({.authority = authority, .method = path, .listener = listener});
+        const bool inbound = std::string(listener) == "in";
+        const Route* const route = asked.snapshot().routes.Find(
+            {{inbound ? 1 : 0, inbound ? Direction::kInbound : Direction::kEgress},
+             authority,
+             path});
+        ASSERT_TRUE(explanation.ok() && route != nullptr);
+        EXPECT_EQ(
+            explanation->routes.back().path,
+            "routes[" + std::to_string(route - asked.snapshot().routes.routes().data()) + "]");
+      }
+    }
+  }
+}
+
+TEST(Explanation, ACallWithoutARouteSaysSo) {
+  const Explanation explanation = ExplanationOf(
+      "upstreams: [{name: a, endpoints: [\"10.0.0.1:1\"]}]\n"
+      "routes: [{match: {method: \"/a/*\"}, upstream: a}]\n",
+      {.method = "b/c"});
+  EXPECT_FALSE(explanation.routed);
+  EXPECT_THAT(explanation.values, IsEmpty());
+}
+
+TEST(Explanation, AListenerThatThereIsNotIsNamedWithTheNearest) {
+  const Asked asked(kShop);
+  EXPECT_EQ(asked.Explain({.listener = "inn"}).status().message(),
+            "there is no listener \"inn\"; did you mean in?");
+}
+
+TEST(Explanation, EachValueSaysWhereItComesFrom) {
+  const Explanation explanation = ExplanationOf(kShop, {.authority = "x:1"});
+  EXPECT_EQ(OriginOf(explanation, "timeout"), "5s from f:13");
+  EXPECT_EQ(OriginOf(explanation, "retry.max_attempts"), "4 from f:15");
+  EXPECT_EQ(OriginOf(explanation, "retry.backoff.initial"), "1s from preset google-cloud");
+  EXPECT_EQ(OriginOf(explanation, "retry.backoff.multiplier"), "2 from preset google-cloud");
+  EXPECT_EQ(OriginOf(explanation, "retry.backoff.jitter"), "{add: 1s} from preset google-cloud");
+  EXPECT_EQ(OriginOf(explanation, "retry.backoff.max"), "8s from f:16");
+  EXPECT_EQ(OriginOf(explanation, "retry.backoff.max_advice"), "1m from default");
+  EXPECT_EQ(OriginOf(explanation, "hedge"), "none from default");
+}
+
+TEST(Explanation, ValuesOfSeveralFilesSayWhichFile) {
+  const Asked asked(
+      std::vector<ConfigText>{{"a", "policies: [{name: other}, {name: default, timeout: 1s}]\n"},
+                              {"b", "\npolicies: [{name: default, retry: {max_attempts: 2}}]\n"}});
+  const auto explanation = asked.Explain({});
+  ASSERT_TRUE(explanation.ok());
+  EXPECT_EQ(OriginOf(*explanation, "retry.max_attempts"), "2 from b:2");
+  EXPECT_EQ(OriginOf(*explanation, "timeout"), "none from default");
+}
+
+TEST(Explanation, TheDeadlineSentenceSaysInWhichShareOfDrawsAnAttemptDoesNotFit) {
+  // Uniform [0, 1s) + uniform [0, 2s): at least 2 s in a quarter.
+  const Explanation explanation = ExplanationOf(
+      "policies: [{name: default, retry: {max_attempts: 4, backoff: {initial: 1s, max: 10s}}}]\n",
+      {.deadline = absl::Seconds(2)});
+  const std::vector<std::string>& sentences = explanation.retries[0].sentences;
+  EXPECT_THAT(sentences, Contains("the delays of 3 retries add up to 7s at worst, and to 6.217s in "
+                                  "99% of draws"));
+  EXPECT_THAT(sentences, Contains("attempt 3 does not fit a deadline of 2s in 25% of draws"));
+  EXPECT_THAT(sentences, Contains(HasSubstr("attempt 4 does not fit a deadline of 2s in 8")));
+}
+
+TEST(Explanation, ThePolicysTimeoutIsADeadlineToo) {
+  const std::string text =
+      "policies: [{name: default, timeout: 1s, retry: {max_attempts: 4, "
+      "backoff: {constant: 400ms}}}]\n";
+  for (const absl::Duration asked : {absl::InfiniteDuration(), absl::Seconds(3)}) {
+    EXPECT_THAT(ExplanationOf(text, {.deadline = asked}).retries[0].sentences,
+                Contains("attempt 4 does not fit a deadline of 1s in any draw"));
+  }
+  EXPECT_THAT(ExplanationOf(text, {.deadline = absl::Milliseconds(500)}).retries[0].sentences,
+              Contains("attempts 3 to 4 do not fit a deadline of 500ms in any draw"));
+}
+
+TEST(Explanation, ARuleHasATableOfItsOwn) {
+  const Explanation explanation = ExplanationOf(
+      "policies: [{name: default, retry: {rules: [{codes: [8], http: [429], max_attempts: 2,\n"
+      "backoff: {constant: 1s}}]}}]\n");
+  ASSERT_EQ(explanation.retries.size(), 2u);
+  EXPECT_EQ(explanation.retries[1].what, "retry.rules[0]: codes [RESOURCE_EXHAUSTED], http [429]");
+  ASSERT_EQ(explanation.retries[1].delays.rows.size(), 1u);
+  EXPECT_EQ(explanation.retries[1].delays.rows[0].max, absl::Seconds(1));
+}
+
+TEST(Explanation, TheBudgetIsToldForFourLoads) {
+  const Explanation explanation = ExplanationOf("");
+  std::vector<double> loads;
+  for (const OutageLoad& load : explanation.outage) loads.push_back(load.calls_per_second);
+  EXPECT_EQ(loads, (std::vector<double>{1, 10, 100, 1000}));
+  for (const double load : loads) {
+    EXPECT_THAT(SectionOf(explanation, "budget"),
+                Contains(HasSubstr("at " + std::to_string(static_cast<int>(load)) + " calls/s: ")));
+  }
+}
+
+TEST(Explanation, RateLimitsNameTheBucketOfTheCall) {
+  const std::string text =
+      "policies: [{name: default, rate_limit: [{name: tenants, rate: 60/m, burst: 20,\n"
+      "key: [method, \"header:x-tenant\"], max_wait: 1s}]}]\n";
+  EXPECT_THAT(
+      SectionOf(ExplanationOf(text, {.method = "a/b", .headers = {{"x-tenant", "acme"}}}),
+                "rate limits"),
+      testing::ElementsAre(
+          "tenants: 1/s, 20 at once after a quiet time; a bucket for each method and "
+          "header:x-tenant, "
+          "at most 10000 (this call: method \"/a/b\", header:x-tenant \"acme\"); a call above it "
+          "waits up to 1s in order, and then gets RESOURCE_EXHAUSTED with the time to the next "
+          "permit"));
+  EXPECT_THAT(SectionOf(ExplanationOf(text), "rate limits"),
+              Contains(HasSubstr("(this call: method not given, header:x-tenant not given)")));
+}
+
+TEST(Explanation, AnInboundRouteIsExplainedByItsGuard) {
+  const Explanation explanation =
+      ExplanationOf(kShop, {.listener = "in", .headers = {{"levee-priority", "32"}}});
+  EXPECT_EQ(explanation.policy, "front");
+  EXPECT_THAT(explanation.retries, IsEmpty());
+  EXPECT_THAT(explanation.outage, IsEmpty());
+  const std::vector<std::string>& guard = SectionOf(explanation, "guard");
+  EXPECT_THAT(guard, Contains("the application gets 20 calls at a time"));
+  EXPECT_THAT(guard, Contains(HasSubstr("up to 5 calls wait for a slot; once")));
+  EXPECT_THAT(guard, Contains(HasSubstr("this call has 32")));
+}
+
+TEST(Explanation, HedgingNeedsAMethodThatMayRunTwice) {
+  const std::string hedge = "policies: [{name: default, hedge: {delay: 50ms}";
+  EXPECT_THAT(SectionOf(ExplanationOf(hedge + "}]\n"), "hedging"),
+              Contains(HasSubstr("neither hedged nor retried")));
+  const Explanation hedged = ExplanationOf(hedge + ", idempotency: {mode: always}}]\n");
+  EXPECT_THAT(SectionOf(hedged, "hedging"), Contains(HasSubstr("after 50ms, up to 2 attempts")));
+  EXPECT_THAT(hedged.retries, IsEmpty());
+  EXPECT_EQ(hedged.outage.size(), 4u);
+}
+
+}  // namespace
+}  // namespace levee
