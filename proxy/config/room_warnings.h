@@ -22,7 +22,7 @@ struct Room {
 // docs/limits.md has the formula. All in bytes.
 struct MemoryPlan {
   static constexpr int64_t kOwn = 8 << 20;           // of the sidecar itself
-  static constexpr int64_t kOfConnection = 6 << 10;  // of a caller's connection without calls
+  static constexpr int64_t kOfConnection = 4 << 10;  // of a caller's connection without calls
   static constexpr int64_t kHeaderBlocks = 8 << 20;  // that have begun
   static constexpr int64_t kRoutes = 8 << 20;        // table of calls by authority and method
 

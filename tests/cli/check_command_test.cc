@@ -66,11 +66,11 @@ TEST_F(CheckTest, MemorySaysWhatTheLimitsMayTakeOfIt) {
                 "memory of 128.0 MiB: limits.memory is 96.0 MiB; windows shrink from 57.6 MiB on, "
                 "calls end from 76.8 MiB on\n"
                 "   8.0 MiB  the sidecar itself\n"
-                "   5.9 MiB  idle connections of callers (limits.connections)\n"
+                "   3.9 MiB  idle connections of callers (limits.connections)\n"
                 "  16.0 MiB  bodies kept for retries (limits.replay_bytes)\n"
                 "   8.0 MiB  header blocks that have begun, of one worker\n"
                 "   8.0 MiB  routes of calls seen before, of one worker\n"
-                "  30.9 MiB  left for calls when all of these are used\n");
+                "  32.9 MiB  left for calls when all of these are used\n");
 }
 
 TEST_F(CheckTest, LimitsThatMemoryHasNoRoomForAreAWarningIfTheyWereGiven) {
@@ -79,7 +79,7 @@ TEST_F(CheckTest, LimitsThatMemoryHasNoRoomForAreAWarningIfTheyWereGiven) {
   EXPECT_EQ(answer.code, 1);
   EXPECT_NE(
       answer.out.find(large + ":1:24: LV922 limits.replay_bytes: warning: takes up to "
-                              "100.0 MiB, with the others 241.2 MiB; of 96.0 MiB (limits.memory) "
+                              "100.0 MiB, with the others 202.1 MiB; of 96.0 MiB (limits.memory) "
                               "calls end from 76.8 MiB on"),
       std::string::npos)
       << answer.out;
