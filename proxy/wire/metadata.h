@@ -62,6 +62,7 @@ class Metadata {
   // Returns whether the first fields are those of `other`, in the same order.
   bool BeginsWith(const Metadata& other) const {
     const size_t count = other.entries_.size();
+    if (count == 0) return true;  // Its pointers may be null.
     return count <= entries_.size() && other.size_ <= size_ &&
            std::memcmp(entries_.data(), other.entries_.data(), count * sizeof(Entry)) == 0 &&
            std::memcmp(bytes_, other.bytes_, other.size_) == 0;
