@@ -81,12 +81,7 @@ CLI::App* AddRun(CLI::App& app, RunOptions& options) {
 CLI::App* AddCheck(CLI::App& app, CheckOptions& options) {
   CLI::App* check =
       app.add_subcommand("check", "print all faults and warnings of a configuration at once");
-  check
-      ->add_option("files", options.files,
-                   "policy files (YAML), '-': standard input; several are one "
-                   "configuration, as for run")
-      ->type_name("FILE")
-      ->required();
+  AddFiles(*check, options.files);
   check->add_option("-o,--output", options.output, "how it is printed: text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("FORMAT")

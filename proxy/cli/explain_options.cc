@@ -25,15 +25,19 @@ std::string ReadHeader(const std::string& text,
 
 }  // namespace
 
+void AddFiles(CLI::App& command, std::vector<std::string>& files) {
+  command
+      .add_option("files", files,
+                  "policy files (YAML), '-': standard input; several are one configuration, as for "
+                  "run")
+      ->type_name("FILE")
+      ->required();
+}
+
 CLI::App* AddExplain(CLI::App& app, ExplainOptions& options) {
   CLI::App* explain =
       app.add_subcommand("explain", "tell what a policy will do with a call, before it does it");
-  explain
-      ->add_option("files", options.files,
-                   "policy files (YAML), '-': standard input; several are one configuration, as "
-                   "for run")
-      ->type_name("FILE")
-      ->required();
+  AddFiles(*explain, options.files);
   ExplainQuestion& call = options.question;
   explain->add_option("--authority", call.authority, "of the call; without it, any matches")
       ->type_name("HOST:PORT");
