@@ -41,6 +41,18 @@ absl::Duration TooLate(const BackoffPolicy& policy) {
   return policy.max_elapsed + absl::Nanoseconds(1);
 }
 
+// Fills a row with what a delay and the sum up to it are like.
+template <typename Delay, typename Sum>
+void Measure(const BackoffPolicy& policy, const Delay& delay, const Sum& sum,
+             absl::Duration deadline, DelayRow& row) {
+  row.mean = delay.Mean();
+  row.p50 = delay.Quantile(0.5);
+  row.p99 = delay.Quantile(0.99);
+  row.total_p99 = sum.Quantile(0.99);
+  row.past_deadline = sum.ShareFrom(deadline);
+  row.past_elapsed = sum.ShareFrom(TooLate(policy));
+}
+
 std::vector<DelayRow> Compute(const BackoffPolicy& policy, int retries, absl::Duration deadline) {
   DelaySum sum;
   std::vector<DelayRow> rows;
@@ -53,13 +65,8 @@ std::vector<DelayRow> Compute(const BackoffPolicy& policy, int retries, absl::Du
     Name(policy, n, row);
     row.min = delay.Min();
     row.max = delay.Max();
-    row.mean = delay.Mean();
-    row.p50 = delay.Quantile(0.5);
-    row.p99 = delay.Quantile(0.99);
     row.total_max = total_max;
-    row.total_p99 = sum.Quantile(0.99);
-    row.past_deadline = sum.ShareFrom(deadline);
-    row.past_elapsed = sum.ShareFrom(TooLate(policy));
+    Measure(policy, delay, sum, deadline, row);
   }
   return rows;
 }
@@ -110,13 +117,8 @@ std::vector<DelayRow> Draw(const BackoffPolicy& policy, int retries, absl::Durat
     Name(policy, n, row);
     row.min = std::min(policy.initial, policy.max);
     row.max = greatest;
-    row.mean = delays.Mean();
-    row.p50 = delays.Quantile(0.5);
-    row.p99 = delays.Quantile(0.99);
     row.total_max = total_max;
-    row.total_p99 = sums.Quantile(0.99);
-    row.past_deadline = sums.ShareFrom(deadline);
-    row.past_elapsed = sums.ShareFrom(TooLate(policy));
+    Measure(policy, delays, sums, deadline, row);
   }
   return rows;
 }
