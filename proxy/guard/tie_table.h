@@ -54,8 +54,8 @@ class TieTable {
 
   // The application has served the call. Returns the mark that calls made for it were answered
   // with, if any was. `gone_since`: if its caller has left without an answer, since when calls that
-  // are made for it are in vain; the trace is remembered for kGoneKept then,
-  // or until the place is needed.
+  // are made for it are in vain; the trace is remembered for kGoneKept then, or until its place is
+  // needed.
   static constexpr absl::Duration kGoneKept = absl::Seconds(10);
   std::optional<OverloadMark> Leave(Place place, std::optional<Instant> gone_since, Instant now);
 
