@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help deps build run demo quick test fuzz ledger mutation interop-deps kubernetes-deps \
-        image-test package release bench storms attacks schema format lint clean
+        image-test package release bench instructions storms attacks schema format lint clean
 
 # What git knows and what it would know after `git add`, so that nothing in build/ is touched.
 SOURCES = git ls-files --cached --others --exclude-standard
@@ -84,6 +84,11 @@ bench: ## Measure Levee and its peers on this machine
 	@deploy/install-packages build test-build bench
 	@$(call compile_tests,levee)
 	@tests/bench/run --scaling
+
+instructions: ## Count the instructions of a call, by callgrind
+	@deploy/install-packages build test-build bench
+	@$(call compile_tests,levee bench_echo)
+	@python3 -B tests/bench/instructions.py
 
 storms: ## Compare Levee, gRPC's own retries and Envoy in the same storms
 	@deploy/install-packages build test-build storms
