@@ -26,6 +26,9 @@ int PatienceMillis() {
 
 Attacker::Attacker(const std::string& address, Reading reading, std::string_view settings)
     : fd_(ConnectTo(address)), reading_(reading) {
+  // What is not read soon waits at the other side, not in the kernel.
+  const int few = 4096;
+  if (reading == Reading::kNothing) setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &few, sizeof(few));
   Send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + EncodeFrame(FrameType::kSettings, 0, 0, settings));
 }
 

@@ -27,7 +27,7 @@ class Dashboard(unittest.TestCase):
         self.dashboard = json.loads((manifests.MIXIN / 'dashboard.json').read_text())
 
     def test_every_field_is_one_of_grafana(self):
-        self.assertEqual(len(self.dashboard['panels']), 20)
+        self.assertTrue(self.dashboard['panels'])
         self.assertEqual(faults(self.dashboard), '')
 
     def test_unknown_fields_and_values_are_found_wherever_they_are(self):
