@@ -32,6 +32,7 @@ void TimerWheel::Arm(Timer& timer, Instant when) {
   // The tick is rounded up, so that no timer is called early. It is never one that is already over.
   const int64_t tick = when.nanos() / kTickNanos + (when.nanos() % kTickNanos > 0 ? 1 : 0);
   timer.tick_ = std::max(tick, tick_ + 1);
+  wakeup_ = std::min({wakeup_, timer.tick_, INT64_MAX / kTickNanos});
   Place(timer);
 }
 
@@ -89,8 +90,7 @@ int64_t TimerWheel::NextTick() {
         next = std::min(next, ((tick_ >> shift) + 1 + distance) << shift);
         break;
       }
-      // All timers of this slot were disarmed, as most timers are. A loop that woke up for each of
-      // them would program the machine's clock for nothing in every turn.
+      // All timers of this slot were disarmed, as most timers are.
       level.occupied[slot / 64] &= ~(uint64_t{1} << (slot % 64));
     }
   }
@@ -108,8 +108,8 @@ void TimerWheel::Advance(Instant now) {
 }
 
 Instant TimerWheel::NextWakeup() {
-  const int64_t tick = NextTick();
-  return tick == INT64_MAX ? Instant::Infinite() : Instant::FromNanos(tick * kTickNanos);
+  if (wakeup_ <= tick_) wakeup_ = NextTick();
+  return wakeup_ == INT64_MAX ? Instant::Infinite() : Instant::FromNanos(wakeup_ * kTickNanos);
 }
 
 }  // namespace levee

@@ -45,8 +45,9 @@ class TimerWheel {
   // Calls every timer that is due at `now`, in the order of their instants.
   void Advance(Instant now);
 
-  // Returns an instant that is not later than the next timer is due; Infinite if none is armed. It
-  // may be earlier, at a place where the wheel turns over; then Advance calls no timer.
+  // Returns an instant that is not later than the next timer is due, and later than the last tick
+  // that was advanced to; Infinite if none was armed since the last wakeup. It may be earlier, at a
+  // place where the wheel turns over or where a timer has been disarmed; then Advance calls no timer.
   Instant NextWakeup();
 
  private:
@@ -68,6 +69,9 @@ class TimerWheel {
   int64_t NextTick();
 
   int64_t tick_;  // all timers at or before it have been called
+  // No timer is due before this tick. Most timers are disarmed, and looking for the next one in every
+  // turn would cost more than a wakeup now and then for one that is gone.
+  int64_t wakeup_ = INT64_MAX;
   std::array<Level, kLevels> levels_;
   std::vector<Timer*> sorted_;  // empty but while a tick's timers are sorted
 };
