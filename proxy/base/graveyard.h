@@ -2,6 +2,7 @@
 // Keeps objects that are no longer needed until the end of the loop's turn.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -23,13 +24,18 @@ class Graveyard {
   // Destroys every object, including those that are buried while this runs.
   void Clear() {
     while (!objects_.empty()) {
-      std::vector<std::unique_ptr<Mortal>> objects;
-      objects.swap(objects_);
+      objects_.swap(ending_);
+      ending_.clear();
     }
+    if (objects_.capacity() + ending_.capacity() > kKept) *this = Graveyard();
   }
 
  private:
+  // How many places stay for later turns. Without any, every turn would allocate.
+  static constexpr size_t kKept = 256;
+
   std::vector<std::unique_ptr<Mortal>> objects_;
+  std::vector<std::unique_ptr<Mortal>> ending_;  // empty but while Clear destroys them
 };
 
 }  // namespace levee
