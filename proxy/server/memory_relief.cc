@@ -25,10 +25,14 @@ constexpr size_t kCallBytes = 4 * 1024;
 }  // namespace
 
 bool MemoryRelief::Look() {
-  if (account_.Level(AllocatedBlockBytes(), level_) > MemoryLevel::kPlenty) ReleaseFreeBlocks();
-  const int64_t bytes = AllocatedBlockBytes();
-  const MemoryLevel before = std::exchange(level_, account_.Level(bytes, level_));
-  if (level_ != before) Adjust();
+  int64_t bytes = AllocatedBlockBytes();
+  MemoryLevel level = account_.Level(bytes, level_);
+  if (level > MemoryLevel::kPlenty) {
+    ReleaseFreeBlocks();
+    bytes = AllocatedBlockBytes();
+    level = account_.Level(bytes, level_);
+  }
+  if (std::exchange(level_, level) != level) Adjust();
   io_.loop.SetReadAllowance(std::max(account_.Free(bytes) / kReadShare, kLeastRead));
   if (level_ < MemoryLevel::kFull) return false;
   EndLargest(account_.Excess(bytes), account_.ExcessOfAll(bytes));
