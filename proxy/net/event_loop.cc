@@ -2,8 +2,11 @@
 #include "net/event_loop.h"
 
 #include <sys/random.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 #include <uv.h>
 
+#include <ctime>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -11,7 +14,13 @@
 #include "net/event_loop_uv.h"
 
 namespace levee::net {
+namespace {
 
+constexpr int64_t kNanosPerSecond = 1'000'000'000;
+
+}  // namespace
+
+// libuv reads CLOCK_MONOTONIC.
 Instant ReadClock() { return Instant::FromNanos(static_cast<int64_t>(uv_hrtime())); }
 
 absl::Time WallClock() { return absl::Now(); }
@@ -24,14 +33,19 @@ uint64_t RandomSeed() {
   return seed;
 }
 
-EventLoop::Internals::Internals(EventLoop& owner) : loop(owner) {
+EventLoop::Internals::Internals(EventLoop& owner)
+    : loop(owner), wakeup_fd(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)) {
+  LEVEE_CHECK(wakeup_fd >= 0);
   LEVEE_CHECK(uv_loop_init(&uv) == 0);
   uv_check_init(&uv, &check);
   uv_async_init(&uv, &async, OnAsync);
-  uv_timer_init(&uv, &timer);
-  check.data = async.data = timer.data = this;
+  LEVEE_CHECK(uv_poll_init(&uv, &wakeup, wakeup_fd) == 0);
+  check.data = async.data = wakeup.data = this;
   uv_check_start(&check, OnCheck);
+  uv_poll_start(&wakeup, UV_READABLE, OnWakeup);
 }
+
+EventLoop::Internals::~Internals() { close(wakeup_fd); }
 
 void EventLoop::Internals::OnCheck(uv_check_t* check) {
   static_cast<Internals*>(check->data)->loop.EndTurn();
@@ -49,24 +63,21 @@ void EventLoop::Internals::BeginTurn() {
 void EventLoop::Internals::WakeAt(Instant when) {
   if (when == wake_at) return;
   wake_at = when;
-  if (when.is_infinite()) {
-    uv_timer_stop(&timer);
-    return;
+  itimerspec at{};  // of zeros, disarms
+  if (!when.is_infinite()) {
+    at.it_value.tv_sec = when.nanos() / kNanosPerSecond;
+    at.it_value.tv_nsec = when.nanos() % kNanosPerSecond;
   }
-  // libuv counts in whole milliseconds of the same clock from its own cached time, so the instant
-  // is given as the first millisecond that is not before it.
-  const int64_t due = (when.nanos() + 999'999) / 1'000'000;
-  const auto cached = static_cast<int64_t>(uv_now(&uv));
-  uv_timer_start(&timer, OnWakeup, due > cached ? static_cast<uint64_t>(due - cached) : 0, 0);
+  LEVEE_CHECK(timerfd_settime(wakeup_fd, TFD_TIMER_ABSTIME, &at, nullptr) == 0);
 }
 
-// As a rule the timer only ends the poll; the turn that follows runs all due timers and moves this
-// one before libuv looks at it. If it became due during a turn, libuv runs it before the next poll.
-// Then a turn must run now, since the poll would otherwise wait without a timer.
-void EventLoop::Internals::OnWakeup(uv_timer_t* timer) {
-  auto* internals = static_cast<Internals*>(timer->data);
+// Only ends the poll: the turn runs all timers that are due.
+void EventLoop::Internals::OnWakeup(uv_poll_t* wakeup, int, int) {
+  auto* internals = static_cast<Internals*>(wakeup->data);
+  uint64_t expirations = 0;
+  // Nothing is there to read where the timer was set anew since the poll.
+  if (read(internals->wakeup_fd, &expirations, sizeof expirations) < 0) return;
   internals->wake_at = Instant::Infinite();
-  internals->loop.EndTurn();
 }
 
 EventLoop::EventLoop() : internals_(std::make_unique<Internals>(*this)), now_(ReadClock()) {}
@@ -79,7 +90,7 @@ EventLoop::~EventLoop() {
   }
   for (uv_handle_t* handle : {reinterpret_cast<uv_handle_t*>(&internals_->check),
                               reinterpret_cast<uv_handle_t*>(&internals_->async),
-                              reinterpret_cast<uv_handle_t*>(&internals_->timer)}) {
+                              reinterpret_cast<uv_handle_t*>(&internals_->wakeup)}) {
     uv_close(handle, nullptr);
   }
   uv_run(&internals_->uv, UV_RUN_DEFAULT);

@@ -15,10 +15,11 @@ namespace levee::net {
 
 struct EventLoop::Internals {
   explicit Internals(EventLoop& owner);
+  ~Internals();
 
   static void OnCheck(uv_check_t* check);
   static void OnAsync(uv_async_t* async);
-  static void OnWakeup(uv_timer_t* timer);
+  static void OnWakeup(uv_poll_t* wakeup, int status, int events);
 
   void BeginTurn();
   void WakeAt(Instant when);
@@ -32,7 +33,10 @@ struct EventLoop::Internals {
   uv_loop_t uv;
   uv_check_t check;
   uv_async_t async;
-  uv_timer_t timer;
+  // A descriptor of the kernel's timer. A timer of libuv would make each poll wait with a timeout,
+  // for which the kernel starts and cancels a timer every time.
+  const int wakeup_fd;
+  uv_poll_t wakeup;
   Instant wake_at = Instant::Infinite();
   std::vector<std::unique_ptr<Signal>> signals;
 };
