@@ -6,8 +6,18 @@
 
 namespace levee {
 
+const std::vector<Answer::Step>& Answer::steps() const {
+  static const std::vector<Step> kNone;
+  return steps_ == nullptr ? kNone : *steps_;
+}
+
 Answer::Step& Answer::Add(Step::Kind kind, absl::Duration at) {
-  return steps_.emplace_back(Step{.kind = kind, .at = at});
+  if (steps_ == nullptr) {
+    steps_ = std::make_shared<std::vector<Step>>();
+  } else if (steps_.use_count() > 1) {
+    steps_ = std::make_shared<std::vector<Step>>(*steps_);
+  }
+  return steps_->emplace_back(Step{.kind = kind, .at = at});
 }
 
 Answer& Answer::Informational(absl::Duration at) {
@@ -30,7 +40,7 @@ Answer& Answer::Trailers(absl::Duration at, StatusCode code, std::string_view me
                          const Fields& fields) {
   const bool head = head_;
   if (!head) Head(at);
-  Step& step = head ? Add(Step::Kind::kTrailers, at) : steps_.back();
+  Step& step = head ? Add(Step::Kind::kTrailers, at) : steps_->back();
   step.end = true;
   step.fields.emplace_back("grpc-status", std::to_string(static_cast<int>(code)));
   if (!message.empty()) step.fields.emplace_back("grpc-message", PercentEncode(message));
@@ -87,6 +97,12 @@ Answer& Answer::ReadOnly(size_t bytes) {
 Answer& Answer::ReadOn(absl::Duration at, size_t bytes) {
   Add(Step::Kind::kReadOn, at).window = bytes;
   return *this;
+}
+
+Answer Answer::After(absl::Duration delay) const {
+  Answer later = *this;
+  later.delay_ += delay;
+  return later;
 }
 
 Answer Ok(std::string_view body) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,8 @@ namespace levee {
 // A script: steps at spans after the attempt's start. Without a step that ends it the upstream is
 // silent. The steps say what comes over the connection; what that means for the call is for the
 // host to read, with the functions of call/outcome.h that the network's host reads it with.
+//
+// Copies share their steps until one of them gets another, so a copy is cheap.
 //
 //   Answer().Head(1ms).Message(2ms, "pong").Trailers(3ms, StatusCode::kOk)
 class Answer {
@@ -35,7 +38,7 @@ class Answer {
       kReadOn,         // the upstream takes `window` more bytes of the request
     };
     Kind kind;
-    absl::Duration at;
+    absl::Duration at;  // without the delay of After
     bool end = false;
     std::string bytes;
     size_t window = 0;
@@ -68,14 +71,20 @@ class Answer {
   Answer& ReadOnly(size_t bytes);
   Answer& ReadOn(absl::Duration at, size_t bytes);
 
-  const std::vector<Step>& steps() const { return steps_; }
+  // The same answer, all of whose steps come that much later.
+  Answer After(absl::Duration delay) const;
+
+  const std::vector<Step>& steps() const;
+  // When a step comes, since the attempt's start.
+  absl::Duration TimeOf(size_t step) const { return delay_ + steps()[step].at; }
   size_t window() const { return window_; }
 
  private:
   Step& Add(Step::Kind kind, absl::Duration at);
   Answer& Close(absl::Duration at, const StreamEnd& end);
 
-  std::vector<Step> steps_;
+  std::shared_ptr<std::vector<Step>> steps_;  // nullptr: none
+  absl::Duration delay_;
   size_t window_ = SIZE_MAX;
   bool head_ = false;
 };

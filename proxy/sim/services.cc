@@ -71,16 +71,17 @@ Service InTurn(std::vector<Answer> answers) {
 
 Service Flaky(double failing, uint64_t seed) {
   auto random = std::make_shared<Random>(seed);
-  return [random, failing](SimHost&, AttemptId) {
-    return random->Uniform() < failing ? TrailersOnly(StatusCode::kUnavailable) : Ok();
+  const Answer fails = TrailersOnly(StatusCode::kUnavailable);
+  return [random, failing, fails, ok = Ok()](SimHost&, AttemptId) {
+    return random->Uniform() < failing ? fails : ok;
   };
 }
 
 Service InSlots(SimClock& clock, const Capacity& capacity, uint64_t seed) {
   auto slots = std::make_shared<Slots>(capacity, seed);
-  return [slots, &clock](SimHost&, AttemptId) {
-    const absl::Duration took = slots->Serve(clock.elapsed()) - clock.elapsed();
-    return Answer().Trailers(took, StatusCode::kOk);
+  const Answer ok = Answer().Trailers(absl::ZeroDuration(), StatusCode::kOk);
+  return [slots, &clock, ok](SimHost&, AttemptId) {
+    return ok.After(slots->Serve(clock.elapsed()) - clock.elapsed());
   };
 }
 

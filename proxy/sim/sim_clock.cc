@@ -24,7 +24,7 @@ void SimClock::At(Instant when, std::function<void()> event) {
     free_.push_back(events_.size());
     events_.emplace_back();
   }
-  events_[free_.back()] = std::move(event);
+  events_[free_.back()].swap(event);
   queue_.push_back({std::max(when, now_), ++asked_, free_.back()});
   free_.pop_back();
   std::push_heap(queue_.begin(), queue_.end(), Later);
@@ -41,10 +41,11 @@ void SimClock::RunNext() {
   at_once_ = due.when == now_ ? at_once_ + 1 : 0;
   LEVEE_CHECK(at_once_ < kMaxEventsAtOnce);
   now_ = due.when;
-  // Moved out first: the event may ask for others, which moves events_ and uses its place.
-  const std::function<void()> event = std::exchange(events_[due.event], nullptr);
-  free_.push_back(due.event);
+  std::function<void()>& event = events_[due.event];
   event();
+  event = nullptr;
+  // Only now: the event may have asked for others.
+  free_.push_back(due.event);
 }
 
 void SimClock::Run() {

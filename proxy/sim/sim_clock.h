@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <vector>
 
@@ -50,11 +51,11 @@ class SimClock {
   void RunNext();
 
   Instant now_ = Start();
-  int64_t asked_ = 0;       // events asked for
-  int64_t at_once_ = 0;     // events that ran at now_
-  std::vector<Due> queue_;  // a heap by Later
-  std::vector<std::function<void()>> events_;
-  std::vector<size_t> free_;  // indices in events_ that no event has
+  int64_t asked_ = 0;                         // events asked for
+  int64_t at_once_ = 0;                       // events that ran at now_
+  std::vector<Due> queue_;                    // a heap by Later
+  std::deque<std::function<void()>> events_;  // which run where they are, while others are added
+  std::vector<size_t> free_;                  // indices in events_ that no event has
 };
 
 }  // namespace levee

@@ -66,8 +66,8 @@ AttemptId SimHost::StartAttempt(const AttemptStart& start) {
   LEVEE_CHECK(!finished() && committed_ == 0);
   LEVEE_CHECK(active_.empty() || sidecar_.policy.hedge.has_value());
   LEVEE_CHECK(start.timeout > absl::ZeroDuration());
-  const auto id = static_cast<AttemptId>(streams_.size()) + 1;
-  Stream& stream = streams_.emplace_back();
+  Stream& stream = AddStream();
+  const AttemptId id = attempts_;
   stream.avoid.assign(start.avoid.begin(), start.avoid.end());
   stream.forbidden.assign(start.forbidden.begin(), start.forbidden.end());
   absl::InlinedVector<int64_t, 4> avoid(start.avoid.begin(), start.avoid.end());
@@ -86,6 +86,16 @@ AttemptId SimHost::StartAttempt(const AttemptStart& start) {
   return id;
 }
 
+// Returns the stream of the next attempt: one of an earlier call, if there is one.
+SimHost::Stream& SimHost::AddStream() {
+  if (static_cast<size_t>(attempts_) == streams_.size()) {
+    streams_.emplace_back();
+  } else {
+    At(attempts_ + 1) = Stream();
+  }
+  return At(++attempts_);
+}
+
 void SimHost::Play(AttemptId id, Answer answer) {
   Stream& stream = At(id);
   stream.window = answer.window();
@@ -96,7 +106,7 @@ void SimHost::Play(AttemptId id, Answer answer) {
 void SimHost::PlayNext(AttemptId id) {
   const Stream& stream = At(id);
   if (stream.step == stream.answer.steps().size()) return;
-  const Instant when = SimClock::Start() + stream.start + stream.answer.steps()[stream.step].at;
+  const Instant when = SimClock::Start() + stream.start + stream.answer.TimeOf(stream.step);
   // Captures as much as std::function keeps without an allocation.
   clock().At(when, [this, generation = generation_, id] {
     if (generation != generation_) return;
@@ -277,7 +287,7 @@ void SimHost::Finish(const FinalStatus& status, const CallRecord& record) {
   caller_.pushback = status.pushback;
   // Of the calls of a workload nobody reads the answer.
   if (on_finish_ || sidecar_.keeps_calls()) WriteAnswer(status);
-  record_ = record;
+  if (sidecar_.keeps_calls()) record_ = record;
   sidecar_.CountCall(record);
   if (on_finish_) on_finish_(caller_);
   clock().After(absl::ZeroDuration(), [this] {
@@ -312,7 +322,7 @@ void SimCaller::Clear() {
 void SimHost::Clear() {
   ++generation_;
   on_finish_ = nullptr;
-  streams_.clear();
+  attempts_ = 0;
   committed_ = last_ended_ = 0;
   caller_.Clear();
   timer_at_ = next_look_ = Instant::Infinite();

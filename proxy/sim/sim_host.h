@@ -111,9 +111,9 @@ class SimHost : public CallHost {
   // The events so far. Attempts are numbered from 1; those that never left are numbered too.
   const SimCaller& caller() const { return caller_; }
   bool finished() const { return caller_.finished_at.has_value(); }
-  int attempts() const { return static_cast<int>(streams_.size()); }
+  int attempts() const { return attempts_; }
   const SimAttempt& attempt(AttemptId id) const { return streams_.at(static_cast<size_t>(id) - 1); }
-  const CallRecord& record() const { return record_; }  // once finished
+  const CallRecord& record() const { return record_; }  // once finished, if calls are kept
   bool timer_armed() const { return !timer_at_.is_infinite(); }
   SimClock& clock();
   // For events that no host should tell. Gone at the end of the turn in which the call finishes.
@@ -149,6 +149,7 @@ class SimHost : public CallHost {
   };
 
   Stream& At(AttemptId id) { return streams_.at(static_cast<size_t>(id) - 1); }
+  Stream& AddStream();
   AttemptPlace PlaceOf(const Stream& stream) const;
   void Play(AttemptId id, Answer answer);
   void PlayNext(AttemptId id);
@@ -169,8 +170,9 @@ class SimHost : public CallHost {
   uint32_t generation_ = 0;  // of the call that it has
   OnFinish on_finish_;
   SimOrigin origin_;
-  std::optional<Call> call_;  // until the end of the turn in which it finishes
-  std::deque<Stream> streams_;
+  std::optional<Call> call_;    // until the end of the turn in which it finishes
+  std::deque<Stream> streams_;  // of its attempts, and behind them those of earlier calls
+  int attempts_ = 0;
   absl::InlinedVector<AttemptId, 2> active_;
   AttemptId committed_ = 0;   // 0: none
   AttemptId last_ended_ = 0;  // and was not cancelled

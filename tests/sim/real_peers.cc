@@ -38,7 +38,7 @@ class RealUpstream::Attempt final : public h2::StreamHandler {
     const std::vector<Answer>& answers = stage.twin.calls[call].answers;
     answer_ = answers[std::min(place, answers.size() - 1)];
     for (size_t i = 0; i < answer_.steps().size(); ++i) {
-      stage.clock.After(answer_.steps()[i].at, [this, i] { Play(answer_.steps()[i]); });
+      stage.clock.After(answer_.TimeOf(i), [this, i] { Play(answer_.steps()[i]); });
     }
   }
 
