@@ -235,7 +235,7 @@ class Call final : private GuardClient {
   void EndUnsent(MarkedStatus& marked, std::string_view reason, Instant now);
   void EndMarked(AttemptId id, const MarkedStatus& marked, Instant now);
   void EndForwarding(AttemptId id, StatusCode code, Instant now);
-  void EndLocally(StatusCode code, std::string message, Instant now);
+  void EndLocally(StatusCode code, std::string_view message, Instant now);
   void RememberFailure(StatusCode code, bool marked, Instant now);
   void EndRateLimited(const RateAdmission& admission, Instant now);
   bool IsAboutDeadline(Instant now) const;

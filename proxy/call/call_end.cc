@@ -204,19 +204,19 @@ void Call::EndExhausted(AttemptId id, const AttemptOutcome& outcome,
                                    : static_cast<int>(failed_endpoints_.size());
   // A policy that only observes leaves callers what they would get without it.
   const ExhaustedMode mode = Observes() ? ExhaustedMode::kKeep : parts_.policy.retry.exhausted;
-  const FinalAnswer answer = AnswerWhenExhausted(mode, parts_.overload, outcome, reason,
-                                                 {.attempts = attempts_,
-                                                  .failed_endpoints = std::max(1, failed_endpoints),
-                                                  .endpoints = parts_.endpoints,
-                                                  .upstream = std::string(parts_.upstream)});
+  FinalAnswer answer = AnswerWhenExhausted(mode, parts_.overload, outcome, reason,
+                                           {.attempts = attempts_,
+                                            .failed_endpoints = std::max(1, failed_endpoints),
+                                            .endpoints = parts_.endpoints,
+                                            .upstream = parts_.upstream});
   RememberFailure(outcome.code, answer.marked, now);
   if (answer.marked) {
     EndMarked(id,
               {.code = answer.code,
-               .message = answer.message,
+               .message = std::move(answer.message),
                .original_code = outcome.code,
                .attempts = attempts_,
-               .mark = answer.mark},
+               .mark = std::move(answer.mark)},
               now);
   } else if (outcome.kind == AttemptOutcome::Kind::kStatus) {
     EndForwarding(id, outcome.code, now);
@@ -265,8 +265,8 @@ void Call::EndForwarding(AttemptId id, StatusCode code, Instant now) {
   Finish({.code = code, .attempt = id, .forward_trailers = true}, now);
 }
 
-void Call::EndLocally(StatusCode code, std::string message, Instant now) {
-  Finish({.code = code, .message = std::move(message)}, now);
+void Call::EndLocally(StatusCode code, std::string_view message, Instant now) {
+  Finish({.code = code, .message = message}, now);
 }
 
 // The call ends after an attempt that failed, and is kept in mind for the application's retry of

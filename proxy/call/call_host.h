@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
+#include <string_view>
 
 #include "absl/time/time.h"
 #include "base/chunk.h"
@@ -48,8 +48,8 @@ struct FinalStatus {
   AttemptId attempt = 0;
   // The attempt's trailers go to the caller as they are; everything below is unused.
   bool forward_trailers = false;
-  // Unencoded text of a local reply.
-  std::string message;
+  // Unencoded text of a local reply. Valid during Finish only.
+  std::string_view message;
   // Of a local reply: when the caller may try again (grpc-retry-pushback-ms).
   std::optional<absl::Duration> pushback;
   // Not null: the marked answer, written over the attempt's trailers (over an empty block if it

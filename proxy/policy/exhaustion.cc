@@ -80,7 +80,7 @@ OverloadMark MarkOf(const AttemptOutcome& outcome, RefusalReason reason,
     mark.signal = OverloadMark::Signal::kLevee;
     mark.hops = std::min(mark.hops + 1, kMaxOverloadHops);
   }
-  if (mark.reason.empty()) mark.reason = std::string(RefusalReasonName(reason));
+  if (mark.reason.empty()) mark.reason = RefusalReasonName(reason);
   if (mark.upstream.empty()) mark.upstream = facts.upstream;
   return mark;
 }
@@ -90,8 +90,11 @@ std::string OverloadedMessage(const AttemptOutcome& outcome, RefusalReason reaso
   if (IsPassedOn(outcome, reason) && outcome.message.starts_with(kMessageStart)) {
     return outcome.message;
   }
-  std::string text(kMessageStart);
-  text.append(": ").append(RefusalReasonPhrase(reason));
+  constexpr size_t kLongestPhrases = 128;
+  std::string text;
+  text.reserve(kMessageStart.size() + kLongestPhrases +
+               std::min(outcome.message.size(), kMaxOriginalBytes));
+  text.append(kMessageStart).append(": ").append(RefusalReasonPhrase(reason));
   text.append(" after ").append(std::to_string(attempts));
   text.append(attempts == 1 ? " attempt" : " attempts");
   text.append(", last ").append(StatusCodeName(outcome.code));
@@ -107,9 +110,11 @@ FinalAnswer AnswerWhenExhausted(ExhaustedMode mode, const OverloadPolicy& overlo
                                 const AttemptOutcome& outcome, std::optional<RefusalReason> reason,
                                 const ExhaustionFacts& facts) {
   FinalAnswer answer;
-  answer.code = outcome.code;
-  answer.message = outcome.message;
   const Row form = reason ? FormOf(mode, RowOf(*reason, outcome)) : Row::kUnchanged;
+  if (form != Row::kOverloaded) {
+    answer.code = outcome.code;
+    answer.message = outcome.message;
+  }
   if (form == Row::kUnchanged) return answer;
 
   answer.marked = true;

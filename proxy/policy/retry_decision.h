@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "absl/time/time.h"
 #include "base/instant.h"
@@ -118,9 +119,9 @@ struct FinalAnswer {
 // The facts that the answer depends on, besides the outcome.
 struct ExhaustionFacts {
   int attempts = 1;
-  int failed_endpoints = 1;  // distinct endpoints on which attempts failed
-  int endpoints = 1;         // endpoints that the upstream has
-  std::string upstream;      // for the mark
+  int failed_endpoints = 1;   // distinct endpoints on which attempts failed
+  int endpoints = 1;          // endpoints that the upstream has
+  std::string_view upstream;  // for the mark
 };
 
 // The table "When retrying ends without success" of the policy's documentation. `reason`: why no

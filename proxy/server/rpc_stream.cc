@@ -354,8 +354,8 @@ void RpcStream::Log(const FinalStatus& status, const CallRecord& record) {
   if (choice.notable) TellDecisions(record);
   if (!choice) return;
   const Destination& destination = *plan_->destination;
-  const std::string message =
-      status.forward_trailers ? PercentDecode(trailers_.Get("grpc-message")) : status.message;
+  const std::string message = status.forward_trailers ? PercentDecode(trailers_.Get("grpc-message"))
+                                                      : std::string(status.message);
   AccessLogFacts facts = FactsOf(origin_, request_);
   facts.upstream = destination.upstream;
   facts.message = message;

@@ -113,7 +113,7 @@ void UpstreamAttempt::EndForUpstream(StatusCode code, std::string_view message) 
   Metadata answer;
   const std::string_view type =
       head_seen_ ? std::string_view() : AnswerContentType(request_->Get("content-type"));
-  WriteFinalAnswer({.code = code, .message = std::string(message)}, none, type, answer);
+  WriteFinalAnswer({.code = code, .message = message}, none, type, answer);
   EndWithTrailers(answer);
 }
 
