@@ -5,7 +5,8 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help deps build run demo quick test fuzz ledger mutation interop-deps kubernetes-deps \
-        image-test package release bench instructions storms attacks schema format lint clean
+        image-test package release bench instructions storms storm-seeds attacks \
+        schema format lint clean
 
 # What git knows and what it would know after `git add`, so that nothing in build/ is touched.
 SOURCES = git ls-files --cached --others --exclude-standard
@@ -93,6 +94,12 @@ instructions: ## Count the instructions of a call, by callgrind
 storms: ## Compare Levee, gRPC's own retries and Envoy in the same storms
 	@deploy/install-packages build test-build storms
 	@tests/storms/run
+
+storm-seeds: ## Run storms on virtual time over SEEDS seeds (1000), ROWS=*S8*
+	@deploy/install-packages build test-build
+	@$(call compile_tests,call_test)
+	@LEVEE_STORM_SEEDS=$(or $(SEEDS),1000) build/tests/call_test \
+	    --gtest_filter='CallStorm$(or $(ROWS),*)'
 
 attacks: ## Compare what an attack on Levee and its peers costs others
 	@deploy/install-packages build test-build bench

@@ -20,7 +20,7 @@ struct Arrivals : std::enable_shared_from_this<Arrivals> {
   }
 
   void Next() {
-    if (made == workload.calls) return;
+    if (made == workload.calls || sidecar.clock().now() > end) return;
     sidecar.Unary(workload.facts ? workload.facts(made) : RequestFacts());
     ++made;
     sidecar.clock().After(Gap(), [self = shared_from_this()] { self->Next(); });
@@ -29,6 +29,7 @@ struct Arrivals : std::enable_shared_from_this<Arrivals> {
   SimSidecar& sidecar;
   const Workload workload;
   Random random;
+  const Instant end = sidecar.clock().now() + workload.length;
   int64_t made = 0;
 };
 

@@ -16,8 +16,6 @@
 
 namespace levee {
 
-inline constexpr uint64_t kSaturationSeeds = 10;
-
 // The load is a share of the service's capacity.
 struct Saturation {
   double load = 0.9;
@@ -49,7 +47,11 @@ class SaturationRun {
     saturation_.capacity.cut_at = absl::Seconds(kFaultAt);
     const Service service = InSlots(clock_, saturation_.capacity, seed + 1);
     for (int i = 0; i < saturation.sidecars; ++i) {
-      sidecars_.emplace_back(clock_, policy, seed * 100 + i).AddEndpoint(service);
+      sidecars_.emplace_back(clock_, policy, seed * 100 + i)
+          .AddEndpoint([this, service](SimHost& host, AttemptId id) {
+            ++Now().attempts;
+            return service(host, id);
+          });
     }
     clock_.After(absl::ZeroDuration(), [this] { Arrive(); });
   }
@@ -71,8 +73,18 @@ class SaturationRun {
     return GoodShare(kFaultAt, kFaultAt + absl::ToDoubleSeconds(saturation_.capacity.cut_for));
   }
 
+  // Attempts per call in the worst second since the fault began.
+  double WorstSecond() const {
+    double worst = 0;
+    // The last second is not over.
+    for (size_t i = kFaultAt; i + 1 < seconds_.size(); ++i) {
+      worst = std::max(worst, seconds_[i].attempts / seconds_[i].calls);
+    }
+    return worst;
+  }
+
  private:
-  static constexpr double kFaultAt = 11;  // the budget's window is full
+  static constexpr int kFaultAt = 11;  // the budget's window is full
   static constexpr double kStep = 0.25;
 
   struct Made {
@@ -80,7 +92,19 @@ class SaturationRun {
     bool good = false;
   };
 
+  struct Second {
+    double calls = 0;  // begun
+    double attempts = 0;
+  };
+
+  Second& Now() {
+    const auto second = static_cast<size_t>(absl::ToInt64Seconds(clock_.elapsed()));
+    if (second >= seconds_.size()) seconds_.resize(second + 1);
+    return seconds_[second];
+  }
+
   void Arrive() {
+    ++Now().calls;
     const size_t n = made_.size();
     made_.push_back({absl::ToDoubleSeconds(clock_.elapsed())});
     sidecars_[n % sidecars_.size()]
@@ -104,6 +128,7 @@ class SaturationRun {
   Random random_;
   std::deque<SimSidecar> sidecars_;
   std::vector<Made> made_;
+  std::vector<Second> seconds_;
   // Its events refer to all else, but it runs none when it is destroyed.
   SimClock clock_;
 };

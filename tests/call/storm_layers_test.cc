@@ -10,15 +10,16 @@
 #include <numeric>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "call/call_fixture.h"
+#include "call/storm_figures.h"
 #include "sim/app_loop.h"
+#include "storms/seeds.h"
 
 namespace levee {
 namespace {
-
-constexpr uint64_t kSeeds = 1000;
 
 constexpr int kBegin = 2;    // second of the run in which the fault begins
 constexpr int kLength = 20;  // of the fault, in seconds
@@ -92,8 +93,7 @@ class StormRun {
     ++Now(arrivals_);
     const absl::Duration at = clock_.elapsed() - absl::Seconds(kBegin);
     const bool fault = at >= absl::ZeroDuration() && at < absl::Seconds(kLength);
-    return fault && random_.Uniform() < storm_.failing ? TrailersOnly(StatusCode::kUnavailable)
-                                                       : Ok();
+    return fault && random_.Uniform() < storm_.failing ? fails_ : ok_;
   }
 
   void Request() {
@@ -118,6 +118,8 @@ class StormRun {
 
   inline static const std::string kMessage{"\0\0\0\0\4ping", 9};
 
+  const Answer fails_ = TrailersOnly(StatusCode::kUnavailable);
+  const Answer ok_ = Ok();
   const Storm storm_;
   SimClock clock_;
   Random random_;
@@ -129,21 +131,16 @@ class StormRun {
   int polls_refused_ = 0;
 };
 
-// Prints median and worst of a figure over all seeds, and returns the worst.
+// Prints a figure of all seeds, and returns the worst.
 double Worst(std::string_view what, uint64_t seeds, const Storm& storm,
              double (StormRun::*figure)() const) {
   std::vector<double> figures;
-  // Under a sanitizer a part of the seeds may be none.
-  for (uint64_t seed = 1; seed <= std::max<uint64_t>(seeds, 1); ++seed) {
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
     StormRun run(storm, seed);
     run.Run();
     figures.push_back((run.*figure)());
   }
-  std::sort(figures.begin(), figures.end());
-  std::cout << what << ": median " << figures[figures.size() / 2] << ", 99 of 100 "
-            << figures[figures.size() * 99 / 100] << ", worst " << figures.back() << " of "
-            << figures.size() << " seeds\n";
-  return figures.back();
+  return Distribution(what, std::move(figures)).back();
 }
 
 constexpr AppLoop kThreeAttempts{.attempts = 3};
@@ -151,13 +148,13 @@ constexpr AppLoop kThreeAttempts{.attempts = 3};
 TEST(CallStormLayers, S12_ALoopOfThreeAttemptsCostsAtMost15Percent) {
   const Storm slow{.per_second = 10, .loop = kThreeAttempts};
   const Storm fast{.per_second = 100, .loop = kThreeAttempts};
-  EXPECT_LE(Worst("one layer, 10/s", kSeeds, slow, &StormRun::Fault), 1.15);
-  EXPECT_LE(Worst("one layer, 100/s", kSeeds / 50, fast, &StormRun::Fault), 1.15);
+  EXPECT_LE(Worst("one layer, 10/s", StormSeeds(1000), slow, &StormRun::Fault), 1.15);
+  EXPECT_LE(Worst("one layer, 100/s", StormSeeds(20), fast, &StormRun::Fault), 1.15);
   for (const int backoff_ms : {1, 300, 1000}) {
     Storm other = slow;
     other.loop.backoff = Ms(backoff_ms);
     std::cout << backoff_ms << " ms between attempts; ";
-    EXPECT_LE(Worst("one layer, 10/s", kSeeds / 50, other, &StormRun::Fault), 1.15);
+    EXPECT_LE(Worst("one layer, 10/s", StormSeeds(20), other, &StormRun::Fault), 1.15);
   }
 }
 
@@ -168,15 +165,15 @@ TEST(CallStormLayers, S12_ThreeLayersOfLoopsCostAtMost40Percent) {
     Storm fast = slow;
     fast.per_second = 100;
     std::cout << (passes_trailers ? "trailers passed on\n" : "trailers dropped\n");
-    EXPECT_LE(Worst("three layers, 10/s", kSeeds / 10, slow, &StormRun::Fault), 1.4);
-    EXPECT_LE(Worst("three layers, 100/s", kSeeds / 100, fast, &StormRun::Fault), 1.4);
+    EXPECT_LE(Worst("three layers, 10/s", StormSeeds(100), slow, &StormRun::Fault), 1.4);
+    EXPECT_LE(Worst("three layers, 100/s", StormSeeds(10), fast, &StormRun::Fault), 1.4);
   }
 }
 
 // Neither while half of the attempts fail nor while all do.
 TEST(CallStormLayers, S12_NoPollerIsRefused) {
   for (const double failing : {1.0, 0.5}) {
-    for (uint64_t seed = 1; seed <= kSeeds / 20; ++seed) {
+    for (uint64_t seed = 1; seed <= StormSeeds(50); ++seed) {
       StormRun run({.failing = failing, .loop = kThreeAttempts}, seed);
       run.AddPoller(absl::Seconds(1), /*own_traces=*/false);
       run.AddPoller(absl::Milliseconds(100), /*own_traces=*/true);
@@ -192,7 +189,7 @@ TEST(CallStormLayers, S10_ADeadBottomSeesTenPercentMoreInEverySecondAfterTheFirs
     const Storm dead{
         .layers = 3, .per_second = 100, .passes_trailers = passes_trailers, .evenly = true};
     std::cout << (passes_trailers ? "marks honoured\n" : "marks dropped\n");
-    EXPECT_LE(Worst("dead", kSeeds / 50, dead, &StormRun::WorstAfterTheFirst), 1.1);
+    EXPECT_LE(Worst("dead", StormSeeds(20), dead, &StormRun::WorstAfterTheFirst), 1.1);
   }
 }
 
@@ -205,11 +202,12 @@ TEST(CallStormLayers, S10_AHalfDeadBottomSeesTenPercentMore) {
     half.passes_trailers = passes_trailers;
     std::vector<double> seconds(kLength);
     double worst = 0, worst_run = 0;
-    constexpr uint64_t kRuns = 20;
-    for (uint64_t seed = 1; seed <= kRuns; ++seed) {
+    const uint64_t runs = StormSeeds(20);
+    for (uint64_t seed = 1; seed <= runs; ++seed) {
       StormRun run(half, seed);
       run.Run();
-      for (int i = 0; i < kLength; ++i) seconds[i] += run.PerRequest(i, i + 1) / kRuns;
+      for (int i = 0; i < kLength; ++i)
+        seconds[i] += run.PerRequest(i, i + 1) / static_cast<double>(runs);
       worst = std::max(worst, run.WorstAfterTheFirst());
       worst_run = std::max(worst_run, run.PerRequest(1, kLength));
     }

@@ -2,13 +2,16 @@
 // A nearly saturated service: retries of timeouts must not keep it down, and a throttle brings it
 // back. S8 and S9 are rows of the contract on storms; docs/decisions/saturation.md has the figures.
 #include <algorithm>
+#include <cstdint>
 #include <iostream>
 #include <ostream>
 #include <string>
 #include <vector>
 
 #include "call/saturation.h"
+#include "call/storm_figures.h"
 #include "sim/workload.h"
+#include "storms/seeds.h"
 
 namespace levee {
 namespace {
@@ -27,14 +30,20 @@ Saturation Of(const Cut& cut, double load, int sidecars = 1) {
           .sidecars = sidecars};
 }
 
-// How long each seed's run takes to recover, in order.
-std::vector<double> Recoveries(const Saturation& saturation, const CallPolicy& policy) {
+// Of the runs of all seeds, in order.
+struct Runs {
   std::vector<double> recoveries;
-  for (uint64_t seed = 1; seed <= kSaturationSeeds; ++seed) {
-    recoveries.push_back(SaturationRun(saturation, policy, seed).Recovery(100));
+  std::vector<double> worst_seconds;
+};
+
+Runs RunSeeds(const Saturation& saturation, const CallPolicy& policy, uint64_t seeds) {
+  Runs runs;
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
+    SaturationRun run(saturation, policy, seed);
+    runs.recoveries.push_back(run.Recovery(100));
+    runs.worst_seconds.push_back(run.WorstSecond());
   }
-  std::sort(recoveries.begin(), recoveries.end());
-  return recoveries;
+  return runs;
 }
 
 class CallStormSaturation : public testing::TestWithParam<Cut> {};
@@ -42,16 +51,14 @@ class CallStormSaturation : public testing::TestWithParam<Cut> {};
 TEST_P(CallStormSaturation, S8_RetriedTimeoutsDelayTheRecoveryByAtMostAQuarter) {
   for (const int sidecars : {1, 30}) {
     for (const double load : {0.90, 0.92, 0.94}) {
+      std::cout << GetParam().name << ", load " << load << ", sidecars: " << sidecars << "\n";
       const Saturation saturation = Of(GetParam(), load, sidecars);
-      const auto without = Recoveries(saturation, WithoutRetries());
-      const auto with = Recoveries(saturation, TimeoutsRetried());
-      std::cout << GetParam().name << ", load " << load << ", " << sidecars
-                << " sidecars: without retries median " << without[kSaturationSeeds / 2]
-                << " s, worst " << without.back() << " s; with median "
-                << with[kSaturationSeeds / 2] << " s, worst " << with.back() << " s of "
-                << kSaturationSeeds << " seeds\n";
-      EXPECT_LE(with[kSaturationSeeds / 2], 1.25 * without[kSaturationSeeds / 2] + 1)
-          << load << ", " << sidecars;
+      const Runs plain = RunSeeds(saturation, WithoutRetries(), StormSeeds(10));
+      const Runs retried = RunSeeds(saturation, TimeoutsRetried(), StormSeeds(10));
+      const auto without = Distribution("  back without retries, s", plain.recoveries);
+      const auto with = Distribution("  back with retries, s", retried.recoveries);
+      Distribution("  attempts per call, worst second", retried.worst_seconds);
+      EXPECT_LE(Median(with), 1.25 * Median(without) + 1) << load << ", " << sidecars;
       EXPECT_LE(with.back(), 1.25 * without.back() + 1) << load << ", " << sidecars;
       EXPECT_LT(with.back(), SaturationRun::kNever) << load << ", " << sidecars;
     }
@@ -77,28 +84,25 @@ class CallStormThrottle : public testing::TestWithParam<Overload> {};
 
 TEST_P(CallStormThrottle, S9_ThrottlingShortensTheRecoveryByAFifth) {
   const Saturation saturation = Of(GetParam().cut, GetParam().load);
-  std::vector<double> without, with;
-  double good_without = 0, good_with = 0;
-  for (uint64_t seed = 1; seed <= kSaturationSeeds; ++seed) {
+  const uint64_t seeds = StormSeeds(10);
+  std::vector<double> without, with, good_without, good_with;
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
     SaturationRun plain(saturation, WithoutRetries(), seed);
     SaturationRun throttled(saturation, Throttled(), seed);
     without.push_back(plain.Recovery(60));
     with.push_back(throttled.Recovery(60));
-    good_without += plain.GoodDuringFault() / kSaturationSeeds;
-    good_with += throttled.GoodDuringFault() / kSaturationSeeds;
+    good_without.push_back(plain.GoodDuringFault());
+    good_with.push_back(throttled.GoodDuringFault());
   }
-  std::sort(without.begin(), without.end());
-  std::sort(with.begin(), with.end());
-  std::cout << testing::PrintToString(GetParam()) << ": without retries median "
-            << without[kSaturationSeeds / 2] << " s, worst " << without.back() << " s, "
-            << good_without << " good during the fault; with retries and throttle median "
-            << with[kSaturationSeeds / 2] << " s, worst " << with.back() << " s, " << good_with
-            << " good, of " << kSaturationSeeds << " seeds\n";
-  EXPECT_LE(with[kSaturationSeeds / 2], std::min(0.8 * without[kSaturationSeeds / 2], 15.0));
+  std::cout << testing::PrintToString(GetParam()) << "; good during the fault without retries "
+            << Mean(good_without) << ", with retries and throttle " << Mean(good_with) << "\n";
+  without = Distribution("  back without retries, s", without);
+  with = Distribution("  back with retries and throttle, s", with);
+  EXPECT_LE(Median(with), std::min(0.8 * Median(without), 15.0));
   EXPECT_LE(with.back(), 15);
   // A shorter fault is over before its signs are clear.
   if (GetParam().cut.seconds >= 10) {
-    EXPECT_GT(good_with, good_without);
+    EXPECT_GT(Mean(good_with), Mean(good_without));
   }
 }
 
