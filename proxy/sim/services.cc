@@ -11,16 +11,25 @@
 namespace levee {
 namespace {
 
-Answer::Step EndOf(const SimCaller& inner, const Handler& handler) {
+Answer::Step EndOf(const SimCaller& inner, bool passes_trailers) {
   Answer answer = Answer().Trailers(absl::ZeroDuration(), inner.code, inner.message);
   Answer::Step step = answer.steps().front();
-  if (!handler.passes_trailers) return step;
+  if (!passes_trailers) return step;
   step.fields.resize(2);  // :status and content-type
   for (size_t i = 0; i < inner.trailers.size(); ++i) {
     const Metadata::Field field = inner.trailers[i];
     step.fields.emplace_back(field.name, field.value);
   }
   return step;
+}
+
+// Returns what gives the end of a call to the attempt `id` of `host`, for which it is made.
+SimHost::OnFinish AnswerTo(SimHost& host, AttemptId id, bool passes_trailers, SimClock& clock) {
+  return [outer = SimHost::Ref(host), id, passes_trailers, &clock](const SimCaller& caller) {
+    clock.After(absl::ZeroDuration(), [outer, id, end = EndOf(caller, passes_trailers)] {
+      if (SimHost* const waiting = outer.get()) waiting->Deliver(id, end);
+    });
+  };
 }
 
 // When the slots of a service are free again.
@@ -87,15 +96,35 @@ Service InSlots(SimClock& clock, const Capacity& capacity, uint64_t seed) {
 
 Service Through(SimSidecar& next, Handler handler) {
   return [&next, handler](SimHost& host, AttemptId id) {
-    const SimHost::Ref outer(host);
-    const auto answer = [outer, id, handler, &next](const SimCaller& caller) {
-      next.clock().After(absl::ZeroDuration(), [outer, id, end = EndOf(caller, handler)] {
-        if (SimHost* const waiting = outer.get()) waiting->Deliver(id, end);
-      });
-    };
     const auto inner = AppRequest::Begin(next, handler.loop, host.attempt(id).timeout,
-                                         {.trace = host.origin().trace}, /*message=*/"", answer);
+                                         {.trace = host.origin().trace}, /*message=*/"",
+                                         AnswerTo(host, id, handler.passes_trailers, next.clock()));
     host.OnCancel(id, [inner] { inner->Cancel(); });
+    return Silence();
+  };
+}
+
+Service Behind(SimSidecar& inbound, SimSidecar& caller) {
+  auto report_from = std::make_shared<Instant>();
+  const uint64_t connection = inbound.NewConnection();
+  return [&inbound, &caller, connection, report_from](SimHost& host, AttemptId id) {
+    constexpr absl::Duration kEvery = absl::Seconds(1);
+    const Instant now = inbound.clock().now();
+    GuardLine* const guard = inbound.guard();
+    if (guard != nullptr && now >= *report_from) {
+      *report_from = now + kEvery;
+      guard->Report(connection, caller.retries().Report(now), now);
+    }
+    const SimAttempt& attempt = host.attempt(id);
+    RequestFacts facts{.timeout = attempt.timeout, .previous_attempts = attempt.previous_attempts};
+    if (guard != nullptr) facts.priority = guard->guard().policy().default_priority;
+    SimHost& inner =
+        inbound.NewCall(facts, AnswerTo(host, id, /*passes_trailers=*/true, inbound.clock()),
+                        {.trace = host.origin().trace, .connection = connection});
+    inner.HalfClose();
+    host.OnCancel(id, [inner = SimHost::Ref(inner)] {
+      if (SimHost* const running = inner.get()) running->Leave();
+    });
     return Silence();
   };
 }

@@ -68,6 +68,9 @@ class SimSidecar {
   SimEndpoints& endpoints() { return endpoints_; }
   int64_t AddEndpoint(Service service) { return endpoints_.Add(std::move(service)); }
 
+  // Returns the number of a caller's connection, which no other has.
+  uint64_t NewConnection() { return ++connections_; }
+
   // A call whose caller's half is open. The reference is good until the end of the turn in which
   // the call finishes, or for ever if calls are kept.
   SimHost& NewCall(const RequestFacts& facts = {}, SimHost::OnFinish on_finish = nullptr,
@@ -111,6 +114,7 @@ class SimSidecar {
   std::unique_ptr<ReplayMemory> memory_;
   std::unique_ptr<ReplayLease> lease_;
   bool keeps_calls_ = false;
+  uint64_t connections_ = 0;
   std::deque<SimHost> hosts_;
   std::vector<SimHost*> idle_;
   Tally tally_;

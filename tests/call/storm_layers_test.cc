@@ -30,7 +30,8 @@ struct Storm {
   double failing = 1;      // share of the attempts at the bottom, independently
   AppLoop loop;            // of the application above each sidecar
   bool passes_trailers = true;
-  bool evenly = false;  // the requests come; else at random
+  bool evenly = false;   // the requests come; else at random
+  bool guarded = false;  // each layer has a guard before its application
 };
 
 // One run, with the requests and the arrivals at the bottom of each second.
@@ -41,11 +42,9 @@ class StormRun {
     const Handler handler{.passes_trailers = storm.passes_trailers, .loop = storm.loop};
     for (int i = 0; i < storm.layers; ++i) {
       SimSidecar& sidecar = sidecars_.emplace_back(clock_, CallPolicy(), seed * 100 + i);
-      if (i == 0) {
-        sidecar.AddEndpoint([this](SimHost&, AttemptId) { return Arrive(); });
-      } else {
-        sidecar.AddEndpoint(Through(sidecars_[i - 1], handler));
-      }
+      const Service service = i == 0 ? [this](SimHost&, AttemptId) { return Arrive(); }
+                                     : Through(sidecars_[i - 1], handler);
+      sidecar.AddEndpoint(storm.guarded ? Guarded(service, sidecar, seed * 100 + 50 + i) : service);
     }
     clock_.After(absl::Seconds(random_.Uniform() / storm.per_second), [this] { Request(); });
   }
@@ -82,6 +81,17 @@ class StormRun {
   static constexpr absl::Duration kTimeout = absl::Seconds(5);
 
   SimSidecar& top() { return sidecars_.back(); }
+
+  // The application `service` behind a guard of its own, which `caller` calls.
+  Service Guarded(const Service& service, SimSidecar& caller, uint64_t seed) {
+    CallPolicy policy;
+    policy.retry.max_attempts = 1;
+    policy.guard = GuardPolicy();
+    SimSidecar& guard = guards_.emplace_back(clock_, policy, seed);
+    guard.inbound = true;
+    guard.AddEndpoint(service);
+    return Behind(guard, caller);
+  }
 
   double& Now(std::vector<double>& counts) {
     return counts.at(static_cast<size_t>(absl::ToInt64Seconds(clock_.elapsed())));
@@ -124,6 +134,7 @@ class StormRun {
   SimClock clock_;
   Random random_;
   std::deque<SimSidecar> sidecars_;  // the one above the bottom first
+  std::deque<SimSidecar> guards_;
   std::vector<double> requests_;
   std::vector<double> arrivals_;
   uint64_t traces_ = 0;
@@ -188,6 +199,18 @@ TEST(CallStormLayers, S10_ADeadBottomSeesTenPercentMoreInEverySecondAfterTheFirs
   for (const bool passes_trailers : {true, false}) {
     const Storm dead{
         .layers = 3, .per_second = 100, .passes_trailers = passes_trailers, .evenly = true};
+    std::cout << (passes_trailers ? "marks honoured\n" : "marks dropped\n");
+    EXPECT_LE(Worst("dead", StormSeeds(20), dead, &StormRun::WorstAfterTheFirst), 1.1);
+  }
+}
+
+TEST(CallStormLayers, G11_SoItDoesWithAGuardInEachLayer) {
+  for (const bool passes_trailers : {true, false}) {
+    const Storm dead{.layers = 3,
+                     .per_second = 100,
+                     .passes_trailers = passes_trailers,
+                     .evenly = true,
+                     .guarded = true};
     std::cout << (passes_trailers ? "marks honoured\n" : "marks dropped\n");
     EXPECT_LE(Worst("dead", StormSeeds(20), dead, &StormRun::WorstAfterTheFirst), 1.1);
   }
