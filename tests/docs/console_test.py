@@ -183,7 +183,7 @@ class Files(unittest.TestCase):
         self.clone = self.enterContext(Clone())
         readme = documents.block('README.md', 'yaml', 'upstreams:')
         self.clone.write('policy.yaml', readme)
-        self.clone.write('levee.yaml', documents.block('docs/kubernetes.md', 'yaml', 'routes:'))
+        self.clone.write('levee.yaml', documents.block('docs/kubernetes.md', 'yaml', 'dns:callee'))
         self.clone.write('service_config.json', json.dumps(SERVICE_CONFIG))
         self.clone.write('envoy.yaml', ENVOY)
 

@@ -31,6 +31,17 @@ RESTRICTED = {
 }
 
 
+METRICS_PORT = {'name': 'levee-metrics', 'containerPort': 9461, 'protocol': 'TCP'}
+GUARD_PORT = {'name': 'levee-ingress', 'containerPort': 9450, 'protocol': 'TCP'}
+
+
+def guarded(name, kind, pod):
+    """Whether the guard takes the calls to a workload of a golden file."""
+    if name == 'example':
+        return pod['metadata']['labels']['app'] == 'callee'
+    return name == 'guard' and kind in ('Deployment', 'StatefulSet', 'DaemonSet')
+
+
 def levees():
     """(golden file, kind, pod template, Levee's container) wherever Levee is."""
     return [(name, kind, pod, manifests.levee_of(pod)) for name in manifests.FOLDERS
@@ -94,7 +105,7 @@ class Types(unittest.TestCase):
 class Placement(unittest.TestCase):
 
     def test_levee_is_in_every_kind_of_workload(self):
-        for name in ('sidecar', 'with-istio'):
+        for name in ('sidecar', 'with-istio', 'guard'):
             found = [kind for each, kind, _, _ in levees() if each == name]
             self.assertEqual(sorted(found), sorted(WORKLOADS), name)
 
@@ -126,7 +137,7 @@ class Placement(unittest.TestCase):
                          [0, 0, 2, 2, 2])
 
     def test_what_the_workload_had_is_still_there(self):
-        for name in ('sidecar', 'container', 'with-istio'):
+        for name in ('sidecar', 'container', 'with-istio', 'guard'):
             pod = dict(manifests.pods(name))['Deployment']
             self.assertIn('migrate', [each['name'] for each in pod['spec']['initContainers']])
             self.assertIn('app', [each['name'] for each in pod['spec']['containers']])
@@ -182,8 +193,9 @@ class Container(unittest.TestCase):
             self.assertEqual(levee['volumeMounts'], [
                 {'name': 'levee', 'mountPath': '/etc/levee', 'readOnly': True}], f'{name} {kind}')
             volume = next(each for each in pod['spec']['volumes'] if each['name'] == 'levee')
-            self.assertEqual(volume, {'name': 'levee', 'configMap': {'name': 'levee'}},
-                             f'{name} {kind}')
+            self.assertEqual(volume, {'name': 'levee', 'configMap': {
+                'name': 'levee-callee' if name == 'example' and guarded(name, kind, pod)
+                else 'levee'}}, f'{name} {kind}')
             self.assertIn('--config=/etc/levee/levee.yaml', levee['args'], f'{name} {kind}')
 
     def test_probes_ask_whether_levee_is_ready(self):
@@ -201,24 +213,30 @@ class Container(unittest.TestCase):
 class Ports(unittest.TestCase):
 
     def setUp(self):
-        documents = {document['kind']: document for document in manifests.golden('example')}
-        self.policy = documents['ConfigMap']['data']['levee.yaml']
+        golden = manifests.golden('example')
+        documents = {document['kind']: document for document in golden}
+        self.policies = {document['metadata']['name']: document['data']['levee.yaml']
+                         for document in golden if document['kind'] == 'ConfigMap'}
         self.monitor = documents['PodMonitor']['spec']
         self.network = documents['NetworkPolicy']['spec']
 
     def test_metrics_are_where_the_kubelet_and_prometheus_look(self):
-        self.assertEqual(yaml.safe_load(self.policy)['metrics'], {'address': '0.0.0.0:9461'})
-        for name, kind, _, levee in levees():
-            self.assertEqual(levee['ports'], [
-                {'name': 'levee-metrics', 'containerPort': 9461, 'protocol': 'TCP'}],
-                f'{name} {kind}')
+        self.assertEqual(sorted(self.policies), ['levee', 'levee-callee'])
+        for policy in self.policies.values():
+            self.assertEqual(yaml.safe_load(policy)['metrics'], {'address': '0.0.0.0:9461'})
+        for name, kind, pod, levee in levees():
+            ports = [METRICS_PORT]
+            if guarded(name, kind, pod):
+                ports = [GUARD_PORT, METRICS_PORT]
+            self.assertEqual(levee['ports'], ports, f'{name} {kind}')
         self.assertEqual(self.monitor['podMetricsEndpoints'][0]['port'], 'levee-metrics')
         self.assertEqual(self.monitor['selector'], {'matchLabels': {'levee': 'sidecar'}})
 
     def test_port_names_are_legal(self):
-        self.assertLessEqual(len('levee-metrics'), 15)
+        for port in (METRICS_PORT, GUARD_PORT):
+            self.assertLessEqual(len(port['name']), 15)
 
-    def test_only_monitoring_reaches_the_metrics_and_nobody_the_other_ports(self):
+    def test_only_monitoring_reaches_the_metrics_and_nobody_the_ports_beside_the_guard(self):
         monitoring, rest = self.network['ingress']
         self.assertEqual(monitoring['ports'], [{'port': 9461, 'protocol': 'TCP'}])
         self.assertEqual(monitoring['from'], [{'namespaceSelector': {
@@ -226,6 +244,7 @@ class Ports(unittest.TestCase):
         ranges = [(each['port'], each['endPort']) for each in rest['ports']
                   if each['protocol'] == 'TCP']
         self.assertEqual(ranges, [(1, 9459), (9464, 65535)])
+        self.assertTrue(any(first <= GUARD_PORT['containerPort'] <= last for first, last in ranges))
         self.assertEqual(self.network['podSelector'], {'matchLabels': {'levee': 'sidecar'}})
 
     def test_istio_leaves_the_metrics_alone_and_has_other_ports_and_another_user(self):
@@ -243,10 +262,61 @@ class Ports(unittest.TestCase):
         self.assertEqual(values['meshConfig']['defaultHttpRetryPolicy'], {'attempts': 0})
 
     @unittest.skipUnless(BINARY, 'LEVEE_BINARY does not say where levee is')
-    def test_the_policy_of_the_example_is_without_fault_or_warning(self):
-        done = subprocess.run([BINARY, 'check', '--strict', '-'], input=self.policy,
-                              capture_output=True, text=True, timeout=30)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+    def test_the_policies_of_the_example_are_without_fault_or_warning(self):
+        for policy in self.policies.values():
+            done = subprocess.run([BINARY, 'check', '--strict', '-'], input=policy,
+                                  capture_output=True, text=True, timeout=30)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+class Guard(unittest.TestCase):
+
+    def setUp(self):
+        golden = manifests.golden('example')
+        self.callee = next(document for document in golden if document['kind'] == 'Deployment'
+                           and document['metadata']['name'] == 'callee')
+        self.service = next(document for document in golden if document['kind'] == 'Service')
+        self.policies = {document['metadata']['name']: yaml.safe_load(document['data']['levee.yaml'])
+                         for document in golden if document['kind'] == 'ConfigMap'}
+        self.policy = self.policies['levee-callee']
+
+    def test_the_first_port_of_each_service_goes_to_levee_and_no_other_does(self):
+        ports = {document['metadata']['name']: document['spec']['ports']
+                 for document in manifests.golden('guard') if document['kind'] == 'Service'}
+        self.assertEqual(ports, {
+            'deployment': [{'name': 'grpc', 'port': 50051, 'targetPort': 9450},
+                           {'name': 'metrics', 'port': 8080}],
+            'stateful-set': [{'name': 'grpc', 'port': 50051, 'targetPort': 9450}],
+        })
+
+    def test_the_port_is_that_of_the_inbound_listener(self):
+        (listener,) = self.policy['listeners']
+        self.assertEqual(listener, {'name': 'ingress', 'address': '0.0.0.0:9450',
+                                    'direction': 'inbound'})
+        self.assertEqual(GUARD_PORT['containerPort'], 9450)
+
+    def test_callers_of_the_headless_service_say_the_port_of_the_pods(self):
+        self.assertEqual(self.service['spec']['clusterIP'], 'None')
+        (port,) = self.service['spec']['ports']
+        self.assertEqual((port['port'], port['targetPort']), (9450, 9450))
+        (upstream,) = self.policies['levee']['upstreams']
+        self.assertEqual(upstream['endpoints'], ['dns:callee:9450'])
+
+    def test_the_application_listens_on_loopback_only(self):
+        (app,) = self.callee['spec']['template']['spec']['containers']
+        listening = [word.split('=')[1] for word in app['command'] if '--listen' in word]
+        self.assertEqual(listening, ['http://127.0.0.1:2379', 'http://127.0.0.1:2380'])
+        (upstream,) = self.policy['upstreams']
+        self.assertEqual(upstream['endpoints'], ['127.0.0.1:2379'])
+
+    def test_its_readiness_is_asked_for_through_levee_and_past_the_guard(self):
+        (app,) = self.callee['spec']['template']['spec']['containers']
+        self.assertEqual(app['readinessProbe'], {'grpc': {'port': 9450}})
+        first, second = self.policy['routes']
+        self.assertEqual(first['match']['method'], '/grpc.health.v1.Health/*')
+        policies = {policy['name']: policy for policy in self.policy['policies']}
+        self.assertNotIn('guard', policies[first['policy']])
+        self.assertIn('guard', policies[second['policy']])
 
 
 if __name__ == '__main__':

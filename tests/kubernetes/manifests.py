@@ -20,6 +20,7 @@ FOLDERS = {
     'container': HERE / 'container',
     'with-istio': HERE / 'with-istio',
     'two-cpus': HERE / 'two-cpus',
+    'guard': HERE / 'guard',
     'example': KUBERNETES / 'example',
 }
 
