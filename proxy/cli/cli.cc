@@ -149,7 +149,14 @@ CLI::App* AddDemo(CLI::App& app, demo::DemoOptions& options) {
       ->check(DurationWithin(demo::kShortestDemo, demo::kLongestDemo))
       ->type_name("DURATION")
       ->default_str(absl::FormatDuration(options.duration));
-  command->add_option("--rate", options.calls_per_second, "calls per second")
+  command->add_flag("--guard", options.guard,
+                    "show instead a service that gets three times the calls that it can do, "
+                    "without and with a guard");
+  command
+      ->add_option(
+          "--rate", options.per_second,
+          absl::StrCat("calls per second; with --guard, calls that the service can do, from ",
+                       demo::kLeastGuardedRate))
       ->check(CLI::Range(50, 5000))
       ->capture_default_str();
   command->add_flag("--stay", options.stay,

@@ -21,6 +21,9 @@ class Arrivals {
 
   Instant next() const { return next_; }
 
+  // Holds from the call after the next one on.
+  void SetRate(double per_second) { mean_gap_ = absl::Seconds(1) / per_second; }
+
   // Returns how many calls came until `now`. After a stall of the process only some of the missed
   // calls are made up for: a burst of all of them would be a load of its own.
   int TakeDue(Instant now) {

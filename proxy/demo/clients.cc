@@ -3,13 +3,17 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "net/event_loop.h"
+
 namespace levee::demo {
 namespace {
 
 constexpr int kClients = 4;
 constexpr char kRetryPolicy[] = R"({"methodConfig": [{"name": [{}], "retryPolicy": {
   "maxAttempts": 3, "initialBackoff": "0.025s", "backoffMultiplier": 2, "maxBackoff": "1s",
-  "retryableStatusCodes": ["UNAVAILABLE"]}}]})";
+  "retryableStatusCodes": [)";
+constexpr char kEndOfRetryPolicy[] = "]}}]}";
 
 grpc::ChannelArguments Arguments(ClientRetries retries) {
   grpc::ChannelArguments arguments;
@@ -17,10 +21,18 @@ grpc::ChannelArguments Arguments(ClientRetries retries) {
   // party in the measurement.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  if (retries == ClientRetries::kThreeAttempts) {
-    arguments.SetServiceConfigJSON(kRetryPolicy);
-  } else {
-    arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  switch (retries) {
+    case ClientRetries::kNone:
+      arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+      break;
+    case ClientRetries::kThreeAttempts:
+      arguments.SetServiceConfigJSON(
+          absl::StrCat(kRetryPolicy, R"("UNAVAILABLE")", kEndOfRetryPolicy));
+      break;
+    case ClientRetries::kThreeAttemptsAlsoIfExhausted:
+      arguments.SetServiceConfigJSON(
+          absl::StrCat(kRetryPolicy, R"("UNAVAILABLE", "RESOURCE_EXHAUSTED")", kEndOfRetryPolicy));
+      break;
   }
   return arguments;
 }
@@ -28,6 +40,7 @@ grpc::ChannelArguments Arguments(ClientRetries retries) {
 }  // namespace
 
 struct Clients::Call {
+  Instant begun = net::ReadClock();
   grpc::ClientContext context;
   v1::GetPriceRequest request;
   v1::GetPriceReply reply;
@@ -71,9 +84,16 @@ CallCounts Clients::counts() const {
   return counts_;
 }
 
+CallTimes Clients::TakeGoodTimes() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(good_times_, {});
+}
+
 void Clients::OnEnd(const std::shared_ptr<Call>& call, const grpc::Status& status) {
+  const absl::Duration took = net::ReadClock() - call->begun;
   const std::lock_guard lock(mutex_);
   active_.erase(call);
+  if (status.ok()) good_times_.Add(took);
   ++(status.ok() ? counts_.ok : counts_.failed);
   if (active_.empty()) idle_.notify_all();
 }

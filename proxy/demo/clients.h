@@ -12,6 +12,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
+#include "demo/call_times.h"
 #include "grpcpp/grpcpp.h"
 #include "levee/demo/v1/shop.grpc.pb.h"
 
@@ -30,6 +31,8 @@ enum class ClientRetries {
   // gRPC's own retryPolicy: 3 attempts on UNAVAILABLE with the backoff that Levee has by default,
   // and no retryThrottling, which is how it is usually written.
   kThreeAttempts,
+  // The same on RESOURCE_EXHAUSTED, too.
+  kThreeAttemptsAlsoIfExhausted,
 };
 
 // Several clients with a connection each, which take turns. Calls are asynchronous: starting one
@@ -47,6 +50,8 @@ class Clients {
 
   void StartCall();
   CallCounts counts() const;
+  // Returns how long the good calls took that ended since the last time.
+  CallTimes TakeGoodTimes();
 
  private:
   struct Call;
@@ -58,6 +63,7 @@ class Clients {
   std::condition_variable idle_;
   absl::flat_hash_set<std::shared_ptr<Call>> active_;
   CallCounts counts_;
+  CallTimes good_times_;
 };
 
 }  // namespace levee::demo

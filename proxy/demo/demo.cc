@@ -11,7 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "demo/fault_port.h"
 #include "demo/load_run.h"
-#include "demo/render.h"
+#include "demo/metrics_text.h"
+#include "demo/scenario.h"
 #include "demo/screen.h"
 #include "demo/service.h"
 #include "demo/sidecar_process.h"
@@ -26,7 +27,6 @@ constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
 constexpr int kInterrupted = 130;  // 128 + SIGINT, as shells have it.
 
-constexpr FaultShares kStorm = {.failing = 0.5};
 constexpr uint64_t kSeed = 20;  // For load and faults: every demo is the same storm.
 constexpr int kFrameLines = 13;
 
@@ -37,7 +37,7 @@ constexpr absl::Duration kStopLimit = absl::Seconds(4);
 constexpr absl::Duration kSettle = absl::Seconds(1);
 constexpr absl::Duration kFrameEvery = absl::Milliseconds(150);
 constexpr absl::Duration kLineEvery = absl::Seconds(1);
-constexpr absl::Duration kPollEvery = absl::Milliseconds(500);
+constexpr absl::Duration kPollEvery = absl::Milliseconds(250);
 
 bool CanRedraw() {
   const auto terminal = net::OutputTerminal();
@@ -52,12 +52,13 @@ class Demo final : private net::TurnHandler {
   int Run();
 
  private:
-  enum class Stage { kStarting, kPlain, kSettling, kLevee, kStaying, kStopping };
+  enum class Stage { kStarting, kWithout, kSettling, kWith, kStaying, kStopping };
 
   Instant OnTurnEnd(Instant now) override;
   void Enter(Stage stage);
   void Invite();
   void Begin(const std::string& address, ClientRetries retries);
+  void OnPolled(const std::string& metrics);
   void Play(Instant now);
   void EndRun();
   void OnSidecarEnded(int code);
@@ -65,16 +66,16 @@ class Demo final : private net::TurnHandler {
   void Stop(int code);
   void Fail(const std::string& reason);
   void Show();
-  Scene scene() const;
 
   const DemoOptions options_;
-  const Capacity capacity_ = Capacity::For(options_.calls_per_second);
+  const Scenario scenario_ =
+      options_.guard ? Overload(options_.per_second) : RetryStorm(options_.per_second);
   const Schedule schedule_ = Schedule::Within(options_.duration);
 
   net::EventLoop loop_;
   Screen screen_{CanRedraw()};
   const absl::Duration show_every_ = screen_.redraws() ? kFrameEvery : kLineEvery;
-  DemoService service_{capacity_, kSeed};
+  DemoService service_{scenario_.capacity, kSeed};
   FaultSwitch faults_{service_.address()};
   std::unique_ptr<HttpServer> fault_port_;  // While it stays.
   std::unique_ptr<SidecarProcess> sidecar_;
@@ -83,8 +84,9 @@ class Demo final : private net::TurnHandler {
   Instant stage_end_ = Instant::Infinite();  // When a stage that waits has waited long enough.
   std::unique_ptr<LoadRun> run_;
   Instant next_step_;  // Of the run.
-  std::optional<RunRecord> plain_;
-  std::optional<RunRecord> levee_;
+  std::optional<RunRecord> without_;
+  std::optional<RunRecord> with_;
+  std::optional<BudgetState> budget_;
   Instant next_show_;
   Instant next_poll_;
   int exit_code_ = 0;
@@ -98,18 +100,19 @@ int Demo::Run() {
     return kFailed;
   }
   auto sidecar =
-      SidecarProcess::Start(loop_, options_.levee_binary, SidecarConfig(service_.address()),
+      SidecarProcess::Start(loop_, options_.levee_binary, scenario_.config(service_.address()),
                             {.ready =
                                  [this] {
-                                   if (stage_ == Stage::kStarting) Enter(Stage::kPlain);
+                                   if (stage_ == Stage::kStarting) Enter(Stage::kWithout);
                                  },
+                             .polled = [this](const std::string& metrics) { OnPolled(metrics); },
                              .ended = [this](int code) { OnSidecarEnded(code); }});
   if (!sidecar.ok()) {
     std::fprintf(stderr, "levee: %s\n", std::string(sidecar.status().message()).c_str());
     return kFailed;
   }
   sidecar_ = *std::move(sidecar);
-  screen_.Print(Introduction(schedule_, capacity_, kStorm.failing));
+  screen_.Print(scenario_.introduction(schedule_));
   for (const int signal : {net::kInterruptSignal, net::kTerminateSignal}) {
     loop_.OnSignal(signal, [this] { OnInterrupt(); });
   }
@@ -129,7 +132,7 @@ Instant Demo::OnTurnEnd(Instant now) {
         Fail("the sidecar does not start");
         break;
       case Stage::kSettling:
-        Enter(Stage::kLevee);
+        Enter(Stage::kWith);
         break;
       case Stage::kStopping:
         sidecar_->Kill();
@@ -150,15 +153,15 @@ void Demo::Enter(Stage stage) {
     case Stage::kStarting:
       stage_end_ = now + kStartLimit;
       break;
-    case Stage::kPlain:
+    case Stage::kWithout:
       screen_.Print(PageHint(sidecar_->output().page));
-      Begin(service_.address(), ClientRetries::kThreeAttempts);
+      Begin(service_.address(), scenario_.without.retries);
       break;
     case Stage::kSettling:
       stage_end_ = now + kSettle;
       break;
-    case Stage::kLevee:
-      Begin(sidecar_->output().calls, ClientRetries::kNone);
+    case Stage::kWith:
+      Begin(sidecar_->output().calls, scenario_.with.retries);
       break;
     case Stage::kStaying:
       Invite();
@@ -178,14 +181,14 @@ void Demo::Invite() {
                             .calls = sidecar_->output().calls,
                             .metrics = sidecar_->output().metrics,
                             .page = sidecar_->output().page,
-                            .config_file = sidecar_->config_file()}));
+                            .config_file = sidecar_->config_file()},
+                           scenario_.suggestions));
 }
 
 void Demo::Begin(const std::string& address, ClientRetries retries) {
   run_ = std::make_unique<LoadRun>(LoadRun::Setup{.address = address,
                                                   .retries = retries,
-                                                  .calls_per_second = options_.calls_per_second,
-                                                  .storm = kStorm,
+                                                  .load = scenario_.load,
                                                   .schedule = schedule_,
                                                   .seed = kSeed},
                                    service_, faults_, loop_.now());
@@ -195,8 +198,8 @@ void Demo::Begin(const std::string& address, ClientRetries retries) {
 
 void Demo::Play(Instant now) {
   next_step_ = run_->Advance(now);
-  if (stage_ == Stage::kLevee && now >= next_poll_) {
-    sidecar_->PollBudget();
+  if (stage_ == Stage::kWith && now >= next_poll_) {
+    sidecar_->Poll();
     next_poll_ = now + kPollEvery;
   }
   if (now >= next_show_) {
@@ -206,16 +209,25 @@ void Demo::Play(Instant now) {
   if (run_->over()) EndRun();
 }
 
+void Demo::OnPolled(const std::string& metrics) {
+  if (stage_ != Stage::kWith || run_ == nullptr) return;
+  if (options_.guard) {
+    run_->AddGuard(loop_.now(), ReadGuard(metrics));
+  } else {
+    budget_ = ReadBudget(metrics);
+  }
+}
+
 void Demo::EndRun() {
   if (screen_.redraws()) Show();
-  (stage_ == Stage::kPlain ? plain_ : levee_) = run_->record();
+  (stage_ == Stage::kWithout ? without_ : with_) = run_->record();
   run_.reset();
-  if (stage_ == Stage::kPlain) {
+  if (stage_ == Stage::kWithout) {
     Enter(Stage::kSettling);
     return;
   }
   screen_.Print({""});
-  screen_.Print(Table(scene(), *plain_, *levee_));
+  screen_.Print(scenario_.table(*without_, *with_));
   if (options_.stay && screen_.redraws()) {
     Enter(Stage::kStaying);
   } else {
@@ -224,24 +236,18 @@ void Demo::EndRun() {
 }
 
 void Demo::Show() {
-  RunView plain{.name = "plain clients"};
-  RunView levee{.name = "through Levee"};
-  plain.record = plain_.has_value() ? &*plain_ : &run_->record();
-  if (stage_ == Stage::kLevee) {
-    levee.record = &run_->record();
-    levee.budget = sidecar_->budget();
+  RunView without{.name = scenario_.without.name};
+  RunView with{.name = scenario_.with.name};
+  without.record = without_.has_value() ? &*without_ : &run_->record();
+  if (stage_ == Stage::kWith) {
+    with.record = &run_->record();
+    with.budget = budget_;
   }
   if (screen_.redraws()) {
-    screen_.Draw(Frame(scene(), {plain, levee}));
+    screen_.Draw(scenario_.frame({without, with}));
   } else {
-    screen_.Print({PlainLine(stage_ == Stage::kLevee ? levee : plain)});
+    screen_.Print({scenario_.line(stage_ == Stage::kWith ? with : without)});
   }
-}
-
-Scene Demo::scene() const {
-  return {.calls_per_second = options_.calls_per_second,
-          .service_per_second = capacity_.PerSecond(),
-          .failing = kStorm.failing};
 }
 
 void Demo::OnSidecarEnded(int code) {
@@ -281,6 +287,10 @@ int RunDemo(const DemoOptions& options) {
     std::fprintf(stderr, "levee: the demo takes from %s to %s\n",
                  absl::FormatDuration(kShortestDemo).c_str(),
                  absl::FormatDuration(kLongestDemo).c_str());
+    return kWrongUsage;
+  }
+  if (options.guard && options.per_second < kLeastGuardedRate) {
+    std::fprintf(stderr, "levee: with --guard the rate is %.0f or more\n", kLeastGuardedRate);
     return kWrongUsage;
   }
   return Demo(options).Run();

@@ -41,18 +41,27 @@ LoadRun::LoadRun(const Setup& setup, const DemoService& service, FaultSwitch& fa
       faults_(faults),
       start_(now),
       arrived_before_(service.arrived()),
-      arrivals_(setup.calls_per_second, now, setup.seed),
+      arrivals_(setup.load.calm_per_second, now, setup.seed),
       next_count_(now),
       record_(setup.schedule),
       clients_(setup.address, setup.retries) {}
 
 Instant LoadRun::Advance(Instant now) {
   const Phase phase = setup_.schedule.At(now - start_);
-  if (phase != phase_) faults_.Set(phase == Phase::kStorm ? setup_.storm : FaultShares{});
-  phase_ = phase;
+  if (phase != phase_) Enter(phase);
   for (int due = arrivals_.TakeDue(now); due > 0; --due) clients_.StartCall();
   if (next_count_ <= now) Count(now);
   return std::max(std::min(arrivals_.next(), next_count_), now + kShortestWait);
+}
+
+void LoadRun::Enter(Phase phase) {
+  const Load& load = setup_.load;
+  const bool storm = phase == Phase::kStorm;
+  faults_.Set(storm ? load.storm_faults : FaultShares{});
+  arrivals_.SetRate(storm ? load.storm_per_second : load.calm_per_second);
+  const CallTimes times = clients_.TakeGoodTimes();
+  if (phase_ == Phase::kStorm) record_.SetStormTimes(times);
+  phase_ = phase;
 }
 
 void LoadRun::Count(Instant now) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run of the demo: the same load and the same fault on one kind of client.
+// One run of the demo: a load on the service by one kind of client, and a storm in it.
 #pragma once
 
 #include <cstdint>
@@ -28,27 +28,38 @@ class FaultSwitch {
   std::unique_ptr<v1::Faults::Stub> stub_;
 };
 
+// The calls that clients make, and what the storm is.
+struct Load {
+  double calm_per_second = 0;  // In calm and recovery.
+  double storm_per_second = 0;
+  FaultShares storm_faults;
+};
+
 // Loads the service from construction to destruction. One thread.
 class LoadRun {
  public:
   struct Setup {
     std::string address;  // The clients call this: the service, or Levee before it.
     ClientRetries retries = ClientRetries::kNone;
-    double calls_per_second = 0;
-    FaultShares storm;
+    Load load;
     Schedule schedule;
     uint64_t seed = 0;
   };
 
   LoadRun(const Setup& setup, const DemoService& service, FaultSwitch& faults, Instant now);
 
-  // Starts the calls that are due, switches the faults, counts. Returns when to call it again.
+  // Starts the calls that are due, begins and ends the storm, counts. Returns when to call it
+  // again.
   Instant Advance(Instant now);
+
+  // Takes what a guard before the service has counted until `now`.
+  void AddGuard(Instant now, const GuardState& guard) { record_.AddGuard({now - start_, guard}); }
 
   const RunRecord& record() const { return record_; }
   bool over() const { return record_.length() >= setup_.schedule.length(); }
 
  private:
+  void Enter(Phase phase);
   void Count(Instant now);
 
   const Setup setup_;

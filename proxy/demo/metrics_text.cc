@@ -46,4 +46,12 @@ BudgetState ReadBudget(std::string_view text) {
           .refused = SumOf(text, "levee_retries_refused_total", "reason=\"budget\"")};
 }
 
+GuardState ReadGuard(std::string_view text) {
+  return {.attempts = SumOf(text, "levee_guard_arrivals_total", ""),
+          .refused = SumOf(text, "levee_guard_calls_total", "decision=\"refused\""),
+          .limit = SumOf(text, "levee_guard_limit", ""),
+          .in_flight = SumOf(text, "levee_guard_in_flight", ""),
+          .waiting = SumOf(text, "levee_guard_queue_length", "")};
+}
+
 }  // namespace levee::demo

@@ -15,4 +15,7 @@ double SumOf(std::string_view text, std::string_view metric, std::string_view la
 // Reads the state of the retry budget from Levee's /metrics.
 BudgetState ReadBudget(std::string_view text);
 
+// Reads the state of the guard, of all upstreams together, from the same.
+GuardState ReadGuard(std::string_view text);
+
 }  // namespace levee::demo

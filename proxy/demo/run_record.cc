@@ -58,6 +58,25 @@ Rates RunRecord::Over(absl::Duration from, absl::Duration to) const {
 
 Rates RunRecord::Latest(absl::Duration window) const { return Over(length() - window, length()); }
 
+std::optional<GuardState> RunRecord::LatestGuard() const {
+  if (guard_.empty()) return std::nullopt;
+  return guard_.back().state;
+}
+
+std::optional<GuardRates> RunRecord::GuardOver(absl::Duration from, absl::Duration to) const {
+  const GuardSample* first = nullptr;
+  const GuardSample* last = nullptr;
+  for (const GuardSample& sample : guard_) {
+    if (sample.at < from || sample.at > to) continue;
+    if (first == nullptr) first = &sample;
+    last = &sample;
+  }
+  if (first == nullptr || last->at <= first->at) return std::nullopt;
+  const double seconds = absl::ToDoubleSeconds(last->at - first->at);
+  return GuardRates{.attempts = (last->state.attempts - first->state.attempts) / seconds,
+                    .refused = (last->state.refused - first->state.refused) / seconds};
+}
+
 Summary Summarize(const RunRecord& record) {
   const Schedule& schedule = record.schedule();
   const Rates calm = record.Over(absl::ZeroDuration(), schedule.calm);

@@ -7,16 +7,31 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "demo/call_times.h"
 #include "demo/clients.h"
 #include "demo/schedule.h"
 
 namespace levee::demo {
 
-// Levee's view of the same run.
+// Levee's view of a run with a retry budget.
 struct BudgetState {
   double available = 0;  // Retries left in the window.
   double limit = 0;      // Retries allowed in it.
   double refused = 0;    // Retries that the budget refused since the sidecar's start.
+};
+
+// Levee's view of a run with a guard. Counts are since the sidecar's start.
+struct GuardState {
+  double attempts = 0;   // Calls that came to it, each attempt of a caller being one.
+  double refused = 0;    // Of these.
+  double limit = 0;      // Calls that the service may work on at a time.
+  double in_flight = 0;  // Calls that it works on.
+  double waiting = 0;    // Calls in the queue.
+};
+
+struct GuardSample {
+  absl::Duration at;  // Since the run's start.
+  GuardState state;
 };
 
 // Counts since the run's start.
@@ -39,12 +54,25 @@ struct Rates {
 };
 Rates Between(const Sample& from, const Sample& to);
 
+// Attempts per second at a guard.
+struct GuardRates {
+  double attempts = 0;
+  double refused = 0;
+};
+
 class RunRecord {
  public:
   explicit RunRecord(const Schedule& schedule) : schedule_(schedule) {}
 
   // Samples must come in the order of their times; the first is at 0.
   void Add(const Sample& sample) { samples_.push_back(sample); }
+
+  // The same holds for what a guard says.
+  void AddGuard(const GuardSample& sample) { guard_.push_back(sample); }
+
+  // How long the good calls took that ended in the storm. Known from the storm's end.
+  void SetStormTimes(const CallTimes& times) { storm_times_ = times; }
+  const CallTimes& storm_times() const { return storm_times_; }
 
   const Schedule& schedule() const { return schedule_; }
   bool empty() const { return samples_.empty(); }
@@ -57,11 +85,20 @@ class RunRecord {
   // Returns the rates of the last `window`.
   Rates Latest(absl::Duration window) const;
 
+  // Returns what the guard said last; nullopt if it has said nothing.
+  std::optional<GuardState> LatestGuard() const;
+
+  // Returns the rates between the first and the last time in a span that the guard said something;
+  // nullopt if there was one such time at most.
+  std::optional<GuardRates> GuardOver(absl::Duration from, absl::Duration to) const;
+
  private:
   const Sample& At(absl::Duration at) const;
 
   Schedule schedule_;
   std::vector<Sample> samples_;
+  std::vector<GuardSample> guard_;
+  CallTimes storm_times_;
 };
 
 struct Summary {

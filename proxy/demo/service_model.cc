@@ -6,13 +6,12 @@
 
 namespace levee::demo {
 
-Capacity Capacity::For(double calls_per_second) {
-  constexpr double kHeadroom = 1.375;
+Capacity Capacity::Of(double per_second) {
   Capacity capacity;
-  const double busy = calls_per_second * absl::ToDoubleSeconds(capacity.work);
-  capacity.workers = std::max(1, static_cast<int>(std::lround(busy * kHeadroom)));
+  const double busy = per_second * absl::ToDoubleSeconds(capacity.work);
+  capacity.workers = std::max(1, static_cast<int>(std::lround(busy)));
   // A few workers make coarse steps, so the work per request compensates the rounding.
-  capacity.work = absl::Seconds(1) * (capacity.workers / (kHeadroom * calls_per_second));
+  capacity.work = absl::Seconds(1) * (capacity.workers / per_second);
   capacity.line =
       static_cast<size_t>(capacity.PerSecond() * absl::ToDoubleSeconds(2 * capacity.time_limit));
   return capacity;

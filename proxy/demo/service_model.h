@@ -28,9 +28,12 @@ struct Capacity {
   // Requests per second that all workers together can serve.
   double PerSecond() const { return workers / absl::ToDoubleSeconds(work); }
 
-  // Returns a capacity for `calls_per_second` and three eighths more, and a line for 400 ms of
-  // work: twice the time limit.
-  static Capacity For(double calls_per_second);
+  // Returns a capacity for so many requests per second, and a line for 400 ms of work: twice the
+  // time limit.
+  static Capacity Of(double per_second);
+
+  // Returns the capacity of a service that usually gets so many: three eighths more.
+  static Capacity For(double calls_per_second) { return Of(1.375 * calls_per_second); }
 };
 
 // Both are shares from 0 to 1.

@@ -9,38 +9,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_replace.h"
 #include "base/host_port.h"
-#include "demo/metrics_text.h"
 
 namespace levee::demo {
 namespace {
-
-constexpr char kConfig[] =
-    R"(# The sidecar of `levee demo`. What is not here has its default.
-listeners:
-  - name: egress
-    address: 127.0.0.1:0  # 0: a port of the system's choice, printed at the start.
-metrics:
-  address: 127.0.0.1:0
-admin:
-  address: 127.0.0.1:0
-upstreams:
-  - name: shop
-    endpoints: ["$SERVICE"]
-routes:
-  - upstream: shop
-    policy: default
-policies:
-  - name: default
-    retry:
-      max_attempts: 3
-      codes: [UNAVAILABLE]
-      backoff: {initial: 25ms, multiplier: 2, max: 1s, jitter: full}
-      budget: {ratio: 0.1, window: 10s}
-drain:
-  timeout: 1s
-)";
 
 // How many of the sidecar's last lines are kept, for when it ends unexpectedly.
 constexpr size_t kRestLines = 50;
@@ -67,16 +39,15 @@ std::optional<net::Address> ToAddress(const std::string& text) {
 
 }  // namespace
 
-std::string SidecarConfig(const std::string& service_address) {
-  return absl::StrReplaceAll(kConfig, {{"$SERVICE", service_address}});
-}
-
 void SidecarOutput::Add(std::string_view line) {
-  constexpr std::string_view kCalls = "listening egress ";
+  constexpr std::string_view kEgress = "listening egress ";
+  constexpr std::string_view kIngress = "listening ingress ";
   constexpr std::string_view kMetrics = "listening metrics ";
   constexpr std::string_view kPage = "listening admin ";
-  if (line.starts_with(kCalls)) {
-    calls = line.substr(kCalls.size());
+  if (line.starts_with(kEgress)) {
+    calls = line.substr(kEgress.size());
+  } else if (line.starts_with(kIngress)) {
+    calls = line.substr(kIngress.size());
   } else if (line.starts_with(kMetrics)) {
     metrics = line.substr(kMetrics.size());
   } else if (line.starts_with(kPage)) {
@@ -118,12 +89,12 @@ void SidecarProcess::OnLine(std::string_view line) {
   if (output_.complete() && !was_complete) events_.ready();
 }
 
-void SidecarProcess::PollBudget() {
+void SidecarProcess::Poll() {
   const auto address = ToAddress(output_.metrics);
   if (poll_ != nullptr || !address.has_value()) return;
   poll_ = std::make_unique<HttpGet>(loop_, *address, "/metrics",
                                     [this](const std::optional<std::string>& body) {
-                                      if (body.has_value()) budget_ = ReadBudget(*body);
+                                      if (body.has_value()) events_.polled(*body);
                                       poll_.reset();
                                     });
 }

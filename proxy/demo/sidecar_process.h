@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sidecar of the demo: `levee run` as a child process, and its addresses and budget.
+// The sidecar of the demo: `levee run` as a child process, its addresses and its metrics.
 #pragma once
 
 #include <functional>
@@ -10,19 +10,14 @@
 
 #include "absl/status/statusor.h"
 #include "demo/http_get.h"
-#include "demo/run_record.h"
 #include "net/child_process.h"
 #include "net/event_loop.h"
 
 namespace levee::demo {
 
-// The configuration of a sidecar before the service at `service_address`: Levee's defaults, on
-// ports that the system chooses.
-std::string SidecarConfig(const std::string& service_address);
-
 // The sidecar's output: the addresses that it bound, and its other lines.
 struct SidecarOutput {
-  std::string calls;    // HOST:PORT; empty while unknown.
+  std::string calls;    // HOST:PORT of its listener, egress or ingress; empty while unknown.
   std::string metrics;  // The same.
   std::string page;     // The same.
   std::vector<std::string> rest;
@@ -35,7 +30,8 @@ struct SidecarOutput {
 class SidecarProcess {
  public:
   struct Events {
-    std::function<void()> ready;          // It listens.
+    std::function<void()> ready;  // It listens.
+    std::function<void(const std::string& metrics)> polled;
     std::function<void(int code)> ended;  // For whatever reason.
   };
 
@@ -51,9 +47,8 @@ class SidecarProcess {
   const SidecarOutput& output() const { return output_; }
   const std::string& config_file() const { return config_file_; }
 
-  // Asks for /metrics unless an answer is still awaited; budget() follows with the answer.
-  void PollBudget();
-  const BudgetState& budget() const { return budget_; }
+  // Asks for /metrics unless an answer is still awaited. `polled` follows with the answer.
+  void Poll();
 
   // Lets it drain and then end.
   void Terminate();
@@ -67,7 +62,6 @@ class SidecarProcess {
   const std::string config_file_;
   Events events_;
   SidecarOutput output_;
-  BudgetState budget_;
   std::unique_ptr<HttpGet> poll_;
   std::unique_ptr<net::ChildProcess> child_;
 };

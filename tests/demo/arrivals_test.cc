@@ -17,6 +17,15 @@ TEST(Arrivals, ComeAtTheGivenRate) {
   EXPECT_NEAR(count, 40'000, 600);
 }
 
+TEST(Arrivals, ComeAtANewRate) {
+  Arrivals arrivals(400, At(0), 1);
+  arrivals.TakeDue(At(0));
+  arrivals.SetRate(1200);
+  int count = 0;
+  for (int64_t ms = 0; ms <= 100'000; ++ms) count += arrivals.TakeDue(At(ms));
+  EXPECT_NEAR(count, 120'000, 1500);
+}
+
 TEST(Arrivals, ComeAtUnevenGaps) {
   Arrivals arrivals(1000, At(0), 1);
   int in_a_millisecond[3] = {};

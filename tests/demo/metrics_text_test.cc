@@ -16,6 +16,14 @@ constexpr char kText[] =
     "levee_retry_budget_limit{upstream=\"shop\"} 198\n"
     "levee_active_calls 7\n"
     "levee_active_calls_total 1\n"
+    "levee_guard_arrivals_total{upstream=\"shop\",attempt=\"0\"} 100\n"
+    "levee_guard_arrivals_total{upstream=\"shop\",attempt=\"1\"} 20\n"
+    "levee_guard_calls_total{upstream=\"shop\",decision=\"admitted\",reason=\"none\"} 50\n"
+    "levee_guard_calls_total{upstream=\"shop\",decision=\"refused\",reason=\"queue\"} 70\n"
+    "levee_guard_limit{upstream=\"shop\"} 9\n"
+    "levee_guard_limit_min{upstream=\"shop\"} 1\n"
+    "levee_guard_in_flight{upstream=\"shop\"} 8\n"
+    "levee_guard_queue_length{upstream=\"shop\"} 4\n"
     "odd{label=\"} 5\"} 3.5";
 
 TEST(MetricsText, ASeriesWithoutLabelsHasAValue) {
@@ -40,6 +48,15 @@ TEST(MetricsText, KnowsTheBudget) {
   EXPECT_EQ(budget.available, 94);
   EXPECT_EQ(budget.limit, 198);
   EXPECT_EQ(budget.refused, 315);
+}
+
+TEST(MetricsText, KnowsTheGuard) {
+  const GuardState guard = ReadGuard(kText);
+  EXPECT_EQ(guard.attempts, 120);
+  EXPECT_EQ(guard.refused, 70);
+  EXPECT_EQ(guard.limit, 9);
+  EXPECT_EQ(guard.in_flight, 8);
+  EXPECT_EQ(guard.waiting, 4);
 }
 
 }  // namespace

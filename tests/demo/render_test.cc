@@ -4,8 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <regex>
-
+#include "demo/lines.h"
 #include "demo/texts.h"
 
 namespace levee::demo {
@@ -13,7 +12,6 @@ namespace {
 
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 constexpr Scene kScene{.calls_per_second = 400, .service_per_second = 550, .failing = 0.5};
 constexpr Schedule kSchedule{absl::Seconds(2), absl::Seconds(4), absl::Seconds(6)};
@@ -33,17 +31,6 @@ RunRecord Record(int outage_begin, int outage_end, int attempts, int until = 12)
     record.Add(sample);
   }
   return record;
-}
-
-std::string WithoutColours(const std::string& line) {
-  return std::regex_replace(line, std::regex("\x1b\\[[0-9;]*m"), "");
-}
-
-// Code points: everything but the second and later bytes of UTF-8.
-size_t Columns(const std::string& line) {
-  size_t columns = 0;
-  for (const char c : line) columns += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  return columns;
 }
 
 std::vector<std::string> FrameOf(const std::vector<RunView>& runs) {
@@ -119,66 +106,6 @@ TEST(Table, SetsBothRunsSideBySide) {
 TEST(Introduction, SaysWhatIsCompared) {
   EXPECT_THAT(Introduction(kSchedule, Capacity::For(400), 0.5)[0],
               HasSubstr("12 s each; in the storm, 4.0 s"));
-}
-
-constexpr char kLongest[] = "127.0.0.1:65535";
-const Addresses kLongestAddresses{.faults = kLongest,
-                                  .calls = kLongest,
-                                  .metrics = kLongest,
-                                  .page = kLongest,
-                                  .config_file = "/tmp/levee-demo-4194304.yaml"};
-
-// All that the demo prints, in its longest form: at the highest rate, for the longest time.
-std::vector<std::string> EveryLine() {
-  constexpr double kRate = 5000;
-  const Schedule schedule = Schedule::Within(absl::Minutes(10));
-  RunRecord record(schedule);
-  Sample sample;
-  record.Add(sample);
-  while (sample.at < schedule.length()) {
-    sample.at += absl::Seconds(1);
-    sample.calls.started += 5000;
-    sample.calls.failed += 5000;
-    sample.attempts += 15'000;
-    record.Add(sample);
-  }
-  const Scene scene{.calls_per_second = kRate,
-                    .service_per_second = Capacity::For(kRate).PerSecond(),
-                    .failing = 1};
-  const RunView run{.name = "through Levee",
-                    .record = &record,
-                    .budget = BudgetState{.available = 5000, .limit = 5000, .refused = 9999}};
-  std::vector<std::string> all = FrameOf({run, run});
-  all.push_back(PlainLine(run));
-  for (const auto& lines : {Introduction(schedule, Capacity::For(kRate), 1), PageHint(kLongest),
-                            Table(scene, record, record), Invitation(kLongestAddresses)}) {
-    all.insert(all.end(), lines.begin(), lines.end());
-  }
-  return all;
-}
-
-TEST(Demo, FitsInto80Columns) {
-  for (const std::string& line : EveryLine()) {
-    EXPECT_LE(Columns(line), static_cast<size_t>(kFrameColumns)) << line;
-  }
-}
-
-TEST(Invitation, NamesEveryAddress) {
-  std::string all;
-  for (const std::string& line : Invitation({.faults = "127.0.0.1:1",
-                                 .calls = "127.0.0.1:2",
-                                 .metrics = "127.0.0.1:3",
-                                 .page = "127.0.0.1:4",
-                                 .config_file = "demo.yaml"})) {
-    all += line + "\n";
-  }
-  for (const char* part : {"curl -X POST 'http://127.0.0.1:1/faults?failing=0.5'",
-                           "127.0.0.1:2 \\\n      levee.demo.v1.Shop/GetPrice",
-                           "http://127.0.0.1:2/levee.demo.v1.Shop/GetPrice",
-                           "http://127.0.0.1:3/metrics", "http://127.0.0.1:4/", "demo.yaml"}) {
-    EXPECT_THAT(all, HasSubstr(part));
-  }
-  EXPECT_THAT(all, Not(HasSubstr("$")));
 }
 
 }  // namespace

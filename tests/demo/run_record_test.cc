@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <tuple>
 
 namespace levee::demo {
 namespace {
@@ -51,6 +52,23 @@ TEST(RunRecord, LatestLooksBackFromTheLastSample) {
       Record([](int ms) { return ms < 9500 ? 0 : 100; }, [](int) { return 1; });
   EXPECT_DOUBLE_EQ(record.Latest(absl::Seconds(1)).success, 0.5);
   EXPECT_DOUBLE_EQ(record.Latest(absl::Milliseconds(500)).success, 1);
+}
+
+TEST(RunRecord, AGuardsRatesAreThoseBetweenItsAnswersInTheSpan) {
+  RunRecord record(kSchedule);
+  EXPECT_FALSE(record.LatestGuard().has_value());
+  for (const auto& [ms, attempts, refused] :
+       {std::tuple{1900, 100, 0}, {2200, 400, 100}, {4700, 3400, 2100}, {5100, 3500, 2100}}) {
+    record.AddGuard(
+        {absl::Milliseconds(ms),
+         {.attempts = static_cast<double>(attempts), .refused = static_cast<double>(refused)}});
+  }
+  const auto storm = record.GuardOver(absl::Seconds(2), absl::Seconds(5));
+  ASSERT_TRUE(storm.has_value());
+  EXPECT_DOUBLE_EQ(storm->attempts, 1200);
+  EXPECT_DOUBLE_EQ(storm->refused, 800);
+  EXPECT_FALSE(record.GuardOver(absl::Seconds(5), absl::Seconds(6)).has_value());
+  EXPECT_DOUBLE_EQ(record.LatestGuard()->attempts, 3500);
 }
 
 TEST(Summary, SaysWhatEachPhaseCarried) {

@@ -164,8 +164,7 @@ TEST_F(DemoServiceTest, ARunSwitchesTheFaultOnAndOff) {
   const LoadRun::Setup setup{
       .address = service_->address(),
       .retries = ClientRetries::kNone,
-      .calls_per_second = 200,
-      .storm = {.failing = 1},
+      .load = {.calm_per_second = 200, .storm_per_second = 200, .storm_faults = {.failing = 1}},
       .schedule = {absl::Milliseconds(500), absl::Milliseconds(500), absl::Milliseconds(1500)},
       .seed = 1};
   LoadRun run(setup, *service_, faults, net::ReadClock());
@@ -178,6 +177,26 @@ TEST_F(DemoServiceTest, ARunSwitchesTheFaultOnAndOff) {
   EXPECT_LT(summary.storm_goodput, summary.calm_goodput / 2);
   EXPECT_TRUE(summary.recovery.has_value());
   EXPECT_NEAR(summary.amplification, 1, 0.05);
+}
+
+TEST_F(DemoServiceTest, ARunMakesMoreCallsInAStormAndKnowsHowLongTheGoodOnesTook) {
+  FaultSwitch faults(service_->address());
+  const LoadRun::Setup setup{
+      .address = service_->address(),
+      .retries = ClientRetries::kNone,
+      .load = {.calm_per_second = 20, .storm_per_second = 200},
+      .schedule = {absl::Milliseconds(1000), absl::Milliseconds(1000), absl::Milliseconds(1000)},
+      .seed = 1};
+  LoadRun run(setup, *service_, faults, net::ReadClock());
+  RunUntil([&](Instant now) {
+    run.Advance(now);
+    return run.over();
+  });
+  const RunRecord& record = run.record();
+  const double before = record.Over(absl::ZeroDuration(), absl::Seconds(1)).calls;
+  const double after = record.Over(absl::Seconds(2), absl::Seconds(3)).calls;
+  EXPECT_GT(record.Over(absl::Seconds(1), absl::Seconds(2)).calls, 2 * std::max(before, after));
+  EXPECT_GE(record.storm_times().Percentile(0.5), kQuick.work);
 }
 
 }  // namespace

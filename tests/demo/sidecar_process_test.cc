@@ -4,19 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "config/load.h"
-
 namespace levee::demo {
 namespace {
 
 using ::testing::ElementsAre;
-
-TEST(SidecarConfig, IsValid) {
-  const auto snapshot = ParseConfig("demo.yaml", SidecarConfig("127.0.0.1:50051"));
-  ASSERT_TRUE(snapshot.ok()) << snapshot.status();
-  ASSERT_EQ((*snapshot)->upstreams.size(), 1u);
-  EXPECT_EQ((*snapshot)->upstreams[0].name, "shop");
-}
 
 TEST(SidecarOutput, IsCompleteWithAllAddresses) {
   SidecarOutput output;
@@ -29,6 +20,12 @@ TEST(SidecarOutput, IsCompleteWithAllAddresses) {
   EXPECT_EQ(output.calls, "127.0.0.1:4711");
   EXPECT_EQ(output.metrics, "127.0.0.1:4712");
   EXPECT_EQ(output.page, "127.0.0.1:4713");
+}
+
+TEST(SidecarOutput, TakesCallsOnAnInboundListenerToo) {
+  SidecarOutput output;
+  output.Add("listening ingress 127.0.0.1:4711");
+  EXPECT_EQ(output.calls, "127.0.0.1:4711");
 }
 
 TEST(SidecarOutput, KeepsTheLastOfAllOtherLines) {

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// `levee demo --guard` from its start to its end, as a user runs it.
+#include <csignal>
+#include <iostream>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "integration/child.h"
+
+namespace levee {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// The shortest one of the smallest service: it can do 200 calls a second.
+const std::vector<std::string> kDemo = {"demo", "--guard", "--duration", "15s", "--rate", "200"};
+
+// The two numbers of the row that begins with `what`: without a guard and with one.
+struct Row {
+  double without = -1;
+  double with = -1;
+};
+Row RowOf(const std::string& output, const std::string& what) {
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind(what, 0) != 0) continue;
+    std::istringstream values(line.substr(24));
+    Row row;
+    std::string without, with;
+    for (std::string word; values >> word;) {
+      if (word[0] == '(') continue;
+      (without.empty() ? without : with) = word;
+    }
+    return {std::strtod(without.c_str(), nullptr), std::strtod(with.c_str(), nullptr)};
+  }
+  return {};
+}
+
+TEST(DemoOfTheGuard, KeepsTheServiceAtWorkThatCollapsesWithoutIt) {
+  const Ended demo = RunToEnd(LEVEE_BINARY, kDemo);
+  std::cout << demo.output;
+  ASSERT_EQ(demo.exit, 0) << demo.errors;
+  EXPECT_THAT(demo.errors, IsEmpty());
+  const Row goodput = RowOf(demo.output, "goodput in the storm");
+  ASSERT_GE(goodput.without, 0);
+  EXPECT_GT(goodput.with, goodput.without);
+  const Row attempts = RowOf(demo.output, "for each call");
+  EXPECT_LT(attempts.with, attempts.without);
+  const Row load = RowOf(demo.output, "load on the service");
+  EXPECT_LT(load.with, load.without);
+  // The share of its work that the service does not do in vain. A slow machine makes all rates
+  // smaller, and changes it little: nearly all against a fiftieth.
+  EXPECT_GT(goodput.with / load.with, 3 * goodput.without / load.without);
+  EXPECT_GT(RowOf(demo.output, "refused by the guard").with, 0);
+}
+
+TEST(DemoOfTheGuard, RefusesAServiceThatIsTooSmallForIt) {
+  const Ended demo = RunToEnd(LEVEE_BINARY, {"demo", "--guard", "--rate", "199"});
+  EXPECT_EQ(demo.exit, 2);
+  EXPECT_EQ(demo.output, "");
+  EXPECT_EQ(demo.errors, "levee: with --guard the rate is 200 or more\n");
+}
+
+TEST(DemoOfTheGuard, EndsAtAnInterrupt) {
+  Child demo(LEVEE_BINARY, kDemo);
+  std::string all;
+  // The page's address is told once the sidecar runs and the first calls begin.
+  while (all.find("Levee's page") == std::string::npos) {
+    const auto line = demo.ReadLine();
+    ASSERT_TRUE(line.has_value()) << demo.Errors();
+    all += *line + "\n";
+  }
+  EXPECT_THAT(all, HasSubstr("600 calls/s: 3 x what the service can do"));
+  demo.Signal(SIGINT);
+  EXPECT_EQ(demo.WaitForExit(), 130);
+  EXPECT_EQ(demo.Errors(), "");
+}
+
+}  // namespace
+}  // namespace levee
