@@ -28,6 +28,7 @@ struct AdminSources {
   std::function<absl::Time()> wall_clock;
   std::function<std::vector<Metrics::BudgetGauges>()> budgets;
   Metrics::ThrottleSource throttles;
+  Metrics::GuardSource guards;
 
   // Asks every worker, which takes a turn of their loops. After a second without all answers (a
   // sidecar that stops gives none) returns those that there are. Readers of the state share one

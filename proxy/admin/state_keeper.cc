@@ -76,6 +76,9 @@ admin::v1::Upstream UpstreamMessage(const UpstreamPast& past,
   message.set_last_called(past.last_called);
   message.set_throttle_probability(past.recent.throttle_probability);
   message.set_retries_waiting(static_cast<uint32_t>(past.recent.budget.waiting));
+  if (past.recent.guard.has_value()) {
+    *message.mutable_guard() = GuardMessage(past.recent.added, *past.recent.guard, past.seconds);
+  }
   AddEndpoints(std::move(endpoints), most_endpoints, message);
   return message;
 }
@@ -146,9 +149,10 @@ bool StateKeeper::ReadCounters(Instant now) {
   const std::vector<UpstreamTotals> totals = sources_.metrics.Totals();
   const std::vector<Metrics::BudgetGauges> budgets = sources_.budgets();
   const std::map<std::string, double> throttles = sources_.throttles();
+  const std::map<std::string, GuardState> guards = sources_.guards();
   const std::vector<RememberedCall> calls = sources_.calls.Read(last_call);
   const std::lock_guard lock(mutex_);
-  record_.Update(whole, sources_.started, totals, budgets, throttles, calls);
+  record_.Update(whole, sources_.started, totals, budgets, throttles, guards, calls);
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "base/utf8.h"
@@ -42,6 +43,36 @@ admin::v1::Attempt AttemptMessage(const AttemptRecord& attempt, Instant call_sta
   if (attempt.trigger.has_value()) {
     message.set_trigger(std::string(RetryTriggerName(*attempt.trigger)));
     message.set_delay_seconds(absl::ToDoubleSeconds(attempt.delay));
+  }
+  return message;
+}
+
+// Calls `put` with each reason for which the guard refused calls, and their number.
+template <typename Put>
+void ForEachRefusal(const UpstreamTotals& added, Put put) {
+  for (GuardReason reason : kAllOf<GuardReason, kGuardReasons>) {
+    const uint64_t count = added.guard_refused[static_cast<size_t>(reason)];
+    if (count > 0) put(std::string(GuardReasonName(reason)), count);
+  }
+}
+
+admin::v1::GuardSample GuardSampleMessage(const UpstreamTotals& added, const GuardState& guard) {
+  admin::v1::GuardSample message;
+  message.set_limit(Count(int64_t{guard.limit}));
+  message.set_in_flight(Count(int64_t{guard.in_flight}));
+  message.set_queue_length(Count(int64_t{guard.waiting}));
+  message.set_observing(guard.observes);
+  message.set_scope(std::string(OverloadScopeName(guard.scope)));
+  message.set_reported_retry_share(guard.reported_retry_share);
+  message.set_admitted(Count(added.guard_admitted));
+  message.set_queued(Count(added.guard_queued));
+  ForEachRefusal(added, [&message](const std::string& reason, uint64_t count) {
+    (*message.mutable_refused())[reason] = Count(count);
+  });
+  for (ArrivalClass arrival : kAllOf<ArrivalClass, kArrivalClasses>) {
+    const uint64_t count = added.guard_arrivals[static_cast<size_t>(arrival)];
+    if (count == 0) continue;
+    (*message.mutable_arrivals())[std::string(ArrivalClassName(arrival))] = Count(count);
   }
   return message;
 }
@@ -136,6 +167,9 @@ admin::v1::Sample SampleMessage(const HistorySample& sample) {
   message.set_throttle_rejected(Count(added.throttle_rejected));
   message.set_throttle_observed(Count(added.throttle_observed));
   message.set_throttle_probability(sample.throttle_probability);
+  if (sample.guard.has_value()) {
+    *message.mutable_guard() = GuardSampleMessage(added, *sample.guard);
+  }
   return message;
 }
 
@@ -161,6 +195,28 @@ admin::v1::Rates RatesMessage(const HistorySample& sum, int seconds) {
   message.set_amplification(Amplification(added));
   message.set_p99_seconds(absl::ToDoubleSeconds(Percentile(added, 0.99)));
   message.set_app_retries_per_second(rate(added.app_retries_admitted + added.app_retries_refused));
+  return message;
+}
+
+admin::v1::Guard GuardMessage(const UpstreamTotals& sum, const GuardState& guard, int seconds) {
+  const auto rate = [seconds](uint64_t count) { return static_cast<double>(count) / seconds; };
+  admin::v1::Guard message;
+  message.set_limit(Count(int64_t{guard.limit}));
+  message.set_limit_min(Count(int64_t{guard.least}));
+  message.set_in_flight(Count(int64_t{guard.in_flight}));
+  message.set_queue_length(Count(int64_t{guard.waiting}));
+  message.set_queue_stands(guard.stands);
+  message.set_observing(guard.observes);
+  message.set_scope(std::string(OverloadScopeName(guard.scope)));
+  const uint64_t arrived =
+      std::accumulate(sum.guard_arrivals.begin(), sum.guard_arrivals.end(), uint64_t{0});
+  message.set_arrived_retry_share(arrived == 0 ? 0 : 1 - Share(sum.guard_arrivals[0], arrived));
+  message.set_reported_retry_share(guard.reported_retry_share);
+  message.set_admitted_per_second(rate(sum.guard_admitted));
+  message.set_queued_per_second(rate(sum.guard_queued));
+  ForEachRefusal(sum, [&](const std::string& reason, uint64_t count) {
+    (*message.mutable_refused_per_second())[reason] = rate(count);
+  });
   return message;
 }
 

@@ -32,6 +32,9 @@ admin::v1::Upstream::Severity SeverityMessage(Severity severity);
 // `sum` covers `seconds` seconds; at least 1.
 admin::v1::Rates RatesMessage(const HistorySample& sum, int seconds);
 
+// `sum` covers `seconds` seconds, at whose end the guard is `guard`; at least 1.
+admin::v1::Guard GuardMessage(const UpstreamTotals& sum, const GuardState& guard, int seconds);
+
 // Merges the endpoints of one upstream to one for each address (and authority). `views` has each
 // endpoint once for every worker, since workers have connections of their own. Active attempts are
 // added up, the latency is the largest, and the state, with its failure, is the best of all

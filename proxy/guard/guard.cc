@@ -230,7 +230,7 @@ GuardRefusal Guard::Refusal(Instant now) {
   constexpr absl::Duration kLookEvery = absl::Milliseconds(100);
   if (now >= scope_until_) {
     scope_until_ = now + kLookEvery;
-    scope_ = ScopeNow(now);
+    scope_ = ScopeNow(Arrivals(now), now);
   }
   return {.reason = GuardReason::kQueue,
           .scope = scope_,
@@ -238,8 +238,7 @@ GuardRefusal Guard::Refusal(Instant now) {
 }
 
 // Where callers retry, or would if they might, the service has no room and not this instance alone.
-OverloadScope Guard::ScopeNow(Instant now) {
-  const AttemptCounts arrivals = Arrivals(now);
+OverloadScope Guard::ScopeNow(const AttemptCounts& arrivals, Instant now) {
   if (Sum(arrivals) < policy_.scope.min_calls) return OverloadScope::kEndpoint;
   const double share = std::max(RetryShare(arrivals), WantedShare(reported_.Total(now)));
   return share > policy_.scope.retries ? OverloadScope::kService : OverloadScope::kEndpoint;
@@ -315,6 +314,7 @@ Guard::Sums Guard::SumUp() const {
 
 GuardView Guard::View(Instant now) {
   GuardView view;
+  view.observes = policy_.observe;
   view.arrivals = Arrivals(now);
   view.in_flight = in_flight_.load(kRelaxed);
   const int limit = limit_.load(kRelaxed);
@@ -326,6 +326,7 @@ GuardView Guard::View(Instant now) {
   view.waiting = queue_.size();
   view.stands = queue_.stands();
   view.reported = reported_.Total(now);
+  view.scope = ScopeNow(view.arrivals, now);
   return view;
 }
 

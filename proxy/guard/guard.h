@@ -72,6 +72,8 @@ struct GuardView {
   int in_flight = 0;
   int waiting = 0;
   bool stands = false;  // the queue does
+  bool observes = false;
+  OverloadScope scope = OverloadScope::kEndpoint;  // that a refusal has
   AttemptCounts arrivals{};
   RetryReport reported;  // by callers' sidecars
 };
@@ -158,7 +160,7 @@ class Guard {
   static void Wake(const WorkerList& wake);
   void LetNextGo(Instant now);
   GuardRefusal Refusal(Instant now);
-  OverloadScope ScopeNow(Instant now);
+  OverloadScope ScopeNow(const AttemptCounts& arrivals, Instant now);
   AttemptCounts Arrivals(Instant now) const;
   Sums SumUp() const;
   void MayEndWindow(Instant now);

@@ -31,6 +31,10 @@ void ForEachNumber(Totals& totals, Visit visit) {
   visit(totals.waits_cancelled);
   visit(totals.marks_received);
   visit(totals.marks_sent);
+  visit(totals.guard_admitted);
+  visit(totals.guard_queued);
+  for (auto& number : totals.guard_refused) visit(number);
+  for (auto& number : totals.guard_arrivals) visit(number);
   for (auto& number : totals.refused) visit(number);
   for (auto& number : totals.durations) visit(number);
 }
@@ -82,6 +86,7 @@ History::Stretch History::Pack(const HistorySample& sample) {
                   .last = sample.second,
                   .budget = sample.budget,
                   .throttle_probability = sample.throttle_probability};
+  if (sample.guard.has_value()) stretch.guard = std::make_unique<GuardState>(*sample.guard);
   uint64_t bit = 1;
   ForEachNumber(sample.added, [&](uint64_t number) {
     if (number > 0) {
@@ -114,7 +119,8 @@ void History::Begin(uint32_t second, const std::vector<UpstreamTotals>& totals) 
 
 void History::Add(uint32_t second, const std::vector<UpstreamTotals>& totals,
                   const std::vector<Metrics::BudgetGauges>& budgets,
-                  const std::map<std::string, double>& throttles) {
+                  const std::map<std::string, double>& throttles,
+                  const std::map<std::string, GuardState>& guards) {
   const int64_t passed = int64_t{second} - second_;
   second_ = second;
   // If the history was shortened because it was too large, it becomes longer again with time.
@@ -131,17 +137,26 @@ void History::Add(uint32_t second, const std::vector<UpstreamTotals>& totals,
     if (state != states.end()) sample.budget = state->second;
     const auto throttle = throttles.find(total.upstream);
     if (throttle != throttles.end()) sample.throttle_probability = throttle->second;
+    const auto guard = guards.find(total.upstream);
+    if (guard != guards.end()) sample.guard = guard->second;
     Append(track, Pack(sample));
   }
   Forget();
 }
 
+// Whether nothing happened in either, and nothing changed from one to the other.
+bool History::Alike(const Stretch& one, const Stretch& other) {
+  const bool guards_alike = one.guard == nullptr || other.guard == nullptr
+                                ? one.guard == other.guard
+                                : *one.guard == *other.guard;
+  return one.which == 0 && other.which == 0 && one.budget == other.budget &&
+         one.throttle_probability == other.throttle_probability && guards_alike;
+}
+
 void History::Append(Track& track, Stretch stretch) {
   if (!track.stretches.empty()) {
     Stretch& before = track.stretches.back();
-    const bool alike = before.which == 0 && stretch.which == 0 && before.budget == stretch.budget &&
-                       before.throttle_probability == stretch.throttle_probability;
-    if (alike && before.last + 1 == stretch.first) {
+    if (Alike(before, stretch) && before.last + 1 == stretch.first) {
       before.last = stretch.last;
       return;
     }
@@ -210,6 +225,7 @@ std::vector<HistorySample> History::Samples(const std::string& upstream, uint32_
       sample.second = second;
       sample.budget = stretch.budget;
       sample.throttle_probability = stretch.throttle_probability;
+      if (stretch.guard != nullptr) sample.guard = *stretch.guard;
       AddUp(sample.added, stretch);
     }
   }
@@ -236,8 +252,10 @@ HistorySample History::Sum(const std::string& upstream, int seconds) const {
     if (int64_t{stretch->last} <= before) break;
     AddUp(sum.added, *stretch);
   }
-  sum.budget = track->stretches.back().budget;
-  sum.throttle_probability = track->stretches.back().throttle_probability;
+  const Stretch& newest = track->stretches.back();
+  sum.budget = newest.budget;
+  sum.throttle_probability = newest.throttle_probability;
+  if (newest.guard != nullptr) sum.guard = *newest.guard;
   return sum;
 }
 

@@ -7,10 +7,12 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/time/time.h"
+#include "telemetry/guard_state.h"
 #include "telemetry/metrics.h"
 #include "telemetry/upstream_totals.h"
 
@@ -35,6 +37,7 @@ struct HistorySample {
   BudgetState budget;    // at its end
   // The probability with which the throttle rejects a call at its end, or would reject it.
   double throttle_probability = 0;
+  std::optional<GuardState> guard;  // at its end; none: nothing guards the upstream
 };
 
 // Not thread-safe: the owner adds a sample once a second and answers readers under a lock of its
@@ -54,13 +57,15 @@ class History {
   // calls that were counted by then are part of no sample.
   void Begin(uint32_t second, const std::vector<UpstreamTotals>& totals);
 
-  // Adds the sample of second `second`: `totals`, `budgets` and `throttles` (probabilities by
-  // upstream) are the state at its end. `second` grows from call to call. If seconds are left out,
-  // the next sample contains their calls. The counters of a new upstream count from 0. An upstream
-  // that is not in `totals` any more is forgotten with its last sample.
+  // Adds the sample of second `second`: `totals`, `budgets`, `throttles` (probabilities by
+  // upstream) and `guards` (by upstream) are the state at its end. `second` grows from call to
+  // call. If seconds are left out, the next sample contains their calls. The counters of a new
+  // upstream count from 0. An upstream that is not in `totals` any more is forgotten with its last
+  // sample.
   void Add(uint32_t second, const std::vector<UpstreamTotals>& totals,
            const std::vector<Metrics::BudgetGauges>& budgets,
-           const std::map<std::string, double>& throttles = {});
+           const std::map<std::string, double>& throttles = {},
+           const std::map<std::string, GuardState>& guards = {});
 
   // The last second; 0 before the first.
   uint32_t second() const { return second_; }
@@ -79,7 +84,8 @@ class History {
   size_t CountSamples(const std::string& upstream, uint32_t since) const;
 
   // The sum of the samples of the last `seconds` seconds, none of them before Begin; zeros if there
-  // is no sample. The budget and the throttle's probability are those of the newest sample.
+  // is no sample. The budget, the throttle's probability and the guard are those of the newest
+  // sample.
   HistorySample Sum(const std::string& upstream, int seconds) const;
 
   // For how many seconds, up to the newest one and at most kSeconds, the budget has allowed less
@@ -92,6 +98,7 @@ class History {
     uint32_t first = 0, last = 0;
     BudgetState budget;                   // at the end of each of the seconds
     double throttle_probability = 0;      // likewise
+    std::unique_ptr<GuardState> guard;    // likewise; nullptr: there is none
     uint64_t which = 0;                   // bit i: number i of the totals is not 0
     std::unique_ptr<uint32_t[]> numbers;  // the numbers that are not 0, in their order
   };
@@ -102,6 +109,7 @@ class History {
     std::deque<Stretch> stretches;
   };
 
+  static bool Alike(const Stretch& one, const Stretch& other);
   static Stretch Pack(const HistorySample& sample);
   static void AddUp(UpstreamTotals& sum, const Stretch& stretch);
 

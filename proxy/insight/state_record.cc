@@ -9,10 +9,11 @@ void StateRecord::Update(uint32_t second, Instant started,
                          const std::vector<UpstreamTotals>& totals,
                          const std::vector<Metrics::BudgetGauges>& budgets,
                          const std::map<std::string, double>& throttles,
+                         const std::map<std::string, GuardState>& guards,
                          const std::vector<RememberedCall>& calls) {
   calls_.Update(calls, second, started);
   if (begun_) {
-    history_.Add(second, totals, budgets, throttles);
+    history_.Add(second, totals, budgets, throttles, guards);
   } else {
     begun_ = true;
     history_.Begin(second, totals);

@@ -56,6 +56,7 @@ class StateRecord {
   void Update(uint32_t second, Instant started, const std::vector<UpstreamTotals>& totals,
               const std::vector<Metrics::BudgetGauges>& budgets,
               const std::map<std::string, double>& throttles,
+              const std::map<std::string, GuardState>& guards,
               const std::vector<RememberedCall>& calls);
 
   // The id of the last call that was recorded; 0: none was.

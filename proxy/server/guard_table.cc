@@ -25,7 +25,10 @@ std::map<std::string, GuardView> GuardTable::Views(Instant now) const {
     const std::shared_ptr<Guard> guard = known.lock();
     if (guard == nullptr) continue;
     const GuardView view = guard->View(now);
-    GuardView& sum = views[upstream];
+    const auto [entry, first] = views.try_emplace(upstream);
+    GuardView& sum = entry->second;
+    sum.observes = view.observes && (first || sum.observes);
+    if (view.scope == OverloadScope::kService) sum.scope = view.scope;
     sum.limit += view.limit;
     sum.least += view.least;
     sum.in_flight += view.in_flight;

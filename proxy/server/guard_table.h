@@ -26,7 +26,8 @@ class GuardTable {
 
   std::shared_ptr<Guard> Get(const std::string& upstream, const GuardPolicy& policy);
 
-  // Returns the state of each guarded upstream; of several guards of one it is the sum.
+  // Returns the state of each guarded upstream; of several guards of one it is the sum, which
+  // observes if all do, and whose scope is the service's if one of them has that.
   std::map<std::string, GuardView> Views(Instant now) const;
 
  private:

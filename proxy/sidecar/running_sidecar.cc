@@ -142,6 +142,7 @@ AdminSources RunningSidecar::MakeSources() {
           .wall_clock = net::WallClock,
           .budgets = [this] { return sidecar_->budgets(); },
           .throttles = [this] { return sidecar_->throttle_probabilities(); },
+          .guards = [this] { return sidecar_->guards(); },
           .endpoints = [this] { return sidecar_->endpoints(); },
           .config = [this] { return reloader_->status(); },
           .ready = [this] { return sidecar_->ready(); },

@@ -297,17 +297,19 @@ std::vector<EndpointView> Sidecar::endpoints() const {
   return answers_.Wait(*all, kPatience);
 }
 
-std::vector<Metrics::GuardGauges> Sidecar::guards() const {
-  std::vector<Metrics::GuardGauges> gauges;
+std::map<std::string, GuardState> Sidecar::guards() const {
+  std::map<std::string, GuardState> states;
   for (const auto& [upstream, view] : guards_.Views(net::ReadClock())) {
-    gauges.push_back({.upstream = upstream,
-                      .limit = view.limit,
-                      .least = view.least,
-                      .in_flight = view.in_flight,
-                      .waiting = view.waiting,
-                      .reported_retry_share = WantedShare(view.reported)});
+    states[upstream] = {.limit = view.limit,
+                        .least = view.least,
+                        .in_flight = view.in_flight,
+                        .waiting = view.waiting,
+                        .stands = view.stands,
+                        .observes = view.observes,
+                        .scope = view.scope,
+                        .reported_retry_share = WantedShare(view.reported)};
   }
-  return gauges;
+  return states;
 }
 
 int64_t Sidecar::replay_bytes() const {

@@ -94,7 +94,8 @@ class Sidecar : private Timer {
     return throttles_.Probabilities(net::ReadClock());
   }
 
-  std::vector<Metrics::GuardGauges> guards() const;
+  // By upstream.
+  std::map<std::string, GuardState> guards() const;
 
   // Where tunnels that carry TLS lead.
   std::vector<std::string> tls_destinations() const { return tls_destinations_.Read(); }

@@ -110,31 +110,31 @@ void CollectBudgets(std::vector<Metrics::BudgetGauges> budgets, FamilySink sink)
   }
 }
 
-void CollectGuardGauges(const std::vector<Metrics::GuardGauges>& guards, FamilySink sink) {
+void CollectGuardStates(const std::map<std::string, GuardState>& guards, FamilySink sink) {
   Family limit(sink, MetricType::Gauge, "levee_guard_limit",
                "Calls that the guard lets its service work on at a time.");
-  for (const Metrics::GuardGauges& guard : guards) {
-    if (guard.limit > 0) limit.Add({{"upstream", guard.upstream}}, guard.limit);
+  for (const auto& [upstream, guard] : guards) {
+    if (guard.limit > 0) limit.Add({{"upstream", upstream}}, guard.limit);
   }
   Family least(sink, MetricType::Gauge, "levee_guard_limit_min",
                "What the guard's adaptive limit does not go below.");
-  for (const Metrics::GuardGauges& guard : guards) {
-    if (guard.least > 0) least.Add({{"upstream", guard.upstream}}, guard.least);
+  for (const auto& [upstream, guard] : guards) {
+    if (guard.least > 0) least.Add({{"upstream", upstream}}, guard.least);
   }
   Family in_flight(sink, MetricType::Gauge, "levee_guard_in_flight",
                    "Calls that have a slot of the guard.");
-  for (const Metrics::GuardGauges& guard : guards) {
-    in_flight.Add({{"upstream", guard.upstream}}, guard.in_flight);
+  for (const auto& [upstream, guard] : guards) {
+    in_flight.Add({{"upstream", upstream}}, guard.in_flight);
   }
   Family waiting(sink, MetricType::Gauge, "levee_guard_queue_length",
                  "Calls that wait for a slot of the guard.");
-  for (const Metrics::GuardGauges& guard : guards) {
-    waiting.Add({{"upstream", guard.upstream}}, guard.waiting);
+  for (const auto& [upstream, guard] : guards) {
+    waiting.Add({{"upstream", upstream}}, guard.waiting);
   }
   Family reported(sink, MetricType::Gauge, "levee_guard_reported_retry_share",
                   "Retries as a share of all attempts that callers' sidecars made or wanted.");
-  for (const Metrics::GuardGauges& guard : guards) {
-    reported.Add({{"upstream", guard.upstream}}, guard.reported_retry_share);
+  for (const auto& [upstream, guard] : guards) {
+    reported.Add({{"upstream", upstream}}, guard.reported_retry_share);
   }
 }
 
@@ -186,7 +186,7 @@ uint64_t Metrics::LostLogLines() const {
 void Metrics::CollectSources(FamilySink sink) const {
   const std::lock_guard lock(sources_mutex_);
   CollectBudgets(budgets_ ? budgets_() : std::vector<BudgetGauges>(), sink);
-  CollectGuardGauges(guard_gauges_ ? guard_gauges_() : std::vector<GuardGauges>(), sink);
+  CollectGuardStates(guard_states_ ? guard_states_() : std::map<std::string, GuardState>(), sink);
   CollectThrottles(throttles_ ? throttles_() : std::map<std::string, double>(), sink);
   Family(sink, MetricType::Gauge, "levee_replay_buffer_bytes", "Request bytes kept for retries.")
       .Add({}, static_cast<double>(replay_bytes_ ? replay_bytes_() : 0));

@@ -124,7 +124,7 @@ void Metrics::SetThrottleSource(ThrottleSource source) {
 
 void Metrics::SetGuardSource(GuardSource source) {
   const std::lock_guard lock(sources_mutex_);
-  guard_gauges_ = std::move(source);
+  guard_states_ = std::move(source);
 }
 
 void Metrics::SetReplayBytesSource(std::function<int64_t()> source) {

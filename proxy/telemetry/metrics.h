@@ -17,6 +17,7 @@
 #include "prometheus/metric_family.h"
 #include "telemetry/exposition.h"
 #include "telemetry/families.h"
+#include "telemetry/guard_state.h"
 #include "telemetry/method_labels.h"
 #include "telemetry/record_call.h"
 #include "telemetry/series.h"
@@ -112,16 +113,8 @@ class Metrics {
   // By upstream; of several throttles of one, the largest probability.
   using ThrottleSource = std::function<std::map<std::string, double>()>;
   void SetThrottleSource(ThrottleSource source);
-  // The guard of one upstream at the moment.
-  struct GuardGauges {
-    std::string upstream;
-    int limit = 0;  // 0: there is none
-    int least = 0;  // of an adaptive limit; 0: it is not adaptive
-    int in_flight = 0;
-    int waiting = 0;
-    double reported_retry_share = 0;
-  };
-  using GuardSource = std::function<std::vector<GuardGauges>()>;
+  // By upstream.
+  using GuardSource = std::function<std::map<std::string, GuardState>()>;
   void SetGuardSource(GuardSource source);
   void SetReplayBytesSource(std::function<int64_t()> source);
 
@@ -192,7 +185,7 @@ class Metrics {
   mutable std::mutex sources_mutex_;
   BudgetSource budgets_;
   ThrottleSource throttles_;
-  GuardSource guard_gauges_;
+  GuardSource guard_states_;
   std::function<int64_t()> replay_bytes_;
   std::function<Memory()> memory_;
   std::function<uint64_t()> lost_log_lines_;

@@ -64,12 +64,28 @@ void AddUpstream(const UpstreamRow& row, UpstreamTotals& totals) {
   }
 }
 
+void AddGuard(const GuardRow& row, UpstreamTotals& totals) {
+  for (PriorityBand band : kAllOf<PriorityBand, kPriorityBands>) {
+    totals.guard_admitted += Sum(row.shards, &GuardSeries::admitted, band);
+    totals.guard_queued += Sum(row.shards, &GuardSeries::queued, band);
+    for (GuardReason reason : kAllOf<GuardReason, kGuardReasons>) {
+      totals.guard_refused[static_cast<size_t>(reason)] +=
+          Sum(row.shards, &GuardSeries::refused, reason, band);
+    }
+  }
+  for (ArrivalClass arrival : kAllOf<ArrivalClass, kArrivalClasses>) {
+    totals.guard_arrivals[static_cast<size_t>(arrival)] +=
+        Sum(row.shards, &GuardSeries::arrivals, arrival);
+  }
+}
+
 }  // namespace
 
 std::vector<UpstreamTotals> Metrics::Totals() const {
   std::map<std::string, UpstreamTotals> by_name;
   for (const MethodRow& row : methods_.Rows()) AddMethod(row, by_name[row.first]);
   for (const UpstreamRow& row : upstreams_.Rows()) AddUpstream(row, by_name[row.first]);
+  for (const GuardRow& row : guards_.Rows()) AddGuard(row, by_name[row.first]);
   std::vector<UpstreamTotals> totals;
   totals.reserve(by_name.size());
   for (auto& [name, total] : by_name) {

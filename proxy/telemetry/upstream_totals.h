@@ -8,6 +8,7 @@
 #include <string>
 
 #include "telemetry/histogram.h"
+#include "telemetry/series.h"
 #include "wire/refusal.h"
 
 namespace levee {
@@ -36,7 +37,11 @@ struct UpstreamTotals {
   uint64_t waits_cancelled = 0;    // whose call ended while they waited
   uint64_t marks_received = 0;     // of any scope
   uint64_t marks_sent = 0;
-  std::array<uint64_t, kRefusalReasons> refused{};  // retries that were wanted but not made
+  uint64_t guard_admitted = 0;                          // calls that found a slot of the guard
+  uint64_t guard_queued = 0;                            // that waited for one, and got it or left
+  std::array<uint64_t, kGuardReasons> guard_refused{};  // that it refused, or would have
+  std::array<uint64_t, kArrivalClasses> guard_arrivals{};  // by the attempts made before
+  std::array<uint64_t, kRefusalReasons> refused{};         // retries that were wanted but not made
   std::array<uint64_t, Histogram<kDurationBounds>::kBuckets> durations{};  // of calls
 
   // The calls and attempts that count when the share of successful ones is computed.

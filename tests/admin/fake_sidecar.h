@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -67,6 +68,10 @@ class FakeSidecar {
     const std::lock_guard lock(mutex_);
     endpoints_ = std::move(endpoints);
   }
+  void SetGuards(std::map<std::string, GuardState> guards) {
+    const std::lock_guard lock(mutex_);
+    guards_ = std::move(guards);
+  }
   void SetStatus(const ConfigStatus& status) {
     const std::lock_guard lock(mutex_);
     status_ = status;
@@ -100,6 +105,11 @@ class FakeSidecar {
           [] {
             return std::map<std::string, double>{{"cart", 0.25}};
           },
+      .guards =
+          [this] {
+            const std::lock_guard lock(mutex_);
+            return guards_;
+          },
       .endpoints =
           [this] {
             const std::lock_guard lock(mutex_);
@@ -114,6 +124,7 @@ class FakeSidecar {
  private:
   mutable std::mutex mutex_;
   std::vector<EndpointView> endpoints_;
+  std::map<std::string, GuardState> guards_;
   ConfigStatus status_;
 };
 

@@ -133,6 +133,21 @@ TEST_F(StateKeeperTest, AnUpstreamShowsItsThrottleAndHowManyRetriesWait) {
   EXPECT_EQ(Read().upstreams(0).retries_waiting(), 4);
 }
 
+TEST_F(StateKeeperTest, AnUpstreamShowsItsGuardWhereThereIsOne) {
+  LookUntil(1);
+  EXPECT_FALSE(Read().upstreams(0).has_guard());
+  sidecar_.SetGuards({{"cart", {.limit = 8, .in_flight = 3}}});
+  RecordGuard(sidecar_.metrics.Guard(0, "cart"),
+              {.decision = GuardDecision::kRefused, .reason = GuardReason::kConcurrency});
+  keeper_.Tick(sidecar_.At(2));
+  const admin::v1::Upstream upstream = Read().upstreams(0);
+  EXPECT_EQ(upstream.guard().limit(), 8);
+  EXPECT_THAT(upstream.guard().refused_per_second(), ElementsAre(Pair("concurrency", 0.5)));
+  ASSERT_EQ(upstream.samples_size(), 2);
+  EXPECT_FALSE(upstream.samples(0).has_guard());
+  EXPECT_EQ(upstream.samples(1).guard().in_flight(), 3);
+}
+
 TEST_F(StateKeeperTest, RatesAreThoseOfTheLastTenSeconds) {
   keeper_.Tick(sidecar_.At(0));
   sidecar_.Count("cart", StatusCode::kUnavailable, 1000);

@@ -166,6 +166,63 @@ TEST(SampleMessage, ASecondWithoutCallsHasNoAmplification) {
   EXPECT_EQ(SampleMessage(HistorySample()).amplification(), 0);
 }
 
+constexpr GuardState kFullGuard = {.limit = 8,
+                                   .least = 1,
+                                   .in_flight = 7,
+                                   .waiting = 12,
+                                   .stands = true,
+                                   .scope = OverloadScope::kService,
+                                   .reported_retry_share = 0.5};
+
+UpstreamTotals GuardedTotals() {
+  UpstreamTotals added;
+  added.guard_admitted = 40;
+  added.guard_queued = 20;
+  added.guard_refused[static_cast<size_t>(GuardReason::kQueue)] = 30;
+  added.guard_arrivals = {60, 20, 0, 10};
+  return added;
+}
+
+TEST(SampleMessage, HoldsWhatTheGuardDidInTheSecond) {
+  HistorySample sample{.added = GuardedTotals()};
+  EXPECT_FALSE(SampleMessage(sample).has_guard());
+  sample.guard = kFullGuard;
+  const admin::v1::GuardSample guard = SampleMessage(sample).guard();
+  EXPECT_EQ(guard.limit(), 8);
+  EXPECT_EQ(guard.in_flight(), 7);
+  EXPECT_EQ(guard.queue_length(), 12);
+  EXPECT_FALSE(guard.observing());
+  EXPECT_EQ(guard.scope(), "service");
+  EXPECT_EQ(guard.reported_retry_share(), 0.5);
+  EXPECT_EQ(guard.admitted(), 40);
+  EXPECT_EQ(guard.queued(), 20);
+  EXPECT_THAT(guard.refused(), UnorderedElementsAre(Pair("queue", 30)));
+  EXPECT_THAT(guard.arrivals(), UnorderedElementsAre(Pair("0", 60), Pair("1", 20), Pair("3+", 10)));
+}
+
+TEST(GuardMessage, HoldsTheStateAndTheRatesOfTheSeconds) {
+  const admin::v1::Guard guard = GuardMessage(GuardedTotals(), kFullGuard, 10);
+  EXPECT_EQ(guard.limit(), 8);
+  EXPECT_EQ(guard.limit_min(), 1);
+  EXPECT_EQ(guard.in_flight(), 7);
+  EXPECT_EQ(guard.queue_length(), 12);
+  EXPECT_TRUE(guard.queue_stands());
+  EXPECT_FALSE(guard.observing());
+  EXPECT_EQ(guard.scope(), "service");
+  EXPECT_NEAR(guard.arrived_retry_share(), 1.0 / 3, 1e-9);
+  EXPECT_EQ(guard.reported_retry_share(), 0.5);
+  EXPECT_EQ(guard.admitted_per_second(), 4);
+  EXPECT_EQ(guard.queued_per_second(), 2);
+  EXPECT_THAT(guard.refused_per_second(), UnorderedElementsAre(Pair("queue", 3)));
+}
+
+TEST(GuardMessage, OfAQuietGuardNothingIsARetry) {
+  const admin::v1::Guard guard = GuardMessage({}, {.observes = true}, 10);
+  EXPECT_EQ(guard.arrived_retry_share(), 0);
+  EXPECT_EQ(guard.scope(), "endpoint");
+  EXPECT_TRUE(guard.observing());
+}
+
 TEST(RatesMessage, ASecondCounterThatIsAheadIsNoShareAboveOne) {
   HistorySample sum;
   sum.added.calls = 10;

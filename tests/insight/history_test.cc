@@ -331,5 +331,33 @@ TEST(History, WaitsAndTheThrottleHaveSamples) {
   EXPECT_EQ(sum.throttle_probability, 0);
 }
 
+TEST(History, AGuardHasSamplesOfItsStateAndItsDecisions) {
+  History history;
+  history.Begin(0, {});
+  std::vector<UpstreamTotals> totals = Calls(4);
+  const std::string upstream = totals[0].upstream;
+  const GuardState full = {.limit = 8, .in_flight = 8, .waiting = 3, .stands = true};
+  const GuardState idle = {.limit = 8};
+  history.Add(1, totals, {}, {}, {{upstream, full}});
+  totals[0].guard_admitted = 5;
+  totals[0].guard_refused[static_cast<size_t>(GuardReason::kQueue)] = 2;
+  totals[0].guard_arrivals = {6, 1, 0, 0};
+  history.Add(2, totals, {}, {}, {{upstream, full}});
+  history.Add(3, totals, {}, {}, {{upstream, idle}});
+  history.Add(4, totals, {}, {}, {{upstream, idle}});
+  history.Add(5, totals, {}, {}, {});
+  const auto samples = history.Samples(upstream, 0);
+  ASSERT_EQ(samples.size(), 5u);
+  EXPECT_EQ(samples[0].guard, full);
+  EXPECT_EQ(samples[1].added.guard_admitted, 5u);
+  EXPECT_EQ(samples[2].guard, idle) << "nothing happened, but the state is another";
+  EXPECT_EQ(samples[3].guard, idle);
+  EXPECT_EQ(samples[4].guard, std::nullopt);
+  const HistorySample sum = history.Sum(upstream, 10);
+  EXPECT_EQ(sum.added.guard_refused[static_cast<size_t>(GuardReason::kQueue)], 2u);
+  EXPECT_EQ(sum.added.guard_arrivals[1], 1u);
+  EXPECT_EQ(sum.guard, std::nullopt);
+}
+
 }  // namespace
 }  // namespace levee

@@ -27,7 +27,8 @@ class StateRecordTest : public testing::Test {
     for (const auto& [upstream, count] : counted_) {
       totals.push_back({.upstream = upstream, .calls = count});
     }
-    record_.Update(second_, kStarted, totals, /*budgets=*/{}, /*throttles=*/{}, remembered_);
+    record_.Update(second_, kStarted, totals, /*budgets=*/{}, /*throttles=*/{}, /*guards=*/{},
+                   remembered_);
   }
   RecentState Read(const StateQuery& query) const { return record_.Read(query, {"shop", "cart"}); }
 

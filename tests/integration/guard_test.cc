@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The guard through the binary: real gRPC callers on an inbound listener, and a real gRPC service.
+#include <google/protobuf/util/json_util.h>
+
 #include <chrono>
 #include <functional>
 #include <iostream>
@@ -16,6 +18,8 @@
 #include "integration/faulty_service.h"
 #include "integration/raw_client.h"
 #include "integration/sidecar_process.h"
+#include "integration/tcp.h"
+#include "levee/admin/v1/admin.pb.h"
 #include "wire/load_report.h"
 
 namespace levee {
@@ -30,7 +34,7 @@ using testing::StartsWith;
 std::string Inbound(const std::string& service, const std::string& guard) {
   return "listeners: [{name: egress, address: \"127.0.0.1:0\"},\n"
          "  {name: ingress, address: \"127.0.0.1:0\", direction: inbound}]\n"
-         "metrics: {address: \"127.0.0.1:0\"}\nadmin: {address: none}\n"
+         "metrics: {address: \"127.0.0.1:0\"}\nadmin: {address: \"127.0.0.1:0\"}\n"
          "upstreams: [{name: app, endpoints: [\"" +
          service +
          "\"]}, {name: anywhere, endpoints: [\"authority:\"]}]\n"
@@ -74,6 +78,26 @@ struct Guarded {
   std::unique_ptr<SidecarProcess> sidecar;
   ChannelPtr channel;
 };
+
+// Returns what the state says of the guarded upstream once it has counted so many refusals.
+admin::v1::Upstream AppAfterRefusals(const Guarded& guarded, uint32_t refusals) {
+  const std::string address = guarded.sidecar->AwaitAddress("admin");
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  uint32_t seen = 0;
+  admin::v1::State state;
+  do {
+    seen = 0;
+    state.Clear();
+    const std::string body = HttpGet(address, "/api/v1/state?upstream=app").body;
+    EXPECT_TRUE(google::protobuf::util::JsonStringToMessage(body, &state).ok()) << body;
+    if (state.upstreams_size() != 1) continue;
+    for (const auto& sample : state.upstreams(0).samples()) {
+      for (const auto& [reason, count] : sample.guard().refused()) seen += count;
+    }
+  } while (seen < refusals && std::chrono::steady_clock::now() < deadline);
+  EXPECT_EQ(seen, refusals);
+  return state.upstreams_size() == 1 ? state.upstreams(0) : admin::v1::Upstream();
+}
 
 constexpr char kCalls[] = "levee_guard_calls_total";
 
@@ -293,6 +317,25 @@ TEST(Guard, ObservesWithoutRefusingOrDelayingAnything) {
       kCalls, {R"(decision="refused",reason="concurrency",priority="64-95")"}, 1));
   Guarded::Leave(*first);
   EXPECT_TRUE(guarded.sidecar->WaitForSum("levee_guard_in_flight", {}, 0));
+}
+
+TEST(Guard, TheStateTellsOfItsSlotsAndRefusals) {
+  FaultyService service;
+  const Guarded guarded(service.address(), "concurrency: {limit: 1}, queue: {max: 0}");
+  const auto first = guarded.Occupy();
+  const auto retry = [](grpc::ClientContext& context) {
+    context.AddMetadata("grpc-previous-rpc-attempts", "1");
+  };
+  for (int i = 0; i < 20; ++i) EXPECT_FALSE(CallUnary(guarded.channel, "x", retry).status.ok());
+  const admin::v1::Upstream app = AppAfterRefusals(guarded, 20);
+  EXPECT_EQ(app.guard().limit(), 1u);
+  EXPECT_EQ(app.guard().in_flight(), 1u);
+  EXPECT_EQ(app.guard().queue_length(), 0u);
+  EXPECT_EQ(app.guard().scope(), "service");
+  EXPECT_FALSE(app.guard().observing());
+  EXPECT_NEAR(app.guard().arrived_retry_share(), 20.0 / 21, 0.05);
+  EXPECT_GT(app.guard().refused_per_second().at("concurrency"), 0);
+  Guarded::Leave(*first);
 }
 
 TEST(Guard, HeadersForTheGuardPassTheCallersSidecarAndEndInFrontOfTheApplication) {

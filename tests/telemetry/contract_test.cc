@@ -85,7 +85,7 @@ class MetricsContractTest : public testing::Test {
     metrics_.RateLimit(0, "default", "per-tenant");
     metrics_.Guard(0, "cart");
     metrics_.SetGuardSource([] {
-      return std::vector<Metrics::GuardGauges>{{.upstream = "cart", .limit = 20, .least = 1}};
+      return std::map<std::string, GuardState>{{"cart", {.limit = 20, .least = 1}}};
     });
     metrics_.SetBudgetSource(
         [] { return std::vector<Metrics::BudgetGauges>{{.upstream = "cart"}}; });

@@ -60,7 +60,7 @@ std::map<std::string, std::string> Exported() {
   metrics.RateLimit(0, "default", "per-tenant");
   metrics.Guard(0, "cart");
   metrics.SetGuardSource([] {
-    return std::vector<Metrics::GuardGauges>{{.upstream = "cart", .limit = 20, .least = 1}};
+    return std::map<std::string, GuardState>{{"cart", {.limit = 20, .least = 1}}};
   });
   metrics.SetBudgetSource([] { return std::vector<Metrics::BudgetGauges>{{.upstream = "cart"}}; });
   metrics.SetThrottleSource([] { return std::map<std::string, double>{{"cart", 0.0}}; });

@@ -64,8 +64,9 @@ TEST(GuardMetrics, CountEachCallOnceByItsDecisionPriorityAndAttempt) {
 
 TEST(GuardMetrics, AServiceWithoutALimitHasNoSeriesForIt) {
   Metrics metrics({.settings = {.upstreams = {"app"}}});
-  metrics.SetGuardSource(
-      [] { return std::vector<Metrics::GuardGauges>{{.upstream = "app", .in_flight = 3}}; });
+  metrics.SetGuardSource([] {
+    return std::map<std::string, GuardState>{{"app", {.in_flight = 3}}};
+  });
   for (const prometheus::MetricFamily& family : metrics.Scrape()) {
     if (family.name == "levee_guard_limit" || family.name == "levee_guard_limit_min") {
       EXPECT_TRUE(family.metric.empty());

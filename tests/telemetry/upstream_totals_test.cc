@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "telemetry/upstream_totals.h"
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -106,6 +107,28 @@ TEST_F(UpstreamTotalsTest, RefusalsLimitsAndMarksAreCounted) {
   EXPECT_EQ(cart.app_retries_refused, 1u);
   EXPECT_EQ(cart.refused[static_cast<size_t>(RefusalReason::kOverloadMark)], 1u);
   EXPECT_EQ(cart.refused[static_cast<size_t>(RefusalReason::kBudget)], 0u);
+}
+
+TEST_F(UpstreamTotalsTest, DecisionsOfAGuardAddUpOverPrioritiesAndWorkers) {
+  const auto record = [this](int worker, const GuardRecord& guard) {
+    RecordGuard(metrics_.Guard(worker, "cart"), guard);
+  };
+  record(0, {.decision = GuardDecision::kAdmitted, .priority = 3});
+  record(1, {.decision = GuardDecision::kAdmitted, .priority = 100, .previous_attempts = 9});
+  record(1, {.decision = GuardDecision::kQueued});
+  for (const int priority : {0, 64, 127}) {
+    record(0, {.decision = GuardDecision::kRefused,
+               .reason = GuardReason::kQueue,
+               .priority = priority,
+               .previous_attempts = 1});
+  }
+  const UpstreamTotals cart = Of("cart");
+  EXPECT_EQ(cart.guard_admitted, 2u);
+  EXPECT_EQ(cart.guard_queued, 1u);
+  EXPECT_EQ(cart.guard_refused[static_cast<size_t>(GuardReason::kQueue)], 3u);
+  EXPECT_EQ(cart.guard_refused[static_cast<size_t>(GuardReason::kConcurrency)], 0u);
+  EXPECT_EQ(cart.guard_arrivals, (std::array<uint64_t, kArrivalClasses>{2, 3, 0, 1}));
+  EXPECT_EQ(Of("stock").guard_admitted, 0u);
 }
 
 }  // namespace
