@@ -6,7 +6,6 @@
 #include <iterator>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "base/utf8.h"
@@ -63,6 +62,7 @@ admin::v1::GuardSample GuardSampleMessage(const UpstreamTotals& added, const Gua
   message.set_queue_length(Count(int64_t{guard.waiting}));
   message.set_observing(guard.observes);
   message.set_scope(std::string(OverloadScopeName(guard.scope)));
+  message.set_arrived_retry_share(guard.arrived_retry_share);
   message.set_reported_retry_share(guard.reported_retry_share);
   message.set_admitted(Count(added.guard_admitted));
   message.set_queued(Count(added.guard_queued));
@@ -156,6 +156,11 @@ admin::v1::Sample SampleMessage(const HistorySample& sample) {
   }
   refused("rate_limit", added.rate_limited);
   refused("app_retry", added.app_retries_refused);
+  if (sample.guard.has_value() && !sample.guard->observes) {
+    ForEachRefusal(added, [&refused](const std::string& reason, uint64_t count) {
+      refused("guard_" + reason, count);
+    });
+  }
   message.set_marks_received(Count(added.marks_received));
   message.set_marks_sent(Count(added.marks_sent));
   message.set_amplification(added.attempted > added.app_retries_admitted ? Amplification(added)
@@ -208,9 +213,7 @@ admin::v1::Guard GuardMessage(const UpstreamTotals& sum, const GuardState& guard
   message.set_queue_stands(guard.stands);
   message.set_observing(guard.observes);
   message.set_scope(std::string(OverloadScopeName(guard.scope)));
-  const uint64_t arrived =
-      std::accumulate(sum.guard_arrivals.begin(), sum.guard_arrivals.end(), uint64_t{0});
-  message.set_arrived_retry_share(arrived == 0 ? 0 : 1 - Share(sum.guard_arrivals[0], arrived));
+  message.set_arrived_retry_share(guard.arrived_retry_share);
   message.set_reported_retry_share(guard.reported_retry_share);
   message.set_admitted_per_second(rate(sum.guard_admitted));
   message.set_queued_per_second(rate(sum.guard_queued));

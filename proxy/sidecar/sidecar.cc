@@ -307,6 +307,7 @@ std::map<std::string, GuardState> Sidecar::guards() const {
                         .stands = view.stands,
                         .observes = view.observes,
                         .scope = view.scope,
+                        .arrived_retry_share = RetryShare(view.arrivals),
                         .reported_retry_share = WantedShare(view.reported)};
   }
   return states;

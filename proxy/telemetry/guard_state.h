@@ -15,7 +15,10 @@ struct GuardState {
   bool stands = false;                             // the queue has not been empty for long
   bool observes = false;                           // nothing is refused, only counted
   OverloadScope scope = OverloadScope::kEndpoint;  // that a refusal has
-  double reported_retry_share = 0;                 // of attempts that callers' sidecars report
+  // The shares of retries of the last ten seconds: in the calls that arrived, and in the attempts
+  // that callers' sidecars report.
+  double arrived_retry_share = 0;
+  double reported_retry_share = 0;
 
   bool operator==(const GuardState&) const = default;
 };

@@ -172,6 +172,7 @@ constexpr GuardState kFullGuard = {.limit = 8,
                                    .waiting = 12,
                                    .stands = true,
                                    .scope = OverloadScope::kService,
+                                   .arrived_retry_share = 0.25,
                                    .reported_retry_share = 0.5};
 
 UpstreamTotals GuardedTotals() {
@@ -187,17 +188,28 @@ TEST(SampleMessage, HoldsWhatTheGuardDidInTheSecond) {
   HistorySample sample{.added = GuardedTotals()};
   EXPECT_FALSE(SampleMessage(sample).has_guard());
   sample.guard = kFullGuard;
-  const admin::v1::GuardSample guard = SampleMessage(sample).guard();
+  const admin::v1::Sample message = SampleMessage(sample);
+  EXPECT_THAT(message.refused(), UnorderedElementsAre(Pair("guard_queue", 30)));
+  const admin::v1::GuardSample& guard = message.guard();
   EXPECT_EQ(guard.limit(), 8);
   EXPECT_EQ(guard.in_flight(), 7);
   EXPECT_EQ(guard.queue_length(), 12);
   EXPECT_FALSE(guard.observing());
   EXPECT_EQ(guard.scope(), "service");
+  EXPECT_EQ(guard.arrived_retry_share(), 0.25);
   EXPECT_EQ(guard.reported_retry_share(), 0.5);
   EXPECT_EQ(guard.admitted(), 40);
   EXPECT_EQ(guard.queued(), 20);
   EXPECT_THAT(guard.refused(), UnorderedElementsAre(Pair("queue", 30)));
   EXPECT_THAT(guard.arrivals(), UnorderedElementsAre(Pair("0", 60), Pair("1", 20), Pair("3+", 10)));
+}
+
+TEST(SampleMessage, AGuardThatObservesRefusesNoCall) {
+  HistorySample sample{.added = GuardedTotals(), .guard = GuardState{.observes = true}};
+  const admin::v1::Sample message = SampleMessage(sample);
+  EXPECT_THAT(message.refused(), IsEmpty());
+  EXPECT_TRUE(message.guard().observing());
+  EXPECT_THAT(message.guard().refused(), UnorderedElementsAre(Pair("queue", 30)));
 }
 
 TEST(GuardMessage, HoldsTheStateAndTheRatesOfTheSeconds) {
@@ -209,18 +221,11 @@ TEST(GuardMessage, HoldsTheStateAndTheRatesOfTheSeconds) {
   EXPECT_TRUE(guard.queue_stands());
   EXPECT_FALSE(guard.observing());
   EXPECT_EQ(guard.scope(), "service");
-  EXPECT_NEAR(guard.arrived_retry_share(), 1.0 / 3, 1e-9);
+  EXPECT_EQ(guard.arrived_retry_share(), 0.25);
   EXPECT_EQ(guard.reported_retry_share(), 0.5);
   EXPECT_EQ(guard.admitted_per_second(), 4);
   EXPECT_EQ(guard.queued_per_second(), 2);
   EXPECT_THAT(guard.refused_per_second(), UnorderedElementsAre(Pair("queue", 3)));
-}
-
-TEST(GuardMessage, OfAQuietGuardNothingIsARetry) {
-  const admin::v1::Guard guard = GuardMessage({}, {.observes = true}, 10);
-  EXPECT_EQ(guard.arrived_retry_share(), 0);
-  EXPECT_EQ(guard.scope(), "endpoint");
-  EXPECT_TRUE(guard.observing());
 }
 
 TEST(RatesMessage, ASecondCounterThatIsAheadIsNoShareAboveOne) {

@@ -333,7 +333,7 @@ TEST(Guard, TheStateTellsOfItsSlotsAndRefusals) {
   EXPECT_EQ(app.guard().queue_length(), 0u);
   EXPECT_EQ(app.guard().scope(), "service");
   EXPECT_FALSE(app.guard().observing());
-  EXPECT_NEAR(app.guard().arrived_retry_share(), 20.0 / 21, 0.05);
+  EXPECT_GT(app.guard().arrived_retry_share(), 0.95);  // All but the first, of 21.
   EXPECT_GT(app.guard().refused_per_second().at("concurrency"), 0);
   Guarded::Leave(*first);
 }

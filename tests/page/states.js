@@ -49,6 +49,38 @@ export function calmUpstream(name, second, more = {}) {
   };
 }
 
+// One behind a guard that has refused more than half of its calls since second `begin`.
+export function guardedUpstream(name, second, {begin = second - 90, guard, ...more} = {}) {
+  return {
+    ...calmUpstream(name, second),
+    verdict: 'guard refuses 60% of calls: queue too long for 8 slots; upstream 100% OK, callers 40%',
+    severity: 'SEVERITY_ALARM',
+    guard: {
+      limit: 8, limit_min: 1, in_flight: 8, queue_length: 12, queue_stands: true, observing: false,
+      scope: 'service', arrived_retry_share: 0.34, reported_retry_share: 0.5,
+      admitted_per_second: 20, queued_per_second: 140, refused_per_second: {queue: 240}, ...guard,
+    },
+    samples: range(Math.max(1, second - 299), second).map((n) => guardedSample(n, begin)),
+    ...more,
+  };
+}
+
+function guardedSample(number, begin) {
+  const calm = calmSample(number);
+  const full = number >= begin;
+  return {
+    ...calm, calls_ok: full ? 160 : calm.calls, refused: full ? {guard_queue: calm.calls - 160} : {},
+    guard: {
+      limit: full ? 8 : 20, in_flight: full ? 8 : 4, queue_length: full ? 12 : 0, observing: false,
+      scope: full ? 'service' : 'endpoint', arrived_retry_share: full ? 0.34 : 0,
+      reported_retry_share: full ? 0.5 : 0.02,
+      admitted: full ? 20 : calm.calls, queued: full ? 140 : 0,
+      refused: full ? {queue: calm.calls - 160} : {},
+      arrivals: full ? {'0': calm.calls - 136, '1': 100, '2': 36} : {'0': calm.calls},
+    },
+  };
+}
+
 export function stormyUpstream(name, second, {begin = second - 90, ...more} = {}) {
   return {
     ...calmUpstream(name, second),
@@ -124,6 +156,10 @@ export const storm = (second) => stateAt(second, {
   upstreams: [stormyUpstream('cart', second),
               calmUpstream('payment', second, {rates: quietRates(3.2)})],
   calls: range(second - 19, second).flatMap((n) => [refusedCall(n), rescuedCall(n)]),
+});
+
+export const guarded = (second) => stateAt(second, {
+  upstreams: [guardedUpstream('app', second), calmUpstream('payment', second)],
 });
 
 function quietRates(calls) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the six charts show of samples. Pure; charts.js draws it.
+// What the charts show of samples. Pure; charts.js draws it.
 import * as format from './format.js';
 import {LAYERS, perLayer} from './reasons.js';
 
 const share = (part, all) => all > 0 ? part / all : null;
 const perSecond = (value) => `${format.rate(value)}/s`;
 const layerColor = (key) => `--layer-${key}`;
+const percents = [0, 0.25, 0.5, 0.75, 1].map((v) => ({v, label: format.percent(v)}));
 
 // A series: its `label`, its `color` (a property of the style sheet), what a sample says of it
 // (`of`; null: nothing), how that is put (`text`), and how it is drawn: `fill`, `dash`.
@@ -33,7 +34,7 @@ export const CHARTS = [
   {
     title: 'Success',
     top: 1.05,
-    ticks: [0, 0.25, 0.5, 0.75, 1].map((v) => ({v, label: format.percent(v)})),
+    ticks: percents,
     series: [
       {label: 'seen by callers', color: '--calls', text: format.percent,
        of: (s) => share(s.calls_ok, s.calls - (s.calls_cancelled ?? 0))},
@@ -66,6 +67,45 @@ export const CHARTS = [
     series: LAYERS.map(({key, name}, i) => (
         {label: name, color: layerColor(key), of: (s) => perLayer(s.refused)[i],
          text: perSecond})).reverse(),
+  },
+];
+
+const refusedFor = (reason) => ({guard}) => guard?.refused?.[reason] ?? 0;
+
+// The charts of a guard. A sample has `guard` where there was one.
+export const GUARD_CHARTS = [
+  {
+    title: 'Slots',
+    series: [
+      {label: 'calls in the service', color: '--calls', of: ({guard}) => guard?.in_flight ?? null,
+       text: format.count, fill: true},
+      {label: 'limit', color: '--limit', of: ({guard}) => guard?.limit > 0 ? guard.limit : null,
+       text: format.count, dash: [6, 3]},
+      {label: 'calls that wait', color: '--attempts', of: ({guard}) => guard?.queue_length ?? null,
+       text: format.count},
+    ],
+  },
+  {
+    title: 'Decisions',
+    stacked: true,
+    series: [
+      {label: 'refused, no slot', color: '--apps', of: refusedFor('concurrency'), text: perSecond},
+      {label: 'refused, queue', color: '--attempts', of: refusedFor('queue'), text: perSecond},
+      {label: 'waited', color: '--budget', of: ({guard}) => guard?.queued ?? 0, text: perSecond},
+      {label: 'admitted', color: '--calls', of: ({guard}) => guard?.admitted ?? 0,
+       text: perSecond},
+    ],
+  },
+  {
+    title: 'Retries',
+    top: 1.05,
+    ticks: percents,
+    series: [
+      {label: 'of calls that come', color: '--attempts', text: format.percent,
+       of: ({guard}) => guard?.arrived_retry_share ?? null},
+      {label: 'reported by callers', color: '--apps', text: format.percent, dash: [3, 3],
+       of: ({guard}) => guard?.reported_retry_share ?? null},
+    ],
   },
 ];
 

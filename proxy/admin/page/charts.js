@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Six synchronised charts of one upstream, their values as text, and the slider that looks back.
-import {CHARTS, ceiling, rows, tick, valueText} from './chart_specs.js';
+// The synchronised charts of one upstream, three more where it has a guard, their values as text,
+// and the slider that looks back.
+import {CHARTS, GUARD_CHARTS, ceiling, rows, tick, valueText} from './chart_specs.js';
 import {byId, el, setAttribute, setText} from './dom.js';
 import * as format from './format.js';
 import {SECONDS_KEPT} from './store.js';
@@ -16,7 +17,9 @@ const {Dygraph} = globalThis;
 Dygraph.PLUGINS = [Dygraph.Plugins.Grid, Dygraph.Plugins.Axes];
 
 export class Charts {
-  #charts = [];
+  #always = [];
+  #ofGuard = [];
+  #charts = [];  // those that are shown
   #samples = [];
   #started = 0;
   #end = 0;
@@ -26,17 +29,18 @@ export class Charts {
   #slider = byId('lookback');
 
   constructor() {
-    for (const spec of CHARTS) this.#charts.push(new Chart(spec, (time) => this.#hover(time)));
-    byId('charts').append(...this.#charts.map(({node}) => node));
+    this.#always = this.#build(CHARTS, 'charts');
+    this.#ofGuard = this.#build(GUARD_CHARTS, 'guard-charts');
     this.#slider.addEventListener('input', () => this.#lookBack());
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
-      for (const chart of this.#charts) chart.restyle();
+      for (const chart of [...this.#always, ...this.#ofGuard]) chart.restyle();
       this.#draw();
     });
   }
 
-  // Samples, the oldest first, up to second `last`.
-  update(samples, started, last) {
+  // Samples, the oldest first, up to second `last`. `guarded`: the charts of a guard are shown.
+  update(samples, started, last, guarded) {
+    this.#charts = guarded ? [...this.#always, ...this.#ofGuard] : this.#always;
     this.#samples = samples;
     this.#started = started;
     this.#end = started + last;
@@ -44,6 +48,12 @@ export class Charts {
     this.#slider.max = String(this.#span);
     if (this.#pinned !== null && this.#end - this.#pinned > this.#span) this.#pinned = null;
     this.#draw();
+  }
+
+  #build(specs, id) {
+    const charts = specs.map((spec) => new Chart(spec, (time) => this.#hover(time)));
+    byId(id).append(...charts.map(({node}) => node));
+    return charts;
   }
 
   #draw() {

@@ -6,6 +6,7 @@ import {Charts} from './charts.js';
 import {EndpointList, RefusalList} from './details.js';
 import {byId, setText} from './dom.js';
 import * as format from './format.js';
+import {isGuarded, updateGuard} from './guard.js';
 import {NumbersTable} from './numbers.js';
 import {fetchState, poll} from './poll.js';
 import {SidecarFacts, showPulse} from './sidecar.js';
@@ -86,8 +87,10 @@ class Page {
     if (upstream === undefined) return;
     setText(byId('selected-title'), upstream.name);
     const samples = this.#store.samples(upstream.name);
-    this.#charts.update(samples, state.sidecar.started, state.next);
-    this.#numbers.update(upstream.name, samples, state.sidecar.started);
+    const guarded = isGuarded(upstream, samples);
+    updateGuard(upstream, samples);  // Before its charts, which take their width as they are drawn.
+    this.#charts.update(samples, state.sidecar.started, state.next, guarded);
+    this.#numbers.update(upstream.name, samples, state.sidecar.started, guarded);
   }
 
   #renderBanners() {

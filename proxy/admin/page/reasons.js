@@ -7,6 +7,7 @@ export const LAYERS = [
   {key: 'app', name: 'application retries', reasons: ['app_retry']},
   {key: 'asked', name: 'asked by the service', reasons: ['overload_mark', 'pushback', 'advice']},
   {key: 'attempts', name: 'attempts used up', reasons: ['max_attempts', 'max_elapsed']},
+  {key: 'guard', name: 'guard', reasons: ['guard_queue', 'guard_concurrency']},
   {key: 'rate', name: 'rate limit', reasons: ['rate_limit', 'throttle']},
   {key: 'other', name: 'other reasons', reasons: []},
 ];
@@ -16,6 +17,8 @@ const WORDS = {
   app_retry: ['Levee', 'the application’s own retries, over the budget'],
   rate_limit: ['Levee', 'over a rate limit'],
   throttle: ['Levee', 'the service is overloaded, and the policy throttles'],
+  guard_queue: ['Levee', 'the guard, because too many calls wait for the service'],
+  guard_concurrency: ['Levee', 'the guard, because no slot is free and none may wait'],
   max_attempts: ['Levee', 'all attempts of the policy made'],
   max_elapsed: ['Levee', 'the policy’s time for retries used up'],
   deadline: ['Levee', 'too little time left before the deadline'],

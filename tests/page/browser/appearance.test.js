@@ -23,9 +23,9 @@ async function unfold(page) {
 }
 
 const SHOWN = {
-  dark: ['calm', 'storm', 'troubled'],
-  light: ['calm', 'storm', 'many', 'troubled', 'hostile', 'empty'],
-  narrow: ['storm', 'many', 'hostile', 'empty'],
+  dark: ['calm', 'storm', 'guarded', 'troubled'],
+  light: ['calm', 'storm', 'guarded', 'many', 'troubled', 'hostile', 'empty'],
+  narrow: ['storm', 'guarded', 'many', 'hostile', 'empty'],
 };
 
 for (const [screen, names] of Object.entries(SHOWN)) {

@@ -68,6 +68,34 @@ test('as a storm begins the verdict, the title and all charts change', async (t)
   assert.match(await legend(page, 6), /budget 2\d\d\/s/);
 });
 
+test('the guard of an upstream has facts and charts, and other upstreams have none', async (t) => {
+  const {page} = await stage(t, states.guarded);
+  assert.equal(await text(page, '#selected-title'), 'app');
+  assert.match(await text(page, '#guard-facts'), /It refuses 240 calls\/s because too many calls wait/);
+  const guardLegend = (chart) => text(page, `#guard-charts figure:nth-child(${chart}) ul`);
+  assert.equal(await guardLegend(1), 'calls in the service 8 limit 8 calls that wait 12');
+  assert.match(await guardLegend(2), /^admitted 20\/s waited 140\/s refused, queue 2\d\d\/s$/);
+  assert.match(await guardLegend(3), /of calls that come 34% reported by callers 50%/);
+  assert.match(await text(page, '#refusals li'), /Levee: the guard, because too many calls wait/);
+  const hashes = await chartHashes(page);
+  assert.equal(hashes.length, 9);
+  assert.equal(new Set(hashes).size, 9);
+  await page.locator('#numbers summary').click();
+  assert.match(await page.locator('#numbers thead').innerText(), /calls that wait/);
+  await row(page, 'payment').click();
+  await sees(page, '#selected-title', 'payment');
+  assert.equal(await page.locator('#guard').isVisible(), false);
+  assert.doesNotMatch(await page.locator('#numbers thead').innerText(), /calls that wait/);
+});
+
+test('the slider looks back at the guard as well', async (t) => {
+  const {page} = await stage(t, states.guarded);
+  await page.locator('#lookback').focus();
+  await page.keyboard.press('Home');
+  const value = await page.locator('#lookback').getAttribute('aria-valuetext');
+  assert.match(value, /calls in the service 4, limit 20, calls that wait 0; .*reported by callers 2%$/);
+});
+
 test('an upstream that gets worse is shown instead, unless the reader has picked one', async (t) => {
   const scene = await stage(t, states.calm);
   const alarm = (second) => states.stateAt(second, {upstreams: [
@@ -147,7 +175,7 @@ test('a mouse over one chart shows that moment in all', async (t) => {
   assert.match(await text(page, '#lookback-at'), /^22:17:(29|30|31)$/);
   assert.match(await legend(page, 3), /of attempts 100%/);
   assert.match(await legend(page, 4), /retries left 400/);
-  const cursors = await page.locator('.plot .area').evaluateAll((areas) => areas.map((area) => (
+  const cursors = await page.locator('.plot .area:visible').evaluateAll((areas) => areas.map((area) => (
       area.querySelector('.cursor').getBoundingClientRect().x - area.getBoundingClientRect().x
   ) / area.clientWidth));
   for (const share of cursors) assert.ok(share > 0.48 && share < 0.52, `cursors at ${cursors}`);

@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import {CHARTS, ceiling, rows, tick, valueText} from '../../../proxy/admin/page/chart_specs.js';
+import {CHARTS, GUARD_CHARTS, ceiling, rows, tick, valueText} from '../../../proxy/admin/page/chart_specs.js';
 import {LAYERS, explain, perLayer, total} from '../../../proxy/admin/page/reasons.js';
 
 const [LOAD, MOMENT, SUCCESS, BUDGET, WAITING, REFUSED] = CHARTS;
+const [SLOTS, DECISIONS, RETRIES] = GUARD_CHARTS;
 const SAMPLE = {
   number: 7, calls: 100, calls_ok: 92, attempts: 110, attempts_ok: 34, retries: 10, app_retries: 3,
   budget_available: 1.5, budget_limit: 40, refused: {budget: 50, pushback: 2, overload_mark: 3,
@@ -48,9 +49,32 @@ test('the budget has what is left and what is allowed', () => {
 
 test('refusals are stacked, the budget’s at the bottom', () => {
   assert.equal(REFUSED.stacked, true);
-  assert.deepEqual(rows(REFUSED, [SAMPLE], 0), [[7, 1, 0, 0, 5, 0, 50]]);
+  assert.deepEqual(rows(REFUSED, [SAMPLE], 0), [[7, 1, 0, 0, 0, 5, 0, 50]]);
   assert.equal(REFUSED.series.at(-1).label, 'budget');
   assert.equal(valueText(REFUSED.series[0], SAMPLE), '1/s');
+});
+
+test('a guard shows its slots, its decisions and how many of the calls are retries', () => {
+  const sample = {...SAMPLE, guard: {
+    limit: 8, in_flight: 7, queue_length: 3, arrived_retry_share: 0.25, reported_retry_share: 0.2,
+    admitted: 5, queued: 2, refused: {queue: 4}}};
+  assert.deepEqual(rows(SLOTS, [sample], 0), [[7, 7, 8, 3]]);
+  assert.deepEqual(rows(DECISIONS, [sample], 0), [[7, 0, 4, 2, 5]]);
+  assert.deepEqual(rows(RETRIES, [sample], 0), [[7, 0.25, 0.2]]);
+  assert.equal(valueText(RETRIES.series[0], sample), '25%');
+});
+
+test('nothing is said of a guard that is not there, or of a limit of none', () => {
+  assert.deepEqual(rows(SLOTS, [SAMPLE], 0), [[7, null, null, null]]);
+  assert.deepEqual(rows(RETRIES, [SAMPLE], 0), [[7, null, null]]);
+  const quiet = {...IDLE, guard: {limit: 0, in_flight: 0, queue_length: 0}};
+  assert.deepEqual(rows(SLOTS, [quiet], 0), [[8, 0, null, 0]]);
+});
+
+test('what a guard refused has a layer of its own', () => {
+  assert.equal(perLayer({guard_queue: 3, guard_concurrency: 1})[
+    LAYERS.findIndex(({key}) => key === 'guard')], 4);
+  assert.match(explain('guard_concurrency').why, /no slot is free/);
 });
 
 test('a chart without samples has a row without values', () => {
@@ -66,7 +90,7 @@ test('a chart has room for its highest value, or for the highest sum where value
 });
 
 test('a reason without a layer of its own is among the others', () => {
-  assert.deepEqual(perLayer({committed: 1, from_the_future: 2}), [0, 0, 0, 0, 0, 3]);
+  assert.deepEqual(perLayer({committed: 1, from_the_future: 2}), [0, 0, 0, 0, 0, 0, 3]);
   assert.equal(LAYERS.at(-1).name, 'other reasons');
 });
 
