@@ -36,6 +36,7 @@ class Judgement {
   // headline, and `told_` to the facts that the headline states.
   bool JudgeQuiet();
   bool JudgeUnreachable();
+  bool JudgeGuarded();
   bool JudgeAmplified();
   bool JudgeStorm();
   bool JudgeOverloaded();
@@ -76,6 +77,15 @@ bool Judgement::JudgeUnreachable() {
       Severity::kContained,
       facts_.endpoints().all == 1 ? "the only endpoint is failing" : "every endpoint is failing",
       {Fact::kEndpoints});
+  return true;
+}
+
+// A guard that acts is why callers see failures. One that observes is one fact among others.
+bool Judgement::JudgeGuarded() {
+  const uint64_t refused = facts_.guard_refused();
+  if (!facts_.guard_acts() || refused < kMany || Share(refused, added_.calls) < kNoise)
+    return false;
+  Headline(Severity::kContained, facts_.Say(Fact::kGuard), {Fact::kGuard});
   return true;
 }
 
@@ -168,7 +178,7 @@ void Judgement::Add(const std::string& fact) {
 }
 
 Verdict Judgement::Judge() {
-  const bool headline = JudgeQuiet() || JudgeUnreachable() || JudgeAmplified() ||
+  const bool headline = JudgeQuiet() || JudgeUnreachable() || JudgeGuarded() || JudgeAmplified() ||
                         JudgeThrottled() || JudgeStorm() || JudgeOverloaded() || JudgeLimited() ||
                         JudgeAppRetries() || JudgeSomeEndpoints() || JudgeFailing() ||
                         JudgeCancelled();
@@ -177,14 +187,16 @@ Verdict Judgement::Judge() {
     verdict_.text = absl::StrCat("calm: ", rate, ", ", facts_.SayCallersOk());
     first_fact_ = false;
     Add(facts_.Say(Fact::kCancelled));
+    Add(facts_.Say(Fact::kGuard));
     return verdict_;
   }
   // Only the application's owner can act against the application's own retries, so this fact comes
   // first if there are many of them.
   const bool app_first = Share(facts_.app_retries(), added_.calls) >= kMuch;
-  std::vector<Fact> facts = {Fact::kHealth, Fact::kCancelled, Fact::kAmplification,
-                             Fact::kBudget, Fact::kMarks,     Fact::kThrottle,
-                             Fact::kLimit,  Fact::kRefusals,  Fact::kEndpoints};
+  std::vector<Fact> facts = {Fact::kHealth,   Fact::kCancelled,  Fact::kAmplification,
+                             Fact::kBudget,   Fact::kMarks,      Fact::kThrottle,
+                             Fact::kGuard,    Fact::kGuardScope, Fact::kLimit,
+                             Fact::kRefusals, Fact::kEndpoints};
   facts.insert(app_first ? facts.begin() : facts.end(), Fact::kApp);
   for (const Fact fact : facts) {
     if (std::find(told_.begin(), told_.end(), fact) == told_.end()) Add(facts_.Say(fact));

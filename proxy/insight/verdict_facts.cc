@@ -113,6 +113,24 @@ std::string VerdictFacts::SayThrottle() const {
                       " of calls");
 }
 
+// Says why, by the reason of most refusals.
+std::string VerdictFacts::SayGuard() const {
+  if (guard_refused() == 0 || !last_.guard.has_value()) return "";
+  const int limit = last_.guard->limit;
+  const std::string slots = absl::StrCat(limit, limit == 1 ? " slot" : " slots");
+  const bool queue = GuardRefused(GuardReason::kQueue) >= GuardRefused(GuardReason::kConcurrency);
+  return absl::StrCat("guard ", guard_acts() ? "refuses " : "would refuse ",
+                      Percent(guard_refused(), added_.calls), " of calls: ",
+                      queue ? absl::StrCat("queue too long for ", slots)
+                            : absl::StrCat(slots, " taken, none may wait"));
+}
+
+std::string VerdictFacts::SayGuardScope() const {
+  const bool told =
+      guard_acts() && guard_refused() > 0 && last_.guard->scope == OverloadScope::kService;
+  return told ? "callers retry and are told to give up" : "";
+}
+
 std::string VerdictFacts::SayApp() const {
   if (app_retries() == 0) return "";
   std::string text = absl::StrCat(
@@ -150,6 +168,10 @@ std::string VerdictFacts::Say(Fact fact) const {
       return SayLimit();
     case Fact::kThrottle:
       return SayThrottle();
+    case Fact::kGuard:
+      return SayGuard();
+    case Fact::kGuardScope:
+      return SayGuardScope();
     case Fact::kApp:
       return SayApp();
     case Fact::kEndpoints:

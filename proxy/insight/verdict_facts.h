@@ -32,6 +32,8 @@ enum class Fact {
   kMarks,
   kLimit,
   kThrottle,
+  kGuard,
+  kGuardScope,
   kApp,
   kEndpoints
 };
@@ -63,6 +65,14 @@ class VerdictFacts {
   uint64_t Refused(RefusalReason reason) const {
     return added_.refused[static_cast<size_t>(reason)];
   }
+  uint64_t GuardRefused(GuardReason reason) const {
+    return added_.guard_refused[static_cast<size_t>(reason)];
+  }
+  // Calls that the guard refused, or would have refused if it only observes.
+  uint64_t guard_refused() const {
+    return GuardRefused(GuardReason::kConcurrency) + GuardRefused(GuardReason::kQueue);
+  }
+  bool guard_acts() const { return last_.guard.has_value() && !last_.guard->observes; }
   int bad_endpoints() const { return endpoints_.failing + endpoints_.ejected; }
   bool all_endpoints_bad() const { return endpoints_.all > 0 && bad_endpoints() >= endpoints_.all; }
   bool upstream_fails() const {
@@ -89,6 +99,8 @@ class VerdictFacts {
   std::string SayRefusals() const;
   std::string SayLimit() const;
   std::string SayThrottle() const;
+  std::string SayGuard() const;
+  std::string SayGuardScope() const;
   std::string SayApp() const;
   std::string SayEndpoints() const;
 

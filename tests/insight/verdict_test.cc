@@ -2,6 +2,7 @@
 // What an SRE reads first.
 #include "insight/verdict.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -19,9 +20,10 @@ struct Case {
   BudgetState budget = {.available = 10, .limit = 10, .ratio = 0.1};
   int seconds_empty = 0;
   EndpointCounts endpoints = kThreeReady;
+  std::optional<GuardState> guard = {};
 
   Verdict Judged() const {
-    return Judge({.added = added, .budget = budget}, 10, seconds_empty, endpoints);
+    return Judge({.added = added, .budget = budget, .guard = guard}, 10, seconds_empty, endpoints);
   }
 };
 
@@ -324,6 +326,71 @@ TEST(Verdict, AThrottleThatObservesIsNoHeadline) {
   ExpectVerdict({.added = added}, Severity::kAlarm,
                 "callers see failures; upstream 30% OK, callers 30%, throttle would reject 40% of "
                 "calls, all 3 endpoints connected, 100 calls/s");
+}
+
+// Of 1,000 calls a guard refused 600.
+UpstreamTotals MostlyRefusedByGuard(GuardReason reason) {
+  UpstreamTotals added = AllOk(1000);
+  added.calls_ok = added.attempted = added.attempts = added.attempts_ok = 400;
+  added.guard_refused[static_cast<size_t>(reason)] = 600;
+  return added;
+}
+
+TEST(Verdict, AGuardRefusesBecauseTooManyWait) {
+  ExpectVerdict(
+      {.added = MostlyRefusedByGuard(GuardReason::kQueue), .guard = GuardState{.limit = 8}},
+      Severity::kAlarm,
+      "guard refuses 60% of calls: queue too long for 8 slots; upstream 100% OK, callers "
+      "40%, 100 calls/s");
+}
+
+TEST(Verdict, AGuardRefusesBecauseNoneMayWait) {
+  ExpectVerdict(
+      {.added = MostlyRefusedByGuard(GuardReason::kConcurrency), .guard = GuardState{.limit = 1}},
+      Severity::kAlarm,
+      "guard refuses 60% of calls: 1 slot taken, none may wait; upstream 100% OK, callers "
+      "40%, 100 calls/s");
+}
+
+TEST(Verdict, AGuardWhoseCallersRetryTellsThemToGiveUp) {
+  ExpectVerdict({.added = MostlyRefusedByGuard(GuardReason::kQueue),
+                 .guard = GuardState{.limit = 8, .scope = OverloadScope::kService}},
+                Severity::kAlarm,
+                "guard refuses 60% of calls: queue too long for 8 slots; upstream 100% OK, callers "
+                "40%, callers retry and are told to give up, 100 calls/s");
+}
+
+TEST(Verdict, AGuardThatRefusesAFewCallsIsNoAlarm) {
+  UpstreamTotals added = AllOk(1000);
+  added.calls_ok = added.attempted = added.attempts = added.attempts_ok = 950;
+  added.guard_refused[static_cast<size_t>(GuardReason::kQueue)] = 50;
+  ExpectVerdict({.added = added, .guard = GuardState{.limit = 8}}, Severity::kContained,
+                "guard refuses 5% of calls: queue too long for 8 slots; upstream 100% OK, callers "
+                "95%, 100 calls/s");
+}
+
+TEST(Verdict, AGuardThatObservesIsNoHeadline) {
+  UpstreamTotals added = AllOk(1000);
+  added.calls_ok = added.attempts_ok = 300;
+  added.guard_refused[static_cast<size_t>(GuardReason::kQueue)] = 400;
+  const GuardState observing = {.limit = 8, .observes = true, .scope = OverloadScope::kService};
+  ExpectVerdict({.added = added, .guard = observing}, Severity::kAlarm,
+                "callers see failures; upstream 30% OK, callers 30%, guard would refuse 40% of "
+                "calls: queue too long for 8 slots, all 3 endpoints connected, 100 calls/s");
+  added.calls_ok = added.attempts_ok = 1000;
+  ExpectVerdict({.added = added, .guard = observing}, Severity::kCalm,
+                "calm: 100 calls/s, 100% OK, guard would refuse 40% of calls: queue too long for 8 "
+                "slots");
+}
+
+TEST(Verdict, OfADeadServiceTheGuardIsOneFactAmongOthers) {
+  UpstreamTotals added = MostlyRefusedByGuard(GuardReason::kConcurrency);
+  added.calls_ok = added.attempts_ok = 0;
+  ExpectVerdict(
+      {.added = added, .endpoints = {.all = 1, .failing = 1}, .guard = GuardState{.limit = 8}},
+      Severity::kAlarm,
+      "the only endpoint is failing; upstream 0% OK, callers 0%, guard refuses 60% of "
+      "calls: 8 slots taken, none may wait, 100 calls/s");
 }
 
 TEST(Verdict, ARateLimitRefuses) {
