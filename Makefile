@@ -105,11 +105,13 @@ attacks: ## Compare what an attack on Levee and its peers costs others
 	@deploy/install-packages build test-build bench
 	@tests/attacks/run
 
-schema: ## Write the JSON Schema and all lists of limits from config.proto
+schema: ## Write the JSON Schemas and all lists of limits from the .proto files
 	@deploy/install-packages build test-build
 	@$(call compile_tests,levee_schema)
 	@build/tests/levee_schema build/protos/commented_config.pb > build/levee.schema.json
 	@mv build/levee.schema.json config/levee.schema.json
+	@build/tests/levee_schema build/protos/commented_config.pb scenario > build/written
+	@cp build/written config/levee.scenario.schema.json
 	@for file in config/levee.yaml docs/limits.md; do \
 	  build/tests/levee_schema build/protos/commented_config.pb $$file > build/written && \
 	  cp build/written $$file || exit 1; done

@@ -34,11 +34,11 @@ install(FILES ${cli_docs}/completions/zsh/_levee
 install(FILES ${cli_docs}/completions/fish/levee.fish
   DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(FILES ${package}/copyright ${cli_docs}/changelog.gz DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES config/levee.yaml ${schema} README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES config/levee.yaml ${schema} config/levee.scenario.schema.json README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES deploy/mixin/rules.yaml deploy/mixin/alerts.yaml deploy/mixin/dashboard.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/levee)
-install(DIRECTORY config/examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY config/examples config/scenarios DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES deploy/systemd/levee.service DESTINATION lib/systemd/system)
 install(FILES ${package}/levee.yaml DESTINATION /etc/levee)
 install(FILES ${package}/lintian-overrides DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides

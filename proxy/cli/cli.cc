@@ -18,6 +18,7 @@
 #include "cli/import_command.h"
 #include "cli/probe_command.h"
 #include "cli/run_command.h"
+#include "cli/simulate_options.h"
 #include "cli/unknown_word.h"
 #include "cli/version.h"
 #include "config/values.h"
@@ -238,6 +239,8 @@ struct CommandLine {
   CLI::App* check = AddCheck(app, check_options);
   ExplainOptions explain_options;
   CLI::App* explain = AddExplain(app, explain_options);
+  SimulateOptions simulate_options;
+  CLI::App* simulate = AddSimulate(app, simulate_options);
   ImportOptions import_options;
   CLI::App* import_from = AddImport(app, import_options);
   ProbeOptions probe_options;
@@ -295,6 +298,7 @@ int RunCommand(int argc, char** argv) {
   if (line.run->parsed()) return RunSidecar(line.run_options);
   if (line.check->parsed()) return AfterOutput(RunCheck(line.check_options));
   if (line.explain->parsed()) return AfterOutput(RunExplain(line.explain_options));
+  if (line.simulate->parsed()) return AfterOutput(RunSimulate(line.simulate_options));
   if (line.import_from->parsed()) {
     const bool envoy = line.import_options.envoy->parsed();
     return AfterOutput(RunImport(envoy ? ImportFormat::kEnvoy : ImportFormat::kGrpcServiceConfig,

@@ -11,7 +11,7 @@
 #include "config/json_layout.h"
 #include "config/schema.h"
 #include "config/schema_kinds.h"
-#include "levee/config/v1/config.pb.h"
+#include "levee/config/v1/annotations.pb.h"
 
 namespace levee {
 namespace {
@@ -46,7 +46,7 @@ class SchemaWriter {
     for (const auto& file : commented.file()) LEVEE_CHECK(pool_.BuildFile(file) != nullptr);
   }
 
-  std::string Write();
+  std::string Write(const std::string& name, const std::string& title);
 
  private:
   template <typename Described>
@@ -78,14 +78,13 @@ bool IsPlainNumber(const FieldDescriptor& field) {
          field.cpp_type() == FieldDescriptor::CPPTYPE_BOOL;
 }
 
-std::string SchemaWriter::Write() {
-  const std::string& name = config::v1::Config::descriptor()->full_name();
-  const Descriptor* const config = pool_.FindMessageTypeByName(name);
-  LEVEE_CHECK(config != nullptr);
+std::string SchemaWriter::Write(const std::string& name, const std::string& title) {
+  const Descriptor* const whole = pool_.FindMessageTypeByName(name);
+  LEVEE_CHECK(whole != nullptr);
   out_ << YAML::BeginMap << YAML::Key << "$schema" << YAML::Value
        << "http://json-schema.org/draft-07/schema#";
-  out_ << YAML::Key << "title" << YAML::Value << "Levee policy file";
-  Members(*config);
+  out_ << YAML::Key << "title" << YAML::Value << title;
+  Members(*whole);
   out_ << YAML::Key << "definitions" << YAML::Value << YAML::BeginMap;
   for (size_t i = 0; i < definitions_.size(); ++i) {  // The list grows meanwhile.
     const Descriptor& type = *definitions_[i];
@@ -249,8 +248,9 @@ std::string SchemaWriter::NameOfDefinition(const Descriptor& type) const {
 
 }  // namespace
 
-std::string ConfigSchema(const google::protobuf::FileDescriptorSet& commented) {
-  return SchemaWriter(commented).Write();
+std::string SchemaOf(const google::protobuf::FileDescriptorSet& commented, const std::string& name,
+                     const std::string& title) {
+  return SchemaWriter(commented).Write(name, title);
 }
 
 }  // namespace levee

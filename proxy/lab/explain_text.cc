@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "lab/delay_cells.h"
+#include "lab/text_layout.h"
 #include "lab/words.h"
 
 namespace levee {
@@ -17,46 +17,6 @@ namespace {
 
 constexpr size_t kColumns = 100;
 constexpr int kPlotCells = 48;
-
-// Breaks a sentence between words. The first line begins with "  - ".
-std::string Sentence(std::string_view sentence) {
-  std::string text;
-  std::string line = "  -";
-  size_t at = 0;
-  while (at < sentence.size()) {
-    const size_t end = std::min(sentence.find(' ', at), sentence.size());
-    if (line.size() + 1 + (end - at) > kColumns) {
-      absl::StrAppend(&text, line, "\n");
-      line = "   ";
-    }
-    line.append(" ").append(sentence.substr(at, end - at));
-    at = end + 1;
-  }
-  return absl::StrCat(text, line, "\n");
-}
-
-void AppendSentences(const std::vector<std::string>& sentences, std::string& text) {
-  for (const std::string& sentence : sentences) text += Sentence(sentence);
-}
-
-// Appends rows with columns as wide as their widest cell. Numbers stand on the right.
-void AppendTable(const std::vector<std::vector<std::string>>& rows, bool numbers,
-                 std::string& text) {
-  std::vector<size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  for (const auto& row : rows) {
-    std::string line = "  ";
-    for (size_t i = 0; i < row.size(); ++i) {
-      const std::string pad(widths[i] - row[i].size(), ' ');
-      absl::StrAppend(&line, i > 0 ? "  " : "", numbers ? pad : "", row[i], numbers ? "" : pad);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    absl::StrAppend(&text, line, "\n");
-  }
-}
 
 // One delay between its bounds on a scale up to `end`: its median and its p99.
 std::string Bar(const DelayRow& row, absl::Duration end) {
@@ -110,7 +70,7 @@ void AppendExhausted(const std::vector<ExhaustedRow>& rows, std::string& text) {
   if (rows.empty()) return;
   absl::StrAppend(&text, "\nwhat the caller gets when a retry is not made\n");
   for (const ExhaustedRow& row : rows) {
-    text += Sentence(absl::StrCat(absl::StrJoin(row.why, ", "), ": ", row.answer));
+    AppendSentences({absl::StrCat(absl::StrJoin(row.why, ", "), ": ", row.answer)}, kColumns, text);
   }
 }
 
@@ -131,11 +91,11 @@ std::string ExplanationText(const Explanation& explanation) {
       AppendPlot(retries.delays.rows, text);
       absl::StrAppend(&text, "\n");
     }
-    AppendSentences(retries.sentences, text);
+    AppendSentences(retries.sentences, kColumns, text);
   }
   for (const ExplainedSection& section : explanation.sections) {
     absl::StrAppend(&text, "\n", section.title, "\n");
-    AppendSentences(section.sentences, text);
+    AppendSentences(section.sentences, kColumns, text);
   }
   AppendExhausted(explanation.exhausted, text);
   return text;

@@ -30,6 +30,8 @@ std::string PercentWords(double share) {
 
 std::string NumberWords(double number) { return absl::StrFormat("%.6g", number); }
 
+std::string TwoDigits(double number) { return absl::StrFormat("%.2f", number); }
+
 std::string ListWords(const std::vector<std::string>& words) {
   if (words.size() < 2) return absl::StrJoin(words, "");
   const std::vector<std::string> first(words.begin(), words.end() - 1);

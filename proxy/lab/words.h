@@ -18,6 +18,9 @@ std::string PercentWords(double share);
 // Returns "1000" or "0.5": six digits at most.
 std::string NumberWords(double number);
 
+// Returns "1.02": two digits after the point.
+std::string TwoDigits(double number);
+
 // Returns "a, b and c".
 std::string ListWords(const std::vector<std::string>& words);
 

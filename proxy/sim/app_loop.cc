@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/app_loop.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "sim/sim_sidecar.h"
 
 namespace levee {
 
+AppRequest::AppRequest(SimSidecar& sidecar, const AppLoop& loop, absl::Duration timeout)
+    : sidecar_(sidecar),
+      loop_(loop),
+      timeout_(timeout),
+      deadline_(loop.shares_deadline ? sidecar.clock().now() + timeout : Instant::Infinite()) {}
+
 std::shared_ptr<AppRequest> AppRequest::Begin(SimSidecar& sidecar, const AppLoop& loop,
                                               absl::Duration timeout, SimOrigin origin,
                                               std::string message, SimHost::OnFinish done) {
-  std::shared_ptr<AppRequest> request(new AppRequest(sidecar, loop));
+  std::shared_ptr<AppRequest> request(new AppRequest(sidecar, loop, timeout));
   request->origin_ = origin;
   request->message_ = std::move(message);
   request->done_ = std::move(done);
-  request->deadline_ = sidecar.clock().now() + timeout;
   request->Call();
   return request;
 }
@@ -23,7 +29,7 @@ void AppRequest::Call() {
   ++made_;
   const absl::Duration left = deadline_ - sidecar_.clock().now();
   SimHost& host = sidecar_.NewCall(
-      {.timeout = left},
+      {.timeout = std::min(timeout_, left)},
       [self = shared_from_this()](const SimCaller& caller) { self->OnEnd(caller); }, origin_);
   running_.emplace(host);
   host.Send(message_, /*end=*/true);

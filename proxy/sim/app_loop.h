@@ -21,10 +21,11 @@ struct AppLoop {
   int attempts = 1;  // the first included
   StatusCodeSet codes = {StatusCode::kResourceExhausted, StatusCode::kUnavailable};
   absl::Duration backoff = absl::Milliseconds(50);  // before each further attempt
+  bool shares_deadline = true;  // each call is given the time that is left; else the whole timeout
 };
 
 // One request of the application, and the calls that it makes of it through its sidecar, one after
-// the other. Each is given the time that is left.
+// the other.
 class AppRequest : public std::enable_shared_from_this<AppRequest> {
  public:
   // `done` is called with the last call's answer, within the event that brings it. The sidecar
@@ -37,7 +38,7 @@ class AppRequest : public std::enable_shared_from_this<AppRequest> {
   void Cancel();
 
  private:
-  AppRequest(SimSidecar& sidecar, const AppLoop& loop) : sidecar_(sidecar), loop_(loop) {}
+  AppRequest(SimSidecar& sidecar, const AppLoop& loop, absl::Duration timeout);
   void Call();
   void OnEnd(const SimCaller& caller);
 
@@ -46,7 +47,8 @@ class AppRequest : public std::enable_shared_from_this<AppRequest> {
   SimOrigin origin_;
   std::string message_;
   SimHost::OnFinish done_;
-  Instant deadline_;
+  const absl::Duration timeout_;
+  const Instant deadline_;  // if the calls share it
   int made_ = 0;
   bool cancelled_ = false;
   std::optional<SimHost::Ref> running_;

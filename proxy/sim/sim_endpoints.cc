@@ -34,12 +34,24 @@ std::optional<int64_t> SimEndpoints::Open(std::span<const int64_t> avoid,
   if (!std::exchange(connected_, true)) {
     for (int64_t id = 0; id < size(); ++id) Update(id);
   }
-  const auto chosen = set_.Choose(avoid, forbidden, clock_.now(), random_);
+  const auto chosen =
+      takes_turns_ ? NextInTurn() : set_.Choose(avoid, forbidden, clock_.now(), random_);
   if (chosen.has_value()) {
     ++At(*chosen).active;
     Update(*chosen);
   }
   return chosen;
+}
+
+// The first turn is drawn, so that clients do not all begin at the same endpoint.
+std::optional<int64_t> SimEndpoints::NextInTurn() {
+  const uint64_t count = endpoints_.size();
+  if (!turn_.has_value()) turn_ = random_.Below(count);
+  for (uint64_t i = 0; i < count; ++i) {
+    turn_ = (*turn_ + 1) % count;
+    if (endpoints_[*turn_].reachable) return static_cast<int64_t>(*turn_);
+  }
+  return std::nullopt;
 }
 
 void SimEndpoints::Release(int64_t endpoint) {

@@ -40,6 +40,13 @@ class SimEndpoints {
   // Endpoints are not ejected from now on, however they fail.
   void NeverEject() { ejects_ = false; }
 
+  // Attempts go to one endpoint after the other from now on, however these fail, as those of a
+  // client that balances by itself.
+  void TakeTurns() {
+    takes_turns_ = true;
+    ejects_ = false;
+  }
+
   int size() const { return static_cast<int>(endpoints_.size()); }
   Answer Serve(int64_t endpoint, SimHost& host, int attempt) {
     return At(endpoint).service(host, attempt);
@@ -74,6 +81,7 @@ class SimEndpoints {
 
   Endpoint& At(int64_t endpoint) { return endpoints_.at(static_cast<size_t>(endpoint)); }
   void Update(int64_t endpoint);
+  std::optional<int64_t> NextInTurn();
   void EndEjections();
 
   SimClock& clock_;
@@ -81,7 +89,9 @@ class SimEndpoints {
   EndpointSet set_;
   std::vector<Endpoint> endpoints_;
   bool ejects_ = true;
-  bool connected_ = false;  // as a pool connects when the first call comes
+  bool takes_turns_ = false;
+  std::optional<uint64_t> turn_;  // the endpoint that had the last one
+  bool connected_ = false;        // as a pool connects when the first call comes
 };
 
 }  // namespace levee

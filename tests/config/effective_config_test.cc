@@ -2,12 +2,11 @@
 // The configuration in effect, as YAML that loads again and as JSON.
 #include "config/effective_config.h"
 
-#include <filesystem>
 #include <string>
 
 #include "config/faults_of.h"
+#include "config/policy_files.h"
 #include "config/temporary_folder.h"
-#include "files/source_path.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "yaml-cpp/yaml.h"
@@ -141,13 +140,12 @@ TEST(EffectiveYaml, PathsMeanTheSameWhereverItIsRead) {
 }
 
 TEST(EffectiveYaml, FilesOfTheRepositoryReadAgainMeanTheSame) {
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(SourcePath("config"))) {
-    if (entry.path().extension() != ".yaml") continue;
-    const auto snapshot = LoadConfig({{entry.path().string()}, std::nullopt});
+  for (const std::string& file : PolicyFiles()) {
+    const auto snapshot = LoadConfig({{file}, std::nullopt});
     ASSERT_TRUE(snapshot.ok()) << snapshot.status().message();
     const auto again = ParseConfig("again", (*snapshot)->effective.yaml);
-    ASSERT_TRUE(again.ok()) << entry << again.status().message();
-    EXPECT_EQ((*again)->sha256, (*snapshot)->sha256) << entry;
+    ASSERT_TRUE(again.ok()) << file << again.status().message();
+    EXPECT_EQ((*again)->sha256, (*snapshot)->sha256) << file;
   }
 }
 

@@ -23,7 +23,8 @@ DOCS = BUILD / 'cli-docs'
 UNIT = ROOT / 'deploy/systemd/levee.service'
 COMPOSE = ROOT / 'deploy/compose.yaml'
 COMMANDS = [[], ['run'], ['check'], ['demo'], ['explain'], ['import'], ['import', 'envoy'],
-            ['import', 'grpc-service-config'], ['probe'], ['sleep'], ['version'], ['help']]
+            ['import', 'grpc-service-config'], ['probe'], ['simulate'], ['sleep'], ['version'],
+            ['help']]
 
 
 def needs(command):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is written from config.proto is what it says now, and the schema tells right files from
-wrong ones."""
+"""What is written from config.proto and scenario.proto is what they say now, and the schemas tell
+right files from wrong ones."""
 
 import json
 import os
@@ -19,7 +19,10 @@ else:
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / 'config' / 'levee.schema.json'
-FILES = [*sorted((ROOT / 'config').rglob('*.yaml')), ROOT / 'tests' / 'config' / 'checkout.yaml']
+SCENARIO_SCHEMA = ROOT / 'config' / 'levee.scenario.schema.json'
+SCENARIOS = sorted((ROOT / 'config' / 'scenarios').glob('*.yaml'))
+FILES = [*sorted(set((ROOT / 'config').rglob('*.yaml')) - set(SCENARIOS)),
+         ROOT / 'tests' / 'config' / 'checkout.yaml']
 
 
 class Generated(unittest.TestCase):
@@ -32,6 +35,8 @@ class Generated(unittest.TestCase):
 
     def test_file_is_what_would_be_generated(self):
         self.assertEqual(SCHEMA.read_text(), self.generated(), 'run `make schema`')
+        self.assertEqual(SCENARIO_SCHEMA.read_text(), self.generated('scenario'),
+                         'run `make schema`')
 
     def test_limits_are_what_would_be_generated(self):
         for file in ('config/levee.yaml', 'docs/limits.md'):
@@ -39,11 +44,12 @@ class Generated(unittest.TestCase):
             self.assertEqual(text, self.generated(str(ROOT / file)), 'run `make schema`')
 
     def test_every_file_names_the_schema_for_editors(self):
-        for file in FILES:
+        for file in [*FILES, *SCENARIOS]:
+            schema = SCENARIO_SCHEMA if file in SCENARIOS else SCHEMA
             line = file.read_text().split('\n', 1)[0]
             match = re.fullmatch(r'# yaml-language-server: \$schema=(\S+)', line)
             self.assertTrue(match, f'{file}: {line}')
-            self.assertEqual((file.parent / match.group(1)).resolve(), SCHEMA, file)
+            self.assertEqual((file.parent / match.group(1)).resolve(), schema, file)
 
 
 @unittest.skipIf(MISSING, MISSING)
@@ -124,6 +130,49 @@ class Validation(unittest.TestCase):
     def test_accepts_plain_values_in_place_of_objects(self):
         self.assert_accepted(self.retry('backoff: {jitter: full}'),
                              self.retry('backoff: {jitter: {add: 1m30s}}'))
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Scenarios(unittest.TestCase):
+
+    BASE = """
+        duration: 60s
+        clients: [{name: web, calls: cart/Add, load: {poisson: 40/s}}]
+        services: [{name: cart, slots: 8, time: 5ms}]
+        """
+
+    def setUp(self):
+        schema = json.loads(SCENARIO_SCHEMA.read_text())
+        jsonschema.Draft7Validator.check_schema(schema)
+        self.validator = jsonschema.Draft7Validator(schema)
+
+    def errors(self, **changed):
+        scenario = yaml.safe_load(self.BASE) | {
+            key: yaml.safe_load(text) for key, text in changed.items()}
+        return [error.message for error in self.validator.iter_errors(scenario)]
+
+    def test_l7_accepts_every_scenario_of_the_repository(self):
+        self.assertTrue(SCENARIOS)
+        for file in SCENARIOS:
+            errors = list(self.validator.iter_errors(yaml.safe_load(file.read_text())))
+            self.assertEqual(errors, [], file)
+
+    def test_l7_accepts_what_levee_accepts(self):
+        self.assertEqual(self.errors(), [])
+        self.assertEqual(self.errors(compare='[no-retries, this]'), [])
+        self.assertEqual(self.errors(services='[{name: a, slots: 1, time: {exponential: 1s}, '
+                                              'queue: none, abandoned: drop}]'), [])
+        self.assertEqual(self.errors(faults='[{at: 1s, for: 1s, service: a, '
+                                            'fail: {code: 14, share: 0.3}}]'), [])
+
+    def test_l7_refuses_what_levee_refuses(self):
+        for wrong in ({'duration': '60'}, {'clients': '[]'}, {'compare': '[no-retrys]'},
+                      {'services': '[{name: a, slots: 0, time: 1s}]'},
+                      {'services': '[{name: a, time: 1s}]'},
+                      {'faults': '[{at: 1s, for: 1s, service: a, capacity: 2}]'},
+                      {'faults': '[{at: 1s, for: 1s, servce: a, capacity: 0}]'},
+                      {'expect': '[{recovry: "<= 5s"}]'}):
+            self.assertTrue(self.errors(**wrong), wrong)
 
 
 if __name__ == '__main__':

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/simulate_command.h"
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "cli/input.h"
+#include "config/check_report.h"
+#include "config/load.h"
+#include "lab/scenario_load.h"
+#include "lab/simulation.h"
+#include "lab/simulation_json.h"
+#include "lab/simulation_text.h"
+
+namespace levee {
+namespace {
+
+void PrintFaults(const std::vector<Fault>& faults) {
+  std::fprintf(stderr, "%s\n%s\n", FormatFaults(faults).c_str(),
+               SummaryOf({.faults = faults}).c_str());
+}
+
+// Returns the configuration that stands in place of the scenario's; nullptr if there is none.
+// Returns nullopt, with the faults on standard error, if it has faults.
+std::optional<std::shared_ptr<const Snapshot>> LoadConfig(const std::vector<std::string>& files) {
+  if (files.empty()) return nullptr;
+  FaultList unread;
+  std::vector<ConfigText> texts;
+  for (const std::string& file : files) {
+    std::optional<ConfigText> text = ReadInput(file, kMaxConfigFileBytes, unread);
+    if (text.has_value()) texts.push_back(*std::move(text));
+  }
+  const CheckedConfig checked = CheckConfig(texts, std::nullopt, std::move(unread));
+  if (checked.faults.empty()) return checked.snapshot;
+  PrintFaults(checked.faults);
+  return std::nullopt;
+}
+
+}  // namespace
+
+int RunSimulate(const SimulateOptions& options) {
+  const auto config = LoadConfig(options.config);
+  if (!config.has_value()) return 1;
+  FaultList unread;
+  const std::optional<ConfigText> text = ReadInput(options.scenario, kMaxConfigFileBytes, unread);
+  CheckedScenario checked;
+  if (text.has_value()) {
+    checked = CheckScenario(*text, *config);
+  } else {
+    checked.faults = unread.Sorted({options.scenario});
+  }
+  if (!checked.faults.empty()) {
+    PrintFaults(checked.faults);
+    return 1;
+  }
+  if (!options.compare.empty()) {
+    checked.scenario.compare.clear();
+    for (const std::string& name : options.compare) {
+      checked.scenario.compare.push_back(*CallerRuleOf(name));
+    }
+  }
+  const Simulation simulation =
+      Simulate(options.scenario, checked.scenario, options.seed, options.seeds);
+  const bool json = options.output == "json";
+  std::fputs((json ? SimulationJson(simulation) : SimulationText(simulation)).c_str(), stdout);
+  return simulation.ok() ? 0 : 1;
+}
+
+}  // namespace levee

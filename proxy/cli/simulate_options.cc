@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/simulate_options.h"
+
+#include <string>
+
+#include "config/suggest.h"
+#include "lab/caller_rule.h"
+
+namespace levee {
+
+CLI::App* AddSimulate(CLI::App& app, SimulateOptions& options) {
+  CLI::App* simulate =
+      app.add_subcommand("simulate", "run a scenario on virtual time, and compare policies in it");
+  simulate->add_option("scenario", options.scenario, "the scenario (YAML), '-': standard input")
+      ->type_name("SCENARIO")
+      ->required();
+  simulate
+      ->add_option("--config", options.config,
+                   "policy file of every caller that has a sidecar, in place of the scenario's")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  simulate->add_option("--seed", options.seed, "of what is random")
+      ->type_name("N")
+      ->capture_default_str();
+  simulate->add_option("--seeds", options.seeds, "run with so many seeds, and show medians")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N")
+      ->capture_default_str();
+  simulate
+      ->add_option(
+          "--compare", options.compare,
+          "rules to run beside, in place of the scenario's: no-sidecar, no-retries, plain-3")
+      ->delimiter(',')
+      ->check([](const std::string& name) {
+        if (CallerRuleOf(name).has_value()) return std::string();
+        return name + " is unknown" + Suggestion(name, CallerRuleNames(), "allowed");
+      })
+      ->type_name("RULE,...");
+  simulate->add_option("-o,--output", options.output, "how it is printed: text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  return simulate;
+}
+
+}  // namespace levee

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lab/caller_rule.h"
+
+namespace levee {
+namespace {
+
+constexpr CallerRule kRules[] = {CallerRule::kThis, CallerRule::kNoSidecar, CallerRule::kNoRetries,
+                                 CallerRule::kPlain3};
+
+CallPolicy PassThrough() {
+  CallPolicy policy;
+  policy.retry.max_attempts = 1;
+  policy.retry.app_retries = AppRetries::kIgnore;
+  policy.retry.app_retries_loops = AppRetries::kIgnore;
+  policy.retry.exhausted = ExhaustedMode::kKeep;
+  policy.retry.min_remaining = false;
+  policy.throttle = std::nullopt;
+  return policy;
+}
+
+}  // namespace
+
+const char* NameOf(CallerRule rule) {
+  switch (rule) {
+    case CallerRule::kThis:
+      return "this";
+    case CallerRule::kNoSidecar:
+      return "no-sidecar";
+    case CallerRule::kNoRetries:
+      return "no-retries";
+    case CallerRule::kPlain3:
+      return "plain-3";
+  }
+  return "";
+}
+
+std::vector<std::string> CallerRuleNames() {
+  std::vector<std::string> names;
+  for (const CallerRule rule : kRules) names.emplace_back(NameOf(rule));
+  return names;
+}
+
+std::optional<CallerRule> CallerRuleOf(const std::string& name) {
+  for (const CallerRule rule : kRules) {
+    if (name == NameOf(rule)) return rule;
+  }
+  return std::nullopt;
+}
+
+int RetriesUnder(CallerRule rule, int own) {
+  switch (rule) {
+    case CallerRule::kNoRetries:
+      return 0;
+    case CallerRule::kPlain3:
+      return 2;
+    case CallerRule::kThis:
+    case CallerRule::kNoSidecar:
+      break;
+  }
+  return own;
+}
+
+const CallPolicy& WithoutSidecar() {
+  static const CallPolicy policy = PassThrough();
+  return policy;
+}
+
+}  // namespace levee

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lab/run_record.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace levee {
+namespace {
+
+// A run that has had no bad second for so long at its end is taken to have recovered.
+constexpr int64_t kSettled = 5;
+
+int64_t Sum(const PerSecond& counts) {
+  return std::accumulate(counts.begin(), counts.end(), int64_t{0});
+}
+
+double Ratio(int64_t part, int64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// Counts the attempts that a call of `service` makes at each service, the call itself included, if
+// none fails.
+void CountPaths(const Scenario& scenario, int service, std::vector<int64_t>& paths) {
+  ++paths[static_cast<size_t>(service)];
+  for (const ScenarioCall& call : scenario.services[static_cast<size_t>(service)].calls) {
+    CountPaths(scenario, call.service, paths);
+  }
+}
+
+}  // namespace
+
+RunRecord::RunRecord(const Scenario& scenario) : scenario_(scenario) {
+  const auto seconds =
+      static_cast<size_t>(absl::ToInt64Seconds(absl::Ceil(scenario.duration, absl::Seconds(1))));
+  const PerSecond none(seconds);
+  for (const ScenarioClient& client : scenario.clients) {
+    clients_.push_back({none, none, none, {}});
+    CountPaths(scenario, client.call.service, paths_.emplace_back(scenario.services.size()));
+  }
+  services_.assign(scenario.services.size(), {none, none});
+}
+
+// Everything after the last second counts as of it.
+size_t RunRecord::SecondOf(absl::Duration at) const {
+  const size_t last = clients_.front().begun.size() - 1;
+  return std::min(static_cast<size_t>(absl::ToInt64Seconds(at)), last);
+}
+
+void RunRecord::Begin(size_t client, absl::Duration at) {
+  const size_t second = SecondOf(at);
+  ++clients_[client].begun[second];
+  for (size_t i = 0; i < services_.size(); ++i) {
+    services_[i].without_retries[second] += paths_[client][i];
+  }
+}
+
+void RunRecord::Ok(size_t client, absl::Duration begun, absl::Duration at) {
+  ++clients_[client].ok[SecondOf(begun)];
+  if (at < scenario_.duration) ++clients_[client].answered[SecondOf(at)];
+  clients_[client].latencies.push_back(absl::ToDoubleSeconds(at - begun));
+}
+
+void RunRecord::Attempt(size_t service, absl::Duration at) {
+  ++services_[service].attempts[SecondOf(at)];
+}
+
+double RunRecord::Amplification(size_t service) const {
+  return Ratio(Sum(services_[service].attempts), Sum(services_[service].without_retries));
+}
+
+size_t RunRecord::WorstService() const {
+  size_t worst = 0;
+  for (size_t i = 1; i < services_.size(); ++i) {
+    if (Amplification(i) > Amplification(worst)) worst = i;
+  }
+  return worst;
+}
+
+double RunRecord::WorstSecond(size_t service) const {
+  double worst = 0;
+  for (size_t i = 0; i < services_[service].attempts.size(); ++i) {
+    worst = std::max(worst,
+                     Ratio(services_[service].attempts[i], services_[service].without_retries[i]));
+  }
+  return worst;
+}
+
+double RunRecord::Success(int client, absl::Duration before) const {
+  int64_t begun = 0;
+  int64_t ok = 0;
+  for (size_t c = 0; c < clients_.size(); ++c) {
+    if (client >= 0 && c != static_cast<size_t>(client)) continue;
+    for (size_t i = 0; i < clients_[c].begun.size(); ++i) {
+      if (absl::Seconds(i + 1) > before) break;
+      begun += clients_[c].begun[i];
+      ok += clients_[c].ok[i];
+    }
+  }
+  return begun == 0 ? 1 : Ratio(ok, begun);
+}
+
+// Returns the counts per second from the beginning to the end of the trouble; without trouble, of
+// the whole run.
+double RunRecord::InTrouble(const PerSecond& counts) const {
+  const auto trouble =
+      scenario_.Trouble().value_or(Scenario::Span{absl::ZeroDuration(), scenario_.duration});
+  const size_t first = SecondOf(trouble.begin);
+  const size_t last = SecondOf(std::min(trouble.end, scenario_.duration) - absl::Nanoseconds(1));
+  int64_t sum = 0;
+  for (size_t i = first; i <= last; ++i) sum += counts[i];
+  return Ratio(sum, static_cast<int64_t>(last - first + 1));
+}
+
+PerSecond RunRecord::Answered() const {
+  PerSecond all(clients_.front().answered.size());
+  for (const ClientRecord& client : clients_) {
+    for (size_t i = 0; i < all.size(); ++i) all[i] += client.answered[i];
+  }
+  return all;
+}
+
+std::optional<double> RunRecord::Quantile(int client, double p) const {
+  std::vector<double> all;
+  for (size_t c = 0; c < clients_.size(); ++c) {
+    if (client >= 0 && c != static_cast<size_t>(client)) continue;
+    all.insert(all.end(), clients_[c].latencies.begin(), clients_[c].latencies.end());
+  }
+  if (all.empty()) return std::nullopt;
+  const double rank = std::ceil(p * static_cast<double>(all.size()));
+  const auto nth = all.begin() + static_cast<std::ptrdiff_t>(std::max(rank, 1.0)) - 1;
+  std::nth_element(all.begin(), nth, all.end());
+  return *nth;
+}
+
+// A second is bad if more than one of the requests that begin in it fail, and more than 1%.
+void RunRecord::FindRecovery(RunFigures& figures) const {
+  const auto trouble = scenario_.Trouble();
+  if (!trouble.has_value()) return;
+  const auto seconds = static_cast<int64_t>(clients_.front().begun.size());
+  int64_t good_from = 0;
+  for (int64_t i = 0; i < seconds; ++i) {
+    int64_t begun = 0;
+    int64_t failed = 0;
+    for (const ClientRecord& client : clients_) {
+      begun += client.begun[static_cast<size_t>(i)];
+      failed += client.begun[static_cast<size_t>(i)] - client.ok[static_cast<size_t>(i)];
+    }
+    if (failed > 1 && Ratio(failed, begun) > 0.01) good_from = i + 1;
+  }
+  const absl::Duration recovery =
+      std::max(absl::Seconds(good_from) - trouble->end, absl::ZeroDuration());
+  const bool settled = good_from + kSettled <= seconds;
+  figures.state = settled ? RunFigures::State::kRecovered : RunFigures::State::kStuck;
+  if (settled) figures.recovery_s = absl::ToDoubleSeconds(recovery);
+}
+
+RunFigures RunRecord::Figures() const {
+  RunFigures figures;
+  const size_t worst = WorstService();
+  figures.amplification = Amplification(worst);
+  figures.worst_second = WorstSecond(worst);
+  figures.success = Success(-1, absl::InfiniteDuration());
+  figures.load = InTrouble(services_[worst].attempts);
+  figures.goodput = InTrouble(Answered());
+  figures.p50_s = Quantile(-1, 0.5);
+  figures.p99_s = Quantile(-1, 0.99);
+  FindRecovery(figures);
+  return figures;
+}
+
+std::optional<double> RunRecord::ValueOf(const ScenarioExpectation& expectation) const {
+  switch (expectation.figure) {
+    case ScenarioFigure::kAmplification:
+      return Amplification(expectation.of < 0 ? WorstService()
+                                              : static_cast<size_t>(expectation.of));
+    case ScenarioFigure::kRecovery: {
+      RunFigures figures;
+      FindRecovery(figures);
+      return figures.state == RunFigures::State::kUndisturbed ? 0 : figures.recovery_s;
+    }
+    case ScenarioFigure::kSuccess:
+      return Success(expectation.of, expectation.before);
+    case ScenarioFigure::kGoodput:
+      return InTrouble(Answered());
+    case ScenarioFigure::kP50:
+      return Quantile(expectation.of, 0.5);
+    case ScenarioFigure::kP99:
+      return Quantile(expectation.of, 0.99);
+  }
+  return std::nullopt;
+}
+
+}  // namespace levee

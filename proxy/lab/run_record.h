@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happened in one run of a scenario, second by second, and the figures that follow.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "lab/scenario.h"
+
+namespace levee {
+
+// By seconds of the run, of which the last may not be whole.
+using PerSecond = std::vector<int64_t>;
+
+struct ClientRecord {
+  PerSecond begun;     // requests
+  PerSecond ok;        // of these, the ones answered OK, by the second in which they began
+  PerSecond answered;  // answers OK, by the second in which they came
+  std::vector<double> latencies;  // of those answered OK, in seconds
+};
+
+struct ServiceRecord {
+  PerSecond attempts;         // that arrive, by their second
+  PerSecond without_retries;  // attempts that the requests would make that began in the second
+};
+
+struct RunFigures {
+  enum class State { kUndisturbed, kRecovered, kStuck };
+
+  State state = State::kUndisturbed;
+  double amplification = 0;  // of the service with the greatest
+  double worst_second = 0;   // of the same service
+  double success = 1;
+  double load = 0;                   // attempts per second at the same service, in the trouble
+  double goodput = 0;                // answers OK per second, likewise
+  std::optional<double> recovery_s;  // none unless the state is kRecovered
+  std::optional<double> p50_s;       // none if no request was answered OK
+  std::optional<double> p99_s;
+};
+
+class RunRecord {
+ public:
+  explicit RunRecord(const Scenario& scenario);
+
+  // Times are since the run began.
+  void Begin(size_t client, absl::Duration at);
+  void Ok(size_t client, absl::Duration begun, absl::Duration at);
+  void Attempt(size_t service, absl::Duration at);
+
+  RunFigures Figures() const;
+
+  // Returns the value of what is expected, in the unit of its bound; nullopt: there is none, so
+  // that no bound holds.
+  std::optional<double> ValueOf(const ScenarioExpectation& expectation) const;
+
+  const std::vector<ClientRecord>& clients() const { return clients_; }
+  const std::vector<ServiceRecord>& services() const { return services_; }
+
+ private:
+  size_t SecondOf(absl::Duration at) const;
+  double Amplification(size_t service) const;
+  size_t WorstService() const;
+  double WorstSecond(size_t service) const;
+  double Success(int client, absl::Duration before) const;
+  double InTrouble(const PerSecond& counts) const;
+  PerSecond Answered() const;
+  std::optional<double> Quantile(int client, double p) const;
+  void FindRecovery(RunFigures& figures) const;
+
+  const Scenario& scenario_;
+  std::vector<std::vector<int64_t>> paths_;  // [client][service]: attempts per request
+  std::vector<ClientRecord> clients_;
+  std::vector<ServiceRecord> services_;
+};
+
+}  // namespace levee

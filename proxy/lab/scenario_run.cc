@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lab/scenario_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "base/random.h"
+#include "lab/service_instance.h"
+#include "sim/app_loop.h"
+#include "sim/sim_clock.h"
+#include "sim/sim_sidecar.h"
+
+namespace levee {
+namespace {
+
+// Requests that have no answer so long after the last one began count as failed.
+constexpr absl::Duration kLongestRest = absl::Seconds(60);
+
+StatusCodeSet AllFailures() {
+  StatusCodeSet all;
+  for (int code = 1; code < kStatusCodes; ++code) all.Add(static_cast<StatusCode>(code));
+  return all;
+}
+
+class Run {
+ public:
+  Run(const Scenario& scenario, CallerRule rule, uint64_t seed)
+      : scenario_(scenario), rule_(rule), seeds_(seed), record_(scenario) {
+    for (const ScenarioService& service : scenario.services) {
+      auto& instances = services_.emplace_back();
+      for (int i = 0; i < service.instances; ++i) {
+        instances.push_back(std::make_unique<ServiceInstance>(clock_, service, seeds_.Next()));
+      }
+    }
+    for (size_t i = 0; i < services_.size(); ++i) Connect(i);
+    for (const ScenarioClient& client : scenario.clients) AddClient(client);
+  }
+
+  RunRecord Result() {
+    for (size_t i = 0; i < scenario_.services.size(); ++i) ScheduleFaults(i);
+    for (size_t i = 0; i < clients_.size(); ++i) ScheduleLoad(i);
+    clock_.RunFor(scenario_.duration);
+    for (absl::Duration rest; open_ > 0 && rest < kLongestRest; rest += absl::Seconds(1)) {
+      clock_.RunFor(absl::Seconds(1));
+    }
+    return std::move(record_);
+  }
+
+ private:
+  struct Client {
+    std::vector<SimSidecar*> sidecars;  // one for each instance
+    AppLoop loop;
+    Random random;
+    int64_t arrivals_due = 0;  // the number of the event that brings the next request
+    size_t next = 0;           // the instance of the next request, if they take turns
+  };
+
+  SimSidecar& Sidecar(const ScenarioCall& call);
+  AppLoop Loop(int own_retries, bool shares_deadline) const;
+  void Connect(size_t service);
+  void AddClient(const ScenarioClient& client);
+  void ScheduleFaults(size_t service);
+  void ApplyFaults(size_t service, absl::Duration at);
+  void ScheduleLoad(size_t client);
+  void ScheduleRequest(size_t client);
+  void Request(size_t client);
+
+  const Scenario& scenario_;
+  const CallerRule rule_;
+  Random seeds_;  // of everything else that is random
+  SimClock clock_;
+  RunRecord record_;
+  std::vector<std::vector<std::unique_ptr<ServiceInstance>>> services_;
+  std::deque<SimSidecar> sidecars_;
+  std::deque<Client> clients_;
+  uint64_t traces_ = 0;
+  int64_t open_ = 0;  // requests without an answer
+};
+
+// Returns a new sidecar of one caller, through which it makes the call.
+SimSidecar& Run::Sidecar(const ScenarioCall& call) {
+  const bool none = call.sidecar == nullptr || rule_ != CallerRule::kThis;
+  SimSidecar& sidecar =
+      sidecars_.emplace_back(clock_, none ? WithoutSidecar() : *call.policy, seeds_.Next());
+  if (none) {
+    sidecar.endpoints().TakeTurns();
+  } else {
+    sidecar.overload = call.sidecar->overload;
+    sidecar.idempotent = call.idempotent;
+    sidecar.replay_bytes = call.sidecar->limits.replay_bytes;
+    sidecar.waiting_calls = call.sidecar->limits.waiting_calls;
+  }
+  const auto service = static_cast<size_t>(call.service);
+  sidecar.name = scenario_.services[service].name;
+  for (const std::unique_ptr<ServiceInstance>& instance : services_[service]) {
+    sidecar.AddEndpoint([this, service, to = instance.get()](SimHost& host, AttemptId attempt) {
+      record_.Attempt(service, clock_.elapsed());
+      return to->Serve(host, attempt);
+    });
+  }
+  return sidecar;
+}
+
+AppLoop Run::Loop(int own_retries, bool shares_deadline) const {
+  return {.attempts = 1 + RetriesUnder(rule_, own_retries),
+          .codes = AllFailures(),
+          .backoff = absl::ZeroDuration(),
+          .shares_deadline = shares_deadline};
+}
+
+void Run::Connect(size_t service) {
+  const ScenarioService& described = scenario_.services[service];
+  for (const std::unique_ptr<ServiceInstance>& instance : services_[service]) {
+    for (const ScenarioCall& call : described.calls) {
+      instance->AddCall({&Sidecar(call), Loop(described.retries, /*shares_deadline=*/true)});
+    }
+  }
+}
+
+void Run::AddClient(const ScenarioClient& client) {
+  Client& added = clients_.emplace_back(
+      Client{{}, Loop(client.retries, /*shares_deadline=*/false), Random(seeds_.Next())});
+  for (int i = 0; i < client.instances; ++i) added.sidecars.push_back(&Sidecar(client.call));
+}
+
+void Run::ScheduleFaults(size_t service) {
+  for (const ScenarioFault& fault : scenario_.faults) {
+    if (fault.service != static_cast<int>(service)) continue;
+    for (const absl::Duration at : {fault.at, fault.at + fault.span}) {
+      clock_.At(SimClock::Start() + at, [this, service, at] { ApplyFaults(service, at); });
+    }
+  }
+}
+
+// Gives the instances of the service the faults that they have from `at` on.
+void Run::ApplyFaults(size_t service, absl::Duration at) {
+  for (size_t i = 0; i < services_[service].size(); ++i) {
+    std::vector<const ScenarioFault*> active;
+    for (const ScenarioFault& fault : scenario_.faults) {
+      if (fault.service != static_cast<int>(service)) continue;
+      if (fault.instance.value_or(static_cast<int>(i)) != static_cast<int>(i)) continue;
+      if (fault.at <= at && at < fault.at + fault.span) active.push_back(&fault);
+    }
+    services_[service][i]->SetFaults(std::move(active));
+  }
+}
+
+// The rate changes at the ends of steps: there the next request is drawn anew.
+void Run::ScheduleLoad(size_t client) {
+  ScheduleRequest(client);
+  for (const ScenarioStep& step : scenario_.clients[client].steps) {
+    for (const absl::Duration at : {step.at, step.at + step.span}) {
+      clock_.At(SimClock::Start() + at, [this, client] { ScheduleRequest(client); });
+    }
+  }
+}
+
+void Run::ScheduleRequest(size_t client) {
+  Client& from = clients_[client];
+  const int64_t number = ++from.arrivals_due;
+  const ScenarioClient& described = scenario_.clients[client];
+  const double rate = described.RateAt(clock_.elapsed());
+  if (rate <= 0) return;
+  const double gaps = described.poisson ? -std::log1p(-from.random.Uniform()) : 1;
+  const absl::Duration gap = absl::Seconds(gaps / rate);
+  if (clock_.elapsed() + gap >= scenario_.duration) return;
+  clock_.After(gap, [this, client, number] {
+    if (number != clients_[client].arrivals_due) return;
+    ScheduleRequest(client);
+    Request(client);
+  });
+}
+
+void Run::Request(size_t client) {
+  Client& from = clients_[client];
+  const size_t count = from.sidecars.size();
+  const size_t instance = scenario_.clients[client].poisson
+                              ? static_cast<size_t>(from.random.Below(count))
+                              : from.next++ % count;
+  const absl::Duration begun = clock_.elapsed();
+  record_.Begin(client, begun);
+  ++open_;
+  AppRequest::Begin(*from.sidecars[instance], from.loop, scenario_.clients[client].deadline,
+                    {.trace = ++traces_}, "request", [this, client, begun](const SimCaller& end) {
+                      --open_;
+                      if (end.code == StatusCode::kOk) record_.Ok(client, begun, clock_.elapsed());
+                    });
+}
+
+}  // namespace
+
+RunRecord RunScenario(const Scenario& scenario, CallerRule rule, uint64_t seed) {
+  return Run(scenario, rule, seed).Result();
+}
+
+}  // namespace levee

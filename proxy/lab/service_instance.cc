@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lab/service_instance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+namespace levee {
+
+void ServiceInstance::SetFaults(std::vector<const ScenarioFault*> faults) {
+  for (const PiecePtr& piece : working_) {
+    piece->left -= speed_ * (clock_.elapsed() - std::exchange(piece->since, clock_.elapsed()));
+  }
+  faults_ = std::move(faults);
+  speed_ = 1;
+  delay_ = absl::ZeroDuration();
+  for (const ScenarioFault* fault : faults_) {
+    speed_ *= fault->capacity;
+    delay_ += fault->delay;
+  }
+  for (const PiecePtr& piece : working_) Arm(piece);
+}
+
+absl::Duration ServiceInstance::DrawTime() {
+  const WorkTime& time = service_.time;
+  switch (time.kind) {
+    case WorkTime::Kind::kFixed:
+      return time.scale;
+    case WorkTime::Kind::kExponential:
+      return time.scale * -std::log1p(-random_.Uniform());
+    case WorkTime::Kind::kLognormal: {
+      // Box and Muller's method.
+      const double radius = std::sqrt(-2 * std::log1p(-random_.Uniform()));
+      const double normal = radius * std::cos(2 * std::numbers::pi * random_.Uniform());
+      return time.scale * std::exp(time.sigma * normal);
+    }
+  }
+  return time.scale;
+}
+
+Answer ServiceInstance::Serve(SimHost& host, AttemptId attempt) {
+  for (const ScenarioFault* fault : faults_) {
+    if (fault->refuse) return Answer().CannotConnect(absl::ZeroDuration());
+    if (fault->blackhole) return Silence();
+    if (fault->fail_share > 0 && random_.Uniform() < fault->fail_share) {
+      return Answer().Trailers(delay_, fault->fail_code, "fault of the scenario");
+    }
+  }
+  const bool waits = slots_taken_ == service_.slots;
+  if (waits && waiting_ >= service_.queue) {
+    return Answer().Trailers(delay_, StatusCode::kUnavailable, "the queue is full");
+  }
+  const auto piece = std::make_shared<Piece>(host, attempt);
+  piece->left = DrawTime();
+  piece->deadline = clock_.elapsed() + host.attempt(attempt).timeout;
+  if (service_.drops_abandoned || !calls_.empty()) {
+    host.OnCancel(attempt, [this, piece] { OnAbandoned(piece); });
+  }
+  if (waits) {
+    ++waiting_;
+    queue_.push_back(piece);
+  } else {
+    Begin(piece);
+  }
+  return Silence();
+}
+
+void ServiceInstance::BeginNext() {
+  while (slots_taken_ < service_.slots && !queue_.empty()) {
+    const PiecePtr piece = std::move(queue_.front());
+    queue_.pop_front();
+    if (piece->abandoned && service_.drops_abandoned) continue;
+    --waiting_;
+    Begin(piece);
+  }
+}
+
+void ServiceInstance::Begin(const PiecePtr& piece) {
+  ++slots_taken_;
+  piece->state = Piece::State::kWorking;
+  piece->since = clock_.elapsed();
+  piece->place = working_.size();
+  working_.push_back(piece);
+  Arm(piece);
+}
+
+void ServiceInstance::Arm(const PiecePtr& piece) {
+  const int64_t number = ++piece->armed;
+  if (speed_ == 0) return;
+  const absl::Duration left = std::max(piece->left, absl::ZeroDuration()) / speed_;
+  clock_.After(left, [this, piece, number] {
+    if (number != piece->armed) return;
+    LeaveWork(*piece);
+    CallNext(piece);
+  });
+}
+
+void ServiceInstance::LeaveWork(Piece& piece) {
+  ++piece.armed;
+  const size_t place = piece.place;
+  working_.back()->place = place;
+  std::swap(working_[place], working_.back());
+  working_.pop_back();
+}
+
+// Makes the next call for the piece, whose own work is done; or answers it.
+void ServiceInstance::CallNext(const PiecePtr& piece) {
+  if (piece->calls_made == calls_.size() || piece->abandoned) {
+    End(piece, StatusCode::kOk, "");
+    return;
+  }
+  piece->state = Piece::State::kCalling;
+  const size_t number = ++piece->calls_made;
+  const FurtherCall& call = calls_[number - 1];
+  SimHost* const host = piece->host.get();
+  const uint64_t trace = host == nullptr ? 0 : host->origin().trace;
+  const auto begun = AppRequest::Begin(
+      *call.sidecar, call.loop, piece->deadline - clock_.elapsed(), {.trace = trace}, "request",
+      [this, piece](const SimCaller& caller) { OnCallEnded(piece, caller); });
+  // It may have ended at once.
+  if (piece->state == Piece::State::kCalling && piece->calls_made == number) piece->call = begun;
+}
+
+void ServiceInstance::OnCallEnded(const PiecePtr& piece, const SimCaller& caller) {
+  piece->call.reset();
+  if (caller.code != StatusCode::kOk) {
+    End(piece, caller.code, caller.message);
+    return;
+  }
+  // Not within the event of a call that has just ended.
+  clock_.After(absl::ZeroDuration(), [this, piece] {
+    if (piece->state == Piece::State::kCalling) CallNext(piece);
+  });
+}
+
+void ServiceInstance::OnAbandoned(const PiecePtr& piece) {
+  piece->abandoned = true;
+  switch (piece->state) {
+    case Piece::State::kWaiting:
+      if (service_.drops_abandoned) --waiting_;
+      return;
+    case Piece::State::kWorking:
+      if (!service_.drops_abandoned) return;
+      LeaveWork(*piece);
+      End(piece, StatusCode::kCancelled, "");
+      return;
+    case Piece::State::kCalling:
+      if (piece->call != nullptr) std::exchange(piece->call, nullptr)->Cancel();
+      End(piece, StatusCode::kCancelled, "");
+      return;
+    case Piece::State::kEnded:
+      return;
+  }
+}
+
+// Frees the slot of the piece and answers it.
+void ServiceInstance::End(const PiecePtr& piece, StatusCode code, const std::string& message) {
+  piece->state = Piece::State::kEnded;
+  --slots_taken_;
+  clock_.After(delay_, [piece, code, message] {
+    SimHost* const host = piece->host.get();
+    if (host == nullptr) return;
+    const Answer answer = Answer().Trailers(absl::ZeroDuration(), code, message);
+    host->Deliver(piece->attempt, answer.steps().front());
+  });
+  BeginNext();
+}
+
+}  // namespace levee

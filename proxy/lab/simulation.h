@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a scenario does under several rules: the answer of `levee simulate`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lab/run_record.h"
+#include "lab/scenario.h"
+
+namespace levee {
+
+struct SimulatedRule {
+  std::string name;
+  RunFigures figures;  // if there are several seeds, the median of each
+  int stuck = 0;       // seeds with which the system did not recover
+};
+
+struct SimulatedExpectation {
+  std::string text;
+  bool ok = false;              // with every seed
+  std::optional<double> value;  // with the seed that is the worst; none: there is no such value
+};
+
+struct Simulation {
+  std::string name;  // of the scenario
+  absl::Duration duration;
+  uint64_t first_seed = 1;
+  int seeds = 1;
+  std::string verdict;                             // one or two sentences
+  std::vector<SimulatedRule> rules;                // `this` is the last
+  std::vector<SimulatedExpectation> expectations;  // of `this`
+
+  bool ok() const;
+};
+
+// Runs the scenario under each of its rules, and under `this`, with `seeds` seeds from `first_seed`
+// on. `name`: for people.
+Simulation Simulate(const std::string& name, const Scenario& scenario, uint64_t first_seed,
+                    int seeds);
+
+}  // namespace levee

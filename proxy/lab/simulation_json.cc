@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lab/simulation_json.h"
+
+#include "config/json_emitter.h"
+#include "config/json_layout.h"
+#include "lab/json_writer.h"
+
+namespace levee {
+namespace {
+
+const char* NameOf(RunFigures::State state) {
+  switch (state) {
+    case RunFigures::State::kUndisturbed:
+      return "undisturbed";
+    case RunFigures::State::kRecovered:
+      return "recovered";
+    case RunFigures::State::kStuck:
+      return "stuck";
+  }
+  return "";
+}
+
+std::optional<double> Milliseconds(std::optional<double> seconds) {
+  return seconds.has_value() ? std::optional(*seconds * 1e3) : std::nullopt;
+}
+
+void WriteRule(const SimulatedRule& rule, JsonWriter& json) {
+  const RunFigures& figures = rule.figures;
+  json.Begin();
+  json.Text("name", rule.name);
+  json.Text("state", NameOf(figures.state));
+  json.Number("amplification", figures.amplification);
+  json.Number("worst_second", figures.worst_second);
+  json.Number("success", figures.success);
+  json.Number("load", figures.load);
+  json.Number("goodput", figures.goodput);
+  json.Number("recovery_s", figures.recovery_s);
+  json.Number("p50_ms", Milliseconds(figures.p50_s));
+  json.Number("p99_ms", Milliseconds(figures.p99_s));
+  json.Number("stuck_seeds", rule.stuck);
+  json.End();
+}
+
+}  // namespace
+
+std::string SimulationJson(const Simulation& simulation) {
+  JsonEmitter emitter;
+  JsonWriter json(emitter.out());
+  json.Begin();
+  json.Text("scenario", simulation.name);
+  json.Number("seed", static_cast<double>(simulation.first_seed));
+  json.Number("seeds", simulation.seeds);
+  json.Text("verdict", simulation.verdict);
+  json.List("policies", simulation.rules,
+            [&json](const SimulatedRule& rule) { WriteRule(rule, json); });
+  json.List("expectations", simulation.expectations, [&](const SimulatedExpectation& each) {
+    json.Begin();
+    json.Text("text", each.text);
+    json.Key("ok");
+    emitter.out() << each.ok;
+    json.Number("value", each.value);
+    json.End();
+  });
+  json.End();
+  return LayOutJson(emitter.text());
+}
+
+}  // namespace levee

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sentences and tables for a terminal.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace levee {
+
+// Appends each sentence as "  - ...", broken between words where a line has more than `columns`.
+void AppendSentences(const std::vector<std::string>& sentences, size_t columns, std::string& text);
+
+// Appends rows with columns as wide as their widest cell. Numbers stand on the right.
+void AppendTable(const std::vector<std::vector<std::string>>& rows, bool numbers,
+                 std::string& text);
+
+}  // namespace levee

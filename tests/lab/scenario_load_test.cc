@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `levee simulate` says of the scenarios that it is given.
+#include "absl/strings/str_cat.h"
+#include "config/temporary_folder.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "lab/scenario_fixture.h"
+
+namespace levee {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::string Faults(const std::string& added) { return FaultsOf(absl::StrCat(kWebAndCart, added)); }
+
+TEST(ScenarioLoad, ReadsWhatTheScenarioSays) {
+  const Scenario scenario = ScenarioOf(
+      "duration: 1m\n"
+      "clients:\n"
+      "  - {name: web, instances: 20, sidecar: none, calls: cart/Add, deadline: 3s, retries: 2,\n"
+      "     load: {poisson: 40/s, steps: [{at: 20s, for: 5s, rate: 80/s}]}}\n"
+      "services:\n"
+      "  - {name: cart, instances: 3, slots: 8, time: {lognormal: {p50: 12ms, p99: 80ms}},\n"
+      "     queue: 200, abandoned: drop, calls: [bank/Charge], sidecar: none}\n"
+      "  - {name: bank, slots: 20, time: {exponential: 5ms}}\n"
+      "faults:\n"
+      "  - {at: 30s, for: 5s, service: cart, instance: 2, fail: {code: 8, share: 0.3}}\n"
+      "expect:\n"
+      "  - {success: '>= 99%', of: web, before: 20s}\n"
+      "compare: [no-retries, this]\n");
+  ASSERT_EQ(scenario.clients.size(), 1u);
+  const ScenarioClient& web = scenario.clients[0];
+  EXPECT_EQ(web.instances, 20);
+  EXPECT_EQ(web.RateAt(absl::Seconds(19)), 40);
+  EXPECT_EQ(web.RateAt(absl::Seconds(20)), 80);
+  EXPECT_EQ(web.RateAt(absl::Seconds(25)), 40);
+  EXPECT_EQ(web.deadline, absl::Seconds(3));
+  ASSERT_EQ(scenario.services.size(), 2u);
+  EXPECT_EQ(scenario.services[0].queue, 200);
+  EXPECT_TRUE(scenario.services[0].drops_abandoned);
+  EXPECT_EQ(scenario.services[0].calls.at(0).service, 1);
+  EXPECT_EQ(scenario.services[1].queue, ScenarioService::kNoBound);
+  EXPECT_EQ(scenario.faults.at(0).fail_code, StatusCode::kResourceExhausted);
+  EXPECT_EQ(scenario.expect.at(0).text, "success >= 99% of web before 20s");
+  EXPECT_EQ(scenario.expect.at(0).bound, 0.99);
+  EXPECT_EQ(scenario.Trouble()->begin, absl::Seconds(20));
+  EXPECT_EQ(scenario.Trouble()->end, absl::Seconds(35));
+}
+
+TEST(ScenarioLoad, L7_AnUnknownFieldIsNamedWithItsPlaceAndASuggestion) {
+  EXPECT_THAT(Faults("fault: []\n"),
+              AllOf(StartsWith("s:4:1: LV105 fault: unknown field; did you mean faults?")));
+  EXPECT_THAT(Faults("faults: [{at: 1s, for: 1s, servce: cart, capacity: 0}]\n"),
+              HasSubstr("s:4:28: LV105 faults[0].servce: unknown field; did you mean service?"));
+  EXPECT_THAT(Faults("compare: [no-retrys]\n"), HasSubstr("did you mean no-retries?"));
+}
+
+TEST(ScenarioLoad, L7_ANameThatRefersToNothingIsNamedWithItsPlaceAndASuggestion) {
+  EXPECT_THAT(Faults("faults: [{at: 1s, for: 1s, service: card, capacity: 0}]\n"),
+              StartsWith("s:4:37: LV301 faults[0].service: there is no service \"card\"; did you "
+                         "mean cart?"));
+  EXPECT_THAT(Faults("expect: [{success: '> 9%', of: wep}]\n"),
+              StartsWith("s:4:32: LV301 expect[0].of: there is no client \"wep\"; did you mean "
+                         "web?"));
+  EXPECT_THAT(Faults("expect: [{amplification: '< 2', of: web}]\n"),
+              HasSubstr("there is no service \"web\"; there are: cart"));
+}
+
+TEST(ScenarioLoad, L7_WhatIsMissingIsNamed) {
+  EXPECT_THAT(Faults("faults: [{at: 1s, for: 1s, service: cart}]\n"),
+              StartsWith("s:4:10: LV110 faults[0]: does not say what goes wrong; give capacity, "));
+  EXPECT_THAT(Faults("expect: [{of: web}]\n"), HasSubstr("LV110 expect[0]: has no figure; say "));
+  EXPECT_THAT(FaultsOf("{}"),
+              AllOf(HasSubstr("duration: is missing"), HasSubstr("clients: is missing"),
+                    HasSubstr("services: is missing")));
+  const std::string bare = FaultsOf(
+      "duration: 1s\n"
+      "clients: [{name: web, calls: cart/Add}]\n"
+      "services: [{name: cart, slots: 1}]\n");
+  EXPECT_THAT(bare, AllOf(HasSubstr("s:2:11: LV110 clients[0].load: has no rate; say {poisson: "),
+                          HasSubstr("s:3:12: LV110 services[0].time: is missing; say 5ms, ")));
+}
+
+TEST(ScenarioLoad, L7_ABoundThatIsNoneIsRefusedWithAnExample) {
+  EXPECT_EQ(Faults("expect: [{recovery: '<= 5'}]\n"),
+            "s:4:21: LV202 expect[0].recovery: \"<= 5\" is no bound; say \"<= 5s\"");
+  EXPECT_THAT(Faults("expect: [{success: 99%}]\n"), HasSubstr("is no bound; say \">= 99%\""));
+  EXPECT_THAT(Faults("expect: [{goodput: '> 5/s', of: web}]\n"), HasSubstr("means nothing here"));
+  EXPECT_THAT(Faults("expect: [{recovery: '< 5s', before: 2s}]\n"),
+              HasSubstr("means nothing without success"));
+}
+
+TEST(ScenarioLoad, L7_WhatCannotBeIsRefused) {
+  EXPECT_THAT(Faults("faults: [{at: 1s, for: 1s, service: cart, instance: 1, refuse: true}]\n"),
+              HasSubstr("1 is too large; cart has 1, counted from 0"));
+  EXPECT_THAT(Faults("faults: [{at: 1s, for: 1s, service: cart, capacity: 0, delay: 1s}]\n"),
+              HasSubstr("excludes capacity, which is given too"));
+  EXPECT_THAT(FaultsOf("duration: 1s\n"
+                       "clients: [{name: web, calls: a/B, load: {even: 1/s}}]\n"
+                       "services:\n"
+                       "  - {name: a, slots: 1, time: 1ms, calls: [b/C]}\n"
+                       "  - {name: b, slots: 1, time: 1ms, calls: [a/B]}\n"),
+              AllOf(HasSubstr("s:4:36: LV301 services[0].calls: lead back to the service itself"),
+                    HasSubstr("services[1].calls: lead back")));
+  EXPECT_THAT(
+      FaultsOf("duration: 1s\n"
+               "clients: [{name: web, calls: cart, load: {even: 1/s}}]\n"
+               "services: [{name: cart, slots: 1, time: {lognormal: {p50: 2s, p99: 1s}}}]\n"),
+      AllOf(HasSubstr("\"cart\" is no SERVICE/METHOD; say checkout/Pay"),
+            HasSubstr("services[0].time.lognormal.p99: 1s is too small")));
+}
+
+TEST(ScenarioLoad, L7_APolicyFileIsFoundBesideTheScenarioAndItsFaultsAreNamed) {
+  const TemporaryFolder folder;
+  folder.Write("good.yaml", "policies: [{name: default, timeout: 7s}]\n");
+  folder.Write("bad.yaml", "limit: {}\n");
+  const auto check = [&folder](const std::string& sidecar) {
+    return CheckScenario(
+        {folder.Path("s.yaml"),
+         absl::StrCat("duration: 1s\n"
+                      "clients:\n"
+                      "  - {name: web, calls: cart/Add, load: {even: 1/s}, sidecar: ",
+                      sidecar, "}\nservices: [{name: cart, slots: 1, time: 1ms}]\n")},
+        nullptr);
+  };
+  const CheckedScenario good = check("good.yaml");
+  EXPECT_EQ(FormatFaults(good.faults), "");
+  EXPECT_EQ(good.scenario.clients.at(0).call.policy->timeout, absl::Seconds(7));
+  EXPECT_THAT(FormatFaults(check("bad.yaml").faults),
+              AllOf(HasSubstr("s.yaml:3:62: LV401 clients[0].sidecar: "),
+                    HasSubstr("bad.yaml:1:1: LV105 limit: unknown field; did you mean limits?")));
+  EXPECT_THAT(FormatFaults(check("gone.yaml").faults), HasSubstr("No such file or directory"));
+}
+
+TEST(ScenarioLoad, AConfigurationTakesThePlaceOfEverySidecarButNotOfNone) {
+  const auto config = *ParseConfig("f", "policies: [{name: default, timeout: 9s}]\n");
+  const CheckedScenario checked =
+      CheckScenario({"s",
+                     "duration: 1s\n"
+                     "clients:\n"
+                     "  - {name: web, calls: cart/Add, load: {even: 1/s}, sidecar: nowhere.yaml}\n"
+                     "  - {name: job, calls: cart/Add, load: {even: 1/s}, sidecar: none}\n"
+                     "services: [{name: cart, slots: 1, time: 1ms, calls: [bank/Pay]},\n"
+                     "           {name: bank, slots: 1, time: 1ms}]\n"},
+                    config);
+  EXPECT_EQ(FormatFaults(checked.faults), "");
+  EXPECT_EQ(checked.scenario.clients.at(0).call.policy->timeout, absl::Seconds(9));
+  EXPECT_EQ(checked.scenario.services.at(0).calls.at(0).policy->timeout, absl::Seconds(9));
+  EXPECT_EQ(checked.scenario.clients.at(1).call.sidecar, nullptr);
+  EXPECT_EQ(checked.scenario.clients.at(1).call.policy->timeout, absl::InfiniteDuration());
+}
+
+}  // namespace
+}  // namespace levee

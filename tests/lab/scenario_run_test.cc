@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a scenario does: known results come out.
+#include "lab/scenario_run.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "lab/scenario_fixture.h"
+
+namespace levee {
+namespace {
+
+constexpr uint64_t kSeed = 1;
+
+RunRecord RunOf(const Scenario& scenario, CallerRule rule = CallerRule::kThis) {
+  return RunScenario(scenario, rule, kSeed);
+}
+
+int64_t Sum(const PerSecond& counts) {
+  return std::accumulate(counts.begin(), counts.end(), int64_t{0});
+}
+
+TEST(ScenarioAverages, L1_RetriesAtAFailureShareFollowTheClosedForm) {
+  constexpr double kFailing = 0.3;
+  constexpr int kRetries = 3;
+  const Scenario scenario = ScenarioOf(
+      "duration: 100s\n"
+      "clients:\n"
+      "  - {name: web, sidecar: none, calls: cart/Add, load: {poisson: 500/s}, retries: 3}\n"
+      "services: [{name: cart, instances: 3, slots: 1000, time: 1ms}]\n"
+      "faults: [{at: 0s, for: 200s, service: cart, fail: {code: UNAVAILABLE, share: 0.3}}]\n");
+  const RunRecord record = RunOf(scenario);
+  const auto calls = static_cast<double>(Sum(record.clients()[0].begun));
+  const double lost = std::pow(kFailing, kRetries + 1);
+  const double success = static_cast<double>(Sum(record.clients()[0].ok)) / calls;
+  EXPECT_NEAR(success, 1 - lost, 3 * std::sqrt(lost * (1 - lost) / calls));
+
+  const double mean = (1 - lost) / (1 - kFailing);
+  double square = 0;  // the mean of the square of a call's attempts
+  for (int n = 1; n <= kRetries + 1; ++n) square += (2 * n - 1) * std::pow(kFailing, n - 1);
+  const double sigma = std::sqrt((square - mean * mean) / calls);
+  EXPECT_NEAR(record.Figures().amplification, mean, 3 * sigma);
+}
+
+// Erlang's formula for the mean time in the queue.
+double MeanWait(double per_second, double served_per_second, int slots) {
+  const double load = per_second / served_per_second;
+  double term = 1;
+  double sum = 1;
+  for (int n = 1; n < slots; ++n) sum += term *= load / n;
+  const double last = term * load / slots / (1 - load / slots);
+  return last / (sum + last) / (slots * served_per_second - per_second);
+}
+
+TEST(ScenarioAverages, L1_WaitingTimesAreThoseOfAQueueWithSeveralServers) {
+  const Scenario scenario = ScenarioOf(
+      "duration: 1h\n"
+      "clients: [{name: web, sidecar: none, calls: cart/Add, load: {poisson: 320/s}}]\n"
+      "services: [{name: cart, slots: 4, time: {exponential: 10ms}}]\n");
+  const RunRecord record = RunOf(scenario);
+  const std::vector<double>& latencies = record.clients()[0].latencies;
+  const double mean = std::accumulate(latencies.begin(), latencies.end(), 0.0) /
+                      static_cast<double>(latencies.size());
+  const double wait = MeanWait(320, 100, 4);
+  EXPECT_NEAR(mean - 0.010, wait, 0.02 * wait);
+}
+
+TEST(ScenarioRun, L2_ThreeLayersOfThreeRetriesMake64Attempts) {
+  const Scenario scenario = ScenarioOf(
+      "duration: 10s\n"
+      "clients: [{name: web, sidecar: none, calls: a/X, load: {even: 10/s}, retries: 3}]\n"
+      "services:\n"
+      "  - {name: a, slots: 1000, time: 1ms, calls: [b/X], sidecar: none, retries: 3}\n"
+      "  - {name: b, slots: 1000, time: 1ms, calls: [db/X], sidecar: none, retries: 3}\n"
+      "  - {name: db, slots: 1000, time: 1ms}\n"
+      "faults: [{at: 0s, for: 20s, service: db, fail: {code: UNAVAILABLE}}]\n");
+  const RunRecord record = RunOf(scenario);
+  EXPECT_EQ(record.Figures().amplification, 64);
+  EXPECT_EQ(record.Figures().success, 0);
+  EXPECT_EQ(Sum(record.services()[0].attempts), 4 * Sum(record.clients()[0].begun));
+}
+
+// The same, with Levee beside each caller.
+TEST(ScenarioRun, LeveeBoundsTheAttemptsOfThreeLayers) {
+  const Scenario scenario = ScenarioOf(
+      "duration: 20s\n"
+      "clients: [{name: web, calls: a/X, load: {even: 100/s}, retries: 3}]\n"
+      "services:\n"
+      "  - {name: a, slots: 1000, time: 1ms, calls: [b/X], retries: 3}\n"
+      "  - {name: b, slots: 1000, time: 1ms, calls: [db/X], retries: 3}\n"
+      "  - {name: db, slots: 1000, time: 1ms}\n"
+      "faults: [{at: 5s, for: 15s, service: db, fail: {code: UNAVAILABLE}}]\n");
+  EXPECT_LT(RunOf(scenario).Figures().amplification, 1.4);
+  EXPECT_GT(RunOf(scenario, CallerRule::kNoSidecar).Figures().amplification, 40);
+}
+
+TEST(ScenarioRun, RulesOfComparisonRetryAsTheirNamesSay) {
+  const Scenario scenario = ScenarioOf(
+      "duration: 20s\n"
+      "clients: [{name: web, calls: cart/Add, load: {even: 100/s}, retries: 4}]\n"
+      "services: [{name: cart, slots: 1000, time: 1ms}]\n"
+      "faults: [{at: 0s, for: 40s, service: cart, fail: {code: ABORTED}}]\n");
+  EXPECT_EQ(RunOf(scenario, CallerRule::kNoRetries).Figures().amplification, 1);
+  EXPECT_EQ(RunOf(scenario, CallerRule::kPlain3).Figures().amplification, 3);
+  EXPECT_EQ(RunOf(scenario, CallerRule::kNoSidecar).Figures().amplification, 5);
+}
+
+TEST(ScenarioRun, AStandstillDelaysTheWorkThatIsUnderWay) {
+  const Scenario scenario = ScenarioOf(
+      "duration: 10s\n"
+      "clients: [{name: web, sidecar: none, calls: cart/Add, load: {even: 1/s}}]\n"
+      "services: [{name: cart, slots: 10, time: 500ms}]\n"
+      "faults: [{at: 2200ms, for: 1s, service: cart, capacity: 0},\n"
+      "         {at: 6s, for: 2s, service: cart, capacity: 0.5}]\n");
+  std::vector<double> latencies = RunOf(scenario).clients()[0].latencies;
+  ASSERT_EQ(latencies.size(), 9u);  // begun at 1s to 9s
+  // Half done when all stands still; begun meanwhile; at half speed.
+  const std::vector<double> expected = {0.5, 1.5, 0.7, 0.5, 0.5, 1.0, 1.0, 0.5, 0.5};
+  std::vector<double> sorted = expected;
+  std::sort(sorted.begin(), sorted.end());
+  std::sort(latencies.begin(), latencies.end());
+  for (size_t i = 0; i < sorted.size(); ++i) EXPECT_NEAR(latencies[i], sorted[i], 1e-6) << i;
+}
+
+TEST(ScenarioRun, AFullQueueAnswersAtOnce) {
+  const auto success = [](const std::string& queue) {
+    return RunOf(ScenarioOf(absl::StrCat(
+                     "duration: 20s\n"
+                     "clients: [{name: web, sidecar: none, calls: cart/Add, deadline: 1s,\n"
+                     "           load: {even: 20/s}}]\n"
+                     "services: [{name: cart, slots: 1, time: 100ms, queue: ",
+                     queue, "}]\n")))
+        .Figures()
+        .success;
+  };
+  // The load is twice what there is room for. A queue without a bound grows until every call misses
+  // its deadline. Of one that is full the half that gets in is served in time.
+  EXPECT_LT(success("none"), 0.15);
+  EXPECT_NEAR(success("5"), 0.5, 0.05);
+}
+
+TEST(ScenarioRun, DroppingWhatNobodyWaitsForSparesTheWork) {
+  const auto recovery = [](const std::string& abandoned) {
+    return RunOf(ScenarioOf(absl::StrCat(
+                     "duration: 60s\n"
+                     "clients: [{name: web, sidecar: none, calls: cart/Add, deadline: 1s,\n"
+                     "           load: {even: 80/s}}]\n"
+                     "services: [{name: cart, slots: 10, time: 100ms, abandoned: ",
+                     abandoned, "}]\nfaults: [{at: 5s, for: 5s, service: cart, capacity: 0}]\n")))
+        .Figures()
+        .recovery_s;
+  };
+  // 400 calls are in the queue, of which 320 are abandoned; 20 a second are made up for.
+  EXPECT_NEAR(recovery("work").value(), 15, 2);
+  EXPECT_LT(recovery("drop").value(), 8);
+}
+
+TEST(ScenarioRun, AFaultOfOneInstanceIsThatInstances) {
+  const auto success = [](const std::string& fault) {
+    return RunOf(ScenarioOf(absl::StrCat(
+                     "duration: 20s\n"
+                     "clients: [{name: web, sidecar: none, calls: cart/Add, deadline: 1s,\n"
+                     "           load: {poisson: 100/s}}]\n"
+                     "services: [{name: cart, instances: 2, slots: 100, time: 1ms}]\n"
+                     "faults: [{at: 0s, for: 40s, service: cart, ",
+                     fault, "}]\n")))
+        .Figures()
+        .success;
+  };
+  EXPECT_EQ(success("fail: {code: INTERNAL}"), 0);
+  EXPECT_EQ(success("refuse: true"), 0);
+  EXPECT_EQ(success("blackhole: true"), 0);
+  EXPECT_EQ(success("delay: 2s"), 0);
+  EXPECT_EQ(success("delay: 500ms"), 1);
+  EXPECT_EQ(success("blackhole: false"), 1);
+  EXPECT_GT(success("instance: 1, fail: {code: INTERNAL}"), 0.3);
+  EXPECT_LT(success("instance: 1, fail: {code: INTERNAL}"), 0.7);
+}
+
+TEST(ScenarioRun, AStepChangesTheRateForItsTime) {
+  const RunRecord record =
+      RunOf(ScenarioOf("duration: 30s\n"
+                       "clients:\n"
+                       "  - name: web\n"
+                       "    sidecar: none\n"
+                       "    calls: cart/Add\n"
+                       "    load: {even: 10/s, steps: [{at: 10s, for: 5s, rate: 40/s}]}\n"
+                       "services: [{name: cart, slots: 100, time: 1ms}]\n"));
+  const PerSecond& begun = record.clients()[0].begun;
+  EXPECT_EQ(begun[5], 10);
+  EXPECT_NEAR(static_cast<double>(begun[12]), 40, 1);
+  EXPECT_NEAR(static_cast<double>(begun[20]), 10, 1);
+}
+
+}  // namespace
+}  // namespace levee

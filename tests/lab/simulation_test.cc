@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Verdicts, tables and expectations of simulations.
+#include "lab/simulation.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "config/read_file.h"
+#include "files/source_path.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "lab/scenario_fixture.h"
+#include "lab/simulation_json.h"
+#include "lab/simulation_text.h"
+
+namespace levee {
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+// A service that stands still for two seconds, with room for hardly more than its load.
+std::string Storm(const std::string& added) {
+  return absl::StrCat(
+      "duration: 60s\n"
+      "clients:\n"
+      "  - {name: web, calls: db/Get, load: {poisson: 90/s}, deadline: 1s, retries: 1}\n"
+      "services: [{name: db, slots: 10, time: 100ms}]\n"
+      "faults: [{at: 10s, for: 2s, service: db, capacity: 0}]\n",
+      added);
+}
+
+Simulation SimulationOf(const std::string& text, uint64_t seed = 1, int seeds = 1) {
+  return Simulate("s", ScenarioOf(text), seed, seeds);
+}
+
+TEST(Simulation, SaysWhoRecoversAndWhoDoesNot) {
+  const Simulation simulation = SimulationOf(Storm("compare: [no-sidecar, no-retries, this]\n"));
+  ASSERT_EQ(simulation.rules.size(), 3u);
+  EXPECT_EQ(simulation.rules[0].name, "no-sidecar");
+  EXPECT_EQ(simulation.rules[0].figures.state, RunFigures::State::kStuck);
+  EXPECT_EQ(simulation.rules[1].figures.state, RunFigures::State::kRecovered);
+  EXPECT_EQ(simulation.rules[2].name, "this");
+  EXPECT_EQ(simulation.rules[2].figures.state, RunFigures::State::kRecovered);
+  EXPECT_THAT(simulation.verdict,
+              AllOf(ContainsRegex("^The system recovers [0-9]+s after the trouble ends, with "
+                                  "1\\.[0-9]+ attempts per call\\. "),
+                    HasSubstr("It stays stuck under no-sidecar.")));
+}
+
+// Bronson and others found the first at HotOS 2021.
+TEST(Simulation, L2_ARetryKeepsADatabaseDownAndLeveeLetsItRecover) {
+  const absl::StatusOr<std::string> text =
+      ReadFile(SourcePath("config/scenarios/hotos21-metastable.yaml"), 1 << 20);
+  ASSERT_TRUE(text.ok()) << text.status();
+  const Simulation simulation = SimulationOf(*text, /*seed=*/1, /*seeds=*/5);
+  EXPECT_EQ(simulation.rules[0].name, "no-sidecar");
+  EXPECT_EQ(simulation.rules[0].stuck, 5);
+  EXPECT_EQ(simulation.rules[1].name, "no-retries");
+  EXPECT_EQ(simulation.rules[1].stuck, 0);
+  EXPECT_EQ(simulation.rules[2].stuck, 0);
+  EXPECT_TRUE(simulation.ok()) << SimulationText(simulation);
+}
+
+TEST(Simulation, FitsATerminalOf80Columns) {
+  const std::string text = SimulationText(SimulationOf(
+      Storm("compare: [no-sidecar, no-retries, plain-3]\nexpect: [{success: '> 99.99%'}]\n")));
+  for (const auto line : absl::StrSplit(text, '\n')) EXPECT_LE(line.size(), 80u) << line;
+  EXPECT_THAT(text, ContainsRegex("\n  policy +per call +worst +success +load/s +good/s +back in"));
+  EXPECT_THAT(text, ContainsRegex("\n  no-sidecar +1\\.[0-9]+ .* stuck "));
+  EXPECT_THAT(text, ContainsRegex("\n  FAIL  success > 99.99%: [0-9.]+%\n"));
+}
+
+TEST(Simulation, ExpectationsAreThoseOfTheScenarioAsItIsWritten) {
+  const Simulation simulation =
+      SimulationOf(Storm("compare: [plain-3]\n"
+                         "expect:\n"
+                         "  - {amplification: '<= 1.1', of: db}\n"
+                         "  - {success: '>= 99.9%', of: web, before: 9s}\n"
+                         "  - {success: '>= 99.9%'}\n"
+                         "  - {recovery: '<= 1ms'}\n"
+                         "  - {p50: '<= 200ms'}\n"
+                         "  - {p99: '< 1ms', of: web}\n"));
+  std::vector<bool> ok;
+  for (const SimulatedExpectation& each : simulation.expectations) ok.push_back(each.ok);
+  EXPECT_EQ(ok, std::vector<bool>({true, true, false, false, true, false}));
+  EXPECT_FALSE(simulation.ok());
+  EXPECT_THAT(simulation.verdict, HasSubstr("Of 6 expectations 3 fail."));
+  EXPECT_NEAR(*simulation.expectations[1].value, 1, 0.001);
+}
+
+TEST(Simulation, AnExpectationOfWhatNeverComesFails) {
+  const Simulation simulation = SimulationOf(
+      "duration: 20s\n"
+      "clients: [{name: web, sidecar: none, calls: db/Get, load: {even: 10/s}}]\n"
+      "services: [{name: db, slots: 10, time: 1ms}]\n"
+      "faults: [{at: 0s, for: 30s, service: db, fail: {code: INTERNAL}}]\n"
+      "expect: [{recovery: '<= 1h'}, {p99: '<= 1h'}]\n");
+  for (const SimulatedExpectation& each : simulation.expectations) {
+    EXPECT_FALSE(each.ok) << each.text;
+    EXPECT_EQ(each.value, std::nullopt) << each.text;
+  }
+}
+
+TEST(Simulation, TheSameSeedGivesTheSameBytes) {
+  const std::string storm = Storm("compare: [no-sidecar]\nexpect: [{p99: '< 1h'}]\n");
+  const std::string json = SimulationJson(SimulationOf(storm, 7));
+  EXPECT_EQ(json, SimulationJson(SimulationOf(storm, 7)));
+  EXPECT_NE(json, SimulationJson(SimulationOf(storm, 8)));
+}
+
+TEST(Simulation, OfSeveralSeedsItShowsTheMedianAndTheWorst) {
+  const std::string storm = Storm("expect: [{success: '> 1%'}]\n");
+  std::vector<double> success;
+  for (uint64_t seed = 1; seed <= 3; ++seed) {
+    success.push_back(SimulationOf(storm, seed).rules.back().figures.success);
+  }
+  std::sort(success.begin(), success.end());
+  ASSERT_LT(success[0], success[1]);
+  const Simulation simulation = SimulationOf(storm, 1, 3);
+  EXPECT_EQ(simulation.rules.back().figures.success, success[1]);
+  EXPECT_EQ(simulation.expectations[0].value, success[0]);
+  EXPECT_THAT(SimulationText(simulation), HasSubstr("medians of the seeds 1 to 3\n"));
+}
+
+TEST(Simulation, JsonHasTheFieldsOfTheContract) {
+  const std::string json = SimulationJson(SimulationOf(Storm("expect: [{recovery: '<= 1h'}]\n")));
+  for (const char* key :
+       {"verdict", "policies", "name", "amplification", "worst_second", "success", "goodput",
+        "recovery_s", "p50_ms", "p99_ms", "expectations", "text", "ok", "value"}) {
+    EXPECT_THAT(json, HasSubstr(absl::StrCat("\"", key, "\": "))) << key;
+  }
+  EXPECT_THAT(json, HasSubstr("\"ok\": true"));
+}
+
+TEST(Simulation, WithoutTroubleThereIsNothingToRecoverFrom) {
+  const Simulation simulation = SimulationOf(kWebAndCart);
+  EXPECT_EQ(simulation.verdict, "Of the requests 100% succeed, with 1.00 attempts per call.");
+  EXPECT_THAT(SimulationJson(simulation), HasSubstr("\"recovery_s\": null"));
+}
+
+}  // namespace
+}  // namespace levee
