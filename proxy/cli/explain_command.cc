@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/explain_command.h"
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <optional>
 #include <utility>
 
 #include "cli/input.h"
+#include "cli/output.h"
 #include "config/check_report.h"
 #include "config/load.h"
 #include "lab/explain_html.h"
@@ -27,21 +26,6 @@ CheckedConfig Load(const std::vector<std::string>& files, ReadConfig& complete) 
     if (text.has_value()) texts.push_back(*std::move(text));
   }
   return CheckConfig(texts, std::move(unread), complete);
-}
-
-// Returns false, with the reason on standard error, if the file cannot be written.
-bool WriteFile(const std::string& path, const std::string& text) {
-  FILE* const file = std::fopen(path.c_str(), "w");
-  bool written = file != nullptr;
-  if (written) {
-    written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    written = std::fclose(file) == 0 && written;
-  }
-  if (!written) {
-    std::fprintf(stderr, "levee explain: %s cannot be written: %s\n", path.c_str(),
-                 std::strerror(errno));
-  }
-  return written;
 }
 
 }  // namespace
@@ -64,8 +48,8 @@ int RunExplain(const ExplainOptions& options) {
   const bool json = options.output == "json";
   std::fputs((json ? ExplanationJson(*explanation) : ExplanationText(*explanation)).c_str(),
              stdout);
-  const bool written =
-      options.html.empty() || WriteFile(options.html, ExplanationHtml(*explanation));
+  const bool written = options.html.empty() ||
+                       WriteOutput("levee explain", options.html, ExplanationHtml(*explanation));
   return written ? 0 : 1;
 }
 

@@ -7,10 +7,12 @@
 #include <utility>
 
 #include "cli/input.h"
+#include "cli/output.h"
 #include "config/check_report.h"
 #include "config/load.h"
 #include "lab/scenario_load.h"
 #include "lab/simulation.h"
+#include "lab/simulation_html.h"
 #include "lab/simulation_json.h"
 #include "lab/simulation_text.h"
 
@@ -65,7 +67,9 @@ int RunSimulate(const SimulateOptions& options) {
       Simulate(options.scenario, checked.scenario, options.seed, options.seeds);
   const bool json = options.output == "json";
   std::fputs((json ? SimulationJson(simulation) : SimulationText(simulation)).c_str(), stdout);
-  return simulation.ok() ? 0 : 1;
+  const bool written = options.html.empty() ||
+                       WriteOutput("levee simulate", options.html, SimulationHtml(simulation));
+  return simulation.ok() && written ? 0 : 1;
 }
 
 }  // namespace levee

@@ -15,6 +15,7 @@ struct SimulateOptions {
   int seeds = 1;
   std::vector<std::string> compare;  // names of rules, in place of those of the scenario
   std::string output = "text";       // or "json"
+  std::string html;                  // a file to write the result to as well; empty: none
 };
 
 // Prints the result on standard output. If a file has faults, it prints these on standard error, as

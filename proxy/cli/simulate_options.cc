@@ -40,6 +40,8 @@ CLI::App* AddSimulate(CLI::App& app, SimulateOptions& options) {
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("FORMAT")
       ->capture_default_str();
+  simulate->add_option("--html", options.html, "write it to this file as well, with pictures")
+      ->type_name("OUT");
   return simulate;
 }
 

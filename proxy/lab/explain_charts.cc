@@ -5,26 +5,23 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "lab/html_text.h"
+#include "lab/svg_canvas.h"
 #include "lab/words.h"
 
 namespace levee {
 namespace {
 
-// In pixels of a narrow screen; on a wide one all grows alike.
-constexpr double kWidth = 360;
+// As the canvas has it.
 constexpr double kLeft = 56;  // of the labels of rows
 constexpr double kRight = 350;
 constexpr double kRow = 16;
 constexpr double kTop = 18;  // of the scale
 
-class Chart {
+class Chart : public SvgCanvas {
  public:
-  // `label`: text for readers who do not see it. `end`: the value at the right.
-  Chart(const std::string& label, double height, double end) : end_(end) {
-    svg_ = absl::StrFormat("<svg viewBox=\"0 0 %g %g\" role=\"img\" aria-label=\"%s\">\n", kWidth,
-                           height, EscapeHtml(label));
-  }
+  // `end`: the value at the right.
+  Chart(const std::string& label, double height, double end)
+      : SvgCanvas(label, height), end_(end) {}
 
   double X(double value) const { return kLeft + (kRight - kLeft) * value / end_; }
 
@@ -33,29 +30,9 @@ class Chart {
     Text(X(value), kTop - 6, anchor, label);
     Line("grid", X(value), kTop, X(value), height);
   }
-  void Text(double x, double y, const char* anchor, const std::string& text) {
-    absl::StrAppendFormat(&svg_, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>\n", x, y,
-                          anchor, EscapeHtml(text));
-  }
-  void Line(const char* kind, double x1, double y1, double x2, double y2) {
-    absl::StrAppendFormat(&svg_,
-                          "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n",
-                          kind, x1, y1, x2, y2);
-  }
-  void Rect(const char* kind, double x, double y, double width, double height) {
-    absl::StrAppendFormat(
-        &svg_, "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n", kind,
-        x, y, width, height);
-  }
-  void Dot(const char* kind, double x, double y) {
-    absl::StrAppendFormat(&svg_, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>\n", kind,
-                          x, y);
-  }
-  std::string End() const { return absl::StrCat(svg_, "</svg>\n"); }
 
  private:
   const double end_;
-  std::string svg_;
 };
 
 double Seconds(absl::Duration duration) { return absl::ToDoubleSeconds(duration); }

@@ -16,10 +16,6 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-std::string Section(const std::string& title, const std::string& content) {
-  return absl::StrCat("<section>\n<h2>", EscapeHtml(title), "</h2>\n", content, "</section>\n");
-}
-
 std::string Routes(const Explanation& explanation) {
   Rows rows;
   for (const ExplainedRoute& route : explanation.routes) {
@@ -42,7 +38,7 @@ std::string Retries(const ExplainedRetries& retries) {
     html = HtmlTable(retries.what, DelayHead(delays), DelayCells(delays), /*numbers=*/true);
     html += DelayChart(delays);
   }
-  return Section(absl::StrCat("Delays of ", retries.what), html + HtmlList(retries.sentences));
+  return HtmlSection(absl::StrCat("Delays of ", retries.what), html + HtmlList(retries.sentences));
 }
 
 std::string Outage(const std::vector<OutageLoad>& loads) {
@@ -80,18 +76,20 @@ std::string ExplanationHtml(const Explanation& explanation) {
       explanation.routed
           ? absl::StrCat("upstream ", explanation.upstream, ", policy ", explanation.policy)
           : "no route matches: the call is answered UNIMPLEMENTED";
-  body += Section("Route", absl::StrCat("<p>", EscapeHtml(answer), "</p>\n", Routes(explanation)));
-  if (!explanation.values.empty()) body += Section("Effective policy", Values(explanation.values));
+  body +=
+      HtmlSection("Route", absl::StrCat("<p>", EscapeHtml(answer), "</p>\n", Routes(explanation)));
+  if (!explanation.values.empty())
+    body += HtmlSection("Effective policy", Values(explanation.values));
   for (const ExplainedRetries& retries : explanation.retries) body += Retries(retries);
   if (!explanation.outage.empty()) {
-    body +=
-        Section(absl::StrCat("An outage of ", kOutageSeconds, " s"), Outage(explanation.outage));
+    body += HtmlSection(absl::StrCat("An outage of ", kOutageSeconds, " s"),
+                        Outage(explanation.outage));
   }
   for (const ExplainedSection& section : explanation.sections) {
-    body += Section(section.title, HtmlList(section.sentences));
+    body += HtmlSection(section.title, HtmlList(section.sentences));
   }
   if (!explanation.exhausted.empty()) {
-    body += Section("When no retry is made", Exhausted(explanation.exhausted));
+    body += HtmlSection("When no retry is made", Exhausted(explanation.exhausted));
   }
   return HtmlFile("levee explain", body);
 }

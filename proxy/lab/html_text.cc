@@ -14,11 +14,13 @@ constexpr char kStyle[] = R"css(
   color-scheme: light dark;
   --ground: #f4f6f8; --surface: #ffffff; --line: #d5dbe1; --ink: #15202b; --muted: #55636f;
   --grid: #e6eaee; --calls: #0b62a8; --attempts: #c2500c; --limit: #66737f;
+  --answers: #00786b;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --ground: #0d1218; --surface: #161d25; --line: #2c3742; --ink: #e7edf3; --muted: #9dabb8;
     --grid: #232d37; --calls: #58aef5; --attempts: #ff9a52; --limit: #97a5b2;
+    --answers: #3fc7b6;
   }
 }
 * { box-sizing: border-box; }
@@ -30,6 +32,7 @@ html {
 body { margin: 0 auto; max-width: 60rem; padding: 0 1rem 1rem; }
 h1 { font-size: 1.4rem; margin: 1rem 0 0.25rem; }
 h2 { font-size: 1.1rem; margin: 0 0 0.5rem; }
+h3 { font-size: 1rem; margin: 0.75rem 0 0; }
 p { margin: 0 0 0.5rem; }
 ul { margin: 0.5rem 0 0; padding-left: 1.2rem; }
 code { font: 0.93em ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
@@ -53,6 +56,13 @@ svg .bounds { stroke: var(--calls); stroke-width: 2; }
 svg .median { fill: var(--calls); }
 svg .p99, svg .without { fill: var(--attempts); }
 svg .with { fill: var(--calls); }
+svg polyline { fill: none; stroke-linejoin: round; stroke-width: 1.5; }
+svg .requests { stroke: var(--calls); stroke-dasharray: 5 3; }
+svg .attempts { stroke: var(--attempts); }
+svg .answers { stroke: var(--answers); stroke-width: 2.5; }
+svg .this { stroke: var(--answers); stroke-width: 2.5; }
+svg .other { stroke: var(--limit); }
+svg .trouble { fill: var(--limit); opacity: 0.2; }
 :focus-visible { outline: 2px solid var(--calls); outline-offset: 2px; }
 )css";
 
@@ -75,6 +85,10 @@ std::string HtmlFile(const std::string& title, const std::string& body) {
       "<link rel=\"icon\" href=\"data:,\">\n<title>",
       EscapeHtml(title), "</title>\n<style>", kStyle, "</style>\n</head>\n<body>\n<main>\n", body,
       "</main>\n</body>\n</html>\n");
+}
+
+std::string HtmlSection(const std::string& title, const std::string& content) {
+  return absl::StrCat("<section>\n<h2>", EscapeHtml(title), "</h2>\n", content, "</section>\n");
 }
 
 std::string HtmlTable(const std::string& label, const std::vector<std::string>& head,

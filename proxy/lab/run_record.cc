@@ -19,6 +19,11 @@ double Ratio(int64_t part, int64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
+// Returns the index of the quantile among so many values in order.
+std::ptrdiff_t RankOf(double p, size_t count) {
+  return static_cast<std::ptrdiff_t>(std::max(std::ceil(p * static_cast<double>(count)), 1.0)) - 1;
+}
+
 // Counts the attempts that a call of `service` makes at each service, the call itself included, if
 // none fails.
 void CountPaths(const Scenario& scenario, int service, std::vector<int64_t>& paths) {
@@ -39,11 +44,12 @@ RunRecord::RunRecord(const Scenario& scenario) : scenario_(scenario) {
     CountPaths(scenario, client.call.service, paths_.emplace_back(scenario.services.size()));
   }
   services_.assign(scenario.services.size(), {none, none});
+  queue_ = none;
 }
 
-// Everything after the last second counts as of it.
+// The end of the run counts as of the last second.
 size_t RunRecord::SecondOf(absl::Duration at) const {
-  const size_t last = clients_.front().begun.size() - 1;
+  const size_t last = queue_.size() - 1;
   return std::min(static_cast<size_t>(absl::ToInt64Seconds(at)), last);
 }
 
@@ -62,11 +68,13 @@ void RunRecord::Ok(size_t client, absl::Duration begun, absl::Duration at) {
 }
 
 void RunRecord::Attempt(size_t service, absl::Duration at) {
-  ++services_[service].attempts[SecondOf(at)];
+  ServiceRecord& record = services_[service];
+  ++(at < scenario_.duration ? record.attempts[SecondOf(at)] : record.late);
 }
 
 double RunRecord::Amplification(size_t service) const {
-  return Ratio(Sum(services_[service].attempts), Sum(services_[service].without_retries));
+  const ServiceRecord& record = services_[service];
+  return Ratio(Sum(record.attempts) + record.late, Sum(record.without_retries));
 }
 
 size_t RunRecord::WorstService() const {
@@ -112,41 +120,61 @@ double RunRecord::InTrouble(const PerSecond& counts) const {
   return Ratio(sum, static_cast<int64_t>(last - first + 1));
 }
 
-PerSecond RunRecord::Answered() const {
-  PerSecond all(clients_.front().answered.size());
+PerSecond RunRecord::SumOf(PerSecond ClientRecord::*counts) const {
+  PerSecond all(queue_.size());
   for (const ClientRecord& client : clients_) {
-    for (size_t i = 0; i < all.size(); ++i) all[i] += client.answered[i];
+    for (size_t i = 0; i < all.size(); ++i) all[i] += (client.*counts)[i];
   }
   return all;
 }
 
-std::optional<double> RunRecord::Quantile(int client, double p) const {
+RunTimeline RunRecord::Timeline() const {
+  return {.requests = SumOf(&ClientRecord::begun),
+          .attempts = services_[WorstService()].attempts,
+          .answers = SumOf(&ClientRecord::answered),
+          .queue = queue_};
+}
+
+// Returns those of all clients if `client` is below 0.
+std::vector<double> RunRecord::Latencies(int client) const {
   std::vector<double> all;
   for (size_t c = 0; c < clients_.size(); ++c) {
     if (client >= 0 && c != static_cast<size_t>(client)) continue;
     all.insert(all.end(), clients_[c].latencies.begin(), clients_[c].latencies.end());
   }
+  return all;
+}
+
+std::optional<double> RunRecord::Quantile(int client, double p) const {
+  std::vector<double> all = Latencies(client);
   if (all.empty()) return std::nullopt;
-  const double rank = std::ceil(p * static_cast<double>(all.size()));
-  const auto nth = all.begin() + static_cast<std::ptrdiff_t>(std::max(rank, 1.0)) - 1;
+  const auto nth = all.begin() + RankOf(p, all.size());
   std::nth_element(all.begin(), nth, all.end());
   return *nth;
+}
+
+std::vector<double> RunRecord::Percentiles() const {
+  std::vector<double> all = Latencies(-1);
+  std::sort(all.begin(), all.end());
+  std::vector<double> percentiles;
+  for (int percent = 1; percent < 100 && !all.empty(); ++percent) {
+    percentiles.push_back(all[static_cast<size_t>(RankOf(percent / 100.0, all.size()))]);
+  }
+  return percentiles;
 }
 
 // A second is bad if more than one of the requests that begin in it fail, and more than 1%.
 void RunRecord::FindRecovery(RunFigures& figures) const {
   const auto trouble = scenario_.Trouble();
   if (!trouble.has_value()) return;
-  const auto seconds = static_cast<int64_t>(clients_.front().begun.size());
+  const auto seconds = static_cast<int64_t>(queue_.size());
   int64_t good_from = 0;
+  const PerSecond begun = SumOf(&ClientRecord::begun);
+  const PerSecond ok = SumOf(&ClientRecord::ok);
   for (int64_t i = 0; i < seconds; ++i) {
-    int64_t begun = 0;
-    int64_t failed = 0;
-    for (const ClientRecord& client : clients_) {
-      begun += client.begun[static_cast<size_t>(i)];
-      failed += client.begun[static_cast<size_t>(i)] - client.ok[static_cast<size_t>(i)];
-    }
-    if (failed > 1 && Ratio(failed, begun) > 0.01) good_from = i + 1;
+    const auto second = static_cast<size_t>(i);
+    const int64_t failed = begun[second] - ok[second];
+    if (failed > 1 && Ratio(failed, begun[second]) > 0.01) good_from = i + 1;
   }
   const absl::Duration recovery =
       std::max(absl::Seconds(good_from) - trouble->end, absl::ZeroDuration());
@@ -162,7 +190,7 @@ RunFigures RunRecord::Figures() const {
   figures.worst_second = WorstSecond(worst);
   figures.success = Success(-1, absl::InfiniteDuration());
   figures.load = InTrouble(services_[worst].attempts);
-  figures.goodput = InTrouble(Answered());
+  figures.goodput = InTrouble(SumOf(&ClientRecord::answered));
   figures.p50_s = Quantile(-1, 0.5);
   figures.p99_s = Quantile(-1, 0.99);
   FindRecovery(figures);
@@ -182,7 +210,7 @@ std::optional<double> RunRecord::ValueOf(const ScenarioExpectation& expectation)
     case ScenarioFigure::kSuccess:
       return Success(expectation.of, expectation.before);
     case ScenarioFigure::kGoodput:
-      return InTrouble(Answered());
+      return InTrouble(SumOf(&ClientRecord::answered));
     case ScenarioFigure::kP50:
       return Quantile(expectation.of, 0.5);
     case ScenarioFigure::kP99:

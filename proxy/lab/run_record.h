@@ -25,6 +25,15 @@ struct ClientRecord {
 struct ServiceRecord {
   PerSecond attempts;         // that arrive, by their second
   PerSecond without_retries;  // attempts that the requests would make that began in the second
+  int64_t late = 0;           // attempts that arrive when no requests begin any more
+};
+
+// The counts of a run that its picture shows, second by second.
+struct RunTimeline {
+  PerSecond requests;
+  PerSecond attempts;  // at the service with the greatest amplification
+  PerSecond answers;   // OK
+  PerSecond queue;     // calls that wait at all services, at the end of the second
 };
 
 struct RunFigures {
@@ -49,8 +58,14 @@ class RunRecord {
   void Begin(size_t client, absl::Duration at);
   void Ok(size_t client, absl::Duration begun, absl::Duration at);
   void Attempt(size_t service, absl::Duration at);
+  void Queue(int64_t waiting, absl::Duration at) { queue_[SecondOf(at)] = waiting; }
 
   RunFigures Figures() const;
+  RunTimeline Timeline() const;
+  double Amplification(size_t service) const;
+  // Returns the percentiles 1 to 99 of what requests answered OK took, in seconds; empty: there are
+  // none.
+  std::vector<double> Percentiles() const;
 
   // Returns the value of what is expected, in the unit of its bound; nullopt: there is none, so
   // that no bound holds.
@@ -61,12 +76,12 @@ class RunRecord {
 
  private:
   size_t SecondOf(absl::Duration at) const;
-  double Amplification(size_t service) const;
   size_t WorstService() const;
   double WorstSecond(size_t service) const;
   double Success(int client, absl::Duration before) const;
   double InTrouble(const PerSecond& counts) const;
-  PerSecond Answered() const;
+  PerSecond SumOf(PerSecond ClientRecord::*counts) const;
+  std::vector<double> Latencies(int client) const;
   std::optional<double> Quantile(int client, double p) const;
   void FindRecovery(RunFigures& figures) const;
 
@@ -74,6 +89,7 @@ class RunRecord {
   std::vector<std::vector<int64_t>> paths_;  // [client][service]: attempts per request
   std::vector<ClientRecord> clients_;
   std::vector<ServiceRecord> services_;
+  PerSecond queue_;
 };
 
 }  // namespace levee

@@ -42,7 +42,10 @@ class Run {
   RunRecord Result() {
     for (size_t i = 0; i < scenario_.services.size(); ++i) ScheduleFaults(i);
     for (size_t i = 0; i < clients_.size(); ++i) ScheduleLoad(i);
-    clock_.RunFor(scenario_.duration);
+    for (absl::Duration at; at < scenario_.duration; at += absl::Seconds(1)) {
+      clock_.RunFor(std::min(absl::Seconds(1), scenario_.duration - at));
+      record_.Queue(Waiting(), at);
+    }
     for (absl::Duration rest; open_ > 0 && rest < kLongestRest; rest += absl::Seconds(1)) {
       clock_.RunFor(absl::Seconds(1));
     }
@@ -58,6 +61,7 @@ class Run {
     size_t next = 0;           // the instance of the next request, if they take turns
   };
 
+  int64_t Waiting() const;
   SimSidecar& Sidecar(const ScenarioCall& call);
   AppLoop Loop(int own_retries, bool shares_deadline) const;
   void Connect(size_t service);
@@ -79,6 +83,14 @@ class Run {
   uint64_t traces_ = 0;
   int64_t open_ = 0;  // requests without an answer
 };
+
+int64_t Run::Waiting() const {
+  int64_t waiting = 0;
+  for (const auto& instances : services_) {
+    for (const auto& instance : instances) waiting += instance->waiting();
+  }
+  return waiting;
+}
 
 // Returns a new sidecar of one caller, through which it makes the call.
 SimSidecar& Run::Sidecar(const ScenarioCall& call) {

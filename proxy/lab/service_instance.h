@@ -35,6 +35,9 @@ class ServiceInstance {
   // The faults that it has from now on.
   void SetFaults(std::vector<const ScenarioFault*> faults);
 
+  // Calls that wait for a slot, and whose callers wait for them if others are dropped.
+  int64_t waiting() const { return waiting_; }
+
   // As a Service of SimEndpoints.
   Answer Serve(SimHost& host, AttemptId attempt);
 

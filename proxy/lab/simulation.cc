@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "lab/scenario_run.h"
@@ -35,9 +36,9 @@ double MedianOf(const std::vector<RunFigures>& runs, double RunFigures::*figure)
   return Median(values);
 }
 
-SimulatedRule Summary(CallerRule rule, const std::vector<RunFigures>& runs) {
+void Summarize(CallerRule rule, const std::vector<RunFigures>& runs, SimulatedRule& row) {
   using State = RunFigures::State;
-  SimulatedRule row{.name = NameOf(rule)};
+  row.name = NameOf(rule);
   row.figures.amplification = MedianOf(runs, &RunFigures::amplification);
   row.figures.worst_second = MedianOf(runs, &RunFigures::worst_second);
   row.figures.success = MedianOf(runs, &RunFigures::success);
@@ -51,7 +52,15 @@ SimulatedRule Summary(CallerRule rule, const std::vector<RunFigures>& runs) {
   row.figures.state = runs.front().state == State::kUndisturbed ? State::kUndisturbed
                       : row.figures.recovery_s.has_value()      ? State::kRecovered
                                                                 : State::kStuck;
-  return row;
+}
+
+// Keeps what the pictures show of a run.
+void Picture(const Scenario& scenario, const RunRecord& record, SimulatedRule& rule) {
+  rule.timeline = record.Timeline();
+  for (size_t i = 0; i < scenario.services.size(); ++i) {
+    rule.layers.push_back(record.Amplification(i));
+  }
+  rule.latencies = record.Percentiles();
 }
 
 // Adds what the run says of the expectation to what other seeds have said.
@@ -116,6 +125,10 @@ Simulation Simulate(const std::string& name, const Scenario& scenario, uint64_t 
                     int seeds) {
   Simulation simulation{
       .name = name, .duration = scenario.duration, .first_seed = first_seed, .seeds = seeds};
+  simulation.trouble = scenario.Trouble();
+  for (const ScenarioService& service : scenario.services) {
+    simulation.services.push_back(service.name);
+  }
   std::vector<CallerRule> rules;
   for (const CallerRule rule : scenario.compare) {
     const bool known = std::find(rules.begin(), rules.end(), rule) != rules.end();
@@ -125,15 +138,18 @@ Simulation Simulate(const std::string& name, const Scenario& scenario, uint64_t 
   simulation.expectations.resize(scenario.expect.size());
   for (const CallerRule rule : rules) {
     std::vector<RunFigures> runs;
+    SimulatedRule pictured;
     for (int i = 0; i < seeds; ++i) {
       const RunRecord record = RunScenario(scenario, rule, first_seed + static_cast<uint64_t>(i));
       runs.push_back(record.Figures());
+      if (i == 0) Picture(scenario, record, pictured);
       if (rule != CallerRule::kThis) continue;
       for (size_t each = 0; each < scenario.expect.size(); ++each) {
         Judge(scenario.expect[each], record, simulation.expectations[each]);
       }
     }
-    simulation.rules.push_back(Summary(rule, runs));
+    Summarize(rule, runs, pictured);
+    simulation.rules.push_back(std::move(pictured));
   }
   simulation.verdict = Verdict(simulation);
   return simulation;

@@ -16,6 +16,12 @@ struct SimulatedRule {
   std::string name;
   RunFigures figures;  // if there are several seeds, the median of each
   int stuck = 0;       // seeds with which the system did not recover
+
+  // With the first seed.
+  RunTimeline timeline;
+  std::vector<double> layers;     // the amplification of each service
+  std::vector<double> latencies;  // the percentiles 1 to 99 of requests answered OK, in seconds;
+                                  // empty: there were none
 };
 
 struct SimulatedExpectation {
@@ -27,6 +33,8 @@ struct SimulatedExpectation {
 struct Simulation {
   std::string name;  // of the scenario
   absl::Duration duration;
+  std::vector<std::string> services;
+  std::optional<Scenario::Span> trouble;
   uint64_t first_seed = 1;
   int seeds = 1;
   std::string verdict;                             // one or two sentences

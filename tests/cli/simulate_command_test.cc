@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `levee simulate` on the command line.
+#include <fstream>
+#include <sstream>
 #include <string>
 
 #include "cli/levee_command.h"
@@ -77,6 +79,20 @@ TEST_F(SimulateTest, RulesAndSeedsAreThoseOfTheCommandLine) {
               AllOf(StartsWith("{\n"), HasSubstr("\"seed\": 4"), HasSubstr("\"seeds\": 2"),
                     HasSubstr("\"name\": \"no-sidecar\""), HasSubstr("\"name\": \"plain-3\""),
                     HasSubstr("\"name\": \"this\"")));
+}
+
+TEST_F(SimulateTest, WritesAFileForABrowser) {
+  const std::string out = folder_.Path("out.html");
+  const Answer answer = Levee({"simulate", Scenario(""), "--html", out});
+  EXPECT_EQ(answer.code, 0) << answer.err;
+  std::ostringstream html;
+  html << std::ifstream(out).rdbuf();
+  EXPECT_THAT(html.str(), AllOf(StartsWith("<!doctype html>"), HasSubstr("</html>\n")));
+  const std::string nowhere = folder_.Path("none/out.html");
+  const Answer failed = Levee({"simulate", Scenario(""), "--html", nowhere});
+  EXPECT_EQ(failed.code, 1);
+  EXPECT_EQ(failed.err,
+            "levee simulate: " + nowhere + " cannot be written: No such file or directory\n");
 }
 
 TEST_F(SimulateTest, AWrongQuestionIsWrongUsage) {

@@ -179,6 +179,19 @@ TEST(ScenarioRun, AFaultOfOneInstanceIsThatInstances) {
   EXPECT_LT(success("instance: 1, fail: {code: INTERNAL}"), 0.7);
 }
 
+// What is retried when no requests begin any more belongs to no second.
+TEST(ScenarioRun, TheLastSecondIsNoWorseThanTheOthers) {
+  const RunRecord record =
+      RunOf(ScenarioOf("duration: 10s\n"
+                       "clients:\n"
+                       "  - {name: web, sidecar: none, calls: cart/Add, load: {even: 10/s}, "
+                       "deadline: 2s, retries: 2}\n"
+                       "services: [{name: cart, slots: 100, time: 1ms}]\n"
+                       "faults: [{at: 0s, for: 20s, service: cart, blackhole: true}]\n"));
+  EXPECT_EQ(record.Figures().amplification, 3);
+  EXPECT_NEAR(record.Figures().worst_second, 3, 0.4);
+}
+
 TEST(ScenarioRun, AStepChangesTheRateForItsTime) {
   const RunRecord record =
       RunOf(ScenarioOf("duration: 30s\n"

@@ -11,6 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lab/scenario_fixture.h"
+#include "lab/simulation_html.h"
 #include "lab/simulation_json.h"
 #include "lab/simulation_text.h"
 
@@ -134,6 +135,27 @@ TEST(Simulation, JsonHasTheFieldsOfTheContract) {
     EXPECT_THAT(json, HasSubstr(absl::StrCat("\"", key, "\": "))) << key;
   }
   EXPECT_THAT(json, HasSubstr("\"ok\": true"));
+}
+
+TEST(SimulationHtml, IsOneFileThatLoadsNothing) {
+  const std::string html = SimulationHtml(
+      SimulationOf(Storm("compare: [no-sidecar]\nexpect: [{success: '> 99.99%'}]\n")));
+  EXPECT_THAT(html, AllOf(HasSubstr("<h3>no-sidecar</h3>"), HasSubstr("<h3>this</h3>"),
+                          HasSubstr("<td>FAIL</td>"), HasSubstr("class=\"trouble\""),
+                          HasSubstr("success &gt; 99.99%")));
+  for (const char* loads : {"src=", "url(", "@import", "<script", "http://", "https://"}) {
+    EXPECT_THAT(html, Not(HasSubstr(loads)));
+  }
+}
+
+TEST(Simulation, ItsTimelineShowsTheTroubleAndTheQueue) {
+  const RunTimeline timeline = SimulationOf(Storm("")).rules.back().timeline;
+  ASSERT_EQ(timeline.requests.size(), 60u);
+  EXPECT_NEAR(static_cast<double>(timeline.answers[5]), 90, 30);
+  EXPECT_EQ(timeline.answers[11], 0);  // Everything stands still.
+  EXPECT_LE(timeline.queue[5], 20);
+  EXPECT_GT(timeline.queue[11], 100);
+  EXPECT_LE(timeline.queue[59], 20);
 }
 
 TEST(Simulation, WithoutTroubleThereIsNothingToRecoverFrom) {
