@@ -11,6 +11,9 @@ namespace {
 // As many times the limit may wait in a new queue (QueuePolicy::kAuto), and in one that lasts.
 constexpr int kOfNewQueue = 8;
 constexpr double kOfLastingQueue = 1.5;
+// A queue that begins to last may become so many times as long: it may be that of a burst which has
+// just ended, and the calls that come then are no burst.
+constexpr int kOfBurst = 2;
 // As many may wait in a queue that stands, so that no slot stays empty for want of a call.
 constexpr double kFewest = 2;
 
@@ -90,9 +93,12 @@ QueuedCall* GuardQueue::TooMany() const {
 }
 
 int GuardQueue::Max() const {
-  const int max = policy_.max == QueuePolicy::kAuto ? kOfNewQueue * limit_ : policy_.max;
-  if (!pulse_.lasts() && !stands()) return max;
-  return std::min(max, static_cast<int>(std::ceil(kOfLastingQueue * limit_)));
+  if (!pulse_.lasts() && !stands()) return MaxOfNew();
+  return std::min(MaxOfNew(), static_cast<int>(std::ceil(kOfLastingQueue * limit_)));
+}
+
+int GuardQueue::MaxOfNew() const {
+  return policy_.max == QueuePolicy::kAuto ? kOfNewQueue * limit_ : policy_.max;
 }
 
 double GuardQueue::ServedIn(absl::Duration time) const {
@@ -120,8 +126,12 @@ void GuardQueue::Look(Instant now) {
   const Instant oldest = by_age_.empty() ? Instant::Infinite() : (*by_age_.begin())->arrived;
   const bool lasted = pulse_.lasts();
   const bool began = pulse_.Look(now, size(), oldest);
-  if (began) before_standing_ = added_;
-  if (began || (!lasted && pulse_.lasts())) tolerated_ = size();
+  if (began) {
+    before_standing_ = added_;
+    tolerated_ = size();
+  } else if (!lasted && pulse_.lasts()) {
+    tolerated_ = std::min(kOfBurst * size(), MaxOfNew());
+  }
 }
 
 absl::Duration GuardQueue::ExpectedWait() const {

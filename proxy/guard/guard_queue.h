@@ -85,6 +85,7 @@ class GuardQueue {
   QueuedCall* TooMany() const;
   void Look(Instant now);
   int Max() const;
+  int MaxOfNew() const;
   double ServedIn(absl::Duration time) const;
   absl::Duration LongestWait(const QueuedCall& call) const;
 
@@ -96,8 +97,7 @@ class GuardQueue {
   absl::btree_set<QueuedCall*, ByAge> by_age_;
   absl::btree_set<QueuedCall*, ByLastMoment> by_last_moment_;  // those that have one
 
-  // The calls that waited when the queue became too long for its age: as many may wait until they
-  // have become fewer.
+  // As many may wait, where the queue is too long for its age, until they have become fewer.
   int tolerated_ = 0;
   int64_t before_standing_ = 0;  // the number of the first call that came to the standing queue
 };
