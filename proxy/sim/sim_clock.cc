@@ -25,8 +25,13 @@ void SimClock::At(Instant when, std::function<void()> event) {
     events_.emplace_back();
   }
   events_[free_.back()].swap(event);
-  queue_.push_back({std::max(when, now_), ++asked_, free_.back()});
+  const size_t place = free_.back();
   free_.pop_back();
+  if (when <= now_) {
+    due_now_.push_back(place);
+    return;
+  }
+  queue_.push_back({when, ++asked_, place});
   std::push_heap(queue_.begin(), queue_.end(), Later);
 }
 
@@ -34,27 +39,39 @@ void SimClock::After(absl::Duration delay, std::function<void()> event) {
   At(now_ + delay, std::move(event));
 }
 
-void SimClock::RunNext() {
+// Takes the next event out: returns its place in events_, and it is the time when it is due.
+size_t SimClock::TakeNext() {
+  if (!due_now_.empty() && (queue_.empty() || queue_.front().when > now_)) {
+    ++at_once_;
+    const size_t place = due_now_.front();
+    due_now_.pop_front();
+    return place;
+  }
   std::pop_heap(queue_.begin(), queue_.end(), Later);
   const Due due = queue_.back();
   queue_.pop_back();
   at_once_ = due.when == now_ ? at_once_ + 1 : 0;
-  LEVEE_CHECK(at_once_ < kMaxEventsAtOnce);
   now_ = due.when;
-  std::function<void()>& event = events_[due.event];
+  return due.event;
+}
+
+void SimClock::RunNext() {
+  const size_t place = TakeNext();
+  LEVEE_CHECK(at_once_ < kMaxEventsAtOnce);
+  std::function<void()>& event = events_[place];
   event();
   event = nullptr;
   // Only now: the event may have asked for others.
-  free_.push_back(due.event);
+  free_.push_back(place);
 }
 
 void SimClock::Run() {
-  while (!queue_.empty()) RunNext();
+  while (!empty()) RunNext();
 }
 
 void SimClock::RunFor(absl::Duration span) {
   const Instant end = now_ + span;
-  while (!queue_.empty() && queue_.front().when <= end) RunNext();
+  while (!empty() && next() <= end) RunNext();
   now_ = end;
 }
 

@@ -31,7 +31,10 @@ class SimClock {
   void After(absl::Duration delay, std::function<void()> event);
 
   // When the next event is due; Infinite: there is none.
-  Instant next() const { return queue_.empty() ? Instant::Infinite() : queue_.front().when; }
+  Instant next() const {
+    if (!due_now_.empty()) return now_;
+    return queue_.empty() ? Instant::Infinite() : queue_.front().when;
+  }
 
   // Until there is no event left.
   void Run();
@@ -48,12 +51,16 @@ class SimClock {
   };
 
   static bool Later(const Due& a, const Due& b);
+  bool empty() const { return queue_.empty() && due_now_.empty(); }
+  size_t TakeNext();
   void RunNext();
 
   Instant now_ = Start();
-  int64_t asked_ = 0;                         // events asked for
-  int64_t at_once_ = 0;                       // events that ran at now_
-  std::vector<Due> queue_;                    // a heap by Later
+  int64_t asked_ = 0;    // events asked for
+  int64_t at_once_ = 0;  // events that ran at now_
+  // A heap by Later. Its events that are due now were asked for before those of due_now_.
+  std::vector<Due> queue_;
+  std::deque<size_t> due_now_;  // the indices in events_ of those asked for at now_, in order
   std::deque<std::function<void()>> events_;  // which run where they are, while others are added
   std::vector<size_t> free_;                  // indices in events_ that no event has
 };

@@ -14,11 +14,14 @@ class SimHostTest : public CallTest {};
 TEST(SimClock, RunsEventsInTheOrderOfTimeThenOfAsking) {
   SimClock clock;
   std::vector<int> order;
-  clock.After(Ms(2), [&] { order.push_back(3); });
-  clock.After(Ms(1), [&] { order.push_back(1); });
+  clock.After(Ms(2), [&] { order.push_back(4); });
+  clock.After(Ms(1), [&] {
+    order.push_back(1);
+    clock.After(Ms(0), [&] { order.push_back(3); });
+  });
   clock.After(Ms(1), [&] { order.push_back(2); });
   clock.Run();
-  EXPECT_EQ(order, (std::vector<int>{1, 2, 3}));
+  EXPECT_EQ(order, (std::vector<int>{1, 2, 3, 4}));
   EXPECT_EQ(clock.elapsed(), Ms(2));
 }
 
