@@ -157,6 +157,18 @@ TEST(ScenarioRun, DroppingWhatNobodyWaitsForSparesTheWork) {
   EXPECT_LT(recovery("drop").value(), 8);
 }
 
+// Calls with a short deadline give up while they wait behind the others.
+TEST(ScenarioRun, WhatWasAbandonedInTheQueueIsNotBegun) {
+  const RunRecord record = RunOf(ScenarioOf(
+      "duration: 30s\n"
+      "clients:\n"
+      "  - {name: slow, sidecar: none, calls: cart/Add, deadline: 3s, load: {even: 1/s}}\n"
+      "  - {name: quick, sidecar: none, calls: cart/Add, deadline: 90ms, load: {even: 10/s}}\n"
+      "services: [{name: cart, slots: 1, time: 500ms, abandoned: drop}]\n"));
+  const ClientRecord& slow = record.clients()[0];
+  EXPECT_GT(Sum(slow.ok), Sum(slow.begun) * 9 / 10);
+}
+
 TEST(ScenarioRun, AFaultOfOneInstanceIsThatInstances) {
   const auto success = [](const std::string& fault) {
     return RunOf(ScenarioOf(absl::StrCat(

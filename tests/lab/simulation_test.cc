@@ -52,17 +52,35 @@ TEST(Simulation, SaysWhoRecoversAndWhoDoesNot) {
                     HasSubstr("It stays stuck under no-sidecar.")));
 }
 
+// A scenario of the repository.
+std::string Ready(const std::string& name) {
+  const absl::StatusOr<std::string> text =
+      ReadFile(SourcePath("config/scenarios/" + name + ".yaml"), 1 << 20);
+  EXPECT_TRUE(text.ok()) << text.status();
+  return text.ok() ? *text : "";
+}
+
 // Bronson and others found the first at HotOS 2021.
 TEST(Simulation, L2_ARetryKeepsADatabaseDownAndLeveeLetsItRecover) {
-  const absl::StatusOr<std::string> text =
-      ReadFile(SourcePath("config/scenarios/hotos21-metastable.yaml"), 1 << 20);
-  ASSERT_TRUE(text.ok()) << text.status();
-  const Simulation simulation = SimulationOf(*text, /*seed=*/1, /*seeds=*/5);
+  const Simulation simulation = SimulationOf(Ready("hotos21-metastable"), /*seed=*/1, /*seeds=*/5);
   EXPECT_EQ(simulation.rules[0].name, "no-sidecar");
   EXPECT_EQ(simulation.rules[0].stuck, 5);
   EXPECT_EQ(simulation.rules[1].name, "no-retries");
   EXPECT_EQ(simulation.rules[1].stuck, 0);
   EXPECT_EQ(simulation.rules[2].stuck, 0);
+  EXPECT_TRUE(simulation.ok()) << SimulationText(simulation);
+}
+
+TEST(Simulation, L2_ThreeLayersMake64AttemptsAndLeveeHardlyMoreThanOne) {
+  const Simulation simulation = SimulationOf(Ready("sre-layers"));
+  EXPECT_EQ(simulation.rules[0].name, "no-sidecar");
+  EXPECT_NEAR(simulation.rules[0].figures.worst_second, 64, 5);  // Seconds cut requests in two.
+  EXPECT_TRUE(simulation.ok()) << SimulationText(simulation);
+}
+
+TEST(Simulation, OneBadEndpointIsAvoidedByLeveeAlone) {
+  const Simulation simulation = SimulationOf(Ready("one-bad-endpoint"));
+  EXPECT_LT(simulation.rules[0].figures.success, 0.95);
   EXPECT_TRUE(simulation.ok()) << SimulationText(simulation);
 }
 
