@@ -12,6 +12,7 @@
 #include "config/load.h"
 #include "lab/scenario_load.h"
 #include "lab/simulation.h"
+#include "lab/simulation_csv.h"
 #include "lab/simulation_html.h"
 #include "lab/simulation_json.h"
 #include "lab/simulation_text.h"
@@ -40,6 +41,11 @@ std::optional<std::shared_ptr<const Snapshot>> LoadConfig(const std::vector<std:
   return std::nullopt;
 }
 
+std::string Output(const std::string& format, const Simulation& simulation) {
+  if (format == "json") return SimulationJson(simulation);
+  return format == "csv" ? SimulationCsv(simulation) : SimulationText(simulation);
+}
+
 }  // namespace
 
 int RunSimulate(const SimulateOptions& options) {
@@ -65,8 +71,7 @@ int RunSimulate(const SimulateOptions& options) {
   }
   const Simulation simulation =
       Simulate(options.scenario, checked.scenario, options.seed, options.seeds);
-  const bool json = options.output == "json";
-  std::fputs((json ? SimulationJson(simulation) : SimulationText(simulation)).c_str(), stdout);
+  std::fputs(Output(options.output, simulation).c_str(), stdout);
   const bool written = options.html.empty() ||
                        WriteOutput("levee simulate", options.html, SimulationHtml(simulation));
   return simulation.ok() && written ? 0 : 1;

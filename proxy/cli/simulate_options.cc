@@ -36,8 +36,10 @@ CLI::App* AddSimulate(CLI::App& app, SimulateOptions& options) {
         return name + " is unknown" + Suggestion(name, CallerRuleNames(), "allowed");
       })
       ->type_name("RULE,...");
-  simulate->add_option("-o,--output", options.output, "how it is printed: text or json")
-      ->check(CLI::IsMember({"text", "json"}))
+  simulate
+      ->add_option("-o,--output", options.output,
+                   "how it is printed: text, json or csv (second by second)")
+      ->check(CLI::IsMember({"text", "json", "csv"}))
       ->type_name("FORMAT")
       ->capture_default_str();
   simulate->add_option("--html", options.html, "write it to this file as well, with pictures")

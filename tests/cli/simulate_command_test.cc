@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `levee simulate` on the command line.
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -79,6 +80,15 @@ TEST_F(SimulateTest, RulesAndSeedsAreThoseOfTheCommandLine) {
               AllOf(StartsWith("{\n"), HasSubstr("\"seed\": 4"), HasSubstr("\"seeds\": 2"),
                     HasSubstr("\"name\": \"no-sidecar\""), HasSubstr("\"name\": \"plain-3\""),
                     HasSubstr("\"name\": \"this\"")));
+}
+
+TEST_F(SimulateTest, AsCsvHasALineForEachSecondOfEachRule) {
+  const Answer answer = Levee({"simulate", Scenario(""), "--compare", "plain-3", "-o", "csv"});
+  EXPECT_EQ(answer.code, 0) << answer.err;
+  EXPECT_EQ(std::count(answer.out.begin(), answer.out.end(), '\n'), 1 + 2 * 20);
+  EXPECT_THAT(answer.out, StartsWith("policy,second,requests,attempts,answers,queue\n"
+                                     "plain-3,0,99,99,99,0\n"));
+  EXPECT_THAT(answer.out, HasSubstr("\nthis,19,100,100,100,0\n"));
 }
 
 TEST_F(SimulateTest, WritesAFileForABrowser) {
