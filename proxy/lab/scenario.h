@@ -60,6 +60,7 @@ struct ScenarioService {
   int instances = 1;
   int slots = 1;  // of each
   WorkTime time;
+  absl::Duration slope;  // the time grows by this with each other call at work
   int64_t queue = kNoBound;      // of each
   bool drops_abandoned = false;  // else work goes on for callers that have gone
   std::vector<ScenarioCall> calls;

@@ -188,6 +188,7 @@ ScenarioService ScenarioReader::Service(const std::string& path, const v1::Servi
   service.instances = message.instances();
   service.slots = message.slots();
   service.time = Time(path + ".time", message.time());
+  service.slope = Span(message.slope());
   if (message.queue() != "none") {
     const absl::StatusOr<int> queue = ParseWhole(message.queue());
     if (queue.ok()) service.queue = *queue;

@@ -77,6 +77,7 @@ void ServiceInstance::BeginNext() {
 }
 
 void ServiceInstance::Begin(const PiecePtr& piece) {
+  piece->left += slots_taken_ * service_.slope;
   ++slots_taken_;
   piece->state = Piece::State::kWorking;
   piece->since = clock_.elapsed();

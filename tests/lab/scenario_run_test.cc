@@ -2,6 +2,7 @@
 // What a scenario does: known results come out.
 #include "lab/scenario_run.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -122,6 +123,19 @@ TEST(ScenarioRun, AStandstillDelaysTheWorkThatIsUnderWay) {
   std::sort(sorted.begin(), sorted.end());
   std::sort(latencies.begin(), latencies.end());
   for (size_t i = 0; i < sorted.size(); ++i) EXPECT_NEAR(latencies[i], sorted[i], 1e-6) << i;
+}
+
+TEST(ScenarioRun, ASlopeMakesWorkLongerForEachOtherCall) {
+  std::vector<double> latencies =
+      RunOf(ScenarioOf("duration: 1s\n"
+                       "clients: [{name: web, sidecar: none, calls: a/B,\n"
+                       "           load: {even: 4/s}}]\n"
+                       "services: [{name: a, slots: 9, time: 10s, slope: 1s}]\n"))
+          .clients()[0]
+          .latencies;
+  std::sort(latencies.begin(), latencies.end());
+  ASSERT_EQ(latencies.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(latencies[i], 10.0 + static_cast<double>(i), 1e-6);
 }
 
 TEST(ScenarioRun, AFullQueueAnswersAtOnce) {
