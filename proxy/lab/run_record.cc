@@ -35,7 +35,8 @@ void CountPaths(const Scenario& scenario, int service, std::vector<int64_t>& pat
 
 }  // namespace
 
-RunRecord::RunRecord(const Scenario& scenario) : scenario_(scenario) {
+RunRecord::RunRecord(const Scenario& scenario)
+    : duration_(scenario.duration), trouble_(scenario.Trouble()) {
   const auto seconds =
       static_cast<size_t>(absl::ToInt64Seconds(absl::Ceil(scenario.duration, absl::Seconds(1))));
   const PerSecond none(seconds);
@@ -63,13 +64,13 @@ void RunRecord::Begin(size_t client, absl::Duration at) {
 
 void RunRecord::Ok(size_t client, absl::Duration begun, absl::Duration at) {
   ++clients_[client].ok[SecondOf(begun)];
-  if (at < scenario_.duration) ++clients_[client].answered[SecondOf(at)];
+  if (at < duration_) ++clients_[client].answered[SecondOf(at)];
   clients_[client].latencies.push_back(absl::ToDoubleSeconds(at - begun));
 }
 
 void RunRecord::Attempt(size_t service, absl::Duration at) {
   ServiceRecord& record = services_[service];
-  ++(at < scenario_.duration ? record.attempts[SecondOf(at)] : record.late);
+  ++(at < duration_ ? record.attempts[SecondOf(at)] : record.late);
 }
 
 double RunRecord::Amplification(size_t service) const {
@@ -111,10 +112,9 @@ double RunRecord::Success(int client, absl::Duration before) const {
 // Returns the counts per second from the beginning to the end of the trouble; without trouble, of
 // the whole run.
 double RunRecord::InTrouble(const PerSecond& counts) const {
-  const auto trouble =
-      scenario_.Trouble().value_or(Scenario::Span{absl::ZeroDuration(), scenario_.duration});
+  const auto trouble = trouble_.value_or(Scenario::Span{absl::ZeroDuration(), duration_});
   const size_t first = SecondOf(trouble.begin);
-  const size_t last = SecondOf(std::min(trouble.end, scenario_.duration) - absl::Nanoseconds(1));
+  const size_t last = SecondOf(std::min(trouble.end, duration_) - absl::Nanoseconds(1));
   int64_t sum = 0;
   for (size_t i = first; i <= last; ++i) sum += counts[i];
   return Ratio(sum, static_cast<int64_t>(last - first + 1));
@@ -165,8 +165,7 @@ std::vector<double> RunRecord::Percentiles() const {
 
 // A second is bad if more than one of the requests that begin in it fail, and more than 1%.
 void RunRecord::FindRecovery(RunFigures& figures) const {
-  const auto trouble = scenario_.Trouble();
-  if (!trouble.has_value()) return;
+  if (!trouble_.has_value()) return;
   const auto seconds = static_cast<int64_t>(queue_.size());
   int64_t good_from = 0;
   const PerSecond begun = SumOf(&ClientRecord::begun);
@@ -177,7 +176,7 @@ void RunRecord::FindRecovery(RunFigures& figures) const {
     if (failed > 1 && Ratio(failed, begun[second]) > 0.01) good_from = i + 1;
   }
   const absl::Duration recovery =
-      std::max(absl::Seconds(good_from) - trouble->end, absl::ZeroDuration());
+      std::max(absl::Seconds(good_from) - trouble_->end, absl::ZeroDuration());
   const bool settled = good_from + kSettled <= seconds;
   figures.state = settled ? RunFigures::State::kRecovered : RunFigures::State::kStuck;
   if (settled) figures.recovery_s = absl::ToDoubleSeconds(recovery);

@@ -85,7 +85,8 @@ class RunRecord {
   std::optional<double> Quantile(int client, double p) const;
   void FindRecovery(RunFigures& figures) const;
 
-  const Scenario& scenario_;
+  absl::Duration duration_;
+  std::optional<Scenario::Span> trouble_;
   std::vector<std::vector<int64_t>> paths_;  // [client][service]: attempts per request
   std::vector<ClientRecord> clients_;
   std::vector<ServiceRecord> services_;

@@ -11,7 +11,7 @@
 
 namespace levee {
 
-// The same scenario, rule and seed give the same record. `scenario` outlives the record.
+// The same scenario, rule and seed give the same record.
 RunRecord RunScenario(const Scenario& scenario, CallerRule rule, uint64_t seed);
 
 }  // namespace levee
