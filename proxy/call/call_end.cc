@@ -33,7 +33,8 @@ RetryFacts Call::Facts(Instant now) {
   facts.idempotent = parts_.idempotent;
   facts.deadline = deadline_;
   facts.first_start = record_.attempts.front().start;
-  facts.may_wait = parts_.waiting != nullptr && !next_.has_value();
+  facts.inbound = parts_.inbound;
+  facts.may_wait = parts_.waiting != nullptr && !parts_.inbound && !next_.has_value();
   if (facts.may_wait) facts.failing_for = parts_.waiting->FailingFor(now);
   if (retry.min_remaining && !deadline_.is_infinite()) {
     facts.expected = parts_.latency.Quantile(0.5, now).value_or(absl::ZeroDuration());

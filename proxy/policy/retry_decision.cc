@@ -271,9 +271,14 @@ RetryDecision DecideRetry(const CallPolicy& policy, const AttemptOutcome& outcom
   if (facts.answered) return wanted ? Refuse(RefusalReason::kCommitted) : Pass();
   if (const auto decision = HonorMark(outcome, wanted)) return *decision;
   if (!wanted) return Pass();
+  if (facts.inbound && !transparent) return Pass();
   if (outcome.kind == Kind::kUnsent) return DecideUnsent(facts, now);
   const Account account = {budget, worker};
-  if (transparent) return DecideRefusedStream(policy.retry, outcome, facts, now, account);
+  if (transparent) {
+    const auto decision = DecideRefusedStream(policy.retry, outcome, facts, now, account);
+    const bool refused = decision.action == RetryDecision::Action::kRefused;
+    return refused && facts.inbound ? Pass() : decision;
+  }
 
   if (const auto reason = RefusalOfAnyDelay(policy, *listing, outcome, facts)) {
     return Refuse(*reason);

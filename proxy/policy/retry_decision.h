@@ -59,6 +59,9 @@ struct RetryFacts {
   Instant first_start;  // of the call's first attempt
   // How long an attempt is expected to take at least (the policy's min_remaining); zero: unknown.
   absl::Duration expected = absl::ZeroDuration();
+  // The call came to the side of the service. Retries belong to the caller's side: a mark of a
+  // failure would keep that one from trying another instance.
+  bool inbound = false;
   bool may_wait = false;  // a retry that nothing pays for yet may wait (call/waiting_retries.h)
   absl::Duration failing_for = absl::ZeroDuration();  // how long no attempt has succeeded
 };

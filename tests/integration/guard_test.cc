@@ -307,6 +307,20 @@ TEST(Guard, ACallersSidecarReportsItsAttemptsOnceASecondOnAConnection) {
   EXPECT_THAT(reports[1], testing::ContainsRegex("^a0=[0-9]+, a1=1, a2=1, a3=0, refused=0$"));
 }
 
+TEST(Guard, AFailureOfTheApplicationIsLeftToTheCallersSidecar) {
+  FaultyService service(FailFirst(2));
+  const Guarded guarded(service.address(), "");
+  const Reply reply = CallUnary(guarded.channel);
+  EXPECT_EQ(reply.status.error_code(), StatusCode::UNAVAILABLE);
+  EXPECT_EQ(reply.status.error_message(), "scripted");
+  EXPECT_EQ(Values(reply.trailers, "levee-overload"), "");
+  EXPECT_EQ(Values(reply.trailers, "grpc-retry-pushback-ms"), "");
+  const SidecarProcess caller({.endpoints = {guarded.sidecar->address("ingress")},
+                               .retry = "{backoff: {initial: 1ms}}"});
+  EXPECT_TRUE(CallUnary(NewChannel(caller.address())).status.ok());
+  EXPECT_EQ(service.calls(), 3);
+}
+
 TEST(Guard, ObservesWithoutRefusingOrDelayingAnything) {
   FaultyService service;
   const Guarded guarded(service.address(),

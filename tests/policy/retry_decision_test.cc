@@ -85,6 +85,14 @@ TEST_F(RetryDecisionTest, A3_TheLastOfMaxAttemptsIsNotRetried) {
   ExpectRefused(Failed(), RefusalReason::kMaxAttempts);
 }
 
+TEST_F(RetryDecisionTest, AFailureInFrontOfTheApplicationGoesToTheCallerAsItIs) {
+  facts.inbound = true;
+  ExpectPass(Failed());
+  EXPECT_EQ(Decide(Outcome(Kind::kRefused)).action, Action::kRetry);
+  facts.transparent_used = true;
+  ExpectPass(Outcome(Kind::kRefused));
+}
+
 TEST_F(RetryDecisionTest, ABodyThatIsNoLongerBufferedIsNotReplayed) {
   facts.replayable = false;
   ExpectRefused(Failed(), RefusalReason::kBuffer);
