@@ -103,6 +103,7 @@ void HeaderRules::JudgeHost(std::string_view host) {
   shown_.host = true;
   const std::string_view authority = fields_->Get(":authority");
   if (authority.data() == nullptr) {
+    if (host.empty()) return Malformed("an empty host");
     if (!hpack::IsVisible(host)) Malformed("host with a space or control");
   } else if (!absl::EqualsIgnoreCase(Abseil(host), Abseil(authority))) {
     Malformed("host is not what :authority is");

@@ -307,6 +307,12 @@ TEST(Rfc9113, H15_8_3_1_AHostUnlikeTheAuthorityIsMalformed) {
   EXPECT_TRUE(IsMalformed(With("host", "")));
 }
 
+TEST(Rfc9113, C1_8_3_1_AnEmptyHostAloneIsMalformed) {
+  HeaderList head = Without(":authority");
+  head.emplace_back("host", "");
+  EXPECT_TRUE(IsMalformed(head));
+}
+
 TEST(Rfc9113, H15_8_3_1_TwoHostsAreMalformed) {
   HeaderList head = Without(":authority");
   head.insert(head.end(), 2, {"host", "shop.test"});
