@@ -37,9 +37,20 @@ void SetOptions(int fd) {
   setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &kKeepaliveIdleSeconds, sizeof kKeepaliveIdleSeconds);
 }
 
+// One read takes at most this from the kernel to be decrypted. It fits into a core's cache together
+// with what comes out.
+constexpr size_t kReadSecured = 128 * 1024;
+
+// Bytes of the network on their way into TLS. No connection keeps them here.
+std::span<uint8_t> Received() {
+  thread_local const auto memory = std::make_unique<std::array<uint8_t, kReadSecured>>();
+  return *memory;
+}
+
 }  // namespace
 
-ByteStream::ByteStream(int fd, const Address& peer) : fd_(fd), state_(State::kReady), peer_(peer) {
+ByteStream::ByteStream(int fd, const Address& peer)
+    : fd_(fd), state_(State::kReady), connected_(true), peer_(peer) {
   SetOptions(fd_);
 }
 
@@ -60,7 +71,10 @@ ByteStream::ByteStream(ByteStream&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)),
       error_(other.error_),
       state_(other.state_),
-      peer_(other.peer_) {}
+      connected_(other.connected_),
+      peer_(other.peer_),
+      tls_(std::move(other.tls_)),
+      encrypted_(other.encrypted_) {}
 
 ByteStream& ByteStream::operator=(ByteStream&& other) noexcept {
   if (this == &other) return *this;
@@ -68,19 +82,60 @@ ByteStream& ByteStream::operator=(ByteStream&& other) noexcept {
   fd_ = std::exchange(other.fd_, -1);
   error_ = other.error_;
   state_ = other.state_;
+  connected_ = other.connected_;
   peer_ = other.peer_;
+  tls_ = std::move(other.tls_);
+  encrypted_ = other.encrypted_;
   return *this;
 }
 
+void ByteStream::Secure(std::unique_ptr<tls::Session> session) {
+  tls_ = std::move(session);
+  if (state_ == State::kReady) state_ = State::kConnecting;
+}
+
 void ByteStream::Close() {
+  // The peer learns that the end is meant, if the kernel takes that much now.
+  if (fd_ >= 0 && tls_ != nullptr && state_ == State::kReady) EndWriting();
   if (fd_ >= 0) close(std::exchange(fd_, -1));
 }
 
 ByteStream::State ByteStream::Continue() {
   if (state_ != State::kConnecting) return state_;
-  socklen_t size = sizeof error_;
-  getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error_, &size);
-  state_ = error_ == 0 ? State::kReady : State::kFailed;
+  if (!connected_) {
+    socklen_t size = sizeof error_;
+    getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error_, &size);
+    connected_ = error_ == 0;
+    if (!connected_ || tls_ == nullptr) {
+      state_ = connected_ ? State::kReady : State::kFailed;
+      return state_;
+    }
+  }
+  return ShakeHands();
+}
+
+ByteStream::State ByteStream::ShakeHands() {
+  using Next = Transfer::Next;
+  const Transfer moved = Receive(Received());
+  if (moved.next == Next::kEnd || moved.next == Next::kFailed) {
+    tls_->FailInHandshake(tls::Result::kReset);
+  } else {
+    tls_->Continue(Received().first(moved.bytes));
+    if (unsent() && SendOutput().next == Next::kFailed) {
+      tls_->FailInHandshake(tls::Result::kReset);
+    }
+  }
+  switch (tls_->state()) {
+    case tls::Session::State::kHandshake:
+      break;
+    case tls::Session::State::kOpen:
+    case tls::Session::State::kEnded:
+      state_ = State::kReady;
+      break;
+    case tls::Session::State::kFailed:
+      state_ = State::kFailed;
+      break;
+  }
   return state_;
 }
 
@@ -93,17 +148,37 @@ ByteStream::Transfer ByteStream::Moved(ssize_t size, size_t wanted) {
   return {.next = Next::kFailed};
 }
 
-ByteStream::Transfer ByteStream::Read(std::span<uint8_t> to) {
+ByteStream::Transfer ByteStream::Receive(std::span<uint8_t> to) {
   const ssize_t size = recv(fd_, to.data(), to.size(), 0);
   if (size > 0) return {.bytes = static_cast<size_t>(size)};
   return size == 0 ? Transfer{.next = Transfer::Next::kEnd} : Moved(size, to.size());
 }
 
+ByteStream::Transfer ByteStream::Read(std::span<uint8_t> to) {
+  return tls_ == nullptr ? Receive(to) : ReadSecured(to);
+}
+
+ByteStream::Transfer ByteStream::ReadSecured(std::span<uint8_t> to) {
+  using Next = Transfer::Next;
+  Transfer received;
+  if (!HasInput()) {
+    received = Receive(Received().first(std::min(to.size(), kReadSecured)));
+    if (received.bytes == 0) return received;
+  }
+  const size_t size = tls_->Read(Received().first(received.bytes), to);
+  SendUnsent();
+  if (size > 0) return {.bytes = size};
+  if (tls_->state() == tls::Session::State::kOpen) return {.next = Next::kWait};
+  return {.next = tls_->state() == tls::Session::State::kEnded ? Next::kEnd : Next::kFailed};
+}
+
 ByteStream::Transfer ByteStream::Write(ByteSpan bytes) {
+  if (tls_ != nullptr) return WriteSecured({&bytes, 1});
   return Moved(send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL), bytes.size());
 }
 
 ByteStream::Transfer ByteStream::Write(std::span<const ByteSpan> pieces) {
+  if (tls_ != nullptr) return WriteSecured(pieces);
   Transfer all;
   while (!pieces.empty() && all.next == Transfer::Next::kGoOn) {
     std::array<iovec, kPiecesAtOnce> vector;
@@ -123,9 +198,41 @@ ByteStream::Transfer ByteStream::Write(std::span<const ByteSpan> pieces) {
   return all;
 }
 
-void ByteStream::EndWriting() { shutdown(fd_, SHUT_WR); }
+// Bytes count as taken when the kernel has all of the records that they are in. So the sender knows
+// as without TLS what may have reached the peer.
+ByteStream::Transfer ByteStream::WriteSecured(std::span<const ByteSpan> pieces) {
+  Transfer all;
+  for (;;) {
+    if (unsent()) all.next = SendOutput().next;
+    if (all.next != Transfer::Next::kGoOn) return all;
+    all.bytes += std::exchange(encrypted_, 0);
+    encrypted_ = tls_->Write(pieces, all.bytes);
+    if (encrypted_ > 0) continue;
+    if (tls_->state() == tls::Session::State::kFailed) all.next = Transfer::Next::kFailed;
+    return all;
+  }
+}
+
+ByteStream::Transfer ByteStream::SendOutput() {
+  const ByteSpan output = tls_->output();
+  const Transfer moved =
+      Moved(send(fd_, output.data(), output.size(), MSG_NOSIGNAL), output.size());
+  tls_->Sent(moved.bytes);
+  return moved;
+}
+
+bool ByteStream::SendUnsent() { return !unsent() || SendOutput().next == Transfer::Next::kGoOn; }
+
+void ByteStream::EndWriting() {
+  if (tls_ != nullptr) {
+    tls_->EndWriting();
+    SendUnsent();
+  }
+  shutdown(fd_, SHUT_WR);
+}
 
 std::string ByteStream::Failure() const {
+  if (tls_ != nullptr && !tls_->failure().text.empty()) return tls_->failure().text;
   // Lower case, as it stands in the middle of sentences.
   std::string text = std::generic_category().message(error_);
   if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));

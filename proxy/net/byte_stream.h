@@ -6,11 +6,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
 #include "base/chunk.h"
 #include "net/address.h"
+#include "tls/session.h"
 
 namespace levee::net {
 
@@ -20,13 +22,12 @@ namespace levee::net {
 // The name says what all kinds of it have in common, with or without TLS: bytes in their order.
 // "Stream" alone is HTTP/2's word, for one of the calls on a connection.
 //
-// TLS belongs in here: its handshake is further steps of Continue, its state moves along with the
-// descriptor, and Read and Write encrypt. The identity that the peer's certificate proves belongs
-// beside peer().
+// With TLS the handshake is further steps of Continue, and Read and Write decrypt and encrypt: one
+// read from the kernel for each Read, as without.
 class ByteStream {
  public:
   enum class State : uint8_t {
-    kConnecting,  // call Continue when the descriptor is writable
+    kConnecting,  // call Continue when the descriptor is as awaits_bytes and awaits_room say
     kReady,       // bytes can pass
     kFailed,      // it never became ready; Failure says why
   };
@@ -53,11 +54,25 @@ class ByteStream {
   // Starts to connect. An immediate failure shows in state().
   static ByteStream Dial(const Address& to);
 
+  // The bytes go through TLS from here on. Only before the first of them.
+  void Secure(std::unique_ptr<tls::Session> session);
+
   ByteStream(ByteStream&& other) noexcept;
   ByteStream& operator=(ByteStream&& other) noexcept;
   ~ByteStream() { Close(); }
 
   State state() const { return state_; }
+
+  // Whether the next step, or the next read, waits for bytes of the peer.
+  bool awaits_bytes() const { return state_ == State::kReady || shaking_hands(); }
+
+  // Whether the next step waits for room for more bytes.
+  bool awaits_room() const {
+    return (state_ == State::kConnecting && !shaking_hands()) || unsent();
+  }
+
+  // Whether the connection is there, and the handshake of TLS is not over.
+  bool shaking_hands() const { return connected_ && state_ == State::kConnecting; }
 
   // Takes the next step towards kReady, and returns the state after it.
   State Continue();
@@ -65,9 +80,21 @@ class ByteStream {
   // Reads what there is, at most the size of `to`.
   Transfer Read(std::span<uint8_t> to);
 
-  // Writes as much as the kernel takes now.
+  // Whether Read has something to return although the descriptor is not readable.
+  bool HasInput() const {
+    return tls_ != nullptr && (tls_->HasInput() || tls_->state() != tls::Session::State::kOpen);
+  }
+
+  // Writes as much as the kernel takes now. The bytes that it did not take must be offered again,
+  // before any others: with TLS they are encrypted already.
   Transfer Write(ByteSpan bytes);
   Transfer Write(std::span<const ByteSpan> pieces);  // one after the other
+
+  // Whether TLS has bytes to send, which may be its own, such as an alert.
+  bool unsent() const { return tls_ != nullptr && !tls_->output().empty(); }
+
+  // Sends what the kernel takes of them now. Returns whether all are sent.
+  bool SendUnsent();
 
   // Tells the peer that nothing more comes.
   void EndWriting();
@@ -86,16 +113,27 @@ class ByteStream {
   // dialled.
   const Address& peer() const { return peer_; }
 
+  // nullptr without TLS.
+  const tls::Session* tls() const { return tls_.get(); }
+
   // To be watched by a loop, and for nothing else; -1 if there is none.
   int descriptor() const { return fd_; }
 
  private:
   Transfer Moved(ssize_t size, size_t wanted);
+  Transfer Receive(std::span<uint8_t> to);
+  Transfer ReadSecured(std::span<uint8_t> to);
+  Transfer WriteSecured(std::span<const ByteSpan> pieces);
+  Transfer SendOutput();
+  State ShakeHands();
 
   int fd_ = -1;
   int error_ = 0;  // an errno
   State state_ = State::kFailed;
+  bool connected_ = false;  // below TLS
   Address peer_;
+  std::unique_ptr<tls::Session> tls_;
+  size_t encrypted_ = 0;  // bytes offered to Write that it has not returned as taken
 };
 
 }  // namespace levee::net

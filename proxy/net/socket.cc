@@ -11,7 +11,7 @@ Socket::Socket(EventLoop& loop, ByteStream stream, SocketHandler& handler)
       handler_(handler),
       stream_(std::move(stream)),
       state_(stream_.state() == ByteStream::State::kReady ? State::kOpen : State::kConnecting),
-      want_write_(state_ == State::kConnecting) {
+      want_write_(false) {
   if (stream_.state() == ByteStream::State::kFailed) {
     loop_.Post([this, alive = std::weak_ptr<bool>(alive_)] {
       if (!alive.expired()) Fail(stream_.Failure());
@@ -20,10 +20,12 @@ Socket::Socket(EventLoop& loop, ByteStream stream, SocketHandler& handler)
   }
   watch_.emplace(loop_, stream_.descriptor(), static_cast<ReadyHandler&>(*this));
   UpdateWatch();
+  if (open() && stream_.HasInput()) ReadLater();
 }
 
 void Socket::UpdateWatch() {
-  if (watch_.has_value()) watch_->Set(state_ == State::kOpen, want_write_);
+  if (!watch_.has_value()) return;
+  watch_->Set(stream_.awaits_bytes(), want_write_ || stream_.awaits_room());
 }
 
 void Socket::OnReady(bool readable, bool writable) {
@@ -31,25 +33,30 @@ void Socket::OnReady(bool readable, bool writable) {
     FinishConnecting();
     return;
   }
-  if (writable && want_write_) {
-    want_write_ = false;
-    UpdateWatch();
-    handler_.OnWritable();
-  }
+  if (writable) SendRest();
   if (readable && state_ == State::kOpen) Read();
+}
+
+// Bytes that TLS has encrypted go before any others.
+void Socket::SendRest() {
+  if (!stream_.SendUnsent()) return;
+  const bool asked = std::exchange(want_write_, false);
+  UpdateWatch();
+  if (asked) handler_.OnWritable();
 }
 
 void Socket::FinishConnecting() {
   switch (stream_.Continue()) {
     case ByteStream::State::kConnecting:
+      UpdateWatch();
       return;
     case ByteStream::State::kFailed:
       Fail(stream_.Failure());
       return;
     case ByteStream::State::kReady:
       state_ = State::kOpen;
-      want_write_ = false;
       UpdateWatch();
+      if (stream_.HasInput()) ReadLater();
       handler_.OnConnected();
       return;
   }
@@ -63,12 +70,21 @@ void Socket::Read() {
   loop_.CountRead(moved.bytes);
   if (moved.bytes > 0) {
     const auto bytes = memory.first(moved.bytes);
+    if (stream_.HasInput()) ReadLater();
+    if (stream_.unsent()) UpdateWatch();
     handler_.OnBytes(bytes, blocks.Filled(bytes.size()));
   } else if (moved.next == ByteStream::Transfer::Next::kEnd) {
     Fail("connection closed by the peer");
   } else if (moved.next == ByteStream::Transfer::Next::kFailed) {
     Fail(stream_.Failure());
   }
+}
+
+// Bytes that TLS keeps make no descriptor readable.
+void Socket::ReadLater() {
+  loop_.Post([this, alive = std::weak_ptr<bool>(alive_)] {
+    if (!alive.expired() && state_ == State::kOpen) Read();
+  });
 }
 
 size_t Socket::Write(ByteSpan bytes) {

@@ -45,7 +45,8 @@ class Socket final : private ReadyHandler {
   Socket& operator=(const Socket&) = delete;
 
   // Writes as much as the kernel takes now and returns how much. If that is not all, OnWritable
-  // follows. An error returns zero, and OnClosed follows.
+  // follows, and the rest must be written before anything else. An error returns zero, and OnClosed
+  // follows.
   size_t Write(ByteSpan bytes);
   size_t Write(std::span<const ByteSpan> pieces);  // one after the other
 
@@ -55,6 +56,12 @@ class Socket final : private ReadyHandler {
 
   // As ByteStream says.
   size_t Unacknowledged() const { return stream_.Unacknowledged(); }
+
+  // nullptr without TLS; else with the failure of the handshake, if it has failed.
+  const tls::Session* tls() const { return stream_.tls(); }
+
+  // As ByteStream says.
+  bool shaking_hands() const { return stream_.shaking_hands(); }
 
   // Whether bytes can pass.
   bool open() const { return state_ == State::kOpen; }
@@ -67,7 +74,9 @@ class Socket final : private ReadyHandler {
 
   void OnReady(bool readable, bool writable) override;
   void FinishConnecting();
+  void SendRest();
   void Read();
+  void ReadLater();
   size_t Written(const ByteStream::Transfer& moved);
   void Fail(const std::string& reason);
   void UpdateWatch();

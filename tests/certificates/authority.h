@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A CA of the tests' own, and the certificates that it signs.
+#pragma once
+
+#include <openssl/types.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+
+namespace levee::testing {
+
+// A certificate, and the chain above it if there is one, and its key, as PEM texts.
+struct PemPair {
+  std::string certificate;
+  std::string key;
+};
+
+class Authority {
+ public:
+  struct Wanted {
+    std::vector<std::string> names = {"localhost"};  // DNS names; those with "://" are URIs
+    absl::Duration begins_in = -absl::Hours(1);
+    absl::Duration ends_in = absl::Hours(1);
+  };
+
+  Authority();
+  ~Authority();
+  Authority(const Authority&) = delete;
+  Authority& operator=(const Authority&) = delete;
+
+  // The CA's certificate, as PEM.
+  const std::string& pem() const { return pem_; }
+
+  // Signs a certificate for a new key on the curve P-256.
+  PemPair Issue(const Wanted& wanted) const;
+  PemPair Issue() const { return Issue(Wanted()); }
+
+ private:
+  EVP_PKEY* const key_;
+  X509* const certificate_;
+  std::string pem_;
+};
+
+}  // namespace levee::testing

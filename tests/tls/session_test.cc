@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two sessions back to back, without a network.
+#include "tls/session.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "certificates/authority.h"
+
+namespace levee::tls {
+namespace {
+
+using levee::testing::Authority;
+using levee::testing::PemPair;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+Credentials Shown(const PemPair& pair) { return {pair.certificate, pair.key}; }
+
+std::shared_ptr<const TrustStore> Trusting(const Authority& authority) {
+  return *TrustStore::Parse(authority.pem());
+}
+
+ByteSpan Bytes(std::string_view text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
+// A client and a server, whose bytes pass in pieces of a size that the test chooses.
+struct Ends {
+  // `started`: when the server read its certificate.
+  Ends(ContextOptions of_client, ContextOptions of_server, std::string host = "localhost",
+       absl::Time started = absl::Now())
+      : client(*Context::Make(Role::kClient, std::move(of_client), absl::Now()), std::move(host)),
+        server(*Context::Make(Role::kServer, std::move(of_server), started), "") {}
+
+  // Lets both sides go on until neither has anything to send.
+  void ShakeHands(size_t piece = SIZE_MAX) {
+    client.Continue({});
+    while (PassOn(client, server, piece) || PassOn(server, client, piece)) {
+    }
+  }
+
+  // Returns all plain bytes that have come.
+  static std::string ReadAll(Session& session, ByteSpan received = {}) {
+    std::string all;
+    std::vector<uint8_t> some(1000);
+    for (size_t size = session.Read(received, some); size > 0; size = session.Read({}, some)) {
+      all.append(some.begin(), some.begin() + static_cast<ptrdiff_t>(size));
+    }
+    return all;
+  }
+
+  // Passes what `from` has to send. Returns whether it had anything.
+  bool PassOn(Session& from, Session& to, size_t piece) {
+    const std::vector<uint8_t> bytes(from.output().begin(), from.output().end());
+    from.Sent(bytes.size());
+    for (size_t at = 0; at < bytes.size(); at += std::min(piece, bytes.size() - at)) {
+      const ByteSpan part = ByteSpan(bytes).subspan(at, std::min(piece, bytes.size() - at));
+      if (to.state() == Session::State::kHandshake) {
+        to.Continue(part);
+        if (to.HasInput()) (&to == &server ? at_server : at_client) += ReadAll(to);
+      } else {
+        (&to == &server ? at_server : at_client) += ReadAll(to, part);
+      }
+    }
+    return !bytes.empty();
+  }
+
+  Session client;
+  Session server;
+  std::string at_client;
+  std::string at_server;
+};
+
+// Each of two sides that trust one CA.
+struct Peers {
+  Authority authority;
+  ContextOptions client{.trusted = Trusting(authority)};
+  ContextOptions server{.credentials = Shown(authority.Issue())};
+};
+
+TEST(Session, PassesBytesInBothDirections) {
+  Peers peers;
+  Ends ends(peers.client, peers.server);
+  ends.ShakeHands();
+  ASSERT_EQ(ends.client.state(), Session::State::kOpen) << ends.client.failure().text;
+  ASSERT_EQ(ends.server.state(), Session::State::kOpen) << ends.server.failure().text;
+  EXPECT_EQ(ends.client.version(), Version::k13);
+  const std::vector<ByteSpan> pieces = {Bytes("one "), Bytes(""), Bytes("two")};
+  EXPECT_EQ(ends.client.Write(pieces, 0), 7);
+  EXPECT_EQ(ends.server.Write({pieces.data(), 1}, 1), 3);
+  ends.PassOn(ends.client, ends.server, SIZE_MAX);
+  ends.PassOn(ends.server, ends.client, SIZE_MAX);
+  EXPECT_EQ(ends.at_server, "one two");
+  EXPECT_EQ(ends.at_client, "ne ");
+}
+
+TEST(Session, T5_LosesNothingOfRecordsThatComeByteByByte) {
+  Peers peers;
+  Ends ends(peers.client, peers.server);
+  ends.ShakeHands(1);
+  ASSERT_EQ(ends.server.state(), Session::State::kOpen) << ends.server.failure().text;
+  const std::string text(40'000, 'x');
+  const ByteSpan bytes = Bytes(text);
+  EXPECT_EQ(ends.client.Write({&bytes, 1}, 0), text.size());
+  ends.PassOn(ends.client, ends.server, 1);
+  EXPECT_EQ(ends.at_server, text);
+}
+
+TEST(Session, KeepsWhatCameBehindTheHandshake) {
+  Peers peers;
+  Ends ends(peers.client, peers.server);
+  ends.client.Continue({});
+  ends.PassOn(ends.client, ends.server, SIZE_MAX);
+  ends.PassOn(ends.server, ends.client, SIZE_MAX);
+  const ByteSpan first = Bytes("PRI");
+  ends.client.Write({&first, 1}, 0);  // leaves together with the last bytes of the handshake
+  ends.PassOn(ends.client, ends.server, SIZE_MAX);
+  EXPECT_EQ(ends.at_server, "PRI");
+}
+
+TEST(Session, WritesABoundedPartAtATimeInFullRecords) {
+  Peers peers;
+  Ends ends(peers.client, peers.server);
+  ends.ShakeHands();
+  const std::string text(1000, 'x');
+  const std::vector<ByteSpan> pieces(1000, Bytes(text));
+  const size_t size = ends.client.Write(pieces, 0);
+  EXPECT_EQ(size, Session::kMostAtOnce);
+  EXPECT_EQ(ends.client.output().size(), size + 4 * 22);  // what TLS 1.3 adds to a record
+}
+
+TEST(Session, TellsThatThePeerHasEnded) {
+  Peers peers;
+  Ends ends(peers.client, peers.server);
+  ends.ShakeHands();
+  ends.client.EndWriting();
+  ends.PassOn(ends.client, ends.server, SIZE_MAX);
+  EXPECT_EQ(ends.server.state(), Session::State::kEnded);
+}
+
+// One end is wrong, and the client says what the matter is.
+struct Wrong {
+  const char* name;
+  Result result;
+  const char* text;
+  Authority::Wanted of_server;
+};
+
+class WrongCertificate : public ::testing::TestWithParam<Wrong> {};
+
+TEST_P(WrongCertificate, T1_HasItsOwnWords) {
+  Peers peers;
+  const Authority::Wanted& shown = GetParam().of_server;
+  peers.server.credentials = Shown(peers.authority.Issue(shown));
+  Ends ends(peers.client, peers.server, "localhost",
+            absl::Now() + shown.ends_in - absl::Minutes(1));
+  ends.ShakeHands();
+  EXPECT_EQ(ends.client.state(), Session::State::kFailed);
+  EXPECT_EQ(ends.client.failure().result, GetParam().result);
+  EXPECT_EQ(ends.client.failure().text, GetParam().text);
+  EXPECT_EQ(ends.server.failure().result, Result::kCertificateRefused)
+      << ends.server.failure().text;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, WrongCertificate,
+    ::testing::Values(
+        Wrong{"Expired",
+              Result::kExpired,
+              "the service's certificate has expired",
+              {.begins_in = -absl::Hours(2), .ends_in = -absl::Hours(1)}},
+        Wrong{"NotYetValid",
+              Result::kNotYetValid,
+              "the service's certificate is not yet valid",
+              {.begins_in = absl::Hours(1), .ends_in = absl::Hours(2)}},
+        Wrong{
+            "WrongName",
+            Result::kWrongName,
+            "the service's certificate is for cart.shop, spiffe://shop/cart and not for localhost",
+            {.names = {"cart.shop", "spiffe://shop/cart"}}}),
+    [](const auto& wrong) { return wrong.param.name; });
+
+TEST(Session, T1_DoesNotTrustAnotherCa) {
+  Peers peers;
+  const Authority other;
+  peers.server.credentials = Shown(other.Issue());
+  Ends ends(peers.client, peers.server);
+  ends.ShakeHands();
+  EXPECT_EQ(ends.client.failure().result, Result::kUnknownCa);
+  EXPECT_EQ(ends.client.failure().text, "the service's certificate is not signed by a trusted CA");
+  EXPECT_EQ(ends.server.failure().text, "the caller does not trust the CA of this certificate");
+}
+
+TEST(Session, T1_TakesAnyCertificateIfItIsToldTo) {
+  Peers peers;
+  const Authority other;
+  Ends ends({}, {.credentials = Shown(other.Issue())});
+  ends.ShakeHands();
+  EXPECT_EQ(ends.client.state(), Session::State::kOpen) << ends.client.failure().text;
+}
+
+TEST(Session, T1_ChecksTheGivenNamesAlone) {
+  Peers peers;
+  peers.server.credentials =
+      Shown(peers.authority.Issue({.names = {"localhost", "spiffe://Shop/cart"}}));
+  for (const auto& [name, good] :
+       {std::pair("uri:spiffe://shop/cart", true), std::pair("uri:spiffe://shop/Cart", false),
+        std::pair("dns:localhost", true), std::pair("dns:cart.shop", false)}) {
+    peers.client.names = {*ParseAltName(name)};
+    Ends ends(peers.client, peers.server, "cart.shop");
+    ends.ShakeHands();
+    EXPECT_EQ(ends.client.state() == Session::State::kOpen, good) << name;
+  }
+}
+
+TEST(Session, T1_ACertificateWithTwoUrisHasNoSpiffeId) {
+  Peers peers;
+  peers.server.credentials =
+      Shown(peers.authority.Issue({.names = {"spiffe://shop/cart", "https://cart.shop/"}}));
+  peers.client.names = {*ParseAltName("uri:spiffe://shop/cart")};
+  Ends ends(peers.client, peers.server);
+  ends.ShakeHands();
+  EXPECT_EQ(ends.client.failure().result, Result::kWrongName);
+}
+
+TEST(Session, T1_AServerKnowsItsClientsByTheirCertificates) {
+  Peers peers;
+  peers.server.trusted = Trusting(peers.authority);
+  peers.client.credentials =
+      Shown(peers.authority.Issue({.names = {"cart.shop", "spiffe://shop/cart"}}));
+  Ends ends(peers.client, peers.server);
+  ends.ShakeHands();
+  ASSERT_EQ(ends.server.state(), Session::State::kOpen) << ends.server.failure().text;
+  EXPECT_EQ(ends.server.PeerIdentity(), "spiffe://shop/cart");
+}
+
+TEST(Session, T1_AClientLearnsThatItNeedsACertificate) {
+  Peers peers;
+  peers.server.trusted = Trusting(peers.authority);
+  Ends ends(peers.client, peers.server);
+  ends.ShakeHands();
+  EXPECT_EQ(ends.server.failure().result, Result::kCertificateRequired);
+  EXPECT_EQ(ends.server.failure().text, "the caller has shown no certificate");
+  EXPECT_EQ(ends.client.failure().result, Result::kCertificateRequired);
+  EXPECT_EQ(ends.client.failure().text, "the service wants a client certificate");
+}
+
+TEST(Session, T1_AClientMayComeWithoutACertificateIfThatIsOptional) {
+  Peers peers;
+  peers.server.trusted = Trusting(peers.authority);
+  peers.server.client_certificate_required = false;
+  Ends ends(peers.client, peers.server);
+  ends.ShakeHands();
+  EXPECT_EQ(ends.server.state(), Session::State::kOpen) << ends.server.failure().text;
+  EXPECT_EQ(ends.server.PeerIdentity(), "");
+}
+
+TEST(Session, T1_AClientLearnsThatItsCertificateIsRefused) {
+  Peers peers;
+  const Authority other;
+  peers.server.trusted = Trusting(peers.authority);
+  peers.client.credentials = Shown(other.Issue());
+  Ends ends(peers.client, peers.server);
+  ends.ShakeHands();
+  EXPECT_EQ(ends.server.failure().result, Result::kUnknownCa);
+  EXPECT_EQ(ends.client.failure().result, Result::kCertificateRefused);
+  EXPECT_EQ(ends.client.failure().text, "the service does not trust the CA of Levee's certificate");
+}
+
+TEST(Session, SaysThatThePeerDoesNotSpeakTls) {
+  Peers peers;
+  Ends ends(peers.client, peers.server);
+  ends.server.Continue(Bytes("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"));
+  EXPECT_EQ(ends.server.failure().text, "the caller does not speak TLS");
+  ends.client.Continue({});
+  ends.client.Continue(Bytes("HTTP/1.1 400 Bad Request\r\n\r\n"));
+  EXPECT_EQ(ends.client.failure().text, "the service does not speak TLS");
+}
+
+TEST(Session, SaysThatTheHandshakeTookTooLong) {
+  Peers peers;
+  Ends ends(peers.client, peers.server);
+  ends.client.FailInHandshake(Result::kTimeout);
+  EXPECT_EQ(ends.client.failure().text, "the TLS handshake took too long");
+}
+
+}  // namespace
+}  // namespace levee::tls
