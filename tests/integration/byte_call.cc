@@ -128,6 +128,7 @@ Reply CallUnary(const ChannelPtr& channel, const std::string& body, const Setup&
 namespace {
 
 struct LoadCall {
+  int number = 0;
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   grpc::ClientContext context;
   grpc::ByteBuffer answer;
@@ -163,6 +164,8 @@ class LoadRun {
 
   void Start() {
     auto* call = new LoadCall;
+    call->number = started_;
+    if (load_.setup) load_.setup(started_, call->context);
     call->context.set_deadline(Clock::now() + load_.deadline);
     grpc::GenericStub stub(channels_[static_cast<size_t>(started_) % channels_.size()]);
     call->reader =
@@ -185,7 +188,7 @@ class LoadRun {
     const std::unique_ptr<LoadCall> call(static_cast<LoadCall*>(tag));
     ++codes_[call->status.error_code()];
     --active_;
-    if (load_.on_end) load_.on_end(call->begun, call->status.error_code());
+    if (load_.on_end) load_.on_end({call->number, call->begun, call->status.error_code()});
   }
 
   const std::vector<ChannelPtr>& channels_;

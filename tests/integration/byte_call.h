@@ -80,8 +80,11 @@ Reply CallUnary(const ChannelPtr& channel, const std::string& body = "hello",
 
 // Many unary calls, spread over the channels.
 struct Load {
-  // A call that began at this time has ended.
-  using OnEnd = std::function<void(std::chrono::steady_clock::time_point, grpc::StatusCode)>;
+  struct Ended {
+    int number;  // of the call, from 0
+    std::chrono::steady_clock::time_point begun;
+    grpc::StatusCode code;
+  };
 
   int calls = 0;
   double per_second = 0;  // 0: whenever one of `at_once` ends
@@ -89,7 +92,9 @@ struct Load {
   std::chrono::milliseconds deadline = kPatience;
   std::string method = "/test.Echo/Unary";
   std::string body = "load";
-  OnEnd on_end;  // may be empty; called in the thread of RunLoad
+  // Both may be empty, and are called in the thread of RunLoad.
+  std::function<void(int number, grpc::ClientContext&)> setup;
+  std::function<void(const Ended&)> on_end;
 };
 std::map<grpc::StatusCode, int> RunLoad(const std::vector<ChannelPtr>& channels, const Load& load);
 

@@ -4,14 +4,12 @@
 
 #include <chrono>
 #include <functional>
-#include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/escaping.h"
-#include "demo/service.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "integration/byte_call.h"
@@ -399,32 +397,6 @@ TEST(Guard, RetriesThatArriveMakeARefusalMeantForTheWholeService) {
   EXPECT_EQ(Values(reply.trailers, "grpc-retry-pushback-ms"), "-1");
   EXPECT_GT(guarded.sidecar->Sum("levee_guard_arrivals_total", {R"(attempt="1")"}), 20);
   Guarded::Leave(*first);
-}
-
-TEST(Guard, G1_KeepsAServiceAtItsCapacityUnderThreeTimesItsLoad) {
-  constexpr double kPerSecond = 200;
-  constexpr int kSeconds = 4;
-  const auto good = [](bool is_guarded) {
-    const demo::Capacity capacity{.workers = 4,
-                                  .work = absl::Milliseconds(20),
-                                  .time_limit = absl::Hours(1),
-                                  .line = 1'000'000};
-    demo::DemoService service(capacity, 1);
-    const Guarded guarded(service.address(),
-                          is_guarded ? "concurrency: {initial: 4}" : "concurrency: {limit: none}");
-    const auto codes =
-        RunLoad({guarded.channel}, {.calls = static_cast<int>(3 * kPerSecond * kSeconds),
-                                    .per_second = 3 * kPerSecond,
-                                    .deadline = std::chrono::seconds(1),
-                                    .method = "/levee.demo.v1.Shop/GetPrice",
-                                    .body = ""});
-    const auto ok = codes.find(StatusCode::OK);
-    return ok == codes.end() ? 0 : ok->second;
-  };
-  const int with = good(true), without = good(false);
-  std::cout << with << " good calls with the guard, " << without << " without\n";
-  EXPECT_GE(with, 0.75 * kPerSecond * kSeconds);
-  EXPECT_LE(without, 0.5 * kPerSecond * kSeconds);
 }
 
 }  // namespace

@@ -170,8 +170,8 @@ TEST(Restart, S7_CallsBesidePoisonousOnesDoNotFail) {
     RunLoad({NewChannel(sidecar.address())},
             {.calls = 120,
              .per_second = 30,
-             .on_end = [&](std::chrono::steady_clock::time_point begun, StatusCode code) {
-               if (code != StatusCode::OK) failed.push_back({begun, Now()});
+             .on_end = [&](const Load::Ended& call) {
+               if (call.code != StatusCode::OK) failed.push_back({call.begun, Now()});
              }});
   });
   const ChannelPtr channel = NewChannel(sidecar.address());

@@ -184,8 +184,8 @@ class BusyService {
              .deadline = deadline,
              .method = "/levee.demo.v1.Shop/GetPrice",
              .body = "",
-             .on_end = [&](steady_clock::time_point at, StatusCode code) {
-               ended.push_back({at - begin, code == StatusCode::OK});
+             .on_end = [&](const Load::Ended& call) {
+               ended.push_back({call.begun - begin, call.code == StatusCode::OK});
              }});
     switching.join();
     for (milliseconds at = kCalm + fault; at <= kCalm + fault + kWatched - 1s; at += 100ms) {
