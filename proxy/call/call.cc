@@ -172,10 +172,7 @@ void Call::OnAttemptEnd(AttemptId id, const AttemptOutcome& outcome, Instant now
   }
   CommitToAnswer(id, now);
   const ActiveAttempt attempt = Remove(id);
-  // Of a stream the end says nothing about the service.
-  if (half_closed_ && outcome.single_message) {
-    served_in_ = now - record_.attempts[attempt.record].start;
-  }
+  NoteServiceTime(attempt, outcome, now);
   RecordAttemptEnd(attempt, outcome, now);
   EndForwarding(id, StatusCode::kOk, now);
 }

@@ -193,6 +193,7 @@ class Call final : private GuardClient {
   void OnGuardRefused(const GuardRefusal& refusal, Instant now) override;
   void NoteRefusal(const GuardRefusal& refusal);
   void EndByGuard(const GuardRefusal& refusal, Instant now);
+  void NoteServiceTime(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now);
   void LeaveGuard(Instant now);
   void StartFirstAttempt(Instant now);
 
@@ -256,7 +257,7 @@ class Call final : private GuardClient {
   std::unique_ptr<GuardPlace> guard_place_;  // while it waits for a slot, or would wait
   Instant guard_since_;                      // since then
   bool has_slot_ = false;                    // of the guard
-  std::optional<absl::Duration> served_in_;  // by the service, for the guard to judge it by
+  std::optional<ServiceTime> served_in_;  // for the guard to judge the service by
 
   ActiveAttempts active_;
   int attempts_ = 0;      // made, transparent ones excluded: what max_attempts counts

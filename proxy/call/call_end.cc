@@ -63,6 +63,7 @@ void Call::HandleFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, I
   // A stream that never left was no attempt: sent again, it leaves no record and costs nothing.
   const bool unsent = outcome.kind == AttemptOutcome::Kind::kUnsent;
   if (!unsent) RecordAttemptEnd(attempt, outcome, now);
+  if (outcome.kind == AttemptOutcome::Kind::kStatus) NoteServiceTime(attempt, outcome, now);
   RetryFacts facts = Facts(now);
   // One that is to start is the next attempt; a second one would be one too many at a time.
   if (next_.has_value()) facts.attempts = parts_.policy.retry.max_attempts;
@@ -175,7 +176,7 @@ bool Call::IsAboutDeadline(Instant now) const {
 void Call::EndAtDeadline(Instant now) {
   while (!active_.empty()) {
     const ActiveAttempt attempt = active_.oldest();
-    served_in_ = now - record_.attempts[attempt.record].start;
+    served_in_ = {now - record_.attempts[attempt.record].start};
     const AttemptPlace place = Abandon(attempt.id, StatusCode::kDeadlineExceeded, now);
     // An upstream that lets calls run into their deadline is no healthier than one that fails; one
     // that answers for as long as the caller listens is.

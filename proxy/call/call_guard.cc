@@ -83,6 +83,14 @@ void Call::OnStream(Instant now) {
   if (guard_place_ == nullptr || guard.policy().observe) LeaveGuard(now);
 }
 
+void Call::NoteServiceTime(const ActiveAttempt& attempt, const AttemptOutcome& outcome,
+                           Instant now) {
+  // Of a stream the end says nothing about the service.
+  if (!half_closed_ || !outcome.single_message) return;
+  served_in_ = {.took = now - record_.attempts[attempt.record].start,
+                .failed = outcome.code != StatusCode::kOk};
+}
+
 void Call::LeaveGuard(Instant now) {
   if (const auto place = std::exchange(guard_place_, nullptr)) {
     record_.guard.waited = now - guard_since_;

@@ -15,6 +15,12 @@
 
 namespace levee {
 
+// How long a service took for a unary call that it ended, or had not ended at the deadline.
+struct ServiceTime {
+  absl::Duration took;
+  bool failed = false;  // by the service
+};
+
 // The host calls Look when the guard wakes its worker, and at the times that it asks for. One
 // thread.
 class GuardLine {
@@ -33,9 +39,8 @@ class GuardLine {
     if (entry.waits) LookAt(entry.look_at);
     return entry;
   }
-  void Leave(int method, std::optional<absl::Duration> took, Instant now) {
-    if (took.has_value()) LatencyOf(method).Record(*took, now);
-    guard_->Leave(worker_, method, took, now);
+  void Leave(int method, std::optional<ServiceTime> took, Instant now) {
+    guard_->Leave(worker_, method, SampleOf(method, took, now), now);
   }
   void Report(uint64_t connection, const RetryReport& report, Instant now) {
     guard_->Report(worker_, connection, report, now);
@@ -60,6 +65,20 @@ class GuardLine {
     if (when >= next_look_) return;
     next_look_ = when;
     look_at_(when);
+  }
+
+  // Returns what the guard is to judge the service by. A failure that comes sooner than most
+  // answers do says nothing of the room in the service. One that comes as late as they do is work
+  // as well.
+  std::optional<absl::Duration> SampleOf(int method, std::optional<ServiceTime> time, Instant now) {
+    if (!time.has_value()) return std::nullopt;
+    LatencyEstimate& answers = LatencyOf(method);
+    if (!time->failed) {
+      answers.Record(time->took, now);
+    } else if (time->took < answers.Quantile(0.5, now).value_or(absl::ZeroDuration())) {
+      return std::nullopt;
+    }
+    return time->took;
   }
 
   LatencyEstimate& LatencyOf(int method) {

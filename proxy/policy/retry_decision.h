@@ -45,7 +45,7 @@ struct AttemptOutcome {
   absl::Duration advice = absl::ZeroDuration();  // wire/retry_advice.h; zero: none
   std::optional<OverloadMark> mark;
   AttemptPlace place;
-  bool single_message = false;  // kOk only: the answer had no more than one message
+  bool single_message = false;  // kStatus only: the answer had no more than one message
 };
 
 // The facts about the call that the decision depends on.

@@ -13,16 +13,16 @@ Service LoadedService::Method(absl::Duration work) {
   return Methods([work](const SimHost&) { return work; });
 }
 
-Service LoadedService::Methods(std::function<absl::Duration(const SimHost& host)> work) {
-  return [this, work = std::move(work)](SimHost& host, AttemptId attempt) {
-    Begin(host, attempt, work(host));
+Service LoadedService::Methods(std::function<absl::Duration(const SimHost& host)> work,
+                               std::function<StatusCode(const SimHost& host)> code) {
+  return [this, work = std::move(work), code = std::move(code)](SimHost& host, AttemptId attempt) {
+    Begin({SimHost::Ref(host), attempt, work(host), code ? code(host) : StatusCode::kOk});
     return Silence();
   };
 }
 
-void LoadedService::Begin(SimHost& host, AttemptId attempt, absl::Duration work) {
-  if (kind_ == WorkKind::kExponential) work *= -std::log1p(-random_.Uniform());
-  const Piece piece = {SimHost::Ref(host), attempt, work};
+void LoadedService::Begin(Piece piece) {
+  if (kind_ == WorkKind::kExponential) piece.left *= -std::log1p(-random_.Uniform());
   if (kind_ == WorkKind::kCpu) {
     Advance();
     shared_.push_back(piece);
@@ -89,8 +89,8 @@ void LoadedService::EndDone() {
 void LoadedService::Answer(const Piece& piece) {
   SimHost* const host = piece.host.get();
   if (host == nullptr) return;
-  const levee::Answer ok = levee::Answer().Trailers(absl::ZeroDuration(), StatusCode::kOk);
-  host->Deliver(piece.attempt, ok.steps().front());
+  const levee::Answer answer = levee::Answer().Trailers(absl::ZeroDuration(), piece.code);
+  host->Deliver(piece.attempt, answer.steps().front());
 }
 
 }  // namespace levee

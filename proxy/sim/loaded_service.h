@@ -11,6 +11,7 @@
 #include "sim/sim_clock.h"
 #include "sim/sim_endpoints.h"
 #include "sim/sim_host.h"
+#include "wire/status.h"
 
 namespace levee {
 
@@ -21,7 +22,7 @@ enum class WorkKind {
   kCpu,          // all at once, by as many processors as there are slots
 };
 
-// All answers are OK. Work goes on when the caller has gone. It outlives the clock's events.
+// Work goes on when the caller has gone. It outlives the clock's events.
 class LoadedService {
  public:
   LoadedService(SimClock& clock, WorkKind kind, int slots, uint64_t seed)
@@ -31,8 +32,9 @@ class LoadedService {
 
   // Serves attempts that take `work`, on average, when nothing else is done.
   Service Method(absl::Duration work);
-  // Serves the attempt with the work that `work` returns for it.
-  Service Methods(std::function<absl::Duration(const SimHost& host)> work);
+  // Serves the attempt with the work that `work` returns for it, and answers with `code`.
+  Service Methods(std::function<absl::Duration(const SimHost& host)> work,
+                  std::function<StatusCode(const SimHost& host)> code = nullptr);
 
   void SetSlots(int slots);
 
@@ -41,9 +43,10 @@ class LoadedService {
     SimHost::Ref host;
     AttemptId attempt;
     absl::Duration left;
+    StatusCode code;
   };
 
-  void Begin(SimHost& host, AttemptId attempt, absl::Duration work);
+  void Begin(Piece piece);
   void BeginNext();
   void Advance();
   void Arm();

@@ -25,7 +25,8 @@ struct LoadCall {
   StatusCode code = StatusCode::kUnknown;
   std::optional<GuardDecision> decision;
   RequestFacts facts;
-  absl::Duration work;  // in the service
+  absl::Duration work;                  // in the service
+  StatusCode answer = StatusCode::kOk;  // of the service
   int method = 0;
   bool ok() const { return code == StatusCode::kOk; }
   double took() const { return ended - at; }
@@ -58,8 +59,12 @@ class GuardRun {
         sidecar_(clock_, PolicyOf(policy), seed + 2) {
     sidecar_.inbound = true;
     sidecar_.limit_rule = std::move(rule);
-    sidecar_.AddEndpoint(service_.Methods(
-        [this](const SimHost& host) { return calls_[host.origin().trace - 1].work; }));
+    const auto call_of = [this](const SimHost& host) -> const LoadCall& {
+      return calls_[host.origin().trace - 1];
+    };
+    sidecar_.AddEndpoint(
+        service_.Methods([call_of](const SimHost& host) { return call_of(host).work; },
+                         [call_of](const SimHost& host) { return call_of(host).answer; }));
     clock_.After(absl::ZeroDuration(), [this] { Arrive(); });
     clock_.After(absl::ZeroDuration(), [this] { EachTenth(); });
     clock_.RunFor(absl::Seconds(load_.seconds + kDeadline + 0.5));

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -274,6 +275,40 @@ TEST(CallGuardLoad, G7_TasksOfFourCallsFinishBecauseAUsersCallsPassOrFailTogethe
     EXPECT_GE(together.Mean(), 0.8) << together;
     EXPECT_LE(at_random.Mean(), 0.2) << at_random;
   });
+}
+
+// The limit in the last second of a load, on average.
+double LastLimit(const GuardLoad& setting, uint64_t seed) {
+  const GuardRun run(setting, seed);
+  return std::accumulate(run.limits().end() - 10, run.limits().end(), 0.0) / 10;
+}
+
+TEST(CallGuardLoad, AServiceThatFailsLateIsGivenNoMoreThanItsRoom) {
+  WithEachKind([](WorkKind kind, const std::vector<uint64_t>& seeds) {
+    GuardLoad setting{.kind = kind, .seconds = 5, .load = Steady(2)};
+    setting.shape = [](int64_t, LoadCall& call) { call.answer = StatusCode::kUnavailable; };
+    OverSeeds limit;
+    for (const uint64_t seed : EveryNth(12, seeds)) limit.Add(seed, LastLimit(setting, seed));
+    Tell(kind, "limit", limit);
+    EXPECT_LE(limit.Mean(), 14) << limit;
+  });
+}
+
+TEST(CallGuardLoad, FailuresThatComeSoonerThanAnswersHideNoQueue) {
+  // After two calm seconds the service works on one call in four, and fails the others at once.
+  GuardLoad setting{.kind = WorkKind::kCpu, .seconds = 5};
+  setting.load = [](double at) { return at < 2 ? 0.5 : 8; };
+  setting.shape = [](int64_t n, LoadCall& call) {
+    if (call.at < 2 || n % 4 == 0) return;
+    call.answer = StatusCode::kInvalidArgument;
+    call.work = absl::ZeroDuration();
+  };
+  OverSeeds p99;
+  for (uint64_t seed = 1; seed <= 6; ++seed) {
+    p99.Add(seed, GuardRun(setting, seed).QuantileMs(0.99, 3, 5, kGood));
+  }
+  Tell(setting.kind, "p99", p99);
+  EXPECT_LE(p99.Mean(), 2 * kWorkMs) << p99;
 }
 
 TEST(CallGuardLoad, AnObservingGuardRefusesNothingAndCountsWhatItWould) {
