@@ -2,6 +2,7 @@
 // Ties through the application: what the calls that it makes have from the call that it serves.
 // Applications, callers and sidecars are real; an application forwards nothing but `traceparent`.
 #include <chrono>
+#include <iostream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -256,6 +257,24 @@ TEST(Tie, G12_NoCallIsMadeForACallerThatHasGone) {
   EXPECT_TRUE(CallUnary(played.egress).status.ok());
   EXPECT_EQ(played.next.calls(), 3);
   EXPECT_TRUE(played.sidecar->WaitForSum(kTied, {R"(what="cancel",result="ended")"}, 2));
+}
+
+// How long the caller's leaving takes to come here is a matter of the machine, and only printed.
+TEST(Tie, G12_OnceTheApplicationCanKnowThatItsCallerHasGoneNoCallOfItsLeaves) {
+  Played played(kAll);
+  const auto traced = With({{"traceparent", kTrace}});
+  const auto served = played.Serve({{"traceparent", kTrace}});
+  EXPECT_TRUE(CallUnary(played.egress, "x", traced).status.ok());
+  served->context().TryCancel();
+  const auto gone = std::chrono::steady_clock::now();
+  EXPECT_TRUE(played.application.WaitFor([&] { return played.application.cancelled() == 1; }));
+  const int before = played.next.calls();
+  std::cout << "the application can know after "
+            << (std::chrono::steady_clock::now() - gone) / std::chrono::microseconds(1) << " us\n";
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_EQ(CallUnary(played.egress, "x", traced).status.error_code(), StatusCode::CANCELLED);
+  }
+  EXPECT_EQ(played.next.calls(), before);
 }
 
 TEST(Tie, G12_AnotherServedCallOfTheTraceKeepsItsCallsGoing) {
