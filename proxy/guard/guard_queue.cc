@@ -14,6 +14,9 @@ constexpr double kOfLastingQueue = 1.5;
 // A queue that begins to last may become so many times as long: it may be that of a burst which has
 // just ended, and the calls that come then are no burst.
 constexpr int kOfBurst = 2;
+// A call that waits too long is refused when it has waited for this share of `target`, so that its
+// answer is out in time.
+constexpr double kOfTarget = 0.9;
 // As many may wait in a queue that stands, so that no slot stays empty for want of a call.
 constexpr double kFewest = 2;
 
@@ -111,7 +114,7 @@ absl::Duration GuardQueue::LongestWait(const QueuedCall& call) const {
   const bool longer = call.number < before_standing_ || call.rank < pulse_.least_dear();
   const double calls = longer ? kOfLastingQueue * limit_ : kFewest;
   return std::clamp(absl::Seconds(calls / pulse_.per_second()),
-                    std::min(policy_.target, policy_.interval), policy_.interval);
+                    std::min(kOfTarget * policy_.target, policy_.interval), policy_.interval);
 }
 
 Instant GuardQueue::NextDue() const {
