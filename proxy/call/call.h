@@ -55,7 +55,7 @@ struct CallParts {
   AdaptiveThrottle* throttle = nullptr;            // null: every call is sent; budget's shards
   bool inbound = false;                            // it came to a listener of that direction
   GuardLine* guard = nullptr;                      // null: nothing guards the service
-  int guard_method = 0;                            // Guard::MethodNumber
+  int guard_method = Guard::kMethods;              // its number
 };
 
 // Facts that the request's head states.
@@ -257,6 +257,7 @@ class Call final : private GuardClient {
   std::unique_ptr<GuardPlace> guard_place_;  // while it waits for a slot, or would wait
   Instant guard_since_;                      // since then
   bool has_slot_ = false;                    // of the guard
+  bool is_stream_ = false;                // that gives its slot back
   std::optional<ServiceTime> served_in_;  // for the guard to judge the service by
 
   ActiveAttempts active_;

@@ -41,7 +41,7 @@ void Call::OnSlot(Instant now) {
   has_slot_ = true;
   record_.guard.waited = now - guard_since_;
   const Guard& guard = parts_.guard->guard();
-  if (guard.IsStream(parts_.guard_method)) LeaveGuard(now);
+  if (is_stream_ || guard.IsStream(parts_.guard_method)) LeaveGuard(now);
   if (guard.policy().observe) return;
   if (now >= deadline_) {
     EndAtDeadline(now);
@@ -76,11 +76,11 @@ void Call::EndByGuard(const GuardRefusal& refusal, Instant now) {
 
 void Call::OnStream(Instant now) {
   if (parts_.guard == nullptr || finished_) return;
-  Guard& guard = parts_.guard->guard();
-  if (!guard.policy().concurrency.streams_free) return;
-  guard.NoteStream(parts_.guard_method);
+  const GuardPolicy& policy = parts_.guard->guard().policy();
+  if (!policy.concurrency.streams_free) return;
+  is_stream_ = true;
   // One that waits for a slot gives it back once it has it.
-  if (guard_place_ == nullptr || guard.policy().observe) LeaveGuard(now);
+  if (guard_place_ == nullptr || policy.observe) LeaveGuard(now);
 }
 
 void Call::NoteServiceTime(const ActiveAttempt& attempt, const AttemptOutcome& outcome,

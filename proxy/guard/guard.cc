@@ -72,13 +72,17 @@ Guard::Guard(const GuardPolicy& policy, int workers, std::unique_ptr<LimitRule> 
 
 Guard::~Guard() = default;
 
-int Guard::MethodNumber(const std::string& path) {
+int Guard::MethodNumber(const std::string& path) const {
   const std::lock_guard lock(mutex_);
-  if (const auto found = methods_.find(path); found != methods_.end()) return found->second;
-  if (methods_.size() == kMethods) return kMethods;
-  const int number = static_cast<int>(methods_.size());
-  methods_.emplace(path, number);
-  return number;
+  const auto found = methods_.find(path);
+  return found == methods_.end() ? kMethods : found->second;
+}
+
+int Guard::NameMethod(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  const int next = static_cast<int>(methods_.size());
+  if (next == kMethods && !methods_.contains(path)) return kMethods;
+  return methods_.try_emplace(path, next).first->second;
 }
 
 void Guard::NoteStream(int method) {

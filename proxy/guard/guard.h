@@ -93,16 +93,18 @@ class Guard {
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
 
-  // Returns the number of a method, for Leave. There are kMethods; all further ones share one.
+  // The number of a method, for Leave. There are kMethods; methods without one share kMethods. A
+  // caller can make paths up, so a method is named only once the service has shown that it has it.
   static constexpr int kMethods = 64;
-  int MethodNumber(const std::string& path);
+  int MethodNumber(const std::string& path) const;
+  int NameMethod(const std::string& path);
 
   // `wake` wakes `worker`. It is called in any thread, without a lock of the guard. To be set
   // before the first call of that worker.
   void SetWake(int worker, std::function<void()> wake);
 
   // A call of a method has turned out to be a stream, which takes no slot
-  // (ConcurrencyPolicy::streams_free). Methods that share a number stay as they are.
+  // (ConcurrencyPolicy::streams_free). Methods without a number stay as they are.
   void NoteStream(int method);
   bool IsStream(int method) const {
     return streams_[static_cast<size_t>(method)].load(std::memory_order_relaxed);

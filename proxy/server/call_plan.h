@@ -59,11 +59,12 @@ struct PlannedLimits {
 // The guard that a plan's calls pass.
 struct PlannedGuard {
   std::shared_ptr<GuardLine> line;  // nullptr: there is none
-  int method = 0;                   // Guard::MethodNumber
+  int method = Guard::kMethods;     // its number, if it has one
+  bool named = false;               // `method` stays
   GuardSeries* series = nullptr;    // not null where there is a guard
 };
 
-// Never changed but for `method` and `labelled`. Held by calls with a plain count, so one thread.
+// Never changed but for `method`, `labelled` and the guard's method. Held by calls with a plain count, so one thread.
 struct CallPlan {
   std::shared_ptr<const Snapshot> snapshot;  // owns the policy
   PlannedPolicy calls;

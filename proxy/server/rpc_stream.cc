@@ -173,7 +173,18 @@ void RpcStream::LookForStream(MessageCount& messages, const Chunk& data) {
   const std::optional<GuardPolicy>& guard = plan_->calls.policy->guard;
   if (!guard.has_value() || !guard->concurrency.streams_free || messages.IsStream()) return;
   messages.Add(data);
-  if (messages.IsStream()) call_.OnStream(now());
+  if (!messages.IsStream()) return;
+  call_.OnStream(now());
+  if (head_sent_) NameGuardMethod();
+}
+
+void RpcStream::NameGuardMethod() {
+  PlannedGuard& planned = plan_->guard;
+  Guard& guard = planned.line->guard();
+  if (!std::exchange(planned.named, true)) planned.method = guard.NameMethod(plan_->path);
+  if (request_messages_.IsStream() || response_messages_.IsStream()) {
+    guard.NoteStream(planned.method);
+  }
 }
 
 void RpcStream::OnEnd(Metadata*) { Request(Chunk(), true); }
@@ -335,10 +346,9 @@ void RpcStream::Finish(const FinalStatus& status, const CallRecord& record) {
 void RpcStream::Record(const CallRecord& record) {
   environment_.series.active_calls.Sub(1);
   CallPlan& plan = *plan_;
-  // While no endpoint can be reached nobody knows which methods exist, and paths that a caller
-  // makes up must not use the labels up.
-  const bool answered = !record.attempts.empty() && record.attempts.back().endpoint >= 0;
-  if (!plan.labelled && answered && record.code != StatusCode::kUnimplemented) {
+  const bool named = plan.guard.line == nullptr || plan.guard.named;
+  if (!(plan.labelled && named) && ShowsMethod(record, head_sent_)) {
+    if (!named) NameGuardMethod();
     plan.method = &environment_.metrics.LabelMethod(environment_.worker, plan.destination->upstream,
                                                     plan.path);
     plan.labelled = true;

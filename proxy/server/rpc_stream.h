@@ -142,6 +142,7 @@ class RpcStream final : public InBlocks,
   void ReadPriority(RequestFacts& facts);
   void ReadReport();
   void LookForStream(MessageCount& messages, const Chunk& data);
+  void NameGuardMethod();
   void BeginTie(RequestFacts& facts);
   std::optional<OverloadMark> EndTie(const FinalStatus& status, const CallRecord& record);
   void Request(const Chunk& chunk, bool end);

@@ -69,4 +69,19 @@ struct CallRecord {
   GuardRecord guard;
 };
 
+// Whether the call has shown that its upstream has the method. A caller can make paths up, and must
+// not use up what is kept for each method. `head_sent`: the caller got a head, and not trailers
+// only.
+inline bool ShowsMethod(const CallRecord& record, bool head_sent) {
+  // An upstream that has no such method says so within this time, as a rule. A call that its caller
+  // ended before has shown nothing.
+  constexpr absl::Duration kDeniedWithin = absl::Milliseconds(100);
+  if (record.attempts.empty() || record.attempts.back().endpoint < 0) return false;
+  if (record.code == StatusCode::kUnimplemented) return false;
+  if (head_sent) return true;
+  if (record.code == StatusCode::kCancelled) return false;
+  return record.code != StatusCode::kDeadlineExceeded ||
+         record.end - record.attempts.back().start >= kDeniedWithin;
+}
+
 }  // namespace levee

@@ -22,7 +22,8 @@ constexpr long kMiB = 1024 * 1024;
 // A sidecar of an application, whose one slot is taken, and which calls another service.
 class GuardUnderAttack : public testing::Test {
  protected:
-  void Start(const std::string& queue, const std::string& more = "") {
+  void Start(const std::string& queue, const std::string& more = "",
+             const std::string& streams = "count") {
     config_ = std::make_unique<TempFile>(
         absl::StrCat("listeners: [{name: egress, address: \"127.0.0.1:0\"},\n"
                      "  {name: ingress, address: \"127.0.0.1:0\", direction: inbound}]\n"
@@ -33,8 +34,8 @@ class GuardUnderAttack : public testing::Test {
                      "routes: [{match: {listener: ingress}, upstream: app, policy: protect},\n"
                      "  {upstream: next}]\n"
                      "policies: [{name: default}, {name: protect,\n"
-                     "  guard: {concurrency: {limit: 1}, queue: {",
-                     queue, "}}}]\n", more));
+                     "  guard: {concurrency: {limit: 1, streams: ",
+                     streams, "}, queue: {", queue, "}}}]\n", more));
     sidecar_ = SidecarProcess::Run({"--config", config_->path()});
     inbound_ = NewChannel(sidecar_->address("ingress"));
     outbound_ = NewChannel(sidecar_->address());
@@ -127,6 +128,34 @@ TEST_F(GuardUnderAttack, ADearCallIsServedBeforeAQueueFullOfOthers) {
   ExpectGoodEnd(*occupant);
   EXPECT_EQ(dear->Read(), "patient");
   EXPECT_TRUE(dear->Finish().ok());
+}
+
+// They end before the application could say that it has no such method.
+TEST_F(GuardUnderAttack, PathsThatAreMadeUpTakeNoPlaceFromMethodsThatExist) {
+  constexpr int kCalls = 70;
+  Start("max: 1000, interval: 1h", "limits: {method_labels: 20}\n", "free");
+  Attacker attacker(sidecar_->address("ingress"));
+  for (int call = 0; call < kCalls; ++call) {
+    HeaderList head = RawClient::CallHead();
+    for (auto& [name, value] : head) {
+      if (name == ":path") value = absl::StrCat("/test.Invented", call, "/Sleep");
+    }
+    ASSERT_TRUE(
+        attacker.Send(EncodeFrame(FrameType::kHeaders, kEndHeaders, StreamOf(call), Encode(head))));
+    EXPECT_TRUE(application_.WaitFor([&] { return application_.calls() == call + 2; }));
+    ASSERT_TRUE(attacker.Send(ResetCall(call)));
+    EXPECT_TRUE(sidecar_->WaitForSum("levee_guard_in_flight", {}, 0));
+  }
+  const auto stream = Occupy();
+  EXPECT_TRUE(stream->Write("y"));
+  EXPECT_EQ(stream->Read(), "y");
+  EXPECT_TRUE(sidecar_->WaitForSum("levee_guard_in_flight", {}, 0));
+  // Now the method is known as one whose calls are streams.
+  const auto second = Occupy();
+  EXPECT_EQ(sidecar_->Sum("levee_guard_in_flight"), 0);
+  ExpectGoodEnd(*stream);
+  ExpectGoodEnd(*second);
+  EXPECT_TRUE(sidecar_->WaitForSum("levee_calls_total", {R"(method="test.Echo/Chat")"}, 2));
 }
 
 TEST_F(GuardUnderAttack, CallersThatReadNoRefusalAreClosed) {
