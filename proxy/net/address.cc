@@ -102,7 +102,6 @@ bool Address::SameHost(const Address& other) const {
   return V4(storage_).sin_addr.s_addr == V4(other.storage_).sin_addr.s_addr;
 }
 
-// Returns the IPv4 address that an IPv6 address stands for, or else the address itself.
 Address Address::Unmapped() const {
   if (family() != AF_INET6 || !IN6_IS_ADDR_V4MAPPED(&V6(storage_).sin6_addr)) return *this;
   sockaddr_in v4{};

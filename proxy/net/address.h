@@ -44,6 +44,10 @@ class Address {
   bool IsWildcard() const;
   bool IsLoopback() const;
 
+  // Returns the IPv4 address that an IPv6 address stands for (::ffff:127.0.0.1), or else the
+  // address itself.
+  Address Unmapped() const;
+
   // Whether the system lets a socket have this IP address: the host has it, on any interface.
   bool IsOfThisHost() const;
 
@@ -57,7 +61,6 @@ class Address {
 
  private:
   bool SameHost(const Address& other) const;
-  Address Unmapped() const;
 
   sockaddr_storage storage_{};
   socklen_t size_ = 0;

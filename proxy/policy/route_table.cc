@@ -3,6 +3,18 @@
 
 namespace levee {
 
+namespace {
+
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = Lower(c);
+  return lower;
+}
+
+}  // namespace
+
 bool GlobMatch(std::string_view pattern, std::string_view text) {
   // Only the last star seen can need another length: an earlier one that took the shortest run
   // leaves the later stars the most text.
@@ -32,7 +44,8 @@ bool Route::Matches(const RouteRequest& request) const {
   const bool serves =
       listener.direction == request.listener.direction &&
       (listener.index == ListenerRef::kNone || listener.index == request.listener.index);
-  return serves && GlobMatch(authority, request.authority) && GlobMatch(method, request.path);
+  return serves && GlobMatch(Lower(authority), Lower(request.authority)) &&
+         GlobMatch(method, request.path);
 }
 
 const Route* RouteTable::Find(const RouteRequest& request) const {

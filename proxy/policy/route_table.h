@@ -37,11 +37,12 @@ struct RouteRequest {
 };
 
 struct Route {
-  std::string authority = "*";  // glob over the text that the call is routed by: HOST:PORT
-  std::string method = "*";     // glob over the call's :path ("/pkg.Service/Method")
-  int upstream = 0;             // index into the snapshot's upstreams
-  int policy = 0;               // index into the snapshot's policies
-  ListenerRef listener;         // the one that it serves; kNone: all of that direction
+  // Glob over the text that the call is routed by: HOST:PORT, in upper or lower case.
+  std::string authority = "*";
+  std::string method = "*";  // glob over the call's :path ("/pkg.Service/Method")
+  int upstream = 0;          // index into the snapshot's upstreams
+  int policy = 0;            // index into the snapshot's policies
+  ListenerRef listener;      // the one that it serves; kNone: all of that direction
 
   bool Matches(const RouteRequest& request) const;
 };

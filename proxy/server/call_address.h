@@ -2,6 +2,7 @@
 // By what a call is routed, and where it is dialled.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "server/accepted_connection.h"
@@ -30,5 +31,14 @@ inline CallAddress AddressOf(const ConnectionOrigin& origin, std::string_view au
   return {.routed_by = origin.destination.empty() ? authority : origin.destination,
           .elsewhere = {}};
 }
+
+// Returns an authority in the one spelling that stands for all that lead to the same place: the
+// name in lower case, an IP address as the system writes it, an IPv4 address as itself. Calls are
+// routed, limited and budgeted by it, or a caller would have a budget with each spelling.
+std::string SpelledOnce(std::string_view authority);
+
+// Returns the authority without the dot that ends an absolute name. What is dialled keeps it, since
+// the search list of the system does not apply to such a name.
+std::string WithoutFinalDot(std::string_view authority);
 
 }  // namespace levee

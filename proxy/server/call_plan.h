@@ -77,6 +77,7 @@ struct CallPlan {
   PlannedGuard guard;
   std::shared_ptr<TieTable> tie;  // nullptr: its calls are not tied to others
   std::string path;
+  std::string routed_by;  // in the one spelling that rate limits know
   MethodSeries* method = nullptr;
   bool labelled = false;  // `method` is the method's own series, or it can get none
 };
@@ -126,9 +127,9 @@ class PlanCache {
   static constexpr size_t kMaxPlans = 10'000;
   static constexpr size_t kMaxBytes = 8 << 20;
 
-  // Returns the size of an entry's texts. The path stands in the plan, too.
+  // Returns the size of an entry's texts. The plan has two of them, too.
   static size_t Bytes(const PlanKey& key) {
-    return key.address.routed_by.size() + key.address.elsewhere.size() + 2 * key.path.size();
+    return 2 * key.address.routed_by.size() + key.address.elsewhere.size() + 2 * key.path.size();
   }
 
   struct OwnedKey {

@@ -58,11 +58,11 @@ RpcStream::RpcStream(RpcEnvironment& environment, Worker& worker, std::shared_pt
   request_.Swap(request);
 }
 
-void RpcStream::Start(RequestFacts facts, std::string_view authority, bool request_ended) {
+void RpcStream::Start(RequestFacts facts, bool request_ended) {
   environment_.series.active_calls.Add(1);
   const CallPolicy& policy = *plan_->calls.policy;
   for (const RateLimitPolicy& limit : policy.rate_limits) {
-    rate_keys_.push_back(RateKeyOf(limit, request_, authority));
+    rate_keys_.push_back(RateKeyOf(limit, request_, plan_->routed_by));
   }
   facts.rate_keys = rate_keys_;
   // All attempts are made from this head, so that the key is the same on each.

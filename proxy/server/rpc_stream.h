@@ -61,8 +61,8 @@ class RpcStream final : public InBlocks,
   RpcStream(RpcEnvironment& environment, Worker& worker, std::shared_ptr<CallPlan> plan,
             const ConnectionOrigin& origin, h2::Stream& downstream, Metadata& request);
 
-  // Starts the call; it may finish at once. `authority`: by which it was routed.
-  void Start(RequestFacts facts, std::string_view authority, bool request_ended);
+  // Starts the call; it may finish at once.
+  void Start(RequestFacts facts, bool request_ended);
 
   const ConnectionOrigin& origin() const { return origin_; }
 

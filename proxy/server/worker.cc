@@ -318,7 +318,7 @@ h2::StreamHandler* Worker::OnRequest(DownstreamConnection& from, h2::Stream& str
   calls_begun_.Add();
   auto* rpc = new RpcStream(environment_, *this, std::move(plan), from.origin(), stream, fields);
   calls_.PushBack(*rpc);
-  rpc->Start(head.facts, key.address.routed_by, end);
+  rpc->Start(head.facts, end);
   return rpc->answered() ? nullptr : rpc;
 }
 
@@ -343,35 +343,38 @@ h2::StreamHandler* Worker::Refuse(DownstreamConnection& from, h2::Stream& stream
 }
 
 absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(const PlanKey& key, net::Asker asker) {
-  const std::string_view routed_by = key.address.routed_by;
+  const std::string dialled = SpelledOnce(key.address.dialled());
+  const std::string routed_by = WithoutFinalDot(SpelledOnce(key.address.routed_by));
   const Route* route =
       snapshot_->routes.Find({.listener = key.listener, .authority = routed_by, .path = key.path});
   if (route == nullptr) {
-    return absl::UnimplementedError(absl::StrCat("no route for authority \"", Abseil(routed_by),
+    return absl::UnimplementedError(absl::StrCat("no route for authority \"", routed_by,
                                                  "\", method \"", Abseil(key.path), "\""));
   }
   const UpstreamSpec& upstream = snapshot_->upstreams[route->upstream];
   const CallPolicy& policy = snapshot_->policies[route->policy];
-  auto destination = destinations_.Find(upstream, key.address.dialled(), asker);
+  auto destination = destinations_.Find(upstream, dialled, asker);
   // Cached plans hold destinations that have gone.
   if (destinations_.TakeGone()) plans_.EraseGone();
   if (!destination.ok()) return destination.status();
   auto plan = std::make_shared<CallPlan>();
   plan->snapshot = snapshot_;
   plan->destination = *std::move(destination);
-  BudgetTable::Account account = shared_.budgets.Get(upstream.name, plan->destination->authority,
-                                                     policy.retry.budget, loop_.now());
+  const std::string account_of = WithoutFinalDot(plan->destination->authority);
+  BudgetTable::Account account =
+      shared_.budgets.Get(upstream.name, account_of, policy.retry.budget, loop_.now());
   if (account.over_limit) series_.limit_hits[Limit::kDestinations].Add();
   plan->budget = std::move(account.budget);
   plan->waiting = WaitingFor(*plan->destination, plan->budget);
   if (policy.throttle.has_value()) {
-    plan->throttle = shared_.throttles.Get(upstream.name, plan->destination->authority,
-                                           *policy.throttle, loop_.now());
+    plan->throttle =
+        shared_.throttles.Get(upstream.name, account_of, *policy.throttle, loop_.now());
   }
   plan->inbound = key.listener.direction == Direction::kInbound;
   if (policy.guard.has_value()) plan->guard = PlanGuard(upstream.name, policy, key.path);
   if (snapshot_->tie.has_value()) plan->tie = shared_.ties.Get(snapshot_->tie->max_traces);
   plan->path = key.path;
+  plan->routed_by = routed_by;
   plan->limits = PlanLimits(policy);
   const bool described =
       upstream.methods != nullptr && upstream.methods->idempotent.contains(plan->path);

@@ -168,6 +168,25 @@ TEST(Endpoints, AuthoritiesBeyondTheLimitAreServedAsWell) {
   EXPECT_LE(sidecar.Sum("levee_upstream_connections"), 2);
 }
 
+// Also for the budget of its retries, which comes with the destination, and for rate limits.
+TEST(Endpoints, HoweverAnAuthorityIsSpelledItIsOneDestination) {
+  FaultyService service;
+  const std::string port = std::to_string(service.port());
+  SidecarProcess sidecar({.endpoints = {"authority:"},
+                          .policy = ", rate_limit: [{name: each, rate: 1/h, key: [authority]}]",
+                          .more = "limits: {destinations: 1}\n"});
+  const ChannelPtr channel = NewChannel(sidecar.address());
+  const auto call = [&](const std::string& authority) {
+    const auto address = [&](grpc::ClientContext& context) { context.set_authority(authority); };
+    return CallUnary(channel, "x", address).status.error_code();
+  };
+  EXPECT_EQ(call("127.0.0.1:" + port), StatusCode::OK);
+  for (const char* other : {"127.0.0.1:0", "[::ffff:127.0.0.1]:", "[::ffff:7f00:1]:"}) {
+    EXPECT_EQ(call(other + port), StatusCode::RESOURCE_EXHAUSTED) << other;
+  }
+  EXPECT_EQ(sidecar.Sum("levee_limit_hits_total", {R"(limit="destinations")"}), 0);
+}
+
 TEST(Endpoints, ADestinationThatGoesKeepsItsCalls) {
   FaultyService first, second, third;
   SidecarProcess sidecar({.endpoints = {"authority:"}, .more = "limits: {destinations: 1}\n"});

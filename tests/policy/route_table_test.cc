@@ -71,6 +71,12 @@ TEST(RouteTable, TheFirstRouteThatMatchesWins) {
   EXPECT_EQ(Find(table, "x", "/grpc.health.v1.Health/Check")->upstream, 4);
 }
 
+TEST(RouteTable, NamesOfHostsMatchInUpperAndLowerCaseAndMethodsDoNot) {
+  EXPECT_EQ(Find(Table(), "Cart.SHOP:1", "/shop.Cart/Add")->upstream, 1);
+  EXPECT_EQ(Find(Table(), "Cart.SHOP:1", "/SHOP.Cart/Add")->upstream, 2);
+  EXPECT_EQ(Find(RouteTable({{.authority = "*.Shop:*"}}), "a.shop:1", "/b")->upstream, 0);
+}
+
 TEST(RouteTable, ACallThatNoRouteMatchesHasNone) {
   EXPECT_EQ(Find(Table(), "pay.shop:1", "/shop.Cart/Add"), nullptr);
   EXPECT_EQ(Find(RouteTable({}), "a", "/b"), nullptr);

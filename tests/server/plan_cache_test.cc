@@ -29,6 +29,24 @@ TEST(CallAddress, ACallInATunnelIsRoutedAndDialledByItsDestination) {
   EXPECT_EQ(address.dialled(), "pay.shop:2");
 }
 
+TEST(CallAddress, EachSpellingOfAnAuthorityIsTheSameOne) {
+  for (const char* text : {"cart.shop:80", "Cart.SHOP:80", "CART.shop:0080"}) {
+    EXPECT_EQ(SpelledOnce(text), "cart.shop:80") << text;
+  }
+  for (const char* text : {"10.0.0.7:80", "[::ffff:10.0.0.7]:80", "[0:0::FFFF:A00:7]:080"}) {
+    EXPECT_EQ(SpelledOnce(text), "10.0.0.7:80") << text;
+  }
+  for (const char* text : {"[::1]:80", "[0:0:0:0:0:0:0:1]:80", "[::0001]:80"}) {
+    EXPECT_EQ(SpelledOnce(text), "[::1]:80") << text;
+  }
+  EXPECT_EQ(SpelledOnce("Cart"), "cart");
+  EXPECT_EQ(SpelledOnce("cart.shop.:80"), "cart.shop.:80");
+  EXPECT_EQ(WithoutFinalDot("cart.shop.:80"), "cart.shop:80");
+  EXPECT_EQ(WithoutFinalDot("cart.shop."), "cart.shop");
+  EXPECT_EQ(WithoutFinalDot("cart.shop:80"), "cart.shop:80");
+  EXPECT_EQ(WithoutFinalDot(""), "");
+}
+
 TEST(CallAddress, TheLogShowsByWhatACallWasRouted) {
   const ConnectionOrigin origin = TunnelTo("pay.shop:2");
   Metadata head;
