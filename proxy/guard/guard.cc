@@ -243,14 +243,18 @@ GuardRefusal Guard::Refusal(Instant now) {
 
 // Where callers retry, or would if they might, the service has no room and not this instance alone.
 OverloadScope Guard::ScopeNow(const AttemptCounts& arrivals, Instant now) {
-  if (Sum(arrivals) < policy_.scope.min_calls) return OverloadScope::kEndpoint;
-  const double share = std::max(RetryShare(arrivals), WantedShare(reported_.Total(now)));
+  const int64_t all = Sum(arrivals);
+  if (all < policy_.scope.min_calls) return OverloadScope::kEndpoint;
+  // The guard weighs reports against all calls, so that a report moves no more than its caller
+  // could by calling.
+  const double wanted = all == 0 ? 0 : reported_.Total(now).Wanted() / static_cast<double>(all);
+  const double share = std::max(RetryShare(arrivals), wanted);
   return share > policy_.scope.retries ? OverloadScope::kService : OverloadScope::kEndpoint;
 }
 
-void Guard::Report(int worker, uint64_t connection, const RetryReport& report, Instant now) {
+void Guard::Report(const RetryReport& report, int64_t calls, Instant now) {
   const std::lock_guard lock(mutex_);
-  reported_.Add(connection * workers_.size() + static_cast<uint64_t>(worker), report, now);
+  reported_.Add(report, calls, now);
 }
 
 AttemptCounts Guard::Arrivals(Instant now) const {

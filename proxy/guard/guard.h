@@ -75,7 +75,7 @@ struct GuardView {
   bool observes = false;
   OverloadScope scope = OverloadScope::kEndpoint;  // that a refusal has
   AttemptCounts arrivals{};
-  RetryReport reported;  // by callers' sidecars
+  ReportedCalls reported;  // by callers' sidecars
 };
 
 // Shared by all workers; any thread, but functions that take a worker only in the thread of that
@@ -127,8 +127,8 @@ class Guard {
   // that was answered, or that the service had not answered at its deadline.
   void Leave(int worker, int method, std::optional<absl::Duration> took, Instant now);
 
-  // A caller's sidecar reports its retries, on the connection of `worker` that has this number.
-  void Report(int worker, uint64_t connection, const RetryReport& report, Instant now);
+  // A caller's sidecar reports its retries. `calls`: those of its connection since the last report.
+  void Report(const RetryReport& report, int64_t calls, Instant now);
 
   // A call has ended, and has given its slot back if it had one. Returns the load of the service,
   // for GuardPolicy::load_report; its utilization is 0 where no limit is known.

@@ -42,8 +42,8 @@ class GuardLine {
   void Leave(int method, std::optional<ServiceTime> took, Instant now) {
     guard_->Leave(worker_, method, SampleOf(method, took, now), now);
   }
-  void Report(uint64_t connection, const RetryReport& report, Instant now) {
-    guard_->Report(worker_, connection, report, now);
+  void Report(const RetryReport& report, int64_t calls, Instant now) {
+    guard_->Report(report, calls, now);
   }
   void Withdraw(GuardPlace& place, Instant now) { guard_->Withdraw(place, now); }
 

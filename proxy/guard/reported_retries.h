@@ -2,55 +2,69 @@
 // What callers' sidecars said of late about their retries.
 #pragma once
 
+#include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <list>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/time/time.h"
 #include "base/instant.h"
+#include "policy/retry_distribution.h"
+#include "policy/slot_ring.h"
 #include "wire/retry_report.h"
 
 namespace levee {
 
-// The last report of each connection, for ten seconds. Bounded: beyond kMaxConnections the oldest
-// report goes. One thread at a time, whose `now` does not go back.
+// The calls that reports speak for, and how many of them are retries that were wanted.
+struct ReportedCalls {
+  int64_t calls = 0;
+  int64_t wanted_ppm = 0;  // millionths of a call
+
+  double Wanted() const { return static_cast<double>(wanted_ppm) / 1'000'000; }
+  double Share() const { return calls == 0 ? 0 : Wanted() / static_cast<double>(calls); }
+
+  ReportedCalls& operator+=(const ReportedCalls& other) {
+    calls += other.calls;
+    wanted_ppm += other.wanted_ppm;
+    return *this;
+  }
+};
+
+// The reports of the last ten seconds. A report speaks for the calls that its connection has
+// brought since the one before. So a caller weighs what its calls weigh, whatever numbers it
+// reports. One thread at a time.
 class ReportedRetries {
  public:
-  static constexpr size_t kMaxConnections = 10'000;
-
-  void Add(uint64_t connection, const RetryReport& report, Instant now) {
-    if (const auto found = places_.find(connection); found != places_.end()) Forget(found->second);
-    if (places_.size() == kMaxConnections) Forget(reports_.begin());
-    total_ += report;
-    places_[connection] =
-        reports_.insert(reports_.end(), {.connection = connection, .at = now, .report = report});
+  // `calls`: as many the report speaks for.
+  void Add(const RetryReport& report, int64_t calls, Instant now) {
+    Slot& slot = SlotOf(now);
+    slot.reported +=
+        {.calls = calls, .wanted_ppm = std::llround(WantedShare(report) * 1'000'000) * calls};
   }
 
   // Returns all of them together.
-  const RetryReport& Total(Instant now) {
-    constexpr absl::Duration kKept = absl::Seconds(10);
-    while (!reports_.empty() && reports_.front().at + kKept <= now) Forget(reports_.begin());
-    return total_;
+  ReportedCalls Total(Instant now) const {
+    const uint64_t newest = SlotAt(now, RetryDistribution::kSlotNanos);
+    ReportedCalls total;
+    for (const Slot& slot : slots_) {
+      if (slot.number + RetryDistribution::kSlots >= newest) total += slot.reported;
+    }
+    return total;
   }
 
  private:
-  struct Entry {
-    uint64_t connection;
-    Instant at;
-    RetryReport report;
+  struct Slot {
+    uint64_t number = 0;
+    ReportedCalls reported;
   };
-  using Place = std::list<Entry>::iterator;
 
-  void Forget(Place place) {
-    total_ -= place->report;
-    places_.erase(place->connection);
-    reports_.erase(place);
+  Slot& SlotOf(Instant now) {
+    const uint64_t number = SlotAt(now, RetryDistribution::kSlotNanos);
+    Slot& slot = slots_[number % slots_.size()];
+    if (slot.number != number) slot = {.number = number};
+    return slot;
   }
 
-  std::list<Entry> reports_;  // the oldest first
-  absl::flat_hash_map<uint64_t, Place> places_;
-  RetryReport total_;
+  std::array<Slot, RetryDistribution::kSlots + 1> slots_;
 };
 
 }  // namespace levee

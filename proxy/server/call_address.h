@@ -37,8 +37,8 @@ inline CallAddress AddressOf(const ConnectionOrigin& origin, std::string_view au
 // routed, limited and budgeted by it, or a caller would have a budget with each spelling.
 std::string SpelledOnce(std::string_view authority);
 
-// Returns the authority without the dot that ends an absolute name. What is dialled keeps it, since
-// the search list of the system does not apply to such a name.
+// Returns the authority without the dot that ends an absolute name. The address that is dialled
+// keeps it, since the search list of the system does not apply to such a name.
 std::string WithoutFinalDot(std::string_view authority);
 
 }  // namespace levee

@@ -11,6 +11,7 @@
 #include "base/graveyard.h"
 #include "base/intrusive_list.h"
 #include "conn/http2_connection.h"
+#include "guard/unreported_calls.h"
 #include "h2/session.h"
 #include "server/accepted_connection.h"
 #include "server/idle_clock.h"
@@ -46,6 +47,8 @@ class DownstreamConnection final : public InBlocks,
   bool holds_much() const { return holds_much_; }
   void SetHoldsMuch(bool much) { holds_much_ = much; }
 
+  UnreportedCalls& unreported() { return unreported_; }
+
   h2::Session& session() { return connection_.session(); }
 
   // Returns for how long at least it has carried no call.
@@ -73,6 +76,7 @@ class DownstreamConnection final : public InBlocks,
   ListenerRef listener_;
   Http2Connection connection_;
   IdleClock idle_;
+  UnreportedCalls unreported_;
   bool leaving_ = false;
   bool holds_much_ = false;
 };

@@ -58,7 +58,7 @@ RpcStream::RpcStream(RpcEnvironment& environment, Worker& worker, std::shared_pt
   request_.Swap(request);
 }
 
-void RpcStream::Start(RequestFacts facts, bool request_ended) {
+void RpcStream::Start(RequestFacts facts, UnreportedCalls& unreported, bool request_ended) {
   environment_.series.active_calls.Add(1);
   const CallPolicy& policy = *plan_->calls.policy;
   for (const RateLimitPolicy& limit : policy.rate_limits) {
@@ -71,7 +71,7 @@ void RpcStream::Start(RequestFacts facts, bool request_ended) {
   }
   if (policy.guard.has_value()) {
     ReadPriority(facts);
-    ReadReport();
+    ReadReport(unreported);
   }
   if (plan_->tie != nullptr) BeginTie(facts);
   call_.Start(facts, now());
@@ -126,11 +126,12 @@ void RpcStream::ReadPriority(RequestFacts& facts) {
   facts.user = HashOfUser(priority->user, absl::ToUnixSeconds(net::WallClock()) / 3600);
 }
 
-void RpcStream::ReadReport() {
+void RpcStream::ReadReport(UnreportedCalls& unreported) {
+  unreported.Add(&plan_->guard.line->guard(), now());
   const std::string_view text = request_.Get(kRetriesHeader);
   if (text.empty()) return;
   if (const std::optional<RetryReport> report = ParseRetryReport(text)) {
-    plan_->guard.line->Report(origin_.number, *report, now());
+    plan_->guard.line->Report(*report, unreported.Take(), now());
   } else {
     environment_.series.guard_headers_ignored[GuardHeader::kRetries].Add();
   }

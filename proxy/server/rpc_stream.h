@@ -15,6 +15,7 @@
 #include "base/timer_wheel.h"
 #include "call/call.h"
 #include "call/call_host.h"
+#include "guard/unreported_calls.h"
 #include "h2/stream.h"
 #include "policy/limit_key.h"
 #include "server/accepted_connection.h"
@@ -61,8 +62,8 @@ class RpcStream final : public InBlocks,
   RpcStream(RpcEnvironment& environment, Worker& worker, std::shared_ptr<CallPlan> plan,
             const ConnectionOrigin& origin, h2::Stream& downstream, Metadata& request);
 
-  // Starts the call; it may finish at once.
-  void Start(RequestFacts facts, bool request_ended);
+  // Starts the call; it may finish at once. `unreported`: of its connection.
+  void Start(RequestFacts facts, UnreportedCalls& unreported, bool request_ended);
 
   const ConnectionOrigin& origin() const { return origin_; }
 
@@ -140,7 +141,7 @@ class RpcStream final : public InBlocks,
 
   void OnTimer(Instant now) override;
   void ReadPriority(RequestFacts& facts);
-  void ReadReport();
+  void ReadReport(UnreportedCalls& unreported);
   void LookForStream(MessageCount& messages, const Chunk& data);
   void NameGuardMethod();
   void BeginTie(RequestFacts& facts);

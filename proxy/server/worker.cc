@@ -318,7 +318,7 @@ h2::StreamHandler* Worker::OnRequest(DownstreamConnection& from, h2::Stream& str
   calls_begun_.Add();
   auto* rpc = new RpcStream(environment_, *this, std::move(plan), from.origin(), stream, fields);
   calls_.PushBack(*rpc);
-  rpc->Start(head.facts, end);
+  rpc->Start(head.facts, from.unreported(), end);
   return rpc->answered() ? nullptr : rpc;
 }
 

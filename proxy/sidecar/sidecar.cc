@@ -308,7 +308,7 @@ std::map<std::string, GuardState> Sidecar::guards() const {
                         .observes = view.observes,
                         .scope = view.scope,
                         .arrived_retry_share = RetryShare(view.arrivals),
-                        .reported_retry_share = WantedShare(view.reported)};
+                        .reported_retry_share = view.reported.Share()};
   }
   return states;
 }

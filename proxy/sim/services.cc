@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/random.h"
+#include "guard/unreported_calls.h"
 
 namespace levee {
 namespace {
@@ -106,14 +107,16 @@ Service Through(SimSidecar& next, Handler handler) {
 
 Service Behind(SimSidecar& inbound, SimSidecar& caller) {
   auto report_from = std::make_shared<Instant>();
+  auto unreported = std::make_shared<UnreportedCalls>();
   const uint64_t connection = inbound.NewConnection();
-  return [&inbound, &caller, connection, report_from](SimHost& host, AttemptId id) {
+  return [&inbound, &caller, connection, report_from, unreported](SimHost& host, AttemptId id) {
     constexpr absl::Duration kEvery = absl::Seconds(1);
     const Instant now = inbound.clock().now();
     GuardLine* const guard = inbound.guard();
+    if (guard != nullptr) unreported->Add(&guard->guard(), now);
     if (guard != nullptr && now >= *report_from) {
       *report_from = now + kEvery;
-      guard->Report(connection, caller.retries().Report(now), now);
+      guard->Report(caller.retries().Report(now), unreported->Take(), now);
     }
     const SimAttempt& attempt = host.attempt(id);
     RequestFacts facts{.timeout = attempt.timeout, .previous_attempts = attempt.previous_attempts};

@@ -12,7 +12,7 @@ namespace levee {
 namespace {
 
 // The most that a report counts for each of its numbers: more than a sidecar sends in ten seconds,
-// and so little that the sums of ten thousand reports stay far below what an integer holds.
+// and so little that their sum stays far below what an integer holds.
 constexpr int64_t kMaxCount = 1'000'000'000;
 
 // Returns the place of a key such as a2 in the counts; nullopt for other keys.
@@ -26,18 +26,6 @@ std::optional<size_t> AttemptOf(std::string_view key) {
 }
 
 }  // namespace
-
-RetryReport& RetryReport::operator+=(const RetryReport& other) {
-  for (size_t i = 0; i < attempts.size(); ++i) attempts[i] += other.attempts[i];
-  refused += other.refused;
-  return *this;
-}
-
-RetryReport& RetryReport::operator-=(const RetryReport& other) {
-  for (size_t i = 0; i < attempts.size(); ++i) attempts[i] -= other.attempts[i];
-  refused -= other.refused;
-  return *this;
-}
 
 double WantedShare(const RetryReport& report) {
   int64_t all = report.refused;

@@ -23,8 +23,6 @@ using AttemptCounts = std::array<int64_t, kAttemptClasses>;
 struct RetryReport {
   AttemptCounts attempts{};
   int64_t refused = 0;  // retries that it wanted and did not make
-  RetryReport& operator+=(const RetryReport& other);
-  RetryReport& operator-=(const RetryReport& other);
   friend bool operator==(const RetryReport&, const RetryReport&) = default;
 };
 

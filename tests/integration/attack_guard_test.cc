@@ -130,6 +130,19 @@ TEST_F(GuardUnderAttack, ADearCallIsServedBeforeAQueueFullOfOthers) {
   EXPECT_TRUE(dear->Finish().ok());
 }
 
+TEST_F(GuardUnderAttack, ACallerThatLiesOfItsRetriesMakesNobodyElseGiveUp) {
+  Start("max: 0");
+  for (int i = 0; i < 30; ++i) EXPECT_TRUE(CallUnary(inbound_).status.ok());
+  const auto occupant = Occupy();
+  const auto lie = [](grpc::ClientContext& context) {
+    context.AddMetadata("levee-retries", "a0=0, a3=999999999, refused=999999999");
+  };
+  EXPECT_FALSE(CallUnary(NewChannel(sidecar_->address("ingress")), "x", lie).status.ok());
+  const Reply reply = CallUnary(inbound_);
+  EXPECT_EQ(Values(reply.trailers, "levee-overload").substr(0, 9), "endpoint;");
+  ExpectGoodEnd(*occupant);
+}
+
 // They end before the application could say that it has no such method.
 TEST_F(GuardUnderAttack, PathsThatAreMadeUpTakeNoPlaceFromMethodsThatExist) {
   constexpr int kCalls = 70;
