@@ -285,8 +285,8 @@ void SimHost::Finish(const FinalStatus& status, const CallRecord& record) {
   caller_.guard = record.guard;
   if (status.attempt != last_ended_) last_trailers_.Clear();
   caller_.pushback = status.pushback;
-  // Of the calls of a workload nobody reads the answer.
-  if (on_finish_ || sidecar_.keeps_calls()) WriteAnswer(status);
+  // Of the calls of a workload nobody reads the answer. Writing it costs more than all else.
+  if (sidecar_.keeps_calls() || (on_finish_ && sidecar_.answers_are_read)) WriteAnswer(status);
   if (sidecar_.keeps_calls()) record_ = record;
   sidecar_.CountCall(record);
   if (on_finish_) on_finish_(caller_);

@@ -51,7 +51,8 @@ struct SimOrigin {
 };
 
 // The answer as the caller saw it. `message` and `trailers` are written only for those who can read
-// them: an OnFinish, or a test that keeps its calls.
+// them: an OnFinish, unless SimSidecar::answers_are_read says otherwise, or a test that keeps its
+// calls.
 struct SimCaller {
   std::optional<absl::Duration> head_at;  // none at the end: trailers-only
   std::string body;

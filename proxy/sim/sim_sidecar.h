@@ -56,6 +56,7 @@ class SimSidecar {
   int64_t replay_bytes = 16 << 20;
   int64_t waiting_calls = 1000;
   AdmissionSource* admission = nullptr;   // as CallParts::admission; outlives the sidecar
+  bool answers_are_read = true;           // else an OnFinish sees no message and no trailers
   bool inbound = false;                   // it stands in front of the service
   std::unique_ptr<LimitRule> limit_rule;  // of the guard; nullptr: that of the policy
 

@@ -47,11 +47,12 @@ class SaturationRun {
     saturation_.capacity.cut_at = absl::Seconds(kFaultAt);
     const Service service = InSlots(clock_, saturation_.capacity, seed + 1);
     for (int i = 0; i < saturation.sidecars; ++i) {
-      sidecars_.emplace_back(clock_, policy, seed * 100 + i)
-          .AddEndpoint([this, service](SimHost& host, AttemptId id) {
-            ++Now().attempts;
-            return service(host, id);
-          });
+      SimSidecar& sidecar = sidecars_.emplace_back(clock_, policy, seed * 100 + i);
+      sidecar.answers_are_read = false;
+      sidecar.AddEndpoint([this, service](SimHost& host, AttemptId id) {
+        ++Now().attempts;
+        return service(host, id);
+      });
     }
     clock_.After(absl::ZeroDuration(), [this] { Arrive(); });
   }

@@ -46,12 +46,14 @@ class StormRun {
                                      : Through(sidecars_[i - 1], handler);
       sidecar.AddEndpoint(storm.guarded ? Guarded(service, sidecar, seed * 100 + 50 + i) : service);
     }
+    top().answers_are_read = false;
     clock_.After(absl::Seconds(random_.Uniform() / storm.per_second), [this] { Request(); });
   }
 
   // Before Run: besides, a request comes every `every` that is sent once. `own_traces`: each has a
   // trace of its own; else none has one, and they come on one connection.
   void AddPoller(absl::Duration every, bool own_traces) {
+    top().answers_are_read = true;
     clock_.After(every, [this, every, own_traces] { Poll(every, own_traces); });
   }
 

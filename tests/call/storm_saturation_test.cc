@@ -49,13 +49,15 @@ Runs RunSeeds(const Saturation& saturation, const CallPolicy& policy, uint64_t s
 class CallStormSaturation : public testing::TestWithParam<Cut> {};
 
 TEST_P(CallStormSaturation, S8_RetriedTimeoutsDelayTheRecoveryByAtMostAQuarter) {
-  for (const int sidecars : {1, 30}) {
-    for (const double load : {0.90, 0.92, 0.94}) {
-      std::cout << GetParam().name << ", load " << load << ", sidecars: " << sidecars << "\n";
-      const Saturation saturation = Of(GetParam(), load, sidecars);
-      const Runs plain = RunSeeds(saturation, WithoutRetries(), StormSeeds(10));
-      const Runs retried = RunSeeds(saturation, TimeoutsRetried(), StormSeeds(10));
-      const auto without = Distribution("  back without retries, s", plain.recoveries);
+  for (const double load : {0.90, 0.92, 0.94}) {
+    std::cout << GetParam().name << ", load " << load << "\n";
+    // Without retries it does not matter through how many sidecars the same calls go.
+    const Runs plain = RunSeeds(Of(GetParam(), load), WithoutRetries(), StormSeeds(10));
+    const auto without = Distribution("  back without retries, s", plain.recoveries);
+    for (const int sidecars : {1, 30}) {
+      std::cout << "  sidecars: " << sidecars << "\n";
+      const Runs retried =
+          RunSeeds(Of(GetParam(), load, sidecars), TimeoutsRetried(), StormSeeds(10));
       const auto with = Distribution("  back with retries, s", retried.recoveries);
       Distribution("  attempts per call, worst second", retried.worst_seconds);
       EXPECT_LE(Median(with), 1.25 * Median(without) + 1) << load << ", " << sidecars;
