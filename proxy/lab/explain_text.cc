@@ -15,7 +15,7 @@
 namespace levee {
 namespace {
 
-constexpr size_t kColumns = 100;
+constexpr size_t kColumns = 80;
 constexpr int kPlotCells = 48;
 
 // One delay between its bounds on a scale up to `end`: its median and its p99.

@@ -9,6 +9,8 @@
 namespace levee {
 namespace {
 
+constexpr size_t kWidestText = 30;
+
 // Breaks a sentence between words. The first line begins with "  - ".
 std::string Sentence(std::string_view sentence, size_t columns) {
   std::string text;
@@ -37,12 +39,14 @@ void AppendTable(const std::vector<std::vector<std::string>>& rows, bool numbers
   std::vector<size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    for (size_t i = 0; i < row.size(); ++i) {
+      if (numbers || row[i].size() <= kWidestText) widths[i] = std::max(widths[i], row[i].size());
+    }
   }
   for (const auto& row : rows) {
     std::string line = "  ";
     for (size_t i = 0; i < row.size(); ++i) {
-      const std::string pad(widths[i] - row[i].size(), ' ');
+      const std::string pad(widths[i] - std::min(widths[i], row[i].size()), ' ');
       absl::StrAppend(&line, i > 0 ? "  " : "", numbers ? pad : "", row[i], numbers ? "" : pad);
     }
     line.erase(line.find_last_not_of(' ') + 1);

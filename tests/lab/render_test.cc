@@ -39,9 +39,16 @@ TEST(ExplanationText, TellsSlotsBothInSlotsAndInTime) {
   EXPECT_THAT(text, HasSubstr("after attempt 16 the call is given up"));
 }
 
-TEST(ExplanationText, LinesOfSentencesFitAHundredColumns) {
+TEST(ExplanationText, FitsATerminalOf80Columns) {
   std::istringstream text(ExplanationText(ExplanationOf(kEthernet)));
-  for (std::string line; std::getline(text, line);) EXPECT_LE(line.size(), 100u) << line;
+  for (std::string line; std::getline(text, line);) EXPECT_LE(line.size(), 80u) << line;
+}
+
+TEST(ExplanationText, OneLongValueDoesNotMoveTheOthersToTheRight) {
+  const std::string text = ExplanationText(ExplanationOf(
+      "policies: [{name: default, retry: {codes: [UNAVAILABLE, RESOURCE_EXHAUSTED, ABORTED]}}]\n"));
+  EXPECT_THAT(text, HasSubstr("  [UNAVAILABLE, RESOURCE_EXHAUSTED, ABORTED]  f:1\n"));
+  EXPECT_THAT(text, HasSubstr("  timeout                         none                default\n"));
 }
 
 TEST(ExplanationJson, HasTheMembersThatProgramsReadBy) {
