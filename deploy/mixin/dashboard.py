@@ -91,12 +91,13 @@ PANELS = (
           most=1),
     Panel('How much of the retry budget is left?',
           'Retries that all sidecars together may make now, as a share of those that they may make '
-          'within 10 s. The floor is withheld while too little succeeds: then only the share of the '
-          'calls counts. Without a line nothing is allowed, as without calls in an outage.',
+          'at once while the budget is full. The floor is withheld while too little succeeds: then '
+          'only the share of the calls counts. Without a line nothing is allowed, as without calls '
+          'in an outage.',
           'percentunit',
           (('left for {{upstream}}',
             f'sum by (upstream) (levee_retry_budget_available{{{SELECTED}}}) / '
-            f'sum by (upstream) (levee_retry_budget_limit{{{SELECTED}}})'),
+            f'sum by (upstream) (levee_retry_budget_at_once{{{SELECTED}}})'),
            ('sidecars that withhold the floor of {{upstream}}',
             f'avg by (upstream) (levee_retry_budget_floor_withheld{{{SELECTED}}})')),
           runbooks=('retry-budget-exhausted',), most=1),

@@ -145,6 +145,7 @@ admin::v1::Sample SampleMessage(const HistorySample& sample) {
   message.set_app_retries(Count(added.app_retries_admitted + added.app_retries_refused));
   message.set_budget_available(sample.budget.available);
   message.set_budget_limit(sample.budget.limit);
+  message.set_budget_at_once(sample.budget.at_once);
   message.set_budget_ratio(sample.budget.ratio);
   message.set_p99_seconds(absl::ToDoubleSeconds(Percentile(added, 0.99)));
   const auto refused = [&message](std::string_view reason, uint64_t count) {
@@ -182,6 +183,7 @@ admin::v1::Budget BudgetMessage(const BudgetState& budget, int seconds_empty) {
   admin::v1::Budget message;
   message.set_available(budget.available);
   message.set_limit(budget.limit);
+  message.set_at_once(budget.at_once);
   message.set_ratio(budget.ratio);
   message.set_floor_withheld(budget.floor_withheld);
   message.set_empty_seconds(seconds_empty);

@@ -42,7 +42,7 @@ double SumOf(std::string_view text, std::string_view metric, std::string_view la
 
 BudgetState ReadBudget(std::string_view text) {
   return {.available = SumOf(text, "levee_retry_budget_available", ""),
-          .limit = SumOf(text, "levee_retry_budget_limit", ""),
+          .at_once = SumOf(text, "levee_retry_budget_at_once", ""),
           .refused = SumOf(text, "levee_retries_refused_total", "reason=\"budget\"")};
 }
 

@@ -14,10 +14,10 @@ namespace {
 
 std::string BudgetBar(const BudgetState& budget) {
   constexpr int kWidth = 16;
-  const double share = budget.limit > 0 ? budget.available / budget.limit : 0;
+  const double share = budget.at_once > 0 ? budget.available / budget.at_once : 0;
   const auto filled = static_cast<size_t>(std::lround(std::clamp(share, 0.0, 1.0) * kWidth));
   return absl::StrFormat("budget [%s%s] %.0f of %.0f retries left", std::string(filled, '#'),
-                         std::string(kWidth - filled, '.'), budget.available, budget.limit);
+                         std::string(kWidth - filled, '.'), budget.available, budget.at_once);
 }
 
 std::vector<std::string> DrawRun(const Scene& scene, const RunView& run) {

@@ -15,8 +15,8 @@ namespace levee::demo {
 
 // Levee's view of a run with a retry budget.
 struct BudgetState {
-  double available = 0;  // Retries left in the window.
-  double limit = 0;      // Retries allowed in it.
+  double available = 0;  // Retries left.
+  double at_once = 0;    // Retries left of a full budget.
   double refused = 0;    // Retries that the budget refused since the sidecar's start.
 };
 

@@ -69,6 +69,7 @@ std::map<std::string, BudgetState> StatesOf(const std::vector<Metrics::BudgetGau
     const int64_t waiting = state.waiting + budget.waiting;
     if (first || budget.available < state.available) {
       state = {.available = budget.available,
+               .at_once = budget.at_once,
                .limit = budget.limit,
                .floor_withheld = budget.floor_withheld};
     }

@@ -22,6 +22,7 @@ namespace levee {
 // destination and policy); this is the one that has the fewest retries left.
 struct BudgetState {
   double available = 0;
+  double at_once = 0;  // what `available` is at most
   double limit = 0;
   double ratio = 0;  // the largest of the upstream's
   bool floor_withheld = false;

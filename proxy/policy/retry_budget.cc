@@ -93,6 +93,7 @@ RetryBudget::State RetryBudget::Read(Instant now) const {
   state.limit = Limit(totals.calls);
   state.available = std::min(std::max(0.0, state.limit - static_cast<double>(totals.retries)),
                              credit_.Available(now));
+  state.at_once = std::min(state.limit, credit_.Full(now));
   state.floor_withheld = FloorWithheld();
   state.calls = totals.calls;
   state.retries = totals.retries;

@@ -86,6 +86,7 @@ class RetryBudget {
   struct State {
     double limit = 0;      // max(ratio x calls, floor)
     double available = 0;  // the lesser of limit - retries and the credit, at least 0
+    double at_once = 0;    // what `available` is at most: the lesser of limit and the full credit
     bool floor_withheld = false;
     int64_t calls = 0;  // in the window
     int64_t retries = 0;

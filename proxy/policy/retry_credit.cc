@@ -74,6 +74,11 @@ double RetryCredit::Available(Instant now) const {
   return static_cast<double>(std::max<int64_t>(0, left)) / static_cast<double>(kCredit);
 }
 
+double RetryCredit::Full(Instant now) const {
+  if (policy_.ratio == 0) return std::numeric_limits<double>::infinity();
+  return static_cast<double>(Cap(Calls(now))) / static_cast<double>(kCredit);
+}
+
 int64_t RetryCredit::Calls(Instant now) const {
   const uint64_t slot = SlotAt(now, slot_nanos_);
   int64_t calls = 0;

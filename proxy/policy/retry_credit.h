@@ -64,6 +64,9 @@ class RetryCredit {
   // Returns the credit that is left, at least 0; infinite with `ratio` 0.
   double Available(Instant now) const;
 
+  // Returns the cap; infinite with `ratio` 0.
+  double Full(Instant now) const;
+
  private:
   static constexpr int kSlots = 10;
   static constexpr int64_t kCredit = 1'000'000'000;  // the debt is counted in billionths

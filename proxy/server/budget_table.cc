@@ -76,6 +76,7 @@ std::vector<Metrics::BudgetGauges> BudgetTable::Read(Instant now) const {
       (has_content ? gauges : unused)
           .push_back({.upstream = std::get<0>(key),
                       .available = state.available,
+                      .at_once = state.at_once,
                       .limit = state.limit,
                       .floor_withheld = state.floor_withheld,
                       .ratio = std::get<2>(key),

@@ -93,6 +93,11 @@ void CollectBudgets(std::vector<Metrics::BudgetGauges> budgets, FamilySink sink)
   for (const auto& [upstream, budget] : smallest) {
     available.Add({{"upstream", upstream}}, budget.available);
   }
+  Family at_once(sink, MetricType::Gauge, "levee_retry_budget_at_once",
+                 "Retries that the budget would allow now if none had been made.");
+  for (const auto& [upstream, budget] : smallest) {
+    at_once.Add({{"upstream", upstream}}, budget.at_once);
+  }
   Family limit(sink, MetricType::Gauge, "levee_retry_budget_limit",
                "Retries that the budget allows in the window.");
   for (const auto& [upstream, budget] : smallest) {

@@ -103,6 +103,7 @@ class Metrics {
   struct BudgetGauges {
     std::string upstream;
     double available = 0;
+    double at_once = 0;
     double limit = 0;
     bool floor_withheld = false;
     double ratio = 0;

@@ -8,8 +8,8 @@
 namespace levee {
 namespace {
 
-// available, limit, floor_withheld, waiting.
-constexpr int64_t kBudgetGauges = 4;
+// available, at_once, limit, floor_withheld, waiting.
+constexpr int64_t kBudgetGauges = 5;
 // probability.
 constexpr int64_t kThrottleGauges = 1;
 // limit, in_flight, queue_length, reported_retry_share.

@@ -126,8 +126,9 @@ TEST(SampleMessage, NamesOnlyTheReasonsThatOccurred) {
 }
 
 TEST(SampleMessage, HoldsWhatTheSecondAdded) {
-  HistorySample sample{.budget = {.available = 2, .limit = 9, .ratio = 0.1, .waiting = 3},
-                       .throttle_probability = 0.25};
+  HistorySample sample{
+      .budget = {.available = 2, .at_once = 3, .limit = 9, .ratio = 0.1, .waiting = 3},
+      .throttle_probability = 0.25};
   sample.added.calls = 10;
   sample.added.calls_ok = 9;
   sample.added.attempts = 12;
@@ -151,6 +152,7 @@ TEST(SampleMessage, HoldsWhatTheSecondAdded) {
   EXPECT_EQ(message.marks_sent(), 6);
   EXPECT_EQ(message.budget_available(), 2);
   EXPECT_EQ(message.budget_limit(), 9);
+  EXPECT_EQ(message.budget_at_once(), 3);
   EXPECT_EQ(message.budget_ratio(), 0.1);
   EXPECT_EQ(message.amplification(), 1.5);
   EXPECT_EQ(message.retries_waiting(), 3);

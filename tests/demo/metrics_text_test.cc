@@ -13,7 +13,7 @@ constexpr char kText[] =
     "levee_retries_refused_total{upstream=\"shop\",method=\"other\",reason=\"budget\"} 2\n"
     "levee_retries_refused_total{upstream=\"shop\",method=\"a/B\",reason=\"max_attempts\"} 9\n"
     "levee_retry_budget_available{upstream=\"shop\"} 94\n"
-    "levee_retry_budget_limit{upstream=\"shop\"} 198\n"
+    "levee_retry_budget_at_once{upstream=\"shop\"} 198\n"
     "levee_active_calls 7\n"
     "levee_active_calls_total 1\n"
     "levee_guard_arrivals_total{upstream=\"shop\",attempt=\"0\"} 100\n"
@@ -46,7 +46,7 @@ TEST(MetricsText, ALabelsValueMayLookLikeASeriesEnd) { EXPECT_EQ(SumOf(kText, "o
 TEST(MetricsText, KnowsTheBudget) {
   const BudgetState budget = ReadBudget(kText);
   EXPECT_EQ(budget.available, 94);
-  EXPECT_EQ(budget.limit, 198);
+  EXPECT_EQ(budget.at_once, 198);
   EXPECT_EQ(budget.refused, 315);
 }
 

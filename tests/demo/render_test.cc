@@ -42,7 +42,7 @@ std::vector<std::string> FrameOf(const std::vector<RunView>& runs) {
 TEST(Frame, HasTheSameSizeAtAllTimes) {
   const RunRecord begun = Record(2, 12, 3, 1);
   const RunRecord done = Record(2, 12, 3);
-  const BudgetState budget{.available = 12'345, .limit = 67'890, .refused = 1};
+  const BudgetState budget{.available = 12'345, .at_once = 67'890, .refused = 1};
   const RunView unknown{.name = "through Levee"};
   for (const auto& frame :
        {FrameOf({{.name = "plain clients", .record = &begun}, unknown}),
@@ -76,7 +76,7 @@ TEST(Frame, LeavesOutWhatHasNotHappened) {
 
 TEST(Frame, DrawsTheBudgetAsABar) {
   const RunRecord record = Record(12, 12, 1);
-  const BudgetState budget{.available = 50, .limit = 200};
+  const BudgetState budget{.available = 50, .at_once = 200};
   const auto frame = FrameOf({{.name = "through Levee", .record = &record, .budget = budget}});
   EXPECT_EQ(frame[6], "  budget [####............] 50 of 200 retries left, 1.00 attempts per call");
 }
@@ -85,7 +85,7 @@ TEST(PlainLine, IsTheLastSecond) {
   const RunRecord record = Record(2, 12, 3, 5);
   EXPECT_EQ(PlainLine({.name = "plain clients", .record = &record}),
             "plain clients   5s storm      0% ok  load  1200/s  3.00 per call");
-  const BudgetState budget{.available = 1, .limit = 97};
+  const BudgetState budget{.available = 1, .at_once = 97};
   EXPECT_THAT(PlainLine({.name = "a", .record = &record, .budget = budget}),
               HasSubstr("  budget 1"));
 }

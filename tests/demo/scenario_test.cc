@@ -50,7 +50,7 @@ std::vector<std::string> EveryLine(const Scenario& scenario) {
   for (const Scenario::Run& each : {scenario.without, scenario.with}) {
     const RunView run{.name = each.name,
                       .record = &record,
-                      .budget = BudgetState{.available = 5000, .limit = 5000, .refused = 9999}};
+                      .budget = BudgetState{.available = 5000, .at_once = 5000, .refused = 9999}};
     all.push_back(scenario.line(run));
     for (const std::string& line : scenario.frame({run, run})) all.push_back(WithoutColours(line));
   }

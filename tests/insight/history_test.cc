@@ -211,13 +211,15 @@ TEST(History, SumsTheLastSeconds) {
 
 TEST(History, OfSeveralBudgetsTheOneWithTheLeastAvailableSpeaks) {
   History history;
-  history.Add(1, Calls(1),
-              {{.upstream = "cart", .available = 5, .limit = 5, .ratio = 0.1},
-               {.upstream = "cart", .available = 2, .limit = 9, .floor_withheld = true},
-               {.upstream = "cart", .available = 7, .limit = 7, .ratio = 0.3}});
+  history.Add(
+      1, Calls(1),
+      {{.upstream = "cart", .available = 5, .limit = 5, .ratio = 0.1},
+       {.upstream = "cart", .available = 2, .at_once = 3, .limit = 9, .floor_withheld = true},
+       {.upstream = "cart", .available = 7, .limit = 7, .ratio = 0.3}});
   const BudgetState budget = history.Sum("cart", 10).budget;
   EXPECT_EQ(budget.available, 2);
   EXPECT_EQ(budget.limit, 9);
+  EXPECT_EQ(budget.at_once, 3);
   EXPECT_TRUE(budget.floor_withheld);
   EXPECT_EQ(budget.ratio, 0.3);
 }

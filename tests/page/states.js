@@ -9,7 +9,7 @@ export function calmSample(number) {
   const calls = 400 + Math.round(20 * Math.sin(number / 7));
   return {
     number, calls, calls_ok: calls, attempts: calls, attempts_ok: calls, retries: 0,
-    app_retries: 0, budget_available: 400, budget_limit: 400, p99_seconds: 0.024, refused: {},
+    app_retries: 0, budget_available: 400, budget_at_once: 400, p99_seconds: 0.024, refused: {},
     marks_received: 0, marks_sent: 0, amplification: 1, budget_ratio: 0.1, retries_waiting: 0,
     waits_released: 0, waits_expired: 0, throttle_rejected: 0, throttle_observed: 0,
   };
@@ -38,7 +38,7 @@ const endpoint = (address, state = 'ready', more = {}) => (
 export function calmUpstream(name, second, more = {}) {
   return {
     name, verdict: 'calm; upstream 100% OK, callers 100%', severity: 'SEVERITY_CALM',
-    budget: {available: 400, limit: 400, ratio: 0.1, floor_withheld: false, empty_seconds: 0},
+    budget: {available: 400, at_once: 400, ratio: 0.1, floor_withheld: false, empty_seconds: 0},
     rates: {calls_per_second: 401.2, attempts_per_second: 401.2, retries_per_second: 0,
             callers_ok: 1, attempts_ok: 1, amplification: 1, p99_seconds: 0.024,
             app_retries_per_second: 0},
@@ -87,7 +87,7 @@ export function stormyUpstream(name, second, {begin = second - 90, ...more} = {}
     verdict: 'storm contained; upstream 31% OK, callers 92%, amplification 1.09 of at most ' +
              '1.10, budget empty for 40 s',
     severity: 'SEVERITY_CONTAINED',
-    budget: {available: 0.4, limit: 400, ratio: 0.1, floor_withheld: true, empty_seconds: 40},
+    budget: {available: 0.4, at_once: 400, ratio: 0.1, floor_withheld: true, empty_seconds: 40},
     rates: {calls_per_second: 401.2, attempts_per_second: 438.9, retries_per_second: 37.7,
             callers_ok: 0.923, attempts_ok: 0.31, amplification: 1.094, p99_seconds: 0.21,
             app_retries_per_second: 24},

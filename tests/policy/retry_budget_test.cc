@@ -69,6 +69,27 @@ TEST(RetryBudget, TheLargerOfRatioAndFloorCountsNotTheirSum) {
   EXPECT_EQ(Drain(budget, At(0)), 12);
 }
 
+// The share of a budget that is left is all of it until a retry is made, however much more the
+// window allows than can go at once.
+TEST(RetryBudget, IsFullUntilRetriesAreMade) {
+  RetryBudget budget({.ratio = 0.1, .floor_per_second = 0}, 1);
+  for (int second = 0; second < 5; ++second) Deposit(budget, 100, At(second));
+  RetryBudget::State state = budget.Read(At(5));
+  EXPECT_DOUBLE_EQ(state.limit, 50);
+  EXPECT_DOUBLE_EQ(state.at_once, 10);
+  EXPECT_DOUBLE_EQ(state.available, 10);
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(budget.Withdraw(0, At(5)));
+  state = budget.Read(At(5));
+  EXPECT_DOUBLE_EQ(state.at_once, 10);
+  EXPECT_DOUBLE_EQ(state.available, 6);
+}
+
+TEST(RetryBudget, MoreThanTheWindowAllowsCannotGoAtOnce) {
+  RetryBudget budget({.ratio = 0.1, .floor_per_second = 0}, 1);
+  Deposit(budget, 10, At(0));
+  EXPECT_DOUBLE_EQ(budget.Read(At(0)).at_once, 1);
+}
+
 TEST(RetryBudget, A43_RefusalLeavesBalanceUnchanged) {
   RetryBudget budget(WithoutFloor(0.1), 1);
   Deposit(budget, 15, At(0));

@@ -39,6 +39,7 @@ const std::map<std::string, Contract>& Contracts() {
       {"levee_retries_waiting", {kGauge, {"upstream"}}},
       {"levee_retries_waited_total", {kCounter, {"upstream", "result"}}},
       {"levee_retry_budget_available", {kGauge, {"upstream"}}},
+      {"levee_retry_budget_at_once", {kGauge, {"upstream"}}},
       {"levee_retry_budget_limit", {kGauge, {"upstream"}}},
       {"levee_retry_budget_floor_withheld", {kGauge, {"upstream"}}},
       {"levee_app_retries_total", {kCounter, {"upstream", "action", "seen_by"}}},

@@ -222,12 +222,13 @@ TEST(Metrics, RateLimitsCountTheirDecisions) {
 TEST(Metrics, OfSeveralBudgetsOfAnUpstreamTheSmallestIsShown) {
   Metrics metrics(Shop());
   metrics.SetBudgetSource([] {
-    return std::vector<Metrics::BudgetGauges>{{"any", 7, 10, false},
-                                              {"any", 2.5, 12, true},
-                                              {"any", 3, 11, false},
-                                              {"cart", 1, 4, false}};
+    return std::vector<Metrics::BudgetGauges>{{"any", 7, 8, 10, false},
+                                              {"any", 2.5, 6, 12, true},
+                                              {"any", 3, 7, 11, false},
+                                              {"cart", 1, 2, 4, false}};
   });
   EXPECT_EQ(Scraped(metrics, R"(levee_retry_budget_available{upstream="any"})"), "2.5");
+  EXPECT_EQ(Scraped(metrics, R"(levee_retry_budget_at_once{upstream="any"})"), "6");
   EXPECT_EQ(Scraped(metrics, R"(levee_retry_budget_limit{upstream="any"})"), "12");
   EXPECT_EQ(Scraped(metrics, R"(levee_retry_budget_floor_withheld{upstream="any"})"), "1");
   EXPECT_EQ(Scraped(metrics, R"(levee_retry_budget_available{upstream="cart"})"), "1");

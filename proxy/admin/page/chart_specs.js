@@ -47,7 +47,7 @@ export const CHARTS = [
     series: [
       {label: 'retries left', color: '--budget', of: (s) => s.budget_available,
        text: format.rate, fill: true},
-      {label: 'allowed', color: '--limit', of: (s) => s.budget_limit, text: format.rate,
+      {label: 'at most', color: '--limit', of: (s) => s.budget_at_once, text: format.rate,
        dash: [6, 3]},
     ],
   },

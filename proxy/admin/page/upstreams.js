@@ -137,11 +137,11 @@ function budgetCell() {
   return {
     node,
     update({budget = {}}) {
-      const {available = 0, limit = 0, empty_seconds: empty = 0} = budget;
+      const {available = 0, at_once: most = 0, empty_seconds: empty = 0} = budget;
       const number = format.rate(Math.floor(available * 10) / 10);
       if (empty > 0) left.update('empty', `for ${format.age(empty)}`);
-      else left.update(number, `of ${format.rate(limit)} left`);
-      level.update(limit > 0 ? available / limit : 0);
+      else left.update(number, `of ${format.rate(most)} left`);
+      level.update(most > 0 ? available / most : 0);
       setAttribute(node, 'data-empty', empty > 0 ? '' : null);
     },
   };

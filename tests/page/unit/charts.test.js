@@ -10,11 +10,11 @@ const [LOAD, MOMENT, SUCCESS, BUDGET, WAITING, REFUSED] = CHARTS;
 const [SLOTS, DECISIONS, RETRIES] = GUARD_CHARTS;
 const SAMPLE = {
   number: 7, calls: 100, calls_ok: 92, attempts: 110, attempts_ok: 34, retries: 10, app_retries: 3,
-  budget_available: 1.5, budget_limit: 40, refused: {budget: 50, pushback: 2, overload_mark: 3,
+  budget_available: 1.5, budget_at_once: 40, refused: {budget: 50, pushback: 2, overload_mark: 3,
                                                      committed: 1},
 };
 const IDLE = {number: 8, calls: 0, calls_ok: 0, attempts: 0, attempts_ok: 0, app_retries: 0,
-              budget_available: 40, budget_limit: 40, refused: {}};
+              budget_available: 40, budget_at_once: 40, refused: {}};
 
 test('times are of the wall clock', () => {
   assert.deepEqual(rows(LOAD, [SAMPLE, IDLE], 1000).map(([time]) => time), [1007, 1008]);
@@ -43,7 +43,7 @@ test('success is a share, and nothing while nothing is called', () => {
   assert.equal(valueText(SUCCESS.series[0], SAMPLE), '92%');
 });
 
-test('the budget has what is left and what is allowed', () => {
+test('the budget has what is left and what that is at most', () => {
   assert.deepEqual(rows(BUDGET, [SAMPLE], 0), [[7, 1.5, 40]]);
 });
 
