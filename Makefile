@@ -11,9 +11,10 @@ SHELL := /bin/bash
 # What git knows and what it would know after `git add`, so that nothing in build/ is touched.
 SOURCES = git ls-files --cached --others --exclude-standard
 
-# Compiles the targets that it is called with, and configures at first. Without tests, where none is
-# asked for, so that what only they need may be missing.
-compile = { test -f build/build.ninja || cmake --preset release -DLEVEE_BUILD_TESTS=OFF; } && \
+# Compiles the targets that it is called with, and configures at first, with nothing printed but
+# faults. Without tests, where none is asked for, so that what only they need may be missing.
+compile = { test -f build/build.ninja || \
+            cmake --preset release -DLEVEE_BUILD_TESTS=OFF >/dev/null; } && \
           cmake --build --preset release --target $(1)
 compile_tests = cmake --preset release && cmake --build --preset release --target $(1)
 
@@ -29,7 +30,7 @@ build: ## Build build/levee, its manual pages and completions
 	@$(call compile,levee levee_docs)
 
 run: ## Start the demo and keep the sidecar up until Ctrl-C
-	@deploy/install-packages build
+	@deploy/install-packages build try
 	@$(call compile,levee)
 	@build/levee demo --stay
 
