@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "admin_grpc/grpc_admin_server.h"
 #include "cli/input.h"
 #include "cli/log_sink.h"
@@ -35,6 +36,15 @@ void Announce(const std::string& line) {
 int Fail(const absl::Status& status) {
   std::fprintf(stderr, "levee: %s\n", std::string(status.message()).c_str());
   return 1;
+}
+
+// Another sidecar has the built-in ports. Without a file the message names no place to change them.
+int FailToOpen(const ConfigInput& config, const absl::Status& status) {
+  const int code = Fail(status);
+  if (config.files.empty() && absl::StrContains(status.message(), "in use")) {
+    std::fprintf(stderr, "Choose other addresses by --listen, --metrics and --admin.\n");
+  }
+  return code;
 }
 
 // Reads standard input if it is one of the files. Returns false, with the reason on standard error,
@@ -126,14 +136,14 @@ int RunSidecar(const RunOptions& options) {
     });
   }
   PrepareDescriptors(checked.snapshot->limits, log);
-  auto running = RunningSidecar::Open({.config = std::move(config),
+  auto running = RunningSidecar::Open({.config = config,
                                        .workers = options.workers,
                                        .version = std::string(BuildVersion()),
                                        .commit = std::string(BuildCommit()),
                                        .open_grpc = OpenGrpcPort,
                                        .announce = Announce},
                                       checked, log);
-  if (!running.ok()) return Fail(running.status());
+  if (!running.ok()) return FailToOpen(config, running.status());
   log.Write(EventKind::kStarted, [&] {
     return std::vector<LogField>{{"version", BuildVersion()}, {"workers", options.workers}};
   });

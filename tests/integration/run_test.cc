@@ -33,5 +33,17 @@ TEST(Run, ServesOnTheAddressesOfTheCommandLine) {
   EXPECT_EQ(sidecar->HttpStatus("/healthz"), 200);
 }
 
+TEST(Run, ABusyPortIsAnsweredWithTheOptionsForAnotherOne) {
+  const auto first = SidecarProcess::Run(
+      {"--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--admin", "none"});
+  const std::string busy = first->address("egress");
+  Child second(LEVEE_BINARY, {"run", "--listen", busy, "--metrics", "none", "--admin", "none"});
+  EXPECT_EQ(second.WaitForExit(), 1);
+  EXPECT_EQ(second.Errors(),
+            absl::StrCat("levee: cannot listen on ", busy,
+                         ": Address already in use (set at --listen)\n"
+                         "Choose other addresses by --listen, --metrics and --admin.\n"));
+}
+
 }  // namespace
 }  // namespace levee
