@@ -281,6 +281,7 @@ Command DescribeCommandLine() { return ReadCommand(CommandLine().app); }
 
 int RunCommand(int argc, char** argv) {
   CommandLine line;
+  if (argc > 0) line.demo_options.called_as = argv[0];
   try {
     line.app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -181,7 +181,8 @@ void Demo::Invite() {
                             .calls = sidecar_->output().calls,
                             .metrics = sidecar_->output().metrics,
                             .page = sidecar_->output().page,
-                            .config_file = sidecar_->config_file()},
+                            .config_file = sidecar_->config_file(),
+                            .program = options_.called_as},
                            scenario_.suggestions));
 }
 

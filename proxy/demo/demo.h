@@ -25,6 +25,8 @@ struct DemoOptions {
   std::string levee_binary = "/proc/self/exe";
   // Calls of the clients; with `guard` what the service can do, at least kLeastGuardedRate.
   double per_second = 400;
+  // How the reader called this program, for commands to type.
+  std::string called_as = "levee";
   // Shows an overload without and with a guard, instead of a retry storm.
   bool guard = false;
 };

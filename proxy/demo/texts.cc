@@ -77,7 +77,7 @@ std::vector<std::string> Invitation(const Addresses& addresses, const Suggestion
       "",
       "  To protect a service of your own from its callers, put a guard before it,",
       "  and send them to port 9450:",
-      "    levee run --guard 0.0.0.0:9450 --to 127.0.0.1:50051",
+      absl::StrCat("    ", addresses.program, " run --guard 0.0.0.0:9450 --to 127.0.0.1:50051"),
       "",
   };
 }

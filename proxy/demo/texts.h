@@ -27,6 +27,7 @@ struct Addresses {
   std::string metrics;  // Levee, for Prometheus.
   std::string page;     // Levee, for a browser.
   std::string config_file;
+  std::string program;  // Levee's, as the reader calls it.
 };
 
 // The parts of the invitation that each demo has of its own.

@@ -17,7 +17,8 @@ const Addresses kLongestAddresses{.faults = kLongest,
                                   .calls = kLongest,
                                   .metrics = kLongest,
                                   .page = kLongest,
-                                  .config_file = "/tmp/levee-demo-4194304.yaml"};
+                                  .config_file = "/tmp/levee-demo-4194304.yaml",
+                                  .program = "/usr/local/bin/levee"};
 
 // A run of the longest demo in which everything fails after three attempts.
 RunRecord LongestRun(const Load& load) {
@@ -89,7 +90,8 @@ std::string InvitationTo(const Scenario& scenario) {
                                  .calls = "127.0.0.1:2",
                                  .metrics = "127.0.0.1:3",
                                  .page = "127.0.0.1:4",
-                                 .config_file = "demo.yaml"},
+                                 .config_file = "demo.yaml",
+                                 .program = "build/levee"},
                                             scenario.suggestions)) {
     all += line + "\n";
   }
@@ -98,10 +100,11 @@ std::string InvitationTo(const Scenario& scenario) {
 
 TEST(Invitation, NamesEveryAddress) {
   const std::string all = InvitationTo(RetryStorm(400));
-  for (const char* part : {"curl -X POST 'http://127.0.0.1:1/faults?failing=0.5'",
-                           "127.0.0.1:2 \\\n      levee.demo.v1.Shop/GetPrice",
-                           "http://127.0.0.1:2/levee.demo.v1.Shop/GetPrice",
-                           "http://127.0.0.1:3/metrics", "http://127.0.0.1:4/", "demo.yaml"}) {
+  for (const char* part :
+       {"curl -X POST 'http://127.0.0.1:1/faults?failing=0.5'",
+        "127.0.0.1:2 \\\n      levee.demo.v1.Shop/GetPrice",
+        "http://127.0.0.1:2/levee.demo.v1.Shop/GetPrice", "http://127.0.0.1:3/metrics",
+        "http://127.0.0.1:4/", "demo.yaml", "    build/levee run --guard"}) {
     EXPECT_THAT(all, HasSubstr(part));
   }
   EXPECT_THAT(all, Not(HasSubstr("$")));
