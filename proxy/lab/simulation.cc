@@ -89,8 +89,12 @@ std::string HowItEnds(const SimulatedRule& rule) {
       return absl::StrCat("Of the requests ", PercentWords(figures.success), " succeed, with ",
                           sent, ".");
     case RunFigures::State::kRecovered:
-      return absl::StrCat("The system recovers ", DurationWords(absl::Seconds(*figures.recovery_s)),
-                          " after the trouble ends, with ", sent, ".");
+      return absl::StrCat("The system recovers ",
+                          *figures.recovery_s > 0
+                              ? absl::StrCat(DurationWords(absl::Seconds(*figures.recovery_s)),
+                                             " after the trouble ends")
+                              : "as the trouble ends",
+                          ", with ", sent, ".");
     case RunFigures::State::kStuck:
       return absl::StrCat("The system does not recover while it is watched, with ", sent, ".");
   }

@@ -80,6 +80,8 @@ TEST(Simulation, L2_ThreeLayersMake64AttemptsAndLeveeHardlyMoreThanOne) {
 
 TEST(Simulation, OneBadEndpointIsAvoidedByLeveeAlone) {
   const Simulation simulation = SimulationOf(Ready("one-bad-endpoint"));
+  EXPECT_EQ(simulation.verdict,
+            "The system recovers as the trouble ends, with 1.00 attempts per call.");
   EXPECT_LT(simulation.rules[0].figures.success, 0.95);
   EXPECT_TRUE(simulation.ok()) << SimulationText(simulation);
 }
