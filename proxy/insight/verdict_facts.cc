@@ -122,7 +122,7 @@ std::string VerdictFacts::SayGuard() const {
   return absl::StrCat("guard ", guard_acts() ? "refuses " : "would refuse ",
                       Percent(guard_refused(), added_.calls), " of calls: ",
                       queue ? absl::StrCat("queue too long for ", slots)
-                            : absl::StrCat(slots, " taken, none may wait"));
+                            : absl::StrCat(slots, " taken, no more may wait"));
 }
 
 std::string VerdictFacts::SayGuardScope() const {

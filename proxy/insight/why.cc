@@ -151,7 +151,7 @@ std::string AppRetryText(const CallRecord& record) {
 
 std::string GuardRefusalText(const GuardRecord& guard) {
   if (guard.reason == GuardReason::kConcurrency) {
-    return "refused by the guard: no slot was free, and none may wait";
+    return "refused by the guard: no slot was free, and no more may wait";
   }
   return absl::StrCat("refused by the guard: too many calls wait for a slot (it waited ",
                       absl::FormatDuration(absl::Trunc(guard.waited, absl::Microseconds(100))),

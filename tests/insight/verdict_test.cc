@@ -348,7 +348,7 @@ TEST(Verdict, AGuardRefusesBecauseNoneMayWait) {
   ExpectVerdict(
       {.added = MostlyRefusedByGuard(GuardReason::kConcurrency), .guard = GuardState{.limit = 1}},
       Severity::kAlarm,
-      "guard refuses 60% of calls: 1 slot taken, none may wait; upstream 100% OK, callers "
+      "guard refuses 60% of calls: 1 slot taken, no more may wait; upstream 100% OK, callers "
       "40%, 100 calls/s");
 }
 
@@ -390,7 +390,7 @@ TEST(Verdict, OfADeadServiceTheGuardIsOneFactAmongOthers) {
       {.added = added, .endpoints = {.all = 1, .failing = 1}, .guard = GuardState{.limit = 8}},
       Severity::kAlarm,
       "the only endpoint is failing; upstream 0% OK, callers 0%, guard refuses 60% of "
-      "calls: 8 slots taken, none may wait, 100 calls/s");
+      "calls: 8 slots taken, no more may wait, 100 calls/s");
 }
 
 TEST(Verdict, ARateLimitRefuses) {

@@ -144,7 +144,7 @@ TEST(WhyOf, RateLimitsRefuseAndDelay) {
 TEST(WhyOf, AGuardRefusesOrLetsWait) {
   CallRecord record = CallOf(kExhausted, {});
   record.guard = {.decision = GuardDecision::kRefused, .reason = GuardReason::kConcurrency};
-  EXPECT_EQ(WhyOf(record), "refused by the guard: no slot was free, and none may wait");
+  EXPECT_EQ(WhyOf(record), "refused by the guard: no slot was free, and no more may wait");
   record.guard = {.decision = GuardDecision::kRefused,
                   .reason = GuardReason::kQueue,
                   .priority = 64,

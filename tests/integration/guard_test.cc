@@ -77,24 +77,30 @@ struct Guarded {
   ChannelPtr channel;
 };
 
-// Returns what the state says of the guarded upstream once it has counted so many refusals.
-admin::v1::Upstream AppAfterRefusals(const Guarded& guarded, uint32_t refusals) {
+// Returns what the state says of the guarded upstream as soon as `done` accepts it; asks until
+// then.
+admin::v1::Upstream AppOnce(const Guarded& guarded,
+                            const std::function<bool(const admin::v1::Upstream&)>& done) {
   const std::string address = guarded.sidecar->AwaitAddress("admin");
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  uint32_t seen = 0;
-  admin::v1::State state;
-  do {
-    seen = 0;
-    state.Clear();
+  while (std::chrono::steady_clock::now() < deadline) {
+    admin::v1::State state;
     const std::string body = HttpGet(address, "/api/v1/state?upstream=app").body;
     EXPECT_TRUE(google::protobuf::util::JsonStringToMessage(body, &state).ok()) << body;
-    if (state.upstreams_size() != 1) continue;
-    for (const auto& sample : state.upstreams(0).samples()) {
+    if (state.upstreams_size() == 1 && done(state.upstreams(0))) return state.upstreams(0);
+  }
+  ADD_FAILURE() << "the state never became as awaited";
+  return {};
+}
+
+admin::v1::Upstream AppAfterRefusals(const Guarded& guarded, uint32_t refusals) {
+  return AppOnce(guarded, [refusals](const admin::v1::Upstream& app) {
+    uint32_t seen = 0;
+    for (const auto& sample : app.samples()) {
       for (const auto& [reason, count] : sample.guard().refused()) seen += count;
     }
-  } while (seen < refusals && std::chrono::steady_clock::now() < deadline);
-  EXPECT_EQ(seen, refusals);
-  return state.upstreams_size() == 1 ? state.upstreams(0) : admin::v1::Upstream();
+    return seen == refusals;
+  });
 }
 
 constexpr char kCalls[] = "levee_guard_calls_total";
@@ -313,8 +319,8 @@ TEST(Guard, AFailureOfTheApplicationIsLeftToTheCallersSidecar) {
   EXPECT_EQ(reply.status.error_message(), "scripted");
   EXPECT_EQ(Values(reply.trailers, "levee-overload"), "");
   EXPECT_EQ(Values(reply.trailers, "grpc-retry-pushback-ms"), "");
-  const SidecarProcess caller({.endpoints = {guarded.sidecar->address("ingress")},
-                               .retry = "{backoff: {initial: 1ms}}"});
+  const SidecarProcess caller(
+      {.endpoints = {guarded.sidecar->address("ingress")}, .retry = "{backoff: {initial: 1ms}}"});
   EXPECT_TRUE(CallUnary(NewChannel(caller.address())).status.ok());
   EXPECT_EQ(service.calls(), 3);
 }
@@ -349,9 +355,20 @@ TEST(Guard, TheStateTellsOfItsSlotsAndRefusals) {
   EXPECT_TRUE(app.guard().refused_per_second().contains("concurrency"));
   EXPECT_EQ(app.severity(), admin::v1::Upstream::SEVERITY_ALARM);
   EXPECT_THAT(app.verdict(),
-              StartsWith("guard refuses 100% of calls: 1 slot taken, none may wait"));
+              StartsWith("guard refuses 100% of calls: 1 slot taken, no more may wait"));
   EXPECT_THAT(app.verdict(), HasSubstr("callers retry and are told to give up"));
   Guarded::Leave(*first);
+}
+
+TEST(Guard, TheStateTellsOfItBeforeAnyCallAndAfterAReload) {
+  FaultyService service;
+  const Guarded guarded(service.address(), "concurrency: {limit: 3}");
+  const auto limited_to = [](uint32_t limit) {
+    return [limit](const admin::v1::Upstream& app) { return app.guard().limit() == limit; };
+  };
+  EXPECT_EQ(AppOnce(guarded, limited_to(3)).last_called(), 0u);
+  RewriteFile(guarded.config.path(), Inbound(service.address(), "concurrency: {limit: 5}"));
+  EXPECT_EQ(AppOnce(guarded, limited_to(5)).last_called(), 0u);
 }
 
 TEST(Guard, HeadersForTheGuardPassTheCallersSidecarAndEndInFrontOfTheApplication) {

@@ -15,7 +15,7 @@ export function updateGuard(upstream, samples) {
 
 // The guard's facts in sentences; `guard` as in the state, undefined if there is none any more.
 export function guardText(guard) {
-  if (!guard) return 'It has been removed, or no call has come to it of late.';
+  if (!guard) return 'It has been removed.';
   return [slotsText(guard), refusalsText(guard), retriesText(guard)].filter(Boolean).join(' ');
 }
 
@@ -30,7 +30,7 @@ function slotsText({limit, limit_min: least, in_flight: inFlight, queue_length: 
 }
 
 const WHY = {
-  concurrency: 'because no slot is free and none may wait',
+  concurrency: 'because no slot is free and no more may wait',
   queue: 'because too many calls wait',
 };
 

@@ -18,7 +18,7 @@ const WORDS = {
   rate_limit: ['Levee', 'over a rate limit'],
   throttle: ['Levee', 'the service is overloaded, and the policy throttles'],
   guard_queue: ['Levee', 'the guard, because too many calls wait for the service'],
-  guard_concurrency: ['Levee', 'the guard, because no slot is free and none may wait'],
+  guard_concurrency: ['Levee', 'the guard, because no slot is free and no more may wait'],
   max_attempts: ['Levee', 'all attempts of the policy made'],
   max_elapsed: ['Levee', 'the policy’s time for retries used up'],
   deadline: ['Levee', 'too little time left before the deadline'],
