@@ -51,7 +51,7 @@ export class Sidecar extends Program {
     writeFileSync(`${folder}/levee.yaml`, JSON.stringify(config));  // JSON is YAML.
     const sidecar = new Sidecar(t, LEVEE, 'run', '--config', `${folder}/levee.yaml`);
     sidecar.#file = `${folder}/levee.yaml`;
-    sidecar.calls = await sidecar.said(/^listening egress (\S+)$/);
+    sidecar.calls = await sidecar.said(/^listening (?:egress|ingress) (\S+)$/);
     await sidecar.said(/^listening metrics (\S+)$/);
     sidecar.admin = await sidecar.said(/^listening admin (\S+)$/);
     sidecar.url = `http://${sidecar.admin}/`;

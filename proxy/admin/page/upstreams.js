@@ -103,14 +103,16 @@ function bar(kind) {
 }
 
 function successCell() {
-  const kinds = [['callers', 'callers_ok'], ['attempts', 'attempts_ok']];
-  const lines = kinds.map(([label, field]) => ({field, bar: bar(label), figure: figure(label)}));
+  const kinds = [['callers', 'callers_ok', 'calls_per_second'],
+                 ['attempts', 'attempts_ok', 'attempts_per_second']];
+  const lines = kinds.map(([label, field, rate]) => (
+      {field, rate, bar: bar(label), figure: figure(label)}));
   return {
     node: cell('Success seen by', ...lines.map(
         (line) => el('span', {class: 'line'}, line.figure.node, line.bar.node))),
     update({rates}) {
-      const idle = !(rates?.calls_per_second > 0 || rates?.attempts_per_second > 0);
       for (const line of lines) {
+        const idle = !(rates?.[line.rate] > 0);
         const share = rates?.[line.field] ?? 1;
         line.figure.update(idle ? format.NOTHING : format.percent(share));
         line.bar.update(idle ? 0 : share);
