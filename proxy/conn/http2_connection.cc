@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "h2/read_pace.h"
 
@@ -98,7 +99,14 @@ void Http2Connection::Farewell() {
 
 void Http2Connection::OnWritable() { OnOutputPending(); }
 
-void Http2Connection::OnClosed(const std::string& reason) { Close(reason); }
+void Http2Connection::OnClosed(const std::string& reason) {
+  // TLS servers of Go and OpenSSL send no alert to a client without TLS. So silence may mean TLS.
+  const bool mute = !server_ && open_ && received_at_ == Instant();
+  Close(mute ? absl::StrCat(reason,
+                            " before it said anything; does the service speak TLS? Levee "
+                            "sends plaintext")
+             : reason);
+}
 
 void Http2Connection::OnOutputPending() {
   if (!open_ || ListLink<Http2Connection>::linked()) return;

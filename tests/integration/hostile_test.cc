@@ -16,7 +16,8 @@ using testing::HasSubstr;
 TEST(Hostile, AServiceThatSpeaksAnotherProtocolIsToldFromOneThatIsAway) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {{"\x15\x03\x01\x00\x02\x02\x46", 7}, "the service speaks TLS"},
-      {"HTTP/1.1 400 Bad Request\r\n\r\n", "the service speaks HTTP/1"}};
+      {"HTTP/1.1 400 Bad Request\r\n\r\n", "the service speaks HTTP/1"},
+      {"", "does the service speak TLS?"}};
   for (const auto& [first, reason] : cases) {
     RawUpstream upstream([first = first](UpstreamPeer& peer) {
       peer.connection().Send(first);
