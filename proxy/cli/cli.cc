@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/cli.h"
 
+#include <poll.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
@@ -214,7 +217,10 @@ CLI::App* AddHelp(CLI::App& app, std::vector<std::string>& words) {
 // written, as on a full disk, the command has failed.
 int AfterOutput(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  std::fputs("levee: standard output cannot be written\n", stderr);
+  // A reader such as head that has seen enough is no fault to tell of.
+  pollfd reader = {.fd = STDOUT_FILENO, .events = 0, .revents = 0};
+  const bool left = poll(&reader, 1, 0) == 1 && (reader.revents & POLLERR) != 0;
+  if (!left) std::fputs("levee: standard output cannot be written\n", stderr);
   return code == 0 ? 1 : code;
 }
 

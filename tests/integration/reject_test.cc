@@ -98,6 +98,14 @@ TEST(Rejects, ACommandWhoseOutputCannotBeWrittenFails) {
   }
 }
 
+// As `levee explain FILE | head` ends.
+TEST(Rejects, AReaderOfACommandThatHasGoneIsNoFaultToTellOf) {
+  const Ended ended =
+      RunToEnd("/bin/bash", {"-c", "exec 3> >(:); wait $!; exec " LEVEE_BINARY " version >&3"});
+  EXPECT_EQ(ended.exit, 1);
+  EXPECT_EQ(ended.errors, "");
+}
+
 class Refusing : public testing::Test {
  protected:
   FaultyService service_;
