@@ -14,6 +14,7 @@
 #include "cli/input.h"
 #include "cli/log_sink.h"
 #include "cli/version.h"
+#include "config/room_warnings.h"
 #include "net/descriptors.h"
 #include "net/process_memory.h"
 #include "sidecar/control_port.h"
@@ -106,8 +107,7 @@ void PrepareDescriptors(const Limits& limits, EventLog& log) {
   const int64_t limit = net::DescriptorLimit();
   const int64_t callers = net::DescriptorsForCallers(limit);
   if (limits.connections <= callers) return;
-  const auto defaults = ParseConfig("", "{}");
-  if (defaults.ok() && limits.connections == (*defaults)->limits.connections) return;
+  if (limits.connections == DefaultConnections()) return;
   log.Write(EventKind::kDescriptorsFew, [&] {
     return std::vector<LogField>{
         {"rlimit_nofile", limit}, {"for_callers", callers}, {"connections", limits.connections}};

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "config/load.h"
 
 namespace levee {
 namespace {
@@ -63,11 +64,16 @@ std::string FormatPlan(const MemoryPlan& plan, int64_t memory) {
   return text;
 }
 
+int64_t DefaultConnections() {
+  const auto defaults = ParseConfig("", "{}");
+  return defaults.ok() ? (*defaults)->limits.connections : 0;
+}
+
 void FindRoomWarnings(const Limits& limits, const Positions& positions, const Room& room,
                       FaultList& warnings) {
   if (room.memory > 0) CompareMemory(limits, positions, room.memory, warnings);
   if (room.descriptors > 0 && positions.Has("limits.connections") &&
-      limits.connections > room.descriptors) {
+      limits.connections > room.descriptors && limits.connections != DefaultConnections()) {
     warnings.Add(positions.Find("limits.connections"), CheckCode::kFewDescriptors,
                  absl::StrCat("is more than the ", room.descriptors,
                               " descriptors that callers may have here (RLIMIT_NOFILE); raise that "

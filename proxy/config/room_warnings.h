@@ -47,6 +47,10 @@ MemoryPlan PlanMemory(const Limits& limits, int64_t memory);
 // Returns the plan for people, some lines.
 std::string FormatPlan(const MemoryPlan& plan, int64_t memory);
 
+// Returns the default of limits.connections. It gives way without a word where there are fewer
+// descriptors, also where a file spells it out.
+int64_t DefaultConnections();
+
 // Reports limits that were given and that the room is too small for. The defaults give way without
 // a word.
 void FindRoomWarnings(const Limits& limits, const Positions& positions, const Room& room,

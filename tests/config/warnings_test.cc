@@ -307,6 +307,17 @@ TEST(Warnings, NothingIsListedThatNeverIsRetried) {
             "917 policies[0].retry.rules[0].codes");
 }
 
+TEST(Warnings, ADefaultThatIsSpelledOutGivesWayToFewDescriptorsWithoutAWord) {
+  const Room room{.descriptors = 1000};
+  const auto warnings = [&room](const char* connections) {
+    return Brief(CheckConfig({{"f", absl::StrCat("limits: {connections: ", connections, "}\n")}},
+                             std::nullopt, FaultList(), room)
+                     .warnings);
+  };
+  EXPECT_EQ(warnings("20000"), "");
+  EXPECT_EQ(warnings("10000"), "923 limits.connections");
+}
+
 TEST(Warnings, StandBesideFaults) {
   const CheckedConfig checked =
       CheckConfig({{"f", PolicyText("retry: {budget: {ratio: 0.8}}") +
