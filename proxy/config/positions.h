@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -31,6 +32,12 @@ class Positions {
 
   bool Has(const std::string& path) const { return entries_.contains(path); }
 
+  // The value at `path` has a field of a name that is unknown, which was reported.
+  void MarkUnknownField(const std::string& path) { with_unknown_fields_.insert(path); }
+  bool HasUnknownField(const std::string& path) const {
+    return with_unknown_fields_.contains(path);
+  }
+
   // Returns the shorthand that stands for the value at `path`; empty if there is none.
   std::string ShorthandOf(const std::string& path) const;
 
@@ -58,6 +65,7 @@ class Positions {
   };
 
   std::map<std::string, Entry> entries_;
+  std::set<std::string> with_unknown_fields_;
   std::map<std::string, std::string> shorthands_;  // by the paths of the values they stand for
 };
 

@@ -57,7 +57,7 @@ class YamlWalker {
   bool complete() const { return values_ <= kMaxYamlValues; }
 
  private:
-  void ReadEntry(const YAML::Node& key, const YAML::Node& value, const std::string& path,
+  bool ReadEntry(const YAML::Node& key, const YAML::Node& value, const std::string& path,
                  Message& message);
   void ReadList(const YAML::Node& node, const FieldDescriptor& field, const std::string& path,
                 Message& message);
@@ -128,11 +128,12 @@ void YamlWalker::ReadMessage(const YAML::Node& node, const std::string& path, Me
                   absl::StrCat("is given twice; first in line ", first->second));
       continue;
     }
-    ReadEntry(entry.first, entry.second, key_path, message);
+    if (!ReadEntry(entry.first, entry.second, key_path, message)) positions_.MarkUnknownField(path);
   }
 }
 
-void YamlWalker::ReadEntry(const YAML::Node& key, const YAML::Node& value, const std::string& path,
+// Returns false if the message has no field of that name.
+bool YamlWalker::ReadEntry(const YAML::Node& key, const YAML::Node& value, const std::string& path,
                            Message& message) {
   const FieldDescriptor* field = FindField(*message.GetDescriptor(), key.Scalar());
   if (field == nullptr) {
@@ -142,10 +143,12 @@ void YamlWalker::ReadEntry(const YAML::Node& key, const YAML::Node& value, const
             : Suggestion(key.Scalar(), KeysOf(*message.GetDescriptor()), "known here");
     faults_.Add(At(key.Mark(), path), CheckCode::kUnknownField,
                 absl::StrCat("unknown field", hint));
-    return;
+    return false;
   }
-  if (RefuseOneofSibling(key, *field, path, message)) return;
-  ReadField(value, key.Mark(), *field, path, message);
+  if (!RefuseOneofSibling(key, *field, path, message)) {
+    ReadField(value, key.Mark(), *field, path, message);
+  }
+  return true;
 }
 
 // A oneof forgets its first member when a second one is set: the second is refused instead.

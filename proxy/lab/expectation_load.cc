@@ -108,6 +108,7 @@ std::optional<ScenarioExpectation> ReadExpectation(const std::string& path,
   const auto* field = reflection.GetOneofFieldDescriptor(
       message, message.GetDescriptor()->FindOneofByName("figure"));
   if (field == nullptr) {
+    if (positions.HasUnknownField(path)) return std::nullopt;
     faults.Add(positions.Find(path), CheckCode::kMissingField,
                "has no figure; say {amplification: \"<= 1.1\"} or {recovery: \"<= 5s\"}");
     return std::nullopt;

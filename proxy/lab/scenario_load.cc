@@ -53,6 +53,8 @@ class ScenarioReader {
   void Add(const std::string& path, CheckCode code, std::string text) {
     faults_.Add(positions_.Find(path), code, std::move(text));
   }
+  void AddMissing(const std::string& path, std::string text);
+  void CheckBegin(const std::string& path, const std::string& at);
   int ServiceOf(const std::string& path, const std::string& name);
   ScenarioCall CallOf(const std::string& path, const std::string& text,
                       const std::string& sidecar_path, const std::string& sidecar);
@@ -72,6 +74,19 @@ class ScenarioReader {
   std::map<std::string, std::shared_ptr<const Snapshot>> sidecars_;  // by their texts
   Scenario scenario_;
 };
+
+// A field that is misspelt is missing only because of that.
+void ScenarioReader::AddMissing(const std::string& path, std::string text) {
+  if (!positions_.HasUnknownField(path)) Add(path, CheckCode::kMissingField, std::move(text));
+}
+
+void ScenarioReader::CheckBegin(const std::string& path, const std::string& at) {
+  const bool known = !at.empty() && scenario_.duration > absl::ZeroDuration();
+  if (!known || Span(at) < scenario_.duration) return;
+  Add(path, CheckCode::kOutOfRange,
+      absl::StrCat(at, " is too late; the scenario ends at ",
+                   absl::FormatDuration(scenario_.duration)));
+}
 
 int ScenarioReader::ServiceOf(const std::string& path, const std::string& name) {
   const auto found = std::find(services_.begin(), services_.end(), name);
@@ -145,12 +160,13 @@ ScenarioClient ScenarioReader::Client(const std::string& path, const v1::Client&
   client.call = CallOf(path + ".calls", message.calls(), path + ".sidecar", message.sidecar());
   const v1::Load& load = message.load();
   if (load.arrivals_case() == v1::Load::ARRIVALS_NOT_SET) {
-    Add(path + ".load", CheckCode::kMissingField,
-        "has no rate; say {poisson: 40/s} or {even: 40/s}");
+    AddMissing(path + ".load", "has no rate; say {poisson: 40/s} or {even: 40/s}");
   }
   client.poisson = load.has_poisson();
   client.per_second = PerSecond(client.poisson ? load.poisson() : load.even());
-  for (const v1::Load::Step& step : load.steps()) {
+  for (int i = 0; i < load.steps_size(); ++i) {
+    const v1::Load::Step& step = load.steps(i);
+    CheckBegin(Element(path + ".load.steps", i) + ".at", step.at());
     client.steps.push_back({Span(step.at()), Span(step.for_()), PerSecond(step.rate())});
   }
   client.deadline = Span(message.deadline());
@@ -177,8 +193,7 @@ WorkTime ScenarioReader::Time(const std::string& path, const v1::Time& message) 
     case v1::Time::DISTRIBUTION_NOT_SET:
       break;
   }
-  Add(path, CheckCode::kMissingField,
-      "is missing; say 5ms, {exponential: 5ms} or {lognormal: {p50: 5ms, p99: 20ms}}");
+  AddMissing(path, "is missing; say 5ms, {exponential: 5ms} or {lognormal: {p50: 5ms, p99: 20ms}}");
   return {};
 }
 
@@ -204,6 +219,7 @@ ScenarioService ScenarioReader::Service(const std::string& path, const v1::Servi
 
 ScenarioFault ScenarioReader::Fault(const std::string& path, const v1::Fault& message) {
   ScenarioFault fault;
+  CheckBegin(path + ".at", message.at());
   fault.at = Span(message.at());
   fault.span = Span(message.for_());
   fault.service = ServiceOf(path + ".service", message.service());
@@ -217,8 +233,8 @@ ScenarioFault ScenarioReader::Fault(const std::string& path, const v1::Fault& me
     }
   }
   if (message.what_case() == v1::Fault::WHAT_NOT_SET) {
-    Add(path, CheckCode::kMissingField,
-        "does not say what goes wrong; give capacity, fail, delay, refuse or blackhole");
+    AddMissing(path,
+               "does not say what goes wrong; give capacity, fail, delay, refuse or blackhole");
   }
   if (message.has_capacity()) fault.capacity = message.capacity();
   if (message.has_fail()) {

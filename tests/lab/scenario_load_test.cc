@@ -83,6 +83,30 @@ TEST(ScenarioLoad, L7_WhatIsMissingIsNamed) {
                           HasSubstr("s:3:12: LV110 services[0].time: is missing; say 5ms, ")));
 }
 
+TEST(ScenarioLoad, L7_AMisspeltFieldIsOneFault) {
+  EXPECT_EQ(Faults("expect: [{sucess: '> 9%'}]\n"),
+            "s:4:11: LV105 expect[0].sucess: unknown field; did you mean success?");
+  EXPECT_EQ(Faults("faults: [{at: 1s, for: 1s, service: cart, capasity: 0}]\n"),
+            "s:4:43: LV105 faults[0].capasity: unknown field; did you mean capacity?");
+  EXPECT_EQ(FaultsOf("duration: 1s\n"
+                     "clients: [{name: web, calls: cart/Add, load: {poison: 1/s}}]\n"
+                     "services: [{name: cart, slots: 1, time: {exponentiell: 1s}}]\n"),
+            "s:2:47: LV105 clients[0].load.poison: unknown field; did you mean poisson?\n"
+            "s:3:42: LV105 services[0].time.exponentiell: unknown field; did you mean "
+            "exponential?");
+}
+
+TEST(ScenarioLoad, L7_WhatBeginsWhenTheScenarioHasEndedIsRefused) {
+  EXPECT_EQ(Faults("faults: [{at: 1h, for: 1s, service: cart, capacity: 0}]\n"),
+            "s:4:15: LV201 faults[0].at: 1h is too late; the scenario ends at 1m");
+  EXPECT_EQ(FaultsOf("duration: 90s\n"
+                     "clients: [{name: web, calls: cart/Add,\n"
+                     "  load: {even: 1/s, steps: [{at: 90s, for: 1s, rate: 2/s}]}}]\n"
+                     "services: [{name: cart, slots: 1, time: 1ms}]\n"),
+            "s:3:34: LV201 clients[0].load.steps[0].at: 1m30s is too late; the scenario ends at "
+            "1m30s");
+}
+
 TEST(ScenarioLoad, L7_ABoundThatIsNoneIsRefusedWithAnExample) {
   EXPECT_EQ(Faults("expect: [{recovery: '<= 5'}]\n"),
             "s:4:21: LV202 expect[0].recovery: \"<= 5\" is no bound; say \"<= 5s\"");
