@@ -28,7 +28,6 @@ class InboundValidator {
 
   void CheckRoute(int index);
   void CheckLoop(int route);
-  void CheckConcurrency(int policy);
 
  private:
   void Add(const std::string& path, CheckCode code, std::string text) {
@@ -83,27 +82,6 @@ void InboundValidator::CheckRoute(int index) {
   }
 }
 
-void InboundValidator::CheckConcurrency(int policy) {
-  if (!config_.policies(policy).has_guard()) return;
-  const v1::Guard::Concurrency& limit = config_.policies(policy).guard().concurrency();
-  const std::string path = absl::StrCat("policies[", policy, "].guard.concurrency");
-  if (limit.limit() != "adaptive") {
-    for (const char* field : {".initial", ".min", ".max"}) {
-      if (!positions_.Has(path + field) || positions_.Broken(path + ".limit")) continue;
-      Add(path + field, CheckCode::kNeedsField,
-          absl::StrCat("means nothing beside limit: ", limit.limit(),
-                       ", which is not adaptive; leave it out"));
-    }
-  } else if (limit.initial() < limit.min() || limit.initial() > limit.max()) {
-    const char* const given = positions_.Has(path + ".initial") ? ".initial"
-                              : limit.initial() < limit.min()   ? ".min"
-                                                                : ".max";
-    Add(path + given, CheckCode::kInitialOutsideBounds,
-        absl::StrCat("initial, ", limit.initial(), ", is not from min, ", limit.min(), ", to max, ",
-                     limit.max()));
-  }
-}
-
 // Whether a connection to `endpoint` arrives at a listener of `address`, as far as is known without
 // looking names up.
 bool Meets(const EndpointSpec& endpoint, const ListenAddress& address) {
@@ -143,7 +121,32 @@ void ValidateInbound(const v1::Config& config, const Positions& positions, Fault
     validator.CheckRoute(i);
     validator.CheckLoop(i);
   }
-  for (int i = 0; i < config.policies_size(); ++i) validator.CheckConcurrency(i);
+  for (int i = 0; i < config.policies_size(); ++i) {
+    if (!config.policies(i).has_guard()) continue;
+    ValidateGuard(absl::StrCat("policies[", i, "].guard"), config.policies(i).guard(), positions,
+                  faults);
+  }
+}
+
+void ValidateGuard(const std::string& path, const v1::Guard& guard, const Positions& positions,
+                   FaultList& faults) {
+  const v1::Guard::Concurrency& limit = guard.concurrency();
+  const std::string parent = path + ".concurrency";
+  if (limit.limit() != "adaptive") {
+    for (const char* field : {".initial", ".min", ".max"}) {
+      if (!positions.Has(parent + field) || positions.Broken(parent + ".limit")) continue;
+      faults.Add(positions.Find(parent + field), CheckCode::kNeedsField,
+                 absl::StrCat("means nothing beside limit: ", limit.limit(),
+                              ", which is not adaptive; leave it out"));
+    }
+  } else if (limit.initial() < limit.min() || limit.initial() > limit.max()) {
+    const char* const given = positions.Has(parent + ".initial") ? ".initial"
+                              : limit.initial() < limit.min()    ? ".min"
+                                                                 : ".max";
+    faults.Add(positions.Find(parent + given), CheckCode::kInitialOutsideBounds,
+               absl::StrCat("initial, ", limit.initial(), ", is not from min, ", limit.min(),
+                            ", to max, ", limit.max()));
+  }
 }
 
 }  // namespace levee

@@ -3,6 +3,8 @@
 // listeners.
 #pragma once
 
+#include <string>
+
 #include "config/fault.h"
 #include "config/positions.h"
 #include "levee/config/v1/config.pb.h"
@@ -12,5 +14,9 @@ namespace levee {
 // `config` has its defaults. References that dangle are passed over; Validate reports them.
 void ValidateInbound(const config::v1::Config& config, const Positions& positions,
                      FaultList& faults);
+
+// Checks the guard at `path`, which has its defaults.
+void ValidateGuard(const std::string& path, const config::v1::Guard& guard,
+                   const Positions& positions, FaultList& faults);
 
 }  // namespace levee

@@ -24,6 +24,9 @@ struct ScenarioCall {
   std::shared_ptr<const Snapshot> sidecar;  // owns `policy`; nullptr: there is none
   const CallPolicy* policy = nullptr;
   bool idempotent = false;  // the method is described as idempotent
+  // What the sidecar before the service takes it in by; nullptr: there is none.
+  std::shared_ptr<const Snapshot> inbound;  // owns `inbound_policy`
+  const CallPolicy* inbound_policy = nullptr;
 };
 
 struct ScenarioStep {
@@ -60,7 +63,7 @@ struct ScenarioService {
   int instances = 1;
   int slots = 1;  // of each
   WorkTime time;
-  absl::Duration slope;  // the time grows by this with each other call at work
+  absl::Duration slope;          // the time grows by this with each other call at work
   int64_t queue = kNoBound;      // of each
   bool drops_abandoned = false;  // else work goes on for callers that have gone
   std::vector<ScenarioCall> calls;

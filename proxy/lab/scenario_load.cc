@@ -3,17 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "config/field_checker.h"
 #include "config/positions.h"
-#include "config/read_file.h"
 #include "config/suggest.h"
 #include "config/values.h"
 #include "config/yaml_reader.h"
 #include "lab/expectation_load.h"
+#include "lab/scenario_sidecars.h"
 #include "levee/lab/v1/scenario.pb.h"
 
 namespace levee {
@@ -45,7 +44,9 @@ class ScenarioReader {
  public:
   ScenarioReader(const std::string& file, const Positions& positions,
                  std::shared_ptr<const Snapshot> config, FaultList& faults)
-      : file_(file), positions_(positions), config_(std::move(config)), faults_(faults) {}
+      : positions_(positions),
+        faults_(faults),
+        sidecars_(file, positions, std::move(config), faults) {}
 
   Scenario Read(const v1::Scenario& message);
 
@@ -58,20 +59,17 @@ class ScenarioReader {
   int ServiceOf(const std::string& path, const std::string& name);
   ScenarioCall CallOf(const std::string& path, const std::string& text,
                       const std::string& sidecar_path, const std::string& sidecar);
-  void Route(const std::string& path, ScenarioCall& call);
-  std::shared_ptr<const Snapshot> Sidecar(const std::string& path, const std::string& text);
+  void TakeCallsIn(const v1::Scenario& message);
   ScenarioClient Client(const std::string& path, const v1::Client& message);
   ScenarioService Service(const std::string& path, const v1::Service& message);
   WorkTime Time(const std::string& path, const v1::Time& message);
   ScenarioFault Fault(const std::string& path, const v1::Fault& message);
   void RefuseCircles();
 
-  const std::string& file_;
   const Positions& positions_;
-  const std::shared_ptr<const Snapshot> config_;
   FaultList& faults_;
-  std::vector<std::string> services_;                                // their names
-  std::map<std::string, std::shared_ptr<const Snapshot>> sidecars_;  // by their texts
+  ScenarioSidecars sidecars_;
+  std::vector<std::string> services_;  // their names
   Scenario scenario_;
 };
 
@@ -109,48 +107,12 @@ ScenarioCall ScenarioReader::CallOf(const std::string& path, const std::string& 
   }
   call.service = ServiceOf(path, text.substr(0, slash));
   call.method = text.substr(slash + 1);
-  call.sidecar = Sidecar(sidecar_path, sidecar);
+  call.sidecar = sidecars_.Read(sidecar_path, sidecar);
   call.policy = &WithoutSidecar();
-  if (call.sidecar != nullptr && call.service >= 0) Route(path, call);
+  if (call.sidecar != nullptr && call.service >= 0) {
+    sidecars_.RouteOut(path, services_[static_cast<size_t>(call.service)], call);
+  }
   return call;
-}
-
-// Gives the call the policy that the routes of its sidecar lead to.
-void ScenarioReader::Route(const std::string& path, ScenarioCall& call) {
-  const Snapshot& snapshot = *call.sidecar;
-  const std::string& authority = services_[static_cast<size_t>(call.service)];
-  const std::string method = absl::StrCat("/", authority, "/", call.method);
-  for (size_t i = 0; i < snapshot.listeners.size(); ++i) {
-    if (snapshot.listeners[i].direction != Direction::kEgress) continue;
-    const auto* route =
-        snapshot.routes.Find({{static_cast<int>(i), Direction::kEgress}, authority, method});
-    if (route == nullptr) continue;
-    call.policy = &snapshot.policies[static_cast<size_t>(route->policy)];
-    const auto& methods = snapshot.upstreams[static_cast<size_t>(route->upstream)].methods;
-    call.idempotent = methods != nullptr && methods->idempotent.contains(method);
-    return;
-  }
-  Add(path, CheckCode::kDanglingReference,
-      absl::StrCat("the sidecar has no route for authority ", Quoted(authority), ", method ",
-                   Quoted(method)));
-}
-
-std::shared_ptr<const Snapshot> ScenarioReader::Sidecar(const std::string& path,
-                                                        const std::string& text) {
-  if (text == "none") return nullptr;
-  if (config_ != nullptr) return config_;
-  const auto known = sidecars_.find(text);
-  if (known != sidecars_.end()) return known->second;
-  ConfigInput input;
-  if (!text.empty()) input.files.push_back(PathBeside(file_, text));
-  const CheckedConfig checked = CheckConfig(input);
-  if (!checked.faults.empty()) {
-    Add(path, CheckCode::kUnreadableFile,
-        absl::StrCat("the policy file has faults: ", FormatFault(checked.faults.front()),
-                     "; levee check names all"));
-  }
-  sidecars_[text] = checked.snapshot;
-  return checked.snapshot;
 }
 
 ScenarioClient ScenarioReader::Client(const std::string& path, const v1::Client& message) {
@@ -248,6 +210,27 @@ ScenarioFault ScenarioReader::Fault(const std::string& path, const v1::Fault& me
   return fault;
 }
 
+// Gives the calls of each service what its sidecar takes them in by: the guard that the scenario
+// has, or the inbound listener of its policy file.
+void ScenarioReader::TakeCallsIn(const v1::Scenario& message) {
+  for (int i = 0; i < message.services_size(); ++i) {
+    const v1::Service& service = message.services(i);
+    const std::string path = Element("services", i);
+    const bool given = positions_.Has(path + ".guard");
+    if (given && !service.has_guard()) continue;
+    const auto sidecar = given ? sidecars_.WithGuard(path + ".guard", service.guard())
+                               : sidecars_.Read(path + ".sidecar", service.sidecar());
+    if (sidecar == nullptr) continue;
+    const auto take_in = [&](ScenarioCall& call) {
+      if (call.service == i) ScenarioSidecars::RouteIn(sidecar, service.name(), call);
+    };
+    for (ScenarioClient& client : scenario_.clients) take_in(client.call);
+    for (ScenarioService& caller : scenario_.services) {
+      for (ScenarioCall& call : caller.calls) take_in(call);
+    }
+  }
+}
+
 // A service that calls itself, by others or not, would call for ever.
 void ScenarioReader::RefuseCircles() {
   const size_t count = scenario_.services.size();
@@ -280,6 +263,7 @@ Scenario ScenarioReader::Read(const v1::Scenario& message) {
   for (int i = 0; i < message.services_size(); ++i) {
     scenario_.services.push_back(Service(Element("services", i), message.services(i)));
   }
+  TakeCallsIn(message);
   RefuseCircles();
   for (int i = 0; i < message.faults_size(); ++i) {
     scenario_.faults.push_back(Fault(Element("faults", i), message.faults(i)));

@@ -4,12 +4,17 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <map>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
+#include "guard/guard_line.h"
 #include "lab/service_instance.h"
 #include "sim/app_loop.h"
+#include "sim/services.h"
 #include "sim/sim_clock.h"
 #include "sim/sim_sidecar.h"
 
@@ -61,8 +66,10 @@ class Run {
     size_t next = 0;           // the instance of the next request, if they take turns
   };
 
-  int64_t Waiting() const;
+  int64_t Waiting();
   SimSidecar& Sidecar(const ScenarioCall& call);
+  Service Entry(const ScenarioCall& call, ServiceInstance& instance, SimSidecar& caller);
+  SimSidecar& Inbound(const ScenarioCall& call, ServiceInstance& instance);
   AppLoop Loop(int own_retries, bool shares_deadline) const;
   void Connect(size_t service);
   void AddClient(const ScenarioClient& client);
@@ -79,15 +86,20 @@ class Run {
   RunRecord record_;
   std::vector<std::vector<std::unique_ptr<ServiceInstance>>> services_;
   std::deque<SimSidecar> sidecars_;
+  std::map<std::pair<ServiceInstance*, const CallPolicy*>, SimSidecar*> inbound_;
   std::deque<Client> clients_;
   uint64_t traces_ = 0;
   int64_t open_ = 0;  // requests without an answer
 };
 
-int64_t Run::Waiting() const {
+int64_t Run::Waiting() {
   int64_t waiting = 0;
   for (const auto& instances : services_) {
     for (const auto& instance : instances) waiting += instance->waiting();
+  }
+  for (const auto& [of, inbound] : inbound_) {
+    GuardLine* const guard = inbound->guard();
+    if (guard != nullptr) waiting += guard->guard().View(clock_.now()).waiting;
   }
   return waiting;
 }
@@ -108,12 +120,38 @@ SimSidecar& Run::Sidecar(const ScenarioCall& call) {
   const auto service = static_cast<size_t>(call.service);
   sidecar.name = scenario_.services[service].name;
   for (const std::unique_ptr<ServiceInstance>& instance : services_[service]) {
-    sidecar.AddEndpoint([this, service, to = instance.get()](SimHost& host, AttemptId attempt) {
-      record_.Attempt(service, clock_.elapsed());
-      return to->Serve(host, attempt);
-    });
+    sidecar.AddEndpoint(
+        [this, service, to = instance.get(), enter = Entry(call, *instance, sidecar)](
+            SimHost& host, AttemptId attempt) {
+          record_.Attempt(service, clock_.elapsed());
+          const std::optional<Answer> lost = to->Unreachable();
+          return lost.has_value() ? *lost : enter(host, attempt);
+        });
   }
   return sidecar;
+}
+
+// Returns what a call meets first at the instance.
+Service Run::Entry(const ScenarioCall& call, ServiceInstance& instance, SimSidecar& caller) {
+  if (call.inbound == nullptr || rule_ != CallerRule::kThis) {
+    return [&instance](SimHost& host, AttemptId id) { return instance.Serve(host, id); };
+  }
+  SimSidecar& inbound = Inbound(call, instance);
+  GuardLine* const guard = inbound.guard();
+  return Behind(inbound, caller, guard == nullptr ? 0 : guard->guard().MethodNumber(call.method));
+}
+
+// Returns the sidecar before the instance, which all calls of the policy share.
+SimSidecar& Run::Inbound(const ScenarioCall& call, ServiceInstance& instance) {
+  SimSidecar*& inbound = inbound_[{&instance, call.inbound_policy}];
+  if (inbound == nullptr) {
+    inbound = &sidecars_.emplace_back(clock_, *call.inbound_policy, seeds_.Next());
+    inbound->inbound = true;
+    inbound->overload = call.inbound->overload;
+    inbound->AddEndpoint(
+        [&instance](SimHost& host, AttemptId id) { return instance.Serve(host, id); });
+  }
+  return *inbound;
 }
 
 AppLoop Run::Loop(int own_retries, bool shares_deadline) const {

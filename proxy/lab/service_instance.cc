@@ -39,10 +39,16 @@ absl::Duration ServiceInstance::DrawTime() {
   return time.scale;
 }
 
-Answer ServiceInstance::Serve(SimHost& host, AttemptId attempt) {
+std::optional<Answer> ServiceInstance::Unreachable() const {
   for (const ScenarioFault* fault : faults_) {
     if (fault->refuse) return Answer().CannotConnect(absl::ZeroDuration());
     if (fault->blackhole) return Silence();
+  }
+  return std::nullopt;
+}
+
+Answer ServiceInstance::Serve(SimHost& host, AttemptId attempt) {
+  for (const ScenarioFault* fault : faults_) {
     if (fault->fail_share > 0 && random_.Uniform() < fault->fail_share) {
       return Answer().Trailers(delay_, fault->fail_code, "fault of the scenario");
     }

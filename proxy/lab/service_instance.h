@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,7 +39,10 @@ class ServiceInstance {
   // Calls that wait for a slot, and whose callers wait for them if others are dropped.
   int64_t waiting() const { return waiting_; }
 
-  // As a Service of SimEndpoints.
+  // Returns what happens to a connection to the instance, if it does not reach it now.
+  std::optional<Answer> Unreachable() const;
+
+  // As a Service of SimEndpoints, where it can be reached.
   Answer Serve(SimHost& host, AttemptId attempt);
 
  private:

@@ -105,11 +105,12 @@ Service Through(SimSidecar& next, Handler handler) {
   };
 }
 
-Service Behind(SimSidecar& inbound, SimSidecar& caller) {
+Service Behind(SimSidecar& inbound, SimSidecar& caller, int method) {
   auto report_from = std::make_shared<Instant>();
   auto unreported = std::make_shared<UnreportedCalls>();
   const uint64_t connection = inbound.NewConnection();
-  return [&inbound, &caller, connection, report_from, unreported](SimHost& host, AttemptId id) {
+  return [&inbound, &caller, connection, report_from, unreported, method](SimHost& host,
+                                                                          AttemptId id) {
     constexpr absl::Duration kEvery = absl::Seconds(1);
     const Instant now = inbound.clock().now();
     GuardLine* const guard = inbound.guard();
@@ -123,7 +124,7 @@ Service Behind(SimSidecar& inbound, SimSidecar& caller) {
     if (guard != nullptr) facts.priority = guard->guard().policy().default_priority;
     SimHost& inner =
         inbound.NewCall(facts, AnswerTo(host, id, /*passes_trailers=*/true, inbound.clock()),
-                        {.trace = host.origin().trace, .connection = connection});
+                        {.trace = host.origin().trace, .connection = connection, .method = method});
     inner.HalfClose();
     host.OnCancel(id, [inner = SimHost::Ref(inner)] {
       if (SimHost* const running = inner.get()) running->Leave();

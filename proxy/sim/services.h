@@ -45,7 +45,8 @@ Service Through(SimSidecar& next, Handler handler = {});
 
 // An instance of a service that is called by the sidecar `caller` on one connection, and has the
 // sidecar `inbound` before it. The calls have the default priority. Headers and trailers pass, and
-// so do the reports of `caller` about its retries, once a second at most.
-Service Behind(SimSidecar& inbound, SimSidecar& caller);
+// so do the reports of `caller` about its retries, once a second at most. `method`: by which a
+// guard knows the calls.
+Service Behind(SimSidecar& inbound, SimSidecar& caller, int method = 0);
 
 }  // namespace levee

@@ -158,6 +158,55 @@ TEST(ScenarioLoad, L7_APolicyFileIsFoundBesideTheScenarioAndItsFaultsAreNamed) {
   EXPECT_THAT(FormatFaults(check("gone.yaml").faults), HasSubstr("No such file or directory"));
 }
 
+// The service has a policy file with an inbound listener.
+constexpr char kGuarding[] =
+    "listeners: [{name: in, address: '0.0.0.0:9450', direction: inbound},\n"
+    "            {name: out, address: '127.0.0.1:9460'}]\n"
+    "upstreams: [{name: app, endpoints: ['127.0.0.1:50051']},\n"
+    "            {name: any, endpoints: ['authority:']}]\n"
+    "routes: [{match: {listener: in, method: '/cart/Free'}, upstream: app, policy: free},\n"
+    "         {match: {listener: in}, upstream: app, policy: protect}, {upstream: any}]\n"
+    "policies: [{name: free, retry: {max_attempts: 1}},\n"
+    "           {name: protect, guard: {concurrency: {limit: 7}}}, {name: default}]\n";
+
+TEST(ScenarioLoad, AServiceHasTheGuardOfItsPolicyFileOrOfTheScenario) {
+  const TemporaryFolder folder;
+  folder.Write("cart.yaml", kGuarding);
+  const auto limit = [&folder](const std::string& method, const std::string& service) {
+    const CheckedScenario checked = CheckScenario(
+        {folder.Path("s.yaml"),
+         absl::StrCat("duration: 1s\n"
+                      "clients: [{name: web, calls: cart/",
+                      method, ", load: {even: 1/s}}]\nservices: [{name: cart, slots: 1, time: 1ms",
+                      service, "}]\n")},
+        nullptr);
+    EXPECT_EQ(FormatFaults(checked.faults), "");
+    const CallPolicy* const inbound = checked.scenario.clients.at(0).call.inbound_policy;
+    if (inbound == nullptr) return -1;
+    return inbound->guard.has_value() ? inbound->guard->concurrency.fixed : 0;
+  };
+  EXPECT_EQ(limit("Add", ", sidecar: cart.yaml"), 7);
+  EXPECT_EQ(limit("Free", ", sidecar: cart.yaml"), 0);
+  EXPECT_EQ(limit("Add", ", sidecar: cart.yaml, guard: none"), -1);
+  EXPECT_EQ(limit("Add", ", sidecar: cart.yaml, guard: {concurrency: {limit: 9}}"), 9);
+  EXPECT_EQ(limit("Add", ", sidecar: none, guard: {concurrency: {limit: 9}}"), 9);
+  EXPECT_EQ(limit("Add", ""), -1);
+}
+
+TEST(ScenarioLoad, L7_TheFaultsOfAGuardAreThoseOfAPolicy) {
+  const auto faults = [](const std::string& guard) {
+    return FaultsOf(
+        absl::StrCat("duration: 1s\n"
+                     "clients: [{name: web, calls: a/B, load: {even: 1/s}}]\n"
+                     "services: [{name: a, slots: 1, time: 1ms, guard: ",
+                     guard, "}]\n"));
+  };
+  EXPECT_THAT(faults("{concurrency: {limit: five}}"), StartsWith("s:3:72: LV219 services[0].guard.concurrency.limit: "));
+  EXPECT_THAT(faults("{concurrency: {initial: 5, max: 4}}"),
+              StartsWith("s:3:74: LV317 services[0].guard.concurrency.initial: "));
+  EXPECT_THAT(faults("{concurency: {limit: 5}}"), HasSubstr("did you mean concurrency?"));
+}
+
 TEST(ScenarioLoad, AConfigurationTakesThePlaceOfEverySidecarButNotOfNone) {
   const auto config = *ParseConfig("f", "policies: [{name: default, timeout: 9s}]\n");
   const CheckedScenario checked =

@@ -205,6 +205,36 @@ TEST(ScenarioRun, AFaultOfOneInstanceIsThatInstances) {
   EXPECT_LT(success("instance: 1, fail: {code: INTERNAL}"), 0.7);
 }
 
+// Three times the calls that a service can do, and what it has against that.
+std::string Overload(const std::string& service) {
+  return absl::StrCat(
+      "duration: 20s\n"
+      "clients: [{name: web, sidecar: none, calls: cart/Add, deadline: 200ms,\n"
+      "           load: {poisson: 1500/s}}]\n"
+      "services: [{name: cart, slots: 5, time: 10ms",
+      service, "}]\n");
+}
+
+TEST(ScenarioRun, AGuardKeepsAnOverloadedServiceAtItsCapacity) {
+  const RunRecord guarded = RunOf(ScenarioOf(Overload(", guard: {}")));
+  EXPECT_LT(RunOf(ScenarioOf(Overload(""))).Figures().goodput, 100);
+  EXPECT_GT(guarded.Figures().goodput, 400);  // of 500 that the service can do
+  EXPECT_LT(guarded.Figures().p99_s.value(), 0.1);
+  EXPECT_EQ(guarded.Figures().amplification, 1);  // A call that is refused has arrived.
+  EXPECT_LT(RunOf(ScenarioOf(Overload(", guard: {}")), CallerRule::kNoSidecar).Figures().goodput,
+            100);
+}
+
+TEST(ScenarioRun, CallsThatWaitInAGuardAreCounted) {
+  const auto longest = [](const std::string& guard) {
+    const RunTimeline timeline = RunOf(ScenarioOf(Overload(guard))).Timeline();
+    return *std::max_element(timeline.queue.begin(), timeline.queue.end());
+  };
+  EXPECT_EQ(longest(", guard: {concurrency: {limit: 5}, queue: {max: 0}}"), 0);
+  EXPECT_GT(longest(", guard: {concurrency: {limit: 5}, queue: {max: 7}}"), 0);
+  EXPECT_LE(longest(", guard: {concurrency: {limit: 5}, queue: {max: 7}}"), 7);
+}
+
 // What is retried when no requests begin any more belongs to no second.
 TEST(ScenarioRun, TheLastSecondIsNoWorseThanTheOthers) {
   const RunRecord record =
