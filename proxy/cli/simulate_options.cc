@@ -27,9 +27,9 @@ CLI::App* AddSimulate(CLI::App& app, SimulateOptions& options) {
       ->type_name("N")
       ->capture_default_str();
   simulate
-      ->add_option(
-          "--compare", options.compare,
-          "rules to run beside, in place of the scenario's: no-sidecar, no-retries, plain-3")
+      ->add_option("--compare", options.compare,
+                   "rules to run beside, in place of the scenario's: no-sidecar, no-retries, "
+                   "plain-3, grpc-a6, envoy-istio, aws-2026")
       ->delimiter(',')
       ->check([](const std::string& name) {
         if (CallerRuleOf(name).has_value()) return std::string();

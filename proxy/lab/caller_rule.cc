@@ -4,8 +4,9 @@
 namespace levee {
 namespace {
 
-constexpr CallerRule kRules[] = {CallerRule::kThis, CallerRule::kNoSidecar, CallerRule::kNoRetries,
-                                 CallerRule::kPlain3};
+constexpr CallerRule kRules[] = {
+    CallerRule::kThis,   CallerRule::kNoSidecar,  CallerRule::kNoRetries, CallerRule::kPlain3,
+    CallerRule::kGrpcA6, CallerRule::kEnvoyIstio, CallerRule::kAws2026};
 
 CallPolicy PassThrough() {
   CallPolicy policy;
@@ -30,6 +31,12 @@ const char* NameOf(CallerRule rule) {
       return "no-retries";
     case CallerRule::kPlain3:
       return "plain-3";
+    case CallerRule::kGrpcA6:
+      return "grpc-a6";
+    case CallerRule::kEnvoyIstio:
+      return "envoy-istio";
+    case CallerRule::kAws2026:
+      return "aws-2026";
   }
   return "";
 }
@@ -47,17 +54,28 @@ std::optional<CallerRule> CallerRuleOf(const std::string& name) {
   return std::nullopt;
 }
 
+const PeerRule* PeerRuleOf(CallerRule rule) {
+  switch (rule) {
+    case CallerRule::kGrpcA6:
+      return &GrpcA6();
+    case CallerRule::kEnvoyIstio:
+      return &EnvoyIstio();
+    case CallerRule::kAws2026:
+      return &Aws2026();
+    default:
+      return nullptr;
+  }
+}
+
 int RetriesUnder(CallerRule rule, int own) {
   switch (rule) {
     case CallerRule::kNoRetries:
       return 0;
     case CallerRule::kPlain3:
       return 2;
-    case CallerRule::kThis:
-    case CallerRule::kNoSidecar:
-      break;
+    default:
+      return own;
   }
-  return own;
 }
 
 const CallPolicy& WithoutSidecar() {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "lab/peer_retries.h"
 #include "policy/retry_policy.h"
 
 namespace levee {
@@ -15,6 +16,10 @@ enum class CallerRule {
   kNoSidecar,  // as written, but nobody has a sidecar
   kNoRetries,  // nobody has a sidecar, and nobody retries
   kPlain3,     // nobody has a sidecar, and everybody makes up to three attempts
+  // Nobody has a sidecar, and everybody retries as that peer does (lab/peer_retries.h).
+  kGrpcA6,
+  kEnvoyIstio,
+  kAws2026,
 };
 
 const char* NameOf(CallerRule rule);
@@ -22,7 +27,11 @@ std::vector<std::string> CallerRuleNames();
 // Returns the rule of that name; nullopt if there is none.
 std::optional<CallerRule> CallerRuleOf(const std::string& name);
 
-// Returns how often a caller itself calls again under the rule. `own`: as the scenario has it.
+// Returns the peer's rule that it stands for; nullptr: none.
+const PeerRule* PeerRuleOf(CallerRule rule);
+
+// Returns how often a caller itself calls again under the rule, unless it is a peer's. `own`: as
+// the scenario has it.
 int RetriesUnder(CallerRule rule, int own);
 
 // Returns the policy of calls that go through no sidecar: one attempt, refused by nobody.

@@ -12,6 +12,7 @@
 
 #include "base/random.h"
 #include "guard/guard_line.h"
+#include "lab/peer_retries.h"
 #include "lab/service_instance.h"
 #include "sim/app_loop.h"
 #include "sim/services.h"
@@ -59,8 +60,7 @@ class Run {
 
  private:
   struct Client {
-    std::vector<SimSidecar*> sidecars;  // one for each instance
-    AppLoop loop;
+    std::vector<FurtherCall> callers;  // one for each instance
     Random random;
     int64_t arrivals_due = 0;  // the number of the event that brings the next request
     size_t next = 0;           // the instance of the next request, if they take turns
@@ -70,7 +70,7 @@ class Run {
   SimSidecar& Sidecar(const ScenarioCall& call);
   Service Entry(const ScenarioCall& call, ServiceInstance& instance, SimSidecar& caller);
   SimSidecar& Inbound(const ScenarioCall& call, ServiceInstance& instance);
-  AppLoop Loop(int own_retries, bool shares_deadline) const;
+  AppLoop Loop(int own_retries, bool shares_deadline);
   void Connect(size_t service);
   void AddClient(const ScenarioClient& client);
   void ScheduleFaults(size_t service);
@@ -87,6 +87,7 @@ class Run {
   std::vector<std::vector<std::unique_ptr<ServiceInstance>>> services_;
   std::deque<SimSidecar> sidecars_;
   std::map<std::pair<ServiceInstance*, const CallPolicy*>, SimSidecar*> inbound_;
+  std::deque<PeerRetries> peers_;
   std::deque<Client> clients_;
   uint64_t traces_ = 0;
   int64_t open_ = 0;  // requests without an answer
@@ -154,7 +155,15 @@ SimSidecar& Run::Inbound(const ScenarioCall& call, ServiceInstance& instance) {
   return *inbound;
 }
 
-AppLoop Run::Loop(int own_retries, bool shares_deadline) const {
+// Returns the loop of a new caller.
+AppLoop Run::Loop(int own_retries, bool shares_deadline) {
+  if (const PeerRule* const rule = PeerRuleOf(rule_)) {
+    PeerRetries& peer = peers_.emplace_back(*rule, seeds_.Next());
+    return {.shares_deadline = shares_deadline || rule->shares_deadline,
+            .again = [&peer](LoopProgress& request, StatusCode code) {
+              return peer.OnEnd(request, code);
+            }};
+  }
   return {.attempts = 1 + RetriesUnder(rule_, own_retries),
           .codes = AllFailures(),
           .backoff = absl::ZeroDuration(),
@@ -171,9 +180,10 @@ void Run::Connect(size_t service) {
 }
 
 void Run::AddClient(const ScenarioClient& client) {
-  Client& added = clients_.emplace_back(
-      Client{{}, Loop(client.retries, /*shares_deadline=*/false), Random(seeds_.Next())});
-  for (int i = 0; i < client.instances; ++i) added.sidecars.push_back(&Sidecar(client.call));
+  Client& added = clients_.emplace_back(Client{{}, Random(seeds_.Next())});
+  for (int i = 0; i < client.instances; ++i) {
+    added.callers.push_back({&Sidecar(client.call), Loop(client.retries, false)});
+  }
 }
 
 void Run::ScheduleFaults(size_t service) {
@@ -226,14 +236,15 @@ void Run::ScheduleRequest(size_t client) {
 
 void Run::Request(size_t client) {
   Client& from = clients_[client];
-  const size_t count = from.sidecars.size();
+  const size_t count = from.callers.size();
   const size_t instance = scenario_.clients[client].poisson
                               ? static_cast<size_t>(from.random.Below(count))
                               : from.next++ % count;
   const absl::Duration begun = clock_.elapsed();
   record_.Begin(client, begun);
   ++open_;
-  AppRequest::Begin(*from.sidecars[instance], from.loop, scenario_.clients[client].deadline,
+  const FurtherCall& caller = from.callers[instance];
+  AppRequest::Begin(*caller.sidecar, caller.loop, scenario_.clients[client].deadline,
                     {.trace = ++traces_}, "request", [this, client, begun](const SimCaller& end) {
                       --open_;
                       if (end.code == StatusCode::kOk) record_.Ok(client, begun, clock_.elapsed());

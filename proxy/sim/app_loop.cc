@@ -26,7 +26,6 @@ std::shared_ptr<AppRequest> AppRequest::Begin(SimSidecar& sidecar, const AppLoop
 }
 
 void AppRequest::Call() {
-  ++made_;
   const absl::Duration left = deadline_ - sidecar_.clock().now();
   SimHost& host = sidecar_.NewCall(
       {.timeout = std::min(timeout_, left)},
@@ -35,17 +34,23 @@ void AppRequest::Call() {
   host.Send(message_, /*end=*/true);
 }
 
+std::optional<absl::Duration> AppRequest::Again(StatusCode code) {
+  if (loop_.again) return loop_.again(progress_, code);
+  if (progress_.calls == loop_.attempts || !loop_.codes.Has(code)) return std::nullopt;
+  return loop_.backoff;
+}
+
 void AppRequest::OnEnd(const SimCaller& caller) {
   running_.reset();
   if (cancelled_) return;
   SimClock& clock = sidecar_.clock();
-  const bool again = made_ < loop_.attempts && loop_.codes.Has(caller.code) &&
-                     clock.now() + loop_.backoff < deadline_;
-  if (!again) {
+  const std::optional<absl::Duration> wait = Again(caller.code);
+  if (!wait.has_value() || clock.now() + *wait >= deadline_) {
     if (done_) done_(caller);
     return;
   }
-  clock.After(loop_.backoff, [self = shared_from_this()] {
+  ++progress_.calls;
+  clock.After(*wait, [self = shared_from_this()] {
     if (!self->cancelled_) self->Call();
   });
 }

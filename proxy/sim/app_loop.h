@@ -16,12 +16,21 @@ namespace levee {
 
 class SimSidecar;
 
+// The state of one request in its retry loop.
+struct LoopProgress {
+  int calls = 1;  // so far
+  int paid = 0;   // for the use of AppLoop::again; 0 at first
+};
+
 // How a client library's retry loop calls again. The default does not.
 struct AppLoop {
   int attempts = 1;  // the first included
   StatusCodeSet codes = {StatusCode::kResourceExhausted, StatusCode::kUnavailable};
   absl::Duration backoff = absl::Milliseconds(50);  // before each further attempt
   bool shares_deadline = true;  // each call is given the time that is left; else the whole timeout
+  // If set, it decides in place of `attempts`, `codes` and `backoff`: it is told how each call
+  // ends, and returns after what time there is another one; nullopt: there is none.
+  std::function<std::optional<absl::Duration>(LoopProgress&, StatusCode)> again;
 };
 
 // One request of the application, and the calls that it makes of it through its sidecar, one after
@@ -40,6 +49,7 @@ class AppRequest : public std::enable_shared_from_this<AppRequest> {
  private:
   AppRequest(SimSidecar& sidecar, const AppLoop& loop, absl::Duration timeout);
   void Call();
+  std::optional<absl::Duration> Again(StatusCode code);
   void OnEnd(const SimCaller& caller);
 
   SimSidecar& sidecar_;
@@ -49,7 +59,7 @@ class AppRequest : public std::enable_shared_from_this<AppRequest> {
   SimHost::OnFinish done_;
   const absl::Duration timeout_;
   const Instant deadline_;  // if the calls share it
-  int made_ = 0;
+  LoopProgress progress_;
   bool cancelled_ = false;
   std::optional<SimHost::Ref> running_;
 };

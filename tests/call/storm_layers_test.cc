@@ -156,7 +156,7 @@ double Worst(std::string_view what, uint64_t seeds, const Storm& storm,
   return Distribution(what, std::move(figures)).back();
 }
 
-constexpr AppLoop kThreeAttempts{.attempts = 3};
+const AppLoop kThreeAttempts{.attempts = 3};
 
 TEST(CallStormLayers, S12_ALoopOfThreeAttemptsCostsAtMost15Percent) {
   const Storm slow{.per_second = 10, .loop = kThreeAttempts};
