@@ -20,6 +20,7 @@
 #include "cli/help_text.h"
 #include "cli/import_command.h"
 #include "cli/probe_command.h"
+#include "cli/replay_command.h"
 #include "cli/run_command.h"
 #include "cli/simulate_options.h"
 #include "cli/unknown_word.h"
@@ -247,6 +248,8 @@ struct CommandLine {
   CLI::App* explain = AddExplain(app, explain_options);
   SimulateOptions simulate_options;
   CLI::App* simulate = AddSimulate(app, simulate_options);
+  ReplayOptions replay_options;
+  CLI::App* replay = AddReplay(app, replay_options);
   ImportOptions import_options;
   CLI::App* import_from = AddImport(app, import_options);
   ProbeOptions probe_options;
@@ -306,6 +309,7 @@ int RunCommand(int argc, char** argv) {
   if (line.check->parsed()) return AfterOutput(RunCheck(line.check_options));
   if (line.explain->parsed()) return AfterOutput(RunExplain(line.explain_options));
   if (line.simulate->parsed()) return AfterOutput(RunSimulate(line.simulate_options));
+  if (line.replay->parsed()) return AfterOutput(RunReplay(line.replay_options));
   if (line.import_from->parsed()) {
     const bool envoy = line.import_options.envoy->parsed();
     return AfterOutput(RunImport(envoy ? ImportFormat::kEnvoy : ImportFormat::kGrpcServiceConfig,

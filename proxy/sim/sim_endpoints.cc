@@ -29,11 +29,21 @@ void SimEndpoints::Update(int64_t endpoint) {
               clock_.now());
 }
 
+void SimEndpoints::Connect() {
+  if (std::exchange(connected_, true)) return;
+  for (int64_t id = 0; id < size(); ++id) Update(id);
+}
+
+int64_t SimEndpoints::OpenRecorded(int64_t endpoint) {
+  Connect();
+  ++At(endpoint).active;
+  Update(endpoint);
+  return endpoint;
+}
+
 std::optional<int64_t> SimEndpoints::Open(std::span<const int64_t> avoid,
                                           std::span<const int64_t> forbidden) {
-  if (!std::exchange(connected_, true)) {
-    for (int64_t id = 0; id < size(); ++id) Update(id);
-  }
+  Connect();
   const auto chosen =
       takes_turns_ ? NextInTurn() : set_.Choose(avoid, forbidden, clock_.now(), random_);
   if (chosen.has_value()) {

@@ -55,6 +55,8 @@ class SimEndpoints {
   // As Pool::Open, but at once: the endpoint on which an attempt runs from now on, until Release.
   // nullopt: none can be reached.
   std::optional<int64_t> Open(std::span<const int64_t> avoid, std::span<const int64_t> forbidden);
+  // The same with the endpoint that a record has.
+  int64_t OpenRecorded(int64_t endpoint);
   void Release(int64_t endpoint);
 
   // As the functions of Pool that have these names.
@@ -80,6 +82,7 @@ class SimEndpoints {
   };
 
   Endpoint& At(int64_t endpoint) { return endpoints_.at(static_cast<size_t>(endpoint)); }
+  void Connect();
   void Update(int64_t endpoint);
   std::optional<int64_t> NextInTurn();
   void EndEjections();

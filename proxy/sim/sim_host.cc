@@ -72,7 +72,11 @@ AttemptId SimHost::StartAttempt(const AttemptStart& start) {
   stream.forbidden.assign(start.forbidden.begin(), start.forbidden.end());
   absl::InlinedVector<int64_t, 4> avoid(start.avoid.begin(), start.avoid.end());
   for (const AttemptId running : active_) avoid.push_back(At(running).endpoint);
-  stream.endpoint = sidecar_.endpoints().Open(avoid, start.forbidden).value_or(-1);
+  std::optional<int64_t> recorded;
+  if (sidecar_.recorded_place) recorded = sidecar_.recorded_place(*this, id);
+  stream.endpoint = recorded.has_value()
+                        ? sidecar_.endpoints().OpenRecorded(*recorded)
+                        : sidecar_.endpoints().Open(avoid, start.forbidden).value_or(-1);
   stream.start = clock().elapsed();
   stream.previous_attempts = start.previous_attempts;
   stream.timeout = start.timeout;

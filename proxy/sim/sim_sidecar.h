@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,6 +60,8 @@ class SimSidecar {
   bool answers_are_read = true;           // else an OnFinish sees no message and no trailers
   bool inbound = false;                   // it stands in front of the service
   std::unique_ptr<LimitRule> limit_rule;  // of the guard; nullptr: that of the policy
+  // If set, it is asked where an attempt goes before the endpoints are; nullopt: they choose.
+  std::function<std::optional<int64_t>(const SimHost&, AttemptId)> recorded_place;
 
   // Keeps every call until the sidecar is destroyed, for those who look at what has ended. Before
   // the first call.

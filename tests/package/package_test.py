@@ -23,7 +23,7 @@ DOCS = BUILD / 'cli-docs'
 UNIT = ROOT / 'deploy/systemd/levee.service'
 COMPOSE = ROOT / 'deploy/compose.yaml'
 COMMANDS = [[], ['run'], ['check'], ['demo'], ['explain'], ['import'], ['import', 'envoy'],
-            ['import', 'grpc-service-config'], ['probe'], ['simulate'], ['sleep'], ['version'],
+            ['import', 'grpc-service-config'], ['probe'], ['replay'], ['simulate'], ['sleep'], ['version'],
             ['help']]
 
 

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replays of access logs. The logs are written by the product's formatter, of calls that ran on
+// virtual time.
+#include "lab/replay.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "insight/access_log.h"
+#include "lab/recorded_calls.h"
+#include "lab/replay_text.h"
+#include "sim/services.h"
+#include "sim/workload.h"
+
+namespace levee {
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+
+constexpr char kDefault[] = "policies: [{name: default}]\n";
+constexpr char kPlain[] =
+    "policies: [{name: default, throttle: none, retry: {max_attempts: 4, backoff: {constant: "
+    "1ms},\n"
+    "  app_retries_loops: ignore,\n"
+    "  budget: {ratio: 1, window: 1s, floor: {per_second: 1000}, burst: {least: 100000}, wait: "
+    "none}}}]\n";
+
+std::shared_ptr<const Snapshot> Policy(const std::string& text) {
+  const auto parsed = ParseConfig("p", text);
+  EXPECT_TRUE(parsed.ok()) << parsed.status();
+  return *parsed;
+}
+
+std::string NameOf(int64_t endpoint) { return absl::StrCat("10.0.0.", endpoint, ":80"); }
+
+// The access log of calls of a sidecar with the policy `text` to two endpoints, at 100 a second, of
+// which the second fails that share of its calls, and the first that other one.
+std::string LogOf(const std::string& text, double failing, int64_t calls,
+                  double first_failing = 0) {
+  SimClock clock;
+  SimSidecar sidecar(clock, Policy(text)->policies.front(), 7);
+  sidecar.KeepCalls();
+  sidecar.AddEndpoint(Flaky(first_failing, 1));
+  sidecar.AddEndpoint(Flaky(failing, 2));
+  RunWorkload(sidecar, {.per_second = 100, .calls = calls, .poisson_seed = 5});
+  AccessLogFormatter formatter;
+  std::string log;
+  for (const SimHost& host : sidecar.calls()) {
+    const CallRecord& record = host.record();
+    const AccessLogFacts facts{
+        .start = absl::FromUnixSeconds(1000) + (record.start - SimClock::Start()),
+        .listener = "egress",
+        .upstream = "default",
+        .authority = "cart:80",
+        .path = "/shop.Cart/Add",
+        .request_bytes = 20};
+    log += formatter.Format(facts, record, NameOf);
+  }
+  return log;
+}
+
+std::vector<RecordedCall> Read(const std::string& log) {
+  const auto calls = ReadRecordedCalls({{"log", log}});
+  EXPECT_TRUE(calls.ok()) << calls.status();
+  return calls.ok() ? *calls : std::vector<RecordedCall>();
+}
+
+Replay ReplayOf(const std::string& log, const std::string& policy) {
+  const auto replay = ReplayCalls(Read(log), {{"p.yaml", Policy(policy)}}, 1);
+  EXPECT_TRUE(replay.ok()) << replay.status();
+  return *replay;
+}
+
+std::string ReasonOf(const std::string& log) {
+  return std::string(ReadRecordedCalls({{"log", log}}).status().message());
+}
+
+TEST(Replay, L5_TheSamePolicyMakesTheRecordedDecisions) {
+  const Replay replay = ReplayOf(LogOf(kDefault, 0.04, 20000), kDefault);
+  EXPECT_EQ(replay.recorded.calls, 20000);
+  EXPECT_GT(replay.recorded.amplification(), 1.01);
+  EXPECT_GE(replay.replayed[0].same_share, 0.999);
+  EXPECT_LE(replay.replayed[0].drawn_share, 0.001);
+}
+
+TEST(Replay, L5_ARecordedRetryStormIsNoneUnderTheDefault) {
+  const Replay replay = ReplayOf(LogOf(kPlain, 0.6, 10000, 0.6), kDefault);
+  EXPECT_GT(replay.recorded.amplification(), 1.9);
+  EXPECT_LE(replay.replayed[0].figures.amplification(), 1.1);
+}
+
+// Without retries the log knows nothing of second attempts: all of them are drawn.
+TEST(Replay, AttemptsThatTheLogDoesNotHaveAreDrawnAndTheirShareIsSaid) {
+  const std::string log =
+      LogOf("policies: [{name: default, retry: {max_attempts: 1}}]\n", 0.1, 10000);
+  const Replay replay = ReplayOf(log, kPlain);
+  EXPECT_EQ(replay.recorded.amplification(), 1);
+  const ReplayedPolicy& policy = replay.replayed[0];
+  EXPECT_NEAR(policy.drawn_share, 0.05, 0.01);
+  EXPECT_GT(policy.figures.success(), 0.998);
+  EXPECT_THAT(ReplayText(replay),
+              AllOf(ContainsRegex("and [0-9]+ more[ \n]+calls would have succeeded"),
+                    HasSubstr("of its attempts are not in the log")));
+}
+
+TEST(Replay, APolicyWithoutRetriesSendsEachCallOnce) {
+  const Replay replay =
+      ReplayOf(LogOf(kPlain, 0.5, 2000), "policies: [{name: default, retry: {max_attempts: 1}}]\n");
+  EXPECT_EQ(replay.replayed[0].figures.amplification(), 1);
+  EXPECT_EQ(replay.replayed[0].drawn_share, 0);
+  EXPECT_EQ(replay.replayed[0].figures.rescued, 0);
+}
+
+TEST(Replay, FitsATerminalOf80Columns) {
+  const std::string log = LogOf(kPlain, 0.5, 500);
+  const auto replay =
+      ReplayCalls(Read(log), {{"config/examples/of-some-length.yaml", Policy(kDefault)}}, 1);
+  for (const auto line : absl::StrSplit(ReplayText(*replay), '\n')) {
+    EXPECT_LE(line.size(), 80u) << line;
+  }
+}
+
+TEST(Replay, TheSameSeedGivesTheSameBytes) {
+  const std::string log = LogOf(kPlain, 0.3, 1000);
+  EXPECT_EQ(ReplayJson(ReplayOf(log, kDefault)), ReplayJson(ReplayOf(log, kDefault)));
+}
+
+TEST(Replay, ALogThatCannotCarryItIsRefusedWithTheReason) {
+  const std::string log = LogOf(kPlain, 1, 200);
+  EXPECT_THAT(ReasonOf(""), HasSubstr("has no call"));
+  EXPECT_THAT(ReasonOf(log.substr(0, log.size() - 9)),
+              HasSubstr("log:200: is no line of an access log"));
+  EXPECT_THAT(ReasonOf("{}\n"), HasSubstr("log:1: is no line of an access log: it has no time"));
+  std::string retried;
+  for (const RecordedCall& call : Read(log)) {
+    if (call.attempts.size() == 1) continue;
+    absl::StrAppend(
+        &retried, "{\"time\": \"",
+        absl::FormatTime(absl::RFC3339_full, call.at, absl::UTCTimeZone()),
+        "\", \"code\": \"OK\", \"attempts\": [{\"code\": \"UNAVAILABLE\"}, {\"code\": \"OK\"}]}\n");
+  }
+  EXPECT_THAT(ReasonOf(retried), HasSubstr("say access_log: {when: [all]}"));
+  EXPECT_THAT(ReasonOf("{\"time\": \"2026-01-01T00:00:00Z\", \"code\": \"OK\"}\n"),
+              HasSubstr("has attempts"));
+}
+
+TEST(Replay, AGapIsNamed) {
+  std::string log = LogOf(kPlain, 0, 2000);
+  absl::StrAppend(&log, "{\"time\": \"1970-01-01T01:00:00Z\", \"code\": \"OK\"}\n");
+  EXPECT_THAT(ReasonOf(log), HasSubstr("the log has a gap of "));
+}
+
+TEST(Replay, ACallWithoutRouteIsNamed) {
+  const auto replay =
+      ReplayCalls(Read(LogOf(kPlain, 0, 10)),
+                  {{"p.yaml", Policy("upstreams: [{name: u, endpoints: ['dns:a:1']}]\n"
+                                     "routes: [{match: {method: /other/*}, upstream: u}]\n")}},
+                  1);
+  EXPECT_THAT(std::string(replay.status().message()),
+              HasSubstr("p.yaml has no route for authority \"cart:80\""));
+}
+
+}  // namespace
+}  // namespace levee
