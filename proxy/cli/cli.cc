@@ -250,6 +250,8 @@ struct CommandLine {
   CLI::App* simulate = AddSimulate(app, simulate_options);
   ReplayOptions replay_options;
   CLI::App* replay = AddReplay(app, replay_options);
+  AdviseOptions advise_options;
+  CLI::App* advise = AddAdvise(app, advise_options);
   ImportOptions import_options;
   CLI::App* import_from = AddImport(app, import_options);
   ProbeOptions probe_options;
@@ -310,6 +312,7 @@ int RunCommand(int argc, char** argv) {
   if (line.explain->parsed()) return AfterOutput(RunExplain(line.explain_options));
   if (line.simulate->parsed()) return AfterOutput(RunSimulate(line.simulate_options));
   if (line.replay->parsed()) return AfterOutput(RunReplay(line.replay_options));
+  if (line.advise->parsed()) return AfterOutput(RunAdvise(line.advise_options));
   if (line.import_from->parsed()) {
     const bool envoy = line.import_options.envoy->parsed();
     return AfterOutput(RunImport(envoy ? ImportFormat::kEnvoy : ImportFormat::kGrpcServiceConfig,

@@ -5,10 +5,13 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "cli/input.h"
 #include "cli/output.h"
 #include "config/check_report.h"
 #include "config/load.h"
+#include "lab/advice.h"
 #include "lab/recorded_calls.h"
 #include "lab/replay.h"
 #include "lab/replay_text.h"
@@ -23,9 +26,28 @@ int PrintFaults(const std::vector<Fault>& faults) {
   return 1;
 }
 
-int PrintError(const absl::Status& status) {
-  std::fprintf(stderr, "levee replay: %s\n", std::string(status.message()).c_str());
+int PrintError(const char* command, const absl::Status& status) {
+  std::fprintf(stderr, "%s: %s\n", command, std::string(status.message()).c_str());
   return 1;
+}
+
+// Returns nullopt, with the reason on standard error, if the logs cannot be read or are too poor.
+std::optional<std::vector<RecordedCall>> ReadLogs(const char* command,
+                                                  const std::vector<std::string>& files) {
+  FaultList unread;
+  std::vector<ConfigText> logs;
+  for (const std::string& file : files) {
+    std::optional<ConfigText> text = ReadInput(file, kMaxLogBytes, unread);
+    if (text.has_value()) logs.push_back(*std::move(text));
+  }
+  if (!unread.empty()) {
+    PrintFaults(unread.Sorted(files));
+    return std::nullopt;
+  }
+  auto calls = ReadRecordedCalls(logs);
+  if (calls.ok()) return *std::move(calls);
+  PrintError(command, calls.status());
+  return std::nullopt;
 }
 
 }  // namespace
@@ -60,22 +82,39 @@ int RunReplay(const ReplayOptions& options) {
     if (!checked.faults.empty()) return PrintFaults(checked.faults);
     configs.push_back({file, checked.snapshot});
   }
-  FaultList unread;
-  std::vector<ConfigText> logs;
-  for (const std::string& file : options.logs) {
-    std::optional<ConfigText> text = ReadInput(file, kMaxLogBytes, unread);
-    if (text.has_value()) logs.push_back(*std::move(text));
-  }
-  if (!unread.empty()) return PrintFaults(unread.Sorted(options.logs));
-  const auto calls = ReadRecordedCalls(logs);
-  if (!calls.ok()) return PrintError(calls.status());
+  const auto calls = ReadLogs("levee replay", options.logs);
+  if (!calls.has_value()) return 1;
   const auto replay = ReplayCalls(*calls, configs, options.seed);
-  if (!replay.ok()) return PrintError(replay.status());
+  if (!replay.ok()) return PrintError("levee replay", replay.status());
   const std::string printed = options.output == "json" ? ReplayJson(*replay) : ReplayText(*replay);
   std::fputs(printed.c_str(), stdout);
   const bool written =
       options.html.empty() || WriteOutput("levee replay", options.html, ReplayHtml(*replay));
   return written ? 0 : 1;
+}
+
+CLI::App* AddAdvise(CLI::App& app, AdviseOptions& options) {
+  CLI::App* advise =
+      app.add_subcommand("advise", "print what a log says against values of a policy");
+  advise->add_option("logs", options.logs, "access logs of all calls, '-': standard input")
+      ->type_name("LOG")
+      ->required();
+  advise->add_option("--config", options.config, "the policy file that was in effect")
+      ->type_name("FILE")
+      ->required();
+  advise->footer("It prints a part of a policy file and changes nothing.");
+  return advise;
+}
+
+int RunAdvise(const AdviseOptions& options) {
+  const CheckedConfig checked = CheckConfig({.files = {options.config}});
+  if (!checked.faults.empty()) return PrintFaults(checked.faults);
+  const auto calls = ReadLogs("levee advise", options.logs);
+  if (!calls.has_value()) return 1;
+  const std::string replay = absl::StrCat("levee replay ", absl::StrJoin(options.logs, " "),
+                                          " --config NEW.yaml --against ", options.config);
+  std::fputs(AdviceText(Advise(*calls, *checked.snapshot), replay).c_str(), stdout);
+  return 0;
 }
 
 }  // namespace levee

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command `levee replay`: the calls of an access log under another policy.
+// The commands that read access logs: `levee replay`, the calls under another policy, and
+// `levee advise`, a better policy.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -23,5 +24,14 @@ CLI::App* AddReplay(CLI::App& app, ReplayOptions& options);
 
 // Prints the result on standard output, and what is wrong on standard error. Returns the exit code.
 int RunReplay(const ReplayOptions& options);
+
+struct AdviseOptions {
+  std::vector<std::string> logs;  // files; "-": standard input
+  std::string config;             // the policy file that was in effect
+};
+
+// The same for `levee advise`: prints what the log says against values of the policy.
+CLI::App* AddAdvise(CLI::App& app, AdviseOptions& options);
+int RunAdvise(const AdviseOptions& options);
 
 }  // namespace levee

@@ -126,6 +126,17 @@ absl::Status RefusePoor(const std::vector<RecordedCall>& calls) {
 
 }  // namespace
 
+const Route* RouteOf(const RecordedCall& call, const Snapshot& snapshot) {
+  ListenerRef listener;
+  for (size_t i = 0; i < snapshot.listeners.size(); ++i) {
+    const ListenerSpec& each = snapshot.listeners[i];
+    if (each.direction != Direction::kEgress) continue;
+    listener.index = static_cast<int>(i);
+    if (each.name == call.listener) break;
+  }
+  return snapshot.routes.Find({listener, call.authority, call.path});
+}
+
 absl::StatusOr<std::vector<RecordedCall>> ReadRecordedCalls(const std::vector<ConfigText>& logs) {
   std::vector<RecordedCall> calls;
   for (const ConfigText& log : logs) {

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "config/load.h"
+#include "settings/snapshot.h"
 #include "wire/status.h"
 
 namespace levee {
@@ -37,6 +38,10 @@ struct RecordedCall {
   std::vector<RecordedAttempt> attempts;
   size_t request_bytes = 0;
 };
+
+// Returns the route of the call in a configuration: that of the listener of its name, or else of
+// the last one for the application's own calls. nullptr: there is none.
+const Route* RouteOf(const RecordedCall& call, const Snapshot& snapshot);
 
 // Reads the lines of access logs, and returns the calls in the order in which they began. Refuses
 // logs that cannot carry a replay, with the reason and the place: a line that is none, no attempts,

@@ -108,15 +108,7 @@ absl::Status ReplayRun::Prepare() {
 absl::Status ReplayRun::Place(size_t number) {
   const RecordedCall& call = calls_[number];
   const Snapshot& snapshot = *config_.snapshot;
-  ListenerRef listener;
-  for (size_t i = 0; i < snapshot.listeners.size(); ++i) {
-    const ListenerSpec& each = snapshot.listeners[i];
-    if (each.direction != Direction::kEgress) continue;
-    if (listener.index == ListenerRef::kNone || each.name == call.listener) {
-      listener.index = static_cast<int>(i);
-    }
-  }
-  const Route* const route = snapshot.routes.Find({listener, call.authority, call.path});
+  const Route* const route = RouteOf(call, snapshot);
   if (route == nullptr) {
     return absl::InvalidArgumentError(absl::StrCat(config_.name, " has no route for authority ",
                                                    Quoted(call.authority), ", method ",

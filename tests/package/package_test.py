@@ -22,7 +22,7 @@ LEVEE = BUILD / 'levee'
 DOCS = BUILD / 'cli-docs'
 UNIT = ROOT / 'deploy/systemd/levee.service'
 COMPOSE = ROOT / 'deploy/compose.yaml'
-COMMANDS = [[], ['run'], ['check'], ['demo'], ['explain'], ['import'], ['import', 'envoy'],
+COMMANDS = [[], ['advise'], ['run'], ['check'], ['demo'], ['explain'], ['import'], ['import', 'envoy'],
             ['import', 'grpc-service-config'], ['probe'], ['replay'], ['simulate'], ['sleep'], ['version'],
             ['help']]
 
