@@ -106,6 +106,24 @@ TEST(Replay, AttemptsThatTheLogDoesNotHaveAreDrawnAndTheirShareIsSaid) {
                     HasSubstr("of its attempts are not in the log")));
 }
 
+// One endpoint fails always, and the other one never. A retry goes to the other one than in the
+// log.
+TEST(Replay, RecordedAttemptsStayOnTheirEndpoints) {
+  std::vector<RecordedCall> calls;
+  for (int i = 0; i < 200; ++i) {
+    RecordedCall& call = calls.emplace_back();
+    call.at = absl::FromUnixSeconds(1000) + absl::Milliseconds(100 * i);
+    call.authority = "cart:80";
+    call.path = "/shop.Cart/Add";
+    call.code = i % 2 == 0 ? StatusCode::kOk : StatusCode::kUnavailable;
+    call.attempts.push_back(
+        {.endpoint = NameOf(i % 2), .took = absl::Milliseconds(5), .code = call.code});
+  }
+  const auto replay = ReplayCalls(calls, {{"p.yaml", Policy(kPlain)}}, 1);
+  EXPECT_EQ(replay->replayed[0].figures.good, 200);
+  EXPECT_EQ(replay->replayed[0].figures.rescued, 100);
+}
+
 TEST(Replay, APolicyWithoutRetriesSendsEachCallOnce) {
   const Replay replay =
       ReplayOf(LogOf(kPlain, 0.5, 2000), "policies: [{name: default, retry: {max_attempts: 1}}]\n");
