@@ -86,6 +86,13 @@ TEST(Simulation, OneBadEndpointIsAvoidedByLeveeAlone) {
   EXPECT_TRUE(simulation.ok()) << SimulationText(simulation);
 }
 
+TEST(SimulationAverages, L4_TenThousandSidecarsThatKnowNothingOfEachOtherStayBounded) {
+  Scenario fleet = ScenarioOf(Ready("fleet-10000"));
+  fleet.compare.clear();
+  const Simulation simulation = Simulate("fleet-10000", fleet, 1, 1);
+  EXPECT_TRUE(simulation.ok()) << SimulationText(simulation);
+}
+
 TEST(Simulation, FitsATerminalOf80Columns) {
   const std::string text = SimulationText(SimulationOf(
       Storm("compare: [no-sidecar, no-retries, plain-3]\nexpect: [{success: '> 99.99%'}]\n")));
