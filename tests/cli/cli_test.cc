@@ -33,15 +33,15 @@ TEST(CommandLine, AnUnknownCommandIsNamedWithTheNearest) {
 TEST(CommandLine, AnUnknownCommandLikeNoOtherIsNamedWithAll) {
   EXPECT_EQ(Refused({"serve"}),
             "levee: there is no command \"serve\"; there are: run, demo, check, explain, simulate, "
-            "import, "
+            "replay, advise, import, "
             "probe, sleep, version, help");
 }
 
 TEST(CommandLine, ACommandThatIsMissingIsAskedForWithAllThatThereAre) {
-  EXPECT_EQ(
-      Refused({}),
-      "levee: a command is missing; there are run, demo, check, explain, simulate, import, probe, "
-      "sleep, version, help");
+  EXPECT_EQ(Refused({}),
+            "levee: a command is missing; there are run, demo, check, explain, simulate, replay, "
+            "advise, import, probe, "
+            "sleep, version, help");
   EXPECT_EQ(Refused({"import"}),
             "levee import: a command is missing; there are grpc-service-config, envoy");
 }
