@@ -34,6 +34,8 @@ EXAMPLES = '''examples:
   tests/bench/run --quick                            a rough look in less than a minute
   tests/bench/run --loads '' --scaling --memory-calls 10000000
   tests/bench/run --levee old=build-old/levee --levee new=build/levee --loads 4x32
+  tests/bench/run --levee levee=build/levee --levee guard=build/levee \\
+    --config guard=tests/bench/configs/guard.yaml.in --base levee --peers ''    the guard's hop
   tests/bench/run --scaling --write                  keep the results in tests/bench/RESULTS.md
 '''
 

@@ -28,10 +28,9 @@ LOADS = ('4x32', '1x100', '64x1', 'headers')
 FIRST_CALLS = 5
 
 
-def executed(binary, load, calls, echo_port, scratch):
+def executed(levee, load, calls, echo_port, scratch):
     """Returns the instructions of a whole run with that many calls."""
     counts = pathlib.Path(scratch) / 'callgrind.out'
-    levee = proxies.levee('levee', binary)
     command = (find_program('valgrind'), '--tool=callgrind', f'--callgrind-out-file={counts}',
                *levee.command, '--keep-code-pages')
     cpu, load_cpu = cpus()
@@ -60,12 +59,12 @@ def connect(port, cpu, scratch):
                 raise
 
 
-def per_call(binary, load, echo_port, scratch):
-    few, many = (executed(binary, load, calls, echo_port, scratch) for calls in (FEW, MANY))
+def per_call(levee, load, echo_port, scratch):
+    few, many = (executed(levee, load, calls, echo_port, scratch) for calls in (FEW, MANY))
     return round((many - few) / (MANY - FEW))
 
 
-def measure(binary, helpers, names):
+def measure(levee, helpers, names):
     counts = {}
     with tempfile.TemporaryDirectory(prefix='levee-instructions-') as scratch:
         loads.write_payloads(scratch)
@@ -74,7 +73,7 @@ def measure(binary, helpers, names):
         try:
             echo.wait_until_ready(echo_port)
             for name in names:
-                counts[name] = per_call(binary, loads.LOADS[name], echo_port, scratch)
+                counts[name] = per_call(levee, loads.LOADS[name], echo_port, scratch)
                 print(f'{name}: {counts[name]:,} instructions per call', flush=True)
         finally:
             echo.stop()
@@ -95,9 +94,14 @@ def main(words):
     parser.add_argument('--levee', type=pathlib.Path, default=ROOT / 'build' / 'levee')
     parser.add_argument('--helpers', type=pathlib.Path, default=ROOT / 'build' / 'tests')
     parser.add_argument('--loads', default=','.join(LOADS), help='which; default %(default)s')
+    parser.add_argument('--config', type=pathlib.Path, metavar='TEMPLATE',
+                        help='another one than configs/levee.yaml.in; nothing is judged or kept')
     parser.add_argument('--write', action='store_true', help='keep the counts as those that hold')
     args = parser.parse_args(words)
-    counts = measure(args.levee.absolute(), args.helpers.absolute(), args.loads.split(','))
+    levee = proxies.levee('levee', args.levee.absolute(), args.config)
+    counts = measure(levee, args.helpers.absolute(), args.loads.split(','))
+    if args.config:
+        return 0
     landed = json.loads(LANDED.read_text(encoding='utf-8')) if LANDED.exists() else {}
     if args.write:
         LANDED.write_text(json.dumps({**landed, **counts}, indent=1) + '\n', encoding='utf-8')
