@@ -66,30 +66,6 @@ bool IsIpv6(const std::string& host) {
          7;
 }
 
-// A name by RFC 1123, section 2.1; underscores are allowed, since they are in use. A name that ends
-// in a number would be a malformed IP address.
-bool IsHostName(const std::string& host) {
-  constexpr size_t kMaxName = 253;
-  constexpr size_t kMaxLabel = 63;
-  std::string_view rest = host;
-  if (rest.ends_with('.')) rest.remove_suffix(1);
-  if (rest.empty() || rest.size() > kMaxName) return false;
-  bool number = false;
-  while (!rest.empty()) {
-    const std::string_view label = rest.substr(0, rest.find('.'));
-    const bool form = std::all_of(label.begin(), label.end(), [](unsigned char c) {
-      return absl::ascii_isalnum(c) || c == '-' || c == '_';
-    });
-    if (label.empty() || label.size() > kMaxLabel || !form || label.front() == '-' ||
-        label.back() == '-' || rest.size() == label.size() + 1) {
-      return false;
-    }
-    number = std::all_of(label.begin(), label.end(), absl::ascii_isdigit);
-    rest.remove_prefix(std::min(rest.size(), label.size() + 1));
-  }
-  return !number;
-}
-
 struct HostPort {
   std::string host;  // without brackets
   uint16_t port = 0;
@@ -124,6 +100,32 @@ absl::StatusOr<HostPort> ParseHostPort(const std::string& text, const std::strin
 }
 
 }  // namespace
+
+bool IsIpAddress(const std::string& host) { return IsIpv4(host) || IsIpv6(host); }
+
+// A name by RFC 1123, section 2.1; underscores are allowed, since they are in use. A name that ends
+// in a number would be a malformed IP address.
+bool IsHostName(const std::string& host) {
+  constexpr size_t kMaxName = 253;
+  constexpr size_t kMaxLabel = 63;
+  std::string_view rest = host;
+  if (rest.ends_with('.')) rest.remove_suffix(1);
+  if (rest.empty() || rest.size() > kMaxName) return false;
+  bool number = false;
+  while (!rest.empty()) {
+    const std::string_view label = rest.substr(0, rest.find('.'));
+    const bool form = std::all_of(label.begin(), label.end(), [](unsigned char c) {
+      return absl::ascii_isalnum(c) || c == '-' || c == '_';
+    });
+    if (label.empty() || label.size() > kMaxLabel || !form || label.front() == '-' ||
+        label.back() == '-' || rest.size() == label.size() + 1) {
+      return false;
+    }
+    number = std::all_of(label.begin(), label.end(), absl::ascii_isdigit);
+    rest.remove_prefix(std::min(rest.size(), label.size() + 1));
+  }
+  return !number;
+}
 
 absl::StatusOr<ListenAddress> ParseListenAddress(const std::string& text) {
   if (text.starts_with("unix:")) {

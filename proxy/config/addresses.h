@@ -25,4 +25,10 @@ absl::StatusOr<std::string> ParseUnixPath(const std::string& text);
 // "unix:/run/cart.sock" or "authority:".
 absl::StatusOr<EndpointSpec> ParseEndpoint(const std::string& text);
 
+// Whether the text is an IP address, without brackets.
+bool IsIpAddress(const std::string& host);
+
+// Whether DNS could have the name.
+bool IsHostName(const std::string& host);
+
 }  // namespace levee

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/build.h"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "config/addresses.h"
 #include "config/build_policy.h"
 #include "config/checked.h"
+#include "config/digest.h"
 #include "config/effective_config.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
@@ -195,21 +193,23 @@ std::string TextOf(const DescribedMethods& methods) {
   return text;
 }
 
-std::string HexSha256(const std::string& bytes) {
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned int size = 0;
-  const int done = EVP_Digest(bytes.data(), bytes.size(), digest, &size, EVP_sha256(), nullptr);
-  LEVEE_CHECK(done == 1);
-  return absl::BytesToHexString(std::string(digest, digest + size));
-}
-
 // The hash is that of the effective configuration: spelling and the split into files do not matter.
-std::string Sha256(v1::Config config, const MethodsOfUpstreams& methods) {
+std::string Sha256(v1::Config config, const MethodsOfUpstreams& methods, const LoadedTls& tls) {
+  // The hash covers the content of files, not their place.
   for (size_t i = 0; i < methods.size(); ++i) {
     if (methods[i] == nullptr) continue;
-    // The hash covers the content of the file, not its place.
     config.mutable_upstreams(static_cast<int>(i))
         ->set_descriptor_set(HexSha256(TextOf(*methods[i])));
+  }
+  for (int i = 0; i < config.upstreams_size(); ++i) {
+    if (!config.upstreams(i).has_tls()) continue;
+    config.mutable_upstreams(i)->mutable_tls()->set_certificate(
+        tls.upstream_digests[static_cast<size_t>(i)]);
+  }
+  for (int i = 0; i < config.listeners_size(); ++i) {
+    if (!config.listeners(i).has_tls()) continue;
+    config.mutable_listeners(i)->mutable_tls()->set_certificate(
+        tls.listener_digests[static_cast<size_t>(i)]);
   }
   std::string bytes;
   {
@@ -222,22 +222,24 @@ std::string Sha256(v1::Config config, const MethodsOfUpstreams& methods) {
   return HexSha256(bytes);
 }
 
-std::string Sha256WithoutEndpoints(v1::Config config, const MethodsOfUpstreams& methods) {
+std::string Sha256WithoutEndpoints(v1::Config config, const MethodsOfUpstreams& methods,
+                                   const LoadedTls& tls) {
   for (v1::Upstream& upstream : *config.mutable_upstreams()) {
     if (!IsByAuthority(upstream)) upstream.clear_endpoints();
   }
-  return Sha256(std::move(config), methods);
+  return Sha256(std::move(config), methods, tls);
 }
 
 }  // namespace
 
 std::shared_ptr<const Snapshot> Build(const v1::Config& config, const Positions& positions,
-                                      const MethodsOfUpstreams& methods) {
+                                      const MethodsOfUpstreams& methods, const LoadedTls& tls) {
   LEVEE_CHECK(methods.size() == static_cast<size_t>(config.upstreams_size()));
   auto snapshot = std::make_shared<Snapshot>();
   for (int i = 0; i < config.listeners_size(); ++i) {
     snapshot->listeners.push_back(
         BuildListener(config.listeners(i), absl::StrCat("listeners[", i, "]"), positions));
+    snapshot->listeners.back().tls = tls.listeners[static_cast<size_t>(i)];
   }
   snapshot->metrics = OptionalAddress(config.metrics().address(), "metrics.address", positions);
   snapshot->otel_names = config.metrics().otel_names();
@@ -247,6 +249,7 @@ std::shared_ptr<const Snapshot> Build(const v1::Config& config, const Positions&
   for (int i = 0; i < config.upstreams_size(); ++i) {
     snapshot->upstreams.push_back(
         BuildUpstream(config.upstreams(i), methods[static_cast<size_t>(i)]));
+    snapshot->upstreams.back().tls = tls.upstreams[static_cast<size_t>(i)];
   }
   for (const v1::Policy& policy : config.policies()) {
     snapshot->policies.push_back(BuildPolicy(policy));
@@ -258,8 +261,8 @@ std::shared_ptr<const Snapshot> Build(const v1::Config& config, const Positions&
   snapshot->limits = BuildLimits(config.limits());
   snapshot->drain_timeout = DurationOf(config.drain().timeout());
   snapshot->endpoints = BuildEndpoints(config);
-  snapshot->sha256 = Sha256(config, methods);
-  snapshot->sha256_without_endpoints = Sha256WithoutEndpoints(config, methods);
+  snapshot->sha256 = Sha256(config, methods, tls);
+  snapshot->sha256_without_endpoints = Sha256WithoutEndpoints(config, methods, tls);
   snapshot->effective = WriteEffective(config, positions);
   return snapshot;
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "config/load_tls.h"
 #include "config/positions.h"
 #include "levee/config/v1/config.pb.h"
 #include "settings/snapshot.h"
@@ -17,6 +18,6 @@ using MethodsOfUpstreams = std::vector<std::shared_ptr<const DescribedMethods>>;
 // `config` must be complete and without fault: FieldChecker and Validate have passed it.
 // `positions` is used in messages about addresses.
 std::shared_ptr<const Snapshot> Build(const config::v1::Config& config, const Positions& positions,
-                                      const MethodsOfUpstreams& methods);
+                                      const MethodsOfUpstreams& methods, const LoadedTls& tls);
 
 }  // namespace levee

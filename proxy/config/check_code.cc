@@ -43,6 +43,9 @@ constexpr CheckCodeInfo kCodes[] = {
     {kReservedName, "Reserved name"},
     {kWhole, "Not a whole number"},
     {kHeader, "Not a header"},
+    {kTlsVersion, "Not a version of TLS"},
+    {kAltName, "Not a name of a certificate"},
+    {kHostName, "Not a host name"},
     {kDanglingReference, "Name that refers to nothing"},
     {kBuiltInRoute, "Built-in route without its upstream"},
     {kDuplicateName, "Name given twice"},
@@ -61,9 +64,12 @@ constexpr CheckCodeInfo kCodes[] = {
     {kGuardOnEgress, "Guard of the application's own calls"},
     {kInitialOutsideBounds, "Initial limit outside its bounds"},
     {kEndpointIsListener, "Endpoint that is Levee itself"},
+    {kNoNameToCheck, "Certificate without a name to check"},
+    {kConnectOverTls, "CONNECT on a listener with TLS"},
     {kUnreadableFile, "File that cannot be read"},
     {kFileTooLarge, "File too large"},
     {kDescriptorSet, "Not a descriptor set"},
+    {kCertificate, "Certificate or key that cannot be used"},
     {kNotSupported, "Not supported yet"},
     {kAttemptsExceedTimeout, "Attempts that do not fit into the timeout"},
     {kAttemptTimeoutNotRetried, "attempt_timeout that is not retried"},
@@ -89,6 +95,8 @@ constexpr CheckCodeInfo kCodes[] = {
     {kLimitsAboveMemory, "Limits that memory has no room for"},
     {kFewDescriptors, "More connections than descriptors"},
     {kUnusedListener, "Listener without a route"},
+    {kPeerNotVerified, "Service that is not verified"},
+    {kExposedKey, "Private key that others can read"},
 };
 
 }  // namespace

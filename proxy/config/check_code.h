@@ -49,6 +49,9 @@ enum class CheckCode {
   kReservedName = 218,
   kWhole = 219,
   kHeader = 220,
+  kTlsVersion = 221,
+  kAltName = 222,
+  kHostName = 223,
 
   kDanglingReference = 301,
   kBuiltInRoute = 302,
@@ -68,10 +71,13 @@ enum class CheckCode {
   kGuardOnEgress = 316,
   kInitialOutsideBounds = 317,
   kEndpointIsListener = 318,
+  kNoNameToCheck = 319,
+  kConnectOverTls = 320,
 
   kUnreadableFile = 401,
   kFileTooLarge = 402,
   kDescriptorSet = 403,
+  kCertificate = 404,
 
   kNotSupported = 501,
 
@@ -99,6 +105,8 @@ enum class CheckCode {
   kLimitsAboveMemory = 922,
   kFewDescriptors = 923,
   kUnusedListener = 924,
+  kPeerNotVerified = 925,
+  kExposedKey = 926,
 };
 
 struct CheckCodeInfo {

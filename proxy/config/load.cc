@@ -10,6 +10,7 @@
 #include "config/command_line.h"
 #include "config/descriptor_set.h"
 #include "config/field_checker.h"
+#include "config/load_tls.h"
 #include "config/merge.h"
 #include "config/positions.h"
 #include "config/read_file.h"
@@ -50,11 +51,12 @@ void RetryNothingByDefault(ReadConfig& read) {
   }
 }
 
-// CONNECT leads anywhere, which is for the application, and not for its callers.
+// CONNECT leads anywhere, which is for the application, and not for its callers. With TLS a caller
+// speaks HTTP/2 and nothing else.
 void TunnelNothingInbound(config::v1::Config& config) {
   for (config::v1::Listener& listener : *config.mutable_listeners()) {
     const bool inbound = listener.direction() == config::v1::Listener::DIRECTION_INBOUND;
-    if (!inbound || listener.capture_size() > 0) continue;
+    if ((!inbound && !listener.has_tls()) || listener.capture_size() > 0) continue;
     listener.add_capture(config::v1::Listener::CAPTURE_H2C);
   }
 }
@@ -81,13 +83,30 @@ void ForgetBoundsOfFixedLimits(config::v1::Config& config) {
 // that are read as parts of the configuration, each once.
 std::vector<std::string> ResolvePaths(ReadConfig& read) {
   std::vector<std::string> reads;
+  const auto resolve = [&](const std::string& field, std::string* named) {
+    if (named->empty() || *named == "none") return;
+    *named = PathBeside(read.positions.Find(field).file, *named);
+    if (std::find(reads.begin(), reads.end(), *named) == reads.end()) reads.push_back(*named);
+  };
   for (int i = 0; i < read.config.upstreams_size(); ++i) {
-    const std::string& named = read.config.upstreams(i).descriptor_set();
-    if (named.empty() || named == "none") continue;
-    const Place place = read.positions.Find(absl::StrCat("upstreams[", i, "].descriptor_set"));
-    const std::string path = PathBeside(place.file, named);
-    read.config.mutable_upstreams(i)->set_descriptor_set(path);
-    if (std::find(reads.begin(), reads.end(), path) == reads.end()) reads.push_back(path);
+    config::v1::Upstream& upstream = *read.config.mutable_upstreams(i);
+    const std::string path = absl::StrCat("upstreams[", i, "].");
+    if (upstream.has_descriptor_set()) {
+      resolve(path + "descriptor_set", upstream.mutable_descriptor_set());
+    }
+    if (!upstream.has_tls()) continue;
+    config::v1::UpstreamTls& tls = *upstream.mutable_tls();
+    if (tls.has_ca() && tls.ca() != "system") resolve(path + "tls.ca", tls.mutable_ca());
+    if (tls.has_certificate()) resolve(path + "tls.certificate", tls.mutable_certificate());
+    if (tls.has_key()) resolve(path + "tls.key", tls.mutable_key());
+  }
+  for (int i = 0; i < read.config.listeners_size(); ++i) {
+    if (!read.config.listeners(i).has_tls()) continue;
+    config::v1::ListenerTls& tls = *read.config.mutable_listeners(i)->mutable_tls();
+    const std::string path = absl::StrCat("listeners[", i, "].tls.");
+    if (tls.has_certificate()) resolve(path + "certificate", tls.mutable_certificate());
+    if (tls.has_key()) resolve(path + "key", tls.mutable_key());
+    if (tls.has_client_ca()) resolve(path + "client_ca", tls.mutable_client_ca());
   }
   const std::string& log = read.config.access_log().path();
   if (!log.empty() && log != "none" && log != "stdout") {
@@ -129,12 +148,14 @@ CheckedConfig Check(const std::vector<ConfigText>& texts, const ConfigInput& inp
     ValidateInbound(merged.config, merged.positions, faults);
   }
   const auto methods = LoadDescriptorSets(merged.config, merged.positions, faults);
+  const LoadedTls tls = LoadTls(merged.config, merged.positions, absl::Now(), faults);
   ForgetModesOfPorts(merged.config);
   ForgetBoundsOfFixedLimits(merged.config);
   FaultList warnings(CheckCode::kMoreWarnings);
   FindWarnings(merged.config, merged.positions, methods, faults, complete, warnings);
+  FindTlsWarnings(merged.config, merged.positions, warnings);
   if (faults.empty()) {
-    checked.snapshot = Build(merged.config, merged.positions, methods);
+    checked.snapshot = Build(merged.config, merged.positions, methods, tls);
     FindRoomWarnings(checked.snapshot->limits, merged.positions, room, warnings);
     if (kept != nullptr) *kept = std::move(merged);
   }

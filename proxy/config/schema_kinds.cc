@@ -54,6 +54,10 @@ std::string PatternOf(FieldRule::Kind kind) {
       return "[0-9]+";
     case FieldRule::HEADER:
       return R"([^:\s][^\s]*)";
+    case FieldRule::ALT_NAME:
+      return R"((dns|uri):\S+)";
+    case FieldRule::HOST_NAME:
+      return "[A-Za-z0-9_.-]{1,253}";
     default:
       return "";
   }
@@ -108,6 +112,11 @@ void EmitPatternOrWhole(const std::string& pattern, int least, int most, YAML::E
   out << YAML::EndMap << YAML::EndSeq;
 }
 
+void EmitTlsVersion(YAML::Emitter& out) {
+  out << YAML::Key << "enum" << YAML::Value << YAML::Flow << YAML::BeginSeq;
+  out << YAML::DoubleQuoted << "1.2" << YAML::DoubleQuoted << "1.3" << 1.2 << 1.3 << YAML::EndSeq;
+}
+
 // Returns a pattern that also takes the words of a field.
 std::string WithWords(const FieldRule& rule, const std::string& pattern) {
   return absl::StrCat(rule.none() ? "none|" : "", rule.word(), rule.word().empty() ? "" : "|",
@@ -124,6 +133,8 @@ void EmitTextKind(const FieldRule& rule, YAML::Emitter& out) {
     EmitPatternOrWhole(pattern, 100, 599, out);
   } else if (rule.kind() == FieldRule::FILE_MODE) {
     EmitPatternOrWhole(pattern, 0, 777, out);
+  } else if (rule.kind() == FieldRule::TLS_VERSION) {
+    EmitTlsVersion(out);
   } else if (rule.kind() == FieldRule::WHOLE) {
     EmitPatternOrWhole(WithWords(rule, pattern), Whole(rule.min()), Whole(rule.max()), out);
   } else if (pattern.empty()) {

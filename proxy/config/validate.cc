@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/validate.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -42,6 +43,7 @@ class Validator {
   }
   void CheckAddress(const std::string& path, const std::string& text);
   void CheckEndpoints(const std::string& path, const v1::Upstream& upstream);
+  void CheckNameOfService(const std::string& path, const v1::Upstream& upstream);
   void CheckReference(const std::string& path, const std::string& name, const Names& known);
 
   const v1::Config& config_;
@@ -60,6 +62,12 @@ void Validator::CheckAddresses() {
       Add(path + ".mode", CheckCode::kModeWithoutSocket,
           "is that of a Unix socket, and the address is none; leave it out");
     }
+    const auto& captures = config_.listeners(i).capture();
+    const auto connect = std::find(captures.begin(), captures.end(), v1::Listener::CAPTURE_CONNECT);
+    if (!config_.listeners(i).has_tls() || connect == captures.end()) continue;
+    Add(absl::StrCat(path, ".capture[", connect - captures.begin(), "]"),
+        CheckCode::kConnectOverTls,
+        "connect cannot come through TLS, whose callers speak HTTP/2; say [h2c]");
   }
   CheckAddress("metrics.address", config_.metrics().address());
   CheckAddress("admin.address", config_.admin().address());
@@ -89,6 +97,7 @@ void Validator::CheckUpstreams() {
           "\"none\" is what metrics call a call without upstream; choose another");
     }
     CheckEndpoints(path + ".endpoints", upstream);
+    CheckNameOfService(path, upstream);
     ValidateReconnect(path + ".reconnect", upstream.reconnect(), positions_, faults_);
   }
 }
@@ -98,6 +107,22 @@ void Validator::CheckEndpoints(const std::string& path, const v1::Upstream& upst
     if (upstream.endpoints(i) != "authority:" || upstream.endpoints_size() == 1) continue;
     Add(absl::StrCat(path, "[", i, "]"), CheckCode::kAuthorityNotAlone,
         "\"authority:\" stands beside other endpoints; it must be the only one");
+    return;
+  }
+}
+
+// An IP address or a path says nothing of who should be there.
+void Validator::CheckNameOfService(const std::string& path, const v1::Upstream& upstream) {
+  const v1::UpstreamTls& tls = upstream.tls();
+  const bool named = tls.server_name() != "none" || tls.subject_alt_names_size() > 0;
+  if (!upstream.has_tls() || tls.insecure_skip_verify() || named) return;
+  for (const std::string& text : upstream.endpoints()) {
+    const absl::StatusOr<EndpointSpec> endpoint = ParseEndpoint(text);
+    if (!endpoint.ok() || endpoint->kind == EndpointSpec::Kind::kAuthority) continue;
+    if (!endpoint->host.empty() && !IsIpAddress(endpoint->host)) continue;
+    Add(path + ".tls", CheckCode::kNoNameToCheck,
+        absl::StrCat("the certificate of ", Quoted(text), " is to have a name, and none is known; ",
+                     "give server_name or subject_alt_names"));
     return;
   }
 }

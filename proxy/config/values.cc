@@ -16,6 +16,7 @@
 #include "config/header_names.h"
 #include "config/rate_limit_text.h"
 #include "config/suggest.h"
+#include "tls/peer_name.h"
 
 namespace levee {
 namespace {
@@ -131,6 +132,16 @@ absl::StatusOr<ParsedText> ParseDurationOrPercentile(const std::string& text) {
 absl::StatusOr<ParsedText> FromWhole(const absl::StatusOr<int>& number) {
   if (!number.ok()) return number.status();
   return ParsedText{absl::StrCat(*number), static_cast<double>(*number)};
+}
+
+absl::StatusOr<ParsedText> ParseTlsVersion(const std::string& text) {
+  if (text == "1.2" || text == "1.3") return ParsedText{text};
+  return Wrong(text, "is no version of TLS that Levee speaks; say 1.2 or 1.3");
+}
+
+absl::StatusOr<ParsedText> ParseHostName(const std::string& text) {
+  if (IsHostName(text)) return ParsedText{text};
+  return Wrong(text, "is no host name; say cart.shop");
 }
 
 absl::StatusOr<ParsedText> AsItIs(const std::string& text, const absl::Status& status) {
@@ -249,6 +260,12 @@ absl::StatusOr<ParsedText> ParseText(FieldRule::Kind kind, const std::string& te
       return FromWhole(ParseWhole(text));
     case FieldRule::HEADER:
       return FromHeader(ParseHeaderName(text));
+    case FieldRule::TLS_VERSION:
+      return ParseTlsVersion(text);
+    case FieldRule::ALT_NAME:
+      return AsItIs(text, tls::ParseAltName(text).status());
+    case FieldRule::HOST_NAME:
+      return ParseHostName(text);
     default:
       if (text.empty()) return Wrong(text, "is empty; leave the field out instead");
       return ParsedText{text};
@@ -290,6 +307,12 @@ CheckCode CodeOf(FieldRule::Kind kind, const absl::Status& error) {
       return CheckCode::kWhole;
     case FieldRule::HEADER:
       return CheckCode::kHeader;
+    case FieldRule::TLS_VERSION:
+      return CheckCode::kTlsVersion;
+    case FieldRule::ALT_NAME:
+      return CheckCode::kAltName;
+    case FieldRule::HOST_NAME:
+      return CheckCode::kHostName;
     default:
       return CheckCode::kEmptyText;
   }

@@ -55,12 +55,13 @@ class AcceptedConnection final : public Mortal,
   void Close() { OnClosed(""); }
 
  private:
-  void OnConnected() override {}
+  void OnConnected() override;
   void OnBytes(ByteSpan bytes, const Chunk& shared) override;
   void OnWritable() override {}
   void OnClosed(const std::string& reason) override;
   void OnTimer(Instant now) override;
 
+  void CountHandshake(tls::Result result);
   void Classify();
   void OnConnectRequest();
   void OpenTunnel(size_t head_size);
@@ -72,6 +73,7 @@ class AcceptedConnection final : public Mortal,
   ConnectionOrigin origin_;
   Worker& worker_;
   net::Socket socket_;
+  const Instant accepted_at_;
   std::string received_;  // of the protocol that is looked for: behind the CONNECT head in a tunnel
   bool done_ = false;
 };

@@ -35,6 +35,7 @@ ConnectPolicy DestinationTable::ConnectPolicyOf(const UpstreamSpec& upstream,
       .reconnect = upstream.reconnect,
       .keepalive = {.interval = upstream.keepalive_interval, .timeout = upstream.keepalive_timeout},
       .ejection = upstream.ejection,
+      .tls = upstream.tls,
       .connection = connection,
       .own_listeners = &parts_.own_listeners};
 }
@@ -47,10 +48,13 @@ void DestinationTable::Reload(const Snapshot& snapshot,
   for (const UpstreamSpec& upstream : snapshot.upstreams) {
     upstreams[upstream.name] = &upstream;
     const ConnectPolicy policy = ConnectPolicyOf(upstream, connection);
-    std::shared_ptr<const ConnectPolicy>& known = before[upstream.name];
-    connect_policies_[upstream.name] = known != nullptr && *known == policy
-                                           ? std::move(known)
-                                           : std::make_shared<const ConnectPolicy>(policy);
+    std::shared_ptr<ConnectPolicy>& known = before[upstream.name];
+    if (known == nullptr || *known != policy) {
+      known = std::make_shared<ConnectPolicy>(policy);
+    } else if (policy.tls.has_value()) {
+      known->tls->context = policy.tls->context;  // for new connections
+    }
+    connect_policies_[upstream.name] = std::move(known);
   }
   std::erase_if(endpoints_, [&](const auto& entry) { return !upstreams.contains(entry.first); });
   ForgetThose([&](Destination& destination) { return !StillFits(destination, upstreams); });

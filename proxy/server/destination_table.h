@@ -89,7 +89,7 @@ class DestinationTable {
 
   const DestinationParts parts_;
   size_t limit_ = 0;
-  std::map<std::string, std::shared_ptr<const ConnectPolicy>> connect_policies_;  // by upstream
+  std::map<std::string, std::shared_ptr<ConnectPolicy>> connect_policies_;  // by upstream
   EndpointLists endpoints_;
   std::map<std::pair<std::string, std::string>, std::shared_ptr<Destination>> destinations_;
   bool some_gone_ = false;

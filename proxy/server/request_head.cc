@@ -16,11 +16,13 @@ namespace {
 constexpr std::string_view kPreviousAttempts = "grpc-previous-rpc-attempts";
 constexpr std::string_view kTimeout = "grpc-timeout";
 constexpr std::string_view kVia = "via";
+constexpr std::string_view kScheme = ":scheme";
 
 // This says how a caller's field goes on in the head of an attempt.
-enum class Rewrite { kNone, kDrop, kTrace };
+enum class Rewrite { kNone, kDrop, kTrace, kSecured };
 
-Rewrite RewriteOf(const Metadata::Field& field, const AttemptStart& attempt, Direction direction) {
+Rewrite RewriteOf(const Metadata::Field& field, const AttemptStart& attempt, Direction direction,
+                  bool secured) {
   // Most names are told apart by their first letter alone.
   switch (field.name[0]) {
     case 'g':
@@ -35,6 +37,8 @@ Rewrite RewriteOf(const Metadata::Field& field, const AttemptStart& attempt, Dir
       return field.name.starts_with("levee-") ? Rewrite::kDrop : Rewrite::kNone;
     case 't':
       return field.name == kTraceparent ? Rewrite::kTrace : Rewrite::kNone;
+    case ':':
+      return secured && field.name == kScheme ? Rewrite::kSecured : Rewrite::kNone;
     default:
       return Rewrite::kNone;
   }
@@ -134,15 +138,16 @@ LimitKey RateKeyOf(const RateLimitPolicy& limit, const Metadata& head, std::stri
 }
 
 void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, const Hop& hop,
-                      Random& random, Metadata& to) {
+                      bool secured, Random& random, Metadata& to) {
   size_t copied = 0;  // fields of the request
   for (size_t i = 0; i < request.size(); ++i) {
     const Metadata::Field field = request[i];
-    const Rewrite rewrite = RewriteOf(field, attempt, hop.direction);
+    const Rewrite rewrite = RewriteOf(field, attempt, hop.direction, secured);
     if (rewrite == Rewrite::kNone) continue;
     if (rewrite == Rewrite::kTrace && TraceIdOf(request).empty()) continue;
     to.AddFrom(request, copied, i);
     copied = i + 1;
+    if (rewrite == Rewrite::kSecured) to.Add(kScheme, "https");
     if (rewrite == Rewrite::kTrace) {
       to.Add(field.name, WithParentId(field.value, NewSpanId(random)), field.never_index);
     }

@@ -58,8 +58,9 @@ LimitKey RateKeyOf(const RateLimitPolicy& limit, const Metadata& head, std::stri
 // those that are Levee's to say (grpc-timeout, grpc-previous-rpc-attempts, levee-*, which a caller
 // must not forge), then the hop's `via`, and the attempt's own. The application's own calls keep
 // levee-priority, which is for the guard in front of the upstream. A valid traceparent goes on in
-// its place with a span id from `random`, one that is not is the caller's affair.
+// its place with a span id from `random`, one that is not is the caller's affair. `secured`:
+// whether the attempt goes through TLS, which :scheme says (RFC 9113, section 8.3.1).
 void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, const Hop& hop,
-                      Random& random, Metadata& to);
+                      bool secured, Random& random, Metadata& to);
 
 }  // namespace levee

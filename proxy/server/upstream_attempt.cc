@@ -46,7 +46,7 @@ void UpstreamAttempt::OnOpened(UpstreamConnection& connection, h2::Stream& strea
     unsent_.clear();
     return;
   }
-  WriteAttemptHead(*request_, start_, hop_, random_, stream.head());
+  WriteAttemptHead(*request_, start_, hop_, connection.secured(), random_, stream.head());
   if (hop_.direction == Direction::kEgress && connection.MayReport(opened_)) {
     stream.head().Add(kRetriesHeader, RetryReportText(retries_->Report(opened_)));
   }

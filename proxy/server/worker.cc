@@ -172,6 +172,9 @@ void Worker::Accept(net::ByteStream stream, ConnectionOrigin origin) {
   origin.number = ++connections_accepted_;
   if (io_.log.Enabled(EventKind::kConnectionAccepted)) origin.peer = PeerName(stream.peer());
   io_.log.Write(EventKind::kConnectionAccepted, [&] { return ConnectionFields(origin); });
+  if (const auto& tls = origin.listener->tls; tls != nullptr) {
+    stream.Secure(std::make_unique<tls::Session>(tls, ""));
+  }
   accepted_.PushBack(*new AcceptedConnection(io_, std::move(stream), std::move(origin), *this));
   series_.downstream_connections.Add(1);
 }

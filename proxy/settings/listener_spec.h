@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "policy/route_table.h"
+#include "tls/context.h"
 
 namespace levee {
 
@@ -32,6 +34,7 @@ struct ListenerSpec {
   Direction direction = Direction::kEgress;
   ListenAddress address;
   Capture capture;
+  std::shared_ptr<const tls::Context> tls;  // nullptr: without TLS
   int mode = 0660;  // the permissions of a Unix socket
 };
 

@@ -15,6 +15,7 @@
 #include "absl/time/time.h"
 #include "policy/outlier.h"
 #include "policy/retry_policy.h"
+#include "tls/client_source.h"
 
 namespace levee {
 
@@ -56,6 +57,7 @@ struct UpstreamSpec {
   absl::Duration keepalive_interval = absl::InfiniteDuration();  // infinite: no PINGs
   absl::Duration keepalive_timeout = absl::Seconds(20);
   std::optional<EjectionPolicy> ejection = EjectionPolicy();  // nullopt: none
+  std::optional<tls::ClientSource> tls;  // nullopt: without TLS
   std::shared_ptr<const DescribedMethods> methods;  // nullptr when there is no descriptor set
 };
 

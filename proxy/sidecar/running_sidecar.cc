@@ -41,10 +41,19 @@ Metrics::Settings MetricsSettings(const Snapshot& snapshot) {
   settings.otel_names = snapshot.otel_names;
   for (const UpstreamSpec& upstream : snapshot.upstreams) {
     settings.upstreams.push_back(upstream.name);
+    if (upstream.tls.has_value() && upstream.tls->context->expires() < absl::InfiniteFuture()) {
+      settings.certificates.push_back({upstream.name, "client", upstream.tls->context->expires()});
+    }
     if (upstream.methods == nullptr) continue;
     for (const std::string& path : upstream.methods->all) {
       settings.methods.push_back(path.substr(1));
     }
+  }
+  for (const ListenerSpec& listener : snapshot.listeners) {
+    if (listener.tls == nullptr) continue;
+    settings.certificates.push_back({std::string(kNoUpstream),
+                                     absl::StrCat("server ", listener.name),
+                                     listener.tls->expires()});
   }
   for (const Route& route : snapshot.routes.routes()) {
     // Only a route that names one method gives it a label.

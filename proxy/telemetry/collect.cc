@@ -165,6 +165,12 @@ void Metrics::CollectConfig(FamilySink sink) const {
   Family(sink, MetricType::Gauge, "levee_config_last_reload_success_timestamp_seconds",
          "When the running configuration was loaded, in Unix time.")
       .Add({}, absl::ToDoubleSeconds(config_loaded_at_ - absl::UnixEpoch()));
+  Family certificates(sink, MetricType::Gauge, "levee_tls_certificate_expiry_timestamp_seconds",
+                      "When certificates that Levee shows expire, in Unix time.");
+  for (const CertificateExpiry& certificate : certificates_) {
+    certificates.Add({{"upstream", certificate.upstream}, {"kind", certificate.kind}},
+                     absl::ToDoubleSeconds(certificate.at - absl::UnixEpoch()));
+  }
   Family(sink, MetricType::Gauge, "levee_config_info", "The running configuration.")
       .Add({{"sha256", config_sha256_}}, 1);
   Family(sink, MetricType::Gauge, "levee_build_info", "The running program.")
@@ -224,6 +230,7 @@ void Metrics::CollectAll(FamilySink sink) {
   CollectRateLimits(rate_limits_.Rows(), sink);
   CollectGuards(guards_.Rows(), sink);
   CollectWorkers(workers_, LimitHits(), sink);
+  CollectTls(upstreams_.Rows(), workers_, sink);
   CollectSources(sink);
   CollectConfig(sink);
 }

@@ -37,6 +37,10 @@ EndpointCensus::Counts CountEndpoints(const UpstreamRow& upstream);
 void CollectUpstreams(const std::vector<UpstreamRow>& rows, const std::vector<MethodRow>& methods,
                       FamilySink sink);
 
+// Collects the handshakes of TLS that there were. Nothing is shown of connections without TLS.
+void CollectTls(const std::vector<UpstreamRow>& rows, std::span<const WorkerSeries> workers,
+                FamilySink sink);
+
 using GuardRow = SeriesTable<GuardSeries>::Row;  // by upstream
 
 // Collects what guards decided, and how long calls waited for it.

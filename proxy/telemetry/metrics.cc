@@ -81,6 +81,10 @@ void Metrics::Configure(const Settings& settings) {
   labels_.Configure(settings.methods, settings.method_labels);
   cap_.SetLimit(settings.metric_series);
   otel_names_.store(settings.otel_names);
+  {
+    const std::lock_guard lock(config_mutex_);
+    certificates_ = settings.certificates;
+  }
   const int64_t cost = CostOfRows(settings.otel_names).method;
   const std::lock_guard lock(removal_mutex_);
   const int64_t more = cost - method_cost_.exchange(cost);

@@ -37,6 +37,13 @@ inline constexpr std::string_view kNoUpstream = "none";
 class Metrics {
  public:
   // The part of the configuration that concerns metrics.
+  // When a certificate that Levee shows expires.
+  struct CertificateExpiry {
+    std::string upstream;  // kNoUpstream for that of a listener
+    std::string kind;      // "client", or "server" and the listener's name: "server egress"
+    absl::Time at;
+  };
+
   struct Settings {
     std::vector<std::string> upstreams;
     std::vector<std::string> methods;  // named in routes: labelled from the start; no leading slash
@@ -45,6 +52,7 @@ class Metrics {
     // and rate limits that the configuration names need more by themselves.
     int metric_series = 20'000;
     bool otel_names = false;  // metrics.otel_names
+    std::vector<CertificateExpiry> certificates;
   };
 
   struct Options {
@@ -177,6 +185,7 @@ class Metrics {
 
   mutable std::mutex config_mutex_;
   std::string config_sha256_;
+  std::vector<CertificateExpiry> certificates_;
   absl::Time config_loaded_at_;
   bool config_last_successful_ = true;
   uint64_t config_reloaded_ = 0;

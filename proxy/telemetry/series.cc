@@ -30,6 +30,17 @@ void UpstreamSeries::Reset() {
   marks_sent.Reset();
   connections.Reset();
   endpoints.Reset();
+  tls.Reset();
+}
+
+void TlsSeries::Count(tls::Result result, tls::Version version, absl::Duration took) {
+  handshakes[result][version].Add();
+  seconds.Observe(absl::ToInt64Nanoseconds(took));
+}
+
+void TlsSeries::Reset() {
+  handshakes.Reset();
+  seconds.Reset();
 }
 
 void RateLimitSeries::Reset() {

@@ -4,11 +4,13 @@
 
 #include <string_view>
 
+#include "absl/time/time.h"
 #include "base/enum_values.h"
 #include "settings/limits.h"
 #include "telemetry/cells.h"
 #include "telemetry/endpoint_census.h"
 #include "telemetry/histogram.h"
+#include "tls/result.h"
 #include "wire/overload_mark.h"
 #include "wire/refusal.h"
 #include "wire/status.h"
@@ -208,6 +210,17 @@ struct alignas(kCacheLine) MethodSeries {
   void Reset();  // sets all to 0, as Counter::Reset does
 };
 
+// Handshakes of TLS: those with the endpoints of an upstream, or those with callers.
+struct TlsSeries {
+  using ByVersion = ByEnum<Counter, tls::Version, tls::kVersions>;
+
+  ByEnum<ByVersion, tls::Result, tls::kResults> handshakes;
+  Histogram<kDurationBounds> seconds;  // nanoseconds, from the connection's start
+
+  void Count(tls::Result result, tls::Version version, absl::Duration took);
+  void Reset();
+};
+
 // The series of one upstream.
 struct alignas(kCacheLine) UpstreamSeries {
   using BySign = ByEnum<Counter, AppRetrySign, kAppRetrySigns>;
@@ -228,6 +241,7 @@ struct alignas(kCacheLine) UpstreamSeries {
   // upstream/ keeps these.
   Gauge connections;
   EndpointCensus endpoints;
+  TlsSeries tls;
 
   void Reset();
 };
@@ -246,6 +260,7 @@ struct alignas(kCacheLine) WorkerSeries {
   ByEnum<Counter, Reject, kRejects> rejects;
   ByEnum<Counter, GuardHeader, kGuardHeaders> guard_headers_ignored;
   ByEnum<Counter, TieEvent, kTieEvents> ties;
+  TlsSeries tls;
 };
 
 // The series of the guard of one upstream.

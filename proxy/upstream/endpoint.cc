@@ -194,8 +194,10 @@ void Endpoint::Dial() {
   if (io_.log.Enabled(EventKind::kUpstreamConnecting)) {
     Tell(EventKind::kUpstreamConnecting, "address", to.ToString());
   }
-  connections_.push_back(std::make_unique<UpstreamConnection>(io_, net::ByteStream::Dial(to),
-                                                              policy_, keepalive_interval_, *this));
+  net::ByteStream stream = net::ByteStream::Dial(to);
+  if (policy_.tls.has_value()) stream.Secure(policy_.tls->NewSession(place_.host));
+  connections_.push_back(std::make_unique<UpstreamConnection>(io_, std::move(stream), policy_,
+                                                              keepalive_interval_, series_, *this));
   series_.connections.Add(1);
 }
 

@@ -2,6 +2,7 @@
 #include "upstream/upstream_connection.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "policy/reconnect.h"
@@ -11,10 +12,13 @@ namespace levee {
 
 UpstreamConnection::UpstreamConnection(WorkerIo& io, net::ByteStream stream,
                                        const ConnectPolicy& policy,
-                                       absl::Duration keepalive_interval, Endpoint& endpoint)
+                                       absl::Duration keepalive_interval, UpstreamSeries& series,
+                                       Endpoint& endpoint)
     : io_(io),
       keepalive_{.interval = keepalive_interval, .timeout = policy.keepalive.timeout},
+      series_(series),
       endpoint_(endpoint),
+      dialled_at_(io.loop.now()),
       connection_(std::make_unique<Http2Connection>(
           io, h2::Session::Role::kClient, std::move(stream), policy.connection,
           static_cast<h2::SessionHandler&>(*this), static_cast<Http2ConnectionOwner&>(*this))) {
@@ -33,9 +37,24 @@ h2::Stream& UpstreamConnection::Open(h2::StreamHandler& handler) {
   return connection_->session().Open(handler);
 }
 
+// A handshake is good once the peer speaks HTTP/2: with TLS 1.3 a server may refuse the certificate
+// after the client's last step.
+void UpstreamConnection::CountHandshake() {
+  const net::Socket& socket = connection_->socket();
+  if (socket.tls() == nullptr) return;
+  tls::Result result = socket.tls()->failure().result;
+  if (result == tls::Result::kSuccess && !ready_) {
+    if (!connected_at_.has_value() && !socket.shaking_hands()) return;  // TCP did not connect.
+    result = connected_at_.has_value() ? tls::Result::kReset : tls::Result::kTimeout;
+  }
+  const Instant end = connected_at_.value_or(io_.loop.now());
+  series_.tls.Count(result, socket.tls()->version(), end - dialled_at_);
+}
+
 void UpstreamConnection::OnTimer(Instant now) {
   if (!ready_) {
-    connection_->Close("connect timeout");
+    connection_->Close(connection_->socket().shaking_hands() ? "the TLS handshake took too long"
+                                                             : "connect timeout");
   } else {
     KeepAlive(now);
   }
@@ -71,6 +90,7 @@ void UpstreamConnection::OnSlotsFree() {
   if (!ready_) {
     ready_ = true;
     ready_since_ = io_.loop.now();
+    CountHandshake();
     Timer::Unlink();
     endpoint_.OnReady(*this);
   } else {
@@ -97,6 +117,7 @@ void UpstreamConnection::Drain() {
 
 void UpstreamConnection::OnConnectionClosed(const std::string& reason) {
   Timer::Unlink();
+  if (!ready_) CountHandshake();
   endpoint_.OnClosed(*this, reason);
 }
 

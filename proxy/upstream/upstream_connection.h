@@ -16,6 +16,7 @@
 #include "net/address.h"
 #include "policy/backoff.h"
 #include "policy/outlier.h"
+#include "tls/client_source.h"
 
 namespace levee {
 
@@ -36,6 +37,7 @@ struct ConnectPolicy {
   BackoffPolicy reconnect;
   KeepalivePolicy keepalive;
   std::optional<EjectionPolicy> ejection = EjectionPolicy();
+  std::optional<tls::ClientSource> tls;  // nullopt: without TLS
   Http2Connection::Options connection;
   // Addresses of this sidecar's own listeners: never dialled.
   const std::vector<net::Address>* own_listeners = nullptr;
@@ -53,11 +55,12 @@ class UpstreamConnection final : public Mortal,
   // `stream`: connecting. `keepalive_interval`: the endpoint's own. All references must outlive the
   // connection. The endpoint must not destroy the connection from within one of its events.
   UpstreamConnection(WorkerIo& io, net::ByteStream stream, const ConnectPolicy& policy,
-                     absl::Duration keepalive_interval, Endpoint& endpoint);
+                     absl::Duration keepalive_interval, UpstreamSeries& series, Endpoint& endpoint);
 
   bool ready() const { return ready_ && !draining_; }
   bool was_ready() const { return ready_; }
   bool draining() const { return draining_; }
+  bool secured() const { return connection_->socket().tls() != nullptr; }
   int FreeSlots() const { return ready() ? connection_->session().FreeSlots() : 0; }
 
   // Only with FreeSlots() > 0.
@@ -89,14 +92,18 @@ class UpstreamConnection final : public Mortal,
   void OnSlotsFree() override;
   void OnProtocolError(std::string_view what) override;
   void OnLimit(h2::SessionLimit limit) override { io_.series.limit_hits[LimitOf(limit)].Add(); }
-  void OnConnected() override {}
+  void OnConnected() override { connected_at_ = io_.loop.now(); }
   void OnConnectionClosed(const std::string& reason) override;
   void OnTimer(Instant now) override;
   void KeepAlive(Instant now);
+  void CountHandshake();
 
   WorkerIo& io_;
   const KeepalivePolicy keepalive_;
+  UpstreamSeries& series_;
   Endpoint& endpoint_;
+  const Instant dialled_at_;
+  std::optional<Instant> connected_at_;  // the end of the handshake, with TLS
   std::unique_ptr<Http2Connection> connection_;
   bool ready_ = false;
   bool draining_ = false;

@@ -14,7 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "base/check.h"
 
-namespace levee::testing {
+namespace levee {
 namespace {
 
 template <typename Write>
@@ -97,4 +97,4 @@ PemPair Authority::Issue(const Wanted& wanted) const {
   return pair;
 }
 
-}  // namespace levee::testing
+}  // namespace levee

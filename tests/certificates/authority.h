@@ -10,7 +10,7 @@
 
 #include "absl/time/time.h"
 
-namespace levee::testing {
+namespace levee {
 
 // A certificate, and the chain above it if there is one, and its key, as PEM texts.
 struct PemPair {
@@ -44,4 +44,4 @@ class Authority {
   std::string pem_;
 };
 
-}  // namespace levee::testing
+}  // namespace levee

@@ -37,6 +37,7 @@ TEST(EffectiveYaml, BuiltInDefaultIsSpelledOutAndMarked) {
                               "    address: \"127.0.0.1:9460\"  # default\n"
                               "    direction: egress  # default\n"
                               "    capture: [h2c, connect]  # default\n"
+                              "    tls: none  # default\n"
                               "metrics:\n"));
   EXPECT_THAT(yaml, HasSubstr("      max_attempts: 3  # default\n"));
   EXPECT_THAT(yaml, HasSubstr("        jitter: full  # default\n"));

@@ -140,6 +140,12 @@ std::vector<std::pair<std::string, CheckCode>> WrongTexts(const FieldRule& rule)
       return {{"many", kWhole}, {"1.5", kWhole}, {"\"\"", kWhole}, {"-1", kOutOfRange}};
     case FieldRule::HEADER:
       return {{"\":path\"", kHeader}, {"a b", kHeader}, {"\"\"", kHeader}};
+    case FieldRule::TLS_VERSION:
+      return {{"1.1", kTlsVersion}, {"2", kTlsVersion}, {"\"\"", kTlsVersion}};
+    case FieldRule::ALT_NAME:
+      return {{"cart.shop", kAltName}, {"\"dns:\"", kAltName}, {"\"uri:a b\"", kAltName}};
+    case FieldRule::HOST_NAME:
+      return {{"10.0.0.1", kHostName}, {"a b", kHostName}, {"\"\"", kHostName}};
     case FieldRule::FILE_MODE:
       return {{"rw", kFileMode}, {"0888", kFileMode}, {"66", kFileMode}, {"06600", kFileMode}};
     default:

@@ -5,6 +5,7 @@
 
 #include "config/faults_of.h"
 #include "config/schema.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "levee/config/v1/config.pb.h"
 
@@ -22,16 +23,16 @@ TEST(NotSupported, Listeners) {
                "   capture: [h2c, original_dst]}]\n"),
       "f:2:19: LV501 listeners[0].capture[1]: original_dst is not supported yet: needs connections "
       "that iptables redirects; only [h2c, connect] is accepted");
-  EXPECT_EQ(
-      FaultsOf("listeners: [{name: a, address: \"127.0.0.1:1\",\n   tls: {cert: x}}]\n"),
-      "f:2:4: LV501 listeners[0].tls: not supported yet: needs TLS on listeners; leave it out");
+  EXPECT_THAT(
+      FaultsOf("listeners: [{name: a, address: \"127.0.0.1:1\", tls: {certificate: /a, key: /a,\n"
+               "   spiffe: \"unix:/run/spire/agent.sock\"}}]\n"),
+      testing::HasSubstr("f:2:12: LV501 listeners[0].tls.spiffe: not supported yet"));
 }
 
 TEST(NotSupported, Upstreams) {
-  EXPECT_EQ(
-      Upstream("tls: true"),
-      "f:2:9: LV501 upstreams[0].tls: not supported yet: needs TLS towards upstreams; leave it "
-      "out");
+  EXPECT_EQ(Upstream("tls: {spiffe: \"unix:/run/spire/agent.sock\"}"),
+            "f:2:18: LV501 upstreams[0].tls.spiffe: not supported yet: needs the SPIFFE Workload "
+            "API; say none or leave it out");
 }
 
 TEST(NotSupported, Routes) {
@@ -82,8 +83,9 @@ void CollectLater(const google::protobuf::Descriptor& type, std::set<std::string
 TEST(NotSupported, EveryFieldThatTheSchemaMarksIsTestedAbove) {
   std::set<std::string> seen, later;
   CollectLater(*config::v1::Config::descriptor(), seen, later);
-  EXPECT_EQ(later, (std::set<std::string>{"CAPTURE_ORIGINAL_DST", "Guard.dedupe", "Listener.tls",
-                                          "Match.headers", "Route.timeout", "Upstream.tls"}));
+  EXPECT_EQ(later,
+            (std::set<std::string>{"CAPTURE_ORIGINAL_DST", "Guard.dedupe", "ListenerTls.spiffe",
+                                   "Match.headers", "Route.timeout", "UpstreamTls.spiffe"}));
 }
 
 }  // namespace

@@ -22,12 +22,13 @@ Fields ToFields(const std::multimap<grpc::string_ref, grpc::string_ref>& from) {
 
 }  // namespace
 
-ChannelPtr NewChannel(const std::string& target, grpc::ChannelArguments arguments) {
+ChannelPtr NewChannel(const std::string& target, grpc::ChannelArguments arguments,
+                      const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetMaxReceiveMessageSize(-1);
-  return grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(), arguments);
+  return grpc::CreateCustomChannel(target, credentials, arguments);
 }
 
 ByteCall::ByteCall(const ChannelPtr& channel, const std::string& method)

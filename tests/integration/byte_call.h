@@ -20,7 +20,9 @@ using ChannelPtr = std::shared_ptr<grpc::Channel>;
 
 // A channel with a connection of its own and without gRPC's retries, so that every attempt at the
 // service is the sidecar's.
-ChannelPtr NewChannel(const std::string& target, grpc::ChannelArguments arguments = {});
+ChannelPtr NewChannel(const std::string& target, grpc::ChannelArguments arguments = {},
+                      const std::shared_ptr<grpc::ChannelCredentials>& credentials =
+                          grpc::InsecureChannelCredentials());
 
 // A call of any type. Every function waits for what it starts; the call's deadline (kPatience,
 // unless the context is given another) bounds it. One thread.

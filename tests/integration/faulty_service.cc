@@ -199,7 +199,7 @@ void FaultyService::Start(const Options& options) {
   builder.SetMaxReceiveMessageSize(-1);
   const bool unix = options.at.starts_with("unix:");
   builder.AddListeningPort(unix ? options.at : options.at + ":" + std::to_string(options.port),
-                           grpc::InsecureServerCredentials(), &port_);
+                           options.credentials, &port_);
   builder.RegisterCallbackGenericService(service_.get());
   server_ = builder.BuildAndStart();
 }

@@ -64,6 +64,7 @@ class FaultyService {
     std::string at = "127.0.0.1";   // or another address of loopback, or "unix:PATH"
     int max_streams = 0;            // per connection; 0: no limit
     int max_connection_age_ms = 0;  // after which a connection gets a graceful GOAWAY; 0: none
+    std::shared_ptr<grpc::ServerCredentials> credentials = grpc::InsecureServerCredentials();
   };
   FaultyService(Script script, const Options& options);
   explicit FaultyService(Script script) : FaultyService(std::move(script), Options()) {}

@@ -24,7 +24,7 @@ std::string ConfigText(const ConfigParts& parts) {
   }
   const bool says = parts.upstream.find("connect_timeout") != std::string::npos;
   const std::string patience = says ? "" : ", connect_timeout: 20s";
-  return "listeners: [{name: egress, address: \"127.0.0.1:0\"}]\n"
+  return "listeners: [{name: egress, address: \"127.0.0.1:0\"" + parts.listener + "}]\n"
          "metrics: {address: \"127.0.0.1:0\"}\n"
          "admin: " +
          parts.admin +

@@ -22,6 +22,7 @@ struct ConfigParts {
   std::string policy = "";    // more fields of the policy: ", timeout: 1s"
   std::string route = "";     // more fields of the route, before the others
   std::string upstream = "";  // more fields of the upstream
+  std::string listener = "";  // more fields of the listener
   std::string admin = "{address: none}";
   std::string more = "";  // more sections
 };

@@ -19,8 +19,6 @@
 namespace levee::net {
 namespace {
 
-using levee::testing::Authority;
-using levee::testing::PemPair;
 
 // Writes a text, and keeps what comes and how it ends.
 class Side final : public SocketHandler {

@@ -95,7 +95,7 @@ TEST(AttemptHead, H2_AddsItsViaToThoseOfOthers) {
   request.Add("via", "1.1 edge");
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {}, kHop, random, head);
+  WriteAttemptHead(request, {}, kHop, false, random, head);
   EXPECT_EQ(AttemptText(head), "via=1.1 edge");
   EXPECT_TRUE(HasPassed(head, kVia));
 }
@@ -108,8 +108,20 @@ TEST(AttemptHead, KeepsTheCallersFieldsAndItsOrder) {
   request.Add("x-a", "3");
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {}, kHop, random, head);
+  WriteAttemptHead(request, {}, kHop, false, random, head);
   EXPECT_EQ(AttemptText(head), ":path=/a.B/C x-a=1 x-b=2 x-a=3");
+}
+
+TEST(AttemptHead, SaysThatItGoesThroughTls) {
+  Metadata request;
+  request.Add(":scheme", "http");
+  request.Add(":path", "/a.B/C");
+  Metadata head, plain;
+  Random random(1);
+  WriteAttemptHead(request, {}, kHop, true, random, head);
+  EXPECT_EQ(AttemptText(head), ":scheme=https :path=/a.B/C");
+  WriteAttemptHead(request, {}, kHop, false, random, plain);
+  EXPECT_EQ(AttemptText(plain), ":scheme=http :path=/a.B/C");
 }
 
 TEST(AttemptHead, SaysItsOwnTimeoutAndAttemptCount) {
@@ -119,7 +131,7 @@ TEST(AttemptHead, SaysItsOwnTimeoutAndAttemptCount) {
   Metadata head;
   Random random(1);
   WriteAttemptHead(request, {.previous_attempts = 3, .timeout = absl::Milliseconds(40)}, kHop,
-                   random, head);
+                   false, random, head);
   EXPECT_EQ(AttemptText(head), "grpc-timeout=40000000n grpc-previous-rpc-attempts=3");
 }
 
@@ -128,7 +140,7 @@ TEST(AttemptHead, FirstAttemptWithoutDeadlineCarriesNeither) {
   request.Add("grpc-previous-rpc-attempts", "1");
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {}, kHop, random, head);
+  WriteAttemptHead(request, {}, kHop, false, random, head);
   EXPECT_EQ(AttemptText(head), "");
 }
 
@@ -138,7 +150,7 @@ TEST(AttemptHead, A65_ForgedLeveeHeadersAreDropped) {
   request.Add("leveed", "kept");
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {}, kHop, random, head);
+  WriteAttemptHead(request, {}, kHop, false, random, head);
   EXPECT_EQ(AttemptText(head), "leveed=kept");
 }
 
@@ -147,16 +159,16 @@ TEST(AttemptHead, ThePriorityThatTheApplicationSetPassesItsSidecarAndEndsBeforeT
   request.Add("levee-priority", "7");
   Metadata out, in;
   Random random(1);
-  WriteAttemptHead(request, {}, kHop, random, out);
+  WriteAttemptHead(request, {}, kHop, false, random, out);
   EXPECT_EQ(AttemptText(out), "levee-priority=7");
-  WriteAttemptHead(request, {}, {Direction::kInbound, kVia}, random, in);
+  WriteAttemptHead(request, {}, {Direction::kInbound, kVia}, false, random, in);
   EXPECT_EQ(AttemptText(in), "");
 }
 
 // The traceparent of an attempt of this request, and what else it has.
 std::string TracedHead(const Metadata& request, Random& random) {
   Metadata head;
-  WriteAttemptHead(request, {}, kHop, random, head);
+  WriteAttemptHead(request, {}, kHop, false, random, head);
   return AttemptText(head);
 }
 
@@ -207,7 +219,7 @@ TEST(AttemptHead, ATimeoutThatCannotBeReadIsLeftToTheUpstream) {
   EXPECT_EQ(ReadRequestHead(request).facts.timeout, absl::InfiniteDuration());
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {}, kHop, random, head);
+  WriteAttemptHead(request, {}, kHop, false, random, head);
   EXPECT_EQ(AttemptText(head), "grpc-timeout=soon");
 }
 
@@ -216,7 +228,7 @@ TEST(AttemptHead, ATimeoutOfThePolicyTakesThePlaceOfOneThatCannotBeRead) {
   request.Add("grpc-timeout", "soon");
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {.timeout = absl::Seconds(1)}, kHop, random, head);
+  WriteAttemptHead(request, {.timeout = absl::Seconds(1)}, kHop, false, random, head);
   EXPECT_EQ(head.Count("grpc-timeout"), 1u);
   EXPECT_NE(head.Get("grpc-timeout"), "soon");
 }

@@ -46,6 +46,9 @@ const std::map<std::string, Contract>& Contracts() {
       {"levee_throttle_decisions_total", {kCounter, {"upstream", "decision"}}},
       {"levee_throttle_probability", {kGauge, {"upstream"}}},
       {"levee_overload_marks_total", {kCounter, {"upstream", "direction", "scope"}}},
+      {"levee_tls_handshakes_total", {kCounter, {"upstream", "side", "result", "version"}}},
+      {"levee_tls_handshake_seconds", {kHistogram, {"upstream", "side"}}},
+      {"levee_tls_certificate_expiry_timestamp_seconds", {kGauge, {"upstream", "kind"}}},
       {"levee_tunnels", {kGauge, {}}},
       {"levee_tunnelled_bytes_total", {kCounter, {"direction"}}},
       {"levee_tunnel_failures_total", {kCounter, {"reason"}}},
@@ -82,7 +85,11 @@ const std::map<std::string, Contract>& Contracts() {
 
 class MetricsContractTest : public testing::Test {
  protected:
-  MetricsContractTest() : metrics_({.settings = {.upstreams = {"cart"}}}) {
+  MetricsContractTest()
+      : metrics_({.settings = {.upstreams = {"cart"},
+                               .certificates = {{"cart", "client", absl::UnixEpoch()}}}}) {
+    metrics_.Upstream(0, "cart").tls.Count(tls::Result::kSuccess, tls::Version::k13,
+                                           absl::Milliseconds(1));
     metrics_.RateLimit(0, "default", "per-tenant");
     metrics_.Guard(0, "cart");
     metrics_.SetGuardSource([] {

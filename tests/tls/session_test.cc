@@ -16,8 +16,6 @@
 namespace levee::tls {
 namespace {
 
-using levee::testing::Authority;
-using levee::testing::PemPair;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/digest.h"
+
+#include <openssl/evp.h>
+
+#include "absl/strings/escaping.h"
+#include "base/check.h"
+
+namespace levee {
+
+std::string HexSha256(const std::string& bytes) {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned int size = 0;
+  const int done = EVP_Digest(bytes.data(), bytes.size(), digest, &size, EVP_sha256(), nullptr);
+  LEVEE_CHECK(done == 1);
+  return absl::BytesToHexString(std::string(digest, digest + size));
+}
+
+}  // namespace levee

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace levee {
+
+// Returns the SHA-256 of the bytes in hexadecimal digits.
+std::string HexSha256(const std::string& bytes);
+
+}  // namespace levee

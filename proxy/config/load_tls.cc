@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/load_tls.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "config/digest.h"
+#include "config/read_file.h"
+#include "config/values.h"
+
+namespace levee {
+namespace {
+
+namespace v1 = config::v1;
+
+// Where operating systems keep the CA certificates that they trust: Debian and Alpine, Fedora and
+// its relatives, and OpenSSL as it comes.
+constexpr const char* kSystemBundles[] = {"/etc/ssl/certs/ca-certificates.crt",
+                                          "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"};
+
+constexpr char kSystem[] = "system";
+
+std::string SystemBundle() {
+  // The variable that OpenSSL has for this, which other programs know as well.
+  if (const char* given = std::getenv("SSL_CERT_FILE"); given != nullptr) return given;
+  for (const char* bundle : kSystemBundles) {
+    if (access(bundle, R_OK) == 0) return bundle;
+  }
+  return kSystemBundles[0];
+}
+
+tls::Version VersionOf(const std::string& text) {
+  return text == "1.2" ? tls::Version::k12 : tls::Version::k13;
+}
+
+bool IsGiven(const std::string& file) { return !file.empty() && file != "none"; }
+
+class Loader {
+ public:
+  Loader(const Positions& positions, absl::Time now, FaultList& faults)
+      : positions_(positions), now_(now), faults_(faults) {}
+
+  std::optional<tls::ClientSource> Upstream(const std::string& path, const v1::UpstreamTls& message,
+                                            std::string& digest);
+  std::shared_ptr<const tls::Context> Listener(const std::string& path,
+                                               const v1::ListenerTls& message, std::string& digest);
+
+ private:
+  using Trust = std::shared_ptr<const tls::TrustStore>;
+
+  void Add(const std::string& path, CheckCode code, const std::string& file,
+           absl::string_view text) {
+    faults_.Add(positions_.Find(path), code, absl::StrCat(Quoted(file), " ", text));
+  }
+  std::optional<std::string> Read(const std::string& path, const std::string& file);
+  std::optional<tls::Credentials> ReadCredentials(const std::string& path,
+                                                  const std::string& certificate,
+                                                  const std::string& key);
+  Trust ReadTrust(const std::string& path, const std::string& file);
+  std::shared_ptr<const tls::Context> Make(const std::string& path, tls::Role role,
+                                           tls::ContextOptions options, const std::string& files);
+
+  const Positions& positions_;
+  const absl::Time now_;
+  FaultList& faults_;
+  std::map<std::string, Trust> trusted_;  // by file: one with hundreds of CAs is read once
+  std::string content_;                   // of the files of one part
+};
+
+std::optional<std::string> Loader::Read(const std::string& path, const std::string& file) {
+  absl::StatusOr<std::string> text = ReadFile(file, kMaxPemBytes);
+  if (text.ok()) {
+    absl::StrAppend(&content_, text->size(), " ", *text);
+    return *std::move(text);
+  }
+  const bool large = absl::IsOutOfRange(text.status());
+  Add(path, large ? CheckCode::kFileTooLarge : CheckCode::kUnreadableFile, file,
+      large ? "is larger than 4 MiB, and holds certificates or a key"
+            : absl::StrCat("cannot be read: ", text.status().message()));
+  return std::nullopt;
+}
+
+std::optional<tls::Credentials> Loader::ReadCredentials(const std::string& path,
+                                                        const std::string& certificate,
+                                                        const std::string& key) {
+  if (!IsGiven(certificate) || !IsGiven(key)) return std::nullopt;  // That was reported.
+  std::optional<std::string> certificate_pem = Read(path + ".certificate", certificate);
+  std::optional<std::string> key_pem = Read(path + ".key", key);
+  if (!certificate_pem.has_value() || !key_pem.has_value()) return std::nullopt;
+  return tls::Credentials{*std::move(certificate_pem), *std::move(key_pem)};
+}
+
+Loader::Trust Loader::ReadTrust(const std::string& path, const std::string& file) {
+  const std::string name = file == kSystem ? SystemBundle() : file;
+  const std::optional<std::string> pem = Read(path, name);
+  if (!pem.has_value()) return nullptr;
+  Trust& known = trusted_[name];
+  if (known != nullptr) return known;
+  absl::StatusOr<Trust> trust = tls::TrustStore::Parse(*pem);
+  if (trust.ok()) return known = *std::move(trust);
+  Add(path, CheckCode::kCertificate, name, trust.status().message());
+  return nullptr;
+}
+
+std::shared_ptr<const tls::Context> Loader::Make(const std::string& path, tls::Role role,
+                                                 tls::ContextOptions options,
+                                                 const std::string& files) {
+  auto context = tls::Context::Make(role, std::move(options), now_);
+  if (context.ok()) return *std::move(context);
+  faults_.Add(positions_.Find(path + ".certificate"), CheckCode::kCertificate,
+              absl::StrCat(context.status().message(), " (", files, ")"));
+  return nullptr;
+}
+
+std::optional<tls::ClientSource> Loader::Upstream(const std::string& path,
+                                                  const v1::UpstreamTls& message,
+                                                  std::string& digest) {
+  content_.clear();
+  tls::ContextOptions options = {.min_version = VersionOf(message.min_version())};
+  for (const std::string& text : message.subject_alt_names()) {
+    const auto name = tls::ParseAltName(text);
+    if (!name.ok()) return std::nullopt;  // It was reported.
+    options.names.push_back(*name);
+  }
+  if (!message.insecure_skip_verify()) {
+    options.trusted = ReadTrust(path + ".ca", message.ca());
+    if (options.trusted == nullptr) return std::nullopt;
+  }
+  if (IsGiven(message.certificate())) {
+    options.credentials = ReadCredentials(path, message.certificate(), message.key());
+    if (!options.credentials.has_value()) return std::nullopt;
+  }
+  tls::ClientSource source;
+  source.context = Make(path, tls::Role::kClient, std::move(options),
+                        absl::StrCat(message.certificate(), ", ", message.key()));
+  if (source.context == nullptr) return std::nullopt;
+  if (IsGiven(message.server_name())) source.server_name = message.server_name();
+  source.configured = message.SerializeAsString();
+  digest = HexSha256(content_);
+  return source;
+}
+
+std::shared_ptr<const tls::Context> Loader::Listener(const std::string& path,
+                                                     const v1::ListenerTls& message,
+                                                     std::string& digest) {
+  content_.clear();
+  tls::ContextOptions options = {
+      .client_certificate_required =
+          message.client_certificate() != v1::ListenerTls::CLIENT_CERTIFICATE_OPTIONAL,
+      .min_version = VersionOf(message.min_version())};
+  options.credentials = ReadCredentials(path, message.certificate(), message.key());
+  if (!options.credentials.has_value()) return nullptr;
+  if (IsGiven(message.client_ca())) {
+    options.trusted = ReadTrust(path + ".client_ca", message.client_ca());
+    if (options.trusted == nullptr) return nullptr;
+  }
+  digest = HexSha256(content_);
+  return Make(path, tls::Role::kServer, std::move(options),
+              absl::StrCat(message.certificate(), ", ", message.key()));
+}
+
+void WarnOfKey(const std::string& path, const std::string& file, const Positions& positions,
+               FaultList& warnings) {
+  struct stat status {};
+  if (!IsGiven(file) || stat(file.c_str(), &status) != 0 || (status.st_mode & S_IROTH) == 0) return;
+  warnings.Add(positions.Find(path + ".key"), CheckCode::kExposedKey,
+               absl::StrCat(Quoted(file), " can be read by every user of the machine; take that ",
+                            "permission away: chmod o-r"));
+}
+
+}  // namespace
+
+LoadedTls LoadTls(const v1::Config& config, const Positions& positions, absl::Time now,
+                  FaultList& faults) {
+  Loader loader(positions, now, faults);
+  LoadedTls loaded;
+  for (int i = 0; i < config.upstreams_size(); ++i) {
+    loaded.upstreams.emplace_back();
+    std::string& digest = loaded.upstream_digests.emplace_back();
+    const std::string path = absl::StrCat("upstreams[", i, "].tls");
+    if (!config.upstreams(i).has_tls() || positions.Broken(path)) continue;
+    loaded.upstreams.back() = loader.Upstream(path, config.upstreams(i).tls(), digest);
+  }
+  for (int i = 0; i < config.listeners_size(); ++i) {
+    loaded.listeners.emplace_back();
+    std::string& digest = loaded.listener_digests.emplace_back();
+    const std::string path = absl::StrCat("listeners[", i, "].tls");
+    if (!config.listeners(i).has_tls() || positions.Broken(path)) continue;
+    loaded.listeners.back() = loader.Listener(path, config.listeners(i).tls(), digest);
+  }
+  return loaded;
+}
+
+void FindTlsWarnings(const v1::Config& config, const Positions& positions, FaultList& warnings) {
+  for (int i = 0; i < config.upstreams_size(); ++i) {
+    const std::string path = absl::StrCat("upstreams[", i, "].tls");
+    const v1::UpstreamTls& message = config.upstreams(i).tls();
+    if (message.insecure_skip_verify()) {
+      warnings.Add(positions.Find(path + ".insecure_skip_verify"), CheckCode::kPeerNotVerified,
+                   "any certificate is taken, so calls may go to anybody; give `ca` instead");
+    }
+    WarnOfKey(path, message.key(), positions, warnings);
+  }
+  for (int i = 0; i < config.listeners_size(); ++i) {
+    WarnOfKey(absl::StrCat("listeners[", i, "].tls"), config.listeners(i).tls().key(), positions,
+              warnings);
+  }
+}
+
+}  // namespace levee

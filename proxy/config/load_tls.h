@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the certificates and keys that a configuration names.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "config/fault.h"
+#include "config/positions.h"
+#include "levee/config/v1/config.pb.h"
+#include "tls/client_source.h"
+#include "tls/context.h"
+
+namespace levee {
+
+// Larger files are refused unread: the bundle of an operating system has 250 KB.
+inline constexpr size_t kMaxPemBytes = 4 << 20;
+
+// The parts of a configuration that speak TLS, as its files have it.
+struct LoadedTls {
+  std::vector<std::optional<tls::ClientSource>> upstreams;     // one per upstream
+  std::vector<std::shared_ptr<const tls::Context>> listeners;  // one per listener, or nullptr
+  // Of the content of the files, in the same order; empty where there is no TLS.
+  std::vector<std::string> upstream_digests;
+  std::vector<std::string> listener_digests;
+};
+
+// Reads the files, by absolute paths. A fault of a file is reported at the place that names it. A
+// part with a fault is left out. `now`: for the times of validity.
+LoadedTls LoadTls(const config::v1::Config& config, const Positions& positions, absl::Time now,
+                  FaultList& faults);
+
+// Warns of what is legal but dangerous in the parts that speak TLS.
+void FindTlsWarnings(const config::v1::Config& config, const Positions& positions,
+                     FaultList& warnings);
+
+}  // namespace levee

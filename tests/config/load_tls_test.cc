@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of TLS that a configuration names.
+#include "config/load_tls.h"
+
+#include <filesystem>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "certificates/authority.h"
+#include "config/faults_of.h"
+#include "config/temporary_folder.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace levee {
+namespace {
+
+using ::testing::HasSubstr;
+
+class LoadedTlsTest : public ::testing::Test {
+ protected:
+  std::string Put(const PemPair& pair) const {
+    return absl::StrCat("certificate: ", folder_.Write("tls.crt", pair.certificate),
+                        ", key: ", folder_.Write("tls.key", pair.key));
+  }
+  std::string Ca() const { return "ca: " + folder_.Write("ca.pem", authority_.pem()); }
+
+  static std::string Listener(const std::string& tls) {
+    return "listeners: [{name: a, address: \"127.0.0.1:1\", tls: {\n" + tls + "}}]\n";
+  }
+  static std::string Upstream(const std::string& tls, const std::string& endpoint = "authority:") {
+    return "upstreams: [{name: anywhere, endpoints: [\"" + endpoint + "\"], tls: {\n" + tls +
+           "}}]\n";
+  }
+
+  const TemporaryFolder folder_;
+  const Authority authority_;
+};
+
+TEST_F(LoadedTlsTest, NoTlsIsTheDefault) {
+  const auto snapshot = SnapshotOf("{}");
+  EXPECT_EQ(snapshot->listeners[0].tls, nullptr);
+  EXPECT_FALSE(snapshot->upstreams[0].tls.has_value());
+}
+
+TEST_F(LoadedTlsTest, FilesAreReadAndJudged) {
+  const auto snapshot =
+      SnapshotOf(Listener(Put(authority_.Issue())) + Upstream(Ca() + ", server_name: cart.shop"));
+  ASSERT_NE(snapshot->listeners[0].tls, nullptr);
+  EXPECT_EQ(snapshot->listeners[0].tls->role(), tls::Role::kServer);
+  EXPECT_FALSE(snapshot->listeners[0].capture.connect);
+  ASSERT_TRUE(snapshot->upstreams[0].tls.has_value());
+  EXPECT_EQ(snapshot->upstreams[0].tls->server_name, "cart.shop");
+  EXPECT_NE(snapshot->upstreams[0].tls->context->options().trusted, nullptr);
+}
+
+TEST_F(LoadedTlsTest, OtherContentOfAFileIsAnotherConfigurationThatIsConfiguredAlike) {
+  const std::string text = Upstream(Ca() + ", " + Put(authority_.Issue()));
+  const auto before = SnapshotOf(text);
+  EXPECT_EQ(before->sha256, SnapshotOf(text)->sha256);
+  Put(authority_.Issue());
+  const auto after = SnapshotOf(text);
+  EXPECT_NE(after->sha256, before->sha256);
+  EXPECT_NE(after->sha256_without_endpoints, before->sha256_without_endpoints);
+  EXPECT_EQ(after->upstreams[0].tls, before->upstreams[0].tls);
+}
+
+TEST_F(LoadedTlsTest, KeysStayOutOfTheEffectiveConfiguration) {
+  const PemPair pair = authority_.Issue();
+  const auto snapshot = SnapshotOf(Listener(Put(pair)));
+  EXPECT_THAT(snapshot->effective.yaml, HasSubstr(folder_.Path("tls.key")));
+  EXPECT_EQ(snapshot->effective.yaml.find("PRIVATE KEY"), std::string::npos);
+  EXPECT_EQ(snapshot->effective.json.find("PRIVATE KEY"), std::string::npos);
+}
+
+TEST_F(LoadedTlsTest, EachWrongFileHasItsOwnSentence) {
+  const auto fault = [&](const PemPair& pair) {
+    const std::string files =
+        absl::StrCat(" (", folder_.Path("tls.crt"), ", ", folder_.Path("tls.key"), ")");
+    std::string text = FaultsOf(Listener(Put(pair)));
+    EXPECT_THAT(text, HasSubstr("f:2:14: LV404 listeners[0].tls.certificate: "));
+    EXPECT_THAT(text, HasSubstr(files));
+    return text;
+  };
+  const PemPair good = authority_.Issue();
+  EXPECT_THAT(fault({"hello", good.key}), HasSubstr("the certificate is not in PEM form"));
+  EXPECT_THAT(fault({good.certificate + good.certificate.substr(0, 100), good.key}),
+              HasSubstr("the certificate's chain breaks off"));
+  EXPECT_THAT(fault({good.certificate, "hello"}), HasSubstr("the key cannot be read"));
+  EXPECT_THAT(fault({good.certificate, good.key.substr(0, 100)}),
+              HasSubstr("the key cannot be read"));
+  EXPECT_THAT(fault({good.certificate, authority_.Issue().key}),
+              HasSubstr("the key does not belong to the certificate"));
+  EXPECT_THAT(fault(authority_.Issue({.begins_in = -absl::Hours(2), .ends_in = -absl::Hours(1)})),
+              HasSubstr("the certificate has expired: it was valid until 20"));
+  EXPECT_THAT(fault(authority_.Issue({.begins_in = absl::Hours(1), .ends_in = absl::Hours(2)})),
+              HasSubstr("the certificate is not yet valid: it will be from 20"));
+}
+
+TEST_F(LoadedTlsTest, AFileOfCasWithoutOneIsAFault) {
+  const std::string file = folder_.Write("ca.pem", "hello");
+  EXPECT_EQ(FaultsOf(Upstream("ca: " + file)),
+            "f:2:5: LV404 upstreams[0].tls.ca: \"" + file + "\" has no certificate in PEM form");
+  folder_.Write("ca.pem", authority_.pem().substr(0, 100));
+  EXPECT_EQ(FaultsOf(Upstream("ca: " + file)), "f:2:5: LV404 upstreams[0].tls.ca: \"" + file +
+                                                   "\" has a certificate that cannot be read");
+}
+
+TEST_F(LoadedTlsTest, AFileThatIsNotThereIsAFaultWhereItIsNamed) {
+  EXPECT_EQ(FaultsOf(Upstream("ca: /nowhere/ca.pem")),
+            "f:2:5: LV401 upstreams[0].tls.ca: \"/nowhere/ca.pem\" cannot be read: No such file or "
+            "directory");
+}
+
+TEST_F(LoadedTlsTest, ACertificateNeedsAKey) {
+  EXPECT_THAT(FaultsOf(Upstream(Ca() + ",\n certificate: " + folder_.Path("tls.crt"))),
+              HasSubstr("f:3:15: LV305 upstreams[0].tls.certificate: "));
+}
+
+TEST_F(LoadedTlsTest, AnAddressSaysNothingOfWhoShouldBeThere) {
+  EXPECT_EQ(
+      FaultsOf(Upstream(Ca(), "10.0.0.1:443")),
+      "f:1:59: LV319 upstreams[0].tls: the certificate of \"10.0.0.1:443\" is to have a name, "
+      "and none is known; give server_name or subject_alt_names");
+  EXPECT_EQ(FaultsOf(Upstream(Ca() + ", server_name: cart.shop", "10.0.0.1:443")), "");
+  EXPECT_EQ(FaultsOf(Upstream(Ca() + ", subject_alt_names: [\"uri:spiffe://shop/cart\"]",
+                              "unix:/run/cart.sock")),
+            "");
+  EXPECT_EQ(FaultsOf(Upstream(Ca(), "dns:cart.shop:443")), "");
+}
+
+TEST_F(LoadedTlsTest, WarnsOfAKeyThatEverybodyCanReadAndOfServicesThatAreNotVerified) {
+  const auto warnings = [](const std::string& text) {
+    return FormatFaults(CheckConfig({{"f", text}}, std::nullopt).warnings);
+  };
+  const std::string text =
+      Listener(Put(authority_.Issue())) + Upstream("insecure_skip_verify: true");
+  std::filesystem::permissions(folder_.Path("tls.key"), std::filesystem::perms(0644));
+  EXPECT_THAT(warnings(text), HasSubstr("LV926 listeners[0].tls.key: warning: "));
+  EXPECT_THAT(warnings(text), HasSubstr("LV925 upstreams[0].tls.insecure_skip_verify: warning: "));
+  std::filesystem::permissions(folder_.Path("tls.key"), std::filesystem::perms(0640));
+  EXPECT_EQ(warnings(text).find("LV926"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace levee

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// TLS towards services and on listeners, with real gRPC at both ends.
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "certificates/authority.h"
+#include "gmock/gmock.h"
+#include "integration/byte_call.h"
+#include "integration/faulty_service.h"
+#include "integration/sidecar_process.h"
+
+namespace levee {
+namespace {
+
+namespace fs = std::filesystem;
+using grpc::StatusCode;
+using ::testing::HasSubstr;
+
+constexpr char kOnce[] = "{max_attempts: 1, exhausted: keep}";
+
+// A folder with the files that a configuration names; removed by the destructor.
+class Folder {
+ public:
+  Folder() {
+    std::string name = ::testing::TempDir() + "levee-tls-XXXXXX";
+    EXPECT_NE(mkdtemp(name.data()), nullptr);
+    path_ = name;
+  }
+  ~Folder() { fs::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  // Puts the file in the place of an older one, as a whole. Returns its path.
+  std::string Put(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ / "new") << text;
+    fs::permissions(path_ / "new", fs::perms::owner_read | fs::perms::owner_write);
+    fs::rename(path_ / "new", path_ / name);
+    return path_ / name;
+  }
+
+  // Puts a certificate and its key. Returns "certificate: FILE, key: FILE".
+  std::string Put(const std::string& name, const PemPair& pair) const {
+    const std::string certificate = Put(name + ".crt", pair.certificate);
+    return "certificate: " + certificate + ", key: " + Put(name + ".key", pair.key);
+  }
+
+ private:
+  fs::path path_;
+};
+
+// A gRPC server whose certificate is for localhost.
+struct SecureService {
+  explicit SecureService(const Authority& authority, bool demands_certificate = false)
+      : SecureService(authority, authority.Issue(), demands_certificate) {}
+  SecureService(const Authority& authority, const PemPair& pair, bool demands_certificate)
+      : service([](const SeenCall&) { return Answer(); },
+                {.credentials = CredentialsOf(authority, pair, demands_certificate)}),
+        endpoint("localhost:" + std::to_string(service.port())) {}
+
+  static std::shared_ptr<grpc::ServerCredentials> CredentialsOf(const Authority& authority,
+                                                                const PemPair& pair,
+                                                                bool demands_certificate) {
+    grpc::SslServerCredentialsOptions options(
+        demands_certificate ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
+                            : GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE);
+    options.pem_root_certs = authority.pem();
+    options.pem_key_cert_pairs.push_back({pair.key, pair.certificate});
+    return grpc::SslServerCredentials(options);
+  }
+
+  FaultyService service;
+  std::string endpoint;
+};
+
+struct Tls : public ::testing::Test {
+  std::string Ca() { return "ca: " + folder.Put("ca.pem", authority.pem()); }
+
+  // A channel over TLS to the sidecar, whose certificate is for localhost.
+  ChannelPtr SecureChannel(const SidecarProcess& sidecar, const PemPair& own = {}) {
+    grpc::ChannelArguments arguments;
+    arguments.SetSslTargetNameOverride("localhost");
+    return NewChannel(sidecar.address(), arguments,
+                      grpc::SslCredentials({.pem_root_certs = authority.pem(),
+                                            .pem_private_key = own.key,
+                                            .pem_cert_chain = own.certificate}));
+  }
+
+  Folder folder;
+  Authority authority;
+};
+
+TEST_F(Tls, T1_CallsGoToAServiceThatSpeaksTls) {
+  SecureService secure(authority);
+  SidecarProcess sidecar({.endpoints = {secure.endpoint}, .upstream = ", tls: {" + Ca() + "}"});
+  const ChannelPtr channel = NewChannel(sidecar.address());
+  for (const size_t size : {5, 200'000, 3'000'000}) {
+    const std::string body(size, 'x');
+    const Reply reply = CallUnary(channel, body);
+    EXPECT_TRUE(reply.status.ok()) << reply.status.error_message();
+    EXPECT_TRUE(reply.body == body);
+  }
+}
+
+TEST_F(Tls, T1_AServiceMayDemandACertificate) {
+  SecureService secure(authority, /*demands_certificate=*/true);
+  const std::string own = folder.Put("levee", authority.Issue({.names = {"caller"}}));
+  SidecarProcess with(
+      {.endpoints = {secure.endpoint}, .upstream = ", tls: {" + Ca() + ", " + own + "}"});
+  EXPECT_TRUE(CallUnary(NewChannel(with.address())).status.ok());
+  SidecarProcess without(
+      {.endpoints = {secure.endpoint}, .retry = kOnce, .upstream = ", tls: {" + Ca() + "}"});
+  EXPECT_EQ(CallUnary(NewChannel(without.address())).status.error_code(), StatusCode::UNAVAILABLE);
+}
+
+TEST_F(Tls, T1_AServiceOfAnotherNameGetsNoCall) {
+  SecureService secure(authority, authority.Issue({.names = {"cart.shop"}}), false);
+  SidecarProcess sidecar(
+      {.endpoints = {secure.endpoint}, .retry = kOnce, .upstream = ", tls: {" + Ca() + "}"});
+  const Reply reply = CallUnary(NewChannel(sidecar.address()));
+  EXPECT_EQ(reply.status.error_code(), StatusCode::UNAVAILABLE);
+  EXPECT_EQ(reply.status.error_message(),
+            "cannot connect to " + secure.endpoint +
+                ": the service's certificate is for cart.shop and not for localhost");
+  EXPECT_EQ(secure.service.calls(), 0);
+  SidecarProcess named({.endpoints = {secure.endpoint},
+                        .upstream = ", tls: {" + Ca() + ", server_name: cart.shop}"});
+  EXPECT_TRUE(CallUnary(NewChannel(named.address())).status.ok());
+}
+
+TEST_F(Tls, T1_AFailedHandshakeIsTriedOnAnotherEndpoint) {
+  const Authority stranger;
+  SecureService wrong(stranger), right(authority);
+  SidecarProcess sidecar(
+      {.endpoints = {wrong.endpoint, right.endpoint}, .upstream = ", tls: {" + Ca() + "}"});
+  for (int i = 0; i < 10; ++i) {
+    const Reply reply = CallUnary(NewChannel(sidecar.address()));
+    EXPECT_TRUE(reply.status.ok()) << reply.status.error_message();
+  }
+  EXPECT_EQ(right.service.calls(), 10);
+}
+
+TEST_F(Tls, T1_AServiceWithoutTlsIsNamed) {
+  FaultyService plain;
+  SidecarProcess sidecar({.endpoints = {"localhost:" + std::to_string(plain.port())},
+                          .retry = kOnce,
+                          .upstream = ", tls: {" + Ca() + "}"});
+  EXPECT_THAT(CallUnary(NewChannel(sidecar.address())).status.error_message(),
+              HasSubstr("the service does not speak TLS"));
+}
+
+TEST_F(Tls, T1_CallersReachAListenerOverTls) {
+  FaultyService service;
+  const std::string own = folder.Put("levee", authority.Issue());
+  SidecarProcess sidecar({.endpoints = {service.address()}, .listener = ", tls: {" + own + "}"});
+  const Reply reply = CallUnary(SecureChannel(sidecar), "hello");
+  EXPECT_EQ(reply.body, "hello") << reply.status.error_message();
+  EXPECT_FALSE(CallUnary(NewChannel(sidecar.address())).status.ok());
+  EXPECT_EQ(service.calls(), 1);
+}
+
+TEST_F(Tls, T1_AListenerMayDemandACertificate) {
+  FaultyService service;
+  const std::string own = folder.Put("levee", authority.Issue());
+  const std::string client_ca = ", client_ca: " + folder.Put("ca.pem", authority.pem());
+  SidecarProcess sidecar(
+      {.endpoints = {service.address()}, .listener = ", tls: {" + own + client_ca + "}"});
+  EXPECT_TRUE(
+      CallUnary(SecureChannel(sidecar, authority.Issue({.names = {"caller"}}))).status.ok());
+  EXPECT_FALSE(CallUnary(SecureChannel(sidecar)).status.ok());
+  EXPECT_FALSE(CallUnary(SecureChannel(sidecar, Authority().Issue())).status.ok());
+  EXPECT_EQ(service.calls(), 1);
+}
+
+TEST_F(Tls, T2_NewConnectionsUseACertificateThatTookTheOldOnesPlace) {
+  FaultyService service;
+  folder.Put("levee", authority.Issue());
+  const std::string own = folder.Put("levee", authority.Issue());
+  SidecarProcess sidecar({.endpoints = {service.address()}, .listener = ", tls: {" + own + "}"});
+  const ChannelPtr before = SecureChannel(sidecar);
+  EXPECT_TRUE(CallUnary(before).status.ok());
+  const Authority next;
+  folder.Put("levee", next.Issue());
+  EXPECT_TRUE(sidecar.WaitForSum("levee_config_reloads_total", {R"(result="success")"}, 1));
+  EXPECT_TRUE(CallUnary(before).status.ok());  // on its old connection
+  EXPECT_FALSE(CallUnary(SecureChannel(sidecar)).status.ok());
+}
+
+TEST_F(Tls, T2_APairThatDoesNotFitChangesNothing) {
+  FaultyService service;
+  const std::string own = folder.Put("levee", authority.Issue());
+  SidecarProcess sidecar({.endpoints = {service.address()}, .listener = ", tls: {" + own + "}"});
+  folder.Put("levee.key", authority.Issue().key);
+  EXPECT_TRUE(sidecar.WaitForSum("levee_config_reloads_total", {R"(result="failure")"}, 1));
+  EXPECT_THAT(sidecar.process().Errors(), HasSubstr("the key does not belong to the certificate"));
+  EXPECT_TRUE(CallUnary(SecureChannel(sidecar)).status.ok());
+}
+
+TEST_F(Tls, T2_ConnectionsToAServiceStayWhenTheCertificateIsReplaced) {
+  SecureService secure(authority, /*demands_certificate=*/true);
+  const std::string own = folder.Put("levee", authority.Issue());
+  SidecarProcess sidecar(
+      {.endpoints = {secure.endpoint}, .upstream = ", tls: {" + Ca() + ", " + own + "}"});
+  const ChannelPtr channel = NewChannel(sidecar.address());
+  EXPECT_TRUE(CallUnary(channel).status.ok());
+  folder.Put("levee", authority.Issue());
+  EXPECT_TRUE(sidecar.WaitForSum("levee_config_reloads_total", {R"(result="success")"}, 1));
+  EXPECT_TRUE(CallUnary(channel).status.ok());
+  EXPECT_EQ(sidecar.Sum("levee_upstream_connections"), 1);
+}
+
+}  // namespace
+}  // namespace levee
