@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The hash by which configurations are told apart.
 #pragma once
 
 #include <string>

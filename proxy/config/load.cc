@@ -148,7 +148,7 @@ CheckedConfig Check(const std::vector<ConfigText>& texts, const ConfigInput& inp
     ValidateInbound(merged.config, merged.positions, faults);
   }
   const auto methods = LoadDescriptorSets(merged.config, merged.positions, faults);
-  const LoadedTls tls = LoadTls(merged.config, merged.positions, absl::Now(), faults);
+  const LoadedTls tls = LoadTls(merged.config, merged.positions, faults);
   ForgetModesOfPorts(merged.config);
   ForgetBoundsOfFixedLimits(merged.config);
   FaultList warnings(CheckCode::kMoreWarnings);

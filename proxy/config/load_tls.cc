@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/load_tls.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cstdlib>
+#include <filesystem>
 #include <map>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -26,10 +24,9 @@ constexpr const char* kSystemBundles[] = {"/etc/ssl/certs/ca-certificates.crt",
 constexpr char kSystem[] = "system";
 
 std::string SystemBundle() {
-  // The variable that OpenSSL has for this, which other programs know as well.
-  if (const char* given = std::getenv("SSL_CERT_FILE"); given != nullptr) return given;
+  std::error_code unknown;
   for (const char* bundle : kSystemBundles) {
-    if (access(bundle, R_OK) == 0) return bundle;
+    if (std::filesystem::exists(bundle, unknown)) return bundle;
   }
   return kSystemBundles[0];
 }
@@ -42,8 +39,7 @@ bool IsGiven(const std::string& file) { return !file.empty() && file != "none"; 
 
 class Loader {
  public:
-  Loader(const Positions& positions, absl::Time now, FaultList& faults)
-      : positions_(positions), now_(now), faults_(faults) {}
+  Loader(const Positions& positions, FaultList& faults) : positions_(positions), faults_(faults) {}
 
   std::optional<tls::ClientSource> Upstream(const std::string& path, const v1::UpstreamTls& message,
                                             std::string& digest);
@@ -66,7 +62,6 @@ class Loader {
                                            tls::ContextOptions options, const std::string& files);
 
   const Positions& positions_;
-  const absl::Time now_;
   FaultList& faults_;
   std::map<std::string, Trust> trusted_;  // by file: one with hundreds of CAs is read once
   std::string content_;                   // of the files of one part
@@ -110,7 +105,7 @@ Loader::Trust Loader::ReadTrust(const std::string& path, const std::string& file
 std::shared_ptr<const tls::Context> Loader::Make(const std::string& path, tls::Role role,
                                                  tls::ContextOptions options,
                                                  const std::string& files) {
-  auto context = tls::Context::Make(role, std::move(options), now_);
+  auto context = tls::Context::Make(role, std::move(options));
   if (context.ok()) return *std::move(context);
   faults_.Add(positions_.Find(path + ".certificate"), CheckCode::kCertificate,
               absl::StrCat(context.status().message(), " (", files, ")"));
@@ -166,8 +161,10 @@ std::shared_ptr<const tls::Context> Loader::Listener(const std::string& path,
 
 void WarnOfKey(const std::string& path, const std::string& file, const Positions& positions,
                FaultList& warnings) {
-  struct stat status {};
-  if (!IsGiven(file) || stat(file.c_str(), &status) != 0 || (status.st_mode & S_IROTH) == 0) return;
+  using std::filesystem::perms;
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(file, error);
+  if (!IsGiven(file) || error || (status.permissions() & perms::others_read) == perms::none) return;
   warnings.Add(positions.Find(path + ".key"), CheckCode::kExposedKey,
                absl::StrCat(Quoted(file), " can be read by every user of the machine; take that ",
                             "permission away: chmod o-r"));
@@ -175,9 +172,8 @@ void WarnOfKey(const std::string& path, const std::string& file, const Positions
 
 }  // namespace
 
-LoadedTls LoadTls(const v1::Config& config, const Positions& positions, absl::Time now,
-                  FaultList& faults) {
-  Loader loader(positions, now, faults);
+LoadedTls LoadTls(const v1::Config& config, const Positions& positions, FaultList& faults) {
+  Loader loader(positions, faults);
   LoadedTls loaded;
   for (int i = 0; i < config.upstreams_size(); ++i) {
     loaded.upstreams.emplace_back();

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/time/time.h"
 #include "config/fault.h"
 #include "config/positions.h"
 #include "levee/config/v1/config.pb.h"
@@ -29,9 +28,9 @@ struct LoadedTls {
 };
 
 // Reads the files, by absolute paths. A fault of a file is reported at the place that names it. A
-// part with a fault is left out. `now`: for the times of validity.
-LoadedTls LoadTls(const config::v1::Config& config, const Positions& positions, absl::Time now,
-                  FaultList& faults);
+// part with a fault is left out. A certificate must be valid now, by the clock of OpenSSL, which
+// judges those of peers as well.
+LoadedTls LoadTls(const config::v1::Config& config, const Positions& positions, FaultList& faults);
 
 // Warns of what is legal but dangerous in the parts that speak TLS.
 void FindTlsWarnings(const config::v1::Config& config, const Positions& positions,

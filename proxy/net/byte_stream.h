@@ -71,6 +71,9 @@ class ByteStream {
     return (state_ == State::kConnecting && !shaking_hands()) || unsent();
   }
 
+  // Whether the connection is there, or has been, with TLS or before it.
+  bool connected() const { return connected_; }
+
   // Whether the connection is there, and the handshake of TLS is not over.
   bool shaking_hands() const { return connected_ && state_ == State::kConnecting; }
 

@@ -61,6 +61,7 @@ class Socket final : private ReadyHandler {
   const tls::Session* tls() const { return stream_.tls(); }
 
   // As ByteStream says.
+  bool connected() const { return stream_.connected(); }
   bool shaking_hands() const { return stream_.shaking_hands(); }
 
   // Whether bytes can pass.

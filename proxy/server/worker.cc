@@ -9,6 +9,7 @@
 #include "server/connection_events.h"
 #include "server/reply.h"
 #include "server/request_head.h"
+#include "tls/session.h"
 #include "wire/content_type.h"
 #include "wire/first_bytes.h"
 

@@ -97,20 +97,19 @@ absl::StatusOr<std::shared_ptr<const TrustStore>> TrustStore::Parse(const std::s
 
 TrustStore::~TrustStore() { X509_STORE_free(store_); }
 
-absl::StatusOr<std::shared_ptr<const Context>> Context::Make(Role role, ContextOptions options,
-                                                             absl::Time now) {
+absl::StatusOr<std::shared_ptr<const Context>> Context::Make(Role role, ContextOptions options) {
   LEVEE_CHECK(role == Role::kClient || options.credentials.has_value());
   std::shared_ptr<Context> context(
       new Context(role, std::move(options),
                   SSL_CTX_new(role == Role::kClient ? TLS_client_method() : TLS_server_method())));
   LEVEE_CHECK(context->context_ != nullptr);
-  if (absl::Status loaded = context->Load(now); !loaded.ok()) return loaded;
+  if (absl::Status loaded = context->Load(); !loaded.ok()) return loaded;
   return context;
 }
 
 Context::~Context() { SSL_CTX_free(context_); }
 
-absl::Status Context::Load(absl::Time now) {
+absl::Status Context::Load() {
   SSL_CTX_set_min_proto_version(
       context_, options_.min_version == Version::k12 ? TLS1_2_VERSION : TLS1_3_VERSION);
   SSL_CTX_set_cipher_list(context_, kCiphersOf12);
@@ -129,7 +128,7 @@ absl::Status Context::Load(absl::Time now) {
   JudgePeers();
   if (!options_.credentials.has_value()) return absl::OkStatus();
   ERR_clear_error();
-  absl::Status loaded = LoadCertificate(options_.credentials->certificate, now);
+  absl::Status loaded = LoadCertificate(options_.credentials->certificate);
   if (loaded.ok()) loaded = LoadKey(options_.credentials->key);
   ERR_clear_error();
   // OpenSSL has its own copies.
@@ -138,21 +137,21 @@ absl::Status Context::Load(absl::Time now) {
   return loaded;
 }
 
-absl::Status Context::LoadCertificate(const std::string& pem, absl::Time now) {
+absl::Status Context::LoadCertificate(const std::string& pem) {
   const Bio text = Reading(pem);
   const Certificate leaf = NextCertificate(*text);
   if (leaf == nullptr) {
     return absl::InvalidArgumentError("the certificate is not in PEM form");
   }
   expires_ = TimeOf(X509_get0_notAfter(leaf.get()));
-  const absl::Time begins = TimeOf(X509_get0_notBefore(leaf.get()));
-  if (expires_ <= now) {
+  if (X509_cmp_current_time(X509_get0_notAfter(leaf.get())) < 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("the certificate has expired: it was valid until ", Day(expires_)));
   }
-  if (begins > now) {
+  const ASN1_TIME* const begins = X509_get0_notBefore(leaf.get());
+  if (X509_cmp_current_time(begins) > 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the certificate is not yet valid: it will be from ", Day(begins)));
+        absl::StrCat("the certificate is not yet valid: it will be from ", Day(TimeOf(begins))));
   }
   if (SSL_CTX_use_certificate(context_, leaf.get()) != 1) {
     return absl::InvalidArgumentError("the certificate cannot be used: its key is too weak");

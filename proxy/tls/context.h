@@ -64,10 +64,9 @@ struct ContextOptions {
 // Immutable, so that all threads may use it. OpenSSL's documentation of SSL_CTX says the same.
 class Context {
  public:
-  // An error says which part is wrong: "the key does not belong to the certificate". `now`: for the
-  // certificate's time of validity.
-  static absl::StatusOr<std::shared_ptr<const Context>> Make(Role role, ContextOptions options,
-                                                             absl::Time now);
+  // An error says which part is wrong: "the key does not belong to the certificate". The own
+  // certificate must be valid now, by OpenSSL's clock.
+  static absl::StatusOr<std::shared_ptr<const Context>> Make(Role role, ContextOptions options);
 
   ~Context();
   Context(const Context&) = delete;
@@ -85,8 +84,8 @@ class Context {
   Context(Role role, ContextOptions options, SSL_CTX* context)
       : role_(role), options_(std::move(options)), context_(context) {}
 
-  absl::Status Load(absl::Time now);
-  absl::Status LoadCertificate(const std::string& pem, absl::Time now);
+  absl::Status Load();
+  absl::Status LoadCertificate(const std::string& pem);
   absl::Status LoadKey(const std::string& pem);
   void JudgePeers();
 

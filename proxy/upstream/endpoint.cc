@@ -176,6 +176,7 @@ void Endpoint::StartConnecting() {
   // would wait for the connect timeout of an endpoint that is probably dead.
   if (state_ == State::kIdle) SetState(State::kConnecting);
   next_address_ = 0;
+  failure_of_accepted_.clear();
   dialled_at_ = io_.loop.now();
   Dial();
 }
@@ -278,10 +279,13 @@ void Endpoint::OnClosed(UpstreamConnection& connection, const std::string& reaso
     // Its successor is already being dialled.
   } else if (connection.was_ready()) {
     Replace(connection, reason);
-  } else if (next_address_ < place_.addresses.size()) {
-    Dial();
   } else {
-    ConnectFailed(reason);
+    if (connection.was_accepted()) failure_of_accepted_ = reason;
+    if (next_address_ < place_.addresses.size()) {
+      Dial();
+    } else {
+      ConnectFailed(failure_of_accepted_.empty() ? reason : failure_of_accepted_);
+    }
   }
   pool_.OnEndpointChanged(*this);
 }

@@ -142,6 +142,7 @@ class Endpoint final : public Mortal, private Timer {
   bool on_demand_ = false;
   bool failed_quickly_ = false;  // when it was last dialled
   std::string failure_;
+  std::string failure_of_accepted_;  // of this round: an address that accepted tells most
   Condition unreachable_{ConditionKind::kUnreachable};
   Condition ejection_{ConditionKind::kEjected};
   Reconnect reconnect_;

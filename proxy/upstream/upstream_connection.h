@@ -60,6 +60,8 @@ class UpstreamConnection final : public Mortal,
   bool ready() const { return ready_ && !draining_; }
   bool was_ready() const { return ready_; }
   bool draining() const { return draining_; }
+  // Whether somebody has accepted the connection.
+  bool was_accepted() const { return connection_->socket().connected(); }
   bool secured() const { return connection_->socket().tls() != nullptr; }
   int FreeSlots() const { return ready() ? connection_->session().FreeSlots() : 0; }
 

@@ -19,7 +19,6 @@
 namespace levee::net {
 namespace {
 
-
 // Writes a text, and keeps what comes and how it ends.
 class Side final : public SocketHandler {
  public:
@@ -73,11 +72,10 @@ class SecuredStream : public ::testing::Test {
   TimerWheel wheel_{loop_.now()};
   Authority authority_;
   std::shared_ptr<const tls::Context> client_context_ = *tls::Context::Make(
-      tls::Role::kClient, {.trusted = *tls::TrustStore::Parse(authority_.pem())}, absl::Now());
+      tls::Role::kClient, {.trusted = *tls::TrustStore::Parse(authority_.pem())});
   const PemPair pair_ = authority_.Issue();
   std::shared_ptr<const tls::Context> server_context_ = *tls::Context::Make(
-      tls::Role::kServer, {.credentials = tls::Credentials{pair_.certificate, pair_.key}},
-      absl::Now());
+      tls::Role::kServer, {.credentials = tls::Credentials{pair_.certificate, pair_.key}});
   std::optional<ByteStream> accepted_;
   std::unique_ptr<Listener> listener_ =
       *Listener::Open(loop_, wheel_, *Address::FromIp("127.0.0.1", 0), [this](ByteStream stream) {
@@ -121,8 +119,8 @@ TEST_F(SecuredStream, TellsThePeerThatItsEndIsMeant) {
 
 TEST_F(SecuredStream, BothEndsSayWhyTheHandshakeFailed) {
   const Authority other;
-  client_context_ = *tls::Context::Make(
-      tls::Role::kClient, {.trusted = *tls::TrustStore::Parse(other.pem())}, absl::Now());
+  client_context_ =
+      *tls::Context::Make(tls::Role::kClient, {.trusted = *tls::TrustStore::Parse(other.pem())});
   Connect("never sent", "");
   while (client_->closed.empty() || server_->closed.empty()) loop_.Run();
   EXPECT_EQ(client_->closed, "the service's certificate is not signed by a trusted CA");

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <openssl/ssl.h>
 
 #include <algorithm>
 #include <memory>
@@ -31,11 +32,19 @@ ByteSpan Bytes(std::string_view text) {
 
 // A client and a server, whose bytes pass in pieces of a size that the test chooses.
 struct Ends {
-  // `started`: when the server read its certificate.
+  // `clients_time`: how much the client's clock is ahead.
   Ends(ContextOptions of_client, ContextOptions of_server, std::string host = "localhost",
-       absl::Time started = absl::Now())
-      : client(*Context::Make(Role::kClient, std::move(of_client), absl::Now()), std::move(host)),
-        server(*Context::Make(Role::kServer, std::move(of_server), started), "") {}
+       absl::Duration clients_time = absl::ZeroDuration())
+      : client(Later(*Context::Make(Role::kClient, std::move(of_client)), clients_time),
+               std::move(host)),
+        server(*Context::Make(Role::kServer, std::move(of_server)), "") {}
+
+  static std::shared_ptr<const Context> Later(std::shared_ptr<const Context> context,
+                                              absl::Duration ahead) {
+    X509_VERIFY_PARAM_set_time(SSL_CTX_get0_param(context->get()),
+                               absl::ToTimeT(absl::Now() + ahead));
+    return context;
+  }
 
   // Lets both sides go on until neither has anything to send.
   void ShakeHands(size_t piece = SIZE_MAX) {
@@ -143,22 +152,21 @@ TEST(Session, TellsThatThePeerHasEnded) {
   EXPECT_EQ(ends.server.state(), Session::State::kEnded);
 }
 
-// One end is wrong, and the client says what the matter is.
+// The client finds the server's certificate wrong, and says what the matter is.
 struct Wrong {
   const char* name;
   Result result;
   const char* text;
-  Authority::Wanted of_server;
+  absl::Duration clients_time;
+  std::vector<std::string> names = {"localhost"};
 };
 
 class WrongCertificate : public ::testing::TestWithParam<Wrong> {};
 
 TEST_P(WrongCertificate, T1_HasItsOwnWords) {
   Peers peers;
-  const Authority::Wanted& shown = GetParam().of_server;
-  peers.server.credentials = Shown(peers.authority.Issue(shown));
-  Ends ends(peers.client, peers.server, "localhost",
-            absl::Now() + shown.ends_in - absl::Minutes(1));
+  peers.server.credentials = Shown(peers.authority.Issue({.names = GetParam().names}));
+  Ends ends(peers.client, peers.server, "localhost", GetParam().clients_time);
   ends.ShakeHands();
   EXPECT_EQ(ends.client.state(), Session::State::kFailed);
   EXPECT_EQ(ends.client.failure().result, GetParam().result);
@@ -170,19 +178,15 @@ TEST_P(WrongCertificate, T1_HasItsOwnWords) {
 INSTANTIATE_TEST_SUITE_P(
     All, WrongCertificate,
     ::testing::Values(
-        Wrong{"Expired",
-              Result::kExpired,
-              "the service's certificate has expired",
-              {.begins_in = -absl::Hours(2), .ends_in = -absl::Hours(1)}},
-        Wrong{"NotYetValid",
-              Result::kNotYetValid,
-              "the service's certificate is not yet valid",
-              {.begins_in = absl::Hours(1), .ends_in = absl::Hours(2)}},
+        Wrong{"Expired", Result::kExpired, "the service's certificate has expired", absl::Hours(2)},
+        Wrong{"NotYetValid", Result::kNotYetValid, "the service's certificate is not yet valid",
+              -absl::Hours(2)},
         Wrong{
             "WrongName",
             Result::kWrongName,
             "the service's certificate is for cart.shop, spiffe://shop/cart and not for localhost",
-            {.names = {"cart.shop", "spiffe://shop/cart"}}}),
+            absl::ZeroDuration(),
+            {"cart.shop", "spiffe://shop/cart"}}),
     [](const auto& wrong) { return wrong.param.name; });
 
 TEST(Session, T1_DoesNotTrustAnotherCa) {
