@@ -205,7 +205,7 @@ ByteStream::Transfer ByteStream::WriteSecured(std::span<const ByteSpan> pieces) 
   for (;;) {
     if (unsent()) all.next = SendOutput().next;
     if (all.next != Transfer::Next::kGoOn) return all;
-    all.bytes += std::exchange(encrypted_, 0);
+    all.bytes += encrypted_;
     encrypted_ = tls_->Write(pieces, all.bytes);
     if (encrypted_ > 0) continue;
     if (tls_->state() == tls::Session::State::kFailed) all.next = Transfer::Next::kFailed;
