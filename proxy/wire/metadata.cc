@@ -55,8 +55,11 @@ void Metadata::CopyTightly(const Metadata& other, size_t count) {
 
 bool Metadata::Remove(std::string_view name) {
   size_t kept_entries = 0;
-  size_t kept_bytes = 0;
-  for (const Entry& entry : entries_) {
+  while (kept_entries < entries_.size() && !Matches(entries_[kept_entries], name)) ++kept_entries;
+  if (kept_entries == entries_.size()) return false;
+  size_t kept_bytes = entries_[kept_entries].offset;
+  for (size_t i = kept_entries; i < entries_.size(); ++i) {
+    const Entry& entry = entries_[i];
     if (Matches(entry, name)) continue;
     const size_t size = size_t{entry.name_size} + entry.value_size;
     // Bytes move only toward the front, over fields that the loop has passed.
@@ -66,10 +69,9 @@ bool Metadata::Remove(std::string_view name) {
     entries_[kept_entries++] = moved;
     kept_bytes += size;
   }
-  const bool removed = kept_entries != entries_.size();
   entries_.resize(kept_entries);
   size_ = static_cast<uint32_t>(kept_bytes);
-  return removed;
+  return true;
 }
 
 void Metadata::Set(std::string_view name, std::string_view value) {
