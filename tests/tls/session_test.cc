@@ -35,9 +35,13 @@ struct Ends {
   // `clients_time`: how much the client's clock is ahead.
   Ends(ContextOptions of_client, ContextOptions of_server, std::string host = "localhost",
        absl::Duration clients_time = absl::ZeroDuration())
-      : client(Later(*Context::Make(Role::kClient, std::move(of_client)), clients_time),
-               std::move(host)),
-        server(*Context::Make(Role::kServer, std::move(of_server)), "") {}
+      : Ends(Later(*Context::Make(Role::kClient, std::move(of_client)), clients_time),
+             *Context::Make(Role::kServer, std::move(of_server)), std::move(host)) {}
+  Ends(std::shared_ptr<const Context> of_client, std::shared_ptr<const Context> of_server,
+       std::string host = "localhost")
+      : server_context(of_server),
+        client(std::move(of_client), std::move(host)),
+        server(std::move(of_server), "") {}
 
   static std::shared_ptr<const Context> Later(std::shared_ptr<const Context> context,
                                               absl::Duration ahead) {
@@ -79,6 +83,7 @@ struct Ends {
     return !bytes.empty();
   }
 
+  const std::shared_ptr<const Context> server_context;
   Session client;
   Session server;
   std::string at_client;
@@ -274,6 +279,104 @@ TEST(Session, T1_AClientLearnsThatItsCertificateIsRefused) {
   EXPECT_EQ(ends.server.failure().result, Result::kUnknownCa);
   EXPECT_EQ(ends.client.failure().result, Result::kCertificateRefused);
   EXPECT_EQ(ends.client.failure().text, "the service does not trust the CA of Levee's certificate");
+}
+
+// Keeps a side from newer versions.
+std::shared_ptr<const Context> AtMost12(std::shared_ptr<const Context> context) {
+  SSL_CTX_set_max_proto_version(context->get(), TLS1_2_VERSION);
+  return context;
+}
+
+TEST(Session, T1_SidesWithoutACommonVersionSaySo) {
+  Peers peers;
+  Session client(*Context::Make(Role::kClient, peers.client), "localhost");
+  peers.server.min_version = Version::k12;
+  Session server(AtMost12(*Context::Make(Role::kServer, peers.server)), "");
+  client.Continue({});
+  server.Continue(client.output());
+  client.Continue(server.output());
+  EXPECT_EQ(server.failure().result, Result::kVersion) << server.failure().text;
+  EXPECT_EQ(client.failure().result, Result::kVersion) << client.failure().text;
+  EXPECT_EQ(client.failure().text, "the service speaks no version of TLS that is allowed here");
+}
+
+TEST(Session, T1_SpeaksVersion12WhereThatIsAllowed) {
+  Peers peers;
+  peers.server.min_version = peers.client.min_version = Version::k12;
+  Ends ends(peers.client, peers.server);
+  AtMost12(ends.server_context);
+  Ends old(AtMost12(*Context::Make(Role::kClient, peers.client)), ends.server_context);
+  old.ShakeHands();
+  ASSERT_EQ(old.client.state(), Session::State::kOpen) << old.client.failure().text;
+  EXPECT_EQ(old.client.version(), Version::k12);
+  EXPECT_EQ(old.server.version(), Version::k12);
+}
+
+TEST(Session, T1_AServiceThatDoesNotChooseHttp2IsRefused) {
+  Peers peers;
+  Ends ends(peers.client, peers.server);
+  SSL_CTX_set_alpn_select_cb(ends.server_context->get(), nullptr, nullptr);
+  Ends without(*Context::Make(Role::kClient, peers.client), ends.server_context);
+  without.ShakeHands();
+  EXPECT_EQ(without.client.failure().result, Result::kNoAlpn);
+  EXPECT_EQ(without.client.failure().text, "the service did not choose h2 (ALPN)");
+}
+
+// A client of OpenSSL's own, which can do what a Session does not do by itself.
+class OtherClient {
+ public:
+  explicit OtherClient(const Context& context) : ssl_(SSL_new(context.get())) {
+    SSL_set_bio(ssl_, BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
+    SSL_set_connect_state(ssl_);
+  }
+  ~OtherClient() { SSL_free(ssl_); }
+  OtherClient(const OtherClient&) = delete;
+  OtherClient& operator=(const OtherClient&) = delete;
+
+  SSL* ssl() { return ssl_; }
+
+  // Returns what it has to send.
+  std::string Output() {
+    char* bytes = nullptr;
+    const long size = BIO_get_mem_data(SSL_get_wbio(ssl_), &bytes);
+    std::string output(bytes, static_cast<size_t>(size));
+    (void)BIO_reset(SSL_get_wbio(ssl_));
+    return output;
+  }
+
+  // Takes what the session has to send.
+  void Take(Session& session) {
+    const ByteSpan output = session.output();
+    BIO_write(SSL_get_rbio(ssl_), output.data(), static_cast<int>(output.size()));
+    session.Sent(output.size());
+  }
+
+ private:
+  SSL* const ssl_;
+};
+
+TEST(Session, T5_GoesOnThroughAChangeOfKeysInMidStream) {
+  Peers peers;
+  const auto client_context = *Context::Make(Role::kClient, peers.client);
+  SSL_CTX_set_verify(client_context->get(), SSL_VERIFY_NONE, nullptr);
+  OtherClient client(*client_context);
+  Session server(*Context::Make(Role::kServer, peers.server), "");
+  while (SSL_do_handshake(client.ssl()) != 1 || server.state() == Session::State::kHandshake) {
+    server.Continue(Bytes(client.Output()));
+    client.Take(server);
+  }
+  ASSERT_EQ(server.state(), Session::State::kOpen) << server.failure().text;
+  for (const std::string text : {"first", "second"}) {
+    ASSERT_EQ(SSL_key_update(client.ssl(), SSL_KEY_UPDATE_REQUESTED), 1);
+    SSL_write(client.ssl(), text.data(), static_cast<int>(text.size()));
+    EXPECT_EQ(Ends::ReadAll(server, Bytes(client.Output())), text);
+    const ByteSpan answer = Bytes(text);
+    EXPECT_EQ(server.Write({&answer, 1}, 0), text.size());
+    client.Take(server);
+    std::string read(100, 0);
+    read.resize(static_cast<size_t>(std::max(0, SSL_read(client.ssl(), read.data(), 100))));
+    EXPECT_EQ(read, text);
+  }
 }
 
 TEST(Session, SaysThatThePeerDoesNotSpeakTls) {
