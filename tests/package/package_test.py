@@ -112,9 +112,9 @@ class Completions(unittest.TestCase):
         return [each.split('\t')[0] for each in lines.splitlines()]
 
     def test_bash_completes_commands(self):
-        self.assertEqual(self.in_bash('levee', 'r'), ['run'])
+        self.assertEqual(self.in_bash('levee', 'r'), ['run', 'replay'])
         self.assertEqual(self.in_bash('levee', 'import', 'e'), ['envoy'])
-        self.assertEqual(self.in_bash('levee', 'help', 'r'), ['run'])
+        self.assertEqual(self.in_bash('levee', 'help', 'r'), ['run', 'replay'])
 
     def test_bash_completes_options_of_the_command(self):
         self.assertEqual(self.in_bash('levee', 'run', '--w'), ['--workers'])
