@@ -249,6 +249,12 @@ int Session::JudgeCertificate(int good, X509_STORE_CTX* chain) {
 bool Session::JudgeName(X509* certificate) {
   if (role() == Role::kServer) return true;
   std::vector<AltName> names = context_->options().names;
+  if (names.empty() && host_.empty()) {
+    failure_ = {Result::kWrongName,
+                "the endpoint has an address and no name that its certificate could have; give "
+                "tls.server_name or tls.subject_alt_names"};
+    return false;
+  }
   if (names.empty()) names.push_back({AltName::Kind::kDns, host_});
   if (HasOneOf(certificate, names)) return true;
   std::vector<std::string> wanted;

@@ -227,6 +227,14 @@ TEST(Session, T1_ChecksTheGivenNamesAlone) {
   }
 }
 
+TEST(Session, T1_AnEndpointWithoutANameMatchesNoCertificate) {
+  Peers peers;
+  Ends ends(peers.client, peers.server, "");
+  ends.ShakeHands();
+  EXPECT_EQ(ends.client.failure().result, Result::kWrongName);
+  EXPECT_THAT(ends.client.failure().text, HasSubstr("give tls.server_name"));
+}
+
 TEST(Session, T1_ACertificateWithTwoUrisHasNoSpiffeId) {
   Peers peers;
   peers.server.credentials =
