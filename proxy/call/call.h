@@ -257,8 +257,8 @@ class Call final : private GuardClient {
   std::unique_ptr<GuardPlace> guard_place_;  // while it waits for a slot, or would wait
   Instant guard_since_;                      // since then
   bool has_slot_ = false;                    // of the guard
-  bool is_stream_ = false;                // that gives its slot back
-  std::optional<ServiceTime> served_in_;  // for the guard to judge the service by
+  bool is_stream_ = false;                   // that gives its slot back
+  std::optional<ServiceTime> served_in_;     // for the guard to judge the service by
 
   ActiveAttempts active_;
   int attempts_ = 0;      // made, transparent ones excluded: what max_attempts counts

@@ -50,14 +50,18 @@ std::optional<std::vector<RecordedCall>> ReadLogs(const char* command,
   return std::nullopt;
 }
 
+void AddLogs(CLI::App& command, std::vector<std::string>& logs) {
+  command.add_option("logs", logs, "access logs of all calls, '-': standard input")
+      ->type_name("LOG")
+      ->required();
+}
+
 }  // namespace
 
 CLI::App* AddReplay(CLI::App& app, ReplayOptions& options) {
   CLI::App* replay =
       app.add_subcommand("replay", "say what another policy had done with the calls of a log");
-  replay->add_option("logs", options.logs, "access logs of all calls, '-': standard input")
-      ->type_name("LOG")
-      ->required();
+  AddLogs(*replay, options.logs);
   replay->add_option("--config", options.config, "the policy file to try")
       ->type_name("FILE")
       ->required();
@@ -96,9 +100,7 @@ int RunReplay(const ReplayOptions& options) {
 CLI::App* AddAdvise(CLI::App& app, AdviseOptions& options) {
   CLI::App* advise =
       app.add_subcommand("advise", "print what a log says against values of a policy");
-  advise->add_option("logs", options.logs, "access logs of all calls, '-': standard input")
-      ->type_name("LOG")
-      ->required();
+  AddLogs(*advise, options.logs);
   advise->add_option("--config", options.config, "the policy file that was in effect")
       ->type_name("FILE")
       ->required();
