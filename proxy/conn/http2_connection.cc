@@ -101,7 +101,8 @@ void Http2Connection::OnWritable() { OnOutputPending(); }
 
 void Http2Connection::OnClosed(const std::string& reason) {
   // TLS servers of Go and OpenSSL send no alert to a client without TLS. So silence may mean TLS.
-  const bool mute = !server_ && open_ && received_at_ == Instant();
+  const bool plain = socket_.tls() == nullptr;
+  const bool mute = !server_ && plain && open_ && received_at_ == Instant();
   Close(mute ? absl::StrCat(reason,
                             " before it said anything; does the service speak TLS? Levee "
                             "sends plaintext")

@@ -16,6 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using grpc::StatusCode;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr char kOnce[] = "{max_attempts: 1, exhausted: keep}";
 
@@ -110,7 +111,9 @@ TEST_F(Tls, T1_AServiceMayDemandACertificate) {
   EXPECT_TRUE(CallUnary(NewChannel(with.address())).status.ok());
   SidecarProcess without(
       {.endpoints = {secure.endpoint}, .retry = kOnce, .upstream = ", tls: {" + Ca() + "}"});
-  EXPECT_EQ(CallUnary(NewChannel(without.address())).status.error_code(), StatusCode::UNAVAILABLE);
+  const grpc::Status refused = CallUnary(NewChannel(without.address())).status;
+  EXPECT_EQ(refused.error_code(), StatusCode::UNAVAILABLE);
+  EXPECT_THAT(refused.error_message(), Not(HasSubstr("plaintext")));
 }
 
 TEST_F(Tls, T1_AServiceOfAnotherNameGetsNoCall) {
