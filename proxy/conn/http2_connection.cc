@@ -25,7 +25,8 @@ std::string_view OtherProtocol(ByteSpan first) {
   return "";
 }
 
-// A peer that broke the protocol has this long to take the bytes written before GOAWAY, and GOAWAY.
+// A peer that broke the protocol has this long to take the bytes written before GOAWAY, and GOAWAY,
+// and a caller also to close the connection.
 constexpr absl::Duration kFarewell = absl::Seconds(1);
 
 }  // namespace
@@ -100,6 +101,10 @@ void Http2Connection::Farewell() {
 void Http2Connection::OnWritable() { OnOutputPending(); }
 
 void Http2Connection::OnClosed(const std::string& reason) {
+  if (broken_) {
+    Close("protocol error");
+    return;
+  }
   // TLS servers of Go and OpenSSL send no alert to a client without TLS. So silence may mean TLS.
   const bool plain = socket_.tls() == nullptr;
   const bool mute = !server_ && plain && open_ && received_at_ == Instant();
@@ -143,7 +148,20 @@ void Http2Connection::Flush() {
     return;
   }
   if (HeldBack()) ArmSendTimeout();
-  if (broken_ || session_.Done()) Close(broken_ ? "protocol error" : "connection finished");
+  if (broken_ && server_) {
+    EndWriting();
+  } else if (broken_ || session_.Done()) {
+    Close(broken_ ? "protocol error" : "connection finished");
+  }
+}
+
+// The kernel resets a connection that is closed while input waits, and drops what it has not sent
+// yet, such as GOAWAY. So the connection is closed when the caller closes it, or by the timer, and
+// what comes until then is read and dropped (as RFC 9112, section 9.6, asks of HTTP/1 servers).
+void Http2Connection::EndWriting() {
+  open_ = false;
+  session_.ConnectionLost(written_);
+  socket_.EndWriting();
 }
 
 // Arms the timer unless it is armed. It stays armed while bytes wait, so that most writes need not

@@ -91,6 +91,7 @@ class Http2Connection : public Mortal,
   void OnTimer(Instant now) override;
 
   void Farewell();
+  void EndWriting();
   bool WriteLeftover();
   void ArmSendTimeout();
   bool HeldBack() const { return server_ && session_.queued_bytes() > 0; }

@@ -67,6 +67,9 @@ class Socket final : private ReadyHandler {
   // Whether bytes can pass.
   bool open() const { return state_ == State::kOpen; }
 
+  // As ByteStream says. Events of what the peer sends go on. The socket must be open.
+  void EndWriting() { stream_.EndWriting(); }
+
   // Gives the stream to the caller; no events come any more. The socket must be open.
   ByteStream Release();
 

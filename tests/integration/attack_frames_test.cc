@@ -67,6 +67,21 @@ INSTANTIATE_TEST_SUITE_P(
       return std::get<0>(param.param).name + std::string(reads ? "Read" : "NotRead");
     });
 
+// The kernel drops what it has not sent yet of a connection that is closed while input waits.
+TEST(Goodbye, ReachesACallerThatStillSendsAndHasNotReadYet) {
+  const std::string large(256 * 1024, 'a');
+  Wire wire(ForEach([&](UpstreamPeer& peer, const RawRequest& request) {
+              peer.Answer(request.stream, large);
+            }),
+            "", std::string("\0\4", 2) + Number(kMiB));
+  wire.client.WriteWindowUpdate(0, kMiB);
+  wire.client.Call();
+  EXPECT_TRUE(wire.sidecar.WaitForSum("levee_calls_total", {}, 1));
+  const std::string bad = EncodeFrame(FrameType::kData, 0, 0, "");
+  wire.client.connection().Send(bad + std::string(kMiB, '\0'));
+  EXPECT_EQ(wire.client.ReadGoaway(), static_cast<uint32_t>(H2Error::kProtocol));
+}
+
 // As many at once as ten seconds allow, here 500; honest callers send more than that below.
 constexpr char kFew[] = "limits: {idle_frames_per_second: 50}\n";
 
