@@ -139,6 +139,11 @@ ByteStream::State ByteStream::ShakeHands() {
   return state_;
 }
 
+void ByteStream::FailHandshake(tls::Result result) {
+  tls_->FailInHandshake(result);
+  state_ = State::kFailed;
+}
+
 ByteStream::Transfer ByteStream::Moved(ssize_t size, size_t wanted) {
   using Next = Transfer::Next;
   if (size == static_cast<ssize_t>(wanted)) return {.bytes = wanted};

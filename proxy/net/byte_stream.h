@@ -80,6 +80,9 @@ class ByteStream {
   // Takes the next step towards kReady, and returns the state after it.
   State Continue();
 
+  // Ends a handshake for a reason of this side, such as that it takes too long. state() is kFailed.
+  void FailHandshake(tls::Result result);
+
   // Reads what there is, at most the size of `to`.
   Transfer Read(std::span<uint8_t> to);
 

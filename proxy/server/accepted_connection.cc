@@ -23,16 +23,15 @@ AcceptedConnection::AcceptedConnection(WorkerIo& io, net::ByteStream stream,
     : io_(io),
       origin_(std::move(origin)),
       worker_(worker),
-      socket_(io.loop, std::move(stream), *this),
-      accepted_at_(io.loop.now()) {
-  io_.wheel.Arm(*this, accepted_at_ + kHandshakeTimeout);
+      socket_(io.loop, std::move(stream), *this) {
+  if (socket_.tls() != nullptr) CountHandshake();
+  io_.wheel.Arm(*this, io_.loop.now() + kHandshakeTimeout);
 }
 
-void AcceptedConnection::OnConnected() { CountHandshake(tls::Result::kSuccess); }
-
-void AcceptedConnection::CountHandshake(tls::Result result) {
-  if (socket_.tls() == nullptr) return;
-  io_.series.tls.Count(result, socket_.tls()->version(), io_.loop.now() - accepted_at_);
+void AcceptedConnection::CountHandshake() {
+  const tls::Session& session = *socket_.tls();
+  io_.series.tls.Count(session.failure().result, session.version(),
+                       io_.loop.now() - origin_.accepted_at);
 }
 
 void AcceptedConnection::OnBytes(ByteSpan bytes, const Chunk&) {
@@ -122,10 +121,9 @@ void AcceptedConnection::Refuse(Reject reason, std::string_view status, std::str
 void AcceptedConnection::OnClosed(const std::string&) {
   if (std::exchange(done_, true)) return;
   Timer::Unlink();
-  const bool failed =
-      socket_.tls() != nullptr && socket_.tls()->failure().result != tls::Result::kSuccess;
-  if (failed) CountHandshake(socket_.tls()->failure().result);
-  worker_.OnGivenUp(*this, /*timeout=*/false);
+  const tls::Session* const tls = socket_.tls();
+  worker_.OnGivenUp(*this,
+                    /*timeout=*/tls != nullptr && tls->failure().result == tls::Result::kTimeout);
 }
 
 void AcceptedConnection::OnTimer(Instant) {
@@ -135,7 +133,6 @@ void AcceptedConnection::OnTimer(Instant) {
     return;
   }
   done_ = true;
-  if (socket_.shaking_hands()) CountHandshake(tls::Result::kTimeout);
   worker_.OnGivenUp(*this, /*timeout=*/true);
 }
 

@@ -26,6 +26,7 @@ struct ConnectionOrigin {
   uint64_t number = 0;  // of the connection, on its worker
   std::string destination;  // HOST:PORT, as CONNECT names it; empty: the calls say
   std::string peer;         // address of the caller, if the log tells of connections; else empty
+  Instant accepted_at;
 };
 
 class Worker;
@@ -43,7 +44,7 @@ class AcceptedConnection final : public Mortal,
   static constexpr absl::Duration kSilentTunnel = absl::Seconds(1);
 
   // The references must outlive the connection. The worker must not destroy it from within one of
-  // its events.
+  // its events. `stream`: with TLS it is ready, or its handshake has failed.
   AcceptedConnection(WorkerIo& io, net::ByteStream stream, ConnectionOrigin origin, Worker& worker);
 
   const ConnectionOrigin& origin() const { return origin_; }
@@ -55,13 +56,13 @@ class AcceptedConnection final : public Mortal,
   void Close() { OnClosed(""); }
 
  private:
-  void OnConnected() override;
+  void OnConnected() override {}
   void OnBytes(ByteSpan bytes, const Chunk& shared) override;
   void OnWritable() override {}
   void OnClosed(const std::string& reason) override;
   void OnTimer(Instant now) override;
 
-  void CountHandshake(tls::Result result);
+  void CountHandshake();
   void Classify();
   void OnConnectRequest();
   void OpenTunnel(size_t head_size);
@@ -73,7 +74,6 @@ class AcceptedConnection final : public Mortal,
   ConnectionOrigin origin_;
   Worker& worker_;
   net::Socket socket_;
-  const Instant accepted_at_;
   std::string received_;  // of the protocol that is looked for: behind the CONNECT head in a tunnel
   bool done_ = false;
 };

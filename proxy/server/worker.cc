@@ -97,6 +97,13 @@ void Worker::PostConnection(net::ByteStream stream, ConnectionOrigin origin) {
   });
 }
 
+void Worker::PostHandshakeRefused() {
+  loop_.Post([this] {
+    series_.limit_hits[Limit::kHandshakes].Add();
+    connections_ended_.Add();
+  });
+}
+
 void Worker::PostControlPorts(std::vector<net::Address> ports) {
   loop_.Post([this, ports = std::move(ports)] { SetOwnAddresses(listeners_, ports); });
 }
@@ -173,9 +180,6 @@ void Worker::Accept(net::ByteStream stream, ConnectionOrigin origin) {
   origin.number = ++connections_accepted_;
   if (io_.log.Enabled(EventKind::kConnectionAccepted)) origin.peer = PeerName(stream.peer());
   io_.log.Write(EventKind::kConnectionAccepted, [&] { return ConnectionFields(origin); });
-  if (const auto& tls = origin.listener->tls; tls != nullptr) {
-    stream.Secure(std::make_unique<tls::Session>(tls, ""));
-  }
   accepted_.PushBack(*new AcceptedConnection(io_, std::move(stream), std::move(origin), *this));
   series_.downstream_connections.Add(1);
 }

@@ -101,9 +101,13 @@ class Worker final : private net::TurnHandler {
   // Ends the calls that follow calls of a trace, if all callers of those have gone. Any thread.
   void PostGone(TraceNumber trace);
 
-  // Serves a connection that was accepted; closes it if the worker does not run any more. Any
-  // thread.
+  // Serves a connection that was accepted; closes it if the worker does not run any more. With TLS
+  // its handshake is over, and may have failed. Any thread.
   void PostConnection(net::ByteStream stream, ConnectionOrigin origin);
+
+  // A connection that was accepted for this worker was refused, since too many handshakes of TLS
+  // are under way. Any thread.
+  void PostHandshakeRefused();
 
   // Calls `done` in the worker's thread with what there is to say about every endpoint. Any thread.
   void PostView(std::function<void(std::vector<EndpointView>)> done);

@@ -44,6 +44,7 @@
   CONFIGURED(kSendTimeout, send_timeout, absl::Duration)         \
   CONFIGURED(kIdleTimeout, idle_timeout, absl::Duration)         \
   CONFIGURED(kWaitingCalls, waiting_calls, int)                  \
+  CONFIGURED(kHandshakes, handshakes, int)                       \
   FIXED(kFailedCalls, failed_calls)
 
 namespace levee {

@@ -138,6 +138,7 @@ absl::Status Sidecar::Take(const std::shared_ptr<const Snapshot>& snapshot,
   throttles_.SetMaxAuthorities(snapshot->limits.destinations);
   replay_.Resize(snapshot->limits.replay_bytes);
   memory_.SetLimit(MemoryWatch::LimitOf(snapshot->limits));
+  if (handshakes_ != nullptr) handshakes_->SetMost(snapshot->limits.handshakes);
   HoldConfigured(*snapshot);
   access_log_ = access_log;
   endpoints_.Set(snapshot->endpoints);  // An upstream that is new has them from its first call on.
@@ -208,8 +209,31 @@ void Sidecar::Accepted(net::ByteStream stream, ConnectionOrigin origin) {
     return;
   }
   ++accepted_;
-  workers_[next_worker_]->PostConnection(std::move(stream), std::move(origin));
+  origin.accepted_at = loop().now();
+  Worker& worker = *workers_[next_worker_];
   next_worker_ = (next_worker_ + 1) % workers_.size();
+  if (origin.listener->tls == nullptr) {
+    worker.PostConnection(std::move(stream), std::move(origin));
+  } else {
+    ShakeHands(std::move(stream), std::move(origin), worker);
+  }
+}
+
+void Sidecar::ShakeHands(net::ByteStream stream, ConnectionOrigin origin, Worker& worker) {
+  if (handshakes_ == nullptr) {
+    handshakes_ = std::make_unique<net::Handshakes>(
+        net::Handshakes::Bounds{.most = snapshot().limits.handshakes});
+  }
+  std::shared_ptr<const tls::Context> tls = origin.listener->tls;
+  handshakes_->Begin(
+      std::move(stream), std::move(tls),
+      [&worker, origin = std::move(origin)](net::ByteStream shaken, bool refused) mutable {
+        if (refused) {
+          worker.PostHandshakeRefused();
+        } else {
+          worker.PostConnection(std::move(shaken), std::move(origin));
+        }
+      });
 }
 
 uint64_t Sidecar::open_connections() const {

@@ -14,6 +14,7 @@
 #include "call/replay_memory.h"
 #include "insight/tls_destinations.h"
 #include "log/event_log.h"
+#include "net/handshakes.h"
 #include "net/line_writer.h"
 #include "server/budget_table.h"
 #include "server/worker.h"
@@ -118,6 +119,7 @@ class Sidecar : private Timer {
   void TakeEndpoints(const EndpointLists& endpoints,
                      const std::function<void(const Bound&)>& applied);
   void Accepted(net::ByteStream stream, ConnectionOrigin origin);
+  void ShakeHands(net::ByteStream stream, ConnectionOrigin origin, Worker& worker);
   void CarryOut(Drain::Step step);
   void OnTimer(Instant now) override;
   void StopAll();
@@ -144,6 +146,7 @@ class Sidecar : private Timer {
   Shared shared_;
   mutable Answers answers_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  std::unique_ptr<net::Handshakes> handshakes_;  // from the first caller with TLS on
   ConfiguredEndpoints endpoints_;
   net::LineWriter* access_log_ = nullptr;  // that the workers have
   ListenerSet listeners_;

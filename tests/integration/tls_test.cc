@@ -9,6 +9,7 @@
 #include "integration/byte_call.h"
 #include "integration/faulty_service.h"
 #include "integration/sidecar_process.h"
+#include "integration/tcp.h"
 
 namespace levee {
 namespace {
@@ -173,6 +174,20 @@ TEST_F(Tls, T1_AListenerMayDemandACertificate) {
   EXPECT_FALSE(CallUnary(SecureChannel(sidecar)).status.ok());
   EXPECT_FALSE(CallUnary(SecureChannel(sidecar, Authority().Issue())).status.ok());
   EXPECT_EQ(service.calls(), 1);
+}
+
+TEST_F(Tls, T4_ACallerThatSaysNothingCannotKeepOthersOut) {
+  FaultyService service;
+  const std::string own = folder.Put("levee", authority.Issue());
+  SidecarProcess sidecar({.endpoints = {service.address()},
+                          .listener = ", tls: {" + own + "}",
+                          .more = "limits: {handshakes: 1}\n"});
+  const TcpConnection silent(sidecar.address());
+  const auto patiently = [](grpc::ClientContext& context) { context.set_wait_for_ready(true); };
+  EXPECT_TRUE(CallUnary(SecureChannel(sidecar), "hello", patiently).status.ok());
+  EXPECT_GE(sidecar.Sum("levee_limit_hits_total", {R"("handshakes")"}), 1);  // refused at first
+  EXPECT_EQ(sidecar.Sum("levee_limit_hits_total", {R"("handshake")"}), 1);   // made room
+  EXPECT_EQ(sidecar.Sum("levee_tls_handshakes_total", {R"(result="timeout")"}), 1);
 }
 
 TEST_F(Tls, T2_NewConnectionsUseACertificateThatTookTheOldOnesPlace) {

@@ -187,7 +187,7 @@ TEST_F(MetricsContractTest, LabelsTakeTheValuesOfTheContract) {
                   "routes_cached", "max_keys", "handshake", "header_time", "header_blocks",
                   "access_log", "metric_series", "connections", "descriptors", "resets_per_second",
                   "idle_frames_per_second", "header_block_bytes", "pending_frames", "output_bytes",
-                  "send_timeout", "idle_timeout", "waiting_calls", "failed_calls"));
+                  "send_timeout", "idle_timeout", "waiting_calls", "handshakes", "failed_calls"));
   EXPECT_THAT(LabelValues("levee_downstream_rejects_total", "reason"),
               ElementsAre("protocol_error", "not_http2", "not_grpc", "metadata", "loop", "no_route",
                           "not_captured", "bad_connect"));

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/handshakes.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "tls/session.h"
+
+namespace levee::net {
+
+class Handshakes::Handshake final : public ListLink<Handshake>, public Timer, private ReadyHandler {
+ public:
+  Handshake(Handshakes& owner, ByteStream stream, Done done)
+      : owner_(owner),
+        begun_(owner.loop_.now()),
+        stream_(std::move(stream)),
+        done_(std::move(done)),
+        watch_(std::in_place, owner.loop_, stream_.descriptor(),
+               static_cast<ReadyHandler&>(*this)) {
+    Watch();
+    owner_.wheel_.Arm(*this, begun_ + owner_.bounds_.timeout);
+  }
+
+  Instant begun() const { return begun_; }
+
+  void TimeOut() { stream_.FailHandshake(tls::Result::kTimeout); }
+
+  // To be destroyed afterwards.
+  void Tell() {
+    watch_.reset();
+    done_(std::move(stream_), /*refused=*/false);
+  }
+
+ private:
+  void OnReady(bool, bool) override {
+    if (stream_.Continue() == ByteStream::State::kConnecting) {
+      Watch();
+    } else {
+      owner_.End(*this);
+    }
+  }
+
+  void OnTimer(Instant) override {
+    TimeOut();
+    owner_.End(*this);
+  }
+
+  void Watch() { watch_->Set(stream_.awaits_bytes(), stream_.awaits_room()); }
+
+  Handshakes& owner_;
+  const Instant begun_;
+  ByteStream stream_;
+  Done done_;
+  std::optional<EventLoop::Watch> watch_;
+};
+
+Handshakes::Handshakes(const Bounds& bounds) : wheel_(loop_.now()), bounds_(bounds) {
+  loop_.SetTurnHandler(this);
+  thread_ = std::thread([this] { loop_.Run(); });
+}
+
+Handshakes::~Handshakes() {
+  loop_.Stop();
+  thread_.join();
+  while (Handshake* const handshake = oldest_first_.PopFront()) delete handshake;
+}
+
+void Handshakes::Begin(ByteStream stream, std::shared_ptr<const tls::Context> context, Done done) {
+  loop_.Post([this, stream = std::move(stream), context = std::move(context),
+              done = std::move(done)]() mutable {
+    Start(std::move(stream), std::move(context), std::move(done));
+  });
+}
+
+void Handshakes::SetMost(int most) {
+  loop_.Post([this, most] { bounds_.most = most; });
+}
+
+Instant Handshakes::OnTurnEnd(Instant now) {
+  wheel_.Advance(now);
+  return wheel_.NextWakeup();
+}
+
+void Handshakes::Start(ByteStream stream, std::shared_ptr<const tls::Context> context, Done done) {
+  if (!MakeRoom()) {
+    done(std::move(stream), /*refused=*/true);
+    return;
+  }
+  stream.Secure(std::make_unique<tls::Session>(std::move(context), ""));
+  oldest_first_.PushBack(*new Handshake(*this, std::move(stream), std::move(done)));
+  ++under_way_;
+}
+
+bool Handshakes::MakeRoom() {
+  if (under_way_ < bounds_.most) return true;
+  Handshake& oldest = oldest_first_.Front();
+  if (loop_.now() - oldest.begun() < bounds_.timeout_if_crowded) return false;
+  oldest.TimeOut();
+  End(oldest);
+  return true;
+}
+
+void Handshakes::End(Handshake& handshake) {
+  handshake.Tell();
+  --under_way_;
+  delete &handshake;
+}
+
+}  // namespace levee::net
