@@ -44,6 +44,8 @@ CLI::App* AddExplain(CLI::App& app, ExplainOptions& options) {
   explain->add_option("--method", call.method, "of the call, as shop.Cart/Add; likewise");
   explain->add_option("--listener", call.listener,
                       "name of the one that takes the call; without it, the first egress one");
+  explain->add_option("--peer", call.peer, "the caller's name by its certificate; likewise")
+      ->type_name("NAME");
   explain->add_option("--header", "of the call, for keys of rate limits and for its priority")
       ->each([&call](const std::string& text) {
         const std::string fault = ReadHeader(text, call.headers);

@@ -117,6 +117,7 @@ RouteTable BuildRoutes(const v1::Config& config) {
     Route& route = routes.emplace_back();
     route.authority = message.match().authority();
     route.method = message.match().method();
+    route.peer = message.match().peer();
     route.upstream = upstreams.at(message.upstream());
     route.policy = policies.at(message.policy());
     if (!message.match().has_listener()) continue;

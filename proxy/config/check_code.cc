@@ -66,6 +66,7 @@ constexpr CheckCodeInfo kCodes[] = {
     {kEndpointIsListener, "Endpoint that is Levee itself"},
     {kNoNameToCheck, "Certificate without a name to check"},
     {kConnectOverTls, "CONNECT on a listener with TLS"},
+    {kPeerUnknown, "Peer where callers show no certificate"},
     {kUnreadableFile, "File that cannot be read"},
     {kFileTooLarge, "File too large"},
     {kDescriptorSet, "Not a descriptor set"},

@@ -73,6 +73,7 @@ enum class CheckCode {
   kEndpointIsListener = 318,
   kNoNameToCheck = 319,
   kConnectOverTls = 320,
+  kPeerUnknown = 321,
 
   kUnreadableFile = 401,
   kFileTooLarge = 402,

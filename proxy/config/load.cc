@@ -16,6 +16,7 @@
 #include "config/read_file.h"
 #include "config/validate.h"
 #include "config/validate_inbound.h"
+#include "config/validate_peers.h"
 #include "config/warnings.h"
 #include "config/yaml_reader.h"
 
@@ -146,6 +147,7 @@ CheckedConfig Check(const std::vector<ConfigText>& texts, const ConfigInput& inp
   if (complete) {
     Validate(merged.config, merged.positions, faults);
     ValidateInbound(merged.config, merged.positions, faults);
+    ValidatePeers(merged.config, merged.positions, faults);
   }
   const auto methods = LoadDescriptorSets(merged.config, merged.positions, faults);
   const LoadedTls tls = LoadTls(merged.config, merged.positions, faults);

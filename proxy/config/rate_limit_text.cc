@@ -41,13 +41,14 @@ std::string FormatRate(const Rate& rate) {
 }
 
 absl::StatusOr<RateLimitKey> ParseRateLimitKey(const std::string& text) {
-  for (const RateLimitKey& key : {RateLimitKey::Method(), RateLimitKey::Authority()}) {
+  for (const RateLimitKey& key :
+       {RateLimitKey::Method(), RateLimitKey::Authority(), RateLimitKey::Peer()}) {
     if (text == key.name()) return key;
   }
   if (!text.starts_with(RateLimitKey::kHeaderPrefix)) {
-    return Wrong(text,
-                 absl::StrCat("tells no buckets apart",
-                              Suggestion(text, {"method", "authority", "header:NAME"}, "allowed")));
+    return Wrong(text, absl::StrCat("tells no buckets apart",
+                                    Suggestion(text, {"method", "authority", "peer", "header:NAME"},
+                                               "allowed")));
   }
   absl::StatusOr<std::string> name =
       ParseHeaderName(text.substr(RateLimitKey::kHeaderPrefix.size()));

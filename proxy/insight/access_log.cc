@@ -59,6 +59,12 @@ std::string_view AccessLogFormatter::Format(const AccessLogFacts& facts, const C
   line_ += R"(,"duration_ms":)";
   AppendMs(record.end - record.start, line_);
   AppendMember(R"(,"listener":)", facts.listener, line_);
+  line_ += R"(,"peer":)";
+  if (facts.peer.empty()) {
+    line_ += kNull;
+  } else {
+    AppendJsonString(facts.peer, line_);
+  }
   AppendMember(R"(,"upstream":)", facts.upstream, line_);
   AppendMember(R"(,"authority":)", facts.authority, line_);
   AppendMember(R"(,"method":)", WithoutSlash(facts.path), line_);

@@ -47,6 +47,7 @@ std::string CallWords(const Snapshot& snapshot, int listener, const ExplainQuest
   std::vector<std::string> parts = {
       absl::StrCat("listener ", Quoted(snapshot.listeners[static_cast<size_t>(listener)].name)),
       fact("authority", question.authority), fact("method", PathOf(question))};
+  if (question.peer.has_value()) parts.push_back(fact("peer", question.peer));
   for (const auto& [name, value] : question.headers) {
     parts.push_back(absl::StrCat(name, ": ", Quoted(value)));
   }
@@ -67,7 +68,7 @@ class PolicyExplainer {
         policy_(snapshot_.policies[static_cast<size_t>(route.policy)]),
         inbound_(route.listener.direction == Direction::kInbound),
         index_(route.policy),
-        call_{PathOf(question), question.authority, question.headers},
+        call_{PathOf(question), question.authority, question.peer, question.headers},
         described_(upstream_.methods != nullptr && call_.method.has_value() &&
                    upstream_.methods->idempotent.contains(*call_.method)),
         planned_(PlanCalls(policy_, described_)),
@@ -169,8 +170,8 @@ absl::StatusOr<Explanation> Explain(const Snapshot& snapshot, const ReadConfig& 
   Explanation explanation;
   explanation.call = CallWords(snapshot, *listener, question);
   const Direction direction = snapshot.listeners[static_cast<size_t>(*listener)].direction;
-  const std::vector<RouteStep> steps =
-      TraceRoutes(snapshot, {{*listener, direction}, question.authority, PathOf(question)});
+  const std::vector<RouteStep> steps = TraceRoutes(
+      snapshot, {{*listener, direction}, question.authority, PathOf(question), question.peer});
   for (const RouteStep& step : steps) {
     const std::string path = absl::StrCat("routes[", step.route, "]");
     explanation.routes.push_back(

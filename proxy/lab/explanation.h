@@ -23,6 +23,7 @@ struct ExplainQuestion {
   std::optional<std::string> authority;
   std::optional<std::string> method;    // "shop.Cart/Add", with or without a slash before it
   std::optional<std::string> listener;  // its name; not given: the first egress one, or the first
+  std::optional<std::string> peer;      // the caller's name by its certificate
   std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
   absl::Duration deadline = absl::InfiniteDuration();        // that the caller sets
 };

@@ -25,6 +25,8 @@ std::optional<std::string> ValueOf(const RateLimitKey& key, const KeyFacts& call
       return call.method;
     case RateLimitKey::Part::kAuthority:
       return call.authority;
+    case RateLimitKey::Part::kPeer:
+      return call.peer;
     case RateLimitKey::Part::kHeader:
       return HeaderOf(call, key.header());
   }

@@ -15,6 +15,7 @@ namespace levee {
 struct KeyFacts {
   std::optional<std::string> method;                         // its path
   std::optional<std::string> authority;                      // that it is routed by
+  std::optional<std::string> peer;                           // its caller's name
   std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
 };
 

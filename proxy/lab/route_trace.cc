@@ -24,6 +24,7 @@ std::string Serves(const Snapshot& snapshot, const Route& route) {
   }
   if (route.authority != "*") parts.push_back(absl::StrCat("authority ", Quoted(route.authority)));
   if (route.method != "*") parts.push_back(absl::StrCat("method ", Quoted(route.method)));
+  if (route.peer != "*") parts.push_back(absl::StrCat("peer ", Quoted(route.peer)));
   return parts.empty() ? "every call" : absl::StrJoin(parts, ", ");
 }
 
@@ -50,6 +51,7 @@ std::string WhyNot(const Snapshot& snapshot, const Route& route, const RouteFact
   std::string why = ListenerMismatch(snapshot, route, facts.listener);
   if (why.empty()) why = Mismatch("authority", route.authority, facts.authority);
   if (why.empty()) why = Mismatch("method", route.method, facts.path);
+  if (why.empty()) why = Mismatch("peer", route.peer, facts.peer);
   return why;
 }
 

@@ -15,6 +15,7 @@ struct RouteFacts {
   ListenerRef listener;
   std::optional<std::string> authority;
   std::optional<std::string> path;
+  std::optional<std::string> peer;
 };
 
 // One route that was looked at.

@@ -14,17 +14,19 @@ namespace levee {
 // A part of the key by which a limit chooses a bucket.
 class RateLimitKey {
  public:
-  enum class Part { kMethod, kAuthority, kHeader };
+  enum class Part { kMethod, kAuthority, kPeer, kHeader };
 
   static RateLimitKey Method() { return {Part::kMethod, "method"}; }
   static RateLimitKey Authority() { return {Part::kAuthority, "authority"}; }
+  // The caller's name by its certificate; empty without one.
+  static RateLimitKey Peer() { return {Part::kPeer, "peer"}; }
   // `header`: a name in lower case.
   static RateLimitKey Header(std::string_view header) {
     return {Part::kHeader, std::string(kHeaderPrefix).append(header)};
   }
 
   Part part() const { return part_; }
-  // As the configuration has it: "method", "authority" or "header:NAME".
+  // As the configuration has it: "method", "authority", "peer" or "header:NAME".
   const std::string& name() const { return name_; }
   // The NAME of kHeader.
   std::string_view header() const { return std::string_view(name_).substr(kHeaderPrefix.size()); }

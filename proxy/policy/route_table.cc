@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policy/route_table.h"
 
+#include <algorithm>
+
 namespace levee {
 
 namespace {
@@ -45,8 +47,13 @@ bool Route::Matches(const RouteRequest& request) const {
       listener.direction == request.listener.direction &&
       (listener.index == ListenerRef::kNone || listener.index == request.listener.index);
   return serves && GlobMatch(Lower(authority), Lower(request.authority)) &&
-         GlobMatch(method, request.path);
+         GlobMatch(method, request.path) && GlobMatch(peer, request.peer);
 }
+
+RouteTable::RouteTable(std::vector<Route> routes)
+    : routes_(std::move(routes)),
+      tells_peers_apart_(std::any_of(routes_.begin(), routes_.end(),
+                                     [](const Route& route) { return route.peer != "*"; })) {}
 
 const Route* RouteTable::Find(const RouteRequest& request) const {
   for (const Route& route : routes_) {

@@ -34,12 +34,14 @@ struct RouteRequest {
   ListenerRef listener;
   std::string_view authority;  // the text that the call is routed by
   std::string_view path;
+  std::string_view peer = {};  // the caller's name by its certificate; empty: none was demanded
 };
 
 struct Route {
   // Glob over the text that the call is routed by: HOST:PORT, in upper or lower case.
   std::string authority = "*";
   std::string method = "*";  // glob over the call's :path ("/pkg.Service/Method")
+  std::string peer = "*";    // glob over the caller's name by its certificate
   int upstream = 0;          // index into the snapshot's upstreams
   int policy = 0;            // index into the snapshot's policies
   ListenerRef listener;      // the one that it serves; kNone: all of that direction
@@ -50,7 +52,10 @@ struct Route {
 // Routes in the order of the configuration; immutable, shared by threads.
 class RouteTable {
  public:
-  explicit RouteTable(std::vector<Route> routes) : routes_(std::move(routes)) {}
+  explicit RouteTable(std::vector<Route> routes);
+
+  // Whether calls of different callers may take different routes.
+  bool tells_peers_apart() const { return tells_peers_apart_; }
 
   // The first route that matches, nullptr if none does. Linear in the routes: callers keep the
   // result in a cache.
@@ -60,6 +65,7 @@ class RouteTable {
 
  private:
   std::vector<Route> routes_;
+  bool tells_peers_apart_;
 };
 
 }  // namespace levee

@@ -27,6 +27,7 @@ struct ConnectionOrigin {
   std::string destination;  // HOST:PORT, as CONNECT names it; empty: the calls say
   std::string peer;         // address of the caller, if the log tells of connections; else empty
   Instant accepted_at;
+  std::string identity;  // of the caller, by its certificate; empty: none was demanded or shown
 };
 
 class Worker;

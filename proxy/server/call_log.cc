@@ -12,6 +12,7 @@ AccessLogFacts FactsOf(const ConnectionOrigin& origin, const Metadata& request) 
   const RequestHead head = ReadRequestHead(request);
   AccessLogFacts facts;
   facts.listener = origin.listener->name;
+  facts.peer = origin.identity;
   facts.authority = AddressOf(origin, head.authority).routed_by;
   facts.path = head.path;
   facts.trace_id = TraceIdOf(request);

@@ -64,7 +64,8 @@ struct PlannedGuard {
   GuardSeries* series = nullptr;    // not null where there is a guard
 };
 
-// Never changed but for `method`, `labelled` and the guard's method. Held by calls with a plain count, so one thread.
+// Never changed but for `method`, `labelled` and the guard's method. Held by calls with a plain
+// count, so one thread.
 struct CallPlan {
   std::shared_ptr<const Snapshot> snapshot;  // owns the policy
   PlannedPolicy calls;
@@ -87,6 +88,7 @@ struct PlanKey {
   ListenerRef listener;
   CallAddress address;
   std::string_view path;
+  std::string_view peer;  // the caller's identity; empty where all callers take the same routes
 };
 
 // The cache. Bounded in entries and in bytes: when it is full it starts anew, since a caller that
@@ -129,7 +131,8 @@ class PlanCache {
 
   // Returns the size of an entry's texts. The plan has two of them, too.
   static size_t Bytes(const PlanKey& key) {
-    return 2 * key.address.routed_by.size() + key.address.elsewhere.size() + 2 * key.path.size();
+    return 2 * key.address.routed_by.size() + key.address.elsewhere.size() + 2 * key.path.size() +
+           key.peer.size();
   }
 
   struct OwnedKey {
@@ -137,13 +140,14 @@ class PlanCache {
         : listener(key.listener),
           routed_by(key.address.routed_by),
           elsewhere(key.address.elsewhere),
-          path(key.path) {}
+          path(key.path),
+          peer(key.peer) {}
     PlanKey view() const {
-      return {listener, {.routed_by = routed_by, .elsewhere = elsewhere}, path};
+      return {listener, {.routed_by = routed_by, .elsewhere = elsewhere}, path, peer};
     }
 
     ListenerRef listener;
-    std::string routed_by, elsewhere, path;
+    std::string routed_by, elsewhere, path, peer;
   };
   struct Hash {
     using is_transparent = void;
@@ -151,9 +155,10 @@ class PlanCache {
       const size_t listener = 2 * static_cast<size_t>(key.listener.index + 1) +
                               static_cast<size_t>(key.listener.direction);
       const size_t hash = absl::HashOf(listener, Abseil(key.address.routed_by), Abseil(key.path));
-      // Nearly every call is dialled by what it is routed by.
-      return key.address.elsewhere.empty() ? hash
-                                           : absl::HashOf(hash, Abseil(key.address.elsewhere));
+      // Nearly every call is dialled by what it is routed by, and its caller makes no difference.
+      return key.address.elsewhere.empty() && key.peer.empty()
+                 ? hash
+                 : absl::HashOf(hash, Abseil(key.address.elsewhere), Abseil(key.peer));
     }
     size_t operator()(const OwnedKey& key) const { return (*this)(key.view()); }
   };
@@ -161,7 +166,8 @@ class PlanCache {
     using is_transparent = void;
     bool operator()(const PlanKey& a, const PlanKey& b) const {
       return a.address.routed_by == b.address.routed_by && a.path == b.path &&
-             a.listener == b.listener && a.address.elsewhere == b.address.elsewhere;
+             a.listener == b.listener && a.address.elsewhere == b.address.elsewhere &&
+             a.peer == b.peer;
     }
     bool operator()(const OwnedKey& a, const PlanKey& b) const { return (*this)(a.view(), b); }
     bool operator()(const PlanKey& a, const OwnedKey& b) const { return (*this)(a, b.view()); }

@@ -66,13 +66,15 @@ void ReadPseudoHeader(const Metadata::Field& field, RequestHead& head) {
   }
 }
 
-std::string_view PartOf(const RateLimitKey& part, const Metadata& head,
-                        std::string_view authority) {
+std::string_view PartOf(const RateLimitKey& part, const Metadata& head, std::string_view authority,
+                        std::string_view peer) {
   switch (part.part()) {
     case RateLimitKey::Part::kMethod:
       return head.Get(":path");
     case RateLimitKey::Part::kAuthority:
       return authority;
+    case RateLimitKey::Part::kPeer:
+      return peer;
     case RateLimitKey::Part::kHeader:
       return head.Get(part.header());
   }
@@ -131,9 +133,12 @@ bool HasPassed(const Metadata& head, std::string_view via) {
   return false;
 }
 
-LimitKey RateKeyOf(const RateLimitPolicy& limit, const Metadata& head, std::string_view authority) {
+LimitKey RateKeyOf(const RateLimitPolicy& limit, const Metadata& head, std::string_view authority,
+                   std::string_view peer) {
   LimitKey key;
-  for (const RateLimitKey& part : limit.key) key.Add(part.name(), PartOf(part, head, authority));
+  for (const RateLimitKey& part : limit.key) {
+    key.Add(part.name(), PartOf(part, head, authority, peer));
+  }
   return key;
 }
 

@@ -52,7 +52,8 @@ bool HasPassed(const Metadata& head, std::string_view via);
 // The key of the bucket that a call with this head takes from: the name and the value of each part
 // of the limit's key, in their order. `authority`: by which the call was routed. Of a header that
 // is repeated the first value counts; one that is absent is empty.
-LimitKey RateKeyOf(const RateLimitPolicy& limit, const Metadata& head, std::string_view authority);
+LimitKey RateKeyOf(const RateLimitPolicy& limit, const Metadata& head, std::string_view authority,
+                   std::string_view peer);
 
 // Fills `to` (empty) with the head of an attempt: the caller's fields in their order, without
 // those that are Levee's to say (grpc-timeout, grpc-previous-rpc-attempts, levee-*, which a caller

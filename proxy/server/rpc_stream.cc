@@ -62,7 +62,7 @@ void RpcStream::Start(RequestFacts facts, UnreportedCalls& unreported, bool requ
   environment_.series.active_calls.Add(1);
   const CallPolicy& policy = *plan_->calls.policy;
   for (const RateLimitPolicy& limit : policy.rate_limits) {
-    rate_keys_.push_back(RateKeyOf(limit, request_, plan_->routed_by));
+    rate_keys_.push_back(RateKeyOf(limit, request_, plan_->routed_by, origin_.identity));
   }
   facts.rate_keys = rate_keys_;
   // All attempts are made from this head, so that the key is the same on each.

@@ -180,6 +180,7 @@ void Worker::Accept(net::ByteStream stream, ConnectionOrigin origin) {
   origin.number = ++connections_accepted_;
   if (io_.log.Enabled(EventKind::kConnectionAccepted)) origin.peer = PeerName(stream.peer());
   io_.log.Write(EventKind::kConnectionAccepted, [&] { return ConnectionFields(origin); });
+  if (stream.tls() != nullptr) origin.identity = stream.tls()->PeerIdentity();
   accepted_.PushBack(*new AcceptedConnection(io_, std::move(stream), std::move(origin), *this));
   series_.downstream_connections.Add(1);
 }
@@ -309,7 +310,10 @@ h2::StreamHandler* Worker::OnRequest(DownstreamConnection& from, h2::Stream& str
   }
   const PlanKey key{.listener = from.listener(),
                     .address = AddressOf(from.origin(), head.authority),
-                    .path = head.path};
+                    .path = head.path,
+                    .peer = snapshot_->routes.tells_peers_apart()
+                                ? std::string_view(from.origin().identity)
+                                : std::string_view()};
   std::shared_ptr<CallPlan> plan = plans_.Find(key);
   if (plan == nullptr) {
     auto made = MakePlan(key, from.origin().number);
@@ -353,8 +357,8 @@ h2::StreamHandler* Worker::Refuse(DownstreamConnection& from, h2::Stream& stream
 absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(const PlanKey& key, net::Asker asker) {
   const std::string dialled = SpelledOnce(key.address.dialled());
   const std::string routed_by = WithoutFinalDot(SpelledOnce(key.address.routed_by));
-  const Route* route =
-      snapshot_->routes.Find({.listener = key.listener, .authority = routed_by, .path = key.path});
+  const Route* route = snapshot_->routes.Find(
+      {.listener = key.listener, .authority = routed_by, .path = key.path, .peer = key.peer});
   if (route == nullptr) {
     return absl::UnimplementedError(absl::StrCat("no route for authority \"", routed_by,
                                                  "\", method \"", Abseil(key.path), "\""));

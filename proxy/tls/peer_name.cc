@@ -67,6 +67,14 @@ bool HasDns(X509* certificate, const std::string& wanted) {
   return X509_check_host(certificate, wanted.data(), wanted.size(), kFlags, nullptr) == 1;
 }
 
+std::string SubjectOf(X509* certificate) {
+  const std::unique_ptr<BIO, decltype(&BIO_free)> memory(BIO_new(BIO_s_mem()), BIO_free);
+  X509_NAME_print_ex(memory.get(), X509_get_subject_name(certificate), 0, XN_FLAG_RFC2253);
+  char* text = nullptr;
+  const long size = BIO_get_mem_data(memory.get(), &text);
+  return std::string(text, static_cast<size_t>(size));
+}
+
 }  // namespace
 
 absl::StatusOr<AltName> ParseAltName(std::string_view text) {
@@ -87,6 +95,16 @@ bool HasOneOf(X509* certificate, const std::vector<AltName>& names) {
     return name.kind == AltName::Kind::kDns ? HasDns(certificate, name.value)
                                             : HasUri(carried, name.value);
   });
+}
+
+std::string IdentityOf(X509* certificate) {
+  const std::vector<AltName> names = AltNamesOf(certificate);
+  for (const AltName::Kind kind : {AltName::Kind::kUri, AltName::Kind::kDns}) {
+    for (const AltName& name : names) {
+      if (name.kind == kind) return name.value;
+    }
+  }
+  return SubjectOf(certificate);
 }
 
 std::string NamesOf(X509* certificate, size_t most) {

@@ -30,6 +30,10 @@ absl::StatusOr<AltName> ParseAltName(std::string_view text);
 // its trust domain is compared without regard to case (SPIFFE X.509-SVID, sections 2 and 5.2).
 bool HasOneOf(X509* certificate, const std::vector<AltName>& names);
 
+// Returns what the certificate says of its owner: its first URI, else its first DNS name, else its
+// subject. Empty if it says nothing.
+std::string IdentityOf(X509* certificate);
+
 // Returns all names of the certificate for a message: "cart.shop, spiffe://shop/cart"; at most
 // `most`, and "no name" if there is none.
 std::string NamesOf(X509* certificate, size_t most = 5);

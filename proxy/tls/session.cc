@@ -229,6 +229,12 @@ Version Session::version() const {
   return SSL_version(ssl_) == TLS1_3_VERSION ? Version::k13 : Version::k12;
 }
 
+std::string Session::PeerIdentity() const {
+  X509* certificate = SSL_get0_peer_certificate(ssl_);
+  if (certificate == nullptr || context_->options().trusted == nullptr) return "";
+  return IdentityOf(certificate);
+}
+
 int Session::JudgeCertificate(int good, X509_STORE_CTX* chain) {
   if (good != 1 || X509_STORE_CTX_get_error_depth(chain) > 0) return good;
   const auto* ssl = static_cast<const SSL*>(

@@ -72,6 +72,9 @@ class Session {
   Role role() const { return context_->role(); }
   Version version() const;
 
+  // The peer's identity, by its certificate (IdentityOf); empty without one that was judged.
+  std::string PeerIdentity() const;
+
   // Called by OpenSSL for each certificate of the peer's chain, the peer's own last.
   static int JudgeCertificate(int good, X509_STORE_CTX* chain);
 

@@ -117,6 +117,18 @@ TEST_F(LoadedTlsTest, ACertificateNeedsAKey) {
               HasSubstr("f:3:15: LV305 upstreams[0].tls.certificate: "));
 }
 
+TEST_F(LoadedTlsTest, CallersHaveNamesWhereTheyShowCertificates) {
+  constexpr char kRoutes[] =
+      "upstreams: [{name: u, endpoints: [\"127.0.0.1:2\"]}]\n"
+      "routes: [{match: {listener: a, peer: x}, upstream: u, policy: p}]\n"
+      "policies: [{name: p, rate_limit: [{name: l, rate: 1/s, key: [method, peer]}]}]\n";
+  const std::string own = Put(authority_.Issue());
+  EXPECT_EQ(FaultsOf(kRoutes + Listener(own + ",\n client_" + Ca())), "");
+  const std::string faults = FaultsOf(kRoutes + Listener(own));
+  EXPECT_THAT(faults, HasSubstr("f:2:38: LV321 routes[0].match.peer: matches no call: "));
+  EXPECT_THAT(faults, HasSubstr("f:3:70: LV321 policies[0].rate_limit[0].key[1]: is the same "));
+}
+
 TEST_F(LoadedTlsTest, AnAddressSaysNothingOfWhoShouldBeThere) {
   EXPECT_EQ(
       FaultsOf(Upstream(Ca(), "10.0.0.1:443")),

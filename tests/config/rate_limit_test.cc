@@ -124,7 +124,7 @@ TEST(RateLimit, UnknownKeysSuggestWhatIsMeant) {
       "f:2:18: LV215 policies[0].rate_limit[0].key[0]: \"mehtod\" tells no buckets apart; did you "
       "mean method?\n"
       "f:2:26: LV215 policies[0].rate_limit[0].key[1]: \"x-tenant\" tells no buckets apart; "
-      "allowed: method, authority, header:NAME");
+      "allowed: method, authority, peer, header:NAME");
 }
 
 TEST(RateLimit, HeadersOfKeysAreHeaders) {

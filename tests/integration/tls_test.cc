@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "integration/byte_call.h"
 #include "integration/faulty_service.h"
+#include "integration/log_lines.h"
 #include "integration/sidecar_process.h"
 #include "integration/tcp.h"
 
@@ -174,6 +175,30 @@ TEST_F(Tls, T1_AListenerMayDemandACertificate) {
   EXPECT_FALSE(CallUnary(SecureChannel(sidecar)).status.ok());
   EXPECT_FALSE(CallUnary(SecureChannel(sidecar, Authority().Issue())).status.ok());
   EXPECT_EQ(service.calls(), 1);
+}
+
+TEST_F(Tls, RoutesLimitsAndTheAccessLogKnowACallerByItsCertificate) {
+  FaultyService service;
+  const std::string client_ca = ", client_ca: " + folder.Put("ca.pem", authority.pem());
+  SidecarProcess sidecar(
+      {.endpoints = {service.address()},
+       .policy = ", rate_limit: [{name: each, rate: 1/h, key: [peer]}]",
+       .route = "match: {listener: egress, peer: 'spiffe://shop/*'}, ",
+       .listener = ", tls: {" + folder.Put("levee", authority.Issue()) + client_ca + "}",
+       .more = "access_log: {path: stdout, when: [all]}\n"});
+  const auto caller = [&](const std::string& name) {
+    return SecureChannel(sidecar, authority.Issue({.names = {"caller", name}}));
+  };
+  const auto expect = [&](const ChannelPtr& channel, StatusCode code, const std::string& peer) {
+    EXPECT_EQ(CallUnary(channel).status.error_code(), code) << peer;
+    EXPECT_EQ(LogLine(sidecar.process().ReadLine().value_or("{}")).Text("peer"), peer);
+  };
+  const ChannelPtr cart = caller("spiffe://shop/cart");
+  expect(cart, StatusCode::OK, "spiffe://shop/cart");
+  expect(cart, StatusCode::RESOURCE_EXHAUSTED, "spiffe://shop/cart");
+  expect(caller("spiffe://shop/web"), StatusCode::OK, "spiffe://shop/web");
+  expect(caller("spiffe://bank/web"), StatusCode::UNIMPLEMENTED, "spiffe://bank/web");
+  EXPECT_EQ(service.calls(), 2);
 }
 
 TEST_F(Tls, T4_ACallerThatSaysNothingCannotKeepOthersOut) {

@@ -8,6 +8,7 @@
 
 #include "gmock/gmock.h"
 #include "lab/lab_fixture.h"
+#include "lab/route_trace.h"
 
 namespace levee {
 namespace {
@@ -64,6 +65,17 @@ TEST(Explanation, EachRouteBeforeTheCallsOwnSaysWhyItIsNot) {
   EXPECT_TRUE(explanation.routed);
   EXPECT_EQ(explanation.policy, "patient");
   EXPECT_EQ(explanation.upstream, "cart");
+}
+
+TEST(Explanation, ARouteForOtherCallersSaysSo) {
+  Route route;
+  route.peer = "spiffe://shop/*";
+  Snapshot snapshot;
+  snapshot.routes = RouteTable({route});
+  const std::vector<RouteStep> steps = TraceRoutes(snapshot, {.peer = "spiffe://bank/web"});
+  ASSERT_EQ(steps.size(), 1u);
+  EXPECT_EQ(steps[0].serves, "peer \"spiffe://shop/*\"");
+  EXPECT_EQ(steps[0].because, "its peer \"spiffe://shop/*\" does not match \"spiffe://bank/web\"");
 }
 
 TEST(Explanation, TheMethodIsComparedWithItsSlashHoweverItIsGiven) {

@@ -117,5 +117,18 @@ TEST(RouteTable, ARouteWithoutGlobsMatchesAll) {
   EXPECT_NE(Find(RouteTable({Route()}), "", ""), nullptr);
 }
 
+TEST(RouteTable, TellsCallersApartWhereARouteAsksForOne) {
+  Route of_shop;
+  of_shop.peer = "spiffe://shop/*";
+  Route rest;
+  rest.upstream = 1;
+  const RouteTable routes({of_shop, rest});
+  EXPECT_TRUE(routes.tells_peers_apart());
+  EXPECT_EQ(routes.Find({.peer = "spiffe://shop/web"})->upstream, 0);
+  EXPECT_EQ(routes.Find({.peer = "spiffe://bank/web"})->upstream, 1);
+  EXPECT_EQ(routes.Find({})->upstream, 1);
+  EXPECT_FALSE(RouteTable({rest}).tells_peers_apart());
+}
+
 }  // namespace
 }  // namespace levee

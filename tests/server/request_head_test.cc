@@ -240,13 +240,15 @@ TEST(RateKey, NamesEachPartOfTheLimitsKeyInOrder) {
   head.Add("x-tenant", "blue");
   head.Add("x-tenant", "green");
   RateLimitPolicy limit;
-  limit.key = {RateLimitKey::Authority(), RateLimitKey::Method(), RateLimitKey::Header("x-tenant"),
-               RateLimitKey::Header("x-absent")};
-  const LimitKey key = RateKeyOf(limit, head, /*authority=*/"cart.shop:1");
+  limit.key = {RateLimitKey::Authority(), RateLimitKey::Method(), RateLimitKey::Peer(),
+               RateLimitKey::Header("x-tenant"), RateLimitKey::Header("x-absent")};
+  const LimitKey key =
+      RateKeyOf(limit, head, /*authority=*/"cart.shop:1", /*peer=*/"spiffe://shop/web");
   const auto entries = key.entries();
   EXPECT_EQ(std::vector<LimitKey::Entry>(entries.begin(), entries.end()),
             (std::vector<LimitKey::Entry>{{"authority", "cart.shop:1"},
                                           {"method", "/shop.Cart/Add"},
+                                          {"peer", "spiffe://shop/web"},
                                           {"header:x-tenant", "blue"},
                                           {"header:x-absent", ""}}));
 }

@@ -245,14 +245,15 @@ TEST(Session, T1_ACertificateWithTwoUrisHasNoSpiffeId) {
   EXPECT_EQ(ends.client.failure().result, Result::kWrongName);
 }
 
-TEST(Session, T1_AServerTakesAClientWhoseCertificateIsSigned) {
+TEST(Session, T1_AServerKnowsItsClientsByTheirCertificates) {
   Peers peers;
   peers.server.trusted = Trusting(peers.authority);
   peers.client.credentials =
       Shown(peers.authority.Issue({.names = {"cart.shop", "spiffe://shop/cart"}}));
   Ends ends(peers.client, peers.server);
   ends.ShakeHands();
-  EXPECT_EQ(ends.server.state(), Session::State::kOpen) << ends.server.failure().text;
+  ASSERT_EQ(ends.server.state(), Session::State::kOpen) << ends.server.failure().text;
+  EXPECT_EQ(ends.server.PeerIdentity(), "spiffe://shop/cart");
 }
 
 TEST(Session, T1_AClientLearnsThatItNeedsACertificate) {
@@ -273,6 +274,7 @@ TEST(Session, T1_AClientMayComeWithoutACertificateIfThatIsOptional) {
   Ends ends(peers.client, peers.server);
   ends.ShakeHands();
   EXPECT_EQ(ends.server.state(), Session::State::kOpen) << ends.server.failure().text;
+  EXPECT_EQ(ends.server.PeerIdentity(), "");
 }
 
 TEST(Session, T1_AClientLearnsThatItsCertificateIsRefused) {
