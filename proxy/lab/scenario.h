@@ -81,6 +81,7 @@ struct ScenarioFault {
   absl::Duration delay;
   bool refuse = false;
   bool blackhole = false;
+  bool restart = false;
 };
 
 enum class ScenarioFigure { kAmplification, kRecovery, kSuccess, kGoodput, kP50, kP99 };

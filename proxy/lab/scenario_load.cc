@@ -195,8 +195,9 @@ ScenarioFault ScenarioReader::Fault(const std::string& path, const v1::Fault& me
     }
   }
   if (message.what_case() == v1::Fault::WHAT_NOT_SET) {
-    AddMissing(path,
-               "does not say what goes wrong; give capacity, fail, delay, refuse or blackhole");
+    AddMissing(
+        path,
+        "does not say what goes wrong; give capacity, fail, delay, refuse, blackhole or restart");
   }
   if (message.has_capacity()) fault.capacity = message.capacity();
   if (message.has_fail()) {
@@ -207,6 +208,7 @@ ScenarioFault ScenarioReader::Fault(const std::string& path, const v1::Fault& me
   if (message.has_delay()) fault.delay = Span(message.delay());
   fault.refuse = message.refuse();
   fault.blackhole = message.blackhole();
+  fault.restart = message.restart();
   return fault;
 }
 

@@ -34,7 +34,11 @@ StatusCodeSet AllFailures() {
 class Run {
  public:
   Run(const Scenario& scenario, CallerRule rule, uint64_t seed)
-      : scenario_(scenario), rule_(rule), seeds_(seed), record_(scenario) {
+      : scenario_(scenario),
+        rule_(rule),
+        seeds_(seed),
+        record_(scenario),
+        callers_(scenario.services.size()) {
     for (const ScenarioService& service : scenario.services) {
       auto& instances = services_.emplace_back();
       for (int i = 0; i < service.instances; ++i) {
@@ -86,6 +90,7 @@ class Run {
   RunRecord record_;
   std::vector<std::vector<std::unique_ptr<ServiceInstance>>> services_;
   std::deque<SimSidecar> sidecars_;
+  std::vector<std::vector<SimSidecar*>> callers_;  // of each service
   std::map<std::pair<ServiceInstance*, const CallPolicy*>, SimSidecar*> inbound_;
   std::deque<PeerRetries> peers_;
   std::deque<Client> clients_;
@@ -120,6 +125,7 @@ SimSidecar& Run::Sidecar(const ScenarioCall& call) {
   }
   const auto service = static_cast<size_t>(call.service);
   sidecar.name = scenario_.services[service].name;
+  callers_[service].push_back(&sidecar);
   for (const std::unique_ptr<ServiceInstance>& instance : services_[service]) {
     sidecar.AddEndpoint(
         [this, service, to = instance.get(), enter = Entry(call, *instance, sidecar)](
@@ -204,7 +210,13 @@ void Run::ApplyFaults(size_t service, absl::Duration at) {
       if (fault.instance.value_or(static_cast<int>(i)) != static_cast<int>(i)) continue;
       if (fault.at <= at && at < fault.at + fault.span) active.push_back(&fault);
     }
-    services_[service][i]->SetFaults(std::move(active));
+    ServiceInstance& instance = *services_[service][i];
+    const bool was_down = instance.down();
+    instance.SetFaults(std::move(active));
+    if (instance.down() == was_down) continue;
+    for (SimSidecar* const caller : callers_[service]) {
+      caller->endpoints().SetReachable(static_cast<int64_t>(i), was_down);
+    }
   }
 }
 

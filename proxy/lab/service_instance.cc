@@ -9,17 +9,37 @@
 namespace levee {
 
 void ServiceInstance::SetFaults(std::vector<const ScenarioFault*> faults) {
-  for (const PiecePtr& piece : working_) {
+  for (const PiecePtr& piece : taken_) {
+    if (piece->state != Piece::State::kWorking) continue;
     piece->left -= speed_ * (clock_.elapsed() - std::exchange(piece->since, clock_.elapsed()));
   }
   faults_ = std::move(faults);
   speed_ = 1;
   delay_ = absl::ZeroDuration();
+  bool down = false;
   for (const ScenarioFault* fault : faults_) {
     speed_ *= fault->capacity;
     delay_ += fault->delay;
+    down = down || fault->restart;
   }
-  for (const PiecePtr& piece : working_) Arm(piece);
+  if (down && !down_) Die();
+  down_ = down;
+  for (const PiecePtr& piece : taken_) {
+    if (piece->state == Piece::State::kWorking) Arm(piece);
+  }
+}
+
+// A caller that waits for the instance loses its connection.
+void ServiceInstance::Die() {
+  std::vector<PiecePtr> lost = std::exchange(taken_, {});
+  lost.insert(lost.end(), queue_.begin(), queue_.end());
+  queue_.clear();
+  waiting_ = 0;
+  for (const PiecePtr& piece : lost) {
+    piece->state = Piece::State::kEnded;
+    if (piece->call != nullptr) std::exchange(piece->call, nullptr)->Cancel();
+    Deliver(piece, Answer().ConnectionLost(absl::ZeroDuration()));
+  }
 }
 
 absl::Duration ServiceInstance::DrawTime() {
@@ -41,19 +61,21 @@ absl::Duration ServiceInstance::DrawTime() {
 
 std::optional<Answer> ServiceInstance::Unreachable() const {
   for (const ScenarioFault* fault : faults_) {
-    if (fault->refuse) return Answer().CannotConnect(absl::ZeroDuration());
+    if (fault->refuse || fault->restart) return Answer().CannotConnect(absl::ZeroDuration());
     if (fault->blackhole) return Silence();
   }
   return std::nullopt;
 }
 
 Answer ServiceInstance::Serve(SimHost& host, AttemptId attempt) {
+  // A guard before it may let a call through that came earlier.
+  if (down_) return Answer().CannotConnect(absl::ZeroDuration());
   for (const ScenarioFault* fault : faults_) {
     if (fault->fail_share > 0 && random_.Uniform() < fault->fail_share) {
       return Answer().Trailers(delay_, fault->fail_code, "fault of the scenario");
     }
   }
-  const bool waits = slots_taken_ == service_.slots;
+  const bool waits = HasNoSlot();
   if (waits && waiting_ >= service_.queue) {
     return Answer().Trailers(delay_, StatusCode::kUnavailable, "the queue is full");
   }
@@ -73,7 +95,7 @@ Answer ServiceInstance::Serve(SimHost& host, AttemptId attempt) {
 }
 
 void ServiceInstance::BeginNext() {
-  while (slots_taken_ < service_.slots && !queue_.empty()) {
+  while (!HasNoSlot() && !queue_.empty()) {
     const PiecePtr piece = std::move(queue_.front());
     queue_.pop_front();
     if (piece->abandoned && service_.drops_abandoned) continue;
@@ -83,12 +105,11 @@ void ServiceInstance::BeginNext() {
 }
 
 void ServiceInstance::Begin(const PiecePtr& piece) {
-  piece->left += slots_taken_ * service_.slope;
-  ++slots_taken_;
+  piece->left += static_cast<double>(taken_.size()) * service_.slope;
   piece->state = Piece::State::kWorking;
   piece->since = clock_.elapsed();
-  piece->place = working_.size();
-  working_.push_back(piece);
+  piece->place = taken_.size();
+  taken_.push_back(piece);
   Arm(piece);
 }
 
@@ -97,18 +118,15 @@ void ServiceInstance::Arm(const PiecePtr& piece) {
   if (speed_ == 0) return;
   const absl::Duration left = std::max(piece->left, absl::ZeroDuration()) / speed_;
   clock_.After(left, [this, piece, number] {
-    if (number != piece->armed) return;
-    LeaveWork(*piece);
-    CallNext(piece);
+    if (number == piece->armed && piece->state == Piece::State::kWorking) CallNext(piece);
   });
 }
 
-void ServiceInstance::LeaveWork(Piece& piece) {
-  ++piece.armed;
+void ServiceInstance::LeaveSlot(Piece& piece) {
   const size_t place = piece.place;
-  working_.back()->place = place;
-  std::swap(working_[place], working_.back());
-  working_.pop_back();
+  taken_.back()->place = place;
+  std::swap(taken_[place], taken_.back());
+  taken_.pop_back();
 }
 
 // Makes the next call for the piece, whose own work is done; or answers it.
@@ -149,7 +167,6 @@ void ServiceInstance::OnAbandoned(const PiecePtr& piece) {
       return;
     case Piece::State::kWorking:
       if (!service_.drops_abandoned) return;
-      LeaveWork(*piece);
       End(piece, StatusCode::kCancelled, "");
       return;
     case Piece::State::kCalling:
@@ -164,14 +181,17 @@ void ServiceInstance::OnAbandoned(const PiecePtr& piece) {
 // Frees the slot of the piece and answers it.
 void ServiceInstance::End(const PiecePtr& piece, StatusCode code, const std::string& message) {
   piece->state = Piece::State::kEnded;
-  --slots_taken_;
-  clock_.After(delay_, [piece, code, message] {
-    SimHost* const host = piece->host.get();
-    if (host == nullptr) return;
-    const Answer answer = Answer().Trailers(absl::ZeroDuration(), code, message);
-    host->Deliver(piece->attempt, answer.steps().front());
-  });
+  LeaveSlot(*piece);
+  Deliver(piece, Answer().Trailers(delay_, code, message));
   BeginNext();
+}
+
+// Gives the one step of the answer to whom the piece was for, if there still is such a one.
+void ServiceInstance::Deliver(const PiecePtr& piece, const Answer& answer) {
+  clock_.After(answer.TimeOf(0), [piece, answer] {
+    SimHost* const host = piece->host.get();
+    if (host != nullptr) host->Deliver(piece->attempt, answer.steps().front());
+  });
 }
 
 }  // namespace levee

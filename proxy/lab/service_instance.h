@@ -33,11 +33,14 @@ class ServiceInstance {
 
   void AddCall(FurtherCall call) { calls_.push_back(std::move(call)); }
 
-  // The faults that it has from now on.
+  // The faults that it has from now on. One that restarts it ends what it does.
   void SetFaults(std::vector<const ScenarioFault*> faults);
 
   // Calls that wait for a slot, and whose callers wait for them if others are dropped.
   int64_t waiting() const { return waiting_; }
+
+  // Returns whether it has no process now.
+  bool down() const { return down_; }
 
   // Returns what happens to a connection to the instance, if it does not reach it now.
   std::optional<Answer> Unreachable() const;
@@ -58,21 +61,24 @@ class ServiceInstance {
     State state = State::kWaiting;
     bool abandoned = false;
     int64_t armed = 0;  // the number of the event that ends the work
-    size_t place = 0;   // in working_
+    size_t place = 0;   // in taken_
     size_t calls_made = 0;
     std::shared_ptr<AppRequest> call;  // under way
   };
   using PiecePtr = std::shared_ptr<Piece>;
 
   absl::Duration DrawTime();
+  bool HasNoSlot() const { return taken_.size() == static_cast<size_t>(service_.slots); }
   void BeginNext();
   void Begin(const PiecePtr& piece);
   void Arm(const PiecePtr& piece);
-  void LeaveWork(Piece& piece);
+  void LeaveSlot(Piece& piece);
+  void Die();
   void CallNext(const PiecePtr& piece);
   void OnCallEnded(const PiecePtr& piece, const SimCaller& caller);
   void OnAbandoned(const PiecePtr& piece);
   void End(const PiecePtr& piece, StatusCode code, const std::string& message);
+  void Deliver(const PiecePtr& piece, const Answer& answer);
 
   SimClock& clock_;
   const ScenarioService& service_;
@@ -80,11 +86,11 @@ class ServiceInstance {
   std::vector<FurtherCall> calls_;
   std::vector<const ScenarioFault*> faults_;
   double speed_ = 1;
-  absl::Duration delay_;        // of answers
-  std::deque<PiecePtr> queue_;  // also pieces that are abandoned
-  int64_t waiting_ = 0;         // of queue_, the ones that are not
-  std::vector<PiecePtr> working_;
-  int slots_taken_ = 0;
+  absl::Duration delay_;         // of answers
+  std::deque<PiecePtr> queue_;   // also pieces that are abandoned
+  int64_t waiting_ = 0;          // of queue_, the ones that are not
+  std::vector<PiecePtr> taken_;  // those that have a slot
+  bool down_ = false;
 };
 
 }  // namespace levee

@@ -205,6 +205,44 @@ TEST(ScenarioRun, AFaultOfOneInstanceIsThatInstances) {
   EXPECT_LT(success("instance: 1, fail: {code: INTERNAL}"), 0.7);
 }
 
+// A service whose two slots hold a call each and whose queue holds the others, restarted for a
+// second.
+std::string Restarted(const std::string& added) {
+  return absl::StrCat(
+      "duration: 20s\n"
+      "clients: [{name: web, sidecar: none, calls: cart/Add, load: {even: 10/s}}]\n"
+      "services: [{name: cart, ",
+      added, "}]\nfaults: [{at: 5050ms, for: 1s, service: cart, restart: true",
+      added.starts_with("instances") ? ", instance: 0" : "", "}]\n");
+}
+
+TEST(ScenarioRun, ARestartFailsWhatIsUnderWayAndWhatWaitsAndWhatComesMeanwhile) {
+  const RunRecord record = RunOf(ScenarioOf(Restarted("slots: 2, time: 400ms, queue: 100")));
+  const ClientRecord& web = record.clients()[0];
+  // Of 49 that have begun, two are done each 400 ms, the first at 500 and 600 ms.
+  EXPECT_EQ(Sum({web.ok.begin(), web.ok.begin() + 5}), 24);
+  EXPECT_EQ(web.answered[5], 1);
+  EXPECT_EQ(record.Timeline().queue[5], 0);
+  EXPECT_GT(web.answered[7], 0);
+}
+
+TEST(ScenarioRun, AnInstanceThatRestartsIsPassedOverUntilItIsBack) {
+  const RunRecord record = RunOf(ScenarioOf(Restarted("instances: 2, slots: 9, time: 400ms")));
+  const ClientRecord& web = record.clients()[0];
+  EXPECT_EQ(Sum(web.begun) - Sum(web.ok), 2);  // Of four under way it had two.
+  EXPECT_EQ(record.Figures().amplification, 1);
+}
+
+TEST(ScenarioRun, CallsInTheGuardOfAnInstanceThatRestartsFail) {
+  const RunRecord record =
+      RunOf(ScenarioOf(Restarted("slots: 2, time: 400ms, guard: {concurrency: {limit: 2}, "
+                                 "queue: {max: 50, target: 1h, interval: 1h}}")));
+  EXPECT_GT(record.Timeline().queue[4], 10);
+  EXPECT_EQ(record.Timeline().queue[5], 0);
+  EXPECT_EQ(record.clients()[0].answered[5], 1);  // before it
+  EXPECT_GT(record.clients()[0].answered[8], 0);
+}
+
 // Three times the calls that a service can do, and what it has against that.
 std::string Overload(const std::string& service) {
   return absl::StrCat(

@@ -6,8 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "config/read_file.h"
-#include "files/source_path.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lab/scenario_fixture.h"
@@ -50,47 +48,6 @@ TEST(Simulation, SaysWhoRecoversAndWhoDoesNot) {
               AllOf(ContainsRegex("^The system recovers [0-9]+s after the trouble ends, with "
                                   "1\\.[0-9]+ attempts per call\\. "),
                     HasSubstr("It stays stuck under no-sidecar.")));
-}
-
-// A scenario of the repository.
-std::string Ready(const std::string& name) {
-  const absl::StatusOr<std::string> text =
-      ReadFile(SourcePath("config/scenarios/" + name + ".yaml"), 1 << 20);
-  EXPECT_TRUE(text.ok()) << text.status();
-  return text.ok() ? *text : "";
-}
-
-// Bronson and others found the first at HotOS 2021.
-TEST(Simulation, L2_ARetryKeepsADatabaseDownAndLeveeLetsItRecover) {
-  const Simulation simulation = SimulationOf(Ready("hotos21-metastable"), /*seed=*/1, /*seeds=*/5);
-  EXPECT_EQ(simulation.rules[0].name, "no-sidecar");
-  EXPECT_EQ(simulation.rules[0].stuck, 5);
-  EXPECT_EQ(simulation.rules[1].name, "no-retries");
-  EXPECT_EQ(simulation.rules[1].stuck, 0);
-  EXPECT_EQ(simulation.rules[2].stuck, 0);
-  EXPECT_TRUE(simulation.ok()) << SimulationText(simulation);
-}
-
-TEST(Simulation, L2_ThreeLayersMake64AttemptsAndLeveeHardlyMoreThanOne) {
-  const Simulation simulation = SimulationOf(Ready("sre-layers"));
-  EXPECT_EQ(simulation.rules[0].name, "no-sidecar");
-  EXPECT_NEAR(simulation.rules[0].figures.worst_second, 64, 5);  // Seconds cut requests in two.
-  EXPECT_TRUE(simulation.ok()) << SimulationText(simulation);
-}
-
-TEST(Simulation, OneBadEndpointIsAvoidedByLeveeAlone) {
-  const Simulation simulation = SimulationOf(Ready("one-bad-endpoint"));
-  EXPECT_EQ(simulation.verdict,
-            "The system recovers as the trouble ends, with 1.00 attempts per call.");
-  EXPECT_LT(simulation.rules[0].figures.success, 0.95);
-  EXPECT_TRUE(simulation.ok()) << SimulationText(simulation);
-}
-
-TEST(SimulationAverages, L4_TenThousandSidecarsThatKnowNothingOfEachOtherStayBounded) {
-  Scenario fleet = ScenarioOf(Ready("fleet-10000"));
-  fleet.compare.clear();
-  const Simulation simulation = Simulate("fleet-10000", fleet, 1, 1);
-  EXPECT_TRUE(simulation.ok()) << SimulationText(simulation);
 }
 
 TEST(Simulation, FitsATerminalOf80Columns) {
