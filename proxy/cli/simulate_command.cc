@@ -46,6 +46,25 @@ std::string Output(const std::string& format, const Simulation& simulation) {
   return format == "csv" ? SimulationCsv(simulation) : SimulationText(simulation);
 }
 
+// Returns why there cannot be such a map of the scenario; empty if there can, or none is wanted.
+std::string WhyNoMap(const std::vector<std::string>& axes, const Scenario& scenario) {
+  if (axes.empty()) return "";
+  if (axes[0] == axes[1]) return axes[0] + " is given twice; name two axes";
+  for (const std::string& axis : axes) {
+    const std::string why = WhyNotVaried(scenario, *MapAxisOf(axis));
+    if (!why.empty()) return axis + " cannot be varied, since " + why;
+  }
+  return "";
+}
+
+// Writes a line over the one before, rarely enough for a log.
+void ShowProgress(int done, int of) {
+  constexpr int kParts = 20;
+  if (done != of && done * kParts / of == (done - 1) * kParts / of) return;
+  std::fprintf(stderr, "\rlevee simulate: %d of %d runs of the map%s", done, of,
+               done == of ? "\n" : "");
+}
+
 }  // namespace
 
 int RunSimulate(const SimulateOptions& options) {
@@ -69,8 +88,17 @@ int RunSimulate(const SimulateOptions& options) {
       checked.scenario.compare.push_back(*CallerRuleOf(name));
     }
   }
-  const Simulation simulation =
-      Simulate(options.scenario, checked.scenario, options.seed, options.seeds);
+  const std::string refusal = WhyNoMap(options.map, checked.scenario);
+  if (!refusal.empty()) {
+    std::fprintf(stderr, "levee simulate: --map: %s\n", refusal.c_str());
+    return 1;
+  }
+  Simulation simulation = Simulate(options.scenario, checked.scenario, options.seed, options.seeds);
+  if (!options.map.empty()) {
+    simulation.map =
+        MapStability(checked.scenario, *MapAxisOf(options.map[0]), *MapAxisOf(options.map[1]),
+                     RulesOf(checked.scenario), options.seed, ShowProgress);
+  }
   std::fputs(Output(options.output, simulation).c_str(), stdout);
   const bool written = options.html.empty() ||
                        WriteOutput("levee simulate", options.html, SimulationHtml(simulation));

@@ -14,6 +14,7 @@ struct SimulateOptions {
   uint64_t seed = 1;
   int seeds = 1;
   std::vector<std::string> compare;  // names of rules, in place of those of the scenario
+  std::vector<std::string> map;      // names of two axes; empty: no map
   std::string output = "text";       // "json", or "csv"
   std::string html;                  // a file to write the result to as well; empty: none
 };

@@ -5,6 +5,7 @@
 
 #include "config/suggest.h"
 #include "lab/caller_rule.h"
+#include "lab/stability_map.h"
 
 namespace levee {
 
@@ -36,6 +37,17 @@ CLI::App* AddSimulate(CLI::App& app, SimulateOptions& options) {
         return name + " is unknown" + Suggestion(name, CallerRuleNames(), "allowed");
       })
       ->type_name("RULE,...");
+  simulate
+      ->add_option("--map", options.map,
+                   "vary two of load, capacity and for (the length of the faults), and show where "
+                   "the system recovers")
+      ->delimiter(',')
+      ->expected(2)
+      ->check([](const std::string& name) {
+        if (MapAxisOf(name).has_value()) return std::string();
+        return name + " is unknown" + Suggestion(name, MapAxisNames(), "allowed");
+      })
+      ->type_name("X,Y");
   simulate
       ->add_option("-o,--output", options.output,
                    "how it is printed: text, json or csv (second by second)")

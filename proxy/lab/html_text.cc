@@ -63,6 +63,9 @@ svg .answers { stroke: var(--answers); stroke-width: 2.5; }
 svg .this { stroke: var(--answers); stroke-width: 2.5; }
 svg .other { stroke: var(--limit); }
 svg .trouble { fill: var(--limit); opacity: 0.2; }
+svg .recovered { fill: var(--answers); opacity: 0.25; }
+svg .slow { fill: var(--calls); opacity: 0.3; }
+svg .stuck { fill: var(--attempts); opacity: 0.45; }
 :focus-visible { outline: 2px solid var(--calls); outline-offset: 2px; }
 )css";
 

@@ -47,6 +47,10 @@ class JsonWriter {
   void Texts(std::string_view key, const std::vector<std::string>& texts) {
     List(key, texts, [this](const std::string& text) { out_ << text; });
   }
+  void Numbers(std::string_view key, const std::vector<double>& numbers) {
+    List(key, numbers,
+         [this](double number) { out_ << YAML::Auto << absl::StrFormat("%.10g", number); });
+  }
 
   void Begin() { out_ << YAML::BeginMap; }
   void End() { out_ << YAML::EndMap; }

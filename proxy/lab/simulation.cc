@@ -125,6 +125,16 @@ bool Simulation::ok() const {
                      std::mem_fn(&SimulatedExpectation::ok));
 }
 
+std::vector<CallerRule> RulesOf(const Scenario& scenario) {
+  std::vector<CallerRule> rules;
+  for (const CallerRule rule : scenario.compare) {
+    const bool known = std::find(rules.begin(), rules.end(), rule) != rules.end();
+    if (!known && rule != CallerRule::kThis) rules.push_back(rule);
+  }
+  rules.push_back(CallerRule::kThis);
+  return rules;
+}
+
 Simulation Simulate(const std::string& name, const Scenario& scenario, uint64_t first_seed,
                     int seeds) {
   Simulation simulation{
@@ -133,14 +143,8 @@ Simulation Simulate(const std::string& name, const Scenario& scenario, uint64_t 
   for (const ScenarioService& service : scenario.services) {
     simulation.services.push_back(service.name);
   }
-  std::vector<CallerRule> rules;
-  for (const CallerRule rule : scenario.compare) {
-    const bool known = std::find(rules.begin(), rules.end(), rule) != rules.end();
-    if (!known && rule != CallerRule::kThis) rules.push_back(rule);
-  }
-  rules.push_back(CallerRule::kThis);
   simulation.expectations.resize(scenario.expect.size());
-  for (const CallerRule rule : rules) {
+  for (const CallerRule rule : RulesOf(scenario)) {
     std::vector<RunFigures> runs;
     SimulatedRule pictured;
     for (int i = 0; i < seeds; ++i) {

@@ -9,6 +9,7 @@
 
 #include "lab/run_record.h"
 #include "lab/scenario.h"
+#include "lab/stability_map.h"
 
 namespace levee {
 
@@ -40,9 +41,14 @@ struct Simulation {
   std::string verdict;                             // one or two sentences
   std::vector<SimulatedRule> rules;                // `this` is the last
   std::vector<SimulatedExpectation> expectations;  // of `this`
+  std::optional<StabilityMap> map;                 // none: nobody has asked for it
 
   bool ok() const;
 };
+
+// Returns the rules under which the scenario runs: those that it names, once each, and `this` at
+// last.
+std::vector<CallerRule> RulesOf(const Scenario& scenario);
 
 // Runs the scenario under each of its rules, and under `this`, with `seeds` seeds from `first_seed`
 // on. `name`: for people.

@@ -8,6 +8,7 @@
 #include "lab/html_text.h"
 #include "lab/simulation_cells.h"
 #include "lab/simulation_charts.h"
+#include "lab/stability_text.h"
 #include "lab/words.h"
 
 namespace levee {
@@ -38,6 +39,15 @@ std::string Timelines(const Simulation& simulation) {
   return html;
 }
 
+std::string StabilityMaps(const StabilityMap& map) {
+  std::string html = absl::StrCat("<p>", AxesWords(map), "</p>\n");
+  for (const StabilityMap::Rule& rule : map.rules) {
+    absl::StrAppend(&html, "<h3>", EscapeHtml(rule.name), "</h3>\n<p>", StabilityWords(map, rule),
+                    "</p>\n", StabilityChart(map, rule));
+  }
+  return html;
+}
+
 std::string Layers(const Simulation& simulation) {
   std::vector<std::string> head = {"policy"};
   head.insert(head.end(), simulation.services.begin(), simulation.services.end());
@@ -61,6 +71,9 @@ std::string SimulationHtml(const Simulation& simulation) {
                                                    SimulationCells(simulation), /*numbers=*/true)));
   if (!simulation.expectations.empty()) {
     body += HtmlSection("Expectations", Expectations(simulation.expectations));
+  }
+  if (simulation.map.has_value()) {
+    body += HtmlSection("Where it recovers", StabilityMaps(*simulation.map));
   }
   body += HtmlSection("Second by second", Timelines(simulation));
   body += HtmlSection("Calls that wait", QueueChart(simulation));

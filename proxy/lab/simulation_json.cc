@@ -41,6 +41,29 @@ void WriteRule(const SimulatedRule& rule, JsonWriter& json) {
   json.End();
 }
 
+void WriteMap(const StabilityMap& map, JsonWriter& json) {
+  json.Key("map");
+  json.Begin();
+  json.Text("x", NameOf(map.x));
+  json.Text("y", NameOf(map.y));
+  json.Numbers("x_values", map.xs);
+  json.List("policies", map.rules, [&](const StabilityMap::Rule& rule) {
+    json.Begin();
+    json.Text("name", rule.name);
+    size_t y = 0;
+    json.List("rows", rule.rows, [&](const std::vector<Stability>& row) {
+      std::vector<std::string> cells;
+      for (const Stability cell : row) cells.emplace_back(NameOf(cell));
+      json.Begin();
+      json.Number("y", map.ys[y++]);
+      json.Texts("cells", cells);
+      json.End();
+    });
+    json.End();
+  });
+  json.End();
+}
+
 }  // namespace
 
 std::string SimulationJson(const Simulation& simulation) {
@@ -61,6 +84,7 @@ std::string SimulationJson(const Simulation& simulation) {
     json.Number("value", each.value);
     json.End();
   });
+  if (simulation.map.has_value()) WriteMap(*simulation.map, json);
   json.End();
   return LayOutJson(emitter.text());
 }

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "lab/simulation_cells.h"
+#include "lab/stability_text.h"
 #include "lab/text_layout.h"
 
 namespace levee {
@@ -34,6 +35,7 @@ std::string SimulationText(const Simulation& simulation) {
     absl::StrAppend(&text, "  ", rule.name, " is stuck with ", rule.stuck, " of ", simulation.seeds,
                     " seeds\n");
   }
+  if (simulation.map.has_value()) absl::StrAppend(&text, "\n", StabilityText(*simulation.map));
   if (!simulation.expectations.empty()) absl::StrAppend(&text, "\n");
   for (const SimulatedExpectation& expectation : simulation.expectations) {
     absl::StrAppend(&text, expectation.ok ? "  ok    " : "  FAIL  ", expectation.text, ": ",

@@ -14,6 +14,7 @@ namespace levee {
 namespace {
 
 using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -115,6 +116,27 @@ TEST_F(SimulateTest, AWrongQuestionIsWrongUsage) {
   EXPECT_THAT(first({"simulate", Scenario(""), "--compare", "plane-3"}),
               HasSubstr("plane-3 is unknown; did you mean plain-3?"));
   EXPECT_THAT(first({"simulate", Scenario(""), "--seeds", "0"}), HasSubstr("--seeds"));
+  EXPECT_THAT(first({"simulate", Scenario(""), "--map", "load,capasity"}),
+              HasSubstr("capasity is unknown; did you mean capacity?"));
+  EXPECT_THAT(first({"simulate", Scenario(""), "--map", "load"}), HasSubstr("--map"));
+}
+
+TEST_F(SimulateTest, AMapIsPrintedWithItsProgressOnStandardError) {
+  const Answer answer = Levee({"simulate", Scenario(""), "--map", "load,for"});
+  EXPECT_EQ(answer.code, 0) << answer.err;
+  EXPECT_THAT(answer.out, HasSubstr("\n  this: 0 of 64 runs stay stuck, "));
+  EXPECT_THAT(answer.err, EndsWith("\rlevee simulate: 64 of 64 runs of the map\n"));
+}
+
+TEST_F(SimulateTest, AMapThatTheScenarioCannotHaveIsRefusedWithTheReason) {
+  const Answer answer = Levee({"simulate", Scenario(""), "--map", "load,capacity"});
+  EXPECT_EQ(answer.code, 1);
+  EXPECT_EQ(answer.out, "");
+  EXPECT_EQ(answer.err,
+            "levee simulate: --map: capacity cannot be varied, since no fault of the scenario has "
+            "a capacity\n");
+  EXPECT_THAT(Levee({"simulate", Scenario(""), "--map", "for,for"}).err,
+              HasSubstr("for is given twice"));
 }
 
 }  // namespace

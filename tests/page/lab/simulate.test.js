@@ -24,6 +24,20 @@ test('L6: letters of the pictures are large enough to read on a narrow screen', 
   await assertLegible((await openReport(t, WORDS, SCREENS.narrow)).page);
 });
 
+// A scenario that runs fast, since the map runs it for each of its cells.
+const MAP = ['simulate', 'tests/page/lab/storm.yaml', '--map', 'load,capacity'];
+
+for (const [screen, options] of Object.entries(SCREENS)) {
+  test(`L6: ${screen}: the stability map is legible, and nothing of it is cut off`, async (t) => {
+    const opened = await openReport(t, MAP, options);
+    await assertReadable(opened, `simulate-map-${screen}`);
+    await assertWithinFrames(opened.page);
+    await assertLegible(opened.page);
+    assert.equal(await opened.page.locator('rect.recovered, rect.slow, rect.stuck').count(),
+                 2 * (80 + 3));  // Two rules, each with a legend.
+  });
+}
+
 test('each picture has its curves within its frame, and the trouble behind them', async (t) => {
   const {page} = await openReport(t, WORDS, SCREENS.light);
   await assertWithinFrames(page);
