@@ -17,6 +17,9 @@ namespace {
 
 constexpr size_t kColumns = 80;
 
+// Returns "1 call" or "812 calls".
+std::string Calls(int64_t count) { return absl::StrCat(count, count == 1 ? " call" : " calls"); }
+
 // Returns "812 more calls" or "3 fewer calls".
 std::string Difference(int64_t now, int64_t before) {
   if (now == before) return "as many calls";
@@ -98,7 +101,7 @@ void WriteFigures(const ReplayFigures& figures, JsonWriter& json) {
 }  // namespace
 
 std::string ReplayText(const Replay& replay) {
-  std::string text = absl::StrCat("levee replay: ", replay.recorded.calls, " calls\n");
+  std::string text = absl::StrCat("levee replay: ", Calls(replay.recorded.calls), "\n");
   AppendSentences(AllSentences(replay), kColumns, text);
   absl::StrAppend(&text, "\n");
   std::vector<std::vector<std::string>> rows = Rows(replay);
@@ -134,7 +137,7 @@ std::string ReplayHtml(const Replay& replay) {
   const std::string table =
       HtmlTable("figures of each policy", Head(), Rows(replay), /*numbers=*/true);
   return HtmlFile("levee replay",
-                  absl::StrCat("<h1>levee replay</h1>\n<p>", replay.recorded.calls, " calls</p>\n",
+                  absl::StrCat("<h1>levee replay</h1>\n<p>", Calls(replay.recorded.calls), "</p>\n",
                                HtmlSection("Result", HtmlList(AllSentences(replay)) + table)));
 }
 

@@ -141,6 +141,12 @@ TEST(Replay, FitsATerminalOf80Columns) {
   }
 }
 
+TEST(Replay, OneCallIsCountedAsOne) {
+  const Replay replay = ReplayOf(LogOf(kPlain, 0, 1), kDefault);
+  EXPECT_THAT(ReplayText(replay), testing::StartsWith("levee replay: 1 call\n"));
+  EXPECT_THAT(ReplayHtml(replay), HasSubstr("<p>1 call</p>"));
+}
+
 TEST(Replay, TheSameSeedGivesTheSameBytes) {
   const std::string log = LogOf(kPlain, 0.3, 1000);
   EXPECT_EQ(ReplayJson(ReplayOf(log, kDefault)), ReplayJson(ReplayOf(log, kDefault)));
