@@ -88,8 +88,13 @@ void Call::OnRequest(const Chunk& chunk, bool end, Instant now) {
     // Between attempts: the next one carries it all and is committed as it starts.
     buffer_.AddPending(chunk);
   }
+  if (parts_.guard != nullptr) NoteWork(chunk, end);
   if (like_failed_ != nullptr && like_failed_->waits) {
     LookAtMessage(now);
+    return;
+  }
+  if (awaits_work_) {
+    if (IsWork()) GoToGuard(now);
     return;
   }
   for (const ActiveAttempt& attempt : active_) parts_.host.SendRequest(attempt.id, chunk, end);
@@ -150,7 +155,10 @@ void Call::OnHead(AttemptId id, Instant now) {
 }
 
 void Call::OnMessage(AttemptId id, Instant now) {
-  if (finished_ || committed_ || active_.Find(id) == nullptr) return;
+  if (finished_ || active_.Find(id) == nullptr) return;
+  // The service works on the call, whatever its request is.
+  if (on_loan_) KeepLoan();
+  if (committed_) return;
   CommitToAnswer(id, now);
 }
 

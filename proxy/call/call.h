@@ -30,6 +30,7 @@
 #include "policy/retry_distribution.h"
 #include "policy/retry_policy.h"
 #include "wire/call_record.h"
+#include "wire/message_count.h"
 
 namespace levee {
 
@@ -71,8 +72,9 @@ struct RequestFacts {
 // The host creates it with the request's head, tells it events, each with `now`, and destroys it
 // after Finish. One thread. At most one attempt is active at a time, unless the call is hedged.
 //
-//   Start -> [first message] -> [admission's answer] -> [rate limit's wait] -> [guard's queue]
-//   -> attempt -> [failure -> DecideRetry -> backoff -> [wait for a success] -> attempt]*
+//   Start -> [first message] -> [admission's answer] -> [rate limit's wait]
+//   -> [first message] -> [guard's queue] -> attempt -> [failure -> DecideRetry -> backoff -> [wait
+//   for a success] -> attempt]*
 //                                      \-> [hedge delay -> attempt beside it]*
 //         -> commit (head, message, buffer full) -> bodies bypass the call -> Finish
 class Call final : private GuardClient {
@@ -94,6 +96,11 @@ class Call final : private GuardClient {
   // A piece of the request; `end`: the caller half-closed. Not called once committed.
   void OnRequest(const Chunk& chunk, bool end, Instant now);
 
+  // As OnRequest, of what goes past the call once it is committed.
+  void OnForwarded(const Chunk& chunk, bool end) {
+    if (on_loan_) NoteWork(chunk, end);
+  }
+
   // The caller reset its stream or its connection was lost. About when its deadline passes, that is
   // what it means, and the call ends as it does at its own; else it ends as CANCELLED, which says
   // nothing about the upstream.
@@ -103,7 +110,7 @@ class Call final : private GuardClient {
   // that are not gRPC are not heads. Told also when the call is committed already.
   void OnHead(AttemptId attempt, Instant now);
 
-  // The first bytes of the response body came. Afterwards the call is committed to the attempt.
+  // Bytes of the response body came. Afterwards the call is committed to the attempt.
   void OnMessage(AttemptId attempt, Instant now);
 
   // More than one message has come, in the request or in the answer.
@@ -188,9 +195,16 @@ class Call final : private GuardClient {
   void Begin(Instant now);
 
   // The guard.
+  bool IsWork() const { return half_closed_ || !replayable_ || request_messages_.HasOne(); }
+  bool NeedsWork() const;
+  void GoToGuard(Instant now);
   bool PassGuard(Instant now);
+  void BorrowSlot(Instant now);
+  void NoteWork(const Chunk& chunk, bool end);
+  void KeepLoan();
   void OnSlot(Instant now) override;
   void OnGuardRefused(const GuardRefusal& refusal, Instant now) override;
+  void NoteArrival();
   void NoteRefusal(const GuardRefusal& refusal);
   void EndByGuard(const GuardRefusal& refusal, Instant now);
   void NoteServiceTime(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now);
@@ -240,6 +254,7 @@ class Call final : private GuardClient {
   void RememberFailure(StatusCode code, bool marked, Instant now);
   void EndRateLimited(const RateAdmission& admission, Instant now);
   bool IsAboutDeadline(Instant now) const;
+  std::string_view WhatWasAwaited() const;
   void EndAtDeadline(Instant now);
   void Finish(const FinalStatus& status, Instant now);
 
@@ -254,11 +269,15 @@ class Call final : private GuardClient {
   // It was asked for, and has not been refused or used for a first attempt.
   bool admission_open_ = false;
 
-  std::unique_ptr<GuardPlace> guard_place_;  // while it waits for a slot, or would wait
-  Instant guard_since_;                      // since then
-  bool has_slot_ = false;                    // of the guard
-  bool is_stream_ = false;                   // that gives its slot back
-  std::optional<ServiceTime> served_in_;     // for the guard to judge the service by
+  std::unique_ptr<GuardPlace>
+      guard_place_;                       // while it waits for a slot, would wait, or borrows one
+  Instant guard_since_;                   // since then, or since it waits for its request
+  MessageCount request_messages_;         // of what the guard has to know about
+  bool awaits_work_ = false;              // it comes to the guard once its request does
+  bool on_loan_ = false;                  // guard_place_ has a slot
+  bool has_slot_ = false;                 // of the guard
+  bool is_stream_ = false;                // that gives its slot back
+  std::optional<ServiceTime> served_in_;  // for the guard to judge the service by
 
   ActiveAttempts active_;
   int attempts_ = 0;      // made, transparent ones excluded: what max_attempts counts

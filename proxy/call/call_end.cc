@@ -173,6 +173,13 @@ bool Call::IsAboutDeadline(Instant now) const {
   return now >= deadline_ - std::min(kTolerance, (deadline_ - record_.start) / 5);
 }
 
+// Why the call has made no attempt by its deadline.
+std::string_view Call::WhatWasAwaited() const {
+  if (guard_place_ != nullptr) return "deadline exceeded before the service had room for the call";
+  if (awaits_work_) return "deadline exceeded before the request had a message";
+  return "deadline exceeded before a rate limit admitted the call";
+}
+
 void Call::EndAtDeadline(Instant now) {
   while (!active_.empty()) {
     const ActiveAttempt attempt = active_.oldest();
@@ -189,9 +196,7 @@ void Call::EndAtDeadline(Instant now) {
   }
   RememberFailure(StatusCode::kDeadlineExceeded, /*marked=*/false, now);
   EndLocally(StatusCode::kDeadlineExceeded,
-             attempts_ == 0 ? guard_place_ != nullptr
-                                  ? "deadline exceeded before the service had room for the call"
-                                  : "deadline exceeded before a rate limit admitted the call"
+             attempts_ == 0 ? WhatWasAwaited()
                             : absl::StrCat("deadline exceeded after ", attempts_,
                                            attempts_ == 1 ? " attempt" : " attempts"),
              now);
@@ -248,10 +253,10 @@ void Call::EndRefused(RefusalReason reason, std::string message, Instant now) {
   EndUnsent(marked, RefusalReasonName(reason), now);
 }
 
-// Ends a call that was never sent with a mark: `marked` has its message and its scope.
+// Ends a call that no answer is awaited of with a mark: `marked` has its message and its scope.
 void Call::EndUnsent(MarkedStatus& marked, std::string_view reason, Instant now) {
   marked.code = marked.original_code = parts_.overload.status;
-  marked.attempts = 0;
+  marked.attempts = attempts_;
   marked.mark.reason = reason;
   marked.mark.upstream = parts_.upstream;
   EndMarked(/*id=*/0, marked, now);

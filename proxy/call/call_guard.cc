@@ -6,13 +6,90 @@
 #include "call/call.h"
 
 namespace levee {
+namespace {
+
+// How long a call waits for its request before it borrows a slot. Nearly all requests come with
+// their heads.
+constexpr absl::Duration kWorkWait = absl::Milliseconds(100);
+
+// What finds no slot to borrow is refused after this time.
+constexpr absl::Duration kLoanWait = absl::Milliseconds(800);
+
+}  // namespace
+
+// Whether the call has to show its request before it takes a slot from others. A head costs its
+// caller nothing, and could hold the slot until its deadline.
+bool Call::NeedsWork() const {
+  const Guard& guard = parts_.guard->guard();
+  const GuardPolicy& policy = guard.policy();
+  return !policy.observe && policy.concurrency.kind != ConcurrencyPolicy::Kind::kNone &&
+         !guard.IsStream(parts_.guard_method);
+}
+
+void Call::GoToGuard(Instant now) {
+  if (IsWork() || !NeedsWork()) {
+    awaits_work_ = false;
+    next_at_ = Instant::Infinite();
+    if (PassGuard(now)) StartFirstAttempt(now);
+  } else if (std::exchange(awaits_work_, true)) {
+    BorrowSlot(now);
+  } else {
+    guard_since_ = now;
+    next_at_ = now + kWorkWait;
+    ArmTimer();
+  }
+}
+
+// Some callers send no message before the service has answered with a head. Their calls go to the
+// service, but only in slots that no other call needs.
+void Call::BorrowSlot(Instant now) {
+  std::unique_ptr<GuardPlace> place(new GuardPlace(*this, parts_.guard->worker()));
+  const auto refusal = parts_.guard->Lend(*place, app_attempts_, now);
+  const absl::Duration waited = now - guard_since_;
+  if (refusal.has_value() && waited < kLoanWait) {
+    next_at_ = now + waited;
+    ArmTimer();
+    return;
+  }
+  awaits_work_ = false;
+  next_at_ = Instant::Infinite();
+  NoteArrival();
+  record_.guard.waited = waited;
+  if (refusal.has_value()) {
+    NoteRefusal(*refusal);
+    EndByGuard(*refusal, now);
+    return;
+  }
+  guard_place_ = std::move(place);
+  on_loan_ = true;
+  StartFirstAttempt(now);
+}
+
+// More of the request has come.
+void Call::NoteWork(const Chunk& chunk, bool end) {
+  request_messages_.Add(chunk);
+  half_closed_ = half_closed_ || end;
+  if (on_loan_ && IsWork()) KeepLoan();
+}
+
+void Call::KeepLoan() {
+  // If it was taken back, the refusal is on its way.
+  if (!parts_.guard->Keep(*guard_place_)) return;
+  guard_place_.reset();
+  on_loan_ = false;
+  has_slot_ = true;
+}
+
+void Call::NoteArrival() {
+  record_.guard.decision = GuardDecision::kAdmitted;
+  record_.guard.priority = facts_.priority;
+  record_.guard.previous_attempts = app_attempts_;
+}
 
 // Whether the call may go to the service now. If not, it waits for a slot, or is finished.
 bool Call::PassGuard(Instant now) {
   GuardLine& guard = *parts_.guard;
-  record_.guard.decision = GuardDecision::kAdmitted;
-  record_.guard.priority = facts_.priority;
-  record_.guard.previous_attempts = app_attempts_;
+  NoteArrival();
   if (guard.guard().IsStream(parts_.guard_method)) return true;
   has_slot_ = guard.TryEnter(app_attempts_, now);
   if (has_slot_) return true;
@@ -52,7 +129,7 @@ void Call::OnSlot(Instant now) {
 
 void Call::OnGuardRefused(const GuardRefusal& refusal, Instant now) {
   guard_place_.reset();
-  record_.guard.waited = now - guard_since_;
+  if (!std::exchange(on_loan_, false)) record_.guard.waited = now - guard_since_;
   NoteRefusal(refusal);
   if (!parts_.guard->guard().policy().observe) EndByGuard(refusal, now);
 }
@@ -80,7 +157,7 @@ void Call::OnStream(Instant now) {
   if (!policy.concurrency.streams_free) return;
   is_stream_ = true;
   // One that waits for a slot gives it back once it has it.
-  if (guard_place_ == nullptr || policy.observe) LeaveGuard(now);
+  if (guard_place_ == nullptr || on_loan_ || policy.observe) LeaveGuard(now);
 }
 
 void Call::NoteServiceTime(const ActiveAttempt& attempt, const AttemptOutcome& outcome,
@@ -93,7 +170,7 @@ void Call::NoteServiceTime(const ActiveAttempt& attempt, const AttemptOutcome& o
 
 void Call::LeaveGuard(Instant now) {
   if (const auto place = std::exchange(guard_place_, nullptr)) {
-    record_.guard.waited = now - guard_since_;
+    if (!std::exchange(on_loan_, false)) record_.guard.waited = now - guard_since_;
     parts_.guard->Withdraw(*place, now);
   }
   if (std::exchange(has_slot_, false)) parts_.guard->Leave(parts_.guard_method, served_in_, now);

@@ -190,7 +190,11 @@ void Call::Begin(Instant now) {
     EndLocally(StatusCode::kDeadlineExceeded, "less time is left than any answer takes", now);
     return;
   }
-  if (parts_.guard == nullptr || PassGuard(now)) StartFirstAttempt(now);
+  if (parts_.guard == nullptr) {
+    StartFirstAttempt(now);
+  } else {
+    GoToGuard(now);
+  }
 }
 
 void Call::StartFirstAttempt(Instant now) {

@@ -141,16 +141,54 @@ Guard::Entry Guard::Enter(GuardPlace& place, GuardRank rank, Instant start_by, I
 
 // Gives free slots to calls that wait, and finds those that have to go away. Under the lock.
 void Guard::Settle(Instant now, WorkerList& wake) {
-  while (queue_.size() > 0 && TakeSlot()) {
-    GuardPlace& next = static_cast<GuardPlace&>(*queue_.Take(now));
-    Decide(next, GuardPlace::State::kAdmitted, wake);
+  while (queue_.size() > 0) {
+    if (TakeSlot()) {
+      GuardPlace& next = static_cast<GuardPlace&>(*queue_.Take(now));
+      Decide(next, GuardPlace::State::kAdmitted, wake);
+    } else if (!TakeBackLoan(now, wake)) {
+      break;
+    }
   }
   while (QueuedCall* const refused = queue_.TakeRefused(now)) {
     GuardPlace& place = static_cast<GuardPlace&>(*refused);
-    place.refusal_ = Refusal(now);
+    place.refusal_ = Refusal(GuardReason::kQueue, now);
     Decide(place, GuardPlace::State::kRefused, wake);
   }
   waiting_.store(queue_.size());
+}
+
+// The service may work on the call for as long as it takes its worker to be told. Under the lock.
+bool Guard::TakeBackLoan(Instant now, WorkerList& wake) {
+  GuardPlace* const place = lent_.PopFront();
+  if (place == nullptr) return false;
+  place->refusal_ = Refusal(GuardReason::kConcurrency, now);
+  Decide(*place, GuardPlace::State::kRefused, wake);
+  in_flight_.fetch_sub(1);
+  return true;
+}
+
+std::optional<GuardRefusal> Guard::Lend(GuardPlace& place, int previous, Instant now) {
+  const bool has_room = waiting_.load() == 0 && in_flight_.load() < limit_.load(kRelaxed);
+  const bool has_slot = has_room && TryEnter(place.worker_, previous, now);
+  WorkerList wake;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!has_slot) return Refusal(GuardReason::kConcurrency, now);
+    place.state_ = GuardPlace::State::kLent;
+    lent_.PushBack(place);
+    // A call may have begun to wait before the loan could be seen.
+    Settle(now, wake);
+  }
+  Wake(wake);
+  return std::nullopt;
+}
+
+bool Guard::Keep(GuardPlace& place) {
+  const std::lock_guard lock(mutex_);
+  if (place.state_ != GuardPlace::State::kLent) return false;
+  static_cast<ListLink<GuardPlace>&>(place).Unlink();
+  place.state_ = GuardPlace::State::kIdle;
+  return true;
 }
 
 void Guard::Decide(GuardPlace& place, GuardPlace::State state, WorkerList& wake) {
@@ -201,8 +239,8 @@ void Guard::Withdraw(GuardPlace& place, Instant now) {
       waiting_.store(queue_.size());
     }
     static_cast<ListLink<GuardPlace>&>(place).Unlink();
-    had_slot =
-        std::exchange(place.state_, GuardPlace::State::kIdle) == GuardPlace::State::kAdmitted;
+    const auto state = std::exchange(place.state_, GuardPlace::State::kIdle);
+    had_slot = state == GuardPlace::State::kAdmitted || state == GuardPlace::State::kLent;
   }
   if (had_slot) {
     in_flight_.fetch_sub(1);
@@ -230,13 +268,13 @@ Instant Guard::Answer(int worker, Instant now) {
   }
 }
 
-GuardRefusal Guard::Refusal(Instant now) {
+GuardRefusal Guard::Refusal(GuardReason reason, Instant now) {
   constexpr absl::Duration kLookEvery = absl::Milliseconds(100);
   if (now >= scope_until_) {
     scope_until_ = now + kLookEvery;
     scope_ = ScopeNow(Arrivals(now), now);
   }
-  return {.reason = GuardReason::kQueue,
+  return {.reason = reason,
           .scope = scope_,
           .pushback = std::max(absl::Milliseconds(1), queue_.ExpectedWait())};
 }

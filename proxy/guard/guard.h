@@ -35,18 +35,20 @@ struct GuardRefusal {
   absl::Duration pushback;  // when a slot is likely; at least a millisecond
 };
 
-// Gets the answer of a call that waits. It inverts a dependency: calls know the guard.
+// Gets the answer of a call that waits, or that has a slot on loan. It inverts a dependency: calls
+// know the guard.
 class GuardClient {
  public:
   // The call has a slot.
   virtual void OnSlot(Instant now) = 0;
+  // Also of a call whose slot was lent, and is needed by another.
   virtual void OnGuardRefused(const GuardRefusal& refusal, Instant now) = 0;
 
  protected:
   ~GuardClient() = default;
 };
 
-// Where a waiting call stands. Not destroyed while it waits (Guard::Withdraw).
+// Where a call stands that waits, or has a slot on loan. Not destroyed meanwhile (Guard::Withdraw).
 class GuardPlace final : private QueuedCall, private ListLink<GuardPlace> {
  public:
   GuardPlace(GuardClient& client, int worker) : client_(client), worker_(worker) {}
@@ -54,7 +56,7 @@ class GuardPlace final : private QueuedCall, private ListLink<GuardPlace> {
  private:
   friend class Guard;
   friend class IntrusiveList<GuardPlace>;
-  enum class State { kIdle, kQueued, kAdmitted, kRefused };
+  enum class State { kIdle, kQueued, kLent, kAdmitted, kRefused };
 
   GuardClient& client_;
   const int worker_;
@@ -123,6 +125,14 @@ class Guard {
   };
   Entry Enter(GuardPlace& place, GuardRank rank, Instant start_by, Instant now);
 
+  // A call whose request has not come has arrived, as for TryEnter. It gets a slot on loan, or is
+  // refused. The guard takes the slot back as soon as a call waits that finds none.
+  std::optional<GuardRefusal> Lend(GuardPlace& place, int previous, Instant now);
+
+  // The request has come. Returns whether the slot is the call's own from now on; if not, the guard
+  // has taken it back, and the client gets the answer by Answer.
+  bool Keep(GuardPlace& place);
+
   // A call gives its slot back. `took`: how long the service took for it, if it was a unary call
   // that was answered, or that the service had not answered at its deadline.
   void Leave(int worker, int method, std::optional<absl::Duration> took, Instant now);
@@ -134,8 +144,8 @@ class Guard {
   // for GuardPolicy::load_report; its utilization is 0 where no limit is known.
   LoadReport EndLoad(bool failed, Instant now);
 
-  // The call waits no more. The client gets no answer afterwards, and a slot that was on its way is
-  // free again.
+  // The call waits no more, or gives a loan back. The client gets no answer afterwards, and a slot
+  // that it had, or that was on its way, is free again.
   void Withdraw(GuardPlace& place, Instant now);
 
   // Tells the clients of `worker` what was decided. Returns when it is to be called again at the
@@ -158,10 +168,11 @@ class Guard {
   Worker& WorkerOf(int worker) const { return *workers_[static_cast<size_t>(worker)]; }
   bool TakeSlot();
   void Settle(Instant now, WorkerList& wake);
+  bool TakeBackLoan(Instant now, WorkerList& wake);
   void Decide(GuardPlace& place, GuardPlace::State state, WorkerList& wake);
   static void Wake(const WorkerList& wake);
   void LetNextGo(Instant now);
-  GuardRefusal Refusal(Instant now);
+  GuardRefusal Refusal(GuardReason reason, Instant now);
   OverloadScope ScopeNow(const AttemptCounts& arrivals, Instant now);
   AttemptCounts Arrivals(Instant now) const;
   Sums SumUp() const;
@@ -186,6 +197,7 @@ class Guard {
 
   mutable std::mutex mutex_;  // of all that follows
   GuardQueue queue_;
+  IntrusiveList<GuardPlace> lent_;   // the longest loan first
   std::unique_ptr<LimitRule> rule_;  // null: the limit stays as it is
   absl::Duration measure_;
   Sums before_;  // when the window began

@@ -39,6 +39,10 @@ class GuardLine {
     if (entry.waits) LookAt(entry.look_at);
     return entry;
   }
+  std::optional<GuardRefusal> Lend(GuardPlace& place, int previous, Instant now) {
+    return guard_->Lend(place, previous, now);
+  }
+  bool Keep(GuardPlace& place) { return guard_->Keep(place); }
   void Leave(int method, std::optional<ServiceTime> took, Instant now) {
     guard_->Leave(worker_, method, SampleOf(method, took, now), now);
   }

@@ -158,6 +158,7 @@ void RpcStream::EndForMemory() {
 
 void RpcStream::Request(const Chunk& chunk, bool end) {
   if (committed_ != nullptr) {
+    call_.OnForwarded(chunk, end);
     committed_->attempt.SendRequest(chunk, end);
   } else {
     call_.OnRequest(chunk, end, now());

@@ -49,6 +49,7 @@ void SimHost::Send(std::string_view bytes, bool end) {
   if (committed_ == 0) {
     call_->OnRequest(chunk, end, clock().now());
   } else {
+    call_->OnForwarded(chunk, end);
     At(committed_).queue.push_back({chunk, end});
     Forward(committed_);
   }
@@ -251,7 +252,7 @@ void SimHost::OnHead(AttemptId id, const Answer::Step& step) {
 }
 
 void SimHost::OnMessage(AttemptId id, const Answer::Step& step) {
-  if (committed_ != id) call_->OnMessage(id, clock().now());
+  call_->OnMessage(id, clock().now());
   LEVEE_CHECK(At(id).has_head && committed_ == id);
   ++At(id).messages;
   caller_.body.append(step.bytes);

@@ -19,6 +19,12 @@ namespace {
 
 constexpr long kMiB = 1024 * 1024;
 
+// A call with its whole request.
+std::string WholeCall(int call, const HeaderList& more = {}) {
+  return OpenCall(call, more) +
+         EncodeFrame(FrameType::kData, kEndStream, StreamOf(call), GrpcMessage("x"));
+}
+
 // A sidecar of an application, whose one slot is taken, and which calls another service.
 class GuardUnderAttack : public testing::Test {
  protected:
@@ -69,7 +75,9 @@ class GuardUnderAttack : public testing::Test {
     EXPECT_TRUE(sidecar_->WaitForSum("levee_guard_queue_length", {}, calls));
   }
 
-  FaultyService application_, next_;
+  // It gives the head of an answer before it has read a message, as a server may.
+  FaultyService application_{[](const SeenCall&) { return Answer{.send_head = true}; }};
+  FaultyService next_;
   std::unique_ptr<TempFile> config_;
   std::unique_ptr<SidecarProcess> sidecar_;
   ChannelPtr inbound_, outbound_;
@@ -119,7 +127,7 @@ TEST_F(GuardUnderAttack, ADearCallIsServedBeforeAQueueFullOfOthers) {
   for (int call = 0; call < 400; ++call) {
     // Users that differ, and one whose name is as long as a header may be.
     const std::string user = call == 0 ? std::string(15'000, 'u') : std::to_string(call);
-    ASSERT_TRUE(attacker.Send(OpenCall(call, {{"levee-priority", "65;u=" + user}})));
+    ASSERT_TRUE(attacker.Send(WholeCall(call, {{"levee-priority", "65;u=" + user}})));
   }
   AwaitWaiting(200);
   const auto dear = Wait("10");
@@ -154,7 +162,8 @@ TEST_F(GuardUnderAttack, PathsThatAreMadeUpTakeNoPlaceFromMethodsThatExist) {
       if (name == ":path") value = absl::StrCat("/test.Invented", call, "/Sleep");
     }
     ASSERT_TRUE(
-        attacker.Send(EncodeFrame(FrameType::kHeaders, kEndHeaders, StreamOf(call), Encode(head))));
+        attacker.Send(EncodeFrame(FrameType::kHeaders, kEndHeaders, StreamOf(call), Encode(head)) +
+                      EncodeFrame(FrameType::kData, 0, StreamOf(call), GrpcMessage("x"))));
     EXPECT_TRUE(application_.WaitFor([&] { return application_.calls() == call + 2; }));
     ASSERT_TRUE(attacker.Send(ResetCall(call)));
     EXPECT_TRUE(sidecar_->WaitForSum("levee_guard_in_flight", {}, 0));
@@ -171,6 +180,29 @@ TEST_F(GuardUnderAttack, PathsThatAreMadeUpTakeNoPlaceFromMethodsThatExist) {
   EXPECT_TRUE(sidecar_->WaitForSum("levee_calls_total", {R"(method="test.Echo/Chat")"}, 2));
 }
 
+// The one slot would be theirs until their calls' deadline, which they do not have.
+TEST_F(GuardUnderAttack, HeadsWithoutMessagesHoldNoSlotThatOthersNeed) {
+  Start("max: 100, interval: 1h");
+  Attacker attacker(sidecar_->address("ingress"));
+  for (int call = 0; call < 8; ++call) ASSERT_TRUE(attacker.Send(OpenCall(call)));
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(CallUnary(inbound_).status.ok());
+  // While nobody else comes, one of them borrows the slot, and is told to go.
+  EXPECT_TRUE(application_.WaitFor([&] { return application_.calls() == 22; }));
+  EXPECT_TRUE(CallUnary(inbound_).status.ok());
+  ExpectGoodEnd(*Occupy());
+}
+
+TEST_F(GuardUnderAttack, ACallerThatSendsNothingBeforeTheHeadOfTheAnswerIsServed) {
+  Start("max: 100, interval: 1h");
+  ByteCall call(inbound_, "/test.Echo/Eager");
+  ASSERT_TRUE(call.Start());
+  EXPECT_TRUE(call.ReadHead());
+  EXPECT_TRUE(call.Write("x"));
+  EXPECT_TRUE(call.HalfClose());
+  EXPECT_TRUE(call.Finish().ok());
+  EXPECT_TRUE(sidecar_->WaitForSum("levee_guard_in_flight", {}, 0));
+}
+
 TEST_F(GuardUnderAttack, CallersThatReadNoRefusalAreClosed) {
   // Their number a second is not what ends them: on a slow machine it stays below its bound.
   Start("max: 0", "limits: {resets_per_second: 1000000}\n");
@@ -179,7 +211,7 @@ TEST_F(GuardUnderAttack, CallersThatReadNoRefusalAreClosed) {
   Attacker deaf(sidecar_->address("ingress"), Attacker::Reading::kNothing);
   deaf.Flood(20'000, [](int i) {
     std::string frames;
-    for (int call = 100 * i; call < 100 * (i + 1); ++call) frames += OpenCall(call);
+    for (int call = 100 * i; call < 100 * (i + 1); ++call) frames += WholeCall(call);
     return frames;
   });
   EXPECT_TRUE(sidecar_->WaitForSum("levee_downstream_connections", {}, 2));

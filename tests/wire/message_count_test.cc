@@ -33,12 +33,25 @@ TEST(MessageCount, ASecondMessageMakesAStream) {
   EXPECT_FALSE(count.AtMostOne());
 }
 
-TEST(MessageCount, APrefixInPiecesIsNotRead) {
+TEST(MessageCount, APrefixInPiecesIsRead) {
   MessageCount count;
-  count.Add(Piece(kAbc.substr(0, 2)));
-  count.Add(Piece(kAbc.substr(2)));
-  EXPECT_FALSE(count.AtMostOne());
-  EXPECT_FALSE(count.IsStream());
+  for (const char byte : kAbc) {
+    EXPECT_FALSE(count.HasOne());
+    count.Add(Piece(std::string(1, byte)));
+    EXPECT_FALSE(count.IsStream());
+  }
+  EXPECT_TRUE(count.HasOne());
+  EXPECT_TRUE(count.AtMostOne());
+  count.Add(Piece("\1"));
+  EXPECT_TRUE(count.IsStream());
+}
+
+TEST(MessageCount, AnEmptyMessageIsOne) {
+  MessageCount count;
+  EXPECT_FALSE(count.HasOne());
+  count.Add(Piece(std::string(5, '\0')));
+  EXPECT_TRUE(count.HasOne());
+  EXPECT_TRUE(count.AtMostOne());
 }
 
 }  // namespace
