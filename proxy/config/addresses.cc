@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
@@ -28,42 +30,58 @@ int ParseDecimal(const std::string& text, size_t width, int max) {
   return number;
 }
 
-// Both address checks are written out here, because the system's own functions belong to net/.
-bool IsIpv4(const std::string& host) {
+// Addresses are read here by hand, because the system's own functions belong to net/.
+std::optional<uint32_t> ReadIpv4(const std::string& host) {
+  uint32_t value = 0;
   int parts = 0;
   for (size_t begin = 0; begin <= host.size(); ++parts) {
     const size_t end = std::min(host.find('.', begin), host.size());
-    if (ParseDecimal(host.substr(begin, end - begin), 3, 255) < 0) return false;
+    const int part = ParseDecimal(host.substr(begin, end - begin), 3, 255);
+    if (part < 0) return std::nullopt;
+    value = value << 8 | static_cast<uint32_t>(part);
     begin = end + 1;
   }
-  return parts == 4;
+  if (parts != 4) return std::nullopt;
+  return value;
 }
 
-// The number of 16-bit groups in `text`: up to four hexadecimal digits each; the last two may be
-// an IPv4 address if `allow_ipv4` (RFC 4291, section 2.2). More than 8 if it is malformed.
-int CountIpv6Groups(const std::string& text, bool allow_ipv4) {
-  constexpr int kMalformed = 100;
-  int groups = 0;
+using Ipv6Groups = absl::InlinedVector<uint16_t, 8>;
+
+// The 16-bit groups in `text`: up to four hexadecimal digits each; the last two may be an IPv4
+// address if `allow_ipv4` (RFC 4291, section 2.2).
+std::optional<Ipv6Groups> ReadIpv6Groups(const std::string& text, bool allow_ipv4) {
+  Ipv6Groups groups;
   for (size_t begin = 0; !text.empty() && begin <= text.size();) {
     const size_t end = std::min(text.find(':', begin), text.size());
     const std::string group = text.substr(begin, end - begin);
-    if (allow_ipv4 && end == text.size() && IsIpv4(group)) return groups + 2;
-    if (group.empty() || group.size() > 4 ||
-        !std::all_of(group.begin(), group.end(), absl::ascii_isxdigit)) {
-      return kMalformed;
+    if (const auto v4 = ReadIpv4(group); v4.has_value() && allow_ipv4 && end == text.size()) {
+      groups.push_back(static_cast<uint16_t>(*v4 >> 16));
+      groups.push_back(static_cast<uint16_t>(*v4));
+      return groups;
     }
-    ++groups;
+    uint32_t value = 0;
+    if (group.size() > 4 || !absl::SimpleHexAtoi(group, &value) ||
+        !std::all_of(group.begin(), group.end(), absl::ascii_isxdigit)) {
+      return std::nullopt;
+    }
+    groups.push_back(static_cast<uint16_t>(value));
     begin = end + 1;
   }
   return groups;
 }
 
-bool IsIpv6(const std::string& host) {
+std::optional<IpValue> ReadIpv6(const std::string& host) {
+  IpValue value{};
   const size_t gap = host.find("::");  // stands for one group of zeros or more
-  if (gap == std::string::npos) return CountIpv6Groups(host, true) == 8;
-  return CountIpv6Groups(host.substr(0, gap), false) +
-             CountIpv6Groups(host.substr(gap + 2), true) <=
-         7;
+  const bool has_gap = gap != std::string::npos;
+  const auto before = ReadIpv6Groups(has_gap ? host.substr(0, gap) : host, !has_gap);
+  const auto after = ReadIpv6Groups(has_gap ? host.substr(gap + 2) : "", true);
+  if (!before.has_value() || !after.has_value()) return std::nullopt;
+  const size_t groups = before->size() + after->size();
+  if (has_gap ? groups > value.size() - 1 : groups != value.size()) return std::nullopt;
+  absl::c_copy(*before, value.begin());
+  std::copy(after->begin(), after->end(), value.end() - static_cast<ptrdiff_t>(after->size()));
+  return value;
 }
 
 struct HostPort {
@@ -89,19 +107,24 @@ absl::StatusOr<HostPort> ParseHostPort(const std::string& text, const std::strin
   parsed.port = static_cast<uint16_t>(number);
   if (parsed.host.front() == '[' && parsed.host.back() == ']') {
     parsed.host = parsed.host.substr(1, parsed.host.size() - 2);
-    parsed.is_ip = IsIpv6(parsed.host);
+    parsed.is_ip = ReadIpv6(parsed.host).has_value();
     if (!parsed.is_ip) return Wrong(text, "has no IPv6 address in its brackets; say [::1]:50051");
   } else if (parsed.host.find(':') != std::string::npos) {
     return Wrong(text, "has several colons; an IPv6 address stands in brackets, as in [::1]:50051");
   } else {
-    parsed.is_ip = IsIpv4(parsed.host);
+    parsed.is_ip = ReadIpv4(parsed.host).has_value();
   }
   return parsed;
 }
 
 }  // namespace
 
-bool IsIpAddress(const std::string& host) { return IsIpv4(host) || IsIpv6(host); }
+std::optional<IpValue> ReadIp(const std::string& host) {
+  const std::optional<uint32_t> v4 = ReadIpv4(host);
+  if (!v4.has_value()) return ReadIpv6(host);
+  return IpValue{
+      0, 0, 0, 0, 0, 0xffff, static_cast<uint16_t>(*v4 >> 16), static_cast<uint16_t>(*v4)};
+}
 
 // A name by RFC 1123, section 2.1; underscores are allowed, since they are in use. A name that ends
 // in a number would be a malformed IP address.

@@ -2,6 +2,9 @@
 // Parses the addresses to listen on and to connect to. No name is looked up.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -25,8 +28,11 @@ absl::StatusOr<std::string> ParseUnixPath(const std::string& text);
 // "unix:/run/cart.sock" or "authority:".
 absl::StatusOr<EndpointSpec> ParseEndpoint(const std::string& text);
 
-// Whether the text is an IP address, without brackets.
-bool IsIpAddress(const std::string& host);
+// The value of an IP address, as the eight groups of IPv6; an IPv4 address as ::ffff:a.b.c.d.
+using IpValue = std::array<uint16_t, 8>;
+
+// Reads an IP address without brackets; nullopt if it is none.
+std::optional<IpValue> ReadIp(const std::string& host);
 
 // Whether DNS could have the name.
 bool IsHostName(const std::string& host);

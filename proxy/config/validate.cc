@@ -119,7 +119,7 @@ void Validator::CheckNameOfService(const std::string& path, const v1::Upstream& 
   for (const std::string& text : upstream.endpoints()) {
     const absl::StatusOr<EndpointSpec> endpoint = ParseEndpoint(text);
     if (!endpoint.ok() || endpoint->kind == EndpointSpec::Kind::kAuthority) continue;
-    if (!endpoint->host.empty() && !IsIpAddress(endpoint->host)) continue;
+    if (!endpoint->host.empty() && !ReadIp(endpoint->host).has_value()) continue;
     Add(path + ".tls", CheckCode::kNoNameToCheck,
         absl::StrCat("the certificate of ", Quoted(text), " is to have a name, and none is known; ",
                      "give server_name or subject_alt_names"));

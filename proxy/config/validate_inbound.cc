@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/validate_inbound.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -82,15 +83,24 @@ void InboundValidator::CheckRoute(int index) {
   }
 }
 
+bool IsAny(const IpValue& ip) { return ip == ReadIp("0.0.0.0") || ip == ReadIp("::"); }
+
+bool IsLoopback(const IpValue& ip) {
+  const bool v4 = std::equal(ip.begin(), ip.begin() + 6, ReadIp("127.0.0.1")->begin());
+  return v4 ? ip[6] >> 8 == 127 : ip == ReadIp("::1");
+}
+
 // Whether a connection to `endpoint` arrives at a listener of `address`, as far as is known without
 // looking names up.
 bool Meets(const EndpointSpec& endpoint, const ListenAddress& address) {
   if (endpoint.kind == EndpointSpec::Kind::kUnix) return endpoint.path == address.path;
   if (endpoint.kind != EndpointSpec::Kind::kAddress || endpoint.port != address.port) return false;
-  const std::string& host = endpoint.host == "localhost" ? "127.0.0.1" : endpoint.host;
-  const bool local = host.starts_with("127.") || host == "::1";
-  const bool any = address.host == "0.0.0.0" || address.host == "::";
-  return host == address.host || (any && local);
+  const auto host = ReadIp(endpoint.host == "localhost" ? "127.0.0.1" : endpoint.host);
+  const auto listener = ReadIp(address.host);
+  if (!host.has_value() || !listener.has_value()) return false;
+  const bool any = IsAny(*listener);
+  return host == listener || (any && (IsAny(*host) || IsLoopback(*host))) ||
+         (IsAny(*host) && IsLoopback(*listener));
 }
 
 // Each call that takes the route would come back to the listener that it came from. On egress only

@@ -16,12 +16,18 @@ absl::Status At(const ListenerSpec& spec, const absl::Status& error) {
       absl::StrCat(error.message(), " (set at ", spec.address.position, ")"));
 }
 
+// Port 0 where the system is to choose.
+net::Address AddressOf(const ListenAddress& wanted) {
+  const auto address = wanted.path.empty() ? net::Address::FromIp(wanted.host, wanted.port)
+                                           : net::Address::FromUnixPath(wanted.path);
+  LEVEE_CHECK(address.has_value());  // The configuration was checked.
+  return *address;
+}
+
 bool SameSocket(const ListenerSpec& one, const ListenerSpec& other) {
-  const ListenAddress& a = one.address;
-  const ListenAddress& b = other.address;
-  const bool any_port = a.path.empty() && a.port == 0;
-  return a.host == b.host && a.port == b.port && a.path == b.path &&
-         (!any_port || one.name == other.name);
+  const net::Address address = AddressOf(one.address);
+  const bool any_port = !address.is_unix() && address.port() == 0;
+  return address == AddressOf(other.address) && (!any_port || one.name == other.name);
 }
 
 // Returns the one of `specs` that wants the socket of `wanted`; nullptr: none does.
@@ -43,14 +49,10 @@ ListenerSet::Listening* ListenerSet::Find(const ListenerSpec& spec) {
 
 absl::StatusOr<std::unique_ptr<net::Listener>> ListenerSet::Listen(const Listening& listening) {
   const ListenerSpec& spec = *listening.spec;
-  std::optional<net::Address> address = listening.address;
-  if (!address.has_value()) {
-    address = spec.address.path.empty() ? net::Address::FromIp(spec.address.host, spec.address.port)
-                                        : net::Address::FromUnixPath(spec.address.path);
-  }
-  LEVEE_CHECK(address.has_value());  // The configuration was checked.
+  const net::Address address =
+      listening.address.has_value() ? *listening.address : AddressOf(spec.address);
   auto listener = net::Listener::Open(
-      loop_, wheel_, *address,
+      loop_, wheel_, address,
       [this, &listening](net::ByteStream stream) {
         accepted_(std::move(stream),
                   {.listener = listening.spec, .socket = listening.number, .destination = ""});

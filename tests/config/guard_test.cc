@@ -164,7 +164,12 @@ TEST(GuardConfig, ARouteThatLeadsBackToItsInboundListenerIsRefused) {
             "so its calls would come back; name the application's port");
   EXPECT_NE(faults("127.0.0.1:2", "localhost:2"), "");
   EXPECT_NE(faults("[::]:2", "[::1]:2"), "");
+  EXPECT_NE(faults("[::1]:2", "[0:0::0001]:2"), "");
+  EXPECT_NE(faults("127.0.0.1:2", "[::ffff:127.0.0.1]:2"), "");
+  EXPECT_NE(faults("[::ffff:0.0.0.0]:2", "127.1.2.3:2"), "");
+  EXPECT_NE(faults("127.0.0.1:2", "0.0.0.0:2"), "");
   EXPECT_NE(faults("unix:/run/a", "unix:/run/a"), "");
+  EXPECT_EQ(faults("[::1]:2", "[::2]:2"), "");
   EXPECT_EQ(faults("127.0.0.1:2", "127.0.0.1:3"), "");
   EXPECT_EQ(faults("127.0.0.1:2", "10.0.0.7:2"), "");
 }

@@ -83,6 +83,14 @@ TEST_F(ListenerSetTest, ASocketStaysWhenItsNameChangesAlone) {
   EXPECT_EQ(Port("c"), port);
 }
 
+TEST_F(ListenerSetTest, ASocketStaysWhenItsAddressIsSpelledInAnotherWay) {
+  Replace({Spec("a", 0, "::1")});
+  const uint16_t port = Port("a");
+  Replace({Spec("a", port, "::1")});
+  EXPECT_THAT(Replace({Spec("a", port, "0:0::0001")}), IsEmpty());
+  EXPECT_EQ(Port("a"), port);
+}
+
 TEST_F(ListenerSetTest, AnotherHostMayHaveTheSamePort) {
   Replace({Spec("a")});
   const uint16_t port = Port("a");
