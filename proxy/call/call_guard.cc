@@ -12,7 +12,7 @@ namespace {
 // their heads.
 constexpr absl::Duration kWorkWait = absl::Milliseconds(100);
 
-// What finds no slot to borrow is refused after this time.
+// A call that finds no slot to borrow is refused after this time.
 constexpr absl::Duration kLoanWait = absl::Milliseconds(800);
 
 }  // namespace
