@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // TLS towards services and on listeners, with real gRPC at both ends.
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include "certificates/authority.h"
 #include "gmock/gmock.h"
@@ -227,6 +229,34 @@ TEST_F(Tls, T2_NewConnectionsUseACertificateThatTookTheOldOnesPlace) {
   EXPECT_TRUE(sidecar.WaitForSum("levee_config_reloads_total", {R"(result="success")"}, 1));
   EXPECT_TRUE(CallUnary(before).status.ok());  // on its old connection
   EXPECT_FALSE(CallUnary(SecureChannel(sidecar)).status.ok());
+}
+
+TEST_F(Tls, T2_NoCallFailsWhileCertificatesAreReplacedAgainAndAgain) {
+  SecureService secure(authority, /*demands_certificate=*/true);
+  const std::string own = folder.Put("levee", authority.Issue());
+  SidecarProcess sidecar({.endpoints = {secure.endpoint},
+                          .retry = kOnce,
+                          .upstream = ", tls: {" + Ca() + ", " + own + "}",
+                          .listener = ", tls: {" + own + "}"});
+  std::atomic<int> good = 0, bad = 0;
+  std::atomic<bool> over = false;
+  std::thread callers([&] {
+    const ChannelPtr old = SecureChannel(sidecar);
+    while (!over) {
+      for (const ChannelPtr& channel : {old, SecureChannel(sidecar)}) {
+        ++(CallUnary(channel).status.ok() ? good : bad);
+      }
+    }
+  });
+  for (int i = 1; i <= 12; ++i) {
+    folder.Put("levee", authority.Issue());
+    // Between the two files the pair does not fit, which may have been seen as well.
+    EXPECT_TRUE(sidecar.WaitForSum("levee_config_reloads_total", {R"(result="success")"}, i));
+  }
+  over = true;
+  callers.join();
+  EXPECT_GT(good, 12);
+  EXPECT_EQ(bad, 0);
 }
 
 TEST_F(Tls, T2_APairThatDoesNotFitChangesNothing) {
