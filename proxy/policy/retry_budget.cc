@@ -14,6 +14,9 @@ namespace {
 // Compensates the rounding of products such as 0.29 x 100.
 constexpr double kRounding = 1e-9;
 
+// Share of the last retries that have to succeed so that those that succeed cost no credit.
+constexpr double kMostRetries = 0.9;
+
 }  // namespace
 
 // The counts of one worker, on cache lines of their own, so that deposits never wait for another
@@ -84,7 +87,7 @@ bool RetryBudget::WithdrawFromWindow(int worker, Instant now) {
 void RetryBudget::RecordEnd(bool success, bool retry, Instant now, int price) {
   attempts_.Record(success);
   if (retry) retries_.Record(success);
-  if (success) credit_.OnSuccess(retry, now, price);
+  if (success) credit_.OnSuccess(retry && RetriesAreFree(), now, price);
 }
 
 RetryBudget::State RetryBudget::Read(Instant now) const {
@@ -119,6 +122,8 @@ bool RetryBudget::FloorWithheld() const {
   return attempts_.SuccessRate() < policy_.floor_min_success &&
          retries_.SuccessRate() < policy_.floor_min_success;
 }
+
+bool RetryBudget::RetriesAreFree() const { return retries_.SuccessRate() >= kMostRetries; }
 
 double RetryBudget::Limit(int64_t calls) const {
   const double by_ratio = policy_.ratio * static_cast<double>(calls);

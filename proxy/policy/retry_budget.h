@@ -27,8 +27,8 @@ struct RetryBudgetPolicy {
 };
 
 // How many credits a retry takes. A timeout mostly says that the upstream has more work than it can
-// do, and that it may still be at work on the call. A retry that succeeds gives its price back, so
-// the price matters only where retries fail.
+// do, and that it may still be at work on the call. A retry that succeeds gives its price back
+// while retries mostly work (RetryBudget), so the price matters only where retries fail.
 constexpr int PriceOf(std::optional<RetryTrigger> trigger) {
   return trigger == RetryTrigger::kTimeout ? 10 : 1;
 }
@@ -41,6 +41,10 @@ constexpr int PriceOf(std::optional<RetryTrigger> trigger) {
 // over the last window (which bounds the sum), where floor = floor_per_second x window, and counts
 // only while at least floor_min_success of the last 20 ended attempts, or of the last 20 retries,
 // succeeded.
+//
+// A retry that succeeds gives its credit back only while at most 2 of the last 20 retries failed.
+// Where more of them fail, which retries succeed is a matter of luck. A streak of free ones would
+// then be a burst, and no second would have a bound.
 //
 // The window is kept as kSlots slots. A slot leaves the window only when all of the slot is older
 // than the window: the current slot is counted in addition to the last kSlots full ones. Calls and
@@ -117,6 +121,7 @@ class RetryBudget {
   // Returns the sums over `slot` and the kSlots before it.
   Totals Sum(uint64_t slot) const;
   bool FloorWithheld() const;
+  bool RetriesAreFree() const;
   double Limit(int64_t calls) const;
 
   const RetryBudgetPolicy policy_;

@@ -56,7 +56,7 @@ void RetryCredit::GiveBack(int price) {
   }
 }
 
-void RetryCredit::OnSuccess(bool retry, Instant now, int price) {
+void RetryCredit::OnSuccess(bool refund, Instant now, int price) {
   int64_t debt = debt_.load(std::memory_order_relaxed);
   if (debt == 0) return;
   const int64_t calls = Calls(now);
@@ -64,7 +64,7 @@ void RetryCredit::OnSuccess(bool retry, Instant now, int price) {
   int64_t left;
   do {
     const int64_t share = std::max<int64_t>(0, debt - cap) / std::max<int64_t>(1, calls);
-    left = std::max<int64_t>(0, debt - share - (retry ? price * kCredit : earned_));
+    left = std::max<int64_t>(0, debt - share - (refund ? price * kCredit : earned_));
   } while (!debt_.compare_exchange_weak(debt, left, std::memory_order_relaxed));
 }
 

@@ -20,7 +20,7 @@ struct RetryCreditPolicy {
 };
 
 // The credit of one destination, shared by all workers. A retry needs a credit of 1 and takes its
-// price, which is 1 or more. When the retry succeeds it gives the price back, so retries that work
+// price, which is 1 or more. A retry that succeeds may give the price back, so retries that work
 // are free. Every other success earns `ratio`; a failure earns nothing. There is never more than
 //
 //     cap = max(least, ratio x calls of the last span),
@@ -58,8 +58,8 @@ class RetryCredit {
   // Gives a price back that was not used after all.
   void GiveBack(int price = 1);
 
-  // An attempt succeeded; `retry`: it had taken `price`.
-  void OnSuccess(bool retry, Instant now, int price = 1);
+  // An attempt succeeded; `refund`: it is a retry that gives back the `price` that it took.
+  void OnSuccess(bool refund, Instant now, int price = 1);
 
   // Returns the credit that is left, at least 0; infinite with `ratio` 0.
   double Available(Instant now) const;

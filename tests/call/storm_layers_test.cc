@@ -144,16 +144,21 @@ class StormRun {
   int polls_refused_ = 0;
 };
 
-// Prints a figure of all seeds, and returns the worst.
-double Worst(std::string_view what, uint64_t seeds, const Storm& storm,
-             double (StormRun::*figure)() const) {
+// Prints a figure of all seeds, and returns them in order.
+std::vector<double> OverSeeds(std::string_view what, uint64_t seeds, const Storm& storm,
+                              double (StormRun::*figure)() const) {
   std::vector<double> figures;
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
     StormRun run(storm, seed);
     run.Run();
     figures.push_back((run.*figure)());
   }
-  return Distribution(what, std::move(figures)).back();
+  return Distribution(what, std::move(figures));
+}
+
+double Worst(std::string_view what, uint64_t seeds, const Storm& storm,
+             double (StormRun::*figure)() const) {
+  return OverSeeds(what, seeds, storm, figure).back();
 }
 
 const AppLoop kThreeAttempts{.attempts = 3};
@@ -218,31 +223,20 @@ TEST(CallStormLayers, G11_SoItDoesWithAGuardInEachLayer) {
   }
 }
 
-// Which attempts fail is a matter of luck, so the single second of a single run may be above. Ten
-// seconds after the first one its retries leave the window, and for two seconds there is room for
-// half as many again.
-TEST(CallStormLayers, S10_AHalfDeadBottomSeesTenPercentMore) {
-  Storm half{.layers = 3, .per_second = 100, .failing = 0.5, .evenly = true};
+// Until three of the first retries have failed, those that work are free. Hence in few runs many of
+// them, by luck, are left for the second second.
+TEST(CallStormLayers, S10_SoDoesAHalfDeadBottomInNinetyNineOfAHundredRuns) {
   for (const bool passes_trailers : {true, false}) {
-    half.passes_trailers = passes_trailers;
-    std::vector<double> seconds(kLength);
-    double worst = 0, worst_run = 0;
-    const uint64_t runs = StormSeeds(20);
-    for (uint64_t seed = 1; seed <= runs; ++seed) {
-      StormRun run(half, seed);
-      run.Run();
-      for (int i = 0; i < kLength; ++i)
-        seconds[i] += run.PerRequest(i, i + 1) / static_cast<double>(runs);
-      worst = std::max(worst, run.WorstAfterTheFirst());
-      worst_run = std::max(worst_run, run.PerRequest(1, kLength));
-    }
-    std::cout << (passes_trailers ? "marks honoured" : "marks dropped") << ", by second:";
-    for (const double second : seconds) std::cout << ' ' << std::round(second * 100) / 100;
-    std::cout << "; worst second of a run " << worst << ", worst run without its first second "
-              << worst_run << "\n";
-    EXPECT_LE(worst, 1.1 * 1.1 * 1.1);
-    EXPECT_LE(worst_run, 1.12);
-    for (int i = 1; i < kLength; ++i) EXPECT_LE(seconds[i], i == 10 || i == 11 ? 1.2 : 1.14) << i;
+    const Storm half{.layers = 3,
+                     .per_second = 100,
+                     .failing = 0.5,
+                     .passes_trailers = passes_trailers,
+                     .evenly = true};
+    std::cout << (passes_trailers ? "marks honoured\n" : "marks dropped\n");
+    const std::vector<double> worst =
+        OverSeeds("half dead", StormSeeds(20), half, &StormRun::WorstAfterTheFirst);
+    EXPECT_LE(worst[(worst.size() - 1) * 99 / 100], 1.1);
+    EXPECT_LE(worst.back(), 1.3);
   }
 }
 

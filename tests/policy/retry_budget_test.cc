@@ -254,6 +254,22 @@ TEST(RetryBudget, ARetryThatTheWindowRefusesCostsNoCredit) {
   EXPECT_EQ(Drain(budget, At(0)), 2);
 }
 
+TEST(RetryBudget, RetriesThatWorkAreFreeWhileAtMostTwoOfTheLastTwentyFailed) {
+  RetryBudget budget({}, 1);
+  RecordEnds(budget, 2, false, true);
+  ASSERT_EQ(Drain(budget, At(0)), 2);
+  RecordEnds(budget, 1, true, true);
+  EXPECT_DOUBLE_EQ(budget.Read(At(0)).available, 1);
+}
+
+TEST(RetryBudget, AStreakOfRetriesThatWorkIsNotFreeWhileOthersFail) {
+  RetryBudget budget({}, 1);
+  RecordEnds(budget, 3, false, true);
+  ASSERT_EQ(Drain(budget, At(0)), 2);
+  RecordEnds(budget, 5, true, true);
+  EXPECT_DOUBLE_EQ(budget.Read(At(0)).available, 0.5);
+}
+
 TEST(RetryBudget, WhatIsLeftIsNeverNegative) {
   RetryBudget budget({.burst_least = kPlenty}, 1);
   Drain(budget, At(0));
