@@ -66,6 +66,7 @@ struct ScenarioService {
   absl::Duration slope;          // the time grows by this with each other call at work
   int64_t queue = kNoBound;      // of each
   bool drops_abandoned = false;  // else work goes on for callers that have gone
+  absl::Duration time_limit = absl::InfiniteDuration();  // of a call's wait and own work
   std::vector<ScenarioCall> calls;
   int retries = 0;  // of its own, of each of these
 };
@@ -78,6 +79,7 @@ struct ScenarioFault {
   double capacity = 1;
   double fail_share = 0;
   StatusCode fail_code = StatusCode::kUnavailable;
+  bool fails_after_work = false;
   absl::Duration delay;
   bool refuse = false;
   bool blackhole = false;

@@ -170,6 +170,7 @@ ScenarioService ScenarioReader::Service(const std::string& path, const v1::Servi
     const absl::StatusOr<int> queue = ParseWhole(message.queue());
     if (queue.ok()) service.queue = *queue;
   }
+  service.time_limit = Span(message.time_limit());
   service.drops_abandoned = message.abandoned() == v1::Service::ABANDONED_DROP;
   for (int i = 0; i < message.calls_size(); ++i) {
     service.calls.push_back(CallOf(Element(path + ".calls", i), message.calls(i), path + ".sidecar",
@@ -202,6 +203,7 @@ ScenarioFault ScenarioReader::Fault(const std::string& path, const v1::Fault& me
   if (message.has_capacity()) fault.capacity = message.capacity();
   if (message.has_fail()) {
     fault.fail_share = message.fail().share();
+    fault.fails_after_work = message.fail().after_work();
     const absl::StatusOr<StatusCode> code = ParseFailureCode(message.fail().code());
     if (code.ok()) fault.fail_code = *code;
   }

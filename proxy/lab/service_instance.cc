@@ -7,6 +7,11 @@
 #include <utility>
 
 namespace levee {
+namespace {
+
+constexpr char kFault[] = "fault of the scenario";
+
+}  // namespace
 
 void ServiceInstance::SetFaults(std::vector<const ScenarioFault*> faults) {
   for (const PiecePtr& piece : taken_) {
@@ -59,6 +64,15 @@ absl::Duration ServiceInstance::DrawTime() {
   return time.scale;
 }
 
+// Returns the fault by which a call fails now; nullptr: by none.
+const ScenarioFault* ServiceInstance::DrawFailure(bool after_work) {
+  for (const ScenarioFault* fault : faults_) {
+    if (fault->fail_share == 0 || fault->fails_after_work != after_work) continue;
+    if (random_.Uniform() < fault->fail_share) return fault;
+  }
+  return nullptr;
+}
+
 std::optional<Answer> ServiceInstance::Unreachable() const {
   for (const ScenarioFault* fault : faults_) {
     if (fault->refuse || fault->restart) return Answer().CannotConnect(absl::ZeroDuration());
@@ -70,10 +84,8 @@ std::optional<Answer> ServiceInstance::Unreachable() const {
 Answer ServiceInstance::Serve(SimHost& host, AttemptId attempt) {
   // A guard before it may let a call through that came earlier.
   if (down_) return Answer().CannotConnect(absl::ZeroDuration());
-  for (const ScenarioFault* fault : faults_) {
-    if (fault->fail_share > 0 && random_.Uniform() < fault->fail_share) {
-      return Answer().Trailers(delay_, fault->fail_code, "fault of the scenario");
-    }
+  if (const ScenarioFault* const fault = DrawFailure(/*after_work=*/false)) {
+    return Answer().Trailers(delay_, fault->fail_code, kFault);
   }
   const bool waits = HasNoSlot();
   if (waits && waiting_ >= service_.queue) {
@@ -82,6 +94,7 @@ Answer ServiceInstance::Serve(SimHost& host, AttemptId attempt) {
   const auto piece = std::make_shared<Piece>(host, attempt);
   piece->left = DrawTime();
   piece->deadline = clock_.elapsed() + host.attempt(attempt).timeout;
+  piece->limit = clock_.elapsed() + service_.time_limit;
   if (service_.drops_abandoned || !calls_.empty()) {
     host.OnCancel(attempt, [this, piece] { OnAbandoned(piece); });
   }
@@ -118,7 +131,7 @@ void ServiceInstance::Arm(const PiecePtr& piece) {
   if (speed_ == 0) return;
   const absl::Duration left = std::max(piece->left, absl::ZeroDuration()) / speed_;
   clock_.After(left, [this, piece, number] {
-    if (number == piece->armed && piece->state == Piece::State::kWorking) CallNext(piece);
+    if (number == piece->armed && piece->state == Piece::State::kWorking) OnWorked(piece);
   });
 }
 
@@ -127,6 +140,16 @@ void ServiceInstance::LeaveSlot(Piece& piece) {
   taken_.back()->place = place;
   std::swap(taken_[place], taken_.back());
   taken_.pop_back();
+}
+
+void ServiceInstance::OnWorked(const PiecePtr& piece) {
+  if (clock_.elapsed() > piece->limit) {
+    End(piece, StatusCode::kUnavailable, "the work took longer than the time limit");
+  } else if (const ScenarioFault* const fault = DrawFailure(/*after_work=*/true)) {
+    End(piece, fault->fail_code, kFault);
+  } else {
+    CallNext(piece);
+  }
 }
 
 // Makes the next call for the piece, whose own work is done; or answers it.

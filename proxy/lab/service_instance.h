@@ -57,6 +57,7 @@ class ServiceInstance {
     absl::Duration left;   // of the instance's own work
     absl::Duration since;  // when `left` was true
     absl::Duration deadline;
+    absl::Duration limit;  // when the work must have ended
     enum class State { kWaiting, kWorking, kCalling, kEnded };
     State state = State::kWaiting;
     bool abandoned = false;
@@ -68,6 +69,8 @@ class ServiceInstance {
   using PiecePtr = std::shared_ptr<Piece>;
 
   absl::Duration DrawTime();
+  const ScenarioFault* DrawFailure(bool after_work);
+  void OnWorked(const PiecePtr& piece);
   bool HasNoSlot() const { return taken_.size() == static_cast<size_t>(service_.slots); }
   void BeginNext();
   void Begin(const PiecePtr& piece);

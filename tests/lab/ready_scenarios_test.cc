@@ -145,6 +145,13 @@ TEST(ReadyScenarios, L2_AFaultThatIsALittleDeeperOrLongerStays) {
   EXPECT_TRUE(simulation.ok()) << SimulationText(simulation);
 }
 
+TEST(ReadyScenarios, TheDemosStormKeepsAServiceDownUnlessLeveeRetries) {
+  const Simulation simulation = SimulationOf("demo-storm");
+  EXPECT_EQ(simulation.rules.front().name, "envoy-istio");
+  EXPECT_EQ(simulation.rules.front().stuck, 1);
+  EXPECT_TRUE(simulation.ok()) << SimulationText(simulation);
+}
+
 TEST(ReadyScenarios, ARollingRestartFailsOnlyWhatTheInstancesWorkedOn) {
   const Simulation simulation = SimulationOf("restart");
   EXPECT_TRUE(simulation.ok()) << SimulationText(simulation);

@@ -171,6 +171,37 @@ TEST(ScenarioRun, DroppingWhatNobodyWaitsForSparesTheWork) {
   EXPECT_LT(recovery("drop").value(), 8);
 }
 
+TEST(ScenarioRun, WorkThatEndsBehindTheTimeLimitIsInVain) {
+  const auto good = [](const std::string& limit) {
+    return RunOf(ScenarioOf(absl::StrCat(
+                     "duration: 20s\n"
+                     "clients: [{name: web, sidecar: none, calls: cart/Add, load: {even: 20/s}}]\n"
+                     "services: [{name: cart, slots: 1, time: 100ms, queue: 5, time_limit: ",
+                     limit, "}]\n")))
+        .Figures()
+        .success;
+  };
+  // Of twice as many calls as it has room for, the queue lets half in, which wait some 500 ms.
+  EXPECT_NEAR(good("700ms"), 0.5, 0.05);
+  EXPECT_LT(good("300ms"), 0.05);
+}
+
+TEST(ScenarioRun, CallsThatFailAfterTheirWorkTakeTheRoomOfOthers) {
+  const auto success = [](const std::string& added) {
+    return RunOf(ScenarioOf(absl::StrCat(
+                     "duration: 20s\n"
+                     "clients: [{name: web, sidecar: none, calls: cart/Add, load: {even: 18/s}}]\n"
+                     "services: [{name: cart, slots: 1, time: 100ms, queue: 5}]\n"
+                     "faults: [{at: 0s, for: 40s, service: cart,\n"
+                     "          fail: {code: INTERNAL, share: 0.5",
+                     added, "}}]\n")))
+        .Figures()
+        .success;
+  };
+  EXPECT_NEAR(success(""), 0.5, 0.05);  // There is room for 10/s of the 9 that do not fail.
+  EXPECT_NEAR(success(", after_work: true"), 0.28, 0.04);
+}
+
 // Calls with a short deadline give up while they wait behind the others.
 TEST(ScenarioRun, WhatWasAbandonedInTheQueueIsNotBegun) {
   const RunRecord record = RunOf(ScenarioOf(
