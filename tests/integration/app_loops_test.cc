@@ -42,15 +42,6 @@ grpc::Status CallInLoop(const ChannelPtr& channel, const std::string& message, i
 constexpr int kClients = 8;
 constexpr int kRequests = 30;  // of each client
 
-// gRPC's client looks at errno some time after connect(), when its thread may have overwritten it,
-// and then takes a connection that is on its way for a failed one. Until it tries again, all calls
-// fail at once: the client would be through with its loops before one of them has left it.
-ChannelPtr ConnectedChannel(const std::string& address) {
-  ChannelPtr channel = NewChannel(address);
-  EXPECT_TRUE(channel->WaitForConnected(std::chrono::system_clock::now() + kPatience));
-  return channel;
-}
-
 // All clients at once, each with a connection of its own. All get the agreed answer.
 void CallInLoops(const std::string& address, bool traced) {
   std::vector<std::thread> clients;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "gtest/gtest.h"
 #include "integration/bytes.h"
 
 namespace levee {
@@ -29,6 +30,12 @@ ChannelPtr NewChannel(const std::string& target, grpc::ChannelArguments argument
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetMaxReceiveMessageSize(-1);
   return grpc::CreateCustomChannel(target, credentials, arguments);
+}
+
+ChannelPtr ConnectedChannel(const std::string& target) {
+  ChannelPtr channel = NewChannel(target);
+  EXPECT_TRUE(channel->WaitForConnected(InPatience()));
+  return channel;
 }
 
 ByteCall::ByteCall(const ChannelPtr& channel, const std::string& method)

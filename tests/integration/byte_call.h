@@ -24,6 +24,12 @@ ChannelPtr NewChannel(const std::string& target, grpc::ChannelArguments argument
                       const std::shared_ptr<grpc::ChannelCredentials>& credentials =
                           grpc::InsecureChannelCredentials());
 
+// A channel whose connection has been made.
+// gRPC's client looks at errno some time after connect(), when its thread may have overwritten it,
+// and then takes a connection that is on its way for a failed one. Until it tries again, all calls
+// fail at once, and a load may be over before one of them has left the client.
+ChannelPtr ConnectedChannel(const std::string& target);
+
 // A call of any type. Every function waits for what it starts; the call's deadline (kPatience,
 // unless the context is given another) bounds it. One thread.
 class ByteCall {

@@ -3,6 +3,7 @@
 // Applications, callers and sidecars are real; an application forwards nothing but `traceparent`.
 #include <chrono>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "integration/byte_call.h"
 #include "integration/faulty_service.h"
+#include "integration/relay.h"
 #include "integration/sidecar_process.h"
 
 namespace levee {
@@ -25,6 +27,9 @@ using testing::StartsWith;
 constexpr char kTrace[] = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 constexpr char kTied[] = "levee_tie_total";
 
+// Calls of a load have the same message, and are not to be taken for an application's own retries.
+constexpr char kRetry[] = "{max_attempts: 3, app_retries_loops: ignore}";
+
 // The configuration of a sidecar of an application, which calls `next`. `slots`: of its guard.
 std::string Config(const std::string& application, const std::string& next, int slots,
                    const std::string& more = "") {
@@ -35,7 +40,10 @@ std::string Config(const std::string& application, const std::string& next, int 
          application + "\"]}, {name: next, endpoints: [\"" + next +
          "\"]}]\n"
          "routes: [{match: {listener: ingress}, upstream: app, policy: in}, {upstream: next}]\n"
-         "policies: [{name: default}, {name: in, guard: {concurrency: {limit: " +
+         "policies: [{name: default, retry: " +
+         std::string(kRetry) +
+         "}, {name: in, guard: {concurrency: "
+         "{limit: " +
          std::to_string(slots) +
          "},\n"
          "  queue: {max: 0}, scope: {retries: 0, min_calls: 1}}}]\n" +
@@ -48,32 +56,22 @@ Setup With(const FieldList& metadata) {
   };
 }
 
-// An application that makes one call for each that it serves, and fails as that one fails. It drops
-// all headers and trailers, but for `traceparent` if it `traces`.
+// A layer of a chain: an application and its sidecar, with a guard before it, which calls `next`.
 class Layer {
  public:
   Layer(const std::string& next, bool traces)
-      : traces_(traces),
-        application_([this](const SeenCall& seen) { return Serve(seen); }),
+      : application_(traces),
         config_(Config(application_.address(), next, /*slots=*/100)),
-        sidecar_(SidecarProcess::Run({"--config", config_.path()})),
-        egress_(NewChannel(sidecar_->address("egress"))) {}
+        sidecar_(SidecarProcess::Run({"--config", config_.path()})) {
+    application_.SetNext(ConnectedChannel(sidecar_->address("egress")));
+  }
 
   const std::string& ingress() const { return sidecar_->address("ingress"); }
 
  private:
-  Answer Serve(const SeenCall& seen) const {
-    FieldList metadata;
-    if (traces_) metadata.emplace_back("traceparent", Values(seen.metadata, "traceparent"));
-    const grpc::Status status = CallUnary(egress_, "x", With(metadata)).status;
-    return status.ok() ? Answer() : Fails(status.error_code(), "the layer below failed");
-  }
-
-  const bool traces_;
-  FaultyService application_;
+  Relay application_;
   const TempFile config_;
   const std::unique_ptr<SidecarProcess> sidecar_;
-  const ChannelPtr egress_;
 };
 
 // A service behind a guard with one slot, taken by a retry, so that the guard refuses all others on
@@ -117,6 +115,60 @@ TEST(Tie, G10_WithoutATraceNothingBreaks) {
   EXPECT_EQ(reply.status.error_code(), StatusCode::RESOURCE_EXHAUSTED);
   EXPECT_EQ(reply.status.error_message(), "the layer below failed");
   EXPECT_EQ(Values(reply.trailers, "levee-overload"), "");
+}
+
+// Arrivals at the bottom of three layers, and the calls at the top that they belong to, by the
+// second in which such a call is first seen at the bottom.
+struct Arrivals {
+  int all = 0;
+  int calls = 0;
+};
+
+// Calls a dead service through three layers, with a guard before each of them and before the
+// service.
+std::vector<Arrivals> ThroughGuards(bool traces) {
+  const FaultyService dead(AlwaysFail());
+  const TempFile config(Config(dead.address(), dead.address(), /*slots=*/100));
+  const auto bottom = SidecarProcess::Run({"--config", config.path()});
+  const Layer third(bottom->address("ingress"), traces);
+  const Layer second(third.ingress(), traces);
+  const Layer first(second.ingress(), traces);
+  const SidecarProcess top({.endpoints = {first.ingress()}, .retry = kRetry});
+  const auto begin = std::chrono::steady_clock::now();
+  RunLoad({ConnectedChannel(top.address())},
+          {.calls = 800, .per_second = 200, .setup = [](int number, grpc::ClientContext& context) {
+             context.AddMetadata(kCallNumber, std::to_string(number));
+           }});
+  std::vector<Arrivals> arrivals(4);
+  std::map<std::string, size_t> second_of;  // by the call's number
+  for (const SeenCall& call : dead.seen()) {
+    const auto now = static_cast<size_t>((call.at - begin) / std::chrono::seconds(1));
+    const auto [at, is_new] = second_of.try_emplace(Values(call.metadata, kCallNumber), now);
+    if (at->second >= arrivals.size()) continue;
+    ++arrivals[at->second].all;
+    if (is_new) ++arrivals[at->second].calls;
+  }
+  return arrivals;
+}
+
+// In some seconds no call may come to the bottom.
+void ExpectAtMostTenPercentMore(const std::vector<Arrivals>& arrivals) {
+  int arrived = 0;
+  for (size_t second = 1; second < arrivals.size(); ++second) {
+    const auto [all, calls] = arrivals[second];
+    std::cout << all << " arrivals of " << calls << " calls\n";
+    EXPECT_LE(all, 1.1 * calls + 1) << "second " << second;
+    arrived += calls;
+  }
+  EXPECT_GT(arrived, 0);
+}
+
+TEST(Tie, G11_ADeadBottomBelowGuardsSeesTenPercentMoreInEverySecondAfterTheFirst) {
+  ExpectAtMostTenPercentMore(ThroughGuards(/*traces=*/true));
+}
+
+TEST(Tie, G11_SoItDoesWithoutATrace) {
+  ExpectAtMostTenPercentMore(ThroughGuards(/*traces=*/false));
 }
 
 // A sidecar of an application that the test plays itself, and the service that it calls. It serves
