@@ -30,10 +30,25 @@ def prepared(language):
     return language.prepare()
 
 
-def levee_before(server, policy):
-    return Levee(upstreams=[{'name': 'server', 'endpoints': [server.address]}],
-                 routes=[{'upstream': 'server', 'policy': policy}],
-                 policies=[{'name': 'single', 'retry': {'max_attempts': 1}}])
+def levee_before(server, policy, tls=None, upstream=None):
+    """`tls` is that of the listener, and `upstream` has more fields of the upstream."""
+    upstream = {'name': 'server', 'endpoints': [server.address], **(upstream or {})}
+    return Levee(upstreams=[upstream], routes=[{'upstream': 'server', 'policy': policy}],
+                 policies=[{'name': 'single', 'retry': {'max_attempts': 1}}], tls=tls)
+
+
+def run_cases(client, levee, server, server_language, environment=None):
+    """Returns the line that the client printed for each case, without why it skips one."""
+    printed = run_client(client, levee.address, server.address, environment=environment)
+    if server_language in CANCELLING:
+        printed[-1] = re.sub('failed (timeout_on_sleeping_server): .*'
+                             '(cancell?ed|code: 1|with 1 ).*', r'ok \1', printed[-1],
+                             flags=re.IGNORECASE)
+    return [line.split(':')[0] if line.startswith('skipped') else line for line in printed]
+
+
+def good_lines(skipped):
+    return [('skipped ' if case in skipped else 'ok ') + case for case in CASES]
 
 
 class _Client:
@@ -42,6 +57,7 @@ class _Client:
     language = None
     # Cases that its API cannot express; the program says why.
     skipped = ()
+    maxDiff = None
 
     @classmethod
     def setUpClass(cls):
@@ -57,18 +73,8 @@ class _Client:
         server = self.enterContext(Server(prepared(server_language)('server')))
         for policy in ('default', 'single'):
             with self.subTest(policy), levee_before(server, policy) as levee:
-                printed = run_client(self.client, levee.address, server.address)
-                if server_language in CANCELLING:
-                    printed[-1] = re.sub('failed (timeout_on_sleeping_server): .*'
-                                         '(cancell?ed|code: 1|with 1 ).*', r'ok \1', printed[-1],
-                                         flags=re.IGNORECASE)
-                self.check_lines(printed)
-
-    def check_lines(self, printed):
-        self.assertEqual([line for line in printed if line.startswith('failed')], [])
-        self.assertEqual([line.split(':')[0] for line in printed],
-                         [('skipped ' if case in self.skipped else 'ok ') + case
-                          for case in CASES])
+                printed = run_cases(self.client, levee, server, server_language)
+                self.assertEqual(printed, good_lines(self.skipped))
 
 
 def against(*servers):

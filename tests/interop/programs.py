@@ -76,8 +76,8 @@ class Service(Program):
 class Server(Program):
     """A language's server of interop.proto, on a port of the system's choice."""
 
-    def __init__(self, command):
-        super().__init__(command.command, command.environment)
+    def __init__(self, command, environment=None):
+        super().__init__(command.command, {**command.environment, **(environment or {})})
         self.address = self._wait_for(r'listening (\S+)')
 
 
@@ -97,11 +97,12 @@ class Soak(Program):
 
 
 class Levee(Program):
-    """The real binary with one listener at `address`, named after its direction, and the parts of a
-    configuration given."""
+    """The real binary with one listener at `address`, named after its direction, perhaps with TLS,
+    and the parts of a configuration given."""
 
-    def __init__(self, address='127.0.0.1:0', direction='egress', **parts):
-        config = {'listeners': [{'name': direction, 'address': address, 'direction': direction}],
+    def __init__(self, address='127.0.0.1:0', direction='egress', tls=None, **parts):
+        listener = {'name': direction, 'address': address, 'direction': direction}
+        config = {'listeners': [{**listener, 'tls': tls} if tls else listener],
                   'metrics': {'address': '127.0.0.1:0'}, 'admin': {'address': 'none'}, **parts}
         for upstream in parts.get('upstreams', ()):
             # The first connection takes a new JVM on a busy machine seconds.
@@ -132,13 +133,13 @@ class Levee(Program):
         series = re.findall(rf'^{name}\{{([^}}]*)\}} (\S+)$', text, re.MULTILINE)
         return sum(float(value) for labels, value in series if label in labels)
 
-    def wait_for_sum(self, name, value):
-        """Returns once the sum is `value`, or what it is after PATIENCE_SECONDS: a call is counted
-        a moment after the caller has its answer."""
+    def wait_for_sum(self, name, value, label=''):
+        """Returns once the sum is `value` or more, or what it is after PATIENCE_SECONDS: a call is
+        counted a moment after the caller has its answer."""
         end = time.monotonic() + PATIENCE_SECONDS
-        while self.sum(name) != value and time.monotonic() < end:
+        while self.sum(name, label) < value and time.monotonic() < end:
             time.sleep(0.01)
-        return self.sum(name)
+        return self.sum(name, label)
 
 
 def run_client(client, *arguments, environment=None):

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "credentials.h"
 #include "grpcpp/grpcpp.h"
 #include "interop.grpc.pb.h"
 
@@ -306,7 +307,7 @@ const Case kCases[] = {
 void RunAll(const std::string& levee, const std::string& target) {
   grpc::ChannelArguments arguments;
   arguments.SetString(GRPC_ARG_DEFAULT_AUTHORITY, target);
-  Cases cases(grpc::CreateCustomChannel(levee, grpc::InsecureChannelCredentials(), arguments));
+  Cases cases(grpc::CreateCustomChannel(levee, ClientCredentials(), arguments));
   for (const auto& [name, run] : kCases) {
     try {
       (cases.*run)();

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "credentials.h"
 #include "grpcpp/grpcpp.h"
 #include "interop.grpc.pb.h"
 
@@ -117,7 +118,7 @@ int main() {
   levee::interop::v1::Service service;
   int port = 0;
   grpc::ServerBuilder builder;
-  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+  builder.AddListeningPort("127.0.0.1:0", levee::interop::ServerCredentials(), &port);
   builder.RegisterService(&service);
   const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   std::cout << "listening 127.0.0.1:" << port << std::endl;

@@ -16,7 +16,6 @@ import io.grpc.Channel;
 import io.grpc.ClientCall;
 import io.grpc.ClientInterceptors;
 import io.grpc.Grpc;
-import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
@@ -26,6 +25,7 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.stub.BlockingClientCall;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.MetadataUtils;
+import java.io.IOException;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.concurrent.BlockingQueue;
@@ -46,8 +46,8 @@ public final class Cases {
   private final CountingGzip gzip = new CountingGzip();
   private final ManagedChannel channel;
 
-  private Cases(String levee, String target) {
-    channel = Grpc.newChannelBuilder(levee, InsecureChannelCredentials.create())
+  private Cases(String levee, String target) throws IOException {
+    channel = Grpc.newChannelBuilder(levee, Credentials.client())
                   .overrideAuthority(target)
                   .decompressorRegistry(gzip.registry())
                   .build();
@@ -331,7 +331,7 @@ public final class Cases {
     channel.shutdownNow();
   }
 
-  public static void main(String[] arguments) {
+  public static void main(String[] arguments) throws IOException {
     new Cases(arguments[0], arguments[1]).runAll();
   }
 }

@@ -11,7 +11,6 @@ import interop.v1.Response;
 import interop.v1.Total;
 import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
 import io.grpc.Grpc;
-import io.grpc.InsecureServerCredentials;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
@@ -187,7 +186,7 @@ public final class Server {
 
   public static void main(String[] arguments) throws Exception {
     io.grpc.Server server =
-        Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
+        Grpc.newServerBuilderForPort(0, Credentials.server())
             .decompressorRegistry(GZIP.registry())
             .intercept(new EchoMetadata())
             .addService(

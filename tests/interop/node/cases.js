@@ -11,6 +11,8 @@ const path = require('node:path');
 const grpc = require('@grpc/grpc-js');
 const loader = require('@grpc/proto-loader');
 
+const credentials = require('./credentials');
+
 const {compressionAlgorithms: {gzip}, status} = grpc;
 const NO_COMPRESSION = 2;  // The flag of gRPC's core for one message, as write() takes it.
 const PATIENCE_MS = 20_000;
@@ -24,7 +26,7 @@ const pb = grpc.loadPackageDefinition(definition).levee.interop.v1;
 
 const [levee, target] = process.argv.slice(2);
 function dial(Client, options = {}) {
-  return new Client(levee, grpc.credentials.createInsecure(),
+  return new Client(levee, credentials.client(),
                     {'grpc.default_authority': target, ...options});
 }
 

@@ -8,6 +8,8 @@ const {setTimeout: sleep} = require('node:timers/promises');
 const grpc = require('@grpc/grpc-js');
 const loader = require('@grpc/proto-loader');
 
+const credentials = require('./credentials');
+
 const definition = loader.loadSync(path.join(__dirname, '../interop.proto'));
 const {TestService} = grpc.loadPackageDefinition(definition).levee.interop.v1;
 
@@ -82,7 +84,7 @@ const service = {
 
 const server = new grpc.Server();
 server.addService(TestService.service, service);
-server.bindAsync('127.0.0.1:0', grpc.ServerCredentials.createInsecure(), (error, port) => {
+server.bindAsync('127.0.0.1:0', credentials.server(), (error, port) => {
   if (error) throw error;
   console.log(`listening 127.0.0.1:${port}`);
 });

@@ -11,6 +11,8 @@ import sys
 
 import grpc
 
+import credentials
+
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 pb, services = grpc.protos_and_services('interop.proto')
 
@@ -169,7 +171,7 @@ class Cases:
 
 
 def main(levee, target):
-    with grpc.insecure_channel(levee, options=[('grpc.default_authority', target)]) as channel:
+    with credentials.dial(levee, [('grpc.default_authority', target)]) as channel:
         cases = Cases(channel)
         for name in vars(Cases):  # In the order of the class.
             case = getattr(cases, name)

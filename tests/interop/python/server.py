@@ -9,6 +9,8 @@ import time
 
 import grpc
 
+import credentials
+
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 pb, services = grpc.protos_and_services('interop.proto')
 
@@ -77,7 +79,7 @@ class Service(services.TestServiceServicer):
 def main():
     server = grpc.server(concurrent.futures.ThreadPoolExecutor(8))
     services.add_TestServiceServicer_to_server(Service(), server)
-    port = server.add_insecure_port('127.0.0.1:0')
+    port = credentials.add_port(server, '127.0.0.1:0')
     server.start()
     print(f'listening 127.0.0.1:{port}', flush=True)
     sys.stdin.read()

@@ -18,11 +18,11 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/encoding/gzip"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
+	"levee/interop/credentials"
 	"levee/interop/forms"
 	"levee/interop/pb"
 )
@@ -340,7 +340,7 @@ func run(name string, check func() error) {
 
 func main() {
 	connection, err := grpc.NewClient(os.Args[1], grpc.WithAuthority(os.Args[2]),
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithTransportCredentials(credentials.Of()),
 		grpc.WithStatsHandler(forms.Handler{}))
 	if err != nil {
 		log.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
+	"levee/interop/credentials"
 	"levee/interop/forms"
 	"levee/interop/pb"
 )
@@ -145,7 +146,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	server := grpc.NewServer(grpc.StatsHandler(forms.Handler{Server: true}))
+	server := grpc.NewServer(grpc.Creds(credentials.Of()), grpc.StatsHandler(forms.Handler{Server: true}))
 	pb.RegisterTestServiceServer(server, service{})
 	fmt.Println("listening", listener.Addr())
 	go func() {

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Certificates of a day for the programs and for Levee, made with the command openssl."""
+
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+
+class Authority:
+    """A CA, and the folders with what it has signed; removed when the `with` block ends.
+
+    A folder is what the variable INTEROP_TLS of a program names: ca.pem, own.crt and own.key."""
+
+    def __init__(self):
+        self._root = tempfile.TemporaryDirectory()
+        self._make('ca', 'basicConstraints=critical,CA:TRUE')
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._root.cleanup()
+
+    def stranger(self):
+        """Returns a folder with the CA alone, for a client that has no certificate."""
+        return self._folder('stranger')
+
+    def issue(self, name):
+        """Returns a folder with a certificate for the local host and for a SPIFFE ID."""
+        folder = self._folder(name)
+        self._make(f'{name}/own', 'basicConstraints=critical,CA:FALSE',
+                   f'subjectAltName=DNS:localhost,IP:127.0.0.1,URI:spiffe://interop/{name}',
+                   signed_by=('-CA', self._path('ca.crt'), '-CAkey', self._path('ca.key')))
+        return folder
+
+    def _folder(self, name):
+        folder = self._path(name)
+        folder.mkdir()
+        shutil.copy(self._path('ca.crt'), folder / 'ca.pem')
+        return folder
+
+    def _path(self, name):
+        return pathlib.Path(self._root.name, name)
+
+    def _make(self, name, *extensions, signed_by=()):
+        more = [part for extension in extensions for part in ('-addext', extension)]
+        # Without a configuration of its own openssl would add extensions by that of the system.
+        subprocess.run(
+            ['openssl', 'req', '-config', '/dev/stdin', '-x509', '-days', '1', '-nodes',
+             '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-subj', '/CN=interop',
+             '-keyout', self._path(f'{name}.key'), '-out', self._path(f'{name}.crt'),
+             *more, *signed_by],
+            input='[req]\ndistinguished_name = name\n[name]\n', text=True, check=True,
+            capture_output=True)
