@@ -61,7 +61,7 @@ class Layer {
  public:
   Layer(const std::string& next, bool traces)
       : application_(traces),
-        config_(Config(application_.address(), next, /*slots=*/100)),
+        config_(Config(application_.address(), next, /*slots=*/1000)),
         sidecar_(SidecarProcess::Run({"--config", config_.path()})) {
     application_.SetNext(ConnectedChannel(sidecar_->address("egress")));
   }
@@ -128,7 +128,7 @@ struct Arrivals {
 // service.
 std::vector<Arrivals> ThroughGuards(bool traces) {
   const FaultyService dead(AlwaysFail());
-  const TempFile config(Config(dead.address(), dead.address(), /*slots=*/100));
+  const TempFile config(Config(dead.address(), dead.address(), /*slots=*/1000));
   const auto bottom = SidecarProcess::Run({"--config", config.path()});
   const Layer third(bottom->address("ingress"), traces);
   const Layer second(third.ingress(), traces);
