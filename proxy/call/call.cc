@@ -164,7 +164,7 @@ void Call::OnMessage(AttemptId id, Instant now) {
 
 void Call::OnAttemptEnd(AttemptId id, const AttemptOutcome& outcome, Instant now) {
   if (finished_ || active_.Find(id) == nullptr) return;
-  if (outcome.code == StatusCode::kCancelled && IsAboutDeadline(now)) {
+  if (outcome.code == StatusCode::kCancelled && EndsByDeadline(now)) {
     AttemptOutcome timed_out = outcome;
     timed_out.kind = AttemptOutcome::Kind::kTimeout;
     timed_out.code = StatusCode::kDeadlineExceeded;

@@ -253,7 +253,7 @@ class Call final : private GuardClient {
   void EndLocally(StatusCode code, std::string_view message, Instant now);
   void RememberFailure(StatusCode code, bool marked, Instant now);
   void EndRateLimited(const RateAdmission& admission, Instant now);
-  bool IsAboutDeadline(Instant now) const;
+  bool EndsByDeadline(Instant now) const;
   std::string_view WhatWasAwaited() const;
   void EndAtDeadline(Instant now);
   void Finish(const FinalStatus& status, Instant now);

@@ -6,6 +6,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "call/about_deadline.h"
 #include "call/call.h"
 #include "call/first_message.h"
 
@@ -165,12 +166,8 @@ void Call::OnOutOfMemory(Instant now) {
   if (!finished_) EndLocally(StatusCode::kUnavailable, kOutOfMemory, now);
 }
 
-// gRPC's core: a call is CANCELLED only if its deadline has not been exceeded. The upstream's clock
-// and this one agree to within a few milliseconds.
-bool Call::IsAboutDeadline(Instant now) const {
-  constexpr absl::Duration kTolerance = absl::Milliseconds(5);
-  if (deadline_.is_infinite()) return false;
-  return now >= deadline_ - std::min(kTolerance, (deadline_ - record_.start) / 5);
+bool Call::EndsByDeadline(Instant now) const {
+  return IsAboutDeadline(now, record_.start, deadline_);
 }
 
 // Why the call has made no attempt by its deadline.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "call/about_deadline.h"
 #include "wire/priority.h"
 #include "wire/traceparent.h"
 
@@ -11,6 +12,7 @@ namespace levee {
 
 void CallTie::Serve(Metadata& request, absl::Duration timeout, std::string_view priority,
                     Instant now) {
+  begun_ = now;
   deadline_ = now + timeout;
   TieEvent event = TieEvent::kCallTied;
   if (TraceIdOf(request).empty()) {
@@ -29,7 +31,8 @@ void CallTie::Serve(Metadata& request, absl::Duration timeout, std::string_view 
 
 std::optional<OverloadMark> CallTie::EndServing(StatusCode code, bool caller_left, Instant now) {
   if (!place_) return std::nullopt;
-  const bool gone = caller_left || (code == StatusCode::kDeadlineExceeded && now >= deadline_);
+  const bool gone = caller_left || (code == StatusCode::kDeadlineExceeded &&
+                                    IsAboutDeadline(now, begun_, deadline_));
   std::optional<Instant> gone_since;
   if (gone && policy_.cancel) {
     gone_since = now;

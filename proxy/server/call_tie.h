@@ -66,6 +66,7 @@ class CallTie {
 
   // Of a served call.
   TieTable::Place place_;
+  Instant begun_;
   Instant deadline_ = Instant::Infinite();
 };
 
