@@ -15,6 +15,7 @@ from languages import CPP
 from programs import Server, run_client
 
 HANDSHAKES = 'levee_tls_handshakes_total'
+UNAVAILABLE = r'(?i)\b(14|unavailable)\b'
 
 
 def pair(folder):
@@ -33,6 +34,7 @@ class _Tls:
     """The tests; one class per language runs them."""
 
     cases = None  # The class of the language's tests in plaintext.
+    refused = UNAVAILABLE  # What its client says when Levee refuses it.
     maxDiff = None
 
     @classmethod
@@ -74,16 +76,23 @@ class _Tls:
                             speaking_tls(self.own))
         self.assertEqual(printed, good_lines(()))
 
-    def check_unavailable(self, language, levee, server, why, environment=None):
-        """The first call of that language's client ends with UNAVAILABLE and that text."""
+    def failure(self, language, levee, server, environment=None):
+        """Returns what that language's client says of its first call, which fails."""
         client = prepared(language)('cases')
         line = run_client(client, levee.address, server.address, environment=environment)[0]
-        self.assertRegex(line, rf'(?i)^failed empty_unary: .*\b(14|unavailable)\b.*{why}')
+        self.assertRegex(line, '^failed empty_unary: ')
+        return line
+
+    def check_not_called(self, language, levee, server, why):
+        """The server gets no call of that language's client, which learns why."""
+        failure = self.failure(language, levee, server)
+        self.assertRegex(failure, UNAVAILABLE)
+        self.assertIn(f'cannot connect to {server.address}: {why}', failure)
 
     def test_t1_its_client_without_a_certificate_is_refused(self):
         levee = self.place_levee_with_mtls(self.cpp_server)
-        self.check_unavailable(self.language, levee, self.cpp_server, '',
-                               speaking_tls(self.stranger))
+        failure = self.failure(self.language, levee, self.cpp_server, speaking_tls(self.stranger))
+        self.assertRegex(failure, self.refused)
         refused = levee.wait_for_sum(HANDSHAKES, 1, 'result="certificate_required"')
         self.assertGreaterEqual(refused, 1)
         self.assertEqual(levee.sum(HANDSHAKES, 'side="server",result="success"'), 0)
@@ -91,14 +100,13 @@ class _Tls:
     def test_t1_its_client_learns_that_its_server_is_of_another_ca(self):
         levee = self.place_levee(self.its_server, None,
                                  {**pair(self.levee), 'ca': ca(self.other)})
-        self.check_unavailable(self.language, levee, self.its_server,
-                               f'cannot connect to {self.its_server.address}: '
-                               "the service's certificate is not signed by a trusted CA")
+        self.check_not_called(self.language, levee, self.its_server,
+                              "the service's certificate is not signed by a trusted CA")
 
     def test_t1_its_server_refuses_a_levee_without_a_certificate(self):
         levee = self.place_levee(self.its_server, None, {'ca': ca(self.levee)})
-        self.check_unavailable(CPP, levee, self.its_server,
-                               f'cannot connect to {self.its_server.address}: ')
+        # Some servers say that they want one, and some only close the connection.
+        self.check_not_called(CPP, levee, self.its_server, '')
 
 
 class Cpp(_Tls, unittest.TestCase):
@@ -119,6 +127,12 @@ class Go(_Tls, unittest.TestCase):
 
 class Java(_Tls, unittest.TestCase):
     cases = cases_test.Java
+
+
+class Rust(_Tls, unittest.TestCase):
+    cases = cases_test.Rust
+    # tonic sends its call before it has read the alert, and has no code of its own for what follows.
+    refused = 'Unavailable|Unknown "transport error"|Cancelled "operation was canceled"'
 
 
 if __name__ == '__main__':

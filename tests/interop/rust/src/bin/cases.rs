@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use levee_interop::missing_service_client::MissingServiceClient;
 use levee_interop::test_service_client::TestServiceClient;
-use levee_interop::{Answer, Empty, Ending, Form, Request as Asked, Response as Answered};
+use levee_interop::{tls, Answer, Empty, Ending, Form, Request as Asked, Response as Answered};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::codec::CompressionEncoding;
@@ -293,9 +293,14 @@ fn print(name: &str, result: Case) {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().collect();
-    let endpoint = Endpoint::try_from(format!("http://{}", arguments[1]))?
-        .origin(format!("http://{}", arguments[2]).parse()?);
-    let channel = endpoint.connect().await?;
+    let tls = tls::client()?;
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    let mut endpoint = Endpoint::try_from(format!("{scheme}://{}", arguments[1]))?
+        .origin(format!("{scheme}://{}", arguments[2]).parse()?);
+    if let Some(config) = tls {
+        endpoint = endpoint.tls_config(config)?;
+    }
+    let channel = endpoint.connect_lazy();
     let test = TestServiceClient::new(channel.clone()).accept_compressed(CompressionEncoding::Gzip);
     let mut cases = Cases {
         compressing: test.clone().send_compressed(CompressionEncoding::Gzip),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use http_body_util::BodyExt;
 use levee_interop::test_service_server::{TestService, TestServiceServer};
-use levee_interop::{Answer, Empty, Form, Request as Asked, Response as Answered, Total};
+use levee_interop::{tls, Answer, Empty, Form, Request as Asked, Response as Answered, Total};
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
@@ -160,7 +160,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let service = TestServiceServer::new(Service)
         .accept_compressed(CompressionEncoding::Gzip)
         .send_compressed(CompressionEncoding::Gzip);
-    let server = tonic::transport::Server::builder()
+    let mut builder = tonic::transport::Server::builder();
+    if let Some(config) = tls::server()? {
+        builder = builder.tls_config(config)?;
+    }
+    let server = builder
         .layer(tower::layer::layer_fn(EchoMetadata))
         .add_service(service)
         .serve_with_incoming(TcpListenerStream::new(listener));
