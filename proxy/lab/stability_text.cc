@@ -58,7 +58,7 @@ void Legend(SvgCanvas& canvas, double x, double y, Stability stability) {
 
 std::string StabilityWords(const StabilityMap& map, const StabilityMap::Rule& rule) {
   return absl::StrCat(CountOf(rule, Stability::kStuck), " of ", map.xs.size() * map.ys.size(),
-                      " runs stay stuck, ", CountOf(rule, Stability::kSlow), " recover slowly");
+                      " runs stuck, ", CountOf(rule, Stability::kSlow), " slow");
 }
 
 std::string AxesWords(const StabilityMap& map) {

@@ -8,7 +8,7 @@
 
 namespace levee {
 
-// Returns "3 of 80 runs stay stuck, 10 recover slowly".
+// Returns "3 of 80 runs stuck, 10 slow".
 std::string StabilityWords(const StabilityMap& map, const StabilityMap::Rule& rule);
 
 // Returns "load (across) x capacity left (down)".

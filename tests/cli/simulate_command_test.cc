@@ -124,7 +124,7 @@ TEST_F(SimulateTest, AWrongQuestionIsWrongUsage) {
 TEST_F(SimulateTest, AMapIsPrintedWithItsProgressOnStandardError) {
   const Answer answer = Levee({"simulate", Scenario(""), "--map", "load,for"});
   EXPECT_EQ(answer.code, 0) << answer.err;
-  EXPECT_THAT(answer.out, HasSubstr("\n  this: 0 of 64 runs stay stuck, "));
+  EXPECT_THAT(answer.out, HasSubstr("\n  this: 0 of 64 runs stuck, "));
   EXPECT_THAT(answer.err, EndsWith("\rlevee simulate: 64 of 64 runs of the map\n"));
 }
 

@@ -98,7 +98,7 @@ TEST(StabilityMap, IsToldInTextJsonAndHtml) {
   const Simulation simulation = Mapped();
   const std::string text = SimulationText(simulation);
   EXPECT_THAT(text, HasSubstr("  load (across) x capacity left (down)\n"));
-  EXPECT_THAT(text, HasSubstr("\n  this: 1 of 4 runs stay stuck, 1 recover slowly\n"));
+  EXPECT_THAT(text, HasSubstr("\n  this: 1 of 4 runs stuck, 1 slow\n"));
   EXPECT_THAT(text, ContainsRegex("50% +100%\n +0% +~ +#\n +25% +\\. +\\.\n"));
   for (const auto line : absl::StrSplit(text, '\n')) EXPECT_LE(line.size(), 80u) << line;
   EXPECT_THAT(SimulationJson(simulation),
@@ -106,7 +106,7 @@ TEST(StabilityMap, IsToldInTextJsonAndHtml) {
                     ContainsRegex("\"y\": 0,[ \n]*\"cells\": \\[\"slow\", \"stuck\"\\]")));
   EXPECT_THAT(SimulationHtml(simulation),
               AllOf(HasSubstr("aria-label=\"stability under this, load (across) x capacity left "
-                              "(down): 1 of 4 runs stay stuck, 1 recover slowly\""),
+                              "(down): 1 of 4 runs stuck, 1 slow\""),
                     HasSubstr("<rect class=\"stuck\"")));
 }
 
