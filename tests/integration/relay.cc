@@ -41,7 +41,9 @@ class Relay::Rpc : public grpc::ServerGenericBidiReactor {
     }
   }
 
-  void OnCancel() override { context_.TryCancel(); }
+  void OnCancel() override {
+    if (relay_.cancels_) context_.TryCancel();
+  }
   void OnDone() override { delete this; }
 
   const Relay& relay_;
@@ -64,7 +66,8 @@ class Relay::Service : public grpc::CallbackGenericService {
   const Relay& relay_;
 };
 
-Relay::Relay(bool traces) : traces_(traces), service_(std::make_unique<Service>(*this)) {
+Relay::Relay(bool traces, bool cancels)
+    : traces_(traces), cancels_(cancels), service_(std::make_unique<Service>(*this)) {
   int port = 0;
   grpc::ServerBuilder builder;
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);

@@ -16,11 +16,12 @@ namespace levee {
 inline constexpr char kCallNumber[] = "call-number";
 
 // An application that makes one unary call for each that it serves, and fails as that one fails. It
-// drops all headers and trailers but kCallNumber, and `traceparent` if it `traces`. No thread waits
-// for the layer below, so any number of calls can be under way.
+// drops all headers and trailers but kCallNumber, and `traceparent` if it `traces`. If it `cancels`,
+// a call that it makes ends when the caller of the one that it serves has gone. No thread waits for
+// the layer below, so any number of calls can be under way.
 class Relay {
  public:
-  explicit Relay(bool traces);
+  explicit Relay(bool traces, bool cancels = true);
   ~Relay();
 
   const std::string& address() const { return address_; }
@@ -32,6 +33,7 @@ class Relay {
   class Service;
 
   const bool traces_;
+  const bool cancels_;
   std::unique_ptr<grpc::GenericStub> next_;
   std::unique_ptr<Service> service_;
   std::unique_ptr<grpc::Server> server_;

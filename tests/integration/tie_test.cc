@@ -59,9 +59,10 @@ Setup With(const FieldList& metadata) {
 // A layer of a chain: an application and its sidecar, with a guard before it, which calls `next`.
 class Layer {
  public:
-  Layer(const std::string& next, bool traces)
-      : application_(traces),
-        config_(Config(application_.address(), next, /*slots=*/1000)),
+  // Applications whose calls are tied (`tie`) tell them nothing themselves when a caller has gone.
+  Layer(const std::string& next, bool traces, const std::string& tie = "")
+      : application_(traces, /*cancels=*/tie.empty()),
+        config_(Config(application_.address(), next, /*slots=*/1000, tie)),
         sidecar_(SidecarProcess::Run({"--config", config_.path()})) {
     application_.SetNext(ConnectedChannel(sidecar_->address("egress")));
   }
@@ -309,6 +310,24 @@ TEST(Tie, G12_NoCallIsMadeForACallerThatHasGone) {
   EXPECT_TRUE(CallUnary(played.egress).status.ok());
   EXPECT_EQ(played.next.calls(), 3);
   EXPECT_TRUE(played.sidecar->WaitForSum(kTied, {R"(what="cancel",result="ended")"}, 2));
+}
+
+TEST(Tie, G12_WorkBelowThreeLayersEndsWhenTheCallerAtTheTopHasGone) {
+  FaultyService bottom;
+  const Layer third(bottom.address(), /*traces=*/true, kAll);
+  const Layer second(third.ingress(), /*traces=*/true, kAll);
+  const Layer first(second.ingress(), /*traces=*/true, kAll);
+  const SidecarProcess top({.endpoints = {first.ingress()}});
+  ByteCall call(ConnectedChannel(top.address()), "/test.Echo/Sleep");
+  EXPECT_TRUE(call.Start());
+  EXPECT_TRUE(call.Write("x"));
+  EXPECT_TRUE(bottom.WaitFor([&] { return bottom.calls() == 1; }));
+  const auto gone = std::chrono::steady_clock::now();
+  call.context().TryCancel();
+  EXPECT_TRUE(bottom.WaitFor([&] { return bottom.cancelled() == 1; }));
+  std::cout << "its work ended after "
+            << (std::chrono::steady_clock::now() - gone) / std::chrono::microseconds(1) << " us\n";
+  EXPECT_EQ(bottom.calls(), 1);
 }
 
 // How long the caller's leaving takes to come here is a matter of the machine, and only printed.
