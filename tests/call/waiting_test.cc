@@ -219,13 +219,13 @@ LateAnswers CountLateAnswers(double failing, uint64_t seed) {
 }
 
 TEST(CallWaitingLine, InALastingPartialFailureFewCallsWaitInVain) {
-  // As many are rescued as with a line that never closes, in which 20, 48 and 80% are late.
+  // With 50 and 80% a retry takes its credit also if it works, so few calls can be rescued.
   struct Row {
     double failing;
     double late;
     double rescued;
   };
-  for (const Row& row : {Row{0.2, 0.05, 0.07}, Row{0.5, 0.05, 0.045}, Row{0.8, 0.07, 0.005}}) {
+  for (const Row& row : {Row{0.2, 0.05, 0.07}, Row{0.5, 0.05, 0.029}, Row{0.8, 0.07, 0.005}}) {
     constexpr int kSeeds = 20;
     LateAnswers sum;
     for (uint64_t seed = 1; seed <= kSeeds; ++seed) {

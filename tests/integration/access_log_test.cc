@@ -82,7 +82,7 @@ TEST(AccessLogOfARun, SaysEverythingAboutACallThatSucceeds) {
   const LogLine line = run.Line();
   EXPECT_THAT(line.members(),
               ElementsAre("attempts", "authority", "code", "duration_ms", "guard", "listener",
-                          "marks", "message", "method", "refused", "request_bytes",
+                          "marks", "message", "method", "peer", "refused", "request_bytes",
                           "response_bytes", "time", "trace_id", "unreached", "upstream"));
   absl::Time time;
   ASSERT_TRUE(absl::ParseTime(absl::RFC3339_full, line.Text("time"), &time, nullptr));
@@ -90,6 +90,7 @@ TEST(AccessLogOfARun, SaysEverythingAboutACallThatSucceeds) {
   EXPECT_GT(time, before);
   EXPECT_LT(time, absl::Now());
   EXPECT_EQ(line.Text("listener"), "egress");
+  EXPECT_TRUE(line.IsNull("peer"));
   EXPECT_EQ(line.Text("upstream"), "shop");
   EXPECT_EQ(line.Text("authority"), "shop.test:50051");
   EXPECT_EQ(line.Text("method"), "test.Echo/Unary");
