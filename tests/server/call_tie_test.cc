@@ -19,7 +19,7 @@ class CallTieTest : public testing::Test {
  protected:
   // A served call ends with that code after that time.
   void EndAfter(absl::Duration time, StatusCode code) {
-    CallTie tie({ties_, random_, series_}, policy_, *table_);
+    CallTie tie(environment_, policy_, *table_);
     Metadata request;
     request.Add("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
     tie.Serve(request, kTimeout, "", begin_);
@@ -34,6 +34,7 @@ class CallTieTest : public testing::Test {
   const TiePolicy policy_{.cancel = true};
   Random random_{1};
   WorkerSeries series_;
+  const TieEnvironment environment_{ties_, random_, series_};
   TraceNumber trace_ = 0;
 };
 
