@@ -13,91 +13,74 @@
 #include <utility>
 #include <vector>
 
-#include "base/timer_wheel.h"
-#include "certificates/authority.h"
 #include "net/byte_stream.h"
-#include "net/event_loop.h"
-#include "net/listener.h"
+#include "net/tls_connections.h"
 #include "tls/session.h"
 
 namespace levee::net {
 namespace {
 
 // How a handshake ended, in the order of the ends.
-class Ends {
+class Outcomes {
  public:
-  struct End {
+  struct Outcome {
     int number;
     bool refused;
     ByteStream stream;
   };
 
-  void Add(End end) {
+  void Add(Outcome outcome) {
     const std::lock_guard lock(mutex_);
-    ends_.push_back(std::move(end));
+    outcomes_.push_back(std::move(outcome));
     added_.notify_one();
   }
 
-  End Next() {
+  Outcome Next() {
     std::unique_lock lock(mutex_);
-    added_.wait(lock, [this] { return !ends_.empty(); });
-    End end = std::move(ends_.front());
-    ends_.pop_front();
-    return end;
+    added_.wait(lock, [this] { return !outcomes_.empty(); });
+    Outcome outcome = std::move(outcomes_.front());
+    outcomes_.pop_front();
+    return outcome;
   }
 
  private:
   std::mutex mutex_;
   std::condition_variable added_;
-  std::deque<End> ends_;
+  std::deque<Outcome> outcomes_;
 };
 
-class HandshakesTest : public ::testing::Test {
+class HandshakesTest : public TlsConnections {
  protected:
   void Serve(const Handshakes::Bounds& bounds) { handshakes_.emplace(bounds); }
 
   // Connects the caller of that number, whose handshake begins on the server's side.
-  void Connect(int number) {
-    callers_.push_back(ByteStream::Dial(listener_->address()));
-    while (!accepted_.has_value()) loop_.Run();
-    handshakes_->Begin(*std::exchange(accepted_, std::nullopt), server_context_,
+  void Begin(int number) {
+    TlsConnections::Ends ends = Connect();
+    callers_.push_back(std::move(ends.client));
+    handshakes_->Begin(std::move(ends.server), server_context_,
                        [this, number](ByteStream stream, bool refused) {
-                         ends_.Add({number, refused, std::move(stream)});
+                         outcomes_.Add({number, refused, std::move(stream)});
                        });
   }
 
   // The latest caller does its part until both are done. Returns how it ended for the server.
-  Ends::End ShakeHands() {
+  Outcomes::Outcome ShakeHands() {
     ByteStream& caller = callers_.back();
     caller.Secure(std::make_unique<tls::Session>(client_context_, "localhost"));
     while (caller.Continue() == ByteStream::State::kConnecting) continue;
-    return ends_.Next();
+    return outcomes_.Next();
   }
 
-  EventLoop loop_;
-  TimerWheel wheel_{loop_.now()};
-  Authority authority_;
-  std::shared_ptr<const tls::Context> client_context_ = *tls::Context::Make(
-      tls::Role::kClient, {.trusted = *tls::TrustStore::Parse(authority_.pem())});
-  const PemPair pair_ = authority_.Issue();
-  std::shared_ptr<const tls::Context> server_context_ = *tls::Context::Make(
-      tls::Role::kServer, {.credentials = tls::Credentials{pair_.certificate, pair_.key}});
-  std::optional<ByteStream> accepted_;
-  std::unique_ptr<Listener> listener_ =
-      *Listener::Open(loop_, wheel_, *Address::FromIp("127.0.0.1", 0), [this](ByteStream stream) {
-        accepted_ = std::move(stream);
-        loop_.Stop();
-      });
   std::vector<ByteStream> callers_;
-  Ends ends_;
+  Outcomes outcomes_;
   std::optional<Handshakes> handshakes_;
 };
 
 TEST_F(HandshakesTest, T4_AConnectionComesBackWithItsHandshakeDone) {
   Serve({.most = 1});
   for (int i = 0; i < 3; ++i) {
-    Connect(i);
-    const Ends::End end = ShakeHands();
+    Begin(i);
+    const Outcomes::Outcome end = ShakeHands();
     EXPECT_EQ(end.number, i);
     EXPECT_FALSE(end.refused);
     EXPECT_EQ(end.stream.state(), ByteStream::State::kReady);
@@ -106,8 +89,8 @@ TEST_F(HandshakesTest, T4_AConnectionComesBackWithItsHandshakeDone) {
 
 TEST_F(HandshakesTest, T4_ACallerThatSaysNothingIsGivenUp) {
   Serve({.most = 1, .timeout = absl::Milliseconds(1)});
-  Connect(0);
-  const Ends::End end = ends_.Next();
+  Begin(0);
+  const Outcomes::Outcome end = outcomes_.Next();
   EXPECT_FALSE(end.refused);
   EXPECT_EQ(end.stream.state(), ByteStream::State::kFailed);
   EXPECT_EQ(end.stream.tls()->failure().result, tls::Result::kTimeout);
@@ -115,20 +98,20 @@ TEST_F(HandshakesTest, T4_ACallerThatSaysNothingIsGivenUp) {
 
 TEST_F(HandshakesTest, T4_BeyondTheirBoundANewConnectionIsRefusedWhileNoneIsSlow) {
   Serve({.most = 2, .timeout_if_crowded = absl::Hours(1)});
-  Connect(0);
-  Connect(1);
-  Connect(2);
-  const Ends::End end = ends_.Next();
+  Begin(0);
+  Begin(1);
+  Begin(2);
+  const Outcomes::Outcome end = outcomes_.Next();
   EXPECT_EQ(end.number, 2);
   EXPECT_TRUE(end.refused);
 }
 
 TEST_F(HandshakesTest, T4_BeyondTheirBoundTheSlowestMakesRoom) {
   Serve({.most = 2, .timeout_if_crowded = absl::ZeroDuration()});
-  Connect(0);
-  Connect(1);
-  Connect(2);
-  const Ends::End gone = ends_.Next();
+  Begin(0);
+  Begin(1);
+  Begin(2);
+  const Outcomes::Outcome gone = outcomes_.Next();
   EXPECT_EQ(gone.number, 0);
   EXPECT_FALSE(gone.refused);
   EXPECT_EQ(gone.stream.tls()->failure().result, tls::Result::kTimeout);
@@ -137,16 +120,16 @@ TEST_F(HandshakesTest, T4_BeyondTheirBoundTheSlowestMakesRoom) {
 
 TEST_F(HandshakesTest, T4_TheBoundCanBeRaised) {
   Serve({.most = 1, .timeout_if_crowded = absl::Hours(1)});
-  Connect(0);
+  Begin(0);
   handshakes_->SetMost(2);
-  Connect(1);
+  Begin(1);
   EXPECT_FALSE(ShakeHands().refused);
 }
 
 TEST_F(HandshakesTest, T4_HandshakesThatAreUnderWayAtTheEndAreClosed) {
   Serve({.most = 2});
-  Connect(0);
-  Connect(1);
+  Begin(0);
+  Begin(1);
   handshakes_.reset();
 }
 

@@ -8,12 +8,10 @@
 #include <string>
 #include <utility>
 
-#include "base/timer_wheel.h"
-#include "certificates/authority.h"
 #include "net/byte_stream.h"
 #include "net/event_loop.h"
-#include "net/listener.h"
 #include "net/socket.h"
+#include "net/tls_connections.h"
 #include "tls/session.h"
 
 namespace levee::net {
@@ -56,32 +54,17 @@ class Side final : public SocketHandler {
   Socket socket_;
 };
 
-class SecuredStream : public ::testing::Test {
+class SecuredStream : public TlsConnections {
  protected:
   // Connects a client and a server that send these texts.
   void Connect(std::string from_client, std::string from_server) {
-    ByteStream dialled = ByteStream::Dial(listener_->address());
-    dialled.Secure(std::make_unique<tls::Session>(client_context_, "localhost"));
-    client_.emplace(loop_, std::move(dialled), std::move(from_client));
-    while (!accepted_.has_value()) loop_.Run();
-    accepted_->Secure(std::make_unique<tls::Session>(server_context_, ""));
-    server_.emplace(loop_, *std::exchange(accepted_, std::nullopt), std::move(from_server));
+    Ends ends = TlsConnections::Connect();
+    ends.client.Secure(std::make_unique<tls::Session>(client_context_, "localhost"));
+    client_.emplace(loop_, std::move(ends.client), std::move(from_client));
+    ends.server.Secure(std::make_unique<tls::Session>(server_context_, ""));
+    server_.emplace(loop_, std::move(ends.server), std::move(from_server));
   }
 
-  EventLoop loop_;
-  TimerWheel wheel_{loop_.now()};
-  Authority authority_;
-  std::shared_ptr<const tls::Context> client_context_ = *tls::Context::Make(
-      tls::Role::kClient, {.trusted = *tls::TrustStore::Parse(authority_.pem())});
-  const PemPair pair_ = authority_.Issue();
-  std::shared_ptr<const tls::Context> server_context_ = *tls::Context::Make(
-      tls::Role::kServer, {.credentials = tls::Credentials{pair_.certificate, pair_.key}});
-  std::optional<ByteStream> accepted_;
-  std::unique_ptr<Listener> listener_ =
-      *Listener::Open(loop_, wheel_, *Address::FromIp("127.0.0.1", 0), [this](ByteStream stream) {
-        accepted_ = std::move(stream);
-        loop_.Stop();
-      });
   std::optional<Side> client_;
   std::optional<Side> server_;
 };
@@ -129,11 +112,10 @@ TEST_F(SecuredStream, BothEndsSayWhyTheHandshakeFailed) {
 }
 
 TEST_F(SecuredStream, SaysThatThePeerClosedInTheHandshake) {
-  ByteStream dialled = ByteStream::Dial(listener_->address());
-  dialled.Secure(std::make_unique<tls::Session>(client_context_, "localhost"));
-  client_.emplace(loop_, std::move(dialled), "never sent");
-  while (!accepted_.has_value()) loop_.Run();
-  accepted_.reset();
+  Ends ends = TlsConnections::Connect();
+  ends.client.Secure(std::make_unique<tls::Session>(client_context_, "localhost"));
+  client_.emplace(loop_, std::move(ends.client), "never sent");
+  ends.server.Close();
   while (client_->closed.empty()) loop_.Run();
   EXPECT_EQ(client_->closed, "the connection was closed in the TLS handshake");
   EXPECT_EQ(client_->socket().tls()->failure().result, tls::Result::kReset);
