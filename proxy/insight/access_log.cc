@@ -46,6 +46,15 @@ void AppendMember(std::string_view name, std::string_view text, std::string& to)
   AppendJsonString(text, to);
 }
 
+// Appends `text` as a JSON string, or `null` if it is empty.
+void AppendTextOrNull(std::string_view text, std::string& to) {
+  if (text.empty()) {
+    to += kNull;
+  } else {
+    AppendJsonString(text, to);
+  }
+}
+
 std::string_view WithoutSlash(std::string_view path) {
   return path.starts_with('/') ? path.substr(1) : path;
 }
@@ -60,11 +69,7 @@ std::string_view AccessLogFormatter::Format(const AccessLogFacts& facts, const C
   AppendMs(record.end - record.start, line_);
   AppendMember(R"(,"listener":)", facts.listener, line_);
   line_ += R"(,"peer":)";
-  if (facts.peer.empty()) {
-    line_ += kNull;
-  } else {
-    AppendJsonString(facts.peer, line_);
-  }
+  AppendTextOrNull(facts.peer, line_);
   AppendMember(R"(,"upstream":)", facts.upstream, line_);
   AppendMember(R"(,"authority":)", facts.authority, line_);
   AppendMember(R"(,"method":)", WithoutSlash(facts.path), line_);
@@ -86,11 +91,7 @@ std::string_view AccessLogFormatter::Format(const AccessLogFacts& facts, const C
   line_ += R"(,"response_bytes":)";
   AppendNumber(facts.response_bytes, line_);
   line_ += R"(,"trace_id":)";
-  if (facts.trace_id.empty()) {
-    line_ += kNull;
-  } else {
-    AppendWord(facts.trace_id, line_);
-  }
+  AppendTextOrNull(facts.trace_id, line_);
   line_ += "}\n";
   return line_;
 }
@@ -118,11 +119,7 @@ void AccessLogFormatter::AppendAttempts(const CallRecord& record, EndpointNames 
     AppendNumber(++n, line_);
     line_ += R"(,"endpoint":)";
     const std::string name = attempt.endpoint < 0 ? "" : endpoint_name(attempt.endpoint);
-    if (name.empty()) {
-      line_ += kNull;
-    } else {
-      AppendJsonString(name, line_);
-    }
+    AppendTextOrNull(name, line_);
     line_ += R"(,"start_ms":)";
     AppendMs(attempt.start - record.start, line_);
     line_ += R"(,"duration_ms":)";
