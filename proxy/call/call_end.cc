@@ -250,7 +250,7 @@ void Call::EndRefused(RefusalReason reason, std::string message, Instant now) {
   EndUnsent(marked, RefusalReasonName(reason), now);
 }
 
-// Ends a call that no answer is awaited of with a mark: `marked` has its message and its scope.
+// Ends a call with a mark, without waiting for an answer: `marked` has its message and its scope.
 void Call::EndUnsent(MarkedStatus& marked, std::string_view reason, Instant now) {
   marked.code = marked.original_code = parts_.overload.status;
   marked.attempts = attempts_;

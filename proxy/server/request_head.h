@@ -50,8 +50,9 @@ Hops NewHops(Random& random);
 bool HasPassed(const Metadata& head, std::string_view via);
 
 // The key of the bucket that a call with this head takes from: the name and the value of each part
-// of the limit's key, in their order. `authority`: by which the call was routed. Of a header that
-// is repeated the first value counts; one that is absent is empty.
+// of the limit's key, in their order. `authority`: by which the call was routed. `peer`: the
+// caller's name by its certificate. Of a header that is repeated the first value counts; one that
+// is absent is empty.
 LimitKey RateKeyOf(const RateLimitPolicy& limit, const Metadata& head, std::string_view authority,
                    std::string_view peer);
 
