@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// The idempotency store in memory: which calls with a key run, and how those that ran were answered
+// (after draft-ietf-httpapi-idempotency-key-header).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "base/instant.h"
+#include "base/intrusive_list.h"
+#include "dedupe/request_digest.h"
+#include "dedupe/stored_answer.h"
+#include "policy/dedupe_policy.h"
+
+namespace levee {
+
+// What a call gets whose key another call has, or had.
+struct DedupeAnswer {
+  enum class Kind {
+    kReplay,    // `stored`
+    kEnded,     // a refusal that says how the first call ended: the status of `stored`
+    kInFlight,  // a refusal: the first call runs, and the policy lets none wait
+    kMismatch,  // a refusal: the first call was another request
+    kLost,      // a refusal: nobody knows whether the first call ran
+  };
+  Kind kind = Kind::kReplay;
+  StoredAnswerPtr stored;
+};
+
+// How a call that had a key ends.
+enum class DedupeEnding {
+  kKept,      // the application's answer is kept
+  kReleased,  // the call has surely not run, or the application says: try again
+  kUnknown,   // it may have run, and nobody knows its answer
+};
+
+// Gets the answer of a call that waits. It inverts a dependency: calls know the store.
+class DedupeClient {
+ public:
+  // The call has the key.
+  virtual void OnKey(Instant now) = 0;
+  // The outcome of the first call will not be known: the call is to ask again.
+  virtual void OnKeyUnknown(Instant now) = 0;
+  virtual void OnKeyAnswer(const DedupeAnswer& answer, Instant now) = 0;
+
+ protected:
+  ~DedupeClient() = default;
+};
+
+class DedupeTable;
+
+// Where a call with a key stands. It is not destroyed while it waits (Withdraw) or has the key
+// (End).
+class DedupePlace final : private ListLink<DedupePlace> {
+ public:
+  DedupePlace(DedupeClient& client, int worker, std::string key)
+      : client_(client), worker_(worker), key_(std::move(key)) {}
+
+ private:
+  friend class DedupeTable;
+  friend class IntrusiveList<DedupePlace>;
+  enum class State { kIdle, kWaits, kHasKey, kGiven, kAsksAgain, kAnswered };
+
+  DedupeClient& client_;
+  const int worker_;
+  const std::string key_;  // with its scope
+  State state_ = State::kIdle;
+  std::optional<Sha256> digest_;
+  DedupeAnswer answer_;  // of kAnswered
+};
+
+// Shared by all workers; any thread, but a place only in the thread of its worker. Takes one lock,
+// for a moment, since only calls with a key come here. Has no clock: workers tell it the time.
+//
+// An entry is one key. It holds the first call while that runs, its outcome for `ttl` after that,
+// and for as long the fact that the call was lost. Bounded by DedupePolicy::max_bytes: outcomes
+// that were not asked for longest make room, never an entry whose call runs.
+class DedupeTable {
+ public:
+  // `wake(worker)`: an answer for a call of that worker may be there (Answer). Called in any
+  // thread, without the lock. `workers`: at least 1.
+  DedupeTable(const DedupePolicy& policy, int workers, std::function<void(int)> wake);
+  ~DedupeTable();
+  DedupeTable(const DedupeTable&) = delete;
+  DedupeTable& operator=(const DedupeTable&) = delete;
+
+  // A call asks for its key. `digest`: of its request, once that is complete.
+  struct Step {
+    enum class Kind {
+      kFirst,         // the call has the key, and runs; it must End
+      kNeedsRequest,  // another call has or had the key: it is to ask again with its digest
+      kWaits,         // the client is told, or asks again at `look_at`
+      kAnswered,      // `answer`
+      kFull,          // the key cannot be stored: see runs_without_key
+    };
+    Kind kind = Kind::kFirst;
+    DedupeAnswer answer;
+    Instant look_at = Instant::Infinite();
+    bool runs_without_key = false;
+  };
+  Step Ask(DedupePlace& place, const std::optional<Sha256>& digest, Instant now);
+
+  // The request of the call that has the key is complete. Calls that wait with another request are
+  // told so.
+  void SetDigest(DedupePlace& place, const Sha256& digest);
+
+  // The call that has the key has ended. `answer`: of kKept.
+  void End(DedupePlace& place, DedupeEnding ending, StoredAnswerPtr answer, Instant now);
+
+  // The call waits no more. A key that was on its way to it goes to the next one.
+  void Withdraw(DedupePlace& place, Instant now);
+
+  // Tells the clients of `worker` what was decided.
+  void Answer(int worker, Instant now);
+
+  // Goes by other values from now on.
+  void SetPolicy(const DedupePolicy& policy);
+
+  struct View {
+    size_t keys = 0;
+    size_t bytes = 0;
+  };
+  View GetView() const;
+
+ private:
+  struct Entry;
+  using WorkerSet = std::vector<bool>;
+
+  size_t BytesOf(const Entry& entry) const;
+  Entry* Find(const std::string& key);
+  bool AddEntry(DedupePlace& place, const std::optional<Sha256>& digest, Instant now);
+  bool MakeRoom(size_t bytes, Instant now);
+  bool MayGo(const Entry& entry, Instant now) const;
+  bool Expired(const Entry& entry, Instant now) const;
+  void DropExpired(Instant now);
+  void Erase(Entry& entry);
+  Step AskEntry(Entry& entry, DedupePlace& place, const Sha256& digest, Instant now);
+  void Wait(Entry& entry, DedupePlace& place);
+  bool IsLost(const Entry& entry, Instant now) const;
+  DedupeAnswer OutcomeOf(const Entry& entry) const;
+  void Tell(DedupePlace& place, DedupePlace::State state, WorkerSet& wake);
+  void Refuse(DedupePlace& place, DedupeAnswer answer, WorkerSet& wake);
+  void RefuseOthers(Entry& entry, WorkerSet& wake);
+  void Keep(Entry& entry, StoredAnswerPtr answer, Instant now, WorkerSet& wake);
+  void Release(Entry& entry, Instant now, WorkerSet& wake);
+  void Wake(const WorkerSet& wake);
+
+  const size_t workers_;
+  const std::function<void(int)> wake_;
+
+  mutable std::mutex mutex_;  // of all that follows
+  DedupePolicy policy_;
+  absl::flat_hash_map<std::string_view, std::unique_ptr<Entry>> entries_;  // by their keys
+  IntrusiveList<Entry> idle_;  // entries whose call does not run, longest not asked for first
+  size_t bytes_ = 0;
+  std::vector<IntrusiveList<DedupePlace>> answers_;  // by worker
+};
+
+}  // namespace levee
