@@ -84,11 +84,21 @@ void Call::OnRequest(const Chunk& chunk, bool end, Instant now) {
   }
   if (replayable_) {
     if (!chunk.empty()) parts_.host.CreditRequest(chunk.size());
+  } else if (DropsRequest()) {
+    keyed_->dropped = true;
+    parts_.host.CreditRequest(chunk.size());
   } else if (active_.empty()) {
     // Between attempts: the next one carries it all and is committed as it starts.
     buffer_.AddPending(chunk);
   }
   if (parts_.guard != nullptr) NoteWork(chunk, end);
+  if (keyed_ != nullptr) {
+    NoteKeyedRequest(chunk, end);
+    if (keyed_->needs_request) {
+      if (end) Begin(now);
+      return;
+    }
+  }
   if (like_failed_ != nullptr && like_failed_->waits) {
     LookAtMessage(now);
     return;
@@ -106,7 +116,9 @@ void Call::OnCallerGone(Instant now) {
   if (finished_) return;
   // A caller ends its call at its deadline by itself, and mostly before this call's own timer is
   // due. The upstream was given all the time there was, as it is then.
-  if (now >= callers_deadline_from_) {
+  if (RunsOnWithoutCaller()) {
+    caller_gone_ = true;
+  } else if (now >= callers_deadline_from_) {
     EndAtDeadline(now);
   } else {
     Finish({.code = StatusCode::kCancelled, .message = "cancelled by the caller"}, now);
@@ -168,6 +180,7 @@ void Call::OnAttemptEnd(AttemptId id, const AttemptOutcome& outcome, Instant now
     AttemptOutcome timed_out = outcome;
     timed_out.kind = AttemptOutcome::Kind::kTimeout;
     timed_out.code = StatusCode::kDeadlineExceeded;
+    may_have_run_ = true;
     const ActiveAttempt attempt = Remove(id);
     CloseRecord(attempt, timed_out, now);
     if (HadTime(attempt, now)) JudgeEnd(attempt, timed_out, now);
@@ -179,6 +192,7 @@ void Call::OnAttemptEnd(AttemptId id, const AttemptOutcome& outcome, Instant now
     return;
   }
   CommitToAnswer(id, now);
+  application_said_ = StatusCode::kOk;
   const ActiveAttempt attempt = Remove(id);
   NoteServiceTime(attempt, outcome, now);
   RecordAttemptEnd(attempt, outcome, now);
@@ -247,6 +261,7 @@ void Call::TellThrottle(const AttemptOutcome& outcome, Instant now) {
 AttemptPlace Call::Abandon(AttemptId id, StatusCode code, Instant now) {
   AttemptRecord& record = record_.attempts[Remove(id).record];
   const AttemptPlace place = parts_.host.CancelAttempt(id);
+  may_have_run_ = may_have_run_ || place.endpoint >= 0;
   record.end = now;
   record.code = code;
   record.endpoint = place.endpoint;

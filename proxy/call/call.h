@@ -18,6 +18,8 @@
 #include "call/call_host.h"
 #include "call/replay_buffer.h"
 #include "call/waiting_retries.h"
+#include "dedupe/dedupe_table.h"
+#include "dedupe/request_digest.h"
 #include "guard/guard.h"
 #include "guard/guard_line.h"
 #include "policy/adaptive_throttle.h"
@@ -57,6 +59,7 @@ struct CallParts {
   bool inbound = false;                            // it came to a listener of that direction
   GuardLine* guard = nullptr;                      // null: nothing guards the service
   int guard_method = Guard::kMethods;              // its number
+  DedupeTable* dedupe = nullptr;                   // null: calls with equal keys are not joined
 };
 
 // Facts that the request's head states.
@@ -67,17 +70,22 @@ struct RequestFacts {
   int priority = 0;                                   // for the guard: 0, the dearest, to 127
   uint64_t user = 0;                                  // for the guard: a hash of the user
   bool in_vain = false;  // the caller of the call that it is made for has gone
+  // With CallParts::dedupe: the idempotency key with its scope; empty: the call has none. And the
+  // method, which is part of what the request is.
+  std::string_view dedupe_key;
+  std::string_view method;
+  bool dedupe_key_missing = false;  // the call must have a key, and has none
 };
 
 // The host creates it with the request's head, tells it events, each with `now`, and destroys it
 // after Finish. One thread. At most one attempt is active at a time, unless the call is hedged.
 //
 //   Start -> [first message] -> [admission's answer] -> [rate limit's wait]
-//   -> [first message] -> [guard's queue] -> attempt -> [failure -> DecideRetry -> backoff -> [wait
-//   for a success] -> attempt]*
+//   -> [answer of the first call with its key] -> [first message] -> [guard's queue] -> attempt ->
+//   [failure -> DecideRetry -> backoff -> [wait for a success] -> attempt]*
 //                                      \-> [hedge delay -> attempt beside it]*
 //         -> commit (head, message, buffer full) -> bodies bypass the call -> Finish
-class Call final : private GuardClient {
+class Call final : private GuardClient, private DedupeClient {
  public:
   explicit Call(const CallParts& parts);
   Call(const Call&) = delete;
@@ -99,6 +107,7 @@ class Call final : private GuardClient {
   // As OnRequest, of what goes past the call once it is committed.
   void OnForwarded(const Chunk& chunk, bool end) {
     if (on_loan_) NoteWork(chunk, end);
+    if (keyed_ != nullptr) NoteKeyedRequest(chunk, end);
   }
 
   // The caller reset its stream or its connection was lost. About when its deadline passes, that is
@@ -179,6 +188,21 @@ class Call final : private GuardClient {
     AttemptOutcome outcome;
   };
 
+  // A call with an idempotency key.
+  struct Keyed {
+    Keyed(DedupeClient& client, int worker, const RequestFacts& facts)
+        : place(client, worker, std::string(facts.dedupe_key)), request(facts.method) {}
+
+    DedupePlace place;
+    RequestDigest request;
+    std::optional<Sha256> digest;  // once the request is complete
+    bool has_key = false;
+    bool needs_request = false;  // before it asks again
+    bool waits = false;          // for the first call with the key
+    bool waited = false;
+    bool dropped = false;  // part of its request, which was compared only
+  };
+
   // Admission.
   bool AdmitByThrottle(Instant now);
   bool FindKin(Instant now);
@@ -193,6 +217,22 @@ class Call final : private GuardClient {
   void AdmitByRate(const RateAdmission& admission, Instant now);
   absl::Duration LeastTime(Instant now);
   void Begin(Instant now);
+
+  // The key.
+  bool BeginKeyed(const RequestFacts& facts, Instant now);
+  bool HasKey(Instant now);
+  bool ActOnKeyStep(const DedupeTable::Step& step, Instant now);
+  bool RunWithoutStore(bool runs, Instant now);
+  void NoteKeyedRequest(const Chunk& chunk, bool end);
+  bool DropsRequest() const {
+    return keyed_ != nullptr && (keyed_->waits || keyed_->needs_request);
+  }
+  void OnKey(Instant now) override;
+  void OnKeyUnknown(Instant now) override;
+  void OnKeyAnswer(const DedupeAnswer& answer, Instant now) override;
+  bool RunsOnWithoutCaller() const;
+  DedupeEnding KeyEnding(const FinalStatus& status) const;
+  void LeaveKey(const FinalStatus& status, Instant now);
 
   // The guard.
   bool IsWork() const { return half_closed_ || !replayable_ || request_messages_.HasOne(); }
@@ -229,6 +269,7 @@ class Call final : private GuardClient {
   // Failures.
   void HandleFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, Instant now);
   void RememberEndpoint(const AttemptOutcome& outcome);
+  void NoteFailure(const AttemptOutcome& outcome);
   RetryFacts Facts(Instant now);
   void ScheduleRetry(const NextAttempt& next, Instant now);
   void ScheduleUnpaid(const NextAttempt& next, Instant now);
@@ -278,6 +319,11 @@ class Call final : private GuardClient {
   bool has_slot_ = false;                 // of the guard
   bool is_stream_ = false;                // that gives its slot back
   std::optional<ServiceTime> served_in_;  // for the guard to judge the service by
+
+  std::unique_ptr<Keyed> keyed_;  // null: the call has no key
+  bool may_have_run_ = false;     // and nobody knows its answer
+  std::optional<StatusCode> application_said_;
+  bool caller_gone_ = false;  // the call goes on all the same
 
   ActiveAttempts active_;
   int attempts_ = 0;      // made, transparent ones excluded: what max_attempts counts

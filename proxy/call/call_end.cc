@@ -61,6 +61,7 @@ void Call::HandleFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, I
     outcome.kind = AttemptOutcome::Kind::kReset;
   }
   RememberEndpoint(outcome);
+  NoteFailure(outcome);
   // A stream that never left was no attempt: sent again, it leaves no record and costs nothing.
   const bool unsent = outcome.kind == AttemptOutcome::Kind::kUnsent;
   if (!unsent) RecordAttemptEnd(attempt, outcome, now);
@@ -174,6 +175,12 @@ bool Call::EndsByDeadline(Instant now) const {
 std::string_view Call::WhatWasAwaited() const {
   if (guard_place_ != nullptr) return "deadline exceeded before the service had room for the call";
   if (awaits_work_) return "deadline exceeded before the request had a message";
+  if (keyed_ != nullptr && keyed_->waits) {
+    return "deadline exceeded before the first call with the idempotency key was answered";
+  }
+  if (keyed_ != nullptr && keyed_->needs_request) {
+    return "deadline exceeded before the request was complete";
+  }
   return "deadline exceeded before a rate limit admitted the call";
 }
 
@@ -299,13 +306,14 @@ void Call::Finish(const FinalStatus& status, Instant now) {
   if (std::exchange(admission_open_, false)) parts_.admission->Withdraw(*this);
   CancelRetry();
   AbandonOthers(/*kept=*/0, StatusCode::kCancelled, now);
+  if (keyed_ != nullptr) LeaveKey(status, now);
   if (parts_.guard != nullptr) LeaveGuard(now);
   if (parts_.retries != nullptr && record_.refused.has_value() && WasWanted(*record_.refused)) {
     parts_.retries->AddRefused(now);
   }
   buffer_.Clear();
   record_.end = now;
-  record_.code = status.code;
+  record_.code = caller_gone_ ? StatusCode::kCancelled : status.code;
   if (status.code == StatusCode::kOk && !parts_.failed_calls.empty()) {
     parts_.failed_calls.OnSuccess(now);
     if (IsRepeated()) parts_.failed_calls.OnAnswered(like_failed_->kin, *like_failed_->message);

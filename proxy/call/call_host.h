@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "base/chunk.h"
 #include "base/instant.h"
+#include "dedupe/stored_answer.h"
 #include "policy/failed_calls.h"
 #include "policy/retry_decision.h"
 #include "wire/call_record.h"
@@ -52,6 +53,9 @@ struct FinalStatus {
   std::string_view message;
   // Of a local reply: when the caller may try again (grpc-retry-pushback-ms).
   std::optional<absl::Duration> pushback;
+  // Not null: the answer of an earlier call, for this one as well; all other answers are unused.
+  // Valid during Finish only.
+  const StoredAnswer* replay = nullptr;
   // Not null: the marked answer, written over the attempt's trailers (over an empty block if it
   // left none). Valid during Finish only.
   const MarkedStatus* marked = nullptr;
@@ -84,6 +88,10 @@ class CallHost {
   // credited by CreditRequest are credited as they are forwarded on this attempt. No other attempt
   // is under way; this one may just have ended.
   virtual void Commit(AttemptId attempt) = 0;
+
+  // Returns a copy of the answer that Finish is to be given, which is the committed attempt's.
+  // Asked only of calls with a key (CallParts::dedupe).
+  virtual StoredAnswerPtr KeepAnswer(const FinalStatus& status) = 0;
 
   // Ends the call for the caller, after what has been forwarded already. The last thing a Call
   // does; the host destroys it at the end of the turn.

@@ -60,6 +60,8 @@ void Call::Start(const RequestFacts& facts, Instant now) {
     OnInVain(now);
   } else if (timeout <= absl::ZeroDuration()) {
     EndLocally(StatusCode::kDeadlineExceeded, "deadline passed before the call arrived", now);
+  } else if (parts_.dedupe != nullptr && !BeginKeyed(facts, now)) {
+    return;
   } else if (parts_.throttle != nullptr && !AdmitByThrottle(now)) {
     return;
   } else if (!parts_.failed_calls.empty() && FindKin(now)) {
@@ -190,6 +192,7 @@ void Call::Begin(Instant now) {
     EndLocally(StatusCode::kDeadlineExceeded, "less time is left than any answer takes", now);
     return;
   }
+  if (keyed_ != nullptr && !HasKey(now)) return;
   if (parts_.guard == nullptr) {
     StartFirstAttempt(now);
   } else {

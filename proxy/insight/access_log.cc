@@ -86,6 +86,12 @@ std::string_view AccessLogFormatter::Format(const AccessLogFacts& facts, const C
   }
   AppendMarks(record);
   AppendGuard(record.guard);
+  line_ += R"(,"dedupe":)";
+  if (record.dedupe.has_value()) {
+    AppendWord(DedupeResultName(*record.dedupe), line_);
+  } else {
+    line_ += kNull;
+  }
   line_ += R"(,"request_bytes":)";
   AppendNumber(facts.request_bytes, line_);
   line_ += R"(,"response_bytes":)";

@@ -158,6 +158,27 @@ std::string GuardRefusalText(const GuardRecord& guard) {
                       ", priority ", guard.priority, ")");
 }
 
+// Says what came of the call's idempotency key, if that kept it from the application.
+std::string DedupeText(DedupeResult result) {
+  switch (result) {
+    case DedupeResult::kFirst:
+      return "";
+    case DedupeResult::kReplayed:
+      return "got the stored answer of the first call with its idempotency key";
+    case DedupeResult::kWaited:
+      return "waited for the first call with its idempotency key, and got its answer";
+    case DedupeResult::kRefused:
+      return "refused because of its idempotency key";
+    case DedupeResult::kMismatch:
+      return "refused: the first call with its idempotency key was another request";
+    case DedupeResult::kLost:
+      return "refused: the first call with its idempotency key was lost";
+    case DedupeResult::kStoreFailed:
+      return "refused: the store of idempotency keys has no room";
+  }
+  return "";
+}
+
 // Says why a call had no attempt.
 std::string WhyUnattempted(const CallRecord& record) {
   if (record.app_retry_refused) {
@@ -166,6 +187,9 @@ std::string WhyUnattempted(const CallRecord& record) {
   }
   if (record.rate_limit.refused_by >= 0) return "refused by a rate limit";
   if (record.guard.decision == GuardDecision::kRefused) return GuardRefusalText(record.guard);
+  if (record.dedupe.has_value() && record.dedupe != DedupeResult::kFirst) {
+    return DedupeText(*record.dedupe);
+  }
   const std::string ended = absl::StrCat("ended with ", Name(record.code), " before an attempt");
   if (!record.refused.has_value()) return ended;
   return absl::StrCat(ended, ": ", RefusalText(record));

@@ -46,6 +46,9 @@ struct AttemptOutcome {
   std::optional<OverloadMark> mark;
   AttemptPlace place;
   bool single_message = false;  // kStatus only: the answer had no more than one message
+  // kStatus only: the connection was to be closed by then (GOAWAY). gRPC servers that are shut down
+  // end the calls that still run with UNAVAILABLE, as if the application had said so.
+  bool leaving = false;
 };
 
 // The facts about the call that the decision depends on.

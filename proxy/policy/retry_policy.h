@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "policy/adaptive_throttle.h"
 #include "policy/backoff.h"
+#include "policy/dedupe_policy.h"
 #include "policy/guard_policy.h"
 #include "policy/rate_limit_policy.h"
 #include "policy/retry_budget.h"
@@ -93,7 +94,8 @@ struct CallPolicy {
   std::string key_header;  // of the idempotency key, lower case; empty: none is added
   std::vector<RateLimitPolicy> rate_limits;
   std::optional<ThrottlePolicy> throttle = ThrottlePolicy();  // nullopt: every call is sent
-  std::optional<GuardPolicy> guard;  // nullopt: nothing guards the service
+  std::optional<GuardPolicy> guard;                           // nullopt: nothing guards the service
+  std::optional<DedupePolicy> dedupe;  // nullopt: calls with equal idempotency keys are not joined
 };
 
 // `overload`: the agreed code and which signals are honoured.

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "call/plan.h"
 #include "call/waiting_retries.h"
+#include "dedupe/dedupe_table.h"
 #include "guard/guard_line.h"
 #include "guard/tie_table.h"
 #include "policy/adaptive_throttle.h"
@@ -64,6 +65,12 @@ struct PlannedGuard {
   GuardSeries* series = nullptr;    // not null where there is a guard
 };
 
+// Where a plan's calls with idempotency keys meet.
+struct PlannedDedupe {
+  std::shared_ptr<DedupeTable> table;  // nullptr: nowhere
+  DedupeSeries* series = nullptr;      // not null where there is a table
+};
+
 // Never changed but for `method`, `labelled` and the guard's method. Held by calls with a plain
 // count, so one thread.
 struct CallPlan {
@@ -76,6 +83,7 @@ struct CallPlan {
   std::shared_ptr<AdaptiveThrottle> throttle;  // as the budget; nullptr: every call is sent
   bool inbound = false;                        // its calls came to a listener of that direction
   PlannedGuard guard;
+  PlannedDedupe dedupe;
   std::shared_ptr<TieTable> tie;  // nullptr: its calls are not tied to others
   std::string path;
   std::string routed_by;  // in the one spelling that rate limits know

@@ -23,15 +23,43 @@ void ReplyNotGrpc(h2::Stream& stream) {
                   /*end=*/true);
 }
 
+namespace {
+
+void Append(const AddedTrailers& added, Metadata& answer) {
+  if (added.mark.has_value()) AddOverloadMark(*added.mark, answer);
+  if (added.load.has_value() && !answer.Has(kLoadReportField)) {
+    answer.Add(kLoadReportField, LoadReportText(*added.load));
+  }
+}
+
+}  // namespace
+
+void ReplyStored(h2::Stream& stream, const StoredAnswer& answer, const AddedTrailers& added) {
+  const bool trailers_only = answer.head.empty();
+  StoredAnswer::Append(trailers_only ? answer.trailers : answer.head, stream.head());
+  stream.head().Add("levee-replayed", "true");
+  if (trailers_only) {
+    Append(added, stream.head());
+    stream.SendHead(/*end=*/true);
+    return;
+  }
+  stream.SendHead(/*end=*/false);
+  if (!answer.body.empty()) {
+    stream.SendData(
+        Chunk::Copy({reinterpret_cast<const uint8_t*>(answer.body.data()), answer.body.size()}),
+        /*end=*/false);
+  }
+  StoredAnswer::Append(answer.trailers, stream.trailers());
+  Append(added, stream.trailers());
+  stream.SendTrailers();
+}
+
 void ReplyFinal(h2::Stream& stream, const FinalStatus& status, Metadata& trailers,
                 std::string_view content_type, const AddedTrailers& added) {
   const bool head_sent = content_type.empty();
   Metadata& answer = head_sent ? stream.trailers() : stream.head();
   WriteFinalAnswer(status, trailers, content_type, answer);
-  if (added.mark.has_value()) AddOverloadMark(*added.mark, answer);
-  if (added.load.has_value() && !answer.Has(kLoadReportField)) {
-    answer.Add(kLoadReportField, LoadReportText(*added.load));
-  }
+  Append(added, answer);
   if (head_sent) {
     stream.SendTrailers();
   } else {

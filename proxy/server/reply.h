@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "call/call_host.h"
+#include "dedupe/stored_answer.h"
 #include "h2/stream.h"
 #include "wire/load_report.h"
 #include "wire/metadata.h"
@@ -30,5 +31,8 @@ struct AddedTrailers {
 // Ends a call whose answer is `status`; the arguments are those of WriteFinalAnswer.
 void ReplyFinal(h2::Stream& stream, const FinalStatus& status, Metadata& trailers,
                 std::string_view content_type, const AddedTrailers& added);
+
+// Ends a call with the answer of an earlier one, and says so in its head.
+void ReplyStored(h2::Stream& stream, const StoredAnswer& answer, const AddedTrailers& added);
 
 }  // namespace levee

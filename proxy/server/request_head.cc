@@ -133,10 +133,10 @@ bool HasPassed(const Metadata& head, std::string_view via) {
   return false;
 }
 
-LimitKey RateKeyOf(const RateLimitPolicy& limit, const Metadata& head, std::string_view authority,
-                   std::string_view peer) {
+LimitKey KeyOf(const std::vector<RateLimitKey>& parts, const Metadata& head,
+               std::string_view authority, std::string_view peer) {
   LimitKey key;
-  for (const RateLimitKey& part : limit.key) {
+  for (const RateLimitKey& part : parts) {
     key.Add(part.name(), PartOf(part, head, authority, peer));
   }
   return key;

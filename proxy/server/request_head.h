@@ -53,8 +53,8 @@ bool HasPassed(const Metadata& head, std::string_view via);
 // of the limit's key, in their order. `authority`: by which the call was routed. `peer`: the
 // caller's name by its certificate. Of a header that is repeated the first value counts; one that
 // is absent is empty.
-LimitKey RateKeyOf(const RateLimitPolicy& limit, const Metadata& head, std::string_view authority,
-                   std::string_view peer);
+LimitKey KeyOf(const std::vector<RateLimitKey>& parts, const Metadata& head,
+               std::string_view authority, std::string_view peer);
 
 // Fills `to` (empty) with the head of an attempt: the caller's fields in their order, without
 // those that are Levee's to say (grpc-timeout, grpc-previous-rpc-attempts, levee-*, which a caller

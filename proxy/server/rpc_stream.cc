@@ -41,7 +41,8 @@ CallParts MakeParts(CallHost& host, RpcEnvironment& environment, const CallPlan&
           .throttle = plan.throttle.get(),
           .inbound = plan.inbound,
           .guard = plan.guard.line.get(),
-          .guard_method = plan.guard.method};
+          .guard_method = plan.guard.method,
+          .dedupe = plan.dedupe.table.get()};
 }
 
 }  // namespace
@@ -62,7 +63,7 @@ void RpcStream::Start(RequestFacts facts, UnreportedCalls& unreported, bool requ
   environment_.series.active_calls.Add(1);
   const CallPolicy& policy = *plan_->calls.policy;
   for (const RateLimitPolicy& limit : policy.rate_limits) {
-    rate_keys_.push_back(RateKeyOf(limit, request_, plan_->routed_by, origin_.identity));
+    rate_keys_.push_back(KeyOf(limit.key, request_, plan_->routed_by, origin_.identity));
   }
   facts.rate_keys = rate_keys_;
   // All attempts are made from this head, so that the key is the same on each.
@@ -74,8 +75,24 @@ void RpcStream::Start(RequestFacts facts, UnreportedCalls& unreported, bool requ
     ReadReport(unreported);
   }
   if (plan_->tie != nullptr) BeginTie(facts);
+  LimitKey dedupe_key;
+  if (policy.dedupe.has_value()) dedupe_key = ReadDedupeKey(facts);
+  facts.dedupe_key = dedupe_key.text();
   call_.Start(facts, now());
   if (request_ended) Request(Chunk(), true);
+}
+
+// Returns the key with its scope; it is empty for a call without one.
+LimitKey RpcStream::ReadDedupeKey(RequestFacts& facts) {
+  const DedupePolicy& dedupe = *plan_->calls.policy->dedupe;
+  const std::string_view value = request_.Get(dedupe.header);
+  facts.method = plan_->path;
+  facts.dedupe_key_missing = value.empty() && dedupe.required;
+  if (value.empty()) return LimitKey();
+  LimitKey key = KeyOf(dedupe.scope, request_, plan_->routed_by, origin_.identity);
+  key.Add(dedupe.header, value);
+  recorder_ = std::make_unique<AnswerRecorder>(static_cast<size_t>(dedupe.max_response));
+  return key;
 }
 
 void RpcStream::BeginTie(RequestFacts& facts) {
@@ -260,6 +277,7 @@ void RpcStream::Commit(AttemptId id) {
 
 void RpcStream::ForwardHead(Slot& slot) {
   slot.head_waits = false;
+  if (recorder_ != nullptr) recorder_->OnHead(slot.head);
   if (downstream_ == nullptr) return;
   downstream_->head().Swap(slot.head);
   downstream_->SendHead(/*end=*/false);
@@ -287,7 +305,12 @@ void RpcStream::OnAttemptHead(AttemptId id, Metadata& head) {
 void RpcStream::OnAttemptData(AttemptId id, const Chunk& data) {
   call_.OnMessage(id, now());
   LookForStream(response_messages_, data);
-  if (downstream_ == nullptr) return;
+  if (recorder_ != nullptr) recorder_->OnData(data);
+  if (downstream_ == nullptr) {
+    // The call goes on without its caller.
+    At(id).attempt.Credit(data.size());
+    return;
+  }
   response_bytes_ += data.size();
   downstream_->SendData(data, false);
 }
@@ -326,6 +349,11 @@ void RpcStream::OnTimer(Instant now) {
   }
 }
 
+StoredAnswerPtr RpcStream::KeepAnswer(const FinalStatus& status) {
+  if (status.attempt != last_ended_) trailers_.Clear();
+  return recorder_->End(status.code, trailers_);
+}
+
 void RpcStream::Finish(const FinalStatus& status, const CallRecord& record) {
   Timer::Unlink();
   if (status.attempt != last_ended_) trailers_.Clear();
@@ -337,7 +365,11 @@ void RpcStream::Finish(const FinalStatus& status, const CallRecord& record) {
   if (downstream_ != nullptr) {
     const std::string_view type =
         head_sent_ ? std::string_view() : AnswerContentType(request_.Get("content-type"));
-    ReplyFinal(*downstream_, status, trailers_, type, added);
+    if (status.replay != nullptr) {
+      ReplyStored(*downstream_, *status.replay, added);
+    } else {
+      ReplyFinal(*downstream_, status, trailers_, type, added);
+    }
     // The rest of the request, if any, is dropped; what is queued of the answer still leaves.
     std::exchange(downstream_, nullptr)->Detach();
   }
@@ -358,6 +390,7 @@ void RpcStream::Record(const CallRecord& record) {
   RecordCall(*plan.method, *plan.destination->series, environment_.series, record);
   RecordRateLimits(plan.limits.series, record.rate_limit);
   if (plan.guard.series != nullptr) RecordGuard(*plan.guard.series, record.guard);
+  if (record.dedupe.has_value()) plan.dedupe.series->calls[*record.dedupe].Add();
 }
 
 void RpcStream::Log(const FinalStatus& status, const CallRecord& record) {
@@ -372,7 +405,7 @@ void RpcStream::Log(const FinalStatus& status, const CallRecord& record) {
   facts.upstream = destination.upstream;
   facts.message = message;
   facts.request_bytes = request_bytes_;
-  facts.response_bytes = response_bytes_;
+  facts.response_bytes = status.replay != nullptr ? status.replay->body.size() : response_bytes_;
   const auto none_reached = [](const AttemptRecord& attempt) { return attempt.endpoint < 0; };
   if (choice.line && std::any_of(record.attempts.begin(), record.attempts.end(), none_reached)) {
     facts.unreached = destination.pool->UnreadyNames();

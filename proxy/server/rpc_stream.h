@@ -15,6 +15,7 @@
 #include "base/timer_wheel.h"
 #include "call/call.h"
 #include "call/call_host.h"
+#include "dedupe/answer_recorder.h"
 #include "guard/unreported_calls.h"
 #include "h2/stream.h"
 #include "policy/limit_key.h"
@@ -119,6 +120,7 @@ class RpcStream final : public InBlocks,
   AttemptPlace CancelAttempt(AttemptId attempt) override;
   void JudgeAttempt(AttemptId attempt, bool success) override;
   void Commit(AttemptId attempt) override;
+  StoredAnswerPtr KeepAnswer(const FinalStatus& status) override;
   void Finish(const FinalStatus& status, const CallRecord& record) override;
   void CreditRequest(size_t bytes) override;
   CallKin Kin() const override;
@@ -140,6 +142,7 @@ class RpcStream final : public InBlocks,
   const Hop& hop() const;
 
   void OnTimer(Instant now) override;
+  LimitKey ReadDedupeKey(RequestFacts& facts);
   void ReadPriority(RequestFacts& facts);
   void ReadReport(UnreportedCalls& unreported);
   void LookForStream(MessageCount& messages, const Chunk& data);
@@ -163,6 +166,7 @@ class RpcStream final : public InBlocks,
   Metadata request_;
   Call call_;
   std::optional<CallTie> tie_;
+  std::unique_ptr<AnswerRecorder> recorder_;  // of a call with an idempotency key
 
   Slot first_;
   std::vector<std::unique_ptr<Slot>> hedges_;  // for attempts beside the one in first_

@@ -35,6 +35,7 @@ void UpstreamAttempt::Start(AttemptId id, Destination& destination, const Metada
 void UpstreamAttempt::OnOpened(UpstreamConnection& connection, h2::Stream& stream,
                                int64_t endpoint) {
   stream_ = &stream;
+  connection_ = &connection;
   endpoint_ = endpoint;
   opened_ = pool_->now();
   // The time that it took to find a connection has gone from the caller's.
@@ -164,6 +165,7 @@ void UpstreamAttempt::OnEnd(Metadata* trailers) {
 void UpstreamAttempt::EndWithTrailers(Metadata& trailers) {
   AttemptOutcome outcome = OutcomeOfTrailers(trailers, honor_, net::WallClock);
   outcome.single_message = messages_.AtMostOne();
+  outcome.leaving = stream_ != nullptr && connection_->draining();
   // An answer that is complete before the request is: the rest of it is not wanted any more.
   if (stream_ != nullptr && (!request_ended_ || stream_->queued_bytes() > 0)) {
     LetGo(kResetNoError);

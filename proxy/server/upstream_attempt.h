@@ -85,6 +85,7 @@ class UpstreamAttempt final : public StreamUser {
   Instant started_;
   Instant opened_;
   h2::Stream* stream_ = nullptr;
+  const UpstreamConnection* connection_ = nullptr;  // of the stream
   int64_t endpoint_ = -1;
   bool request_ended_ = false;
   bool head_seen_ = false;

@@ -85,6 +85,10 @@ void Worker::PostLookAtGuards() {
   loop_.Post([this] { guards_.Look(loop_.now()); });
 }
 
+void Worker::PostLookAtDedupes() {
+  loop_.Post([this] { shared_.dedupes.Answer(index_, loop_.now()); });
+}
+
 void Worker::PostGone(TraceNumber trace) {
   loop_.Post([this, trace] {
     for (RpcStream* const rpc : following_.Of(trace)) rpc->OnFollowedGone();
@@ -384,6 +388,10 @@ absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(const PlanKey& key, n
   }
   plan->inbound = key.listener.direction == Direction::kInbound;
   if (policy.guard.has_value()) plan->guard = PlanGuard(upstream.name, policy, key.path);
+  if (policy.dedupe.has_value()) {
+    plan->dedupe = {.table = shared_.dedupes.Get(upstream.name, policy.name, *policy.dedupe),
+                    .series = &shared_.metrics.Dedupe(index_, upstream.name)};
+  }
   if (snapshot_->tie.has_value()) plan->tie = shared_.ties.Get(snapshot_->tie->max_traces);
   plan->path = key.path;
   plan->routed_by = routed_by;

@@ -25,6 +25,7 @@
 #include "server/budget_watch.h"
 #include "server/call_log.h"
 #include "server/call_plan.h"
+#include "server/dedupe_stores.h"
 #include "server/destination_table.h"
 #include "server/downstream_connection.h"
 #include "server/following_calls.h"
@@ -54,6 +55,7 @@ struct Shared {
   TlsDestinations& tls_destinations;
   EventLog& log;
   GuardTable& guards;
+  DedupeStores& dedupes;
   Ties& ties;
   const Hops hops;
 };
@@ -97,6 +99,9 @@ class Worker final : private net::TurnHandler {
 
   // Looks at what guards have decided about waiting calls. Any thread.
   void PostLookAtGuards();
+
+  // Looks at what idempotency stores have decided about waiting calls. Any thread.
+  void PostLookAtDedupes();
 
   // Ends the calls that follow calls of a trace, if all callers of those have gone. Any thread.
   void PostGone(TraceNumber trace);

@@ -57,14 +57,17 @@ Sidecar::Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, M
       throttles_(workers, snapshot->limits.destinations),
       guards_(workers,
               [this](int worker) { workers_[static_cast<size_t>(worker)]->PostLookAtGuards(); }),
+      dedupes_(workers,
+               [this](int worker) { workers_[static_cast<size_t>(worker)]->PostLookAtDedupes(); }),
       ties_(net::RandomSeed(),
             [this](TraceNumber trace) {
               for (const auto& worker : workers_) worker->PostGone(trace);
             }),
       replay_(snapshot->limits.replay_bytes),
       memory_(MemoryWatch::LimitOf(snapshot->limits)),
-      shared_{metrics,      budgets_,          throttles_, rate_limits_, replay_, memory_,
-              recent_calls, tls_destinations_, log,        guards_,      ties_,   MakeHops()},
+      shared_{metrics,  budgets_,     throttles_,        rate_limits_, replay_,
+              memory_,  recent_calls, tls_destinations_, log,          guards_,
+              dedupes_, ties_,        MakeHops()},
       workers_(MakeWorkers(snapshot, workers)),
       listeners_(
           workers_[0]->loop(), workers_[0]->wheel(),
@@ -89,12 +92,13 @@ Sidecar::~Sidecar() {
   Timer::Unlink();
 }
 
-// Holds the budgets, throttles, guards, ties and rate limits of the configuration, so that they and
-// their metrics exist from the start, and keep their state when the workers release them.
+// Holds the budgets, throttles, guards, stores, ties and rate limits of the configuration, so that
+// they and their metrics exist from the start, and keep their state when the workers release them.
 void Sidecar::HoldConfigured(const Snapshot& snapshot) {
   std::vector<std::shared_ptr<RetryBudget>> budgets;
   std::vector<std::shared_ptr<AdaptiveThrottle>> throttles;
   std::vector<std::shared_ptr<Guard>> guards;
+  std::vector<std::shared_ptr<DedupeTable>> dedupes;
   for (const Route& route : snapshot.routes.routes()) {
     const UpstreamSpec& upstream = snapshot.upstreams[static_cast<size_t>(route.upstream)];
     const CallPolicy& policy = snapshot.policies[static_cast<size_t>(route.policy)];
@@ -106,6 +110,10 @@ void Sidecar::HoldConfigured(const Snapshot& snapshot) {
     if (policy.guard.has_value()) {
       guards.push_back(guards_.Get(upstream.name, *policy.guard));
       shared_.metrics.Guard(/*worker=*/0, upstream.name);
+    }
+    if (policy.dedupe.has_value()) {
+      dedupes.push_back(dedupes_.Get(upstream.name, policy.name, *policy.dedupe));
+      shared_.metrics.Dedupe(/*worker=*/0, upstream.name);
     }
   }
   std::vector<std::shared_ptr<RateLimiter>> limits;
@@ -122,6 +130,7 @@ void Sidecar::HoldConfigured(const Snapshot& snapshot) {
   configured_budgets_ = std::move(budgets);
   configured_throttles_ = std::move(throttles);
   configured_guards_ = std::move(guards);
+  configured_dedupes_ = std::move(dedupes);
   configured_limits_ = std::move(limits);
   configured_ties_ = std::move(ties);
 }
@@ -335,6 +344,14 @@ std::map<std::string, GuardState> Sidecar::guards() const {
                         .reported_retry_share = view.reported.Share()};
   }
   return states;
+}
+
+std::map<std::string, Metrics::DedupeGauges> Sidecar::dedupes() const {
+  std::map<std::string, Metrics::DedupeGauges> gauges;
+  for (const auto& [upstream, view] : dedupes_.Views()) {
+    gauges[upstream] = {.keys = view.keys, .bytes = view.bytes};
+  }
+  return gauges;
 }
 
 int64_t Sidecar::replay_bytes() const {

@@ -97,6 +97,7 @@ class Sidecar : private Timer {
 
   // By upstream.
   std::map<std::string, GuardState> guards() const;
+  std::map<std::string, Metrics::DedupeGauges> dedupes() const;
 
   // Where tunnels that carry TLS lead.
   std::vector<std::string> tls_destinations() const { return tls_destinations_.Read(); }
@@ -135,6 +136,8 @@ class Sidecar : private Timer {
   ThrottleTable throttles_;
   std::vector<std::shared_ptr<AdaptiveThrottle>> configured_throttles_;
   GuardTable guards_;
+  DedupeStores dedupes_;
+  std::vector<std::shared_ptr<DedupeTable>> configured_dedupes_;
   std::vector<std::shared_ptr<Guard>> configured_guards_;
   Ties ties_;
   std::shared_ptr<TieTable> configured_ties_;

@@ -283,6 +283,15 @@ void SimHost::End(AttemptId id, AttemptOutcome outcome, Metadata& trailers) {
   call_->OnAttemptEnd(id, outcome, clock().now());
 }
 
+StoredAnswerPtr SimHost::KeepAnswer(const FinalStatus& status) {
+  StoredAnswer answer;
+  answer.code = status.code;
+  answer.whole = true;
+  answer.body = caller_.body;
+  answer.trailers = StoredAnswer::Copy(last_trailers_);
+  return std::make_shared<const StoredAnswer>(std::move(answer));
+}
+
 void SimHost::Finish(const FinalStatus& status, const CallRecord& record) {
   LEVEE_CHECK(!finished() && active_.empty());
   caller_.finished_at = clock().elapsed();
@@ -304,8 +313,13 @@ void SimHost::Finish(const FinalStatus& status, const CallRecord& record) {
 }
 
 void SimHost::WriteAnswer(const FinalStatus& status) {
-  WriteFinalAnswer(status, last_trailers_, caller_.head_at.has_value() ? "" : "application/grpc",
-                   caller_.trailers);
+  if (status.replay != nullptr) {
+    caller_.body = status.replay->body;
+    StoredAnswer::Append(status.replay->trailers, caller_.trailers);
+  } else {
+    WriteFinalAnswer(status, last_trailers_, caller_.head_at.has_value() ? "" : "application/grpc",
+                     caller_.trailers);
+  }
   caller_.trailers.Remove(":status");
   caller_.trailers.Remove("content-type");
   caller_.message = PercentDecode(caller_.trailers.Get("grpc-message"));

@@ -126,6 +126,7 @@ class SimHost : public CallHost {
   AttemptPlace CancelAttempt(AttemptId id) override;
   void JudgeAttempt(AttemptId id, bool success) override;
   void Commit(AttemptId id) override;
+  StoredAnswerPtr KeepAnswer(const FinalStatus& status) override;
   void Finish(const FinalStatus& status, const CallRecord& record) override;
   void CreditRequest(size_t bytes) override;
   CallKin Kin() const override;

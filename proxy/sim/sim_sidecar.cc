@@ -52,6 +52,15 @@ GuardLine* SimSidecar::guard() {
   return guard_.get();
 }
 
+DedupeTable* SimSidecar::dedupe() {
+  if (dedupe_ == nullptr && policy.dedupe.has_value()) {
+    dedupe_ = std::make_unique<DedupeTable>(*policy.dedupe, 1, [this](int worker) {
+      clock_.After(absl::ZeroDuration(), [this, worker] { dedupe_->Answer(worker, clock_.now()); });
+    });
+  }
+  return dedupe_.get();
+}
+
 ReplayLease& SimSidecar::replay() {
   if (lease_ == nullptr) {
     memory_ = std::make_unique<ReplayMemory>(replay_bytes);
@@ -90,7 +99,8 @@ CallParts SimSidecar::Parts(CallHost& host) {
           .waiting = &*waiting_,
           .throttle = throttle(),
           .inbound = inbound,
-          .guard = guard()};
+          .guard = guard(),
+          .dedupe = dedupe()};
 }
 
 void SimSidecar::CountCall(const CallRecord& record) {

@@ -15,6 +15,7 @@
 #include "call/plan.h"
 #include "call/replay_memory.h"
 #include "call/waiting_retries.h"
+#include "dedupe/dedupe_table.h"
 #include "guard/guard_line.h"
 #include "guard/limit_rule.h"
 #include "policy/failed_calls.h"
@@ -86,6 +87,7 @@ class SimSidecar {
   RetryBudget& budget();
   AdaptiveThrottle* throttle();  // nullptr if the policy has none
   GuardLine* guard();            // likewise
+  DedupeTable* dedupe();         // likewise
   ReplayLease& replay();
   LatencyEstimate& latency() { return latency_; }
   const RetryHistory& retries() const { return retries_; }
@@ -107,6 +109,7 @@ class SimSidecar {
   std::shared_ptr<RetryBudget> budget_;
   std::unique_ptr<AdaptiveThrottle> throttle_;
   std::unique_ptr<GuardLine> guard_;
+  std::unique_ptr<DedupeTable> dedupe_;
   LatencyEstimate latency_;
   RetryHistory retries_;
   FailedCallsRoom failed_calls_room_;

@@ -143,6 +143,20 @@ void CollectGuardStates(const std::map<std::string, GuardState>& guards, FamilyS
   }
 }
 
+void CollectDedupeGauges(const std::map<std::string, Metrics::DedupeGauges>& stores,
+                         FamilySink sink) {
+  Family keys(sink, MetricType::Gauge, "levee_dedupe_keys",
+              "Idempotency keys whose calls run, or whose outcomes are kept.");
+  for (const auto& [upstream, store] : stores) {
+    keys.Add({{"upstream", upstream}}, static_cast<double>(store.keys));
+  }
+  Family bytes(sink, MetricType::Gauge, "levee_dedupe_bytes",
+               "Memory of idempotency keys and of the answers that are kept.");
+  for (const auto& [upstream, store] : stores) {
+    bytes.Add({{"upstream", upstream}}, static_cast<double>(store.bytes));
+  }
+}
+
 void CollectThrottles(const std::map<std::string, double>& probabilities, FamilySink sink) {
   Family family(sink, MetricType::Gauge, "levee_throttle_probability",
                 "Probability with which the adaptive throttle rejects a call, or would reject it.");
@@ -198,6 +212,8 @@ void Metrics::CollectSources(FamilySink sink) const {
   const std::lock_guard lock(sources_mutex_);
   CollectBudgets(budgets_ ? budgets_() : std::vector<BudgetGauges>(), sink);
   CollectGuardStates(guard_states_ ? guard_states_() : std::map<std::string, GuardState>(), sink);
+  CollectDedupeGauges(dedupe_gauges_ ? dedupe_gauges_() : std::map<std::string, DedupeGauges>(),
+                      sink);
   CollectThrottles(throttles_ ? throttles_() : std::map<std::string, double>(), sink);
   Family(sink, MetricType::Gauge, "levee_replay_buffer_bytes", "Request bytes kept for retries.")
       .Add({}, static_cast<double>(replay_bytes_ ? replay_bytes_() : 0));
@@ -229,6 +245,7 @@ void Metrics::CollectAll(FamilySink sink) {
   CollectMethodsAndUpstreams(sink);
   CollectRateLimits(rate_limits_.Rows(), sink);
   CollectGuards(guards_.Rows(), sink);
+  CollectDedupes(dedupes_.Rows(), sink);
   CollectWorkers(workers_, LimitHits(), sink);
   CollectTls(upstreams_.Rows(), workers_, sink);
   CollectSources(sink);

@@ -46,13 +46,19 @@ using GuardRow = SeriesTable<GuardSeries>::Row;  // by upstream
 // Collects what guards decided, and how long calls waited for it.
 void CollectGuards(const std::vector<GuardRow>& rows, FamilySink sink);
 
+using DedupeRow = SeriesTable<DedupeSeries>::Row;  // by upstream
+
+// Collects what became of calls by their idempotency keys.
+void CollectDedupes(const std::vector<DedupeRow>& rows, FamilySink sink);
+
 // The number of time series that one more row has before anything has happened.
 struct SeriesCost {
   int64_t method = 0;
   int64_t unrouted = 0;  // of calls without a route
   int64_t upstream = 0;  // its budget's gauges included
   int64_t rate_limit = 0;
-  int64_t guard = 0;  // its gauges included
+  int64_t guard = 0;   // its gauges included
+  int64_t dedupe = 0;  // likewise
 };
 SeriesCost CostOfRows(bool otel_names);
 

@@ -51,4 +51,15 @@ void CollectGuards(const std::vector<GuardRow>& rows, FamilySink sink) {
   }
 }
 
+void CollectDedupes(const std::vector<DedupeRow>& rows, FamilySink sink) {
+  Family calls(sink, MetricType::Counter, "levee_dedupe_calls_total",
+               "Calls with an idempotency key, or that needed one, by what became of them.");
+  for (const DedupeRow& row : rows) {
+    for (DedupeResult result : kAllOf<DedupeResult, kDedupeResults>) {
+      calls.Add({{"upstream", row.first}, {"result", DedupeResultName(result)}},
+                Sum(row.shards, &DedupeSeries::calls, result));
+    }
+  }
+}
+
 }  // namespace levee

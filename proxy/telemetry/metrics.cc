@@ -21,6 +21,7 @@ Metrics::Metrics(Options options)
       upstreams_(options.workers),
       rate_limits_(options.workers),
       guards_(options.workers),
+      dedupes_(options.workers),
       workers_(static_cast<size_t>(options.workers)),
       otel_names_(options.settings.otel_names),
       method_cost_(CostOfRows(options.settings.otel_names).method),
@@ -56,6 +57,13 @@ RateLimitSeries& Metrics::RateLimit(int worker, std::string_view policy, std::st
 GuardSeries& Metrics::Guard(int worker, std::string_view upstream) {
   return *guards_.AtIf(worker, upstream, {}, [&] {
     cap_.Reserve(cost_.guard);
+    return true;
+  });
+}
+
+DedupeSeries& Metrics::Dedupe(int worker, std::string_view upstream) {
+  return *dedupes_.AtIf(worker, upstream, {}, [&] {
+    cap_.Reserve(cost_.dedupe);
     return true;
   });
 }
@@ -124,6 +132,11 @@ void Metrics::SetBudgetSource(BudgetSource source) {
 void Metrics::SetThrottleSource(ThrottleSource source) {
   const std::lock_guard lock(sources_mutex_);
   throttles_ = std::move(source);
+}
+
+void Metrics::SetDedupeSource(DedupeSource source) {
+  const std::lock_guard lock(sources_mutex_);
+  dedupe_gauges_ = std::move(source);
 }
 
 void Metrics::SetGuardSource(GuardSource source) {

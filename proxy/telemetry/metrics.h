@@ -74,6 +74,7 @@ class Metrics {
   WorkerSeries& Worker(int worker);
   RateLimitSeries& RateLimit(int worker, std::string_view policy, std::string_view limit);
   GuardSeries& Guard(int worker, std::string_view upstream);
+  DedupeSeries& Dedupe(int worker, std::string_view upstream);
 
   // Returns the series of the method of a call; `path` is the call's :path. The series are those of
   // `other` if the method has no label, or if `metric_series` does not allow the series of one more
@@ -125,6 +126,13 @@ class Metrics {
   // By upstream.
   using GuardSource = std::function<std::map<std::string, GuardState>()>;
   void SetGuardSource(GuardSource source);
+  // What the idempotency stores of an upstream hold.
+  struct DedupeGauges {
+    size_t keys = 0;
+    size_t bytes = 0;
+  };
+  using DedupeSource = std::function<std::map<std::string, DedupeGauges>()>;
+  void SetDedupeSource(DedupeSource source);
   void SetReplayBytesSource(std::function<int64_t()> source);
 
   // The memory that is held, and limits.memory.
@@ -171,6 +179,7 @@ class Metrics {
   SeriesTable<UpstreamSeries> upstreams_;
   SeriesTable<RateLimitSeries> rate_limits_;
   SeriesTable<GuardSeries> guards_;
+  SeriesTable<DedupeSeries> dedupes_;
   std::vector<WorkerSeries> workers_;
   MethodLabels labels_;
   std::atomic<bool> otel_names_;
@@ -196,6 +205,7 @@ class Metrics {
   BudgetSource budgets_;
   ThrottleSource throttles_;
   GuardSource guard_states_;
+  DedupeSource dedupe_gauges_;
   std::function<int64_t()> replay_bytes_;
   std::function<Memory()> memory_;
   std::function<uint64_t()> lost_log_lines_;

@@ -49,6 +49,8 @@ void RateLimitSeries::Reset() {
   rejected.Reset();
 }
 
+void DedupeSeries::Reset() { calls.Reset(); }
+
 void GuardSeries::Reset() {
   admitted.Reset();
   queued.Reset();

@@ -276,6 +276,13 @@ struct alignas(kCacheLine) GuardSeries {
   void Reset();
 };
 
+// The series of the idempotency stores of one upstream.
+struct alignas(kCacheLine) DedupeSeries {
+  ByEnum<Counter, DedupeResult, kDedupeResults> calls;
+
+  void Reset();
+};
+
 // The series of one configured rate limit.
 struct alignas(kCacheLine) RateLimitSeries {
   Counter admitted;

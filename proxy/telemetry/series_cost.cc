@@ -14,6 +14,7 @@ constexpr int64_t kBudgetGauges = 5;
 constexpr int64_t kThrottleGauges = 1;
 // limit, in_flight, queue_length, reported_retry_share.
 constexpr int64_t kGuardGauges = 4;
+constexpr int64_t kDedupeGauges = 2;
 // admitted, delayed, rejected.
 constexpr int64_t kRateLimitDecisions = 3;
 
@@ -45,6 +46,7 @@ SeriesCost CostOfRows(bool otel_names) {
   cost.guard = kGuardGauges + CountOf([&](FamilySink sink) {
                  CollectGuards({{"upstream", "", guard}}, sink);
                });
+  cost.dedupe = kDedupeGauges + kDedupeResults;
   return cost;
 }
 

@@ -67,6 +67,7 @@ struct CallRecord {
   WaitingRecord waiting;
   RateLimitRecord rate_limit;
   GuardRecord guard;
+  std::optional<DedupeResult> dedupe;  // none: it has no key, or did not come to the store
 };
 
 // Whether the call has shown that its upstream has the method. A caller can make paths up, and must

@@ -152,6 +152,42 @@ constexpr std::string_view GuardDecisionName(GuardDecision decision) {
 }
 inline constexpr int kGuardDecisions = CountValues(GuardDecisionName);
 
+// What became of a call by its idempotency key: it was the first with the key and ran, it got the
+// answer of the first, at once or after it had waited for that, it was refused because of the first
+// or because it has no key, it was another request than the first, it was refused because the first
+// was lost, or its key could not be stored.
+enum class DedupeResult {
+  kFirst,
+  kReplayed,
+  kWaited,
+  kRefused,
+  kMismatch,
+  kLost,
+  kStoreFailed,
+};
+
+// The label `result` of levee_dedupe_calls_total.
+constexpr std::string_view DedupeResultName(DedupeResult result) {
+  switch (result) {
+    case DedupeResult::kFirst:
+      return "first";
+    case DedupeResult::kReplayed:
+      return "replayed";
+    case DedupeResult::kWaited:
+      return "waited";
+    case DedupeResult::kRefused:
+      return "refused";
+    case DedupeResult::kMismatch:
+      return "mismatch";
+    case DedupeResult::kLost:
+      return "lost";
+    case DedupeResult::kStoreFailed:
+      return "store_failed";
+  }
+  return "";
+}
+inline constexpr int kDedupeResults = CountValues(DedupeResultName);
+
 // Why a guard refuses a call: no slot is free and no further call may wait for one, or it has
 // waited for as long as it may.
 enum class GuardReason { kConcurrency, kQueue };

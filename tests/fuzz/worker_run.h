@@ -72,6 +72,7 @@ class WorkerRun {
   MemoryAccount memory_{int64_t{1} << 40};
   TlsDestinations tls_destinations_;
   GuardTable guards_{1, [this](int) { worker_->PostLookAtGuards(); }};
+  DedupeStores dedupes_{1, [this](int) { worker_->PostLookAtDedupes(); }};
   Ties ties_{1, [this](TraceNumber trace) { worker_->PostGone(trace); }};
   Shared shared_;
   std::unique_ptr<Worker> worker_;

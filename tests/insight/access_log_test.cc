@@ -55,7 +55,7 @@ TEST(AccessLog, ACallThatSucceedsAtOnce) {
       R"("peer":null,"upstream":"cart","authority":"cart.shop:50051","method":"shop.Cart/Add",)"
       R"("code":"OK","message":"","attempts":[{"n":1,"endpoint":"10.0.0.7:50051",)"
       R"("start_ms":0.000,"duration_ms":3.060,"code":"OK","trigger":null,"delay_ms":null}],)"
-      R"("unreached":null,"refused":null,"marks":[],"guard":null,"request_bytes":105,"response_bytes":4000000007,)"
+      R"("unreached":null,"refused":null,"marks":[],"guard":null,"dedupe":null,"request_bytes":105,"response_bytes":4000000007,)"
       R"("trace_id":"4bf92f3577b34da6a3ce929d0e0e4736"})"
       "\n");
 }
@@ -81,7 +81,7 @@ TEST(AccessLog, ACallThatIsRetriedUntilTheBudgetRefuses) {
       R"({"n":2,"endpoint":"10.0.0.8:50051","start_ms":26.020,"duration_ms":19.980,)"
       R"("code":"UNAVAILABLE","trigger":"status","delay_ms":24.500}],)"
       R"("unreached":null,"refused":"budget","marks":[{"direction":"sent","scope":"service"}],)"
-      R"("guard":null,"request_bytes":105,"response_bytes":4000000007,"trace_id":null})"
+      R"("guard":null,"dedupe":null,"request_bytes":105,"response_bytes":4000000007,"trace_id":null})"
       "\n");
 }
 
@@ -134,11 +134,18 @@ TEST(AccessLog, TellsWhatTheGuardDid) {
                   .reason = GuardReason::kQueue,
                   .priority = 100,
                   .waited = absl::Microseconds(4321)};
-  EXPECT_EQ(Between(Line(FactsOfACall(), record), "guard", "request_bytes"),
+  EXPECT_EQ(Between(Line(FactsOfACall(), record), "guard", "dedupe"),
             R"("guard":{"decision":"refused","reason":"queue","priority":100,"waited_ms":4.321})");
   record.guard = {.decision = GuardDecision::kAdmitted, .priority = 64};
-  EXPECT_EQ(Between(Line(FactsOfACall(), record), "guard", "request_bytes"),
+  EXPECT_EQ(Between(Line(FactsOfACall(), record), "guard", "dedupe"),
             R"("guard":{"decision":"admitted","reason":null,"priority":64,"waited_ms":0.000})");
+}
+
+TEST(AccessLog, TellsWhatBecameOfACallByItsIdempotencyKey) {
+  CallRecord record;
+  record.dedupe = DedupeResult::kReplayed;
+  EXPECT_EQ(Between(Line(FactsOfACall(), record), "dedupe", "request_bytes"),
+            R"("dedupe":"replayed")");
 }
 
 TEST(AccessLog, MarksAreThoseReceivedAndTheOneSent) {

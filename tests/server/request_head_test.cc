@@ -243,7 +243,7 @@ TEST(RateKey, NamesEachPartOfTheLimitsKeyInOrder) {
   limit.key = {RateLimitKey::Authority(), RateLimitKey::Method(), RateLimitKey::Peer(),
                RateLimitKey::Header("x-tenant"), RateLimitKey::Header("x-absent")};
   const LimitKey key =
-      RateKeyOf(limit, head, /*authority=*/"cart.shop:1", /*peer=*/"spiffe://shop/web");
+      KeyOf(limit.key, head, /*authority=*/"cart.shop:1", /*peer=*/"spiffe://shop/web");
   const auto entries = key.entries();
   EXPECT_EQ(std::vector<LimitKey::Entry>(entries.begin(), entries.end()),
             (std::vector<LimitKey::Entry>{{"authority", "cart.shop:1"},

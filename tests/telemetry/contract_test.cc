@@ -62,6 +62,9 @@ const std::map<std::string, Contract>& Contracts() {
       {"levee_guard_in_flight", {kGauge, {"upstream"}}},
       {"levee_guard_queue_length", {kGauge, {"upstream"}}},
       {"levee_guard_reported_retry_share", {kGauge, {"upstream"}}},
+      {"levee_dedupe_calls_total", {kCounter, {"upstream", "result"}}},
+      {"levee_dedupe_keys", {kGauge, {"upstream"}}},
+      {"levee_dedupe_bytes", {kGauge, {"upstream"}}},
       {"levee_rate_limit_decisions_total", {kCounter, {"policy", "limit", "decision"}}},
       {"levee_call_duration_seconds", {kHistogram, {"upstream", "method"}}},
       {"levee_attempt_duration_seconds", {kHistogram, {"upstream"}}},
@@ -94,6 +97,10 @@ class MetricsContractTest : public testing::Test {
     metrics_.Guard(0, "cart");
     metrics_.SetGuardSource([] {
       return std::map<std::string, GuardState>{{"cart", {.limit = 20, .least = 1}}};
+    });
+    metrics_.Dedupe(0, "cart");
+    metrics_.SetDedupeSource([] {
+      return std::map<std::string, Metrics::DedupeGauges>{{"cart", {}}};
     });
     metrics_.SetBudgetSource(
         [] { return std::vector<Metrics::BudgetGauges>{{.upstream = "cart"}}; });
@@ -161,6 +168,9 @@ TEST_F(MetricsContractTest, LabelsTakeTheValuesOfTheContract) {
               ElementsAre("released", "expired", "cancelled"));
   EXPECT_THAT(LabelValues("levee_guard_arrivals_total", "attempt"),
               ElementsAre("0", "1", "2", "3+"));
+  EXPECT_THAT(
+      LabelValues("levee_dedupe_calls_total", "result"),
+      ElementsAre("first", "replayed", "waited", "refused", "mismatch", "lost", "store_failed"));
   EXPECT_THAT(LabelValues("levee_guard_calls_total", "decision"),
               ElementsAre("admitted", "queued", "refused"));
   EXPECT_THAT(LabelValues("levee_guard_calls_total", "reason"),

@@ -66,6 +66,10 @@ std::map<std::string, std::string> Exported() {
   metrics.SetGuardSource([] {
     return std::map<std::string, GuardState>{{"cart", {.limit = 20, .least = 1}}};
   });
+  metrics.Dedupe(0, "cart");
+  metrics.SetDedupeSource([] {
+    return std::map<std::string, Metrics::DedupeGauges>{{"cart", {}}};
+  });
   metrics.SetBudgetSource([] { return std::vector<Metrics::BudgetGauges>{{.upstream = "cart"}}; });
   metrics.SetThrottleSource([] { return std::map<std::string, double>{{"cart", 0.0}}; });
   std::map<std::string, std::string> families;

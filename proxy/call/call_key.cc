@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a call with an idempotency key runs once, and calls that repeat it get its answer.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "call/call.h"
+
+namespace levee {
+namespace {
+
+// When to try again a call whose first one runs, and may be answered soon.
+constexpr absl::Duration kInFlightPushback = absl::Seconds(1);
+
+// The statuses with which an application says that the call is to be tried again.
+bool SaysAgain(StatusCode code) {
+  return code == StatusCode::kUnavailable || code == StatusCode::kResourceExhausted ||
+         code == StatusCode::kAborted;
+}
+
+// The statuses that say that the work was broken off, wherever it was. Libraries answer with them
+// for an application that stops.
+bool WasBrokenOff(StatusCode code) {
+  return code == StatusCode::kCancelled || code == StatusCode::kDeadlineExceeded;
+}
+
+}  // namespace
+
+// False if the call is refused, and finished.
+bool Call::BeginKeyed(const RequestFacts& facts, Instant now) {
+  if (facts.dedupe_key_missing) {
+    record_.dedupe = DedupeResult::kRefused;
+    EndLocally(StatusCode::kInvalidArgument, "the call has no idempotency key, and needs one", now);
+    return false;
+  }
+  if (!facts.dedupe_key.empty()) keyed_.reset(new Keyed(*this, parts_.worker, facts));
+  return true;
+}
+
+// Whether the call may run now. If not, it waits, or is finished.
+bool Call::HasKey(Instant now) {
+  if (keyed_->has_key) return true;
+  return ActOnKeyStep(parts_.dedupe->Ask(keyed_->place, keyed_->digest, now), now);
+}
+
+bool Call::ActOnKeyStep(const DedupeTable::Step& step, Instant now) {
+  using Kind = DedupeTable::Step::Kind;
+  Keyed& keyed = *keyed_;
+  keyed.needs_request = step.kind == Kind::kNeedsRequest;
+  keyed.waits = step.kind == Kind::kWaits;
+  keyed.waited = keyed.waited || keyed.waits;
+  switch (step.kind) {
+    case Kind::kFirst:
+      keyed.has_key = true;
+      record_.dedupe = DedupeResult::kFirst;
+      if (!keyed.dropped) return true;
+      // It cannot run, as its request is not there any more.
+      OnKeyAnswer({.kind = DedupeAnswer::Kind::kInFlight}, now);
+      return false;
+    case Kind::kFull:
+      return RunWithoutStore(step.runs_without_key, now);
+    case Kind::kAnswered:
+      OnKeyAnswer(step.answer, now);
+      return false;
+    case Kind::kNeedsRequest:
+    case Kind::kWaits:
+      next_at_ = step.look_at;
+      ArmTimer();
+      return false;
+  }
+  return false;
+}
+
+// The key cannot be stored. Returns `runs`; if that is false, the call is finished.
+bool Call::RunWithoutStore(bool runs, Instant now) {
+  record_.dedupe = DedupeResult::kStoreFailed;
+  keyed_.reset();
+  if (!runs) {
+    Finish({.code = StatusCode::kUnavailable,
+            .message = "the store of idempotency keys has no room; the call has not run",
+            .pushback = kInFlightPushback},
+           now);
+  }
+  return runs;
+}
+
+// A piece of the request has come; `end`: the last one.
+void Call::NoteKeyedRequest(const Chunk& chunk, bool end) {
+  Keyed& keyed = *keyed_;
+  if (!chunk.empty()) keyed.request.Add(chunk);
+  if (!end) return;
+  keyed.digest = keyed.request.End();
+  if (keyed.has_key) parts_.dedupe->SetDigest(keyed.place, *keyed.digest);
+}
+
+void Call::OnKey(Instant now) {
+  ActOnKeyStep({.kind = DedupeTable::Step::Kind::kFirst}, now);
+  if (finished_) return;
+  Begin(now);
+}
+
+void Call::OnKeyUnknown(Instant now) { Begin(now); }
+
+void Call::OnKeyAnswer(const DedupeAnswer& answer, Instant now) {
+  using Kind = DedupeAnswer::Kind;
+  keyed_->waits = false;
+  FinalStatus status;
+  std::string message;
+  switch (answer.kind) {
+    case Kind::kReplay:
+      record_.dedupe = keyed_->waited ? DedupeResult::kWaited : DedupeResult::kReplayed;
+      Finish({.code = answer.stored->code, .replay = answer.stored.get()}, now);
+      return;
+    case Kind::kEnded:
+      record_.dedupe = DedupeResult::kRefused;
+      status.code = StatusCode::kAlreadyExists;
+      message = absl::StrCat("the first call with this idempotency key has ended with ",
+                             std::string(StatusCodeName(answer.stored->code)));
+      break;
+    case Kind::kInFlight:
+      record_.dedupe = DedupeResult::kRefused;
+      status.code = StatusCode::kAborted;
+      status.pushback = kInFlightPushback;
+      message = "the first call with this idempotency key has not ended yet";
+      break;
+    case Kind::kMismatch:
+      record_.dedupe = DedupeResult::kMismatch;
+      status.code = StatusCode::kInvalidArgument;
+      message = "the first call with this idempotency key was another request";
+      break;
+    case Kind::kLost:
+      record_.dedupe = DedupeResult::kLost;
+      status.code = StatusCode::kFailedPrecondition;
+      message = "the first call with this idempotency key was lost; it may have run";
+      break;
+  }
+  status.message = message;
+  Finish(status, now);
+}
+
+// A caller that has gone will repeat its call, and needs the answer then.
+bool Call::RunsOnWithoutCaller() const {
+  return keyed_ != nullptr && keyed_->has_key && half_closed_ && !active_.empty();
+}
+
+// What a failure says of whether the application has run the call.
+void Call::NoteFailure(const AttemptOutcome& outcome) {
+  using Kind = AttemptOutcome::Kind;
+  if (outcome.kind == Kind::kStatus) {
+    application_said_ = outcome.code;
+    may_have_run_ = may_have_run_ || outcome.leaving;
+    return;
+  }
+  const bool unsent = outcome.kind == Kind::kConnect || outcome.kind == Kind::kUnsent ||
+                      outcome.kind == Kind::kRefused;
+  may_have_run_ = may_have_run_ || !unsent;
+}
+
+DedupeEnding Call::KeyEnding(const FinalStatus& status) const {
+  if (!application_said_.has_value() || SaysAgain(*application_said_)) {
+    return may_have_run_ ? DedupeEnding::kUnknown : DedupeEnding::kReleased;
+  }
+  const bool answered = status.forward_trailers && !WasBrokenOff(*application_said_);
+  return answered ? DedupeEnding::kKept : DedupeEnding::kUnknown;
+}
+
+void Call::LeaveKey(const FinalStatus& status, Instant now) {
+  if (!std::exchange(keyed_->has_key, false)) {
+    parts_.dedupe->Withdraw(keyed_->place, now);
+    return;
+  }
+  const DedupeEnding ending = KeyEnding(status);
+  StoredAnswerPtr answer;
+  if (ending == DedupeEnding::kKept) answer = parts_.host.KeepAnswer(status);
+  parts_.dedupe->End(keyed_->place, ending, std::move(answer), now);
+}
+
+}  // namespace levee
