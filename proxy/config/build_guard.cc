@@ -4,6 +4,7 @@
 #include <string>
 
 #include "config/checked.h"
+#include "config/rate_limit_text.h"
 
 namespace levee {
 namespace {
@@ -41,6 +42,33 @@ GuardPolicy BuildGuard(const v1::Guard& message) {
   guard.load_report = message.load_report();
   guard.observe = message.mode() == v1::Guard::MODE_OBSERVE;
   return guard;
+}
+
+DedupePolicy BuildDedupe(const v1::Guard::Dedupe& message) {
+  using Dedupe = v1::Guard::Dedupe;
+  DedupePolicy dedupe;
+  dedupe.header = message.header();
+  dedupe.scope.clear();
+  for (const std::string& part : message.scope()) {
+    dedupe.scope.push_back(Checked(ParseRateLimitKey(part)));
+  }
+  dedupe.ttl = DurationOf(message.ttl());
+  dedupe.claim = DurationOf(message.claim());
+  dedupe.duplicate = message.duplicate() == Dedupe::DUPLICATE_REPLAY
+                         ? DedupePolicy::Duplicate::kReplay
+                         : DedupePolicy::Duplicate::kRefuse;
+  dedupe.in_flight = message.in_flight() == Dedupe::IN_FLIGHT_WAIT
+                         ? DedupePolicy::InFlight::kWait
+                         : DedupePolicy::InFlight::kRefuse;
+  dedupe.on_lost = message.on_lost() == Dedupe::LOST_REFUSE ? DedupePolicy::Lost::kRefuse
+                                                            : DedupePolicy::Lost::kRun;
+  dedupe.on_store_failure = message.on_store_failure() == Dedupe::FAILURE_REFUSE
+                                ? DedupePolicy::StoreFailure::kRefuse
+                                : DedupePolicy::StoreFailure::kRun;
+  dedupe.max_response = Checked(ParseSize(message.max_response()));
+  dedupe.max_bytes = Checked(ParseSize(message.max_bytes()));
+  dedupe.required = message.required();
+  return dedupe;
 }
 
 }  // namespace levee

@@ -3,11 +3,13 @@
 #pragma once
 
 #include "levee/config/v1/config.pb.h"
+#include "policy/dedupe_policy.h"
 #include "policy/guard_policy.h"
 
 namespace levee {
 
-// The message must be complete and without fault.
+// The messages must be complete and without fault.
 GuardPolicy BuildGuard(const config::v1::Guard& message);
+DedupePolicy BuildDedupe(const config::v1::Guard::Dedupe& message);
 
 }  // namespace levee

@@ -247,6 +247,7 @@ CallPolicy BuildPolicy(const v1::Policy& message) {
   policy.throttle.reset();
   if (message.has_throttle()) policy.throttle = BuildThrottle(message.throttle());
   if (message.has_guard()) policy.guard = BuildGuard(message.guard());
+  if (message.guard().has_dedupe()) policy.dedupe = BuildDedupe(message.guard().dedupe());
   return policy;
 }
 

@@ -24,18 +24,23 @@ std::set<std::string> Asking(const v1::Config& config) {
   return names;
 }
 
-void CheckLimits(const std::string& policy, const v1::Policy& message, const Positions& positions,
-                 FaultList& faults) {
+// `key`: the parts of a key, at `path`.
+void CheckKey(const std::string& path, const google::protobuf::RepeatedPtrField<std::string>& key,
+              const Positions& positions, FaultList& faults) {
+  const auto part = std::find(key.begin(), key.end(), "peer");
+  if (part == key.end()) return;
+  faults.Add(positions.Find(absl::StrCat(path, "[", part - key.begin(), "]")),
+             CheckCode::kPeerUnknown,
+             absl::StrCat("is the same for all calls of a route that has this policy: ", kNoName));
+}
+
+void CheckKeys(const std::string& policy, const v1::Policy& message, const Positions& positions,
+               FaultList& faults) {
   for (int i = 0; i < message.rate_limit_size(); ++i) {
-    const auto& key = message.rate_limit(i).key();
-    const auto part = std::find(key.begin(), key.end(), "peer");
-    if (part == key.end()) continue;
-    const std::string path =
-        absl::StrCat(policy, ".rate_limit[", i, "].key[", part - key.begin(), "]");
-    faults.Add(
-        positions.Find(path), CheckCode::kPeerUnknown,
-        absl::StrCat("is the same for all calls of a route that has this policy: ", kNoName));
+    CheckKey(absl::StrCat(policy, ".rate_limit[", i, "].key"), message.rate_limit(i).key(),
+             positions, faults);
   }
+  CheckKey(policy + ".guard.dedupe.scope", message.guard().dedupe().scope(), positions, faults);
 }
 
 }  // namespace
@@ -57,7 +62,7 @@ void ValidatePeers(const v1::Config& config, const Positions& positions, FaultLi
   }
   for (int i = 0; i < config.policies_size(); ++i) {
     if (!policies.contains(config.policies(i).name())) continue;
-    CheckLimits(absl::StrCat("policies[", i, "]"), config.policies(i), positions, faults);
+    CheckKeys(absl::StrCat("policies[", i, "]"), config.policies(i), positions, faults);
   }
 }
 

@@ -23,6 +23,7 @@ class PolicyValidator {
   void CheckBackoff(const std::string& path, const v1::Backoff& backoff);
   void CheckRule(const std::string& path, const v1::RetryRule& rule);
   void CheckHedge(const std::string& path, const v1::Policy& policy);
+  void CheckDedupe(const std::string& path, const v1::Guard::Dedupe& dedupe);
   void CheckRateLimit(const std::string& path, const v1::RateLimit& limit);
 
  private:
@@ -36,7 +37,8 @@ class PolicyValidator {
     return FormatPlace(place);
   }
   std::string Origin(const std::string& message, const char* field) const;
-  void CheckKey(const std::string& path, const v1::RateLimit& limit);
+  using KeyParts = google::protobuf::RepeatedPtrField<std::string>;
+  void CheckKey(const std::string& path, const KeyParts& key);
 
   const Positions& positions_;
   FaultList& faults_;
@@ -105,20 +107,31 @@ void PolicyValidator::CheckHedge(const std::string& path, const v1::Policy& poli
   }
 }
 
-void PolicyValidator::CheckKey(const std::string& path, const v1::RateLimit& limit) {
+void PolicyValidator::CheckKey(const std::string& path, const KeyParts& key) {
   std::map<std::string, std::string> paths;  // by part of the key
-  for (int i = 0; i < limit.key_size(); ++i) {
-    const std::string part = absl::StrCat(path, ".key[", i, "]");
-    const auto [first, is_new] = paths.emplace(limit.key(i), part);
-    if (is_new || limit.key(i).empty()) continue;
+  for (int i = 0; i < key.size(); ++i) {
+    const std::string part = absl::StrCat(path, "[", i, "]");
+    const auto [first, is_new] = paths.emplace(key[i], part);
+    if (is_new || key[i].empty()) continue;
     Add(part, CheckCode::kKeyPartTwice,
-        absl::StrCat(Quoted(limit.key(i)), " is given twice; first at ", At(first->second)));
+        absl::StrCat(Quoted(key[i]), " is given twice; first at ", At(first->second)));
   }
+}
+
+void PolicyValidator::CheckDedupe(const std::string& path, const v1::Guard::Dedupe& dedupe) {
+  CheckKey(path + ".scope", dedupe.scope());
+  const absl::StatusOr<int64_t> answer = ParseSize(dedupe.max_response());
+  const absl::StatusOr<int64_t> all = ParseSize(dedupe.max_bytes());
+  if (!answer.ok() || !all.ok() || *answer <= *all) return;
+  const char* const given = positions_.Has(path + ".max_response") ? ".max_response" : ".max_bytes";
+  Add(path + given, CheckCode::kOutOfRange,
+      absl::StrCat("max_response, ", dedupe.max_response(), ", is more than max_bytes, ",
+                   dedupe.max_bytes(), ", so that such an answer is never kept"));
 }
 
 // Keeps rate and burst within the bounds that the limits' arithmetic needs, too.
 void PolicyValidator::CheckRateLimit(const std::string& path, const v1::RateLimit& limit) {
-  CheckKey(path, limit);
+  CheckKey(path + ".key", limit.key());
   const absl::StatusOr<Rate> rate = ParseRate(limit.rate());
   if (!rate.ok() || rate->count <= 0 || limit.burst() < 1) return;
   constexpr double kYear = 8760 * 3600;
@@ -138,6 +151,9 @@ void ValidatePolicy(const std::string& path, const v1::Policy& policy, const Pos
     validator.CheckRule(absl::StrCat(path, ".retry.rules[", i, "]"), policy.retry().rules(i));
   }
   validator.CheckHedge(path, policy);
+  if (policy.guard().has_dedupe()) {
+    validator.CheckDedupe(path + ".guard.dedupe", policy.guard().dedupe());
+  }
   for (int i = 0; i < policy.rate_limit_size(); ++i) {
     validator.CheckRateLimit(absl::StrCat(path, ".rate_limit[", i, "]"), policy.rate_limit(i));
   }

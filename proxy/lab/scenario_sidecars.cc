@@ -74,6 +74,10 @@ void ScenarioSidecars::RouteIn(const std::shared_ptr<const Snapshot>& service,
 std::shared_ptr<const Snapshot> ScenarioSidecars::WithGuard(const std::string& path,
                                                             const config::v1::Guard& message) {
   ValidateGuard(path, message, positions_, faults_);
+  if (message.has_dedupe()) {
+    faults_.Add(positions_.Find(path + ".dedupe"), CheckCode::kNeedsField,
+                "means nothing in a scenario, whose calls have no idempotency keys; leave it out");
+  }
   if (!faults_.empty()) return nullptr;
   // As `levee run --guard` has it. The addresses are never used.
   const CheckedConfig checked = CheckConfig({.to = "127.0.0.1:1", .guard = "127.0.0.1:2"});

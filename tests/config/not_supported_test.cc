@@ -50,10 +50,10 @@ TEST(NotSupported, Guards) {
     return FaultsOf("policies: [{name: protect, guard: {\n   " + field + "}}]\n");
   };
   const std::string at = "policies[0].guard.";
-  EXPECT_EQ(guard("dedupe: memory"),
-            "f:2:12: LV501 " + at +
-                "dedupe: not supported yet: needs a store of idempotency keys; "
-                "say none or leave it out");
+  EXPECT_EQ(guard("dedupe: {store: redis}"),
+            "f:2:20: LV501 " + at +
+                "dedupe.store: redis is not supported yet: needs idempotency keys in Redis; only "
+                "memory is accepted");
 }
 
 TEST(NotSupported, ValueIsStillChecked) {
@@ -84,8 +84,8 @@ TEST(NotSupported, EveryFieldThatTheSchemaMarksIsTestedAbove) {
   std::set<std::string> seen, later;
   CollectLater(*config::v1::Config::descriptor(), seen, later);
   EXPECT_EQ(later,
-            (std::set<std::string>{"CAPTURE_ORIGINAL_DST", "Guard.dedupe", "ListenerTls.spiffe",
-                                   "Match.headers", "Route.timeout", "UpstreamTls.spiffe"}));
+            (std::set<std::string>{"CAPTURE_ORIGINAL_DST", "ListenerTls.spiffe", "Match.headers",
+                                   "Route.timeout", "STORE_REDIS", "UpstreamTls.spiffe"}));
 }
 
 }  // namespace
