@@ -144,7 +144,7 @@ bool Call::RunsOnWithoutCaller() const {
   return keyed_ != nullptr && keyed_->has_key && half_closed_ && !active_.empty();
 }
 
-// What a failure says of whether the application has run the call.
+// Notes whether the application may have run the call that failed.
 void Call::NoteFailure(const AttemptOutcome& outcome) {
   using Kind = AttemptOutcome::Kind;
   if (outcome.kind == Kind::kStatus) {

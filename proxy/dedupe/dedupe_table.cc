@@ -44,7 +44,7 @@ DedupeTable::Step DedupeTable::Ask(DedupePlace& place, const std::optional<Sha25
   const std::lock_guard lock(mutex_);
   LEVEE_CHECK(place.state_ != DedupePlace::State::kHasKey);
   static_cast<ListLink<DedupePlace>&>(place).Unlink();
-  // What was decided may still be on its way.
+  // The answer may still be on its way.
   switch (std::exchange(place.state_, DedupePlace::State::kIdle)) {
     case DedupePlace::State::kGiven:
       place.state_ = DedupePlace::State::kHasKey;

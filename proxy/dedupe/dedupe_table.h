@@ -23,7 +23,7 @@
 
 namespace levee {
 
-// What a call gets whose key another call has, or had.
+// The answer for a call whose key another call has, or had.
 struct DedupeAnswer {
   enum class Kind {
     kReplay,    // `stored`

@@ -11,18 +11,18 @@
 
 namespace levee {
 
-// What is added to the idempotency key of a call, so that equal keys of calls that differ in it are
-// different keys. The same parts as of a rate limit's key.
+// The parts of a call that belong to its idempotency key, as to the key of a rate limit: calls that
+// differ in them have different keys.
 using DedupeScope = std::vector<RateLimitKey>;
 
 struct DedupePolicy {
-  // What a call with the key of one that has ended gets: the stored answer, or a refusal.
+  // A call with the key of one that has ended gets the stored answer, or a refusal.
   enum class Duplicate { kReplay, kRefuse };
-  // What a call with the key of one that runs does.
+  // A call with the key of one that runs waits for its answer, or is refused.
   enum class InFlight { kWait, kRefuse };
-  // What a call with the key of a lost one does: nobody knows whether that ran.
+  // A call with the key of a lost one, of which nobody knows whether it ran, is refused, or runs.
   enum class Lost { kRefuse, kRun };
-  // What a call does whose key cannot be stored.
+  // A call whose key cannot be stored is refused, or runs.
   enum class StoreFailure { kRefuse, kRun };
 
   std::string header = "idempotency-key";  // in lower case

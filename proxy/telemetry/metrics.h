@@ -126,7 +126,7 @@ class Metrics {
   // By upstream.
   using GuardSource = std::function<std::map<std::string, GuardState>()>;
   void SetGuardSource(GuardSource source);
-  // What the idempotency stores of an upstream hold.
+  // The size of the idempotency stores of an upstream.
   struct DedupeGauges {
     size_t keys = 0;
     size_t bytes = 0;

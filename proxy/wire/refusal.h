@@ -152,7 +152,7 @@ constexpr std::string_view GuardDecisionName(GuardDecision decision) {
 }
 inline constexpr int kGuardDecisions = CountValues(GuardDecisionName);
 
-// What became of a call by its idempotency key: it was the first with the key and ran, it got the
+// The fate of a call by its idempotency key: it was the first with the key and ran, it got the
 // answer of the first, at once or after it had waited for that, it was refused because of the first
 // or because it has no key, it was another request than the first, it was refused because the first
 // was lost, or its key could not be stored.
