@@ -144,20 +144,33 @@ TEST(Descriptors, H7_CallersLeaveSomeForUpstreamsAndProbes) {
   EXPECT_GE(Hits(sidecar, "descriptors"), 300 - 200 + 64);
 }
 
+// A tunnel takes two. Ten upstreams are dialled after that.
 TEST(Descriptors, H7_TunnelsLeaveSomeToo) {
-  RawUpstream upstream(ForEach(AnswerWell));
-  SidecarProcess sidecar({.endpoints = {upstream.address()}});
+  RawUpstream destination([](UpstreamPeer& peer) {
+    peer.connection().Send("!");
+    peer.ReadToEnd();
+  });
+  std::vector<std::unique_ptr<RawUpstream>> upstreams;
+  for (int i = 0; i < 10; ++i) {
+    upstreams.push_back(std::make_unique<RawUpstream>(ForEach(AnswerWell)));
+  }
+  SidecarProcess sidecar({.endpoints = {"authority:"}});
   RawClient client(sidecar.address());
-  std::vector<std::unique_ptr<TcpConnection>> tunnels;
+  std::vector<std::unique_ptr<TcpConnection>> callers;
   const FewDescriptors few(sidecar.process().pid(), 200);
   for (int i = 0; i < 136; ++i) {
-    tunnels.push_back(std::make_unique<TcpConnection>(sidecar.address()));
+    callers.push_back(std::make_unique<TcpConnection>(sidecar.address()));
+    if (OpenTunnel(*callers.back(), destination.address()) && callers.back()->Send("\x16")) {
+      callers.back()->Read(1);  // It is dialled, or closed.
+    }
   }
-  for (const auto& tunnel : tunnels) {
-    tunnel->Send("CONNECT " + upstream.address() + " HTTP/1.1\r\n\r\nnot HTTP/2");
+  for (const auto& upstream : upstreams) {
+    HeaderList head = RawClient::CallHead();
+    head[3].second = upstream->address();
+    EXPECT_EQ(client.AnswerTo(client.Open(head, true)).grpc_status(), "0");
   }
-  EXPECT_EQ(CallStatus(client), "0");
   EXPECT_EQ(sidecar.HttpStatus("/healthz"), 200);
+  EXPECT_GE(destination.connections(), 30);
 }
 
 TEST(Descriptors, AHardLimitBelowTheConnectionsIsToldAtTheStart) {
