@@ -180,7 +180,19 @@ TEST(Goaway, H12_ThatLeavesEveryCallUnansweredIsNoDialStorm) {
             kFewDials);
 }
 
-TEST(Goaway, H12_BeforeAnyCallOnEveryConnectionIsNoDialStorm) {
+// The sidecar has acknowledged the upstream's settings: it takes the connection for a good one.
+TEST(Goaway, H12_AsSoonAsEveryConnectionIsReadyIsNoDialStorm) {
+  EXPECT_LE(DialsInTwoSeconds([](UpstreamPeer& peer) {
+              if (!peer.Handshake()) return;
+              while (const auto frame = peer.Read()) {
+                if (frame->type == FrameType::kSettings && (frame->flags & kAck) != 0) break;
+              }
+              peer.WriteGoaway(0);
+            }),
+            kFewDials);
+}
+
+TEST(Goaway, WithTheSettingsOfEveryConnectionIsNoDialStorm) {
   EXPECT_LE(DialsInTwoSeconds([](UpstreamPeer& peer) {
               if (peer.Handshake()) peer.WriteGoaway(0);
             }),
