@@ -144,7 +144,8 @@ TEST(Descriptors, H7_CallersLeaveSomeForUpstreamsAndProbes) {
   EXPECT_GE(Hits(sidecar, "descriptors"), 300 - 200 + 64);
 }
 
-// A tunnel takes two. Ten upstreams are dialled after that.
+// Callers that come with one descriptor each, and want a second one each. Ten upstreams are dialled
+// after that.
 TEST(Descriptors, H7_TunnelsLeaveSomeToo) {
   RawUpstream destination([](UpstreamPeer& peer) {
     peer.connection().Send("!");
@@ -160,9 +161,10 @@ TEST(Descriptors, H7_TunnelsLeaveSomeToo) {
   const FewDescriptors few(sidecar.process().pid(), 200);
   for (int i = 0; i < 136; ++i) {
     callers.push_back(std::make_unique<TcpConnection>(sidecar.address()));
-    if (OpenTunnel(*callers.back(), destination.address()) && callers.back()->Send("\x16")) {
-      callers.back()->Read(1);  // It is dialled, or closed.
-    }
+  }
+  for (const auto& caller : callers) {
+    if (!OpenTunnel(*caller, destination.address()) || !caller->Send("\x16")) continue;
+    caller->Read(1);  // It is dialled, or closed.
   }
   for (const auto& upstream : upstreams) {
     HeaderList head = RawClient::CallHead();
