@@ -2,6 +2,7 @@
 // Callers that ask for much and read nothing of it.
 #include <poll.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -83,7 +84,10 @@ TEST_F(DeafCallers, H8_ThatKeepTheirWindowsShutAreGivenUpToo) {
                 Setting(SettingId::kInitialWindowSize, 0));
   shut.Send(StreamingCall(0, 10, 1000));
   // It takes answers to PINGs meanwhile, but nothing that waits.
-  while (shut.Send(EncodeFrame(FrameType::kPing, 0, 0, "12345678"))) continue;
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (shut.Send(EncodeFrame(FrameType::kPing, 0, 0, "12345678"))) {
+    ASSERT_LT(std::chrono::steady_clock::now(), end) << "it is not given up";
+  }
   ExpectClosedBy("send_timeout");
 }
 

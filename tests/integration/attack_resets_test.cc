@@ -135,6 +135,31 @@ TEST(AttackByResets, C3_CallsThatHaveAResponseHeadMayBeCancelledWithoutEnd) {
   EXPECT_EQ(Hits(sidecar, "resets_per_second"), 0);
 }
 
+// Clients of gRPC reset a call whose deadline has passed before they could write its head.
+TEST(AttackByResets, H20_AResetOfACallThatNeverCameEndsNoOther) {
+  Attacked run;
+  RawClient& caller = run.wire.client;
+  const int32_t waiting = caller.Open(RawClient::CallHead(), false);
+  caller.WriteReset(waiting + 2, H2Error::kCancel);
+  caller.WriteHeaders(waiting + 4, RawClient::CallHead(), true);
+  EXPECT_EQ(caller.AnswerTo(waiting + 4).grpc_status(), "0");
+  caller.WriteData(waiting, GrpcMessage("hello"), true);
+  EXPECT_EQ(caller.AnswerTo(waiting).grpc_status(), "0");
+}
+
+// Ten at once are allowed, and five more for each second.
+TEST(AttackByResets, H11_NoMorePassAtOnceAfterAQuietTime) {
+  Attacked run("limits: {resets_per_second: 5}\n");
+  Attacker attacker(run.wire.sidecar.address());
+  attacker.Send(OpenCall(0) + ResetCall(0));
+  EXPECT_TRUE(run.wire.sidecar.WaitForSum("levee_calls_total", {R"(code="CANCELLED")"}, 1));
+  poll(nullptr, 0, 2500);
+  std::string burst;
+  for (int i = 1; i <= 15; ++i) burst += OpenCall(i) + ResetCall(i);
+  attacker.Send(burst);
+  run.ExpectEndFor(attacker);
+}
+
 // How a caller has its own call reset.
 struct Provocation {
   const char* name;
@@ -166,7 +191,8 @@ std::string DataAfterTheEnd(int call) {
 INSTANTIATE_TEST_SUITE_P(By, ProvokedResets,
                          testing::Values(Provocation{"OverflowingAWindow", OverflowWindow},
                                          Provocation{"AMalformedHead", MalformedHead},
-                                         Provocation{"DataAfterTheEnd", DataAfterTheEnd}),
+                                         Provocation{"DataAfterTheEnd", DataAfterTheEnd},
+                                         Provocation{"AResetOfNone", ResetCall}),
                          [](const auto& param) { return std::string(param.param.name); });
 
 TEST(AttackByResets, C4_CallsThatAreNotResetKeepTheirPlaces) {

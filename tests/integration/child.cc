@@ -11,6 +11,7 @@
 
 #include <array>
 #include <csignal>
+#include <ctime>
 #include <fstream>
 
 #include "gtest/gtest.h"
@@ -98,6 +99,14 @@ long Child::ResidentBytes() const {
   long total = 0, resident = 0;
   statm >> total >> resident;
   return resident * sysconf(_SC_PAGESIZE);
+}
+
+std::chrono::nanoseconds Child::CpuTime() const {
+  clockid_t clock{};
+  timespec time{};
+  EXPECT_EQ(clock_getcpuclockid(pid_, &clock), 0);
+  EXPECT_EQ(clock_gettime(clock, &time), 0);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
 Ended RunToEnd(const std::string& program, const std::vector<std::string>& arguments) {

@@ -41,6 +41,9 @@ class Child {
   // Memory in use by the process alone, from the kernel's accounts.
   long ResidentBytes() const;
 
+  // Of all its threads so far.
+  std::chrono::nanoseconds CpuTime() const;
+
  private:
   bool WaitReadable(int fd) const;
 

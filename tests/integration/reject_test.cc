@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls and connections that are refused, and how clearly.
+#include <chrono>
+#include <iterator>
 #include <string>
 
 #include "gmock/gmock.h"
 #include "integration/byte_call.h"
 #include "integration/faulty_service.h"
 #include "integration/raw_client.h"
+#include "integration/scripted.h"
 #include "integration/sidecar_process.h"
 
 namespace levee {
@@ -206,13 +209,34 @@ TEST(Rejects, ACallToTheSidecarItselfIsRefusedWithTheCure) {
   EXPECT_EQ(sidecar.Sum("levee_retries_total"), 0);
 }
 
+// Unless it is refused, a call that goes round ends by its deadline.
+void EndInTime(grpc::ClientContext& context) {
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(5));
+}
+
+TEST(Rejects, H2_ACallToTheSidecarItselfIsRefusedHoweverItsAddressIsWritten) {
+  SidecarProcess sidecar({.endpoints = {"authority:"}, .retry = kNoRetry});
+  const std::string port = sidecar.address().substr(sidecar.address().rfind(':'));
+  const std::string hosts[] = {"127.0.0.1", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "localhost"};
+  for (const std::string& host : hosts) {
+    const Reply reply =
+        CallUnary(NewChannel(sidecar.address()), "x", [&](grpc::ClientContext& context) {
+          context.set_authority(host + port);
+          EndInTime(context);
+        });
+    EXPECT_EQ(reply.status.error_code(), StatusCode::UNIMPLEMENTED) << host;
+    EXPECT_THAT(reply.status.error_message(), HasSubstr("--to")) << host;
+  }
+  EXPECT_EQ(sidecar.Sum("levee_calls_total"), std::size(hosts));
+}
+
 // Two sidecars, each of which is the other's upstream. No address tells either of them.
 TEST(Rejects, H2_ACallThatComesBackThroughAnotherSidecarIsRefusedAtItsSecondTurn) {
   SidecarProcess one({.endpoints = {"127.0.0.1:1"}});
   SidecarProcess other({.endpoints = {one.address()}});
   one.Rewrite({.endpoints = {other.address()}});
   ASSERT_TRUE(one.WaitForSum("levee_config_reloads_total", {R"(result="success")"}, 1));
-  const Reply reply = CallUnary(NewChannel(one.address()));
+  const Reply reply = CallUnary(NewChannel(one.address()), "x", EndInTime);
   EXPECT_EQ(reply.status.error_code(), StatusCode::UNIMPLEMENTED);
   EXPECT_THAT(reply.status.error_message(),
               AllOf(HasSubstr("has come back"), HasSubstr("--to HOST:PORT")));

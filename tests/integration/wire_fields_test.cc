@@ -22,6 +22,28 @@ TEST(WireFields, AnUpperCaseNameIsMalformed) {  // RFC 9113, section 8.2.1
   EXPECT_EQ(wire.client.AnswerTo(wire.client.Call()).grpc_status(), "0");
 }
 
+// RFC 9113, section 8.3.1, and RFC 9110, section 5.5. Levee and the upstream could take such a call
+// for two different ones.
+TEST(WireFields, H15_ACallWhoseAddressIsAmbiguousIsMalformed) {
+  Wire wire(ForEach(TellHead));
+  const std::string authority = RawClient::CallHead()[3].second;
+  std::vector<HeaderList> heads = {
+      RawClient::CallHead({{"host", "other.test"}}),
+      RawClient::CallHead({{"host", authority}, {"host", authority}}),
+  };
+  for (const char* path :
+       {"/test.Echo/Un ary", "/test.Echo/\1", "/test.Echo/\t", "/test.Echo/\x7f"}) {
+    heads.push_back(RawClient::CallHead());
+    heads.back()[2].second = path;
+  }
+  for (const HeaderList& head : heads) {
+    const RawAnswer answer = wire.client.AnswerTo(wire.client.Open(head, true));
+    EXPECT_EQ(answer.reset, static_cast<uint32_t>(H2Error::kProtocol)) << head.back().second;
+  }
+  EXPECT_EQ(wire.upstream.connections(), 0);
+  EXPECT_EQ(wire.client.AnswerTo(wire.client.Call({{"host", authority}})).grpc_status(), "0");
+}
+
 TEST(WireFields, PathAndAuthorityArriveAsSent) {
   Wire wire(ForEach(TellHead));
   HeaderList head = RawClient::CallHead();
