@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which of several endpoints gets the calls, and the kinds of endpoint there are.
+#include <poll.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <string>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "integration/byte_call.h"
 #include "integration/faulty_service.h"
 #include "integration/named_endpoints.h"
+#include "integration/scripted.h"
 #include "integration/sidecar_process.h"
 #include "integration/tcp.h"
 
@@ -76,6 +80,35 @@ TEST(Endpoints, AnswersOfTheApplicationDoNotEject) {
   SidecarProcess sidecar({.endpoints = {good.address(), strict.address()}, .retry = kEager});
   RunLoad({NewChannel(sidecar.address())}, {.calls = 200});
   EXPECT_EQ(sidecar.Sum("levee_endpoints", {R"(state="ejected")"}), 0);
+}
+
+// Answers take 20 ms, and only honest calls get any.
+void AnswerTheHonest(UpstreamPeer& peer, const RawRequest& request) {
+  if (Values(request.head, "x-honest").empty()) return;
+  poll(nullptr, 0, 20);
+  peer.Answer(request.stream);
+}
+
+TEST(Endpoints, H9_DeadlinesThatLeaveNoAnswerItsTimeEjectNone) {
+  RawUpstream upstreams[4] = {
+      RawUpstream(ForEach(AnswerTheHonest)), RawUpstream(ForEach(AnswerTheHonest)),
+      RawUpstream(ForEach(AnswerTheHonest)), RawUpstream(ForEach(AnswerTheHonest))};
+  std::vector<std::string> endpoints;
+  for (const RawUpstream& upstream : upstreams) endpoints.push_back(upstream.address());
+  SidecarProcess sidecar({.endpoints = endpoints, .retry = kNoRetry});
+  RawClient honest(sidecar.address());
+  const auto call_honestly = [&] {
+    for (int i = 0; i < 40; ++i) {
+      EXPECT_EQ(honest.AnswerTo(honest.Call({{"x-honest", "1"}})).grpc_status(), "0");
+    }
+  };
+  call_honestly();
+  RawClient hasty(sidecar.address());
+  for (int i = 0; i < 200; ++i) {
+    EXPECT_EQ(hasty.AnswerTo(hasty.Call({{"grpc-timeout", "900u"}})).grpc_status(), "4");
+  }
+  EXPECT_EQ(sidecar.Sum("levee_endpoints", {R"(state="ejected")"}), 0);
+  call_honestly();
 }
 
 TEST(Endpoints, AnEndpointThatComesBackIsGivenCallsSlowly) {
@@ -148,6 +181,31 @@ TEST_F(EndpointsByName, AServerThatHangsDoesNotHoldUpTheEnd) {
         context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(200));
       });
   EXPECT_EQ(reply.status.error_code(), StatusCode::DEADLINE_EXCEEDED);
+}
+
+// Of each of which the name server says nothing.
+TEST_F(EndpointsByName, H13_MadeUpNamesOfOneCallerKeepNoOtherWaiting) {
+  constexpr int kMadeUp = 900;
+  const FaultyService service;
+  const auto head = [](const std::string& authority) {
+    HeaderList fields = RawClient::CallHead();
+    fields[3].second = authority;
+    return fields;
+  };
+  dns.Set("honest.test", {.addresses = {"127.0.0.1"}});
+  const auto sidecar = Run("authority:");
+  RawClient attacker(sidecar->address());
+  for (int i = 0; i < kMadeUp; ++i) {
+    const std::string name = "made-up-" + std::to_string(i) + ".test";
+    dns.Set(name, {.silent_for = ScriptedDns::kA});
+    attacker.Open(head(name + ":80"), true);
+  }
+  ASSERT_TRUE(sidecar->WaitForSum("levee_active_calls", {}, kMadeUp));
+  RawClient honest(sidecar->address());
+  const int32_t call = honest.Open(head("honest.test:" + std::to_string(service.port())), false);
+  honest.WriteData(call, GrpcMessage("hello"), true);
+  EXPECT_EQ(honest.AnswerTo(call).grpc_status(), "0");
+  EXPECT_GT(sidecar->Sum("levee_active_calls"), kMadeUp / 2);
 }
 
 TEST(Endpoints, AuthoritiesBeyondTheLimitAreServedAsWell) {
