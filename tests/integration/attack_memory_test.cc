@@ -2,10 +2,12 @@
 // Callers that make the sidecar hold as much as they can, beside an honest one: `limits.memory`.
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "gtest/gtest.h"
 #include "integration/attacker.h"
 #include "integration/faulty_service.h"
+#include "integration/memory_cgroup.h"
 #include "integration/raw_upstream.h"
 #include "integration/scripted.h"
 
@@ -15,45 +17,6 @@ namespace {
 constexpr long kMiB = 1024 * 1024;
 constexpr long kLimit = 48 * kMiB;
 constexpr uint32_t kHugeWindow = 0x7fffffff;
-
-// An honest caller of "shop", and an upstream "stuck" that reads nothing, for the methods of
-// /stuck.Service.
-class ScarceMemory : public testing::Test {
- protected:
-  ScarceMemory()
-      : stuck_(TakeNoBodies),
-        sidecar_({.endpoints = {shop_.address()},
-                  .retry = kNoRetry,
-                  .route = "match: {method: \"/stuck.Service/*\"}, upstream: stuck, "
-                           "policy: test}, {",
-                  .upstream = "}, {name: stuck, endpoints: [\"" + stuck_.address() + "\"]",
-                  .more = "limits: {memory: 48MiB, send_timeout: none}\n"}),
-        channel_(NewChannel(sidecar_.address())) {
-    CallAsOthersDo(20);
-    resident_ = sidecar_.process().ResidentBytes();
-  }
-
-  // Nearly all calls of the honest caller are good: one may come while memory is being freed.
-  void CallAsOthersDo(int calls) {
-    int good = 0;
-    for (int i = 0; i < calls; ++i)
-      good += CallUnary(channel_, std::string(20'000, 'o')).status.ok();
-    EXPECT_GE(good, calls * 95 / 100);
-  }
-
-  void ExpectWithinLimit() {
-    EXPECT_LT(sidecar_.process().ResidentBytes() - resident_, kLimit + kSanitizerMayKeep);
-    EXPECT_LE(sidecar_.Sum("levee_memory_bytes"), kLimit);
-    EXPECT_EQ(sidecar_.Sum("levee_memory_limit_bytes"), kLimit);
-    EXPECT_GT(Hits(sidecar_, "memory"), 0);
-  }
-
-  FaultyService shop_;
-  RawUpstream stuck_;
-  SidecarProcess sidecar_;
-  ChannelPtr channel_;
-  long resident_ = 0;
-};
 
 // A call with `size` bytes of a body that goes on.
 std::string Upload(int call, const std::string& path, size_t size) {
@@ -66,46 +29,136 @@ std::string Upload(int call, const std::string& path, size_t size) {
   return frames;
 }
 
-TEST_F(ScarceMemory, H3_UploadsToAnUpstreamThatReadsNothingEndWhereTheyHoldTooMuch) {
-  Attacker attacker(sidecar_.address());
-  // 125 MiB in what streams may hold by their windows.
-  for (int call = 0; call < 500; ++call) {
-    ASSERT_TRUE(attacker.Send(Upload(call, "/stuck.Service/Upload", 256 * 1024)));
-    if (call % 10 == 0) CallAsOthersDo(1);
+// An honest caller of "shop", and an upstream "stuck" that reads nothing, for the methods of
+// /stuck.Service.
+class AttackOnMemory : public testing::Test {
+ protected:
+  AttackOnMemory() : stuck_(TakeNoBodies) {}
+
+  ConfigParts Config(const std::string& limits) const {
+    return {.endpoints = {shop_.address()},
+            .retry = kNoRetry,
+            .route = "match: {method: \"/stuck.Service/*\"}, upstream: stuck, policy: test}, {",
+            .upstream = "}, {name: stuck, endpoints: [\"" + stuck_.address() + "\"]",
+            .more = "limits: {" + limits + "}\n"};
   }
-  CallAsOthersDo(100);
+
+  void Begin(std::unique_ptr<SidecarProcess> sidecar) {
+    sidecar_ = std::move(sidecar);
+    channel_ = NewChannel(sidecar_->address());
+    CallAsOthersDo(20);
+    resident_ = sidecar_->process().ResidentBytes();
+  }
+
+  // Nearly all calls of the honest caller are good: one may come while memory is being freed.
+  void CallAsOthersDo(int calls) {
+    int good = 0;
+    for (int i = 0; i < calls; ++i)
+      good += CallUnary(channel_, std::string(20'000, 'o')).status.ok();
+    EXPECT_GE(good, calls * 95 / 100);
+  }
+
+  // 125 MiB in what streams may hold by their windows.
+  void UploadToTheStuckOne() {
+    Attacker attacker(sidecar_->address());
+    for (int call = 0; call < 500; ++call) {
+      ASSERT_TRUE(attacker.Send(Upload(call, "/stuck.Service/Upload", 256 * 1024)));
+      if (call % 10 == 0) CallAsOthersDo(1);
+    }
+    CallAsOthersDo(100);
+  }
+
+  void ReadNoAnswer() {
+    Attacker deaf(sidecar_->address(), Attacker::Reading::kNothing,
+                  Setting(SettingId::kInitialWindowSize, 0));
+    for (int call = 0; call < 800; ++call) {
+      HeaderList head = RawClient::CallHead();
+      head[2].second = "/test.Echo/Stream";
+      deaf.Send(
+          EncodeFrame(FrameType::kHeaders, kEndHeaders, StreamOf(call), Encode(head)) +
+          EncodeFrame(FrameType::kData, kEndStream, StreamOf(call), GrpcMessage("1000 100000")));
+      if (call % 10 == 0) CallAsOthersDo(1);
+    }
+    CallAsOthersDo(100);
+  }
+
+  void CallLongPaths() {
+    Attacker attacker(sidecar_->address());
+    for (int call = 0; call < 4000; ++call) {
+      HeaderList head = RawClient::CallHead();
+      head[2].second = "/shop.Service/" + std::string(15'000, 'p') + std::to_string(call);
+      ASSERT_TRUE(attacker.Send(EncodeFrame(FrameType::kHeaders, kEndHeaders | kEndStream,
+                                            StreamOf(call), Encode(head))));
+      if (call % 100 == 0) CallAsOthersDo(1);
+    }
+    CallAsOthersDo(100);
+  }
+
+  FaultyService shop_;
+  RawUpstream stuck_;
+  std::unique_ptr<SidecarProcess> sidecar_;
+  ChannelPtr channel_;
+  long resident_ = 0;
+};
+
+class ScarceMemory : public AttackOnMemory {
+ protected:
+  ScarceMemory() {
+    Begin(std::make_unique<SidecarProcess>(Config("memory: 48MiB, send_timeout: none")));
+  }
+
+  void ExpectWithinLimit() {
+    EXPECT_LT(sidecar_->process().ResidentBytes() - resident_, kLimit + kSanitizerMayKeep);
+    EXPECT_LE(sidecar_->Sum("levee_memory_bytes"), kLimit);
+    EXPECT_EQ(sidecar_->Sum("levee_memory_limit_bytes"), kLimit);
+    EXPECT_GT(Hits(*sidecar_, "memory"), 0);
+  }
+};
+
+TEST_F(ScarceMemory, H3_UploadsToAnUpstreamThatReadsNothingEndWhereTheyHoldTooMuch) {
+  UploadToTheStuckOne();
   ExpectWithinLimit();
 }
 
 TEST_F(ScarceMemory, H18_AnswersThatNobodyReadsEndWhereTheyHoldTooMuch) {
-  Attacker deaf(sidecar_.address(), Attacker::Reading::kNothing,
-                Setting(SettingId::kInitialWindowSize, 0));
-  for (int call = 0; call < 800; ++call) {
-    HeaderList head = RawClient::CallHead();
-    head[2].second = "/test.Echo/Stream";
-    deaf.Send(
-        EncodeFrame(FrameType::kHeaders, kEndHeaders, StreamOf(call), Encode(head)) +
-        EncodeFrame(FrameType::kData, kEndStream, StreamOf(call), GrpcMessage("1000 100000")));
-    if (call % 10 == 0) CallAsOthersDo(1);
-  }
-  CallAsOthersDo(100);
+  ReadNoAnswer();
   ExpectWithinLimit();
 }
 
 TEST_F(ScarceMemory, H4_LongPathsFillNoTable) {
-  Attacker attacker(sidecar_.address());
-  for (int call = 0; call < 4000; ++call) {
-    HeaderList head = RawClient::CallHead();
-    head[2].second = "/shop.Service/" + std::string(15'000, 'p') + std::to_string(call);
-    ASSERT_TRUE(attacker.Send(
-        EncodeFrame(FrameType::kHeaders, kEndHeaders | kEndStream, StreamOf(call), Encode(head))));
-    if (call % 100 == 0) CallAsOthersDo(1);
-  }
-  ASSERT_TRUE(sidecar_.WaitForSum("levee_active_calls", {}, 0));
-  EXPECT_LT(sidecar_.process().ResidentBytes() - resident_, 32 * kMiB + kSanitizerMayKeep);
-  EXPECT_EQ(Hits(sidecar_, "memory"), 0);
-  EXPECT_GT(Hits(sidecar_, "routes_cached"), 0);
+  CallLongPaths();
+  ASSERT_TRUE(sidecar_->WaitForSum("levee_active_calls", {}, 0));
+  EXPECT_LT(sidecar_->process().ResidentBytes() - resident_, 32 * kMiB + kSanitizerMayKeep);
+  EXPECT_EQ(Hits(*sidecar_, "memory"), 0);
+  EXPECT_GT(Hits(*sidecar_, "routes_cached"), 0);
 }
+
+// Without `limits.memory`: the container says how much there is.
+class SmallContainer : public AttackOnMemory {
+ protected:
+  void SetUp() override {
+#ifdef __SANITIZE_ADDRESS__
+    GTEST_SKIP() << "the sanitizer's own memory does not fit";
+#endif
+    if (!cgroup_.limited()) GTEST_SKIP() << "no memory cgroup of version 1 may be made here";
+    Begin(SidecarProcess::RunInCgroup(Config("send_timeout: none"), cgroup_.door()));
+  }
+  void TearDown() override {
+    if (sidecar_ == nullptr) return;
+    EXPECT_EQ(sidecar_->HttpStatus("/healthz"), 200);
+    sidecar_.reset();
+  }
+
+  const MemoryCgroup cgroup_{128 * kMiB};
+};
+
+TEST_F(SmallContainer, H3_IsNotKilledForUploadsToAnUpstreamThatReadsNothing) {
+  UploadToTheStuckOne();
+}
+
+TEST_F(SmallContainer, H18_IsNotKilledForAnswersThatNobodyReads) { ReadNoAnswer(); }
+
+TEST_F(SmallContainer, H4_IsNotKilledForLongPaths) { CallLongPaths(); }
 
 }  // namespace
 }  // namespace levee

@@ -4,8 +4,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "integration/attacker.h"
 #include "integration/faulty_service.h"
+#include "integration/memory_cgroup.h"
 #include "integration/raw_client.h"
 #include "integration/raw_upstream.h"
 #include "integration/scripted.h"
@@ -31,42 +30,6 @@ std::chrono::seconds Duration() {
   const char* const text = std::getenv("LEVEE_ATTACK_SECONDS");
   return std::chrono::seconds(text == nullptr ? 8 : std::max(1, std::atoi(text)));
 }
-
-// A memory cgroup of its own for one process, where this process may make one (version 1).
-class MemoryCgroup {
- public:
-  MemoryCgroup(int pid, long bytes) {
-    std::ifstream groups("/proc/self/cgroup");
-    for (std::string line; std::getline(groups, line);) {
-      const size_t at = line.find(":memory:");
-      if (at != std::string::npos) parent_ = "/sys/fs/cgroup/memory" + line.substr(at + 8);
-    }
-    if (parent_.empty()) return;
-    folder_ = parent_ + "/levee-attacked-" + std::to_string(pid);
-    std::error_code error;
-    if (!std::filesystem::create_directory(folder_, error)) return;
-    limited_ = Write("memory.limit_in_bytes", bytes) && Write("cgroup.procs", pid);
-  }
-  // The process has ended before.
-  ~MemoryCgroup() {
-    std::error_code error;
-    if (!folder_.empty()) std::filesystem::remove(folder_, error);
-  }
-  MemoryCgroup(const MemoryCgroup&) = delete;
-  MemoryCgroup& operator=(const MemoryCgroup&) = delete;
-
-  bool limited() const { return limited_; }
-
- private:
-  bool Write(const std::string& file, long value) const {
-    std::ofstream to(folder_ + "/" + file);
-    to << value << std::flush;
-    return to.good();
-  }
-
-  std::string parent_, folder_;
-  bool limited_ = false;
-};
 
 std::string Head(int call, const std::string& path, bool end) {
   HeaderList head = RawClient::CallHead();
@@ -152,7 +115,9 @@ class SumOfAttacks : public testing::Test {
                   .upstream = "}, {name: stuck, endpoints: [\"" + stuck_.address() +
                               "\"]}, {name: honest, endpoints: [\"" + honest_.address() + "\"]",
                   .more = "limits: {memory: 96MiB}\n"}),
-        cgroup_(sidecar_.process().pid(), kContainer) {}
+        cgroup_(kContainer) {
+    cgroup_.Take(sidecar_.process().pid());
+  }
 
   // Runs `attacks`, each again and again in a thread of its own, as long as `meanwhile` runs.
   void Under(const std::vector<Attack>& attacks, const std::function<void()>& meanwhile) {

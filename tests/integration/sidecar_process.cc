@@ -24,7 +24,8 @@ std::string ConfigText(const ConfigParts& parts) {
   }
   const bool says = parts.upstream.find("connect_timeout") != std::string::npos;
   const std::string patience = says ? "" : ", connect_timeout: 20s";
-  return "listeners: [{name: egress, address: \"127.0.0.1:0\"" + parts.listener + "}]\n"
+  return "listeners: [{name: egress, address: \"127.0.0.1:0\"" + parts.listener +
+         "}]\n"
          "metrics: {address: \"127.0.0.1:0\"}\n"
          "admin: " +
          parts.admin +
@@ -83,6 +84,16 @@ std::unique_ptr<SidecarProcess> SidecarProcess::RunWithResolvConf(const ConfigPa
                              " /etc/resolv.conf && exec " LEVEE_BINARY " run --config " +
                              sidecar->config_->path();
   sidecar->Start("/usr/bin/unshare", {"-m", "sh", "-c", script});
+  return sidecar;
+}
+
+std::unique_ptr<SidecarProcess> SidecarProcess::RunInCgroup(const ConfigParts& parts,
+                                                            const std::string& procs) {
+  std::unique_ptr<SidecarProcess> sidecar(new SidecarProcess);
+  sidecar->config_ = std::make_unique<TempFile>(ConfigText(parts));
+  sidecar->Start("/bin/sh",
+                 {"-c", "echo $$ > " + procs + " && exec " LEVEE_BINARY " run --config " +
+                            sidecar->config_->path()});
   return sidecar;
 }
 

@@ -59,6 +59,9 @@ class SidecarProcess {
   static std::unique_ptr<SidecarProcess> RunWithResolvConf(const ConfigParts& parts,
                                                            const std::string& resolv_conf);
   static bool MayMount();
+  // levee run --config FILE in the cgroup with this cgroup.procs, from its first instruction on.
+  static std::unique_ptr<SidecarProcess> RunInCgroup(const ConfigParts& parts,
+                                                     const std::string& procs);
   ~SidecarProcess();
   SidecarProcess(const SidecarProcess&) = delete;
   SidecarProcess& operator=(const SidecarProcess&) = delete;
