@@ -84,7 +84,7 @@ class AttackOnMemory : public testing::Test {
 
   void CallLongPaths() {
     Attacker attacker(sidecar_->address());
-    for (int call = 0; call < 4000; ++call) {
+    for (int call = 0; call < 8000; ++call) {
       HeaderList head = RawClient::CallHead();
       head[2].second = "/shop.Service/" + std::string(15'000, 'p') + std::to_string(call);
       ASSERT_TRUE(attacker.Send(EncodeFrame(FrameType::kHeaders, kEndHeaders | kEndStream,

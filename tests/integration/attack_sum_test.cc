@@ -114,8 +114,7 @@ class SumOfAttacks : public testing::Test {
                            "policy: test}, {",
                   .upstream = "}, {name: stuck, endpoints: [\"" + stuck_.address() +
                               "\"]}, {name: honest, endpoints: [\"" + honest_.address() + "\"]",
-                  .more = "limits: {memory: 96MiB}\n"}),
-        cgroup_(kContainer) {
+                  .more = "limits: {memory: 96MiB}\n"}) {
     cgroup_.Take(sidecar_.process().pid());
   }
 
@@ -135,8 +134,8 @@ class SumOfAttacks : public testing::Test {
 
   FaultyService honest_, target_;
   RawUpstream stuck_;  // reads nothing
+  const MemoryCgroup cgroup_{kContainer};
   SidecarProcess sidecar_;
-  MemoryCgroup cgroup_;
 };
 
 TEST_F(SumOfAttacks, LeavesTheSidecarAliveAndHonestCallsGood) {
