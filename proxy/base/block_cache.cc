@@ -42,7 +42,7 @@ std::atomic<int64_t> allocated_bytes = 0;
 
 void* Obtain(size_t bytes) {
   auto* header = static_cast<Header*>(std::malloc(sizeof(Header) + bytes));
-  LEVEE_CHECK(header != nullptr);
+  LEVEE_CHECK(header != nullptr);  // as with operator new, whose exception nobody catches
   header->bytes = bytes;
   allocated_bytes.fetch_add(static_cast<int64_t>(sizeof(Header) + bytes),
                             std::memory_order_relaxed);

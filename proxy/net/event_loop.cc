@@ -162,6 +162,8 @@ struct EventLoop::Watch::State {
 
 EventLoop::Watch::Watch(EventLoop& loop, int fd, ReadyHandler& handler)
     : state_(new State{{}, &loop, &handler}) {
+  // The kernel refuses a socket only where it has no memory left, or the user no watch
+  // (fs.epoll.max_user_watches). libuv itself ends the process where it finds that out later.
   LEVEE_CHECK(uv_poll_init(&loop.internals_->uv, &state_->poll, fd) == 0);
   state_->poll.data = state_;
 }
