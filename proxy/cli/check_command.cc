@@ -38,7 +38,7 @@ void PrintText(const Files& files, const CheckedConfig& checked, const Room& roo
     if (ok) std::printf("%s: ok\n", file.c_str());
   }
   if (room.memory == 0 || checked.snapshot == nullptr) return;
-  const MemoryPlan plan = PlanMemory(checked.snapshot->limits, room.memory);
+  const MemoryPlan plan = PlanMemory(*checked.snapshot, room.memory);
   std::printf("%s", FormatPlan(plan, room.memory).c_str());
 }
 

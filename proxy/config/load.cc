@@ -158,7 +158,7 @@ CheckedConfig Check(const std::vector<ConfigText>& texts, const ConfigInput& inp
   FindTlsWarnings(merged.config, merged.positions, warnings);
   if (faults.empty()) {
     checked.snapshot = Build(merged.config, merged.positions, methods, tls);
-    FindRoomWarnings(checked.snapshot->limits, merged.positions, room, warnings);
+    FindRoomWarnings(*checked.snapshot, merged.positions, room, warnings);
     if (kept != nullptr) *kept = std::move(merged);
   }
   checked.warnings = warnings.Sorted(names);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/room_warnings.h"
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "config/load.h"
@@ -12,8 +13,9 @@ std::string Mebibytes(int64_t bytes) {
   return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
 }
 
-void CompareMemory(const Limits& limits, const Positions& positions, int64_t memory,
+void CompareMemory(const Snapshot& snapshot, const Positions& positions, int64_t memory,
                    FaultList& warnings) {
+  const Limits& limits = snapshot.limits;
   if (positions.Has("limits.memory") && limits.memory > MemoryAccount::LimitOf(memory)) {
     warnings.Add(positions.Find("limits.memory"), CheckCode::kMemoryAboveContainer,
                  absl::StrCat(Mebibytes(limits.memory), " is more than three quarters of the ",
@@ -21,7 +23,7 @@ void CompareMemory(const Limits& limits, const Positions& positions, int64_t mem
                               " that the container has, so the system may end the sidecar first; "
                               "leave the field out, or say less"));
   }
-  const MemoryPlan plan = PlanMemory(limits, memory);
+  const MemoryPlan plan = PlanMemory(snapshot, memory);
   if (plan.sum() <= plan.full()) return;
   const bool of_connections = plan.connections > plan.replay;
   const char* const field = of_connections ? "limits.connections" : "limits.replay_bytes";
@@ -36,9 +38,14 @@ void CompareMemory(const Limits& limits, const Positions& positions, int64_t mem
 
 }  // namespace
 
-MemoryPlan PlanMemory(const Limits& limits, int64_t memory) {
+MemoryPlan PlanMemory(const Snapshot& snapshot, int64_t memory) {
+  const Limits& limits = snapshot.limits;
+  const bool tls = absl::c_any_of(snapshot.listeners,
+                                  [](const ListenerSpec& spec) { return spec.tls != nullptr; });
+  const int64_t of_connection = MemoryPlan::kOfConnection + (tls ? MemoryPlan::kOfTls : 0);
   return {.limit = limits.memory > 0 ? limits.memory : MemoryAccount::LimitOf(memory),
-          .connections = limits.connections * MemoryPlan::kOfConnection,
+          .connections = limits.connections * of_connection,
+          .handshakes = tls ? limits.handshakes * MemoryPlan::kOfHandshake : 0,
           .replay = limits.replay_bytes};
 }
 
@@ -52,6 +59,7 @@ std::string FormatPlan(const MemoryPlan& plan, int64_t memory) {
   };
   add("the sidecar itself", MemoryPlan::kOwn);
   add("idle connections of callers (limits.connections)", plan.connections);
+  if (plan.handshakes > 0) add("TLS handshakes with callers (limits.handshakes)", plan.handshakes);
   add("bodies kept for retries (limits.replay_bytes)", plan.replay);
   add("header blocks that have begun, of one worker", MemoryPlan::kHeaderBlocks);
   add("routes of calls seen before, of one worker", MemoryPlan::kRoutes);
@@ -69,9 +77,10 @@ int64_t DefaultConnections() {
   return defaults.ok() ? (*defaults)->limits.connections : 0;
 }
 
-void FindRoomWarnings(const Limits& limits, const Positions& positions, const Room& room,
+void FindRoomWarnings(const Snapshot& snapshot, const Positions& positions, const Room& room,
                       FaultList& warnings) {
-  if (room.memory > 0) CompareMemory(limits, positions, room.memory, warnings);
+  const Limits& limits = snapshot.limits;
+  if (room.memory > 0) CompareMemory(snapshot, positions, room.memory, warnings);
   if (room.descriptors > 0 && positions.Has("limits.connections") &&
       limits.connections > room.descriptors && limits.connections != DefaultConnections()) {
     warnings.Add(positions.Find("limits.connections"), CheckCode::kFewDescriptors,

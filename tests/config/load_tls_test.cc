@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "certificates/authority.h"
 #include "config/faults_of.h"
+#include "config/room_warnings.h"
 #include "config/temporary_folder.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -52,6 +53,19 @@ TEST_F(LoadedTlsTest, FilesAreReadAndJudged) {
   ASSERT_TRUE(snapshot->upstreams[0].tls.has_value());
   EXPECT_EQ(snapshot->upstreams[0].tls->server_name, "cart.shop");
   EXPECT_NE(snapshot->upstreams[0].tls->context->options().trusted, nullptr);
+}
+
+TEST_F(LoadedTlsTest, MemoryIsPlannedForCallersWithTlsAndTheirHandshakes) {
+  const std::string limits = "limits: {connections: 1000, handshakes: 10}\n";
+  const MemoryPlan without = PlanMemory(*SnapshotOf(limits), 128 << 20);
+  const MemoryPlan with =
+      PlanMemory(*SnapshotOf(Listener(Put(authority_.Issue())) + limits), 128 << 20);
+  EXPECT_EQ(without.handshakes, 0);
+  EXPECT_EQ(with.handshakes, 10 * 48 * 1024);
+  EXPECT_EQ(with.connections - without.connections, 1000 * 16 * 1024);
+  EXPECT_EQ(with.sum() - without.sum(), (1000 * 16 + 10 * 48) * 1024);
+  EXPECT_THAT(FormatPlan(with, 128 << 20),
+              HasSubstr("   0.5 MiB  TLS handshakes with callers (limits.handshakes)\n"));
 }
 
 TEST_F(LoadedTlsTest, OtherContentOfAFileIsAnotherConfigurationThatIsConfiguredAlike) {
