@@ -271,13 +271,18 @@ TEST(Tunnel, TheSidecarItselfIsNoDestination) {
 }
 
 TEST(Tunnel, H14_NeitherAreThePortsOfItsOperators) {
-  Listening sidecar(kTcp);
-  const std::string ports = sidecar->address("metrics");
-  const std::string drain = "POST /drain HTTP/1.1\r\nhost: localhost\r\n\r\n";
-  EXPECT_EQ(Tunnel(*sidecar, ports, drain)->ReadAll(), "");
-  const std::string port = ports.substr(ports.rfind(':'));
-  EXPECT_EQ(Tunnel(*sidecar, "[::ffff:127.0.0.1]" + port, drain)->ReadAll(), "");
-  EXPECT_TRUE(sidecar->WaitForSum("levee_tunnel_failures_total", {R"(reason="loop")"}, 2));
+  SidecarProcess sidecar({.endpoints = {"127.0.0.1:1"}, .admin = "{address: \"127.0.0.1:0\"}"});
+  const std::string drain =
+      "POST /drain HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+  for (const char* of : {"metrics", "admin"}) {
+    const std::string address = sidecar.AwaitAddress(of);
+    const std::string port = address.substr(address.rfind(':'));
+    for (const char* host : {"127.0.0.1", "[::ffff:127.0.0.1]"}) {
+      EXPECT_EQ(Tunnel(sidecar, host + port, drain)->ReadAll(), "") << of << " by " << host;
+    }
+  }
+  EXPECT_TRUE(sidecar.WaitForSum("levee_tunnel_failures_total", {R"(reason="loop")"}, 4));
+  EXPECT_EQ(sidecar.HttpStatus("/readyz"), 200);  // It does not drain.
 }
 
 std::string AnswerTo(SidecarProcess& sidecar, const std::string& request) {
