@@ -92,11 +92,11 @@ void SidecarProcess::OnLine(std::string_view line) {
 void SidecarProcess::Poll() {
   const auto address = ToAddress(output_.metrics);
   if (poll_ != nullptr || !address.has_value()) return;
-  poll_ = std::make_unique<HttpGet>(loop_, *address, "/metrics",
-                                    [this](const std::optional<std::string>& body) {
-                                      if (body.has_value()) events_.polled(*body);
-                                      poll_.reset();
-                                    });
+  poll_ = std::make_unique<net::HttpGet>(loop_, *address, "/metrics",
+                                         [this](const std::optional<std::string>& body) {
+                                           if (body.has_value()) events_.polled(*body);
+                                           poll_.reset();
+                                         });
 }
 
 void SidecarProcess::Terminate() { child_->Terminate(); }

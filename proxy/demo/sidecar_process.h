@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "demo/http_get.h"
 #include "net/child_process.h"
 #include "net/event_loop.h"
+#include "net/http_get.h"
 
 namespace levee::demo {
 
@@ -62,7 +62,7 @@ class SidecarProcess {
   const std::string config_file_;
   Events events_;
   SidecarOutput output_;
-  std::unique_ptr<HttpGet> poll_;
+  std::unique_ptr<net::HttpGet> poll_;
   std::unique_ptr<net::ChildProcess> child_;
 };
 

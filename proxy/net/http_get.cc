@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "demo/http_get.h"
+#include "net/http_get.h"
 
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 
-namespace levee::demo {
+namespace levee::net {
 
-HttpGet::HttpGet(net::EventLoop& loop, const net::Address& address, const std::string& path,
-                 Answer answer)
+HttpGet::HttpGet(EventLoop& loop, const Address& address, const std::string& path, Answer answer)
     : unsent_(absl::StrCat("GET ", path, " HTTP/1.0\r\nHost: ", address.ToString(), "\r\n\r\n")),
       answer_(std::move(answer)),
-      socket_(loop, net::ByteStream::Dial(address), *this) {}
+      socket_(loop, ByteStream::Dial(address), *this) {}
 
 void HttpGet::OnBytes(ByteSpan bytes, const Chunk&) {
   received_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -35,4 +34,4 @@ std::optional<std::string> BodyOf(const std::string& answer) {
   return answer.substr(head_end + 4);
 }
 
-}  // namespace levee::demo
+}  // namespace levee::net

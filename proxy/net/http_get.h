@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One HTTP GET to a loopback address.
+// One HTTP GET.
 #pragma once
 
 #include <functional>
@@ -8,17 +8,16 @@
 
 #include "net/socket.h"
 
-namespace levee::demo {
+namespace levee::net {
 
 // Runs until an answer came or it is destroyed. HTTP/1.0, so that the answer ends with the
 // connection.
-class HttpGet final : private net::SocketHandler {
+class HttpGet final : private SocketHandler {
  public:
   // Gets the body of a 200, or nullopt after any failure. May destroy the HttpGet.
   using Answer = std::function<void(std::optional<std::string> body)>;
 
-  HttpGet(net::EventLoop& loop, const net::Address& address, const std::string& path,
-          Answer answer);
+  HttpGet(EventLoop& loop, const Address& address, const std::string& path, Answer answer);
 
  private:
   void OnConnected() override { OnWritable(); }
@@ -29,10 +28,10 @@ class HttpGet final : private net::SocketHandler {
   std::string unsent_;
   std::string received_;
   Answer answer_;
-  net::Socket socket_;
+  Socket socket_;
 };
 
 // Returns the body of an HTTP answer with status 200; nullopt for any other answer.
 std::optional<std::string> BodyOf(const std::string& answer);
 
-}  // namespace levee::demo
+}  // namespace levee::net
