@@ -93,8 +93,8 @@ void SidecarProcess::Poll() {
   const auto address = ToAddress(output_.metrics);
   if (poll_ != nullptr || !address.has_value()) return;
   poll_ = std::make_unique<net::HttpGet>(loop_, *address, "/metrics",
-                                         [this](const std::optional<std::string>& body) {
-                                           if (body.has_value()) events_.polled(*body);
+                                         [this](const absl::StatusOr<std::string>& body) {
+                                           if (body.ok()) events_.polled(*body);
                                            poll_.reset();
                                          });
 }

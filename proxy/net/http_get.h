@@ -3,19 +3,22 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "net/socket.h"
 
 namespace levee::net {
 
-// Runs until an answer came or it is destroyed. HTTP/1.0, so that the answer ends with the
-// connection.
+// Runs until an answer came or it is destroyed; it has no time limit of its own. HTTP/1.0, so that
+// the answer ends with the connection.
 class HttpGet final : private SocketHandler {
  public:
-  // Gets the body of a 200, or nullopt after any failure. May destroy the HttpGet.
-  using Answer = std::function<void(std::optional<std::string> body)>;
+  // Gets the body of a 200, or why there is none. May destroy the HttpGet.
+  using Answer = std::function<void(absl::StatusOr<std::string> body)>;
+
+  // An answer that is larger is not read to its end.
+  static constexpr size_t kMaxBytes = size_t{64} << 20;
 
   HttpGet(EventLoop& loop, const Address& address, const std::string& path, Answer answer);
 
@@ -31,7 +34,8 @@ class HttpGet final : private SocketHandler {
   Socket socket_;
 };
 
-// Returns the body of an HTTP answer with status 200; nullopt for any other answer.
-std::optional<std::string> BodyOf(const std::string& answer);
+// Returns the body of an HTTP answer with status 200. The error of any other says what came
+// instead, also if the body has another length than its head promises.
+absl::StatusOr<std::string> BodyOf(const std::string& answer);
 
 }  // namespace levee::net
