@@ -39,9 +39,11 @@ constexpr absl::Duration kFrameEvery = absl::Milliseconds(150);
 constexpr absl::Duration kLineEvery = absl::Seconds(1);
 constexpr absl::Duration kPollEvery = absl::Milliseconds(250);
 
-bool CanRedraw() {
+Screen::Mode ModeHere() {
   const auto terminal = net::OutputTerminal();
-  return terminal.has_value() && terminal->columns > kFrameColumns && terminal->rows > kFrameLines;
+  const bool fits =
+      terminal.has_value() && terminal->columns > kFrameColumns && terminal->rows > kFrameLines;
+  return fits ? Screen::Mode::kInPlace : Screen::Mode::kLines;
 }
 
 // The conductor: starts everything, plays both runs, ends everything. One thread, the loop's.
@@ -73,7 +75,7 @@ class Demo final : private net::TurnHandler {
   const Schedule schedule_ = Schedule::Within(options_.duration);
 
   net::EventLoop loop_;
-  Screen screen_{CanRedraw()};
+  Screen screen_{ModeHere()};
   const absl::Duration show_every_ = screen_.redraws() ? kFrameEvery : kLineEvery;
   DemoService service_{scenario_.capacity, kSeed};
   FaultSwitch faults_{service_.address()};

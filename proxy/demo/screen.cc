@@ -11,6 +11,10 @@ namespace {
 constexpr char kHideCursor[] = "\x1b[?25l";
 constexpr char kShowCursor[] = "\x1b[?25h";
 constexpr char kClearToEndOfLine[] = "\x1b[K";
+constexpr char kClearBelow[] = "\x1b[J";
+constexpr char kHome[] = "\x1b[H";
+constexpr char kOwnScreen[] = "\x1b[?1049h";
+constexpr char kScreenBefore[] = "\x1b[?1049l";
 
 void Write(const std::string& text) {
   // A write that fails because the reader is gone is ignored: the run ends by itself.
@@ -24,8 +28,16 @@ Screen::~Screen() { EndFrame(); }
 
 void Screen::Draw(const std::vector<std::string>& frame) {
   // The frame is written in one piece, so that no half-drawn frame is seen.
-  std::string text = frame_lines_ == 0 ? kHideCursor : absl::StrCat("\x1b[", frame_lines_, "A");
+  const bool whole = mode_ == Mode::kWhole;
+  std::string text;
+  if (frame_lines_ == 0) text = absl::StrCat(whole ? kOwnScreen : "", kHideCursor);
+  if (whole) {
+    text += kHome;
+  } else if (frame_lines_ > 0) {
+    absl::StrAppend(&text, "\x1b[", frame_lines_, "A");
+  }
   for (const std::string& line : frame) absl::StrAppend(&text, line, kClearToEndOfLine, "\n");
+  if (whole) text += kClearBelow;
   frame_lines_ = frame.size();
   Write(text);
 }
@@ -40,7 +52,7 @@ void Screen::Print(const std::vector<std::string>& lines) {
 void Screen::EndFrame() {
   if (frame_lines_ == 0) return;
   frame_lines_ = 0;
-  Write(kShowCursor);
+  Write(absl::StrCat(kShowCursor, mode_ == Mode::kWhole ? kScreenBefore : ""));
 }
 
 }  // namespace levee::demo

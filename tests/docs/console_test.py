@@ -82,8 +82,13 @@ def stays_up(line):
     return re.match(r'(build/)?levee run ', line)
 
 
+def tells_of_a_sidecar(line):
+    return line.startswith('levee top')
+
+
 def asks_a_server(line):
-    return stays_up(line) or line.startswith(('levee probe', 'promtool query'))
+    return (stays_up(line) or tells_of_a_sidecar(line)
+            or line.startswith(('levee probe', 'promtool query')))
 
 
 def state(clone):
@@ -144,6 +149,14 @@ class InTrouble(unittest.TestCase):
     def test_the_probe_answers(self):
         done = self.clone.run('levee probe --ready')
         self.assertEqual((done.stdout, done.returncode), ('ready\n', 0))
+
+    def test_the_commands_that_tell_of_a_sidecar_do(self):
+        asked = [each for each in of_kind('levee') if tells_of_a_sidecar(each.line)]
+        self.assertTrue(asked)
+        for command in asked:
+            with self.subTest(command.document, line=command.line):
+                done = self.clone.run(command.line)
+                self.assertEqual((done.returncode, done.stderr), (0, ''))
 
     def test_the_access_log_has_the_fields_that_the_readme_shows(self):
         shown = json.loads(documents.block('README.md', 'json'))
@@ -239,7 +252,8 @@ class Elsewhere(unittest.TestCase):
         self.assertGreater(len(found), 20)
         for words in found:
             with self.subTest(words=words):
-                done = subprocess.run([*words, '--help'], capture_output=True, text=True,
+                own = words[:words.index('--')] if '--' in words else words
+                done = subprocess.run([*own, '--help'], capture_output=True, text=True,
                                       timeout=60)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 # Where it does not know the command, it explains itself instead.

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/admin_port.h"
+
+#include <google/protobuf/util/json_util.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/host_port.h"
+#include "net/http_get.h"
+#include "net/terminal.h"
+
+namespace levee {
+namespace {
+
+absl::Status Fault(const net::Address& address, absl::string_view why) {
+  return absl::UnavailableError(absl::StrCat(address.ToString(), ": ", why));
+}
+
+}  // namespace
+
+absl::StatusOr<net::Address> ReadAdminAddress(const std::string& text) {
+  const std::optional<HostPort> parts = SplitHostPort(text);
+  std::optional<net::Address> address;
+  if (parts.has_value()) {
+    const bool local = parts->host == "localhost";
+    address = net::Address::FromIp(local ? "127.0.0.1" : parts->host, parts->port);
+  }
+  if (address.has_value()) return *address;
+  return absl::InvalidArgumentError(absl::StrCat("\"", text, "\" is no IP:PORT or localhost:PORT"));
+}
+
+void AddAdminAddress(CLI::App& command, std::string& address) {
+  command.add_option("--address", address, "its admin.address")
+      ->check([](const std::string& text) {
+        return std::string(ReadAdminAddress(text).status().message());
+      })
+      ->type_name("IP:PORT")
+      ->capture_default_str();
+}
+
+AdminPort::AdminPort(const net::Address& address) : address_(address) {
+  loop_.SetTurnHandler(this);
+}
+
+void AdminPort::WatchForEnd() {
+  for (const int signal : {net::kInterruptSignal, net::kTerminateSignal, net::kHangupSignal}) {
+    loop_.OnSignal(signal, [this] {
+      ended_ = true;
+      Wake();
+    });
+  }
+}
+
+absl::StatusOr<std::string> AdminPort::Ask(const std::string& path) {
+  absl::StatusOr<std::string> body = absl::DeadlineExceededError(
+      absl::StrCat("no answer within ", absl::FormatDuration(kPatience)));
+  net::HttpGet get(loop_, address_, path, [&](absl::StatusOr<std::string> answer) {
+    body = std::move(answer);
+    Wake();
+  });
+  WaitUntil(now() + kPatience);
+  if (body.ok()) return body;
+  return Fault(address_, body.status().message());
+}
+
+absl::StatusOr<admin::v1::State> AdminPort::AskState(const std::string& query) {
+  const auto body = Ask("/api/v1/state" + query);
+  if (!body.ok()) return body.status();
+  google::protobuf::util::JsonParseOptions options;
+  options.ignore_unknown_fields = true;
+  admin::v1::State state;
+  if (google::protobuf::util::JsonStringToMessage(*body, &state, options).ok()) return state;
+  return Fault(address_, "the answer is not the state of a sidecar");
+}
+
+void AdminPort::WaitUntil(Instant instant) {
+  if (ended_) return;
+  wake_ = instant;
+  loop_.Run();
+}
+
+// Stops the loop once: a second stop would be left over, and end the next wait as it begins.
+void AdminPort::Wake() {
+  wake_ = Instant::Infinite();
+  loop_.Stop();
+}
+
+Instant AdminPort::OnTurnEnd(Instant now) {
+  if (now >= wake_) Wake();
+  return wake_;
+}
+
+std::string QueryText(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (absl::ascii_isalnum(static_cast<unsigned char>(c))) {
+      escaped.push_back(c);
+    } else {
+      absl::StrAppendFormat(&escaped, "%%%02X", static_cast<unsigned char>(c));
+    }
+  }
+  return escaped;
+}
+
+}  // namespace levee
