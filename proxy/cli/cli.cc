@@ -23,6 +23,7 @@
 #include "cli/replay_command.h"
 #include "cli/run_command.h"
 #include "cli/simulate_options.h"
+#include "cli/snapshot_command.h"
 #include "cli/top_command.h"
 #include "cli/unknown_word.h"
 #include "cli/version.h"
@@ -257,6 +258,8 @@ struct CommandLine {
   CLI::App* import_from = AddImport(app, import_options);
   ProbeOptions probe_options;
   CLI::App* probe = AddProbe(app, probe_options);
+  SnapshotOptions snapshot_options;
+  CLI::App* snapshot = AddSnapshot(app, snapshot_options);
   TopOptions top_options;
   CLI::App* top = AddTop(app, top_options);
   absl::Duration sleep_duration;
@@ -323,6 +326,7 @@ int RunCommand(int argc, char** argv) {
   }
   if (line.demo->parsed()) return demo::RunDemo(line.demo_options);
   if (line.probe->parsed()) return RunProbe(line.probe_options);
+  if (line.snapshot->parsed()) return AfterOutput(RunSnapshot(line.snapshot_options));
   if (line.top->parsed()) return RunTop(line.top_options);
   if (line.sleep->parsed()) absl::SleepFor(line.sleep_duration);
   if (line.version->parsed()) return PrintVersion();

@@ -83,7 +83,7 @@ def stays_up(line):
 
 
 def tells_of_a_sidecar(line):
-    return line.startswith('levee top')
+    return line.startswith(('levee top', 'levee snapshot'))
 
 
 def asks_a_server(line):

@@ -23,8 +23,8 @@ DOCS = BUILD / 'cli-docs'
 UNIT = ROOT / 'deploy/systemd/levee.service'
 COMPOSE = ROOT / 'deploy/compose.yaml'
 COMMANDS = [[], ['advise'], ['run'], ['check'], ['demo'], ['explain'], ['import'], ['import', 'envoy'],
-            ['import', 'grpc-service-config'], ['probe'], ['replay'], ['simulate'], ['sleep'], ['top'],
-            ['version'], ['help']]
+            ['import', 'grpc-service-config'], ['probe'], ['replay'], ['simulate'], ['sleep'],
+            ['snapshot'], ['top'], ['version'], ['help']]
 
 
 def needs(command):
