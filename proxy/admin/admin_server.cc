@@ -76,6 +76,15 @@ bool IsForeign(const HttpRequest& request) {
   return request.Header("origin") != absl::StrCat("http://", Abseil(*request.Header("host")));
 }
 
+AdminContent::Config ConfigOf(const Snapshot& snapshot) {
+  const std::string& hash = snapshot.sha256;
+  return {.sha256 = hash,
+          .yaml = absl::StrCat("# sha256 ", hash, "\n", snapshot.effective.yaml),
+          // The hash becomes one more member of the object.
+          .json = absl::StrCat("{\"sha256\": \"", hash, "\", ", snapshot.effective.json.substr(1),
+                               "\n")};
+}
+
 const PageFile* FindFile(std::string_view path) {
   const auto files = PageFiles();
   const auto file = std::find_if(files.begin(), files.end(),
@@ -98,7 +107,14 @@ std::optional<HttpResponse> RefuseMethod(const HttpRequest& request) {
 absl::StatusOr<std::unique_ptr<AdminServer>> AdminServer::Start(const ListenAddress& address,
                                                                 const AdminSources& sources,
                                                                 StateKeeper& keeper) {
-  std::unique_ptr<AdminServer> server(new AdminServer(sources, keeper));
+  return Start(address, {.state = [&keeper](const auto& request) { return keeper.Read(request); },
+                         .config = [&sources] { return ConfigOf(*sources.config().snapshot); },
+                         .drain = sources.drain});
+}
+
+absl::StatusOr<std::unique_ptr<AdminServer>> AdminServer::Start(const ListenAddress& address,
+                                                                AdminContent content) {
+  std::unique_ptr<AdminServer> server(new AdminServer(std::move(content)));
   auto http = HttpServer::Start({.address = address,
                                  .field = "admin.address",
                                  .headers = kHeaders,
@@ -118,9 +134,13 @@ HttpResponse AdminServer::Answer(const HttpRequest& request) const {
   }
   const PageFile* file = FindFile(request.path);
   const std::string& path = request.path;
-  const bool known =
-      file != nullptr || path == "/config" || path == "/api/v1/state" || path == "/drain";
-  if (!known) return Refuse(404, "not found: /, /config, /api/v1/state, /drain");
+  const bool drains = content_.drain != nullptr;
+  const bool known = file != nullptr || path == "/config" || path == "/api/v1/state" ||
+                     (drains && path == "/drain");
+  if (!known) {
+    return Refuse(404,
+                  absl::StrCat("not found: /, /config, /api/v1/state", drains ? ", /drain" : ""));
+  }
   if (auto refusal = RefuseMethod(request); refusal.has_value()) return *std::move(refusal);
   if (path == "/config") return Config(request);
   if (path == "/api/v1/state") return State(request);
@@ -138,21 +158,14 @@ HttpResponse AdminServer::Config(const HttpRequest& request) const {
     json = format->second == "json";
     if (!json && format->second != "yaml") return Refuse(400, "format is yaml or json");
   }
-  const auto snapshot = sources_.config().snapshot;
-  const std::string& hash = snapshot->sha256;
-  HttpResponse response = {
+  AdminContent::Config config = content_.config();
+  if (json && config.json.empty()) return Refuse(404, "there is only the text: ?format=yaml");
+  return {
       // The tag is weak, as it is the same in both formats.
-      .headers = absl::StrCat("ETag: W/\"", hash, "\"\r\nVary: Accept\r\n"),
+      .headers = absl::StrCat("ETag: W/\"", config.sha256, "\"\r\nVary: Accept\r\n"),
       .type = json ? kJson : "text/plain; charset=utf-8",
+      .body = std::move(json ? config.json : config.yaml),
   };
-  if (json) {
-    // The hash becomes one more member of the object.
-    response.body =
-        absl::StrCat("{\"sha256\": \"", hash, "\", ", snapshot->effective.json.substr(1), "\n");
-  } else {
-    response.body = absl::StrCat("# sha256 ", hash, "\n", snapshot->effective.yaml);
-  }
-  return response;
 }
 
 HttpResponse AdminServer::State(const HttpRequest& request) const {
@@ -177,7 +190,7 @@ HttpResponse AdminServer::State(const HttpRequest& request) const {
   wanted.set_details_of(given("details_of"));
   HttpResponse response = {.type = kJson};
   {
-    const auto state = keeper_.Read(wanted);
+    const auto state = content_.state(wanted);
     if (!state.ok()) return Refuse(404, std::string(state.status().message()));
     response.body = ToJson(*state);
   }
@@ -189,7 +202,7 @@ HttpResponse AdminServer::State(const HttpRequest& request) const {
 HttpResponse AdminServer::Drain(const HttpRequest& request) const {
   if (IsForeign(request)) return Refuse(403, "not at the request of another site's page");
   admin::v1::DrainResponse response;
-  response.set_began(sources_.drain());
+  response.set_began(content_.drain());
   return {.status = response.began() ? 202 : 200, .type = kJson, .body = ToJson(response)};
 }
 

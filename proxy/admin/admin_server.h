@@ -3,18 +3,36 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <string_view>
+#include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "admin/http_message.h"
 #include "admin/http_server.h"
 #include "admin/sources.h"
 #include "admin/state_keeper.h"
+#include "levee/admin/v1/admin.pb.h"
 #include "net/address.h"
 #include "settings/snapshot.h"
 
 namespace levee {
+
+// The server tells of this. Each function may be called from any thread, until the server has
+// stopped.
+struct AdminContent {
+  struct Config {
+    std::string sha256;
+    std::string yaml;  // with the hash in its first line
+    std::string json;  // an object; empty: there is none
+  };
+
+  // NotFound, worded for people, if the request names an upstream that is not there.
+  std::function<absl::StatusOr<admin::v1::State>(const admin::v1::GetStateRequest&)> state;
+  std::function<Config()> config;
+  std::function<bool()> drain = nullptr;  // As AdminSources::drain; nullptr: nothing can drain.
+};
 
 // Answers, on threads of its own,
 //   GET  / and the page's other files
@@ -29,8 +47,12 @@ namespace levee {
 // localhost is refused (DNS rebinding), and so is a drain that another origin asks for.
 class AdminServer {
  public:
-  // Binds and serves. `sources` and `keeper` must outlive the server. The error says which address
-  // failed, why, and which field of the configuration to change.
+  // Binds and serves. The error says which address failed, why, and which field of the
+  // configuration to change.
+  static absl::StatusOr<std::unique_ptr<AdminServer>> Start(const ListenAddress& address,
+                                                            AdminContent content);
+
+  // Serves a sidecar. `sources` and `keeper` must outlive the server.
   static absl::StatusOr<std::unique_ptr<AdminServer>> Start(const ListenAddress& address,
                                                             const AdminSources& sources,
                                                             StateKeeper& keeper);
@@ -44,16 +66,14 @@ class AdminServer {
   void Stop() { server_->Stop(); }
 
  private:
-  AdminServer(const AdminSources& sources, StateKeeper& keeper)
-      : sources_(sources), keeper_(keeper) {}
+  explicit AdminServer(AdminContent content) : content_(std::move(content)) {}
 
   HttpResponse Answer(const HttpRequest& request) const;
   HttpResponse Config(const HttpRequest& request) const;
   HttpResponse State(const HttpRequest& request) const;
   HttpResponse Drain(const HttpRequest& request) const;
 
-  const AdminSources& sources_;
-  StateKeeper& keeper_;
+  const AdminContent content_;
   std::unique_ptr<HttpServer> server_;
 };
 

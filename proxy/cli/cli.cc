@@ -19,6 +19,7 @@
 #include "cli/explain_options.h"
 #include "cli/help_text.h"
 #include "cli/import_command.h"
+#include "cli/page_command.h"
 #include "cli/probe_command.h"
 #include "cli/replay_command.h"
 #include "cli/run_command.h"
@@ -260,6 +261,8 @@ struct CommandLine {
   CLI::App* probe = AddProbe(app, probe_options);
   SnapshotOptions snapshot_options;
   CLI::App* snapshot = AddSnapshot(app, snapshot_options);
+  PageOptions page_options;
+  CLI::App* page = AddPage(app, page_options);
   TopOptions top_options;
   CLI::App* top = AddTop(app, top_options);
   absl::Duration sleep_duration;
@@ -327,6 +330,7 @@ int RunCommand(int argc, char** argv) {
   if (line.demo->parsed()) return demo::RunDemo(line.demo_options);
   if (line.probe->parsed()) return RunProbe(line.probe_options);
   if (line.snapshot->parsed()) return AfterOutput(RunSnapshot(line.snapshot_options));
+  if (line.page->parsed()) return RunPage(line.page_options);
   if (line.top->parsed()) return RunTop(line.top_options);
   if (line.sleep->parsed()) absl::SleepFor(line.sleep_duration);
   if (line.version->parsed()) return PrintVersion();

@@ -79,7 +79,7 @@ def of_kind(*first):
 
 
 def stays_up(line):
-    return re.match(r'(build/)?levee run ', line)
+    return re.match(r'(build/)?levee (run|page) ', line)
 
 
 def tells_of_a_sidecar(line):
@@ -199,6 +199,7 @@ class Files(unittest.TestCase):
         self.clone.write('levee.yaml', documents.block('docs/kubernetes.md', 'yaml', 'dns:callee'))
         self.clone.write('service_config.json', json.dumps(SERVICE_CONFIG))
         self.clone.write('envoy.yaml', ENVOY)
+        self.clone.write('levee-snapshot.json', '{"state": {"next": 1}}')
 
     def test_files_are_checked_and_imported_as_shown(self):
         for command in of_kind('levee', 'build/levee', 'promtool', 'sed'):

@@ -2,6 +2,7 @@
 // The file that `levee snapshot` writes of a real sidecar, and what is not in it.
 #include <google/protobuf/util/json_util.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -14,6 +15,7 @@
 #include "integration/child.h"
 #include "integration/faulty_service.h"
 #include "integration/sidecar_process.h"
+#include "integration/tcp.h"
 #include "levee/admin/v1/admin.pb.h"
 
 namespace levee {
@@ -21,6 +23,7 @@ namespace {
 
 using admin::v1::Snapshot;
 using testing::HasSubstr;
+using testing::MatchesRegex;
 using testing::Not;
 
 constexpr char kAdmin[] = "{address: \"127.0.0.1:0\"}";
@@ -114,6 +117,40 @@ TEST(SnapshotOfASidecar, GoesToAFileOrSaysWhyNot) {
       RunToEnd(LEVEE_BINARY, {"snapshot", "--address", sidecar.address("metrics")});
   EXPECT_EQ(silent.exit, 1);
   EXPECT_THAT(silent.errors, HasSubstr("HTTP status 404"));
+}
+
+TEST(PageOfASnapshot, IsThatOfTheSidecarThoughItHasGone) {
+  FaultyService service(FailFirst(1));
+  std::string json;
+  {
+    SidecarProcess sidecar({.endpoints = {service.address()}, .admin = kAdmin});
+    const std::string admin = sidecar.AwaitAddress("admin");
+    EXPECT_TRUE(CallUnary(NewChannel(sidecar.address())).status.ok());  // Retried once.
+    json = SnapshotWithACall(admin);
+  }
+  const TempFile file(json);
+  Child page(LEVEE_BINARY, {"page", file.path()});
+  const std::string line = page.ReadLine().value_or(page.Errors());
+  ASSERT_THAT(line, MatchesRegex(file.path() + ": http://127.0.0.1:[0-9]+/ \\(Ctrl-C ends it\\)"));
+  const size_t host = line.find("//") + 2;
+  const std::string address = line.substr(host, line.find('/', host) - host);
+  EXPECT_THAT(HttpGet(address, "/").body, HasSubstr("<!doctype html>"));
+  EXPECT_THAT(HttpGet(address, "/config").body, HasSubstr(service.address()));
+  EXPECT_EQ(HttpGet(address, "/config?format=json").status, 404);
+  EXPECT_EQ(HttpGet(address, "/drain").status, 404);
+  const std::string state = HttpGet(address, "/api/v1/state").body;
+  EXPECT_THAT(state, HasSubstr("\"snapshot\":true"));
+  EXPECT_THAT(state, HasSubstr("retried once after UNAVAILABLE"));
+  page.Signal(SIGINT);
+  EXPECT_EQ(page.WaitForExit(), 0);
+}
+
+TEST(PageOfASnapshot, IsNotMadeOfAnotherFile) {
+  const TempFile file("{\"next\": 1}");
+  const Ended page = RunToEnd(LEVEE_BINARY, {"page", file.path()});
+  EXPECT_EQ(page.exit, 1);
+  EXPECT_EQ(page.errors,
+            "levee page: " + file.path() + " is no snapshot; levee snapshot writes one\n");
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ UNIT = ROOT / 'deploy/systemd/levee.service'
 COMPOSE = ROOT / 'deploy/compose.yaml'
 COMMANDS = [[], ['advise'], ['run'], ['check'], ['demo'], ['explain'], ['import'], ['import', 'envoy'],
             ['import', 'grpc-service-config'], ['probe'], ['replay'], ['simulate'], ['sleep'],
-            ['snapshot'], ['top'], ['version'], ['help']]
+            ['page'], ['snapshot'], ['top'], ['version'], ['help']]
 
 
 def needs(command):

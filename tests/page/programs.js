@@ -66,6 +66,24 @@ export class Sidecar extends Program {
   }
 }
 
+// What `levee snapshot` writes of the sidecar at `admin`, in a file.
+export async function takeSnapshot(t, admin) {
+  const folder = mkdtempSync(`${tmpdir()}/levee-snapshot-`);
+  t.after(() => rmSync(folder, {recursive: true}));
+  const file = `${folder}/snapshot.json`;
+  const program = new Program(t, LEVEE, 'snapshot', '--address', admin, '-o', file);
+  const [code] = await program.ended;
+  if (code !== 0) throw new Error(program.errors);
+  return file;
+}
+
+// `levee page FILE`; its url is that of the page.
+export async function startPage(t, file) {
+  const page = new Program(t, LEVEE, 'page', file);
+  page.url = await page.said(/ (http:\S+) \(Ctrl-C ends it\)$/);
+  return page;
+}
+
 // The parts of a configuration that all tests share; `rest` adds upstreams and routes.
 export const configOf = (rest) => ({
   listeners: [{name: 'egress', address: '127.0.0.1:0'}],

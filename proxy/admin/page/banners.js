@@ -39,6 +39,10 @@ export function bannersOf({store, failure, note, forget}) {
   const {state} = store;
   return [
     failure && unreachable(failure, state),
+    state?.snapshot && {
+      id: 'snapshot', kind: 'info',
+      text: `This is a snapshot of ${format.moment(state.time)}; nothing on this page goes on.`,
+    },
     state?.configuration?.last_reload_refused && refused(state.configuration, state.time),
     state?.sidecar?.phase === 'PHASE_DRAINING' && {
       id: 'draining', kind: 'warn',

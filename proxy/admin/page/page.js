@@ -75,8 +75,13 @@ class Page {
     this.#table.update(state.upstreams, this.#shown);
     this.#renderShown(state.upstreams.find(({name}) => name === this.#shown));
     this.#calls.update(this.#store.calls, this.#shown, quiet);
-    if (this.#failure === null) showPulse('live', `live, ${format.clock(state.time)}`);
+    if (this.#failure === null) this.#showPulse(state);
     if (!complete) this.#askNow();
+  }
+
+  #showPulse({snapshot, time}) {
+    if (snapshot) showPulse('paused', `snapshot of ${format.clock(time)}`);
+    else showPulse('live', `live, ${format.clock(time)}`);
   }
 
   #renderShown(upstream) {

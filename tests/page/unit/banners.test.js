@@ -19,3 +19,11 @@ test('tunnels that carry TLS are told with where they lead', () => {
 test('without such tunnels nothing is said', () => {
   assert.deepEqual(bannersFor({tls_destinations: []}), []);
 });
+
+test('a snapshot is told from a sidecar that runs', () => {
+  const told = (state) => bannersOf({store: {state, restarted: 0}, failure: null});
+  const [banner, ...others] = told({snapshot: true, time: 1767225600});
+  assert.deepEqual(others, []);
+  assert.match(banner.text, /^This is a snapshot of 2\d+-.*; nothing on this page goes on\.$/);
+  assert.deepEqual(told({snapshot: false}), []);
+});

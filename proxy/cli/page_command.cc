@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/page_command.h"
+
+#include <google/protobuf/util/json_util.h>
+
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "admin/admin_server.h"
+#include "admin/recorded_state.h"
+#include "cli/input.h"
+#include "config/addresses.h"
+#include "config/check_report.h"
+#include "levee/admin/v1/admin.pb.h"
+#include "net/event_loop.h"
+#include "net/terminal.h"
+
+namespace levee {
+namespace {
+
+// More than a snapshot of a thousand upstreams has.
+constexpr size_t kMaxSnapshotBytes = size_t{1} << 30;
+
+int Fail(absl::string_view fault) {
+  std::fprintf(stderr, "levee page: %s\n", std::string(fault).c_str());
+  return 1;
+}
+
+// Returns nullopt, with the reason on standard error, if the file is no snapshot.
+std::optional<admin::v1::Snapshot> ReadSnapshot(const std::string& file) {
+  FaultList unread;
+  const auto text = ReadInput(file, kMaxSnapshotBytes, unread);
+  if (!text.has_value()) {
+    std::fprintf(stderr, "%s\n", FormatFaults(unread.Sorted({file})).c_str());
+    return std::nullopt;
+  }
+  google::protobuf::util::JsonParseOptions options;
+  options.ignore_unknown_fields = true;
+  admin::v1::Snapshot snapshot;
+  const auto read = google::protobuf::util::JsonStringToMessage(text->text, &snapshot, options);
+  if (read.ok() && snapshot.state().next() > 0) return snapshot;
+  Fail(absl::StrCat(file, " is no snapshot; levee snapshot writes one"));
+  return std::nullopt;
+}
+
+AdminContent ContentOf(admin::v1::Snapshot snapshot) {
+  snapshot.mutable_state()->set_snapshot(true);
+  return {.state = [state = std::move(*snapshot.mutable_state())](
+                       const auto& request) { return ReadRecorded(state, request); },
+          .config =
+              [config = std::move(*snapshot.mutable_configuration())] {
+                return AdminContent::Config{
+                    .sha256 = config.sha256(), .yaml = config.text(), .json = ""};
+              }};
+}
+
+}  // namespace
+
+CLI::App* AddPage(CLI::App& app, PageOptions& options) {
+  CLI::App* page = app.add_subcommand("page", "show the page of a snapshot in a browser");
+  page->add_option("file", options.file, "what levee snapshot wrote, '-': standard input")
+      ->type_name("FILE")
+      ->required();
+  page->add_option("--listen", options.listen, "where it is served; port 0: the system chooses one")
+      ->check([](const std::string& text) {
+        return std::string(ParseListenAddress(text).status().message());
+      })
+      ->type_name("IP:PORT")
+      ->capture_default_str();
+  page->footer("Prints the address of the page. Ctrl-C ends it.");
+  return page;
+}
+
+int RunPage(const PageOptions& options) {
+  auto snapshot = ReadSnapshot(options.file);
+  if (!snapshot.has_value()) return 1;
+  ListenAddress listen = *ParseListenAddress(options.listen);
+  listen.position = "--listen";
+  const auto server = AdminServer::Start(listen, ContentOf(*std::move(snapshot)));
+  if (!server.ok()) return Fail(server.status().message());
+  std::printf("%s: http://%s/ (Ctrl-C ends it)\n", options.file.c_str(),
+              (*server)->address().ToString().c_str());
+  std::fflush(stdout);
+  net::EventLoop loop;
+  for (const int signal : {net::kInterruptSignal, net::kTerminateSignal, net::kHangupSignal}) {
+    loop.OnSignal(signal, [&loop] { loop.Stop(); });
+  }
+  loop.Run();
+  return 0;
+}
+
+}  // namespace levee
