@@ -86,9 +86,9 @@ int RunReplay(const ReplayOptions& options) {
     if (!checked.faults.empty()) return PrintFaults(checked.faults);
     configs.push_back({file, checked.snapshot});
   }
-  const auto calls = ReadLogs("levee replay", options.logs);
+  auto calls = ReadLogs("levee replay", options.logs);
   if (!calls.has_value()) return 1;
-  const auto replay = ReplayCalls(*calls, configs, options.seed);
+  const auto replay = ReplayCalls(*std::move(calls), configs, options.seed);
   if (!replay.ok()) return PrintError("levee replay", replay.status());
   const std::string printed = options.output == "json" ? ReplayJson(*replay) : ReplayText(*replay);
   std::fputs(printed.c_str(), stdout);

@@ -98,6 +98,8 @@ std::string_view AccessLogFormatter::Format(const AccessLogFacts& facts, const C
   AppendNumber(facts.response_bytes, line_);
   line_ += R"(,"trace_id":)";
   AppendTextOrNull(facts.trace_id, line_);
+  line_ += R"(,"sample":)";
+  AppendNumber(facts.sample, line_);
   line_ += "}\n";
   return line_;
 }

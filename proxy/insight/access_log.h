@@ -27,6 +27,7 @@ struct AccessLogFacts {
   // Sizes of the messages with their prefixes, from the caller and to it.
   uint64_t request_bytes = 0;
   uint64_t response_bytes = 0;
+  double sample = 1;  // the share of such calls that is written
   // For a call of which an attempt reached no endpoint: those that could not be reached.
   std::vector<std::string> unreached;
 };
@@ -55,6 +56,7 @@ class AccessLogFormatter {
   //   refused           why retrying stopped
   //   marks             [{direction: received|sent, scope}], those received in their order
   //   duration_ms, request_bytes, response_bytes, trace_id
+  //   sample            the share of such calls that is written
   std::string_view Format(const AccessLogFacts& facts, const CallRecord& record,
                           EndpointNames endpoint_name);
 

@@ -86,6 +86,10 @@ absl::StatusOr<RecordedCall> ReadLine(const std::string& text) {
   call.authority = line.authority();
   call.path = absl::StrCat("/", line.method());
   call.request_bytes = static_cast<size_t>(std::max<int64_t>(line.request_bytes(), 0));
+  if (line.has_sample()) call.sample = line.sample();
+  if (!(call.sample > 0 && call.sample <= 1)) {
+    return absl::InvalidArgumentError("its sample is no share of calls");
+  }
   AddAttempts(line, call);
   return call;
 }

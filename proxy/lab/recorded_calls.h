@@ -37,6 +37,7 @@ struct RecordedCall {
   StatusCode code = StatusCode::kUnknown;
   std::vector<RecordedAttempt> attempts;
   size_t request_bytes = 0;
+  double sample = 1;  // the share of such calls that the log has, above 0
 };
 
 // Returns the route of the call in a configuration: that of the listener of its name, or else of

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "lab/answer_pool.h"
 #include "lab/replay_figures.h"
+#include "lab/stand_ins.h"
 #include "sim/sim_clock.h"
 #include "sim/sim_sidecar.h"
 
@@ -228,11 +229,14 @@ ReplayFigures FiguresOf(const std::vector<RecordedCall>& calls) {
 
 }  // namespace
 
-absl::StatusOr<Replay> ReplayCalls(const std::vector<RecordedCall>& calls,
+absl::StatusOr<Replay> ReplayCalls(std::vector<RecordedCall> calls,
                                    const std::vector<ReplayConfig>& configs, uint64_t seed) {
-  Replay replay{.recorded = FiguresOf(calls)};
+  const auto logged = static_cast<double>(calls.size());
+  const auto all = WithStandIns(std::move(calls), seed);
+  if (!all.ok()) return all.status();
+  Replay replay{.recorded = FiguresOf(*all), .sample = logged / static_cast<double>(all->size())};
   for (const ReplayConfig& config : configs) {
-    ReplayRun run(calls, config, seed);
+    ReplayRun run(*all, config, seed);
     const absl::Status ready = run.Prepare();
     if (!ready.ok()) return ready;
     replay.replayed.push_back(run.Run());

@@ -36,7 +36,9 @@ struct ReplayedPolicy {
 };
 
 struct Replay {
+  // Of the recorded calls, and of those that stand for the ones that a sampled log leaves out.
   ReplayFigures recorded;
+  double sample = 1;  // the share of these calls that the log has
   std::vector<ReplayedPolicy> replayed;
 };
 
@@ -47,7 +49,8 @@ struct ReplayConfig {
 };
 
 // Returns an error, with the call, if a configuration has no route for a call that was made.
-absl::StatusOr<Replay> ReplayCalls(const std::vector<RecordedCall>& calls,
+// Calls of a sampled log are weighted, as stand_ins.h says.
+absl::StatusOr<Replay> ReplayCalls(std::vector<RecordedCall> calls,
                                    const std::vector<ReplayConfig>& configs, uint64_t seed);
 
 }  // namespace levee

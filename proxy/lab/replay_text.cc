@@ -9,6 +9,7 @@
 #include "config/json_layout.h"
 #include "lab/html_text.h"
 #include "lab/json_writer.h"
+#include "lab/stand_ins.h"
 #include "lab/text_layout.h"
 #include "lab/words.h"
 
@@ -77,6 +78,11 @@ std::vector<std::vector<std::string>> Rows(const Replay& replay) {
 
 std::vector<std::string> AllSentences(const Replay& replay) {
   std::vector<std::string> all;
+  if (replay.sample < 1) {
+    all.push_back(absl::StrCat("The log has ", PercentWords(replay.sample),
+                               " of the calls: each stands for those that it leaves out, within ",
+                               DurationWords(kStandInReach), " of its time"));
+  }
   for (const ReplayedPolicy& policy : replay.replayed) {
     for (std::string& each : Sentences(replay.recorded, policy)) all.push_back(std::move(each));
   }
@@ -121,6 +127,7 @@ std::string ReplayJson(const Replay& replay) {
   json.Begin();
   WriteFigures(replay.recorded, json);
   json.End();
+  json.Number("sample", replay.sample);
   json.List("replayed", replay.replayed, [&json](const ReplayedPolicy& policy) {
     json.Begin();
     json.Text("name", policy.name);

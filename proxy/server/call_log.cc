@@ -22,6 +22,7 @@ AccessLogFacts FactsOf(const ConnectionOrigin& origin, const Metadata& request) 
 void CallLog::Write(Choice choice, AccessLogFacts facts, const CallRecord& record,
                     AccessLogFormatter::EndpointNames endpoint_name) {
   facts.start = net::WallClock() - (record.end - record.start);
+  facts.sample = choice.sample;
   if (choice.line) lines_->Write(formatter_.Format(facts, record, endpoint_name));
   if (choice.recent) recent_.Add(facts, record, endpoint_name);
 }

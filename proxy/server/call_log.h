@@ -28,6 +28,8 @@ class CallLog {
     // It was retried, hedged, limited or refused: RecentCalls::Wants.
     bool notable = false;
 
+    double sample = 1;  // the share of such calls that the access log has
+
     explicit operator bool() const { return line || recent; }
   };
 
@@ -44,7 +46,8 @@ class CallLog {
     return {
         .line = lines_ != nullptr && filter.Selects(record, random_),
         .recent = notable && recent_.enabled() && recent_gate_.Admit(KindOf(record), record.end),
-        .notable = notable};
+        .notable = notable,
+        .sample = filter.sample};
   }
 
   // `facts.start` is found here.

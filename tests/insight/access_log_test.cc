@@ -20,7 +20,8 @@ AccessLogFacts FactsOfACall() {
           .message = "",
           .trace_id = "4bf92f3577b34da6a3ce929d0e0e4736",
           .request_bytes = 105,
-          .response_bytes = 4'000'000'007};
+          .response_bytes = 4'000'000'007,
+          .sample = 0.25};
 }
 
 CallRecord CallOf(StatusCode code, int64_t start, int64_t end) {
@@ -56,7 +57,7 @@ TEST(AccessLog, ACallThatSucceedsAtOnce) {
       R"("code":"OK","message":"","attempts":[{"n":1,"endpoint":"10.0.0.7:50051",)"
       R"("start_ms":0.000,"duration_ms":3.060,"code":"OK","trigger":null,"delay_ms":null}],)"
       R"("unreached":null,"refused":null,"marks":[],"guard":null,"dedupe":null,"request_bytes":105,"response_bytes":4000000007,)"
-      R"("trace_id":"4bf92f3577b34da6a3ce929d0e0e4736"})"
+      R"("trace_id":"4bf92f3577b34da6a3ce929d0e0e4736","sample":0.25})"
       "\n");
 }
 
@@ -81,7 +82,7 @@ TEST(AccessLog, ACallThatIsRetriedUntilTheBudgetRefuses) {
       R"({"n":2,"endpoint":"10.0.0.8:50051","start_ms":26.020,"duration_ms":19.980,)"
       R"("code":"UNAVAILABLE","trigger":"status","delay_ms":24.500}],)"
       R"("unreached":null,"refused":"budget","marks":[{"direction":"sent","scope":"service"}],)"
-      R"("guard":null,"dedupe":null,"request_bytes":105,"response_bytes":4000000007,"trace_id":null})"
+      R"("guard":null,"dedupe":null,"request_bytes":105,"response_bytes":4000000007,"trace_id":null,"sample":0.25})"
       "\n");
 }
 

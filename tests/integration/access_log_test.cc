@@ -82,8 +82,8 @@ TEST(AccessLogOfARun, SaysEverythingAboutACallThatSucceeds) {
   const LogLine line = run.Line();
   EXPECT_THAT(line.members(), ElementsAre("attempts", "authority", "code", "dedupe", "duration_ms",
                                           "guard", "listener", "marks", "message", "method", "peer",
-                                          "refused", "request_bytes", "response_bytes", "time",
-                                          "trace_id", "unreached", "upstream"));
+                                          "refused", "request_bytes", "response_bytes", "sample",
+                                          "time", "trace_id", "unreached", "upstream"));
   absl::Time time;
   ASSERT_TRUE(absl::ParseTime(absl::RFC3339_full, line.Text("time"), &time, nullptr));
   // The start of the loop's turn stands for the call's: one may have begun before the call.
@@ -274,6 +274,12 @@ TEST(AccessLogOfARun, ASampleOfZeroIsNothing) {
   Logged run(AlwaysFail(), {.more = "access_log: {path: stdout, when: [all], sample: 0}\n"});
   for (int i = 0; i < 20; ++i) CallUnary(run.channel);
   EXPECT_TRUE(run.EndsWithoutLine());
+}
+
+TEST(AccessLogOfARun, EachLineSaysWhichShareIsWritten) {
+  Logged run(AlwaysFail(), {.more = "access_log: {path: stdout, when: [all], sample: 0.5}\n"});
+  for (int i = 0; i < 60; ++i) CallUnary(run.channel);  // None of them is one in 10^18.
+  EXPECT_EQ(run.Line().Number("sample"), 0.5);
 }
 
 TEST(AccessLogOfARun, WithoutPathThereIsNoLine) {

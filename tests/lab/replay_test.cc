@@ -36,19 +36,28 @@ std::shared_ptr<const Snapshot> Policy(const std::string& text) {
 
 std::string NameOf(int64_t endpoint) { return absl::StrCat("10.0.0.", endpoint, ":80"); }
 
-// The access log of calls of a sidecar with the policy `text` to two endpoints, at 100 a second, of
-// which the second fails that share of its calls, and the first that other one.
-std::string LogOf(const std::string& text, double failing, int64_t calls,
-                  double first_failing = 0) {
+// The calls of a log.
+struct Made {
+  double failing = 0;  // the share that the second of two endpoints fails
+  int64_t calls = 1000;
+  double first_failing = 0;  // the same of the first one
+  double per_second = 100;
+  double sample = 1;  // the share of the calls that is logged
+};
+
+// The access log of calls of a sidecar with the policy `text`.
+std::string LogOf(const std::string& text, const Made& made) {
   SimClock clock;
   SimSidecar sidecar(clock, Policy(text)->policies.front(), 7);
   sidecar.KeepCalls();
-  sidecar.AddEndpoint(Flaky(first_failing, 1));
-  sidecar.AddEndpoint(Flaky(failing, 2));
-  RunWorkload(sidecar, {.per_second = 100, .calls = calls, .poisson_seed = 5});
+  sidecar.AddEndpoint(Flaky(made.first_failing, 1));
+  sidecar.AddEndpoint(Flaky(made.failing, 2));
+  RunWorkload(sidecar, {.per_second = made.per_second, .calls = made.calls, .poisson_seed = 5});
   AccessLogFormatter formatter;
+  Random random(3);
   std::string log;
   for (const SimHost& host : sidecar.calls()) {
+    if (random.Uniform() >= made.sample) continue;
     const CallRecord& record = host.record();
     const AccessLogFacts facts{
         .start = absl::FromUnixSeconds(1000) + (record.start - SimClock::Start()),
@@ -56,7 +65,8 @@ std::string LogOf(const std::string& text, double failing, int64_t calls,
         .upstream = "default",
         .authority = "cart:80",
         .path = "/shop.Cart/Add",
-        .request_bytes = 20};
+        .request_bytes = 20,
+        .sample = made.sample};
     log += formatter.Format(facts, record, NameOf);
   }
   return log;
@@ -78,24 +88,54 @@ std::string ReasonOf(const std::string& log) {
   return std::string(ReadRecordedCalls({{"log", log}}).status().message());
 }
 
-TEST(Replay, L5_TheSamePolicyMakesTheRecordedDecisions) {
-  const Replay replay = ReplayOf(LogOf(kDefault, 0.04, 20000), kDefault);
-  EXPECT_EQ(replay.recorded.calls, 20000);
-  EXPECT_GT(replay.recorded.amplification(), 1.01);
-  EXPECT_GE(replay.replayed[0].same_share, 0.999);
-  EXPECT_LE(replay.replayed[0].drawn_share, 0.001);
+TEST(Replay, L5_TheSamePolicyMakesTheRecordedDecisionsAtEachLoad) {
+  for (const double per_second : {2.0, 20.0, 100.0, 1000.0}) {
+    SCOPED_TRACE(per_second);
+    const Replay replay = ReplayOf(
+        LogOf(kDefault, {.failing = 0.04, .calls = 20000, .per_second = per_second}), kDefault);
+    EXPECT_EQ(replay.recorded.calls, 20000);
+    EXPECT_EQ(replay.sample, 1);
+    EXPECT_GT(replay.recorded.amplification(), 1.01);
+    EXPECT_GE(replay.replayed[0].same_share, 0.999);
+    EXPECT_LE(replay.replayed[0].drawn_share, 0.001);
+  }
 }
 
-TEST(Replay, L5_ARecordedRetryStormIsNoneUnderTheDefault) {
-  const Replay replay = ReplayOf(LogOf(kPlain, 0.6, 10000, 0.6), kDefault);
-  EXPECT_GT(replay.recorded.amplification(), 1.9);
-  EXPECT_LE(replay.replayed[0].figures.amplification(), 1.1);
+TEST(Replay, L5_ARecordedRetryStormIsNoneUnderTheDefaultAtEachLoad) {
+  for (const double per_second : {20.0, 100.0, 1000.0}) {
+    SCOPED_TRACE(per_second);
+    const Replay replay = ReplayOf(
+        LogOf(kPlain,
+              {.failing = 0.6, .calls = 10000, .first_failing = 0.6, .per_second = per_second}),
+        kDefault);
+    EXPECT_GT(replay.recorded.amplification(), 1.85);
+    EXPECT_LE(replay.replayed[0].figures.amplification(), 1.1);
+  }
+}
+
+// The floor of a budget and its credit mean another share of retries at another load.
+TEST(Replay, ATenthOfTheCallsSaysWhatAllOfThemSay) {
+  const Made all = {.failing = 0.5, .calls = 20000, .first_failing = 0.5};
+  Made tenth = all;
+  tenth.sample = 0.1;
+  const Replay whole = ReplayOf(LogOf(kPlain, all), kDefault);
+  const Replay sampled = ReplayOf(LogOf(kPlain, tenth), kDefault);
+  EXPECT_NEAR(sampled.sample, 0.1, 1e-6);
+  EXPECT_NEAR(static_cast<double>(sampled.recorded.calls), 20000, 1000);
+  EXPECT_NEAR(sampled.recorded.amplification(), whole.recorded.amplification(), 0.05);
+  const ReplayFigures& estimated = sampled.replayed[0].figures;
+  const ReplayFigures& known = whole.replayed[0].figures;
+  EXPECT_NEAR(estimated.amplification(), known.amplification(), 0.01);
+  EXPECT_NEAR(estimated.success(), known.success(), 0.03);
+  EXPECT_THAT(ReplayText(sampled), HasSubstr("The log has 10% of the calls: each stands for"));
+  EXPECT_THAT(ReplayText(whole), testing::Not(HasSubstr("The log has")));
+  EXPECT_THAT(ReplayJson(sampled), ContainsRegex("\"sample\": 0\\.1"));
 }
 
 // Without retries the log knows nothing of second attempts: all of them are drawn.
 TEST(Replay, AttemptsThatTheLogDoesNotHaveAreDrawnAndTheirShareIsSaid) {
-  const std::string log =
-      LogOf("policies: [{name: default, retry: {max_attempts: 1}}]\n", 0.1, 10000);
+  const std::string log = LogOf("policies: [{name: default, retry: {max_attempts: 1}}]\n",
+                                {.failing = 0.1, .calls = 10000});
   const Replay replay = ReplayOf(log, kPlain);
   EXPECT_EQ(replay.recorded.amplification(), 1);
   const ReplayedPolicy& policy = replay.replayed[0];
@@ -125,15 +165,15 @@ TEST(Replay, RecordedAttemptsStayOnTheirEndpoints) {
 }
 
 TEST(Replay, APolicyWithoutRetriesSendsEachCallOnce) {
-  const Replay replay =
-      ReplayOf(LogOf(kPlain, 0.5, 2000), "policies: [{name: default, retry: {max_attempts: 1}}]\n");
+  const Replay replay = ReplayOf(LogOf(kPlain, {.failing = 0.5, .calls = 2000}),
+                                 "policies: [{name: default, retry: {max_attempts: 1}}]\n");
   EXPECT_EQ(replay.replayed[0].figures.amplification(), 1);
   EXPECT_EQ(replay.replayed[0].drawn_share, 0);
   EXPECT_EQ(replay.replayed[0].figures.rescued, 0);
 }
 
 TEST(Replay, FitsATerminalOf80Columns) {
-  const std::string log = LogOf(kPlain, 0.5, 500);
+  const std::string log = LogOf(kPlain, {.failing = 0.5, .calls = 500});
   const auto replay =
       ReplayCalls(Read(log), {{"config/examples/of-some-length.yaml", Policy(kDefault)}}, 1);
   for (const auto line : absl::StrSplit(ReplayText(*replay), '\n')) {
@@ -142,21 +182,23 @@ TEST(Replay, FitsATerminalOf80Columns) {
 }
 
 TEST(Replay, OneCallIsCountedAsOne) {
-  const Replay replay = ReplayOf(LogOf(kPlain, 0, 1), kDefault);
+  const Replay replay = ReplayOf(LogOf(kPlain, {.failing = 0, .calls = 1}), kDefault);
   EXPECT_THAT(ReplayText(replay), testing::StartsWith("levee replay: 1 call\n"));
   EXPECT_THAT(ReplayHtml(replay), HasSubstr("<p>1 call</p>"));
 }
 
 TEST(Replay, TheSameSeedGivesTheSameBytes) {
-  const std::string log = LogOf(kPlain, 0.3, 1000);
+  const std::string log = LogOf(kPlain, {.failing = 0.3, .calls = 1000});
   EXPECT_EQ(ReplayJson(ReplayOf(log, kDefault)), ReplayJson(ReplayOf(log, kDefault)));
 }
 
 TEST(Replay, ALogThatCannotCarryItIsRefusedWithTheReason) {
-  const std::string log = LogOf(kPlain, 1, 200);
+  const std::string log = LogOf(kPlain, {.failing = 1, .calls = 200});
   EXPECT_THAT(ReasonOf(""), HasSubstr("has no call"));
   EXPECT_THAT(ReasonOf(log.substr(0, log.size() - 9)),
               HasSubstr("log:200: is no line of an access log"));
+  EXPECT_THAT(ReasonOf(R"({"time": "2026-01-01T00:00:00Z", "code": "OK", "sample": 0})"),
+              HasSubstr("its sample is no share of calls"));
   EXPECT_THAT(ReasonOf("{}\n"), HasSubstr("log:1: is no line of an access log: it has no time"));
   std::string retried;
   for (const RecordedCall& call : Read(log)) {
@@ -171,15 +213,22 @@ TEST(Replay, ALogThatCannotCarryItIsRefusedWithTheReason) {
               HasSubstr("has attempts"));
 }
 
+TEST(Replay, ASampleOfMoreCallsThanFitIsRefused) {
+  std::vector<RecordedCall> calls(30);
+  for (RecordedCall& call : calls) call.sample = 1e-6;
+  EXPECT_THAT(std::string(ReplayCalls(calls, {}, 1).status().message()),
+              HasSubstr("stands for 30000000 calls, and a replay takes 20000000"));
+}
+
 TEST(Replay, AGapIsNamed) {
-  std::string log = LogOf(kPlain, 0, 2000);
+  std::string log = LogOf(kPlain, {.failing = 0, .calls = 2000});
   absl::StrAppend(&log, "{\"time\": \"1970-01-01T01:00:00Z\", \"code\": \"OK\"}\n");
   EXPECT_THAT(ReasonOf(log), HasSubstr("the log has a gap of "));
 }
 
 TEST(Replay, ACallWithoutRouteIsNamed) {
   const auto replay =
-      ReplayCalls(Read(LogOf(kPlain, 0, 10)),
+      ReplayCalls(Read(LogOf(kPlain, {.failing = 0, .calls = 10})),
                   {{"p.yaml", Policy("upstreams: [{name: u, endpoints: ['dns:a:1']}]\n"
                                      "routes: [{match: {method: /other/*}, upstream: u}]\n")}},
                   1);
