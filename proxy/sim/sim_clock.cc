@@ -14,10 +14,6 @@ constexpr int64_t kMaxEventsAtOnce = 10'000'000;
 
 }  // namespace
 
-bool SimClock::Later(const Due& a, const Due& b) {
-  return a.when != b.when ? a.when > b.when : a.sequence > b.sequence;
-}
-
 void SimClock::At(Instant when, std::function<void()> event) {
   if (when.is_infinite()) return;
   if (free_.empty()) {
@@ -32,7 +28,7 @@ void SimClock::At(Instant when, std::function<void()> event) {
     return;
   }
   queue_.push_back({when, ++asked_, place});
-  std::push_heap(queue_.begin(), queue_.end(), Later);
+  std::push_heap(queue_.begin(), queue_.end(), Later());
 }
 
 void SimClock::After(absl::Duration delay, std::function<void()> event) {
@@ -47,7 +43,7 @@ size_t SimClock::TakeNext() {
     due_now_.pop_front();
     return place;
   }
-  std::pop_heap(queue_.begin(), queue_.end(), Later);
+  std::pop_heap(queue_.begin(), queue_.end(), Later());
   const Due due = queue_.back();
   queue_.pop_back();
   at_once_ = due.when == now_ ? at_once_ + 1 : 0;

@@ -50,7 +50,13 @@ class SimClock {
     size_t event;  // the index in events_
   };
 
-  static bool Later(const Due& a, const Due& b);
+  // A type, and not a function, so that the heap's algorithms have it inline.
+  struct Later {
+    bool operator()(const Due& a, const Due& b) const {
+      return a.when != b.when ? a.when > b.when : a.sequence > b.sequence;
+    }
+  };
+
   bool empty() const { return queue_.empty() && due_now_.empty(); }
   size_t TakeNext();
   void RunNext();
