@@ -47,6 +47,12 @@ route_config:
         - match: {prefix: /shop.Cart/}
           route: {cluster: cart, timeout: 5s, retry_policy: {retry_on: unavailable}}
 '''
+# A line of an access log.
+LOGGED = {'time': '2026-01-01T00:00:00.000Z', 'duration_ms': 5.1, 'listener': 'egress',
+          'upstream': 'callee', 'authority': 'callee:9450', 'method': 'shop.Cart/Add',
+          'code': 'OK', 'sample': 0.1,
+          'attempts': [{'n': 1, 'endpoint': '10.0.0.7:9450', 'start_ms': 0.1, 'duration_ms': 5,
+                        'code': 'OK', 'trigger': None, 'delay_ms': None}]}
 # A sidecar that has everything that a runbook looks for: an upstream that is down, policies with
 # each of the fields, a log; and calls of shop.Slow, which wait for a minute.
 TROUBLE = '''
@@ -199,6 +205,8 @@ class Files(unittest.TestCase):
         self.clone.write('levee.yaml', documents.block('docs/kubernetes.md', 'yaml', 'dns:callee'))
         self.clone.write('service_config.json', json.dumps(SERVICE_CONFIG))
         self.clone.write('envoy.yaml', ENVOY)
+        self.clone.write('new.yaml', documents.block('docs/kubernetes.md', 'yaml', 'dns:callee'))
+        self.clone.write('calls.log', json.dumps(LOGGED) + '\n')
         self.clone.write('levee-snapshot.json', '{"state": {"next": 1}}')
 
     def test_files_are_checked_and_imported_as_shown(self):
