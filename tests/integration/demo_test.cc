@@ -2,14 +2,13 @@
 // `levee demo --guard` from its start to its end, as a user runs it.
 #include <csignal>
 #include <iostream>
-#include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "integration/child.h"
+#include "integration/demo_table.h"
 
 namespace levee {
 namespace {
@@ -19,27 +18,6 @@ using testing::IsEmpty;
 
 // The shortest one of the smallest service: it can do 200 calls a second.
 const std::vector<std::string> kDemo = {"demo", "--guard", "--duration", "15s", "--rate", "200"};
-
-// The two numbers of the row that begins with `what`: without a guard and with one.
-struct Row {
-  double without = -1;
-  double with = -1;
-};
-Row RowOf(const std::string& output, const std::string& what) {
-  std::istringstream lines(output);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.rfind(what, 0) != 0) continue;
-    std::istringstream values(line.substr(24));
-    Row row;
-    std::string without, with;
-    for (std::string word; values >> word;) {
-      if (word[0] == '(') continue;
-      (without.empty() ? without : with) = word;
-    }
-    return {std::strtod(without.c_str(), nullptr), std::strtod(with.c_str(), nullptr)};
-  }
-  return {};
-}
 
 TEST(DemoOfTheGuard, KeepsTheServiceAtWorkThatCollapsesWithoutIt) {
   const Ended demo = RunToEnd(LEVEE_BINARY, kDemo);
