@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/permit_lease.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+
+namespace levee {
+namespace {
+
+constexpr absl::Duration kShortestLease = absl::Milliseconds(50);
+constexpr absl::Duration kLongestLease = absl::Milliseconds(500);
+
+// The part of a batch, and of its time, that is left when the next one is asked for.
+constexpr double kAhead = 0.3;
+
+// A bucket without calls for this long has nothing worth keeping.
+constexpr absl::Duration kIdleAfter = absl::Seconds(1);
+
+// A sidecar whose last call was admitted longer ago has no rate of its own.
+constexpr double kLeastRate = 0.1;
+
+int64_t Permits(double per_second, absl::Duration span) {
+  return static_cast<int64_t>(std::ceil(per_second * absl::ToDoubleSeconds(span)));
+}
+
+}  // namespace
+
+absl::Duration LeaseRule::Lease() const {
+  return std::clamp(absl::Seconds(burst / per_second), kShortestLease, kLongestLease);
+}
+
+int64_t LeaseRule::StoreBurst() const {
+  return std::max<int64_t>(burst, Permits(per_second, kShortestLease));
+}
+
+PermitLease::Decision PermitLease::Decide(const LeaseRule& rule, Instant now, bool take) {
+  Expire(now);
+  last_call_ = std::max(last_call_, now);
+  Decision decision;
+  decision.verdict = Judge(rule, now, take);
+  if (decision.verdict == Verdict::kAwaitsLease) {
+    ++waiting_;
+  } else if (take || decision.verdict == Verdict::kRefused) {
+    demand_.Add(now);
+    if (decision.verdict == Verdict::kAdmitted) used_.Add(now);
+  }
+  if (MustAsk(now)) decision.request = Ask(rule, now);
+  if (decision.verdict == Verdict::kRefused) {
+    const Instant again = asking_ ? now + rule.Lease() / 4 : ask_from_;
+    decision.wait = std::max(again - now, absl::Milliseconds(1));
+  }
+  return decision;
+}
+
+PermitLease::Verdict PermitLease::Judge(const LeaseRule& rule, Instant now, bool take) {
+  if (away()) return TakeOwn(rule, now, take) ? Verdict::kAdmitted : Verdict::kRefused;
+  if (TakeLeased(take)) return Verdict::kAdmitted;
+  return asking_ || CanAsk(now) ? Verdict::kAwaitsLease : Verdict::kRefused;
+}
+
+bool PermitLease::TakeLeased(bool take) {
+  if (left_ == 0) return false;
+  if (take) Refund(1);
+  return true;
+}
+
+// The store is away.
+bool PermitLease::TakeOwn(const LeaseRule& rule, Instant now, bool take) {
+  if (rule.away != StoreAway::kLast) return rule.away == StoreAway::kAllow;
+  const double rate = OwnRate(rule, now);
+  const absl::Duration since = std::max(now - own_at_, absl::ZeroDuration());
+  const double most = std::max(1.0, rate * absl::ToDoubleSeconds(rule.Lease()));
+  own_permits_ = std::min(own_permits_ + rate * absl::ToDoubleSeconds(since), most);
+  own_at_ = std::max(own_at_, now);
+  if (own_permits_ < 1) return false;
+  if (take) {
+    own_permits_ -= 1;
+    ++own_used_;
+  }
+  return true;
+}
+
+double PermitLease::OwnRate(const LeaseRule& rule, Instant now) const {
+  return StateAt(rule, now) == State::kStale ? last_rate_ : share_;
+}
+
+PermitLease::State PermitLease::StateAt(const LeaseRule& rule, Instant now) const {
+  if (!away()) return State::kLeased;
+  const bool stale =
+      rule.away == StoreAway::kLast && last_rate_ > 0 && now - away_since_ < rule.grace;
+  return stale ? State::kStale : State::kFallback;
+}
+
+bool PermitLease::CanAsk(Instant now) const {
+  if (asking_) return false;
+  const bool used_up = !short_ && left_ == 0 && !away();
+  return used_up || now >= ask_from_;
+}
+
+bool PermitLease::MustAsk(Instant now) const {
+  if (!CanAsk(now)) return false;
+  if (away() || left_ == 0 || now >= renew_at_) return true;
+  return static_cast<double>(left_) <= kAhead * static_cast<double>(last_granted_);
+}
+
+LeaseRequest PermitLease::Ask(const LeaseRule& rule, Instant now) {
+  asking_ = true;
+  asked_at_ = now;
+  const LeaseRequest request = away() ? AskWhileAway(rule, now) : AskForNext(rule, now);
+  wanted_ = request.want;
+  return request;
+}
+
+LeaseRequest PermitLease::AskForNext(const LeaseRule& rule, Instant now) {
+  const double rate = demand_.At(now);
+  // A quarter of a lease is more than the answer should take.
+  const int64_t kept = std::min(left_, Permits(rate, rule.Lease() / 4));
+  LeaseRequest request;
+  request.refund = left_ - kept;
+  Refund(request.refund);
+  request.want = std::max<int64_t>({1, waiting_, Permits(rate, rule.Lease()) - kept});
+  return request;
+}
+
+LeaseRequest PermitLease::AskWhileAway(const LeaseRule& rule, Instant now) {
+  const double rate = used_.At(now);
+  const int64_t used = std::min(own_used_, Permits(rate, rule.Lease()));
+  own_used_ = 0;
+  return {.want = std::max<int64_t>(1, Permits(rate, rule.Lease() / 2)), .refund = -used};
+}
+
+// The permits go first that expire first.
+void PermitLease::Refund(int64_t permits) {
+  left_ -= permits;
+  while (permits > 0) {
+    Batch& oldest = batches_.front();
+    const int64_t some = std::min(permits, oldest.permits);
+    permits -= some;
+    oldest.permits -= some;
+    if (oldest.permits == 0) batches_.erase(batches_.begin());
+  }
+}
+
+void PermitLease::Expire(Instant now) {
+  while (!batches_.empty() && now >= batches_.front().expires) {
+    left_ -= batches_.front().permits;
+    batches_.erase(batches_.begin());
+  }
+}
+
+void PermitLease::Return(const LeaseRule& rule, Instant now) {
+  if (away()) {
+    own_permits_ += 1;
+    --own_used_;
+  } else {
+    // It expires with the oldest, since nothing is known of when it was leased.
+    if (batches_.empty()) batches_.push_back({0, now + rule.Lease() / 4});
+    ++batches_.front().permits;
+    ++left_;
+  }
+}
+
+void PermitLease::OnGrant(const LeaseRule& rule, const LeaseGrant& grant, Instant now) {
+  LEVEE_CHECK(asking_);
+  asking_ = false;
+  if (away() && !returning_ && now - away_since_ > rule.Lease()) {
+    returning_ = true;
+    ask_from_ = now + rule.Lease() / 2;
+    return;
+  }
+  returning_ = false;
+  away_since_ = Instant::Infinite();
+  waiting_ = 0;
+  Expire(now);
+  const absl::Duration lease = rule.Lease();
+  last_granted_ = grant.granted;
+  short_ = grant.granted < wanted_;
+  // The store counted the permits when it was asked, or later. A slow answer still leaves time.
+  const Instant expires = std::max(asked_at_ + lease, now + lease / 2);
+  if (grant.granted > 0) batches_.push_back({grant.granted, expires});
+  left_ += grant.granted;
+  renew_at_ = asked_at_ + lease * (1 - kAhead);
+  ask_from_ = asked_at_ + lease / 4;
+  if (short_) ask_from_ = std::max(ask_from_, now + grant.wait);
+}
+
+void PermitLease::OnLost(const LeaseRule& rule, int sidecars, Instant now) {
+  LEVEE_CHECK(asking_ && sidecars >= 1);
+  asking_ = false;
+  waiting_ = 0;
+  // A single answer that is lost should not matter for long.
+  ask_from_ = now + (away() ? rule.Lease() : rule.Lease() / 4);
+  share_ = rule.per_second / sidecars;
+  returning_ = false;
+  if (away()) return;
+  away_since_ = now;
+  const double rate = used_.SinceFirstAt(now);
+  last_rate_ = used_.At(now) < kLeastRate ? 0 : std::min(rate, rule.per_second);
+  Expire(now);
+  own_used_ = 0;
+  own_permits_ = static_cast<double>(left_);
+  own_at_ = now;
+  Refund(left_);
+}
+
+bool PermitLease::IdleAt(Instant now) const { return !asking_ && now - last_call_ >= kIdleAfter; }
+
+}  // namespace levee
