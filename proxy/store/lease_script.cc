@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/lease_script.h"
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace levee {
+namespace {
+
+// Counts microseconds. Times since 1970 leave a double a quarter of one, which is a permit at a
+// rate of four million per second. KEYS[1] holds the theoretical arrival time. A clock that has
+// gone back, as after a failover, could leave it far ahead, so it is never more than the burst
+// ahead.
+constexpr std::string_view kBody = R"lua(
+local permit, burst, want, refund = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local span = burst * permit
+local tat = math.max(tonumber(redis.call('GET', KEYS[1]) or 0), now) - refund * permit
+tat = math.min(math.max(tat, now), now + span)
+local granted = math.min(want, math.floor((now + span - tat) / permit + 0.000001))
+tat = tat + granted * permit
+if tat > now then
+  redis.call('SET', KEYS[1], string.format('%.3f', tat), 'PX', math.ceil((tat - now) / 1000))
+else
+  redis.call('DEL', KEYS[1])
+end
+local wait = 0
+if granted < want then wait = math.max(0, math.ceil(tat + permit - span - now)) end
+return {granted, wait}
+)lua";
+
+}  // namespace
+
+const RedisScript& LeaseScript() {
+  static const RedisScript script(kBody);
+  return script;
+}
+
+std::vector<std::string> LeaseArguments(const LeaseRule& rule, const LeaseRequest& request) {
+  return {absl::StrFormat("%.17g", 1e6 / rule.per_second), absl::StrCat(rule.StoreBurst()),
+          absl::StrCat(request.want), absl::StrCat(request.refund)};
+}
+
+absl::StatusOr<LeaseGrant> ReadLeaseReply(const RedisReply& reply) {
+  using Kind = RedisReply::Kind;
+  if (reply.kind == Kind::kError) return absl::InternalError(reply.text);
+  if (reply.kind != Kind::kList || reply.list.size() != 2 || reply.list[0].kind != Kind::kInteger ||
+      reply.list[1].kind != Kind::kInteger || reply.list[0].integer < 0 ||
+      reply.list[1].integer < 0) {
+    return absl::InternalError("the script's reply is not of its form");
+  }
+  return LeaseGrant{.granted = reply.list[0].integer,
+                    .wait = absl::Microseconds(reply.list[1].integer)};
+}
+
+}  // namespace levee

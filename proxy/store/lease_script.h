@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bucket that Redis keeps for all sidecars of a shared rate limit.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "policy/permit_lease.h"
+#include "store/redis_protocol.h"
+#include "store/redis_script.h"
+
+namespace levee {
+
+// GCRA on one key, by Redis' own clock, so that the clocks of the sidecars do not matter. The key
+// goes when the bucket is full, since it then says nothing. Tell KEYS[1] and the arguments below.
+const RedisScript& LeaseScript();
+
+// Returns the arguments of the script.
+std::vector<std::string> LeaseArguments(const LeaseRule& rule, const LeaseRequest& request);
+
+// Reads the script's reply; an error reply, or another one, is an error.
+absl::StatusOr<LeaseGrant> ReadLeaseReply(const RedisReply& reply);
+
+}  // namespace levee

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Redis client on a loop of the test's own.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/random.h"
+#include "base/timer_wheel.h"
+#include "gtest/gtest.h"
+#include "integration/child.h"
+#include "net/event_loop.h"
+#include "net/resolver.h"
+#include "store/redis_client.h"
+
+namespace levee {
+
+class ClientRun final : private net::TurnHandler, private RedisObserver {
+ public:
+  explicit ClientRun(RedisTarget target) {
+    loop_.SetTurnHandler(this);
+    client.emplace(loop_, wheel_, resolver_, random_, std::move(target),
+                   static_cast<RedisObserver*>(this));
+  }
+
+  // Runs the loop until `done`, or fails after kPatience.
+  void Until(std::function<bool()> done) {
+    done_ = std::move(done);
+    give_up_ = net::ReadClock() + absl::FromChrono(kPatience);
+    stopping_ = false;
+    loop_.Run();
+    EXPECT_TRUE(done_());
+  }
+  void UntilConnected(bool connected = true) {
+    Until([this, connected] { return client->connected() == connected; });
+  }
+
+  using Result = absl::StatusOr<RedisReply>;
+
+  // Sends a command and waits for its result.
+  Result Ask(const std::vector<std::string>& command) {
+    std::optional<Result> result;
+    client->Send(command, [&](const Result& reply) { result = reply; });
+    Until([&] { return result.has_value(); });
+    return *result;
+  }
+  Result Run(const RedisScript& script, const std::string& key, std::vector<std::string> args) {
+    std::optional<Result> result;
+    client->Run(script, {key}, std::move(args), [&](const Result& reply) { result = reply; });
+    Until([&] { return result.has_value(); });
+    return *result;
+  }
+
+  std::string reason;  // why the client is not connected
+  std::vector<RedisObserver::Result> observed;
+
+ private:
+  Instant OnTurnEnd(Instant now) override {
+    wheel_.Advance(now);
+    const bool over = done_() || now >= give_up_;
+    if (over && !std::exchange(stopping_, true)) loop_.Stop();
+    return std::min(wheel_.NextWakeup(), give_up_);
+  }
+  void OnCommand(RedisObserver::Result result, absl::Duration) override {
+    observed.push_back(result);
+  }
+  void OnConnected(bool, const std::string& why) override { reason = why; }
+
+  net::EventLoop loop_;
+  TimerWheel wheel_{loop_.now()};
+  net::Resolver resolver_{loop_, wheel_};
+  Random random_{1};
+  std::function<bool()> done_;
+  Instant give_up_;
+  bool stopping_ = false;
+
+ public:
+  std::optional<RedisClient> client;
+};
+
+}  // namespace levee

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The script in a real redis-server, and the model of it that the simulations use.
+#include "store/lease_script.h"
+
+#include <optional>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "policy/lease_script_model.h"
+#include "store/client_run.h"
+#include "store/redis_process.h"
+
+namespace levee {
+namespace {
+
+// Asks both for the same. The limit is so slow that the time between the requests does not matter.
+class LeaseScriptTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!HasRedis()) GTEST_SKIP() << "redis-server is not installed";
+    redis_.emplace();
+    run_.emplace(
+        RedisTarget{.host = "127.0.0.1", .port = redis_->port(), .timeout = absl::Seconds(10)});
+    run_->UntilConnected();
+  }
+
+  LeaseGrant Script(const LeaseRule& rule, const LeaseRequest& request) {
+    const auto reply = run_->Run(LeaseScript(), "k", LeaseArguments(rule, request));
+    const auto grant = ReadLeaseReply(*reply);
+    EXPECT_TRUE(grant.ok()) << grant.status();
+    return grant.value_or(LeaseGrant{});
+  }
+
+  void Both(const LeaseRequest& request, int64_t granted) {
+    const LeaseGrant script = Script(kSlow, request);
+    const LeaseGrant model = model_.Run(kSlow, request, Instant() + absl::Hours(1000));
+    EXPECT_EQ(script.granted, granted);
+    EXPECT_EQ(model.granted, granted);
+    EXPECT_LE(script.wait, model.wait);
+    // Redis' time has gone on since the first request.
+    EXPECT_GE(script.wait, model.wait - absl::FromChrono(kPatience));
+  }
+
+  // One permit in 1000 s.
+  static constexpr LeaseRule kSlow{.per_second = 0.001, .burst = 10};
+
+  std::optional<RedisProcess> redis_;
+  std::optional<ClientRun> run_;
+  LeaseScriptModel model_;
+};
+
+TEST_F(LeaseScriptTest, GrantsWhatThereIsRoomFor) {
+  Both({.want = 4}, 4);
+  Both({.want = 4}, 4);
+  Both({.want = 4}, 2);
+  Both({.want = 1}, 0);
+}
+
+TEST_F(LeaseScriptTest, APermitThatIsGivenBackIsGrantedAgain) {
+  Both({.want = 10}, 10);
+  Both({.want = 5, .refund = 3}, 3);
+}
+
+TEST_F(LeaseScriptTest, NoRefundMakesMoreThanTheBurst) {
+  Both({.want = 1}, 1);
+  Both({.want = 20, .refund = 100}, 10);
+}
+
+TEST_F(LeaseScriptTest, CountsWhatWasUsedWithoutALease) {
+  Both({.want = 4, .refund = -7}, 3);
+  Both({.want = 4, .refund = -1000}, 0);
+  // No more than the burst is ever owed.
+  Both({.want = 4, .refund = 4}, 4);
+}
+
+TEST_F(LeaseScriptTest, R4_AKeyGoesWhenItsBucketIsFull) {
+  const LeaseRule rule{.per_second = 1000, .burst = 100};
+  EXPECT_EQ(Script(rule, {.want = 100}).granted, 100);
+  EXPECT_EQ(redis_->Command({"DBSIZE"}), "1\n");
+  run_->Until([&] { return redis_->Command({"DBSIZE"}) == "0\n"; });
+}
+
+TEST_F(LeaseScriptTest, AKeyLivesAsLongAsItSaysSomething) {
+  Script(kSlow, {.want = 5});
+  const int ttl = std::stoi(redis_->Command({"TTL", "k"}));
+  EXPECT_NEAR(ttl, 5000, 100);
+}
+
+TEST_F(LeaseScriptTest, AnErrorOfRedisIsNoGrant) {
+  redis_->Command({"LPUSH", "k", "x"});
+  EXPECT_FALSE(
+      ReadLeaseReply(*run_->Run(LeaseScript(), "k", LeaseArguments(kSlow, {.want = 1}))).ok());
+  EXPECT_FALSE(ReadLeaseReply({.kind = RedisReply::Kind::kStatus, .text = "OK"}).ok());
+}
+
+}  // namespace
+}  // namespace levee

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/redis_process.h"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "gtest/gtest.h"
+#include "net/closed_port.h"
+
+namespace levee {
+namespace {
+
+constexpr char kServer[] = "/usr/bin/redis-server";
+constexpr char kClient[] = "/usr/bin/redis-cli";
+
+uint16_t FreePort() { return ClosedPort().port(); }
+
+}  // namespace
+
+bool HasRedis() { return access(kServer, X_OK) == 0 && access(kClient, X_OK) == 0; }
+
+RedisProcess::RedisProcess(std::vector<std::string> arguments) : arguments_(std::move(arguments)) {
+  // Another program may take a free port before Redis does.
+  for (int tries = 0; tries < 10; ++tries) {
+    port_ = FreePort();
+    if (Start()) return;
+  }
+  ADD_FAILURE() << "redis-server does not start: " << child_->Errors();
+}
+
+bool RedisProcess::Start() {
+  std::vector<std::string> arguments = {
+      "--port", std::to_string(port_), "--bind", "127.0.0.1",  "--save",
+      "",       "--appendonly",        "no",     "--loglevel", "notice"};
+  arguments.insert(arguments.end(), arguments_.begin(), arguments_.end());
+  child_ = std::make_unique<Child>(kServer, arguments);
+  while (const auto line = child_->ReadLine()) {
+    if (absl::StrContains(*line, "Ready to accept connections")) return true;
+  }
+  return false;
+}
+
+void RedisProcess::Kill() {
+  child_->Signal(SIGKILL);
+  child_->WaitForExit();
+}
+
+void RedisProcess::Restart() { EXPECT_TRUE(Start()); }
+
+std::string RedisProcess::Command(const std::vector<std::string>& words) const {
+  std::vector<std::string> arguments = {"-p", std::to_string(port_)};
+  arguments.insert(arguments.end(), words.begin(), words.end());
+  return RunToEnd(kClient, arguments).output;
+}
+
+}  // namespace levee

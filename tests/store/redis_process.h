@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A redis-server of a test's own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "integration/child.h"
+
+namespace levee {
+
+// Whether redis-server is installed. A test that needs it is skipped without it.
+bool HasRedis();
+
+// Serves on a port of loopback that stays the same over Restart, keeps nothing on disk, and ends
+// with this object. Starts on construction, and is ready after it.
+class RedisProcess {
+ public:
+  explicit RedisProcess(std::vector<std::string> arguments = {});
+
+  uint16_t port() const { return port_; }
+  std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+
+  void Kill();
+  // After Kill.
+  void Restart();
+  void Signal(int signal) const { child_->Signal(signal); }
+
+  // Runs a command by a connection of its own; returns what redis-cli prints.
+  std::string Command(const std::vector<std::string>& words) const;
+
+ private:
+  bool Start();
+
+  const std::vector<std::string> arguments_;
+  uint16_t port_ = 0;
+  std::unique_ptr<Child> child_;
+};
+
+}  // namespace levee

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Redis' protocol: commands into bytes, and bytes into replies.
+#include "store/redis_protocol.h"
+
+#include <string>
+#include <string_view>
+
+#include "gtest/gtest.h"
+#include "store/redis_script.h"
+
+namespace levee {
+namespace {
+
+using Kind = RedisReply::Kind;
+
+void Feed(RedisReader& reader, std::string_view bytes) {
+  reader.Feed(ByteSpan(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()));
+}
+
+TEST(RedisProtocol, ACommandKeepsAnyBytes) {
+  const std::string words[] = {"SET", std::string("a\0\r\nb", 5), ""};
+  EXPECT_EQ(FormatRedisCommand(words),
+            "*3\r\n$3\r\nSET\r\n$5\r\na" + std::string(1, '\0') + "\r\nb\r\n$0\r\n\r\n");
+}
+
+TEST(RedisProtocol, ReadsEveryKindOfReply) {
+  RedisReader reader;
+  Feed(reader, "+OK\r\n-ERR no\r\n:-7\r\n$2\r\nhi\r\n$-1\r\n*2\r\n:1\r\n*1\r\n$1\r\nx\r\n");
+  const auto next = [&] { return **reader.Next(); };
+  EXPECT_EQ(next().text, "OK");
+  EXPECT_TRUE(next().IsError("ERR"));
+  EXPECT_EQ(next().integer, -7);
+  const RedisReply text = next();
+  EXPECT_EQ(text.kind, Kind::kText);
+  EXPECT_EQ(text.text, "hi");
+  EXPECT_EQ(next().kind, Kind::kNil);
+  const RedisReply list = next();
+  ASSERT_EQ(list.list.size(), 2U);
+  EXPECT_EQ(list.list[1].list[0].text, "x");
+  EXPECT_FALSE(reader.Next()->has_value());
+}
+
+TEST(RedisProtocol, AReplyMayComeInPieces) {
+  RedisReader reader;
+  const std::string_view bytes = "*2\r\n:12\r\n$3\r\nabc\r\n";
+  for (size_t i = 0; i + 1 < bytes.size(); ++i) {
+    Feed(reader, bytes.substr(i, 1));
+    EXPECT_FALSE(reader.Next()->has_value());
+  }
+  Feed(reader, bytes.substr(bytes.size() - 1));
+  EXPECT_EQ((*reader.Next())->list[1].text, "abc");
+}
+
+TEST(RedisProtocol, AnotherProtocolIsAnError) {
+  RedisReader reader;
+  Feed(reader, "HTTP/1.1 400 Bad Request\r\n\r\n");
+  EXPECT_FALSE(reader.Next().ok());
+}
+
+TEST(RedisScript, IsKnownByItsSha1) {
+  EXPECT_EQ(RedisScript("return 1").sha1(), "e0e1f9fabfc9d4800c877a703b823ac0578ff8db");
+}
+
+}  // namespace
+}  // namespace levee
