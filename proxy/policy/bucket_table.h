@@ -34,7 +34,7 @@ namespace levee {
 // others. No call costs more than this search, except for the growth of a stripe's table, which is
 // small. A key takes at most half a kilobyte.
 //
-// Bucket is Gcra or AdaptiveBucket.
+// Bucket is Gcra, AdaptiveBucket or LeaseBucket.
 template <typename Bucket>
 class BucketTable {
  public:
@@ -62,14 +62,22 @@ class BucketTable {
     });
   }
   void Return(std::string_view key, const RatePermit& permit) {
-    if (stripes_ == nullptr || permit.shared_bucket) return shared_.Return(rule_, permit);
+    // A bucket that has made room for another key was full even without the permit.
+    Visit(key, permit.shared_bucket,
+          [&](Bucket& bucket, const Rule& rule) { bucket.Return(rule, permit); });
+  }
+
+  // Calls f with the bucket that decided for `key`, unless that has made room for another key, and
+  // with the rule. `shared_bucket`: as the permit said.
+  template <typename F>
+  void Visit(std::string_view key, bool shared_bucket, F f) {
+    if (stripes_ == nullptr || shared_bucket) return f(shared_, rule_);
     const BucketKey bounded(key);
     const size_t hash = Hash()(bounded.text());
     Stripe& stripe = StripeOf(hash);
     const std::lock_guard lock(stripe.mutex);
     const auto found = stripe.entries.find(bounded.text(), hash);
-    // A bucket that has made room for another key was full even without the permit.
-    if (found != stripe.entries.end()) (*found)->bucket.Return(rule_, permit);
+    if (found != stripe.entries.end()) f((*found)->bucket, rule_);
   }
 
  private:

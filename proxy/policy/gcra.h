@@ -7,6 +7,7 @@
 
 #include "absl/time/time.h"
 #include "base/instant.h"
+#include "policy/lease_request.h"
 
 namespace levee {
 
@@ -20,6 +21,9 @@ struct RatePermit {
   bool shared_bucket = false;
   // Return uses it to see whether the bucket has changed since.
   int64_t mark = 0;
+  // Of a shared limit. Not granted: the answer is not known before that of the store.
+  bool awaits_lease = false;
+  LeaseRequest request;  // to be made of the store now; want 0: none
 };
 
 // A rate and a burst as positions on a line, on which the position of an instant is the number of

@@ -120,7 +120,7 @@ LeaseRequest PermitLease::AskForNext(const LeaseRule& rule, Instant now) {
   LeaseRequest request;
   request.refund = left_ - kept;
   Refund(request.refund);
-  request.want = std::max<int64_t>({1, waiting_, Permits(rate, rule.Lease()) - kept});
+  request.want = std::max<int64_t>({1, waiting_, backlog_, Permits(rate, rule.Lease()) - kept});
   return request;
 }
 
@@ -172,6 +172,7 @@ void PermitLease::OnGrant(const LeaseRule& rule, const LeaseGrant& grant, Instan
   }
   returning_ = false;
   away_since_ = Instant::Infinite();
+  backlog_ = std::max<int64_t>(waiting_ - grant.granted, 0);
   waiting_ = 0;
   Expire(now);
   const absl::Duration lease = rule.Lease();
@@ -190,6 +191,7 @@ void PermitLease::OnLost(const LeaseRule& rule, int sidecars, Instant now) {
   LEVEE_CHECK(asking_ && sidecars >= 1);
   asking_ = false;
   waiting_ = 0;
+  backlog_ = 0;
   // A single answer that is lost should not matter for long.
   ask_from_ = now + (away() ? rule.Lease() : rule.Lease() / 4);
   share_ = rule.per_second / sidecars;

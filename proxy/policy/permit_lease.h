@@ -8,6 +8,7 @@
 #include "absl/time/time.h"
 #include "base/instant.h"
 #include "policy/event_rate.h"
+#include "policy/lease_request.h"
 
 namespace levee {
 
@@ -32,22 +33,6 @@ struct LeaseRule {
 
   // The burst by which the store grants: at least what the rate makes in the shortest lease.
   int64_t StoreBurst() const;
-};
-
-// A sidecar's question to the store.
-struct LeaseRequest {
-  int64_t want = 0;  // permits; 0: it asks for nothing
-  // Permits of an earlier lease that nobody will use. Below zero: that many were used without a
-  // lease while the store was away, and the store is to count them.
-  int64_t refund = 0;
-
-  friend bool operator==(const LeaseRequest&, const LeaseRequest&) = default;
-};
-
-// The store's answer.
-struct LeaseGrant {
-  int64_t granted = 0;
-  absl::Duration wait = absl::ZeroDuration();  // until the store has the next permit
 };
 
 // Decides which calls of one bucket begin, and when to ask the store and for how much. The store
@@ -103,6 +88,9 @@ class PermitLease {
 
   State StateAt(const LeaseRule& rule, Instant now) const;
 
+  // Whether calls wait for the answer that is under way.
+  bool waited_for() const { return waiting_ > 0; }
+
   // Whether a new bucket would decide like this one.
   bool IdleAt(Instant now) const;
 
@@ -135,6 +123,7 @@ class PermitLease {
   int64_t last_granted_ = 0;
   bool short_ = false;   // the last grant was less than was asked for
   int64_t waiting_ = 0;  // calls since the last answer that were told to wait for one
+  int64_t backlog_ = 0;  // calls that waited for the last answer and found no permit in it
 
   bool asking_ = false;
   int64_t wanted_ = 0;

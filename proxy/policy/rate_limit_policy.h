@@ -2,12 +2,14 @@
 // One rate limit of the configuration, as plain values.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
+#include "policy/permit_lease.h"
 
 namespace levee {
 
@@ -42,6 +44,16 @@ class RateLimitKey {
   std::string name_;
 };
 
+// How a limit is shared by all sidecars with the same store.
+struct SharedRate {
+  std::string store;                                // its name in the configuration
+  absl::Duration timeout = absl::Milliseconds(50);  // of the store: how long a call waits for it
+  StoreAway away = StoreAway::kLast;
+  absl::Duration grace = absl::Seconds(60);
+
+  friend bool operator==(const SharedRate&, const SharedRate&) = default;
+};
+
 struct RateLimitPolicy {
   std::string name;
   double per_second = 1;          // above zero, at most 10^9
@@ -50,6 +62,12 @@ struct RateLimitPolicy {
   absl::Duration max_wait = absl::ZeroDuration();  // calls over the rate wait this long; zero: none
   int max_keys = 10'000;                           // buckets, at least 1
   bool adaptive = false;                           // lower the rate on RESOURCE_EXHAUSTED
+  std::optional<SharedRate> shared;                // then without max_wait, and not adaptive
+
+  // Only if it is shared.
+  LeaseRule lease_rule() const {
+    return {.per_second = per_second, .burst = burst, .away = shared->away, .grace = shared->grace};
+  }
 
   friend bool operator==(const RateLimitPolicy&, const RateLimitPolicy&) = default;
 };

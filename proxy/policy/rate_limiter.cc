@@ -3,18 +3,26 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <variant>
 
 #include "absl/container/inlined_vector.h"
 #include "base/check.h"
 #include "policy/adaptive_bucket.h"
 #include "policy/bucket_table.h"
+#include "policy/lease_bucket.h"
 
 namespace levee {
+namespace {
+
+constexpr int64_t kThere = std::numeric_limits<int64_t>::max();
+
+}  // namespace
 
 class RateLimiter::Buckets {
  public:
-  explicit Buckets(const RateLimitPolicy& policy) : tables_(Make(policy)) {}
+  Buckets(const RateLimitPolicy& policy, bool leased) : tables_(Make(policy, leased)) {}
 
   // Calls f with the limit's table.
   template <typename F>
@@ -27,12 +35,19 @@ class RateLimiter::Buckets {
     return std::get_if<BucketTable<AdaptiveBucket>>(&tables_);
   }
 
- private:
-  using Tables = std::variant<BucketTable<Gcra>, BucketTable<AdaptiveBucket>>;
+  // nullptr unless its permits are leased.
+  BucketTable<LeaseBucket>* leased() { return std::get_if<BucketTable<LeaseBucket>>(&tables_); }
 
-  static Tables Make(const RateLimitPolicy& policy) {
+ private:
+  using Tables =
+      std::variant<BucketTable<Gcra>, BucketTable<AdaptiveBucket>, BucketTable<LeaseBucket>>;
+
+  static Tables Make(const RateLimitPolicy& policy, bool leased) {
     LEVEE_CHECK(policy.max_keys >= 1);
     const int keys = policy.key.empty() ? 0 : policy.max_keys;
+    if (leased) {
+      return Tables(std::in_place_type<BucketTable<LeaseBucket>>, policy.lease_rule(), keys);
+    }
     if (policy.adaptive) {
       return Tables(std::in_place_type<BucketTable<AdaptiveBucket>>,
                     AdaptiveBucket::Rule{policy.per_second, policy.burst}, keys);
@@ -44,17 +59,33 @@ class RateLimiter::Buckets {
   Tables tables_;
 };
 
-RateLimiter::RateLimiter(const RateLimitPolicy& policy)
-    : policy_(policy), buckets_(std::make_unique<Buckets>(policy)) {}
+RateLimiter::RateLimiter(const RateLimitPolicy& policy, LeaseSource* leases)
+    : policy_(policy),
+      leases_(leases),
+      buckets_(std::make_unique<Buckets>(policy, policy.shared.has_value() && leases != nullptr)),
+      away_since_(kThere) {}
 
 RateLimiter::~RateLimiter() = default;
 
 RateLimiter::Permit RateLimiter::Take(const LimitKey& key, Instant now, absl::Duration max_wait) {
-  return buckets_->Visit([&](auto& table) { return table.Take(key.text(), now, max_wait); });
+  return Asked(key,
+               buckets_->Visit([&](auto& table) { return table.Take(key.text(), now, max_wait); }));
 }
 
 RateLimiter::Permit RateLimiter::Check(const LimitKey& key, Instant now, absl::Duration max_wait) {
-  return buckets_->Visit([&](auto& table) { return table.Check(key.text(), now, max_wait); });
+  return Asked(
+      key, buckets_->Visit([&](auto& table) { return table.Check(key.text(), now, max_wait); }));
+}
+
+// Makes the request that came with the permit.
+RateLimiter::Permit RateLimiter::Asked(const LimitKey& key, const Permit& permit) {
+  if (permit.request.want > 0) {
+    leases_->Ask({.limiter = weak_from_this(),
+                  .key = std::string(key.text()),
+                  .shared_bucket = permit.shared_bucket},
+                 permit.request);
+  }
+  return permit;
 }
 
 void RateLimiter::Return(const LimitKey& key, const Permit& permit) {
@@ -63,6 +94,39 @@ void RateLimiter::Return(const LimitKey& key, const Permit& permit) {
 
 void RateLimiter::OnOverloaded(const LimitKey& key, Instant attempt_start, Instant now) {
   if (auto* table = buckets_->adaptive()) table->OnOverloaded(key.text(), attempt_start, now);
+}
+
+bool RateLimiter::OnGrant(const LeaseSource::Bucket& bucket, const LeaseGrant& grant, Instant now) {
+  was_leased_.store(true, std::memory_order_relaxed);
+  away_since_.store(kThere, std::memory_order_relaxed);
+  bool waited_for = false;
+  buckets_->leased()->Visit(bucket.key, bucket.shared_bucket,
+                            [&](LeaseBucket& leased, const LeaseRule& rule) {
+                              waited_for = leased.OnGrant(rule, grant, now);
+                            });
+  return waited_for;
+}
+
+bool RateLimiter::OnLost(const LeaseSource::Bucket& bucket, Instant now) {
+  int64_t there = kThere;
+  away_since_.compare_exchange_strong(there, now.nanos(), std::memory_order_relaxed);
+  const int sidecars = sidecars_.load(std::memory_order_relaxed);
+  bool waited_for = false;
+  buckets_->leased()->Visit(bucket.key, bucket.shared_bucket,
+                            [&](LeaseBucket& leased, const LeaseRule& rule) {
+                              waited_for = leased.OnLost(rule, sidecars, now);
+                            });
+  return waited_for;
+}
+
+PermitLease::State RateLimiter::LeaseState(Instant now) const {
+  using State = PermitLease::State;
+  const int64_t since = away_since_.load(std::memory_order_relaxed);
+  if (since == kThere) return State::kLeased;
+  const bool in_grace = now - Instant::FromNanos(since) < policy_.shared->grace;
+  const bool stale = policy_.shared->away == StoreAway::kLast && in_grace &&
+                     was_leased_.load(std::memory_order_relaxed);
+  return stale ? State::kStale : State::kFallback;
 }
 
 namespace {
@@ -112,6 +176,7 @@ class Admission {
       admission_.refused_by = static_cast<int>(i);
       admission_.delayed_by = RateAdmission::kNone;
       admission_.wait = permit.wait;
+      admission_.awaits_lease = permit.awaits_lease;
     } else if (permit.wait > admission_.wait) {
       admission_.delayed_by = static_cast<int>(i);
       admission_.wait = permit.wait;

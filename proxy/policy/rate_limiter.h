@@ -2,16 +2,42 @@
 // Rate limits: GCRA, exact across workers.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "absl/time/time.h"
 #include "base/instant.h"
 #include "policy/gcra.h"
+#include "policy/lease_request.h"
 #include "policy/limit_key.h"
+#include "policy/permit_lease.h"
 #include "policy/rate_limit_policy.h"
 
 namespace levee {
+
+class RateLimiter;
+
+// Asks the stores of shared limits. The interface inverts a dependency: its implementation needs
+// the network, and so lies above policy/.
+class LeaseSource {
+ public:
+  // Identifies a bucket of a limit.
+  struct Bucket {
+    std::weak_ptr<RateLimiter> limiter;
+    std::string key;             // the text of the key
+    bool shared_bucket = false;  // of the keys that have none of their own
+  };
+
+  // Makes a request of the bucket's store, and tells the answer to the limiter: OnGrant or OnLost,
+  // once, in whatever thread. Any thread; does not wait.
+  virtual void Ask(Bucket bucket, const LeaseRequest& request) = 0;
+
+ protected:
+  ~LeaseSource() = default;
+};
 
 // One configured limit with all its buckets, shared by all workers. Any thread.
 //
@@ -20,11 +46,13 @@ namespace levee {
 // (1 / rate) ahead per permit and may be at most `burst` intervals ahead of now. Hence in any span
 // at most burst + rate x span permits become due, however many workers take them. With key
 // each key has a bucket of its own, up to max_keys of them; when they are all in use, further keys
-// share one bucket. An adaptive limit adjusts each bucket's rate by itself. Only keyed and adaptive
-// limits take a lock, for the time of one decision.
-class RateLimiter {
+// share one bucket. An adaptive limit adjusts each bucket's rate by itself. A limit that several
+// sidecars share leases its permits from a store (PermitLease). Only the limits without any of
+// these take no lock; the others take one for the time of one decision.
+class RateLimiter : public std::enable_shared_from_this<RateLimiter> {
  public:
-  explicit RateLimiter(const RateLimitPolicy& policy);
+  // `leases`: of a limit that is shared, and outlives it. nullptr: no other sidecar shares it.
+  explicit RateLimiter(const RateLimitPolicy& policy, LeaseSource* leases = nullptr);
   ~RateLimiter();
   RateLimiter(const RateLimiter&) = delete;
   RateLimiter& operator=(const RateLimiter&) = delete;
@@ -48,13 +76,31 @@ class RateLimiter {
   // RESOURCE_EXHAUSTED. Lowers an adaptive limit's rate, once for all attempts that were under way.
   void OnOverloaded(const LimitKey& key, Instant attempt_start, Instant now);
 
+  // A request that was made for a bucket of this limit has its answer, or has none. Return whether
+  // calls wait for it.
+  bool OnGrant(const LeaseSource::Bucket& bucket, const LeaseGrant& grant, Instant now);
+  bool OnLost(const LeaseSource::Bucket& bucket, Instant now);
+
+  // How many sidecars share the limit, at least 1; 1 until it is known.
+  void SetSidecars(int count) { sidecars_.store(count, std::memory_order_relaxed); }
+
+  // Returns who decides: the store, as its last answer says, or this sidecar. Of a shared limit.
+  PermitLease::State LeaseState(Instant now) const;
+
   const RateLimitPolicy& policy() const { return policy_; }
 
  private:
   class Buckets;
 
+  Permit Asked(const LimitKey& key, const Permit& permit);
+
   const RateLimitPolicy policy_;
+  LeaseSource* const leases_;
   const std::unique_ptr<Buckets> buckets_;
+  std::atomic<int> sidecars_ = 1;
+  std::atomic<bool> was_leased_ = false;
+  std::atomic<int64_t>
+      away_since_;  // of the store, in nanoseconds; the largest number: it is there
 };
 
 // The answer of all limits of a policy for one call.
@@ -66,6 +112,9 @@ struct RateAdmission {
   // no wait). Refused: until that limit's next permit.
   absl::Duration wait = absl::ZeroDuration();
   int delayed_by = kNone;
+  // Not refused for good: the limit `refused_by` knows its answer when its store has answered. Ask
+  // again then.
+  bool awaits_lease = false;
   // A limit had no bucket left for the call's key (max_keys) and decided by the shared one.
   bool shared_bucket = false;
 };

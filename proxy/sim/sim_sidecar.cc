@@ -76,7 +76,7 @@ CallParts SimSidecar::Parts(CallHost& host) {
     waiting_.emplace(budget_, /*worker=*/0, *places_);
     planned_ = PlanCalls(policy, /*described=*/idempotent);
     for (const RateLimitPolicy& limit : policy.rate_limits) {
-      limiters_.push_back(std::make_unique<RateLimiter>(limit));
+      limiters_.push_back(std::make_shared<RateLimiter>(limit, leases));
       limits_.push_back(limiters_.back().get());
     }
   }

@@ -58,6 +58,7 @@ class SimSidecar {
   int64_t replay_bytes = 16 << 20;
   int64_t waiting_calls = 1000;
   AdmissionSource* admission = nullptr;   // as CallParts::admission; outlives the sidecar
+  LeaseSource* leases = nullptr;          // of the limits that are shared; outlives the sidecar
   bool answers_are_read = true;           // else an OnFinish sees no message and no trailers
   bool inbound = false;                   // it stands in front of the service
   std::unique_ptr<LimitRule> limit_rule;  // of the guard; nullptr: that of the policy
@@ -116,7 +117,7 @@ class SimSidecar {
   FailedCalls failed_calls_{failed_calls_room_};
   std::optional<WaitingPlaces> places_;
   std::optional<WaitingRetries> waiting_;
-  std::vector<std::unique_ptr<RateLimiter>> limiters_;
+  std::vector<std::shared_ptr<RateLimiter>> limiters_;
   std::vector<RateLimiter*> limits_;
   std::unique_ptr<ReplayMemory> memory_;
   std::unique_ptr<ReplayLease> lease_;

@@ -21,11 +21,7 @@ local tat = math.max(tonumber(redis.call('GET', KEYS[1]) or 0), now) - refund * 
 tat = math.min(math.max(tat, now), now + span)
 local granted = math.min(want, math.floor((now + span - tat) / permit + 0.000001))
 tat = tat + granted * permit
-if tat > now then
-  redis.call('SET', KEYS[1], string.format('%.3f', tat), 'PX', math.ceil((tat - now) / 1000))
-else
-  redis.call('DEL', KEYS[1])
-end
+redis.call('SET', KEYS[1], string.format('%.3f', tat), 'PX', math.max(1, math.ceil((tat - now) / 1000)))
 local wait = 0
 if granted < want then wait = math.max(0, math.ceil(tat + permit - span - now)) end
 return {granted, wait}

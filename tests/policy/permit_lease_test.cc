@@ -74,9 +74,7 @@ TEST(PermitLease, ABatchThatWasTooSmallIsFollowedByOneForAllThatWait) {
   for (int i = 0; i < 7; ++i) bucket.Take();
   bucket.Grant(1);
   for (int i = 0; i < 7; ++i) bucket.Take();
-  EXPECT_GE(bucket.asked.want, 1);
-  bucket.Grant(bucket.asked.want);
-  EXPECT_EQ(bucket.Take().verdict, Verdict::kAdmitted);
+  EXPECT_EQ(bucket.asked.want, 6);
 }
 
 TEST(PermitLease, AsksForWhatTheLastCallsWouldUseInALease) {

@@ -167,6 +167,9 @@ TEST_F(RedisClientTest, ALateReplyIsNotTakenForThatOfTheNextCommand) {
     const auto reply = run.Ask({"GET", "k"});
     EXPECT_TRUE(!reply.ok() || reply->text == "v") << reply->text;
   }
+  run.UntilConnected();
+  redis.Signal(SIGSTOP);
+  EXPECT_TRUE(absl::IsDeadlineExceeded(run.Ask({"PING"}).status()));
 }
 
 TEST_F(RedisClientTest, LeavesAServerThatHasBecomeAReplica) {
