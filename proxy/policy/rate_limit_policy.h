@@ -46,7 +46,8 @@ class RateLimitKey {
 
 // How a limit is shared by all sidecars with the same store.
 struct SharedRate {
-  std::string store;                                // its name in the configuration
+  std::string name;   // by which the sidecars know the limit: that of its policy and its own
+  std::string store;  // its name in the configuration
   absl::Duration timeout = absl::Milliseconds(50);  // of the store: how long a call waits for it
   StoreAway away = StoreAway::kLast;
   absl::Duration grace = absl::Seconds(60);

@@ -55,6 +55,7 @@ struct PlannedLimits {
   std::vector<std::shared_ptr<RateLimiter>> owned;
   std::vector<RateLimiter*> limiters;
   std::vector<RateLimitSeries*> series;
+  bool leased = false;  // an answer may come later than the question
 };
 
 // The guard that a plan's calls pass.

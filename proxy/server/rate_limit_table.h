@@ -21,6 +21,10 @@ namespace levee {
 // plan.
 class RateLimitTable {
  public:
+  // `leases`: of the limits that are shared, and outlives them. nullptr: no other sidecar shares
+  // one.
+  explicit RateLimitTable(LeaseSource* leases = nullptr) : leases_(leases) {}
+
   std::shared_ptr<RateLimiter> Get(const std::string& policy, const RateLimitPolicy& limit) {
     const std::lock_guard lock(mutex_);
     Versions& versions = limiters_[{policy, limit.name}];
@@ -29,7 +33,7 @@ class RateLimitTable {
       std::shared_ptr<RateLimiter> limiter = version.lock();
       if (limiter != nullptr && limiter->policy() == limit) return limiter;
     }
-    auto limiter = std::make_shared<RateLimiter>(limit);
+    auto limiter = std::make_shared<RateLimiter>(limit, leases_);
     versions.push_back(limiter);
     ForgetUnused();
     return limiter;
@@ -54,6 +58,7 @@ class RateLimitTable {
     });
   }
 
+  LeaseSource* const leases_;
   mutable std::mutex mutex_;
   std::map<std::pair<std::string, std::string>, Versions> limiters_;
 };

@@ -36,6 +36,7 @@ CallParts MakeParts(CallHost& host, RpcEnvironment& environment, const CallPlan&
           .idempotent = plan.calls.idempotent,
           .hedge = plan.calls.hedge,
           .rate_limits = plan.limits.limiters,
+          .admission = plan.limits.leased ? &environment.leases : nullptr,
           .retries = plan.inbound ? nullptr : &plan.destination->retries,
           .waiting = plan.waiting.get(),
           .throttle = plan.throttle.get(),

@@ -15,6 +15,7 @@
 #include "base/timer_wheel.h"
 #include "call/call.h"
 #include "call/call_host.h"
+#include "call/lease_admission.h"
 #include "dedupe/answer_recorder.h"
 #include "guard/unreported_calls.h"
 #include "h2/stream.h"
@@ -41,6 +42,7 @@ struct RpcEnvironment {
   WorkerSeries& series;
   CallLog& log;
   BudgetWatch& budget_watch;
+  LeaseAdmission& leases;
   const Hops& hops;
   const TieEnvironment& ties;
   int worker;

@@ -36,9 +36,10 @@ Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shar
       waiting_places_(snapshot_->limits.waiting_calls),
       log_(shared.recent_calls, random_),
       budget_watch_(io_),
+      leases_(io_.wheel),
       ties_{shared.ties, random_, series_},
-      environment_{io_,  random_,       replay_,     shared.metrics, series_,
-                   log_, budget_watch_, shared.hops, ties_,          index},
+      environment_{io_,           random_, replay_,     shared.metrics, series_, log_,
+                   budget_watch_, leases_, shared.hops, ties_,          index},
       destinations_({.io = io_,
                      .resolver = resolver_,
                      .random = random_,
@@ -87,6 +88,10 @@ void Worker::PostLookAtGuards() {
 
 void Worker::PostLookAtDedupes() {
   loop_.Post([this] { shared_.dedupes.Answer(index_, loop_.now()); });
+}
+
+void Worker::PostLookAtLeases() {
+  loop_.Post([this] { leases_.OnAnswered(loop_.now()); });
 }
 
 void Worker::PostGone(TraceNumber trace) {
@@ -428,6 +433,7 @@ PlannedLimits Worker::PlanLimits(const CallPolicy& policy) {
   for (const RateLimitPolicy& limit : policy.rate_limits) {
     limits.owned.push_back(shared_.rate_limits.Get(policy.name, limit));
     limits.limiters.push_back(limits.owned.back().get());
+    limits.leased |= limit.shared.has_value();
     limits.series.push_back(&shared_.metrics.RateLimit(index_, policy.name, limit.name));
   }
   return limits;

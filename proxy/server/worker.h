@@ -14,6 +14,7 @@
 
 #include "base/intrusive_list.h"
 #include "base/random.h"
+#include "call/lease_admission.h"
 #include "call/replay_memory.h"
 #include "conn/http2_connection.h"
 #include "insight/tls_destinations.h"
@@ -102,6 +103,9 @@ class Worker final : private net::TurnHandler {
 
   // Looks at what idempotency stores have decided about waiting calls. Any thread.
   void PostLookAtDedupes();
+
+  // Lets calls that wait for the lease of a rate limit ask again. Any thread.
+  void PostLookAtLeases();
 
   // Ends the calls that follow calls of a trace, if all callers of those have gone. Any thread.
   void PostGone(TraceNumber trace);
@@ -215,6 +219,7 @@ class Worker final : private net::TurnHandler {
   FailedCallsRoom failed_calls_;
   CallLog log_;
   BudgetWatch budget_watch_;
+  LeaseAdmission leases_;
   const TieEnvironment ties_;
   FollowingCalls following_;
   RpcEnvironment environment_;

@@ -13,6 +13,7 @@
 #include "policy/tie_policy.h"
 #include "settings/limits.h"
 #include "settings/listener_spec.h"
+#include "settings/store_spec.h"
 #include "settings/upstream_spec.h"
 
 namespace levee {
@@ -51,6 +52,7 @@ struct Snapshot {
   std::vector<UpstreamSpec> upstreams;
   std::vector<CallPolicy> policies;
   RouteTable routes{{}};  // refers to `upstreams` and `policies` by their indices
+  std::vector<StoreSpec> stores;
   OverloadPolicy overload;
   std::optional<TiePolicy> tie;  // none also without an inbound listener
   AccessLogSpec access_log;

@@ -63,6 +63,10 @@ Sidecar::Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, M
             [this](TraceNumber trace) {
               for (const auto& worker : workers_) worker->PostGone(trace);
             }),
+      stores_([this] {
+        for (const auto& worker : workers_) worker->PostLookAtLeases();
+      }),
+      rate_limits_(&stores_),
       replay_(snapshot->limits.replay_bytes),
       memory_(MemoryWatch::LimitOf(snapshot->limits)),
       shared_{metrics,  budgets_,     throttles_,        rate_limits_, replay_,
@@ -88,6 +92,7 @@ std::vector<std::unique_ptr<Worker>> Sidecar::MakeWorkers(
 }
 
 Sidecar::~Sidecar() {
+  stores_.Stop();  // It tells the workers of answers.
   listeners_.Close();
   Timer::Unlink();
 }
@@ -123,6 +128,7 @@ void Sidecar::HoldConfigured(const Snapshot& snapshot) {
       shared_.metrics.RateLimit(/*worker=*/0, policy.name, limit.name);
     }
   }
+  stores_.Configure(snapshot.stores, limits);
   std::shared_ptr<TieTable> ties;
   if (snapshot.tie.has_value()) ties = ties_.Get(snapshot.tie->max_traces);
   // The new ones are held before the old ones are released. So a budget of both configurations

@@ -26,6 +26,7 @@
 #include "sidecar/limit_watch.h"
 #include "sidecar/listener_set.h"
 #include "sidecar/memory_watch.h"
+#include "sidecar/shared_stores.h"
 #include "telemetry/metrics.h"
 
 namespace levee {
@@ -141,6 +142,7 @@ class Sidecar : private Timer {
   std::vector<std::shared_ptr<Guard>> configured_guards_;
   Ties ties_;
   std::shared_ptr<TieTable> configured_ties_;
+  SharedStores stores_;
   RateLimitTable rate_limits_;
   std::vector<std::shared_ptr<RateLimiter>> configured_limits_;
   ReplayMemory replay_;

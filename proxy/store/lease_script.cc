@@ -4,6 +4,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/text.h"
 
 namespace levee {
 namespace {
@@ -32,6 +33,15 @@ return {granted, wait}
 const RedisScript& LeaseScript() {
   static const RedisScript script(kBody);
   return script;
+}
+
+std::string LeaseKey(std::string_view prefix, std::string_view limit, std::string_view key,
+                     bool shared_bucket) {
+  constexpr size_t kLongest = 256;
+  const std::string start = absl::StrCat(Abseil(prefix), "rate:", Abseil(limit));
+  if (shared_bucket) return absl::StrCat(start, "/others");
+  if (key.size() > kLongest) return absl::StrCat(start, "#", HexSha1(key));
+  return absl::StrCat(start, ":", Abseil(key));
 }
 
 std::vector<std::string> LeaseArguments(const LeaseRule& rule, const LeaseRequest& request) {

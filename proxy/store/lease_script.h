@@ -17,6 +17,12 @@ namespace levee {
 // goes when the bucket is full, since it then says nothing. Tell KEYS[1] and the arguments below.
 const RedisScript& LeaseScript();
 
+// Returns the key of a bucket. `limit`: the limit's name. `key`: the text of the calls' key, any
+// bytes; a long one is replaced by its digest. `shared_bucket`: of the keys that have none of their
+// own.
+std::string LeaseKey(std::string_view prefix, std::string_view limit, std::string_view key,
+                     bool shared_bucket);
+
 // Returns the arguments of the script.
 std::vector<std::string> LeaseArguments(const LeaseRule& rule, const LeaseRequest& request);
 

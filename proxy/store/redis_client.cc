@@ -42,7 +42,13 @@ RedisClient::RedisClient(net::EventLoop& loop, TimerWheel& wheel, net::Resolver&
   Rearm();
 }
 
-RedisClient::~RedisClient() = default;
+RedisClient::~RedisClient() {
+  state_ = State::kAway;
+  reason_ = "the client has ended";
+  for (Pending& pending : std::exchange(pending_, {})) {
+    if (pending.done != nullptr) pending.done(absl::UnavailableError(reason_));
+  }
+}
 
 void RedisClient::Send(std::span<const std::string> command, Done done) {
   if (state_ != State::kReady) {

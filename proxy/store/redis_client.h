@@ -72,8 +72,8 @@ class RedisClient final : private net::SocketHandler, private Timer {
 
   bool connected() const { return state_ == State::kReady; }
 
-  // Sends a command. Calls `done` once, unless the client is destroyed before; at once if the
-  // command cannot be sent. `done` must not destroy the client.
+  // Sends a command. Calls `done` once; at once if the command cannot be sent, and at the latest
+  // when the client is destroyed. `done` must not destroy the client.
   void Send(std::span<const std::string> command, Done done);
 
   // Runs a script, which is sent as a whole only if the server does not know it.

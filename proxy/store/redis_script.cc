@@ -9,9 +9,8 @@
 #include "base/check.h"
 
 namespace levee {
-namespace {
 
-std::string Sha1(std::string_view text) {
+std::string HexSha1(std::string_view text) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest;
   unsigned int size = 0;
   LEVEE_CHECK(EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha1(), nullptr) == 1);
@@ -19,8 +18,6 @@ std::string Sha1(std::string_view text) {
       absl::string_view(reinterpret_cast<const char*>(digest.data()), size));
 }
 
-}  // namespace
-
-RedisScript::RedisScript(std::string_view body) : body_(body), sha1_(Sha1(body)) {}
+RedisScript::RedisScript(std::string_view body) : body_(body), sha1_(HexSha1(body)) {}
 
 }  // namespace levee

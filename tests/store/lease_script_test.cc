@@ -9,6 +9,7 @@
 #include "policy/lease_script_model.h"
 #include "store/client_run.h"
 #include "store/redis_process.h"
+#include "store/sidecar_count.h"
 
 namespace levee {
 namespace {
@@ -84,6 +85,27 @@ TEST_F(LeaseScriptTest, AKeyLivesAsLongAsItSaysSomething) {
   Script(kSlow, {.want = 5});
   const int ttl = std::stoi(redis_->Command({"TTL", "k"}));
   EXPECT_NEAR(ttl, 5000, 100);
+}
+
+TEST_F(LeaseScriptTest, AKeyOfRedisNamesPrefixLimitAndKey) {
+  EXPECT_EQ(LeaseKey("levee:", "p/l", "", false), "levee:rate:p/l:");
+  EXPECT_EQ(LeaseKey("levee:", "p/l", "tenant", false), "levee:rate:p/l:tenant");
+  EXPECT_EQ(LeaseKey("levee:", "p/l", "tenant", true), "levee:rate:p/l/others");
+  const std::string one = LeaseKey("", "l", std::string(1000, 'a'), false);
+  EXPECT_LT(one.size(), 60U);
+  EXPECT_NE(one, LeaseKey("", "l", std::string(1000, 'a') + "b", false));
+}
+
+TEST_F(LeaseScriptTest, CountsTheSidecarsThatShowThemselves) {
+  const auto count = [&](const std::string& name, const std::string& within) {
+    return run_->Run(SidecarCountScript(), "s", {name, within})->integer;
+  };
+  EXPECT_EQ(count("a", "60000"), 1);
+  EXPECT_EQ(count("b", "60000"), 2);
+  EXPECT_EQ(count("a", "60000"), 2);
+  while (count("b", "50") == 2) {
+  }
+  run_->Until([&] { return redis_->Command({"DBSIZE"}) == "0\n"; });
 }
 
 TEST_F(LeaseScriptTest, AnErrorOfRedisIsNoGrant) {

@@ -142,6 +142,18 @@ TEST_F(RedisClientTest, ACommandUnderWayFailsWithItsConnection) {
   EXPECT_TRUE(absl::IsUnavailable(*status)) << *status;
 }
 
+TEST_F(RedisClientTest, ACommandUnderWayFailsWithItsClient) {
+  RedisProcess redis;
+  ClientRun run(Target(redis));
+  run.UntilConnected();
+  std::optional<absl::Status> status;
+  const std::string command[] = {"PING"};
+  run.client->Send(command, [&](const auto& reply) { status = reply.status(); });
+  run.client.reset();
+  ASSERT_TRUE(status.has_value());
+  EXPECT_TRUE(absl::IsUnavailable(*status)) << *status;
+}
+
 TEST_F(RedisClientTest, AStoppedServerIsATimeoutAndThenNotConnected) {
   RedisProcess redis;
   ClientRun run(Target(redis, absl::Milliseconds(200)));

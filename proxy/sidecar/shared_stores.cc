@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/shared_stores.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "store/lease_script.h"
+#include "store/sidecar_count.h"
+
+namespace levee {
+namespace {
+
+// How often a sidecar shows that it is there. One that has not for three times as long is gone.
+constexpr absl::Duration kShowEvery = absl::Seconds(5);
+
+}  // namespace
+
+SharedStores::SharedStores(std::function<void()> answered)
+    : answered_(std::move(answered)),
+      wheel_(loop_.now()),
+      resolver_(loop_, wheel_),
+      random_(net::RandomSeed()),
+      own_name_(absl::StrCat(absl::Hex(random_.Next(), absl::kZeroPad16))) {
+  loop_.SetTurnHandler(this);
+}
+
+void SharedStores::Stop() {
+  if (!thread_.joinable()) return;
+  loop_.Stop();
+  thread_.join();
+}
+
+void SharedStores::Configure(std::vector<StoreSpec> stores,
+                             const std::vector<std::shared_ptr<RateLimiter>>& limits) {
+  if (stores.empty() && !thread_.joinable()) return;
+  std::vector<std::weak_ptr<RateLimiter>> shared;
+  for (const auto& limit : limits) {
+    if (limit->policy().shared.has_value()) shared.push_back(limit);
+  }
+  loop_.Post([this, stores = std::move(stores), shared = std::move(shared)]() mutable {
+    Apply(stores, std::move(shared));
+  });
+  if (!thread_.joinable()) thread_ = std::thread([this] { loop_.Run(); });
+}
+
+void SharedStores::Apply(const std::vector<StoreSpec>& stores,
+                         std::vector<std::weak_ptr<RateLimiter>> limits) {
+  std::map<std::string, std::unique_ptr<Store>> next;
+  for (const StoreSpec& spec : stores) {
+    const auto known = stores_.find(spec.name);
+    if (known != stores_.end() && known->second->spec == spec) {
+      next[spec.name] = std::move(known->second);
+      continue;
+    }
+    RedisTarget target = {.host = spec.host,
+                          .port = spec.port,
+                          .username = spec.username,
+                          .password = spec.password,
+                          .timeout = spec.timeout};
+    next[spec.name] = std::unique_ptr<Store>(
+        new Store{spec, {loop_, wheel_, resolver_, random_, std::move(target)}});
+  }
+  stores_ = std::move(next);
+  limits_ = std::move(limits);
+  // A connection takes a moment, and the first count with it.
+  wheel_.Arm(*this, loop_.now() + absl::Milliseconds(100));
+}
+
+Instant SharedStores::OnTurnEnd(Instant now) {
+  wheel_.Advance(now);
+  if (std::exchange(answer_waited_for_, false)) answered_();
+  return wheel_.NextWakeup();
+}
+
+void SharedStores::OnTimer(Instant now) {
+  CountSidecars();
+  wheel_.Arm(*this, now + kShowEvery);
+}
+
+void SharedStores::CountSidecars() {
+  for (const std::weak_ptr<RateLimiter>& held : limits_) {
+    const std::shared_ptr<RateLimiter> limit = held.lock();
+    Store* const store = limit == nullptr ? nullptr : StoreOf(*limit);
+    if (store == nullptr) continue;
+    store->client.Run(SidecarCountScript(),
+                      {absl::StrCat(store->spec.prefix, "sidecars:", limit->policy().shared->name)},
+                      {own_name_, absl::StrCat(3 * absl::ToInt64Milliseconds(kShowEvery))},
+                      [held](const absl::StatusOr<RedisReply>& reply) {
+                        const std::shared_ptr<RateLimiter> counted = held.lock();
+                        if (counted == nullptr || !reply.ok() || reply->integer < 1) return;
+                        counted->SetSidecars(static_cast<int>(reply->integer));
+                      });
+  }
+}
+
+SharedStores::Store* SharedStores::StoreOf(const RateLimiter& limit) {
+  const auto found = stores_.find(limit.policy().shared->store);
+  return found == stores_.end() ? nullptr : found->second.get();
+}
+
+void SharedStores::Ask(Bucket bucket, const LeaseRequest& request) {
+  loop_.Post([this, bucket = std::move(bucket), request] { Request(bucket, request); });
+}
+
+void SharedStores::Request(const Bucket& bucket, const LeaseRequest& request) {
+  const std::shared_ptr<RateLimiter> limit = bucket.limiter.lock();
+  if (limit == nullptr) return;
+  Store* const store = StoreOf(*limit);
+  if (store == nullptr) return OnReply(bucket, absl::NotFoundError("the store is gone"));
+  store->client.Run(
+      LeaseScript(),
+      {LeaseKey(store->spec.prefix, limit->policy().shared->name, bucket.key,
+                bucket.shared_bucket)},
+      LeaseArguments(limit->policy().lease_rule(), request),
+      [this, bucket](const absl::StatusOr<RedisReply>& reply) { OnReply(bucket, reply); });
+}
+
+void SharedStores::OnReply(const Bucket& bucket, const absl::StatusOr<RedisReply>& reply) {
+  const std::shared_ptr<RateLimiter> limit = bucket.limiter.lock();
+  if (limit == nullptr) return;
+  const auto grant = reply.ok() ? ReadLeaseReply(*reply) : reply.status();
+  const Instant now = loop_.now();
+  answer_waited_for_ |=
+      grant.ok() ? limit->OnGrant(bucket, *grant, now) : limit->OnLost(bucket, now);
+}
+
+}  // namespace levee
