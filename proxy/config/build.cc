@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/host_port.h"
 #include "config/addresses.h"
 #include "config/build_policy.h"
 #include "config/checked.h"
@@ -165,6 +166,30 @@ AccessLogSpec BuildAccessLog(const v1::AccessLog& message, const Positions& posi
   return log;
 }
 
+StoreSpec BuildStore(const v1::Store& message, const std::string& password) {
+  const std::optional<HostPort> address = SplitHostPort(message.redis(0));
+  LEVEE_CHECK(address.has_value());
+  return {.name = message.name(),
+          .host = std::string(address->host),
+          .port = address->port,
+          .username = message.username() == "none" ? "" : message.username(),
+          .password = password,
+          .prefix = message.prefix(),
+          .timeout = DurationOf(message.timeout())};
+}
+
+// The policies' global limits learn the timeouts of their stores.
+void TellTimeouts(const std::vector<StoreSpec>& stores, std::vector<CallPolicy>& policies) {
+  for (CallPolicy& policy : policies) {
+    for (RateLimitPolicy& limit : policy.rate_limits) {
+      if (!limit.shared.has_value()) continue;
+      for (const StoreSpec& store : stores) {
+        if (store.name == limit.shared->store) limit.shared->timeout = store.timeout;
+      }
+    }
+  }
+}
+
 // Reads the value of a limit, by the type that the data plane has it in.
 // One that is not given and has no default stays 0.
 void Read(const std::string& text, int64_t& bytes) {
@@ -195,7 +220,8 @@ std::string TextOf(const DescribedMethods& methods) {
 }
 
 // The hash is that of the effective configuration: spelling and the split into files do not matter.
-std::string Sha256(v1::Config config, const MethodsOfUpstreams& methods, const LoadedTls& tls) {
+std::string Sha256(v1::Config config, const MethodsOfUpstreams& methods, const LoadedTls& tls,
+                   const std::vector<std::string>& passwords) {
   // The hash covers the content of files, not their place.
   for (size_t i = 0; i < methods.size(); ++i) {
     if (methods[i] == nullptr) continue;
@@ -212,6 +238,10 @@ std::string Sha256(v1::Config config, const MethodsOfUpstreams& methods, const L
     config.mutable_listeners(i)->mutable_tls()->set_certificate(
         tls.listener_digests[static_cast<size_t>(i)]);
   }
+  for (size_t i = 0; i < passwords.size(); ++i) {
+    if (passwords[i].empty()) continue;
+    config.mutable_stores(static_cast<int>(i))->set_password_file(HexSha256(passwords[i]));
+  }
   std::string bytes;
   {
     google::protobuf::io::StringOutputStream stream(&bytes);
@@ -224,17 +254,19 @@ std::string Sha256(v1::Config config, const MethodsOfUpstreams& methods, const L
 }
 
 std::string Sha256WithoutEndpoints(v1::Config config, const MethodsOfUpstreams& methods,
-                                   const LoadedTls& tls) {
+                                   const LoadedTls& tls,
+                                   const std::vector<std::string>& passwords) {
   for (v1::Upstream& upstream : *config.mutable_upstreams()) {
     if (!IsByAuthority(upstream)) upstream.clear_endpoints();
   }
-  return Sha256(std::move(config), methods, tls);
+  return Sha256(std::move(config), methods, tls, passwords);
 }
 
 }  // namespace
 
 std::shared_ptr<const Snapshot> Build(const v1::Config& config, const Positions& positions,
-                                      const MethodsOfUpstreams& methods, const LoadedTls& tls) {
+                                      const MethodsOfUpstreams& methods, const LoadedTls& tls,
+                                      const std::vector<std::string>& passwords) {
   LEVEE_CHECK(methods.size() == static_cast<size_t>(config.upstreams_size()));
   auto snapshot = std::make_shared<Snapshot>();
   for (int i = 0; i < config.listeners_size(); ++i) {
@@ -255,6 +287,10 @@ std::shared_ptr<const Snapshot> Build(const v1::Config& config, const Positions&
   for (const v1::Policy& policy : config.policies()) {
     snapshot->policies.push_back(BuildPolicy(policy));
   }
+  for (int i = 0; i < config.stores_size(); ++i) {
+    snapshot->stores.push_back(BuildStore(config.stores(i), passwords[static_cast<size_t>(i)]));
+  }
+  TellTimeouts(snapshot->stores, snapshot->policies);
   snapshot->routes = BuildRoutes(config);
   snapshot->overload = BuildOverload(config.overload());
   snapshot->tie = BuildTie(config);
@@ -262,8 +298,8 @@ std::shared_ptr<const Snapshot> Build(const v1::Config& config, const Positions&
   snapshot->limits = BuildLimits(config.limits());
   snapshot->drain_timeout = DurationOf(config.drain().timeout());
   snapshot->endpoints = BuildEndpoints(config);
-  snapshot->sha256 = Sha256(config, methods, tls);
-  snapshot->sha256_without_endpoints = Sha256WithoutEndpoints(config, methods, tls);
+  snapshot->sha256 = Sha256(config, methods, tls, passwords);
+  snapshot->sha256_without_endpoints = Sha256WithoutEndpoints(config, methods, tls, passwords);
   snapshot->effective = WriteEffective(config, positions);
   return snapshot;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "config/load_tls.h"
@@ -16,8 +17,9 @@ namespace levee {
 using MethodsOfUpstreams = std::vector<std::shared_ptr<const DescribedMethods>>;
 
 // `config` must be complete and without fault: FieldChecker and Validate have passed it.
-// `positions` is used in messages about addresses.
+// `positions` is used in messages about addresses. `passwords`: one per store.
 std::shared_ptr<const Snapshot> Build(const config::v1::Config& config, const Positions& positions,
-                                      const MethodsOfUpstreams& methods, const LoadedTls& tls);
+                                      const MethodsOfUpstreams& methods, const LoadedTls& tls,
+                                      const std::vector<std::string>& passwords);
 
 }  // namespace levee

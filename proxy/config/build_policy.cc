@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "config/build_guard.h"
 #include "config/checked.h"
 #include "config/rate_limit_text.h"
@@ -214,6 +215,17 @@ RateLimitPolicy BuildRateLimit(const v1::RateLimit& message) {
   return limit;
 }
 
+// The store's timeout is not known here.
+SharedRate BuildSharedRate(const std::string& policy, const v1::RateLimit& message) {
+  SharedRate shared;
+  shared.name = absl::StrCat(policy, "/", message.name());
+  shared.store = message.store();
+  if (message.on_failure() == v1::RateLimit::ON_FAILURE_ALLOW) shared.away = StoreAway::kAllow;
+  if (message.on_failure() == v1::RateLimit::ON_FAILURE_DENY) shared.away = StoreAway::kDeny;
+  shared.grace = DurationOf(message.grace());
+  return shared;
+}
+
 ThrottlePolicy BuildThrottle(const v1::Throttle& message) {
   ThrottlePolicy throttle;
   throttle.k = message.k();
@@ -243,6 +255,8 @@ CallPolicy BuildPolicy(const v1::Policy& message) {
   policy.key_header = message.idempotency().key().header();
   for (const v1::RateLimit& limit : message.rate_limit()) {
     policy.rate_limits.push_back(BuildRateLimit(limit));
+    if (limit.scope() != v1::RateLimit::SCOPE_GLOBAL) continue;
+    policy.rate_limits.back().shared = BuildSharedRate(policy.name, limit);
   }
   policy.throttle.reset();
   if (message.has_throttle()) policy.throttle = BuildThrottle(message.throttle());

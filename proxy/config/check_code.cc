@@ -67,6 +67,8 @@ constexpr CheckCodeInfo kCodes[] = {
     {kNoNameToCheck, "Certificate without a name to check"},
     {kConnectOverTls, "CONNECT on a listener with TLS"},
     {kPeerUnknown, "Peer where callers show no certificate"},
+    {kStoreAddress, "Address of a store"},
+    {kGlobalLimit, "Global limit that contradicts itself"},
     {kUnreadableFile, "File that cannot be read"},
     {kFileTooLarge, "File too large"},
     {kDescriptorSet, "Not a descriptor set"},

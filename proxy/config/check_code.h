@@ -74,6 +74,8 @@ enum class CheckCode {
   kNoNameToCheck = 319,
   kConnectOverTls = 320,
   kPeerUnknown = 321,
+  kStoreAddress = 322,
+  kGlobalLimit = 323,
 
   kUnreadableFile = 401,
   kFileTooLarge = 402,

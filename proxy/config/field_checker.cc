@@ -7,6 +7,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/check.h"
 #include "config/schema.h"
 #include "config/siblings.h"
@@ -54,6 +55,18 @@ double Magnitude(FieldRule::Kind kind, const std::string& text) {
   const absl::StatusOr<ParsedText> parsed = ParseText(kind, text);
   LEVEE_CHECK(parsed.ok());  // Bounds come from config.proto.
   return parsed->number;
+}
+
+// Returns the words of an enum whose meaning is built, as a list.
+std::string SupportedWords(const google::protobuf::EnumDescriptor& type) {
+  std::vector<std::string> words;
+  for (int i = 1; i < type.value_count(); ++i) {
+    const auto& value = *type.value(i);
+    if (value.options().GetExtension(config::v1::value_later).empty()) {
+      words.push_back(std::string(WordOf(value)));
+    }
+  }
+  return absl::StrCat("[", absl::StrJoin(words, ", "), "]");
 }
 
 // Returns the text that says what is allowed instead of a value that is not supported yet.
@@ -209,7 +222,7 @@ void FieldChecker::CheckNumber(const std::string& path, const Field& field,
       if (later.empty()) continue;
       faults_.Add(positions_.Find(ElementPath(path, field, i)), CheckCode::kNotSupported,
                   absl::StrCat(WordOf(value), " is not supported yet: ", later, "; only ",
-                               RuleOf(field).default_(), " is accepted"));
+                               SupportedWords(*field.enum_type()), " is accepted"));
     }
   }
 }

@@ -10,6 +10,7 @@
 #include "config/command_line.h"
 #include "config/descriptor_set.h"
 #include "config/field_checker.h"
+#include "config/load_stores.h"
 #include "config/load_tls.h"
 #include "config/merge.h"
 #include "config/positions.h"
@@ -17,6 +18,7 @@
 #include "config/validate.h"
 #include "config/validate_inbound.h"
 #include "config/validate_peers.h"
+#include "config/validate_stores.h"
 #include "config/warnings.h"
 #include "config/yaml_reader.h"
 
@@ -101,6 +103,11 @@ std::vector<std::string> ResolvePaths(ReadConfig& read) {
     if (tls.has_certificate()) resolve(path + "tls.certificate", tls.mutable_certificate());
     if (tls.has_key()) resolve(path + "tls.key", tls.mutable_key());
   }
+  for (int i = 0; i < read.config.stores_size(); ++i) {
+    config::v1::Store& store = *read.config.mutable_stores(i);
+    if (!store.has_password_file()) continue;
+    resolve(absl::StrCat("stores[", i, "].password_file"), store.mutable_password_file());
+  }
   for (int i = 0; i < read.config.listeners_size(); ++i) {
     if (!read.config.listeners(i).has_tls()) continue;
     config::v1::ListenerTls& tls = *read.config.mutable_listeners(i)->mutable_tls();
@@ -148,16 +155,18 @@ CheckedConfig Check(const std::vector<ConfigText>& texts, const ConfigInput& inp
     Validate(merged.config, merged.positions, faults);
     ValidateInbound(merged.config, merged.positions, faults);
     ValidatePeers(merged.config, merged.positions, faults);
+    ValidateStores(merged.config, merged.positions, faults);
   }
   const auto methods = LoadDescriptorSets(merged.config, merged.positions, faults);
   const LoadedTls tls = LoadTls(merged.config, merged.positions, faults);
+  const auto passwords = LoadStorePasswords(merged.config, merged.positions, faults);
   ForgetModesOfPorts(merged.config);
   ForgetBoundsOfFixedLimits(merged.config);
   FaultList warnings(CheckCode::kMoreWarnings);
   FindWarnings(merged.config, merged.positions, methods, faults, complete, warnings);
   FindTlsWarnings(merged.config, merged.positions, warnings);
   if (faults.empty()) {
-    checked.snapshot = Build(merged.config, merged.positions, methods, tls);
+    checked.snapshot = Build(merged.config, merged.positions, methods, tls, passwords);
     FindRoomWarnings(*checked.snapshot, merged.positions, room, warnings);
     if (kept != nullptr) *kept = std::move(merged);
   }

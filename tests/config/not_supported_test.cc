@@ -56,6 +56,16 @@ TEST(NotSupported, Guards) {
                 "memory is accepted");
 }
 
+TEST(NotSupported, Stores) {
+  EXPECT_EQ(FaultsOf("stores: [{name: a, redis: [\"redis:6379\"],\n   tls: system}]\n"),
+            "f:2:9: LV501 stores[0].tls: not supported yet: needs TLS to stores; say none or leave "
+            "it out");
+  EXPECT_EQ(
+      PolicyFaults("rate_limit: [{name: a, rate: 1/s, scope: rls}]"),
+      "f:2:42: LV501 policies[0].rate_limit[0].scope: rls is not supported yet: needs the rate "
+      "limit service protocol; only [local, global] is accepted");
+}
+
 TEST(NotSupported, ValueIsStillChecked) {
   EXPECT_EQ(
       FaultsOf("routes: [{upstream: anywhere,\n   timeout: 10}]\n"),
@@ -83,9 +93,9 @@ void CollectLater(const google::protobuf::Descriptor& type, std::set<std::string
 TEST(NotSupported, EveryFieldThatTheSchemaMarksIsTestedAbove) {
   std::set<std::string> seen, later;
   CollectLater(*config::v1::Config::descriptor(), seen, later);
-  EXPECT_EQ(later,
-            (std::set<std::string>{"CAPTURE_ORIGINAL_DST", "ListenerTls.spiffe", "Match.headers",
-                                   "Route.timeout", "STORE_REDIS", "UpstreamTls.spiffe"}));
+  EXPECT_EQ(later, (std::set<std::string>{"CAPTURE_ORIGINAL_DST", "ListenerTls.spiffe",
+                                          "Match.headers", "Route.timeout", "SCOPE_RLS",
+                                          "STORE_REDIS", "Store.tls", "UpstreamTls.spiffe"}));
 }
 
 }  // namespace

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/validate_stores.h"
+
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/host_port.h"
+
+namespace levee {
+namespace {
+
+namespace v1 = config::v1;
+
+class StoresValidator {
+ public:
+  StoresValidator(const v1::Config& config, const Positions& positions, FaultList& faults)
+      : positions_(positions), faults_(faults) {
+    for (const v1::Store& store : config.stores()) names_.insert(store.name());
+  }
+
+  void CheckStore(const std::string& path, const v1::Store& store);
+  void CheckLimit(const std::string& path, const v1::RateLimit& limit);
+
+ private:
+  void Add(const std::string& path, CheckCode code, std::string text) {
+    faults_.Add(positions_.Find(path), code, std::move(text));
+  }
+  void CheckGlobal(const std::string& path, const v1::RateLimit& limit);
+
+  const Positions& positions_;
+  FaultList& faults_;
+  std::set<std::string> names_;
+};
+
+void StoresValidator::CheckStore(const std::string& path, const v1::Store& store) {
+  if (store.redis_size() > 1) {
+    Add(path + ".redis[1]", CheckCode::kStoreAddress,
+        "is a second node; only one Redis server is supported so far, neither a cluster nor "
+        "sentinels");
+  }
+  if (store.redis_size() == 0 || store.redis(0).empty()) return;
+  if (SplitHostPort(store.redis(0)).has_value()) return;
+  Add(path + ".redis[0]", CheckCode::kStoreAddress,
+      absl::StrCat("\"", store.redis(0), "\" is not HOST:PORT, such as redis.shop:6379"));
+}
+
+void StoresValidator::CheckLimit(const std::string& path, const v1::RateLimit& limit) {
+  if (limit.scope() == v1::RateLimit::SCOPE_GLOBAL) {
+    CheckGlobal(path, limit);
+  } else if (limit.has_store()) {
+    Add(path + ".store", CheckCode::kGlobalLimit,
+        "is not used: the limit is that of one sidecar; say scope: global, or leave store out");
+  }
+}
+
+void StoresValidator::CheckGlobal(const std::string& path, const v1::RateLimit& limit) {
+  if (!limit.has_store()) {
+    Add(path + ".scope", CheckCode::kGlobalLimit,
+        "is global, but the limit has no store that all sidecars share; give store");
+  } else if (!names_.contains(limit.store()) && !positions_.Broken("stores")) {
+    Add(path + ".store", CheckCode::kDanglingReference,
+        absl::StrCat("\"", limit.store(), "\" is the name of no store"));
+  }
+  if (limit.adaptive()) {
+    Add(path + ".adaptive", CheckCode::kGlobalLimit,
+        "means nothing for a global limit: one sidecar would lower the rate of all");
+  }
+  if (limit.max_wait() != "none" && !limit.max_wait().empty()) {
+    Add(path + ".max_wait", CheckCode::kGlobalLimit,
+        "means nothing for a global limit: its permits are leased, and no call waits in order for "
+        "one");
+  }
+}
+
+}  // namespace
+
+void ValidateStores(const v1::Config& config, const Positions& positions, FaultList& faults) {
+  StoresValidator validator(config, positions, faults);
+  for (int i = 0; i < config.stores_size(); ++i) {
+    validator.CheckStore(absl::StrCat("stores[", i, "]"), config.stores(i));
+  }
+  for (int i = 0; i < config.policies_size(); ++i) {
+    for (int j = 0; j < config.policies(i).rate_limit_size(); ++j) {
+      validator.CheckLimit(absl::StrCat("policies[", i, "].rate_limit[", j, "]"),
+                           config.policies(i).rate_limit(j));
+    }
+  }
+}
+
+}  // namespace levee

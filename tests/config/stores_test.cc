@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stores, and the rate limits that are kept in them.
+#include <fstream>
+#include <string>
+
+#include "absl/time/time.h"
+#include "config/faults_of.h"
+#include "config/temporary_folder.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace levee {
+namespace {
+
+constexpr char kStores[] =
+    "stores: [{name: shared, redis: [\"redis.shop:6379\"], timeout: 20ms}]\n";
+
+// The faults of a limit whose further fields begin in line 4, column 1.
+std::string LimitFaults(const std::string& fields) {
+  return FaultsOf(kStores + PolicyText("rate_limit: [{name: a, rate: 1/s,\n" + fields + "}]"));
+}
+
+TEST(Stores, EveryFieldArrives) {
+  TemporaryFolder folder;
+  const std::string password = folder.Write("password", "secret\n");
+  const auto snapshot =
+      SnapshotOf("stores: [{name: a, redis: [\"[::1]:7000\"], username: levee, password_file: \"" +
+                 password + "\", prefix: \"x:\", timeout: 20ms}]\n");
+  ASSERT_EQ(snapshot->stores.size(), 1U);
+  EXPECT_EQ(snapshot->stores[0], (StoreSpec{.name = "a",
+                                            .host = "::1",
+                                            .port = 7000,
+                                            .username = "levee",
+                                            .password = "secret",
+                                            .prefix = "x:",
+                                            .timeout = absl::Milliseconds(20)}));
+}
+
+TEST(Stores, ThereIsNoneByDefaultAndOneHasThoseOfTheContract) {
+  EXPECT_TRUE(SnapshotOf("")->stores.empty());
+  const auto snapshot = SnapshotOf("stores: [{name: a, redis: [\"redis.shop:6379\"]}]\n");
+  EXPECT_EQ(snapshot->stores[0], (StoreSpec{.name = "a",
+                                            .host = "redis.shop",
+                                            .port = 6379,
+                                            .prefix = "levee:",
+                                            .timeout = absl::Milliseconds(50)}));
+}
+
+TEST(Stores, TheHashFollowsThePassword) {
+  TemporaryFolder folder;
+  const auto hash = [&](const std::string& password) {
+    const std::string file = folder.Write("password", password);
+    return SnapshotOf("stores: [{name: a, redis: [\"r:1\"], password_file: \"" + file + "\"}]\n")
+        ->sha256;
+  };
+  EXPECT_NE(hash("one"), hash("two"));
+  EXPECT_EQ(hash("one"), hash("one\n"));
+}
+
+TEST(Stores, AGlobalLimitKnowsItsStore) {
+  const auto snapshot = SnapshotOf(
+      kStores + PolicyText("rate_limit: [{name: a, rate: 1/s, scope: global, store: shared, "
+                           "on_failure: deny, grace: 5s}, {name: b, rate: 1/s}]"));
+  const auto& limits = snapshot->policies[0].rate_limits;
+  EXPECT_EQ(limits[0].shared, (SharedRate{.name = "default/a",
+                                          .store = "shared",
+                                          .timeout = absl::Milliseconds(20),
+                                          .away = StoreAway::kDeny,
+                                          .grace = absl::Seconds(5)}));
+  EXPECT_FALSE(limits[1].shared.has_value());
+}
+
+TEST(Stores, AStoreIsOneServer) {
+  EXPECT_EQ(
+      FaultsOf("stores: [{name: a, redis:\n[\"a:1\", \"b:1\"]}]\n"),
+      "f:2:9: LV322 stores[0].redis[1]: is a second node; only one Redis server is supported so "
+      "far, neither a cluster nor sentinels");
+  EXPECT_EQ(FaultsOf("stores: [{name: a, redis:\n[redis]}]\n"),
+            "f:2:2: LV322 stores[0].redis[0]: \"redis\" is not HOST:PORT, such as redis.shop:6379");
+}
+
+TEST(Stores, APasswordThatCannotBeReadIsAFault) {
+  EXPECT_THAT(
+      FaultsOf("stores: [{name: a, redis: [\"a:1\"],\npassword_file: /nonexistent/password}]\n"),
+      testing::HasSubstr("LV401 stores[0].password_file: /nonexistent/password"));
+}
+
+TEST(Stores, AGlobalLimitNeedsAStoreThatIsThere) {
+  EXPECT_THAT(LimitFaults("scope: global"),
+              testing::HasSubstr("f:4:8: LV323 policies[0].rate_limit[0].scope: is global, but"));
+  EXPECT_THAT(
+      LimitFaults("scope: global, store: other"),
+      testing::HasSubstr("LV301 policies[0].rate_limit[0].store: \"other\" is the name of no"));
+  EXPECT_THAT(LimitFaults("store: shared"),
+              testing::HasSubstr("LV323 policies[0].rate_limit[0].store: is not used"));
+}
+
+TEST(Stores, NoCallWaitsInOrderForAGlobalLimitAndNoSidecarLowersIt) {
+  const std::string global = "scope: global, store: shared, ";
+  EXPECT_THAT(LimitFaults(global + "max_wait: 1s"),
+              testing::HasSubstr("LV323 policies[0].rate_limit[0].max_wait"));
+  EXPECT_THAT(LimitFaults(global + "adaptive: true"),
+              testing::HasSubstr("LV323 policies[0].rate_limit[0].adaptive"));
+}
+
+TEST(Stores, WhatHappensWithoutAStoreIsSaidOnlyOfALimitThatHasOne) {
+  EXPECT_THAT(LimitFaults("on_failure: deny"), testing::HasSubstr("LV305"));
+  EXPECT_THAT(LimitFaults("grace: 1s"), testing::HasSubstr("LV305"));
+}
+
+}  // namespace
+}  // namespace levee

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sidecars that share a limit in a real redis-server, each with a thread for its stores.
+#include "sidecar/shared_stores.h"
+
+#include <condition_variable>
+#include <csignal>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "net/event_loop.h"
+#include "store/redis_process.h"
+
+namespace levee {
+namespace {
+
+// One sidecar's stores and its limit, without calls around them.
+class OneSidecar {
+ public:
+  OneSidecar(const StoreSpec& store, const RateLimitPolicy& policy)
+      : stores_([this] {
+          const std::lock_guard lock(mutex_);
+          ++answers_;
+          answered_.notify_one();
+        }),
+        limit_(std::make_shared<RateLimiter>(policy, &stores_)) {
+    stores_.Configure({store}, {limit_});
+  }
+  ~OneSidecar() { stores_.Stop(); }
+
+  // Whether a call is admitted; waits for its lease as a call does.
+  bool Call(const LimitKey& key = {}) {
+    for (;;) {
+      int seen;
+      {
+        const std::lock_guard lock(mutex_);
+        seen = answers_;
+      }
+      const RatePermit permit = limit_->Take(key, net::ReadClock(), absl::ZeroDuration());
+      if (permit.granted || !permit.awaits_lease) return permit.granted;
+      std::unique_lock lock(mutex_);
+      answered_.wait(lock, [&] { return answers_ != seen; });
+    }
+  }
+
+  // Calls until the store decides, or does not any more. Returns how many calls were admitted.
+  int Await(PermitLease::State state) {
+    int admitted = 0;
+    do {
+      admitted += Call();
+    } while (limit_->LeaseState(net::ReadClock()) != state);
+    return admitted;
+  }
+
+  // Calls until one is admitted, where none is without the store.
+  void AwaitAdmission() {
+    while (!Call()) {
+    }
+  }
+
+  SharedStores& stores() { return stores_; }
+  const std::shared_ptr<RateLimiter>& limit() const { return limit_; }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable answered_;
+  int answers_ = 0;
+  SharedStores stores_;
+  const std::shared_ptr<RateLimiter> limit_;
+};
+
+class SharedStoresTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!HasRedis()) GTEST_SKIP() << "redis-server is not installed";
+    redis_ = std::make_unique<RedisProcess>();
+  }
+
+  static StoreSpec StoreAt(const RedisProcess& redis, absl::Duration timeout) {
+    return {.name = "shared",
+            .host = "127.0.0.1",
+            .port = redis.port(),
+            .prefix = "levee:",
+            .timeout = timeout};
+  }
+
+  std::unique_ptr<OneSidecar> Sidecar(double per_second, int burst,
+                                      StoreAway away = StoreAway::kDeny,
+                                      absl::Duration timeout = absl::Seconds(10)) {
+    RateLimitPolicy policy{.name = "all", .per_second = per_second, .burst = burst};
+    policy.shared = SharedRate{.name = "p/all", .store = "shared", .away = away};
+    return std::make_unique<OneSidecar>(StoreAt(*redis_, timeout), policy);
+  }
+
+  std::unique_ptr<RedisProcess> redis_;
+};
+
+constexpr double kPerHour = 1.0 / 3600;
+
+TEST_F(SharedStoresTest, R1_SidecarsHaveTheRateTogether) {
+  std::vector<std::unique_ptr<OneSidecar>> sidecars;
+  int admitted = 0;
+  for (int i = 0; i < 3; ++i) sidecars.push_back(Sidecar(kPerHour, 20));
+  for (const auto& sidecar : sidecars) admitted += sidecar->Await(PermitLease::State::kLeased);
+  for (int i = 0; i < 300; ++i) admitted += sidecars[static_cast<size_t>(i % 3)]->Call();
+  EXPECT_LE(admitted, 20);
+  EXPECT_GE(admitted, 1);  // A slow machine may let a lease expire unused.
+}
+
+TEST_F(SharedStoresTest, R1_NoCallBelowTheLimitIsRefused) {
+  const auto one = Sidecar(1e6, 200'000);
+  const auto other = Sidecar(1e6, 200'000);
+  one->AwaitAdmission();
+  other->AwaitAdmission();
+  for (int i = 0; i < 20'000; ++i) {
+    ASSERT_TRUE(one->Call());
+    ASSERT_TRUE(other->Call());
+  }
+}
+
+TEST_F(SharedStoresTest, R3_AnEmptiedRedisAnswersOn) {
+  const auto sidecar = Sidecar(1e6, 200'000);
+  sidecar->AwaitAdmission();
+  for (int i = 0; i < 5; ++i) {
+    redis_->Command({"FLUSHALL"});
+    redis_->Command({"SCRIPT", "FLUSH"});
+    for (int j = 0; j < 1000; ++j) ASSERT_TRUE(sidecar->Call());
+  }
+}
+
+TEST_F(SharedStoresTest, R3_WithoutRedisASidecarGoesOnAtItsLastRateAndComesBack) {
+  const auto sidecar = Sidecar(1e6, 200'000, StoreAway::kLast, absl::Milliseconds(200));
+  const auto trouble = [&](const std::function<void()>& begin, const std::function<void()>& end) {
+    sidecar->Await(PermitLease::State::kLeased);
+    for (int i = 0; i < 5000; ++i) sidecar->Call();
+    begin();
+    sidecar->Await(PermitLease::State::kStale);
+    int admitted = 0;
+    for (int i = 0; i < 5000; ++i) admitted += sidecar->Call();
+    EXPECT_GT(admitted, 0);
+    end();
+    sidecar->Await(PermitLease::State::kLeased);
+  };
+  trouble([&] { redis_->Kill(); }, [&] { redis_->Restart(); });
+  trouble([&] { redis_->Signal(SIGSTOP); }, [&] { redis_->Signal(SIGCONT); });
+}
+
+TEST_F(SharedStoresTest, R3_WithoutRedisALimitMayRefuseOrAdmitAll) {
+  const auto deny = Sidecar(1e6, 200'000, StoreAway::kDeny, absl::Milliseconds(200));
+  const auto allow = Sidecar(kPerHour, 1, StoreAway::kAllow, absl::Milliseconds(200));
+  deny->Await(PermitLease::State::kLeased);
+  redis_->Kill();
+  deny->Await(PermitLease::State::kFallback);
+  allow->Await(PermitLease::State::kFallback);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_FALSE(deny->Call());
+    EXPECT_TRUE(allow->Call());
+  }
+}
+
+TEST_F(SharedStoresTest, R4_TheKeysInRedisGo) {
+  const auto sidecar = Sidecar(1000, 100);
+  sidecar->Await(PermitLease::State::kLeased);
+  sidecar->Call();
+  while (redis_->Command({"EXISTS", "levee:rate:p/all:"}) == "1\n") {
+  }
+  EXPECT_NE(redis_->Command({"PTTL", "levee:sidecars:p/all"}), "-1\n");
+}
+
+TEST_F(SharedStoresTest, ALimitThatMovesToAnotherServerIsDecidedThere) {
+  const auto sidecar = Sidecar(1e6, 200'000);
+  sidecar->Await(PermitLease::State::kLeased);
+  redis_->Kill();
+  sidecar->Await(PermitLease::State::kFallback);
+  const RedisProcess second;
+  sidecar->stores().Configure({StoreAt(second, absl::Seconds(10))}, {sidecar->limit()});
+  sidecar->AwaitAdmission();
+}
+
+TEST_F(SharedStoresTest, ALimitWithoutItsStoreHasNoAnswer) {
+  const auto sidecar = Sidecar(1e6, 200'000);
+  sidecar->Await(PermitLease::State::kLeased);
+  sidecar->stores().Configure({}, {});
+  sidecar->Await(PermitLease::State::kFallback);
+}
+
+}  // namespace
+}  // namespace levee
