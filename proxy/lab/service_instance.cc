@@ -205,7 +205,8 @@ void ServiceInstance::OnAbandoned(const PiecePtr& piece) {
 void ServiceInstance::End(const PiecePtr& piece, StatusCode code, const std::string& message) {
   piece->state = Piece::State::kEnded;
   LeaveSlot(*piece);
-  Deliver(piece, Answer().Trailers(delay_, code, message));
+  const bool plain = code == StatusCode::kOk && message.empty();
+  Deliver(piece, plain ? ok_.After(delay_) : Answer().Trailers(delay_, code, message));
   BeginNext();
 }
 

@@ -89,7 +89,9 @@ class ServiceInstance {
   std::vector<FurtherCall> calls_;
   std::vector<const ScenarioFault*> faults_;
   double speed_ = 1;
-  absl::Duration delay_;         // of answers
+  absl::Duration delay_;  // of answers
+  // Copies share what it holds, and it is most of the answers.
+  const Answer ok_ = Answer().Trailers(absl::ZeroDuration(), StatusCode::kOk);
   std::deque<PiecePtr> queue_;   // also pieces that are abandoned
   int64_t waiting_ = 0;          // of queue_, the ones that are not
   std::vector<PiecePtr> taken_;  // those that have a slot
