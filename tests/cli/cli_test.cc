@@ -34,14 +34,14 @@ TEST(CommandLine, AnUnknownCommandLikeNoOtherIsNamedWithAll) {
   EXPECT_EQ(Refused({"serve"}),
             "levee: there is no command \"serve\"; there are: run, demo, check, explain, simulate, "
             "replay, advise, import, "
-            "probe, sleep, version, help");
+            "probe, snapshot, page, top, sleep, version, help");
 }
 
 TEST(CommandLine, ACommandThatIsMissingIsAskedForWithAllThatThereAre) {
   EXPECT_EQ(Refused({}),
             "levee: a command is missing; there are run, demo, check, explain, simulate, replay, "
             "advise, import, probe, "
-            "sleep, version, help");
+            "snapshot, page, top, sleep, version, help");
   EXPECT_EQ(Refused({"import"}),
             "levee import: a command is missing; there are grpc-service-config, envoy");
 }
