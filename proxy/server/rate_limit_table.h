@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "policy/rate_limiter.h"
+#include "telemetry/series.h"
 
 namespace levee {
 
@@ -39,6 +40,22 @@ class RateLimitTable {
     return limiter;
   }
 
+  // Returns who decides for each shared limit; of several of one name the state that is furthest
+  // from the store.
+  std::map<std::string, LeaseState> Leases(Instant now) const {
+    const std::lock_guard lock(mutex_);
+    std::map<std::string, LeaseState> leases;
+    for (const auto& [names, versions] : limiters_) {
+      for (const auto& version : versions) {
+        const std::shared_ptr<RateLimiter> limiter = version.lock();
+        if (limiter == nullptr || !limiter->policy().shared.has_value()) continue;
+        LeaseState& state = leases[names.second];  // kLeased at first
+        state = std::max(state, StateOf(limiter->LeaseState(now)));
+      }
+    }
+    return leases;
+  }
+
   // Names that the table knows: of limits that somebody uses, and of some that nobody does any
   // more.
   size_t size() const {
@@ -48,6 +65,18 @@ class RateLimitTable {
 
  private:
   using Versions = std::vector<std::weak_ptr<RateLimiter>>;
+
+  static LeaseState StateOf(PermitLease::State state) {
+    switch (state) {
+      case PermitLease::State::kLeased:
+        return LeaseState::kLeased;
+      case PermitLease::State::kStale:
+        return LeaseState::kStale;
+      case PermitLease::State::kFallback:
+        break;
+    }
+    return LeaseState::kFallback;
+  }
 
   // New limiters are rare (a reload, a plan for what no plan is for), and names do not grow in
   // number but with them.

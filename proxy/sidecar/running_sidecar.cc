@@ -130,6 +130,7 @@ absl::Status RunningSidecar::OpenAll(const CheckedConfig& checked) {
                             .take_over = [this](const auto& taken) { return TakeOver(taken); }});
   metrics_.SetBudgetSource([this] { return sidecar_->budgets(); });
   metrics_.SetGuardSource([this] { return sidecar_->guards(); });
+  metrics_.SetLeaseSource([this] { return sidecar_->leases(); });
   metrics_.SetDedupeSource([this] { return sidecar_->dedupes(); });
   metrics_.SetThrottleSource([this] { return sidecar_->throttle_probabilities(); });
   metrics_.SetReplayBytesSource([this] { return sidecar_->replay_bytes(); });

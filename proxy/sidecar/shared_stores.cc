@@ -15,14 +15,40 @@ constexpr absl::Duration kShowEvery = absl::Seconds(5);
 
 }  // namespace
 
-SharedStores::SharedStores(std::function<void()> answered)
-    : answered_(std::move(answered)),
+void SharedStores::Observer::OnCommand(Result result, absl::Duration took) {
+  const auto store_result = [result] {
+    switch (result) {
+      case Result::kOk:
+        return StoreResult::kOk;
+      case Result::kError:
+        return StoreResult::kError;
+      case Result::kTimeout:
+        return StoreResult::kTimeout;
+      case Result::kUnavailable:
+        break;
+    }
+    return StoreResult::kUnavailable;
+  }();
+  series_.requests[store_result].Add();
+  const bool replied = result == Result::kOk || result == Result::kError;
+  if (replied) series_.seconds.Observe(absl::ToInt64Nanoseconds(took));
+}
+
+SharedStores::SharedStores(Metrics& metrics, std::function<void()> answered)
+    : metrics_(metrics),
+      answered_(std::move(answered)),
       wheel_(loop_.now()),
       resolver_(loop_, wheel_),
       random_(net::RandomSeed()),
       own_name_(absl::StrCat(absl::Hex(random_.Next(), absl::kZeroPad16))) {
   loop_.SetTurnHandler(this);
 }
+
+SharedStores::Store::Store(SharedStores& stores, const StoreSpec& store_spec, RedisTarget target)
+    : spec(store_spec),
+      observer(stores.metrics_.Store(spec.name)),
+      client(stores.loop_, stores.wheel_, stores.resolver_, stores.random_, std::move(target),
+             &observer) {}
 
 void SharedStores::Stop() {
   if (!thread_.joinable()) return;
@@ -57,8 +83,8 @@ void SharedStores::Apply(const std::vector<StoreSpec>& stores,
                           .username = spec.username,
                           .password = spec.password,
                           .timeout = spec.timeout};
-    next[spec.name] = std::unique_ptr<Store>(
-        new Store{spec, {loop_, wheel_, resolver_, random_, std::move(target)}});
+    stores_.erase(spec.name);  // It tells of its end before the new one tells of its beginning.
+    next[spec.name] = std::make_unique<Store>(*this, spec, std::move(target));
   }
   stores_ = std::move(next);
   limits_ = std::move(limits);

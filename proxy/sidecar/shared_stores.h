@@ -16,6 +16,7 @@
 #include "policy/rate_limiter.h"
 #include "settings/store_spec.h"
 #include "store/redis_client.h"
+#include "telemetry/metrics.h"
 
 namespace levee {
 
@@ -25,7 +26,8 @@ class SharedStores final : public LeaseSource, private net::TurnHandler, private
  public:
   // `answered`: called at the end of a turn in which calls that wait have got an answer, in the
   // stores' thread.
-  explicit SharedStores(std::function<void()> answered);
+  // `metrics` outlives it.
+  SharedStores(Metrics& metrics, std::function<void()> answered);
 
   ~SharedStores() override { Stop(); }
 
@@ -41,8 +43,26 @@ class SharedStores final : public LeaseSource, private net::TurnHandler, private
   void Ask(Bucket bucket, const LeaseRequest& request) override;
 
  private:
+  // Counts what is asked of a store.
+  class Observer final : public RedisObserver {
+   public:
+    explicit Observer(StoreSeries& series) : series_(series) {}
+    ~Observer() { series_.connected.Set(0); }
+
+    void OnCommand(Result result, absl::Duration took) override;
+    void OnConnected(bool connected, const std::string&) override {
+      series_.connected.Set(connected ? 1 : 0);
+    }
+
+   private:
+    StoreSeries& series_;
+  };
+
   struct Store {
+    Store(SharedStores& stores, const StoreSpec& store_spec, RedisTarget target);
+
     StoreSpec spec;
+    Observer observer;
     RedisClient client;
   };
 
@@ -56,6 +76,7 @@ class SharedStores final : public LeaseSource, private net::TurnHandler, private
   void CountSidecars();
   Store* StoreOf(const RateLimiter& limit);
 
+  Metrics& metrics_;
   const std::function<void()> answered_;
   net::EventLoop loop_;
   TimerWheel wheel_;

@@ -63,9 +63,10 @@ Sidecar::Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, M
             [this](TraceNumber trace) {
               for (const auto& worker : workers_) worker->PostGone(trace);
             }),
-      stores_([this] {
-        for (const auto& worker : workers_) worker->PostLookAtLeases();
-      }),
+      stores_(metrics,
+              [this] {
+                for (const auto& worker : workers_) worker->PostLookAtLeases();
+              }),
       rate_limits_(&stores_),
       replay_(snapshot->limits.replay_bytes),
       memory_(MemoryWatch::LimitOf(snapshot->limits)),
@@ -350,6 +351,10 @@ std::map<std::string, GuardState> Sidecar::guards() const {
                         .reported_retry_share = view.reported.Share()};
   }
   return states;
+}
+
+std::map<std::string, LeaseState> Sidecar::leases() const {
+  return rate_limits_.Leases(net::ReadClock());
 }
 
 std::map<std::string, Metrics::DedupeGauges> Sidecar::dedupes() const {

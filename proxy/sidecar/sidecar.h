@@ -99,6 +99,7 @@ class Sidecar : private Timer {
   // By upstream.
   std::map<std::string, GuardState> guards() const;
   std::map<std::string, Metrics::DedupeGauges> dedupes() const;
+  std::map<std::string, LeaseState> leases() const;
 
   // Where tunnels that carry TLS lead.
   std::vector<std::string> tls_destinations() const { return tls_destinations_.Read(); }

@@ -157,6 +157,16 @@ void CollectDedupeGauges(const std::map<std::string, Metrics::DedupeGauges>& sto
   }
 }
 
+void CollectLeases(const std::map<std::string, LeaseState>& limits, FamilySink sink) {
+  Family lease(sink, MetricType::Gauge, "levee_rate_limit_lease",
+               "Who decides for a shared rate limit: 1 for the state that it is in.");
+  for (const auto& [limit, now] : limits) {
+    for (LeaseState state : kAllOf<LeaseState, kLeaseStates>) {
+      lease.Add({{"limit", limit}, {"state", LeaseStateName(state)}}, state == now ? 1 : 0);
+    }
+  }
+}
+
 void CollectThrottles(const std::map<std::string, double>& probabilities, FamilySink sink) {
   Family family(sink, MetricType::Gauge, "levee_throttle_probability",
                 "Probability with which the adaptive throttle rejects a call, or would reject it.");
@@ -214,6 +224,7 @@ void Metrics::CollectSources(FamilySink sink) const {
   CollectGuardStates(guard_states_ ? guard_states_() : std::map<std::string, GuardState>(), sink);
   CollectDedupeGauges(dedupe_gauges_ ? dedupe_gauges_() : std::map<std::string, DedupeGauges>(),
                       sink);
+  CollectLeases(leases_ ? leases_() : std::map<std::string, LeaseState>(), sink);
   CollectThrottles(throttles_ ? throttles_() : std::map<std::string, double>(), sink);
   Family(sink, MetricType::Gauge, "levee_replay_buffer_bytes", "Request bytes kept for retries.")
       .Add({}, static_cast<double>(replay_bytes_ ? replay_bytes_() : 0));
@@ -246,6 +257,7 @@ void Metrics::CollectAll(FamilySink sink) {
   CollectRateLimits(rate_limits_.Rows(), sink);
   CollectGuards(guards_.Rows(), sink);
   CollectDedupes(dedupes_.Rows(), sink);
+  CollectStores(stores_.Rows(), sink);
   CollectWorkers(workers_, LimitHits(), sink);
   CollectTls(upstreams_.Rows(), workers_, sink);
   CollectSources(sink);

@@ -51,6 +51,11 @@ using DedupeRow = SeriesTable<DedupeSeries>::Row;  // by upstream
 // Collects what became of calls by their idempotency keys.
 void CollectDedupes(const std::vector<DedupeRow>& rows, FamilySink sink);
 
+using StoreRow = SeriesTable<StoreSeries>::Row;  // by store
+
+// Collects what was asked of stores.
+void CollectStores(const std::vector<StoreRow>& rows, FamilySink sink);
+
 // The number of time series that one more row has before anything has happened.
 struct SeriesCost {
   int64_t method = 0;
@@ -59,6 +64,7 @@ struct SeriesCost {
   int64_t rate_limit = 0;
   int64_t guard = 0;   // its gauges included
   int64_t dedupe = 0;  // likewise
+  int64_t store = 0;
 };
 SeriesCost CostOfRows(bool otel_names);
 

@@ -22,6 +22,7 @@ Metrics::Metrics(Options options)
       rate_limits_(options.workers),
       guards_(options.workers),
       dedupes_(options.workers),
+      stores_(/*workers=*/1),
       workers_(static_cast<size_t>(options.workers)),
       otel_names_(options.settings.otel_names),
       method_cost_(CostOfRows(options.settings.otel_names).method),
@@ -64,6 +65,13 @@ GuardSeries& Metrics::Guard(int worker, std::string_view upstream) {
 DedupeSeries& Metrics::Dedupe(int worker, std::string_view upstream) {
   return *dedupes_.AtIf(worker, upstream, {}, [&] {
     cap_.Reserve(cost_.dedupe);
+    return true;
+  });
+}
+
+StoreSeries& Metrics::Store(std::string_view store) {
+  return *stores_.AtIf(/*worker=*/0, store, {}, [&] {
+    cap_.Reserve(cost_.store);
     return true;
   });
 }
@@ -137,6 +145,11 @@ void Metrics::SetThrottleSource(ThrottleSource source) {
 void Metrics::SetDedupeSource(DedupeSource source) {
   const std::lock_guard lock(sources_mutex_);
   dedupe_gauges_ = std::move(source);
+}
+
+void Metrics::SetLeaseSource(LeaseSource source) {
+  const std::lock_guard lock(sources_mutex_);
+  leases_ = std::move(source);
 }
 
 void Metrics::SetGuardSource(GuardSource source) {

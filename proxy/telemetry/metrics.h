@@ -75,6 +75,7 @@ class Metrics {
   RateLimitSeries& RateLimit(int worker, std::string_view policy, std::string_view limit);
   GuardSeries& Guard(int worker, std::string_view upstream);
   DedupeSeries& Dedupe(int worker, std::string_view upstream);
+  StoreSeries& Store(std::string_view store);
 
   // Returns the series of the method of a call; `path` is the call's :path. The series are those of
   // `other` if the method has no label, or if `metric_series` does not allow the series of one more
@@ -133,6 +134,9 @@ class Metrics {
   };
   using DedupeSource = std::function<std::map<std::string, DedupeGauges>()>;
   void SetDedupeSource(DedupeSource source);
+  // By shared rate limit.
+  using LeaseSource = std::function<std::map<std::string, LeaseState>()>;
+  void SetLeaseSource(LeaseSource source);
   void SetReplayBytesSource(std::function<int64_t()> source);
 
   // The memory that is held, and limits.memory.
@@ -180,6 +184,7 @@ class Metrics {
   SeriesTable<RateLimitSeries> rate_limits_;
   SeriesTable<GuardSeries> guards_;
   SeriesTable<DedupeSeries> dedupes_;
+  SeriesTable<StoreSeries> stores_;  // of one worker, which is the stores' thread
   std::vector<WorkerSeries> workers_;
   MethodLabels labels_;
   std::atomic<bool> otel_names_;
@@ -206,6 +211,7 @@ class Metrics {
   ThrottleSource throttles_;
   GuardSource guard_states_;
   DedupeSource dedupe_gauges_;
+  LeaseSource leases_;
   std::function<int64_t()> replay_bytes_;
   std::function<Memory()> memory_;
   std::function<uint64_t()> lost_log_lines_;

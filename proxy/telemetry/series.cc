@@ -51,6 +51,12 @@ void RateLimitSeries::Reset() {
 
 void DedupeSeries::Reset() { calls.Reset(); }
 
+void StoreSeries::Reset() {
+  requests.Reset();
+  seconds.Reset();
+  connected.Reset();
+}
+
 void GuardSeries::Reset() {
   admitted.Reset();
   queued.Reset();

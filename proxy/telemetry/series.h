@@ -91,6 +91,43 @@ constexpr std::string_view GuardHeaderName(GuardHeader header) {
 }
 inline constexpr int kGuardHeaders = CountValues(GuardHeaderName);
 
+// How a request to a store ended.
+enum class StoreResult { kOk, kError, kTimeout, kUnavailable };
+
+// The label `result` of levee_store_requests_total.
+constexpr std::string_view StoreResultName(StoreResult result) {
+  switch (result) {
+    case StoreResult::kOk:
+      return "ok";
+    case StoreResult::kError:
+      return "error";
+    case StoreResult::kTimeout:
+      return "timeout";
+    case StoreResult::kUnavailable:
+      return "unavailable";
+  }
+  return "";
+}
+inline constexpr int kStoreResults = CountValues(StoreResultName);
+
+// Who decides for a shared rate limit: the store, this sidecar by its last rate, or this sidecar by
+// its share.
+enum class LeaseState { kLeased, kStale, kFallback };
+
+// The label `state` of levee_rate_limit_lease.
+constexpr std::string_view LeaseStateName(LeaseState state) {
+  switch (state) {
+    case LeaseState::kLeased:
+      return "leased";
+    case LeaseState::kStale:
+      return "stale";
+    case LeaseState::kFallback:
+      return "fallback";
+  }
+  return "";
+}
+inline constexpr int kLeaseStates = CountValues(LeaseStateName);
+
 // A tie joins a call that the application serves, and one that it makes for it. This happens to it.
 enum class TieEvent {
   kCallTied,       // A call that the application serves can be found by its trace.
@@ -279,6 +316,15 @@ struct alignas(kCacheLine) GuardSeries {
 // The series of the idempotency stores of one upstream.
 struct alignas(kCacheLine) DedupeSeries {
   ByEnum<Counter, DedupeResult, kDedupeResults> calls;
+
+  void Reset();
+};
+
+// The series of one store; its thread alone writes them.
+struct alignas(kCacheLine) StoreSeries {
+  ByEnum<Counter, StoreResult, kStoreResults> requests;
+  Histogram<kDurationBounds> seconds;  // nanoseconds of the requests that had a reply
+  Gauge connected;                     // 1 or 0
 
   void Reset();
 };

@@ -47,6 +47,8 @@ SeriesCost CostOfRows(bool otel_names) {
                  CollectGuards({{"upstream", "", guard}}, sink);
                });
   cost.dedupe = kDedupeGauges + kDedupeResults;
+  const std::array<StoreSeries, 1> store;
+  cost.store = CountOf([&](FamilySink sink) { CollectStores({{"store", "", store}}, sink); });
   return cost;
 }
 

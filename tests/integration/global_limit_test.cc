@@ -85,11 +85,17 @@ TEST_F(GlobalLimit, R3_WithoutRedisTheLimitSaysWhatHappens) {
   }
   while (CallBy(*allow) != StatusCode::OK) {
   }
+  EXPECT_TRUE(deny->WaitForSum("levee_store_connected", {}, 0));
+  EXPECT_TRUE(deny->WaitForSum("levee_rate_limit_lease", {R"(state="fallback")"}, 1));
   for (int i = 0; i < 20; ++i) EXPECT_EQ(CallBy(*allow), StatusCode::OK) << i;
   for (int i = 0; i < 20; ++i) EXPECT_EQ(CallBy(*deny), StatusCode::RESOURCE_EXHAUSTED) << i;
   redis_->Restart();
   while (CallBy(*deny) != StatusCode::OK) {
   }
+  EXPECT_TRUE(deny->WaitForSum("levee_store_connected", {}, 1));
+  EXPECT_TRUE(deny->WaitForSum("levee_rate_limit_lease", {R"(state="leased")"}, 1));
+  EXPECT_GE(deny->Sum("levee_store_requests_total", {R"(result="ok")"}), 1);
+  EXPECT_GE(deny->Sum("levee_store_requests_total", {R"(result="unavailable")"}), 1);
 }
 
 TEST_F(GlobalLimit, R3_CallsGoOnWhenRedisStopsAndWhenItIsEmptied) {

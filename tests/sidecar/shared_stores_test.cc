@@ -21,11 +21,12 @@ namespace {
 class OneSidecar {
  public:
   OneSidecar(const StoreSpec& store, const RateLimitPolicy& policy)
-      : stores_([this] {
-          const std::lock_guard lock(mutex_);
-          ++answers_;
-          answered_.notify_one();
-        }),
+      : stores_(metrics_,
+                [this] {
+                  const std::lock_guard lock(mutex_);
+                  ++answers_;
+                  answered_.notify_one();
+                }),
         limit_(std::make_shared<RateLimiter>(policy, &stores_)) {
     stores_.Configure({store}, {limit_});
   }
@@ -68,6 +69,7 @@ class OneSidecar {
   std::mutex mutex_;
   std::condition_variable answered_;
   int answers_ = 0;
+  Metrics metrics_{Metrics::Options()};
   SharedStores stores_;
   const std::shared_ptr<RateLimiter> limit_;
 };

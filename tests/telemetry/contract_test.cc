@@ -65,6 +65,10 @@ const std::map<std::string, Contract>& Contracts() {
       {"levee_dedupe_calls_total", {kCounter, {"upstream", "result"}}},
       {"levee_dedupe_keys", {kGauge, {"upstream"}}},
       {"levee_dedupe_bytes", {kGauge, {"upstream"}}},
+      {"levee_rate_limit_lease", {kGauge, {"limit", "state"}}},
+      {"levee_store_requests_total", {kCounter, {"store", "result"}}},
+      {"levee_store_seconds", {kHistogram, {"store"}}},
+      {"levee_store_connected", {kGauge, {"store"}}},
       {"levee_rate_limit_decisions_total", {kCounter, {"policy", "limit", "decision"}}},
       {"levee_call_duration_seconds", {kHistogram, {"upstream", "method"}}},
       {"levee_attempt_duration_seconds", {kHistogram, {"upstream"}}},
@@ -99,6 +103,10 @@ class MetricsContractTest : public testing::Test {
       return std::map<std::string, GuardState>{{"cart", {.limit = 20, .least = 1}}};
     });
     metrics_.Dedupe(0, "cart");
+    metrics_.Store("shared");
+    metrics_.SetLeaseSource([] {
+      return std::map<std::string, LeaseState>{{"per-tenant", LeaseState::kStale}};
+    });
     metrics_.SetDedupeSource([] {
       return std::map<std::string, Metrics::DedupeGauges>{{"cart", {}}};
     });
@@ -184,6 +192,10 @@ TEST_F(MetricsContractTest, LabelsTakeTheValuesOfTheContract) {
               ElementsAre("service", "endpoint"));
   EXPECT_THAT(LabelValues("levee_throttle_decisions_total", "decision"),
               ElementsAre("admitted", "rejected", "observed"));
+  EXPECT_THAT(LabelValues("levee_rate_limit_lease", "state"),
+              ElementsAre("leased", "stale", "fallback"));
+  EXPECT_THAT(LabelValues("levee_store_requests_total", "result"),
+              ElementsAre("ok", "error", "timeout", "unavailable"));
   EXPECT_THAT(LabelValues("levee_rate_limit_decisions_total", "decision"),
               ElementsAre("admitted", "delayed", "rejected"));
   EXPECT_THAT(LabelValues("levee_endpoints", "state"),

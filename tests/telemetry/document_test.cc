@@ -67,6 +67,10 @@ std::map<std::string, std::string> Exported() {
     return std::map<std::string, GuardState>{{"cart", {.limit = 20, .least = 1}}};
   });
   metrics.Dedupe(0, "cart");
+  metrics.Store("shared");
+  metrics.SetLeaseSource([] {
+    return std::map<std::string, LeaseState>{{"per-tenant", LeaseState::kLeased}};
+  });
   metrics.SetDedupeSource([] {
     return std::map<std::string, Metrics::DedupeGauges>{{"cart", {}}};
   });
