@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/room_warnings.h"
 
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -11,6 +16,19 @@ namespace {
 
 std::string Mebibytes(int64_t bytes) {
   return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+}
+
+// Returns what the largest store of idempotency keys may take, and the field that says so.
+std::pair<int64_t, std::string> LargestStore(const Snapshot& snapshot, const Positions& positions) {
+  std::pair<int64_t, std::string> largest;
+  for (size_t i = 0; i < snapshot.policies.size(); ++i) {
+    const std::optional<DedupePolicy>& dedupe = snapshot.policies[i].dedupe;
+    if (!dedupe.has_value()) continue;
+    std::string field = absl::StrCat("policies[", i, "].guard.dedupe");
+    if (positions.Has(field + ".max_bytes")) field += ".max_bytes";
+    largest = std::max(largest, {dedupe->max_bytes, std::move(field)});
+  }
+  return largest;
 }
 
 void CompareMemory(const Snapshot& snapshot, const Positions& positions, int64_t memory,
@@ -25,15 +43,17 @@ void CompareMemory(const Snapshot& snapshot, const Positions& positions, int64_t
   }
   const MemoryPlan plan = PlanMemory(snapshot, memory);
   if (plan.sum() <= plan.full()) return;
-  const bool of_connections = plan.connections > plan.replay;
-  const char* const field = of_connections ? "limits.connections" : "limits.replay_bytes";
+  const auto [bytes, field] = std::max({
+      std::pair(plan.connections, std::string("limits.connections")),
+      std::pair(plan.replay, std::string("limits.replay_bytes")),
+      LargestStore(snapshot, positions),
+  });
   if (!positions.Has(field)) return;
   warnings.Add(
       positions.Find(field), CheckCode::kLimitsAboveMemory,
-      absl::StrCat("takes up to ", Mebibytes(of_connections ? plan.connections : plan.replay),
-                   ", with the others ", Mebibytes(plan.sum()), "; of ", Mebibytes(plan.limit),
-                   " (limits.memory) calls end from ", Mebibytes(plan.full()),
-                   " on; say less, or give the container more"));
+      absl::StrCat("takes up to ", Mebibytes(bytes), ", with the others ", Mebibytes(plan.sum()),
+                   "; of ", Mebibytes(plan.limit), " (limits.memory) calls end from ",
+                   Mebibytes(plan.full()), " on; say less, or give the container more"));
 }
 
 }  // namespace
@@ -42,11 +62,16 @@ MemoryPlan PlanMemory(const Snapshot& snapshot, int64_t memory) {
   const Limits& limits = snapshot.limits;
   const bool tls = absl::c_any_of(snapshot.listeners,
                                   [](const ListenerSpec& spec) { return spec.tls != nullptr; });
+  int64_t answers = 0;
+  for (const CallPolicy& policy : snapshot.policies) {
+    if (policy.dedupe.has_value()) answers += policy.dedupe->max_bytes;
+  }
   const int64_t of_connection = MemoryPlan::kOfConnection + (tls ? MemoryPlan::kOfTls : 0);
   return {.limit = limits.memory > 0 ? limits.memory : MemoryAccount::LimitOf(memory),
           .connections = limits.connections * of_connection,
           .handshakes = tls ? limits.handshakes * MemoryPlan::kOfHandshake : 0,
-          .replay = limits.replay_bytes};
+          .replay = limits.replay_bytes,
+          .answers = answers};
 }
 
 std::string FormatPlan(const MemoryPlan& plan, int64_t memory) {
@@ -61,6 +86,7 @@ std::string FormatPlan(const MemoryPlan& plan, int64_t memory) {
   add("idle connections of callers (limits.connections)", plan.connections);
   if (plan.handshakes > 0) add("TLS handshakes with callers (limits.handshakes)", plan.handshakes);
   add("bodies kept for retries (limits.replay_bytes)", plan.replay);
+  if (plan.answers > 0) add("answers kept by idempotency keys (dedupe.max_bytes)", plan.answers);
   add("header blocks that have begun, of one worker", MemoryPlan::kHeaderBlocks);
   add("routes of calls seen before, of one worker", MemoryPlan::kRoutes);
   const int64_t rest = plan.full() - plan.sum();

@@ -32,13 +32,16 @@ struct MemoryPlan {
   int64_t connections = 0;  // limits.connections of them, all idle, with TLS if a listener has it
   int64_t handshakes = 0;   // limits.handshakes of them, if a listener has TLS
   int64_t replay = 0;       // limits.replay_bytes
+  int64_t answers = 0;      // guard.dedupe.max_bytes of all policies
 
   // From where on windows shrink and calls end.
   int64_t tight() const { return Share(MemoryAccount::kTight); }
   int64_t full() const { return Share(MemoryAccount::kFull); }
 
   // All that is held at once.
-  int64_t sum() const { return kOwn + connections + handshakes + replay + kHeaderBlocks + kRoutes; }
+  int64_t sum() const {
+    return kOwn + connections + handshakes + replay + answers + kHeaderBlocks + kRoutes;
+  }
 
   int64_t Share(double share) const {
     return static_cast<int64_t>(share * static_cast<double>(limit));

@@ -86,6 +86,7 @@ class PolicyExplainer {
     AddSection("throttle", inbound_ ? std::vector<std::string>() : ThrottleWords(policy_.throttle),
                to);
     if (policy_.guard.has_value()) AddSection("guard", GuardWords(*policy_.guard, call_), to);
+    AddSection("calls that run once", DedupeWords(policy_.dedupe, call_), to);
   }
 
  private:

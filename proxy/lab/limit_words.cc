@@ -133,4 +133,29 @@ std::vector<std::string> GuardWords(const GuardPolicy& guard, const KeyFacts& ca
   return sentences;
 }
 
+std::vector<std::string> DedupeWords(const std::optional<DedupePolicy>& dedupe,
+                                     const KeyFacts& call) {
+  if (!dedupe.has_value()) return {};
+  const std::optional<std::string> key = HeaderOf(call, dedupe->header);
+  std::vector<std::string> scope;
+  for (const RateLimitKey& part : dedupe->scope) scope.push_back(part.name());
+  std::vector<std::string> sentences = {absl::StrCat(
+      "calls with one ", dedupe->header, scope.empty() ? "" : " and the same ", ListWords(scope),
+      " run once (this call: ", key.has_value() ? Quoted(*key) : "no key",
+      key.has_value()    ? ")"
+      : dedupe->required ? ", it is refused)"
+                         : ", it runs)")};
+  sentences.push_back(absl::StrCat(
+      "one that is repeated within ", DurationWords(dedupe->ttl),
+      dedupe->duplicate == DedupePolicy::Duplicate::kReplay ? " gets the stored answer"
+                                                            : " is refused with ALREADY_EXISTS",
+      "; while the first runs, it ",
+      dedupe->in_flight == DedupePolicy::InFlight::kWait ? "waits" : "is refused with ABORTED"));
+  sentences.push_back(absl::StrCat(
+      "if the first was lost, ", DurationWords(dedupe->claim), " after its begin it ",
+      dedupe->on_lost == DedupePolicy::Lost::kRefuse ? "is refused with FAILED_PRECONDITION"
+                                                     : "runs, maybe for the second time"));
+  return sentences;
+}
+
 }  // namespace levee

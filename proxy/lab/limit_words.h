@@ -27,4 +27,8 @@ std::vector<std::string> ThrottleWords(const std::optional<ThrottlePolicy>& thro
 
 std::vector<std::string> GuardWords(const GuardPolicy& guard, const KeyFacts& call);
 
+// Nothing of a policy without a store of idempotency keys.
+std::vector<std::string> DedupeWords(const std::optional<DedupePolicy>& dedupe,
+                                     const KeyFacts& call);
+
 }  // namespace levee

@@ -87,6 +87,19 @@ TEST_F(CheckTest, LimitsThatMemoryHasNoRoomForAreAWarningIfTheyWereGiven) {
   EXPECT_EQ(Levee({"check", "--strict", "--memory", "128MiB", good_}).code, 0);
 }
 
+TEST_F(CheckTest, AnswersKeptByKeysAreCountedAndTheirDefaultIsNoExcuse) {
+  const std::string keys =
+      folder_.Write("keys.yaml", "policies: [{name: default},\n{name: p, guard: {dedupe: {}}}]\n");
+  const Answer answer = Levee({"check", "--memory", "128MiB", keys});
+  EXPECT_NE(answer.out.find("\n  64.0 MiB  answers kept by idempotency keys (dedupe.max_bytes)\n"),
+            std::string::npos)
+      << answer.out;
+  EXPECT_NE(answer.out.find(":2:28: LV922 policies[1].guard.dedupe: warning: takes up to 64.0 MiB"),
+            std::string::npos)
+      << answer.out;
+  EXPECT_EQ(Levee({"check", "--memory", "512MiB", keys}).out.find("LV922"), std::string::npos);
+}
+
 TEST_F(CheckTest, MemoryIsASize) {
   const Answer answer = Levee({"check", "--memory", "128", good_});
   EXPECT_EQ(answer.code, 2);

@@ -65,6 +65,43 @@ TEST(GuardConfig, TakesItsFields) {
   EXPECT_EQ(guard.scope, (ScopePolicy{0.3, 5}));
 }
 
+TEST(GuardConfig, DedupeHasTheDefaultsOfItsPlainValuesAndTakesItsFields) {
+  EXPECT_EQ(PolicyWith("guard: {dedupe: {}}").dedupe, DedupePolicy());
+  EXPECT_FALSE(PolicyWith("guard: {}").dedupe.has_value());
+  DedupePolicy changed;
+  changed.header = "x-key";
+  changed.scope = {RateLimitKey::Header("x-tenant")};
+  changed.ttl = absl::Hours(1);
+  changed.claim = absl::Seconds(5);
+  changed.duplicate = DedupePolicy::Duplicate::kRefuse;
+  changed.in_flight = DedupePolicy::InFlight::kRefuse;
+  changed.on_lost = DedupePolicy::Lost::kRun;
+  changed.on_store_failure = DedupePolicy::StoreFailure::kRun;
+  changed.max_response = 2048;
+  changed.max_bytes = 1 << 20;
+  changed.required = true;
+  EXPECT_EQ(PolicyWith("guard: {dedupe: {header: X-Key, scope: [\"header:x-tenant\"], ttl: 1h, "
+                       "claim: 5s, duplicate: refuse, in_flight: refuse, on_lost: run, "
+                       "on_store_failure: run, max_response: 2KiB, max_bytes: 1MiB, "
+                       "required: true, store: memory}}")
+                .dedupe,
+            changed);
+}
+
+TEST(GuardConfig, DedupeThatContradictsItselfIsAFault) {
+  EXPECT_EQ(GuardFaults("guard: {dedupe: {max_response: 1MiB, max_bytes: 64KiB}}"),
+            "f:2:32: LV201 policies[0].guard.dedupe.max_response: max_response, 1MiB, is more than "
+            "max_bytes, 64KiB, so that such an answer is never kept");
+  EXPECT_EQ(GuardFaults("guard: {dedupe: {scope: [method, method]}}"),
+            "f:2:33: LV312 policies[0].guard.dedupe.scope[1]: \"method\" is given twice; first at "
+            "f:2:25");
+  EXPECT_EQ(FaultsOf(Inbound("{match: {listener: ingress}, upstream: app, policy: p}",
+                             "{name: p, guard: {dedupe: {scope: [peer]}}}")),
+            "f:5:72: LV321 policies[1].guard.dedupe.scope[0]: is the same for all calls of a route "
+            "that has this policy: callers show a certificate only to a listener whose tls has "
+            "client_ca");
+}
+
 TEST(GuardConfig, ALimitIsAdaptiveOrANumberOrNone) {
   const ConcurrencyPolicy fixed = GuardOf("concurrency: {limit: 12}").concurrency;
   EXPECT_EQ(fixed.kind, ConcurrencyPolicy::Kind::kFixed);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "lab/lab_fixture.h"
 #include "lab/route_trace.h"
@@ -14,6 +15,7 @@ namespace levee {
 namespace {
 
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -224,6 +226,27 @@ TEST(Explanation, AnInboundRouteIsExplainedByItsGuard) {
   EXPECT_THAT(guard, Contains("the application gets 20 calls at a time"));
   EXPECT_THAT(guard, Contains(HasSubstr("up to 5 calls wait for a slot; once")));
   EXPECT_THAT(guard, Contains(HasSubstr("this call has 32")));
+}
+
+TEST(Explanation, CallsThatRunOnceAreExplained) {
+  const auto once = [](const std::string& dedupe, const ExplainQuestion& question) {
+    const std::string text = absl::StrReplaceAll(
+        kShop, {{"queue: {max: 5}", "queue: {max: 5}, dedupe: {" + dedupe + "}"}});
+    return SectionOf(ExplanationOf(text, question), "calls that run once");
+  };
+  EXPECT_THAT(
+      once("", {.listener = "in", .headers = {{"idempotency-key", "k7"}}}),
+      ElementsAre("calls with one idempotency-key and the same method run once (this call: \"k7\")",
+                  "one that is repeated within 24h gets the stored answer; while the first runs, "
+                  "it waits",
+                  "if the first was lost, 1m after its begin it is refused with "
+                  "FAILED_PRECONDITION"));
+  EXPECT_THAT(once("required: true, duplicate: refuse, in_flight: refuse, on_lost: run",
+                   {.listener = "in"}),
+              ElementsAre(HasSubstr("(this call: no key, it is refused)"),
+                          HasSubstr("is refused with ALREADY_EXISTS; while the first runs, it is "
+                                    "refused with ABORTED"),
+                          HasSubstr("runs, maybe for the second time")));
 }
 
 TEST(Explanation, HedgingNeedsAMethodThatMayRunTwice) {
