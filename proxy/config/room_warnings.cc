@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
@@ -18,17 +19,28 @@ std::string Mebibytes(int64_t bytes) {
   return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
 }
 
-// Returns what the largest store of idempotency keys may take, and the field that says so.
-std::pair<int64_t, std::string> LargestStore(const Snapshot& snapshot, const Positions& positions) {
-  std::pair<int64_t, std::string> largest;
+// A field that was given, and what it may take.
+struct Given {
+  int64_t bytes = 0;
+  std::string field;
+};
+
+std::vector<Given> GivenParts(const Snapshot& snapshot, const MemoryPlan& plan,
+                              const Positions& positions) {
+  std::vector<Given> given;
+  const auto add = [&](int64_t bytes, std::string field) {
+    if (positions.Has(field)) given.push_back({bytes, std::move(field)});
+  };
+  add(plan.connections, "limits.connections");
+  add(plan.replay, "limits.replay_bytes");
   for (size_t i = 0; i < snapshot.policies.size(); ++i) {
     const std::optional<DedupePolicy>& dedupe = snapshot.policies[i].dedupe;
     if (!dedupe.has_value()) continue;
-    std::string field = absl::StrCat("policies[", i, "].guard.dedupe");
-    if (positions.Has(field + ".max_bytes")) field += ".max_bytes";
-    largest = std::max(largest, {dedupe->max_bytes, std::move(field)});
+    const std::string field = absl::StrCat("policies[", i, "].guard.dedupe");
+    const std::string max_bytes = field + ".max_bytes";
+    add(dedupe->max_bytes, positions.Has(max_bytes) ? max_bytes : field);
   }
-  return largest;
+  return given;
 }
 
 void CompareMemory(const Snapshot& snapshot, const Positions& positions, int64_t memory,
@@ -42,13 +54,13 @@ void CompareMemory(const Snapshot& snapshot, const Positions& positions, int64_t
                               "leave the field out, or say less"));
   }
   const MemoryPlan plan = PlanMemory(snapshot, memory);
-  if (plan.sum() <= plan.full()) return;
-  const auto [bytes, field] = std::max({
-      std::pair(plan.connections, std::string("limits.connections")),
-      std::pair(plan.replay, std::string("limits.replay_bytes")),
-      LargestStore(snapshot, positions),
-  });
-  if (!positions.Has(field)) return;
+  // What was not given gives way without a word.
+  const std::vector<Given> given = GivenParts(snapshot, plan, positions);
+  int64_t sum = MemoryPlan::kOwn + MemoryPlan::kHeaderBlocks + MemoryPlan::kRoutes;
+  for (const Given& part : given) sum += part.bytes;
+  if (given.empty() || sum <= plan.full()) return;
+  const auto& [bytes, field] = *std::max_element(
+      given.begin(), given.end(), [](const Given& x, const Given& y) { return x.bytes < y.bytes; });
   warnings.Add(
       positions.Find(field), CheckCode::kLimitsAboveMemory,
       absl::StrCat("takes up to ", Mebibytes(bytes), ", with the others ", Mebibytes(plan.sum()),

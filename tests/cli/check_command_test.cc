@@ -94,7 +94,7 @@ TEST_F(CheckTest, AnswersKeptByKeysAreCountedAndTheirDefaultIsNoExcuse) {
   EXPECT_NE(answer.out.find("\n  64.0 MiB  answers kept by idempotency keys (dedupe.max_bytes)\n"),
             std::string::npos)
       << answer.out;
-  EXPECT_NE(answer.out.find(":2:28: LV922 policies[1].guard.dedupe: warning: takes up to 64.0 MiB"),
+  EXPECT_NE(answer.out.find(":2:19: LV922 policies[1].guard.dedupe: warning: takes up to 64.0 MiB"),
             std::string::npos)
       << answer.out;
   EXPECT_EQ(Levee({"check", "--memory", "512MiB", keys}).out.find("LV922"), std::string::npos);

@@ -93,11 +93,11 @@ TEST(GuardConfig, DedupeThatContradictsItselfIsAFault) {
             "f:2:32: LV201 policies[0].guard.dedupe.max_response: max_response, 1MiB, is more than "
             "max_bytes, 64KiB, so that such an answer is never kept");
   EXPECT_EQ(GuardFaults("guard: {dedupe: {scope: [method, method]}}"),
-            "f:2:33: LV312 policies[0].guard.dedupe.scope[1]: \"method\" is given twice; first at "
-            "f:2:25");
+            "f:2:34: LV312 policies[0].guard.dedupe.scope[1]: \"method\" is given twice; first at "
+            "f:2:26");
   EXPECT_EQ(FaultsOf(Inbound("{match: {listener: ingress}, upstream: app, policy: p}",
                              "{name: p, guard: {dedupe: {scope: [peer]}}}")),
-            "f:5:72: LV321 policies[1].guard.dedupe.scope[0]: is the same for all calls of a route "
+            "f:5:64: LV321 policies[1].guard.dedupe.scope[0]: is the same for all calls of a route "
             "that has this policy: callers show a certificate only to a listener whose tls has "
             "client_ca");
 }

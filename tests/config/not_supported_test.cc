@@ -53,7 +53,7 @@ TEST(NotSupported, Guards) {
   EXPECT_EQ(guard("dedupe: {store: redis}"),
             "f:2:20: LV501 " + at +
                 "dedupe.store: redis is not supported yet: needs idempotency keys in Redis; only "
-                "memory is accepted");
+                "[memory] is accepted");
 }
 
 TEST(NotSupported, Stores) {
