@@ -54,7 +54,7 @@ void CompareMemory(const Snapshot& snapshot, const Positions& positions, int64_t
                               "leave the field out, or say less"));
   }
   const MemoryPlan plan = PlanMemory(snapshot, memory);
-  // What was not given gives way without a word.
+  // A default gives way without a word.
   const std::vector<Given> given = GivenParts(snapshot, plan, positions);
   int64_t sum = MemoryPlan::kOwn + MemoryPlan::kHeaderBlocks + MemoryPlan::kRoutes;
   for (const Given& part : given) sum += part.bytes;

@@ -110,7 +110,7 @@ constexpr std::string_view StoreResultName(StoreResult result) {
 }
 inline constexpr int kStoreResults = CountValues(StoreResultName);
 
-// Who decides for a shared rate limit: the store, this sidecar by its last rate, or this sidecar by
+// The one that decides for a shared rate limit: the store, this sidecar by its last rate, or this sidecar by
 // its share.
 enum class LeaseState { kLeased, kStale, kFallback };
 
