@@ -110,8 +110,8 @@ constexpr std::string_view StoreResultName(StoreResult result) {
 }
 inline constexpr int kStoreResults = CountValues(StoreResultName);
 
-// The one that decides for a shared rate limit: the store, this sidecar by its last rate, or this sidecar by
-// its share.
+// The one that decides for a shared rate limit: the store, this sidecar by its last rate, or this
+// sidecar by its share.
 enum class LeaseState { kLeased, kStale, kFallback };
 
 // The label `state` of levee_rate_limit_lease.
