@@ -53,7 +53,7 @@ RpcStream::RpcStream(RpcEnvironment& environment, Worker& worker, std::shared_pt
     : environment_(environment),
       worker_(worker),
       plan_(std::move(plan)),
-      origin_(origin),
+      origin_(&origin),
       downstream_(&downstream),
       call_(MakeParts(*this, environment, *plan_)),
       first_(*this, environment, hop()) {
@@ -64,7 +64,7 @@ void RpcStream::Start(RequestFacts facts, UnreportedCalls& unreported, bool requ
   environment_.series.active_calls.Add(1);
   const CallPolicy& policy = *plan_->calls.policy;
   for (const RateLimitPolicy& limit : policy.rate_limits) {
-    rate_keys_.push_back(KeyOf(limit.key, request_, plan_->routed_by, origin_.identity));
+    rate_keys_.push_back(KeyOf(limit.key, request_, plan_->routed_by, origin_->identity));
   }
   facts.rate_keys = rate_keys_;
   // All attempts are made from this head, so that the key is the same on each.
@@ -90,7 +90,7 @@ LimitKey RpcStream::ReadDedupeKey(RequestFacts& facts) {
   facts.method = plan_->path;
   facts.dedupe_key_missing = value.empty() && dedupe.required;
   if (value.empty()) return LimitKey();
-  LimitKey key = KeyOf(dedupe.scope, request_, plan_->routed_by, origin_.identity);
+  LimitKey key = KeyOf(dedupe.scope, request_, plan_->routed_by, origin_->identity);
   key.Add(dedupe.header, value);
   recorder_ = std::make_unique<AnswerRecorder>(static_cast<size_t>(dedupe.max_response));
   return key;
@@ -214,6 +214,9 @@ void RpcStream::OnSent(size_t bytes) { committed_->attempt.Credit(bytes); }
 void RpcStream::OnClosed(const StreamEnd&) {
   downstream_ = nullptr;
   call_.OnCallerGone(now());
+  if (call_.finished()) return;
+  own_origin_ = std::make_unique<ConnectionOrigin>(*origin_);
+  origin_ = own_origin_.get();
 }
 
 const Hop& RpcStream::hop() const {
@@ -331,7 +334,7 @@ void RpcStream::OnAttemptEnded(AttemptId id, const AttemptOutcome& outcome, Meta
 
 CallKin RpcStream::Kin() const {
   const std::string_view trace_id = TraceIdOf(request_);
-  if (trace_id.empty()) return {.hash = absl::HashOf(plan_->path, origin_.number)};
+  if (trace_id.empty()) return {.hash = absl::HashOf(plan_->path, origin_->number)};
   return {.hash = absl::HashOf(plan_->path, trace_id), .traced = true};
 }
 
@@ -402,7 +405,7 @@ void RpcStream::Log(const FinalStatus& status, const CallRecord& record) {
   const Destination& destination = *plan_->destination;
   const std::string message = status.forward_trailers ? PercentDecode(trailers_.Get("grpc-message"))
                                                       : std::string(status.message);
-  AccessLogFacts facts = FactsOf(origin_, request_);
+  AccessLogFacts facts = FactsOf(*origin_, request_);
   facts.upstream = destination.upstream;
   facts.message = message;
   facts.request_bytes = request_bytes_;

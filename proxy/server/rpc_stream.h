@@ -59,7 +59,7 @@ class RpcStream final : public InBlocks,
                         private CallHost,
                         private Timer {
  public:
-  // `origin`: of the connection that `downstream` is on, and which ends no earlier than the call.
+  // `origin`: of the connection that `downstream` is on, and which ends no earlier than that.
   // `worker`: keeps the call, and destroys it no earlier than at the end of the turn in which it is
   // told that the call is finished.
   RpcStream(RpcEnvironment& environment, Worker& worker, std::shared_ptr<CallPlan> plan,
@@ -68,7 +68,7 @@ class RpcStream final : public InBlocks,
   // Starts the call; it may finish at once. `unreported`: of its connection.
   void Start(RequestFacts facts, UnreportedCalls& unreported, bool request_ended);
 
-  const ConnectionOrigin& origin() const { return origin_; }
+  const ConnectionOrigin& origin() const { return *origin_; }
 
   // The caller has its answer: the stream's events are not wanted any more.
   bool answered() const { return downstream_ == nullptr; }
@@ -162,7 +162,8 @@ class RpcStream final : public InBlocks,
   RpcEnvironment& environment_;
   Worker& worker_;
   const std::shared_ptr<CallPlan> plan_;
-  const ConnectionOrigin& origin_;
+  std::unique_ptr<const ConnectionOrigin> own_origin_;  // of a call that outlives its connection
+  const ConnectionOrigin* origin_;
   absl::InlinedVector<LimitKey, 1> rate_keys_;  // one per limit
   h2::Stream* downstream_;                      // nullptr once the caller is gone or answered
   Metadata request_;
