@@ -113,8 +113,9 @@ TEST_F(SharedStoresTest, R1_SidecarsHaveTheRateTogether) {
 }
 
 TEST_F(SharedStoresTest, R1_NoCallBelowTheLimitIsRefused) {
-  const auto one = Sidecar(1e6, 200'000);
-  const auto other = Sidecar(1e6, 200'000);
+  // No machine calls as fast as this.
+  const auto one = Sidecar(1e8, 20'000'000);
+  const auto other = Sidecar(1e8, 20'000'000);
   one->AwaitAdmission();
   other->AwaitAdmission();
   for (int i = 0; i < 20'000; ++i) {
