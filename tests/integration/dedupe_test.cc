@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Idempotency keys through the binary: real gRPC callers, and a real gRPC service.
 #include <atomic>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -164,9 +162,7 @@ TEST(Dedupe, AnswersOutliveAReloadThatChangesTheRules) {
   FaultyService service(NumbersRuns());
   const GuardedServices guarded({service.address()}, "dedupe: {}");
   EXPECT_TRUE(CallUnary(guarded.channel, "pay 5", WithKey("k")).status.ok());
-  const std::string changed = guarded.config.path() + ".new";
-  std::ofstream(changed) << GuardsText({service.address()}, "dedupe: {ttl: 1h}");
-  std::filesystem::rename(changed, guarded.config.path());
+  RewriteFile(guarded.config.path(), GuardsText({service.address()}, "dedupe: {ttl: 1h}"));
   ASSERT_TRUE(
       guarded.sidecar->WaitForSum("levee_config_reloads_total", {R"(result="success")"}, 1));
   const Reply again = CallUnary(guarded.channel, "pay 5", WithKey("k"));

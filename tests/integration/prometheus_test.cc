@@ -147,7 +147,9 @@ class PrometheusTest : public testing::Test {
     sidecar_ = std::make_unique<SidecarProcess>(
         ConfigParts{.endpoints = {service_->address()},
                     .retry = "{backoff: {initial: 1ms}, budget: {ratio: 10}}",
-                    .policy = ", rate_limit: [{name: all, rate: 1000000/s, burst: 1000}]"},
+                    .policy = ", rate_limit: [{name: all, rate: 1000000/s, burst: 1000}, {name: "
+                              "shared, rate: 1000000/s, burst: 1000, scope: global, store: away, "
+                              "on_failure: allow}]"},
         std::vector<std::string>{"--config", more_.path()});
     const ChannelPtr channel = NewChannel(sidecar_->address());
     for (int i = 0; i < 5; ++i) EXPECT_TRUE(CallUnary(channel).status.ok());
@@ -160,7 +162,8 @@ class PrometheusTest : public testing::Test {
       "upstreams: [{name: app, endpoints: [\"127.0.0.1:1\"]}]\n"
       "routes: [{match: {listener: ingress}, upstream: app, policy: protect},\n"
       "  {upstream: shop, policy: test}]\n"
-      "policies: [{name: protect, guard: {}}]\n"};
+      "policies: [{name: protect, guard: {dedupe: {}}}]\n"
+      "stores: [{name: away, redis: [\"127.0.0.1:1\"]}]\n"};
   std::unique_ptr<FaultyService> service_;
   std::unique_ptr<SidecarProcess> sidecar_;
 };
