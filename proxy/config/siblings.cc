@@ -100,7 +100,7 @@ bool Siblings::LacksNeed(const Field& field) const {
 
 bool Siblings::IsMoot(const Field& field) const {
   if (given_.contains(&field) || from_short_.contains(&field)) return false;
-  if (LacksNeed(field)) return true;
+  if (LacksNeed(field)) return RuleOf(field).default_() != "none";
   for (int i = 0; i < type_.field_count(); ++i) {
     const Field& other = *type_.field(i);
     if (!given_.contains(&other) && !from_short_.contains(&other)) continue;

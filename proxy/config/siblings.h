@@ -22,7 +22,8 @@ class Siblings {
   // Reports fields that exclude each other, and fields that lack another one that they need.
   void Check(FaultList& faults) const;
 
-  // Whether `field` is absent and would mean nothing beside the others. Then it has no default.
+  // Whether `field` is absent and would mean nothing beside the others. Then it has no default,
+  // except for "none": a field that means nothing is none.
   bool IsMoot(const google::protobuf::FieldDescriptor& field) const;
 
  private:
