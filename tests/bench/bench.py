@@ -30,7 +30,7 @@ ROUNDS = 5
 QUICK_ROUNDS, QUICK_SCALE = 2, 0.1
 ROUNDS_MAX, SCALE_MAX = 50, 10.0
 EXAMPLES = '''examples:
-  tests/bench/run --scaling                          everything, about ten minutes
+  tests/bench/run --scaling                          everything, about half an hour
   tests/bench/run --quick                            a rough look in less than a minute
   tests/bench/run --loads '' --scaling --memory-calls 10000000
   tests/bench/run --levee old=build-old/levee --levee new=build/levee --loads 4x32

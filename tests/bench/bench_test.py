@@ -59,6 +59,17 @@ class H2load(unittest.TestCase):
 
 
 class Loads(unittest.TestCase):
+    def test_the_caller_of_an_open_loop_is_told_its_rate(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / loads.OPEN_LOOP
+            program.write_text('#!/bin/sh\nshift; printf "%s\\n" $1 $2 $3\n', encoding='utf-8')
+            program.chmod(0o755)
+            answer = loads.run(loads.LOADS['20k-4'], 1, 300, 0, folder, folder)
+            self.assertEqual(loads.Answer('', 20_000.0, (4, 300, 20_000)), answer)
+            program.write_text('#!/bin/sh\necho the peer left >&2; exit 1\n', encoding='utf-8')
+            answer = loads.run(loads.LOADS['20k-4'], 1, 300, 0, folder, folder)
+            self.assertEqual('the peer left', answer.error)
+
     def test_the_percentile_is_one_of_the_values(self):
         self.assertEqual(99, loads.percentile(range(1, 101), 0.99))
         self.assertEqual(50, loads.percentile(range(1, 101), 0.5))
@@ -254,7 +265,7 @@ class Bars(unittest.TestCase):
         self.assertEqual('missed', self.verdicts(6.0, nginx=5.9)[f'{what}: nginx at headers'])
         runs = [run('levee', '4x32', 0, 5.0), run('nginx', '4x32', 0, 20.0),
                 run('levee', '1MiB', 0, 900.0), run('nginx', '1MiB', 0, 800.0)]
-        bar = report.highest_ratio(Result(runs, {'levee': 3.0, 'nginx': 9.0}), 'levee', ['levee'],
+        bar = report.highest_ratio(Result(runs, {'levee': 3.0, 'nginx': 9.0}), 'levee', ['nginx'],
                                    ['4x32', '1MiB'])
         self.assertEqual((f'{what}: nginx at 1MiB', 1.125), (bar.what, bar.value))
 
@@ -270,6 +281,19 @@ class Bars(unittest.TestCase):
         self.assertEqual(1.6, report.added_ratio(result, 'levee', 'p50_us'))
         self.assertEqual(1.6, report.added_ratio(result, 'levee', 'p99_us'))
         self.assertIsNone(report.added_ratio(Result(runs[:2], {}), 'levee', 'p50_us'))
+
+    def test_at_20000_calls_a_second_no_peer_may_add_less_to_p99(self):
+        runs = [run(name, load, 0, 5.0, p99_us=p99) for load, times in
+                (('5k-1', {'levee': 900.0, 'nginx': 60.0, 'direct': 50.0}),
+                 ('20k-1', {'levee': 110.0, 'nginx': 130.0, 'relay': 60.0, 'direct': 50.0}),
+                 ('20k-4', {'levee': 80.0, 'nginx': 100.0, 'relay': 60.0, 'direct': 60.0}))
+                for name, p99 in times.items()]
+        result = Result(runs, {'levee': 3.0, 'nginx': 9.0, 'relay': 1.0})
+        bars = {bar.what: bar.value for bar in
+                report.bars(result, ['levee'], ['5k-1', '20k-1', '20k-4'])}
+        what = 'p99 added at 20,000 calls/s, highest ratio to any peer'
+        self.assertEqual(0.75, bars[f'{what}: nginx at 20k-1'])
+        self.assertNotIn(what, ''.join(bar.what for bar in report.bars(result, ['levee'], ['5k-1'])))
 
     def test_each_build_has_its_bars(self):
         found = self.bars(6.0, names=('levee', 'new'))
@@ -290,19 +314,24 @@ class Document(unittest.TestCase):
                      run('nghttpx', '4x32', 0, 5.0, memory_mib=30.0),
                      run('levee', '1x1', 0, 8.0, memory_mib=8.0, p50_us=20.0, p99_us=30.0),
                      Run('nghttpx', '1x1', 0, 100, 'the caller failed'),
-                     run('direct', '1x1', 0, 6.0, p50_us=11.0, p99_us=12.0)],
+                     run('direct', '1x1', 0, 6.0, p50_us=11.0, p99_us=12.0),
+                     run('levee', '5k-4', 0, 9.0, p50_us=70.0, p99_us=90.0, p999_us=230.0),
+                     run('nghttpx', '5k-4', 0, 9.0, p50_us=90.0, p99_us=90.0, p999_us=330.0),
+                     run('direct', '5k-4', 0, 9.0, p50_us=50.0, p99_us=60.0, p999_us=130.0)],
                     {'levee': 4.0, 'nghttpx': 18.0})
 
     def test_says_everything_once(self):
         about = document.facts({'levee': 'levee 0.1.0'}, 5, 1.0, self.RESULT.runs)
         bars = report.bars(self.RESULT, ['levee'], ['4x32', '1x1'])
-        text = document.render(self.RESULT, about, ['4x32', '1x1'], 'nghttpx', bars, None)
+        text = document.render(self.RESULT, about, ['4x32', '1x1', '5k-4'], 'nghttpx', bars, None)
         for line in ('- Rounds: 5, calls per run x 1', '- Versions: levee: levee 0.1.0',
-                     '- Failed: 1 of 5 runs, left out', '| proxy | 4x32 | 1x1 |',
+                     '- Failed: 1 of 8 runs, left out', '| proxy | 4x32 | 1x1 |',
                      '| levee | 3.00 (3.00-3.00) [0.60] | 8.00 (8.00-8.00) |',
                      '| nghttpx | 5.00 (5.00-5.00) [1.00] | failed |',
                      '| levee | 20.0 (20.0-20.0) | 30.0 (30.0-30.0) | 4.0 | 9.0 |',
                      '| direct | 11.0 (11.0-11.0) | 12.0 (12.0-12.0) | - | - |',
+                     '| p50 added | 5k-4 |', '| levee | 20.0 (20.0-20.0) [0.50] |',
+                     '| levee | 30.0 (30.0-30.0) [1.00] |', '| levee | 100 (100-100) [0.50] |',
                      '| levee | CPU at 4x32, ratio to nghttpx | 0.60 | 0.60 | met |',
                      '| levee | RSS idle, MiB | 15.00 | 4.00 | met |'):
             self.assertEqual(1, text.splitlines().count(line), f'{line}\n\n{text}')

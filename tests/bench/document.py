@@ -31,6 +31,12 @@ Times as the caller sees them, the service's own work included. RSS is summed ov
 a proxy: idle before its first call, max at its highest over all loads. `direct` is the service
 without any proxy.'''
 
+RATE_NOTE = '''## Time added at a fixed rate, in microseconds
+
+How much longer calls took than without a proxy, in the same round. They begin at random times,
+whatever becomes of those before, and their times count from when they were due: a proxy that is late
+makes later calls late, too. Median over the rounds (lowest-highest) [ratio of the medians to {base}].'''
+
 SCALING_NOTE = '''## Scaling
 
 Levee alone, by how many of something it has; of each kind, both counts were measured in turn. Median
@@ -89,14 +95,22 @@ def facts(versions, rounds, scale, runs):
     return found
 
 
+def meaning(loads):
+    return '\n'.join(f'- {name}: {LOADS[name].what}' for name in loads)
+
+
 def render(result, about, loads, base, bars, growth):
     """Returns the whole document. `about` is from facts(), ratios are to the proxy `base`; `growth`
     is a scaling.Scaling or None."""
     parts = [INTRO, '\n'.join(f'- {key}: {fact}' for key, fact in about.items())]
+    closed, fixed = report.closed_loops(loads), report.open_loops(loads)
+    if closed:
+        parts += [CPU_NOTE.format(base=base), report.cpu_table(result, closed, base), meaning(closed)]
+    if fixed:
+        tables = [report.rate_table(result, fixed, figure, base) for figure in report.RATE_TIMES]
+        parts += [RATE_NOTE.format(base=base), *tables, meaning(fixed)]
     if loads:
-        what = '\n'.join(f'- {name}: {LOADS[name].what}' for name in loads)
-        parts += [CPU_NOTE.format(base=base), report.cpu_table(result, loads, base), what,
-                  MEMORY_NOTE, report.time_and_memory_table(result, '1x1' in loads, base)]
+        parts += [MEMORY_NOTE, report.time_and_memory_table(result, '1x1' in loads, base)]
     if growth:
         parts += [SCALING_NOTE, scaling.tables(growth)]
     if bars:

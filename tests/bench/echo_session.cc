@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
+
+#include "bench/header_field.h"
 
 namespace levee::bench {
 namespace {
@@ -15,14 +16,6 @@ constexpr int32_t kConnectionWindowBytes = 16 << 20;
 
 // A body that was larger gives its memory back when its call ends.
 constexpr size_t kKeptBodyBytes = 4096;
-
-nghttp2_nv Field(std::string_view name, std::string_view value) {
-  const auto bytes = [](std::string_view text) {
-    return const_cast<uint8_t*>(reinterpret_cast<const uint8_t*>(text.data()));
-  };
-  return {bytes(name), bytes(value), name.size(), value.size(),
-          NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE};
-}
 
 }  // namespace
 
@@ -52,8 +45,9 @@ struct EchoSession::Callbacks {
     if (!carries_end || (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
     Call* call = CallOf(session, frame->hd.stream_id);
     if (call == nullptr) return 0;
-    const std::array head = {Field(":status", "200"), Field("content-type", "application/grpc"),
-                             Field("grpc-accept-encoding", "identity,deflate,gzip")};
+    const std::array head = {HeaderField(":status", "200"),
+                             HeaderField("content-type", "application/grpc"),
+                             HeaderField("grpc-accept-encoding", "identity,deflate,gzip")};
     nghttp2_data_provider body{.source = {.ptr = call}, .read_callback = ReadBody};
     return nghttp2_submit_response(session, frame->hd.stream_id, head.data(), head.size(), &body);
   }
@@ -66,7 +60,7 @@ struct EchoSession::Callbacks {
     call.sent += size;
     if (call.sent == call.body.size()) {
       *flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
-      const nghttp2_nv trailer = Field("grpc-status", "0");
+      const nghttp2_nv trailer = HeaderField("grpc-status", "0");
       if (nghttp2_submit_trailer(session, stream, &trailer, 1) != 0) {
         return NGHTTP2_ERR_CALLBACK_FAILURE;
       }

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The loads: how many calls of which kind h2load makes, and what it says about them."""
+"""The loads: how many calls of which kind are made, and what became of them.
+
+h2load makes those of closed loops, in which a call begins when another one ends; bench_open_loop
+those that begin at a rate, whatever becomes of the others.
+"""
 
 import math
 import os
@@ -26,8 +30,25 @@ class Load(NamedTuple):
     # The proxy, the service and the caller share one CPU: then a call's time does not depend on how
     # fast an idle CPU wakes up.
     one_cpu: bool = False
+    # Calls a second over all connections, in an open loop; 0: a closed one.
+    rate: int = 0
+
+    @property
+    def timed(self):
+        """Whether the time of each call counts."""
+        return self.one_cpu or self.rate > 0
 
 
+def open_loop(rate, connections):
+    """About two seconds of calls at the lowest rate, one at the others."""
+    plural = '' if connections == 1 else 's'
+    return Load(f'{rate // 1000}k-{connections}', connections, 0, max(rate, 10_000),
+                f'{rate:,} calls a second, at random times, over {connections} connection{plural}',
+                rate=rate)
+
+
+OPEN_LOOP = 'bench_open_loop'  # Among the helper programs.
+RATES = (5_000, 20_000, 40_000)
 LOADS = {load.name: load for load in (
     Load('4x32', 4, 32, 300_000, '4 connections with 32 calls at a time each'),
     Load('1x100', 1, 100, 300_000, 'one busy client'),
@@ -37,6 +58,7 @@ LOADS = {load.name: load for load in (
     Load('1MiB', 1, 4, 400, 'requests and responses of 1 MiB', payload=1 << 20),
     Load('1x1', 1, 1, 20_000, 'single calls, one after the other, everything on one CPU',
          one_cpu=True),
+    *(open_loop(rate, connections) for rate in RATES for connections in (1, 4, 50)),
 )}
 
 
@@ -70,8 +92,11 @@ def headers(load):
     return [word for field in fields for word in ('-H', field)]
 
 
-def run(load, port, calls, cpu, scratch):
-    """Makes `calls` calls through `port` and returns an Answer."""
+def run(load, port, calls, cpu, scratch, helpers=None):
+    """Makes `calls` calls through `port` and returns an Answer. `helpers` is the folder with the
+    program for open loops."""
+    if load.rate:
+        return run_open_loop(load, port, calls, cpu, scratch, helpers)
     log = pathlib.Path(scratch) / 'calls.log'
     log.unlink(missing_ok=True)  # h2load appends.
     command = [find_program('h2load'), '-n', str(calls), '-c', str(load.connections),
@@ -79,15 +104,33 @@ def run(load, port, calls, cpu, scratch):
     if load.one_cpu:
         command += ['--log-file', str(log)]
     command.append(f'http://127.0.0.1:{port}{PATH}')
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=RUN_SECONDS,
-                              preexec_fn=on_cpu(cpu), check=False)
-    except subprocess.TimeoutExpired:
+    done = finished(command, cpu)
+    if done is None:
         return Answer(f'did not end in {RUN_SECONDS} s')
     answer = parse(done.stdout, calls, load.payload + 5)
     if not load.one_cpu or answer.error:
         return answer
     return answer._replace(times_us=parse_times(log.read_text(encoding='utf-8')))
+
+
+def finished(command, cpu):
+    """Returns the ended program, or None when it had to be killed."""
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=RUN_SECONDS,
+                              preexec_fn=on_cpu(cpu), check=False)
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def run_open_loop(load, port, calls, cpu, scratch, helpers):
+    command = [f'{helpers}/{OPEN_LOOP}', str(port), str(load.connections), str(calls),
+               str(load.rate), str(_payload(scratch, load.payload))]
+    done = finished(command, cpu)
+    if done is None:
+        return Answer(f'did not end in {RUN_SECONDS} s')
+    if done.returncode != 0:
+        return Answer(done.stderr.strip() or f'{OPEN_LOOP} ended with {done.returncode}')
+    return Answer('', float(load.rate), tuple(int(line) for line in done.stdout.split()))
 
 
 def parse(output, calls, message_bytes):

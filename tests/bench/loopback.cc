@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 
 namespace levee::bench {
 namespace {
@@ -102,9 +103,13 @@ void Poller::Change(int fd, void* owner, Interest interest) {
   if (epoll_ctl(fd_, EPOLL_CTL_MOD, fd, &event) != 0) ExitWithReason("epoll_ctl");
 }
 
-std::span<const epoll_event> Poller::Wait() {
-  const int count = epoll_wait(fd_, events_.data(), static_cast<int>(events_.size()), -1);
-  if (count < 0 && errno != EINTR) ExitWithReason("epoll_wait");
+std::span<const epoll_event> Poller::Wait(std::optional<std::chrono::nanoseconds> longest) {
+  const std::chrono::nanoseconds left = longest.value_or(std::chrono::nanoseconds::zero());
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+  const timespec timeout{seconds.count(), (left - seconds).count()};
+  const int count = epoll_pwait2(fd_, events_.data(), static_cast<int>(events_.size()),
+                                 longest ? &timeout : nullptr, nullptr);
+  if (count < 0 && errno != EINTR) ExitWithReason("epoll_pwait2");
   return {events_.data(), static_cast<size_t>(count < 0 ? 0 : count)};
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The code that the two helper programs of the benchmark share: sockets on 127.0.0.1 and waiting
+// The code that the helper programs of the benchmark share: sockets on 127.0.0.1 and waiting
 // for them.
 #pragma once
 
 #include <sys/epoll.h>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace levee::bench {
@@ -22,7 +24,7 @@ int ListenOnLoopback(uint16_t port);
 int Accept(int listener);
 
 // Returns a connected socket without Nagle's delay, or -1. It blocks: on loopback, connecting takes
-// microseconds, and both programs use MSG_DONTWAIT afterwards.
+// microseconds, and all programs use MSG_DONTWAIT afterwards.
 int ConnectToLoopback(uint16_t port);
 
 // The events that a socket is watched for.
@@ -43,8 +45,8 @@ class Poller {
   void Add(int fd, void* owner, Interest interest);
   void Change(int fd, void* owner, Interest interest);
 
-  // Blocks until a socket is ready. The events are valid until the next call.
-  std::span<const epoll_event> Wait();
+  // Blocks until a socket is ready, at most `longest`. The events are valid until the next call.
+  std::span<const epoll_event> Wait(std::optional<std::chrono::nanoseconds> longest = std::nullopt);
 
  private:
   int fd_;

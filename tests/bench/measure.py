@@ -26,6 +26,7 @@ class Run(NamedTuple):
     memory_mib: float = 0.0  # The highest so far.
     p50_us: float | None = None
     p99_us: float | None = None
+    p999_us: float | None = None
 
 
 class Result(NamedTuple):
@@ -63,6 +64,7 @@ class Bench:
 
     def __init__(self, proxies, helpers, scratch):
         self._scratch = scratch
+        self._helpers = helpers
         self._proxy_cpu, self._load_cpu = cpus()
         self._running = []
         self._echo = None
@@ -98,7 +100,7 @@ class Bench:
         runs = []
         for number in range(rounds):
             for load in chosen_loads:
-                direct = [Direct(self._echo)] if load.one_cpu else []
+                direct = [Direct(self._echo)] if load.timed else []
                 for running in rotated(self._running + direct, number):
                     run = self._measure_one(running, load, number, scale)
                     print(f'round {number + 1} of {rounds}: {describe(run)}', file=sys.stderr)
@@ -112,7 +114,7 @@ class Bench:
         self._echo.process.move_to(load_cpu)
         pids = running.process.tree()
         before = cpu_nanoseconds(pids)
-        answer = loads.run(load, running.port, calls, load_cpu, self._scratch)
+        answer = loads.run(load, running.port, calls, load_cpu, self._scratch, self._helpers)
         after = cpu_nanoseconds(pids)
         if answer.error:
             # The end of a proxy explains more than the errors of its caller.
@@ -123,7 +125,8 @@ class Bench:
                            memory_mib=memory_mib(pids, 'VmHWM'))
         if answer.times_us:
             run = run._replace(p50_us=statistics.median(answer.times_us),
-                               p99_us=loads.percentile(answer.times_us, 0.99))
+                               p99_us=loads.percentile(answer.times_us, 0.99),
+                               p999_us=loads.percentile(answer.times_us, 0.999))
         return run
 
 

@@ -4,6 +4,8 @@
 import statistics
 from typing import NamedTuple
 
+from loads import LOADS
+
 # The bars for Levee, as ratios of the medians over the rounds.
 BASE = 'nghttpx'
 CPU_BARS = {'4x32': 0.60, '1x100': 0.60, '50x10': 0.60, '64x1': 0.80, 'headers': 0.60,
@@ -16,6 +18,8 @@ IDLE_MIB_BAR = 15.0
 
 DIRECT = 'direct'  # Calls that go through no proxy.
 TIMES = ('p50_us', 'p99_us')
+RATE_TIMES = {'p50_us': 'p50', 'p99_us': 'p99', 'p999_us': 'p99.9'}
+RATE_BAR = 20_000  # Calls a second at which no peer may add less to p99.
 
 
 class Bar(NamedTuple):
@@ -98,15 +102,30 @@ def times(result, name, base):
                  figures(result.runs, base, '1x1', figure)) for figure in TIMES]
 
 
+def added_times(result, name, load, figure):
+    """Returns {round: how much longer calls took than without a proxy, in microseconds}."""
+    without = figures(result.runs, DIRECT, load, figure)
+    return {number: value - without[number]
+            for number, value in figures(result.runs, name, load, figure).items()
+            if number in without}
+
+
+def rate_table(result, loads, figure, base):
+    rows = [[name] + [cell(added_times(result, name, load, figure),
+                           added_times(result, base, load, figure)) for load in loads]
+            for name in result.idle_mib]
+    return markdown([f'{RATE_TIMES[figure]} added', *loads], rows)
+
+
 def bars(result, names, loads):
     """Returns those bars of each of `names`, the builds of Levee, that `loads` decide."""
     found = []
+    peers = peers_of(result, names)
     for name in names:
         for base, limits in ((BASE, CPU_BARS), (RELAY, RELAY_CPU_BARS)):
-            found += [Bar(name, f'CPU at {load}, ratio to {base}', limit,
-                          cpu_ratio(result, name, base, load))
-                      for load, limit in limits.items() if load in loads]
-        found.append(highest_ratio(result, name, names, loads))
+            found += cpu_bars(result, name, base, limits, loads)
+        found.append(highest_ratio(result, name, peers, closed_loops(loads)))
+        found += rate_bars(result, name, peers, loads)
         if '1x1' in loads:
             found += [Bar(name, f'{figure.removesuffix("_us")} added to single calls, ratio to '
                           f'{RELAY}', ADDED_TIME_BAR, added_ratio(result, name, figure))
@@ -115,20 +134,53 @@ def bars(result, names, loads):
     return found
 
 
+def cpu_bars(result, name, base, limits, loads):
+    return [Bar(name, f'CPU at {load}, ratio to {base}', limit, cpu_ratio(result, name, base, load))
+            for load, limit in limits.items() if load in loads]
+
+
 def cpu_ratio(result, name, base, load):
     return ratio(figures(result.runs, name, load, 'cpu_us'),
                  figures(result.runs, base, load, 'cpu_us'))
 
 
-def highest_ratio(result, name, levees, loads):
-    """Judges the load and the peer that come nearest. The relay knows no calls: it is no peer."""
-    what = 'CPU, highest ratio to any peer at any load'
-    peers = [peer for peer in result.idle_mib if peer != RELAY and peer not in levees]
-    found = [(cpu_ratio(result, name, peer, load), peer, load) for peer in peers for load in loads]
-    if not found or any(value is None for value, _, _ in found):
+def closed_loops(loads):
+    return [load for load in loads if not LOADS[load].rate]
+
+
+def open_loops(loads):
+    return [load for load in loads if LOADS[load].rate]
+
+
+def peers_of(result, levees):
+    """The relay knows no calls: it is no peer."""
+    return [peer for peer in result.idle_mib if peer != RELAY and peer not in levees]
+
+
+def highest_ratio(result, name, peers, loads):
+    """Judges the load and the peer that come nearest."""
+    return highest(name, 'CPU, highest ratio to any peer at any load',
+                   {(peer, load): cpu_ratio(result, name, peer, load)
+                    for peer in peers for load in loads})
+
+
+def rate_bars(result, name, peers, loads):
+    loads = [load for load in open_loops(loads) if LOADS[load].rate == RATE_BAR]
+    if not loads:
+        return []
+    def added(proxy, load):
+        return added_times(result, proxy, load, 'p99_us')
+    return [highest(name, f'p99 added at {RATE_BAR:,} calls/s, highest ratio to any peer',
+                    {(peer, load): ratio(added(name, load), added(peer, load))
+                     for peer in peers for load in loads})]
+
+
+def highest(name, what, ratios):
+    """Returns the bar for the highest of the ratios, whose keys are (peer, load)."""
+    if not ratios or None in ratios.values():
         return Bar(name, what, HIGHEST_BAR, None)
-    value, peer, load = max(found)
-    return Bar(name, f'{what}: {peer} at {load}', HIGHEST_BAR, value)
+    peer, load = max(ratios, key=lambda key: (ratios[key], key))
+    return Bar(name, f'{what}: {peer} at {load}', HIGHEST_BAR, ratios[peer, load])
 
 
 def added_ratio(result, name, figure):
