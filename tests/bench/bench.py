@@ -25,6 +25,7 @@ from processes import BenchError, find_program
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RESULTS = pathlib.Path(__file__).resolve().parent / 'RESULTS.md'
+GUARD_CONFIG = pathlib.Path(__file__).resolve().parent / 'configs' / 'guard.yaml.in'
 PEERS = ('relay', 'nghttpx', 'haproxy', 'nginx', 'envoy')
 ROUNDS = 5
 QUICK_ROUNDS, QUICK_SCALE = 2, 0.1
@@ -34,8 +35,7 @@ EXAMPLES = '''examples:
   tests/bench/run --quick                            a rough look in less than a minute
   tests/bench/run --loads '' --scaling --memory-calls 10000000
   tests/bench/run --levee old=build-old/levee --levee new=build/levee --loads 4x32
-  tests/bench/run --levee levee=build/levee --levee guard=build/levee \\
-    --config guard=tests/bench/configs/guard.yaml.in --base levee --peers ''    the guard's hop
+  tests/bench/run --base levee --peers ''             what the guard's hop costs beside the other
   tests/bench/run --scaling --write                  keep the results in tests/bench/RESULTS.md
 '''
 
@@ -73,7 +73,8 @@ def parse_arguments(words):
         prog='tests/bench/run', description=__doc__, epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--levee', action='append', type=pair, metavar='NAME=BINARY', default=[],
-                        help='a build of Levee; repeatable; default levee=build/levee')
+                        help='a build of Levee; repeatable; default levee=build/levee, and with its '
+                             'guard as guard')
     parser.add_argument('--config', action='append', type=pair, metavar='NAME=TEMPLATE', default=[],
                         help='another configuration template than configs/levee.yaml.in for the '
                              'build NAME; repeatable')
@@ -112,7 +113,9 @@ def parse_arguments(words):
     if args.peers_only and args.levee:
         parser.error('--levee and --peers-only exclude each other')
     if not args.levee and not args.peers_only:
-        args.levee = [('levee', ROOT / 'build' / 'levee')]
+        binary = ROOT / 'build' / 'levee'
+        args.levee = [(report.GUARDED, binary), (report.GUARD, binary)]
+        args.config = [(report.GUARD, GUARD_CONFIG), *args.config]
     check_names(parser, args)
     return args
 

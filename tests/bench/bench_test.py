@@ -300,6 +300,15 @@ class Bars(unittest.TestCase):
         self.assertEqual(['levee'] * 12 + ['new'] * 12, [bar.proxy for bar in found])
         self.assertEqual({'not measured'}, {bar.verdict() for bar in found[12:]})
 
+    def test_the_guard_is_judged_beside_the_other_side(self):
+        runs = [run('levee', '4x32', 0, 3.0), run('guard', '4x32', 0, 3.3),
+                run('levee', '64x1', 0, 3.0), run('guard', '64x1', 0, 3.4)]
+        found = report.bars(Result(runs, {'levee': 3.0, 'guard': 3.0}), ['guard'],
+                            ['4x32', '64x1', 'headers'])
+        self.assertEqual({'CPU at 4x32, ratio to levee': 'met',
+                          'CPU at 64x1, ratio to levee': 'missed'},
+                         {bar.what: bar.verdict() for bar in found})
+
     def test_only_the_loads_of_the_run_are_judged(self):
         result = Result([run('levee', '4x32', 0, 5.0)], {'levee': 3.0})
         found = report.bars(result, ['levee'], ['4x32'])
@@ -351,7 +360,9 @@ class Options(unittest.TestCase):
 
     def test_the_defaults_measure_everything(self):
         args = bench.parse_arguments([])
-        self.assertEqual([('levee', bench.ROOT / 'build' / 'levee')], args.levee)
+        binary = bench.ROOT / 'build' / 'levee'
+        self.assertEqual([('levee', binary), ('guard', binary)], args.levee)
+        self.assertEqual([('guard', bench.GUARD_CONFIG)], args.config)
         self.assertEqual(['relay', 'nghttpx', 'haproxy', 'nginx', 'envoy'], args.peers)
         self.assertEqual((5, 1.0, 1_000_000), (args.rounds, args.scale, args.memory_calls))
         self.assertEqual('nghttpx', args.base)

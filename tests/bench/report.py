@@ -12,6 +12,9 @@ CPU_BARS = {'4x32': 0.60, '1x100': 0.60, '50x10': 0.60, '64x1': 0.80, 'headers':
             '1MiB': 0.75, '1x1': 0.80}
 RELAY = 'relay'
 RELAY_CPU_BARS = {'64x1': 1.0}
+# The other side, which limits the calls of a service, beside the one that retries.
+GUARD, GUARDED = 'guard', 'levee'
+GUARD_CPU_BARS = {'4x32': 1.10, '64x1': 1.10, '1x1': 1.10}
 ADDED_TIME_BAR = 1.3  # Ratio to what the relay adds to a call without proxy.
 HIGHEST_BAR = 1.0  # Ratio to whichever proxy costs least.
 IDLE_MIB_BAR = 15.0
@@ -122,6 +125,9 @@ def bars(result, names, loads):
     found = []
     peers = peers_of(result, names)
     for name in names:
+        if name == GUARD:
+            found += cpu_bars(result, name, GUARDED, GUARD_CPU_BARS, loads)
+            continue
         for base, limits in ((BASE, CPU_BARS), (RELAY, RELAY_CPU_BARS)):
             found += cpu_bars(result, name, base, limits, loads)
         found.append(highest_ratio(result, name, peers, closed_loops(loads)))
