@@ -189,6 +189,10 @@ absl::StatusOr<EndpointSpec> ParseEndpoint(const std::string& text) {
   if (text.starts_with("authority:")) {
     return Wrong(text, "has something after \"authority:\"; the call's :authority says where");
   }
+  if (text == "original:") return EndpointSpec{EndpointSpec::Kind::kOriginal, "", 0};
+  if (text.starts_with("original:")) {
+    return Wrong(text, "has something after \"original:\"; the redirected connection says where");
+  }
   if (text.starts_with("unix:")) {
     absl::StatusOr<std::string> path = ParseUnixPath(text);
     if (!path.ok()) return path.status();

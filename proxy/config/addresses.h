@@ -25,7 +25,7 @@ absl::StatusOr<ListenAddress> ParseListenerAddress(const std::string& text);
 absl::StatusOr<std::string> ParseUnixPath(const std::string& text);
 
 // Parses "10.0.0.7:50051", "[::1]:50051", "localhost:50051", "dns:cart.shop:50051",
-// "unix:/run/cart.sock" or "authority:".
+// "unix:/run/cart.sock", "authority:" or "original:".
 absl::StatusOr<EndpointSpec> ParseEndpoint(const std::string& text);
 
 // The value of an IP address, as the eight groups of IPv6; an IPv4 address as ::ffff:a.b.c.d.

@@ -54,22 +54,32 @@ ListenerSpec BuildListener(const v1::Listener& message, const std::string& path,
   listener.direction = DirectionOf(message);
   listener.address = AddressOf(message.address(), path + ".address", positions);
   if (message.has_mode()) listener.mode = Checked(ParseFileMode(message.mode()));
-  listener.capture = {false, false};
+  listener.capture = {.h2c = false, .connect = false};
   for (const int capture : message.capture()) {
     listener.capture.h2c |= capture == v1::Listener::CAPTURE_H2C;
     listener.capture.connect |= capture == v1::Listener::CAPTURE_CONNECT;
+    listener.capture.original_dst |= capture == v1::Listener::CAPTURE_ORIGINAL_DST;
   }
   return listener;
 }
 
-bool IsByAuthority(const v1::Upstream& message) {
-  return Checked(ParseEndpoint(message.endpoints(0))).kind == EndpointSpec::Kind::kAuthority;
+UpstreamSpec::By WhatSaysWhere(const v1::Upstream& message) {
+  switch (Checked(ParseEndpoint(message.endpoints(0))).kind) {
+    case EndpointSpec::Kind::kAuthority:
+      return UpstreamSpec::By::kAuthority;
+    case EndpointSpec::Kind::kOriginal:
+      return UpstreamSpec::By::kOriginal;
+    case EndpointSpec::Kind::kAddress:
+    case EndpointSpec::Kind::kUnix:
+      break;
+  }
+  return UpstreamSpec::By::kEndpoints;
 }
 
 EndpointLists BuildEndpoints(const v1::Config& config) {
   EndpointLists endpoints;
   for (const v1::Upstream& upstream : config.upstreams()) {
-    if (IsByAuthority(upstream)) continue;
+    if (WhatSaysWhere(upstream) != UpstreamSpec::By::kEndpoints) continue;
     auto list = std::make_shared<EndpointList>();
     for (const std::string& endpoint : upstream.endpoints()) {
       list->push_back(Checked(ParseEndpoint(endpoint)));
@@ -91,7 +101,7 @@ UpstreamSpec BuildUpstream(const v1::Upstream& message,
                            std::shared_ptr<const DescribedMethods> methods) {
   UpstreamSpec upstream;
   upstream.name = message.name();
-  upstream.by_authority = IsByAuthority(message);
+  upstream.by = WhatSaysWhere(message);
   upstream.connect_timeout = DurationOf(message.connect_timeout());
   upstream.reconnect = BuildReconnect(message.reconnect());
   upstream.keepalive_interval = DurationOf(message.keepalive().interval());
@@ -257,7 +267,7 @@ std::string Sha256WithoutEndpoints(v1::Config config, const MethodsOfUpstreams& 
                                    const LoadedTls& tls,
                                    const std::vector<std::string>& passwords) {
   for (v1::Upstream& upstream : *config.mutable_upstreams()) {
-    if (!IsByAuthority(upstream)) upstream.clear_endpoints();
+    if (WhatSaysWhere(upstream) == UpstreamSpec::By::kEndpoints) upstream.clear_endpoints();
   }
   return Sha256(std::move(config), methods, tls, passwords);
 }

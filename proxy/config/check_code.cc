@@ -53,7 +53,7 @@ constexpr CheckCodeInfo kCodes[] = {
     {kNeedsField, "Field that needs another one"},
     {kMaxBelowInitial, "Maximum below the initial delay"},
     {kAddressTwice, "Address used twice"},
-    {kAuthorityNotAlone, "authority: beside other endpoints"},
+    {kAuthorityNotAlone, "authority: or original: beside other endpoints"},
     {kModeWithoutSocket, "Mode without a Unix socket"},
     {kRuleMatchesNothing, "Rule that matches nothing"},
     {kBesideHedge, "Contradicts hedge"},
@@ -69,6 +69,7 @@ constexpr CheckCodeInfo kCodes[] = {
     {kPeerUnknown, "Peer where callers show no certificate"},
     {kStoreAddress, "Address of a store"},
     {kGlobalLimit, "Global limit that contradicts itself"},
+    {kNothingRedirected, "original_dst where nothing is redirected"},
     {kUnreadableFile, "File that cannot be read"},
     {kFileTooLarge, "File too large"},
     {kDescriptorSet, "Not a descriptor set"},
@@ -100,6 +101,7 @@ constexpr CheckCodeInfo kCodes[] = {
     {kUnusedListener, "Listener without a route"},
     {kPeerNotVerified, "Service that is not verified"},
     {kExposedKey, "Private key that others can read"},
+    {kNoOriginal, "original: without original_dst"},
 };
 
 }  // namespace

@@ -76,6 +76,7 @@ enum class CheckCode {
   kPeerUnknown = 321,
   kStoreAddress = 322,
   kGlobalLimit = 323,
+  kNothingRedirected = 330,
 
   kUnreadableFile = 401,
   kFileTooLarge = 402,
@@ -110,6 +111,7 @@ enum class CheckCode {
   kUnusedListener = 924,
   kPeerNotVerified = 925,
   kExposedKey = 926,
+  kNoOriginal = 930,
 };
 
 struct CheckCodeInfo {

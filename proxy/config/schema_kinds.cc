@@ -37,7 +37,7 @@ std::string PatternOf(FieldRule::Kind kind) {
     case FieldRule::LISTENER_ADDRESS:
       return absl::StrCat("unix:/.+|", kHostPort);
     case FieldRule::ENDPOINT:
-      return absl::StrCat("authority:|unix:/.+|", kHostPort);
+      return absl::StrCat("authority:|original:|unix:/.+|", kHostPort);
     case FieldRule::AUTHORITY_GLOB:
       return R"([^/\s]+)";
     case FieldRule::METHOD_GLOB:

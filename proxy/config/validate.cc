@@ -42,6 +42,7 @@ class Validator {
     faults_.Add(positions_.Find(path), code, std::move(text));
   }
   void CheckAddress(const std::string& path, const std::string& text);
+  void CheckCaptures(const std::string& path, const v1::Listener& listener);
   void CheckEndpoints(const std::string& path, const v1::Upstream& upstream);
   void CheckNameOfService(const std::string& path, const v1::Upstream& upstream);
   void CheckReference(const std::string& path, const std::string& name, const Names& known);
@@ -62,16 +63,32 @@ void Validator::CheckAddresses() {
       Add(path + ".mode", CheckCode::kModeWithoutSocket,
           "is that of a Unix socket, and the address is none; leave it out");
     }
-    const auto& captures = config_.listeners(i).capture();
-    const auto connect = std::find(captures.begin(), captures.end(), v1::Listener::CAPTURE_CONNECT);
-    if (!config_.listeners(i).has_tls() || connect == captures.end()) continue;
-    Add(absl::StrCat(path, ".capture[", connect - captures.begin(), "]"),
-        CheckCode::kConnectOverTls,
-        "connect cannot come through TLS, whose callers speak HTTP/2; say [h2c]");
+    CheckCaptures(path, config_.listeners(i));
   }
   CheckAddress("metrics.address", config_.metrics().address());
   CheckAddress("admin.address", config_.admin().address());
   CheckAddress("admin.grpc_address", config_.admin().grpc_address());
+}
+
+void Validator::CheckCaptures(const std::string& path, const v1::Listener& listener) {
+  const auto add = [&](v1::Listener::Capture value, CheckCode code, const char* text) {
+    const auto& captures = listener.capture();
+    const auto found = std::find(captures.begin(), captures.end(), value);
+    if (found == captures.end()) return;
+    Add(absl::StrCat(path, ".capture[", found - captures.begin(), "]"), code, text);
+  };
+  if (listener.has_tls()) {
+    add(v1::Listener::CAPTURE_CONNECT, CheckCode::kConnectOverTls,
+        "connect cannot come through TLS, whose callers speak HTTP/2; say [h2c]");
+    add(v1::Listener::CAPTURE_ORIGINAL_DST, CheckCode::kNothingRedirected,
+        "original_dst passes TLS on untouched, and this listener would end it; leave out tls");
+  } else if (listener.address().starts_with("unix:")) {
+    add(v1::Listener::CAPTURE_ORIGINAL_DST, CheckCode::kNothingRedirected,
+        "no connection is redirected to a Unix socket; listen on 127.0.0.1");
+  } else if (listener.direction() == v1::Listener::DIRECTION_INBOUND) {
+    add(v1::Listener::CAPTURE_ORIGINAL_DST, CheckCode::kNothingRedirected,
+        "only the application's own connections are redirected; give it to an egress listener");
+  }
 }
 
 void Validator::CheckAddress(const std::string& path, const std::string& text) {
@@ -104,9 +121,11 @@ void Validator::CheckUpstreams() {
 
 void Validator::CheckEndpoints(const std::string& path, const v1::Upstream& upstream) {
   for (int i = 0; i < upstream.endpoints_size(); ++i) {
-    if (upstream.endpoints(i) != "authority:" || upstream.endpoints_size() == 1) continue;
+    const std::string& endpoint = upstream.endpoints(i);
+    const bool from_call = endpoint == "authority:" || endpoint == "original:";
+    if (!from_call || upstream.endpoints_size() == 1) continue;
     Add(absl::StrCat(path, "[", i, "]"), CheckCode::kAuthorityNotAlone,
-        "\"authority:\" stands beside other endpoints; it must be the only one");
+        absl::StrCat(Quoted(endpoint), " stands beside other endpoints; it must be the only one"));
     return;
   }
 }

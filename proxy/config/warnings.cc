@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -103,6 +104,7 @@ class Warnings {
   bool Serves(const v1::Route& route, const v1::Listener& listener) const;
   bool ServesAllOf(const v1::Route& wide, const v1::Route& narrow) const;
   bool ReachesByAuthority(const v1::Listener& listener) const;
+  bool Redirects() const;
 
   const v1::Config& config_;
   const Positions& positions_;
@@ -142,10 +144,7 @@ bool Warnings::ReachesByAuthority(const v1::Listener& listener) const {
 void Warnings::CheckListeners() {
   for (int i = 0; i < config_.listeners_size(); ++i) {
     const v1::Listener& listener = config_.listeners(i);
-    bool tunnels = false;
-    for (const int capture : listener.capture()) {
-      tunnels |= capture == v1::Listener::CAPTURE_CONNECT;
-    }
+    const bool tunnels = absl::c_linear_search(listener.capture(), v1::Listener::CAPTURE_CONNECT);
     if (!IsOpen(listener.address()) || (!tunnels && !ReachesByAuthority(listener))) continue;
     Add(Element("listeners", i) + ".address", CheckCode::kExposedListener,
         absl::StrCat("lets everybody who reaches it send anything anywhere, by ",
@@ -161,8 +160,20 @@ void Warnings::CheckAdmin(const char* field, const std::string& address) {
       "127.0.0.1");
 }
 
+bool Warnings::Redirects() const {
+  return std::any_of(
+      config_.listeners().begin(), config_.listeners().end(), [](const v1::Listener& listener) {
+        return absl::c_linear_search(listener.capture(), v1::Listener::CAPTURE_ORIGINAL_DST);
+      });
+}
+
 void Warnings::CheckUpstreams() {
   for (int i = 0; i < config_.upstreams_size(); ++i) {
+    if (absl::c_linear_search(config_.upstreams(i).endpoints(), "original:") && !Redirects()) {
+      Add(Element("upstreams", i) + ".endpoints", CheckCode::kNoOriginal,
+          "no call can be sent to \"original:\", since no listener has `capture: [original_dst]`; "
+          "add it to one, or name the endpoints");
+    }
     const std::string& interval = config_.upstreams(i).keepalive().interval();
     const absl::StatusOr<absl::Duration> parsed = ParseDuration(interval);
     if (!parsed.ok() || *parsed <= absl::ZeroDuration() || *parsed >= kUsualKeepalive) continue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/byte_stream.h"
 
+#include <linux/netfilter_ipv4.h>
 #include <linux/sockios.h>
 #include <netinet/tcp.h>
 #include <sys/ioctl.h>
@@ -52,6 +53,21 @@ std::span<uint8_t> Received() {
 ByteStream::ByteStream(int fd, const Address& peer)
     : fd_(fd), state_(State::kReady), connected_(true), peer_(peer) {
   SetOptions(fd_);
+}
+
+// An IPv4 connection has its original address as that, whatever the family of the socket.
+std::optional<Address> ByteStream::OriginalDestination() const {
+  sockaddr_storage storage{};
+  socklen_t size = sizeof storage;
+  auto* const address = reinterpret_cast<sockaddr*>(&storage);
+  if (getsockname(fd_, address, &size) != 0) return std::nullopt;
+  const int family = Address(address, size).Unmapped().family();
+  if (family != AF_INET && family != AF_INET6) return std::nullopt;
+  // IPv6 has the same number under another name: IP6T_SO_ORIGINAL_DST.
+  size = sizeof storage;
+  const int level = family == AF_INET ? SOL_IP : SOL_IPV6;
+  if (getsockopt(fd_, level, SO_ORIGINAL_DST, address, &size) != 0) return std::nullopt;
+  return Address(address, size);
 }
 
 ByteStream ByteStream::Dial(const Address& to) {

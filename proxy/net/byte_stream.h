@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -118,6 +119,11 @@ class ByteStream {
   // The other end's address: where an accepted connection comes from, or to where this one was
   // dialled.
   const Address& peer() const { return peer_; }
+
+  // Returns where an accepted TCP connection was going when the system's firewall redirected it to
+  // the listener (SO_ORIGINAL_DST): its own end's address, if it was not. nullopt: the system does
+  // not know.
+  std::optional<Address> OriginalDestination() const;
 
   // nullptr without TLS.
   const tls::Session* tls() const { return tls_.get(); }

@@ -74,6 +74,7 @@ void Socket::Read() {
     if (stream_.unsent()) UpdateWatch();
     handler_.OnBytes(bytes, blocks.Filled(bytes.size()));
   } else if (moved.next == ByteStream::Transfer::Next::kEnd) {
+    ended_ = true;
     Fail("connection closed by the peer");
   } else if (moved.next == ByteStream::Transfer::Next::kFailed) {
     Fail(stream_.Failure());

@@ -70,7 +70,10 @@ class Socket final : private ReadyHandler {
   // As ByteStream says. Events of what the peer sends go on. The socket must be open.
   void EndWriting() { stream_.EndWriting(); }
 
-  // Gives the stream to the caller; no events come any more. The socket must be open.
+  // Whether OnClosed came because the peer sends nothing more. It may still read.
+  bool ended() const { return ended_; }
+
+  // Gives the stream to the caller; no events come any more. The socket must be open, or ended().
   ByteStream Release();
 
  private:
@@ -90,6 +93,7 @@ class Socket final : private ReadyHandler {
   ByteStream stream_;
   State state_;
   bool want_write_;
+  bool ended_ = false;
   size_t read_limit_ = SIZE_MAX;
   std::optional<EventLoop::Watch> watch_;
   // Guards callbacks posted to a later turn.

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "server/worker.h"
 #include "wire/first_bytes.h"
+#include "wire/sniff.h"
 
 namespace levee {
 namespace {
@@ -25,7 +26,16 @@ AcceptedConnection::AcceptedConnection(WorkerIo& io, net::ByteStream stream,
       worker_(worker),
       socket_(io.loop, std::move(stream), *this) {
   if (socket_.tls() != nullptr) CountHandshake();
-  io_.wheel.Arm(*this, io_.loop.now() + kHandshakeTimeout);
+  if (leads_on()) {
+    SniffFor(kSilentCapture);
+  } else {
+    io_.wheel.Arm(*this, io_.loop.now() + kHandshakeTimeout);
+  }
+}
+
+void AcceptedConnection::SniffFor(absl::Duration time) {
+  sniffed_until_ = io_.loop.now() + time;
+  io_.wheel.Arm(*this, sniffed_until_);
 }
 
 void AcceptedConnection::CountHandshake() {
@@ -37,15 +47,26 @@ void AcceptedConnection::CountHandshake() {
 void AcceptedConnection::OnBytes(ByteSpan bytes, const Chunk&) {
   if (done_) return;
   received_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  Classify();
+  Classify(io_.loop.now());
 }
 
-void AcceptedConnection::Classify() {
+void AcceptedConnection::Classify(Instant now) {
+  if (!leads_on()) {
+    OnOwnBytes();
+    return;
+  }
+  const Carries carries = Sniff(received_, now, sniffed_until_);
+  if (carries != Carries::kUnknown) HandOver(carries == Carries::kHttp2);
+}
+
+void AcceptedConnection::OnOwnBytes() {
+  const Capture& capture = origin_.listener->capture;
   switch (ClassifyFirstBytes(received_)) {
     case FirstBytes::kMore:
       return;
     case FirstBytes::kHttp2:
-      if (in_tunnel() || origin_.listener->capture.h2c) {
+      if (capture.h2c || capture.original_dst) {
+        // Where there is no h2c the worker refuses its calls, so that their caller reads why.
         HandOver(/*http2=*/true);
       } else {
         Refuse(Reject::kNotCaptured, "400 Bad Request",
@@ -53,19 +74,16 @@ void AcceptedConnection::Classify() {
       }
       return;
     case FirstBytes::kConnect:
-      if (in_tunnel()) {
-        HandOver(/*http2=*/false);
-      } else {
-        OnConnectRequest();
-      }
+      OnConnectRequest();
       return;
     case FirstBytes::kOther:
-      if (in_tunnel()) {
-        HandOver(/*http2=*/false);
-      } else {
-        // Somebody who tries the port with HTTP/1.1 deserves to be told.
+      // Somebody who tries the port with HTTP/1.1 deserves to be told.
+      if (capture.h2c || capture.connect) {
         Refuse(Reject::kNotHttp2, "415 Unsupported Media Type",
                "This port takes gRPC calls: HTTP/2 without TLS, with prior knowledge.\n");
+      } else {
+        Refuse(Reject::kNotCaptured, "400 Bad Request",
+               "This port takes connections that are redirected to it, and this one was not.\n");
       }
       return;
   }
@@ -95,8 +113,8 @@ void AcceptedConnection::OpenTunnel(size_t head_size) {
   // It is the first thing that is written to a new connection, so the kernel takes all of it.
   socket_.Write(Bytes("HTTP/1.1 200 Connection established\r\n\r\n"));
   received_.erase(0, head_size);
-  io_.wheel.Arm(*this, io_.loop.now() + kSilentTunnel);
-  Classify();
+  SniffFor(kSilentTunnel);
+  Classify(io_.loop.now());
 }
 
 void AcceptedConnection::HandOver(bool http2) {
@@ -105,6 +123,7 @@ void AcceptedConnection::HandOver(bool http2) {
   if (http2) {
     worker_.OnHttp2(*this, socket_.Release(), Bytes(received_));
   } else {
+    if (origin_.destination.empty()) origin_.destination = origin_.original;
     worker_.OnTunnel(*this, socket_.Release(), Bytes(received_));
   }
 }
@@ -119,17 +138,22 @@ void AcceptedConnection::Refuse(Reject reason, std::string_view status, std::str
 }
 
 void AcceptedConnection::OnClosed(const std::string&) {
-  if (std::exchange(done_, true)) return;
+  if (done_) return;
+  if (leads_on() && socket_.ended()) {
+    // The caller has said all that it will say, and whoever is dialled may still answer.
+    HandOver(/*http2=*/false);
+    return;
+  }
+  done_ = true;
   Timer::Unlink();
   const tls::Session* const tls = socket_.tls();
   worker_.OnGivenUp(*this,
                     /*timeout=*/tls != nullptr && tls->failure().result == tls::Result::kTimeout);
 }
 
-void AcceptedConnection::OnTimer(Instant) {
-  if (in_tunnel()) {
-    // Nothing, or part of a preface and then nothing: whoever is dialled may know what it is.
-    HandOver(/*http2=*/false);
+void AcceptedConnection::OnTimer(Instant now) {
+  if (leads_on()) {
+    Classify(now);
     return;
   }
   done_ = true;

@@ -25,7 +25,11 @@ struct ConnectionOrigin {
   int socket = 0;       // the listening socket's number, which stays when a reload changes its spec
   uint64_t number = 0;  // of the connection, on its worker
   std::string destination;  // HOST:PORT, as CONNECT names it; empty: the calls say
-  std::string peer;         // address of the caller, if the log tells of connections; else empty
+
+  // IP:PORT where it was going when the system redirected it to the listener; empty: to Levee.
+  std::string original;
+
+  std::string peer;  // address of the caller, if the log tells of connections; else empty
   Instant accepted_at;
   std::string identity;  // of the caller, by its certificate; empty: none was demanded or shown
 };
@@ -43,6 +47,10 @@ class AcceptedConnection final : public Mortal,
 
   // A tunnel whose caller is silent this long waits for its upstream to speak first.
   static constexpr absl::Duration kSilentTunnel = absl::Seconds(1);
+
+  // So does a redirected connection. It comes from this host, and nobody has asked for a tunnel, so
+  // the caller's own time is what it costs.
+  static constexpr absl::Duration kSilentCapture = absl::Milliseconds(100);
 
   // The references must outlive the connection. The worker must not destroy it from within one of
   // its events. `stream`: with TLS it is ready, or its handshake has failed.
@@ -64,18 +72,22 @@ class AcceptedConnection final : public Mortal,
   void OnTimer(Instant now) override;
 
   void CountHandshake();
-  void Classify();
+  void Classify(Instant now);
+  void OnOwnBytes();
   void OnConnectRequest();
+  void SniffFor(absl::Duration time);
   void OpenTunnel(size_t head_size);
   void HandOver(bool http2);
   void Refuse(Reject reason, std::string_view status, std::string_view text);
-  bool in_tunnel() const { return !origin_.destination.empty(); }
+  // Whether the connection leads to somebody else, in a tunnel or redirected.
+  bool leads_on() const { return !origin_.destination.empty() || !origin_.original.empty(); }
 
   WorkerIo& io_;
   ConnectionOrigin origin_;
   Worker& worker_;
   net::Socket socket_;
   std::string received_;  // of the protocol that is looked for: behind the CONNECT head in a tunnel
+  Instant sniffed_until_;  // where it leads on
   bool done_ = false;
 };
 

@@ -16,10 +16,9 @@ struct CallAddress {
   // shows it.
   std::string_view routed_by;
 
-  // HOST:PORT to which an upstream with `authority:` connects; empty: to routed_by.
-  std::string_view elsewhere;
-
-  std::string_view dialled() const { return elsewhere.empty() ? routed_by : elsewhere; }
+  // IP:PORT to which an upstream with `original:` connects; empty: the caller connected to Levee.
+  // One with `authority:` connects to routed_by.
+  std::string_view original;
 };
 
 // Returns the address of a call that came on a connection of `origin` with that :authority.
@@ -29,7 +28,7 @@ struct CallAddress {
 // another, and get new permits of a rate limit with each name that it makes up.
 inline CallAddress AddressOf(const ConnectionOrigin& origin, std::string_view authority) {
   return {.routed_by = origin.destination.empty() ? authority : origin.destination,
-          .elsewhere = {}};
+          .original = origin.original};
 }
 
 // Returns an authority in the one spelling that stands for all that lead to the same place: the

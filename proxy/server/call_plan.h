@@ -31,8 +31,8 @@
 
 namespace levee {
 
-// A destination as one worker sees it: an upstream, or for `authority:` an upstream and the address
-// that is dialled (CallAddress::dialled).
+// A destination as one worker sees it: an upstream, or for `authority:` and `original:` an upstream
+// and the address that is dialled (CallAddress).
 struct Destination {
   // `room` outlives it.
   explicit Destination(FailedCallsRoom& room) : failed_calls(room) {}
@@ -140,7 +140,7 @@ class PlanCache {
 
   // Returns the size of an entry's texts. The plan has two of them, too.
   static size_t Bytes(const PlanKey& key) {
-    return 2 * key.address.routed_by.size() + key.address.elsewhere.size() + 2 * key.path.size() +
+    return 2 * key.address.routed_by.size() + key.address.original.size() + 2 * key.path.size() +
            key.peer.size();
   }
 
@@ -148,15 +148,15 @@ class PlanCache {
     explicit OwnedKey(const PlanKey& key)
         : listener(key.listener),
           routed_by(key.address.routed_by),
-          elsewhere(key.address.elsewhere),
+          original(key.address.original),
           path(key.path),
           peer(key.peer) {}
     PlanKey view() const {
-      return {listener, {.routed_by = routed_by, .elsewhere = elsewhere}, path, peer};
+      return {listener, {.routed_by = routed_by, .original = original}, path, peer};
     }
 
     ListenerRef listener;
-    std::string routed_by, elsewhere, path, peer;
+    std::string routed_by, original, path, peer;
   };
   struct Hash {
     using is_transparent = void;
@@ -164,10 +164,10 @@ class PlanCache {
       const size_t listener = 2 * static_cast<size_t>(key.listener.index + 1) +
                               static_cast<size_t>(key.listener.direction);
       const size_t hash = absl::HashOf(listener, Abseil(key.address.routed_by), Abseil(key.path));
-      // Nearly every call is dialled by what it is routed by, and its caller makes no difference.
-      return key.address.elsewhere.empty() && key.peer.empty()
+      // Nearly no connection was redirected, and hardly ever its caller makes a difference.
+      return key.address.original.empty() && key.peer.empty()
                  ? hash
-                 : absl::HashOf(hash, Abseil(key.address.elsewhere), Abseil(key.peer));
+                 : absl::HashOf(hash, Abseil(key.address.original), Abseil(key.peer));
     }
     size_t operator()(const OwnedKey& key) const { return (*this)(key.view()); }
   };
@@ -175,7 +175,7 @@ class PlanCache {
     using is_transparent = void;
     bool operator()(const PlanKey& a, const PlanKey& b) const {
       return a.address.routed_by == b.address.routed_by && a.path == b.path &&
-             a.listener == b.listener && a.address.elsewhere == b.address.elsewhere &&
+             a.listener == b.listener && a.address.original == b.address.original &&
              a.peer == b.peer;
     }
     bool operator()(const OwnedKey& a, const PlanKey& b) const { return (*this)(a.view(), b); }

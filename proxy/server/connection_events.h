@@ -16,7 +16,7 @@ namespace levee {
 // socket without a path, which is what a caller's end mostly is.
 std::string PeerName(const net::Address& peer);
 
-// Returns the listener, the peer, and for a tunnel its destination; then `more`.
+// Returns the listener, the peer, and where it leads on its destination; then `more`.
 std::vector<LogField> ConnectionFields(const ConnectionOrigin& origin,
                                        std::vector<LogField> more = {});
 

@@ -19,6 +19,19 @@ std::vector<Pool::Target> ToTargets(const EndpointList& endpoints) {
   return targets;
 }
 
+// Returns HOST:PORT, or "" where the upstream's endpoints say where.
+std::string DialledBy(const UpstreamSpec& upstream, const CallAddress& address) {
+  switch (upstream.by) {
+    case UpstreamSpec::By::kAuthority:
+      return SpelledOnce(address.routed_by);
+    case UpstreamSpec::By::kOriginal:
+      return SpelledOnce(address.original);
+    case UpstreamSpec::By::kEndpoints:
+      break;
+  }
+  return "";
+}
+
 }  // namespace
 
 DestinationTable::DestinationTable(const DestinationParts& parts, const Snapshot& snapshot,
@@ -83,18 +96,23 @@ bool DestinationTable::StillFits(const Destination& destination,
                                  const UpstreamsByName& upstreams) const {
   const auto upstream = upstreams.find(destination.upstream);
   return upstream != upstreams.end() &&
-         upstream->second->by_authority != destination.authority.empty() &&
+         (upstream->second->by == UpstreamSpec::By::kEndpoints) == destination.authority.empty() &&
          connect_policies_.find(destination.upstream)->second == destination.connect;
 }
 
 absl::StatusOr<std::vector<Pool::Target>> DestinationTable::TargetsOf(const UpstreamSpec& upstream,
                                                                       std::string_view authority,
                                                                       net::Asker asker) const {
-  if (!upstream.by_authority) {
+  if (upstream.by == UpstreamSpec::By::kEndpoints) {
     const auto found = endpoints_.find(upstream.name);
     return found == endpoints_.end() ? std::vector<Pool::Target>() : ToTargets(*found->second);
   }
   const auto target = SplitHostPort(authority);
+  if (!target.has_value() && upstream.by == UpstreamSpec::By::kOriginal) {
+    return absl::UnimplementedError(
+        "the route's upstream has \"original:\", and the call's connection was not redirected: its "
+        "caller connected to Levee itself");
+  }
   if (!target.has_value()) {
     return absl::UnimplementedError(
         absl::StrCat("cannot dial authority \"", Abseil(authority),
@@ -123,9 +141,9 @@ void DestinationTable::Forget(Destination& destination) {
 }
 
 absl::StatusOr<std::shared_ptr<Destination>> DestinationTable::Find(const UpstreamSpec& upstream,
-                                                                    std::string_view dialled,
+                                                                    const CallAddress& address,
                                                                     net::Asker asker) {
-  const std::string authority = upstream.by_authority ? std::string(dialled) : std::string();
+  const std::string authority = DialledBy(upstream, address);
   const auto key = std::pair(upstream.name, authority);
   if (const auto found = destinations_.find(key); found != destinations_.end()) {
     return found->second;

@@ -56,11 +56,11 @@ class DestinationTable {
   // goes, so that the address is tried again.
   void ForgetLoops();
 
-  // Returns the destination of calls of `upstream`, which is the snapshot's. `dialled`: to where an
-  // upstream with `authority:` connects; it is an error if that cannot be dialled.
+  // Returns the destination of calls of `upstream`, which is the snapshot's. `address`: to where an
+  // upstream with `authority:` or `original:` connects; it is an error if that cannot be dialled.
   // `asker`: the caller's connection.
   absl::StatusOr<std::shared_ptr<Destination>> Find(const UpstreamSpec& upstream,
-                                                    std::string_view dialled, net::Asker asker);
+                                                    const CallAddress& address, net::Asker asker);
 
   // Returns a view of every endpoint.
   std::vector<EndpointView> View() const;

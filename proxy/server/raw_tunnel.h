@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CONNECT tunnel that carries something else than HTTP/2 without TLS: bytes pass untouched.
+// A CONNECT tunnel, or a redirected connection, that carries something else than HTTP/2 without
+// TLS: bytes pass untouched.
 #pragma once
 
 #include <cstdint>

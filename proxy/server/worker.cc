@@ -5,6 +5,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "base/host_port.h"
 #include "base/text.h"
 #include "server/connection_events.h"
 #include "server/reply.h"
@@ -15,6 +16,16 @@
 
 namespace levee {
 namespace {
+
+constexpr char kNotRedirected[] =
+    "this connection was not redirected to Levee's port, and its listener takes no others: call "
+    "the "
+    "service itself, or add h2c to the listener's `capture`";
+
+// Whether the caller connected to a port that takes redirected connections only.
+bool IsNotCaptured(const ConnectionOrigin& origin) {
+  return !origin.listener->capture.h2c && origin.original.empty() && origin.destination.empty();
+}
 
 constexpr char kCameBack[] =
     "the call has come back to the sidecar that sent it (via): the upstream's endpoints or a proxy "
@@ -186,12 +197,23 @@ void Worker::Apply(const WorkerConfig& config) {
 
 void Worker::Accept(net::ByteStream stream, ConnectionOrigin origin) {
   if (stopping_) return;
+  // The system answers for connections that were not redirected, too.
+  if (IsOwn(origin.original)) origin.original.clear();
   origin.number = ++connections_accepted_;
   if (io_.log.Enabled(EventKind::kConnectionAccepted)) origin.peer = PeerName(stream.peer());
   io_.log.Write(EventKind::kConnectionAccepted, [&] { return ConnectionFields(origin); });
   if (stream.tls() != nullptr) origin.identity = stream.tls()->PeerIdentity();
   accepted_.PushBack(*new AcceptedConnection(io_, std::move(stream), std::move(origin), *this));
   series_.downstream_connections.Add(1);
+}
+
+// Whether the address leads to one of this sidecar's ports.
+bool Worker::IsOwn(std::string_view address) const {
+  const auto parts = SplitHostPort(address);
+  if (!parts.has_value()) return false;
+  const auto to = net::Address::FromIp(parts->host, parts->port);
+  return to.has_value() &&
+         absl::c_any_of(own_addresses_, [&](const net::Address& own) { return to->Reaches(own); });
 }
 
 void Worker::ConnectionEnded() {
@@ -313,6 +335,10 @@ h2::StreamHandler* Worker::OnRequest(DownstreamConnection& from, h2::Stream& str
     series_.rejects[Reject::kLoop].Add();
     return Refuse(from, stream, fields, StatusCode::kUnimplemented, kCameBack);
   }
+  if (IsNotCaptured(from.origin())) {
+    series_.rejects[Reject::kNotCaptured].Add();
+    return Refuse(from, stream, fields, StatusCode::kUnimplemented, kNotRedirected);
+  }
   if (relief_.Refuses(from)) {
     series_.limit_hits[Limit::kMemory].Add();
     return Refuse(from, stream, fields, StatusCode::kUnavailable, Call::kOutOfMemory);
@@ -364,7 +390,6 @@ h2::StreamHandler* Worker::Refuse(DownstreamConnection& from, h2::Stream& stream
 }
 
 absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(const PlanKey& key, net::Asker asker) {
-  const std::string dialled = SpelledOnce(key.address.dialled());
   const std::string routed_by = WithoutFinalDot(SpelledOnce(key.address.routed_by));
   const Route* route = snapshot_->routes.Find(
       {.listener = key.listener, .authority = routed_by, .path = key.path, .peer = key.peer});
@@ -374,7 +399,7 @@ absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(const PlanKey& key, n
   }
   const UpstreamSpec& upstream = snapshot_->upstreams[route->upstream];
   const CallPolicy& policy = snapshot_->policies[route->policy];
-  auto destination = destinations_.Find(upstream, dialled, asker);
+  auto destination = destinations_.Find(upstream, key.address, asker);
   // Cached plans hold destinations that have gone.
   if (destinations_.TakeGone()) plans_.EraseGone();
   if (!destination.ok()) return destination.status();

@@ -148,7 +148,7 @@ class Worker final : private net::TurnHandler {
   // event of `from`.
   void OnHttp2(AcceptedConnection& from, net::ByteStream stream, ByteSpan first);
 
-  // Something else came, or nothing, through the tunnel to the destination in from.origin().
+  // Something else came, or nothing, on the way to the destination in from.origin().
   // `first`: as above. The last event of `from`.
   void OnTunnel(AcceptedConnection& from, net::ByteStream stream, ByteSpan first);
 
@@ -190,6 +190,7 @@ class Worker final : private net::TurnHandler {
   void Apply(const WorkerConfig& config);
   void SetOwnAddresses(std::vector<net::Address> listeners, std::vector<net::Address> ports);
   void Accept(net::ByteStream stream, ConnectionOrigin origin);
+  bool IsOwn(std::string_view address) const;
   void Bury(AcceptedConnection& connection);
   void Goaway();
   void Stop();

@@ -22,10 +22,13 @@ struct ListenAddress {
   std::string position;
 };
 
-// The protocols that a listener takes.
+// What a listener takes.
 struct Capture {
   bool h2c = true;      // HTTP/2 without TLS
   bool connect = true;  // HTTP CONNECT, and the protocol that comes through the tunnel
+
+  // Connections to other places, which the system redirects here: whatever they carry.
+  bool original_dst = false;
 };
 
 // A listener for calls.
@@ -35,7 +38,7 @@ struct ListenerSpec {
   ListenAddress address;
   Capture capture;
   std::shared_ptr<const tls::Context> tls;  // nullptr: without TLS
-  int mode = 0660;  // the permissions of a Unix socket
+  int mode = 0660;                          // the permissions of a Unix socket
 };
 
 }  // namespace levee

@@ -59,7 +59,7 @@ struct Snapshot {
   Limits limits;
   absl::Duration drain_timeout = absl::Seconds(20);
 
-  // That the configuration lists, for each upstream that is not by_authority; at least one.
+  // That the configuration lists, for each upstream that goes by them; at least one.
   EndpointLists endpoints;
   // Of the effective configuration and the methods of descriptor sets, in hexadecimal digits.
   std::string sha256;

@@ -25,6 +25,7 @@ struct EndpointSpec {
     kAddress,    // `host` and `port`; `host` is an IP address, or a name to look up
     kUnix,       // the Unix socket at `path`
     kAuthority,  // the address that the call's :authority or its CONNECT tunnel names
+    kOriginal,   // the address to which the caller had connected before it was redirected to Levee
   };
   Kind kind = Kind::kAddress;
   std::string host;
@@ -34,7 +35,7 @@ struct EndpointSpec {
   bool operator==(const EndpointSpec&) const = default;
 };
 
-// All endpoints of one upstream. None is of the kind kAuthority.
+// All endpoints of one upstream. None is of the kinds kAuthority and kOriginal.
 using EndpointList = std::vector<EndpointSpec>;
 
 // By the upstream's name. No pointer is nullptr.
@@ -50,14 +51,19 @@ struct DescribedMethods {
 // and are not part of it.
 struct UpstreamSpec {
   std::string name;
-  // Whether each call is sent to the address that its :authority or its CONNECT tunnel names.
-  bool by_authority = false;
+  // What says where a call is sent.
+  enum class By {
+    kEndpoints,  // the upstream's list of them
+    kAuthority,  // the call, as EndpointSpec::Kind::kAuthority
+    kOriginal,   // its connection, as EndpointSpec::Kind::kOriginal
+  };
+  By by = By::kEndpoints;
   absl::Duration connect_timeout = absl::Seconds(1);
   BackoffPolicy reconnect;  // between connection attempts to one endpoint
   absl::Duration keepalive_interval = absl::InfiniteDuration();  // infinite: no PINGs
   absl::Duration keepalive_timeout = absl::Seconds(20);
   std::optional<EjectionPolicy> ejection = EjectionPolicy();  // nullopt: none
-  std::optional<tls::ClientSource> tls;  // nullopt: without TLS
+  std::optional<tls::ClientSource> tls;                       // nullopt: without TLS
   std::shared_ptr<const DescribedMethods> methods;  // nullptr when there is no descriptor set
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -22,6 +23,13 @@ net::Address AddressOf(const ListenAddress& wanted) {
                                            : net::Address::FromUnixPath(wanted.path);
   LEVEE_CHECK(address.has_value());  // The configuration was checked.
   return *address;
+}
+
+// Returns "" unless the listener takes redirected connections.
+std::string OriginalOf(const net::ByteStream& stream, const ListenerSpec& spec) {
+  if (!spec.capture.original_dst) return "";
+  const std::optional<net::Address> original = stream.OriginalDestination();
+  return original.has_value() ? original->Unmapped().ToString() : "";
 }
 
 bool SameSocket(const ListenerSpec& one, const ListenerSpec& other) {
@@ -51,13 +59,16 @@ absl::StatusOr<std::unique_ptr<net::Listener>> ListenerSet::Listen(const Listeni
   const ListenerSpec& spec = *listening.spec;
   const net::Address address =
       listening.address.has_value() ? *listening.address : AddressOf(spec.address);
-  auto listener = net::Listener::Open(
-      loop_, wheel_, address,
-      [this, &listening](net::ByteStream stream) {
-        accepted_(std::move(stream),
-                  {.listener = listening.spec, .socket = listening.number, .destination = ""});
-      },
-      {.exhausted = exhausted_, .mode = static_cast<mode_t>(spec.mode)});
+  auto listener =
+      net::Listener::Open(loop_, wheel_, address,
+                          [this, &listening](net::ByteStream stream) {
+                            std::string original = OriginalOf(stream, *listening.spec);
+                            accepted_(std::move(stream), {.listener = listening.spec,
+                                                          .socket = listening.number,
+                                                          .destination = "",
+                                                          .original = std::move(original)});
+                          },
+                          {.exhausted = exhausted_, .mode = static_cast<mode_t>(spec.mode)});
   if (!listener.ok()) return At(spec, listener.status());
   return listener;
 }

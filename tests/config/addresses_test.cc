@@ -42,11 +42,15 @@ TEST(Addresses, ListenAddresses) {
 
 TEST(Addresses, Endpoints) {
   EXPECT_EQ(ParseEndpoint("authority:").value().kind, EndpointSpec::Kind::kAuthority);
+  EXPECT_EQ(ParseEndpoint("original:").value().kind, EndpointSpec::Kind::kOriginal);
   EXPECT_EQ(ParseEndpoint("[::1]:1").value().host, "::1");
   EXPECT_EQ(ParseEndpoint("10.0.0.1:0").status().message(),
             "\"10.0.0.1:0\" has port 0; say the port that the upstream listens on");
   EXPECT_EQ(ParseEndpoint("authority:80").status().message(),
             "\"authority:80\" has something after \"authority:\"; the call's :authority says "
+            "where");
+  EXPECT_EQ(ParseEndpoint("original:80").status().message(),
+            "\"original:80\" has something after \"original:\"; the redirected connection says "
             "where");
   EXPECT_EQ(ParseEndpoint("::1:80").status().message(),
             "\"::1:80\" has several colons; an IPv6 address stands in brackets, as in "

@@ -53,14 +53,14 @@ TEST(Build, Upstreams) {
   EXPECT_EQ(cart.keepalive_timeout, absl::Seconds(5));
   EXPECT_EQ(cart.ejection, (EjectionPolicy{.failures = 9, .success = 0, .base = absl::Seconds(1)}));
   EXPECT_EQ(snapshot->upstreams[1].ejection, std::nullopt);
-  EXPECT_FALSE(cart.by_authority);
+  EXPECT_EQ(cart.by, UpstreamSpec::By::kEndpoints);
   EXPECT_EQ(cart.connect_timeout, absl::Milliseconds(250));
   EXPECT_EQ(cart.reconnect.initial, absl::Seconds(1));
   EXPECT_EQ(cart.reconnect.multiplier, 1.5);
   EXPECT_EQ(cart.reconnect.max, absl::Seconds(3));
   EXPECT_EQ(cart.reconnect.jitter, Jitter::kAdd);
   EXPECT_EQ(cart.reconnect.add, absl::Milliseconds(10));
-  EXPECT_TRUE(snapshot->upstreams[1].by_authority);
+  EXPECT_EQ(snapshot->upstreams[1].by, UpstreamSpec::By::kAuthority);
   ASSERT_EQ(snapshot->endpoints.size(), 1u);
   const EndpointList& endpoints = *snapshot->endpoints.at("cart");
   ASSERT_EQ(endpoints.size(), 3u);

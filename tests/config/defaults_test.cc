@@ -29,7 +29,7 @@ TEST(Defaults, SendEveryCallToItsAuthority) {
   ASSERT_EQ(snapshot->upstreams.size(), 1u);
   const UpstreamSpec& upstream = snapshot->upstreams[0];
   EXPECT_EQ(upstream.name, "anywhere");
-  EXPECT_TRUE(upstream.by_authority);
+  EXPECT_EQ(upstream.by, UpstreamSpec::By::kAuthority);
   EXPECT_TRUE(snapshot->endpoints.empty());
   EXPECT_EQ(upstream.methods, nullptr);
   EXPECT_EQ(upstream.connect_timeout, absl::Seconds(1));

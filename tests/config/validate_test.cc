@@ -52,6 +52,32 @@ TEST(Validate, AuthorityStandsAlone) {
       "must be the only one");
 }
 
+TEST(Validate, OriginalStandsAlone) {
+  EXPECT_EQ(
+      FaultsOf("upstreams:\n"
+               "  - {name: anywhere, endpoints: [\"original:\", 10.0.0.1:1]}\n"),
+      "f:2:33: LV308 upstreams[0].endpoints[0]: \"original:\" stands beside other endpoints; it "
+      "must be the only one");
+}
+
+TEST(Validate, OriginalDestinationsAreOfConnectionsThatCanBeRedirected) {
+  const auto listener = [](const std::string& fields) {
+    return FaultsOf("listeners: [{name: a, capture: [h2c, original_dst],\n   " + fields + "}]\n" +
+                    "upstreams: [{name: app, endpoints: [\"10.0.0.7:1\"]}]\n" +
+                    "routes: [{match: {listener: a}, upstream: app}]\n");
+  };
+  EXPECT_EQ(listener("address: \"127.0.0.1:9470\""), "");
+  const std::string at = "f:1:38: LV330 listeners[0].capture[1]: ";
+  EXPECT_EQ(listener("address: \"unix:/run/a.sock\""),
+            at + "no connection is redirected to a Unix socket; listen on 127.0.0.1");
+  EXPECT_EQ(listener("address: \"127.0.0.1:9470\", direction: inbound"),
+            at + "only the application's own connections are redirected; give it to an egress "
+                 "listener");
+  EXPECT_THAT(listener("address: \"127.0.0.1:9470\", tls: {certificate: /a, key: /a}"),
+              testing::HasSubstr(at + "original_dst passes TLS on untouched, and this listener "
+                                      "would end it; leave out tls"));
+}
+
 TEST(Validate, UpstreamMayNotBeNamedNone) {
   EXPECT_EQ(
       FaultsOf("upstreams: [{name: none, endpoints: [10.0.0.1:1]}]\n"

@@ -15,18 +15,26 @@ ConnectionOrigin TunnelTo(const std::string& destination) {
   return {.listener = std::make_shared<const ListenerSpec>(), .destination = destination};
 }
 
-TEST(CallAddress, ACallOutsideOfTunnelsIsRoutedAndDialledByItsAuthority) {
+TEST(CallAddress, ACallOutsideOfTunnelsIsRoutedByItsAuthority) {
   const ConnectionOrigin origin = TunnelTo("");
   const CallAddress address = AddressOf(origin, "cart.shop:1");
   EXPECT_EQ(address.routed_by, "cart.shop:1");
-  EXPECT_EQ(address.dialled(), "cart.shop:1");
+  EXPECT_EQ(address.original, "");
 }
 
-TEST(CallAddress, ACallInATunnelIsRoutedAndDialledByItsDestination) {
+TEST(CallAddress, ACallInATunnelIsRoutedByItsDestination) {
   const ConnectionOrigin origin = TunnelTo("pay.shop:2");
   const CallAddress address = AddressOf(origin, "cart.shop:1");
   EXPECT_EQ(address.routed_by, "pay.shop:2");
-  EXPECT_EQ(address.dialled(), "pay.shop:2");
+  EXPECT_EQ(address.original, "");
+}
+
+TEST(CallAddress, ACallOfARedirectedConnectionIsRoutedByItsAuthorityAndKeepsItsDestination) {
+  ConnectionOrigin origin = TunnelTo("");
+  origin.original = "10.0.0.7:1";
+  const CallAddress address = AddressOf(origin, "cart.shop:1");
+  EXPECT_EQ(address.routed_by, "cart.shop:1");
+  EXPECT_EQ(address.original, "10.0.0.7:1");
 }
 
 TEST(CallAddress, EachSpellingOfAnAuthorityIsTheSameOne) {
@@ -56,12 +64,12 @@ TEST(CallAddress, TheLogShowsByWhatACallWasRouted) {
   EXPECT_EQ(FactsOf(outside, head).authority, "cart.shop:1");
 }
 
-TEST(PlanCache, CallsDialledElsewhereThanTheyAreRoutedByHavePlansOfTheirOwn) {
+TEST(PlanCache, CallsThatWereGoingElsewhereHavePlansOfTheirOwn) {
   PlanCache plans;
   const PlanKey plain{.address = {.routed_by = "cart.shop:1"}, .path = "/a.B/C"};
-  const PlanKey first{.address = {.routed_by = "cart.shop:1", .elsewhere = "10.0.0.7:1"},
+  const PlanKey first{.address = {.routed_by = "cart.shop:1", .original = "10.0.0.7:1"},
                       .path = "/a.B/C"};
-  const PlanKey second{.address = {.routed_by = "cart.shop:1", .elsewhere = "10.0.0.8:1"},
+  const PlanKey second{.address = {.routed_by = "cart.shop:1", .original = "10.0.0.8:1"},
                        .path = "/a.B/C"};
   for (const PlanKey& key : {plain, first, second}) {
     EXPECT_EQ(plans.Find(key), nullptr);
