@@ -15,6 +15,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "base/host_port.h"
+#include "cli/capture_command.h"
 #include "cli/check_command.h"
 #include "cli/explain_options.h"
 #include "cli/help_text.h"
@@ -259,6 +260,8 @@ struct CommandLine {
   CLI::App* import_from = AddImport(app, import_options);
   ProbeOptions probe_options;
   CLI::App* probe = AddProbe(app, probe_options);
+  CaptureOptions capture_options;
+  CLI::App* capture = AddCapture(app, capture_options);
   SnapshotOptions snapshot_options;
   CLI::App* snapshot = AddSnapshot(app, snapshot_options);
   PageOptions page_options;
@@ -329,6 +332,7 @@ int RunCommand(int argc, char** argv) {
   }
   if (line.demo->parsed()) return demo::RunDemo(line.demo_options);
   if (line.probe->parsed()) return RunProbe(line.probe_options);
+  if (line.capture->parsed()) return AfterOutput(RunCapture(line.capture_options));
   if (line.snapshot->parsed()) return AfterOutput(RunSnapshot(line.snapshot_options));
   if (line.page->parsed()) return RunPage(line.page_options);
   if (line.top->parsed()) return RunTop(line.top_options);

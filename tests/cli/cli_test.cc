@@ -34,13 +34,13 @@ TEST(CommandLine, AnUnknownCommandLikeNoOtherIsNamedWithAll) {
   EXPECT_EQ(Refused({"serve"}),
             "levee: there is no command \"serve\"; there are: run, demo, check, explain, simulate, "
             "replay, advise, import, "
-            "probe, snapshot, page, top, sleep, version, help");
+            "probe, capture, snapshot, page, top, sleep, version, help");
 }
 
 TEST(CommandLine, ACommandThatIsMissingIsAskedForWithAllThatThereAre) {
   EXPECT_EQ(Refused({}),
             "levee: a command is missing; there are run, demo, check, explain, simulate, replay, "
-            "advise, import, probe, "
+            "advise, import, probe, capture, "
             "snapshot, page, top, sleep, version, help");
   EXPECT_EQ(Refused({"import"}),
             "levee import: a command is missing; there are grpc-service-config, envoy");
@@ -129,8 +129,8 @@ TEST(CommandLine, HelpCommandPrintsTheSameAsItsOption) {
 
 TEST(CommandLine, HelpFitsATerminalOfEightyColumns) {
   const std::vector<std::vector<std::string>> commands = {
-      {},        {"run"},  {"demo"}, {"check"}, {"explain"}, {"import"}, {"import", "envoy"},
-      {"probe"}, {"sleep"}};
+      {},        {"run"},   {"demo"},   {"check"}, {"explain"}, {"import"}, {"import", "envoy"},
+      {"probe"}, {"sleep"}, {"capture"}};
   for (std::vector<std::string> words : commands) {
     words.insert(words.begin(), "help");
     std::istringstream text(Levee(words).out);

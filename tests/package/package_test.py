@@ -23,7 +23,7 @@ DOCS = BUILD / 'cli-docs'
 UNIT = ROOT / 'deploy/systemd/levee.service'
 COMPOSE = ROOT / 'deploy/compose.yaml'
 COMMANDS = [[], ['advise'], ['run'], ['check'], ['demo'], ['explain'], ['import'], ['import', 'envoy'],
-            ['import', 'grpc-service-config'], ['probe'], ['replay'], ['simulate'], ['sleep'],
+            ['import', 'grpc-service-config'], ['probe'], ['capture'], ['replay'], ['simulate'], ['sleep'],
             ['page'], ['snapshot'], ['top'], ['version'], ['help']]
 
 
