@@ -113,28 +113,42 @@ CLI::App* AddCheck(CLI::App& app, CheckOptions& options) {
 
 // The options of `levee import`.
 struct ImportOptions {
-  CLI::App* grpc_service_config = nullptr;
-  CLI::App* envoy = nullptr;
-  std::string file;
+  std::vector<std::pair<CLI::App*, ImportFormat>> formats;
+  std::vector<std::string> files;
 };
 
 CLI::App* AddImport(CLI::App& app, ImportOptions& options) {
   CLI::App* import_from =
       app.add_subcommand("import", "print another tool's policy as one of Levee's");
   import_from->require_subcommand(1);
-  options.grpc_service_config = import_from->add_subcommand(
-      "grpc-service-config", "retries, hedging and timeouts of a gRPC service config (JSON)");
-  options.envoy = import_from->add_subcommand(
-      "envoy",
+  const auto add = [&](ImportFormat format, const char* name, const char* what, bool several) {
+    CLI::App* from = import_from->add_subcommand(name, what);
+    CLI::Option* files =
+        from->add_option("file", options.files, "what to import, '-': standard input")
+            ->type_name("FILE")
+            ->required();
+    if (!several) files->expected(1);
+    options.formats.emplace_back(from, format);
+  };
+  add(ImportFormat::kGrpcServiceConfig, "grpc-service-config",
+      "retries, hedging and timeouts of a gRPC service config (JSON)", false);
+  add(ImportFormat::kEnvoy, "envoy",
       "routes, retries and clusters of an Envoy configuration (YAML or JSON), or of a "
-      "part of one");
-  for (CLI::App* format : {options.grpc_service_config, options.envoy}) {
-    format->add_option("file", options.file, "what to import, '-': standard input")
-        ->type_name("FILE")
-        ->required();
-  }
+      "part of one",
+      false);
+  add(ImportFormat::kGatewayApi, "gateway-api",
+      "GRPCRoute, HTTPRoute, XBackendTrafficPolicy and BackendTLSPolicy of the Kubernetes Gateway "
+      "API (YAML or JSON)",
+      true);
   import_from->footer("What has no equivalent is a comment at the place where it would stand.");
   return import_from;
+}
+
+int RunImport(const ImportOptions& options) {
+  for (const auto& [from, format] : options.formats) {
+    if (from->parsed()) return RunImport(format, options.files);
+  }
+  return kWrongUsage;
 }
 
 // Returns a check that a text is a duration with a unit, from `least` to `most`.
@@ -325,11 +339,7 @@ int RunCommand(int argc, char** argv) {
   if (line.simulate->parsed()) return AfterOutput(RunSimulate(line.simulate_options));
   if (line.replay->parsed()) return AfterOutput(RunReplay(line.replay_options));
   if (line.advise->parsed()) return AfterOutput(RunAdvise(line.advise_options));
-  if (line.import_from->parsed()) {
-    const bool envoy = line.import_options.envoy->parsed();
-    return AfterOutput(RunImport(envoy ? ImportFormat::kEnvoy : ImportFormat::kGrpcServiceConfig,
-                                 line.import_options.file));
-  }
+  if (line.import_from->parsed()) return AfterOutput(RunImport(line.import_options));
   if (line.demo->parsed()) return demo::RunDemo(line.demo_options);
   if (line.probe->parsed()) return RunProbe(line.probe_options);
   if (line.capture->parsed()) return AfterOutput(RunCapture(line.capture_options));

@@ -3,6 +3,9 @@
 
 #include <cstdio>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/input.h"
 #include "import/import.h"
@@ -18,14 +21,29 @@ int Fail(const std::vector<Fault>& faults) {
   return 1;
 }
 
+ImportedPolicy Import(ImportFormat format, const std::vector<ConfigText>& texts) {
+  switch (format) {
+    case ImportFormat::kGrpcServiceConfig:
+      return ImportGrpcServiceConfig(texts.front());
+    case ImportFormat::kEnvoy:
+      return ImportEnvoy(texts.front());
+    case ImportFormat::kGatewayApi:
+      return ImportGatewayApi(texts);
+  }
+  return {};
+}
+
 }  // namespace
 
-int RunImport(ImportFormat format, const std::string& file) {
+int RunImport(ImportFormat format, const std::vector<std::string>& files) {
   FaultList unreadable;
-  const std::optional<ConfigText> input = ReadInput(file, kMaxImportBytes, unreadable);
-  if (!input.has_value()) return Fail(unreadable.Sorted({file}));
-  const ImportedPolicy imported =
-      format == ImportFormat::kEnvoy ? ImportEnvoy(*input) : ImportGrpcServiceConfig(*input);
+  std::vector<ConfigText> texts;
+  for (const std::string& file : files) {
+    std::optional<ConfigText> text = ReadInput(file, kMaxImportBytes, unreadable);
+    if (text.has_value()) texts.push_back(*std::move(text));
+  }
+  if (!unreadable.empty()) return Fail(unreadable.Sorted(files));
+  const ImportedPolicy imported = Import(format, texts);
   if (!imported.faults.empty()) return Fail(imported.faults);
   std::fputs(imported.yaml.c_str(), stdout);
   return 0;

@@ -3,13 +3,15 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace levee {
 
-enum class ImportFormat { kGrpcServiceConfig, kEnvoy };
+enum class ImportFormat { kGrpcServiceConfig, kEnvoy, kGatewayApi };
 
-// Reads `file` ("-": standard input) and prints its policy, as a file of Levee, on standard output.
-// If the file has faults, prints these on standard error instead. Returns the exit code.
-int RunImport(ImportFormat format, const std::string& file);
+// Reads `files` ("-": standard input) and prints their policy, as a file of Levee, on standard output.
+// If they have faults, prints these on standard error instead. Only the objects of Kubernetes can be
+// in several files. Returns the exit code.
+int RunImport(ImportFormat format, const std::vector<std::string>& files);
 
 }  // namespace levee

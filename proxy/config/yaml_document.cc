@@ -72,10 +72,8 @@ void AddSyntaxFault(const std::string& file, const std::string& text, TextFormat
       absl::StrCat("this is not ", format == TextFormat::kJson ? "JSON" : "YAML", ": ", why));
 }
 
-}  // namespace
-
-bool ParseYamlDocument(const std::string& file, const std::string& text, YAML::Node& root,
-                       FaultList& faults, TextFormat format) {
+// Returns false, with a fault, if the text is not one that the parser reads to its end.
+bool IsPlainUtf8(const std::string& file, const std::string& text, FaultList& faults) {
   // yaml-cpp would silently end the document there.
   if (text.find('\0') != std::string::npos) {
     faults.Add({file, 0, 0, ""}, CheckCode::kNotUtf8, "holds a NUL byte; text in UTF-8 is wanted");
@@ -89,6 +87,14 @@ bool ParseYamlDocument(const std::string& file, const std::string& text, YAML::N
                CheckCode::kNotUtf8, "this is not UTF-8; save the file as UTF-8");
     return false;
   }
+  return true;
+}
+
+}  // namespace
+
+bool ParseYamlDocument(const std::string& file, const std::string& text, YAML::Node& root,
+                       FaultList& faults, TextFormat format) {
+  if (!IsPlainUtf8(file, text, faults)) return false;
   try {
     root.reset(YAML::Load(text));
     // YAML::LoadAll would not return from a text like ",": it takes it for ever more documents.
@@ -100,6 +106,36 @@ bool ParseYamlDocument(const std::string& file, const std::string& text, YAML::N
                "the YAML document ends before this; one per file is read");
   } catch (const YAML::Exception& error) {
     AddSyntaxFault(file, text, format, error, faults);
+  }
+  return false;
+}
+
+bool ParseYamlDocuments(const std::string& file, const std::string& text,
+                        std::vector<YAML::Node>& roots, FaultList& faults) {
+  constexpr int kMaxDocuments = 10'000;
+  if (!IsPlainUtf8(file, text, faults)) return false;
+  try {
+    // First the documents are only counted, since YAML::LoadAll would not return from a text that
+    // the parser takes for ever more of them at the same place.
+    std::istringstream stream(text);
+    YAML::Parser parser(stream);
+    DocumentStart start;
+    int last = -1;
+    for (int documents = 1; parser.HandleNextDocument(start); ++documents) {
+      if (start.mark().pos <= last) {
+        throw YAML::ParserException(start.mark(), "no value can begin here");
+      }
+      if (documents > kMaxDocuments) {
+        faults.Add(At(file, start.mark()), CheckCode::kSecondDocument,
+                   absl::StrCat("there are more than ", kMaxDocuments, " documents"));
+        return false;
+      }
+      last = start.mark().pos;
+    }
+    roots = YAML::LoadAll(text);
+    return true;
+  } catch (const YAML::Exception& error) {
+    AddSyntaxFault(file, text, TextFormat::kYaml, error, faults);
   }
   return false;
 }

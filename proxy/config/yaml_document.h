@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses text into one YAML document.
+// Parses text into YAML documents.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "config/fault.h"
 #include "yaml-cpp/yaml.h"
@@ -17,5 +18,10 @@ enum class TextFormat { kYaml, kJson };
 // the text in places; faults call the text by its `format`.
 bool ParseYamlDocument(const std::string& file, const std::string& text, YAML::Node& root,
                        FaultList& faults, TextFormat format = TextFormat::kYaml);
+
+// Parses all documents of `text` into `roots`. Returns false, with a fault, if the text is not YAML
+// or has more than 10000 documents.
+bool ParseYamlDocuments(const std::string& file, const std::string& text,
+                        std::vector<YAML::Node>& roots, FaultList& faults);
 
 }  // namespace levee

@@ -32,7 +32,8 @@ struct BackoffDraft {
   absl::Duration initial;
   double multiplier = 2;
   absl::Duration max;
-  double factor = 0;  // of jitter; 0: full jitter
+  double factor = 0;   // of jitter; 0: full jitter, or `add`
+  absl::Duration add;  // of jitter; 0: none is added
 
   friend bool operator==(const BackoffDraft&, const BackoffDraft&) = default;
 };
@@ -41,6 +42,7 @@ struct BudgetDraft {
   double ratio = 0;
   std::optional<double> least;  // of the burst
   std::optional<absl::Duration> window;
+  std::optional<double> per_second;  // of the floor
 
   friend bool operator==(const BudgetDraft&, const BudgetDraft&) = default;
 };
@@ -107,11 +109,18 @@ struct RouteDraft {
   bool left_out = false;
 };
 
+struct TlsDraft {
+  std::string ca;           // empty: the system's
+  std::string server_name;  // empty: the endpoint's
+  std::vector<std::string> subject_alt_names;
+};
+
 struct UpstreamDraft {
   std::string name;
   Notes notes;
   Field<std::vector<std::string>> endpoints;
   Field<absl::Duration> connect_timeout;
+  Field<TlsDraft> tls;
 };
 
 // The sections in the order in which they are written. Every name that one of them refers to

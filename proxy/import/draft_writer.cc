@@ -21,18 +21,25 @@ std::string Flow(const BudgetDraft& budget) {
   if (budget.window.has_value()) {
     absl::StrAppend(&text, ", window: ", YamlDuration(*budget.window));
   }
+  if (budget.per_second.has_value()) {
+    absl::StrAppend(&text, ", floor: {per_second: ", YamlNumber(*budget.per_second), "}");
+  }
   if (budget.least.has_value()) {
     absl::StrAppend(&text, ", burst: {least: ", YamlNumber(*budget.least), "}");
   }
   return text + "}";
 }
 
+std::string Jitter(const BackoffDraft& backoff) {
+  if (backoff.factor > 0) return absl::StrCat("{factor: ", YamlNumber(backoff.factor), "}");
+  if (backoff.add == absl::ZeroDuration()) return "full";
+  return absl::StrCat("{add: ", YamlDuration(backoff.add), "}");
+}
+
 std::string Flow(const BackoffDraft& backoff) {
-  return absl::StrCat(
-      "{initial: ", YamlDuration(backoff.initial), ", multiplier: ", YamlNumber(backoff.multiplier),
-      ", max: ", YamlDuration(backoff.max), ", jitter: ",
-      backoff.factor == 0 ? "full" : absl::StrCat("{factor: ", YamlNumber(backoff.factor), "}"),
-      "}");
+  return absl::StrCat("{initial: ", YamlDuration(backoff.initial),
+                      ", multiplier: ", YamlNumber(backoff.multiplier),
+                      ", max: ", YamlDuration(backoff.max), ", jitter: ", Jitter(backoff), "}");
 }
 
 std::string Flow(const HedgeDraft& hedge) {
@@ -43,6 +50,24 @@ std::string Flow(const HedgeDraft& hedge) {
 std::string Flow(const RateLimitDraft& limit) {
   return absl::StrCat("[{name: ", YamlText(limit.name), ", rate: ", limit.rate,
                       ", burst: ", limit.burst, "}]");
+}
+
+std::string Flow(const TlsDraft& tls) {
+  std::vector<std::string> fields;
+  if (!tls.ca.empty()) fields.push_back(absl::StrCat("ca: ", YamlText(tls.ca)));
+  if (!tls.server_name.empty()) {
+    fields.push_back(absl::StrCat("server_name: ", YamlText(tls.server_name)));
+  }
+  if (!tls.subject_alt_names.empty()) {
+    fields.push_back(absl::StrCat("subject_alt_names: ", YamlList(tls.subject_alt_names)));
+  }
+  return absl::StrCat("{", absl::StrJoin(fields, ", "), "}");
+}
+
+bool HasValues(const RetryDraft& retry) {
+  return retry.max_attempts.value || retry.codes.value || retry.failures.value ||
+         retry.http.value || retry.attempt_timeout.value || retry.backoff.value ||
+         retry.budget.value || retry.buffer_bytes.value || retry.commit.value;
 }
 
 class DraftWriter {
@@ -67,6 +92,7 @@ class DraftWriter {
   void Write(const RouteDraft& route);
   void Write(const PolicyDraft& policy);
   void Write(const RetryDraft& retry);
+  void WritePolicies(const Draft& draft);
 
   YamlWriter out_;
 };
@@ -82,9 +108,7 @@ std::string DraftWriter::Write(const Draft& draft) {
   OpenSection("routes", {});
   for (const RouteDraft& route : draft.routes) Write(route);
   out_.Close();
-  OpenSection("policies", draft.policy_notes);
-  for (const PolicyDraft& policy : draft.policies) Write(policy);
-  out_.Close();
+  WritePolicies(draft);
   if (draft.honor.value.has_value()) {
     OpenSection("overload", {});
     Write("honor", draft.honor);
@@ -93,12 +117,25 @@ std::string DraftWriter::Write(const Draft& draft) {
   return out_.text();
 }
 
+// A list without entries is none of YAML's block style.
+void DraftWriter::WritePolicies(const Draft& draft) {
+  if (draft.policies.empty()) {
+    if (!draft.policy_notes.empty()) out_.EmptyLine();
+    Comments(draft.policy_notes);
+    return;
+  }
+  OpenSection("policies", draft.policy_notes);
+  for (const PolicyDraft& policy : draft.policies) Write(policy);
+  out_.Close();
+}
+
 void DraftWriter::Write(const UpstreamDraft& upstream) {
   Comments(upstream.notes);
   out_.BeginItem();
   out_.Field("name", YamlText(upstream.name));
   Write("endpoints", upstream.endpoints);
   Write("connect_timeout", upstream.connect_timeout);
+  Write("tls", upstream.tls);
   out_.EndItem();
 }
 
@@ -126,9 +163,13 @@ void DraftWriter::Write(const PolicyDraft& policy) {
   out_.BeginItem();
   out_.Field("name", YamlText(policy.name));
   Write("timeout", policy.rules.timeout);
-  out_.Open("retry");
-  Write(policy.rules.retry);
-  out_.Close();
+  if (HasValues(policy.rules.retry)) {
+    out_.Open("retry");
+    Write(policy.rules.retry);
+    out_.Close();
+  } else {
+    Write(policy.rules.retry);
+  }
   Write("hedge", policy.rules.hedge);
   Comments(policy.rules.idempotency.notes);
   if (policy.rules.idempotency.value.has_value()) {
@@ -159,7 +200,7 @@ ImportedPolicy Finish(Source& source, const Draft& draft) {
   if (source.faulty()) return {"", source.Faults()};
   std::string yaml = WriteDraft(draft);
   if (yaml.size() > kMaxConfigFileBytes) {
-    source.Refuse({source.file(), 0, 0, ""},
+    source.Refuse({source.files().front(), 0, 0, ""},
                   "makes a policy above 1 MiB, which Levee does not read; import it in parts");
     return {"", source.Faults()};
   }

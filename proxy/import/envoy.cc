@@ -18,6 +18,7 @@
 #include "import/envoy_retry_policy.h"
 #include "import/envoy_route.h"
 #include "import/import.h"
+#include "import/policy_table.h"
 #include "import/source.h"
 
 namespace levee {
@@ -44,7 +45,6 @@ class EnvoyImport {
   void AddRoutesToClusters();
   void AddLastResort();
   std::string UpstreamFor(const std::string& cluster);
-  std::string PolicyFor(PolicyRules rules, const std::string& like);
   void AddNotes();
 
   Source source_;
@@ -52,10 +52,10 @@ class EnvoyImport {
   std::vector<std::string> cluster_names_;        // in the order of the file
   std::map<std::string, std::string> upstreams_;  // those of the draft, by cluster
   Names upstream_names_{{"none"}};
-  Names policy_names_{{}};
-  std::map<std::string, std::vector<size_t>> policies_like_;  // by the name they are made from
   EnvoyDomains domains_;
   Draft draft_;
+  // Routes without a name share a policy if they lead to the same upstream.
+  PolicyTable policies_{draft_.policies, {}};
 };
 
 ImportedPolicy EnvoyImport::Run(const std::string& text) {
@@ -123,7 +123,7 @@ RouteDraft EnvoyImport::AddRouteWithout(const EnvoyRouteDefaults& defaults) {
   RouteDraft route;
   route.notes.emplace_back("The file has no route for this; it takes every call.");
   route.upstream = UpstreamFor("");
-  route.policy = PolicyFor(RulesWithoutRoute(defaults), "imported");
+  route.policy = policies_.NameFor(RulesWithoutRoute(defaults), "imported");
   return route;
 }
 
@@ -133,8 +133,8 @@ RouteDraft EnvoyImport::AddRoute(EnvoyRoute read) {
   const auto cluster = clusters_.find(read.cluster);
   if (cluster != clusters_.end()) read.rules.retry.budget = cluster->second.budget;
   route.upstream = UpstreamFor(read.cluster);
-  route.policy = PolicyFor(std::move(read.rules),
-                           read.policy_name.empty() ? route.upstream : read.policy_name);
+  route.policy = policies_.NameFor(std::move(read.rules),
+                                   read.policy_name.empty() ? route.upstream : read.policy_name);
   return route;
 }
 
@@ -157,21 +157,6 @@ std::string EnvoyImport::UpstreamFor(const std::string& cluster) {
   upstreams_[cluster] = upstream.name;
   draft_.upstreams.push_back(std::move(upstream));
   return draft_.upstreams.back().name;
-}
-
-// Returns the policy with these rules. Routes of the same name share one if the rules are equal;
-// routes without a name share one if they lead to the same upstream, too.
-std::string EnvoyImport::PolicyFor(PolicyRules rules, const std::string& like) {
-  std::vector<size_t>& same_name = policies_like_[like];
-  for (const size_t i : same_name) {
-    if (draft_.policies[i].rules == rules) return draft_.policies[i].name;
-  }
-  same_name.push_back(draft_.policies.size());
-  PolicyDraft policy;
-  policy.name = policy_names_.Next(like);
-  policy.rules = std::move(rules);
-  draft_.policies.push_back(std::move(policy));
-  return draft_.policies.back().name;
 }
 
 void EnvoyImport::AddVirtualHost(VirtualHostPart& part, std::vector<RouteDraft> routes,
@@ -206,7 +191,7 @@ void EnvoyImport::AddRoutesToClusters() {
     rules.retry.budget = clusters_[name].budget;
     RouteDraft route;
     route.upstream = UpstreamFor(name);
-    route.policy = PolicyFor(std::move(rules), route.upstream);
+    route.policy = policies_.NameFor(std::move(rules), route.upstream);
     route.left_out = name != cluster_names_.front();
     route.notes.push_back(
         absl::StrCat("The file has no routes; say which calls go to ", route.upstream, "."));
@@ -224,7 +209,7 @@ void EnvoyImport::AddLastResort() {
   RouteDraft rest;
   rest.notes.emplace_back("No route is left; this one retries nothing.");
   rest.upstream = UpstreamFor("");
-  rest.policy = PolicyFor(std::move(rules), "no-retries");
+  rest.policy = policies_.NameFor(std::move(rules), "no-retries");
   draft_.routes.push_back(std::move(rest));
 }
 

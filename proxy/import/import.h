@@ -25,4 +25,9 @@ ImportedPolicy ImportGrpcServiceConfig(const ConfigText& input);
 // in JSON.
 ImportedPolicy ImportEnvoy(const ConfigText& input);
 
+// Imports routes and policies of the Kubernetes Gateway API: GRPCRoute, HTTPRoute,
+// XBackendTrafficPolicy and BackendTLSPolicy. Each text has one document or several, lists
+// included.
+ImportedPolicy ImportGatewayApi(const std::vector<ConfigText>& texts);
+
 }  // namespace levee

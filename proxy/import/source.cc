@@ -46,6 +46,38 @@ std::string Shown(const std::string& key) {
   return plain && !key.empty() ? key : Quoted(key);
 }
 
+Place At(const std::string& file, const YAML::Mark& mark, std::string path) {
+  return {file, mark.line + 1, mark.column + 1, std::move(path)};
+}
+
+// Protobuf's JSON form knows seconds only; gRFC A6 itself writes ".1s".
+bool ParseSeconds(const std::string& text, absl::Duration& duration) {
+  const std::string digits = text.empty() ? "" : text.substr(0, text.size() - 1);
+  return text.ends_with('s') && digits.find_first_not_of("0123456789.") == std::string::npos &&
+         absl::ParseDuration(text, &duration);
+}
+
+// One to four whole numbers of at most five digits, each with its unit.
+bool ParseGep2257(std::string_view text, absl::Duration& duration) {
+  duration = absl::ZeroDuration();
+  for (int parts = 0; !text.empty(); ++parts) {
+    const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    if (parts == 4 || digits == 0 || digits > 5) return false;
+    size_t unit = text.substr(digits).starts_with("ms") ? 2 : 1;
+    if (digits == text.size() || text.find_first_of("hms", digits) != digits) return false;
+    absl::Duration part;
+    if (!absl::ParseDuration(std::string(text.substr(0, digits + unit)), &part)) return false;
+    duration += part;
+    text.remove_prefix(digits + unit);
+  }
+  return true;
+}
+
+bool ParseGo(const std::string& text, absl::Duration& duration) {
+  return absl::ParseDuration(text, &duration) && duration >= absl::ZeroDuration() &&
+         duration < absl::InfiniteDuration();
+}
+
 }  // namespace
 
 std::string Section::ShortPath() const {
@@ -162,12 +194,24 @@ bool Source::Count(const Place& place) {
 
 std::optional<Item> Source::Parse(const std::string& text, TextFormat format) {
   YAML::Node root;
-  if (!ParseYamlDocument(file_, text, root, faults_, format)) return std::nullopt;
+  if (!ParseYamlDocument(files_.front(), text, root, faults_, format)) return std::nullopt;
   if (root.IsNull()) {
-    Refuse({file_, 0, 0, ""}, "is empty");
+    Refuse({files_.front(), 0, 0, ""}, "is empty");
     return std::nullopt;
   }
-  return Item{root, At(root.Mark(), "")};
+  return Item{root, At(files_.front(), root.Mark(), "")};
+}
+
+std::vector<Item> Source::ParseDocuments(const ConfigText& text) {
+  files_.push_back(text.name);
+  std::vector<YAML::Node> roots;
+  std::vector<Item> items;
+  if (!ParseYamlDocuments(text.name, text.text, roots, faults_)) return items;
+  for (const YAML::Node& root : roots) {
+    if (!root.IsNull()) items.push_back({root, At(text.name, root.Mark(), "")});
+  }
+  if (items.empty()) Refuse({text.name, 0, 0, ""}, "is empty");
+  return items;
 }
 
 std::optional<Section> Source::AsSection(const Item& item) {
@@ -179,13 +223,14 @@ std::optional<Section> Source::AsSection(const Item& item) {
   for (const auto& entry : item.node) {
     if (!Count(item.place)) return std::nullopt;
     if (!entry.first.IsScalar()) {
-      Refuse(At(entry.first.Mark(), item.place.path), "a key is not a word");
+      Refuse(At(item.place.file, entry.first.Mark(), item.place.path), "a key is not a word");
       continue;
     }
     const std::string& written = entry.first.Scalar();
     const YAML::Mark mark = entry.second.IsScalar() ? entry.second.Mark() : entry.first.Mark();
     Place place =
-        At(mark, absl::StrCat(item.place.path, item.place.path.empty() ? "" : ".", Shown(written)));
+        At(item.place.file, mark,
+           absl::StrCat(item.place.path, item.place.path.empty() ? "" : ".", Shown(written)));
     std::string key = keys_ == Keys::kSnakeCase ? SnakeCase(written) : written;
     if (!section.index_.emplace(key, section.entries_.size()).second) {
       Refuse(place, "is given twice");
@@ -227,17 +272,28 @@ std::optional<int64_t> Source::AsWhole(const Item& item) {
   return std::nullopt;
 }
 
-// Protobuf's JSON form knows seconds only; gRFC A6 itself writes ".1s".
 std::optional<absl::Duration> Source::AsDuration(const Item& item) {
   const std::optional<std::string> text = AsText(item);
   if (!text.has_value()) return std::nullopt;
-  const std::string digits = text->empty() ? "" : text->substr(0, text->size() - 1);
   absl::Duration duration;
-  if (text->ends_with('s') && digits.find_first_not_of("0123456789.") == std::string::npos &&
-      absl::ParseDuration(*text, &duration)) {
-    return duration;
+  const char* form = "";
+  bool good = false;
+  switch (durations_) {
+    case Durations::kSeconds:
+      good = ParseSeconds(*text, duration);
+      form = "they are seconds, as in 0.25s";
+      break;
+    case Durations::kGep2257:
+      good = !text->empty() && ParseGep2257(*text, duration);
+      form = "they are whole numbers of h, m, s and ms, as in 1m30s (GEP-2257)";
+      break;
+    case Durations::kGo:
+      good = ParseGo(*text, duration);
+      form = "they have a unit, as in 2.5s or 1m30s";
+      break;
   }
-  Refuse(item.place, absl::StrCat(Quoted(*text), " is no duration; they are seconds, as in 0.25s"));
+  if (good) return duration;
+  Refuse(item.place, absl::StrCat(Quoted(*text), " is no duration; ", form));
   return std::nullopt;
 }
 
@@ -249,8 +305,9 @@ std::vector<Item> Source::AsList(const Item& item) {
   }
   for (const YAML::Node& element : item.node) {
     if (!Count(item.place)) return {};
-    items.push_back({element, At(element.IsNull() ? item.node.Mark() : element.Mark(),
-                                 absl::StrCat(item.place.path, "[", items.size(), "]"))});
+    items.push_back(
+        {element, At(item.place.file, element.IsNull() ? item.node.Mark() : element.Mark(),
+                     absl::StrCat(item.place.path, "[", items.size(), "]"))});
   }
   return items;
 }

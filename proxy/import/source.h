@@ -12,6 +12,7 @@
 
 #include "absl/time/time.h"
 #include "config/fault.h"
+#include "config/load.h"
 #include "config/yaml_document.h"
 #include "yaml-cpp/yaml.h"
 
@@ -26,6 +27,10 @@ struct Item {
 // How keys are compared. Protobuf's JSON form has camelCase, files written by hand have snake_case;
 // kSnakeCase accepts both, and callers ask for snake_case.
 enum class Keys { kAsWritten, kSnakeCase };
+
+// How durations are written: as in protobuf's JSON form ("0.25s"), as in Kubernetes (GEP-2257:
+// "1h30m", "500ms"), or as in Go ("1.5s", "1h30m").
+enum class Durations { kSeconds, kGep2257, kGo };
 
 class Source;
 
@@ -47,7 +52,7 @@ class Section {
   std::optional<double> Number(std::string_view key);  // finite
   std::optional<int64_t> Whole(std::string_view key);
   std::optional<bool> Flag(std::string_view key);
-  std::optional<absl::Duration> Duration(std::string_view key);  // "0.25s"; never negative
+  std::optional<absl::Duration> Duration(std::string_view key);  // never negative
   std::optional<Section> Map(std::string_view key);
   std::vector<Item> List(std::string_view key);
   std::vector<Section> Maps(std::string_view key);  // a list of mappings
@@ -90,7 +95,7 @@ class Section {
   std::set<std::string, std::less<>> wrong_;  // of the wrong type
 };
 
-// One text and its faults. Must outlive the sections that it hands out.
+// Texts and their faults. Must outlive the sections that it hands out.
 //
 // The YAML parser reads JSON too. So there is one reader for both formats, and unlike protobuf's
 // JsonStringToMessage it knows the place of each value, keeps the order of keys and sees keys that
@@ -98,15 +103,20 @@ class Section {
 // pairs, keys above 1 KiB) is an error and never gets another meaning.
 class Source {
  public:
-  Source(std::string file, Keys keys) : file_(std::move(file)), keys_(keys) {}
+  Source(const std::string& file, Keys keys) : files_({file}), keys_(keys) {}
+  Source(Keys keys, Durations durations) : keys_(keys), durations_(durations) {}
   Source(const Source&) = delete;
   Source& operator=(const Source&) = delete;
 
-  const std::string& file() const { return file_; }
+  const std::vector<std::string>& files() const { return files_; }
 
   // Reads the whole text as one value; nullopt, with a fault, if it has none. `format`: see
   // ParseYamlDocument.
   std::optional<Item> Parse(const std::string& text, TextFormat format = TextFormat::kYaml);
+
+  // Reads all documents of a text, without those that are empty. May be called for several texts,
+  // of which each has a name of its own.
+  std::vector<Item> ParseDocuments(const ConfigText& text);
 
   void Refuse(const Place& place, std::string text) {
     faults_.Add(place, CheckCode::kNone, std::move(text));
@@ -114,7 +124,7 @@ class Source {
   }
   int refused() const { return refused_; }
   bool faulty() const { return !faults_.empty(); }
-  std::vector<Fault> Faults() const { return faults_.Sorted({file_}); }
+  std::vector<Fault> Faults() const { return faults_.Sorted(files_); }
 
   // Each returns nullopt, with a fault, if the item is something else.
   std::optional<Section> AsSection(const Item& item);
@@ -125,13 +135,11 @@ class Source {
   std::vector<Item> AsList(const Item& item);
 
  private:
-  Place At(const YAML::Mark& mark, std::string path) const {
-    return {file_, mark.line + 1, mark.column + 1, std::move(path)};
-  }
   bool Count(const Place& place);
 
-  const std::string file_;
+  std::vector<std::string> files_;
   const Keys keys_;
+  const Durations durations_ = Durations::kSeconds;
   FaultList faults_;
   int refused_ = 0;
   int values_ = 0;

@@ -43,7 +43,8 @@ TEST(CommandLine, ACommandThatIsMissingIsAskedForWithAllThatThereAre) {
             "advise, import, probe, capture, "
             "snapshot, page, top, sleep, version, help");
   EXPECT_EQ(Refused({"import"}),
-            "levee import: a command is missing; there are grpc-service-config, envoy");
+            "levee import: a command is missing; there are grpc-service-config, envoy, "
+            "gateway-api");
 }
 
 TEST(CommandLine, AnArgumentThatIsMissingIsAskedForByTheNameOfItsValue) {

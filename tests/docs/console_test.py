@@ -38,6 +38,13 @@ SERVICE_CONFIG = {'methodConfig': [{'name': [{'service': 'shop.Cart'}], 'timeout
                                         'maxAttempts': 3, 'initialBackoff': '0.1s',
                                         'maxBackoff': '1s', 'backoffMultiplier': 2,
                                         'retryableStatusCodes': ['UNAVAILABLE']}}]}
+ROUTES = """apiVersion: gateway.networking.k8s.io/v1
+kind: GRPCRoute
+metadata: {name: cart, namespace: shop}
+spec:
+  parentRefs: [{group: '', kind: Service, name: cart, port: 50051}]
+  rules: [{backendRefs: [{name: cart, port: 50051}]}]
+"""
 ENVOY = '''
 route_config:
   virtual_hosts:
@@ -205,6 +212,7 @@ class Files(unittest.TestCase):
         self.clone.write('levee.yaml', documents.block('docs/kubernetes.md', 'yaml', 'dns:callee'))
         self.clone.write('service_config.json', json.dumps(SERVICE_CONFIG))
         self.clone.write('envoy.yaml', ENVOY)
+        self.clone.write('routes.yaml', ROUTES)
         self.clone.write('new.yaml', documents.block('docs/kubernetes.md', 'yaml', 'dns:callee'))
         self.clone.write('calls.log', json.dumps(LOGGED) + '\n')
         self.clone.write('levee-snapshot.json', '{"state": {"next": 1}}')

@@ -22,9 +22,10 @@ LEVEE = BUILD / 'levee'
 DOCS = BUILD / 'cli-docs'
 UNIT = ROOT / 'deploy/systemd/levee.service'
 COMPOSE = ROOT / 'deploy/compose.yaml'
-COMMANDS = [[], ['advise'], ['run'], ['check'], ['demo'], ['explain'], ['import'], ['import', 'envoy'],
-            ['import', 'grpc-service-config'], ['probe'], ['capture'], ['replay'], ['simulate'], ['sleep'],
-            ['page'], ['snapshot'], ['top'], ['version'], ['help']]
+COMMANDS = [[], ['advise'], ['run'], ['check'], ['demo'], ['explain'], ['import'],
+            ['import', 'envoy'], ['import', 'grpc-service-config'], ['probe'], ['capture'],
+            ['replay'], ['simulate'], ['sleep'], ['import', 'gateway-api'], ['page'], ['snapshot'],
+            ['top'], ['version'], ['help']]
 
 
 def needs(command):

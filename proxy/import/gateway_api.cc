@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Imports routes and policies of the Kubernetes Gateway API as a policy.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "import/draft_writer.h"
+#include "import/gateway_policy.h"
+#include "import/gateway_route.h"
+#include "import/import.h"
+#include "import/kube_objects.h"
+#include "import/service_draft.h"
+
+namespace levee {
+namespace importer {
+namespace {
+
+constexpr char kRest[] =
+    "Every other call goes where it says itself. A gateway refuses calls to a host that none of "
+    "its "
+    "rules match; here they come to this route.";
+
+const std::vector<KubeKind>& Kinds() {
+  static const auto& kinds = *new std::vector<KubeKind>{
+      {"gateway.networking.k8s.io", "GRPCRoute"},
+      {"gateway.networking.k8s.io", "HTTPRoute"},
+      {"gateway.networking.k8s.io", "BackendTLSPolicy"},
+      {"gateway.networking.x-k8s.io", "XBackendTrafficPolicy"},
+  };
+  return kinds;
+}
+
+void AddNotes(ServiceDraft& draft) {
+  Notes& notes = draft.draft().notes;
+  notes.emplace_back(
+      "A GRPCRoute has neither retries nor timeouts; its calls have Levee's policy default, or the "
+      "one that its annotation levee.dev/policy names.");
+  notes.emplace_back(
+      "A service is matched by its names with the namespace (cart.shop); callers that leave it out "
+      "need an authority of their own.");
+}
+
+}  // namespace
+}  // namespace importer
+
+ImportedPolicy ImportGatewayApi(const std::vector<ConfigText>& texts) {
+  using namespace importer;  // NOLINT(google-build-using-namespace)
+  Source source(Keys::kAsWritten, Durations::kGep2257);
+  ServiceDraft draft(TitleOf("Gateway API resources", texts.size() == 1 ? texts[0].name : "-"),
+                     true);
+  AddNotes(draft);
+  std::vector<KubeObject> objects = ReadKubeObjects(source, texts, Kinds(), draft.draft().notes);
+  for (KubeObject& object : objects) {
+    if (object.kind == "XBackendTrafficPolicy") ReadBackendTrafficPolicy(object, draft);
+    if (object.kind == "BackendTLSPolicy") ReadBackendTlsPolicy(object, draft);
+  }
+  for (KubeObject& object : objects) {
+    if (!object.kind.ends_with("Route")) continue;
+    for (ServiceRoute& route : ReadGatewayRoute(object)) draft.Add(source, std::move(route));
+  }
+  return Finish(source, draft.Finish(kRest));
+}
+
+}  // namespace levee

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/service_draft.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "config/fault.h"
+
+namespace levee::importer {
+namespace {
+
+constexpr size_t kMaxRoutes = 10'000;
+
+// Returns how exact a method's glob is: the literal characters of service and method, negative.
+std::pair<int, int> RankMethod(const std::string& glob) {
+  const size_t slash = glob.rfind('/');
+  if (slash == std::string::npos || slash == 0) return {0, 0};
+  const std::string service = glob.substr(1, slash - 1);
+  const std::string method = glob.substr(slash + 1);
+  return {service == "*" ? 0 : -static_cast<int>(service.size()),
+          method == "*" ? 0 : -static_cast<int>(method.size())};
+}
+
+bool IsPolicy(const Draft& draft, const std::string& name) {
+  return name == "default" ||
+         std::any_of(draft.policies.begin(), draft.policies.end(),
+                     [&name](const PolicyDraft& policy) { return policy.name == name; });
+}
+
+}  // namespace
+
+std::vector<HostGlob> AnyPort(const std::string& host) {
+  if (host == "*") return {{host, host}};
+  return {{host, host}, {host, host + ":*"}};
+}
+
+std::vector<HostGlob> GlobsOf(const ServicePort& service) {
+  std::vector<HostGlob> globs;
+  for (const char* end : {"", ".svc", ".svc.cluster.local"}) {
+    const std::string host = service.Host() + end;
+    if (service.port == 0) {
+      for (HostGlob& glob : AnyPort(host)) globs.push_back(std::move(glob));
+    } else {
+      globs.push_back({host, absl::StrCat(host, ":", service.port)});
+    }
+  }
+  return globs;
+}
+
+const ServiceSettings* ServiceDraft::Find(const ServicePort& service) const {
+  const auto found = settings_.find({service.ns, service.name, 0});
+  return found == settings_.end() ? nullptr : &found->second;
+}
+
+std::string ServiceDraft::UpstreamFor(const ServicePort& service) {
+  const auto known = upstreams_.find(service);
+  if (known != upstreams_.end()) return known->second;
+  UpstreamDraft upstream = AnywhereUpstream();
+  if (!service.name.empty()) upstream.name = upstream_names_.Next(service.name);
+  if (service.port != 0) {
+    upstream.endpoints.value = {absl::StrCat("dns:", service.Host(), ":", service.port)};
+  }
+  if (const ServiceSettings* settings = Find(service); settings != nullptr) {
+    upstream.notes = settings->notes;
+    upstream.connect_timeout = settings->connect_timeout;
+    upstream.tls = settings->tls;
+  }
+  upstreams_[service] = upstream.name;
+  draft_.upstreams.push_back(std::move(upstream));
+  return draft_.upstreams.back().name;
+}
+
+std::string ServiceDraft::PolicyFor(ServiceRoute& route) {
+  const ServiceSettings* settings = Find(route.service);
+  if (settings != nullptr) route.rules.retry.budget = settings->budget;
+  if (route.rules == PolicyRules()) return "default";
+  return policies_.NameFor(std::move(route.rules), route.like);
+}
+
+void ServiceDraft::Add(Source& source, ServiceRoute route) {
+  if (routes_.size() + route.hosts.size() <= kMaxRoutes) {
+    Add(std::move(route));
+  } else if (!source.faulty()) {
+    source.Refuse({source.files().front(), 0, 0, ""},
+                  absl::StrCat("more than ", kMaxRoutes, " routes, counted for each host"));
+  }
+}
+
+void ServiceDraft::Add(ServiceRoute route) {
+  RouteDraft made;
+  made.notes = std::move(route.notes);
+  made.notes.insert(made.notes.end(), route.match.notes.begin(), route.match.notes.end());
+  std::vector<std::string>& reasons = route.reasons;
+  reasons.insert(reasons.end(), route.match.conditions.begin(), route.match.conditions.end());
+  made.method = route.match.glob;
+  made.left_out = !reasons.empty();
+  if (made.left_out) {
+    made.notes.push_back(
+        absl::StrCat("Left out, since this has no equivalent: ", absl::StrJoin(reasons, ", "),
+                     ". Its calls go on to the routes below."));
+  }
+  routed_.insert({route.service.ns, route.service.name, 0});
+  made.upstream = UpstreamFor(route.service);
+  made.policy = PolicyFor(route);
+  for (const HostGlob& host : route.hosts) {
+    made.authority = host.authority;
+    if (!route.annotated.empty()) annotated_.emplace_back(routes_.size(), route.annotated);
+    routes_.push_back({RankDomain(host.host),
+                       by_method_ ? RankMethod(made.method) : std::pair<int, int>(), made});
+    made.notes.clear();  // Once is enough for all hosts.
+  }
+}
+
+// Only now all policies are known. The file that has the policy of an annotation may come later.
+void ServiceDraft::ResolveAnnotations() {
+  for (const auto& [index, name] : annotated_) {
+    RouteDraft& route = routes_[index].route;
+    if (IsPolicy(draft_, name)) {
+      route.policy = name;
+    } else {
+      route.notes.push_back(
+          absl::StrCat("levee.dev/policy: ", Quoted(name),
+                       " is no policy of this file. Define it and name it here in "
+                       "place of ",
+                       route.policy, "."));
+    }
+  }
+}
+
+void ServiceDraft::AddServicesWithoutRoute() {
+  for (const auto& [service, settings] : settings_) {
+    if (routed_.contains(service)) continue;
+    ServiceRoute route;
+    route.hosts = GlobsOf(service);
+    route.service = service;
+    route.like = service.name;
+    Add(std::move(route));
+  }
+}
+
+Draft ServiceDraft::Finish(const std::string& rest) {
+  AddServicesWithoutRoute();
+  ResolveAnnotations();
+  std::stable_sort(routes_.begin(), routes_.end(), [](const Ranked& a, const Ranked& b) {
+    return std::tie(a.domain, a.method) < std::tie(b.domain, b.method);
+  });
+  bool all = false;
+  for (Ranked& ranked : routes_) {
+    const RouteDraft& route = ranked.route;
+    all = all || (!route.left_out && route.authority == "*" && route.method == "*");
+    draft_.routes.push_back(std::move(ranked.route));
+  }
+  if (all) return std::move(draft_);
+  RouteDraft last;
+  last.notes = {rest};
+  last.upstream = UpstreamFor({});
+  last.policy = "default";
+  draft_.routes.push_back(std::move(last));
+  return std::move(draft_);
+}
+
+}  // namespace levee::importer

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes a draft of routes to Kubernetes services, whatever mesh or gateway they were written for.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "import/draft.h"
+#include "import/envoy_match.h"
+#include "import/kube_objects.h"
+#include "import/policy_table.h"
+
+namespace levee::importer {
+
+// What holds for all calls to a service.
+struct ServiceSettings {
+  Notes notes;
+  Field<BudgetDraft> budget;
+  Field<absl::Duration> connect_timeout;
+  Field<TlsDraft> tls;
+};
+
+// A host as routes name it, and the glob that Levee's routes have for it.
+struct HostGlob {
+  std::string host;
+  std::string authority;
+};
+
+// Returns the globs of a host, with any port and without one.
+std::vector<HostGlob> AnyPort(const std::string& host);
+
+// Returns the globs of the names by which a service is called, in which the namespace stands. A
+// port of 0 is any port.
+std::vector<HostGlob> GlobsOf(const ServicePort& service);
+
+struct ServiceRoute {
+  std::vector<HostGlob> hosts;
+  MethodMatch match;
+  // Without a port or a name calls go where they say themselves.
+  ServicePort service;
+  PolicyRules rules;                 // equal to PolicyRules() for `default`
+  std::string like;                  // for the name of its policy
+  std::string annotated;             // the policy that an annotation names
+  std::vector<std::string> reasons;  // for which it is left out
+  Notes notes;
+};
+
+// The order of routes: by host as Envoy chooses, then, if `by_method`, the most exact method first,
+// then as added.
+class ServiceDraft {
+ public:
+  ServiceDraft(std::string title, bool by_method) : by_method_(by_method) {
+    draft_.notes.push_back(std::move(title));
+  }
+  ServiceDraft(const ServiceDraft&) = delete;
+  ServiceDraft& operator=(const ServiceDraft&) = delete;
+
+  Draft& draft() { return draft_; }
+
+  // Of all ports of a service. Must be complete before routes are added.
+  ServiceSettings& Settings(const std::string& ns, const std::string& name) {
+    return settings_[{ns, name, 0}];
+  }
+
+  // It is a fault of `source` if there are more than 10000 routes; every host repeats its routes.
+  void Add(Source& source, ServiceRoute route);
+
+  // Ends the draft with routes for services that have settings only, and one for every other call,
+  // which the note `rest` explains. May be called once.
+  Draft Finish(const std::string& rest);
+
+ private:
+  struct Ranked {
+    DomainRank domain;
+    std::pair<int, int> method;  // negative lengths of service and method
+    RouteDraft route;
+  };
+
+  std::string UpstreamFor(const ServicePort& service);
+  std::string PolicyFor(ServiceRoute& route);
+  void ResolveAnnotations();
+  const ServiceSettings* Find(const ServicePort& service) const;
+  void Add(ServiceRoute route);
+  void AddServicesWithoutRoute();
+
+  const bool by_method_;
+  Draft draft_;
+  Names upstream_names_{{"none", "anywhere"}};
+  PolicyTable policies_{draft_.policies, {"default"}};
+  std::map<ServicePort, ServiceSettings> settings_;  // of port 0
+  std::set<ServicePort> routed_;                     // with port 0
+  std::map<ServicePort, std::string> upstreams_;
+  std::vector<Ranked> routes_;
+  std::vector<std::pair<size_t, std::string>> annotated_;  // routes, and the policies to be theirs
+};
+
+}  // namespace levee::importer

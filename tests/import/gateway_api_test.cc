@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a policy of Levee makes of the Gateway API's routes.
+#include <string>
+
+#include "gmock/gmock.h"
+#include "import/imported.h"
+
+namespace levee {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string FromGateway(const std::string& text) {
+  return Checked(ImportGatewayApi({{"f", text}}));
+}
+std::string FaultsOfGateway(const std::string& text) {
+  return FormatFaults(ImportGatewayApi({{"f", text}}).faults);
+}
+
+// A route with `spec` in the namespace shop; a line of its own for each part that is given.
+std::string Route(const std::string& kind, const std::string& spec,
+                  const std::string& metadata = "") {
+  return absl::StrCat("apiVersion: gateway.networking.k8s.io/v1\nkind: ", kind,
+                      "\nmetadata: {name: r, namespace: shop", metadata, "}\nspec: {", spec, "}\n");
+}
+std::string Rule(const std::string& fields) {
+  return absl::StrCat("hostnames: [cart.example], rules: [{backendRefs: [{name: cart, port: 80}], ",
+                      fields, "}]");
+}
+std::string Http(const std::string& fields) { return Route("HTTPRoute", Rule(fields)); }
+std::string Grpc(const std::string& fields) { return Route("GRPCRoute", Rule(fields)); }
+
+std::string Traffic(const std::string& constraint) {
+  return absl::StrCat(
+      "apiVersion: gateway.networking.x-k8s.io/v1alpha1\nkind: XBackendTrafficPolicy\n"
+      "metadata: {name: b, namespace: shop}\nspec: {targetRefs: [{group: '', kind: Service, name: "
+      "cart}], retryConstraint: ",
+      constraint, "}\n");
+}
+std::string Tls(const std::string& validation) {
+  return absl::StrCat(
+      "apiVersion: gateway.networking.k8s.io/v1\nkind: BackendTLSPolicy\n"
+      "metadata: {name: t, namespace: shop}\nspec: {targetRefs: [{group: '', kind: Service, name: "
+      "cart}], validation: ",
+      validation, "}\n");
+}
+
+std::string RoutesOf(const std::string& text) { return ValuesOf(FromGateway(text), "routes"); }
+std::string PoliciesOf(const std::string& text) { return ValuesOf(FromGateway(text), "policies"); }
+std::string UpstreamsOf(const std::string& text) {
+  return ValuesOf(FromGateway(text), "upstreams");
+}
+
+TEST(GatewayApi, AGrpcMethodIsAGlob) {
+  EXPECT_EQ(RoutesOf(Grpc("matches: [{method: {service: shop.Cart, method: Get}}]")),
+            "  - match: {authority: cart.example, method: \"/shop.Cart/Get\"}\n"
+            "    upstream: cart\n"
+            "    policy: default\n"
+            "  - match: {authority: \"cart.example:*\", method: \"/shop.Cart/Get\"}\n"
+            "    upstream: cart\n"
+            "    policy: default\n"
+            "  - upstream: anywhere\n"
+            "    policy: default\n");
+  EXPECT_THAT(RoutesOf(Grpc("matches: [{method: {service: shop.Cart}}]")),
+              HasSubstr("method: \"/shop.Cart/*\""));
+  EXPECT_THAT(RoutesOf(Grpc("matches: [{method: {method: Get}}]")),
+              HasSubstr("method: \"/*/Get\""));
+}
+
+TEST(GatewayApi, ABackendIsAnEndpointByItsName) {
+  EXPECT_THAT(UpstreamsOf(Grpc("matches: []")),
+              HasSubstr("  - name: cart\n    endpoints: [\"dns:cart.shop:80\"]\n"));
+  EXPECT_THAT(UpstreamsOf(Route("GRPCRoute",
+                                "rules: [{backendRefs: [{name: c, namespace: other, "
+                                "port: 5}]}]")),
+              HasSubstr("endpoints: [\"dns:c.other:5\"]\n"));
+}
+
+TEST(GatewayApi, TheMostExactMatchComesFirst) {
+  const std::string routes = RoutesOf(
+      Grpc("matches: [{}, {method: {service: a.A}}, {method: {service: a.A, method: Get}}]"));
+  const size_t method = routes.find("\"/a.A/Get\""), service = routes.find("\"/a.A/*\"");
+  EXPECT_LT(method, service);
+  EXPECT_LT(service, routes.find("{authority: cart.example}"));
+  EXPECT_LT(routes.find("{authority: cart.example}"), routes.find("  - upstream: anywhere"));
+}
+
+TEST(GatewayApi, AParentThatIsAServiceIsMatchedByItsNames) {
+  const std::string routes =
+      RoutesOf(Route("GRPCRoute",
+                     "parentRefs: [{group: '', kind: Service, name: cart, port: 80}], "
+                     "rules: [{backendRefs: [{name: cart, port: 80}]}]"));
+  for (const char* authority :
+       {"cart.shop:80", "cart.shop.svc:80", "cart.shop.svc.cluster.local:80"}) {
+    EXPECT_THAT(routes, HasSubstr(absl::StrCat("{authority: \"", authority, "\"}")));
+  }
+}
+
+TEST(GatewayApi, PathsArePrefixesByTheirParts) {
+  EXPECT_THAT(RoutesOf(Http("matches: [{path: {type: Exact, value: /a.A/Get}}]")),
+              HasSubstr("method: \"/a.A/Get\""));
+  EXPECT_THAT(RoutesOf(Http("matches: [{path: {value: /a.A/}}]")), HasSubstr("method: \"/a.A/*\""));
+  EXPECT_THAT(RoutesOf(Http("matches: [{path: {value: /a.A/Get}}]")),
+              HasSubstr("method: \"/a.A/Get\""));
+  EXPECT_THAT(RoutesOf(Http("matches: [{path: {type: PathPrefix, value: /}}]")),
+              HasSubstr("match: {authority: cart.example}"));
+}
+
+TEST(GatewayApi, AMatchThatLeveeWouldTakeMoreWidelyIsLeftOut) {
+  for (const std::string& text :
+       {Http("matches: [{headers: [{name: x, value: y}]}]"),
+        Http("matches: [{queryParams: [{name: x, value: y}]}]"), Http("matches: [{method: GET}]"),
+        Http("matches: [{path: {type: RegularExpression, value: /a.*}}]"),
+        Grpc("matches: [{method: {type: RegularExpression, service: a.*}}]"),
+        Grpc("filters: [{type: URLRewrite}]"),
+        Route("GRPCRoute",
+              "rules: [{backendRefs: [{name: a, port: 1, weight: 9}, {name: b, port: "
+              "1}]}]"),
+        Route("GRPCRoute", "rules: [{backendRefs: []}]")}) {
+    const std::string yaml = FromGateway(text);
+    EXPECT_EQ(ValuesOf(yaml, "routes"), "  - upstream: anywhere\n    policy: default\n") << text;
+    EXPECT_THAT(CommentsOf(yaml), HasSubstr("Left out, since this has no equivalent: ")) << text;
+  }
+}
+
+TEST(GatewayApi, TimeoutsBoundTheCallAndItsAttempts) {
+  EXPECT_EQ(PoliciesOf(Http("timeouts: {request: 1m30s, backendRequest: 500ms}")),
+            "  - name: r\n"
+            "    timeout: 1m30s\n"
+            "    retry:\n"
+            "      attempt_timeout: 500ms\n");
+  EXPECT_THAT(CommentsOf(FromGateway(Http("timeouts: {request: 0s}"))),
+              HasSubstr("timeouts.request is 0s, which means none."));
+}
+
+TEST(GatewayApi, AttemptsAreRetries) {
+  EXPECT_EQ(PoliciesOf(Http("timeouts: {backendRequest: 1s}, retry: {attempts: 2, codes: [503, "
+                            "500], backoff: 100ms}")),
+            "  - name: r\n"
+            "    retry:\n"
+            "      max_attempts: 3\n"
+            "      codes: []\n"
+            "      failures: [refused, connect, reset, timeout]\n"
+            "      http: [503, 500]\n"
+            "      attempt_timeout: 1s\n"
+            "      backoff: {initial: 100ms, multiplier: 2, max: 1s, jitter: {add: 100ms}}\n");
+  EXPECT_EQ(PoliciesOf(Http("retry: {attempts: 0, codes: [503]}")),
+            "  - name: r\n    retry:\n      max_attempts: 1\n");
+  EXPECT_THAT(PoliciesOf(Http("retry: {codes: [503]}")), Not(HasSubstr("max_attempts")));
+}
+
+TEST(GatewayApi, ABudgetHoldsForEveryRouteToItsService) {
+  EXPECT_EQ(PoliciesOf(Grpc("") + "---\n" +
+                       Traffic("{budget: {percent: 25, interval: 20s}, minRetryRate: {count: 3, "
+                               "interval: 2s}}")),
+            "  - name: r\n"
+            "    retry:\n"
+            "      budget: {ratio: 0.25, window: 20s, floor: {per_second: 1.5}}\n");
+  EXPECT_THAT(PoliciesOf(Grpc("") + "---\n" + Traffic("{}")),
+              HasSubstr("budget: {ratio: 0.2, window: 10s, floor: {per_second: 10}}\n"));
+}
+
+TEST(GatewayApi, ABudgetOfAServiceWithoutRouteGetsOne) {
+  const std::string yaml = FromGateway(Traffic("{budget: {percent: 5}}"));
+  EXPECT_THAT(ValuesOf(yaml, "routes"), HasSubstr("{authority: cart.shop}"));
+  EXPECT_THAT(ValuesOf(yaml, "upstreams"),
+              HasSubstr("  - name: cart\n    endpoints: [\"authority:\"]\n"));
+  EXPECT_THAT(ValuesOf(yaml, "policies"), HasSubstr("ratio: 0.05"));
+}
+
+TEST(GatewayApi, TlsHoldsForTheConnectionsToItsService) {
+  EXPECT_THAT(UpstreamsOf(Grpc("") + "---\n" +
+                          Tls("{wellKnownCACertificates: System, hostname: cart.example, "
+                              "subjectAltNames: [{type: URI, uri: spiffe://shop/cart}]}")),
+              HasSubstr("    tls: {ca: system, server_name: cart.example, subject_alt_names: "
+                        "[\"uri:spiffe://shop/cart\"]}\n"));
+  const std::string yaml = FromGateway(
+      Grpc("") + "---\n" +
+      Tls("{caCertificateRefs: [{group: '', kind: ConfigMap, name: ca}], hostname: cart.example}"));
+  EXPECT_THAT(yaml, HasSubstr("    tls: {ca: system, server_name: cart.example}\n"));
+  EXPECT_THAT(CommentsOf(yaml), HasSubstr("caCertificateRefs: mount ConfigMap \"ca\""));
+}
+
+TEST(GatewayApi, AnAnnotationNamesAPolicyOfTheFile) {
+  const std::string grpc =
+      Route("GRPCRoute", Rule(""), ", annotations: {levee.dev/policy: patient}");
+  EXPECT_THAT(CommentsOf(FromGateway(grpc)),
+              HasSubstr("levee.dev/policy: \"patient\" is no policy of this file. Define it and "
+                        "name it here in place of default."));
+  EXPECT_THAT(RoutesOf(grpc), Not(HasSubstr("patient")));
+  std::string http = Route("HTTPRoute",
+                           "hostnames: [a.example], rules: [{backendRefs: [{name: a, port: 1}], "
+                           "timeouts: {request: 1s}}]");
+  http.replace(http.find("name: r"), 7, "name: patient");
+  EXPECT_THAT(RoutesOf(grpc + "---\n" + http),
+              HasSubstr("{authority: cart.example}\n    upstream: cart\n    policy: patient\n"));
+}
+
+TEST(GatewayApi, ListsAreReadAsKubectlPrintsThem) {
+  const std::string item =
+      "{apiVersion: gateway.networking.k8s.io/v1, kind: GRPCRoute, metadata: {name: r}, spec: "
+      "{rules: [{backendRefs: [{name: a, port: 1}]}]}, status: {parents: []}}";
+  for (const std::string& text :
+       {"{apiVersion: v1, kind: List, items: [" + item + "]}",
+        "{apiVersion: v1, kind: GRPCRouteList, items: [" + item + "]}", "---\n---\n" + item}) {
+    EXPECT_THAT(UpstreamsOf(text), HasSubstr("dns:a.default:1")) << text;
+  }
+}
+
+TEST(GatewayApi, SeveralFilesAreOneInput) {
+  const std::string yaml =
+      Checked(ImportGatewayApi({{"a", Grpc("")}, {"b", Traffic("{budget: {percent: 7}}")}}));
+  EXPECT_THAT(yaml, HasSubstr("ratio: 0.07"));
+  EXPECT_EQ(FormatFaults(ImportGatewayApi({{"a", Grpc("")}, {"b", Http("retry: 7")}}).faults),
+            "b:4:90: spec.rules[0].retry: is \"7\"; a mapping is wanted");
+}
+
+TEST(GatewayApi, WhatIsNotReadIsSaid) {
+  const std::string comments = CommentsOf(
+      FromGateway(Grpc("sessionPersistence: {}, filters: [{type: RequestMirror}], colour: red") +
+                  "---\n{apiVersion: v1, kind: Service, metadata: {name: s}}\n"
+                  "---\n{apiVersion: other/v1, kind: HTTPRoute, metadata: {name: o}}\n"));
+  EXPECT_THAT(comments, HasSubstr("Not read: Service default/s, line 6 (core)."));
+  EXPECT_THAT(comments, HasSubstr("Not read: HTTPRoute default/o, line 8 (other)."));
+  EXPECT_THAT(comments, HasSubstr("sessionPersistence has no equivalent."));
+  EXPECT_THAT(comments, HasSubstr("Filters have no equivalent: \"RequestMirror\"."));
+  EXPECT_THAT(comments, HasSubstr("Not read in spec.rules[0]: colour."));
+}
+
+TEST(GatewayApi, WrongValuesAreFaultsWithTheirPlace) {
+  const std::pair<std::string, std::string> cases[] = {
+      {Http("timeouts: {request: 1.5s}"),
+       "f:4:103: spec.rules[0].timeouts.request: \"1.5s\" is no duration; they are whole numbers "
+       "of "
+       "h, m, s and ms, as in 1m30s (GEP-2257)"},
+      {Http("timeouts: {request: 1s, backendRequest: 2s}"),
+       "f:4:123: spec.rules[0].timeouts.backendRequest: must not be longer than request"},
+      {Http("retry: {codes: [200]}"),
+       "f:4:99: spec.rules[0].retry.codes[0]: 200 is no status from 400 to 599"},
+      {"{kind: HTTPRoute, metadata: {}}", "f:1:1: apiVersion: must be given"},
+      {"{apiVersion: v1}", "f:1:1: kind: must be given: this is no object of Kubernetes"},
+      {"{apiVersion: v1, kind: Pod}",
+       "f: has nothing to import; wanted: GRPCRoute, HTTPRoute, BackendTLSPolicy, "
+       "XBackendTrafficPolicy"},
+  };
+  for (const auto& [text, fault] : cases) EXPECT_EQ(FaultsOfGateway(text), fault);
+  for (const std::string& text :
+       {Route("GRPCRoute", "rules: [{backendRefs: [{name: a}]}]"),
+        Route("GRPCRoute", "hostnames: ['*'], rules: []"), Http("retry: {attempts: -1}"),
+        Http("matches: [{path: {type: Glob, value: /}}]"),
+        Grpc("matches: [{method: {service: a/b}}]"), Traffic("{budget: {percent: 101}}"),
+        Traffic("{minRetryRate: {interval: 0s}}"), Tls("{hostname: a.example}"),
+        Tls("{wellKnownCACertificates: System}"), std::string("&a {kind: List, items: [*a]}"),
+        std::string(","), std::string("a: b: c"), std::string("")}) {
+    EXPECT_NE(FaultsOfGateway(text), "") << text;
+  }
+}
+
+}  // namespace
+}  // namespace levee
