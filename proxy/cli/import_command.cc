@@ -29,6 +29,8 @@ ImportedPolicy Import(ImportFormat format, const std::vector<ConfigText>& texts)
       return ImportEnvoy(texts.front());
     case ImportFormat::kGatewayApi:
       return ImportGatewayApi(texts);
+    case ImportFormat::kLinkerd:
+      return ImportLinkerd(texts);
   }
   return {};
 }

@@ -51,6 +51,10 @@ void NoteRetrying(const std::string& tool, Notes& notes) {
   notes.push_back(absl::StrCat("commit: headers is what ", tool,
                                " does: response headers end retrying. Without it a failure that "
                                "follows them at once is retried as well."));
+  NoteExhausted(tool, notes);
+}
+
+void NoteExhausted(const std::string& tool, Notes& notes) {
   notes.push_back(
       absl::StrCat("When retrying ends without success, ", tool,
                    " hands the last status on as it is; that is exhausted: keep. Levee marks it "

@@ -156,7 +156,10 @@ void SetDuration(absl::Duration duration, Field<absl::Duration>& field);
 // Returns the first line of the output; `what` is the input's kind, `file` may be "-".
 std::string TitleOf(const std::string& what, const std::string& file);
 
-// Notes the differences between policies that retry and `tool`, from which the draft is made.
+// Notes what `tool`, from which the draft is made, answers when retrying ends without success.
+void NoteExhausted(const std::string& tool, Notes& notes);
+
+// Notes that, and what `commit` does in the draft's policies.
 void NoteRetrying(const std::string& tool, Notes& notes);
 
 // Returns the upstream of the built-in default, which dials the call's :authority.

@@ -46,8 +46,7 @@ void AddNotes(ServiceDraft& draft) {
 ImportedPolicy ImportGatewayApi(const std::vector<ConfigText>& texts) {
   using namespace importer;  // NOLINT(google-build-using-namespace)
   Source source(Keys::kAsWritten, Durations::kGep2257);
-  ServiceDraft draft(TitleOf("Gateway API resources", texts.size() == 1 ? texts[0].name : "-"),
-                     true);
+  ServiceDraft draft(TitleOf("Gateway API resources", FileOf(texts)));
   AddNotes(draft);
   std::vector<KubeObject> objects = ReadKubeObjects(source, texts, Kinds(), draft.draft().notes);
   for (KubeObject& object : objects) {

@@ -6,11 +6,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "import/attempts.h"
 
 namespace levee::importer {
 namespace {
-
-constexpr int64_t kMostAttempts = 100;  // the most that a policy takes
 
 void ReadTimeouts(Section timeouts, PolicyRules& rules) {
   const std::optional<absl::Duration> request = timeouts.Duration("request");
@@ -39,11 +38,7 @@ void ReadAttempts(Section& retry, Field<int>& field) {
     return;
   }
   if (*retries < 0) retry.Refuse("attempts", "must not be negative");
-  field.value = static_cast<int>(std::clamp<int64_t>(*retries, 0, kMostAttempts - 1) + 1);
-  if (*retries >= kMostAttempts) {
-    field.notes.push_back(
-        absl::StrCat("attempts is ", *retries, "; Levee makes at most 100 attempts."));
-  }
+  field = AttemptsOf(std::max<int64_t>(*retries, 0), "attempts");
 }
 
 void ReadCodes(Section& retry, Field<std::vector<std::string>>& http) {
@@ -93,11 +88,7 @@ void ReadRetry(Section section, RetryDraft& retry) {
       "service may run twice.");
   ReadBackoff(section, retry.backoff);
   AddNote(section.Unread(), retry.notes);
-  if (retry.max_attempts.value == 1) {
-    retry = RetryDraft{.max_attempts = std::move(retry.max_attempts),
-                       .attempt_timeout = std::move(retry.attempt_timeout),
-                       .notes = std::move(retry.notes)};
-  }
+  if (retry.max_attempts.value == 1) DropRetries(retry);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kHighestPort = 65535;
 
-// What all rules of a route have in common.
+// All rules of a route have these in common.
 struct RouteParts {
   std::vector<HostGlob> hosts;
   std::string annotated;

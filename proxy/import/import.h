@@ -30,4 +30,8 @@ ImportedPolicy ImportEnvoy(const ConfigText& input);
 // included.
 ImportedPolicy ImportGatewayApi(const std::vector<ConfigText>& texts);
 
+// Imports Linkerd's annotations of Service, HTTPRoute and GRPCRoute, and ServiceProfiles. Each text
+// has one document or several, lists included.
+ImportedPolicy ImportLinkerd(const std::vector<ConfigText>& texts);
+
 }  // namespace levee

@@ -116,4 +116,8 @@ std::vector<KubeObject> ReadKubeObjects(Source& source, const std::vector<Config
   return objects;
 }
 
+std::string FileOf(const std::vector<ConfigText>& texts) {
+  return texts.size() == 1 ? texts.front().name : "-";
+}
+
 }  // namespace levee::importer

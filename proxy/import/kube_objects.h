@@ -41,6 +41,9 @@ struct KubeObject {
 std::vector<KubeObject> ReadKubeObjects(Source& source, const std::vector<ConfigText>& texts,
                                         const std::vector<KubeKind>& wanted, Notes& notes);
 
+// Returns the file that a title names: "-" for none, if there are several.
+std::string FileOf(const std::vector<ConfigText>& texts);
+
 // A port of a Service.
 struct ServicePort {
   std::string ns;

@@ -2,6 +2,7 @@
 #include "import/service_draft.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
@@ -10,6 +11,9 @@
 
 namespace levee::importer {
 namespace {
+
+// Below the rank of any method.
+constexpr std::pair<int, int> kInOrder = {std::numeric_limits<int>::min(), 0};
 
 constexpr size_t kMaxRoutes = 10'000;
 
@@ -74,7 +78,8 @@ std::string ServiceDraft::UpstreamFor(const ServicePort& service) {
 
 std::string ServiceDraft::PolicyFor(ServiceRoute& route) {
   const ServiceSettings* settings = Find(route.service);
-  if (settings != nullptr) route.rules.retry.budget = settings->budget;
+  if (settings != nullptr && !route.rules.retry.budget.value)
+    route.rules.retry.budget = settings->budget;
   if (route.rules == PolicyRules()) return "default";
   return policies_.NameFor(std::move(route.rules), route.like);
 }
@@ -107,8 +112,8 @@ void ServiceDraft::Add(ServiceRoute route) {
   for (const HostGlob& host : route.hosts) {
     made.authority = host.authority;
     if (!route.annotated.empty()) annotated_.emplace_back(routes_.size(), route.annotated);
-    routes_.push_back({RankDomain(host.host),
-                       by_method_ ? RankMethod(made.method) : std::pair<int, int>(), made});
+    routes_.push_back(
+        {RankDomain(host.host), route.in_order ? kInOrder : RankMethod(made.method), made});
     made.notes.clear();  // Once is enough for all hosts.
   }
 }

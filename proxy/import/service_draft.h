@@ -15,7 +15,7 @@
 
 namespace levee::importer {
 
-// What holds for all calls to a service.
+// These hold for all calls to a service.
 struct ServiceSettings {
   Notes notes;
   Field<BudgetDraft> budget;
@@ -46,15 +46,14 @@ struct ServiceRoute {
   std::string annotated;             // the policy that an annotation names
   std::vector<std::string> reasons;  // for which it is left out
   Notes notes;
+  bool in_order = false;  // Comes before others of its host, as it was added.
 };
 
-// The order of routes: by host as Envoy chooses, then, if `by_method`, the most exact method first,
-// then as added.
+// The order of routes: by host as Envoy chooses, then those that are in order, then the most exact
+// method first, then as added.
 class ServiceDraft {
  public:
-  ServiceDraft(std::string title, bool by_method) : by_method_(by_method) {
-    draft_.notes.push_back(std::move(title));
-  }
+  explicit ServiceDraft(std::string title) { draft_.notes.push_back(std::move(title)); }
   ServiceDraft(const ServiceDraft&) = delete;
   ServiceDraft& operator=(const ServiceDraft&) = delete;
 
@@ -86,7 +85,6 @@ class ServiceDraft {
   void Add(ServiceRoute route);
   void AddServicesWithoutRoute();
 
-  const bool by_method_;
   Draft draft_;
   Names upstream_names_{{"none", "anywhere"}};
   PolicyTable policies_{draft_.policies, {"default"}};

@@ -38,13 +38,18 @@ SERVICE_CONFIG = {'methodConfig': [{'name': [{'service': 'shop.Cart'}], 'timeout
                                         'maxAttempts': 3, 'initialBackoff': '0.1s',
                                         'maxBackoff': '1s', 'backoffMultiplier': 2,
                                         'retryableStatusCodes': ['UNAVAILABLE']}}]}
-ROUTES = """apiVersion: gateway.networking.k8s.io/v1
+ROUTES = '''apiVersion: gateway.networking.k8s.io/v1
 kind: GRPCRoute
 metadata: {name: cart, namespace: shop}
 spec:
-  parentRefs: [{group: '', kind: Service, name: cart, port: 50051}]
+  parentRefs: [{group: "", kind: Service, name: cart, port: 50051}]
   rules: [{backendRefs: [{name: cart, port: 50051}]}]
-"""
+'''
+SERVICES = '''apiVersion: v1
+kind: Service
+metadata: {name: cart, namespace: shop, annotations: {retry.linkerd.io/grpc: unavailable}}
+spec: {ports: [{port: 50051}]}
+'''
 ENVOY = '''
 route_config:
   virtual_hosts:
@@ -213,6 +218,7 @@ class Files(unittest.TestCase):
         self.clone.write('service_config.json', json.dumps(SERVICE_CONFIG))
         self.clone.write('envoy.yaml', ENVOY)
         self.clone.write('routes.yaml', ROUTES)
+        self.clone.write('services.yaml', SERVICES)
         self.clone.write('new.yaml', documents.block('docs/kubernetes.md', 'yaml', 'dns:callee'))
         self.clone.write('calls.log', json.dumps(LOGGED) + '\n')
         self.clone.write('levee-snapshot.json', '{"state": {"next": 1}}')

@@ -26,6 +26,10 @@ COMMANDS = [[], ['advise'], ['run'], ['check'], ['demo'], ['explain'], ['import'
             ['import', 'envoy'], ['import', 'grpc-service-config'], ['probe'], ['capture'],
             ['replay'], ['simulate'], ['sleep'], ['import', 'gateway-api'], ['page'], ['snapshot'],
             ['top'], ['version'], ['help']]
+COMMANDS = [[], ['advise'], ['run'], ['check'], ['demo'], ['explain'], ['import'], ['import', 'envoy'],
+            ['import', 'gateway-api'], ['import', 'grpc-service-config'],
+            ['import', 'linkerd'], ['probe'], ['replay'], ['simulate'], ['sleep'],
+            ['page'], ['snapshot'], ['top'], ['version'], ['help']]
 
 
 def needs(command):

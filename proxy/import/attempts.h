@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Translates retries as several formats write them: a number of retries, and statuses of HTTP.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "import/draft.h"
+
+namespace levee::importer {
+
+// Returns the attempts of a call with `retries` after the first, which must not be negative; `key`
+// is what the format calls them.
+Field<int> AttemptsOf(int64_t retries, const std::string& key);
+
+// Adds the statuses from `first` to `last` that are failures, once each; 5xx for all from 500 to
+// 599.
+void AddStatuses(int first, int last, std::vector<std::string>& http);
+
+// Leaves of a policy that retries nothing what holds for its only attempt.
+void DropRetries(RetryDraft& retry);
+
+}  // namespace levee::importer

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/linkerd_profile.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "config/values.h"
+#include "import/attempts.h"
+
+namespace levee::importer {
+namespace {
+
+using config::v1::FieldRule;
+
+// Linkerd's default for a profile without retryBudget.
+constexpr double kDefaultRatio = 0.2;
+constexpr double kDefaultPerSecond = 10;
+constexpr absl::Duration kDefaultTtl = absl::Seconds(10);
+
+// The bounds of a policy's budget.
+constexpr absl::Duration kLeastWindow = absl::Milliseconds(100);
+constexpr absl::Duration kMostWindow = absl::Hours(1);
+constexpr double kMostRatio = 1'000'000;
+
+// Returns the method's glob of a regular expression for whole paths; empty if no glob can say it.
+std::string GlobOfRegex(const std::string& regex) {
+  std::string text = regex;
+  std::string rest;
+  if (text.ends_with("/.*") || text.ends_with("/.+") || text.ends_with("/[^/]*")) {
+    text = text.substr(0, text.rfind('/') + 1);
+    rest = "*";
+  } else if (text.ends_with("/[^/]+")) {
+    return "";  // The slash within the brackets is the last.
+  }
+  std::string glob;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 1 < text.size() && (text[i + 1] == '.' || text[i + 1] == '/')) {
+      ++i;
+    } else if (std::string_view("\\^$.|?*+()[]{}").find(text[i]) != std::string_view::npos) {
+      return "";
+    }
+    glob += text[i];
+  }
+  glob += rest;
+  return ParseText(FieldRule::METHOD_GLOB, glob).ok() ? glob : "";
+}
+
+MethodMatch ReadCondition(Section condition) {
+  MethodMatch match;
+  const std::string method = condition.Text("method").value_or("POST");
+  if (method != "POST") {
+    match.conditions.push_back(
+        absl::StrCat("the HTTP method ", Quoted(method), ", which no gRPC call has"));
+  }
+  const std::optional<std::string> regex = condition.Text("pathRegex");
+  if (regex.has_value() && *regex != "/.*" && *regex != ".*") {
+    match.glob = GlobOfRegex(*regex);
+    if (match.glob.empty()) {
+      match.glob = "*";
+      match.conditions.push_back(absl::StrCat("the regular expression ", Quoted(*regex)));
+    }
+  }
+  for (const std::string& key : condition.Left()) match.conditions.push_back(key);
+  return match;
+}
+
+// Reads the HTTP statuses that are failures.
+void ReadResponseClasses(Section& route, RetryDraft& retry) {
+  std::vector<std::string> http;
+  for (Section& entry : route.Maps("responseClasses")) {
+    std::optional<Section> condition = entry.Map("condition");
+    std::optional<Section> status = condition.has_value() ? condition->Map("status") : std::nullopt;
+    const bool failure = entry.Flag("isFailure").value_or(false);
+    if (status.has_value() && failure) {
+      const int64_t min = status->Whole("min").value_or(100);
+      const int64_t max = status->Whole("max").value_or(599);
+      if (min < 100 || max > 599 || min > max) {
+        status->Refuse("min", "must be from 100 to 599, and at most max");
+      } else {
+        AddStatuses(static_cast<int>(min), static_cast<int>(max), http);
+      }
+      AddNote(status->Unread(), retry.http.notes);
+      AddNote(condition->Unread(), retry.http.notes);
+    } else {
+      retry.http.notes.push_back(
+          absl::StrCat("Not read: ", entry.ShortPath(), ", which is no range of failures."));
+    }
+    AddNote(entry.Unread(), retry.http.notes);
+  }
+  if (http.empty()) AddStatuses(500, 599, http);
+  retry.http.value = std::move(http);
+}
+
+void ReadRetries(Section& route, RetryDraft& retry) {
+  retry.max_attempts.notes.emplace_back(
+      "Linkerd retries as often as its budget allows; Levee's default is 3 attempts.");
+  retry.codes.value = {"UNKNOWN", "DEADLINE_EXCEEDED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"};
+  retry.codes.notes.emplace_back("The statuses that are failures to Linkerd.");
+  ReadResponseClasses(route, retry);
+}
+
+Field<BudgetDraft> ReadBudget(Section& spec) {
+  Field<BudgetDraft> field;
+  field.value = BudgetDraft{
+      .ratio = kDefaultRatio, .least = {}, .window = kDefaultTtl, .per_second = kDefaultPerSecond};
+  std::optional<Section> budget = spec.Map("retryBudget");
+  if (!budget.has_value()) {
+    field.notes.emplace_back("Linkerd's default for a profile without retryBudget.");
+    return field;
+  }
+  const double ratio = budget->Number("retryRatio").value_or(kDefaultRatio);
+  const double least = budget->Number("minRetriesPerSecond").value_or(kDefaultPerSecond);
+  const absl::Duration ttl = budget->Duration("ttl").value_or(kDefaultTtl);
+  if (ratio < 0 || ratio > kMostRatio) budget->Refuse("retryRatio", "must be from 0 to 1000000");
+  if (least < 0 || least > kMostRatio) {
+    budget->Refuse("minRetriesPerSecond", "must be from 0 to 1000000");
+  }
+  field.value->ratio = ratio;
+  field.value->per_second = least;
+  field.value->window = std::clamp(ttl, kLeastWindow, kMostWindow);
+  if (field.value->window != ttl) field.notes.emplace_back("ttl: a window is 100ms to 1h long.");
+  field.notes.emplace_back(
+      "minRetriesPerSecond is the floor, which counts in Levee only while most attempts or most "
+      "retries succeed.");
+  AddNote(budget->Unread(), field.notes);
+  return field;
+}
+
+// Sets where the calls go that a profile is for. Its name is that of a service, or of another host.
+void SetHost(const std::string& name, ServiceRoute& route) {
+  const std::vector<std::string> parts = absl::StrSplit(name, '.');
+  if (parts.size() >= 3 && parts[2] == "svc") {
+    route.service = {parts[1], parts[0], 0};
+    route.hosts = GlobsOf(route.service);
+  } else {
+    route.hosts = AnyPort(name);
+  }
+}
+
+}  // namespace
+
+std::vector<ServiceRoute> ReadServiceProfile(KubeObject& object) {
+  std::vector<ServiceRoute> routes;
+  if (!object.spec.has_value()) return routes;
+  Section& spec = *object.spec;
+  ServiceRoute like;
+  like.in_order = true;
+  like.like = object.name.substr(0, object.name.find('.'));
+  SetHost(object.name, like);
+  const Field<BudgetDraft> budget = ReadBudget(spec);
+  for (Section& section : spec.Maps("routes")) {
+    ServiceRoute route = like;
+    const std::string name = section.Text("name").value_or("");
+    route.notes.push_back(absl::StrCat("From ", object.Label(), ", route ", Quoted(name), ", line ",
+                                       section.place().line, "."));
+    std::optional<Section> condition = section.Map("condition");
+    if (!condition.has_value()) section.Refuse("condition", "must be given");
+    if (condition.has_value()) route.match = ReadCondition(*std::move(condition));
+    const absl::Duration timeout =
+        section.Duration("timeout").value_or(absl::ZeroDuration());  // 0s: none
+    if (timeout > absl::ZeroDuration()) SetDuration(timeout, route.rules.timeout);
+    if (section.Flag("isRetryable").value_or(false)) {
+      ReadRetries(section, route.rules.retry);
+      route.rules.retry.budget = budget;
+    } else {
+      route.rules.retry.max_attempts.value = 1;
+      section.Ignore({"responseClasses"});
+    }
+    AddNote(section.Unread(), route.notes);
+    routes.push_back(std::move(route));
+  }
+  ServiceRoute rest = like;
+  rest.rules.retry.max_attempts.value = 1;
+  rest.notes = {
+      absl::StrCat("From ", object.Label(), ": the calls that none of its routes match.")};
+  if (spec.Get("dstOverrides").has_value()) {
+    rest.notes.emplace_back("dstOverrides have no equivalent.");
+  }
+  spec.Ignore({"opaquePorts"});
+  AddNote(spec.Unread(), rest.notes);
+  routes.push_back(std::move(rest));
+  return routes;
+}
+
+}  // namespace levee::importer

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a policy of Levee makes of Linkerd's annotations and profiles.
+#include <string>
+
+#include "gmock/gmock.h"
+#include "import/imported.h"
+
+namespace levee {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string FromLinkerd(const std::string& text) { return Checked(ImportLinkerd({{"f", text}})); }
+std::string FaultsOfLinkerd(const std::string& text) {
+  return FormatFaults(ImportLinkerd({{"f", text}}).faults);
+}
+
+std::string Service(const std::string& annotations) {
+  return absl::StrCat(
+      "apiVersion: v1\nkind: Service\nmetadata: {name: cart, namespace: shop, "
+      "annotations: {",
+      annotations, "}}\nspec: {ports: [{port: 80}]}\n");
+}
+std::string Route(const std::string& kind, const std::string& annotations,
+                  const std::string& fields = "") {
+  return absl::StrCat("apiVersion: gateway.networking.k8s.io/v1\nkind: ", kind,
+                      "\nmetadata: {name: r, namespace: shop, annotations: {", annotations,
+                      "}}\nspec: {parentRefs: [{kind: Service, name: cart, port: 80}], rules: "
+                      "[{backendRefs: [{name: cart, port: 80}]",
+                      fields, "}]}\n");
+}
+std::string Profile(const std::string& spec) {
+  return absl::StrCat(
+      "apiVersion: linkerd.io/v1alpha2\nkind: ServiceProfile\n"
+      "metadata: {name: cart.shop.svc.cluster.local, namespace: shop}\nspec: {",
+      spec, "}\n");
+}
+
+std::string PoliciesOf(const std::string& text) { return ValuesOf(FromLinkerd(text), "policies"); }
+
+TEST(Linkerd, AnnotationsOfAServiceHoldForItsPorts) {
+  const std::string yaml = FromLinkerd(
+      Service("retry.linkerd.io/grpc: 'unavailable,internal', retry.linkerd.io/http: "
+              "'gateway-error,429', retry.linkerd.io/limit: '2', retry.linkerd.io/timeout: 400ms, "
+              "timeout.linkerd.io/request: 2s"));
+  EXPECT_THAT(ValuesOf(yaml, "upstreams"), HasSubstr("endpoints: [\"dns:cart.shop:80\"]"));
+  EXPECT_THAT(ValuesOf(yaml, "routes"), HasSubstr("{authority: \"cart.shop:80\"}\n    upstream: "
+                                                  "cart\n    policy: cart\n"));
+  EXPECT_EQ(ValuesOf(yaml, "policies"),
+            "  - name: cart\n"
+            "    timeout: 2s\n"
+            "    retry:\n"
+            "      max_attempts: 3\n"
+            "      codes: [UNAVAILABLE, INTERNAL]\n"
+            "      failures: [timeout]\n"
+            "      http: [502, 503, 504, 429]\n"
+            "      attempt_timeout: 400ms\n");
+}
+
+TEST(Linkerd, WithoutALimitACallIsRetriedOnce) {
+  EXPECT_THAT(PoliciesOf(Service("retry.linkerd.io/grpc: internal")),
+              HasSubstr("max_attempts: 2\n"));
+  EXPECT_EQ(PoliciesOf(Service("retry.linkerd.io/grpc: internal, retry.linkerd.io/limit: '0'")),
+            "  - name: cart\n    retry:\n      max_attempts: 1\n");
+}
+
+TEST(Linkerd, RangesOfStatusesAreNamedOneByOne) {
+  EXPECT_THAT(PoliciesOf(Service("retry.linkerd.io/http: 500-502")),
+              HasSubstr("http: [500, 501, 502]\n"));
+  EXPECT_THAT(PoliciesOf(Service("retry.linkerd.io/http: '503,499-599'")),
+              HasSubstr("http: [5xx, 499]\n"));
+}
+
+TEST(Linkerd, AnnotationsOfARouteComeBeforeThoseOfItsService) {
+  const std::string service = Service(
+      "retry.linkerd.io/grpc: internal, retry.linkerd.io/limit: '5', "
+      "timeout.linkerd.io/request: 9s");
+  const std::string both = PoliciesOf(
+      Route("GRPCRoute", "retry.linkerd.io/grpc: cancelled, retry.linkerd.io/limit: '1'") +
+      "---\n" + service);
+  EXPECT_THAT(both, HasSubstr("  - name: r\n    timeout: 9s\n    retry:\n      max_attempts: 2\n"
+                              "      codes: [CANCELLED]\n"));
+  EXPECT_THAT(both, HasSubstr("  - name: cart\n    timeout: 9s\n    retry:\n"
+                              "      max_attempts: 6\n      codes: [INTERNAL]\n"));
+}
+
+TEST(Linkerd, TheTimeoutsOfARouteCountToo) {
+  EXPECT_EQ(PoliciesOf(Route("HTTPRoute", "retry.linkerd.io/http: 5xx",
+                             ", timeouts: {request: 3s, backendRequest: 1s}")),
+            "  - name: r\n"
+            "    timeout: 3s\n"
+            "    retry:\n"
+            "      max_attempts: 2\n"
+            "      codes: []\n"
+            "      failures: []\n"
+            "      http: [5xx]\n"
+            "      attempt_timeout: 1s\n");
+}
+
+TEST(Linkerd, WhatHasNoEquivalentIsSaid) {
+  const std::string comments = CommentsOf(
+      FromLinkerd(Service("timeout.linkerd.io/response: 1s, timeout.linkerd.io/idle: 5s, "
+                          "config.linkerd.io/opaque-ports: '1'") +
+                  "---\n{apiVersion: v1, kind: Service, metadata: {name: plain}}\n"
+                  "---\n{apiVersion: v1, kind: Pod, metadata: {name: p}}\n"));
+  EXPECT_THAT(comments, HasSubstr("timeout.linkerd.io/response: 1s has no equivalent"));
+  EXPECT_THAT(comments, HasSubstr("timeout.linkerd.io/idle: 5s has no equivalent"));
+  EXPECT_THAT(comments, HasSubstr("Annotations not read: config.linkerd.io/opaque-ports."));
+  EXPECT_THAT(comments, HasSubstr("Not read: Service default/plain, line 6, which has no "
+                                  "annotations of Linkerd."));
+  EXPECT_THAT(comments, HasSubstr("Not read: Pod default/p, line 8 (core)."));
+}
+
+TEST(Linkerd, AProfilesRoutesStandInTheirOrder) {
+  const std::string yaml = FromLinkerd(
+      Profile("routes: [{name: slow, condition: {method: POST, pathRegex: '/shop\\.Cart/.*'}, "
+              "timeout: 300ms}, {name: get, condition: {pathRegex: /shop\\.Cart/Get}, "
+              "isRetryable: true}], retryBudget: {retryRatio: 0.3, minRetriesPerSecond: 4, ttl: "
+              "20s}"));
+  const std::string routes = ValuesOf(yaml, "routes");
+  EXPECT_LT(routes.find("{authority: cart.shop, method: \"/shop.Cart/*\"}"),
+            routes.find("{authority: cart.shop, method: \"/shop.Cart/Get\"}"));
+  EXPECT_LT(routes.find("{authority: cart.shop, method: \"/shop.Cart/Get\"}"),
+            routes.find("{authority: cart.shop}"));
+  EXPECT_EQ(ValuesOf(yaml, "policies"),
+            "  - name: cart\n"
+            "    timeout: 300ms\n"
+            "    retry:\n"
+            "      max_attempts: 1\n"
+            "  - name: cart-2\n"
+            "    retry:\n"
+            "      codes: [UNKNOWN, DEADLINE_EXCEEDED, INTERNAL, UNAVAILABLE, DATA_LOSS]\n"
+            "      http: [5xx]\n"
+            "      budget: {ratio: 0.3, window: 20s, floor: {per_second: 4}}\n"
+            "  - name: cart-3\n"
+            "    retry:\n"
+            "      max_attempts: 1\n");
+}
+
+TEST(Linkerd, AProfileWithoutBudgetHasLinkerds) {
+  EXPECT_THAT(PoliciesOf(Profile("routes: [{condition: {pathRegex: /a.*}, isRetryable: true}]")),
+              HasSubstr("budget: {ratio: 0.2, window: 10s, floor: {per_second: 10}}"));
+}
+
+TEST(Linkerd, AConditionThatNoGlobCanSayIsLeftOut) {
+  for (const char* condition :
+       {"{pathRegex: '/a\\.A/(Get|Put)'}", "{method: GET}", "{not: {method: GET}}",
+        "{pathRegex: '/a\\.A/[^/]+'}", "{pathRegex: '/a.A/Get'}"}) {
+    const std::string yaml =
+        FromLinkerd(Profile(absl::StrCat("routes: [{condition: ", condition, ", timeout: 1s}]")));
+    EXPECT_THAT(CommentsOf(yaml), HasSubstr("Left out, since this has no equivalent: "));
+    EXPECT_THAT(ValuesOf(yaml, "routes"), Not(HasSubstr("policy: cart\n"))) << condition;
+  }
+}
+
+TEST(Linkerd, WrongValuesAreFaultsWithTheirPlace) {
+  EXPECT_EQ(FaultsOfLinkerd(Service("retry.linkerd.io/grpc: unavailable+")),
+            "f:3:78: metadata.annotations.\"retry.linkerd.io/grpc\": \"unavailable+\" is none of "
+            "cancelled, deadline-exceeded, internal, resource-exhausted and unavailable");
+  for (const std::string& text :
+       {Service("retry.linkerd.io/limit: many"), Service("retry.linkerd.io/http: 6xx"),
+        Service("retry.linkerd.io/http: 504-500"), Service("timeout.linkerd.io/request: '5'"),
+        Profile("routes: [{name: a}]"), Profile("routes: [{condition: {}, timeout: -1s}]"),
+        Profile("retryBudget: {retryRatio: -1}"),
+        Profile("routes: [{condition: {}, isRetryable: true, responseClasses: [{isFailure: true, "
+                "condition: {status: {min: 600}}}]}]")}) {
+    EXPECT_THAT(FaultsOfLinkerd(text), HasSubstr("f:")) << text;
+  }
+}
+
+}  // namespace
+}  // namespace levee
