@@ -142,6 +142,8 @@ CLI::App* AddImport(CLI::App& app, ImportOptions& options) {
       true);
   add(ImportFormat::kLinkerd, "linkerd",
       "retries and timeouts of Linkerd's annotations and ServiceProfiles (YAML or JSON)", true);
+  add(ImportFormat::kIstio, "istio", "Istio's VirtualServices and DestinationRules (YAML or JSON)",
+      true);
   import_from->footer("What has no equivalent is a comment at the place where it would stand.");
   return import_from;
 }

@@ -31,6 +31,8 @@ ImportedPolicy Import(ImportFormat format, const std::vector<ConfigText>& texts)
       return ImportGatewayApi(texts);
     case ImportFormat::kLinkerd:
       return ImportLinkerd(texts);
+    case ImportFormat::kIstio:
+      return ImportIstio(texts);
   }
   return {};
 }

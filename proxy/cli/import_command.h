@@ -7,7 +7,7 @@
 
 namespace levee {
 
-enum class ImportFormat { kGrpcServiceConfig, kEnvoy, kGatewayApi, kLinkerd };
+enum class ImportFormat { kGrpcServiceConfig, kEnvoy, kGatewayApi, kLinkerd, kIstio };
 
 // Reads `files` ("-": standard input) and prints their policy, as a file of Levee, on standard output.
 // If they have faults, prints these on standard error instead. Only the objects of Kubernetes can be

@@ -115,12 +115,19 @@ struct TlsDraft {
   std::vector<std::string> subject_alt_names;
 };
 
+// An endpoint gets no calls for a while after so many failures in a row.
+struct EjectionDraft {
+  int failures = 0;
+  absl::Duration base;
+};
+
 struct UpstreamDraft {
   std::string name;
   Notes notes;
   Field<std::vector<std::string>> endpoints;
   Field<absl::Duration> connect_timeout;
   Field<TlsDraft> tls;
+  Field<EjectionDraft> ejection;
 };
 
 // The sections in the order in which they are written. Every name that one of them refers to

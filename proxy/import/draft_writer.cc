@@ -64,6 +64,14 @@ std::string Flow(const TlsDraft& tls) {
   return absl::StrCat("{", absl::StrJoin(fields, ", "), "}");
 }
 
+// Levee's own bound on the time doubles it up to 5 minutes, unless it begins with more.
+std::string Flow(const EjectionDraft& ejection) {
+  const bool longer = ejection.base > absl::Minutes(5);
+  return absl::StrCat("{failures: ", ejection.failures,
+                      ", success: 0, base: ", YamlDuration(ejection.base),
+                      longer ? absl::StrCat(", max: ", YamlDuration(ejection.base)) : "", "}");
+}
+
 bool HasValues(const RetryDraft& retry) {
   return retry.max_attempts.value || retry.codes.value || retry.failures.value ||
          retry.http.value || retry.attempt_timeout.value || retry.backoff.value ||
@@ -136,6 +144,7 @@ void DraftWriter::Write(const UpstreamDraft& upstream) {
   Write("endpoints", upstream.endpoints);
   Write("connect_timeout", upstream.connect_timeout);
   Write("tls", upstream.tls);
+  Write("ejection", upstream.ejection);
   out_.EndItem();
 }
 

@@ -35,8 +35,7 @@ std::vector<std::string> ReadTargets(const KubeObject& object, Section& spec, No
   if (!spec.Has("targetRefs")) spec.Refuse("targetRefs", "must be given");
   for (Section& target : spec.Maps("targetRefs")) {
     const std::string kind = target.Text("kind").value_or("Service");
-    const std::string name = target.Text("name").value_or("");
-    if (name.empty()) target.Refuse("name", "must be given");
+    const std::string name = ReadObjectName(target, "name", true);
     const std::optional<std::string> port = target.Text("sectionName");
     target.Ignore({"group"});
     AddNote(target.Unread(), notes);

@@ -15,8 +15,6 @@
 namespace levee::importer {
 namespace {
 
-constexpr int64_t kHighestPort = 65535;
-
 // All rules of a route have these in common.
 struct RouteParts {
   std::vector<HostGlob> hosts;
@@ -24,19 +22,9 @@ struct RouteParts {
   Notes notes;
 };
 
-int64_t ReadPort(Section& section, bool required) {
-  const std::optional<int64_t> port = section.Whole("port");
-  if (required && !port.has_value()) section.Refuse("port", "must be given");
-  if (port.has_value() && (*port < 1 || *port > kHighestPort)) {
-    section.Refuse("port", "must be from 1 to 65535");
-  }
-  return port.value_or(0);
-}
-
-std::string ReadName(Section& section) {
-  const std::string name = section.Text("name").value_or("");
-  if (name.empty()) section.Refuse("name", "must be given");
-  return name;
+std::string ReadNamespace(Section& section, const std::string& ns) {
+  const std::string own = ReadObjectName(section, "namespace", false);
+  return own.empty() ? ns : own;
 }
 
 // A route is attached to Gateways, where its host names count, or to Services.
@@ -44,9 +32,9 @@ void ReadParents(Section& spec, const std::string& ns, RouteParts& parts) {
   bool gateway = !spec.Has("parentRefs");
   for (Section& parent : spec.Maps("parentRefs")) {
     const std::string kind = parent.Text("kind").value_or("Gateway");
-    ServicePort service{parent.Text("namespace").value_or(ns), ReadName(parent), 0};
+    ServicePort service{ReadNamespace(parent, ns), ReadObjectName(parent, "name", true), 0};
     if (kind == "Service") {
-      service.port = ReadPort(parent, false);
+      service.port = ReadPort(parent, "port", false);
       for (HostGlob& glob : GlobsOf(service)) parts.hosts.push_back(std::move(glob));
     } else {
       gateway = true;
@@ -91,10 +79,9 @@ void ReadFilters(Section& section, ServiceRoute& route) {
 void ReadBackends(Section& rule, const std::string& ns, ServiceRoute& route) {
   std::vector<std::string> names;
   for (Section& backend : rule.Maps("backendRefs")) {
-    const ServicePort service{
-        backend.Text("namespace").value_or(ns), ReadName(backend),
-        ReadPort(backend, backend.Text("kind").value_or("Service") == "Service")};
     const std::string kind = backend.Text("kind").value_or("Service");
+    const ServicePort service{ReadNamespace(backend, ns), ReadObjectName(backend, "name", true),
+                              ReadPort(backend, "port", kind == "Service")};
     const std::string group = backend.Text("group").value_or("");
     const int64_t weight = backend.Whole("weight").value_or(1);
     if (weight < 0) backend.Refuse("weight", "must not be negative");

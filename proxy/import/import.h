@@ -34,4 +34,8 @@ ImportedPolicy ImportGatewayApi(const std::vector<ConfigText>& texts);
 // has one document or several, lists included.
 ImportedPolicy ImportLinkerd(const std::vector<ConfigText>& texts);
 
+// Imports Istio's VirtualServices and DestinationRules. Each text has one document or several,
+// lists included.
+ImportedPolicy ImportIstio(const std::vector<ConfigText>& texts);
+
 }  // namespace levee

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "config/addresses.h"
 
 namespace levee::importer {
 namespace {
@@ -65,8 +66,8 @@ void Reader::Add(Section object, std::string group, std::string kind) {
   read.kind = std::move(kind);
   std::optional<Section> metadata = object.Map("metadata");
   if (metadata.has_value()) {
-    read.name = metadata->Text("name").value_or("");
-    read.ns = metadata->Text("namespace").value_or("");
+    read.name = ReadObjectName(*metadata, "name", false);
+    read.ns = ReadObjectName(*metadata, "namespace", false);
     read.annotations = metadata->Map("annotations");
   }
   if (read.ns.empty()) read.ns = "default";
@@ -79,7 +80,9 @@ void Reader::Add(Section object, std::string group, std::string kind) {
     return;
   }
   if (read.name.empty()) {
-    object.Refuse("metadata", "must have a name");
+    if (!metadata.has_value() || !metadata->Has("name")) {
+      object.Refuse("metadata", "must have a name");
+    }
     return;
   }
   read.spec = object.Map("spec");
@@ -114,6 +117,25 @@ std::vector<KubeObject> ReadKubeObjects(Source& source, const std::vector<Config
                                })));
   }
   return objects;
+}
+
+std::string ReadObjectName(Section& section, std::string_view key, bool required) {
+  const std::optional<std::string> name = section.Text(key);
+  if (!name.has_value() && !required) return "";
+  if (name.has_value() && IsHostName(*name)) return *name;
+  section.Refuse(key, name.has_value() ? absl::StrCat(Quoted(*name), " is no name")
+                                       : std::string("must be given"));
+  return "";
+}
+
+int64_t ReadPort(Section& section, std::string_view key, bool required) {
+  constexpr int64_t kHighestPort = 65535;
+  const std::optional<int64_t> port = section.Whole(key);
+  if (required && !port.has_value()) section.Refuse(key, "must be given");
+  if (port.has_value() && (*port < 1 || *port > kHighestPort)) {
+    section.Refuse(key, "must be from 1 to 65535");
+  }
+  return port.value_or(0);
 }
 
 std::string FileOf(const std::vector<ConfigText>& texts) {

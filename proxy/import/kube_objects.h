@@ -41,16 +41,23 @@ struct KubeObject {
 std::vector<KubeObject> ReadKubeObjects(Source& source, const std::vector<ConfigText>& texts,
                                         const std::vector<KubeKind>& wanted, Notes& notes);
 
+// Returns the value of `key`, the name of a service or of another object; a fault, and "", if that
+// is none. It is one if `required` and absent.
+std::string ReadObjectName(Section& section, std::string_view key, bool required);
+
+// Returns the port that is the value of `key`; 0 if absent, which is a fault if it is `required`.
+int64_t ReadPort(Section& section, std::string_view key, bool required);
+
 // Returns the file that a title names: "-" for none, if there are several.
 std::string FileOf(const std::vector<ConfigText>& texts);
 
-// A port of a Service.
+// A port of a Service. Without a namespace `name` is another host.
 struct ServicePort {
   std::string ns;
   std::string name;
   int64_t port = 0;
 
-  std::string Host() const { return name + "." + ns; }
+  std::string Host() const { return ns.empty() ? name : name + "." + ns; }
   friend auto operator<=>(const ServicePort&, const ServicePort&) = default;
 };
 

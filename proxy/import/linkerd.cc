@@ -80,7 +80,7 @@ void LinkerdImport::AddServiceRoutes(KubeObject& object) {
   }
   if (object.spec.has_value()) {
     for (Section& port : object.spec->Maps("ports")) {
-      route.service = {object.ns, object.name, port.Whole("port").value_or(0)};
+      route.service = {object.ns, object.name, ReadPort(port, "port", true)};
       route.hosts = GlobsOf(route.service);
       draft_.Add(source_, route);
       route.notes.clear();

@@ -42,7 +42,10 @@ std::vector<HostGlob> AnyPort(const std::string& host) {
 
 std::vector<HostGlob> GlobsOf(const ServicePort& service) {
   std::vector<HostGlob> globs;
-  for (const char* end : {"", ".svc", ".svc.cluster.local"}) {
+  const std::vector<const char*> ends =
+      service.ns.empty() ? std::vector<const char*>{""}
+                         : std::vector<const char*>{"", ".svc", ".svc.cluster.local"};
+  for (const char* end : ends) {
     const std::string host = service.Host() + end;
     if (service.port == 0) {
       for (HostGlob& glob : AnyPort(host)) globs.push_back(std::move(glob));
@@ -70,6 +73,7 @@ std::string ServiceDraft::UpstreamFor(const ServicePort& service) {
     upstream.notes = settings->notes;
     upstream.connect_timeout = settings->connect_timeout;
     upstream.tls = settings->tls;
+    upstream.ejection = settings->ejection;
   }
   upstreams_[service] = upstream.name;
   draft_.upstreams.push_back(std::move(upstream));

@@ -21,6 +21,7 @@ struct ServiceSettings {
   Field<BudgetDraft> budget;
   Field<absl::Duration> connect_timeout;
   Field<TlsDraft> tls;
+  Field<EjectionDraft> ejection;
 };
 
 // A host as routes name it, and the glob that Levee's routes have for it.

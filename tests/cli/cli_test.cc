@@ -44,7 +44,7 @@ TEST(CommandLine, ACommandThatIsMissingIsAskedForWithAllThatThereAre) {
             "snapshot, page, top, sleep, version, help");
   EXPECT_EQ(Refused({"import"}),
             "levee import: a command is missing; there are grpc-service-config, envoy, "
-            "gateway-api, linkerd");
+            "gateway-api, linkerd, istio");
 }
 
 TEST(CommandLine, AnArgumentThatIsMissingIsAskedForByTheNameOfItsValue) {

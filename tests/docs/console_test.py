@@ -50,6 +50,13 @@ kind: Service
 metadata: {name: cart, namespace: shop, annotations: {retry.linkerd.io/grpc: unavailable}}
 spec: {ports: [{port: 50051}]}
 '''
+VIRTUAL_SERVICES = '''apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: {name: cart, namespace: shop}
+spec:
+  hosts: [cart]
+  http: [{route: [{destination: {host: cart, port: {number: 50051}}}], timeout: 5s}]
+'''
 ENVOY = '''
 route_config:
   virtual_hosts:
@@ -219,6 +226,7 @@ class Files(unittest.TestCase):
         self.clone.write('envoy.yaml', ENVOY)
         self.clone.write('routes.yaml', ROUTES)
         self.clone.write('services.yaml', SERVICES)
+        self.clone.write('virtual-services.yaml', VIRTUAL_SERVICES)
         self.clone.write('new.yaml', documents.block('docs/kubernetes.md', 'yaml', 'dns:callee'))
         self.clone.write('calls.log', json.dumps(LOGGED) + '\n')
         self.clone.write('levee-snapshot.json', '{"state": {"next": 1}}')

@@ -28,7 +28,7 @@ COMMANDS = [[], ['advise'], ['run'], ['check'], ['demo'], ['explain'], ['import'
             ['top'], ['version'], ['help']]
 COMMANDS = [[], ['advise'], ['run'], ['check'], ['demo'], ['explain'], ['import'], ['import', 'envoy'],
             ['import', 'gateway-api'], ['import', 'grpc-service-config'],
-            ['import', 'linkerd'], ['probe'], ['replay'], ['simulate'], ['sleep'],
+            ['import', 'istio'], ['import', 'linkerd'], ['probe'], ['replay'], ['simulate'], ['sleep'],
             ['page'], ['snapshot'], ['top'], ['version'], ['help']]
 
 

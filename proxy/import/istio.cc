@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Imports Istio's VirtualServices and DestinationRules as a policy.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "import/draft_writer.h"
+#include "import/import.h"
+#include "import/istio_destination.h"
+#include "import/istio_route.h"
+#include "import/kube_objects.h"
+#include "import/service_draft.h"
+
+namespace levee {
+namespace importer {
+namespace {
+
+constexpr char kRest[] =
+    "Every other call goes where it says itself. Istio retries it twice; Levee as its policy "
+    "default "
+    "says.";
+
+const std::vector<KubeKind>& Kinds() {
+  static const auto& kinds = *new std::vector<KubeKind>{
+      {"networking.istio.io", "VirtualService"},
+      {"networking.istio.io", "DestinationRule"},
+  };
+  return kinds;
+}
+
+}  // namespace
+}  // namespace importer
+
+ImportedPolicy ImportIstio(const std::vector<ConfigText>& texts) {
+  using namespace importer;  // NOLINT(google-build-using-namespace)
+  Source source(Keys::kAsWritten, Durations::kGo);
+  ServiceDraft draft(TitleOf("Istio resources", FileOf(texts)));
+  Notes& notes = draft.draft().notes;
+  std::vector<KubeObject> objects = ReadKubeObjects(source, texts, Kinds(), notes);
+  for (KubeObject& object : objects) {
+    if (object.kind == "DestinationRule") ReadDestinationRule(object, draft);
+  }
+  for (KubeObject& object : objects) {
+    if (object.kind != "VirtualService") continue;
+    for (ServiceRoute& route : ReadVirtualService(object)) draft.Add(source, std::move(route));
+  }
+  NoteRetrying("Istio", draft.draft().policy_notes);
+  return Finish(source, draft.Finish(kRest));
+}
+
+}  // namespace levee
