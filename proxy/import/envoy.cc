@@ -89,6 +89,7 @@ EnvoyRouteDefaults EnvoyImport::ReadDefaults(VirtualHostPart& part, Notes& notes
   EnvoyRouteDefaults defaults;
   Section& section = part.section;
   defaults.rate_limit = ReadOwnRateLimit(section, notes).value_or(part.limit);
+  NoteRateLimits(section, notes);
   defaults.buffer_bytes = section.Whole("per_request_buffer_limit_bytes");
   if (section.Has("retry_on")) {  // A retry policy alone.
     defaults.retry = ReadEnvoyRetryPolicy(section);

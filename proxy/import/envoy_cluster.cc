@@ -163,7 +163,7 @@ ClusterDraft ReadEnvoyCluster(Section cluster) {
   }
   if (cluster.Get("transport_socket").has_value()) {
     draft.upstream.notes.emplace_back(
-        "transport_socket has no equivalent: Levee speaks HTTP/2 without TLS to upstreams.");
+        "transport_socket is not read: say in `tls` of the upstream which certificates are trusted.");
   }
   // The endpoints themselves are read, so their source is not needed; and every call is HTTP/2.
   cluster.Ignore({"@type", "type", "http2_protocol_options", "typed_extension_protocol_options",

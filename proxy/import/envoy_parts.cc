@@ -177,6 +177,8 @@ std::optional<Field<RateLimitDraft>> Search::FindLimit(Section& section, bool to
     const std::string name = filter.Text("name").value_or("");
     if (read.has_value()) {
       limit = std::move(read);
+    } else if (std::string note = NoteRateLimitService(filter); !note.empty()) {
+      parts_.notes.push_back(std::move(note));
     } else if (!name.ends_with(".router")) {
       rest.push_back(absl::StrCat(filter.place().path, " (", Quoted(name), ")"));
     }

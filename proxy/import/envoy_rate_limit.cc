@@ -139,4 +139,33 @@ std::optional<Field<RateLimitDraft>> ReadOwnRateLimit(Section& section, Notes& n
   return ReadLocalRateLimit(*std::move(found));
 }
 
+std::string NoteRateLimitService(Section& http_filter) {
+  const std::string name = http_filter.Text("name").value_or("");
+  const bool asks = name == "envoy.filters.http.ratelimit" || name == "envoy.rate_limit";
+  if (!asks) return "";
+  std::optional<Section> settings = http_filter.Map("typed_config");
+  const std::string domain =
+      settings.has_value() ? settings->Text("domain").value_or("") : std::string();
+  return absl::StrCat("The filter ", Quoted(name), " (domain ", Quoted(domain),
+                      ") has no equivalent: it asks a rate limit service, which has the rates. "
+                      "Levee's own limits are shared by all sidecars with scope: global.");
+}
+
+void NoteRateLimits(Section& section, Notes& notes) {
+  for (Section& limit : section.Maps("rate_limits")) {
+    std::vector<std::string> keys;
+    for (Section& action : limit.Maps("actions")) {
+      std::optional<Section> header = action.Map("request_headers");
+      if (header.has_value()) {
+        keys.push_back(absl::StrCat("header:", header->Text("header_name").value_or("")));
+      }
+      for (const std::string& key : action.Left()) keys.push_back(key);
+    }
+    notes.push_back(absl::StrCat(
+        "rate_limits: a rate limit service is asked by ", absl::StrJoin(keys, ", "),
+        ". Write its rate as a rate_limit of the policy, with scope: global and a key."));
+    AddNote(limit.Unread(), notes);
+  }
+}
+
 }  // namespace levee::importer

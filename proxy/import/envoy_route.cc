@@ -142,6 +142,7 @@ EnvoyRoute ReadEnvoyRoute(Section route, const EnvoyRouteDefaults& defaults) {
     ReadCluster(*action, result, reasons);
     ReadTimeout(*action, result.rules.timeout);
     result.rules.retry = ReadRetries(*action, defaults);
+    NoteRateLimits(*action, notes);
     AddNote(action->Unread(), notes);
   } else {
     ReadOwnAnswer(route, reasons);

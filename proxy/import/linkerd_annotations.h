@@ -7,7 +7,7 @@
 
 namespace levee::importer {
 
-// What the annotations of one object say.
+// The annotations of one object say this.
 struct LinkerdRules {
   PolicyRules rules;
   bool retries = false;   // There are annotations of retries.

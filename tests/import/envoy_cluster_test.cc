@@ -98,8 +98,7 @@ TEST(EnvoyCluster, WhatHasNoEquivalentIsAComment) {
       "transport_socket: {name: envoy.transport_sockets.tls}, lb_policy: RANDOM, "
       "http2_protocol_options: {}, health_checks: [{timeout: 1s}], " +
       Thresholds("{max_connections: 10, max_retries: 2}, {priority: HIGH, max_retries: 9}")));
-  EXPECT_THAT(comments, HasSubstr("transport_socket has no equivalent: Levee speaks HTTP/2 without "
-                                  "TLS to upstreams."));
+  EXPECT_THAT(comments, HasSubstr("transport_socket is not read: say in `tls` of the upstream"));
   EXPECT_THAT(comments, HasSubstr("Not read in clusters[0]: lb_policy, health_checks."));
   EXPECT_THAT(comments, HasSubstr("thresholds[0]: max_connections."));
   EXPECT_THAT(comments, HasSubstr("thresholds[1] has no equivalent: there is one priority"));
