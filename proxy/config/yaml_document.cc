@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/utf8.h"
-#include "yaml-cpp/eventhandler.h"
 
 namespace levee {
 namespace {
@@ -90,6 +89,28 @@ bool IsPlainUtf8(const std::string& file, const std::string& text, FaultList& fa
   return true;
 }
 
+// Counts the documents, since the parser takes some texts, like ",", for ever more of them at the
+// same place. Returns false, with a fault, if there are too many; throws what the parser throws.
+bool HasAnEnd(const std::string& file, const std::string& text, FaultList& faults) {
+  constexpr int kMaxDocuments = 10'000;
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  DocumentStart start;
+  int last = -1;
+  for (int documents = 1; parser.HandleNextDocument(start); ++documents) {
+    if (start.mark().pos <= last) {
+      throw YAML::ParserException(start.mark(), "no value can begin here");
+    }
+    if (documents > kMaxDocuments) {
+      faults.Add(At(file, start.mark()), CheckCode::kSecondDocument,
+                 absl::StrCat("there are more than ", kMaxDocuments, " documents"));
+      return false;
+    }
+    last = start.mark().pos;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool ParseYamlDocument(const std::string& file, const std::string& text, YAML::Node& root,
@@ -112,27 +133,26 @@ bool ParseYamlDocument(const std::string& file, const std::string& text, YAML::N
 
 bool ParseYamlDocuments(const std::string& file, const std::string& text,
                         std::vector<YAML::Node>& roots, FaultList& faults) {
-  constexpr int kMaxDocuments = 10'000;
   if (!IsPlainUtf8(file, text, faults)) return false;
   try {
-    // First the documents are only counted, since YAML::LoadAll would not return from a text that
-    // the parser takes for ever more of them at the same place.
+    if (!HasAnEnd(file, text, faults)) return false;
+    roots = YAML::LoadAll(text);
+    return true;
+  } catch (const YAML::Exception& error) {
+    AddSyntaxFault(file, text, TextFormat::kYaml, error, faults);
+  }
+  return false;
+}
+
+bool ReadYamlStream(const std::string& file, const std::string& text, YAML::EventHandler& handler,
+                    FaultList& faults) {
+  if (!IsPlainUtf8(file, text, faults)) return false;
+  try {
+    if (!HasAnEnd(file, text, faults)) return false;
     std::istringstream stream(text);
     YAML::Parser parser(stream);
-    DocumentStart start;
-    int last = -1;
-    for (int documents = 1; parser.HandleNextDocument(start); ++documents) {
-      if (start.mark().pos <= last) {
-        throw YAML::ParserException(start.mark(), "no value can begin here");
-      }
-      if (documents > kMaxDocuments) {
-        faults.Add(At(file, start.mark()), CheckCode::kSecondDocument,
-                   absl::StrCat("there are more than ", kMaxDocuments, " documents"));
-        return false;
-      }
-      last = start.mark().pos;
+    while (parser.HandleNextDocument(handler)) {
     }
-    roots = YAML::LoadAll(text);
     return true;
   } catch (const YAML::Exception& error) {
     AddSyntaxFault(file, text, TextFormat::kYaml, error, faults);

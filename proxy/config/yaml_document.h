@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses text into YAML documents.
+// Parses text into YAML documents, or into the events of one behind the other.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "config/fault.h"
+#include "yaml-cpp/eventhandler.h"
 #include "yaml-cpp/yaml.h"
 
 namespace levee {
@@ -23,5 +24,10 @@ bool ParseYamlDocument(const std::string& file, const std::string& text, YAML::N
 // or has more than 10000 documents.
 bool ParseYamlDocuments(const std::string& file, const std::string& text,
                         std::vector<YAML::Node>& roots, FaultList& faults);
+
+// Tells `handler` of all documents of `text`, one behind the other. Returns false, with a fault, if
+// the text is not YAML or has more than 10000 documents; the handler then knows a part of it.
+bool ReadYamlStream(const std::string& file, const std::string& text, YAML::EventHandler& handler,
+                    FaultList& faults);
 
 }  // namespace levee

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why a pod cannot have Levee beside it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "inject/sidecar_yaml.h"
+#include "inject/workload.h"
+#include "inject/yaml_tree.h"
+
+namespace levee::inject {
+
+// A reason, and the value of the text that it is about.
+struct Obstacle {
+  const YamlValue* at;
+  std::string why;
+};
+
+// Whether the pod has Levee as a native sidecar.
+bool HasLevee(const Workload& workload);
+
+// Returns what makes it impossible to edit the workload's text: no pod, aliases and anchors on the
+// way to the pod, entries that are given twice.
+std::vector<Obstacle> LayoutObstacles(const Workload& workload);
+
+// Returns what in the pod does not go with Levee: the host's network, a port of Levee's, another
+// proxy, names that Levee's parts have. The layout must be without obstacles, and the pod without
+// Levee.
+std::vector<Obstacle> PodObstacles(const Workload& workload, const InjectOptions& options);
+
+}  // namespace levee::inject

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inject/sidecar_yaml.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace levee::inject {
+namespace {
+
+constexpr const char* kBegin = R"(- name: levee
+  image: ")";
+
+constexpr const char* kRun = R"("
+  restartPolicy: Always
+  args:
+    - run
+    - --config=/etc/levee/levee.yaml
+    - --workers=$(LEVEE_WORKERS)
+  env:
+    - name: LEVEE_WORKERS
+      valueFrom:
+        resourceFieldRef:
+          containerName: levee
+          resource: limits.cpu
+          divisor: "1"
+  ports:
+)";
+
+constexpr const char* kIngress = R"(    - name: levee-ingress
+      containerPort: 9450
+      protocol: TCP
+)";
+
+constexpr const char* kRest = R"(    - name: levee-metrics
+      containerPort: 9461
+      protocol: TCP
+  startupProbe:
+    httpGet:
+      path: /readyz
+      port: levee-metrics
+    periodSeconds: 1
+    timeoutSeconds: 3
+    failureThreshold: 30
+  readinessProbe:
+    httpGet:
+      path: /readyz
+      port: levee-metrics
+    periodSeconds: 5
+    timeoutSeconds: 3
+  resources:
+    requests:
+      cpu: 20m
+      memory: 32Mi
+    limits:
+      cpu: "1"
+      memory: 128Mi
+  securityContext:
+    runAsNonRoot: true
+    runAsUser: 65532
+    runAsGroup: 65532
+    readOnlyRootFilesystem: true
+    allowPrivilegeEscalation: false
+    privileged: false
+    capabilities:
+      drop:
+        - ALL
+    seccompProfile:
+      type: RuntimeDefault
+  volumeMounts:
+    - name: levee
+      mountPath: /etc/levee
+      readOnly: true
+)";
+
+}  // namespace
+
+std::string ContainerYaml(const InjectOptions& options) {
+  return absl::StrCat(kBegin, options.image, kRun, options.guard ? kIngress : "", kRest);
+}
+
+std::string VolumeYaml(const InjectOptions& options) {
+  return absl::StrCat("- name: ", kVolumeName, "\n  configMap:\n    name: \"", options.config_map,
+                      "\"\n");
+}
+
+std::string LabelYaml() { return absl::StrCat(kLabel, ": ", kLabelValue, "\n"); }
+
+}  // namespace levee::inject

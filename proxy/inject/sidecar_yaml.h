@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a pod gets, as YAML: the same as the kustomize component `sidecar` gives it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace levee::inject {
+
+// The parts that differ from user to user. The names are without quotes and backslashes.
+struct InjectOptions {
+  std::string image = "levee";
+  std::string config_map = "levee";  // whose levee.yaml is the policy
+  bool guard = false;                // a port for calls to the application, too
+};
+
+inline constexpr const char* kContainerName = "levee";
+inline constexpr const char* kVolumeName = "levee";
+
+// The label by which monitoring and network policies find the pods.
+inline constexpr const char* kLabel = "levee";
+inline constexpr const char* kLabelValue = "sidecar";
+
+inline constexpr uint16_t kGuardPort = 9450;
+
+// The ports that Levee binds in a pod by default.
+struct BoundPort {
+  uint16_t port;
+  const char* use;
+};
+inline constexpr std::array<BoundPort, 4> kBoundPorts = {{
+    {9460, "the application's calls"},
+    {9461, "metrics"},
+    {9462, "its admin page"},
+    {9463, "its admin service"},
+}};
+
+// Each returns one entry in block style, without indentation.
+std::string ContainerYaml(const InjectOptions& options);  // of initContainers
+std::string VolumeYaml(const InjectOptions& options);     // of volumes
+std::string LabelYaml();                                  // of labels
+
+}  // namespace levee::inject

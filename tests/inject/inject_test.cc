@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// What manifests become with Levee, and that they are as before without it.
+#include "inject/inject.h"
+
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "inject/shapes.h"
+#include "yaml-cpp/yaml.h"
+
+namespace levee::inject {
+namespace {
+
+std::vector<YAML::Node> ObjectsIn(const std::string& text) {
+  std::vector<YAML::Node> objects;
+  for (const YAML::Node& document : YAML::LoadAll(text)) {
+    if (!document.IsMap()) continue;
+    if (document["kind"].as<std::string>() != "List") {
+      objects.push_back(document);
+    } else {
+      for (const YAML::Node& item : document["items"]) objects.push_back(item);
+    }
+  }
+  return objects;
+}
+
+// The pods that the text describes.
+std::vector<YAML::Node> PodsIn(const std::string& text) {
+  std::vector<YAML::Node> pods;
+  for (const YAML::Node& object : ObjectsIn(text)) {
+    const std::string kind = object["kind"].as<std::string>();
+    if (kind == "Pod") pods.push_back(object);
+    if (kind == "CronJob") pods.push_back(object["spec"]["jobTemplate"]["spec"]["template"]);
+    if (object["spec"] && object["spec"]["template"]) pods.push_back(object["spec"]["template"]);
+  }
+  return pods;
+}
+
+std::string Text(const YAML::Node& node) { return node.as<std::string>(); }
+
+Injected With(const std::string& text) { return Inject("f", text, {}); }
+
+std::string FaultsOf(const std::string& text, const InjectOptions& options = {}) {
+  return FormatFaults(Inject("f", text, options).faults);
+}
+
+// Returns `text` with the first `from` replaced.
+std::string Replaced(std::string text, const std::string& from, const std::string& to) {
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+class EachShape : public testing::TestWithParam<Shape> {};
+INSTANTIATE_TEST_SUITE_P(Inject, EachShape, testing::ValuesIn(Shapes()));
+
+TEST_P(EachShape, HasLeveeFirstInEachPod) {
+  const Injected injected = With(GetParam().text);
+  ASSERT_EQ(FormatFaults(injected.faults), "");
+  const std::vector<YAML::Node> pods = PodsIn(injected.text);
+  ASSERT_EQ(pods.size(), static_cast<size_t>(GetParam().pods)) << injected.text;
+  for (const YAML::Node& pod : pods) {
+    const YAML::Node levee = pod["spec"]["initContainers"][0];
+    EXPECT_EQ(Text(levee["name"]), "levee") << injected.text;
+    EXPECT_EQ(Text(levee["restartPolicy"]), "Always");
+    EXPECT_EQ(Text(levee["volumeMounts"][0]["mountPath"]), "/etc/levee");
+    EXPECT_EQ(Text(levee["resources"]["limits"]["memory"]), "128Mi");
+    EXPECT_EQ(Text(pod["spec"]["volumes"][0]["configMap"]["name"]), "levee");
+    EXPECT_EQ(Text(pod["metadata"]["labels"]["levee"]), "sidecar");
+  }
+}
+
+TEST_P(EachShape, KeepsWhatEachPodHad) {
+  const std::vector<YAML::Node> before = PodsIn(GetParam().text);
+  const std::vector<YAML::Node> after = PodsIn(With(GetParam().text).text);
+  ASSERT_EQ(before.size(), after.size());
+  for (size_t i = 0; i < before.size(); ++i) {
+    for (const char* list : {"containers", "initContainers", "volumes"}) {
+      const YAML::Node had = before[i]["spec"][list];
+      const YAML::Node has = after[i]["spec"][list];
+      const size_t more = std::string(list) == "containers" ? 0 : 1;
+      ASSERT_EQ(has.size(), (had ? had.size() : 0) + more) << list;
+      for (size_t j = 0; had && j < had.size(); ++j) {
+        EXPECT_EQ(YAML::Dump(had[j]), YAML::Dump(has[j + more]));
+      }
+    }
+  }
+}
+
+TEST_P(EachShape, IsNotChangedASecondTime) {
+  const std::string once = With(GetParam().text).text;
+  const Injected twice = With(once);
+  EXPECT_EQ(twice.text, once);
+  EXPECT_EQ(twice.notes.size(), static_cast<size_t>(GetParam().pods));
+}
+
+TEST_P(EachShape, IsAsBeforeWhenLeveeIsRemoved) {
+  for (const bool guard : {false, true}) {
+    const std::string text =
+        Inject("f", GetParam().text, {.image = "a/b:1", .config_map = "c", .guard = guard}).text;
+    ASSERT_NE(text, GetParam().text);
+    const Injected removed = Remove("f", text);
+    EXPECT_EQ(FormatFaults(removed.faults), "");
+    EXPECT_EQ(removed.text, GetParam().text);
+  }
+}
+
+TEST_P(EachShape, IsNotChangedByARemovalWithoutLevee) {
+  EXPECT_EQ(Remove("f", GetParam().text).text, GetParam().text);
+}
+
+TEST(Inject, PutsTheLinesWhereAPersonWould) {
+  const std::string text = With(kDeployment).text;
+  EXPECT_NE(text.find("      labels:\n        levee: sidecar\n        app: web\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("    spec:\n      initContainers:\n      - name: levee\n"
+                      "        image: \"levee\"\n        restartPolicy: Always\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("      volumes:\n      - name: levee\n        configMap:\n"
+                      "          name: \"levee\"\n      # What runs.\n      containers:\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(Inject, ListsAreIndentedAsTheirNeighbours) {
+  const std::string text = With(kIndentedLists).text;
+  EXPECT_NE(text.find("            initContainers:\n                - name: levee\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(Inject, LinesEndAsTheOthersDo) {
+  const std::string text = With(WithCrLf(kDeployment)).text;
+  for (size_t at = 0; (at = text.find('\n', at)) != std::string::npos; ++at) {
+    ASSERT_EQ(text[at - 1], '\r') << at;
+  }
+}
+
+TEST(Inject, NamesAreThoseOfTheOptions) {
+  const Injected injected =
+      Inject("f", kDeployment, {.image = "r.io/levee:1", .config_map = "123", .guard = true});
+  const YAML::Node spec = PodsIn(injected.text)[0]["spec"];
+  EXPECT_EQ(Text(spec["initContainers"][0]["image"]), "r.io/levee:1");
+  EXPECT_EQ(Text(spec["initContainers"][0]["ports"][0]["containerPort"]), "9450");
+  const YAML::Node name = spec["volumes"][0]["configMap"]["name"];
+  EXPECT_EQ(Text(name), "123");
+  EXPECT_EQ(name.Tag(), "!");  // In quotes, or it would be a number.
+}
+
+TEST(Inject, AServiceInFrontOfTheGuardIsTold) {
+  const Injected injected = Inject("f", kStream, {.image = "levee", .guard = true});
+  ASSERT_EQ(injected.notes.size(), 1);
+  EXPECT_EQ(injected.notes[0],
+            "f:10: document 3, Service web: calls pass the guard once the targetPort of its gRPC "
+            "port is 9450");
+}
+
+TEST(Inject, ATextWithoutWorkloadsStaysAndIsTold) {
+  const std::string text = "kind: ConfigMap\napiVersion: v1\n";
+  EXPECT_EQ(With(text).text, text);
+  EXPECT_EQ(With(text).notes, std::vector<std::string>{"f: no workload is in it"});
+  EXPECT_EQ(With("").text, "");
+  // A kind of the same name in another group is another kind.
+  const std::string other = Replaced(kDeployment, "apps/v1", "example.com/v1");
+  EXPECT_EQ(With(other).text, other);
+}
+
+TEST(InjectRefuses, HostNetwork) {
+  const std::string text =
+      Replaced(kDeployment, "      # What runs.\n", "      hostNetwork: true\n");
+  EXPECT_EQ(FaultsOf(text),
+            "f:12:20: document 1, Deployment web: hostNetwork: Levee's ports would be ports of the "
+            "node, where one pod alone can have them and every other can call through them");
+  EXPECT_EQ(FaultsOf(Replaced(text, "true", "false")), "");
+}
+
+TEST(InjectRefuses, APortOfLevees) {
+  const std::string text = Replaced(kDeployment, "8080", "9461");
+  EXPECT_EQ(FaultsOf(text),
+            "f:17:26: document 1, Deployment web: container web has port 9461, which Levee needs "
+            "for metrics");
+  EXPECT_EQ(FaultsOf(Replaced(text, "9461", "9461\n          protocol: UDP")), "");
+}
+
+TEST(InjectRefuses, ThePortOfTheGuardOnlyWithTheGuard) {
+  const std::string text = Replaced(kDeployment, "8080", "9450");
+  EXPECT_EQ(FaultsOf(text), "");
+  EXPECT_NE(FaultsOf(text, {.guard = true}).find("needs for calls to the application"),
+            std::string::npos);
+}
+
+TEST(InjectRefuses, ASecondProxy) {
+  for (const char* name : {"istio-proxy", "linkerd-proxy", "envoy", "kuma-sidecar"}) {
+    const std::string text = Replaced(kDeployment, "- name: web", std::string("- name: ") + name);
+    EXPECT_NE(FaultsOf(text).find(std::string("container ") + name + " is "), std::string::npos);
+  }
+  EXPECT_NE(FaultsOf(Replaced(kDeployment, "web:1", "docker.io/envoyproxy/envoy:v1.30"))
+                .find("a second proxy for the same calls"),
+            std::string::npos);
+}
+
+TEST(InjectRefuses, ARequestForASecondProxy) {
+  const std::string text =
+      Replaced(kDeployment, "        app: web\n",
+               "        app: web\n      annotations:\n        linkerd.io/inject: enabled\n");
+  EXPECT_NE(FaultsOf(text).find("f:12:28: document 1, Deployment web: linkerd.io/inject: "),
+            std::string::npos)
+      << FaultsOf(text);
+}
+
+TEST(InjectRefuses, NamesThatLeveeNeeds) {
+  EXPECT_NE(FaultsOf(Replaced(kDeployment, "- name: web", "- name: levee"))
+                .find("a container levee is there, which is no native sidecar"),
+            std::string::npos);
+  EXPECT_NE(FaultsOf(Replaced(kDeployment, "app: web", "levee: x")).find("a label levee is there"),
+            std::string::npos);
+  EXPECT_NE(FaultsOf(Replaced(kList, "name: x\n  status", "name: levee\n  status"))
+                .find("a volume levee is there"),
+            std::string::npos);
+}
+
+TEST(InjectRefuses, WhatOtherPlacesShare) {
+  EXPECT_EQ(FaultsOf(Replaced(kDeployment, "labels:\n", "labels: &l\n")),
+            "f:9:15: document 1, Deployment web: this has an anchor or a tag; only plain values "
+            "are edited");
+  const std::string merged = Replaced(kDeployment, "    spec:\n", "    spec:\n      <<: {a: b}\n");
+  EXPECT_NE(FaultsOf(merged).find("merges another mapping in"), std::string::npos);
+  EXPECT_NE(FaultsOf("x: &p {spec: {}}\napiVersion: apps/v1\nkind: Deployment\nspec:\n"
+                     "  template: *p\n")
+                .find("this is an alias"),
+            std::string::npos);
+}
+
+TEST(InjectRefuses, EmptyEntriesThatNothingCanBeAddedTo) {
+  EXPECT_EQ(
+      FaultsOf(Replaced(kDeployment, "      containers:", "      volumes:\n      containers:")),
+      "f:13:7: document 1, Deployment web: volumes is not a list; take the empty entry away");
+  EXPECT_NE(FaultsOf(Replaced(kFlow, "[ {name: x, emptyDir: {}}]", "[]"))
+                .find("volumes is empty; take the empty entry away"),
+            std::string::npos);
+}
+
+TEST(InjectRefuses, WorkloadsWithoutAPod) {
+  EXPECT_EQ(FaultsOf("kind: Job\napiVersion: batch/v1\nmetadata: {name: j}\n"),
+            "f:1:1: document 1, Job j: it describes no pod");
+  EXPECT_NE(FaultsOf(Replaced(kPod, "containers", "container")).find("it has no containers"),
+            std::string::npos);
+}
+
+TEST(InjectRefuses, TextThatIsNoYaml) {
+  EXPECT_EQ(FaultsOf("a: [\n"), "f:2:1: LV101 this is not YAML: end of sequence flow not found");
+  EXPECT_EQ(FaultsOf("a:\n\tb: 1\n"),
+            "f:2:1: LV101 this is not YAML: tabs may not indent; indent with spaces");
+  EXPECT_EQ(FaultsOf(","), "f:1:1: LV101 this is not YAML: no value can begin here");
+}
+
+TEST(InjectRefuses, TheWholeTextForOneWorkload) {
+  const Injected injected = With(kDeployment + "---\n" + Replaced(kDeployment, "8080", "9460"));
+  EXPECT_EQ(injected.text, "");
+  ASSERT_EQ(injected.faults.size(), 1);
+  EXPECT_EQ(injected.faults[0].path, "document 2, Deployment web");
+  EXPECT_EQ(injected.faults[0].line, 35);
+}
+
+TEST(InjectRemove, TakesChangesOfTheContainerWithIt) {
+  std::string text = With(kDeployment).text;
+  text = Replaced(text, "          limits:\n", "          # More.\n          limits:\n");
+  text = Replaced(text, "            readOnly: true\n",
+                  "            readOnly: true\n        terminationMessagePath: >\n          a\n"
+                  "          # b\n");
+  EXPECT_EQ(Remove("f", text).text, kDeployment);
+}
+
+TEST(InjectRemove, FindsItWhereverItStands) {
+  const std::string text = R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", )"
+                           R"("labels": {"a": "b", "levee": "sidecar"}}, "spec": )"
+                           R"({"containers": [{"name": "a"}], "initContainers": )"
+                           R"([{"restartPolicy": "Always", "name": "levee"}], "volumes": )"
+                           R"([{"name": "levee"}]}})";
+  EXPECT_EQ(Remove("f", text).text,
+            R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", )"
+            R"("labels": {"a": "b"}}, "spec": {"containers": [{"name": "a"}]}})");
+}
+
+}  // namespace
+}  // namespace levee::inject
