@@ -20,6 +20,7 @@
 #include "cli/explain_options.h"
 #include "cli/help_text.h"
 #include "cli/import_command.h"
+#include "cli/inject_command.h"
 #include "cli/page_command.h"
 #include "cli/probe_command.h"
 #include "cli/replay_command.h"
@@ -276,6 +277,8 @@ struct CommandLine {
   CLI::App* advise = AddAdvise(app, advise_options);
   ImportOptions import_options;
   CLI::App* import_from = AddImport(app, import_options);
+  InjectCommandOptions inject_options;
+  CLI::App* inject = AddInject(app, inject_options);
   ProbeOptions probe_options;
   CLI::App* probe = AddProbe(app, probe_options);
   CaptureOptions capture_options;
@@ -344,6 +347,7 @@ int RunCommand(int argc, char** argv) {
   if (line.replay->parsed()) return AfterOutput(RunReplay(line.replay_options));
   if (line.advise->parsed()) return AfterOutput(RunAdvise(line.advise_options));
   if (line.import_from->parsed()) return AfterOutput(RunImport(line.import_options));
+  if (line.inject->parsed()) return AfterOutput(RunInject(line.inject_options));
   if (line.demo->parsed()) return demo::RunDemo(line.demo_options);
   if (line.probe->parsed()) return RunProbe(line.probe_options);
   if (line.capture->parsed()) return AfterOutput(RunCapture(line.capture_options));

@@ -87,7 +87,7 @@ void AddIfOther(const YamlValue& map, std::string_view key, YamlValue::Kind kind
   }
 }
 
-void AddPorts(const YamlValue& container, const InjectOptions& options, Obstacles& obstacles) {
+void AddPorts(const YamlValue& container, bool guard, Obstacles& obstacles) {
   const YamlValue* const ports = container.Find("ports");
   if (ports == nullptr) return;
   for (const YamlValue& port : ports->values) {
@@ -100,7 +100,7 @@ void AddPorts(const YamlValue& container, const InjectOptions& options, Obstacle
                                         number, ", which Levee needs for ", std::string(use))});
     };
     for (const BoundPort& bound : kBoundPorts) refuse(bound.port, bound.use);
-    if (options.guard) refuse(kGuardPort, "calls to the application");
+    if (guard) refuse(kGuardPort, "calls to the application");
   }
 }
 
@@ -183,7 +183,7 @@ std::vector<Obstacle> LayoutObstacles(const Workload& workload) {
   return obstacles;
 }
 
-std::vector<Obstacle> PodObstacles(const Workload& workload, const InjectOptions& options) {
+std::vector<Obstacle> PortObstacles(const Workload& workload, bool guard) {
   Obstacles obstacles;
   const YamlValue& spec = *workload.pod->Find("spec");
   const YamlValue* const host_network = spec.Find("hostNetwork");
@@ -193,14 +193,28 @@ std::vector<Obstacle> PodObstacles(const Workload& workload, const InjectOptions
          "hostNetwork: Levee's ports would be ports of the node, where one pod alone can have "
          "them and every other can call through them"});
   }
-  AddNames(*workload.pod, spec, obstacles);
   for (const YamlValue* const container : ContainersOf(spec)) {
-    AddPorts(*container, options, obstacles);
+    if (container->TextAt("name") != kContainerName) AddPorts(*container, guard, obstacles);
+  }
+  return obstacles;
+}
+
+std::vector<Obstacle> ProxyObstacles(const Workload& workload) {
+  Obstacles obstacles;
+  for (const YamlValue* const container : ContainersOf(*workload.pod->Find("spec"))) {
     AddProxies(*container, obstacles);
   }
   if (const YamlValue* const metadata = workload.pod->Find("metadata")) {
     AddRequests(*metadata, obstacles);
   }
+  return obstacles;
+}
+
+std::vector<Obstacle> PodObstacles(const Workload& workload, const InjectOptions& options) {
+  Obstacles obstacles = PortObstacles(workload, options.guard);
+  AddNames(*workload.pod, *workload.pod->Find("spec"), obstacles);
+  const Obstacles proxies = ProxyObstacles(workload);
+  obstacles.insert(obstacles.end(), proxies.begin(), proxies.end());
   return obstacles;
 }
 

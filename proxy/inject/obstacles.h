@@ -24,9 +24,15 @@ bool HasLevee(const Workload& workload);
 // way to the pod, entries that are given twice.
 std::vector<Obstacle> LayoutObstacles(const Workload& workload);
 
-// Returns what in the pod does not go with Levee: the host's network, a port of Levee's, another
-// proxy, names that Levee's parts have. The layout must be without obstacles, and the pod without
-// Levee.
+// Returns what keeps Levee from its ports: the host's network, and ports of other containers. The
+// layout must be without obstacles, here and below.
+std::vector<Obstacle> PortObstacles(const Workload& workload, bool guard);
+
+// Returns what is, or asks for, a second proxy in the pod.
+std::vector<Obstacle> ProxyObstacles(const Workload& workload);
+
+// Returns everything in the pod that does not go with Levee: the host's network, a port of Levee's,
+// another proxy, names that Levee's parts have. The pod must be without Levee.
 std::vector<Obstacle> PodObstacles(const Workload& workload, const InjectOptions& options);
 
 }  // namespace levee::inject

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "absl/strings/str_cat.h"
+#include "inject/sidecar_yaml.h"
 
 namespace levee::inject {
 namespace {
@@ -94,6 +95,13 @@ std::vector<const YamlValue*> ContainersOf(const YamlValue& spec) {
     for (const YamlValue& container : found->values) containers.push_back(&container);
   }
   return containers;
+}
+
+const YamlValue* LeveeOf(const YamlValue& spec) {
+  for (const YamlValue* const container : ContainersOf(spec)) {
+    if (container->TextAt("name") == kContainerName) return container;
+  }
+  return nullptr;
 }
 
 }  // namespace levee::inject

@@ -36,4 +36,8 @@ std::vector<Workload> WorkloadsOf(const std::vector<YamlValue>& documents);
 // Returns the containers of `spec`, those of `initContainers` first.
 std::vector<const YamlValue*> ContainersOf(const YamlValue& spec);
 
+// Returns Levee's container of `spec`, be it a native sidecar or an ordinary one; null if there is
+// none.
+const YamlValue* LeveeOf(const YamlValue& spec);
+
 }  // namespace levee::inject

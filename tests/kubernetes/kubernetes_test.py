@@ -319,5 +319,46 @@ class Guard(unittest.TestCase):
         self.assertIn('guard', policies[second['policy']])
 
 
+@unittest.skipUnless(BINARY, 'LEVEE_BINARY does not say where levee is')
+class Inject(unittest.TestCase):
+    """`levee inject` and the kustomize components give the same."""
+
+    def inject(self, *options, text=None, code=0):
+        text = text or (manifests.HERE / 'workloads/workloads.yaml').read_text()
+        done = subprocess.run([BINARY, 'inject', '-f', '-', *options], input=text,
+                              capture_output=True, text=True, timeout=30)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def test_workloads_are_those_of_the_components(self):
+        # Nobody calls jobs, so the component gives them no port of the guard.
+        called = ('Deployment', 'StatefulSet', 'DaemonSet')
+        for name, options, kinds in (('sidecar', [], WORKLOADS), ('guard', ['--guard'], called)):
+            golden = dict(manifests.pods(name))
+            made = {document['kind']: manifests.pod_of(document)
+                    for document in yaml.safe_load_all(self.inject(*options).stdout)}
+            for kind in kinds:
+                self.assertEqual(made[kind], golden[kind], f'{name} {kind}')
+
+    def test_what_was_there_comes_back(self):
+        text = (manifests.HERE / 'workloads/workloads.yaml').read_text()
+        injected = self.inject('--image', 'registry.example.com/levee:1').stdout
+        self.assertEqual(injected.count('"registry.example.com/levee:1"'), 5)
+        self.assertEqual(self.inject('--remove', text=injected).stdout, text)
+
+    def test_the_components_are_taken_out_as_well(self):
+        text = manifests.golden_file('sidecar').read_text()
+        for document in yaml.safe_load_all(self.inject('--remove', text=text).stdout):
+            self.assertIsNone(manifests.levee_of(manifests.pod_of(document)), document['kind'])
+            self.assertNotIn('levee', str(document), document['kind'])
+
+    def test_nothing_is_printed_of_a_file_with_one_refused_workload(self):
+        text = (manifests.HERE / 'workloads/workloads.yaml').read_text()
+        done = self.inject(text=text.replace('containerPort: 8080', 'containerPort: 9461'), code=1)
+        self.assertEqual(done.stdout, '')
+        self.assertRegex(done.stderr, r'^-:12:\d+: document 1, Deployment deployment: container app '
+                                      r'has port 9461, which Levee needs for metrics\n$')
+
+
 if __name__ == '__main__':
     unittest.main()

@@ -30,6 +30,8 @@ COMMANDS = [[], ['advise'], ['run'], ['check'], ['demo'], ['explain'], ['import'
             ['import', 'gateway-api'], ['import', 'grpc-service-config'],
             ['import', 'istio'], ['import', 'linkerd'], ['probe'], ['replay'], ['simulate'], ['sleep'],
             ['page'], ['snapshot'], ['top'], ['version'], ['help']]
+            ['import', 'envoy'], ['import', 'grpc-service-config'], ['inject'], ['probe'],
+            ['replay'], ['simulate'], ['sleep'], ['page'], ['snapshot'], ['top'], ['version'], ['help']]
 
 
 def needs(command):

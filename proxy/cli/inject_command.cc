@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/inject_command.h"
+
+#include <cctype>
+#include <cstdio>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "cli/input.h"
+#include "inject/inject.h"
+
+namespace levee {
+namespace {
+
+// Enough for all workloads of a namespace, as kubectl prints them.
+constexpr size_t kMaxManifestBytes = 16 << 20;
+
+int Fail(const std::vector<Fault>& faults) {
+  std::fprintf(stderr, "%s\n", FormatFaults(faults).c_str());
+  return 1;
+}
+
+// Returns a check that a text is a name of these characters.
+auto NameOf(const char* what, const char* allowed) {
+  return [what, allowed](const std::string& text) -> std::string {
+    const bool good = !text.empty() && std::isalnum(static_cast<unsigned char>(text[0])) != 0 &&
+                      text.find_first_not_of(allowed) == std::string::npos;
+    return good ? "" : absl::StrCat("\"", text, "\" is no name of ", what);
+  };
+}
+
+}  // namespace
+
+CLI::App* AddInject(CLI::App& app, InjectCommandOptions& options) {
+  CLI::App* inject =
+      app.add_subcommand("inject", "put the sidecar into the workloads of Kubernetes manifests");
+  inject
+      ->add_option("-f,--filename", options.file,
+                   "manifests (YAML or JSON), also lists as kubectl prints them; '-': standard "
+                   "input")
+      ->type_name("FILE")
+      ->required();
+  inject->add_flag("--guard", options.inject.guard,
+                   "open port 9450 for calls to the application, which pass the policy's inbound "
+                   "listener");
+  inject->add_option("--image", options.inject.image, "the image of Levee")
+      ->check(NameOf("an image",
+                     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:@"))
+      ->type_name("IMAGE")
+      ->capture_default_str();
+  inject
+      ->add_option("--config-map", options.inject.config_map,
+                   "the ConfigMap whose levee.yaml is the policy")
+      ->check(NameOf("a ConfigMap", "abcdefghijklmnopqrstuvwxyz0123456789.-"))
+      ->type_name("NAME")
+      ->capture_default_str();
+  inject->add_flag("--remove", options.remove, "take the sidecar out again");
+  inject->footer(
+      "Prints the manifests with Levee as a native sidecar in each Deployment, StatefulSet, "
+      "DaemonSet, Job, CronJob and Pod; all other bytes stay as they are. If one workload cannot "
+      "have it, prints only the reasons, on stderr.");
+  return inject;
+}
+
+int RunInject(const InjectCommandOptions& options) {
+  FaultList unreadable;
+  const std::optional<ConfigText> input = ReadInput(options.file, kMaxManifestBytes, unreadable);
+  if (!input.has_value()) return Fail(unreadable.Sorted({options.file}));
+  const inject::Injected injected = options.remove
+                                        ? inject::Remove(input->name, input->text)
+                                        : inject::Inject(input->name, input->text, options.inject);
+  if (!injected.faults.empty()) return Fail(injected.faults);
+  for (const std::string& note : injected.notes) std::fprintf(stderr, "%s\n", note.c_str());
+  std::fwrite(injected.text.data(), 1, injected.text.size(), stdout);
+  return 0;
+}
+
+}  // namespace levee
