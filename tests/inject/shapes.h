@@ -238,6 +238,7 @@ inline std::vector<Shape> Shapes() {
       {"CR LF stream", WithCrLf(kStream), 2},
       {"CR LF JSON", WithCrLf(kJson)},
       {"byte order mark", "\xEF\xBB\xBF" + kDeployment},
+      {"byte order mark before JSON", "\xEF\xBB\xBF" + kCompactJson},
   };
 }
 
