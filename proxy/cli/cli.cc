@@ -17,6 +17,7 @@
 #include "base/host_port.h"
 #include "cli/capture_command.h"
 #include "cli/check_command.h"
+#include "cli/doctor_command.h"
 #include "cli/explain_options.h"
 #include "cli/help_text.h"
 #include "cli/import_command.h"
@@ -279,6 +280,8 @@ struct CommandLine {
   CLI::App* import_from = AddImport(app, import_options);
   InjectCommandOptions inject_options;
   CLI::App* inject = AddInject(app, inject_options);
+  DoctorOptions doctor_options;
+  CLI::App* doctor = AddDoctor(app, doctor_options);
   ProbeOptions probe_options;
   CLI::App* probe = AddProbe(app, probe_options);
   CaptureOptions capture_options;
@@ -348,6 +351,7 @@ int RunCommand(int argc, char** argv) {
   if (line.advise->parsed()) return AfterOutput(RunAdvise(line.advise_options));
   if (line.import_from->parsed()) return AfterOutput(RunImport(line.import_options));
   if (line.inject->parsed()) return AfterOutput(RunInject(line.inject_options));
+  if (line.doctor->parsed()) return AfterOutput(RunDoctor(line.doctor_options));
   if (line.demo->parsed()) return demo::RunDemo(line.demo_options);
   if (line.probe->parsed()) return RunProbe(line.probe_options);
   if (line.capture->parsed()) return AfterOutput(RunCapture(line.capture_options));

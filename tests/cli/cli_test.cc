@@ -33,14 +33,14 @@ TEST(CommandLine, AnUnknownCommandIsNamedWithTheNearest) {
 TEST(CommandLine, AnUnknownCommandLikeNoOtherIsNamedWithAll) {
   EXPECT_EQ(Refused({"serve"}),
             "levee: there is no command \"serve\"; there are: run, demo, check, explain, simulate, "
-            "replay, advise, import, inject, "
+            "replay, advise, import, inject, doctor, "
             "probe, capture, snapshot, page, top, sleep, version, help");
 }
 
 TEST(CommandLine, ACommandThatIsMissingIsAskedForWithAllThatThereAre) {
   EXPECT_EQ(Refused({}),
             "levee: a command is missing; there are run, demo, check, explain, simulate, replay, "
-            "advise, import, inject, probe, capture, "
+            "advise, import, inject, doctor, probe, capture, "
             "snapshot, page, top, sleep, version, help");
   EXPECT_EQ(Refused({"import"}),
             "levee import: a command is missing; there are grpc-service-config, envoy, "
@@ -130,8 +130,8 @@ TEST(CommandLine, HelpCommandPrintsTheSameAsItsOption) {
 
 TEST(CommandLine, HelpFitsATerminalOfEightyColumns) {
   const std::vector<std::vector<std::string>> commands = {
-      {},         {"run"},   {"demo"},  {"check"},  {"explain"}, {"import"}, {"import", "envoy"},
-      {"inject"}, {"probe"}, {"sleep"}, {"capture"}};
+      {},         {"run"},    {"demo"},  {"check"}, {"explain"}, {"import"}, {"import", "envoy"},
+      {"inject"}, {"doctor"}, {"probe"}, {"sleep"}, {"capture"}};
   for (std::vector<std::string> words : commands) {
     words.insert(words.begin(), "help");
     std::istringstream text(Levee(words).out);

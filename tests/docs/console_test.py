@@ -113,7 +113,7 @@ def tells_of_a_sidecar(line):
 
 def asks_a_server(line):
     return (stays_up(line) or tells_of_a_sidecar(line)
-            or line.startswith(('levee probe', 'promtool query')))
+            or line.startswith(('levee probe', 'levee doctor', 'promtool query')))
 
 
 def state(clone):
@@ -174,6 +174,16 @@ class InTrouble(unittest.TestCase):
     def test_the_probe_answers(self):
         done = self.clone.run('levee probe --ready')
         self.assertEqual((done.stdout, done.returncode), ('ready\n', 0))
+
+    def test_the_doctor_finds_the_trouble(self):
+        asked = [each for each in of_kind('levee') if each.line.startswith('levee doctor')]
+        self.assertTrue(asked)
+        for command in asked:
+            with self.subTest(command.document, line=command.line):
+                done = self.clone.run(command.line)
+                self.assertEqual((done.returncode, done.stderr), (1, ''), done.stdout)
+                for trouble in ('LD102', 'LD107'):  # The refused file, the upstream that is down.
+                    self.assertRegex(done.stdout, f'fault.*{trouble}')
 
     def test_the_commands_that_tell_of_a_sidecar_do(self):
         asked = [each for each in of_kind('levee') if tells_of_a_sidecar(each.line)]

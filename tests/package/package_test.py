@@ -30,6 +30,7 @@ COMMANDS = [[], ['advise'], ['run'], ['check'], ['demo'], ['explain'], ['import'
             ['import', 'gateway-api'], ['import', 'grpc-service-config'],
             ['import', 'istio'], ['import', 'linkerd'], ['probe'], ['replay'], ['simulate'], ['sleep'],
             ['page'], ['snapshot'], ['top'], ['version'], ['help']]
+COMMANDS = [[], ['advise'], ['run'], ['check'], ['demo'], ['doctor'], ['explain'], ['import'],
             ['import', 'envoy'], ['import', 'grpc-service-config'], ['inject'], ['probe'],
             ['replay'], ['simulate'], ['sleep'], ['page'], ['snapshot'], ['top'], ['version'], ['help']]
 

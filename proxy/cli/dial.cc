@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/dial.h"
+
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <future>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_cat.h"
+#include "net/address.h"
+
+namespace levee {
+namespace {
+
+// Connects to one address. `then`: see Connect.
+absl::Status ConnectTo(const sockaddr* address, socklen_t size,
+                       const std::function<absl::Status(int connection)>& then) {
+  const int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return SystemError();
+  const absl::Cleanup close_it = [fd] { close(fd); };
+  if (connect(fd, address, size) != 0) return SystemError();
+  return then(fd);
+}
+
+absl::Status DialPath(const std::string& path) {
+  const std::optional<net::Address> address = net::Address::FromUnixPath(path);
+  if (!address.has_value()) return absl::InvalidArgumentError("is no path of a socket");
+  return ConnectTo(address->get(), address->size(), [](int) { return absl::OkStatus(); });
+}
+
+}  // namespace
+
+absl::Status SystemError() {
+  return absl::UnavailableError(std::generic_category().message(errno));
+}
+
+absl::Status Connect(const std::string& host, uint16_t port,
+                     const std::function<absl::Status(int connection)>& then) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int error = getaddrinfo(host.c_str(), absl::StrCat(port).c_str(), &hints, &found);
+  if (error != 0) return absl::UnavailableError(gai_strerror(error));
+  const absl::Cleanup free = [found] { freeaddrinfo(found); };
+  absl::Status status;
+  for (const addrinfo* to = found; to != nullptr; to = to->ai_next) {
+    status = ConnectTo(to->ai_addr, to->ai_addrlen, then);
+    if (status.ok()) break;
+  }
+  return status;
+}
+
+absl::Status Within(absl::Duration timeout, std::function<absl::Status()> task) {
+  std::packaged_task<absl::Status()> run(std::move(task));
+  std::future<absl::Status> done = run.get_future();
+  std::thread(std::move(run)).detach();
+  if (done.wait_for(absl::ToChronoNanoseconds(timeout)) == std::future_status::ready) {
+    return done.get();
+  }
+  return absl::DeadlineExceededError(
+      absl::StrCat("no answer within ", absl::FormatDuration(timeout)));
+}
+
+absl::Status Dial(const EndpointSpec& endpoint, absl::Duration timeout) {
+  return Within(timeout, [endpoint] {
+    if (endpoint.kind == EndpointSpec::Kind::kUnix) return DialPath(endpoint.path);
+    return Connect(endpoint.host, endpoint.port, [](int) { return absl::OkStatus(); });
+  });
+}
+
+}  // namespace levee

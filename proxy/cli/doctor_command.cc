@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/doctor_command.h"
+
+#include <cstdio>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "cli/dial.h"
+#include "cli/input.h"
+#include "doctor/pod_checks.h"
+#include "doctor/sidecar_checks.h"
+#include "net/descriptors.h"
+#include "net/event_loop.h"
+#include "net/memory_limit.h"
+
+namespace levee {
+namespace {
+
+using doctor::Finding;
+using doctor::Findings;
+using doctor::Severity;
+
+// As large as what `levee inject` takes.
+constexpr size_t kMaxPodBytes = 16 << 20;
+
+// Each takes up to kDialTimeout, and nobody waits for more.
+constexpr size_t kMaxDials = 8;
+constexpr absl::Duration kDialTimeout = absl::Seconds(2);
+
+void Append(Findings more, Findings& findings) {
+  for (Finding& finding : more) findings.push_back(std::move(finding));
+}
+
+Findings CheckFile(const std::string& file) {
+  FaultList unreadable;
+  const std::optional<ConfigText> input = ReadInput(file, kMaxPodBytes, unreadable);
+  if (input.has_value()) return doctor::CheckPods(input->name, input->text);
+  return {
+      {Severity::kFault, "LD200", FormatFaults(unreadable.Sorted({file})), "name another file"}};
+}
+
+// Dials the endpoints that the sidecar has not dialled since no call has come.
+std::vector<doctor::Dialled> DialIdle(const admin::v1::State& state, const Snapshot& snapshot) {
+  std::vector<doctor::Dialled> dialled;
+  for (const admin::v1::Upstream& upstream : state.upstreams()) {
+    const admin::v1::EndpointCounts& counts = upstream.endpoint_counts();
+    const auto endpoints = snapshot.endpoints.find(upstream.name());
+    if (counts.ready() + counts.failing() + counts.ejected() > 0) continue;
+    if (endpoints == snapshot.endpoints.end()) continue;
+    for (const EndpointSpec& endpoint : *endpoints->second) {
+      if (dialled.size() == kMaxDials) return dialled;
+      const absl::Status status = Dial(endpoint, kDialTimeout);
+      dialled.push_back(
+          {upstream.name(),
+           endpoint.path.empty() ? absl::StrCat(endpoint.host, ":", endpoint.port) : endpoint.path,
+           std::string(status.message())});
+    }
+  }
+  return dialled;
+}
+
+Findings CheckRunning(const DoctorOptions& options) {
+  const bool here = options.address.empty();
+  AdminPort port(*ReadAdminAddress(here ? kDefaultAdminAddress : options.address));
+  auto state = port.AskState("");
+  const auto text = state.ok() ? port.Ask("/config") : state.status();
+  if (!text.ok()) {
+    return {{Severity::kFault, "LD101",
+             absl::StrCat("the sidecar does not answer: ", std::string(text.status().message())),
+             "start it with levee run, or give its admin.address as --address"}};
+  }
+  doctor::SidecarFacts facts;
+  facts.state = *std::move(state);
+  facts.config = CheckConfig({{"/config", *text}}, std::nullopt);
+  facts.now = net::WallClock();
+  facts.here = here;
+  if (here) {
+    facts.memory = net::MemoryLimit();
+    net::RaiseDescriptorLimit();  // as `levee run` does
+    facts.descriptors = net::DescriptorsForCallers(net::DescriptorLimit());
+    if (facts.config.snapshot != nullptr) {
+      facts.dialled = DialIdle(facts.state, *facts.config.snapshot);
+    }
+  }
+  Findings findings = {{Severity::kOk, "LD101",
+                        absl::StrCat("levee ", facts.state.sidecar().version(), " answers"), ""}};
+  Append(doctor::CheckSidecar(facts), findings);
+  return findings;
+}
+
+}  // namespace
+
+CLI::App* AddDoctor(CLI::App& app, DoctorOptions& options) {
+  CLI::App* doctor =
+      app.add_subcommand("doctor", "say what is wrong with a sidecar, and what helps");
+  doctor
+      ->add_option(
+          "--pod", options.pod,
+          "check the pods of these manifests, '-': standard input, and a sidecar only with "
+          "--address")
+      ->type_name("FILE");
+  doctor
+      ->add_option("--address", options.address,
+                   absl::StrCat("admin.address of a sidecar elsewhere; without it, the one in this "
+                                "container, at ",
+                                kDefaultAdminAddress))
+      ->check([](const std::string& text) {
+        return std::string(ReadAdminAddress(text).status().message());
+      })
+      ->type_name("IP:PORT");
+  doctor->add_option("-o,--output", options.output, "how it is printed: text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  doctor->add_flag("--strict", options.strict, "exit with 1 on a warning, too");
+  doctor->footer(
+      "Prints a line for each check: ok, warning or fault, its code, what was found, and what "
+      "helps. Exit code 0: no fault, 1: a fault.");
+  return doctor;
+}
+
+int RunDoctor(const DoctorOptions& options) {
+  Findings findings;
+  if (!options.pod.empty()) findings = CheckFile(options.pod);
+  if (options.pod.empty() || !options.address.empty()) Append(CheckRunning(options), findings);
+  const Severity worst = doctor::WorstOf(findings);
+  const bool ok = worst == Severity::kOk || (worst == Severity::kWarning && !options.strict);
+  if (options.output == "json") {
+    std::printf("%s\n", doctor::FindingsJson(findings, ok).c_str());
+  } else {
+    std::printf("%s", doctor::FindingsText(findings).c_str());
+  }
+  return ok ? 0 : 1;
+}
+
+}  // namespace levee
