@@ -63,8 +63,9 @@ mutation: deps ## Break Levee bug by bug; say which the tests find (hours)
 interop-deps: ## Fetch gRPC for Node, Python, Go, Java and Rust, for tests
 	@tests/interop/fetch
 
-kubernetes-deps: ## Build the kubectl that the golden files are compared with
+kubernetes-deps: ## Build the kubectl and the helm that manifests and chart are tested with
 	@tests/kubernetes/fetch-kubectl
+	@tests/kubernetes/fetch-helm
 
 image-test: ## Build the image without Docker and run it; needs root
 	@deploy/install-packages build test-build test image-test

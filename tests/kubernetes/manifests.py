@@ -31,7 +31,7 @@ PROGRAMS = [
     (['kubectl', 'kustomize'], ['kubectl', 'version', '--client', '--output=json'], (1, 27)),
     (['kustomize', 'build'], ['kustomize', 'version'], (5, 0)),
 ]
-HELP = 'make kubernetes-deps builds a kubectl'
+HELP = 'make kubernetes-deps builds it'
 
 
 def version_in(text):

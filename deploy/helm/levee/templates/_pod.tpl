@@ -1,0 +1,49 @@
+{{- /* SPDX-License-Identifier: Apache-2.0 */ -}}
+{{- /*
+Takes a list: the root context of a chart that depends on this one, and the name of a template of that
+chart, which prints metadata and spec of a pod. Prints these with Levee as a native sidecar.
+*/ -}}
+{{- define "levee.pod" -}}
+{{- $root := index . 0 -}}
+{{- $levee := $root.Subcharts.levee -}}
+{{- $values := $levee.Values -}}
+{{- $pod := include (index . 1) $root | fromYaml -}}
+{{- if hasKey $pod "Error" -}}
+{{- fail (printf "%s is no YAML: %s" (index . 1) $pod.Error) -}}
+{{- end -}}
+{{- $metadata := $pod.metadata | default dict -}}
+{{- $spec := $pod.spec | default dict -}}
+{{- if $spec.hostNetwork -}}
+{{- fail (printf "%s: hostNetwork: Levee's ports would be ports of the node" (index . 1)) -}}
+{{- end -}}
+{{- $own := ($levee.Files.Get "files/pod.yaml" | fromYaml).template.spec -}}
+{{- $container := index $own.initContainers 0 -}}
+{{- $_ := set $container "image" $values.image -}}
+{{- if $values.resources -}}
+{{- $_ = set $container "resources" $values.resources -}}
+{{- end -}}
+{{- if $values.guard -}}
+{{- $port := dict "name" "levee-ingress" "containerPort" 9450 "protocol" "TCP" -}}
+{{- $_ = set $container "ports" (prepend $container.ports $port) -}}
+{{- end -}}
+{{- if $values.istio -}}
+{{- /* Istio rewrites HTTP probes to go through Envoy, which may start after Levee. */ -}}
+{{- $command := dict "command" (list "/usr/bin/levee" "probe" "--ready") -}}
+{{- range list $container.startupProbe $container.readinessProbe -}}
+{{- $_ = unset . "httpGet" -}}
+{{- $_ = set . "exec" $command -}}
+{{- end -}}
+{{- /* Prometheus scrapes Levee without mTLS. */ -}}
+{{- $port := dict "traffic.sidecar.istio.io/excludeInboundPorts" "9461" -}}
+{{- $_ = set $metadata "annotations" (merge $port ($metadata.annotations | default dict)) -}}
+{{- end -}}
+{{- $volume := index $own.volumes 0 -}}
+{{- $_ = set $volume "configMap" (dict "name" $values.configMap) -}}
+{{- $labels := merge (dict "levee" "sidecar") ($metadata.labels | default dict) -}}
+{{- $_ = set $metadata "labels" $labels -}}
+{{- $_ = set $spec "initContainers" (prepend ($spec.initContainers | default list) $container) -}}
+{{- $_ = set $spec "volumes" (prepend ($spec.volumes | default list) $volume) -}}
+{{- $_ = set $pod "metadata" $metadata -}}
+{{- $_ = set $pod "spec" $spec -}}
+{{- toYaml $pod -}}
+{{- end -}}
