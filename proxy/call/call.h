@@ -198,6 +198,7 @@ class Call final : private GuardClient, private DedupeClient {
     std::optional<Sha256> digest;  // once the request is complete
     bool has_key = false;
     bool needs_request = false;  // before it asks again
+    bool asks_store = false;     // and nobody knows yet who has the key
     bool waits = false;          // for the first call with the key
     bool waited = false;
     bool dropped = false;  // part of its request, which was compared only
@@ -222,7 +223,8 @@ class Call final : private GuardClient, private DedupeClient {
   bool BeginKeyed(const RequestFacts& facts, Instant now);
   bool HasKey(Instant now);
   bool ActOnKeyStep(const DedupeTable::Step& step, Instant now);
-  bool RunWithoutStore(bool runs, Instant now);
+  bool RunWithoutStore(bool runs, std::string_view reason, Instant now);
+  void DropPending();
   void NoteKeyedRequest(const Chunk& chunk, bool end);
   bool DropsRequest() const {
     return keyed_ != nullptr && (keyed_->waits || keyed_->needs_request);

@@ -181,6 +181,9 @@ std::string_view Call::WhatWasAwaited() const {
   if (keyed_ != nullptr && keyed_->needs_request) {
     return "deadline exceeded before the request was complete";
   }
+  if (keyed_ != nullptr && keyed_->asks_store) {
+    return "deadline exceeded before the store of idempotency keys answered";
+  }
   return "deadline exceeded before a rate limit admitted the call";
 }
 

@@ -2,6 +2,7 @@
 // How a call with an idempotency key runs once, and calls that repeat it get its answer.
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +13,9 @@ namespace {
 
 // When to try again a call whose first one runs, and may be answered soon.
 constexpr absl::Duration kInFlightPushback = absl::Seconds(1);
+
+constexpr std::string_view kStoreAway =
+    "the store of idempotency keys does not answer; the call has not run";
 
 // The statuses with which an application says that the call is to be tried again.
 bool SaysAgain(StatusCode code) {
@@ -48,7 +52,8 @@ bool Call::ActOnKeyStep(const DedupeTable::Step& step, Instant now) {
   using Kind = DedupeTable::Step::Kind;
   Keyed& keyed = *keyed_;
   keyed.needs_request = step.kind == Kind::kNeedsRequest;
-  keyed.waits = step.kind == Kind::kWaits;
+  keyed.asks_store = step.asks_store;
+  keyed.waits = step.kind == Kind::kWaits && !step.asks_store;
   keyed.waited = keyed.waited || keyed.waits;
   switch (step.kind) {
     case Kind::kFirst:
@@ -59,12 +64,15 @@ bool Call::ActOnKeyStep(const DedupeTable::Step& step, Instant now) {
       OnKeyAnswer({.kind = DedupeAnswer::Kind::kInFlight}, now);
       return false;
     case Kind::kFull:
-      return RunWithoutStore(step.runs_without_key, now);
+      return RunWithoutStore(step.runs_without_key,
+                             "the store of idempotency keys has no room; the call has not run",
+                             now);
     case Kind::kAnswered:
       OnKeyAnswer(step.answer, now);
       return false;
     case Kind::kNeedsRequest:
     case Kind::kWaits:
+      DropPending();
       next_at_ = step.look_at;
       ArmTimer();
       return false;
@@ -73,16 +81,22 @@ bool Call::ActOnKeyStep(const DedupeTable::Step& step, Instant now) {
 }
 
 // The key cannot be stored. Returns `runs`; if that is false, the call is finished.
-bool Call::RunWithoutStore(bool runs, Instant now) {
+bool Call::RunWithoutStore(bool runs, std::string_view reason, Instant now) {
   record_.dedupe = DedupeResult::kStoreFailed;
   keyed_.reset();
   if (!runs) {
-    Finish({.code = StatusCode::kUnavailable,
-            .message = "the store of idempotency keys has no room; the call has not run",
-            .pushback = kInFlightPushback},
+    Finish({.code = StatusCode::kUnavailable, .message = reason, .pushback = kInFlightPushback},
            now);
   }
   return runs;
+}
+
+// Lets the rest of the request come to a call that waits for its end, or for another call.
+void Call::DropPending() {
+  if (!DropsRequest() || buffer_.pending_bytes() == 0) return;
+  keyed_->dropped = true;
+  parts_.host.CreditRequest(buffer_.pending_bytes());
+  buffer_.Clear();
 }
 
 // A piece of the request has come; `end`: the last one.
@@ -97,6 +111,8 @@ void Call::NoteKeyedRequest(const Chunk& chunk, bool end) {
 void Call::OnKey(Instant now) {
   ActOnKeyStep({.kind = DedupeTable::Step::Kind::kFirst}, now);
   if (finished_) return;
+  // The request may have become complete while the key was on its way.
+  if (keyed_->digest.has_value()) parts_.dedupe->SetDigest(keyed_->place, *keyed_->digest);
   Begin(now);
 }
 
@@ -104,7 +120,7 @@ void Call::OnKeyUnknown(Instant now) { Begin(now); }
 
 void Call::OnKeyAnswer(const DedupeAnswer& answer, Instant now) {
   using Kind = DedupeAnswer::Kind;
-  keyed_->waits = false;
+  keyed_->waits = keyed_->asks_store = false;
   FinalStatus status;
   std::string message;
   switch (answer.kind) {
@@ -129,6 +145,9 @@ void Call::OnKeyAnswer(const DedupeAnswer& answer, Instant now) {
       status.code = StatusCode::kInvalidArgument;
       message = "the first call with this idempotency key was another request";
       break;
+    case Kind::kStoreAway:
+      if (RunWithoutStore(answer.runs_without_key, kStoreAway, now)) Begin(now);
+      return;
     case Kind::kLost:
       record_.dedupe = DedupeResult::kLost;
       status.code = StatusCode::kFailedPrecondition;

@@ -35,6 +35,7 @@ class ReplayBuffer {
   void Clear();
 
   const absl::InlinedVector<Chunk, 2>& chunks() const { return chunks_; }
+  size_t pending_bytes() const { return pending_; }  // of AddPending
   // All that it holds, pending bytes included.
   size_t held_bytes() const { return bytes_ + pending_; }
 

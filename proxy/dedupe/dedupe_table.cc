@@ -4,33 +4,24 @@
 #include <utility>
 
 #include "base/check.h"
+#include "dedupe/dedupe_entry.h"
 
 namespace levee {
 
-struct DedupeTable::Entry : ListLink<Entry> {
-  enum class State { kRuns, kUnknown, kEnded };
-
-  explicit Entry(std::string name) : key(std::move(name)) {}
-
-  const std::string key;
-  State state = State::kRuns;
-  Instant since;                 // it was claimed then, or has ended
-  std::optional<Sha256> digest;  // of the first call, once its request is complete
-  StoredAnswerPtr answer;        // of kEnded
-  IntrusiveList<DedupePlace> waiting;
-};
-
-DedupeTable::DedupeTable(const DedupePolicy& policy, int workers, std::function<void(int)> wake)
+DedupeTable::DedupeTable(const DedupePolicy& policy, int workers, std::function<void(int)> wake,
+                         Shared shared)
     : workers_(static_cast<size_t>(workers)),
       wake_(std::move(wake)),
+      shared_(std::move(shared)),
       policy_(policy),
+      random_(shared_.seed),
       answers_(workers_) {}
 
 DedupeTable::~DedupeTable() = default;
 
 size_t DedupeTable::BytesOf(const Entry& entry) const {
   constexpr size_t kInTable = 48;  // about
-  const size_t answer = entry.answer == nullptr ? 0 : entry.answer->bytes();
+  const size_t answer = entry.claim.answer == nullptr ? 0 : entry.claim.answer->bytes();
   return sizeof entry + kInTable + entry.key.size() + answer;
 }
 
@@ -60,82 +51,103 @@ DedupeTable::Step DedupeTable::Ask(DedupePlace& place, const std::optional<Sha25
     Erase(*entry);
     entry = nullptr;
   }
-  if (entry != nullptr) {
-    if (!digest.has_value()) return {.kind = Step::Kind::kNeedsRequest};
-    return AskEntry(*entry, place, *digest, now);
+  if (entry != nullptr) return AskEntry(*entry, place, digest, now);
+  entry = AddEntry(place.key_, now);
+  if (entry == nullptr) {
+    return {.kind = Step::Kind::kFull,
+            .runs_without_key = policy_.on_store_failure == DedupePolicy::StoreFailure::kRun};
   }
-  if (AddEntry(place, digest, now)) return {.kind = Step::Kind::kFirst};
-  return {.kind = Step::Kind::kFull,
-          .runs_without_key = policy_.on_store_failure == DedupePolicy::StoreFailure::kRun};
-}
-
-// False if there is no room.
-bool DedupeTable::AddEntry(DedupePlace& place, const std::optional<Sha256>& digest, Instant now) {
-  auto entry = std::make_unique<Entry>(place.key_);
-  entry->since = now;
-  entry->digest = digest;
-  const size_t bytes = BytesOf(*entry);
-  if (!MakeRoom(bytes, now)) return false;
-  bytes_ += bytes;
-  place.state_ = DedupePlace::State::kHasKey;
-  entries_.emplace(entry->key, std::move(entry));
-  return true;
-}
-
-DedupeTable::Step DedupeTable::AskEntry(Entry& entry, DedupePlace& place, const Sha256& digest,
-                                        Instant now) {
   place.digest_ = digest;
-  if (entry.digest.has_value() && entry.digest != digest) {
-    return {.kind = Step::Kind::kAnswered, .answer = {.kind = DedupeAnswer::Kind::kMismatch}};
-  }
-  if (entry.state == Entry::State::kEnded) {
-    static_cast<ListLink<Entry>&>(entry).Unlink();
-    idle_.PushBack(entry);
-    return {.kind = Step::Kind::kAnswered, .answer = OutcomeOf(entry)};
-  }
-  if (IsLost(entry, now)) {
-    if (policy_.on_lost == DedupePolicy::Lost::kRefuse) {
-      return {.kind = Step::Kind::kAnswered, .answer = {.kind = DedupeAnswer::Kind::kLost}};
-    }
-    static_cast<ListLink<Entry>&>(entry).Unlink();
-    entry.state = Entry::State::kRuns;
-    entry.since = now;
-    entry.digest = digest;
-    place.state_ = DedupePlace::State::kHasKey;
+  if (shared_.store == nullptr) {
+    Take(*entry, place, now);
     return {.kind = Step::Kind::kFirst};
   }
-  if (policy_.in_flight == DedupePolicy::InFlight::kRefuse) {
+  place.state_ = DedupePlace::State::kWaits;
+  entry->waiting.PushBack(place);
+  AskStore(*entry);
+  return {.kind = Step::Kind::kWaits, .asks_store = true};
+}
+
+// Returns nullptr if there is no room.
+DedupeTable::Entry* DedupeTable::AddEntry(const std::string& key, Instant now) {
+  auto entry = std::make_unique<Entry>(key);
+  const size_t bytes = BytesOf(*entry);
+  if (!MakeRoom(bytes, now)) return nullptr;
+  bytes_ += bytes;
+  return entries_.emplace(entry->key, std::move(entry)).first->second.get();
+}
+
+// A call of this sidecar has the key from now on.
+void DedupeTable::Take(Entry& entry, DedupePlace& place, Instant now) {
+  static_cast<ListLink<Entry>&>(entry).Unlink();
+  entry.here = Entry::Here::kRuns;
+  entry.renewed = now;
+  entry.claim = {.token = std::move(entry.claim.token),
+                 .digest = place.digest_,
+                 .answer = nullptr,
+                 .until = Instant::Infinite(),
+                 .expires = Instant::Infinite()};
+  place.state_ = DedupePlace::State::kHasKey;
+}
+
+DedupeTable::Step DedupeTable::AskEntry(Entry& entry, DedupePlace& place,
+                                        const std::optional<Sha256>& digest, Instant now) {
+  using Here = Entry::Here;
+  place.digest_ = digest;
+  const bool elsewhere =
+      shared_.store != nullptr && entry.here != Here::kRuns && entry.claim.answer == nullptr;
+  if (elsewhere && entry.seen && !digest.has_value()) return {.kind = Step::Kind::kNeedsRequest};
+  // What was seen of somebody else's claim may be over.
+  const KeyView view = elsewhere ? KeyView::kRuns : LookAtKey(&entry.claim, digest, now);
+  switch (view) {
+    case KeyView::kNeedsRequest:
+      return {.kind = Step::Kind::kNeedsRequest};
+    case KeyView::kMismatch:
+      return {.kind = Step::Kind::kAnswered, .answer = {.kind = DedupeAnswer::Kind::kMismatch}};
+    case KeyView::kEnded:
+      Idle(entry);
+      return {.kind = Step::Kind::kAnswered, .answer = OutcomeOf(entry)};
+    case KeyView::kFree:
+    case KeyView::kLost:
+      if (!MayTakeKey(view, policy_.on_lost)) {
+        return {.kind = Step::Kind::kAnswered, .answer = {.kind = DedupeAnswer::Kind::kLost}};
+      }
+      Take(entry, place, now);
+      return {.kind = Step::Kind::kFirst};
+    case KeyView::kRuns:
+      break;
+  }
+  if (!elsewhere && policy_.in_flight == DedupePolicy::InFlight::kRefuse) {
     return {.kind = Step::Kind::kAnswered, .answer = {.kind = DedupeAnswer::Kind::kInFlight}};
   }
-  Wait(entry, place);
-  const bool runs = entry.state == Entry::State::kRuns;
-  return {.kind = Step::Kind::kWaits,
-          .look_at = runs ? Instant::Infinite() : entry.since + policy_.claim};
-}
-
-void DedupeTable::Wait(Entry& entry, DedupePlace& place) {
   place.state_ = DedupePlace::State::kWaits;
+  const bool alone = entry.waiting.empty();
   entry.waiting.PushBack(place);
-}
-
-bool DedupeTable::IsLost(const Entry& entry, Instant now) const {
-  return entry.state == Entry::State::kUnknown && now >= entry.since + policy_.claim;
+  if (!elsewhere) return {.kind = Step::Kind::kWaits, .look_at = entry.claim.until};
+  // While others wait, the store is looked at.
+  if (alone && entry.here == Here::kNone) {
+    entry.look_after = absl::ZeroDuration();
+    AskStore(entry);
+  }
+  return {.kind = Step::Kind::kWaits, .asks_store = !entry.seen};
 }
 
 bool DedupeTable::Expired(const Entry& entry, Instant now) const {
-  return entry.state != Entry::State::kRuns && entry.waiting.empty() &&
-         now >= entry.since + policy_.ttl;
+  return entry.here == Entry::Here::kNone && entry.waiting.empty() && now >= entry.claim.expires;
 }
 
 DedupeAnswer DedupeTable::OutcomeOf(const Entry& entry) const {
-  const bool replay = policy_.duplicate == DedupePolicy::Duplicate::kReplay && entry.answer->whole;
+  const bool replay =
+      policy_.duplicate == DedupePolicy::Duplicate::kReplay && entry.claim.answer->whole;
   return {.kind = replay ? DedupeAnswer::Kind::kReplay : DedupeAnswer::Kind::kEnded,
-          .stored = entry.answer};
+          .stored = entry.claim.answer};
 }
 
 // Whether the entry may make room for another.
 bool DedupeTable::MayGo(const Entry& entry, Instant now) const {
-  return entry.waiting.empty() && (entry.state == Entry::State::kEnded || IsLost(entry, now));
+  // What the shared store knows can be asked for again.
+  return entry.waiting.empty() &&
+         (entry.claim.answer != nullptr || shared_.store != nullptr || now >= entry.claim.until);
 }
 
 bool DedupeTable::MakeRoom(size_t bytes, Instant now) {
@@ -148,8 +160,7 @@ bool DedupeTable::MakeRoom(size_t bytes, Instant now) {
       Erase(oldest);
     } else {
       if (--others == 0) return false;
-      static_cast<ListLink<Entry>&>(oldest).Unlink();
-      idle_.PushBack(oldest);
+      Idle(oldest);
     }
   }
   return true;
@@ -168,13 +179,20 @@ void DedupeTable::Erase(Entry& entry) {
   entries_.erase(entries_.find(entry.key));
 }
 
+// The entry is the one that was asked for last.
+void DedupeTable::Idle(Entry& entry) {
+  static_cast<ListLink<Entry>&>(entry).Unlink();
+  entry.here = Entry::Here::kNone;
+  idle_.PushBack(entry);
+}
+
 void DedupeTable::SetDigest(DedupePlace& place, const Sha256& digest) {
   WorkerSet wake(workers_);
   {
     const std::lock_guard lock(mutex_);
     LEVEE_CHECK(place.state_ == DedupePlace::State::kHasKey);
     Entry& entry = *Find(place.key_);
-    entry.digest = digest;
+    entry.claim.digest = digest;
     RefuseOthers(entry, wake);
   }
   Wake(wake);
@@ -182,9 +200,9 @@ void DedupeTable::SetDigest(DedupePlace& place, const Sha256& digest) {
 
 // Tells the calls that wait with another request than the entry has.
 void DedupeTable::RefuseOthers(Entry& entry, WorkerSet& wake) {
-  if (!entry.digest.has_value()) return;
+  if (!entry.claim.digest.has_value()) return;
   entry.waiting.ForEach([&](DedupePlace& place) {
-    if (place.digest_ == entry.digest) return;
+    if (place.digest_ == entry.claim.digest) return;
     Refuse(place, {.kind = DedupeAnswer::Kind::kMismatch}, wake);
   });
 }
@@ -218,42 +236,59 @@ void DedupeTable::End(DedupePlace& place, DedupeEnding ending, StoredAnswerPtr a
         Release(entry, now, wake);
         break;
       case DedupeEnding::kUnknown:
-        entry.state = Entry::State::kUnknown;
-        idle_.PushBack(entry);
-        entry.waiting.ForEach(
-            [&](DedupePlace& waits) { Tell(waits, DedupePlace::State::kAsksAgain, wake); });
+        Forsake(entry, now, wake);
         break;
     }
   }
   Wake(wake);
 }
 
-void DedupeTable::Keep(Entry& entry, StoredAnswerPtr answer, Instant now, WorkerSet& wake) {
-  entry.state = Entry::State::kEnded;
-  entry.since = now;
-  bytes_ -= BytesOf(entry);
-  entry.answer = std::move(answer);
-  if (!MakeRoom(BytesOf(entry), now)) {
+// Counts an entry that has an outcome; of one for which there is no room the status stays.
+void DedupeTable::Fit(Entry& entry, Instant now) {
+  if (!MakeRoom(BytesOf(entry), now) && entry.claim.answer != nullptr) {
     StoredAnswer status;
-    status.code = entry.answer->code;
-    entry.answer = std::make_shared<const StoredAnswer>(std::move(status));
+    status.code = entry.claim.answer->code;
+    entry.claim.answer = std::make_shared<const StoredAnswer>(std::move(status));
   }
   bytes_ += BytesOf(entry);
+}
+
+void DedupeTable::Keep(Entry& entry, StoredAnswerPtr answer, Instant now, WorkerSet& wake) {
+  bytes_ -= BytesOf(entry);
+  entry.claim.answer = std::move(answer);
+  entry.claim.expires = now + policy_.ttl;
+  if (shared_.store != nullptr) Post(entry, KeyCommand::Kind::kKeep, now);
+  Fit(entry, now);
   entry.waiting.ForEach([&](DedupePlace& place) { Refuse(place, OutcomeOf(entry), wake); });
-  idle_.PushBack(entry);
+  Idle(entry);
 }
 
 // The call that waits longest gets the key.
 void DedupeTable::Release(Entry& entry, Instant now, WorkerSet& wake) {
   if (entry.waiting.empty()) {
+    if (shared_.store != nullptr) Post(entry, KeyCommand::Kind::kRelease, now);
     Erase(entry);
     return;
   }
   DedupePlace& next = entry.waiting.Front();
-  entry.since = now;
-  entry.digest = next.digest_;
+  if (shared_.store == nullptr) entry.renewed = now;
+  entry.claim.digest = next.digest_;
   Tell(next, DedupePlace::State::kGiven, wake);
   RefuseOthers(entry, wake);
+}
+
+// Nobody will know soon whether the call ran.
+void DedupeTable::Forsake(Entry& entry, Instant now, WorkerSet& wake) {
+  if (shared_.store != nullptr) {
+    entry.seen = true;
+    entry.renewed = now;
+    Post(entry, KeyCommand::Kind::kRenew, now);
+  }
+  entry.claim.until = entry.renewed + policy_.claim;
+  entry.claim.expires = entry.claim.until + policy_.ttl;
+  Idle(entry);
+  entry.waiting.ForEach(
+      [&](DedupePlace& waits) { Tell(waits, DedupePlace::State::kAsksAgain, wake); });
 }
 
 void DedupeTable::Withdraw(DedupePlace& place, Instant now) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The idempotency store in memory: which calls with a key run, and how those that ran were answered
-// (after draft-ietf-httpapi-idempotency-key-header).
+// The idempotency store of one sidecar: which calls with a key run, and how those that ran were
+// answered (after draft-ietf-httpapi-idempotency-key-header). Others may share it.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,12 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
 #include "base/instant.h"
 #include "base/intrusive_list.h"
+#include "base/random.h"
+#include "dedupe/key_claim.h"
+#include "dedupe/key_store.h"
 #include "dedupe/request_digest.h"
 #include "dedupe/stored_answer.h"
 #include "policy/dedupe_policy.h"
@@ -26,14 +30,16 @@ namespace levee {
 // The answer for a call whose key another call has, or had.
 struct DedupeAnswer {
   enum class Kind {
-    kReplay,    // `stored`
-    kEnded,     // a refusal that says how the first call ended: the status of `stored`
-    kInFlight,  // a refusal: the first call runs, and the policy lets none wait
-    kMismatch,  // a refusal: the first call was another request
-    kLost,      // a refusal: nobody knows whether the first call ran
+    kReplay,     // `stored`
+    kEnded,      // a refusal that says how the first call ended: the status of `stored`
+    kInFlight,   // a refusal: the first call runs, and the policy lets none wait
+    kMismatch,   // a refusal: the first call was another request
+    kLost,       // a refusal: nobody knows whether the first call ran
+    kStoreAway,  // the shared store does not answer: see runs_without_key
   };
   Kind kind = Kind::kReplay;
   StoredAnswerPtr stored;
+  bool runs_without_key = false;
 };
 
 // How a call that had a key ends.
@@ -48,7 +54,8 @@ class DedupeClient {
  public:
   // The call has the key.
   virtual void OnKey(Instant now) = 0;
-  // The outcome of the first call will not be known: the call is to ask again.
+  // The call is to ask again: the outcome of the first call will not be known soon, or its request
+  // is to be compared.
   virtual void OnKeyUnknown(Instant now) = 0;
   virtual void OnKeyAnswer(const DedupeAnswer& answer, Instant now) = 0;
 
@@ -84,11 +91,26 @@ class DedupePlace final : private ListLink<DedupePlace> {
 // An entry is one key. It holds the first call while that runs, its outcome for `ttl` after that,
 // and for as long the fact that the call was lost. Bounded by DedupePolicy::max_bytes: outcomes
 // that were not asked for longest make room, never an entry whose call runs.
-class DedupeTable {
+//
+// With a KeyStore the first call of this sidecar asks the store for the key, and the others wait
+// here for what it gets: a call of another sidecar costs the store one look at a time, however many
+// calls wait for it. Outcomes are kept here too, since they do not change.
+class DedupeTable : public std::enable_shared_from_this<DedupeTable> {
  public:
+  // A store that other sidecars share.
+  struct Shared {
+    KeyStore* store = nullptr;  // outlives the table; nullptr: keys are those of this sidecar alone
+    std::string name;           // of what the keys belong to; the same in all sidecars
+    uint64_t seed = 0;          // of tokens; differs in each sidecar
+  };
+
   // `wake(worker)`: an answer for a call of that worker may be there (Answer). Called in any
-  // thread, without the lock. `workers`: at least 1.
-  DedupeTable(const DedupePolicy& policy, int workers, std::function<void(int)> wake);
+  // thread, without the lock. `workers`: at least 1. With a shared store it is owned by a
+  // shared_ptr.
+  DedupeTable(const DedupePolicy& policy, int workers, std::function<void(int)> wake,
+              Shared shared);
+  DedupeTable(const DedupePolicy& policy, int workers, std::function<void(int)> wake)
+      : DedupeTable(policy, workers, std::move(wake), Shared()) {}
   ~DedupeTable();
   DedupeTable(const DedupeTable&) = delete;
   DedupeTable& operator=(const DedupeTable&) = delete;
@@ -105,6 +127,7 @@ class DedupeTable {
     Kind kind = Kind::kFirst;
     DedupeAnswer answer;
     Instant look_at = Instant::Infinite();
+    bool asks_store = false;  // of kWaits: for the store, and maybe for no other call
     bool runs_without_key = false;
   };
   Step Ask(DedupePlace& place, const std::optional<Sha256>& digest, Instant now);
@@ -122,6 +145,13 @@ class DedupeTable {
   // Tells the clients of `worker` what was decided.
   void Answer(int worker, Instant now);
 
+  // For the KeyStore, in its thread. What became of a kAsk:
+  void OnReply(const KeyCommand& asked, const absl::StatusOr<KeyReply>& reply, Instant now);
+  // A kLook is due: asks for the key if a call still waits for it.
+  void Look(const std::string& key);
+  // Renews the claims that are a third over.
+  void Renew(Instant now);
+
   // Goes by other values from now on.
   void SetPolicy(const DedupePolicy& policy);
 
@@ -137,30 +167,47 @@ class DedupeTable {
 
   size_t BytesOf(const Entry& entry) const;
   Entry* Find(const std::string& key);
-  bool AddEntry(DedupePlace& place, const std::optional<Sha256>& digest, Instant now);
+  Entry* AddEntry(const std::string& key, Instant now);
   bool MakeRoom(size_t bytes, Instant now);
   bool MayGo(const Entry& entry, Instant now) const;
   bool Expired(const Entry& entry, Instant now) const;
   void DropExpired(Instant now);
   void Erase(Entry& entry);
-  Step AskEntry(Entry& entry, DedupePlace& place, const Sha256& digest, Instant now);
-  void Wait(Entry& entry, DedupePlace& place);
-  bool IsLost(const Entry& entry, Instant now) const;
+  void Idle(Entry& entry);
+  Step AskEntry(Entry& entry, DedupePlace& place, const std::optional<Sha256>& digest, Instant now);
+  void Take(Entry& entry, DedupePlace& place, Instant now);
   DedupeAnswer OutcomeOf(const Entry& entry) const;
   void Tell(DedupePlace& place, DedupePlace::State state, WorkerSet& wake);
   void Refuse(DedupePlace& place, DedupeAnswer answer, WorkerSet& wake);
   void RefuseOthers(Entry& entry, WorkerSet& wake);
+  void Fit(Entry& entry, Instant now);
   void Keep(Entry& entry, StoredAnswerPtr answer, Instant now, WorkerSet& wake);
   void Release(Entry& entry, Instant now, WorkerSet& wake);
+  void Forsake(Entry& entry, Instant now, WorkerSet& wake);
   void Wake(const WorkerSet& wake);
+
+  // With a shared store.
+  KeyCommand CommandFor(const Entry& entry, KeyCommand::Kind kind) const;
+  void AskStore(Entry& entry);
+  void Post(const Entry& entry, KeyCommand::Kind kind, Instant now);
+  void LookLater(Entry& entry);
+  void Give(Entry& entry, Instant now, WorkerSet& wake);
+  void Learn(Entry& entry, const KeyClaim& claim, Instant now, WorkerSet& wake);
+  void Settle(const Entry& entry, DedupePlace& place, Instant now, WorkerSet& wake);
+  void OnStoreAway(Entry& entry, bool may_have_claimed, Instant now, WorkerSet& wake);
 
   const size_t workers_;
   const std::function<void(int)> wake_;
+  const Shared shared_;
 
   mutable std::mutex mutex_;  // of all that follows
   DedupePolicy policy_;
   absl::flat_hash_map<std::string_view, std::unique_ptr<Entry>> entries_;  // by their keys
-  IntrusiveList<Entry> idle_;  // entries whose call does not run, longest not asked for first
+  // Entries that no call of this sidecar has and that are not asked for, longest not so first.
+  IntrusiveList<Entry> idle_;
+  // With a shared store: those that a call of this sidecar has, longest not renewed first.
+  IntrusiveList<Entry> running_;
+  Random random_;
   size_t bytes_ = 0;
   std::vector<IntrusiveList<DedupePlace>> answers_;  // by worker
 };

@@ -25,6 +25,7 @@ struct DedupePolicy {
   // A call whose key cannot be stored is refused, or runs.
   enum class StoreFailure { kRefuse, kRun };
 
+  std::string store;                        // its name; empty: keys are those of the sidecar alone
   std::string header = "idempotency-key";  // in lower case
   DedupeScope scope = {RateLimitKey::Method()};
   absl::Duration ttl = absl::Hours(24);     // above zero: how long the outcome is kept

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dedupe/key_keeper.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace levee {
+
+void KeyKeeper::Take(KeyCommand command, Instant now) {
+  Know(command.table, now);
+  if (command.kind == KeyCommand::Kind::kLook) {
+    const Instant due = now + command.after;
+    later_.emplace(due, std::move(command));
+  } else {
+    Send(std::move(command));
+  }
+}
+
+void KeyKeeper::Know(const std::weak_ptr<DedupeTable>& table, Instant now) {
+  const bool known = std::ranges::any_of(tables_, [&](const std::weak_ptr<DedupeTable>& other) {
+    return !other.owner_before(table) && !table.owner_before(other);
+  });
+  if (known) return;
+  tables_.push_back(table);
+  renew_at_ = std::min(renew_at_, now + kRenewEvery);
+}
+
+void KeyKeeper::Send(KeyCommand command) {
+  wire_.Send(command, [this, command](const absl::StatusOr<KeyReply>& reply, Instant now) {
+    OnReply(command, reply, now);
+  });
+}
+
+void KeyKeeper::OnReply(const KeyCommand& command, const absl::StatusOr<KeyReply>& reply,
+                        Instant now) {
+  using Kind = KeyCommand::Kind;
+  if (command.kind == Kind::kAsk) {
+    if (const auto table = command.table.lock()) table->OnReply(command, reply, now);
+    return;
+  }
+  const bool must_not_be_lost = command.kind == Kind::kKeep || command.kind == Kind::kRelease;
+  if (reply.ok() || !must_not_be_lost || now + kRepeatAfter >= command.give_up) return;
+  later_.emplace(now + kRepeatAfter, command);
+}
+
+void KeyKeeper::OnTimer(Instant now) {
+  if (now >= renew_at_) Renew(now);
+  while (!later_.empty() && now >= later_.begin()->first) {
+    KeyCommand command = std::move(later_.extract(later_.begin()).mapped());
+    if (command.kind != KeyCommand::Kind::kLook) {
+      Send(std::move(command));
+    } else if (const auto table = command.table.lock()) {
+      table->Look(command.key);
+    }
+  }
+}
+
+void KeyKeeper::Renew(Instant now) {
+  std::erase_if(tables_, [](const auto& table) { return table.expired(); });
+  for (const std::weak_ptr<DedupeTable>& held : tables_) {
+    if (const auto table = held.lock()) table->Renew(now);
+  }
+  renew_at_ = tables_.empty() ? Instant::Infinite() : now + kRenewEvery;
+}
+
+Instant KeyKeeper::NextTimer() const {
+  return later_.empty() ? renew_at_ : std::min(renew_at_, later_.begin()->first);
+}
+
+}  // namespace levee
