@@ -22,7 +22,7 @@ struct ListenAddress {
   std::string position;
 };
 
-// What a listener takes.
+// The connections that a listener takes.
 struct Capture {
   bool h2c = true;      // HTTP/2 without TLS
   bool connect = true;  // HTTP CONNECT, and the protocol that comes through the tunnel

@@ -51,7 +51,7 @@ struct DescribedMethods {
 // and are not part of it.
 struct UpstreamSpec {
   std::string name;
-  // What says where a call is sent.
+  // The place from which an upstream learns where a call is sent.
   enum class By {
     kEndpoints,  // the upstream's list of them
     kAuthority,  // the call, as EndpointSpec::Kind::kAuthority
