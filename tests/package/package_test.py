@@ -22,17 +22,11 @@ LEVEE = BUILD / 'levee'
 DOCS = BUILD / 'cli-docs'
 UNIT = ROOT / 'deploy/systemd/levee.service'
 COMPOSE = ROOT / 'deploy/compose.yaml'
-COMMANDS = [[], ['advise'], ['run'], ['check'], ['demo'], ['explain'], ['import'],
-            ['import', 'envoy'], ['import', 'grpc-service-config'], ['probe'], ['capture'],
-            ['replay'], ['simulate'], ['sleep'], ['import', 'gateway-api'], ['page'], ['snapshot'],
-            ['top'], ['version'], ['help']]
-COMMANDS = [[], ['advise'], ['run'], ['check'], ['demo'], ['explain'], ['import'], ['import', 'envoy'],
-            ['import', 'gateway-api'], ['import', 'grpc-service-config'],
-            ['import', 'istio'], ['import', 'linkerd'], ['probe'], ['replay'], ['simulate'], ['sleep'],
-            ['page'], ['snapshot'], ['top'], ['version'], ['help']]
-COMMANDS = [[], ['advise'], ['run'], ['check'], ['demo'], ['doctor'], ['explain'], ['import'],
-            ['import', 'envoy'], ['import', 'grpc-service-config'], ['inject'], ['probe'],
-            ['replay'], ['simulate'], ['sleep'], ['page'], ['snapshot'], ['top'], ['version'], ['help']]
+COMMANDS = [[], ['advise'], ['capture'], ['check'], ['demo'], ['doctor'], ['explain'], ['help'],
+            ['import'], ['import', 'envoy'], ['import', 'gateway-api'],
+            ['import', 'grpc-service-config'], ['import', 'istio'], ['import', 'linkerd'],
+            ['inject'], ['page'], ['probe'], ['replay'], ['run'], ['simulate'], ['sleep'],
+            ['snapshot'], ['top'], ['version']]
 
 
 def needs(command):
