@@ -9,8 +9,8 @@
 namespace levee {
 namespace {
 
-constexpr Instant At(int64_t ms) { return Instant() + absl::Milliseconds(ms); }
-constexpr Instant kUntil = At(100);
+Instant At(int64_t ms) { return Instant() + absl::Milliseconds(ms); }
+const Instant kUntil = At(100);
 
 TEST(Sniff, TheWholePrefaceIsHttp2HoweverLateItIsComplete) {
   const std::string preface(kHttp2Preface);
