@@ -247,6 +247,22 @@ PANELS = (
            ('limit {{limit}}',
             total('levee_limit_hits_total', '', 'limit', SIDECARS) + ' > 0')),
           runbooks=('rate-limit-rejecting', 'limit-hit')),
+    Panel('Which TLS handshakes fail?',
+          'By side and result: client is Levee before an upstream, server is Levee before its '
+          'callers.',
+          'cps',
+          (('{{side}} of {{upstream}}: {{result}}',
+            total('levee_tls_handshakes_total', 'result!="success"', 'upstream, side, result',
+                  SIDECARS)),),
+          runbooks=('certificate-ends-soon',)),
+    Panel('How much of their life do certificates have left?',
+          'Those that Levee shows. Below 20% one should have been replaced.',
+          'percentunit',
+          (('{{kind}} of {{upstream}}',
+            f'min by (upstream, kind) ((levee_tls_certificate_expiry_timestamp_seconds{{{SIDECARS}}} '
+            '- time()) / (levee_tls_certificate_expiry_timestamp_seconds '
+            '- levee_tls_certificate_not_before_timestamp_seconds))'),),
+          most=1, runbooks=('certificate-ends-soon',)),
     Panel('Are the sidecars well?',
           'A row for each sidecar of the namespace. A configuration that is not its newest one was '
           'refused.',

@@ -42,7 +42,9 @@ Metrics::Settings MetricsSettings(const Snapshot& snapshot) {
   for (const UpstreamSpec& upstream : snapshot.upstreams) {
     settings.upstreams.push_back(upstream.name);
     if (upstream.tls.has_value() && upstream.tls->context->expires() < absl::InfiniteFuture()) {
-      settings.certificates.push_back({upstream.name, "client", upstream.tls->context->expires()});
+      const tls::Context& context = *upstream.tls->context;
+      settings.certificates.push_back(
+          {upstream.name, "client", context.begins(), context.expires()});
     }
     if (upstream.methods == nullptr) continue;
     for (const std::string& path : upstream.methods->all) {
@@ -52,7 +54,7 @@ Metrics::Settings MetricsSettings(const Snapshot& snapshot) {
   for (const ListenerSpec& listener : snapshot.listeners) {
     if (listener.tls == nullptr) continue;
     settings.certificates.push_back({std::string(kNoUpstream),
-                                     absl::StrCat("server ", listener.name),
+                                     absl::StrCat("server ", listener.name), listener.tls->begins(),
                                      listener.tls->expires()});
   }
   for (const Route& route : snapshot.routes.routes()) {

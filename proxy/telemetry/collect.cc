@@ -189,11 +189,14 @@ void Metrics::CollectConfig(FamilySink sink) const {
   Family(sink, MetricType::Gauge, "levee_config_last_reload_success_timestamp_seconds",
          "When the running configuration was loaded, in Unix time.")
       .Add({}, absl::ToDoubleSeconds(config_loaded_at_ - absl::UnixEpoch()));
-  Family certificates(sink, MetricType::Gauge, "levee_tls_certificate_expiry_timestamp_seconds",
-                      "When certificates that Levee shows expire, in Unix time.");
-  for (const CertificateExpiry& certificate : certificates_) {
-    certificates.Add({{"upstream", certificate.upstream}, {"kind", certificate.kind}},
-                     absl::ToDoubleSeconds(certificate.at - absl::UnixEpoch()));
+  Family expiries(sink, MetricType::Gauge, "levee_tls_certificate_expiry_timestamp_seconds",
+                  "When certificates that Levee shows expire, in Unix time.");
+  Family begins(sink, MetricType::Gauge, "levee_tls_certificate_not_before_timestamp_seconds",
+                "When certificates that Levee shows began to be valid, in Unix time.");
+  for (const CertificateLife& certificate : certificates_) {
+    const Labels labels{{"upstream", certificate.upstream}, {"kind", certificate.kind}};
+    expiries.Add(labels, absl::ToDoubleSeconds(certificate.expires - absl::UnixEpoch()));
+    begins.Add(labels, absl::ToDoubleSeconds(certificate.begins - absl::UnixEpoch()));
   }
   Family(sink, MetricType::Gauge, "levee_config_info", "The running configuration.")
       .Add({{"sha256", config_sha256_}}, 1);

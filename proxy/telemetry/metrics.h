@@ -38,10 +38,11 @@ class Metrics {
  public:
   // The part of the configuration that concerns metrics.
   // When a certificate that Levee shows expires.
-  struct CertificateExpiry {
+  struct CertificateLife {
     std::string upstream;  // kNoUpstream for that of a listener
     std::string kind;      // "client", or "server" and the listener's name: "server egress"
-    absl::Time at;
+    absl::Time begins;
+    absl::Time expires;
   };
 
   struct Settings {
@@ -52,7 +53,7 @@ class Metrics {
     // and rate limits that the configuration names need more by themselves.
     int metric_series = 20'000;
     bool otel_names = false;  // metrics.otel_names
-    std::vector<CertificateExpiry> certificates;
+    std::vector<CertificateLife> certificates;
   };
 
   struct Options {
@@ -199,7 +200,7 @@ class Metrics {
 
   mutable std::mutex config_mutex_;
   std::string config_sha256_;
-  std::vector<CertificateExpiry> certificates_;
+  std::vector<CertificateLife> certificates_;
   absl::Time config_loaded_at_;
   bool config_last_successful_ = true;
   uint64_t config_reloaded_ = 0;

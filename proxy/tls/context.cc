@@ -143,15 +143,15 @@ absl::Status Context::LoadCertificate(const std::string& pem) {
   if (leaf == nullptr) {
     return absl::InvalidArgumentError("the certificate is not in PEM form");
   }
+  begins_ = TimeOf(X509_get0_notBefore(leaf.get()));
   expires_ = TimeOf(X509_get0_notAfter(leaf.get()));
   if (X509_cmp_current_time(X509_get0_notAfter(leaf.get())) < 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("the certificate has expired: it was valid until ", Day(expires_)));
   }
-  const ASN1_TIME* const begins = X509_get0_notBefore(leaf.get());
-  if (X509_cmp_current_time(begins) > 0) {
+  if (X509_cmp_current_time(X509_get0_notBefore(leaf.get())) > 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the certificate is not yet valid: it will be from ", Day(TimeOf(begins))));
+        absl::StrCat("the certificate is not yet valid: it will be from ", Day(begins_)));
   }
   if (SSL_CTX_use_certificate(context_, leaf.get()) != 1) {
     return absl::InvalidArgumentError("the certificate cannot be used: its key is too weak");

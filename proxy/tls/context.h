@@ -75,7 +75,9 @@ class Context {
   Role role() const { return role_; }
   const ContextOptions& options() const { return options_; }
 
-  // When the own certificate expires; Infinite if there is none.
+  // When the own certificate began to be valid; Infinite in the past if there is none.
+  absl::Time begins() const { return begins_; }
+  // When it expires; Infinite if there is none.
   absl::Time expires() const { return expires_; }
 
   SSL_CTX* get() const { return context_; }
@@ -92,6 +94,7 @@ class Context {
   const Role role_;
   ContextOptions options_;
   SSL_CTX* const context_;
+  absl::Time begins_ = absl::InfinitePast();
   absl::Time expires_ = absl::InfiniteFuture();
 };
 

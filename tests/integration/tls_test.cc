@@ -259,6 +259,19 @@ TEST_F(Tls, T2_NoCallFailsWhileCertificatesAreReplacedAgainAndAgain) {
   EXPECT_EQ(bad, 0);
 }
 
+TEST_F(Tls, TheLifeOfACertificateIsInTheMetrics) {
+  FaultyService service;
+  const std::string own = folder.Put(
+      "levee", authority.Issue({.begins_in = -absl::Hours(2), .ends_in = absl::Hours(1)}));
+  SidecarProcess sidecar({.endpoints = {service.address()}, .listener = ", tls: {" + own + "}"});
+  const auto time = [&](const char* what) {
+    return sidecar.Sum(absl::StrCat("levee_tls_certificate_", what, "_timestamp_seconds"),
+                       {R"(kind="server egress")"});
+  };
+  EXPECT_EQ(time("expiry") - time("not_before"), 3 * 60 * 60);
+  EXPECT_NEAR(time("expiry"), absl::ToUnixSeconds(absl::Now() + absl::Hours(1)), 60);
+}
+
 TEST_F(Tls, T2_APairThatDoesNotFitChangesNothing) {
   FaultyService service;
   const std::string own = folder.Put("levee", authority.Issue());

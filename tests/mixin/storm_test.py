@@ -14,6 +14,7 @@ import tempfile
 import time
 import unittest
 
+import old_certificate
 from load import Flow, Load
 from mixin import (RULE_FILES, RUNBOOKS, expressions, hurried, read_alerts, read_dashboard,
                    runbook_queries)
@@ -41,12 +42,15 @@ STORM = (
 # comes in handfuls.
 GUARDED_CALM = (Flow('app', 10),)
 GUARDED_STORM = (Flow('app', 250, priority=0), Flow('app', 50))
+# What comes to the service's own sidecar: its calls to a service whose handshakes fail.
+PRIVATE_STORM = (Flow('private', 5),)
 # The alerts that must fire in the storm, each with its upstream or limit.
 FIRING = {
     ('LeveeRetryStorm', 'eager'),
     ('LeveeRetryBudgetExhausted', 'cart'), ('LeveeRetryBudgetExhausted', 'warehouse'),
     *((f'LeveeErrorBudgetBurn{speed}', upstream) for speed in ('Fast', 'Slow')
-      for upstream in ('app', 'cart', 'eager', 'limited', 'none', 'stock', 'throttled', 'warehouse')),
+      for upstream in ('app', 'cart', 'eager', 'limited', 'none', 'private', 'stock', 'throttled',
+                       'warehouse')),
     ('LeveeRetriesMaskFailures', 'masked'),
     ('LeveeApplicationRetries', 'cart'),
     ('LeveeUpstreamOverloaded', 'stock'),
@@ -55,6 +59,7 @@ FIRING = {
     ('LeveeGuardRefusing', 'app'), ('LeveeGuardLimitAtMin', 'app'), ('LeveeGuardRefusesDear', 'app'),
     ('LeveeConfigReloadFailed', ''),
     ('LeveeLimitHit', 'metadata_bytes'),
+    ('LeveeCertificateEndsSoon', 'private'),
 }
 
 
@@ -93,6 +98,21 @@ def guarded(service):
     }
 
 
+def stocked(service, certificates):
+    """Of the sidecar of the stock service, which shows the pair of `certificates` to a service without
+    TLS."""
+    certificate, key = map(str, certificates)
+    return {
+        'upstreams': [{'name': 'warehouse', 'endpoints': [service]},
+                      {'name': 'private', 'endpoints': [service],
+                       'tls': {'server_name': 'private', 'ca': certificate,
+                               'certificate': certificate, 'key': key}}],
+        'routes': [{'match': {'authority': 'private'}, 'upstream': 'private', 'policy': 'once'},
+                   {'upstream': 'warehouse', 'policy': 'default'}],
+        'policies': [{'name': 'once', 'retry': {'max_attempts': 1}}],
+    }
+
+
 def told(alert):
     labels = alert['labels']
     return labels['alertname'], labels.get('upstream', labels.get('limit', ''))
@@ -109,9 +129,9 @@ class Storm(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         service = cls.enterClassContext(Service())
-        warehouse = cls.enterClassContext(Levee(
-            upstreams=[{'name': 'warehouse', 'endpoints': [service.address]}],
-            routes=[{'upstream': 'warehouse', 'policy': 'default'}]))
+        shown, old = (cls.enterClassContext(tempfile.TemporaryDirectory()) for _ in range(2))
+        certificates = old_certificate.make(shown, age=0, left=3600)
+        warehouse = cls.enterClassContext(Levee(**stocked(service.address, certificates)))
         checkout = cls.enterClassContext(
             Levee(**configuration(service.address, warehouse.address)))
         protected = cls.enterClassContext(Levee(**guarded(service.address)))
@@ -123,6 +143,7 @@ class Storm(unittest.TestCase):
             cls.enterClassContext(tempfile.TemporaryDirectory())))
         load = cls.enterClassContext(Load(checkout.address))
         inbound = cls.enterClassContext(Load(protected.address))
+        stock = cls.enterClassContext(Load(warehouse.address))
 
         load.flows, inbound.flows = CALM, GUARDED_CALM
         wait_for(lambda: len(cls.prometheus.ask('sum(rate(levee_calls_total[3s])) > 50')) == 1)
@@ -131,7 +152,9 @@ class Storm(unittest.TestCase):
         cls.alerts_in_the_calm = (cls.prometheus.alerts('firing')
                                   + cls.prometheus.alerts('pending'))
 
-        load.flows, inbound.flows = STORM, GUARDED_STORM
+        load.flows, inbound.flows, stock.flows = STORM, GUARDED_STORM, PRIVATE_STORM
+        for path, aged in zip(certificates, old_certificate.make(old, age=5400, left=600)):
+            os.replace(aged, path)
         checkout.configure('policies: [{name: hasty, retry: {max_atempts: 9}}]')
         wait_for(lambda: FIRING <= {told(alert) for alert in cls.prometheus.alerts()})
         cls.let_pass(STORM_SECONDS)

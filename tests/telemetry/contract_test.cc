@@ -49,6 +49,7 @@ const std::map<std::string, Contract>& Contracts() {
       {"levee_tls_handshakes_total", {kCounter, {"upstream", "side", "result", "version"}}},
       {"levee_tls_handshake_seconds", {kHistogram, {"upstream", "side"}}},
       {"levee_tls_certificate_expiry_timestamp_seconds", {kGauge, {"upstream", "kind"}}},
+      {"levee_tls_certificate_not_before_timestamp_seconds", {kGauge, {"upstream", "kind"}}},
       {"levee_tunnels", {kGauge, {}}},
       {"levee_tunnelled_bytes_total", {kCounter, {"direction"}}},
       {"levee_tunnel_failures_total", {kCounter, {"reason"}}},
@@ -94,7 +95,8 @@ class MetricsContractTest : public testing::Test {
  protected:
   MetricsContractTest()
       : metrics_({.settings = {.upstreams = {"cart"},
-                               .certificates = {{"cart", "client", absl::UnixEpoch()}}}}) {
+                               .certificates = {
+                                   {"cart", "client", absl::UnixEpoch(), absl::UnixEpoch()}}}}) {
     metrics_.Upstream(0, "cart").tls.Count(tls::Result::kSuccess, tls::Version::k13,
                                            absl::Milliseconds(1));
     metrics_.RateLimit(0, "default", "per-tenant");
