@@ -28,6 +28,11 @@ constexpr char kIdle[] = "timeout.linkerd.io/idle";
 
 constexpr int64_t kDefaultLimit = 1;
 
+// Linkerd's only backoff.
+const BackoffDraft kBackoff = {.initial = absl::Milliseconds(25),
+                               .max = absl::Milliseconds(250),
+                               .add = absl::Milliseconds(25)};
+
 constexpr std::array<std::pair<const char*, const char*>, 5> kCodes = {{
     {"cancelled", "CANCELLED"},
     {"deadline-exceeded", "DEADLINE_EXCEEDED"},
@@ -100,6 +105,8 @@ void ReadRetries(Section& annotations, RetryDraft& retry) {
   if (!http.empty()) retry.http.value = std::move(http);
   retry.failures.value.emplace();
   if (timeout > absl::ZeroDuration()) retry.failures.value = {"timeout"};
+  retry.backoff.value = kBackoff;
+  retry.backoff.notes.emplace_back("Linkerd's own; its jitter grows with the delay.");
   if (limit <= 0) DropRetries(retry);
 }
 

@@ -88,8 +88,9 @@ TEST(EffectiveYaml, ReadAgainItMeansTheSame) {
 }
 
 TEST(EffectiveYaml, EveryPresetReadAgainMeansTheSame) {
-  for (const char* preset : {"grpc", "google-cloud", "google-http", "aws-simpledb",
-                             "full-jitter-100ms", "celery", "ethernet", "vital"}) {
+  for (const char* preset :
+       {"grpc", "google-cloud", "google-http", "aws-simpledb", "full-jitter-100ms", "celery",
+        "ethernet", "vital", "aws-2026", "linkerd", "istio", "envoy"}) {
     ExpectSameWhenReadAgain(
         PolicyText("retry: {backoff: {preset: " + std::string(preset) + "}, buffer: 1000B}"));
   }

@@ -71,6 +71,36 @@ TEST(Presets, AwsSimpledb) {
   ExpectDefaultsElsewhere(backoff);
 }
 
+TEST(Presets, Aws2026) {
+  const BackoffPolicy backoff = Preset("aws-2026");
+  EXPECT_EQ(backoff.initial, absl::Milliseconds(50));
+  EXPECT_EQ(backoff.multiplier, 2);
+  EXPECT_EQ(backoff.max, absl::Seconds(20));
+  EXPECT_EQ(backoff.jitter, Jitter::kFull);
+  ExpectDefaultsElsewhere(backoff);
+}
+
+TEST(Presets, Linkerd) {
+  const BackoffPolicy backoff = Preset("linkerd");
+  EXPECT_EQ(backoff.initial, absl::Milliseconds(25));
+  EXPECT_EQ(backoff.multiplier, 2);
+  EXPECT_EQ(backoff.max, absl::Milliseconds(250));
+  EXPECT_EQ(backoff.jitter, Jitter::kAdd);
+  EXPECT_EQ(backoff.add, absl::Milliseconds(25));
+  ExpectDefaultsElsewhere(backoff);
+}
+
+TEST(Presets, EnvoyAndIstioWaitAlike) {
+  for (const char* name : {"envoy", "istio"}) {
+    const BackoffPolicy backoff = Preset(name);
+    EXPECT_EQ(backoff.initial, absl::Milliseconds(25));
+    EXPECT_EQ(backoff.multiplier, 2);
+    EXPECT_EQ(backoff.max, absl::Milliseconds(250));
+    EXPECT_EQ(backoff.jitter, Jitter::kFull);
+    ExpectDefaultsElsewhere(backoff);
+  }
+}
+
 TEST(Presets, FullJitter100Ms) {
   const BackoffPolicy backoff = Preset("full-jitter-100ms");
   EXPECT_EQ(backoff.initial, absl::Milliseconds(200));
@@ -145,7 +175,8 @@ TEST(Presets, UnknownPresetSuggestsTheNearest) {
   EXPECT_EQ(
       Faults("preset: exponential"),
       "f:2:9: LV202 policies[0].retry.backoff.preset: \"exponential\" is unknown; allowed: grpc, "
-      "google-cloud, google-http, aws-simpledb, full-jitter-100ms, celery, ethernet, vital");
+      "google-cloud, google-http, aws-simpledb, full-jitter-100ms, celery, ethernet, vital, "
+      "aws-2026, linkerd, istio, envoy");
 }
 
 TEST(Presets, NothingIsComparedWithAnUnknownPreset) {

@@ -55,7 +55,8 @@ TEST(Linkerd, AnnotationsOfAServiceHoldForItsPorts) {
             "      codes: [UNAVAILABLE, INTERNAL]\n"
             "      failures: [timeout]\n"
             "      http: [502, 503, 504, 429]\n"
-            "      attempt_timeout: 400ms\n");
+            "      attempt_timeout: 400ms\n"
+            "      backoff: {initial: 25ms, multiplier: 2, max: 250ms, jitter: {add: 25ms}}\n");
 }
 
 TEST(Linkerd, WithoutALimitACallIsRetriedOnce) {
@@ -95,7 +96,8 @@ TEST(Linkerd, TheTimeoutsOfARouteCountToo) {
             "      codes: []\n"
             "      failures: []\n"
             "      http: [5xx]\n"
-            "      attempt_timeout: 1s\n");
+            "      attempt_timeout: 1s\n"
+            "      backoff: {initial: 25ms, multiplier: 2, max: 250ms, jitter: {add: 25ms}}\n");
 }
 
 TEST(Linkerd, WhatHasNoEquivalentIsSaid) {

@@ -146,7 +146,8 @@ INSTANTIATE_TEST_SUITE_P(Policies, OfDraws,
                          testing::Values("preset: grpc", "preset: google-cloud",
                                          "preset: google-http", "preset: aws-simpledb",
                                          "preset: full-jitter-100ms", "preset: celery, max: 4s",
-                                         "preset: ethernet", "preset: vital", "jitter: equal",
+                                         "preset: ethernet", "preset: vital", "preset: aws-2026",
+                                         "preset: linkerd", "jitter: equal",
                                          "slot: 700ms, truncate: 4", "jitter: decorrelated"));
 
 TEST(DelayTable, OnlyDelaysThatDependOnOneAnotherAreDrawn) {
