@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "import/draft_writer.h"
 #include "import/gateway_policy.h"
 #include "import/gateway_route.h"
@@ -40,6 +42,16 @@ void AddNotes(ServiceDraft& draft) {
       "need an authority of their own.");
 }
 
+// Other tools read annotations of their own on the same routes.
+void NoteLinkerd(const KubeObject& object, Notes& notes) {
+  if (!object.annotations.has_value()) return;
+  for (const std::string& key : object.annotations->Left()) {
+    if (!absl::StrContains(key, "linkerd.io/")) continue;
+    notes.push_back(absl::StrCat("Not read: ", key, " of ", object.Label(),
+                                 "; levee import linkerd reads it."));
+  }
+}
+
 }  // namespace
 }  // namespace importer
 
@@ -55,6 +67,7 @@ ImportedPolicy ImportGatewayApi(const std::vector<ConfigText>& texts) {
   }
   for (KubeObject& object : objects) {
     if (!object.kind.ends_with("Route")) continue;
+    NoteLinkerd(object, draft.draft().notes);
     for (ServiceRoute& route : ReadGatewayRoute(object)) draft.Add(source, std::move(route));
   }
   return Finish(source, draft.Finish(kRest));

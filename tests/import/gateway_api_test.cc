@@ -228,6 +228,14 @@ TEST(GatewayApi, WhatIsNotReadIsSaid) {
   EXPECT_THAT(comments, HasSubstr("Not read in spec.rules[0]: colour."));
 }
 
+TEST(GatewayApi, AnnotationsOfLinkerdAreSaidToBeThose) {
+  EXPECT_THAT(
+      CommentsOf(FromGateway(
+          Route("GRPCRoute", Rule(""), ", annotations: {retry.linkerd.io/limit: '2'}"))),
+      HasSubstr("Not read: retry.linkerd.io/limit of GRPCRoute shop/r, line 1; levee import "
+                "linkerd reads it."));
+}
+
 TEST(GatewayApi, WrongValuesAreFaultsWithTheirPlace) {
   const std::pair<std::string, std::string> cases[] = {
       {Http("timeouts: {request: 1.5s}"),
