@@ -44,7 +44,7 @@ class Chart(unittest.TestCase):
             pod = json.dumps(manifests.pod_of(document))
             (root / f'templates/{kind}.yaml').write_text(
                 f'{{{{- define "{kind}.pod" }}}}\n{pod}\n{{{{- end }}}}\n'
-                f'apiVersion: test/v1\nkind: {kind}\nmetadata: {{name: a}}\n'
+                f'apiVersion: test/v1\nkind: Test{kind}\nmetadata: {{name: a}}\n'
                 f'pod:\n  {{{{- include "levee.pod" (list . "{kind}.pod") | nindent 2 }}}}\n')
 
     def template(self, **values):
@@ -57,7 +57,8 @@ class Chart(unittest.TestCase):
         return [each for each in yaml.safe_load_all(done.stdout) if each]
 
     def pods(self, **values):
-        return {each['kind']: each['pod'] for each in self.documents(**values)}
+        return {each['kind'].removeprefix('Test'): each['pod']
+                for each in self.documents(**values)}
 
     def assert_golden(self, name, pods, kinds):
         golden = dict(manifests.pods(name))
