@@ -47,6 +47,7 @@ GuardPolicy BuildGuard(const v1::Guard& message) {
 DedupePolicy BuildDedupe(const v1::Guard::Dedupe& message) {
   using Dedupe = v1::Guard::Dedupe;
   DedupePolicy dedupe;
+  if (message.store() != kMemoryStore) dedupe.store = message.store();
   dedupe.header = message.header();
   dedupe.scope.clear();
   for (const std::string& part : message.scope()) {

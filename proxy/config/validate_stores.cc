@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/host_port.h"
+#include "config/build_guard.h"
 
 namespace levee {
 namespace {
@@ -20,6 +21,7 @@ class StoresValidator {
     for (const v1::Store& store : config.stores()) names_.insert(store.name());
   }
 
+  void CheckDedupe(const std::string& path, const v1::Guard::Dedupe& dedupe);
   void CheckStore(const std::string& path, const v1::Store& store);
   void CheckLimit(const std::string& path, const v1::RateLimit& limit);
 
@@ -55,6 +57,15 @@ void StoresValidator::CheckLimit(const std::string& path, const v1::RateLimit& l
   }
 }
 
+void StoresValidator::CheckDedupe(const std::string& path, const v1::Guard::Dedupe& dedupe) {
+  if (dedupe.store().empty() || dedupe.store() == kMemoryStore || names_.contains(dedupe.store()) ||
+      positions_.Broken("stores")) {
+    return;
+  }
+  Add(path + ".store", CheckCode::kDanglingReference,
+      absl::StrCat("\"", dedupe.store(), "\" is the name of no store, nor memory"));
+}
+
 void StoresValidator::CheckGlobal(const std::string& path, const v1::RateLimit& limit) {
   if (!limit.has_store()) {
     Add(path + ".scope", CheckCode::kGlobalLimit,
@@ -82,6 +93,10 @@ void ValidateStores(const v1::Config& config, const Positions& positions, FaultL
     validator.CheckStore(absl::StrCat("stores[", i, "]"), config.stores(i));
   }
   for (int i = 0; i < config.policies_size(); ++i) {
+    if (config.policies(i).guard().has_dedupe()) {
+      validator.CheckDedupe(absl::StrCat("policies[", i, "].guard.dedupe"),
+                            config.policies(i).guard().dedupe());
+    }
     for (int j = 0; j < config.policies(i).rate_limit_size(); ++j) {
       validator.CheckLimit(absl::StrCat("policies[", i, "].rate_limit[", j, "]"),
                            config.policies(i).rate_limit(j));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/dedupe_stores.h"
 
+#include "absl/strings/str_cat.h"
+
 namespace levee {
 
 std::shared_ptr<DedupeTable> DedupeStores::Get(const std::string& upstream,
@@ -10,11 +12,21 @@ std::shared_ptr<DedupeTable> DedupeStores::Get(const std::string& upstream,
   std::erase_if(stores_, [](const Known& known) { return known.table.expired(); });
   for (Known& known : stores_) {
     std::shared_ptr<DedupeTable> table = known.table.lock();
-    if (table == nullptr || known.upstream != upstream || known.policy != policy) continue;
+    if (table == nullptr || known.upstream != upstream || known.policy != policy ||
+        known.dedupe.store != dedupe.store) {
+      continue;
+    }
     if (known.dedupe != dedupe) table->SetPolicy(known.dedupe = dedupe);
     return table;
   }
-  auto table = std::make_shared<DedupeTable>(dedupe, workers_, wake_);
+  DedupeTable::Shared shared;
+  if (!dedupe.store.empty()) {
+    // Names have no line ends.
+    shared = {.store = shared_,
+              .name = absl::StrCat(upstream, "\n", policy, "\n"),
+              .seed = random_.Next()};
+  }
+  auto table = std::make_shared<DedupeTable>(dedupe, workers_, wake_, std::move(shared));
   stores_.push_back({upstream, policy, dedupe, table});
   return table;
 }

@@ -2,6 +2,7 @@
 // The idempotency stores of all services, shared by the workers.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -12,19 +13,24 @@
 #include <vector>
 
 #include "base/instant.h"
+#include "base/random.h"
 #include "dedupe/dedupe_table.h"
+#include "dedupe/key_store.h"
 #include "policy/dedupe_policy.h"
 
 namespace levee {
 
 // Hands out one store per upstream and policy, by their names, so that what is stored outlives a
-// reload that changes its policy. A store lives while anybody holds it. Any thread; locks, so
-// workers ask once per plan.
+// reload that changes its policy, but not where keys are kept. A store lives while anybody holds
+// it. Any thread; locks, so workers ask once per plan.
 class DedupeStores {
  public:
-  // `wake`: lets a worker call Answer soon. Any thread calls it.
-  DedupeStores(int workers, std::function<void(int worker)> wake)
-      : workers_(workers), wake_(std::move(wake)) {}
+  // `wake`: lets a worker call Answer soon. Any thread calls it. `shared`: keeps the keys of
+  // policies with a store, and outlives their tables; nullptr: no policy has one. `seed` differs in
+  // each process.
+  DedupeStores(int workers, std::function<void(int worker)> wake, KeyStore* shared = nullptr,
+               uint64_t seed = 0)
+      : workers_(workers), wake_(std::move(wake)), shared_(shared), random_(seed) {}
 
   // A store that exists goes by `dedupe` from now on.
   std::shared_ptr<DedupeTable> Get(const std::string& upstream, const std::string& policy,
@@ -47,7 +53,9 @@ class DedupeStores {
 
   const int workers_;
   const std::function<void(int)> wake_;
+  KeyStore* const shared_;
   mutable std::mutex mutex_;
+  Random random_;
   std::vector<Known> stores_;
 };
 

@@ -40,7 +40,8 @@ SharedStores::SharedStores(Metrics& metrics, std::function<void()> answered)
       wheel_(loop_.now()),
       resolver_(loop_, wheel_),
       random_(net::RandomSeed()),
-      own_name_(absl::StrCat(absl::Hex(random_.Next(), absl::kZeroPad16))) {
+      own_name_(absl::StrCat(absl::Hex(random_.Next(), absl::kZeroPad16))),
+      keys_(loop_, wheel_, [this](const std::string& name) { return PlaceOf(name); }) {
   loop_.SetTurnHandler(this);
 }
 
@@ -122,6 +123,12 @@ void SharedStores::CountSidecars() {
 SharedStores::Store* SharedStores::StoreOf(const RateLimiter& limit) {
   const auto found = stores_.find(limit.policy().shared->store);
   return found == stores_.end() ? nullptr : found->second.get();
+}
+
+SharedKeys::Place SharedStores::PlaceOf(const std::string& name) {
+  const auto found = stores_.find(name);
+  if (found == stores_.end()) return {};
+  return {.client = &found->second->client, .prefix = found->second->spec.prefix};
 }
 
 void SharedStores::Ask(Bucket bucket, const LeaseRequest& request) {

@@ -15,13 +15,15 @@
 #include "net/resolver.h"
 #include "policy/rate_limiter.h"
 #include "settings/store_spec.h"
+#include "sidecar/shared_keys.h"
 #include "store/redis_client.h"
 #include "telemetry/metrics.h"
 
 namespace levee {
 
-// Asks the stores for the leases of shared limits, so that no thread that carries calls waits for
-// one or reads its replies. The thread runs from the first configuration with a store on.
+// Asks the stores for the leases of shared limits and for idempotency keys, so that no thread that
+// carries calls waits for one or reads its replies. The thread runs from the first configuration
+// with a store on.
 class SharedStores final : public LeaseSource, private net::TurnHandler, private Timer {
  public:
   // `answered`: called at the end of a turn in which calls that wait have got an answer, in the
@@ -38,6 +40,9 @@ class SharedStores final : public LeaseSource, private net::TurnHandler, private
   // sidecars are counted. Any thread, one at a time.
   void Configure(std::vector<StoreSpec> stores,
                  const std::vector<std::shared_ptr<RateLimiter>>& limits);
+
+  // Where tables of idempotency keys keep them.
+  KeyStore& keys() { return keys_; }
 
   // LeaseSource. Only after a configuration that has the limit's store.
   void Ask(Bucket bucket, const LeaseRequest& request) override;
@@ -74,6 +79,7 @@ class SharedStores final : public LeaseSource, private net::TurnHandler, private
   void Request(const Bucket& bucket, const LeaseRequest& request);
   void OnReply(const Bucket& bucket, const absl::StatusOr<RedisReply>& reply);
   void CountSidecars();
+  SharedKeys::Place PlaceOf(const std::string& name);
   Store* StoreOf(const RateLimiter& limit);
 
   Metrics& metrics_;
@@ -83,6 +89,7 @@ class SharedStores final : public LeaseSource, private net::TurnHandler, private
   net::Resolver resolver_;
   Random random_;
   const std::string own_name_;  // among the sidecars
+  SharedKeys keys_;             // As they end, the stores answer what it asked.
   std::map<std::string, std::unique_ptr<Store>> stores_;
   std::vector<std::weak_ptr<RateLimiter>> limits_;
   bool answer_waited_for_ = false;

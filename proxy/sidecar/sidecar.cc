@@ -57,8 +57,6 @@ Sidecar::Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, M
       throttles_(workers, snapshot->limits.destinations),
       guards_(workers,
               [this](int worker) { workers_[static_cast<size_t>(worker)]->PostLookAtGuards(); }),
-      dedupes_(workers,
-               [this](int worker) { workers_[static_cast<size_t>(worker)]->PostLookAtDedupes(); }),
       ties_(net::RandomSeed(),
             [this](TraceNumber trace) {
               for (const auto& worker : workers_) worker->PostGone(trace);
@@ -67,6 +65,10 @@ Sidecar::Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, M
               [this] {
                 for (const auto& worker : workers_) worker->PostLookAtLeases();
               }),
+      dedupes_(
+          workers,
+          [this](int worker) { workers_[static_cast<size_t>(worker)]->PostLookAtDedupes(); },
+          &stores_.keys(), net::RandomSeed()),
       rate_limits_(&stores_),
       replay_(snapshot->limits.replay_bytes),
       memory_(MemoryWatch::LimitOf(snapshot->limits)),

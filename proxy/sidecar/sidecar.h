@@ -138,12 +138,12 @@ class Sidecar : private Timer {
   ThrottleTable throttles_;
   std::vector<std::shared_ptr<AdaptiveThrottle>> configured_throttles_;
   GuardTable guards_;
-  DedupeStores dedupes_;
-  std::vector<std::shared_ptr<DedupeTable>> configured_dedupes_;
   std::vector<std::shared_ptr<Guard>> configured_guards_;
   Ties ties_;
   std::shared_ptr<TieTable> configured_ties_;
   SharedStores stores_;
+  DedupeStores dedupes_;
+  std::vector<std::shared_ptr<DedupeTable>> configured_dedupes_;
   RateLimitTable rate_limits_;
   std::vector<std::shared_ptr<RateLimiter>> configured_limits_;
   ReplayMemory replay_;

@@ -40,17 +40,6 @@ TEST(NotSupported, Routes) {
       "out");
 }
 
-TEST(NotSupported, Guards) {
-  const auto guard = [](const std::string& field) {
-    return FaultsOf("policies: [{name: protect, guard: {\n   " + field + "}}]\n");
-  };
-  const std::string at = "policies[0].guard.";
-  EXPECT_EQ(guard("dedupe: {store: redis}"),
-            "f:2:20: LV501 " + at +
-                "dedupe.store: redis is not supported yet: needs idempotency keys in Redis; only "
-                "[memory] is accepted");
-}
-
 TEST(NotSupported, Stores) {
   EXPECT_EQ(FaultsOf("stores: [{name: a, redis: [\"redis:6379\"],\n   tls: system}]\n"),
             "f:2:9: LV501 stores[0].tls: not supported yet: needs TLS to stores; say none or leave "

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sidecar/shared_keys.h"
+
+#include <utility>
+
+#include "store/key_script.h"
+
+namespace levee {
+
+void SharedKeys::Post(KeyCommand command) {
+  loop_.Post([this, command = std::move(command)]() mutable {
+    keeper_.Take(std::move(command), loop_.now());
+    Rearm();
+  });
+}
+
+void SharedKeys::Send(const KeyCommand& command, Done done) {
+  const Place place = find_(command.store);
+  if (place.client == nullptr || !place.client->connected()) {
+    return done(absl::FailedPreconditionError("the store is away"), loop_.now());
+  }
+  ++under_way_;
+  RedisKeys::Send(
+      *place.client, place.prefix, command, [this] { return loop_.now(); },
+      [this, done = std::move(done)](const absl::StatusOr<KeyReply>& reply) mutable {
+        --under_way_;
+        done(reply, loop_.now());
+        Rearm();
+      });
+}
+
+void SharedKeys::OnTimer(Instant now) {
+  keeper_.OnTimer(now);
+  Rearm();
+}
+
+}  // namespace levee

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The idempotency keys that sidecars share, on the loop of the stores.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/timer_wheel.h"
+#include "dedupe/key_keeper.h"
+#include "dedupe/key_store.h"
+#include "net/event_loop.h"
+#include "store/redis_client.h"
+
+namespace levee {
+
+class SharedKeys final : public KeyStore, private KeyWire, private Timer {
+ public:
+  struct Place {
+    RedisClient* client = nullptr;  // nullptr: there is no such store any more
+    std::string prefix;
+  };
+
+  // `find`: returns a store by its name, in the loop's thread. All outlive it, and `find` until
+  // the loop has ended.
+  SharedKeys(net::EventLoop& loop, TimerWheel& wheel, std::function<Place(const std::string&)> find)
+      : loop_(loop), wheel_(wheel), find_(std::move(find)) {}
+
+  void Post(KeyCommand command) override;
+
+  // Whether the stores know all that they were told. In the loop's thread.
+  bool settled() const { return under_way_ == 0; }
+
+ private:
+  void Send(const KeyCommand& command, Done done) override;
+  void OnTimer(Instant now) override;
+  void Rearm() { wheel_.Arm(*this, keeper_.NextTimer()); }
+
+  net::EventLoop& loop_;
+  TimerWheel& wheel_;
+  const std::function<Place(const std::string&)> find_;
+  KeyKeeper keeper_{*this};
+  int under_way_ = 0;  // commands without a reply
+};
+
+}  // namespace levee
