@@ -11,7 +11,7 @@
 namespace levee {
 
 struct DedupeTable::Entry : ListLink<Entry> {
-  // Who deals with the key here.
+  // It says who deals with the key here.
   enum class Here {
     kRuns,  // a call of this sidecar has the key
     kAsks,  // the shared store is asked for it

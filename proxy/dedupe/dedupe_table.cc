@@ -97,7 +97,7 @@ DedupeTable::Step DedupeTable::AskEntry(Entry& entry, DedupePlace& place,
   const bool elsewhere =
       shared_.store != nullptr && entry.here != Here::kRuns && entry.claim.answer == nullptr;
   if (elsewhere && entry.seen && !digest.has_value()) return {.kind = Step::Kind::kNeedsRequest};
-  // What was seen of somebody else's claim may be over.
+  // A claim of somebody else that was seen may be over.
   const KeyView view = elsewhere ? KeyView::kRuns : LookAtKey(&entry.claim, digest, now);
   switch (view) {
     case KeyView::kNeedsRequest:
@@ -145,7 +145,7 @@ DedupeAnswer DedupeTable::OutcomeOf(const Entry& entry) const {
 
 // Whether the entry may make room for another.
 bool DedupeTable::MayGo(const Entry& entry, Instant now) const {
-  // What the shared store knows can be asked for again.
+  // The shared store can be asked again for what it knows.
   return entry.waiting.empty() &&
          (entry.claim.answer != nullptr || shared_.store != nullptr || now >= entry.claim.until);
 }

@@ -145,7 +145,7 @@ class DedupeTable : public std::enable_shared_from_this<DedupeTable> {
   // Tells the clients of `worker` what was decided.
   void Answer(int worker, Instant now);
 
-  // For the KeyStore, in its thread. What became of a kAsk:
+  // For the KeyStore, in its thread. A kAsk has this reply, or has failed.
   void OnReply(const KeyCommand& asked, const absl::StatusOr<KeyReply>& reply, Instant now);
   // A kLook is due: asks for the key if a call still waits for it.
   void Look(const std::string& key);

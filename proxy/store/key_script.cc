@@ -126,7 +126,7 @@ absl::StatusOr<KeyReply> ReadAskReply(const RedisReply& reply, Instant now) {
   return absl::InternalError("what the store has is no idempotency key of this version");
 }
 
-// What a question needs until it has its answer.
+// A question, until it has its answer.
 struct Asked {
   RedisClient& client;
   std::string name;

@@ -85,6 +85,7 @@ class Pod final : public KeyStore, private KeyWire {
   }
 
   void Die() { *alive_ = false; }
+  bool alive() const { return *alive_; }
 
   std::shared_ptr<DedupeTable> table;
 
@@ -292,14 +293,13 @@ TEST_F(SharedKeysTest, I1_NoKeyRunsTwiceWhateverHappens) {
     };
     std::vector<Key> keys(4);
     std::deque<std::pair<size_t, Caller>> calls;
-    std::vector<bool> dead(3);
     const auto below = [&](size_t n) { return static_cast<size_t>(random_.Below(n)); };
     for (int step = 0; step < 300; ++step) {
       events.RunFor(Ms(static_cast<int64_t>(below(60))));
       if (below(60) == 0) store.away = !store.away;
       if (below(2) == 0) {
         const size_t pod = below(3), key = below(keys.size());
-        if (!dead[pod]) {
+        if (pods[pod].alive()) {
           calls.emplace_back(std::piecewise_construct, std::forward_as_tuple(key),
                              std::forward_as_tuple(events, pods[pod], absl::StrCat(key)));
         }
@@ -323,10 +323,7 @@ TEST_F(SharedKeysTest, I1_NoKeyRunsTwiceWhateverHappens) {
           caller.Leave();
         }
       }
-      if (below(300) == 0) dead[below(2)] = true;
-      for (size_t i = 0; i < dead.size(); ++i) {
-        if (dead[i]) pods[i].Die();
-      }
+      if (below(300) == 0) pods[below(2)].Die();
       std::vector<int> running(keys.size());
       for (const auto& [key, caller] : calls) {
         running[key] += caller.has_key;
