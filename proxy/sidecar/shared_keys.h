@@ -27,7 +27,7 @@ class SharedKeys final : public KeyStore, private KeyWire, private Timer {
 
   void Post(KeyCommand command) override;
 
-  // Whether the stores know all that they were told. In the loop's thread.
+  // Whether no command waits for its reply. In the loop's thread.
   bool settled() const { return under_way_ == 0; }
 
  private:

@@ -53,7 +53,7 @@ SharedStores::Store::Store(SharedStores& stores, const StoreSpec& store_spec, Re
 
 void SharedStores::Stop() {
   if (!thread_.joinable()) return;
-  loop_.Stop();
+  loop_.Post([this] { stopping_ = true; });
   thread_.join();
 }
 
@@ -96,6 +96,10 @@ void SharedStores::Apply(const std::vector<StoreSpec>& stores,
 Instant SharedStores::OnTurnEnd(Instant now) {
   wheel_.Advance(now);
   if (std::exchange(answer_waited_for_, false)) answered_();
+  if (stopping_ && keys_.settled()) {
+    stopping_ = false;
+    loop_.Stop();
+  }
   return wheel_.NextWakeup();
 }
 

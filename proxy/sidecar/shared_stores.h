@@ -33,7 +33,8 @@ class SharedStores final : public LeaseSource, private net::TurnHandler, private
 
   ~SharedStores() override { Stop(); }
 
-  // Ends the thread: `answered` is not called any more, and no request has an answer. Idempotent.
+  // Ends the thread once the stores have replied to what they were told of keys, at the latest after
+  // their timeout: `answered` is not called any more, and no request has an answer. Idempotent.
   void Stop();
 
   // Replaces the stores; those that stay as they are keep their connection. `limits`: those whose
@@ -93,6 +94,7 @@ class SharedStores final : public LeaseSource, private net::TurnHandler, private
   std::map<std::string, std::unique_ptr<Store>> stores_;
   std::vector<std::weak_ptr<RateLimiter>> limits_;
   bool answer_waited_for_ = false;
+  bool stopping_ = false;
   std::thread thread_;
 };
 

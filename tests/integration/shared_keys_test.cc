@@ -117,7 +117,7 @@ TEST_F(SharedKeysTest, ACallOfAPodThatDiedIsLostWhenItsClaimHasPassed) {
   first.context().AddMetadata("idempotency-key", "k");
   ASSERT_TRUE(first.Start() && first.Write("pay 5") && first.HalfClose());
   ASSERT_TRUE(service_.WaitFor([&] { return service_.calls() == 1; }));
-  a->sidecar->Signal(SIGKILL);
+  a->sidecar->process().Signal(SIGKILL);
   const Reply second = CallUnary(b->channel, "pay 5", WithKey("k"), "/test.Echo/Sink");
   EXPECT_EQ(second.status.error_code(), StatusCode::FAILED_PRECONDITION);
   EXPECT_THAT(second.status.error_message(), HasSubstr("it may have run"));
