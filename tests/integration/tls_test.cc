@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 
+#include "absl/strings/str_cat.h"
 #include "certificates/authority.h"
 #include "gmock/gmock.h"
 #include "integration/byte_call.h"
