@@ -19,6 +19,8 @@ namespace {
 using grpc::StatusCode;
 using testing::HasSubstr;
 
+constexpr char kCalls[] = "levee_dedupe_calls_total";
+
 Setup WithKey(const std::string& key) {
   return [key](grpc::ClientContext& context) { context.AddMetadata("idempotency-key", key); };
 }
@@ -36,9 +38,12 @@ struct Pod {
   Reply Pay(const std::string& key, const std::string& body = "pay 5") const {
     return CallUnary(channel, body, WithKey(key));
   }
+  double Count(const std::string& result) const {
+    return sidecar->Sum(kCalls, {"result=\"" + result + "\""});
+  }
   // A call is counted a moment after its caller has the answer.
   bool HasCounted(const std::string& result) const {
-    return sidecar->WaitForSum("levee_dedupe_calls_total", {"result=\"" + result + "\""}, 1);
+    return sidecar->WaitForSum(kCalls, {"result=\"" + result + "\""}, 1);
   }
 
   const TempFile config;
@@ -74,8 +79,9 @@ TEST_F(SharedKeysTest, ACallThatIsRepeatedToAnotherPodGetsTheAnswerOfTheFirst) {
   EXPECT_EQ(other.error_code(), StatusCode::INVALID_ARGUMENT);
   EXPECT_THAT(other.error_message(), HasSubstr("was another request"));
   EXPECT_TRUE(a->HasCounted("first"));
-  EXPECT_TRUE(b->HasCounted("replayed"));
   EXPECT_TRUE(b->HasCounted("mismatch"));
+  // The store may learn of the first answer a moment after its caller: then the second call waited.
+  EXPECT_EQ(b->Count("replayed") + b->Count("waited"), 1);
   EXPECT_TRUE(b->Pay("k2").status.ok());
   EXPECT_EQ(service_.calls(), 2);
 }
