@@ -6,6 +6,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "import/yaml_writer.h"
 
 namespace levee::importer {
 
@@ -24,6 +25,13 @@ std::string Names::Next(const std::string& like) {
   std::string unique = name;
   for (int i = 2; !used_.insert(unique).second; ++i) unique = absl::StrCat(name, "-", i);
   return unique;
+}
+
+void SetWindow(std::string_view name, absl::Duration wanted, Field<BudgetDraft>& field) {
+  field.value->window = std::clamp(wanted, absl::Milliseconds(100), absl::Hours(1));
+  if (field.value->window == wanted) return;
+  field.notes.push_back(absl::StrCat(std::string(name), " is ", YamlDuration(wanted),
+                                     "; a window is 100ms to 1h long."));
 }
 
 absl::Duration Bounded(absl::Duration duration, Notes& notes) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -153,6 +154,10 @@ class Names {
  private:
   std::set<std::string> used_;
 };
+
+// Sets the budget's window to `wanted`, or to the nearest that a policy may have: then a note says
+// so of the input's field `name`. The budget has a value.
+void SetWindow(std::string_view name, absl::Duration wanted, Field<BudgetDraft>& field);
 
 // Returns `duration`, or the longest that a policy takes, with a note about that.
 absl::Duration Bounded(absl::Duration duration, Notes& notes);

@@ -13,9 +13,7 @@
 namespace levee::importer {
 namespace {
 
-// The bounds of the fields of a policy's budget.
-constexpr absl::Duration kLeastWindow = absl::Milliseconds(100);
-constexpr absl::Duration kMostWindow = absl::Hours(1);
+// The bound of a policy's burst.
 constexpr int64_t kMostLeast = 1'000'000;
 
 // Envoy's defaults for a cluster and for a retry_budget.
@@ -77,14 +75,9 @@ void ReadEndpoints(Section& cluster, UpstreamDraft& upstream) {
 // `share`: the beginning of the note on Envoy's share.
 void ReadBudgetInterval(absl::Duration interval, const std::string& share,
                         Field<BudgetDraft>& field) {
-  const absl::Duration window = std::clamp(interval, kLeastWindow, kMostWindow);
-  field.value->window = window;
   field.notes.push_back(absl::StrCat(share, "the requests of the last budget_interval, Levee of ",
                                      "the calls of the window."));
-  if (window != interval) {
-    field.notes.push_back(absl::StrCat("budget_interval is ", YamlDuration(interval),
-                                       "; a window is 100ms to 1h long."));
-  }
+  SetWindow("budget_interval", interval, field);
 }
 
 void ReadLeastRetries(Section& budget, Field<BudgetDraft>& field) {
@@ -163,7 +156,8 @@ ClusterDraft ReadEnvoyCluster(Section cluster) {
   }
   if (cluster.Get("transport_socket").has_value()) {
     draft.upstream.notes.emplace_back(
-        "transport_socket is not read: say in `tls` of the upstream which certificates are trusted.");
+        "transport_socket is not read: say in `tls` of the upstream which certificates are "
+        "trusted.");
   }
   // The endpoints themselves are read, so their source is not needed; and every call is HTTP/2.
   cluster.Ignore({"@type", "type", "http2_protocol_options", "typed_extension_protocol_options",

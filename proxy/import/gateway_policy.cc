@@ -24,9 +24,7 @@ constexpr absl::Duration kDefaultInterval = absl::Seconds(10);
 constexpr int64_t kDefaultCount = 10;
 constexpr absl::Duration kDefaultRateInterval = absl::Seconds(1);
 
-// The bounds of a policy's budget.
-constexpr absl::Duration kLeastWindow = absl::Milliseconds(100);
-constexpr absl::Duration kMostWindow = absl::Hours(1);
+// The bound of a policy's floor.
 constexpr double kMostPerSecond = 1'000'000;
 
 // Returns the names of the services that the policy is attached to.
@@ -75,11 +73,7 @@ void ReadShare(Section& constraint, Field<BudgetDraft>& field) {
     AddNote(budget->Unread(), field.notes);
   }
   field.value = BudgetDraft{.ratio = static_cast<double>(percent) / 100};
-  field.value->window = std::clamp(interval, kLeastWindow, kMostWindow);
-  if (field.value->window != interval) {
-    field.notes.push_back(absl::StrCat("budget.interval is ", YamlDuration(interval),
-                                       "; a window is 100ms to 1h long."));
-  }
+  SetWindow("budget.interval", interval, field);
 }
 
 void ReadLeastRate(Section& constraint, Field<BudgetDraft>& field) {

@@ -27,8 +27,8 @@ constexpr int64_t kDefaultFailures = 5;
 constexpr absl::Duration kDefaultEjection = absl::Seconds(30);
 
 // The bounds of a policy.
-constexpr absl::Duration kLeastWindow = absl::Milliseconds(100);
-constexpr absl::Duration kMostWindow = absl::Hours(1);
+constexpr absl::Duration kLeastBase = absl::Milliseconds(100);
+constexpr absl::Duration kMostBase = absl::Hours(1);
 constexpr int64_t kMost = 1'000'000;
 
 void ReadBudget(Section section, Field<BudgetDraft>& field) {
@@ -42,15 +42,12 @@ void ReadBudget(Section section, Field<BudgetDraft>& field) {
                             .per_second = {}};
   const absl::Duration interval =
       section.Duration("budgetInterval").value_or(absl::ZeroDuration());  // 0s: at the moment
-  if (interval > absl::ZeroDuration()) {
-    field.value->window = std::clamp(interval, kLeastWindow, kMostWindow);
-  }
+  if (interval > absl::ZeroDuration()) SetWindow("budgetInterval", interval, field);
   field.notes.push_back(absl::StrCat(
       "retryBudget: Istio lets retries be ", YamlNumber(percent),
       "% of the requests under way, or of the last budgetInterval; Levee of the calls in the "
       "window. minRetryConcurrency is the burst: as many may fail in a row, and then successes "
-      "have "
-      "to pay for more."));
+      "have to pay for more."));
   AddNote(section.Unread(), field.notes);
 }
 
@@ -62,11 +59,14 @@ void ReadOutliers(Section section, Field<EjectionDraft>& field) {
     field.notes.emplace_back("consecutive5xxErrors: 0 counts no failures in a row.");
   } else {
     field.value = EjectionDraft{.failures = static_cast<int>(std::min(failures, kMost)),
-                                .base = std::clamp(base, kLeastWindow, kMostWindow)};
+                                .base = std::clamp(base, kLeastBase, kMostBase)};
     field.notes.emplace_back(
         "outlierDetection: failures are those of attempts (5xx and gRPC statuses alike), and at "
-        "most "
-        "half of the endpoints are ejected.");
+        "most half of the endpoints are ejected.");
+    if (base < kLeastBase || base > kMostBase) {
+      field.notes.push_back(absl::StrCat("baseEjectionTime is ", YamlDuration(base),
+                                         "; an endpoint is ejected for 100ms to 1h at first."));
+    }
   }
   AddNote(section.Unread(), field.notes);
 }

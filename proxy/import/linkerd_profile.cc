@@ -22,9 +22,7 @@ constexpr double kDefaultRatio = 0.2;
 constexpr double kDefaultPerSecond = 10;
 constexpr absl::Duration kDefaultTtl = absl::Seconds(10);
 
-// The bounds of a policy's budget.
-constexpr absl::Duration kLeastWindow = absl::Milliseconds(100);
-constexpr absl::Duration kMostWindow = absl::Hours(1);
+// The bound of a policy's budget.
 constexpr double kMostRatio = 1'000'000;
 
 // Returns the method's glob of a regular expression for whole paths; empty if no glob can say it.
@@ -122,8 +120,7 @@ Field<BudgetDraft> ReadBudget(Section& spec) {
   }
   field.value->ratio = ratio;
   field.value->per_second = least;
-  field.value->window = std::clamp(ttl, kLeastWindow, kMostWindow);
-  if (field.value->window != ttl) field.notes.emplace_back("ttl: a window is 100ms to 1h long.");
+  SetWindow("ttl", ttl, field);
   field.notes.emplace_back(
       "minRetriesPerSecond is the floor, which counts in Levee only while most attempts or most "
       "retries succeed.");

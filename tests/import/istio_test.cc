@@ -123,6 +123,14 @@ TEST(Istio, ARetryBudgetHoldsForTheService) {
                         "3}}\n"));
 }
 
+TEST(Istio, TimesThatAPolicyCannotHaveAreNamed) {
+  const std::string yaml =
+      FromIstio(Rule("retryBudget: {percent: 20, budgetInterval: 2h}, "
+                     "outlierDetection: {baseEjectionTime: 3h}"));
+  EXPECT_THAT(CommentsOf(yaml), HasSubstr("budgetInterval is 2h; a window is 100ms to 1h long."));
+  EXPECT_THAT(CommentsOf(yaml), HasSubstr("baseEjectionTime is 3h; an endpoint is ejected for"));
+}
+
 TEST(Istio, OutliersAreEjected) {
   EXPECT_THAT(UpstreamsOf(Rule("outlierDetection: {consecutive5xxErrors: 7, baseEjectionTime: 10m, "
                                "interval: 5s, maxEjectionPercent: 100}")),
