@@ -29,6 +29,15 @@ void SharedKeys::Send(const KeyCommand& command, Done done) {
       });
 }
 
+void SharedKeys::Finish() {
+  finishing_ = true;
+  Timer::Unlink();
+}
+
+void SharedKeys::Rearm() {
+  if (!finishing_) wheel_.Arm(*this, keeper_.NextTimer());
+}
+
 void SharedKeys::OnTimer(Instant now) {
   keeper_.OnTimer(now);
   Rearm();

@@ -27,19 +27,23 @@ class SharedKeys final : public KeyStore, private KeyWire, private Timer {
 
   void Post(KeyCommand command) override;
 
-  // Whether no command waits for its reply. In the loop's thread.
+  // From now on nothing is repeated, renewed or looked at. In the loop's thread, as what follows.
+  void Finish();
+
+  // Whether no command waits for its reply.
   bool settled() const { return under_way_ == 0; }
 
  private:
   void Send(const KeyCommand& command, Done done) override;
   void OnTimer(Instant now) override;
-  void Rearm() { wheel_.Arm(*this, keeper_.NextTimer()); }
+  void Rearm();
 
   net::EventLoop& loop_;
   TimerWheel& wheel_;
   const std::function<Place(const std::string&)> find_;
   KeyKeeper keeper_{*this};
   int under_way_ = 0;  // commands without a reply
+  bool finishing_ = false;
 };
 
 }  // namespace levee

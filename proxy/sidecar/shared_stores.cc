@@ -53,7 +53,10 @@ SharedStores::Store::Store(SharedStores& stores, const StoreSpec& store_spec, Re
 
 void SharedStores::Stop() {
   if (!thread_.joinable()) return;
-  loop_.Post([this] { stopping_ = true; });
+  loop_.Post([this] {
+    keys_.Finish();
+    stopping_ = true;
+  });
   thread_.join();
 }
 

@@ -33,9 +33,8 @@ class SharedStores final : public LeaseSource, private net::TurnHandler, private
 
   ~SharedStores() override { Stop(); }
 
-  // Ends the thread once the stores have replied to what they were told of keys, at the latest
-  // after their timeout: `answered` is not called any more, and no request has an answer.
-  // Idempotent.
+  // Ends the thread once the stores have replied to what they were told of keys, which their
+  // timeouts bound: `answered` is not called any more, and no request has an answer. Idempotent.
   void Stop();
 
   // Replaces the stores; those that stay as they are keep their connection. `limits`: those whose

@@ -133,6 +133,18 @@ TEST_F(SharedKeysTest, ACallOfAPodThatHangsIsLostWhenItsClaimHasPassed) {
   a->sidecar->process().Signal(SIGCONT);
 }
 
+TEST_F(SharedKeysTest, AStoreThatHangsDoesNotKeepASidecarFromEnding) {
+  // The renewals of the claim are commands that nobody answers.
+  auto pod = NewPod("claim: 1s");
+  ByteCall call(pod->channel, "/test.Echo/Sink");
+  call.context().AddMetadata("idempotency-key", "k");
+  ASSERT_TRUE(call.Start() && call.Write("pay 5") && call.HalfClose());
+  ASSERT_TRUE(service_.WaitFor([&] { return service_.calls() == 1; }));
+  redis_->Signal(SIGSTOP);
+  pod.reset();  // It ends within its patience, with exit code 0.
+  redis_->Signal(SIGCONT);
+}
+
 TEST_F(SharedKeysTest, WithoutTheStoreCallsAreRefusedOrRunAsThePolicySays) {
   const auto refuses = NewPod();
   const auto runs = NewPod("on_store_failure: run");
