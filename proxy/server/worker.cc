@@ -19,8 +19,7 @@ namespace {
 
 constexpr char kNotRedirected[] =
     "this connection was not redirected to Levee's port, and its listener takes no others: call "
-    "the "
-    "service itself, or add h2c to the listener's `capture`";
+    "the service itself, or add h2c to the listener's `capture`";
 
 // Whether the caller connected to a port that takes redirected connections only.
 bool IsNotCaptured(const ConnectionOrigin& origin) {

@@ -36,8 +36,7 @@ inline constexpr std::string_view kNoUpstream = "none";
 // lives; it stands for the same labels while the upstream is configured or its calls run.
 class Metrics {
  public:
-  // The part of the configuration that concerns metrics.
-  // When a certificate that Levee shows expires.
+  // From when until when a certificate that Levee shows is valid.
   struct CertificateLife {
     std::string upstream;  // kNoUpstream for that of a listener
     std::string kind;      // "client", or "server" and the listener's name: "server egress"
@@ -45,6 +44,7 @@ class Metrics {
     absl::Time expires;
   };
 
+  // The part of the configuration that concerns metrics.
   struct Settings {
     std::vector<std::string> upstreams;
     std::vector<std::string> methods;  // named in routes: labelled from the start; no leading slash
