@@ -64,8 +64,7 @@ interop-deps: ## Fetch gRPC for Node, Python, Go, Java and Rust, for tests
 	@tests/interop/fetch
 
 kubernetes-deps: ## Build the kubectl and the helm that manifests and chart are tested with
-	@tests/kubernetes/fetch-kubectl
-	@tests/kubernetes/fetch-helm
+	@tests/kubernetes/fetch-tools
 
 image-test: ## Build the image without Docker and run it; needs root
 	@deploy/install-packages build test-build test image-test

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tests/kubernetes/fetch-kubectl before a Go that only writes down what it is asked for."""
+"""tests/kubernetes/fetch-tools before a Go that only writes down what it is asked for."""
 
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FETCH = ROOT / 'tests/kubernetes/fetch-kubectl'
+FETCH = ROOT / 'tests/kubernetes/fetch-tools'
 
 # Says of 20 packages that it compiles them.
 GO = r'''#!/bin/bash
@@ -16,13 +17,13 @@ mkdir -p "$GOMODCACHE" "$GOCACHE"
 case "$1" in
   mod) eval "$DOWNLOAD" ;;
   list) seq 20 ;;
-  build) seq 20 >&2; eval "$BUILD"; touch "$HERE/out/kubectl"; chmod +x "$HERE/out/kubectl" ;;
+  build) seq 20 >&2; eval "$BUILD"; touch "$HERE/out/"{kubectl,helm}; chmod +x "$HERE/out/"{kubectl,helm} ;;
 esac
 '''
 UNREACHABLE = 'echo "go: k8s.io/api@v0.33.4: dial tcp: connection refused" >&2; exit 1'
 
 
-class FetchKubectl(unittest.TestCase):
+class FetchTools(unittest.TestCase):
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -46,51 +47,58 @@ class FetchKubectl(unittest.TestCase):
     def test_it_builds_the_version_of_the_module_and_says_how_far_it_is(self):
         code, lines, err = self.fetch()
         self.assertEqual((code, err), (0, ''))
-        self.assertRegex(lines[0], r'^kubectl: fetching the modules of 1\.\d+\.\d+$')
-        self.assertEqual(lines[2:-1], [f'kubectl: compiled {n}0%' for n in range(1, 11)])
-        version = lines[0].split()[-1]
-        self.assertEqual(lines[-1], f'kubectl: {version} is built')
-        self.assertIn(f'.gitVersion=v{version} ', self.asked()[-1])
-        self.assertIn(f'.gitMinor={version.split(".")[1]} ', self.asked()[-1])
+        both = r'kubectl (v1\.(\d+)\.\d+) and helm (v3\.\d+\.\d+)'
+        first = re.fullmatch(f'kubernetes: fetching the modules of {both}', lines[0])
+        self.assertIsNotNone(first, lines[0])
+        kubectl, minor, helm = first.groups()
+        self.assertEqual(lines[2:-1], [f'kubernetes: compiled {n}0%' for n in range(1, 11)])
+        self.assertEqual(lines[-1], f'kubernetes: kubectl {kubectl} and helm {helm} are built')
+        for given in (f'.gitVersion={kubectl} ', f'.gitMinor={minor} ', f'.version={helm} '):
+            self.assertIn(given, self.asked()[-1])
 
     def test_what_only_the_build_needs_does_not_stay(self):
         self.fetch()
         self.assertEqual(sorted(file.name for file in self.out.iterdir()),
-                         ['built-from', 'kubectl', 'log'])
+                         ['built-from', 'helm', 'kubectl', 'log'])
 
     def test_what_is_there_is_not_built_again(self):
         self.fetch()
         before = self.asked()
         code, lines, err = self.fetch()
         self.assertEqual((code, len(lines), err), (0, 1, ''))
-        self.assertRegex(lines[0], ' is there$')
+        self.assertRegex(lines[0], ' are there$')
         self.assertEqual(self.asked(), before)
 
     def test_what_was_built_from_other_modules_is_built_anew(self):
         self.fetch()
         (self.out / 'built-from').write_text('older')
-        self.assertRegex(self.fetch()[1][-1], ' is built$')
+        self.assertRegex(self.fetch()[1][-1], ' are built$')
+
+    def test_one_that_is_missing_is_built(self):
+        self.fetch()
+        (self.out / 'helm').unlink()
+        self.assertRegex(self.fetch()[1][-1], ' are built$')
 
     def test_a_registry_that_cannot_be_reached_is_one_line(self):
         code, _, err = self.fetch(download=UNREACHABLE)
         self.assertEqual((code, err), (1, (
-            'kubectl: its modules could not be fetched: '
+            'kubernetes: the modules could not be fetched: '
             'go: k8s.io/api@v0.33.4: dial tcp: connection refused\n')))
         self.assertFalse((self.out / 'kubectl').exists())
 
     def test_a_build_that_fails_keeps_what_is_fetched_and_is_tried_again(self):
         code, _, err = self.fetch(build='echo main.go:3: wrong >&2; exit 1')
-        self.assertEqual((code, err), (1, 'kubectl: could not be compiled: main.go:3: wrong\n'))
+        self.assertEqual((code, err), (1, 'kubernetes: could not be compiled: main.go:3: wrong\n'))
         self.assertTrue((self.out / 'mod').exists())
-        self.assertRegex(self.fetch()[1][-1], ' is built$')
+        self.assertRegex(self.fetch()[1][-1], ' are built$')
 
     def test_without_go_it_says_where_the_version_stands(self):
         (self.here / 'bin/go').unlink()
-        for name in ('bash', 'dirname', 'mkdir', 'sed', 'cat', 'cmp'):
+        for name in ('bash', 'dirname', 'mkdir', 'sed', 'cat', 'cmp', 'cut'):
             (self.here / 'bin' / name).symlink_to(f'/usr/bin/{name}')
         code, _, err = self.fetch(path=str(self.here / 'bin'))
-        self.assertEqual((code, err), (1, 'kubectl: go is not installed; '
-                                          'tests/kubernetes/kubectl/go.mod says which is needed\n'))
+        self.assertEqual((code, err), (1, 'kubernetes: go is not installed; '
+                                          'tests/kubernetes/tools/go.mod says which is needed\n'))
 
 
 if __name__ == '__main__':

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// kubectl as Kubernetes has it, for the tests: ../fetch-kubectl builds it, and gives it the version
+// kubectl as Kubernetes has it, for the tests: ../../fetch-tools builds it, and gives it the version
 // of the module.
 package main
 
