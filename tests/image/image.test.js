@@ -167,6 +167,21 @@ test('it ends the calls under way before it stops', async (t) => {
   assert.equal(podman('wait', container), '0');
 });
 
+test('the image levee-capture redirects connections without being root', () => {
+  const capture = (...options) => spawnSync(
+      program, [...general, 'run', '--rm', ...UNDER_TEST, '--read-only', '--cap-drop=all',
+                '--cap-add=net_admin', '--security-opt=no-new-privileges',
+                'localhost/levee-capture:test', 'capture', '--backend=nft', ...options],
+      {encoding: 'utf8', timeout: 20_000});
+  const done = capture('--ports=50051', '--to=9470', '--uid=9470');
+  assert.equal(done.status, 0, done.stderr);
+  assert.match(execFileSync('nft', ['list', 'ruleset'], {encoding: 'utf8'}),
+               /tcp dport 50051 redirect to :9470/);
+  assert.equal(capture('--remove').status, 0);
+  assert.equal(podman('image', 'inspect', '--format', '{{.Config.User}}',
+                      'localhost/levee-capture:test'), '65532:65532');
+});
+
 test('a policy with a fault starts nothing and says why', async () => {
   const ended = spawnSync(program, [...general, 'run', '--rm', '--interactive', ...UNDER_TEST,
                                     IMAGE, 'check', '-'],
