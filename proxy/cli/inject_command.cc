@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "cli/capture_rules.h"
 #include "cli/input.h"
 #include "inject/inject.h"
 
@@ -20,6 +21,9 @@ int Fail(const std::vector<Fault>& faults) {
   return 1;
 }
 
+constexpr char kImageCharacters[] =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:@";
+
 // Returns a check that a text is a name of these characters.
 auto NameOf(const char* what, const char* allowed) {
   return [what, allowed](const std::string& text) -> std::string {
@@ -27,6 +31,12 @@ auto NameOf(const char* what, const char* allowed) {
                       text.find_first_not_of(allowed) == std::string::npos;
     return good ? "" : absl::StrCat("\"", text, "\" is no name of ", what);
   };
+}
+
+// A check of CLI11: the fault, or "".
+std::string IsPorts(const std::string& text) {
+  const auto ports = ParsePorts(text);
+  return ports.ok() ? "" : std::string(ports.status().message());
 }
 
 }  // namespace
@@ -43,9 +53,19 @@ CLI::App* AddInject(CLI::App& app, InjectCommandOptions& options) {
   inject->add_flag("--guard", options.inject.guard,
                    "open port 9450 for calls to the application, which pass the policy's inbound "
                    "listener");
+  inject
+      ->add_option("--capture", options.inject.capture,
+                   "redirect the application's connections to these ports of services to Levee, as "
+                   "50051,9090-9099")
+      ->check(IsPorts)
+      ->type_name("PORTS");
   inject->add_option("--image", options.inject.image, "the image of Levee")
-      ->check(NameOf("an image",
-                     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:@"))
+      ->check(NameOf("an image", kImageCharacters))
+      ->type_name("IMAGE")
+      ->capture_default_str();
+  inject
+      ->add_option("--capture-image", options.inject.capture_image, "the image that redirects them")
+      ->check(NameOf("an image", kImageCharacters))
       ->type_name("IMAGE")
       ->capture_default_str();
   inject

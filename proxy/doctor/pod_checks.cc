@@ -180,7 +180,7 @@ void PodChecks::Resources() {
 }
 
 void PodChecks::Neighbours() {
-  const std::vector<Obstacle> ports = inject::PortObstacles(workload_, false);
+  const std::vector<Obstacle> ports = inject::PortObstacles(workload_, {});
   const std::vector<Obstacle> proxies = inject::ProxyObstacles(workload_);
   for (const Obstacle& obstacle : ports) {
     Add(Severity::kFault, "LD207", obstacle.why, "give the pod a network and the port to Levee");

@@ -76,14 +76,14 @@ size_t ListIndent(const YamlValue& spec) {
   return list.flow || list.column < column ? 0 : list.column - column;
 }
 
-// Adds `item` before the others of the list `name` of the pod, which may not be there yet.
-bool AddToList(const YamlValue& pod, const std::string& name, const std::string& item,
+// Adds `items` before the others of the list `name` of the pod, which may not be there yet.
+bool AddToList(const YamlValue& pod, const std::string& name, const std::string& items,
                YamlEdits& edits) {
   const YamlValue& spec = *pod.Find("spec");
   if (const auto index = spec.IndexOf(name)) {
-    return edits.AddFirst(spec.keys[*index], spec.values[*index], item);
+    return edits.AddFirst(spec.keys[*index], spec.values[*index], items);
   }
-  const std::string entry = absl::StrCat(name, ":\n", Indented(item, ListIndent(spec)));
+  const std::string entry = absl::StrCat(name, ":\n", Indented(items, ListIndent(spec)));
   return edits.AddFirst(pod.keys[*pod.IndexOf("spec")], spec, entry);
 }
 
@@ -115,32 +115,39 @@ void Add(const Workload& workload, const InjectOptions& options, TextWork& work)
   if (!obstacles.empty()) return;
   YamlEdits& edits = work.edits();
   const bool added = AddLabel(workload, edits) &&
-                     AddToList(*workload.pod, "initContainers", ContainerYaml(options), edits) &&
+                     AddToList(*workload.pod, "initContainers", ContainersYaml(options), edits) &&
                      AddToList(*workload.pod, "volumes", VolumeYaml(options), edits);
   if (!added) work.Refuse(workload, {{workload.object, std::string(kNoRoom)}});
 }
 
-// Whether the entry of `parent` with the value `collection` was added together with the only entry
-// of `collection`. An empty collection is written in braces or brackets, and Inject refuses it
-// within others.
-bool CameWithEntry(const YamlValue& parent, const YamlValue& collection) {
-  return collection.values.size() == 1 && (!collection.flow || parent.flow);
+// Whether the entry of `parent` with the value `collection` was added together with `added` of the
+// entries of `collection`, which are then all. An empty collection is written in braces or
+// brackets, and Inject refuses it within others.
+bool CameWith(size_t added, const YamlValue& parent, const YamlValue& collection) {
+  return collection.values.size() == added && (!collection.flow || parent.flow);
+}
+
+bool IsOwn(std::string_view list, const YamlValue& item) {
+  const std::string name = item.TextAt("name");
+  if (list == "volumes") return name == kVolumeName;
+  return name == kContainerName || name == kCaptureName;
 }
 
 bool RemoveFromLists(const YamlValue& spec, YamlEdits& edits) {
   std::vector<size_t> keys;
-  for (const auto& [list, name] :
-       {std::pair("initContainers", kContainerName), std::pair("volumes", kVolumeName)}) {
+  for (const std::string_view list : {"initContainers", "volumes"}) {
     const auto key = spec.IndexOf(list);
     if (!key.has_value()) continue;
     const YamlValue& items = spec.values[*key];
+    std::vector<size_t> own;
     for (size_t i = 0; i < items.values.size(); ++i) {
-      if (items.values[i].TextAt("name") != name) continue;
-      if (CameWithEntry(spec, items)) {
-        keys.push_back(*key);
-      } else if (!edits.Remove(items, {i})) {
-        return false;
-      }
+      if (IsOwn(list, items.values[i])) own.push_back(i);
+    }
+    if (own.empty()) continue;
+    if (CameWith(own.size(), spec, items)) {
+      keys.push_back(*key);
+    } else if (!edits.Remove(items, own)) {
+      return false;
     }
   }
   return edits.Remove(spec, keys);
@@ -151,8 +158,8 @@ bool RemoveLabel(const Workload& workload, YamlEdits& edits) {
   const YamlValue* const labels = metadata != nullptr ? metadata->Find("labels") : nullptr;
   const auto label = labels != nullptr ? labels->IndexOf(kLabel) : std::nullopt;
   if (!label.has_value() || labels->values[*label].text != kLabelValue) return true;
-  if (!CameWithEntry(*metadata, *labels)) return edits.Remove(*labels, {*label});
-  if (workload.pod_key != nullptr && CameWithEntry(*workload.pod, *metadata)) {
+  if (!CameWith(1, *metadata, *labels)) return edits.Remove(*labels, {*label});
+  if (workload.pod_key != nullptr && CameWith(1, *workload.pod, *metadata)) {
     return edits.Remove(*workload.pod, {*workload.pod->IndexOf("metadata")});
   }
   return edits.Remove(*metadata, {*metadata->IndexOf("labels")});

@@ -87,7 +87,7 @@ void AddIfOther(const YamlValue& map, std::string_view key, YamlValue::Kind kind
   }
 }
 
-void AddPorts(const YamlValue& container, bool guard, Obstacles& obstacles) {
+void AddPorts(const YamlValue& container, const InjectOptions& options, Obstacles& obstacles) {
   const YamlValue* const ports = container.Find("ports");
   if (ports == nullptr) return;
   for (const YamlValue& port : ports->values) {
@@ -100,7 +100,8 @@ void AddPorts(const YamlValue& container, bool guard, Obstacles& obstacles) {
                                         number, ", which Levee needs for ", std::string(use))});
     };
     for (const BoundPort& bound : kBoundPorts) refuse(bound.port, bound.use);
-    if (guard) refuse(kGuardPort, "calls to the application");
+    if (options.guard) refuse(kGuardPort, "calls to the application");
+    if (!options.capture.empty()) refuse(kCapturePort, "redirected connections");
   }
 }
 
@@ -129,8 +130,13 @@ void AddRequests(const YamlValue& metadata, Obstacles& obstacles) {
 // Adds what has a name that Levee's own parts need.
 void AddNames(const YamlValue& pod, const YamlValue& spec, Obstacles& obstacles) {
   for (const YamlValue* container : ContainersOf(spec)) {
-    if (container->TextAt("name") != kContainerName) continue;
-    obstacles.push_back({container, "a container levee is there, which is no native sidecar"});
+    const std::string name = container->TextAt("name");
+    if (name == kContainerName) {
+      obstacles.push_back({container, "a container levee is there, which is no native sidecar"});
+    } else if (name == kCaptureName) {
+      obstacles.push_back(
+          {container, "a container levee-capture is there, but no container levee"});
+    }
   }
   if (const YamlValue* const volumes = spec.Find("volumes")) {
     for (const YamlValue& volume : volumes->values) {
@@ -143,6 +149,19 @@ void AddNames(const YamlValue& pod, const YamlValue& spec, Obstacles& obstacles)
   const YamlValue* const labels = metadata != nullptr ? metadata->Find("labels") : nullptr;
   if (labels != nullptr && labels->Find(kLabel) != nullptr) {
     obstacles.push_back({labels->Find(kLabel), "a label levee is there, but no container levee"});
+  }
+}
+
+// Adds users whose connections would not be redirected, since they are Levee's.
+void AddUsers(const YamlValue& spec, Obstacles& obstacles) {
+  std::vector<const YamlValue*> all = ContainersOf(spec);
+  all.push_back(&spec);
+  for (const YamlValue* const value : all) {
+    const YamlValue* const context = value->Find("securityContext");
+    const YamlValue* const user = context != nullptr ? context->Find("runAsUser") : nullptr;
+    if (user == nullptr || user->text != kCapturingUser) continue;
+    obstacles.push_back({user, absl::StrCat("user ", kCapturingUser,
+                                            " is Levee's own, whose connections are left alone")});
   }
 }
 
@@ -183,7 +202,7 @@ std::vector<Obstacle> LayoutObstacles(const Workload& workload) {
   return obstacles;
 }
 
-std::vector<Obstacle> PortObstacles(const Workload& workload, bool guard) {
+std::vector<Obstacle> PortObstacles(const Workload& workload, const InjectOptions& options) {
   Obstacles obstacles;
   const YamlValue& spec = *workload.pod->Find("spec");
   const YamlValue* const host_network = spec.Find("hostNetwork");
@@ -194,7 +213,7 @@ std::vector<Obstacle> PortObstacles(const Workload& workload, bool guard) {
          "them and every other can call through them"});
   }
   for (const YamlValue* const container : ContainersOf(spec)) {
-    if (container->TextAt("name") != kContainerName) AddPorts(*container, guard, obstacles);
+    if (container->TextAt("name") != kContainerName) AddPorts(*container, options, obstacles);
   }
   return obstacles;
 }
@@ -211,8 +230,9 @@ std::vector<Obstacle> ProxyObstacles(const Workload& workload) {
 }
 
 std::vector<Obstacle> PodObstacles(const Workload& workload, const InjectOptions& options) {
-  Obstacles obstacles = PortObstacles(workload, options.guard);
+  Obstacles obstacles = PortObstacles(workload, options);
   AddNames(*workload.pod, *workload.pod->Find("spec"), obstacles);
+  if (!options.capture.empty()) AddUsers(*workload.pod->Find("spec"), obstacles);
   const Obstacles proxies = ProxyObstacles(workload);
   obstacles.insert(obstacles.end(), proxies.begin(), proxies.end());
   return obstacles;

@@ -26,13 +26,14 @@ std::vector<Obstacle> LayoutObstacles(const Workload& workload);
 
 // Returns what keeps Levee from its ports: the host's network, and ports of other containers. The
 // layout must be without obstacles, here and below.
-std::vector<Obstacle> PortObstacles(const Workload& workload, bool guard);
+std::vector<Obstacle> PortObstacles(const Workload& workload, const InjectOptions& options);
 
 // Returns what is, or asks for, a second proxy in the pod.
 std::vector<Obstacle> ProxyObstacles(const Workload& workload);
 
 // Returns everything in the pod that does not go with Levee: the host's network, a port of Levee's,
-// another proxy, names that Levee's parts have. The pod must be without Levee.
+// another proxy, names that Levee's parts have, a user who would not be captured. The pod must be
+// without Levee.
 std::vector<Obstacle> PodObstacles(const Workload& workload, const InjectOptions& options);
 
 }  // namespace levee::inject

@@ -6,6 +6,8 @@
 namespace levee::inject {
 namespace {
 
+constexpr const char* kUser = "65532";
+
 constexpr const char* kBegin = R"(- name: levee
   image: ")";
 
@@ -55,8 +57,12 @@ constexpr const char* kRest = R"(    - name: levee-metrics
       memory: 128Mi
   securityContext:
     runAsNonRoot: true
-    runAsUser: 65532
-    runAsGroup: 65532
+    runAsUser: )";
+
+constexpr const char* kGroup = R"(
+    runAsGroup: )";
+
+constexpr const char* kEnd = R"(
     readOnlyRootFilesystem: true
     allowPrivilegeEscalation: false
     privileged: false
@@ -71,10 +77,57 @@ constexpr const char* kRest = R"(    - name: levee-metrics
       readOnly: true
 )";
 
+constexpr const char* kCaptureBegin = R"(- name: levee-capture
+  image: ")";
+
+constexpr const char* kCapturePorts = R"("
+  args:
+    - capture
+    - --backend=nft
+    - --ports=$(LEVEE_CAPTURE_PORTS)
+    - --to=9470
+    - --uid=9470
+  env:
+    - name: LEVEE_CAPTURE_PORTS
+      value: ")";
+
+constexpr const char* kCaptureEnd = R"("
+  resources:
+    requests:
+      cpu: 10m
+      memory: 16Mi
+    limits:
+      cpu: 200m
+      memory: 64Mi
+  securityContext:
+    runAsNonRoot: true
+    runAsUser: 65532
+    runAsGroup: 65532
+    readOnlyRootFilesystem: true
+    allowPrivilegeEscalation: false
+    privileged: false
+    capabilities:
+      drop:
+        - ALL
+      add:
+        - NET_ADMIN
+    seccompProfile:
+      type: RuntimeDefault
+)";
+
+std::string CaptureYaml(const InjectOptions& options) {
+  if (options.capture.empty()) return "";
+  return absl::StrCat(kCaptureBegin, options.capture_image, kCapturePorts, options.capture,
+                      kCaptureEnd);
+}
+
 }  // namespace
 
-std::string ContainerYaml(const InjectOptions& options) {
-  return absl::StrCat(kBegin, options.image, kRun, options.guard ? kIngress : "", kRest);
+// Levee is ready before the first connection is redirected.
+std::string ContainersYaml(const InjectOptions& options) {
+  const char* const user = options.capture.empty() ? kUser : kCapturingUser;
+  return absl::StrCat(kBegin, options.image, kRun, options.guard ? kIngress : "", kRest, user,
+                      kGroup, user, kEnd, CaptureYaml(options));
 }
 
 std::string VolumeYaml(const InjectOptions& options) {

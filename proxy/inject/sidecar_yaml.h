@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pod gets, as YAML: the same as the kustomize component `sidecar` gives it.
+// What a pod gets, as YAML: the same as the kustomize components `sidecar`, `guard` and `capture`
+// give it.
 #pragma once
 
 #include <array>
@@ -13,9 +14,13 @@ struct InjectOptions {
   std::string image = "levee";
   std::string config_map = "levee";  // whose levee.yaml is the policy
   bool guard = false;                // a port for calls to the application, too
+  // Ports of services whose connections are redirected to Levee, as 50051,9090-9099; empty: none.
+  std::string capture;
+  std::string capture_image = "levee-capture";
 };
 
 inline constexpr const char* kContainerName = "levee";
+inline constexpr const char* kCaptureName = "levee-capture";  // the container
 inline constexpr const char* kVolumeName = "levee";
 
 // The label by which monitoring and network policies find the pods.
@@ -23,6 +28,10 @@ inline constexpr const char* kLabel = "levee";
 inline constexpr const char* kLabelValue = "sidecar";
 
 inline constexpr uint16_t kGuardPort = 9450;
+inline constexpr uint16_t kCapturePort = 9470;
+
+// Whom Levee runs as where connections are redirected: those of its own user are not.
+inline constexpr const char* kCapturingUser = "9470";
 
 // The ports that Levee binds in a pod by default.
 struct BoundPort {
@@ -36,9 +45,9 @@ inline constexpr std::array<BoundPort, 4> kBoundPorts = {{
     {9463, "its admin service"},
 }};
 
-// Each returns one entry in block style, without indentation.
-std::string ContainerYaml(const InjectOptions& options);  // of initContainers
-std::string VolumeYaml(const InjectOptions& options);     // of volumes
-std::string LabelYaml();                                  // of labels
+// Each returns entries in block style, without indentation.
+std::string ContainersYaml(const InjectOptions& options);  // of initContainers
+std::string VolumeYaml(const InjectOptions& options);      // of volumes
+std::string LabelYaml();                                   // of labels
 
 }  // namespace levee::inject

@@ -56,10 +56,10 @@ std::string Indented(std::string_view block, size_t spaces) {
 }
 
 bool YamlEdits::AddFirst(const YamlValue& key, const YamlValue& collection,
-                         const std::string& entry) {
+                         const std::string& entries) {
   if (collection.flow) {
     std::string json;
-    AppendEntries(YAML::Load(entry), json);
+    AppendEntries(YAML::Load(entries), json);
     const size_t at = collection.at + 1;
     const bool ends_line = at < text_.size() && (text_[at] == '\n' || text_[at] == '\r');
     if (!collection.values.empty()) json += ends_line ? "," : ", ";
@@ -68,7 +68,7 @@ bool YamlEdits::AddFirst(const YamlValue& key, const YamlValue& collection,
   }
   const YamlValue& first = collection;  // A block collection begins where its first entry does.
   if (collection.values.empty() || first.line <= key.line) return false;
-  std::string block = Indented(entry, first.column);
+  std::string block = Indented(entries, first.column);
   const size_t at = lines_[key.line + 1];
   if (at >= 2 && text_[at - 2] == '\r') {
     for (size_t i = 0; (i = block.find('\n', i)) != std::string::npos; i += 2) {

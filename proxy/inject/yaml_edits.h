@@ -16,10 +16,10 @@ class YamlEdits {
  public:
   explicit YamlEdits(const std::string& text) : text_(text), lines_(LineStarts(text)) {}
 
-  // Puts `entry` before the others of `collection`, which is the value of `key`. `entry` is YAML in
-  // block style: one entry of a list, "- name: a\n", or one or more of a mapping, "a: 1\n". In a
-  // flow collection it is written as JSON. Returns false if the layout has no room for it.
-  bool AddFirst(const YamlValue& key, const YamlValue& collection, const std::string& entry);
+  // Puts `entries` before the others of `collection`, which is the value of `key`. `entries` is
+  // YAML in block style: one or more of a list, "- name: a\n", or of a mapping, "a: 1\n". In a flow
+  // collection they are written as JSON. Returns false if the layout has no room for it.
+  bool AddFirst(const YamlValue& key, const YamlValue& collection, const std::string& entries);
 
   // Takes the entries with these indices of `collection` away, which are all that it is to lose.
   // Returns false if other values stand in their lines.

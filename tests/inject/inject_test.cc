@@ -88,6 +88,27 @@ TEST_P(EachShape, KeepsWhatEachPodHad) {
   }
 }
 
+TEST_P(EachShape, HasWhatRedirectsConnectionsBehindLeveeAndBeforeTheOthers) {
+  const Injected injected = Inject("f", GetParam().text, {.capture = "50051,9090-9099"});
+  ASSERT_EQ(FormatFaults(injected.faults), "");
+  const std::vector<YAML::Node> before = PodsIn(GetParam().text);
+  const std::vector<YAML::Node> after = PodsIn(injected.text);
+  ASSERT_EQ(before.size(), after.size());
+  for (size_t i = 0; i < before.size(); ++i) {
+    const YAML::Node had = before[i]["spec"]["initContainers"];
+    const YAML::Node has = after[i]["spec"]["initContainers"];
+    ASSERT_EQ(has.size(), (had ? had.size() : 0) + 2) << injected.text;
+    EXPECT_EQ(Text(has[0]["name"]), "levee");
+    EXPECT_EQ(Text(has[0]["securityContext"]["runAsUser"]), "9470");
+    EXPECT_EQ(Text(has[1]["name"]), "levee-capture");
+    EXPECT_EQ(Text(has[1]["env"][0]["value"]), "50051,9090-9099");
+    EXPECT_EQ(Text(has[1]["securityContext"]["capabilities"]["add"][0]), "NET_ADMIN");
+    for (size_t j = 0; had && j < had.size(); ++j) {
+      EXPECT_EQ(YAML::Dump(had[j]), YAML::Dump(has[j + 2]));
+    }
+  }
+}
+
 TEST_P(EachShape, IsNotChangedASecondTime) {
   const std::string once = With(GetParam().text).text;
   const Injected twice = With(once);
@@ -96,9 +117,10 @@ TEST_P(EachShape, IsNotChangedASecondTime) {
 }
 
 TEST_P(EachShape, IsAsBeforeWhenLeveeIsRemoved) {
-  for (const bool guard : {false, true}) {
-    const std::string text =
-        Inject("f", GetParam().text, {.image = "a/b:1", .config_map = "c", .guard = guard}).text;
+  for (const InjectOptions& options :
+       {InjectOptions{}, InjectOptions{.image = "a/b:1", .config_map = "c", .guard = true},
+        InjectOptions{.capture = "50051,9090-9099"}}) {
+    const std::string text = Inject("f", GetParam().text, options).text;
     ASSERT_NE(text, GetParam().text);
     const Injected removed = Remove("f", text);
     EXPECT_EQ(FormatFaults(removed.faults), "");
@@ -192,6 +214,26 @@ TEST(InjectRefuses, ThePortOfTheGuardOnlyWithTheGuard) {
             std::string::npos);
 }
 
+TEST(InjectRefuses, ThePortOfRedirectedConnectionsOnlyWithCapture) {
+  const std::string text = Replaced(kDeployment, "8080", "9470");
+  EXPECT_EQ(FaultsOf(text), "");
+  EXPECT_NE(FaultsOf(text, {.capture = "1"}).find("needs for redirected connections"),
+            std::string::npos);
+}
+
+TEST(InjectRefuses, AnApplicationWhoseConnectionsWouldPassForLevees) {
+  const std::string user = "securityContext: {runAsUser: 9470}\n";
+  for (const std::string& text :
+       {Replaced(kDeployment, "        image: web:1\n", "        image: web:1\n        " + user),
+        Replaced(kDeployment, "      # What runs.\n", "      " + user)}) {
+    EXPECT_EQ(FaultsOf(text), "");
+    EXPECT_NE(FaultsOf(text, {.capture = "1"})
+                  .find("user 9470 is Levee's own, whose connections are left alone"),
+              std::string::npos)
+        << text;
+  }
+}
+
 TEST(InjectRefuses, ASecondProxy) {
   for (const char* name : {"istio-proxy", "linkerd-proxy", "envoy", "kuma-sidecar"}) {
     const std::string text = Replaced(kDeployment, "- name: web", std::string("- name: ") + name);
@@ -214,6 +256,9 @@ TEST(InjectRefuses, ARequestForASecondProxy) {
 TEST(InjectRefuses, NamesThatLeveeNeeds) {
   EXPECT_NE(FaultsOf(Replaced(kDeployment, "- name: web", "- name: levee"))
                 .find("a container levee is there, which is no native sidecar"),
+            std::string::npos);
+  EXPECT_NE(FaultsOf(Replaced(kDeployment, "- name: web", "- name: levee-capture"))
+                .find("a container levee-capture is there"),
             std::string::npos);
   EXPECT_NE(FaultsOf(Replaced(kDeployment, "app: web", "levee: x")).find("a label levee is there"),
             std::string::npos);

@@ -69,6 +69,8 @@ class Chart(unittest.TestCase):
         kinds = ['Deployment', 'StatefulSet', 'DaemonSet', 'Job', 'CronJob']
         self.assert_golden('sidecar', self.pods(), kinds)
         self.assert_golden('with-istio', self.pods(istio=True), kinds)
+        self.assert_golden('capture', self.pods(capture='50051'), kinds[1:])
+        self.assert_golden('capture', self.pods(capture='50051,9090-9099'), kinds[:1])
         # Nobody calls jobs, so the component gives them no port of the guard.
         self.assert_golden('guard', self.pods(guard=True), kinds[:3])
 
@@ -82,6 +84,13 @@ class Chart(unittest.TestCase):
         self.assertEqual(manifests.levee_of(pod)['image'], 'registry.example.com/levee:1')
         self.assertEqual(pod['spec']['volumes'],
                          [{'name': 'levee', 'configMap': {'name': 'mine'}}])
+
+    def test_ports_and_image_of_capture_are_those_of_the_values(self):
+        image = 'registry.example.com/levee-capture:1'
+        pod = self.pods(capture='50051,9090-9099', captureImage=image)['Job']
+        self.assertEqual(manifests.capture_of(pod)['image'], image)
+        self.assertEqual(manifests.capture_of(pod)['env'],
+                         [{'name': 'LEVEE_CAPTURE_PORTS', 'value': '50051,9090-9099'}])
 
     def test_the_policy_is_in_the_config_map(self):
         found, = (each for each in self.documents(policy=POLICY) if each['kind'] == 'ConfigMap')
@@ -98,7 +107,7 @@ class Chart(unittest.TestCase):
         self.assertFalse(set(kinds) & {each['kind'] for each in self.documents()})
 
     def test_values_that_nobody_knows_are_refused(self):
-        for values in ({'imagee': 'x'}, {'guard': 'maybe'}, {'image': ''},
+        for values in ({'imagee': 'x'}, {'guard': 'maybe'}, {'image': ''}, {'capture': '50051;'},
                        {'resources': {'limits': {'cpu': '1'}}}):
             done = self.template(**values)
             self.assertNotEqual(done.returncode, 0, values)

@@ -21,6 +21,8 @@ MODELS = {
     'monitoring.coreos.com/v1': '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1',
 }
 WORKLOADS = ['Deployment', 'StatefulSet', 'DaemonSet', 'Job', 'CronJob']
+# Where connections are redirected, Levee has a user of its own, whose connections are not.
+USERS = {'capture': 9470}
 RESTRICTED = {
     'runAsNonRoot': True,
     'runAsUser': 65532,
@@ -105,7 +107,7 @@ class Types(unittest.TestCase):
 class Placement(unittest.TestCase):
 
     def test_levee_is_in_every_kind_of_workload(self):
-        for name in ('sidecar', 'with-istio', 'guard'):
+        for name in ('sidecar', 'with-istio', 'guard', 'capture'):
             found = [kind for each, kind, _, _ in levees() if each == name]
             self.assertEqual(sorted(found), sorted(WORKLOADS), name)
 
@@ -137,7 +139,7 @@ class Placement(unittest.TestCase):
                          [0, 0, 2, 2, 2])
 
     def test_what_the_workload_had_is_still_there(self):
-        for name in ('sidecar', 'container', 'with-istio', 'guard'):
+        for name in ('sidecar', 'container', 'with-istio', 'guard', 'capture'):
             pod = dict(manifests.pods(name))['Deployment']
             self.assertIn('migrate', [each['name'] for each in pod['spec']['initContainers']])
             self.assertIn('app', [each['name'] for each in pod['spec']['containers']])
@@ -149,9 +151,10 @@ class Container(unittest.TestCase):
 
     def test_levee_is_restricted(self):
         for name, kind, _, levee in levees():
-            for field, value in RESTRICTED.items():
+            user = USERS.get(name, 65532)
+            for field, value in {**RESTRICTED, 'runAsUser': user}.items():
                 self.assertEqual(levee['securityContext'][field], value, f'{name} {kind} {field}')
-            self.assertEqual(levee['securityContext']['runAsGroup'], 65532, f'{name} {kind}')
+            self.assertEqual(levee['securityContext']['runAsGroup'], user, f'{name} {kind}')
             self.assertIs(levee['securityContext']['privileged'], False, f'{name} {kind}')
 
     def test_so_is_every_container_of_the_example(self):
@@ -208,6 +211,45 @@ class Container(unittest.TestCase):
                 self.assertEqual(len({'exec', 'httpGet'} & set(levee[probe])), 1, f'{name} {kind}')
                 # `levee probe` itself waits for 2 s.
                 self.assertEqual(levee[probe]['timeoutSeconds'], 3, f'{name} {kind} {probe}')
+
+
+class Capture(unittest.TestCase):
+
+    def test_connections_are_redirected_once_levee_is_ready_and_before_anything_else_runs(self):
+        found = [(kind, pod) for kind, pod in manifests.pods('capture')]
+        self.assertEqual(sorted(kind for kind, _ in found), sorted(WORKLOADS))
+        for kind, pod in found:
+            names = [each['name'] for each in pod['spec']['initContainers']]
+            self.assertEqual(names[:2], ['levee', 'levee-capture'], kind)
+            self.assertNotIn('restartPolicy', pod['spec']['initContainers'][1], kind)
+
+    def test_it_has_no_privilege_but_the_one_that_it_needs(self):
+        wanted = {**RESTRICTED, 'runAsGroup': 65532, 'privileged': False,
+                  'capabilities': {'drop': ['ALL'], 'add': ['NET_ADMIN']}}
+        for kind, pod in manifests.pods('capture'):
+            self.assertEqual(manifests.capture_of(pod)['securityContext'], wanted, kind)
+
+    def test_the_user_whose_connections_are_left_alone_is_levee_and_nobody_else(self):
+        for kind, pod in manifests.pods('capture'):
+            levee, capture = manifests.levee_of(pod), manifests.capture_of(pod)
+            user = levee['securityContext']['runAsUser']
+            self.assertIn(f'--uid={user}', capture['args'], kind)
+            # Images without root have these users; the last is Istio's.
+            self.assertNotIn(user, (0, 1000, 1001, 65532, 65534, 1337), kind)
+
+    @unittest.skipUnless(BINARY, 'LEVEE_BINARY does not say where levee is')
+    def test_its_command_is_one_that_levee_understands(self):
+        for kind, pod in manifests.pods('capture'):
+            capture = manifests.capture_of(pod)
+            (ports,) = capture['env']
+            words = [word.replace('$(LEVEE_CAPTURE_PORTS)', ports['value'])
+                     for word in capture['args']]
+            done = subprocess.run([BINARY, *words, '--print'], capture_output=True, text=True,
+                                  timeout=30)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn('meta skuid 9470 return', done.stdout, kind)
+            self.assertIn('tcp dport 50051 redirect to :9470', done.stdout, kind)
+            self.assertEqual('tcp dport 9090-9099' in done.stdout, kind == 'Deployment', kind)
 
 
 class Ports(unittest.TestCase):
@@ -333,7 +375,9 @@ class Inject(unittest.TestCase):
     def test_workloads_are_those_of_the_components(self):
         # Nobody calls jobs, so the component gives them no port of the guard.
         called = ('Deployment', 'StatefulSet', 'DaemonSet')
-        for name, options, kinds in (('sidecar', [], WORKLOADS), ('guard', ['--guard'], called)):
+        for name, options, kinds in (('sidecar', [], WORKLOADS), ('guard', ['--guard'], called),
+                                     ('capture', ['--capture', '50051'], WORKLOADS[1:]),
+                                     ('capture', ['--capture', '50051,9090-9099'], WORKLOADS[:1])):
             golden = dict(manifests.pods(name))
             made = {document['kind']: manifests.pod_of(document)
                     for document in yaml.safe_load_all(self.inject(*options).stdout)}
@@ -347,10 +391,19 @@ class Inject(unittest.TestCase):
         self.assertEqual(self.inject('--remove', text=injected).stdout, text)
 
     def test_the_components_are_taken_out_as_well(self):
-        text = manifests.golden_file('sidecar').read_text()
-        for document in yaml.safe_load_all(self.inject('--remove', text=text).stdout):
-            self.assertIsNone(manifests.levee_of(manifests.pod_of(document)), document['kind'])
-            self.assertNotIn('levee', str(document), document['kind'])
+        for name in ('sidecar', 'capture'):
+            text = manifests.golden_file(name).read_text()
+            for document in yaml.safe_load_all(self.inject('--remove', text=text).stdout):
+                self.assertIsNone(manifests.levee_of(manifests.pod_of(document)), document['kind'])
+                self.assertNotIn('levee', str(document), document['kind'])
+
+    def test_ports_and_image_of_capture_are_those_of_the_options(self):
+        made = self.inject('--capture', '50051,9090-9099', '--capture-image', 'a/b:1').stdout
+        for document in yaml.safe_load_all(made):
+            capture = manifests.capture_of(manifests.pod_of(document))
+            self.assertEqual(capture['image'], 'a/b:1')
+            self.assertEqual(capture['env'][0]['value'], '50051,9090-9099')
+        self.assertIn('"50051;" is no port', self.inject('--capture', '50051;', code=2).stderr)
 
     def test_nothing_is_printed_of_a_file_with_one_refused_workload(self):
         text = (manifests.HERE / 'workloads/workloads.yaml').read_text()

@@ -21,6 +21,7 @@ FOLDERS = {
     'with-istio': HERE / 'with-istio',
     'two-cpus': HERE / 'two-cpus',
     'guard': HERE / 'guard',
+    'capture': HERE / 'capture',
     'example': KUBERNETES / 'example',
 }
 
@@ -91,10 +92,19 @@ def pods(name):
     return [(document['kind'], pod_of(document)) for document in golden(name) if pod_of(document)]
 
 
+def container_of(pod, name):
+    containers = pod['spec'].get('initContainers', []) + pod['spec']['containers']
+    return next((each for each in containers if each['name'] == name), None)
+
+
 def levee_of(pod):
     """Levee's container of a pod template, or None."""
-    containers = pod['spec'].get('initContainers', []) + pod['spec']['containers']
-    return next((each for each in containers if each['name'] == 'levee'), None)
+    return container_of(pod, 'levee')
+
+
+def capture_of(pod):
+    """The container of a pod template that redirects connections to Levee, or None."""
+    return container_of(pod, 'levee-capture')
 
 
 def rule_groups():

@@ -37,11 +37,23 @@ chart, which prints metadata and spec of a pod. Prints these with Levee as a nat
 {{- $port := dict "traffic.sidecar.istio.io/excludeInboundPorts" "9461" -}}
 {{- $_ = set $metadata "annotations" (merge $port ($metadata.annotations | default dict)) -}}
 {{- end -}}
+{{- $containers := list $container -}}
+{{- if $values.capture -}}
+{{- /* Levee's user is one that no application has: its connections are not redirected. */ -}}
+{{- range $id := list "runAsUser" "runAsGroup" -}}
+{{- $_ = set $container.securityContext $id 9470 -}}
+{{- end -}}
+{{- $template := ($levee.Files.Get "files/capture.yaml" | fromYaml).template -}}
+{{- $capture := index $template.spec.initContainers 0 -}}
+{{- $_ = set $capture "image" $values.captureImage -}}
+{{- $_ = set (index $capture.env 0) "value" $values.capture -}}
+{{- $containers = append $containers $capture -}}
+{{- end -}}
 {{- $volume := index $own.volumes 0 -}}
 {{- $_ = set $volume "configMap" (dict "name" $values.configMap) -}}
 {{- $labels := merge (dict "levee" "sidecar") ($metadata.labels | default dict) -}}
 {{- $_ = set $metadata "labels" $labels -}}
-{{- $_ = set $spec "initContainers" (prepend ($spec.initContainers | default list) $container) -}}
+{{- $_ = set $spec "initContainers" (concat $containers ($spec.initContainers | default list)) -}}
 {{- $_ = set $spec "volumes" (prepend ($spec.volumes | default list) $volume) -}}
 {{- $_ = set $pod "metadata" $metadata -}}
 {{- $_ = set $pod "spec" $spec -}}
