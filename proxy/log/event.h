@@ -45,6 +45,7 @@ enum class EventKind : uint8_t {
   kLimitReached,
   kDescriptorsFew,
   kTunnelCarriesTls,
+  kCaptureLoop,
   kAccessLogLost,
   // Of connections.
   kConnectionAccepted,
@@ -105,6 +106,8 @@ inline constexpr auto kEventKinds = std::to_array<EventKindFacts>({
      "the process may have too few file descriptors for limits.connections"},
     {EventKind::kTunnelCarriesTls, LogLevel::kWarning, "tunnel_carries_tls",
      "calls in a tunnel are encrypted, so they are neither retried nor counted"},
+    {EventKind::kCaptureLoop, LogLevel::kError, "capture_loop",
+     "the firewall redirects Levee's own connections to it, which are refused"},
     {EventKind::kAccessLogLost, LogLevel::kError, "access_log_lost",
      "lines of the access log get lost"},
     {EventKind::kConnectionAccepted, LogLevel::kDebug, "connection_accepted",

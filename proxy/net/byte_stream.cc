@@ -55,6 +55,14 @@ ByteStream::ByteStream(int fd, const Address& peer)
   SetOptions(fd_);
 }
 
+Address ByteStream::LocalAddress() const {
+  sockaddr_storage storage{};
+  socklen_t size = sizeof storage;
+  auto* const address = reinterpret_cast<sockaddr*>(&storage);
+  if (getsockname(fd_, address, &size) != 0) return {};
+  return Address(address, size);
+}
+
 // An IPv4 connection has its original address as that, whatever the family of the socket.
 std::optional<Address> ByteStream::OriginalDestination() const {
   sockaddr_storage storage{};

@@ -120,6 +120,9 @@ class ByteStream {
   // dialled.
   const Address& peer() const { return peer_; }
 
+  // Returns this end's address; an unspecified one if the system cannot tell.
+  Address LocalAddress() const;
+
   // Returns where an accepted TCP connection was going when the system's firewall redirected it to
   // the listener (SO_ORIGINAL_DST): its own end's address, if it was not. nullopt: the system does
   // not know.

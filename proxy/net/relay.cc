@@ -63,6 +63,7 @@ void Relay::Dial() {
   failed_.push_back(std::exchange(dialled_, std::move(next)));
   const bool reserved = IsReserved(dialled_->stream.descriptor());
   if (!reserved && dialled_->stream.state() == ByteStream::State::kConnecting) {
+    handler_.OnDialled(dialled_->stream.LocalAddress(), to);
     UpdateWatches();
     return;
   }

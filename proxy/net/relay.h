@@ -20,6 +20,10 @@ class Relay;
 // a layer above.
 class RelayHandler {
  public:
+  // A connection from `from` to `to` is under way, in place of one that failed. No byte has been
+  // passed on. The first one comes from within the constructor.
+  virtual void OnDialled(const Address& from, const Address& to) = 0;
+
   // `bytes` were passed on, toward the dialled address (`forward`) or back.
   virtual void OnRelayed(bool forward, size_t bytes) = 0;
 

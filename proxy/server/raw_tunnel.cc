@@ -13,11 +13,12 @@ namespace levee {
 
 RawTunnel::RawTunnel(WorkerIo& io, net::Resolver& resolver, net::ByteStream caller, ByteSpan first,
                      ConnectionOrigin origin, const std::vector<net::Address>& own_listeners,
-                     Worker& worker)
+                     CaptureLoops& loops, Worker& worker)
     : io_(io),
       origin_(std::move(origin)),
       own_listeners_(own_listeners),
       worker_(worker),
+      dialled_(loops),
       caller_(std::move(caller)),
       first_(first.begin(), first.end()) {
   io_.wheel.Arm(*this, io_.loop.now() + kConnectTimeout);

@@ -16,6 +16,7 @@
 #include "net/relay.h"
 #include "net/resolver.h"
 #include "server/accepted_connection.h"
+#include "server/capture_loops.h"
 #include "server/idle_clock.h"
 
 namespace levee {
@@ -35,7 +36,7 @@ class RawTunnel final : public Mortal,
   // The worker must not destroy the tunnel from within one of its events.
   RawTunnel(WorkerIo& io, net::Resolver& resolver, net::ByteStream caller, ByteSpan first,
             ConnectionOrigin origin, const std::vector<net::Address>& own_listeners,
-            Worker& worker);
+            CaptureLoops& loops, Worker& worker);
 
   const ConnectionOrigin& origin() const { return origin_; }
 
@@ -46,6 +47,9 @@ class RawTunnel final : public Mortal,
 
  private:
   void Resolved(absl::StatusOr<net::Resolver::Found> answer);
+  void OnDialled(const net::Address& from, const net::Address& to) override {
+    dialled_.Set(from, to);
+  }
   void OnRelayed(bool forward, size_t bytes) override;
   void OnRelayClosed(const std::string& reason) override;
   void OnTimer(Instant now) override;
@@ -55,6 +59,7 @@ class RawTunnel final : public Mortal,
   const ConnectionOrigin origin_;
   const std::vector<net::Address>& own_listeners_;
   Worker& worker_;
+  CaptureLoops::Dialled dialled_;
   net::ByteStream caller_;  // until the relay owns it
   std::vector<uint8_t> first_;
   std::unique_ptr<net::Resolver::Query> query_;

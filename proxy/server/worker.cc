@@ -26,10 +26,6 @@ bool IsNotCaptured(const ConnectionOrigin& origin) {
   return !origin.listener->capture.h2c && origin.original.empty() && origin.destination.empty();
 }
 
-constexpr char kCameBack[] =
-    "the call has come back to the sidecar that sent it (via): the upstream's endpoints or a proxy "
-    "behind them lead here; name the service itself in `endpoints` or --to HOST:PORT";
-
 }  // namespace
 
 Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shared)
@@ -239,6 +235,12 @@ void Worker::OnHttp2(AcceptedConnection& from, net::ByteStream stream, ByteSpan 
 }
 
 void Worker::OnTunnel(AcceptedConnection& from, net::ByteStream stream, ByteSpan first) {
+  const std::string& original = from.origin().original;
+  if (!original.empty() && shared_.capture_loops.Has(stream.peer(), original)) {
+    shared_.capture_loops.Tell(from.origin(), loop_.now());
+    OnNotTaken(from, Reject::kLoop);
+    return;
+  }
   const bool tls = BeginsTls(from.received());
   io_.log.Write(EventKind::kConnectionIdentified, [&] {
     return ConnectionFields(from.origin(), {{"protocol", tls ? "tls" : "opaque"}});
@@ -249,8 +251,8 @@ void Worker::OnTunnel(AcceptedConnection& from, net::ByteStream stream, ByteSpan
       return std::vector<LogField>{{"destination", destination}};
     });
   }
-  auto* tunnel =
-      new RawTunnel(io_, resolver_, std::move(stream), first, from.origin(), own_addresses_, *this);
+  auto* tunnel = new RawTunnel(io_, resolver_, std::move(stream), first, from.origin(),
+                               own_addresses_, shared_.capture_loops, *this);
   tunnels_.PushBack(*tunnel);
   series_.tunnels.Add(1);
   Bury(from);
@@ -332,7 +334,8 @@ h2::StreamHandler* Worker::OnRequest(DownstreamConnection& from, h2::Stream& str
   }
   if (head.has_via && HasPassed(fields, shared_.hops.Of(from.listener().direction).via)) {
     series_.rejects[Reject::kLoop].Add();
-    return Refuse(from, stream, fields, StatusCode::kUnimplemented, kCameBack);
+    return Refuse(from, stream, fields, StatusCode::kUnimplemented,
+                  shared_.capture_loops.OnCameBack(from.origin(), loop_.now()));
   }
   if (IsNotCaptured(from.origin())) {
     series_.rejects[Reject::kNotCaptured].Add();

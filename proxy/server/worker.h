@@ -26,6 +26,7 @@
 #include "server/budget_watch.h"
 #include "server/call_log.h"
 #include "server/call_plan.h"
+#include "server/capture_loops.h"
 #include "server/dedupe_stores.h"
 #include "server/destination_table.h"
 #include "server/downstream_connection.h"
@@ -58,6 +59,7 @@ struct Shared {
   GuardTable& guards;
   DedupeStores& dedupes;
   Ties& ties;
+  CaptureLoops& capture_loops;
   const Hops hops;
 };
 

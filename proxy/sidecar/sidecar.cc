@@ -72,9 +72,10 @@ Sidecar::Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, M
       rate_limits_(&stores_),
       replay_(snapshot->limits.replay_bytes),
       memory_(MemoryWatch::LimitOf(snapshot->limits)),
+      capture_loops_(log),
       shared_{metrics,  budgets_,     throttles_,        rate_limits_, replay_,
               memory_,  recent_calls, tls_destinations_, log,          guards_,
-              dedupes_, ties_,        MakeHops()},
+              dedupes_, ties_,        capture_loops_,    MakeHops()},
       workers_(MakeWorkers(snapshot, workers)),
       listeners_(
           workers_[0]->loop(), workers_[0]->wheel(),

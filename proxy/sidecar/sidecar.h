@@ -149,6 +149,7 @@ class Sidecar : private Timer {
   ReplayMemory replay_;
   MemoryAccount memory_;
   TlsDestinations tls_destinations_;
+  CaptureLoops capture_loops_;
   Shared shared_;
   mutable Answers answers_;
   std::vector<std::unique_ptr<Worker>> workers_;

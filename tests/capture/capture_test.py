@@ -2,6 +2,7 @@
 """Connections of an application that knows nothing of Levee, which the firewall redirects to it."""
 
 import hashlib
+import json
 import os
 import pathlib
 import shutil
@@ -53,8 +54,8 @@ class Capture(unittest.TestCase):
     def capture(self, *more, rules=RULES):
         return self.app.run(LEVEE, 'capture', *rules, *more)
 
-    def captured(self, *more):
-        done = self.capture(*more)
+    def captured(self, *more, rules=RULES):
+        done = self.capture(*more, rules=rules)
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def sidecar(self, config=CONFIG, user=USER):
@@ -64,10 +65,13 @@ class Capture(unittest.TestCase):
         os.chmod(folder.name, 0o755)
         file = pathlib.Path(folder.name) / 'levee.yaml'
         file.write_text(config)
+        log = open(pathlib.Path(folder.name) / 'log', 'w+')
+        self.addCleanup(log.close)
+        self.log = log
         process = subprocess.Popen(
             ['setpriv', f'--reuid={user}', f'--regid={user}', '--clear-groups', LEVEE, 'run',
-             '--config', file, '--log-level', 'error'], stdout=subprocess.PIPE, text=True,
-            preexec_fn=self.app.enter)
+             '--config', file, '--log-level', 'error', '--log-format', 'json'],
+            stdout=subprocess.PIPE, stderr=log, text=True, preexec_fn=self.app.enter)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
@@ -81,11 +85,16 @@ class Capture(unittest.TestCase):
         self.addCleanup(server.close)
         return server
 
-    def metric(self, name):
+    def events(self):
+        self.log.seek(0)
+        return [json.loads(line) for line in self.log]
+
+    def metric(self, name, label=''):
         with peers.connect(self.app, '127.0.0.1', 9461) as client:
             client.sendall(b'GET /metrics HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
             text = b''.join(iter(lambda: client.recv(65536), b'')).decode()
-        lines = [line for line in text.splitlines() if line.startswith((name + '{', name + ' '))]
+        lines = [line for line in text.splitlines()
+                 if line.startswith((name + '{', name + ' ')) and label in line]
         return sum(float(line.rsplit(' ', 1)[1]) for line in lines)
 
     def test_p1_calls_of_both_families_are_captured_and_retried(self):
@@ -218,6 +227,49 @@ class Capture(unittest.TestCase):
         with peers.connect(self.app, '127.0.0.1', 9470) as client:
             client.sendall(b'GET / HTTP/1.1\r\n\r\n')
             self.assertIn(b'this one was not', client.recv(4096))
+
+    def test_p4_rules_for_another_user_than_levees_end_what_would_go_round_with_a_clear_error(self):
+        self.sidecar()
+        self.captured(rules=[*RULES[:4], '--uid', str(USER + 1)])
+        for address in (network.SERVICE4, network.SERVICE6):
+            with self.subTest(address=address):
+                status, _, text = peers.call(self.app, address)
+                self.assertEqual(status, '12')
+                self.assertIn('--uid', text)
+        # What the caller says first, and a caller who waits for the server to speak.
+        for address, first in ((network.SERVICE4, b'\0garbage'), (network.SERVICE6, b'\0garbage'),
+                               (network.SERVICE4, b'')):
+            with self.subTest(address=address, first=first), \
+                    peers.connect(self.app, address, 9090) as client:
+                client.sendall(first)
+                try:
+                    self.assertEqual(client.recv(100), b'')
+                except ConnectionResetError:
+                    pass
+        # One refusal each, and not one for each turn round.
+        self.assertEqual(self.metric('levee_downstream_rejects_total', 'reason="loop"'), 5)
+        self.assertEqual(self.metric('levee_limit_hits_total'), 0)
+        loop, = (event for event in self.events() if event['event'] == 'capture_loop')
+        self.assertEqual(loop['fields'], {'listener': 'captured', 'user': USER,
+                                          'destination': f'{network.SERVICE4}:50051'})
+
+    @unittest.skipUnless(shutil.which('nft'), 'nft is not installed')
+    def test_p4_an_application_that_calls_its_own_service_reaches_itself_once(self):
+        self.sidecar()
+        self.captured()
+        own = self.network.lead_back()
+        service = peers.Service()
+        for port, serve in ((peers.PORT, service), (9090, lambda c: c.sendall(c.recv(100)))):
+            server = peers.Server(self.app, network.APP4, port, serve)
+            self.addCleanup(server.close)
+        self.assertEqual(peers.call(self.app, own), ('0', b'hello', ''))
+        self.assertEqual([head['via'].count('levee') for head in service.heads], [1])
+        with peers.connect(self.app, own, 9090) as client:
+            client.sendall(b'plain')
+            self.assertEqual(client.recv(100), b'plain')
+        # By its own address it calls itself over loopback, without Levee.
+        self.assertEqual(peers.call(self.app, network.APP4), ('0', b'hello', ''))
+        self.assertNotIn('via', service.heads[1])
 
     def test_p4_connections_of_levees_own_user_are_not_captured(self):
         self.captured()  # Nobody listens at 9470.

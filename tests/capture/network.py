@@ -98,6 +98,19 @@ class Network:
             probe.settimeout(20)
             probe.connect((SERVICE6, 9))
 
+    def lead_back(self):
+        """Returns an address whose connections the other host leads back to the application's, as a
+        node does with a Service of which the calling pod is a part."""
+        service = '10.77.0.9'
+        self.services.must('ip', 'address', 'add', f'{service}/24', 'dev', 'veth0')
+        self.services.must('sh', '-c', 'echo 1 >/proc/sys/net/ipv4/ip_forward')
+        self.services.must('nft', 'table ip back {'
+                           ' chain to { type nat hook prerouting priority -100;'
+                           f' ip daddr {service} dnat to {APP4}; }}; '
+                           'chain from { type nat hook postrouting priority 100;'
+                           f' ip daddr {APP4} masquerade; }}; }}')
+        return service
+
     def close(self):
         self.app.close()
         self.services.close()

@@ -71,6 +71,7 @@ class WorkerRun {
   ReplayMemory replay_;
   MemoryAccount memory_{int64_t{1} << 40};
   TlsDestinations tls_destinations_;
+  CaptureLoops capture_loops_{log_};
   GuardTable guards_{1, [this](int) { worker_->PostLookAtGuards(); }};
   DedupeStores dedupes_{1, [this](int) { worker_->PostLookAtDedupes(); }};
   Ties ties_{1, [this](TraceNumber trace) { worker_->PostGone(trace); }};

@@ -103,8 +103,9 @@ class RealRun {
         budgets_(1, snapshot_->limits.destinations),
         throttles_(1, snapshot_->limits.destinations),
         replay_(snapshot_->limits.replay_bytes),
-        shared_{metrics_,          budgets_, throttles_, rate_limits_, replay_, memory_, recent_,
-                tls_destinations_, log_,     guards_,    dedupes_,     ties_,   kHops},
+        shared_{metrics_, budgets_, throttles_,        rate_limits_, replay_,
+                memory_,  recent_,  tls_destinations_, log_,         guards_,
+                dedupes_, ties_,    capture_loops_,    kHops},
         stage_{.twin = twin, .clock = clock_, .begin = {}, .attempts = {}} {
     VirtualTime::Restart();
     Advance(kToWholeMillisecond);
@@ -207,6 +208,7 @@ class RealRun {
   ReplayMemory replay_;
   MemoryAccount memory_{int64_t{1} << 40};
   TlsDestinations tls_destinations_;
+  CaptureLoops capture_loops_{log_};
   GuardTable guards_{1, [this](int) { worker_->PostLookAtGuards(); }};
   DedupeStores dedupes_{1, [this](int) { worker_->PostLookAtDedupes(); }};
   Ties ties_{1, [this](TraceNumber trace) { worker_->PostGone(trace); }};
