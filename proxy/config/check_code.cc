@@ -102,6 +102,7 @@ constexpr CheckCodeInfo kCodes[] = {
     {kPeerNotVerified, "Service that is not verified"},
     {kExposedKey, "Private key that others can read"},
     {kNoOriginal, "original: without original_dst"},
+    {kOneAddress, "Retries that have one address"},
 };
 
 }  // namespace

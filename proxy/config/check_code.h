@@ -112,6 +112,7 @@ enum class CheckCode {
   kPeerNotVerified = 925,
   kExposedKey = 926,
   kNoOriginal = 930,
+  kOneAddress = 931,
 };
 
 struct CheckCodeInfo {

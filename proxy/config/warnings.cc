@@ -99,6 +99,7 @@ class Warnings {
   const DescribedMethods* MethodsOf(const v1::Route& route) const;
   bool CheckReach(int index);
   void CheckRepeats(int index);
+  void CheckOriginal(int index);
   std::string MethodThatActsOnce(int index) const;
   bool IsTakenBefore(int index, const std::string& method) const;
   bool Serves(const v1::Route& route, const v1::Listener& listener) const;
@@ -288,9 +289,37 @@ void Warnings::CheckRepeats(int index) {
                    "it a key, or say always if the method may run twice"));
 }
 
+// A route that takes all calls is for services that nobody has named, whose pods nobody can name.
+void Warnings::CheckOriginal(int index) {
+  const v1::Route& route = config_.routes(index);
+  const auto upstream = upstreams_.find(route.upstream());
+  const auto policy = policies_.find(route.policy());
+  if (upstream == upstreams_.end() || policy == policies_.end()) return;
+  const std::string path = Element("policies", policy->second);
+  if (!Knows(index, "upstream") || !Knows(index, "policy") ||
+      !known_.KnowsAll(path, {"retry.max_attempts", "retry.mode", "hedge"})) {
+    return;
+  }
+  const auto& endpoints = config_.upstreams(upstream->second).endpoints();
+  const v1::Retry& retry = config_.policies(policy->second).retry();
+  const bool repeats = config_.policies(policy->second).has_hedge() ||
+                       (retry.max_attempts() > 1 && retry.mode() != v1::Retry::MODE_OBSERVE);
+  const bool takes_all = route.match().authority() == "*" && route.match().method() == "*";
+  if (takes_all || !repeats || !absl::c_linear_search(endpoints, "original:")) return;
+  Add(Element("routes", index) + ".upstream", CheckCode::kOneAddress,
+      absl::StrCat(
+          "\"original:\" is the one address that the application has dialled, so attempts "
+          "of policy ",
+          route.policy(),
+          " after the first go there again, and behind a ClusterIP mostly to the same pod; "
+          "name the pods by a headless service, as dns:cart-headless.shop:50051"));
+}
+
 void Warnings::CheckRoutes() {
   for (int i = 0; i < config_.routes_size(); ++i) {
-    if (known_matches_[static_cast<size_t>(i)] && CheckReach(i)) CheckRepeats(i);
+    if (!known_matches_[static_cast<size_t>(i)] || !CheckReach(i)) continue;
+    CheckRepeats(i);
+    CheckOriginal(i);
   }
 }
 

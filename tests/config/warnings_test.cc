@@ -278,6 +278,26 @@ TEST(Warnings, ListenersThatSendAnywhereStayOnLoopback) {
   EXPECT_EQ(WarningsOf("listeners: [{name: a, address: \"unix:/run/a\"}]\n"), "");
 }
 
+TEST(Warnings, RetriesOfANamedServiceHaveMoreThanTheOneAddressThatWasDialled) {
+  const auto with = [](const std::string& match, const std::string& policy) {
+    return WarningsOf(
+        "listeners: [{name: a, address: \"127.0.0.1:1\", capture: [original_dst]}]\n"
+        "upstreams: [{name: o, endpoints: [\"original:\"]}, {name: d, endpoints: "
+        "[\"dns:b.test:1\"]}]\n"
+        "routes: [{match: {" +
+        match + "}, upstream: o, policy: x}, {upstream: d, policy: x}]\npolicies: [{name: x, " +
+        policy + "}]\n");
+  };
+  const std::string warned = "931 routes[0].upstream";
+  EXPECT_EQ(with("authority: \"a:*\"", "retry: {max_attempts: 2}"), warned);
+  EXPECT_EQ(with("method: \"/a/*\"", "retry: {max_attempts: 2}"), warned);
+  EXPECT_EQ(with("authority: \"a:*\"", "hedge: {delay: 1s}"), warned);
+  EXPECT_EQ(with("authority: \"a:*\"", "retry: {max_attempts: 1}"), "");
+  EXPECT_EQ(with("authority: \"a:*\"", "retry: {mode: observe}"), "");
+  // Whoever takes all calls cannot name their pods. No call is left for the second route.
+  EXPECT_EQ(with("authority: \"*\"", "retry: {max_attempts: 2}"), "910 routes[1]");
+}
+
 TEST(Warnings, KeepaliveIsWhatServersAllow) {
   const auto with = [](const std::string& interval) {
     return WarningsOf(
