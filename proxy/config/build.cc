@@ -102,6 +102,7 @@ UpstreamSpec BuildUpstream(const v1::Upstream& message,
   UpstreamSpec upstream;
   upstream.name = message.name();
   upstream.by = WhatSaysWhere(message);
+  upstream.past_hosts_file = message.resolve() == v1::Upstream::RESOLVE_DNS;
   upstream.connect_timeout = DurationOf(message.connect_timeout());
   upstream.reconnect = BuildReconnect(message.reconnect());
   upstream.keepalive_interval = DurationOf(message.keepalive().interval());

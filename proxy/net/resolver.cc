@@ -82,8 +82,8 @@ Resolver::Resolver(EventLoop& loop, TimerWheel& wheel, std::string servers)
 }
 
 std::unique_ptr<Resolver::Query> Resolver::Resolve(const std::string& host, uint16_t port,
-                                                   Asker asker, Answer answer) {
-  std::unique_ptr<Query> query(new Query(*this, host, port, asker, std::move(answer)));
+                                                   Asker asker, Answer answer, HostsFile hosts) {
+  std::unique_ptr<Query> query(new Query(*this, host, port, asker, std::move(answer), hosts));
   queue_.Add(*query);
   StartWaiting();
   return query;
@@ -94,24 +94,30 @@ void Resolver::StartWaiting() {
 }
 
 Resolver::Query::Query(Resolver& resolver, const std::string& host, uint16_t port, Asker asker,
-                       Answer answer)
+                       Answer answer, HostsFile hosts)
     : LookupQueue::Member(asker),
       resolver_(resolver),
       host_(host),
       port_(port),
-      answer_(std::move(answer)) {}
+      answer_(std::move(answer)),
+      hosts_(hosts) {}
 
 Resolver::Query::~Query() { Stop(); }
 
 bool Resolver::Query::OpenChannel() {
   ares_options options{};
-  const int given = ARES_OPT_SOCK_STATE_CB | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES;
+  int given = ARES_OPT_SOCK_STATE_CB | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES;
   options.sock_state_cb = [](void* query, ares_socket_t fd, int read, int write) {
     static_cast<Query*>(query)->OnSocket(fd, read != 0, write != 0);
   };
   options.sock_state_cb_data = this;
   options.timeout = kServerTimeoutMs;
   options.tries = kRounds;
+  std::string bind = "b";
+  if (hosts_ == HostsFile::kSkip) {
+    options.lookups = bind.data();
+    given |= ARES_OPT_LOOKUPS;
+  }
   int error = ares_init_options(&channel_, &options, given);
   const std::string& servers = resolver_.servers_;
   if (error == ARES_SUCCESS && !servers.empty()) {

@@ -20,9 +20,12 @@ struct ares_channeldata;
 
 namespace levee::net {
 
+// Whether a name in /etc/hosts has the addresses that stand there.
+enum class HostsFile { kRead, kSkip };
+
 // Looks names up as the system is configured to: /etc/hosts, then the servers and search domains of
-// resolv.conf. Both files are read for every look-up, so that changes are noticed. Must outlive its
-// queries. One thread.
+// resolv.conf; or past the first. Both files are read for every look-up, so that changes are
+// noticed. Must outlive its queries. One thread.
 class Resolver {
  public:
   class Query;
@@ -45,8 +48,8 @@ class Resolver {
   // route, or an error that names the host. It is called within 5 s of the time when `asker` has
   // its turn, whatever the servers do. Names under "localhost" are loopback, whatever the servers
   // say (RFC 6761, section 6.3).
-  std::unique_ptr<Query> Resolve(const std::string& host, uint16_t port, Asker asker,
-                                 Answer answer);
+  std::unique_ptr<Query> Resolve(const std::string& host, uint16_t port, Asker asker, Answer answer,
+                                 HostsFile hosts = HostsFile::kRead);
 
  private:
   void StartWaiting();
@@ -68,7 +71,8 @@ class Resolver::Query final : private Timer, private LookupQueue::Member {
   friend class Resolver;
   struct Socket;
 
-  Query(Resolver& resolver, const std::string& host, uint16_t port, Asker asker, Answer answer);
+  Query(Resolver& resolver, const std::string& host, uint16_t port, Asker asker, Answer answer,
+        HostsFile hosts);
 
   void Start();
   bool OpenChannel();
@@ -85,6 +89,7 @@ class Resolver::Query final : private Timer, private LookupQueue::Member {
   const std::string host_;
   const uint16_t port_;
   Answer answer_;
+  const HostsFile hosts_;
   ares_channeldata* channel_ = nullptr;  // one per query, so that it can be given up by itself
   std::vector<std::unique_ptr<Socket>> sockets_;
   std::optional<absl::StatusOr<Found>> result_;  // known, not told yet

@@ -44,6 +44,7 @@ ConnectPolicy DestinationTable::ConnectPolicyOf(const UpstreamSpec& upstream,
                                                 const Http2Connection::Options& connection) const {
   return {
       .upstream = upstream.name,
+      .past_hosts_file = upstream.past_hosts_file,
       .connect_timeout = upstream.connect_timeout,
       .reconnect = upstream.reconnect,
       .keepalive = {.interval = upstream.keepalive_interval, .timeout = upstream.keepalive_timeout},

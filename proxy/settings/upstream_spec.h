@@ -58,6 +58,7 @@ struct UpstreamSpec {
     kOriginal,   // its connection, as EndpointSpec::Kind::kOriginal
   };
   By by = By::kEndpoints;
+  bool past_hosts_file = false;  // names are looked up in DNS alone, and not in /etc/hosts
   absl::Duration connect_timeout = absl::Seconds(1);
   BackoffPolicy reconnect;  // between connection attempts to one endpoint
   absl::Duration keepalive_interval = absl::InfiniteDuration();  // infinite: no PINGs

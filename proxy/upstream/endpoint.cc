@@ -188,6 +188,9 @@ void Endpoint::Dial() {
     if (!to.Reaches(own)) continue;
     dialling_ = false;
     failure_ = absl::StrCat(to.ToString(), " is a listener of this sidecar");
+    if (!place_.host.empty() && !policy_.past_hosts_file) {
+      failure_ += "; if /etc/hosts leads the name here, say `resolve: dns` for its upstream";
+    }
     SetState(State::kSelf);
     pool_.OnEndpointChanged(*this);
     return;

@@ -133,8 +133,9 @@ void ResolvedName::Ask() {
   spread_ = random_.Uniform();
   Timer::Unlink();
   const net::Asker asker = state_ == State::kKnown ? net::kKnownName : asker_;
-  query_ =
-      resolver_.Resolve(host_, port_, asker, [this](auto answer) { OnAnswer(std::move(answer)); });
+  query_ = resolver_.Resolve(
+      host_, port_, asker, [this](auto answer) { OnAnswer(std::move(answer)); },
+      policy_.past_hosts_file ? net::HostsFile::kSkip : net::HostsFile::kRead);
 }
 
 void ResolvedName::OnAnswer(absl::StatusOr<net::Resolver::Found> answer) {

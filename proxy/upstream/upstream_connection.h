@@ -33,6 +33,7 @@ struct KeepalivePolicy {
 // How endpoints connect; the same for all endpoints of one upstream.
 struct ConnectPolicy {
   std::string upstream;                               // its name, for the log
+  bool past_hosts_file = false;                       // for the names of endpoints
   absl::Duration connect_timeout = absl::Seconds(1);  // until the peer's SETTINGS arrive
   BackoffPolicy reconnect;
   KeepalivePolicy keepalive;

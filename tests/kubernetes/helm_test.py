@@ -71,6 +71,8 @@ class Chart(unittest.TestCase):
         self.assert_golden('with-istio', self.pods(istio=True), kinds)
         self.assert_golden('capture', self.pods(capture='50051'), kinds[1:])
         self.assert_golden('capture', self.pods(capture='50051,9090-9099'), kinds[:1])
+        names = ['cart.shop', 'cart.shop.svc.cluster.local', 'pay.shop']
+        self.assert_golden('hosts', self.pods(hosts=names), kinds)
         # Nobody calls jobs, so the component gives them no port of the guard.
         self.assert_golden('guard', self.pods(guard=True), kinds[:3])
 
@@ -125,7 +127,7 @@ class Values(unittest.TestCase):
         schema = json.loads((CHART / 'values.schema.json').read_text())['properties']
         values = yaml.safe_load((CHART / 'values.yaml').read_text())
         self.assertEqual(sorted(values), sorted(set(schema) - {'global'}))
-        types = {str: 'string', bool: 'boolean', dict: 'object'}
+        types = {str: 'string', bool: 'boolean', dict: 'object', list: 'array'}
         for name, value in values.items():
             self.assertEqual(schema[name]['type'], types[type(value)], name)
 

@@ -107,7 +107,7 @@ class Types(unittest.TestCase):
 class Placement(unittest.TestCase):
 
     def test_levee_is_in_every_kind_of_workload(self):
-        for name in ('sidecar', 'with-istio', 'guard', 'capture'):
+        for name in ('sidecar', 'with-istio', 'guard', 'capture', 'hosts'):
             found = [kind for each, kind, _, _ in levees() if each == name]
             self.assertEqual(sorted(found), sorted(WORKLOADS), name)
 
@@ -250,6 +250,27 @@ class Capture(unittest.TestCase):
             self.assertIn('meta skuid 9470 return', done.stdout, kind)
             self.assertIn('tcp dport 50051 redirect to :9470', done.stdout, kind)
             self.assertEqual('tcp dport 9090-9099' in done.stdout, kind == 'Deployment', kind)
+
+
+class Hosts(unittest.TestCase):
+
+    def test_the_names_lead_to_levee_in_every_kind_of_workload(self):
+        for kind, pod in manifests.pods('hosts'):
+            self.assertEqual(pod['spec']['hostAliases'], [{
+                'ip': '127.0.0.1',
+                'hostnames': ['cart.shop', 'cart.shop.svc.cluster.local', 'pay.shop']}], kind)
+
+    def test_nobody_has_a_privilege_for_it(self):
+        for kind, pod in manifests.pods('hosts'):
+            self.assertIsNone(manifests.capture_of(pod), kind)
+            self.assertNotIn("'add'", str(pod), kind)
+
+    @unittest.skipUnless(BINARY, 'LEVEE_BINARY does not say where levee is')
+    def test_the_policy_of_the_example_is_without_fault_or_warning(self):
+        done = subprocess.run(
+            [BINARY, 'check', '--strict', manifests.ROOT / 'config/examples/hosts.yaml'],
+            capture_output=True, text=True, timeout=30)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
 class Ports(unittest.TestCase):

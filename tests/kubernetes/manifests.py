@@ -22,6 +22,7 @@ FOLDERS = {
     'two-cpus': HERE / 'two-cpus',
     'guard': HERE / 'guard',
     'capture': HERE / 'capture',
+    'hosts': HERE / 'hosts',
     'example': KUBERNETES / 'example',
 }
 

@@ -55,6 +55,10 @@ chart, which prints metadata and spec of a pod. Prints these with Levee as a nat
 {{- $_ = set $metadata "labels" $labels -}}
 {{- $_ = set $spec "initContainers" (concat $containers ($spec.initContainers | default list)) -}}
 {{- $_ = set $spec "volumes" (prepend ($spec.volumes | default list) $volume) -}}
+{{- if $values.hosts -}}
+{{- $alias := dict "ip" "127.0.0.1" "hostnames" $values.hosts -}}
+{{- $_ = set $spec "hostAliases" (prepend ($spec.hostAliases | default list) $alias) -}}
+{{- end -}}
 {{- $_ = set $pod "metadata" $metadata -}}
 {{- $_ = set $pod "spec" $spec -}}
 {{- toYaml $pod -}}
