@@ -13,6 +13,7 @@
 #include "absl/strings/str_format.h"
 #include "base/text.h"
 #include "dedupe/answer_code.h"
+#include "store/name_digest.h"
 #include "store/redis_script.h"
 
 namespace levee {
@@ -68,7 +69,7 @@ const RedisScript& PutScript() {
 }
 
 std::string NameOf(std::string_view prefix, const KeyCommand& command) {
-  return absl::StrCat(Abseil(prefix), "key:", HexSha1(command.name));
+  return absl::StrCat(Abseil(prefix), "key:", NameDigest(command.name));
 }
 
 std::string TextOf(const Sha256& digest) {

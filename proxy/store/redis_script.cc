@@ -9,7 +9,9 @@
 #include "base/check.h"
 
 namespace levee {
+namespace {
 
+// Redis names scripts so.
 std::string HexSha1(std::string_view text) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest;
   unsigned int size = 0;
@@ -17,6 +19,8 @@ std::string HexSha1(std::string_view text) {
   return absl::BytesToHexString(
       absl::string_view(reinterpret_cast<const char*>(digest.data()), size));
 }
+
+}  // namespace
 
 RedisScript::RedisScript(std::string_view body) : body_(body), sha1_(HexSha1(body)) {}
 

@@ -7,9 +7,6 @@
 
 namespace levee {
 
-// Returns the SHA-1 digest of a text in lower-case hexadecimal digits, as Redis names scripts.
-std::string HexSha1(std::string_view text);
-
 class RedisScript {
  public:
   explicit RedisScript(std::string_view body);

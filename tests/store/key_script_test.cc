@@ -100,6 +100,13 @@ class KeyScriptTest : public testing::Test {
   Instant now_ = Instant() + absl::Hours(1000);
 };
 
+TEST_F(KeyScriptTest, AKeyIsCalledByItsDigest) {
+  EXPECT_EQ(Both(Command(KeyCommand::Kind::kAsk, 'a')), "done");
+  // SHA-256 of "k".
+  EXPECT_EQ(redis_->Command({"KEYS", "*"}),
+            "t:key:8254c329a92850f6d539dd376f4816ee2764517da5e0235514af433164480d7a\n");
+}
+
 TEST_F(KeyScriptTest, AnAnswerIsKeptByTheClaimThatStandsAndReadByAll) {
   EXPECT_EQ(Both(Command(Kind::kAsk, 'a')), "done");
   EXPECT_EQ(Both(Command(Kind::kAsk, 'b', 1)), "a open 0");
