@@ -52,10 +52,11 @@ fuzz: ## Run every fuzz target for TIME seconds
 	@deploy/install-packages build test-build fuzz
 	@tests/fuzz/run $(or $(TIME),60)
 
-ledger: ## Check CALLS calls (10000000) in a faulty world, of seed SEED
-	@deploy/install-packages build test-build
-	@$(call compile_tests,levee ledger)
-	@build/tests/ledger --calls $(or $(CALLS),10000000) --seed $(or $(SEED),1)
+ledger: ## Check CALLS calls (10000000), or KEYS=1000000 keys, in a faulty world
+	@deploy/install-packages build test-build $(if $(KEYS),test)
+	@$(call compile_tests,levee $(if $(KEYS),key_ledger,ledger))
+	@$(if $(KEYS),build/tests/key_ledger --keys $(KEYS),build/tests/ledger \
+	    --calls $(or $(CALLS),10000000)) --seed $(or $(SEED),1)
 
 mutation: deps ## Break Levee bug by bug; say which the tests find (hours)
 	@tests/mutation/run

@@ -36,7 +36,9 @@ Link::Link(Loop& loop, int fd) : loop_(loop), fd_(fd) {
 
 Link::~Link() {
   nghttp2_session_del(session_);
-  if (fd_ >= 0) close(fd_);
+  if (fd_ < 0) return;
+  loop_.Forget(fd_);
+  close(fd_);
 }
 
 void Link::Adopt(nghttp2_session* session) {
@@ -60,6 +62,7 @@ void Link::Close(Manner manner) {
     const linger at_once{.l_onoff = 1, .l_linger = 0};
     setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   }
+  loop_.Forget(fd_);
   close(std::exchange(fd_, -1));
   loop_.Bury(shared_from_this());
   OnGone();

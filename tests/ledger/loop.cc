@@ -27,6 +27,8 @@ void Loop::Change(int fd, Ready& owner, uint32_t events) {
   epoll_ctl(fd_, EPOLL_CTL_MOD, fd, &event);
 }
 
+void Loop::Forget(int fd) { epoll_ctl(fd_, EPOLL_CTL_DEL, fd, nullptr); }
+
 void Loop::Touch(Ready& ready) {
   if (std::exchange(ready.touched_, true)) return;
   touched_.push_back(&ready);

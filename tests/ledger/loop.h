@@ -37,9 +37,12 @@ class Loop {
   Loop& operator=(const Loop&) = delete;
   ~Loop();
 
-  // Closing the descriptor ends it. `owner` is kept until then by Bury, should it go earlier.
+  // `owner` is kept until Forget, should it go earlier, by Bury.
   void Watch(int fd, Ready& owner, uint32_t events);
   void Change(int fd, Ready& owner, uint32_t events);
+  // To be called before the descriptor is closed: a child that another thread is just starting may
+  // hold it for a moment longer, and with it what epoll knows of it.
+  void Forget(int fd);
 
   // Its OnTurnEnd is called in this turn.
   void Touch(Ready& ready);

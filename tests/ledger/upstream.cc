@@ -49,7 +49,9 @@ void Upstream::OnReady(uint32_t) {
 }
 
 void Upstream::StopListening() {
-  if (listener_ >= 0) close(std::exchange(listener_, -1));
+  if (listener_ < 0) return;
+  loop_.Forget(listener_);
+  close(std::exchange(listener_, -1));
 }
 
 void Upstream::Drop() {
