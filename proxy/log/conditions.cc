@@ -9,35 +9,37 @@
 namespace levee {
 namespace {
 
-// Which events tell of a condition, and what its subject is called in them.
+// Which events tell of a condition, and what its owner and its subject are called in them.
 struct ConditionFacts {
   EventKind begun;
   EventKind ended;
+  std::string_view owner;
   std::string_view subject;
 };
 
 constexpr std::array<ConditionFacts, kConditionKinds> kFacts = {{
-    {EventKind::kEndpointUnreachable, EventKind::kEndpointReachable, "endpoint"},
-    {EventKind::kEndpointEjected, EventKind::kEndpointReturned, "endpoint"},
-    {EventKind::kBudgetExhausted, EventKind::kBudgetRecovered, "authority"},
+    {EventKind::kEndpointUnreachable, EventKind::kEndpointReachable, "upstream", "endpoint"},
+    {EventKind::kEndpointEjected, EventKind::kEndpointReturned, "upstream", "endpoint"},
+    {EventKind::kBudgetExhausted, EventKind::kBudgetRecovered, "upstream", "authority"},
+    {EventKind::kStoreAway, EventKind::kStoreBack, "store", ""},
 }};
 
 const ConditionFacts& FactsOf(ConditionKind kind) { return kFacts[static_cast<size_t>(kind)]; }
 
-std::vector<LogField> Fields(const ConditionFacts& facts, const std::string& upstream,
+std::vector<LogField> Fields(const ConditionFacts& facts, const std::string& owner,
                              const std::string& subject) {
-  std::vector<LogField> fields = {{"upstream", upstream}};
+  std::vector<LogField> fields = {{facts.owner, owner}};
   if (!subject.empty()) fields.emplace_back(facts.subject, subject);
   return fields;
 }
 
 }  // namespace
 
-Conditions::Entry Conditions::Hold(ConditionKind kind, std::string_view upstream,
+Conditions::Entry Conditions::Hold(ConditionKind kind, std::string_view owner,
                                    std::string_view subject, Instant now) {
   const std::lock_guard lock(mutex_);
   const auto [entry, first] =
-      lasting_.try_emplace(Key(kind, std::string(upstream), std::string(subject)));
+      lasting_.try_emplace(Key(kind, std::string(owner), std::string(subject)));
   if (first) entry->second.since = now;
   ++entry->second.holders;
   return entry;
@@ -45,7 +47,7 @@ Conditions::Entry Conditions::Hold(ConditionKind kind, std::string_view upstream
 
 void Conditions::Report(Entry entry, std::string_view reason, Instant now) {
   const std::lock_guard lock(mutex_);
-  const auto& [kind, upstream, subject] = entry->first;
+  const auto& [kind, owner, subject] = entry->first;
   EventLimiter& limiter = limiters_[static_cast<size_t>(kind)];
   Lasting& lasting = entry->second;
   if (lasting.written) return;
@@ -55,7 +57,7 @@ void Conditions::Report(Entry entry, std::string_view reason, Instant now) {
   }
   lasting.written = true;
   const ConditionFacts& facts = FactsOf(kind);
-  std::vector<LogField> fields = Fields(facts, upstream, subject);
+  std::vector<LogField> fields = Fields(facts, owner, subject);
   if (!reason.empty()) fields.emplace_back("reason", reason);
   if (const uint64_t suppressed = limiter.TakeSuppressed(); suppressed > 0) {
     fields.emplace_back("suppressed", suppressed);
@@ -66,22 +68,22 @@ void Conditions::Report(Entry entry, std::string_view reason, Instant now) {
 void Conditions::Release(Entry entry, bool ended, Instant now) {
   const std::lock_guard lock(mutex_);
   if (--entry->second.holders > 0) return;
-  const auto& [kind, upstream, subject] = entry->first;
+  const auto& [kind, owner, subject] = entry->first;
   if (ended && entry->second.written) {
     const ConditionFacts& facts = FactsOf(kind);
-    std::vector<LogField> fields = Fields(facts, upstream, subject);
+    std::vector<LogField> fields = Fields(facts, owner, subject);
     fields.emplace_back("seconds", (now - entry->second.since) / absl::Seconds(1));
     log_.Write(facts.ended, [&] { return std::move(fields); });
   }
   lasting_.erase(entry);
 }
 
-void Condition::Report(EventLog& log, std::string_view upstream, std::string_view subject,
+void Condition::Report(EventLog& log, std::string_view owner, std::string_view subject,
                        std::string_view reason, Instant now) {
   if (!log.Enabled(FactsOf(kind_).begun)) return;
   if (conditions_ == nullptr) {
     conditions_ = &log.conditions();
-    entry_ = conditions_->Hold(kind_, upstream, subject, now);
+    entry_ = conditions_->Hold(kind_, owner, subject, now);
   }
   conditions_->Report(entry_, reason, now);
 }

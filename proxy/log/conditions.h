@@ -18,8 +18,8 @@ namespace levee {
 
 class EventLog;
 
-enum class ConditionKind : uint8_t { kUnreachable, kEjected, kBudgetExhausted };
-inline constexpr size_t kConditionKinds = 3;
+enum class ConditionKind : uint8_t { kUnreachable, kEjected, kBudgetExhausted, kStoreAway };
+inline constexpr size_t kConditionKinds = 4;
 
 // All conditions of a sidecar. Workers have endpoints of their own, and each finds out by itself
 // that one is gone: a condition begins when the first worker reports it, and ends when the last one
@@ -45,7 +45,7 @@ class Conditions {
  private:
   friend class Condition;
 
-  // Kind, upstream, and the endpoint or authority.
+  // Kind, the upstream or the store, and the endpoint or authority.
   using Key = std::tuple<ConditionKind, std::string, std::string>;
   struct Lasting {
     int holders = 0;
@@ -55,19 +55,20 @@ class Conditions {
   };
   using Entry = std::map<Key, Lasting>::iterator;
 
-  Entry Hold(ConditionKind kind, std::string_view upstream, std::string_view subject, Instant now);
+  Entry Hold(ConditionKind kind, std::string_view owner, std::string_view subject, Instant now);
   void Report(Entry entry, std::string_view reason, Instant now);
   void Release(Entry entry, bool ended, Instant now);
 
   EventLog& log_;
   std::mutex mutex_;
   std::map<Key, Lasting> lasting_;
-  std::array<EventLimiter, kConditionKinds> limiters_{EventLimiter(kAtOnce, kSpacing),
-                                                      EventLimiter(kAtOnce, kSpacing),
-                                                      EventLimiter(kAtOnce, kSpacing)};
+  std::array<EventLimiter, kConditionKinds> limiters_{
+      EventLimiter(kAtOnce, kSpacing), EventLimiter(kAtOnce, kSpacing),
+      EventLimiter(kAtOnce, kSpacing), EventLimiter(kAtOnce, kSpacing)};
 };
 
-// One worker's part in a condition of one endpoint or budget. One thread.
+// One worker's part in a condition of one endpoint or budget, or the whole of one of a store. One
+// thread.
 class Condition {
  public:
   explicit Condition(ConditionKind kind) : kind_(kind) {}
@@ -77,10 +78,10 @@ class Condition {
   Condition(const Condition&) = delete;
   Condition& operator=(const Condition&) = delete;
 
-  // The condition holds at `now`. To report it again while it lasts is harmless. `subject`: the
-  // endpoint, or the authority that a budget belongs to; may be empty. `reason`: may be empty. The
-  // log outlives the condition.
-  void Report(EventLog& log, std::string_view upstream, std::string_view subject,
+  // The condition holds at `now`. To report it again while it lasts is harmless. `owner`: the
+  // upstream, or the store. `subject`: the endpoint, or the authority that a budget belongs to; may
+  // be empty. `reason`: may be empty. The log outlives the condition.
+  void Report(EventLog& log, std::string_view owner, std::string_view subject,
               std::string_view reason, Instant now);
 
   // It holds no more. Does nothing unless it was reported.

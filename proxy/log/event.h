@@ -41,6 +41,9 @@ enum class EventKind : uint8_t {
   kEndpointReturned,
   kBudgetExhausted,
   kBudgetRecovered,
+  // Of stores, likewise.
+  kStoreAway,
+  kStoreBack,
   // Of bounds.
   kLimitReached,
   kDescriptorsFew,
@@ -101,6 +104,8 @@ inline constexpr auto kEventKinds = std::to_array<EventKindFacts>({
      "the retry budget is used up"},
     {EventKind::kBudgetRecovered, LogLevel::kInfo, "budget_recovered",
      "the retry budget has refused nothing for a while"},
+    {EventKind::kStoreAway, LogLevel::kWarning, "store_away", "a store cannot be used"},
+    {EventKind::kStoreBack, LogLevel::kInfo, "store_back", "a store can be used again"},
     {EventKind::kLimitReached, LogLevel::kWarning, "limit_reached", "a limit was reached"},
     {EventKind::kDescriptorsFew, LogLevel::kWarning, "descriptors_few",
      "the process may have too few file descriptors for limits.connections"},

@@ -15,6 +15,19 @@ constexpr absl::Duration kShowEvery = absl::Seconds(5);
 
 }  // namespace
 
+SharedStores::Observer::Observer(SharedStores& stores, const std::string& store)
+    : stores_(stores), store_(store), series_(stores.metrics_.Store(store)) {}
+
+void SharedStores::Observer::OnConnected(bool connected, const std::string& reason) {
+  series_.connected.Set(connected ? 1 : 0);
+  const Instant now = stores_.loop_.now();
+  if (connected) {
+    away_.End(now);
+  } else {
+    away_.Report(stores_.log_, store_, /*subject=*/"", reason, now);
+  }
+}
+
 void SharedStores::Observer::OnCommand(Result result, absl::Duration took) {
   const auto store_result = [result] {
     switch (result) {
@@ -34,8 +47,9 @@ void SharedStores::Observer::OnCommand(Result result, absl::Duration took) {
   if (replied) series_.seconds.Observe(absl::ToInt64Nanoseconds(took));
 }
 
-SharedStores::SharedStores(Metrics& metrics, std::function<void()> answered)
+SharedStores::SharedStores(Metrics& metrics, EventLog& log, std::function<void()> answered)
     : metrics_(metrics),
+      log_(log),
       answered_(std::move(answered)),
       wheel_(loop_.now()),
       resolver_(loop_, wheel_),
@@ -47,7 +61,7 @@ SharedStores::SharedStores(Metrics& metrics, std::function<void()> answered)
 
 SharedStores::Store::Store(SharedStores& stores, const StoreSpec& store_spec, RedisTarget target)
     : spec(store_spec),
-      observer(stores.metrics_.Store(spec.name)),
+      observer(stores, spec.name),
       client(stores.loop_, stores.wheel_, stores.resolver_, stores.random_, std::move(target),
              &observer) {}
 

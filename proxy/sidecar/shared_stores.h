@@ -11,6 +11,7 @@
 
 #include "base/random.h"
 #include "base/timer_wheel.h"
+#include "log/event_log.h"
 #include "net/event_loop.h"
 #include "net/resolver.h"
 #include "policy/rate_limiter.h"
@@ -27,9 +28,8 @@ namespace levee {
 class SharedStores final : public LeaseSource, private net::TurnHandler, private Timer {
  public:
   // `answered`: called at the end of a turn in which calls that wait have got an answer, in the
-  // stores' thread.
-  // `metrics` outlives it.
-  SharedStores(Metrics& metrics, std::function<void()> answered);
+  // stores' thread. The references outlive it; `log` hears of stores that go away and come back.
+  SharedStores(Metrics& metrics, EventLog& log, std::function<void()> answered);
 
   ~SharedStores() override { Stop(); }
 
@@ -49,19 +49,20 @@ class SharedStores final : public LeaseSource, private net::TurnHandler, private
   void Ask(Bucket bucket, const LeaseRequest& request) override;
 
  private:
-  // Counts what is asked of a store.
+  // Counts what is asked of a store, and tells when it is away.
   class Observer final : public RedisObserver {
    public:
-    explicit Observer(StoreSeries& series) : series_(series) {}
+    Observer(SharedStores& stores, const std::string& store);
     ~Observer() { series_.connected.Set(0); }
 
     void OnCommand(Result result, absl::Duration took) override;
-    void OnConnected(bool connected, const std::string&) override {
-      series_.connected.Set(connected ? 1 : 0);
-    }
+    void OnConnected(bool connected, const std::string& reason) override;
 
    private:
+    SharedStores& stores_;
+    const std::string store_;
     StoreSeries& series_;
+    Condition away_{ConditionKind::kStoreAway};
   };
 
   struct Store {
@@ -84,6 +85,7 @@ class SharedStores final : public LeaseSource, private net::TurnHandler, private
   Store* StoreOf(const RateLimiter& limit);
 
   Metrics& metrics_;
+  EventLog& log_;
   const std::function<void()> answered_;
   net::EventLoop loop_;
   TimerWheel wheel_;

@@ -61,7 +61,7 @@ Sidecar::Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, M
             [this](TraceNumber trace) {
               for (const auto& worker : workers_) worker->PostGone(trace);
             }),
-      stores_(metrics,
+      stores_(metrics, log,
               [this] {
                 for (const auto& worker : workers_) worker->PostLookAtLeases();
               }),

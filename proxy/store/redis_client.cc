@@ -236,7 +236,7 @@ void RedisClient::Drop(const std::string& reason) {
   reason_ = reason;
   next_step_ = loop_.now() + Delay(failures_++, random_);
   const bool was_ready = std::exchange(state_, State::kAway) == State::kReady;
-  if (observer_ != nullptr && was_ready) observer_->OnConnected(false, reason);
+  if (observer_ != nullptr) observer_->OnConnected(false, reason);
   for (Pending& pending : lost) {
     if (pending.done == nullptr) continue;
     if (was_ready) Observe(RedisObserver::Result::kUnavailable, loop_.now() - pending.sent);

@@ -45,7 +45,8 @@ class RedisObserver {
   // A command has ended after `took`.
   virtual void OnCommand(Result result, absl::Duration took) = 0;
 
-  // Commands can be sent from now on, or not any more. `reason`: why not.
+  // Commands can be sent from now on, or they cannot. `reason`: why not. The latter is told each
+  // time a connection is lost or is not made.
   virtual void OnConnected(bool connected, const std::string& reason) = 0;
 
  protected:

@@ -163,6 +163,13 @@ TEST_F(SharedKeysTest, WithoutTheStoreCallsAreRefusedOrRunAsThePolicySays) {
   redis_->Restart();
   ASSERT_TRUE(refuses->sidecar->WaitForSum("levee_store_connected", {}, 1));
   EXPECT_TRUE(refuses->Pay("k").status.ok());
+  // Its operator reads of it, and not for each call.
+  const std::string log = refuses->sidecar->process().Errors();
+  for (const char* event : {" store_away: ", " store_back: "}) {
+    const size_t first = log.find(event);
+    EXPECT_NE(first, log.npos) << log;
+    EXPECT_EQ(log.find(event, first + 1), log.npos) << log;
+  }
 }
 
 }  // namespace

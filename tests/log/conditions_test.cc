@@ -70,6 +70,16 @@ TEST_F(ConditionsTest, WhatIsGoneEndsWithoutAWord) {
   EXPECT_THAT(Lines(), SizeIs(1));
 }
 
+TEST_F(ConditionsTest, OfAStoreHasItsNameAndHowLongItWasAway) {
+  Condition away(ConditionKind::kStoreAway);
+  away.Report(log_, "shared", "", "connection refused", At(0));
+  EXPECT_THAT(Lines(), ElementsAre("store_away: a store cannot be used store=shared "
+                                   "reason=\"connection refused\""));
+  away.End(At(12));
+  EXPECT_THAT(Lines(),
+              ElementsAre("store_back: a store can be used again store=shared seconds=12"));
+}
+
 TEST_F(ConditionsTest, OneEndpointIsNotAnother) {
   Unreachable(one_, 0, "a:1");
   Unreachable(other_, 0, "b:1");

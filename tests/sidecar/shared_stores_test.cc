@@ -10,18 +10,26 @@
 #include <string>
 #include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "log/event_log.h"
+#include "log/event_text.h"
 #include "net/event_loop.h"
 #include "store/redis_process.h"
 
 namespace levee {
 namespace {
 
+using testing::_;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
 // One sidecar's stores and its limit, without calls around them.
 class OneSidecar {
  public:
   OneSidecar(const StoreSpec& store, const RateLimitPolicy& policy)
-      : stores_(metrics_,
+      : stores_(metrics_, log_,
                 [this] {
                   const std::lock_guard lock(mutex_);
                   ++answers_;
@@ -62,6 +70,13 @@ class OneSidecar {
     }
   }
 
+  // Waits for an event of a store, and returns all that there were by then.
+  std::vector<std::string> AwaitEvents(size_t count) {
+    std::unique_lock lock(mutex_);
+    answered_.wait(lock, [&] { return events_.size() >= count; });
+    return events_;
+  }
+
   SharedStores& stores() { return stores_; }
   const std::shared_ptr<RateLimiter>& limit() const { return limit_; }
 
@@ -70,6 +85,12 @@ class OneSidecar {
   std::condition_variable answered_;
   int answers_ = 0;
   Metrics metrics_{Metrics::Options()};
+  std::vector<std::string> events_;
+  EventLog log_{LogLevel::kInfo, [this](const LogEvent& event) {
+                  const std::lock_guard lock(mutex_);
+                  events_.push_back(EventText(event));
+                  answered_.notify_one();
+                }};
   SharedStores stores_;
   const std::shared_ptr<RateLimiter> limit_;
 };
@@ -162,6 +183,43 @@ TEST_F(SharedStoresTest, R3_WithoutRedisALimitMayRefuseOrAdmitAll) {
     EXPECT_FALSE(deny->Call());
     EXPECT_TRUE(allow->Call());
   }
+}
+
+TEST_F(SharedStoresTest, AStoreThatGoesAwayAndComesBackIsToldOnceEach) {
+  const auto sidecar = Sidecar(1e6, 200'000, StoreAway::kDeny, absl::Milliseconds(200));
+  sidecar->Await(PermitLease::State::kLeased);
+  redis_->Kill();
+  sidecar->Await(PermitLease::State::kFallback);
+  for (int i = 0; i < 1000; ++i) EXPECT_FALSE(sidecar->Call());
+  EXPECT_THAT(sidecar->AwaitEvents(1),
+              ElementsAre(StartsWith("store_away: a store cannot be used store=shared reason=")));
+  redis_->Restart();
+  EXPECT_THAT(
+      sidecar->AwaitEvents(2),
+      ElementsAre(_, StartsWith("store_back: a store can be used again store=shared seconds=")));
+}
+
+TEST_F(SharedStoresTest, AStoreThatIsNotThereAtTheStartIsToldOnceToo) {
+  redis_->Kill();
+  const auto sidecar = Sidecar(1e6, 200'000);
+  sidecar->AwaitEvents(1);
+  redis_->Restart();
+  EXPECT_THAT(sidecar->AwaitEvents(2),
+              ElementsAre("store_away: a store cannot be used store=shared reason=\"connection "
+                          "refused\"",
+                          StartsWith("store_back: ")));
+}
+
+TEST_F(SharedStoresTest, AStoreThatHangsIsToldWithItsReason) {
+  const auto sidecar = Sidecar(1e6, 200'000, StoreAway::kDeny, absl::Milliseconds(200));
+  sidecar->Await(PermitLease::State::kLeased);
+  redis_->Signal(SIGSTOP);
+  while (sidecar->limit()->LeaseState(net::ReadClock()) == PermitLease::State::kLeased) {
+    sidecar->Call();
+  }
+  EXPECT_THAT(sidecar->AwaitEvents(1), ElementsAre(HasSubstr("reason=\"it does not answer\"")));
+  redis_->Signal(SIGCONT);
+  EXPECT_THAT(sidecar->AwaitEvents(2), ElementsAre(_, StartsWith("store_back: ")));
 }
 
 TEST_F(SharedStoresTest, R4_TheKeysInRedisGo) {
