@@ -101,6 +101,9 @@ constexpr CheckCodeInfo kCodes[] = {
     {kUnusedListener, "Listener without a route"},
     {kPeerNotVerified, "Service that is not verified"},
     {kExposedKey, "Private key that others can read"},
+    {kUnusedStore, "Store that nothing uses"},
+    {kClaimBelowTimeout, "Claim that a slow store lets pass"},
+    {kHalfOfKeys, "Half of what runs calls once"},
     {kNoOriginal, "original: without original_dst"},
     {kOneAddress, "Retries that have one address"},
 };

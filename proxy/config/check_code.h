@@ -111,6 +111,9 @@ enum class CheckCode {
   kUnusedListener = 924,
   kPeerNotVerified = 925,
   kExposedKey = 926,
+  kUnusedStore = 927,
+  kClaimBelowTimeout = 928,
+  kHalfOfKeys = 929,
   kNoOriginal = 930,
   kOneAddress = 931,
 };

@@ -15,6 +15,7 @@
 #include "config/merge.h"
 #include "config/positions.h"
 #include "config/read_file.h"
+#include "config/store_warnings.h"
 #include "config/validate.h"
 #include "config/validate_inbound.h"
 #include "config/validate_peers.h"
@@ -167,6 +168,7 @@ CheckedConfig Check(const std::vector<ConfigText>& texts, const ConfigInput& inp
   FindTlsWarnings(merged.config, merged.positions, warnings);
   if (faults.empty()) {
     checked.snapshot = Build(merged.config, merged.positions, methods, tls, passwords);
+    FindStoreWarnings(merged.config, merged.positions, warnings);
     FindRoomWarnings(*checked.snapshot, merged.positions, room, warnings);
     if (kept != nullptr) *kept = std::move(merged);
   }

@@ -37,6 +37,10 @@ class StoresValidator {
 };
 
 void StoresValidator::CheckStore(const std::string& path, const v1::Store& store) {
+  if (store.name() == kMemoryStore) {
+    Add(path + ".name", CheckCode::kReservedName,
+        "\"memory\" is where guard.dedupe keeps keys without a store; choose another");
+  }
   if (store.redis_size() > 1) {
     Add(path + ".redis[1]", CheckCode::kStoreAddress,
         "is a second node; only one Redis server is supported so far, neither a cluster nor "
@@ -73,6 +77,11 @@ void StoresValidator::CheckGlobal(const std::string& path, const v1::RateLimit& 
   } else if (!names_.contains(limit.store()) && !positions_.Broken("stores")) {
     Add(path + ".store", CheckCode::kDanglingReference,
         absl::StrCat("\"", limit.store(), "\" is the name of no store"));
+  }
+  const bool has_grace = positions_.Has(path + ".grace");
+  if (has_grace && limit.on_failure() != v1::RateLimit::ON_FAILURE_LAST) {
+    Add(path + ".grace", CheckCode::kGlobalLimit,
+        "means nothing with this on_failure; only last goes on at the last rate for a while");
   }
   if (limit.adaptive()) {
     Add(path + ".adaptive", CheckCode::kGlobalLimit,

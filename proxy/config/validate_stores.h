@@ -8,8 +8,8 @@
 
 namespace levee {
 
-// Reports addresses of stores that are none, and rate limits that contradict themselves or name a
-// store that is not there.
+// Reports names and addresses of stores that cannot be theirs, and rate limits that contradict
+// themselves, or name a store that is not there, as keys may.
 void ValidateStores(const config::v1::Config& config, const Positions& positions,
                     FaultList& faults);
 

@@ -60,14 +60,16 @@ TEST(Stores, TheHashFollowsThePassword) {
 TEST(Stores, AGlobalLimitKnowsItsStore) {
   const auto snapshot = SnapshotOf(
       kStores + PolicyText("rate_limit: [{name: a, rate: 1/s, scope: global, store: shared, "
-                           "on_failure: deny, grace: 5s}, {name: b, rate: 1/s}]"));
+                           "grace: 5s}, {name: b, rate: 1/s}, {name: c, rate: 1/s, scope: global, "
+                           "store: shared, on_failure: deny}]"));
   const auto& limits = snapshot->policies[0].rate_limits;
   EXPECT_EQ(limits[0].shared, (SharedRate{.name = "default/a",
                                           .store = "shared",
                                           .timeout = absl::Milliseconds(20),
-                                          .away = StoreAway::kDeny,
+                                          .away = StoreAway::kLast,
                                           .grace = absl::Seconds(5)}));
   EXPECT_FALSE(limits[1].shared.has_value());
+  EXPECT_EQ(limits[2].shared->away, StoreAway::kDeny);
 }
 
 TEST(Stores, AStoreIsOneServer) {
@@ -101,6 +103,71 @@ TEST(Stores, NoCallWaitsInOrderForAGlobalLimitAndNoSidecarLowersIt) {
               testing::HasSubstr("LV323 policies[0].rate_limit[0].max_wait"));
   EXPECT_THAT(LimitFaults(global + "adaptive: true"),
               testing::HasSubstr("LV323 policies[0].rate_limit[0].adaptive"));
+}
+
+TEST(Stores, NoneIsCalledAsThePlaceOfKeysWithoutAStore) {
+  EXPECT_EQ(FaultsOf("stores: [{name:\nmemory, redis: [\"a:1\"]}]\n"),
+            "f:2:1: LV218 stores[0].name: \"memory\" is where guard.dedupe keeps keys without a "
+            "store; choose another");
+  EXPECT_THAT(FaultsOf("stores: [{name: a, redis: [\"a:1\"]}, {name: a, redis: [\"b:1\"]}]\n"),
+              testing::HasSubstr("LV303 stores[1].name"));
+}
+
+TEST(Stores, OnlyALimitThatGoesOnAtItsLastRateHasAGrace) {
+  const std::string global = "scope: global, store: shared, grace: 1s, on_failure: ";
+  EXPECT_EQ(LimitFaults(global + "last"), "");
+  for (const char* other : {"allow", "deny"}) {
+    EXPECT_EQ(LimitFaults(global + other),
+              "f:4:38: LV323 policies[0].rate_limit[0].grace: means nothing with this on_failure; "
+              "only last goes on at the last rate for a while");
+  }
+}
+
+// The warnings of stores, one per line: code and place.
+std::string StoreWarningsOf(const std::string& text) {
+  const CheckedConfig checked = CheckConfig({{"f", text}}, std::nullopt);
+  EXPECT_EQ(FormatFaults(checked.faults), "");
+  std::string brief;
+  for (const Fault& warning : checked.warnings) {
+    const int code = static_cast<int>(warning.code);
+    if (code >= 927 && code <= 929) brief += std::to_string(code) + " " + warning.path + "\n";
+  }
+  return brief;
+}
+
+TEST(Stores, OneThatNothingUsesIsWarnedOf) {
+  EXPECT_EQ(StoreWarningsOf(kStores), "927 stores[0].name\n");
+  EXPECT_EQ(StoreWarningsOf(kStores +
+                            PolicyText("rate_limit: [{name: a, rate: 1/s, scope: global, store: "
+                                       "shared}]")),
+            "");
+}
+
+TEST(Stores, OneTooSlowForTheClaimsInItIsWarnedOf) {
+  const auto warnings = [](const std::string& timeout) {
+    return StoreWarningsOf(
+        "stores: [{name: shared, redis: [\"r:1\"], timeout: " + timeout +
+        "}]\n"
+        "listeners: [{name: in, address: \"127.0.0.1:1\", direction: inbound}]\n"
+        "upstreams: [{name: app, endpoints: [\"127.0.0.1:2\"]}]\n"
+        "routes: [{match: {listener: in}, upstream: app, policy: once}]\n"
+        "policies: [{name: once, guard: {dedupe: {store: shared, claim: 1s}}}]\n");
+  };
+  EXPECT_EQ(warnings("333ms"), "");
+  EXPECT_EQ(warnings("334ms"), "928 policies[0].guard.dedupe.claim\n");
+}
+
+TEST(Stores, AKeyWithoutTheRetriesThatItIsForIsWarnedOf) {
+  const auto warnings = [](const std::string& retry) {
+    return StoreWarningsOf(
+        PolicyText("idempotency: {key: {header: x-key}}, retry: {" + retry + "}"));
+  };
+  EXPECT_EQ(warnings("codes: [], failures: [refused, connect]"),
+            "929 policies[0].idempotency.key\n");
+  EXPECT_EQ(warnings("max_attempts: 1"), "929 policies[0].idempotency.key\n");
+  EXPECT_EQ(warnings("codes: [], failures: [refused, connect, reset]"), "");
+  EXPECT_EQ(warnings("codes: [UNAVAILABLE]"), "");
+  EXPECT_EQ(warnings("codes: [], failures: [refused], mode: observe"), "");
 }
 
 TEST(Stores, WhatHappensWithoutAStoreIsSaidOnlyOfALimitThatHasOne) {

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/store_warnings.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "config/checked.h"
+#include "config/policy_warnings.h"
+
+namespace levee {
+namespace {
+
+namespace v1 = config::v1;
+
+std::string Element(const char* list, int index) { return absl::StrCat(list, "[", index, "]"); }
+
+class StoreWarnings {
+ public:
+  StoreWarnings(const v1::Config& config, const Positions& positions, FaultList& warnings)
+      : config_(config), positions_(positions), warnings_(warnings) {
+    for (const v1::Store& store : config.stores()) stores_[store.name()] = &store;
+  }
+
+  void CheckUse();
+  void CheckClaims();
+  void CheckKeys();
+
+ private:
+  void Add(const std::string& path, CheckCode code, std::string text) {
+    warnings_.Add(positions_.Find(path), code, std::move(text));
+  }
+
+  const v1::Config& config_;
+  const Positions& positions_;
+  FaultList& warnings_;
+  std::map<std::string, const v1::Store*> stores_;
+};
+
+void StoreWarnings::CheckUse() {
+  std::set<std::string> used;
+  for (const v1::Policy& policy : config_.policies()) {
+    if (policy.guard().has_dedupe()) used.insert(policy.guard().dedupe().store());
+    for (const v1::RateLimit& limit : policy.rate_limit()) used.insert(limit.store());
+  }
+  for (int i = 0; i < config_.stores_size(); ++i) {
+    const std::string& name = config_.stores(i).name();
+    if (used.contains(name)) continue;
+    Add(Element("stores", i) + ".name", CheckCode::kUnusedStore,
+        absl::StrCat("no rate limit and no guard.dedupe names ", name,
+                     "; let one do so, or remove the store"));
+  }
+}
+
+// A claim is renewed three times while it lasts.
+void StoreWarnings::CheckClaims() {
+  for (int i = 0; i < config_.policies_size(); ++i) {
+    const v1::Guard::Dedupe& dedupe = config_.policies(i).guard().dedupe();
+    const auto store = stores_.find(dedupe.store());
+    if (store == stores_.end()) continue;
+    if (3 * DurationOf(store->second->timeout()) <= DurationOf(dedupe.claim())) continue;
+    Add(Element("policies", i) + ".guard.dedupe.claim", CheckCode::kClaimBelowTimeout,
+        absl::StrCat(dedupe.claim(), " is less than three times the timeout of store ",
+                     dedupe.store(), ", ", store->second->timeout(),
+                     ", so one slow answer to a renewal may lose the claim of a call that runs"));
+  }
+}
+
+// A key is for calls that are repeated although they may have run.
+void StoreWarnings::CheckKeys() {
+  for (int i = 0; i < config_.policies_size(); ++i) {
+    v1::Policy policy = config_.policies(i);
+    const bool repeats = policy.has_hedge() || policy.retry().mode() == v1::Retry::MODE_OBSERVE;
+    if (!policy.idempotency().has_key() || repeats) continue;
+    policy.mutable_idempotency()->clear_key();
+    policy.mutable_idempotency()->set_mode(v1::Idempotency::MODE_AUTO);
+    if (!UnsafeRetries(policy).empty()) continue;
+    Add(Element("policies", i) + ".idempotency.key", CheckCode::kHalfOfKeys,
+        absl::StrCat("policy ", policy.name(),
+                     " gives each call a key, and repeats none that may have run; list reset and "
+                     "timeout in retry.failures, or leave the key out"));
+  }
+}
+
+}  // namespace
+
+void FindStoreWarnings(const v1::Config& config, const Positions& positions, FaultList& warnings) {
+  StoreWarnings find(config, positions, warnings);
+  find.CheckUse();
+  find.CheckClaims();
+  find.CheckKeys();
+}
+
+}  // namespace levee
