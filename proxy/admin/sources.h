@@ -47,6 +47,10 @@ struct AdminSources {
 
   // Where tunnels that carry TLS lead: "bank.test:443". May be empty.
   std::function<std::vector<std::string>()> tls_destinations = nullptr;
+
+  // By limit, and by upstream. May be empty.
+  Metrics::LeaseSource leases = nullptr;
+  Metrics::DedupeSource keys = nullptr;
 };
 
 }  // namespace levee

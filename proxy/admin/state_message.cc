@@ -83,6 +83,24 @@ double WallSeconds(absl::Time time) {
   return time == absl::InfinitePast() ? 0 : absl::ToDoubleSeconds(time - absl::UnixEpoch());
 }
 
+namespace {
+
+void AddShared(const AdminSources& sources, admin::v1::Sidecar& message) {
+  if (sources.leases != nullptr) {
+    for (const auto& [limit, state] : sources.leases()) {
+      (*message.mutable_leases())[limit] = std::string(LeaseStateName(state));
+    }
+  }
+  if (sources.keys == nullptr) return;
+  for (const auto& [upstream, gauges] : sources.keys()) {
+    admin::v1::Keys& keys = (*message.mutable_keys())[upstream];
+    keys.set_keys(Count(uint64_t{gauges.keys}));
+    keys.set_bytes(static_cast<double>(gauges.bytes));
+  }
+}
+
+}  // namespace
+
 admin::v1::Sidecar SidecarMessage(const AdminSources& sources) {
   admin::v1::Sidecar message;
   message.set_version(sources.version);
@@ -106,6 +124,7 @@ admin::v1::Sidecar SidecarMessage(const AdminSources& sources) {
     for (std::string& destination : sources.tls_destinations())
       *message.add_tls_destinations() = std::move(destination);
   }
+  AddShared(sources, message);
   message.set_active_calls(Count(calls));
   message.set_downstream_connections(Count(connections));
   const auto hits = sources.metrics.LimitHits();

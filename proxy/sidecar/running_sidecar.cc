@@ -162,7 +162,9 @@ AdminSources RunningSidecar::MakeSources() {
           .draining = [this] { return sidecar_->draining(); },
           .drain = [this] { return sidecar_->StartDrain(); },
           .listeners = [this] { return Listeners(); },
-          .tls_destinations = [this] { return sidecar_->tls_destinations(); }};
+          .tls_destinations = [this] { return sidecar_->tls_destinations(); },
+          .leases = [this] { return sidecar_->leases(); },
+          .keys = [this] { return sidecar_->dedupes(); }};
 }
 
 void RunningSidecar::Run() {

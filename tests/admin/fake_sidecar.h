@@ -119,6 +119,15 @@ class FakeSidecar {
       .ready = [this] { return ready.load(); },
       .draining = [this] { return draining.load(); },
       .drain = [this] { return !draining.exchange(true); },
+      .leases =
+          [] {
+            return std::map<std::string, LeaseState>{{"tenant", LeaseState::kStale}};
+          },
+      .keys =
+          [] {
+            return std::map<std::string, Metrics::DedupeGauges>{
+                {"cart", {.keys = 3, .bytes = 4096}}};
+          },
   };
 
  private:

@@ -256,6 +256,10 @@ TEST_F(StateKeeperTest, SaysWhatTheSidecarDoes) {
   EXPECT_EQ(sidecar.active_calls(), 5);
   EXPECT_EQ(sidecar.downstream_connections(), 4);
   EXPECT_THAT(sidecar.limit_hits(), ElementsAre(Pair("destinations", 6)));
+  EXPECT_THAT(sidecar.leases(), ElementsAre(Pair("tenant", "stale")));
+  ASSERT_TRUE(sidecar.keys().contains("cart"));
+  EXPECT_EQ(sidecar.keys().at("cart").keys(), 3);
+  EXPECT_EQ(sidecar.keys().at("cart").bytes(), 4096);
   sidecar_.draining = true;
   EXPECT_EQ(Read().sidecar().phase(), admin::v1::Sidecar::PHASE_DRAINING);
 }

@@ -183,7 +183,10 @@ export const troubled = (second) => {
   const state = storm(second);
   return {
     ...state,
-    sidecar: {...state.sidecar, phase: 'PHASE_DRAINING', limit_hits: {replay_bytes: 12}},
+    sidecar: {
+      ...state.sidecar, phase: 'PHASE_DRAINING', limit_hits: {replay_bytes: 12},
+      leases: {tenant: 'stale', all: 'leased'}, keys: {payments: {keys: 1200, bytes: 1572864}},
+    },
     configuration: {
       ...state.configuration, reloads: 2, refused_reloads: 1, last_reload_refused: true,
       last_attempt: state.time - 75,

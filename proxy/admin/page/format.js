@@ -31,6 +31,13 @@ export function amplification(number) {
   return number.toFixed(2);
 }
 
+// "512 B", "1.5 KiB", "64 MiB".
+export function bytes(number) {
+  const units = ['B', 'KiB', 'MiB', 'GiB'];
+  const unit = Math.min(Math.floor(Math.log2(Math.max(number, 1)) / 10), units.length - 1);
+  return `${rate(number / 1024 ** unit)} ${units[unit]}`;
+}
+
 // How long something took: "850 µs", "12 ms", "1.25 s".
 export function duration(seconds) {
   if (!(seconds > 0)) return NOTHING;

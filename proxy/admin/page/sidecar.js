@@ -39,6 +39,8 @@ export class SidecarFacts {
       ['last reload', lastReload(configuration, time)],
       ['warnings', configuration.warnings?.length ? 'see above' : 'none'],
       ['limits reached', limitHits(sidecar.limit_hits)],
+      ['leases', leases(sidecar.leases)],
+      ['keys', keys(sidecar.keys)],
     ]);
   }
 }
@@ -48,9 +50,29 @@ function lastReload({last_attempt: at, last_reload_refused: refused}, now) {
   return `${refused ? 'refused' : 'took effect'} ${format.age(now - at)} ago`;
 }
 
+const sorted = (named) => Object.entries(named).sort(([a], [b]) => a.localeCompare(b));
+
 function limitHits(hits = {}) {
-  return Object.entries(hits).sort(([a], [b]) => a.localeCompare(b))
+  return sorted(hits)
       .map(([name, number]) => `${name} ${format.plural(number, 'time')}`).join(', ');
+}
+
+const DECIDES = {
+  leased: 'the store decides',
+  stale: 'the store is away; at the last rate',
+  fallback: 'without the store',
+};
+
+// Of rate limits that all sidecars share, who decides.
+function leases(limits = {}) {
+  return sorted(limits).map(([limit, state]) => `${limit}: ${DECIDES[state] ?? state}`).join(', ');
+}
+
+// Of each upstream, which idempotency keys are kept.
+function keys(upstreams = {}) {
+  return sorted(upstreams)
+      .map(([upstream, {keys: kept = 0, bytes = 0}]) =>
+        `${upstream}: ${format.plural(kept, 'key')}, ${format.bytes(bytes)}`).join(', ');
 }
 
 // The mark at the top right that shows whether what is seen is fresh.

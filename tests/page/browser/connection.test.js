@@ -104,6 +104,8 @@ test('a drain, a refused reload with its faults, and warnings stand above all', 
   assert.match(panel, /2 took effect, 1 refused/);
   assert.match(panel, /refused 1 min 15 s ago/);
   assert.match(panel, /replay_bytes 12 times/);
+  assert.match(panel, /leases\s+all: the store decides, tenant: the store is away; at the last rate/);
+  assert.match(panel, /keys\s+payments: 1,200 keys, 1\.5 MiB/);
 });
 
 test('a configuration that changes while the page is open is told until it is noted', async (t) => {

@@ -19,6 +19,11 @@ cases('a rate has a decimal while that says something', format.rate, [
   [1234.5, '1,235'],
 ]);
 
+cases('bytes have the unit that suits them', format.bytes, [
+  [0, '0 B'], [512, '512 B'], [1023, '1,023 B'], [1024, '1 KiB'], [1536, '1.5 KiB'],
+  [64 * 1024 ** 2, '64 MiB'], [5 * 1024 ** 4, '5,120 GiB'],
+]);
+
 cases('a duration has the unit that suits it', format.duration, [
   [0, '–'], [0.00085, '850 µs'], [0.0012, '1.2 ms'], [0.0464, '46 ms'], [1.25, '1.25 s'],
   [0.9999, '1 s'], [75, '1 min 15 s'],
