@@ -27,6 +27,7 @@ class Flow(NamedTuple):
     method: str = 'shop.Cart/Unary'
     fields: int = 0  # of metadata, in addition
     priority: int = 64  # 0 is the dearest
+    key: str = ''  # of idempotency, the same for all
 
     def headers(self, number):
         place = number % 10
@@ -37,6 +38,7 @@ class Flow(NamedTuple):
                 ('te', 'trailers'), ('grpc-timeout', '20S'), ('x-fail-first', str(fail_first)),
                 ('levee-priority', str(self.priority)),
                 *([('grpc-previous-rpc-attempts', '1')] if retry else []),
+                *([('idempotency-key', self.key)] if self.key else []),
                 *((f'x-field-{i}', 'x') for i in range(self.fields))]
 
 

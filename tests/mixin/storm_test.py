@@ -18,6 +18,7 @@ import old_certificate
 from load import Flow, Load
 from mixin import (RULE_FILES, RUNBOOKS, expressions, hurried, read_alerts, read_dashboard,
                    runbook_queries)
+import redis_server
 from prometheus import MISSING, Prometheus, wait_for
 from programs import Levee, Service
 
@@ -26,7 +27,7 @@ CALM_SECONDS, STORM_SECONDS = (30, 35) if PICTURES else (3, 3)
 
 # All calls of the checkout service, by the upstream that they go to.
 CALM = tuple(Flow(upstream, 20)
-             for upstream in ('cart', 'eager', 'masked', 'stock', 'throttled', 'users')) + (Flow('limited', 1),)
+             for upstream in ('cart', 'eager', 'masked', 'stock', 'throttled', 'users')) + (Flow('limited', 1), Flow('shared', 20))
 STORM = (
     Flow('users', 20),  # Nothing happens to it.
     # The default policy before a service of which half fails, and an application that retries.
@@ -36,25 +37,32 @@ STORM = (
     Flow('stock', 20, failing=10),  # Its service has a sidecar of its own, which says so.
     Flow('limited', 20),  # Its rate limit lets 5 calls per second pass.
     Flow('throttled', 40, failing=10),  # Its policy takes UNAVAILABLE for overload, and rejects.
+    Flow('shared', 20),  # Its rate limit is kept in a Redis that is killed, and then rejects all.
     Flow('users', 2, method='shop.Users/Fields', fields=40),
 )
 # What comes to the guarded application: it may work on one call at a time, and one may wait. The load
 # comes in handfuls.
 GUARDED_CALM = (Flow('app', 10),)
-GUARDED_STORM = (Flow('app', 250, priority=0), Flow('app', 50))
+GUARDED_STORM = (
+    Flow('app', 250, priority=0), Flow('app', 50),
+    Flow('payments', 20, failing=10),
+    # The service never answers the first call with the key, so that it is lost.
+    Flow('payments', 20, method='shop.Cart/Sleep', key='lost'),
+)
 # What comes to the service's own sidecar: its calls to a service whose handshakes fail.
 PRIVATE_STORM = (Flow('private', 5),)
-# The alerts that must fire in the storm, each with its upstream or limit.
+# The alerts that must fire in the storm, each with its upstream, limit or store.
 FIRING = {
     ('LeveeRetryStorm', 'eager'),
     ('LeveeRetryBudgetExhausted', 'cart'), ('LeveeRetryBudgetExhausted', 'warehouse'),
     *((f'LeveeErrorBudgetBurn{speed}', upstream) for speed in ('Fast', 'Slow')
-      for upstream in ('app', 'cart', 'eager', 'limited', 'none', 'private', 'stock', 'throttled',
-                       'warehouse')),
+      for upstream in ('app', 'cart', 'eager', 'limited', 'none', 'payments', 'private', 'shared',
+                       'stock', 'throttled', 'warehouse')),
     ('LeveeRetriesMaskFailures', 'masked'),
     ('LeveeApplicationRetries', 'cart'),
     ('LeveeUpstreamOverloaded', 'stock'),
-    ('LeveeRateLimitRejecting', 'five'),
+    ('LeveeRateLimitRejecting', 'five'), ('LeveeRateLimitRejecting', 'all'),
+    ('LeveeStoreAway', 'redis'), ('LeveeLimitStarved', 'all'), ('LeveeClaimsLost', 'payments'),
     ('LeveeThrottleRejects', 'throttled'),
     ('LeveeGuardRefusing', 'app'), ('LeveeGuardLimitAtMin', 'app'), ('LeveeGuardRefusesDear', 'app'),
     ('LeveeConfigReloadFailed', ''),
@@ -63,16 +71,19 @@ FIRING = {
 }
 
 
-def configuration(service, warehouse):
+def configuration(service, warehouse, redis):
     """Of checkout's sidecar."""
     endpoints = {'cart': service, 'eager': service, 'masked': service, 'users': service,
-                 'limited': service, 'throttled': service, 'stock': warehouse}
+                 'limited': service, 'shared': service, 'throttled': service, 'stock': warehouse}
     policies = [
         {'name': 'eager',
          'retry': {'budget': {'ratio': 10, 'burst': {'least': 1000000}, 'wait': 'none'}}},
         # A little more than what the load needs: an uneven moment is not to empty it.
         {'name': 'masked', 'retry': {'budget': {'ratio': 0.2}}},
         {'name': 'limited', 'rate_limit': [{'name': 'five', 'rate': '5/s', 'burst': 5}]},
+        {'name': 'shared', 'rate_limit': [{'name': 'all', 'rate': '1000/s', 'burst': 500,
+                                           'scope': 'global', 'store': 'redis',
+                                           'on_failure': 'deny'}]},
         {'name': 'throttled', 'retry': {'max_attempts': 1},
          'throttle': {'on': ['unavailable'], 'mode': 'enforce'}},
     ]
@@ -84,6 +95,7 @@ def configuration(service, warehouse):
                     'policy': name if name in named else 'default'} for name in endpoints],
         'policies': policies,
         'limits': {'metadata_bytes': '1KiB'},
+        'stores': [{'name': 'redis', 'redis': [redis], 'timeout': '500ms'}],
     }
 
 
@@ -91,10 +103,15 @@ def guarded(service):
     """Of the sidecar in front of an application that is protected."""
     return {
         'direction': 'inbound',
-        'upstreams': [{'name': 'app', 'endpoints': [service]}],
-        'routes': [{'match': {'listener': 'inbound'}, 'upstream': 'app', 'policy': 'protect'}],
+        'upstreams': [{'name': 'app', 'endpoints': [service]},
+                      {'name': 'payments', 'endpoints': [service]}],
+        'routes': [{'match': {'listener': 'inbound', 'authority': 'payments'}, 'upstream': 'payments',
+                    'policy': 'once'},
+                   {'match': {'listener': 'inbound'}, 'upstream': 'app', 'policy': 'protect'}],
         'policies': [{'name': 'protect', 'guard': {
-            'concurrency': {'initial': 1, 'min': 1, 'max': 1}, 'queue': {'max': 1}}}],
+                         'concurrency': {'initial': 1, 'min': 1, 'max': 1}, 'queue': {'max': 1}}},
+                     {'name': 'once', 'timeout': '500ms', 'guard': {
+                         'concurrency': {'limit': 'none'}, 'dedupe': {'claim': '1s'}}}],
     }
 
 
@@ -115,14 +132,15 @@ def stocked(service, certificates):
 
 def told(alert):
     labels = alert['labels']
-    return labels['alertname'], labels.get('upstream', labels.get('limit', ''))
+    return labels['alertname'], next(
+        (labels[name] for name in ('upstream', 'limit', 'store') if name in labels), '')
 
 
 def finite(series):
     return [value for _, value in series if math.isfinite(value)]
 
 
-@unittest.skipIf(MISSING, MISSING)
+@unittest.skipIf(MISSING or redis_server.MISSING, MISSING or redis_server.MISSING)
 class Storm(unittest.TestCase):
     """All in one storm, because it takes its time."""
 
@@ -132,8 +150,9 @@ class Storm(unittest.TestCase):
         shown, old = (cls.enterClassContext(tempfile.TemporaryDirectory()) for _ in range(2))
         certificates = old_certificate.make(shown, age=0, left=3600)
         warehouse = cls.enterClassContext(Levee(**stocked(service.address, certificates)))
+        redis = cls.enterClassContext(redis_server.Redis())
         checkout = cls.enterClassContext(
-            Levee(**configuration(service.address, warehouse.address)))
+            Levee(**configuration(service.address, warehouse.address, redis.address)))
         protected = cls.enterClassContext(Levee(**guarded(service.address)))
         labels = {checkout.metrics: {'namespace': 'shop', 'pod': 'checkout'},
                   warehouse.metrics: {'namespace': 'shop', 'pod': 'stock'},
@@ -155,6 +174,7 @@ class Storm(unittest.TestCase):
         load.flows, inbound.flows, stock.flows = STORM, GUARDED_STORM, PRIVATE_STORM
         for path, aged in zip(certificates, old_certificate.make(old, age=5400, left=600)):
             os.replace(aged, path)
+        redis.kill()
         checkout.configure('policies: [{name: hasty, retry: {max_atempts: 9}}]')
         wait_for(lambda: FIRING <= {told(alert) for alert in cls.prometheus.alerts()})
         cls.let_pass(STORM_SECONDS)
