@@ -31,7 +31,7 @@ def _raise_loopback():
 @functools.cache
 def enter():
     """Moves this process, which has one thread, and its children to come into a network that has
-    nothing but a loopback, where the services of deploy/compose.yaml are names of it. Skips the
+    nothing but a loopback, where the services of the compose files in deploy/ are names of it. Skips the
     test where that is not allowed."""
     try:
         _call(_LIBC.unshare, _CLONE_NEWNET | _CLONE_NEWNS | (_CLONE_NEWUSER if os.geteuid() else 0))
@@ -40,7 +40,7 @@ def enter():
     _raise_loopback()
     _call(_LIBC.mount, None, b'/', None, _MS_REC | _MS_PRIVATE, None)
     with tempfile.NamedTemporaryFile('w') as file:
-        file.write('127.0.0.1 localhost levee callee\n')
+        file.write('127.0.0.1 localhost levee callee redis\n')
         file.flush()
         os.chmod(file.name, 0o644)
         # The mount keeps the file when its name is gone.

@@ -112,7 +112,9 @@ admin: {{address: none, grpc_address: "127.0.0.1:{port}"}}
         root = self.place_volumes('levee')
         command = ' '.join(self.services['levee']['command']).replace('/etc/', f'{root}/etc/')
         levee = self.enterContext(self.clone.start(f'exec levee {command}'))
-        ports = {line.rsplit(':', 1)[1] for line in levee.lines(3)}
+        policy = yaml.safe_load((root / 'etc/levee/levee.yaml').read_text())
+        # Those of metrics and of the page too.
+        ports = {line.rsplit(':', 1)[1] for line in levee.lines(len(policy['listeners']) + 2)}
         published = {port.rsplit(':', 1)[1] for port in self.services['levee']['ports']}
         self.assertLessEqual(published, ports)
 
@@ -131,6 +133,27 @@ admin: {{address: none, grpc_address: "127.0.0.1:{port}"}}
             counted = wait_for(lambda: prometheus.ask('levee_calls_total{upstream="callee"} > 0'))
             self.assertEqual([(labels['code'], labels['instance']) for labels, _ in counted],
                              [('OK', 'levee:9461')])
+
+    @unittest.skipUnless(shutil.which('redis-server'), 'redis-server is not installed')
+    def test_with_redis_it_leases_its_limit_and_calls_with_a_key_run_once(self):
+        more = yaml.safe_load((ROOT / 'deploy/compose-redis.yaml').read_text())['services']
+        for part in ('volumes', 'ports'):
+            self.services['levee'][part] = more['levee'][part]
+        redis_line = ' '.join(more['redis']['command'])
+        with self.clone.start(f'exec {redis_line} --dir {self.clone.path}'):
+            self.start_callee()
+            self.start_levee()
+            answer = wait_for(lambda: self.clone.run(f'{CALL}grpc.health.v1.Health/Check').stdout)
+            self.assertRegex(answer, r'(?s)^HTTP/2 200.*\ngrpc-status: 0\s')
+            self.assertTrue(wait_for(lambda: 'levee:sidecars:default/together' in self.clone.run(
+                "redis-cli --scan --pattern 'levee:*'").stdout))
+            keyed = CALL.replace(':9460/', ':9450/').replace(
+                'http:', "-H 'idempotency-key: 7' http:") + 'grpc.health.v1.Health/Check'
+            # A call that came before the connection to Redis was refused, and has not run.
+            self.assertTrue(wait_for(lambda: 'grpc-status: 0' in self.clone.run(keyed).stdout))
+            self.assertIn('levee-replayed: true', self.clone.run(keyed).stdout)
+            self.assertIn('levee:key:', self.clone.run(
+                "redis-cli --scan --pattern 'levee:key:*'").stdout)
 
 
 if __name__ == '__main__':

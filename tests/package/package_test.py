@@ -209,6 +209,23 @@ class Compose(unittest.TestCase):
         # The page is open to the other containers; nothing else is warned of.
         self.assertEqual(re.findall(r'LV\d+', text), ['LV913'], text)
 
+    def test_with_redis_it_is_as_well(self):
+        more = yaml.safe_load((ROOT / 'deploy/compose-redis.yaml').read_text())
+        for service in more['services'].values():
+            self.assertLessEqual(set(service.get('depends_on', [])),
+                                 set(self.services) | set(more['services']))
+            for port in service.get('ports', []):
+                self.assertTrue(port.startswith('127.0.0.1:'), port)
+        policy, = (volume.split(':')[0] for volume in more['services']['levee']['volumes'])
+        text = output(LEVEE, 'check', COMPOSE.parent / policy / 'levee.yaml')
+        # As without Redis.
+        self.assertEqual(re.findall(r'LV\d+', text), ['LV913'], text)
+        redis = more['services']['redis']
+        self.assertIn('redis:6379', (COMPOSE.parent / policy / 'levee.yaml').read_text())
+        self.assertIn('--appendonly yes', ' '.join(redis['command']))
+        self.assertEqual([volume.split(':')[0] for volume in redis['volumes']],
+                         list(more['volumes']))
+
     def test_what_it_depends_on_is_there(self):
         for service in self.services.values():
             self.assertLessEqual(set(service.get('depends_on', [])), set(self.services))
