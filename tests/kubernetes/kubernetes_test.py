@@ -37,9 +37,12 @@ METRICS_PORT = {'name': 'levee-metrics', 'containerPort': 9461, 'protocol': 'TCP
 GUARD_PORT = {'name': 'levee-ingress', 'containerPort': 9450, 'protocol': 'TCP'}
 
 
+EXAMPLES = ('example', 'example-redis')
+
+
 def guarded(name, kind, pod):
     """Whether the guard takes the calls to a workload of a golden file."""
-    if name == 'example':
+    if name in EXAMPLES:
         return pod['metadata']['labels']['app'] == 'callee'
     return name == 'guard' and kind in ('Deployment', 'StatefulSet', 'DaemonSet')
 
@@ -158,7 +161,7 @@ class Container(unittest.TestCase):
             self.assertIs(levee['securityContext']['privileged'], False, f'{name} {kind}')
 
     def test_so_is_every_container_of_the_example(self):
-        for kind, pod in manifests.pods('example'):
+        for kind, pod in [each for name in EXAMPLES for each in manifests.pods(name)]:
             spec = pod['spec']
             self.assertFalse({'hostNetwork', 'hostPID', 'hostIPC'} & set(spec), kind)
             for container in spec.get('initContainers', []) + spec['containers']:
@@ -197,7 +200,7 @@ class Container(unittest.TestCase):
                 {'name': 'levee', 'mountPath': '/etc/levee', 'readOnly': True}], f'{name} {kind}')
             volume = next(each for each in pod['spec']['volumes'] if each['name'] == 'levee')
             self.assertEqual(volume, {'name': 'levee', 'configMap': {
-                'name': 'levee-callee' if name == 'example' and guarded(name, kind, pod)
+                'name': 'levee-callee' if name in EXAMPLES and guarded(name, kind, pod)
                 else 'levee'}}, f'{name} {kind}')
             self.assertIn('--config=/etc/levee/levee.yaml', levee['args'], f'{name} {kind}')
 
@@ -380,6 +383,58 @@ class Guard(unittest.TestCase):
         policies = {policy['name']: policy for policy in self.policy['policies']}
         self.assertNotIn('guard', policies[first['policy']])
         self.assertIn('guard', policies[second['policy']])
+
+
+class Redis(unittest.TestCase):
+
+    def setUp(self):
+        self.golden = manifests.golden('example-redis')
+        self.policies = {document['metadata']['name']: document['data']['levee.yaml']
+                         for document in self.golden if document['kind'] == 'ConfigMap'}
+
+    def named(self, kind, name):
+        document, = (each for each in self.golden
+                     if (each['kind'], each['metadata']['name']) == (kind, name))
+        return document
+
+    def test_the_example_with_it_has_all_that_the_other_has(self):
+        def names(documents):
+            return {(each['kind'], each['metadata']['name']) for each in documents}
+
+        self.assertEqual(names(self.golden) - names(manifests.golden('example')),
+                         {(kind, 'redis') for kind in ('Service', 'StatefulSet', 'NetworkPolicy')})
+        self.assertLessEqual(names(manifests.golden('example')), names(self.golden))
+
+    def test_both_policies_name_its_service(self):
+        (port,) = self.named('Service', 'redis')['spec']['ports']
+        for name, policy in self.policies.items():
+            (store,) = yaml.safe_load(policy)['stores']
+            self.assertEqual(store['redis'], [f'redis:{port["port"]}'], name)
+
+    def test_the_key_of_the_caller_is_the_one_that_the_callee_knows(self):
+        caller, = yaml.safe_load(self.policies['levee'])['policies']
+        self.assertEqual(caller['idempotency']['key']['header'], 'idempotency-key')
+        once = yaml.safe_load(self.policies['levee-callee'])['policies'][-1]
+        self.assertNotIn('header', once['guard']['dedupe'])  # It is the default.
+        self.assertIn('reset', caller['retry']['failures'])
+
+    def test_it_keeps_what_it_was_told_and_only_sidecars_reach_it(self):
+        pod = self.named('StatefulSet', 'redis')['spec']['template']
+        (container,) = pod['spec']['containers']
+        command = ' '.join(container['command'])
+        for option in ('--appendonly yes', '--maxmemory-policy noeviction'):
+            self.assertIn(option, command)
+        network = self.named('NetworkPolicy', 'redis')['spec']
+        self.assertEqual(network['podSelector'], {'matchLabels': pod['metadata']['labels']})
+        (rule,) = network['ingress']
+        self.assertEqual(rule['from'], [{'podSelector': {'matchLabels': {'levee': 'sidecar'}}}])
+
+    @unittest.skipUnless(BINARY, 'LEVEE_BINARY does not say where levee is')
+    def test_its_policies_are_without_fault_or_warning(self):
+        for policy in self.policies.values():
+            done = subprocess.run([BINARY, 'check', '--strict', '-'], input=policy,
+                                  capture_output=True, text=True, timeout=30)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
 @unittest.skipUnless(BINARY, 'LEVEE_BINARY does not say where levee is')

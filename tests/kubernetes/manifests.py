@@ -24,6 +24,7 @@ FOLDERS = {
     'capture': HERE / 'capture',
     'hosts': HERE / 'hosts',
     'example': KUBERNETES / 'example',
+    'example-redis': KUBERNETES / 'example-redis',
 }
 
 
