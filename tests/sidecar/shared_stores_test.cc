@@ -12,6 +12,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "integration/child.h"
 #include "log/event_log.h"
 #include "log/event_text.h"
 #include "net/event_loop.h"
@@ -70,10 +71,10 @@ class OneSidecar {
     }
   }
 
-  // Waits for an event of a store, and returns all that there were by then.
+  // Waits for so many events of stores, at most for kPatience; returns all that there were by then.
   std::vector<std::string> AwaitEvents(size_t count) {
     std::unique_lock lock(mutex_);
-    answered_.wait(lock, [&] { return events_.size() >= count; });
+    answered_.wait_for(lock, kPatience, [&] { return events_.size() >= count; });
     return events_;
   }
 
