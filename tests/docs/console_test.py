@@ -31,7 +31,7 @@ KUBECTL = manifests.missing_kubectl()
 # needs more than there is here.
 RUN = ('curl', 'levee', 'build/levee', 'promtool', 'sed')
 STAYS = ('prometheus', 'while')  # prometheus_test runs them, and what asks that Prometheus.
-ELSEWHERE = ('kubectl', 'make', 'apt', 'systemctl', 'docker', 'grpcurl')
+ELSEWHERE = ('kubectl', 'make', 'apt', 'systemctl', 'docker', 'grpcurl', 'redis-cli')
 
 SERVICE_CONFIG = {'methodConfig': [{'name': [{'service': 'shop.Cart'}], 'timeout': '5s',
                                     'retryPolicy': {
