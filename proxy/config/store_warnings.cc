@@ -68,12 +68,14 @@ void StoreWarnings::CheckClaims() {
   }
 }
 
-// A key is for calls that are repeated although they may have run.
+// A key is for calls that are repeated although they may have run. Where the policy says that none
+// ever is, somebody else reads the key.
 void StoreWarnings::CheckKeys() {
   for (int i = 0; i < config_.policies_size(); ++i) {
     v1::Policy policy = config_.policies(i);
-    const bool repeats = policy.has_hedge() || policy.retry().mode() == v1::Retry::MODE_OBSERVE;
-    if (!policy.idempotency().has_key() || repeats) continue;
+    const bool meant = policy.has_hedge() || policy.retry().mode() == v1::Retry::MODE_OBSERVE ||
+                       policy.idempotency().mode() == v1::Idempotency::MODE_NEVER;
+    if (!policy.idempotency().has_key() || meant) continue;
     policy.mutable_idempotency()->clear_key();
     policy.mutable_idempotency()->set_mode(v1::Idempotency::MODE_AUTO);
     if (!UnsafeRetries(policy).empty()) continue;

@@ -168,6 +168,9 @@ TEST(Stores, AKeyWithoutTheRetriesThatItIsForIsWarnedOf) {
   EXPECT_EQ(warnings("codes: [], failures: [refused, connect, reset]"), "");
   EXPECT_EQ(warnings("codes: [UNAVAILABLE]"), "");
   EXPECT_EQ(warnings("codes: [], failures: [refused], mode: observe"), "");
+  EXPECT_EQ(StoreWarningsOf(PolicyText("idempotency: {mode: never, key: {header: x-key}}, retry: "
+                                       "{codes: [], failures: [refused]}")),
+            "");
 }
 
 TEST(Stores, WhatHappensWithoutAStoreIsSaidOnlyOfALimitThatHasOne) {
