@@ -27,10 +27,10 @@ int64_t InfoOf(const RedisProcess& redis, const std::string& name) {
 
 std::unique_ptr<RedisProcess> Start(const std::string& folder) {
   std::filesystem::create_directories(folder);
-  auto redis = std::make_unique<RedisProcess>(
-      std::vector<std::string>{"--dir", folder, "--appendonly", "yes", "--appendfsync", "no",
-                               "--repl-diskless-sync-delay", "0"});
-  return redis;
+  // A replica of many keys is copied for long, and must not be given up meanwhile.
+  return std::make_unique<RedisProcess>(std::vector<std::string>{
+      "--dir", folder, "--appendonly", "yes", "--appendfsync", "no", "--repl-diskless-sync-delay",
+      "0", "--client-output-buffer-limit", "replica", "0", "0", "0"});
 }
 
 // Nobody reads what it would say.
