@@ -37,6 +37,10 @@ struct Destination {
   // `room` outlives it.
   explicit Destination(FailedCallsRoom& room) : failed_calls(room) {}
 
+  // Returns the line in which all its calls wait that `budget` pays for. `places`: of the worker.
+  std::shared_ptr<WaitingRetries> LineOf(const std::shared_ptr<RetryBudget>& budget, int worker,
+                                         WaitingPlaces& places);
+
   std::string upstream;
   std::string authority;                         // empty unless the upstream dials it
   std::shared_ptr<const ConnectPolicy> connect;  // that the pool goes by

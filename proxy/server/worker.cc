@@ -413,7 +413,7 @@ absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(const PlanKey& key, n
       shared_.budgets.Get(upstream.name, account_of, policy.retry.budget, loop_.now());
   if (account.over_limit) series_.limit_hits[Limit::kDestinations].Add();
   plan->budget = std::move(account.budget);
-  plan->waiting = WaitingFor(*plan->destination, plan->budget);
+  plan->waiting = plan->destination->LineOf(plan->budget, index_, waiting_places_);
   if (policy.throttle.has_value()) {
     plan->throttle =
         shared_.throttles.Get(upstream.name, account_of, *policy.throttle, loop_.now());
@@ -437,22 +437,6 @@ absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(const PlanKey& key, n
     series_.limit_hits[Limit::kRoutesCached].Add();
   }
   return plan;
-}
-
-// All calls of a destination that one budget pays for wait in one line.
-std::shared_ptr<WaitingRetries> Worker::WaitingFor(Destination& destination,
-                                                   const std::shared_ptr<RetryBudget>& budget) {
-  std::shared_ptr<WaitingRetries> line;
-  std::erase_if(destination.waiting, [&](const std::weak_ptr<WaitingRetries>& other) {
-    const std::shared_ptr<WaitingRetries> known = other.lock();
-    if (known != nullptr && &known->budget() == budget.get()) line = known;
-    return known == nullptr;
-  });
-  if (line == nullptr) {
-    line = std::make_shared<WaitingRetries>(budget, index_, waiting_places_);
-    destination.waiting.push_back(line);
-  }
-  return line;
 }
 
 PlannedLimits Worker::PlanLimits(const CallPolicy& policy) {

@@ -202,8 +202,6 @@ class Worker final : private net::TurnHandler {
   PlannedLimits PlanLimits(const CallPolicy& policy);
   PlannedGuard PlanGuard(const std::string& upstream, const CallPolicy& policy,
                          std::string_view path);
-  std::shared_ptr<WaitingRetries> WaitingFor(Destination& destination,
-                                             const std::shared_ptr<RetryBudget>& budget);
   Http2Connection::Options ConnectionOptions() const;
   void ConnectionEnded();
 
