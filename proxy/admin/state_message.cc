@@ -127,6 +127,14 @@ admin::v1::Sidecar SidecarMessage(const AdminSources& sources) {
   AddShared(sources, message);
   message.set_active_calls(Count(calls));
   message.set_downstream_connections(Count(connections));
+  for (const Metrics::ShadowTotals& totals : sources.metrics.Shadows()) {
+    admin::v1::Shadow& shadow = *message.add_shadows();
+    shadow.set_policy(totals.policy);
+    shadow.set_shadow(totals.shadow);
+    shadow.set_same(Count(totals.calls[ShadowOutcome::kSame]));
+    shadow.set_more(Count(totals.calls[ShadowOutcome::kMore]));
+    shadow.set_fewer(Count(totals.calls[ShadowOutcome::kFewer]));
+  }
   const auto hits = sources.metrics.LimitHits();
   for (int i = 0; i < kLimits; ++i) {
     const auto limit = static_cast<Limit>(i);

@@ -50,6 +50,7 @@ void Call::StartAttempt(const NextAttempt& next, Instant now) {
       parts_.hedge != nullptr && !next_.has_value() && attempts_ < parts_.policy.retry.max_attempts;
   hedge_at_ =
       may_hedge ? now + HedgeDelay(*parts_.hedge, parts_.latency, now) : Instant::Infinite();
+  if (shadow_ != nullptr) shadow_->OnAttempt(next.trigger, Facts(now), now);
   SendBuffered(id);
   if (!replayable_) Commit(id, now);
   ArmTimer();
@@ -144,6 +145,7 @@ void Call::Commit(AttemptId id, Instant now) {
 }
 
 void Call::CommitToAnswer(AttemptId id, Instant now) {
+  if (shadow_ != nullptr && !answered_) shadow_->OnAnswer(Facts(now), now);
   if (!std::exchange(answered_, true)) {
     if (ActiveAttempt* const attempt = active_.Find(id)) {
       // attempt_timeout bounds the wait for an answer, not the length of a stream.
@@ -231,6 +233,7 @@ void Call::JudgeEnd(const ActiveAttempt& attempt, const AttemptOutcome& outcome,
   const bool success = CountsAsSuccess(parts_.policy.retry, outcome, parts_.idempotent);
   // How the retries would fare that a policy only observes is not known: as the attempts do, say.
   parts_.budget.RecordEnd(success, attempt.charged || Observes(), now, PriceOf(record.trigger));
+  if (shadow_ != nullptr) shadow_->RecordEnd(outcome, attempt.charged, record.trigger, now);
   const bool passed_on = outcome.mark.has_value() && outcome.mark->scope == OverloadScope::kService;
   if (!passed_on) parts_.host.JudgeAttempt(attempt.id, success);
   if (parts_.waiting != nullptr) parts_.waiting->OnEnd(success, now);

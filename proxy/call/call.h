@@ -17,6 +17,7 @@
 #include "call/admission.h"
 #include "call/call_host.h"
 #include "call/replay_buffer.h"
+#include "call/shadow_call.h"
 #include "call/waiting_retries.h"
 #include "dedupe/dedupe_table.h"
 #include "dedupe/request_digest.h"
@@ -60,6 +61,7 @@ struct CallParts {
   GuardLine* guard = nullptr;                      // null: nothing guards the service
   int guard_method = Guard::kMethods;              // its number
   DedupeTable* dedupe = nullptr;                   // null: calls with equal keys are not joined
+  ShadowPlan* shadow = nullptr;                    // null: no other policy decides beside it
 };
 
 // Facts that the request's head states.
@@ -321,6 +323,8 @@ class Call final : private GuardClient, private DedupeClient {
   bool has_slot_ = false;                 // of the guard
   bool is_stream_ = false;                // that gives its slot back
   std::optional<ServiceTime> served_in_;  // for the guard to judge the service by
+
+  std::unique_ptr<ShadowCall> shadow_;  // null: no policy decides beside, or no attempt yet
 
   std::unique_ptr<Keyed> keyed_;  // null: the call has no key
   bool may_have_run_ = false;     // and nobody knows its answer

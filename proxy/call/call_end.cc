@@ -67,6 +67,10 @@ void Call::HandleFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, I
   if (!unsent) RecordAttemptEnd(attempt, outcome, now);
   if (outcome.kind == AttemptOutcome::Kind::kStatus) NoteServiceTime(attempt, outcome, now);
   RetryFacts facts = Facts(now);
+  if (shadow_ != nullptr && !next_.has_value()) {
+    const bool newest = attempt.record + 1 == record_.attempts.size();
+    shadow_->OnFailure(outcome, newest, facts, now);
+  }
   // One that is to start is the next attempt; a second one would be one too many at a time.
   if (next_.has_value()) facts.attempts = parts_.policy.retry.max_attempts;
   const RetryDecision decision = DecideRetry(parts_.policy, outcome, facts, now, parts_.random,
@@ -112,6 +116,7 @@ void Call::ScheduleRetry(const NextAttempt& next, Instant now) {
 }
 
 void Call::CancelRetry() {
+  if (shadow_ != nullptr && next_.has_value()) shadow_->OnDropped();
   if (unpaid_ != nullptr) {
     record_.waiting.cancelled = unpaid_->place.linked();
     parts_.waiting->Leave(unpaid_->place);
@@ -196,6 +201,7 @@ void Call::EndAtDeadline(Instant now) {
     // that answers for as long as the caller listens is.
     if (attempt.has_head || place.endpoint < 0 || !HadTime(attempt, now)) continue;
     parts_.budget.RecordEnd(false, attempt.charged || Observes(), now);
+    if (shadow_ != nullptr) shadow_->RecordTimeout(attempt.charged, now);
     if (parts_.waiting != nullptr) parts_.waiting->OnEnd(false, now);
     parts_.host.JudgeAttempt(attempt.id, false);
     if (parts_.throttle == nullptr) continue;
@@ -308,6 +314,7 @@ void Call::Finish(const FinalStatus& status, Instant now) {
   finished_ = true;
   if (std::exchange(admission_open_, false)) parts_.admission->Withdraw(*this);
   CancelRetry();
+  if (shadow_ != nullptr) record_.shadow = shadow_->End(Facts(now), now);
   AbandonOthers(/*kept=*/0, StatusCode::kCancelled, now);
   if (keyed_ != nullptr) LeaveKey(status, now);
   if (parts_.guard != nullptr) LeaveGuard(now);

@@ -203,7 +203,12 @@ void Call::Begin(Instant now) {
 void Call::StartFirstAttempt(Instant now) {
   admission_open_ = false;
   // A retry, whoever makes it, pays for no others.
-  if (!IsAppRetry()) parts_.budget.Deposit(parts_.worker, now);
+  const bool pays = !IsAppRetry();
+  if (pays) parts_.budget.Deposit(parts_.worker, now);
+  if (parts_.shadow != nullptr) {
+    shadow_ = std::make_unique<ShadowCall>(*parts_.shadow, parts_.latency, parts_.worker);
+    shadow_->Begin(record_.start, record_.start + facts_.timeout, pays, now);
+  }
   StartAttempt({.charged = app_retry_charged_}, now);
 }
 

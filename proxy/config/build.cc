@@ -15,6 +15,7 @@
 #include "config/checked.h"
 #include "config/digest.h"
 #include "config/effective_config.h"
+#include "config/shadow.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 
@@ -132,6 +133,8 @@ RouteTable BuildRoutes(const v1::Config& config) {
     route.peer = message.match().peer();
     route.upstream = upstreams.at(message.upstream());
     route.policy = policies.at(message.policy());
+    const std::string shadow = ShadowOf(message);
+    if (!shadow.empty()) route.shadow = policies.at(shadow);
     if (!message.match().has_listener()) continue;
     route.listener.index = listeners.at(message.match().listener());
     route.listener.direction = DirectionOf(config.listeners(route.listener.index));

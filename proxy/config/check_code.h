@@ -77,6 +77,7 @@ enum class CheckCode {
   kStoreAddress = 322,
   kGlobalLimit = 323,
   kNothingRedirected = 330,
+  kUselessShadow = 340,
 
   kUnreadableFile = 401,
   kFileTooLarge = 402,

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "config/addresses.h"
+#include "config/shadow.h"
 #include "config/suggest.h"
 #include "config/validate_policy.h"
 #include "config/values.h"
@@ -34,6 +35,7 @@ class Validator {
   void CheckAddresses();
   void CheckUpstreams();
   void CheckRoutes();
+  void CheckShadow(const std::string& path, const v1::Route& route, const Names& policies);
   void CheckPolicies();
   void CheckLimits();
 
@@ -182,8 +184,20 @@ void Validator::CheckRoutes() {
     const std::string path = Element("routes", i);
     CheckReference(path + ".upstream", config_.routes(i).upstream(), upstreams);
     CheckReference(path + ".policy", config_.routes(i).policy(), policies);
+    CheckShadow(path, config_.routes(i), policies);
     CheckReference(path + ".match.listener", config_.routes(i).match().listener(), listeners);
   }
+}
+
+void Validator::CheckShadow(const std::string& path, const v1::Route& route,
+                            const Names& policies) {
+  const std::string shadow = ShadowOf(route);
+  if (shadow.empty()) return;
+  CheckReference(path + ".shadow", shadow, policies);
+  if (shadow != route.policy()) return;
+  Add(path + ".shadow", CheckCode::kUselessShadow,
+      absl::StrCat(shadow, " is the route's own policy, with which it would always agree; ",
+                   "name another policy, or leave it out"));
 }
 
 void Validator::CheckPolicies() {

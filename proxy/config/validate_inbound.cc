@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "config/addresses.h"
+#include "config/shadow.h"
 #include "config/values.h"
 
 namespace levee {
@@ -73,6 +74,11 @@ void InboundValidator::CheckRoute(int index) {
   const v1::Policy& policy = config_.policies(found->second);
   if (IsInbound(route)) {
     CheckPolicyOfInbound(path, policy);
+    if (!ShadowOf(route).empty()) {
+      Add(path + ".shadow", CheckCode::kUselessShadow,
+          "a shadow decides about retries, and calls to the application are not retried here; "
+          "leave it out");
+    }
   } else if (policy.has_guard()) {
     Add(positions_.Has("routes") ? path + ".policy"
                                  : absl::StrCat("policies[", found->second, "].guard"),

@@ -17,6 +17,7 @@
 #include "config/addresses.h"
 #include "config/known_parts.h"
 #include "config/policy_warnings.h"
+#include "config/shadow.h"
 #include "config/values.h"
 #include "policy/route_table.h"
 
@@ -339,6 +340,7 @@ void Warnings::CheckUse() {
   for (const v1::Route& route : config_.routes()) {
     upstreams.insert(route.upstream());
     policies.insert(route.policy());
+    policies.insert(ShadowOf(route));
   }
   const bool leads_known = KnowsTargets("upstream");
   for (int i = 0; i < config_.upstreams_size() && leads_known; ++i) {
@@ -357,7 +359,10 @@ void Warnings::CheckUse() {
             IsInbound(listener) ? " with match: {listener: " + listener.name() + "}" : ""));
   }
   // Routes that come from the command line say nothing about the policies of a file.
-  if (positions_.Find("routes").file == "--to" || !KnowsTargets("policy")) return;
+  if (positions_.Find("routes").file == "--to" || !KnowsTargets("policy") ||
+      !KnowsTargets("shadow")) {
+    return;
+  }
   for (int i = 0; i < config_.policies_size(); ++i) {
     const std::string path = Element("policies", i);
     const std::string& name = config_.policies(i).name();

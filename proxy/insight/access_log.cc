@@ -92,6 +92,12 @@ std::string_view AccessLogFormatter::Format(const AccessLogFacts& facts, const C
   } else {
     line_ += kNull;
   }
+  line_ += R"(,"shadow":)";
+  if (record.shadow.has_value()) {
+    AppendWord(ShadowOutcomeName(*record.shadow), line_);
+  } else {
+    line_ += kNull;
+  }
   line_ += R"(,"request_bytes":)";
   AppendNumber(facts.request_bytes, line_);
   line_ += R"(,"response_bytes":)";

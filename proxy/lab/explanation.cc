@@ -66,6 +66,8 @@ class PolicyExplainer {
         complete_(complete),
         upstream_(snapshot_.upstreams[static_cast<size_t>(route.upstream)]),
         policy_(snapshot_.policies[static_cast<size_t>(route.policy)]),
+        shadow_(route.shadow.has_value() ? &snapshot_.policies[static_cast<size_t>(*route.shadow)]
+                                         : nullptr),
         inbound_(route.listener.direction == Direction::kInbound),
         index_(route.policy),
         call_{PathOf(question), question.authority, question.peer, question.headers},
@@ -87,6 +89,14 @@ class PolicyExplainer {
                to);
     if (policy_.guard.has_value()) AddSection("guard", GuardWords(*policy_.guard, call_), to);
     AddSection("calls that run once", DedupeWords(policy_.dedupe, call_), to);
+    if (shadow_ != nullptr) {
+      AddSection(
+          "shadow",
+          {absl::StrCat("policy ", shadow_->name, " decides beside this one and does nothing; ",
+                        "levee_shadow_decisions_total counts where it would have made more ",
+                        "or fewer attempts")},
+          to);
+    }
   }
 
  private:
@@ -143,6 +153,7 @@ class PolicyExplainer {
   const ReadConfig& complete_;
   const UpstreamSpec& upstream_;
   const CallPolicy& policy_;
+  const CallPolicy* const shadow_;  // nullptr: the route has none
   const bool inbound_;
   const int index_;  // of the policy
   const KeyFacts call_;

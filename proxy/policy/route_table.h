@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,11 +41,12 @@ struct RouteRequest {
 struct Route {
   // Glob over the text that the call is routed by: HOST:PORT, in upper or lower case.
   std::string authority = "*";
-  std::string method = "*";  // glob over the call's :path ("/pkg.Service/Method")
-  std::string peer = "*";    // glob over the caller's name by its certificate
-  int upstream = 0;          // index into the snapshot's upstreams
-  int policy = 0;            // index into the snapshot's policies
-  ListenerRef listener;      // the one that it serves; kNone: all of that direction
+  std::string method = "*";                  // glob over the call's :path ("/pkg.Service/Method")
+  std::string peer = "*";                    // glob over the caller's name by its certificate
+  int upstream = 0;                          // index into the snapshot's upstreams
+  int policy = 0;                            // index into the snapshot's policies
+  std::optional<int> shadow = std::nullopt;  // likewise: it decides beside `policy`
+  ListenerRef listener;                      // the one that it serves; kNone: all of that direction
 
   bool Matches(const RouteRequest& request) const;
 };

@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "base/text.h"
 #include "call/plan.h"
+#include "call/shadow_call.h"
 #include "call/waiting_retries.h"
 #include "dedupe/dedupe_table.h"
 #include "guard/guard_line.h"
@@ -76,6 +77,12 @@ struct PlannedDedupe {
   DedupeSeries* series = nullptr;      // not null where there is a table
 };
 
+// The policy that decides beside the one of a plan's calls.
+struct PlannedShadow {
+  std::unique_ptr<ShadowPlan> plan;  // nullptr: there is none
+  ShadowSeries* series = nullptr;    // not null where there is a plan
+};
+
 // Never changed but for `method`, `labelled` and the guard's method. Held by calls with a plain
 // count, so one thread.
 struct CallPlan {
@@ -89,6 +96,7 @@ struct CallPlan {
   bool inbound = false;                        // its calls came to a listener of that direction
   PlannedGuard guard;
   PlannedDedupe dedupe;
+  PlannedShadow shadow;
   std::shared_ptr<TieTable> tie;  // nullptr: its calls are not tied to others
   std::string path;
   std::string routed_by;  // in the one spelling that rate limits know

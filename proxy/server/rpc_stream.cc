@@ -43,7 +43,8 @@ CallParts MakeParts(CallHost& host, RpcEnvironment& environment, const CallPlan&
           .inbound = plan.inbound,
           .guard = plan.guard.line.get(),
           .guard_method = plan.guard.method,
-          .dedupe = plan.dedupe.table.get()};
+          .dedupe = plan.dedupe.table.get(),
+          .shadow = plan.shadow.plan.get()};
 }
 
 }  // namespace
@@ -395,6 +396,7 @@ void RpcStream::Record(const CallRecord& record) {
   RecordRateLimits(plan.limits.series, record.rate_limit);
   if (plan.guard.series != nullptr) RecordGuard(*plan.guard.series, record.guard);
   if (record.dedupe.has_value()) plan.dedupe.series->calls[*record.dedupe].Add();
+  if (record.shadow.has_value()) plan.shadow.series->calls[*record.shadow].Add();
 }
 
 void RpcStream::Log(const FinalStatus& status, const CallRecord& record) {

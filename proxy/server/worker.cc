@@ -431,6 +431,16 @@ absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(const PlanKey& key, n
   const bool described =
       upstream.methods != nullptr && upstream.methods->idempotent.contains(plan->path);
   plan->calls = PlanCalls(policy, described);
+  if (route->shadow.has_value()) {
+    const CallPolicy& shadow = snapshot_->policies[*route->shadow];
+    auto budget =
+        shared_.shadow_budgets.Get(upstream.name, account_of, shadow.retry.budget, loop_.now());
+    plan->shadow = {
+        .plan = std::make_unique<ShadowPlan>(ShadowPlan{.calls = PlanCalls(shadow, described),
+                                                        .budget = std::move(budget.budget),
+                                                        .random = Random(random_.Next())}),
+        .series = &shared_.metrics.Shadow(index_, policy.name, shadow.name)};
+  }
   plan->method = &shared_.metrics.Method(index_, upstream.name, key.path);
   // A budget of its own may be free for the destination's next call.
   if (!account.over_limit && plans_.Insert(key, plan)) {

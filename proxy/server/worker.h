@@ -49,6 +49,7 @@ namespace levee {
 struct Shared {
   Metrics& metrics;
   BudgetTable& budgets;
+  BudgetTable& shadow_budgets;  // that no call pays from
   ThrottleTable& throttles;
   RateLimitTable& rate_limits;
   ReplayMemory& replay;

@@ -54,6 +54,7 @@ absl::StatusOr<std::unique_ptr<Sidecar>> Sidecar::Open(std::shared_ptr<const Sna
 Sidecar::Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, Metrics& metrics,
                  RecentCalls& recent_calls, EventLog& log)
     : budgets_(workers, snapshot->limits.destinations),
+      shadow_budgets_(workers, snapshot->limits.destinations),
       throttles_(workers, snapshot->limits.destinations),
       guards_(workers,
               [this](int worker) { workers_[static_cast<size_t>(worker)]->PostLookAtGuards(); }),
@@ -73,9 +74,9 @@ Sidecar::Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, M
       replay_(snapshot->limits.replay_bytes),
       memory_(MemoryWatch::LimitOf(snapshot->limits)),
       capture_loops_(log),
-      shared_{metrics,  budgets_,     throttles_,        rate_limits_, replay_,
-              memory_,  recent_calls, tls_destinations_, log,          guards_,
-              dedupes_, ties_,        capture_loops_,    MakeHops()},
+      shared_{metrics, budgets_, shadow_budgets_, throttles_,        rate_limits_,
+              replay_, memory_,  recent_calls,    tls_destinations_, log,
+              guards_, dedupes_, ties_,           capture_loops_,    MakeHops()},
       workers_(MakeWorkers(snapshot, workers)),
       listeners_(
           workers_[0]->loop(), workers_[0]->wheel(),
@@ -113,6 +114,10 @@ void Sidecar::HoldConfigured(const Snapshot& snapshot) {
     const CallPolicy& policy = snapshot.policies[static_cast<size_t>(route.policy)];
     budgets.push_back(
         budgets_.Get(upstream.name, "", policy.retry.budget, net::ReadClock()).budget);
+    if (route.shadow.has_value()) {
+      const CallPolicy& shadow = snapshot.policies[static_cast<size_t>(*route.shadow)];
+      shared_.metrics.Shadow(/*worker=*/0, policy.name, shadow.name);
+    }
     if (policy.throttle.has_value()) {
       throttles.push_back(throttles_.Get(upstream.name, "", *policy.throttle, net::ReadClock()));
     }
@@ -154,6 +159,7 @@ absl::Status Sidecar::Take(const std::shared_ptr<const Snapshot>& snapshot,
   auto closed = listeners_.Replace(snapshot->listeners);
   if (!closed.ok()) return closed.status();
   budgets_.SetMaxAuthorities(snapshot->limits.destinations);
+  shadow_budgets_.SetMaxAuthorities(snapshot->limits.destinations);
   throttles_.SetMaxAuthorities(snapshot->limits.destinations);
   replay_.Resize(snapshot->limits.replay_bytes);
   memory_.SetLimit(MemoryWatch::LimitOf(snapshot->limits));

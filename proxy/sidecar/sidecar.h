@@ -134,6 +134,7 @@ class Sidecar : private Timer {
   const Snapshot& snapshot() const { return workers_[0]->snapshot(); }
 
   BudgetTable budgets_;
+  BudgetTable shadow_budgets_;
   std::vector<std::shared_ptr<RetryBudget>> configured_budgets_;
   ThrottleTable throttles_;
   std::vector<std::shared_ptr<AdaptiveThrottle>> configured_throttles_;

@@ -75,6 +75,12 @@ CallParts SimSidecar::Parts(CallHost& host) {
     places_.emplace(waiting_calls);
     waiting_.emplace(budget_, /*worker=*/0, *places_);
     planned_ = PlanCalls(policy, /*described=*/idempotent);
+    if (shadow.has_value()) {
+      shadow_ =
+          ShadowPlan{.calls = PlanCalls(*shadow, /*described=*/idempotent),
+                     .budget = std::make_shared<RetryBudget>(shadow->retry.budget, /*workers=*/1),
+                     .random = Random(/*seed=*/1)};
+    }
     for (const RateLimitPolicy& limit : policy.rate_limits) {
       limiters_.push_back(std::make_shared<RateLimiter>(limit, leases));
       limits_.push_back(limiters_.back().get());
@@ -100,7 +106,8 @@ CallParts SimSidecar::Parts(CallHost& host) {
           .throttle = throttle(),
           .inbound = inbound,
           .guard = guard(),
-          .dedupe = dedupe()};
+          .dedupe = dedupe(),
+          .shadow = shadow_.has_value() ? &*shadow_ : nullptr};
 }
 
 void SimSidecar::CountCall(const CallRecord& record) {

@@ -62,6 +62,7 @@ class SimSidecar {
   bool answers_are_read = true;           // else an OnFinish sees no message and no trailers
   bool inbound = false;                   // it stands in front of the service
   std::unique_ptr<LimitRule> limit_rule;  // of the guard; nullptr: that of the policy
+  std::optional<CallPolicy> shadow;       // that decides beside the policy
   // If set, it is asked where an attempt goes before the endpoints are; nullopt: they choose.
   std::function<std::optional<int64_t>(const SimHost&, AttemptId)> recorded_place;
 
@@ -108,6 +109,7 @@ class SimSidecar {
   SimEndpoints endpoints_;
   std::optional<PlannedPolicy> planned_;
   std::shared_ptr<RetryBudget> budget_;
+  std::optional<ShadowPlan> shadow_;
   std::unique_ptr<AdaptiveThrottle> throttle_;
   std::unique_ptr<GuardLine> guard_;
   std::unique_ptr<DedupeTable> dedupe_;

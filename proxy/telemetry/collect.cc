@@ -260,6 +260,7 @@ void Metrics::CollectAll(FamilySink sink) {
   CollectRateLimits(rate_limits_.Rows(), sink);
   CollectGuards(guards_.Rows(), sink);
   CollectDedupes(dedupes_.Rows(), sink);
+  CollectShadows(shadows_.Rows(), sink);
   CollectStores(stores_.Rows(), sink);
   CollectWorkers(workers_, LimitHits(), sink);
   CollectTls(upstreams_.Rows(), workers_, sink);

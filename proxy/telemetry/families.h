@@ -51,6 +51,11 @@ using DedupeRow = SeriesTable<DedupeSeries>::Row;  // by upstream
 // Collects what became of calls by their idempotency keys.
 void CollectDedupes(const std::vector<DedupeRow>& rows, FamilySink sink);
 
+using ShadowRow = SeriesTable<ShadowSeries>::Row;  // by policy and its shadow
+
+// Collects what shadow policies would have done.
+void CollectShadows(const std::vector<ShadowRow>& rows, FamilySink sink);
+
 using StoreRow = SeriesTable<StoreSeries>::Row;  // by store
 
 // Collects what was asked of stores.

@@ -22,6 +22,7 @@ Metrics::Metrics(Options options)
       rate_limits_(options.workers),
       guards_(options.workers),
       dedupes_(options.workers),
+      shadows_(options.workers),
       stores_(/*workers=*/1),
       workers_(static_cast<size_t>(options.workers)),
       otel_names_(options.settings.otel_names),
@@ -65,6 +66,13 @@ GuardSeries& Metrics::Guard(int worker, std::string_view upstream) {
 DedupeSeries& Metrics::Dedupe(int worker, std::string_view upstream) {
   return *dedupes_.AtIf(worker, upstream, {}, [&] {
     cap_.Reserve(cost_.dedupe);
+    return true;
+  });
+}
+
+ShadowSeries& Metrics::Shadow(int worker, std::string_view policy, std::string_view shadow) {
+  return *shadows_.AtIf(worker, policy, shadow, [&] {
+    cap_.Reserve(kShadowOutcomes);
     return true;
   });
 }

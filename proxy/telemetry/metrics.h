@@ -76,6 +76,7 @@ class Metrics {
   RateLimitSeries& RateLimit(int worker, std::string_view policy, std::string_view limit);
   GuardSeries& Guard(int worker, std::string_view upstream);
   DedupeSeries& Dedupe(int worker, std::string_view upstream);
+  ShadowSeries& Shadow(int worker, std::string_view policy, std::string_view shadow);
   StoreSeries& Store(std::string_view store);
 
   // Returns the series of the method of a call; `path` is the call's :path. The series are those of
@@ -151,6 +152,15 @@ class Metrics {
   // Returns the totals of every upstream, `none` included, ordered by name.
   std::vector<UpstreamTotals> Totals() const;
 
+  // The calls since the start, by the attempts that a shadow would have made for them.
+  struct ShadowTotals {
+    std::string policy;
+    std::string shadow;
+    ByEnum<uint64_t, ShadowOutcome, kShadowOutcomes> calls;
+  };
+  // Ordered by the two names.
+  std::vector<ShadowTotals> Shadows() const;
+
   // Returns how often each limit was reached since the start.
   ByEnum<uint64_t, Limit, kLimits> LimitHits() const;
 
@@ -185,6 +195,7 @@ class Metrics {
   SeriesTable<RateLimitSeries> rate_limits_;
   SeriesTable<GuardSeries> guards_;
   SeriesTable<DedupeSeries> dedupes_;
+  SeriesTable<ShadowSeries> shadows_;
   SeriesTable<StoreSeries> stores_;  // of one worker, which is the stores' thread
   std::vector<WorkerSeries> workers_;
   MethodLabels labels_;

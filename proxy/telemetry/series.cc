@@ -51,6 +51,8 @@ void RateLimitSeries::Reset() {
 
 void DedupeSeries::Reset() { calls.Reset(); }
 
+void ShadowSeries::Reset() { calls.Reset(); }
+
 void StoreSeries::Reset() {
   requests.Reset();
   seconds.Reset();

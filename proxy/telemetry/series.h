@@ -320,6 +320,13 @@ struct alignas(kCacheLine) DedupeSeries {
   void Reset();
 };
 
+// The series of one policy and the shadow of a route that has it.
+struct alignas(kCacheLine) ShadowSeries {
+  ByEnum<Counter, ShadowOutcome, kShadowOutcomes> calls;
+
+  void Reset();
+};
+
 // The series of one store; its thread alone writes them.
 struct alignas(kCacheLine) StoreSeries {
   ByEnum<Counter, StoreResult, kStoreResults> requests;

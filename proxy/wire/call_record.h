@@ -67,7 +67,8 @@ struct CallRecord {
   WaitingRecord waiting;
   RateLimitRecord rate_limit;
   GuardRecord guard;
-  std::optional<DedupeResult> dedupe;  // none: it has no key, or did not come to the store
+  std::optional<DedupeResult> dedupe;   // none: it has no key, or did not come to the store
+  std::optional<ShadowOutcome> shadow;  // none: no shadow policy, or no attempt
 };
 
 // Whether the call has shown that its upstream has the method. A caller can make paths up, and must

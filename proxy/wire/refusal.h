@@ -222,4 +222,22 @@ constexpr std::string_view ThrottleDecisionName(ThrottleDecision decision) {
 }
 inline constexpr int kThrottleDecisions = CountValues(ThrottleDecisionName);
 
+// How many attempts a route's shadow policy would have made for a call, beside those that were
+// made.
+enum class ShadowOutcome { kSame, kMore, kFewer };
+
+// The label `outcome` of levee_shadow_decisions_total, and `shadow` of the access log.
+constexpr std::string_view ShadowOutcomeName(ShadowOutcome outcome) {
+  switch (outcome) {
+    case ShadowOutcome::kSame:
+      return "same";
+    case ShadowOutcome::kMore:
+      return "more";
+    case ShadowOutcome::kFewer:
+      return "fewer";
+  }
+  return "";
+}
+inline constexpr int kShadowOutcomes = CountValues(ShadowOutcomeName);
+
 }  // namespace levee

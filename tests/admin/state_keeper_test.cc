@@ -264,6 +264,20 @@ TEST_F(StateKeeperTest, SaysWhatTheSidecarDoes) {
   EXPECT_EQ(Read().sidecar().phase(), admin::v1::Sidecar::PHASE_DRAINING);
 }
 
+TEST_F(StateKeeperTest, SaysWhatShadowPoliciesWouldHaveDone) {
+  EXPECT_EQ(Read().sidecar().shadows_size(), 0);
+  sidecar_.metrics.Shadow(0, "default", "candidate").calls[ShadowOutcome::kMore].Add(2);
+  sidecar_.metrics.Shadow(1, "default", "candidate").calls[ShadowOutcome::kMore].Add(3);
+  sidecar_.metrics.Shadow(1, "default", "candidate").calls[ShadowOutcome::kSame].Add(7);
+  const admin::v1::Sidecar sidecar = Read().sidecar();
+  ASSERT_EQ(sidecar.shadows_size(), 1);
+  EXPECT_EQ(sidecar.shadows(0).policy(), "default");
+  EXPECT_EQ(sidecar.shadows(0).shadow(), "candidate");
+  EXPECT_EQ(sidecar.shadows(0).same(), 7u);
+  EXPECT_EQ(sidecar.shadows(0).more(), 5u);
+  EXPECT_EQ(sidecar.shadows(0).fewer(), 0u);
+}
+
 TEST_F(StateKeeperTest, SaysWhichConfigurationRuns) {
   ConfigStatus status = sidecar_.status();
   EXPECT_EQ(Read().configuration().last_attempt(), 0);

@@ -22,5 +22,14 @@ TEST(CallProperty, A51_AttemptsStayWithinTheBudgetUnderRandomPoliciesAndWorkload
   for (uint64_t seed = 1; seed <= kSeeds && !testing::Test::HasFailure(); ++seed) RunSeed(seed);
 }
 
+TEST(CallProperty, AShadowOfTheSamePolicyAgreesInEveryCall) {
+  for (uint64_t seed = 1; seed <= kSeeds && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    RandomWorld world(seed);
+    world.AddTwin();
+    world.Run();
+  }
+}
+
 }  // namespace
 }  // namespace levee

@@ -80,6 +80,20 @@ RequestFacts RandomWorld::Facts() {
   return facts;
 }
 
+void RandomWorld::AddTwin() {
+  sidecar_.policy.retry.budget = {.ratio = 1000,
+                                  .floor_per_second = 1000,
+                                  .floor_min_success = 0,
+                                  .burst_least = 1000,
+                                  .wait = absl::ZeroDuration()};
+  // Delays are drawn by each, and decide what is too late.
+  BackoffPolicy fixed;
+  fixed.jitter = Jitter::kNone;
+  sidecar_.policy.retry.backoff = fixed;
+  for (RetryRule& rule : sidecar_.policy.retry.rules) rule.backoff = fixed;
+  sidecar_.shadow = sidecar_.policy;
+}
+
 void RandomWorld::Run() {
   Arrive();
   clock_.Run();
@@ -89,6 +103,9 @@ void RandomWorld::Run() {
   for (const SimHost& call : sidecar_.calls()) {
     if (call.caller().code == StatusCode::kOk) {
       EXPECT_EQ(call.caller().body, "pong");
+    }
+    if (sidecar_.shadow.has_value()) {
+      EXPECT_EQ(call.record().shadow.value_or(ShadowOutcome::kSame), ShadowOutcome::kSame);
     }
   }
 }

@@ -21,6 +21,10 @@ class RandomWorld {
   // each call.
   void Run();
 
+  // Before Run: a shadow of the same policy decides beside it, and neither lacks budget. Run checks
+  // that they agree in every call.
+  void AddTwin();
+
  private:
   Answer RandomAnswer();
   Answer Failure();

@@ -118,11 +118,12 @@ WorkerRun::WorkerRun(size_t shape)
     : snapshot_(SnapshotOf(shape)),
       metrics_({.settings = {.upstreams = {"shop"}}}),
       budgets_(1, snapshot_->limits.destinations),
+      shadow_budgets_(1, snapshot_->limits.destinations),
       throttles_(1, snapshot_->limits.destinations),
       replay_(snapshot_->limits.replay_bytes),
-      shared_{metrics_, budgets_, throttles_,        rate_limits_, replay_,
-              memory_,  recent_,  tls_destinations_, log_,         guards_,
-              dedupes_, ties_,    capture_loops_,    kHops} {
+      shared_{metrics_, budgets_, shadow_budgets_, throttles_,        rate_limits_,
+              replay_,  memory_,  recent_,         tls_destinations_, log_,
+              guards_,  dedupes_, ties_,           capture_loops_,    kHops} {
   VirtualTime::Restart();
   worker_ = std::make_unique<Worker>(0, snapshot_, shared_);
   worker_->PostEndpoints("shop", snapshot_->endpoints.at("shop"));

@@ -66,6 +66,7 @@ class WorkerRun {
   RecentCalls recent_;
   EventLog log_;
   BudgetTable budgets_;
+  BudgetTable shadow_budgets_;
   ThrottleTable throttles_;
   RateLimitTable rate_limits_;
   ReplayMemory replay_;

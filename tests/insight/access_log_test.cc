@@ -56,7 +56,7 @@ TEST(AccessLog, ACallThatSucceedsAtOnce) {
       R"("peer":null,"upstream":"cart","authority":"cart.shop:50051","method":"shop.Cart/Add",)"
       R"("code":"OK","message":"","attempts":[{"n":1,"endpoint":"10.0.0.7:50051",)"
       R"("start_ms":0.000,"duration_ms":3.060,"code":"OK","trigger":null,"delay_ms":null}],)"
-      R"("unreached":null,"refused":null,"marks":[],"guard":null,"dedupe":null,"request_bytes":105,"response_bytes":4000000007,)"
+      R"("unreached":null,"refused":null,"marks":[],"guard":null,"dedupe":null,"shadow":null,"request_bytes":105,"response_bytes":4000000007,)"
       R"("trace_id":"4bf92f3577b34da6a3ce929d0e0e4736","sample":0.25})"
       "\n");
 }
@@ -82,7 +82,7 @@ TEST(AccessLog, ACallThatIsRetriedUntilTheBudgetRefuses) {
       R"({"n":2,"endpoint":"10.0.0.8:50051","start_ms":26.020,"duration_ms":19.980,)"
       R"("code":"UNAVAILABLE","trigger":"status","delay_ms":24.500}],)"
       R"("unreached":null,"refused":"budget","marks":[{"direction":"sent","scope":"service"}],)"
-      R"("guard":null,"dedupe":null,"request_bytes":105,"response_bytes":4000000007,"trace_id":null,"sample":0.25})"
+      R"("guard":null,"dedupe":null,"shadow":null,"request_bytes":105,"response_bytes":4000000007,"trace_id":null,"sample":0.25})"
       "\n");
 }
 
@@ -142,11 +142,16 @@ TEST(AccessLog, TellsWhatTheGuardDid) {
             R"("guard":{"decision":"admitted","reason":null,"priority":64,"waited_ms":0.000})");
 }
 
+TEST(AccessLog, TellsWhatAShadowPolicyWouldHaveDone) {
+  CallRecord record;
+  record.shadow = ShadowOutcome::kMore;
+  EXPECT_EQ(Between(Line(FactsOfACall(), record), "shadow", "request_bytes"), R"("shadow":"more")");
+}
+
 TEST(AccessLog, TellsWhatBecameOfACallByItsIdempotencyKey) {
   CallRecord record;
   record.dedupe = DedupeResult::kReplayed;
-  EXPECT_EQ(Between(Line(FactsOfACall(), record), "dedupe", "request_bytes"),
-            R"("dedupe":"replayed")");
+  EXPECT_EQ(Between(Line(FactsOfACall(), record), "dedupe", "shadow"), R"("dedupe":"replayed")");
 }
 
 TEST(AccessLog, MarksAreThoseReceivedAndTheOneSent) {

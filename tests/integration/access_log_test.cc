@@ -83,7 +83,7 @@ TEST(AccessLogOfARun, SaysEverythingAboutACallThatSucceeds) {
   EXPECT_THAT(line.members(), ElementsAre("attempts", "authority", "code", "dedupe", "duration_ms",
                                           "guard", "listener", "marks", "message", "method", "peer",
                                           "refused", "request_bytes", "response_bytes", "sample",
-                                          "time", "trace_id", "unreached", "upstream"));
+                                          "shadow", "time", "trace_id", "unreached", "upstream"));
   absl::Time time;
   ASSERT_TRUE(absl::ParseTime(absl::RFC3339_full, line.Text("time"), &time, nullptr));
   // The start of the loop's turn stands for the call's: one may have begun before the call.

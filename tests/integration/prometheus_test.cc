@@ -161,8 +161,8 @@ class PrometheusTest : public testing::Test {
       "listeners: [{name: ingress, address: \"127.0.0.1:0\", direction: inbound}]\n"
       "upstreams: [{name: app, endpoints: [\"127.0.0.1:1\"]}]\n"
       "routes: [{match: {listener: ingress}, upstream: app, policy: protect},\n"
-      "  {upstream: shop, policy: test}]\n"
-      "policies: [{name: protect, guard: {dedupe: {}}}]\n"
+      "  {upstream: shop, policy: test, shadow: candidate}]\n"
+      "policies: [{name: protect, guard: {dedupe: {}}}, {name: candidate}]\n"
       "stores: [{name: away, redis: [\"127.0.0.1:1\"]}]\n"};
   std::unique_ptr<FaultyService> service_;
   std::unique_ptr<SidecarProcess> sidecar_;

@@ -249,6 +249,16 @@ TEST(Explanation, CallsThatRunOnceAreExplained) {
                           HasSubstr("runs, maybe for the second time")));
 }
 
+TEST(Explanation, AShadowPolicyIsNamed) {
+  const std::string text =
+      "upstreams: [{name: cart, endpoints: [\"127.0.0.1:3\"]}]\n"
+      "policies: [{name: default}, {name: candidate}]\n";
+  EXPECT_THAT(
+      SectionOf(ExplanationOf(text + "routes: [{upstream: cart, shadow: candidate}]\n"), "shadow"),
+      ElementsAre(HasSubstr("policy candidate decides beside this one and does nothing")));
+  EXPECT_THAT(SectionOf(ExplanationOf(text + "routes: [{upstream: cart}]\n"), "shadow"), IsEmpty());
+}
+
 TEST(Explanation, HedgingNeedsAMethodThatMayRunTwice) {
   const std::string hedge = "policies: [{name: default, hedge: {delay: 50ms}";
   EXPECT_THAT(SectionOf(ExplanationOf(hedge + "}]\n"), "hedging"),

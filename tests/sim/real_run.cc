@@ -101,11 +101,12 @@ class RealRun {
       : snapshot_(SnapshotOf(twin)),
         metrics_({.settings = {.upstreams = {"cart"}}}),
         budgets_(1, snapshot_->limits.destinations),
+        shadow_budgets_(1, snapshot_->limits.destinations),
         throttles_(1, snapshot_->limits.destinations),
         replay_(snapshot_->limits.replay_bytes),
-        shared_{metrics_, budgets_, throttles_,        rate_limits_, replay_,
-                memory_,  recent_,  tls_destinations_, log_,         guards_,
-                dedupes_, ties_,    capture_loops_,    kHops},
+        shared_{metrics_, budgets_, shadow_budgets_, throttles_,        rate_limits_,
+                replay_,  memory_,  recent_,         tls_destinations_, log_,
+                guards_,  dedupes_, ties_,           capture_loops_,    kHops},
         stage_{.twin = twin, .clock = clock_, .begin = {}, .attempts = {}} {
     VirtualTime::Restart();
     Advance(kToWholeMillisecond);
@@ -203,6 +204,7 @@ class RealRun {
   RecentCalls recent_;
   EventLog log_;
   BudgetTable budgets_;
+  BudgetTable shadow_budgets_;
   ThrottleTable throttles_;
   RateLimitTable rate_limits_;
   ReplayMemory replay_;

@@ -64,6 +64,7 @@ const std::map<std::string, Contract>& Contracts() {
       {"levee_guard_queue_length", {kGauge, {"upstream"}}},
       {"levee_guard_reported_retry_share", {kGauge, {"upstream"}}},
       {"levee_dedupe_calls_total", {kCounter, {"upstream", "result"}}},
+      {"levee_shadow_decisions_total", {kCounter, {"policy", "shadow", "outcome"}}},
       {"levee_dedupe_keys", {kGauge, {"upstream"}}},
       {"levee_dedupe_bytes", {kGauge, {"upstream"}}},
       {"levee_rate_limit_lease", {kGauge, {"limit", "state"}}},
@@ -105,6 +106,7 @@ class MetricsContractTest : public testing::Test {
       return std::map<std::string, GuardState>{{"cart", {.limit = 20, .least = 1}}};
     });
     metrics_.Dedupe(0, "cart");
+    metrics_.Shadow(0, "default", "candidate");
     metrics_.Store("shared");
     metrics_.SetLeaseSource([] {
       return std::map<std::string, LeaseState>{{"per-tenant", LeaseState::kStale}};
@@ -181,6 +183,8 @@ TEST_F(MetricsContractTest, LabelsTakeTheValuesOfTheContract) {
   EXPECT_THAT(
       LabelValues("levee_dedupe_calls_total", "result"),
       ElementsAre("first", "replayed", "waited", "refused", "mismatch", "lost", "store_failed"));
+  EXPECT_THAT(LabelValues("levee_shadow_decisions_total", "outcome"),
+              ElementsAre("same", "more", "fewer"));
   EXPECT_THAT(LabelValues("levee_guard_calls_total", "decision"),
               ElementsAre("admitted", "queued", "refused"));
   EXPECT_THAT(LabelValues("levee_guard_calls_total", "reason"),

@@ -67,6 +67,7 @@ std::map<std::string, std::string> Exported() {
     return std::map<std::string, GuardState>{{"cart", {.limit = 20, .least = 1}}};
   });
   metrics.Dedupe(0, "cart");
+  metrics.Shadow(0, "default", "candidate");
   metrics.Store("shared");
   metrics.SetLeaseSource([] {
     return std::map<std::string, LeaseState>{{"per-tenant", LeaseState::kLeased}};

@@ -41,6 +41,7 @@ export class SidecarFacts {
       ['limits reached', limitHits(sidecar.limit_hits)],
       ['leases', leases(sidecar.leases)],
       ['keys', keys(sidecar.keys)],
+      ...(sidecar.shadows ?? []).map((one) => [`shadow ${one.shadow}`, shadowWords(one)]),
     ]);
   }
 }
@@ -73,6 +74,15 @@ function keys(upstreams = {}) {
   return sorted(upstreams)
       .map(([upstream, {keys: kept = 0, bytes = 0}]) =>
         `${upstream}: ${format.plural(kept, 'key')}, ${format.bytes(bytes)}`).join(', ');
+}
+
+// What a policy that only decides beside another one would have done.
+export function shadowWords({policy, same = 0, more = 0, fewer = 0}) {
+  const calls = same + more + fewer;
+  if (calls === 0) return `beside ${policy}: no call yet`;
+  const share = (number) => format.percent(number / calls);
+  return `beside ${policy}: of ${format.plural(calls, 'call')} ${share(more)} with more attempts, ` +
+      `${share(fewer)} with fewer`;
 }
 
 // The mark at the top right that shows whether what is seen is fresh.
