@@ -14,8 +14,7 @@ constexpr char kCameBack[] =
 
 constexpr char kCapturedAgain[] =
     "the call has come back to the sidecar that sent it (via): the firewall redirects connections "
-    "of "
-    "the sidecar itself; give `levee capture` the --uid or --gid by which the sidecar runs";
+    "of the sidecar itself; give `levee capture` the --uid or --gid by which the sidecar runs";
 
 }  // namespace
 
