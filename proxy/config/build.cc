@@ -9,11 +9,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/hex_sha256.h"
 #include "base/host_port.h"
 #include "config/addresses.h"
 #include "config/build_policy.h"
 #include "config/checked.h"
-#include "config/digest.h"
 #include "config/effective_config.h"
 #include "config/shadow.h"
 #include "google/protobuf/io/coded_stream.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "config/digest.h"
+#include "base/hex_sha256.h"
 #include "config/read_file.h"
 #include "config/values.h"
 

@@ -11,9 +11,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/hex_sha256.h"
 #include "base/text.h"
 #include "dedupe/answer_code.h"
-#include "store/name_digest.h"
 #include "store/redis_script.h"
 
 namespace levee {
@@ -69,7 +69,7 @@ const RedisScript& PutScript() {
 }
 
 std::string NameOf(std::string_view prefix, const KeyCommand& command) {
-  return absl::StrCat(Abseil(prefix), "key:", NameDigest(command.name));
+  return absl::StrCat(Abseil(prefix), "key:", HexSha256(command.name));
 }
 
 std::string TextOf(const Sha256& digest) {

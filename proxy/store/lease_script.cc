@@ -4,8 +4,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/hex_sha256.h"
 #include "base/text.h"
-#include "store/name_digest.h"
 
 namespace levee {
 namespace {
@@ -41,7 +41,7 @@ std::string LeaseKey(std::string_view prefix, std::string_view limit, std::strin
   constexpr size_t kLongest = 256;
   const std::string start = absl::StrCat(Abseil(prefix), "rate:", Abseil(limit));
   if (shared_bucket) return absl::StrCat(start, "/others");
-  if (key.size() > kLongest) return absl::StrCat(start, "#", NameDigest(key));
+  if (key.size() > kLongest) return absl::StrCat(start, "#", HexSha256(key));
   return absl::StrCat(start, ":", Abseil(key));
 }
 

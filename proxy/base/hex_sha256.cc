@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/digest.h"
+#include "base/hex_sha256.h"
 
 #include <openssl/evp.h>
 
@@ -8,7 +8,7 @@
 
 namespace levee {
 
-std::string HexSha256(const std::string& bytes) {
+std::string HexSha256(std::string_view bytes) {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned int size = 0;
   const int done = EVP_Digest(bytes.data(), bytes.size(), digest, &size, EVP_sha256(), nullptr);
