@@ -22,9 +22,9 @@ void ShadowCall::Begin(Instant start, Instant callers_deadline, bool pays, Insta
   if (pays) plan_.budget->Deposit(worker_, now);
 }
 
-// Returns the facts as they are under the shadow's policy at `at`. Only now, at `now`, a decision
-// for that instant is made; the budget's time does not go backward, so the other times are moved
-// instead.
+// Returns the facts as they were under the shadow's policy at `at`, for a decision that is made
+// later, at `now`. The budget must not see an earlier time than before, so the decision gets `now`,
+// and the deadline and the start are moved by what has passed since `at`.
 RetryFacts ShadowCall::FactsOf(const RetryFacts& facts, Instant at, Instant now) {
   RetryFacts own = facts;
   own.idempotent = plan_.calls.idempotent;
