@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Callers that attack what protects an application from them: the guard's queue, its headers, and
 // the table of ties.
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -49,9 +50,16 @@ class GuardUnderAttack : public testing::Test {
     EXPECT_TRUE(CallUnary(outbound_).status.ok());
   }
 
+  // A call whose deadline is later than an attack's end, on a slow machine too.
+  std::unique_ptr<ByteCall> LongCall(const std::string& method) const {
+    auto call = std::make_unique<ByteCall>(inbound_, method);
+    call->context().set_deadline(std::chrono::system_clock::now() + 10 * kPatience);
+    return call;
+  }
+
   // Takes the slot.
   std::unique_ptr<ByteCall> Occupy() const {
-    auto call = std::make_unique<ByteCall>(inbound_, "/test.Echo/Chat");
+    auto call = LongCall("/test.Echo/Chat");
     EXPECT_TRUE(call->Start());
     EXPECT_TRUE(call->Write("x"));
     EXPECT_EQ(call->Read(), "x");
@@ -64,7 +72,7 @@ class GuardUnderAttack : public testing::Test {
 
   // Starts a call, which waits for the slot as the only one.
   std::unique_ptr<ByteCall> Wait(const std::string& priority = "64") const {
-    auto call = std::make_unique<ByteCall>(inbound_, "/test.Echo/Unary");
+    auto call = LongCall("/test.Echo/Unary");
     call->context().AddMetadata("levee-priority", priority);
     EXPECT_TRUE(call->Start());
     EXPECT_TRUE(call->Write("patient"));
@@ -210,9 +218,14 @@ TEST_F(GuardUnderAttack, CallersThatReadNoRefusalAreClosed) {
   const auto occupant = Occupy();
   const long resident = sidecar_->process().ResidentBytes();
   Attacker deaf(sidecar_->address("ingress"), Attacker::Reading::kNothing);
-  deaf.Flood(20'000, [](int i) {
+  const std::string head = Encode(RawClient::CallHead());
+  const std::string body = GrpcMessage("x");
+  deaf.Flood(20'000, [&](int i) {
     std::string frames;
-    for (int call = 100 * i; call < 100 * (i + 1); ++call) frames += WholeCall(call);
+    for (int call = 100 * i; call < 100 * (i + 1); ++call) {
+      frames += EncodeFrame(FrameType::kHeaders, kEndHeaders, StreamOf(call), head) +
+                EncodeFrame(FrameType::kData, kEndStream, StreamOf(call), body);
+    }
     return frames;
   });
   EXPECT_TRUE(sidecar_->WaitForSum("levee_downstream_connections", {}, 2));
