@@ -104,6 +104,7 @@ bool GuardsNothing(const ConfigInput& config) {
 // says. The default gives way without a word.
 void PrepareDescriptors(const Limits& limits, EventLog& log) {
   net::RaiseDescriptorLimit();
+  net::ReserveDescriptorTable();
   const int64_t limit = net::DescriptorLimit();
   const int64_t callers = net::DescriptorsForCallers(limit);
   if (limits.connections <= callers) return;

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/descriptors.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <limits>
 
 namespace levee::net {
 namespace {
+
+constexpr int64_t kReservedTable = 4096;
 
 rlimit Limits() {
   rlimit limits{};
@@ -21,6 +25,14 @@ void RaiseDescriptorLimit() {
   rlimit limits = Limits();
   limits.rlim_cur = limits.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limits);
+}
+
+void ReserveDescriptorTable() {
+  const int any = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const auto last = static_cast<int>(std::min(kReservedTable, DescriptorLimit())) - 1;
+  const int highest = fcntl(any, F_DUPFD_CLOEXEC, last);
+  if (highest >= 0) close(highest);
+  if (any >= 0) close(any);
 }
 
 int64_t DescriptorsForCallers(int64_t limit) {

@@ -10,6 +10,12 @@ namespace levee::net {
 // only for the sake of programs that use select.
 void RaiseDescriptorLimit();
 
+// Makes room for as many descriptors as a busy sidecar has, 4096, or for all that the limit allows:
+// 33 KiB of the kernel's memory. Otherwise the kernel doubles its table as connections come, and in
+// a process of several threads the one that takes a connection then waits 5 to 20 ms (for RCU). So
+// this comes before the first thread.
+void ReserveDescriptorTable();
+
 // Returns how many descriptors callers' connections and tunnels may take of `limit`. The rest is
 // for upstreams, name servers, probes, logs and reloads: an eighth, at least 64 and at most 1024,
 // but never more than half.
