@@ -154,11 +154,12 @@ absl::StatusOr<ListenAddress> ParseListenAddress(const std::string& text) {
   if (text.starts_with("unix:")) {
     return Wrong(text, "is a Unix socket, which HTTP clients do not reach; say 127.0.0.1:9461");
   }
-  absl::StatusOr<HostPort> parsed = ParseHostPort(text, "127.0.0.1:9460");
+  const absl::StatusOr<HostPort> parsed = ParseHostPort(text, "127.0.0.1:9460");
   if (!parsed.ok()) return parsed.status();
   if (parsed->host == "localhost") {
-    parsed->host = "127.0.0.1";
-  } else if (!parsed->is_ip) {
+    return ListenAddress{.host = "127.0.0.1", .port = parsed->port, .ipv6_loopback = true};
+  }
+  if (!parsed->is_ip) {
     return Wrong(text, "has no IP address to listen on; say 127.0.0.1 or 0.0.0.0 for all");
   }
   return ListenAddress{.host = parsed->host, .port = parsed->port};

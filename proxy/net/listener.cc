@@ -180,4 +180,12 @@ void Listener::OnTimer(Instant) {
   watch_->Set(true, false);
 }
 
+bool HasIpv6Loopback() {
+  const int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const Address loopback = *Address::FromIp("::1", 0);
+  const bool has = fd >= 0 && bind(fd, loopback.get(), loopback.size()) == 0;
+  if (fd >= 0) close(fd);
+  return has;
+}
+
 }  // namespace levee::net

@@ -74,4 +74,7 @@ class Listener final : private ReadyHandler, private Timer {
   std::optional<EventLoop::Watch> watch_;
 };
 
+// Whether the system has the address ::1, which containers may lack.
+bool HasIpv6Loopback();
+
 }  // namespace levee::net

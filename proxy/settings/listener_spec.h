@@ -16,6 +16,7 @@ struct ListenAddress {
   std::string host;   // an IP address without brackets; empty when `path` is the address
   uint16_t port = 0;  // 0 lets the system choose a port
   std::string path;   // of the socket, absolute; empty when `host` and `port` are the address
+  bool ipv6_loopback = false;  // the port of [::1] as well, where the system has that address
 
   // The place in the configuration, for messages about an address that is in use:
   // "levee.yaml:3:14: listeners[0].address", or "built-in default: ...".

@@ -46,6 +46,18 @@ const ListenerSpec* FindSame(const std::vector<ListenerSpec>& specs, const Liste
   return found == specs.end() ? nullptr : &*found;
 }
 
+// A spec for each socket: `localhost` is two.
+std::vector<ListenerSpec> SocketsOf(const std::vector<ListenerSpec>& specs) {
+  std::vector<ListenerSpec> sockets;
+  for (const ListenerSpec& spec : specs) {
+    sockets.push_back(spec);
+    if (!spec.address.ipv6_loopback || !net::HasIpv6Loopback()) continue;
+    sockets.push_back(spec);
+    sockets.back().address.host = "::1";
+  }
+  return sockets;
+}
+
 }  // namespace
 
 ListenerSet::Listening* ListenerSet::Find(const ListenerSpec& spec) {
@@ -74,10 +86,13 @@ absl::StatusOr<std::unique_ptr<net::Listener>> ListenerSet::Listen(const Listeni
 }
 
 absl::StatusOr<std::unique_ptr<ListenerSet::Listening>> ListenerSet::Open(
-    const ListenerSpec& spec, const std::vector<ListenerSpec>& specs) {
+    const ListenerSpec& spec, const std::vector<ListenerSpec>& specs, const Listening* before) {
   auto listening = std::make_unique<Listening>();
   listening->number = numbers_++;
   listening->spec = std::make_shared<const ListenerSpec>(spec);
+  if (before != nullptr && before->spec->name == spec.name && spec.address.port == 0) {
+    listening->address = net::Address::FromIp(spec.address.host, before->address->port());
+  }
   auto listener = Listen(*listening);
   if (!listener.ok()) {
     // If only the host of a listener changes, its old socket has the port that the new one needs.
@@ -118,7 +133,8 @@ void ListenerSet::Restore() {
   }
 }
 
-absl::StatusOr<std::vector<int>> ListenerSet::Replace(const std::vector<ListenerSpec>& specs) {
+absl::StatusOr<std::vector<int>> ListenerSet::Replace(const std::vector<ListenerSpec>& listeners) {
+  const std::vector<ListenerSpec> specs = SocketsOf(listeners);
   auto opened = OpenMissing(specs);
   if (!opened.ok()) {
     Restore();
@@ -141,15 +157,18 @@ absl::StatusOr<std::vector<int>> ListenerSet::Replace(const std::vector<Listener
 absl::StatusOr<ListenerSet::Listenings> ListenerSet::OpenMissing(
     const std::vector<ListenerSpec>& specs) {
   Listenings opened;
+  const Listening* before = nullptr;
   for (const ListenerSpec& spec : specs) {
     if (const Listening* known = Find(spec); known != nullptr) {
+      before = known;
       const absl::Status changed = known->listener->SetMode(static_cast<mode_t>(spec.mode));
       if (!changed.ok()) return At(spec, changed);
       continue;
     }
-    auto listening = Open(spec, specs);
+    auto listening = Open(spec, specs, before);
     if (!listening.ok()) return listening.status();
     opened.push_back(*std::move(listening));
+    before = opened.back().get();
   }
   return opened;
 }

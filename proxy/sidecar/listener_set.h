@@ -32,14 +32,14 @@ class ListenerSet {
         accepted_(std::move(accepted)),
         exhausted_(std::move(exhausted)) {}
 
-  // Listens on the addresses of `specs` and no others: opens the sockets that are missing, and
+  // Listens on the addresses of `listeners` and no others: opens the sockets that are missing, and
   // closes those that are not among `specs`. A socket with the same address stays open; where the
   // system chose the port (port 0), a socket with the same name stays open. A socket whose host
   // changes while its port stays the same is closed first, to make room for the new one.
   //
   // Returns the numbers (ConnectionOrigin::socket) of the sockets that it has closed. After an
   // error, which names the field to change, all is as before.
-  absl::StatusOr<std::vector<int>> Replace(const std::vector<ListenerSpec>& specs);
+  absl::StatusOr<std::vector<int>> Replace(const std::vector<ListenerSpec>& listeners);
 
   // Closes every socket.
   void Close() { open_.clear(); }
@@ -65,8 +65,11 @@ class ListenerSet {
   Listening* Find(const ListenerSpec& spec);
   Listening* FindLeaving(uint16_t port, const std::vector<ListenerSpec>& specs);
   absl::StatusOr<Listenings> OpenMissing(const std::vector<ListenerSpec>& specs);
+  // `before`: the one that was opened or found before it, whose port it takes if both are of one
+  // listener and the system chooses the port.
   absl::StatusOr<std::unique_ptr<Listening>> Open(const ListenerSpec& spec,
-                                                  const std::vector<ListenerSpec>& specs);
+                                                  const std::vector<ListenerSpec>& specs,
+                                                  const Listening* before);
   absl::StatusOr<std::unique_ptr<net::Listener>> Listen(const Listening& listening);
   void Restore();
 

@@ -14,6 +14,8 @@ TEST(Addresses, ListenAddresses) {
   EXPECT_EQ(ParseListenAddress("[::]:65535").value().host, "::");
   EXPECT_EQ(ParseListenAddress("[::]:65535").value().port, 65535);
   EXPECT_EQ(ParseListenAddress("localhost:1").value().host, "127.0.0.1");
+  EXPECT_TRUE(ParseListenAddress("localhost:1").value().ipv6_loopback);
+  EXPECT_FALSE(ParseListenAddress("127.0.0.1:1").value().ipv6_loopback);
   for (const char* text : {"",
                            ":",
                            "9460",

@@ -15,6 +15,7 @@
 #include "integration/raw_client.h"
 #include "integration/sidecar_process.h"
 #include "integration/tcp.h"
+#include "net/listener.h"
 
 namespace levee {
 namespace {
@@ -69,6 +70,18 @@ ChannelPtr ChannelThroughProxy(const std::string& target, const std::string& pro
   auto channel = grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(), arguments);
   unsetenv("grpc_proxy");
   return channel;
+}
+
+TEST(Listeners, LocalhostIsServedOnBothLoopbackAddresses) {
+  if (!net::HasIpv6Loopback()) GTEST_SKIP() << "this system has no ::1";
+  FaultyService service;
+  Listening listening("{name: egress, address: \"localhost:0\"}",
+                      "upstreams: [{name: service, endpoints: [\"" + service.address() +
+                          "\"]}]\nroutes: [{upstream: service}]\n");
+  const std::string address = listening->address();
+  const std::string port = address.substr(address.rfind(':'));
+  EXPECT_TRUE(CallUnary(NewChannel("127.0.0.1" + port)).status.ok());
+  EXPECT_TRUE(CallUnary(NewChannel("ipv6:[::1]" + port)).status.ok());
 }
 
 TEST(UnixSocket, CarriesCallsAndGoesWithTheSidecar) {

@@ -11,6 +11,7 @@
 #include "config/temporary_folder.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "net/listener.h"
 #include "net/socket.h"
 #include "sidecar/busy_port.h"
 
@@ -49,6 +50,11 @@ class ListenerSetTest : public testing::Test {
     for (const ListenerSet::Bound& bound : set_.bound()) names.push_back(bound.name);
     return names;
   }
+  std::vector<std::string> Addresses() const {
+    std::vector<std::string> addresses;
+    for (const auto& bound : set_.bound()) addresses.push_back(bound.address.ToString());
+    return addresses;
+  }
   uint16_t Port(const std::string& name) const {
     for (const ListenerSet::Bound& bound : set_.bound()) {
       if (bound.name == name) return bound.address.port();
@@ -72,6 +78,19 @@ TEST_F(ListenerSetTest, ListensWhereTheConfigurationSaysAndNowhereElse) {
   EXPECT_EQ(Port("stays"), stays);
   set_.Close();
   EXPECT_FALSE(Listens(stays));
+}
+
+TEST_F(ListenerSetTest, LocalhostIsTheSamePortOfBothLoopbackAddresses) {
+  if (!net::HasIpv6Loopback()) GTEST_SKIP() << "this system has no ::1";
+  ListenerSpec both = Spec("both");
+  both.address.ipv6_loopback = true;
+  Replace({both});
+  const std::string port = std::to_string(Port("both"));
+  EXPECT_THAT(Addresses(), ElementsAre("127.0.0.1:" + port, "[::1]:" + port));
+  EXPECT_THAT(Replace({both}), IsEmpty());
+  EXPECT_THAT(Addresses(), ElementsAre("127.0.0.1:" + port, "[::1]:" + port));
+  EXPECT_THAT(Replace({Spec("both")}), ElementsAre(1));
+  EXPECT_THAT(Addresses(), ElementsAre("127.0.0.1:" + port));
 }
 
 TEST_F(ListenerSetTest, ASocketStaysWhenItsNameChangesAlone) {
