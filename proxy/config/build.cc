@@ -55,6 +55,7 @@ ListenerSpec BuildListener(const v1::Listener& message, const std::string& path,
   listener.direction = DirectionOf(message);
   listener.address = AddressOf(message.address(), path + ".address", positions);
   if (message.has_mode()) listener.mode = Checked(ParseFileMode(message.mode()));
+  listener.max_connection_age = DurationOf(message.max_connection_age());
   listener.capture = {.h2c = false, .connect = false};
   for (const int capture : message.capture()) {
     listener.capture.h2c |= capture == v1::Listener::CAPTURE_H2C;
@@ -108,6 +109,7 @@ UpstreamSpec BuildUpstream(const v1::Upstream& message,
   upstream.reconnect = BuildReconnect(message.reconnect());
   upstream.keepalive_interval = DurationOf(message.keepalive().interval());
   upstream.keepalive_timeout = DurationOf(message.keepalive().timeout());
+  upstream.max_connection_age = DurationOf(message.max_connection_age());
   upstream.ejection.reset();
   if (message.has_ejection()) upstream.ejection = BuildEjection(message.ejection());
   upstream.methods = std::move(methods);

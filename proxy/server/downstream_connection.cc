@@ -20,12 +20,20 @@ void DownstreamConnection::OnLimit(h2::SessionLimit limit) {
   connection_.OnLimit();
 }
 
-void DownstreamConnection::LeaveAsIdle() {
-  if (std::exchange(leaving_, true)) {
-    session().Shutdown();
-  } else {
+void DownstreamConnection::Leave() {
+  if (leaving_ == Leaving::kNo) {
+    leaving_ = Leaving::kAsked;
     session().AnnounceShutdown();
+  } else if (leaving_ == Leaving::kAsked) {
+    leaving_ = Leaving::kTold;
+    session().Shutdown();
   }
+}
+
+void DownstreamConnection::LimitAge(WorkerIo& io, Random& random) {
+  const absl::Duration age = origin_.listener->max_connection_age;
+  if (age == absl::InfiniteDuration()) return;
+  age_ = std::make_unique<ConnectionAge>(io.wheel, io.loop.now(), age, random, [this] { Leave(); });
 }
 
 void DownstreamConnection::OnConnectionClosed(const std::string& reason) {

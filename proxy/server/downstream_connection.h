@@ -10,6 +10,8 @@
 #include "base/block_cache.h"
 #include "base/graveyard.h"
 #include "base/intrusive_list.h"
+#include "base/random.h"
+#include "conn/connection_age.h"
 #include "conn/http2_connection.h"
 #include "guard/unreported_calls.h"
 #include "h2/session.h"
@@ -56,8 +58,12 @@ class DownstreamConnection final : public InBlocks,
     return idle_.Look(session().processed_id(), session().stream_count() > 0, now);
   }
 
-  // Asks the caller to go elsewhere, since the connection is idle. The second time ends it.
-  void LeaveAsIdle();
+  // Asks the caller to make its calls by another connection. From the second time on no more calls
+  // are taken, and the connection ends with those that run.
+  void Leave();
+
+  // Leaves when the connection has reached the age that its listener allows.
+  void LimitAge(WorkerIo& io, Random& random);
 
   void Receive(ByteSpan bytes) { connection_.Receive(bytes); }
   void Close(const std::string& reason) { connection_.Close(reason); }
@@ -76,8 +82,9 @@ class DownstreamConnection final : public InBlocks,
   ListenerRef listener_;
   Http2Connection connection_;
   IdleClock idle_;
+  std::unique_ptr<ConnectionAge> age_;
   UnreportedCalls unreported_;
-  bool leaving_ = false;
+  enum class Leaving { kNo, kAsked, kTold } leaving_ = Leaving::kNo;
   bool holds_much_ = false;
 };
 

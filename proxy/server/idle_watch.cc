@@ -16,7 +16,7 @@ void IdleWatch::SetTimeout(absl::Duration timeout) {
 
 void IdleWatch::OnTimer(Instant now) {
   connections_.ForEach([&](DownstreamConnection& connection) {
-    if (connection.IdleFor(now) >= timeout_) connection.LeaveAsIdle();
+    if (connection.IdleFor(now) >= timeout_) connection.Leave();
   });
   tunnels_.ForEach([&](RawTunnel& tunnel) {
     if (tunnel.IdleFor(now) >= timeout_) tunnel.Close();

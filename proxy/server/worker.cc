@@ -229,6 +229,7 @@ void Worker::OnHttp2(AcceptedConnection& from, net::ByteStream stream, ByteSpan 
       new DownstreamConnection(io_, std::move(stream), from.origin(), ConnectionOptions(), *this);
   connection->SetListener(snapshot_->ListenerRefOf(*from.origin().listener));
   connections_.PushBack(*connection);
+  connection->LimitAge(io_, random_);
   if (closed_sockets_.contains(from.origin().socket)) connection->session().AnnounceShutdown();
   connection->Receive(first);
   Bury(from);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/time/time.h"
 #include "policy/route_table.h"
 #include "tls/context.h"
 
@@ -40,6 +41,7 @@ struct ListenerSpec {
   Capture capture;
   std::shared_ptr<const tls::Context> tls;  // nullptr: without TLS
   int mode = 0660;                          // the permissions of a Unix socket
+  absl::Duration max_connection_age = absl::InfiniteDuration();
 };
 
 }  // namespace levee

@@ -63,6 +63,7 @@ struct UpstreamSpec {
   BackoffPolicy reconnect;  // between connection attempts to one endpoint
   absl::Duration keepalive_interval = absl::InfiniteDuration();  // infinite: no PINGs
   absl::Duration keepalive_timeout = absl::Seconds(20);
+  absl::Duration max_connection_age = absl::InfiniteDuration();
   std::optional<EjectionPolicy> ejection = EjectionPolicy();  // nullopt: none
   std::optional<tls::ClientSource> tls;                       // nullopt: without TLS
   std::shared_ptr<const DescribedMethods> methods;  // nullptr when there is no descriptor set

@@ -205,8 +205,12 @@ void Endpoint::Dial() {
   series_.connections.Add(1);
 }
 
-void Endpoint::OnReady(UpstreamConnection&) {
+void Endpoint::OnReady(UpstreamConnection& connection) {
   dialling_ = false;
+  if (policy_.max_connection_age < absl::InfiniteDuration()) {
+    connection.LimitAge(policy_.max_connection_age, random_);
+    DrainAged();
+  }
   io_.log.Write(EventKind::kUpstreamConnected, [&] {
     return std::vector<LogField>{{"upstream", policy_.upstream}, {"endpoint", place_.name}};
   });
@@ -236,6 +240,18 @@ void Endpoint::OnDraining(UpstreamConnection& connection, bool too_many_pings) {
     pool_.OnEndpointChanged(*this);
   } else {
     ConnectFailed(kReason);
+  }
+}
+
+// New calls go on as they are until the successor is ready. One that cannot be dialled is dialled
+// again when the connection tells its age again.
+void Endpoint::OnAged() {
+  if (!closing_ && state_ == State::kReady && Timer::when().is_infinite()) StartConnecting();
+}
+
+void Endpoint::DrainAged() {
+  for (const auto& connection : connections_) {
+    if (connection->ready() && connection->aged()) connection->Drain();
   }
 }
 

@@ -104,6 +104,9 @@ class Endpoint final : public Mortal, private Timer {
   // The peer wants no new streams. `too_many_pings`: because of keepalive.
   void OnDraining(UpstreamConnection& connection, bool too_many_pings);
 
+  // A connection is older than it may be.
+  void OnAged();
+
   // The peer broke HTTP/2, on one stream or for the whole connection.
   void OnProtocolError(std::string_view what);
 
@@ -115,6 +118,7 @@ class Endpoint final : public Mortal, private Timer {
 
   void StartConnecting();
   void Dial();
+  void DrainAged();
   void Replace(const UpstreamConnection& lost, const std::string& reason);
   void ConnectFailed(const std::string& reason);
   void WaitToReconnect();

@@ -110,6 +110,13 @@ void UpstreamConnection::OnGoaway() {
 
 void UpstreamConnection::OnProtocolError(std::string_view what) { endpoint_.OnProtocolError(what); }
 
+void UpstreamConnection::LimitAge(absl::Duration age, Random& random) {
+  age_.emplace(io_.wheel, io_.loop.now(), age, random, [this] {
+    aged_ = true;
+    if (!draining_) endpoint_.OnAged();
+  });
+}
+
 void UpstreamConnection::Drain() {
   draining_ = true;
   connection_->session().Shutdown();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,7 +11,9 @@
 #include "absl/time/time.h"
 #include "base/graveyard.h"
 #include "base/instant.h"
+#include "base/random.h"
 #include "base/timer_wheel.h"
+#include "conn/connection_age.h"
 #include "conn/http2_connection.h"
 #include "h2/session.h"
 #include "net/address.h"
@@ -37,6 +40,7 @@ struct ConnectPolicy {
   absl::Duration connect_timeout = absl::Seconds(1);  // until the peer's SETTINGS arrive
   BackoffPolicy reconnect;
   KeepalivePolicy keepalive;
+  absl::Duration max_connection_age = absl::InfiniteDuration();
   std::optional<EjectionPolicy> ejection = EjectionPolicy();
   std::optional<tls::ClientSource> tls;  // nullopt: without TLS
   Http2Connection::Options connection;
@@ -85,6 +89,10 @@ class UpstreamConnection final : public Mortal,
   // Whether it has brought an answer, or has been ready for Reconnect::kStable.
   bool proven(Instant now) const;
 
+  // Tells the endpoint when the connection has reached the age, above zero.
+  void LimitAge(absl::Duration age, Random& random);
+  bool aged() const { return aged_; }
+
   // Streams that run may finish; then the connection closes.
   void Drain();
   void Close(const std::string& reason) { connection_->Close(reason); }
@@ -111,6 +119,8 @@ class UpstreamConnection final : public Mortal,
   bool ready_ = false;
   bool draining_ = false;
   bool leaving_ = false;
+  bool aged_ = false;
+  std::optional<ConnectionAge> age_;
   bool too_many_pings_ = false;
   bool pinged_ = false;  // and nothing has come since, as far as is known
   Instant pinged_at_;

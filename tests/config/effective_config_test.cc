@@ -38,6 +38,7 @@ TEST(EffectiveYaml, BuiltInDefaultIsSpelledOutAndMarked) {
                               "    direction: egress  # default\n"
                               "    capture: [h2c, connect]  # default\n"
                               "    tls: none  # default\n"
+                              "    max_connection_age: none  # default\n"
                               "metrics:\n"));
   EXPECT_THAT(yaml, HasSubstr("      max_attempts: 3  # default\n"));
   EXPECT_THAT(yaml, HasSubstr("        jitter: full  # default\n"));

@@ -44,6 +44,9 @@ class TestServer {
   // Closes the connections and listens no more.
   void Close();
 
+  // Takes no more connections; those that are open stay.
+  void ListenNoMore() { listener_.reset(); }
+
   // GOAWAY on all connections.
   void GoAway();
 

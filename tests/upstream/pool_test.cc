@@ -55,6 +55,38 @@ TEST(Pool, CallsGoToAllEndpointsThatAreReady) {
   EXPECT_EQ(seen.size(), 3u);
 }
 
+TEST(Pool, AConnectionThatIsOldIsReplacedAndItsCallsEndAsTheyWould) {
+  PoolRun run;
+  run.policy.max_connection_age = absl::Milliseconds(50);
+  TestServer& server = run.Serve();
+  Pool& pool = run.Open({run.TargetOf(server)});
+  server.Hold();
+  TestCall held(pool);
+  held.Start();
+  run.Until([&] { return server.accepted() == 2; });
+  EXPECT_EQ(run.Endpoints(EndpointState::kReady), 1);
+  server.Release();
+  run.Until([&] { return held.ended; });
+  EXPECT_TRUE(held.answered);
+  run.CallOne();
+  run.Until([&] { return server.accepted() > server.connections(); });
+}
+
+TEST(Pool, AnOldConnectionStaysWhileNoOtherCanBeMade) {
+  PoolRun run;
+  run.policy.max_connection_age = absl::Milliseconds(20);
+  TestServer& server = run.Serve();
+  Pool& pool = run.Open({run.TargetOf(server)});
+  run.CallOne();
+  server.ListenNoMore();
+  const LoopTime time(run.io);
+  run.Until([&] { return time.Passed() > absl::Milliseconds(100); });
+  TestCall call(pool);
+  call.Start();
+  run.Until([&] { return call.ended; });
+  EXPECT_TRUE(call.answered);
+}
+
 TEST(Pool, A61_AnEndpointThatCannotBeReachedIsPassedOver) {
   PoolRun run;
   const ClosedPort dead;
