@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/worker_run.h"
 
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,39 +15,19 @@
 #include "config/load.h"
 #include "fuzz/work_count.h"
 #include "virtual/virtual_time.h"
+#include "virtual/virtual_worker.h"
 
 namespace levee {
 namespace {
 
-constexpr int kBacklog = 128;
 constexpr int kMostTurns = 200;
 constexpr int kStillTurns = 2;  // A task that a turn posts to the next one may change something.
 
-// The socket of the upstream, as long as the process lives.
-class Upstream {
- public:
-  static const Upstream& Get() {
-    static const Upstream upstream;
-    return upstream;
-  }
-  int fd() const { return fd_; }
-  const std::string& path() const { return path_; }
-
- private:
-  Upstream() : path_("/tmp/levee-fuzz-" + std::to_string(getpid()) + ".sock") {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    LEVEE_CHECK(path_.copy(address.sun_path, sizeof address.sun_path - 1) == path_.size());
-    fd_ = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
-    unlink(path_.c_str());
-    LEVEE_CHECK(bind(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
-    LEVEE_CHECK(listen(fd_, kBacklog) == 0);
-    std::atexit([] { unlink(Get().path().c_str()); });
-  }
-
-  const std::string path_;
-  int fd_ = -1;
-};
+// The upstream's, as long as the process lives.
+const VirtualEndpoint& UpstreamEnd() {
+  static const VirtualEndpoint endpoint;
+  return endpoint;
+}
 
 // Numbers are small, so that short inputs meet the limits. No CONNECT: whatever an input names
 // would be dialled.
@@ -92,7 +70,7 @@ constexpr std::array<std::string_view, WorkerRun::kShapes> kPolicies = {
 std::shared_ptr<const Snapshot> Parse(size_t shape) {
   std::string text(kCommon);
   text += shape == kGuarded ? kOfApplications : kOfCallers;
-  text += "upstreams: [{name: shop, endpoints: [\"unix:" + Upstream::Get().path() +
+  text += "upstreams: [{name: shop, endpoints: [\"unix:" + UpstreamEnd().path() +
           "\"], connect_timeout: 1s, keepalive: {interval: 10s, timeout: 1s}}]\n";
   text += "policies: [" + std::string(kPolicies[shape]) + "]\n";
   auto snapshot = ParseConfig("f", text);
@@ -103,8 +81,6 @@ std::shared_ptr<const Snapshot> Parse(size_t shape) {
   return *std::move(snapshot);
 }
 
-const Hops kHops = {{Direction::kEgress, "2 levee-test"}, {Direction::kInbound, "2 levee-test-in"}};
-
 // Parsing takes longer than most runs.
 std::shared_ptr<const Snapshot> SnapshotOf(size_t shape) {
   static std::array<std::shared_ptr<const Snapshot>, WorkerRun::kShapes> snapshots;
@@ -112,48 +88,31 @@ std::shared_ptr<const Snapshot> SnapshotOf(size_t shape) {
   return snapshots[shape];
 }
 
-}  // namespace
-
-WorkerRun::WorkerRun(size_t shape)
-    : snapshot_(SnapshotOf(shape)),
-      metrics_({.settings = {.upstreams = {"shop"}}}),
-      budgets_(1, snapshot_->limits.destinations),
-      shadow_budgets_(1, snapshot_->limits.destinations),
-      throttles_(1, snapshot_->limits.destinations),
-      replay_(snapshot_->limits.replay_bytes),
-      shared_{metrics_, budgets_, shadow_budgets_, throttles_,        rate_limits_,
-              replay_,  memory_,  recent_,         tls_destinations_, log_,
-              guards_,  dedupes_, ties_,           capture_loops_,    kHops} {
+std::unique_ptr<VirtualWorker> NewWorker(size_t shape) {
   VirtualTime::Restart();
-  worker_ = std::make_unique<Worker>(0, snapshot_, shared_);
-  worker_->PostEndpoints("shop", snapshot_->endpoints.at("shop"));
-  worker_->PostConfig({.snapshot = snapshot_}, [] {});
+  const std::shared_ptr<const Snapshot> snapshot = SnapshotOf(shape);
+  return std::make_unique<VirtualWorker>(snapshot, "shop", snapshot->endpoints.at("shop"));
 }
 
+}  // namespace
+
+WorkerRun::WorkerRun(size_t shape) : virtual_(NewWorker(shape)) {}
+
 WorkerRun::~WorkerRun() {
-  worker_->PostStop();
-  worker_->loop().Run();
-  worker_.reset();
+  virtual_.reset();
   for (int fd = Accept(); fd >= 0; fd = Accept()) close(fd);
 }
 
 int WorkerRun::Connect() {
-  std::array<int, 2> ends{};
-  LEVEE_CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()) == 0);
   ++connections_;
-  worker_->PostConnection(
-      net::ByteStream(ends[0]),
-      {.listener = std::shared_ptr<const ListenerSpec>(snapshot_, snapshot_->listeners.data()),
-       .destination = ""});
-  return ends[1];
+  return virtual_->Connect();
 }
 
-int WorkerRun::Accept() { return accept4(Upstream::Get().fd(), nullptr, nullptr, SOCK_NONBLOCK); }
+int WorkerRun::Accept() { return UpstreamEnd().Accept(); }
 
 void WorkerRun::Turn() {
   const uint64_t before = WorkDone();
-  worker_->loop().Stop();
-  worker_->loop().Run();
+  virtual_->Turn();
   work_ += WorkDone() - before;
 }
 
@@ -168,18 +127,18 @@ void WorkerRun::Settle(const std::function<bool()>& pump) {
 void WorkerRun::Advance(absl::Duration span) { VirtualTime::Advance(span); }
 
 void WorkerRun::CheckNothingLeft() {
-  LEVEE_CHECK(worker_->active_calls() == 0);
-  LEVEE_CHECK(worker_->connections_ended() == connections_);
-  LEVEE_CHECK(worker_->replay_bytes() == 0);
-  worker_->PostView([](const std::vector<EndpointView>& views) {
+  LEVEE_CHECK(virtual_->worker().active_calls() == 0);
+  LEVEE_CHECK(virtual_->worker().connections_ended() == connections_);
+  LEVEE_CHECK(virtual_->worker().replay_bytes() == 0);
+  virtual_->worker().PostView([](const std::vector<EndpointView>& views) {
     for (const EndpointView& view : views) LEVEE_CHECK(view.active == 0);
   });
-  for (const auto& [upstream, view] : guards_.Views(worker_->loop().now())) {
+  for (const auto& [upstream, view] : virtual_->guards().Views(virtual_->worker().loop().now())) {
     LEVEE_CHECK(view.in_flight == 0 && view.waiting == 0);
   }
-  worker_->PostCountStreams();
+  virtual_->worker().PostCountStreams();
   Turn();
-  LEVEE_CHECK(worker_->open_streams() == 0);
+  LEVEE_CHECK(virtual_->worker().open_streams() == 0);
 }
 
 }  // namespace levee

@@ -8,15 +8,7 @@
 #include <memory>
 
 #include "absl/time/time.h"
-#include "base/memory_account.h"
-#include "call/replay_memory.h"
-#include "insight/recent_calls.h"
-#include "server/budget_table.h"
-#include "server/rate_limit_table.h"
-#include "server/throttle_table.h"
-#include "server/worker.h"
-#include "settings/snapshot.h"
-#include "telemetry/metrics.h"
+#include "virtual/virtual_worker.h"
 
 namespace levee {
 
@@ -55,29 +47,13 @@ class WorkerRun {
   // Time passes; what is due is done in the next turn.
   static void Advance(absl::Duration span);
 
-  void AnnounceShutdown() { worker_->PostGoaway(); }
+  void AnnounceShutdown() { virtual_->worker().PostGoaway(); }
 
   // With no caller left, the worker holds nothing for anybody.
   void CheckNothingLeft();
 
  private:
-  const std::shared_ptr<const Snapshot> snapshot_;
-  Metrics metrics_;
-  RecentCalls recent_;
-  EventLog log_;
-  BudgetTable budgets_;
-  BudgetTable shadow_budgets_;
-  ThrottleTable throttles_;
-  RateLimitTable rate_limits_;
-  ReplayMemory replay_;
-  MemoryAccount memory_{int64_t{1} << 40};
-  TlsDestinations tls_destinations_;
-  CaptureLoops capture_loops_{log_};
-  GuardTable guards_{1, [this](int) { worker_->PostLookAtGuards(); }};
-  DedupeStores dedupes_{1, [this](int) { worker_->PostLookAtDedupes(); }};
-  Ties ties_{1, [this](TraceNumber trace) { worker_->PostGone(trace); }};
-  Shared shared_;
-  std::unique_ptr<Worker> worker_;
+  std::unique_ptr<VirtualWorker> virtual_;
   uint64_t connections_ = 0;  // that it was given
   uint64_t work_ = 0;
 };

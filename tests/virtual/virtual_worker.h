@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// A whole worker on virtual time: its real loop, sockets and sessions, turned by whoever runs it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "absl/time/time.h"
+#include "base/memory_account.h"
+#include "call/replay_memory.h"
+#include "insight/recent_calls.h"
+#include "log/event_log.h"
+#include "server/budget_table.h"
+#include "server/rate_limit_table.h"
+#include "server/throttle_table.h"
+#include "server/worker.h"
+#include "settings/snapshot.h"
+#include "telemetry/metrics.h"
+
+namespace levee {
+
+// The end of an endpoint: a Unix socket that listens as long as this lives.
+class VirtualEndpoint {
+ public:
+  VirtualEndpoint();
+  ~VirtualEndpoint();
+  VirtualEndpoint(const VirtualEndpoint&) = delete;
+  VirtualEndpoint& operator=(const VirtualEndpoint&) = delete;
+
+  const std::string& path() const { return path_; }
+
+  // The other end of a connection that the worker has opened; -1: there is none. The descriptor is
+  // the taker's.
+  int Accept() const;
+
+ private:
+  const std::string path_;
+  const int fd_;
+};
+
+// One lives at a time.
+class VirtualWorker {
+ public:
+  // It begins at VirtualTime::now(). The calls of `upstream`, the only one of `snapshot`, go to
+  // `endpoints`.
+  VirtualWorker(std::shared_ptr<const Snapshot> snapshot, const std::string& upstream,
+                std::shared_ptr<const EndpointList> endpoints);
+
+  // Stops the worker.
+  ~VirtualWorker();
+  VirtualWorker(const VirtualWorker&) = delete;
+  VirtualWorker& operator=(const VirtualWorker&) = delete;
+
+  // The caller's end of a new connection to a listener of the snapshot; the descriptor is the
+  // taker's.
+  int Connect(size_t listener = 0);
+
+  // One turn of the worker's loop.
+  void Turn();
+
+  // How long nothing is due.
+  absl::Duration Idle();
+
+  Worker& worker() { return *worker_; }
+  const RecentCalls& recent() const { return recent_; }
+  GuardTable& guards() { return guards_; }
+
+ private:
+  const std::shared_ptr<const Snapshot> snapshot_;
+  Metrics metrics_;
+  RecentCalls recent_;
+  EventLog log_;
+  BudgetTable budgets_;
+  BudgetTable shadow_budgets_;
+  ThrottleTable throttles_;
+  RateLimitTable rate_limits_;
+  ReplayMemory replay_;
+  MemoryAccount memory_{int64_t{1} << 40};
+  TlsDestinations tls_destinations_;
+  CaptureLoops capture_loops_{log_};
+  GuardTable guards_{1, [this](int) { worker_->PostLookAtGuards(); }};
+  DedupeStores dedupes_{1, [this](int) { worker_->PostLookAtDedupes(); }};
+  Ties ties_{1, [this](TraceNumber trace) { worker_->PostGone(trace); }};
+  Shared shared_;
+  std::unique_ptr<Worker> worker_;
+};
+
+}  // namespace levee
