@@ -7,9 +7,10 @@ COPY deploy/install-packages deploy/debian-packages.txt deploy/
 RUN deploy/install-packages build image
 COPY . .
 ARG COMMIT=unknown
+ARG PRESET=shipped
 RUN --mount=type=cache,target=/root/.cache/ccache \
-    cmake --preset release -DLEVEE_BUILD_TESTS=OFF -DLEVEE_COMMIT=$COMMIT \
- && cmake --build --preset release --target levee
+    cmake --preset $PRESET -B build -DLEVEE_BUILD_TESTS=OFF -DLEVEE_COMMIT=$COMMIT \
+ && cmake --build build --target levee
 RUN deploy/image/assemble build /image \
  && deploy/image/assemble build /image-capture /usr/sbin/nft
 

@@ -16,6 +16,7 @@ SOURCES = git ls-files --cached --others --exclude-standard
 compile = { test -f build/build.ninja || \
             cmake --preset release -DLEVEE_BUILD_TESTS=OFF >/dev/null; } && \
           cmake --build --preset release --target $(1)
+compile_shipped = cmake --preset shipped && cmake --build --preset shipped --target $(1)
 compile_tests = cmake --preset release && cmake --build --preset release --target $(1)
 
 help: ## List the targets; each installs the Debian packages it needs
@@ -74,18 +75,19 @@ image-test: ## Build the image without Docker and run it; needs root
 
 package: ## Write build/levee_VERSION_ARCHITECTURE.deb and check it
 	@deploy/install-packages build manual package
-	@$(call compile,levee levee_docs)
-	@cpack --config build/CPackConfig.cmake -B build
+	@$(call compile_shipped,levee levee_docs)
+	@cpack --config build/shipped/CPackConfig.cmake -B build
 	@lintian --allow-root --fail-on error build/levee_*.deb
 
 release: package ## Leave package, image, SBOM, checksums in release/; needs root
-	@deploy/install-packages test-build test image image-test
+	@deploy/install-packages test-build test image image-test bench
+	@$(call compile_tests,bench_echo)
 	@deploy/fetch-npm tests/page
 	@deploy/release
 
 bench: ## Measure Levee and its peers on this machine
 	@deploy/install-packages build test-build bench
-	@$(call compile_tests,levee)
+	@$(call compile_shipped,levee)
 	@tests/bench/run --scaling
 
 instructions: ## Count the instructions of a call, by callgrind

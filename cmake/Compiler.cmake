@@ -34,13 +34,8 @@ if(LEVEE_SANITIZE)
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()
 
-if(LEVEE_LTO)
-  include(CheckIPOSupported)
-  check_ipo_supported(LANGUAGES CXX)
-endif()
-
 find_program(LEVEE_MOLD mold)
-if(LEVEE_MOLD AND NOT LEVEE_LTO)  # Debian's mold aborts on some of GCC's LTO objects.
+if(LEVEE_MOLD AND NOT LEVEE_PROFILED)  # Debian's mold aborts on some of GCC's LTO objects.
   add_link_options(-fuse-ld=mold)
 endif()
 add_link_options(-Wl,--gc-sections -Wl,--as-needed)

@@ -29,7 +29,7 @@ function(levee_layer folder)
     PRIVATE ${arg_PRIVATE} levee_warnings)
   # One section per function lets the linker drop functions that nothing calls.
   target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
-  set_target_properties(${target} PROPERTIES INTERPROCEDURAL_OPTIMIZATION ${LEVEE_LTO})
+  levee_profile(${target} ${folder} ${sources})
   if(arg_GRPC)
     levee_precompile(${target} grpc)
   elseif(levee_protos IN_LIST arg_USES)

@@ -73,8 +73,8 @@ def parse_arguments(words):
         prog='tests/bench/run', description=__doc__, epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--levee', action='append', type=pair, metavar='NAME=BINARY', default=[],
-                        help='a build of Levee; repeatable; default levee=build/levee, and with its '
-                             'guard as guard')
+                        help='a build of Levee; repeatable; default levee=build/shipped/levee, and '
+                             'with its guard as guard')
     parser.add_argument('--config', action='append', type=pair, metavar='NAME=TEMPLATE', default=[],
                         help='another configuration template than configs/levee.yaml.in for the '
                              'build NAME; repeatable')
@@ -113,7 +113,7 @@ def parse_arguments(words):
     if args.peers_only and args.levee:
         parser.error('--levee and --peers-only exclude each other')
     if not args.levee and not args.peers_only:
-        binary = ROOT / 'build' / 'levee'
+        binary = ROOT / 'build' / 'shipped' / 'levee'
         args.levee = [(report.GUARDED, binary), (report.GUARD, binary)]
         args.config = [(report.GUARD, GUARD_CONFIG), *args.config]
     check_names(parser, args)

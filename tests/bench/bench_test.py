@@ -360,7 +360,7 @@ class Options(unittest.TestCase):
 
     def test_the_defaults_measure_everything(self):
         args = bench.parse_arguments([])
-        binary = bench.ROOT / 'build' / 'levee'
+        binary = bench.ROOT / 'build' / 'shipped' / 'levee'
         self.assertEqual([('levee', binary), ('guard', binary)], args.levee)
         self.assertEqual([('guard', bench.GUARD_CONFIG)], args.config)
         self.assertEqual(['relay', 'nghttpx', 'haproxy', 'nginx', 'envoy'], args.peers)

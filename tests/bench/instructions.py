@@ -5,6 +5,7 @@
 Unlike times, they hardly depend on the machine and on what else it does. So they are compared with
 those of tests/bench/instructions.json: a load that takes more than 3% more is a failure, also of CI.
 After a change that is worth its price, or that saves something, `--write` keeps the new counts.
+What is shipped has counts of its own: a training run that no longer fits the code would show there.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from processes import BenchError, Process, cpus, find_program, free_port
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LANDED = pathlib.Path(__file__).resolve().parent / 'instructions.json'
 MARGIN = 0.03
+BINARIES = {'developed': ROOT / 'build' / 'levee', 'shipped': ROOT / 'build' / 'shipped' / 'levee'}
 # What the start takes, and what is learnt from the first calls, is in both runs alike, and so not in
 # their difference.
 FEW, MANY = 2_000, 8_000
@@ -104,7 +106,9 @@ def cannot_judge():
 def main(words):
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--levee', type=pathlib.Path, default=ROOT / 'build' / 'levee')
+    parser.add_argument('--build', choices=BINARIES, default='developed',
+                        help='whose counts hold; default %(default)s')
+    parser.add_argument('--levee', type=pathlib.Path, help='default: the one of that build')
     parser.add_argument('--helpers', type=pathlib.Path, default=ROOT / 'build' / 'tests')
     parser.add_argument('--loads', default=','.join(LOADS), help='which; default %(default)s')
     parser.add_argument('--config', type=pathlib.Path, metavar='TEMPLATE',
@@ -116,15 +120,17 @@ def main(words):
     if args.as_test and cannot_judge():
         print(f'skipped: {cannot_judge()}')
         return 0
-    levee = proxies.levee('levee', args.levee.absolute(), args.config)
+    binary = args.levee or BINARIES[args.build]
+    levee = proxies.levee('levee', binary.absolute(), args.config)
     counts = measure(levee, args.helpers.absolute(), args.loads.split(','))
     if args.config:
         return 0
-    landed = json.loads(LANDED.read_text(encoding='utf-8')) if LANDED.exists() else {}
+    landed = json.loads(LANDED.read_text(encoding='utf-8'))
     if args.write:
-        LANDED.write_text(json.dumps({**landed, **counts}, indent=1) + '\n', encoding='utf-8')
+        landed[args.build].update(counts)
+        LANDED.write_text(json.dumps(landed, indent=1) + '\n', encoding='utf-8')
         return 0
-    faults = judged(counts, landed)
+    faults = judged(counts, landed[args.build])
     print('\n'.join(faults), end='\n' if faults else '')
     return 1 if faults else 0
 

@@ -75,7 +75,7 @@ def program(proxy):
     if '/' not in path:
         return find_program(path)
     if not pathlib.Path(path).is_file():
-        raise BenchError(f'{proxy.name}: there is no {path}; `make build` builds build/levee, and '
+        raise BenchError(f'{proxy.name}: there is no {path}; `make bench` builds build/shipped/levee, and '
                          'tests/bench/run the helpers')
     return path
 
