@@ -236,29 +236,32 @@ class Bars(unittest.TestCase):
         return {bar.what: bar.verdict() for bar in self.bars(*args, **others)}
 
     def test_the_limits_are_those_that_were_promised(self):
-        self.assertEqual([('CPU at 4x32, ratio to nghttpx', 0.60),
+        self.assertEqual([('CPU at 4x32, ratio to nghttpx', 0.38),
                           ('CPU at 1x100, ratio to nghttpx', 0.60),
                           ('CPU at 50x10, ratio to nghttpx', 0.60),
                           ('CPU at 64x1, ratio to nghttpx', 0.80),
-                          ('CPU at headers, ratio to nghttpx', 0.60),
+                          ('CPU at headers, ratio to nghttpx', 0.40),
                           ('CPU at 1MiB, ratio to nghttpx', 0.75),
                           ('CPU at 1x1, ratio to nghttpx', 0.80),
+                          ('CPU at 4x32, ratio to relay', 2.0),
+                          ('CPU at 1x100, ratio to relay', 3.0),
                           ('CPU at 64x1, ratio to relay', 1.0),
+                          ('CPU at 1x1, ratio to relay', 1.3),
                           ('CPU, highest ratio to any peer at any load: nghttpx at headers', 1.0),
                           ('p50 added to single calls, ratio to relay', 1.3),
                           ('p99 added to single calls, ratio to relay', 1.3),
-                          ('RSS idle, MiB', 15.0)],
+                          ('RSS idle, MiB', 6.0)],
                          [(bar.what, bar.limit) for bar in self.bars(6.0)])
 
     def test_a_bar_is_met_at_its_limit_and_missed_above(self):
-        self.assertEqual('met', self.verdicts(6.0)['CPU at 4x32, ratio to nghttpx'])
-        self.assertEqual('missed', self.verdicts(6.1)['CPU at 4x32, ratio to nghttpx'])
+        self.assertEqual('met', self.verdicts(3.8)['CPU at 4x32, ratio to nghttpx'])
+        self.assertEqual('missed', self.verdicts(3.9)['CPU at 4x32, ratio to nghttpx'])
         self.assertEqual('met', self.verdicts(7.5)['CPU at 1MiB, ratio to nghttpx'])
         self.assertEqual('missed', self.verdicts(7.6)['CPU at 1MiB, ratio to nghttpx'])
         self.assertEqual('met', self.verdicts(6.0, relay=6.0)['CPU at 64x1, ratio to relay'])
         self.assertEqual('missed', self.verdicts(6.0, relay=5.9)['CPU at 64x1, ratio to relay'])
-        self.assertEqual('met', self.verdicts(6.0, idle=15.0)['RSS idle, MiB'])
-        self.assertEqual('missed', self.verdicts(6.0, idle=15.1)['RSS idle, MiB'])
+        self.assertEqual('met', self.verdicts(6.0, idle=6.0)['RSS idle, MiB'])
+        self.assertEqual('missed', self.verdicts(6.0, idle=6.1)['RSS idle, MiB'])
 
     def test_no_peer_at_any_load_may_cost_less(self):
         what = 'CPU, highest ratio to any peer at any load'
@@ -297,8 +300,8 @@ class Bars(unittest.TestCase):
 
     def test_each_build_has_its_bars(self):
         found = self.bars(6.0, names=('levee', 'new'))
-        self.assertEqual(['levee'] * 12 + ['new'] * 12, [bar.proxy for bar in found])
-        self.assertEqual({'not measured'}, {bar.verdict() for bar in found[12:]})
+        self.assertEqual(['levee'] * 15 + ['new'] * 15, [bar.proxy for bar in found])
+        self.assertEqual({'not measured'}, {bar.verdict() for bar in found[15:]})
 
     def test_the_guard_is_judged_beside_the_other_side(self):
         runs = [run('levee', '4x32', 0, 3.0), run('guard', '4x32', 0, 3.3),
@@ -313,9 +316,10 @@ class Bars(unittest.TestCase):
         result = Result([run('levee', '4x32', 0, 5.0)], {'levee': 3.0})
         found = report.bars(result, ['levee'], ['4x32'])
         self.assertEqual(['CPU at 4x32, ratio to nghttpx',
+                          'CPU at 4x32, ratio to relay',
                           'CPU, highest ratio to any peer at any load', 'RSS idle, MiB'],
                          [bar.what for bar in found])
-        self.assertEqual(['not measured', 'not measured', 'met'], [bar.verdict() for bar in found])
+        self.assertEqual(['not measured', 'not measured', 'not measured', 'met'], [bar.verdict() for bar in found])
 
 
 class Document(unittest.TestCase):
@@ -341,8 +345,8 @@ class Document(unittest.TestCase):
                      '| direct | 11.0 (11.0-11.0) | 12.0 (12.0-12.0) | - | - |',
                      '| p50 added | 5k-4 |', '| levee | 20.0 (20.0-20.0) [0.50] |',
                      '| levee | 30.0 (30.0-30.0) [1.00] |', '| levee | 100 (100-100) [0.50] |',
-                     '| levee | CPU at 4x32, ratio to nghttpx | 0.60 | 0.60 | met |',
-                     '| levee | RSS idle, MiB | 15.00 | 4.00 | met |'):
+                     '| levee | CPU at 4x32, ratio to nghttpx | 0.38 | 0.60 | missed |',
+                     '| levee | RSS idle, MiB | 6.00 | 4.00 | met |'):
             self.assertEqual(1, text.splitlines().count(line), f'{line}\n\n{text}')
 
     def test_the_kernel_is_named_by_its_version_alone(self):

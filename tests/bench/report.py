@@ -8,16 +8,16 @@ from loads import LOADS
 
 # The bars for Levee, as ratios of the medians over the rounds.
 BASE = 'nghttpx'
-CPU_BARS = {'4x32': 0.60, '1x100': 0.60, '50x10': 0.60, '64x1': 0.80, 'headers': 0.60,
+CPU_BARS = {'4x32': 0.38, '1x100': 0.60, '50x10': 0.60, '64x1': 0.80, 'headers': 0.40,
             '1MiB': 0.75, '1x1': 0.80}
 RELAY = 'relay'
-RELAY_CPU_BARS = {'64x1': 1.0}
+RELAY_CPU_BARS = {'4x32': 2.0, '1x100': 3.0, '64x1': 1.0, '1x1': 1.3}
 # The other side, which limits the calls of a service, beside the one that retries.
 GUARD, GUARDED = 'guard', 'levee'
 GUARD_CPU_BARS = {'4x32': 1.10, '64x1': 1.10, '1x1': 1.10}
 ADDED_TIME_BAR = 1.3  # Ratio to what the relay adds to a call without proxy.
 HIGHEST_BAR = 1.0  # Ratio to whichever proxy costs least.
-IDLE_MIB_BAR = 15.0
+IDLE_MIB_BAR = 6.0
 
 DIRECT = 'direct'  # Calls that go through no proxy.
 TIMES = ('p50_us', 'p99_us')
