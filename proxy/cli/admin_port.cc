@@ -4,7 +4,6 @@
 #include <google/protobuf/util/json_util.h>
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -12,8 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/host_port.h"
-#include "net/http_get.h"
-#include "net/terminal.h"
+#include "cli/http_batch.h"
 
 namespace levee {
 namespace {
@@ -44,27 +42,8 @@ void AddAdminAddress(CLI::App& command, std::string& address) {
       ->capture_default_str();
 }
 
-AdminPort::AdminPort(const net::Address& address) : address_(address) {
-  loop_.SetTurnHandler(this);
-}
-
-void AdminPort::WatchForEnd() {
-  for (const int signal : {net::kInterruptSignal, net::kTerminateSignal, net::kHangupSignal}) {
-    loop_.OnSignal(signal, [this] {
-      ended_ = true;
-      Wake();
-    });
-  }
-}
-
 absl::StatusOr<std::string> AdminPort::Ask(const std::string& path) {
-  absl::StatusOr<std::string> body = absl::DeadlineExceededError(
-      absl::StrCat("no answer within ", absl::FormatDuration(kPatience)));
-  net::HttpGet get(loop_, address_, path, [&](absl::StatusOr<std::string> answer) {
-    body = std::move(answer);
-    Wake();
-  });
-  WaitUntil(now() + kPatience);
+  auto body = AskAll(loop_, {{address_, path}}, kPatience).front();
   if (body.ok()) return body;
   return Fault(address_, body.status().message());
 }
@@ -77,23 +56,6 @@ absl::StatusOr<admin::v1::State> AdminPort::AskState(const std::string& query) {
   admin::v1::State state;
   if (google::protobuf::util::JsonStringToMessage(*body, &state, options).ok()) return state;
   return Fault(address_, "the answer is not the state of a sidecar");
-}
-
-void AdminPort::WaitUntil(Instant instant) {
-  if (ended_) return;
-  wake_ = instant;
-  loop_.Run();
-}
-
-// Stops the loop once: a second stop would be left over, and end the next wait as it begins.
-void AdminPort::Wake() {
-  wake_ = Instant::Infinite();
-  loop_.Stop();
-}
-
-Instant AdminPort::OnTurnEnd(Instant now) {
-  if (now >= wake_) Wake();
-  return wake_;
 }
 
 std::string QueryText(std::string_view text) {

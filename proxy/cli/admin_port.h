@@ -8,9 +8,9 @@
 
 #include "absl/status/statusor.h"
 #include "base/instant.h"
+#include "cli/client_loop.h"
 #include "levee/admin/v1/admin.pb.h"
 #include "net/address.h"
-#include "net/event_loop.h"
 
 namespace levee {
 
@@ -24,17 +24,16 @@ void AddAdminAddress(CLI::App& command, std::string& address);
 absl::StatusOr<net::Address> ReadAdminAddress(const std::string& text);
 
 // One thread. Its functions return early once the process was asked to end, if it watches for that.
-class AdminPort final : private net::TurnHandler {
+class AdminPort {
  public:
   // An answer that takes longer is none.
   static constexpr absl::Duration kPatience = absl::Seconds(3);
 
-  explicit AdminPort(const net::Address& address);
+  explicit AdminPort(const net::Address& address) : address_(address) {}
 
-  // From now on Ctrl-C, SIGTERM and the end of the terminal do not end the process, but make
-  // `ended` true.
-  void WatchForEnd();
-  bool ended() const { return ended_; }
+  // See ClientLoop.
+  void WatchForEnd() { loop_.WatchForEnd(); }
+  bool ended() const { return loop_.ended(); }
 
   // Returns the body of the answer, or an error that names the address and says why there is none.
   absl::StatusOr<std::string> Ask(const std::string& path);
@@ -44,16 +43,11 @@ class AdminPort final : private net::TurnHandler {
   absl::StatusOr<admin::v1::State> AskState(const std::string& query);
 
   Instant now() { return loop_.now(); }
-  void WaitUntil(Instant instant);
+  void WaitUntil(Instant instant) { loop_.WaitUntil(instant); }
 
  private:
-  Instant OnTurnEnd(Instant now) override;
-  void Wake();
-
-  net::EventLoop loop_;
+  ClientLoop loop_;
   const net::Address address_;
-  Instant wake_ = Instant::Infinite();
-  bool ended_ = false;
 };
 
 // Returns `text` as part of a query.
