@@ -18,7 +18,9 @@
 #include "cli/capture_command.h"
 #include "cli/check_command.h"
 #include "cli/doctor_command.h"
+#include "cli/duration_option.h"
 #include "cli/explain_options.h"
+#include "cli/fleet_command.h"
 #include "cli/help_text.h"
 #include "cli/import_command.h"
 #include "cli/inject_command.h"
@@ -157,27 +159,11 @@ int RunImport(const ImportOptions& options) {
   return kWrongUsage;
 }
 
-// Returns a check that a text is a duration with a unit, from `least` to `most`.
-auto DurationWithin(absl::Duration least, absl::Duration most) {
-  return [least, most](const std::string& text) -> std::string {
-    absl::Duration duration;
-    if (absl::ParseDuration(text, &duration) && duration >= least && duration <= most) return "";
-    return absl::StrCat("\"", text, "\" is no duration with a unit from ",
-                        absl::FormatDuration(least), " to ", absl::FormatDuration(most));
-  };
-}
-
 CLI::App* AddDemo(CLI::App& app, demo::DemoOptions& options) {
   CLI::App* command = app.add_subcommand(
       "demo", "show a retry storm without and with Levee, with a real service and real calls");
-  command
-      ->add_option_function<std::string>(
-          "--duration",
-          [&options](const std::string& text) { absl::ParseDuration(text, &options.duration); },
-          "how long it takes")
-      ->check(DurationWithin(demo::kShortestDemo, demo::kLongestDemo))
-      ->type_name("DURATION")
-      ->default_str(absl::FormatDuration(options.duration));
+  AddDuration(*command, "--duration", options.duration, demo::kShortestDemo, demo::kLongestDemo,
+              "how long it takes");
   command->add_flag("--guard", options.guard,
                     "show instead a service that gets three times the calls that it can do, "
                     "without and with a guard");
@@ -282,6 +268,8 @@ struct CommandLine {
   CLI::App* inject = AddInject(app, inject_options);
   DoctorOptions doctor_options;
   CLI::App* doctor = AddDoctor(app, doctor_options);
+  FleetOptions fleet_options;
+  CLI::App* fleet = AddFleet(app, fleet_options);
   ProbeOptions probe_options;
   CLI::App* probe = AddProbe(app, probe_options);
   CaptureOptions capture_options;
@@ -352,6 +340,7 @@ int RunCommand(int argc, char** argv) {
   if (line.import_from->parsed()) return AfterOutput(RunImport(line.import_options));
   if (line.inject->parsed()) return AfterOutput(RunInject(line.inject_options));
   if (line.doctor->parsed()) return AfterOutput(RunDoctor(line.doctor_options));
+  if (line.fleet->parsed()) return AfterOutput(RunFleet(line.fleet_options));
   if (line.demo->parsed()) return demo::RunDemo(line.demo_options);
   if (line.probe->parsed()) return RunProbe(line.probe_options);
   if (line.capture->parsed()) return AfterOutput(RunCapture(line.capture_options));

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <future>
+#include <memory>
 #include <optional>
 #include <system_error>
 #include <thread>
@@ -29,6 +30,20 @@ absl::Status ConnectTo(const sockaddr* address, socklen_t size,
   return then(fd);
 }
 
+// Calls `use` with each address of `host` until it returns false.
+absl::Status ForEachAddress(const std::string& host, uint16_t port,
+                            const std::function<bool(const addrinfo& address)>& use) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int error = getaddrinfo(host.c_str(), absl::StrCat(port).c_str(), &hints, &found);
+  if (error != 0) return absl::UnavailableError(gai_strerror(error));
+  const absl::Cleanup free = [found] { freeaddrinfo(found); };
+  for (const addrinfo* to = found; to != nullptr && use(*to); to = to->ai_next) {
+  }
+  return absl::OkStatus();
+}
+
 absl::Status DialPath(const std::string& path) {
   const std::optional<net::Address> address = net::Address::FromUnixPath(path);
   if (!address.has_value()) return absl::InvalidArgumentError("is no path of a socket");
@@ -43,18 +58,29 @@ absl::Status SystemError() {
 
 absl::Status Connect(const std::string& host, uint16_t port,
                      const std::function<absl::Status(int connection)>& then) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int error = getaddrinfo(host.c_str(), absl::StrCat(port).c_str(), &hints, &found);
-  if (error != 0) return absl::UnavailableError(gai_strerror(error));
-  const absl::Cleanup free = [found] { freeaddrinfo(found); };
-  absl::Status status;
-  for (const addrinfo* to = found; to != nullptr; to = to->ai_next) {
-    status = ConnectTo(to->ai_addr, to->ai_addrlen, then);
-    if (status.ok()) break;
-  }
-  return status;
+  absl::Status connected;
+  const absl::Status found = ForEachAddress(host, port, [&](const addrinfo& to) {
+    connected = ConnectTo(to.ai_addr, to.ai_addrlen, then);
+    return !connected.ok();
+  });
+  return found.ok() ? connected : found;
+}
+
+absl::StatusOr<std::vector<net::Address>> LookUp(const std::string& host, uint16_t port,
+                                                 absl::Duration timeout) {
+  struct Found {
+    std::vector<net::Address> v4, v6;
+  };
+  // The thread may go on after the time is over.
+  const auto found = std::make_shared<Found>();
+  const absl::Status status = Within(timeout, [host, port, found] {
+    return ForEachAddress(host, port, [&](const addrinfo& to) {
+      (to.ai_family == AF_INET ? found->v4 : found->v6).emplace_back(to.ai_addr, to.ai_addrlen);
+      return true;
+    });
+  });
+  if (!status.ok()) return status;
+  return found->v4.empty() ? found->v6 : found->v4;
 }
 
 absl::Status Within(absl::Duration timeout, std::function<absl::Status()> task) {

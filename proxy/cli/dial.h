@@ -5,9 +5,12 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "net/address.h"
 #include "settings/upstream_spec.h"
 
 namespace levee {
@@ -24,6 +27,11 @@ absl::Status Connect(const std::string& host, uint16_t port,
 // system bounds the waits for a name, a connection and an answer each in its way. The thread then
 // goes on until the process ends.
 absl::Status Within(absl::Duration timeout, std::function<absl::Status()> task);
+
+// Returns the addresses of `host`, a name or an IP literal: those of IPv4, or without any those of
+// IPv6, so that a host of both counts once.
+absl::StatusOr<std::vector<net::Address>> LookUp(const std::string& host, uint16_t port,
+                                                 absl::Duration timeout);
 
 // Returns why no connection to the endpoint, which is not of the kind kAuthority, is there within
 // `timeout`.

@@ -3,6 +3,7 @@
 a kind that cannot be run here; of those is checked what can be without a cluster or Docker."""
 
 import functools
+import http.server
 import json
 import operator
 import re
@@ -10,6 +11,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import threading
 import unittest
 
 import documents
@@ -113,7 +115,7 @@ def tells_of_a_sidecar(line):
 
 def asks_a_server(line):
     return (stays_up(line) or tells_of_a_sidecar(line)
-            or line.startswith(('levee probe', 'levee doctor', 'promtool query')))
+            or line.startswith(('levee probe', 'levee doctor', 'levee fleet', 'promtool query')))
 
 
 def state(clone):
@@ -221,6 +223,59 @@ class InTrouble(unittest.TestCase):
         probe, = (each for each in of_kind('levee') if 'not ready' in each.output)
         done = self.clone.run(probe.line)
         self.assertEqual((done.stderr.strip(), done.returncode), (probe.output, 1))
+
+
+class Fleet(unittest.TestCase):
+    """Before what sidecars of the applications in docs/fleet.md would say."""
+
+    METRICS = {
+        'web': """levee_call_attempts_count{upstream="orders"} 40
+levee_attempts_total{upstream="orders"} 40
+""",
+        'orders': """levee_call_attempts_count{upstream="cart"} 120
+levee_attempts_total{upstream="cart"} 120
+levee_app_retries_total{upstream="cart",action="admitted",seen_by="loop"} 80
+levee_guard_arrivals_total{upstream="app",attempt="0"} 40
+""",
+        'cart': 'levee_guard_arrivals_total{upstream="app",attempt="0"} 120\n'}
+
+    def setUp(self):
+        for host, metrics in self.METRICS.items():
+            text = f'levee_build_info 1\nprocess_start_time_seconds 1\n{metrics}'
+            server = http.server.HTTPServer((host, 9461), functools.partial(Answers, text))
+            self.addCleanup(server.server_close)
+            self.addCleanup(server.shutdown)
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+
+    def test_its_output_is_as_shown(self):
+        asked = [each for each in of_kind('levee')
+                 if each.line.startswith('levee fleet') and '--prometheus' not in each.line]
+        self.assertEqual(len(asked), 2)
+        with Clone() as clone:
+            for command in asked:
+                with self.subTest(line=command.line):
+                    done = clone.run(command.line)
+                    self.assertEqual(done.stderr, '')
+                    self.assertNotIn('was not read', done.stdout)
+                    if command.output:
+                        self.assertEqual((done.stdout.strip(), done.returncode),
+                                         (command.output, 1))
+
+
+class Answers(http.server.BaseHTTPRequestHandler):
+    """Answers every request with `text`."""
+
+    def __init__(self, text, *more):
+        self._text = text
+        super().__init__(*more)
+
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(self._text.encode())
+
+    def log_message(self, *_):
+        pass
 
 
 @unittest.skipIf(MISSING, MISSING)

@@ -55,6 +55,7 @@ class Readme(unittest.TestCase):
                 # The first call's retries count before the call does: they wait, and it ends later.
                 about_one = re.compile(r'\{upstream="to"\} => 1(\.[01][0-9]*)? @')
                 self.assertTrue(wait_for(lambda: about_one.search(clone.run(ask).stdout)))
+                self.assert_is_the_fleet(clone)
                 # Nothing succeeds, so the last retry was made before the panels' span began.
                 for title in ('How much is the load amplified?', 'How many calls and retries',
                               'What do callers see', 'How much of the retry budget',
@@ -66,6 +67,14 @@ class Readme(unittest.TestCase):
                               [each['labels']['alertname'] for each in alerts])
                 for each in alerts:  # There is no Kubernetes that would name one.
                     self.assertIn('namespace none', each['annotations']['description'])
+
+    def assert_is_the_fleet(self, clone):
+        line, = (each.line for each in documents.commands()
+                 if each.line.startswith('levee fleet --prometheus'))
+        done = clone.run(line)
+        self.assertEqual((done.returncode, done.stderr), (0, ''), done.stdout)
+        self.assertRegex(done.stdout, r'^1 sidecar, 5m0?s?\n  - No layer multiplies the load: ')
+        self.assertRegex(done.stdout, r'\n  levee\n    -> to +1\.[01]')
 
     def assert_has_data(self, prometheus, title):
         from mixin import expressions, read_dashboard

@@ -2,6 +2,8 @@
 #include "integration/relay.h"
 
 #include <chrono>
+#include <mutex>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "integration/child.h"
@@ -12,43 +14,70 @@ namespace levee {
 class Relay::Rpc : public grpc::ServerGenericBidiReactor {
  public:
   Rpc(const Relay& relay, const grpc::GenericCallbackServerContext& served)
-      : relay_(relay), method_(served.method()) {
-    context_.set_deadline(std::chrono::system_clock::now() + kPatience);
-    for (const auto& [name, value] : served.client_metadata()) {
-      if (name == kCallNumber || (relay.traces_ && name == "traceparent")) {
-        context_.AddMetadata(std::string(name.data(), name.size()),
-                             std::string(value.data(), value.size()));
-      }
-    }
+      : relay_(relay), served_(served) {
     StartRead(&message_);
   }
 
  private:
   void OnReadDone(bool ok) override {
-    if (!ok) {
+    if (ok) {
+      Call();
+    } else {
       Finish({grpc::StatusCode::INTERNAL, "a call without a message"});
-      return;
     }
-    relay_.next_->UnaryCall(&context_, method_, {}, &message_, &answer_,
+  }
+
+  void Call() {
+    ++attempts_;
+    grpc::ClientContext* const context = NewContext();
+    context->set_deadline(std::chrono::system_clock::now() + kPatience);
+    for (const auto& [name, value] : served_.client_metadata()) {
+      if (name == kCallNumber || (relay_.traces_ && name == "traceparent")) {
+        context->AddMetadata(std::string(name.data(), name.size()),
+                             std::string(value.data(), value.size()));
+      }
+    }
+    relay_.next_->UnaryCall(context, served_.method(), {}, &message_, &answer_,
                             [this](const grpc::Status& status) { End(status); });
+  }
+
+  // Returns the context of the next call, which lives as long as this.
+  grpc::ClientContext* NewContext() {
+    const std::lock_guard lock(mutex_);
+    contexts_.push_back(std::make_unique<grpc::ClientContext>());
+    if (cancelled_) contexts_.back()->TryCancel();
+    return contexts_.back().get();
   }
 
   void End(const grpc::Status& status) {
     if (status.ok()) {
       StartWriteAndFinish(&answer_, {}, status);
+    } else if (attempts_ < relay_.attempts_) {
+      Call();
     } else {
       Finish({status.error_code(), "the layer below failed"});
     }
   }
 
+  // To cancel may run End in this thread.
   void OnCancel() override {
-    if (relay_.cancels_) context_.TryCancel();
+    if (!relay_.cancels_) return;
+    grpc::ClientContext* last = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      cancelled_ = true;
+      if (!contexts_.empty()) last = contexts_.back().get();
+    }
+    if (last != nullptr) last->TryCancel();
   }
   void OnDone() override { delete this; }
 
   const Relay& relay_;
-  const std::string method_;
-  grpc::ClientContext context_;
+  const grpc::GenericCallbackServerContext& served_;
+  std::mutex mutex_;  // of the two that follow
+  std::vector<std::unique_ptr<grpc::ClientContext>> contexts_;
+  bool cancelled_ = false;
+  int attempts_ = 0;
   grpc::ByteBuffer message_;
   grpc::ByteBuffer answer_;
 };
@@ -66,8 +95,11 @@ class Relay::Service : public grpc::CallbackGenericService {
   const Relay& relay_;
 };
 
-Relay::Relay(bool traces, bool cancels)
-    : traces_(traces), cancels_(cancels), service_(std::make_unique<Service>(*this)) {
+Relay::Relay(bool traces, bool cancels, int attempts)
+    : traces_(traces),
+      cancels_(cancels),
+      attempts_(attempts),
+      service_(std::make_unique<Service>(*this)) {
   int port = 0;
   grpc::ServerBuilder builder;
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);

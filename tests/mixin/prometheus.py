@@ -55,9 +55,13 @@ class Prometheus(Program):
         # Leaves the position alone at which Prometheus writes.
         return os.pread(self._errors.fileno(), 1 << 20, 0).decode()
 
+    @property
+    def url(self):
+        return f'http://{self._address}'
+
     def _get(self, path, **parameters):
         query = urllib.parse.urlencode(parameters)
-        with urllib.request.urlopen(f'http://{self._address}/api/v1/{path}?{query}',
+        with urllib.request.urlopen(f'{self.url}/api/v1/{path}?{query}',
                                     timeout=PATIENCE_SECONDS) as answer:
             return json.load(answer)['data']
 

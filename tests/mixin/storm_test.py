@@ -7,9 +7,11 @@ With MIXIN_PICTURES=FOLDER the panels' data is also drawn, for docs/mixin.md; th
 python3-matplotlib, and more than a minute.
 """
 
+import json
 import math
 import os
 import re
+import subprocess
 import tempfile
 import time
 import unittest
@@ -20,7 +22,7 @@ from mixin import (RULE_FILES, RUNBOOKS, expressions, hurried, read_alerts, read
                    runbook_queries)
 import redis_server
 from prometheus import MISSING, Prometheus, wait_for
-from programs import Levee, Service
+from programs import LEVEE, Levee, Service
 
 PICTURES = os.environ.get('MIXIN_PICTURES')
 CALM_SECONDS, STORM_SECONDS = (30, 35) if PICTURES else (3, 3)
@@ -225,6 +227,22 @@ class Storm(unittest.TestCase):
             for query in runbook_queries(path):
                 with self.subTest(path.name, query=query):
                     self.assertNotEqual(finite(self.prometheus.ask(hurried(query))), [])
+
+    def test_the_fleet_has_its_layers_and_what_multiplies_the_load(self):
+        done = subprocess.run([LEVEE, 'fleet', '--prometheus', self.prometheus.url,
+                               '--range', '15s', '-o', 'json'], capture_output=True, text=True,
+                              timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (1, ''), done.stdout)
+        fleet = json.loads(done.stdout)
+        self.assertEqual(fleet['unread'], [])
+        self.assertEqual({node['name'] for node in fleet['nodes'] if node['sidecars']},
+                         {'app', 'checkout', 'stock'})
+        self.assertRegex(fleet['sentences'][0],
+                         r'^checkout multiplies the load: eager gets [23]\.\d\d attempts for each '
+                         "call, and all of the retries are Levee's own, by the policy for eager")
+        # One layer calls the next.
+        self.assertLess({('checkout', 'stock'), ('stock', 'warehouse'), ('', 'app')},
+                        {(edge['from'], edge['to']) for edge in fleet['edges']})
 
     if PICTURES:
         def test_pictures_are_drawn(self):

@@ -22,8 +22,8 @@ LEVEE = BUILD / 'levee'
 DOCS = BUILD / 'cli-docs'
 UNIT = ROOT / 'deploy/systemd/levee.service'
 COMPOSE = ROOT / 'deploy/compose.yaml'
-COMMANDS = [[], ['advise'], ['capture'], ['check'], ['demo'], ['doctor'], ['explain'], ['help'],
-            ['import'], ['import', 'envoy'], ['import', 'gateway-api'],
+COMMANDS = [[], ['advise'], ['capture'], ['check'], ['demo'], ['doctor'], ['explain'],
+            ['fleet'], ['help'], ['import'], ['import', 'envoy'], ['import', 'gateway-api'],
             ['import', 'grpc-service-config'], ['import', 'istio'], ['import', 'linkerd'],
             ['inject'], ['page'], ['probe'], ['replay'], ['run'], ['simulate'], ['sleep'],
             ['snapshot'], ['top'], ['version']]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that `levee explain` and `levee simulate` write with --html, in a browser.
+// The files that `levee explain`, `levee simulate` and `levee fleet` write with --html, in a browser.
 import assert from 'node:assert/strict';
-import {execFileSync} from 'node:child_process';
+import {execFile} from 'node:child_process';
 import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {fileURLToPath, pathToFileURL} from 'node:url';
@@ -17,12 +17,20 @@ export const SCREENS = {
   narrow: {colorScheme: 'light', viewport: {width: 400, height: 780}},
 };
 
-// Opens from disk what the command `levee WORDS...` writes.
-export async function openReport(t, words, options) {
+// Runs the command `levee WORDS...`, which is to end with `exit`.
+async function runLevee(words, exit) {
+  const code = await new Promise((resolve) => {
+    execFile(LEVEE, words, {cwd: ROOT}, (error) => resolve(error?.code ?? 0));
+  });
+  assert.equal(code, exit);
+}
+
+// Opens from disk what the command `levee WORDS...` writes, which is to end with `exit`.
+export async function openReport(t, words, options, exit = 0) {
   const folder = mkdtempSync(`${tmpdir()}/levee-report-`);
   t.after(() => rmSync(folder, {recursive: true}));
   const file = `${folder}/out.html`;
-  execFileSync(LEVEE, [...words, '--html', file], {cwd: ROOT});
+  await runLevee([...words, '--html', file], exit);
   const url = pathToFileURL(file).href;
   const opened = await openPage(t, url, options);
   await opened.page.goto(url);

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/fleet_command.h"
+
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+#include "cli/duration_option.h"
+#include "cli/fleet_sources.h"
+#include "cli/output.h"
+#include "fleet/prometheus.h"
+#include "fleet/report_html.h"
+#include "fleet/report_json.h"
+#include "fleet/report_text.h"
+
+namespace levee {
+namespace {
+
+constexpr double kLeastBound = 1, kMostBound = 1000;
+
+void AddSidecars(CLI::App& fleet, FleetOptions& options) {
+  CLI::Option* sidecars =
+      fleet
+          .add_option("sidecars", options.sidecars,
+                      "metrics.address of sidecars, and the application beside each; those of one "
+                      "application are added up")
+          ->check(WhyNoSidecar)
+          ->type_name("[NAME=]HOST:PORT");
+  CLI::Option* since = fleet.add_flag("--since-start", options.since_start,
+                                      "tell of all calls since the start of each sidecar");
+  AddDuration(fleet, "--interval", options.interval, absl::Seconds(1), absl::Hours(1),
+              "ask the sidecars twice, so long after each other")
+      ->excludes(since);
+  CLI::Option* prometheus =
+      fleet
+          .add_option("--prometheus", options.prometheus,
+                      "ask Prometheus, as http://127.0.0.1:9090, instead of the sidecars")
+          ->check([](const std::string& text) {
+            return std::string(fleet::ReadPrometheusUrl(text).status().message());
+          })
+          ->type_name("URL")
+          ->excludes(sidecars)
+          ->excludes(since);
+  AddDuration(fleet, "--range", options.range, absl::Seconds(1), absl::Hours(24 * 7),
+              "how far Prometheus looks back")
+      ->needs(prometheus);
+  fleet
+      .add_option("--by", options.by,
+                  "the label of Prometheus' targets that names the application; without it, the "
+                  "first of service, app, app_kubernetes_io_name, pod, job, instance")
+      ->type_name("LABEL")
+      ->needs(prometheus);
+}
+
+// Returns what is wrong with the command line as a whole; empty: nothing.
+std::string WhyNotAsked(const FleetOptions& options) {
+  if (!options.sidecars.empty() || !options.prometheus.empty()) return "";
+  return "levee fleet: name sidecars, or give --prometheus";
+}
+
+}  // namespace
+
+CLI::App* AddFleet(CLI::App& app, FleetOptions& options) {
+  CLI::App* fleet = app.add_subcommand(
+      "fleet", "say which layer of many sidecars multiplies the load, and by whose retries");
+  AddSidecars(*fleet, options);
+  fleet
+      ->add_option("--join", options.joins,
+                   "the application that an upstream is, where their names do not tell")
+      ->check([](const std::string& text) {
+        return SplitPair(text).has_value() ? std::string() : "\"" + text + "\" is no UPSTREAM=NAME";
+      })
+      ->type_name("UPSTREAM=NAME")
+      ->allow_extra_args(false);
+  fleet->add_option("--bound", options.bound, "attempts per call above which a layer multiplies")
+      ->check(CLI::Range(kLeastBound, kMostBound))
+      ->type_name("NUMBER")
+      ->capture_default_str();
+  fleet->add_option("-o,--output", options.output, "how it is printed: text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  fleet->add_option("--html", options.html, "write it to this file as well, with a picture")
+      ->type_name("OUT");
+  fleet->footer(
+      "Exit code 0: no layer multiplies, 1: one does, or several together, or a sidecar or "
+      "Prometheus was not read.");
+  return fleet;
+}
+
+int RunFleet(const FleetOptions& options) {
+  if (const std::string why = WhyNotAsked(options); !why.empty()) {
+    std::fprintf(stderr, "%s\n", why.c_str());
+    return 2;
+  }
+  absl::StatusOr<FleetReadings> readings =
+      options.prometheus.empty()
+          ? AskSidecars(options.sidecars,
+                        options.since_start ? std::nullopt : std::optional(options.interval))
+          : AskPrometheus(options.prometheus, options.range, options.by);
+  if (!readings.ok()) {
+    std::fprintf(stderr, "levee fleet: %s: %s\n", options.prometheus.c_str(),
+                 std::string(readings.status().message()).c_str());
+    return 1;
+  }
+  fleet::Joins joins;
+  for (const std::string& join : options.joins) joins.insert(*SplitPair(join));
+  const fleet::Report report = {.graph = fleet::MakeGraph(readings->sidecars, joins),
+                                .sidecars = static_cast<int>(readings->sidecars.size()),
+                                .unread = std::move(readings->unread),
+                                .seconds = readings->seconds,
+                                .bound = options.bound};
+  const bool json = options.output == "json";
+  std::fputs((json ? ReportJson(report) : ReportText(report)).c_str(), stdout);
+  const bool written =
+      options.html.empty() || WriteOutput("levee fleet", options.html, ReportHtml(report));
+  return report.ok() && written ? 0 : 1;
+}
+
+}  // namespace levee
