@@ -292,6 +292,8 @@ class Files(unittest.TestCase):
         self.clone.write('routes.yaml', ROUTES)
         self.clone.write('services.yaml', SERVICES)
         self.clone.write('virtual-services.yaml', VIRTUAL_SERVICES)
+        for file in (ROOT / 'tests/docs/migrate').iterdir():
+            self.clone.write(file.name, file.read_text())
         self.clone.write('new.yaml', documents.block('docs/kubernetes.md', 'yaml', 'dns:callee'))
         self.clone.write('calls.log', json.dumps(LOGGED) + '\n')
         self.clone.write('levee-snapshot.json', '{"state": {"next": 1}}')
