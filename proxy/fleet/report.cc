@@ -58,7 +58,7 @@ std::string Headline(const Edge& edge) {
 
 std::string TimeWords(const Report& report) {
   if (!report.seconds.has_value()) return "since their start";
-  return absl::StrCat("in ", DurationWords(absl::Seconds(*report.seconds)));
+  return absl::StrCat("in ", SpanWords(*report.seconds));
 }
 
 // Says that no layer multiplies.
@@ -151,6 +151,11 @@ std::vector<std::string> Judge(const Report& report) {
                                      " was not read: ", each.reason, "."));
   }
   return sentences;
+}
+
+std::string SpanWords(double seconds) {
+  constexpr absl::Duration kTenth = absl::Milliseconds(100);
+  return DurationWords(absl::Floor(absl::Seconds(seconds) + kTenth / 2, kTenth));
 }
 
 std::string CallerOf(const Edge& edge) { return edge.outside ? "callers outside" : edge.from; }

@@ -37,6 +37,9 @@ struct Report {
 // applications were refused, and which sidecars told nothing.
 std::vector<std::string> Judge(const Report& report);
 
+// Returns how long calls were counted, as "5s": to a tenth of a second.
+std::string SpanWords(double seconds);
+
 // Returns the name of a node as sentences have it, or that of all callers outside the fleet.
 std::string CallerOf(const Edge& edge);
 

@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/time/time.h"
 #include "lab/words.h"
 
 namespace levee::fleet {
@@ -71,9 +70,8 @@ std::string ExtentWords(const Report& report) {
     words =
         absl::StrCat(report.sidecars, " of ", report.sidecars + report.unread.size(), " sidecars");
   }
-  return absl::StrCat(words, ", ",
-                      report.seconds.has_value() ? DurationWords(absl::Seconds(*report.seconds))
-                                                 : "since their start");
+  return absl::StrCat(
+      words, ", ", report.seconds.has_value() ? SpanWords(*report.seconds) : "since their start");
 }
 
 std::vector<std::string> EdgeHead(const Report& report) {

@@ -56,7 +56,8 @@ TEST(PrometheusAnswers, AreSamples) {
 TEST(PrometheusAnswers, OfAnotherKindAreErrors) {
   EXPECT_THAT(std::string(ReadPrometheusAnswer("<html>", "m").status().message()),
               HasSubstr("no JSON"));
-  for (const char* json : {"{}", "{\"status\":\"error\",\"error\":\"x\"}",
+  for (const char* json : {"{}", "{\"status\":\"error\",\"data\":{\"resultType\":\"vector\"}}",
+                           "{\"status\":\"error\",\"error\":\"x\"}",
                            "{\"status\":\"success\",\"data\":{\"resultType\":\"scalar\"}}"}) {
     EXPECT_THAT(std::string(ReadPrometheusAnswer(json, "m").status().message()),
                 HasSubstr("not that of Prometheus"));

@@ -144,6 +144,14 @@ TEST(FleetText, DrawsTheCallGraphAsATree) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
 }
 
+TEST(FleetText, TellsTheTimeToATenthOfASecond) {
+  Report report = ReportOf(MiddleLoops());
+  report.seconds = 5.0349;
+  EXPECT_THAT(ReportText(report), StartsWith("3 sidecars, 5s\n"));
+  report.seconds = 1.95;
+  EXPECT_THAT(ReportText(report), StartsWith("3 sidecars, 2s\n"));
+}
+
 TEST(FleetText, SinceTheStartItHasNumbersAndNotRates) {
   Report report = ReportOf(MiddleLoops());
   report.seconds = std::nullopt;

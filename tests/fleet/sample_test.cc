@@ -38,7 +38,8 @@ TEST(Exposition, ReadsLabelsAsTheyWereBeforeTheyWereEscaped) {
 }
 
 TEST(Exposition, LeavesOutLinesThatAreNoSeries) {
-  EXPECT_TRUE(ReadExposition("<html>\na{x=\"1\n{x=\"1\"} 2\na{x=1} 2\na{} b\na\n= 3\n").empty());
+  EXPECT_TRUE(
+      ReadExposition("<html>\na{x=\"1\n{x=\"1\"} 2\na{x=1} 2\na{} b\na\n= 3\na{x 2\n").empty());
 }
 
 constexpr char kScraped[] =
@@ -70,6 +71,10 @@ TEST(Scrapes, TellCallsAttemptsAndWhoseRetriesTheyAre) {
   EXPECT_EQ(cart.app_refused, 6);
   EXPECT_EQ(cart.Asked(), 5);
   EXPECT_EQ(cart.PerCall(), 18.0 / 5);
+}
+
+TEST(Scrapes, PartsOfCallsAsPrometheusFindsThemHaveOneAttemptEach) {
+  EXPECT_EQ((Figures{.called = 0.5, .attempts = 0.5}.PerCall()), 1);
 }
 
 TEST(Scrapes, AGuardedUpstreamIsTheApplicationItself) {

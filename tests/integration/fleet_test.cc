@@ -27,11 +27,23 @@ using testing::StartsWith;
 
 constexpr int kCalls = 40;
 
-constexpr char kNoRetries[] = "{max_attempts: 1, app_retries: count, app_retries_loops: count}";
+constexpr char kNoRetries[] =
+    "{max_attempts: 1, app_retries: count, app_retries_loops: count, exhausted: keep}";
 // No budget holds its retries back.
 constexpr char kEager[] =
     "{max_attempts: 3, budget: {ratio: 10, burst: {least: 1000000}, wait: none},\n"
     "  backoff: {initial: 1ms, max: 1ms}, app_retries_loops: ignore}";
+
+// A channel of a gRPC library that makes three attempts by itself.
+ChannelPtr RetryingChannel(const std::string& target) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 1);
+  arguments.SetServiceConfigJSON(
+      R"({"methodConfig": [{"name": [{}], "retryPolicy": {"maxAttempts": 3,
+          "initialBackoff": "0.001s", "maxBackoff": "0.001s", "backoffMultiplier": 1,
+          "retryableStatusCodes": ["UNAVAILABLE"]}}]})");
+  return grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(), arguments);
+}
 
 // A sidecar before an application, with a guard, and beside it, for its calls to `upstream`. It
 // does not obey the marks that would end the retries of the layers above.
@@ -138,6 +150,33 @@ TEST_F(FleetTest, NamesTheLayerWhoseSidecarRetries) {
                 "sidecar of web.\n  - 67% of the calls of orders to cart are there because "
                 "callers of orders\n    retry.\n\n"));
   EXPECT_THAT(fleet.output, Not(HasSubstr("orders multiplies")));
+}
+
+TEST_F(FleetTest, NamesTheApplicationWhoseLibraryRetries) {
+  Build(kNoRetries, /*attempts=*/1);
+  application_->SetNext(RetryingChannel(orders_->egress()));
+  Call();
+  WaitForAttempts(*cart_, 3 * kCalls);
+  WaitForAttempts(*orders_, 4 * kCalls);
+  const Ended fleet = Fleet({"--since-start"});
+  EXPECT_EQ(fleet.exit, 1) << fleet.errors;
+  EXPECT_THAT(fleet.output,
+              HasSubstr("\n  - orders multiplies the load: cart gets 3.00 attempts for each call, "
+                        "and all\n    of the retries are those of the application orders itself, "
+                        "which says so\n    (grpc-previous-rpc-attempts).\n"));
+}
+
+TEST_F(FleetTest, NamesCallersOutsideTheFleetThatRetry) {
+  Build(kNoRetries, /*attempts=*/1);
+  RunLoad({RetryingChannel(web_->ingress())}, {.calls = kCalls});
+  WaitForAttempts(*web_, 3 * kCalls);
+  const Ended fleet = Fleet({"--since-start"});
+  EXPECT_EQ(fleet.exit, 1) << fleet.errors;
+  EXPECT_THAT(fleet.output,
+              HasSubstr("\n  - Callers of web multiply the load: web gets 3.00 attempts for each "
+                        "call, and\n    all of the retries are those of callers outside this "
+                        "fleet.\n"));
+  EXPECT_THAT(fleet.output, HasSubstr("\n  web (from outside) !      3.00     40   120 "));
 }
 
 TEST_F(FleetTest, LooksAtAnIntervalUnlessToldOtherwise) {
