@@ -125,29 +125,23 @@ CLI::App* AddImport(CLI::App& app, ImportOptions& options) {
   CLI::App* import_from =
       app.add_subcommand("import", "print another tool's policy as one of Levee's");
   import_from->require_subcommand(1);
-  const auto add = [&](ImportFormat format, const char* name, const char* what, bool several) {
+  const auto add = [&](ImportFormat format, const char* name, const char* what) {
     CLI::App* from = import_from->add_subcommand(name, what);
-    CLI::Option* files =
-        from->add_option("file", options.files, "what to import, '-': standard input")
-            ->type_name("FILE")
-            ->required();
-    if (!several) files->expected(1);
+    from->add_option("file", options.files, "what to import, '-': standard input")
+        ->type_name("FILE")
+        ->required();
     options.formats.emplace_back(from, format);
   };
   add(ImportFormat::kGrpcServiceConfig, "grpc-service-config",
-      "retries, hedging and timeouts of a gRPC service config (JSON)", false);
+      "retries, hedging and timeouts of gRPC service configs (JSON)");
   add(ImportFormat::kEnvoy, "envoy",
-      "routes, retries and clusters of an Envoy configuration (YAML or JSON), or of a "
-      "part of one",
-      false);
+      "routes, retries and clusters of an Envoy configuration (YAML or JSON), or of parts of one");
   add(ImportFormat::kGatewayApi, "gateway-api",
       "GRPCRoute, HTTPRoute, XBackendTrafficPolicy and BackendTLSPolicy of the Kubernetes Gateway "
-      "API (YAML or JSON)",
-      true);
+      "API (YAML or JSON)");
   add(ImportFormat::kLinkerd, "linkerd",
-      "retries and timeouts of Linkerd's annotations and ServiceProfiles (YAML or JSON)", true);
-  add(ImportFormat::kIstio, "istio", "Istio's VirtualServices and DestinationRules (YAML or JSON)",
-      true);
+      "retries and timeouts of Linkerd's annotations and ServiceProfiles (YAML or JSON)");
+  add(ImportFormat::kIstio, "istio", "Istio's VirtualServices and DestinationRules (YAML or JSON)");
   import_from->footer("What has no equivalent is a comment at the place where it would stand.");
   return import_from;
 }

@@ -24,9 +24,9 @@ int Fail(const std::vector<Fault>& faults) {
 ImportedPolicy Import(ImportFormat format, const std::vector<ConfigText>& texts) {
   switch (format) {
     case ImportFormat::kGrpcServiceConfig:
-      return ImportGrpcServiceConfig(texts.front());
+      return ImportGrpcServiceConfig(texts);
     case ImportFormat::kEnvoy:
-      return ImportEnvoy(texts.front());
+      return ImportEnvoy(texts);
     case ImportFormat::kGatewayApi:
       return ImportGatewayApi(texts);
     case ImportFormat::kLinkerd:

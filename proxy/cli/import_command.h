@@ -9,9 +9,8 @@ namespace levee {
 
 enum class ImportFormat { kGrpcServiceConfig, kEnvoy, kGatewayApi, kLinkerd, kIstio };
 
-// Reads `files` ("-": standard input) and prints their policy, as a file of Levee, on standard output.
-// If they have faults, prints these on standard error instead. Only the objects of Kubernetes can be
-// in several files. Returns the exit code.
+// Reads `files` ("-": standard input) and prints their policy, as a file of Levee, on standard
+// output. If they have faults, prints these on standard error instead. Returns the exit code.
 int RunImport(ImportFormat format, const std::vector<std::string>& files);
 
 }  // namespace levee

@@ -29,11 +29,7 @@ constexpr size_t kMaxRoutes = 10'000;
 
 class EnvoyImport {
  public:
-  explicit EnvoyImport(const std::string& file) : source_(file, Keys::kSnakeCase) {
-    draft_.notes.push_back(TitleOf("Envoy configuration", file));
-  }
-
-  ImportedPolicy Run(const std::string& text);
+  ImportedPolicy Run(const std::vector<ConfigText>& texts);
 
  private:
   void ReadClusters(std::vector<Section> sections);
@@ -47,7 +43,7 @@ class EnvoyImport {
   std::string UpstreamFor(const std::string& cluster);
   void AddNotes();
 
-  Source source_;
+  Source source_{Keys::kSnakeCase};
   std::map<std::string, ClusterDraft> clusters_;  // by name
   std::vector<std::string> cluster_names_;        // in the order of the file
   std::map<std::string, std::string> upstreams_;  // those of the draft, by cluster
@@ -58,10 +54,15 @@ class EnvoyImport {
   PolicyTable policies_{draft_.policies, {}};
 };
 
-ImportedPolicy EnvoyImport::Run(const std::string& text) {
-  const std::optional<Item> root = source_.Parse(text);
-  if (root.has_value()) {
-    EnvoyParts parts = FindEnvoyParts(source_, *root);
+ImportedPolicy EnvoyImport::Run(const std::vector<ConfigText>& texts) {
+  draft_.notes.push_back(TitleOf("Envoy configuration", FileOf(texts)));
+  std::vector<Item> roots;
+  for (const ConfigText& text : texts) {
+    std::optional<Item> root = source_.Parse(text);
+    if (root.has_value()) roots.push_back(*std::move(root));
+  }
+  if (roots.size() == texts.size()) {
+    EnvoyParts parts = FindEnvoyParts(source_, roots);
     ReadClusters(std::move(parts.clusters));
     for (VirtualHostPart& part : parts.virtual_hosts) ReadVirtualHost(std::move(part));
     if (!source_.faulty()) draft_.routes = domains_.Join();
@@ -263,8 +264,8 @@ void EnvoyImport::AddNotes() {
 }  // namespace
 }  // namespace importer
 
-ImportedPolicy ImportEnvoy(const ConfigText& input) {
-  return importer::EnvoyImport(input.name).Run(input.text);
+ImportedPolicy ImportEnvoy(const std::vector<ConfigText>& texts) {
+  return importer::EnvoyImport().Run(texts);
 }
 
 }  // namespace levee

@@ -51,7 +51,7 @@ class Search {
  public:
   explicit Search(Source& source) : source_(source) {}
 
-  EnvoyParts Run(const Item& root);
+  EnvoyParts Run(const std::vector<Item>& roots);
 
  private:
   // Each function returns whether it found a part. Keys that were not read are noted only beside a
@@ -75,8 +75,9 @@ class Search {
   std::vector<std::string> unread_;
 };
 
-EnvoyParts Search::Run(const Item& root) {
-  if (!Look(root, {}) && !source_.faulty()) {
+EnvoyParts Search::Run(const std::vector<Item>& roots) {
+  for (const Item& root : roots) {
+    if (Look(root, {}) || source_.faulty()) continue;
     source_.Refuse(root.place,
                    "has nothing to import: no virtual hosts, routes, clusters, retry policy or "
                    "local rate limit");
@@ -188,6 +189,8 @@ std::optional<Field<RateLimitDraft>> Search::FindLimit(Section& section, bool to
 
 }  // namespace
 
-EnvoyParts FindEnvoyParts(Source& source, const Item& root) { return Search(source).Run(root); }
+EnvoyParts FindEnvoyParts(Source& source, const std::vector<Item>& roots) {
+  return Search(source).Run(roots);
+}
 
 }  // namespace levee::importer

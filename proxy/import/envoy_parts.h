@@ -24,7 +24,8 @@ struct EnvoyParts {
   Notes notes;  // about parts that were not read
 };
 
-// Finds the parts at any depth: in a bootstrap, a listener, a list of clusters, a config dump.
-EnvoyParts FindEnvoyParts(Source& source, const Item& root);
+// Finds the parts at any depth: in a bootstrap, a listener, a list of clusters, a config dump. It
+// is a fault if one of `roots` has none.
+EnvoyParts FindEnvoyParts(Source& source, const std::vector<Item>& roots);
 
 }  // namespace levee::importer

@@ -57,11 +57,7 @@ bool IsServiceConfig(const Section& config) {
 
 class ServiceConfigImport {
  public:
-  explicit ServiceConfigImport(const std::string& file) : source_(file, Keys::kAsWritten) {
-    draft_.notes.push_back(TitleOf("gRPC service config", file));
-  }
-
-  ImportedPolicy Run(const std::string& text);
+  ImportedPolicy Run(const std::vector<ConfigText>& texts);
 
  private:
   struct RankedRoute {
@@ -69,6 +65,7 @@ class ServiceConfigImport {
     RouteDraft route;
   };
 
+  void ReadText(const ConfigText& text);
   void ReadConfig(Section config);
   void ReadUpstream(Section& config);
   void ReadMethodConfig(Section method);
@@ -77,16 +74,40 @@ class ServiceConfigImport {
   void AddRoutes();
   void ReadThrottling(Section& config);
   bool LimitRetries(double ratio);
-  void AddNotes(bool throttled);
+  void AddNotes();
+  std::string Where(const Place& place) const;
 
-  Source source_;
+  Source source_{Keys::kAsWritten};
+  bool several_ = false;     // texts
+  size_t first_policy_ = 0;  // of the text that is read
+  bool unbounded_ = false;   // a text that retries has no retryThrottling
+  Notes throttling_notes_;
+  Notes unread_notes_;
   Names policy_names_{{kNoRetries}};
-  std::map<std::string, int> lines_;  // where each glob was first named
+  std::map<std::string, Place> places_;  // where each glob was first named
   std::vector<RankedRoute> routes_;
   Draft draft_;
 };
 
-ImportedPolicy ServiceConfigImport::Run(const std::string& text) {
+ImportedPolicy ServiceConfigImport::Run(const std::vector<ConfigText>& texts) {
+  draft_.notes.push_back(TitleOf("gRPC service config", FileOf(texts)));
+  draft_.upstreams.push_back(AnywhereUpstream());
+  draft_.upstreams.back().notes.push_back(
+      "A service config belongs to one target; this dials whatever a call's :authority says. To "
+      "hold the routes to the target, name its endpoints here and its authority in each match.");
+  several_ = texts.size() > 1;
+  for (const ConfigText& text : texts) ReadText(text);
+  AddRoutes();
+  AddNotes();
+  const auto append = [](const Notes& more, Notes& notes) {
+    notes.insert(notes.end(), more.begin(), more.end());
+  };
+  append(throttling_notes_, draft_.policy_notes);
+  append(unread_notes_, draft_.notes);
+  return Finish(source_, draft_);
+}
+
+void ServiceConfigImport::ReadText(const ConfigText& text) {
   const std::optional<Item> root = source_.Parse(text, TextFormat::kJson);
   if (root.has_value() && root->node.IsSequence()) {
     source_.Refuse(root->place,
@@ -96,44 +117,40 @@ ImportedPolicy ServiceConfigImport::Run(const std::string& text) {
                    "this is not JSON, but a plain text; a service config is an object");
   } else if (root.has_value()) {
     std::optional<Section> config = source_.AsSection(*root);
-    if (config.has_value() && !IsJson(text) && !IsServiceConfig(*config)) {
+    if (config.has_value() && !IsJson(text.text) && !IsServiceConfig(*config)) {
       source_.Refuse(root->place, "this is not JSON, and it has no field of a service config");
     } else if (config.has_value()) {
       ReadConfig(*std::move(config));
     }
   }
-  return Finish(source_, draft_);
 }
 
 void ServiceConfigImport::ReadConfig(Section config) {
+  first_policy_ = draft_.policies.size();
   ReadUpstream(config);
   for (Section& method : config.Maps("methodConfig")) ReadMethodConfig(std::move(method));
-  AddRoutes();
-  AddNotes(config.Has("retryThrottling"));
   ReadThrottling(config);
-  AddNote(config.Unread(), draft_.notes);
+  AddNote(config.Unread(), unread_notes_);
 }
 
 void ServiceConfigImport::ReadUpstream(Section& config) {
-  UpstreamDraft upstream = AnywhereUpstream();
-  upstream.notes.push_back(
-      "A service config belongs to one target; this dials whatever a call's :authority says. To "
-      "hold the routes to the target, name its endpoints here and its authority in each match.");
+  Notes& notes = draft_.upstreams.back().notes;
+  const auto add = [&notes](const std::string& note) {
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  };
   for (const char* key : {"loadBalancingPolicy", "loadBalancingConfig"}) {
     if (!config.Get(key).has_value()) continue;
-    upstream.notes.push_back(absl::StrCat(
+    add(absl::StrCat(
         key,
         " has no equivalent: Levee itself spreads attempts over the endpoints that are ready."));
   }
   if (config.Get("healthCheckConfig").has_value()) {
-    upstream.notes.emplace_back(
-        "healthCheckConfig has no equivalent: an endpoint is ready when it can be reached.");
+    add("healthCheckConfig has no equivalent: an endpoint is ready when it can be reached.");
   }
-  draft_.upstreams.push_back(std::move(upstream));
 }
 
 void ServiceConfigImport::ReadMethodConfig(Section method) {
-  const std::string from = absl::StrCat(method.place().path, ", line ", method.place().line);
+  const std::string from = absl::StrCat(method.place().path, ", ", Where(method.place()));
   PolicyDraft policy;
   policy.rules = ReadMethodPolicy(method);
   const std::vector<MethodName> names = ReadNames(method);
@@ -184,20 +201,26 @@ std::optional<MethodName> ServiceConfigImport::ReadName(Section section) {
       return std::nullopt;
     }
   }
-  const auto [first, is_new] = lines_.emplace(name.Glob(), section.place().line);
+  const auto [first, is_new] = places_.emplace(name.Glob(), section.place());
   if (!is_new) {
-    source_.Refuse(section.place(), absl::StrCat("is named twice; first in line ", first->second));
+    source_.Refuse(section.place(),
+                   absl::StrCat("is named twice; first in ", Where(first->second)));
     return std::nullopt;
   }
   AddNote(section.Unread(), draft_.policy_notes);
   return name;
 }
 
+// Returns "line 7", of several texts with the name of the text.
+std::string ServiceConfigImport::Where(const Place& place) const {
+  return absl::StrCat("line ", place.line, several_ ? " of " + place.file : "");
+}
+
 void ServiceConfigImport::AddRoutes() {
   std::stable_sort(routes_.begin(), routes_.end(),
                    [](const RankedRoute& a, const RankedRoute& b) { return a.rank < b.rank; });
   for (RankedRoute& ranked : routes_) draft_.routes.push_back(std::move(ranked.route));
-  if (lines_.contains("*")) return;
+  if (places_.contains("*")) return;
   RouteDraft rest;
   rest.notes.emplace_back(
       "The methods that no methodConfig names, which gRPC does not retry. Levee's own policy for "
@@ -213,7 +236,12 @@ void ServiceConfigImport::AddRoutes() {
 
 void ServiceConfigImport::ReadThrottling(Section& config) {
   std::optional<Section> section = config.Map("retryThrottling");
-  if (!section.has_value()) return;
+  if (!section.has_value()) {
+    unbounded_ |= std::any_of(draft_.policies.begin() + static_cast<std::ptrdiff_t>(first_policy_),
+                              draft_.policies.end(),
+                              [](const PolicyDraft& policy) { return Retries(policy.rules); });
+    return;
+  }
   const double max_tokens = section->Number("maxTokens").value_or(0);
   const double ratio = section->Number("tokenRatio").value_or(0);
   if (max_tokens <= 0 || max_tokens > 1000) {
@@ -221,12 +249,12 @@ void ServiceConfigImport::ReadThrottling(Section& config) {
   }
   if (ratio <= 0) section->Refuse("tokenRatio", "must be given and above 0");
   if (ratio > kMostRatio) section->Refuse("tokenRatio", "is above 100, the most that Levee takes");
-  AddNote(section->Unread(), draft_.policy_notes);
+  AddNote(section->Unread(), throttling_notes_);
   if (!LimitRetries(ratio)) {
-    draft_.policy_notes.emplace_back("retryThrottling has no effect, since nothing is retried.");
+    throttling_notes_.emplace_back("retryThrottling has no effect, since nothing is retried.");
     return;
   }
-  draft_.policy_notes.push_back(absl::StrCat(
+  throttling_notes_.push_back(absl::StrCat(
       "budget is retryThrottling {maxTokens: ", YamlNumber(max_tokens),
       ", tokenRatio: ", YamlNumber(ratio),
       "}: both allow tokenRatio retries per call in the long run. gRPC counts the successes and "
@@ -236,10 +264,11 @@ void ServiceConfigImport::ReadThrottling(Section& config) {
       "and lets 1 retry a second through as long as most of them help (floor)."));
 }
 
-// Returns whether there were retries to limit.
+// Limits those of the text that is read. Returns whether there were retries to limit.
 bool ServiceConfigImport::LimitRetries(double ratio) {
   bool limited = false;
-  for (PolicyDraft& policy : draft_.policies) {
+  for (size_t i = first_policy_; i < draft_.policies.size(); ++i) {
+    PolicyDraft& policy = draft_.policies[i];
     if (!Retries(policy.rules)) continue;
     policy.rules.retry.budget.value = BudgetDraft{ratio};
     limited = true;
@@ -247,7 +276,7 @@ bool ServiceConfigImport::LimitRetries(double ratio) {
   return limited;
 }
 
-void ServiceConfigImport::AddNotes(bool throttled) {
+void ServiceConfigImport::AddNotes() {
   const bool retries = std::any_of(draft_.policies.begin(), draft_.policies.end(),
                                    [](const PolicyDraft& policy) { return Retries(policy.rules); });
   if (!retries) return;
@@ -256,7 +285,7 @@ void ServiceConfigImport::AddNotes(bool throttled) {
       "its library goes on retrying, and Levee holds those retries to the budget (app_retries: "
       "limit).");
   NoteRetrying("gRPC", draft_.policy_notes);
-  if (throttled) return;
+  if (!unbounded_) return;
   draft_.policy_notes.emplace_back(
       "There is no retryThrottling, so gRPC retries without bound; Levee's budget allows 1 retry "
       "per 10 calls.");
@@ -265,8 +294,8 @@ void ServiceConfigImport::AddNotes(bool throttled) {
 }  // namespace
 }  // namespace importer
 
-ImportedPolicy ImportGrpcServiceConfig(const ConfigText& input) {
-  return importer::ServiceConfigImport(input.name).Run(input.text);
+ImportedPolicy ImportGrpcServiceConfig(const std::vector<ConfigText>& texts) {
+  return importer::ServiceConfigImport().Run(texts);
 }
 
 }  // namespace levee

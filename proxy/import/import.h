@@ -16,14 +16,14 @@ struct ImportedPolicy {
   std::vector<Fault> faults;  // in the order of lines
 };
 
-// Imports a gRPC service config (grpc/doc/service_config.md; retries: gRFC A6), in JSON or as YAML.
-// Values that gRPC itself refuses are faults.
-ImportedPolicy ImportGrpcServiceConfig(const ConfigText& input);
+// Imports gRPC service configs (grpc/doc/service_config.md; retries: gRFC A6), in JSON or as YAML,
+// of which each names other methods. Values that gRPC itself refuses are faults.
+ImportedPolicy ImportGrpcServiceConfig(const std::vector<ConfigText>& texts);
 
-// Imports an Envoy bootstrap (v3), a config dump, or any part of one that has routes, virtual
-// hosts, clusters, a retry policy or a local rate limit. Field names are as in protobuf files or as
-// in JSON.
-ImportedPolicy ImportEnvoy(const ConfigText& input);
+// Imports an Envoy bootstrap (v3), a config dump, or any parts of one that have routes, virtual
+// hosts, clusters, a retry policy or a local rate limit: routes may be in one text, and the
+// clusters to which they lead in another. Field names are as in protobuf files or as in JSON.
+ImportedPolicy ImportEnvoy(const std::vector<ConfigText>& texts);
 
 // Imports routes and policies of the Kubernetes Gateway API: GRPCRoute, HTTPRoute,
 // XBackendTrafficPolicy and BackendTLSPolicy. Each text has one document or several, lists

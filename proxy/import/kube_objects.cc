@@ -138,8 +138,4 @@ int64_t ReadPort(Section& section, std::string_view key, bool required) {
   return port.value_or(0);
 }
 
-std::string FileOf(const std::vector<ConfigText>& texts) {
-  return texts.size() == 1 ? texts.front().name : "-";
-}
-
 }  // namespace levee::importer

@@ -48,9 +48,6 @@ std::string ReadObjectName(Section& section, std::string_view key, bool required
 // Returns the port that is the value of `key`; 0 if absent, which is a fault if it is `required`.
 int64_t ReadPort(Section& section, std::string_view key, bool required);
 
-// Returns the file that a title names: "-" for none, if there are several.
-std::string FileOf(const std::vector<ConfigText>& texts);
-
 // A port of a Service. Without a namespace `name` is another host.
 struct ServicePort {
   std::string ns;

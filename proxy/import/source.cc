@@ -192,14 +192,15 @@ bool Source::Count(const Place& place) {
   return values_ <= kMaxValues;
 }
 
-std::optional<Item> Source::Parse(const std::string& text, TextFormat format) {
+std::optional<Item> Source::Parse(const ConfigText& text, TextFormat format) {
+  files_.push_back(text.name);
   YAML::Node root;
-  if (!ParseYamlDocument(files_.front(), text, root, faults_, format)) return std::nullopt;
+  if (!ParseYamlDocument(text.name, text.text, root, faults_, format)) return std::nullopt;
   if (root.IsNull()) {
-    Refuse({files_.front(), 0, 0, ""}, "is empty");
+    Refuse({text.name, 0, 0, ""}, "is empty");
     return std::nullopt;
   }
-  return Item{root, At(files_.front(), root.Mark(), "")};
+  return Item{root, At(text.name, root.Mark(), "")};
 }
 
 std::vector<Item> Source::ParseDocuments(const ConfigText& text) {
@@ -310,6 +311,10 @@ std::vector<Item> Source::AsList(const Item& item) {
                      absl::StrCat(item.place.path, "[", items.size(), "]"))});
   }
   return items;
+}
+
+std::string FileOf(const std::vector<ConfigText>& texts) {
+  return texts.size() == 1 ? texts.front().name : "-";
 }
 
 }  // namespace levee::importer

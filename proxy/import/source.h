@@ -34,6 +34,9 @@ enum class Durations { kSeconds, kGep2257, kGo };
 
 class Source;
 
+// Returns the name of the text, "-" if there are several.
+std::string FileOf(const std::vector<ConfigText>& texts);
+
 // One mapping of the text. It remembers which of its keys were asked for, so that the others can be
 // reported. A null counts as no value, as in protobuf's JSON form. A value of the wrong type is a
 // fault and counts as no value. A copy remembers on its own from then on.
@@ -103,19 +106,20 @@ class Section {
 // pairs, keys above 1 KiB) is an error and never gets another meaning.
 class Source {
  public:
-  Source(const std::string& file, Keys keys) : files_({file}), keys_(keys) {}
-  Source(Keys keys, Durations durations) : keys_(keys), durations_(durations) {}
+  explicit Source(Keys keys, Durations durations = Durations::kSeconds)
+      : keys_(keys), durations_(durations) {}
   Source(const Source&) = delete;
   Source& operator=(const Source&) = delete;
 
   const std::vector<std::string>& files() const { return files_; }
 
+  // Both may be called for several texts, of which each has a name of its own.
+
   // Reads the whole text as one value; nullopt, with a fault, if it has none. `format`: see
   // ParseYamlDocument.
-  std::optional<Item> Parse(const std::string& text, TextFormat format = TextFormat::kYaml);
+  std::optional<Item> Parse(const ConfigText& text, TextFormat format = TextFormat::kYaml);
 
-  // Reads all documents of a text, without those that are empty. May be called for several texts,
-  // of which each has a name of its own.
+  // Reads all documents of a text, without those that are empty.
   std::vector<Item> ParseDocuments(const ConfigText& text);
 
   void Refuse(const Place& place, std::string text) {
@@ -139,7 +143,7 @@ class Source {
 
   std::vector<std::string> files_;
   const Keys keys_;
-  const Durations durations_ = Durations::kSeconds;
+  const Durations durations_;
   FaultList faults_;
   int refused_ = 0;
   int values_ = 0;

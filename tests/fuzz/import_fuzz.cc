@@ -32,8 +32,8 @@ void Check(const ImportedPolicy& imported) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const levee::ConfigText text{"f", std::string(reinterpret_cast<const char*>(data), size)};
-  levee::Check(levee::ImportGrpcServiceConfig(text));
-  levee::Check(levee::ImportEnvoy(text));
+  levee::Check(levee::ImportGrpcServiceConfig({text}));
+  levee::Check(levee::ImportEnvoy({text}));
   levee::Check(levee::ImportGatewayApi({text}));
   levee::Check(levee::ImportLinkerd({text}));
   levee::Check(levee::ImportIstio({text}));

@@ -97,5 +97,26 @@ TEST(EnvoyParts, AliasesThatGrowAreAFault) {
   EXPECT_THAT(FaultsOfEnvoy(text), HasSubstr("more than 1000000 values, aliases included"));
 }
 
+constexpr char kRoutes[] =
+    "virtual_hosts: [{name: v, domains: [cart], routes: [{match: {prefix: /}, route: {cluster: "
+    "c}}]}]\n";
+constexpr char kClusters[] =
+    "clusters: [{name: c, load_assignment: {endpoints: [{lb_endpoints: [{endpoint: {address: "
+    "{socket_address: {address: 10.0.0.1, port_value: 80}}}}]}]}}]\n";
+
+TEST(EnvoyFiles, RoutesOfOneLeadToTheClustersOfAnother) {
+  const std::string yaml = Checked(ImportEnvoy({{"routes", kRoutes}, {"clusters", kClusters}}));
+  EXPECT_EQ(yaml, Checked(ImportEnvoy({{"clusters", kClusters}, {"routes", kRoutes}})));
+  EXPECT_EQ(ValuesOf(yaml, "upstreams"),
+            "  - name: c\n    endpoints: [\"10.0.0.1:80\"]\n    connect_timeout: 5s\n");
+  EXPECT_THAT(ValuesOf(yaml, "routes"), HasSubstr("upstream: c\n"));
+}
+
+TEST(EnvoyFiles, OneThatHasNothingToImportIsAFault) {
+  EXPECT_EQ(FormatFaults(ImportEnvoy({{"routes", kRoutes}, {"other", "a: b\n"}}).faults),
+            "other:1:1: has nothing to import: no virtual hosts, routes, clusters, retry policy or "
+            "local rate limit");
+}
+
 }  // namespace
 }  // namespace levee

@@ -326,5 +326,34 @@ TEST(GrpcServiceConfig, WhatIsNoServiceConfigIsAFault) {
             "f:1:2: methodConfig: is a mapping; a list is wanted");
 }
 
+std::string OfOneService(const std::string& service, const std::string& throttling) {
+  return absl::StrCat("{methodConfig: [{name: [{service: ", service, "}], ",
+                      RetryPolicy(absl::StrCat("maxAttempts: 3, ", kBackoff, ", ", kUnavailable)),
+                      "}]", throttling, "}");
+}
+
+TEST(GrpcServiceConfigs, OfSeveralFilesAreOnePolicyAndKeepTheirOwnBudgets) {
+  const std::string yaml = Checked(ImportGrpcServiceConfig(
+      {{"one", OfOneService("a.A", ", retryThrottling: {maxTokens: 10, tokenRatio: 0.3}")},
+       {"other", OfOneService("b.B", "")}}));
+  EXPECT_THAT(ValuesOf(yaml, "routes"),
+              HasSubstr("  - match: {method: \"/a.A/*\"}\n    upstream: anywhere\n    policy: a.A\n"
+                        "  - match: {method: \"/b.B/*\"}\n    upstream: anywhere\n    policy: b.B\n"
+                        "  - upstream: anywhere\n    policy: no-retries\n"));
+  const std::string policies = ValuesOf(yaml, "policies");
+  const size_t other = policies.find("name: b.B");
+  EXPECT_THAT(policies.substr(0, other), HasSubstr("budget: {ratio: 0.3}"));
+  EXPECT_THAT(policies.substr(other), Not(HasSubstr("budget")));
+  const std::string comments = CommentsOf(yaml);
+  EXPECT_THAT(comments, HasSubstr("From methodConfig[0], line 1 of other."));
+  EXPECT_THAT(comments, HasSubstr("There is no retryThrottling"));
+}
+
+TEST(GrpcServiceConfigs, AMethodThatTwoFilesNameIsAFaultWithBothPlaces) {
+  const std::string text = OfOneService("a.A", "");
+  EXPECT_EQ(FormatFaults(ImportGrpcServiceConfig({{"one", text}, {"other", text}}).faults),
+            "other:1:25: methodConfig[0].name[0]: is named twice; first in line 1 of one");
+}
+
 }  // namespace
 }  // namespace levee

@@ -15,10 +15,10 @@ namespace levee {
 
 // The faults of an import, one per line, as a user sees them; the file is called f.
 inline std::string FaultsOfGrpc(const std::string& text) {
-  return FormatFaults(ImportGrpcServiceConfig({"f", text}).faults);
+  return FormatFaults(ImportGrpcServiceConfig({{"f", text}}).faults);
 }
 inline std::string FaultsOfEnvoy(const std::string& text) {
-  return FormatFaults(ImportEnvoy({"f", text}).faults);
+  return FormatFaults(ImportEnvoy({{"f", text}}).faults);
 }
 
 // The policy of an import. A failed test if there is none, or if `levee check` finds fault with it.
@@ -29,9 +29,11 @@ inline std::string Checked(const ImportedPolicy& imported) {
   return imported.yaml;
 }
 inline std::string FromGrpc(const std::string& text) {
-  return Checked(ImportGrpcServiceConfig({"f", text}));
+  return Checked(ImportGrpcServiceConfig({{"f", text}}));
 }
-inline std::string FromEnvoy(const std::string& text) { return Checked(ImportEnvoy({"f", text})); }
+inline std::string FromEnvoy(const std::string& text) {
+  return Checked(ImportEnvoy({{"f", text}}));
+}
 
 // Returns the text below the top-level key `key`.
 inline std::string SectionOf(const std::string& yaml, const std::string& key) {

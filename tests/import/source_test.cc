@@ -15,12 +15,12 @@ std::string FaultsOf(const Source& source) { return FormatFaults(source.Faults()
 class SourceTest : public testing::Test {
  protected:
   Section Read(const std::string& text) {
-    const std::optional<Item> root = source_.Parse(text);
+    const std::optional<Item> root = source_.Parse({"f", text});
     if (!root.has_value()) return *source_.AsSection({YAML::Node(YAML::NodeType::Map), {}});
     return *source_.AsSection(*root);
   }
 
-  Source source_{"f", Keys::kAsWritten};
+  Source source_{Keys::kAsWritten};
 };
 
 TEST_F(SourceTest, JsonIsReadAsItIsMeant) {
@@ -38,17 +38,17 @@ TEST_F(SourceTest, JsonIsReadAsItIsMeant) {
 }
 
 TEST_F(SourceTest, WhatIsNoJsonIsAnErrorWithItsPosition) {
-  EXPECT_FALSE(source_.Parse("{\"a\": 1,\n  \"b\": [1, 2}").has_value());
+  EXPECT_FALSE(source_.Parse({"f", "{\"a\": 1,\n  \"b\": [1, 2}"}).has_value());
   EXPECT_EQ(FaultsOf(source_), "f:2:13: LV101 this is not YAML: illegal flow end");
 }
 
 TEST_F(SourceTest, ALetterThatTheReaderCannotReadIsAnError) {
-  EXPECT_FALSE(source_.Parse("{\"a\": \"\\ud83d\\ude00\"}").has_value());
+  EXPECT_FALSE(source_.Parse({"f", "{\"a\": \"\\ud83d\\ude00\"}"}).has_value());
   EXPECT_EQ(FaultsOf(source_), "f:1:14: LV101 this is not YAML: invalid unicode: 55357");
 }
 
 TEST_F(SourceTest, AnEmptyTextIsAnError) {
-  EXPECT_FALSE(source_.Parse("# nothing\n").has_value());
+  EXPECT_FALSE(source_.Parse({"f", "# nothing\n"}).has_value());
   EXPECT_EQ(FaultsOf(source_), "f: is empty");
 }
 
@@ -129,9 +129,9 @@ TEST_F(SourceTest, OnlyTheEndOfALongPathIsShown) {
 }
 
 TEST(Keys, SnakeCaseKnowsBothSpellings) {
-  Source source("f", Keys::kSnakeCase);
-  Section read = *source.AsSection(
-      *source.Parse("{retryPolicy: a, num_retries: 1, \"@type\": t, envoy.filters.Http: x}"));
+  Source source(Keys::kSnakeCase);
+  Section read = *source.AsSection(*source.Parse(
+      {"f", "{retryPolicy: a, num_retries: 1, \"@type\": t, envoy.filters.Http: x}"}));
   EXPECT_EQ(read.Text("retry_policy"), "a");
   EXPECT_EQ(read.Whole("num_retries"), 1);
   EXPECT_EQ(read.Text("@type"), "t");
@@ -139,8 +139,8 @@ TEST(Keys, SnakeCaseKnowsBothSpellings) {
 }
 
 TEST(Keys, TwoSpellingsOfOneKeyAreAFault) {
-  Source source("f", Keys::kSnakeCase);
-  source.AsSection(*source.Parse("retryPolicy: a\nretry_policy: b\n"));
+  Source source(Keys::kSnakeCase);
+  source.AsSection(*source.Parse({"f", "retryPolicy: a\nretry_policy: b\n"}));
   EXPECT_EQ(FormatFaults(source.Faults()), "f:2:15: retry_policy: is given twice");
 }
 
