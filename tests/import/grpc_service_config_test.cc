@@ -334,16 +334,16 @@ std::string OfOneService(const std::string& service, const std::string& throttli
 
 TEST(GrpcServiceConfigs, OfSeveralFilesAreOnePolicyAndKeepTheirOwnBudgets) {
   const std::string yaml = Checked(ImportGrpcServiceConfig(
-      {{"one", OfOneService("a.A", ", retryThrottling: {maxTokens: 10, tokenRatio: 0.3}")},
-       {"other", OfOneService("b.B", "")}}));
+      {{"one", OfOneService("a.A", "")},
+       {"other", OfOneService("b.B", ", retryThrottling: {maxTokens: 10, tokenRatio: 0.3}")}}));
   EXPECT_THAT(ValuesOf(yaml, "routes"),
               HasSubstr("  - match: {method: \"/a.A/*\"}\n    upstream: anywhere\n    policy: a.A\n"
                         "  - match: {method: \"/b.B/*\"}\n    upstream: anywhere\n    policy: b.B\n"
                         "  - upstream: anywhere\n    policy: no-retries\n"));
   const std::string policies = ValuesOf(yaml, "policies");
   const size_t other = policies.find("name: b.B");
-  EXPECT_THAT(policies.substr(0, other), HasSubstr("budget: {ratio: 0.3}"));
-  EXPECT_THAT(policies.substr(other), Not(HasSubstr("budget")));
+  EXPECT_THAT(policies.substr(0, other), Not(HasSubstr("budget")));
+  EXPECT_THAT(policies.substr(other), HasSubstr("budget: {ratio: 0.3}"));
   const std::string comments = CommentsOf(yaml);
   EXPECT_THAT(comments, HasSubstr("From methodConfig[0], line 1 of other."));
   EXPECT_THAT(comments, HasSubstr("There is no retryThrottling"));
