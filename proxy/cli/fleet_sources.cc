@@ -162,7 +162,7 @@ absl::StatusOr<FleetReadings> AskPrometheus(const std::string& url, absl::Durati
   }
   ClientLoop loop;
   const auto answers = AskAll(loop, questions, kQueryPatience);
-  std::vector<fleet::Sample> samples;
+  std::vector<MetricSample> samples;
   FleetReadings readings;
   readings.seconds = absl::ToDoubleSeconds(range);
   for (size_t i = 0; i < answers.size(); ++i) {

@@ -3,14 +3,17 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
+#include "base/exposition.h"
 #include "demo/run_record.h"
 
 namespace levee::demo {
 
-// Returns the sum of all series of the metric whose labels contain `labels`, text like
-// `reason="budget"`. Empty `labels`: the sum of all its series. 0 if there are none.
-double SumOf(std::string_view text, std::string_view metric, std::string_view labels);
+// Returns the sum of all series of the metric that have these labels, among others; 0 if there are
+// none.
+double SumOf(const std::vector<MetricSample>& samples, std::string_view metric,
+             const MetricLabels& labels = {});
 
 // Reads the state of the retry budget from Levee's /metrics.
 BudgetState ReadBudget(std::string_view text);

@@ -12,13 +12,13 @@ constexpr std::array kMembers = {&Figures::called,     &Figures::attempts,   &Fi
                                  &Figures::hedges,     &Figures::app_header, &Figures::app_loop,
                                  &Figures::app_refused};
 
-double& AppRetriesOf(Figures& figures, const Labels& labels) {
+double& AppRetriesOf(Figures& figures, const MetricLabels& labels) {
   if (LabelOf(labels, "action") == "refused") return figures.app_refused;
   return LabelOf(labels, "seen_by") == "loop" ? figures.app_loop : figures.app_header;
 }
 
 // Returns the number that the sample belongs to; nullptr if it is none of an upstream's.
-double* MemberOf(const Sample& sample, Figures& figures) {
+double* MemberOf(const MetricSample& sample, Figures& figures) {
   if (sample.name == "levee_call_attempts_count") return &figures.called;
   if (sample.name == "levee_attempts_total") return &figures.attempts;
   if (sample.name == "levee_app_retries_total") return &AppRetriesOf(figures, sample.labels);
@@ -47,9 +47,9 @@ Arrivals& operator+=(Arrivals& sum, const Arrivals& more) {
   return sum;
 }
 
-SidecarFigures AddUp(const std::vector<Sample>& samples) {
+SidecarFigures AddUp(const std::vector<MetricSample>& samples) {
   SidecarFigures all;
-  for (const Sample& sample : samples) {
+  for (const MetricSample& sample : samples) {
     const std::string upstream(LabelOf(sample.labels, "upstream"));
     if (sample.name == "levee_guard_arrivals_total") {
       Arrivals& arrivals = all.served[upstream];

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fleet/sample.h"
+#include "base/exposition.h"
 
 namespace levee::fleet {
 
@@ -47,7 +47,7 @@ struct SidecarFigures {
 };
 
 // Adds the counters up. An upstream that a guard protects is served and is no upstream.
-SidecarFigures AddUp(const std::vector<Sample>& samples);
+SidecarFigures AddUp(const std::vector<MetricSample>& samples);
 
 // Returns what the counters of a process grew by. Upstreams that are only in `after` began at 0.
 SidecarFigures Growth(const SidecarFigures& before, SidecarFigures after);

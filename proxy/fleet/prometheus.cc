@@ -30,9 +30,9 @@ const Value& Member(const Struct& object, const std::string& name) {
 }
 
 // Reads {"metric": {...}, "value": [time, "number"]}.
-std::optional<Sample> ReadSeries(const Struct& series, const std::string& metric) {
+std::optional<MetricSample> ReadSeries(const Struct& series, const std::string& metric) {
   const auto& value = Member(series, "value").list_value();
-  Sample sample{.name = metric};
+  MetricSample sample{.name = metric};
   if (value.values_size() != 2 ||
       !absl::SimpleAtod(value.values(1).string_value(), &sample.value) ||
       !std::isfinite(sample.value)) {
@@ -79,8 +79,8 @@ std::string UnreachedQuery() {
   return "(up == 0) and on (job, instance) last_over_time(levee_build_info[1h])";
 }
 
-absl::StatusOr<std::vector<Sample>> ReadPrometheusAnswer(const std::string& json,
-                                                         const std::string& metric) {
+absl::StatusOr<std::vector<MetricSample>> ReadPrometheusAnswer(const std::string& json,
+                                                               const std::string& metric) {
   Struct answer;
   if (!google::protobuf::util::JsonStringToMessage(json, &answer).ok()) {
     return absl::UnavailableError("the answer is no JSON");
@@ -90,17 +90,17 @@ absl::StatusOr<std::vector<Sample>> ReadPrometheusAnswer(const std::string& json
       Member(data, "resultType").string_value() != "vector") {
     return absl::UnavailableError("the answer is not that of Prometheus");
   }
-  std::vector<Sample> samples;
+  std::vector<MetricSample> samples;
   for (const Value& series : Member(data, "result").list_value().values()) {
-    std::optional<Sample> sample = ReadSeries(series.struct_value(), metric);
+    std::optional<MetricSample> sample = ReadSeries(series.struct_value(), metric);
     if (sample.has_value()) samples.push_back(*std::move(sample));
   }
   return samples;
 }
 
-std::vector<Unread> UnreadTargets(const std::vector<Sample>& samples, const std::string& by) {
+std::vector<Unread> UnreadTargets(const std::vector<MetricSample>& samples, const std::string& by) {
   std::vector<Unread> unread;
-  for (const Sample& sample : samples) {
+  for (const MetricSample& sample : samples) {
     unread.push_back({ApplicationOfTarget(sample.labels, by),
                       std::string(LabelOf(sample.labels, "instance")),
                       "Prometheus does not reach it"});

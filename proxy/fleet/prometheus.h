@@ -8,8 +8,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "base/exposition.h"
 #include "fleet/report.h"
-#include "fleet/sample.h"
 
 namespace levee::fleet {
 
@@ -32,10 +32,10 @@ std::string UnreachedQuery();
 
 // Reads the answer to a query, whose samples get the name `metric`. Values that are no number are
 // left out.
-absl::StatusOr<std::vector<Sample>> ReadPrometheusAnswer(const std::string& json,
-                                                         const std::string& metric);
+absl::StatusOr<std::vector<MetricSample>> ReadPrometheusAnswer(const std::string& json,
+                                                               const std::string& metric);
 
 // Returns the sidecars that samples of UnreachedQuery tell of. `by`: see ApplicationOfTarget.
-std::vector<Unread> UnreadTargets(const std::vector<Sample>& samples, const std::string& by);
+std::vector<Unread> UnreadTargets(const std::vector<MetricSample>& samples, const std::string& by);
 
 }  // namespace levee::fleet

@@ -3,15 +3,15 @@
 
 #include <vector>
 
-#include "fleet/sample.h"
+#include "base/exposition.h"
 
 namespace levee::fleet {
 
 absl::StatusOr<Scrape> ReadScrape(std::string_view text) {
-  const std::vector<Sample> samples = ReadExposition(text);
+  const std::vector<MetricSample> samples = ReadExposition(text);
   Scrape scrape;
   bool of_levee = false;
-  for (const Sample& sample : samples) {
+  for (const MetricSample& sample : samples) {
     if (sample.name == "levee_build_info") of_levee = true;
     if (sample.name == "process_start_time_seconds") scrape.process_start = sample.value;
   }

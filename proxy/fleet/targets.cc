@@ -41,14 +41,14 @@ std::string OwnerOfPod(std::string_view pod) {
   return std::string(pod);
 }
 
-Labels TargetOf(Labels labels) {
+MetricLabels TargetOf(MetricLabels labels) {
   for (const char* kind : kKinds) labels.erase(kind);
   return labels;
 }
 
 }  // namespace
 
-std::string ApplicationOfTarget(const Labels& labels, const std::string& by) {
+std::string ApplicationOfTarget(const MetricLabels& labels, const std::string& by) {
   if (!by.empty()) return std::string(LabelOf(labels, by));
   for (const std::string label : kNaming) {
     const std::string_view value = LabelOf(labels, label);
@@ -57,10 +57,10 @@ std::string ApplicationOfTarget(const Labels& labels, const std::string& by) {
   return "";
 }
 
-std::vector<Sidecar> SidecarsOf(const std::vector<Sample>& samples, const std::string& by) {
-  std::map<Labels, std::vector<Sample>> targets;
+std::vector<Sidecar> SidecarsOf(const std::vector<MetricSample>& samples, const std::string& by) {
+  std::map<MetricLabels, std::vector<MetricSample>> targets;
   std::set<std::string_view> namespaces;
-  for (const Sample& sample : samples) {
+  for (const MetricSample& sample : samples) {
     targets[TargetOf(sample.labels)].push_back(sample);
     namespaces.insert(LabelOf(sample.labels, "namespace"));
   }

@@ -65,7 +65,7 @@ TEST(PrometheusAnswers, OfAnotherKindAreErrors) {
 }
 
 TEST(Targets, AreNamedByTheFirstLabelThatNamesAnApplication) {
-  const Labels labels = {{"instance", "10.0.0.1:9461"}, {"job", "levee"}};
+  const MetricLabels labels = {{"instance", "10.0.0.1:9461"}, {"job", "levee"}};
   EXPECT_EQ(ApplicationOfTarget(labels, ""), "levee");
   EXPECT_EQ(ApplicationOfTarget(labels, "instance"), "10.0.0.1:9461");
   EXPECT_EQ(ApplicationOfTarget({{"service", "cart"}, {"pod", "x-0"}}, ""), "cart");
@@ -83,7 +83,7 @@ TEST(Targets, APodIsNamedByWhatMadeIt) {
   }
 }
 
-Sample Attempts(const std::string& pod, const std::string& space, double value) {
+MetricSample Attempts(const std::string& pod, const std::string& space, double value) {
   return {
       "levee_attempts_total", {{"pod", pod}, {"namespace", space}, {"upstream", "cart"}}, value};
 }

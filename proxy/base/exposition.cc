@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fleet/sample.h"
+#include "base/exposition.h"
 
 #include <optional>
 #include <utility>
@@ -8,7 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "base/text.h"
 
-namespace levee::fleet {
+namespace levee {
 namespace {
 
 // Reads `name{label="value",...} value` from its beginning to its end.
@@ -16,8 +16,8 @@ class LineReader {
  public:
   explicit LineReader(std::string_view line) : rest_(line) {}
 
-  std::optional<Sample> Read() {
-    Sample sample;
+  std::optional<MetricSample> Read() {
+    MetricSample sample;
     sample.name = Word();
     if (sample.name.empty()) return std::nullopt;
     if (Take('{') && !ReadLabels(sample.labels)) return std::nullopt;
@@ -29,7 +29,7 @@ class LineReader {
   }
 
  private:
-  bool ReadLabels(Labels& labels) {
+  bool ReadLabels(MetricLabels& labels) {
     while (!Take('}')) {
       SkipSpaces();
       std::string name(Word());
@@ -85,21 +85,21 @@ class LineReader {
 
 }  // namespace
 
-std::string_view LabelOf(const Labels& labels, const std::string& name) {
+std::string_view LabelOf(const MetricLabels& labels, const std::string& name) {
   const auto found = labels.find(name);
   return found == labels.end() ? std::string_view() : found->second;
 }
 
-std::vector<Sample> ReadExposition(std::string_view text) {
-  std::vector<Sample> samples;
+std::vector<MetricSample> ReadExposition(std::string_view text) {
+  std::vector<MetricSample> samples;
   while (!text.empty()) {
     std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
-    std::optional<Sample> sample = LineReader(line).Read();
+    std::optional<MetricSample> sample = LineReader(line).Read();
     if (sample.has_value()) samples.push_back(*std::move(sample));
   }
   return samples;
 }
 
-}  // namespace levee::fleet
+}  // namespace levee
