@@ -106,7 +106,7 @@ int RunFleet(const FleetOptions& options) {
   fleet::Joins joins;
   for (const std::string& join : options.joins) joins.insert(*SplitPair(join));
   const fleet::Report report = {.graph = fleet::MakeGraph(readings->sidecars, joins),
-                                .sidecars = static_cast<int>(readings->sidecars.size()),
+                                .sidecars = readings->reached,
                                 .unread = std::move(readings->unread),
                                 .seconds = readings->seconds,
                                 .bound = options.bound};

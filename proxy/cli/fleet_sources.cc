@@ -104,6 +104,18 @@ absl::StatusOr<fleet::SidecarFigures> FiguresOf(const Target& target, bool twice
   return fleet::Between(*target.before, *target.after);
 }
 
+// Returns a question for each metric, and behind these the one for targets that are not reached.
+std::vector<HttpQuestion> QuestionsTo(const fleet::PrometheusUrl& at, const net::Address& address,
+                                      absl::Duration range) {
+  std::vector<HttpQuestion> questions;
+  const auto add = [&](const std::string& query) {
+    questions.push_back({address, absl::StrCat(at.path, "/api/v1/query?query=", QueryText(query))});
+  };
+  for (const char* metric : fleet::kMetrics) add(fleet::GrowthQuery(metric, range));
+  add(fleet::UnreachedQuery());
+  return questions;
+}
+
 }  // namespace
 
 std::optional<std::pair<std::string, std::string>> SplitPair(const std::string& text) {
@@ -136,6 +148,7 @@ FleetReadings AskSidecars(const std::vector<std::string>& sidecars,
     auto figures = FiguresOf(target, interval.has_value());
     if (figures.ok()) {
       readings.sidecars.push_back({target.application, *std::move(figures)});
+      ++readings.reached;
     } else {
       readings.unread.push_back({target.application, target.question.address.ToString(),
                                  std::string(figures.status().message())});
@@ -150,33 +163,22 @@ absl::StatusOr<FleetReadings> AskPrometheus(const std::string& url, absl::Durati
   if (!at.ok()) return at.status();
   const auto addresses = LookUp(at->host, at->port, kLookUpPatience);
   if (!addresses.ok()) return addresses.status();
-  std::vector<std::string> names(fleet::kMetrics.begin(), fleet::kMetrics.end());
-  std::vector<std::string> queries;
-  for (const std::string& name : names) queries.push_back(fleet::GrowthQuery(name, range));
-  names.emplace_back("up");
-  queries.push_back(fleet::UnreachedQuery());
-  std::vector<HttpQuestion> questions;
-  for (const std::string& query : queries) {
-    questions.push_back(
-        {addresses->front(), absl::StrCat(at->path, "/api/v1/query?query=", QueryText(query))});
-  }
   ClientLoop loop;
-  const auto answers = AskAll(loop, questions, kQueryPatience);
-  std::vector<MetricSample> samples;
-  FleetReadings readings;
-  readings.seconds = absl::ToDoubleSeconds(range);
+  const auto answers = AskAll(loop, QuestionsTo(*at, addresses->front(), range), kQueryPatience);
+  std::vector<MetricSample> samples, unreached;
   for (size_t i = 0; i < answers.size(); ++i) {
     if (!answers[i].ok()) return answers[i].status();
-    const auto read = fleet::ReadPrometheusAnswer(*answers[i], names[i]);
+    const bool of_metric = i < fleet::kMetrics.size();
+    const auto read =
+        fleet::ReadPrometheusAnswer(*answers[i], of_metric ? fleet::kMetrics.at(i) : "up");
     if (!read.ok()) return read.status();
-    if (names[i] == "up") {
-      readings.unread = fleet::UnreadTargets(*read, by);
-    } else {
-      samples.insert(samples.end(), read->begin(), read->end());
-    }
+    std::vector<MetricSample>& to = of_metric ? samples : unreached;
+    to.insert(to.end(), read->begin(), read->end());
   }
-  readings.sidecars = fleet::SidecarsOf(samples, by);
-  return readings;
+  return FleetReadings{.sidecars = fleet::SidecarsOf(samples, by),
+                       .reached = fleet::CountReached(samples, unreached),
+                       .unread = fleet::UnreadTargets(unreached, by),
+                       .seconds = absl::ToDoubleSeconds(range)};
 }
 
 }  // namespace levee

@@ -16,6 +16,7 @@ namespace levee {
 // The figures of all sidecars that told theirs, and the others.
 struct FleetReadings {
   std::vector<fleet::Sidecar> sidecars;
+  int reached = 0;  // of these; Prometheus also knows of some that it does not reach now
   std::vector<fleet::Unread> unread;
   std::optional<double> seconds;  // see fleet::Report
 };

@@ -43,6 +43,7 @@ std::string OwnerOfPod(std::string_view pod) {
 
 MetricLabels TargetOf(MetricLabels labels) {
   for (const char* kind : kKinds) labels.erase(kind);
+  labels.erase("__name__");
   return labels;
 }
 
@@ -73,6 +74,14 @@ std::vector<Sidecar> SidecarsOf(const std::vector<MetricSample>& samples, const 
     sidecar.figures = AddUp(own);
   }
   return sidecars;
+}
+
+int CountReached(const std::vector<MetricSample>& samples,
+                 const std::vector<MetricSample>& unreached) {
+  std::set<MetricLabels> targets;
+  for (const MetricSample& sample : samples) targets.insert(TargetOf(sample.labels));
+  for (const MetricSample& sample : unreached) targets.erase(TargetOf(sample.labels));
+  return static_cast<int>(targets.size());
 }
 
 }  // namespace levee::fleet

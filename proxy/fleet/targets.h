@@ -19,4 +19,8 @@ std::string ApplicationOfTarget(const MetricLabels& labels, const std::string& b
 // are of several namespaces, applications are named NAME.NAMESPACE.
 std::vector<Sidecar> SidecarsOf(const std::vector<MetricSample>& samples, const std::string& by);
 
+// Returns how many targets have samples and are none of `unreached`, which has a sample of each.
+int CountReached(const std::vector<MetricSample>& samples,
+                 const std::vector<MetricSample>& unreached);
+
 }  // namespace levee::fleet

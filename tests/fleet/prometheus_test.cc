@@ -105,6 +105,14 @@ TEST(Targets, OfSeveralNamespacesHaveTheirsInTheirNames) {
   EXPECT_EQ(sidecars[1].application, "web.test");
 }
 
+TEST(Targets, CountAsReachedUnlessPrometheusSaysOtherwise) {
+  const MetricSample up = {"up", {{"__name__", "up"}, {"pod", "web-1"}, {"namespace", "shop"}}, 0};
+  EXPECT_EQ(CountReached({Attempts("web-0", "shop", 1), Attempts("web-1", "shop", 2),
+                          Attempts("web-1", "shop", 3)},
+                         {up}),
+            1);
+}
+
 TEST(Targets, ThatPrometheusDoesNotReachAreUnread) {
   const auto unread =
       UnreadTargets({{"up", {{"pod", "cart-0"}, {"instance", "10.0.0.1:9461"}}, 0}}, "");
