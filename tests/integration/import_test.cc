@@ -56,11 +56,18 @@ TEST(Import, BadInputIsReportedOnStandardError) {
             "/nonexistent/envoy.yaml: LV401 cannot be read: No such file or directory\n");
 }
 
+TEST(Import, EveryFileThatIsMissingIsNamed) {
+  const Ended missing = RunToEnd(LEVEE_BINARY, {"import", "envoy", "/nowhere/a", "/nowhere/b"});
+  EXPECT_EQ(missing.exit, 1);
+  EXPECT_EQ(missing.errors,
+            "/nowhere/a: LV401 cannot be read: No such file or directory\n"
+            "/nowhere/b: LV401 cannot be read: No such file or directory\n");
+}
+
 TEST(Import, WrongUsageExitsWithTwo) {
   EXPECT_EQ(RunToEnd(LEVEE_BINARY, {"import"}).exit, 2);
   EXPECT_EQ(RunToEnd(LEVEE_BINARY, {"import", "haproxy", "f"}).exit, 2);
   EXPECT_EQ(RunToEnd(LEVEE_BINARY, {"import", "envoy"}).exit, 2);
-  EXPECT_EQ(RunToEnd(LEVEE_BINARY, {"import", "envoy", "a", "b"}).exit, 2);
   EXPECT_EQ(RunToEnd(LEVEE_BINARY, {"check"}).exit, 2);
 }
 
