@@ -102,6 +102,7 @@ class Prometheus {
   std::string Names() const { return Get(address_, "/api/v1/label/__name__/values"); }
 
   std::string errors() const { return child_.Errors(); }
+  std::string url() const { return "http://" + address_; }
 
  private:
   // It takes a port of the system's choice and logs it: msg="Listening on" address=127.0.0.1:40123
@@ -206,6 +207,23 @@ TEST_F(PrometheusTest, KeepsSeriesOfEveryDocumentedMetric) {
     if (family.starts_with("levee_tls_")) continue;  // Nothing here goes through TLS.
     EXPECT_THAT(names, testing::HasSubstr('"' + family + '"'));
   }
+}
+
+TEST_F(PrometheusTest, TellsLeveeFleetOfASidecarThatIsGone) {
+  const std::string metrics = sidecar_->address("metrics");
+  const Prometheus prometheus(metrics);
+  // To see that something has grown it needs two scrapes.
+  EXPECT_EQ(prometheus.AskUntil("count_over_time(up[1m]) > bool 1", 1), 1) << prometheus.errors();
+  const Ended there = RunToEnd(LEVEE_BINARY, {"fleet", "--prometheus", prometheus.url()});
+  EXPECT_EQ(there.exit, 0) << there.output << there.errors;
+  EXPECT_THAT(there.output, testing::StartsWith("1 sidecar, 5m\n"));
+  sidecar_.reset();
+  EXPECT_EQ(prometheus.AskUntil("up", 0), 0);
+  const Ended gone = RunToEnd(LEVEE_BINARY, {"fleet", "--prometheus", prometheus.url()});
+  EXPECT_EQ(gone.exit, 1) << gone.errors;
+  EXPECT_THAT(gone.output, testing::StartsWith("0 of 1 sidecars, 5m\n"));
+  EXPECT_THAT(gone.output, testing::HasSubstr("\n  - levee at " + metrics +
+                                              " was not read: Prometheus does not reach it.\n"));
 }
 
 }  // namespace
