@@ -9,7 +9,7 @@ mark_as_advanced(LEVEE_COUNT)
 
 # The data plane.
 set(LEVEE_PROFILED_LAYERS
-  base wire policy guard dedupe call telemetry insight settings net hpack h2 conn upstream server)
+  base wire policy trace guard dedupe call telemetry insight settings net hpack h2 conn upstream server)
 set(LEVEE_PROFILE_DIR ${CMAKE_BINARY_DIR}/profile)
 
 # levee_profile(<target> <folder> <source>...): compiles a layer so that it counts, or by the counts.

@@ -33,6 +33,7 @@ void Call::StartAttempt(const NextAttempt& next, Instant now) {
   const int previous = app_attempts_ + number - 1;
   if (parts_.retries != nullptr) parts_.retries->AddAttempt(previous, now);
   const AttemptId id = parts_.host.StartAttempt({.previous_attempts = previous,
+                                                 .record = record,
                                                  .timeout = deadline_ - now,
                                                  .avoid = failed_endpoints_,
                                                  .forbidden = forbidden_endpoints_});

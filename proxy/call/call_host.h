@@ -32,6 +32,9 @@ struct AttemptStart {
   // The value of grpc-previous-rpc-attempts: what the application sent plus the call's own
   // earlier attempts, transparent ones excluded. 0: the header is absent.
   int previous_attempts = 0;
+  // Its record's index in CallRecord::attempts. An attempt that takes the place of one that never
+  // left has the record of that.
+  uint32_t record = 0;
   // Time left until the call's deadline; Infinite: no grpc-timeout is sent.
   absl::Duration timeout = absl::InfiniteDuration();
   // Endpoints on which attempts of this call have failed, to be taken only if no other can.

@@ -16,9 +16,12 @@
 #include "cli/version.h"
 #include "config/room_warnings.h"
 #include "net/descriptors.h"
+#include "net/environment.h"
 #include "net/process_memory.h"
+#include "otlp/otlp_exporter.h"
 #include "sidecar/control_port.h"
 #include "sidecar/running_sidecar.h"
+#include "sidecar/span_exporter.h"
 
 namespace levee {
 namespace {
@@ -27,6 +30,15 @@ absl::StatusOr<std::unique_ptr<ControlPort>> OpenGrpcPort(const ListenAddress& a
                                                           const AdminSources& sources,
                                                           StateKeeper& keeper) {
   return ToControlPort(GrpcAdminServer::Start(address, sources, keeper));
+}
+
+std::unique_ptr<SpanExporter> MakeExporter(SpanSeries& series, EventLog& log) {
+  const ResourceEnvironment environment = {
+      .otel_service_name = net::EnvironmentVariable("OTEL_SERVICE_NAME"),
+      .otel_resource_attributes = net::EnvironmentVariable("OTEL_RESOURCE_ATTRIBUTES"),
+      .pod_name = net::EnvironmentVariable("POD_NAME"),
+      .pod_namespace = net::EnvironmentVariable("POD_NAMESPACE")};
+  return std::make_unique<OtlpExporter>(environment, std::string(BuildVersion()), series, log);
 }
 
 void Announce(const std::string& line) {
@@ -142,6 +154,7 @@ int RunSidecar(const RunOptions& options) {
                                        .version = std::string(BuildVersion()),
                                        .commit = std::string(BuildCommit()),
                                        .open_grpc = OpenGrpcPort,
+                                       .make_exporter = MakeExporter,
                                        .announce = Announce},
                                       checked, log);
   if (!running.ok()) return FailToOpen(config, running.status());

@@ -194,6 +194,16 @@ StoreSpec BuildStore(const v1::Store& message, const std::string& password) {
           .timeout = DurationOf(message.timeout())};
 }
 
+OtlpSpec BuildOtlp(const v1::Otlp& message, const ReceiverHeaders& headers) {
+  const std::optional<ReceiverAddress> receiver = ParseReceiver(message.address());
+  LEVEE_CHECK(receiver.has_value());
+  return {.host = receiver->host,
+          .port = receiver->port,
+          .tls = receiver->tls,
+          .sample = message.sample(),
+          .headers = headers};
+}
+
 // The policies' global limits learn the timeouts of their stores.
 void TellTimeouts(const std::vector<StoreSpec>& stores, std::vector<CallPolicy>& policies) {
   for (CallPolicy& policy : policies) {
@@ -235,9 +245,16 @@ std::string TextOf(const DescribedMethods& methods) {
   return text;
 }
 
+// Returns every header, one per line: texts are equal iff the headers are.
+std::string TextOf(const ReceiverHeaders& headers) {
+  std::string text;
+  for (const auto& [name, value] : headers) absl::StrAppend(&text, name, ": ", value, "\n");
+  return text;
+}
+
 // The hash is that of the effective configuration: spelling and the split into files do not matter.
-std::string Sha256(v1::Config config, const MethodsOfUpstreams& methods, const LoadedTls& tls,
-                   const std::vector<std::string>& passwords) {
+std::string Sha256(v1::Config config, const LoadedFiles& files) {
+  const auto& [methods, tls, passwords, headers] = files;
   // The hash covers the content of files, not their place.
   for (size_t i = 0; i < methods.size(); ++i) {
     if (methods[i] == nullptr) continue;
@@ -258,6 +275,7 @@ std::string Sha256(v1::Config config, const MethodsOfUpstreams& methods, const L
     if (passwords[i].empty()) continue;
     config.mutable_stores(static_cast<int>(i))->set_password_file(HexSha256(passwords[i]));
   }
+  if (!headers.empty()) config.mutable_otlp()->set_headers_file(HexSha256(TextOf(headers)));
   std::string bytes;
   {
     google::protobuf::io::StringOutputStream stream(&bytes);
@@ -269,20 +287,18 @@ std::string Sha256(v1::Config config, const MethodsOfUpstreams& methods, const L
   return HexSha256(bytes);
 }
 
-std::string Sha256WithoutEndpoints(v1::Config config, const MethodsOfUpstreams& methods,
-                                   const LoadedTls& tls,
-                                   const std::vector<std::string>& passwords) {
+std::string Sha256WithoutEndpoints(v1::Config config, const LoadedFiles& files) {
   for (v1::Upstream& upstream : *config.mutable_upstreams()) {
     if (WhatSaysWhere(upstream) == UpstreamSpec::By::kEndpoints) upstream.clear_endpoints();
   }
-  return Sha256(std::move(config), methods, tls, passwords);
+  return Sha256(std::move(config), files);
 }
 
 }  // namespace
 
 std::shared_ptr<const Snapshot> Build(const v1::Config& config, const Positions& positions,
-                                      const MethodsOfUpstreams& methods, const LoadedTls& tls,
-                                      const std::vector<std::string>& passwords) {
+                                      const LoadedFiles& files) {
+  const auto& [methods, tls, passwords, headers] = files;
   LEVEE_CHECK(methods.size() == static_cast<size_t>(config.upstreams_size()));
   auto snapshot = std::make_shared<Snapshot>();
   for (int i = 0; i < config.listeners_size(); ++i) {
@@ -311,11 +327,12 @@ std::shared_ptr<const Snapshot> Build(const v1::Config& config, const Positions&
   snapshot->overload = BuildOverload(config.overload());
   snapshot->tie = BuildTie(config);
   snapshot->access_log = BuildAccessLog(config.access_log(), positions);
+  if (config.has_otlp()) snapshot->otlp = BuildOtlp(config.otlp(), headers);
   snapshot->limits = BuildLimits(config.limits());
   snapshot->drain_timeout = DurationOf(config.drain().timeout());
   snapshot->endpoints = BuildEndpoints(config);
-  snapshot->sha256 = Sha256(config, methods, tls, passwords);
-  snapshot->sha256_without_endpoints = Sha256WithoutEndpoints(config, methods, tls, passwords);
+  snapshot->sha256 = Sha256(config, files);
+  snapshot->sha256_without_endpoints = Sha256WithoutEndpoints(config, files);
   snapshot->effective = WriteEffective(config, positions);
   return snapshot;
 }

@@ -8,6 +8,7 @@
 
 #include "config/load_tls.h"
 #include "config/positions.h"
+#include "config/receiver.h"
 #include "levee/config/v1/config.pb.h"
 #include "settings/snapshot.h"
 
@@ -16,10 +17,17 @@ namespace levee {
 // The result of LoadDescriptorSets, one per upstream.
 using MethodsOfUpstreams = std::vector<std::shared_ptr<const DescribedMethods>>;
 
+// The content of the files that a configuration names.
+struct LoadedFiles {
+  MethodsOfUpstreams methods;
+  LoadedTls tls;
+  std::vector<std::string> passwords;  // one per store
+  ReceiverHeaders headers;             // of otlp.headers_file
+};
+
 // `config` must be complete and without fault: FieldChecker and Validate have passed it.
-// `positions` is used in messages about addresses. `passwords`: one per store.
+// `positions` is used in messages about addresses.
 std::shared_ptr<const Snapshot> Build(const config::v1::Config& config, const Positions& positions,
-                                      const MethodsOfUpstreams& methods, const LoadedTls& tls,
-                                      const std::vector<std::string>& passwords);
+                                      const LoadedFiles& files);
 
 }  // namespace levee

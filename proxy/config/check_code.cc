@@ -69,12 +69,14 @@ constexpr CheckCodeInfo kCodes[] = {
     {kPeerUnknown, "Peer where callers show no certificate"},
     {kStoreAddress, "Address of a store"},
     {kGlobalLimit, "Global limit that contradicts itself"},
+    {kReceiverAddress, "Address of the receiver of spans"},
     {kNothingRedirected, "original_dst where nothing is redirected"},
     {kUselessShadow, "Shadow that decides nothing"},
     {kUnreadableFile, "File that cannot be read"},
     {kFileTooLarge, "File too large"},
     {kDescriptorSet, "Not a descriptor set"},
     {kCertificate, "Certificate or key that cannot be used"},
+    {kHeadersFile, "Line of a headers file that is no header"},
     {kNotSupported, "Not supported yet"},
     {kAttemptsExceedTimeout, "Attempts that do not fit into the timeout"},
     {kAttemptTimeoutNotRetried, "attempt_timeout that is not retried"},
@@ -107,6 +109,7 @@ constexpr CheckCodeInfo kCodes[] = {
     {kHalfOfKeys, "Half of what runs calls once"},
     {kNoOriginal, "original: without original_dst"},
     {kOneAddress, "Retries that have one address"},
+    {kHeadersInClear, "Headers sent in clear text"},
 };
 
 }  // namespace

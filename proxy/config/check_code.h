@@ -76,6 +76,7 @@ enum class CheckCode {
   kPeerUnknown = 321,
   kStoreAddress = 322,
   kGlobalLimit = 323,
+  kReceiverAddress = 324,
   kNothingRedirected = 330,
   kUselessShadow = 340,
 
@@ -83,6 +84,7 @@ enum class CheckCode {
   kFileTooLarge = 402,
   kDescriptorSet = 403,
   kCertificate = 404,
+  kHeadersFile = 405,
 
   kNotSupported = 501,
 
@@ -117,6 +119,7 @@ enum class CheckCode {
   kHalfOfKeys = 929,
   kNoOriginal = 930,
   kOneAddress = 931,
+  kHeadersInClear = 932,
 };
 
 struct CheckCodeInfo {

@@ -15,6 +15,7 @@
 #include "config/merge.h"
 #include "config/positions.h"
 #include "config/read_file.h"
+#include "config/receiver.h"
 #include "config/store_warnings.h"
 #include "config/validate.h"
 #include "config/validate_inbound.h"
@@ -117,6 +118,9 @@ std::vector<std::string> ResolvePaths(ReadConfig& read) {
     if (tls.has_key()) resolve(path + "key", tls.mutable_key());
     if (tls.has_client_ca()) resolve(path + "client_ca", tls.mutable_client_ca());
   }
+  if (read.config.otlp().has_headers_file()) {
+    resolve("otlp.headers_file", read.config.mutable_otlp()->mutable_headers_file());
+  }
   const std::string& log = read.config.access_log().path();
   if (!log.empty() && log != "none" && log != "stdout") {
     read.config.mutable_access_log()->set_path(
@@ -157,17 +161,21 @@ CheckedConfig Check(const std::vector<ConfigText>& texts, const ConfigInput& inp
     ValidateInbound(merged.config, merged.positions, faults);
     ValidatePeers(merged.config, merged.positions, faults);
     ValidateStores(merged.config, merged.positions, faults);
+    ValidateReceiver(merged.config, merged.positions, faults);
   }
-  const auto methods = LoadDescriptorSets(merged.config, merged.positions, faults);
-  const LoadedTls tls = LoadTls(merged.config, merged.positions, faults);
-  const auto passwords = LoadStorePasswords(merged.config, merged.positions, faults);
+  const LoadedFiles files = {
+      .methods = LoadDescriptorSets(merged.config, merged.positions, faults),
+      .tls = LoadTls(merged.config, merged.positions, faults),
+      .passwords = LoadStorePasswords(merged.config, merged.positions, faults),
+      .headers = LoadReceiverHeaders(merged.config, merged.positions, faults)};
   ForgetModesOfPorts(merged.config);
   ForgetBoundsOfFixedLimits(merged.config);
   FaultList warnings(CheckCode::kMoreWarnings);
-  FindWarnings(merged.config, merged.positions, methods, faults, complete, warnings);
+  FindWarnings(merged.config, merged.positions, files.methods, faults, complete, warnings);
   FindTlsWarnings(merged.config, merged.positions, warnings);
+  FindReceiverWarnings(merged.config, merged.positions, warnings);
   if (faults.empty()) {
-    checked.snapshot = Build(merged.config, merged.positions, methods, tls, passwords);
+    checked.snapshot = Build(merged.config, merged.positions, files);
     FindStoreWarnings(merged.config, merged.positions, warnings);
     FindRoomWarnings(*checked.snapshot, merged.positions, room, warnings);
     if (kept != nullptr) *kept = std::move(merged);

@@ -39,13 +39,14 @@ void Merger::MergeMessage(const std::string& path, const Message& later, Message
     const FieldDescriptor& field = *type.field(i);
     const std::string at = path.empty() ? field.name() : absl::StrCat(path, ".", field.name());
     if (!from_.Has(at)) continue;
+    const Reflection& reflection = *later.GetReflection();
     if (NameOf(field) != nullptr) {
       MergeNamed(at, field, later, base);
-    } else if (field.is_repeated() || field.message_type() == nullptr || from_.Broken(at)) {
+    } else if (field.is_repeated() || field.message_type() == nullptr || from_.Broken(at) ||
+               !reflection.HasField(later, &field)) {  // A message that is `none`.
       Replace(at, field, later, base);
     } else {
       to_.Set(at, from_.Find(at));
-      const Reflection& reflection = *later.GetReflection();
       MergeMessage(at, reflection.GetMessage(later, &field),
                    *reflection.MutableMessage(&base, &field));
     }

@@ -22,6 +22,7 @@ constexpr std::array<ConditionFacts, kConditionKinds> kFacts = {{
     {EventKind::kEndpointEjected, EventKind::kEndpointReturned, "upstream", "endpoint"},
     {EventKind::kBudgetExhausted, EventKind::kBudgetRecovered, "upstream", "authority"},
     {EventKind::kStoreAway, EventKind::kStoreBack, "store", ""},
+    {EventKind::kOtlpAway, EventKind::kOtlpBack, "receiver", ""},
 }};
 
 const ConditionFacts& FactsOf(ConditionKind kind) { return kFacts[static_cast<size_t>(kind)]; }

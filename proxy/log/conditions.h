@@ -18,8 +18,14 @@ namespace levee {
 
 class EventLog;
 
-enum class ConditionKind : uint8_t { kUnreachable, kEjected, kBudgetExhausted, kStoreAway };
-inline constexpr size_t kConditionKinds = 4;
+enum class ConditionKind : uint8_t {
+  kUnreachable,
+  kEjected,
+  kBudgetExhausted,
+  kStoreAway,
+  kOtlpAway
+};
+inline constexpr size_t kConditionKinds = 5;
 
 // All conditions of a sidecar. Workers have endpoints of their own, and each finds out by itself
 // that one is gone: a condition begins when the first worker reports it, and ends when the last one
@@ -45,7 +51,7 @@ class Conditions {
  private:
   friend class Condition;
 
-  // Kind, the upstream or the store, and the endpoint or authority.
+  // Kind; the upstream, the store or the receiver; the endpoint or authority.
   using Key = std::tuple<ConditionKind, std::string, std::string>;
   struct Lasting {
     int holders = 0;
@@ -64,11 +70,12 @@ class Conditions {
   std::map<Key, Lasting> lasting_;
   std::array<EventLimiter, kConditionKinds> limiters_{
       EventLimiter(kAtOnce, kSpacing), EventLimiter(kAtOnce, kSpacing),
-      EventLimiter(kAtOnce, kSpacing), EventLimiter(kAtOnce, kSpacing)};
+      EventLimiter(kAtOnce, kSpacing), EventLimiter(kAtOnce, kSpacing),
+      EventLimiter(kAtOnce, kSpacing)};
 };
 
-// One worker's part in a condition of one endpoint or budget, or the whole of one of a store. One
-// thread.
+// One worker's part in a condition of one endpoint or budget, or the whole of one of a store or of
+// the receiver of spans. One thread.
 class Condition {
  public:
   explicit Condition(ConditionKind kind) : kind_(kind) {}
@@ -79,8 +86,8 @@ class Condition {
   Condition& operator=(const Condition&) = delete;
 
   // The condition holds at `now`. To report it again while it lasts is harmless. `owner`: the
-  // upstream, or the store. `subject`: the endpoint, or the authority that a budget belongs to; may
-  // be empty. `reason`: may be empty. The log outlives the condition.
+  // upstream, the store, or the receiver. `subject`: the endpoint, or the authority that a budget
+  // belongs to; may be empty. `reason`: may be empty. The log outlives the condition.
   void Report(EventLog& log, std::string_view owner, std::string_view subject,
               std::string_view reason, Instant now);
 

@@ -44,6 +44,9 @@ enum class EventKind : uint8_t {
   // Of stores, likewise.
   kStoreAway,
   kStoreBack,
+  // Of the receiver of spans, likewise.
+  kOtlpAway,
+  kOtlpBack,
   // Of bounds.
   kLimitReached,
   kDescriptorsFew,
@@ -106,6 +109,8 @@ inline constexpr auto kEventKinds = std::to_array<EventKindFacts>({
      "the retry budget has refused nothing for a while"},
     {EventKind::kStoreAway, LogLevel::kWarning, "store_away", "a store cannot be used"},
     {EventKind::kStoreBack, LogLevel::kInfo, "store_back", "a store can be used again"},
+    {EventKind::kOtlpAway, LogLevel::kWarning, "otlp_away", "the receiver of spans takes none"},
+    {EventKind::kOtlpBack, LogLevel::kInfo, "otlp_back", "the receiver of spans takes some again"},
     {EventKind::kLimitReached, LogLevel::kWarning, "limit_reached", "a limit was reached"},
     {EventKind::kDescriptorsFew, LogLevel::kWarning, "descriptors_few",
      "the process may have too few file descriptors for limits.connections"},

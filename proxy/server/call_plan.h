@@ -98,6 +98,7 @@ struct CallPlan {
   PlannedDedupe dedupe;
   PlannedShadow shadow;
   std::shared_ptr<TieTable> tie;  // nullptr: its calls are not tied to others
+  bool traced = false;            // its calls may have spans
   std::string path;
   std::string routed_by;  // in the one spelling that rate limits know
   MethodSeries* method = nullptr;

@@ -16,12 +16,12 @@ void CallTie::Serve(Metadata& request, absl::Duration timeout, std::string_view 
   deadline_ = now + timeout;
   TieEvent event = TieEvent::kCallTied;
   if (TraceIdOf(request).empty()) {
-    if (request.Has(kTraceparent)) {
+    if (request.Has(kTraceparentHeader)) {
       environment_.series.guard_headers_ignored[GuardHeader::kTraceparent].Add();
     }
-    request.Remove(kTraceparent);
-    request.Remove(kTracestate);
-    request.Add(kTraceparent, NewTraceparent(environment_.random));
+    request.Remove(kTraceparentHeader);
+    request.Remove(kTracestateHeader);
+    request.Add(kTraceparentHeader, NewTraceparent(environment_.random));
     event = TieEvent::kTraceAdded;
   }
   trace_ = environment_.ties.NumberOf(TraceIdOf(request));

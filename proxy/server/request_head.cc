@@ -22,7 +22,7 @@ constexpr std::string_view kScheme = ":scheme";
 enum class Rewrite { kNone, kDrop, kTrace, kSecured };
 
 Rewrite RewriteOf(const Metadata::Field& field, const AttemptStart& attempt, Direction direction,
-                  bool secured) {
+                  bool secured, bool begins_trace) {
   // Most names are told apart by their first letter alone.
   switch (field.name[0]) {
     case 'g':
@@ -36,7 +36,11 @@ Rewrite RewriteOf(const Metadata::Field& field, const AttemptStart& attempt, Dir
       if (field.name == kPriorityHeader && direction == Direction::kEgress) return Rewrite::kNone;
       return field.name.starts_with("levee-") ? Rewrite::kDrop : Rewrite::kNone;
     case 't':
-      return field.name == kTraceparent ? Rewrite::kTrace : Rewrite::kNone;
+      if (begins_trace) {
+        return field.name == kTraceparentHeader || field.name == kTracestateHeader ? Rewrite::kDrop
+                                                                                   : Rewrite::kNone;
+      }
+      return field.name == kTraceparentHeader ? Rewrite::kTrace : Rewrite::kNone;
     case ':':
       return secured && field.name == kScheme ? Rewrite::kSecured : Rewrite::kNone;
     default:
@@ -143,23 +147,27 @@ LimitKey KeyOf(const std::vector<RateLimitKey>& parts, const Metadata& head,
 }
 
 void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, const Hop& hop,
-                      bool secured, Random& random, Metadata& to) {
+                      bool secured, const CallTrace* trace, Random& random, Metadata& to) {
+  const bool begins_trace = trace != nullptr && trace->begun_here();
   size_t copied = 0;  // fields of the request
   for (size_t i = 0; i < request.size(); ++i) {
     const Metadata::Field field = request[i];
-    const Rewrite rewrite = RewriteOf(field, attempt, hop.direction, secured);
+    const Rewrite rewrite = RewriteOf(field, attempt, hop.direction, secured, begins_trace);
     if (rewrite == Rewrite::kNone) continue;
     if (rewrite == Rewrite::kTrace && TraceIdOf(request).empty()) continue;
     to.AddFrom(request, copied, i);
     copied = i + 1;
     if (rewrite == Rewrite::kSecured) to.Add(kScheme, "https");
     if (rewrite == Rewrite::kTrace) {
-      to.Add(field.name, WithParentId(field.value, NewSpanId(random)), field.never_index);
+      const uint64_t span_id =
+          trace != nullptr ? trace->AttemptSpanId(attempt.record) : NewSpanId(random);
+      to.Add(field.name, WithParentId(field.value, span_id), field.never_index);
     }
   }
   to.AddFrom(request, copied, request.size());
   to.Add(kVia, hop.via);
   // The fields that differ from call to call come last, so that the encoder knows all others.
+  if (begins_trace) to.Add(kTraceparentHeader, trace->AttemptTraceparent(attempt.record));
   if (attempt.timeout != absl::InfiniteDuration()) {
     to.Add(kTimeout, GrpcTimeoutText(attempt.timeout).view());
   }

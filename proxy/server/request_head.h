@@ -11,6 +11,7 @@
 #include "policy/limit_key.h"
 #include "policy/rate_limit_policy.h"
 #include "policy/route_table.h"
+#include "trace/call_trace.h"
 #include "wire/metadata.h"
 
 namespace levee {
@@ -60,9 +61,11 @@ LimitKey KeyOf(const std::vector<RateLimitKey>& parts, const Metadata& head,
 // those that are Levee's to say (grpc-timeout, grpc-previous-rpc-attempts, levee-*, which a caller
 // must not forge), then the hop's `via`, and the attempt's own. The application's own calls keep
 // levee-priority, which is for the guard in front of the upstream. A valid traceparent goes on in
-// its place with a span id from `random`, one that is not is the caller's affair. `secured`:
-// whether the attempt goes through TLS, which :scheme says (RFC 9113, section 8.3.1).
+// its place with a span id from `random`, one that is not is the caller's affair. `trace`: gives
+// the span id, and the traceparent of a call whose trace begins here, in place of any that the
+// caller sent; nullptr: the call has no spans. `secured`: whether the attempt goes through TLS,
+// which :scheme says (RFC 9113, section 8.3.1).
 void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, const Hop& hop,
-                      bool secured, Random& random, Metadata& to);
+                      bool secured, const CallTrace* trace, Random& random, Metadata& to);
 
 }  // namespace levee

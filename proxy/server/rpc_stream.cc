@@ -76,7 +76,14 @@ void RpcStream::Start(RequestFacts facts, UnreportedCalls& unreported, bool requ
     ReadPriority(facts);
     ReadReport(unreported);
   }
-  if (plan_->tie != nullptr) BeginTie(facts);
+  if (plan_->traced) {
+    // A tie may add a traceparent, which is not the caller's.
+    const auto caller = TraceparentOf(request_);
+    if (plan_->tie != nullptr) BeginTie(facts);
+    BeginTrace(caller);
+  } else if (plan_->tie != nullptr) {
+    BeginTie(facts);
+  }
   LimitKey dedupe_key;
   if (policy.dedupe.has_value()) dedupe_key = ReadDedupeKey(facts);
   facts.dedupe_key = dedupe_key.text();
@@ -123,6 +130,38 @@ std::optional<OverloadMark> RpcStream::EndTie(const FinalStatus& status, const C
     if (const auto mark = FindOverloadMark(trailers_, kOwn)) tie_->EndFollowing(*mark);
   }
   return std::nullopt;
+}
+
+void RpcStream::BeginTrace(const std::optional<Traceparent>& caller) {
+  Random& random = environment_.random;
+  if (caller.has_value()) {
+    trace_ = CallTrace::Follow(*caller, random);
+    return;
+  }
+  const std::optional<Traceparent> added = TraceparentOf(request_);
+  trace_ = CallTrace::Begin(added.has_value() ? added->trace_id : NewTraceId(random),
+                            plan_->snapshot->otlp->sample, random);
+}
+
+void RpcStream::EndTrace(const FinalStatus& status, const CallRecord& record) {
+  const Destination& destination = *plan_->destination;
+  const std::string message = MessageOf(status);
+  const TracedCall call = {
+      .path = plan_->path,
+      .authority = plan_->routed_by,
+      .listener = origin_->listener->name,
+      .upstream = destination.upstream,
+      .policy = plan_->calls.policy->name,
+      .message = message,
+      .trace_state = trace_->begun_here() ? std::string_view() : request_.Get(kTracestateHeader)};
+  std::optional<CallSpans> spans = trace_->End(
+      call, record, [&](int64_t endpoint) { return destination.pool->EndpointName(endpoint); },
+      net::WallClock());
+  if (!spans.has_value()) return;
+  const auto count = static_cast<uint64_t>(spans->count());
+  if (environment_.spans.Add(*std::move(spans))) return;
+  environment_.series.spans_dropped.Add(count);
+  environment_.series.limit_hits[Limit::kOtlpSpans].Add();
 }
 
 void RpcStream::OnFollowedGone() {
@@ -256,7 +295,7 @@ AttemptId RpcStream::StartAttempt(const AttemptStart& start) {
   slot.head_waits = false;
   slot.sent = 0;
   slot.attempt.Start(++last_id_, *plan_->destination, request_, elsewhere,
-                     plan_->snapshot->overload.honor);
+                     plan_->snapshot->overload.honor, trace_.get());
   return last_id_;
 }
 
@@ -362,7 +401,9 @@ StoredAnswerPtr RpcStream::KeepAnswer(const FinalStatus& status) {
 void RpcStream::Finish(const FinalStatus& status, const CallRecord& record) {
   Timer::Unlink();
   if (status.attempt != last_ended_) trailers_.Clear();
-  Log(status, record);  // The reply uses the trailers up.
+  // The reply uses the trailers up.
+  Log(status, record);
+  if (trace_ != nullptr) EndTrace(status, record);
   AddedTrailers added = {.mark = EndTie(status, record)};
   if (plan_->guard.line != nullptr && plan_->calls.policy->guard->load_report) {
     added.load = plan_->guard.line->guard().EndLoad(record.code != StatusCode::kOk, now());
@@ -399,15 +440,24 @@ void RpcStream::Record(const CallRecord& record) {
   if (record.shadow.has_value()) plan.shadow.series->calls[*record.shadow].Add();
 }
 
+std::string RpcStream::MessageOf(const FinalStatus& status) const {
+  return status.forward_trailers ? PercentDecode(trailers_.Get("grpc-message"))
+                                 : std::string(status.message);
+}
+
 void RpcStream::Log(const FinalStatus& status, const CallRecord& record) {
   const CallLog::Choice choice =
       environment_.log.Choose(plan_->snapshot->access_log.filter, record);
   if (choice.notable) TellDecisions(record);
   if (!choice) return;
   const Destination& destination = *plan_->destination;
-  const std::string message = status.forward_trailers ? PercentDecode(trailers_.Get("grpc-message"))
-                                                      : std::string(status.message);
+  const std::string message = MessageOf(status);
   AccessLogFacts facts = FactsOf(*origin_, request_);
+  std::string trace_id;
+  if (trace_ != nullptr && trace_->begun_here()) {
+    trace_id = TraceIdText(trace_->trace_id());
+    facts.trace_id = trace_id;
+  }
   facts.upstream = destination.upstream;
   facts.message = message;
   facts.request_bytes = request_bytes_;

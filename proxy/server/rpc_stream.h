@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,8 +27,10 @@
 #include "server/call_plan.h"
 #include "server/call_tie.h"
 #include "server/request_head.h"
+#include "server/span_sink.h"
 #include "server/upstream_attempt.h"
 #include "telemetry/record_call.h"
+#include "trace/call_trace.h"
 #include "wire/message_count.h"
 #include "wire/metadata.h"
 
@@ -45,6 +48,7 @@ struct RpcEnvironment {
   LeaseAdmission& leases;
   const Hops& hops;
   const TieEnvironment& ties;
+  SpanSink& spans;
   int worker;
 };
 
@@ -151,6 +155,9 @@ class RpcStream final : public InBlocks,
   void NameGuardMethod();
   void BeginTie(RequestFacts& facts);
   std::optional<OverloadMark> EndTie(const FinalStatus& status, const CallRecord& record);
+  void BeginTrace(const std::optional<Traceparent>& caller);
+  void EndTrace(const FinalStatus& status, const CallRecord& record);
+  std::string MessageOf(const FinalStatus& status) const;
   void Request(const Chunk& chunk, bool end);
   void ForwardHead(Slot& slot);
   void CreditForwarded();
@@ -169,6 +176,7 @@ class RpcStream final : public InBlocks,
   Metadata request_;
   Call call_;
   std::optional<CallTie> tie_;
+  std::unique_ptr<const CallTrace> trace_;    // nullptr: the call has no spans
   std::unique_ptr<AnswerRecorder> recorder_;  // of a call with an idempotency key
 
   Slot first_;

@@ -16,11 +16,13 @@
 namespace levee {
 
 void UpstreamAttempt::Start(AttemptId id, Destination& destination, const Metadata& request,
-                            const AttemptStart& start, const HonoredSignals& honor) {
+                            const AttemptStart& start, const HonoredSignals& honor,
+                            const CallTrace* trace) {
   id_ = id;
   pool_ = destination.pool.get();
   retries_ = &destination.retries;
   request_ = &request;
+  trace_ = trace;
   start_ = start;
   start_.avoid = start_.forbidden = {};  // They are not ours to keep.
   started_ = pool_->now();
@@ -47,7 +49,7 @@ void UpstreamAttempt::OnOpened(UpstreamConnection& connection, h2::Stream& strea
     unsent_.clear();
     return;
   }
-  WriteAttemptHead(*request_, start_, hop_, connection.secured(), random_, stream.head());
+  WriteAttemptHead(*request_, start_, hop_, connection.secured(), trace_, random_, stream.head());
   if (hop_.direction == Direction::kEgress && connection.MayReport(opened_)) {
     stream.head().Add(kRetriesHeader, RetryReportText(retries_->Report(opened_)));
   }

@@ -14,6 +14,7 @@
 #include "policy/retry_decision.h"
 #include "server/call_plan.h"
 #include "server/request_head.h"
+#include "trace/call_trace.h"
 #include "upstream/pool.h"
 #include "wire/message_count.h"
 #include "wire/metadata.h"
@@ -33,9 +34,10 @@ class UpstreamAttempt final : public StreamUser {
   UpstreamAttempt& operator=(const UpstreamAttempt&) = delete;
 
   // Asks the destination's pool for a stream; `request` must stay as it is until the attempt ends.
-  // `honor`: the signals that are looked for in a failure. Events carry `id`.
+  // `honor`: the signals that are looked for in a failure. `trace`: of the call, which outlives the
+  // attempt; may be nullptr. Events carry `id`.
   void Start(AttemptId id, Destination& destination, const Metadata& request,
-             const AttemptStart& start, const HonoredSignals& honor);
+             const AttemptStart& start, const HonoredSignals& honor, const CallTrace* trace);
 
   void SendRequest(const Chunk& chunk, bool end);
 
@@ -80,6 +82,7 @@ class UpstreamAttempt final : public StreamUser {
   Pool* pool_ = nullptr;
   const RetryHistory* retries_ = nullptr;  // of the destination
   const Metadata* request_ = nullptr;
+  const CallTrace* trace_ = nullptr;
   HonoredSignals honor_;
   AttemptStart start_;
   Instant started_;

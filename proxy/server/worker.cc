@@ -44,8 +44,8 @@ Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shar
       budget_watch_(io_),
       leases_(io_.wheel),
       ties_{shared.ties, random_, series_},
-      environment_{io_,           random_, replay_,     shared.metrics, series_, log_,
-                   budget_watch_, leases_, shared.hops, ties_,          index},
+      environment_{io_,           random_, replay_,     shared.metrics, series_,      log_,
+                   budget_watch_, leases_, shared.hops, ties_,          shared.spans, index},
       destinations_({.io = io_,
                      .resolver = resolver_,
                      .random = random_,
@@ -426,6 +426,7 @@ absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(const PlanKey& key, n
                     .series = &shared_.metrics.Dedupe(index_, upstream.name)};
   }
   if (snapshot_->tie.has_value()) plan->tie = shared_.ties.Get(snapshot_->tie->max_traces);
+  plan->traced = snapshot_->otlp.has_value();
   plan->path = key.path;
   plan->routed_by = routed_by;
   plan->limits = PlanLimits(policy);

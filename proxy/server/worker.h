@@ -38,6 +38,7 @@
 #include "server/rate_limit_table.h"
 #include "server/raw_tunnel.h"
 #include "server/rpc_stream.h"
+#include "server/span_sink.h"
 #include "server/throttle_table.h"
 #include "server/ties.h"
 #include "settings/snapshot.h"
@@ -61,6 +62,7 @@ struct Shared {
   DedupeStores& dedupes;
   Ties& ties;
   CaptureLoops& capture_loops;
+  SpanSink& spans;
   const Hops hops;
 };
 

@@ -45,7 +45,8 @@
   CONFIGURED(kIdleTimeout, idle_timeout, absl::Duration)         \
   CONFIGURED(kWaitingCalls, waiting_calls, int)                  \
   CONFIGURED(kHandshakes, handshakes, int)                       \
-  FIXED(kFailedCalls, failed_calls)
+  FIXED(kFailedCalls, failed_calls)                              \
+  FIXED(kOtlpSpans, otlp_spans)
 
 namespace levee {
 

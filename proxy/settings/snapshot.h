@@ -13,6 +13,7 @@
 #include "policy/tie_policy.h"
 #include "settings/limits.h"
 #include "settings/listener_spec.h"
+#include "settings/otlp_spec.h"
 #include "settings/store_spec.h"
 #include "settings/upstream_spec.h"
 
@@ -56,6 +57,7 @@ struct Snapshot {
   OverloadPolicy overload;
   std::optional<TiePolicy> tie;  // none also without an inbound listener
   AccessLogSpec access_log;
+  std::optional<OtlpSpec> otlp;  // none: calls have no spans
   Limits limits;
   absl::Duration drain_timeout = absl::Seconds(20);
 

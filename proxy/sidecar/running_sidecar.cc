@@ -100,6 +100,7 @@ RunningSidecar::RunningSidecar(Options options, const CheckedConfig& checked, Ev
     : options_(std::move(options)),
       log_(log),
       metrics_(MetricsOptions(options_, *checked.snapshot)),
+      exporter_(options_.make_exporter(metrics_.Spans(), log)),
       sources_(MakeSources()),
       keeper_(sources_, NewInstance()),
       ports_(sources_, keeper_, options_.open_grpc) {}
@@ -118,7 +119,7 @@ absl::Status RunningSidecar::OpenAll(const CheckedConfig& checked) {
   if (!log.ok()) return log.status();
   in_use_ = {.snapshot = snapshot, .access_log = *std::move(log), .listeners = {}};
   auto sidecar = Sidecar::Open(snapshot, options_.workers, metrics_, recent_calls_,
-                               in_use_.access_log.get(), log_);
+                               in_use_.access_log.get(), *exporter_, log_);
   if (!sidecar.ok()) return sidecar.status();
   sidecar_ = *std::move(sidecar);
   in_use_.listeners = sidecar_->listeners();
@@ -139,7 +140,9 @@ absl::Status RunningSidecar::OpenAll(const CheckedConfig& checked) {
   metrics_.SetMemorySource([this] { return sidecar_->memory(); });
   metrics_.SetLostLogLinesSource([this] { return LostLogLines(); });
   absl::Status prepared = ports_.Prepare(*snapshot);
-  if (prepared.ok()) ports_.Commit();
+  if (!prepared.ok()) return prepared;
+  ports_.Commit();
+  exporter_->Configure(snapshot->otlp);
   return prepared;
 }
 
@@ -171,6 +174,7 @@ void RunningSidecar::Run() {
   Announce();
   sidecar_->Run();
   reloader_->Stop();
+  exporter_->Stop();
 }
 
 std::vector<std::string> RunningSidecar::Listeners() {
@@ -235,6 +239,7 @@ absl::Status RunningSidecar::Prepare(const std::shared_ptr<const Snapshot>& snap
 // access log of before writes its last lines.
 void RunningSidecar::Commit(InUse next) {
   metrics_.Configure(MetricsSettings(*next.snapshot));
+  exporter_->Configure(next.snapshot->otlp);
   const std::vector<std::unique_ptr<ControlPort>> gone = ports_.Commit();
   {
     const std::lock_guard lock(in_use_mutex_);

@@ -20,6 +20,7 @@
 #include "sidecar/control_port.h"
 #include "sidecar/control_ports.h"
 #include "sidecar/sidecar.h"
+#include "sidecar/span_exporter.h"
 #include "telemetry/metrics.h"
 
 namespace levee {
@@ -34,8 +35,9 @@ class RunningSidecar {
   struct Options {
     ConfigInput config;
     int workers = 1;
-    std::string version, commit;  // of this build
-    OpenControlPort open_grpc;    // for admin.grpc_address
+    std::string version, commit;     // of this build
+    OpenControlPort open_grpc;       // for admin.grpc_address
+    MakeSpanExporter make_exporter;  // for otlp
     // Called with "listening NAME ADDRESS" for every address that is bound, and for every address
     // that a reload binds anew. The thread that calls Run calls it, or the thread of a reload.
     std::function<void(const std::string& line)> announce;
@@ -80,6 +82,7 @@ class RunningSidecar {
   EventLog& log_;
   Metrics metrics_;
   RecentCalls recent_calls_;
+  const std::unique_ptr<SpanExporter> exporter_;
   const AdminSources sources_;
   StateKeeper keeper_;
 

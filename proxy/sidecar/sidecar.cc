@@ -34,8 +34,10 @@ bool IsInbound(const Snapshot& snapshot, const std::string& listener) {
 absl::StatusOr<std::unique_ptr<Sidecar>> Sidecar::Open(std::shared_ptr<const Snapshot> snapshot,
                                                        int workers, Metrics& metrics,
                                                        RecentCalls& recent_calls,
-                                                       net::LineWriter* access_log, EventLog& log) {
-  std::unique_ptr<Sidecar> sidecar(new Sidecar(snapshot, workers, metrics, recent_calls, log));
+                                                       net::LineWriter* access_log, SpanSink& spans,
+                                                       EventLog& log) {
+  std::unique_ptr<Sidecar> sidecar(
+      new Sidecar(snapshot, workers, metrics, recent_calls, spans, log));
   sidecar->Follow(sidecar->endpoints_);
   const absl::Status taken = sidecar->Take(snapshot, access_log, [](const auto&) {});
   if (!taken.ok()) return taken;
@@ -52,7 +54,7 @@ absl::StatusOr<std::unique_ptr<Sidecar>> Sidecar::Open(std::shared_ptr<const Sna
 }
 
 Sidecar::Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, Metrics& metrics,
-                 RecentCalls& recent_calls, EventLog& log)
+                 RecentCalls& recent_calls, SpanSink& spans, EventLog& log)
     : budgets_(workers, snapshot->limits.destinations),
       shadow_budgets_(workers, snapshot->limits.destinations),
       throttles_(workers, snapshot->limits.destinations),
@@ -74,9 +76,10 @@ Sidecar::Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, M
       replay_(snapshot->limits.replay_bytes),
       memory_(MemoryWatch::LimitOf(snapshot->limits)),
       capture_loops_(log),
-      shared_{metrics, budgets_, shadow_budgets_, throttles_,        rate_limits_,
-              replay_, memory_,  recent_calls,    tls_destinations_, log,
-              guards_, dedupes_, ties_,           capture_loops_,    MakeHops()},
+      shared_{metrics,   budgets_, shadow_budgets_, throttles_,        rate_limits_,
+              replay_,   memory_,  recent_calls,    tls_destinations_, log,
+              guards_,   dedupes_, ties_,           capture_loops_,    spans,
+              MakeHops()},
       workers_(MakeWorkers(snapshot, workers)),
       listeners_(
           workers_[0]->loop(), workers_[0]->wheel(),

@@ -17,6 +17,7 @@
 #include "net/handshakes.h"
 #include "net/line_writer.h"
 #include "server/budget_table.h"
+#include "server/span_sink.h"
 #include "server/worker.h"
 #include "settings/snapshot.h"
 #include "sidecar/answers.h"
@@ -37,11 +38,12 @@ class Sidecar : private Timer {
  public:
   // Binds every listener of the snapshot. A busy port is an error, which names the port and the
   // field to change. `workers`: 1 or more. `access_log`: nullptr if there is none; it outlives the
-  // sidecar, or the reload that puts another one in its place.
+  // sidecar, or the reload that puts another one in its place. `spans` outlives the sidecar.
   static absl::StatusOr<std::unique_ptr<Sidecar>> Open(std::shared_ptr<const Snapshot> snapshot,
                                                        int workers, Metrics& metrics,
                                                        RecentCalls& recent_calls,
-                                                       net::LineWriter* access_log, EventLog& log);
+                                                       net::LineWriter* access_log, SpanSink& spans,
+                                                       EventLog& log);
   ~Sidecar() override;
 
   // The loop of its thread.
@@ -112,7 +114,7 @@ class Sidecar : private Timer {
   using Bound = std::vector<ListenerSet::Bound>;
 
   Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, Metrics& metrics,
-          RecentCalls& recent_calls, EventLog& log);
+          RecentCalls& recent_calls, SpanSink& spans, EventLog& log);
 
   std::vector<std::unique_ptr<Worker>> MakeWorkers(const std::shared_ptr<const Snapshot>& snapshot,
                                                    int count);

@@ -72,6 +72,17 @@ void CollectWorkers(std::span<const WorkerSeries> workers,
   }
 }
 
+void CollectSpans(std::span<const WorkerSeries> workers, const SpanSeries& series,
+                  FamilySink sink) {
+  Family spans(sink, MetricType::Counter, "levee_otlp_spans_total",
+               "Spans of calls and attempts, by what became of them.");
+  for (SpanResult result : kAllOf<SpanResult, kSpanResults>) {
+    double count = static_cast<double>(series.spans[result].Read());
+    if (result == SpanResult::kDropped) count += Sum(workers, &WorkerSeries::spans_dropped);
+    spans.Add({{"result", SpanResultName(result)}}, count);
+  }
+}
+
 // Returns one budget for each upstream: the one with the fewest retries available, with all that
 // wait.
 std::map<std::string, Metrics::BudgetGauges> SmallestBudgets(
@@ -263,6 +274,7 @@ void Metrics::CollectAll(FamilySink sink) {
   CollectShadows(shadows_.Rows(), sink);
   CollectStores(stores_.Rows(), sink);
   CollectWorkers(workers_, LimitHits(), sink);
+  CollectSpans(workers_, spans_, sink);
   CollectTls(upstreams_.Rows(), workers_, sink);
   CollectSources(sink);
   CollectConfig(sink);

@@ -78,6 +78,7 @@ class Metrics {
   DedupeSeries& Dedupe(int worker, std::string_view upstream);
   ShadowSeries& Shadow(int worker, std::string_view policy, std::string_view shadow);
   StoreSeries& Store(std::string_view store);
+  SpanSeries& Spans() { return spans_; }
 
   // Returns the series of the method of a call; `path` is the call's :path. The series are those of
   // `other` if the method has no label, or if `metric_series` does not allow the series of one more
@@ -198,6 +199,7 @@ class Metrics {
   SeriesTable<ShadowSeries> shadows_;
   SeriesTable<StoreSeries> stores_;  // of one worker, which is the stores' thread
   std::vector<WorkerSeries> workers_;
+  SpanSeries spans_;
   MethodLabels labels_;
   std::atomic<bool> otel_names_;
   std::atomic<int64_t> method_cost_;  // SeriesCost::method

@@ -110,6 +110,27 @@ constexpr std::string_view StoreResultName(StoreResult result) {
 }
 inline constexpr int kStoreResults = CountValues(StoreResultName);
 
+// The fate of a span.
+enum class SpanResult {
+  kExported,
+  kDropped,  // It found no place in the queue, or its receiver was away for too long.
+  kRefused,  // The receiver does not want it.
+};
+
+// The label `result` of levee_otlp_spans_total.
+constexpr std::string_view SpanResultName(SpanResult result) {
+  switch (result) {
+    case SpanResult::kExported:
+      return "exported";
+    case SpanResult::kDropped:
+      return "dropped";
+    case SpanResult::kRefused:
+      return "refused";
+  }
+  return "";
+}
+inline constexpr int kSpanResults = CountValues(SpanResultName);
+
 // The one that decides for a shared rate limit: the store, this sidecar by its last rate, or this
 // sidecar by its share.
 enum class LeaseState { kLeased, kStale, kFallback };
@@ -297,7 +318,13 @@ struct alignas(kCacheLine) WorkerSeries {
   ByEnum<Counter, Reject, kRejects> rejects;
   ByEnum<Counter, GuardHeader, kGuardHeaders> guard_headers_ignored;
   ByEnum<Counter, TieEvent, kTieEvents> ties;
+  Counter spans_dropped;  // that found no place
   TlsSeries tls;
+};
+
+// The series of the spans that found a place; the exporter's thread alone writes them.
+struct alignas(kCacheLine) SpanSeries {
+  ByEnum<Counter, SpanResult, kSpanResults> spans;
 };
 
 // The series of the guard of one upstream.

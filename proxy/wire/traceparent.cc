@@ -32,6 +32,15 @@ bool IsHex(std::string_view text) {
   return all;
 }
 
+// Reads 16 digits.
+uint64_t ReadHex(std::string_view digits) {
+  uint64_t number = 0;
+  for (const char digit : digits.substr(0, kParentIdSize)) {
+    number = number << 4 | static_cast<uint64_t>(kDigits.find(digit));
+  }
+  return number;
+}
+
 // Writes the 16 digits of `number`.
 void WriteHex(uint64_t number, char* to) {
   for (char* at = to + kParentIdSize; at != to; number >>= 4) *--at = kDigits[number & 0xf];
@@ -65,8 +74,8 @@ std::optional<std::string_view> ParseTraceId(std::string_view traceparent) {
 }
 
 std::string_view TraceIdOf(const Metadata& request) {
-  if (request.Count(kTraceparent) != 1) return {};
-  return ParseTraceId(request.Get(kTraceparent)).value_or(std::string_view());
+  if (request.Count(kTraceparentHeader) != 1) return {};
+  return ParseTraceId(request.Get(kTraceparentHeader)).value_or(std::string_view());
 }
 
 uint64_t NewSpanId(Random& random) {
@@ -75,12 +84,45 @@ uint64_t NewSpanId(Random& random) {
   return id;
 }
 
-std::string NewTraceparent(Random& random) {
-  std::string text = "00-00000000000000000000000000000000-0000000000000000-01";
-  WriteHex(NewSpanId(random), &text[kTraceIdAt]);
-  WriteHex(NewSpanId(random), &text[kTraceIdAt + kTraceIdSize / 2]);
-  WriteHex(NewSpanId(random), &text[kParentIdAt]);
+TraceId NewTraceId(Random& random) {
+  const uint64_t high = NewSpanId(random);
+  return {.high = high, .low = NewSpanId(random)};
+}
+
+std::string TraceIdText(const TraceId& id) {
+  std::string text(kTraceIdSize, '0');
+  WriteHex(id.high, text.data());
+  WriteHex(id.low, &text[kTraceIdSize / 2]);
   return text;
+}
+
+std::optional<Traceparent> ParseTraceparent(std::string_view text) {
+  const std::optional<std::string_view> trace_id = ParseTraceId(text);
+  if (!trace_id.has_value()) return std::nullopt;
+  const size_t low_flags = kDigits.find(text[kFlagsAt + 1]);
+  return Traceparent{
+      .trace_id = {.high = ReadHex(*trace_id), .low = ReadHex(trace_id->substr(kTraceIdSize / 2))},
+      .parent_id = ReadHex(text.substr(kParentIdAt)),
+      .sampled = (low_flags & 1) != 0};
+}
+
+std::optional<Traceparent> TraceparentOf(const Metadata& request) {
+  if (request.Count(kTraceparentHeader) != 1) return std::nullopt;
+  return ParseTraceparent(request.Get(kTraceparentHeader));
+}
+
+std::string TraceparentText(const Traceparent& parts) {
+  std::string text = "00-00000000000000000000000000000000-0000000000000000-00";
+  WriteHex(parts.trace_id.high, &text[kTraceIdAt]);
+  WriteHex(parts.trace_id.low, &text[kTraceIdAt + kTraceIdSize / 2]);
+  WriteHex(parts.parent_id, &text[kParentIdAt]);
+  if (parts.sampled) text[kFlagsAt + 1] = '1';
+  return text;
+}
+
+std::string NewTraceparent(Random& random) {
+  const TraceId id = NewTraceId(random);
+  return TraceparentText({.trace_id = id, .parent_id = NewSpanId(random), .sampled = true});
 }
 
 std::string WithParentId(std::string_view traceparent, uint64_t span_id) {

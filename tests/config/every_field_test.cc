@@ -293,7 +293,8 @@ TEST(EveryField, RefusesWhatItCannotBeAtItsPlace) {
 TEST(EveryField, AcceptsNoneWhereItsRuleSaysSo) {
   for (const char* text :
        {"metrics: {address: none}", "admin: {address: none, grpc_address: none}",
-        "access_log: {path: none}",
+        "access_log: {path: none}", "otlp: none",
+        "otlp: {address: \"otel:4317\", headers_file: none}",
         "upstreams: [{name: anywhere, endpoints: [\"authority:\"], keepalive: {interval: none}, "
         "descriptor_set: none}]",
         "policies: [{name: default, timeout: none, hedge: none, idempotency: {key: none}, "

@@ -84,7 +84,8 @@ TEST(Load, UnreadableFileDoesNotMakeReferencesDangle) {
   EXPECT_EQ(ErrorOf({{file.path(), "/nonexistent/policies.yaml"}, std::nullopt}),
             file.path() +
                 ":2:1: LV105 typo: unknown field; known here: listeners, metrics, admin, "
-                "upstreams, routes, policies, tie, stores, overload, access_log, limits, drain\n"
+                "upstreams, routes, policies, tie, stores, overload, access_log, otlp, limits, "
+                "drain\n"
                 "/nonexistent/policies.yaml: LV401 cannot be read: No such file or directory");
 }
 

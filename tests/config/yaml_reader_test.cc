@@ -65,10 +65,10 @@ TEST(YamlReader, DocumentThatIsNoMappingIsRefused) {
   EXPECT_EQ(
       FaultsOf("- drain\n"),
       "f:1:1: LV109 is a list; a mapping of these is wanted: listeners, metrics, admin, upstreams, "
-      "routes, policies, tie, stores, overload, access_log, limits, drain");
+      "routes, policies, tie, stores, overload, access_log, otlp, limits, drain");
   EXPECT_EQ(FaultsOf("drain\n"),
             "f:1:1: LV109 is \"drain\"; a mapping of these is wanted: listeners, metrics, admin, "
-            "upstreams, routes, policies, tie, stores, overload, access_log, limits, drain");
+            "upstreams, routes, policies, tie, stores, overload, access_log, otlp, limits, drain");
 }
 
 TEST(YamlReader, UnknownFieldSuggestsTheNearest) {

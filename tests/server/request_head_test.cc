@@ -95,7 +95,7 @@ TEST(AttemptHead, H2_AddsItsViaToThoseOfOthers) {
   request.Add("via", "1.1 edge");
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {}, kHop, false, random, head);
+  WriteAttemptHead(request, {}, kHop, false, nullptr, random, head);
   EXPECT_EQ(AttemptText(head), "via=1.1 edge");
   EXPECT_TRUE(HasPassed(head, kVia));
 }
@@ -108,7 +108,7 @@ TEST(AttemptHead, KeepsTheCallersFieldsAndItsOrder) {
   request.Add("x-a", "3");
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {}, kHop, false, random, head);
+  WriteAttemptHead(request, {}, kHop, false, nullptr, random, head);
   EXPECT_EQ(AttemptText(head), ":path=/a.B/C x-a=1 x-b=2 x-a=3");
 }
 
@@ -118,9 +118,9 @@ TEST(AttemptHead, SaysThatItGoesThroughTls) {
   request.Add(":path", "/a.B/C");
   Metadata head, plain;
   Random random(1);
-  WriteAttemptHead(request, {}, kHop, true, random, head);
+  WriteAttemptHead(request, {}, kHop, true, nullptr, random, head);
   EXPECT_EQ(AttemptText(head), ":scheme=https :path=/a.B/C");
-  WriteAttemptHead(request, {}, kHop, false, random, plain);
+  WriteAttemptHead(request, {}, kHop, false, nullptr, random, plain);
   EXPECT_EQ(AttemptText(plain), ":scheme=http :path=/a.B/C");
 }
 
@@ -131,7 +131,7 @@ TEST(AttemptHead, SaysItsOwnTimeoutAndAttemptCount) {
   Metadata head;
   Random random(1);
   WriteAttemptHead(request, {.previous_attempts = 3, .timeout = absl::Milliseconds(40)}, kHop,
-                   false, random, head);
+                   false, nullptr, random, head);
   EXPECT_EQ(AttemptText(head), "grpc-timeout=40000000n grpc-previous-rpc-attempts=3");
 }
 
@@ -140,7 +140,7 @@ TEST(AttemptHead, FirstAttemptWithoutDeadlineCarriesNeither) {
   request.Add("grpc-previous-rpc-attempts", "1");
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {}, kHop, false, random, head);
+  WriteAttemptHead(request, {}, kHop, false, nullptr, random, head);
   EXPECT_EQ(AttemptText(head), "");
 }
 
@@ -150,7 +150,7 @@ TEST(AttemptHead, A65_ForgedLeveeHeadersAreDropped) {
   request.Add("leveed", "kept");
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {}, kHop, false, random, head);
+  WriteAttemptHead(request, {}, kHop, false, nullptr, random, head);
   EXPECT_EQ(AttemptText(head), "leveed=kept");
 }
 
@@ -159,16 +159,16 @@ TEST(AttemptHead, ThePriorityThatTheApplicationSetPassesItsSidecarAndEndsBeforeT
   request.Add("levee-priority", "7");
   Metadata out, in;
   Random random(1);
-  WriteAttemptHead(request, {}, kHop, false, random, out);
+  WriteAttemptHead(request, {}, kHop, false, nullptr, random, out);
   EXPECT_EQ(AttemptText(out), "levee-priority=7");
-  WriteAttemptHead(request, {}, {Direction::kInbound, kVia}, false, random, in);
+  WriteAttemptHead(request, {}, {Direction::kInbound, kVia}, false, nullptr, random, in);
   EXPECT_EQ(AttemptText(in), "");
 }
 
 // The traceparent of an attempt of this request, and what else it has.
 std::string TracedHead(const Metadata& request, Random& random) {
   Metadata head;
-  WriteAttemptHead(request, {}, kHop, false, random, head);
+  WriteAttemptHead(request, {}, kHop, false, nullptr, random, head);
   return AttemptText(head);
 }
 
@@ -213,13 +213,40 @@ TEST(AttemptHead, WithoutTraceparentNoneIsMadeUp) {
   EXPECT_EQ(TracedHead(request, random), "tracestate=vendor=1");
 }
 
+TEST(AttemptHead, ACallWithSpansSendsTheIdOfEachAttemptsSpan) {
+  Metadata request;
+  request.Add("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+  request.Add("tracestate", "vendor=1");
+  Random random(1);
+  const auto trace = CallTrace::Follow(*TraceparentOf(request), random);
+  for (const uint32_t record : {0u, 1u}) {
+    Metadata head;
+    WriteAttemptHead(request, {.record = record}, kHop, false, trace.get(), random, head);
+    EXPECT_EQ(TraceparentOf(head)->parent_id, trace->AttemptSpanId(record));
+    EXPECT_EQ(TraceIdOf(head), TraceIdOf(request));
+    EXPECT_EQ(head.Get("tracestate"), "vendor=1");
+  }
+}
+
+TEST(AttemptHead, ATraceThatBeginsHereTakesThePlaceOfWhatCannotBeRead) {
+  Metadata request;
+  request.Add("traceparent", "00-x");
+  request.Add("tracestate", "vendor=1");
+  request.Add("te", "trailers");
+  Random random(1);
+  const auto trace = CallTrace::Begin({.high = 1, .low = 2}, /*sample=*/1, random);
+  Metadata head;
+  WriteAttemptHead(request, {}, kHop, false, trace.get(), random, head);
+  EXPECT_EQ(AttemptText(head), "te=trailers traceparent=" + trace->AttemptTraceparent(0));
+}
+
 TEST(AttemptHead, ATimeoutThatCannotBeReadIsLeftToTheUpstream) {
   Metadata request;
   request.Add("grpc-timeout", "soon");
   EXPECT_EQ(ReadRequestHead(request).facts.timeout, absl::InfiniteDuration());
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {}, kHop, false, random, head);
+  WriteAttemptHead(request, {}, kHop, false, nullptr, random, head);
   EXPECT_EQ(AttemptText(head), "grpc-timeout=soon");
 }
 
@@ -228,7 +255,7 @@ TEST(AttemptHead, ATimeoutOfThePolicyTakesThePlaceOfOneThatCannotBeRead) {
   request.Add("grpc-timeout", "soon");
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {.timeout = absl::Seconds(1)}, kHop, false, random, head);
+  WriteAttemptHead(request, {.timeout = absl::Seconds(1)}, kHop, false, nullptr, random, head);
   EXPECT_EQ(head.Count("grpc-timeout"), 1u);
   EXPECT_NE(head.Get("grpc-timeout"), "soon");
 }

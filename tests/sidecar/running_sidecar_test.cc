@@ -20,6 +20,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "net/event_loop.h"
+#include "sidecar/fake_exporter.h"
 #include "sidecar/fake_grpc_port.h"
 
 namespace levee {
@@ -111,6 +112,7 @@ class RunningTest : public testing::Test {
   static bool Listens(uint16_t port) { return HttpClient(port).connected(); }
 
   FakeGrpc grpc_;
+  FakeExporters exporters_;
 
  private:
   void Run(int workers, std::promise<absl::Status>& opened) {
@@ -120,6 +122,7 @@ class RunningTest : public testing::Test {
                                          .version = "0.1.0",
                                          .commit = "abc",
                                          .open_grpc = grpc_.Opener(),
+                                         .make_exporter = exporters_.Maker(),
                                          .announce = [this](const auto& line) { Hear(line); }},
                                         CheckConfig(input), log_);
     if (!running.ok()) return opened.set_value(running.status());
@@ -158,6 +161,23 @@ TEST_F(RunningTest, OpensEveryPortAndSaysWhere) {
   EXPECT_EQ(Ask(Port("admin"), "GET", "/config").status, 200);
   EXPECT_THAT(Ask(Port("admin"), "GET", "/api/v1/state").body,
               HasSubstr(absl::StrCat("egress 127.0.0.1:", Port("egress"))));
+}
+
+TEST_F(RunningTest, TheExporterOfSpansFollowsTheConfiguration) {
+  ASSERT_TRUE(Start({}).ok());
+  Port("metrics");
+  EXPECT_EQ(exporters_.port, 0);
+  const std::string with = Text({}) + "otlp: {address: \"otel:4317\"}\n";
+  file_ = folder_.Write("levee.yaml", with);
+  EXPECT_TRUE(WaitForReloads("success", 1));
+  EXPECT_EQ(exporters_.port, 4317);
+  Write({});
+  EXPECT_TRUE(WaitForReloads("success", 2));
+  EXPECT_EQ(exporters_.port, 0);
+  EXPECT_EQ(exporters_.configured, 3);
+  EXPECT_EQ(exporters_.stopped, 0);
+  End();
+  EXPECT_EQ(exporters_.stopped, 1);
 }
 
 TEST_F(RunningTest, DoesNotStartWhenAPortCannotBeHad) {

@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "virtual/kept_spans.h"
 #include "sidecar/endpoint_source.h"
 #include "sidecar/sidecar.h"
 #include "upstream/pool.h"
@@ -19,7 +20,7 @@ class SidecarThread {
   SidecarThread(const std::shared_ptr<const Snapshot>& snapshot, int workers,
                 EndpointSource* source = nullptr)
       : metrics_({.workers = workers, .settings = {.upstreams = {"shop"}}}),
-        sidecar_(*Sidecar::Open(snapshot, workers, metrics_, recent_, nullptr, log_)),
+        sidecar_(*Sidecar::Open(snapshot, workers, metrics_, recent_, nullptr, spans_, log_)),
         address_(sidecar_->listeners().at(0).address) {
     if (source != nullptr) sidecar_->Follow(*source);
     thread_ = std::thread([this] { sidecar_->Run(); });
@@ -45,6 +46,7 @@ class SidecarThread {
  private:
   Metrics metrics_;
   RecentCalls recent_;
+  KeptSpans spans_;
   EventLog log_;
   std::unique_ptr<Sidecar> sidecar_;
   const net::Address address_;

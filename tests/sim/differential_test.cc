@@ -58,6 +58,7 @@ void ExpectForbiddenIsKept(const TwinCase& twin, size_t call, const Attempts& at
 // False if the case says nothing.
 bool ExpectTwins(const TwinCase& twin) {
   const Observed real = RunReal(twin);
+  EXPECT_TRUE(real.traced);
   if (real.tied) return false;
   const Observed simulated = RunSimulated(twin);
   EXPECT_EQ(real.text, simulated.text);

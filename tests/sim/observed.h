@@ -20,6 +20,7 @@ struct SeenAttempt {
   std::string received;
   bool half_closed = false;
   std::optional<absl::Duration> cancelled_at;
+  uint64_t span = 0;                          // that its traceparent names, of the worker alone
   std::optional<absl::Duration> answered_at;  // the last time that some of an answer was sent
 };
 std::string Text(const SeenAttempt& attempt);

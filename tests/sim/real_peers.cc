@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "wire/status.h"
 #include "wire/timeout.h"
+#include "wire/traceparent.h"
 
 namespace levee {
 namespace {
@@ -102,6 +103,7 @@ h2::StreamHandler* RealUpstream::OnRequest(h2::Stream& stream, Metadata& head, b
   seen.at = stage_.now();
   seen.previous_attempts = NumberOf(head.Get("grpc-previous-rpc-attempts"));
   seen.timeout = ParseGrpcTimeout(head.Get("grpc-timeout")).value_or(absl::InfiniteDuration());
+  if (const auto trace = TraceparentOf(head)) seen.span = trace->parent_id;
   seen.half_closed = end;
   attempts_.push_back(std::make_unique<Attempt>(stream, stage_, call, attempts.size() - 1));
   return attempts_.back().get();

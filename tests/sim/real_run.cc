@@ -41,6 +41,7 @@ std::shared_ptr<const Snapshot> SnapshotOf(const TwinCase& twin) {
   snapshot->policies = {twin.policy};
   snapshot->routes = RouteTable({Route()});
   snapshot->overload = twin.overload;
+  snapshot->otlp = OtlpSpec{.sample = 1};
   return snapshot;
 }
 
@@ -85,6 +86,8 @@ class RealRun {
     Observed observed;
     observed.tied = stage_.tied;
     for (size_t n = 0; n < stage_.attempts.size(); ++n) Describe(n, observed);
+    observed.traced = virtual_->spans().calls().size() == stage_.attempts.size();
+    for (const auto& attempts : stage_.attempts) observed.traced &= HasSpans(attempts);
     return observed;
   }
 
@@ -111,6 +114,20 @@ class RealRun {
       still = Pump() ? 0 : still + 1;
       virtual_->Turn();
     }
+  }
+
+  // Whether one call has a span for each of these attempts, in their order. An attempt that never
+  // reached the service has a span as well.
+  bool HasSpans(const std::vector<SeenAttempt>& attempts) const {
+    if (attempts.empty()) return true;
+    for (const CallSpans& call : virtual_->spans().calls()) {
+      size_t found = 0;
+      for (const AttemptSpan& span : call.attempts) {
+        if (found < attempts.size() && attempts[found].span == span.id) ++found;
+      }
+      if (found == attempts.size()) return true;
+    }
+    return false;
   }
 
   void Describe(size_t n, Observed& observed) {

@@ -48,6 +48,9 @@ struct Observed {
     bool cancelled = false;  // before its answer was complete
   };
   std::vector<std::vector<Attempt>> attempts;  // of each call
+  // Of the worker alone: whether each call has the spans of its attempts, and each attempt names
+  // its span to the service.
+  bool traced = true;
 };
 
 Observed RunSimulated(const TwinCase& twin);

@@ -86,6 +86,7 @@ const std::map<std::string, Contract>& Contracts() {
       {"levee_config_reloads_total", {kCounter, {"result"}}},
       {"levee_config_last_reload_successful", {kGauge, {}}},
       {"levee_config_last_reload_success_timestamp_seconds", {kGauge, {}}},
+      {"levee_otlp_spans_total", {kCounter, {"result"}}},
       {"levee_config_info", {kGauge, {"sha256"}}},
       {"levee_build_info", {kGauge, {"version", "commit"}}},
   };
@@ -202,20 +203,22 @@ TEST_F(MetricsContractTest, LabelsTakeTheValuesOfTheContract) {
               ElementsAre("leased", "stale", "fallback"));
   EXPECT_THAT(LabelValues("levee_store_requests_total", "result"),
               ElementsAre("ok", "error", "timeout", "unavailable"));
+  EXPECT_THAT(LabelValues("levee_otlp_spans_total", "result"),
+              ElementsAre("exported", "dropped", "refused"));
   EXPECT_THAT(LabelValues("levee_rate_limit_decisions_total", "decision"),
               ElementsAre("admitted", "delayed", "rejected"));
   EXPECT_THAT(LabelValues("levee_endpoints", "state"),
               ElementsAre("ready", "connecting", "ejected", "failing", "idle"));
   EXPECT_THAT(LabelValues("levee_config_reloads_total", "result"),
               ElementsAre("success", "failure"));
-  EXPECT_THAT(
-      LabelValues("levee_limit_hits_total", "limit"),
-      ElementsAre("memory", "replay_bytes", "streams_per_connection", "metadata_bytes",
-                  "metadata_fields", "method_labels", "destinations", "pending_attempts",
-                  "routes_cached", "max_keys", "handshake", "header_time", "header_blocks",
-                  "access_log", "metric_series", "connections", "descriptors", "resets_per_second",
-                  "idle_frames_per_second", "header_block_bytes", "pending_frames", "output_bytes",
-                  "send_timeout", "idle_timeout", "waiting_calls", "handshakes", "failed_calls"));
+  EXPECT_THAT(LabelValues("levee_limit_hits_total", "limit"),
+              ElementsAre("memory", "replay_bytes", "streams_per_connection", "metadata_bytes",
+                          "metadata_fields", "method_labels", "destinations", "pending_attempts",
+                          "routes_cached", "max_keys", "handshake", "header_time", "header_blocks",
+                          "access_log", "metric_series", "connections", "descriptors",
+                          "resets_per_second", "idle_frames_per_second", "header_block_bytes",
+                          "pending_frames", "output_bytes", "send_timeout", "idle_timeout",
+                          "waiting_calls", "handshakes", "failed_calls", "otlp_spans"));
   EXPECT_THAT(LabelValues("levee_downstream_rejects_total", "reason"),
               ElementsAre("protocol_error", "not_http2", "not_grpc", "metadata", "loop", "no_route",
                           "not_captured", "bad_connect"));

@@ -17,6 +17,7 @@
 #include "server/worker.h"
 #include "settings/snapshot.h"
 #include "telemetry/metrics.h"
+#include "virtual/kept_spans.h"
 
 namespace levee {
 
@@ -64,6 +65,7 @@ class VirtualWorker {
 
   Worker& worker() { return *worker_; }
   const RecentCalls& recent() const { return recent_; }
+  const KeptSpans& spans() const { return spans_; }
   GuardTable& guards() { return guards_; }
 
  private:
@@ -79,6 +81,7 @@ class VirtualWorker {
   MemoryAccount memory_{int64_t{1} << 40};
   TlsDestinations tls_destinations_;
   CaptureLoops capture_loops_{log_};
+  KeptSpans spans_;
   GuardTable guards_{1, [this](int) { worker_->PostLookAtGuards(); }};
   DedupeStores dedupes_{1, [this](int) { worker_->PostLookAtDedupes(); }};
   Ties ties_{1, [this](TraceNumber trace) { worker_->PostGone(trace); }};

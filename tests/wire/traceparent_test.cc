@@ -81,6 +81,41 @@ TEST(Traceparent, WhatALaterVersionAddsIsKept) {
             "cc-4bf92f3577b34da6a3ce929d0e0e4736-fedcba9876543210-01-What.ever");
 }
 
+TEST(Traceparent, ThePartsOfAValidValueAreRead) {
+  const auto parts = ParseTraceparent(kValid);
+  ASSERT_TRUE(parts.has_value());
+  EXPECT_EQ(parts->trace_id, (TraceId{.high = 0x4bf92f3577b34da6, .low = 0xa3ce929d0e0e4736}));
+  EXPECT_EQ(parts->parent_id, 0x00f067aa0ba902b7u);
+  EXPECT_TRUE(parts->sampled);
+  EXPECT_EQ(TraceIdText(parts->trace_id), kTraceId);
+  EXPECT_EQ(TraceparentText(*parts), kValid);
+  EXPECT_FALSE(ParseTraceparent("00-x").has_value());
+}
+
+TEST(Traceparent, OneBitOfTheFlagsSaysThatTheTraceIsSampled) {
+  const std::string start = std::string("00-") + kTraceId + "-00f067aa0ba902b7-";
+  for (const char* flags : {"01", "03", "ff", "0b"}) {
+    EXPECT_TRUE(ParseTraceparent(start + flags)->sampled) << flags;
+  }
+  for (const char* flags : {"00", "02", "fe", "10"}) {
+    EXPECT_FALSE(ParseTraceparent(start + flags)->sampled) << flags;
+  }
+}
+
+TEST(Traceparent, AValueIsWrittenWithItsFlag) {
+  EXPECT_EQ(TraceparentText({.trace_id = {.high = 1, .low = 2}, .parent_id = 3}),
+            "00-00000000000000010000000000000002-0000000000000003-00");
+}
+
+TEST(Traceparent, ARequestsOnlyTraceparentIsRead) {
+  Metadata request;
+  EXPECT_FALSE(TraceparentOf(request).has_value());
+  request.Add("traceparent", kValid);
+  EXPECT_EQ(TraceparentOf(request)->parent_id, 0x00f067aa0ba902b7u);
+  request.Add("traceparent", kValid);
+  EXPECT_FALSE(TraceparentOf(request).has_value());
+}
+
 TEST(Traceparent, ANewOneIsValidAndBeginsATraceOfItsOwn) {
   Random random(1);
   const std::string first = NewTraceparent(random);
