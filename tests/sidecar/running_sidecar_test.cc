@@ -48,6 +48,7 @@ class RunningTest : public testing::Test {
     std::string admin = "{address: \"127.0.0.1:0\", grpc_address: \"127.0.0.1:9463\"}";
     int attempts = 2;
     std::string endpoint = "127.0.0.1:1";
+    std::string more;  // more sections
   };
   static std::string Text(const Parts& parts) {
     return absl::StrCat("listeners: [", parts.listeners, "]\nmetrics: {address: \"", parts.metrics,
@@ -55,7 +56,7 @@ class RunningTest : public testing::Test {
                         parts.endpoint,
                         "\"]}]\nroutes: [{upstream: shop}]\npolicies: [{name: default, retry: "
                         "{max_attempts: ",
-                        parts.attempts, "}}]\n");
+                        parts.attempts, "}}]\n", parts.more);
   }
   void Write(const Parts& parts) { file_ = folder_.Write("levee.yaml", Text(parts)); }
 
@@ -167,8 +168,7 @@ TEST_F(RunningTest, TheExporterOfSpansFollowsTheConfiguration) {
   ASSERT_TRUE(Start({}).ok());
   Port("metrics");
   EXPECT_EQ(exporters_.port, 0);
-  const std::string with = Text({}) + "otlp: {address: \"otel:4317\"}\n";
-  file_ = folder_.Write("levee.yaml", with);
+  Write({.more = "otlp: {address: \"otel:4317\"}\n"});
   EXPECT_TRUE(WaitForReloads("success", 1));
   EXPECT_EQ(exporters_.port, 4317);
   Write({});
