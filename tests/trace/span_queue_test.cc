@@ -69,6 +69,8 @@ TEST(SpanQueue, TextsCountByTheirBytes) {
   EXPECT_NE(queue.Add(Call(0)), Added::kNo);
   EXPECT_EQ(queue.Clear(), 4);
   for (int i = 0; i < 3; ++i) EXPECT_NE(queue.Add(Call(0, text)), Added::kNo);
+  queue.Take();
+  for (int i = 0; i < 3; ++i) EXPECT_NE(queue.Add(Call(0, text)), Added::kNo);
 }
 
 TEST(SpanQueue, ClearSaysHowManySpansWereLost) {
