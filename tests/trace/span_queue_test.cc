@@ -2,8 +2,11 @@
 // The bound of the spans that wait, and the batches in which they go.
 #include "trace/span_queue.h"
 
+#include <atomic>
 #include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 
@@ -80,6 +83,31 @@ TEST(SpanQueue, ClearSaysHowManySpansWereLost) {
   EXPECT_EQ(queue.Clear(), 4);
   EXPECT_EQ(queue.Clear(), 0);
   EXPECT_TRUE(queue.Take().empty());
+}
+
+TEST(SpanQueue, SpansOfSeveralThreadsComeOutOnceOrAreRefused) {
+  constexpr int kThreads = 4;
+  constexpr int kCalls = 3000;
+  SpanQueue queue;
+  std::atomic<int> added = 0;
+  std::atomic<int> running = kThreads;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      for (int call = 0; call < kCalls; ++call) {
+        if (queue.Add(Call(1, "method")) != Added::kNo) ++added;
+      }
+      --running;
+    });
+  }
+  int taken = 0;
+  while (running > 0) taken += static_cast<int>(queue.Take().size());
+  for (std::thread& thread : threads) thread.join();
+  for (auto batch = queue.Take(); !batch.empty(); batch = queue.Take()) {
+    taken += static_cast<int>(batch.size());
+  }
+  EXPECT_EQ(taken, added);
+  EXPECT_GT(taken, 0);
 }
 
 }  // namespace
