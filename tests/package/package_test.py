@@ -53,7 +53,7 @@ class ManPages(unittest.TestCase):
             self.assertIn(f'.TH {"-".join(["levee", *command]).upper()} 1', self.page(command))
 
     def test_the_first_has_files_signals_and_examples(self):
-        for title in ('FILES', 'SIGNALS', 'EXAMPLES'):
+        for title in ('FILES', 'ENVIRONMENT', 'SIGNALS', 'EXAMPLES'):
             self.assertIn(f'\n.SH {title}\n', self.page([]))
 
     def config_page(self):
