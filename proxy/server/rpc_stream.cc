@@ -76,14 +76,10 @@ void RpcStream::Start(RequestFacts facts, UnreportedCalls& unreported, bool requ
     ReadPriority(facts);
     ReadReport(unreported);
   }
-  if (plan_->traced) {
-    // A tie may add a traceparent, which is not the caller's.
-    const auto caller = TraceparentOf(request_);
-    if (plan_->tie != nullptr) BeginTie(facts);
-    BeginTrace(caller);
-  } else if (plan_->tie != nullptr) {
-    BeginTie(facts);
-  }
+  // Read first: a tie may add a traceparent, which is not the caller's.
+  const auto caller = plan_->traced ? TraceparentOf(request_) : std::nullopt;
+  if (plan_->tie != nullptr) BeginTie(facts);
+  if (plan_->traced) BeginTrace(caller);
   LimitKey dedupe_key;
   if (policy.dedupe.has_value()) dedupe_key = ReadDedupeKey(facts);
   facts.dedupe_key = dedupe_key.text();
