@@ -209,7 +209,7 @@ void Endpoint::OnReady(UpstreamConnection& connection) {
   dialling_ = false;
   if (policy_.max_connection_age < absl::InfiniteDuration()) {
     connection.LimitAge(policy_.max_connection_age, random_);
-    DrainAged();
+    DrainOneAged();
   }
   io_.log.Write(EventKind::kUpstreamConnected, [&] {
     return std::vector<LogField>{{"upstream", policy_.upstream}, {"endpoint", place_.name}};
@@ -249,10 +249,13 @@ void Endpoint::OnAged() {
   if (!closing_ && state_ == State::kReady && Timer::when().is_infinite()) StartConnecting();
 }
 
-void Endpoint::DrainAged() {
-  for (const auto& connection : connections_) {
-    if (connection->ready() && connection->aged()) connection->Drain();
-  }
+// Where several are old, each waits for a successor of its own, so that there are never fewer
+// slots.
+void Endpoint::DrainOneAged() {
+  const auto aged = std::find_if(
+      connections_.begin(), connections_.end(),
+      [](const auto& connection) { return connection->ready() && connection->aged(); });
+  if (aged != connections_.end()) (*aged)->Drain();
 }
 
 void Endpoint::Replace(const UpstreamConnection& lost, const std::string& reason) {

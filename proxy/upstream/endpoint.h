@@ -118,7 +118,7 @@ class Endpoint final : public Mortal, private Timer {
 
   void StartConnecting();
   void Dial();
-  void DrainAged();
+  void DrainOneAged();
   void Replace(const UpstreamConnection& lost, const std::string& reason);
   void ConnectFailed(const std::string& reason);
   void WaitToReconnect();
