@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include "h2/frame.h"
 
@@ -36,7 +35,7 @@ class SendWindow {
 // until there are enough of them for a WINDOW_UPDATE frame. One thread.
 class ReceiveWindow {
  public:
-  explicit ReceiveWindow(int64_t bytes = kInitialWindowBytes) : bytes_(bytes) {}
+  explicit ReceiveWindow(int64_t bytes = kInitialWindowBytes) : bytes_(bytes), whole_(bytes) {}
 
   int64_t bytes() const { return bytes_; }
 
@@ -46,22 +45,35 @@ class ReceiveWindow {
     return bytes_ >= 0;
   }
 
-  // The window changed by `bytes`, because the peer learned that it is not the initial one.
-  void Change(int64_t bytes) { bytes_ += bytes; }
+  // Whether the peer has used more than half of it.
+  bool half_used() const { return 2 * bytes_ < whole_; }
 
-  // So many received bytes were processed. Returns the increment of the WINDOW_UPDATE frame to send
-  // now, 0 if none is to be sent. One is sent when at least half of `whole`, the
-  // size of the window, was processed since the last one.
-  uint32_t Credit(size_t bytes, size_t whole) {
-    credit_ += bytes;
-    if (credit_ == 0 || 2 * credit_ < whole) return 0;
-    bytes_ += static_cast<int64_t>(credit_);
-    return static_cast<uint32_t>(std::exchange(credit_, 0));
+  // Received bytes that were not processed yet.
+  int64_t waiting() const { return whole_ - bytes_ - credit_; }
+
+  // The window changed by `bytes`, because the peer learned that it is not the initial one.
+  void Change(int64_t bytes) {
+    bytes_ += bytes;
+    whole_ += bytes;
+  }
+
+  // So many received bytes were processed, and the window should have the size `whole` from now on.
+  // Returns the increment of the WINDOW_UPDATE frame to send now, 0 if none is to be sent. One is
+  // sent when the increment is at least half of `whole`.
+  uint32_t Credit(size_t bytes, int64_t whole) {
+    credit_ += static_cast<int64_t>(bytes);
+    const int64_t update = credit_ + whole - whole_;
+    if (update <= 0 || 2 * update < whole) return 0;
+    bytes_ += update;
+    whole_ = whole;
+    credit_ = 0;
+    return static_cast<uint32_t>(update);
   }
 
  private:
   int64_t bytes_;
-  size_t credit_ = 0;  // not told to the peer yet
+  int64_t whole_;       // bytes_, credit_, and what waits to be processed
+  int64_t credit_ = 0;  // processed, and not told to the peer yet
 };
 
 }  // namespace levee::h2

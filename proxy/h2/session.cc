@@ -54,6 +54,7 @@ Session::Session(Role role, const Options& options, SessionHandler& handler, Out
       stream_receive_window_(std::max<int64_t>(options.stream_window_bytes, kInitialWindowBytes)),
       offered_stream_window_(options.stream_window_bytes),
       wanted_stream_window_(options.stream_window_bytes),
+      growth_(options.stream_window_bytes),
       peer_settings_(/*may_enable_push=*/role == Role::kServer) {
   if (role == Role::kClient) writer_.HoldPreface();
   HoldSettings();

@@ -24,6 +24,7 @@
 #include "h2/stream.h"
 #include "h2/stream_pool.h"
 #include "h2/stream_set.h"
+#include "h2/window_growth.h"
 #include "wire/metadata.h"
 
 namespace levee::h2 {
@@ -64,8 +65,8 @@ class Session {
   void AnnounceShutdown();
   void Shutdown();
 
-  // Changes the receive window of every stream, also of those to come; at least 1 byte. A smaller
-  // one holds from the peer's acknowledgement on, a larger one at once.
+  // Changes the receive window with which every stream begins, also of those that are open; at
+  // least 1 byte. A smaller one holds from the peer's acknowledgement on, a larger one at once.
   void SetStreamWindow(uint32_t bytes) {
     wanted_stream_window_ = bytes;
     if (bytes != offered_stream_window_ && settings_acknowledged_) HoldStreamWindow();
@@ -151,6 +152,8 @@ class Session {
   bool Read(ByteSpan block, BlockKind kind, Metadata* fields);
   void OnDataFrame();
   void OnDataPiece(Stream& stream);
+  void ProbeWindow(const Stream& stream);
+  void OnProbeAnswer();
   Chunk Body(ByteSpan piece) const;
   void TellExcess();
   void RemoteEnded(Stream& stream, Metadata* trailers);
@@ -194,6 +197,7 @@ class Session {
   void LocalEnded(Stream& stream);
   void CreditConnection(size_t bytes);
   void CreditStream(Stream& stream, size_t bytes);
+  int64_t WholeWindow(Stream& stream);
 
   // Streams.
   Stream& NewStream(StreamHandler* handler);
@@ -223,10 +227,11 @@ class Session {
   bool unfinished_anew_ = false;
   BlockReader blocks_;
   FloodGuard guard_;
-  ReceiveWindow receive_window_;        // of all streams together
-  int64_t stream_receive_window_;       // the receive window of a new stream
-  uint32_t offered_stream_window_;      // by the last SETTINGS
-  uint32_t wanted_stream_window_;       // to be offered once those have been acknowledged
+  ReceiveWindow receive_window_;    // of all streams together
+  int64_t stream_receive_window_;   // the receive window of a new stream
+  uint32_t offered_stream_window_;  // by the last SETTINGS
+  uint32_t wanted_stream_window_;   // to be offered once those have been acknowledged
+  WindowGrowth growth_;
   bool settings_acknowledged_ = false;  // all of them
   PeerGoaway peer_goaway_;
 

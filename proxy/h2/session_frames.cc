@@ -7,6 +7,12 @@
 #include "wire/status.h"
 
 namespace levee::h2 {
+namespace {
+
+// The payload of the PINGs that measure whether streams are bound by their windows.
+constexpr uint8_t kWindowProbe[8] = {'w', 'i', 'n', 'd', 'o', 'w', 's', 0};
+
+}  // namespace
 
 bool Session::IsIdle(uint32_t id) const { return id % 2 == 0 || id >= next_id_; }
 
@@ -102,7 +108,11 @@ void Session::OnSettingsAck() {
 void Session::ChangeReceiveWindows(int64_t bytes) {
   const int64_t change = bytes - stream_receive_window_;
   stream_receive_window_ = bytes;
-  streams_.ForEach([&](Stream& stream) { stream.receive_window_.Change(change); });
+  streams_.ForEach([&](Stream& stream) {
+    stream.receive_window_.Change(change);
+    // The peer may have nothing left of a smaller window although all of its bytes were processed.
+    CreditStream(stream, 0);
+  });
 }
 
 // RFC 9113, section 6.9.2: the windows of open streams change too, and may become negative.
@@ -120,9 +130,28 @@ void Session::ChangeSendWindows(int64_t change) {
 void Session::OnPing(const FrameHead& head, ByteSpan payload) {
   if (head.stream_id != 0) return Fail(kResetProtocolError, "PING on a stream");
   if (payload.size() != 8) return Fail(kResetFrameSizeError, "PING is not 8 bytes");
-  if (!CountControlFrame() || head.Has(kFlagAck)) return;
+  if (!CountControlFrame()) return;
+  if (head.Has(kFlagAck)) {
+    if (std::equal(payload.begin(), payload.end(), kWindowProbe)) OnProbeAnswer();
+    return;
+  }
   writer_.HoldPing(kFlagAck, payload);
   CountReply();
+}
+
+// The peer has used half of the window of `stream`.
+void Session::ProbeWindow(const Stream& stream) {
+  growth_.OnProbe(now_, stream.id_, stream.receive_window_.bytes());
+  writer_.HoldPing(0, kWindowProbe);
+  Dirty();
+}
+
+void Session::OnProbeAnswer() {
+  const uint32_t id = growth_.stream();
+  if (id == 0) return;
+  const Stream* stream = streams_.Find(id);
+  if (stream == nullptr || stream->remote_ended_) return growth_.OnLateAnswer(now_);
+  growth_.OnAnswer(now_, stream->receive_window_.bytes(), stream->receive_window_.waiting());
 }
 
 void Session::OnGoaway(const FrameHead& head, ByteSpan payload) {

@@ -9,9 +9,10 @@ namespace levee::h2 {
 
 struct SessionOptions {
   uint32_t max_concurrent_streams = 1024;  // server role: streams that the peer may have open
-  // Flow-control windows of what the peer sends.
+  // Flow-control windows of what the peer sends. That of a stream is the one with which it begins.
+  // The connection's bounds only what is on its way, since bytes are credited as they arrive.
   uint32_t stream_window_bytes = 256 * 1024;
-  uint32_t connection_window_bytes = 1024 * 1024;
+  uint32_t connection_window_bytes = 16 * 1024 * 1024;
   // The largest size of the fields of a received header block, counted as RFC 9113, section 6.5.2
   // does, and their largest number.
   size_t metadata_bytes = 16 * 1024;

@@ -295,6 +295,7 @@ void Session::OnDataPiece(Stream& stream) {
       return FailStream(stream, kResetFlowControlError, "DATA above the stream's window");
     }
     CreditStream(stream, reader_.padding_bytes());
+    if (stream.receive_window_.half_used() && growth_.WantsProbe(now_)) ProbeWindow(stream);
   }
   const ByteSpan piece = reader_.payload();
   if (stream.body_left_ >= 0) {

@@ -168,10 +168,18 @@ void Session::CreditConnection(size_t bytes) {
   Dirty();
 }
 
+// How large the window of the stream should be from now on.
+int64_t Session::WholeWindow(Stream& stream) {
+  const int64_t more = growth_.window() - int64_t{options_.stream_window_bytes};
+  if (more > 0) stream.grown_by_ = streams_.pool().Grow(stream.grown_by_, more);
+  return stream_receive_window_ + stream.grown_by_;
+}
+
 void Session::CreditStream(Stream& stream, size_t bytes) {
   if (stream.remote_ended_ || stream.retired_) return;
-  const uint32_t update = stream.receive_window_.Credit(bytes, offered_stream_window_);
+  const uint32_t update = stream.receive_window_.Credit(bytes, WholeWindow(stream));
   if (update == 0) return;
+  growth_.OnAllowed(stream.id_, update);
   writer_.HoldWindowUpdate(stream.id_, update);
   Dirty();
 }

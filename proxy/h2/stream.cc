@@ -69,6 +69,7 @@ void Stream::Recycle() {
   }
   retired_ = head_received_ = remote_ended_ = oversized_ = false;
   body_left_ = -1;
+  grown_by_ = 0;
   head_state_ = Head::kNone;
   head_ends_ = data_ended_ = has_trailers_ = local_ended_ = false;
   queue_.clear();

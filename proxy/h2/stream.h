@@ -111,6 +111,7 @@ class Stream : public InBlocks, public ListLink<Stream> {
   bool oversized_ = false;
   int64_t body_left_ = -1;  // of content-length; -1 without one
   ReceiveWindow receive_window_;
+  int64_t grown_by_ = 0;  // so much larger than that of a new stream is the window to be
 
   // Sending.
   Head head_state_ = Head::kNone;

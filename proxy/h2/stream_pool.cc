@@ -13,6 +13,7 @@ Stream* StreamPool::Take() {
 }
 
 void StreamPool::Return(Stream* stream) {
+  room_ += stream->grown_by_;
   stream->Recycle();
   std::unique_ptr<Stream> owned(stream);
   if (free_.size() < kKept) free_.push_back(std::move(owned));

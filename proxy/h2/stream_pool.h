@@ -2,7 +2,9 @@
 // A pool of streams that are not in use.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -22,9 +24,27 @@ class StreamPool {
   Stream* Take();
   void Return(Stream* stream);
 
+  // Sets the bytes by which the receive windows of all streams together may be larger than those
+  // of new streams. What exceeds a smaller number is taken back as the streams move on.
+  void SetRoomToGrow(int64_t bytes) {
+    room_ += bytes - whole_room_;
+    whole_room_ = bytes;
+  }
+
+  // The window of a stream is larger by `had` bytes than that of a new one, and should be larger by
+  // `wanted`. Returns by how many it may be larger, which from now on counts.
+  int64_t Grow(int64_t had, int64_t wanted) {
+    room_ += had;
+    const int64_t granted = std::clamp<int64_t>(room_, 0, wanted);
+    room_ -= granted;
+    return granted;
+  }
+
  private:
   static constexpr size_t kKept = 1024;
   std::vector<std::unique_ptr<Stream>> free_;
+  int64_t whole_room_ = 0;
+  int64_t room_ = 0;  // what is left of it; below 0 after it was made smaller
 };
 
 }  // namespace levee::h2

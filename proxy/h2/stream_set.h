@@ -29,6 +29,8 @@ class StreamSet {
   StreamSet(const StreamSet&) = delete;
   StreamSet& operator=(const StreamSet&) = delete;
 
+  StreamPool& pool() const { return pool_; }
+
   // Returns a new stream, which is open, quiet, and without id.
   Stream& Add() {
     Stream* stream = pool_.Take();

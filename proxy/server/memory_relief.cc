@@ -14,6 +14,11 @@ namespace {
 
 constexpr uint32_t kSmallWindow = 16 * 1024;
 
+// The windows of one worker's busy streams may together be larger than usual by this share of the
+// limit, and by this much.
+constexpr int64_t kGrowthShare = 64;
+constexpr int64_t kMostGrowth = 64 * 1024 * 1024;
+
 // A turn may read this share of the memory that is left, so that what all workers make of the bytes
 // before they look again fits: a head is held several times while its call runs.
 constexpr int64_t kReadShare = 32;
@@ -32,7 +37,8 @@ bool MemoryRelief::Look() {
     bytes = AllocatedBlockBytes();
     level = account_.Level(bytes, level_);
   }
-  if (std::exchange(level_, level) != level) Adjust();
+  level_ = level;
+  Adjust();
   io_.loop.SetReadAllowance(std::max(account_.Free(bytes) / kReadShare, kLeastRead));
   if (level_ < MemoryLevel::kFull) return false;
   EndLargest(account_.Excess(bytes), account_.ExcessOfAll(bytes));
@@ -48,6 +54,7 @@ void MemoryRelief::OnEnded() {
 void MemoryRelief::Adjust() {
   const bool plenty = level_ == MemoryLevel::kPlenty;
   io_.stream_window = plenty ? h2::SessionOptions().stream_window_bytes : kSmallWindow;
+  io_.streams.SetRoomToGrow(plenty ? std::min(account_.limit() / kGrowthShare, kMostGrowth) : 0);
 }
 
 std::vector<MemoryRelief::Holder> MemoryRelief::Measure() {

@@ -154,6 +154,17 @@ TEST(Rfc9113, C1_6_9_2_ASmallerReceiveWindowHoldsFromItsAcknowledgementOn) {
   EXPECT_TRUE(peer.StreamOrConnectionEnds(1, {H2Error::kFlowControl}));
 }
 
+TEST(Rfc9113, C1_6_9_2_BytesThatWereProcessedBeforeAreGivenBackWithASmallerReceiveWindow) {
+  SmallWindow peer;
+  peer.WriteData(1, "0123", false);
+  peer.side.request(0).stream->Credit(4);  // too little for a WINDOW_UPDATE
+  peer.side.session.SetStreamWindow(2);
+  peer.Acknowledge();  // 2 - 4: the peer can send nothing, so nothing more will be processed
+  const std::vector<Frame> updates = Of(peer.Read(), FrameType::kWindowUpdate, 1);
+  ASSERT_EQ(updates.size(), 1u);
+  EXPECT_EQ(ReadNumber(updates[0].payload), 4u);
+}
+
 TEST(Rfc9113, C1_6_9_2_ALargerReceiveWindowHoldsAtOnceAndForStreamsToCome) {
   SmallWindow peer;
   peer.side.session.SetStreamWindow(20);
