@@ -88,7 +88,7 @@ release: package ## Leave package, image, SBOM, checksums in release/; needs roo
 bench: ## Measure Levee and its peers on this machine
 	@deploy/install-packages build test-build bench
 	@$(call compile_shipped,levee)
-	@tests/bench/run --scaling
+	@tests/bench/run --scaling --tls
 
 instructions: ## Count the instructions of a call, by callgrind
 	@deploy/install-packages build test-build bench

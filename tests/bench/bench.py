@@ -31,12 +31,13 @@ ROUNDS = 5
 QUICK_ROUNDS, QUICK_SCALE = 2, 0.1
 ROUNDS_MAX, SCALE_MAX = 50, 10.0
 EXAMPLES = '''examples:
-  tests/bench/run --scaling                          everything, about half an hour
+  tests/bench/run --scaling --tls                    everything, about half an hour
   tests/bench/run --quick                            a rough look in less than a minute
   tests/bench/run --loads '' --scaling --memory-calls 10000000
   tests/bench/run --levee old=build-old/levee --levee new=build/levee --loads 4x32
   tests/bench/run --base levee --peers ''             what the guard's hop costs beside the other
-  tests/bench/run --scaling --write                  keep the results in tests/bench/RESULTS.md
+  tests/bench/run --loads '' --tls                    only what TLS to the service costs
+  tests/bench/run --scaling --tls --write            keep the results in tests/bench/RESULTS.md
 '''
 
 
@@ -94,6 +95,9 @@ def parse_arguments(words):
     parser.add_argument('--scaling', action='store_true',
                         help='also measure how the first build of Levee grows with its '
                              'configuration, connections and calls')
+    parser.add_argument('--tls', action='store_true',
+                        help='also measure what TLS to the service costs the first build of Levee '
+                             'and the peers')
     parser.add_argument('--memory-calls', type=between(int, 1000, 1_000_000_000),
                         default=scaling.MEMORY_CALLS, metavar='N',
                         help='calls after which --scaling reads the memory; default %(default)s')
@@ -106,10 +110,11 @@ def parse_arguments(words):
     args = parser.parse_args(words)
     args.rounds = args.rounds or (QUICK_ROUNDS if args.quick else ROUNDS)
     args.scale = args.scale or (QUICK_SCALE if args.quick else 1.0)
-    if not args.loads and (args.write or not args.scaling):
-        parser.error('--loads names no load, which only --scaling without --write can do without')
-    if args.scaling and args.peers_only:
-        parser.error('--scaling and --peers-only exclude each other')
+    if not args.loads and (args.write or not (args.scaling or args.tls)):
+        parser.error('--loads names no load, which only --scaling or --tls without --write can do '
+                     'without')
+    if (args.scaling or args.tls) and args.peers_only:
+        parser.error('--peers-only excludes --scaling and --tls')
     if args.peers_only and args.levee:
         parser.error('--levee and --peers-only exclude each other')
     if not args.levee and not args.peers_only:
@@ -155,23 +160,37 @@ def chosen(args):
 
 
 def measured(args, found, scratch):
-    """Returns the measure.Result and the scaling.Scaling; what is not asked for is empty."""
-    result, growth = measure.Result([], {}), None
+    """Returns two measure.Results, in clear text and with TLS to the service, and the
+    scaling.Scaling; what is not asked for is empty."""
+    result, with_tls, growth = measure.Result([], {}), measure.Result([], {}), None
     helpers = args.helpers.absolute()
     if args.loads:
         with measure.Bench(found, helpers, scratch) as bench:
             result = bench.measure([loads.LOADS[name] for name in args.loads], args.rounds,
                                    args.scale)
+    if args.tls:
+        with measure.Bench(tls_set(found), helpers, scratch) as bench:
+            with_tls = bench.measure([loads.LOADS[name] for name in report.TLS_LOADS], args.rounds,
+                                     args.scale)
     if args.scaling:
         binary = args.levee[0][1].absolute()
         with scaling.Measurement(binary, helpers, scratch, args.rounds, args.scale) as levee:
             growth = levee.all(args.memory_calls)
-    return result, growth
+    return result, with_tls, growth
 
 
-def as_json(result, growth, about):
+def tls_set(found):
+    """Returns the first build of Levee, in clear text and with TLS, and the peers with TLS."""
+    levee, peers = found[0], [proxy for proxy in found if proxy.kind in proxies.TLS]
+    return [levee._replace(name=report.CLEAR),
+            *(proxy._replace(tls=True) for proxy in peers
+              if proxy is levee or proxy.kind != levee.kind)]
+
+
+def as_json(result, with_tls, growth, about):
     runs = [run._asdict() for run in result.runs]
-    return json.dumps({'about': about, 'idle_mib': result.idle_mib, 'runs': runs,
+    tls_runs = [run._asdict() for run in with_tls.runs]
+    return json.dumps({'about': about, 'idle_mib': result.idle_mib, 'runs': runs, 'tls': tls_runs,
                        'scaling': growth and growth._asdict()}, indent=1)
 
 
@@ -181,20 +200,23 @@ def main(words):
     versions = {proxy.name: proxies.version(proxy) for proxy in found}
     with tempfile.TemporaryDirectory(prefix='levee-bench-') as scratch:
         os.chmod(scratch, 0o755)  # Started as root, nginx works as somebody else.
-        result, growth = measured(args, found, scratch)
+        result, with_tls, growth = measured(args, found, scratch)
     levees = [name for name, _ in args.levee]
     bars = report.bars(result, levees, args.loads) if args.loads else []
+    if args.tls:
+        bars += report.tls_bars(with_tls, levees[0])
     if growth:
         bars += scaling.bars(growth, levees[0])
-    about = document.facts(versions, args.rounds, args.scale, result.runs)
-    text = document.render(result, about, args.loads, args.base, bars, growth)
+    runs = result.runs + with_tls.runs
+    about = document.facts(versions, args.rounds, args.scale, runs)
+    text = document.render(result, about, args.loads, args.base, bars, growth, with_tls)
     print(text, end='')
     if args.write:
         RESULTS.write_text(text, encoding='utf-8')
     if args.json:
-        args.json.write_text(as_json(result, growth, about) + '\n', encoding='utf-8')
+        args.json.write_text(as_json(result, with_tls, growth, about) + '\n', encoding='utf-8')
     missed = [bar for bar in bars if bar.verdict() != 'met']
-    failed = any(run.error for run in result.runs)
+    failed = any(run.error for run in runs)
     return 1 if failed or (args.check and missed) else 0
 
 

@@ -169,6 +169,22 @@ class Proxies(unittest.TestCase):
             self.assertNotRegex(text, '@[A-Z]+@', template)
             self.assertRegex(text, r'127\.0\.0\.1([:,]|, port_value: )1\b', template)
 
+    def test_tls_to_the_service_is_added_to_each_template(self):
+        values = {**proxies.envoy('envoy').values, 'SCRATCH': '/s'}
+        every = {**proxies.peers('/helpers'), 'levee': proxies.levee('levee', '/b/levee')}
+        for name in proxies.TLS:
+            text = proxies.configuration(every[name]._replace(tls=True), values)
+            self.assertIn('/s/service.crt', text, name)
+            self.assertIn('localhost', text, name)
+            self.assertNotIn('service.crt', proxies.configuration(every[name], values), name)
+
+    def test_with_tls_levee_is_beside_itself_in_clear_text_and_the_relay_is_left_out(self):
+        peers = proxies.peers('/helpers')
+        found = [proxies.levee('levee', '/b/levee'), proxies.levee('guard', '/b/levee'),
+                 peers['relay'], peers['nginx']]
+        self.assertEqual([('clear', False), ('levee', True), ('nginx', True)],
+                         [(proxy.name, proxy.tls) for proxy in bench.tls_set(found)])
+
     def test_envoy_is_left_out_with_a_word_where_it_is_not(self):
         args = bench.parse_arguments(['--peers-only', '--peers', 'envoy,relay'])
         told = io.StringIO()
@@ -312,6 +328,19 @@ class Bars(unittest.TestCase):
                           'CPU at 64x1, ratio to levee': 'missed'},
                          {bar.what: bar.verdict() for bar in found})
 
+    def test_tls_is_judged_by_what_it_adds_and_beside_the_peers(self):
+        us = {'clear': (2.0, 10.0, 800.0), 'levee': (3.5, 14.1, 2000.0), 'nginx': (30.0, 40.0, 1900.0)}
+        runs = [run(name, load, 0, cpu) for name, times in us.items()
+                for load, cpu in zip(report.TLS_LOADS, times)]
+        found = report.tls_bars(Result(runs, dict.fromkeys(us, 5.0)), 'levee')
+        self.assertEqual({'CPU that TLS adds at 4x32, us': 'met',
+                          'CPU that TLS adds at 64x1, us': 'missed',
+                          'CPU at 1MiB with TLS, us (1 GB/s of records)': 'met',
+                          'CPU with TLS, highest ratio to any peer: nginx at 1MiB': 'missed'},
+                         {bar.what: bar.verdict() for bar in found})
+        self.assertEqual({'not measured'}, {bar.verdict() for bar in
+                                            report.tls_bars(Result(runs[:3], {'clear': 5.0}), 'levee')})
+
     def test_only_the_loads_of_the_run_are_judged(self):
         result = Result([run('levee', '4x32', 0, 5.0)], {'levee': 3.0})
         found = report.bars(result, ['levee'], ['4x32'])
@@ -348,6 +377,12 @@ class Document(unittest.TestCase):
                      '| levee | CPU at 4x32, ratio to nghttpx | 0.38 | 0.60 | missed |',
                      '| levee | RSS idle, MiB | 6.00 | 4.00 | met |'):
             self.assertEqual(1, text.splitlines().count(line), f'{line}\n\n{text}')
+
+    def test_tls_has_a_table_of_its_own(self):
+        with_tls = Result([run('clear', '4x32', 0, 2.0), run('levee', '4x32', 0, 3.0)],
+                          {'clear': 4.0, 'levee': 5.0})
+        text = document.render(self.RESULT, {}, ['4x32'], 'nghttpx', [], None, with_tls)
+        self.assertIn('| levee | 3.00 (3.00-3.00) [1.50] | failed | failed |', text)
 
     def test_the_kernel_is_named_by_its_version_alone(self):
         self.assertEqual('6.1.0', document.short('6.1.0-13-amd64'))
@@ -389,7 +424,7 @@ class Options(unittest.TestCase):
         self.assertIn("'direct' cannot name a build", self.refused('--levee', 'direct=build/levee'))
         self.assertIn('--loads names no load', self.refused('--loads', ''))
         self.assertIn('without --write', self.refused('--loads', '', '--scaling', '--write'))
-        self.assertIn('exclude each other', self.refused('--scaling', '--peers-only'))
+        self.assertIn('excludes', self.refused('--scaling', '--peers-only'))
         self.assertIn("'levee' is not NAME=VALUE", self.refused('--levee', 'levee'))
         self.assertIn("'nginx' cannot name a build", self.refused('--levee', 'nginx=build/levee'))
         self.assertIn('there is no --levee old', self.refused('--config', 'old=x'))

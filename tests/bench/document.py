@@ -37,6 +37,12 @@ How much longer calls took than without a proxy, in the same round. They begin a
 whatever becomes of those before, and their times count from when they were due: a proxy that is late
 makes later calls late, too. Median over the rounds (lowest-highest) [ratio of the medians to {base}].'''
 
+TLS_NOTE = '''## CPU per call with TLS to the service, in microseconds
+
+TLS 1.3 with AES-GCM and a certificate that each proxy verifies; callers speak clear text. `{clear}` is
+Levee without TLS, in the same run. Median over the rounds (lowest-highest) [ratio of the medians to
+`{clear}`].'''
+
 SCALING_NOTE = '''## Scaling
 
 Levee alone, by how many of something it has; of each kind, both counts were measured in turn. Median
@@ -99,9 +105,9 @@ def meaning(loads):
     return '\n'.join(f'- {name}: {LOADS[name].what}' for name in loads)
 
 
-def render(result, about, loads, base, bars, growth):
+def render(result, about, loads, base, bars, growth, with_tls=None):
     """Returns the whole document. `about` is from facts(), ratios are to the proxy `base`; `growth`
-    is a scaling.Scaling or None."""
+    is a scaling.Scaling or None, `with_tls` the result with TLS to the service."""
     parts = [INTRO, '\n'.join(f'- {key}: {fact}' for key, fact in about.items())]
     closed, fixed = report.closed_loops(loads), report.open_loops(loads)
     if closed:
@@ -111,6 +117,9 @@ def render(result, about, loads, base, bars, growth):
         parts += [RATE_NOTE.format(base=base), *tables, meaning(fixed)]
     if loads:
         parts += [MEMORY_NOTE, report.time_and_memory_table(result, '1x1' in loads, base)]
+    if with_tls and with_tls.runs:
+        parts += [TLS_NOTE.format(clear=report.CLEAR),
+                  report.cpu_table(with_tls, report.TLS_LOADS, report.CLEAR)]
     if growth:
         parts += [SCALING_NOTE, scaling.tables(growth)]
     if bars:

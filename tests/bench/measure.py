@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs every load through every proxy, in turn, round after round."""
 
+import pathlib
 import statistics
+import subprocess
 import sys
 from typing import NamedTuple
 
 import loads
 import report
-from processes import BenchError, Process, cpu_nanoseconds, cpus, free_port, memory_mib
+from processes import (BenchError, Process, cpu_nanoseconds, cpus, find_program, free_port,
+                       memory_mib)
 from proxies import Proxy, RunningProxy, program
 
 WARM_UP_CALLS = 3000
@@ -45,11 +48,13 @@ class Direct:
 
 
 class Echo:
-    """The running service. `process` is to be stopped by the owner."""
+    """The running service, in clear text or with TLS. `process` is to be stopped by the owner."""
 
-    def __init__(self, helpers, cpu, scratch):
+    def __init__(self, helpers, cpu, scratch, tls=False):
         self.port = free_port()
         command = (f'{helpers}/bench_echo', str(self.port))
+        if tls:
+            command += (make_certificate(scratch),)
         program(Proxy('echo', command))
         self.process = Process('echo', command, cpu, scratch)
         try:
@@ -60,14 +65,14 @@ class Echo:
 
 
 class Bench:
-    """The echo service and the proxies, all running until the `with` block ends."""
+    """The echo services and the proxies, all running until the `with` block ends."""
 
     def __init__(self, proxies, helpers, scratch):
         self._scratch = scratch
         self._helpers = helpers
         self._proxy_cpu, self._load_cpu = cpus()
         self._running = []
-        self._echo = None
+        self._echoes = {}  # By whether they speak TLS.
         self._start(proxies, helpers)
 
     def __enter__(self):
@@ -78,10 +83,12 @@ class Bench:
 
     def _start(self, proxies, helpers):
         loads.write_payloads(self._scratch)
-        self._echo = Echo(helpers, self._load_cpu, self._scratch)
         try:
+            for tls in sorted({False, *(proxy.tls for proxy in proxies)}):
+                self._echoes[tls] = Echo(helpers, self._load_cpu, self._scratch, tls)
             for proxy in proxies:
-                running = RunningProxy(proxy, self._echo.port, self._proxy_cpu, self._scratch)
+                running = RunningProxy(proxy, self._echoes[proxy.tls].port, self._proxy_cpu,
+                                       self._scratch)
                 self._running.append(running)
                 print(f'{proxy.name} runs, {running.idle_mib:.1f} MiB', file=sys.stderr)
                 warm_up(running, self._load_cpu, self._scratch)
@@ -92,7 +99,8 @@ class Bench:
     def _stop(self):
         for running in self._running:
             running.process.stop()
-        self._echo.process.stop()
+        for echo in self._echoes.values():
+            echo.process.stop()
 
     def measure(self, chosen_loads, rounds, scale):
         """Returns a Result. Who comes first changes from round to round, and no proxy waits long
@@ -100,7 +108,7 @@ class Bench:
         runs = []
         for number in range(rounds):
             for load in chosen_loads:
-                direct = [Direct(self._echo)] if load.timed else []
+                direct = [Direct(self._echoes[False])] if load.timed else []
                 for running in rotated(self._running + direct, number):
                     run = self._measure_one(running, load, number, scale)
                     print(f'round {number + 1} of {rounds}: {describe(run)}', file=sys.stderr)
@@ -111,7 +119,8 @@ class Bench:
         calls = loads.call_count(load, scale, running.proxy.share)
         run = Run(running.proxy.name, load.name, number, calls, '')
         load_cpu = self._proxy_cpu if load.one_cpu else self._load_cpu
-        self._echo.process.move_to(load_cpu)
+        for echo in self._echoes.values():
+            echo.process.move_to(load_cpu)
         pids = running.process.tree()
         before = cpu_nanoseconds(pids)
         answer = loads.run(load, running.port, calls, load_cpu, self._scratch, self._helpers)
@@ -128,6 +137,20 @@ class Bench:
                                p99_us=loads.percentile(answer.times_us, 0.99),
                                p999_us=loads.percentile(answer.times_us, 0.999))
         return run
+
+
+def make_certificate(scratch):
+    """Makes service.crt, and service.pem with its key as well. Returns the latter's path."""
+    folder = pathlib.Path(scratch)
+    certificate, key = folder / 'service.crt', folder / 'service.key'
+    subprocess.run([find_program('openssl'), 'req', '-x509', '-newkey', 'ec', '-pkeyopt',
+                    'ec_paramgen_curve:P-256', '-nodes', '-days', '2', '-subj', '/CN=localhost',
+                    '-addext', 'subjectAltName=DNS:localhost', '-keyout', key, '-out', certificate],
+                   check=True, capture_output=True)
+    both = folder / 'service.pem'
+    both.write_bytes(certificate.read_bytes() + key.read_bytes())
+    certificate.chmod(0o644)
+    return str(both)
 
 
 def warm_up(running, cpu, scratch):

@@ -18,6 +18,7 @@ PACKAGES = {
     'nghttpx': 'nghttp2-proxy',
     'haproxy': 'haproxy',
     'nginx': 'nginx-light',
+    'openssl': 'openssl',
     'valgrind': 'valgrind',
 }
 START_SECONDS = 15

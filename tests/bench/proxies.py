@@ -13,6 +13,38 @@ from processes import BenchError, Process, find_program, free_port, memory_mib
 CONFIGS = pathlib.Path(__file__).resolve().parent / 'configs'
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NO_ENVOY = 'Envoy is left out: there is none; tests/bench/fetch-envoy fetches it where PyPI is'
+# What of each template to replace so that the proxy uses TLS to the service, and verifies who it is.
+TLS = {
+    'levee': ('endpoints: ["127.0.0.1:@ECHO@"]',
+              'endpoints: ["127.0.0.1:@ECHO@"], tls: {ca: "@SCRATCH@/service.crt", '
+              'server_name: localhost}'),
+    'nghttpx': ('backend=127.0.0.1,@ECHO@;;proto=h2',
+                'backend=127.0.0.1,@ECHO@;;proto=h2;tls;sni=localhost\n'
+                'cacert=@SCRATCH@/service.crt'),
+    'haproxy': ('server echo 127.0.0.1:@ECHO@ proto h2',
+                'server echo 127.0.0.1:@ECHO@ alpn h2 ssl verify required sni str(localhost) '
+                'verifyhost localhost ca-file @SCRATCH@/service.crt'),
+    'nginx': ('grpc_pass grpc://echo;',
+              'grpc_pass grpcs://echo; grpc_ssl_verify on; grpc_ssl_name localhost; '
+              'grpc_ssl_server_name on; grpc_ssl_protocols TLSv1.3; '
+              'grpc_ssl_trusted_certificate @SCRATCH@/service.crt;'),
+    'envoy': ('    type: STATIC\n', '''    type: STATIC
+    transport_socket:
+      name: envoy.transport_sockets.tls
+      typed_config:
+        "@type": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext
+        sni: localhost
+        common_tls_context:
+          alpn_protocols: [h2]
+          tls_params:
+            tls_minimum_protocol_version: TLSv1_3
+            tls_maximum_protocol_version: TLSv1_3
+          validation_context:
+            trusted_ca: {filename: "@SCRATCH@/service.crt"}
+            match_typed_subject_alt_names:
+            - {san_type: DNS, matcher: {exact: localhost}}
+'''),
+}
 # After this long, what a proxy allocates at start and gives back again has left its memory.
 SETTLE_SECONDS = 1
 
@@ -23,7 +55,8 @@ class Proxy(NamedTuple):
     `command` and the configuration template hold @LISTEN@ (the port to listen on), @ECHO@ (the
     service's port), @METRICS@ (one more port), @SCRATCH@ (a folder) and @CONFIG@ (the filled
     template). `share` is the part of a load's calls that it gets: slow proxies get fewer, so that
-    all runs take about equally long. `values` are more of what the template holds.
+    all runs take about equally long. `values` are more of what the template holds. With `tls` the
+    proxy uses TLS to the service; `kind` says which of TLS is for it.
     """
     name: str
     command: tuple
@@ -31,13 +64,16 @@ class Proxy(NamedTuple):
     ready_lines: tuple = ()
     share: float = 1
     values: dict = {}
+    kind: str = ''
+    tls: bool = False
 
 
 def levee(name, binary, template=None, workers=1):
     return Proxy(
         name, (str(binary), 'run', '--workers', str(workers), '--config', '@CONFIG@'),
         template or CONFIGS / 'levee.yaml.in',
-        ('listening bench 127.0.0.1:@LISTEN@', 'listening metrics 127.0.0.1:@METRICS@'))
+        ('listening bench 127.0.0.1:@LISTEN@', 'listening metrics 127.0.0.1:@METRICS@'),
+        kind='levee')
 
 
 def find_envoy():
@@ -66,7 +102,7 @@ def peers(helpers):
               share=0.3),
         envoy(find_envoy() or 'envoy'),
     ]
-    return {proxy.name: proxy for proxy in every}
+    return {proxy.name: proxy._replace(kind=proxy.name) for proxy in every}
 
 
 def program(proxy):
@@ -86,6 +122,17 @@ def fill(text, values):
     return text
 
 
+def configuration(proxy, values):
+    """Returns the filled template."""
+    text = proxy.template.read_text(encoding='utf-8')
+    if proxy.tls:
+        clear, tls = TLS[proxy.kind]
+        if clear not in text:
+            raise BenchError(f'{proxy.template}: there is no {clear.strip()!r} to add TLS to')
+        text = text.replace(clear, tls)
+    return fill(text, values)
+
+
 class RunningProxy:
     def __init__(self, proxy, echo_port, cpu, scratch):
         self.proxy = proxy
@@ -94,8 +141,7 @@ class RunningProxy:
                   'METRICS': free_port(), 'SCRATCH': scratch}
         if proxy.template:
             config = pathlib.Path(scratch) / f'{proxy.name}-{proxy.template.stem}'
-            config.write_text(fill(proxy.template.read_text(encoding='utf-8'), values),
-                              encoding='utf-8')
+            config.write_text(configuration(proxy, values), encoding='utf-8')
             values['CONFIG'] = config
         command = [program(proxy), *(fill(word, values) for word in proxy.command[1:])]
         self.process = Process(proxy.name, command, cpu, scratch)

@@ -19,6 +19,11 @@ ADDED_TIME_BAR = 1.3  # Ratio to what the relay adds to a call without proxy.
 HIGHEST_BAR = 1.0  # Ratio to whichever proxy costs least.
 IDLE_MIB_BAR = 6.0
 
+TLS_LOADS = ('4x32', '64x1', '1MiB')
+CLEAR = 'clear'  # Levee in clear text, beside itself with TLS.
+TLS_ADDED_BARS = {'4x32': 1.5, '64x1': 4.0}  # Microseconds of CPU that TLS adds to a call.
+TLS_MIB_BAR = 2 * 1.048576 * 1000  # Microseconds a call of 2 MiB of records, at 1 GB/s.
+
 DIRECT = 'direct'  # Calls that go through no proxy.
 TIMES = ('p50_us', 'p99_us')
 RATE_TIMES = {'p50_us': 'p50', 'p99_us': 'p99', 'p999_us': 'p99.9'}
@@ -198,6 +203,24 @@ def added_ratio(result, name, figure):
         return (median(name) - without) / (median(RELAY) - without)
     except (statistics.StatisticsError, ZeroDivisionError):
         return None
+
+
+def tls_bars(result, name):
+    """Returns the bars of TLS to the service."""
+    def added(load):
+        with_tls, clear = (figures(result.runs, proxy, load, 'cpu_us') for proxy in (name, CLEAR))
+        if not with_tls or not clear:
+            return None
+        return statistics.median(with_tls.values()) - statistics.median(clear.values())
+    found = [Bar(name, f'CPU that TLS adds at {load}, us', limit, added(load))
+             for load, limit in TLS_ADDED_BARS.items()]
+    whole = figures(result.runs, name, '1MiB', 'cpu_us')
+    found.append(Bar(name, 'CPU at 1MiB with TLS, us (1 GB/s of records)', TLS_MIB_BAR,
+                     statistics.median(whole.values()) if whole else None))
+    peers = [peer for peer in result.idle_mib if peer not in (name, CLEAR)]
+    ratios = {(peer, load): cpu_ratio(result, name, peer, load)
+              for peer in peers for load in TLS_LOADS}
+    return [*found, highest(name, 'CPU with TLS, highest ratio to any peer', ratios)]
 
 
 def bar_table(found):
