@@ -25,7 +25,7 @@ void OutputBuffer::Append(const Chunk& body, size_t bytes) {
 
 void OutputBuffer::EndRun() {
   if (run_begin_ == written_) return;
-  pieces_.emplace_back(memory_.data() + run_begin_, written_ - run_begin_);
+  pieces_.emplace_back(memory_.get() + run_begin_, written_ - run_begin_);
   bodies_.emplace_back();
   run_begin_ = written_;
 }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -21,13 +22,14 @@ class OutputBuffer {
   static constexpr size_t kMinimum = kFrameHeadBytes + kMaxFrameBytes;
 
   // `capacity`: room for all bytes together; at least kMinimum.
-  explicit OutputBuffer(size_t capacity) : memory_(capacity) {}
+  explicit OutputBuffer(size_t capacity)
+      : capacity_(capacity), memory_(std::make_unique_for_overwrite<uint8_t[]>(capacity)) {}
 
   size_t size() const { return size_; }
-  size_t room() const { return memory_.size() - size_; }
+  size_t room() const { return capacity_ - size_; }
 
   // The caller writes up to room() bytes to end(), and then calls Advance with their number.
-  uint8_t* end() { return memory_.data() + written_; }
+  uint8_t* end() { return memory_.get() + written_; }
   void Advance(size_t bytes) {
     written_ += bytes;
     size_ += bytes;
@@ -52,8 +54,9 @@ class OutputBuffer {
  private:
   void EndRun();
 
-  std::vector<uint8_t> memory_;
-  size_t written_ = 0;    // of memory_
+  const size_t capacity_;
+  const std::unique_ptr<uint8_t[]> memory_;  // not touched before it is used
+  size_t written_ = 0;                       // of memory_
   size_t run_begin_ = 0;  // in memory_: the bytes from here on are not in pieces_ yet
   size_t size_ = 0;
   std::vector<ByteSpan> pieces_;
