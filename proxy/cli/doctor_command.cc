@@ -3,14 +3,17 @@
 
 #include <cstdio>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "cli/dial.h"
+#include "cli/handshake.h"
 #include "cli/input.h"
 #include "doctor/pod_checks.h"
 #include "doctor/sidecar_checks.h"
+#include "doctor/sidecar_facts.h"
 #include "net/descriptors.h"
 #include "net/event_loop.h"
 #include "net/memory_limit.h"
@@ -25,7 +28,7 @@ using doctor::Severity;
 // As large as what `levee inject` takes.
 constexpr size_t kMaxPodBytes = 16 << 20;
 
-// Each takes up to kDialTimeout, and nobody waits for more.
+// Each takes up to kDialTimeout, or twice that with a handshake, and nobody waits for more.
 constexpr size_t kMaxDials = 8;
 constexpr absl::Duration kDialTimeout = absl::Seconds(2);
 
@@ -41,6 +44,10 @@ Findings CheckFile(const std::string& file) {
       {Severity::kFault, "LD200", FormatFaults(unreadable.Sorted({file})), "name another file"}};
 }
 
+std::string NameOf(const EndpointSpec& endpoint) {
+  return endpoint.path.empty() ? absl::StrCat(endpoint.host, ":", endpoint.port) : endpoint.path;
+}
+
 // Dials the endpoints that the sidecar has not dialled since no call has come.
 std::vector<doctor::Dialled> DialIdle(const admin::v1::State& state, const Snapshot& snapshot) {
   std::vector<doctor::Dialled> dialled;
@@ -52,13 +59,33 @@ std::vector<doctor::Dialled> DialIdle(const admin::v1::State& state, const Snaps
     for (const EndpointSpec& endpoint : *endpoints->second) {
       if (dialled.size() == kMaxDials) return dialled;
       const absl::Status status = Dial(endpoint, kDialTimeout);
-      dialled.push_back(
-          {upstream.name(),
-           endpoint.path.empty() ? absl::StrCat(endpoint.host, ":", endpoint.port) : endpoint.path,
-           std::string(status.message())});
+      dialled.push_back({upstream.name(), NameOf(endpoint), std::string(status.message())});
     }
   }
   return dialled;
+}
+
+// Makes TLS handshakes as the sidecar would make them now, whatever connections it has. Names that
+// it looks up past /etc/hosts would lead back to itself from here.
+std::vector<doctor::Handshake> ShakeHandsWithAll(const Snapshot& snapshot) {
+  std::vector<doctor::Handshake> handshakes;
+  for (const UpstreamSpec& upstream : snapshot.upstreams) {
+    const auto endpoints = snapshot.endpoints.find(upstream.name);
+    if (!upstream.tls.has_value() || upstream.past_hosts_file) continue;
+    if (endpoints == snapshot.endpoints.end()) continue;
+    for (const EndpointSpec& endpoint : *endpoints->second) {
+      if (handshakes.size() == kMaxDials) return handshakes;
+      const auto ended = ShakeHands(endpoint, *upstream.tls, kDialTimeout);
+      doctor::Handshake handshake = {upstream.name, NameOf(endpoint), std::nullopt,
+                                     std::string(ended.status().message())};
+      if (ended.ok()) {
+        handshake.result = ended->result;
+        handshake.failure = ended->text;
+      }
+      handshakes.push_back(std::move(handshake));
+    }
+  }
+  return handshakes;
 }
 
 Findings CheckRunning(const DoctorOptions& options) {
@@ -82,6 +109,7 @@ Findings CheckRunning(const DoctorOptions& options) {
     facts.descriptors = net::DescriptorsForCallers(net::DescriptorLimit());
     if (facts.config.snapshot != nullptr) {
       facts.dialled = DialIdle(facts.state, *facts.config.snapshot);
+      facts.handshakes = ShakeHandsWithAll(*facts.config.snapshot);
     }
   }
   Findings findings = {{Severity::kOk, "LD101",

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "config/room_warnings.h"
 #include "doctor/target_check.h"
+#include "doctor/tls_check.h"
 
 namespace levee::doctor {
 namespace {
@@ -43,10 +44,8 @@ class Checks {
   void Serving();
   void Calls();
   void Tunnels();
-  void Targets() {
-    for (Finding& finding : CheckTargets(facts_)) findings_.push_back(std::move(finding));
-  }
-  void Tls();
+  void Targets() { Append(CheckTargets(facts_)); }
+  void Certificates() { Append(CheckCertificates(facts_)); }
   void Budgets();
   void LimitHits();
   void Memory();
@@ -54,6 +53,7 @@ class Checks {
   void Clock();
   void Policy();
   void Callers();
+  void Handshakes() { Append(CheckHandshakes(facts_)); }
 
   Findings Take() { return std::move(findings_); }
 
@@ -61,7 +61,9 @@ class Checks {
   void Add(Severity severity, const char* code, std::string text, std::string cure = "") {
     findings_.push_back({severity, code, std::move(text), std::move(cure)});
   }
-  void Expiry(const std::string& what, absl::Time expires);
+  void Append(Findings more) {
+    for (Finding& finding : more) findings_.push_back(std::move(finding));
+  }
 
   const SidecarFacts& facts_;
   const admin::v1::State& state_;
@@ -142,46 +144,6 @@ void Checks::Tunnels() {
       absl::StrCat("calls in TLS of the application's own are neither retried nor counted: ",
                    absl::StrJoin(destinations, ", ")),
       "let the application speak without TLS to Levee, and give the upstream tls");
-}
-
-void Checks::Expiry(const std::string& what, absl::Time expires) {
-  const absl::Duration left = expires - facts_.now;
-  if (left > kExpiresSoon) return;
-  const bool over = left <= absl::ZeroDuration();
-  Add(over ? Severity::kFault : Severity::kWarning, "LD108",
-      absl::StrCat("the certificate of ", what, over ? " has expired at " : " expires at ",
-                   absl::FormatTime(absl::RFC3339_sec, expires, absl::UTCTimeZone())),
-      "replace its files; Levee reads them again by itself");
-}
-
-void Checks::Tls() {
-  const size_t before = findings_.size();
-  if (facts_.config.snapshot == nullptr) {
-    if (!facts_.here) {
-      Add(Severity::kOk, "LD108", "certificates are not judged: their files are elsewhere");
-      return;
-    }
-    for (const Fault& fault : facts_.config.faults) {
-      Add(Severity::kFault, "LD108", FormatFault(fault), "correct the files that it names");
-    }
-    return;
-  }
-  const Snapshot& snapshot = *facts_.config.snapshot;
-  size_t with_tls = 0;
-  for (const ListenerSpec& listener : snapshot.listeners) {
-    if (listener.tls == nullptr) continue;
-    ++with_tls;
-    Expiry(absl::StrCat("listener ", listener.name), listener.tls->expires());
-  }
-  for (const UpstreamSpec& upstream : snapshot.upstreams) {
-    if (!upstream.tls.has_value()) continue;
-    ++with_tls;
-    Expiry(absl::StrCat("upstream ", upstream.name), upstream.tls->context->expires());
-  }
-  if (findings_.size() > before) return;
-  Add(Severity::kOk, "LD108",
-      with_tls == 0 ? "no listener and no upstream has TLS"
-                    : absl::StrCat("TLS is set up at ", with_tls, " listeners and upstreams"));
 }
 
 void Checks::Budgets() {
@@ -299,7 +261,7 @@ Findings CheckSidecar(const SidecarFacts& facts) {
   checks.Calls();
   checks.Tunnels();
   checks.Targets();
-  checks.Tls();
+  checks.Certificates();
   checks.Budgets();
   checks.LimitHits();
   checks.Memory();
@@ -307,6 +269,7 @@ Findings CheckSidecar(const SidecarFacts& facts) {
   checks.Clock();
   checks.Policy();
   checks.Callers();
+  checks.Handshakes();
   return checks.Take();
 }
 

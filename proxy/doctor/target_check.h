@@ -3,7 +3,7 @@
 #pragma once
 
 #include "doctor/finding.h"
-#include "doctor/sidecar_checks.h"
+#include "doctor/sidecar_facts.h"
 
 namespace levee::doctor {
 

@@ -2,7 +2,10 @@
 // What is found wrong with a sidecar that runs.
 #include "doctor/sidecar_checks.h"
 
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -69,7 +72,7 @@ TEST_F(SidecarChecks, ChecksComeInTheOrderOfTheirCodes) {
     EXPECT_LT(before, finding.code);
     before = finding.code;
   }
-  EXPECT_EQ(before, "LD115");
+  EXPECT_EQ(before, "LD116");
 }
 
 TEST_F(SidecarChecks, ARefusedReloadIsAFault) {
@@ -190,6 +193,46 @@ TEST_F(SidecarChecks, CallersThatSufferAreAFault) {
   cart_->set_severity(admin::v1::Upstream::SEVERITY_ALARM);
   cart_->set_verdict("callers 31% OK");
   EXPECT_THAT(Found(), HasSubstr("fault   LD115 cart: callers 31% OK; "));
+}
+
+TEST_F(SidecarChecks, EachHandshakeThatFailsIsAFaultWithItsOwnCodeAndCure) {
+  const std::vector<std::pair<tls::Result, std::string>> failures = {
+      {tls::Result::kExpired, "LD121 cart: cart:1: why; renew the service's certificate"},
+      {tls::Result::kNotYetValid, "LD122 cart: cart:1: why; set the clocks of both by NTP"},
+      {tls::Result::kWrongName, "LD123 cart: cart:1: why; set tls.server_name of the upstream"},
+      {tls::Result::kUnknownCa, "LD124 cart: cart:1: why; let tls.ca of the upstream name the CA"},
+      {tls::Result::kNoAlpn, "LD125 cart: cart:1: why; let the service speak HTTP/2 over TLS"},
+      {tls::Result::kVersion, "LD126 cart: cart:1: why; let the service speak TLS 1.3"},
+      {tls::Result::kCertificateRequired,
+       "LD127 cart: cart:1: why; give the upstream tls.certificate and tls.key"},
+      {tls::Result::kCertificateRefused,
+       "LD128 cart: cart:1: why; give tls.certificate of the upstream by a CA that the service"},
+      {tls::Result::kTimeout, "LD129 cart: cart:1: why; see that the port is the one for TLS"},
+      {tls::Result::kReset, "LD129 cart: cart:1: why; see that the port is the one for TLS"},
+      {tls::Result::kOther, "LD129 cart: cart:1: why; see that the port is the one for TLS"},
+  };
+  ASSERT_EQ(failures.size() + 1, tls::kResults);  // All but kSuccess.
+  for (const auto& [result, line] : failures) {
+    facts_.handshakes = {{"cart", "cart:0", tls::Result::kSuccess, ""},
+                         {"cart", "cart:1", result, "why"}};
+    EXPECT_THAT(Found(), testing::StartsWith("fault   " + line));
+    EXPECT_EQ(Found("LD116"), "");
+  }
+  EXPECT_EQ(WorstOf(CheckSidecar(facts_)), Severity::kFault);
+}
+
+TEST_F(SidecarChecks, HandshakesAreJudgedOnlyWhereTheyCanBeMade) {
+  EXPECT_THAT(Found("LD116"), HasSubstr("no endpoint is one to make a TLS handshake with"));
+  facts_.handshakes = {{"cart", "cart:1", tls::Result::kSuccess, ""},
+                       {"cart", "cart:2", tls::Result::kSuccess, ""}};
+  EXPECT_EQ(Found("LD116"), "ok      LD116 TLS is as it is configured at 2 endpoints\n");
+  facts_.handshakes[1] = {"cart", "cart:2", std::nullopt, "connection refused"};
+  EXPECT_EQ(Found(),
+            "warning LD116 cart: cart:2: no TLS handshake, for there is no connection: connection "
+            "refused; see that the endpoint is reached from here\n");
+  facts_.handshakes.clear();
+  facts_.here = false;
+  EXPECT_THAT(Found("LD116"), HasSubstr("ok      LD116 TLS handshakes are not judged"));
 }
 
 TEST(Findings, AreJsonForPrograms) {

@@ -26,13 +26,28 @@ class Authority:
         """Returns a folder with the CA alone, for a client that has no certificate."""
         return self._folder('stranger')
 
-    def issue(self, name):
-        """Returns a folder with a certificate for the local host and for a SPIFFE ID."""
+    def issue(self, name, host='localhost'):
+        """Returns a folder with a certificate for the local host, or another DNS name, and for a
+        SPIFFE ID."""
+        return self._issue(name, host, self._signer())
+
+    def issue_expired(self, name):
+        """Returns a folder with a certificate that has expired a day ago."""
+        folder = self._issue(name, 'localhost', ())
+        certificate = folder / 'own.crt'
+        subprocess.run(['openssl', 'x509', '-in', certificate, '-out', certificate, '-days', '-1',
+                        *self._signer()], check=True, capture_output=True)
+        return folder
+
+    def _issue(self, name, host, signed_by):
         folder = self._folder(name)
         self._make(f'{name}/own', 'basicConstraints=critical,CA:FALSE',
-                   f'subjectAltName=DNS:localhost,IP:127.0.0.1,URI:spiffe://interop/{name}',
-                   signed_by=('-CA', self._path('ca.crt'), '-CAkey', self._path('ca.key')))
+                   f'subjectAltName=DNS:{host},IP:127.0.0.1,URI:spiffe://interop/{name}',
+                   signed_by=signed_by)
         return folder
+
+    def _signer(self):
+        return '-CA', self._path('ca.crt'), '-CAkey', self._path('ca.key')
 
     def _folder(self, name):
         folder = self._path(name)
