@@ -95,6 +95,10 @@ def _grpc_proxy(proxy):
     return {'grpc_proxy': f'http://{proxy}'}
 
 
+def _collector():
+    return lambda name: Command((PARTS / 'collector' / name,))
+
+
 CPP = Language('cpp', '', (), _cpp)
 NODE = Language('node', 'package-lock.json', ('node',), _node, 'client.js', _grpc_proxy)
 PYTHON = Language('python', 'requirements.txt', (), _python, 'client.py', _grpc_proxy)
@@ -102,5 +106,7 @@ GO = Language('go', 'go.sum', ('go', 'protoc'), _go, 'client/client.go',
               lambda proxy: {'HTTPS_PROXY': f'http://{proxy}'})
 JAVA = Language('java', 'pom.xml', ('java', 'javac', 'protoc'), _java, 'Client.java', _java_proxy)
 RUST = Language('rust', 'Cargo.lock', ('cargo', 'protoc'), _rust)
+# No language, but what is fetched and built as one is: a collector of OpenTelemetry.
+COLLECTOR = Language('collector', 'go.sum', (), _collector)
 # The languages whose lines the README shows.
 SHOWN = (NODE, PYTHON, GO, JAVA)
