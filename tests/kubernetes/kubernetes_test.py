@@ -485,7 +485,7 @@ class Inject(unittest.TestCase):
         text = (manifests.HERE / 'workloads/workloads.yaml').read_text()
         done = self.inject(text=text.replace('containerPort: 8080', 'containerPort: 9461'), code=1)
         self.assertEqual(done.stdout, '')
-        self.assertRegex(done.stderr, r'^-:12:\d+: document 1, Deployment deployment: container app '
+        self.assertRegex(done.stderr, r'^-:22:\d+: document 1, Deployment deployment: container app '
                                       r'has port 9461, which Levee needs for metrics\n$')
 
 
