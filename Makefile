@@ -65,7 +65,7 @@ mutation: deps ## Break Levee bug by bug; say which the tests find (hours)
 interop-deps: ## Fetch gRPC for Node, Python, Go, Java and Rust, for tests
 	@tests/interop/fetch
 
-kubernetes-deps: ## Build the kubectl and the helm that manifests and chart are tested with
+kubernetes-deps: ## Build kubectl, helm and an API server to test manifests with
 	@tests/kubernetes/fetch-tools
 
 image-test: ## Build the image without Docker and run it; needs root

@@ -16,8 +16,9 @@ echo "$*" >>"$HERE/asked"
 mkdir -p "$GOMODCACHE" "$GOCACHE"
 case "$1" in
   mod) eval "$DOWNLOAD" ;;
-  list) seq 20 ;;
-  build) seq 20 >&2; eval "$BUILD"; touch "$HERE/out/"{kubectl,helm}; chmod +x "$HERE/out/"{kubectl,helm} ;;
+  list) if [[ "$2" == -m ]]; then echo "$HERE/operator"; else seq 20; fi ;;
+  build) seq 20 >&2; eval "$BUILD"; touch "$HERE/out/"{kubectl,helm,kube-apiserver}
+         chmod +x "$HERE/out/"{kubectl,helm,kube-apiserver} ;;
 esac
 '''
 UNREACHABLE = 'echo "go: k8s.io/api@v0.33.4: dial tcp: connection refused" >&2; exit 1'
@@ -31,6 +32,10 @@ class FetchTools(unittest.TestCase):
         self.here = pathlib.Path(folder.name)
         self.out = self.here / 'out'
         (self.here / 'bin').mkdir()
+        definitions = self.here / 'operator/example/prometheus-operator-crd'
+        definitions.mkdir(parents=True)
+        for kind in ('podmonitors', 'prometheusrules', 'probes'):
+            (definitions / f'monitoring.coreos.com_{kind}.yaml').touch()
         (self.here / 'bin/go').write_text(GO)
         (self.here / 'bin/go').chmod(0o755)
 
@@ -47,19 +52,26 @@ class FetchTools(unittest.TestCase):
     def test_it_builds_the_version_of_the_module_and_says_how_far_it_is(self):
         code, lines, err = self.fetch()
         self.assertEqual((code, err), (0, ''))
-        both = r'kubectl (v1\.(\d+)\.\d+) and helm (v3\.\d+\.\d+)'
-        first = re.fullmatch(f'kubernetes: fetching the modules of {both}', lines[0])
+        all_of_it = r'kubectl and kube-apiserver (v1\.(\d+)\.\d+) and helm (v3\.\d+\.\d+)'
+        first = re.fullmatch(f'kubernetes: fetching the modules of {all_of_it}', lines[0])
         self.assertIsNotNone(first, lines[0])
-        kubectl, minor, helm = first.groups()
+        kubernetes, minor, helm = first.groups()
         self.assertEqual(lines[2:-1], [f'kubernetes: compiled {n}0%' for n in range(1, 11)])
-        self.assertEqual(lines[-1], f'kubernetes: kubectl {kubectl} and helm {helm} are built')
-        for given in (f'.gitVersion={kubectl} ', f'.gitMinor={minor} ', f'.version={helm} '):
+        self.assertEqual(lines[-1], f'kubernetes: kubectl and kube-apiserver {kubernetes} and helm '
+                                    f'{helm} are built')
+        for given in (f'.gitVersion={kubernetes} ', f'.gitMinor={minor} ', f'.version={helm} '):
             self.assertIn(given, self.asked()[-1])
 
     def test_what_only_the_build_needs_does_not_stay(self):
         self.fetch()
         self.assertEqual(sorted(file.name for file in self.out.iterdir()),
-                         ['built-from', 'helm', 'kubectl', 'log'])
+                         ['built-from', 'crds', 'helm', 'kube-apiserver', 'kubectl', 'log'])
+
+    def test_only_the_definitions_that_are_used_are_kept(self):
+        self.fetch()
+        self.assertEqual(sorted(file.name for file in (self.out / 'crds').iterdir()),
+                         ['monitoring.coreos.com_podmonitors.yaml',
+                          'monitoring.coreos.com_prometheusrules.yaml'])
 
     def test_what_is_there_is_not_built_again(self):
         self.fetch()
@@ -82,7 +94,7 @@ class FetchTools(unittest.TestCase):
     def test_a_registry_that_cannot_be_reached_is_one_line(self):
         code, _, err = self.fetch(download=UNREACHABLE)
         self.assertEqual((code, err), (1, (
-            'kubernetes: the modules could not be fetched: '
+            'kubernetes: the Prometheus operator could not be fetched: '
             'go: k8s.io/api@v0.33.4: dial tcp: connection refused\n')))
         self.assertFalse((self.out / 'kubectl').exists())
 

@@ -2,11 +2,69 @@ module levee/tools
 
 go 1.24.0
 
-tool helm.sh/helm/v3/cmd/helm
+tool (
+	helm.sh/helm/v3/cmd/helm
+	k8s.io/kubernetes/cmd/kube-apiserver
+)
 
 require (
 	k8s.io/component-base v0.33.4
 	k8s.io/kubectl v0.33.4
+)
+
+require (
+	cel.dev/expr v0.19.1 // indirect
+	github.com/NYTimes/gziphandler v1.1.1 // indirect
+	github.com/antlr4-go/antlr/v4 v4.13.0 // indirect
+	github.com/cenkalti/backoff/v4 v4.3.0 // indirect
+	github.com/coreos/go-oidc v2.3.0+incompatible // indirect
+	github.com/coreos/go-semver v0.3.1 // indirect
+	github.com/coreos/go-systemd/v22 v22.5.0 // indirect
+	github.com/felixge/httpsnoop v1.0.4 // indirect
+	github.com/fsnotify/fsnotify v1.7.0 // indirect
+	github.com/go-logr/stdr v1.2.2 // indirect
+	github.com/go-logr/zapr v1.3.0 // indirect
+	github.com/golang/protobuf v1.5.4 // indirect
+	github.com/google/cel-go v0.23.2 // indirect
+	github.com/grpc-ecosystem/go-grpc-prometheus v1.2.0 // indirect
+	github.com/grpc-ecosystem/grpc-gateway/v2 v2.24.0 // indirect
+	github.com/kylelemons/godebug v1.1.0 // indirect
+	github.com/moby/sys/mountinfo v0.7.2 // indirect
+	github.com/opencontainers/selinux v1.11.1 // indirect
+	github.com/pquerna/cachecontrol v0.1.0 // indirect
+	github.com/robfig/cron/v3 v3.0.1 // indirect
+	github.com/stoewer/go-strcase v1.3.0 // indirect
+	go.etcd.io/etcd/api/v3 v3.5.21 // indirect
+	go.etcd.io/etcd/client/pkg/v3 v3.5.21 // indirect
+	go.etcd.io/etcd/client/v3 v3.5.21 // indirect
+	go.opentelemetry.io/auto/sdk v1.1.0 // indirect
+	go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc v0.58.0 // indirect
+	go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp v0.58.0 // indirect
+	go.opentelemetry.io/otel/exporters/otlp/otlptrace v1.33.0 // indirect
+	go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc v1.33.0 // indirect
+	go.opentelemetry.io/otel/metric v1.33.0 // indirect
+	go.opentelemetry.io/otel/sdk v1.33.0 // indirect
+	go.opentelemetry.io/proto/otlp v1.4.0 // indirect
+	go.uber.org/multierr v1.11.0 // indirect
+	go.uber.org/zap v1.27.0 // indirect
+	golang.org/x/exp v0.0.0-20240719175910-8a7402abbf56 // indirect
+	golang.org/x/tools v0.34.0 // indirect
+	google.golang.org/genproto/googleapis/api v0.0.0-20241209162323-e6fa225c2576 // indirect
+	gopkg.in/go-jose/go-jose.v2 v2.6.3 // indirect
+	gopkg.in/natefinch/lumberjack.v2 v2.2.1 // indirect
+	k8s.io/cloud-provider v0.0.0 // indirect
+	k8s.io/cluster-bootstrap v0.0.0 // indirect
+	k8s.io/controller-manager v0.33.4 // indirect
+	k8s.io/csi-translation-lib v0.0.0 // indirect
+	k8s.io/dynamic-resource-allocation v0.0.0 // indirect
+	k8s.io/endpointslice v0.0.0 // indirect
+	k8s.io/externaljwt v0.0.0 // indirect
+	k8s.io/kms v0.33.4 // indirect
+	k8s.io/kube-aggregator v0.0.0 // indirect
+	k8s.io/kubelet v0.33.4 // indirect
+	k8s.io/mount-utils v0.0.0 // indirect
+	k8s.io/pod-security-admission v0.0.0 // indirect
+	sigs.k8s.io/apiserver-network-proxy/konnectivity-client v0.31.2 // indirect
 )
 
 require (
@@ -25,7 +83,7 @@ require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/chai2010/gettext-go v1.0.2 // indirect
 	github.com/containerd/containerd v1.7.27 // indirect
-	github.com/containerd/errdefs v0.3.0 // indirect
+	github.com/containerd/errdefs v1.0.0 // indirect
 	github.com/containerd/log v0.1.0 // indirect
 	github.com/containerd/platforms v0.2.1 // indirect
 	github.com/cpuguy83/go-md2man/v2 v2.0.6 // indirect
@@ -123,12 +181,13 @@ require (
 	k8s.io/api v0.33.4 // indirect
 	k8s.io/apiextensions-apiserver v0.33.3 // indirect
 	k8s.io/apimachinery v0.33.4 // indirect
-	k8s.io/apiserver v0.33.3 // indirect
+	k8s.io/apiserver v0.33.4 // indirect
 	k8s.io/cli-runtime v0.33.4 // indirect
 	k8s.io/client-go v0.33.4 // indirect
 	k8s.io/component-helpers v0.33.4 // indirect
 	k8s.io/klog/v2 v2.130.1 // indirect
 	k8s.io/kube-openapi v0.0.0-20250318190949-c8a335a9a2ff // indirect
+	k8s.io/kubernetes v1.33.4 // indirect
 	k8s.io/metrics v0.33.4 // indirect
 	k8s.io/utils v0.0.0-20241104100929-3ea5e8cea738 // indirect
 	oras.land/oras-go/v2 v2.6.0 // indirect
@@ -140,3 +199,61 @@ require (
 	sigs.k8s.io/structured-merge-diff/v4 v4.6.0 // indirect
 	sigs.k8s.io/yaml v1.5.0 // indirect
 )
+
+replace k8s.io/api => k8s.io/api v0.33.4
+
+replace k8s.io/apiextensions-apiserver => k8s.io/apiextensions-apiserver v0.33.4
+
+replace k8s.io/apimachinery => k8s.io/apimachinery v0.33.4
+
+replace k8s.io/apiserver => k8s.io/apiserver v0.33.4
+
+replace k8s.io/cli-runtime => k8s.io/cli-runtime v0.33.4
+
+replace k8s.io/client-go => k8s.io/client-go v0.33.4
+
+replace k8s.io/cloud-provider => k8s.io/cloud-provider v0.33.4
+
+replace k8s.io/cluster-bootstrap => k8s.io/cluster-bootstrap v0.33.4
+
+replace k8s.io/code-generator => k8s.io/code-generator v0.33.4
+
+replace k8s.io/component-base => k8s.io/component-base v0.33.4
+
+replace k8s.io/component-helpers => k8s.io/component-helpers v0.33.4
+
+replace k8s.io/controller-manager => k8s.io/controller-manager v0.33.4
+
+replace k8s.io/cri-api => k8s.io/cri-api v0.33.4
+
+replace k8s.io/cri-client => k8s.io/cri-client v0.33.4
+
+replace k8s.io/csi-translation-lib => k8s.io/csi-translation-lib v0.33.4
+
+replace k8s.io/dynamic-resource-allocation => k8s.io/dynamic-resource-allocation v0.33.4
+
+replace k8s.io/endpointslice => k8s.io/endpointslice v0.33.4
+
+replace k8s.io/externaljwt => k8s.io/externaljwt v0.33.4
+
+replace k8s.io/kms => k8s.io/kms v0.33.4
+
+replace k8s.io/kube-aggregator => k8s.io/kube-aggregator v0.33.4
+
+replace k8s.io/kube-controller-manager => k8s.io/kube-controller-manager v0.33.4
+
+replace k8s.io/kube-proxy => k8s.io/kube-proxy v0.33.4
+
+replace k8s.io/kube-scheduler => k8s.io/kube-scheduler v0.33.4
+
+replace k8s.io/kubectl => k8s.io/kubectl v0.33.4
+
+replace k8s.io/kubelet => k8s.io/kubelet v0.33.4
+
+replace k8s.io/metrics => k8s.io/metrics v0.33.4
+
+replace k8s.io/mount-utils => k8s.io/mount-utils v0.33.4
+
+replace k8s.io/pod-security-admission => k8s.io/pod-security-admission v0.33.4
+
+replace k8s.io/sample-apiserver => k8s.io/sample-apiserver v0.33.4
