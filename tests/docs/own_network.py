@@ -32,7 +32,7 @@ def _raise_loopback():
 def enter():
     """Moves this process, which has one thread, and its children to come into a network that has
     nothing but a loopback, where the services of the compose files in deploy/ are names of it, and the
-    applications of docs/fleet.md each have an address of it. Skips the test where that is not allowed."""
+    applications of docs/fleet.md and docs/migrate.md each have an address of it. Skips the test where that is not allowed."""
     try:
         _call(_LIBC.unshare, _CLONE_NEWNET | _CLONE_NEWNS | (_CLONE_NEWUSER if os.geteuid() else 0))
     except OSError as error:
@@ -41,7 +41,7 @@ def enter():
     _call(_LIBC.mount, None, b'/', None, _MS_REC | _MS_PRIVATE, None)
     with tempfile.NamedTemporaryFile('w') as file:
         file.write('127.0.0.1 localhost levee callee redis\n'
-                   '127.0.0.11 web\n127.0.0.12 orders\n127.0.0.13 cart\n')
+                   '127.0.0.11 web\n127.0.0.12 orders\n127.0.0.13 cart cart.shop\n')
         file.flush()
         os.chmod(file.name, 0o644)
         # The mount keeps the file when its name is gone.

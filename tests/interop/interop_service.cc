@@ -24,10 +24,17 @@ Answer FailFirstAttempts(const SeenCall& call) {
 }  // namespace
 }  // namespace levee
 
+// interop_service [IP PORT]    default: 127.0.0.1 and a port of the system's choice
+//
 // Prints "listening HOST:PORT", serves until its standard input ends, then prints a line for each
 // call it has got: "METHOD AUTHORITY ATTEMPTS-BEFORE".
-int main() {
-  levee::FaultyService service(levee::FailFirstAttempts);
+int main(int argc, char** argv) {
+  levee::FaultyService::Options options;
+  if (argc == 3) {
+    options.at = argv[1];
+    options.port = std::atoi(argv[2]);
+  }
+  levee::FaultyService service(levee::FailFirstAttempts, options);
   std::cout << "listening " << service.address() << std::endl;
   while (std::getchar() != EOF) {
   }

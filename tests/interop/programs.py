@@ -59,10 +59,10 @@ class Program:
 
 
 class Service(Program):
-    """interop_service, on a port of the system's choice."""
+    """interop_service, at the IP address and port given, or on a port of the system's choice."""
 
-    def __init__(self):
-        super().__init__([PROGRAMS / 'interop_service'])
+    def __init__(self, *where):
+        super().__init__([PROGRAMS / 'interop_service', *map(str, where)])
         self.address = self._wait_for(r'listening (\S+)')
 
     def end(self):
