@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import urllib.request
 
 import manifests
 
@@ -19,15 +20,16 @@ from prometheus import wait_for
 
 # tests/kubernetes/fetch-tools puts them beside the kubectl that it builds.
 _PROGRAM = shutil.which('kube-apiserver')
-_CRDS = pathlib.Path(_PROGRAM).parent / 'crds' if _PROGRAM else None
-# Debian's etcd is in the path of root only on some systems.
-_ETCD = shutil.which('etcd') or shutil.which('etcd', path='/usr/sbin:/usr/bin')
+_CRDS = pathlib.Path(_PROGRAM or '').parent / 'crds'
+_BUILT = _PROGRAM and _CRDS.is_dir()
+_ETCD = shutil.which('etcd')
 MISSING = manifests.missing_kubectl() or (
-    '' if _PROGRAM else f'no kube-apiserver is installed; {manifests.HELP}') or (
+    '' if _BUILT else f'no kube-apiserver is there; {manifests.HELP}') or (
     '' if _ETCD else 'etcd is not installed; make deps installs it')
 # The labels by which a namespace demands a profile of the Pod Security Standards.
 _POD_SECURITY = 'pod-security.kubernetes.io'
 _TIMEOUT_SECONDS = 120
+_PORTS_ASKED_FOR = 5
 
 
 def _free_port():
@@ -47,6 +49,27 @@ class _Etcd(Program):
                           '--listen-peer-urls=http://127.0.0.1:0'],
                          {'ETCD_UNSUPPORTED_ARCH': os.uname().machine})
 
+    def ended(self):
+        return self._child.poll() is not None
+
+    def serves(self):
+        try:
+            with urllib.request.urlopen(f'{self.url}/health', timeout=_TIMEOUT_SECONDS) as answer:
+                return json.load(answer)['health'] == 'true'
+        except OSError:
+            return False
+
+
+def _start_etcd(folder):
+    """Its port may be taken by another before it listens; then it ends at once."""
+    for _ in range(_PORTS_ASKED_FOR):
+        etcd = _Etcd(folder)
+        wait_for(lambda etcd=etcd: etcd.serves() or etcd.ended())
+        if not etcd.ended():
+            return etcd
+        etcd.__exit__()
+    raise AssertionError('etcd does not start')
+
 
 class ApiServer(Program):
     """The server, with the definitions of the objects of the Prometheus operator. `with` starts it,
@@ -55,7 +78,7 @@ class ApiServer(Program):
     def __init__(self):
         self._folder = tempfile.TemporaryDirectory()
         folder = pathlib.Path(self._folder.name)
-        self._etcd = _Etcd(folder)
+        self._etcd = _start_etcd(folder)
         token = secrets.token_hex(16)
         (folder / 'tokens').write_text(f'{token},admin,admin,system:masters\n')
         subprocess.run(['openssl', 'genrsa', '-out', folder / 'accounts', '2048'], check=True,
