@@ -13,9 +13,11 @@
 namespace levee {
 namespace {
 
-// A percentile or a share of less evidence than this says nothing.
-constexpr size_t kEnoughCalls = 1000;
+// A percentile or a share of less evidence than this says nothing. Of a sampled log that is what it
+// has, and not what this stands for.
+constexpr int64_t kEnoughCalls = 1000;
 constexpr int64_t kEnoughRetries = 20;
+constexpr int64_t kEnoughCallsInAWindow = 100;
 
 constexpr double kLeastRescueOfACode = 0.05;
 constexpr double kLeastRescueOfAnAttempt = 0.001;
@@ -23,21 +25,60 @@ constexpr absl::Duration kWindow = absl::Seconds(10);  // of the retry budget
 
 using Calls = std::vector<const RecordedCall*>;
 
-double Ratio(int64_t part, int64_t whole) {
-  return static_cast<double>(part) / static_cast<double>(whole);
-}
+// Calls, attempts or retries of a log, and what they stand for if it is sampled.
+struct Evidence {
+  int64_t logged = 0;
+  double all = 0;
 
-double Quantile(std::vector<double>& values, double p) {
-  const auto rank = static_cast<std::ptrdiff_t>(p * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), values.begin() + rank, values.end());
-  return values[static_cast<size_t>(rank)];
-}
+  void Add(const RecordedCall& of, int64_t count = 1) {
+    logged += count;
+    all += static_cast<double>(count) / of.sample;
+  }
+  std::string Words() const { return absl::StrCat(std::llround(all)); }
+};
 
-std::vector<double> GoodMilliseconds(const Calls& calls) {
-  std::vector<double> good;
+double Share(const Evidence& part, const Evidence& whole) { return part.all / whole.all; }
+
+// Values, each of which stands for others like it.
+class Values {
+ public:
+  void Add(const RecordedCall& of, double value) {
+    values_.push_back({value, 1 / of.sample});
+    count_.Add(of);
+  }
+  const Evidence& count() const { return count_; }
+
+  // Returns the value that a share `p` of all are at or below. There is one at least.
+  double Quantile(double p) {
+    std::sort(values_.begin(), values_.end(),
+              [](const Value& a, const Value& b) { return a.value < b.value; });
+    const auto count = static_cast<double>(values_.size());
+    const double below = p * count_.all * (count - 1) / count;
+    double sum = 0;
+    for (const Value& each : values_) {
+      sum += each.stands_for;
+      if (sum > below) return each.value;
+    }
+    return values_.back().value;
+  }
+
+ private:
+  struct Value {
+    double value;
+    double stands_for;
+  };
+
+  std::vector<Value> values_;
+  Evidence count_;
+};
+
+Values GoodMilliseconds(const Calls& calls) {
+  Values good;
   for (const RecordedCall* call : calls) {
     for (const RecordedAttempt& attempt : call->attempts) {
-      if (attempt.code == StatusCode::kOk) good.push_back(absl::ToDoubleMilliseconds(attempt.took));
+      if (attempt.code == StatusCode::kOk) {
+        good.Add(*call, absl::ToDoubleMilliseconds(attempt.took));
+      }
     }
   }
   return good;
@@ -48,17 +89,17 @@ std::string WholeMs(double ms) {
 }
 
 void AdviseTimes(const Calls& calls, const CallPolicy& policy, std::vector<AdviceLine>& lines) {
-  std::vector<double> good = GoodMilliseconds(calls);
-  if (good.size() < kEnoughCalls) return;
-  const std::string of = absl::StrCat(" of ", good.size(), " good attempts is ");
-  const double p995 = Quantile(good, 0.995);
+  Values good = GoodMilliseconds(calls);
+  if (good.count().logged < kEnoughCalls) return;
+  const std::string of = absl::StrCat(" of ", good.count().Words(), " good attempts is ");
+  const double p995 = good.Quantile(0.995);
   if (absl::Milliseconds(std::ceil(p995)) < policy.retry.attempt_timeout &&
       policy.retry.max_attempts > 1) {
     lines.push_back({"retry.attempt_timeout", WholeMs(p995),
                      absl::StrCat("p99.5", of, DurationWords(absl::Milliseconds(p995)))});
   }
   if (!policy.hedge.has_value() || policy.hedge->quantile > 0) return;
-  const double p95 = Quantile(good, 0.95);
+  const double p95 = good.Quantile(0.95);
   if (absl::Milliseconds(std::ceil(p95)) == policy.hedge->delay) return;
   lines.push_back({"hedge.delay", WholeMs(p95),
                    absl::StrCat("p95", of, DurationWords(absl::Milliseconds(p95)))});
@@ -66,15 +107,15 @@ void AdviseTimes(const Calls& calls, const CallPolicy& policy, std::vector<Advic
 
 void AdviseCodes(const Calls& calls, const CallPolicy& policy, std::vector<AdviceLine>& lines) {
   struct Retries {
-    int64_t made = 0;
-    int64_t rescued = 0;
+    Evidence made;
+    Evidence rescued;
   };
   std::map<StatusCode, Retries> after;
   for (const RecordedCall* call : calls) {
     for (size_t i = 1; i < call->attempts.size(); ++i) {
       Retries& retries = after[call->attempts[i - 1].code];
-      ++retries.made;
-      retries.rescued += call->attempts[i].code == StatusCode::kOk;
+      retries.made.Add(*call);
+      if (call->attempts[i].code == StatusCode::kOk) retries.rescued.Add(*call);
     }
   }
   std::vector<std::string> kept;
@@ -83,14 +124,14 @@ void AdviseCodes(const Calls& calls, const CallPolicy& policy, std::vector<Advic
     const auto code = static_cast<StatusCode>(number);
     if (!policy.retry.codes.Has(code)) continue;
     const Retries& retries = after[code];
-    const bool useless = retries.made >= kEnoughRetries &&
-                         Ratio(retries.rescued, retries.made) < kLeastRescueOfACode;
+    const bool useless = retries.made.logged >= kEnoughRetries &&
+                         Share(retries.rescued, retries.made) < kLeastRescueOfACode;
     if (!useless) {
       kept.emplace_back(StatusCodeName(code));
       continue;
     }
-    evidence.push_back(absl::StrCat("of ", retries.made, " retries after ",
-                                    std::string(StatusCodeName(code)), " ", retries.rescued,
+    evidence.push_back(absl::StrCat("of ", retries.made.Words(), " retries after ",
+                                    std::string(StatusCodeName(code)), " ", retries.rescued.Words(),
                                     " succeeded"));
   }
   if (evidence.empty()) return;
@@ -99,32 +140,34 @@ void AdviseCodes(const Calls& calls, const CallPolicy& policy, std::vector<Advic
 }
 
 void AdviseAttempts(const Calls& calls, const CallPolicy& policy, std::vector<AdviceLine>& lines) {
-  std::map<size_t, int64_t> rescued;  // by the number of the attempt that did it
-  int64_t first_failed = 0;
+  std::map<size_t, Evidence> rescued;  // by the number of the attempt that did it
+  Evidence all;
+  Evidence first_failed;
   for (const RecordedCall* call : calls) {
+    all.Add(*call);
     if (call->attempts.empty() || call->attempts.front().code == StatusCode::kOk) continue;
-    ++first_failed;
-    if (call->code == StatusCode::kOk) ++rescued[call->attempts.size()];
+    first_failed.Add(*call);
+    if (call->code == StatusCode::kOk) rescued[call->attempts.size()].Add(*call);
   }
-  if (calls.size() < kEnoughCalls || first_failed < kEnoughRetries) return;
-  const auto count = static_cast<int64_t>(calls.size());
+  if (all.logged < kEnoughCalls || first_failed.logged < kEnoughRetries) return;
   int most = policy.retry.max_attempts;
-  while (most > 1 && Ratio(rescued[static_cast<size_t>(most)], count) < kLeastRescueOfAnAttempt) {
+  while (most > 1 && Share(rescued[static_cast<size_t>(most)], all) < kLeastRescueOfAnAttempt) {
     --most;
   }
   if (most == policy.retry.max_attempts) return;
   lines.push_back({"retry.max_attempts", absl::StrCat(most),
                    absl::StrCat("attempt ", most + 1, " rescued ",
-                                rescued[static_cast<size_t>(most) + 1], " of ", count, " calls")});
+                                rescued[static_cast<size_t>(most) + 1].Words(), " of ", all.Words(),
+                                " calls")});
 }
 
 void AdviseBuffer(const Calls& calls, const CallPolicy& policy, std::vector<AdviceLine>& lines) {
-  std::vector<double> sizes;
+  Values sizes;
   for (const RecordedCall* call : calls) {
-    sizes.push_back(static_cast<double>(call->request_bytes));
+    sizes.Add(*call, static_cast<double>(call->request_bytes));
   }
-  if (sizes.size() < kEnoughCalls) return;
-  const double p999 = Quantile(sizes, 0.999);
+  if (sizes.count().logged < kEnoughCalls) return;
+  const double p999 = sizes.Quantile(0.999);
   constexpr double kMost = 4 << 20;
   if (p999 <= static_cast<double>(policy.retry.buffer_bytes) || p999 > kMost) return;
   double kib = 1;
@@ -135,16 +178,21 @@ void AdviseBuffer(const Calls& calls, const CallPolicy& policy, std::vector<Advi
 
 // The greatest share of retries in a window, as the budget counts them.
 void AdviseRatio(const Calls& calls, const CallPolicy& policy, std::vector<AdviceLine>& lines) {
-  std::map<int64_t, std::pair<int64_t, int64_t>> windows;  // calls and retries
+  struct Window {
+    Evidence made;
+    Evidence retries;
+  };
+  std::map<int64_t, Window> windows;
   for (const RecordedCall* call : calls) {
-    auto& [made, retries] = windows[(call->at - absl::UnixEpoch()) / kWindow];
-    ++made;
-    retries += std::max<int64_t>(static_cast<int64_t>(call->attempts.size()) - 1, 0);
+    Window& window = windows[(call->at - absl::UnixEpoch()) / kWindow];
+    window.made.Add(*call);
+    window.retries.Add(*call,
+                       std::max<int64_t>(static_cast<int64_t>(call->attempts.size()) - 1, 0));
   }
   double worst = 0;
   for (const auto& [number, window] : windows) {
-    if (window.first < static_cast<int64_t>(kEnoughCalls) / 10) continue;
-    worst = std::max(worst, Ratio(window.second, window.first));
+    if (window.made.logged < kEnoughCallsInAWindow) continue;
+    worst = std::max(worst, Share(window.retries, window.made));
   }
   const double ratio = std::max(std::ceil(worst * 100) / 100, 0.01);
   if (worst == 0 || ratio > policy.retry.budget.ratio / 2) return;
@@ -182,7 +230,10 @@ std::vector<PolicyAdvice> Advise(const std::vector<RecordedCall>& calls, const S
     const CallPolicy& policy = snapshot.policies[static_cast<size_t>(index)];
     PolicyAdvice& each = advice.emplace_back();
     each.policy = policy.name;
-    each.calls = static_cast<int64_t>(of.size());
+    Evidence all;
+    for (const RecordedCall* call : of) all.Add(*call);
+    each.calls = std::llround(all.all);
+    each.logged = all.logged;
     // Fields of one parent stand beside one another.
     AdviseTimes(of, policy, each.lines);
     AdviseCodes(of, policy, each.lines);
@@ -200,7 +251,11 @@ std::vector<PolicyAdvice> Advise(const std::vector<RecordedCall>& calls, const S
 std::string AdviceText(const std::vector<PolicyAdvice>& advice, const std::string& replay) {
   std::string text;
   for (const PolicyAdvice& each : advice) {
-    absl::StrAppend(&text, "# ", each.calls, " calls with the policy ", each.policy, ": ");
+    absl::StrAppend(&text, "# ", each.calls, " calls with the policy ", each.policy);
+    if (each.logged != each.calls) {
+      absl::StrAppend(&text, ", of which the log has ", each.logged);
+    }
+    absl::StrAppend(&text, ": ");
     if (each.lines.empty()) {
       absl::StrAppend(&text, "nothing to change\n");
       continue;

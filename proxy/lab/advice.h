@@ -19,12 +19,13 @@ struct AdviceLine {
 
 struct PolicyAdvice {
   std::string policy;
-  int64_t calls = 0;  // of the log, that it has decided on
+  int64_t calls = 0;   // that it has decided on: those of the log, and those that they stand for
+  int64_t logged = 0;  // of these, the ones that a sampled log has
   std::vector<AdviceLine> lines;
 };
 
-// Returns the advice for each policy that the routes give calls of the log to. Where a log has too
-// little to say, nothing is advised.
+// Returns the advice for each policy that the routes give calls of the log to. A call of a sampled
+// log counts as many as it stands for. Where a log has too little to say, nothing is advised.
 std::vector<PolicyAdvice> Advise(const std::vector<RecordedCall>& calls, const Snapshot& snapshot);
 
 // Returns the advice as a part of a policy file with the evidence as comments. `replay`: the
