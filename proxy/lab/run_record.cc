@@ -120,6 +120,19 @@ double RunRecord::InTrouble(const PerSecond& counts) const {
   return Ratio(sum, static_cast<int64_t>(last - first + 1));
 }
 
+void RunRecord::Shadow(const ShadowRecord& counts) {
+  const auto same = [&counts](const ShadowRecord& known) {
+    return known.caller == counts.caller && known.policy == counts.policy &&
+           known.shadow == counts.shadow;
+  };
+  const auto known = std::find_if(shadows_.begin(), shadows_.end(), same);
+  if (known == shadows_.end()) {
+    shadows_.push_back(counts);
+    return;
+  }
+  for (size_t i = 0; i < counts.calls.size(); ++i) known->calls[i] += counts.calls[i];
+}
+
 PerSecond RunRecord::SumOf(PerSecond ClientRecord::*counts) const {
   PerSecond all(queue_.size());
   for (const ClientRecord& client : clients_) {

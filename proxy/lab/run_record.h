@@ -2,13 +2,16 @@
 // What happened in one run of a scenario, second by second, and the figures that follow.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/time/time.h"
 #include "lab/scenario.h"
+#include "wire/refusal.h"
 
 namespace levee {
 
@@ -26,6 +29,14 @@ struct ServiceRecord {
   PerSecond attempts;         // that arrive, by their second
   PerSecond without_retries;  // attempts that the requests would make that began in the second
   int64_t late = 0;           // attempts that arrive when no requests begin any more
+};
+
+// The calls of one caller that a shadow policy has decided on beside the policy in force.
+struct ShadowRecord {
+  std::string caller;  // a client or a service
+  std::string policy;
+  std::string shadow;
+  std::array<int64_t, kShadowOutcomes> calls{};  // by ShadowOutcome
 };
 
 // The counts of a run that its picture shows, second by second.
@@ -59,6 +70,8 @@ class RunRecord {
   void Ok(size_t client, absl::Duration begun, absl::Duration at);
   void Attempt(size_t service, absl::Duration at);
   void Queue(int64_t waiting, absl::Duration at) { queue_[SecondOf(at)] = waiting; }
+  // Counts of one of the caller's sidecars.
+  void Shadow(const ShadowRecord& counts);
 
   RunFigures Figures() const;
   RunTimeline Timeline() const;
@@ -73,6 +86,8 @@ class RunRecord {
 
   const std::vector<ClientRecord>& clients() const { return clients_; }
   const std::vector<ServiceRecord>& services() const { return services_; }
+  // One for each caller, policy and shadow.
+  const std::vector<ShadowRecord>& shadows() const { return shadows_; }
 
  private:
   size_t SecondOf(absl::Duration at) const;
@@ -91,6 +106,7 @@ class RunRecord {
   std::vector<ClientRecord> clients_;
   std::vector<ServiceRecord> services_;
   PerSecond queue_;
+  std::vector<ShadowRecord> shadows_;
 };
 
 }  // namespace levee

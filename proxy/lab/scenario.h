@@ -21,9 +21,10 @@ namespace levee {
 struct ScenarioCall {
   int service = 0;  // its index
   std::string method;
-  std::shared_ptr<const Snapshot> sidecar;  // owns `policy`; nullptr: there is none
+  std::shared_ptr<const Snapshot> sidecar;  // owns the policies; nullptr: there is none
   const CallPolicy* policy = nullptr;
-  bool idempotent = false;  // the method is described as idempotent
+  const CallPolicy* shadow = nullptr;  // decides beside `policy`; nullptr: none does
+  bool idempotent = false;             // the method is described as idempotent
   // What the sidecar before the service takes it in by; nullptr: there is none.
   std::shared_ptr<const Snapshot> inbound;  // owns `inbound_policy`
   const CallPolicy* inbound_policy = nullptr;

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -59,6 +60,12 @@ class Run {
     for (absl::Duration rest; open_ > 0 && rest < kLongestRest; rest += absl::Seconds(1)) {
       clock_.RunFor(absl::Seconds(1));
     }
+    for (const Shadowed& each : shadowed_) {
+      record_.Shadow({.caller = each.caller,
+                      .policy = each.sidecar->policy.name,
+                      .shadow = each.sidecar->shadow->name,
+                      .calls = each.sidecar->tally().shadow});
+    }
     return std::move(record_);
   }
 
@@ -70,8 +77,14 @@ class Run {
     size_t next = 0;           // the instance of the next request, if they take turns
   };
 
+  // A sidecar with a shadow policy.
+  struct Shadowed {
+    std::string caller;
+    const SimSidecar* sidecar;
+  };
+
   int64_t Waiting();
-  SimSidecar& Sidecar(const ScenarioCall& call);
+  SimSidecar& Sidecar(const std::string& caller, const ScenarioCall& call);
   Service Entry(const ScenarioCall& call, ServiceInstance& instance, SimSidecar& caller);
   SimSidecar& Inbound(const ScenarioCall& call, ServiceInstance& instance);
   AppLoop Loop(int own_retries, bool shares_deadline);
@@ -91,6 +104,7 @@ class Run {
   std::vector<std::vector<std::unique_ptr<ServiceInstance>>> services_;
   std::deque<SimSidecar> sidecars_;
   std::vector<std::vector<SimSidecar*>> callers_;  // of each service
+  std::vector<Shadowed> shadowed_;
   std::map<std::pair<ServiceInstance*, const CallPolicy*>, SimSidecar*> inbound_;
   std::deque<PeerRetries> peers_;
   std::deque<Client> clients_;
@@ -110,8 +124,8 @@ int64_t Run::Waiting() {
   return waiting;
 }
 
-// Returns a new sidecar of one caller, through which it makes the call.
-SimSidecar& Run::Sidecar(const ScenarioCall& call) {
+// Returns a new sidecar of one instance of the caller, through which it makes the call.
+SimSidecar& Run::Sidecar(const std::string& caller, const ScenarioCall& call) {
   const bool none = call.sidecar == nullptr || rule_ != CallerRule::kThis;
   SimSidecar& sidecar =
       sidecars_.emplace_back(clock_, none ? WithoutSidecar() : *call.policy, seeds_.Next());
@@ -122,6 +136,10 @@ SimSidecar& Run::Sidecar(const ScenarioCall& call) {
     sidecar.idempotent = call.idempotent;
     sidecar.replay_bytes = call.sidecar->limits.replay_bytes;
     sidecar.waiting_calls = call.sidecar->limits.waiting_calls;
+    if (call.shadow != nullptr) {
+      sidecar.shadow = *call.shadow;
+      shadowed_.push_back({caller, &sidecar});
+    }
   }
   const auto service = static_cast<size_t>(call.service);
   sidecar.name = scenario_.services[service].name;
@@ -180,7 +198,8 @@ void Run::Connect(size_t service) {
   const ScenarioService& described = scenario_.services[service];
   for (const std::unique_ptr<ServiceInstance>& instance : services_[service]) {
     for (const ScenarioCall& call : described.calls) {
-      instance->AddCall({&Sidecar(call), Loop(described.retries, /*shares_deadline=*/true)});
+      instance->AddCall(
+          {&Sidecar(described.name, call), Loop(described.retries, /*shares_deadline=*/true)});
     }
   }
 }
@@ -188,7 +207,9 @@ void Run::Connect(size_t service) {
 void Run::AddClient(const ScenarioClient& client) {
   Client& added = clients_.emplace_back(Client{{}, Random(seeds_.Next())});
   for (int i = 0; i < client.instances; ++i) {
-    added.callers.push_back({&Sidecar(client.call), Loop(client.retries, false)});
+    SimSidecar& sidecar = Sidecar(client.name, client.call);
+    sidecar.answers_are_read = false;  // A request wants to know the code.
+    added.callers.push_back({&sidecar, Loop(client.retries, false)});
   }
 }
 

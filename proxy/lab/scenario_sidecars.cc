@@ -58,6 +58,9 @@ void ScenarioSidecars::RouteOut(const std::string& path, const std::string& auth
     return;
   }
   call.policy = &snapshot.policies[static_cast<size_t>(route->policy)];
+  if (route->shadow.has_value()) {
+    call.shadow = &snapshot.policies[static_cast<size_t>(*route->shadow)];
+  }
   const auto& methods = snapshot.upstreams[static_cast<size_t>(route->upstream)].methods;
   call.idempotent = methods != nullptr && methods->idempotent.contains(method);
 }

@@ -27,8 +27,8 @@ class ScenarioSidecars {
   // is `none`, or has faults.
   std::shared_ptr<const Snapshot> Read(const std::string& path, const std::string& text);
 
-  // Gives the call, which has a sidecar, the policy that the routes of that lead to. `authority`:
-  // the name of its service.
+  // Gives the call, which has a sidecar, the policy that the routes of that lead to, and its
+  // shadow. `authority`: the name of its service.
   void RouteOut(const std::string& path, const std::string& authority, ScenarioCall& call);
 
   // Gives the call what takes it in at its service, whose sidecar has the configuration `service`:

@@ -81,6 +81,19 @@ void Judge(const ScenarioExpectation& expectation, const RunRecord& record,
   }
 }
 
+// Adds the counts of another seed, whose sidecars are the same.
+void AddShadows(const std::vector<ShadowRecord>& of, std::vector<ShadowRecord>& sums) {
+  if (sums.empty()) {
+    sums = of;
+    return;
+  }
+  for (size_t i = 0; i < of.size(); ++i) {
+    for (size_t each = 0; each < of[i].calls.size(); ++each) {
+      sums[i].calls[each] += of[i].calls[each];
+    }
+  }
+}
+
 std::string HowItEnds(const SimulatedRule& rule) {
   const RunFigures& figures = rule.figures;
   const std::string sent = absl::StrCat(TwoDigits(figures.amplification), " attempts per call");
@@ -152,6 +165,7 @@ Simulation Simulate(const std::string& name, const Scenario& scenario, uint64_t 
       runs.push_back(record.Figures());
       if (i == 0) Picture(scenario, record, pictured);
       if (rule != CallerRule::kThis) continue;
+      AddShadows(record.shadows(), simulation.shadows);
       for (size_t each = 0; each < scenario.expect.size(); ++each) {
         Judge(scenario.expect[each], record, simulation.expectations[each]);
       }

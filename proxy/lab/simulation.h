@@ -41,6 +41,7 @@ struct Simulation {
   std::string verdict;                             // one or two sentences
   std::vector<SimulatedRule> rules;                // `this` is the last
   std::vector<SimulatedExpectation> expectations;  // of `this`
+  std::vector<ShadowRecord> shadows;               // of `this`, with all seeds together
   std::optional<StabilityMap> map;                 // none: nobody has asked for it
 
   bool ok() const;

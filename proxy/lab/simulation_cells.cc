@@ -40,6 +40,24 @@ std::vector<std::vector<std::string>> SimulationCells(const Simulation& simulati
   return rows;
 }
 
+std::vector<std::string> ShadowHead() {
+  std::vector<std::string> head = {"shadow", "beside", "calls of"};
+  for (int i = 0; i < kShadowOutcomes; ++i) {
+    head.emplace_back(ShadowOutcomeName(static_cast<ShadowOutcome>(i)));
+  }
+  return head;
+}
+
+std::vector<std::vector<std::string>> ShadowCells(const Simulation& simulation) {
+  std::vector<std::vector<std::string>> rows;
+  for (const ShadowRecord& shadow : simulation.shadows) {
+    auto& row = rows.emplace_back();
+    row = {shadow.shadow, shadow.policy, shadow.caller};
+    for (const int64_t calls : shadow.calls) row.push_back(absl::StrCat(calls));
+  }
+  return rows;
+}
+
 std::string RunWords(const Simulation& simulation) {
   const uint64_t last = simulation.first_seed + static_cast<uint64_t>(simulation.seeds) - 1;
   return absl::StrCat(DurationWords(simulation.duration), ", ",

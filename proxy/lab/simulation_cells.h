@@ -15,6 +15,10 @@ std::vector<std::string> SimulationHead();
 // Returns one text for each column of each rule.
 std::vector<std::vector<std::string>> SimulationCells(const Simulation& simulation);
 
+// The same for the table of shadow policies.
+std::vector<std::string> ShadowHead();
+std::vector<std::vector<std::string>> ShadowCells(const Simulation& simulation);
+
 // Returns "2m, seed 1".
 std::string RunWords(const Simulation& simulation);
 

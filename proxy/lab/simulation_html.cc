@@ -69,6 +69,11 @@ std::string SimulationHtml(const Simulation& simulation) {
       HtmlSection("Result", absl::StrCat("<p>", EscapeHtml(simulation.verdict), "</p>\n",
                                          HtmlTable("figures of each policy", SimulationHead(),
                                                    SimulationCells(simulation), /*numbers=*/true)));
+  if (!simulation.shadows.empty()) {
+    body += HtmlSection("Shadow policies",
+                        HtmlTable("calls by what shadow policies decided", ShadowHead(),
+                                  ShadowCells(simulation), /*numbers=*/false));
+  }
   if (!simulation.expectations.empty()) {
     body += HtmlSection("Expectations", Expectations(simulation.expectations));
   }

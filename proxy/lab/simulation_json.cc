@@ -41,6 +41,18 @@ void WriteRule(const SimulatedRule& rule, JsonWriter& json) {
   json.End();
 }
 
+void WriteShadow(const ShadowRecord& shadow, JsonWriter& json) {
+  json.Begin();
+  json.Text("caller", shadow.caller);
+  json.Text("policy", shadow.policy);
+  json.Text("shadow", shadow.shadow);
+  for (size_t i = 0; i < shadow.calls.size(); ++i) {
+    json.Number(ShadowOutcomeName(static_cast<ShadowOutcome>(i)),
+                static_cast<double>(shadow.calls[i]));
+  }
+  json.End();
+}
+
 void WriteMap(const StabilityMap& map, JsonWriter& json) {
   json.Key("map");
   json.Begin();
@@ -84,6 +96,10 @@ std::string SimulationJson(const Simulation& simulation) {
     json.Number("value", each.value);
     json.End();
   });
+  if (!simulation.shadows.empty()) {
+    json.List("shadows", simulation.shadows,
+              [&json](const ShadowRecord& shadow) { WriteShadow(shadow, json); });
+  }
   if (simulation.map.has_value()) WriteMap(*simulation.map, json);
   json.End();
   return LayOutJson(emitter.text());

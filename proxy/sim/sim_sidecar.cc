@@ -117,6 +117,7 @@ void SimSidecar::CountCall(const CallRecord& record) {
   tally_.ok += ok;
   tally_.first_failed += failed;
   tally_.rescued += failed && ok;
+  if (record.shadow.has_value()) ++tally_.shadow[static_cast<size_t>(*record.shadow)];
 }
 
 }  // namespace levee

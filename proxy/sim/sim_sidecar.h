@@ -2,6 +2,7 @@
 // What the calls of one simulated sidecar share: policy, budget, replay memory, endpoints.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -26,6 +27,7 @@
 #include "sim/sim_clock.h"
 #include "sim/sim_endpoints.h"
 #include "sim/sim_host.h"
+#include "wire/refusal.h"
 
 namespace levee {
 
@@ -34,8 +36,9 @@ struct Tally {
   int64_t calls = 0;
   int64_t attempts = 0;  // started, those that never left excluded; also of calls under way
   int64_t ok = 0;
-  int64_t first_failed = 0;  // calls whose first attempt failed
-  int64_t rescued = 0;       // of these, calls that ended with OK
+  int64_t first_failed = 0;                       // calls whose first attempt failed
+  int64_t rescued = 0;                            // of these, calls that ended with OK
+  std::array<int64_t, kShadowOutcomes> shadow{};  // calls by ShadowOutcome, if there is a shadow
   double PerCall() const { return static_cast<double>(attempts) / static_cast<double>(calls); }
   double RescuedShare() const {
     return static_cast<double>(rescued) / static_cast<double>(first_failed);

@@ -132,6 +132,83 @@ TEST(SimulationHtml, IsOneFileThatLoadsNothing) {
   }
 }
 
+// What 30% of failures for four of ten seconds make of 1000 requests, under policies of these
+// texts, of which the first is in force.
+Simulation Shadowed(const std::string& policies, const std::string& shadow, int seeds = 1) {
+  const auto config =
+      ParseConfig("p", absl::StrCat("upstreams: [{name: any, endpoints: ['authority:']}]\n"
+                                    "routes: [{upstream: any, policy: now, shadow: ",
+                                    shadow,
+                                    "}]\n"
+                                    "policies: [",
+                                    policies, "]\n"));
+  EXPECT_TRUE(config.ok()) << config.status();
+  const CheckedScenario checked = CheckScenario(
+      {"s",
+       "duration: 10s\n"
+       "clients: [{name: web, instances: 2, calls: db/Get, load: {even: 100/s}, deadline: 1s}]\n"
+       "services: [{name: db, slots: 100, time: 1ms}]\n"
+       "faults: [{at: 2s, for: 4s, service: db, fail: {code: UNAVAILABLE, share: 0.3}}]\n"
+       "compare: [no-sidecar]\n"},
+      *config);
+  EXPECT_EQ(FormatFaults(checked.faults), "");
+  return Simulate("s", checked.scenario, /*first_seed=*/1, seeds);
+}
+
+constexpr char kNow[] = "{name: now, retry: {max_attempts: 2, budget: {ratio: 1}}}";
+constexpr char kNever[] = "{name: never, retry: {max_attempts: 1}}";
+constexpr char kMore[] = "{name: more, retry: {max_attempts: 9, budget: {ratio: 1}}}";
+
+TEST(SimulationShadow, ItIsCountedHowOftenItWouldHaveMadeMoreOrFewerAttempts) {
+  const Simulation never = Shadowed(absl::StrCat(kNow, ", ", kNever), "never");
+  ASSERT_EQ(never.shadows.size(), 1u);
+  const ShadowRecord& counts = never.shadows[0];
+  EXPECT_EQ(counts.caller, "web");
+  EXPECT_EQ(counts.policy, "now");
+  EXPECT_EQ(counts.shadow, "never");
+  const auto [same, more, fewer] = counts.calls;
+  EXPECT_EQ(same + fewer, 999);  // The first request comes 10 ms after the beginning.
+  EXPECT_EQ(more, 0);
+  EXPECT_NEAR(static_cast<double>(fewer), 120, 30);
+
+  const auto other = Shadowed(absl::StrCat(kNow, ", ", kMore), "more").shadows.at(0).calls;
+  EXPECT_EQ(other[2], 0);
+  EXPECT_NEAR(static_cast<double>(other[1]), 0.3 * 120, 20);  // A second failure.
+}
+
+TEST(SimulationShadow, ItDoesNothing) {
+  const Simulation with = Shadowed(absl::StrCat(kNow, ", ", kMore), "more");
+  Simulation without = Shadowed(kNow, "none");
+  EXPECT_TRUE(without.shadows.empty());
+  EXPECT_THAT(SimulationJson(without), Not(HasSubstr("shadow")));
+  EXPECT_THAT(SimulationText(without), Not(HasSubstr("shadow")));
+  without.shadows = with.shadows;
+  EXPECT_EQ(SimulationJson(with), SimulationJson(without));
+}
+
+TEST(SimulationShadow, EachReportHasItsCounts) {
+  const Simulation simulation = Shadowed(absl::StrCat(kNow, ", ", kNever), "never");
+  const auto [same, more, fewer] = simulation.shadows.at(0).calls;
+  EXPECT_THAT(SimulationText(simulation),
+              HasSubstr(absl::StrCat("\n  shadow  beside  calls of  same  more  fewer\n"
+                                     "  never   now     web        ",
+                                     same, "     0    ", fewer, "\n")));
+  EXPECT_THAT(
+      SimulationJson(simulation),
+      HasSubstr(absl::StrCat("\"shadows\": [\n    {\"caller\": \"web\", \"policy\": \"now\", "
+                             "\"shadow\": \"never\", \"same\": ",
+                             same, ", \"more\": 0, \"fewer\": ", fewer, "}")));
+  EXPECT_THAT(SimulationHtml(simulation),
+              AllOf(HasSubstr("Shadow policies"), HasSubstr(absl::StrCat("<td>", fewer, "</td>"))));
+}
+
+TEST(SimulationShadow, TheCallsOfAllSeedsCount) {
+  const auto one = Shadowed(absl::StrCat(kNow, ", ", kNever), "never").shadows.at(0).calls;
+  const auto three = Shadowed(absl::StrCat(kNow, ", ", kNever), "never", 3).shadows.at(0).calls;
+  EXPECT_EQ(three[0] + three[2], 3 * (one[0] + one[2]));
+  EXPECT_GT(three[2], 2 * one[2]);
+}
+
 TEST(Simulation, ItsTimelineShowsTheTroubleAndTheQueue) {
   const RunTimeline timeline = SimulationOf(Storm("")).rules.back().timeline;
   ASSERT_EQ(timeline.requests.size(), 60u);
