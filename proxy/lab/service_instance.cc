@@ -6,6 +6,8 @@
 #include <numbers>
 #include <utility>
 
+#include "base/block_cache.h"
+
 namespace levee {
 namespace {
 
@@ -91,7 +93,7 @@ Answer ServiceInstance::Serve(SimHost& host, AttemptId attempt) {
   if (waits && waiting_ >= service_.queue) {
     return Answer().Trailers(delay_, StatusCode::kUnavailable, "the queue is full");
   }
-  const auto piece = std::make_shared<Piece>(host, attempt);
+  const auto piece = std::allocate_shared<Piece>(BlockAllocator<Piece>(), host, attempt);
   piece->left = DrawTime();
   piece->deadline = clock_.elapsed() + host.attempt(attempt).timeout;
   piece->limit = clock_.elapsed() + service_.time_limit;
@@ -211,10 +213,11 @@ void ServiceInstance::End(const PiecePtr& piece, StatusCode code, const std::str
 }
 
 // Gives the one step of the answer to whom the piece was for, if there still is such a one.
-void ServiceInstance::Deliver(const PiecePtr& piece, const Answer& answer) {
-  clock_.After(answer.TimeOf(0), [piece, answer] {
+void ServiceInstance::Deliver(const PiecePtr& piece, Answer answer) {
+  piece->answer = std::move(answer);
+  clock_.After(piece->answer.TimeOf(0), [piece] {
     SimHost* const host = piece->host.get();
-    if (host != nullptr) host->Deliver(piece->attempt, answer.steps().front());
+    if (host != nullptr) host->Deliver(piece->attempt, piece->answer.steps().front());
   });
 }
 

@@ -65,6 +65,7 @@ class ServiceInstance {
     size_t place = 0;   // in taken_
     size_t calls_made = 0;
     std::shared_ptr<AppRequest> call;  // under way
+    Answer answer;                     // on its way
   };
   using PiecePtr = std::shared_ptr<Piece>;
 
@@ -81,7 +82,7 @@ class ServiceInstance {
   void OnCallEnded(const PiecePtr& piece, const SimCaller& caller);
   void OnAbandoned(const PiecePtr& piece);
   void End(const PiecePtr& piece, StatusCode code, const std::string& message);
-  void Deliver(const PiecePtr& piece, const Answer& answer);
+  void Deliver(const PiecePtr& piece, Answer answer);
 
   SimClock& clock_;
   const ScenarioService& service_;

@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/block_cache.h"
 #include "sim/sim_sidecar.h"
 
 namespace levee {
 
-AppRequest::AppRequest(SimSidecar& sidecar, const AppLoop& loop, absl::Duration timeout)
+AppRequest::AppRequest(Key, SimSidecar& sidecar, const AppLoop& loop, absl::Duration timeout)
     : sidecar_(sidecar),
       loop_(loop),
       timeout_(timeout),
@@ -17,7 +18,8 @@ AppRequest::AppRequest(SimSidecar& sidecar, const AppLoop& loop, absl::Duration 
 std::shared_ptr<AppRequest> AppRequest::Begin(SimSidecar& sidecar, const AppLoop& loop,
                                               absl::Duration timeout, SimOrigin origin,
                                               std::string message, SimHost::OnFinish done) {
-  std::shared_ptr<AppRequest> request(new AppRequest(sidecar, loop, timeout));
+  const auto request =
+      std::allocate_shared<AppRequest>(BlockAllocator<AppRequest>(), Key(), sidecar, loop, timeout);
   request->origin_ = origin;
   request->message_ = std::move(message);
   request->done_ = std::move(done);

@@ -47,7 +47,12 @@ class AppRequest : public std::enable_shared_from_this<AppRequest> {
   void Cancel();
 
  private:
-  AppRequest(SimSidecar& sidecar, const AppLoop& loop, absl::Duration timeout);
+  struct Key {};  // Only Begin makes requests.
+
+ public:
+  AppRequest(Key, SimSidecar& sidecar, const AppLoop& loop, absl::Duration timeout);
+
+ private:
   void Call();
   std::optional<absl::Duration> Again(StatusCode code);
   void OnEnd(const SimCaller& caller);

@@ -2,7 +2,6 @@
 #include "sim/sim_clock.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/check.h"
 
@@ -14,25 +13,21 @@ constexpr int64_t kMaxEventsAtOnce = 10'000'000;
 
 }  // namespace
 
-void SimClock::At(Instant when, std::function<void()> event) {
-  if (when.is_infinite()) return;
+// Returns the index in events_ of an event that is due then.
+size_t SimClock::Add(Instant when) {
   if (free_.empty()) {
     free_.push_back(events_.size());
     events_.emplace_back();
   }
-  events_[free_.back()].swap(event);
   const size_t place = free_.back();
   free_.pop_back();
   if (when <= now_) {
     due_now_.push_back(place);
-    return;
+  } else {
+    queue_.push_back({when, ++asked_, place});
+    std::push_heap(queue_.begin(), queue_.end(), Later());
   }
-  queue_.push_back({when, ++asked_, place});
-  std::push_heap(queue_.begin(), queue_.end(), Later());
-}
-
-void SimClock::After(absl::Duration delay, std::function<void()> event) {
-  At(now_ + delay, std::move(event));
+  return place;
 }
 
 // Takes the next event out: returns its place in events_, and it is the time when it is due.
@@ -54,9 +49,9 @@ size_t SimClock::TakeNext() {
 void SimClock::RunNext() {
   const size_t place = TakeNext();
   LEVEE_CHECK(at_once_ < kMaxEventsAtOnce);
-  std::function<void()>& event = events_[place];
+  Event& event = events_[place];
   event();
-  event = nullptr;
+  event.Reset();
   // Only now: the event may have asked for others.
   free_.push_back(place);
 }

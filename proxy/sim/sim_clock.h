@@ -5,11 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
 #include "base/instant.h"
+#include "sim/inline_function.h"
 
 namespace levee {
 
@@ -26,9 +27,16 @@ class SimClock {
   // Virtual time since the clock was made. All records of the simulation are in it.
   absl::Duration elapsed() const { return now_ - Start(); }
 
-  // Runs `event` at `when`, or in the next turn if that has passed. Infinite: never.
-  void At(Instant when, std::function<void()> event);
-  void After(absl::Duration delay, std::function<void()> event);
+  // Runs `event`, a function without parameters, at `when`, or in the next turn if that has passed.
+  // Infinite: never.
+  template <typename F>
+  void At(Instant when, F&& event) {
+    if (!when.is_infinite()) events_[Add(when)].Set(std::forward<F>(event));
+  }
+  template <typename F>
+  void After(absl::Duration delay, F&& event) {
+    At(now_ + delay, std::forward<F>(event));
+  }
 
   // When the next event is due; Infinite: there is none.
   Instant next() const {
@@ -57,6 +65,9 @@ class SimClock {
     }
   };
 
+  using Event = InlineFunction<void(), 48>;
+
+  size_t Add(Instant when);
   bool empty() const { return queue_.empty() && due_now_.empty(); }
   size_t TakeNext();
   void RunNext();
@@ -67,8 +78,8 @@ class SimClock {
   // A heap by Later. Its events that are due now were asked for before those of due_now_.
   std::vector<Due> queue_;
   std::deque<size_t> due_now_;  // the indices in events_ of those asked for at now_, in order
-  std::deque<std::function<void()>> events_;  // which run where they are, while others are added
-  std::vector<size_t> free_;                  // indices in events_ that no event has
+  std::deque<Event> events_;    // which run where they are, while others are added
+  std::vector<size_t> free_;    // indices in events_ that no event has
 };
 
 }  // namespace levee

@@ -19,6 +19,7 @@ Chunk ToChunk(std::string_view bytes) {
 }
 
 void Fill(Metadata& list, const Answer::Fields& fields) {
+  list.Clear();
   for (const auto& [name, value] : fields) list.Add(name, value);
 }
 
@@ -29,7 +30,7 @@ absl::Time WallClock() { return absl::UnixEpoch(); }
 
 SimClock& SimHost::clock() { return sidecar_.clock(); }
 
-void SimHost::Start(RequestFacts facts, OnFinish on_finish, SimOrigin origin) {
+void SimHost::Start(RequestFacts facts, OnFinish&& on_finish, SimOrigin origin) {
   on_finish_ = std::move(on_finish);
   origin_ = origin;
   CallParts parts = sidecar_.Parts(*this);
@@ -112,7 +113,6 @@ void SimHost::PlayNext(AttemptId id) {
   const Stream& stream = At(id);
   if (stream.step == stream.answer.steps().size()) return;
   const Instant when = SimClock::Start() + stream.start + stream.answer.TimeOf(stream.step);
-  // Captures as much as std::function keeps without an allocation.
   clock().At(when, [this, generation = generation_, id] {
     if (generation != generation_) return;
     Stream& playing = At(id);
@@ -202,7 +202,6 @@ void SimHost::Deliver(AttemptId id, const Answer::Step& step) {
     ++At(id).dropped_events;
     return;
   }
-  Metadata trailers;
   switch (step.kind) {
     case Kind::kInformational:
       return;  // Skipped, as the session does.
@@ -213,8 +212,8 @@ void SimHost::Deliver(AttemptId id, const Answer::Step& step) {
       OnMessage(id, step);
       return;
     case Kind::kTrailers:
-      Fill(trailers, step.fields);
-      EndWithTrailers(id, trailers);
+      Fill(fields_, step.fields);
+      EndWithTrailers(id);
       return;
     case Kind::kClosed:
       EndLeaving(id, OutcomeOfClose(step.close));
@@ -232,15 +231,14 @@ void SimHost::Deliver(AttemptId id, const Answer::Step& step) {
 }
 
 void SimHost::OnHead(AttemptId id, const Answer::Step& step) {
-  Metadata head;
-  Fill(head, step.fields);
+  Fill(fields_, step.fields);
   Stream& stream = At(id);
-  switch (ReadAnswerHead(head, step.end, /*request=*/Metadata())) {
+  switch (ReadAnswerHead(fields_, step.end, /*request=*/Metadata())) {
     case AnswerHead::kEnd:
-      EndWithTrailers(id, head);
+      EndWithTrailers(id);
       return;
     case AnswerHead::kNotGrpc:
-      EndLeaving(id, OutcomeOfHttp(head, WallClock));
+      EndLeaving(id, OutcomeOfHttp(fields_, WallClock));
       return;
     case AnswerHead::kBegin:
       stream.has_head = true;
@@ -258,23 +256,25 @@ void SimHost::OnMessage(AttemptId id, const Answer::Step& step) {
   caller_.body.append(step.bytes);
 }
 
-void SimHost::EndWithTrailers(AttemptId id, Metadata& trailers) {
-  AttemptOutcome outcome = OutcomeOfTrailers(trailers, sidecar_.overload.honor, WallClock);
+// fields_ are the trailers.
+void SimHost::EndWithTrailers(AttemptId id) {
+  AttemptOutcome outcome = OutcomeOfTrailers(fields_, sidecar_.overload.honor, WallClock);
   outcome.single_message = At(id).messages <= 1;
-  End(id, std::move(outcome), trailers);
+  last_trailers_.Swap(fields_);
+  End(id, outcome);
 }
 
+// The attempt has no trailers.
 void SimHost::EndLeaving(AttemptId id, AttemptOutcome outcome) {
-  Metadata none;
-  End(id, std::move(outcome), none);
+  last_trailers_.Clear();
+  End(id, outcome);
 }
 
-void SimHost::End(AttemptId id, AttemptOutcome outcome, Metadata& trailers) {
+void SimHost::End(AttemptId id, AttemptOutcome& outcome) {
   Stream& stream = At(id);
   stream.ended_at = clock().elapsed();
   active_.erase(std::find(active_.begin(), active_.end(), id));
   last_ended_ = id;
-  last_trailers_.Swap(trailers);
   LeaveEndpoint(stream);
   outcome.place = PlaceOf(stream);
   const absl::Duration wait = WaitAskedFor(outcome);
@@ -340,11 +340,11 @@ void SimCaller::Clear() {
 // Makes the host ready for another call.
 void SimHost::Clear() {
   ++generation_;
-  on_finish_ = nullptr;
+  on_finish_.Reset();
   attempts_ = 0;
   committed_ = last_ended_ = 0;
   caller_.Clear();
-  timer_at_ = next_look_ = Instant::Infinite();
+  timer_at_ = Instant::Infinite();
 }
 
 void SimHost::CreditRequest(size_t bytes) {
@@ -359,21 +359,19 @@ CallKin SimHost::Kin() const {
 }
 
 void SimHost::SetTimer(Instant when) {
-  // As in the network's host: a look that comes too early is cheaper than one that is moved.
   timer_at_ = when;
   if (when < next_look_) Arm(when);
 }
 
 void SimHost::Arm(Instant when) {
   next_look_ = std::max(when, clock().now());
-  clock().At(next_look_, [this, generation = generation_] {
-    if (generation == generation_ && clock().now() == next_look_) Look();
+  clock().At(next_look_, [this] {
+    if (clock().now() == next_look_) Look();
   });
 }
 
 void SimHost::Look() {
   next_look_ = Instant::Infinite();
-  if (finished()) return;
   if (clock().now() < timer_at_) {
     Arm(timer_at_);
     return;

@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -17,6 +17,7 @@
 #include "call/call_host.h"
 #include "policy/retry_decision.h"
 #include "sim/answer.h"
+#include "sim/inline_function.h"
 #include "sim/sim_clock.h"
 #include "wire/call_record.h"
 #include "wire/metadata.h"
@@ -73,7 +74,7 @@ struct SimCaller {
 // by SimSidecar, which it refers to and which uses it for one call after the other.
 class SimHost : public CallHost {
  public:
-  using OnFinish = std::function<void(const SimCaller&)>;
+  using OnFinish = InlineFunction<void(const SimCaller&), 48>;
 
   explicit SimHost(SimSidecar& sidecar) : sidecar_(sidecar) {}
   SimHost(const SimHost&) = delete;
@@ -93,7 +94,7 @@ class SimHost : public CallHost {
 
   // Begins a call. Without keys in `facts` its keys are empty: all calls share the bucket of a
   // limit.
-  void Start(RequestFacts facts, OnFinish on_finish, SimOrigin origin);
+  void Start(RequestFacts facts, OnFinish&& on_finish, SimOrigin origin);
   const SimOrigin& origin() const { return origin_; }
 
   // The caller's side. Its acts after the end of the call are dropped.
@@ -105,7 +106,10 @@ class SimHost : public CallHost {
   // The upstream's side. Its acts after the end of the attempt are dropped and counted.
   void Deliver(AttemptId id, const Answer::Step& step);
   // `f` is called when the attempt is cancelled.
-  void OnCancel(AttemptId id, std::function<void()> f) { At(id).on_cancel = std::move(f); }
+  template <typename F>
+  void OnCancel(AttemptId id, F&& f) {
+    At(id).on_cancel.Set(std::forward<F>(f));
+  }
 
   void DrainTimeout();
 
@@ -146,7 +150,7 @@ class SimHost : public CallHost {
     bool end_queued = false;
     bool has_head = false;
     int messages = 0;  // of the answer: one with each step that has one
-    std::function<void()> on_cancel;
+    InlineFunction<void(), 32> on_cancel;
     bool over() const { return cancelled_at.has_value() || ended_at.has_value(); }
   };
 
@@ -159,9 +163,9 @@ class SimHost : public CallHost {
   void ForwardHead();
   void OnHead(AttemptId id, const Answer::Step& step);
   void OnMessage(AttemptId id, const Answer::Step& step);
-  void EndWithTrailers(AttemptId id, Metadata& trailers);
-  void End(AttemptId id, AttemptOutcome outcome, Metadata& trailers);
+  void EndWithTrailers(AttemptId id);
   void EndLeaving(AttemptId id, AttemptOutcome outcome);
+  void End(AttemptId id, AttemptOutcome& outcome);
   void LeaveEndpoint(Stream& stream);
   void WriteAnswer(const FinalStatus& status);
   void Arm(Instant when);
@@ -179,11 +183,14 @@ class SimHost : public CallHost {
   AttemptId committed_ = 0;   // 0: none
   AttemptId last_ended_ = 0;  // and was not cancelled
   Metadata last_trailers_;    // its trailers
+  Metadata fields_;           // of the step that is delivered
   std::vector<LimitKey> rate_keys_;
   SimCaller caller_;
   CallRecord record_;
-  Instant timer_at_ = Instant::Infinite();   // that the call has asked for
-  Instant next_look_ = Instant::Infinite();  // when the clock tells the host
+  Instant timer_at_ = Instant::Infinite();  // that the call has asked for
+  // When the clock tells the host. One call after the other has the same look: most end before it,
+  // and one that is too early is cheaper than one for each of them.
+  Instant next_look_ = Instant::Infinite();
 };
 
 }  // namespace levee
