@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help deps build run demo quick test fuzz ledger mutation interop-deps kubernetes-deps \
-        image-test package release bench instructions storms storm-seeds attacks \
+        image-test package release bench instructions simulator storms storm-seeds attacks \
         schema format lint clean
 
 # What git knows and what it would know after `git add`, so that nothing in build/ is touched.
@@ -90,10 +90,15 @@ bench: ## Measure Levee and its peers on this machine
 	@$(call compile_shipped,levee)
 	@tests/bench/run --scaling --tls
 
-instructions: ## Count the instructions of a call, by callgrind
+instructions: ## Count those of a call and of a simulated attempt, by callgrind
 	@deploy/install-packages build test-build bench
 	@$(call compile_tests,levee bench_echo)
 	@python3 -B tests/bench/instructions.py
+
+simulator: ## Print how many attempts a second levee simulate makes
+	@deploy/install-packages build test-build
+	@$(call compile_shipped,levee)
+	@python3 -B tests/bench/simulator.py
 
 storms: ## Compare Levee, gRPC's own retries and Envoy in the same storms
 	@deploy/install-packages build test-build storms

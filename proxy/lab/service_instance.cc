@@ -120,7 +120,9 @@ void ServiceInstance::BeginNext() {
 }
 
 void ServiceInstance::Begin(const PiecePtr& piece) {
-  piece->left += static_cast<double>(taken_.size()) * service_.slope;
+  if (service_.slope > absl::ZeroDuration()) {
+    piece->left += static_cast<double>(taken_.size()) * service_.slope;
+  }
   piece->state = Piece::State::kWorking;
   piece->since = clock_.elapsed();
   piece->place = taken_.size();
@@ -131,7 +133,8 @@ void ServiceInstance::Begin(const PiecePtr& piece) {
 void ServiceInstance::Arm(const PiecePtr& piece) {
   const int64_t number = ++piece->armed;
   if (speed_ == 0) return;
-  const absl::Duration left = std::max(piece->left, absl::ZeroDuration()) / speed_;
+  absl::Duration left = std::max(piece->left, absl::ZeroDuration());
+  if (speed_ != 1) left /= speed_;
   clock_.After(left, [this, piece, number] {
     if (number == piece->armed && piece->state == Piece::State::kWorking) OnWorked(piece);
   });

@@ -56,18 +56,17 @@ class SimClock {
     Instant when;
     int64_t sequence;
     size_t event;  // the index in events_
-  };
 
-  // A type, and not a function, so that the heap's algorithms have it inline.
-  struct Later {
-    bool operator()(const Due& a, const Due& b) const {
-      return a.when != b.when ? a.when > b.when : a.sequence > b.sequence;
+    bool operator<(const Due& other) const {
+      return when != other.when ? when < other.when : sequence < other.sequence;
     }
   };
 
   using Event = InlineFunction<void(), 48>;
 
   size_t Add(Instant when);
+  void Push(const Due& due);
+  Due Pop();
   bool empty() const { return queue_.empty() && due_now_.empty(); }
   size_t TakeNext();
   void RunNext();
@@ -75,7 +74,9 @@ class SimClock {
   Instant now_ = Start();
   int64_t asked_ = 0;    // events asked for
   int64_t at_once_ = 0;  // events that ran at now_
-  // A heap by Later. Its events that are due now were asked for before those of due_now_.
+  // A heap, the earliest first, of which each element has four below it: half of the levels of one
+  // with two, and those four are neighbours in memory. Its events that are due now were asked for
+  // before those of due_now_.
   std::vector<Due> queue_;
   std::deque<size_t> due_now_;  // the indices in events_ of those asked for at now_, in order
   std::deque<Event> events_;    // which run where they are, while others are added

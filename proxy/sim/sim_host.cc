@@ -2,6 +2,7 @@
 #include "sim/sim_host.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "absl/hash/hash.h"
@@ -97,7 +98,9 @@ SimHost::Stream& SimHost::AddStream() {
   if (static_cast<size_t>(attempts_) == streams_.size()) {
     streams_.emplace_back();
   } else {
-    At(attempts_ + 1) = Stream();
+    Stream& stream = At(attempts_ + 1);
+    std::destroy_at(&stream);
+    std::construct_at(&stream);
   }
   return At(++attempts_);
 }

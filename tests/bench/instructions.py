@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Counts the instructions in user space that Levee executes for a call, by callgrind.
+"""Counts the instructions in user space that Levee executes for a call, by callgrind. `simulate`
+counts those of an attempt in `levee simulate`.
 
 Unlike times, they hardly depend on the machine and on what else it does. So they are compared with
 those of tests/bench/instructions.json: a load that takes more than 3% more is a failure, also of CI.
@@ -12,12 +13,13 @@ import argparse
 import json
 import pathlib
 import platform
-import re
 import sys
 import tempfile
 
+import callgrind
 import loads
 import proxies
+import simulator
 from processes import BenchError, Process, cpus, find_program, free_port
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -28,14 +30,14 @@ BINARIES = {'developed': ROOT / 'build' / 'levee', 'shipped': ROOT / 'build' / '
 # their difference.
 FEW, MANY = 2_000, 8_000
 LOADS = ('4x32', '1x100', '64x1', 'headers')
+SIMULATION = 'simulate'
 FIRST_CALLS = 5
 
 
 def executed(levee, load, calls, echo_port, scratch):
     """Returns the instructions of a whole run with that many calls."""
     counts = pathlib.Path(scratch) / 'callgrind.out'
-    command = (find_program('valgrind'), '--tool=callgrind', f'--callgrind-out-file={counts}',
-               *levee.command, '--keep-code-pages')
+    command = callgrind.command(counts, (*levee.command, '--keep-code-pages'))
     cpu, load_cpu = cpus()
     running = proxies.RunningProxy(levee._replace(command=command), echo_port, cpu, scratch)
     try:
@@ -45,10 +47,7 @@ def executed(levee, load, calls, echo_port, scratch):
         running.process.stop()
     if answer.error:
         raise BenchError(f'{load.name}: {answer.error}')
-    total = re.search(r'^(?:totals|summary): (\d+)', counts.read_text(encoding='utf-8'), re.MULTILINE)
-    if not total:
-        raise BenchError(f'callgrind said nothing: {running.process.output()}')
-    return int(total[1])
+    return callgrind.total(counts, running.process.output())
 
 
 def connect(port, cpu, scratch):
@@ -70,6 +69,11 @@ def per_call(levee, load, echo_port, scratch):
 def measure(levee, helpers, names):
     counts = {}
     with tempfile.TemporaryDirectory(prefix='levee-instructions-') as scratch:
+        names = list(names)
+        if SIMULATION in names:
+            names.remove(SIMULATION)
+            counts[SIMULATION] = simulator.instructions_per_attempt(levee.command[0], scratch)
+            print(f'{SIMULATION}: {counts[SIMULATION]:,} instructions per attempt', flush=True)
         loads.write_payloads(scratch)
         echo_port = free_port()
         echo = Process('echo', [str(helpers / 'bench_echo'), str(echo_port)], cpus()[1], scratch)
@@ -85,7 +89,7 @@ def measure(levee, helpers, names):
 
 def judged(counts, landed):
     """Returns a line for each load that costs more than it may."""
-    return [f'{name}: {count:,} instructions per call, {count / landed[name] - 1:+.1%} beside '
+    return [f'{name}: {count:,} instructions, {count / landed[name] - 1:+.1%} beside '
             f'{landed[name]:,}; at most {MARGIN:+.0%} is allowed'
             for name, count in counts.items()
             if name in landed and count > landed[name] * (1 + MARGIN)]
@@ -110,7 +114,7 @@ def main(words):
                         help='whose counts hold; default %(default)s')
     parser.add_argument('--levee', type=pathlib.Path, help='default: the one of that build')
     parser.add_argument('--helpers', type=pathlib.Path, default=ROOT / 'build' / 'tests')
-    parser.add_argument('--loads', default=','.join(LOADS), help='which; default %(default)s')
+    parser.add_argument('--loads', default=','.join((*LOADS, SIMULATION)), help='which; default %(default)s')
     parser.add_argument('--config', type=pathlib.Path, metavar='TEMPLATE',
                         help='another one than configs/levee.yaml.in; nothing is judged or kept')
     parser.add_argument('--write', action='store_true', help='keep the counts as those that hold')

@@ -13,7 +13,7 @@ class Judged(unittest.TestCase):
                                                  {'4x32': 1000, '1x100': 1000}))
 
     def test_a_load_that_costs_more_is_named_with_both_counts(self):
-        self.assertEqual(['4x32: 1,031 instructions per call, +3.1% beside 1,000; at most +3% is '
+        self.assertEqual(['4x32: 1,031 instructions, +3.1% beside 1,000; at most +3% is '
                           'allowed'],
                          instructions.judged({'4x32': 1031, '1x100': 900},
                                              {'4x32': 1000, '1x100': 1000}))
