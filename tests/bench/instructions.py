@@ -67,23 +67,29 @@ def per_call(levee, load, echo_port, scratch):
 
 
 def measure(levee, helpers, names):
-    counts = {}
     with tempfile.TemporaryDirectory(prefix='levee-instructions-') as scratch:
-        names = list(names)
+        counts = measure_calls(levee, helpers, [name for name in names if name != SIMULATION], scratch)
         if SIMULATION in names:
-            names.remove(SIMULATION)
-            counts[SIMULATION] = simulator.instructions_per_attempt(levee.command[0], scratch)
-            print(f'{SIMULATION}: {counts[SIMULATION]:,} instructions per attempt', flush=True)
-        loads.write_payloads(scratch)
-        echo_port = free_port()
-        echo = Process('echo', [str(helpers / 'bench_echo'), str(echo_port)], cpus()[1], scratch)
-        try:
-            echo.wait_until_ready(echo_port)
-            for name in names:
-                counts[name] = per_call(levee, loads.LOADS[name], echo_port, scratch)
-                print(f'{name}: {counts[name]:,} instructions per call', flush=True)
-        finally:
-            echo.stop()
+            count = simulator.instructions_per_attempt(levee.command[0], scratch)
+            print(f'{SIMULATION}: {count:,} instructions per attempt', flush=True)
+            counts[SIMULATION] = count
+    return counts
+
+
+def measure_calls(levee, helpers, names, scratch):
+    counts = {}
+    if not names:
+        return counts
+    loads.write_payloads(scratch)
+    echo_port = free_port()
+    echo = Process('echo', [str(helpers / 'bench_echo'), str(echo_port)], cpus()[1], scratch)
+    try:
+        echo.wait_until_ready(echo_port)
+        for name in names:
+            counts[name] = per_call(levee, loads.LOADS[name], echo_port, scratch)
+            print(f'{name}: {counts[name]:,} instructions per call', flush=True)
+    finally:
+        echo.stop()
     return counts
 
 

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of what is made of the counts of instructions; the counting itself needs callgrind."""
 
+import tempfile
 import unittest
 from unittest import mock
 
+import callgrind
 import instructions
+import simulator
 
 
 class Judged(unittest.TestCase):
@@ -20,6 +23,22 @@ class Judged(unittest.TestCase):
 
     def test_a_load_that_was_never_counted_is_not_judged(self):
         self.assertEqual([], instructions.judged({'64x1': 5000}, {'4x32': 1000}))
+
+
+class Simulated(unittest.TestCase):
+    def test_the_attempts_of_all_rules_are_added_up(self):
+        self.assertEqual(12, simulator.attempts_in('policy,second,requests,attempts,answers,queue\n'
+                                                   'no-retries,0,4,4,4,0\nthis,0,4,5,4,0\n'
+                                                   'this,1,3,3,3,0\n'))
+
+    def test_the_start_is_in_no_attempt(self):
+        runs = iter([simulator.Run(100, 1, 1), simulator.Run(400, 1, 1)])
+        totals = iter([1_000_000 + 100 * 70, 1_000_000 + 400 * 70])
+        with mock.patch.object(simulator, 'simulate', lambda command, cpu: next(runs)), \
+             mock.patch.object(callgrind, 'command', lambda counts, program: program), \
+             mock.patch.object(callgrind, 'total', lambda counts, output: next(totals)), \
+             tempfile.TemporaryDirectory() as scratch:
+            self.assertEqual(70, simulator.instructions_per_attempt('levee', scratch))
 
 
 class AsTest(unittest.TestCase):

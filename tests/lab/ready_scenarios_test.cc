@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scenarios of config/scenarios: what their sources found comes out, and what they expect
 // holds.
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -62,6 +64,9 @@ TEST(SimulationAverages, L4_TenThousandSidecarsThatKnowNothingOfEachOtherStayBou
   fleet.compare.clear();
   const Simulation simulation = Simulate("fleet-10000", fleet, 1, 1);
   EXPECT_TRUE(simulation.ok()) << SimulationText(simulation);
+  rusage used;
+  ASSERT_EQ(getrusage(RUSAGE_SELF, &used), 0);
+  EXPECT_LT(used.ru_maxrss, 2 << 20) << "KiB";
 }
 
 // The clients' retries are made by a sidecar that waits as those of Brooker's second run, and that
