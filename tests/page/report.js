@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that `levee explain`, `levee simulate` and `levee fleet` write with --html, in a browser.
+// The files that `levee explain`, `simulate`, `replay` and `fleet` write with --html, in a browser.
 import assert from 'node:assert/strict';
 import {execFile} from 'node:child_process';
 import {mkdtempSync, rmSync} from 'node:fs';

@@ -38,6 +38,14 @@ for (const [screen, options] of Object.entries(SCREENS)) {
   });
 }
 
+test('L6: the table of shadow policies can be read on a narrow screen', async (t) => {
+  const words = ['simulate', 'config/scenarios/one-bad-endpoint.yaml', '--config',
+                 'tests/page/lab/shadow.yaml'];
+  const opened = await openReport(t, words, SCREENS.narrow);
+  assert.equal(await opened.page.locator('section', {hasText: 'Shadow policies'}).count(), 1);
+  await assertReadable(opened, 'simulate-shadow');
+});
+
 test('each picture has its curves within its frame, and the trouble behind them', async (t) => {
   const {page} = await openReport(t, WORDS, SCREENS.light);
   await assertWithinFrames(page);
