@@ -182,16 +182,26 @@ AccessLogSpec BuildAccessLog(const v1::AccessLog& message, const Positions& posi
   return log;
 }
 
-StoreSpec BuildStore(const v1::Store& message, const std::string& password) {
-  const std::optional<HostPort> address = SplitHostPort(message.redis(0));
-  LEVEE_CHECK(address.has_value());
-  return {.name = message.name(),
-          .host = std::string(address->host),
-          .port = address->port,
-          .username = message.username() == "none" ? "" : message.username(),
-          .password = password,
-          .prefix = message.prefix(),
-          .timeout = DurationOf(message.timeout())};
+StoreSpec BuildStore(const v1::Store& message, const StorePasswords& passwords,
+                     const std::optional<tls::ClientSource>& tls) {
+  const auto text = [](const std::string& word) { return word == "none" ? "" : word; };
+  StoreSpec store;
+  store.name = message.name();
+  for (const std::string& node :
+       message.has_sentinel() ? message.sentinel().nodes() : message.redis()) {
+    const std::optional<HostPort> address = SplitHostPort(node);
+    LEVEE_CHECK(address.has_value());
+    store.servers.push_back({std::string(address->host), address->port});
+  }
+  if (message.has_sentinel()) {
+    store.master = message.sentinel().master();
+    store.sentinel_login = {text(message.sentinel().username()), passwords.sentinels};
+  }
+  store.login = {text(message.username()), passwords.redis};
+  store.tls = tls;
+  store.prefix = message.prefix();
+  store.timeout = DurationOf(message.timeout());
+  return store;
 }
 
 OtlpSpec BuildOtlp(const v1::Otlp& message, const ReceiverHeaders& headers) {
@@ -271,9 +281,14 @@ std::string Sha256(v1::Config config, const LoadedFiles& files) {
     config.mutable_listeners(i)->mutable_tls()->set_certificate(
         tls.listener_digests[static_cast<size_t>(i)]);
   }
-  for (size_t i = 0; i < passwords.size(); ++i) {
-    if (passwords[i].empty()) continue;
-    config.mutable_stores(static_cast<int>(i))->set_password_file(HexSha256(passwords[i]));
+  for (int i = 0; i < config.stores_size(); ++i) {
+    v1::Store& store = *config.mutable_stores(i);
+    const auto& [redis, sentinels] = passwords[static_cast<size_t>(i)];
+    if (!redis.empty()) store.set_password_file(HexSha256(redis));
+    if (!sentinels.empty()) store.mutable_sentinel()->set_password_file(HexSha256(sentinels));
+    if (store.has_tls()) {
+      store.mutable_tls()->set_certificate(tls.store_digests[static_cast<size_t>(i)]);
+    }
   }
   if (!headers.empty()) config.mutable_otlp()->set_headers_file(HexSha256(TextOf(headers)));
   std::string bytes;
@@ -320,7 +335,8 @@ std::shared_ptr<const Snapshot> Build(const v1::Config& config, const Positions&
     snapshot->policies.push_back(BuildPolicy(policy));
   }
   for (int i = 0; i < config.stores_size(); ++i) {
-    snapshot->stores.push_back(BuildStore(config.stores(i), passwords[static_cast<size_t>(i)]));
+    const auto index = static_cast<size_t>(i);
+    snapshot->stores.push_back(BuildStore(config.stores(i), passwords[index], tls.stores[index]));
   }
   TellTimeouts(snapshot->stores, snapshot->policies);
   snapshot->routes = BuildRoutes(config);

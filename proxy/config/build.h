@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "config/load_stores.h"
 #include "config/load_tls.h"
 #include "config/positions.h"
 #include "config/receiver.h"
@@ -21,8 +22,8 @@ using MethodsOfUpstreams = std::vector<std::shared_ptr<const DescribedMethods>>;
 struct LoadedFiles {
   MethodsOfUpstreams methods;
   LoadedTls tls;
-  std::vector<std::string> passwords;  // one per store
-  ReceiverHeaders headers;             // of otlp.headers_file
+  std::vector<StorePasswords> passwords;  // one per store
+  ReceiverHeaders headers;                // of otlp.headers_file
 };
 
 // `config` must be complete and without fault: FieldChecker and Validate have passed it.

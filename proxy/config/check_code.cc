@@ -110,6 +110,7 @@ constexpr CheckCodeInfo kCodes[] = {
     {kNoOriginal, "original: without original_dst"},
     {kOneAddress, "Retries that have one address"},
     {kHeadersInClear, "Headers sent in clear text"},
+    {kNodesByAddress, "Nodes without a name to check"},
 };
 
 }  // namespace

@@ -120,6 +120,7 @@ enum class CheckCode {
   kNoOriginal = 930,
   kOneAddress = 931,
   kHeadersInClear = 932,
+  kNodesByAddress = 940,
 };
 
 struct CheckCodeInfo {

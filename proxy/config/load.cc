@@ -93,22 +93,27 @@ std::vector<std::string> ResolvePaths(ReadConfig& read) {
     *named = PathBeside(read.positions.Find(field).file, *named);
     if (std::find(reads.begin(), reads.end(), *named) == reads.end()) reads.push_back(*named);
   };
+  const auto resolve_tls = [&](const std::string& path, config::v1::UpstreamTls& tls) {
+    if (tls.has_ca() && tls.ca() != "system") resolve(path + "ca", tls.mutable_ca());
+    if (tls.has_certificate()) resolve(path + "certificate", tls.mutable_certificate());
+    if (tls.has_key()) resolve(path + "key", tls.mutable_key());
+  };
   for (int i = 0; i < read.config.upstreams_size(); ++i) {
     config::v1::Upstream& upstream = *read.config.mutable_upstreams(i);
     const std::string path = absl::StrCat("upstreams[", i, "].");
     if (upstream.has_descriptor_set()) {
       resolve(path + "descriptor_set", upstream.mutable_descriptor_set());
     }
-    if (!upstream.has_tls()) continue;
-    config::v1::UpstreamTls& tls = *upstream.mutable_tls();
-    if (tls.has_ca() && tls.ca() != "system") resolve(path + "tls.ca", tls.mutable_ca());
-    if (tls.has_certificate()) resolve(path + "tls.certificate", tls.mutable_certificate());
-    if (tls.has_key()) resolve(path + "tls.key", tls.mutable_key());
+    if (upstream.has_tls()) resolve_tls(path + "tls.", *upstream.mutable_tls());
   }
   for (int i = 0; i < read.config.stores_size(); ++i) {
     config::v1::Store& store = *read.config.mutable_stores(i);
-    if (!store.has_password_file()) continue;
-    resolve(absl::StrCat("stores[", i, "].password_file"), store.mutable_password_file());
+    const std::string path = absl::StrCat("stores[", i, "].");
+    if (store.has_password_file()) resolve(path + "password_file", store.mutable_password_file());
+    if (store.sentinel().has_password_file()) {
+      resolve(path + "sentinel.password_file", store.mutable_sentinel()->mutable_password_file());
+    }
+    if (store.has_tls()) resolve_tls(path + "tls.", *store.mutable_tls());
   }
   for (int i = 0; i < read.config.listeners_size(); ++i) {
     if (!read.config.listeners(i).has_tls()) continue;

@@ -11,9 +11,15 @@
 
 namespace levee {
 
-// Returns one password per store, empty for one without; by absolute paths. A file that cannot be
-// read is a fault at the place that names it.
-std::vector<std::string> LoadStorePasswords(const config::v1::Config& config,
-                                            const Positions& positions, FaultList& faults);
+// The passwords of one store; empty: it has none.
+struct StorePasswords {
+  std::string redis;
+  std::string sentinels;
+};
+
+// Returns those of each store, by absolute paths. A file that cannot be read is a fault at the
+// place that names it.
+std::vector<StorePasswords> LoadStorePasswords(const config::v1::Config& config,
+                                               const Positions& positions, FaultList& faults);
 
 }  // namespace levee

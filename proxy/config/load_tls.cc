@@ -41,8 +41,9 @@ class Loader {
  public:
   Loader(const Positions& positions, FaultList& faults) : positions_(positions), faults_(faults) {}
 
-  std::optional<tls::ClientSource> Upstream(const std::string& path, const v1::UpstreamTls& message,
-                                            std::string& digest);
+  // `http2`: as tls::ContextOptions has it.
+  std::optional<tls::ClientSource> Client(const std::string& path, const v1::UpstreamTls& message,
+                                          bool http2, std::string& digest);
   std::shared_ptr<const tls::Context> Listener(const std::string& path,
                                                const v1::ListenerTls& message, std::string& digest);
 
@@ -112,11 +113,11 @@ std::shared_ptr<const tls::Context> Loader::Make(const std::string& path, tls::R
   return nullptr;
 }
 
-std::optional<tls::ClientSource> Loader::Upstream(const std::string& path,
-                                                  const v1::UpstreamTls& message,
-                                                  std::string& digest) {
+std::optional<tls::ClientSource> Loader::Client(const std::string& path,
+                                                const v1::UpstreamTls& message, bool http2,
+                                                std::string& digest) {
   content_.clear();
-  tls::ContextOptions options = {.min_version = VersionOf(message.min_version())};
+  tls::ContextOptions options = {.min_version = VersionOf(message.min_version()), .http2 = http2};
   for (const std::string& text : message.subject_alt_names()) {
     const auto name = tls::ParseAltName(text);
     if (!name.ok()) return std::nullopt;  // It was reported.
@@ -180,7 +181,8 @@ LoadedTls LoadTls(const v1::Config& config, const Positions& positions, FaultLis
     std::string& digest = loaded.upstream_digests.emplace_back();
     const std::string path = absl::StrCat("upstreams[", i, "].tls");
     if (!config.upstreams(i).has_tls() || positions.Broken(path)) continue;
-    loaded.upstreams.back() = loader.Upstream(path, config.upstreams(i).tls(), digest);
+    loaded.upstreams.back() =
+        loader.Client(path, config.upstreams(i).tls(), /*http2=*/true, digest);
   }
   for (int i = 0; i < config.listeners_size(); ++i) {
     loaded.listeners.emplace_back();
@@ -189,18 +191,31 @@ LoadedTls LoadTls(const v1::Config& config, const Positions& positions, FaultLis
     if (!config.listeners(i).has_tls() || positions.Broken(path)) continue;
     loaded.listeners.back() = loader.Listener(path, config.listeners(i).tls(), digest);
   }
+  for (int i = 0; i < config.stores_size(); ++i) {
+    loaded.stores.emplace_back();
+    std::string& digest = loaded.store_digests.emplace_back();
+    const std::string path = absl::StrCat("stores[", i, "].tls");
+    if (!config.stores(i).has_tls() || positions.Broken(path)) continue;
+    loaded.stores.back() = loader.Client(path, config.stores(i).tls(), /*http2=*/false, digest);
+  }
   return loaded;
 }
 
 void FindTlsWarnings(const v1::Config& config, const Positions& positions, FaultList& warnings) {
-  for (int i = 0; i < config.upstreams_size(); ++i) {
-    const std::string path = absl::StrCat("upstreams[", i, "].tls");
-    const v1::UpstreamTls& message = config.upstreams(i).tls();
+  // `what` goes to the one that is not verified.
+  const auto warn = [&](const std::string& path, const v1::UpstreamTls& message, const char* what) {
     if (message.insecure_skip_verify()) {
       warnings.Add(positions.Find(path + ".insecure_skip_verify"), CheckCode::kPeerNotVerified,
-                   "any certificate is taken, so calls may go to anybody; give `ca` instead");
+                   absl::StrCat("any certificate is taken, so ", what,
+                                " may go to anybody; give `ca` instead"));
     }
     WarnOfKey(path, message.key(), positions, warnings);
+  };
+  for (int i = 0; i < config.upstreams_size(); ++i) {
+    warn(absl::StrCat("upstreams[", i, "].tls"), config.upstreams(i).tls(), "calls");
+  }
+  for (int i = 0; i < config.stores_size(); ++i) {
+    warn(absl::StrCat("stores[", i, "].tls"), config.stores(i).tls(), "what the store keeps");
   }
   for (int i = 0; i < config.listeners_size(); ++i) {
     WarnOfKey(absl::StrCat("listeners[", i, "].tls"), config.listeners(i).tls().key(), positions,

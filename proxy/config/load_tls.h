@@ -22,9 +22,11 @@ inline constexpr size_t kMaxPemBytes = 4 << 20;
 struct LoadedTls {
   std::vector<std::optional<tls::ClientSource>> upstreams;     // one per upstream
   std::vector<std::shared_ptr<const tls::Context>> listeners;  // one per listener, or nullptr
+  std::vector<std::optional<tls::ClientSource>> stores;        // one per store
   // Of the content of the files, in the same order; empty where there is no TLS.
   std::vector<std::string> upstream_digests;
   std::vector<std::string> listener_digests;
+  std::vector<std::string> store_digests;
 };
 
 // Reads the files, by absolute paths. A fault of a file is reported at the place that names it. A

@@ -24,6 +24,7 @@ class StoreWarnings {
     for (const v1::Store& store : config.stores()) stores_[store.name()] = &store;
   }
 
+  void CheckNames();
   void CheckUse();
   void CheckClaims();
   void CheckKeys();
@@ -38,6 +39,22 @@ class StoreWarnings {
   FaultList& warnings_;
   std::map<std::string, const v1::Store*> stores_;
 };
+
+// Sentinels and the nodes of a cluster tell where the others are, and do so by IP addresses unless
+// they are told to give names.
+void StoreWarnings::CheckNames() {
+  for (int i = 0; i < config_.stores_size(); ++i) {
+    const v1::Store& store = config_.stores(i);
+    const v1::UpstreamTls& tls = store.tls();
+    const bool found = store.has_sentinel() || store.redis_size() > 1;
+    const bool named = tls.server_name() != "none" || tls.subject_alt_names_size() > 0;
+    if (!store.has_tls() || !found || named || tls.insecure_skip_verify()) continue;
+    Add(Element("stores", i) + ".tls", CheckCode::kNodesByAddress,
+        absl::StrCat("servers that ", store.has_sentinel() ? "sentinels" : "nodes of the cluster",
+                     " name by an IP address have no name that their certificate could have; give ",
+                     "server_name or subject_alt_names, or let them be named by host names"));
+  }
+}
 
 void StoreWarnings::CheckUse() {
   std::set<std::string> used;
@@ -90,6 +107,7 @@ void StoreWarnings::CheckKeys() {
 
 void FindStoreWarnings(const v1::Config& config, const Positions& positions, FaultList& warnings) {
   StoreWarnings find(config, positions, warnings);
+  find.CheckNames();
   find.CheckUse();
   find.CheckClaims();
   find.CheckKeys();

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/host_port.h"
+#include "config/addresses.h"
 #include "config/build_guard.h"
 
 namespace levee {
@@ -29,7 +30,11 @@ class StoresValidator {
   void Add(const std::string& path, CheckCode code, std::string text) {
     faults_.Add(positions_.Find(path), code, std::move(text));
   }
+  using Nodes = google::protobuf::RepeatedPtrField<std::string>;
+
   void CheckGlobal(const std::string& path, const v1::RateLimit& limit);
+  void CheckNodes(const std::string& path, const Nodes& nodes);
+  void CheckNames(const std::string& path, const v1::Store& store);
 
   const Positions& positions_;
   FaultList& faults_;
@@ -41,15 +46,46 @@ void StoresValidator::CheckStore(const std::string& path, const v1::Store& store
     Add(path + ".name", CheckCode::kReservedName,
         "\"memory\" is where guard.dedupe keeps keys without a store; choose another");
   }
-  if (store.redis_size() > 1) {
-    Add(path + ".redis[1]", CheckCode::kStoreAddress,
-        "is a second node; only one Redis server is supported so far, neither a cluster nor "
-        "sentinels");
+  if (!store.has_sentinel() && store.redis_size() == 0 && !positions_.Broken(path + ".redis") &&
+      !positions_.Broken(path + ".sentinel")) {
+    Add(path, CheckCode::kStoreAddress, "has no server; give redis or sentinel");
   }
-  if (store.redis_size() == 0 || store.redis(0).empty()) return;
-  if (SplitHostPort(store.redis(0)).has_value()) return;
-  Add(path + ".redis[0]", CheckCode::kStoreAddress,
-      absl::StrCat("\"", store.redis(0), "\" is not HOST:PORT, such as redis.shop:6379"));
+  CheckNodes(path + ".redis", store.redis());
+  CheckNodes(path + ".sentinel.nodes", store.sentinel().nodes());
+  CheckNames(path, store);
+}
+
+// The nodes of one list.
+void StoresValidator::CheckNodes(const std::string& path, const Nodes& nodes) {
+  std::set<std::string> seen;
+  for (int i = 0; i < nodes.size(); ++i) {
+    const std::string& node = nodes[i];
+    if (node.empty()) continue;  // That was reported.
+    const std::string place = absl::StrCat(path, "[", i, "]");
+    if (!SplitHostPort(node).has_value()) {
+      Add(place, CheckCode::kStoreAddress,
+          absl::StrCat("\"", node, "\" is not HOST:PORT, such as redis.shop:6379"));
+    } else if (!seen.insert(node).second) {
+      Add(place, CheckCode::kStoreAddress, absl::StrCat("\"", node, "\" is listed twice"));
+    }
+  }
+}
+
+// An IP address says nothing of who should be there.
+void StoresValidator::CheckNames(const std::string& path, const v1::Store& store) {
+  const v1::UpstreamTls& tls = store.tls();
+  const bool named = tls.server_name() != "none" || tls.subject_alt_names_size() > 0;
+  if (!store.has_tls() || tls.insecure_skip_verify() || named) return;
+  for (const Nodes* nodes : {&store.redis(), &store.sentinel().nodes()}) {
+    for (const std::string& node : *nodes) {
+      const std::optional<HostPort> address = SplitHostPort(node);
+      if (!address.has_value() || !ReadIp(std::string(address->host)).has_value()) continue;
+      Add(path + ".tls", CheckCode::kNoNameToCheck,
+          absl::StrCat("the certificate of \"", node, "\" is to have a name, and none is known; ",
+                       "give server_name or subject_alt_names"));
+      return;
+    }
+  }
 }
 
 void StoresValidator::CheckLimit(const std::string& path, const v1::RateLimit& limit) {

@@ -57,6 +57,11 @@ Metrics::Settings MetricsSettings(const Snapshot& snapshot) {
                                      absl::StrCat("server ", listener.name), listener.tls->begins(),
                                      listener.tls->expires()});
   }
+  for (const StoreSpec& store : snapshot.stores) {
+    if (!store.tls.has_value() || store.tls->context->expires() == absl::InfiniteFuture()) continue;
+    settings.certificates.push_back({std::string(kNoUpstream), absl::StrCat("store ", store.name),
+                                     store.tls->context->begins(), store.tls->context->expires()});
+  }
   for (const Route& route : snapshot.routes.routes()) {
     // Only a route that names one method gives it a label.
     if (!absl::StrContains(route.method, '*') && route.method.starts_with('/')) {

@@ -16,8 +16,8 @@ void SharedKeys::Post(KeyCommand command) {
 
 void SharedKeys::Send(const KeyCommand& command, Done done) {
   const Place place = find_(command.store);
-  if (place.client == nullptr || !place.client->connected()) {
-    return done(absl::FailedPreconditionError("the store is away"), loop_.now());
+  if (place.client == nullptr) {
+    return done(absl::FailedPreconditionError("the store is gone"), loop_.now());
   }
   ++under_way_;
   RedisKeys::Send(

@@ -62,7 +62,7 @@ SharedStores::SharedStores(Metrics& metrics, EventLog& log, std::function<void()
 SharedStores::Store::Store(SharedStores& stores, const StoreSpec& store_spec, RedisTarget target)
     : spec(store_spec),
       observer(stores, spec.name),
-      client(stores.loop_, stores.wheel_, stores.resolver_, stores.random_, std::move(target),
+      client({stores.loop_, stores.wheel_, stores.resolver_, stores.random_}, std::move(target),
              &observer) {}
 
 void SharedStores::Stop() {
@@ -93,14 +93,17 @@ void SharedStores::Apply(const std::vector<StoreSpec>& stores,
   for (const StoreSpec& spec : stores) {
     const auto known = stores_.find(spec.name);
     if (known != stores_.end() && known->second->spec == spec) {
+      known->second->client.SetTls(spec.tls);
       next[spec.name] = std::move(known->second);
       continue;
     }
-    RedisTarget target = {.host = spec.host,
-                          .port = spec.port,
-                          .username = spec.username,
-                          .password = spec.password,
-                          .timeout = spec.timeout};
+    RedisTarget target = {
+        .servers = spec.servers,
+        .master = spec.master,
+        .login = {spec.login.username, spec.login.password},
+        .sentinel_login = {spec.sentinel_login.username, spec.sentinel_login.password},
+        .timeout = spec.timeout,
+        .tls = spec.tls};
     stores_.erase(spec.name);  // It tells of its end before the new one tells of its beginning.
     next[spec.name] = std::make_unique<Store>(*this, spec, std::move(target));
   }
@@ -131,7 +134,7 @@ void SharedStores::CountSidecars() {
     Store* const store = limit == nullptr ? nullptr : StoreOf(*limit);
     if (store == nullptr) continue;
     store->client.Run(SidecarCountScript(),
-                      {absl::StrCat(store->spec.prefix, "sidecars:", limit->policy().shared->name)},
+                      absl::StrCat(store->spec.prefix, "sidecars:", limit->policy().shared->name),
                       {own_name_, absl::StrCat(3 * absl::ToInt64Milliseconds(kShowEvery))},
                       [held](const absl::StatusOr<RedisReply>& reply) {
                         const std::shared_ptr<RateLimiter> counted = held.lock();
@@ -163,8 +166,7 @@ void SharedStores::Request(const Bucket& bucket, const LeaseRequest& request) {
   if (store == nullptr) return OnReply(bucket, absl::NotFoundError("the store is gone"));
   store->client.Run(
       LeaseScript(),
-      {LeaseKey(store->spec.prefix, limit->policy().shared->name, bucket.key,
-                bucket.shared_bucket)},
+      LeaseKey(store->spec.prefix, limit->policy().shared->name, bucket.key, bucket.shared_bucket),
       LeaseArguments(limit->policy().lease_rule(), request),
       [this, bucket](const absl::StatusOr<RedisReply>& reply) { OnReply(bucket, reply); });
 }

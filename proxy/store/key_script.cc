@@ -139,7 +139,7 @@ struct Asked {
     if (!reply.ok()) return done(reply.status());
     if (reply->kind == RedisReply::Kind::kError) return done(absl::InternalError(reply->text));
     if (reply->kind == RedisReply::Kind::kStatus) return done(KeyReply{.done = true});
-    client.Run(AskScript(), {name}, args,
+    client.Run(AskScript(), name, args,
                [self = std::move(self)](const absl::StatusOr<RedisReply>& seen) {
                  self->done(seen.ok() ? ReadAskReply(*seen, self->now())
                                       : absl::StatusOr<KeyReply>(seen.status()));
@@ -157,10 +157,11 @@ void Ask(RedisClient& client, const std::string& name, const KeyCommand& command
   auto asked = std::make_unique<Asked>(
       Asked{client, name, std::move(args), std::move(now), std::move(done)});
   const std::string words[] = {"SET", name, value, "PX", life, "NX"};
-  client.Send(words, [asked = std::move(asked)](const absl::StatusOr<RedisReply>& reply) mutable {
-    Asked& held = *asked;
-    held.OnClaimed(reply, std::move(asked));
-  });
+  client.Send(name, words,
+              [asked = std::move(asked)](const absl::StatusOr<RedisReply>& reply) mutable {
+                Asked& held = *asked;
+                held.OnClaimed(reply, std::move(asked));
+              });
 }
 
 }  // namespace
@@ -174,7 +175,7 @@ void RedisKeys::Send(RedisClient& client, std::string_view prefix, const KeyComm
   std::vector<std::string> args = {command.token,
                                    command.kind == Kind::kRelease ? "" : ValueOf(command),
                                    LifeOf(command), command.kind == Kind::kKeep ? "1" : "0"};
-  client.Run(PutScript(), {name}, std::move(args),
+  client.Run(PutScript(), name, std::move(args),
              [done = std::move(done)](const absl::StatusOr<RedisReply>& reply) mutable {
                if (!reply.ok()) return done(reply.status());
                if (reply->kind != RedisReply::Kind::kInteger) {

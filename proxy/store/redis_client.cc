@@ -2,245 +2,268 @@
 #include "store/redis_client.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "net/byte_stream.h"
 
 namespace levee {
 namespace {
 
-// A connection is made, and a server says that it is ready, within this.
-constexpr absl::Duration kPatience = absl::Seconds(1);
+// No call waits for a sentinel.
+constexpr absl::Duration kSentinelTimeout = absl::Milliseconds(500);
 
-// A connection on which a command waits for so long is given up.
-constexpr absl::Duration kStalled = absl::Seconds(1);
-
-constexpr absl::Duration kFirstDelay = absl::Milliseconds(50);
-constexpr absl::Duration kLongestDelay = absl::Milliseconds(250);
-
-// A server that answers so has no data to offer now, and another one may be behind its name.
-constexpr std::string_view kElsewhere[] = {"READONLY", "LOADING", "MASTERDOWN"};
-
-absl::Duration Delay(int failures, Random& random) {
-  const absl::Duration longest =
-      std::min(kFirstDelay * (1 << std::min(failures, 8)), kLongestDelay);
-  return longest * (1 + random.Uniform()) / 2;
-}
+constexpr char kNoPrimary[] = "no sentinel has named the primary yet";
 
 }  // namespace
 
-RedisClient::RedisClient(net::EventLoop& loop, TimerWheel& wheel, net::Resolver& resolver,
-                         Random& random, RedisTarget target, RedisObserver* observer)
-    : loop_(loop),
-      wheel_(wheel),
-      resolver_(resolver),
-      random_(random),
+RedisClient::RedisClient(const RedisConnection::Parts& parts, RedisTarget target,
+                         RedisObserver* observer)
+    : parts_(parts),
       target_(std::move(target)),
       observer_(observer),
-      next_step_(loop.now()) {
+      nodes_(target_.master.empty() ? target_.servers : std::vector<ServerAddress>()) {
+  if (!target_.master.empty()) {
+    search_.emplace(target_.master, target_.servers.size(), parts_.random);
+    reason_ = kNoPrimary;
+  }
+  Sync();
   Rearm();
 }
 
 RedisClient::~RedisClient() {
-  state_ = State::kAway;
-  reason_ = "the client has ended";
-  for (Pending& pending : std::exchange(pending_, {})) {
-    if (pending.done != nullptr) pending.done(absl::UnavailableError(reason_));
+  for (Held& held : std::exchange(held_, {})) {
+    held.routed->done(absl::FailedPreconditionError("the client has ended"));
   }
 }
 
-void RedisClient::Send(std::span<const std::string> command, Done done) {
-  if (state_ != State::kReady) {
-    Observe(RedisObserver::Result::kUnavailable, absl::ZeroDuration());
-    done(absl::UnavailableError(reason_));
-  } else if (pending_.size() >= kMostPending) {
-    Observe(RedisObserver::Result::kUnavailable, absl::ZeroDuration());
-    done(absl::ResourceExhaustedError("too many commands are under way"));
-  } else {
-    Queue(command, std::move(done));
-    Rearm();
-  }
+void RedisClient::SetTls(const std::optional<tls::ClientSource>& tls) {
+  target_.tls = tls;
+  for (const auto& [address, connection] : connections_) connection->SetTls(tls);
 }
 
-void RedisClient::Run(const RedisScript& script, std::vector<std::string> keys,
+void RedisClient::Send(std::string_view key, std::span<const std::string> command, Done done) {
+  const ServerAddress* node = nodes_.NodeOf(key);
+  if (node == nullptr) {
+    OnCommand(Result::kUnavailable, absl::ZeroDuration());
+    return done(absl::FailedPreconditionError(reason_));
+  }
+  auto routed = std::make_unique<Routed>(Routed{.key = std::string(key),
+                                                .command = {command.begin(), command.end()},
+                                                .done = std::move(done),
+                                                .give_up = parts_.loop.now() + target_.timeout});
+  SendTo(*node, /*asking=*/false, std::move(routed));
+}
+
+void RedisClient::Run(const RedisScript& script, const std::string& key,
                       std::vector<std::string> args, Done done) {
-  std::vector<std::string> command = {"EVALSHA", script.sha1(), absl::StrCat(keys.size())};
-  command.insert(command.end(), std::make_move_iterator(keys.begin()),
-                 std::make_move_iterator(keys.end()));
+  std::vector<std::string> command = {"EVALSHA", script.sha1(), "1", key};
   command.insert(command.end(), std::make_move_iterator(args.begin()),
                  std::make_move_iterator(args.end()));
-  Send(command, [this, body = script.body(), command,
-                 done = std::move(done)](const absl::StatusOr<RedisReply>& reply) mutable {
-    if (!reply.ok() || !reply->IsError("NOSCRIPT")) return done(reply);
-    command[0] = "EVAL";
-    command[1] = std::move(body);
-    Send(command, std::move(done));
+  Send(key, command,
+       [this, body = script.body(), command,
+        done = std::move(done)](const absl::StatusOr<RedisReply>& reply) mutable {
+         if (!reply.ok() || !reply->IsError("NOSCRIPT")) return done(reply);
+         command[0] = "EVAL";
+         command[1] = std::move(body);
+         Send(command[3], command, std::move(done));
+       });
+}
+
+RedisConnection* RedisClient::ConnectionTo(const ServerAddress& node) {
+  const auto found = connections_.find(node);
+  return found == connections_.end() ? nullptr : found->second.get();
+}
+
+// A command waits only for the first connection to a node that a cluster has named just now.
+void RedisClient::SendTo(const ServerAddress& node, bool asking, RoutedPtr routed) {
+  RedisConnection* const connection = ConnectionTo(node);
+  if (nodes_.cluster() && (connection == nullptr || connection->in_making())) {
+    held_.push_back({node, asking, std::move(routed)});
+    SyncLater();
+    return;
+  }
+  if (connection == nullptr) {
+    OnCommand(Result::kUnavailable, absl::ZeroDuration());
+    return routed->done(absl::FailedPreconditionError(reason_));
+  }
+  if (asking) {
+    const std::string word[] = {"ASKING"};
+    connection->Send(word, [](const absl::StatusOr<RedisReply>&) {});
+  }
+  const Routed& sent = *routed;
+  connection->Send(sent.command, [this, node, routed = std::move(routed)](
+                                     const absl::StatusOr<RedisReply>& reply) mutable {
+    OnReply(node, reply, std::move(routed));
   });
 }
 
-void RedisClient::Queue(std::span<const std::string> command, Done done) {
-  output_ += FormatRedisCommand(command);
-  pending_.push_back({loop_.now(), std::move(done)});
-  if (std::exchange(flush_posted_, true)) return;
-  // All commands of a turn go out together.
-  loop_.Post([this, alive = std::weak_ptr<bool>(connection_)] {
-    if (alive.expired()) return;
-    flush_posted_ = false;
-    Flush();
-  });
-}
-
-void RedisClient::Flush() {
-  if (!socket_.has_value() || !socket_->open() || output_.empty()) return;
-  const size_t sent =
-      socket_->Write(ByteSpan(reinterpret_cast<const uint8_t*>(output_.data()), output_.size()));
-  output_.erase(0, sent);
-}
-
-Instant RedisClient::NextTimer() const {
-  if (state_ != State::kReady) return next_step_;
-  if (pending_.empty()) return Instant::Infinite();
-  const Instant stalled = pending_.front().sent + kStalled;
-  if (timed_out_ == pending_.size()) return stalled;
-  return std::min(stalled, pending_[timed_out_].sent + target_.timeout);
-}
-
-void RedisClient::OnTimer(Instant now) {
-  if (state_ == State::kReady) {
-    TimeOut(now);
-    if (!pending_.empty() && now >= pending_.front().sent + kStalled) Drop("it does not answer");
-  } else if (now >= next_step_) {
-    state_ == State::kAway ? Connect() : Drop("it does not answer");
-  }
+void RedisClient::OnReply(const ServerAddress& from, const absl::StatusOr<RedisReply>& reply,
+                          RoutedPtr routed) {
+  if (!reply.ok() || reply->kind != RedisReply::Kind::kError) return routed->done(reply);
+  const Instant now = parts_.loop.now();
+  const NodeMap::Step step = nodes_.OnReply(routed->key, from, *reply, routed->redirections, now);
   Rearm();
-}
-
-void RedisClient::TimeOut(Instant now) {
-  while (timed_out_ < pending_.size() && now >= pending_[timed_out_].sent + target_.timeout) {
-    Pending& late = pending_[timed_out_++];
-    Tell({late.sent, std::exchange(late.done, nullptr)},
-         absl::DeadlineExceededError("it does not answer in time"));
+  if (step.kind == NodeMap::Step::Kind::kDeliver) return routed->done(reply);
+  if (now >= routed->give_up) {
+    return routed->done(absl::FailedPreconditionError("nodes send it on for too long"));
   }
+  ++routed->redirections;
+  SyncLater();
+  SendTo(step.to, step.kind == NodeMap::Step::Kind::kAsk, std::move(routed));
 }
 
-void RedisClient::Connect() {
-  state_ = State::kResolving;
-  next_step_ = loop_.now() + kPatience;
-  query_ = resolver_.Resolve(target_.host, target_.port, net::kKnownName,
-                             [this](const absl::StatusOr<net::Resolver::Found>& found) {
-                               Dial(found);
-                               Rearm();
-                             });
-}
-
-void RedisClient::Dial(const absl::StatusOr<net::Resolver::Found>& found) {
-  if (!found.ok()) return Drop(std::string(found.status().message()));
-  state_ = State::kGreeting;
-  connection_ = std::make_shared<bool>(true);
-  reader_.emplace();
-  const size_t chosen = random_.Below(found->addresses.size());
-  net::ByteStream stream = net::ByteStream::Dial(found->addresses[chosen]);
-  const bool ready = stream.state() == net::ByteStream::State::kReady;
-  socket_.emplace(loop_, std::move(stream), static_cast<net::SocketHandler&>(*this));
-  if (ready) Greet();
-}
-
-void RedisClient::OnConnected() { Greet(); }
-
-void RedisClient::Greet() {
-  if (!target_.password.empty()) {
-    std::vector<std::string> auth = {"AUTH"};
-    if (!target_.username.empty()) auth.push_back(target_.username);
-    auth.push_back(target_.password);
-    Queue(auth, [this](const absl::StatusOr<RedisReply>& reply) {
-      if (reply.ok() && reply->kind == RedisReply::Kind::kError) DropLater(reply->text);
-    });
-  }
-  const std::string ping[] = {"PING"};
-  Queue(ping, [this](const absl::StatusOr<RedisReply>& reply) { OnGreeted(reply); });
-}
-
-void RedisClient::OnGreeted(const absl::StatusOr<RedisReply>& reply) {
-  if (!reply.ok()) return;
-  if (reply->kind == RedisReply::Kind::kError) return DropLater(reply->text);
-  state_ = State::kReady;
-  failures_ = 0;
-  if (observer_ != nullptr) observer_->OnConnected(true, "");
-}
-
-void RedisClient::OnBytes(ByteSpan bytes, const Chunk&) {
-  reader_->Feed(bytes);
-  for (;;) {
-    const absl::StatusOr<std::optional<RedisReply>> reply = reader_->Next();
-    if (!reply.ok()) {
-      DropLater(std::string(reply.status().message()));
-      break;
-    }
-    if (!reply->has_value()) break;
-    if (pending_.empty()) {
-      DropLater("it answers without a command");
-      break;
-    }
-    OnReply(**reply);
-  }
-  Rearm();
-}
-
-void RedisClient::OnReply(const RedisReply& reply) {
-  Pending answered = std::move(pending_.front());
-  pending_.pop_front();
-  if (timed_out_ > 0) --timed_out_;
-  if (std::ranges::any_of(kElsewhere, [&](std::string_view code) { return reply.IsError(code); })) {
-    DropLater(reply.text);
-  }
-  Tell(std::move(answered), reply);
-}
-
-void RedisClient::Tell(Pending pending, const absl::StatusOr<RedisReply>& reply) {
-  using Result = RedisObserver::Result;
-  if (pending.done == nullptr) return;
-  // The greeting is no command of anybody.
-  if (state_ == State::kReady) {
-    Result result = Result::kOk;
-    if (!reply.ok()) {
-      result = Result::kTimeout;
-    } else if (reply->kind == RedisReply::Kind::kError && !reply->IsError("NOSCRIPT")) {
-      result = Result::kError;
-    }
-    Observe(result, loop_.now() - pending.sent);
-  }
-  pending.done(reply);
-}
-
-void RedisClient::Observe(RedisObserver::Result result, absl::Duration took) {
+void RedisClient::OnCommand(Result result, absl::Duration took) {
   if (observer_ != nullptr) observer_->OnCommand(result, took);
 }
 
-// Within an event of the socket it cannot be destroyed.
-void RedisClient::DropLater(std::string reason) {
-  loop_.Post([this, reason = std::move(reason), alive = std::weak_ptr<bool>(connection_)] {
-    if (!alive.expired()) Drop(reason);
+void RedisClient::OnReady(const ServerAddress& server) {
+  nodes_.OnReady(server);
+  if (search_.has_value()) search_->OnReady(parts_.loop.now());
+  std::list<Held> ready;
+  for (auto held = held_.begin(); held != held_.end();) {
+    const auto next = std::next(held);
+    if (held->to == server) ready.splice(ready.end(), held_, held);
+    held = next;
+  }
+  for (Held& held : ready) SendTo(server, held.asking, std::move(held.routed));
+  TellIfConnected();
+  Rearm();
+}
+
+void RedisClient::OnLost(const ServerAddress& server, const std::string& reason) {
+  nodes_.OnLost(server);
+  if (search_.has_value()) search_->OnLost(parts_.loop.now());
+  TellAway(nodes_.cluster() || search_.has_value() ? absl::StrCat(server.Text(), ": ", reason)
+                                                   : reason);
+  FailHeld([&](const Held& held) { return held.to == server; });
+  SyncLater();
+  Rearm();
+}
+
+void RedisClient::TellIfConnected() {
+  if (!nodes_.complete() || std::exchange(told_connected_, true)) return;
+  if (observer_ != nullptr) observer_->OnConnected(true, "");
+}
+
+void RedisClient::TellAway(const std::string& reason) {
+  reason_ = reason;
+  told_connected_ = false;
+  if (observer_ != nullptr) observer_->OnConnected(false, reason_);
+}
+
+template <typename Condition>
+void RedisClient::FailHeld(const Condition& condition) {
+  std::list<Held> failed;
+  for (auto held = held_.begin(); held != held_.end();) {
+    const auto next = std::next(held);
+    if (condition(*held)) failed.splice(failed.end(), held_, held);
+    held = next;
+  }
+  for (Held& held : failed) {
+    OnCommand(Result::kUnavailable, absl::ZeroDuration());
+    held.routed->done(
+        absl::FailedPreconditionError(absl::StrCat("there is no connection to ", held.to.Text())));
+  }
+}
+
+// Within an event of a connection none may be destroyed.
+void RedisClient::SyncLater() {
+  if (std::exchange(sync_posted_, true)) return;
+  parts_.loop.Post([this, alive = std::weak_ptr<bool>(alive_)] {
+    if (alive.expired()) return;
+    sync_posted_ = false;
+    Sync();
+    Rearm();
   });
 }
 
-void RedisClient::Drop(const std::string& reason) {
-  std::deque<Pending> lost = std::exchange(pending_, {});
-  timed_out_ = 0;
-  query_.reset();
-  socket_.reset();
-  reader_.reset();
-  connection_.reset();
-  output_.clear();
-  flush_posted_ = false;
-  reason_ = reason;
-  next_step_ = loop_.now() + Delay(failures_++, random_);
-  const bool was_ready = std::exchange(state_, State::kAway) == State::kReady;
-  if (observer_ != nullptr) observer_->OnConnected(false, reason);
-  for (Pending& pending : lost) {
-    if (pending.done == nullptr) continue;
-    if (was_ready) Observe(RedisObserver::Result::kUnavailable, loop_.now() - pending.sent);
-    pending.done(absl::UnavailableError(reason));
+void RedisClient::Sync() {
+  const std::vector<ServerAddress> wanted = nodes_.Nodes(parts_.loop.now());
+  std::vector<std::unique_ptr<RedisConnection>> gone;  // They end when the map is as it will be.
+  for (auto it = connections_.begin(); it != connections_.end();) {
+    const auto next = std::next(it);
+    if (std::ranges::find(wanted, it->first) == wanted.end()) {
+      nodes_.Forget(it->first);
+      gone.push_back(std::move(it->second));
+      connections_.erase(it);
+    }
+    it = next;
+  }
+  for (const ServerAddress& node : wanted) {
+    std::unique_ptr<RedisConnection>& connection = connections_[node];
+    if (connection != nullptr) continue;
+    connection = std::make_unique<RedisConnection>(parts_,
+                                                   RedisServer{.address = node,
+                                                               .username = target_.login.username,
+                                                               .password = target_.login.password,
+                                                               .timeout = target_.timeout,
+                                                               .tls = target_.tls,
+                                                               .primary = search_.has_value()},
+                                                   static_cast<RedisConnectionHandler&>(*this));
+  }
+}
+
+Instant RedisClient::NextRefresh() const {
+  const bool any = std::ranges::any_of(
+      connections_, [](const auto& connection) { return connection.second->ready(); });
+  return any ? nodes_.NextRefresh() : Instant::Infinite();
+}
+
+void RedisClient::Rearm() {
+  Instant next = NextRefresh();
+  if (search_.has_value()) next = std::min(next, search_->NextQuestion());
+  for (const Held& held : held_) next = std::min(next, held.routed->give_up);
+  parts_.wheel.Arm(*this, next);
+}
+
+void RedisClient::OnTimer(Instant now) {
+  FailHeld([&](const Held& held) { return now >= held.routed->give_up; });
+  if (now >= NextRefresh()) Refresh(now);
+  if (search_.has_value() && now >= search_->NextQuestion()) AskSentinel();
+  Rearm();
+}
+
+// Asks each node in its turn, since one that is cut off from the others knows old things.
+void RedisClient::Refresh(Instant now) {
+  std::vector<const ServerAddress*> ready;
+  for (const auto& [address, connection] : connections_) {
+    if (connection->ready()) ready.push_back(&address);
+  }
+  const ServerAddress node = *ready[refreshes_++ % ready.size()];
+  nodes_.OnAsked(now);
+  const std::string command[] = {"CLUSTER", "SLOTS"};
+  ConnectionTo(node)->Send(command, [this, node](const absl::StatusOr<RedisReply>& reply) {
+    if (!reply.ok()) return;
+    const absl::Status learnt = nodes_.Learn(*reply, node);
+    if (!learnt.ok()) TellAway(absl::StrCat(node.Text(), ": ", learnt.message()));
+    TellIfConnected();
+    SyncLater();
+    Rearm();
+  });
+}
+
+void RedisClient::AskSentinel() {
+  search_->OnAsked();
+  RedisServer sentinel = {.address = target_.servers[search_->sentinel()],
+                          .username = target_.sentinel_login.username,
+                          .password = target_.sentinel_login.password,
+                          .timeout = std::max(target_.timeout, kSentinelTimeout),
+                          .tls = target_.tls};
+  question_ = std::make_unique<SentinelQuestion>(
+      parts_, std::move(sentinel), target_.master,
+      [this](const absl::StatusOr<RedisReply>& reply) { OnSentinel(reply); });
+}
+
+void RedisClient::OnSentinel(const absl::StatusOr<RedisReply>& reply) {
+  question_.reset();
+  const std::optional<ServerAddress> moved = search_->OnAnswer(reply, parts_.loop.now());
+  if (moved.has_value()) {
+    nodes_.Be(*moved);
+    if (told_connected_) TellAway(absl::StrCat("the primary is ", moved->Text(), " from now on"));
+    Sync();
+  } else if (!search_->trouble().empty() && !connected()) {
+    TellAway(search_->trouble());
   }
   Rearm();
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends commands to one Redis server, many at a time on one connection.
+// Sends commands to Redis: to one server, to a cluster, or to the primary that sentinels name.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,124 +12,136 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/functional/any_invocable.h"
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "base/instant.h"
-#include "base/random.h"
+#include "base/server_address.h"
 #include "base/timer_wheel.h"
-#include "net/event_loop.h"
-#include "net/resolver.h"
-#include "net/socket.h"
-#include "store/redis_protocol.h"
+#include "store/node_map.h"
+#include "store/primary_search.h"
+#include "store/redis_connection.h"
 #include "store/redis_script.h"
+#include "store/sentinel_question.h"
+#include "tls/client_source.h"
 
 namespace levee {
 
-// A server, and how to speak to it.
+// Where Redis is, and how to speak to it.
 struct RedisTarget {
-  std::string host;  // a name or an IP address
-  uint16_t port = 6379;
-  std::string username;                             // empty: Redis' own default
-  std::string password;                             // empty: the server asks for none
+  struct Login {
+    std::string username;  // empty: Redis' own default
+    std::string password;  // empty: none is asked for
+  };
+
+  // One server, some nodes of a cluster, or the sentinels of `master`. At least one.
+  std::vector<ServerAddress> servers;
+  std::string master = {};  // empty: there are no sentinels
+  Login login = {};
+  Login sentinel_login = {};
   absl::Duration timeout = absl::Milliseconds(50);  // of a command, from Send to its reply
+  std::optional<tls::ClientSource> tls = {};        // nullopt: without TLS
 };
 
 // Receives what the client does, for metrics. The interface inverts a dependency: metrics belong to
 // a layer that does not know stores.
 class RedisObserver {
  public:
-  enum class Result : uint8_t { kOk, kError, kTimeout, kUnavailable };
+  using Result = RedisConnectionHandler::Result;
 
-  // A command has ended after `took`.
+  // A command has ended after `took`. One that is sent on to another node counts for each.
   virtual void OnCommand(Result result, absl::Duration took) = 0;
 
-  // Commands can be sent from now on, or they cannot. `reason`: why not. The latter is told each
-  // time a connection is lost or is not made.
+  // Commands for every key can be sent from now on, or for some they cannot. `reason`: why not. The
+  // latter is told each time a connection is lost or is not made.
   virtual void OnConnected(bool connected, const std::string& reason) = 0;
 
  protected:
   ~RedisObserver() = default;
 };
 
-// Connects at once, and again whenever the connection is lost. Commands are answered in the order
-// in which they were sent. None waits for a connection. One thread, that of the loop.
-class RedisClient final : private net::SocketHandler, private Timer {
+// Keeps the connections. NodeMap and PrimarySearch decide where commands go. One thread, that of
+// the loop.
+class RedisClient final : private RedisConnectionHandler, private Timer {
  public:
-  // An error reply of Redis is a reply. Without a reply: DeadlineExceeded after the timeout, when
-  // the command may have run; Unavailable without a connection, or when it was lost;
-  // ResourceExhausted with kMostPending commands under way.
-  using Done = absl::AnyInvocable<void(const absl::StatusOr<RedisReply>&)>;
+  // As those of RedisConnection. In a cluster a command may wait, within its timeout, for the first
+  // connection to a node.
+  using Done = RedisConnection::Done;
 
-  static constexpr size_t kMostPending = 10'000;
-
-  // All references outlive it; `wheel` is of the loop. `observer` may be nullptr.
-  RedisClient(net::EventLoop& loop, TimerWheel& wheel, net::Resolver& resolver, Random& random,
-              RedisTarget target, RedisObserver* observer = nullptr);
+  // `observer` may be nullptr, and outlives it.
+  RedisClient(const RedisConnection::Parts& parts, RedisTarget target,
+              RedisObserver* observer = nullptr);
   ~RedisClient() override;
   RedisClient(const RedisClient&) = delete;
   RedisClient& operator=(const RedisClient&) = delete;
 
-  bool connected() const { return state_ == State::kReady; }
+  // Whether commands for every key can be sent.
+  bool connected() const { return nodes_.complete(); }
 
-  // Sends a command. Calls `done` once; at once if the command cannot be sent, and at the latest
-  // when the client is destroyed. `done` must not destroy the client.
-  void Send(std::span<const std::string> command, Done done);
+  // The next connections are made so. `tls` is as before but for the content of files.
+  void SetTls(const std::optional<tls::ClientSource>& tls);
+
+  // Sends a command that has this key and no other. Calls `done` once; at once if the command
+  // cannot be sent, and at the latest when the client is destroyed. `done` must not destroy it.
+  void Send(std::string_view key, std::span<const std::string> command, Done done);
 
   // Runs a script, which is sent as a whole only if the server does not know it.
-  void Run(const RedisScript& script, std::vector<std::string> keys, std::vector<std::string> args,
+  void Run(const RedisScript& script, const std::string& key, std::vector<std::string> args,
            Done done);
 
  private:
-  enum class State : uint8_t { kAway, kResolving, kGreeting, kReady };
+  // A command that may be sent on.
+  struct Routed {
+    std::string key;
+    std::vector<std::string> command;
+    Done done;
+    Instant give_up;
+    int redirections = 0;
+  };
+  using RoutedPtr = std::unique_ptr<Routed>;
 
-  struct Pending {
-    Instant sent;
-    Done done;  // empty: it has timed out
+  // One that waits for a connection.
+  struct Held {
+    ServerAddress to;
+    bool asking;
+    RoutedPtr routed;
   };
 
-  // For the socket.
-  void OnConnected() override;
-  void OnBytes(ByteSpan bytes, const Chunk& shared) override;
-  void OnWritable() override { Flush(); }
-  void OnClosed(const std::string& reason) override { Drop(reason); }
+  // For the connections.
+  void OnCommand(Result result, absl::Duration took) override;
+  void OnReady(const ServerAddress& server) override;
+  void OnLost(const ServerAddress& server, const std::string& reason) override;
 
   void OnTimer(Instant now) override;
-  Instant NextTimer() const;
-  void Connect();
-  void Dial(const absl::StatusOr<net::Resolver::Found>& found);
-  void Greet();
-  void OnGreeted(const absl::StatusOr<RedisReply>& reply);
-  void Queue(std::span<const std::string> command, Done done);
-  void OnReply(const RedisReply& reply);
-  void TimeOut(Instant now);
-  void Flush();
-  void DropLater(std::string reason);
-  void Drop(const std::string& reason);
-  void Tell(Pending pending, const absl::StatusOr<RedisReply>& reply);
-  void Observe(RedisObserver::Result result, absl::Duration took);
-  void Rearm() { wheel_.Arm(*this, NextTimer()); }
+  Instant NextRefresh() const;
+  void Rearm();
+  void SyncLater();
+  void Sync();
+  void TellIfConnected();
+  void TellAway(const std::string& reason);
+  RedisConnection* ConnectionTo(const ServerAddress& node);
+  void SendTo(const ServerAddress& node, bool asking, RoutedPtr routed);
+  void OnReply(const ServerAddress& from, const absl::StatusOr<RedisReply>& reply,
+               RoutedPtr routed);
+  template <typename Condition>
+  void FailHeld(const Condition& condition);
+  void Refresh(Instant now);
+  void AskSentinel();
+  void OnSentinel(const absl::StatusOr<RedisReply>& reply);
 
-  net::EventLoop& loop_;
-  TimerWheel& wheel_;
-  net::Resolver& resolver_;
-  Random& random_;
-  const RedisTarget target_;
+  const RedisConnection::Parts parts_;
+  RedisTarget target_;
   RedisObserver* const observer_;
-
-  State state_ = State::kAway;
-  std::string reason_ = "not connected yet";  // why it is not ready
-  Instant next_step_;                         // kAway: when to connect; else when to give that up
-  int failures_ = 0;                          // to connect, in a row
-  std::unique_ptr<net::Resolver::Query> query_;
-  std::optional<net::Socket> socket_;
-  std::optional<RedisReader> reader_;
-  std::deque<Pending> pending_;  // the oldest first
-  size_t timed_out_ = 0;         // of these, at the front
-  std::string output_;
-  bool flush_posted_ = false;
-  std::shared_ptr<bool> connection_;  // guards what is posted for the connection
+  NodeMap nodes_;
+  std::optional<PrimarySearch> search_;
+  std::unique_ptr<SentinelQuestion> question_;
+  std::map<ServerAddress, std::unique_ptr<RedisConnection>> connections_;
+  std::list<Held> held_;
+  size_t refreshes_ = 0;
+  bool told_connected_ = false;
+  bool sync_posted_ = false;
+  std::string reason_ = "not connected yet";  // why some commands cannot be sent
+  // Guards what is posted.
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace levee

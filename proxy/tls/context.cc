@@ -120,7 +120,7 @@ absl::Status Context::Load() {
   SSL_CTX_set_mode(context_, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                                  SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   if (role_ == Role::kClient) {
-    SSL_CTX_set_alpn_protos(context_, kAlpn, sizeof kAlpn);
+    if (options_.http2) SSL_CTX_set_alpn_protos(context_, kAlpn, sizeof kAlpn);
   } else {
     SSL_CTX_set_alpn_select_cb(context_, ChooseH2, nullptr);
     SSL_CTX_set_client_hello_cb(context_, DemandAlpn, nullptr);

@@ -59,6 +59,10 @@ struct ContextOptions {
   bool client_certificate_required = true;
 
   Version min_version = Version::k13;
+
+  // Whether the peer must speak HTTP/2 (ALPN, RFC 7301). A server always demands it; a client
+  // without it offers no protocol.
+  bool http2 = true;
 };
 
 // Immutable, so that all threads may use it. OpenSSL's documentation of SSL_CTX says the same.

@@ -121,7 +121,7 @@ void Session::Opened() {
   const unsigned char* chosen = nullptr;
   unsigned size = 0;
   SSL_get0_alpn_selected(ssl_, &chosen, &size);
-  if (size == 2 && std::memcmp(chosen, "h2", 2) == 0) {
+  if (!context_->options().http2 || (size == 2 && std::memcmp(chosen, "h2", 2) == 0)) {
     state_ = State::kOpen;
     return;
   }

@@ -34,6 +34,10 @@ class LoadedTlsTest : public ::testing::Test {
            "}}]\n";
   }
 
+  static std::string Store(const std::string& tls, const std::string& node = "redis.shop:6379") {
+    return "stores: [{name: a, redis: [\"" + node + "\"], tls: {\n" + tls + "}}]\n";
+  }
+
   const TemporaryFolder folder_;
   const Authority authority_;
 };
@@ -166,6 +170,53 @@ TEST_F(LoadedTlsTest, WarnsOfAKeyThatEverybodyCanReadAndOfServicesThatAreNotVeri
   EXPECT_THAT(warnings(text), HasSubstr("LV925 upstreams[0].tls.insecure_skip_verify: warning: "));
   std::filesystem::permissions(folder_.Path("tls.key"), std::filesystem::perms(0640));
   EXPECT_EQ(warnings(text).find("LV926"), std::string::npos);
+}
+
+TEST_F(LoadedTlsTest, AStoreHasTheTlsOfAnUpstreamWithoutHttp2) {
+  EXPECT_FALSE(SnapshotOf("stores: [{name: a, redis: [\"r:1\"], tls: none}]\n")->stores[0].tls);
+  const std::string text =
+      Store(Ca() + ", " + Put(authority_.Issue()) + ", server_name: redis.shop");
+  const auto snapshot = SnapshotOf(text);
+  const auto& tls = snapshot->stores[0].tls;
+  ASSERT_TRUE(tls.has_value());
+  EXPECT_EQ(tls->server_name, "redis.shop");
+  EXPECT_NE(tls->context->options().trusted, nullptr);
+  EXPECT_LT(tls->context->expires(), absl::InfiniteFuture());
+  EXPECT_FALSE(tls->context->options().http2);
+  Put(authority_.Issue());  // A new certificate in the same files.
+  const auto renewed = SnapshotOf(text);
+  EXPECT_NE(renewed->sha256, snapshot->sha256);
+  EXPECT_EQ(renewed->stores[0], snapshot->stores[0]);
+}
+
+TEST_F(LoadedTlsTest, AStoresTlsIsJudgedAsAnUpstreams) {
+  EXPECT_EQ(FaultsOf(Store(Ca(), "10.0.0.1:6379")),
+            "f:1:45: LV319 stores[0].tls: the certificate of \"10.0.0.1:6379\" is to have a name, "
+            "and none is known; give server_name or subject_alt_names");
+  EXPECT_EQ(FaultsOf(Store(Ca() + ", server_name: redis.shop", "10.0.0.1:6379")), "");
+  EXPECT_THAT(FaultsOf(Store("certificate: /a")), HasSubstr("LV305 stores[0].tls.certificate: "));
+  EXPECT_THAT(FaultsOf(Store("key: /a")), HasSubstr("LV305 stores[0].tls.key: "));
+  EXPECT_THAT(FaultsOf(Store("ca: /nonexistent")), HasSubstr("LV401 stores[0].tls.ca: "));
+  const auto warnings = [](const std::string& text) {
+    return FormatFaults(CheckConfig({{"f", text}}, std::nullopt).warnings);
+  };
+  EXPECT_THAT(warnings(Store("insecure_skip_verify: true")),
+              HasSubstr("LV925 stores[0].tls.insecure_skip_verify: warning: any certificate is "
+                        "taken, so what the store keeps may go to anybody"));
+}
+
+TEST_F(LoadedTlsTest, NodesThatAreFoundAreKnownByAddressesUsually) {
+  const auto warned = [](const std::string& text) {
+    const CheckedConfig checked = CheckConfig({{"f", text}}, std::nullopt);
+    EXPECT_EQ(FormatFaults(checked.faults), "");
+    return FormatFaults(checked.warnings).find("LV940") != std::string::npos;
+  };
+  const std::string sentinel = "stores: [{name: a, sentinel: {master: m, nodes: [\"s:1\"]}, tls: {";
+  EXPECT_TRUE(warned(sentinel + Ca() + "}}]\n"));
+  EXPECT_TRUE(warned(Store(Ca(), "a:1\", \"b:1")));
+  EXPECT_FALSE(warned(sentinel + Ca() + ", server_name: redis.shop}}]\n"));
+  EXPECT_FALSE(warned(sentinel + "insecure_skip_verify: true}}]\n"));
+  EXPECT_FALSE(warned(Store(Ca())));
 }
 
 }  // namespace

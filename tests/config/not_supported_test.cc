@@ -41,9 +41,6 @@ TEST(NotSupported, Routes) {
 }
 
 TEST(NotSupported, Stores) {
-  EXPECT_EQ(FaultsOf("stores: [{name: a, redis: [\"redis:6379\"],\n   tls: system}]\n"),
-            "f:2:9: LV501 stores[0].tls: not supported yet: needs TLS to stores; say none or leave "
-            "it out");
   EXPECT_EQ(
       PolicyFaults("rate_limit: [{name: a, rate: 1/s, scope: rls}]"),
       "f:2:42: LV501 policies[0].rate_limit[0].scope: rls is not supported yet: needs the rate "
@@ -78,7 +75,7 @@ TEST(NotSupported, EveryFieldThatTheSchemaMarksIsTestedAbove) {
   std::set<std::string> seen, later;
   CollectLater(*config::v1::Config::descriptor(), seen, later);
   EXPECT_EQ(later, (std::set<std::string>{"ListenerTls.spiffe", "Match.headers", "Route.timeout",
-                                          "SCOPE_RLS", "Store.tls", "UpstreamTls.spiffe"}));
+                                          "SCOPE_RLS", "UpstreamTls.spiffe"}));
 }
 
 }  // namespace

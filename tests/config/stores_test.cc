@@ -28,10 +28,8 @@ TEST(Stores, EveryFieldArrives) {
                  password + "\", prefix: \"x:\", timeout: 20ms}]\n");
   ASSERT_EQ(snapshot->stores.size(), 1U);
   EXPECT_EQ(snapshot->stores[0], (StoreSpec{.name = "a",
-                                            .host = "::1",
-                                            .port = 7000,
-                                            .username = "levee",
-                                            .password = "secret",
+                                            .servers = {{"::1", 7000}},
+                                            .login = {"levee", "secret"},
                                             .prefix = "x:",
                                             .timeout = absl::Milliseconds(20)}));
 }
@@ -40,8 +38,7 @@ TEST(Stores, ThereIsNoneByDefaultAndOneHasThoseOfTheContract) {
   EXPECT_TRUE(SnapshotOf("")->stores.empty());
   const auto snapshot = SnapshotOf("stores: [{name: a, redis: [\"redis.shop:6379\"]}]\n");
   EXPECT_EQ(snapshot->stores[0], (StoreSpec{.name = "a",
-                                            .host = "redis.shop",
-                                            .port = 6379,
+                                            .servers = {{"redis.shop", 6379}},
                                             .prefix = "levee:",
                                             .timeout = absl::Milliseconds(50)}));
 }
@@ -72,13 +69,52 @@ TEST(Stores, AGlobalLimitKnowsItsStore) {
   EXPECT_EQ(limits[2].shared->away, StoreAway::kDeny);
 }
 
-TEST(Stores, AStoreIsOneServer) {
-  EXPECT_EQ(
-      FaultsOf("stores: [{name: a, redis:\n[\"a:1\", \"b:1\"]}]\n"),
-      "f:2:9: LV322 stores[0].redis[1]: is a second node; only one Redis server is supported so "
-      "far, neither a cluster nor sentinels");
+TEST(Stores, SeveralNodesAreThoseOfACluster) {
+  const auto snapshot = SnapshotOf("stores: [{name: a, redis: [\"a:1\", \"[::1]:2\"]}]\n");
+  EXPECT_EQ(snapshot->stores[0].servers, (std::vector<ServerAddress>{{"a", 1}, {"::1", 2}}));
+  EXPECT_EQ(snapshot->stores[0].master, "");
+}
+
+TEST(Stores, SentinelsStandInPlaceOfRedis) {
+  TemporaryFolder folder;
+  const std::string mine = folder.Write("mine", "one");
+  const std::string theirs = folder.Write("theirs", "two");
+  const auto snapshot = SnapshotOf(
+      "stores: [{name: a, sentinel: {master: main, nodes: [\"s:26379\", \"t:26379\"], username: "
+      "watcher, password_file: \"" +
+      theirs + "\"}, password_file: \"" + mine + "\"}]\n");
+  const StoreSpec& store = snapshot->stores[0];
+  EXPECT_EQ(store.servers, (std::vector<ServerAddress>{{"s", 26379}, {"t", 26379}}));
+  EXPECT_EQ(store.master, "main");
+  EXPECT_EQ(store.login, (StoreLogin{"", "one"}));
+  EXPECT_EQ(store.sentinel_login, (StoreLogin{"watcher", "two"}));
+}
+
+TEST(Stores, AStoreIsEitherWhatRedisOrWhatSentinelsSay) {
+  EXPECT_EQ(FaultsOf("stores: [{name: a}]\n"),
+            "f:1:10: LV322 stores[0]: has no server; give redis or sentinel");
+  EXPECT_THAT(FaultsOf("stores: [{name: a, redis: [\"r:1\"],\nsentinel: {master: m, nodes: "
+                       "[\"s:1\"]}}]\n"),
+              testing::HasSubstr("stores[0].sentinel: excludes redis"));
+  EXPECT_THAT(FaultsOf("stores: [{name: a, sentinel: {nodes: [\"s:1\"]}}]\n"),
+              testing::HasSubstr("stores[0].sentinel.master: "));
+  EXPECT_THAT(FaultsOf("stores: [{name: a, sentinel: {master: m}}]\n"),
+              testing::HasSubstr("stores[0].sentinel.nodes: "));
+  EXPECT_THAT(FaultsOf("stores: [{name: a, sentinel: {master: m, nodes: [\"s:1\"], username: "
+                       "u}}]\n"),
+              testing::HasSubstr("LV305 stores[0].sentinel.username: "));
+  EXPECT_THAT(FaultsOf("stores: [{name: a, redis: [\"r:1\"], username: u}]\n"),
+              testing::HasSubstr("LV305 stores[0].username: "));
+}
+
+TEST(Stores, ANodeIsAnAddressThatIsListedOnce) {
   EXPECT_EQ(FaultsOf("stores: [{name: a, redis:\n[redis]}]\n"),
             "f:2:2: LV322 stores[0].redis[0]: \"redis\" is not HOST:PORT, such as redis.shop:6379");
+  EXPECT_EQ(FaultsOf("stores: [{name: a, redis:\n[\"a:1\", \"a:1\"]}]\n"),
+            "f:2:9: LV322 stores[0].redis[1]: \"a:1\" is listed twice");
+  EXPECT_EQ(FaultsOf("stores: [{name: a, sentinel: {master: m, nodes:\n[s]}}]\n"),
+            "f:2:2: LV322 stores[0].sentinel.nodes[0]: \"s\" is not HOST:PORT, such as "
+            "redis.shop:6379");
 }
 
 TEST(Stores, APasswordThatCannotBeReadIsAFault) {

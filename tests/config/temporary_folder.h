@@ -26,6 +26,7 @@ class TemporaryFolder {
     std::ofstream(path_ / name, std::ios::binary) << bytes;
     return Path(name);
   }
+  std::string path() const { return path_.string(); }
   std::string Path(const std::string& name) const { return (path_ / name).string(); }
 
  private:

@@ -2,20 +2,16 @@
 // Sidecars that share a limit in a real redis-server, each with a thread for its stores.
 #include "sidecar/shared_stores.h"
 
-#include <condition_variable>
 #include <csignal>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "integration/child.h"
-#include "log/event_log.h"
-#include "log/event_text.h"
 #include "net/event_loop.h"
+#include "sidecar/one_sidecar.h"
 #include "store/redis_process.h"
 
 namespace levee {
@@ -26,76 +22,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// One sidecar's stores and its limit, without calls around them.
-class OneSidecar {
- public:
-  OneSidecar(const StoreSpec& store, const RateLimitPolicy& policy)
-      : stores_(metrics_, log_,
-                [this] {
-                  const std::lock_guard lock(mutex_);
-                  ++answers_;
-                  answered_.notify_one();
-                }),
-        limit_(std::make_shared<RateLimiter>(policy, &stores_)) {
-    stores_.Configure({store}, {limit_});
-  }
-  ~OneSidecar() { stores_.Stop(); }
-
-  // Whether a call is admitted; waits for its lease as a call does.
-  bool Call(const LimitKey& key = {}) {
-    for (;;) {
-      int seen;
-      {
-        const std::lock_guard lock(mutex_);
-        seen = answers_;
-      }
-      const RatePermit permit = limit_->Take(key, net::ReadClock(), absl::ZeroDuration());
-      if (permit.granted || !permit.awaits_lease) return permit.granted;
-      std::unique_lock lock(mutex_);
-      answered_.wait(lock, [&] { return answers_ != seen; });
-    }
-  }
-
-  // Calls until the store decides, or does not any more. Returns how many calls were admitted.
-  int Await(PermitLease::State state) {
-    int admitted = 0;
-    do {
-      admitted += Call();
-    } while (limit_->LeaseState(net::ReadClock()) != state);
-    return admitted;
-  }
-
-  // Calls until one is admitted, where none is without the store.
-  void AwaitAdmission() {
-    while (!Call()) {
-    }
-  }
-
-  // Waits for so many events of stores, at most for kPatience; returns all that there were by then.
-  std::vector<std::string> AwaitEvents(size_t count) {
-    std::unique_lock lock(mutex_);
-    answered_.wait_for(lock, kPatience, [&] { return events_.size() >= count; });
-    return events_;
-  }
-
-  SharedStores& stores() { return stores_; }
-  const std::shared_ptr<RateLimiter>& limit() const { return limit_; }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable answered_;
-  int answers_ = 0;
-  Metrics metrics_{Metrics::Options()};
-  std::vector<std::string> events_;
-  EventLog log_{LogLevel::kInfo, [this](const LogEvent& event) {
-                  const std::lock_guard lock(mutex_);
-                  events_.push_back(EventText(event));
-                  answered_.notify_one();
-                }};
-  SharedStores stores_;
-  const std::shared_ptr<RateLimiter> limit_;
-};
-
 class SharedStoresTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -105,8 +31,7 @@ class SharedStoresTest : public testing::Test {
 
   static StoreSpec StoreAt(const RedisProcess& redis, absl::Duration timeout) {
     return {.name = "shared",
-            .host = "127.0.0.1",
-            .port = redis.port(),
+            .servers = {{"127.0.0.1", redis.port()}},
             .prefix = "levee:",
             .timeout = timeout};
   }

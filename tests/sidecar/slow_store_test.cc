@@ -142,8 +142,7 @@ TEST(SlowStore, DoesNotKeepASidecarFromEnding) {
       DedupePolicy{.store = "shared", .claim = absl::Seconds(1)}, 1, [](int) {},
       DedupeTable::Shared{.store = &stores.keys(), .name = "app\n", .seed = 1});
   stores.Configure({StoreSpec{.name = "shared",
-                              .host = "127.0.0.1",
-                              .port = redis.port(),
+                              .servers = {{"127.0.0.1", redis.port()}},
                               .prefix = "levee:",
                               .timeout = absl::Seconds(5)}},
                    {});

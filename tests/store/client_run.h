@@ -23,7 +23,7 @@ class ClientRun final : private net::TurnHandler, private RedisObserver {
  public:
   explicit ClientRun(RedisTarget target) {
     loop_.SetTurnHandler(this);
-    client.emplace(loop_, wheel_, resolver_, random_, std::move(target),
+    client.emplace(RedisConnection::Parts{loop_, wheel_, resolver_, random_}, std::move(target),
                    static_cast<RedisObserver*>(this));
   }
 
@@ -41,16 +41,20 @@ class ClientRun final : private net::TurnHandler, private RedisObserver {
 
   using Result = absl::StatusOr<RedisReply>;
 
-  // Sends a command and waits for its result.
+  void Send(const std::vector<std::string>& command, RedisClient::Done done) {
+    client->Send(command.size() > 1 ? command[1] : "", command, std::move(done));
+  }
+
+  // Sends a command, whose key is its second word, and waits for its result.
   Result Ask(const std::vector<std::string>& command) {
     std::optional<Result> result;
-    client->Send(command, [&](const Result& reply) { result = reply; });
+    Send(command, [&](const Result& reply) { result = reply; });
     Until([&] { return result.has_value(); });
     return *result;
   }
   Result Run(const RedisScript& script, const std::string& key, std::vector<std::string> args) {
     std::optional<Result> result;
-    client->Run(script, {key}, std::move(args), [&](const Result& reply) { result = reply; });
+    client->Run(script, key, std::move(args), [&](const Result& reply) { result = reply; });
     Until([&] { return result.has_value(); });
     return *result;
   }

@@ -21,7 +21,7 @@ class LeaseScriptTest : public testing::Test {
     if (!HasRedis()) GTEST_SKIP() << "redis-server is not installed";
     redis_.emplace();
     run_.emplace(
-        RedisTarget{.host = "127.0.0.1", .port = redis_->port(), .timeout = absl::Seconds(10)});
+        RedisTarget{.servers = {{"127.0.0.1", redis_->port()}}, .timeout = absl::Seconds(10)});
     run_->UntilConnected();
   }
 

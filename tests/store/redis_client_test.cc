@@ -25,7 +25,7 @@ class RedisClientTest : public testing::Test {
 
   // A timeout that a busy machine does not reach.
   static RedisTarget Target(const RedisProcess& redis, absl::Duration timeout = absl::Seconds(10)) {
-    return {.host = "127.0.0.1", .port = redis.port(), .timeout = timeout};
+    return {.servers = {{"127.0.0.1", redis.port()}}, .timeout = timeout};
   }
 };
 
@@ -35,8 +35,8 @@ TEST_F(RedisClientTest, AnswersCommandsInTheirOrder) {
   run.UntilConnected();
   std::vector<int64_t> answers;
   for (int i = 0; i < 1000; ++i) {
-    const std::string command[] = {"INCR", "n"};
-    run.client->Send(command, [&](const auto& reply) { answers.push_back(reply->integer); });
+    const std::vector<std::string> command = {"INCR", "n"};
+    run.Send(command, [&](const auto& reply) { answers.push_back(reply->integer); });
   }
   run.Until([&] { return answers.size() == 1000; });
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(answers[static_cast<size_t>(i)], i + 1);
@@ -76,7 +76,7 @@ TEST_F(RedisClientTest, TellsAScriptToAServerThatHasForgottenIt) {
 TEST_F(RedisClientTest, ShowsItsPassword) {
   RedisProcess redis({"--requirepass", "secret"});
   RedisTarget target = Target(redis);
-  target.password = "secret";
+  target.login.password = "secret";
   ClientRun run(target);
   run.UntilConnected();
   EXPECT_EQ(run.Ask({"PING"})->text, "PONG");
@@ -87,8 +87,8 @@ TEST_F(RedisClientTest, ShowsItsUserNameToo) {
   redis.Command({"ACL", "SETUSER", "levee", "on", ">secret", "~*", "+@all"});
   redis.Command({"ACL", "SETUSER", "default", "off"});
   RedisTarget target = Target(redis);
-  target.username = "levee";
-  target.password = "secret";
+  target.login.username = "levee";
+  target.login.password = "secret";
   ClientRun run(target);
   run.UntilConnected();
   EXPECT_EQ(run.Ask({"PING"})->text, "PONG");
@@ -99,9 +99,8 @@ TEST_F(RedisClientTest, SaysWhyAServerDoesNotTakeIt) {
   ClientRun run(Target(redis));
   std::string text;
   run.Until([&] {
-    const std::string command[] = {"PING"};
-    run.client->Send(command,
-                     [&](const auto& reply) { text = std::string(reply.status().message()); });
+    const std::vector<std::string> command = {"PING"};
+    run.Send(command, [&](const auto& reply) { text = std::string(reply.status().message()); });
     return text.starts_with("NOAUTH");
   });
   EXPECT_FALSE(run.client->connected());
@@ -109,10 +108,10 @@ TEST_F(RedisClientTest, SaysWhyAServerDoesNotTakeIt) {
 
 TEST_F(RedisClientTest, WithoutAServerACommandFailsAtOnce) {
   const ClosedPort closed;
-  ClientRun run({.host = "127.0.0.1", .port = closed.port()});
+  ClientRun run({.servers = {{"127.0.0.1", closed.port()}}});
   bool told = false;
-  const std::string command[] = {"PING"};
-  run.client->Send(command, [&](const auto& reply) { told = absl::IsUnavailable(reply.status()); });
+  const std::vector<std::string> command = {"PING"};
+  run.Send(command, [&](const auto& reply) { told = absl::IsFailedPrecondition(reply.status()); });
   EXPECT_TRUE(told);
   EXPECT_EQ(run.observed, std::vector<Result>{Result::kUnavailable});
 }
@@ -135,8 +134,8 @@ TEST_F(RedisClientTest, ACommandUnderWayFailsWithItsConnection) {
   run.UntilConnected();
   redis.Signal(SIGSTOP);
   std::optional<absl::Status> status;
-  const std::string command[] = {"PING"};
-  run.client->Send(command, [&](const auto& reply) { status = reply.status(); });
+  const std::vector<std::string> command = {"PING"};
+  run.Send(command, [&](const auto& reply) { status = reply.status(); });
   redis.Kill();
   run.Until([&] { return status.has_value(); });
   EXPECT_TRUE(absl::IsUnavailable(*status)) << *status;
@@ -147,8 +146,8 @@ TEST_F(RedisClientTest, ACommandUnderWayFailsWithItsClient) {
   ClientRun run(Target(redis));
   run.UntilConnected();
   std::optional<absl::Status> status;
-  const std::string command[] = {"PING"};
-  run.client->Send(command, [&](const auto& reply) { status = reply.status(); });
+  const std::vector<std::string> command = {"PING"};
+  run.Send(command, [&](const auto& reply) { status = reply.status(); });
   run.client.reset();
   ASSERT_TRUE(status.has_value());
   EXPECT_TRUE(absl::IsUnavailable(*status)) << *status;

@@ -26,6 +26,7 @@ RedisProcess::RedisProcess(std::vector<std::string> arguments) : arguments_(std:
   // Another program may take a free port before Redis does.
   for (int tries = 0; tries < 10; ++tries) {
     port_ = FreePort();
+    other_port_ = FreePort();
     if (Start()) return;
   }
   ADD_FAILURE() << "redis-server does not start: " << child_->Errors();
@@ -35,7 +36,9 @@ bool RedisProcess::Start() {
   std::vector<std::string> arguments = {
       "--port", std::to_string(port_), "--bind", "127.0.0.1",  "--save",
       "",       "--appendonly",        "no",     "--loglevel", "notice"};
-  arguments.insert(arguments.end(), arguments_.begin(), arguments_.end());
+  for (const std::string& argument : arguments_) {
+    arguments.push_back(argument == kOtherPort ? std::to_string(other_port_) : argument);
+  }
   child_ = std::make_unique<Child>(kServer, arguments);
   while (const auto line = child_->ReadLine()) {
     if (absl::StrContains(*line, "Ready to accept connections")) return true;

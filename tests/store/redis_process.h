@@ -18,10 +18,16 @@ bool HasRedis();
 // with this object. Starts on construction, and is ready after it.
 class RedisProcess {
  public:
+  // What stands for other_port() in `arguments`.
+  static constexpr char kOtherPort[] = "OTHER_PORT";
+
   explicit RedisProcess(std::vector<std::string> arguments = {});
 
   uint16_t port() const { return port_; }
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+
+  // One more port of its own, for which an argument may say what it is for.
+  uint16_t other_port() const { return other_port_; }
 
   void Kill();
   // After Kill.
@@ -36,6 +42,7 @@ class RedisProcess {
 
   const std::vector<std::string> arguments_;
   uint16_t port_ = 0;
+  uint16_t other_port_ = 0;
   std::unique_ptr<Child> child_;
 };
 

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/sentinel_group.h"
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "absl/strings/match.h"
+#include "gtest/gtest.h"
+#include "net/closed_port.h"
+
+namespace levee {
+namespace {
+
+constexpr char kServer[] = "/usr/bin/redis-server";
+constexpr char kClient[] = "/usr/bin/redis-cli";
+
+}  // namespace
+
+SentinelGroup::SentinelGroup(const std::string& folder, More more) : more_(std::move(more)) {
+  std::filesystem::create_directories(folder);
+  for (auto& server : servers_) {
+    std::vector<std::string> arguments = {"--dir", folder, "--repl-diskless-sync-delay", "0"};
+    arguments.insert(arguments.end(), more_.redis.begin(), more_.redis.end());
+    server = std::make_unique<RedisProcess>(arguments);
+  }
+  // A sentinel looks for replicas when it starts, and then only now and then.
+  Command(replica(), {"REPLICAOF", "127.0.0.1", std::to_string(primary().port())});
+  while (!absl::StrContains(Command(primary(), {"INFO", "replication"}), "state=online")) {
+  }
+  for (size_t i = 0; i < sentinels_.size(); ++i) {
+    StartSentinel(sentinels_[i], folder + "/sentinel-" + std::to_string(i) + ".conf");
+  }
+  for (const Sentinel& sentinel : sentinels_) {
+    while (!absl::StrContains(AskSentinel(sentinel, {"SENTINEL", "CKQUORUM", kMaster}),
+                              "OK 3 usable") ||
+           !absl::StrContains(AskSentinel(sentinel, {"SENTINEL", "REPLICAS", kMaster}),
+                              std::to_string(replica().port()))) {
+    }
+  }
+}
+
+void SentinelGroup::StartSentinel(Sentinel& sentinel, const std::string& file) {
+  sentinel.port = ClosedPort().port();
+  const std::string master = kMaster;
+  std::ofstream(file) << "port " << sentinel.port << "\nbind 127.0.0.1\n"
+                      << "sentinel monitor " << master << " 127.0.0.1 " << primary().port()
+                      << " 2\n"
+                      << "sentinel down-after-milliseconds " << master << " 500\n"
+                      << "sentinel failover-timeout " << master << " 3000\n"
+                      << more_.sentinels;
+  sentinel.child = std::make_unique<Child>(kServer, std::vector<std::string>{file, "--sentinel"});
+  while (const auto line = sentinel.child->ReadLine()) {
+    if (absl::StrContains(*line, "+monitor")) return;
+  }
+  ADD_FAILURE() << "a sentinel does not start: " << sentinel.child->Errors();
+}
+
+std::vector<ServerAddress> SentinelGroup::sentinels() const {
+  std::vector<ServerAddress> addresses;
+  for (const Sentinel& sentinel : sentinels_) addresses.push_back({"127.0.0.1", sentinel.port});
+  return addresses;
+}
+
+std::string SentinelGroup::Command(const RedisProcess& at, std::vector<std::string> words) const {
+  words.insert(words.begin(), more_.redis_cli.begin(), more_.redis_cli.end());
+  return at.Command(words);
+}
+
+std::string SentinelGroup::AskSentinel(const Sentinel& sentinel,
+                                       const std::vector<std::string>& words) const {
+  std::vector<std::string> arguments = {"-p", std::to_string(sentinel.port)};
+  arguments.insert(arguments.end(), more_.sentinel_cli.begin(), more_.sentinel_cli.end());
+  arguments.insert(arguments.end(), words.begin(), words.end());
+  return RunToEnd(kClient, arguments).output;
+}
+
+void SentinelGroup::AwaitPromotion() {
+  while (!absl::StrContains(Command(replica(), {"ROLE"}), "master")) {
+  }
+  primary_ = 1 - primary_;
+}
+
+void SentinelGroup::KillPrimary() {
+  primary().Kill();
+  AwaitPromotion();
+}
+
+void SentinelGroup::ChangePlaces() {
+  while (AskSentinel(sentinels_[0], {"SENTINEL", "FAILOVER", kMaster}) != "OK\n") {
+  }
+  AwaitPromotion();
+}
+
+void SentinelGroup::KillSentinel(size_t index) {
+  sentinels_[index].child->Signal(SIGKILL);
+  sentinels_[index].child->WaitForExit();
+}
+
+}  // namespace levee
