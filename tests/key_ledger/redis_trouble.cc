@@ -39,7 +39,10 @@ void Hush(const RedisProcess& redis) { redis.Command({"CONFIG", "SET", "loglevel
 }  // namespace
 
 RedisTrouble::RedisTrouble(RedisRelay& relay, KeyBook& book, const std::string& folder)
-    : relay_(relay), book_(book), servers_{Start(folder + "/a"), Start(folder + "/b")} {
+    : relay_(relay),
+      book_(book),
+      folders_{folder + "/a", folder + "/b"},
+      servers_{Start(folders_[0]), Start(folders_[1])} {
   for (const auto& server : servers_) Hush(*server);
   Follow();
   relay_.SetTarget(primary().port());
@@ -86,6 +89,8 @@ void RedisTrouble::FailOver() {
   primary_ = 1 - primary_;
   relay_.SetTarget(primary().port());
   book_.EndFailover();
+  // All that it has will be the new primary's. To read a million keys before that takes long.
+  std::filesystem::remove_all(folders_[1 - primary_] + "/appendonlydir");
   replica().Restart();
   Hush(replica());
   Follow();

@@ -39,6 +39,7 @@ class RedisTrouble {
 
   RedisRelay& relay_;
   KeyBook& book_;
+  const std::array<std::string, 2> folders_;
   std::array<std::unique_ptr<RedisProcess>, 2> servers_;
   size_t primary_ = 0;
   uint64_t kills_ = 0;
