@@ -12,7 +12,7 @@
 
 namespace levee {
 
-// Who a client says that it is.
+// The name and the proof that a client shows.
 struct StoreLogin {
   std::string username;  // empty: Redis' own default
   std::string password;  // empty: none

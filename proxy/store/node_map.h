@@ -20,7 +20,7 @@ namespace levee {
 // server that answers MOVED is a cluster's, however many were configured.
 class NodeMap {
  public:
-  // What follows from a reply.
+  // Says what follows from a reply.
   struct Step {
     enum class Kind : uint8_t {
       kDeliver,  // it is the answer

@@ -68,7 +68,7 @@ class RedisConnection final : private net::SocketHandler, private Timer {
 
   static constexpr size_t kMostPending = 10'000;
 
-  // What connections need, which outlives them; the wheel is of the loop.
+  // Names what connections need. All of it outlives them; the wheel is of the loop.
   struct Parts {
     net::EventLoop& loop;
     TimerWheel& wheel;

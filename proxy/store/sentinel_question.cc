@@ -27,7 +27,7 @@ void SentinelQuestion::OnLost(const ServerAddress& server, const std::string& re
   End(absl::UnavailableError(absl::StrCat("sentinel ", server.Text(), ": ", reason)));
 }
 
-// Whoever hears the answer may destroy the connection, which it must not within its own event.
+// A connection must not be destroyed within its own event, and who hears the answer may do that.
 void SentinelQuestion::End(absl::StatusOr<RedisReply> reply) {
   if (std::exchange(ended_, true)) return;
   loop_.Post([this, reply = std::move(reply), alive = std::weak_ptr<bool>(alive_)] {

@@ -1,35 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sidecars that share a limit by leases: what they admit together, and what they ask of the store.
-// LEVEE_LEASE_SEEDS=100 makes so many runs of 30 s of each, and of fleets of 100 where 10 are
-// usual.
+// LEVEE_STORM_SEEDS=20 makes so many runs of 30 s of each, and fleets of 100 where 10 are usual.
 #include "policy/lease_fleet.h"
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <tuple>
 #include <utility>
 
 #include "gtest/gtest.h"
+#include "storms/seeds.h"
 
 namespace levee {
 namespace {
 
 constexpr absl::Duration kWindow = absl::Seconds(1);
 
-// 0: the usual ones.
-int AskedSeeds() {
-  const char* const asked = std::getenv("LEVEE_LEASE_SEEDS");
-  return asked == nullptr ? 0 : std::atoi(asked);
-}
-uint64_t Seeds(int usual) { return static_cast<uint64_t>(AskedSeeds() > 0 ? AskedSeeds() : usual); }
+// With LEVEE_STORM_SEEDS everything has its full size.
+bool FullSize() { return StormSeeds(0) > 0; }
 // Of a fleet in trouble.
-int TroubledSidecars() { return AskedSeeds() > 0 ? 100 : 10; }
+int TroubledSidecars() { return FullSize() ? 100 : 10; }
 
 // A fifth of a second of the rate as burst, hence leases of 200 ms.
 FleetPlan Plan(int sidecars, double demand) {
   FleetPlan plan{.sidecars = sidecars, .demand = demand};
-  if (AskedSeeds() > 0) plan.span = absl::Seconds(30);
+  if (FullSize()) plan.span = absl::Seconds(30);
   plan.rule.per_second = 100.0 * sidecars;
   plan.rule.burst = 20 * sidecars;
   return plan;
@@ -44,7 +39,7 @@ class LeaseFleetTest : public testing::TestWithParam<std::tuple<int, double>> {}
 
 TEST_P(LeaseFleetTest, R1_AdmitsTheRateTogetherAndRefusesNothingBelowIt) {
   const auto [sidecars, demand] = GetParam();
-  for (uint64_t seed = 1; seed <= Seeds(demand * sidecars > 200 ? 1 : 5); ++seed) {
+  for (uint64_t seed = 1; seed <= StormSeeds(demand * sidecars > 200 ? 1 : 5); ++seed) {
     const FleetPlan plan = Plan(sidecars, demand);
     LeaseFleet fleet(plan, seed);
     fleet.Run();
@@ -86,7 +81,7 @@ std::pair<double, double> Extremes(const LeaseFleet& fleet, const FleetPlan& pla
 class LeaseFleetTroubleTest : public testing::TestWithParam<double> {};
 
 TEST_P(LeaseFleetTroubleTest, R3_AStoreThatIsAwayChangesLittleWithTheLastRate) {
-  for (uint64_t seed = 1; seed <= Seeds(5); ++seed) {
+  for (uint64_t seed = 1; seed <= StormSeeds(5); ++seed) {
     const FleetPlan plan = Plan(TroubledSidecars(), GetParam());
     LeaseFleet fleet(plan, seed);
     fleet.At(S(4), [&] { fleet.store_away = true; });
@@ -100,7 +95,7 @@ TEST_P(LeaseFleetTroubleTest, R3_AStoreThatIsAwayChangesLittleWithTheLastRate) {
 }
 
 TEST_P(LeaseFleetTroubleTest, R3_TwoLeasesAfterTheStoreIsBackItDecidesAgain) {
-  for (uint64_t seed = 1; seed <= Seeds(1); ++seed) {
+  for (uint64_t seed = 1; seed <= StormSeeds(1); ++seed) {
     const FleetPlan plan = Plan(10, GetParam());
     LeaseFleet fleet(plan, seed);
     fleet.At(S(4), [&] { fleet.store_away = true; });
@@ -116,7 +111,7 @@ TEST_P(LeaseFleetTroubleTest, R3_TwoLeasesAfterTheStoreIsBackItDecidesAgain) {
 }
 
 TEST_P(LeaseFleetTroubleTest, R3_AnEmptiedStoreLetsOneBurstMoreThrough) {
-  for (uint64_t seed = 2; seed <= Seeds(1) + 1; ++seed) {
+  for (uint64_t seed = 2; seed <= StormSeeds(1) + 1; ++seed) {
     const FleetPlan plan = Plan(TroubledSidecars(), GetParam());
     LeaseFleet fleet(plan, seed);
     fleet.At(S(4), [&] { fleet.store.Forget(); });
@@ -129,7 +124,7 @@ TEST_P(LeaseFleetTroubleTest, R3_AnEmptiedStoreLetsOneBurstMoreThrough) {
 }
 
 TEST_P(LeaseFleetTroubleTest, R3_ASlowStoreAndLostAnswersChangeLittle) {
-  for (uint64_t seed = 1; seed <= Seeds(5); ++seed) {
+  for (uint64_t seed = 1; seed <= StormSeeds(5); ++seed) {
     FleetPlan plan = Plan(TroubledSidecars(), GetParam());
     plan.delay = absl::Milliseconds(40);
     plan.loss = 0.02;
