@@ -22,6 +22,13 @@ absl::Duration LongestWait(const AdmissionQuestion& question) {
   return longest;
 }
 
+RateAdmission WithoutStore(const AdmissionQuestion& question, RateAdmission answer) {
+  const RateLimiter& limit = *question.limits[static_cast<size_t>(answer.refused_by)];
+  if (limit.policy().shared->away == StoreAway::kAllow) return {};
+  answer.awaits_lease = false;
+  return answer;
+}
+
 }  // namespace
 
 std::optional<RateAdmission> LeaseAdmission::Ask(Call& call, const AdmissionQuestion& question,
@@ -66,7 +73,8 @@ void LeaseAdmission::OnAnswered(Instant now) {
   }
 }
 
-// Refuses the calls that have waited for too long.
+// The calls that have waited for too long are refused, or are admitted where that is what the limit
+// says of a store that does not answer.
 void LeaseAdmission::OnTimer(Instant now) {
   for (size_t left = line_.size(); left > 0 && !line_.empty(); --left) {
     const Waiting first = line_.front();
@@ -76,7 +84,7 @@ void LeaseAdmission::OnTimer(Instant now) {
       continue;
     }
     RateAdmission answer = Decide(first.question, now);
-    answer.awaits_lease = false;
+    if (answer.awaits_lease) answer = WithoutStore(first.question, answer);
     first.call->OnAdmission(answer, now);
   }
 }

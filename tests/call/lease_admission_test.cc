@@ -120,6 +120,15 @@ TEST_F(CallLease, NoCallWaitsLongerThanTheTimeoutForAnAnswerThatDoesNotCome) {
   EXPECT_EQ(admission_.waiting(), 0U);
 }
 
+TEST_F(CallLease, ACallThatHasWaitedForTooLongIsAdmittedIfThatIsWhatTheLimitSays) {
+  policy_.rate_limits[0].shared->away = StoreAway::kAllow;
+  store_.delay = absl::Seconds(5);
+  SimHost& call = sidecar_.Unary();
+  Pass(Ms(70));
+  EXPECT_EQ(call.caller().code, StatusCode::kOk);
+  EXPECT_EQ(call.attempt(1).start, Ms(60));
+}
+
 TEST_F(CallLease, EachKeyHasALeaseOfItsOwn) {
   policy_.rate_limits[0].key = {RateLimitKey::Method()};
   LimitKey one, other;
