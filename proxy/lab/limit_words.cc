@@ -29,8 +29,22 @@ std::optional<std::string> ValueOf(const RateLimitKey& key, const KeyFacts& call
       return call.peer;
     case RateLimitKey::Part::kHeader:
       return HeaderOf(call, key.header());
+    case RateLimitKey::Part::kText:
+      return std::string(key.text());
   }
   return std::nullopt;
+}
+
+std::string RateWords(const RateLimitPolicy& limit) {
+  if (!limit.shared.has_value() || !limit.shared->service.has_value()) {
+    return absl::StrCat(NumberWords(limit.per_second), "/s, ", limit.burst,
+                        " at once after a quiet time");
+  }
+  const RateService& service = *limit.shared->service;
+  return absl::StrCat("as much as the rate limit service at ", service.host, ":", service.port,
+                      " grants in its domain ", service.domain, "; if it does not answer within ",
+                      DurationWords(limit.shared->timeout), ", calls are ",
+                      limit.shared->away == StoreAway::kAllow ? "admitted" : "refused");
 }
 
 std::string BucketWords(const RateLimitPolicy& limit, const KeyFacts& call) {
@@ -100,8 +114,7 @@ std::vector<std::string> RateLimitWords(const std::vector<RateLimitPolicy>& limi
     if (limit.adaptive) {
       absl::StrAppend(&over, "; answers of RESOURCE_EXHAUSTED lower the rate for a while");
     }
-    sentences.push_back(absl::StrCat(limit.name, ": ", NumberWords(limit.per_second), "/s, ",
-                                     limit.burst, " at once after a quiet time; ",
+    sentences.push_back(absl::StrCat(limit.name, ": ", RateWords(limit), "; ",
                                      BucketWords(limit, call), "; ", over));
   }
   return sentences;

@@ -34,7 +34,7 @@ namespace levee {
 // others. No call costs more than this search, except for the growth of a stripe's table, which is
 // small. A key takes at most half a kilobyte.
 //
-// Bucket is Gcra, AdaptiveBucket or LeaseBucket.
+// Bucket is Gcra, AdaptiveBucket, LeaseBucket or ServiceBucket.
 template <typename Bucket>
 class BucketTable {
  public:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sidecar and the store of a shared rate limit say to each other.
+// What a sidecar and the store of a shared rate limit say to each other, and what a bucket of such
+// a limit says to a call.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +19,31 @@ struct LeaseRequest {
   friend bool operator==(const LeaseRequest&, const LeaseRequest&) = default;
 };
 
+// What a rate limit service that counts in windows tells of the one that runs.
+struct ServiceWindow {
+  int64_t limit = 0;      // permits of every window; 0: not told
+  int64_t remaining = 0;  // of this one, if `limit` is told
+  // Until the next one begins; zero: not told.
+  absl::Duration resets_in = absl::ZeroDuration();
+
+  friend bool operator==(const ServiceWindow&, const ServiceWindow&) = default;
+};
+
 // The store's answer.
 struct LeaseGrant {
   int64_t granted = 0;
   absl::Duration wait = absl::ZeroDuration();  // until the store has the next permit
+  ServiceWindow window;                          // of a rate limit service
+};
+
+enum class LeaseVerdict : uint8_t { kAdmitted, kAwaitsLease, kRefused };
+
+// The answer of a bucket whose permits are leased.
+struct LeaseDecision {
+  LeaseVerdict verdict = LeaseVerdict::kRefused;
+  // Refused: until the bucket can have a permit again.
+  absl::Duration wait = absl::ZeroDuration();
+  LeaseRequest request;  // to be made now; want 0: none
 };
 
 }  // namespace levee

@@ -25,9 +25,9 @@ void LimitKey::Add(std::string_view name, std::string_view value) {
   if (!value.empty()) std::memcpy(to + name.size(), value.data(), value.size());
 }
 
-absl::InlinedVector<LimitKey::Entry, 2> LimitKey::entries() const {
+absl::InlinedVector<LimitKey::Entry, 2> LimitKey::EntriesOf(std::string_view text) {
   absl::InlinedVector<Entry, 2> entries;
-  for (std::string_view rest = text(); !rest.empty();) {
+  for (std::string_view rest = text; !rest.empty();) {
     Lengths lengths;
     std::memcpy(&lengths, rest.data(), sizeof(lengths));
     rest.remove_prefix(sizeof(lengths));

@@ -28,11 +28,14 @@ class LimitKey {
   void Add(std::string_view name, std::string_view value);
 
   // Views into this key, valid until it is changed, moved or destroyed.
-  absl::InlinedVector<Entry, 2> entries() const;
+  absl::InlinedVector<Entry, 2> entries() const { return EntriesOf(text()); }
 
   // Two keys have the same text only if they have the same entries in the same order. The format is
   // for use within one process. Valid as long as the views of entries().
   std::string_view text() const { return {text_.data(), text_.size()}; }
+
+  // Returns the entries of the key that has this text; views into it.
+  static absl::InlinedVector<Entry, 2> EntriesOf(std::string_view text);
 
  private:
   static constexpr size_t kInlineBytes = 64;

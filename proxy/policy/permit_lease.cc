@@ -35,8 +35,8 @@ int64_t LeaseRule::StoreBurst() const {
   return std::max<int64_t>(burst, Permits(per_second, kShortestLease));
 }
 
-PermitLease::Decision PermitLease::Decide(const LeaseRule& rule, Instant now, bool take) {
-  Expire(now);
+LeaseDecision PermitLease::Decide(const LeaseRule& rule, Instant now, bool take) {
+  permits_.Expire(now);
   last_call_ = std::max(last_call_, now);
   Decision decision;
   decision.verdict = Judge(rule, now, take);
@@ -54,15 +54,15 @@ PermitLease::Decision PermitLease::Decide(const LeaseRule& rule, Instant now, bo
   return decision;
 }
 
-PermitLease::Verdict PermitLease::Judge(const LeaseRule& rule, Instant now, bool take) {
+LeaseVerdict PermitLease::Judge(const LeaseRule& rule, Instant now, bool take) {
   if (away()) return TakeOwn(rule, now, take) ? Verdict::kAdmitted : Verdict::kRefused;
   if (TakeLeased(take)) return Verdict::kAdmitted;
   return asking_ || CanAsk(now) ? Verdict::kAwaitsLease : Verdict::kRefused;
 }
 
 bool PermitLease::TakeLeased(bool take) {
-  if (left_ == 0) return false;
-  if (take) Refund(1);
+  if (permits_.left() == 0) return false;
+  if (take) permits_.Remove(1);
   return true;
 }
 
@@ -95,14 +95,14 @@ PermitLease::State PermitLease::StateAt(const LeaseRule& rule, Instant now) cons
 
 bool PermitLease::CanAsk(Instant now) const {
   if (asking_) return false;
-  const bool used_up = !short_ && left_ == 0 && !away();
+  const bool used_up = !short_ && permits_.left() == 0 && !away();
   return used_up || now >= ask_from_;
 }
 
 bool PermitLease::MustAsk(Instant now) const {
   if (!CanAsk(now)) return false;
-  if (away() || left_ == 0 || now >= renew_at_) return true;
-  return static_cast<double>(left_) <= kAhead * static_cast<double>(last_granted_);
+  if (away() || permits_.left() == 0 || now >= renew_at_) return true;
+  return static_cast<double>(permits_.left()) <= kAhead * static_cast<double>(last_granted_);
 }
 
 LeaseRequest PermitLease::Ask(const LeaseRule& rule, Instant now) {
@@ -116,10 +116,10 @@ LeaseRequest PermitLease::Ask(const LeaseRule& rule, Instant now) {
 LeaseRequest PermitLease::AskForNext(const LeaseRule& rule, Instant now) {
   const double rate = demand_.At(now);
   // A quarter of a lease is more than the answer should take.
-  const int64_t kept = std::min(left_, Permits(rate, rule.Lease() / 4));
+  const int64_t kept = std::min(permits_.left(), Permits(rate, rule.Lease() / 4));
   LeaseRequest request;
-  request.refund = left_ - kept;
-  Refund(request.refund);
+  request.refund = permits_.left() - kept;
+  permits_.Remove(request.refund);
   request.want = std::max<int64_t>({1, waiting_, backlog_, Permits(rate, rule.Lease()) - kept});
   return request;
 }
@@ -131,34 +131,13 @@ LeaseRequest PermitLease::AskWhileAway(const LeaseRule& rule, Instant now) {
   return {.want = std::max<int64_t>(1, Permits(rate, rule.Lease() / 2)), .refund = -used};
 }
 
-// The permits go first that expire first.
-void PermitLease::Refund(int64_t permits) {
-  left_ -= permits;
-  while (permits > 0) {
-    Batch& oldest = batches_.front();
-    const int64_t some = std::min(permits, oldest.permits);
-    permits -= some;
-    oldest.permits -= some;
-    if (oldest.permits == 0) batches_.erase(batches_.begin());
-  }
-}
-
-void PermitLease::Expire(Instant now) {
-  while (!batches_.empty() && now >= batches_.front().expires) {
-    left_ -= batches_.front().permits;
-    batches_.erase(batches_.begin());
-  }
-}
-
 void PermitLease::Return(const LeaseRule& rule, Instant now) {
   if (away()) {
     own_permits_ += 1;
     --own_used_;
   } else {
-    // It expires with the oldest, since nothing is known of when it was leased.
-    if (batches_.empty()) batches_.push_back({0, now + rule.Lease() / 4});
-    ++batches_.front().permits;
-    ++left_;
+    // Nothing is known of when it was leased.
+    permits_.AddToOldest(now + rule.Lease() / 4);
   }
 }
 
@@ -174,14 +153,13 @@ void PermitLease::OnGrant(const LeaseRule& rule, const LeaseGrant& grant, Instan
   away_since_ = Instant::Infinite();
   backlog_ = std::max<int64_t>(waiting_ - grant.granted, 0);
   waiting_ = 0;
-  Expire(now);
+  permits_.Expire(now);
   const absl::Duration lease = rule.Lease();
   last_granted_ = grant.granted;
   short_ = grant.granted < wanted_;
   // The store counted the permits when it was asked, or later. A slow answer still leaves time.
   const Instant expires = std::max(asked_at_ + lease, now + lease / 2);
-  if (grant.granted > 0) batches_.push_back({grant.granted, expires});
-  left_ += grant.granted;
+  permits_.Add(grant.granted, expires);
   renew_at_ = asked_at_ + lease * (1 - kAhead);
   ask_from_ = asked_at_ + lease / 4;
   if (short_) ask_from_ = std::max(ask_from_, now + grant.wait);
@@ -200,11 +178,11 @@ void PermitLease::OnLost(const LeaseRule& rule, int sidecars, Instant now) {
   away_since_ = now;
   const double rate = used_.SinceFirstAt(now);
   last_rate_ = used_.At(now) < kLeastRate ? 0 : std::min(rate, rule.per_second);
-  Expire(now);
+  permits_.Expire(now);
   own_used_ = 0;
-  own_permits_ = static_cast<double>(left_);
+  own_permits_ = static_cast<double>(permits_.left());
   own_at_ = now;
-  Refund(left_);
+  permits_.Remove(permits_.left());
 }
 
 bool PermitLease::IdleAt(Instant now) const { return !asking_ && now - last_call_ >= kIdleAfter; }

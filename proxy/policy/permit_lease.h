@@ -4,11 +4,11 @@
 
 #include <cstdint>
 
-#include "absl/container/inlined_vector.h"
 #include "absl/time/time.h"
 #include "base/instant.h"
 #include "policy/event_rate.h"
 #include "policy/lease_request.h"
+#include "policy/leased_permits.h"
 
 namespace levee {
 
@@ -55,19 +55,14 @@ struct LeaseRule {
 // ask again. All calls of a bucket must pass the same rule. One thread.
 class PermitLease {
  public:
+  using Rule = LeaseRule;
+  using Verdict = LeaseVerdict;
+  using Decision = LeaseDecision;
+
   enum class State : uint8_t {
     kLeased,    // the store decides
     kStale,     // it is away: the own last rate decides
     kFallback,  // it is away: the share, or what the limit says
-  };
-
-  enum class Verdict : uint8_t { kAdmitted, kAwaitsLease, kRefused };
-
-  struct Decision {
-    Verdict verdict = Verdict::kRefused;
-    // Refused: until the bucket can have a permit again.
-    absl::Duration wait = absl::ZeroDuration();
-    LeaseRequest request;  // to be made now; want 0: none
   };
 
   // A call asks for a permit.
@@ -95,11 +90,6 @@ class PermitLease {
   bool IdleAt(Instant now) const;
 
  private:
-  struct Batch {
-    int64_t permits;
-    Instant expires;
-  };
-
   Decision Decide(const LeaseRule& rule, Instant now, bool take);
   Verdict Judge(const LeaseRule& rule, Instant now, bool take);
   bool TakeLeased(bool take);
@@ -110,16 +100,13 @@ class PermitLease {
   LeaseRequest Ask(const LeaseRule& rule, Instant now);
   LeaseRequest AskForNext(const LeaseRule& rule, Instant now);
   LeaseRequest AskWhileAway(const LeaseRule& rule, Instant now);
-  void Refund(int64_t permits);
-  void Expire(Instant now);
   bool away() const { return !away_since_.is_infinite(); }
 
   EventRate demand_{absl::Milliseconds(200)};  // calls that were admitted or refused
   EventRate used_{absl::Seconds(1)};           // calls that were admitted
   Instant last_call_;
 
-  absl::InlinedVector<Batch, 4> batches_;  // the oldest first, none empty
-  int64_t left_ = 0;                       // permits of all batches
+  LeasedPermits permits_;
   int64_t last_granted_ = 0;
   bool short_ = false;   // the last grant was less than was asked for
   int64_t waiting_ = 0;  // calls since the last answer that were told to wait for one

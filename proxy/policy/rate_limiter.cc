@@ -35,16 +35,26 @@ class RateLimiter::Buckets {
     return std::get_if<BucketTable<AdaptiveBucket>>(&tables_);
   }
 
-  // nullptr unless its permits are leased.
-  BucketTable<LeaseBucket>* leased() { return std::get_if<BucketTable<LeaseBucket>>(&tables_); }
+  // Calls f with the bucket and its rule, if its permits are leased and it is still there.
+  template <typename F>
+  void VisitLeased(const LeaseSource::Bucket& bucket, F f) {
+    if (auto* table = std::get_if<BucketTable<LeaseBucket>>(&tables_)) {
+      table->Visit(bucket.key, bucket.shared_bucket, f);
+    } else if (auto* asked = std::get_if<BucketTable<ServiceBucket>>(&tables_)) {
+      asked->Visit(bucket.key, bucket.shared_bucket, f);
+    }
+  }
 
  private:
-  using Tables =
-      std::variant<BucketTable<Gcra>, BucketTable<AdaptiveBucket>, BucketTable<LeaseBucket>>;
+  using Tables = std::variant<BucketTable<Gcra>, BucketTable<AdaptiveBucket>,
+                              BucketTable<LeaseBucket>, BucketTable<ServiceBucket>>;
 
   static Tables Make(const RateLimitPolicy& policy, bool leased) {
     LEVEE_CHECK(policy.max_keys >= 1);
     const int keys = policy.key.empty() ? 0 : policy.max_keys;
+    if (leased && policy.shared->service.has_value()) {
+      return Tables(std::in_place_type<BucketTable<ServiceBucket>>, policy.service_rule(), keys);
+    }
     if (leased) {
       return Tables(std::in_place_type<BucketTable<LeaseBucket>>, policy.lease_rule(), keys);
     }
@@ -100,10 +110,9 @@ bool RateLimiter::OnGrant(const LeaseSource::Bucket& bucket, const LeaseGrant& g
   was_leased_.store(true, std::memory_order_relaxed);
   away_since_.store(kThere, std::memory_order_relaxed);
   bool waited_for = false;
-  buckets_->leased()->Visit(bucket.key, bucket.shared_bucket,
-                            [&](LeaseBucket& leased, const LeaseRule& rule) {
-                              waited_for = leased.OnGrant(rule, grant, now);
-                            });
+  buckets_->VisitLeased(bucket, [&](auto& leased, const auto& rule) {
+    waited_for = leased.OnGrant(rule, grant, now);
+  });
   return waited_for;
 }
 
@@ -112,10 +121,9 @@ bool RateLimiter::OnLost(const LeaseSource::Bucket& bucket, Instant now) {
   away_since_.compare_exchange_strong(there, now.nanos(), std::memory_order_relaxed);
   const int sidecars = sidecars_.load(std::memory_order_relaxed);
   bool waited_for = false;
-  buckets_->leased()->Visit(bucket.key, bucket.shared_bucket,
-                            [&](LeaseBucket& leased, const LeaseRule& rule) {
-                              waited_for = leased.OnLost(rule, sidecars, now);
-                            });
+  buckets_->VisitLeased(bucket, [&](auto& leased, const auto& rule) {
+    waited_for = leased.OnLost(rule, sidecars, now);
+  });
   return waited_for;
 }
 

@@ -81,6 +81,8 @@ std::string_view PartOf(const RateLimitKey& part, const Metadata& head, std::str
       return peer;
     case RateLimitKey::Part::kHeader:
       return head.Get(part.header());
+    case RateLimitKey::Part::kText:
+      return part.text();
   }
   return {};
 }
@@ -141,7 +143,7 @@ LimitKey KeyOf(const std::vector<RateLimitKey>& parts, const Metadata& head,
                std::string_view authority, std::string_view peer) {
   LimitKey key;
   for (const RateLimitKey& part : parts) {
-    key.Add(part.name(), PartOf(part, head, authority, peer));
+    key.Add(part.entry(), PartOf(part, head, authority, peer));
   }
   return key;
 }

@@ -25,7 +25,7 @@ int TroubledSidecars() { return FullSize() ? 100 : 10; }
 FleetPlan Plan(int sidecars, double demand) {
   FleetPlan plan{.sidecars = sidecars, .demand = demand};
   if (FullSize()) plan.span = absl::Seconds(30);
-  plan.rule.per_second = 100.0 * sidecars;
+  plan.per_second = plan.rule.per_second = 100.0 * sidecars;
   plan.rule.burst = 20 * sidecars;
   return plan;
 }
