@@ -44,11 +44,19 @@ class TestServer::Connection final : public Mortal,
     h2::Stream* stream = nullptr;
   };
 
-  static void Answer(h2::Stream& stream) {
+  void Answer(h2::Stream& stream) {
     stream.head().Add(":status", "200");
     stream.head().Add("content-type", "application/grpc");
-    stream.head().Add("grpc-status", "0");
-    stream.SendHead(/*end=*/true);
+    if (server_.body_.empty()) {
+      stream.head().Add("grpc-status", "0");
+      stream.SendHead(/*end=*/true);
+    } else {
+      stream.SendHead(/*end=*/false);
+      const auto* const bytes = reinterpret_cast<const uint8_t*>(server_.body_.data());
+      stream.SendData(Chunk::Copy({bytes, server_.body_.size()}), /*end=*/false);
+      stream.trailers().Add("grpc-status", "0");
+      stream.SendTrailers();
+    }
     stream.Detach();
   }
 

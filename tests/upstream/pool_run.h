@@ -32,6 +32,9 @@ class TestServer {
   void Hold() { hold_ = true; }
   void Release();
 
+  // Answers have this body from now on.
+  void AnswerWith(std::string body) { body_ = std::move(body); }
+
   // Calls are answered with RST_STREAM(INTERNAL_ERROR).
   void Break() { broken_ = true; }
 
@@ -59,6 +62,7 @@ class TestServer {
   int calls_ = 0;
   int accepted_ = 0;
   bool hold_ = false;
+  std::string body_;
   bool broken_ = false;
   bool deaf_ = false;
   std::vector<net::ByteStream> deaf_ones_;
