@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/build_policy.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "base/host_port.h"
 #include "config/build_guard.h"
 #include "config/checked.h"
 #include "config/rate_limit_text.h"
@@ -200,16 +203,24 @@ HedgePolicy BuildHedge(const v1::Hedge& message) {
   return hedge;
 }
 
+// Of a limit whose rate only a service knows: what a host that cannot ask it goes by.
+constexpr int kNoRate = 1'000'000'000;
+
 RateLimitPolicy BuildRateLimit(const v1::RateLimit& message) {
   RateLimitPolicy limit;
   limit.name = message.name();
-  limit.per_second = Checked(ParseRate(message.rate())).per_second();
-  limit.burst = message.burst();
+  if (message.has_rls()) {
+    limit.per_second = kNoRate;
+    limit.burst = kNoRate;
+  } else {
+    limit.per_second = Checked(ParseRate(message.rate())).per_second();
+    limit.burst = message.burst();
+  }
   for (const std::string& key : message.key()) {
     limit.key.push_back(Checked(ParseRateLimitKey(key)));
   }
-  limit.max_wait =
-      message.max_wait() == "none" ? absl::ZeroDuration() : DurationOf(message.max_wait());
+  const bool waits = message.has_max_wait() && message.max_wait() != "none";
+  limit.max_wait = waits ? DurationOf(message.max_wait()) : absl::ZeroDuration();
   if (message.has_max_keys()) limit.max_keys = message.max_keys();
   limit.adaptive = message.adaptive();
   return limit;
@@ -223,6 +234,22 @@ SharedRate BuildSharedRate(const std::string& policy, const v1::RateLimit& messa
   if (message.on_failure() == v1::RateLimit::ON_FAILURE_ALLOW) shared.away = StoreAway::kAllow;
   if (message.on_failure() == v1::RateLimit::ON_FAILURE_DENY) shared.away = StoreAway::kDeny;
   shared.grace = DurationOf(message.grace());
+  return shared;
+}
+
+SharedRate BuildServiceRate(const std::string& policy, const v1::RateLimit& message) {
+  const v1::RateLimit::Rls& rls = message.rls();
+  const std::optional<HostPort> address = SplitHostPort(rls.address());
+  LEVEE_CHECK(address.has_value());
+  SharedRate shared;
+  shared.name = absl::StrCat(policy, "/", message.name());
+  shared.service = RateService{.host = std::string(address->host),
+                               .port = address->port,
+                               .domain = rls.domain(),
+                               .lease = DurationOf(rls.lease())};
+  shared.timeout = DurationOf(rls.timeout());
+  shared.away = rls.on_failure() == v1::RateLimit::Rls::ON_FAILURE_DENY ? StoreAway::kDeny
+                                                                        : StoreAway::kAllow;
   return shared;
 }
 
@@ -255,8 +282,11 @@ CallPolicy BuildPolicy(const v1::Policy& message) {
   policy.key_header = message.idempotency().key().header();
   for (const v1::RateLimit& limit : message.rate_limit()) {
     policy.rate_limits.push_back(BuildRateLimit(limit));
-    if (limit.scope() != v1::RateLimit::SCOPE_GLOBAL) continue;
-    policy.rate_limits.back().shared = BuildSharedRate(policy.name, limit);
+    if (limit.scope() == v1::RateLimit::SCOPE_GLOBAL) {
+      policy.rate_limits.back().shared = BuildSharedRate(policy.name, limit);
+    } else if (limit.scope() == v1::RateLimit::SCOPE_RLS) {
+      policy.rate_limits.back().shared = BuildServiceRate(policy.name, limit);
+    }
   }
   policy.throttle.reset();
   if (message.has_throttle()) policy.throttle = BuildThrottle(message.throttle());

@@ -70,6 +70,7 @@ constexpr CheckCodeInfo kCodes[] = {
     {kStoreAddress, "Address of a store"},
     {kGlobalLimit, "Global limit that contradicts itself"},
     {kReceiverAddress, "Address of the receiver of spans"},
+    {kServiceLimit, "Limit of a rate limit service that contradicts itself"},
     {kNothingRedirected, "original_dst where nothing is redirected"},
     {kUselessShadow, "Shadow that decides nothing"},
     {kUnreadableFile, "File that cannot be read"},

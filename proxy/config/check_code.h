@@ -77,6 +77,7 @@ enum class CheckCode {
   kStoreAddress = 322,
   kGlobalLimit = 323,
   kReceiverAddress = 324,
+  kServiceLimit = 327,
   kNothingRedirected = 330,
   kUselessShadow = 340,
 

@@ -54,6 +54,7 @@ class SchemaWriter {
   void Members(const Descriptor& type);
   void Dependencies(const Descriptor& type);
   void Dependency(const Descriptor& type, const FieldDescriptor& field);
+  void OneOf(const std::vector<std::string>& names);
   void Property(const FieldDescriptor& field);
   void Value(const FieldDescriptor& field);
   void MessageValue(const FieldDescriptor& field);
@@ -76,6 +77,18 @@ bool IsPlainNumber(const FieldDescriptor& field) {
   return field.cpp_type() == FieldDescriptor::CPPTYPE_INT32 ||
          field.cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE ||
          field.cpp_type() == FieldDescriptor::CPPTYPE_BOOL;
+}
+
+// Returns the field beside which `field` means nothing, so that one of them is enough; nullptr:
+// none.
+const FieldDescriptor* ExcluderOf(const FieldDescriptor& field) {
+  const Descriptor& type = *field.containing_type();
+  for (int i = 0; i < type.field_count(); ++i) {
+    for (const std::string& name : RuleOf(*type.field(i)).excludes()) {
+      if (name == field.name()) return type.field(i);
+    }
+  }
+  return nullptr;
 }
 
 std::string SchemaWriter::Write(const std::string& name, const std::string& title) {
@@ -108,18 +121,31 @@ void SchemaWriter::Members(const Descriptor& type) {
   out_ << YAML::Key << "type" << YAML::Value << "object";
   out_ << YAML::Key << "properties" << YAML::Value << YAML::BeginMap;
   std::vector<std::string> required;
+  std::vector<std::vector<std::string>> alternatives;  // one of each is required
   bool only_oneof = true;
   for (const std::string& key : KeysOf(type)) {
     const FieldDescriptor& field = *type.FindFieldByName(key);
     if (!IsOffered(field)) continue;
     out_ << YAML::Key << key << YAML::Value;
     Property(field);
-    if (RuleOf(field).required() && RuleOf(field).default_().empty()) required.push_back(key);
+    if (RuleOf(field).required() && RuleOf(field).default_().empty()) {
+      const FieldDescriptor* const instead = ExcluderOf(field);
+      if (instead == nullptr) {
+        required.push_back(key);
+      } else {
+        alternatives.push_back({key, instead->name()});
+      }
+    }
     only_oneof &= field.real_containing_oneof() != nullptr;
   }
   out_ << YAML::EndMap;
   out_ << YAML::Key << "additionalProperties" << YAML::Value << false;
   if (!required.empty()) out_ << YAML::Key << "required" << YAML::Value << required;
+  if (!alternatives.empty()) {
+    out_ << YAML::Key << "allOf" << YAML::Value << YAML::BeginSeq;
+    for (const std::vector<std::string>& names : alternatives) OneOf(names);
+    out_ << YAML::EndSeq;
+  }
   if (only_oneof) out_ << YAML::Key << "maxProperties" << YAML::Value << 1;
   Dependencies(type);
 }
@@ -136,20 +162,22 @@ void SchemaWriter::Dependencies(const Descriptor& type) {
   out_ << YAML::EndMap;
 }
 
+// Writes a condition: one of the fields is given.
+void SchemaWriter::OneOf(const std::vector<std::string>& names) {
+  out_ << YAML::BeginMap << YAML::Key << "anyOf" << YAML::Value << YAML::BeginSeq;
+  for (const std::string& name : names) {
+    out_ << YAML::BeginMap << YAML::Key << "required" << YAML::Value
+         << std::vector<std::string>{name} << YAML::EndMap;
+  }
+  out_ << YAML::EndSeq << YAML::EndMap;
+}
+
 void SchemaWriter::Dependency(const Descriptor& type, const FieldDescriptor& field) {
   const FieldRule& rule = RuleOf(field);
-  const auto one_of = [this](const std::vector<std::string>& names) {
-    out_ << YAML::BeginMap << YAML::Key << "anyOf" << YAML::Value << YAML::BeginSeq;
-    for (const std::string& name : names) {
-      out_ << YAML::BeginMap << YAML::Key << "required" << YAML::Value
-           << std::vector<std::string>{name} << YAML::EndMap;
-    }
-    out_ << YAML::EndSeq << YAML::EndMap;
-  };
   if (rule.excludes_size() > 0) {
     out_ << YAML::Key << field.name() << YAML::Value << YAML::BeginMap << YAML::Key << "not"
          << YAML::Value;
-    one_of({rule.excludes().begin(), rule.excludes().end()});
+    OneOf({rule.excludes().begin(), rule.excludes().end()});
     out_ << YAML::EndMap;
   } else if (rule.has_needs()) {
     std::vector<std::string> names = {rule.needs().field()};
@@ -161,7 +189,7 @@ void SchemaWriter::Dependency(const Descriptor& type, const FieldDescriptor& fie
       }
     }
     out_ << YAML::Key << field.name() << YAML::Value;
-    one_of(names);
+    OneOf(names);
   }
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/rate_limit_text.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -16,6 +18,34 @@ namespace {
 
 absl::Status Wrong(const std::string& text, const std::string& what) {
   return absl::InvalidArgumentError(absl::StrCat(Quoted(text), " ", what));
+}
+
+bool IsEntryName(const std::string& text) {
+  const auto allowed = [](unsigned char c) {
+    return absl::ascii_isalnum(c) || c == '-' || c == '_' || c == '.';
+  };
+  return !text.empty() && text.size() <= 63 && std::all_of(text.begin(), text.end(), allowed);
+}
+
+absl::StatusOr<RateLimitKey> ParsePart(const std::string& text) {
+  for (const RateLimitKey& key :
+       {RateLimitKey::Method(), RateLimitKey::Authority(), RateLimitKey::Peer()}) {
+    if (text == key.name()) return key;
+  }
+  if (text.starts_with(RateLimitKey::kTextPrefix)) {
+    return Wrong(text,
+                 "is the same for all calls; say ENTRY=text:TEXT for the descriptor of a rate "
+                 "limit service");
+  }
+  if (!text.starts_with(RateLimitKey::kHeaderPrefix)) {
+    return Wrong(text, absl::StrCat("tells no buckets apart",
+                                    Suggestion(text, {"method", "authority", "peer", "header:NAME"},
+                                               "allowed")));
+  }
+  absl::StatusOr<std::string> name =
+      ParseHeaderName(text.substr(RateLimitKey::kHeaderPrefix.size()));
+  if (!name.ok()) return name.status();
+  return RateLimitKey::Header(*name);
 }
 
 }  // namespace
@@ -41,19 +71,23 @@ std::string FormatRate(const Rate& rate) {
 }
 
 absl::StatusOr<RateLimitKey> ParseRateLimitKey(const std::string& text) {
-  for (const RateLimitKey& key :
-       {RateLimitKey::Method(), RateLimitKey::Authority(), RateLimitKey::Peer()}) {
-    if (text == key.name()) return key;
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos) return ParsePart(text);
+  const std::string entry = text.substr(0, equals);
+  const std::string rest = text.substr(equals + 1);
+  if (!IsEntryName(entry)) {
+    return Wrong(text,
+                 "has no name for its entry before '='; a name has letters, digits, '-', '_' "
+                 "and '.'");
   }
-  if (!text.starts_with(RateLimitKey::kHeaderPrefix)) {
-    return Wrong(text, absl::StrCat("tells no buckets apart",
-                                    Suggestion(text, {"method", "authority", "peer", "header:NAME"},
-                                               "allowed")));
+  if (rest.starts_with(RateLimitKey::kTextPrefix)) {
+    const std::string value = rest.substr(RateLimitKey::kTextPrefix.size());
+    if (value.empty()) return Wrong(text, "has an empty text");
+    return RateLimitKey::Named(entry, RateLimitKey::Text(value));
   }
-  absl::StatusOr<std::string> name =
-      ParseHeaderName(text.substr(RateLimitKey::kHeaderPrefix.size()));
-  if (!name.ok()) return name.status();
-  return RateLimitKey::Header(*name);
+  const absl::StatusOr<RateLimitKey> part = ParsePart(rest);
+  if (!part.ok()) return part.status();
+  return RateLimitKey::Named(entry, *part);
 }
 
 }  // namespace levee

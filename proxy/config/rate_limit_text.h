@@ -25,7 +25,8 @@ absl::StatusOr<Rate> ParseRate(const std::string& text);
 // Writes the rate in the shortest time in which it is a whole number: "60/m" is "1/s".
 std::string FormatRate(const Rate& rate);
 
-// Parses "method", "authority" or "header:NAME".
+// Parses "method", "authority", "peer" or "header:NAME", or "ENTRY=" and one of these or
+// "text:TEXT".
 absl::StatusOr<RateLimitKey> ParseRateLimitKey(const std::string& text);
 
 }  // namespace levee

@@ -45,7 +45,7 @@ std::string PatternOf(FieldRule::Kind kind) {
     case FieldRule::ADDED_HEADER:
       return R"([^:\s][^\s]*)";
     case FieldRule::RATE_LIMIT_KEY:
-      return "method|authority|peer|header:.+";
+      return "([A-Za-z0-9._-]+=)?(method|authority|peer|header:.+)|[A-Za-z0-9._-]+=text:.+";
     case FieldRule::FILE_MODE:
       return "0?[0-7]{3}";
     case FieldRule::HTTP_STATUS:

@@ -27,7 +27,9 @@ std::set<std::string> Asking(const v1::Config& config) {
 // `key`: the parts of a key, at `path`.
 void CheckKey(const std::string& path, const google::protobuf::RepeatedPtrField<std::string>& key,
               const Positions& positions, FaultList& faults) {
-  const auto part = std::find(key.begin(), key.end(), "peer");
+  const auto part = std::find_if(key.begin(), key.end(), [](const std::string& text) {
+    return text == "peer" || text.ends_with("=peer");
+  });
   if (part == key.end()) return;
   faults.Add(positions.Find(absl::StrCat(path, "[", part - key.begin(), "]")),
              CheckCode::kPeerUnknown,

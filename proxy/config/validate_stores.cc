@@ -9,6 +9,7 @@
 #include "base/host_port.h"
 #include "config/addresses.h"
 #include "config/build_guard.h"
+#include "policy/rate_limit_policy.h"
 
 namespace levee {
 namespace {
@@ -35,6 +36,10 @@ class StoresValidator {
   void CheckGlobal(const std::string& path, const v1::RateLimit& limit);
   void CheckNodes(const std::string& path, const Nodes& nodes);
   void CheckNames(const std::string& path, const v1::Store& store);
+  void CheckService(const std::string& path, const v1::RateLimit& limit);
+  void CheckNoService(const std::string& path, const v1::RateLimit& limit);
+  void CheckPlainParts(const std::string& path,
+                       const google::protobuf::RepeatedPtrField<std::string>& parts);
 
   const Positions& positions_;
   FaultList& faults_;
@@ -89,6 +94,11 @@ void StoresValidator::CheckNames(const std::string& path, const v1::Store& store
 }
 
 void StoresValidator::CheckLimit(const std::string& path, const v1::RateLimit& limit) {
+  if (limit.scope() == v1::RateLimit::SCOPE_RLS) {
+    CheckService(path, limit);
+    return;
+  }
+  CheckNoService(path, limit);
   if (limit.scope() == v1::RateLimit::SCOPE_GLOBAL) {
     CheckGlobal(path, limit);
   } else if (limit.has_store()) {
@@ -98,6 +108,7 @@ void StoresValidator::CheckLimit(const std::string& path, const v1::RateLimit& l
 }
 
 void StoresValidator::CheckDedupe(const std::string& path, const v1::Guard::Dedupe& dedupe) {
+  CheckPlainParts(path + ".scope", dedupe.scope());
   if (dedupe.store().empty() || dedupe.store() == kMemoryStore || names_.contains(dedupe.store()) ||
       positions_.Broken("stores")) {
     return;
@@ -127,6 +138,47 @@ void StoresValidator::CheckGlobal(const std::string& path, const v1::RateLimit& 
     Add(path + ".max_wait", CheckCode::kGlobalLimit,
         "means nothing for a global limit: its permits are leased, and no call waits in order for "
         "one");
+  }
+}
+
+void StoresValidator::CheckService(const std::string& path, const v1::RateLimit& limit) {
+  if (!limit.has_rls()) {
+    Add(path + ".scope", CheckCode::kServiceLimit,
+        "is rls, but the limit has no service to ask; give rls with its address and its domain");
+    return;
+  }
+  if (!limit.rls().address().empty() && !SplitHostPort(limit.rls().address()).has_value()) {
+    Add(path + ".rls.address", CheckCode::kServiceLimit,
+        absl::StrCat("\"", limit.rls().address(),
+                     "\" is not HOST:PORT, such as ratelimit.shop:8081"));
+  }
+  if (limit.key_size() == 0 && !positions_.Broken(path + ".key")) {
+    Add(path + ".rls", CheckCode::kServiceLimit,
+        "has no descriptor, by which the service finds the limit; give key, such as "
+        "[\"generic_key=text:paid\"]");
+  }
+}
+
+// Of a limit that no service keeps.
+void StoresValidator::CheckNoService(const std::string& path, const v1::RateLimit& limit) {
+  if (limit.has_rls()) {
+    Add(path + ".rls", CheckCode::kServiceLimit,
+        "is not used: no service is asked for a limit of this scope; say scope: rls, or leave rls "
+        "out");
+  }
+  CheckPlainParts(path + ".key", limit.key());
+}
+
+void StoresValidator::CheckPlainParts(
+    const std::string& path, const google::protobuf::RepeatedPtrField<std::string>& parts) {
+  for (int i = 0; i < parts.size(); ++i) {
+    const size_t equals = parts[i].find('=');
+    if (equals == std::string::npos) continue;
+    const std::string part = parts[i].substr(equals + 1);
+    const bool text = part.starts_with(RateLimitKey::kTextPrefix);
+    Add(absl::StrCat(path, "[", i, "]"), CheckCode::kServiceLimit,
+        absl::StrCat("names an entry, and no rate limit service reads it; ",
+                     text ? "leave it out" : absl::StrCat("say ", part)));
   }
 }
 

@@ -8,8 +8,8 @@
 
 namespace levee {
 
-// Reports names and addresses of stores that cannot be theirs, and rate limits that contradict
-// themselves, or name a store that is not there, as keys may.
+// Reports names and addresses of stores and rate limit services that cannot be theirs, and rate
+// limits that contradict themselves, or name a store that is not there, as keys may.
 void ValidateStores(const config::v1::Config& config, const Positions& positions,
                     FaultList& faults);
 

@@ -15,19 +15,6 @@ constexpr absl::Duration kShowEvery = absl::Seconds(5);
 
 }  // namespace
 
-SharedStores::Observer::Observer(SharedStores& stores, const std::string& store)
-    : stores_(stores), store_(store), series_(stores.metrics_.Store(store)) {}
-
-void SharedStores::Observer::OnConnected(bool connected, const std::string& reason) {
-  series_.connected.Set(connected ? 1 : 0);
-  const Instant now = stores_.loop_.now();
-  if (connected) {
-    away_.End(now);
-  } else {
-    away_.Report(stores_.log_, store_, /*subject=*/"", reason, now);
-  }
-}
-
 void SharedStores::Observer::OnCommand(Result result, absl::Duration took) {
   const auto store_result = [result] {
     switch (result) {
@@ -42,9 +29,7 @@ void SharedStores::Observer::OnCommand(Result result, absl::Duration took) {
     }
     return StoreResult::kUnavailable;
   }();
-  series_.requests[store_result].Add();
-  const bool replied = result == Result::kOk || result == Result::kError;
-  if (replied) series_.seconds.Observe(absl::ToInt64Nanoseconds(took));
+  watch_.OnRequest(store_result, took);
 }
 
 SharedStores::SharedStores(Metrics& metrics, EventLog& log, std::function<void()> answered)

@@ -17,6 +17,7 @@
 #include "policy/rate_limiter.h"
 #include "settings/store_spec.h"
 #include "sidecar/shared_keys.h"
+#include "sidecar/store_watch.h"
 #include "store/redis_client.h"
 #include "telemetry/metrics.h"
 
@@ -52,17 +53,17 @@ class SharedStores final : public LeaseSource, private net::TurnHandler, private
   // Counts what is asked of a store, and tells when it is away.
   class Observer final : public RedisObserver {
    public:
-    Observer(SharedStores& stores, const std::string& store);
-    ~Observer() { series_.connected.Set(0); }
+    Observer(SharedStores& stores, const std::string& store)
+        : loop_(stores.loop_), watch_(stores.metrics_, stores.log_, store) {}
 
     void OnCommand(Result result, absl::Duration took) override;
-    void OnConnected(bool connected, const std::string& reason) override;
+    void OnConnected(bool connected, const std::string& reason) override {
+      watch_.OnConnected(connected, reason, loop_.now());
+    }
 
    private:
-    SharedStores& stores_;
-    const std::string store_;
-    StoreSeries& series_;
-    Condition away_{ConditionKind::kStoreAway};
+    net::EventLoop& loop_;
+    StoreWatch watch_;
   };
 
   struct Store {

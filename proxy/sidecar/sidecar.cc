@@ -64,15 +64,13 @@ Sidecar::Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, M
             [this](TraceNumber trace) {
               for (const auto& worker : workers_) worker->PostGone(trace);
             }),
-      stores_(metrics, log,
-              [this] {
-                for (const auto& worker : workers_) worker->PostLookAtLeases();
-              }),
+      stores_(metrics, log, [this] { LookAtLeases(); }),
+      limit_services_(metrics, log, [this] { LookAtLeases(); }),
       dedupes_(
           workers,
           [this](int worker) { workers_[static_cast<size_t>(worker)]->PostLookAtDedupes(); },
           &stores_.keys(), net::RandomSeed()),
-      rate_limits_(&stores_),
+      rate_limits_(&lease_sources_),
       replay_(snapshot->limits.replay_bytes),
       memory_(MemoryWatch::LimitOf(snapshot->limits)),
       capture_loops_(log),
@@ -100,9 +98,15 @@ std::vector<std::unique_ptr<Worker>> Sidecar::MakeWorkers(
 }
 
 Sidecar::~Sidecar() {
-  stores_.Stop();  // It tells the workers of answers.
+  // They tell the workers of answers.
+  stores_.Stop();
+  limit_services_.Stop();
   listeners_.Close();
   Timer::Unlink();
+}
+
+void Sidecar::LookAtLeases() {
+  for (const auto& worker : workers_) worker->PostLookAtLeases();
 }
 
 // Holds the budgets, throttles, guards, stores, ties and rate limits of the configuration, so that
@@ -141,6 +145,7 @@ void Sidecar::HoldConfigured(const Snapshot& snapshot) {
     }
   }
   stores_.Configure(snapshot.stores, limits);
+  limit_services_.Configure(limits);
   std::shared_ptr<TieTable> ties;
   if (snapshot.tie.has_value()) ties = ties_.Get(snapshot.tie->max_traces);
   // The new ones are held before the old ones are released. So a budget of both configurations

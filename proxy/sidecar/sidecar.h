@@ -24,6 +24,8 @@
 #include "sidecar/configured_endpoints.h"
 #include "sidecar/drain.h"
 #include "sidecar/endpoint_source.h"
+#include "sidecar/lease_sources.h"
+#include "sidecar/limit_services.h"
 #include "sidecar/limit_watch.h"
 #include "sidecar/listener_set.h"
 #include "sidecar/memory_watch.h"
@@ -118,6 +120,7 @@ class Sidecar : private Timer {
 
   std::vector<std::unique_ptr<Worker>> MakeWorkers(const std::shared_ptr<const Snapshot>& snapshot,
                                                    int count);
+  void LookAtLeases();
   void HoldConfigured(const Snapshot& snapshot);
   absl::Status Take(const std::shared_ptr<const Snapshot>& snapshot, net::LineWriter* access_log,
                     const std::function<void(const Bound&)>& applied);
@@ -145,6 +148,8 @@ class Sidecar : private Timer {
   Ties ties_;
   std::shared_ptr<TieTable> configured_ties_;
   SharedStores stores_;
+  LimitServices limit_services_;
+  LeaseSources lease_sources_{stores_, limit_services_};
   DedupeStores dedupes_;
   std::vector<std::shared_ptr<DedupeTable>> configured_dedupes_;
   RateLimitTable rate_limits_;

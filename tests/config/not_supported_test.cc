@@ -40,13 +40,6 @@ TEST(NotSupported, Routes) {
       "out");
 }
 
-TEST(NotSupported, Stores) {
-  EXPECT_EQ(
-      PolicyFaults("rate_limit: [{name: a, rate: 1/s, scope: rls}]"),
-      "f:2:42: LV501 policies[0].rate_limit[0].scope: rls is not supported yet: needs the rate "
-      "limit service protocol; only [local, global] is accepted");
-}
-
 TEST(NotSupported, ValueIsStillChecked) {
   EXPECT_EQ(
       FaultsOf("routes: [{upstream: anywhere,\n   timeout: 10}]\n"),
@@ -75,7 +68,7 @@ TEST(NotSupported, EveryFieldThatTheSchemaMarksIsTestedAbove) {
   std::set<std::string> seen, later;
   CollectLater(*config::v1::Config::descriptor(), seen, later);
   EXPECT_EQ(later, (std::set<std::string>{"ListenerTls.spiffe", "Match.headers", "Route.timeout",
-                                          "SCOPE_RLS", "UpstreamTls.spiffe"}));
+                                          "UpstreamTls.spiffe"}));
 }
 
 }  // namespace
