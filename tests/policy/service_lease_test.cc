@@ -63,6 +63,7 @@ TEST(ServiceLease, ABucketWithACallNowAndThenAsksForOnePermitPerCall) {
   for (int i = 0; i < 10; ++i) {
     EXPECT_EQ(bucket.Take().verdict, Verdict::kAwaitsLease) << i;
     EXPECT_EQ(bucket.asked, 1) << i;
+    bucket.now = bucket.now + 30 * kMs;
     bucket.Grant(1, {.limit = 100, .remaining = 99, .resets_in = absl::Seconds(60)});
     EXPECT_EQ(bucket.Take().verdict, Verdict::kAdmitted) << i;
     EXPECT_EQ(bucket.asked, 0) << i;  // A permit ahead might be lost.
