@@ -35,7 +35,7 @@ levee_proto_library(levee_protos "${LEVEE_PROTO_FILES}" .pb --cpp_out ${LEVEE_PR
 if(LEVEE_WITH_GRPC)
   set(service_protos ${LEVEE_PROTO_FILES})
   list(FILTER service_protos INCLUDE REGEX
-    "^(levee/(admin|demo)|opentelemetry/proto/collector|envoy/service)/")
+    "^(levee/(admin|demo)|opentelemetry/proto/collector|envoy/service|spiffe)/")
   levee_proto_library(levee_grpc_protos "${service_protos}" .grpc.pb
     --grpc_out ${LEVEE_PROTO_OUT} --plugin=protoc-gen-grpc=$<TARGET_FILE:gRPC::grpc_cpp_plugin>)
   if(service_protos)

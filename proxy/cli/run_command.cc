@@ -22,6 +22,7 @@
 #include "sidecar/control_port.h"
 #include "sidecar/running_sidecar.h"
 #include "sidecar/span_exporter.h"
+#include "spiffe/workload_identities.h"
 
 namespace levee {
 namespace {
@@ -112,11 +113,9 @@ bool GuardsNothing(const ConfigInput& config) {
   return true;
 }
 
-// Raises the limit on descriptors, and warns if callers may still have fewer than the configuration
-// says. The default gives way without a word.
-void PrepareDescriptors(const Limits& limits, EventLog& log) {
-  net::RaiseDescriptorLimit();
-  net::ReserveDescriptorTable();
+// Warns if callers may have fewer descriptors than the configuration says. The default gives way
+// without a word.
+void WarnOfDescriptors(const Limits& limits, EventLog& log) {
   const int64_t limit = net::DescriptorLimit();
   const int64_t callers = net::DescriptorsForCallers(limit);
   if (limits.connections <= callers) return;
@@ -137,6 +136,10 @@ int RunSidecar(const RunOptions& options) {
       StandardErrorSink(options.log_format == "json" ? LogFormat::kJson : LogFormat::kText));
   ConfigInput config = options.config;
   if (!ReadStandardInput(config)) return 1;
+  net::RaiseDescriptorLimit();
+  net::ReserveDescriptorTable();  // before the first thread
+  const auto identities = std::make_shared<WorkloadIdentities>(log);
+  config.svids = [identities](const std::string& socket) { return identities->Get(socket); };
   const CheckedConfig checked = CheckConfig(config);
   if (checked.snapshot == nullptr) {
     // Each fault names its own position, so nothing is printed before them.
@@ -148,13 +151,14 @@ int RunSidecar(const RunOptions& options) {
       return std::vector<LogField>{{"warning", FormatFault(warning)}};
     });
   }
-  PrepareDescriptors(checked.snapshot->limits, log);
+  WarnOfDescriptors(checked.snapshot->limits, log);
   auto running = RunningSidecar::Open({.config = config,
                                        .workers = options.workers,
                                        .version = std::string(BuildVersion()),
                                        .commit = std::string(BuildCommit()),
                                        .open_grpc = OpenGrpcPort,
                                        .make_exporter = MakeExporter,
+                                       .identities = identities,
                                        .announce = Announce},
                                       checked, log);
   if (!running.ok()) return FailToOpen(config, running.status());

@@ -306,7 +306,7 @@ std::string Sha256WithoutEndpoints(v1::Config config, const LoadedFiles& files) 
   for (v1::Upstream& upstream : *config.mutable_upstreams()) {
     if (WhatSaysWhere(upstream) == UpstreamSpec::By::kEndpoints) upstream.clear_endpoints();
   }
-  return Sha256(std::move(config), files);
+  return HexSha256(Sha256(std::move(config), files) + files.tls.svids_digest);
 }
 
 }  // namespace
@@ -349,6 +349,8 @@ std::shared_ptr<const Snapshot> Build(const v1::Config& config, const Positions&
   snapshot->endpoints = BuildEndpoints(config);
   snapshot->sha256 = Sha256(config, files);
   snapshot->sha256_without_endpoints = Sha256WithoutEndpoints(config, files);
+  snapshot->svids_digest = tls.svids_digest;
+  snapshot->workload_apis = tls.workload_apis;
   snapshot->effective = WriteEffective(config, positions);
   return snapshot;
 }

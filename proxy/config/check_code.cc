@@ -46,6 +46,7 @@ constexpr CheckCodeInfo kCodes[] = {
     {kTlsVersion, "Not a version of TLS"},
     {kAltName, "Not a name of a certificate"},
     {kHostName, "Not a host name"},
+    {kSocket, "Not a Unix socket"},
     {kDanglingReference, "Name that refers to nothing"},
     {kBuiltInRoute, "Built-in route without its upstream"},
     {kDuplicateName, "Name given twice"},
@@ -111,6 +112,8 @@ constexpr CheckCodeInfo kCodes[] = {
     {kNoOriginal, "original: without original_dst"},
     {kOneAddress, "Retries that have one address"},
     {kHeadersInClear, "Headers sent in clear text"},
+    {kNoWorkloadApi, "No socket where the Workload API should be"},
+    {kSvidWithoutName, "SVID of any workload"},
     {kNodesByAddress, "Nodes without a name to check"},
 };
 

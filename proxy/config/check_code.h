@@ -52,6 +52,7 @@ enum class CheckCode {
   kTlsVersion = 221,
   kAltName = 222,
   kHostName = 223,
+  kSocket = 224,
 
   kDanglingReference = 301,
   kBuiltInRoute = 302,
@@ -121,6 +122,8 @@ enum class CheckCode {
   kNoOriginal = 930,
   kOneAddress = 931,
   kHeadersInClear = 932,
+  kNoWorkloadApi = 933,
+  kSvidWithoutName = 934,
   kNodesByAddress = 940,
 };
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/json_schema.h"
 
+#include <map>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -79,16 +81,15 @@ bool IsPlainNumber(const FieldDescriptor& field) {
          field.cpp_type() == FieldDescriptor::CPPTYPE_BOOL;
 }
 
-// Returns the field beside which `field` means nothing, so that one of them is enough; nullptr:
-// none.
-const FieldDescriptor* ExcluderOf(const FieldDescriptor& field) {
+// Returns the field that may stand in place of a required one; empty if there is none.
+std::string InPlaceOf(const FieldDescriptor& field) {
   const Descriptor& type = *field.containing_type();
   for (int i = 0; i < type.field_count(); ++i) {
     for (const std::string& name : RuleOf(*type.field(i)).excludes()) {
-      if (name == field.name()) return type.field(i);
+      if (name == field.name()) return type.field(i)->name();
     }
   }
-  return nullptr;
+  return "";
 }
 
 std::string SchemaWriter::Write(const std::string& name, const std::string& title) {
@@ -121,7 +122,7 @@ void SchemaWriter::Members(const Descriptor& type) {
   out_ << YAML::Key << "type" << YAML::Value << "object";
   out_ << YAML::Key << "properties" << YAML::Value << YAML::BeginMap;
   std::vector<std::string> required;
-  std::vector<std::vector<std::string>> alternatives;  // one of each is required
+  std::map<std::string, std::vector<std::string>> replaceable;  // by what may replace them
   bool only_oneof = true;
   for (const std::string& key : KeysOf(type)) {
     const FieldDescriptor& field = *type.FindFieldByName(key);
@@ -129,21 +130,23 @@ void SchemaWriter::Members(const Descriptor& type) {
     out_ << YAML::Key << key << YAML::Value;
     Property(field);
     if (RuleOf(field).required() && RuleOf(field).default_().empty()) {
-      const FieldDescriptor* const instead = ExcluderOf(field);
-      if (instead == nullptr) {
-        required.push_back(key);
-      } else {
-        alternatives.push_back({key, instead->name()});
-      }
+      const std::string other = InPlaceOf(field);
+      (other.empty() ? required : replaceable[other]).push_back(key);
     }
     only_oneof &= field.real_containing_oneof() != nullptr;
   }
   out_ << YAML::EndMap;
   out_ << YAML::Key << "additionalProperties" << YAML::Value << false;
   if (!required.empty()) out_ << YAML::Key << "required" << YAML::Value << required;
-  if (!alternatives.empty()) {
+  if (!replaceable.empty()) {
     out_ << YAML::Key << "allOf" << YAML::Value << YAML::BeginSeq;
-    for (const std::vector<std::string>& names : alternatives) OneOf(names);
+    for (const auto& [other, names] : replaceable) {
+      out_ << YAML::BeginMap << YAML::Key << "anyOf" << YAML::Value << YAML::BeginSeq;
+      for (const std::vector<std::string>& given : {names, {other}}) {
+        out_ << YAML::BeginMap << YAML::Key << "required" << YAML::Value << given << YAML::EndMap;
+      }
+      out_ << YAML::EndSeq << YAML::EndMap;
+    }
     out_ << YAML::EndSeq;
   }
   if (only_oneof) out_ << YAML::Key << "maxProperties" << YAML::Value << 1;
@@ -175,12 +178,20 @@ void SchemaWriter::OneOf(const std::vector<std::string>& names) {
 void SchemaWriter::Dependency(const Descriptor& type, const FieldDescriptor& field) {
   const FieldRule& rule = RuleOf(field);
   if (rule.excludes_size() > 0) {
-    out_ << YAML::Key << field.name() << YAML::Value << YAML::BeginMap << YAML::Key << "not"
-         << YAML::Value;
+    out_ << YAML::Key << field.name() << YAML::Value << YAML::BeginMap;
+    if (rule.none()) {
+      out_ << YAML::Key << "if" << YAML::Value << YAML::BeginMap << YAML::Key << "properties"
+           << YAML::Value << YAML::BeginMap << YAML::Key << field.name() << YAML::Value
+           << YAML::BeginMap << YAML::Key << "const" << YAML::Value << "none" << YAML::EndMap
+           << YAML::EndMap << YAML::EndMap << YAML::Key << "else" << YAML::Value << YAML::BeginMap;
+    }
+    out_ << YAML::Key << "not" << YAML::Value;
     OneOf({rule.excludes().begin(), rule.excludes().end()});
+    if (rule.none()) out_ << YAML::EndMap;
     out_ << YAML::EndMap;
   } else if (rule.has_needs()) {
     std::vector<std::string> names = {rule.needs().field()};
+    if (!rule.needs().or_field().empty()) names.push_back(rule.needs().or_field());
     // A preset may give a field that is needed.
     for (int i = 0; i < type.field_count(); ++i) {
       const EnumDescriptor* words = type.field(i)->enum_type();

@@ -84,6 +84,21 @@ void ForgetBoundsOfFixedLimits(config::v1::Config& config) {
   }
 }
 
+// Beside a Workload API a file that is `none` means what it means when it is left out.
+void ForgetFilesBesideWorkloadApis(config::v1::Config& config) {
+  const auto given = [](const std::string& spiffe) { return !spiffe.empty() && spiffe != "none"; };
+  for (config::v1::Upstream& upstream : *config.mutable_upstreams()) {
+    if (!given(upstream.tls().spiffe())) continue;
+    config::v1::UpstreamTls& tls = *upstream.mutable_tls();
+    if (tls.certificate() == "none") tls.clear_certificate();
+    if (tls.key() == "none") tls.clear_key();
+  }
+  for (config::v1::Listener& listener : *config.mutable_listeners()) {
+    if (!given(listener.tls().spiffe())) continue;
+    if (listener.tls().client_ca() == "none") listener.mutable_tls()->clear_client_ca();
+  }
+}
+
 // Makes the paths of files absolute: each is relative to the file that names it. Returns the files
 // that are read as parts of the configuration, each once.
 std::vector<std::string> ResolvePaths(ReadConfig& read) {
@@ -168,9 +183,10 @@ CheckedConfig Check(const std::vector<ConfigText>& texts, const ConfigInput& inp
     ValidateStores(merged.config, merged.positions, faults);
     ValidateReceiver(merged.config, merged.positions, faults);
   }
+  ForgetFilesBesideWorkloadApis(merged.config);
   const LoadedFiles files = {
       .methods = LoadDescriptorSets(merged.config, merged.positions, faults),
-      .tls = LoadTls(merged.config, merged.positions, faults),
+      .tls = LoadTls(merged.config, merged.positions, input.svids, faults),
       .passwords = LoadStorePasswords(merged.config, merged.positions, faults),
       .headers = LoadReceiverHeaders(merged.config, merged.positions, faults)};
   ForgetModesOfPorts(merged.config);

@@ -11,6 +11,7 @@
 #include "config/fault.h"
 #include "config/room_warnings.h"
 #include "settings/snapshot.h"
+#include "tls/svid.h"
 
 namespace levee {
 
@@ -37,6 +38,10 @@ struct ConfigInput {
   std::optional<std::string> listen = std::nullopt;
   std::optional<std::string> metrics = std::nullopt;
   std::optional<std::string> admin = std::nullopt;
+
+  // Of the Workload APIs that the configuration names. Without it nothing is known of any, and that
+  // is no fault.
+  tls::SvidSource svids = nullptr;
 };
 
 // A configuration as text, which is not (or no longer) in a file.

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/hex_sha256.h"
+#include "config/checked.h"
 #include "config/read_file.h"
 #include "config/values.h"
 
@@ -37,9 +38,13 @@ tls::Version VersionOf(const std::string& text) {
 
 bool IsGiven(const std::string& file) { return !file.empty() && file != "none"; }
 
+// Any other text was reported.
+bool IsSocket(const std::string& spiffe) { return spiffe.starts_with("unix:///"); }
+
 class Loader {
  public:
-  Loader(const Positions& positions, FaultList& faults) : positions_(positions), faults_(faults) {}
+  Loader(const Positions& positions, const tls::SvidSource& svids, FaultList& faults)
+      : positions_(positions), svids_(svids), faults_(faults) {}
 
   // `http2`: as tls::ContextOptions has it.
   std::optional<tls::ClientSource> Client(const std::string& path, const v1::UpstreamTls& message,
@@ -47,8 +52,12 @@ class Loader {
   std::shared_ptr<const tls::Context> Listener(const std::string& path,
                                                const v1::ListenerTls& message, std::string& digest);
 
+  // The part of the result that concerns Workload APIs.
+  void Finish(LoadedTls& loaded) const;
+
  private:
   using Trust = std::shared_ptr<const tls::TrustStore>;
+  using Svid = std::shared_ptr<const tls::Svid>;
 
   void Add(const std::string& path, CheckCode code, const std::string& file,
            absl::string_view text) {
@@ -61,11 +70,20 @@ class Loader {
   Trust ReadTrust(const std::string& path, const std::string& file);
   std::shared_ptr<const tls::Context> Make(const std::string& path, tls::Role role,
                                            tls::ContextOptions options, const std::string& files);
+  std::shared_ptr<const tls::Context> MakeFromFiles(const std::string& path,
+                                                    const v1::UpstreamTls& message,
+                                                    tls::ContextOptions options);
+  Svid AskFor(const std::string& socket);
+  std::shared_ptr<const tls::Context> MakeFromApi(tls::Role role, const std::string& socket,
+                                                  const tls::ContextOptions& options,
+                                                  bool judges_peers);
 
   const Positions& positions_;
+  const tls::SvidSource& svids_;
   FaultList& faults_;
   std::map<std::string, Trust> trusted_;  // by file: one with hundreds of CAs is read once
   std::string content_;                   // of the files of one part
+  std::map<std::string, Svid> asked_;     // by socket: all parts have the same of one
 };
 
 std::optional<std::string> Loader::Read(const std::string& path, const std::string& file) {
@@ -113,6 +131,44 @@ std::shared_ptr<const tls::Context> Loader::Make(const std::string& path, tls::R
   return nullptr;
 }
 
+Loader::Svid Loader::AskFor(const std::string& socket) {
+  const auto [asked, is_new] = asked_.try_emplace(socket);
+  if (is_new && svids_ != nullptr) asked->second = svids_(socket);
+  return asked->second;
+}
+
+// One that has expired since is as good as none, and is no fault of the configuration.
+std::shared_ptr<const tls::Context> Loader::MakeFromApi(tls::Role role, const std::string& socket,
+                                                        const tls::ContextOptions& options,
+                                                        bool judges_peers) {
+  std::string waits_for = absl::StrCat("the Workload API at ", socket, " has given no certificate");
+  if (const Svid svid = AskFor(socket); svid != nullptr) {
+    tls::ContextOptions with = options;
+    with.credentials = svid->credentials;
+    if (judges_peers) {
+      with.trusted = Checked(tls::TrustStore::Parse(svid->bundle));
+      with.trust_domain = tls::TrustDomainOf(svid->id);
+    }
+    auto context = tls::Context::Make(role, std::move(with));
+    if (context.ok()) return *std::move(context);
+    absl::StrAppend(&waits_for, " that can be used: ", context.status().message());
+  }
+  return Checked(tls::Context::Make(role, {.waits_for = std::move(waits_for)}));
+}
+
+void Loader::Finish(LoadedTls& loaded) const {
+  std::string content;
+  for (const auto& [socket, svid] : asked_) {
+    loaded.workload_apis.push_back(socket);
+    if (svid == nullptr) continue;
+    for (const std::string* part :
+         {&socket, &svid->credentials.certificate, &svid->credentials.key, &svid->bundle}) {
+      absl::StrAppend(&content, part->size(), " ", *part);
+    }
+  }
+  if (!content.empty()) loaded.svids_digest = HexSha256(content);
+}
+
 std::optional<tls::ClientSource> Loader::Client(const std::string& path,
                                                 const v1::UpstreamTls& message, bool http2,
                                                 std::string& digest) {
@@ -123,22 +179,34 @@ std::optional<tls::ClientSource> Loader::Client(const std::string& path,
     if (!name.ok()) return std::nullopt;  // It was reported.
     options.names.push_back(*name);
   }
-  if (!message.insecure_skip_verify()) {
-    options.trusted = ReadTrust(path + ".ca", message.ca());
-    if (options.trusted == nullptr) return std::nullopt;
-  }
-  if (IsGiven(message.certificate())) {
-    options.credentials = ReadCredentials(path, message.certificate(), message.key());
-    if (!options.credentials.has_value()) return std::nullopt;
-  }
+  if (IsGiven(message.spiffe()) && !IsSocket(message.spiffe())) return std::nullopt;
   tls::ClientSource source;
-  source.context = Make(path, tls::Role::kClient, std::move(options),
-                        absl::StrCat(message.certificate(), ", ", message.key()));
+  source.context = IsGiven(message.spiffe())
+                       ? MakeFromApi(tls::Role::kClient, message.spiffe(), options,
+                                     /*judges_peers=*/!message.insecure_skip_verify())
+                       : MakeFromFiles(path, message, std::move(options));
   if (source.context == nullptr) return std::nullopt;
   if (IsGiven(message.server_name())) source.server_name = message.server_name();
   source.configured = message.SerializeAsString();
+  // An endpoint that waits to connect again need not wait longer once there is a certificate.
+  if (!source.context->options().waits_for.empty()) source.configured += " without a certificate";
   digest = HexSha256(content_);
   return source;
+}
+
+std::shared_ptr<const tls::Context> Loader::MakeFromFiles(const std::string& path,
+                                                          const v1::UpstreamTls& message,
+                                                          tls::ContextOptions options) {
+  if (!message.insecure_skip_verify()) {
+    options.trusted = ReadTrust(path + ".ca", message.ca());
+    if (options.trusted == nullptr) return nullptr;
+  }
+  if (IsGiven(message.certificate())) {
+    options.credentials = ReadCredentials(path, message.certificate(), message.key());
+    if (!options.credentials.has_value()) return nullptr;
+  }
+  return Make(path, tls::Role::kClient, std::move(options),
+              absl::StrCat(message.certificate(), ", ", message.key()));
 }
 
 std::shared_ptr<const tls::Context> Loader::Listener(const std::string& path,
@@ -149,6 +217,10 @@ std::shared_ptr<const tls::Context> Loader::Listener(const std::string& path,
       .client_certificate_required =
           message.client_certificate() != v1::ListenerTls::CLIENT_CERTIFICATE_OPTIONAL,
       .min_version = VersionOf(message.min_version())};
+  if (IsGiven(message.spiffe())) {
+    if (!IsSocket(message.spiffe())) return nullptr;
+    return MakeFromApi(tls::Role::kServer, message.spiffe(), options, /*judges_peers=*/true);
+  }
   options.credentials = ReadCredentials(path, message.certificate(), message.key());
   if (!options.credentials.has_value()) return nullptr;
   if (IsGiven(message.client_ca())) {
@@ -173,8 +245,9 @@ void WarnOfKey(const std::string& path, const std::string& file, const Positions
 
 }  // namespace
 
-LoadedTls LoadTls(const v1::Config& config, const Positions& positions, FaultList& faults) {
-  Loader loader(positions, faults);
+LoadedTls LoadTls(const v1::Config& config, const Positions& positions,
+                  const tls::SvidSource& svids, FaultList& faults) {
+  Loader loader(positions, svids, faults);
   LoadedTls loaded;
   for (int i = 0; i < config.upstreams_size(); ++i) {
     loaded.upstreams.emplace_back();
@@ -198,7 +271,29 @@ LoadedTls LoadTls(const v1::Config& config, const Positions& positions, FaultLis
     if (!config.stores(i).has_tls() || positions.Broken(path)) continue;
     loaded.stores.back() = loader.Client(path, config.stores(i).tls(), /*http2=*/false, digest);
   }
+  loader.Finish(loaded);
   return loaded;
+}
+
+// The agent may come later, and `check` may run elsewhere: that nothing is there says nothing.
+void WarnOfSocket(const std::string& path, const std::string& socket, const Positions& positions,
+                  FaultList& warnings) {
+  std::error_code error;
+  const std::string file = socket.substr(std::string_view("unix://").size());
+  const std::filesystem::file_status status = std::filesystem::status(file, error);
+  if (error || !std::filesystem::exists(status) || std::filesystem::is_socket(status)) return;
+  warnings.Add(positions.Find(path + ".spiffe"), CheckCode::kNoWorkloadApi,
+               absl::StrCat(Quoted(file), " is there and is no socket"));
+}
+
+// An SVID has the name of its workload, and seldom that of a host.
+void WarnOfName(const std::string& path, const v1::UpstreamTls& message, const Positions& positions,
+                FaultList& warnings) {
+  const bool named = IsGiven(message.server_name()) || message.subject_alt_names_size() > 0;
+  if (named || message.insecure_skip_verify()) return;
+  warnings.Add(positions.Find(path + ".spiffe"), CheckCode::kSvidWithoutName,
+               "the service's SVID would have to have the name of its host, which few have; give "
+               "subject_alt_names");
 }
 
 void FindTlsWarnings(const v1::Config& config, const Positions& positions, FaultList& warnings) {
@@ -210,6 +305,9 @@ void FindTlsWarnings(const v1::Config& config, const Positions& positions, Fault
                                 " may go to anybody; give `ca` instead"));
     }
     WarnOfKey(path, message.key(), positions, warnings);
+    if (!IsSocket(message.spiffe())) return;
+    WarnOfSocket(path, message.spiffe(), positions, warnings);
+    WarnOfName(path, message, positions, warnings);
   };
   for (int i = 0; i < config.upstreams_size(); ++i) {
     warn(absl::StrCat("upstreams[", i, "].tls"), config.upstreams(i).tls(), "calls");
@@ -218,8 +316,11 @@ void FindTlsWarnings(const v1::Config& config, const Positions& positions, Fault
     warn(absl::StrCat("stores[", i, "].tls"), config.stores(i).tls(), "what the store keeps");
   }
   for (int i = 0; i < config.listeners_size(); ++i) {
-    WarnOfKey(absl::StrCat("listeners[", i, "].tls"), config.listeners(i).tls().key(), positions,
-              warnings);
+    const std::string path = absl::StrCat("listeners[", i, "].tls");
+    const v1::ListenerTls& message = config.listeners(i).tls();
+    WarnOfKey(path, message.key(), positions, warnings);
+    if (!IsSocket(message.spiffe())) continue;
+    WarnOfSocket(path, message.spiffe(), positions, warnings);
   }
 }
 

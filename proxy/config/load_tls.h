@@ -12,6 +12,7 @@
 #include "levee/config/v1/config.pb.h"
 #include "tls/client_source.h"
 #include "tls/context.h"
+#include "tls/svid.h"
 
 namespace levee {
 
@@ -27,12 +28,22 @@ struct LoadedTls {
   std::vector<std::string> upstream_digests;
   std::vector<std::string> listener_digests;
   std::vector<std::string> store_digests;
+
+  // The sockets of Workload APIs that these parts name, each once, and the digest of what these
+  // have given; empty without any.
+  std::vector<std::string> workload_apis;
+  std::string svids_digest;
 };
 
 // Reads the files, by absolute paths. A fault of a file is reported at the place that names it. A
 // part with a fault is left out. A certificate must be valid now, by the clock of OpenSSL, which
 // judges those of peers as well.
-LoadedTls LoadTls(const config::v1::Config& config, const Positions& positions, FaultList& faults);
+//
+// A part that names a Workload API takes what `svids` has of it. Where that has nothing that can be
+// used now, the part is there, and its connections fail until there is something. `svids` may be
+// empty: then nothing is known.
+LoadedTls LoadTls(const config::v1::Config& config, const Positions& positions,
+                  const tls::SvidSource& svids, FaultList& faults);
 
 // Warns of what is legal but dangerous in the parts that speak TLS.
 void FindTlsWarnings(const config::v1::Config& config, const Positions& positions,

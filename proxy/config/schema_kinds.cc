@@ -58,6 +58,8 @@ std::string PatternOf(FieldRule::Kind kind) {
       return R"((dns|uri):\S+)";
     case FieldRule::HOST_NAME:
       return "[A-Za-z0-9_.-]{1,253}";
+    case FieldRule::SOCKET:
+      return "unix:/.+";
     default:
       return "";
   }

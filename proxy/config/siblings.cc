@@ -20,6 +20,12 @@ bool HasField(const FieldDescriptor& field, const Message& message) {
                              : message.GetReflection()->HasField(message, &field);
 }
 
+bool IsOff(const FieldDescriptor& field, const Message& message) {
+  return RuleOf(field).none() && !field.is_repeated() &&
+         field.cpp_type() == FieldDescriptor::CPPTYPE_STRING &&
+         message.GetReflection()->GetString(message, &field) == "none";
+}
+
 }  // namespace
 
 Siblings::Siblings(const std::string& path, Positions& positions, Message& message)
@@ -28,6 +34,7 @@ Siblings::Siblings(const std::string& path, Positions& positions, Message& messa
     const Field& field = *type_.field(i);
     // A value that could not be read counts as well: its presence shows the intention.
     if (HasField(field, message) || positions_.Broken(PathOf(field))) given_.insert(&field);
+    if (IsOff(field, message)) off_.insert(&field);
   }
   for (int i = 0; i < type_.field_count(); ++i) Expand(*type_.field(i), message);
 }
@@ -64,11 +71,12 @@ void Siblings::Check(FaultList& faults) const {
 
 // A fault is placed at a value that the user gave: at the excluding field, or at the excluded ones.
 void Siblings::CheckExclusions(const Field& field, FaultList& faults) const {
+  if (off_.contains(&field)) return;
   std::vector<std::string> given;
   std::vector<std::string> from_short;
   for (const std::string& name : RuleOf(field).excludes()) {
     const Field& excluded = Find(name);
-    if (given_.contains(&excluded)) given.push_back(name);
+    if (given_.contains(&excluded) && !off_.contains(&excluded)) given.push_back(name);
     if (from_short_.contains(&excluded)) from_short.push_back(name);
   }
   if (given_.contains(&field)) {
@@ -94,8 +102,12 @@ void Siblings::CheckExclusions(const Field& field, FaultList& faults) const {
 
 bool Siblings::LacksNeed(const Field& field) const {
   if (!RuleOf(field).has_needs()) return false;
-  const Field& needed = Find(RuleOf(field).needs().field());
-  return !given_.contains(&needed) && !from_short_.contains(&needed);
+  const auto lacks = [this](const std::string& name) {
+    const Field& needed = Find(name);
+    return !given_.contains(&needed) && !from_short_.contains(&needed);
+  };
+  const config::v1::FieldRule::Need& need = RuleOf(field).needs();
+  return lacks(need.field()) && (need.or_field().empty() || lacks(need.or_field()));
 }
 
 bool Siblings::IsMoot(const Field& field) const {
@@ -104,6 +116,7 @@ bool Siblings::IsMoot(const Field& field) const {
   for (int i = 0; i < type_.field_count(); ++i) {
     const Field& other = *type_.field(i);
     if (!given_.contains(&other) && !from_short_.contains(&other)) continue;
+    if (off_.contains(&other)) continue;
     for (const std::string& name : RuleOf(other).excludes()) {
       if (&Find(name) == &field) return true;
     }

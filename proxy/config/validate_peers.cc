@@ -12,14 +12,16 @@ namespace {
 
 namespace v1 = config::v1;
 
-constexpr char kNoName[] = "callers show a certificate only to a listener whose tls has client_ca";
+constexpr char kNoName[] =
+    "callers show a certificate only to a listener whose tls has client_ca or spiffe";
 
 // Returns the names of the listeners whose callers have names.
 std::set<std::string> Asking(const v1::Config& config) {
   std::set<std::string> names;
   for (const v1::Listener& listener : config.listeners()) {
-    const std::string& ca = listener.tls().client_ca();
-    if (!ca.empty() && ca != "none") names.insert(listener.name());
+    for (const std::string* asks : {&listener.tls().client_ca(), &listener.tls().spiffe()}) {
+      if (!asks->empty() && *asks != "none") names.insert(listener.name());
+    }
   }
   return names;
 }

@@ -134,6 +134,17 @@ absl::StatusOr<ParsedText> FromWhole(const absl::StatusOr<int>& number) {
   return ParsedText{absl::StrCat(*number), static_cast<double>(*number)};
 }
 
+// Other programs spell such a socket with three slashes, so it is kept so.
+absl::StatusOr<ParsedText> ParseSocket(const std::string& text) {
+  const size_t path = text.starts_with("unix:/") ? text.find_first_not_of('/', 5) : text.npos;
+  if (path == text.npos || path == std::string("unix://").size()) {
+    return Wrong(text, "is no path of a Unix socket; say unix:///run/spire/agent.sock");
+  }
+  const absl::StatusOr<std::string> parsed = ParseUnixPath("unix:" + text.substr(path - 1));
+  if (!parsed.ok()) return parsed.status();
+  return ParsedText{"unix://" + *parsed};
+}
+
 absl::StatusOr<ParsedText> ParseTlsVersion(const std::string& text) {
   if (text == "1.2" || text == "1.3") return ParsedText{text};
   return Wrong(text, "is no version of TLS that Levee speaks; say 1.2 or 1.3");
@@ -266,6 +277,8 @@ absl::StatusOr<ParsedText> ParseText(FieldRule::Kind kind, const std::string& te
       return AsItIs(text, tls::ParseAltName(text).status());
     case FieldRule::HOST_NAME:
       return ParseHostName(text);
+    case FieldRule::SOCKET:
+      return ParseSocket(text);
     default:
       if (text.empty()) return Wrong(text, "is empty; leave the field out instead");
       return ParsedText{text};
@@ -313,6 +326,8 @@ CheckCode CodeOf(FieldRule::Kind kind, const absl::Status& error) {
       return CheckCode::kAltName;
     case FieldRule::HOST_NAME:
       return CheckCode::kHostName;
+    case FieldRule::SOCKET:
+      return CheckCode::kSocket;
     default:
       return CheckCode::kEmptyText;
   }

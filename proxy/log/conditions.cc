@@ -23,6 +23,7 @@ constexpr std::array<ConditionFacts, kConditionKinds> kFacts = {{
     {EventKind::kBudgetExhausted, EventKind::kBudgetRecovered, "upstream", "authority"},
     {EventKind::kStoreAway, EventKind::kStoreBack, "store", ""},
     {EventKind::kOtlpAway, EventKind::kOtlpBack, "receiver", ""},
+    {EventKind::kWorkloadApiAway, EventKind::kWorkloadApiBack, "socket", ""},
 }};
 
 const ConditionFacts& FactsOf(ConditionKind kind) { return kFacts[static_cast<size_t>(kind)]; }

@@ -23,9 +23,10 @@ enum class ConditionKind : uint8_t {
   kEjected,
   kBudgetExhausted,
   kStoreAway,
-  kOtlpAway
+  kOtlpAway,
+  kWorkloadApiAway
 };
-inline constexpr size_t kConditionKinds = 5;
+inline constexpr size_t kConditionKinds = 6;
 
 // All conditions of a sidecar. Workers have endpoints of their own, and each finds out by itself
 // that one is gone: a condition begins when the first worker reports it, and ends when the last one
@@ -51,7 +52,7 @@ class Conditions {
  private:
   friend class Condition;
 
-  // Kind; the upstream, the store or the receiver; the endpoint or authority.
+  // Kind; the upstream, the store, the receiver or the socket; the endpoint or authority.
   using Key = std::tuple<ConditionKind, std::string, std::string>;
   struct Lasting {
     int holders = 0;
@@ -71,11 +72,11 @@ class Conditions {
   std::array<EventLimiter, kConditionKinds> limiters_{
       EventLimiter(kAtOnce, kSpacing), EventLimiter(kAtOnce, kSpacing),
       EventLimiter(kAtOnce, kSpacing), EventLimiter(kAtOnce, kSpacing),
-      EventLimiter(kAtOnce, kSpacing)};
+      EventLimiter(kAtOnce, kSpacing), EventLimiter(kAtOnce, kSpacing)};
 };
 
-// One worker's part in a condition of one endpoint or budget, or the whole of one of a store or of
-// the receiver of spans. One thread.
+// One worker's part in a condition of one endpoint or budget, or the whole of one of a store, of
+// the receiver of spans or of a Workload API. One thread.
 class Condition {
  public:
   explicit Condition(ConditionKind kind) : kind_(kind) {}
@@ -86,8 +87,8 @@ class Condition {
   Condition& operator=(const Condition&) = delete;
 
   // The condition holds at `now`. To report it again while it lasts is harmless. `owner`: the
-  // upstream, the store, or the receiver. `subject`: the endpoint, or the authority that a budget
-  // belongs to; may be empty. `reason`: may be empty. The log outlives the condition.
+  // upstream, the store, the receiver, or the socket. `subject`: the endpoint, or the authority
+  // that a budget belongs to; may be empty. `reason`: may be empty. The log outlives the condition.
   void Report(EventLog& log, std::string_view owner, std::string_view subject,
               std::string_view reason, Instant now);
 

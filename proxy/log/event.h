@@ -47,6 +47,11 @@ enum class EventKind : uint8_t {
   // Of the receiver of spans, likewise.
   kOtlpAway,
   kOtlpBack,
+  // Of Workload APIs, likewise.
+  kWorkloadApiAway,
+  kWorkloadApiBack,
+  kSvidReceived,
+  kSvidRefused,
   // Of bounds.
   kLimitReached,
   kDescriptorsFew,
@@ -111,6 +116,14 @@ inline constexpr auto kEventKinds = std::to_array<EventKindFacts>({
     {EventKind::kStoreBack, LogLevel::kInfo, "store_back", "a store can be used again"},
     {EventKind::kOtlpAway, LogLevel::kWarning, "otlp_away", "the receiver of spans takes none"},
     {EventKind::kOtlpBack, LogLevel::kInfo, "otlp_back", "the receiver of spans takes some again"},
+    {EventKind::kWorkloadApiAway, LogLevel::kWarning, "workload_api_away",
+     "a Workload API gives no certificate"},
+    {EventKind::kWorkloadApiBack, LogLevel::kInfo, "workload_api_back",
+     "a Workload API gives certificates again"},
+    {EventKind::kSvidReceived, LogLevel::kInfo, "svid_received",
+     "a Workload API has given a certificate"},
+    {EventKind::kSvidRefused, LogLevel::kError, "svid_refused",
+     "a Workload API has given a certificate that cannot be used, the old one stays"},
     {EventKind::kLimitReached, LogLevel::kWarning, "limit_reached", "a limit was reached"},
     {EventKind::kDescriptorsFew, LogLevel::kWarning, "descriptors_few",
      "the process may have too few file descriptors for limits.connections"},

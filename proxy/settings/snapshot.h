@@ -65,8 +65,13 @@ struct Snapshot {
   EndpointLists endpoints;
   // Of the effective configuration and the methods of descriptor sets, in hexadecimal digits.
   std::string sha256;
-  std::string sha256_without_endpoints;  // the same, as if `endpoints` were empty
-  EffectiveText effective;               // the configuration that `sha256` is of
+  // Of that and of `svids_digest`, as if `endpoints` were empty.
+  std::string sha256_without_endpoints;
+  // Of what the Workload APIs have given, which differs from pod to pod and is no part of `sha256`.
+  // Empty if that is nothing.
+  std::string svids_digest;
+  std::vector<std::string> workload_apis;  // the sockets: "unix:///run/spire/agent.sock"
+  EffectiveText effective;                 // the configuration that `sha256` is of
 
   // Returns how routes know the listener of a connection, which was accepted by `spec`. That may be
   // of an earlier snapshot: the listener is found again by its name, and the connection keeps its

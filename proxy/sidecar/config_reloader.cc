@@ -55,6 +55,10 @@ void ConfigReloader::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
+void ConfigReloader::OnOtherChange() {
+  loop_.Post([this] { Ask(Reason::kChange); });
+}
+
 ConfigStatus ConfigReloader::status() const {
   ConfigStatus status;
   {
@@ -111,7 +115,8 @@ void ConfigReloader::Reload(Reason reason) {
   };
   if (checked.snapshot == nullptr) {
     refuse(Lines(checked.faults));
-  } else if (checked.snapshot->sha256 == before.snapshot->sha256) {
+  } else if (checked.snapshot->sha256 == before.snapshot->sha256 &&
+             checked.snapshot->svids_digest == before.snapshot->svids_digest) {
     // The files mean again what is in effect, so their faults are over.
     if (reason == Reason::kSignal || !before.faults.empty()) Succeed(checked);
   } else if (!checked.empty.empty()) {

@@ -53,6 +53,9 @@ class ConfigReloader {
   // After that no other reload begins and no hook is called. A second call does nothing.
   void Stop();
 
+  // A part of the configuration that is in no file may have changed. Any thread.
+  void OnOtherChange();
+
   // Any thread.
   ConfigStatus status() const;
 

@@ -52,7 +52,7 @@ Metrics::Settings MetricsSettings(const Snapshot& snapshot) {
     }
   }
   for (const ListenerSpec& listener : snapshot.listeners) {
-    if (listener.tls == nullptr) continue;
+    if (listener.tls == nullptr || listener.tls->expires() == absl::InfiniteFuture()) continue;
     settings.certificates.push_back({std::string(kNoUpstream),
                                      absl::StrCat("server ", listener.name), listener.tls->begins(),
                                      listener.tls->expires()});
@@ -112,6 +112,7 @@ RunningSidecar::RunningSidecar(Options options, const CheckedConfig& checked, Ev
 
 RunningSidecar::~RunningSidecar() {
   if (reloader_ != nullptr) reloader_->Stop();
+  if (options_.identities != nullptr) options_.identities->Stop();
   // The ports read the other members, so they end before those.
   ports_.Stop();
   keeper_.Stop();
@@ -148,7 +149,19 @@ absl::Status RunningSidecar::OpenAll(const CheckedConfig& checked) {
   if (!prepared.ok()) return prepared;
   ports_.Commit();
   exporter_->Configure(snapshot->otlp);
+  FollowIdentities();
   return prepared;
+}
+
+// Their certificates are a part of the configuration, and come into effect as it does.
+void RunningSidecar::FollowIdentities() {
+  if (options_.identities == nullptr) return;
+  KeepIdentities();
+  options_.identities->OnChange([this] { reloader_->OnOtherChange(); });
+}
+
+void RunningSidecar::KeepIdentities() {
+  if (options_.identities != nullptr) options_.identities->Keep(in_use_.snapshot->workload_apis);
 }
 
 AdminSources RunningSidecar::MakeSources() {
@@ -224,6 +237,7 @@ absl::Status RunningSidecar::TakeOver(const std::shared_ptr<const Snapshot>& sna
   } else {
     RollBack();
   }
+  KeepIdentities();
   return prepared;
 }
 

@@ -19,6 +19,7 @@
 #include "sidecar/config_reloader.h"
 #include "sidecar/control_port.h"
 #include "sidecar/control_ports.h"
+#include "sidecar/identity_source.h"
 #include "sidecar/sidecar.h"
 #include "sidecar/span_exporter.h"
 #include "telemetry/metrics.h"
@@ -38,6 +39,8 @@ class RunningSidecar {
     std::string version, commit;     // of this build
     OpenControlPort open_grpc;       // for admin.grpc_address
     MakeSpanExporter make_exporter;  // for otlp
+    // The one of `config.svids`; nullptr: no configuration names a Workload API.
+    std::shared_ptr<IdentitySource> identities = nullptr;
     // Called with "listening NAME ADDRESS" for every address that is bound, and for every address
     // that a reload binds anew. The thread that calls Run calls it, or the thread of a reload.
     std::function<void(const std::string& line)> announce;
@@ -71,6 +74,8 @@ class RunningSidecar {
   std::vector<std::string> Listeners();
   uint64_t LostLogLines();
   void Announce();
+  void FollowIdentities();
+  void KeepIdentities();
 
   // The reload, on its thread: prepare, commit, roll back.
   absl::Status TakeOver(const std::shared_ptr<const Snapshot>& snapshot);

@@ -98,7 +98,8 @@ absl::StatusOr<std::shared_ptr<const TrustStore>> TrustStore::Parse(const std::s
 TrustStore::~TrustStore() { X509_STORE_free(store_); }
 
 absl::StatusOr<std::shared_ptr<const Context>> Context::Make(Role role, ContextOptions options) {
-  LEVEE_CHECK(role == Role::kClient || options.credentials.has_value());
+  LEVEE_CHECK(role == Role::kClient || options.credentials.has_value() ||
+              !options.waits_for.empty());
   std::shared_ptr<Context> context(
       new Context(role, std::move(options),
                   SSL_CTX_new(role == Role::kClient ? TLS_client_method() : TLS_server_method())));

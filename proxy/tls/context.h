@@ -44,7 +44,7 @@ class TrustStore {
 };
 
 struct ContextOptions {
-  // A client without credentials shows no certificate. A server needs them.
+  // A client without credentials shows no certificate. A server needs them, or `waits_for`.
   std::optional<Credentials> credentials;
 
   // By which the peer's certificate is judged; nullptr: it is not judged. A server without it asks
@@ -54,6 +54,13 @@ struct ContextOptions {
   // Of a client: the server's certificate must carry one of these names. If there are none, it must
   // carry the name that the session has been given.
   std::vector<AltName> names;
+
+  // Not empty: the peer's certificate must be an SVID of this trust domain.
+  std::string trust_domain;
+
+  // Not empty: there are no credentials yet, and this is why. Every handshake fails, with this
+  // text.
+  std::string waits_for;
 
   // Of a server with `trusted`: whether a client must show a certificate.
   bool client_certificate_required = true;

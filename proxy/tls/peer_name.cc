@@ -97,6 +97,29 @@ bool HasOneOf(X509* certificate, const std::vector<AltName>& names) {
   });
 }
 
+std::string SpiffeIdOf(const std::string& uri) {
+  std::string id = CanonicalUri(uri);
+  if (!id.starts_with(kSpiffe) || id.back() == '/') return "";
+  const size_t path = id.find('/', kSpiffe.size());
+  return path == std::string::npos || path == kSpiffe.size() ? "" : id;
+}
+
+std::string TrustDomainOf(const std::string& uri) {
+  const std::string id = SpiffeIdOf(uri);
+  if (id.empty()) return "";
+  return id.substr(kSpiffe.size(), id.find('/', kSpiffe.size()) - kSpiffe.size());
+}
+
+std::string SpiffeIdOf(X509* certificate) {
+  std::string id;
+  for (AltName& name : AltNamesOf(certificate)) {
+    if (name.kind != AltName::Kind::kUri) continue;
+    if (!id.empty()) return "";
+    id = std::move(name.value);
+  }
+  return SpiffeIdOf(id);
+}
+
 std::string IdentityOf(X509* certificate) {
   const std::vector<AltName> names = AltNamesOf(certificate);
   for (const AltName::Kind kind : {AltName::Kind::kUri, AltName::Kind::kDns}) {

@@ -30,6 +30,17 @@ absl::StatusOr<AltName> ParseAltName(std::string_view text);
 // its trust domain is compared without regard to case (SPIFFE X.509-SVID, sections 2 and 5.2).
 bool HasOneOf(X509* certificate, const std::vector<AltName>& names);
 
+// Returns the SPIFFE ID of a workload with its trust domain in lower case; empty if `uri` is none:
+// it needs a domain and a path that does not end with a slash.
+std::string SpiffeIdOf(const std::string& uri);
+
+// Returns "shop" of "spiffe://Shop/cart"; empty if `uri` is no SPIFFE ID of a workload.
+std::string TrustDomainOf(const std::string& uri);
+
+// Returns the same of a certificate; empty unless it carries one and no other URI (SPIFFE
+// X.509-SVID, section 2).
+std::string SpiffeIdOf(X509* certificate);
+
 // Returns what the certificate says of its owner: its first URI, else its first DNS name, else its
 // subject. Empty if it says nothing.
 std::string IdentityOf(X509* certificate);

@@ -64,6 +64,8 @@ Session::Session(std::shared_ptr<const Context> context, std::string host)
   BIO_set_init(bio, 1);
   SSL_set_bio(ssl_, bio, bio);
   SSL_set_app_data(ssl_, reinterpret_cast<char*>(this));
+  const std::string& waits_for = context_->options().waits_for;
+  if (!waits_for.empty()) failure_ = {Result::kOther, waits_for};
   if (role() == Role::kServer) {
     SSL_set_accept_state(ssl_);
     return;
@@ -105,6 +107,9 @@ bool Session::HasInput() const {
 
 Session::State Session::Continue(ByteSpan received) {
   if (state_ != State::kHandshake) return state_;
+  if (role() == Role::kClient && !context_->options().waits_for.empty()) {
+    return state_ = State::kFailed;  // A server without a certificate is failed by OpenSSL.
+  }
   received_ = received;
   ERR_clear_error();
   const int done = SSL_do_handshake(ssl_);
@@ -245,8 +250,16 @@ int Session::JudgeCertificate(int good, X509_STORE_CTX* chain) {
   return 0;
 }
 
-// A server takes every client that a trusted CA has signed.
+// A server takes every client that a trusted CA has signed, and whose trust domain is its own.
 bool Session::JudgeName(X509* certificate) {
+  const std::string& domain = context_->options().trust_domain;
+  if (!domain.empty() && TrustDomainOf(SpiffeIdOf(certificate)) != domain) {
+    failure_ = {Result::kWrongName,
+                absl::StrCat("the ", role() == Role::kClient ? "service" : "caller",
+                             "'s certificate is for ", NamesOf(certificate),
+                             ", which is no SVID of the trust domain ", domain)};
+    return false;
+  }
   if (role() == Role::kServer) return true;
   std::vector<AltName> names = context_->options().names;
   if (names.empty() && host_.empty()) {

@@ -9,6 +9,7 @@
 
 #include <string_view>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -63,6 +64,21 @@ std::string AltNames(const std::vector<std::string>& names) {
 }
 
 }  // namespace
+
+std::string DerOf(const std::string& pem) {
+  std::string all;
+  size_t begin = 0;
+  for (size_t line = pem.find("-----BEGIN"); line != pem.npos;
+       line = pem.find("-----BEGIN", begin)) {
+    begin = pem.find('\n', line);
+    const size_t end = pem.find("-----END", begin);
+    std::string der;
+    LEVEE_CHECK(absl::Base64Unescape(pem.substr(begin, end - begin), &der));
+    all += der;
+    begin = end;
+  }
+  return all;
+}
 
 Authority::Authority()
     : key_(EVP_EC_gen("P-256")),

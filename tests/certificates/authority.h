@@ -18,6 +18,9 @@ struct PemPair {
   std::string key;
 };
 
+// Returns the DER of each part of a PEM text, one after the other.
+std::string DerOf(const std::string& pem);
+
 class Authority {
  public:
   struct Wanted {

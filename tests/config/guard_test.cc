@@ -99,7 +99,7 @@ TEST(GuardConfig, DedupeThatContradictsItselfIsAFault) {
                              "{name: p, guard: {dedupe: {scope: [peer]}}}")),
             "f:5:64: LV321 policies[1].guard.dedupe.scope[0]: is the same for all calls of a route "
             "that has this policy: callers show a certificate only to a listener whose tls has "
-            "client_ca");
+            "client_ca or spiffe");
 }
 
 TEST(GuardConfig, ALimitIsAdaptiveOrANumberOrNone) {

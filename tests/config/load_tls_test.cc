@@ -3,7 +3,9 @@
 #include "config/load_tls.h"
 
 #include <filesystem>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "certificates/authority.h"
@@ -217,6 +219,120 @@ TEST_F(LoadedTlsTest, NodesThatAreFoundAreKnownByAddressesUsually) {
   EXPECT_FALSE(warned(sentinel + Ca() + ", server_name: redis.shop}}]\n"));
   EXPECT_FALSE(warned(sentinel + "insecure_skip_verify: true}}]\n"));
   EXPECT_FALSE(warned(Store(Ca())));
+}
+
+// Of a Workload API that has given the SVID, or nothing.
+struct WorkloadApiTest : public LoadedTlsTest {
+  CheckedConfig Check(const std::string& text) {
+    const std::string file = folder_.Write("levee.yaml", text);
+    return CheckConfig({.files = {file}, .to = {}, .svids = [this](const std::string& socket) {
+                          asked_.push_back(socket);
+                          return svid_;
+                        }});
+  }
+  std::shared_ptr<const Snapshot> Snap(const std::string& text) {
+    const CheckedConfig checked = Check(text);
+    EXPECT_EQ(FormatFaults(checked.faults), "");
+    return checked.snapshot;
+  }
+  void Give(const Authority::Wanted& wanted = {.names = {"spiffe://shop/cart"}}) {
+    auto svid = std::make_shared<tls::Svid>();
+    const PemPair pair = authority_.Issue(wanted);
+    svid->id = "spiffe://shop/cart";
+    svid->credentials = {pair.certificate, pair.key};
+    svid->bundle = authority_.pem();
+    svid_ = svid;
+  }
+
+  static constexpr char kSpiffe[] = "spiffe: 'unix:///agent.sock'";
+  std::shared_ptr<const tls::Svid> svid_;
+  std::vector<std::string> asked_;
+};
+
+TEST_F(WorkloadApiTest, AllPartsAskItOnce) {
+  Give();
+  const auto snapshot = Snap(Listener(kSpiffe) + Upstream(kSpiffe));
+  EXPECT_EQ(asked_, std::vector<std::string>{"unix:///agent.sock"});
+  EXPECT_EQ(snapshot->workload_apis, asked_);
+  for (const tls::Context* context :
+       {snapshot->listeners[0].tls.get(), snapshot->upstreams[0].tls->context.get()}) {
+    EXPECT_EQ(context->options().trust_domain, "shop");
+    EXPECT_NE(context->options().trusted, nullptr);
+    EXPECT_LT(context->expires(), absl::InfiniteFuture());
+  }
+}
+
+TEST_F(WorkloadApiTest, AnotherSvidIsAnotherStateOfTheSameConfiguration) {
+  Give();
+  const auto before = Snap(Upstream(kSpiffe));
+  Give();
+  const auto after = Snap(Upstream(kSpiffe));
+  EXPECT_EQ(after->sha256, before->sha256);
+  EXPECT_NE(after->svids_digest, before->svids_digest);
+  EXPECT_NE(after->sha256_without_endpoints, before->sha256_without_endpoints);
+  EXPECT_EQ(after->upstreams[0].tls, before->upstreams[0].tls);
+}
+
+TEST_F(WorkloadApiTest, WithoutAnSvidThatHoldsNowConnectionsWait) {
+  const auto before = Snap(Listener(kSpiffe) + Upstream(kSpiffe));
+  EXPECT_THAT(before->listeners[0].tls->options().waits_for,
+              HasSubstr("the Workload API at unix:///agent.sock has given no certificate"));
+  Give();
+  const auto after = Snap(Listener(kSpiffe) + Upstream(kSpiffe));
+  EXPECT_EQ(after->listeners[0].tls->options().waits_for, "");
+  EXPECT_NE(after->upstreams[0].tls, before->upstreams[0].tls);  // It connects at once.
+  Give({.names = {"spiffe://shop/cart"}, .ends_in = -absl::Minutes(1)});
+  EXPECT_THAT(Snap(Upstream(kSpiffe))->upstreams[0].tls->context->options().waits_for,
+              HasSubstr("has given no certificate that can be used: the certificate has expired"));
+}
+
+TEST_F(WorkloadApiTest, FilesBesideItAreRefusedAndNoneIsNot) {
+  EXPECT_EQ(FaultsOf(Upstream("spiffe: 'unix:/a', ca: system")),
+            "f:2:9: LV304 upstreams[0].tls.spiffe: excludes ca, given too; use one or the other");
+  EXPECT_EQ(
+      FaultsOf(Listener("spiffe: 'unix:/a', certificate: /a, key: /a, client_ca: /a")),
+      "f:2:9: LV304 listeners[0].tls.spiffe: excludes certificate, key, client_ca, given too; "
+      "use one or the other");
+  EXPECT_EQ(FaultsOf(Listener("spiffe: none, " + Put(authority_.Issue()))), "");
+  EXPECT_THAT(FaultsOf(Listener("spiffe: none")), HasSubstr("tls.certificate: is missing"));
+  EXPECT_EQ(FaultsOf(Listener("spiffe: 'unix:/a', client_certificate: optional")), "");
+}
+
+TEST_F(WorkloadApiTest, ASocketHasAnAbsolutePathThatFits) {
+  EXPECT_EQ(
+      FaultsOf(Upstream("spiffe: /run/agent.sock")),
+      "f:2:9: LV224 upstreams[0].tls.spiffe: \"/run/agent.sock\" is no path of a Unix socket; "
+      "say unix:///run/spire/agent.sock");
+  EXPECT_THAT(FaultsOf(Upstream("spiffe: 'unix:run/agent.sock'")), HasSubstr("LV224"));
+  EXPECT_THAT(FaultsOf(Upstream("spiffe: 'unix:///'")), HasSubstr("LV224"));
+  EXPECT_THAT(FaultsOf(Upstream("spiffe: 'unix://run/agent.sock'")), HasSubstr("LV224"));
+  EXPECT_THAT(FaultsOf(Listener("spiffe: 'unix:/" + std::string(107, 'x') + "'")),
+              HasSubstr("a path of 108 bytes"));
+  for (const char* const same : {"unix:/agent.sock", "unix:////agent.sock"}) {
+    asked_.clear();
+    Snap(Upstream(absl::StrCat("spiffe: '", same, "'")));
+    EXPECT_EQ(asked_, std::vector<std::string>{"unix:///agent.sock"});
+  }
+}
+
+TEST_F(WorkloadApiTest, WhatIsThereInsteadOfASocketIsAWarning) {
+  const auto warnings = [&](const std::string& text) { return FormatFaults(Check(text).warnings); };
+  const std::string file = folder_.Write("agent.sock", "");
+  EXPECT_THAT(warnings(Listener("spiffe: 'unix://" + file + "'")),
+              HasSubstr("LV933 listeners[0].tls.spiffe: warning: \"" + file +
+                        "\" is there and is no socket"));
+  const std::string unnamed = warnings(Upstream(kSpiffe));
+  EXPECT_THAT(unnamed, HasSubstr("LV934 upstreams[0].tls.spiffe"));
+  EXPECT_EQ(unnamed.find("LV933"), std::string::npos);
+  EXPECT_EQ(warnings(Upstream(std::string(kSpiffe) + ", server_name: cart.shop")).find("LV934"),
+            std::string::npos);
+}
+
+TEST_F(WorkloadApiTest, TheEffectiveConfigurationMeansTheSameAndHasNoKey) {
+  Give();
+  const auto snapshot = Snap(Listener(kSpiffe) + Upstream(kSpiffe));
+  EXPECT_EQ(Snap(snapshot->effective.yaml)->sha256, snapshot->sha256);
+  EXPECT_EQ(snapshot->effective.yaml.find("PRIVATE KEY"), std::string::npos);
 }
 
 }  // namespace

@@ -12,24 +12,6 @@
 namespace levee {
 namespace {
 
-std::string Upstream(const std::string& field) {
-  return FaultsOf("upstreams: [{name: anywhere, endpoints: [\"authority:\"],\n   " + field +
-                  "}]\n");
-}
-
-TEST(NotSupported, Listeners) {
-  EXPECT_THAT(
-      FaultsOf("listeners: [{name: a, address: \"127.0.0.1:1\", tls: {certificate: /a, key: /a,\n"
-               "   spiffe: \"unix:/run/spire/agent.sock\"}}]\n"),
-      testing::HasSubstr("f:2:12: LV501 listeners[0].tls.spiffe: not supported yet"));
-}
-
-TEST(NotSupported, Upstreams) {
-  EXPECT_EQ(Upstream("tls: {spiffe: \"unix:/run/spire/agent.sock\"}"),
-            "f:2:18: LV501 upstreams[0].tls.spiffe: not supported yet: needs the SPIFFE Workload "
-            "API; say none or leave it out");
-}
-
 TEST(NotSupported, Routes) {
   EXPECT_EQ(FaultsOf("routes: [{upstream: anywhere,\n   match: {headers: [a]}}]\n"),
             "f:2:12: LV501 routes[0].match.headers: not supported yet: needs route candidates with "
@@ -67,8 +49,7 @@ void CollectLater(const google::protobuf::Descriptor& type, std::set<std::string
 TEST(NotSupported, EveryFieldThatTheSchemaMarksIsTestedAbove) {
   std::set<std::string> seen, later;
   CollectLater(*config::v1::Config::descriptor(), seen, later);
-  EXPECT_EQ(later, (std::set<std::string>{"ListenerTls.spiffe", "Match.headers", "Route.timeout",
-                                          "UpstreamTls.spiffe"}));
+  EXPECT_EQ(later, (std::set<std::string>{"Match.headers", "Route.timeout"}));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "integration/byte_call.h"
 #include "integration/faulty_service.h"
 #include "integration/log_lines.h"
+#include "integration/rotation.h"
 #include "integration/sidecar_process.h"
 #include "integration/tcp.h"
 
@@ -249,11 +250,11 @@ TEST_F(Tls, T2_NoCallFailsWhileCertificatesAreReplacedAgainAndAgain) {
       }
     }
   });
-  for (int i = 1; i <= 12; ++i) {
+  Rotate([&](int i) {
     folder.Put("levee", authority.Issue());
     // Between the two files the pair does not fit, which may have been seen as well.
     EXPECT_TRUE(sidecar.WaitForSum("levee_config_reloads_total", {R"(result="success")"}, i));
-  }
+  });
   over = true;
   callers.join();
   EXPECT_GT(good, 12);

@@ -256,6 +256,50 @@ TEST(Session, T1_AServerKnowsItsClientsByTheirCertificates) {
   EXPECT_EQ(ends.server.PeerIdentity(), "spiffe://shop/cart");
 }
 
+TEST(Session, BothSidesDemandAnSvidOfTheTrustDomain) {
+  Peers peers;
+  peers.server.trusted = Trusting(peers.authority);
+  const auto svid = [&](const std::vector<std::string>& names) {
+    return Shown(peers.authority.Issue({.names = names}));
+  };
+  const std::vector<std::pair<std::vector<std::string>, bool>> cases = {
+      {{"localhost", "spiffe://shop/cart"}, true},
+      {{"localhost", "spiffe://SHOP/cart"}, true},
+      {{"localhost", "spiffe://bank/cart"}, false},
+      {{"localhost", "spiffe://shop/cart", "spiffe://shop/web"}, false},
+      {{"localhost"}, false}};
+  for (const auto& [names, good] : cases) {
+    for (const bool servers : {true, false}) {
+      peers.client.credentials = svid(servers ? std::vector<std::string>{"localhost"} : names);
+      peers.server.credentials = svid(servers ? names : std::vector<std::string>{"localhost"});
+      peers.client.trust_domain = servers ? "shop" : "";
+      peers.server.trust_domain = servers ? "" : "shop";
+      Ends ends(peers.client, peers.server);
+      ends.ShakeHands();
+      const Session& judge = servers ? ends.client : ends.server;
+      EXPECT_EQ(judge.state() == Session::State::kOpen, good) << names.back();
+      if (good) continue;
+      EXPECT_EQ(judge.failure().result, Result::kWrongName);
+      EXPECT_THAT(judge.failure().text, HasSubstr("which is no SVID of the trust domain shop"));
+    }
+  }
+}
+
+TEST(Session, WithoutCredentialsYetAHandshakeFailsWithTheReason) {
+  Peers peers;
+  Ends client({.waits_for = "wait"}, peers.server);
+  client.ShakeHands();
+  EXPECT_EQ(client.client.state(), Session::State::kFailed);
+  EXPECT_EQ(client.client.failure().text, "wait");
+  EXPECT_EQ(client.client.failure().result, Result::kOther);
+  EXPECT_EQ(client.server.state(), Session::State::kHandshake);  // It has heard nothing.
+  Ends server(peers.client, {.waits_for = "wait"});
+  server.ShakeHands();
+  EXPECT_EQ(server.server.state(), Session::State::kFailed);
+  EXPECT_EQ(server.server.failure().text, "wait");
+  EXPECT_EQ(server.client.state(), Session::State::kFailed);  // It was told.
+}
+
 TEST(Session, T1_AClientLearnsThatItNeedsACertificate) {
   Peers peers;
   peers.server.trusted = Trusting(peers.authority);
