@@ -112,7 +112,11 @@ class LimitService::Question final : public Mortal, public StreamUser, private T
     End(absl::UnavailableError("the connection was lost, or the call was reset"));
   }
 
-  void OnTimer(Instant) override { End(absl::DeadlineExceededError("it does not answer")); }
+  // A pool keeps its users waiting for a while if an endpoint may come back.
+  void OnTimer(Instant) override {
+    End(endpoint_ < 0 ? absl::UnavailableError("there is no connection")
+                      : absl::DeadlineExceededError("it does not answer"));
+  }
 
   void OnTrailers(const Metadata& trailers) {
     if (stream_->queued_bytes() == 0) std::exchange(stream_, nullptr)->Detach();

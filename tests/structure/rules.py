@@ -149,7 +149,7 @@ def _imported_layer(include, layers):
     the generated code may also use the library behind it."""
     if include.startswith('google/protobuf/'):
         return 'protos'
-    if include.startswith(('levee/', 'opentelemetry/', 'spiffe/workload.')):
+    if include.startswith(('envoy/', 'levee/', 'opentelemetry/', 'spiffe/workload.')):
         return 'grpc_protos' if include.endswith('.grpc.pb.h') else 'protos'
     first = include.split('/')[0]
     return first if '/' in include and first in layers else None
