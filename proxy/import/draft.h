@@ -71,10 +71,22 @@ struct HedgeDraft {
   friend bool operator==(const HedgeDraft&, const HedgeDraft&) = default;
 };
 
+// A service that keeps the rate of a limit.
+struct LimitServiceDraft {
+  std::string address;  // HOST:PORT
+  std::string domain;
+  absl::Duration timeout;
+  bool deny = false;  // while it is away
+
+  friend bool operator==(const LimitServiceDraft&, const LimitServiceDraft&) = default;
+};
+
 struct RateLimitDraft {
-  std::string name;
-  std::string rate;  // "100/s"
+  std::string name = {};
+  std::string rate = {};  // "100/s"; empty with `service`
   int burst = 1;
+  std::vector<std::string> key = {};
+  std::optional<LimitServiceDraft> service = std::nullopt;
 
   friend bool operator==(const RateLimitDraft&, const RateLimitDraft&) = default;
 };
@@ -85,7 +97,7 @@ struct PolicyRules {
   RetryDraft retry;
   Field<HedgeDraft> hedge;
   Field<std::string> idempotency;  // its mode
-  Field<RateLimitDraft> rate_limit;
+  Field<std::vector<RateLimitDraft>> rate_limit;
 
   friend bool operator==(const PolicyRules&, const PolicyRules&) = default;
 };

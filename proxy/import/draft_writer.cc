@@ -48,8 +48,25 @@ std::string Flow(const HedgeDraft& hedge) {
 }
 
 std::string Flow(const RateLimitDraft& limit) {
-  return absl::StrCat("[{name: ", YamlText(limit.name), ", rate: ", limit.rate,
-                      ", burst: ", limit.burst, "}]");
+  if (!limit.service.has_value()) {
+    return absl::StrCat("{name: ", YamlText(limit.name), ", rate: ", limit.rate,
+                        ", burst: ", limit.burst, "}");
+  }
+  const LimitServiceDraft& service = *limit.service;
+  return absl::StrCat("{name: ", YamlText(limit.name), ", scope: rls, key: ", YamlList(limit.key),
+                      ", rls: {address: ", YamlText(service.address),
+                      ", domain: ", YamlText(service.domain),
+                      ", timeout: ", YamlDuration(service.timeout),
+                      ", on_failure: ", service.deny ? "deny" : "allow", "}}");
+}
+
+std::string Flow(const std::vector<RateLimitDraft>& limits) {
+  return absl::StrCat("[",
+                      absl::StrJoin(limits, ", ",
+                                    [](std::string* out, const RateLimitDraft& limit) {
+                                      absl::StrAppend(out, Flow(limit));
+                                    }),
+                      "]");
 }
 
 std::string Flow(const TlsDraft& tls) {

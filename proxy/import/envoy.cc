@@ -35,6 +35,7 @@ class EnvoyImport {
   void ReadClusters(std::vector<Section> sections);
   void ReadVirtualHost(VirtualHostPart part);
   EnvoyRouteDefaults ReadDefaults(VirtualHostPart& part, Notes& notes);
+  void FindServices(VirtualHostPart& part, EnvoyRouteDefaults& defaults);
   RouteDraft AddRoute(EnvoyRoute read);
   RouteDraft AddRouteWithout(const EnvoyRouteDefaults& defaults);
   void AddVirtualHost(VirtualHostPart& part, std::vector<RouteDraft> routes, Notes notes);
@@ -90,7 +91,9 @@ EnvoyRouteDefaults EnvoyImport::ReadDefaults(VirtualHostPart& part, Notes& notes
   EnvoyRouteDefaults defaults;
   Section& section = part.section;
   defaults.rate_limit = ReadOwnRateLimit(section, notes).value_or(part.limit);
-  NoteRateLimits(section, notes);
+  FindServices(part, defaults);
+  defaults.rate_limits = section.Maps("rate_limits");
+  if (defaults.services.empty()) NoteRateLimits(defaults.rate_limits, notes);
   defaults.buffer_bytes = section.Whole("per_request_buffer_limit_bytes");
   if (section.Has("retry_on")) {  // A retry policy alone.
     defaults.retry = ReadEnvoyRetryPolicy(section);
@@ -99,6 +102,22 @@ EnvoyRouteDefaults EnvoyImport::ReadDefaults(VirtualHostPart& part, Notes& notes
     defaults.retry = ReadEnvoyRetryPolicy(*std::move(policy));
   }
   return defaults;
+}
+
+// Of the services that the filters around the part ask, those of which the file tells the address.
+void EnvoyImport::FindServices(VirtualHostPart& part, EnvoyRouteDefaults& defaults) {
+  for (EnvoyLimitService& service : part.services) {
+    const std::string why = FindServiceAddress(clusters_, service);
+    if (why.empty()) {
+      defaults.services.push_back(std::move(service));
+      continue;
+    }
+    std::string note = absl::StrCat("A rate limit service is asked (domain ",
+                                    Quoted(service.service.domain), "), which is left out. ", why);
+    if (std::find(draft_.notes.begin(), draft_.notes.end(), note) == draft_.notes.end()) {
+      draft_.notes.push_back(std::move(note));
+    }
+  }
 }
 
 void EnvoyImport::ReadVirtualHost(VirtualHostPart part) {
@@ -229,12 +248,15 @@ void EnvoyImport::AddNotes() {
         "There are several route configurations. Levee has one list of routes, in which the first "
         "that matches wins.");
   }
-  bool retries = false, unbounded = false, timeouts = false, limits = false;
+  bool retries = false, unbounded = false, timeouts = false, limits = false, services = false;
   for (const PolicyDraft& policy : draft_.policies) {
     retries |= Retries(policy.rules);
     unbounded |= Retries(policy.rules) && !policy.rules.retry.budget.value.has_value();
     timeouts |= policy.rules.timeout.value.has_value();
-    limits |= policy.rules.rate_limit.value.has_value();
+    for (const RateLimitDraft& limit :
+         policy.rules.rate_limit.value.value_or(std::vector<RateLimitDraft>())) {
+      (limit.service.has_value() ? services : limits) = true;
+    }
   }
   if (timeouts) {
     draft_.policy_notes.emplace_back(
@@ -246,6 +268,11 @@ void EnvoyImport::AddNotes() {
         "rate_limit: Envoy adds its tokens at each fill_interval, Levee evenly; each policy has "
         "its "
         "own bucket. What is refused gets RESOURCE_EXHAUSTED and when to come again.");
+  }
+  if (services) {
+    draft_.policy_notes.emplace_back(
+        "rate_limit with scope: rls: Envoy asks its rate limit service for each call and sends all "
+        "descriptors at once, Levee leases permits of each limit in batches.");
   }
   if (!retries) return;
   draft_.notes.emplace_back(

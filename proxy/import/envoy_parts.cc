@@ -63,15 +63,17 @@ class Search {
   bool Take(const Section& section, bool top);
   void TakeRouteConfiguration(Section section);
   void TakeVirtualHost(Section section, bool any_port) {
-    parts_.virtual_hosts.push_back({std::move(section), groups_, any_port, limit_});
+    parts_.virtual_hosts.push_back({std::move(section), groups_, any_port, limit_, services_});
   }
   std::optional<Field<RateLimitDraft>> FindLimit(Section& section, bool top,
                                                  std::vector<std::string>& rest);
+  void NoteServicesWithoutRoutes(size_t first);
 
   Source& source_;
   EnvoyParts parts_;
-  int groups_ = 0;               // route configurations so far
-  Field<RateLimitDraft> limit_;  // of the filters around the search
+  int groups_ = 0;                           // route configurations so far
+  Field<RateLimitDraft> limit_;              // of the filters around the search
+  std::vector<EnvoyLimitService> services_;  // that these ask
   std::vector<std::string> unread_;
 };
 
@@ -114,6 +116,7 @@ bool Search::LookIntoList(const Item& list, Depth depth) {
 bool Search::LookIntoSection(Section section, Depth depth) {
   if (Take(section, depth.top)) return true;
   const Field<RateLimitDraft> around = limit_;
+  const std::vector<EnvoyLimitService> services_around = services_;
   const size_t hosts = parts_.virtual_hosts.size();
   std::vector<std::string> rest;
   const std::optional<Field<RateLimitDraft>> limit = FindLimit(section, depth.top, rest);
@@ -132,9 +135,22 @@ bool Search::LookIntoSection(Section section, Depth depth) {
     const YAML::Node nothing(YAML::NodeType::Map);
     TakeVirtualHost(*source_.AsSection({nothing, section.place()}), false);
   }
+  if (parts_.virtual_hosts.size() == hosts) NoteServicesWithoutRoutes(services_around.size());
   limit_ = around;
+  services_ = services_around;
   if (found) unread_.insert(unread_.end(), rest.begin(), rest.end());
   return found;
+}
+
+// The routes that say by which keys they are asked come from elsewhere. `first`: of those to note.
+void Search::NoteServicesWithoutRoutes(size_t first) {
+  for (size_t i = first; i < services_.size(); ++i) {
+    parts_.notes.push_back(absl::StrCat(
+        "A filter asks a rate limit service (cluster ", Quoted(services_[i].cluster), ", domain ",
+        Quoted(services_[i].service.domain),
+        "), and its routes, which say by which keys, are not in the file. Write a rate_limit with "
+        "scope: rls for them."));
+  }
 }
 
 // Imports `section` if it is one of the parts; returns whether it is.
@@ -162,8 +178,8 @@ void Search::TakeRouteConfiguration(Section section) {
   AddNote(section.Unread(), parts_.notes);
 }
 
-// Returns the local rate limit that `section` is, or has among its filters. The names of other
-// filters go to `rest`.
+// Returns the local rate limit that `section` is, or has among its filters. The services that its
+// filters ask are added to services_. The names of other filters go to `rest`.
 std::optional<Field<RateLimitDraft>> Search::FindLimit(Section& section, bool top,
                                                        std::vector<std::string>& rest) {
   std::optional<Field<RateLimitDraft>> limit;
@@ -178,8 +194,9 @@ std::optional<Field<RateLimitDraft>> Search::FindLimit(Section& section, bool to
     const std::string name = filter.Text("name").value_or("");
     if (read.has_value()) {
       limit = std::move(read);
-    } else if (std::string note = NoteRateLimitService(filter); !note.empty()) {
-      parts_.notes.push_back(std::move(note));
+    } else if (std::optional<EnvoyLimitService> service = ReadLimitServiceFilter(filter);
+               service.has_value()) {
+      services_.push_back(*std::move(service));
     } else if (!name.ends_with(".router")) {
       rest.push_back(absl::StrCat(filter.place().path, " (", Quoted(name), ")"));
     }

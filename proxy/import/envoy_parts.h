@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "import/draft.h"
+#include "import/envoy_limit_service.h"
 #include "import/source.h"
 
 namespace levee::importer {
@@ -16,6 +17,7 @@ struct VirtualHostPart {
   int group = 0;                // virtual hosts of one route configuration have the same
   bool any_port = false;        // ignore_port_in_host_matching
   Field<RateLimitDraft> limit;  // of the filters around it
+  std::vector<EnvoyLimitService> services;  // that these ask
 };
 
 struct EnvoyParts {

@@ -139,20 +139,8 @@ std::optional<Field<RateLimitDraft>> ReadOwnRateLimit(Section& section, Notes& n
   return ReadLocalRateLimit(*std::move(found));
 }
 
-std::string NoteRateLimitService(Section& http_filter) {
-  const std::string name = http_filter.Text("name").value_or("");
-  const bool asks = name == "envoy.filters.http.ratelimit" || name == "envoy.rate_limit";
-  if (!asks) return "";
-  std::optional<Section> settings = http_filter.Map("typed_config");
-  const std::string domain =
-      settings.has_value() ? settings->Text("domain").value_or("") : std::string();
-  return absl::StrCat("The filter ", Quoted(name), " (domain ", Quoted(domain),
-                      ") has no equivalent: it asks a rate limit service, which has the rates. "
-                      "Levee's own limits are shared by all sidecars with scope: global.");
-}
-
-void NoteRateLimits(Section& section, Notes& notes) {
-  for (Section& limit : section.Maps("rate_limits")) {
+void NoteRateLimits(std::vector<Section> rate_limits, Notes& notes) {
+  for (Section& limit : rate_limits) {
     std::vector<std::string> keys;
     for (Section& action : limit.Maps("actions")) {
       std::optional<Section> header = action.Map("request_headers");
@@ -161,9 +149,10 @@ void NoteRateLimits(Section& section, Notes& notes) {
       }
       for (const std::string& key : action.Left()) keys.push_back(key);
     }
-    notes.push_back(absl::StrCat(
-        "rate_limits: a rate limit service is asked by ", absl::StrJoin(keys, ", "),
-        ". Write its rate as a rate_limit of the policy, with scope: global and a key."));
+    notes.push_back(absl::StrCat("rate_limits: a rate limit service is asked by ",
+                                 absl::StrJoin(keys, ", "),
+                                 ". Nothing tells its address; write a rate_limit of the policy "
+                                 "with scope: rls and a key."));
     AddNote(limit.Unread(), notes);
   }
 }

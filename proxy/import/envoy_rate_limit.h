@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "import/draft.h"
 #include "import/source.h"
@@ -19,10 +20,8 @@ std::optional<Field<RateLimitDraft>> ReadRateLimitFilter(Section& http_filter);
 // other filters are noted.
 std::optional<Field<RateLimitDraft>> ReadOwnRateLimit(Section& section, Notes& notes);
 
-// Returns what is to be said of an HTTP filter that asks a rate limit service; "" for any other.
-std::string NoteRateLimitService(Section& http_filter);
-
-// Notes the keys by which the `rate_limits` of a route or a virtual host ask a rate limit service.
-void NoteRateLimits(Section& section, Notes& notes);
+// Notes the keys by which the rate_limits of a route or a virtual host ask a rate limit service
+// that is not known.
+void NoteRateLimits(std::vector<Section> rate_limits, Notes& notes);
 
 }  // namespace levee::importer

@@ -122,6 +122,27 @@ void LimitBuffer(std::optional<int64_t> bytes, RetryDraft& retry) {
   }
 }
 
+Field<std::vector<RateLimitDraft>> ListOf(const Field<RateLimitDraft>& limit) {
+  Field<std::vector<RateLimitDraft>> list;
+  list.notes = limit.notes;
+  if (limit.value.has_value()) list.value = {*limit.value};
+  return list;
+}
+
+// A route's own rate_limits take the place of those of its virtual host, unless it says otherwise.
+void ReadServiceLimits(Section& action, const EnvoyRouteDefaults& defaults, EnvoyRoute& result) {
+  std::vector<Section> limits = action.Maps("rate_limits");
+  const bool both = action.Flag("include_vh_rate_limits").value_or(false);
+  if (defaults.services.empty()) {
+    NoteRateLimits(std::move(limits), result.route.notes);
+    return;
+  }
+  if (limits.empty() || both) {
+    limits.insert(limits.end(), defaults.rate_limits.begin(), defaults.rate_limits.end());
+  }
+  ReadRateLimits(std::move(limits), defaults.services, result.cluster, result.rules.rate_limit);
+}
+
 }  // namespace
 
 EnvoyRoute ReadEnvoyRoute(Section route, const EnvoyRouteDefaults& defaults) {
@@ -142,12 +163,14 @@ EnvoyRoute ReadEnvoyRoute(Section route, const EnvoyRouteDefaults& defaults) {
     ReadCluster(*action, result, reasons);
     ReadTimeout(*action, result.rules.timeout);
     result.rules.retry = ReadRetries(*action, defaults);
-    NoteRateLimits(*action, notes);
-    AddNote(action->Unread(), notes);
   } else {
     ReadOwnAnswer(route, reasons);
   }
-  result.rules.rate_limit = ReadOwnRateLimit(route, notes).value_or(defaults.rate_limit);
+  result.rules.rate_limit = ListOf(ReadOwnRateLimit(route, notes).value_or(defaults.rate_limit));
+  if (action.has_value()) {
+    ReadServiceLimits(*action, defaults, result);
+    AddNote(action->Unread(), notes);
+  }
   const std::optional<int64_t> bytes = route.Whole("per_request_buffer_limit_bytes");
   LimitBuffer(bytes.has_value() ? bytes : defaults.buffer_bytes, result.rules.retry);
   AddNote(route.Unread(), notes);
@@ -163,7 +186,7 @@ EnvoyRoute ReadEnvoyRoute(Section route, const EnvoyRouteDefaults& defaults) {
 PolicyRules RulesWithoutRoute(const EnvoyRouteDefaults& defaults) {
   PolicyRules rules;
   rules.retry = defaults.retry.value_or(NoRetries());
-  rules.rate_limit = defaults.rate_limit;
+  rules.rate_limit = ListOf(defaults.rate_limit);
   LimitBuffer(defaults.buffer_bytes, rules.retry);
   return rules;
 }

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "import/draft.h"
+#include "import/envoy_limit_service.h"
 #include "import/source.h"
 
 namespace levee::importer {
@@ -16,6 +18,8 @@ struct EnvoyRouteDefaults {
   std::optional<RetryDraft> retry;
   std::optional<int64_t> buffer_bytes;
   Field<RateLimitDraft> rate_limit;
+  std::vector<EnvoyLimitService> services;  // that the filters around it ask, with addresses
+  std::vector<Section> rate_limits;         // by which keys
 };
 
 struct EnvoyRoute {

@@ -137,14 +137,15 @@ TEST(EnvoyRateLimit, OfAFilterWithoutRoutesHoldsForEveryCall) {
   }
 }
 
-TEST(EnvoyRateLimit, AServiceThatIsAskedHasNoEquivalent) {
+TEST(EnvoyRateLimit, AServiceOfWhichTheFileDoesNotTellTheAddressIsAComment) {
   const std::string yaml = FromEnvoy(
       "{http_filters: [{name: envoy.filters.http.ratelimit, typed_config: {domain: shop}}], "
       "route_config: {virtual_hosts: [{domains: ['*'], rate_limits: [{actions: [{remote_address: "
       "{}}]}], routes: [{match: {prefix: /}, route: {cluster: a, rate_limits: [{actions: "
       "[{request_headers: {header_name: x-tenant, descriptor_key: t}}]}]}}]}]}}");
   const std::string comments = CommentsOf(yaml);
-  EXPECT_THAT(comments, testing::HasSubstr("(domain \"shop\") has no equivalent"));
+  EXPECT_THAT(comments, testing::HasSubstr("(domain \"shop\"), which is left out. The file does "
+                                           "not have its cluster"));
   EXPECT_THAT(comments, testing::HasSubstr("service is asked by header:x-tenant."));
   EXPECT_THAT(comments, testing::HasSubstr("service is asked by remote_address."));
   EXPECT_THAT(ValuesOf(yaml, "policies"), testing::Not(testing::HasSubstr("rate_limit")));
