@@ -19,7 +19,7 @@ struct LeaseRequest {
   friend bool operator==(const LeaseRequest&, const LeaseRequest&) = default;
 };
 
-// What a rate limit service that counts in windows tells of the one that runs.
+// The window that runs, as a rate limit service that counts in windows tells of it.
 struct ServiceWindow {
   int64_t limit = 0;      // permits of every window; 0: not told
   int64_t remaining = 0;  // of this one, if `limit` is told

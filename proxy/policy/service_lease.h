@@ -90,7 +90,7 @@ class ServiceLease {
   Instant refused_until_;  // if it was
   bool away_ = false;      // the last request had no answer
 
-  // What the service has told of its windows.
+  // The windows, as the service has told of them.
   int64_t limit_ = 0;  // 0: nothing
   int64_t remaining_ = 0;
   Instant window_ends_;

@@ -82,7 +82,7 @@ TEST(ServiceLimit, NeedsItsServiceAndAKey) {
   EXPECT_THAT(Faults("scope: rls, key: [method], rls: {address: \"r:1\"}"),
               HasSubstr("LV110 policies[0].rate_limit[0].rls.domain: is missing"));
   EXPECT_EQ(Faults("scope: rls, key: [method], rls: {domain: shop, address: r}"),
-            "f:2:56: LV327 policies[0].rate_limit[0].rls.address: \"r\" is not HOST:PORT, such as "
+            "f:2:57: LV327 policies[0].rate_limit[0].rls.address: \"r\" is not HOST:PORT, such as "
             "ratelimit.shop:8081");
   EXPECT_EQ(Faults("scope: rls, rls: {domain: shop, address: \"r:1\"}"),
             "f:2:13: LV327 policies[0].rate_limit[0].rls: has no descriptor, by which the service "
