@@ -216,6 +216,16 @@ TEST(Explanation, RateLimitsNameTheBucketOfTheCall) {
               Contains(HasSubstr("(this call: method not given, header:x-tenant not given)")));
 }
 
+TEST(Explanation, OfALimitThatAServiceKeepsItSaysWhichAndWhatAFailureMeans) {
+  const std::string text =
+      "policies: [{name: default, rate_limit: [{name: paid, scope: rls,\n"
+      "key: [\"tier=text:paid\"], rls: {address: \"r:8081\", domain: shop, on_failure: deny}}]}]\n";
+  EXPECT_THAT(SectionOf(ExplanationOf(text), "rate limits"),
+              Contains(HasSubstr("paid: as much as the rate limit service at r:8081 grants in its "
+                                 "domain shop; if it does not answer within 20ms, calls are "
+                                 "refused; a bucket for each tier=text:paid, ")));
+}
+
 TEST(Explanation, AnInboundRouteIsExplainedByItsGuard) {
   const Explanation explanation =
       ExplanationOf(kShop, {.listener = "in", .headers = {{"levee-priority", "32"}}});

@@ -267,8 +267,13 @@ TEST(RateKey, NamesEachPartOfTheLimitsKeyInOrder) {
   head.Add("x-tenant", "blue");
   head.Add("x-tenant", "green");
   RateLimitPolicy limit;
-  limit.key = {RateLimitKey::Authority(), RateLimitKey::Method(), RateLimitKey::Peer(),
-               RateLimitKey::Header("x-tenant"), RateLimitKey::Header("x-absent")};
+  limit.key = {RateLimitKey::Authority(),
+               RateLimitKey::Method(),
+               RateLimitKey::Peer(),
+               RateLimitKey::Header("x-tenant"),
+               RateLimitKey::Header("x-absent"),
+               RateLimitKey::Named("tenant", RateLimitKey::Header("x-tenant")),
+               RateLimitKey::Named("tier", RateLimitKey::Text("paid"))};
   const LimitKey key =
       KeyOf(limit.key, head, /*authority=*/"cart.shop:1", /*peer=*/"spiffe://shop/web");
   const auto entries = key.entries();
@@ -277,7 +282,9 @@ TEST(RateKey, NamesEachPartOfTheLimitsKeyInOrder) {
                                           {"method", "/shop.Cart/Add"},
                                           {"peer", "spiffe://shop/web"},
                                           {"header:x-tenant", "blue"},
-                                          {"header:x-absent", ""}}));
+                                          {"header:x-absent", ""},
+                                          {"tenant", "blue"},
+                                          {"tier", "paid"}}));
 }
 
 }  // namespace
