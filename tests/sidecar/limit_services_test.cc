@@ -23,7 +23,7 @@ using testing::ElementsAre;
 using testing::StartsWith;
 
 constexpr char kLimits[] =
-    "  - {key: tier, value: few, rate_limit: {unit: day, requests_per_unit: 50}}\n"
+    "  - {key: tier, value: few, rate_limit: {unit: year, requests_per_unit: 50}}\n"
     "  - {key: tier, value: many, rate_limit: {unit: second, requests_per_unit: 100000000}}\n"
     "  - {key: tier, value: second, rate_limit: {unit: second, requests_per_unit: 200}}\n";
 
