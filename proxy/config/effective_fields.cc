@@ -23,6 +23,17 @@ bool IsGiven(const FieldDescriptor& field, const Message& message) {
                              : message.GetReflection()->HasField(message, &field);
 }
 
+// Whether it means nothing beside a field that is given, and may not be given with it.
+bool IsExcluded(const FieldDescriptor& field, const Message& message) {
+  const google::protobuf::Descriptor& type = *field.containing_type();
+  for (int i = 0; i < type.field_count(); ++i) {
+    const auto& excluded = RuleOf(*type.field(i)).excludes();
+    const bool named = std::find(excluded.begin(), excluded.end(), field.name()) != excluded.end();
+    if (named && IsGiven(*type.field(i), message)) return true;
+  }
+  return false;
+}
+
 // Whether a word needs no quotes: YAML takes it for text, and it is not a number with a leading
 // zero, which some readers would take for octal.
 bool StandsPlain(const std::string& text) {
@@ -44,7 +55,7 @@ std::string NumberText(double number) {
 bool IsShown(const std::string& path, const FieldDescriptor& field, const Message& message,
              const Positions& positions) {
   if (IsGiven(field, message)) return true;
-  if (!field.is_repeated()) return RuleOf(field).none();
+  if (!field.is_repeated()) return RuleOf(field).none() && !IsExcluded(field, message);
   return positions.Has(path) || !RuleOf(field).default_().empty();
 }
 
