@@ -33,7 +33,7 @@ struct ServiceWindow {
 struct LeaseGrant {
   int64_t granted = 0;
   absl::Duration wait = absl::ZeroDuration();  // until the store has the next permit
-  ServiceWindow window;                          // of a rate limit service
+  ServiceWindow window;                        // of a rate limit service
 };
 
 enum class LeaseVerdict : uint8_t { kAdmitted, kAwaitsLease, kRefused };
