@@ -66,7 +66,7 @@ class InlineFunction<Result(Args...), kBytes> {
   Result operator()(Args... args) { return traits_->call(bytes_, std::forward<Args>(args)...); }
 
  private:
-  // What is known of the type that is held.
+  // These functions know the type that is held.
   struct Traits {
     Result (*call)(void* held, Args... args);
     void (*move)(void* from, void* to);  // leaves nothing in `from`

@@ -21,7 +21,7 @@ import callgrind
 from processes import BenchError, cpus, on_cpu
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TEMPLATE = pathlib.Path(__file__).resolve().parent / 'configs' / 'simulator.yaml.in'
+TEMPLATE = pathlib.Path(__file__).resolve().with_name('simulator.yaml.in')
 READY = ('hotos21-metastable', 'brooker-collapse', 'osdi22-trigger', 'one-bad-endpoint')
 FLEET = ('fleet-10000', '--compare', 'this')
 BAR = 500_000
