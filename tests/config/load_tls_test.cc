@@ -193,7 +193,7 @@ TEST_F(LoadedTlsTest, AStoreHasTheTlsOfAnUpstreamWithoutHttp2) {
 
 TEST_F(LoadedTlsTest, AStoresTlsIsJudgedAsAnUpstreams) {
   EXPECT_EQ(FaultsOf(Store(Ca(), "10.0.0.1:6379")),
-            "f:1:45: LV319 stores[0].tls: the certificate of \"10.0.0.1:6379\" is to have a name, "
+            "f:1:46: LV319 stores[0].tls: the certificate of \"10.0.0.1:6379\" is to have a name, "
             "and none is known; give server_name or subject_alt_names");
   EXPECT_EQ(FaultsOf(Store(Ca() + ", server_name: redis.shop", "10.0.0.1:6379")), "");
   EXPECT_THAT(FaultsOf(Store("certificate: /a")), HasSubstr("LV305 stores[0].tls.certificate: "));
