@@ -46,19 +46,12 @@ bool RedisReply::IsError(std::string_view code) const {
   return kind == Kind::kError && text.starts_with(code);
 }
 
+// That of hiredis prints numbers by sprintf, an eighth of the instructions of a key in Redis.
 std::string FormatRedisCommand(std::span<const std::string> words) {
-  std::vector<const char*> texts;
-  std::vector<size_t> sizes;
+  std::string command = absl::StrCat("*", words.size(), "\r\n");
   for (const std::string& word : words) {
-    texts.push_back(word.data());
-    sizes.push_back(word.size());
+    absl::StrAppend(&command, "$", word.size(), "\r\n", word, "\r\n");
   }
-  char* bytes = nullptr;
-  const int size =
-      redisFormatCommandArgv(&bytes, static_cast<int>(words.size()), texts.data(), sizes.data());
-  LEVEE_CHECK(size >= 0);
-  std::string command(bytes, static_cast<size_t>(size));
-  redisFreeCommand(bytes);
   return command;
 }
 
