@@ -42,7 +42,8 @@ def backends():
     return found + (['iptables'] if shutil.which('iptables-restore') else [])
 
 
-class Capture(unittest.TestCase):
+class Sidecars(unittest.TestCase):
+    """Levee in a network with the application, and the service's beside it."""
 
     def setUp(self):
         self.network = network.Network()
@@ -96,6 +97,9 @@ class Capture(unittest.TestCase):
         lines = [line for line in text.splitlines()
                  if line.startswith((name + '{', name + ' ')) and label in line]
         return sum(float(line.rsplit(' ', 1)[1]) for line in lines)
+
+
+class Capture(Sidecars):
 
     def test_p1_calls_of_both_families_are_captured_and_retried(self):
         self.sidecar()

@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import shutil
 import unittest
 
 import unprivileged
@@ -29,6 +30,8 @@ class Hosts(unittest.TestCase):
     def setUp(self):
         if not (HERE.parent / 'page/node_modules').exists():
             self.skipTest('tests/page/node_modules is missing; make deps fetches it')
+        if not shutil.which('node'):
+            self.skipTest('node is not installed; make deps installs it')
         self.pod = unprivileged.Pod([NAME])
         self.addCleanup(self.pod.close)
         self.pod.privileged('python3', '-B', HERE / 'dns.py', unprivileged.SERVICE, NAME,

@@ -27,7 +27,7 @@ class Pod:
     127.0.0.1, as by hostAliases, and DNS is asked at SERVICE."""
 
     def __init__(self, names):
-        for program in ('unshare', 'nsenter', 'setpriv', 'ip', 'node'):
+        for program in ('unshare', 'nsenter', 'setpriv', 'ip'):
             if not shutil.which(program):
                 raise unittest.SkipTest(f'{program} is not installed; make deps installs it')
         self.folder = tempfile.TemporaryDirectory()
@@ -56,16 +56,16 @@ class Pod:
     def privileged(self, *command):
         return self.start(self.words(command))
 
-    def unprivileged(self, *command):
-        return self.start(self.without_privileges(command))
+    def unprivileged(self, *command, **more):
+        return self.start(self.without_privileges(command), **more)
 
     def without_privileges(self, command):
         return self.words(['setpriv', '--bounding-set=-all', '--inh-caps=-all', '--no-new-privs',
                            *map(str, command)])
 
-    def start(self, words):
+    def start(self, words, **more):
         """Starts a process and waits for the first line of its output."""
-        process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, **more)
         self.started.append(process)
         process.first_line = process.stdout.readline()
         if not process.first_line:
