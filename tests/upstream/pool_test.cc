@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
 #include <map>
 #include <set>
 
+#include "conn/connection_age.h"
 #include "telemetry/exposition.h"
 #include "upstream/pool_run.h"
 
@@ -70,6 +72,34 @@ TEST(Pool, AConnectionThatIsOldIsReplacedAndItsCallsEndAsTheyWould) {
   EXPECT_TRUE(held.answered);
   run.CallOne();
   run.Until([&] { return server.accepted() > server.connections(); });
+}
+
+// The wheel is turned by hand, so that all three are old at once.
+TEST(Pool, OfSeveralOldConnectionsOneLeavesForEachNewOne) {
+  PoolRun run;
+  run.policy.max_connection_age = absl::Hours(1);
+  run.policy.connect_timeout = absl::Hours(24);
+  TestServer& server = run.Serve("127.0.0.1", 0, /*max_streams=*/1);
+  Pool& pool = run.Open({run.TargetOf(server)});
+  const Instant later = run.loop.now() + absl::Hours(2);
+  // Three calls at once need three connections, and no more are made for the next three.
+  const auto three_at_once = [&](int before) {
+    std::array<TestCall, 3> calls = {TestCall(pool), TestCall(pool), TestCall(pool)};
+    server.Hold();
+    for (TestCall& call : calls) call.Start();
+    run.Until([&] { return server.calls() == before + 3; });
+    server.Release();
+    run.Until([&] { return calls[0].ended && calls[1].ended && calls[2].ended; });
+  };
+  three_at_once(0);
+  EXPECT_EQ(server.accepted(), 3);
+  for (int made = 1; made <= 3; ++made) {
+    run.io.wheel.Advance(later + made * ConnectionAge::kAgain);
+    run.Until([&] { return server.accepted() == 3 + made && server.connections() <= 3; });
+    three_at_once(3 * made);
+    EXPECT_EQ(server.accepted(), 3 + made);
+    EXPECT_EQ(server.connections(), 3);
+  }
 }
 
 TEST(Pool, AnOldConnectionStaysWhileNoOtherCanBeMade) {
