@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/inject_command.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <optional>
@@ -21,6 +22,9 @@ int Fail(const std::vector<Fault>& faults) {
   return 1;
 }
 
+// No name has these, with dots around it.
+constexpr const char* kNoLabel[] = {"..", ".-", "-."};
+
 constexpr char kImageCharacters[] =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:@";
 
@@ -31,6 +35,18 @@ auto NameOf(const char* what, const char* allowed) {
                       text.find_first_not_of(allowed) == std::string::npos;
     return good ? "" : absl::StrCat("\"", text, "\" is no name of ", what);
   };
+}
+
+// A check of CLI11: the fault, or "". /etc/hosts has no other names, and localhost is the pod's
+// own.
+std::string IsServiceName(const std::string& text) {
+  const std::string parts = absl::StrCat(".", text, ".");
+  const bool good =
+      text.size() <= 253 && text != "localhost" &&
+      text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-") == std::string::npos &&
+      std::none_of(std::begin(kNoLabel), std::end(kNoLabel),
+                   [&](const char* edge) { return parts.find(edge) != std::string::npos; });
+  return good ? "" : absl::StrCat("\"", text, "\" is no name of a service; say cart.shop");
 }
 
 // A check of CLI11: the fault, or "".
@@ -59,6 +75,15 @@ CLI::App* AddInject(CLI::App& app, InjectCommandOptions& options) {
                    "50051,9090-9099")
       ->check(IsPorts)
       ->type_name("PORTS");
+  inject
+      ->add_option(
+          "--hosts", options.inject.hosts,
+          "lead these names of services to Levee by /etc/hosts, as cart.shop,pay.shop; the "
+          "policy listens on their ports")
+      ->delimiter(',')
+      ->check(IsServiceName)
+      ->excludes("--capture")
+      ->type_name("NAMES");
   inject->add_option("--image", options.inject.image, "the image of Levee")
       ->check(NameOf("an image", kImageCharacters))
       ->type_name("IMAGE")

@@ -79,6 +79,7 @@ size_t ListIndent(const YamlValue& spec) {
 // Adds `items` before the others of the list `name` of the pod, which may not be there yet.
 bool AddToList(const YamlValue& pod, const std::string& name, const std::string& items,
                YamlEdits& edits) {
+  if (items.empty()) return true;
   const YamlValue& spec = *pod.Find("spec");
   if (const auto index = spec.IndexOf(name)) {
     return edits.AddFirst(spec.keys[*index], spec.values[*index], items);
@@ -116,7 +117,8 @@ void Add(const Workload& workload, const InjectOptions& options, TextWork& work)
   YamlEdits& edits = work.edits();
   const bool added = AddLabel(workload, edits) &&
                      AddToList(*workload.pod, "initContainers", ContainersYaml(options), edits) &&
-                     AddToList(*workload.pod, "volumes", VolumeYaml(options), edits);
+                     AddToList(*workload.pod, "volumes", VolumeYaml(options), edits) &&
+                     AddToList(*workload.pod, "hostAliases", HostsYaml(options), edits);
   if (!added) work.Refuse(workload, {{workload.object, std::string(kNoRoom)}});
 }
 
@@ -128,6 +130,7 @@ bool CameWith(size_t added, const YamlValue& parent, const YamlValue& collection
 }
 
 bool IsOwn(std::string_view list, const YamlValue& item) {
+  if (list == "hostAliases") return item.TextAt("ip") == kHostsAddress;
   const std::string name = item.TextAt("name");
   if (list == "volumes") return name == kVolumeName;
   return name == kContainerName || name == kCaptureName;
@@ -135,7 +138,7 @@ bool IsOwn(std::string_view list, const YamlValue& item) {
 
 bool RemoveFromLists(const YamlValue& spec, YamlEdits& edits) {
   std::vector<size_t> keys;
-  for (const std::string_view list : {"initContainers", "volumes"}) {
+  for (const std::string_view list : {"initContainers", "volumes", "hostAliases"}) {
     const auto key = spec.IndexOf(list);
     if (!key.has_value()) continue;
     const YamlValue& items = spec.values[*key];

@@ -152,6 +152,19 @@ void AddNames(const YamlValue& pod, const YamlValue& spec, Obstacles& obstacles)
   }
 }
 
+// Adds names that the pod leads to itself: nobody could tell them from those that lead to Levee.
+void AddAliases(const YamlValue& spec, Obstacles& obstacles) {
+  const YamlValue* const aliases = spec.Find("hostAliases");
+  if (aliases == nullptr) return;
+  for (const YamlValue& alias : aliases->values) {
+    if (alias.TextAt("ip") != kHostsAddress) continue;
+    obstacles.push_back(
+        {&alias, absl::StrCat("hostAliases has an entry of ", kHostsAddress,
+                              ", which is that of names that lead to Levee; take it away, or give "
+                              "its names another address of loopback, as 127.0.0.2")});
+  }
+}
+
 // Adds users whose connections would not be redirected, since they are Levee's.
 void AddUsers(const YamlValue& spec, Obstacles& obstacles) {
   std::vector<const YamlValue*> all = ContainersOf(spec);
@@ -189,7 +202,7 @@ std::vector<Obstacle> LayoutObstacles(const Workload& workload) {
     obstacles.push_back({workload.object, "it has no metadata"});
   }
   if (!obstacles.empty()) return obstacles;
-  for (const char* list : {"initContainers", "containers", "volumes"}) {
+  for (const char* list : {"initContainers", "containers", "volumes", "hostAliases"}) {
     AddIfOther(*spec, list, YamlValue::Kind::kList, obstacles);
   }
   if (const YamlValue* const metadata = workload.pod->Find("metadata")) {
@@ -232,6 +245,7 @@ std::vector<Obstacle> ProxyObstacles(const Workload& workload) {
 std::vector<Obstacle> PodObstacles(const Workload& workload, const InjectOptions& options) {
   Obstacles obstacles = PortObstacles(workload, options);
   AddNames(*workload.pod, *workload.pod->Find("spec"), obstacles);
+  AddAliases(*workload.pod->Find("spec"), obstacles);
   if (!options.capture.empty()) AddUsers(*workload.pod->Find("spec"), obstacles);
   const Obstacles proxies = ProxyObstacles(workload);
   obstacles.insert(obstacles.end(), proxies.begin(), proxies.end());

@@ -135,6 +135,13 @@ std::string VolumeYaml(const InjectOptions& options) {
                       "\"\n");
 }
 
+std::string HostsYaml(const InjectOptions& options) {
+  if (options.hosts.empty()) return "";
+  std::string yaml = absl::StrCat("- ip: ", kHostsAddress, "\n  hostnames:\n");
+  for (const std::string& name : options.hosts) absl::StrAppend(&yaml, "    - \"", name, "\"\n");
+  return yaml;
+}
+
 std::string LabelYaml() { return absl::StrCat(kLabel, ": ", kLabelValue, "\n"); }
 
 }  // namespace levee::inject

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pod gets, as YAML: the same as the kustomize components `sidecar`, `guard` and `capture`
-// give it.
+// What a pod gets, as YAML: the same as the kustomize components `sidecar`, `guard`, `capture` and
+// `hosts` give it.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace levee::inject {
 
@@ -17,6 +18,7 @@ struct InjectOptions {
   // Ports of services whose connections are redirected to Levee, as 50051,9090-9099; empty: none.
   std::string capture;
   std::string capture_image = "levee-capture";
+  std::vector<std::string> hosts;  // names of services that /etc/hosts of the pod leads to Levee
 };
 
 inline constexpr const char* kContainerName = "levee";
@@ -29,6 +31,9 @@ inline constexpr const char* kLabelValue = "sidecar";
 
 inline constexpr uint16_t kGuardPort = 9450;
 inline constexpr uint16_t kCapturePort = 9470;
+
+// The address of the names of `hosts`, by which their entry of hostAliases is known.
+inline constexpr const char* kHostsAddress = "127.0.0.1";
 
 // Whom Levee runs as where connections are redirected: those of its own user are not.
 inline constexpr const char* kCapturingUser = "9470";
@@ -48,6 +53,7 @@ inline constexpr std::array<BoundPort, 4> kBoundPorts = {{
 // Each returns entries in block style, without indentation.
 std::string ContainersYaml(const InjectOptions& options);  // of initContainers
 std::string VolumeYaml(const InjectOptions& options);      // of volumes
+std::string HostsYaml(const InjectOptions& options);       // of hostAliases; may be empty
 std::string LabelYaml();                                   // of labels
 
 }  // namespace levee::inject

@@ -109,6 +109,23 @@ TEST_P(EachShape, HasWhatRedirectsConnectionsBehindLeveeAndBeforeTheOthers) {
   }
 }
 
+TEST_P(EachShape, LeadsTheNamesOfServicesToLeveeBeforeItsOwn) {
+  const Injected injected = Inject("f", GetParam().text, {.hosts = {"cart.shop", "1.2"}});
+  ASSERT_EQ(FormatFaults(injected.faults), "");
+  const std::vector<YAML::Node> before = PodsIn(GetParam().text);
+  const std::vector<YAML::Node> after = PodsIn(injected.text);
+  ASSERT_EQ(before.size(), after.size());
+  for (size_t i = 0; i < before.size(); ++i) {
+    const YAML::Node had = before[i]["spec"]["hostAliases"];
+    const YAML::Node has = after[i]["spec"]["hostAliases"];
+    ASSERT_EQ(has.size(), (had ? had.size() : 0) + 1) << injected.text;
+    EXPECT_EQ(Text(has[0]["ip"]), "127.0.0.1");
+    ASSERT_EQ(has[0]["hostnames"].size(), 2U);
+    EXPECT_EQ(Text(has[0]["hostnames"][0]), "cart.shop");
+    EXPECT_EQ(has[0]["hostnames"][1].Tag(), "!");  // In quotes, or it would be a number.
+  }
+}
+
 TEST_P(EachShape, IsNotChangedASecondTime) {
   const std::string once = With(GetParam().text).text;
   const Injected twice = With(once);
@@ -119,7 +136,8 @@ TEST_P(EachShape, IsNotChangedASecondTime) {
 TEST_P(EachShape, IsAsBeforeWhenLeveeIsRemoved) {
   for (const InjectOptions& options :
        {InjectOptions{}, InjectOptions{.image = "a/b:1", .config_map = "c", .guard = true},
-        InjectOptions{.capture = "50051,9090-9099"}}) {
+        InjectOptions{.capture = "50051,9090-9099"},
+        InjectOptions{.hosts = {"cart.shop", "1.2"}}}) {
     const std::string text = Inject("f", GetParam().text, options).text;
     ASSERT_NE(text, GetParam().text);
     const Injected removed = Remove("f", text);
@@ -219,6 +237,19 @@ TEST(InjectRefuses, ThePortOfRedirectedConnectionsOnlyWithCapture) {
   EXPECT_EQ(FaultsOf(text), "");
   EXPECT_NE(FaultsOf(text, {.capture = "1"}).find("needs for redirected connections"),
             std::string::npos);
+}
+
+TEST(InjectRefuses, NamesThatLeadToThePodItself) {
+  const std::string aliases = "hostAliases: [{ip: 127.0.0.1, hostnames: [self]}]\n      ";
+  const std::string text = Replaced(kDeployment, "# What runs.\n", aliases + "# What runs.\n");
+  for (const InjectOptions& options : {InjectOptions{}, InjectOptions{.hosts = {"cart.shop"}}}) {
+    EXPECT_NE(FaultsOf(text, options).find("hostAliases has an entry of 127.0.0.1"),
+              std::string::npos);
+  }
+  const std::string other = Replaced(text, "127.0.0.1", "127.0.0.2");
+  const std::string injected = Inject("f", other, {.hosts = {"cart.shop"}}).text;
+  EXPECT_EQ(PodsIn(injected)[0]["spec"]["hostAliases"].size(), 2U) << injected;
+  EXPECT_EQ(Remove("f", injected).text, other);
 }
 
 TEST(InjectRefuses, AnApplicationWhoseConnectionsWouldPassForLevees) {

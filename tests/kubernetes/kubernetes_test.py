@@ -23,6 +23,8 @@ MODELS = {
 WORKLOADS = ['Deployment', 'StatefulSet', 'DaemonSet', 'Job', 'CronJob']
 # Where connections are redirected, Levee has a user of its own, whose connections are not.
 USERS = {'capture': 9470}
+# The names of the component `hosts`.
+HOSTS = ('cart.shop', 'cart.shop.svc.cluster.local', 'pay.shop')
 RESTRICTED = {
     'runAsNonRoot': True,
     'runAsUser': 65532,
@@ -261,7 +263,7 @@ class Hosts(unittest.TestCase):
         for kind, pod in manifests.pods('hosts'):
             self.assertEqual(pod['spec']['hostAliases'], [{
                 'ip': '127.0.0.1',
-                'hostnames': ['cart.shop', 'cart.shop.svc.cluster.local', 'pay.shop']}], kind)
+                'hostnames': list(HOSTS)}], kind)
 
     def test_nobody_has_a_privilege_for_it(self):
         for kind, pod in manifests.pods('hosts'):
@@ -452,6 +454,7 @@ class Inject(unittest.TestCase):
         # Nobody calls jobs, so the component gives them no port of the guard.
         called = ('Deployment', 'StatefulSet', 'DaemonSet')
         for name, options, kinds in (('sidecar', [], WORKLOADS), ('guard', ['--guard'], called),
+                                     ('hosts', ['--hosts', ','.join(HOSTS)], WORKLOADS),
                                      ('capture', ['--capture', '50051'], WORKLOADS[1:]),
                                      ('capture', ['--capture', '50051,9090-9099'], WORKLOADS[:1])):
             golden = dict(manifests.pods(name))
@@ -467,7 +470,7 @@ class Inject(unittest.TestCase):
         self.assertEqual(self.inject('--remove', text=injected).stdout, text)
 
     def test_the_components_are_taken_out_as_well(self):
-        for name in ('sidecar', 'capture'):
+        for name in ('sidecar', 'capture', 'hosts'):
             text = manifests.golden_file(name).read_text()
             for document in yaml.safe_load_all(self.inject('--remove', text=text).stdout):
                 self.assertIsNone(manifests.levee_of(manifests.pod_of(document)), document['kind'])
@@ -480,6 +483,12 @@ class Inject(unittest.TestCase):
             self.assertEqual(capture['image'], 'a/b:1')
             self.assertEqual(capture['env'][0]['value'], '50051,9090-9099')
         self.assertIn('"50051;" is no port', self.inject('--capture', '50051;', code=2).stderr)
+
+    def test_what_is_no_name_of_a_service_is_refused(self):
+        for name in ('localhost', 'Cart', 'cart_shop', 'cart..shop', '-cart', 'cart.'):
+            self.assertIn(f'"{name}" is no name of a service',
+                          self.inject(f'--hosts=cart.shop,{name}', code=2).stderr)
+        self.inject('--hosts', 'cart.shop', '--capture', '50051', code=2)
 
     def test_nothing_is_printed_of_a_file_with_one_refused_workload(self):
         text = (manifests.HERE / 'workloads/workloads.yaml').read_text()
