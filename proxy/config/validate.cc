@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "config/addresses.h"
 #include "config/shadow.h"
 #include "config/suggest.h"
@@ -43,7 +46,7 @@ class Validator {
   void Add(const std::string& path, CheckCode code, std::string text) {
     faults_.Add(positions_.Find(path), code, std::move(text));
   }
-  void CheckAddress(const std::string& path, const std::string& text);
+  void CheckAddress(const std::string& path, const std::string& text, bool is_listener = false);
   void CheckCaptures(const std::string& path, const v1::Listener& listener);
   void CheckEndpoints(const std::string& path, const v1::Upstream& upstream);
   void CheckNameOfService(const std::string& path, const v1::Upstream& upstream);
@@ -52,7 +55,11 @@ class Validator {
   const v1::Config& config_;
   const Positions& positions_;
   FaultList& faults_;
-  std::map<std::string, std::string> addresses_;  // path by address
+  struct Used {
+    std::string path;
+    std::string text;
+  };
+  std::map<std::string, Used> addresses_;  // by the socket that it means
 };
 
 // The system would report a busy port, but not that the configuration itself uses the port twice.
@@ -60,7 +67,7 @@ void Validator::CheckAddresses() {
   for (int i = 0; i < config_.listeners_size(); ++i) {
     const std::string path = Element("listeners", i);
     const std::string& address = config_.listeners(i).address();
-    CheckAddress(path + ".address", address);
+    CheckAddress(path + ".address", address, /*is_listener=*/true);
     if (positions_.Has(path + ".mode") && !address.empty() && !address.starts_with("unix:")) {
       Add(path + ".mode", CheckCode::kModeWithoutSocket,
           "is that of a Unix socket, and the address is none; leave it out");
@@ -93,18 +100,28 @@ void Validator::CheckCaptures(const std::string& path, const v1::Listener& liste
   }
 }
 
-void Validator::CheckAddress(const std::string& path, const std::string& text) {
+// A listener on localhost has a socket of each family; metrics and admin have that of IPv4.
+void Validator::CheckAddress(const std::string& path, const std::string& text, bool is_listener) {
   const absl::StatusOr<ListenAddress> address = ParseListenerAddress(text);
   if (!address.ok() || (address->port == 0 && address->path.empty())) return;
-  const auto [first, is_new] =
-      addresses_.emplace(absl::StrCat(address->host, address->path, " ", address->port), path);
-  if (is_new) return;
+  std::vector<std::string> hosts = {address->host};
+  if (is_listener && address->ipv6_loopback) hosts.push_back("::1");
+  std::optional<Used> before;
+  for (const std::string& host : hosts) {
+    const std::optional<IpValue> ip = ReadIp(host);
+    const std::string place =
+        ip.has_value() ? absl::StrJoin(*ip, ".") : absl::StrCat(host, address->path);
+    const auto [first, is_new] =
+        addresses_.emplace(absl::StrCat(place, " ", address->port), Used{path, text});
+    if (!is_new) before = first->second;
+  }
+  if (!before.has_value()) return;
   // If one of the two addresses is a default, the fault is placed at the given one, which can be
   // changed.
   const bool given = positions_.Has(path);
-  Add(given ? path : first->second, CheckCode::kAddressTwice,
-      absl::StrCat(Quoted(text), " is used twice; the other is ",
-                   FormatPlace(positions_.Find(given ? first->second : path))));
+  Add(given ? path : before->path, CheckCode::kAddressTwice,
+      absl::StrCat(Quoted(given ? text : before->text), " is used twice; the other is ",
+                   FormatPlace(positions_.Find(given ? before->path : path))));
 }
 
 void Validator::CheckUpstreams() {

@@ -70,6 +70,8 @@ std::string_view AccessLogFormatter::Format(const AccessLogFacts& facts, const C
   AppendMember(R"(,"listener":)", facts.listener, line_);
   line_ += R"(,"peer":)";
   AppendTextOrNull(facts.peer, line_);
+  line_ += R"(,"original_destination":)";
+  AppendTextOrNull(facts.original_destination, line_);
   AppendMember(R"(,"upstream":)", facts.upstream, line_);
   AppendMember(R"(,"authority":)", facts.authority, line_);
   AppendMember(R"(,"method":)", WithoutSlash(facts.path), line_);

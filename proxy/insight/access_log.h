@@ -18,7 +18,9 @@ namespace levee {
 struct AccessLogFacts {
   absl::Time start;  // the wall clock's, at the record's start
   std::string_view listener;
-  std::string_view peer;      // the caller's name by its certificate; empty: none
+  std::string_view peer;  // the caller's name by its certificate; empty: none
+  // IP:PORT where the call's connection was going when it was redirected; empty: to Levee.
+  std::string_view original_destination;
   std::string_view upstream;  // "none" for a call without route
   std::string_view authority;
   std::string_view path;      // the call's :path
@@ -46,6 +48,7 @@ class AccessLogFormatter {
   //   time              RFC 3339 in UTC: when the call began
   //   method            without leading slash, as in metrics; also listener, upstream, authority
   //   peer              the caller's name by its certificate
+  //   original_destination  where its connection was going when the firewall redirected it
   //   code, message     as the caller saw them
   //   attempts          [{n, endpoint, start_ms, duration_ms, code, trigger, delay_ms}]: n counts
   //                     all from 1; start_ms since `time`; trigger: what made it necessary;

@@ -13,6 +13,7 @@ AccessLogFacts FactsOf(const ConnectionOrigin& origin, const Metadata& request) 
   AccessLogFacts facts;
   facts.listener = origin.listener->name;
   facts.peer = origin.identity;
+  facts.original_destination = origin.original;
   facts.authority = AddressOf(origin, head.authority).routed_by;
   facts.path = head.path;
   facts.trace_id = TraceIdOf(request);

@@ -34,6 +34,7 @@ upstreams:
 routes:
   - {match: {authority: "cart.shop:*"}, upstream: cart}
   - {upstream: original}
+access_log: {path: stdout, when: [all]}
 '''
 
 
@@ -73,6 +74,7 @@ class Sidecars(unittest.TestCase):
             ['setpriv', f'--reuid={user}', f'--regid={user}', '--clear-groups', LEVEE, 'run',
              '--config', file, '--log-level', 'error', '--log-format', 'json'],
             stdout=subprocess.PIPE, stderr=log, text=True, preexec_fn=self.app.enter)
+        self.lines_of_log = process.stdout
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
@@ -112,6 +114,9 @@ class Capture(Sidecars):
                 self.assertEqual(len(service.heads), 2)
                 self.assertIn('via', service.heads[0])
                 self.assertEqual(service.heads[1]['grpc-previous-rpc-attempts'], '1')
+                shown = f'[{address}]' if ':' in address else address
+                self.assertEqual(json.loads(self.lines_of_log.readline())['original_destination'],
+                                 f'{shown}:{peers.PORT}')
 
     def test_p1_the_authority_decides_before_the_original_destination(self):
         self.sidecar()

@@ -129,6 +129,23 @@ TEST(Validate, AddressesAreUsedOnce) {
             "");
 }
 
+TEST(Validate, AListenerOnLocalhostHasTheSocketsOfBothFamilies) {
+  EXPECT_EQ(FaultsOf("listeners:\n"
+                     "  - {name: a, address: \"localhost:9440\"}\n"
+                     "  - {name: b, address: \"[::1]:9440\"}\n"),
+            "f:3:24: LV307 listeners[1].address: \"[::1]:9440\" is used twice; the other is "
+            "f:2:24: listeners[0].address");
+  EXPECT_EQ(FaultsOf("listeners:\n"
+                     "  - {name: a, address: \"[0:0::1]:9440\"}\n"
+                     "  - {name: b, address: \"localhost:9440\"}\n"),
+            "f:3:24: LV307 listeners[1].address: \"localhost:9440\" is used twice; the other is "
+            "f:2:24: listeners[0].address");
+  // Metrics are on IPv4 alone.
+  EXPECT_EQ(FaultsOf("listeners: [{name: a, address: \"[::1]:9440\"}]\n"
+                     "metrics: {address: \"localhost:9440\"}\n"),
+            "");
+}
+
 TEST(Validate, AddressesOfTheAdminServersAreUsedOnceToo) {
   EXPECT_EQ(FaultsOf("admin: {address: 127.0.0.1:1, grpc_address: 127.0.0.1:1}\n"),
             "f:1:45: LV307 admin.grpc_address: \"127.0.0.1:1\" is used twice; the other is f:1:18: "

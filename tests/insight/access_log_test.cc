@@ -53,7 +53,7 @@ TEST(AccessLog, ACallThatSucceedsAtOnce) {
   EXPECT_EQ(
       Line(FactsOfACall(), record),
       R"({"time":"2023-11-14T22:13:20.012345Z","duration_ms":3.067,"listener":"egress",)"
-      R"("peer":null,"upstream":"cart","authority":"cart.shop:50051","method":"shop.Cart/Add",)"
+      R"("peer":null,"original_destination":null,"upstream":"cart","authority":"cart.shop:50051","method":"shop.Cart/Add",)"
       R"("code":"OK","message":"","attempts":[{"n":1,"endpoint":"10.0.0.7:50051",)"
       R"("start_ms":0.000,"duration_ms":3.060,"code":"OK","trigger":null,"delay_ms":null}],)"
       R"("unreached":null,"refused":null,"marks":[],"guard":null,"dedupe":null,"shadow":null,"request_bytes":105,"response_bytes":4000000007,)"
@@ -75,7 +75,7 @@ TEST(AccessLog, ACallThatIsRetriedUntilTheBudgetRefuses) {
   EXPECT_EQ(
       Line(facts, record),
       R"({"time":"2023-11-14T22:13:20.012345Z","duration_ms":46.000,"listener":"egress",)"
-      R"("peer":null,"upstream":"cart","authority":"cart.shop:50051","method":"shop.Cart/Add",)"
+      R"("peer":null,"original_destination":null,"upstream":"cart","authority":"cart.shop:50051","method":"shop.Cart/Add",)"
       R"("code":"RESOURCE_EXHAUSTED","message":"overloaded, do not retry","attempts":[)"
       R"({"n":1,"endpoint":"10.0.0.7:50051","start_ms":0.010,"duration_ms":1.000,)"
       R"("code":"UNAVAILABLE","trigger":null,"delay_ms":null},)"
@@ -170,11 +170,13 @@ TEST(AccessLog, WhatOthersSaidIsEscaped) {
   AccessLogFacts facts = FactsOfACall();
   facts.listener = "a\"b";
   facts.peer = "CN=c\td";
+  facts.original_destination = "[::1]:9";
   facts.authority = "shop\xff";
   facts.path = "/a\\b/\n";
   facts.message = "line\nbreak \"quoted\"";
   const std::string line = Line(facts, CallOf(StatusCode::kInternal, 0, 0));
-  EXPECT_EQ(Between(line, "listener", "upstream"), R"("listener":"a\"b","peer":"CN=c\td")");
+  EXPECT_EQ(Between(line, "listener", "upstream"),
+            R"("listener":"a\"b","peer":"CN=c\td","original_destination":"[::1]:9")");
   EXPECT_EQ(Between(line, "authority", "method"), "\"authority\":\"shop\xef\xbf\xbd\"");
   EXPECT_EQ(Between(line, "method", "code"), R"("method":"a\\b/\n")");
   EXPECT_EQ(Between(line, "message", "attempts"), R"("message":"line\nbreak \"quoted\"")");

@@ -80,10 +80,11 @@ TEST(AccessLogOfARun, SaysEverythingAboutACallThatSucceeds) {
   });
   EXPECT_TRUE(reply.status.ok()) << reply.status.error_message();
   const LogLine line = run.Line();
-  EXPECT_THAT(line.members(), ElementsAre("attempts", "authority", "code", "dedupe", "duration_ms",
-                                          "guard", "listener", "marks", "message", "method", "peer",
-                                          "refused", "request_bytes", "response_bytes", "sample",
-                                          "shadow", "time", "trace_id", "unreached", "upstream"));
+  EXPECT_THAT(line.members(),
+              ElementsAre("attempts", "authority", "code", "dedupe", "duration_ms", "guard",
+                          "listener", "marks", "message", "method", "original_destination", "peer",
+                          "refused", "request_bytes", "response_bytes", "sample", "shadow", "time",
+                          "trace_id", "unreached", "upstream"));
   absl::Time time;
   ASSERT_TRUE(absl::ParseTime(absl::RFC3339_full, line.Text("time"), &time, nullptr));
   // The start of the loop's turn stands for the call's: one may have begun before the call.
@@ -91,6 +92,7 @@ TEST(AccessLogOfARun, SaysEverythingAboutACallThatSucceeds) {
   EXPECT_LT(time, absl::Now());
   EXPECT_EQ(line.Text("listener"), "egress");
   EXPECT_TRUE(line.IsNull("peer"));
+  EXPECT_TRUE(line.IsNull("original_destination"));
   EXPECT_EQ(line.Text("upstream"), "shop");
   EXPECT_EQ(line.Text("authority"), "shop.test:50051");
   EXPECT_EQ(line.Text("method"), "test.Echo/Unary");
