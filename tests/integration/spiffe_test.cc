@@ -2,11 +2,12 @@
 // Certificates of a SPIFFE Workload API, between two sidecars with real gRPC at both ends.
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "certificates/authority.h"
 #include "gmock/gmock.h"
@@ -43,6 +44,11 @@ struct Spiffe : public ::testing::Test {
 
   std::string Socket(const char* agent) const {
     return absl::StrCat("spiffe: 'unix://", (folder / agent).string(), ".sock'");
+  }
+
+  std::string Put(const std::string& name, const std::string& text) const {
+    std::ofstream(folder / name) << text;
+    return folder / name;
   }
 
   // Of cart, before its service.
@@ -114,15 +120,19 @@ TEST_F(Spiffe, ACallerOfAnotherTrustDomainIsRefusedThoughTheCaIsTheSame) {
 TEST_F(Spiffe, ACallerWithoutASpiffeIdIsRefused) {
   cart->Give(authority, kCart);
   SidecarProcess ingress(Ingress());
-  const PemPair pair = authority.Issue({.names = {"web.shop"}});
-  grpc::ChannelArguments arguments;
-  arguments.SetSslTargetNameOverride("cart");
-  const ChannelPtr channel = NewChannel(ingress.address(), arguments,
-                                        grpc::SslCredentials({.pem_root_certs = authority.pem(),
-                                                              .pem_private_key = pair.key,
-                                                              .pem_cert_chain = pair.certificate}));
-  EXPECT_FALSE(CallUnary(channel).status.ok());
-  EXPECT_EQ(service.calls(), 0);
+  const auto is_served = [&](const std::vector<std::string>& names) {
+    const PemPair own = authority.Issue({.names = names});
+    ConfigParts parts = Egress(ingress);
+    parts.upstream = absl::StrCat(", tls: {ca: ", Put("ca.pem", authority.pem()),
+                                  ", certificate: ", Put("own.crt", own.certificate),
+                                  ", key: ", Put("own.key", own.key),
+                                  ", subject_alt_names: ['uri:", kCart, "']}");
+    SidecarProcess egress(parts);
+    return CallUnary(NewChannel(egress.address())).status.ok();
+  };
+  EXPECT_TRUE(is_served({"web.shop", kWeb}));
+  EXPECT_FALSE(is_served({"web.shop"}));
+  EXPECT_EQ(service.calls(), 1);
 }
 
 TEST_F(Spiffe, ASidecarMayStartBeforeItsAgent) {
