@@ -25,7 +25,7 @@ class StreamPool {
   void Return(Stream* stream);
 
   // Sets the bytes by which the receive windows of all streams together may be larger than those
-  // of new streams. What exceeds a smaller number is taken back as the streams move on.
+  // of new streams. The streams give back what exceeds a smaller number as they move on.
   void SetRoomToGrow(int64_t bytes) {
     room_ += bytes - whole_room_;
     whole_room_ = bytes;

@@ -64,7 +64,7 @@ class WindowGrowth {
   void OnLateAnswer(Instant now) { End(now + kPause); }
 
  private:
-  // What is less than this part of a window counts as nothing: peers do not send it as a frame.
+  // Less than this part of a window counts as nothing: some peers send no frame that small.
   static constexpr int64_t kSlack = 8;
 
   int64_t Enough() const {

@@ -109,23 +109,29 @@ class LimitService::Question final : public Mortal, public StreamUser, private T
 
   void OnClosed(const StreamEnd&) override {
     stream_ = nullptr;
-    End(absl::UnavailableError("the connection was lost, or the call was reset"));
+    End(AtDeadline() ? NoAnswer()
+                     : absl::UnavailableError("the connection was lost, or the call was reset"));
   }
 
   // A pool keeps its users waiting for a while if an endpoint may come back.
   void OnTimer(Instant) override {
-    End(endpoint_ < 0 ? absl::UnavailableError("there is no connection")
-                      : absl::DeadlineExceededError("it does not answer"));
+    End(endpoint_ < 0 ? absl::UnavailableError("there is no connection") : NoAnswer());
   }
 
   void OnTrailers(const Metadata& trailers) {
     if (stream_->queued_bytes() == 0) std::exchange(stream_, nullptr)->Detach();
     const auto code = ParseGrpcStatus(trailers.Get("grpc-status"));
     if (code == StatusCode::kOk) return End(ReadLimitResponse(answer_, hits_));
+    if (code == StatusCode::kDeadlineExceeded) return End(NoAnswer());
     const std::string name(StatusCodeName(code.value_or(StatusCode::kUnknown)));
     End(absl::InternalError(
         absl::StrCat("it answers ", name, ": ", Abseil(trailers.Get("grpc-message")))));
   }
+
+  static absl::Status NoAnswer() { return absl::DeadlineExceededError("it does not answer"); }
+
+  // Whether the deadline has passed for the service, whose clock may be a little ahead.
+  bool AtDeadline() const { return service_.io_.loop.now() + absl::Milliseconds(5) >= deadline_; }
 
   void End(const absl::StatusOr<LeaseGrant>& answer) {
     if (endpoint_ >= 0) {

@@ -144,6 +144,8 @@ std::vector<std::pair<std::string, CheckCode>> WrongTexts(const FieldRule& rule)
       return {{"1.1", kTlsVersion}, {"2", kTlsVersion}, {"\"\"", kTlsVersion}};
     case FieldRule::ALT_NAME:
       return {{"cart.shop", kAltName}, {"\"dns:\"", kAltName}, {"\"uri:a b\"", kAltName}};
+    case FieldRule::SOCKET:
+      return {{"\"\"", kSocket}, {"/run/agent.sock", kSocket}, {"'unix:agent.sock'", kSocket}};
     case FieldRule::HOST_NAME:
       return {{"10.0.0.1", kHostName}, {"a b", kHostName}, {"\"\"", kHostName}};
     case FieldRule::FILE_MODE:

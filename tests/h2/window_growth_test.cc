@@ -9,10 +9,10 @@
 #include <cmath>
 #include <cstdint>
 #include <deque>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "base/random.h"
 #include "h2/session_pair.h"
 
 namespace levee::h2 {
@@ -117,11 +117,10 @@ TEST(WindowGrowth, AStreamOver20MsRunsAtTheSpeedOfTheLink) {
 
 TEST(WindowGrowth, LinksOfAllKindsAreFilledAfterAFewRoundTrips) {
   for (unsigned seed = 0; seed < 12; ++seed) {
-    std::mt19937 random(seed);
-    const double ms = std::exp(std::uniform_real_distribution<>(0, std::log(40))(random));
+    Random random(seed);
+    const double ms = std::exp(random.Uniform() * std::log(40));
     const double most = std::min(100e6, 7e6 / ms * 1e3);  // half of the largest window fills it
-    const double rate =
-        std::exp(std::uniform_real_distribution<>(std::log(1e6), std::log(most))(random));
+    const double rate = std::exp(std::log(1e6) + random.Uniform() * std::log(most / 1e6));
     SCOPED_TRACE(testing::Message() << ms << " ms, " << rate / 1e6 << " MB/s");
     Upload upload(absl::Milliseconds(ms), rate);
     upload.Run(absl::Milliseconds(25 * ms + 100));
