@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unchanged gRPC clients of six languages, whose calls are captured and retried: those of
+"""Unchanged gRPC clients of five languages, whose calls are captured and retried: those of
 tests/interop, which `make interop-deps` fetches. A language without its parts is skipped."""
 
 import os
@@ -141,10 +141,6 @@ class NodeCaptured(_Captured, capture_test.Sidecars):
     language = languages.NODE
 
 
-class RustCaptured(_Captured, capture_test.Sidecars):
-    language = languages.RUST
-
-
 class CppByName(_ByName, unittest.TestCase):
     language = languages.CPP
 
@@ -163,10 +159,6 @@ class PythonByName(_ByName, unittest.TestCase):
 
 class NodeByName(_ByName, unittest.TestCase):
     language = languages.NODE
-
-
-class RustByName(_ByName, unittest.TestCase):
-    language = languages.RUST
 
 
 if __name__ == '__main__':
