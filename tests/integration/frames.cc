@@ -52,7 +52,7 @@ void FramePeer::AnswerByItself(const Frame& frame) {
   const bool is_ack = (frame.flags & kAck) != 0;
   if (frame.type == FrameType::kSettings && !is_ack) {
     Write(FrameType::kSettings, kAck, 0, "");
-  } else if (frame.type == FrameType::kPing && !is_ack) {
+  } else if (frame.type == FrameType::kPing && !is_ack && answers_pings_) {
     Write(FrameType::kPing, kAck, 0, frame.payload);
   } else if (frame.type == FrameType::kData && returns_windows_ && !frame.payload.empty()) {
     const auto size = static_cast<uint32_t>(frame.payload.size());

@@ -40,6 +40,9 @@ class FramePeer {
 
   void KeepWindowsShut() { returns_windows_ = false; }
 
+  // No round trip can be measured, so windows stay as they are.
+  void LeavePingsUnanswered() { answers_pings_ = false; }
+
   // How much more DATA, of all streams together, the other side lets this one send, as far as it
   // has been read.
   int64_t connection_window() const { return connection_window_; }
@@ -58,6 +61,7 @@ class FramePeer {
   TcpConnection connection_;
   FieldDecoder fields_;
   bool returns_windows_ = true;
+  bool answers_pings_ = true;
   int64_t connection_window_ = 65'535;
 };
 

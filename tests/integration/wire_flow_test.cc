@@ -244,6 +244,7 @@ TEST(WireFlow, ACallerGetsBackTheWindowThatItUsedAndNoMore) {
     peer.Answer(request.stream, std::to_string(request.body.size()));
   }));
   wire.client.ReadSettled(0);
+  wire.client.LeavePingsUnanswered();
   const int32_t stream = wire.client.Open(RawClient::CallHead(), false);
   const std::string message = GrpcMessage(std::string(kMessage - 5, 'm'));
   int64_t window = 256 * 1024;  // As the sidecar's SETTINGS say.
