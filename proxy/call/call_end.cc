@@ -5,8 +5,8 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "base/about_deadline.h"
 #include "base/check.h"
-#include "call/about_deadline.h"
 #include "call/call.h"
 #include "call/first_message.h"
 

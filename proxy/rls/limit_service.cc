@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/about_deadline.h"
 #include "base/text.h"
 #include "base/timer_wheel.h"
 #include "h2/stream.h"
@@ -109,8 +110,10 @@ class LimitService::Question final : public Mortal, public StreamUser, private T
 
   void OnClosed(const StreamEnd&) override {
     stream_ = nullptr;
-    End(AtDeadline() ? NoAnswer()
-                     : absl::UnavailableError("the connection was lost, or the call was reset"));
+    // The service may see the deadline pass first.
+    const bool late = IsAboutDeadline(service_.io_.loop.now(), opened_, deadline_);
+    End(late ? NoAnswer()
+             : absl::UnavailableError("the connection was lost, or the call was reset"));
   }
 
   // A pool keeps its users waiting for a while if an endpoint may come back.
@@ -129,9 +132,6 @@ class LimitService::Question final : public Mortal, public StreamUser, private T
   }
 
   static absl::Status NoAnswer() { return absl::DeadlineExceededError("it does not answer"); }
-
-  // Whether the deadline has passed for the service, whose clock may be a little ahead.
-  bool AtDeadline() const { return service_.io_.loop.now() + absl::Milliseconds(5) >= deadline_; }
 
   void End(const absl::StatusOr<LeaseGrant>& answer) {
     if (endpoint_ >= 0) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "call/about_deadline.h"
+#include "base/about_deadline.h"
 #include "wire/priority.h"
 #include "wire/traceparent.h"
 
