@@ -6,16 +6,19 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "base/text.h"
 #include "cli/dial.h"
 #include "net/address.h"
 #include "net/byte_stream.h"
 #include "net/event_loop.h"
 #include "tls/failure.h"
+#include "wire/first_bytes.h"
 
 namespace levee {
 namespace {
@@ -24,8 +27,10 @@ using net::ByteStream;
 
 // The first bytes of an HTTP/2 client (RFC 9113, section 3.4), with SETTINGS that change nothing. A
 // service that waits for its caller answers them.
-constexpr std::string_view kPreface(
-    "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00", 33);
+std::string Preface() {
+  constexpr std::string_view kEmptySettings("\x00\x00\x00\x04\x00\x00\x00\x00\x00", 9);
+  return absl::StrCat(Abseil(kHttp2Preface), Abseil(kEmptySettings));
+}
 
 absl::StatusOr<net::Address> AddressOf(const EndpointSpec& endpoint, absl::Duration timeout) {
   if (endpoint.kind == EndpointSpec::Kind::kUnix) {
@@ -50,7 +55,8 @@ bool Wait(const ByteStream& stream, absl::Time end) {
 
 // Returns how a handshake that is over here ended for the service: by the first that it says.
 tls::Failure AfterHandshake(ByteStream& stream, absl::Time end) {
-  const ByteSpan preface(reinterpret_cast<const uint8_t*>(kPreface.data()), kPreface.size());
+  const std::string text = Preface();
+  const ByteSpan preface(reinterpret_cast<const uint8_t*>(text.data()), text.size());
   bool written = false;
   for (;;) {
     std::array<uint8_t, 4096> bytes;
