@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "rls/limit_message.h"
+#include "sidecar/lease_answer.h"
 
 namespace levee {
 namespace {
@@ -116,11 +117,7 @@ void LimitServices::Request(const Bucket& bucket, const LeaseRequest& request) {
 }
 
 void LimitServices::OnAnswer(const Bucket& bucket, const absl::StatusOr<LeaseGrant>& answer) {
-  const std::shared_ptr<RateLimiter> limit = bucket.limiter.lock();
-  if (limit == nullptr) return;
-  const Instant now = loop_.now();
-  answer_waited_for_ |=
-      answer.ok() ? limit->OnGrant(bucket, *answer, now) : limit->OnLost(bucket, now);
+  answer_waited_for_ |= TellLimit(bucket, answer, loop_.now());
 }
 
 }  // namespace levee

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "sidecar/lease_answer.h"
 #include "store/lease_script.h"
 #include "store/sidecar_count.h"
 
@@ -157,12 +158,8 @@ void SharedStores::Request(const Bucket& bucket, const LeaseRequest& request) {
 }
 
 void SharedStores::OnReply(const Bucket& bucket, const absl::StatusOr<RedisReply>& reply) {
-  const std::shared_ptr<RateLimiter> limit = bucket.limiter.lock();
-  if (limit == nullptr) return;
   const auto grant = reply.ok() ? ReadLeaseReply(*reply) : reply.status();
-  const Instant now = loop_.now();
-  answer_waited_for_ |=
-      grant.ok() ? limit->OnGrant(bucket, *grant, now) : limit->OnLost(bucket, now);
+  answer_waited_for_ |= TellLimit(bucket, grant, loop_.now());
 }
 
 }  // namespace levee
