@@ -2,7 +2,6 @@
 #include "store/redis_client.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -117,15 +116,21 @@ void RedisClient::OnCommand(Result result, absl::Duration took) {
   if (observer_ != nullptr) observer_->OnCommand(result, took);
 }
 
+template <typename Condition>
+std::list<RedisClient::Held> RedisClient::TakeHeld(const Condition& condition) {
+  std::list<Held> taken;
+  for (auto held = held_.begin(); held != held_.end();) {
+    const auto next = std::next(held);
+    if (condition(*held)) taken.splice(taken.end(), held_, held);
+    held = next;
+  }
+  return taken;
+}
+
 void RedisClient::OnReady(const ServerAddress& server) {
   nodes_.OnReady(server);
   if (search_.has_value()) search_->OnReady(parts_.loop.now());
-  std::list<Held> ready;
-  for (auto held = held_.begin(); held != held_.end();) {
-    const auto next = std::next(held);
-    if (held->to == server) ready.splice(ready.end(), held_, held);
-    held = next;
-  }
+  std::list<Held> ready = TakeHeld([&](const Held& held) { return held.to == server; });
   for (Held& held : ready) SendTo(server, held.asking, std::move(held.routed));
   TellIfConnected();
   Rearm();
@@ -154,13 +159,7 @@ void RedisClient::TellAway(const std::string& reason) {
 
 template <typename Condition>
 void RedisClient::FailHeld(const Condition& condition) {
-  std::list<Held> failed;
-  for (auto held = held_.begin(); held != held_.end();) {
-    const auto next = std::next(held);
-    if (condition(*held)) failed.splice(failed.end(), held_, held);
-    held = next;
-  }
-  for (Held& held : failed) {
+  for (Held& held : TakeHeld(condition)) {
     OnCommand(Result::kUnavailable, absl::ZeroDuration());
     held.routed->done(
         absl::FailedPreconditionError(absl::StrCat("there is no connection to ", held.to.Text())));

@@ -123,6 +123,8 @@ class RedisClient final : private RedisConnectionHandler, private Timer {
   void OnReply(const ServerAddress& from, const absl::StatusOr<RedisReply>& reply,
                RoutedPtr routed);
   template <typename Condition>
+  std::list<Held> TakeHeld(const Condition& condition);
+  template <typename Condition>
   void FailHeld(const Condition& condition);
   void Refresh(Instant now);
   void AskSentinel();
