@@ -5,18 +5,13 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "policy/lease_times.h"
 
 namespace levee {
 namespace {
 
 constexpr absl::Duration kShortestLease = absl::Milliseconds(50);
 constexpr absl::Duration kLongestLease = absl::Milliseconds(500);
-
-// The part of a batch, and of its time, that is left when the next one is asked for.
-constexpr double kAhead = 0.3;
-
-// A bucket without calls for this long has nothing worth keeping.
-constexpr absl::Duration kIdleAfter = absl::Seconds(1);
 
 // A sidecar whose last call was admitted longer ago has no rate of its own.
 constexpr double kLeastRate = 0.1;
@@ -102,7 +97,7 @@ bool PermitLease::CanAsk(Instant now) const {
 bool PermitLease::MustAsk(Instant now) const {
   if (!CanAsk(now)) return false;
   if (away() || permits_.left() == 0 || now >= renew_at_) return true;
-  return static_cast<double>(permits_.left()) <= kAhead * static_cast<double>(last_granted_);
+  return static_cast<double>(permits_.left()) <= kAskAhead * static_cast<double>(last_granted_);
 }
 
 LeaseRequest PermitLease::Ask(const LeaseRule& rule, Instant now) {
@@ -160,7 +155,7 @@ void PermitLease::OnGrant(const LeaseRule& rule, const LeaseGrant& grant, Instan
   // The store counted the permits when it was asked, or later. A slow answer still leaves time.
   const Instant expires = std::max(asked_at_ + lease, now + lease / 2);
   permits_.Add(grant.granted, expires);
-  renew_at_ = asked_at_ + lease * (1 - kAhead);
+  renew_at_ = asked_at_ + lease * (1 - kAskAhead);
   ask_from_ = asked_at_ + lease / 4;
   if (short_) ask_from_ = std::max(ask_from_, now + grant.wait);
 }

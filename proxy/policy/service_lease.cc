@@ -5,12 +5,10 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "policy/lease_times.h"
 
 namespace levee {
 namespace {
-
-// The part of a lease's permits that is left when the next ones are asked for.
-constexpr double kAhead = 0.3;
 
 // A request is for at most this part of what the window has left.
 constexpr int64_t kPart = 8;
@@ -21,9 +19,6 @@ constexpr int64_t kMostUntold = 1'000'000;
 
 // A service tells whole seconds, rounded up.
 constexpr absl::Duration kRounding = absl::Seconds(1);
-
-// A bucket without calls for this long has nothing worth keeping.
-constexpr absl::Duration kIdleAfter = absl::Seconds(1);
 
 }  // namespace
 
@@ -69,7 +64,7 @@ bool ServiceLease::MustAsk(const ServiceRule& rule, Instant now) const {
   if (waiting_ > 0 || away_) return true;
   const int64_t expected = std::min(Expected(rule, now), Most(now));
   return expected >= 1 && now >= ask_from_ &&
-         static_cast<double>(permits_.left()) <= kAhead * static_cast<double>(expected);
+         static_cast<double>(permits_.left()) <= kAskAhead * static_cast<double>(expected);
 }
 
 // How many permits the calls of a lease would use.
