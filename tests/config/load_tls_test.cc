@@ -262,6 +262,17 @@ TEST_F(WorkloadApiTest, AllPartsAskItOnce) {
   }
 }
 
+TEST_F(WorkloadApiTest, AStoreTakesItsCertificateFromThereWithoutHttp2) {
+  Give();
+  const auto snapshot = Snap(Store(absl::StrCat(kSpiffe, ", server_name: redis.shop")));
+  EXPECT_EQ(asked_, std::vector<std::string>{"unix:///agent.sock"});
+  EXPECT_EQ(snapshot->workload_apis, asked_);
+  const tls::ContextOptions& options = snapshot->stores[0].tls->context->options();
+  EXPECT_EQ(options.trust_domain, "shop");
+  EXPECT_TRUE(options.credentials.has_value());
+  EXPECT_FALSE(options.http2);
+}
+
 TEST_F(WorkloadApiTest, AnotherSvidIsAnotherStateOfTheSameConfiguration) {
   Give();
   const auto before = Snap(Upstream(kSpiffe));
