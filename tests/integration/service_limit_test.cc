@@ -134,8 +134,7 @@ TEST_F(ServiceLimit, NoCallWaitsLongerThanTheTimeoutForAServiceThatHangs) {
     EXPECT_EQ(CallBy(*allow), StatusCode::OK) << i;
     EXPECT_EQ(CallBy(*deny), StatusCode::RESOURCE_EXHAUSTED) << i;
   }
-  while (allow->Sum("levee_store_requests_total", {R"(result="timeout")"}) == 0) {
-  }
+  EXPECT_TRUE(allow->WaitForSumAtLeast("levee_store_requests_total", {R"(result="timeout")"}, 1));
   limits_->Release();
   while (CallBy(*deny) != StatusCode::OK) {
   }

@@ -171,17 +171,28 @@ double SidecarProcess::Sum(std::string_view name, const std::vector<std::string>
   return sum;
 }
 
-bool SidecarProcess::WaitForSum(std::string_view name, const std::vector<std::string>& labels,
-                                double value) const {
+template <typename Enough>
+bool SidecarProcess::WaitFor(std::string_view name, const std::vector<std::string>& labels,
+                             const Enough& enough) const {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
   double last = 0;
   do {
     last = Sum(name, labels);
-    if (last == value) return true;
+    if (enough(last)) return true;
     poll(nullptr, 0, 5);  // The process that it waits for needs the processor as well.
   } while (std::chrono::steady_clock::now() < deadline);
-  ADD_FAILURE() << name << " is " << last << ", never " << value;
+  ADD_FAILURE() << name << " is still " << last;
   return false;
+}
+
+bool SidecarProcess::WaitForSum(std::string_view name, const std::vector<std::string>& labels,
+                                double value) const {
+  return WaitFor(name, labels, [value](double sum) { return sum == value; });
+}
+
+bool SidecarProcess::WaitForSumAtLeast(std::string_view name,
+                                       const std::vector<std::string>& labels, double least) const {
+  return WaitFor(name, labels, [least](double sum) { return sum >= least; });
 }
 
 int SidecarProcess::HttpStatus(const std::string& path) const {

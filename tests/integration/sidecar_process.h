@@ -89,6 +89,10 @@ class SidecarProcess {
   bool WaitForSum(std::string_view name, const std::vector<std::string>& labels,
                   double value) const;
 
+  // As WaitForSum, but until it is at least `least`.
+  bool WaitForSumAtLeast(std::string_view name, const std::vector<std::string>& labels,
+                         double least) const;
+
   // HTTP status of a path on the metrics address.
   int HttpStatus(const std::string& path) const;
 
@@ -98,6 +102,9 @@ class SidecarProcess {
  private:
   SidecarProcess() = default;
 
+  template <typename Enough>
+  bool WaitFor(std::string_view name, const std::vector<std::string>& labels,
+               const Enough& enough) const;
   void Start(std::vector<std::string> arguments);
   void Start(const std::string& program, const std::vector<std::string>& arguments);
   std::map<std::string, double> Scrape() const;

@@ -158,8 +158,7 @@ TEST_F(Spiffe, AListenerWithoutACertificateYetEndsHandshakesAndThenServes) {
   SidecarProcess ingress(Ingress());
   SidecarProcess egress(Egress(ingress, kCart, "{max_attempts: 1}"));
   EXPECT_FALSE(CallUnary(NewChannel(egress.address())).status.ok());
-  while (ingress.Sum("levee_tls_handshakes_total", {R"(result="other")"}) == 0) {
-  }
+  EXPECT_TRUE(ingress.WaitForSumAtLeast("levee_tls_handshakes_total", {R"(result="other")"}, 1));
   cart->Give(authority, kCart);
   EXPECT_TRUE(WaitForReloads(ingress, 1));
   SidecarProcess another(Egress(ingress));
@@ -188,8 +187,7 @@ TEST_F(Spiffe, T2_NoCallFailsWhileSvidsAreReplacedAgainAndAgain) {
     EXPECT_TRUE(WaitForReloads(ingress, i));
   });
   // The listener asks callers to come again when they are old, and so another certificate is used.
-  while (egress.Sum("levee_tls_handshakes_total", {R"(result="success")"}) < 2) {
-  }
+  EXPECT_TRUE(egress.WaitForSumAtLeast("levee_tls_handshakes_total", {R"(result="success")"}, 2));
   over = true;
   callers.join();
   EXPECT_GT(good, 12);
