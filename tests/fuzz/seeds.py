@@ -31,6 +31,17 @@ def reset(stream, code):
     return bytes([FRAME, 8, code, stream])
 
 
+def continuation(flags):
+    """Of the block that stream 0 has begun, without fields."""
+    return bytes([FRAME, 13, flags, 0, 0xc0])
+
+
+def raw(wire):
+    """Bytes as they are, in the pieces that a step can hold."""
+    pieces = [wire[i:i + 63] for i in range(0, len(wire), 63)]
+    return [bytes([FRAME, 15, 0, 0, len(piece)]) + piece for piece in pieces]
+
+
 def goaway(last):
     return bytes([FRAME, 11, 0, last])
 
@@ -90,6 +101,12 @@ def session():
     yield b''.join(frames(*call, *(headers(i, 1) for i in range(8))))
     yield b''.join(frames(*call, headers(1, 0), reset(1, 8), data(1, 1), headers(0, 1)))
     yield b''.join(frames(settings(4, 0), headers(0, 0), window(0, 100), window(0, 0), goaway(0)))
+    # A block of more frames, and SETTINGS with more entries, than the other library takes by default.
+    block = [bytes([FRAME, 3, 0, 0, 0])] + 9 * [continuation(0)] + [continuation(4)]
+    yield b''.join(frames(*block, data(0, 1)))
+    entries = 33 * bytes([0, 3, 0, 0, 0, 9])
+    many = len(entries).to_bytes(3, 'big') + bytes([4, 0, 0, 0, 0, 0]) + entries
+    yield b''.join(frames(*raw(many), *call))
     for field in range(32):  # kFields
         yield b''.join(frames(headers(0, 0, 1, bytes([field, 1])), data(0, 1), headers(1, 1)))
     # Heads of four fields, one of which is odd.

@@ -160,8 +160,14 @@ PeerServer::PeerServer() : session_(nullptr, nghttp2_session_del) {
   nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks, Callbacks::OnInvalidField);
   nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, Callbacks::OnData);
   nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, Callbacks::OnFrame);
+  nghttp2_option* options = nullptr;
+  LEVEE_CHECK(nghttp2_option_new(&options) == 0);
+  // By default it takes 8 CONTINUATION frames of a block, and 32 entries of SETTINGS.
+  nghttp2_option_set_max_continuations(options, kMany);
+  nghttp2_option_set_max_settings(options, kMany);
   nghttp2_session* session = nullptr;
-  LEVEE_CHECK(nghttp2_session_server_new(&session, callbacks, this) == 0);
+  LEVEE_CHECK(nghttp2_session_server_new2(&session, callbacks, this, options) == 0);
+  nghttp2_option_del(options);
   nghttp2_session_callbacks_del(callbacks);
   session_.reset(session);
   const std::array settings = {
