@@ -57,11 +57,16 @@ class ReceiveWindow {
     whole_ += bytes;
   }
 
-  // So many received bytes were processed, and the window should have the size `whole` from now on.
-  // Returns the increment of the WINDOW_UPDATE frame to send now, 0 if none is to be sent. One is
-  // sent when the increment is at least half of `whole`.
-  uint32_t Credit(size_t bytes, int64_t whole) {
+  // So many received bytes were processed. Returns whether it is time for an Update: half of the
+  // window that the peer knows was processed.
+  bool Credit(size_t bytes) {
     credit_ += static_cast<int64_t>(bytes);
+    return 2 * credit_ >= whole_;
+  }
+
+  // The window should have the size `whole` from now on. Returns the increment of the WINDOW_UPDATE
+  // frame to send now, 0 if that would be less than half of `whole`.
+  uint32_t Update(int64_t whole) {
     const int64_t update = credit_ + whole - whole_;
     if (update <= 0 || 2 * update < whole) return 0;
     bytes_ += update;

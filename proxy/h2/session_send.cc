@@ -162,7 +162,8 @@ void Session::LocalEnded(Stream& stream) {
 // Returns the connection's window at once, so that a stream whose bytes wait for a slow reader does
 // not stop other streams. The stream's own window bounds the number of its waiting bytes.
 void Session::CreditConnection(size_t bytes) {
-  const uint32_t update = receive_window_.Credit(bytes, options_.connection_window_bytes);
+  if (!receive_window_.Credit(bytes)) return;
+  const uint32_t update = receive_window_.Update(options_.connection_window_bytes);
   if (update == 0) return;
   writer_.HoldWindowUpdate(0, update);
   Dirty();
@@ -176,8 +177,8 @@ int64_t Session::WholeWindow(Stream& stream) {
 }
 
 void Session::CreditStream(Stream& stream, size_t bytes) {
-  if (stream.remote_ended_ || stream.retired_) return;
-  const uint32_t update = stream.receive_window_.Credit(bytes, WholeWindow(stream));
+  if (stream.remote_ended_ || stream.retired_ || !stream.receive_window_.Credit(bytes)) return;
+  const uint32_t update = stream.receive_window_.Update(WholeWindow(stream));
   if (update == 0) return;
   growth_.OnAllowed(stream.id_, update);
   writer_.HoldWindowUpdate(stream.id_, update);

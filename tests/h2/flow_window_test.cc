@@ -37,16 +37,38 @@ TEST(ReceiveWindow, TakesAllThatItAllowsAndNothingMore) {
 TEST(ReceiveWindow, TellsThePeerWhenHalfOfTheWindowHasComeTogether) {
   ReceiveWindow window(100);
   EXPECT_TRUE(window.Take(80));
-  EXPECT_EQ(window.Credit(49, 100), 0u);
+  EXPECT_FALSE(window.Credit(49));
+  EXPECT_TRUE(window.Credit(1));
   EXPECT_EQ(window.bytes(), 20);
-  EXPECT_EQ(window.Credit(1, 100), 50u);
+  EXPECT_EQ(window.Update(100), 50u);
   EXPECT_EQ(window.bytes(), 70);
-  EXPECT_EQ(window.Credit(30, 100), 0u);
+  EXPECT_FALSE(window.Credit(30));
+}
+
+TEST(ReceiveWindow, GrowsWhenThePeerHasUsedHalfOfTheOneThatItKnows) {
+  ReceiveWindow window(100);
+  EXPECT_TRUE(window.Take(50));
+  EXPECT_FALSE(window.Credit(49));
+  EXPECT_TRUE(window.Credit(1));
+  EXPECT_EQ(window.Update(1000), 950u);
+  EXPECT_EQ(window.bytes(), 1000);
+}
+
+TEST(ReceiveWindow, ShrinksAsThePeerUsesIt) {
+  ReceiveWindow window(1000);
+  EXPECT_TRUE(window.Take(900));
+  EXPECT_TRUE(window.Credit(900));
+  EXPECT_EQ(window.Update(100), 0u);
+  EXPECT_TRUE(window.Take(50));
+  EXPECT_TRUE(window.Credit(50));
+  EXPECT_EQ(window.Update(100), 50u);
+  EXPECT_EQ(window.bytes(), 100);
 }
 
 TEST(ReceiveWindow, NeverTellsThePeerNothing) {
   ReceiveWindow window(0);
-  EXPECT_EQ(window.Credit(0, 0), 0u);
+  window.Credit(0);
+  EXPECT_EQ(window.Update(0), 0u);
 }
 
 TEST(ReceiveWindow, OfAPeerThatLearnsOfASmallerOneMayBecomeNegative) {

@@ -9,10 +9,12 @@
 #include <cmath>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "base/random.h"
+#include "h2/frame.h"
 #include "h2/session_pair.h"
 
 namespace levee::h2 {
@@ -46,6 +48,16 @@ class Upload {
     return received_ - before;
   }
 
+  // Begins a further call, of `bytes`, and lets the time pass. Returns how many WINDOW_UPDATE
+  // frames the server sends for it.
+  int UpdatesOfShortCall(size_t bytes, absl::Duration span) {
+    Stream& stream = pair_.StartCall(short_call_);
+    stream.SendData(Bytes(std::string(bytes, 'x')), false);
+    Run(span);
+    EXPECT_EQ(pair_.server.request(1).body.size(), bytes);
+    return updates_[stream.id()];
+  }
+
   void SetRoom(int64_t bytes) { pair_.server.pool.SetRoomToGrow(bytes); }
 
   // Received and not yet read.
@@ -60,6 +72,14 @@ class Upload {
 
   RecordingHandler& receiver() { return pair_.server.request(0); }
 
+  void CountUpdates(const std::vector<uint8_t>& frames) {
+    for (size_t at = 0; at < frames.size();) {
+      const FrameHead head = ReadFrameHead(&frames[at]);
+      updates_[head.stream_id] += head.Is(FrameType::kWindowUpdate) ? 1 : 0;
+      at += kFrameHeadBytes + head.length;
+    }
+  }
+
   // Puts what both sides have to say on the link, and delivers what has come by the next moment.
   void Carry() {
     const std::vector<uint8_t> up = pair_.client.Take();
@@ -70,6 +90,7 @@ class Upload {
           {free_at_ + one_way_, {up.begin() + at, up.begin() + at + size}, &pair_.server});
     }
     std::vector<uint8_t> down = pair_.server.Take();
+    CountUpdates(down);
     if (!down.empty()) down_.push_back({pair_.now + one_way_, std::move(down), &pair_.client});
     pair_.now = pair_.now + kStep;
     for (std::deque<Piece>* link : {&up_, &down_}) {
@@ -100,6 +121,8 @@ class Upload {
   SessionPair pair_;
   RecordingHandler call_;
   Stream* stream_ = nullptr;
+  RecordingHandler short_call_;
+  std::map<uint32_t, int> updates_;  // sent by the server, by stream
   std::deque<Piece> up_;
   std::deque<Piece> down_;
   Instant free_at_;
@@ -128,6 +151,12 @@ TEST(WindowGrowth, LinksOfAllKindsAreFilledAfterAFewRoundTrips) {
     EXPECT_GE(static_cast<double>(upload.Run(absl::Seconds(seconds))),
               0.95 * seconds * rate - 16384);
   }
+}
+
+TEST(WindowGrowth, AShortCallOfAConnectionWhoseWindowsHaveGrownNeedsNoUpdate) {
+  Upload upload(absl::Milliseconds(20), 125e6);
+  upload.Run(absl::Milliseconds(400));
+  EXPECT_EQ(upload.UpdatesOfShortCall(1000, absl::Milliseconds(400)), 0);
 }
 
 TEST(WindowGrowth, AStreamWhoseBytesDoNotLeaveKeepsItsWindow) {
