@@ -12,6 +12,7 @@ import unittest
 from unittest import mock
 
 import bench
+import caller
 import document
 import loads
 import measure
@@ -75,6 +76,20 @@ class Loads(unittest.TestCase):
         self.assertEqual(50, loads.percentile(range(1, 101), 0.5))
         self.assertEqual(7, loads.percentile([7], 0.99))
         self.assertEqual(3, loads.percentile([3, 1, 2], 0.99))
+
+    def test_each_call_of_a_keyed_load_has_a_key_of_its_own(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / 'caller.py'
+            program.write_text('import sys\nprint(*sys.argv[1:5])\n'
+                               'sys.exit(open(sys.argv[5]).read() + sys.argv[6])\n',
+                               encoding='utf-8')
+            with mock.patch.object(loads, 'CALLER', program), \
+                 mock.patch('uuid.uuid4', return_value='prefix'):
+                answer = loads.run(loads.KEYED['64x1'], 1, 300, 0, folder)
+            self.assertEqual('127.0.0.1 /bench.Echo/Unary\nprefix', answer.error)
+        blocks = [caller.head('a', '/b', f'k-{i}') for i in range(2)]
+        self.assertTrue(all(block.endswith(b'\x0fidempotency-key\x03k-%d' % i)
+                            for i, block in enumerate(blocks)))
 
     def test_slow_proxies_get_fewer_calls_but_never_none(self):
         load = loads.LOADS['4x32']

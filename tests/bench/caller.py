@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes gRPC calls to many authorities and methods in turn, which h2load cannot.
+"""Makes gRPC calls to many authorities and methods in turn, or with keys, which h2load cannot.
 
-usage: caller.py PORT CONNECTIONS STREAMS CALLS TARGETS
+usage: caller.py PORT CONNECTIONS STREAMS CALLS TARGETS [KEYS]
 
-TARGETS is a file with `AUTHORITY PATH` in each line. Each connection has up to STREAMS calls at a
+TARGETS is a file with `AUTHORITY PATH` in each line. With KEYS, a text of its own for each run, each
+call has another idempotency key that begins so. Each connection has up to STREAMS calls at a
 time. Prints nothing and exits with 0 when every call was answered in full. It sends each header as
 a literal (RFC 7541, 6.2.2) and looks at no header that it receives, so it needs no HPACK state.
 """
@@ -41,12 +42,13 @@ def _text(value):
     return bytes([len(data)]) + data
 
 
-def head(authority, path):
+def head(authority, path, key=''):
     """Returns the header block of a call."""
+    keyed = b'\x00' + _text('idempotency-key') + _text(key) if key else b''
     return (b'\x83\x86'  # :method POST, :scheme http
             + b'\x04' + _text(path) + b'\x01' + _text(authority)
             + b'\x00' + _text('te') + _text('trailers')
-            + b'\x0f\x10' + _text('application/grpc'))
+            + b'\x0f\x10' + _text('application/grpc') + keyed)
 
 
 class Connection:
@@ -146,7 +148,10 @@ def run(port, connections, streams, calls, heads):
 def main(words):
     port, connections, streams, calls = (int(word) for word in words[:4])
     targets = pathlib.Path(words[4]).read_text(encoding='utf-8').splitlines()
-    run(port, connections, streams, calls, [head(*target.split()) for target in targets])
+    heads = [head(*target.split()) for target in targets]
+    if len(words) > 5:
+        heads = [head(*targets[i % len(targets)].split(), f'{words[5]}-{i:07}') for i in range(calls)]
+    run(port, connections, streams, calls, heads)
 
 
 if __name__ == '__main__':

@@ -20,6 +20,7 @@ import callgrind
 import loads
 import proxies
 import simulator
+import stores
 from processes import BenchError, Process, cpus, find_program, free_port
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -31,6 +32,8 @@ BINARIES = {'developed': ROOT / 'build' / 'levee', 'shipped': ROOT / 'build' / '
 FEW, MANY = 2_000, 8_000
 LOADS = ('4x32', '1x100', '64x1', 'headers')
 SIMULATION = 'simulate'
+# Of calls with a key; the first are what the others are compared with.
+KEYED = {'keyed': 'without', 'dedupe': 'memory', 'dedupe-redis': 'redis'}
 FIRST_CALLS = 5
 
 
@@ -86,11 +89,24 @@ def measure_calls(levee, helpers, names, scratch):
     try:
         echo.wait_until_ready(echo_port)
         for name in names:
-            counts[name] = per_call(levee, loads.LOADS[name], echo_port, scratch)
+            if name in KEYED:
+                counts[name] = per_keyed_call(levee, name, echo_port, scratch)
+            else:
+                counts[name] = per_call(levee, loads.LOADS[name], echo_port, scratch)
             print(f'{name}: {counts[name]:,} instructions per call', flush=True)
     finally:
         echo.stop()
     return counts
+
+
+def per_keyed_call(levee, name, echo_port, scratch):
+    redis = stores.Redis(cpus()[1], scratch) if KEYED[name] == 'redis' else None
+    try:
+        keeping = stores.keyed(levee, KEYED[name], redis.port if redis else 0, scratch)
+        return per_call(keeping, loads.KEYED['4x32'], echo_port, scratch)
+    finally:
+        if redis:
+            redis.process.stop()
 
 
 def judged(counts, landed):
@@ -120,7 +136,7 @@ def main(words):
                         help='whose counts hold; default %(default)s')
     parser.add_argument('--levee', type=pathlib.Path, help='default: the one of that build')
     parser.add_argument('--helpers', type=pathlib.Path, default=ROOT / 'build' / 'tests')
-    parser.add_argument('--loads', default=','.join((*LOADS, SIMULATION)), help='which; default %(default)s')
+    parser.add_argument('--loads', default=','.join((*LOADS, *KEYED, SIMULATION)), help='which; default %(default)s')
     parser.add_argument('--config', type=pathlib.Path, metavar='TEMPLATE',
                         help='another one than configs/levee.yaml.in; nothing is judged or kept')
     parser.add_argument('--write', action='store_true', help='keep the counts as those that hold')

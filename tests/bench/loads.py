@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The loads: how many calls of which kind are made, and what became of them.
 
-h2load makes those of closed loops, in which a call begins when another one ends; bench_open_loop
-those that begin at a rate, whatever becomes of the others.
+h2load makes those of closed loops, in which a call begins when another one ends, or caller.py where
+each call has a key of its own; bench_open_loop those that begin at a rate, whatever becomes of the
+others.
 """
 
 import math
@@ -10,11 +11,15 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
+import time
+import uuid
 from typing import NamedTuple
 
 from processes import BenchError, find_program, on_cpu
 
 PATH = '/bench.Echo/Unary'
+CALLER = pathlib.Path(__file__).resolve().parent / 'caller.py'
 RUN_SECONDS = 120
 MIN_CALLS = 100
 
@@ -32,6 +37,7 @@ class Load(NamedTuple):
     one_cpu: bool = False
     # Calls a second over all connections, in an open loop; 0: a closed one.
     rate: int = 0
+    keys: bool = False  # Each call has an idempotency key of its own.
 
     @property
     def timed(self):
@@ -59,6 +65,14 @@ LOADS = {load.name: load for load in (
     Load('1x1', 1, 1, 20_000, 'single calls, one after the other, everything on one CPU',
          one_cpu=True),
     *(open_loop(rate, connections) for rate in RATES for connections in (1, 4, 50)),
+)}
+
+
+# Those of calls with keys, which only Levee knows.
+KEYED = {load.name: load for load in (
+    Load('4x32', 4, 32, 60_000, '4 connections with 32 calls at a time each', keys=True),
+    Load('64x1', 64, 1, 30_000, '64 clients, one call at a time each', keys=True),
+    Load('1x1', 1, 1, 5_000, 'single calls, one after the other', keys=True),
 )}
 
 
@@ -97,6 +111,8 @@ def run(load, port, calls, cpu, scratch, helpers=None):
     program for open loops."""
     if load.rate:
         return run_open_loop(load, port, calls, cpu, scratch, helpers)
+    if load.keys:
+        return run_keyed(load, port, calls, cpu, scratch)
     log = pathlib.Path(scratch) / 'calls.log'
     log.unlink(missing_ok=True)  # h2load appends.
     command = [find_program('h2load'), '-n', str(calls), '-c', str(load.connections),
@@ -120,6 +136,20 @@ def finished(command, cpu):
                               preexec_fn=on_cpu(cpu), check=False)
     except subprocess.TimeoutExpired:
         return None
+
+
+def run_keyed(load, port, calls, cpu, scratch):
+    targets = pathlib.Path(scratch) / 'targets'
+    targets.write_text(f'127.0.0.1 {PATH}\n', encoding='utf-8')
+    command = [sys.executable, '-B', CALLER, str(port), str(load.connections), str(load.streams),
+               str(calls), str(targets), str(uuid.uuid4())]
+    begin = time.monotonic()
+    done = finished(command, cpu)
+    if done is None:
+        return Answer(f'did not end in {RUN_SECONDS} s')
+    if done.returncode != 0:
+        return Answer(done.stderr.strip() or f'{CALLER.name} ended with {done.returncode}')
+    return Answer('', calls / (time.monotonic() - begin))
 
 
 def run_open_loop(load, port, calls, cpu, scratch, helpers):

@@ -19,6 +19,7 @@ PACKAGES = {
     'haproxy': 'haproxy',
     'nginx': 'nginx-light',
     'openssl': 'openssl',
+    'redis-server': 'redis-server',
     'valgrind': 'valgrind',
 }
 START_SECONDS = 15
