@@ -2,34 +2,31 @@
 // Tells whether two calls with one idempotency key are the same request.
 #pragma once
 
-#include <openssl/evp.h>
-
-#include <array>
-#include <cstdint>
-#include <memory>
 #include <string_view>
 
 #include "base/chunk.h"
+#include "base/sha256.h"
 
 namespace levee {
-
-using Sha256 = std::array<uint8_t, 32>;
 
 // SHA-256 of a call's method and messages, taken as they come.
 class RequestDigest {
  public:
-  explicit RequestDigest(std::string_view method);
+  explicit RequestDigest(std::string_view method) {
+    sum_.Add(method);
+    // No method has this byte, so that no message can continue the method.
+    sum_.Add(std::string_view("", 1));
+  }
 
-  void Add(const Chunk& piece);
+  void Add(const Chunk& piece) {
+    sum_.Add({reinterpret_cast<const char*>(piece.data()), piece.size()});
+  }
 
   // The request is complete. To be called once, last.
-  Sha256 End();
+  Sha256 End() { return sum_.End(); }
 
  private:
-  struct Free {
-    void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
-  };
-  std::unique_ptr<EVP_MD_CTX, Free> context_;
+  Sha256Sum sum_;
 };
 
 }  // namespace levee
