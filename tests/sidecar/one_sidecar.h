@@ -2,6 +2,7 @@
 // What a sidecar has for shared limits, for tests.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -41,10 +42,14 @@ class OneSidecar {
       }
       const RatePermit permit = limit_->Take(key, net::ReadClock(), absl::ZeroDuration());
       if (permit.granted || !permit.awaits_lease) return permit.granted;
+      ++waits_;
       std::unique_lock lock(mutex_);
       answered_.wait(lock, [&] { return answers_ != seen; });
     }
   }
+
+  // How often a call has waited for an answer of the store.
+  int waits() const { return waits_; }
 
   // Calls until the store decides, or does not any more. Returns how many calls were admitted.
   int Await(PermitLease::State state) {
@@ -75,6 +80,7 @@ class OneSidecar {
   std::mutex mutex_;
   std::condition_variable answered_;
   int answers_ = 0;
+  std::atomic<int> waits_ = 0;
   Metrics metrics_{Metrics::Options()};
   std::vector<std::string> events_;
   EventLog log_{LogLevel::kInfo, [this](const LogEvent& event) {
