@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "absl/container/inlined_vector.h"
+#include "base/block_cache.h"
 #include "base/chunk.h"
 #include "base/instant.h"
 #include "base/random.h"
@@ -191,9 +192,9 @@ class Call final : private GuardClient, private DedupeClient {
   };
 
   // A call with an idempotency key.
-  struct Keyed {
+  struct Keyed : InBlocks {
     Keyed(DedupeClient& client, int worker, const RequestFacts& facts)
-        : place(client, worker, std::string(facts.dedupe_key)), request(facts.method) {}
+        : place(client, worker, facts.dedupe_key), request(facts.method) {}
 
     DedupePlace place;
     RequestDigest request;

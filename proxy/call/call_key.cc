@@ -126,13 +126,13 @@ void Call::OnKeyAnswer(const DedupeAnswer& answer, Instant now) {
   switch (answer.kind) {
     case Kind::kReplay:
       record_.dedupe = keyed_->waited ? DedupeResult::kWaited : DedupeResult::kReplayed;
-      Finish({.code = answer.stored->code, .replay = answer.stored.get()}, now);
+      Finish({.code = answer.stored->code(), .replay = answer.stored.get()}, now);
       return;
     case Kind::kEnded:
       record_.dedupe = DedupeResult::kRefused;
       status.code = StatusCode::kAlreadyExists;
       message = absl::StrCat("the first call with this idempotency key has ended with ",
-                             std::string(StatusCodeName(answer.stored->code)));
+                             std::string(StatusCodeName(answer.stored->code())));
       break;
     case Kind::kInFlight:
       record_.dedupe = DedupeResult::kRefused;

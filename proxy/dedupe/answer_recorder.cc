@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dedupe/answer_recorder.h"
 
-#include <utility>
-
 namespace levee {
 
+void AnswerRecorder::OnData(const Chunk& data) {
+  messages_.Add(data);
+  if (!whole_) return;
+  whole_ = !messages_.IsStream() && answer_.size() + data.size() <= max_bytes_;
+  if (whole_) {
+    answer_.AddBody({reinterpret_cast<const char*>(data.data()), data.size()});
+  } else {
+    answer_ = AnswerWriter();  // What it has takes memory.
+  }
+}
+
 StoredAnswerPtr AnswerRecorder::End(StatusCode code, const Metadata& trailers) {
-  answer_.trailers = StoredAnswer::Copy(trailers);
-  answer_.whole = whole_ && answer_.bytes() <= max_bytes_ + sizeof answer_;
-  if (!answer_.whole) answer_ = StoredAnswer();
-  answer_.code = code;
-  return std::make_shared<const StoredAnswer>(std::move(answer_));
+  whole_ = whole_ && answer_.size() + trailers.ListBytes() <= max_bytes_;
+  return whole_ ? answer_.End(code, trailers) : std::make_shared<const StoredAnswer>(code);
 }
 
 }  // namespace levee

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 
+#include "base/block_cache.h"
 #include "base/chunk.h"
 #include "dedupe/stored_answer.h"
 #include "wire/message_count.h"
@@ -14,23 +14,13 @@
 namespace levee {
 
 // One thread.
-class AnswerRecorder {
+class AnswerRecorder : public InBlocks {
  public:
   // An answer that needs more than `max_bytes` is not kept whole.
   explicit AnswerRecorder(size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  void OnHead(const Metadata& head) { answer_.head = StoredAnswer::Copy(head); }
-
-  void OnData(const Chunk& data) {
-    messages_.Add(data);
-    if (!whole_) return;
-    whole_ = !messages_.IsStream() && answer_.body.size() + data.size() <= max_bytes_;
-    if (whole_) {
-      answer_.body.append(reinterpret_cast<const char*>(data.data()), data.size());
-    } else {
-      answer_.body = std::string();
-    }
-  }
+  void OnHead(const Metadata& head) { answer_.AddHead(head); }
+  void OnData(const Chunk& data);
 
   // The answer ends with `trailers`, which are the whole of it if no head came. To be called once.
   StoredAnswerPtr End(StatusCode code, const Metadata& trailers);
@@ -39,7 +29,7 @@ class AnswerRecorder {
   const size_t max_bytes_;
   MessageCount messages_;
   bool whole_ = true;
-  StoredAnswer answer_;
+  AnswerWriter answer_;
 };
 
 }  // namespace levee

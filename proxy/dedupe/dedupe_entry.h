@@ -2,15 +2,15 @@
 // One key of a table. For the sources of DedupeTable only.
 #pragma once
 
-#include <string>
-#include <utility>
+#include <string_view>
 
+#include "base/block_string.h"
 #include "base/intrusive_list.h"
 #include "dedupe/dedupe_table.h"
 
 namespace levee {
 
-struct DedupeTable::Entry : ListLink<Entry> {
+struct DedupeEntry : ListLink<DedupeEntry>, InBlocks {
   // It says who deals with the key here.
   enum class Here {
     kRuns,  // a call of this sidecar has the key
@@ -18,9 +18,9 @@ struct DedupeTable::Entry : ListLink<Entry> {
     kNone,
   };
 
-  explicit Entry(std::string text) : key(std::move(text)) {}
+  explicit DedupeEntry(std::string_view text) : key(text) {}
 
-  const std::string key;
+  const BlockString key;
   Here here = Here::kRuns;
   bool seen = false;          // somebody else's claim was seen: `claim`
   absl::Duration look_after;  // how long to wait before the next look at the shared store

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/text.h"
 #include "dedupe/dedupe_entry.h"
 #include "dedupe/dedupe_table.h"
 
@@ -23,7 +24,7 @@ KeyCommand DedupeTable::CommandFor(const Entry& entry, KeyCommand::Kind kind) co
   command.table = std::const_pointer_cast<DedupeTable>(shared_from_this());
   command.store = policy_.store;
   command.key = entry.key;
-  command.name = absl::StrCat(shared_.name, entry.key);
+  command.name = absl::StrCat(shared_.name, Abseil(entry.key));
   command.token = entry.claim.token;
   command.digest = entry.claim.digest;
   command.claim = policy_.claim;
@@ -56,7 +57,7 @@ void DedupeTable::LookLater(Entry& entry) {
   shared_.store->Post(std::move(command));
 }
 
-void DedupeTable::Look(const std::string& key) {
+void DedupeTable::Look(std::string_view key) {
   const std::lock_guard lock(mutex_);
   Entry* const entry = Find(key);
   if (entry == nullptr || entry->here != Entry::Here::kNone || entry->waiting.empty()) return;
@@ -65,7 +66,7 @@ void DedupeTable::Look(const std::string& key) {
 
 void DedupeTable::OnReply(const KeyCommand& asked, const absl::StatusOr<KeyReply>& reply,
                           Instant now) {
-  WorkerSet wake(workers_);
+  WorkerSet wake;
   {
     const std::lock_guard lock(mutex_);
     Entry* const entry = Find(asked.key);

@@ -10,12 +10,11 @@ namespace levee {
 
 DedupeTable::DedupeTable(const DedupePolicy& policy, int workers, std::function<void(int)> wake,
                          Shared shared)
-    : workers_(static_cast<size_t>(workers)),
-      wake_(std::move(wake)),
+    : wake_(std::move(wake)),
       shared_(std::move(shared)),
       policy_(policy),
       random_(shared_.seed),
-      answers_(workers_) {}
+      answers_(static_cast<size_t>(workers)) {}
 
 DedupeTable::~DedupeTable() = default;
 
@@ -25,7 +24,7 @@ size_t DedupeTable::BytesOf(const Entry& entry) const {
   return sizeof entry + kInTable + entry.key.size() + answer;
 }
 
-DedupeTable::Entry* DedupeTable::Find(const std::string& key) {
+DedupeTable::Entry* DedupeTable::Find(std::string_view key) {
   const auto found = entries_.find(key);
   return found == entries_.end() ? nullptr : found->second.get();
 }
@@ -69,7 +68,7 @@ DedupeTable::Step DedupeTable::Ask(DedupePlace& place, const std::optional<Sha25
 }
 
 // Returns nullptr if there is no room.
-DedupeTable::Entry* DedupeTable::AddEntry(const std::string& key, Instant now) {
+DedupeTable::Entry* DedupeTable::AddEntry(std::string_view key, Instant now) {
   auto entry = std::make_unique<Entry>(key);
   const size_t bytes = BytesOf(*entry);
   if (!MakeRoom(bytes, now)) return nullptr;
@@ -88,6 +87,7 @@ void DedupeTable::Take(Entry& entry, DedupePlace& place, Instant now) {
                  .until = Instant::Infinite(),
                  .expires = Instant::Infinite()};
   place.state_ = DedupePlace::State::kHasKey;
+  place.entry_ = &entry;
 }
 
 DedupeTable::Step DedupeTable::AskEntry(Entry& entry, DedupePlace& place,
@@ -138,7 +138,7 @@ bool DedupeTable::Expired(const Entry& entry, Instant now) const {
 
 DedupeAnswer DedupeTable::OutcomeOf(const Entry& entry) const {
   const bool replay =
-      policy_.duplicate == DedupePolicy::Duplicate::kReplay && entry.claim.answer->whole;
+      policy_.duplicate == DedupePolicy::Duplicate::kReplay && entry.claim.answer->whole();
   return {.kind = replay ? DedupeAnswer::Kind::kReplay : DedupeAnswer::Kind::kEnded,
           .stored = entry.claim.answer};
 }
@@ -187,11 +187,11 @@ void DedupeTable::Idle(Entry& entry) {
 }
 
 void DedupeTable::SetDigest(DedupePlace& place, const Sha256& digest) {
-  WorkerSet wake(workers_);
+  WorkerSet wake;
   {
     const std::lock_guard lock(mutex_);
     LEVEE_CHECK(place.state_ == DedupePlace::State::kHasKey);
-    Entry& entry = *Find(place.key_);
+    Entry& entry = *place.entry_;
     entry.claim.digest = digest;
     RefuseOthers(entry, wake);
   }
@@ -210,9 +210,10 @@ void DedupeTable::RefuseOthers(Entry& entry, WorkerSet& wake) {
 void DedupeTable::Tell(DedupePlace& place, DedupePlace::State state, WorkerSet& wake) {
   static_cast<ListLink<DedupePlace>&>(place).Unlink();
   place.state_ = state;
-  const size_t worker = static_cast<size_t>(place.worker_);
-  answers_[worker].PushBack(place);
-  wake[worker] = true;
+  IntrusiveList<DedupePlace>& answers = answers_[static_cast<size_t>(place.worker_)];
+  // If answers wait, the worker is already on its way to them.
+  if (answers.empty()) wake.push_back(place.worker_);
+  answers.PushBack(place);
 }
 
 void DedupeTable::Refuse(DedupePlace& place, DedupeAnswer answer, WorkerSet& wake) {
@@ -222,12 +223,12 @@ void DedupeTable::Refuse(DedupePlace& place, DedupeAnswer answer, WorkerSet& wak
 
 void DedupeTable::End(DedupePlace& place, DedupeEnding ending, StoredAnswerPtr answer,
                       Instant now) {
-  WorkerSet wake(workers_);
+  WorkerSet wake;
   {
     const std::lock_guard lock(mutex_);
     LEVEE_CHECK(place.state_ == DedupePlace::State::kHasKey);
     place.state_ = DedupePlace::State::kIdle;
-    Entry& entry = *Find(place.key_);
+    Entry& entry = *place.entry_;
     switch (ending) {
       case DedupeEnding::kKept:
         Keep(entry, std::move(answer), now, wake);
@@ -246,9 +247,7 @@ void DedupeTable::End(DedupePlace& place, DedupeEnding ending, StoredAnswerPtr a
 // Counts an entry that has an outcome; of one for which there is no room the status stays.
 void DedupeTable::Fit(Entry& entry, Instant now) {
   if (!MakeRoom(BytesOf(entry), now) && entry.claim.answer != nullptr) {
-    StoredAnswer status;
-    status.code = entry.claim.answer->code;
-    entry.claim.answer = std::make_shared<const StoredAnswer>(std::move(status));
+    entry.claim.answer = std::make_shared<const StoredAnswer>(entry.claim.answer->code());
   }
   bytes_ += BytesOf(entry);
 }
@@ -273,6 +272,7 @@ void DedupeTable::Release(Entry& entry, Instant now, WorkerSet& wake) {
   DedupePlace& next = entry.waiting.Front();
   if (shared_.store == nullptr) entry.renewed = now;
   entry.claim.digest = next.digest_;
+  next.entry_ = &entry;
   Tell(next, DedupePlace::State::kGiven, wake);
   RefuseOthers(entry, wake);
 }
@@ -292,13 +292,13 @@ void DedupeTable::Forsake(Entry& entry, Instant now, WorkerSet& wake) {
 }
 
 void DedupeTable::Withdraw(DedupePlace& place, Instant now) {
-  WorkerSet wake(workers_);
+  WorkerSet wake;
   {
     const std::lock_guard lock(mutex_);
     LEVEE_CHECK(place.state_ != DedupePlace::State::kHasKey);
     static_cast<ListLink<DedupePlace>&>(place).Unlink();
     const auto state = std::exchange(place.state_, DedupePlace::State::kIdle);
-    if (state == DedupePlace::State::kGiven) Release(*Find(place.key_), now, wake);
+    if (state == DedupePlace::State::kGiven) Release(*place.entry_, now, wake);
   }
   Wake(wake);
 }
@@ -327,9 +327,7 @@ void DedupeTable::Answer(int worker, Instant now) {
 }
 
 void DedupeTable::Wake(const WorkerSet& wake) {
-  for (size_t worker = 0; worker < wake.size(); ++worker) {
-    if (wake[worker]) wake_(static_cast<int>(worker));
-  }
+  for (const int worker : wake) wake_(worker);
 }
 
 void DedupeTable::SetPolicy(const DedupePolicy& policy) {

@@ -15,7 +15,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
+#include "base/block_string.h"
 #include "base/instant.h"
 #include "base/intrusive_list.h"
 #include "base/random.h"
@@ -64,13 +66,15 @@ class DedupeClient {
 };
 
 class DedupeTable;
+struct DedupeEntry;
 
 // Where a call with a key stands. It is not destroyed while it waits (Withdraw) or has the key
 // (End).
 class DedupePlace final : private ListLink<DedupePlace> {
  public:
-  DedupePlace(DedupeClient& client, int worker, std::string key)
-      : client_(client), worker_(worker), key_(std::move(key)) {}
+  // `key`: with its scope.
+  DedupePlace(DedupeClient& client, int worker, std::string_view key)
+      : client_(client), worker_(worker), key_(key) {}
 
  private:
   friend class DedupeTable;
@@ -79,8 +83,9 @@ class DedupePlace final : private ListLink<DedupePlace> {
 
   DedupeClient& client_;
   const int worker_;
-  const std::string key_;  // with its scope
+  const BlockString key_;
   State state_ = State::kIdle;
+  DedupeEntry* entry_ = nullptr;  // of kGiven and kHasKey: meanwhile it stays
   std::optional<Sha256> digest_;
   DedupeAnswer answer_;  // of kAnswered
 };
@@ -105,8 +110,8 @@ class DedupeTable : public std::enable_shared_from_this<DedupeTable> {
   };
 
   // `wake(worker)`: an answer for a call of that worker may be there (Answer). Called in any
-  // thread, without the lock. `workers`: at least 1. With a shared store it is owned by a
-  // shared_ptr.
+  // thread, without the lock; not again while answers that it was called for wait. `workers`: at
+  // least 1. With a shared store it is owned by a shared_ptr.
   DedupeTable(const DedupePolicy& policy, int workers, std::function<void(int)> wake,
               Shared shared);
   DedupeTable(const DedupePolicy& policy, int workers, std::function<void(int)> wake)
@@ -148,7 +153,7 @@ class DedupeTable : public std::enable_shared_from_this<DedupeTable> {
   // For the KeyStore, in its thread. A kAsk has this reply, or has failed.
   void OnReply(const KeyCommand& asked, const absl::StatusOr<KeyReply>& reply, Instant now);
   // A kLook is due: asks for the key if a call still waits for it.
-  void Look(const std::string& key);
+  void Look(std::string_view key);
   // Renews the claims that are a third over.
   void Renew(Instant now);
 
@@ -162,12 +167,12 @@ class DedupeTable : public std::enable_shared_from_this<DedupeTable> {
   View GetView() const;
 
  private:
-  struct Entry;
-  using WorkerSet = std::vector<bool>;
+  using Entry = DedupeEntry;
+  using WorkerSet = absl::InlinedVector<int, 4>;  // each once
 
   size_t BytesOf(const Entry& entry) const;
-  Entry* Find(const std::string& key);
-  Entry* AddEntry(const std::string& key, Instant now);
+  Entry* Find(std::string_view key);
+  Entry* AddEntry(std::string_view key, Instant now);
   bool MakeRoom(size_t bytes, Instant now);
   bool MayGo(const Entry& entry, Instant now) const;
   bool Expired(const Entry& entry, Instant now) const;
@@ -196,7 +201,6 @@ class DedupeTable : public std::enable_shared_from_this<DedupeTable> {
   void Settle(const Entry& entry, DedupePlace& place, Instant now, WorkerSet& wake);
   void OnStoreAway(Entry& entry, bool may_have_claimed, Instant now, WorkerSet& wake);
 
-  const size_t workers_;
   const std::function<void(int)> wake_;
   const Shared shared_;
 

@@ -5,54 +5,74 @@
 #include <cstddef>
 #include <memory>
 #include <string>
-#include <vector>
+#include <string_view>
+#include <utility>
 
+#include "base/block_string.h"
 #include "wire/metadata.h"
 #include "wire/status.h"
 
 namespace levee {
 
-// Immutable once it is shared; then any thread.
-struct StoredAnswer {
-  struct Field {
-    std::string name;
-    std::string value;
-    bool never_index = false;
-  };
-  using Fields = std::vector<Field>;
+class StoredAnswer;
+using StoredAnswerPtr = std::shared_ptr<const StoredAnswer>;
 
-  static Fields Copy(const Metadata& fields) {
-    Fields copy;
-    copy.reserve(fields.size());
-    for (size_t i = 0; i < fields.size(); ++i) {
-      const Metadata::Field field = fields[i];
-      copy.push_back({std::string(field.name), std::string(field.value), field.never_index});
-    }
-    return copy;
-  }
+// One text, which is also what a shared store keeps, so that an answer is copied once. Immutable;
+// any thread.
+class StoredAnswer {
+ public:
+  // Of an answer that was too long, or had several messages: only its status is kept.
+  explicit StoredAnswer(StatusCode code);
 
-  static void Append(const Fields& fields, Metadata& to) {
-    for (const Field& field : fields) to.Add(field.name, field.value, field.never_index);
-  }
+  // `text`: of AnswerWriter, or one that Read would take.
+  explicit StoredAnswer(BlockString text) : text_(std::move(text)) {}
+
+  // Returns the answer that has this text; nullptr if none has.
+  static StoredAnswerPtr Read(std::string_view text);
+
+  StatusCode code() const { return static_cast<StatusCode>(text_[kCode]); }
+  // False: only the status is kept.
+  bool whole() const { return text_[kWhole] != 0; }
+  // Whether all fields are trailers, as no head came.
+  bool trailers_only() const;
+  // At most one message, with its prefix.
+  std::string_view body() const;
+  void AppendHead(Metadata& to) const;
+  void AppendTrailers(Metadata& to) const;
+
+  std::string_view text() const { return text_; }
 
   // The memory that it takes, about.
-  size_t bytes() const { return sizeof *this + BytesOf(head) + body.size() + BytesOf(trailers); }
-
-  StatusCode code = StatusCode::kUnknown;
-  // False: only `code` is kept, since the answer was too long or had several messages.
-  bool whole = false;
-  Fields head;       // empty if the answer is trailers-only
-  std::string body;  // at most one message, with its prefix
-  Fields trailers;   // all fields if it is trailers-only
+  size_t bytes() const {
+    const bool inside = text_.capacity() <= BlockString().capacity();
+    return sizeof *this + (inside ? 0 : text_.capacity());
+  }
 
  private:
-  static size_t BytesOf(const Fields& fields) {
-    size_t bytes = fields.capacity() * sizeof(Field);
-    for (const Field& field : fields) bytes += field.name.size() + field.value.size();
-    return bytes;
-  }
+  friend class AnswerWriter;
+  static constexpr size_t kCode = 1, kWhole = 2;  // where they stand
+
+  const BlockString text_;
 };
 
-using StoredAnswerPtr = std::shared_ptr<const StoredAnswer>;
+// Writes the text of an answer, in the order of the wire.
+class AnswerWriter {
+ public:
+  AnswerWriter();
+
+  // At most once, before the body.
+  void AddHead(const Metadata& head);
+  void AddBody(std::string_view bytes);
+
+  // Bytes of the text so far.
+  size_t size() const { return text_.size(); }
+
+  // The answer ends with `trailers`. To be called once, last.
+  StoredAnswerPtr End(StatusCode code, const Metadata& trailers);
+
+ private:
+  BlockString text_;
+  size_t body_at_ = 0;  // where the length of the body stands; 0: no head yet
+};
 
 }  // namespace levee

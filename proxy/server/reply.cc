@@ -35,8 +35,8 @@ void Append(const AddedTrailers& added, Metadata& answer) {
 }  // namespace
 
 void ReplyStored(h2::Stream& stream, const StoredAnswer& answer, const AddedTrailers& added) {
-  const bool trailers_only = answer.head.empty();
-  StoredAnswer::Append(trailers_only ? answer.trailers : answer.head, stream.head());
+  const bool trailers_only = answer.trailers_only();
+  trailers_only ? answer.AppendTrailers(stream.head()) : answer.AppendHead(stream.head());
   stream.head().Add("levee-replayed", "true");
   if (trailers_only) {
     Append(added, stream.head());
@@ -44,12 +44,12 @@ void ReplyStored(h2::Stream& stream, const StoredAnswer& answer, const AddedTrai
     return;
   }
   stream.SendHead(/*end=*/false);
-  if (!answer.body.empty()) {
-    stream.SendData(
-        Chunk::Copy({reinterpret_cast<const uint8_t*>(answer.body.data()), answer.body.size()}),
-        /*end=*/false);
+  const std::string_view body = answer.body();
+  if (!body.empty()) {
+    stream.SendData(Chunk::Copy({reinterpret_cast<const uint8_t*>(body.data()), body.size()}),
+                    /*end=*/false);
   }
-  StoredAnswer::Append(answer.trailers, stream.trailers());
+  answer.AppendTrailers(stream.trailers());
   Append(added, stream.trailers());
   stream.SendTrailers();
 }

@@ -457,7 +457,7 @@ void RpcStream::Log(const FinalStatus& status, const CallRecord& record) {
   facts.upstream = destination.upstream;
   facts.message = message;
   facts.request_bytes = request_bytes_;
-  facts.response_bytes = status.replay != nullptr ? status.replay->body.size() : response_bytes_;
+  facts.response_bytes = status.replay != nullptr ? status.replay->body().size() : response_bytes_;
   const auto none_reached = [](const AttemptRecord& attempt) { return attempt.endpoint < 0; };
   if (choice.line && std::any_of(record.attempts.begin(), record.attempts.end(), none_reached)) {
     facts.unreached = destination.pool->UnreadyNames();

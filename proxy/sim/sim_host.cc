@@ -287,12 +287,9 @@ void SimHost::End(AttemptId id, AttemptOutcome& outcome) {
 }
 
 StoredAnswerPtr SimHost::KeepAnswer(const FinalStatus& status) {
-  StoredAnswer answer;
-  answer.code = status.code;
-  answer.whole = true;
-  answer.body = caller_.body;
-  answer.trailers = StoredAnswer::Copy(last_trailers_);
-  return std::make_shared<const StoredAnswer>(std::move(answer));
+  AnswerWriter answer;
+  answer.AddBody(caller_.body);
+  return answer.End(status.code, last_trailers_);
 }
 
 void SimHost::Finish(const FinalStatus& status, const CallRecord& record) {
@@ -317,8 +314,8 @@ void SimHost::Finish(const FinalStatus& status, const CallRecord& record) {
 
 void SimHost::WriteAnswer(const FinalStatus& status) {
   if (status.replay != nullptr) {
-    caller_.body = status.replay->body;
-    StoredAnswer::Append(status.replay->trailers, caller_.trailers);
+    caller_.body = status.replay->body();
+    status.replay->AppendTrailers(caller_.trailers);
   } else {
     WriteFinalAnswer(status, last_trailers_, caller_.head_at.has_value() ? "" : "application/grpc",
                      caller_.trailers);

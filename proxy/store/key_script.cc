@@ -13,7 +13,6 @@
 #include "absl/strings/str_format.h"
 #include "base/hex_sha256.h"
 #include "base/text.h"
-#include "dedupe/answer_code.h"
 #include "store/redis_script.h"
 
 namespace levee {
@@ -81,7 +80,7 @@ std::string ValueOf(const KeyCommand& command) {
       "%c%c%s%0*d", command.answer == nullptr ? 'o' : 'e', command.digest.has_value() ? '1' : '0',
       command.token, static_cast<int>(kTtl), absl::ToInt64Milliseconds(command.ttl));
   if (command.digest.has_value()) value += TextOf(*command.digest);
-  if (command.answer != nullptr) value += EncodeAnswer(*command.answer);
+  if (command.answer != nullptr) value += command.answer->text();
   return value;
 }
 
@@ -111,7 +110,7 @@ std::optional<KeyClaim> ReadValue(std::string_view value, absl::Duration left, I
     rest.remove_prefix(digest.size());
   }
   if (value[0] == 'o') return claim;
-  claim.answer = DecodeAnswer(rest);
+  claim.answer = StoredAnswer::Read(rest);
   if (claim.answer == nullptr) return std::nullopt;
   return claim;
 }

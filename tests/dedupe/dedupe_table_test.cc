@@ -26,12 +26,10 @@ Sha256 DigestOf(std::string_view text) {
   return digest.End();
 }
 
-StoredAnswerPtr AnswerOf(std::string body) {
-  StoredAnswer answer;
-  answer.code = StatusCode::kOk;
-  answer.whole = true;
-  answer.body = std::move(body);
-  return std::make_shared<const StoredAnswer>(std::move(answer));
+StoredAnswerPtr AnswerOf(std::string_view body) {
+  AnswerWriter answer;
+  answer.AddBody(body);
+  return answer.End(StatusCode::kOk, Metadata());
 }
 
 // One call, and what its key has brought it.
@@ -54,9 +52,7 @@ class Caller final : private DedupeClient {
     has_key_ = false;
     table_.End(place_, ending, std::move(answer), now);
   }
-  void Keep(std::string body, Instant now) {
-    End(DedupeEnding::kKept, now, AnswerOf(std::move(body)));
-  }
+  void Keep(std::string_view body, Instant now) { End(DedupeEnding::kKept, now, AnswerOf(body)); }
   void Leave(Instant now) {
     waits_ = false;
     table_.Withdraw(place_, now);
@@ -68,7 +64,8 @@ class Caller final : private DedupeClient {
   Instant look_at() const { return look_at_; }
   const std::optional<DedupeAnswer>& answer() const { return answer_; }
   std::string replayed() const {
-    return answer_.has_value() && answer_->kind == Kind::kReplay ? answer_->stored->body : "";
+    return std::string(
+        answer_.has_value() && answer_->kind == Kind::kReplay ? answer_->stored->body() : "");
   }
 
  private:
@@ -164,6 +161,26 @@ TEST_F(Dedupe, CallsThatWaitOnAnyWorkerGetTheAnswerOfTheOneThatRuns) {
   EXPECT_TRUE(woken_[0] && woken_[1]);
   Look();
   for (const Caller* caller : waiting) EXPECT_EQ(caller->replayed(), "receipt");
+}
+
+TEST_F(Dedupe, AWorkerIsWokenOnceForAllAnswersThatWait) {
+  int wakes = 0;
+  table_ = std::make_unique<DedupeTable>(policy_, 1, [&](int) { ++wakes; });
+  for (int turn = 1; turn <= 2; ++turn) {
+    Caller &one = Add(absl::StrCat("a", turn)), &other = Add(absl::StrCat("b", turn));
+    one.Ask(now_);
+    other.Ask(now_);
+    Caller& waits = Add(absl::StrCat("a", turn));
+    Caller& also_waits = Add(absl::StrCat("b", turn));
+    waits.Ask(now_);
+    also_waits.Ask(now_);
+    one.Keep("first", now_);
+    other.Keep("second", now_);
+    EXPECT_EQ(wakes, turn);
+    table_->Answer(0, now_);
+    EXPECT_EQ(waits.replayed(), "first");
+    EXPECT_EQ(also_waits.replayed(), "second");
+  }
 }
 
 TEST_F(Dedupe, AnotherRequestWithTheKeyIsRefusedWheneverThatIsKnown) {
@@ -266,7 +283,7 @@ TEST_F(Dedupe, NoneWaitsIfThePolicySaysSo) {
   Caller& third = Add("k");
   third.Ask(now_);
   EXPECT_EQ(third.answer()->kind, Kind::kEnded);
-  EXPECT_EQ(third.answer()->stored->code, StatusCode::kOk);
+  EXPECT_EQ(third.answer()->stored->code(), StatusCode::kOk);
 }
 
 TEST_F(Dedupe, MemoryIsBoundedAndOutcomesNotAskedForLongestGoFirst) {
@@ -331,14 +348,17 @@ TEST(AnswerRecorder, KeepsOneMessageWholeAndOfMoreTheStatus) {
     return recorder.End(StatusCode::kOk, trailers);
   };
   const StoredAnswerPtr whole = record(Message(300));
-  EXPECT_TRUE(whole->whole);
-  EXPECT_EQ(whole->body, Message(300));
-  EXPECT_EQ(whole->head.size(), 1u);
-  EXPECT_EQ(whole->trailers.front().value, "0");
+  EXPECT_TRUE(whole->whole());
+  EXPECT_EQ(whole->body(), Message(300));
+  Metadata fields;
+  whole->AppendHead(fields);
+  whole->AppendTrailers(fields);
+  EXPECT_TRUE(fields.size() == 2 && fields.BeginsWith(head));
+  EXPECT_EQ(fields.Get("grpc-status"), "0");
   for (const std::string& body : {Message(1024), Message(3) + Message(3)}) {
     const StoredAnswerPtr status = record(body);
-    EXPECT_FALSE(status->whole);
-    EXPECT_EQ(status->code, StatusCode::kOk);
+    EXPECT_FALSE(status->whole());
+    EXPECT_EQ(status->code(), StatusCode::kOk);
     EXPECT_EQ(status->bytes(), sizeof(StoredAnswer));
   }
 }

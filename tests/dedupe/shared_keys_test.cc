@@ -30,12 +30,10 @@ Sha256 DigestOf(char request) {
   return digest;
 }
 
-StoredAnswerPtr AnswerOf(std::string body) {
-  StoredAnswer answer;
-  answer.code = StatusCode::kOk;
-  answer.whole = true;
-  answer.body = std::move(body);
-  return std::make_shared<const StoredAnswer>(std::move(answer));
+StoredAnswerPtr AnswerOf(std::string_view body) {
+  AnswerWriter answer;
+  answer.AddBody(body);
+  return answer.End(StatusCode::kOk, Metadata());
 }
 
 // What happens when, in the order of time.
@@ -145,7 +143,8 @@ class Caller final : private DedupeClient {
     pod.table->Withdraw(place_, events_.now());
   }
   std::string replayed() const {
-    return answer.has_value() && answer->kind == Kind::kReplay ? answer->stored->body : "";
+    return std::string(answer.has_value() && answer->kind == Kind::kReplay ? answer->stored->body()
+                                                                           : "");
   }
   bool refused_with(Kind kind) const { return answer.has_value() && answer->kind == kind; }
 

@@ -26,20 +26,21 @@ Sha256 Digest(uint8_t of) {
 }
 
 StoredAnswerPtr AnswerOf(const std::string& body) {
-  StoredAnswer answer;
-  answer.code = StatusCode::kOk;
-  answer.whole = true;
-  answer.head = {{"served-by", "app"}, {"secret", std::string("\0\xff", 2), true}};
-  answer.body = body;
-  answer.trailers = {{"grpc-status", "0"}};
-  return std::make_shared<const StoredAnswer>(std::move(answer));
+  Metadata head, trailers;
+  head.Add("served-by", "app");
+  head.Add("secret", std::string_view("\0\xff", 2), /*never_index=*/true);
+  trailers.Add("grpc-status", "0");
+  AnswerWriter answer;
+  answer.AddHead(head);
+  answer.AddBody(body);
+  return answer.End(StatusCode::kOk, trailers);
 }
 
 // What can be told of a reply, without the moment at which it came.
 std::string Text(const KeyReply& reply, Instant now) {
   if (!reply.claim.has_value()) return reply.done ? "done" : "no";
   const KeyClaim& claim = *reply.claim;
-  const std::string answer = claim.answer == nullptr ? "open" : claim.answer->body;
+  const std::string answer(claim.answer == nullptr ? "open" : claim.answer->body());
   const bool lost = claim.answer == nullptr && now >= claim.until;
   const int digest = claim.digest.has_value() ? (*claim.digest)[0] : 0;
   return absl::StrCat(claim.token, " ", answer, lost ? " lost" : "", " ", digest);
@@ -159,8 +160,9 @@ TEST_F(KeyScriptTest, WhatIsNoKeyOfThisFormIsAnError) {
   const auto keys = run_->Ask({"KEYS", "t:key:*"});
   EXPECT_TRUE(run_->Ask({"SET", keys->list.at(0).text, "e0short"}).ok());
   std::optional<absl::StatusOr<KeyReply>> reply;
+  const KeyCommand command = Command(Kind::kAsk, 'b');
   RedisKeys::Send(
-      *run_->client, "t:", Command(Kind::kAsk, 'b'), [this] { return now_; },
+      *run_->client, "t:", command, [this] { return now_; },
       [&](const absl::StatusOr<KeyReply>& told) { reply = told; });
   run_->Until([&] { return reply.has_value(); });
   EXPECT_EQ(reply->status().code(), absl::StatusCode::kInternal);
