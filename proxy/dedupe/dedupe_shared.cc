@@ -23,8 +23,8 @@ KeyCommand DedupeTable::CommandFor(const Entry& entry, KeyCommand::Kind kind) co
   command.kind = kind;
   command.table = std::const_pointer_cast<DedupeTable>(shared_from_this());
   command.store = policy_.store;
-  command.key = entry.key;
   command.name = absl::StrCat(shared_.name, Abseil(entry.key));
+  command.owner = shared_.name.size();
   command.token = entry.claim.token;
   command.digest = entry.claim.digest;
   command.claim = policy_.claim;
@@ -69,7 +69,7 @@ void DedupeTable::OnReply(const KeyCommand& asked, const absl::StatusOr<KeyReply
   WorkerSet wake;
   {
     const std::lock_guard lock(mutex_);
-    Entry* const entry = Find(asked.key);
+    Entry* const entry = Find(asked.key());
     // An entry that asks stays until it has its reply.
     if (entry == nullptr || entry->here != Entry::Here::kAsks ||
         entry->claim.token != asked.token) {

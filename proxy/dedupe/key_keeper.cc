@@ -8,11 +8,12 @@ namespace levee {
 
 void KeyKeeper::Take(KeyCommand command, Instant now) {
   Know(command.table, now);
-  if (command.kind == KeyCommand::Kind::kLook) {
-    const Instant due = now + command.after;
-    later_.emplace(due, std::move(command));
+  auto held = std::make_unique<KeyCommand>(std::move(command));
+  if (held->kind == KeyCommand::Kind::kLook) {
+    const Instant due = now + held->after;
+    later_.emplace(due, std::move(held));
   } else {
-    Send(std::move(command));
+    Send(std::move(held));
   }
 }
 
@@ -25,32 +26,33 @@ void KeyKeeper::Know(const std::weak_ptr<DedupeTable>& table, Instant now) {
   renew_at_ = std::min(renew_at_, now + kRenewEvery);
 }
 
-void KeyKeeper::Send(KeyCommand command) {
-  wire_.Send(command, [this, command](const absl::StatusOr<KeyReply>& reply, Instant now) {
-    OnReply(command, reply, now);
+void KeyKeeper::Send(CommandPtr command) {
+  const KeyCommand& sent = *command;
+  wire_.Send(sent, [this, command = std::move(command)](const absl::StatusOr<KeyReply>& reply,
+                                                        Instant now) mutable {
+    OnReply(std::move(command), reply, now);
   });
 }
 
-void KeyKeeper::OnReply(const KeyCommand& command, const absl::StatusOr<KeyReply>& reply,
-                        Instant now) {
+void KeyKeeper::OnReply(CommandPtr command, const absl::StatusOr<KeyReply>& reply, Instant now) {
   using Kind = KeyCommand::Kind;
-  if (command.kind == Kind::kAsk) {
-    if (const auto table = command.table.lock()) table->OnReply(command, reply, now);
+  if (command->kind == Kind::kAsk) {
+    if (const auto table = command->table.lock()) table->OnReply(*command, reply, now);
     return;
   }
-  const bool must_not_be_lost = command.kind == Kind::kKeep || command.kind == Kind::kRelease;
-  if (reply.ok() || !must_not_be_lost || now + kRepeatAfter >= command.give_up) return;
-  later_.emplace(now + kRepeatAfter, command);
+  const bool must_not_be_lost = command->kind == Kind::kKeep || command->kind == Kind::kRelease;
+  if (reply.ok() || !must_not_be_lost || now + kRepeatAfter >= command->give_up) return;
+  later_.emplace(now + kRepeatAfter, std::move(command));
 }
 
 void KeyKeeper::OnTimer(Instant now) {
   if (now >= renew_at_) Renew(now);
   while (!later_.empty() && now >= later_.begin()->first) {
-    KeyCommand command = std::move(later_.extract(later_.begin()).mapped());
-    if (command.kind != KeyCommand::Kind::kLook) {
+    CommandPtr command = std::move(later_.extract(later_.begin()).mapped());
+    if (command->kind != KeyCommand::Kind::kLook) {
       Send(std::move(command));
-    } else if (const auto table = command.table.lock()) {
-      table->Look(command.key);
+    } else if (const auto table = command->table.lock()) {
+      table->Look(command->key());
     }
   }
 }

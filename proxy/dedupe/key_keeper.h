@@ -23,7 +23,7 @@ class KeyWire {
   // have been carried out; FailedPrecondition or ResourceExhausted if it surely was not.
   using Done = absl::AnyInvocable<void(const absl::StatusOr<KeyReply>& reply, Instant now)>;
 
-  // Sends a command that is not kLook. `done` is called once, maybe at once.
+  // Sends a command that is not kLook, and that stays until `done` is called: once, maybe at once.
   virtual void Send(const KeyCommand& command, Done done) = 0;
 
  protected:
@@ -50,13 +50,15 @@ class KeyKeeper {
   Instant NextTimer() const;
 
  private:
-  void Send(KeyCommand command);
-  void OnReply(const KeyCommand& command, const absl::StatusOr<KeyReply>& reply, Instant now);
+  using CommandPtr = std::unique_ptr<KeyCommand>;
+
+  void Send(CommandPtr command);
+  void OnReply(CommandPtr command, const absl::StatusOr<KeyReply>& reply, Instant now);
   void Know(const std::weak_ptr<DedupeTable>& table, Instant now);
   void Renew(Instant now);
 
   KeyWire& wire_;
-  std::multimap<Instant, KeyCommand> later_;
+  std::multimap<Instant, CommandPtr> later_;
   std::vector<std::weak_ptr<DedupeTable>> tables_;
   Instant renew_at_ = Instant::Infinite();
 };

@@ -2,12 +2,15 @@
 // What a table of keys asks of a store that it shares with other sidecars.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "absl/time/time.h"
+#include "base/block_cache.h"
 #include "base/instant.h"
 #include "dedupe/key_claim.h"
 
@@ -15,7 +18,7 @@ namespace levee {
 
 class DedupeTable;
 
-struct KeyCommand {
+struct KeyCommand : InBlocks {
   enum class Kind : uint8_t {
     kAsk,      // claims the key if the rule lets a call take it
     kKeep,     // the call has ended: keeps `answer`, if the claim stands or nobody has the key
@@ -26,8 +29,8 @@ struct KeyCommand {
   Kind kind = Kind::kAsk;
   std::weak_ptr<DedupeTable> table;
   std::string store;  // its name
-  std::string key;    // as the table knows it
-  std::string name;   // as the store knows it, without the store's prefix
+  std::string name;   // of the key, as the store knows it, without the store's prefix
+  size_t owner = 0;   // bytes of the name before the key as the table knows it
   std::string token;  // kTokenSize characters
   std::optional<Sha256> digest;
   StoredAnswerPtr answer;
@@ -38,6 +41,8 @@ struct KeyCommand {
   Instant give_up;  // of kKeep and kRelease: then it is not tried any more
 
   static constexpr size_t kTokenSize = 16;
+
+  std::string_view key() const { return std::string_view(name).substr(owner); }
 };
 
 struct KeyReply {

@@ -8,10 +8,22 @@
 namespace levee {
 
 void SharedKeys::Post(KeyCommand command) {
-  loop_.Post([this, command = std::move(command)]() mutable {
-    keeper_.Take(std::move(command), loop_.now());
-    Rearm();
-  });
+  {
+    const std::lock_guard lock(posted_mutex_);
+    posted_.push_back(std::move(command));
+    if (posted_.size() > 1) return;  // The loop is on its way to them.
+  }
+  loop_.Post([this] { TakePosted(); });
+}
+
+void SharedKeys::TakePosted() {
+  std::vector<KeyCommand> posted;
+  {
+    const std::lock_guard lock(posted_mutex_);
+    posted.swap(posted_);
+  }
+  for (KeyCommand& command : posted) keeper_.Take(std::move(command), loop_.now());
+  Rearm();
 }
 
 void SharedKeys::Send(const KeyCommand& command, Done done) {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "base/timer_wheel.h"
 #include "dedupe/key_keeper.h"
@@ -34,6 +36,7 @@ class SharedKeys final : public KeyStore, private KeyWire, private Timer {
   bool settled() const { return under_way_ == 0; }
 
  private:
+  void TakePosted();
   void Send(const KeyCommand& command, Done done) override;
   void OnTimer(Instant now) override;
   void Rearm();
@@ -44,6 +47,9 @@ class SharedKeys final : public KeyStore, private KeyWire, private Timer {
   KeyKeeper keeper_{*this};
   int under_way_ = 0;  // commands without a reply
   bool finishing_ = false;
+
+  std::mutex posted_mutex_;
+  std::vector<KeyCommand> posted_;  // which the loop has not taken yet
 };
 
 }  // namespace levee

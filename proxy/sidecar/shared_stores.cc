@@ -101,6 +101,7 @@ void SharedStores::Apply(const std::vector<StoreSpec>& stores,
 
 Instant SharedStores::OnTurnEnd(Instant now) {
   wheel_.Advance(now);
+  for (const auto& [name, store] : stores_) store->client.Flush();
   if (std::exchange(answer_waited_for_, false)) answered_();
   if (stopping_ && keys_.settled()) {
     stopping_ = false;
@@ -119,9 +120,11 @@ void SharedStores::CountSidecars() {
     const std::shared_ptr<RateLimiter> limit = held.lock();
     Store* const store = limit == nullptr ? nullptr : StoreOf(*limit);
     if (store == nullptr) continue;
-    store->client.Run(SidecarCountScript(),
-                      absl::StrCat(store->spec.prefix, "sidecars:", limit->policy().shared->name),
-                      {own_name_, absl::StrCat(3 * absl::ToInt64Milliseconds(kShowEvery))},
+    const std::string key =
+        absl::StrCat(store->spec.prefix, "sidecars:", limit->policy().shared->name);
+    const std::string stays = absl::StrCat(3 * absl::ToInt64Milliseconds(kShowEvery));
+    const std::string_view args[] = {own_name_, stays};
+    store->client.Run(SidecarCountScript(), key, args,
                       [held](const absl::StatusOr<RedisReply>& reply) {
                         const std::shared_ptr<RateLimiter> counted = held.lock();
                         if (counted == nullptr || !reply.ok() || reply->integer < 1) return;
@@ -150,11 +153,12 @@ void SharedStores::Request(const Bucket& bucket, const LeaseRequest& request) {
   if (limit == nullptr) return;
   Store* const store = StoreOf(*limit);
   if (store == nullptr) return OnReply(bucket, absl::NotFoundError("the store is gone"));
+  const std::vector<std::string> args = LeaseArguments(limit->policy().lease_rule(), request);
+  const std::vector<std::string_view> views(args.begin(), args.end());
   store->client.Run(
       LeaseScript(),
       LeaseKey(store->spec.prefix, limit->policy().shared->name, bucket.key, bucket.shared_bucket),
-      LeaseArguments(limit->policy().lease_rule(), request),
-      [this, bucket](const absl::StatusOr<RedisReply>& reply) { OnReply(bucket, reply); });
+      views, [this, bucket](const absl::StatusOr<RedisReply>& reply) { OnReply(bucket, reply); });
 }
 
 void SharedStores::OnReply(const Bucket& bucket, const absl::StatusOr<RedisReply>& reply) {

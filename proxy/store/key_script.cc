@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/key_script.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -10,7 +11,6 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "base/hex_sha256.h"
 #include "base/text.h"
 #include "store/redis_script.h"
@@ -71,16 +71,25 @@ std::string NameOf(std::string_view prefix, const KeyCommand& command) {
   return absl::StrCat(Abseil(prefix), "key:", HexSha256(command.name));
 }
 
-std::string TextOf(const Sha256& digest) {
-  return std::string(reinterpret_cast<const char*>(digest.data()), digest.size());
+// A view into the command; empty if it has no digest.
+std::string_view DigestOf(const KeyCommand& command) {
+  if (!command.digest.has_value()) return {};
+  return {reinterpret_cast<const char*>(command.digest->data()), command.digest->size()};
 }
 
 std::string ValueOf(const KeyCommand& command) {
-  std::string value = absl::StrFormat(
-      "%c%c%s%0*d", command.answer == nullptr ? 'o' : 'e', command.digest.has_value() ? '1' : '0',
-      command.token, static_cast<int>(kTtl), absl::ToInt64Milliseconds(command.ttl));
-  if (command.digest.has_value()) value += TextOf(*command.digest);
-  if (command.answer != nullptr) value += command.answer->text();
+  const absl::AlphaNum ttl(absl::ToInt64Milliseconds(command.ttl));
+  const std::string_view answer =
+      command.answer == nullptr ? std::string_view() : command.answer->text();
+  std::string value;
+  value.reserve(kHead + std::tuple_size_v<Sha256> + answer.size());
+  value += command.answer == nullptr ? 'o' : 'e';
+  value += command.digest.has_value() ? '1' : '0';
+  value += command.token;
+  value.append(kTtl - std::min(ttl.size(), kTtl), '0');
+  value.append(ttl.data(), ttl.size());
+  value += DigestOf(command);
+  value += answer;
   return value;
 }
 
@@ -129,8 +138,8 @@ absl::StatusOr<KeyReply> ReadAskReply(const RedisReply& reply, Instant now) {
 // A question, until it has its answer.
 struct Asked {
   RedisClient& client;
+  const KeyCommand& command;
   std::string name;
-  std::vector<std::string> args;
   absl::AnyInvocable<Instant()> now;
   RedisKeys::Done done;
 
@@ -138,6 +147,9 @@ struct Asked {
     if (!reply.ok()) return done(reply.status());
     if (reply->kind == RedisReply::Kind::kError) return done(absl::InternalError(reply->text));
     if (reply->kind == RedisReply::Kind::kStatus) return done(KeyReply{.done = true});
+    const std::string value = ValueOf(command), life = LifeOf(command);
+    const bool may_take = command.on_lost == DedupePolicy::Lost::kRun;
+    const std::string_view args[] = {value, life, may_take ? "1" : "0", DigestOf(command)};
     client.Run(AskScript(), name, args,
                [self = std::move(self)](const absl::StatusOr<RedisReply>& seen) {
                  self->done(seen.ok() ? ReadAskReply(*seen, self->now())
@@ -146,17 +158,14 @@ struct Asked {
   }
 };
 
-void Ask(RedisClient& client, const std::string& name, const KeyCommand& command,
+void Ask(RedisClient& client, std::string name, const KeyCommand& command,
          absl::AnyInvocable<Instant()> now, RedisKeys::Done done) {
-  const std::string value = ValueOf(command);
-  const std::string life = LifeOf(command);
-  const bool may_take = command.on_lost == DedupePolicy::Lost::kRun;
-  std::vector<std::string> args = {value, life, may_take ? "1" : "0",
-                                   command.digest.has_value() ? TextOf(*command.digest) : ""};
+  const std::string value = ValueOf(command), life = LifeOf(command);
   auto asked = std::make_unique<Asked>(
-      Asked{client, name, std::move(args), std::move(now), std::move(done)});
-  const std::string words[] = {"SET", name, value, "PX", life, "NX"};
-  client.Send(name, words,
+      Asked{client, command, std::move(name), std::move(now), std::move(done)});
+  const std::string_view key = asked->name;
+  const std::string_view words[] = {"SET", key, value, "PX", life, "NX"};
+  client.Send(key, words,
               [asked = std::move(asked)](const absl::StatusOr<RedisReply>& reply) mutable {
                 Asked& held = *asked;
                 held.OnClaimed(reply, std::move(asked));
@@ -168,13 +177,15 @@ void Ask(RedisClient& client, const std::string& name, const KeyCommand& command
 void RedisKeys::Send(RedisClient& client, std::string_view prefix, const KeyCommand& command,
                      absl::AnyInvocable<Instant()> now, Done done) {
   using Kind = KeyCommand::Kind;
-  const std::string name = NameOf(prefix, command);
-  if (command.kind == Kind::kAsk)
-    return Ask(client, name, command, std::move(now), std::move(done));
-  std::vector<std::string> args = {command.token,
-                                   command.kind == Kind::kRelease ? "" : ValueOf(command),
-                                   LifeOf(command), command.kind == Kind::kKeep ? "1" : "0"};
-  client.Run(PutScript(), name, std::move(args),
+  std::string name = NameOf(prefix, command);
+  if (command.kind == Kind::kAsk) {
+    return Ask(client, std::move(name), command, std::move(now), std::move(done));
+  }
+  const std::string value = command.kind == Kind::kRelease ? "" : ValueOf(command);
+  const std::string life = LifeOf(command);
+  const std::string_view args[] = {command.token, value, life,
+                                   command.kind == Kind::kKeep ? "1" : "0"};
+  client.Run(PutScript(), name, args,
              [done = std::move(done)](const absl::StatusOr<RedisReply>& reply) mutable {
                if (!reply.ok()) return done(reply.status());
                if (reply->kind != RedisReply::Kind::kInteger) {

@@ -21,9 +21,9 @@ class RedisKeys {
  public:
   using Done = absl::AnyInvocable<void(const absl::StatusOr<KeyReply>&)>;
 
-  // Sends a command that is not kLook. `now`: returns the time at which the reply came. An asked
-  // key that is free costs one command, any other one more. Errors are those of RedisClient; an
-  // error reply, or one that is no key of Levee's, is Internal.
+  // Sends a command that is not kLook, and that stays until `done` is called. `now`: returns the
+  // time at which the reply came. An asked key that is free costs one command, any other one more.
+  // Errors are those of RedisClient; an error reply, or one that is no key of Levee's, is Internal.
   static void Send(RedisClient& client, std::string_view prefix, const KeyCommand& command,
                    absl::AnyInvocable<Instant()> now, Done done);
 };

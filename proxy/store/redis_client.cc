@@ -36,37 +36,43 @@ RedisClient::~RedisClient() {
   }
 }
 
+void RedisClient::Flush() {
+  for (const auto& [address, connection] : connections_) connection->Flush();
+  if (question_ != nullptr) question_->Flush();
+}
+
 void RedisClient::SetTls(const std::optional<tls::ClientSource>& tls) {
   target_.tls = tls;
   for (const auto& [address, connection] : connections_) connection->SetTls(tls);
 }
 
-void RedisClient::Send(std::string_view key, std::span<const std::string> command, Done done) {
-  const ServerAddress* node = nodes_.NodeOf(key);
-  if (node == nullptr) {
-    OnCommand(Result::kUnavailable, absl::ZeroDuration());
-    return done(absl::FailedPreconditionError(reason_));
-  }
-  auto routed = std::make_unique<Routed>(Routed{.key = std::string(key),
-                                                .command = {command.begin(), command.end()},
-                                                .done = std::move(done),
-                                                .give_up = parts_.loop.now() + target_.timeout});
-  SendTo(*node, /*asking=*/false, std::move(routed));
+void RedisClient::Send(std::string_view key, std::span<const std::string_view> command, Done done) {
+  auto routed = std::make_unique<Routed>();
+  routed->key = key;
+  routed->command = FormatRedisCommand(command);
+  routed->done = std::move(done);
+  Route(std::move(routed));
 }
 
-void RedisClient::Run(const RedisScript& script, const std::string& key,
-                      std::vector<std::string> args, Done done) {
-  std::vector<std::string> command = {"EVALSHA", script.sha1(), "1", key};
-  command.insert(command.end(), std::make_move_iterator(args.begin()),
-                 std::make_move_iterator(args.end()));
-  Send(key, command,
-       [this, body = script.body(), command,
-        done = std::move(done)](const absl::StatusOr<RedisReply>& reply) mutable {
-         if (!reply.ok() || !reply->IsError("NOSCRIPT")) return done(reply);
-         command[0] = "EVAL";
-         command[1] = std::move(body);
-         Send(command[3], command, std::move(done));
-       });
+void RedisClient::Run(const RedisScript& script, std::string_view key,
+                      std::span<const std::string_view> args, Done done) {
+  auto routed = std::make_unique<Routed>();
+  routed->key = key;
+  routed->command = script.Command(key, args);
+  routed->script = &script;
+  routed->done = std::move(done);
+  Route(std::move(routed));
+}
+
+// Sends a command that no node has refused yet.
+void RedisClient::Route(RoutedPtr routed) {
+  const ServerAddress* node = nodes_.NodeOf(routed->key);
+  if (node == nullptr) {
+    OnCommand(Result::kUnavailable, absl::ZeroDuration());
+    return routed->done(absl::FailedPreconditionError(reason_));
+  }
+  routed->give_up = parts_.loop.now() + target_.timeout;
+  SendTo(*node, /*asking=*/false, std::move(routed));
 }
 
 RedisConnection* RedisClient::ConnectionTo(const ServerAddress& node) {
@@ -87,21 +93,27 @@ void RedisClient::SendTo(const ServerAddress& node, bool asking, RoutedPtr route
     return routed->done(absl::FailedPreconditionError(reason_));
   }
   if (asking) {
-    const std::string word[] = {"ASKING"};
-    connection->Send(word, [](const absl::StatusOr<RedisReply>&) {});
+    const std::string_view word[] = {"ASKING"};
+    connection->Send(FormatRedisCommand(word), [](const absl::StatusOr<RedisReply>&) {});
   }
+  routed->sent_on = connection;
   const Routed& sent = *routed;
-  connection->Send(sent.command, [this, node, routed = std::move(routed)](
+  connection->Send(sent.command, [this, routed = std::move(routed)](
                                      const absl::StatusOr<RedisReply>& reply) mutable {
-    OnReply(node, reply, std::move(routed));
+    OnReply(reply, std::move(routed));
   });
 }
 
-void RedisClient::OnReply(const ServerAddress& from, const absl::StatusOr<RedisReply>& reply,
-                          RoutedPtr routed) {
+void RedisClient::OnReply(const absl::StatusOr<RedisReply>& reply, RoutedPtr routed) {
   if (!reply.ok() || reply->kind != RedisReply::Kind::kError) return routed->done(reply);
+  if (routed->script != nullptr && reply->IsError("NOSCRIPT")) {
+    routed->command = std::exchange(routed->script, nullptr)->WithBody(routed->command);
+    routed->redirections = 0;
+    return Route(std::move(routed));
+  }
   const Instant now = parts_.loop.now();
-  const NodeMap::Step step = nodes_.OnReply(routed->key, from, *reply, routed->redirections, now);
+  const NodeMap::Step step =
+      nodes_.OnReply(routed->key, routed->sent_on->address(), *reply, routed->redirections, now);
   Rearm();
   if (step.kind == NodeMap::Step::Kind::kDeliver) return routed->done(reply);
   if (now >= routed->give_up) {
@@ -231,15 +243,17 @@ void RedisClient::Refresh(Instant now) {
   }
   const ServerAddress node = *ready[refreshes_++ % ready.size()];
   nodes_.OnAsked(now);
-  const std::string command[] = {"CLUSTER", "SLOTS"};
-  ConnectionTo(node)->Send(command, [this, node](const absl::StatusOr<RedisReply>& reply) {
-    if (!reply.ok()) return;
-    const absl::Status learnt = nodes_.Learn(*reply, node);
-    if (!learnt.ok()) TellAway(absl::StrCat(node.Text(), ": ", learnt.message()));
-    TellIfConnected();
-    SyncLater();
-    Rearm();
-  });
+  const std::string_view command[] = {"CLUSTER", "SLOTS"};
+  ConnectionTo(node)->Send(FormatRedisCommand(command),
+                           [this, node](const absl::StatusOr<RedisReply>& reply) {
+                             if (!reply.ok()) return;
+                             const absl::Status learnt = nodes_.Learn(*reply, node);
+                             if (!learnt.ok())
+                               TellAway(absl::StrCat(node.Text(), ": ", learnt.message()));
+                             TellIfConnected();
+                             SyncLater();
+                             Rearm();
+                           });
 }
 
 void RedisClient::AskSentinel() {

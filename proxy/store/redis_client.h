@@ -14,6 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "base/block_cache.h"
 #include "base/instant.h"
 #include "base/server_address.h"
 #include "base/timer_wheel.h"
@@ -77,25 +78,31 @@ class RedisClient final : private RedisConnectionHandler, private Timer {
   // Whether commands for every key can be sent.
   bool connected() const { return nodes_.complete(); }
 
+  // Sends what is queued. To be called at the end of each turn of the loop.
+  void Flush();
+
   // The next connections are made so. `tls` is as before but for the content of files.
   void SetTls(const std::optional<tls::ClientSource>& tls);
 
-  // Sends a command that has this key and no other. Calls `done` once; at once if the command
+  // Queues a command that has this key and no other. Calls `done` once; at once if the command
   // cannot be sent, and at the latest when the client is destroyed. `done` must not destroy it.
-  void Send(std::string_view key, std::span<const std::string> command, Done done);
+  void Send(std::string_view key, std::span<const std::string_view> command, Done done);
 
-  // Runs a script, which is sent as a whole only if the server does not know it.
-  void Run(const RedisScript& script, const std::string& key, std::vector<std::string> args,
+  // Runs a script, which is sent as a whole only if the server does not know it, and outlives the
+  // client.
+  void Run(const RedisScript& script, std::string_view key, std::span<const std::string_view> args,
            Done done);
 
  private:
   // A command that may be sent on.
-  struct Routed {
+  struct Routed : InBlocks {
     std::string key;
-    std::vector<std::string> command;
+    std::string command;                  // as bytes
+    const RedisScript* script = nullptr;  // that the command names; nullptr: none
     Done done;
     Instant give_up;
     int redirections = 0;
+    const RedisConnection* sent_on = nullptr;
   };
   using RoutedPtr = std::unique_ptr<Routed>;
 
@@ -119,9 +126,9 @@ class RedisClient final : private RedisConnectionHandler, private Timer {
   void TellIfConnected();
   void TellAway(const std::string& reason);
   RedisConnection* ConnectionTo(const ServerAddress& node);
+  void Route(RoutedPtr routed);
   void SendTo(const ServerAddress& node, bool asking, RoutedPtr routed);
-  void OnReply(const ServerAddress& from, const absl::StatusOr<RedisReply>& reply,
-               RoutedPtr routed);
+  void OnReply(const absl::StatusOr<RedisReply>& reply, RoutedPtr routed);
   template <typename Condition>
   std::list<Held> TakeHeld(const Condition& condition);
   template <typename Condition>

@@ -61,7 +61,7 @@ RedisConnection::~RedisConnection() {
   }
 }
 
-void RedisConnection::Send(std::span<const std::string> command, Done done) {
+void RedisConnection::Send(std::string_view command, Done done) {
   if (state_ != State::kReady) {
     handler_.OnCommand(Result::kUnavailable, absl::ZeroDuration());
     done(absl::FailedPreconditionError(reason_));
@@ -74,16 +74,9 @@ void RedisConnection::Send(std::span<const std::string> command, Done done) {
   }
 }
 
-void RedisConnection::Queue(std::span<const std::string> command, Done done) {
-  output_ += FormatRedisCommand(command);
+void RedisConnection::Queue(std::string_view command, Done done) {
+  output_ += command;
   pending_.push_back({loop_.now(), std::move(done)});
-  if (std::exchange(flush_posted_, true)) return;
-  // All commands of a turn go out together.
-  loop_.Post([this, alive = std::weak_ptr<bool>(connection_)] {
-    if (alive.expired()) return;
-    flush_posted_ = false;
-    Flush();
-  });
 }
 
 void RedisConnection::Flush() {
@@ -153,15 +146,16 @@ void RedisConnection::OnConnected() { Greet(); }
 
 void RedisConnection::Greet() {
   if (!server_.password.empty()) {
-    std::vector<std::string> auth = {"AUTH"};
+    std::vector<std::string_view> auth = {"AUTH"};
     if (!server_.username.empty()) auth.push_back(server_.username);
     auth.push_back(server_.password);
-    Queue(auth, [this](const absl::StatusOr<RedisReply>& reply) {
+    Queue(FormatRedisCommand(auth), [this](const absl::StatusOr<RedisReply>& reply) {
       if (reply.ok() && reply->kind == RedisReply::Kind::kError) DropLater(reply->text);
     });
   }
-  const std::string question[] = {server_.primary ? "ROLE" : "PING"};
-  Queue(question, [this](const absl::StatusOr<RedisReply>& reply) { OnGreeted(reply); });
+  const std::string_view question[] = {server_.primary ? "ROLE" : "PING"};
+  Queue(FormatRedisCommand(question),
+        [this](const absl::StatusOr<RedisReply>& reply) { OnGreeted(reply); });
 }
 
 void RedisConnection::OnGreeted(const absl::StatusOr<RedisReply>& reply) {
@@ -233,7 +227,6 @@ void RedisConnection::Drop(const std::string& reason) {
   reader_.reset();
   connection_.reset();
   output_.clear();
-  flush_posted_ = false;
   reason_ = reason;
   next_step_ = loop_.now() + Delay(failures_++, random_);
   const bool was_ready = std::exchange(state_, State::kAway) == State::kReady;

@@ -7,7 +7,6 @@
 #include <deque>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -93,9 +92,16 @@ class RedisConnection final : private net::SocketHandler, private Timer {
   // The next connection is made so. `tls` is as before but for the content of files.
   void SetTls(const std::optional<tls::ClientSource>& tls) { server_.tls = tls; }
 
-  // Sends a command. Calls `done` once; at once if the command cannot be sent, and at the latest
-  // when the connection is destroyed. `done` must not destroy it.
-  void Send(std::span<const std::string> command, Done done);
+  // Queues a command, which is the bytes of FormatRedisCommand. Calls `done` once; at once if the
+  // command cannot be sent, and at the latest when the connection is destroyed. `done` must not
+  // destroy it.
+  void Send(std::string_view command, Done done);
+
+  // Sends what is queued. To be called at the end of each turn, so that all commands of a turn go
+  // out together.
+  void Flush();
+
+  const ServerAddress& address() const { return server_.address; }
 
  private:
   enum class State : uint8_t { kAway, kResolving, kGreeting, kReady };
@@ -117,10 +123,9 @@ class RedisConnection final : private net::SocketHandler, private Timer {
   void Dial(const absl::StatusOr<net::Resolver::Found>& found);
   void Greet();
   void OnGreeted(const absl::StatusOr<RedisReply>& reply);
-  void Queue(std::span<const std::string> command, Done done);
+  void Queue(std::string_view command, Done done);
   void OnReply(const RedisReply& reply);
   void TimeOut(Instant now);
-  void Flush();
   void DropLater(std::string reason);
   void Drop(const std::string& reason);
   void Tell(Pending pending, const absl::StatusOr<RedisReply>& reply);
@@ -143,7 +148,6 @@ class RedisConnection final : private net::SocketHandler, private Timer {
   std::deque<Pending> pending_;  // the oldest first
   size_t timed_out_ = 0;         // of these, at the front
   std::string output_;
-  bool flush_posted_ = false;
   std::shared_ptr<bool> connection_;  // guards what is posted for the connection
 };
 

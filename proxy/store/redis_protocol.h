@@ -31,7 +31,7 @@ struct RedisReply {
 };
 
 // Returns the bytes of a command: its name and arguments, any bytes.
-std::string FormatRedisCommand(std::span<const std::string> words);
+std::string FormatRedisCommand(std::span<const std::string_view> words);
 
 // Reads the replies on one connection.
 class RedisReader {
@@ -51,6 +51,7 @@ class RedisReader {
   struct Free {
     void operator()(redisReader* reader) const;
   };
+  RedisReply reply_;  // which is being read
   const std::unique_ptr<redisReader, Free> reader_;
 };
 

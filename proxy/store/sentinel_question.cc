@@ -15,12 +15,13 @@ SentinelQuestion::SentinelQuestion(const RedisConnection::Parts& parts, RedisSer
       connection_(parts, std::move(sentinel), *this) {}
 
 void SentinelQuestion::OnReady(const ServerAddress& server) {
-  const std::string command[] = {"SENTINEL", "GET-MASTER-ADDR-BY-NAME", master_};
-  connection_.Send(command, [this, server](const absl::StatusOr<RedisReply>& reply) {
-    if (reply.ok()) return End(reply);
-    End(absl::Status(reply.status().code(),
-                     absl::StrCat("sentinel ", server.Text(), ": ", reply.status().message())));
-  });
+  const std::string_view command[] = {"SENTINEL", "GET-MASTER-ADDR-BY-NAME", master_};
+  connection_.Send(
+      FormatRedisCommand(command), [this, server](const absl::StatusOr<RedisReply>& reply) {
+        if (reply.ok()) return End(reply);
+        End(absl::Status(reply.status().code(),
+                         absl::StrCat("sentinel ", server.Text(), ": ", reply.status().message())));
+      });
 }
 
 void SentinelQuestion::OnLost(const ServerAddress& server, const std::string& reason) {

@@ -20,6 +20,9 @@ class SentinelQuestion final : private RedisConnectionHandler {
   SentinelQuestion(const RedisConnection::Parts& parts, RedisServer sentinel, std::string master,
                    Answer answer);
 
+  // As that of RedisConnection.
+  void Flush() { connection_.Flush(); }
+
  private:
   void OnCommand(Result, absl::Duration) override {}
   void OnReady(const ServerAddress& server) override;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,7 +43,7 @@ class ClientRun final : private net::TurnHandler, private RedisObserver {
   using Result = absl::StatusOr<RedisReply>;
 
   void Send(const std::vector<std::string>& command, RedisClient::Done done) {
-    client->Send(command.size() > 1 ? command[1] : "", command, std::move(done));
+    client->Send(command.size() > 1 ? command[1] : "", Views(command), std::move(done));
   }
 
   // Sends a command, whose key is its second word, and waits for its result.
@@ -52,9 +53,10 @@ class ClientRun final : private net::TurnHandler, private RedisObserver {
     Until([&] { return result.has_value(); });
     return *result;
   }
-  Result Run(const RedisScript& script, const std::string& key, std::vector<std::string> args) {
+  Result Run(const RedisScript& script, const std::string& key,
+             const std::vector<std::string>& args) {
     std::optional<Result> result;
-    client->Run(script, key, std::move(args), [&](const Result& reply) { result = reply; });
+    client->Run(script, key, Views(args), [&](const Result& reply) { result = reply; });
     Until([&] { return result.has_value(); });
     return *result;
   }
@@ -63,8 +65,12 @@ class ClientRun final : private net::TurnHandler, private RedisObserver {
   std::vector<RedisObserver::Result> observed;
 
  private:
+  static std::vector<std::string_view> Views(const std::vector<std::string>& words) {
+    return {words.begin(), words.end()};
+  }
   Instant OnTurnEnd(Instant now) override {
     wheel_.Advance(now);
+    if (client.has_value()) client->Flush();
     const bool over = done_() || now >= give_up_;
     if (over && !std::exchange(stopping_, true)) loop_.Stop();
     return std::min(wheel_.NextWakeup(), give_up_);

@@ -2,6 +2,7 @@
 // A connection that wants a primary, and real servers of both roles.
 #include "store/redis_connection.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -21,7 +22,8 @@ class FirstEvent final : private net::TurnHandler, private RedisConnectionHandle
  public:
   explicit FirstEvent(RedisServer server) {
     loop_.SetTurnHandler(this);
-    const RedisConnection connection({loop_, wheel_, resolver_, random_}, std::move(server), *this);
+    connection_.emplace(RedisConnection::Parts{loop_, wheel_, resolver_, random_},
+                        std::move(server), static_cast<RedisConnectionHandler&>(*this));
     loop_.Run();
   }
 
@@ -30,6 +32,7 @@ class FirstEvent final : private net::TurnHandler, private RedisConnectionHandle
  private:
   Instant OnTurnEnd(Instant now) override {
     wheel_.Advance(now);
+    connection_->Flush();
     return wheel_.NextWakeup();
   }
   void OnCommand(Result, absl::Duration) override {}
@@ -44,6 +47,7 @@ class FirstEvent final : private net::TurnHandler, private RedisConnectionHandle
   TimerWheel wheel_{loop_.now()};
   net::Resolver resolver_{loop_, wheel_};
   Random random_{1};
+  std::optional<RedisConnection> connection_;
 };
 
 TEST(RedisConnection, WhoWantsAPrimaryTakesNoReplica) {

@@ -18,7 +18,7 @@ void Feed(RedisReader& reader, std::string_view bytes) {
 }
 
 TEST(RedisProtocol, ACommandKeepsAnyBytes) {
-  const std::string words[] = {"SET", std::string("a\0\r\nb", 5), ""};
+  const std::string_view words[] = {"SET", std::string_view("a\0\r\nb", 5), ""};
   EXPECT_EQ(FormatRedisCommand(words),
             "*3\r\n$3\r\nSET\r\n$5\r\na" + std::string(1, '\0') + "\r\nb\r\n$0\r\n\r\n");
 }
@@ -55,6 +55,22 @@ TEST(RedisProtocol, AnotherProtocolIsAnError) {
   RedisReader reader;
   Feed(reader, "HTTP/1.1 400 Bad Request\r\n\r\n");
   EXPECT_FALSE(reader.Next().ok());
+}
+
+TEST(RedisProtocol, AListThatIsSaidToBeLongTakesNoMemory) {
+  RedisReader reader;
+  Feed(reader, "*2147483647\r\n:1\r\n");
+  EXPECT_FALSE(reader.Next()->has_value());
+}
+
+TEST(RedisScript, IsSentByItsNameOrAsAWhole) {
+  const RedisScript script("return 1");
+  const std::string_view args[] = {"a\r\nb"};
+  const std::string command = script.Command("k", args);
+  const std::string_view by_name[] = {"EVALSHA", script.sha1(), "1", "k", "a\r\nb"};
+  EXPECT_EQ(command, FormatRedisCommand(by_name));
+  const std::string_view as_a_whole[] = {"EVAL", "return 1", "1", "k", "a\r\nb"};
+  EXPECT_EQ(script.WithBody(command), FormatRedisCommand(as_a_whole));
 }
 
 TEST(RedisScript, IsKnownByItsSha1) {
