@@ -202,7 +202,8 @@ void DedupeTable::SetDigest(DedupePlace& place, const Sha256& digest) {
 void DedupeTable::RefuseOthers(Entry& entry, WorkerSet& wake) {
   if (!entry.claim.digest.has_value()) return;
   entry.waiting.ForEach([&](DedupePlace& place) {
-    if (place.digest_ == entry.claim.digest) return;
+    // One whose request is not complete is compared when it is.
+    if (!place.digest_.has_value() || place.digest_ == entry.claim.digest) return;
     Refuse(place, {.kind = DedupeAnswer::Kind::kMismatch}, wake);
   });
 }

@@ -128,9 +128,11 @@ class Pod final : public KeyStore, private KeyWire {
 
 class Caller final : private DedupeClient {
  public:
-  Caller(Events& events, Pod& its_pod, const std::string& key, char request = 'p')
+  // `complete`: whether its request is, as it asks for the first time.
+  Caller(Events& events, Pod& its_pod, const std::string& key, char request = 'p',
+         bool complete = true)
       : pod(its_pod), events_(events), place_(*this, 0, key), request_(request) {
-    Ask();
+    Ask(complete);
   }
 
   void End(DedupeEnding ending, StoredAnswerPtr stored = nullptr) {
@@ -155,8 +157,9 @@ class Caller final : private DedupeClient {
   std::optional<DedupeAnswer> answer;
 
  private:
-  void Ask() {
-    const auto step = pod.table->Ask(place_, DigestOf(request_), events_.now());
+  void Ask(bool complete = true) {
+    const auto step = pod.table->Ask(
+        place_, complete ? std::optional(DigestOf(request_)) : std::nullopt, events_.now());
     waits = step.kind == StepKind::kWaits;
     if (step.kind == StepKind::kFirst) has_key = ran = true;
     if (step.kind == StepKind::kAnswered) answer = step.answer;
@@ -179,8 +182,8 @@ class Caller final : private DedupeClient {
 class SharedKeysTest : public testing::Test {
  protected:
   Pod& NewPod() { return pods_.emplace_back(events_, store_, random_, policy_); }
-  Caller& Call(Pod& pod, const std::string& key = "k", char request = 'p') {
-    return callers_.emplace_back(events_, pod, key, request);
+  Caller& Call(Pod& pod, const std::string& key = "k", char request = 'p', bool complete = true) {
+    return callers_.emplace_back(events_, pod, key, request, complete);
   }
   ~SharedKeysTest() override {
     for (Caller& caller : callers_) {
@@ -215,6 +218,20 @@ TEST_F(SharedKeysTest, ACallGetsTheAnswerOfOneInAnotherSidecarWheneverThatEnds) 
   Caller& late = Call(NewPod());
   events_.RunFor(Ms(10));
   EXPECT_EQ(late.replayed(), "receipt");
+}
+
+TEST_F(SharedKeysTest, ARequestThatIsNotCompleteYetIsNoOtherRequest) {
+  Pod& pod = NewPod();
+  Caller& first = Call(pod);
+  Caller& second = Call(pod, "k", 'p', /*complete=*/false);
+  Caller& other = Call(pod, "k", 'q', /*complete=*/false);
+  events_.RunFor(Ms(10));
+  EXPECT_TRUE(first.has_key);
+  EXPECT_TRUE(second.waits);
+  EXPECT_TRUE(other.refused_with(Kind::kMismatch)) << "once it is complete";
+  first.Keep("receipt");
+  events_.RunFor(Ms(10));
+  EXPECT_EQ(second.replayed(), "receipt");
 }
 
 TEST_F(SharedKeysTest, CallsThatWaitCostTheStoreAFewLooks) {
