@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 namespace levee::h2 {
 
@@ -36,9 +35,6 @@ enum class Setting : uint16_t {
   kMaxHeaderListSize = 6,
   kNoRfc7540Priorities = 9  // RFC 9218, section 2.1
 };
-
-// The bytes that a client sends first (RFC 9113, section 3.4).
-inline constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 inline constexpr size_t kFrameHeadBytes = 9;
 // Every peer takes a frame of this size. This side sends and takes no larger one.

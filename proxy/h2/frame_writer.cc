@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "wire/first_bytes.h"
+
 namespace levee::h2 {
 namespace {
 
@@ -18,7 +20,9 @@ uint8_t* FrameWriter::Hold(size_t payload, FrameType type, uint8_t flags, uint32
   return PutFrameHead(held_.data() + at, payload, type, flags, id);
 }
 
-void FrameWriter::HoldPreface() { held_.insert(held_.end(), kPreface.begin(), kPreface.end()); }
+void FrameWriter::HoldPreface() {
+  held_.insert(held_.end(), kHttp2Preface.begin(), kHttp2Preface.end());
+}
 
 void FrameWriter::HoldSettings(std::span<const Entry> entries) {
   uint8_t* to = Hold(6 * entries.size(), FrameType::kSettings, 0, 0);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "wire/first_bytes.h"
 #include "wire/status.h"
 
 namespace levee::h2 {
@@ -45,7 +46,7 @@ Session::Session(Role role, const Options& options, SessionHandler& handler, Out
       handler_(handler),
       output_(output),
       streams_(pool),
-      preface_left_(role == Role::kServer ? kPreface.size() : 0),
+      preface_left_(role == Role::kServer ? kHttp2Preface.size() : 0),
       assembly_(options.header_block_bytes),
       blocks_(options.metadata_fields, options.metadata_bytes,
               kDecodedPerByte * options.header_block_bytes),

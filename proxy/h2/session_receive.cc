@@ -3,9 +3,11 @@
 // bodies.
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "h2/session.h"
+#include "wire/first_bytes.h"
 #include "wire/status.h"
 
 namespace levee::h2 {
@@ -44,7 +46,8 @@ bool Session::Receive(ByteSpan bytes, Instant now, const Chunk& shared) {
 bool Session::TakePreface(ByteSpan& bytes) {
   if (preface_left_ == 0) return true;
   const size_t size = std::min(bytes.size(), preface_left_);
-  if (std::memcmp(kPreface.data() + kPreface.size() - preface_left_, bytes.data(), size) != 0) {
+  const std::string_view left = kHttp2Preface.substr(kHttp2Preface.size() - preface_left_);
+  if (std::memcmp(left.data(), bytes.data(), size) != 0) {
     Fail(kResetProtocolError, "no HTTP/2 preface");
     return false;
   }
