@@ -27,6 +27,10 @@ class Relay::Side final : private ReadyHandler {
     watch_.reset();
     stream.Close();
   }
+  ByteStream Release() {
+    watch_.reset();
+    return std::move(stream);
+  }
 
   ByteStream stream;
   bool connecting = false;
@@ -41,13 +45,14 @@ class Relay::Side final : private ReadyHandler {
   std::optional<EventLoop::Watch> watch_;
 };
 
-Relay::Relay(EventLoop& loop, ByteStream caller, ByteSpan first, std::vector<Address> to,
+Relay::Relay(EventLoop& loop, ByteStream caller, ByteSpan first, std::vector<Address> to, bool hold,
              RelayHandler& handler)
     : loop_(loop),
       handler_(handler),
       to_(std::move(to)),
       caller_(std::make_unique<Side>(*this, std::move(caller))),
-      dialled_(std::make_unique<Side>(*this, ByteStream())) {
+      dialled_(std::make_unique<Side>(*this, ByteStream())),
+      holds_(hold) {
   dialled_->pending.assign(first.begin(), first.end());
   Dial();
 }
@@ -76,6 +81,7 @@ void Relay::Dial() {
 }
 
 void Relay::DialFailed(const std::string& reason) {
+  if (closed_) return;
   if (to_.empty()) {
     Fail(reason);
   } else {
@@ -96,24 +102,57 @@ void Relay::OnReady(Side& side, bool readable, bool writable) {
     side.connecting = side.stream.state() == ByteStream::State::kConnecting;
     if (side.connecting) return;
   }
-  if (writable && !side.pending.empty()) Write(side);
+  if (writable && !holds_ && !side.pending.empty()) Write(side);
   if (readable && !closed_) Read(side);
+  LookAgain();
   if (!closed_) UpdateWatches();
 }
 
+void Relay::LookAgain() {
+  if (!holds_ || closed_) return;
+  handler_.OnHeld(dialled_->pending, caller_->pending, caller_->ended || dialled_->ended);
+}
+
+bool Relay::MayRead(const Side& from) {
+  if (from.connecting || from.ended) return false;
+  const Side& to = Other(from);
+  return holds_ ? to.pending.size() < kPeek : !to.connecting && to.pending.empty();
+}
+
 void Relay::Read(Side& from) {
+  if (!MayRead(from)) return;
   Side& to = Other(from);
-  if (from.ended || to.connecting || !to.pending.empty()) return;
   const std::span<uint8_t> buffer = loop_.read_blocks().memory();
   const ByteStream::Transfer moved = from.stream.Read(buffer);
   if (moved.bytes > 0) {
-    to.pending.assign(buffer.begin(), buffer.begin() + static_cast<ptrdiff_t>(moved.bytes));
-    Write(to);
+    to.pending.insert(to.pending.end(), buffer.begin(),
+                      buffer.begin() + static_cast<ptrdiff_t>(moved.bytes));
+    if (!holds_) Write(to);
   } else if (moved.next == ByteStream::Transfer::Next::kEnd) {
     from.ended = true;
   } else if (moved.next == ByteStream::Transfer::Next::kFailed) {
+    // Without the holding, what came before would have been passed on by now.
+    if (std::exchange(holds_, false)) WritePending();
     Fail(from.stream.Failure());
   }
+}
+
+void Relay::WritePending() {
+  for (Side* side : {caller_.get(), dialled_.get()}) {
+    if (!closed_ && !side->connecting && !side->pending.empty()) Write(*side);
+  }
+}
+
+void Relay::PassOn() {
+  holds_ = false;
+  WritePending();
+  if (!closed_) UpdateWatches();
+}
+
+ByteStream Relay::ReleaseCaller() {
+  closed_ = true;
+  dialled_->Close();
+  return caller_->Release();
 }
 
 void Relay::Write(Side& to) {
@@ -132,7 +171,7 @@ void Relay::Write(Side& to) {
 void Relay::UpdateWatches() {
   for (Side* side : {caller_.get(), dialled_.get()}) {
     Side& other = Other(*side);
-    if (side->ended && other.pending.empty() && !other.connecting && !other.shut) {
+    if (side->ended && !holds_ && other.pending.empty() && !other.connecting && !other.shut) {
       other.shut = true;
       other.stream.EndWriting();
     }
@@ -142,9 +181,7 @@ void Relay::UpdateWatches() {
     return;
   }
   for (Side* side : {caller_.get(), dialled_.get()}) {
-    const Side& other = Other(*side);
-    side->Watch(!side->connecting && !side->ended && !other.connecting && other.pending.empty(),
-                side->connecting || !side->pending.empty());
+    side->Watch(MayRead(*side), side->connecting || (!holds_ && !side->pending.empty()));
   }
 }
 

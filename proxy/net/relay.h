@@ -24,6 +24,11 @@ class RelayHandler {
   // passed on. The first one comes from within the constructor.
   virtual void OnDialled(const Address& from, const Address& to) = 0;
 
+  // The relay holds, and this is what each side has sent so far; `ended`: at least one of them
+  // sends nothing more. Comes when that has changed, and once the dialled address has been reached.
+  // The bytes stay where they are until this returns.
+  virtual void OnHeld(ByteSpan from_caller, ByteSpan from_dialled, bool ended) = 0;
+
   // `bytes` were passed on, toward the dialled address (`forward`) or back.
   virtual void OnRelayed(bool forward, size_t bytes) = 0;
 
@@ -40,12 +45,26 @@ class RelayHandler {
 // held in each direction. One thread.
 class Relay final {
  public:
+  // While it holds, it reads from each side until it has this many bytes of it, which is enough to
+  // tell a protocol.
+  static constexpr size_t kPeek = 64;
+
   // `caller`: ready. `first`: bytes that were already read from it. `to`: at least one address; the
-  // first that can be reached is used. A failure is reported in a later turn of the loop, never in
-  // the constructor.
-  Relay(EventLoop& loop, ByteStream caller, ByteSpan first, std::vector<Address> to,
+  // first that can be reached is used. `hold`: no byte is passed on before PassOn. A failure is
+  // reported in a later turn of the loop, never in the constructor.
+  Relay(EventLoop& loop, ByteStream caller, ByteSpan first, std::vector<Address> to, bool hold,
         RelayHandler& handler);
   ~Relay();
+
+  // OnHeld comes now, if it holds.
+  void LookAgain();
+
+  // Ends the holding: what has come is passed on, and all that follows.
+  void PassOn();
+
+  // Gives the caller's connection back and closes the dialled one; no event comes any more. Only
+  // while it holds. The bytes that OnHeld told of are read from the connection already.
+  ByteStream ReleaseCaller();
 
   // True once an address has been reached, so that bytes can pass.
   bool connected() const;
@@ -59,8 +78,10 @@ class Relay final {
   void Dial();
   void DialFailed(const std::string& reason);
   void OnReady(Side& side, bool readable, bool writable);
+  bool MayRead(const Side& from);
   void Read(Side& from);
   void Write(Side& to);
+  void WritePending();
   void UpdateWatches();
   void Fail(const std::string& reason);
   Side& Other(const Side& side) { return &side == caller_.get() ? *dialled_ : *caller_; }
@@ -71,6 +92,7 @@ class Relay final {
   std::unique_ptr<Side> caller_;
   std::unique_ptr<Side> dialled_;
   std::vector<std::unique_ptr<Side>> failed_;  // addresses that could not be reached
+  bool holds_;
   bool closed_ = false;
   // Guards the tasks posted to a later turn.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -123,7 +123,6 @@ void AcceptedConnection::HandOver(bool http2) {
   if (http2) {
     worker_.OnHttp2(*this, socket_.Release(), Bytes(received_));
   } else {
-    if (origin_.destination.empty()) origin_.destination = origin_.original;
     worker_.OnTunnel(*this, socket_.Release(), Bytes(received_));
   }
 }

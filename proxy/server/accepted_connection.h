@@ -32,6 +32,9 @@ struct ConnectionOrigin {
   std::string peer;  // address of the caller, if the log tells of connections; else empty
   Instant accepted_at;
   std::string identity;  // of the caller, by its certificate; empty: none was demanded or shown
+
+  // HOST:PORT of the one to whom it leads on, in a tunnel or redirected; empty: it ends here.
+  const std::string& leads_to() const { return destination.empty() ? original : destination; }
 };
 
 class Worker;
@@ -79,8 +82,7 @@ class AcceptedConnection final : public Mortal,
   void OpenTunnel(size_t head_size);
   void HandOver(bool http2);
   void Refuse(Reject reason, std::string_view status, std::string_view text);
-  // Whether the connection leads to somebody else, in a tunnel or redirected.
-  bool leads_on() const { return !origin_.destination.empty() || !origin_.original.empty(); }
+  bool leads_on() const { return !origin_.leads_to().empty(); }
 
   WorkerIo& io_;
   ConnectionOrigin origin_;

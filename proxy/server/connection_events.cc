@@ -18,7 +18,7 @@ std::string PeerName(const net::Address& peer) {
 
 std::vector<LogField> ConnectionFields(const ConnectionOrigin& origin, std::vector<LogField> more) {
   std::vector<LogField> fields = {{"listener", origin.listener->name}, {"peer", origin.peer}};
-  const std::string& to = origin.destination.empty() ? origin.original : origin.destination;
+  const std::string& to = origin.leads_to();
   if (!to.empty()) fields.emplace_back("destination", to);
   std::move(more.begin(), more.end(), std::back_inserter(fields));
   return fields;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CONNECT tunnel, or a redirected connection, that carries something else than HTTP/2 without
-// TLS: bytes pass untouched.
+// A CONNECT tunnel, or a redirected connection, that has not begun with HTTP/2: bytes pass
+// untouched, if its caller was not merely silent.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,26 @@
 #include "base/graveyard.h"
 #include "base/intrusive_list.h"
 #include "base/timer_wheel.h"
+#include "insight/tls_destinations.h"
 #include "net/relay.h"
 #include "net/resolver.h"
 #include "server/accepted_connection.h"
 #include "server/capture_loops.h"
 #include "server/idle_clock.h"
+#include "wire/late_sniff.h"
 
 namespace levee {
 
 class Worker;
+
+// Names what the tunnels of a worker share. All of it outlives them.
+struct TunnelEnvironment {
+  WorkerIo& io;
+  net::Resolver& resolver;
+  const std::vector<net::Address>& own_addresses;  // to which no tunnel leads
+  CaptureLoops& capture_loops;
+  TlsDestinations& tls_destinations;
+};
 
 // Owned by its worker, which it tells of its bytes and its end. One thread.
 class RawTunnel final : public Mortal,
@@ -32,11 +43,11 @@ class RawTunnel final : public Mortal,
   // The destination's name is looked up, and one of its addresses reached, in this time.
   static constexpr absl::Duration kConnectTimeout = absl::Seconds(10);
 
-  // `first`: the bytes that were read from the caller already. The references outlive the tunnel.
-  // The worker must not destroy the tunnel from within one of its events.
-  RawTunnel(WorkerIo& io, net::Resolver& resolver, net::ByteStream caller, ByteSpan first,
-            ConnectionOrigin origin, const std::vector<net::Address>& own_listeners,
-            CaptureLoops& loops, Worker& worker);
+  // `first`: the bytes that were read from the caller already. If there are none, those that come
+  // first say whether it is a tunnel. The references outlive it. The worker must not destroy it
+  // from within one of its events.
+  RawTunnel(const TunnelEnvironment& environment, net::ByteStream caller, ByteSpan first,
+            ConnectionOrigin origin, Worker& worker);
 
   const ConnectionOrigin& origin() const { return origin_; }
 
@@ -50,20 +61,23 @@ class RawTunnel final : public Mortal,
   void OnDialled(const net::Address& from, const net::Address& to) override {
     dialled_.Set(from, to);
   }
+  void OnHeld(ByteSpan from_caller, ByteSpan from_dialled, bool ended) override;
   void OnRelayed(bool forward, size_t bytes) override;
   void OnRelayClosed(const std::string& reason) override;
   void OnTimer(Instant now) override;
+  void Identify(ByteSpan first);
   void End(std::optional<TunnelFailure> failure);
 
+  const TunnelEnvironment& environment_;
   WorkerIo& io_;
   const ConnectionOrigin origin_;
-  const std::vector<net::Address>& own_listeners_;
   Worker& worker_;
   CaptureLoops::Dialled dialled_;
   net::ByteStream caller_;  // until the relay owns it
   std::vector<uint8_t> first_;
   std::unique_ptr<net::Resolver::Query> query_;
   std::unique_ptr<net::Relay> relay_;
+  LateSniff sniff_;
   bool ended_ = false;
   uint64_t bytes_ = 0;  // that have passed, both ways
   IdleClock idle_;

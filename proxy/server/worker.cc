@@ -12,7 +12,6 @@
 #include "server/request_head.h"
 #include "tls/session.h"
 #include "wire/content_type.h"
-#include "wire/first_bytes.h"
 
 namespace levee {
 namespace {
@@ -23,7 +22,7 @@ constexpr char kNotRedirected[] =
 
 // Whether the caller connected to a port that takes redirected connections only.
 bool IsNotCaptured(const ConnectionOrigin& origin) {
-  return !origin.listener->capture.h2c && origin.original.empty() && origin.destination.empty();
+  return !origin.listener->capture.h2c && origin.leads_to().empty();
 }
 
 }  // namespace
@@ -55,6 +54,11 @@ Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shar
                      .worker = index},
                     *snapshot_, ConnectionOptions()),
       guards_(io_.wheel, index),
+      tunnel_environment_{.io = io_,
+                          .resolver = resolver_,
+                          .own_addresses = own_addresses_,
+                          .capture_loops = shared.capture_loops,
+                          .tls_destinations = shared.tls_destinations},
       relief_(shared.memory, io_, connections_, calls_),
       idle_(io_, connections_, tunnels_) {
   loop_.SetTurnHandler(this);
@@ -221,17 +225,32 @@ void Worker::Bury(AcceptedConnection& connection) {
   io_.graveyard.Bury(std::unique_ptr<Mortal>(&connection));
 }
 
-void Worker::OnHttp2(AcceptedConnection& from, net::ByteStream stream, ByteSpan first) {
+void Worker::Bury(RawTunnel& tunnel) {
+  series_.tunnels.Sub(1);
+  static_cast<ListLink<RawTunnel>&>(tunnel).Unlink();
+  io_.graveyard.Bury(std::unique_ptr<Mortal>(&tunnel));
+}
+
+void Worker::Serve(const ConnectionOrigin& origin, net::ByteStream stream, ByteSpan first) {
   io_.log.Write(EventKind::kConnectionIdentified, [&] {
-    return ConnectionFields(from.origin(), {{"protocol", "http2"}});
+    return ConnectionFields(origin, {{"protocol", "http2"}});
   });
   auto* connection =
-      new DownstreamConnection(io_, std::move(stream), from.origin(), ConnectionOptions(), *this);
-  connection->SetListener(snapshot_->ListenerRefOf(*from.origin().listener));
+      new DownstreamConnection(io_, std::move(stream), origin, ConnectionOptions(), *this);
+  connection->SetListener(snapshot_->ListenerRefOf(*origin.listener));
   connections_.PushBack(*connection);
   connection->LimitAge(io_, random_);
-  if (closed_sockets_.contains(from.origin().socket)) connection->session().AnnounceShutdown();
+  if (closed_sockets_.contains(origin.socket)) connection->session().AnnounceShutdown();
   connection->Receive(first);
+}
+
+void Worker::OnHttp2(AcceptedConnection& from, net::ByteStream stream, ByteSpan first) {
+  Serve(from.origin(), std::move(stream), first);
+  Bury(from);
+}
+
+void Worker::OnLateHttp2(RawTunnel& from, net::ByteStream stream, ByteSpan first) {
+  Serve(from.origin(), std::move(stream), first);
   Bury(from);
 }
 
@@ -242,19 +261,8 @@ void Worker::OnTunnel(AcceptedConnection& from, net::ByteStream stream, ByteSpan
     OnNotTaken(from, Reject::kLoop);
     return;
   }
-  const bool tls = BeginsTls(from.received());
-  io_.log.Write(EventKind::kConnectionIdentified, [&] {
-    return ConnectionFields(from.origin(), {{"protocol", tls ? "tls" : "opaque"}});
-  });
-  const std::string& destination = from.origin().destination;
-  if (tls && shared_.tls_destinations.Add(destination)) {
-    io_.log.Write(EventKind::kTunnelCarriesTls, [&] {
-      return std::vector<LogField>{{"destination", destination}};
-    });
-  }
-  auto* tunnel = new RawTunnel(io_, resolver_, std::move(stream), first, from.origin(),
-                               own_addresses_, shared_.capture_loops, *this);
-  tunnels_.PushBack(*tunnel);
+  tunnels_.PushBack(
+      *new RawTunnel(tunnel_environment_, std::move(stream), first, from.origin(), *this));
   series_.tunnels.Add(1);
   Bury(from);
 }
@@ -288,10 +296,8 @@ void Worker::OnTunnelClosed(RawTunnel& tunnel, std::optional<TunnelFailure> fail
         tunnel.origin(),
         {{"reason", failure.has_value() ? TunnelFailureName(*failure) : "closed"}});
   });
-  series_.tunnels.Sub(1);
   ConnectionEnded();
-  static_cast<ListLink<RawTunnel>&>(tunnel).Unlink();
-  io_.graveyard.Bury(std::unique_ptr<Mortal>(&tunnel));
+  Bury(tunnel);
 }
 
 void Worker::OnDownstreamClosed(DownstreamConnection& connection, const std::string& reason) {

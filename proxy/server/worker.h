@@ -153,6 +153,10 @@ class Worker final : private net::TurnHandler {
   // event of `from`.
   void OnHttp2(AcceptedConnection& from, net::ByteStream stream, ByteSpan first);
 
+  // The caller of a tunnel was silent for long, and speaks HTTP/2. `first`: as above. The last
+  // event of `from`.
+  void OnLateHttp2(RawTunnel& from, net::ByteStream stream, ByteSpan first);
+
   // Something else came, or nothing, on the way to the destination in from.origin().
   // `first`: as above. The last event of `from`.
   void OnTunnel(AcceptedConnection& from, net::ByteStream stream, ByteSpan first);
@@ -196,7 +200,9 @@ class Worker final : private net::TurnHandler {
   void SetOwnAddresses(std::vector<net::Address> listeners, std::vector<net::Address> ports);
   void Accept(net::ByteStream stream, ConnectionOrigin origin);
   bool IsOwn(std::string_view address) const;
+  void Serve(const ConnectionOrigin& origin, net::ByteStream stream, ByteSpan first);
   void Bury(AcceptedConnection& connection);
+  void Bury(RawTunnel& tunnel);
   void Goaway();
   void Stop();
   h2::StreamHandler* Refuse(DownstreamConnection& from, h2::Stream& stream, const Metadata& head,
@@ -243,6 +249,7 @@ class Worker final : private net::TurnHandler {
   IntrusiveList<AcceptedConnection> accepted_;
   IntrusiveList<DownstreamConnection> connections_;
   IntrusiveList<RawTunnel> tunnels_;
+  const TunnelEnvironment tunnel_environment_;
   IntrusiveList<RpcStream> calls_;
   MemoryRelief relief_;
   IdleWatch idle_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/first_bytes.h"
 
+#include <cstdint>
+
 #include "base/host_port.h"
 
 namespace levee {
@@ -8,16 +10,42 @@ namespace {
 
 constexpr std::string_view kConnectMethod = "CONNECT ";
 
+// Whether one of the two is the beginning of the other.
+bool Agree(std::string_view bytes, std::string_view with) {
+  return with.starts_with(bytes.substr(0, with.size()));
+}
+
 }  // namespace
 
-FirstBytes ClassifyFirstBytes(std::string_view bytes) {
-  const auto begins = [bytes](std::string_view with) {
-    return with.starts_with(bytes.substr(0, with.size()));
-  };
-  if (begins(kHttp2Preface)) {
-    return bytes.size() < kHttp2Preface.size() ? FirstBytes::kMore : FirstBytes::kHttp2;
+Http2Begins BeginsPreface(std::string_view bytes) {
+  if (!Agree(bytes, kHttp2Preface)) return Http2Begins::kNo;
+  return bytes.size() < kHttp2Preface.size() ? Http2Begins::kMore : Http2Begins::kYes;
+}
+
+Http2Begins BeginsSettings(std::string_view bytes) {
+  constexpr size_t kLengthBytes = 3, kSettingBytes = 6, kMaxLength = 16 * 1024;
+  // Type, flags and stream of the frame.
+  constexpr std::string_view kRest("\x04\0\0\0\0\0", 6);
+  if (bytes.size() < kLengthBytes) {
+    const bool may_fit = bytes.empty() || bytes[0] == 0;
+    return may_fit ? Http2Begins::kMore : Http2Begins::kNo;
   }
-  if (begins(kConnectMethod)) {
+  size_t length = 0;
+  for (const char byte : bytes.substr(0, kLengthBytes)) {
+    length = length << 8 | static_cast<uint8_t>(byte);
+  }
+  if (length > kMaxLength || length % kSettingBytes != 0) return Http2Begins::kNo;
+  const std::string_view rest = bytes.substr(kLengthBytes);
+  if (!Agree(rest, kRest)) return Http2Begins::kNo;
+  return rest.size() < kRest.size() ? Http2Begins::kMore : Http2Begins::kYes;
+}
+
+FirstBytes ClassifyFirstBytes(std::string_view bytes) {
+  const Http2Begins http2 = BeginsPreface(bytes);
+  if (http2 != Http2Begins::kNo) {
+    return http2 == Http2Begins::kYes ? FirstBytes::kHttp2 : FirstBytes::kMore;
+  }
+  if (Agree(bytes, kConnectMethod)) {
     return bytes.size() < kConnectMethod.size() ? FirstBytes::kMore : FirstBytes::kConnect;
   }
   return FirstBytes::kOther;

@@ -11,6 +11,18 @@ namespace levee {
 // RFC 9113, section 3.4.
 inline constexpr std::string_view kHttp2Preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
+enum class Http2Begins {
+  kMore,  // too few bytes to tell
+  kYes,
+  kNo,
+};
+// Whether bytes are those with which a client begins: the whole preface.
+Http2Begins BeginsPreface(std::string_view bytes);
+
+// Whether bytes are those with which a server begins: the head of a SETTINGS frame that every
+// client takes (RFC 9113, section 3.4).
+Http2Begins BeginsSettings(std::string_view bytes);
+
 enum class FirstBytes {
   kMore,     // too few to tell
   kHttp2,    // the whole preface

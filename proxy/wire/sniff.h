@@ -19,10 +19,9 @@ enum class Carries {
 // A caller that has not said by then that it speaks HTTP/2 may wait for the other end to speak
 // first, so its bytes, even if they begin a preface, are for the other end to judge.
 inline Carries Sniff(std::string_view bytes, Instant now, Instant until) {
-  const bool preface = kHttp2Preface.starts_with(bytes.substr(0, kHttp2Preface.size()));
-  if (!preface) return Carries::kOther;
-  if (bytes.size() >= kHttp2Preface.size()) return Carries::kHttp2;
-  return now < until ? Carries::kUnknown : Carries::kOther;
+  const Http2Begins http2 = BeginsPreface(bytes);
+  if (http2 == Http2Begins::kYes) return Carries::kHttp2;
+  return http2 == Http2Begins::kMore && now < until ? Carries::kUnknown : Carries::kOther;
 }
 
 }  // namespace levee

@@ -9,6 +9,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import threading
 import unittest
 
 try:
@@ -117,6 +118,23 @@ class Capture(Sidecars):
                 shown = f'[{address}]' if ':' in address else address
                 self.assertEqual(json.loads(self.lines_of_log.readline())['original_destination'],
                                  f'{shown}:{peers.PORT}')
+
+    def test_p1_a_client_that_is_silent_for_long_is_captured_and_retried_too(self):
+        self.sidecar()
+        self.captured()
+        service = peers.Service(failures=1)
+        reached = threading.Event()
+
+        def serve(connection):
+            reached.set()  # Levee has waited long enough for the client.
+            service(connection)  # It speaks first, as every server of HTTP/2.
+
+        self.serve(network.SERVICE4, peers.PORT, serve)
+        answer = peers.call(self.app, network.SERVICE4, wait=lambda: reached.wait(20))
+        self.assertEqual(answer, ('0', b'hello', ''))
+        self.assertEqual([head.get('grpc-previous-rpc-attempts') for head in service.heads],
+                         [None, '1'])
+        self.assertEqual(self.metric('levee_tunnelled_bytes_total'), 0)
 
     def test_p1_the_authority_decides_before_the_original_destination(self):
         self.sidecar()

@@ -102,10 +102,12 @@ def connect(host, address, port=PORT):
     return client
 
 
-def call(host, address, port=PORT, authority=None, text=b'hello'):
-    """Makes one call and returns its status, the answer's bytes and its grpc-message."""
+def call(host, address, port=PORT, authority=None, text=b'hello', wait=lambda: None):
+    """Makes one call and returns its status, the answer's bytes and its grpc-message. `wait` returns
+    when the connected client is to say its first word."""
     shown = f'[{address}]' if ':' in address else address
     client = connect(host, address, port)
+    wait()
     session = h2.connection.H2Connection(h2.config.H2Configuration(header_encoding='utf-8'))
     session.initiate_connection()
     session.send_headers(1, [(':method', 'POST'), (':scheme', 'http'), (':path', '/shop.Cart/Get'),

@@ -270,6 +270,25 @@ TEST(Tunnel, AnUpstreamMaySpeakFirst) {
   EXPECT_EQ(connection->ReadAll(), " bye");
 }
 
+// An HTTP/2 server speaks first, too.
+TEST(Tunnel, ACallerThatIsSlowToSpeakHttp2IsServedAndRetriedAsAnyOther) {
+  FaultyService service(FailFirst(1));
+  TcpListener destination;
+  Listening sidecar(kTcp, "upstreams: [{name: shop, endpoints: [\"" + service.address() +
+                              "\"]}]\nroutes: [{upstream: shop}]\n");
+  std::unique_ptr<TcpConnection> server;
+  RawClient client(sidecar->address(), "", destination.address(), [&] {
+    server = std::make_unique<TcpConnection>(destination.Accept());  // The client seems silent.
+    server->Send(std::string("\0\0\0\4\0\0\0\0\0", 9));
+  });
+  EXPECT_EQ(client.AnswerTo(client.Call()).grpc_status(), "0");
+  EXPECT_EQ(service.calls(), 2);
+  EXPECT_EQ(server->ReadAll(), "");
+  EXPECT_EQ(sidecar->Sum("levee_tunnels"), 0);
+  EXPECT_EQ(sidecar->Sum("levee_tunnelled_bytes_total"), 0);
+  EXPECT_EQ(sidecar->Sum("levee_downstream_connections"), 1);
+}
+
 TEST(Tunnel, ADestinationThatRefusesClosesIt) {
   const ReservedPort refusing;
   Listening sidecar(kTcp);

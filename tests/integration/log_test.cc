@@ -133,6 +133,18 @@ TEST(Logging, TlsInTunnelsIsToldOnceForADestinationAndShown) {
               HasSubstr("\"tls_destinations\":[\"" + destination.address() + "\"]"));
 }
 
+TEST(Logging, TlsOfACallerThatWasSilentAtFirstIsTold) {
+  TcpListener destination;
+  SidecarProcess sidecar({.endpoints = {destination.address()}});
+  TcpConnection tunnel(sidecar.address());
+  ASSERT_TRUE(OpenTunnel(tunnel, destination.address()));
+  TcpConnection accepted(destination.Accept());  // The caller has been silent for so long.
+  ASSERT_TRUE(tunnel.Send("\x16\x03\x01 hello"));
+  EXPECT_EQ(accepted.Read(9), "\x16\x03\x01 hello");
+  EXPECT_THAT(AwaitLines(sidecar, "tunnel_carries_tls"),
+              ElementsAre(HasSubstr("destination=" + destination.address())));
+}
+
 TEST(Logging, AtDebugConnectionsAndDecisionsShow) {
   FaultyService service(FailFirst(1));
   SidecarProcess sidecar(

@@ -14,11 +14,12 @@ std::string RawAnswer::grpc_message() const {
 }
 
 RawClient::RawClient(const std::string& address, std::string_view settings,
-                     const std::string& destination)
+                     const std::string& destination, const std::function<void()>& wait)
     : FramePeer(address) {
   if (!destination.empty()) {
     EXPECT_TRUE(OpenTunnel(connection(), destination));
   }
+  wait();
   connection().Send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
   Write(FrameType::kSettings, 0, 0, settings);
 }

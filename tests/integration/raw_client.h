@@ -2,6 +2,7 @@
 // A caller that says its frames itself.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -28,9 +29,11 @@ struct RawAnswer {
 class RawClient : public FramePeer {
  public:
   // `settings`: payload of the SETTINGS frame that follows the preface.
-  // `destination`: through a CONNECT tunnel to it, if it is not empty.
-  explicit RawClient(const std::string& address, std::string_view settings = "",
-                     const std::string& destination = "");
+  // `destination`: through a CONNECT tunnel to it, if it is not empty. `wait`: returns when the
+  // greeting is due.
+  explicit RawClient(
+      const std::string& address, std::string_view settings = "",
+      const std::string& destination = "", const std::function<void()>& wait = [] {});
 
   // The head of a call as gRPC's clients write it.
   static HeaderList CallHead(const HeaderList& more = {});
