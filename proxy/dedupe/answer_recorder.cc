@@ -10,7 +10,7 @@ void AnswerRecorder::OnData(const Chunk& data) {
   if (whole_) {
     answer_.AddBody({reinterpret_cast<const char*>(data.data()), data.size()});
   } else {
-    answer_ = AnswerWriter();  // What it has takes memory.
+    answer_ = AnswerWriter();  // The bytes so far take memory.
   }
 }
 

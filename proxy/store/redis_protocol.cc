@@ -45,7 +45,7 @@ void* PutText(const redisReadTask* task, char* text, size_t size) {
   return reply;
 }
 
-// What a peer says of the size takes no memory.
+// A list grows as its elements come, so that a size that a peer says takes no memory.
 void* PutList(const redisReadTask* task, int) {
   RedisReply* const reply = PlaceOf(task);
   reply->kind = Kind::kList;
