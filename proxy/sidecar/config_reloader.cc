@@ -122,7 +122,12 @@ void ConfigReloader::Reload(Reason reason) {
   } else if (!checked.empty.empty()) {
     refuse(EmptyFaults(checked.empty));
   } else if (const absl::Status taken = hooks_.take_over(checked.snapshot); taken.ok()) {
-    Succeed(checked);
+    const bool same_files = checked.snapshot->sha256 == before.snapshot->sha256;
+    if (same_files && reason == Reason::kChange && before.faults.empty()) {
+      metrics_.CertificatesRotated();  // The source of certificates has told of them.
+    } else {
+      Succeed(checked);
+    }
   } else if (absl::IsCancelled(taken)) {
     const std::lock_guard lock(mutex_);
     stopped_ = true;

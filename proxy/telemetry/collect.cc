@@ -209,6 +209,9 @@ void Metrics::CollectConfig(FamilySink sink) const {
     expiries.Add(labels, absl::ToDoubleSeconds(certificate.expires - absl::UnixEpoch()));
     begins.Add(labels, absl::ToDoubleSeconds(certificate.begins - absl::UnixEpoch()));
   }
+  Family(sink, MetricType::Counter, "levee_tls_certificate_rotations_total",
+         "How often certificates of Workload APIs took effect while the sidecar ran.")
+      .Add({}, certificates_rotated_);
   Family(sink, MetricType::Gauge, "levee_config_info", "The running configuration.")
       .Add({{"sha256", config_sha256_}}, 1);
   Family(sink, MetricType::Gauge, "levee_build_info", "The running program.")

@@ -140,6 +140,11 @@ void Metrics::ConfigRefused() {
   ++config_refused_;
 }
 
+void Metrics::CertificatesRotated() {
+  const std::lock_guard lock(config_mutex_);
+  ++certificates_rotated_;
+}
+
 void Metrics::SetBudgetSource(BudgetSource source) {
   const std::lock_guard lock(sources_mutex_);
   budgets_ = std::move(source);

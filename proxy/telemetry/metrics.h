@@ -106,6 +106,9 @@ class Metrics {
   void ConfigReloaded(std::string sha256, absl::Time now);
   void ConfigRefused();
 
+  // Counts that certificates of a Workload API took effect, in the configuration as it was.
+  void CertificatesRotated();
+
   // The sources of values that other objects hold. A source is called on the scraping thread and
   // must not call back. Each Set... replaces the source before: when it returns, that source is not
   // running and will not be called again.
@@ -218,6 +221,7 @@ class Metrics {
   bool config_last_successful_ = true;
   uint64_t config_reloaded_ = 0;
   uint64_t config_refused_ = 0;
+  uint64_t certificates_rotated_ = 0;
 
   // Held while the sources run, so that Set... returns only when the source before does not run.
   mutable std::mutex sources_mutex_;

@@ -84,6 +84,7 @@ const std::map<std::string, Contract>& Contracts() {
       {"levee_limit_hits_total", {kCounter, {"limit"}}},
       {"levee_downstream_rejects_total", {kCounter, {"reason"}}},
       {"levee_config_reloads_total", {kCounter, {"result"}}},
+      {"levee_tls_certificate_rotations_total", {kCounter, {}}},
       {"levee_config_last_reload_successful", {kGauge, {}}},
       {"levee_config_last_reload_success_timestamp_seconds", {kGauge, {}}},
       {"levee_otlp_spans_total", {kCounter, {"result"}}},
