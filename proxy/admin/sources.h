@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,10 @@ struct AdminSources {
   // By limit, and by upstream. May be empty.
   Metrics::LeaseSource leases = nullptr;
   Metrics::DedupeSource keys = nullptr;
+
+  // By the socket of a Workload API, why it gives nothing newer, if something is wrong. May be
+  // empty.
+  std::function<std::map<std::string, std::string>()> identity_faults = nullptr;
 };
 
 }  // namespace levee

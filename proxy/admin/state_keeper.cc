@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "admin/certificate_message.h"
 #include "admin/state_message.h"
 #include "insight/verdict.h"
 
@@ -182,6 +183,14 @@ RecentState StateKeeper::Recent(const admin::v1::GetStateRequest& request,
                       configured);
 }
 
+void StateKeeper::AddCertificates(const ConfigStatus& config, admin::v1::State& state) const {
+  std::map<std::string, std::string> faults;
+  if (sources_.identity_faults != nullptr) faults = sources_.identity_faults();
+  for (admin::v1::Certificate& certificate : CertificateMessages(config, faults)) {
+    *state.mutable_configuration()->add_certificates() = std::move(certificate);
+  }
+}
+
 absl::StatusOr<admin::v1::State> StateKeeper::Read(const admin::v1::GetStateRequest& request) {
   const std::lock_guard building(building_);
   const ConfigStatus config = sources_.config();
@@ -196,6 +205,7 @@ absl::StatusOr<admin::v1::State> StateKeeper::Read(const admin::v1::GetStateRequ
   state.set_time(WallSeconds(sources_.wall_clock()));
   *state.mutable_sidecar() = SidecarMessage(sources_);
   *state.mutable_configuration() = ConfigurationMessage(config);
+  AddCertificates(config, state);
   EndpointsByUpstream groups = Group(*endpoints);
   size_t endpoints_left = kMaxEndpoints;
   for (const UpstreamPast& past : recent.upstreams) {

@@ -77,6 +77,7 @@ class StateKeeper {
  private:
   void Run();
   bool ReadCounters(Instant now);  // False if there is no new second.
+  void AddCertificates(const ConfigStatus& config, admin::v1::State& state) const;
   RecentState Recent(const admin::v1::GetStateRequest& request, const Snapshot& snapshot) const;
 
   const AdminSources& sources_;

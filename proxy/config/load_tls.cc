@@ -145,6 +145,7 @@ std::shared_ptr<const tls::Context> Loader::MakeFromApi(tls::Role role, const st
   if (const Svid svid = AskFor(socket); svid != nullptr) {
     tls::ContextOptions with = options;
     with.credentials = svid->credentials;
+    with.source = socket;
     if (judges_peers) {
       with.trusted = Checked(tls::TrustStore::Parse(svid->bundle));
       with.trust_domain = tls::TrustDomainOf(svid->id);
@@ -153,7 +154,7 @@ std::shared_ptr<const tls::Context> Loader::MakeFromApi(tls::Role role, const st
     if (context.ok()) return *std::move(context);
     absl::StrAppend(&waits_for, " that can be used: ", context.status().message());
   }
-  return Checked(tls::Context::Make(role, {.waits_for = std::move(waits_for)}));
+  return Checked(tls::Context::Make(role, {.source = socket, .waits_for = std::move(waits_for)}));
 }
 
 void Loader::Finish(LoadedTls& loaded) const {
@@ -204,6 +205,7 @@ std::shared_ptr<const tls::Context> Loader::MakeFromFiles(const std::string& pat
   if (IsGiven(message.certificate())) {
     options.credentials = ReadCredentials(path, message.certificate(), message.key());
     if (!options.credentials.has_value()) return nullptr;
+    options.source = message.certificate();
   }
   return Make(path, tls::Role::kClient, std::move(options),
               absl::StrCat(message.certificate(), ", ", message.key()));
@@ -223,6 +225,7 @@ std::shared_ptr<const tls::Context> Loader::Listener(const std::string& path,
   }
   options.credentials = ReadCredentials(path, message.certificate(), message.key());
   if (!options.credentials.has_value()) return nullptr;
+  options.source = message.certificate();
   if (IsGiven(message.client_ca())) {
     options.trusted = ReadTrust(path + ".client_ca", message.client_ca());
     if (options.trusted == nullptr) return nullptr;

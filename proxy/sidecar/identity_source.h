@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +26,9 @@ class IdentitySource {
   // `changed` is called whenever an API has given something new, in a thread of the source, and
   // once from here, for what came before.
   virtual void OnChange(std::function<void()> changed) = 0;
+
+  // Returns, by socket, why an API gives nothing newer; without those with which nothing is wrong.
+  virtual std::map<std::string, std::string> Faults() = 0;
 
   // Follows these APIs alone from now on.
   virtual void Keep(const std::vector<std::string>& sockets) = 0;

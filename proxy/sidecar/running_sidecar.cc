@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sidecar/running_sidecar.h"
 
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "base/random.h"
 #include "base/uuid.h"
 #include "net/event_loop.h"
+#include "settings/certificates.h"
 
 namespace levee {
 namespace {
@@ -34,6 +36,13 @@ bool SameLog(const AccessLogSpec& one, const AccessLogSpec& other) {
   return one.target == other.target && one.path == other.path;
 }
 
+Metrics::CertificateLife LifeOf(const OwnCertificate& own) {
+  using Of = OwnCertificate::Of;
+  if (own.of == Of::kUpstream) return {own.name, "client", own.begins, own.expires};
+  const char* const kind = own.of == Of::kListener ? "server " : "store ";
+  return {std::string(kNoUpstream), absl::StrCat(kind, own.name), own.begins, own.expires};
+}
+
 Metrics::Settings MetricsSettings(const Snapshot& snapshot) {
   Metrics::Settings settings;
   settings.method_labels = snapshot.limits.method_labels;
@@ -41,26 +50,13 @@ Metrics::Settings MetricsSettings(const Snapshot& snapshot) {
   settings.otel_names = snapshot.otel_names;
   for (const UpstreamSpec& upstream : snapshot.upstreams) {
     settings.upstreams.push_back(upstream.name);
-    if (upstream.tls.has_value() && upstream.tls->context->expires() < absl::InfiniteFuture()) {
-      const tls::Context& context = *upstream.tls->context;
-      settings.certificates.push_back(
-          {upstream.name, "client", context.begins(), context.expires()});
-    }
     if (upstream.methods == nullptr) continue;
     for (const std::string& path : upstream.methods->all) {
       settings.methods.push_back(path.substr(1));
     }
   }
-  for (const ListenerSpec& listener : snapshot.listeners) {
-    if (listener.tls == nullptr || listener.tls->expires() == absl::InfiniteFuture()) continue;
-    settings.certificates.push_back({std::string(kNoUpstream),
-                                     absl::StrCat("server ", listener.name), listener.tls->begins(),
-                                     listener.tls->expires()});
-  }
-  for (const StoreSpec& store : snapshot.stores) {
-    if (!store.tls.has_value() || store.tls->context->expires() == absl::InfiniteFuture()) continue;
-    settings.certificates.push_back({std::string(kNoUpstream), absl::StrCat("store ", store.name),
-                                     store.tls->context->begins(), store.tls->context->expires()});
+  for (const OwnCertificate& own : OwnCertificates(snapshot)) {
+    if (own.there()) settings.certificates.push_back(LifeOf(own));
   }
   for (const Route& route : snapshot.routes.routes()) {
     // Only a route that names one method gives it a label.
@@ -164,6 +160,11 @@ void RunningSidecar::KeepIdentities() {
   if (options_.identities != nullptr) options_.identities->Keep(in_use_.snapshot->workload_apis);
 }
 
+std::map<std::string, std::string> RunningSidecar::IdentityFaults() {
+  if (options_.identities == nullptr) return {};
+  return options_.identities->Faults();
+}
+
 AdminSources RunningSidecar::MakeSources() {
   return {.metrics = metrics_,
           .calls = recent_calls_,
@@ -185,7 +186,8 @@ AdminSources RunningSidecar::MakeSources() {
           .listeners = [this] { return Listeners(); },
           .tls_destinations = [this] { return sidecar_->tls_destinations(); },
           .leases = [this] { return sidecar_->leases(); },
-          .keys = [this] { return sidecar_->dedupes(); }};
+          .keys = [this] { return sidecar_->dedupes(); },
+          .identity_faults = [this] { return IdentityFaults(); }};
 }
 
 void RunningSidecar::Run() {

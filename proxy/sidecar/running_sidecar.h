@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -71,6 +72,7 @@ class RunningSidecar {
 
   absl::Status OpenAll(const CheckedConfig& checked);
   AdminSources MakeSources();
+  std::map<std::string, std::string> IdentityFaults();
   std::vector<std::string> Listeners();
   uint64_t LostLogLines();
   void Announce();

@@ -55,6 +55,16 @@ std::shared_ptr<const tls::Svid> SvidFeed::Get(absl::Duration patience) {
   return svid_;
 }
 
+std::string SvidFeed::fault() {
+  const std::lock_guard lock(mutex_);
+  return fault_;
+}
+
+void SvidFeed::SetFault(const std::string& fault) {
+  const std::lock_guard lock(mutex_);
+  fault_ = fault;
+}
+
 void SvidFeed::Run() {
   while (true) {
     const grpc::Status status = Follow();
@@ -63,6 +73,7 @@ void SvidFeed::Run() {
       const std::lock_guard lock(mutex_);
       if (stopped_) return;
     }
+    SetFault(ReasonOf(status));
     away_.Report(log_, socket_, /*subject=*/"", ReasonOf(status), net::ReadClock());
     Settle();
     if (!Wait(rule_.OnEnded(code, random_))) return;
@@ -116,6 +127,7 @@ void SvidFeed::Accept(std::shared_ptr<const tls::Svid> svid) {
   away_.End(net::ReadClock());
   {
     const std::lock_guard lock(mutex_);
+    fault_.clear();
     if (svid_ != nullptr && *svid_ == *svid) return;
     svid_ = svid;
   }
@@ -130,6 +142,7 @@ void SvidFeed::Accept(std::shared_ptr<const tls::Svid> svid) {
 
 // The same reason is told once.
 void SvidFeed::Refuse(const std::string& reason) {
+  SetFault(reason);
   if (std::exchange(refused_for_, reason) == reason) return;
   log_.Write(EventKind::kSvidRefused, [&] {
     return std::vector<LogField>{{"socket", socket_}, {"reason", reason}};

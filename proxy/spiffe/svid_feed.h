@@ -38,6 +38,9 @@ class SvidFeed {
   // answer is asked once more.
   std::shared_ptr<const tls::Svid> Get(absl::Duration patience);
 
+  // Returns why the last answer was not taken, or there is none; empty if nothing is wrong.
+  std::string fault();
+
  private:
   void Run();
   grpc::Status Follow();
@@ -47,6 +50,7 @@ class SvidFeed {
   void Refuse(const std::string& reason);
   bool Wait(absl::Duration wait);
   void Settle();
+  void SetFault(const std::string& fault);
 
   const std::string socket_;
   EventLog& log_;
@@ -55,6 +59,7 @@ class SvidFeed {
   std::mutex mutex_;
   std::condition_variable wake_;           // the thread, or those who wait for the first answer
   std::shared_ptr<const tls::Svid> svid_;  // nullptr: there is none yet
+  std::string fault_;
   grpc::ClientContext* under_way_ = nullptr;
   bool settled_ = false;  // the API has answered or failed once
   bool given_up_ = false;

@@ -33,6 +33,15 @@ void WorkloadIdentities::Changed() {
   if (changed_ != nullptr) changed_();
 }
 
+std::map<std::string, std::string> WorkloadIdentities::Faults() {
+  const std::lock_guard lock(mutex_);
+  std::map<std::string, std::string> faults;
+  for (const auto& [socket, feed] : feeds_) {
+    if (std::string fault = feed->fault(); !fault.empty()) faults[socket] = std::move(fault);
+  }
+  return faults;
+}
+
 // Feeds end without the lock, since their threads take it.
 void WorkloadIdentities::Keep(const std::vector<std::string>& sockets) {
   Feeds gone;

@@ -27,6 +27,7 @@ class WorkloadIdentities final : public IdentitySource {
 
   std::shared_ptr<const tls::Svid> Get(const std::string& socket) override;
   void OnChange(std::function<void()> changed) override;
+  std::map<std::string, std::string> Faults() override;
   void Keep(const std::vector<std::string>& sockets) override;
   void Stop() override;
 

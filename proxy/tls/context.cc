@@ -146,6 +146,7 @@ absl::Status Context::LoadCertificate(const std::string& pem) {
   }
   begins_ = TimeOf(X509_get0_notBefore(leaf.get()));
   expires_ = TimeOf(X509_get0_notAfter(leaf.get()));
+  identity_ = IdentityOf(leaf.get());
   if (X509_cmp_current_time(X509_get0_notAfter(leaf.get())) < 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("the certificate has expired: it was valid until ", Day(expires_)));

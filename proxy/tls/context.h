@@ -47,6 +47,9 @@ struct ContextOptions {
   // A client without credentials shows no certificate. A server needs them, or `waits_for`.
   std::optional<Credentials> credentials;
 
+  // Where these come from, for people: a file, or the socket of a Workload API; empty without.
+  std::string source;
+
   // By which the peer's certificate is judged; nullptr: it is not judged. A server without it asks
   // its clients for no certificate.
   std::shared_ptr<const TrustStore> trusted;
@@ -91,6 +94,9 @@ class Context {
   // When it expires; Infinite if there is none.
   absl::Time expires() const { return expires_; }
 
+  // Whom the own certificate names, as IdentityOf; empty if there is none.
+  const std::string& identity() const { return identity_; }
+
   SSL_CTX* get() const { return context_; }
 
  private:
@@ -107,6 +113,7 @@ class Context {
   SSL_CTX* const context_;
   absl::Time begins_ = absl::InfinitePast();
   absl::Time expires_ = absl::InfiniteFuture();
+  std::string identity_;
 };
 
 }  // namespace levee::tls

@@ -259,6 +259,8 @@ TEST_F(WorkloadApiTest, AllPartsAskItOnce) {
     EXPECT_EQ(context->options().trust_domain, "shop");
     EXPECT_NE(context->options().trusted, nullptr);
     EXPECT_LT(context->expires(), absl::InfiniteFuture());
+    EXPECT_EQ(context->options().source, "unix:///agent.sock");
+    EXPECT_EQ(context->identity(), "spiffe://shop/cart");
   }
 }
 

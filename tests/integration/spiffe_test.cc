@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Certificates of a SPIFFE Workload API, between two sidecars with real gRPC at both ends.
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -24,6 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using grpc::StatusCode;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -243,6 +245,29 @@ TEST_F(Spiffe, AnSvidThatCannotBeUsedLeavesTheOldOne) {
   EXPECT_THAT(errors, HasSubstr("the key cannot be read"));
   EXPECT_THAT(errors, HasSubstr("it has no SVID for this workload"));
   EXPECT_THAT(errors, Not(HasSubstr("secret garbage")));
+}
+
+TEST_F(Spiffe, TheStateShowsWhoseCertificatesItAreAndWhyNoneComes) {
+  web->Give(authority, kWeb);
+  cart->Give(authority, kCart);
+  SidecarProcess ingress(Ingress());
+  SidecarProcess egress(Egress(ingress));
+  const std::string admin = egress.AwaitAddress("admin");
+  const std::string begin =
+      absl::StrCat(R"("certificates":[{"of":"upstream shop","source":"unix://)",
+                   (folder / "web.sock").string(), R"(","identity":"spiffe://shop/web","begins":)");
+  EXPECT_THAT(HttpGet(admin, "/api/v1/state").body,
+              AllOf(HasSubstr(begin), HasSubstr(R"("fault":"")")));
+  web->Give(X509SVIDResponse());
+  EXPECT_TRUE(web->WaitUntilSent());
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  std::string state;
+  do {
+    state = HttpGet(admin, "/api/v1/state").body;
+  } while (state.find("it has no SVID") == std::string::npos &&
+           std::chrono::steady_clock::now() < deadline);
+  EXPECT_THAT(state,
+              AllOf(HasSubstr(begin), HasSubstr(R"("fault":"it has no SVID for this workload")")));
 }
 
 TEST_F(Spiffe, AReloadMayTakeAnotherSocketWithoutAFailedCall) {

@@ -21,6 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using grpc::StatusCode;
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -277,11 +279,16 @@ TEST_F(Tls, TheLifeOfACertificateIsInTheMetrics) {
 TEST_F(Tls, T2_APairThatDoesNotFitChangesNothing) {
   FaultyService service;
   const std::string own = folder.Put("levee", authority.Issue());
-  SidecarProcess sidecar({.endpoints = {service.address()}, .listener = ", tls: {" + own + "}"});
+  SidecarProcess sidecar({.endpoints = {service.address()},
+                          .listener = ", tls: {" + own + "}",
+                          .admin = "{address: \"127.0.0.1:0\"}"});
   folder.Put("levee.key", authority.Issue().key);
   EXPECT_TRUE(sidecar.WaitForSum("levee_config_reloads_total", {R"(result="failure")"}, 1));
   EXPECT_THAT(sidecar.process().Errors(), HasSubstr("the key does not belong to the certificate"));
   EXPECT_TRUE(CallUnary(SecureChannel(sidecar)).status.ok());
+  EXPECT_THAT(HttpGet(sidecar.AwaitAddress("admin"), "/api/v1/state").body,
+              AllOf(HasSubstr(R"("of":"listener egress")"), HasSubstr(R"("identity":"localhost")"),
+                    ContainsRegex(R"("fault":"[^"]*the key does not belong to the certificate)")));
 }
 
 TEST_F(Tls, T2_ConnectionsToAServiceStayWhenTheCertificateIsReplaced) {

@@ -193,6 +193,13 @@ export const troubled = (second) => {
       faults: ['levee.yaml:13:21: LV101 policies[0].retry.max_atempts: unknown field; did you ' +
                'mean max_attempts?',
                'levee.yaml:20:3: LV104 routes[1].upstream: "crat" is not an upstream'],
+      certificates: [
+        {of: 'upstream cart', source: 'unix:///run/spire/agent.sock', identity: 'spiffe://shop/web',
+         begins: state.time - 600, expires: state.time + 3000,
+         fault: 'UNAVAILABLE: connection refused'},
+        {of: 'listener ingress', source: '/etc/levee/tls.crt', identity: 'web.shop',
+         begins: state.time - 600, expires: state.time + 86400 * 40, fault: ''},
+      ],
       warnings: ['levee.yaml:9:5: LV201 policies[0].retry.budget.ratio: 3 allows four times the load'],
     },
   };
@@ -214,7 +221,9 @@ export const hostile = (second) => {
                   trigger: markup, delay_seconds: 0}],
     })],
     configuration: {sha256: markup, files: [markup], faults: [markup], warnings: [markup],
-                    last_reload_refused: true, last_attempt: STARTED},
+                    last_reload_refused: true, last_attempt: STARTED,
+                    certificates: [{of: markup, source: markup + long, identity: markup + long,
+                                    begins: 0, expires: STARTED, fault: markup}]},
     sidecar: {version: markup, commit: markup, limit_hits: {[markup]: 1}},
   });
 };

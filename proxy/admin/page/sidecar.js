@@ -41,6 +41,8 @@ export class SidecarFacts {
       ['limits reached', limitHits(sidecar.limit_hits)],
       ['leases', leases(sidecar.leases)],
       ['keys', keys(sidecar.keys)],
+      ...(configuration.certificates ?? [])
+          .map((one) => [`certificate of ${one.of}`, certificateWords(one, time)]),
       ...(sidecar.shadows ?? []).map((one) => [`shadow ${one.shadow}`, shadowWords(one)]),
     ]);
   }
@@ -74,6 +76,16 @@ function keys(upstreams = {}) {
   return sorted(upstreams)
       .map(([upstream, {keys: kept = 0, bytes = 0}]) =>
         `${upstream}: ${format.plural(kept, 'key')}, ${format.bytes(bytes)}`).join(', ');
+}
+
+// Whom a certificate names, where it comes from, how long it is good, and what is wrong.
+export function certificateWords({identity, source, expires = 0, fault}, now) {
+  const left = expires - now;
+  const life = left > 0 ? `expires in ${format.age(left)}, ${format.moment(expires)}`
+                        : `expired ${format.age(-left)} ago`;
+  const words = expires > 0 ? `${identity || 'nobody'}, from ${source}, ${life}`
+                            : `none yet from ${source}`;
+  return fault ? `${words}; no newer one: ${fault}` : words;
 }
 
 // What a policy that only decides beside another one would have done.

@@ -106,6 +106,10 @@ test('a drain, a refused reload with its faults, and warnings stand above all', 
   assert.match(panel, /replay_bytes 12 times/);
   assert.match(panel, /leases\s+all: the store decides, tenant: the store is away; at the last rate/);
   assert.match(panel, /keys\s+payments: 1,200 keys, 1\.5 MiB/);
+  assert.match(panel, new RegExp(
+      'certificate of upstream cart\\s+spiffe://shop/web, from unix:///run/spire/agent.sock, expires in 50 min, ' +
+      '.*; no newer one: UNAVAILABLE: connection refused'));
+  assert.match(panel, /certificate of listener ingress\s+web.shop, from .etc.levee.tls.crt, expires in 40 d, /);
 });
 
 test('a configuration that changes while the page is open is told until it is noted', async (t) => {
