@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "base/instant.h"
+#include "insight/limit_view.h"
 #include "insight/recent_calls.h"
+#include "insight/store_board.h"
 #include "settings/config_status.h"
 #include "telemetry/metrics.h"
 #include "upstream/endpoint_view.h"
@@ -56,6 +58,9 @@ struct AdminSources {
   // By the socket of a Workload API, why it gives nothing newer, if something is wrong. May be
   // empty.
   std::function<std::map<std::string, std::string>()> identity_faults = nullptr;
+  // Tell of the state that is shared with other sidecars. May be empty.
+  std::function<std::vector<StoreView>()> stores = nullptr;
+  std::function<std::vector<LimitView>()> limits = nullptr;
 };
 
 }  // namespace levee

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "admin/certificate_message.h"
+#include "admin/shared_message.h"
 #include "admin/state_message.h"
 #include "insight/verdict.h"
 
@@ -113,6 +114,7 @@ void StateKeeper::Stop() {
   // Calls until the next Start are part of no sample.
   const std::lock_guard lock(mutex_);
   record_.Pause();
+  stores_.Forget();
 }
 
 void StateKeeper::Run() {
@@ -152,7 +154,9 @@ bool StateKeeper::ReadCounters(Instant now) {
   const std::map<std::string, double> throttles = sources_.throttles();
   const std::map<std::string, GuardState> guards = sources_.guards();
   const std::vector<RememberedCall> calls = sources_.calls.Read(last_call);
+  const std::vector<StoreTotals> stores = sources_.metrics.Stores();
   const std::lock_guard lock(mutex_);
+  stores_.Update(whole, stores);
   record_.Update(whole, sources_.started, totals, budgets, throttles, guards, calls);
   return true;
 }
@@ -191,6 +195,16 @@ void StateKeeper::AddCertificates(const ConfigStatus& config, admin::v1::State& 
   }
 }
 
+void StateKeeper::AddShared(admin::v1::Sidecar& sidecar) const {
+  AddLimits(sources_, sidecar);
+  AddKeys(sources_, sidecar);
+  if (sources_.stores == nullptr) return;
+  for (const StoreView& view : sources_.stores()) {
+    const std::lock_guard lock(mutex_);
+    *sidecar.add_stores() = StoreMessage(view, stores_.Read(view.name), sources_);
+  }
+}
+
 absl::StatusOr<admin::v1::State> StateKeeper::Read(const admin::v1::GetStateRequest& request) {
   const std::lock_guard building(building_);
   const ConfigStatus config = sources_.config();
@@ -204,6 +218,7 @@ absl::StatusOr<admin::v1::State> StateKeeper::Read(const admin::v1::GetStateRequ
   state.set_instance(instance_);
   state.set_time(WallSeconds(sources_.wall_clock()));
   *state.mutable_sidecar() = SidecarMessage(sources_);
+  AddShared(*state.mutable_sidecar());
   *state.mutable_configuration() = ConfigurationMessage(config);
   AddCertificates(config, state);
   EndpointsByUpstream groups = Group(*endpoints);

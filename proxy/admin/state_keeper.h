@@ -17,6 +17,7 @@
 #include "admin/sources.h"
 #include "base/instant.h"
 #include "insight/state_record.h"
+#include "insight/store_record.h"
 #include "levee/admin/v1/admin.pb.h"
 
 namespace levee {
@@ -78,6 +79,7 @@ class StateKeeper {
   void Run();
   bool ReadCounters(Instant now);  // False if there is no new second.
   void AddCertificates(const ConfigStatus& config, admin::v1::State& state) const;
+  void AddShared(admin::v1::Sidecar& sidecar) const;
   RecentState Recent(const admin::v1::GetStateRequest& request, const Snapshot& snapshot) const;
 
   const AdminSources& sources_;
@@ -87,6 +89,7 @@ class StateKeeper {
   std::condition_variable wake_;
   bool stopping_ = false;
   StateRecord record_;
+  StoreRecord stores_;
 
   std::mutex building_;  // held while a state is put together
 

@@ -4,22 +4,16 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <utility>
 
+#include "admin/message_count.h"
 #include "base/utf8.h"
 #include "telemetry/series.h"
 #include "wire/refusal.h"
 
 namespace levee {
 namespace {
-
-uint32_t Count(uint64_t count) {
-  return static_cast<uint32_t>(std::min<uint64_t>(count, std::numeric_limits<uint32_t>::max()));
-}
-
-uint32_t Count(int64_t count) { return Count(static_cast<uint64_t>(std::max<int64_t>(count, 0))); }
 
 double Share(uint64_t part, uint64_t all) {
   // Counters are read one after the other, so a part may be ahead of the whole.
@@ -83,24 +77,6 @@ double WallSeconds(absl::Time time) {
   return time == absl::InfinitePast() ? 0 : absl::ToDoubleSeconds(time - absl::UnixEpoch());
 }
 
-namespace {
-
-void AddShared(const AdminSources& sources, admin::v1::Sidecar& message) {
-  if (sources.leases != nullptr) {
-    for (const auto& [limit, state] : sources.leases()) {
-      (*message.mutable_leases())[limit] = std::string(LeaseStateName(state));
-    }
-  }
-  if (sources.keys == nullptr) return;
-  for (const auto& [upstream, gauges] : sources.keys()) {
-    admin::v1::Keys& keys = (*message.mutable_keys())[upstream];
-    keys.set_keys(Count(uint64_t{gauges.keys}));
-    keys.set_bytes(static_cast<double>(gauges.bytes));
-  }
-}
-
-}  // namespace
-
 admin::v1::Sidecar SidecarMessage(const AdminSources& sources) {
   admin::v1::Sidecar message;
   message.set_version(sources.version);
@@ -124,7 +100,6 @@ admin::v1::Sidecar SidecarMessage(const AdminSources& sources) {
     for (std::string& destination : sources.tls_destinations())
       *message.add_tls_destinations() = std::move(destination);
   }
-  AddShared(sources, message);
   message.set_active_calls(Count(calls));
   message.set_downstream_connections(Count(connections));
   for (const Metrics::ShadowTotals& totals : sources.metrics.Shadows()) {

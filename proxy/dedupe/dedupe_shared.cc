@@ -93,6 +93,7 @@ void DedupeTable::OnReply(const KeyCommand& asked, const absl::StatusOr<KeyReply
 // The sidecar has got the key.
 void DedupeTable::Give(Entry& entry, Instant now, WorkerSet& wake) {
   entry.here = Entry::Here::kRuns;
+  ++in_flight_;
   entry.seen = false;
   entry.renewed = now;
   entry.claim.answer = nullptr;

@@ -80,6 +80,7 @@ DedupeTable::Entry* DedupeTable::AddEntry(std::string_view key, Instant now) {
 void DedupeTable::Take(Entry& entry, DedupePlace& place, Instant now) {
   static_cast<ListLink<Entry>&>(entry).Unlink();
   entry.here = Entry::Here::kRuns;
+  ++in_flight_;
   entry.renewed = now;
   entry.claim = {.token = std::move(entry.claim.token),
                  .digest = place.digest_,
@@ -254,6 +255,7 @@ void DedupeTable::Fit(Entry& entry, Instant now) {
 }
 
 void DedupeTable::Keep(Entry& entry, StoredAnswerPtr answer, Instant now, WorkerSet& wake) {
+  --in_flight_;
   bytes_ -= BytesOf(entry);
   entry.claim.answer = std::move(answer);
   entry.claim.expires = now + policy_.ttl;
@@ -266,6 +268,7 @@ void DedupeTable::Keep(Entry& entry, StoredAnswerPtr answer, Instant now, Worker
 // The call that waits longest gets the key.
 void DedupeTable::Release(Entry& entry, Instant now, WorkerSet& wake) {
   if (entry.waiting.empty()) {
+    --in_flight_;
     if (shared_.store != nullptr) Post(entry, KeyCommand::Kind::kRelease, now);
     Erase(entry);
     return;
@@ -280,6 +283,7 @@ void DedupeTable::Release(Entry& entry, Instant now, WorkerSet& wake) {
 
 // Nobody will know soon whether the call ran.
 void DedupeTable::Forsake(Entry& entry, Instant now, WorkerSet& wake) {
+  --in_flight_;
   if (shared_.store != nullptr) {
     entry.seen = true;
     entry.renewed = now;
@@ -338,7 +342,7 @@ void DedupeTable::SetPolicy(const DedupePolicy& policy) {
 
 DedupeTable::View DedupeTable::GetView() const {
   const std::lock_guard lock(mutex_);
-  return {.keys = entries_.size(), .bytes = bytes_};
+  return {.keys = entries_.size(), .bytes = bytes_, .in_flight = in_flight_};
 }
 
 }  // namespace levee

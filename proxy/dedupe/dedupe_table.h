@@ -163,6 +163,7 @@ class DedupeTable : public std::enable_shared_from_this<DedupeTable> {
   struct View {
     size_t keys = 0;
     size_t bytes = 0;
+    size_t in_flight = 0;  // keys that a call of this sidecar has
   };
   View GetView() const;
 
@@ -213,6 +214,7 @@ class DedupeTable : public std::enable_shared_from_this<DedupeTable> {
   IntrusiveList<Entry> running_;
   Random random_;
   size_t bytes_ = 0;
+  size_t in_flight_ = 0;                             // entries of Here::kRuns
   std::vector<IntrusiveList<DedupePlace>> answers_;  // by worker
 };
 

@@ -281,15 +281,15 @@ int History::SecondsEmpty(const std::string& upstream) const {
   return static_cast<int>(std::min<int64_t>(second_ - since, kSeconds));
 }
 
-absl::Duration Percentile(const UpstreamTotals& added, double share) {
+absl::Duration Percentile(const DurationCounts& counts, double share) {
   using Durations = Histogram<kDurationBounds>;
   uint64_t all = 0;
-  for (const uint64_t count : added.durations) all += count;
+  for (const uint64_t count : counts) all += count;
   if (all == 0) return absl::ZeroDuration();
   const double rank = share * static_cast<double>(all);
   double below = 0;
   for (size_t bucket = 0; bucket + 1 < Durations::kBuckets; ++bucket) {
-    const double count = static_cast<double>(added.durations[bucket]);
+    const double count = static_cast<double>(counts[bucket]);
     if (count > 0 && below + count >= rank) {
       const double start = bucket == 0 ? 0 : Durations::Bound(bucket - 1);
       return absl::Nanoseconds(start + (Durations::Bound(bucket) - start) * (rank - below) / count);

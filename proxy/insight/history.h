@@ -2,6 +2,7 @@
 // The last five minutes of every upstream, second by second.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -13,6 +14,7 @@
 
 #include "absl/time/time.h"
 #include "telemetry/guard_state.h"
+#include "telemetry/histogram.h"
 #include "telemetry/metrics.h"
 #include "telemetry/upstream_totals.h"
 
@@ -127,10 +129,18 @@ class History {
   std::map<std::string, Track> tracks_;
 };
 
-// The duration that `share` (0 to 1) of the calls did not exceed; 0 without calls. The result is
+// How many durations, in nanoseconds, each bucket has.
+using DurationCounts = std::array<uint64_t, Histogram<kDurationBounds>::kBuckets>;
+
+// The duration that `share` (0 to 1) of them did not exceed; 0 without any. The result is
 // interpolated within a bucket, as PromQL's histogram_quantile does it. In the last bucket, which
 // has no upper bound, the result is the bucket's lower bound.
-absl::Duration Percentile(const UpstreamTotals& added, double share);
+absl::Duration Percentile(const DurationCounts& counts, double share);
+
+// Of the calls.
+inline absl::Duration Percentile(const UpstreamTotals& added, double share) {
+  return Percentile(added.durations, share);
+}
 
 // The number of attempts for each call that had an attempt and is not a retry by the application
 // itself; 1 without such calls.

@@ -80,6 +80,20 @@ class BucketTable {
     if (found != stripe.entries.end()) f((*found)->bucket, rule_);
   }
 
+  // The number of keys that have a bucket of their own.
+  int keys() const { return key_count_.load(std::memory_order_relaxed); }
+
+  // Calls f with each bucket and the rule, the shared one last. Holds the lock of one stripe at a
+  // time.
+  template <typename F>
+  void ForEach(F f) {
+    for (size_t i = 0; stripes_ != nullptr && i < stripe_count_; ++i) {
+      const std::lock_guard lock(stripes_[i].mutex);
+      for (const auto& entry : stripes_[i].entries) f(entry->bucket, rule_);
+    }
+    f(shared_, rule_);
+  }
+
  private:
   static constexpr int kLooks = 4;
   // A stripe of this size has a table that grows in microseconds, and seldom lacks an idle bucket

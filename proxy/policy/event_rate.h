@@ -17,8 +17,8 @@ class EventRate {
   explicit EventRate(absl::Duration span) : span_(absl::ToDoubleSeconds(span)) {}
 
   // `now` may lie a little before that of an earlier event.
-  void Add(Instant now) {
-    sum_ = Sum(now) + 1;
+  void Add(Instant now, double events = 1) {
+    sum_ = Sum(now) + events;
     at_ = std::max(at_, now);
     first_ = std::min(first_, now);
   }

@@ -40,6 +40,12 @@ class LeaseBucketOf {
     return lease_.IdleAt(now);
   }
 
+  // As the lease's function of this name.
+  LeaseHolding HoldingAt(const Rule& rule, Instant now) {
+    const std::lock_guard lock(mutex_);
+    return lease_.HoldingAt(rule, now);
+  }
+
   // As the lease's functions of these names. Return whether calls wait for the answer.
   bool OnGrant(const Rule& rule, const LeaseGrant& grant, Instant now) {
     const std::lock_guard lock(mutex_);

@@ -46,4 +46,12 @@ struct LeaseDecision {
   LeaseRequest request;  // to be made now; want 0: none
 };
 
+// The state of a bucket whose permits are leased.
+struct LeaseHolding {
+  int64_t permits_left = 0;
+  // Permits per second that the sidecar allows itself while the store is away; 0: the store is
+  // there, or no rate decides.
+  double own_rate = 0;
+};
+
 }  // namespace levee

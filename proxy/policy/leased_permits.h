@@ -15,6 +15,16 @@ class LeasedPermits {
  public:
   int64_t left() const { return left_; }
 
+  // As left() after Expire.
+  int64_t LeftAt(Instant now) const {
+    int64_t left = left_;
+    for (const Batch& batch : batches_) {
+      if (now < batch.expires) break;
+      left -= batch.permits;
+    }
+    return left;
+  }
+
   // They can be used until `expires`.
   void Add(int64_t permits, Instant expires) {
     if (permits <= 0) return;

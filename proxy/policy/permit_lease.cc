@@ -180,6 +180,11 @@ void PermitLease::OnLost(const LeaseRule& rule, int sidecars, Instant now) {
   permits_.Remove(permits_.left());
 }
 
+LeaseHolding PermitLease::HoldingAt(const LeaseRule& rule, Instant now) const {
+  const bool own = away() && rule.away == StoreAway::kLast && !IdleAt(now);
+  return {.permits_left = permits_.LeftAt(now), .own_rate = own ? OwnRate(rule, now) : 0};
+}
+
 bool PermitLease::IdleAt(Instant now) const { return !asking_ && now - last_call_ >= kIdleAfter; }
 
 }  // namespace levee

@@ -83,6 +83,8 @@ class PermitLease {
 
   State StateAt(const LeaseRule& rule, Instant now) const;
 
+  LeaseHolding HoldingAt(const LeaseRule& rule, Instant now) const;
+
   // Whether calls wait for the answer that is under way.
   bool waited_for() const { return waiting_ > 0; }
 

@@ -45,9 +45,31 @@ class RateLimiter::Buckets {
     }
   }
 
+  // The number of keys with a bucket, and what the buckets have if they are not too many.
+  void Look(Instant now, View& view) {
+    if (auto* table = std::get_if<BucketTable<LeaseBucket>>(&tables_)) {
+      LookAt(*table, now, view);
+    } else if (auto* asked = std::get_if<BucketTable<ServiceBucket>>(&tables_)) {
+      LookAt(*asked, now, view);
+    }
+  }
+
  private:
   using Tables = std::variant<BucketTable<Gcra>, BucketTable<AdaptiveBucket>,
                               BucketTable<LeaseBucket>, BucketTable<ServiceBucket>>;
+
+  template <typename Table>
+  static void LookAt(Table& table, Instant now, View& view) {
+    view.keys = table.keys();
+    if (view.keys > kMostLookedAt) return;
+    LeaseHolding sum;
+    table.ForEach([&](auto& bucket, const auto& rule) {
+      const LeaseHolding holding = bucket.HoldingAt(rule, now);
+      sum.permits_left += holding.permits_left;
+      sum.own_rate += holding.own_rate;
+    });
+    view.holding = sum;
+  }
 
   static Tables Make(const RateLimitPolicy& policy, bool leased) {
     LEVEE_CHECK(policy.max_keys >= 1);
@@ -79,17 +101,20 @@ RateLimiter::~RateLimiter() = default;
 
 RateLimiter::Permit RateLimiter::Take(const LimitKey& key, Instant now, absl::Duration max_wait) {
   return Asked(key,
-               buckets_->Visit([&](auto& table) { return table.Take(key.text(), now, max_wait); }));
+               buckets_->Visit([&](auto& table) { return table.Take(key.text(), now, max_wait); }),
+               now);
 }
 
 RateLimiter::Permit RateLimiter::Check(const LimitKey& key, Instant now, absl::Duration max_wait) {
-  return Asked(
-      key, buckets_->Visit([&](auto& table) { return table.Check(key.text(), now, max_wait); }));
+  return Asked(key,
+               buckets_->Visit([&](auto& table) { return table.Check(key.text(), now, max_wait); }),
+               now);
 }
 
 // Makes the request that came with the permit.
-RateLimiter::Permit RateLimiter::Asked(const LimitKey& key, const Permit& permit) {
+RateLimiter::Permit RateLimiter::Asked(const LimitKey& key, const Permit& permit, Instant now) {
   if (permit.request.want > 0) {
+    if (permit.request.refund > 0) CountGranted(-permit.request.refund, now);
     leases_->Ask({.limiter = weak_from_this(),
                   .key = std::string(key.text()),
                   .shared_bucket = permit.shared_bucket},
@@ -106,7 +131,13 @@ void RateLimiter::OnOverloaded(const LimitKey& key, Instant attempt_start, Insta
   if (auto* table = buckets_->adaptive()) table->OnOverloaded(key.text(), attempt_start, now);
 }
 
+void RateLimiter::CountGranted(int64_t permits, Instant now) {
+  const std::lock_guard lock(granted_mutex_);
+  granted_.Add(now, static_cast<double>(permits));
+}
+
 bool RateLimiter::OnGrant(const LeaseSource::Bucket& bucket, const LeaseGrant& grant, Instant now) {
+  CountGranted(grant.granted, now);
   was_leased_.store(true, std::memory_order_relaxed);
   away_since_.store(kThere, std::memory_order_relaxed);
   bool waited_for = false;
@@ -135,6 +166,15 @@ PermitLease::State RateLimiter::LeaseState(Instant now) const {
   const bool stale = policy_.shared->away == StoreAway::kLast && in_grace &&
                      was_leased_.load(std::memory_order_relaxed);
   return stale ? State::kStale : State::kFallback;
+}
+
+RateLimiter::View RateLimiter::ViewAt(Instant now) const {
+  View view = {.state = LeaseState(now)};
+  buckets_->Look(now, view);
+  const std::lock_guard lock(granted_mutex_);
+  // Permits that are given back were granted a moment before.
+  view.granted_per_second = std::max(granted_.SinceFirstAt(now), 0.0);
+  return view;
 }
 
 namespace {

@@ -4,12 +4,15 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "absl/time/time.h"
 #include "base/instant.h"
+#include "policy/event_rate.h"
 #include "policy/gcra.h"
 #include "policy/lease_request.h"
 #include "policy/limit_key.h"
@@ -87,12 +90,27 @@ class RateLimiter : public std::enable_shared_from_this<RateLimiter> {
   // Returns who decides: the store, as its last answer says, or this sidecar. Of a shared limit.
   PermitLease::State LeaseState(Instant now) const;
 
+  // A shared limit as it is in this sidecar, all its buckets together.
+  struct View {
+    PermitLease::State state = PermitLease::State::kLeased;
+    // Permits per second that the sidecar got lately, without those that it gave back.
+    double granted_per_second = 0;
+    int keys = 0;  // that have a bucket
+    // Of all buckets; nullopt: there are more than kMostLookedAt.
+    std::optional<LeaseHolding> holding;
+  };
+  static constexpr int kMostLookedAt = 10'000;
+
+  // Of a shared limit. Takes as long as there are buckets: it is for people who look.
+  View ViewAt(Instant now) const;
+
   const RateLimitPolicy& policy() const { return policy_; }
 
  private:
   class Buckets;
 
-  Permit Asked(const LimitKey& key, const Permit& permit);
+  Permit Asked(const LimitKey& key, const Permit& permit, Instant now);
+  void CountGranted(int64_t permits, Instant now);
 
   const RateLimitPolicy policy_;
   LeaseSource* const leases_;
@@ -101,6 +119,8 @@ class RateLimiter : public std::enable_shared_from_this<RateLimiter> {
   std::atomic<bool> was_leased_ = false;
   std::atomic<int64_t>
       away_since_;  // of the store, in nanoseconds; the largest number: it is there
+  mutable std::mutex granted_mutex_;
+  EventRate granted_{absl::Seconds(5)};
 };
 
 // The answer of all limits of a policy for one call.

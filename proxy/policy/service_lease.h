@@ -60,6 +60,10 @@ class ServiceLease {
   // The request under way has no answer. How many sidecars there are does not matter here.
   void OnLost(const ServiceRule& rule, int sidecars, Instant now);
 
+  LeaseHolding HoldingAt(const ServiceRule&, Instant now) const {
+    return {.permits_left = permits_.LeftAt(now)};
+  }
+
   // Whether calls wait for the answer that is under way.
   bool waited_for() const { return waiting_ > 0; }
 

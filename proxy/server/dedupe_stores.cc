@@ -55,6 +55,7 @@ std::map<std::string, DedupeTable::View> DedupeStores::Views() const {
     DedupeTable::View& sum = views[known.upstream];
     sum.keys += view.keys;
     sum.bytes += view.bytes;
+    sum.in_flight += view.in_flight;
   }
   return views;
 }

@@ -45,15 +45,35 @@ class RateLimitTable {
   std::map<std::string, LeaseState> Leases(Instant now) const {
     const std::lock_guard lock(mutex_);
     std::map<std::string, LeaseState> leases;
-    for (const auto& [names, versions] : limiters_) {
-      for (const auto& version : versions) {
-        const std::shared_ptr<RateLimiter> limiter = version.lock();
-        if (limiter == nullptr || !limiter->policy().shared.has_value()) continue;
-        LeaseState& state = leases[names.second];  // kLeased at first
-        state = std::max(state, StateOf(limiter->LeaseState(now)));
-      }
-    }
+    ForEachShared([&](const auto&, const auto& limiter) {
+      LeaseState& state = leases[limiter->policy().name];  // kLeased at first
+      state = std::max(state, StateOf(limiter->LeaseState(now)));
+    });
     return leases;
+  }
+
+  // Returns each shared limit with the name of its policy; of several of one name the newest.
+  std::vector<std::pair<std::string, std::shared_ptr<RateLimiter>>> Shared() const {
+    const std::lock_guard lock(mutex_);
+    std::map<std::pair<std::string, std::string>, std::shared_ptr<RateLimiter>> newest;
+    ForEachShared([&](const std::string& policy, const std::shared_ptr<RateLimiter>& limiter) {
+      newest[{policy, limiter->policy().name}] = limiter;
+    });
+    std::vector<std::pair<std::string, std::shared_ptr<RateLimiter>>> shared;
+    for (auto& [names, limiter] : newest) shared.emplace_back(names.first, std::move(limiter));
+    return shared;
+  }
+
+  static LeaseState StateOf(PermitLease::State state) {
+    switch (state) {
+      case PermitLease::State::kLeased:
+        return LeaseState::kLeased;
+      case PermitLease::State::kStale:
+        return LeaseState::kStale;
+      case PermitLease::State::kFallback:
+        break;
+    }
+    return LeaseState::kFallback;
   }
 
   // Names that the table knows: of limits that somebody uses, and of some that nobody does any
@@ -66,16 +86,15 @@ class RateLimitTable {
  private:
   using Versions = std::vector<std::weak_ptr<RateLimiter>>;
 
-  static LeaseState StateOf(PermitLease::State state) {
-    switch (state) {
-      case PermitLease::State::kLeased:
-        return LeaseState::kLeased;
-      case PermitLease::State::kStale:
-        return LeaseState::kStale;
-      case PermitLease::State::kFallback:
-        break;
+  // The lock is held.
+  template <typename F>
+  void ForEachShared(F f) const {
+    for (const auto& [names, versions] : limiters_) {
+      for (const auto& version : versions) {
+        const std::shared_ptr<RateLimiter> limiter = version.lock();
+        if (limiter != nullptr && limiter->policy().shared.has_value()) f(names.first, limiter);
+      }
     }
-    return LeaseState::kFallback;
   }
 
   // New limiters are rare (a reload, a plan for what no plan is for), and names do not grow in

@@ -38,12 +38,11 @@ std::string AddressOf(const RateService& service) {
 }  // namespace
 
 LimitServices::Service::Service(LimitServices& services, const RateService& spec)
-    : watch(services.metrics_, services.log_, AddressOf(spec)),
+    : watch(services.told_, AddressOf(spec), StoreView::Kind::kService, services.loop_.now()),
       client(services.io_, services.resolver_, services.random_, spec.host, spec.port) {}
 
-LimitServices::LimitServices(Metrics& metrics, EventLog& log, std::function<void()> answered)
-    : metrics_(metrics),
-      log_(log),
+LimitServices::LimitServices(const StoreWatch::Parts& told, std::function<void()> answered)
+    : told_(told),
       answered_(std::move(answered)),
       io_(loop_, series_, silent_),
       resolver_(loop_, io_.wheel),

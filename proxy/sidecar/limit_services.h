@@ -27,9 +27,8 @@ namespace levee {
 class LimitServices final : public LeaseSource, private net::TurnHandler {
  public:
   // `answered`: called at the end of a turn in which calls that wait have got an answer, in the
-  // services' thread. The references outlive it; `log` hears of services that go away and come
-  // back.
-  LimitServices(Metrics& metrics, EventLog& log, std::function<void()> answered);
+  // services' thread. `told` hears of the services, and of those that go away and come back.
+  LimitServices(const StoreWatch::Parts& told, std::function<void()> answered);
   ~LimitServices() { Stop(); }
 
   // Ends the thread: `answered` is not called any more, and no request has an answer. Idempotent.
@@ -56,12 +55,11 @@ class LimitServices final : public LeaseSource, private net::TurnHandler {
   void Request(const Bucket& bucket, const LeaseRequest& request);
   void OnAnswer(const Bucket& bucket, const absl::StatusOr<LeaseGrant>& answer);
 
-  Metrics& metrics_;
-  EventLog& log_;
+  const StoreWatch::Parts told_;
   const std::function<void()> answered_;
   net::EventLoop loop_;
   WorkerSeries series_;  // of no metric: it is not a worker
-  EventLog silent_;      // of endpoints: `log_` hears of the services as a whole
+  EventLog silent_;      // of endpoints: `told_` hears of the services as a whole
   WorkerIo io_;
   net::Resolver resolver_;
   Random random_;

@@ -187,7 +187,9 @@ AdminSources RunningSidecar::MakeSources() {
           .tls_destinations = [this] { return sidecar_->tls_destinations(); },
           .leases = [this] { return sidecar_->leases(); },
           .keys = [this] { return sidecar_->dedupes(); },
-          .identity_faults = [this] { return IdentityFaults(); }};
+          .identity_faults = [this] { return IdentityFaults(); },
+          .stores = [this] { return sidecar_->stores(); },
+          .limits = [this] { return sidecar_->limits(); }};
 }
 
 void RunningSidecar::Run() {

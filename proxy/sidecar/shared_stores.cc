@@ -33,9 +33,24 @@ void SharedStores::Observer::OnCommand(Result result, absl::Duration took) {
   watch_.OnRequest(store_result, took);
 }
 
-SharedStores::SharedStores(Metrics& metrics, EventLog& log, std::function<void()> answered)
-    : metrics_(metrics),
-      log_(log),
+StoreView::Kind SharedStores::KindOf(const StoreSpec& spec) {
+  if (!spec.master.empty()) return StoreView::Kind::kSentinels;
+  return spec.servers.size() > 1 ? StoreView::Kind::kCluster : StoreView::Kind::kSingle;
+}
+
+// A server that was configured alone may turn out to be a cluster's.
+void SharedStores::Observer::ShowNodes(const StoreSpec& spec, const RedisClient& client) {
+  if (client.changes() == shown_) return;
+  shown_ = client.changes();
+  std::vector<StoreView::Node> nodes;
+  for (RedisNode& node : client.Nodes()) {
+    nodes.push_back({node.address.Text(), node.ready, std::move(node.reason)});
+  }
+  watch_.OnNodes(client.cluster() ? StoreView::Kind::kCluster : KindOf(spec), std::move(nodes));
+}
+
+SharedStores::SharedStores(const StoreWatch::Parts& told, std::function<void()> answered)
+    : told_(told),
       answered_(std::move(answered)),
       wheel_(loop_.now()),
       resolver_(loop_, wheel_),
@@ -47,7 +62,7 @@ SharedStores::SharedStores(Metrics& metrics, EventLog& log, std::function<void()
 
 SharedStores::Store::Store(SharedStores& stores, const StoreSpec& store_spec, RedisTarget target)
     : spec(store_spec),
-      observer(stores, spec.name),
+      observer(stores, spec),
       client({stores.loop_, stores.wheel_, stores.resolver_, stores.random_}, std::move(target),
              &observer) {}
 
@@ -101,6 +116,7 @@ void SharedStores::Apply(const std::vector<StoreSpec>& stores,
 
 Instant SharedStores::OnTurnEnd(Instant now) {
   wheel_.Advance(now);
+  for (const auto& [name, store] : stores_) store->observer.ShowNodes(store->spec, store->client);
   for (const auto& [name, store] : stores_) store->client.Flush();
   if (std::exchange(answer_waited_for_, false)) answered_();
   if (stopping_ && keys_.settled()) {

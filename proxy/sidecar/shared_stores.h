@@ -11,7 +11,6 @@
 
 #include "base/random.h"
 #include "base/timer_wheel.h"
-#include "log/event_log.h"
 #include "net/event_loop.h"
 #include "net/resolver.h"
 #include "policy/rate_limiter.h"
@@ -19,7 +18,6 @@
 #include "sidecar/shared_keys.h"
 #include "sidecar/store_watch.h"
 #include "store/redis_client.h"
-#include "telemetry/metrics.h"
 
 namespace levee {
 
@@ -29,8 +27,8 @@ namespace levee {
 class SharedStores final : public LeaseSource, private net::TurnHandler, private Timer {
  public:
   // `answered`: called at the end of a turn in which calls that wait have got an answer, in the
-  // stores' thread. The references outlive it; `log` hears of stores that go away and come back.
-  SharedStores(Metrics& metrics, EventLog& log, std::function<void()> answered);
+  // stores' thread. `told` hears of the stores, and of those that go away and come back.
+  SharedStores(const StoreWatch::Parts& told, std::function<void()> answered);
 
   ~SharedStores() override { Stop(); }
 
@@ -50,20 +48,24 @@ class SharedStores final : public LeaseSource, private net::TurnHandler, private
   void Ask(Bucket bucket, const LeaseRequest& request) override;
 
  private:
+  static StoreView::Kind KindOf(const StoreSpec& spec);
+
   // Counts what is asked of a store, and tells when it is away.
   class Observer final : public RedisObserver {
    public:
-    Observer(SharedStores& stores, const std::string& store)
-        : loop_(stores.loop_), watch_(stores.metrics_, stores.log_, store) {}
+    Observer(SharedStores& stores, const StoreSpec& spec)
+        : loop_(stores.loop_), watch_(stores.told_, spec.name, KindOf(spec), loop_.now()) {}
 
     void OnCommand(Result result, absl::Duration took) override;
     void OnConnected(bool connected, const std::string& reason) override {
       watch_.OnConnected(connected, reason, loop_.now());
     }
+    void ShowNodes(const StoreSpec& spec, const RedisClient& client);
 
    private:
     net::EventLoop& loop_;
     StoreWatch watch_;
+    uint64_t shown_ = 0;  // RedisClient::changes
   };
 
   struct Store {
@@ -85,8 +87,7 @@ class SharedStores final : public LeaseSource, private net::TurnHandler, private
   SharedKeys::Place PlaceOf(const std::string& name);
   Store* StoreOf(const RateLimiter& limit);
 
-  Metrics& metrics_;
-  EventLog& log_;
+  const StoreWatch::Parts told_;
   const std::function<void()> answered_;
   net::EventLoop loop_;
   TimerWheel wheel_;

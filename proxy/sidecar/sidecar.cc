@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "net/terminal.h"
 #include "server/request_head.h"
+#include "sidecar/shared_limit.h"
 
 namespace levee {
 namespace {
@@ -64,8 +65,8 @@ Sidecar::Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, M
             [this](TraceNumber trace) {
               for (const auto& worker : workers_) worker->PostGone(trace);
             }),
-      stores_(metrics, log, [this] { LookAtLeases(); }),
-      limit_services_(metrics, log, [this] { LookAtLeases(); }),
+      stores_({metrics, log, store_board_}, [this] { LookAtLeases(); }),
+      limit_services_({metrics, log, store_board_}, [this] { LookAtLeases(); }),
       dedupes_(
           workers,
           [this](int worker) { workers_[static_cast<size_t>(worker)]->PostLookAtDedupes(); },
@@ -374,10 +375,19 @@ std::map<std::string, LeaseState> Sidecar::leases() const {
   return rate_limits_.Leases(net::ReadClock());
 }
 
+std::vector<LimitView> Sidecar::limits() const {
+  const Instant now = net::ReadClock();
+  std::vector<LimitView> views;
+  for (const auto& [policy, limiter] : rate_limits_.Shared()) {
+    views.push_back(ShownLimit(policy, limiter->policy(), limiter->ViewAt(now)));
+  }
+  return views;
+}
+
 std::map<std::string, Metrics::DedupeGauges> Sidecar::dedupes() const {
   std::map<std::string, Metrics::DedupeGauges> gauges;
   for (const auto& [upstream, view] : dedupes_.Views()) {
-    gauges[upstream] = {.keys = view.keys, .bytes = view.bytes};
+    gauges[upstream] = {.keys = view.keys, .bytes = view.bytes, .in_flight = view.in_flight};
   }
   return gauges;
 }

@@ -12,6 +12,8 @@
 #include "absl/status/statusor.h"
 #include "base/timer_wheel.h"
 #include "call/replay_memory.h"
+#include "insight/limit_view.h"
+#include "insight/store_board.h"
 #include "insight/tls_destinations.h"
 #include "log/event_log.h"
 #include "net/handshakes.h"
@@ -105,6 +107,10 @@ class Sidecar : private Timer {
   std::map<std::string, Metrics::DedupeGauges> dedupes() const;
   std::map<std::string, LeaseState> leases() const;
 
+  // The stores and limits that are shared with other sidecars.
+  std::vector<StoreView> stores() const { return store_board_.Read(); }
+  std::vector<LimitView> limits() const;
+
   // Where tunnels that carry TLS lead.
   std::vector<std::string> tls_destinations() const { return tls_destinations_.Read(); }
 
@@ -147,6 +153,7 @@ class Sidecar : private Timer {
   std::vector<std::shared_ptr<Guard>> configured_guards_;
   Ties ties_;
   std::shared_ptr<TieTable> configured_ties_;
+  StoreBoard store_board_;
   SharedStores stores_;
   LimitServices limit_services_;
   LeaseSources lease_sources_{stores_, limit_services_};

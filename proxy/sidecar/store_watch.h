@@ -3,22 +3,37 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "base/instant.h"
+#include "insight/store_board.h"
 #include "log/conditions.h"
 #include "log/event_log.h"
 #include "telemetry/metrics.h"
 
 namespace levee {
 
-// The metrics and events of one store, or rate limit service. One thread.
+// The metrics, the events and the view of one store, or rate limit service. One thread.
 class StoreWatch {
  public:
-  // The references outlive it.
-  StoreWatch(Metrics& metrics, EventLog& log, const std::string& store)
-      : log_(log), store_(store), series_(metrics.Store(store)) {}
-  ~StoreWatch() { series_.connected.Set(0); }
+  // Where they go. All outlive it.
+  struct Parts {
+    Metrics& metrics;
+    EventLog& log;
+    StoreBoard& board;
+  };
+
+  StoreWatch(const Parts& parts, const std::string& store, StoreView::Kind kind, Instant now)
+      : parts_(parts), series_(parts.metrics.Store(store)) {
+    view_ = {.name = store, .kind = kind, .since = now, .failure = "not connected yet"};
+    parts_.board.Put(view_);
+  }
+  ~StoreWatch() {
+    series_.connected.Set(0);
+    parts_.board.Remove(view_.name);
+  }
   StoreWatch(const StoreWatch&) = delete;
   StoreWatch& operator=(const StoreWatch&) = delete;
 
@@ -35,13 +50,25 @@ class StoreWatch {
     if (connected) {
       away_.End(now);
     } else {
-      away_.Report(log_, store_, /*subject=*/"", reason, now);
+      away_.Report(parts_.log, view_.name, /*subject=*/"", reason, now);
     }
+    const std::string failure = connected ? "" : reason;
+    if (connected == view_.connected && failure == view_.failure) return;
+    if (connected != view_.connected) view_.since = now;
+    view_.connected = connected;
+    view_.failure = failure;
+    parts_.board.Put(view_);
+  }
+
+  void OnNodes(StoreView::Kind kind, std::vector<StoreView::Node> nodes) {
+    view_.kind = kind;
+    view_.nodes = std::move(nodes);
+    parts_.board.Put(view_);
   }
 
  private:
-  EventLog& log_;
-  const std::string store_;
+  const Parts parts_;
+  StoreView view_;
   StoreSeries& series_;
   Condition away_{ConditionKind::kStoreAway};
 };

@@ -41,6 +41,15 @@ void RedisClient::Flush() {
   if (question_ != nullptr) question_->Flush();
 }
 
+std::vector<RedisNode> RedisClient::Nodes() const {
+  std::vector<RedisNode> nodes;
+  for (const auto& [address, connection] : connections_) {
+    const bool ready = connection->ready();
+    nodes.push_back({address, ready, ready ? "" : connection->reason()});
+  }
+  return nodes;
+}
+
 void RedisClient::SetTls(const std::optional<tls::ClientSource>& tls) {
   target_.tls = tls;
   for (const auto& [address, connection] : connections_) connection->SetTls(tls);
@@ -140,6 +149,7 @@ std::list<RedisClient::Held> RedisClient::TakeHeld(const Condition& condition) {
 }
 
 void RedisClient::OnReady(const ServerAddress& server) {
+  ++changes_;
   nodes_.OnReady(server);
   if (search_.has_value()) search_->OnReady(parts_.loop.now());
   std::list<Held> ready = TakeHeld([&](const Held& held) { return held.to == server; });
@@ -149,6 +159,7 @@ void RedisClient::OnReady(const ServerAddress& server) {
 }
 
 void RedisClient::OnLost(const ServerAddress& server, const std::string& reason) {
+  ++changes_;
   nodes_.OnLost(server);
   if (search_.has_value()) search_->OnLost(parts_.loop.now());
   TellAway(nodes_.cluster() || search_.has_value() ? absl::StrCat(server.Text(), ": ", reason)
@@ -190,6 +201,7 @@ void RedisClient::SyncLater() {
 }
 
 void RedisClient::Sync() {
+  ++changes_;
   const std::vector<ServerAddress> wanted = nodes_.Nodes(parts_.loop.now());
   std::vector<std::unique_ptr<RedisConnection>> gone;  // They end when the map is as it will be.
   for (auto it = connections_.begin(); it != connections_.end();) {

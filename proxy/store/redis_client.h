@@ -43,6 +43,13 @@ struct RedisTarget {
   std::optional<tls::ClientSource> tls = {};        // nullopt: without TLS
 };
 
+// A server to which commands are sent.
+struct RedisNode {
+  ServerAddress address;
+  bool ready = false;
+  std::string reason;  // why it is not
+};
+
 // Receives what the client does, for metrics. The interface inverts a dependency: metrics belong to
 // a layer that does not know stores.
 class RedisObserver {
@@ -80,6 +87,16 @@ class RedisClient final : private RedisConnectionHandler, private Timer {
 
   // Sends what is queued. To be called at the end of each turn of the loop.
   void Flush();
+
+  // Whether several nodes share the keys.
+  bool cluster() const { return nodes_.cluster(); }
+
+  // Returns the servers to which there are connections, or are to be, ordered by address. Of
+  // sentinels that is the primary.
+  std::vector<RedisNode> Nodes() const;
+
+  // Grows whenever Nodes or cluster may have changed.
+  uint64_t changes() const { return changes_; }
 
   // The next connections are made so. `tls` is as before but for the content of files.
   void SetTls(const std::optional<tls::ClientSource>& tls);
@@ -146,6 +163,7 @@ class RedisClient final : private RedisConnectionHandler, private Timer {
   std::map<ServerAddress, std::unique_ptr<RedisConnection>> connections_;
   std::list<Held> held_;
   size_t refreshes_ = 0;
+  uint64_t changes_ = 0;
   bool told_connected_ = false;
   bool sync_posted_ = false;
   std::string reason_ = "not connected yet";  // why some commands cannot be sent

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "telemetry/families.h"
+#include "telemetry/metrics.h"
 
 namespace levee {
 namespace {
@@ -60,6 +61,17 @@ void CollectDedupes(const std::vector<DedupeRow>& rows, FamilySink sink) {
                 Sum(row.shards, &DedupeSeries::calls, result));
     }
   }
+}
+
+std::map<std::string, Metrics::DedupeTotals> Metrics::Dedupes() const {
+  std::map<std::string, DedupeTotals> totals;
+  for (const DedupeRow& row : dedupes_.Rows()) {
+    DedupeTotals& total = totals[row.first];
+    for (DedupeResult result : kAllOf<DedupeResult, kDedupeResults>) {
+      total[result] = Sum(row.shards, &DedupeSeries::calls, result);
+    }
+  }
+  return totals;
 }
 
 }  // namespace levee

@@ -23,6 +23,7 @@
 #include "telemetry/series.h"
 #include "telemetry/series_cap.h"
 #include "telemetry/series_table.h"
+#include "telemetry/store_totals.h"
 #include "telemetry/upstream_totals.h"
 
 namespace levee {
@@ -137,6 +138,7 @@ class Metrics {
   struct DedupeGauges {
     size_t keys = 0;
     size_t bytes = 0;
+    size_t in_flight = 0;  // keys that a call of this sidecar has; no metric shows them
   };
   using DedupeSource = std::function<std::map<std::string, DedupeGauges>()>;
   void SetDedupeSource(DedupeSource source);
@@ -164,6 +166,13 @@ class Metrics {
   };
   // Ordered by the two names.
   std::vector<ShadowTotals> Shadows() const;
+
+  // The requests to each store since the start, ordered by name.
+  std::vector<StoreTotals> Stores() const;
+
+  // The calls with an idempotency key since the start, by what became of them; by upstream.
+  using DedupeTotals = ByEnum<uint64_t, DedupeResult, kDedupeResults>;
+  std::map<std::string, DedupeTotals> Dedupes() const;
 
   // Returns how often each limit was reached since the start.
   ByEnum<uint64_t, Limit, kLimits> LimitHits() const;

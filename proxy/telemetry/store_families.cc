@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "telemetry/families.h"
+#include "telemetry/metrics.h"
 
 namespace levee {
 
@@ -25,6 +26,19 @@ void CollectStores(const std::vector<StoreRow>& rows, FamilySink sink) {
   for (const StoreRow& row : rows) {
     connected.Add({{"store", row.first}}, Sum(row.shards, &StoreSeries::connected));
   }
+}
+
+std::vector<StoreTotals> Metrics::Stores() const {
+  std::vector<StoreTotals> totals;
+  for (const StoreRow& row : stores_.Rows()) {
+    StoreTotals& total = totals.emplace_back();
+    total.store = row.first;
+    for (StoreResult result : kAllOf<StoreResult, kStoreResults>) {
+      total.requests[result] = Sum(row.shards, &StoreSeries::requests, result);
+    }
+    total.durations = AddUp(row.shards, &StoreSeries::seconds).buckets();
+  }
+  return totals;
 }
 
 }  // namespace levee

@@ -72,6 +72,11 @@ class FakeSidecar {
     const std::lock_guard lock(mutex_);
     guards_ = std::move(guards);
   }
+  void SetShared(std::vector<StoreView> stores, std::vector<LimitView> limits) {
+    const std::lock_guard lock(mutex_);
+    stores_ = std::move(stores);
+    limits_ = std::move(limits);
+  }
   void SetStatus(const ConfigStatus& status) {
     const std::lock_guard lock(mutex_);
     status_ = status;
@@ -126,7 +131,17 @@ class FakeSidecar {
       .keys =
           [] {
             return std::map<std::string, Metrics::DedupeGauges>{
-                {"cart", {.keys = 3, .bytes = 4096}}};
+                {"cart", {.keys = 3, .bytes = 4096, .in_flight = 2}}};
+          },
+      .stores =
+          [this] {
+            const std::lock_guard lock(mutex_);
+            return stores_;
+          },
+      .limits =
+          [this] {
+            const std::lock_guard lock(mutex_);
+            return limits_;
           },
   };
 
@@ -135,6 +150,8 @@ class FakeSidecar {
   std::vector<EndpointView> endpoints_;
   std::map<std::string, GuardState> guards_;
   ConfigStatus status_;
+  std::vector<StoreView> stores_;
+  std::vector<LimitView> limits_;
 };
 
 }  // namespace levee

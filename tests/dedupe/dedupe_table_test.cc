@@ -122,6 +122,25 @@ class Dedupe : public testing::Test {
   Instant now_ = Instant::FromNanos(1'000'000'000);
 };
 
+TEST_F(Dedupe, TellsHowManyKeysACallHas) {
+  const auto in_flight = [this] { return table_->GetView().in_flight; };
+  Caller &kept = Add("a"), &released = Add("b"), &lost = Add("c"), &handed = Add("d");
+  for (Caller* caller : {&kept, &released, &lost, &handed}) caller->Ask(now_);
+  EXPECT_EQ(in_flight(), 4u);
+  kept.Keep("receipt", now_);
+  EXPECT_EQ(in_flight(), 3u);
+  released.End(DedupeEnding::kReleased, now_);
+  EXPECT_EQ(in_flight(), 2u);
+  lost.End(DedupeEnding::kUnknown, now_);
+  EXPECT_EQ(in_flight(), 1u);
+  Caller& waits = Add("d");
+  waits.Ask(now_);
+  handed.End(DedupeEnding::kReleased, now_);
+  EXPECT_EQ(in_flight(), 1u) << "the one that waited has it";
+  waits.Leave(now_);
+  EXPECT_EQ(in_flight(), 0u);
+}
+
 TEST_F(Dedupe, ACallThatComesLaterGetsTheAnswerOfTheFirst) {
   Caller& first = Add("k");
   EXPECT_EQ(first.Ask(now_), StepKind::kFirst);

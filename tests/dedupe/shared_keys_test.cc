@@ -273,6 +273,21 @@ TEST_F(SharedKeysTest, AKeyThatNobodyWantsAnyMoreAsItComesIsReleased) {
   events_.RunFor(Ms(100));
   EXPECT_FALSE(first.has_key);
   EXPECT_EQ(store_.keys.size(), 0u);
+  EXPECT_EQ(first.pod.table->GetView().in_flight, 0u);
+}
+
+TEST_F(SharedKeysTest, OnlyTheSidecarWhoseCallHasTheKeyCountsIt) {
+  Pod &a = NewPod(), &b = NewPod();
+  Caller& first = Call(a);
+  events_.RunFor(Ms(10));
+  Call(b);
+  events_.RunFor(Ms(10));
+  EXPECT_EQ(a.table->GetView().in_flight, 1u);
+  EXPECT_EQ(b.table->GetView().in_flight, 0u);
+  first.Keep("receipt");
+  events_.RunFor(Ms(300));
+  EXPECT_EQ(a.table->GetView().in_flight, 0u);
+  EXPECT_EQ(b.table->GetView().in_flight, 0u);
 }
 
 TEST_F(SharedKeysTest, AnAnswerIsStoredWhenTheStoreIsBack) {

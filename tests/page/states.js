@@ -185,7 +185,7 @@ export const troubled = (second) => {
     ...state,
     sidecar: {
       ...state.sidecar, phase: 'PHASE_DRAINING', limit_hits: {replay_bytes: 12},
-      leases: {tenant: 'stale', all: 'leased'}, keys: {payments: {keys: 1200, bytes: 1572864}},
+      ...shared(state.time),
     },
     configuration: {
       ...state.configuration, reloads: 2, refused_reloads: 1, last_reload_refused: true,
@@ -204,6 +204,27 @@ export const troubled = (second) => {
     },
   };
 };
+
+// Of a sidecar with a cluster, one of whose nodes is away, and a rate limit service.
+export const shared = (time) => ({
+  stores: [
+    {name: 'ratelimit.shop:8081', kind: 'service', connected: true, since: time - 200, failure: '',
+     nodes: [], requests_per_second: {ok: 4}, p50_seconds: 0.0008, p99_seconds: 0.0021},
+    {name: 'shared', kind: 'cluster', connected: false, since: time - 12.3,
+     failure: '10.0.0.8:6379: connection refused',
+     nodes: [{address: '10.0.0.7:6379', ready: true, failure: ''},
+             {address: '10.0.0.8:6379', ready: false, failure: 'connection refused'}],
+     requests_per_second: {ok: 118, unavailable: 2}, p50_seconds: 0.0004, p99_seconds: 0.002},
+  ],
+  shared_limits: [
+    {policy: 'default', limit: 'all', store: 'ratelimit.shop:8081', state: 'leased',
+     on_failure: 'allow', per_second: 312.4, permits_left: 41, keys: 0},
+    {policy: 'default', limit: 'tenant', store: 'shared', state: 'stale', on_failure: 'last',
+     per_second: 97.5, permits_left: 0, keys: 12},
+  ],
+  keys: {payments: {keys: 1200, bytes: 1572864, in_flight: 3,
+                    results: {first: 1180, replayed: 19, lost: 1}}},
+});
 
 // Texts that a peer may try: markup and long words wherever text comes from outside.
 export const hostile = (second) => {
@@ -224,7 +245,13 @@ export const hostile = (second) => {
                     last_reload_refused: true, last_attempt: STARTED,
                     certificates: [{of: markup, source: markup + long, identity: markup + long,
                                     begins: 0, expires: STARTED, fault: markup}]},
-    sidecar: {version: markup, commit: markup, limit_hits: {[markup]: 1}},
+    sidecar: {
+      version: markup, commit: markup, limit_hits: {[markup]: 1},
+      stores: [{name: markup, kind: markup, since: 0, failure: markup + long,
+                nodes: [{address: markup, failure: long}], requests_per_second: {[markup]: 1}}],
+      shared_limits: [{policy: markup, limit: markup, store: markup, state: markup, on_failure: markup}],
+      keys: {[markup]: {keys: 1}},
+    },
   });
 };
 

@@ -9,10 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "log/event_text.h"
 #include "net/event_loop.h"
+#include "sidecar/busy_port.h"
 #include "sidecar/real_limit_service.h"
 
 namespace levee {
@@ -20,6 +22,7 @@ namespace {
 
 using testing::_;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::StartsWith;
 
 constexpr char kLimits[] =
@@ -31,7 +34,7 @@ constexpr char kLimits[] =
 class OneSidecar {
  public:
   OneSidecar(uint16_t port, StoreAway away, absl::Duration timeout = absl::Seconds(10))
-      : services_(metrics_, log_, [this] { Notify(&OneSidecar::answers_); }) {
+      : services_({metrics_, log_, board_}, [this] { Notify(&OneSidecar::answers_); }) {
     RateLimitPolicy policy{.name = "all", .key = {RateLimitKey::Header("tier")}};
     policy.shared =
         SharedRate{.name = "p/all",
@@ -65,6 +68,8 @@ class OneSidecar {
     return admitted;
   }
 
+  std::vector<StoreView> Views() const { return board_.Read(); }
+
   // Calls until the service decides, or does not any more.
   void Await(PermitLease::State state, const std::string& tier) {
     do {
@@ -96,9 +101,24 @@ class OneSidecar {
                   events_.push_back(EventText(event));
                   changed_.notify_all();
                 }};
+  StoreBoard board_;
   LimitServices services_;
   std::shared_ptr<RateLimiter> limit_;
 };
+
+TEST(LimitServicesTest, AServiceThatIsNotThereIsShownWithItsReason) {
+  const uint16_t port = BusyPort().port();  // Nobody listens there any more.
+  const OneSidecar sidecar(port, StoreAway::kAllow);
+  std::vector<StoreView> views;
+  do {
+    views = sidecar.Views();
+  } while (views.empty() || views[0].failure == "not connected yet");
+  ASSERT_EQ(views.size(), 1);
+  EXPECT_EQ(views[0].name, absl::StrCat("127.0.0.1:", port));
+  EXPECT_EQ(views[0].kind, StoreView::Kind::kService);
+  EXPECT_FALSE(views[0].connected);
+  EXPECT_THAT(views[0].failure, HasSubstr("connection refused"));
+}
 
 class RealLimitServiceTest : public testing::Test {
  protected:

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "integration/child.h"
@@ -21,7 +22,7 @@ namespace levee {
 class OneSidecar {
  public:
   OneSidecar(const StoreSpec& store, const RateLimitPolicy& policy)
-      : stores_(metrics_, log_,
+      : stores_({metrics_, log_, board_},
                 [this] {
                   const std::lock_guard lock(mutex_);
                   ++answers_;
@@ -74,6 +75,21 @@ class OneSidecar {
   }
 
   SharedStores& stores() { return stores_; }
+
+  void AwaitNoView() const {
+    while (!board_.Read().empty()) std::this_thread::yield();
+  }
+
+  // The view of the only store, once `seen` is true of it.
+  template <typename Condition>
+  StoreView AwaitView(Condition seen) const {
+    for (;;) {
+      for (const StoreView& view : board_.Read()) {
+        if (seen(view)) return view;
+      }
+      std::this_thread::yield();
+    }
+  }
   const std::shared_ptr<RateLimiter>& limit() const { return limit_; }
 
  private:
@@ -88,6 +104,7 @@ class OneSidecar {
                   events_.push_back(EventText(event));
                   answered_.notify_one();
                 }};
+  StoreBoard board_;
   SharedStores stores_;
   const std::shared_ptr<RateLimiter> limit_;
 };

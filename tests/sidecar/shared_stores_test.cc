@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "net/event_loop.h"
@@ -146,6 +147,50 @@ TEST_F(SharedStoresTest, AStoreThatHangsIsToldWithItsReason) {
   EXPECT_THAT(sidecar->AwaitEvents(1), ElementsAre(HasSubstr("reason=\"it does not answer\"")));
   redis_->Signal(SIGCONT);
   EXPECT_THAT(sidecar->AwaitEvents(2), ElementsAre(_, StartsWith("store_back: ")));
+}
+
+TEST_F(SharedStoresTest, AStoreIsShownWithItsServerAndSinceWhenItIsThere) {
+  const Instant begun = net::ReadClock();
+  const auto sidecar = Sidecar(1e6, 200'000);
+  const StoreView there = sidecar->AwaitView([](const StoreView& view) { return view.connected; });
+  EXPECT_EQ(there.name, "shared");
+  EXPECT_EQ(there.kind, StoreView::Kind::kSingle);
+  EXPECT_EQ(there.failure, "");
+  EXPECT_GT(there.since, begun);
+  const StoreView ready = sidecar->AwaitView(
+      [](const StoreView& view) { return view.nodes.size() == 1 && view.nodes[0].ready; });
+  EXPECT_EQ(ready.nodes[0].address, absl::StrCat("127.0.0.1:", redis_->port()));
+  redis_->Kill();
+  const StoreView away = sidecar->AwaitView(
+      [](const StoreView& view) { return view.failure == "connection refused"; });
+  EXPECT_FALSE(away.connected);
+  EXPECT_GT(away.since, there.since);
+  const StoreView node = sidecar->AwaitView(
+      [](const StoreView& view) { return view.nodes.size() == 1 && !view.nodes[0].ready; });
+  EXPECT_NE(node.nodes[0].failure, "");
+}
+
+TEST_F(SharedStoresTest, AStoreThatIsNotConfiguredAnyMoreIsNotShown) {
+  const auto sidecar = Sidecar(1e6, 200'000);
+  sidecar->AwaitView([](const StoreView& view) { return view.connected; });
+  sidecar->stores().Configure({}, {});
+  sidecar->AwaitNoView();
+}
+
+TEST_F(SharedStoresTest, ALimitShowsWhatItGotAndWhatItGoesByWithoutTheStore) {
+  const auto sidecar = Sidecar(1e6, 200'000, StoreAway::kLast, absl::Milliseconds(200));
+  sidecar->Await(PermitLease::State::kLeased);
+  for (int i = 0; i < 1000; ++i) sidecar->Call();
+  const RateLimiter::View leased = sidecar->limit()->ViewAt(net::ReadClock());
+  EXPECT_EQ(leased.state, PermitLease::State::kLeased);
+  EXPECT_GT(leased.granted_per_second, 0);
+  redis_->Kill();
+  sidecar->Await(PermitLease::State::kStale);
+  const RateLimiter::View stale = sidecar->limit()->ViewAt(net::ReadClock());
+  EXPECT_EQ(stale.state, PermitLease::State::kStale);
+  ASSERT_TRUE(stale.holding.has_value());
+  EXPECT_GT(stale.holding->own_rate, 0);
+  EXPECT_LE(stale.holding->own_rate, 1e6);
 }
 
 TEST_F(SharedStoresTest, R4_TheKeysInRedisGo) {

@@ -137,7 +137,8 @@ TEST(SlowStore, DoesNotKeepASidecarFromEnding) {
   LateRedis redis;
   Metrics metrics{Metrics::Options()};
   EventLog log;
-  SharedStores stores(metrics, log, [] {});
+  StoreBoard board;
+  SharedStores stores({metrics, log, board}, [] {});
   const auto table = std::make_shared<DedupeTable>(
       DedupePolicy{.store = "shared", .claim = absl::Seconds(1)}, 1, [](int) {},
       DedupeTable::Shared{.store = &stores.keys(), .name = "app\n", .seed = 1});

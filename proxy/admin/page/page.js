@@ -9,6 +9,7 @@ import * as format from './format.js';
 import {isGuarded, updateGuard} from './guard.js';
 import {NumbersTable} from './numbers.js';
 import {fetchState, poll} from './poll.js';
+import {SharedPanel} from './shared.js';
 import {SidecarFacts, showPulse} from './sidecar.js';
 import {Store} from './store.js';
 import {UpstreamTable} from './upstreams.js';
@@ -33,6 +34,7 @@ class Page {
   #endpoints = new EndpointList();
   #refusals = new RefusalList();
   #calls = new CallList();
+  #shared = new SharedPanel();
 
   run() {
     this.#askNow = poll({
@@ -70,6 +72,7 @@ class Page {
     const complete = this.#store.show(this.#shown);
     this.#renderBanners();
     this.#sidecar.update(state);
+    this.#shared.update(state);
     this.#verdict.update(state.upstreams,
                          {quiet, seconds: state.next, listeners: state.sidecar?.listeners});
     this.#table.update(state.upstreams, this.#shown);

@@ -39,8 +39,6 @@ export class SidecarFacts {
       ['last reload', lastReload(configuration, time)],
       ['warnings', configuration.warnings?.length ? 'see above' : 'none'],
       ['limits reached', limitHits(sidecar.limit_hits)],
-      ['leases', leases(sidecar.leases)],
-      ['keys', keys(sidecar.keys)],
       ...(configuration.certificates ?? [])
           .map((one) => [`certificate of ${one.of}`, certificateWords(one, time)]),
       ...(sidecar.shadows ?? []).map((one) => [`shadow ${one.shadow}`, shadowWords(one)]),
@@ -53,29 +51,9 @@ function lastReload({last_attempt: at, last_reload_refused: refused}, now) {
   return `${refused ? 'refused' : 'took effect'} ${format.age(now - at)} ago`;
 }
 
-const sorted = (named) => Object.entries(named).sort(([a], [b]) => a.localeCompare(b));
-
 function limitHits(hits = {}) {
-  return sorted(hits)
+  return Object.entries(hits).sort(([a], [b]) => a.localeCompare(b))
       .map(([name, number]) => `${name} ${format.plural(number, 'time')}`).join(', ');
-}
-
-const DECIDES = {
-  leased: 'the store decides',
-  stale: 'the store is away; at the last rate',
-  fallback: 'without the store',
-};
-
-// Of rate limits that all sidecars share, who decides.
-function leases(limits = {}) {
-  return sorted(limits).map(([limit, state]) => `${limit}: ${DECIDES[state] ?? state}`).join(', ');
-}
-
-// Of each upstream, which idempotency keys are kept.
-function keys(upstreams = {}) {
-  return sorted(upstreams)
-      .map(([upstream, {keys: kept = 0, bytes = 0}]) =>
-        `${upstream}: ${format.plural(kept, 'key')}, ${format.bytes(bytes)}`).join(', ');
 }
 
 // Whom a certificate names, where it comes from, how long it is good, and what is wrong.

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 
-import {Stage, sees, stage, text, useBrowser} from '../harness.js';
+import {Stage, flat, sees, stage, text, useBrowser} from '../harness.js';
 import * as states from '../states.js';
 
 useBrowser();
@@ -104,12 +104,32 @@ test('a drain, a refused reload with its faults, and warnings stand above all', 
   assert.match(panel, /2 took effect, 1 refused/);
   assert.match(panel, /refused 1 min 15 s ago/);
   assert.match(panel, /replay_bytes 12 times/);
-  assert.match(panel, /leases\s+all: the store decides, tenant: the store is away; at the last rate/);
-  assert.match(panel, /keys\s+payments: 1,200 keys, 1\.5 MiB/);
   assert.match(panel, new RegExp(
       'certificate of upstream cart\\s+spiffe://shop/web, from unix:///run/spire/agent.sock, expires in 50 min, ' +
       '.*; no newer one: UNAVAILABLE: connection refused'));
   assert.match(panel, /certificate of listener ingress\s+web.shop, from .etc.levee.tls.crt, expires in 40 d, /);
+});
+
+test('stores, leases and keys are shown while there are some', async (t) => {
+  const scene = await stage(t, (second) => {
+    const state = states.calm(second);
+    return {...state, sidecar: {...state.sidecar, ...states.shared(state.time)}};
+  });
+  const lines = await scene.page.locator('#shared li').allInnerTexts();
+  assert.deepEqual(lines.map(flat), [
+    'connected ratelimit.shop:8081 for 3 min 20 s; a rate limit service; 4 requests/s; replies ' +
+        'take 800 µs, 99% at most 2.1 ms',
+    'away shared for 12 s; a cluster of 2 nodes, 1 connected; 120 requests/s, of these 2/s ' +
+        'unavailable; replies take 400 µs, 99% at most 2 ms 10.0.0.8:6379: connection refused',
+    'leased default: all by ratelimit.shop:8081; 312 permits/s granted; 41 permits left',
+    'stale default: tenant by shared; it is away, and calls go on at the last rate: 97.5 permits/s; ' +
+        '0 permits left; 12 keys',
+    '1,200 payments keys, 1.5 MiB; 3 calls with a key run; since the start 1,180 first calls, ' +
+        '19 replayed, 1 lost',
+  ]);
+  scene.show(states.calm);
+  await scene.pass();
+  assert.equal(await scene.page.locator('#shared').isVisible(), false);
 });
 
 test('a configuration that changes while the page is open is told until it is noted', async (t) => {

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What people are shown of a rate limit that sidecars share.
+#pragma once
+
+#include <string>
+
+#include "insight/limit_view.h"
+#include "policy/rate_limiter.h"
+
+namespace levee {
+
+// `policy`: the name of the policy that has the limit. `view`: of its limiter.
+LimitView ShownLimit(const std::string& policy, const RateLimitPolicy& limit,
+                     const RateLimiter::View& view);
+
+}  // namespace levee
