@@ -11,16 +11,29 @@
 
 namespace levee {
 
-RedisCluster::RedisCluster(const std::string& folder, const Size& size) : size_(size) {
+RedisCluster::RedisCluster(const std::string& folder, const Size& size, const More& more)
+    : size_(size), tls_(more != nullptr) {
   const size_t count = size.primaries + size.replicas + size.empty;
   for (size_t i = 0; i < count; ++i) {
     const std::string own = folder + "/node-" + std::to_string(i);
     std::filesystem::remove_all(own);  // of a run that did not end
     std::filesystem::create_directories(own);
-    nodes_.push_back(std::make_unique<RedisProcess>(std::vector<std::string>{
-        "--dir", own, "--cluster-enabled", "yes", "--cluster-port", RedisProcess::kOtherPort,
-        "--cluster-node-timeout", "1000", "--cluster-require-full-coverage", "no",
-        "--repl-diskless-sync-delay", "0"}));
+    std::vector<std::string> arguments = {"--dir",
+                                          own,
+                                          "--cluster-enabled",
+                                          "yes",
+                                          "--cluster-port",
+                                          RedisProcess::kOtherPort,
+                                          "--cluster-node-timeout",
+                                          "1000",
+                                          "--cluster-require-full-coverage",
+                                          "no",
+                                          "--repl-diskless-sync-delay",
+                                          "0"};
+    if (more != nullptr) {
+      for (std::string& argument : more(i)) arguments.push_back(std::move(argument));
+    }
+    nodes_.push_back(std::make_unique<RedisProcess>(std::move(arguments)));
   }
   Meet();
   for (size_t i = 0; i < size.primaries; ++i) {
@@ -41,7 +54,7 @@ RedisCluster::RedisCluster(const std::string& folder, const Size& size) : size_(
 
 void RedisCluster::Meet() const {
   for (size_t i = 1; i < nodes_.size(); ++i) {
-    Command(0, {"CLUSTER", "MEET", "127.0.0.1", std::to_string(nodes_[i]->port()),
+    Command(0, {"CLUSTER", "MEET", "127.0.0.1", std::to_string(PortOf(i)),
                 std::to_string(nodes_[i]->other_port())});
   }
   const std::string known = "cluster_known_nodes:" + std::to_string(nodes_.size()) + "\r";
@@ -83,7 +96,7 @@ void RedisCluster::BeginToMove(uint16_t slot, size_t from, size_t to) const {
 
 void RedisCluster::MoveKey(const std::string& key, size_t from, size_t to) const {
   const std::string moved =
-      Command(from, {"MIGRATE", "127.0.0.1", std::to_string(nodes_[to]->port()), key, "0", "5000"});
+      Command(from, {"MIGRATE", "127.0.0.1", std::to_string(PortOf(to)), key, "0", "5000"});
   EXPECT_TRUE(moved == "OK\n" || moved == "NOKEY\n") << moved;
 }
 

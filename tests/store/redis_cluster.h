@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,11 +25,15 @@ class RedisCluster {
     size_t empty = 0;
   };
 
-  RedisCluster(const std::string& folder, const Size& size);
+  // Returns the further arguments of a node. With --tls-cluster they give it TLS_PORT.
+  using More = std::function<std::vector<std::string>(size_t index)>;
+
+  RedisCluster(const std::string& folder, const Size& size, const More& more = nullptr);
 
   // Primaries first, then replicas, then those without a slot.
   RedisProcess& node(size_t index) const { return *nodes_[index]; }
-  ServerAddress address(size_t index) const { return {"127.0.0.1", nodes_[index]->port()}; }
+  // By which a client, and the other nodes, know it.
+  ServerAddress address(size_t index) const { return {"127.0.0.1", PortOf(index)}; }
 
   // The index of the primary that had the slot at the start.
   size_t OwnerOf(uint16_t slot) const;
@@ -40,12 +45,16 @@ class RedisCluster {
   void EndMove(uint16_t slot, size_t to) const;
 
  private:
+  uint16_t PortOf(size_t index) const {
+    return tls_ ? nodes_[index]->tls_port() : nodes_[index]->port();
+  }
   void Meet() const;
   void AwaitOk(size_t index) const;
   std::string IdOf(size_t index) const;
   std::string Command(size_t index, const std::vector<std::string>& words) const;
 
   const Size size_;
+  const bool tls_;
   std::vector<std::unique_ptr<RedisProcess>> nodes_;
 };
 

@@ -27,6 +27,7 @@ RedisProcess::RedisProcess(std::vector<std::string> arguments) : arguments_(std:
   for (int tries = 0; tries < 10; ++tries) {
     port_ = FreePort();
     other_port_ = FreePort();
+    tls_port_ = FreePort();
     if (Start()) return;
   }
   ADD_FAILURE() << "redis-server does not start: " << child_->Errors();
@@ -37,7 +38,11 @@ bool RedisProcess::Start() {
       "--port", std::to_string(port_), "--bind", "127.0.0.1",  "--save",
       "",       "--appendonly",        "no",     "--loglevel", "notice"};
   for (const std::string& argument : arguments_) {
-    arguments.push_back(argument == kOtherPort ? std::to_string(other_port_) : argument);
+    if (argument == kOtherPort) {
+      arguments.push_back(std::to_string(other_port_));
+    } else {
+      arguments.push_back(argument == kTlsPort ? std::to_string(tls_port_) : argument);
+    }
   }
   child_ = std::make_unique<Child>(kServer, arguments);
   while (const auto line = child_->ReadLine()) {

@@ -18,16 +18,18 @@ bool HasRedis();
 // with this object. Starts on construction, and is ready after it.
 class RedisProcess {
  public:
-  // What stands for other_port() in `arguments`.
+  // What stands for other_port() and tls_port() in `arguments`.
   static constexpr char kOtherPort[] = "OTHER_PORT";
+  static constexpr char kTlsPort[] = "TLS_PORT";
 
   explicit RedisProcess(std::vector<std::string> arguments = {});
 
   uint16_t port() const { return port_; }
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
 
-  // One more port of its own, for which an argument may say what it is for.
+  // More ports of its own, for which arguments may say what they are for.
   uint16_t other_port() const { return other_port_; }
+  uint16_t tls_port() const { return tls_port_; }
 
   void Kill();
   // After Kill.
@@ -43,6 +45,7 @@ class RedisProcess {
   const std::vector<std::string> arguments_;
   uint16_t port_ = 0;
   uint16_t other_port_ = 0;
+  uint16_t tls_port_ = 0;
   std::unique_ptr<Child> child_;
 };
 

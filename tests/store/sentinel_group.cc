@@ -22,10 +22,14 @@ SentinelGroup::SentinelGroup(const std::string& folder, More more) : more_(std::
   for (auto& server : servers_) {
     std::vector<std::string> arguments = {"--dir", folder, "--repl-diskless-sync-delay", "0"};
     arguments.insert(arguments.end(), more_.redis.begin(), more_.redis.end());
+    if (tls()) {
+      arguments.insert(arguments.end(), more_.tls.begin(), more_.tls.end());
+      arguments.insert(arguments.end(), {"--tls-port", RedisProcess::kTlsPort});
+    }
     server = std::make_unique<RedisProcess>(arguments);
   }
   // A sentinel looks for replicas when it starts, and then only now and then.
-  Command(replica(), {"REPLICAOF", "127.0.0.1", std::to_string(primary().port())});
+  Command(replica(), {"REPLICAOF", "127.0.0.1", std::to_string(PortOf(primary()))});
   while (!absl::StrContains(Command(primary(), {"INFO", "replication"}), "state=online")) {
   }
   for (size_t i = 0; i < sentinels_.size(); ++i) {
@@ -35,21 +39,27 @@ SentinelGroup::SentinelGroup(const std::string& folder, More more) : more_(std::
     while (!absl::StrContains(AskSentinel(sentinel, {"SENTINEL", "CKQUORUM", kMaster}),
                               "OK 3 usable") ||
            !absl::StrContains(AskSentinel(sentinel, {"SENTINEL", "REPLICAS", kMaster}),
-                              std::to_string(replica().port()))) {
+                              std::to_string(PortOf(replica())))) {
     }
   }
 }
 
 void SentinelGroup::StartSentinel(Sentinel& sentinel, const std::string& file) {
   sentinel.port = ClosedPort().port();
+  sentinel.tls_port = ClosedPort().port();
   const std::string master = kMaster;
   std::ofstream(file) << "port " << sentinel.port << "\nbind 127.0.0.1\n"
-                      << "sentinel monitor " << master << " 127.0.0.1 " << primary().port()
+                      << "sentinel monitor " << master << " 127.0.0.1 " << PortOf(primary())
                       << " 2\n"
                       << "sentinel down-after-milliseconds " << master << " 500\n"
                       << "sentinel failover-timeout " << master << " 3000\n"
                       << more_.sentinels;
-  sentinel.child = std::make_unique<Child>(kServer, std::vector<std::string>{file, "--sentinel"});
+  std::vector<std::string> arguments = {file, "--sentinel"};
+  if (tls()) {
+    arguments.insert(arguments.end(), more_.tls.begin(), more_.tls.end());
+    arguments.insert(arguments.end(), {"--tls-port", std::to_string(sentinel.tls_port)});
+  }
+  sentinel.child = std::make_unique<Child>(kServer, arguments);
   while (const auto line = sentinel.child->ReadLine()) {
     if (absl::StrContains(*line, "+monitor")) return;
   }
@@ -58,7 +68,9 @@ void SentinelGroup::StartSentinel(Sentinel& sentinel, const std::string& file) {
 
 std::vector<ServerAddress> SentinelGroup::sentinels() const {
   std::vector<ServerAddress> addresses;
-  for (const Sentinel& sentinel : sentinels_) addresses.push_back({"127.0.0.1", sentinel.port});
+  for (const Sentinel& sentinel : sentinels_) {
+    addresses.push_back({"127.0.0.1", tls() ? sentinel.tls_port : sentinel.port});
+  }
   return addresses;
 }
 

@@ -26,11 +26,15 @@ class SentinelGroup {
     // By which redis-cli shows who it is to a server, and to a sentinel.
     std::vector<std::string> redis_cli = {};
     std::vector<std::string> sentinel_cli = {};
+    // Arguments of servers and sentinels that speak TLS to each other and to clients; the tools of
+    // the test speak without it. No ports are among them.
+    std::vector<std::string> tls = {};
   };
 
   SentinelGroup(const std::string& folder, More more);
   explicit SentinelGroup(const std::string& folder) : SentinelGroup(folder, More()) {}
 
+  // By which a client knows them.
   std::vector<ServerAddress> sentinels() const;
   RedisProcess& primary() { return *servers_[primary_]; }
   RedisProcess& replica() { return *servers_[1 - primary_]; }
@@ -50,9 +54,14 @@ class SentinelGroup {
  private:
   struct Sentinel {
     uint16_t port = 0;
+    uint16_t tls_port = 0;
     std::unique_ptr<Child> child;
   };
 
+  bool tls() const { return !more_.tls.empty(); }
+  uint16_t PortOf(const RedisProcess& server) const {
+    return tls() ? server.tls_port() : server.port();
+  }
   void StartSentinel(Sentinel& sentinel, const std::string& file);
   std::string AskSentinel(const Sentinel& sentinel, const std::vector<std::string>& words) const;
   void AwaitPromotion();
