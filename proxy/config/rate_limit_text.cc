@@ -6,9 +6,11 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/check.h"
 #include "config/fault.h"
 #include "config/header_names.h"
 #include "config/suggest.h"
@@ -60,14 +62,29 @@ absl::StatusOr<Rate> ParseRate(const std::string& text) {
       !absl::SimpleAtod(count, &rate.count) || !std::isfinite(rate.count)) {
     return Wrong(text, "is no rate; say 100/s, 100/m or 100/h");
   }
+  // Below this a double loses digits.
+  if (std::abs(rate.count) < 1e-200) rate.count = 0;
   return rate;
 }
 
+std::string FormatCount(double count, int digits) {
+  const std::string text = absl::StrFormat("%.*g", digits, count);
+  if (!absl::StrContains(text, 'e')) return text;
+  const int before = static_cast<int>(std::floor(std::log10(std::abs(count)))) + 1;
+  const std::string plain = absl::StrFormat("%.*f", std::max(digits - before, 0), count);
+  if (!absl::StrContains(plain, '.')) return plain;
+  return plain.substr(0, plain.find_last_not_of('0') + 1);
+}
+
 std::string FormatRate(const Rate& rate) {
-  const double per_hour = rate.count * (3600 / rate.seconds);
-  if (std::fmod(per_hour, 3600) == 0) return absl::StrFormat("%.15g/s", per_hour / 3600);
-  if (std::fmod(per_hour, 60) == 0) return absl::StrFormat("%.15g/m", per_hour / 60);
-  return absl::StrFormat("%.15g/h", per_hour);
+  constexpr int kDigits = 15;  // A double keeps each of them.
+  const std::string text = FormatCount(rate.count * (3600 / rate.seconds), kDigits);
+  // The time is chosen by what is written, so that the same is written of what is read again.
+  double per_hour = 0;
+  LEVEE_CHECK(absl::SimpleAtod(text, &per_hour));
+  if (std::fmod(per_hour, 3600) == 0) return FormatCount(per_hour / 3600, kDigits) + "/s";
+  if (std::fmod(per_hour, 60) == 0) return FormatCount(per_hour / 60, kDigits) + "/m";
+  return text + "/h";
 }
 
 absl::StatusOr<RateLimitKey> ParseRateLimitKey(const std::string& text) {

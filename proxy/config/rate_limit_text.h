@@ -22,6 +22,10 @@ struct Rate {
 // well.
 absl::StatusOr<Rate> ParseRate(const std::string& text);
 
+// Writes the number of a rate, without an exponent, which ParseRate does not take. `digits`: at most
+// so many that say something.
+std::string FormatCount(double count, int digits);
+
 // Writes the rate in the shortest time in which it is a whole number: "60/m" is "1/s".
 std::string FormatRate(const Rate& rate);
 

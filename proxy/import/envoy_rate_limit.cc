@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "config/rate_limit_text.h"
 #include "import/yaml_writer.h"
 
 namespace levee::importer {
@@ -19,6 +20,9 @@ namespace {
 // The bounds of a policy's burst and rate.
 constexpr int64_t kLargestBurst = 1'000'000'000;
 constexpr double kHighestRate = 1e9;  // per second
+// A policy's rate fills the burst within a year. The digits that are not written leave room.
+constexpr double kYear = 8760.0 * 3600;  // seconds
+constexpr double kLowestRate = 1 / (8759.0 * 3600);
 
 // Whether this is the HTTP filter; a network filter of a similar name limits connections.
 bool IsLocalRateLimit(const std::string& filter) {
@@ -39,15 +43,18 @@ std::optional<Section> Unwrap(std::optional<Section> settings) {
 
 // Writes a rate in the first unit that makes it a whole number: 100 per 60s is 100/m.
 std::string FormatRate(double per_second) {
+  constexpr int kDigits = 12;
   constexpr std::array<std::pair<const char*, double>, 3> kUnits = {
       {{"/s", 1}, {"/m", 60}, {"/h", 3600}}};
   for (const auto& [unit, seconds] : kUnits) {
     const double rate = per_second * seconds;
     if (rate >= 0.5 && std::abs(rate - std::round(rate)) < 1e-9 * rate) {
-      return absl::StrCat(YamlNumber(std::round(rate)), unit);
+      return absl::StrCat(FormatCount(std::round(rate), kDigits), unit);
     }
   }
-  return absl::StrCat(YamlNumber(per_second), "/s");
+  const bool rare = per_second < 1e-4;
+  return absl::StrCat(FormatCount(rare ? per_second * 3600 : per_second, kDigits),
+                      rare ? "/h" : "/s");
 }
 
 // Returns the share that a RuntimeFractionalPercent stands for without its runtime key; nullopt if
@@ -93,13 +100,19 @@ RateLimitDraft ReadBucket(Section& bucket, Notes& notes) {
   if (interval <= absl::ZeroDuration()) {
     bucket.Refuse("fill_interval", "must be given and above 0s");
   }
-  const double rate = static_cast<double>(tokens) / absl::ToDoubleSeconds(interval);
-  if (burst > kLargestBurst || rate > kHighestRate) {
+  const double given = static_cast<double>(tokens) / absl::ToDoubleSeconds(interval);
+  if (burst > kLargestBurst || given > kHighestRate) {
     notes.emplace_back("Levee takes a rate and a burst of at most 1000000000.");
   }
+  const double rate = std::clamp(given, kLowestRate, kHighestRate);
+  const auto in_a_year = static_cast<int64_t>(rate * kYear * (1 - 1e-9));
+  if (given < kLowestRate || burst > in_a_year) {
+    notes.emplace_back("Levee takes a rate that fills the burst in at most 8760h.");
+  }
   AddNote(bucket.Unread(), notes);
-  return {.rate = FormatRate(std::min(rate, kHighestRate)),
-          .burst = static_cast<int>(std::clamp<int64_t>(burst, 1, kLargestBurst))};
+  return {
+      .rate = FormatRate(rate),
+      .burst = static_cast<int>(std::clamp<int64_t>(burst, 1, std::min(in_a_year, kLargestBurst)))};
 }
 
 }  // namespace

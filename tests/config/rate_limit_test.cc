@@ -71,6 +71,21 @@ TEST(RateLimit, OneSpellingOfOneRate) {
   EXPECT_EQ(Canonical("0.001/s"), "3.6/h");
 }
 
+TEST(RateLimit, ARateThatIsWrittenIsReadAsTheSame) {
+  EXPECT_EQ(Canonical("0.00001/h"), "0.00001/h");
+  EXPECT_EQ(Canonical("0.0000000001/m"), "0.000000006/h");
+  EXPECT_EQ(Canonical("0.016666666666666668/s"), "1/m");
+  for (const char* rate :
+       {"60.000000000000007/h", "0.016666666666666668/s", "0.1/h", "123456.789012345678/m",
+        "999999999.87654321/s", "0.00000000000000000000012345678901234567/s"}) {
+    const std::string once = Canonical(rate);
+    ASSERT_TRUE(ParseRate(once).ok()) << once;
+    EXPECT_EQ(Canonical(once), once);
+    EXPECT_NEAR(ParseRate(once)->per_second() / ParseRate(rate)->per_second(), 1, 1e-14) << once;
+  }
+  EXPECT_EQ(ParseRate("0." + std::string(320, '0') + "1/s")->count, 0);
+}
+
 TEST(RateLimit, RatesAreBounded) {
   EXPECT_EQ(Faults("rate: 0/s"),
             "f:2:7: LV201 policies[0].rate_limit[0].rate: 0/s is too small; it must be above 0/s");

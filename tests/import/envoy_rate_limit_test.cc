@@ -38,6 +38,22 @@ TEST(EnvoyRateLimit, TheTokenBucketIsARateAndABurst) {
             "[{name: burst, rate: 0.142857142857/s, burst: 1}]\n");
 }
 
+TEST(EnvoyRateLimit, APermitADayIsWrittenWithoutAnExponent) {
+  EXPECT_EQ(LimitOf("max_tokens: 1, fill_interval: 86400s"),
+            "[{name: burst, rate: 0.0416666666667/h, burst: 1}]\n");
+}
+
+TEST(EnvoyRateLimit, TheRateFillsTheBurstInAYear) {
+  const std::string slow = "max_tokens: 9, fill_interval: 315576000000s";
+  EXPECT_EQ(LimitOf(slow), "[{name: burst, rate: 0.000114168284051/h, burst: 1}]\n");
+  const std::string large = "max_tokens: 1000000000, fill_interval: 1s";
+  EXPECT_EQ(LimitOf(large), "[{name: burst, rate: 1/s, burst: 31535999}]\n");
+  for (const std::string& bucket : {slow, large}) {
+    EXPECT_THAT(CommentsOf(FromEnvoy(Settings(bucket))),
+                HasSubstr("Levee takes a rate that fills the burst in at most 8760h."));
+  }
+}
+
 TEST(EnvoyRateLimit, BeyondWhatAPolicyTakesIsBounded) {
   const std::string bucket = "max_tokens: 4000000000, tokens_per_fill: 100000000, fill_interval: ";
   EXPECT_EQ(LimitOf(bucket + "0.05s"), "[{name: burst, rate: 1000000000/s, burst: 1000000000}]\n");
