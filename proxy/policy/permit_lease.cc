@@ -157,7 +157,9 @@ void PermitLease::OnGrant(const LeaseRule& rule, const LeaseGrant& grant, Instan
   permits_.Add(grant.granted, expires);
   renew_at_ = asked_at_ + lease * (1 - kAskAhead);
   ask_from_ = asked_at_ + lease / 4;
-  if (short_) ask_from_ = std::max(ask_from_, now + grant.wait);
+  // Nobody needs to wait for longer than an empty bucket takes to fill.
+  const absl::Duration fills = absl::Seconds((rule.StoreBurst() + 1) / rule.per_second);
+  if (short_) ask_from_ = std::max(ask_from_, now + std::min(grant.wait, fills));
 }
 
 void PermitLease::OnLost(const LeaseRule& rule, int sidecars, Instant now) {

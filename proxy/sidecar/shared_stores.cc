@@ -168,18 +168,19 @@ void SharedStores::Request(const Bucket& bucket, const LeaseRequest& request) {
   const std::shared_ptr<RateLimiter> limit = bucket.limiter.lock();
   if (limit == nullptr) return;
   Store* const store = StoreOf(*limit);
-  if (store == nullptr) return OnReply(bucket, absl::NotFoundError("the store is gone"));
+  if (store == nullptr) return OnAnswer(bucket, absl::NotFoundError("the store is gone"));
   const std::vector<std::string> args = LeaseArguments(limit->policy().lease_rule(), request);
   const std::vector<std::string_view> views(args.begin(), args.end());
   store->client.Run(
       LeaseScript(),
       LeaseKey(store->spec.prefix, limit->policy().shared->name, bucket.key, bucket.shared_bucket),
-      views, [this, bucket](const absl::StatusOr<RedisReply>& reply) { OnReply(bucket, reply); });
+      views, [this, bucket, want = request.want](const absl::StatusOr<RedisReply>& reply) {
+        OnAnswer(bucket, reply.ok() ? ReadLeaseReply(*reply, want) : reply.status());
+      });
 }
 
-void SharedStores::OnReply(const Bucket& bucket, const absl::StatusOr<RedisReply>& reply) {
-  const auto grant = reply.ok() ? ReadLeaseReply(*reply) : reply.status();
-  answer_waited_for_ |= TellLimit(bucket, grant, loop_.now());
+void SharedStores::OnAnswer(const Bucket& bucket, const absl::StatusOr<LeaseGrant>& answer) {
+  answer_waited_for_ |= TellLimit(bucket, answer, loop_.now());
 }
 
 }  // namespace levee

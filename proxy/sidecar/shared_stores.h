@@ -82,7 +82,7 @@ class SharedStores final : public LeaseSource, private net::TurnHandler, private
 
   void Apply(const std::vector<StoreSpec>& stores, std::vector<std::weak_ptr<RateLimiter>> limits);
   void Request(const Bucket& bucket, const LeaseRequest& request);
-  void OnReply(const Bucket& bucket, const absl::StatusOr<RedisReply>& reply);
+  void OnAnswer(const Bucket& bucket, const absl::StatusOr<LeaseGrant>& answer);
   void CountSidecars();
   SharedKeys::Place PlaceOf(const std::string& name);
   Store* StoreOf(const RateLimiter& limit);

@@ -50,12 +50,12 @@ std::vector<std::string> LeaseArguments(const LeaseRule& rule, const LeaseReques
           absl::StrCat(request.want), absl::StrCat(request.refund)};
 }
 
-absl::StatusOr<LeaseGrant> ReadLeaseReply(const RedisReply& reply) {
+absl::StatusOr<LeaseGrant> ReadLeaseReply(const RedisReply& reply, int64_t want) {
   using Kind = RedisReply::Kind;
   if (reply.kind == Kind::kError) return absl::InternalError(reply.text);
   if (reply.kind != Kind::kList || reply.list.size() != 2 || reply.list[0].kind != Kind::kInteger ||
       reply.list[1].kind != Kind::kInteger || reply.list[0].integer < 0 ||
-      reply.list[1].integer < 0) {
+      reply.list[0].integer > want || reply.list[1].integer < 0) {
     return absl::InternalError("the script's reply is not of its form");
   }
   return LeaseGrant{.granted = reply.list[0].integer,

@@ -2,6 +2,7 @@
 // The bucket that Redis keeps for all sidecars of a shared rate limit.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +27,8 @@ std::string LeaseKey(std::string_view prefix, std::string_view limit, std::strin
 // Returns the arguments of the script.
 std::vector<std::string> LeaseArguments(const LeaseRule& rule, const LeaseRequest& request);
 
-// Reads the script's reply; an error reply, or another one, is an error.
-absl::StatusOr<LeaseGrant> ReadLeaseReply(const RedisReply& reply);
+// Reads the script's reply to a request for `want` permits, of which it never grants more; an error
+// reply, or another one, is an error.
+absl::StatusOr<LeaseGrant> ReadLeaseReply(const RedisReply& reply, int64_t want);
 
 }  // namespace levee

@@ -81,8 +81,17 @@ void NodeMap::Be(ServerAddress server) {
 int16_t NodeMap::IndexOf(const ServerAddress& node) {
   const auto known = std::find(nodes_.begin(), nodes_.end(), node);
   const auto index = static_cast<int16_t>(known - nodes_.begin());
-  if (known == nodes_.end()) nodes_.push_back(node);
+  if (known != nodes_.end()) return index;
+  if (nodes_.size() == kMostNodes) return kNobody;
+  nodes_.push_back(node);
   return index;
+}
+
+bool NodeMap::MakeGuest(const ServerAddress& node, Instant now) {
+  std::erase_if(guests_, [&](const auto& guest) { return guest.second <= now; });
+  if (guests_.size() == kMostNodes && !guests_.contains(node)) return false;
+  guests_[node] = now + kGuestStays;
+  return true;
 }
 
 const ServerAddress* NodeMap::NodeOf(std::string_view key) const {
@@ -95,15 +104,18 @@ const ServerAddress* NodeMap::NodeOf(std::string_view key) const {
 NodeMap::Step NodeMap::OnReply(std::string_view key, const ServerAddress& from,
                                const RedisReply& reply, int redirections, Instant now) {
   const bool moved = reply.IsError("MOVED ");
-  if (moved) cluster_ = true;
+  const bool sent_on = moved || reply.IsError("ASK ");
+  if (sent_on && !cluster_) cluster_ = stale_ = true;
   if (moved || reply.IsError("CLUSTERDOWN")) stale_ |= cluster_;
-  if (!moved && !reply.IsError("ASK ")) return {};
+  if (!sent_on) return {};
   const auto read = ReadRedirection(reply.text, from);
   if (!read.has_value() || read->first != SlotOf(key)) return {};
   if (moved) {
-    owners_[read->first] = IndexOf(read->second);
-  } else {
-    guests_[read->second] = now + kGuestStays;
+    const int16_t index = IndexOf(read->second);
+    if (index == kNobody) return {};
+    owners_[read->first] = index;
+  } else if (!MakeGuest(read->second, now)) {
+    return {};
   }
   if (redirections >= kMostRedirections) return {};
   return {.kind = moved ? Step::Kind::kMoved : Step::Kind::kAsk, .to = read->second};
@@ -119,11 +131,14 @@ absl::Status NodeMap::Learn(const RedisReply& reply, const ServerAddress& from) 
   if (refused_) return absl::FailedPreconditionError(reply.text);
   if (reply.kind != Kind::kList) return absl::InternalError("the slots are not a list");
   std::vector<Range> ranges;
+  std::set<ServerAddress> nodes;
   for (const RedisReply& element : reply.list) {
     const auto range = ReadRange(element, from);
     if (!range.has_value()) return absl::InternalError("the slots are not of their form");
+    nodes.insert(range->node);
     ranges.push_back(*range);
   }
+  if (nodes.size() > kMostNodes) return absl::InternalError("the cluster has too many nodes");
   if (ranges.empty()) return absl::FailedPreconditionError("the cluster has no slots yet");
   nodes_.clear();
   owners_.assign(kClusterSlots, kNobody);
@@ -162,10 +177,7 @@ std::vector<ServerAddress> NodeMap::Nodes(Instant now) const {
 
 Instant NodeMap::NextRefresh() const { return stale_ ? may_ask_ : Instant::Infinite(); }
 
-void NodeMap::OnAsked(Instant now) {
-  may_ask_ = now + kRefreshEvery;
-  std::erase_if(guests_, [&](const auto& guest) { return guest.second <= now; });
-}
+void NodeMap::OnAsked(Instant now) { may_ask_ = now + kRefreshEvery; }
 
 bool NodeMap::complete() const {
   if (!cluster_) return !servers_.empty() && ready_.contains(servers_[0]);

@@ -17,7 +17,7 @@
 namespace levee {
 
 // Decides without I/O and clock. Of one server that is no cluster's it says that it has all keys. A
-// server that answers MOVED is a cluster's, however many were configured.
+// server that answers MOVED or ASK is a cluster's, however many were configured.
 class NodeMap {
  public:
   // Says what follows from a reply.
@@ -36,6 +36,9 @@ class NodeMap {
 
   // The map is asked for at most so often.
   static constexpr absl::Duration kRefreshEvery = absl::Milliseconds(500);
+
+  // More nodes with slots, or without, are none of a cluster that Redis' makers advise.
+  static constexpr size_t kMostNodes = 1000;
 
   // A node that has no slot yet, and gets one, stays known for so long after a command for it.
   static constexpr absl::Duration kGuestStays = absl::Minutes(1);
@@ -81,7 +84,9 @@ class NodeMap {
  private:
   static constexpr int16_t kNobody = -1;
 
+  // -1: there is no room for one more.
   int16_t IndexOf(const ServerAddress& node);
+  bool MakeGuest(const ServerAddress& node, Instant now);
   std::set<ServerAddress> Owners() const;
 
   std::vector<ServerAddress> servers_;

@@ -112,9 +112,9 @@ TEST(PermitLease, AShortGrantKeepsTheNextRequestAQuarterOfALeaseAway) {
 TEST(PermitLease, WaitsAsLongAsTheStoreTells) {
   Bucket bucket;
   bucket.Take();
-  bucket.Grant(0, 300 * kMs);
-  EXPECT_EQ(bucket.Take().wait, 300 * kMs);
-  bucket.now = bucket.now + 299 * kMs;
+  bucket.Grant(0, 150 * kMs);
+  EXPECT_EQ(bucket.Take().wait, 150 * kMs);
+  bucket.now = bucket.now + 149 * kMs;
   EXPECT_EQ(bucket.Take().request.want, 0);
 }
 
@@ -227,6 +227,45 @@ TEST(LeaseRule, ALeaseIsTheTimeInWhichTheRateFillsTheBurst) {
   EXPECT_EQ((LeaseRule{.per_second = 1, .burst = 100}.Lease()), 500 * kMs);
   EXPECT_EQ((LeaseRule{.per_second = 1000, .burst = 1}.StoreBurst()), 50);
   EXPECT_EQ((LeaseRule{.per_second = 1, .burst = 1}.StoreBurst()), 1);
+}
+
+TEST(PermitLease, AsksAgainWhenAnEmptyBucketIsFullWhateverTheStoreSays) {
+  Bucket bucket;
+  bucket.Take();
+  bucket.Grant(0, absl::Hours(24 * 365 * 100));
+  bucket.Take();
+  EXPECT_EQ(bucket.asked.want, 0);
+  bucket.now = bucket.now + absl::Milliseconds(201);  // 200 permits and one at 1000 per second.
+  bucket.Take();
+  EXPECT_EQ(bucket.asked.want, 1);
+}
+
+TEST(PermitLease, HoldsWhatIsLeasedUntilItExpires) {
+  Bucket bucket;
+  bucket.Begin(10);
+  EXPECT_EQ(bucket.Take().verdict, Verdict::kAdmitted);
+  EXPECT_EQ(bucket.lease.HoldingAt(bucket.rule, bucket.now).permits_left, 9);
+  EXPECT_EQ(bucket.lease.HoldingAt(bucket.rule, bucket.now).own_rate, 0);
+  EXPECT_EQ(bucket.lease.HoldingAt(bucket.rule, bucket.now + absl::Seconds(1)).permits_left, 0);
+}
+
+TEST(PermitLease, HoldsARateOfItsOwnOnlyWhileTheStoreIsAwayAndCallsCome) {
+  Bucket bucket;
+  bucket.Begin(100);
+  bucket.Take(50, 2 * kMs);
+  bucket.now = bucket.now + bucket.rule.Lease();
+  bucket.Take();
+  bucket.Lose();
+  const double stale = bucket.lease.HoldingAt(bucket.rule, bucket.now).own_rate;
+  EXPECT_GT(stale, 10);
+  EXPECT_LE(stale, 1000);
+  const Instant later = bucket.now + bucket.rule.grace;
+  EXPECT_EQ(bucket.lease.HoldingAt(bucket.rule, later).own_rate, 0) << "nobody calls";
+  bucket.now = later;
+  bucket.Take();
+  EXPECT_EQ(bucket.lease.HoldingAt(bucket.rule, later).own_rate, 250) << "its share of four";
+  bucket.rule.away = StoreAway::kAllow;
+  EXPECT_EQ(bucket.lease.HoldingAt(bucket.rule, later).own_rate, 0) << "no rate decides";
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ class LeaseScriptTest : public testing::Test {
 
   LeaseGrant Script(const LeaseRule& rule, const LeaseRequest& request) {
     const auto reply = run_->Run(LeaseScript(), "k", LeaseArguments(rule, request));
-    const auto grant = ReadLeaseReply(*reply);
+    const auto grant = ReadLeaseReply(*reply, request.want);
     EXPECT_TRUE(grant.ok()) << grant.status();
     return grant.value_or(LeaseGrant{});
   }
@@ -111,8 +111,19 @@ TEST_F(LeaseScriptTest, CountsTheSidecarsThatShowThemselves) {
 TEST_F(LeaseScriptTest, AnErrorOfRedisIsNoGrant) {
   redis_->Command({"LPUSH", "k", "x"});
   EXPECT_FALSE(
-      ReadLeaseReply(*run_->Run(LeaseScript(), "k", LeaseArguments(kSlow, {.want = 1}))).ok());
-  EXPECT_FALSE(ReadLeaseReply({.kind = RedisReply::Kind::kStatus, .text = "OK"}).ok());
+      ReadLeaseReply(*run_->Run(LeaseScript(), "k", LeaseArguments(kSlow, {.want = 1})), 1).ok());
+  EXPECT_FALSE(ReadLeaseReply({.kind = RedisReply::Kind::kStatus, .text = "OK"}, 1).ok());
+}
+
+TEST(LeaseReply, GrantsNoMoreThanWasAskedFor) {
+  const auto reply = [](int64_t granted) {
+    const RedisReply number = {.kind = RedisReply::Kind::kInteger, .integer = granted};
+    return RedisReply{.kind = RedisReply::Kind::kList,
+                      .list = {number, {.kind = RedisReply::Kind::kInteger, .integer = 0}}};
+  };
+  EXPECT_EQ(ReadLeaseReply(reply(7), 7)->granted, 7);
+  EXPECT_FALSE(ReadLeaseReply(reply(8), 7).ok());
+  EXPECT_FALSE(ReadLeaseReply(reply(-1), 7).ok());
 }
 
 }  // namespace

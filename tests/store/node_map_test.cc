@@ -151,6 +151,49 @@ TEST(NodeMap, OneServerThatSendsOnIsAClusters) {
   EXPECT_THAT(map.Nodes(kStart), UnorderedElementsAre(kA, kB));
 }
 
+TEST(NodeMap, OneServerThatAsksForAnotherNodeIsAClustersToo) {
+  NodeMap map({kA});
+  map.OnReady(kA);
+  const Step step = map.OnReply("foo", kA, Error(Asked("foo", kB)), 0, kStart);
+  EXPECT_EQ(step.kind, Step::Kind::kAsk);
+  EXPECT_TRUE(map.cluster());
+  EXPECT_THAT(map.Nodes(kStart), UnorderedElementsAre(kA, kB));
+  EXPECT_LE(map.NextRefresh(), kStart);
+}
+
+TEST(NodeMap, FollowsAThousandNodesAndNoMore) {
+  NodeMap map({kA});
+  map.OnReady(kA);
+  const auto node = [](size_t i) { return ServerAddress{"n" + std::to_string(i), 6379}; };
+  const auto kind = [&](const std::string& error) {
+    return map.OnReply("foo", kA, Error(error), 0, kStart).kind;
+  };
+  for (size_t i = 0; i < NodeMap::kMostNodes; ++i) {
+    ASSERT_EQ(kind(Moved("foo", node(i))), Step::Kind::kMoved);
+    ASSERT_EQ(kind(Asked("foo", node(i))), Step::Kind::kAsk);
+  }
+  EXPECT_EQ(kind(Moved("foo", node(1000))), Step::Kind::kDeliver);
+  EXPECT_EQ(kind(Asked("foo", node(1000))), Step::Kind::kDeliver);
+  EXPECT_EQ(
+      map.OnReply("foo", kA, Error(Asked("foo", node(1000))), 0, kStart + absl::Minutes(2)).kind,
+      Step::Kind::kAsk)
+      << "the others have been forgotten";
+  ASSERT_TRUE(map.Learn(List({Range(0, 16383, kB)}), kA).ok());
+  EXPECT_EQ(kind(Moved("foo", node(1000))), Step::Kind::kMoved);
+}
+
+TEST(NodeMap, DoesNotLearnAMapOfTooManyNodes) {
+  NodeMap map = ThreeNodes();
+  std::vector<RedisReply> ranges;
+  for (int64_t i = 0; i <= static_cast<int64_t>(NodeMap::kMostNodes); ++i) {
+    ranges.push_back(Range(i, i, {"n" + std::to_string(i), 6379}));
+  }
+  EXPECT_FALSE(map.Learn(List(ranges), kA).ok());
+  EXPECT_THAT(map.Nodes(kStart), UnorderedElementsAre(kA, kB, kC));
+  ranges.pop_back();
+  EXPECT_TRUE(map.Learn(List(ranges), kA).ok());
+}
+
 TEST(NodeMap, ANodeThatGetsItsFirstSlotStaysKnownForAWhile) {
   NodeMap map = ThreeNodes();
   const ServerAddress guest{"10.0.0.4", 6379};
