@@ -124,6 +124,8 @@ std::optional<KeyClaim> ReadValue(std::string_view value, absl::Duration left, I
   return claim;
 }
 
+}  // namespace
+
 absl::StatusOr<KeyReply> ReadAskReply(const RedisReply& reply, Instant now) {
   using Kind = RedisReply::Kind;
   if (reply.kind == Kind::kError) return absl::InternalError(reply.text);
@@ -134,6 +136,8 @@ absl::StatusOr<KeyReply> ReadAskReply(const RedisReply& reply, Instant now) {
   }
   return absl::InternalError("what the store has is no idempotency key of this version");
 }
+
+namespace {
 
 // A question, until it has its answer.
 struct Asked {

@@ -28,4 +28,7 @@ class RedisKeys {
                    absl::AnyInvocable<Instant()> now, Done done);
 };
 
+// Reads the reply to a question for a key that was not free at first. `now`: when it came.
+absl::StatusOr<KeyReply> ReadAskReply(const RedisReply& reply, Instant now);
+
 }  // namespace levee

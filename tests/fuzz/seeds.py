@@ -152,6 +152,44 @@ def hpack():
     yield from blocks
 
 
+def store():
+    """What is fuzzed (the map of nodes, the search for a primary, a lease of a store, one of a service, keys),
+    and what that takes; the steps that NextReply reads begin with the size of pieces and the kind of reply."""
+    yield b''
+    text = bytes([3, 7])
+    slots = (b'*2\r\n*3\r\n:0\r\n:8191\r\n*2\r\n$7\r\nredis-0\r\n:6379\r\n'
+             b'*3\r\n:8192\r\n:16383\r\n*2\r\n$7\r\nredis-1\r\n:6380\r\n')
+    ready = bytes([2, 0, 2, 1])
+    learn = bytes([1]) + text + bytes([len(slots)]) + slots + bytes([0])
+    moved = bytes([0, 1]) + b'k' + bytes([0, 0, 3, 0, 1, 1, 0, 1])
+    for count in range(3):
+        yield bytes([0, count]) + ready + learn + ready + moved + bytes([3, 0, 5, 200, 1]) + learn
+    yield bytes([0, 1]) + moved * 10 + ready + learn
+    address = b'*2\r\n$8\r\n10.0.0.7\r\n$4\r\n6379\r\n'
+    named = bytes([2, 2]) + text + bytes([len(address)]) + address
+    yield bytes([1]) + named + bytes([1, 1, 0, 20, 0]) + named + bytes([1, 0]) + named
+    grant = b'*2\r\n:1\r\n:0\r\n'
+    some = b'*2\r\n:0\r\n:500000\r\n'
+    for rate in range(5):
+        for away in range(3):
+            begin = bytes([2, rate, 0, 100, away])
+            told = [bytes([1]) + text + bytes([len(reply)]) + reply for reply in (grant, some)]
+            yield begin + bytes([3]) + told[0] + bytes([3, 3]) + told[1] + bytes([3, 0, 9, 0, 3])
+            yield begin + bytes([3, 1, 3, 5, 4]) + bytes([3, 2, 3])
+    ok = bytes([0x08, 1, 0x12, 10, 0x08, 1, 0x12, 2, 0x08, 100, 0x18, 90, 0x22, 0])
+    over = bytes([0x08, 2, 0x12, 8, 0x08, 2, 0x12, 0, 0x22, 2, 0x08, 1])
+    for admits in (0, 1):
+        begin = bytes([3, 0, 99, admits])
+        for message in (ok, over):
+            told = bytes([1, len(message)]) + message + bytes([1])
+            yield begin + bytes([3]) + told + bytes([3, 3, 2, 0, 50, 1, 3]) + told
+    token = b'0123456789abcdef'
+    for value in (b'o0' + token + b'0000086400000', b'o1' + token + b'0000086400000' + bytes(32),
+                  b'e0' + token + b'0000086400000' + b'1' + bytes(14)):
+        reply = b'*2\r\n$%d\r\n%s\r\n:86400000\r\n' % (len(value), value)
+        yield bytes([4]) + text + bytes([len(reply)]) + reply
+
+
 def retry():
     """Any bytes are a policy and events; long ones have many events."""
     draws = random.Random(1)
@@ -163,7 +201,7 @@ def retry():
 def main(folder):
     for name, seeds in (('downstream', downstream()), ('upstream', upstream()),
                         ('hpack', hpack()), ('retry', retry()), ('session', session()),
-                        ('cost', cost())):
+                        ('cost', cost()), ('store', store())):
         into = pathlib.Path(folder, name + '_fuzz')
         into.mkdir(parents=True, exist_ok=True)
         for i, seed in enumerate(seeds):
