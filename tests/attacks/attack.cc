@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attacks a proxy for a while, beside an honest caller; tests/attacks/run starts it.
 //
-// usage: attack NAME PORT SECONDS
+// usage: attack NAME PORT SECONDS [CERTIFICATES]
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,8 +21,8 @@ constexpr int kMostSeconds = 60;
 
 // Prints how many connections it made and how many bytes were taken from it.
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::fprintf(stderr, "usage: attack NAME PORT SECONDS\n");
+  if (argc != 4 && argc != 5) {
+    std::fprintf(stderr, "usage: attack NAME PORT SECONDS [CERTIFICATES]\n");
     return 2;
   }
   const auto attacks = levee::Attacks();
@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "there is no attack '%s'\n", argv[1]);
     return 2;
   }
-  levee::Target target("127.0.0.1:" + std::string(argv[2]));
+  levee::Target target("127.0.0.1:" + std::string(argv[2]), argc == 5 ? argv[4] : "");
   // A victim that does not read keeps it waiting, so another thread ends it.
   const auto seconds = std::chrono::seconds(std::clamp(std::atoi(argv[3]), 1, kMostSeconds));
   std::thread([seconds, &target] {

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "attacks/handshakes.h"
 #include "integration/attacker.h"
 #include "integration/raw_client.h"
 #include "integration/tcp.h"
@@ -194,6 +195,7 @@ constexpr std::array kAttacks = {
     NamedAttack{"pings", Ping},
     NamedAttack{"settings", ChangeSettings},
     NamedAttack{"connections", StaySilent},
+    NamedAttack{"handshakes", ShakeHands},
 };
 
 }  // namespace

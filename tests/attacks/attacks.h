@@ -14,9 +14,12 @@ namespace levee {
 // Where an attack goes and how fast; and what it has done so far, which any thread may ask.
 class Target {
  public:
-  explicit Target(std::string address) : address_(std::move(address)) {}
+  // `certificates`: the folder with those of an attacker that uses TLS; may be empty.
+  explicit Target(std::string address, std::string certificates = "")
+      : address_(std::move(address)), certificates_(std::move(certificates)) {}
 
   const std::string& address() const { return address_; }
+  const std::string& certificates() const { return certificates_; }
 
   // Waits until the next piece is due, `per_second` of them. Those that are late come at once, but
   // no more than a tenth of a second's: who does not read gets less.
@@ -29,6 +32,7 @@ class Target {
 
  private:
   const std::string address_;
+  const std::string certificates_;
   std::chrono::steady_clock::time_point next_;
   std::atomic<int64_t> connections_ = 0;
   std::atomic<int64_t> bytes_ = 0;

@@ -18,12 +18,13 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path.append(str(ROOT / 'tests/bench'))
+sys.path += [str(ROOT / 'tests/bench'), str(ROOT / 'tests/interop')]
 import cases
 import document
 import proxies
+from certificates import Authority
 from measure import Direct, Echo, rotated
-from processes import BenchError, cpu_nanoseconds, cpus, memory_mib, on_cpu
+from processes import BenchError, cpu_nanoseconds, cpus, free_port, memory_mib, on_cpu
 
 RESULTS = HERE / 'RESULTS.md'
 PEERS = ('nghttpx', 'haproxy')
@@ -41,8 +42,8 @@ INTRO = '''# What an attack costs others
 Written by `{command}`. An honest gRPC client makes
 {rate} calls a second through a proxy, while an attacker sends it the same bytes at the same pace
 whichever proxy that is. Each proxy has one worker on one CPU, in clear text on 127.0.0.1, and starts
-anew for each attack; caller, attacker and services have another CPU. Proxies took turns, attack by
-attack and round by round.
+anew for each attack; caller, attacker and services have another CPU. Handshakes go to a second port of
+the proxy, with mTLS. Proxies took turns, attack by attack and round by round.
 
 `direct` is the honest caller's service itself in the place of the proxy. What attacker and attacked
 services take of the caller's CPU shows there, too, so a ratio says something of a proxy only where it
@@ -56,6 +57,22 @@ columns are the attacker's: how often it had to connect, and how much of its byt
 BARS_NOTE = '''## Bars
 
 What Levee has to reach.'''
+
+
+class Certificates:
+    """The folders of those that mTLS shows on either side, until the `with` block ends."""
+
+    def __init__(self):
+        self._authority = Authority()
+        self.proxy, self.attacker = (self._authority.issue(name) for name in ('proxy', 'attacker'))
+        own = [(self.proxy / name).read_bytes() for name in ('own.crt', 'own.key')]
+        (self.proxy / 'own.pem').write_bytes(b''.join(own))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._authority.__exit__()
 
 
 class Targets:
@@ -83,27 +100,34 @@ def victims(args):
 
 
 class Arena:
-    """The services and one victim of a run, until the `with` block ends."""
+    """The services and one victim of a run, until the `with` block ends. `secured` is the port with
+    mTLS."""
 
-    def __init__(self, proxy, helpers, scratch):
+    def __init__(self, proxy, helpers, scratch, certificates):
         self.proxy_cpu, self.load_cpu = cpus()
         self._stops = []
         try:
-            self._start(proxy, helpers, scratch)
+            self._start(proxy, helpers, scratch, certificates.proxy)
         except BaseException:
             self.__exit__()
             raise
 
-    def _start(self, proxy, helpers, scratch):
+    def _start(self, proxy, helpers, scratch, certificates):
         echo = Echo(helpers, self.load_cpu, scratch)
         self._stops.append(echo.process)
         if proxy is None:
             self.victim = Direct(echo)
             echo.process.move_to(self.proxy_cpu)
+            secured = Echo(helpers, self.proxy_cpu, scratch,
+                           (certificates / 'own.pem', certificates / 'ca.pem'))
+            self._stops.append(secured.process)
+            self.secured = secured.port
             return
         targets = Targets(helpers, self.load_cpu)
         self._stops.append(targets)
-        values = {**proxy.values, 'ANSWERING': targets.answering, 'STUCK': targets.stuck}
+        self.secured = free_port()
+        values = {**proxy.values, 'ANSWERING': targets.answering, 'STUCK': targets.stuck,
+                  'SECURED': self.secured, 'CERTIFICATES': certificates}
         self.victim = proxies.RunningProxy(proxy._replace(values=values), echo.port,
                                            self.proxy_cpu, scratch)
         self._stops.append(self.victim.process)
@@ -123,21 +147,23 @@ def start_caller(port, start, seed, args, cpu):
          str(start)], stdout=subprocess.PIPE, text=True, preexec_fn=on_cpu(cpu))
 
 
-def start_attacker(name, port, args, cpu):
-    stay = on_cpu(cpu)
+def start_attacker(name, arena, certificates, args):
+    stay = on_cpu(arena.load_cpu)
+    port = arena.secured if cases.CASES[name].secured else arena.victim.port
 
     def prepare():
         stay()
         os.nice(ATTACKER_NICE)
 
-    return subprocess.Popen([f'{args.helpers}/attack', name, str(port), str(args.seconds)],
+    return subprocess.Popen([f'{args.helpers}/attack', name, str(port), str(args.seconds),
+                             certificates.attacker],
                             stdout=subprocess.PIPE, text=True, preexec_fn=prepare)
 
 
-def run(proxy, attack, number, args):
+def run(proxy, attack, number, certificates, args):
     """Returns the cases.Run of one attack on one victim."""
     with tempfile.TemporaryDirectory(prefix='levee-attacks-') as scratch, \
-            Arena(proxy, args.helpers, scratch) as arena:
+            Arena(proxy, args.helpers, scratch, certificates) as arena:
         victim, children = arena.victim, []
         try:
             pids = victim.process.tree()
@@ -146,9 +172,9 @@ def run(proxy, attack, number, args):
             children.append(caller)
             time.sleep(LEAD_SECONDS)
             before = cpu_nanoseconds(pids)
-            attacker = start_attacker(attack, victim.port, args, arena.load_cpu)
+            attacker = start_attacker(attack, arena, certificates, args)
             children.append(attacker)
-            words = attacker.communicate(timeout=args.seconds + 10)[0].split()
+            lines = attacker.communicate(timeout=args.seconds + 10)[0].splitlines()
             after = cpu_nanoseconds(pids)
             calls = cases.parse_calls(caller.communicate(timeout=30)[0].splitlines())
         except subprocess.TimeoutExpired as error:
@@ -158,7 +184,7 @@ def run(proxy, attack, number, args):
                 child.kill()
                 child.wait()
         gone = before is None or after is None
-        connections, taken = words or (0, 0)
+        connections, taken = lines[-1].split() if lines else (0, 0)
         return cases.Run(victim.proxy.name, attack, number, calls,
                          0.0 if gone else (after - before) / (args.seconds * 1e9),
                          memory_mib(pids, 'VmHWM'), int(connections), int(taken) / MIB,
@@ -210,11 +236,13 @@ def main(words):
     found = victims(args)
     versions = {proxy.name: proxies.version(proxy) for proxy in found if proxy}
     runs = []
-    for number in range(args.rounds):
-        for attack in args.attacks:
-            for proxy in rotated(found, number):
-                runs.append(run(proxy, attack, number, args))
-                print(f'round {number + 1} of {args.rounds}: {describe(runs[-1])}', file=sys.stderr)
+    with Certificates() as certificates:
+        for number in range(args.rounds):
+            for attack in args.attacks:
+                for proxy in rotated(found, number):
+                    runs.append(run(proxy, attack, number, certificates, args))
+                    print(f'round {number + 1} of {args.rounds}: {describe(runs[-1])}',
+                          file=sys.stderr)
     text = render(runs, versions, args)
     print(text, end='')
     if args.write:

@@ -23,12 +23,16 @@ int ChooseH2(SSL*, const unsigned char** chosen, unsigned char* size, const unsi
 
 }  // namespace
 
-TlsContext LoadTls(const std::string& file) {
+TlsContext LoadTls(const std::string& file, const std::string& ca) {
   TlsContext context(SSL_CTX_new(TLS_server_method()));
   if (SSL_CTX_use_certificate_chain_file(context.get(), file.c_str()) != 1 ||
-      SSL_CTX_use_PrivateKey_file(context.get(), file.c_str(), SSL_FILETYPE_PEM) != 1) {
+      SSL_CTX_use_PrivateKey_file(context.get(), file.c_str(), SSL_FILETYPE_PEM) != 1 ||
+      (!ca.empty() && SSL_CTX_load_verify_locations(context.get(), ca.c_str(), nullptr) != 1)) {
     ERR_print_errors_fp(stderr);
     std::exit(1);
+  }
+  if (!ca.empty()) {
+    SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   }
   SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION);
   SSL_CTX_set_mode(context.get(),

@@ -19,9 +19,10 @@ struct FreeTls {
 };
 using TlsContext = std::unique_ptr<SSL_CTX, FreeTls>;
 
-// A server's side of TLS 1.3 that chooses h2. `file`: PEM, certificate and key. The program exits
-// with OpenSSL's reason when it cannot be used.
-TlsContext LoadTls(const std::string& file);
+// A server's side of TLS 1.3 that chooses h2. `file`: PEM, certificate and key. `ca`: PEM, of those
+// whose certificates clients must show; empty: they need none. The program exits with OpenSSL's
+// reason when they cannot be used.
+TlsContext LoadTls(const std::string& file, const std::string& ca);
 
 // Owns a non-blocking socket.
 class Line {

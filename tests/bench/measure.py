@@ -48,13 +48,12 @@ class Direct:
 
 
 class Echo:
-    """The running service, in clear text or with TLS. `process` is to be stopped by the owner."""
+    """The running service, in clear text or with TLS, for which `certificates` are the files.
+    `process` is to be stopped by the owner."""
 
-    def __init__(self, helpers, cpu, scratch, tls=False):
+    def __init__(self, helpers, cpu, scratch, certificates=()):
         self.port = free_port()
-        command = (f'{helpers}/bench_echo', str(self.port))
-        if tls:
-            command += (make_certificate(scratch),)
+        command = (f'{helpers}/bench_echo', str(self.port), *certificates)
         program(Proxy('echo', command))
         self.process = Process('echo', command, cpu, scratch)
         try:
@@ -85,7 +84,8 @@ class Bench:
         loads.write_payloads(self._scratch)
         try:
             for tls in sorted({False, *(proxy.tls for proxy in proxies)}):
-                self._echoes[tls] = Echo(helpers, self._load_cpu, self._scratch, tls)
+                certificates = (make_certificate(self._scratch),) if tls else ()
+                self._echoes[tls] = Echo(helpers, self._load_cpu, self._scratch, certificates)
             for proxy in proxies:
                 running = RunningProxy(proxy, self._echoes[proxy.tls].port, self._proxy_cpu,
                                        self._scratch)
