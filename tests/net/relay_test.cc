@@ -125,14 +125,15 @@ TEST_F(HoldingRelay, TellsThatASideHasEnded) {
 }
 
 TEST_F(HoldingRelay, ReadsNoMoreThanTellsAProtocol) {
-  const std::string much(1 << 20, 'x');
-  destination_->Write(Bytes(much));
-  while (of_dialled_.empty()) loop_.Run();
-  const size_t once = of_dialled_.size();
-  destination_->Write(Bytes(much));
-  caller_.Write(Bytes("x"));
-  while (of_caller_.empty()) loop_.Run();
-  EXPECT_EQ(of_dialled_.size(), once);
+  const std::string enough(Relay::kPeek, 'x');
+  destination_->Write(Bytes(enough));
+  AwaitHeld("", enough);
+  destination_->Write(Bytes("more"));
+  for (const std::string said : {"x", "xy"}) {
+    caller_.Write(Bytes(said.substr(said.size() - 1)));
+    while (of_caller_ != said) loop_.Run();
+  }
+  EXPECT_EQ(of_dialled_, enough);
 }
 
 TEST_F(HoldingRelay, GivesTheCallersConnectionBackAndClosesTheOther) {
