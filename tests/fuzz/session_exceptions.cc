@@ -75,6 +75,12 @@ constexpr Exception kExceptions[] = {
      },
      "RFC 9113, sections 5.1 and 5.1.1: HEADERS with an id below another one's, or of a stream "
      "that the peer has reset, end the connection. nghttp2 ignores them."},
+    {[](const Step& step) {
+       return step.last.Is(h2::FrameType::kData) && OnlyOwnBreaks(step) && step.before.ended &&
+              step.own.error == kResetStreamClosed;
+     },
+     "RFC 9113, section 5.1: a frame behind END_STREAM ends the connection. nghttp2 forgets the "
+     "streams that ended first once more have ended than may be open, and ignores their frames."},
     {[](const Step& step) { return OnlyPeerBreaks(step) && step.before.reset; },
      "RFC 9113, section 5.1: frames of a stream that this side has reset may have been on their "
      "way."},
