@@ -81,9 +81,9 @@ class Prometheus(Program):
         return [alert for alert in self._get('alerts')['alerts'] if alert['state'] == state]
 
 
-def wait_for(condition):
-    """Asks until the answer is true, and returns it; what it was last after PATIENCE_SECONDS."""
-    end = time.monotonic() + PATIENCE_SECONDS
+def wait_for(condition, patience=PATIENCE_SECONDS):
+    """Asks until the answer is true, and returns it; what it was last after `patience` seconds."""
+    end = time.monotonic() + patience
     while not (answer := condition()) and time.monotonic() < end:
         time.sleep(_STEP_SECONDS)
     return answer
