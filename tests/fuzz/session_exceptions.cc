@@ -2,6 +2,7 @@
 #include "fuzz/session_exceptions.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -118,6 +119,18 @@ constexpr Exception kExceptions[] = {
        return OnlyPeerBreaks(step) && step.peer.why.ends_with("depend on itself");
      },
      "RFC 9113, section 5.3: priorities are not used any more."},
+    {[](const Step& step) {
+       constexpr std::string_view kOfExtensions[] = {"SETTINGS_ENABLE_CONNECT_PROTOCOL",
+                                                     "SETTINGS_NO_RFC7540_PRIORITIES"};
+       return OnlyPeerBreaks(step) &&
+              std::any_of(std::begin(kOfExtensions), std::end(kOfExtensions),
+                          [&](std::string_view name) {
+                            return step.peer.why.find(name) != std::string::npos;
+                          });
+     },
+     "RFC 9113, section 6.5.2: unknown settings are ignored, such as those of extensions that "
+     "Levee "
+     "does not have (RFC 8441 and RFC 9218). nghttp2 judges their values."},
     {[](const Step& step) { return OnlyPeerResets(step) && HasControls(Own(step)); },
      "RFC 9113, section 8.2.1, forbids NUL, CR and LF alone, and RFC 9110, section 5.5, lets a "
      "receiver keep other control characters. nghttp2 does not."},
