@@ -100,6 +100,7 @@ RateLimitDraft ReadBucket(Section& bucket, Notes& notes) {
   if (interval <= absl::ZeroDuration()) {
     bucket.Refuse("fill_interval", "must be given and above 0s");
   }
+  if (burst <= 0 || tokens <= 0 || interval <= absl::ZeroDuration()) return {};
   const double given = static_cast<double>(tokens) / absl::ToDoubleSeconds(interval);
   if (burst > kLargestBurst || given > kHighestRate) {
     notes.emplace_back("Levee takes a rate and a burst of at most 1000000000.");
