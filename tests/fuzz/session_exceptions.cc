@@ -139,6 +139,14 @@ constexpr Exception kExceptions[] = {
      },
      "SETTINGS have a bound that is not in the options."},
     {[](const Step& step) {
+       constexpr uint32_t kEntryBytes = 6;
+       return step.last.Is(h2::FrameType::kSettings) && OnlyOwnBreaks(step) &&
+              step.last.length > kEntryBytes;
+     },
+     "RFC 9113, section 6.5.3: the values of a frame are processed in their order. nghttp2 looks "
+     "only "
+     "at the last one of each setting."},
+    {[](const Step& step) {
        return step.last.Is(h2::FrameType::kSettings) && OnlyOwnBreaks(step) &&
               step.own.error == kResetFlowControlError;
      },
