@@ -20,6 +20,9 @@ PeerSettings::Fault PeerSettings::Apply(Setting setting, uint32_t value) {
     case Setting::kMaxFrameSize:
       if (value >= kMaxFrameBytes && value < 1u << 24) return {};
       return {kResetProtocolError, "MAX_FRAME_SIZE"};
+    case Setting::kNoRfc7540Priorities:  // Nobody reads priorities here, whatever it says.
+      if (value > 1) return {kResetProtocolError, "NO_RFC7540_PRIORITIES"};
+      return {};
     default:
       return {};
   }

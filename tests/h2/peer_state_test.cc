@@ -59,7 +59,7 @@ TEST(PeerSettings, EachTableSizeIsTold) {
 
 TEST(PeerSettings, UnknownOnesAreIgnored) {
   PeerSettings settings(false);
-  EXPECT_EQ(Take(settings, {{99, 1}, {9, 1}}).what, nullptr);
+  EXPECT_EQ(Take(settings, {{99, 1}, {8, 2}}).what, nullptr);
 }
 
 TEST(PeerSettings, ValuesOutOfRangeAreFaults) {
@@ -68,9 +68,10 @@ TEST(PeerSettings, ValuesOutOfRangeAreFaults) {
   EXPECT_EQ(Take(server, {{4, 0x80000000}}).error_code, kResetFlowControlError);
   EXPECT_EQ(Take(server, {{5, 16'383}}).error_code, kResetProtocolError);
   EXPECT_EQ(Take(server, {{5, 1 << 24}}).error_code, kResetProtocolError);
+  EXPECT_EQ(Take(server, {{9, 2}}).error_code, kResetProtocolError);
   EXPECT_FALSE(server.received());
   PeerSettings client(/*may_enable_push=*/true);
-  EXPECT_EQ(Take(client, {{2, 1}, {4, 0x7fffffff}, {5, 16'384}}).what, nullptr);
+  EXPECT_EQ(Take(client, {{2, 1}, {4, 0x7fffffff}, {5, 16'384}, {9, 1}}).what, nullptr);
   EXPECT_EQ(Take(client, {{2, 2}}).error_code, kResetProtocolError);
 }
 
