@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/event_loop.h"
 
+#include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -34,25 +35,39 @@ uint64_t RandomSeed() {
 }
 
 EventLoop::Internals::Internals(EventLoop& owner)
-    : loop(owner), wakeup_fd(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)) {
-  LEVEE_CHECK(wakeup_fd >= 0);
+    : loop(owner),
+      posted_fd(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
+      wakeup_fd(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)) {
+  LEVEE_CHECK(posted_fd >= 0 && wakeup_fd >= 0);
   LEVEE_CHECK(uv_loop_init(&uv) == 0);
   uv_check_init(&uv, &check);
-  uv_async_init(&uv, &async, OnAsync);
+  LEVEE_CHECK(uv_poll_init(&uv, &posted, posted_fd) == 0);
   LEVEE_CHECK(uv_poll_init(&uv, &wakeup, wakeup_fd) == 0);
-  check.data = async.data = wakeup.data = this;
+  check.data = posted.data = wakeup.data = this;
   uv_check_start(&check, OnCheck);
+  uv_poll_start(&posted, UV_READABLE, OnPosted);
   uv_poll_start(&wakeup, UV_READABLE, OnWakeup);
 }
 
-EventLoop::Internals::~Internals() { close(wakeup_fd); }
+EventLoop::Internals::~Internals() {
+  close(posted_fd);
+  close(wakeup_fd);
+}
 
 void EventLoop::Internals::OnCheck(uv_check_t* check) {
   static_cast<Internals*>(check->data)->loop.EndTurn();
 }
 
-void EventLoop::Internals::OnAsync(uv_async_t* async) {
-  static_cast<Internals*>(async->data)->loop.RunPosted();
+void EventLoop::Internals::AnnouncePosted() {
+  const uint64_t one = 1;
+  LEVEE_CHECK(write(posted_fd, &one, sizeof one) == sizeof one);
+}
+
+void EventLoop::Internals::OnPosted(uv_poll_t* posted, int, int) {
+  auto* internals = static_cast<Internals*>(posted->data);
+  uint64_t count = 0;
+  LEVEE_CHECK(read(internals->posted_fd, &count, sizeof count) == sizeof count);
+  internals->loop.RunPosted();
 }
 
 void EventLoop::Internals::BeginTurn() {
@@ -89,7 +104,7 @@ EventLoop::~EventLoop() {
     uv_close(reinterpret_cast<uv_handle_t*>(&signal->handle), nullptr);
   }
   for (uv_handle_t* handle : {reinterpret_cast<uv_handle_t*>(&internals_->check),
-                              reinterpret_cast<uv_handle_t*>(&internals_->async),
+                              reinterpret_cast<uv_handle_t*>(&internals_->posted),
                               reinterpret_cast<uv_handle_t*>(&internals_->wakeup)}) {
     uv_close(handle, nullptr);
   }
@@ -100,7 +115,7 @@ EventLoop::~EventLoop() {
 void EventLoop::SetTurnHandler(TurnHandler* handler) { turn_handler_ = handler; }
 
 void EventLoop::Run() {
-  uv_async_send(&internals_->async);
+  internals_->AnnouncePosted();  // The first turn comes at once.
   uv_run(&internals_->uv, UV_RUN_DEFAULT);
   stop_ = false;
 }
@@ -110,11 +125,13 @@ void EventLoop::Stop() {
 }
 
 void EventLoop::Post(absl::AnyInvocable<void()> task) {
+  bool first = false;
   {
     const std::lock_guard lock(posted_mutex_);
+    first = posted_.empty();
     posted_.push_back(std::move(task));
   }
-  uv_async_send(&internals_->async);
+  if (first) internals_->AnnouncePosted();
 }
 
 void EventLoop::RunPosted() {

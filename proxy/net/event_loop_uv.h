@@ -18,11 +18,12 @@ struct EventLoop::Internals {
   ~Internals();
 
   static void OnCheck(uv_check_t* check);
-  static void OnAsync(uv_async_t* async);
+  static void OnPosted(uv_poll_t* posted, int status, int events);
   static void OnWakeup(uv_poll_t* wakeup, int status, int events);
 
   void BeginTurn();
   void WakeAt(Instant when);
+  void AnnouncePosted();  // Any thread.
 
   struct Signal {
     uv_signal_t handle;
@@ -32,7 +33,10 @@ struct EventLoop::Internals {
   EventLoop& loop;
   uv_loop_t uv;
   uv_check_t check;
-  uv_async_t async;
+  // Readable while there are posted tasks. Not libuv's own handle for this: its loop waits, in a
+  // circle of sched_yield, for a thread that was interrupted between two steps of the sending.
+  const int posted_fd;
+  uv_poll_t posted;
   // A descriptor of the kernel's timer. A timer of libuv would make each poll wait with a timeout,
   // for which the kernel starts and cancels a timer every time.
   const int wakeup_fd;

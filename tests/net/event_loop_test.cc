@@ -99,6 +99,25 @@ TEST(EventLoop, RunsWhatOtherThreadsPostInTheirOrder) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(order[static_cast<size_t>(i)], i);
 }
 
+TEST(EventLoop, RunsEveryTaskOfManyThreadsThatPostWhileItWorks) {
+  constexpr int kThreads = 4;
+  constexpr int kTasks = 20'000;
+  EventLoop loop;
+  int run = 0;
+  const auto count = [&] {
+    if (++run == kThreads * kTasks) loop.Stop();
+  };
+  std::vector<std::thread> posters;
+  for (int i = 0; i < kThreads; ++i) {
+    posters.emplace_back([&] {
+      for (int task = 0; task < kTasks; ++task) loop.Post(count);
+    });
+  }
+  loop.Run();
+  for (std::thread& poster : posters) poster.join();
+  EXPECT_EQ(run, kThreads * kTasks);
+}
+
 // Ends the loop when its socket is closed, and remembers what came before.
 class Recorder final : public SocketHandler {
  public:
