@@ -105,6 +105,8 @@ class Context {
 
   absl::Status Load();
   absl::Status LoadCertificate(const std::string& pem);
+  // Adds what is missing between a certificate that came alone and a root, from what is trusted.
+  void CompleteChain();
   absl::Status LoadKey(const std::string& pem);
   void JudgePeers();
 

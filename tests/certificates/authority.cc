@@ -80,13 +80,15 @@ std::string DerOf(const std::string& pem) {
   return all;
 }
 
-Authority::Authority()
+Authority::Authority(const Authority* issuer)
     : key_(EVP_EC_gen("P-256")),
-      certificate_(Unsigned(*key_, "a test's CA", -absl::Hours(24), absl::Hours(24))) {
-  X509_set_issuer_name(certificate_, X509_get_subject_name(certificate_));
-  AddExtension(*certificate_, *certificate_, NID_basic_constraints, "critical,CA:TRUE");
-  AddExtension(*certificate_, *certificate_, NID_subject_key_identifier, "hash");
-  LEVEE_CHECK(X509_sign(certificate_, key_, EVP_sha256()) > 0);
+      certificate_(Unsigned(*key_, issuer == nullptr ? "a test's CA" : "a CA below a test's",
+                            -absl::Hours(24), absl::Hours(24))) {
+  const Authority& signer = issuer == nullptr ? *this : *issuer;
+  X509_set_issuer_name(certificate_, X509_get_subject_name(signer.certificate_));
+  AddExtension(*certificate_, *signer.certificate_, NID_basic_constraints, "critical,CA:TRUE");
+  AddExtension(*certificate_, *signer.certificate_, NID_subject_key_identifier, "hash");
+  LEVEE_CHECK(X509_sign(certificate_, signer.key_, EVP_sha256()) > 0);
   pem_ = PemOf(certificate_);
 }
 

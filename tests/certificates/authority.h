@@ -29,7 +29,8 @@ class Authority {
     absl::Duration ends_in = absl::Hours(1);
   };
 
-  Authority();
+  // `issuer`: signs this one's certificate; nullptr: it signs its own.
+  explicit Authority(const Authority* issuer = nullptr);
   ~Authority();
   Authority(const Authority&) = delete;
   Authority& operator=(const Authority&) = delete;

@@ -205,6 +205,35 @@ TEST(Session, T1_DoesNotTrustAnotherCa) {
   EXPECT_EQ(ends.server.failure().text, "the caller does not trust the CA of this certificate");
 }
 
+// Returns how many certificates a side shows above its own.
+int CertificatesAbove(const Context& context) {
+  STACK_OF(X509)* above = nullptr;
+  SSL_CTX_get0_chain_certs(context.get(), &above);
+  return std::max(0, sk_X509_num(above));
+}
+
+TEST(Session, ACertificateThatCameAloneIsShownWithThoseBetweenItAndTheRoot) {
+  Peers peers;
+  const Authority between(&peers.authority);
+  peers.server.credentials = Shown(between.Issue());
+  peers.server.trusted = *TrustStore::Parse(peers.authority.pem() + between.pem());
+  peers.client.credentials = Shown(peers.authority.Issue());
+  Ends ends(peers.client, peers.server);
+  ends.ShakeHands();
+  EXPECT_EQ(ends.client.state(), Session::State::kOpen) << ends.client.failure().text;
+  EXPECT_EQ(CertificatesAbove(*ends.server_context), 1) << "the root is not shown";
+}
+
+TEST(Session, ACertificateOfARootIsShownAlone) {
+  Peers peers;
+  peers.server.trusted = Trusting(peers.authority);
+  peers.client.credentials = Shown(peers.authority.Issue());
+  Ends ends(peers.client, peers.server);
+  ends.ShakeHands();
+  EXPECT_EQ(ends.client.state(), Session::State::kOpen) << ends.client.failure().text;
+  EXPECT_EQ(CertificatesAbove(*ends.server_context), 0);
+}
+
 TEST(Session, T1_TakesAnyCertificateIfItIsToldTo) {
   Peers peers;
   const Authority other;
