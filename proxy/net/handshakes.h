@@ -17,7 +17,8 @@
 namespace levee::net {
 
 // A handshake takes up to a millisecond of CPU, more than a hundred calls do. So none runs in a
-// thread that carries calls, and many at once delay only each other.
+// thread that carries calls, and the thread of the handshakes gives way to those where they share a
+// CPU: many handshakes at once delay only each other.
 class Handshakes final : private TurnHandler {
  public:
   struct Bounds {

@@ -3,6 +3,7 @@
 #include "net/handshakes.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <condition_variable>
 #include <deque>
@@ -75,6 +76,19 @@ class HandshakesTest : public TlsConnections {
   Outcomes outcomes_;
   std::optional<Handshakes> handshakes_;
 };
+
+TEST_F(HandshakesTest, T4_ItsThreadGivesWayToThoseThatCarryCalls) {
+  Serve({.most = 1});
+  TlsConnections::Ends ends = Connect();
+  callers_.push_back(std::move(ends.client));
+  int nice = 0;
+  handshakes_->Begin(std::move(ends.server), server_context_, [&](ByteStream stream, bool refused) {
+    nice = getpriority(PRIO_PROCESS, 0);  // of this thread
+    outcomes_.Add({0, refused, std::move(stream)});
+  });
+  ShakeHands();
+  EXPECT_GT(nice, getpriority(PRIO_PROCESS, 0));
+}
 
 TEST_F(HandshakesTest, T4_AConnectionComesBackWithItsHandshakeDone) {
   Serve({.most = 1});
