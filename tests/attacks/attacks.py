@@ -8,6 +8,7 @@ on 127.0.0.1 and is bounded in count and time. It takes about twenty minutes.
 """
 
 import argparse
+import contextlib
 import os
 import pathlib
 import signal
@@ -42,12 +43,13 @@ INTRO = '''# What an attack costs others
 Written by `{command}`. An honest gRPC client makes
 {rate} calls a second through a proxy, while an attacker sends it the same bytes at the same pace
 whichever proxy that is. Each proxy has one worker on one CPU, in clear text on 127.0.0.1, and starts
-anew for each attack; caller, attacker and services have another CPU. Handshakes go to a second port of
-the proxy, with mTLS. Proxies took turns, attack by attack and round by round.
+anew for each attack; caller, attacker and services have another CPU, of which the caller and its service
+take what they need before the attacker (real-time priority). Handshakes go to a second port of the
+proxy, with mTLS. Proxies took turns, attack by attack and round by round.
 
-`direct` is the honest caller's service itself in the place of the proxy. What attacker and attacked
-services take of the caller's CPU shows there, too, so a ratio says something of a proxy only where it
-is far from the one of `direct`.
+`direct` is the honest caller's service itself in the place of the proxy, and for handshakes a second
+service beside it. What is not of the proxy shows there, too, so a ratio says something of a proxy only
+where it is far from the one of `direct`.
 
 Figures are medians over the rounds (lowest-highest) [median of the ratios to the same round without
 an attack]. Good calls are those of the worst round; a call is good if it is answered within 1 s. Times
@@ -88,6 +90,14 @@ class Targets:
         self._child.wait()
 
 
+def put_first(pid):
+    """The caller and its service stand for machines of their own: the attacker, which shares their
+    CPU, gets what they leave of it. Without the right to do so it gets more."""
+    with contextlib.suppress(PermissionError):
+        for thread in os.listdir(f'/proc/{pid}/task'):
+            os.sched_setscheduler(int(thread), os.SCHED_RR, os.sched_param(1))
+
+
 def victims(args):
     """Returns the proxies to attack; None stands for none."""
     peers = proxies.peers(args.helpers)
@@ -123,6 +133,8 @@ class Arena:
             self._stops.append(secured.process)
             self.secured = secured.port
             return
+        for pid in echo.process.tree():
+            put_first(pid)
         targets = Targets(helpers, self.load_cpu)
         self._stops.append(targets)
         self.secured = free_port()
@@ -170,6 +182,7 @@ def run(proxy, attack, number, certificates, args):
             start = time.monotonic_ns() + int(LEAD_SECONDS * 1e9)
             caller = start_caller(victim.port, start, number + 1, args, arena.load_cpu)
             children.append(caller)
+            put_first(caller.pid)
             time.sleep(LEAD_SECONDS)
             before = cpu_nanoseconds(pids)
             attacker = start_attacker(attack, arena, certificates, args)
