@@ -5,14 +5,17 @@
 `keys`: CPU time of Levee, in user space and in the system, for a call that has a key, where nothing is
 kept, where keys are kept in memory, and where Redis has them. `limits`: how long calls take with a
 local limit, and with one that all sidecars share, both far above the load. All run at the same time
-and are measured in turn, in many short rounds, and what counts is the median of the differences
-within a round: what else the machine does falls upon all of them.
+and are measured in turn, in many short rounds, so that what else the machine does falls upon all of
+them. Of CPU time the median of the differences within a round counts. A percentile is that of the
+calls of all rounds, since the 99th of one round rests on a few calls; its spread is that of rounds
+drawn again and again from those that were measured (a bootstrap).
 """
 
 import argparse
 import json
 import os
 import pathlib
+import random
 import statistics
 import sys
 import tempfile
@@ -31,6 +34,9 @@ LIMITS = {'local': LIMIT, 'alike': LIMIT,
           'shared': {**LIMIT, 'scope': 'global', 'store': 'shared'}}
 LIMIT_LOADS = (loads.open_loop(2_000, 1), loads.open_loop(5_000, 4))
 LIMIT_CALLS = 2_000
+LIMIT_FIRST = 200  # Calls of a turn that do not count: of a new connection, and of an idle bucket.
+ROUNDS = {'keys': 30, 'limits': 100}
+DRAWS = 500
 
 
 class Redis:
@@ -131,6 +137,39 @@ def median_added(rounds, name, base):
     return statistics.median(values[name] - values[base] for values in rounds)
 
 
+class Pool:
+    """How long the calls of all rounds took. In a percentile a round may count several times, or not."""
+
+    def __init__(self, rounds):
+        self._calls = [len(times) for times in rounds]
+        self._longest_first = sorted(((time, number) for number, times in enumerate(rounds)
+                                      for time in times), reverse=True)
+
+    def percentile(self, share, counts=None):
+        """Returns the smallest time that at least `share` of all calls do not exceed. `counts`: how often
+        each round counts; None: once."""
+        counts = counts or [1] * len(self._calls)
+        above = (1 - share) * sum(count * calls for count, calls in zip(counts, self._calls))
+        seen = 0
+        for time, number in self._longest_first:
+            seen += counts[number]
+            if seen > above + 1e-6:  # What the share cannot say exactly is no call.
+                return time
+        raise BenchError('no calls were measured')
+
+
+def spread(pool, base, share, rounds):
+    """Returns between which differences of the percentiles nine in ten lie, if rounds are drawn anew."""
+    generator = random.Random(1)
+    differences = []
+    for _ in range(DRAWS):
+        counts = [0] * rounds
+        for number in generator.choices(range(rounds), k=rounds):
+            counts[number] += 1
+        differences.append(pool.percentile(share, counts) - base.percentile(share, counts))
+    return loads.percentile(differences, 0.05), loads.percentile(differences, 0.95)
+
+
 def measure_keys(args, scratch):
     print('CPU us for a call with a key: nothing kept; added in memory; added with Redis')
     with Running(KEYS, keyed, args.levee, args.helpers, scratch) as running:
@@ -145,19 +184,22 @@ def measure_keys(args, scratch):
 
 def measure_limits(args, scratch):
     print('us that a call takes: p50 and p99 with a local limit; added by another sidecar with the same;\n'
-          'added by a shared limit')
+          'added by a shared limit. In brackets where nine in ten p99 lie if rounds are drawn anew')
+    calls = LIMIT_FIRST + int(LIMIT_CALLS * args.scale)
     with Running(LIMITS, limited, args.levee, args.helpers, scratch) as running:
         for load in LIMIT_LOADS:
-            p50, p99 = [], []
-            for measured in running.rounds(load, int(LIMIT_CALLS * args.scale), args.rounds):
-                times = {name: times for name, (_, times) in measured.items()}
-                p50.append({name: statistics.median(each) for name, each in times.items()})
-                p99.append({name: loads.percentile(each, 0.99) for name, each in times.items()})
-            local = [statistics.median(values['local'] for values in rounds) for rounds in (p50, p99)]
-            added = [median_added(rounds, name, 'local')
-                     for name in ('alike', 'shared') for rounds in (p50, p99)]
-            print(f'{load.name:6} {local[0]:6.0f} {local[1]:6.0f}',
-                  *(f'{value:+6.1f}' for value in added), flush=True)
+            rounds = list(running.rounds(load, calls, args.rounds))
+            pools = {name: Pool([measured[name][1][LIMIT_FIRST:] for measured in rounds])
+                     for name in LIMITS}
+            local = pools['local']
+            p50, p99 = local.percentile(0.5), local.percentile(0.99)
+            line = f'{load.name:6} {p50:6} {p99:6}'
+            for name in ('alike', 'shared'):
+                pool = pools[name]
+                low, high = spread(pool, local, 0.99, args.rounds)
+                line += (f'  {name} {pool.percentile(0.5) - p50:+5} '
+                         f'{pool.percentile(0.99) - p99:+5} [{low:+} to {high:+}]')
+            print(line, flush=True)
 
 
 MEASURED = {'keys': measure_keys, 'limits': measure_limits}
@@ -171,12 +213,14 @@ def main(words):
                         default=ROOT / 'build' / 'levee')
     parser.add_argument('--helpers', type=lambda path: pathlib.Path(path).absolute(),
                         default=ROOT / 'build' / 'tests')
-    parser.add_argument('--rounds', type=int, default=30)
+    parser.add_argument('--rounds', type=int, help='by default ' + ', '.join(
+        f'{rounds} of {what}' for what, rounds in ROUNDS.items()))
     parser.add_argument('--scale', type=float, default=1, help='of the calls of a round')
     args = parser.parse_args(words)
+    args.rounds = args.rounds or ROUNDS[args.what]
     with tempfile.TemporaryDirectory(prefix='levee-stores-') as scratch:
         MEASURED[args.what](args, scratch)
-    print(f'median of {args.rounds} rounds; load of the machine {os.getloadavg()[0]:.1f}')
+    print(f'{args.rounds} rounds; load of the machine {os.getloadavg()[0]:.1f}')
 
 
 if __name__ == '__main__':
