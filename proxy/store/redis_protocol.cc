@@ -3,12 +3,15 @@
 
 #include <hiredis.h>
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/text.h"
 
 namespace levee {
 namespace {
@@ -30,8 +33,12 @@ using Kind = RedisReply::Kind;
 
 // hiredis' reader has these called, which fill RedisReply, in place of its own, which allocate what
 // would be copied then.
+RedisReader::Reading& ReadingOf(const redisReadTask* task) {
+  return *static_cast<RedisReader::Reading*>(task->privdata);
+}
+
 RedisReply* PlaceOf(const redisReadTask* task) {
-  if (task->parent == nullptr) return static_cast<RedisReply*>(task->privdata);
+  if (task->parent == nullptr) return &ReadingOf(task).reply;
   auto* const list = static_cast<RedisReply*>(task->parent->obj);
   return &list->list.emplace_back();  // They come in their order.
 }
@@ -42,11 +49,16 @@ void* PutText(const redisReadTask* task, char* text, size_t size) {
                 : task->type == REDIS_REPLY_ERROR ? Kind::kError
                                                   : Kind::kText;
   reply->text.assign(text, size);
+  if (reply->kind != Kind::kText) {
+    size_t& longest = ReadingOf(task).longest_line;
+    longest = std::max(longest, size);
+  }
   return reply;
 }
 
 // A list grows as its elements come, so that a size that a peer says takes no memory.
-void* PutList(const redisReadTask* task, int) {
+void* PutList(const redisReadTask* task, int elements) {
+  ReadingOf(task).elements += elements;
   RedisReply* const reply = PlaceOf(task);
   reply->kind = Kind::kList;
   return reply;
@@ -91,7 +103,7 @@ std::string FormatRedisCommand(std::span<const std::string_view> words) {
 
 RedisReader::RedisReader() : reader_(redisReaderCreateWithFunctions(&functions)) {
   LEVEE_CHECK(reader_ != nullptr);
-  reader_->privdata = &reply_;
+  reader_->privdata = &reading_;
 }
 
 RedisReader::~RedisReader() = default;
@@ -99,17 +111,57 @@ RedisReader::~RedisReader() = default;
 void RedisReader::Free::operator()(redisReader* reader) const { redisReaderFree(reader); }
 
 void RedisReader::Feed(ByteSpan bytes) {
+  if (!failure_.ok()) return;
   // A failure shows in the next GetReply.
   redisReaderFeed(reader_.get(), reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  bytes_ += bytes.size();
 }
 
 absl::StatusOr<std::optional<RedisReply>> RedisReader::Next() {
+  if (!failure_.ok()) return failure_;
   void* read = nullptr;
   if (redisReaderGetReply(reader_.get(), &read) != REDIS_OK) {
-    return absl::InternalError(absl::StrCat("no reply of Redis: ", reader_->errstr));
+    failure_ = absl::InternalError(absl::StrCat("no reply of Redis: ", reader_->errstr));
+    return failure_;
   }
+  const size_t unread = reader_->len - reader_->pos;
+  failure_ = read == nullptr ? CheckPart(unread) : CheckSize(bytes_ - unread);
+  if (!failure_.ok()) return failure_;
   if (read == nullptr) return std::nullopt;
-  return std::exchange(reply_, RedisReply());
+  bytes_ = unread;
+  return std::exchange(reading_, Reading()).reply;
+}
+
+absl::Status RedisReader::CheckSize(size_t bytes) const {
+  if (bytes > kMostBytes) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("its reply has more than ", kMostBytes, " bytes"));
+  }
+  if (reading_.elements > kMostElements) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("its reply has more than ", kMostElements, " elements"));
+  }
+  if (reading_.longest_line > kMostLine) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("its reply has a line of more than ", kMostLine, " bytes"));
+  }
+  return absl::OkStatus();
+}
+
+// Of a reply that goes on. What is unread begins with a line, which may be the size of a text.
+absl::Status RedisReader::CheckPart(size_t unread) {
+  const std::string_view rest(reader_->buf + reader_->pos, unread);
+  const bool in_text =
+      reader_->ridx >= 0 && reader_->rstack[reader_->ridx].type == REDIS_REPLY_STRING;
+  size_t bytes = bytes_;
+  int64_t size = 0;
+  const size_t line = std::min(rest.find(kLineEnd), rest.size());
+  if (!in_text || line == rest.size()) {
+    reading_.longest_line = std::max(reading_.longest_line, line);
+  } else if (absl::SimpleAtoi(Abseil(rest.substr(0, line)), &size) && size > 0) {
+    bytes = std::max(bytes, bytes_ - unread + static_cast<size_t>(size));
+  }
+  return CheckSize(bytes);
 }
 
 }  // namespace levee

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/chunk.h"
 
@@ -33,9 +34,23 @@ struct RedisReply {
 // Returns the bytes of a command: its name and arguments, any bytes.
 std::string FormatRedisCommand(std::span<const std::string_view> words);
 
-// Reads the replies on one connection.
+// Reads the replies on one connection. A reply beyond the bounds is an error as soon as it says how
+// long it is, or is that long. Nothing that Levee asks for comes near them: the longest are a
+// stored answer, 4 MiB and its head, and the slots of a cluster in which each neighbour has another
+// node.
 class RedisReader {
  public:
+  static constexpr size_t kMostBytes = 8 << 20;      // of a reply
+  static constexpr int64_t kMostElements = 400'000;  // of all lists of a reply
+  static constexpr size_t kMostLine = 64 << 10;      // bytes of what is no text with a size
+
+  // What has been read of the next reply.
+  struct Reading {
+    RedisReply reply;
+    int64_t elements = 0;     // that its lists have announced
+    size_t longest_line = 0;  // bytes
+  };
+
   RedisReader();
   ~RedisReader();
   RedisReader(const RedisReader&) = delete;
@@ -51,7 +66,12 @@ class RedisReader {
   struct Free {
     void operator()(redisReader* reader) const;
   };
-  RedisReply reply_;  // which is being read
+  absl::Status CheckSize(size_t bytes) const;
+  absl::Status CheckPart(size_t unread);
+
+  Reading reading_;
+  size_t bytes_ = 0;      // that have come since the last reply
+  absl::Status failure_;  // the first, after which nothing is read
   const std::unique_ptr<redisReader, Free> reader_;
 };
 

@@ -57,10 +57,43 @@ TEST(RedisProtocol, AnotherProtocolIsAnError) {
   EXPECT_FALSE(reader.Next().ok());
 }
 
-TEST(RedisProtocol, AListThatIsSaidToBeLongTakesNoMemory) {
+TEST(RedisProtocol, AListThatIsSaidToBeTooLongIsAnError) {
   RedisReader reader;
-  Feed(reader, "*2147483647\r\n:1\r\n");
+  Feed(reader, "*400000\r\n:1\r\n");
   EXPECT_FALSE(reader.Next()->has_value());
+  RedisReader longer;
+  Feed(longer, "*400001\r\n");
+  EXPECT_TRUE(absl::IsResourceExhausted(longer.Next().status()));
+}
+
+TEST(RedisProtocol, TheLongestReplyIsRead) {
+  const std::string head = "$8388596\r\n";  // It counts, and so do both line ends.
+  const std::string text(RedisReader::kMostBytes - head.size() - 2, 'x');
+  RedisReader reader;
+  for (int i = 0; i < 2; ++i) {
+    Feed(reader, head);
+    EXPECT_FALSE(reader.Next()->has_value());
+    Feed(reader, text);
+    Feed(reader, "\r\n");
+    EXPECT_EQ((*reader.Next())->text, text);
+  }
+}
+
+TEST(RedisProtocol, AReplyIsTooLongHoweverItComes) {
+  const std::string line = "+" + std::string(RedisReader::kMostLine + 1, 'x') + "\r\n";
+  RedisReader whole, pieces;
+  Feed(whole, line);
+  EXPECT_TRUE(absl::IsResourceExhausted(whole.Next().status()));
+  Feed(pieces, line.substr(0, line.size() - 2));
+  EXPECT_TRUE(absl::IsResourceExhausted(pieces.Next().status()));
+}
+
+TEST(RedisProtocol, AfterAnErrorNothingIsRead) {
+  RedisReader reader;
+  Feed(reader, "$8388609\r\n");
+  EXPECT_FALSE(reader.Next().ok());
+  Feed(reader, "+OK\r\n");
+  EXPECT_TRUE(absl::IsResourceExhausted(reader.Next().status()));
 }
 
 TEST(RedisScript, IsSentByItsNameOrAsAWhole) {
