@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/block_totals.h"
 #include "base/check.h"
 
 namespace levee {
@@ -37,21 +38,21 @@ struct FreeBlockLink {
   FreeBlockLink* next;
 };
 
-// Changed only where malloc and free are called, which is seldom.
-std::atomic<int64_t> allocated_bytes = 0;
+// Both only grow, where malloc and free are called, which is seldom.
+std::atomic<int64_t> obtained_bytes = 0;
+std::atomic<int64_t> freed_bytes = 0;
 
 void* Obtain(size_t bytes) {
   auto* header = static_cast<Header*>(std::malloc(sizeof(Header) + bytes));
   LEVEE_CHECK(header != nullptr);  // as with operator new, whose exception nobody catches
   header->bytes = bytes;
-  allocated_bytes.fetch_add(static_cast<int64_t>(sizeof(Header) + bytes),
-                            std::memory_order_relaxed);
+  obtained_bytes.fetch_add(static_cast<int64_t>(sizeof(Header) + bytes), std::memory_order_relaxed);
   return header + 1;
 }
 
 void Release(Header* header) {
-  allocated_bytes.fetch_sub(static_cast<int64_t>(sizeof(Header) + header->bytes),
-                            std::memory_order_relaxed);
+  freed_bytes.fetch_add(static_cast<int64_t>(sizeof(Header) + header->bytes),
+                        std::memory_order_relaxed);
   std::free(header);
 }
 
@@ -130,7 +131,12 @@ void* ResizeBlock(void* block, size_t bytes) {
   return larger;
 }
 
-int64_t AllocatedBlockBytes() { return allocated_bytes.load(std::memory_order_relaxed); }
+// A block that is obtained and freed between the two readings makes it less for a moment.
+int64_t AllocatedBlockBytes() {
+  return obtained_bytes.load(std::memory_order_relaxed) - FreedBlockBytes();
+}
+
+int64_t FreedBlockBytes() { return freed_bytes.load(std::memory_order_relaxed); }
 
 void ReleaseFreeBlocks() { thread_lists.Empty(); }
 

@@ -40,6 +40,22 @@ class MemoryAccount {
     other_.store(std::max<int64_t>(bytes, 0), std::memory_order_relaxed);
   }
 
+  // Whether what else is held may be so much more by now that it must be measured again: a 16th of
+  // the limit has been freed since this was last true, and malloc keeps what is freed, which the
+  // next bytes may not be able to use. Until so little is held that it does not matter, never.
+  // `freed`: all bytes that were ever freed. Any thread; true in one of them.
+  bool MustMeasure(int64_t bytes, int64_t freed) {
+    int64_t before = freed_.load(std::memory_order_relaxed);
+    const int64_t since = freed - before;
+    if (since < limit() / 16 || !IsTight(Held(bytes) + since)) return false;
+    return freed_.compare_exchange_strong(before, freed, std::memory_order_relaxed);
+  }
+
+  // Whether so much is more than plenty.
+  bool IsTight(int64_t held) const {
+    return static_cast<double>(held) >= kTight * static_cast<double>(limit());
+  }
+
   // All that is held, where `bytes` change fast.
   int64_t Held(int64_t bytes) const { return bytes + other_.load(std::memory_order_relaxed); }
 
@@ -80,6 +96,7 @@ class MemoryAccount {
 
   std::atomic<int64_t> limit_;
   std::atomic<int64_t> other_{0};
+  std::atomic<int64_t> freed_{0};  // when MustMeasure was last true
 };
 
 }  // namespace levee

@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "base/block_cache.h"
+#include "server/memory_measure.h"
 
 namespace levee {
 namespace {
@@ -30,6 +31,7 @@ constexpr size_t kCallBytes = 4 * 1024;
 }  // namespace
 
 bool MemoryRelief::Look() {
+  MeasureFreedMemory(account_);
   int64_t bytes = AllocatedBlockBytes();
   MemoryLevel level = account_.Level(bytes, level_);
   if (level > MemoryLevel::kPlenty) {

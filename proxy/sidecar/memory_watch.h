@@ -5,18 +5,18 @@
 #include <algorithm>
 
 #include "absl/time/time.h"
-#include "base/block_cache.h"
 #include "base/memory_account.h"
 #include "base/timer_wheel.h"
 #include "net/event_loop.h"
 #include "net/memory_limit.h"
+#include "server/memory_measure.h"
 #include "settings/limits.h"
 
 namespace levee {
 
 // The memory that callers and upstreams can make grow fast is in blocks, which are counted as they
-// come and go. This class measures now and then what else the process holds. That includes what was
-// freed and not given back yet, which it has given back as the account nears its limit. One thread.
+// come and go. This class measures now and then what else the process holds. Workers do so, too,
+// when much is freed (MemoryRelief). One thread.
 class MemoryWatch final : private Timer {
  public:
   static constexpr absl::Duration kLookEvery = absl::Milliseconds(250);
@@ -37,15 +37,9 @@ class MemoryWatch final : private Timer {
 
  private:
   void OnTimer(Instant now) override {
-    Measure();
-    if (account_.Level(AllocatedBlockBytes(), MemoryLevel::kPlenty) > MemoryLevel::kPlenty) {
-      net::GiveMemoryBack();
-      Measure();
-    }
+    MeasureMemory(account_);
     wheel_.Arm(*this, now + kLookEvery);
   }
-
-  void Measure() { account_.SetOther(net::OwnBytes() - AllocatedBlockBytes()); }
 
   MemoryAccount& account_;
   net::EventLoop& loop_;

@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/block_totals.h"
+
 namespace levee {
 namespace {
 
@@ -63,14 +65,17 @@ TEST(BlockCache, BlockMayBeFreedByAnotherThread) {
 TEST(BlockCache, CountsTheBytesOfAllBlocksUntilTheyAreReleased) {
   ReleaseFreeBlocks();
   const int64_t before = AllocatedBlockBytes();
+  const int64_t freed = FreedBlockBytes();
   void* const small = AllocateBlock(1000);
   void* const large = AllocateBlock(100'000);
   EXPECT_GE(AllocatedBlockBytes(), before + 101'000);
   EXPECT_LE(AllocatedBlockBytes(), before + 104'000);
+  EXPECT_EQ(FreedBlockBytes(), freed);
   std::thread([&] { FreeBlock(large); }).join();
   FreeBlock(small);  // It may stay in a free list.
   ReleaseFreeBlocks();
   EXPECT_EQ(AllocatedBlockBytes(), before);
+  EXPECT_GE(FreedBlockBytes(), freed + 101'000);
 }
 
 }  // namespace

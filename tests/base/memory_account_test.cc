@@ -64,6 +64,18 @@ TEST(MemoryAccount, CountsWhatElseIsHeld) {
   EXPECT_EQ(account.Held(100), 100);
 }
 
+TEST(MemoryAccount, MustBeMeasuredOnceMuchIsFreedWhereMuchIsHeld) {
+  MemoryAccount account(1600);
+  account.SetOther(200);
+  // Six tenths of the limit are held together with what was freed.
+  EXPECT_FALSE(account.MustMeasure(600, 99));
+  EXPECT_FALSE(account.MustMeasure(600, 159));
+  EXPECT_TRUE(account.MustMeasure(600, 160));
+  EXPECT_FALSE(account.MustMeasure(600, 160));
+  EXPECT_FALSE(account.MustMeasure(1000, 259));
+  EXPECT_TRUE(account.MustMeasure(1000, 260));
+}
+
 TEST(MemoryAccount, TakesAnotherLimit) {
   MemoryAccount account(1000);
   account.SetLimit(2000);
