@@ -35,8 +35,25 @@ class Authority:
         """Returns a folder with a certificate that has expired a day ago."""
         folder = self._issue(name, 'localhost', ())
         certificate = folder / 'own.crt'
-        subprocess.run(['openssl', 'x509', '-in', certificate, '-out', certificate, '-days', '-1',
-                        *self._signer()], check=True, capture_output=True)
+        self._run('openssl', 'x509', '-in', certificate, '-out', certificate, '-days', '-1',
+                  *self._signer())
+        return folder
+
+    def issue_for_later(self, name):
+        """Returns a folder with a certificate that is valid only at the end of the century."""
+        folder = self._issue(name, 'localhost', ())
+        self._path('index').touch()
+        # Only this command of openssl can say when a certificate begins.
+        settings = ('[ca]\ndefault_ca=here\n[here]\nrand_serial=yes\ndefault_md=sha256\npolicy=any\n'
+                    f'database={self._path("index")}\nnew_certs_dir={folder}\n'
+                    'copy_extensions=copy\n[any]\ncommonName=supplied\n')
+        request = self._run('openssl', 'x509', '-x509toreq', '-copy_extensions', 'copyall', '-in',
+                            folder / 'own.crt', '-signkey', folder / 'own.key')
+        self._path('request').write_text(request)
+        self._run('openssl', 'ca', '-batch', '-notext', '-config', '/dev/stdin', '-in',
+                  self._path('request'), '-cert', self._path('ca.crt'), '-keyfile',
+                  self._path('ca.key'), '-startdate', '20991201000000Z', '-enddate',
+                  '20991231000000Z', '-out', folder / 'own.crt', given=settings)
         return folder
 
     def _issue(self, name, host, signed_by):
@@ -61,10 +78,12 @@ class Authority:
     def _make(self, name, *extensions, signed_by=()):
         more = [part for extension in extensions for part in ('-addext', extension)]
         # Without a configuration of its own openssl would add extensions by that of the system.
-        subprocess.run(
-            ['openssl', 'req', '-config', '/dev/stdin', '-x509', '-days', '1', '-nodes',
-             '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-subj', '/CN=interop',
-             '-keyout', self._path(f'{name}.key'), '-out', self._path(f'{name}.crt'),
-             *more, *signed_by],
-            input='[req]\ndistinguished_name = name\n[name]\n', text=True, check=True,
-            capture_output=True)
+        self._run('openssl', 'req', '-config', '/dev/stdin', '-x509', '-days', '1', '-nodes',
+                  '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-subj', '/CN=interop',
+                  '-keyout', self._path(f'{name}.key'), '-out', self._path(f'{name}.crt'),
+                  *more, *signed_by, given='[req]\ndistinguished_name = name\n[name]\n')
+
+    @staticmethod
+    def _run(*command, given=''):
+        return subprocess.run(command, input=given, text=True, check=True,
+                              capture_output=True).stdout
