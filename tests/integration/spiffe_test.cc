@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Certificates of a SPIFFE Workload API, between two sidecars with real gRPC at both ends.
-#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -15,7 +13,6 @@
 #include "integration/byte_call.h"
 #include "integration/faulty_service.h"
 #include "integration/log_lines.h"
-#include "integration/rotation.h"
 #include "integration/sidecar_process.h"
 #include "integration/tcp.h"
 #include "integration/workload_api.h"
@@ -166,35 +163,6 @@ TEST_F(Spiffe, AListenerWithoutACertificateYetEndsHandshakesAndThenServes) {
   EXPECT_TRUE(WaitForRotations(ingress, 1));
   SidecarProcess another(Egress(ingress));
   EXPECT_TRUE(CallUnary(NewChannel(another.address())).status.ok());
-}
-
-TEST_F(Spiffe, T2_NoCallFailsWhileSvidsAreReplacedAgainAndAgain) {
-  web->Give(authority, kWeb);
-  cart->Give(authority, kCart);
-  SidecarProcess ingress(Ingress());
-  SidecarProcess egress(Egress(ingress));
-  std::atomic<int> good = 0, bad = 0;
-  std::atomic<bool> over = false;
-  std::thread callers([&] {
-    const ChannelPtr old = NewChannel(egress.address());
-    while (!over) {
-      for (const ChannelPtr& channel : {old, NewChannel(egress.address())}) {
-        ++(CallUnary(channel).status.ok() ? good : bad);
-      }
-    }
-  });
-  Rotate([&](int i) {
-    web->Give(authority, kWeb);
-    cart->Give(authority, kCart);
-    EXPECT_TRUE(WaitForRotations(egress, i));
-    EXPECT_TRUE(WaitForRotations(ingress, i));
-  });
-  // The listener asks callers to come again when they are old, and so another certificate is used.
-  EXPECT_TRUE(egress.WaitForSumAtLeast("levee_tls_handshakes_total", {R"(result="success")"}, 2));
-  over = true;
-  callers.join();
-  EXPECT_GT(good, 12);
-  EXPECT_EQ(bad, 0);
 }
 
 TEST_F(Spiffe, AnAgentMayGoAndComeBack) {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // TLS towards services and on listeners, with real gRPC at both ends.
-#include <atomic>
-#include <filesystem>
-#include <fstream>
 #include <string>
-#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "certificates/authority.h"
@@ -12,14 +8,14 @@
 #include "integration/byte_call.h"
 #include "integration/faulty_service.h"
 #include "integration/log_lines.h"
-#include "integration/rotation.h"
+#include "integration/pem_files.h"
+#include "integration/secure_service.h"
 #include "integration/sidecar_process.h"
 #include "integration/tcp.h"
 
 namespace levee {
 namespace {
 
-namespace fs = std::filesystem;
 using grpc::StatusCode;
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
@@ -27,60 +23,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr char kOnce[] = "{max_attempts: 1, exhausted: keep}";
-
-// A folder with the files that a configuration names; removed by the destructor.
-class Folder {
- public:
-  Folder() {
-    std::string name = ::testing::TempDir() + "levee-tls-XXXXXX";
-    EXPECT_NE(mkdtemp(name.data()), nullptr);
-    path_ = name;
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  // Puts the file in the place of an older one, as a whole. Returns its path.
-  std::string Put(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ / "new") << text;
-    fs::permissions(path_ / "new", fs::perms::owner_read | fs::perms::owner_write);
-    fs::rename(path_ / "new", path_ / name);
-    return path_ / name;
-  }
-
-  // Puts a certificate and its key. Returns "certificate: FILE, key: FILE".
-  std::string Put(const std::string& name, const PemPair& pair) const {
-    const std::string certificate = Put(name + ".crt", pair.certificate);
-    return "certificate: " + certificate + ", key: " + Put(name + ".key", pair.key);
-  }
-
- private:
-  fs::path path_;
-};
-
-// A gRPC server whose certificate is for localhost.
-struct SecureService {
-  explicit SecureService(const Authority& authority, bool demands_certificate = false)
-      : SecureService(authority, authority.Issue(), demands_certificate) {}
-  SecureService(const Authority& authority, const PemPair& pair, bool demands_certificate)
-      : service([](const SeenCall&) { return Answer(); },
-                {.credentials = CredentialsOf(authority, pair, demands_certificate)}),
-        endpoint("localhost:" + std::to_string(service.port())) {}
-
-  static std::shared_ptr<grpc::ServerCredentials> CredentialsOf(const Authority& authority,
-                                                                const PemPair& pair,
-                                                                bool demands_certificate) {
-    grpc::SslServerCredentialsOptions options(
-        demands_certificate ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
-                            : GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE);
-    options.pem_root_certs = authority.pem();
-    options.pem_key_cert_pairs.push_back({pair.key, pair.certificate});
-    return grpc::SslServerCredentials(options);
-  }
-
-  FaultyService service;
-  std::string endpoint;
-};
 
 struct Tls : public ::testing::Test {
   std::string Ca() { return "ca: " + folder.Put("ca.pem", authority.pem()); }
@@ -95,7 +37,7 @@ struct Tls : public ::testing::Test {
                                             .pem_cert_chain = own.certificate}));
   }
 
-  Folder folder;
+  PemFiles folder;
   Authority authority;
 };
 
@@ -233,34 +175,6 @@ TEST_F(Tls, T2_NewConnectionsUseACertificateThatTookTheOldOnesPlace) {
   EXPECT_TRUE(sidecar.WaitForSum("levee_config_reloads_total", {R"(result="success")"}, 1));
   EXPECT_TRUE(CallUnary(before).status.ok());  // on its old connection
   EXPECT_FALSE(CallUnary(SecureChannel(sidecar)).status.ok());
-}
-
-TEST_F(Tls, T2_NoCallFailsWhileCertificatesAreReplacedAgainAndAgain) {
-  SecureService secure(authority, /*demands_certificate=*/true);
-  const std::string own = folder.Put("levee", authority.Issue());
-  SidecarProcess sidecar({.endpoints = {secure.endpoint},
-                          .retry = kOnce,
-                          .upstream = ", tls: {" + Ca() + ", " + own + "}",
-                          .listener = ", tls: {" + own + "}"});
-  std::atomic<int> good = 0, bad = 0;
-  std::atomic<bool> over = false;
-  std::thread callers([&] {
-    const ChannelPtr old = SecureChannel(sidecar);
-    while (!over) {
-      for (const ChannelPtr& channel : {old, SecureChannel(sidecar)}) {
-        ++(CallUnary(channel).status.ok() ? good : bad);
-      }
-    }
-  });
-  Rotate([&](int i) {
-    folder.Put("levee", authority.Issue());
-    // Between the two files the pair does not fit, which may have been seen as well.
-    EXPECT_TRUE(sidecar.WaitForSum("levee_config_reloads_total", {R"(result="success")"}, i));
-  });
-  over = true;
-  callers.join();
-  EXPECT_GT(good, 12);
-  EXPECT_EQ(bad, 0);
 }
 
 TEST_F(Tls, TheLifeOfACertificateIsInTheMetrics) {

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// Certificates that are replaced again and again under load: those of files, of a mounted secret
+// and of a Workload API at once, with real gRPC at both ends.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "certificates/authority.h"
+#include "gmock/gmock.h"
+#include "integration/byte_call.h"
+#include "integration/faulty_service.h"
+#include "integration/pem_files.h"
+#include "integration/secure_service.h"
+#include "integration/sidecar_process.h"
+#include "integration/workload_api.h"
+
+namespace levee {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::steady_clock;
+using ::testing::HasSubstr;
+
+constexpr int kSeconds = 60;
+// Of each certificate that is replaced. After that no new connection could be made with it.
+constexpr absl::Duration kLife = absl::Seconds(20);
+constexpr char kOnce[] = "{max_attempts: 1, exhausted: keep}";
+constexpr char kWeb[] = "spiffe://shop/web";
+constexpr char kCart[] = "spiffe://shop/cart";
+
+std::string Half(const std::string& text) { return text.substr(0, text.size() / 2); }
+
+// A folder as Kubernetes mounts a secret: each file is a link into the folder behind the link
+// ..data, whose place another link takes.
+class MountedSecret {
+ public:
+  explicit MountedSecret(const fs::path& path) : path_(path) { fs::create_directory(path); }
+
+  void Put(const std::map<std::string, std::string>& files) {
+    const fs::path before = folder_;
+    folder_ = absl::StrCat("..", ++versions_);
+    fs::create_directory(path_ / folder_);
+    for (const auto& [name, text] : files) {
+      std::ofstream(path_ / folder_ / name) << text;
+      if (versions_ == 1) fs::create_symlink(fs::path("..data") / name, path_ / name);
+    }
+    fs::create_directory_symlink(folder_, path_ / "..data_tmp");
+    fs::rename(path_ / "..data_tmp", path_ / "..data");
+    if (!before.empty()) fs::remove_all(path_ / before);
+  }
+
+  // "ca: FILE, certificate: FILE, key: FILE".
+  std::string Files() const {
+    const std::string file = path_.string() + "/";
+    return absl::StrCat("ca: ", file, "ca.crt, certificate: ", file, "tls.crt, key: ", file,
+                        "tls.key");
+  }
+
+ private:
+  const fs::path path_;
+  fs::path folder_;
+  int versions_ = 0;
+};
+
+// Two callers that call all the time: one on a connection that stays, one on a new one each time.
+class Callers {
+ public:
+  using Connect = std::function<ChannelPtr()>;
+
+  explicit Callers(const Connect& connect)
+      : staying_([this, connect] {
+          const ChannelPtr channel = connect();
+          while (!over_) calls_ += Call(channel) ? 1 : 0;
+        }),
+        coming_([this, connect] {
+          while (!over_) Call(connect());
+        }) {}
+  ~Callers() {
+    over_ = true;
+    staying_.join();
+    coming_.join();
+  }
+  Callers(const Callers&) = delete;
+  Callers& operator=(const Callers&) = delete;
+
+  // Returns then, or at once if a call has failed.
+  void GoOnUntil(steady_clock::time_point then) {
+    std::unique_lock lock(mutex_);
+    failed_.wait_until(lock, then, [this] { return !failure_.empty(); });
+  }
+
+  // Why the first call failed; empty if none has.
+  std::string failure() {
+    const std::lock_guard lock(mutex_);
+    return failure_;
+  }
+  // That have succeeded on the connection that stays.
+  int calls() const { return calls_; }
+
+ private:
+  bool Call(const ChannelPtr& channel) {
+    // gRPC's client may take a new connection for a failed one, and makes another a moment later.
+    const auto patiently = [](grpc::ClientContext& context) { context.set_wait_for_ready(true); };
+    const grpc::Status status = CallUnary(channel, "hello", patiently).status;
+    if (status.ok()) return true;
+    const std::lock_guard lock(mutex_);
+    if (failure_.empty()) failure_ = absl::StrCat("failed: ", status.error_message());
+    failed_.notify_all();
+    return false;
+  }
+
+  std::mutex mutex_;
+  std::condition_variable failed_;
+  std::string failure_;
+  std::atomic<int> calls_ = 0;
+  std::atomic<bool> over_ = false;
+  std::thread staying_, coming_;
+};
+
+// Callers reach the sidecar of web over TLS, by certificates of files. It reaches that of cart by
+// those of the Workload API, and that one the service by those of a mounted secret.
+struct Rotation : public ::testing::Test {
+  PemPair Issue(const std::string& name) const {
+    return authority.Issue({.names = {name}, .ends_in = kLife});
+  }
+
+  // Puts new certificates in all places.
+  void PutGood() {
+    files.Put("levee", Issue("localhost"));
+    const PemPair own = Issue("cart.shop");
+    // The CAs are others as well.
+    mounted.Put({{"ca.crt", authority.pem() + Authority().pem()},
+                 {"tls.crt", own.certificate},
+                 {"tls.key", own.key}});
+    web.Give(SvidResponse(authority, Issue(kWeb), kWeb));
+    cart.Give(SvidResponse(authority, Issue(kCart), kCart));
+  }
+
+  // Puts in all places what cannot be used: pairs that do not fit, or files that are half written.
+  void PutBad(int kind) {
+    const PemPair own = Issue("localhost"), another = Issue("localhost");
+    const std::map<std::string, std::string> mounts[] = {
+        {{"ca.crt", authority.pem()}, {"tls.crt", own.certificate}, {"tls.key", another.key}},
+        {{"ca.crt", authority.pem()}, {"tls.crt", Half(own.certificate)}, {"tls.key", own.key}},
+        {{"ca.crt", Half(authority.pem())}, {"tls.crt", own.certificate}, {"tls.key", own.key}},
+        {{"ca.crt", authority.pem()}, {"tls.crt", own.certificate}}};
+    const PemPair pairs[] = {{own.certificate, another.key},
+                             {Half(own.certificate), own.key},
+                             {own.certificate, Half(own.key)},
+                             {"", own.key}};
+    files.Put("levee", pairs[kind % 4]);
+    mounted.Put(mounts[kind % 4]);
+    for (const auto& [api, id] : {std::pair(&web, kWeb), {&cart, kCart}}) {
+      X509SVIDResponse response = SvidResponse(authority, Issue(id), id);
+      X509SVID& svid = *response.mutable_svids(0);
+      if (kind % 4 == 0) svid.set_x509_svid_key(DerOf(another.key));
+      if (kind % 4 == 1) svid.set_x509_svid(Half(svid.x509_svid()));
+      if (kind % 4 == 2) svid.set_x509_svid_key(Half(svid.x509_svid_key()));
+      if (kind % 4 == 3) svid.set_bundle(Half(svid.bundle()));
+      api->Give(response);
+    }
+  }
+
+  ConfigParts Ingress() const {
+    return {.endpoints = {absl::StrCat("localhost:", service.port())},
+            .retry = kOnce,
+            .upstream = absl::StrCat(", max_connection_age: 300ms, tls: {", mounted.Files(), "}"),
+            .listener = absl::StrCat(", max_connection_age: 300ms, tls: {spiffe: 'unix://",
+                                     (files.path() / "cart.sock").string(), "'}")};
+  }
+  ConfigParts Egress(const SidecarProcess& ingress) const {
+    const std::string own = (files.path() / "levee").string();
+    return {
+        .endpoints = {ingress.address()},
+        .retry = kOnce,
+        .upstream = absl::StrCat(", tls: {spiffe: 'unix://", (files.path() / "web.sock").string(),
+                                 "', subject_alt_names: ['uri:", kCart, "']}"),
+        .listener = absl::StrCat(", tls: {certificate: ", own, ".crt, key: ", own, ".key}")};
+  }
+
+  ChannelPtr Connect(const SidecarProcess& sidecar) const {
+    grpc::ChannelArguments arguments;
+    arguments.SetSslTargetNameOverride("localhost");
+    return NewChannel(sidecar.address(), arguments,
+                      grpc::SslCredentials({.pem_root_certs = authority.pem()}));
+  }
+
+  const Authority authority;
+  PemFiles files;
+  MountedSecret mounted{files.path() / "mounted"};
+  WorkloadApi web{files.path() / "web.sock"}, cart{files.path() / "cart.sock"};
+  // It takes its time, so that few calls keep the callers busy.
+  FaultyService service{
+      [](const SeenCall&) { return Answer{.delay = std::chrono::milliseconds(50)}; },
+      {.credentials = SecureService::CredentialsOf(authority, authority.Issue(), true)}};
+};
+
+constexpr char kReloads[] = "levee_config_reloads_total";
+constexpr char kRotations[] = "levee_tls_certificate_rotations_total";
+constexpr char kHandshakes[] = "levee_tls_handshakes_total";
+constexpr char kSuccess[] = R"(result="success")";
+constexpr char kFailure[] = R"(result="failure")";
+
+// How often a sidecar has taken certificates, of files and of the API, and refused those of files.
+struct Counts {
+  explicit Counts(const SidecarProcess& sidecar)
+      : taken(sidecar.Sum(kReloads, {kSuccess}) + sidecar.Sum(kRotations)),
+        refused(sidecar.Sum(kReloads, {kFailure})) {}
+
+  double taken;
+  double refused;
+};
+
+void ExpectTaken(const SidecarProcess& sidecar, int times) {
+  EXPECT_TRUE(sidecar.WaitForSumAtLeast(kReloads, {kSuccess}, times));
+  EXPECT_TRUE(sidecar.WaitForSumAtLeast(kRotations, {}, times));
+}
+
+void ExpectRefused(const SidecarProcess& sidecar, const Counts& before) {
+  EXPECT_TRUE(sidecar.WaitForSumAtLeast(kReloads, {kFailure}, before.refused + 1));
+  EXPECT_EQ(Counts(sidecar).taken, before.taken);
+}
+
+// At the end, after so many replacements.
+void ExpectHandshakes(const SidecarProcess& sidecar, int replaced) {
+  // gRPC's client may reset one. All others that fail do so for a certificate.
+  EXPECT_EQ(sidecar.Sum(kHandshakes) - sidecar.Sum(kHandshakes, {R"(result="reset")"}),
+            sidecar.Sum(kHandshakes, {kSuccess}));
+  EXPECT_GT(sidecar.Sum(kHandshakes, {R"(side="client")", kSuccess}), replaced);
+  EXPECT_GT(sidecar.Sum(kHandshakes, {R"(side="server")", kSuccess}), replaced);
+}
+
+TEST_F(Rotation, T2_ForAMinuteNoCallFailsWhileAllCertificatesAreReplacedEverySecond) {
+  using std::chrono::milliseconds, std::chrono::seconds;
+  PutGood();
+  const SidecarProcess ingress(Ingress()), egress(Egress(ingress));
+  Callers callers([&] { return Connect(egress); });
+  int good = 0, bad = 0;
+  const auto end = steady_clock::now() + seconds(kSeconds);
+  for (auto begin = steady_clock::now(); begin < end && !HasFailure();
+       begin = std::max(begin + seconds(1), steady_clock::now())) {
+    if (good % 3 != 0 || good == 3 * bad) {
+      PutGood();
+      ++good;
+      callers.GoOnUntil(begin + milliseconds(500));
+      ExpectTaken(ingress, good);
+      ExpectTaken(egress, good);
+    } else {
+      const Counts of_ingress(ingress), of_egress(egress);
+      PutBad(bad++);
+      callers.GoOnUntil(begin + milliseconds(900));
+      EXPECT_TRUE(web.WaitUntilSent() && cart.WaitUntilSent());
+      ExpectRefused(ingress, of_ingress);
+      ExpectRefused(egress, of_egress);
+    }
+    callers.GoOnUntil(begin + seconds(1));
+    EXPECT_EQ(callers.failure(), "") << "after " << good << " and " << bad;
+  }
+  // As many as there are seconds, but on a machine that has no time.
+  EXPECT_GE(good + bad, kSeconds / 2);
+  EXPECT_GT(callers.calls(), good + bad);
+  for (const SidecarProcess* sidecar : {&ingress, &egress}) {
+    ExpectHandshakes(*sidecar, good + bad);
+    EXPECT_THAT(sidecar->process().Errors(), HasSubstr("svid_refused"));
+  }
+}
+
+}  // namespace
+}  // namespace levee
