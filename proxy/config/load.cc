@@ -149,6 +149,19 @@ std::vector<std::string> ResolvePaths(ReadConfig& read) {
   return reads;
 }
 
+// A snapshot was built from these.
+struct Parts {
+  ReadConfig read;
+  LoadedFiles files;
+  tls::SvidSource svids;
+};
+
+std::shared_ptr<const Snapshot> Renewed(const Parts& parts) {
+  LoadedFiles files = parts.files;
+  RenewTls(parts.read.config, parts.read.positions, parts.svids, files.tls);
+  return Build(parts.read.config, parts.read.positions, files);
+}
+
 // The files of `input` are `texts`. `kept`: as `complete` of CheckConfig, if it is not nullptr.
 CheckedConfig Check(const std::vector<ConfigText>& texts, const ConfigInput& input,
                     FaultList faults, const Room& room, ReadConfig* kept = nullptr) {
@@ -199,6 +212,10 @@ CheckedConfig Check(const std::vector<ConfigText>& texts, const ConfigInput& inp
     checked.snapshot = Build(merged.config, merged.positions, files);
     FindStoreWarnings(merged.config, merged.positions, warnings);
     FindRoomWarnings(*checked.snapshot, merged.positions, room, warnings);
+    if (!files.tls.workload_apis.empty()) {
+      const auto parts = std::make_shared<const Parts>(Parts{merged, files, input.svids});
+      checked.renew = [parts] { return Renewed(*parts); };
+    }
     if (kept != nullptr) *kept = std::move(merged);
   }
   checked.warnings = warnings.Sorted(names);

@@ -2,6 +2,7 @@
 // Loads the configuration: files -> YAML -> message -> snapshot, or all faults.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -61,6 +62,10 @@ struct CheckedConfig {
                                    // are faults, as far as it could be read
   std::vector<std::string> empty;  // given files that had no byte
   std::optional<ReplacedEntry> replaced;  // the first entry that a later file has replaced
+
+  // Returns `snapshot` as it would be with what the Workload APIs have given since. No file is read
+  // again. Empty without a snapshot, and where the configuration names no Workload API. Any thread.
+  std::function<std::shared_ptr<const Snapshot>()> renew;
 };
 
 // Reads and checks the files of `input`. Without files: the built-in default.

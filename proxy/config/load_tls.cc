@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/hex_sha256.h"
 #include "config/checked.h"
 #include "config/read_file.h"
@@ -276,6 +277,32 @@ LoadedTls LoadTls(const v1::Config& config, const Positions& positions,
   }
   loader.Finish(loaded);
   return loaded;
+}
+
+void RenewTls(const v1::Config& config, const Positions& positions, const tls::SvidSource& svids,
+              LoadedTls& loaded) {
+  FaultList faults;
+  Loader loader(positions, svids, faults);
+  std::string no_files;  // These parts have none.
+  const auto renew = [&](const v1::UpstreamTls& message, bool http2,
+                         std::optional<tls::ClientSource>& source) {
+    if (IsSocket(message.spiffe())) source = loader.Client("", message, http2, no_files);
+  };
+  for (int i = 0; i < config.upstreams_size(); ++i) {
+    renew(config.upstreams(i).tls(), /*http2=*/true, loaded.upstreams[static_cast<size_t>(i)]);
+  }
+  for (int i = 0; i < config.listeners_size(); ++i) {
+    const v1::ListenerTls& message = config.listeners(i).tls();
+    if (!IsSocket(message.spiffe())) continue;
+    loaded.listeners[static_cast<size_t>(i)] = loader.Listener("", message, no_files);
+  }
+  for (int i = 0; i < config.stores_size(); ++i) {
+    renew(config.stores(i).tls(), /*http2=*/false, loaded.stores[static_cast<size_t>(i)]);
+  }
+  LEVEE_CHECK(faults.empty());
+  loaded.workload_apis.clear();
+  loaded.svids_digest.clear();
+  loader.Finish(loaded);
 }
 
 // The agent may come later, and `check` may run elsewhere: that nothing is there says nothing.

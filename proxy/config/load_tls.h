@@ -45,6 +45,11 @@ struct LoadedTls {
 LoadedTls LoadTls(const config::v1::Config& config, const Positions& positions,
                   const tls::SvidSource& svids, FaultList& faults);
 
+// Makes the parts that name a Workload API anew, with what `svids` has of it now. The others stay.
+// `config` had no fault when LoadTls made `loaded`.
+void RenewTls(const config::v1::Config& config, const Positions& positions,
+              const tls::SvidSource& svids, LoadedTls& loaded);
+
 // Warns of what is legal but dangerous in the parts that speak TLS.
 void FindTlsWarnings(const config::v1::Config& config, const Positions& positions,
                      FaultList& warnings);

@@ -36,12 +36,13 @@ ConfigReloader::ConfigReloader(net::EventLoop& loop, ConfigInput input,
       metrics_(metrics),
       log_(log),
       hooks_(std::move(hooks)),
-      watcher_(loop_, [this] { Ask(Reason::kChange); }),
-      reads_(running.reads) {
+      watcher_(loop_, [this] { Ask({.files = Reason::kChange}); }),
+      reads_(running.reads),
+      renew_(running.renew) {
   status_.loaded = net::WallClock();
   status_.files = input_.files;
   status_.warnings = Lines(running.warnings);
-  loop_.OnSignal(net::kHangupSignal, [this] { Ask(Reason::kSignal); });
+  loop_.OnSignal(net::kHangupSignal, [this] { Ask({.files = Reason::kSignal}); });
   Watch(reads_);
 }
 
@@ -55,8 +56,8 @@ void ConfigReloader::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-void ConfigReloader::OnOtherChange() {
-  loop_.Post([this] { Ask(Reason::kChange); });
+void ConfigReloader::OnNewSvids() {
+  loop_.Post([this] { Ask({.svids = true}); });
 }
 
 ConfigStatus ConfigReloader::status() const {
@@ -84,10 +85,11 @@ void ConfigReloader::Watch(const std::vector<std::string>& reads) {
   loop_.Post([this] { watcher_.Expect(); });
 }
 
-void ConfigReloader::Ask(Reason reason) {
+void ConfigReloader::Ask(const Work& work) {
   {
     const std::lock_guard lock(mutex_);
-    asked_ = std::max(asked_.value_or(reason), reason);
+    asked_.svids |= work.svids;
+    asked_.files = std::max(asked_.files, work.files);  // Without a value it is the least.
     if (busy_ || stopped_) return;
     busy_ = true;
   }
@@ -96,13 +98,38 @@ void ConfigReloader::Ask(Reason reason) {
 }
 
 void ConfigReloader::Run() {
-  while (const auto reason = Next()) Reload(*reason);
+  for (Work work = Next(); work.any(); work = Next()) {
+    if (work.svids) {
+      Rotate();
+    } else {
+      Reload(*work.files);
+    }
+    // This runs much code that serving calls does not need.
+    net::ReleaseCodePages();
+  }
 }
 
-std::optional<ConfigReloader::Reason> ConfigReloader::Next() {
+// Returns one thing at a time. Certificates come first, so that a file that cannot be read holds
+// none up.
+ConfigReloader::Work ConfigReloader::Next() {
   const std::lock_guard lock(mutex_);
-  busy_ = asked_.has_value() && !stopped_;
-  return busy_ ? std::exchange(asked_, std::nullopt) : std::nullopt;
+  busy_ = asked_.any() && !stopped_;
+  if (!busy_) return {};
+  if (std::exchange(asked_.svids, false)) return {.svids = true};
+  return std::exchange(asked_, Work());
+}
+
+// A reload that began after something new had come has taken it already.
+void ConfigReloader::Rotate() {
+  if (renew_ == nullptr) return;
+  const std::shared_ptr<const Snapshot> next = renew_();
+  if (next->svids_digest == hooks_.running()->svids_digest) return;
+  const absl::Status taken = TakeOver(next);
+  if (taken.ok()) {
+    metrics_.CertificatesRotated();
+  } else if (!absl::IsCancelled(taken)) {
+    Refuse({std::string(taken.message())});
+  }
 }
 
 void ConfigReloader::Reload(Reason reason) {
@@ -115,27 +142,39 @@ void ConfigReloader::Reload(Reason reason) {
   };
   if (checked.snapshot == nullptr) {
     refuse(Lines(checked.faults));
-  } else if (checked.snapshot->sha256 == before.snapshot->sha256 &&
-             checked.snapshot->svids_digest == before.snapshot->svids_digest) {
-    // The files mean again what is in effect, so their faults are over.
-    if (reason == Reason::kSignal || !before.faults.empty()) Succeed(checked);
-  } else if (!checked.empty.empty()) {
+    return;
+  }
+  const bool same_files = checked.snapshot->sha256 == before.snapshot->sha256;
+  if (!same_files && !checked.empty.empty()) {
     refuse(EmptyFaults(checked.empty));
-  } else if (const absl::Status taken = hooks_.take_over(checked.snapshot); taken.ok()) {
-    const bool same_files = checked.snapshot->sha256 == before.snapshot->sha256;
-    if (same_files && reason == Reason::kChange && before.faults.empty()) {
-      metrics_.CertificatesRotated();  // The source of certificates has told of them.
-    } else {
-      Succeed(checked);
-    }
-  } else if (absl::IsCancelled(taken)) {
-    const std::lock_guard lock(mutex_);
-    stopped_ = true;
-  } else {
+  } else if (const absl::Status taken = Take(checked, *before.snapshot); taken.ok()) {
+    // If the files mean again what is in effect, their faults are over.
+    if (!same_files || reason == Reason::kSignal || !before.faults.empty()) Succeed(checked);
+  } else if (!absl::IsCancelled(taken)) {
     Refuse({std::string(taken.message())});
   }
-  // A reload runs much code that serving calls does not need.
-  net::ReleaseCodePages();
+}
+
+// Takes over what was read, unless it is in effect.
+absl::Status ConfigReloader::Take(const CheckedConfig& checked, const Snapshot& before) {
+  const Snapshot& next = *checked.snapshot;
+  const bool same_svids = next.svids_digest == before.svids_digest;
+  if (same_svids && next.sha256 == before.sha256) return absl::OkStatus();
+  if (absl::Status taken = TakeOver(checked.snapshot); !taken.ok()) return taken;
+  renew_ = checked.renew;
+  // Where other APIs are named, other certificates are no rotation.
+  if (!same_svids && next.workload_apis == before.workload_apis) metrics_.CertificatesRotated();
+  return absl::OkStatus();
+}
+
+// After Cancelled nothing is read or taken any more.
+absl::Status ConfigReloader::TakeOver(const std::shared_ptr<const Snapshot>& snapshot) {
+  absl::Status taken = hooks_.take_over(snapshot);
+  if (absl::IsCancelled(taken)) {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+  return taken;
 }
 
 void ConfigReloader::WatchAlso(const std::vector<std::string>& reads) {

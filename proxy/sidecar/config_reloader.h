@@ -27,6 +27,10 @@ namespace levee {
 // first. If the files change and their meaning does not, there is no reload. Standard input keeps
 // the text that it had at the start.
 //
+// What Workload APIs give is no part of the files: it is taken into the configuration in effect,
+// whatever the files are like meanwhile, and counts as a rotation and not as a reload. A reload
+// that finds something new of them takes it too, and counts as both.
+//
 // Reading a large file takes longer than a call may wait. So one thread does all of a reload. It is
 // started when it is needed, and ends when nothing is left to do.
 class ConfigReloader {
@@ -53,23 +57,34 @@ class ConfigReloader {
   // After that no other reload begins and no hook is called. A second call does nothing.
   void Stop();
 
-  // A part of the configuration that is in no file may have changed. Any thread.
-  void OnOtherChange();
+  // A Workload API has given something new. Any thread.
+  void OnNewSvids();
 
   // Any thread.
   ConfigStatus status() const;
 
  private:
+  // Why the files are read again.
   enum class Reason { kChange, kSignal };
 
+  struct Work {
+    bool svids = false;           // to take what Workload APIs have given
+    std::optional<Reason> files;  // to read the files again
+
+    bool any() const { return svids || files.has_value(); }
+  };
+
   // On the loop's thread.
-  void Ask(Reason reason);
+  void Ask(const Work& work);
   void Watch(const std::vector<std::string>& reads);
 
   // On the reload's thread.
   void Run();
-  std::optional<Reason> Next();
+  Work Next();
+  void Rotate();
   void Reload(Reason reason);
+  absl::Status Take(const CheckedConfig& checked, const Snapshot& before);
+  absl::Status TakeOver(const std::shared_ptr<const Snapshot>& snapshot);
   void WatchAlso(const std::vector<std::string>& reads);
   void Succeed(const CheckedConfig& checked);
   void Refuse(std::vector<std::string> faults);
@@ -81,11 +96,12 @@ class ConfigReloader {
   const Hooks hooks_;
   net::FileWatcher watcher_;        // of the loop's thread
   std::vector<std::string> reads_;  // of the reload's thread: files that the configuration names
+  std::function<std::shared_ptr<const Snapshot>()> renew_;  // likewise; of the one in effect
   std::thread thread_;
 
   mutable std::mutex mutex_;
-  std::optional<Reason> asked_;  // to read the files again
-  bool busy_ = false;            // the thread runs and will read `asked_` once more
+  Work asked_;
+  bool busy_ = false;  // the thread runs and will read `asked_` once more
   bool stopped_ = false;
   ConfigStatus status_;  // without the snapshot
 };

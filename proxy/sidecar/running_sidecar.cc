@@ -153,7 +153,7 @@ absl::Status RunningSidecar::OpenAll(const CheckedConfig& checked) {
 void RunningSidecar::FollowIdentities() {
   if (options_.identities == nullptr) return;
   KeepIdentities();
-  options_.identities->OnChange([this] { reloader_->OnOtherChange(); });
+  options_.identities->OnChange([this] { reloader_->OnNewSvids(); });
 }
 
 void RunningSidecar::KeepIdentities() {

@@ -286,6 +286,34 @@ TEST_F(WorkloadApiTest, AnotherSvidIsAnotherStateOfTheSameConfiguration) {
   EXPECT_EQ(after->upstreams[0].tls, before->upstreams[0].tls);
 }
 
+TEST_F(WorkloadApiTest, AConfigurationIsRenewedByAnotherSvidWithoutItsFiles) {
+  const std::string listener = Listener(Put(authority_.Issue()));
+  const std::string text =
+      listener + Upstream(kSpiffe) + Store(absl::StrCat(kSpiffe, ", insecure_skip_verify: true"));
+  const CheckedConfig checked = Check(text);
+  ASSERT_NE(checked.renew, nullptr);
+  Give();
+  const auto whole = Snap(text);
+  std::filesystem::remove(folder_.path() + "/tls.crt");
+  EXPECT_EQ(Check(text).snapshot, nullptr);
+  const auto renewed = checked.renew();
+  EXPECT_EQ(renewed->sha256, whole->sha256);
+  EXPECT_EQ(renewed->svids_digest, whole->svids_digest);
+  EXPECT_EQ(renewed->sha256_without_endpoints, whole->sha256_without_endpoints);
+  EXPECT_EQ(renewed->workload_apis, whole->workload_apis);
+  EXPECT_EQ(renewed->listeners[0].tls, checked.snapshot->listeners[0].tls);
+  EXPECT_EQ(renewed->upstreams[0].tls, whole->upstreams[0].tls);
+  EXPECT_EQ(renewed->upstreams[0].tls->context->identity(), "spiffe://shop/cart");
+  EXPECT_NE(renewed->upstreams[0].tls->context->options().trusted, nullptr);
+  EXPECT_EQ(renewed->stores[0].tls->context->identity(), "spiffe://shop/cart");
+  EXPECT_EQ(renewed->stores[0].tls->context->options().trusted, nullptr);
+  EXPECT_FALSE(renewed->stores[0].tls->context->options().http2);
+}
+
+TEST_F(WorkloadApiTest, OnlyAConfigurationThatNamesOneIsRenewed) {
+  EXPECT_EQ(Check(Listener(Put(authority_.Issue()))).renew, nullptr);
+}
+
 TEST_F(WorkloadApiTest, WithoutAnSvidThatHoldsNowConnectionsWait) {
   const auto before = Snap(Listener(kSpiffe) + Upstream(kSpiffe));
   EXPECT_THAT(before->listeners[0].tls->options().waits_for,

@@ -71,6 +71,20 @@ struct Spiffe : public ::testing::Test {
     return sidecar.WaitForSum("levee_tls_certificate_rotations_total", {}, count);
   }
 
+  // Calls over this channel until the access log of `ingress` has that caller; false after
+  // kPatience.
+  static bool CallUntilPeerIs(const ChannelPtr& channel, SidecarProcess& ingress,
+                              const std::string& peer) {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    while (std::chrono::steady_clock::now() < deadline) {
+      const Reply reply = CallUnary(channel);
+      EXPECT_TRUE(reply.status.ok()) << reply.status.error_message();
+      if (!reply.status.ok()) return false;
+      if (LogLine(ingress.process().ReadLine().value_or("{}")).Text("peer") == peer) return true;
+    }
+    return false;
+  }
+
   fs::path folder;
   Authority authority;
   std::unique_ptr<WorkloadApi> web, cart;
@@ -254,6 +268,59 @@ TEST_F(Spiffe, AReloadMayTakeAnotherSocketWithoutAFailedCall) {
   EXPECT_TRUE(egress.WaitForSum("levee_config_reloads_total", {R"(result="success")"}, 1));
   EXPECT_TRUE(CallUnary(channel).status.ok());
   EXPECT_THAT(egress.process().Errors(), HasSubstr("spiffe://shop/other"));
+}
+
+TEST_F(Spiffe, ANewSvidIsUsedThoughTheFileHasAFault) {
+  for (const char* const broken : {"upstreams: [", "listeners: nonsense", ""}) {
+    web->Give(authority, kWeb);
+    cart->Give(authority, kCart);
+    SidecarProcess ingress(Ingress());
+    SidecarProcess egress(Egress(ingress));
+    const ChannelPtr channel = NewChannel(egress.address());
+    EXPECT_TRUE(CallUntilPeerIs(channel, ingress, kWeb));
+    egress.RewriteText(broken);
+    EXPECT_TRUE(egress.WaitForSum("levee_config_reloads_total", {R"(result="failure")"}, 1));
+    web->Give(authority, "spiffe://shop/new");
+    EXPECT_TRUE(WaitForRotations(egress, 1)) << broken;
+    EXPECT_TRUE(CallUntilPeerIs(channel, ingress, "spiffe://shop/new")) << broken;
+    // The faults are still to be mended.
+    EXPECT_EQ(egress.Sum("levee_config_last_reload_successful"), 0);
+    EXPECT_EQ(egress.Sum("levee_config_reloads_total"), 1);
+    egress.Rewrite(Egress(ingress));
+    EXPECT_TRUE(egress.WaitForSum("levee_config_last_reload_successful", {}, 1));
+    EXPECT_EQ(egress.Sum("levee_config_reloads_total", {R"(result="success")"}), 1);
+    EXPECT_EQ(egress.Sum("levee_tls_certificate_rotations_total"), 1);
+  }
+}
+
+TEST_F(Spiffe, TheFirstSvidIsUsedThoughTheFileHasAFaultByThen) {
+  cart->Give(authority, kCart);
+  SidecarProcess ingress(Ingress());
+  SidecarProcess egress(Egress(ingress));
+  egress.RewriteText("upstreams: [");
+  EXPECT_TRUE(egress.WaitForSum("levee_config_reloads_total", {R"(result="failure")"}, 1));
+  web->Give(authority, kWeb);
+  EXPECT_TRUE(WaitForRotations(egress, 1));
+  EXPECT_TRUE(CallUntilPeerIs(NewChannel(egress.address()), ingress, kWeb));
+}
+
+TEST_F(Spiffe, ARotationBesideAReloadCountsAndSoDoesTheReload) {
+  constexpr int kTimes = 12;
+  web->Give(authority, kWeb);
+  cart->Give(authority, kCart);
+  SidecarProcess ingress(Ingress());
+  SidecarProcess egress(Egress(ingress));
+  for (int i = 1; i <= kTimes; ++i) {
+    ConfigParts parts = Egress(ingress);
+    parts.more = absl::StrCat("drain: {timeout: ", i, "s}\n");
+    web->Give(authority, kWeb);
+    egress.Rewrite(parts);
+    EXPECT_TRUE(WaitForRotations(egress, i));
+    EXPECT_TRUE(egress.WaitForSum("levee_config_reloads_total", {R"(result="success")"}, i));
+  }
+  EXPECT_EQ(egress.Sum("levee_tls_certificate_rotations_total"), kTimes);
+  EXPECT_EQ(egress.Sum("levee_config_reloads_total", {R"(result="success")"}), kTimes);
+  EXPECT_TRUE(CallUnary(NewChannel(egress.address())).status.ok());
 }
 
 TEST_F(Spiffe, NothingShowsTheKey) {
