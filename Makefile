@@ -62,7 +62,7 @@ ledger: ## Check CALLS calls (10000000), or KEYS=1000000 keys, in a faulty world
 mutation: deps ## Break Levee bug by bug; say which the tests find (hours)
 	@tests/mutation/run
 
-interop-deps: ## Fetch gRPC for Node, Python, Go, Java and Rust, and a rate limit service, for tests
+interop-deps: ## Fetch gRPC for Node, Python, Go, Java and Rust, a rate limit service and SPIRE, for tests
 	@tests/interop/fetch
 
 kubernetes-deps: ## Build kubectl, helm and an API server to test manifests with

@@ -95,8 +95,8 @@ def _grpc_proxy(proxy):
     return {'grpc_proxy': f'http://{proxy}'}
 
 
-def _collector():
-    return lambda name: Command((PARTS / 'collector' / name,))
+def _fetched(folder):
+    return lambda: lambda name: Command((PARTS / folder / name,))
 
 
 CPP = Language('cpp', '', (), _cpp)
@@ -106,7 +106,8 @@ GO = Language('go', 'go.sum', ('go', 'protoc'), _go, 'client/client.go',
               lambda proxy: {'HTTPS_PROXY': f'http://{proxy}'})
 JAVA = Language('java', 'pom.xml', ('java', 'javac', 'protoc'), _java, 'Client.java', _java_proxy)
 RUST = Language('rust', 'Cargo.lock', ('cargo', 'protoc'), _rust)
-# No language, but what is fetched and built as one is: a collector of OpenTelemetry.
-COLLECTOR = Language('collector', 'go.sum', (), _collector)
+# No languages, but what is fetched and built as one is: a collector of OpenTelemetry, and SPIRE.
+COLLECTOR = Language('collector', 'go.sum', (), _fetched('collector'))
+SPIRE = Language('spire', 'go.sum', (), _fetched('spire'))
 # The languages whose lines the README shows.
 SHOWN = (NODE, PYTHON, GO, JAVA)

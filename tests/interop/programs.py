@@ -46,13 +46,25 @@ class Program:
         for pipe in (self._child.stdin, self._child.stdout, self._errors):
             pipe.close()
 
+    def errors(self):
+        """Returns what it has written to standard error."""
+        # The program writes where the file's position is, so this must not move it.
+        descriptor = self._errors.fileno()
+        return os.pread(descriptor, os.fstat(descriptor).st_size, 0).decode()
+
+    def wait_for_error(self, text):
+        """Returns once errors() has the text, or what it is after PATIENCE_SECONDS."""
+        end = time.monotonic() + PATIENCE_SECONDS
+        while text not in self.errors() and time.monotonic() < end:
+            time.sleep(0.01)
+        return self.errors()
+
     def _wait_for(self, pattern):
         """Returns what the group of `pattern` matched in the next line that it prints."""
         line = self._child.stdout.readline()
         found = re.fullmatch(pattern, line.strip())
         if not found:
-            self._errors.seek(0)
-            errors = self._errors.read()
+            errors = self.errors()
             self.__exit__()
             raise AssertionError(f'{self._child.args} printed {line!r}, not {pattern}\n{errors}')
         return found[1]
@@ -97,11 +109,13 @@ class Soak(Program):
 
 
 class Levee(Program):
-    """The real binary with one listener at `address`, named after its direction, perhaps with TLS,
-    and the parts of a configuration given."""
+    """The real binary, or a copy of it, with one listener at `address`, named after its direction,
+    perhaps with TLS and other fields, and the parts of a configuration given."""
 
-    def __init__(self, address='127.0.0.1:0', direction='egress', tls=None, **parts):
-        listener = {'name': direction, 'address': address, 'direction': direction}
+    def __init__(self, address='127.0.0.1:0', direction='egress', tls=None, program=LEVEE,
+                 listener=None, **parts):
+        listener = {'name': direction, 'address': address, 'direction': direction,
+                    **(listener or {})}
         config = {'listeners': [{**listener, 'tls': tls} if tls else listener],
                   'metrics': {'address': '127.0.0.1:0'}, 'admin': {'address': 'none'}, **parts}
         for upstream in parts.get('upstreams', ()):
@@ -110,7 +124,7 @@ class Levee(Program):
         self._config = tempfile.NamedTemporaryFile('w', suffix='.yaml')
         json.dump(config, self._config)  # JSON is YAML.
         self._config.flush()
-        super().__init__([LEVEE, 'run', '--config', self._config.name])
+        super().__init__([program, 'run', '--config', self._config.name])
         self.address = self._wait_for(rf'listening {direction} (\S+)')
         self.metrics = self._wait_for(r'listening metrics (\S+)')
 
@@ -130,7 +144,7 @@ class Levee(Program):
         with urllib.request.urlopen(f'http://{self.metrics}/metrics',
                                     timeout=PATIENCE_SECONDS) as answer:
             text = answer.read().decode()
-        series = re.findall(rf'^{name}\{{([^}}]*)\}} (\S+)$', text, re.MULTILINE)
+        series = re.findall(rf'^{name}(?:\{{([^}}]*)\}})? (\S+)$', text, re.MULTILINE)
         return sum(float(value) for labels, value in series if label in labels)
 
     def wait_for_sum(self, name, value, label=''):
