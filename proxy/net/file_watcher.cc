@@ -60,52 +60,67 @@ class FileWatcher::Directory {
   uv_fs_event_t* const event_;
 };
 
-class FileWatcher::Delay {
+class FileWatcher::Timer {
  public:
-  Delay(EventLoop& loop, std::function<void()> over)
+  Timer(EventLoop& loop, std::function<void()> over)
       : loop_(loop), over_(std::move(over)), timer_(new uv_timer_t) {
     LEVEE_CHECK(uv_timer_init(&loop_.internals().uv, timer_) == 0);
     timer_->data = this;
   }
 
-  ~Delay() {
+  ~Timer() {
     uv_close(reinterpret_cast<uv_handle_t*>(timer_),
              [](uv_handle_t* handle) { delete reinterpret_cast<uv_timer_t*>(handle); });
   }
 
-  void Extend() {
-    const Instant now = ReadClock();
-    if (latest_.is_infinite()) latest_ = now + kLongest;
-    const absl::Duration delay = std::clamp(latest_ - now, absl::ZeroDuration(), kSettled);
+  void Start(absl::Duration delay) {
     uv_update_time(&loop_.internals().uv);
     uv_timer_start(timer_, OnOver, static_cast<uint64_t>(absl::ToInt64Milliseconds(delay)), 0);
   }
 
  private:
-  static void OnOver(uv_timer_t* timer) {
-    auto* delay = static_cast<Delay*>(timer->data);
-    delay->latest_ = Instant::Infinite();
-    delay->over_();
-  }
+  static void OnOver(uv_timer_t* timer) { static_cast<Timer*>(timer->data)->over_(); }
 
   EventLoop& loop_;
   const std::function<void()> over_;
   uv_timer_t* const timer_;
-  Instant latest_ = Instant::Infinite();  // the latest end of the current row of changes
 };
 
-FileWatcher::FileWatcher(EventLoop& loop, std::function<void()> changed)
+// libuv asks for the file's state in a thread of its own, since a file system may not answer.
+class FileWatcher::Look {
+ public:
+  Look(FileWatcher& watcher, const std::string& file) : watcher_(watcher), poll_(new uv_fs_poll_t) {
+    LEVEE_CHECK(uv_fs_poll_init(&watcher_.loop_.internals().uv, poll_) == 0);
+    poll_->data = this;
+    uv_fs_poll_start(poll_, OnOther, file.c_str(),
+                     static_cast<unsigned>(absl::ToInt64Milliseconds(watcher_.poll_)));
+  }
+
+  ~Look() {
+    poll_->data = nullptr;
+    uv_close(reinterpret_cast<uv_handle_t*>(poll_),
+             [](uv_handle_t* handle) { delete reinterpret_cast<uv_fs_poll_t*>(handle); });
+  }
+
+ private:
+  static void OnOther(uv_fs_poll_t* poll, int, const uv_stat_t*, const uv_stat_t*) {
+    if (poll->data != nullptr) static_cast<Look*>(poll->data)->watcher_.OnChange();
+  }
+
+  FileWatcher& watcher_;
+  uv_fs_poll_t* const poll_;
+};
+
+FileWatcher::FileWatcher(EventLoop& loop, std::function<void()> changed, absl::Duration poll)
     : loop_(loop),
       changed_(std::move(changed)),
-      // The names may lead elsewhere by now. Changes after this are reported again.
-      delay_(std::make_unique<Delay>(loop, [this] {
-        WatchDirectories();
-        changed_();
-      })) {}
+      poll_(poll),
+      settled_(std::make_unique<Timer>(loop, [this] { OnSettled(); })),
+      expected_(std::make_unique<Timer>(loop, [this] { OnChange(); })) {}
 
 FileWatcher::~FileWatcher() = default;
 
-void FileWatcher::Expect() { delay_->Extend(); }
+void FileWatcher::Expect(absl::Duration delay) { expected_->Start(delay); }
 
 // Follows each path as the system does, link by link.
 FileWatcher::Names FileWatcher::NamesOf(const std::vector<std::string>& files) {
@@ -141,6 +156,8 @@ FileWatcher::Names FileWatcher::NamesOf(const std::vector<std::string>& files) {
 
 std::vector<std::string> FileWatcher::Watch(std::vector<std::string> files) {
   files_ = std::move(files);
+  looks_.clear();
+  for (const std::string& file : files_) looks_.push_back(std::make_unique<Look>(*this, file));
   return WatchDirectories();
 }
 
@@ -155,6 +172,16 @@ std::vector<std::string> FileWatcher::WatchDirectories() {
   return faults;  // The old watches end here, after the new ones began: no change is missed.
 }
 
-void FileWatcher::OnChange() { delay_->Extend(); }
+void FileWatcher::OnChange() {
+  const Instant now = ReadClock();
+  if (latest_.is_infinite()) latest_ = now + kLongest;
+  settled_->Start(std::clamp(latest_ - now, absl::ZeroDuration(), kSettled));
+}
+
+void FileWatcher::OnSettled() {
+  latest_ = Instant::Infinite();
+  WatchDirectories();  // The names may lead elsewhere by now. Later changes are reported again.
+  changed_();
+}
 
 }  // namespace levee::net

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "base/instant.h"
 #include "net/event_loop.h"
 
 namespace levee::net {
@@ -18,8 +19,10 @@ namespace levee::net {
 // Editors put another file in its place. Kubernetes mounts a ConfigMap as links into a directory
 // that is itself behind a link, and puts another link in the place of that one. So the watcher also
 // watches every directory that holds a link on the way to a file, for the names that matter there.
-// (It does not watch directories above the file's own: if such a directory is moved away as a
-// whole, that is not noticed.)
+//
+// Some changes are told by nobody: those of directories above the file's own, and all of a file
+// system that other machines write to. So the watcher also looks at the files themselves now and
+// then.
 //
 // A file that does not exist may come. A report only says that something has happened; the reader
 // must find out whether the content differs. One thread, the loop's.
@@ -30,8 +33,10 @@ class FileWatcher {
   static constexpr absl::Duration kSettled = absl::Milliseconds(200);
   static constexpr absl::Duration kLongest = absl::Seconds(10);
 
-  // `loop` must outlive the watcher.
-  FileWatcher(EventLoop& loop, std::function<void()> changed);
+  static constexpr absl::Duration kPoll = absl::Seconds(10);
+
+  // `loop` must outlive the watcher. `poll`: how often it looks at the files themselves.
+  FileWatcher(EventLoop& loop, std::function<void()> changed, absl::Duration poll = kPoll);
   ~FileWatcher();
   FileWatcher(const FileWatcher&) = delete;
   FileWatcher& operator=(const FileWatcher&) = delete;
@@ -40,24 +45,30 @@ class FileWatcher {
   // cannot be watched; changes there are not noticed.
   std::vector<std::string> Watch(std::vector<std::string> files);
 
-  // Reports a change as if there had been one now.
-  void Expect();
+  // Reports a change as if there had been one after `delay`, from now. The latest call counts.
+  void Expect(absl::Duration delay = absl::ZeroDuration());
 
  private:
   class Directory;
-  class Delay;
+  class Look;
+  class Timer;
   // The names that matter, by directory.
   using Names = std::map<std::string, std::set<std::string>>;
 
   static Names NamesOf(const std::vector<std::string>& files);
   std::vector<std::string> WatchDirectories();
   void OnChange();
+  void OnSettled();
 
   EventLoop& loop_;
   const std::function<void()> changed_;
+  const absl::Duration poll_;
   std::vector<std::string> files_;
   std::vector<std::unique_ptr<Directory>> directories_;
-  std::unique_ptr<Delay> delay_;
+  std::vector<std::unique_ptr<Look>> looks_;
+  Instant latest_ = Instant::Infinite();  // the latest end of the current row of changes
+  const std::unique_ptr<Timer> settled_;
+  const std::unique_ptr<Timer> expected_;
 };
 
 }  // namespace levee::net

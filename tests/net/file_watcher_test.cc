@@ -142,6 +142,24 @@ TEST_F(FileWatcherTest, ADirectoryThatIsReplacedIsWatchedAgain) {
   EXPECT_TRUE(Reported());
 }
 
+TEST_F(FileWatcherTest, ChangesThatNobodyTellsOfAreFoundByLookingAtTheFiles) {
+  fs::create_directories(directory_ / "above/conf");
+  Write("above/conf/levee.yaml", "a");
+  FileWatcher watcher(
+      loop_,
+      [this] {
+        ++reports_;
+        loop_.Stop();
+      },
+      absl::Milliseconds(20));
+  watcher.Watch({directory_ / "above/conf/levee.yaml"});
+  EXPECT_TRUE(Unnoticed([] {}));
+  fs::rename(directory_ / "above", directory_ / "old");
+  fs::create_directories(directory_ / "above/conf");
+  Write("above/conf/levee.yaml", "b");
+  EXPECT_TRUE(Reported());
+}
+
 TEST_F(FileWatcherTest, OtherFilesOfTheDirectoryAreNoConcern) {
   Write("levee.yaml", "a");
   watcher_.Watch({directory_ / "levee.yaml"});
