@@ -137,8 +137,10 @@ void ConfigReloader::Reload(Reason reason) {
   WatchAlso(checked.reads);
   const ConfigStatus before = status();
   const auto refuse = [&](std::vector<std::string> faults) {
+    const bool same = faults == before.faults;
+    ReadAgain(same);
     // Files that are refused for the same faults as before are told of only once.
-    if (reason == Reason::kSignal || faults != before.faults) Refuse(std::move(faults));
+    if (reason == Reason::kSignal || !same) Refuse(std::move(faults));
   };
   if (checked.snapshot == nullptr) {
     refuse(Lines(checked.faults));
@@ -151,8 +153,15 @@ void ConfigReloader::Reload(Reason reason) {
     // If the files mean again what is in effect, their faults are over.
     if (!same_files || reason == Reason::kSignal || !before.faults.empty()) Succeed(checked);
   } else if (!absl::IsCancelled(taken)) {
-    Refuse({std::string(taken.message())});
+    refuse({std::string(taken.message())});
   }
+}
+
+// `same`: for the faults of the time before.
+void ConfigReloader::ReadAgain(bool same) {
+  if (!same) read_again_ = 0;
+  if (++read_again_ > kReadAgain) return;
+  loop_.Post([this] { watcher_.Expect(kReadAgainAfter); });
 }
 
 // Takes over what was read, unless it is in effect.

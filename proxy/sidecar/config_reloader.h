@@ -64,6 +64,11 @@ class ConfigReloader {
   ConfigStatus status() const;
 
  private:
+  // Files that are refused are read again some times, since what is wrong may end without a change
+  // of theirs: a certificate begins a moment later by this clock, a port becomes free.
+  static constexpr int kReadAgain = 5;
+  static constexpr absl::Duration kReadAgainAfter = absl::Seconds(1);
+
   // Why the files are read again.
   enum class Reason { kChange, kSignal };
 
@@ -83,6 +88,7 @@ class ConfigReloader {
   Work Next();
   void Rotate();
   void Reload(Reason reason);
+  void ReadAgain(bool same);
   absl::Status Take(const CheckedConfig& checked, const Snapshot& before);
   absl::Status TakeOver(const std::shared_ptr<const Snapshot>& snapshot);
   void WatchAlso(const std::vector<std::string>& reads);
@@ -97,6 +103,7 @@ class ConfigReloader {
   net::FileWatcher watcher_;        // of the loop's thread
   std::vector<std::string> reads_;  // of the reload's thread: files that the configuration names
   std::function<std::shared_ptr<const Snapshot>()> renew_;  // likewise; of the one in effect
+  int read_again_ = 0;                                      // likewise; for the latest faults
   std::thread thread_;
 
   mutable std::mutex mutex_;

@@ -189,6 +189,17 @@ TEST_F(ReloaderTest, WhatCannotBeTakenOverIsRefusedAndTriedAgain) {
   EXPECT_EQ(attempts(), 3);
 }
 
+TEST_F(ReloaderTest, WhatIsRefusedIsReadAgainThoughNoFileChanges) {
+  Answer(absl::StatusCode::kFailedPrecondition);
+  Write(Text(3));
+  UntilRefused(1);
+  Until([&] { return asked() == 2; });
+  Answer();
+  UntilReloads(1);
+  EXPECT_EQ(attempts(), 3);
+  EXPECT_EQ(reloader_->status().refused, 1u);
+}
+
 TEST_F(ReloaderTest, OneThatIsAskedForDuringAnotherFollowsIt) {
   Hold();
   Write(Text(3));
