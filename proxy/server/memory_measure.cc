@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/memory_measure.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/block_cache.h"
@@ -9,13 +10,13 @@
 
 namespace levee {
 
+// Blocks that another thread frees meanwhile are not what else is held, though they may be in what
+// was measured: nobody would know before the next measuring that they are gone.
 void MeasureMemory(MemoryAccount& account) {
-  int64_t own = net::OwnBytes();
-  if (account.IsTight(own)) {
-    net::GiveMemoryBack();
-    own = net::OwnBytes();
-  }
-  account.SetOther(own - AllocatedBlockBytes());
+  if (account.IsTight(net::OwnBytes())) net::GiveMemoryBack();
+  const int64_t blocks = AllocatedBlockBytes();
+  const int64_t own = net::OwnBytes();
+  account.SetOther(own - std::max(blocks, AllocatedBlockBytes()));
 }
 
 // Each thread has memory of its own in malloc, so what one has freed is of no use to the others.
