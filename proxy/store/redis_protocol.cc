@@ -148,7 +148,7 @@ absl::Status RedisReader::CheckSize(size_t bytes) const {
   return absl::OkStatus();
 }
 
-// Of a reply that goes on. What is unread begins with a line, which may be the size of a text.
+// For a reply that goes on. Its unread bytes begin with a line, which may be the size of a text.
 absl::Status RedisReader::CheckPart(size_t unread) {
   const std::string_view rest(reader_->buf + reader_->pos, unread);
   const bool in_text =

@@ -44,7 +44,7 @@ class RedisReader {
   static constexpr int64_t kMostElements = 400'000;  // of all lists of a reply
   static constexpr size_t kMostLine = 64 << 10;      // bytes of what is no text with a size
 
-  // What has been read of the next reply.
+  // The next reply, as far as it has been read.
   struct Reading {
     RedisReply reply;
     int64_t elements = 0;     // that its lists have announced
