@@ -277,7 +277,7 @@ PANELS = (
           (('{{upstream}}', f'sum by (upstream) (levee_dedupe_bytes{{{SELECTED}}})'),)),
     Panel('Which TLS handshakes fail?',
           'By side and result: client is Levee before an upstream, server is Levee before its '
-          'callers.',
+          'callers, store is Levee before a store.',
           'cps',
           (('{{side}} of {{upstream}}: {{result}}',
             total('levee_tls_handshakes_total', 'result!="success"', 'upstream, side, result',

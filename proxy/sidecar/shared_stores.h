@@ -57,6 +57,9 @@ class SharedStores final : public LeaseSource, private net::TurnHandler, private
         : loop_(stores.loop_), watch_(stores.told_, spec.name, KindOf(spec), loop_.now()) {}
 
     void OnCommand(Result result, absl::Duration took) override;
+    void OnHandshake(tls::Result result, tls::Version version, absl::Duration took) override {
+      watch_.OnHandshake(result, version, took);
+    }
     void OnConnected(bool connected, const std::string& reason) override {
       watch_.OnConnected(connected, reason, loop_.now());
     }

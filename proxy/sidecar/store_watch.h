@@ -44,6 +44,11 @@ class StoreWatch {
     if (replied) series_.seconds.Observe(absl::ToInt64Nanoseconds(took));
   }
 
+  // A handshake of TLS has ended, `took` after its connection was begun.
+  void OnHandshake(tls::Result result, tls::Version version, absl::Duration took) {
+    series_.tls.Count(result, version, took);
+  }
+
   // Requests can be sent, or cannot. `reason`: why not.
   void OnConnected(bool connected, const std::string& reason, Instant now) {
     series_.connected.Set(connected ? 1 : 0);

@@ -137,6 +137,10 @@ void RedisClient::OnCommand(Result result, absl::Duration took) {
   if (observer_ != nullptr) observer_->OnCommand(result, took);
 }
 
+void RedisClient::OnHandshake(tls::Result result, tls::Version version, absl::Duration took) {
+  if (observer_ != nullptr) observer_->OnHandshake(result, version, took);
+}
+
 template <typename Condition>
 std::list<RedisClient::Held> RedisClient::TakeHeld(const Condition& condition) {
   std::list<Held> taken;
@@ -276,7 +280,7 @@ void RedisClient::AskSentinel() {
                           .timeout = std::max(target_.timeout, kSentinelTimeout),
                           .tls = target_.tls};
   question_ = std::make_unique<SentinelQuestion>(
-      parts_, std::move(sentinel), target_.master,
+      parts_, std::move(sentinel), target_.master, static_cast<RedisConnectionHandler&>(*this),
       [this](const absl::StatusOr<RedisReply>& reply) { OnSentinel(reply); });
 }
 

@@ -59,6 +59,9 @@ class RedisObserver {
   // A command has ended after `took`. One that is sent on to another node counts for each.
   virtual void OnCommand(Result result, absl::Duration took) = 0;
 
+  // A handshake of TLS with a node or a sentinel has ended, `took` after its connection was begun.
+  virtual void OnHandshake(tls::Result result, tls::Version version, absl::Duration took) = 0;
+
   // Commands for every key can be sent from now on, or for some they cannot. `reason`: why not. The
   // latter is told each time a connection is lost or is not made.
   virtual void OnConnected(bool connected, const std::string& reason) = 0;
@@ -132,6 +135,7 @@ class RedisClient final : private RedisConnectionHandler, private Timer {
 
   // For the connections.
   void OnCommand(Result result, absl::Duration took) override;
+  void OnHandshake(tls::Result result, tls::Version version, absl::Duration took) override;
   void OnReady(const ServerAddress& server) override;
   void OnLost(const ServerAddress& server, const std::string& reason) override;
 

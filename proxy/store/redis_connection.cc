@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "net/address.h"
 #include "net/byte_stream.h"
+#include "net/handshake_result.h"
 #include "tls/failure.h"
 
 namespace levee {
@@ -139,10 +140,14 @@ void RedisConnection::Dial(const absl::StatusOr<net::Resolver::Found>& found) {
   }
   const bool ready = stream.state() == net::ByteStream::State::kReady;
   socket_.emplace(loop_, std::move(stream), static_cast<net::SocketHandler&>(*this));
+  dialled_at_ = loop_.now();
   if (ready) Greet();
 }
 
-void RedisConnection::OnConnected() { Greet(); }
+void RedisConnection::OnConnected() {
+  connected_at_ = loop_.now();
+  Greet();
+}
 
 void RedisConnection::Greet() {
   if (!server_.password.empty()) {
@@ -171,7 +176,15 @@ void RedisConnection::OnGreeted(const absl::StatusOr<RedisReply>& reply) {
   handler_.OnReady(server_.address);
 }
 
+void RedisConnection::TellHandshake() {
+  const auto result = net::HandshakeResult(*socket_, connected_at_.has_value(), answered_);
+  if (!result.has_value()) return;
+  const Instant end = connected_at_.value_or(loop_.now());
+  handler_.OnHandshake(*result, socket_->tls()->version(), end - dialled_at_);
+}
+
 void RedisConnection::OnBytes(ByteSpan bytes, const Chunk&) {
+  if (!std::exchange(answered_, true)) TellHandshake();
   reader_->Feed(bytes);
   for (;;) {
     const absl::StatusOr<std::optional<RedisReply>> reply = reader_->Next();
@@ -223,6 +236,9 @@ void RedisConnection::Drop(const std::string& reason) {
   std::deque<Pending> lost = std::exchange(pending_, {});
   timed_out_ = 0;
   query_.reset();
+  if (socket_.has_value() && !answered_) TellHandshake();
+  connected_at_.reset();
+  answered_ = false;
   socket_.reset();
   reader_.reset();
   connection_.reset();

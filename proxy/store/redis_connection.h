@@ -45,6 +45,9 @@ class RedisConnectionHandler {
   // A command has ended after `took`. A reply that leads to another server is kOk.
   virtual void OnCommand(Result result, absl::Duration took) = 0;
 
+  // A handshake of TLS with the server has ended, `took` after the connection was begun.
+  virtual void OnHandshake(tls::Result result, tls::Version version, absl::Duration took) = 0;
+
   // Commands can be sent from now on.
   virtual void OnReady(const ServerAddress& server) = 0;
 
@@ -128,6 +131,7 @@ class RedisConnection final : private net::SocketHandler, private Timer {
   void TimeOut(Instant now);
   void DropLater(std::string reason);
   void Drop(const std::string& reason);
+  void TellHandshake();
   void Tell(Pending pending, const absl::StatusOr<RedisReply>& reply);
   void Rearm() { wheel_.Arm(*this, NextTimer()); }
 
@@ -144,6 +148,9 @@ class RedisConnection final : private net::SocketHandler, private Timer {
   int failures_ = 0;                          // to connect, in a row
   std::unique_ptr<net::Resolver::Query> query_;
   std::optional<net::Socket> socket_;
+  Instant dialled_at_;                   // of the socket
+  std::optional<Instant> connected_at_;  // likewise; with TLS the end of the handshake
+  bool answered_ = false;                // likewise
   std::optional<RedisReader> reader_;
   std::deque<Pending> pending_;  // the oldest first
   size_t timed_out_ = 0;         // of these, at the front

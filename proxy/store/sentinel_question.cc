@@ -8,9 +8,10 @@
 namespace levee {
 
 SentinelQuestion::SentinelQuestion(const RedisConnection::Parts& parts, RedisServer sentinel,
-                                   std::string master, Answer answer)
+                                   std::string master, RedisConnectionHandler& owner, Answer answer)
     : loop_(parts.loop),
       master_(std::move(master)),
+      owner_(owner),
       answer_(std::move(answer)),
       connection_(parts, std::move(sentinel), *this) {}
 

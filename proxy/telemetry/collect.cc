@@ -278,7 +278,7 @@ void Metrics::CollectAll(FamilySink sink) {
   CollectStores(stores_.Rows(), sink);
   CollectWorkers(workers_, LimitHits(), sink);
   CollectSpans(workers_, spans_, sink);
-  CollectTls(upstreams_.Rows(), workers_, sink);
+  CollectTls(upstreams_.Rows(), stores_.Rows(), workers_, sink);
   CollectSources(sink);
   CollectConfig(sink);
 }

@@ -37,10 +37,6 @@ EndpointCensus::Counts CountEndpoints(const UpstreamRow& upstream);
 void CollectUpstreams(const std::vector<UpstreamRow>& rows, const std::vector<MethodRow>& methods,
                       FamilySink sink);
 
-// Collects the handshakes of TLS that there were. Nothing is shown of connections without TLS.
-void CollectTls(const std::vector<UpstreamRow>& rows, std::span<const WorkerSeries> workers,
-                FamilySink sink);
-
 using GuardRow = SeriesTable<GuardSeries>::Row;  // by upstream
 
 // Collects what guards decided, and how long calls waited for it.
@@ -60,6 +56,10 @@ using StoreRow = SeriesTable<StoreSeries>::Row;  // by store
 
 // Collects what was asked of stores.
 void CollectStores(const std::vector<StoreRow>& rows, FamilySink sink);
+
+// Collects the handshakes of TLS that there were. Nothing is shown of connections without TLS.
+void CollectTls(const std::vector<UpstreamRow>& upstreams, const std::vector<StoreRow>& stores,
+                std::span<const WorkerSeries> workers, FamilySink sink);
 
 // The number of time series that one more row has before anything has happened.
 struct SeriesCost {

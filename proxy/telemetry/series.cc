@@ -57,6 +57,7 @@ void StoreSeries::Reset() {
   requests.Reset();
   seconds.Reset();
   connected.Reset();
+  tls.Reset();
 }
 
 void GuardSeries::Reset() {

@@ -268,7 +268,8 @@ struct alignas(kCacheLine) MethodSeries {
   void Reset();  // sets all to 0, as Counter::Reset does
 };
 
-// Handshakes of TLS: those with the endpoints of an upstream, or those with callers.
+// Handshakes of TLS: those with the endpoints of an upstream, those with the servers of a store, or
+// those with callers.
 struct TlsSeries {
   using ByVersion = ByEnum<Counter, tls::Version, tls::kVersions>;
 
@@ -359,6 +360,7 @@ struct alignas(kCacheLine) StoreSeries {
   ByEnum<Counter, StoreResult, kStoreResults> requests;
   Histogram<kDurationBounds> seconds;  // nanoseconds of the requests that had a reply
   Gauge connected;                     // 1 or 0
+  TlsSeries tls;
 
   void Reset();
 };

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "net/handshake_result.h"
 #include "policy/reconnect.h"
 #include "upstream/endpoint.h"
 
@@ -37,18 +38,12 @@ h2::Stream& UpstreamConnection::Open(h2::StreamHandler& handler) {
   return connection_->session().Open(handler);
 }
 
-// A handshake is good once the peer speaks HTTP/2: with TLS 1.3 a server may refuse the certificate
-// after the client's last step.
 void UpstreamConnection::CountHandshake() {
   const net::Socket& socket = connection_->socket();
-  if (socket.tls() == nullptr) return;
-  tls::Result result = socket.tls()->failure().result;
-  if (result == tls::Result::kSuccess && !ready_) {
-    if (!connected_at_.has_value() && !socket.shaking_hands()) return;  // TCP did not connect.
-    result = connected_at_.has_value() ? tls::Result::kReset : tls::Result::kTimeout;
-  }
+  const auto result = net::HandshakeResult(socket, connected_at_.has_value(), ready_);
+  if (!result.has_value()) return;
   const Instant end = connected_at_.value_or(io_.loop.now());
-  series_.tls.Count(result, socket.tls()->version(), end - dialled_at_);
+  series_.tls.Count(*result, socket.tls()->version(), end - dialled_at_);
 }
 
 void UpstreamConnection::OnTimer(Instant now) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "certificates/authority.h"
 #include "gtest/gtest.h"
 #include "integration/byte_call.h"
 #include "integration/faulty_service.h"
@@ -56,6 +58,38 @@ TEST_F(GlobalLimit, SidecarsHaveTheRateTogether) {
   EXPECT_LE(service_.calls(), 12);
   EXPECT_GE(service_.calls(), 1);  // A lease may end on a slow machine before it is used.
   EXPECT_EQ(CallBy(*sidecars[0]), StatusCode::RESOURCE_EXHAUSTED);
+}
+
+TEST_F(GlobalLimit, HandshakesWithTheStoreAreCountedByItsName) {
+  const Authority authority;
+  const PemPair pair = authority.Issue({.names = {"redis.test"}});
+  const TempFile certificate(pair.certificate), key(pair.key), ca(authority.pem());
+  const RedisProcess redis({"--tls-port", RedisProcess::kOtherPort, "--tls-auth-clients", "no",
+                            "--tls-cert-file", certificate.path(), "--tls-key-file", key.path(),
+                            "--tls-ca-cert-file", ca.path()});
+  const auto store = [&](const std::string& name) {
+    return absl::StrCat("stores: [{name: shared, redis: [\"127.0.0.1:", redis.other_port(),
+                        "\"], tls: {ca: ", ca.path(), ", server_name: ", name, "}}]");
+  };
+  ConfigParts parts = {
+      .endpoints = {service_.address()},
+      .policy = ", rate_limit: [{name: all, scope: global, store: shared, rate: 1/s}]",
+      .more = store("redis.test")};
+  const std::vector<std::string> series = {R"(upstream="none")", R"(side="store shared")"};
+  const auto handshakes = [&](const std::string& result) {
+    std::vector<std::string> labels = series;
+    labels.push_back(absl::StrCat("result=\"", result, "\""));
+    return labels;
+  };
+  {
+    const SidecarProcess sidecar(parts);
+    EXPECT_TRUE(sidecar.WaitForSum("levee_tls_handshakes_total", handshakes("success"), 1));
+    EXPECT_EQ(sidecar.Sum("levee_tls_handshake_seconds_count", series), 1);
+    EXPECT_GT(sidecar.Sum("levee_tls_handshake_seconds_sum", series), 0);
+  }
+  parts.more = store("other.test");
+  const SidecarProcess refused(parts);
+  EXPECT_TRUE(refused.WaitForSumAtLeast("levee_tls_handshakes_total", handshakes("wrong_name"), 1));
 }
 
 TEST_F(GlobalLimit, R1_NothingIsRefusedBelowTheLimit) {

@@ -63,6 +63,7 @@ class ClientRun final : private net::TurnHandler, private RedisObserver {
 
   std::string reason;  // why the client is not connected
   std::vector<RedisObserver::Result> observed;
+  std::vector<tls::Result> handshakes;
 
  private:
   static std::vector<std::string_view> Views(const std::vector<std::string>& words) {
@@ -77,6 +78,9 @@ class ClientRun final : private net::TurnHandler, private RedisObserver {
   }
   void OnCommand(RedisObserver::Result result, absl::Duration) override {
     observed.push_back(result);
+  }
+  void OnHandshake(tls::Result result, tls::Version, absl::Duration) override {
+    handshakes.push_back(result);
   }
   void OnConnected(bool, const std::string& why) override { reason = why; }
 

@@ -36,6 +36,7 @@ class FirstEvent final : private net::TurnHandler, private RedisConnectionHandle
     return wheel_.NextWakeup();
   }
   void OnCommand(Result, absl::Duration) override {}
+  void OnHandshake(tls::Result, tls::Version, absl::Duration) override {}
   void OnReady(const ServerAddress&) override { End("ready"); }
   void OnLost(const ServerAddress&, const std::string& reason) override { End(reason); }
   void End(const std::string& what) {

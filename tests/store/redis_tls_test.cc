@@ -110,6 +110,37 @@ TEST_F(RedisTlsTest, EachWrongCertificateHasItsOwnWords) {
   }
 }
 
+TEST_F(RedisTlsTest, EachHandshakeIsToldOnceWithItsResult) {
+  const auto first = [&](uint16_t port) {
+    ClientRun run(Target(port, Source()));
+    run.Until([&] { return !run.handshakes.empty(); });
+    return run.handshakes.front();
+  };
+  const auto good = OpenServer(Good());
+  ClientRun run(Target(good->other_port(), Source()));
+  run.UntilConnected();
+  EXPECT_EQ(run.Ask({"PING"})->text, "PONG");
+  EXPECT_EQ(run.handshakes, std::vector{tls::Result::kSuccess});
+  good->Command({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+  run.Until([&] { return run.handshakes.size() == 2; });
+  EXPECT_EQ(run.handshakes.back(), tls::Result::kSuccess);
+  EXPECT_EQ(first(good->port()), tls::Result::kTimeout);
+  EXPECT_EQ(first(OpenServer(authority_.Issue({.names = {"other.test"}}))->other_port()),
+            tls::Result::kWrongName);
+  // It says so after the last step of this side.
+  EXPECT_EQ(first(Server(Good(), authority_.pem())->other_port()),
+            tls::Result::kCertificateRequired);
+}
+
+TEST_F(RedisTlsTest, WithoutAConnectionThereIsNoHandshake) {
+  auto redis = OpenServer(Good());
+  const uint16_t port = redis->other_port();
+  redis->Kill();
+  ClientRun run(Target(port, Source()));
+  run.Until([&] { return !run.reason.empty(); });
+  EXPECT_TRUE(run.handshakes.empty());
+}
+
 TEST_F(RedisTlsTest, AServerThatWantsACertificateSaysSo) {
   const auto redis = Server(Good(), authority_.pem());
   EXPECT_EQ(Refusal(redis->other_port(), Source()), "the service wants a client certificate");
