@@ -4,8 +4,8 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help deps build run demo quick test fuzz ledger mutation interop-deps kubernetes-deps \
-        image-test package release bench instructions simulator storms storm-seeds attacks \
+.PHONY: help deps build run demo quick test fuzz ledger mutation interop-deps spire-deps \
+        kubernetes-deps image-test package release bench instructions simulator storms storm-seeds attacks \
         schema format lint clean
 
 # What git knows and what it would know after `git add`, so that nothing in build/ is touched.
@@ -62,8 +62,11 @@ ledger: ## Check CALLS calls (10000000), or KEYS=1000000 keys, in a faulty world
 mutation: deps ## Break Levee bug by bug; say which the tests find (hours)
 	@tests/mutation/run
 
-interop-deps: ## Fetch gRPC for Node, Python, Go, Java and Rust, a rate limit service and SPIRE, for tests
+interop-deps: ## Fetch gRPC for Node, Python, Go, Java and Rust, and a rate limit service, for tests
 	@tests/interop/fetch
+
+spire-deps: ## Build SPIRE to test the identities of SPIFFE with (half an hour)
+	@tests/interop/fetch build/interop spire
 
 kubernetes-deps: ## Build kubectl, helm and an API server to test manifests with
 	@tests/kubernetes/fetch-tools

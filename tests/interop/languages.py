@@ -28,6 +28,7 @@ class Language(NamedTuple):
     prepare: Callable  # builds what has to be built; returns: name of a program -> its Command
     client: str = ''  # the file of the program that shows the lines of the README
     connect: Callable = None  # the proxy's address -> what makes a client use HTTP CONNECT
+    target: str = 'interop-deps'  # what fetches it
 
     def missing(self):
         """Returns why this language cannot be tested here, or an empty text."""
@@ -39,7 +40,7 @@ class Language(NamedTuple):
         lock = SOURCES / self.folder / self.lock
         fetched = PARTS / self.folder / f'fetched-{self.lock}'
         if not fetched.is_file() or not filecmp.cmp(lock, fetched, shallow=False):
-            return f'{self.folder}/{self.lock} is not fetched; make interop-deps does it'
+            return f'{self.folder}/{self.lock} is not fetched; make {self.target} does it'
         return ''
 
     def path(self):
@@ -108,6 +109,6 @@ JAVA = Language('java', 'pom.xml', ('java', 'javac', 'protoc'), _java, 'Client.j
 RUST = Language('rust', 'Cargo.lock', ('cargo', 'protoc'), _rust)
 # No languages, but what is fetched and built as one is: a collector of OpenTelemetry, and SPIRE.
 COLLECTOR = Language('collector', 'go.sum', (), _fetched('collector'))
-SPIRE = Language('spire', 'go.sum', (), _fetched('spire'))
+SPIRE = Language('spire', 'go.sum', (), _fetched('spire'), target='spire-deps')
 # The languages whose lines the README shows.
 SHOWN = (NODE, PYTHON, GO, JAVA)

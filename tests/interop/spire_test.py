@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Two Levees whose certificates come from a real SPIRE, other ones every few seconds. Skipped where
-SPIRE is not fetched; `make interop-deps` does."""
+SPIRE is not fetched; `make spire-deps` does."""
 
 import json
 import pathlib
