@@ -43,12 +43,12 @@ class Soaked(unittest.TestCase):
         """`held`: descriptors that may stay open between the halves."""
         before = self.descriptors()
         soak = self.enterContext(Soak(kind, self.levee.address, self.target, count))
-        self.assertEqual(soak.end_half(), 0)
+        self.assertEqual(soak.end_half(), 0, soak.errors())
         self.wait_for_descriptors(before + held)
         rss_kib = self.rss_kib()
 
         soak.begin_other_half()
-        self.assertEqual(soak.end_half(), 0)
+        self.assertEqual(soak.end_half(), 0, soak.errors())
         self.wait_for_descriptors(before + held)
         self.assertLessEqual(self.rss_kib(), SLACK_FACTOR * rss_kib + SLACK_KIB)
 

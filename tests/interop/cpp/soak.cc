@@ -39,8 +39,10 @@ bool CallSucceeds(const std::shared_ptr<grpc::Channel>& channel) {
   request.set_body(std::string(kSize, 'x'));
   request.add_answers()->set_size(kSize);
   Response response;
-  return TestService::NewStub(channel)->UnaryCall(&context, request, &response).ok() &&
-         response.body().size() == kSize;
+  const grpc::Status status =
+      TestService::NewStub(channel)->UnaryCall(&context, request, &response);
+  if (!status.ok()) std::cerr << status.error_code() << " " << status.error_message() << std::endl;
+  return status.ok() && response.body().size() == kSize;
 }
 
 // Runs `call` `count` times from kThreads threads and returns how often it returned false.
