@@ -5,8 +5,8 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help deps build run demo quick test fuzz ledger mutation interop-deps spire-deps \
-        kubernetes-deps image-test package release bench instructions simulator storms storm-seeds attacks \
-        schema format lint clean
+        kubernetes-deps image-test package release bench instructions simulator storms \
+        storm-seeds attacks schema format lint clean
 
 # What git knows and what it would know after `git add`, so that nothing in build/ is touched.
 SOURCES = git ls-files --cached --others --exclude-standard

@@ -33,8 +33,9 @@ struct EventLoop::Internals {
   EventLoop& loop;
   uv_loop_t uv;
   uv_check_t check;
-  // Readable while there are posted tasks. Not libuv's own handle for this: its loop waits, in a
-  // circle of sched_yield, for a thread that was interrupted between two steps of the sending.
+  // This descriptor is readable while there are posted tasks. It stands in the place of uv_async_t,
+  // with which a loop waits, in a circle of sched_yield, for a thread that was interrupted between
+  // two steps of the sending.
   const int posted_fd;
   uv_poll_t posted;
   // A descriptor of the kernel's timer. A timer of libuv would make each poll wait with a timeout,

@@ -33,16 +33,17 @@ class FileWatcher {
   static constexpr absl::Duration kSettled = absl::Milliseconds(200);
   static constexpr absl::Duration kLongest = absl::Seconds(10);
 
+  // How often it looks at the files themselves, unless it is told otherwise.
   static constexpr absl::Duration kPoll = absl::Seconds(10);
 
-  // `loop` must outlive the watcher. `poll`: how often it looks at the files themselves.
+  // `loop` must outlive the watcher.
   FileWatcher(EventLoop& loop, std::function<void()> changed, absl::Duration poll = kPoll);
   ~FileWatcher();
   FileWatcher(const FileWatcher&) = delete;
   FileWatcher& operator=(const FileWatcher&) = delete;
 
   // Watches these files from now on and no others. Returns a sentence for each directory that
-  // cannot be watched; changes there are not noticed.
+  // cannot be watched; changes there are noticed after kPoll at the latest.
   std::vector<std::string> Watch(std::vector<std::string> files);
 
   // Reports a change as if there had been one after `delay`, from now. The latest call counts.
