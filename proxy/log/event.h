@@ -99,7 +99,7 @@ inline constexpr auto kEventKinds = std::to_array<EventKindFacts>({
     {EventKind::kConfigFault, LogLevel::kError, "config_fault",
      "the new configuration has a fault"},
     {EventKind::kConfigUnwatched, LogLevel::kWarning, "config_unwatched",
-     "changes of the configuration are not noticed; SIGHUP has it read again"},
+     "changes of the configuration are noticed up to 10 s late; SIGHUP has it read at once"},
     {EventKind::kEndpointUnreachable, LogLevel::kWarning, "endpoint_unreachable",
      "an endpoint cannot be reached"},
     {EventKind::kEndpointReachable, LogLevel::kInfo, "endpoint_reachable",
