@@ -76,6 +76,9 @@ class SidecarProcess {
   void Rewrite(const ConfigParts& parts) { RewriteText(ConfigText(parts)); }
   void RewriteText(const std::string& text);
 
+  // All values of /metrics at one moment, each by its series, named as it stands there.
+  std::map<std::string, double> Scrape() const;
+
   // One value of /metrics, named as it stands there: levee_calls_total{upstream="shop",...}.
   // 0 if there is no such series: those with open label sets begin to exist when they count.
   double Metric(const std::string& series) const;
@@ -107,7 +110,6 @@ class SidecarProcess {
                const Enough& enough) const;
   void Start(std::vector<std::string> arguments);
   void Start(const std::string& program, const std::vector<std::string>& arguments);
-  std::map<std::string, double> Scrape() const;
 
   std::unique_ptr<TempFile> config_;
   std::unique_ptr<TempFile> resolv_conf_;
