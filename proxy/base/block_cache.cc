@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/block_totals.h"
 #include "base/check.h"
 
 namespace levee {

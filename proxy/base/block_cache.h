@@ -25,6 +25,10 @@ void* ResizeBlock(void* block, size_t bytes);
 // thread.
 int64_t AllocatedBlockBytes();
 
+// Returns how many bytes of blocks all threads have given back to malloc so far. It grows with each
+// block, also with one whose memory is used again. Any thread.
+int64_t FreedBlockBytes();
+
 // Gives the free blocks of the calling thread back to malloc.
 void ReleaseFreeBlocks();
 

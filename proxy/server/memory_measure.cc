@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "base/block_cache.h"
-#include "base/block_totals.h"
 #include "net/memory_limit.h"
 
 namespace levee {

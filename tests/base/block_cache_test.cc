@@ -9,7 +9,6 @@
 #include <thread>
 #include <vector>
 
-#include "base/block_totals.h"
 
 namespace levee {
 namespace {
