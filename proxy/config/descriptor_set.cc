@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "config/read_file.h"
+#include "config/values.h"
 #include "google/protobuf/descriptor.pb.h"
 
 namespace levee {
@@ -68,7 +69,7 @@ std::vector<std::shared_ptr<const DescribedMethods>> LoadDescriptorSets(
   for (int i = 0; i < config.upstreams_size(); ++i) {
     sets.emplace_back();
     const std::string& file = config.upstreams(i).descriptor_set();
-    if (file.empty() || file == "none") continue;
+    if (!IsGiven(file)) continue;
     if (const auto known = loaded.find(file); known != loaded.end()) {
       sets.back() = known->second;
       continue;

@@ -41,6 +41,13 @@ void FaultList::Add(const Place& place, CheckCode code, std::string text) {
   faults_.push_back({place.file, place.line, place.column, place.path, code, std::move(text)});
 }
 
+void FaultList::Add(const FaultList& others) {
+  for (const Fault& fault : others.faults_) {
+    Add({fault.file, fault.line, fault.column, fault.path}, fault.code, fault.text);
+  }
+  dropped_ += others.dropped_;
+}
+
 std::vector<Fault> FaultList::Sorted(const std::vector<std::string>& files) const {
   const auto order = [&files](const Fault& fault) {
     return std::tuple(std::find(files.begin(), files.end(), fault.file), fault.line, fault.column);

@@ -55,6 +55,7 @@ class FaultList {
   explicit FaultList(CheckCode beyond = CheckCode::kMoreFaults) : beyond_(beyond) {}
 
   void Add(const Place& place, CheckCode code, std::string text);
+  void Add(const FaultList& others);
 
   bool empty() const { return faults_.empty(); }
 

@@ -17,10 +17,12 @@
 #include "config/read_file.h"
 #include "config/receiver.h"
 #include "config/store_warnings.h"
+#include "config/tls_warnings.h"
 #include "config/validate.h"
 #include "config/validate_inbound.h"
 #include "config/validate_peers.h"
 #include "config/validate_stores.h"
+#include "config/values.h"
 #include "config/warnings.h"
 #include "config/yaml_reader.h"
 
@@ -86,15 +88,14 @@ void ForgetBoundsOfFixedLimits(config::v1::Config& config) {
 
 // Beside a Workload API a file that is `none` means what it means when it is left out.
 void ForgetFilesBesideWorkloadApis(config::v1::Config& config) {
-  const auto given = [](const std::string& spiffe) { return !spiffe.empty() && spiffe != "none"; };
   for (config::v1::Upstream& upstream : *config.mutable_upstreams()) {
-    if (!given(upstream.tls().spiffe())) continue;
+    if (!IsGiven(upstream.tls().spiffe())) continue;
     config::v1::UpstreamTls& tls = *upstream.mutable_tls();
     if (tls.certificate() == "none") tls.clear_certificate();
     if (tls.key() == "none") tls.clear_key();
   }
   for (config::v1::Listener& listener : *config.mutable_listeners()) {
-    if (!given(listener.tls().spiffe())) continue;
+    if (!IsGiven(listener.tls().spiffe())) continue;
     if (listener.tls().client_ca() == "none") listener.mutable_tls()->clear_client_ca();
   }
 }
@@ -104,7 +105,7 @@ void ForgetFilesBesideWorkloadApis(config::v1::Config& config) {
 std::vector<std::string> ResolvePaths(ReadConfig& read) {
   std::vector<std::string> reads;
   const auto resolve = [&](const std::string& field, std::string* named) {
-    if (named->empty() || *named == "none") return;
+    if (!IsGiven(*named)) return;
     *named = PathBeside(read.positions.Find(field).file, *named);
     if (std::find(reads.begin(), reads.end(), *named) == reads.end()) reads.push_back(*named);
   };

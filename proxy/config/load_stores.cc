@@ -4,6 +4,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "config/read_file.h"
+#include "config/values.h"
 
 namespace levee {
 namespace {
@@ -13,7 +14,7 @@ constexpr size_t kMaxPasswordBytes = 4096;
 // `field`: the path of the field that names the file. Returns "" without one, or with a fault.
 std::string LoadPassword(const std::string& file, const std::string& field,
                          const Positions& positions, FaultList& faults) {
-  if (file.empty() || file == "none") return "";
+  if (!IsGiven(file)) return "";
   const absl::StatusOr<std::string> text = ReadFile(file, kMaxPasswordBytes);
   if (text.ok()) return std::string(absl::StripTrailingAsciiWhitespace(*text));
   const Place place = positions.Find(field);

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/hex_sha256.h"
 #include "config/checked.h"
+#include "config/link_cache.h"
 #include "config/read_file.h"
 #include "config/values.h"
 
@@ -25,6 +26,9 @@ constexpr const char* kSystemBundles[] = {"/etc/ssl/certs/ca-certificates.crt",
 
 constexpr char kSystem[] = "system";
 
+// How often files are read that are replaced meanwhile.
+constexpr int kTries = 3;
+
 std::string SystemBundle() {
   std::error_code unknown;
   for (const char* bundle : kSystemBundles) {
@@ -36,11 +40,6 @@ std::string SystemBundle() {
 tls::Version VersionOf(const std::string& text) {
   return text == "1.2" ? tls::Version::k12 : tls::Version::k13;
 }
-
-bool IsGiven(const std::string& file) { return !file.empty() && file != "none"; }
-
-// Any other text was reported.
-bool IsSocket(const std::string& spiffe) { return spiffe.starts_with("unix:///"); }
 
 class Loader {
  public:
@@ -55,6 +54,9 @@ class Loader {
 
   // The part of the result that concerns Workload APIs.
   void Finish(LoadedTls& loaded) const;
+
+  // Whether files that were read may have been replaced meanwhile.
+  bool Overtaken() const { return links_.Overtaken(); }
 
  private:
   using Trust = std::shared_ptr<const tls::TrustStore>;
@@ -82,13 +84,14 @@ class Loader {
   const Positions& positions_;
   const tls::SvidSource& svids_;
   FaultList& faults_;
+  LinkCache links_;
   std::map<std::string, Trust> trusted_;  // by file: one with hundreds of CAs is read once
   std::string content_;                   // of the files of one part
   std::map<std::string, Svid> asked_;     // by socket: all parts have the same of one
 };
 
 std::optional<std::string> Loader::Read(const std::string& path, const std::string& file) {
-  absl::StatusOr<std::string> text = ReadFile(file, kMaxPemBytes);
+  absl::StatusOr<std::string> text = ReadFile(links_.Follow(file).string(), kMaxPemBytes);
   if (text.ok()) {
     absl::StrAppend(&content_, text->size(), " ", *text);
     return *std::move(text);
@@ -236,22 +239,7 @@ std::shared_ptr<const tls::Context> Loader::Listener(const std::string& path,
               absl::StrCat(message.certificate(), ", ", message.key()));
 }
 
-void WarnOfKey(const std::string& path, const std::string& file, const Positions& positions,
-               FaultList& warnings) {
-  using std::filesystem::perms;
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(file, error);
-  if (!IsGiven(file) || error || (status.permissions() & perms::others_read) == perms::none) return;
-  warnings.Add(positions.Find(path + ".key"), CheckCode::kExposedKey,
-               absl::StrCat(Quoted(file), " can be read by every user of the machine; take that ",
-                            "permission away: chmod o-r"));
-}
-
-}  // namespace
-
-LoadedTls LoadTls(const v1::Config& config, const Positions& positions,
-                  const tls::SvidSource& svids, FaultList& faults) {
-  Loader loader(positions, svids, faults);
+LoadedTls LoadParts(const v1::Config& config, const Positions& positions, Loader& loader) {
   LoadedTls loaded;
   for (int i = 0; i < config.upstreams_size(); ++i) {
     loaded.upstreams.emplace_back();
@@ -279,6 +267,22 @@ LoadedTls LoadTls(const v1::Config& config, const Positions& positions,
   return loaded;
 }
 
+}  // namespace
+
+LoadedTls LoadTls(const v1::Config& config, const Positions& positions,
+                  const tls::SvidSource& svids, FaultList& faults) {
+  // While files are replaced, those of before may be gone already.
+  for (int tries = 1;; ++tries) {
+    FaultList found;
+    Loader loader(positions, svids, found);
+    LoadedTls loaded = LoadParts(config, positions, loader);
+    if (found.empty() || tries == kTries || !loader.Overtaken()) {
+      faults.Add(found);
+      return loaded;
+    }
+  }
+}
+
 void RenewTls(const v1::Config& config, const Positions& positions, const tls::SvidSource& svids,
               LoadedTls& loaded) {
   FaultList faults;
@@ -303,55 +307,6 @@ void RenewTls(const v1::Config& config, const Positions& positions, const tls::S
   loaded.workload_apis.clear();
   loaded.svids_digest.clear();
   loader.Finish(loaded);
-}
-
-// The agent may come later, and `check` may run elsewhere: that nothing is there says nothing.
-void WarnOfSocket(const std::string& path, const std::string& socket, const Positions& positions,
-                  FaultList& warnings) {
-  std::error_code error;
-  const std::string file = socket.substr(std::string_view("unix://").size());
-  const std::filesystem::file_status status = std::filesystem::status(file, error);
-  if (error || !std::filesystem::exists(status) || std::filesystem::is_socket(status)) return;
-  warnings.Add(positions.Find(path + ".spiffe"), CheckCode::kNoWorkloadApi,
-               absl::StrCat(Quoted(file), " is there and is no socket"));
-}
-
-// An SVID has the name of its workload, and seldom that of a host.
-void WarnOfName(const std::string& path, const v1::UpstreamTls& message, const Positions& positions,
-                FaultList& warnings) {
-  const bool named = IsGiven(message.server_name()) || message.subject_alt_names_size() > 0;
-  if (named || message.insecure_skip_verify()) return;
-  warnings.Add(positions.Find(path + ".spiffe"), CheckCode::kSvidWithoutName,
-               "the service's SVID would have to have the name of its host, which few have; give "
-               "subject_alt_names");
-}
-
-void FindTlsWarnings(const v1::Config& config, const Positions& positions, FaultList& warnings) {
-  // `what` goes to the one that is not verified.
-  const auto warn = [&](const std::string& path, const v1::UpstreamTls& message, const char* what) {
-    if (message.insecure_skip_verify()) {
-      warnings.Add(positions.Find(path + ".insecure_skip_verify"), CheckCode::kPeerNotVerified,
-                   absl::StrCat("any certificate is taken, so ", what,
-                                " may go to anybody; give `ca` instead"));
-    }
-    WarnOfKey(path, message.key(), positions, warnings);
-    if (!IsSocket(message.spiffe())) return;
-    WarnOfSocket(path, message.spiffe(), positions, warnings);
-    WarnOfName(path, message, positions, warnings);
-  };
-  for (int i = 0; i < config.upstreams_size(); ++i) {
-    warn(absl::StrCat("upstreams[", i, "].tls"), config.upstreams(i).tls(), "calls");
-  }
-  for (int i = 0; i < config.stores_size(); ++i) {
-    warn(absl::StrCat("stores[", i, "].tls"), config.stores(i).tls(), "what the store keeps");
-  }
-  for (int i = 0; i < config.listeners_size(); ++i) {
-    const std::string path = absl::StrCat("listeners[", i, "].tls");
-    const v1::ListenerTls& message = config.listeners(i).tls();
-    WarnOfKey(path, message.key(), positions, warnings);
-    if (!IsSocket(message.spiffe())) continue;
-    WarnOfSocket(path, message.spiffe(), positions, warnings);
-  }
 }
 
 }  // namespace levee

@@ -35,9 +35,9 @@ struct LoadedTls {
   std::string svids_digest;
 };
 
-// Reads the files, by absolute paths. A fault of a file is reported at the place that names it. A
-// part with a fault is left out. A certificate must be valid now, by the clock of OpenSSL, which
-// judges those of peers as well.
+// Reads the files, by absolute paths, all of the same time: see LinkCache. A fault of a file is
+// reported at the place that names it. A part with a fault is left out. A certificate must be valid
+// now, by the clock of OpenSSL, which judges those of peers as well.
 //
 // A part that names a Workload API takes what `svids` has of it. Where that has nothing that can be
 // used now, the part is there, and its connections fail until there is something. `svids` may be
@@ -49,9 +49,5 @@ LoadedTls LoadTls(const config::v1::Config& config, const Positions& positions,
 // `config` had no fault when LoadTls made `loaded`.
 void RenewTls(const config::v1::Config& config, const Positions& positions,
               const tls::SvidSource& svids, LoadedTls& loaded);
-
-// Warns of what is legal but dangerous in the parts that speak TLS.
-void FindTlsWarnings(const config::v1::Config& config, const Positions& positions,
-                     FaultList& warnings);
 
 }  // namespace levee

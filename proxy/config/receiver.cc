@@ -12,6 +12,7 @@
 #include "base/host_port.h"
 #include "config/header_names.h"
 #include "config/read_file.h"
+#include "config/values.h"
 
 namespace levee {
 namespace {
@@ -92,7 +93,7 @@ ReceiverHeaders LoadReceiverHeaders(const v1::Config& config, const Positions& p
                                     FaultList& faults) {
   ReceiverHeaders headers;
   const std::string& file = config.otlp().headers_file();
-  if (file.empty() || file == "none") return headers;
+  if (!IsGiven(file)) return headers;
   const absl::StatusOr<std::string> text = ReadFile(file, kMaxHeadersBytes);
   if (!text.ok()) {
     const bool large = absl::IsOutOfRange(text.status());

@@ -32,6 +32,12 @@ absl::StatusOr<StatusCode> ParseFailureCode(const std::string& text);
 // Parses "p95" into 0.95; from p1 to p99.9, in steps of 0.1.
 absl::StatusOr<double> ParsePercentile(const std::string& text);
 
+// Whether a field that may be left out, or be `none`, names something.
+inline bool IsGiven(const std::string& text) { return !text.empty() && text != "none"; }
+
+// Whether `spiffe` is the address of a socket, as it has to be.
+inline bool IsSocket(const std::string& spiffe) { return spiffe.starts_with("unix:///"); }
+
 // A value of one field, after parsing.
 struct ParsedText {
   std::string canonical;  // the one spelling: 14 is UNAVAILABLE, 1000ms is 1s

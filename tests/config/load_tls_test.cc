@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "certificates/authority.h"
+#include "certificates/mounted_secret.h"
 #include "config/faults_of.h"
 #include "config/room_warnings.h"
 #include "config/temporary_folder.h"
@@ -248,6 +249,55 @@ struct WorkloadApiTest : public LoadedTlsTest {
   std::shared_ptr<const tls::Svid> svid_;
   std::vector<std::string> asked_;
 };
+
+// A secret is replaced while a configuration is read that names it before and after a Workload API.
+struct ReplacedSecretTest : public WorkloadApiTest {
+  void Replace(const std::string& name) {
+    const PemPair pair = authority_.Issue({.names = {name}});
+    secret_.Put(
+        {{"ca.crt", authority_.pem()}, {"tls.crt", pair.certificate}, {"tls.key", pair.key}});
+  }
+
+  // The second upstream asks the Workload API, and meanwhile the secret is replaced so often.
+  std::shared_ptr<const Snapshot> SnapMeanwhile(int replaced) {
+    const auto upstream = [](const std::string& name, const std::string& tls) {
+      return absl::StrCat("{name: ", name, ", endpoints: ['authority:'], tls: {", tls, "}}");
+    };
+    const std::string text =
+        absl::StrCat("upstreams: [", upstream("anywhere", secret_.Files()), ", ",
+                     upstream("b", kSpiffe), ", ", upstream("c", secret_.Files()), "]\n");
+    const CheckedConfig checked = CheckConfig(
+        {.files = {folder_.Write("levee.yaml", text)}, .to = {}, .svids = [&](const std::string&) {
+           if (asks_++ < replaced) Replace(absl::StrCat("replaced-", asks_));
+           return nullptr;
+         }});
+    faults_ = FormatFaults(checked.faults);
+    return checked.snapshot;
+  }
+
+  MountedSecret secret_{folder_.Path("secret")};
+  int asks_ = 0;
+  std::string faults_;
+};
+
+TEST_F(ReplacedSecretTest, AllItsFilesAreOfOneTime) {
+  Replace("before");
+  const auto snapshot = SnapMeanwhile(1);
+  ASSERT_NE(snapshot, nullptr) << faults_;
+  EXPECT_EQ(asks_, 2);
+  const auto credentials = [&](size_t upstream) {
+    return snapshot->upstreams[upstream].tls->context->options().credentials;
+  };
+  EXPECT_EQ(credentials(0)->certificate, credentials(2)->certificate);
+  EXPECT_EQ(credentials(0)->key, credentials(2)->key);
+}
+
+TEST_F(ReplacedSecretTest, OneThatIsReplacedAllTheTimeIsAFault) {
+  Replace("before");
+  EXPECT_EQ(SnapMeanwhile(1000), nullptr);
+  EXPECT_EQ(asks_, 3);
+  EXPECT_THAT(faults_, HasSubstr("ca.crt\" cannot be read: No such file or directory"));
+}
 
 TEST_F(WorkloadApiTest, AllPartsAskItOnce) {
   Give();

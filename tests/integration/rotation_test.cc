@@ -5,8 +5,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -16,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "certificates/authority.h"
+#include "certificates/mounted_secret.h"
 #include "gmock/gmock.h"
 #include "integration/byte_call.h"
 #include "integration/faulty_service.h"
@@ -27,7 +26,6 @@
 namespace levee {
 namespace {
 
-namespace fs = std::filesystem;
 using std::chrono::steady_clock;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
@@ -40,38 +38,6 @@ constexpr char kWeb[] = "spiffe://shop/web";
 constexpr char kCart[] = "spiffe://shop/cart";
 
 std::string Half(const std::string& text) { return text.substr(0, text.size() / 2); }
-
-// A folder as Kubernetes mounts a secret: each file is a link into the folder behind the link
-// ..data, whose place another link takes.
-class MountedSecret {
- public:
-  explicit MountedSecret(const fs::path& path) : path_(path) { fs::create_directory(path); }
-
-  void Put(const std::map<std::string, std::string>& files) {
-    const fs::path before = folder_;
-    folder_ = absl::StrCat("..", ++versions_);
-    fs::create_directory(path_ / folder_);
-    for (const auto& [name, text] : files) {
-      std::ofstream(path_ / folder_ / name) << text;
-      if (versions_ == 1) fs::create_symlink(fs::path("..data") / name, path_ / name);
-    }
-    fs::create_directory_symlink(folder_, path_ / "..data_tmp");
-    fs::rename(path_ / "..data_tmp", path_ / "..data");
-    if (!before.empty()) fs::remove_all(path_ / before);
-  }
-
-  // "ca: FILE, certificate: FILE, key: FILE".
-  std::string Files() const {
-    const std::string file = path_.string() + "/";
-    return absl::StrCat("ca: ", file, "ca.crt, certificate: ", file, "tls.crt, key: ", file,
-                        "tls.key");
-  }
-
- private:
-  const fs::path path_;
-  fs::path folder_;
-  int versions_ = 0;
-};
 
 // Two callers that call all the time: one on a connection that stays, one on a new one each time.
 class Callers {
