@@ -153,14 +153,21 @@ def run_keyed(load, port, calls, cpu, scratch):
 
 
 def run_open_loop(load, port, calls, cpu, scratch, helpers):
-    command = [f'{helpers}/{OPEN_LOOP}', str(port), str(load.connections), str(calls),
+    error, times = times_by_port(load, [port], calls, cpu, scratch, helpers)
+    return Answer(error) if error else Answer('', float(load.rate), times[0])
+
+
+def times_by_port(load, ports, calls, cpu, scratch, helpers):
+    """Makes `calls` calls through each port, in turn. Returns an error, which is empty when every call
+    was answered in full, and the microseconds of each port's calls."""
+    command = [f'{helpers}/{OPEN_LOOP}', ','.join(map(str, ports)), str(load.connections), str(calls),
                str(load.rate), str(_payload(scratch, load.payload))]
     done = finished(command, cpu)
     if done is None:
-        return Answer(f'did not end in {RUN_SECONDS} s')
+        return f'did not end in {RUN_SECONDS} s', []
     if done.returncode != 0:
-        return Answer(done.stderr.strip() or f'{OPEN_LOOP} ended with {done.returncode}')
-    return Answer('', float(load.rate), tuple(int(line) for line in done.stdout.split()))
+        return done.stderr.strip() or f'{OPEN_LOOP} ended with {done.returncode}', []
+    return '', list(zip(*(map(int, line.split()) for line in done.stdout.splitlines())))
 
 
 def parse(output, calls, message_bytes):

@@ -2,12 +2,14 @@
 // Makes gRPC calls at a fixed rate, whatever becomes of those before: an open loop. A closed loop
 // waits for answers, and so sends less to a proxy that is slow, and hides how long its queue is.
 //
-// usage: bench_open_loop PORT CONNECTIONS CALLS RATE MESSAGE_FILE
+// usage: bench_open_loop PORT[,PORT...] CONNECTIONS CALLS RATE MESSAGE_FILE
 //
 // Calls begin at random times (a Poisson process, the same at each run), RATE a second, on each
-// connection in turn. Prints a line for each call: the microseconds from the time when it was due
-// to its end. So a call that waited in here, since the machine or the peer's limits did not let it
-// go, took that time, too. Exits with 1 and a reason when not every call was answered in full.
+// connection in turn. CONNECTIONS and CALLS are those of each port; calls go to the ports in turn,
+// so that what the machine does meanwhile falls upon all of them. Prints CALLS lines with a column
+// for each port: the microseconds from the time when a call was due to its end. So a call that
+// waited in here, since the machine or the peer's limits did not let it go, took that time, too.
+// Exits with 1 and a reason when not every call was answered in full.
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
@@ -34,17 +36,18 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr char kUsage[] = "bench_open_loop PORT CONNECTIONS CALLS RATE MESSAGE_FILE";
+constexpr char kUsage[] = "bench_open_loop PORT[,PORT...] CONNECTIONS CALLS RATE MESSAGE_FILE";
 constexpr size_t kReadBytes = 256 * 1024;
 constexpr auto kLongestWait = std::chrono::seconds(20);  // For the answers after the last call.
 
 nanoseconds Now() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
 struct Connection {
-  Connection(int socket, const std::string& path, const std::string& message)
-      : fd(socket), session(path, message) {}
+  Connection(size_t to, int socket, const std::string& path, const std::string& message)
+      : port(to), fd(socket), session(path, message) {}
 
-  int fd;  // The process closes it at its end.
+  size_t port;  // its number among the ports
+  int fd;       // The process closes it at its end.
   CallerSession session;
   std::vector<uint8_t> out;
   size_t sent = 0;
@@ -53,10 +56,12 @@ struct Connection {
 
 class OpenLoop {
  public:
-  OpenLoop(uint16_t port, int connections, std::string message);
+  // Makes so many connections to each port.
+  OpenLoop(const std::vector<uint16_t>& ports, int connections, std::string message);
 
-  // Returns the time of each call. Exits with a reason when one failed.
-  std::vector<nanoseconds> Run(size_t calls, double per_second);
+  // Makes so many calls to each port. Returns the times of each port's calls. Exits with a reason
+  // when one failed.
+  std::vector<std::vector<nanoseconds>> Run(size_t calls, double per_second);
 
  private:
   void BeginCalls(size_t calls, nanoseconds now);
@@ -73,24 +78,28 @@ class OpenLoop {
   std::exponential_distribution<double> gap_ns_;
   nanoseconds due_{};  // When the next call begins.
   size_t begun_ = 0;
-  std::vector<nanoseconds> times_;
+  size_t ended_ = 0;
+  std::vector<std::vector<nanoseconds>> times_;  // by port
 };
 
-OpenLoop::OpenLoop(uint16_t port, int connections, std::string message)
-    : message_(std::move(message)) {
+OpenLoop::OpenLoop(const std::vector<uint16_t>& ports, int connections, std::string message)
+    : message_(std::move(message)), times_(ports.size()) {
   for (int i = 0; i < connections; ++i) {
-    const int fd = ConnectToLoopback(port);
-    if (fd < 0) Fail("no connection to the port");
-    Connection& connection = connections_.emplace_back(fd, path_, message_);
-    poller_.Add(fd, &connection, connection.interest);
-    Flush(connection);
+    for (size_t port = 0; port < ports.size(); ++port) {
+      const int fd = ConnectToLoopback(ports[port]);
+      if (fd < 0) Fail("no connection to the port");
+      Connection& connection = connections_.emplace_back(port, fd, path_, message_);
+      poller_.Add(fd, &connection, connection.interest);
+      Flush(connection);
+    }
   }
 }
 
-std::vector<nanoseconds> OpenLoop::Run(size_t calls, double per_second) {
+std::vector<std::vector<nanoseconds>> OpenLoop::Run(size_t calls, double per_second) {
   gap_ns_ = std::exponential_distribution<double>(per_second / 1e9);
+  calls *= times_.size();
   due_ = Now();
-  while (times_.size() < calls) {
+  while (ended_ < calls) {
     const nanoseconds now = Now();
     BeginCalls(calls, now);
     const nanoseconds until = begun_ < calls ? due_ : due_ + kLongestWait;
@@ -125,7 +134,8 @@ void OpenLoop::Receive(Connection& connection) {
   const nanoseconds now = Now();
   for (const EndedCall& call : connection.session.TakeEnded()) {
     if (!call.good) Fail("a call was not answered in full");
-    times_.push_back(now - call.due);
+    times_[connection.port].push_back(now - call.due);
+    ++ended_;
   }
 }
 
@@ -149,7 +159,7 @@ void OpenLoop::Flush(Connection& connection) {
 }
 
 void OpenLoop::Fail(const std::string& reason) const {
-  std::fprintf(stderr, "%s; %zu calls had ended well\n", reason.c_str(), times_.size());
+  std::fprintf(stderr, "%s; %zu calls had ended well\n", reason.c_str(), ended_);
   std::exit(1);
 }
 
@@ -162,6 +172,15 @@ int ParseCount(const char* text) {
     std::exit(2);
   }
   return count;
+}
+
+std::vector<uint16_t> ParsePorts(const std::string& text) {
+  std::vector<uint16_t> ports;
+  for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+    end = text.find(',', begin);
+    ports.push_back(ParsePort(text.substr(begin, end - begin).c_str(), kUsage));
+  }
+  return ports;
 }
 
 std::string ReadFile(const char* path) {
@@ -184,10 +203,14 @@ int main(int argc, char** argv) {
   }
   // The default lets the kernel wake this up to 50 us late.
   prctl(PR_SET_TIMERSLACK, 1);
-  OpenLoop loop(ParsePort(argv[1], kUsage), ParseCount(argv[2]), ReadFile(argv[5]));
-  const auto times =
-      loop.Run(static_cast<size_t>(ParseCount(argv[3])), static_cast<double>(ParseCount(argv[4])));
-  for (const std::chrono::nanoseconds time : times) {
-    std::printf("%lld\n", static_cast<long long>(time.count() / 1000));
+  OpenLoop loop(ParsePorts(argv[1]), ParseCount(argv[2]), ReadFile(argv[5]));
+  const auto calls = static_cast<size_t>(ParseCount(argv[3]));
+  const auto times = loop.Run(calls, static_cast<double>(ParseCount(argv[4])));
+  for (size_t call = 0; call < calls; ++call) {
+    for (size_t port = 0; port < times.size(); ++port) {
+      std::printf("%s%lld", port == 0 ? "" : "\t",
+                  static_cast<long long>(times[port][call].count() / 1000));
+    }
+    std::printf("\n");
   }
 }

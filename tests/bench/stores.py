@@ -3,12 +3,14 @@
 """Measures what idempotency keys and shared limits add to a call, beside the same call without.
 
 `keys`: CPU time of Levee, in user space and in the system, for a call that has a key, where nothing is
-kept, where keys are kept in memory, and where Redis has them. `limits`: how long calls take with a
-local limit, and with one that all sidecars share, both far above the load. All run at the same time
-and are measured in turn, in many short rounds, so that what else the machine does falls upon all of
-them. Of CPU time the median of the differences within a round counts. A percentile is that of the
-calls of all rounds, since the 99th of one round rests on a few calls; its spread is that of rounds
-drawn again and again from those that were measured (a bootstrap).
+kept, where keys are kept in memory, and where Redis has them. Each has a Levee of its own; they are
+measured in turn, in many short rounds, so that what else the machine does falls upon all of them. The
+median of the differences within a round counts.
+
+`limits`: how long calls take with a local limit, and with one that all sidecars share, both far above
+the load. They belong to listeners of one Levee, which one caller calls in turn. A percentile is that
+of the calls of all rounds, since the 99th of one round rests on a few calls; its spread is that of
+rounds drawn again and again from those that were measured (a bootstrap).
 """
 
 import argparse
@@ -29,7 +31,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 KEPT = {'max_bytes': '512KiB'}
 KEYS = {'without': {}, 'memory': {'dedupe': KEPT}, 'redis': {'dedupe': {**KEPT, 'store': 'shared'}}}
 LIMIT = {'name': 'all', 'rate': '100000/s', 'burst': 20000}  # A lease is 200 ms.
-# The second one shows what two processes that are alike differ by on this machine.
+# The second one shows what two limits that are alike differ by on this machine.
 LIMITS = {'local': LIMIT, 'alike': LIMIT,
           'shared': {**LIMIT, 'scope': 'global', 'store': 'shared'}}
 LIMIT_LOADS = (loads.open_loop(2_000, 1), loads.open_loop(5_000, 4))
@@ -54,14 +56,18 @@ class Redis:
             raise
 
 
-def template(scratch, name, policy, redis_port, direction):
-    """Writes a configuration, whose only policy has these fields. YAML contains JSON."""
-    made = {'listeners': [{'name': 'bench', 'address': '127.0.0.1:@LISTEN@', 'direction': direction}],
+def template(scratch, name, direction, listeners, redis_port):
+    """Writes a configuration. `listeners`: {name: (port, policy)}. YAML contains JSON."""
+    made = {'listeners': [], 'routes': [], 'policies': [],
             'metrics': {'address': '127.0.0.1:@METRICS@'}, 'admin': {'address': 'none'},
-            'upstreams': [{'name': 'echo', 'endpoints': ['127.0.0.1:@ECHO@']}],
-            'routes': [{'match': {'listener': 'bench'}, 'upstream': 'echo', 'policy': 'measured'}],
-            'policies': [{'name': 'measured', **policy}], 'tie': {'by': 'none'}}
-    if '"shared"' in json.dumps(policy):
+            'upstreams': [{'name': 'echo', 'endpoints': ['127.0.0.1:@ECHO@']}], 'tie': {'by': 'none'}}
+    for listener, (port, policy) in listeners.items():
+        made['listeners'].append({'name': listener, 'address': f'127.0.0.1:{port}',
+                                  'direction': direction})
+        made['routes'].append({'match': {'listener': listener}, 'upstream': 'echo',
+                               'policy': listener})
+        made['policies'].append({'name': listener, **policy})
+    if '"store"' in json.dumps(made):
         made['stores'] = [{'name': 'shared', 'redis': [f'127.0.0.1:{redis_port}'], 'timeout': '5s'}]
     path = pathlib.Path(scratch) / f'{name}.yaml.in'
     path.write_text(json.dumps(made), encoding='utf-8')
@@ -72,19 +78,22 @@ def keyed(levee, name, redis_port, scratch):
     """Returns Levee in front of a service, where it keeps keys as KEYS says."""
     policy = {'guard': {'concurrency': {'limit': 'none'}, **KEYS[name]}}
     return levee._replace(name=f'keys-{name}', template=template(
-        scratch, f'keys-{name}', policy, redis_port, 'inbound'))
+        scratch, f'keys-{name}', 'inbound', {'bench': ('@LISTEN@', policy)}, redis_port))
 
 
-def limited(levee, name, redis_port, scratch):
-    policy = {'rate_limit': [LIMITS[name]]}
-    return levee._replace(name=f'limit-{name}', template=template(
-        scratch, f'limit-{name}', policy, redis_port, 'egress'))
+def limited(levee, ports, redis_port, scratch):
+    """Returns Levee with a listener for each of LIMITS. `ports`: of all but the first one."""
+    listeners = {name: (port, {'rate_limit': [limit]})
+                 for (name, limit), port in zip(LIMITS.items(), ('@LISTEN@', *ports))}
+    ready = tuple(f'listening {name} 127.0.0.1:{port}' for name, (port, _) in listeners.items())
+    return levee._replace(name='limits', ready_lines=ready, template=template(
+        scratch, 'limits', 'egress', listeners, redis_port))
 
 
 class Running:
-    """The echo service, Redis, and one Levee for each variant, until the `with` block ends."""
+    """The echo service, Redis, and the proxies of `make`, until the `with` block ends."""
 
-    def __init__(self, variants, make, binary, helpers, scratch):
+    def __init__(self, make, binary, helpers, scratch):
         self._scratch, self._helpers = scratch, helpers
         self._proxy_cpu, self._load_cpu = cpus()
         self._stopped = []
@@ -97,8 +106,7 @@ class Running:
             redis = Redis(self._load_cpu, scratch)
             self._stopped.append(redis.process)
             self.proxies = {}
-            for name in variants:
-                proxy = make(proxies.levee('levee', binary), name, redis.port, scratch)
+            for name, proxy in make(proxies.levee('levee', binary), redis.port).items():
                 self.proxies[name] = proxies.RunningProxy(proxy, echo_port, self._proxy_cpu, scratch)
                 self._stopped.append(self.proxies[name].process)
         except BaseException:
@@ -112,37 +120,47 @@ class Running:
         for process in reversed(self._stopped):
             process.stop()
 
-    def run(self, name, load, calls):
-        """Returns microseconds of CPU for a call, and how long each took where that is measured."""
+    def cpu(self, name, load, calls):
+        """Returns the microseconds of CPU for a call."""
         proxy = self.proxies[name]
         pids = proxy.process.tree()
         before = cpu_nanoseconds(pids)
-        answer = loads.run(load, proxy.port, calls, self._load_cpu, self._scratch, self._helpers)
-        after = cpu_nanoseconds(pids)
-        if answer.error:
-            raise BenchError(f'{name}: {answer.error}\n{proxy.process.output()}')
-        return (after - before) / calls / 1000, answer.times_us
+        answer = loads.run(load, proxy.port, calls, self._load_cpu, self._scratch)
+        self._check(name, answer.error)
+        return (cpu_nanoseconds(pids) - before) / calls / 1000
 
-    def rounds(self, load, calls, count):
-        """Yields {name: measured}; who comes first changes."""
-        names = list(self.proxies)
-        for number in range(-1, count):  # What is learnt from the first calls is in no round.
-            at = number % len(names)
-            measured = {name: self.run(name, load, calls) for name in names[at:] + names[:at]}
-            if number >= 0:
-                yield measured
+    def times(self, name, load, ports, calls):
+        """Returns how long the calls through each port of a proxy took, in microseconds."""
+        error, times = loads.times_by_port(load, ports, calls, self._load_cpu, self._scratch,
+                                           self._helpers)
+        self._check(name, error)
+        return times
+
+    def _check(self, name, error):
+        if error:
+            raise BenchError(f'{name}: {error}\n{self.proxies[name].process.output()}')
 
 
-def median_added(rounds, name, base):
-    return statistics.median(values[name] - values[base] for values in rounds)
+def rounds(names, count, measure):
+    """Yields measure(names) `count` times; who comes first changes."""
+    names = list(names)
+    for number in range(-1, count):  # What is learnt from the first calls is in no round.
+        at = number % len(names)
+        measured = measure(names[at:] + names[:at])
+        if number >= 0:
+            yield measured
+
+
+def median_added(measured, name, base):
+    return statistics.median(values[name] - values[base] for values in measured)
 
 
 class Pool:
     """How long the calls of all rounds took. In a percentile a round may count several times, or not."""
 
-    def __init__(self, rounds):
-        self._calls = [len(times) for times in rounds]
-        self._longest_first = sorted(((time, number) for number, times in enumerate(rounds)
+    def __init__(self, by_round):
+        self._calls = [len(times) for times in by_round]
+        self._longest_first = sorted(((time, number) for number, times in enumerate(by_round)
                                       for time in times), reverse=True)
 
     def percentile(self, share, counts=None):
@@ -158,48 +176,65 @@ class Pool:
         raise BenchError('no calls were measured')
 
 
-def spread(pool, base, share, rounds):
-    """Returns between which differences of the percentiles nine in ten lie, if rounds are drawn anew."""
+def spread(pool, base, share, count):
+    """Returns between which differences of the percentiles nine in ten lie, if `count` rounds are drawn
+    anew."""
     generator = random.Random(1)
     differences = []
     for _ in range(DRAWS):
-        counts = [0] * rounds
-        for number in generator.choices(range(rounds), k=rounds):
+        counts = [0] * count
+        for number in generator.choices(range(count), k=count):
             counts[number] += 1
         differences.append(pool.percentile(share, counts) - base.percentile(share, counts))
     return loads.percentile(differences, 0.05), loads.percentile(differences, 0.95)
 
 
 def measure_keys(args, scratch):
+    def make(levee, redis_port):
+        return {name: keyed(levee, name, redis_port, scratch) for name in KEYS}
+
     print('CPU us for a call with a key: nothing kept; added in memory; added with Redis')
-    with Running(KEYS, keyed, args.levee, args.helpers, scratch) as running:
+    with Running(make, args.levee, args.helpers, scratch) as running:
         for load in loads.KEYED.values():
             calls = int(load.calls * args.scale)
-            rounds = [{name: cpu for name, (cpu, _) in measured.items()}
-                      for measured in running.rounds(load, calls, args.rounds)]
-            without = statistics.median(values['without'] for values in rounds)
-            added = [median_added(rounds, name, 'without') for name in ('memory', 'redis')]
+            measured = list(rounds(KEYS, args.rounds, lambda names: {
+                name: running.cpu(name, load, calls) for name in names}))
+            without = statistics.median(values['without'] for values in measured)
+            added = [median_added(measured, name, 'without') for name in ('memory', 'redis')]
             print(f'{load.name:6} {without:6.1f} {added[0]:+6.1f} {added[1]:+6.1f}', flush=True)
 
 
 def measure_limits(args, scratch):
-    print('us that a call takes: p50 and p99 with a local limit; added by another sidecar with the same;\n'
+    others = [free_port() for _ in range(len(LIMITS) - 1)]
+
+    def make(levee, redis_port):
+        return {'limits': limited(levee, others, redis_port, scratch)}
+
+    print('us that a call takes: p50 and p99 with a local limit; added by another limit that is like it;\n'
           'added by a shared limit. In brackets where nine in ten p99 lie if rounds are drawn anew')
     calls = LIMIT_FIRST + int(LIMIT_CALLS * args.scale)
-    with Running(LIMITS, limited, args.levee, args.helpers, scratch) as running:
+    with Running(make, args.levee, args.helpers, scratch) as running:
+        ports = dict(zip(LIMITS, (running.proxies['limits'].port, *others)))
+
+        def together(names):
+            times = running.times('limits', load, [ports[name] for name in names], calls)
+            return dict(zip(names, times))
+
         for load in LIMIT_LOADS:
-            rounds = list(running.rounds(load, calls, args.rounds))
-            pools = {name: Pool([measured[name][1][LIMIT_FIRST:] for measured in rounds])
-                     for name in LIMITS}
-            local = pools['local']
-            p50, p99 = local.percentile(0.5), local.percentile(0.99)
-            line = f'{load.name:6} {p50:6} {p99:6}'
-            for name in ('alike', 'shared'):
-                pool = pools[name]
-                low, high = spread(pool, local, 0.99, args.rounds)
-                line += (f'  {name} {pool.percentile(0.5) - p50:+5} '
-                         f'{pool.percentile(0.99) - p99:+5} [{low:+} to {high:+}]')
-            print(line, flush=True)
+            print(limits_line(load, list(rounds(LIMITS, args.rounds, together))), flush=True)
+
+
+def limits_line(load, measured):
+    pools = {name: Pool([times[name][LIMIT_FIRST:] for times in measured]) for name in LIMITS}
+    local = pools['local']
+    p50, p99 = local.percentile(0.5), local.percentile(0.99)
+    line = f'{load.name:6} {p50:6} {p99:6}'
+    for name in ('alike', 'shared'):
+        pool = pools[name]
+        low, high = spread(pool, local, 0.99, len(measured))
+        line += (f'  {name} {pool.percentile(0.5) - p50:+5} '
+                 f'{pool.percentile(0.99) - p99:+5} [{low:+} to {high:+}]')
+    return line
 
 
 MEASURED = {'keys': measure_keys, 'limits': measure_limits}

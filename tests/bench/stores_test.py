@@ -20,10 +20,21 @@ class Template(unittest.TestCase):
                 text = json.loads(pathlib.Path(made).read_text(encoding='utf-8'))
                 self.assertEqual(name == 'redis', 'stores' in text)
                 self.assertEqual('inbound', text['listeners'][0]['direction'])
-            made = [stores.limited(levee, name, 6379, scratch) for name in stores.LIMITS]
-            self.assertEqual(len(made), len({proxy.name for proxy in made}))
-            shared = made[-1]
-            self.assertIn('"127.0.0.1:6379"', shared.template.read_text(encoding='utf-8'))
+            made = stores.limited(levee, [1002, 1003], 6379, scratch)
+            text = json.loads(made.template.read_text(encoding='utf-8'))
+            self.assertEqual(['127.0.0.1:6379'], text['stores'][0]['redis'])
+            shared = [policy['name'] for policy in text['policies']
+                      if policy['rate_limit'][0].get('store')]
+            self.assertEqual(['shared'], shared)
+            self.assertIn('listening shared 127.0.0.1:1003', made.ready_lines)
+
+
+class Rounds(unittest.TestCase):
+    def test_who_comes_first_changes_and_the_first_round_is_none(self):
+        came = []
+        self.assertEqual([1, 2, 3, 4], list(stores.rounds(
+            ('a', 'b'), 4, lambda names: came.append(''.join(names)) or len(came) - 1)))
+        self.assertEqual(['ba', 'ab', 'ba', 'ab', 'ba'], came)
 
 
 class Added(unittest.TestCase):
