@@ -34,11 +34,9 @@ routes:
 
 def client_of(language):
     """Returns how its client is started, or skips the test."""
-    missing = language.missing()
     if not SERVICE.exists():
-        missing = f'{SERVICE} is not built'
-    if missing:
-        raise unittest.SkipTest(missing)
+        raise unittest.SkipTest(f'{SERVICE} is not built')
+    language.skip_if_missing()
     return language.prepare()('client')
 
 

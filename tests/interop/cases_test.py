@@ -61,15 +61,11 @@ class _Client:
 
     @classmethod
     def setUpClass(cls):
-        missing = cls.language.missing()
-        if missing:
-            raise unittest.SkipTest(missing)
+        cls.language.skip_if_missing()
         cls.client = prepared(cls.language)('cases')
 
     def check_cases(self, server_language):
-        missing = server_language.missing()
-        if missing:
-            self.skipTest(missing)
+        server_language.skip_if_missing()
         server = self.enterContext(Server(prepared(server_language)('server')))
         for policy in ('default', 'single'):
             with self.subTest(policy), levee_before(server, policy) as levee:

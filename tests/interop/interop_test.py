@@ -65,9 +65,7 @@ class _Clients:
 
     @classmethod
     def setUpClass(cls):
-        missing = cls.language.missing()
-        if missing:
-            raise unittest.SkipTest(missing)
+        cls.language.skip_if_missing()
         cls.client = cls.language.prepare()('client')
 
     def start(self, program, *arguments, **parts):

@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import unittest
 from typing import Callable, NamedTuple
 
 SOURCES = pathlib.Path(__file__).resolve().parent
@@ -30,8 +31,14 @@ class Language(NamedTuple):
     connect: Callable = None  # the proxy's address -> what makes a client use HTTP CONNECT
     target: str = 'interop-deps'  # what fetches it
 
-    def missing(self):
-        """Returns why this language cannot be tested here, or an empty text."""
+    def skip_if_missing(self):
+        """Skips the test, or the class that is set up, where this language cannot be tested here."""
+        missing = self._missing()
+        if missing:
+            raise unittest.SkipTest(missing)
+
+    def _missing(self):
+        """Returns what is missing, or an empty text."""
         for program in self.programs:
             if not shutil.which(program):
                 return f'{program} is not installed'

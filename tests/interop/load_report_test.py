@@ -25,9 +25,7 @@ def guarded(service, load_report):
 class LoadReport(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        missing = languages.PYTHON.missing()
-        if missing:
-            raise unittest.SkipTest(missing)
+        languages.PYTHON.skip_if_missing()
         cls.client = languages.PYTHON.prepare()('balance')
 
     def calls_of_both(self, load_report):

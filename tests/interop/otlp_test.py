@@ -42,9 +42,7 @@ def values(attributes):
 class PublishedProtos(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        missing = languages.PYTHON.missing()
-        if missing:
-            raise unittest.SkipTest(missing)
+        languages.PYTHON.skip_if_missing()
         cls.command = staticmethod(languages.PYTHON.prepare())
 
     def test_a_retried_call_arrives_whole(self):
@@ -121,9 +119,7 @@ class Collector(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        missing = languages.COLLECTOR.missing()
-        if missing:
-            raise unittest.SkipTest(missing)
+        languages.COLLECTOR.skip_if_missing()
         cls.command = staticmethod(languages.COLLECTOR.prepare())
 
     def call(self, levee, trace, *headers):

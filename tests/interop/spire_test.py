@@ -22,9 +22,7 @@ ONCE = {'name': 'once', 'retry': {'max_attempts': 1, 'exhausted': 'keep'}}
 class RealSpire(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        missing = languages.SPIRE.missing()
-        if missing:
-            raise unittest.SkipTest(missing)
+        languages.SPIRE.skip_if_missing()
         cls.programs = staticmethod(languages.CPP.prepare())
         cls.server = cls.enterClassContext(Server(cls.programs('server')))
         cls.spire = cls.enterClassContext(Spire())

@@ -40,9 +40,7 @@ class _Tls:
     @classmethod
     def setUpClass(cls):
         cls.language = cls.cases.language
-        missing = cls.language.missing()
-        if missing:
-            raise unittest.SkipTest(missing)
+        cls.language.skip_if_missing()
         authority = cls.enterClassContext(Authority())
         cls.levee, cls.own = authority.issue('levee'), authority.issue('own')
         cls.stranger = authority.stranger()
