@@ -114,6 +114,7 @@ constexpr CheckCodeInfo kCodes[] = {
     {kHeadersInClear, "Headers sent in clear text"},
     {kNoWorkloadApi, "No socket where the Workload API should be"},
     {kSvidWithoutName, "SVID of any workload"},
+    {kMountedAlone, "Certificate that never changes"},
     {kNodesByAddress, "Nodes without a name to check"},
 };
 

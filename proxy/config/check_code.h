@@ -124,6 +124,7 @@ enum class CheckCode {
   kHeadersInClear = 932,
   kNoWorkloadApi = 933,
   kSvidWithoutName = 934,
+  kMountedAlone = 935,
   kNodesByAddress = 940,
 };
 
