@@ -2,42 +2,22 @@
 #include "config/link_cache.h"
 
 #include <algorithm>
-#include <iterator>
 #include <system_error>
 #include <utility>
-#include <vector>
+
+#include "base/link_walk.h"
 
 namespace levee {
-namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMaxLinks = 40;  // As Linux follows.
-
-// The first part becomes the last one.
-void PushParts(const fs::path& path, std::vector<fs::path>& ahead) {
-  std::copy(std::make_reverse_iterator(path.end()), std::make_reverse_iterator(path.begin()),
-            std::back_inserter(ahead));
-}
-
-}  // namespace
-
 fs::path LinkCache::Follow(const fs::path& file) {
-  std::vector<fs::path> ahead;
-  PushParts(file, ahead);
-  fs::path at;
-  for (int links = 0; !ahead.empty();) {
-    const fs::path next = at / ahead.back();
-    ahead.pop_back();
-    const fs::path* const target = TargetOf(next);
-    if (target == nullptr) {
-      at = next;
-      continue;
-    }
-    if (++links > kMaxLinks) return file;
-    PushParts(*target, ahead);
+  LinkWalk walk(file);
+  while (walk.Step()) {
+    const fs::path* const target = TargetOf(walk.place());
+    if (target != nullptr && !walk.Follow(*target)) return file;
   }
-  return at;
+  return walk.place();
 }
 
 const fs::path* LinkCache::TargetOf(const fs::path& link) {

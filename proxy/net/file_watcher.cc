@@ -5,23 +5,17 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/link_walk.h"
 #include "net/event_loop_uv.h"
 
 namespace levee::net {
-namespace {
 
 namespace fs = std::filesystem;
-
-// As many links as the system follows.
-constexpr int kMaxLinks = 40;
-
-}  // namespace
 
 // libuv's handles outlive their owners until the loop has closed them.
 class FileWatcher::Directory {
@@ -128,25 +122,13 @@ FileWatcher::Names FileWatcher::NamesOf(const std::vector<std::string>& files) {
   for (const std::string& file : files) {
     std::error_code error;
     const fs::path absolute = fs::absolute(file, error);
-    std::vector<fs::path> ahead(std::make_reverse_iterator(absolute.end()),
-                                std::make_reverse_iterator(absolute.begin()));
-    fs::path at;
-    for (int links = 0; !ahead.empty() && links <= kMaxLinks;) {
-      const fs::path part = ahead.back();
-      ahead.pop_back();
-      const fs::path next = at / part;
-      const fs::file_status status = fs::symlink_status(next, error);
-      const bool missing = !fs::exists(status);
-      if (ahead.empty() || missing || fs::is_symlink(status)) names[at].insert(part);
-      if (missing) break;
-      if (!fs::is_symlink(status)) {
-        at = next;
-        continue;
-      }
-      ++links;
-      const fs::path target = fs::read_symlink(next, error);
-      std::copy(std::make_reverse_iterator(target.end()),
-                std::make_reverse_iterator(target.begin()), std::back_inserter(ahead));
+    LinkWalk walk(absolute);
+    while (walk.Step()) {
+      const fs::path& place = walk.place();
+      const fs::file_status status = fs::symlink_status(place, error);
+      const bool missing = !fs::exists(status), link = fs::is_symlink(status);
+      if (walk.last() || missing || link) names[place.parent_path()].insert(place.filename());
+      if (missing || (link && !walk.Follow(fs::read_symlink(place, error)))) break;
     }
   }
   // A directory reports its own end under its own name.
