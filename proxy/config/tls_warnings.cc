@@ -81,8 +81,9 @@ void TlsWarnings::CheckMount(const std::string& field, const std::string& file) 
   if (!mount_points_.has_value()) mount_points_ = MountPoints();
   if (!mount_points_->contains(fs::canonical(file, error).string())) return;
   Add(field, CheckCode::kMountedAlone,
-      absl::StrCat(Quoted(file), " is mounted as a single file, as by subPath, so a newer one is ",
-                   "never seen; mount its directory"));
+      absl::StrCat(Quoted(file),
+                   " is mounted as a single file, as by subPath, so one that takes its ",
+                   "place is never seen; mount its directory"));
 }
 
 // The agent may come later, and `check` may run elsewhere: that nothing is there says nothing.
