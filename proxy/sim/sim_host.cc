@@ -65,6 +65,16 @@ void SimHost::DrainTimeout() {
   if (!finished()) call_->OnDrainTimeout(clock().now());
 }
 
+// Returns the stream of an attempt that the call names. The network's host keeps one that is over
+// only until it needs its place for the next attempt.
+SimHost::Stream& SimHost::Named(AttemptId id) {
+  LEVEE_CHECK(!finished());
+  LEVEE_CHECK(id >= 1 && id <= attempts_);
+  Stream& stream = At(id);
+  LEVEE_CHECK(!stream.over() || stream.attempts_at_end == attempts_);
+  return stream;
+}
+
 AttemptId SimHost::StartAttempt(const AttemptStart& start) {
   LEVEE_CHECK(!finished() && committed_ == 0);
   LEVEE_CHECK(active_.empty() || sidecar_.policy.hedge.has_value());
@@ -126,7 +136,7 @@ void SimHost::PlayNext(AttemptId id) {
 }
 
 void SimHost::SendRequest(AttemptId id, const Chunk& chunk, bool end) {
-  Stream& stream = At(id);
+  Stream& stream = Named(id);
   LEVEE_CHECK(!stream.over() && !stream.end_queued);
   LEVEE_CHECK(committed_ == 0);
   stream.end_queued = end;
@@ -163,10 +173,11 @@ void SimHost::LeaveEndpoint(Stream& stream) {
 }
 
 AttemptPlace SimHost::CancelAttempt(AttemptId id) {
-  Stream& stream = At(id);
+  Stream& stream = Named(id);
   LEVEE_CHECK(!stream.over());
   const AttemptPlace place = PlaceOf(stream);
   stream.cancelled_at = clock().elapsed();
+  stream.attempts_at_end = attempts_;
   active_.erase(std::find(active_.begin(), active_.end(), id));
   if (!stream.has_head && stream.endpoint >= 0) {
     sidecar_.endpoints().OnGivenUp(stream.endpoint, *stream.cancelled_at - stream.start);
@@ -177,7 +188,8 @@ AttemptPlace SimHost::CancelAttempt(AttemptId id) {
 }
 
 void SimHost::JudgeAttempt(AttemptId id, bool success) {
-  Stream& stream = At(id);
+  Stream& stream = Named(id);
+  LEVEE_CHECK(stream.over() && !stream.judged.has_value());
   stream.judged = success;
   if (stream.endpoint < 0) return;
   SimEndpoints& endpoints = sidecar_.endpoints();
@@ -188,7 +200,7 @@ void SimHost::JudgeAttempt(AttemptId id, bool success) {
 }
 
 void SimHost::Commit(AttemptId id) {
-  LEVEE_CHECK(committed_ == 0 && !At(id).cancelled_at);
+  LEVEE_CHECK(committed_ == 0 && !Named(id).cancelled_at);
   for (const AttemptId running : active_) LEVEE_CHECK(running == id);
   committed_ = id;
   if (At(id).has_head) ForwardHead();
@@ -276,6 +288,7 @@ void SimHost::EndLeaving(AttemptId id, AttemptOutcome outcome) {
 void SimHost::End(AttemptId id, AttemptOutcome& outcome) {
   Stream& stream = At(id);
   stream.ended_at = clock().elapsed();
+  stream.attempts_at_end = attempts_;
   active_.erase(std::find(active_.begin(), active_.end(), id));
   last_ended_ = id;
   LeaveEndpoint(stream);
@@ -286,14 +299,25 @@ void SimHost::End(AttemptId id, AttemptOutcome& outcome) {
   call_->OnAttemptEnd(id, outcome, clock().now());
 }
 
+// What is forwarded is there: the trailers of the last attempt that ended, behind the head and the
+// body of the one that the call is committed to.
+void SimHost::CheckAnswerOf(const FinalStatus& status) {
+  if (status.attempt != 0) LEVEE_CHECK(Named(status.attempt).over());
+  if (!status.forward_trailers) return;
+  LEVEE_CHECK(status.attempt == last_ended_ && status.attempt == committed_);
+}
+
 StoredAnswerPtr SimHost::KeepAnswer(const FinalStatus& status) {
+  LEVEE_CHECK(sidecar_.policy.dedupe.has_value() && committed_ != 0);
+  CheckAnswerOf(status);
   AnswerWriter answer;
   answer.AddBody(caller_.body);
   return answer.End(status.code, last_trailers_);
 }
 
 void SimHost::Finish(const FinalStatus& status, const CallRecord& record) {
-  LEVEE_CHECK(!finished() && active_.empty());
+  LEVEE_CHECK(!finished() && active_.empty() && timer_at_.is_infinite());
+  CheckAnswerOf(status);
   caller_.finished_at = clock().elapsed();
   caller_.code = status.code;
   caller_.guard = record.guard;
@@ -348,17 +372,20 @@ void SimHost::Clear() {
 }
 
 void SimHost::CreditRequest(size_t bytes) {
+  LEVEE_CHECK(!finished());
   caller_.credited += bytes;
   LEVEE_CHECK(caller_.credited <= caller_.sent.size());
 }
 
 CallKin SimHost::Kin() const {
+  LEVEE_CHECK(!finished());
   if (origin_.trace != 0) return {.hash = absl::HashOf(origin_.trace), .traced = true};
   if (origin_.connection != 0) return {.hash = absl::HashOf(origin_.connection)};
   return {.hash = absl::HashOf(this, generation_)};
 }
 
 void SimHost::SetTimer(Instant when) {
+  LEVEE_CHECK(!finished());
   timer_at_ = when;
   if (when < next_look_) Arm(when);
 }

@@ -149,12 +149,15 @@ class SimHost : public CallHost {
     size_t window = SIZE_MAX;
     bool end_queued = false;
     bool has_head = false;
-    int messages = 0;  // of the answer: one with each step that has one
+    int attempts_at_end = 0;  // of the call, when this one was over
+    int messages = 0;         // of the answer: one with each step that has one
     InlineFunction<void(), 32> on_cancel;
     bool over() const { return cancelled_at.has_value() || ended_at.has_value(); }
   };
 
   Stream& At(AttemptId id) { return streams_.at(static_cast<size_t>(id) - 1); }
+  Stream& Named(AttemptId id);
+  void CheckAnswerOf(const FinalStatus& status);
   Stream& AddStream();
   AttemptPlace PlaceOf(const Stream& stream) const;
   void Play(AttemptId id, Answer answer);
