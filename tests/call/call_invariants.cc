@@ -69,7 +69,8 @@ void CheckBudget(SimSidecar& sidecar) {
   const RetryPolicy& retry = sidecar.policy.retry;
   const RetryBudgetPolicy& budget = retry.budget;
   // The application's own retries earn nothing, and are free where they are not limited.
-  const bool limited = retry.app_retries == AppRetries::kLimit && retry.mode == RetryMode::kEnforce;
+  const bool limited = retry.app_retries == AppRetries::kLimit &&
+                       retry.mode == RetryMode::kEnforce && !sidecar.inbound;
   int64_t deposits = 0;
   int64_t free = 0;
   for (const SimHost& call : sidecar.calls()) {
@@ -85,8 +86,27 @@ void CheckBudget(SimSidecar& sidecar) {
   ASSERT_LE(static_cast<double>(sidecar.tally().attempts), bound + 1e-6);
 }
 
-void CheckEnded(SimSidecar& sidecar, const FactsOfCalls& facts) {
+namespace {
+
+// Nothing is left of calls in what they share.
+void CheckLeft(SimSidecar& sidecar) {
   EXPECT_EQ(sidecar.replay().used(), 0);
+  EXPECT_EQ(sidecar.budget().Read(sidecar.clock().now()).waiting, 0);
+  if (GuardLine* const guard = sidecar.guard()) {
+    const GuardView view = guard->guard().View(sidecar.clock().now());
+    EXPECT_EQ(view.in_flight, 0);
+    EXPECT_EQ(view.waiting, 0);
+  }
+  if (DedupeTable* const dedupe = sidecar.dedupe()) {
+    EXPECT_EQ(dedupe->GetView().in_flight, 0U);
+  }
+  for (const SimHost& call : sidecar.calls()) EXPECT_FALSE(call.timer_armed());
+}
+
+}  // namespace
+
+void CheckEnded(SimSidecar& sidecar, const FactsOfCalls& facts) {
+  CheckLeft(sidecar);
   // A73: nothing ran at the upstream that no record tells of.
   int64_t recorded = 0;
   for (const SimHost& call : sidecar.calls()) {
@@ -99,7 +119,7 @@ void CheckEnded(SimSidecar& sidecar, const FactsOfCalls& facts) {
 }
 
 void CheckAdmission(const SimSidecar& sidecar, const SimAdmission& admission) {
-  if (sidecar.admission == nullptr) return;
+  if (sidecar.admission != &admission) return;
   EXPECT_EQ(admission.waiting(), 0u);
   int64_t begun = 0;
   for (const SimHost& call : sidecar.calls()) begun += call.attempts() > 0 ? 1 : 0;

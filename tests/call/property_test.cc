@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules that hold for every call under every policy.
+#include <csignal>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 
+#include "absl/strings/numbers.h"
+#include "base/check.h"
+#include "call/drawn_config.h"
 #include "call/random_world.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace levee {
@@ -10,25 +17,67 @@ namespace {
 
 // Seeds that once found a fault stay here; a new one is replayed by adding it.
 constexpr uint64_t kSeedsThatFailed[] = {1};
-constexpr uint64_t kSeeds = 250;
+constexpr uint64_t kUsualSeeds = 5000;  // of 200 calls and more
+constexpr uint64_t kShards = 10;        // each is a test of its own, so that several run at a time
 
-void RunSeed(uint64_t seed) {
-  SCOPED_TRACE(testing::Message() << "seed " << seed);
-  RandomWorld(seed).Run();
+uint64_t Number(const char* variable, uint64_t usual) {
+  const char* const text = std::getenv(variable);
+  if (text == nullptr) return usual;
+  uint64_t number = 0;
+  LEVEE_CHECK(absl::SimpleAtoi(text, &number) && number > 0);
+  return number;
 }
 
-TEST(CallProperty, A51_AttemptsStayWithinTheBudgetUnderRandomPoliciesAndWorkloads) {
-  for (uint64_t seed : kSeedsThatFailed) RunSeed(seed);
-  for (uint64_t seed = 1; seed <= kSeeds && !testing::Test::HasFailure(); ++seed) RunSeed(seed);
+void PrintPlace(const char* what) {
+  std::fprintf(stderr, "%s: seed %llu, after %lld calls of this process\n", what,
+               static_cast<unsigned long long>(RandomWorld::seed()),
+               static_cast<long long>(RandomWorld::calls()));
 }
 
-TEST(CallProperty, AShadowOfTheSamePolicyAgreesInEveryCall) {
-  for (uint64_t seed = 1; seed <= kSeeds && !testing::Test::HasFailure(); ++seed) {
+// A broken invariant ends the process, and GoogleTest's traces with it.
+void OnAbort(int) { PrintPlace("random calls aborted"); }
+
+// The seeds of shard `shard` and of each kShards-th one after it; a fifth of them has a twin.
+class RandomCalls : public testing::TestWithParam<uint64_t> {
+ protected:
+  void SetUp() override { before_ = std::signal(SIGABRT, OnAbort); }
+  void TearDown() override { std::signal(SIGABRT, before_); }
+
+  static void RunSeed(uint64_t seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     RandomWorld world(seed);
-    world.AddTwin();
+    if (seed % 5 == 0) world.AddTwin();
     world.Run();
+    if (!testing::Test::HasFailure()) return;
+    PrintPlace("random calls failed");
+    std::fprintf(stderr, "%s", world.yaml().c_str());
   }
+
+ private:
+  void (*before_)(int) = nullptr;
+};
+
+TEST_P(RandomCalls, EndOnceWithinTheirTimeAndTheBudgetAndLeaveNothing) {
+  const uint64_t first = Number("LEVEE_PROPERTY_FIRST", 1);
+  const uint64_t seeds = Number("LEVEE_PROPERTY_SEEDS", kUsualSeeds);
+  const uint64_t step = Number("LEVEE_PROPERTY_STEP", kShards);
+  for (uint64_t seed = first + GetParam(); seed < first + seeds; seed += step) {
+    if (testing::Test::HasFailure()) return;
+    RunSeed(seed);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(A51, RandomCalls, testing::Range<uint64_t>(0, kShards));
+
+class SeedsThatFailed : public RandomCalls {};
+
+TEST_P(SeedsThatFailed, PassNow) { RunSeed(GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(A51, SeedsThatFailed, testing::ValuesIn(kSeedsThatFailed));
+
+TEST(RandomPolicies, EveryFieldOfThePolicyIsDrawn) {
+  EXPECT_THAT(FieldsWithoutValues(), testing::IsEmpty())
+      << "give each of these fields values in tests/call/field_values.cc";
 }
 
 }  // namespace
