@@ -175,7 +175,8 @@ class Drawer {
       return fixed;
     }
     if (field.message_type() != nullptr) return DrawNumbered(*field.message_type(), number);
-    if (const FieldValues* const values = FindFieldValues(field)) {
+    const FieldValues* const values = FindFieldValues(field);
+    if (values != nullptr && !values->texts.empty()) {
       const std::string text(values->texts[draws_.below(values->texts.size())]);
       return field.name() == "name" ? absl::StrCat(text, number_) : text;
     }

@@ -33,6 +33,8 @@ Rows RetryRows() {
   return {
       {"Policy.name", {{"drawn"}}},
       {"Policy.timeout", {{"none", "20ms", "500ms", "3s"}, 0.4}},
+      {"Retry.budget", {{}, 0.8}},
+      {"Retry.exhausted", {{}, 0.7}},
       {"Retry.max_attempts", {{"1", "2", "3", "6"}, 0.7}},
       {"Retry.codes", {{"UNAVAILABLE", "INTERNAL", "NOT_FOUND", "UNKNOWN", "ABORTED"}}},
       {"Retry.http", {{"404", "429", "503", "5xx"}}},
@@ -50,7 +52,7 @@ Rows RetryRows() {
       {"RetryRule.http", {{"404", "503", "5xx"}}},
       {"RetryRule.max_attempts", {{"1", "2", "4"}}},
       {"Hedge.delay", {{"0s", "1ms", "10ms", "200ms", "p50", "p90", "p99.9"}}},
-      {"Hedge.max_attempts", {{"2", "3", "4", "5"}, 0.8}},
+      {"Hedge.max_attempts", {{"2", "3", "4", "5"}, 0.9}},
       {"Hedge.non_fatal", {{"UNAVAILABLE", "INTERNAL", "NOT_FOUND", "UNKNOWN", "CANCELLED"}}},
       {"Idempotency.Key.header", {{"idempotency-key"}}},
   };

@@ -11,8 +11,9 @@
 namespace levee {
 
 struct FieldValues {
-  std::vector<std::string_view> texts;  // as the configuration has them; one of them is drawn
-  double share = 0.5;                   // of the policies that give the field, unless they must
+  // As the configuration has them; one of them is drawn. Empty: the type says which there are.
+  std::vector<std::string_view> texts;
+  double share = 0.5;  // of the policies that give the field, unless they must
 };
 
 // Returns nullptr for a field without a row: enums and booleans need none, as all of their values

@@ -32,6 +32,7 @@ RandomWorld::RandomWorld(uint64_t seed)
       sidecar_(clock_, config_.policy, seed),
       calls_per_second_(draws_.OneOf({0.2, 1.0, 10.0, 100.0, 1000.0})),
       failing_(draws_.OneOf({0.05, 0.3, 0.8, 1.0})),
+      has_outages_(draws_.Chance(0.5)),
       repeating_(draws_.OneOf({0.0, 0.5, 0.95})) {
   sidecar_.KeepCalls();
   Share();
@@ -110,7 +111,7 @@ Answer RandomWorld::Good() {
 }
 
 Answer RandomWorld::RandomAnswer() {
-  if (draws_.Chance(failing_)) return Failure();
+  if (draws_.Chance(is_out_ ? 0.95 : failing_)) return Failure();
   return draws_.Chance(0.05) ? Silence() : Good();
 }
 
@@ -157,6 +158,8 @@ void RandomWorld::Arrive() {
   Begin(caller);
   CheckBudget(sidecar_);
   clock_.After(absl::Seconds(2 * random_.Uniform() / calls_per_second_), [this] { Arrive(); });
+  // Outages come and go in some worlds.
+  if (has_outages_ && draws_.Chance(0.1)) is_out_ = !is_out_;
   if (draws_.Chance(0.1)) {
     const auto endpoints = static_cast<uint64_t>(sidecar_.endpoints().size());
     sidecar_.endpoints().SetReachable(static_cast<int64_t>(random_.Below(endpoints)),

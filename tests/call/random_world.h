@@ -74,7 +74,9 @@ class RandomWorld {
   SimSidecar sidecar_;
   const double calls_per_second_;
   const double failing_;
+  const bool has_outages_;
   const double repeating_;  // the share of calls whose key another one has, too
+  bool is_out_ = false;
   bool is_twin_ = false;
   int calls_left_ = 200;
   std::deque<Caller> callers_;  // what the calls were started with outlives them
