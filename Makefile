@@ -6,7 +6,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help deps build run demo quick test fuzz ledger mutation interop-deps spire-deps \
         kubernetes-deps image-test package release bench instructions simulator storms \
-        storm-seeds attacks schema format lint clean
+        storm-seeds random-calls attacks schema format lint clean
 
 # What git knows and what it would know after `git add`, so that nothing in build/ is touched.
 SOURCES = git ls-files --cached --others --exclude-standard
@@ -112,6 +112,12 @@ storm-seeds: ## Run storms on virtual time over SEEDS seeds (1000), ROWS=*S8*
 	@$(call compile_tests,call_test)
 	@LEVEE_STORM_SEEDS=$(or $(SEEDS),1000) build/tests/call_test \
 	    --gtest_filter='CallStorm$(or $(ROWS),*)'
+
+random-calls: ## Make random calls on virtual time in SEEDS random worlds (500000) from FIRST (1)
+	@deploy/install-packages build test-build
+	@$(call compile_tests,call_test)
+	@LEVEE_PROPERTY_SEEDS=$(or $(SEEDS),500000) LEVEE_PROPERTY_FIRST=$(or $(FIRST),1) \
+	    build/tests/call_test --gtest_filter='*RandomCalls.*'
 
 attacks: ## Compare what an attack on Levee and its peers costs others
 	@deploy/install-packages build test-build bench

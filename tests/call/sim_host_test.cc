@@ -72,6 +72,29 @@ TEST_F(SimHostTest, TheSameSeedGivesTheSameRun) {
   EXPECT_TRUE(std::equal(ends.begin(), ends.begin() + half, ends.begin() + half, ends.end()));
 }
 
+// As the network's host, which has given its place to another attempt by then.
+TEST_F(SimHostTest, AnAttemptThatIsOverCannotBeNamedOnceTheNextHasStarted) {
+  retry_.backoff.initial = Ms(1);
+  Upstream({TrailersOnly(StatusCode::kUnavailable), Silence()});
+  SimHost& call = sidecar_.Unary();
+  clock_.RunFor(Ms(1));
+  ASSERT_TRUE(call.attempt(1).ended_at.has_value());
+  EXPECT_EQ(call.attempts(), 1);
+  clock_.RunFor(Ms(10));
+  ASSERT_EQ(call.attempts(), 2);
+  EXPECT_DEATH(call.Commit(1), "invariant broken");
+  EXPECT_DEATH(call.JudgeAttempt(1, true), "invariant broken");
+  EXPECT_DEATH(call.SendRequest(1, Chunk(), true), "invariant broken");
+}
+
+TEST_F(SimHostTest, NothingIsAskedOfAHostWhoseCallHasEnded) {
+  Upstream({Ok()});
+  SimHost& call = RunUnary();
+  EXPECT_DEATH(call.SetTimer(Instant::Infinite()), "invariant broken");
+  EXPECT_DEATH(call.StartAttempt({}), "invariant broken");
+  EXPECT_DEATH(call.JudgeAttempt(1, true), "invariant broken");
+}
+
 TEST_F(SimHostTest, EndpointsShareTheLoad) {
   std::vector<int> served(3);
   for (int& count : served) {
