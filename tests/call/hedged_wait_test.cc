@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hedged calls of which a retry waits for the budget, while other attempts are under way.
+#include "call/call_fixture.h"
+
+namespace levee {
+namespace {
+
+// Up to four attempts, the second at once. The credit is enough for that one only, and a success
+// pays for the next.
+class CallHedgedWait : public CallTest {
+ protected:
+  CallHedgedWait() {
+    sidecar_.idempotent = true;
+    policy_.hedge = HedgePolicy{.delay = Ms(1), .max_attempts = 4};
+    retry_.max_attempts = 1;
+    retry_.budget = {.ratio = 1,
+                     .window = absl::Seconds(10),
+                     .floor_per_second = 0.2,
+                     .floor_min_success = 0,
+                     .burst_least = 1,
+                     .wait = Ms(100)};
+  }
+  static Answer FailAfter(int64_t ms, StatusCode code) {
+    return Answer().Trailers(Ms(ms), code, "scripted");
+  }
+};
+
+TEST_F(CallHedgedWait, TheSuccessOfAnAttemptThatEndsTheCallStartsNoOtherOfIt) {
+  Upstream({FailAfter(10, StatusCode::kUnavailable), FailAfter(20, StatusCode::kNotFound)});
+  SimHost& call = RunUnary();
+  EXPECT_EQ(call.attempts(), 2);
+  EXPECT_EQ(call.caller().code, StatusCode::kNotFound);
+  EXPECT_EQ(call.caller().trailers.Get("grpc-status"), "5");
+}
+
+// The host has the trailers of the last attempt that ended only.
+TEST_F(CallHedgedWait, TheAnswerIsThatOfTheLastAttemptIfNothingPays) {
+  Upstream({FailAfter(10, StatusCode::kUnavailable), FailAfter(20, StatusCode::kUnavailable)});
+  SimHost& call = RunUnary();
+  EXPECT_EQ(call.attempts(), 2);
+  EXPECT_EQ(call.caller().code, StatusCode::kUnavailable);
+  EXPECT_EQ(call.caller().trailers.Get("grpc-status"), "14");
+}
+
+// The place of the attempt that failed first is another's by the time its retry gives up waiting.
+TEST_F(CallHedgedWait, ARetryThatNeverLeftMayTakeThePlaceOfOneWhoseRetryWaits) {
+  Upstream({FailAfter(10, StatusCode::kUnavailable), Answer().Unsent(Ms(20)),
+            FailAfter(10, StatusCode::kUnavailable)});
+  SimHost& call = RunUnary();
+  EXPECT_EQ(call.caller().code, StatusCode::kUnavailable);
+  EXPECT_EQ(call.caller().trailers.Get("grpc-status"), "14");
+}
+
+}  // namespace
+}  // namespace levee
