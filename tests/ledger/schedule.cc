@@ -13,6 +13,7 @@ constexpr std::array<Allowance, kMethods> kAllowances = {{
     {"/ledger.Ledger/Single", 1, false},
     {"/ledger.Ledger/Small", 4, true},
     {"/ledger.Ledger/Hedged", 2, true},
+    {"/ledger.Ledger/Waiting", 4, true},
 }};
 
 struct Kind {
@@ -56,7 +57,7 @@ constexpr std::array<std::string_view, kMoments> kMomentNames = {
     "head", "request data", "request end", "answer head", "answer data", "trailers"};
 
 // Out of a hundred calls.
-constexpr std::array<uint32_t, kMethods> kMethodShares = {40, 25, 15, 10, 5, 5};
+constexpr std::array<uint32_t, kMethods> kMethodShares = {40, 20, 15, 10, 5, 5, 5};
 
 constexpr uint64_t kMillion = 1'000'000;
 constexpr uint64_t kMostScale = 10;
@@ -113,6 +114,14 @@ CallShape Schedule::CallOf(uint64_t id) const {
   return shape;
 }
 
+// Where attempts of one call run beside each other, faults matter that meet several of them.
+Fault Schedule::FaultOfWaiting(uint64_t draw) {
+  constexpr std::array<Fault, 7> kMany = {
+      Fault::kUnavailable, Fault::kUnavailable,  Fault::kEarlyUnavailable, Fault::kLateUnavailable,
+      Fault::kRefuse,      Fault::kPrecondition, Fault::kReset};
+  return draw % 100 < 40 ? kMany[draw / 100 % kMany.size()] : Fault::kNone;
+}
+
 FaultShape Schedule::FaultOf(uint64_t id, int start) const {
   const uint64_t attempt = static_cast<uint64_t>(start) * 16 + 32;
   FaultShape shape{};
@@ -123,6 +132,9 @@ FaultShape Schedule::FaultOf(uint64_t id, int start) const {
       break;
     }
     draw -= per_million_[i];
+  }
+  if (shape.fault == Fault::kNone && CallOf(id).method == Method::kWaiting) {
+    shape.fault = FaultOfWaiting(Draw(id, attempt + 3));
   }
   shape.moment = static_cast<Moment>(Draw(id, attempt + 1) % kMoments);
   constexpr std::array<uint32_t, 4> kErrors = {2, 8, 11, 0};  // INTERNAL_ERROR, CANCEL, CALM, NO

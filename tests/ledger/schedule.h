@@ -17,9 +17,10 @@ enum class Method : uint8_t {
   kNever,   // three attempts, only where surely not processed
   kSingle,  // one attempt
   kSmall,   // like kRepeat, with a replay buffer that large bodies do not fit into
-  kHedged,  // two attempts at a time; idempotent
+  kHedged,   // two attempts at a time; idempotent
+  kWaiting,  // up to four at a time, with a budget for which retries wait; idempotent
 };
-inline constexpr size_t kMethods = 6;
+inline constexpr size_t kMethods = 7;
 
 // The retries that the policy of a method allows.
 struct Allowance {
@@ -113,6 +114,7 @@ class Schedule {
   FaultShape FaultOf(uint64_t id, int start) const;
 
  private:
+  static Fault FaultOfWaiting(uint64_t draw);
   uint64_t Draw(uint64_t id, uint64_t salt) const;
 
   uint64_t seed_;

@@ -50,6 +50,14 @@ policies:
     idempotency: {mode: always}
     retry: {max_attempts: 1, budget: {ratio: 100, floor: {per_second: 1000000}}}
     hedge: {delay: 10ms, max_attempts: 2}
+  - name: waiting
+    timeout: 5s
+    idempotency: {mode: always}
+    retry:
+      max_attempts: 1
+      exhausted: keep
+      budget: {ratio: 1, wait: 200ms, floor: {per_second: 0}, burst: {least: 1}}
+    hedge: {delay: 0s, max_attempts: 4}
 )";
 
 constexpr std::string_view kRoutes = R"(
@@ -60,6 +68,7 @@ routes:
   - {match: {method: /ledger.Ledger/Single}, upstream: ledger, policy: single}
   - {match: {method: /ledger.Ledger/Small}, upstream: ledger, policy: small}
   - {match: {method: /ledger.Ledger/Hedged}, upstream: ledger, policy: hedged}
+  - {match: {method: /ledger.Ledger/Waiting}, upstream: ledger, policy: waiting}
 )";
 
 void Replace(std::string& text, std::string_view from, std::string_view to) {
