@@ -299,8 +299,8 @@ void SimHost::End(AttemptId id, AttemptOutcome& outcome) {
   call_->OnAttemptEnd(id, outcome, clock().now());
 }
 
-// What is forwarded is there: the trailers of the last attempt that ended, behind the head and the
-// body of the one that the call is committed to.
+// The network's host has the trailers of the last attempt that ended only, and forwards them behind
+// the head and the body of the one that the call is committed to.
 void SimHost::CheckAnswerOf(const FinalStatus& status) {
   if (status.attempt != 0) LEVEE_CHECK(Named(status.attempt).over());
   if (!status.forward_trailers) return;

@@ -82,7 +82,8 @@ class Drawer {
     }
     for (int i = 0; i < type.real_oneof_decl_count(); ++i) {
       const auto& oneof = *type.oneof_decl(i);
-      const auto member = static_cast<int>(draws_.below(static_cast<uint64_t>(oneof.field_count())));
+      const auto member =
+          static_cast<int>(draws_.below(static_cast<uint64_t>(oneof.field_count())));
       given[std::string(oneof.field(member)->name())] = oneof.field(member);
     }
     return given;
@@ -130,8 +131,8 @@ class Drawer {
     given["scope"] = type.FindFieldByName("scope");
     std::erase_if(given, [&](const auto& entry) {
       const bool waits = entry.first == "max_wait" || entry.first == "adaptive";
-      const bool store = entry.first == "store" || entry.first == "grace" ||
-                         entry.first == "on_failure";
+      const bool store =
+          entry.first == "store" || entry.first == "grace" || entry.first == "on_failure";
       return (scope_ != "local" && waits) || (scope_ != "global" && store);
     });
     // `grace` means nothing but with on_failure: last, the default.
@@ -245,10 +246,11 @@ DrawnConfig DrawConfig(const Draws& draws, Side side) {
   const std::string overload = Drawer(draws, side).Draw(*v1::Overload::descriptor());
   drawn.yaml = absl::StrCat("overload: ", overload, "\npolicies: [", policy, "]\n");
   const absl::StatusOr<std::shared_ptr<const Snapshot>> read = ParseConfig(
-      "drawn.yaml",
-      absl::StrCat(drawn.yaml, kUpstreams, side == Side::kInbound ? kInboundRoutes : kEgressRoutes));
+      "drawn.yaml", absl::StrCat(drawn.yaml, kUpstreams,
+                                 side == Side::kInbound ? kInboundRoutes : kEgressRoutes));
   if (!read.ok()) {
-    std::fprintf(stderr, "%s\n%s", drawn.yaml.c_str(), std::string(read.status().message()).c_str());
+    std::fprintf(stderr, "%s\n%s", drawn.yaml.c_str(),
+                 std::string(read.status().message()).c_str());
   }
   LEVEE_CHECK(read.ok());  // A relation that Drawer::Settle does not know.
   drawn.policy = (*read)->policies.front();

@@ -105,8 +105,12 @@ Answer RandomWorld::EndOf(Answer answer, bool head, absl::Duration at) {
 
 Answer RandomWorld::Good() {
   const absl::Duration at = draws_.UpTo(draws_.OneOf({0, 10, 300}));
-  if (draws_.Chance(0.1)) return Answer().Head(at).Message(at * 2, "po").Message(at * 2, "ng")
-      .Trailers(at * 3, StatusCode::kOk);
+  if (draws_.Chance(0.1))
+    return Answer()
+        .Head(at)
+        .Message(at * 2, "po")
+        .Message(at * 2, "ng")
+        .Trailers(at * 3, StatusCode::kOk);
   return Answer().Head(at).Message(at * 2, "pong").Trailers(at * 3, StatusCode::kOk);
 }
 
@@ -199,8 +203,7 @@ void RandomWorld::Begin(Caller& caller) {
   caller.facts.rate_keys = caller.rate_keys;
   caller.facts.dedupe_key = caller.dedupe_key;
   SimHost& call = sidecar_.NewCall(
-      caller.facts,
-      [this, &caller](const SimCaller& answer) { RetryLater(caller, answer.code); },
+      caller.facts, [this, &caller](const SimCaller& answer) { RetryLater(caller, answer.code); },
       caller.origin);
   facts_[&call] = caller.facts;
   Speak(call, caller);

@@ -116,9 +116,13 @@ CallShape Schedule::CallOf(uint64_t id) const {
 
 // Where attempts of one call run beside each other, faults matter that meet several of them.
 Fault Schedule::FaultOfWaiting(uint64_t draw) {
-  constexpr std::array<Fault, 7> kMany = {
-      Fault::kUnavailable, Fault::kUnavailable,  Fault::kEarlyUnavailable, Fault::kLateUnavailable,
-      Fault::kRefuse,      Fault::kPrecondition, Fault::kReset};
+  constexpr std::array<Fault, 7> kMany = {Fault::kUnavailable,
+                                          Fault::kUnavailable,
+                                          Fault::kEarlyUnavailable,
+                                          Fault::kLateUnavailable,
+                                          Fault::kRefuse,
+                                          Fault::kPrecondition,
+                                          Fault::kReset};
   return draw % 100 < 40 ? kMany[draw / 100 % kMany.size()] : Fault::kNone;
 }
 

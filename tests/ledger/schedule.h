@@ -12,11 +12,11 @@ namespace levee::ledger {
 
 // One method per policy of the sidecar's configuration.
 enum class Method : uint8_t {
-  kPlain,   // three attempts; not idempotent; the one with a tight retry budget
-  kRepeat,  // four attempts with attempt_timeout; idempotent
-  kNever,   // three attempts, only where surely not processed
-  kSingle,  // one attempt
-  kSmall,   // like kRepeat, with a replay buffer that large bodies do not fit into
+  kPlain,    // three attempts; not idempotent; the one with a tight retry budget
+  kRepeat,   // four attempts with attempt_timeout; idempotent
+  kNever,    // three attempts, only where surely not processed
+  kSingle,   // one attempt
+  kSmall,    // like kRepeat, with a replay buffer that large bodies do not fit into
   kHedged,   // two attempts at a time; idempotent
   kWaiting,  // up to four at a time, with a budget for which retries wait; idempotent
 };

@@ -7,13 +7,20 @@
 #include "base/check.h"
 
 namespace levee {
+namespace {
 
-uint64_t StormSeeds(uint64_t usual) {
-  const char* const text = std::getenv("LEVEE_STORM_SEEDS");
+uint64_t Number(const char* variable, uint64_t usual) {
+  const char* const text = std::getenv(variable);
   if (text == nullptr) return usual;
-  uint64_t seeds = 0;
-  LEVEE_CHECK(absl::SimpleAtoi(text, &seeds) && seeds > 0);
-  return seeds;
+  uint64_t number = 0;
+  LEVEE_CHECK(absl::SimpleAtoi(text, &number) && number > 0);
+  return number;
 }
+
+}  // namespace
+
+uint64_t StormSeeds(uint64_t usual) { return Number("LEVEE_STORM_SEEDS", usual); }
+uint64_t PropertySeeds(uint64_t usual) { return Number("LEVEE_PROPERTY_SEEDS", usual); }
+uint64_t FirstPropertySeed() { return Number("LEVEE_PROPERTY_FIRST", 1); }
 
 }  // namespace levee
