@@ -118,7 +118,7 @@ void Call::ScheduleRetry(const NextAttempt& next, Instant now) {
 void Call::CancelRetry() {
   if (shadow_ != nullptr && next_.has_value()) shadow_->OnDropped();
   if (unpaid_ != nullptr) {
-    record_.waiting.cancelled = unpaid_->place.linked();
+    record_.waiting.cancelled = unpaid_->place.waits();
     parts_.waiting->Leave(unpaid_->place);
     unpaid_.reset();
   }

@@ -20,7 +20,7 @@ void Call::ScheduleUnpaid(const NextAttempt& next, Instant now) {
 void Call::PayOrWait(Instant now) {
   using Step = WaitingRetries::Step;
   WaitingRetries::Place& place = unpaid_->place;
-  const bool joins = !place.linked();
+  const bool joins = !place.waits();
   const Step step = joins ? parts_.waiting->Join(place, now) : parts_.waiting->Look(place, now);
   switch (step) {
     case Step::kGo:
@@ -33,7 +33,7 @@ void Call::PayOrWait(Instant now) {
     case Step::kFull:
     case Step::kClosed:
       record_.waiting.no_place = step == Step::kFull;
-      record_.waiting.expired = place.linked();
+      record_.waiting.expired = place.waits();
       EndWait(now);
       return;
   }

@@ -2,6 +2,7 @@
 #include "call/waiting_retries.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/time/time.h"
 #include "call/call.h"
@@ -35,11 +36,16 @@ WaitingRetries::Step WaitingRetries::Join(Place& place, Instant now) {
     paid_since_ = Instant::Infinite();
   }
   line_.PushBack(place);
+  place.state_ = Place::State::kInLine;
   budget_->CountWaiting(1);
   return Step::kWait;
 }
 
 WaitingRetries::Step WaitingRetries::Look(Place& place, Instant now) {
+  if (place.state_ == Place::State::kPaid) {
+    Remove(place);
+    return Step::kGo;
+  }
   if (&line_.Front() == &place) {
     next_look_ = now + kLookEvery;
     if (Pay(place, now)) {
@@ -53,13 +59,15 @@ WaitingRetries::Step WaitingRetries::Look(Place& place, Instant now) {
 }
 
 Instant WaitingRetries::LookAt(const Place& place) const {
-  const bool first = &line_.Front() == &place;
+  const bool first = !line_.empty() && &line_.Front() == &place;
   return first ? std::min(place.until_, next_look_) : place.until_;
 }
 
 void WaitingRetries::Leave(Place& place) {
-  const bool first = place.linked() && &line_.Front() == &place;
+  const bool paid = place.state_ == Place::State::kPaid;
+  const bool first = place.state_ == Place::State::kInLine && &line_.Front() == &place;
   Remove(place);
+  if (paid && !line_.empty()) SetPaid(line_.Front());
   if (first) OnNewFirst();
 }
 
@@ -89,26 +97,50 @@ void WaitingRetries::Release(Instant now) {
   for (int i = 0; i < kPerSuccess && !line_.empty(); ++i) {
     if (!budget_->Withdraw(worker_, now)) return;
     paid_.Record(true);
-    Place& place = line_.Front();
     next_look_ = now + kLookEvery;
-    Leave(place);
-    place.call_.OnPaid(now);
+    SetPaid(line_.Front());
   }
 }
 
+// The first in line may go, and its call will be told.
+void WaitingRetries::SetPaid(Place& place) {
+  Remove(place);
+  place.state_ = Place::State::kPaid;
+  paid_line_.PushBack(place);
+  OnNewFirst();
+  AskForTell();
+}
+
 void WaitingRetries::Remove(Place& place) {
-  if (!place.linked()) return;
+  if (place.state_ == Place::State::kInLine) {
+    places_.Free();
+    budget_->CountWaiting(-1);
+  }
+  place.state_ = Place::State::kOutside;
   place.Unlink();
-  places_.Free();
-  budget_->CountWaiting(-1);
 }
 
 void WaitingRetries::OnNewFirst() {
   if (line_.empty()) return;
-  Place& first = line_.Front();
+  const Place& first = line_.Front();
   paid_since_ =
       first.since_ <= last_success_ ? std::max(paid_since_, first.since_) : Instant::Infinite();
-  first.call_.OnFirstInLine();
+  new_first_ = true;
+  AskForTell();
+}
+
+void WaitingRetries::AskForTell() {
+  if (!std::exchange(asked_, true)) wake_();
+}
+
+void WaitingRetries::Tell(Instant now) {
+  asked_ = false;
+  while (!paid_line_.empty()) {
+    Place& place = paid_line_.Front();
+    Remove(place);
+    place.call_.OnPaid(now);
+  }
+  if (std::exchange(new_first_, false) && !line_.empty()) line_.Front().call_.OnFirstInLine();
 }
 
 }  // namespace levee

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -54,11 +55,17 @@ class WaitingPlaces {
 // have been paid for lately, the line closes as soon as its first has waited for kCloseAfter since
 // attempts succeed. In an outage, where nothing succeeds, all wait.
 //
+// It decides while a call handles an event, which may be one of the calls that wait, so it tells no
+// call anything then: it asks its host for Tell.
+//
 // One thread. It outlives the calls that wait in it.
 class WaitingRetries {
  public:
-  WaitingRetries(std::shared_ptr<RetryBudget> budget, int worker, WaitingPlaces& places)
-      : budget_(std::move(budget)), worker_(worker), places_(places) {}
+  // `wake`: asks for Tell, soon and while no call handles an event. Does not call back. Not called
+  // again before Tell.
+  WaitingRetries(std::shared_ptr<RetryBudget> budget, int worker, WaitingPlaces& places,
+                 std::function<void()> wake)
+      : budget_(std::move(budget)), worker_(worker), places_(places), wake_(std::move(wake)) {}
   WaitingRetries(const WaitingRetries&) = delete;
   WaitingRetries& operator=(const WaitingRetries&) = delete;
 
@@ -73,21 +80,27 @@ class WaitingRetries {
 
     Instant since() const { return since_; }
 
+    // Whether the retry has come to wait and has not gone.
+    bool waits() const { return state_ != State::kOutside; }
+
     // Whether the retry has been paid for as a probe. Then OnProbeEnd has to follow.
     bool probe() const { return probe_; }
 
    private:
     friend class WaitingRetries;
+    // kPaid: a success has paid for the retry, and its call has not been told.
+    enum class State { kOutside, kInLine, kPaid };
     WaitingRetries& line_;
     Call& call_;
     const Instant begun_;
     const Instant since_;
     const Instant until_;
+    State state_ = State::kOutside;
     bool probe_ = false;
   };
 
   enum class Step {
-    kGo,       // the retry has been paid for, and is not in line any more
+    kGo,       // the retry has been paid for, and waits no more
     kWait,     // it is in line
     kExpired,  // its time is over
     kFull,     // there is no place for it: limits.waiting_calls
@@ -99,12 +112,16 @@ class WaitingRetries {
   // A retry comes to wait.
   Step Join(Place& place, Instant now);
 
-  // A retry in line looks at LookAt whether it may go. Call::OnFirstInLine tells of a new LookAt.
+  // A retry that waits looks at LookAt whether it may go. Call::OnFirstInLine tells of a new LookAt.
   Step Look(Place& place, Instant now);
   Instant LookAt(const Place& place) const;
 
-  // A retry ends its wait.
+  // A retry ends its wait. What has been paid for it pays for the first in line.
   void Leave(Place& place);
+
+  // Tells calls that their retries have been paid for (Call::OnPaid) and the first in line that it
+  // is that (Call::OnFirstInLine). For the host alone; see `wake`.
+  void Tell(Instant now);
 
   // An attempt to the upstream begins; `first`: of its call.
   void OnStart(bool first, Instant now) {
@@ -112,8 +129,7 @@ class WaitingRetries {
     if (first) previous_first_ = std::exchange(last_first_, now);
   }
 
-  // An attempt ended, and the budget knows of it. A success calls Call::OnPaid of the retries that
-  // go.
+  // An attempt ended, and the budget knows of it. A success pays for retries.
   void OnEnd(bool success, Instant now) {
     if (!success) {
       // One of long ago is no part of this fault: the upstream is a quiet one.
@@ -145,13 +161,19 @@ class WaitingRetries {
   bool Pay(Place& place, Instant now);
   bool MayProbe(const Place& place, Instant now) const;
   void Release(Instant now);
+  void SetPaid(Place& place);
   void Remove(Place& place);
   void OnNewFirst();
+  void AskForTell();
 
   const std::shared_ptr<RetryBudget> budget_;
   const int worker_;
   WaitingPlaces& places_;
+  const std::function<void()> wake_;
+  bool asked_ = false;      // for Tell
+  bool new_first_ = false;  // in line, and its call has not been told
   IntrusiveList<Place> line_;
+  IntrusiveList<Place> paid_line_;  // those of kPaid
   Instant last_start_;
   Instant last_first_;
   Instant previous_first_;

@@ -2,9 +2,29 @@
 #include "server/call_plan.h"
 
 namespace levee {
+namespace {
+
+// A line that tells its calls what it has decided at the end of the turn.
+class TurnEndLine final : private TurnTask {
+ public:
+  TurnEndLine(const std::shared_ptr<RetryBudget>& budget, int worker, WaitingPlaces& places,
+              WorkerIo& io)
+      : io_(io), line_(budget, worker, places, [this] { io_.AtTurnEnd(*this); }) {}
+
+  WaitingRetries& line() { return line_; }
+
+ private:
+  void OnTurnEnd() override { line_.Tell(io_.loop.now()); }
+
+  WorkerIo& io_;
+  WaitingRetries line_;
+};
+
+}  // namespace
 
 std::shared_ptr<WaitingRetries> Destination::LineOf(const std::shared_ptr<RetryBudget>& budget,
-                                                    int worker, WaitingPlaces& places) {
+                                                    int worker, WaitingPlaces& places,
+                                                    WorkerIo& io) {
   std::shared_ptr<WaitingRetries> line;
   std::erase_if(waiting, [&](const std::weak_ptr<WaitingRetries>& other) {
     const std::shared_ptr<WaitingRetries> known = other.lock();
@@ -12,7 +32,8 @@ std::shared_ptr<WaitingRetries> Destination::LineOf(const std::shared_ptr<RetryB
     return known == nullptr;
   });
   if (line == nullptr) {
-    line = std::make_shared<WaitingRetries>(budget, worker, places);
+    const auto made = std::make_shared<TurnEndLine>(budget, worker, places, io);
+    line = {made, &made->line()};
     waiting.push_back(line);
   }
   return line;

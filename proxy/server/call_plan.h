@@ -15,6 +15,7 @@
 #include "call/plan.h"
 #include "call/shadow_call.h"
 #include "call/waiting_retries.h"
+#include "conn/worker_io.h"
 #include "dedupe/dedupe_table.h"
 #include "guard/guard_line.h"
 #include "guard/tie_table.h"
@@ -38,9 +39,10 @@ struct Destination {
   // `room` outlives it.
   explicit Destination(FailedCallsRoom& room) : failed_calls(room) {}
 
-  // Returns the line in which all its calls wait that `budget` pays for. `places`: of the worker.
+  // Returns the line in which all its calls wait that `budget` pays for. `places`
+  // and `io` are the worker's, and outlive it.
   std::shared_ptr<WaitingRetries> LineOf(const std::shared_ptr<RetryBudget>& budget, int worker,
-                                         WaitingPlaces& places);
+                                         WaitingPlaces& places, WorkerIo& io);
 
   std::string upstream;
   std::string authority;                         // empty unless the upstream dials it

@@ -420,7 +420,7 @@ absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(const PlanKey& key, n
       shared_.budgets.Get(upstream.name, account_of, policy.retry.budget, loop_.now());
   if (account.over_limit) series_.limit_hits[Limit::kDestinations].Add();
   plan->budget = std::move(account.budget);
-  plan->waiting = plan->destination->LineOf(plan->budget, index_, waiting_places_);
+  plan->waiting = plan->destination->LineOf(plan->budget, index_, waiting_places_, io_);
   if (policy.throttle.has_value()) {
     plan->throttle =
         shared_.throttles.Get(upstream.name, account_of, *policy.throttle, loop_.now());

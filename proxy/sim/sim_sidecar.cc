@@ -73,7 +73,9 @@ CallParts SimSidecar::Parts(CallHost& host) {
   if (!planned_.has_value()) {
     budget();
     places_.emplace(waiting_calls);
-    waiting_.emplace(budget_, /*worker=*/0, *places_);
+    waiting_.emplace(budget_, /*worker=*/0, *places_, [this] {
+      clock_.After(absl::ZeroDuration(), [this] { waiting_->Tell(clock_.now()); });
+    });
     planned_ = PlanCalls(policy, /*described=*/idempotent);
     if (shadow.has_value()) {
       shadow_ =
