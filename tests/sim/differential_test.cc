@@ -99,5 +99,22 @@ TEST(Differential, AMarkOfScopeEndpointSendsTheCallBackToTheOneThatOnlyFailed) {
   EXPECT_EQ(attempts[2].endpoint, attempts[0].endpoint);
 }
 
+// The case in which the sidecar once ended its process: the second attempt's end is the success
+// that pays for the retry of the first one, and it ends the call.
+TEST(Differential, AHedgeThatEndsItsCallWhileARetryOfItWaitsStartsNothing) {
+  TwinCase twin;
+  twin.policy.idempotency = IdempotencyMode::kAlways;
+  twin.policy.hedge = HedgePolicy{.delay = absl::Milliseconds(5), .max_attempts = 4};
+  twin.policy.hedge->non_fatal.Add(StatusCode::kUnavailable);
+  twin.policy.retry.max_attempts = 1;
+  twin.policy.retry.budget.burst_least = 1;
+  twin.calls.push_back(
+      {.body = "ping",
+       .answers = {Answer().Trailers(absl::Milliseconds(10), StatusCode::kUnavailable, "busy"),
+                   Answer().Trailers(absl::Milliseconds(20), StatusCode::kNotFound, "none")}});
+  EXPECT_TRUE(ExpectTwins(twin));
+  EXPECT_EQ(RunSimulated(twin).attempts[0].size(), 2u);
+}
+
 }  // namespace
 }  // namespace levee
