@@ -184,7 +184,8 @@ class Call final : private GuardClient, private DedupeClient {
     bool waits = true;
   };
 
-  // A retry that nothing has paid for yet, and the failure that it follows.
+  // A retry that nothing has paid for yet, and the last failure of the call, with which it ends if
+  // nothing ever does.
   struct UnpaidRetry {
     WaitingRetries::Place place;
     AttemptId failed;

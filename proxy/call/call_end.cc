@@ -99,7 +99,15 @@ void Call::HandleFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, I
   }
   if (unsent) RecordAttemptEnd(attempt, outcome, now);
   const bool refused = decision.action == RetryDecision::Action::kRefused;
-  if (refused && WaitForOthers(decision.reason)) return;
+  if (refused && WaitForOthers(decision.reason)) {
+    // A call that waits in vain ends by the last attempt that ended: the host keeps no other
+    // answer.
+    if (unpaid_ != nullptr) {
+      unpaid_->failed = attempt.id;
+      unpaid_->outcome = std::move(outcome);
+    }
+    return;
+  }
   EndExhausted(attempt.id, outcome, refused ? std::optional(decision.reason) : std::nullopt, now);
 }
 

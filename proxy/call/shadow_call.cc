@@ -99,6 +99,8 @@ void ShadowCall::OnFailure(const AttemptOutcome& outcome, bool newest, const Ret
   if (outcome_ != ShadowOutcome::kSame) return;
   if (!newest) {
     wants_ = WantsRetry(outcome, FactsOf(facts, now, now), now);
+    // As in the call: no hedge starts after a failure that no attempt follows.
+    if (!wants_) hedge_at_ = Instant::Infinite();
     return;
   }
   // An attempt that reached no endpoint ends as that, also at its attempt_timeout.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Both hosts of a Call, the network's and the simulator's, do the same: the production worker on
 // virtual time beside the simulated sidecar, over the same cases.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -99,21 +100,35 @@ TEST(Differential, AMarkOfScopeEndpointSendsTheCallBackToTheOneThatOnlyFailed) {
   EXPECT_EQ(attempts[2].endpoint, attempts[0].endpoint);
 }
 
-// The case in which the sidecar once ended its process: the second attempt's end is the success
-// that pays for the retry of the first one, and it ends the call.
-TEST(Differential, AHedgeThatEndsItsCallWhileARetryOfItWaitsStartsNothing) {
+TwinCase HedgesThatWait(const std::vector<Answer>& answers) {
   TwinCase twin;
   twin.policy.idempotency = IdempotencyMode::kAlways;
   twin.policy.hedge = HedgePolicy{.delay = absl::Milliseconds(5), .max_attempts = 4};
   twin.policy.hedge->non_fatal.Add(StatusCode::kUnavailable);
   twin.policy.retry.max_attempts = 1;
   twin.policy.retry.budget.burst_least = 1;
-  twin.calls.push_back(
-      {.body = "ping",
-       .answers = {Answer().Trailers(absl::Milliseconds(10), StatusCode::kUnavailable, "busy"),
-                   Answer().Trailers(absl::Milliseconds(20), StatusCode::kNotFound, "none")}});
+  twin.policy.retry.exhausted = ExhaustedMode::kKeep;
+  twin.calls.push_back({.body = "ping", .answers = answers});
+  return twin;
+}
+
+// The case in which the sidecar once ended its process: the second attempt's end is the success
+// that pays for the retry of the first one, and it ends the call.
+TEST(Differential, AHedgeThatEndsItsCallWhileARetryOfItWaitsStartsNothing) {
+  const TwinCase twin =
+      HedgesThatWait({Answer().Trailers(absl::Milliseconds(10), StatusCode::kUnavailable, "busy"),
+                      Answer().Trailers(absl::Milliseconds(20), StatusCode::kNotFound, "none")});
   EXPECT_TRUE(ExpectTwins(twin));
   EXPECT_EQ(RunSimulated(twin).attempts[0].size(), 2u);
+}
+
+// The case in which the sidecar once answered without a status.
+TEST(Differential, ACallWhoseRetryWaitsInVainEndsByTheLastAttemptThatFailed) {
+  const TwinCase twin = HedgesThatWait(
+      {Answer().Trailers(absl::Milliseconds(10), StatusCode::kUnavailable, "first"),
+       Answer().Trailers(absl::Milliseconds(20), StatusCode::kUnavailable, "second")});
+  EXPECT_TRUE(ExpectTwins(twin));
+  EXPECT_THAT(RunReal(twin).text, ::testing::HasSubstr("second"));
 }
 
 }  // namespace
