@@ -17,6 +17,7 @@
 #include "call/active_attempts.h"
 #include "call/admission.h"
 #include "call/call_host.h"
+#include "call/one_event.h"
 #include "call/replay_buffer.h"
 #include "call/shadow_call.h"
 #include "call/waiting_retries.h"
@@ -80,8 +81,9 @@ struct RequestFacts {
   bool dedupe_key_missing = false;  // the call must have a key, and has none
 };
 
-// The host creates it with the request's head, tells it events, each with `now`, and destroys it
-// after Finish. One thread. At most one attempt is active at a time, unless the call is hedged.
+// The host creates it with the request's head, tells it events, each with `now` and none within
+// another (OneEvent), and destroys it after Finish. One thread. At most one attempt is active at a
+// time, unless the call is hedged.
 //
 //   Start -> [first message] -> [admission's answer] -> [rate limit's wait]
 //   -> [answer of the first call with its key] -> [first message] -> [guard's queue] -> attempt ->
@@ -219,6 +221,7 @@ class Call final : private GuardClient, private DedupeClient {
   bool AdmitAppRetry(Instant now);
   bool ChargeAppRetry(Instant now);
   void AskAdmission(Instant now);
+  void ActOnAdmission(const RateAdmission& answer, Instant now);
   void AdmitByRate(const RateAdmission& admission, Instant now);
   absl::Duration LeastTime(Instant now);
   void Begin(Instant now);
@@ -236,6 +239,7 @@ class Call final : private GuardClient, private DedupeClient {
   void OnKey(Instant now) override;
   void OnKeyUnknown(Instant now) override;
   void OnKeyAnswer(const DedupeAnswer& answer, Instant now) override;
+  void ActOnKeyAnswer(const DedupeAnswer& answer, Instant now);
   bool RunsOnWithoutCaller() const;
   DedupeEnding KeyEnding(const FinalStatus& status) const;
   void LeaveKey(const FinalStatus& status, Instant now);
@@ -299,6 +303,7 @@ class Call final : private GuardClient, private DedupeClient {
   void EndForwarding(AttemptId id, StatusCode code, Instant now);
   void EndLocally(StatusCode code, std::string_view message, Instant now);
   void RememberFailure(StatusCode code, bool marked, Instant now);
+  void EndInVain(Instant now);
   void EndRateLimited(const RateAdmission& admission, Instant now);
   bool EndsByDeadline(Instant now) const;
   std::string_view WhatWasAwaited() const;

@@ -165,18 +165,24 @@ void Call::OnAttemptTimeout(const ActiveAttempt& late, Instant now) {
 }
 
 void Call::OnDrainTimeout(Instant now) {
+  const OneEvent event;
   if (finished_) return;
   if (next_.has_value()) record_.refused = RefusalReason::kDraining;
   EndLocally(StatusCode::kUnavailable, "the sidecar is shutting down", now);
 }
 
 void Call::OnInVain(Instant now) {
-  if (finished_) return;
+  const OneEvent event;
+  if (!finished_) EndInVain(now);
+}
+
+void Call::EndInVain(Instant now) {
   EndLocally(StatusCode::kCancelled,
              "the caller of the call that this one is made for has gone (tie)", now);
 }
 
 void Call::OnOutOfMemory(Instant now) {
+  const OneEvent event;
   if (!finished_) EndLocally(StatusCode::kUnavailable, kOutOfMemory, now);
 }
 

@@ -61,14 +61,14 @@ bool Call::ActOnKeyStep(const DedupeTable::Step& step, Instant now) {
       record_.dedupe = DedupeResult::kFirst;
       if (!keyed.dropped) return true;
       // It cannot run, as its request is not there any more.
-      OnKeyAnswer({.kind = DedupeAnswer::Kind::kInFlight}, now);
+      ActOnKeyAnswer({.kind = DedupeAnswer::Kind::kInFlight}, now);
       return false;
     case Kind::kFull:
       return RunWithoutStore(step.runs_without_key,
                              "the store of idempotency keys has no room; the call has not run",
                              now);
     case Kind::kAnswered:
-      OnKeyAnswer(step.answer, now);
+      ActOnKeyAnswer(step.answer, now);
       return false;
     case Kind::kNeedsRequest:
     case Kind::kWaits:
@@ -109,6 +109,7 @@ void Call::NoteKeyedRequest(const Chunk& chunk, bool end) {
 }
 
 void Call::OnKey(Instant now) {
+  const OneEvent event;
   ActOnKeyStep({.kind = DedupeTable::Step::Kind::kFirst}, now);
   if (finished_) return;
   // The request may have become complete while the key was on its way.
@@ -116,9 +117,17 @@ void Call::OnKey(Instant now) {
   Begin(now);
 }
 
-void Call::OnKeyUnknown(Instant now) { Begin(now); }
+void Call::OnKeyUnknown(Instant now) {
+  const OneEvent event;
+  Begin(now);
+}
 
 void Call::OnKeyAnswer(const DedupeAnswer& answer, Instant now) {
+  const OneEvent event;
+  ActOnKeyAnswer(answer, now);
+}
+
+void Call::ActOnKeyAnswer(const DedupeAnswer& answer, Instant now) {
   using Kind = DedupeAnswer::Kind;
   keyed_->waits = keyed_->asks_store = false;
   FinalStatus status;

@@ -46,6 +46,7 @@ ABSL_ATTRIBUTE_ALWAYS_INLINE inline void Call::Admit(Instant now) {
 }
 
 void Call::Start(const RequestFacts& facts, Instant now) {
+  const OneEvent event;
   record_.start = now;
   // Far above any real count, and the sum with our own attempts stays a number.
   constexpr int kMaxAppAttempts = 1'000'000;
@@ -57,7 +58,7 @@ void Call::Start(const RequestFacts& facts, Instant now) {
   }
   facts_ = facts;
   if (facts.in_vain) {
-    OnInVain(now);
+    EndInVain(now);
   } else if (timeout <= absl::ZeroDuration()) {
     EndLocally(StatusCode::kDeadlineExceeded, "deadline passed before the call arrived", now);
   } else if (parts_.dedupe != nullptr && !BeginKeyed(facts, now)) {
@@ -149,10 +150,15 @@ void Call::AskAdmission(Instant now) {
   const AdmissionQuestion question = {
       .limits = parts_.rate_limits, .keys = facts_.rate_keys, .deadline = deadline_};
   const std::optional<RateAdmission> answer = parts_.admission->Ask(*this, question, now);
-  answer.has_value() ? OnAdmission(*answer, now) : ArmTimer();
+  answer.has_value() ? ActOnAdmission(*answer, now) : ArmTimer();
 }
 
 void Call::OnAdmission(const RateAdmission& answer, Instant now) {
+  const OneEvent event;
+  ActOnAdmission(answer, now);
+}
+
+void Call::ActOnAdmission(const RateAdmission& answer, Instant now) {
   LEVEE_CHECK(!finished_ && admission_open_);
   admission_open_ = answer.refused_by == RateAdmission::kNone;
   if (now >= deadline_) {

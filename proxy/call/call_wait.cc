@@ -39,9 +39,13 @@ void Call::PayOrWait(Instant now) {
   }
 }
 
-void Call::OnPaid(Instant now) { StartPaid(/*waited=*/true, now); }
+void Call::OnPaid(Instant now) {
+  const OneEvent event;
+  StartPaid(/*waited=*/true, now);
+}
 
 void Call::OnFirstInLine() {
+  const OneEvent event;
   next_at_ = parts_.waiting->LookAt(unpaid_->place);
   ArmTimer();
 }

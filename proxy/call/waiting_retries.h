@@ -112,7 +112,8 @@ class WaitingRetries {
   // A retry comes to wait.
   Step Join(Place& place, Instant now);
 
-  // A retry that waits looks at LookAt whether it may go. Call::OnFirstInLine tells of a new LookAt.
+  // A retry that waits looks at LookAt whether it may go. Call::OnFirstInLine tells of a new
+  // LookAt.
   Step Look(Place& place, Instant now);
   Instant LookAt(const Place& place) const;
 
