@@ -20,6 +20,9 @@ class CallHedgedWait : public CallTest {
                      .burst_least = 1,
                      .wait = Ms(100)};
   }
+  static Answer OkAfter(int64_t ms) {
+    return Answer().Head(Ms(ms)).Message(Ms(ms), "pong").Trailers(Ms(ms), StatusCode::kOk);
+  }
   static Answer FailAfter(int64_t ms, StatusCode code) {
     return Answer().Trailers(Ms(ms), code, "scripted");
   }
@@ -31,6 +34,8 @@ TEST_F(CallHedgedWait, TheSuccessOfAnAttemptThatEndsTheCallStartsNoOtherOfIt) {
   EXPECT_EQ(call.attempts(), 2);
   EXPECT_EQ(call.caller().code, StatusCode::kNotFound);
   EXPECT_EQ(call.caller().trailers.Get("grpc-status"), "5");
+  EXPECT_TRUE(call.record().waiting.cancelled);
+  EXPECT_EQ(call.record().waiting.released, 0);
 }
 
 // The host has the trailers of the last attempt that ended only.
@@ -49,6 +54,23 @@ TEST_F(CallHedgedWait, ARetryThatNeverLeftMayTakeThePlaceOfOneWhoseRetryWaits) {
   SimHost& call = RunUnary();
   EXPECT_EQ(call.caller().code, StatusCode::kUnavailable);
   EXPECT_EQ(call.caller().trailers.Get("grpc-status"), "14");
+}
+
+TEST_F(CallHedgedWait, WhatWasPaidForARetryOfACallThatHasEndedPaysForTheNextInLine) {
+  policy_.hedge->delay = Ms(5);
+  retry_.budget.wait = absl::Seconds(2);
+  Upstream({FailAfter(10, StatusCode::kUnavailable), FailAfter(20, StatusCode::kNotFound),
+            FailAfter(5, StatusCode::kUnavailable), OkAfter(1)});
+  SimHost& first = sidecar_.Unary();
+  clock_.RunFor(Ms(12));
+  SimHost& second = sidecar_.Unary();
+  clock_.Run();
+  EXPECT_EQ(first.caller().code, StatusCode::kNotFound);
+  EXPECT_EQ(first.attempts(), 2);
+  EXPECT_EQ(second.caller().code, StatusCode::kOk);
+  ASSERT_EQ(second.attempts(), 2);
+  EXPECT_EQ(second.attempt(2).start, *first.caller().finished_at);
+  EXPECT_EQ(second.record().waiting.released, 1);
 }
 
 }  // namespace

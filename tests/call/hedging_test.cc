@@ -375,39 +375,5 @@ TEST_F(CallHedging, APolicyThatObservesCountsAHedgeAndStartsNone) {
   EXPECT_EQ(call.record().refused, RefusalReason::kObserve);
 }
 
-// The first attempt's successor waits in line for the budget, and the second attempt's end is the
-// success that pays for it. That end is the call's, too.
-TEST_F(CallHedging, AnAttemptThatEndsTheCallStartsNoOtherOfIt) {
-  hedge().delay = Ms(5);
-  hedge().max_attempts = 4;
-  hedge().non_fatal.Add(StatusCode::kUnavailable);
-  retry_.budget.burst_least = 1;
-  Upstream({FailAfter(10, StatusCode::kUnavailable), FailAfter(20, StatusCode::kNotFound)});
-  SimHost& call = RunUnary();
-  EXPECT_EQ(call.caller().code, StatusCode::kNotFound);
-  EXPECT_EQ(call.attempts(), 2);
-  EXPECT_TRUE(call.record().waiting.cancelled);
-  EXPECT_EQ(call.record().waiting.released, 0);
-}
-
-TEST_F(CallHedging, WhatWasPaidForARetryOfACallThatHasEndedPaysForTheNextInLine) {
-  hedge().delay = Ms(5);
-  hedge().max_attempts = 4;
-  hedge().non_fatal.Add(StatusCode::kUnavailable);
-  retry_.budget.burst_least = 1;
-  Upstream({FailAfter(10, StatusCode::kUnavailable), FailAfter(20, StatusCode::kNotFound),
-            FailAfter(5, StatusCode::kUnavailable), OkAfter(1)});
-  SimHost& first = sidecar_.Unary();
-  clock_.RunFor(Ms(12));
-  SimHost& second = sidecar_.Unary();
-  clock_.Run();
-  EXPECT_EQ(first.caller().code, StatusCode::kNotFound);
-  EXPECT_EQ(first.attempts(), 2);
-  EXPECT_EQ(second.caller().code, StatusCode::kOk);
-  ASSERT_EQ(second.attempts(), 2);
-  EXPECT_EQ(second.attempt(2).start, *first.caller().finished_at);
-  EXPECT_EQ(second.record().waiting.released, 1);
-}
-
 }  // namespace
 }  // namespace levee
