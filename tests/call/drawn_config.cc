@@ -50,6 +50,12 @@ std::vector<std::string> WordsOf(const EnumDescriptor& type) {
   return words;
 }
 
+// Whether it is known which values the field may have.
+bool CanBeDrawn(const FieldDescriptor& field) {
+  return field.message_type() != nullptr || field.enum_type() != nullptr ||
+         field.type() == FieldDescriptor::TYPE_BOOL || FindFieldValues(field) != nullptr;
+}
+
 class Drawer {
  public:
   Drawer(const Draws& draws, Side side) : draws_(draws), side_(side) {}
@@ -75,7 +81,7 @@ class Drawer {
       const FieldDescriptor& field = *type.field(i);
       if (field.real_containing_oneof() != nullptr) continue;
       const v1::FieldRule& rule = field.options().GetExtension(v1::rule);
-      if (!rule.later().empty()) continue;
+      if (!rule.later().empty() || !CanBeDrawn(field)) continue;
       const FieldValues* const values = FindFieldValues(field);
       const double share = values != nullptr ? values->share : 0.5;
       if (rule.required() || draws_.Chance(share)) given[std::string(field.name())] = &field;
@@ -223,8 +229,7 @@ void AddFieldsWithoutValues(const Descriptor& type, std::set<const Descriptor*>&
     if (!field.options().GetExtension(v1::rule).later().empty()) continue;
     if (field.message_type() != nullptr) {
       AddFieldsWithoutValues(*field.message_type(), seen, missing);
-    } else if (field.enum_type() == nullptr && field.type() != FieldDescriptor::TYPE_BOOL &&
-               FindFieldValues(field) == nullptr) {
+    } else if (!CanBeDrawn(field)) {
       missing.emplace_back(field.full_name());
     }
   }
