@@ -117,7 +117,7 @@ class WaitingRetries {
   Step Look(Place& place, Instant now);
   Instant LookAt(const Place& place) const;
 
-  // A retry ends its wait. What has been paid for it pays for the first in line.
+  // A retry ends its wait. If it has been paid for, that pays for the first in line.
   void Leave(Place& place);
 
   // Tells calls that their retries have been paid for (Call::OnPaid) and the first in line that it
