@@ -18,7 +18,8 @@ void RandomLeases::Ask(Bucket bucket, const LeaseRequest& request) {
 
 std::optional<RateAdmission> RandomLeases::Ask(Call& call, const AdmissionQuestion& question,
                                                Instant now) {
-  wheel_.Advance(now);
+  // No call waits while it does not tick, so that none is told of anything in this call's event.
+  if (!ticking_) wheel_.Advance(now);
   const std::optional<RateAdmission> answer = admission_.Ask(call, question, now);
   if (!answer.has_value() && !ticking_) Tick();
   return answer;
