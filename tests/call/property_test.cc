@@ -15,7 +15,12 @@ namespace {
 
 // Seeds that once found a fault stay here; a new one is replayed by adding it.
 constexpr uint64_t kSeedsThatFailed[] = {1, 370, 968, 1272, 1285, 1726};
-constexpr uint64_t kUsualSeeds = 5000;  // of 200 calls and more
+// Of 200 calls and more. The sanitizers make each ten times as dear.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr uint64_t kUsualSeeds = 1000;
+#else
+constexpr uint64_t kUsualSeeds = 5000;
+#endif
 constexpr uint64_t kShards = 10;        // each is a test of its own, so that several run at a time
 
 void PrintPlace(const char* what) {
