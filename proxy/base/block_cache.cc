@@ -45,6 +45,7 @@ void* Obtain(size_t bytes) {
   auto* header = static_cast<Header*>(std::malloc(sizeof(Header) + bytes));
   LEVEE_CHECK(header != nullptr);  // as with operator new, whose exception nobody catches
   header->bytes = bytes;
+  internal::blocks_allowed -= static_cast<int64_t>(sizeof(Header) + bytes);
   obtained_bytes.fetch_add(static_cast<int64_t>(sizeof(Header) + bytes), std::memory_order_relaxed);
   return header + 1;
 }
@@ -92,6 +93,10 @@ Lists::List* ListOf(size_t rounded) {
 }
 
 }  // namespace
+
+constinit thread_local int64_t internal::blocks_allowed = INT64_MAX;
+
+void AllowBlocks(int64_t bytes) { internal::blocks_allowed = bytes; }
 
 void* AllocateBlock(size_t bytes) {
   // Under the sanitizer the size stays exact, so that it sees an access one byte too far.

@@ -25,6 +25,9 @@ std::string_view OtherProtocol(ByteSpan first) {
   return "";
 }
 
+// What is held back of a read is copied up to here: a slice would keep the loop's block.
+constexpr size_t kCopied = 64 * 1024;
+
 // A peer that broke the protocol has this long to take the bytes written before GOAWAY, and GOAWAY,
 // and a caller also to close the connection.
 constexpr absl::Duration kFarewell = absl::Seconds(1);
@@ -80,11 +83,20 @@ void Http2Connection::OnBytes(ByteSpan bytes, const Chunk& shared) {
       return;
     }
   }
+  Take(bytes, shared);
+  const size_t untaken = session_.untaken();
+  if (untaken == 0 || broken_ || closed_) return;
+  const bool few = untaken <= kCopied || shared.empty();
+  HoldBack(few ? Chunk::Copy(bytes.last(untaken)) : shared.Slice(bytes.size() - untaken, untaken));
+}
+
+void Http2Connection::Take(ByteSpan bytes, const Chunk& shared) {
   received_at_ = io_.loop.now();
   session_.SetStreamWindow(io_.stream_window);
   const uint64_t frames = session_.frames();
   const bool goes_on = session_.Receive(bytes, received_at_, shared);
-  socket_.SetReadLimit(h2::NextReadLimit(bytes.size(), session_.frames() - frames));
+  const size_t taken = bytes.size() - session_.untaken();
+  socket_.SetReadLimit(h2::NextReadLimit(taken, session_.frames() - frames));
   const size_t unfinished = goes_on ? session_.unfinished_bytes() : 0;
   if (unfinished != 0 || unfinished_.bytes != 0) {
     io_.unfinished.Update(unfinished_, unfinished, session_.unfinished_anew(), received_at_);
@@ -92,8 +104,36 @@ void Http2Connection::OnBytes(ByteSpan bytes, const Chunk& shared) {
   if (!goes_on) Farewell();
 }
 
+// The socket waits until they are taken: what a peer may have here is one read.
+void Http2Connection::HoldBack(Chunk rest) {
+  held_back_.bytes = std::move(rest);
+  io_.held_back.PushBack(held_back_);
+  socket_.SetReading(false);
+}
+
+void Http2Connection::DropHeldBack() {
+  held_back_.Unlink();
+  held_back_.bytes = Chunk();
+  socket_.SetReading(true);
+}
+
+size_t Http2Connection::TakeHeldBack(size_t most) {
+  const Chunk rest = std::exchange(held_back_.bytes, Chunk());
+  const size_t size = std::min(most, rest.size());
+  Take(rest.bytes().first(size), Chunk());
+  if (broken_ || closed_) return size;
+  const size_t taken = size - session_.untaken();
+  if (taken < rest.size()) {
+    HoldBack(rest.Slice(taken, rest.size() - taken));
+  } else {
+    socket_.SetReading(true);
+  }
+  return taken;
+}
+
 void Http2Connection::Farewell() {
   if (std::exchange(broken_, true)) return;
+  DropHeldBack();
   io_.wheel.Arm(*this, io_.loop.now() + kFarewell);
   OnOutputPending();
 }
@@ -208,6 +248,7 @@ void Http2Connection::Close(const std::string& reason) {
   ListLink<Http2Connection>::Unlink();
   Timer::Unlink();
   io_.unfinished.Remove(unfinished_);
+  DropHeldBack();
   session_.ConnectionLost(written_);
   owner_.OnConnectionClosed(reason);
 }

@@ -11,6 +11,7 @@
 #include "base/graveyard.h"
 #include "base/intrusive_list.h"
 #include "base/timer_wheel.h"
+#include "conn/held_input.h"
 #include "conn/worker_io.h"
 #include "h2/session.h"
 #include "net/socket.h"
@@ -78,6 +79,10 @@ class Http2Connection : public Mortal,
   // Ends all streams and tells the owner, as if the peer had closed. Idempotent.
   void Close(const std::string& reason);
 
+  // Takes at most so many of the bytes that were held back, and returns how many. Called by
+  // WorkerIo::TakeHeldBack, which has taken it from the list.
+  size_t TakeHeldBack(size_t most);
+
   // Writes the pending bytes; called by WorkerIo::Flush.
   void Flush();
 
@@ -90,6 +95,9 @@ class Http2Connection : public Mortal,
   void OnOutputPending() override;
   void OnTimer(Instant now) override;
 
+  void Take(ByteSpan bytes, const Chunk& shared);
+  void HoldBack(Chunk rest);
+  void DropHeldBack();
   void Farewell();
   void EndWriting();
   bool WriteLeftover();
@@ -117,6 +125,7 @@ class Http2Connection : public Mortal,
   Instant stalled_since_;
   Instant received_at_;
   UnfinishedBlock unfinished_{*this};
+  HeldInput held_back_{*this};
 };
 
 }  // namespace levee

@@ -1,9 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conn/worker_io.h"
 
+#include "base/block_cache.h"
 #include "conn/http2_connection.h"
 
 namespace levee {
+namespace {
+
+// Of held back bytes, for each connection and for all of them in a turn: they may be thousands of
+// heads, and the sockets of the loop wait meanwhile.
+constexpr size_t kHeldBackPiece = 4 * 1024;
+constexpr size_t kHeldBackInTurn = 64 * 1024;
+
+}  // namespace
+
+void WorkerIo::TakeHeldBack() {
+  size_t taken = 0;
+  while (taken < kHeldBackInTurn) {
+    HeldInput* const first = held_back.PopFront();
+    if (first == nullptr) return;
+    taken += first->connection.TakeHeldBack(kHeldBackPiece);
+    if (BlocksUsedUp()) return;
+  }
+}
 
 void WorkerIo::EndTurn(Instant now) {
   wheel.Advance(now);

@@ -5,6 +5,7 @@
 #include "base/graveyard.h"
 #include "base/intrusive_list.h"
 #include "base/timer_wheel.h"
+#include "conn/held_input.h"
 #include "conn/unfinished_blocks.h"
 #include "h2/session.h"
 #include "log/event_log.h"
@@ -40,6 +41,10 @@ struct WorkerIo {
     if (!task.linked()) turn_tasks.PushBack(task);
   }
 
+  // Goes on with bytes that were held back in earlier turns, one connection after the other, as far
+  // as a turn may. What is left is due in the next turn, which should come at once.
+  void TakeHeldBack();
+
   // A turn ends with these: due timers, tasks, output, burials.
   void EndTurn(Instant now);
 
@@ -55,6 +60,7 @@ struct WorkerIo {
   Graveyard graveyard;
   h2::StreamPool streams;
   IntrusiveList<TurnTask> turn_tasks;
+  IntrusiveList<HeldInput> held_back;
   IntrusiveList<Http2Connection> dirty_upstream;
   IntrusiveList<Http2Connection> dirty_downstream;
   // The receive window of every stream; connections take it over with the next bytes they get.

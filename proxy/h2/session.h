@@ -46,8 +46,12 @@ class Session {
   // False: the connection cannot be used any more, since the peer broke the protocol or reached a
   // bound. The pending output (GOAWAY) should still be written before the connection is closed.
   // `shared` is `bytes` as a chunk, if there is one; large bodies are then slices of it, not
-  // copies.
+  // copies. It stops behind a frame, and at least one, where this thread has used up the blocks
+  // that it is allowed (AllowBlocks): untaken() bytes are to come first next time.
   bool Receive(ByteSpan bytes, Instant now, const Chunk& shared = Chunk());
+
+  // How many of the last bytes of the last Receive it left; 0 if it returned false.
+  size_t untaken() const { return untaken_; }
 
   // Appends pending frames to `out` until none is left or there is no room. True: some are left.
   bool Serialize(OutputBuffer& out);
@@ -221,6 +225,7 @@ class Session {
   // Receiving.
   Instant now_;
   FrameReader reader_;
+  size_t untaken_ = 0;
   const Chunk* shared_ = nullptr;  // during Receive: the chunk to slice; nullptr: make copies
   size_t preface_left_ = 0;        // server role: how many bytes of the preface have not come yet
   BlockAssembly assembly_;

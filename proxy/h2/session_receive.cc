@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/block_cache.h"
 #include "h2/session.h"
 #include "wire/first_bytes.h"
 #include "wire/status.h"
@@ -32,9 +33,10 @@ bool Session::Receive(ByteSpan bytes, Instant now, const Chunk& shared) {
       if (event == FrameReader::Event::kNeedMore) break;
       ++frames_;
       Dispatch(event);
-      if (broken_) break;
+      if (broken_ || BlocksUsedUp()) break;
     }
   }
+  untaken_ = broken_ ? 0 : bytes.size();
   unfinished_anew_ = frames_ != before && (open == 0 || open != assembly_.open_stream());
   shared_ = nullptr;
   ReturnRetired();

@@ -141,7 +141,13 @@ void EventLoop::RunPosted() {
     const std::lock_guard lock(posted_mutex_);
     tasks.swap(posted_);
   }
-  for (auto& task : tasks) task();
+  for (auto& task : tasks) {
+    if (TurnIsFull()) {
+      EndTurn();
+      internals_->BeginTurn();
+    }
+    task();
+  }
 }
 
 void EventLoop::StartTurn() { internals_->BeginTurn(); }
@@ -206,7 +212,7 @@ void EventLoop::Watch::State::Start() {
 
 void EventLoop::Watch::State::OnPoll(uv_poll_t* poll, int status, int ready) {
   State* state = static_cast<State*>(poll->data);
-  if (state->loop->read_in_turn_ >= state->loop->read_allowance_) state->loop->EndTurn();
+  if (state->loop->TurnIsFull()) state->loop->EndTurn();
   if (state->handler == nullptr) return;
   state->loop->internals_->BeginTurn();
   // An error on the descriptor shows when it is read or written.

@@ -11,6 +11,7 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/time/time.h"
+#include "base/block_cache.h"
 #include "base/instant.h"
 #include "base/read_blocks.h"
 
@@ -82,7 +83,8 @@ class EventLoop {
 
   // Bounds what all sockets of the loop read in a turn, which is unbounded at first: the turn ends
   // when so much was read, and the sockets that are ready still have theirs in the next one. One
-  // read may go beyond it.
+  // read may go beyond it. It ends as well when what this thread makes of the bytes has used up
+  // what AllowBlocks allowed, which the turn's handler then has to allow anew.
   void SetReadAllowance(int64_t bytes) { read_allowance_ = bytes; }
   void CountRead(size_t bytes) { read_in_turn_ += static_cast<int64_t>(bytes); }
 
@@ -110,6 +112,7 @@ class EventLoop {
 
   friend struct Internals;
 
+  bool TurnIsFull() const { return read_in_turn_ >= read_allowance_ || BlocksUsedUp(); }
   void StartTurn();
   void RunPosted();
   void EndTurn();

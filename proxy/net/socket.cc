@@ -25,7 +25,7 @@ Socket::Socket(EventLoop& loop, ByteStream stream, SocketHandler& handler)
 
 void Socket::UpdateWatch() {
   if (!watch_.has_value()) return;
-  watch_->Set(stream_.awaits_bytes(), want_write_ || stream_.awaits_room());
+  watch_->Set(stream_.awaits_bytes() && reading_, want_write_ || stream_.awaits_room());
 }
 
 void Socket::OnReady(bool readable, bool writable) {
@@ -34,7 +34,7 @@ void Socket::OnReady(bool readable, bool writable) {
     return;
   }
   if (writable) SendRest();
-  if (readable && state_ == State::kOpen) Read();
+  if (readable && reading_ && state_ == State::kOpen) Read();
 }
 
 // Bytes that TLS has encrypted go before any others.
@@ -84,8 +84,14 @@ void Socket::Read() {
 // Bytes that TLS keeps make no descriptor readable.
 void Socket::ReadLater() {
   loop_.Post([this, alive = std::weak_ptr<bool>(alive_)] {
-    if (!alive.expired() && state_ == State::kOpen) Read();
+    if (!alive.expired() && reading_ && state_ == State::kOpen) Read();
   });
+}
+
+void Socket::SetReading(bool reading) {
+  if (std::exchange(reading_, reading) == reading || state_ != State::kOpen) return;
+  UpdateWatch();
+  if (reading && stream_.HasInput()) ReadLater();
 }
 
 size_t Socket::Write(ByteSpan bytes) {

@@ -54,6 +54,10 @@ class Socket final : private ReadyHandler {
   // unbounded at first.
   void SetReadLimit(size_t bytes) { read_limit_ = bytes; }
 
+  // False: reads nothing, and does not notice the peer's end either, until this is true again. The
+  // bytes wait in the kernel meanwhile.
+  void SetReading(bool reading);
+
   // As ByteStream says.
   size_t Unacknowledged() const { return stream_.Unacknowledged(); }
 
@@ -94,6 +98,7 @@ class Socket final : private ReadyHandler {
   State state_;
   bool want_write_;
   bool ended_ = false;
+  bool reading_ = true;
   size_t read_limit_ = SIZE_MAX;
   std::optional<EventLoop::Watch> watch_;
   // Guards callbacks posted to a later turn.

@@ -25,6 +25,12 @@ constexpr int64_t kMostGrowth = 64 * 1024 * 1024;
 constexpr int64_t kReadShare = 32;
 constexpr int64_t kLeastRead = 64 * 1024;
 
+// And so much may be made of them, of what is read and again of what was held back. It is less than
+// what may be read because not everything that is made is in blocks, and because every worker may
+// make so much before any of them looks again.
+constexpr int64_t kMadeShare = 64;
+constexpr int64_t kLeastMade = 128 * 1024;
+
 // Of the objects of a call and its streams, which come to its bodies and heads.
 constexpr size_t kCallBytes = 4 * 1024;
 
@@ -42,6 +48,8 @@ bool MemoryRelief::Look() {
   level_ = level;
   Adjust();
   io_.loop.SetReadAllowance(std::max(account_.Free(bytes) / kReadShare, kLeastRead));
+  made_in_turn_ = std::max(account_.Free(bytes) / kMadeShare, kLeastMade);
+  AllowBlocks(made_in_turn_);
   if (level_ < MemoryLevel::kFull) return false;
   EndLargest(account_.Excess(bytes), account_.ExcessOfAll(bytes));
   return true;
@@ -74,7 +82,9 @@ std::vector<MemoryRelief::Holder> MemoryRelief::Measure() {
   });
   connections_.ForEach([&](DownstreamConnection& connection) {
     connection.session().ForEachDetached([&](h2::Stream& stream) {
-      add({.bytes = stream.held_bytes(), .origin = &connection.origin(), .rest = &stream});
+      add({.bytes = sizeof(h2::Stream) + stream.held_bytes(),
+           .origin = &connection.origin(),
+           .rest = &stream});
     });
   });
   const size_t much = account_.Much(all, of_connections.size());

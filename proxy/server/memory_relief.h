@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/block_cache.h"
 #include "base/intrusive_list.h"
 #include "base/memory_account.h"
 #include "conn/worker_io.h"
@@ -22,6 +23,14 @@ class MemoryRelief {
   MemoryRelief(MemoryAccount& account, WorkerIo& io,
                IntrusiveList<DownstreamConnection>& connections, IntrusiveList<RpcStream>& calls)
       : account_(account), io_(io), connections_(connections), calls_(calls) {}
+
+  // Before the end of each turn: goes on with what was held back in earlier ones, for which as much
+  // may be made again as for what was read, so that neither waits for the other.
+  void TakeHeldBack() {
+    if (io_.held_back.empty()) return;
+    AllowBlocks(made_in_turn_);
+    io_.TakeHeldBack();
+  }
 
   // For the end of each turn. True if calls were ended, so that there is more to write.
   bool Look();
@@ -59,6 +68,7 @@ class MemoryRelief {
   IntrusiveList<DownstreamConnection>& connections_;
   IntrusiveList<RpcStream>& calls_;
   MemoryLevel level_ = MemoryLevel::kPlenty;
+  int64_t made_in_turn_ = INT64_MAX;
 };
 
 }  // namespace levee

@@ -70,12 +70,13 @@ Worker::~Worker() {
 }
 
 Instant Worker::OnTurnEnd(Instant now) {
+  relief_.TakeHeldBack();
   io_.EndTurn(now);
   if (relief_.Look()) {
     io_.EndTurn(now);
     relief_.OnEnded();
   }
-  return io_.wheel.NextWakeup();
+  return io_.held_back.empty() ? io_.wheel.NextWakeup() : now;
 }
 
 void Worker::PostConfig(WorkerConfig config, std::function<void()> applied) {

@@ -87,10 +87,10 @@ std::unique_ptr<SidecarProcess> SidecarProcess::RunWithResolvConf(const ConfigPa
   return sidecar;
 }
 
-std::unique_ptr<SidecarProcess> SidecarProcess::RunInCgroup(const ConfigParts& parts,
+std::unique_ptr<SidecarProcess> SidecarProcess::RunInCgroup(const std::string& config_text,
                                                             const std::string& procs) {
   std::unique_ptr<SidecarProcess> sidecar(new SidecarProcess);
-  sidecar->config_ = std::make_unique<TempFile>(ConfigText(parts));
+  sidecar->config_ = std::make_unique<TempFile>(config_text);
   sidecar->Start("/bin/sh",
                  {"-c", "echo $$ > " + procs + " && exec " LEVEE_BINARY " run --config " +
                             sidecar->config_->path()});

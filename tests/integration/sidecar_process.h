@@ -61,6 +61,10 @@ class SidecarProcess {
   static bool MayMount();
   // levee run --config FILE in the cgroup with this cgroup.procs, from its first instruction on.
   static std::unique_ptr<SidecarProcess> RunInCgroup(const ConfigParts& parts,
+                                                     const std::string& procs) {
+    return RunInCgroup(ConfigText(parts), procs);
+  }
+  static std::unique_ptr<SidecarProcess> RunInCgroup(const std::string& config_text,
                                                      const std::string& procs);
   ~SidecarProcess();
   SidecarProcess(const SidecarProcess&) = delete;

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Callers that send very many small requests at once: little to read, and much to make of it.
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <latch>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "integration/attacker.h"
+#include "integration/faulty_service.h"
+#include "integration/guarded.h"
+#include "integration/memory_cgroup.h"
+#include "integration/raw_client.h"
+#include "integration/raw_upstream.h"
+#include "integration/scripted.h"
+#include "integration/tcp.h"
+
+namespace levee {
+namespace {
+
+constexpr long kMiB = 1024 * 1024;
+constexpr int kConnections = 300;
+constexpr int kRequests = 1000;  // of each connection
+constexpr std::string_view kLast = "the last";
+
+// What the callers do once they have sent all.
+enum class Then {
+  kRead,   // until the last thing that they sent has been answered
+  kWait,   // without reading
+  kReset,  // the connection, at once
+  kEnd     // the connection in good order, at once
+};
+
+struct Cell {
+  long container = 0;    // MiB
+  bool guarded = false;  // the sidecar is the service's guard, not the caller's
+  bool indexed = false;  // the heads stand in HPACK's table: 15 bytes a request, and not 150
+  Then then = Then::kRead;
+};
+
+std::string NameOf(const testing::TestParamInfo<Cell>& info) {
+  static constexpr const char* kThens[] = {"Read", "Wait", "Reset", "End"};
+  const Cell& cell = info.param;
+  return std::string(cell.guarded ? "Guarded" : "Egress") + (cell.indexed ? "Indexed" : "Literal") +
+         kThens[static_cast<int>(cell.then)] + std::to_string(cell.container);
+}
+
+// What one connection sends: its requests, and a PING whose answer tells that all were read.
+std::string Requests(const std::string& path, bool indexed) {
+  const HeaderList fields = {{":authority", "shop"},
+                             {":path", path},
+                             {"te", "trailers"},
+                             {"content-type", "application/grpc"}};
+  const std::string again = "\x83\x86\xc1\xc0\xbf\xbe";  // the table's entries, the last one first
+  std::string frames =
+      "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + EncodeFrame(FrameType::kSettings, 0, 0, "");
+  for (int call = 0; call < kRequests; ++call) {
+    std::string block = "\x83\x86";  // POST, http
+    for (const auto& field : fields) {
+      std::string literal = Encode({field});
+      if (indexed) literal[0] = '\x40';  // it goes into the table
+      block += literal;
+    }
+    frames += EncodeFrame(FrameType::kHeaders, kEndHeaders | kEndStream, StreamOf(call),
+                          indexed && call > 0 ? again : block);
+  }
+  return frames + EncodeFrame(FrameType::kPing, 0, 0, kLast);
+}
+
+// Reads all of them until each has brought kLast or has ended.
+void ReadToTheLast(std::vector<pollfd> peers) {
+  std::vector<std::string> ends(peers.size());  // the last bytes of each
+  std::array<char, 65536> buffer;
+  for (size_t open = peers.size(); open > 0;) {
+    if (poll(peers.data(), peers.size(), 60'000) <= 0) {
+      ADD_FAILURE() << open << " connections have no answer";
+      return;
+    }
+    for (size_t i = 0; i < peers.size(); ++i) {
+      if (peers[i].fd < 0 || peers[i].revents == 0) continue;
+      const ssize_t size = recv(peers[i].fd, buffer.data(), buffer.size(), MSG_DONTWAIT);
+      if (size > 0) ends[i].append(buffer.data(), static_cast<size_t>(size));
+      if (size > 0 && ends[i].find(kLast) == std::string::npos) {
+        ends[i].erase(0, ends[i].size() - std::min(ends[i].size(), kLast.size()));
+        continue;
+      }
+      peers[i].fd = -1;
+      --open;
+    }
+  }
+}
+
+class MemoryOfATurn : public testing::TestWithParam<Cell> {
+ protected:
+  MemoryOfATurn() : stuck_(TakeNoBodies), cgroup_(GetParam().container * kMiB) {}
+
+  // Callers who stay have their calls at an upstream that does not answer, others at a quick one.
+  std::string Text() const {
+    const bool stay = GetParam().then == Then::kRead || GetParam().then == Then::kWait;
+    const std::string target = stay ? stuck_.address() : target_.address();
+    if (GetParam().guarded) return GuardsText({target, honest_.address()}, "");
+    return ConfigText({.endpoints = {target},
+                       .retry = kNoRetry,
+                       .route = "match: {method: \"/honest.Service/*\"}, upstream: honest, "
+                                "policy: test}, {",
+                       .upstream = "}, {name: honest, endpoints: [\"" + honest_.address() + "\"]"});
+  }
+
+  // Returns the connections that stay.
+  std::vector<pollfd> SendAll(const std::string& address) const {
+    const std::string requests = Requests("/shop.Service/Unary", GetParam().indexed);
+    std::vector<pollfd> peers;
+    for (int i = 0; i < kConnections; ++i) {
+      const int fd = ConnectTo(address);
+      if (GetParam().then == Then::kWait) {
+        const int few = 4096;  // What is not read waits at the other side, not in the kernel.
+        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &few, sizeof few);
+      }
+      const timeval patience = {.tv_sec = 20, .tv_usec = 0};
+      setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+      std::string_view left = requests;
+      while (!left.empty()) {
+        const ssize_t sent = send(fd, left.data(), left.size(), MSG_NOSIGNAL);
+        if (sent <= 0) break;
+        left.remove_prefix(static_cast<size_t>(sent));
+      }
+      const linger none = {.l_onoff = 1, .l_linger = 0};
+      if (GetParam().then == Then::kReset)
+        setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+      if (GetParam().then == Then::kReset || GetParam().then == Then::kEnd) {
+        close(fd);
+      } else {
+        peers.push_back({.fd = fd, .events = POLLIN, .revents = 0});
+      }
+    }
+    return peers;
+  }
+
+  // Calls of an honest caller, until `enough`.
+  void Call(const ChannelPtr& channel, const std::function<bool()>& enough) {
+    while (!enough()) {
+      const grpc::Status status =
+          CallUnary(channel, std::string(1000, 'o'), nullptr, "/honest.Service/Unary").status;
+      ++calls_;
+      if (status.ok()) ++good_;
+      if (!status.ok() && calls_ - good_ <= 5) std::puts(status.error_message().c_str());
+    }
+  }
+  std::function<bool()> After(int calls) {
+    return [this, all = calls_ + calls] { return calls_ >= all; };
+  }
+
+  const FaultyService honest_, target_;
+  const RawUpstream stuck_;
+  const MemoryCgroup cgroup_;
+  int calls_ = 0, good_ = 0;
+};
+
+TEST_P(MemoryOfATurn, ManySmallRequestsInOneWriteDoNotEndTheSidecar) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer's own memory does not fit";
+#endif
+  if (!cgroup_.limited()) GTEST_SKIP() << "no memory cgroup of version 1 may be made here";
+  const auto sidecar = SidecarProcess::RunInCgroup(Text(), cgroup_.door());
+  const bool guarded = GetParam().guarded;
+  const ChannelPtr channel = NewChannel(sidecar->address(guarded ? "ingress1" : "egress"));
+  Call(channel, After(50));
+  const long before = sidecar->process().ResidentBytes();
+  // The allocator need not give back what it keeps as long as there is plenty.
+  const long back = before + GetParam().container * kMiB / 3;
+  std::atomic<bool> sent = false;
+  std::latch leave(1);
+  std::thread attackers([&] {
+    const auto peers = SendAll(sidecar->address(guarded ? "ingress0" : "egress"));
+    if (GetParam().then == Then::kRead) ReadToTheLast(peers);
+    sent = true;
+    leave.wait();
+    for (const pollfd& peer : peers) close(peer.fd);
+  });
+  long most = 0;
+  Call(channel, [&, enough = After(300)] {
+    most = std::max(most, sidecar->process().ResidentBytes());
+    return sent && enough();
+  });
+  leave.count_down();
+  attackers.join();
+  Call(channel, After(100));
+  EXPECT_EQ(sidecar->HttpStatus("/healthz"), 200) << "it does not live";
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  long after = sidecar->process().ResidentBytes();
+  Call(channel, [&] {
+    after = sidecar->process().ResidentBytes();
+    return after < back || std::chrono::steady_clock::now() > end;
+  });
+  std::printf("%d of %d honest calls good; resident %ld MiB before, %ld at most, %ld afterwards\n",
+              good_, calls_, before / kMiB, most / kMiB, after / kMiB);
+  EXPECT_GE(good_, calls_ * 99 / 100);
+  EXPECT_LT(after, back);
+}
+
+// LEVEE_TURN_CELLS=all: every kind of caller in every container.
+std::vector<Cell> Cells() {
+  if (std::getenv("LEVEE_TURN_CELLS") == nullptr) {
+    return {{.container = 64, .indexed = true, .then = Then::kRead},
+            {.container = 128, .indexed = true, .then = Then::kRead},
+            {.container = 128, .indexed = true, .then = Then::kReset},
+            {.container = 128, .guarded = true, .indexed = true, .then = Then::kRead},
+            {.container = 256, .indexed = true, .then = Then::kEnd},
+            {.container = 512, .indexed = true, .then = Then::kRead}};
+  }
+  std::vector<Cell> cells;
+  for (const long container : {64, 128, 256, 512}) {
+    for (const bool guarded : {false, true}) {
+      for (const bool indexed : {true, false}) {
+        for (const Then then : {Then::kRead, Then::kWait, Then::kReset, Then::kEnd}) {
+          cells.push_back({container, guarded, indexed, then});
+        }
+      }
+    }
+  }
+  return cells;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, MemoryOfATurn, testing::ValuesIn(Cells()), NameOf);
+
+}  // namespace
+}  // namespace levee
