@@ -173,7 +173,11 @@ bool Http2Connection::WriteLeftover() {
 }
 
 void Http2Connection::Flush() {
-  if (closed_ || !WriteLeftover()) return;
+  if (closed_) return;
+  if (!WriteLeftover()) {
+    session_.FreeEnded();
+    return;
+  }
   for (bool more = true; more;) {
     h2::OutputBuffer& out = io_.output;
     more = session_.Serialize(out);

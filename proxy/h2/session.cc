@@ -96,6 +96,8 @@ void Session::ResetStream(Stream& stream, uint32_t error_code) {
   if (role_ == Role::kServer) closed_.Add(stream.id_, ClosedStreams::By::kThisSide);
   slots_free_ = role_ == Role::kClient;
   streams_.Retire(stream);
+  // Also where output is announced already and held up: then the stream is to be freed.
+  if (!serializing_) dirty_ = false;
   Dirty();
 }
 

@@ -56,6 +56,10 @@ class Session {
   // Appends pending frames to `out` until none is left or there is no room. True: some are left.
   bool Serialize(OutputBuffer& out);
 
+  // Frees the streams that have ended, which Receive and Serialize do, too. For when the output is
+  // held up, so that Serialize is not called: resets announce output again and again until then.
+  void FreeEnded() { ReturnRetired(); }
+
   // Client role: returns how many streams may be opened now. The peer's limit, a GOAWAY and the
   // number of ids left bound it.
   int FreeSlots() const;
