@@ -11,8 +11,13 @@ namespace levee {
 
 // Blocks that another thread frees meanwhile are not what else is held, though they may be in what
 // was measured: nobody would know before the next measuring that they are gone.
+//
+// A burst of many calls leaves much freed memory in malloc, which nobody needs soon: it is given
+// back as well where it may be that a quarter of the limit is such.
 void MeasureMemory(MemoryAccount& account) {
-  if (account.IsTight(net::OwnBytes())) net::GiveMemoryBack();
+  const int64_t before = net::OwnBytes();
+  const bool kept = before - AllocatedBlockBytes() > account.limit() / 4;
+  if (kept || account.IsTight(before)) net::GiveMemoryBack();
   const int64_t blocks = AllocatedBlockBytes();
   const int64_t own = net::OwnBytes();
   account.SetOther(own - std::max(blocks, AllocatedBlockBytes()));
