@@ -83,14 +83,6 @@ void Http2Connection::OnBytes(ByteSpan bytes, const Chunk& shared) {
       return;
     }
   }
-  Take(bytes, shared);
-  const size_t untaken = session_.untaken();
-  if (untaken == 0 || broken_ || closed_) return;
-  const bool few = untaken <= kCopied || shared.empty();
-  HoldBack(few ? Chunk::Copy(bytes.last(untaken)) : shared.Slice(bytes.size() - untaken, untaken));
-}
-
-void Http2Connection::Take(ByteSpan bytes, const Chunk& shared) {
   received_at_ = io_.loop.now();
   session_.SetStreamWindow(io_.stream_window);
   const uint64_t frames = session_.frames();
@@ -102,11 +94,16 @@ void Http2Connection::Take(ByteSpan bytes, const Chunk& shared) {
     io_.unfinished.Update(unfinished_, unfinished, session_.unfinished_anew(), received_at_);
   }
   if (!goes_on) Farewell();
+  if (taken < bytes.size()) HoldBack(bytes.subspan(taken), shared);
 }
 
-// The socket waits until they are taken: what a peer may have here is one read.
-void Http2Connection::HoldBack(Chunk rest) {
-  held_back_.bytes = std::move(rest);
+// The socket waits until they are taken: what a peer may have here is one read. `rest`: the end of
+// `shared`, if that is not empty.
+void Http2Connection::HoldBack(ByteSpan rest, const Chunk& shared) {
+  if (broken_ || closed_) return;
+  held_back_.bytes = rest.size() <= kCopied || shared.empty()
+                         ? Chunk::Copy(rest)
+                         : shared.Slice(shared.size() - rest.size(), rest.size());
   io_.held_back.PushBack(held_back_);
   socket_.SetReading(false);
 }
@@ -120,13 +117,15 @@ void Http2Connection::DropHeldBack() {
 size_t Http2Connection::TakeHeldBack(size_t most) {
   const Chunk rest = std::exchange(held_back_.bytes, Chunk());
   const size_t size = std::min(most, rest.size());
-  Take(rest.bytes().first(size), Chunk());
+  OnBytes(rest.bytes().first(size), Chunk());
   if (broken_ || closed_) return size;
-  const size_t taken = size - session_.untaken();
-  if (taken < rest.size()) {
-    HoldBack(rest.Slice(taken, rest.size() - taken));
-  } else {
+  // What OnBytes held back of the piece stands in the whole rest as well.
+  const size_t taken = size - held_back_.bytes.size();
+  held_back_.bytes = rest.Slice(taken, rest.size() - taken);
+  if (held_back_.bytes.empty()) {
     socket_.SetReading(true);
+  } else if (!held_back_.linked()) {
+    io_.held_back.PushBack(held_back_);
   }
   return taken;
 }

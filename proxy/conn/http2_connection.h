@@ -95,8 +95,7 @@ class Http2Connection : public Mortal,
   void OnOutputPending() override;
   void OnTimer(Instant now) override;
 
-  void Take(ByteSpan bytes, const Chunk& shared);
-  void HoldBack(Chunk rest);
+  void HoldBack(ByteSpan rest, const Chunk& shared);
   void DropHeldBack();
   void Farewell();
   void EndWriting();
