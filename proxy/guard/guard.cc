@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/block_cache.h"
 #include "guard/adaptive_limit.h"
 
 namespace levee {
@@ -265,6 +266,9 @@ Instant Guard::Answer(int worker, Instant now) {
     } else {
       client.OnGuardRefused(GuardRefusal(place->refusal_), now);
     }
+    // Each refusal makes an answer, and the call is freed only as the turn ends. A queue may refuse
+    // thousands at once.
+    if (BlocksUsedUp()) return now + absl::Milliseconds(1);
   }
 }
 

@@ -217,7 +217,7 @@ std::vector<Cell> Cells() {
     return {{.container = 64, .indexed = true, .then = Then::kRead},
             {.container = 128, .indexed = true, .then = Then::kRead},
             {.container = 128, .indexed = true, .then = Then::kReset},
-            {.container = 128, .guarded = true, .indexed = true, .then = Then::kRead},
+            {.container = 64, .guarded = true, .indexed = true, .then = Then::kRead},
             {.container = 256, .indexed = true, .then = Then::kEnd},
             {.container = 512, .indexed = true, .then = Then::kRead}};
   }
