@@ -96,8 +96,6 @@ Lists::List* ListOf(size_t rounded) {
 
 constinit thread_local int64_t internal::blocks_allowed = INT64_MAX;
 
-void AllowBlocks(int64_t bytes) { internal::blocks_allowed = bytes; }
-
 void* AllocateBlock(size_t bytes) {
   // Under the sanitizer the size stays exact, so that it sees an access one byte too far.
   const size_t rounded = kCaching ? RoundUp(bytes) : bytes;

@@ -32,14 +32,14 @@ int64_t FreedBlockBytes();
 // Gives the free blocks of the calling thread back to malloc.
 void ReleaseFreeBlocks();
 
-// Bounds what the calling thread has from malloc for blocks until this is called again, which is
-// unbounded at first. Nothing is refused beyond it: whoever makes much of few bytes asks
-// BlocksUsedUp, and goes on later. Blocks from free lists are had already.
-void AllowBlocks(int64_t bytes);
-
 namespace internal {
 extern constinit thread_local int64_t blocks_allowed;
 }
+
+// Bounds what the calling thread has from malloc for blocks until this is called again, which is
+// unbounded at first. Nothing is refused beyond it: whoever makes much of few bytes asks
+// BlocksUsedUp, and goes on later. Blocks from free lists are had already.
+inline void AllowBlocks(int64_t bytes) { internal::blocks_allowed = bytes; }
 
 // Whether the calling thread has had as much as it was allowed.
 inline bool BlocksUsedUp() { return internal::blocks_allowed <= 0; }

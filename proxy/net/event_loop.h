@@ -86,6 +86,9 @@ class EventLoop {
   // read may go beyond it. It ends as well when what this thread makes of the bytes has used up
   // what AllowBlocks allowed, which the turn's handler then has to allow anew.
   void SetReadAllowance(int64_t bytes) { read_allowance_ = bytes; }
+  // Bounds what one socket reads at a time, besides its own bound.
+  void SetReadMost(size_t bytes) { read_most_ = bytes; }
+  size_t read_most() const { return read_most_; }
   void CountRead(size_t bytes) { read_in_turn_ += static_cast<int64_t>(bytes); }
 
   // Watches one descriptor for as long as it lives; does not own it.
@@ -124,6 +127,7 @@ class EventLoop {
   bool turn_started_ = false;
   int64_t read_allowance_ = INT64_MAX;
   int64_t read_in_turn_ = 0;
+  size_t read_most_ = SIZE_MAX;
 
   std::mutex posted_mutex_;
   std::vector<absl::AnyInvocable<void()>> posted_;

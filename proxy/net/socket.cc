@@ -65,7 +65,8 @@ void Socket::FinishConnecting() {
 void Socket::Read() {
   ReadBlocks& blocks = loop_.read_blocks();
   const std::span<uint8_t> whole = blocks.memory();
-  const std::span<uint8_t> memory = whole.first(std::min(whole.size(), read_limit_));
+  const std::span<uint8_t> memory =
+      whole.first(std::min({whole.size(), loop_.read_most(), read_limit_}));
   const ByteStream::Transfer moved = stream_.Read(memory);
   loop_.CountRead(moved.bytes);
   if (moved.bytes > 0) {

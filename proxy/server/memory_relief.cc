@@ -31,6 +31,10 @@ constexpr int64_t kLeastRead = 64 * 1024;
 constexpr int64_t kMadeShare = 64;
 constexpr int64_t kLeastMade = 128 * 1024;
 
+// While bytes are held back, a socket reads this much at a time: what all connections together have
+// held back is to be little, and whoever sends most of it has small frames.
+constexpr size_t kReadBesideHeldBack = 4 * 1024;
+
 // Of the objects of a call and its streams, which come to its bodies and heads.
 constexpr size_t kCallBytes = 4 * 1024;
 
@@ -47,8 +51,10 @@ bool MemoryRelief::Look() {
   }
   level_ = level;
   Adjust();
-  io_.loop.SetReadAllowance(std::max(account_.Free(bytes) / kReadShare, kLeastRead));
-  made_in_turn_ = std::max(account_.Free(bytes) / kMadeShare, kLeastMade);
+  const int64_t free = account_.Free(bytes);
+  io_.loop.SetReadAllowance(std::max(free / kReadShare, kLeastRead));
+  io_.loop.SetReadMost(io_.held_back.empty() ? SIZE_MAX : kReadBesideHeldBack);
+  made_in_turn_ = std::max(free / kMadeShare, kLeastMade);
   AllowBlocks(made_in_turn_);
   if (level_ < MemoryLevel::kFull) return false;
   EndLargest(account_.Excess(bytes), account_.ExcessOfAll(bytes));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many bytes the sidecar holds for each byte of the small things that a caller may send. The
 // table in docs/limits.md has what this prints.
-#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <memory>
@@ -15,6 +14,7 @@
 #include "integration/raw_client.h"
 #include "integration/raw_upstream.h"
 #include "integration/scripted.h"
+#include "integration/tcp.h"
 
 namespace levee {
 namespace {
@@ -51,15 +51,15 @@ struct Kind {
   const char* name;
   int times;  // on each connection
   std::function<std::string(int)> frames;
-  Attacker::Reading reading = Attacker::Reading::kNothing;
+  int stay = 0;  // calls of each connection that go on
 };
 
 std::vector<Kind> Kinds() {
   const auto frame = [](FrameType type, int32_t stream, const std::string& payload) {
     return [=](int) { return EncodeFrame(type, 0, stream, payload); };
   };
-  return {{"heads, indexed", 1000, [](int i) { return HeadAgain(i + 1, true); }},
-          {"heads, written out", 1000, [](int i) { return Head(i + 1, true, false); }},
+  return {{"heads, indexed", 1000, [](int i) { return HeadAgain(i + 1, true); }, 1000},
+          {"heads, written out", 1000, [](int i) { return Head(i + 1, true, false); }, 1000},
           {"heads and a reset of each", 4000,
            [](int i) { return HeadAgain(i + 1, false) + ResetCall(i + 1); }},
           {"heads and trailers", 1000,
@@ -67,7 +67,8 @@ std::vector<Kind> Kinds() {
              return HeadAgain(i + 1, false) + EncodeFrame(FrameType::kHeaders,
                                                           kEndHeaders | kEndStream, StreamOf(i + 1),
                                                           Encode({{"a", "b"}}));
-           }},
+           },
+           1000},
           {"heads that are refused", 1000,
            [](int i) {
              return EncodeFrame(FrameType::kHeaders, kEndHeaders | kEndStream, StreamOf(i + 1),
@@ -92,30 +93,68 @@ TEST_P(CostOf, ASmallThingIsBounded) {
   std::vector<std::unique_ptr<Attacker>> attackers;
   // The first head fills the table, and is the call of what needs one.
   for (int i = 0; i < kConnections; ++i) {
-    attackers.push_back(std::make_unique<Attacker>(sidecar.address(), GetParam().reading));
+    attackers.push_back(std::make_unique<Attacker>(sidecar.address(), Attacker::Reading::kNothing));
     attackers.back()->Send(Head(0, false, true));
   }
   ASSERT_TRUE(sidecar.WaitForSum("levee_active_calls", {}, kConnections));
   const long before = sidecar.process().ResidentBytes();
   std::string frames;
   for (int i = 0; i < GetParam().times; ++i) frames += GetParam().frames(i);
-  for (const auto& attacker : attackers) attacker->Send(frames);
-  // The sidecar has read all when it has opened a later connection's call, in the same order.
-  Attacker last(sidecar.address());
-  const double calls = sidecar.Sum("levee_downstream_connections");
-  EXPECT_GE(calls, 1);
-  long now = 0, most = 0;
-  for (int i = 0; i < 50; ++i) {
-    now = sidecar.process().ResidentBytes();
-    most = std::max(most, now);
-    sidecar.Scrape();
-  }
+  // The sidecar has read all when it has one more call of each.
+  const std::string end = HeadAgain(10'000, true);
+  for (const auto& attacker : attackers) attacker->Send(frames + end);
+  EXPECT_TRUE(sidecar.WaitForSum("levee_active_calls", {}, kConnections * (GetParam().stay + 2)));
+  const long most = sidecar.process().ResidentBytes();
   const auto sent = static_cast<double>(frames.size()) * kConnections;
   const double per_byte = static_cast<double>(most - before) / sent;
   std::printf("| %s | %.1f | %.1f | %.0f |\n", GetParam().name,
               static_cast<double>(frames.size()) / GetParam().times, per_byte,
               static_cast<double>(most - before) / (GetParam().times * kConnections));
   EXPECT_LT(per_byte, kMost);
+}
+
+// An upstream answers with many interim heads, of which nothing is kept.
+TEST(CostOfAnswers, AnInterimAnswerIsNotKept) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer's own memory is many times more";
+#endif
+  constexpr int kTimes = 100'000;
+  const HeaderList interim = {{":status", "103"}, {"a", "b"}};
+  Wire wire(ForEach([&](UpstreamPeer& peer, const RawRequest& request) {
+    if (Values(request.head, "many") == "1") {
+      for (int i = 0; i < kTimes; ++i) peer.WriteHeaders(request.stream, interim, false);
+    }
+    peer.Answer(request.stream);
+  }));
+  EXPECT_EQ(wire.client.AnswerTo(wire.client.Call()).grpc_status(), "0");
+  const long before = wire.sidecar.process().ResidentBytes();
+  EXPECT_EQ(wire.client.AnswerTo(wire.client.Call({{"many", "1"}})).grpc_status(), "0");
+  const auto held = static_cast<double>(wire.sidecar.process().ResidentBytes() - before);
+  const auto size = static_cast<double>(9 + Encode(interim).size());
+  std::printf("| 1xx answers | %.1f | %.1f | %.0f |\n", size, held / size / kTimes, held / kTimes);
+  EXPECT_LT(held / size / kTimes, 1);
+}
+
+TEST(CostOfTunnels, ATunnelIsBounded) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer's own memory is many times more";
+#endif
+  constexpr int kTunnels = 200;
+  const RawUpstream upstream([](UpstreamPeer& peer) { peer.ReadToEnd(); });
+  const SidecarProcess sidecar({.endpoints = {upstream.address()}});
+  std::vector<std::unique_ptr<TcpConnection>> tunnels;
+  long before = 0;
+  for (int i = 0; i < 2 * kTunnels; ++i) {
+    if (i == kTunnels) before = sidecar.process().ResidentBytes();
+    tunnels.push_back(std::make_unique<TcpConnection>(sidecar.address()));
+    ASSERT_TRUE(OpenTunnel(*tunnels.back(), upstream.address()));
+    tunnels.back()->Send("no HTTP/2 is this, but something else");
+  }
+  ASSERT_TRUE(sidecar.WaitForSum("levee_tunnels", {}, 2 * kTunnels));
+  const long each = (sidecar.process().ResidentBytes() - before) / kTunnels;
+  std::printf("| CONNECT tunnels | about 110 | %.0f | %ld |\n", static_cast<double>(each) / 110,
+              each);
+  EXPECT_LT(each, 64 * 1024);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CostOf, testing::ValuesIn(Kinds()),
