@@ -25,7 +25,7 @@ std::string_view OtherProtocol(ByteSpan first) {
   return "";
 }
 
-// What is held back of a read is copied up to here: a slice would keep the loop's block.
+// The held back rest of a read is copied up to here: a slice would keep the loop's block.
 constexpr size_t kCopied = 64 * 1024;
 
 // A peer that broke the protocol has this long to take the bytes written before GOAWAY, and GOAWAY,
@@ -119,7 +119,7 @@ size_t Http2Connection::TakeHeldBack(size_t most) {
   const size_t size = std::min(most, rest.size());
   OnBytes(rest.bytes().first(size), Chunk());
   if (broken_ || closed_) return size;
-  // What OnBytes held back of the piece stands in the whole rest as well.
+  // OnBytes may have held back the end of the piece, which stands in the whole rest as well.
   const size_t taken = size - held_back_.bytes.size();
   held_back_.bytes = rest.Slice(taken, rest.size() - taken);
   if (held_back_.bytes.empty()) {

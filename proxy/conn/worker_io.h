@@ -42,7 +42,7 @@ struct WorkerIo {
   }
 
   // Goes on with bytes that were held back in earlier turns, one connection after the other, as far
-  // as a turn may. What is left is due in the next turn, which should come at once.
+  // as a turn may. The rest is due in the next turn, which should come at once.
   void TakeHeldBack();
 
   // A turn ends with these: due timers, tasks, output, burials.

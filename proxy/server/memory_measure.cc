@@ -25,9 +25,9 @@ void MeasureMemory(MemoryAccount& account) {
 
 // Each thread has memory of its own in malloc, so what one has freed is of no use to the others.
 void MeasureFreedMemory(MemoryAccount& account) {
-  // What came counts beside what went: a call also holds what is in no block.
-  const int64_t moved = AllocatedBlockBytes() + 2 * FreedBlockBytes();
-  if (!account.MustMeasure(AllocatedBlockBytes(), moved)) return;
+  // Blocks that came count beside those that went: a call also holds memory that is in no block.
+  const int64_t blocks = AllocatedBlockBytes();
+  if (!account.MustMeasure(blocks, blocks + 2 * FreedBlockBytes())) return;
   const int64_t unknown = net::OwnBytes() - account.Held(AllocatedBlockBytes());
   if (unknown > account.limit() / 32) MeasureMemory(account);
 }
