@@ -239,14 +239,16 @@ PANELS = (
           runbooks=('error-budget-burn-fast',)),
     Panel('Which limits turn something away?',
           'Calls that a rate limit rejected or delayed, and limits of the sidecar that were '
-          'reached. Both are those of the whole namespace.',
+          'reached, and calls that it ended because it broke a rule of its own: those of the whole '
+          'namespace.',
           'cps',
           (('rate limit {{limit}}: {{decision}}',
             total('levee_rate_limit_decisions_total', 'decision!="admitted"', 'limit, decision',
                   SIDECARS)),
            ('limit {{limit}}',
-            total('levee_limit_hits_total', '', 'limit', SIDECARS) + ' > 0')),
-          runbooks=('rate-limit-rejecting', 'limit-hit')),
+            total('levee_limit_hits_total', '', 'limit', SIDECARS) + ' > 0'),
+           ('calls that Levee broke', f'sum({rate("levee_broken_calls_total", "", SIDECARS)})')),
+          runbooks=('rate-limit-rejecting', 'limit-hit', 'call-broken')),
     Panel('Who decides shared limits?',
           'Sidecars, by what their permits of a limit that all share come from: leased, the store '
           'grants them; stale, the store is away and the last rate holds; fallback, what on_failure '

@@ -78,7 +78,10 @@ void Call::StartHedge(Instant now) {
 void Call::OnRequest(const Chunk& chunk, bool end, Instant now) {
   const OneEvent event;
   if (finished_) return;
-  LEVEE_CHECK(!committed_);
+  if (committed_) {
+    parts_.host.OnBroken("a piece of the request came to a call that is committed");
+    return;
+  }
   half_closed_ = half_closed_ || end;
   if (replayable_) {
     const ReplayBuffer::Kept kept = buffer_.Add(chunk);

@@ -156,6 +156,13 @@ class Call final : private GuardClient, private DedupeClient {
   // The bytes of the request that it holds: for retries, or until an attempt carries them.
   size_t kept_bytes() const { return buffer_.held_bytes(); }
 
+  // After CallHost::OnBroken: ends the call with INTERNAL.
+  void OnBroken(Instant now);
+
+  // The message of such an answer.
+  static constexpr char kBroken[] =
+      "the sidecar broke a rule of its own in this call; its log says which: please report it";
+
   // The sidecar stops and cannot wait for the call any longer: ends it with UNAVAILABLE.
   void OnDrainTimeout(Instant now);
 

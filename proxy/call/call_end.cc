@@ -171,6 +171,11 @@ void Call::OnDrainTimeout(Instant now) {
   EndLocally(StatusCode::kUnavailable, "the sidecar is shutting down", now);
 }
 
+void Call::OnBroken(Instant now) {
+  const OneEvent event;
+  if (!finished_) EndLocally(StatusCode::kInternal, kBroken, now);
+}
+
 void Call::OnInVain(Instant now) {
   const OneEvent event;
   if (!finished_) EndInVain(now);
@@ -324,8 +329,10 @@ void Call::RememberFailure(StatusCode code, bool marked, Instant now) {
 }
 
 void Call::Finish(const FinalStatus& status, Instant now) {
-  LEVEE_CHECK(!finished_);
-  finished_ = true;
+  if (std::exchange(finished_, true)) {
+    parts_.host.OnBroken("a call has ended twice");
+    return;
+  }
   if (std::exchange(admission_open_, false)) parts_.admission->Withdraw(*this);
   CancelRetry();
   if (shadow_ != nullptr) record_.shadow = shadow_->End(Facts(now), now);

@@ -107,6 +107,11 @@ class CallHost {
   // another one to its destination has failed.
   virtual CallKin Kin() const = 0;
 
+  // The call is in a state in which it should never be: an invariant of its own is broken, `what`.
+  // The host ends the call with INTERNAL (Call::OnBroken) once the event is over, and tells of it.
+  // Only for what concerns no other call; LEVEE_CHECK is for everything that calls share.
+  virtual void OnBroken(const char* what) = 0;
+
   // Replaces the call's one timer; Infinite: none.
   virtual void SetTimer(Instant when) = 0;
 };

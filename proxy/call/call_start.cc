@@ -159,7 +159,10 @@ void Call::OnAdmission(const RateAdmission& answer, Instant now) {
 }
 
 void Call::ActOnAdmission(const RateAdmission& answer, Instant now) {
-  LEVEE_CHECK(!finished_ && admission_open_);
+  if (finished_ || !admission_open_) {
+    parts_.host.OnBroken("an admission came to a call that awaits none");
+    return;
+  }
   admission_open_ = answer.refused_by == RateAdmission::kNone;
   if (now >= deadline_) {
     EndAtDeadline(now);

@@ -69,6 +69,7 @@ enum class EventKind : uint8_t {
   kUpstreamGoaway,
   kUpstreamClosed,
   // Of calls.
+  kCallBroken,
   kRequestRefused,
   kCallDecided,
 };
@@ -150,6 +151,8 @@ inline constexpr auto kEventKinds = std::to_array<EventKindFacts>({
      "an endpoint wants no more calls on a connection"},
     {EventKind::kUpstreamClosed, LogLevel::kDebug, "upstream_closed",
      "a connection to an endpoint is closed"},
+    {EventKind::kCallBroken, LogLevel::kError, "call_broken",
+     "the sidecar broke a rule of its own in a call, and has ended it"},
     {EventKind::kRequestRefused, LogLevel::kDebug, "request_refused",
      "a request is refused before it has a route"},
     {EventKind::kCallDecided, LogLevel::kDebug, "call_decided",

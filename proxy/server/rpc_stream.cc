@@ -57,7 +57,7 @@ RpcStream::RpcStream(RpcEnvironment& environment, Worker& worker, std::shared_pt
       origin_(&origin),
       downstream_(&downstream),
       call_(MakeParts(*this, environment, *plan_)),
-      first_(*this, environment, hop()) {
+      attempts_(*this, environment.random, hop()) {
   request_.Swap(request);
 }
 
@@ -196,10 +196,7 @@ void RpcStream::EndForDrain() { call_.OnDrainTimeout(now()); }
 size_t RpcStream::held_bytes() const {
   size_t bytes = call_.kept_bytes() + request_.held_bytes();
   if (downstream_ != nullptr) bytes += downstream_->held_bytes();
-  if (first_.active) bytes += first_.attempt.held_bytes();
-  for (const auto& slot : hedges_) {
-    if (slot->active) bytes += slot->attempt.held_bytes();
-  }
+  attempts_.ForEachActive([&](const UpstreamAttempt& attempt) { bytes += attempt.held_bytes(); });
   return bytes;
 }
 
@@ -259,20 +256,20 @@ const Hop& RpcStream::hop() const {
   return environment_.hops.Of(plan_->inbound ? Direction::kInbound : Direction::kEgress);
 }
 
-RpcStream::Slot& RpcStream::At(AttemptId id) {
-  if (first_.attempt.id() == id) return first_;
-  for (const auto& slot : hedges_) {
-    if (slot->attempt.id() == id) return *slot;
-  }
-  LEVEE_CHECK(false);  // The call names only attempts that it was given.
+AttemptSlot* RpcStream::At(AttemptId id) {
+  AttemptSlot* const slot = attempts_.Find(id);
+  if (slot == nullptr) OnBroken("an attempt is named that the call does not have");
+  return slot;
 }
 
-RpcStream::Slot& RpcStream::IdleSlot() {
-  if (!first_.active) return first_;
-  for (const auto& slot : hedges_) {
-    if (!slot->active) return *slot;
-  }
-  return *hedges_.emplace_back(std::make_unique<Slot>(*this, environment_, hop()));
+void RpcStream::OnBroken(const char* what) {
+  environment_.series.broken_calls.Add();
+  environment_.io.log.Write(EventKind::kCallBroken, [&] {
+    return std::vector<LogField>{
+        {"upstream", plan_->destination->upstream}, {"method", plan_->path}, {"reason", what}};
+  });
+  if (call_.finished() || std::exchange(broken_, true)) return;
+  environment_.io.wheel.Arm(*this, now());
 }
 
 AttemptId RpcStream::StartAttempt(const AttemptStart& start) {
@@ -280,42 +277,42 @@ AttemptId RpcStream::StartAttempt(const AttemptStart& start) {
   absl::InlinedVector<int64_t, 4> avoid;
   if (plan_->calls.hedge != nullptr) {
     avoid.assign(start.avoid.begin(), start.avoid.end());
-    if (first_.active) avoid.push_back(first_.attempt.endpoint());
-    for (const auto& slot : hedges_) {
-      if (slot->active) avoid.push_back(slot->attempt.endpoint());
-    }
+    attempts_.ForEachActive(
+        [&](const UpstreamAttempt& attempt) { avoid.push_back(attempt.endpoint()); });
     elsewhere.avoid = avoid;
   }
-  Slot& slot = IdleSlot();
-  slot.active = true;
-  slot.head_waits = false;
-  slot.sent = 0;
+  AttemptSlot& slot = attempts_.Take(*this, environment_.random, hop());
   slot.attempt.Start(++last_id_, *plan_->destination, request_, elsewhere,
                      plan_->snapshot->overload.honor, trace_.get());
   return last_id_;
 }
 
 void RpcStream::SendRequest(AttemptId id, const Chunk& chunk, bool end) {
-  At(id).attempt.SendRequest(chunk, end);
+  if (AttemptSlot* const slot = At(id)) slot->attempt.SendRequest(chunk, end);
 }
 
 AttemptPlace RpcStream::CancelAttempt(AttemptId id) {
-  Slot& slot = At(id);
-  const AttemptPlace place = slot.attempt.place();
-  slot.attempt.Cancel();
-  slot.active = false;
+  AttemptSlot* const slot = At(id);
+  if (slot == nullptr) return {};
+  const AttemptPlace place = slot->attempt.place();
+  slot->attempt.Cancel();
+  slot->active = false;
   return place;
 }
 
-void RpcStream::JudgeAttempt(AttemptId id, bool success) { At(id).attempt.Judge(success); }
+void RpcStream::JudgeAttempt(AttemptId id, bool success) {
+  if (AttemptSlot* const slot = At(id)) slot->attempt.Judge(success);
+}
 
 void RpcStream::Commit(AttemptId id) {
-  committed_ = &At(id);
+  AttemptSlot* const slot = At(id);
+  if (slot == nullptr) return;
+  committed_ = slot;
   if (committed_->head_waits) ForwardHead(*committed_);
   CreditForwarded();
 }
 
-void RpcStream::ForwardHead(Slot& slot) {
+void RpcStream::ForwardHead(AttemptSlot& slot) {
   slot.head_waits = false;
   if (recorder_ != nullptr) recorder_->OnHead(slot.head);
   if (downstream_ == nullptr) return;
@@ -335,11 +332,12 @@ void RpcStream::CreditForwarded() {
 }
 
 void RpcStream::OnAttemptHead(AttemptId id, Metadata& head) {
-  Slot& slot = At(id);
-  slot.head.Swap(head);
-  slot.head_waits = true;
+  AttemptSlot* const slot = At(id);
+  if (slot == nullptr) return;
+  slot->head.Swap(head);
+  slot->head_waits = true;
   call_.OnHead(id, now());
-  if (committed_ == &slot && slot.head_waits) ForwardHead(slot);
+  if (committed_ == slot && slot->head_waits) ForwardHead(*slot);
 }
 
 void RpcStream::OnAttemptData(AttemptId id, const Chunk& data) {
@@ -348,7 +346,7 @@ void RpcStream::OnAttemptData(AttemptId id, const Chunk& data) {
   if (recorder_ != nullptr) recorder_->OnData(data);
   if (downstream_ == nullptr) {
     // The call goes on without its caller.
-    At(id).attempt.Credit(data.size());
+    if (AttemptSlot* const slot = At(id)) slot->attempt.Credit(data.size());
     return;
   }
   response_bytes_ += data.size();
@@ -356,13 +354,16 @@ void RpcStream::OnAttemptData(AttemptId id, const Chunk& data) {
 }
 
 void RpcStream::OnAttemptSent(AttemptId id, size_t bytes) {
-  Slot& slot = At(id);
-  slot.sent += bytes;
-  if (committed_ == &slot) CreditForwarded();
+  AttemptSlot* const slot = At(id);
+  if (slot == nullptr) return;
+  slot->sent += bytes;
+  if (committed_ == slot) CreditForwarded();
 }
 
 void RpcStream::OnAttemptEnded(AttemptId id, const AttemptOutcome& outcome, Metadata& trailers) {
-  At(id).active = false;
+  AttemptSlot* const slot = At(id);
+  if (slot == nullptr) return;
+  slot->active = false;
   last_ended_ = id;
   trailers_.Swap(trailers);
   call_.OnAttemptEnd(id, outcome, now());
@@ -382,7 +383,9 @@ void RpcStream::SetTimer(Instant when) {
 }
 
 void RpcStream::OnTimer(Instant now) {
-  if (now >= timer_at_) {
+  if (broken_) {
+    call_.OnBroken(now);
+  } else if (now >= timer_at_) {
     call_.OnTimer(now);
   } else {
     environment_.io.wheel.Arm(*this, timer_at_);
@@ -395,6 +398,17 @@ StoredAnswerPtr RpcStream::KeepAnswer(const FinalStatus& status) {
 }
 
 void RpcStream::Finish(const FinalStatus& status, const CallRecord& record) {
+  if (!broken_) {
+    End(status, record);
+    return;
+  }
+  // Nothing that the call says of itself is to be trusted.
+  CallRecord broken = record;
+  broken.code = StatusCode::kInternal;
+  End({.code = StatusCode::kInternal, .message = Call::kBroken}, broken);
+}
+
+void RpcStream::End(const FinalStatus& status, const CallRecord& record) {
   Timer::Unlink();
   if (status.attempt != last_ended_) trailers_.Clear();
   // The reply uses the trailers up.

@@ -22,13 +22,13 @@
 #include "h2/stream.h"
 #include "policy/limit_key.h"
 #include "server/accepted_connection.h"
+#include "server/attempt_slots.h"
 #include "server/budget_watch.h"
 #include "server/call_log.h"
 #include "server/call_plan.h"
 #include "server/call_tie.h"
 #include "server/request_head.h"
 #include "server/span_sink.h"
-#include "server/upstream_attempt.h"
 #include "telemetry/record_call.h"
 #include "trace/call_trace.h"
 #include "wire/message_count.h"
@@ -130,21 +130,11 @@ class RpcStream final : public InBlocks,
   void Finish(const FinalStatus& status, const CallRecord& record) override;
   void CreditRequest(size_t bytes) override;
   CallKin Kin() const override;
+  void OnBroken(const char* what) override;
   void SetTimer(Instant when) override;
 
-  // An attempt, and what it has brought while the call was not committed.
-  struct Slot {
-    Slot(RpcStream& rpc, RpcEnvironment& environment, const Hop& hop)
-        : attempt(rpc, environment.random, hop) {}
-
-    UpstreamAttempt attempt;
-    bool active = false;
-    bool head_waits = false;  // `head` is not forwarded yet
-    Metadata head;
-    size_t sent = 0;  // bytes of the request
-  };
-  Slot& At(AttemptId id);
-  Slot& IdleSlot();
+  // Returns the slot of an attempt; nullptr, and the call is broken, if it has none.
+  AttemptSlot* At(AttemptId id);
   const Hop& hop() const;
 
   void OnTimer(Instant now) override;
@@ -159,7 +149,8 @@ class RpcStream final : public InBlocks,
   void EndTrace(const FinalStatus& status, const CallRecord& record);
   std::string MessageOf(const FinalStatus& status) const;
   void Request(const Chunk& chunk, bool end);
-  void ForwardHead(Slot& slot);
+  void End(const FinalStatus& status, const CallRecord& record);
+  void ForwardHead(AttemptSlot& slot);
   void CreditForwarded();
   void Record(const CallRecord& record);
   void Log(const FinalStatus& status, const CallRecord& record);
@@ -179,11 +170,11 @@ class RpcStream final : public InBlocks,
   std::unique_ptr<const CallTrace> trace_;    // nullptr: the call has no spans
   std::unique_ptr<AnswerRecorder> recorder_;  // of a call with an idempotency key
 
-  Slot first_;
-  std::vector<std::unique_ptr<Slot>> hedges_;  // for attempts beside the one in first_
+  AttemptSlots attempts_;
   AttemptId last_id_ = 0;
-  Slot* committed_ = nullptr;  // whose answer is the caller's
+  AttemptSlot* committed_ = nullptr;  // whose answer is the caller's
   bool head_sent_ = false;
+  bool broken_ = false;       // and is to end with INTERNAL
   AttemptId last_ended_ = 0;  // and was not cancelled
   Metadata trailers_;         // its trailers
 

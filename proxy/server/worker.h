@@ -76,6 +76,8 @@ struct WorkerConfig {
 
 // One thread per worker: the one that runs its loop. Only PostX functions are for others.
 class Worker final : private net::TurnHandler {
+  friend class VirtualWorker;  // of the tests, which break calls on purpose
+
  public:
   Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shared);
   ~Worker();

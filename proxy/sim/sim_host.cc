@@ -384,6 +384,9 @@ CallKin SimHost::Kin() const {
   return {.hash = absl::HashOf(this, generation_)};
 }
 
+// The network's host ends the call. Tests and simulations are to show the fault.
+void SimHost::OnBroken(const char* what) { CheckFailed(what, __FILE__, __LINE__); }
+
 void SimHost::SetTimer(Instant when) {
   LEVEE_CHECK(!finished());
   timer_at_ = when;

@@ -134,6 +134,7 @@ class SimHost : public CallHost {
   void Finish(const FinalStatus& status, const CallRecord& record) override;
   void CreditRequest(size_t bytes) override;
   CallKin Kin() const override;
+  void OnBroken(const char* what) override;
   void SetTimer(Instant when) override;
 
  private:

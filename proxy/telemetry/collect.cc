@@ -58,6 +58,9 @@ void CollectWorkers(std::span<const WorkerSeries> workers,
   for (Reject reject : kAllOf<Reject, kRejects>) {
     rejects.Add({{"reason", RejectName(reject)}}, Sum(workers, &WorkerSeries::rejects, reject));
   }
+  Family(sink, MetricType::Counter, "levee_broken_calls_total",
+         "Calls that were ended with INTERNAL because the sidecar broke a rule of its own.")
+      .Add({}, Sum(workers, &WorkerSeries::broken_calls));
   Family ignored(sink, MetricType::Counter, "levee_guard_headers_ignored_total",
                  "Headers for the guard that could not be read.");
   for (GuardHeader header : kAllOf<GuardHeader, kGuardHeaders>) {

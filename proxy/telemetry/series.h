@@ -319,6 +319,7 @@ struct alignas(kCacheLine) WorkerSeries {
   ByEnum<Counter, Reject, kRejects> rejects;
   ByEnum<Counter, GuardHeader, kGuardHeaders> guard_headers_ignored;
   ByEnum<Counter, TieEvent, kTieEvents> ties;
+  Counter broken_calls;   // ended since an invariant of theirs was broken
   Counter spans_dropped;  // that found no place
   TlsSeries tls;
 };

@@ -193,7 +193,8 @@ class Storm(unittest.TestCase):
     def test_every_alert_fires_in_the_storm_and_only_where_it_should(self):
         firing = [told(alert) for alert in self.alerts_in_the_storm]
         self.assertEqual(sorted(firing), sorted(FIRING))
-        self.assertEqual({name for name, _ in firing},
+        # No storm makes the sidecar break a rule of its own.
+        self.assertEqual({name for name, _ in firing} | {'LeveeCallBroken'},
                          {rule['alert'] for rule in read_alerts()})
 
     def test_every_alert_tells_numbers_and_names(self):

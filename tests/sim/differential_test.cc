@@ -131,5 +131,19 @@ TEST(Differential, ACallWhoseRetryWaitsInVainEndsByTheLastAttemptThatFailed) {
   EXPECT_THAT(RunReal(twin).text, ::testing::HasSubstr("second"));
 }
 
+TEST(Differential, ABrokenCallEndsAloneWithInternal) {
+  TwinCase twin;
+  twin.calls.push_back({.at = absl::Milliseconds(0), .body = "ping", .answers = {Silence()}});
+  twin.calls.push_back({.at = absl::Milliseconds(20), .body = "ping", .answers = {Ok()}});
+  twin.breaks_at = absl::Milliseconds(10);
+  const Observed real = RunReal(twin);
+  EXPECT_EQ(real.broken_calls, 1u);
+  EXPECT_THAT(real.text, ::testing::HasSubstr("broke a rule of its own"));
+  EXPECT_EQ(real.attempts[0].size(), 1u);
+  EXPECT_TRUE(real.attempts[0][0].cancelled);
+  EXPECT_FALSE(real.attempts[1][0].cancelled);
+  EXPECT_THAT(real.text, ::testing::HasSubstr("pong")) << "the other call goes on";
+}
+
 }  // namespace
 }  // namespace levee

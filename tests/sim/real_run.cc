@@ -67,6 +67,9 @@ class RealRun {
     for (size_t n = 0; n < twin.calls.size(); ++n) {
       clock_.After(twin.calls[n].at, [this, n] { caller_->Start(n); });
     }
+    if (twin.breaks_at.has_value()) {
+      clock_.After(*twin.breaks_at, [this] { virtual_->BreakCalls(); });
+    }
   }
 
   ~RealRun() {
@@ -86,6 +89,7 @@ class RealRun {
     Observed observed;
     observed.tied = stage_.tied;
     for (size_t n = 0; n < stage_.attempts.size(); ++n) Describe(n, observed);
+    observed.broken_calls = virtual_->broken_calls();
     observed.traced = virtual_->spans().calls().size() == stage_.attempts.size();
     for (const auto& attempts : stage_.attempts) observed.traced &= HasSpans(attempts);
     return observed;

@@ -29,6 +29,9 @@ struct TwinCase {
   OverloadPolicy overload;
   int endpoints = 1;
   std::vector<TwinCall> calls;
+  // Of the worker alone: when a rule of each call that is under way is broken, since the case
+  // began.
+  std::optional<absl::Duration> breaks_at;
 };
 
 // The case of a seed. All spans are whole milliseconds, which is what the network's timers count.
@@ -51,6 +54,7 @@ struct Observed {
   // Of the worker alone: whether each call has the spans of its attempts, and each attempt names
   // its span to the service.
   bool traced = true;
+  uint64_t broken_calls = 0;  // of the worker alone, as its metrics say
 };
 
 Observed RunSimulated(const TwinCase& twin);

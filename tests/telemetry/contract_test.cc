@@ -57,6 +57,7 @@ const std::map<std::string, Contract>& Contracts() {
       {"levee_guard_arrivals_total", {kCounter, {"upstream", "attempt"}}},
       {"levee_guard_queue_seconds", {kHistogram, {"upstream"}}},
       {"levee_guard_headers_ignored_total", {kCounter, {"header"}}},
+      {"levee_broken_calls_total", {kCounter, {}}},
       {"levee_tie_total", {kCounter, {"what", "result"}}},
       {"levee_guard_limit", {kGauge, {"upstream"}}},
       {"levee_guard_limit_min", {kGauge, {"upstream"}}},

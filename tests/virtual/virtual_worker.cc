@@ -85,4 +85,9 @@ void VirtualWorker::Turn() {
 
 absl::Duration VirtualWorker::Idle() { return worker_->wheel().NextWakeup() - VirtualTime::now(); }
 
+void VirtualWorker::BreakCalls() {
+  constexpr AttemptId kNeverMade = 1000;
+  worker_->calls_.ForEach([](RpcStream& call) { call.OnAttemptSent(kNeverMade, 0); });
+}
+
 }  // namespace levee

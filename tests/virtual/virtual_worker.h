@@ -63,6 +63,11 @@ class VirtualWorker {
   // How long nothing is due.
   absl::Duration Idle();
 
+  // Breaks a rule of each call that is under way: its host is told of an attempt that it never
+  // made.
+  void BreakCalls();
+  uint64_t broken_calls() { return metrics_.Worker(0).broken_calls.Read(); }
+
   Worker& worker() { return *worker_; }
   const RecentCalls& recent() const { return recent_; }
   const KeptSpans& spans() const { return spans_; }
