@@ -76,7 +76,7 @@ void Call::StartHedge(Instant now) {
 }
 
 void Call::OnRequest(const Chunk& chunk, bool end, Instant now) {
-  const OneEvent event;
+  const OneEvent event(&parts_.replay);
   if (finished_) return;
   if (committed_) {
     parts_.host.OnBroken("a piece of the request came to a call that is committed");
@@ -119,7 +119,7 @@ void Call::OnRequest(const Chunk& chunk, bool end, Instant now) {
 }
 
 void Call::OnCallerGone(Instant now) {
-  const OneEvent event;
+  const OneEvent event(&parts_.replay);
   if (finished_) return;
   // A caller ends its call at its deadline by itself, and mostly before this call's own timer is
   // due. The upstream was given all the time there was, as it is then.
@@ -163,7 +163,7 @@ void Call::CommitToAnswer(AttemptId id, Instant now) {
 }
 
 void Call::OnHead(AttemptId id, Instant now) {
-  const OneEvent event;
+  const OneEvent event(&parts_.replay);
   ActiveAttempt* const attempt = active_.Find(id);
   if (finished_ || attempt == nullptr) return;
   attempt->has_head = true;
@@ -176,7 +176,7 @@ void Call::OnHead(AttemptId id, Instant now) {
 }
 
 void Call::OnMessage(AttemptId id, Instant now) {
-  const OneEvent event;
+  const OneEvent event(&parts_.replay);
   if (finished_ || active_.Find(id) == nullptr) return;
   // The service works on the call, whatever its request is.
   if (on_loan_) KeepLoan();
@@ -185,7 +185,7 @@ void Call::OnMessage(AttemptId id, Instant now) {
 }
 
 void Call::OnAttemptEnd(AttemptId id, const AttemptOutcome& outcome, Instant now) {
-  const OneEvent event;
+  const OneEvent event(&parts_.replay);
   if (finished_ || active_.Find(id) == nullptr) return;
   if (outcome.code == StatusCode::kCancelled && EndsByDeadline(now)) {
     AttemptOutcome timed_out = outcome;
@@ -285,7 +285,7 @@ void Call::AbandonOthers(AttemptId kept, StatusCode code, Instant now) {
 }
 
 void Call::OnTimer(Instant now) {
-  const OneEvent event;
+  const OneEvent event(&parts_.replay);
   if (finished_) return;
   if (now >= deadline_) {
     EndAtDeadline(now);

@@ -165,19 +165,19 @@ void Call::OnAttemptTimeout(const ActiveAttempt& late, Instant now) {
 }
 
 void Call::OnDrainTimeout(Instant now) {
-  const OneEvent event;
+  const OneEvent event(&parts_.replay);
   if (finished_) return;
   if (next_.has_value()) record_.refused = RefusalReason::kDraining;
   EndLocally(StatusCode::kUnavailable, "the sidecar is shutting down", now);
 }
 
 void Call::OnBroken(Instant now) {
-  const OneEvent event;
+  const OneEvent event(&parts_.replay);
   if (!finished_) EndLocally(StatusCode::kInternal, kBroken, now);
 }
 
 void Call::OnInVain(Instant now) {
-  const OneEvent event;
+  const OneEvent event(&parts_.replay);
   if (!finished_) EndInVain(now);
 }
 
@@ -187,7 +187,7 @@ void Call::EndInVain(Instant now) {
 }
 
 void Call::OnOutOfMemory(Instant now) {
-  const OneEvent event;
+  const OneEvent event(&parts_.replay);
   if (!finished_) EndLocally(StatusCode::kUnavailable, kOutOfMemory, now);
 }
 

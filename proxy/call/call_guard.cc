@@ -114,7 +114,7 @@ bool Call::PassGuard(Instant now) {
 }
 
 void Call::OnSlot(Instant now) {
-  const OneEvent event;
+  const OneEvent event(&parts_.replay);
   guard_place_.reset();
   has_slot_ = true;
   record_.guard.waited = now - guard_since_;
@@ -129,7 +129,7 @@ void Call::OnSlot(Instant now) {
 }
 
 void Call::OnGuardRefused(const GuardRefusal& refusal, Instant now) {
-  const OneEvent event;
+  const OneEvent event(&parts_.replay);
   guard_place_.reset();
   if (!std::exchange(on_loan_, false)) record_.guard.waited = now - guard_since_;
   NoteRefusal(refusal);
@@ -154,7 +154,7 @@ void Call::EndByGuard(const GuardRefusal& refusal, Instant now) {
 }
 
 void Call::OnStream(Instant now) {
-  const OneEvent event;
+  const OneEvent event(&parts_.replay);
   if (parts_.guard == nullptr || finished_) return;
   const GuardPolicy& policy = parts_.guard->guard().policy();
   if (!policy.concurrency.streams_free) return;

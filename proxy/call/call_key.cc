@@ -109,7 +109,7 @@ void Call::NoteKeyedRequest(const Chunk& chunk, bool end) {
 }
 
 void Call::OnKey(Instant now) {
-  const OneEvent event;
+  const OneEvent event(&parts_.replay);
   ActOnKeyStep({.kind = DedupeTable::Step::Kind::kFirst}, now);
   if (finished_) return;
   // The request may have become complete while the key was on its way.
@@ -118,12 +118,12 @@ void Call::OnKey(Instant now) {
 }
 
 void Call::OnKeyUnknown(Instant now) {
-  const OneEvent event;
+  const OneEvent event(&parts_.replay);
   Begin(now);
 }
 
 void Call::OnKeyAnswer(const DedupeAnswer& answer, Instant now) {
-  const OneEvent event;
+  const OneEvent event(&parts_.replay);
   ActOnKeyAnswer(answer, now);
 }
 

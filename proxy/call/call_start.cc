@@ -46,7 +46,7 @@ ABSL_ATTRIBUTE_ALWAYS_INLINE inline void Call::Admit(Instant now) {
 }
 
 void Call::Start(const RequestFacts& facts, Instant now) {
-  const OneEvent event;
+  const OneEvent event(&parts_.replay);
   record_.start = now;
   // Far above any real count, and the sum with our own attempts stays a number.
   constexpr int kMaxAppAttempts = 1'000'000;
@@ -154,7 +154,7 @@ void Call::AskAdmission(Instant now) {
 }
 
 void Call::OnAdmission(const RateAdmission& answer, Instant now) {
-  const OneEvent event;
+  const OneEvent event(&parts_.replay);
   ActOnAdmission(answer, now);
 }
 

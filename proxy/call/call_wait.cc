@@ -40,12 +40,12 @@ void Call::PayOrWait(Instant now) {
 }
 
 void Call::OnPaid(Instant now) {
-  const OneEvent event;
+  const OneEvent event(&parts_.replay);
   StartPaid(/*waited=*/true, now);
 }
 
 void Call::OnFirstInLine() {
-  const OneEvent event;
+  const OneEvent event(&parts_.replay);
   next_at_ = parts_.waiting->LookAt(unpaid_->place);
   ArmTimer();
 }
