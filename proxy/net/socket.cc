@@ -82,10 +82,13 @@ void Socket::Read() {
   }
 }
 
-// Bytes that TLS keeps make no descriptor readable.
+// Bytes that TLS keeps make no descriptor readable. They are read once a turn, like others.
 void Socket::ReadLater() {
+  if (std::exchange(read_is_due_, true)) return;
   loop_.Post([this, alive = std::weak_ptr<bool>(alive_)] {
-    if (!alive.expired() && reading_ && state_ == State::kOpen) Read();
+    if (alive.expired()) return;
+    read_is_due_ = false;
+    if (reading_ && state_ == State::kOpen) Read();
   });
 }
 

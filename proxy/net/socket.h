@@ -99,6 +99,7 @@ class Socket final : private ReadyHandler {
   bool want_write_;
   bool ended_ = false;
   bool reading_ = true;
+  bool read_is_due_ = false;  // a task will read
   size_t read_limit_ = SIZE_MAX;
   std::optional<EventLoop::Watch> watch_;
   // Guards callbacks posted to a later turn.

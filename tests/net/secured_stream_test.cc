@@ -91,6 +91,38 @@ TEST_F(SecuredStream, T5_GoesFromHandToHandWithWhatItHasDecrypted) {
   EXPECT_FALSE(next.connected);  // It was ready from the start.
 }
 
+// All that the peer has sent is in TLS by then, and makes no descriptor readable.
+TEST_F(SecuredStream, WhatIsDecryptedWhileNobodyReadsComesOnceReadingGoesOn) {
+  Connect(std::string(10'000, 'x'), "");
+  server_->socket().SetReadLimit(10);
+  while (server_->received.empty()) loop_.Run();
+  server_->socket().SetReading(false);
+  for (int turn = 0; turn < 3; ++turn) {
+    loop_.Stop();
+    loop_.Run();
+  }
+  EXPECT_EQ(server_->received.size(), 10u);
+  server_->socket().SetReading(true);
+  while (server_->received.size() < 10'000) loop_.Run();
+  EXPECT_EQ(server_->received, std::string(10'000, 'x'));
+}
+
+// A peer whose bytes are held back again and again has one read in a turn nevertheless.
+TEST_F(SecuredStream, WhatIsDecryptedIsReadOnceATurnHoweverOftenReadingGoesOn) {
+  Connect(std::string(1'000, 'x'), "");
+  server_->socket().SetReadLimit(10);
+  while (server_->received.empty()) loop_.Run();
+  while (server_->received.size() < 1'000) {
+    const size_t before = server_->received.size();
+    for (int time = 0; time < 3; ++time) {
+      server_->socket().SetReading(false);
+      server_->socket().SetReading(true);
+    }
+    loop_.Run();  // one turn
+    ASSERT_EQ(server_->received.size(), before + 10);
+  }
+}
+
 TEST_F(SecuredStream, TellsThePeerThatItsEndIsMeant) {
   Connect("last words", "");
   while (server_->received.empty()) loop_.Run();
