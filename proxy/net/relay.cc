@@ -182,7 +182,22 @@ void Relay::UpdateWatches() {
   }
   for (Side* side : {caller_.get(), dialled_.get()}) {
     side->Watch(MayRead(*side), side->connecting || (!holds_ && !side->pending.empty()));
+    if (MayRead(*side) && side->stream.HasInput()) ReadLater();
   }
+}
+
+// Bytes that TLS keeps make no descriptor readable.
+void Relay::ReadLater() {
+  if (std::exchange(read_is_due_, true)) return;
+  loop_.Post([this, alive = std::weak_ptr<bool>(alive_)] {
+    if (alive.expired()) return;
+    read_is_due_ = false;
+    for (Side* side : {caller_.get(), dialled_.get()}) {
+      if (!closed_ && side->stream.HasInput()) Read(*side);
+    }
+    LookAgain();
+    if (!closed_) UpdateWatches();
+  });
 }
 
 void Relay::Fail(const std::string& reason) {

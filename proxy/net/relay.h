@@ -80,6 +80,7 @@ class Relay final {
   void OnReady(Side& side, bool readable, bool writable);
   bool MayRead(const Side& from);
   void Read(Side& from);
+  void ReadLater();
   void Write(Side& to);
   void WritePending();
   void UpdateWatches();
@@ -94,6 +95,7 @@ class Relay final {
   std::vector<std::unique_ptr<Side>> failed_;  // addresses that could not be reached
   bool holds_;
   bool closed_ = false;
+  bool read_is_due_ = false;  // a task will read
   // Guards the tasks posted to a later turn.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

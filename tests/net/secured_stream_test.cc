@@ -10,6 +10,7 @@
 
 #include "net/byte_stream.h"
 #include "net/event_loop.h"
+#include "net/relay.h"
 #include "net/socket.h"
 #include "net/tls_connections.h"
 #include "tls/session.h"
@@ -121,6 +122,31 @@ TEST_F(SecuredStream, WhatIsDecryptedIsReadOnceATurnHoweverOftenReadingGoesOn) {
     loop_.Run();  // one turn
     ASSERT_EQ(server_->received.size(), before + 10);
   }
+}
+
+// Passes on to a service what the server has not read yet.
+class SecuredRelay : public SecuredStream, protected RelayHandler {
+ protected:
+  void OnDialled(const Address&, const Address&) override {}
+  void OnHeld(ByteSpan, ByteSpan, bool) override {}
+  void OnRelayed(bool, size_t) override {}
+  void OnRelayClosed(const std::string&) override {}
+
+  std::optional<Side> service_;
+  std::unique_ptr<Listener> service_listener_ = *Listener::Open(
+      loop_, wheel_, *Address::FromIp("127.0.0.1", 0),
+      [this](ByteStream stream) { service_.emplace(loop_, std::move(stream), ""); });
+};
+
+TEST_F(SecuredRelay, PassesOnWhatIsDecryptedAlready) {
+  Connect(std::string(10'000, 'x'), "");
+  server_->socket().SetReadLimit(10);
+  while (server_->received.empty()) loop_.Run();
+  const ByteSpan first(reinterpret_cast<const uint8_t*>(server_->received.data()), 10);
+  const Relay relay(loop_, server_->socket().Release(), first, {service_listener_->address()},
+                    /*hold=*/false, static_cast<RelayHandler&>(*this));
+  while (!service_.has_value() || service_->received.size() < 10'000) loop_.Run();
+  EXPECT_EQ(service_->received, std::string(10'000, 'x'));
 }
 
 TEST_F(SecuredStream, TellsThePeerThatItsEndIsMeant) {
