@@ -18,14 +18,18 @@
 #include <thread>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "certificates/authority.h"
 #include "gtest/gtest.h"
 #include "integration/attacker.h"
 #include "integration/faulty_service.h"
 #include "integration/guarded.h"
 #include "integration/memory_cgroup.h"
+#include "integration/pem_files.h"
 #include "integration/raw_client.h"
 #include "integration/raw_upstream.h"
 #include "integration/scripted.h"
+#include "integration/secure_peer.h"
 #include "integration/tcp.h"
 
 namespace levee {
@@ -49,13 +53,15 @@ struct Cell {
   bool guarded = false;  // the sidecar is the service's guard, not the caller's
   bool indexed = false;  // the heads stand in HPACK's table: 15 bytes a request, and not 150
   Then then = Then::kRead;
+  bool secure = false;  // over TLS, in records of 16 KiB, and callers show a certificate
 };
 
 std::string NameOf(const testing::TestParamInfo<Cell>& info) {
   static constexpr const char* kThens[] = {"Read", "Wait", "Reset", "End"};
   const Cell& cell = info.param;
-  return std::string(cell.guarded ? "Guarded" : "Egress") + (cell.indexed ? "Indexed" : "Literal") +
-         kThens[static_cast<int>(cell.then)] + std::to_string(cell.container);
+  return std::string(cell.guarded ? "Guarded" : "Egress") + (cell.secure ? "Secure" : "") +
+         (cell.indexed ? "Indexed" : "Literal") + kThens[static_cast<int>(cell.then)] +
+         std::to_string(cell.container);
 }
 
 // What one connection sends: its requests, and a PING whose answer tells that all were read.
@@ -80,8 +86,15 @@ std::string Requests(const std::string& path, bool indexed) {
   return frames + EncodeFrame(FrameType::kPing, 0, 0, kLast);
 }
 
+// Connections of the callers.
+struct Peers {
+  std::vector<pollfd> open;
+  std::vector<SecurePeer> tls;  // of each, if they have it
+};
+
 // Reads all of them until each has brought kLast or has ended.
-void ReadToTheLast(std::vector<pollfd> peers) {
+void ReadToTheLast(Peers& all) {
+  std::vector<pollfd> peers = all.open;
   std::vector<std::string> ends(peers.size());  // the last bytes of each
   std::array<char, 65536> buffer;
   for (size_t open = peers.size(); open > 0;) {
@@ -92,7 +105,8 @@ void ReadToTheLast(std::vector<pollfd> peers) {
     for (size_t i = 0; i < peers.size(); ++i) {
       if (peers[i].fd < 0 || peers[i].revents == 0) continue;
       const ssize_t size = recv(peers[i].fd, buffer.data(), buffer.size(), MSG_DONTWAIT);
-      if (size > 0) ends[i].append(buffer.data(), static_cast<size_t>(size));
+      const std::string_view came(buffer.data(), static_cast<size_t>(std::max<ssize_t>(size, 0)));
+      ends[i] += all.tls.empty() ? std::string(came) : all.tls[i].Decrypt(came);
       if (size > 0 && ends[i].find(kLast) == std::string::npos) {
         ends[i].erase(0, ends[i].size() - std::min(ends[i].size(), kLast.size()));
         continue;
@@ -105,24 +119,44 @@ void ReadToTheLast(std::vector<pollfd> peers) {
 
 class MemoryOfATurn : public testing::TestWithParam<Cell> {
  protected:
-  MemoryOfATurn() : stuck_(TakeNoBodies), cgroup_(GetParam().container * kMiB) {}
+  MemoryOfATurn()
+      : stuck_(TakeNoBodies), cgroup_(GetParam().container * kMiB), own_(authority_.Issue()) {}
 
   // Callers who stay have their calls at an upstream that does not answer, others at a quick one.
   std::string Text() const {
     const bool stay = GetParam().then == Then::kRead || GetParam().then == Then::kWait;
     const std::string target = stay ? stuck_.address() : target_.address();
     if (GetParam().guarded) return GuardsText({target, honest_.address()}, "");
+    const std::string tls =
+        absl::StrCat(", tls: {", folder_.Put("levee", authority_.Issue()),
+                     ", client_ca: ", folder_.Put("ca.pem", authority_.pem()), "}");
     return ConfigText({.endpoints = {target},
                        .retry = kNoRetry,
                        .route = "match: {method: \"/honest.Service/*\"}, upstream: honest, "
                                 "policy: test}, {",
-                       .upstream = "}, {name: honest, endpoints: [\"" + honest_.address() + "\"]"});
+                       .upstream = "}, {name: honest, endpoints: [\"" + honest_.address() + "\"]",
+                       .listener = GetParam().secure ? tls : ""});
+  }
+
+  ChannelPtr HonestChannel(const SidecarProcess& sidecar) const {
+    if (!GetParam().secure) {
+      return NewChannel(sidecar.address(GetParam().guarded ? "ingress1" : "egress"));
+    }
+    grpc::ChannelArguments arguments;
+    arguments.SetSslTargetNameOverride("localhost");
+    return NewChannel(sidecar.address(), arguments,
+                      grpc::SslCredentials({.pem_root_certs = authority_.pem(),
+                                            .pem_private_key = own_.key,
+                                            .pem_cert_chain = own_.certificate}));
   }
 
   // Returns the connections that stay.
-  std::vector<pollfd> SendAll(const std::string& address) const {
-    const std::string requests = Requests("/shop.Service/Unary", GetParam().indexed);
-    std::vector<pollfd> peers;
+  Peers SendAll(const std::string& address) const {
+    const std::string plain = Requests("/shop.Service/Unary", GetParam().indexed);
+    const auto context = *tls::Context::Make(
+        tls::Role::kClient, {.credentials = tls::Credentials{own_.certificate, own_.key},
+                             .trusted = *tls::TrustStore::Parse(authority_.pem())});
+    Peers peers;
     for (int i = 0; i < kConnections; ++i) {
       const int fd = ConnectTo(address);
       if (GetParam().then == Then::kWait) {
@@ -131,6 +165,8 @@ class MemoryOfATurn : public testing::TestWithParam<Cell> {
       }
       const timeval patience = {.tv_sec = 20, .tv_usec = 0};
       setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+      std::string requests = plain;
+      if (GetParam().secure) requests = peers.tls.emplace_back(fd, context).Encrypt(plain);
       std::string_view left = requests;
       while (!left.empty()) {
         const ssize_t sent = send(fd, left.data(), left.size(), MSG_NOSIGNAL);
@@ -143,7 +179,7 @@ class MemoryOfATurn : public testing::TestWithParam<Cell> {
       if (GetParam().then == Then::kReset || GetParam().then == Then::kEnd) {
         close(fd);
       } else {
-        peers.push_back({.fd = fd, .events = POLLIN, .revents = 0});
+        peers.open.push_back({.fd = fd, .events = POLLIN, .revents = 0});
       }
     }
     return peers;
@@ -166,6 +202,9 @@ class MemoryOfATurn : public testing::TestWithParam<Cell> {
   const FaultyService honest_, target_;
   const RawUpstream stuck_;
   const MemoryCgroup cgroup_;
+  const PemFiles folder_;
+  const Authority authority_;
+  const PemPair own_;  // of all callers
   int calls_ = 0, good_ = 0;
 };
 
@@ -176,7 +215,7 @@ TEST_P(MemoryOfATurn, ManySmallRequestsInOneWriteDoNotEndTheSidecar) {
   if (!cgroup_.limited()) GTEST_SKIP() << "no memory cgroup of version 1 may be made here";
   const auto sidecar = SidecarProcess::RunInCgroup(Text(), cgroup_.door());
   const bool guarded = GetParam().guarded;
-  const ChannelPtr channel = NewChannel(sidecar->address(guarded ? "ingress1" : "egress"));
+  const ChannelPtr channel = HonestChannel(*sidecar);
   Call(channel, After(50));
   const long before = sidecar->process().ResidentBytes();
   // The allocator need not give back what it keeps as long as there is plenty.
@@ -184,11 +223,11 @@ TEST_P(MemoryOfATurn, ManySmallRequestsInOneWriteDoNotEndTheSidecar) {
   std::atomic<bool> sent = false;
   std::latch leave(1);
   std::thread attackers([&] {
-    const auto peers = SendAll(sidecar->address(guarded ? "ingress0" : "egress"));
+    Peers peers = SendAll(sidecar->address(guarded ? "ingress0" : "egress"));
     if (GetParam().then == Then::kRead) ReadToTheLast(peers);
     sent = true;
     leave.wait();
-    for (const pollfd& peer : peers) close(peer.fd);
+    for (const pollfd& peer : peers.open) close(peer.fd);
   });
   long most = 0;
   Call(channel, [&, enough = After(300)] {
@@ -219,15 +258,18 @@ std::vector<Cell> Cells() {
             {.container = 128, .indexed = true, .then = Then::kReset},
             {.container = 64, .guarded = true, .indexed = true, .then = Then::kRead},
             {.container = 256, .indexed = true, .then = Then::kEnd},
-            {.container = 512, .indexed = true, .then = Then::kRead}};
+            {.container = 512, .indexed = true, .then = Then::kRead},
+            {.container = 64, .indexed = true, .then = Then::kRead, .secure = true},
+            {.container = 128, .indexed = true, .then = Then::kReset, .secure = true}};
   }
   std::vector<Cell> cells;
   for (const long container : {64, 128, 256, 512}) {
-    for (const bool guarded : {false, true}) {
-      for (const bool indexed : {true, false}) {
-        for (const Then then : {Then::kRead, Then::kWait, Then::kReset, Then::kEnd}) {
+    for (const bool indexed : {true, false}) {
+      for (const Then then : {Then::kRead, Then::kWait, Then::kReset, Then::kEnd}) {
+        for (const bool guarded : {false, true}) {
           cells.push_back({container, guarded, indexed, then});
         }
+        cells.push_back({container, false, indexed, then, /*secure=*/true});
       }
     }
   }

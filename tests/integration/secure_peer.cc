@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "integration/secure_peer.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/chunk.h"
+
+namespace levee {
+namespace {
+
+ByteSpan Bytes(std::string_view text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
+// Returns what the session has to send, as sent.
+std::string TakeOutput(tls::Session& session) {
+  const ByteSpan output = session.output();
+  std::string taken(output.begin(), output.end());
+  session.Sent(taken.size());
+  return taken;
+}
+
+}  // namespace
+
+SecurePeer::SecurePeer(int fd, std::shared_ptr<const tls::Context> context)
+    : session_(std::make_unique<tls::Session>(std::move(context), "localhost")) {
+  std::array<uint8_t, 65536> buffer;
+  session_->Continue({});
+  for (;;) {
+    const std::string output = TakeOutput(*session_);
+    send(fd, output.data(), output.size(), MSG_NOSIGNAL);
+    if (session_->state() != tls::Session::State::kHandshake) break;
+    const ssize_t size = recv(fd, buffer.data(), buffer.size(), 0);
+    if (size <= 0) break;
+    session_->Continue(ByteSpan(buffer).first(static_cast<size_t>(size)));
+  }
+}
+
+std::string SecurePeer::Encrypt(std::string_view plain, size_t each) {
+  std::string records;
+  while (open() && !plain.empty()) {
+    const ByteSpan piece = Bytes(plain.substr(0, each));
+    session_->Write({&piece, 1}, 0);
+    records += TakeOutput(*session_);
+    plain.remove_prefix(std::min(plain.size(), each));
+  }
+  return records;
+}
+
+std::string SecurePeer::Decrypt(std::string_view received) {
+  std::string plain;
+  std::array<uint8_t, 65536> buffer;
+  ByteSpan more = Bytes(received);
+  do {
+    const size_t size = session_->Read(std::exchange(more, {}), buffer);
+    plain.append(buffer.begin(), buffer.begin() + static_cast<ptrdiff_t>(size));
+  } while (session_->HasInput());
+  return plain;
+}
+
+}  // namespace levee
