@@ -92,7 +92,8 @@ int Session::Take(char* to, int size) {
 // The bytes that were received are valid only while the caller waits.
 void Session::Keep() {
   if (kept_from_ == kept_.size()) {
-    kept_ = std::string(reinterpret_cast<const char*>(received_.data()), received_.size());
+    // A swap frees the memory of what was kept before, as an assignment may not.
+    std::string(reinterpret_cast<const char*>(received_.data()), received_.size()).swap(kept_);
     kept_from_ = 0;
   } else {
     kept_.append(reinterpret_cast<const char*>(received_.data()), received_.size());

@@ -26,16 +26,22 @@ std::string TakeOutput(tls::Session& session) {
 
 }  // namespace
 
-SecurePeer::SecurePeer(int fd, std::shared_ptr<const tls::Context> context)
+SecurePeer::SecurePeer(int fd, std::shared_ptr<const tls::Context> context, std::string_view first)
     : session_(std::make_unique<tls::Session>(std::move(context), "localhost")) {
   std::array<uint8_t, 65536> buffer;
   session_->Continue({});
   for (;;) {
-    const std::string output = TakeOutput(*session_);
-    send(fd, output.data(), output.size(), MSG_NOSIGNAL);
-    if (session_->state() != tls::Session::State::kHandshake) break;
+    std::string output = TakeOutput(*session_);
+    if (open()) output += Encrypt(first);
+    std::string_view left = output;
+    while (!left.empty()) {
+      const ssize_t sent = send(fd, left.data(), left.size(), MSG_NOSIGNAL);
+      if (sent <= 0) return;
+      left.remove_prefix(static_cast<size_t>(sent));
+    }
+    if (session_->state() != tls::Session::State::kHandshake) return;
     const ssize_t size = recv(fd, buffer.data(), buffer.size(), 0);
-    if (size <= 0) break;
+    if (size <= 0) return;
     session_->Continue(ByteSpan(buffer).first(static_cast<size_t>(size)));
   }
 }

@@ -17,8 +17,8 @@ class SecurePeer {
  public:
   static constexpr size_t kRecord = 16 * 1024;  // most plain bytes of one
 
-  // Shakes hands with "localhost".
-  SecurePeer(int fd, std::shared_ptr<const tls::Context> context);
+  // Shakes hands with "localhost", and sends `first` together with the last step of that.
+  SecurePeer(int fd, std::shared_ptr<const tls::Context> context, std::string_view first = "");
 
   // Whether the handshake was good, and all that came since.
   bool open() const { return session_->state() == tls::Session::State::kOpen; }
