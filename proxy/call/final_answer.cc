@@ -50,10 +50,10 @@ void WriteFinalAnswer(const FinalStatus& status, Metadata& trailers, std::string
   }
   KeepTrailersOnly(trailers);
   if (status.marked != nullptr) {
-    ApplyOverloadMark(*status.marked, trailers);
     for (size_t i = 0; i < trailers.size(); ++i) {
       to.Add(trailers[i].name, trailers[i].value, trailers[i].never_index);
     }
+    ApplyOverloadMark(*status.marked, to);
   } else {
     AddStatus(status.code, status.message, to);
     if (status.pushback) to.Add("grpc-retry-pushback-ms", PushbackText(*status.pushback));

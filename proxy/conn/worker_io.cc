@@ -29,9 +29,9 @@ void WorkerIo::EndTurn(Instant now) {
   // Writing can end a stream or a connection, which is news for the tasks: whoever waits for the
   // free place is served in this turn, since nothing else may end the next poll.
   do {
-    while (TurnTask* task = turn_tasks.PopFront()) task->OnTurnEnd();
+    while (!turn_tasks.empty() && !BlocksUsedUp()) turn_tasks.PopFront()->OnTurnEnd();
     Flush();
-  } while (!turn_tasks.empty());
+  } while (!turn_tasks.empty() && !BlocksUsedUp());
   graveyard.Clear();
 }
 

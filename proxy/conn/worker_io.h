@@ -42,11 +42,15 @@ struct WorkerIo {
   }
 
   // Goes on with bytes that were held back in earlier turns, one connection after the other, as far
-  // as a turn may. The rest is due in the next turn, which should come at once.
+  // as a turn may.
   void TakeHeldBack();
 
-  // A turn ends with these: due timers, tasks, output, burials.
+  // A turn ends with these: due timers, tasks, output, burials. Tasks run as far as a turn may make
+  // of its memory.
   void EndTurn(Instant now);
+
+  // Whether something is left for the next turn, which should come at once.
+  bool next_turn_is_due() const { return !held_back.empty() || !turn_tasks.empty(); }
 
   // Writes out every connection that has something to write: first the upstream ones, since what
   // they send has been waited for longest. One gathered write per connection, as a rule.

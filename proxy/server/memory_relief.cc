@@ -25,9 +25,10 @@ constexpr int64_t kMostGrowth = 64 * 1024 * 1024;
 constexpr int64_t kReadShare = 32;
 constexpr int64_t kLeastRead = 64 * 1024;
 
-// And so much may be made of them, of what is read and again of what was held back. It is less than
-// what may be read because not everything that is made is in blocks, and because every worker may
-// make so much before any of them looks again.
+// And so much may be made: of what is read, again of what was held back, and again by what waits
+// for the end of the turn, such as attempts for a connection that has come up. It is less than what
+// may be read because not everything that is made is in blocks, and because every worker may make
+// so much before any of them looks again.
 constexpr int64_t kMadeShare = 64;
 constexpr int64_t kLeastMade = 128 * 1024;
 

@@ -24,12 +24,14 @@ class MemoryRelief {
                IntrusiveList<DownstreamConnection>& connections, IntrusiveList<RpcStream>& calls)
       : account_(account), io_(io), connections_(connections), calls_(calls) {}
 
-  // Before the end of each turn: goes on with what was held back in earlier ones, for which as much
-  // may be made again as for what was read, so that neither waits for the other.
+  // Before the end of each turn: goes on with what was held back in earlier ones. For that, and for
+  // the tasks of the turn's end, as much may be made again as for what was read, so that none of
+  // them waits for the others.
   void TakeHeldBack() {
-    if (io_.held_back.empty()) return;
     AllowBlocks(made_in_turn_);
+    if (io_.held_back.empty()) return;
     io_.TakeHeldBack();
+    AllowBlocks(made_in_turn_);
   }
 
   // For the end of each turn. True if calls were ended, so that there is more to write.

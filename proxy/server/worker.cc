@@ -66,6 +66,7 @@ Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shar
 
 Worker::~Worker() {
   Stop();
+  AllowBlocks(INT64_MAX);  // No turn follows.
   io_.EndTurn(loop_.now());
 }
 
@@ -76,7 +77,7 @@ Instant Worker::OnTurnEnd(Instant now) {
     io_.EndTurn(now);
     relief_.OnEnded();
   }
-  return io_.held_back.empty() ? io_.wheel.NextWakeup() : now;
+  return io_.next_turn_is_due() ? now : io_.wheel.NextWakeup();
 }
 
 void Worker::PostConfig(WorkerConfig config, std::function<void()> applied) {

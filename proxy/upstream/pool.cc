@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "base/block_cache.h"
 #include "policy/reconnect.h"
 
 namespace levee {
@@ -34,7 +35,7 @@ void Pool::Open(StreamUser& user, std::span<const int64_t> avoid,
   }
   for (const auto& name : names_) name->Use();
   user.forbidden.assign(forbidden.begin(), forbidden.end());
-  if (waiting_.empty() && TryOpen(user, avoid, forbidden)) return;
+  if (waiting_.empty() && !BlocksUsedUp() && TryOpen(user, avoid, forbidden)) return;
   user.avoid.assign(avoid.begin(), avoid.end());
   user.queue_size = &queued_;
   if (++queued_ > kMaxWaiting) {
@@ -206,6 +207,7 @@ void Pool::OnTurnEnd() {
   if (!waiting_.empty() && !set_.AnyOpen()) Hasten();
   if (std::exchange(lost_some_, false)) FailHopeless();
   Serve();
+  if (queued_ > 0 && BlocksUsedUp()) io_.AtTurnEnd(*this);  // of the next one
   if (!waiting_.empty()) {
     ConnectMore();
   } else if (on_demand_) {
@@ -230,8 +232,10 @@ void Pool::Hasten() {
   for (const auto& name : names_) name->AskNow();
 }
 
+// Each failure makes an answer, and the call is freed only as the turn ends.
 void Pool::TurnAway() {
-  while (StreamUser* user = turned_away_.PopFront()) {
+  while (!turned_away_.empty() && !BlocksUsedUp()) {
+    StreamUser* user = turned_away_.PopFront();
     --queued_;
     io_.series.limit_hits[Limit::kPendingAttempts].Add();
     user->OnOpenFailed("too many calls wait for a connection", false);
@@ -243,12 +247,13 @@ void Pool::FailHopeless() {
   IntrusiveList<StreamUser> waiting;
   while (StreamUser* user = waiting_.PopFront()) waiting.PushBack(*user);
   while (StreamUser* user = waiting.PopFront()) {
-    if (MayServe(user->forbidden)) {
+    if (BlocksUsedUp() || MayServe(user->forbidden)) {
       waiting_.PushBack(*user);
     } else {
       FailOpen(*user);
     }
   }
+  lost_some_ = lost_some_ || BlocksUsedUp();
 }
 
 void Pool::FailOpen(StreamUser& user) {
@@ -261,10 +266,11 @@ void Pool::FailOpen(StreamUser& user) {
   user.OnOpenFailed(Failure(), to_self);
 }
 
-// Gives free slots to the users that wait, the oldest first.
+// Gives free slots to the users that wait, the oldest first, as far as a turn may make of memory:
+// each attempt copies the head of its call.
 void Pool::Serve() {
   IntrusiveList<StreamUser> passed_over;
-  while (set_.AnyOpen()) {
+  while (set_.AnyOpen() && !BlocksUsedUp()) {
     StreamUser* user = waiting_.PopFront();
     if (user == nullptr) break;
     if (TryOpen(*user, user->avoid, user->forbidden)) {

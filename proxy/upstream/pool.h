@@ -82,7 +82,8 @@ class Pool final : private TurnTask, private Timer {
   // From now on keeps only connections that a call uses. Calls may still be made.
   void ConnectOnlyOnDemand();
 
-  // Gives `user` a stream on a ready connection, now or when there is one. An endpoint in `avoid`
+  // Gives `user` a stream on a ready connection, now or when there is one and this thread has not
+  // used up the memory that it may have in the turn. An endpoint in `avoid`
   // is taken only if no other has a free stream, one in `forbidden` never.
   void Open(StreamUser& user, std::span<const int64_t> avoid, std::span<const int64_t> forbidden);
 

@@ -147,6 +147,7 @@ void TestCall::OnOpenFailed(const std::string& reason, bool self) {
   ended = true;
   failure = reason;
   to_self = self;
+  kept_.resize(keeps_when_failed);
 }
 
 void TestCall::OnHead(Metadata& head, bool end) {
@@ -189,7 +190,7 @@ Instant PoolRun::OnTurnEnd(Instant now) {
     condition_ = nullptr;
     loop.Stop();
   }
-  return std::min(io.wheel.NextWakeup(), give_up_);
+  return io.next_turn_is_due() ? now : std::min(io.wheel.NextWakeup(), give_up_);
 }
 
 void PoolRun::Until(const std::function<bool()>& condition) {

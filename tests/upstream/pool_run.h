@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/block_string.h"
 #include "log/event_text.h"
 #include "net/closed_port.h"
 #include "net/event_loop.h"
@@ -81,7 +82,8 @@ class TestCall final : public StreamUser {
   }
   void Cancel();
 
-  std::string path = "/a.B/C";  // of the method that it calls
+  std::string path = "/a.B/C";   // of the method that it calls
+  size_t keeps_when_failed = 0;  // bytes that it obtains as it fails to open, as an answer does
 
   int64_t endpoint = -1;
   bool ended = false;  // answered, reset, lost or failed to open
@@ -101,6 +103,7 @@ class TestCall final : public StreamUser {
 
   Pool& pool_;
   h2::Stream* stream_ = nullptr;
+  BlockString kept_;
 };
 
 // Measures what timers of a loop take, on a machine that may stand still in between. It counts
