@@ -51,6 +51,36 @@ class MemoryAccount {
     return freed_.compare_exchange_strong(before, freed, std::memory_order_relaxed);
   }
 
+  // Whether malloc keeps so much that was freed that it should give it back: `kept`, the bytes that
+  // are held and in no block, are a 16th of the limit more than they were at least since it last
+  // did, or an eighth at all and so much was freed since, which may have let go of pages. Then
+  // every thread should give back its free blocks, too, as wanted_back() says: few of them keep
+  // many pages. `freed`: all bytes that were ever freed.
+  bool MustGiveBack(int64_t kept, int64_t freed) {
+    const int64_t least = least_kept_.load(std::memory_order_relaxed);
+    const int64_t much = limit() / 16;
+    const int64_t since = freed - freed_as_given_.load(std::memory_order_relaxed);
+    if (kept > least + much || (kept > 2 * much && since > much)) {
+      wanted_back_.fetch_add(1, std::memory_order_relaxed);
+      return true;
+    }
+    if (kept < least) least_kept_.store(kept, std::memory_order_relaxed);
+    return false;
+  }
+
+  // So much is kept now that all was given back.
+  void SetKept(int64_t kept, int64_t freed) {
+    least_kept_.store(kept, std::memory_order_relaxed);
+    freed_as_given_.store(freed, std::memory_order_relaxed);
+  }
+
+  // How often all threads were asked for their free blocks.
+  int64_t wanted_back() const { return wanted_back_.load(std::memory_order_relaxed); }
+
+  // A thread has given them back to malloc, which should give them to the system.
+  void SetBlocksAreBack() { blocks_are_back_.store(true, std::memory_order_relaxed); }
+  bool TakeBlocksAreBack() { return blocks_are_back_.exchange(false, std::memory_order_relaxed); }
+
   // Whether so much is more than plenty.
   bool IsTight(int64_t held) const {
     return static_cast<double>(held) >= kTight * static_cast<double>(limit());
@@ -97,6 +127,10 @@ class MemoryAccount {
   std::atomic<int64_t> limit_;
   std::atomic<int64_t> other_{0};
   std::atomic<int64_t> freed_{0};  // when MustMeasure was last true
+  std::atomic<int64_t> least_kept_{0};
+  std::atomic<int64_t> freed_as_given_{0};
+  std::atomic<int64_t> wanted_back_{0};
+  std::atomic<bool> blocks_are_back_{false};
 };
 
 }  // namespace levee

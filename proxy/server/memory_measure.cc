@@ -13,14 +13,18 @@ namespace levee {
 // was measured: nobody would know before the next measuring that they are gone.
 //
 // A burst of many calls leaves much freed memory in malloc, which nobody needs soon: it is given
-// back as well where it may be that a quarter of the limit is such.
+// back as well, and again once the threads have added their free blocks.
 void MeasureMemory(MemoryAccount& account) {
   const int64_t before = net::OwnBytes();
-  const bool kept = before - AllocatedBlockBytes() > account.limit() / 4;
-  if (kept || account.IsTight(before)) net::GiveMemoryBack();
+  const bool give = account.TakeBlocksAreBack() ||
+                    account.MustGiveBack(before - AllocatedBlockBytes(), FreedBlockBytes()) ||
+                    account.IsTight(before);
+  if (give) net::GiveMemoryBack();
   const int64_t blocks = AllocatedBlockBytes();
   const int64_t own = net::OwnBytes();
-  account.SetOther(own - std::max(blocks, AllocatedBlockBytes()));
+  const int64_t other = own - std::max(blocks, AllocatedBlockBytes());
+  account.SetOther(other);
+  if (give) account.SetKept(other, FreedBlockBytes());
 }
 
 // Each thread has memory of its own in malloc, so what one has freed is of no use to the others.

@@ -43,6 +43,7 @@ constexpr size_t kCallBytes = 4 * 1024;
 
 bool MemoryRelief::Look() {
   MeasureFreedMemory(account_);
+  GiveBlocksBack();
   int64_t bytes = AllocatedBlockBytes();
   MemoryLevel level = account_.Level(bytes, level_);
   if (level > MemoryLevel::kPlenty) {
@@ -60,6 +61,13 @@ bool MemoryRelief::Look() {
   if (level_ < MemoryLevel::kFull) return false;
   EndLargest(account_.Excess(bytes), account_.ExcessOfAll(bytes));
   return true;
+}
+
+void MemoryRelief::GiveBlocksBack() {
+  const int64_t wanted = account_.wanted_back();
+  if (std::exchange(given_back_, wanted) == wanted) return;
+  ReleaseFreeBlocks();
+  account_.SetBlocksAreBack();
 }
 
 void MemoryRelief::OnEnded() {

@@ -50,6 +50,10 @@ class MemoryRelief {
 
  private:
   void Adjust();
+
+  // If the account wants them.
+  void GiveBlocksBack();
+
   // A stream whose end frees memory: of a call, or of an answer whose call has ended already.
   struct Holder {
     size_t bytes = 0;
@@ -71,6 +75,7 @@ class MemoryRelief {
   IntrusiveList<RpcStream>& calls_;
   MemoryLevel level_ = MemoryLevel::kPlenty;
   int64_t made_in_turn_ = INT64_MAX;
+  int64_t given_back_ = 0;  // account_.wanted_back() when blocks were given back
 };
 
 }  // namespace levee

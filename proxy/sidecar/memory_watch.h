@@ -3,6 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <utility>
 
 #include "absl/time/time.h"
 #include "base/memory_account.h"
@@ -21,9 +24,11 @@ class MemoryWatch final : private Timer {
  public:
   static constexpr absl::Duration kLookEvery = absl::Milliseconds(250);
 
-  // All references must outlive it.
-  MemoryWatch(MemoryAccount& account, net::EventLoop& loop, TimerWheel& wheel)
-      : account_(account), loop_(loop), wheel_(wheel) {}
+  // All references must outlive it. `wake` gives each worker a turn, in which it gives back its
+  // free blocks.
+  MemoryWatch(MemoryAccount& account, net::EventLoop& loop, TimerWheel& wheel,
+              std::function<void()> wake)
+      : account_(account), loop_(loop), wheel_(wheel), wake_(std::move(wake)) {}
 
   void Start() { OnTimer(loop_.now()); }
 
@@ -38,12 +43,16 @@ class MemoryWatch final : private Timer {
  private:
   void OnTimer(Instant now) override {
     MeasureMemory(account_);
+    const int64_t wanted = account_.wanted_back();
+    if (std::exchange(wanted_back_, wanted) != wanted) wake_();
     wheel_.Arm(*this, now + kLookEvery);
   }
 
   MemoryAccount& account_;
   net::EventLoop& loop_;
   TimerWheel& wheel_;
+  const std::function<void()> wake_;
+  int64_t wanted_back_ = 0;
 };
 
 }  // namespace levee

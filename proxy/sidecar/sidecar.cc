@@ -87,7 +87,9 @@ Sidecar::Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, M
           },
           [this] { shared_.metrics.Worker(0).limit_hits[Limit::kDescriptors].Add(); }),
       limit_watch_(log, metrics, workers_[0]->loop(), workers_[0]->wheel()),
-      memory_watch_(memory_, workers_[0]->loop(), workers_[0]->wheel()) {}
+      memory_watch_(memory_, workers_[0]->loop(), workers_[0]->wheel(), [this] {
+        for (const auto& worker : workers_) worker->loop().Post([] {});
+      }) {}
 
 std::vector<std::unique_ptr<Worker>> Sidecar::MakeWorkers(
     const std::shared_ptr<const Snapshot>& snapshot, int count) {

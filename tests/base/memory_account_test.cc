@@ -76,6 +76,36 @@ TEST(MemoryAccount, MustBeMeasuredOnceMuchIsFreedWhereMuchIsHeld) {
   EXPECT_TRUE(account.MustMeasure(1000, 260));
 }
 
+TEST(MemoryAccount, WantsBackWhatIsKeptASixteenthOfTheLimitAboveTheLeast) {
+  MemoryAccount account(1600);
+  EXPECT_FALSE(account.MustGiveBack(100, 0));
+  EXPECT_EQ(account.wanted_back(), 0);
+  EXPECT_TRUE(account.MustGiveBack(101, 0));
+  EXPECT_EQ(account.wanted_back(), 1);  // Whoever has free blocks sees that it changes.
+  account.SetKept(80, 0);
+  EXPECT_FALSE(account.MustGiveBack(180, 0));
+  EXPECT_FALSE(account.MustGiveBack(30, 0));  // It is the least now.
+  EXPECT_TRUE(account.MustGiveBack(131, 0));
+  EXPECT_EQ(account.wanted_back(), 2);
+}
+
+TEST(MemoryAccount, WantsBackAnEighthOfTheLimitOnceMuchWasFreedSince) {
+  MemoryAccount account(1600);
+  account.SetKept(300, 5000);
+  EXPECT_FALSE(account.MustGiveBack(300, 5100));
+  EXPECT_TRUE(account.MustGiveBack(300, 5101));
+  account.SetKept(200, 5101);
+  EXPECT_FALSE(account.MustGiveBack(200, 9000));  // That is little.
+}
+
+TEST(MemoryAccount, TellsOnceThatBlocksAreBack) {
+  MemoryAccount account(1600);
+  EXPECT_FALSE(account.TakeBlocksAreBack());
+  account.SetBlocksAreBack();
+  EXPECT_TRUE(account.TakeBlocksAreBack());
+  EXPECT_FALSE(account.TakeBlocksAreBack());
+}
+
 TEST(MemoryAccount, TakesAnotherLimit) {
   MemoryAccount account(1000);
   account.SetLimit(2000);

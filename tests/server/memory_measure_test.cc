@@ -59,6 +59,29 @@ TEST(MemoryMeasure, WhatAnotherThreadHasFreedIsGivenBackWhereMuchIsHeld) {
   EXPECT_LT(net::OwnBytes() - AllocatedBlockBytes(), 16 * kMiB);
 }
 
+// Which is far from being much for the account, and is what nobody needs soon.
+TEST(MemoryMeasure, WhatABurstHasLeftIsGivenBackWhereLittleIsHeld) {
+  if (net::OwnBytes() == 0) GTEST_SKIP() << "a sanitizer keeps what is freed";
+  MemoryAccount account(400 * kMiB);
+  MeasureMemory(account);
+  const HalfFreed blocks;  // It keeps 32 MiB, of which a 16th of the limit is less.
+  MeasureMemory(account);
+  EXPECT_LT(net::OwnBytes() - AllocatedBlockBytes(), 16 * kMiB);
+}
+
+TEST(MemoryMeasure, WhatIsKeptStaysWhereItIsNoSixteenthOfTheLimit) {
+  if (net::OwnBytes() == 0) GTEST_SKIP() << "a sanitizer keeps what is freed";
+  MemoryAccount account(1600 * kMiB);
+  MeasureMemory(account);
+  const HalfFreed blocks;
+  MeasureMemory(account);
+  EXPECT_GT(net::OwnBytes() - AllocatedBlockBytes(), 24 * kMiB);
+  // Unless the blocks of a thread have come back because somebody else keeps much.
+  account.SetBlocksAreBack();
+  MeasureMemory(account);
+  EXPECT_LT(net::OwnBytes() - AllocatedBlockBytes(), 16 * kMiB);
+}
+
 TEST(MemoryMeasure, WhereLittleIsHeldNothingIsMeasured) {
   if (net::OwnBytes() == 0) GTEST_SKIP() << "a sanitizer keeps what is freed";
   MemoryAccount account(4096 * kMiB);
