@@ -86,6 +86,11 @@ void Child::Signal(int signal) const {
   syscall(SYS_pidfd_send_signal, pidfd_, signal, nullptr, 0);
 }
 
+bool Child::HasEnded() const {
+  pollfd end = {.fd = pidfd_, .events = POLLIN, .revents = 0};
+  return exit_.has_value() || poll(&end, 1, 0) == 1;
+}
+
 std::optional<int> Child::WaitForExit() {
   if (exit_.has_value() || !WaitReadable(pidfd_)) return exit_;
   int status = 0;

@@ -35,6 +35,9 @@ class Child {
 
   void Signal(int signal) const;
 
+  // Whether it has ended, by itself or by a signal.
+  bool HasEnded() const;
+
   // Its exit code, or 128 and the signal that ended it; nullopt if it still runs after kPatience.
   std::optional<int> WaitForExit();
 

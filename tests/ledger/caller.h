@@ -32,6 +32,8 @@ class Caller {
   uint64_t hang_ups() const { return hang_ups_; }
   // Connections that the sidecar has ended.
   uint64_t lost() const { return lost_; }
+  // Whether the sidecar has refused a connection, so that no more calls begin.
+  bool refused() const { return refused_; }
 
   // Ends the connections in order. No call may be under way.
   void HangUp();
@@ -53,6 +55,7 @@ class Caller {
   uint64_t hang_ups_ = 0;
   uint64_t lost_ = 0;
   bool ending_ = false;
+  bool refused_ = false;
   std::vector<std::shared_ptr<CallerLink>> links_;
 };
 

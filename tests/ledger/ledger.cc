@@ -84,6 +84,8 @@ class Run {
   void TurnUntilDone(EachTurn each_turn);
   template <typename Span>
   void TurnFor(Span span);
+  // Whether the sidecar has died, or refuses connections.
+  bool IsDead();
   void ReloadIfSettled();
   int Descriptors() const;
   uint64_t drain_calls() const { return std::min(options_.calls / kDrainShare, kMostDrainCalls); }
@@ -104,6 +106,8 @@ class Run {
   Clock::time_point reloaded_ = Clock::now();
   int descriptors_ = 0;
   uint64_t faults_ = 0;
+  bool told_to_end_ = false;
+  bool dead_ = false;
   std::vector<long> resident_;
 };
 
@@ -144,12 +148,21 @@ void Run::TurnFor(Span span) {
   while (Clock::now() < until) loop_.Turn(Millis(10));
 }
 
+bool Run::IsDead() {
+  const bool ended = !told_to_end_ && sidecar_->process().HasEnded();
+  if (!ended && !caller_->refused()) return false;
+  Expect(false, ended ? "the sidecar has died" : "the sidecar refuses a connection");
+  return true;
+}
+
 template <typename EachTurn>
 void Run::TurnUntilDone(EachTurn each_turn) {
   auto moved = loop_.now();
   uint64_t seen = 0;
   while (caller_->left() > 0 || book_.open() > 0) {
     loop_.Turn(Millis(10));
+    dead_ = IsDead();
+    if (dead_) return;
     book_.Sweep(loop_.now());
     each_turn();
     const uint64_t now = book_.begun() + book_.sums().judged + book_.sums().logged;
@@ -251,12 +264,11 @@ void Run::Drain() {
   for (const auto& upstream : upstreams_) upstream->Open();
   const uint64_t calls = drain_calls();
   const uint64_t before = book_.begun();
-  bool told = false;
   caller_->Begin(kConnections, kStreams, calls);
   TurnUntilDone([&] {
-    if (told || book_.begun() < before + calls / 2) return;
+    if (told_to_end_ || book_.begun() < before + calls / 2) return;
     sidecar_->process().Signal(SIGTERM);
-    told = true;
+    told_to_end_ = true;
   });
   caller_->HangUp();
   const auto code = sidecar_->process().WaitForExit();
@@ -305,6 +317,10 @@ bool Run::Do() {
   TurnFor(Millis(300));
   descriptors_ = Descriptors();
   Soak();
+  if (dead_) {
+    Summarise();
+    return false;
+  }
   CheckMetrics();
   CheckMemory();
   CheckFaults();
