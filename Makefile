@@ -113,9 +113,10 @@ storm-seeds: ## Run storms on virtual time over SEEDS seeds (1000), ROWS=*S8*
 	@LEVEE_STORM_SEEDS=$(or $(SEEDS),1000) build/tests/call_test \
 	    --gtest_filter='CallStorm$(or $(ROWS),*)'
 
-random-calls: ## Make random calls on virtual time in SEEDS random worlds (500000) from FIRST (1)
+random-calls: ## Make random calls through the binary for TIME seconds (60); then on virtual time
 	@deploy/install-packages build test-build
-	@$(call compile_tests,call_test)
+	@$(call compile_tests,call_test levee random_ledger)
+	@build/tests/random_ledger --seconds $(or $(TIME),60) --seed $(or $(SEED),$(shell date +%s))
 	@LEVEE_PROPERTY_SEEDS=$(or $(SEEDS),500000) LEVEE_PROPERTY_FIRST=$(or $(FIRST),1) \
 	    build/tests/call_test --gtest_filter='*RandomCalls.*'
 

@@ -58,7 +58,8 @@ bool CanBeDrawn(const FieldDescriptor& field) {
 
 class Drawer {
  public:
-  Drawer(const Draws& draws, Side side) : draws_(draws), side_(side) {}
+  Drawer(const Draws& draws, Side side, size_t number = 0)
+      : draws_(draws), side_(side), number_(number) {}
 
   // Returns the message in YAML's flow style.
   std::string Draw(const Descriptor& type) {
@@ -218,7 +219,7 @@ class Drawer {
   bool one_attempt_ = false;
   bool adaptive_ = false;
   std::string scope_;  // of the rate limit that is drawn
-  size_t number_ = 0;  // of the message in its list
+  size_t number_;      // of the message in its list
 };
 
 void AddFieldsWithoutValues(const Descriptor& type, std::set<const Descriptor*>& seen,
@@ -245,10 +246,18 @@ std::vector<std::string> FieldsWithoutValues() {
   return missing;
 }
 
+std::string DrawPolicyText(const Draws& draws, Side side, size_t number) {
+  return Drawer(draws, side, number).Draw(*v1::Policy::descriptor());
+}
+
+std::string DrawOverloadText(const Draws& draws) {
+  return Drawer(draws, Side::kEgress).Draw(*v1::Overload::descriptor());
+}
+
 DrawnConfig DrawConfig(const Draws& draws, Side side) {
   DrawnConfig drawn;
-  const std::string policy = Drawer(draws, side).Draw(*v1::Policy::descriptor());
-  const std::string overload = Drawer(draws, side).Draw(*v1::Overload::descriptor());
+  const std::string policy = DrawPolicyText(draws, side, 0);
+  const std::string overload = DrawOverloadText(draws);
   drawn.yaml = absl::StrCat("overload: ", overload, "\npolicies: [", policy, "]\n");
   const absl::StatusOr<std::shared_ptr<const Snapshot>> read = ParseConfig(
       "drawn.yaml", absl::StrCat(drawn.yaml, kUpstreams,

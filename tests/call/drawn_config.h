@@ -24,6 +24,12 @@ struct DrawnConfig {
 // call/field_values.cc, unless its type says what its values are.
 DrawnConfig DrawConfig(const Draws& draws, Side side);
 
+// The same as one policy of a file, in YAML's flow style, named drawn0, drawn1, ... by its
+// `number`.
+std::string DrawPolicyText(const Draws& draws, Side side, size_t number);
+// What the section `overload` may say.
+std::string DrawOverloadText(const Draws& draws);
+
 // Returns the fields that can never be drawn since call/field_values.cc has no row for them.
 std::vector<std::string> FieldsWithoutValues();
 

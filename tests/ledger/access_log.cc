@@ -50,7 +50,10 @@ std::string TraceparentOf(uint64_t id) {
 
 LoggedCall ParseLogLine(std::string_view line) {
   LoggedCall call;
-  call.id = Parse<uint64_t>(Member(line, R"("trace_id":")", '"'), 16);
+  const std::string_view authority = Member(line, R"("authority":")", '"');
+  call.id = authority.starts_with(kCallAuthority)
+                ? Parse<uint64_t>(authority.substr(kCallAuthority.size()))
+                : Parse<uint64_t>(Member(line, R"("trace_id":")", '"'), 16);
   const std::string_view attempts = Member(line, R"("attempts":[)", ']');
   call.attempts = CountOf(attempts, R"({"n":)");
   call.transparent = CountOf(attempts, R"("trigger":"refused")");

@@ -10,7 +10,9 @@
 
 namespace levee::ledger {
 
-// The number of a call as the trace id of its `traceparent`, which is how the access log names it.
+// The access log names a call by its trace id, which is its number, or, if it shares the trace of
+// another one, by its authority, which is this and its number.
+inline constexpr std::string_view kCallAuthority = "call-";
 std::string TraceparentOf(uint64_t id);
 
 // The content of a line; the id is 0 if it is none that can be understood.

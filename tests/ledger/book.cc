@@ -8,12 +8,8 @@
 namespace levee::ledger {
 namespace {
 
-// How long after both ends of a call an endpoint may still come to read what was sent to it.
-// Long, for a busy machine and an endpoint that reads byte by byte.
-constexpr std::chrono::seconds kLateness{10};
-
-// A call's timeout in every policy, and what may pass until its end is seen here.
-constexpr std::chrono::seconds kLongestCall{5 + 15};
+// What may pass until the end of a call is seen here.
+constexpr std::chrono::seconds kSlack{60};
 
 constexpr std::array<std::string_view, 17> kCodes = {
     "OK",        "CANCELLED",      "UNKNOWN",           "INVALID_ARGUMENT",   "DEADLINE_EXCEEDED",
@@ -51,6 +47,7 @@ uint64_t Book::Begin(Clock::time_point now) {
   Entry& entry = entries_.emplace_back();
   entry.begun = now;
   ++open_;
+  ++under_way_;
   sums_.most_entries = std::max(sums_.most_entries, entries_.size());
   return next_++;
 }
@@ -75,8 +72,8 @@ int Book::Started(uint64_t id, int previous, FaultShape& fault) {
   ++sums_.faults[static_cast<size_t>(fault.fault)];
   if (fault.fault == Fault::kReset) ++sums_.moments[0][static_cast<size_t>(fault.moment)];
   if (fault.fault == Fault::kKill) ++sums_.moments[1][static_cast<size_t>(fault.moment)];
-  const Method method = schedule_.CallOf(id).method;
-  if (before > 0 && !AllowanceOf(method).idempotent && !MayFollow(method, entry->last_fault)) {
+  const CallShape shape = schedule_.CallOf(id);
+  if (before > 0 && !shape.allowed->idempotent && !MayFollow(shape.method, entry->last_fault)) {
     Violate(id, "attempted again after an attempt that may have run");
   }
   entry->last_fault = fault.fault;
@@ -90,6 +87,8 @@ void Book::Executed(uint64_t id) {
   if (entry == nullptr) return;
   ++entry->executions;
   ++sums_.executions;
+  const CallShape shape = schedule_.CallOf(id);
+  if (shape.may_be_replayed) ran_.insert(shape.content);
   Note(*entry, 'x', entry->executions);
 }
 
@@ -110,7 +109,11 @@ void Book::GotStatus(uint64_t id, std::string_view status) {
 void Book::Ended(uint64_t id, size_t answer_bytes, Clock::time_point now) {
   Entry* const entry = Find(id);
   if (entry == nullptr) return;
-  if (entry->ended) Violate(id, "ended twice");
+  if (entry->ended) {
+    Violate(id, "ended twice");
+  } else {
+    --under_way_;
+  }
   entry->ended = true;
   entry->changed = now;
   entry->ended_at = now;
@@ -151,7 +154,7 @@ void Book::Logged(const LoggedCall& call, Clock::time_point now) {
 bool Book::Settled(const Entry& entry, Clock::time_point now) const {
   // Of a call whose caller hung up the sidecar may never have heard.
   const bool told = entry.lines > 0 || entry.aborted;
-  return entry.ended && told && now - entry.changed > kLateness;
+  return entry.ended && told && now - entry.changed > lateness_;
 }
 
 void Book::Sweep(Clock::time_point now, bool all) {
@@ -166,17 +169,25 @@ void Book::Sweep(Clock::time_point now, bool all) {
 
 void Book::Judge(uint64_t id, const Entry& entry) {
   const CallShape shape = schedule_.CallOf(id);
-  const Allowance& allowed = AllowanceOf(shape.method);
+  const Allowance& allowed = *shape.allowed;
   ++sums_.judged;
   if (!entry.ended) Violate(id, "never ended");
-  if (entry.ended_at - entry.begun > kLongestCall) Violate(id, "ended after its deadline");
+  if (entry.ended_at - entry.begun > allowed.longest + kSlack) {
+    Violate(id, "ended after its deadline");
+  }
   if (entry.aborted) ++sums_.aborted;
   if (!entry.aborted && entry.statuses != 1) Violate(id, "not exactly one status");
   if (!allowed.idempotent && entry.executions > 1) Violate(id, "not idempotent, but ran twice");
-  if (entry.starts > allowed.attempts + 1) Violate(id, "more starts than the policy allows");
-  if (entry.most_previous >= allowed.attempts) Violate(id, "a start beyond max_attempts");
+  if (allowed.transparent_once && entry.starts > allowed.attempts + 1) {
+    Violate(id, "more starts than the policy allows");
+  }
+  if (entry.most_previous >= allowed.attempts + shape.previous) {
+    Violate(id, "a start beyond max_attempts");
+  }
   if (entry.status == 0 && !entry.aborted) {
-    if (entry.executions == 0) Violate(id, "OK, but never ran");
+    const bool ran =
+        entry.executions > 0 || (shape.may_be_replayed && ran_.contains(shape.content));
+    if (!ran) Violate(id, "OK, but never ran");
     if (entry.answer_bytes != shape.answer_bytes + 5) Violate(id, "OK, but the answer is cut off");
   }
   const int code = entry.aborted ? -1 : entry.status;
@@ -193,7 +204,7 @@ void Book::Judge(uint64_t id, const Entry& entry) {
 }
 
 void Book::JudgeLog(uint64_t id, const Entry& entry) {
-  const Allowance& allowed = AllowanceOf(schedule_.CallOf(id).method);
+  const Allowance& allowed = *schedule_.CallOf(id).allowed;
   if (entry.starts > entry.attempts) Violate(id, "more starts than attempts logged");
   if (entry.executions > entry.attempts) Violate(id, "more executions than attempts logged");
   if (entry.attempts - entry.transparent > allowed.attempts) Violate(id, "too many attempts");

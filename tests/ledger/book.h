@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "ledger/loop.h"
@@ -29,7 +30,11 @@ struct LoggedCall {
 // more, so that memory depends on how many calls are under way, not on how many there were.
 class Book {
  public:
-  Book(uint64_t seed, const Schedule& schedule) : seed_(seed), schedule_(schedule) {}
+  // `lateness`: how long after both ends of a call an endpoint may still come to read what was sent
+  // to it. The default is long, for a busy machine and an endpoint that reads byte by byte.
+  Book(uint64_t seed, const Schedule& schedule,
+       std::chrono::seconds lateness = std::chrono::seconds(10))
+      : seed_(seed), schedule_(schedule), lateness_(lateness) {}
 
   // The number of a call that begins now: 1, 2, ...
   uint64_t Begin(Clock::time_point now);
@@ -58,6 +63,9 @@ class Book {
   uint64_t begun() const { return next_ - 1; }
   // Calls that the caller has had no end of, or the access log no line.
   size_t open() const { return open_; }
+  // Calls that the caller has had no end of.
+  size_t under_way() const { return under_way_; }
+  uint64_t ended() const { return begun() - under_way_; }
   size_t entries() const { return entries_.size(); }
 
   struct Sums {
@@ -118,10 +126,13 @@ class Book {
 
   const uint64_t seed_;
   const Schedule& schedule_;
+  const std::chrono::seconds lateness_;
   std::deque<Entry> entries_;
   uint64_t first_ = 1;  // the id of entries_.front()
   uint64_t next_ = 1;
   size_t open_ = 0;
+  size_t under_way_ = 0;
+  std::unordered_set<uint64_t> ran_;  // contents of calls that may be replayed
   uint64_t violations_ = 0;
   Sums sums_;
 };

@@ -27,10 +27,17 @@ Caller::Caller(Loop& loop, const Schedule& schedule, Book& book, const std::stri
 Caller::~Caller() { HangUp(); }
 
 void Caller::Begin(int connections, int streams, uint64_t calls) {
+  connections_ = static_cast<size_t>(connections);
   streams_ = streams;
-  left_ = calls;
+  left_ = 0;
   ending_ = false;
-  for (int i = 0; i < connections; ++i) Connect();
+  Add(calls);
+}
+
+void Caller::Add(uint64_t calls) {
+  left_ += calls;
+  for (const auto& link : links_) link->Fill(streams_);
+  while (links_.size() < connections_ && !refused_) Connect();
 }
 
 void Caller::Connect() {

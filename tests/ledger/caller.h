@@ -26,6 +26,8 @@ class Caller {
   // Connects and keeps `streams` calls under way on each of `connections`, until that many more
   // calls have begun in all; each that ends makes room for another.
   void Begin(int connections, int streams, uint64_t calls);
+  // The same with so many calls beside those that are left.
+  void Add(uint64_t calls);
 
   // Calls that have not begun yet.
   uint64_t left() const { return left_; }
@@ -50,6 +52,7 @@ class Caller {
   const Schedule& schedule_;
   Book& book_;
   const uint16_t port_;
+  size_t connections_ = 0;
   int streams_ = 0;
   uint64_t left_ = 0;
   uint64_t hang_ups_ = 0;

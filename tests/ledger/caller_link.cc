@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "ledger/access_log.h"
 
@@ -113,20 +114,21 @@ void CallerLink::Begin(uint64_t id) {
   Call call;
   call.id = id;
   call.shape = caller_.schedule_.CallOf(id);
-  call.request = Body(id, Direction::kRequest, call.shape.request_bytes);
-  call.answer = Body(id, Direction::kAnswer, call.shape.answer_bytes);
+  call.request = Body(call.shape.content, Direction::kRequest, call.shape.request_bytes);
+  call.answer = Body(call.shape.content, Direction::kAnswer, call.shape.answer_bytes);
   call.waits = call.shape.habit == Habit::kTwoParts;
   call.gives_window = call.shape.habit != Habit::kSlowReader;
   const std::string number = std::to_string(id);
-  const std::string trace = TraceparentOf(id);
-  const std::array head = {Field(":method", "POST"),
-                           Field(":scheme", "http"),
-                           Field(":path", AllowanceOf(call.shape.method).path),
-                           Field(":authority", "ledger"),
-                           Field("content-type", "application/grpc"),
-                           Field("te", "trailers"),
-                           Field("ledger-id", number),
-                           Field("traceparent", trace)};
+  const std::string trace = TraceparentOf(call.shape.trace);
+  std::vector<nghttp2_nv> head = {Field(":method", "POST"),
+                                  Field(":scheme", "http"),
+                                  Field(":path", PathOf(call.shape.method)),
+                                  Field(":authority", call.shape.authority),
+                                  Field("content-type", "application/grpc"),
+                                  Field("te", "trailers"),
+                                  Field("ledger-id", number),
+                                  Field("traceparent", trace)};
+  for (const auto& [name, value] : call.shape.metadata) head.push_back(Field(name, value));
   nghttp2_data_provider body{.source = {}, .read_callback = Callbacks::ReadRequest};
   const int32_t stream =
       nghttp2_submit_request(session_, nullptr, head.data(), head.size(), &body, nullptr);

@@ -93,7 +93,7 @@ class Run {
 
   const Options options_;
   Loop loop_;
-  Schedule schedule_;
+  LedgerSchedule schedule_;
   Book book_;
   AccessLog log_;
   std::vector<std::unique_ptr<Upstream>> upstreams_;
@@ -246,7 +246,7 @@ void Run::CheckDescriptors() {
 
 void Run::CheckFaults() {
   if (options_.calls < kAllFaultsFrom) return;
-  for (size_t i = 0; i < kFaults; ++i) {
+  for (size_t i = 0; i < static_cast<size_t>(Fault::kStatus); ++i) {
     Expect(book_.sums().faults[i] > 0, "no fault: " + std::string(NameOf(static_cast<Fault>(i))));
   }
 }

@@ -6,14 +6,19 @@
 namespace levee::ledger {
 namespace {
 
+constexpr std::array<std::string_view, kMethods> kPaths = {
+    "/ledger.Ledger/Plain",  "/ledger.Ledger/Repeat", "/ledger.Ledger/Never",
+    "/ledger.Ledger/Single", "/ledger.Ledger/Small",  "/ledger.Ledger/Hedged",
+    "/ledger.Ledger/Waiting"};
+
 constexpr std::array<Allowance, kMethods> kAllowances = {{
-    {"/ledger.Ledger/Plain", 3, false},
-    {"/ledger.Ledger/Repeat", 4, true},
-    {"/ledger.Ledger/Never", 3, false},
-    {"/ledger.Ledger/Single", 1, false},
-    {"/ledger.Ledger/Small", 4, true},
-    {"/ledger.Ledger/Hedged", 2, true},
-    {"/ledger.Ledger/Waiting", 4, true},
+    {3, false},
+    {4, true},
+    {3, false},
+    {1, false},
+    {4, true},
+    {2, true},
+    {4, true},
 }};
 
 struct Kind {
@@ -49,6 +54,8 @@ constexpr std::array<Kind, kFaults> kKinds = {{
     {"garbage", 50, true},
     {"SIGTERM", 20, true},
     {"restart", 20, true},
+    {"status", 0, false},
+    {"silence", 0, false},
 }};
 
 constexpr std::array<std::string_view, kHabits> kHabitNames = {"none", "two parts", "slow reader",
@@ -63,7 +70,23 @@ constexpr uint64_t kMillion = 1'000'000;
 constexpr uint64_t kMostScale = 10;
 constexpr uint32_t kHangUpsPerMillion = 50;
 
-size_t SizeOf(uint64_t draw) {
+}  // namespace
+
+std::string_view PathOf(Method method) { return kPaths[static_cast<size_t>(method)]; }
+const Allowance& AllowanceOf(Method method) { return kAllowances[static_cast<size_t>(method)]; }
+std::string_view NameOf(Fault fault) { return kKinds[static_cast<size_t>(fault)].name; }
+std::string_view NameOf(Habit habit) { return kHabitNames[static_cast<size_t>(habit)]; }
+std::string_view NameOf(Moment moment) { return kMomentNames[static_cast<size_t>(moment)]; }
+
+// splitmix64 of all three.
+uint64_t DrawOf(uint64_t seed, uint64_t id, uint64_t salt) {
+  uint64_t x = seed + id * 0x9e3779b97f4a7c15 + salt * 0xd1b54a32d192ed03;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+size_t DrawSize(uint64_t draw) {
   const uint64_t kind = draw % 100;
   const uint64_t rest = draw / 100;
   if (kind < 5) return 0;
@@ -72,14 +95,7 @@ size_t SizeOf(uint64_t draw) {
   return rest % (20 * 1024 + 1);
 }
 
-}  // namespace
-
-const Allowance& AllowanceOf(Method method) { return kAllowances[static_cast<size_t>(method)]; }
-std::string_view NameOf(Fault fault) { return kKinds[static_cast<size_t>(fault)].name; }
-std::string_view NameOf(Habit habit) { return kHabitNames[static_cast<size_t>(habit)]; }
-std::string_view NameOf(Moment moment) { return kMomentNames[static_cast<size_t>(moment)]; }
-
-Schedule::Schedule(uint64_t seed, uint64_t calls) : seed_(seed) {
+LedgerSchedule::LedgerSchedule(uint64_t seed, uint64_t calls) : seed_(seed) {
   const uint64_t scale =
       std::clamp<uint64_t>(kMillion / std::max<uint64_t>(calls, 1), 1, kMostScale);
   for (size_t i = 0; i < kFaults; ++i) {
@@ -88,22 +104,14 @@ Schedule::Schedule(uint64_t seed, uint64_t calls) : seed_(seed) {
   hang_ups_per_million_ = kHangUpsPerMillion * static_cast<uint32_t>(scale);
 }
 
-// splitmix64 of all three.
-uint64_t Schedule::Draw(uint64_t id, uint64_t salt) const {
-  uint64_t x = seed_ + id * 0x9e3779b97f4a7c15 + salt * 0xd1b54a32d192ed03;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-
-CallShape Schedule::CallOf(uint64_t id) const {
+CallShape LedgerSchedule::CallOf(uint64_t id) const {
   CallShape shape{};
   uint64_t share = Draw(id, 1) % 100;
   size_t method = 0;
   while (share >= kMethodShares[method]) share -= kMethodShares[method++];
   shape.method = static_cast<Method>(method);
-  shape.request_bytes = SizeOf(Draw(id, 2));
-  shape.answer_bytes = SizeOf(Draw(id, 3));
+  shape.request_bytes = DrawSize(Draw(id, 2));
+  shape.answer_bytes = DrawSize(Draw(id, 3));
   const uint64_t habit = Draw(id, 4) % kMillion;
   shape.habit = habit < hang_ups_per_million_ ? Habit::kHangUp
                 : habit < 10'000              ? Habit::kCancel
@@ -111,11 +119,14 @@ CallShape Schedule::CallOf(uint64_t id) const {
                 : habit < 45'000              ? Habit::kSlowReader
                                               : Habit::kNone;
   shape.habit_ms = static_cast<int>(Draw(id, 5) % 20);
+  shape.allowed = &AllowanceOf(shape.method);
+  shape.content = id;
+  shape.trace = id;
   return shape;
 }
 
 // Where attempts of one call run beside each other, faults matter that meet several of them.
-Fault Schedule::FaultOfWaiting(uint64_t draw) {
+Fault LedgerSchedule::FaultOfWaiting(uint64_t draw) {
   constexpr std::array<Fault, 7> kMany = {Fault::kUnavailable,
                                           Fault::kUnavailable,
                                           Fault::kEarlyUnavailable,
@@ -126,7 +137,7 @@ Fault Schedule::FaultOfWaiting(uint64_t draw) {
   return draw % 100 < 40 ? kMany[draw / 100 % kMany.size()] : Fault::kNone;
 }
 
-FaultShape Schedule::FaultOf(uint64_t id, int start) const {
+FaultShape LedgerSchedule::FaultOf(uint64_t id, int start) const {
   const uint64_t attempt = static_cast<uint64_t>(start) * 16 + 32;
   FaultShape shape{};
   uint64_t draw = Draw(id, attempt) % kMillion;

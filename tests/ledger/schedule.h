@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan of every call of the ledger, with its faults: pure functions of the seed and the call's
+// The plan of every call of a ledger, with its faults: pure functions of the seed and the call's
 // number, so that a run can be repeated and no side has to tell the other.
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace levee::ledger {
 
@@ -22,12 +26,16 @@ enum class Method : uint8_t {
 };
 inline constexpr size_t kMethods = 7;
 
-// The retries that the policy of a method allows.
+std::string_view PathOf(Method method);
+
+// What a policy allows to become of a call.
 struct Allowance {
-  std::string_view path;
-  int attempts;     // transparent ones excluded
-  bool idempotent;  // may run more than once
+  int attempts;                     // transparent ones excluded
+  bool idempotent;                  // may run more than once
+  std::chrono::seconds longest{5};  // until it ends
+  bool transparent_once = true;     // at most one attempt is made for what surely was not processed
 };
+// Of the policy that the ledger's configuration has for the method.
 const Allowance& AllowanceOf(Method method);
 
 // The fault of an attempt at an endpoint, or of the endpoint because of it.
@@ -61,8 +69,11 @@ enum class Fault : uint8_t {
   // The endpoint's.
   kTerminate,  // an orderly stop as by SIGTERM: no new connections, GOAWAY, and away
   kRestart,    // everything is dropped at once
+  // Only in random calls.
+  kStatus,   // any status, maybe with advice
+  kSilence,  // nothing ever comes
 };
-inline constexpr size_t kFaults = 26;
+inline constexpr size_t kFaults = 28;
 std::string_view NameOf(Fault fault);
 
 // The caller's own fault in its call.
@@ -94,28 +105,62 @@ struct CallShape {
   size_t request_bytes;  // of the message, without its prefix
   size_t answer_bytes;
   int habit_ms;  // what the habit's "after a while" is
+  const Allowance* allowed = nullptr;
+  // The call whose request and answer it has: itself, or one that it repeats.
+  uint64_t content = 0;
+  bool may_be_replayed = false;  // may have the answer of another call of the same content
+  int previous = 0;              // attempts that its caller says to have made before
+  uint64_t trace = 0;
+  std::string authority = "ledger";
+  std::vector<std::pair<std::string, std::string>> metadata;
+};
+
+// A status that an upstream answers.
+struct Ending {
+  int status = 14;
+  bool head_first = false;    // not trailers-only
+  std::string_view pushback;  // grpc-retry-pushback-ms; empty: none
+  std::string_view mark;      // levee-overload; empty: none
 };
 
 struct FaultShape {
   Fault fault;
   Moment moment;
-  uint32_t error;  // of RST_STREAM
+  uint32_t error = 0;  // of RST_STREAM
+  int delay_ms = 400;  // before the answer, of kDelay and kStatus
+  std::string_view http = "503";
+  Ending ending;  // of kStatus
 };
 
 class Schedule {
  public:
-  // `calls`: how many there are to be. Of few calls a larger share meets faults that take whole
-  // connections, so that each kind occurs.
-  Schedule(uint64_t seed, uint64_t calls);
+  virtual ~Schedule() = default;
 
-  CallShape CallOf(uint64_t id) const;
+  virtual CallShape CallOf(uint64_t id) const = 0;
 
   // `start`: how many attempts of the call endpoints have seen before this one.
-  FaultShape FaultOf(uint64_t id, int start) const;
+  virtual FaultShape FaultOf(uint64_t id, int start) const = 0;
+};
+
+// Any number, which the three decide.
+uint64_t DrawOf(uint64_t seed, uint64_t id, uint64_t salt);
+
+// The bytes of a message, most often few.
+size_t DrawSize(uint64_t draw);
+
+// What the policies of the ledger meet: faults seldom, and each of a kind that they were made for.
+class LedgerSchedule final : public Schedule {
+ public:
+  // `calls`: how many there are to be. Of few calls a larger share meets faults that take whole
+  // connections, so that each kind occurs.
+  LedgerSchedule(uint64_t seed, uint64_t calls);
+
+  CallShape CallOf(uint64_t id) const override;
+  FaultShape FaultOf(uint64_t id, int start) const override;
 
  private:
   static Fault FaultOfWaiting(uint64_t draw);
-  uint64_t Draw(uint64_t id, uint64_t salt) const;
+  uint64_t Draw(uint64_t id, uint64_t salt) const { return DrawOf(seed_, id, salt); }
 
   uint64_t seed_;
   std::array<uint32_t, kFaults> per_million_;

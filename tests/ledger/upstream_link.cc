@@ -6,6 +6,7 @@
 #include <charconv>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace levee::ledger {
 namespace {
@@ -17,7 +18,6 @@ constexpr uint8_t kPaddingBytes = 37;
 constexpr Millis kStreamStall{20};
 constexpr Millis kConnectionStall{30};
 constexpr Millis kOneStreamFor{20};
-constexpr Millis kAnswerDelay{400};
 constexpr Millis kGoawayStep{2};
 constexpr Millis kHalfOpenFor{3000};
 constexpr size_t kSlowBytes = 500;
@@ -162,8 +162,8 @@ void UpstreamLink::OnHead(Attempt& attempt) {
     return;
   }
   const CallShape shape = upstream_.schedule_.CallOf(attempt.id);
-  attempt.request = Body(attempt.id, Direction::kRequest, shape.request_bytes);
-  attempt.answer = Body(attempt.id, Direction::kAnswer, shape.answer_bytes);
+  attempt.request = Body(shape.content, Direction::kRequest, shape.request_bytes);
+  attempt.answer = Body(shape.content, Direction::kAnswer, shape.answer_bytes);
   upstream_.book_.Started(attempt.id, attempt.previous, attempt.fault);
   if (CutAt(attempt, Moment::kHead)) return;
   switch (attempt.fault.fault) {
@@ -171,7 +171,7 @@ void UpstreamLink::OnHead(Attempt& attempt) {
       Reset(attempt, NGHTTP2_REFUSED_STREAM);
       break;
     case Fault::kEarlyUnavailable:
-      AnswerStatus(attempt, 14, /*head_first=*/false, /*pushback=*/false);
+      AnswerStatus(attempt, {});
       break;
     default:
       if (attempt.fault.fault >= Fault::kGoawayBefore) BreakConnection(attempt);
@@ -266,34 +266,48 @@ void UpstreamLink::OnData(Attempt& attempt, std::span<const uint8_t> bytes) {
 void UpstreamLink::OnRequestEnd(Attempt& attempt) {
   if (attempt.over) return;
   if (attempt.received != attempt.request.total()) upstream_.book_.RequestDiffers(attempt.id);
-  switch (attempt.fault.fault) {
-    case Fault::kUnavailable:
-      AnswerStatus(attempt, 14, /*head_first=*/false, /*pushback=*/false);
-      return;
-    case Fault::kLateUnavailable:
-      AnswerStatus(attempt, 14, /*head_first=*/true, /*pushback=*/false);
-      return;
-    case Fault::kPushback:
-      AnswerStatus(attempt, 14, /*head_first=*/false, /*pushback=*/true);
-      return;
-    case Fault::kHttp503:
-      AnswerHttp503(attempt);
-      return;
-    default:
-      break;
-  }
+  if (AnswerFaultily(attempt)) return;
   upstream_.book_.Executed(attempt.id);
   if (CutAt(attempt, Moment::kRequestEnd)) return;
   if (attempt.fault.fault == Fault::kDelay) {
-    Later(kAnswerDelay, [this, stream = attempt.stream] {
-      const auto found = attempts_.find(stream);
-      if (found != attempts_.end()) AnswerWell(found->second);
-    });
+    AnswerLater(attempt, [this](Attempt& late) { AnswerWell(late); });
   } else if (attempt.fault.fault == Fault::kPrecondition) {
-    AnswerStatus(attempt, 9, /*head_first=*/false, /*pushback=*/false);
+    AnswerStatus(attempt, {.status = 9});
   } else {
     AnswerWell(attempt);
   }
+}
+
+bool UpstreamLink::AnswerFaultily(Attempt& attempt) {
+  switch (attempt.fault.fault) {
+    case Fault::kUnavailable:
+      AnswerStatus(attempt, {});
+      return true;
+    case Fault::kLateUnavailable:
+      AnswerStatus(attempt, {.head_first = true});
+      return true;
+    case Fault::kPushback:
+      AnswerStatus(attempt, {.pushback = "1"});
+      return true;
+    case Fault::kHttp503:
+      AnswerHttp(attempt);
+      return true;
+    case Fault::kStatus:
+      AnswerLater(attempt, [this](Attempt& late) { AnswerStatus(late, late.fault.ending); });
+      return true;
+    case Fault::kSilence:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void UpstreamLink::AnswerLater(const Attempt& attempt, std::function<void(Attempt&)> answer) {
+  Later(Millis(attempt.fault.delay_ms),
+        [this, stream = attempt.stream, answer = std::move(answer)] {
+          const auto found = attempts_.find(stream);
+          if (found != attempts_.end()) answer(found->second);
+        });
 }
 
 void UpstreamLink::AnswerWell(Attempt& attempt) {
@@ -329,23 +343,28 @@ ssize_t UpstreamLink::ReadAnswer(Attempt& attempt, std::span<uint8_t> to, uint32
   return static_cast<ssize_t>(size);
 }
 
-void UpstreamLink::AnswerStatus(Attempt& attempt, int status, bool head_first, bool pushback) {
-  const std::string number = std::to_string(status);
+void UpstreamLink::AnswerStatus(Attempt& attempt, const Ending& ending) {
+  const std::string number = std::to_string(ending.status);
   const std::array head = {Field(":status", "200"), Field("content-type", "application/grpc")};
-  const std::array trailers = {Field("grpc-status", number), Field("grpc-retry-pushback-ms", "1")};
+  std::vector<nghttp2_nv> trailers = {Field("grpc-status", number)};
+  if (!ending.pushback.empty()) {
+    trailers.push_back(Field("grpc-retry-pushback-ms", ending.pushback));
+  }
+  if (!ending.mark.empty()) trailers.push_back(Field("levee-overload", ending.mark));
   attempt.over = true;
-  if (head_first) {
+  if (ending.head_first) {
     nghttp2_submit_headers(session_, NGHTTP2_FLAG_NONE, attempt.stream, nullptr, head.data(),
                            head.size(), nullptr);
-    nghttp2_submit_trailer(session_, attempt.stream, trailers.data(), pushback ? 2 : 1);
+    nghttp2_submit_trailer(session_, attempt.stream, trailers.data(), trailers.size());
   } else {
-    const std::array fields = {head[0], head[1], trailers[0], trailers[1]};
-    nghttp2_submit_response(session_, attempt.stream, fields.data(), pushback ? 4 : 3, nullptr);
+    trailers.insert(trailers.begin(), head.begin(), head.end());
+    nghttp2_submit_response(session_, attempt.stream, trailers.data(), trailers.size(), nullptr);
   }
 }
 
-void UpstreamLink::AnswerHttp503(Attempt& attempt) {
-  const std::array head = {Field(":status", "503"), Field("content-type", "text/plain")};
+void UpstreamLink::AnswerHttp(Attempt& attempt) {
+  const std::array head = {Field(":status", attempt.fault.http),
+                           Field("content-type", "text/plain")};
   attempt.over = true;
   nghttp2_submit_response(session_, attempt.stream, head.data(), head.size(), nullptr);
 }

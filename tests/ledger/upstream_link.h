@@ -46,8 +46,10 @@ class UpstreamLink final : public Link {
   void GiveBack(Attempt& attempt, size_t bytes);
   void OnRequestEnd(Attempt& attempt);
   void AnswerWell(Attempt& attempt);
-  void AnswerStatus(Attempt& attempt, int status, bool head_first, bool pushback);
-  void AnswerHttp503(Attempt& attempt);
+  // As its fault says, instead of doing its work; false if it says nothing of the kind.
+  bool AnswerFaultily(Attempt& attempt);
+  void AnswerStatus(Attempt& attempt, const Ending& ending);
+  void AnswerHttp(Attempt& attempt);
   ssize_t ReadAnswer(Attempt& attempt, std::span<uint8_t> to, uint32_t& flags);
 
   // Cuts the attempt if this is the moment to; true if it did.
@@ -55,6 +57,8 @@ class UpstreamLink final : public Link {
   void Reset(Attempt& attempt, uint32_t error);
   // Later, if the connection is still there.
   void Later(Millis delay, std::function<void()> task);
+  // The same, if the attempt is still there as well.
+  void AnswerLater(const Attempt& attempt, std::function<void(Attempt&)> answer);
   void LimitStreams(uint32_t streams);
   void SubmitGoaway(int32_t last_stream);
 
