@@ -88,12 +88,12 @@ std::unique_ptr<SidecarProcess> SidecarProcess::RunWithResolvConf(const ConfigPa
 }
 
 std::unique_ptr<SidecarProcess> SidecarProcess::RunInCgroup(const std::string& config_text,
-                                                            const std::string& procs) {
+                                                            const std::string& procs,
+                                                            const std::string& arguments) {
   std::unique_ptr<SidecarProcess> sidecar(new SidecarProcess);
   sidecar->config_ = std::make_unique<TempFile>(config_text);
-  sidecar->Start("/bin/sh",
-                 {"-c", "echo $$ > " + procs + " && exec " LEVEE_BINARY " run --config " +
-                            sidecar->config_->path()});
+  sidecar->Start("/bin/sh", {"-c", "echo $$ > " + procs + " && exec " LEVEE_BINARY " run " +
+                                       arguments + " --config " + sidecar->config_->path()});
   return sidecar;
 }
 

@@ -59,13 +59,15 @@ class SidecarProcess {
   static std::unique_ptr<SidecarProcess> RunWithResolvConf(const ConfigParts& parts,
                                                            const std::string& resolv_conf);
   static bool MayMount();
-  // levee run --config FILE in the cgroup with this cgroup.procs, from its first instruction on.
+  // levee run ARGUMENTS --config FILE in the cgroup with this cgroup.procs, from its first
+  // instruction on.
   static std::unique_ptr<SidecarProcess> RunInCgroup(const ConfigParts& parts,
                                                      const std::string& procs) {
     return RunInCgroup(ConfigText(parts), procs);
   }
   static std::unique_ptr<SidecarProcess> RunInCgroup(const std::string& config_text,
-                                                     const std::string& procs);
+                                                     const std::string& procs,
+                                                     const std::string& arguments = "");
   ~SidecarProcess();
   SidecarProcess(const SidecarProcess&) = delete;
   SidecarProcess& operator=(const SidecarProcess&) = delete;

@@ -7,11 +7,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/block_cache.h"
 #include "net/closed_port.h"
 #include "net/listener.h"
 #include "net/socket.h"
@@ -185,6 +187,68 @@ TEST(Socket, TellsWhyItCouldNotConnect) {
   loop.Run();
   EXPECT_FALSE(recorder.connected);
   EXPECT_EQ(recorder.closed, "connection refused");
+}
+
+// Counts turns, for each of which the thread may make as much as for the one before.
+class TurnCounter final : public TurnHandler {
+ public:
+  Instant OnTurnEnd(Instant) override {
+    ++ended;
+    AllowBlocks(1'000'000);
+    return Instant::Infinite();
+  }
+
+  int ended = 0;
+};
+
+TEST(EventLoop, ATurnEndsWhereATaskHasUsedUpItsMemoryAndTheNextTaskRunsInAnotherOne) {
+  EventLoop loop;
+  TurnCounter turns;
+  loop.SetTurnHandler(&turns);
+  std::vector<int> ended;  // turns, when each of the tasks ran
+  for (const bool dear : {true, true, false, false, true, false}) {
+    loop.Post([&, dear] {
+      ended.push_back(turns.ended);
+      if (dear) AllowBlocks(0);
+    });
+  }
+  loop.Stop();
+  loop.Run();
+  AllowBlocks(INT64_MAX);
+  EXPECT_EQ(ended, std::vector<int>({0, 1, 2, 2, 2, 3}));
+}
+
+// Remembers in how large parts bytes came.
+class PartSizes final : public SocketHandler {
+ public:
+  explicit PartSizes(EventLoop& loop) : loop_(loop) {}
+  void OnConnected() override {}
+  void OnBytes(ByteSpan bytes, const Chunk&) override { sizes.push_back(bytes.size()); }
+  void OnWritable() override {}
+  void OnClosed(const std::string&) override { loop_.Stop(); }
+
+  std::vector<size_t> sizes;
+
+ private:
+  EventLoop& loop_;
+};
+
+TEST(Socket, ReadsNoMoreAtATimeThanItsLoopAllows) {
+  EventLoop loop;
+  TimerWheel wheel(loop.now());
+  const std::string sent(10'000, 'x');
+  const auto listener =
+      Listener::Open(loop, wheel, *Address::FromIp("127.0.0.1", 0), [&](ByteStream stream) {
+        EXPECT_EQ(send(stream.descriptor(), sent.data(), sent.size(), MSG_NOSIGNAL),
+                  static_cast<ssize_t>(sent.size()));
+      });
+  ASSERT_TRUE(listener.ok());
+  loop.SetReadMost(3000);
+  PartSizes parts(loop);
+  Socket socket(loop, ByteStream::Dial((*listener)->address()), parts);
+  loop.Run();
+  EXPECT_EQ(std::accumulate(parts.sizes.begin(), parts.sizes.end(), size_t{0}), sent.size());
+  EXPECT_LE(std::ranges::max(parts.sizes), 3000u);
 }
 
 // Reads one byte each time, as some peer does that is never done.
