@@ -102,8 +102,8 @@ TEST_P(CostOf, ASmallThingIsBounded) {
   const long before = sidecar.process().ResidentBytes();
   std::string frames;
   for (int i = 0; i < GetParam().times; ++i) frames += GetParam().frames(i);
-  // The sidecar has read all when it has one more call. It reads one attacker after the other: all at
-  // once would be more attempts than may wait for a connection.
+  // The sidecar has read all when it has one more call. It reads one attacker after the other: all
+  // at once would be more attempts than may wait for a connection.
   const std::string end = HeadAgain(10'000, true);
   double calls = kConnections;
   for (const auto& attacker : attackers) {
