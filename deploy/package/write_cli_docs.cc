@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: levee_cli_docs VERSION FOLDER\n");
     return 2;
   }
-  const levee::Command command = levee::DescribeCommandLine();
+  const levee::CommandDescription command = levee::DescribeCommandLine();
   const std::filesystem::path folder = argv[2];
   for (const levee::ManPage& page : levee::ManPages(command, argv[1])) {
     Write(folder / "man" / page.file, page.text);

@@ -306,7 +306,7 @@ std::string DescribeMissingWord(const CLI::App& app, const CLI::ParseError& erro
 
 }  // namespace
 
-Command DescribeCommandLine() { return ReadCommand(CommandLine().app); }
+CommandDescription DescribeCommandLine() { return ReadCommand(CommandLine().app); }
 
 int RunCommand(int argc, char** argv) {
   CommandLine line;

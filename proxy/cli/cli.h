@@ -11,6 +11,6 @@ namespace levee {
 int RunCommand(int argc, char** argv);
 
 // Returns the definition of the command line, from which its documents are written.
-Command DescribeCommandLine();
+CommandDescription DescribeCommandLine();
 
 }  // namespace levee

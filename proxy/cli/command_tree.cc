@@ -13,7 +13,7 @@ namespace {
 
 // Reads the text in which CLI11 shows a type and its checks: "TEXT:{a,b}", "INT:INT in [1 - 64]" or
 // "FILE".
-void ReadType(absl::string_view text, CommandOption& option) {
+void ReadType(absl::string_view text, OptionDescription& option) {
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(text, absl::MaxSplits(':', 1));
   // The text HOST:PORT has a colon, but no check.
@@ -29,8 +29,8 @@ void ReadType(absl::string_view text, CommandOption& option) {
   }
 }
 
-CommandOption ReadOption(const CLI::Option& from) {
-  CommandOption option;
+OptionDescription ReadOption(const CLI::Option& from) {
+  OptionDescription option;
   for (const std::string& name : from.get_snames()) option.names.push_back(absl::StrCat("-", name));
   for (const std::string& name : from.get_lnames())
     option.names.push_back(absl::StrCat("--", name));
@@ -45,8 +45,8 @@ CommandOption ReadOption(const CLI::Option& from) {
 
 }  // namespace
 
-Command ReadCommand(const CLI::App& app, const std::string& before) {
-  Command command;
+CommandDescription ReadCommand(const CLI::App& app, const std::string& before) {
+  CommandDescription command;
   command.name = absl::StrCat(before, app.get_name());
   command.description = app.get_description();
   command.footer = app.get_footer();
@@ -60,7 +60,7 @@ Command ReadCommand(const CLI::App& app, const std::string& before) {
   return command;
 }
 
-std::string LastWord(const Command& command) {
+std::string LastWord(const CommandDescription& command) {
   return command.name.substr(command.name.rfind(' ') + 1);
 }
 

@@ -13,7 +13,7 @@ class App;
 namespace levee {
 
 // An option, or an argument without a name.
-struct CommandOption {
+struct OptionDescription {
   std::vector<std::string> names;    // with their dashes, the short one first; none: an argument
   std::string value;                 // the name of its value, as FILE; empty: it has no value
   std::string range;                 // of its value, as "[1 - 64]"; empty: none is known
@@ -23,20 +23,20 @@ struct CommandOption {
   bool repeated = false;             // may be given more than once
 };
 
-struct Command {
+struct CommandDescription {
   std::string name;  // with the names of the commands above it, as "levee import envoy"
   std::string description;
   std::string footer;
-  std::vector<CommandOption> options;
-  std::vector<CommandOption> arguments;
-  std::vector<Command> commands;
+  std::vector<OptionDescription> options;
+  std::vector<OptionDescription> arguments;
+  std::vector<CommandDescription> commands;
 };
 
 // Returns the command of `app` with all commands below it. `before`: the names of the commands
 // above it.
-Command ReadCommand(const CLI::App& app, const std::string& before = "");
+CommandDescription ReadCommand(const CLI::App& app, const std::string& before = "");
 
 // Returns the last word of a command's name, as "envoy".
-std::string LastWord(const Command& command);
+std::string LastWord(const CommandDescription& command);
 
 }  // namespace levee

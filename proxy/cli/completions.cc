@@ -12,27 +12,28 @@
 namespace levee {
 namespace {
 
-std::string Words(const Command& command) {
+std::string Words(const CommandDescription& command) {
   std::vector<std::string> words;
-  for (const Command& sub : command.commands) words.push_back(LastWord(sub));
-  for (const CommandOption& option : command.options) {
+  for (const CommandDescription& sub : command.commands) words.push_back(LastWord(sub));
+  for (const OptionDescription& option : command.options) {
     words.insert(words.end(), option.names.begin(), option.names.end());
   }
-  for (const CommandOption& argument : command.arguments) {
+  for (const OptionDescription& argument : command.arguments) {
     words.insert(words.end(), argument.choices.begin(), argument.choices.end());
   }
   return absl::StrJoin(words, " ");
 }
 
-bool TakesFile(const CommandOption& option) { return option.value == "FILE"; }
+bool TakesFile(const OptionDescription& option) { return option.value == "FILE"; }
 
-bool TakesFileArgument(const Command& command) {
+bool TakesFileArgument(const CommandDescription& command) {
   return !command.arguments.empty() && TakesFile(command.arguments.front());
 }
 
-void VisitAll(const Command& command, absl::FunctionRef<void(const Command&)> visit) {
+void VisitAll(const CommandDescription& command,
+              absl::FunctionRef<void(const CommandDescription&)> visit) {
   visit(command);
-  for (const Command& sub : command.commands) VisitAll(sub, visit);
+  for (const CommandDescription& sub : command.commands) VisitAll(sub, visit);
 }
 
 // Returns `text` in single quotes, as all three shells read them.
@@ -46,18 +47,18 @@ std::string ForZsh(absl::string_view text) {
 }
 
 // Returns the name of the function that completes a command, as _levee_import_envoy.
-std::string ZshFunction(const Command& command) {
+std::string ZshFunction(const CommandDescription& command) {
   return absl::StrCat("_", absl::StrReplaceAll(command.name, {{" ", "_"}, {"-", "_"}}));
 }
 
 // Returns the zsh code that offers the values of an option or argument.
-std::string ZshAction(const CommandOption& option) {
+std::string ZshAction(const OptionDescription& option) {
   if (TakesFile(option)) return "_files";
   if (!option.choices.empty()) return absl::StrCat("(", absl::StrJoin(option.choices, " "), ")");
   return " ";
 }
 
-std::string ZshOption(const CommandOption& option) {
+std::string ZshOption(const OptionDescription& option) {
   std::string lines;
   for (const std::string& name : option.names) {
     absl::StrAppend(&lines, " \\\n    '", option.repeated ? "*" : "", name, "[",
@@ -70,36 +71,36 @@ std::string ZshOption(const CommandOption& option) {
   return lines;
 }
 
-std::string ZshCommand(const Command& command) {
+std::string ZshCommand(const CommandDescription& command) {
   std::string text = absl::StrCat(ZshFunction(command), "() {\n  _arguments -C");
-  for (const CommandOption& option : command.options) text += ZshOption(option);
-  for (const CommandOption& argument : command.arguments) {
+  for (const OptionDescription& option : command.options) text += ZshOption(option);
+  for (const OptionDescription& argument : command.arguments) {
     absl::StrAppend(&text, " \\\n    '", argument.repeated ? "*" : "", ":", ForZsh(argument.value),
                     ":", ZshAction(argument), "'");
   }
   if (command.commands.empty()) return text + "\n}\n";
   text += " \\\n    '1:command:((";
-  for (const Command& sub : command.commands) {
+  for (const CommandDescription& sub : command.commands) {
     absl::StrAppend(&text, LastWord(sub), "\\:\"",
                     absl::StrReplaceAll(sub.description, {{"'", ""}, {"(", "\\("}, {")", "\\)"}}),
                     "\" ");
   }
   text += "))' \\\n    '*::argument:->rest'\n  case \"$words[1]\" in\n";
-  for (const Command& sub : command.commands) {
+  for (const CommandDescription& sub : command.commands) {
     absl::StrAppend(&text, "    ", LastWord(sub), ") ", ZshFunction(sub), " ;;\n");
   }
   return text + "  esac\n}\n";
 }
 
 // Returns the condition, in fish, that is true while the user types this command.
-std::string FishCondition(const Command& command) {
+std::string FishCondition(const CommandDescription& command) {
   const std::vector<std::string> path = absl::StrSplit(command.name, ' ');
   std::vector<std::string> conditions;
   for (size_t i = 1; i < path.size(); ++i) {
     conditions.push_back(absl::StrCat("__fish_seen_subcommand_from ", path[i]));
   }
   std::vector<std::string> below;
-  for (const Command& sub : command.commands) below.push_back(LastWord(sub));
+  for (const CommandDescription& sub : command.commands) below.push_back(LastWord(sub));
   if (!below.empty()) {
     conditions.push_back(
         absl::StrCat("not __fish_seen_subcommand_from ", absl::StrJoin(below, " ")));
@@ -107,7 +108,7 @@ std::string FishCondition(const Command& command) {
   return absl::StrJoin(conditions, "; and ");
 }
 
-std::string FishOption(const std::string& line, const CommandOption& option) {
+std::string FishOption(const std::string& line, const OptionDescription& option) {
   std::string text = line;
   for (const std::string& name : option.names) {
     const bool is_long = name.starts_with("--");
@@ -125,13 +126,13 @@ std::string FishOption(const std::string& line, const CommandOption& option) {
 
 }  // namespace
 
-std::string BashCompletion(const Command& command) {
+std::string BashCompletion(const CommandDescription& command) {
   std::string known;   // all commands, the longest name last
   std::string values;  // the cases that complete the value of an option
   std::string words;   // the cases that complete commands, options and arguments
-  VisitAll(command, [&](const Command& each) {
+  VisitAll(command, [&](const CommandDescription& each) {
     if (&each != &command) absl::StrAppend(&known, known.empty() ? "" : "|", Quoted(each.name));
-    for (const CommandOption& option : each.options) {
+    for (const OptionDescription& option : each.options) {
       if (option.value.empty()) continue;
       for (const std::string& name : option.names) {
         absl::StrAppend(
@@ -159,22 +160,22 @@ std::string BashCompletion(const Command& command) {
       "  esac\n}\ncomplete -o filenames -F _levee levee\n");
 }
 
-std::string ZshCompletion(const Command& command) {
+std::string ZshCompletion(const CommandDescription& command) {
   std::string text = "#compdef levee\n# Completions of levee for zsh.\n";
-  VisitAll(command, [&](const Command& each) { text += ZshCommand(each); });
+  VisitAll(command, [&](const CommandDescription& each) { text += ZshCommand(each); });
   return absl::StrCat(text, ZshFunction(command), " \"$@\"\n");
 }
 
-std::string FishCompletion(const Command& command) {
+std::string FishCompletion(const CommandDescription& command) {
   std::string text = "# Completions of levee for fish.\ncomplete -c levee -f\n";
-  VisitAll(command, [&](const Command& each) {
+  VisitAll(command, [&](const CommandDescription& each) {
     const std::string line = absl::StrCat("complete -c levee -n ", Quoted(FishCondition(each)));
-    for (const Command& sub : each.commands) {
+    for (const CommandDescription& sub : each.commands) {
       absl::StrAppend(&text, line, " -a ", LastWord(sub), " -d ", Quoted(sub.description), "\n");
     }
-    for (const CommandOption& option : each.options) text += FishOption(line, option);
+    for (const OptionDescription& option : each.options) text += FishOption(line, option);
     if (TakesFileArgument(each)) absl::StrAppend(&text, line, " -F\n");
-    for (const CommandOption& argument : each.arguments) {
+    for (const OptionDescription& argument : each.arguments) {
       if (argument.choices.empty()) continue;
       absl::StrAppend(&text, line, " -a ", Quoted(absl::StrJoin(argument.choices, " ")), "\n");
     }

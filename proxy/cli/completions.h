@@ -10,8 +10,8 @@ namespace levee {
 
 // Each returns the script that its shell loads. The scripts complete commands, options, files, and
 // the values of options that have a list of them.
-std::string BashCompletion(const Command& command);
-std::string ZshCompletion(const Command& command);
-std::string FishCompletion(const Command& command);
+std::string BashCompletion(const CommandDescription& command);
+std::string ZshCompletion(const CommandDescription& command);
+std::string FishCompletion(const CommandDescription& command);
 
 }  // namespace levee

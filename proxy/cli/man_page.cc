@@ -24,14 +24,14 @@ std::string Bold(absl::string_view text) { return absl::StrCat("\\fB", Escaped(t
 std::string Italic(absl::string_view text) { return absl::StrCat("\\fI", Escaped(text), "\\fR"); }
 
 // Returns the name of a command's page, as levee-import-envoy.
-std::string PageName(const Command& command) {
+std::string PageName(const CommandDescription& command) {
   return absl::StrReplaceAll(command.name, {{" ", "-"}});
 }
 
-std::string Synopsis(const Command& command) {
+std::string Synopsis(const CommandDescription& command) {
   std::string line = Bold(command.name);
   if (!command.options.empty()) absl::StrAppend(&line, " [", Italic("OPTION"), "]...");
-  for (const CommandOption& argument : command.arguments) {
+  for (const OptionDescription& argument : command.arguments) {
     absl::StrAppend(&line, " ", Italic(argument.value), argument.repeated ? "..." : "");
   }
   if (!command.commands.empty()) absl::StrAppend(&line, " ", Italic("COMMAND"));
@@ -39,7 +39,7 @@ std::string Synopsis(const Command& command) {
 }
 
 // Returns the lines that follow the name of an option.
-std::string Explanation(const CommandOption& option) {
+std::string Explanation(const OptionDescription& option) {
   std::string text = Escaped(option.description);
   if (!option.choices.empty()) {
     absl::StrAppend(&text, ". One of ", Escaped(absl::StrJoin(option.choices, ", ")));
@@ -51,7 +51,7 @@ std::string Explanation(const CommandOption& option) {
   return absl::StrCat(absl::StripSuffix(text, "."), ".");
 }
 
-std::string Option(const CommandOption& option) {
+std::string Option(const OptionDescription& option) {
   std::string head = absl::StrJoin(
       option.names, ", ",
       [](std::string* out, const std::string& name) { absl::StrAppend(out, Bold(name)); });
@@ -62,26 +62,26 @@ std::string Option(const CommandOption& option) {
   return absl::StrCat(".TP\n", head, "\n", Explanation(option), "\n");
 }
 
-std::string Options(const Command& command) {
+std::string Options(const CommandDescription& command) {
   std::string text;
   if (!command.arguments.empty()) text += ".SH ARGUMENTS\n";
-  for (const CommandOption& argument : command.arguments) text += Option(argument);
+  for (const OptionDescription& argument : command.arguments) text += Option(argument);
   if (!command.options.empty()) text += ".SH OPTIONS\n";
-  for (const CommandOption& option : command.options) text += Option(option);
+  for (const OptionDescription& option : command.options) text += Option(option);
   return text;
 }
 
-std::string Commands(const Command& command) {
+std::string Commands(const CommandDescription& command) {
   std::string text;
   if (!command.commands.empty()) text += ".SH COMMANDS\n";
-  for (const Command& sub : command.commands) {
+  for (const CommandDescription& sub : command.commands) {
     absl::StrAppend(&text, ".TP\n", Bold(sub.name), "\n", Escaped(sub.description), ". See ",
                     Bold(PageName(sub)), "(1).\n");
   }
   return text;
 }
 
-std::string Page(const Command& command, std::string_view version) {
+std::string Page(const CommandDescription& command, std::string_view version) {
   std::string text = absl::StrCat(".TH ", absl::AsciiStrToUpper(PageName(command)),
                                   " 1 \"\" \"levee ", Abseil(version), "\" \"Levee\"\n.SH NAME\n",
                                   Escaped(PageName(command)), " \\- ");
@@ -95,14 +95,15 @@ std::string Page(const Command& command, std::string_view version) {
   return text;
 }
 
-void AddPages(const Command& command, std::string_view version, std::vector<ManPage>& pages) {
+void AddPages(const CommandDescription& command, std::string_view version,
+              std::vector<ManPage>& pages) {
   pages.push_back({.file = PageName(command) + ".1", .text = Page(command, version)});
-  for (const Command& sub : command.commands) AddPages(sub, version, pages);
+  for (const CommandDescription& sub : command.commands) AddPages(sub, version, pages);
 }
 
 }  // namespace
 
-std::vector<ManPage> ManPages(const Command& command, std::string_view version) {
+std::vector<ManPage> ManPages(const CommandDescription& command, std::string_view version) {
   std::vector<ManPage> pages;
   AddPages(command, version, pages);
   return pages;

@@ -16,6 +16,6 @@ struct ManPage {
 };
 
 // Returns the pages of `command` and of all commands below it. `version` is in the footer of each.
-std::vector<ManPage> ManPages(const Command& command, std::string_view version);
+std::vector<ManPage> ManPages(const CommandDescription& command, std::string_view version);
 
 }  // namespace levee

@@ -14,19 +14,19 @@
 namespace levee {
 namespace {
 
-std::vector<std::string> OptionNames(const Command& command) {
+std::vector<std::string> OptionNames(const CommandDescription& command) {
   std::vector<std::string> names;
-  for (const CommandOption& option : command.options) {
+  for (const OptionDescription& option : command.options) {
     names.insert(names.end(), option.names.begin(), option.names.end());
   }
   return names;
 }
 
 // `word`: as given, with the value of "--name=value".
-std::string UnknownOption(const Command& command, const std::string& word) {
+std::string UnknownOption(const CommandDescription& command, const std::string& word) {
   const std::string name = word.substr(0, word.find('='));
   // An option that is given before the command to which it belongs.
-  for (const Command& sub : command.commands) {
+  for (const CommandDescription& sub : command.commands) {
     const std::vector<std::string> names = OptionNames(sub);
     if (std::find(names.begin(), names.end(), name) == names.end()) continue;
     return absl::StrCat(name, " is an option of ", sub.name, " and stands behind it");
@@ -46,13 +46,13 @@ const CLI::App& LastCommand(const CLI::App& app, std::string& before) {
   return *at;
 }
 
-std::string Unknown(const Command& command, const std::string& word) {
+std::string Unknown(const CommandDescription& command, const std::string& word) {
   if (word.starts_with('-')) return UnknownOption(command, word);
   if (command.commands.empty()) {
     return absl::StrCat("the argument ", Quoted(word), " is one too many");
   }
   std::vector<std::string> names;
-  for (const Command& sub : command.commands) names.push_back(LastWord(sub));
+  for (const CommandDescription& sub : command.commands) names.push_back(LastWord(sub));
   return absl::StrCat("there is no command ", Quoted(word), Suggestion(word, names, "there are"));
 }
 
@@ -63,7 +63,7 @@ std::string DescribeUnknownWord(const CLI::App& app) {
   for (const CLI::App* at = &app; at != nullptr;) {
     for (const std::string& word : at->remaining()) {
       if (word == "--") continue;
-      const Command command = ReadCommand(*at, before);
+      const CommandDescription command = ReadCommand(*at, before);
       return absl::StrCat(command.name, ": ", Unknown(command, word), "\nRun ", command.name,
                           " --help for more information.");
     }
@@ -78,9 +78,9 @@ std::string DescribeMissingCommand(const CLI::App& app) {
   std::string before;
   const CLI::App& last = LastCommand(app, before);
   if (last.get_require_subcommand_min() == 0) return "";
-  const Command command = ReadCommand(last, before);
+  const CommandDescription command = ReadCommand(last, before);
   std::vector<std::string> names;
-  for (const Command& sub : command.commands) names.push_back(LastWord(sub));
+  for (const CommandDescription& sub : command.commands) names.push_back(LastWord(sub));
   return absl::StrCat(command.name, ": a command is missing; there are ",
                       absl::StrJoin(names, ", "), "\nRun ", command.name,
                       " --help for what they do.");
