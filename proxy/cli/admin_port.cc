@@ -33,13 +33,13 @@ absl::StatusOr<net::Address> ReadAdminAddress(const std::string& text) {
   return absl::InvalidArgumentError(absl::StrCat("\"", text, "\" is no IP:PORT or localhost:PORT"));
 }
 
-void AddAdminAddress(CLI::App& command, std::string& address) {
-  command.add_option("--address", address, "its admin.address")
-      ->check([](const std::string& text) {
+void AddAdminAddress(Command command, std::string& address) {
+  command.AddOption("--address", address, "its admin.address")
+      .Check([](const std::string& text) {
         return std::string(ReadAdminAddress(text).status().message());
       })
-      ->type_name("IP:PORT")
-      ->capture_default_str();
+      .ValueName("IP:PORT")
+      .ShowDefault();
 }
 
 absl::StatusOr<std::string> AdminPort::Ask(const std::string& path) {

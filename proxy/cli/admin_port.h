@@ -2,13 +2,13 @@
 // Asks the admin port of a running sidecar, for commands that tell of one.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
 #include "base/instant.h"
 #include "cli/client_loop.h"
+#include "cli/command_line.h"
 #include "levee/admin/v1/admin.pb.h"
 #include "net/address.h"
 
@@ -17,7 +17,7 @@ namespace levee {
 inline constexpr const char* kDefaultAdminAddress = "127.0.0.1:9462";
 
 // Adds the option --address, whose value ReadAdminAddress takes.
-void AddAdminAddress(CLI::App& command, std::string& address);
+void AddAdminAddress(Command command, std::string& address);
 
 // Reads IP:PORT or localhost:PORT: the port answers under no other name. The error says what is
 // wrong with the text.

@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cstdio>
 #include <utility>
@@ -179,33 +178,32 @@ int Change(const std::string& backend, const CaptureRules* rules) {
 
 }  // namespace
 
-CLI::App* AddCapture(CLI::App& app, CaptureOptions& options) {
-  CLI::App* capture = app.add_subcommand(
+Command AddCapture(Command app, CaptureOptions& options) {
+  Command capture = app.AddCommand(
       "capture", "redirect the application's own connections to Levee, for init containers");
-  capture->add_option("--ports", options.ports, "of the services, as 50051,9090-9099")
-      ->type_name("PORTS");
-  capture->add_option("--to", options.to, "port of a listener with `capture: [original_dst]`")
-      ->check(CLI::Range(1, 65535))
-      ->type_name("PORT");
-  capture->add_option("--uid", options.uid, "Levee's user: its connections are left alone")
-      ->type_name("NUMBER");
-  capture->add_option("--gid", options.gid, "Levee's group: the same")->type_name("NUMBER");
-  capture->add_option("--exclude", options.excluded, "network whose services are called directly")
-      ->type_name("CIDR");
+  capture.AddOption("--ports", options.ports, "of the services, as 50051,9090-9099")
+      .ValueName("PORTS");
+  capture.AddOption("--to", options.to, "port of a listener with `capture: [original_dst]`")
+      .Within(1, 65535)
+      .ValueName("PORT");
+  capture.AddOption("--uid", options.uid, "Levee's user: its connections are left alone")
+      .ValueName("NUMBER");
+  capture.AddOption("--gid", options.gid, "Levee's group: the same").ValueName("NUMBER");
+  capture.AddOption("--exclude", options.excluded, "network whose services are called directly")
+      .ValueName("CIDR");
   capture
-      ->add_option("--backend", options.backend,
-                   "what keeps the rules; default: nft if it is there")
-      ->check(CLI::IsMember({kNft, kIptables}))
-      ->type_name("PROGRAM");
-  CLI::Option* const print =
-      capture->add_flag("--print", options.print, "print the rules and change nothing");
-  CLI::Option* const check = capture->add_flag(
+      .AddOption("--backend", options.backend, "what keeps the rules; default: nft if it is there")
+      .OneOf({kNft, kIptables})
+      .ValueName("PROGRAM");
+  const CommandOption print =
+      capture.AddFlag("--print", options.print, "print the rules and change nothing");
+  const CommandOption check = capture.AddFlag(
       "--check", options.check, "exit with 0 if exactly these rules are in place, else with 1");
-  capture->add_flag("--remove", options.remove, "take the rules away, if there are any")
-      ->excludes(print)
-      ->excludes(check);
-  print->excludes(check);
-  capture->footer(
+  capture.AddFlag("--remove", options.remove, "take the rules away, if there are any")
+      .Excludes(print)
+      .Excludes(check);
+  print.Excludes(check);
+  capture.Footer(
       "Needs NET_ADMIN in the application's network namespace, and is refused in the host's. "
       "Connections over the loopback interface are left alone. It changes IPv4 and IPv6, or "
       "neither; a second run changes nothing.");

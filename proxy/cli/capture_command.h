@@ -8,9 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
+#include "cli/command_line.h"
 
 namespace levee {
 
@@ -28,7 +26,7 @@ struct CaptureOptions {
 };
 
 // Defines the command. `options` must outlive `app`.
-CLI::App* AddCapture(CLI::App& app, CaptureOptions& options);
+Command AddCapture(Command app, CaptureOptions& options);
 
 // Puts the rules in place, for IPv4 and IPv6, or neither; or prints, checks or removes them. Says
 // what it did, or on standard error why it did not. Returns the exit code: 0 done, or the rules are

@@ -2,6 +2,7 @@
 #include "cli/command_tree.h"
 
 #include <CLI/CLI.hpp>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -43,9 +44,18 @@ OptionDescription ReadOption(const CLI::Option& from) {
   return option;
 }
 
+std::vector<std::string> MissingArguments(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    if (!option->get_positional() || !option->get_required() || option->count() > 0) continue;
+    names.push_back(ReadOption(*option).value);
+  }
+  return names;
+}
+
 }  // namespace
 
-CommandDescription ReadCommand(const CLI::App& app, const std::string& before) {
+CommandDescription DescribeCommand(const CLI::App& app, const std::string& before) {
   CommandDescription command;
   command.name = absl::StrCat(before, app.get_name());
   command.description = app.get_description();
@@ -55,9 +65,27 @@ CommandDescription ReadCommand(const CLI::App& app, const std::string& before) {
     list.push_back(ReadOption(*option));
   }
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
-    command.commands.push_back(ReadCommand(*sub, absl::StrCat(command.name, " ")));
+    command.commands.push_back(DescribeCommand(*sub, absl::StrCat(command.name, " ")));
   }
   return command;
+}
+
+std::vector<ParsedCommand> ParsedCommandsOf(const CLI::App& app) {
+  std::vector<ParsedCommand> commands;
+  std::string before;
+  for (const CLI::App* at = &app; at != nullptr;) {
+    const std::vector<CLI::App*> below = at->get_subcommands();
+    ParsedCommand parsed = {.command = DescribeCommand(*at, before)};
+    for (const std::string& word : at->remaining()) {
+      if (word != "--") parsed.unknown_words.push_back(word);
+    }
+    parsed.lacks_command = below.empty() && at->get_require_subcommand_min() > 0;
+    parsed.missing_arguments = MissingArguments(*at);
+    before = absl::StrCat(parsed.command.name, " ");
+    commands.push_back(std::move(parsed));
+    at = below.empty() ? nullptr : below.front();
+  }
+  return commands;
 }
 
 std::string LastWord(const CommandDescription& command) {

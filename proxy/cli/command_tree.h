@@ -32,9 +32,21 @@ struct CommandDescription {
   std::vector<CommandDescription> commands;
 };
 
+// A command that a command line names.
+struct ParsedCommand {
+  CommandDescription command;
+  std::vector<std::string> unknown_words;      // that stand behind it
+  bool lacks_command = false;                  // it needs one of those below it, and has none
+  std::vector<std::string> missing_arguments;  // the names of the values of those that it needs
+};
+
 // Returns the command of `app` with all commands below it. `before`: the names of the commands
 // above it.
-CommandDescription ReadCommand(const CLI::App& app, const std::string& before = "");
+CommandDescription DescribeCommand(const CLI::App& app, const std::string& before = "");
+
+// Returns the commands of the command line that `app` has parsed, also if it found a fault: `app`
+// and then each time the one below.
+std::vector<ParsedCommand> ParsedCommandsOf(const CLI::App& app);
 
 // Returns the last word of a command's name, as "envoy".
 std::string LastWord(const CommandDescription& command);

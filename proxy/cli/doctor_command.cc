@@ -120,30 +120,28 @@ Findings CheckRunning(const DoctorOptions& options) {
 
 }  // namespace
 
-CLI::App* AddDoctor(CLI::App& app, DoctorOptions& options) {
-  CLI::App* doctor =
-      app.add_subcommand("doctor", "say what is wrong with a sidecar, and what helps");
+Command AddDoctor(Command app, DoctorOptions& options) {
+  Command doctor = app.AddCommand("doctor", "say what is wrong with a sidecar, and what helps");
   doctor
-      ->add_option(
-          "--pod", options.pod,
-          "check the pods of these manifests, '-': standard input, and a sidecar only with "
-          "--address")
-      ->type_name("FILE");
+      .AddOption("--pod", options.pod,
+                 "check the pods of these manifests, '-': standard input, and a sidecar only with "
+                 "--address")
+      .ValueName("FILE");
   doctor
-      ->add_option("--address", options.address,
-                   absl::StrCat("admin.address of a sidecar elsewhere; without it, the one in this "
-                                "container, at ",
-                                kDefaultAdminAddress))
-      ->check([](const std::string& text) {
+      .AddOption("--address", options.address,
+                 absl::StrCat("admin.address of a sidecar elsewhere; without it, the one in this "
+                              "container, at ",
+                              kDefaultAdminAddress))
+      .Check([](const std::string& text) {
         return std::string(ReadAdminAddress(text).status().message());
       })
-      ->type_name("IP:PORT");
-  doctor->add_option("-o,--output", options.output, "how it is printed: text or json")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->type_name("FORMAT")
-      ->capture_default_str();
-  doctor->add_flag("--strict", options.strict, "exit with 1 on a warning, too");
-  doctor->footer(
+      .ValueName("IP:PORT");
+  doctor.AddOption("-o,--output", options.output, "how it is printed: text or json")
+      .OneOf({"text", "json"})
+      .ValueName("FORMAT")
+      .ShowDefault();
+  doctor.AddFlag("--strict", options.strict, "exit with 1 on a warning, too");
+  doctor.Footer(
       "Prints a line for each check: ok, warning or fault, its code, what was found, and what "
       "helps. Exit code 0: no fault, 1: a fault.");
   return doctor;

@@ -2,10 +2,10 @@
 // The command `levee doctor`: what is wrong with a sidecar, and what helps.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "cli/admin_port.h"
+#include "cli/command_line.h"
 
 namespace levee {
 
@@ -17,7 +17,7 @@ struct DoctorOptions {
 };
 
 // Defines the command below `app`. Parsing writes into `options`.
-CLI::App* AddDoctor(CLI::App& app, DoctorOptions& options);
+Command AddDoctor(Command app, DoctorOptions& options);
 
 // Checks the pods of a file, a sidecar that runs, or both, and prints a line for each check on
 // standard output. Returns the exit code.

@@ -5,8 +5,7 @@
 
 namespace levee {
 
-std::function<std::string(const std::string&)> DurationWithin(absl::Duration least,
-                                                              absl::Duration most) {
+ValueCheck DurationWithin(absl::Duration least, absl::Duration most) {
   return [least, most](const std::string& text) -> std::string {
     absl::Duration duration;
     if (absl::ParseDuration(text, &duration) && duration >= least && duration <= most) return "";
@@ -15,15 +14,15 @@ std::function<std::string(const std::string&)> DurationWithin(absl::Duration lea
   };
 }
 
-CLI::Option* AddDuration(CLI::App& command, const std::string& name, absl::Duration& duration,
-                         absl::Duration least, absl::Duration most, const std::string& what) {
+CommandOption AddDuration(Command command, const std::string& name, absl::Duration& duration,
+                          absl::Duration least, absl::Duration most, const std::string& what) {
   return command
-      .add_option_function<std::string>(
+      .AddOption(
           name, [&duration](const std::string& text) { absl::ParseDuration(text, &duration); },
           what)
-      ->check(DurationWithin(least, most))
-      ->type_name("DURATION")
-      ->default_str(absl::FormatDuration(duration));
+      .Check(DurationWithin(least, most))
+      .ValueName("DURATION")
+      .ShowDefault(absl::FormatDuration(duration));
 }
 
 }  // namespace levee

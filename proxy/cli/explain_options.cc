@@ -25,49 +25,48 @@ std::string ReadHeader(const std::string& text,
 
 }  // namespace
 
-void AddFiles(CLI::App& command, std::vector<std::string>& files) {
+void AddFiles(Command command, std::vector<std::string>& files) {
   command
-      .add_option("files", files,
-                  "policy files (YAML), '-': standard input; several are one configuration, as for "
-                  "run")
-      ->type_name("FILE")
-      ->required();
+      .AddOption("files", files,
+                 "policy files (YAML), '-': standard input; several are one configuration, as for "
+                 "run")
+      .ValueName("FILE")
+      .Required();
 }
 
-CLI::App* AddExplain(CLI::App& app, ExplainOptions& options) {
-  CLI::App* explain =
-      app.add_subcommand("explain", "tell what a policy will do with a call, before it does it");
-  AddFiles(*explain, options.files);
+Command AddExplain(Command app, ExplainOptions& options) {
+  Command explain =
+      app.AddCommand("explain", "tell what a policy will do with a call, before it does it");
+  AddFiles(explain, options.files);
   ExplainQuestion& call = options.question;
-  explain->add_option("--authority", call.authority, "of the call; without it, any matches")
-      ->type_name("HOST:PORT");
-  explain->add_option("--method", call.method, "of the call, as shop.Cart/Add; likewise");
-  explain->add_option("--listener", call.listener,
-                      "name of the one that takes the call; without it, the first egress one");
-  explain->add_option("--peer", call.peer, "the caller's name by its certificate; likewise")
-      ->type_name("NAME");
-  explain->add_option("--header", "of the call, for keys of rate limits and for its priority")
-      ->each([&call](const std::string& text) {
-        const std::string fault = ReadHeader(text, call.headers);
-        if (!fault.empty()) throw CLI::ValidationError("--header", fault);
-      })
-      ->type_name("NAME=VALUE");
+  explain.AddOption("--authority", call.authority, "of the call; without it, any matches")
+      .ValueName("HOST:PORT");
+  explain.AddOption("--method", call.method, "of the call, as shop.Cart/Add; likewise");
+  explain.AddOption("--listener", call.listener,
+                    "name of the one that takes the call; without it, the first egress one");
+  explain.AddOption("--peer", call.peer, "the caller's name by its certificate; likewise")
+      .ValueName("NAME");
   explain
-      ->add_option_function<std::string>(
+      .AddCheckedOption(
+          "--header", [&call](const std::string& text) { return ReadHeader(text, call.headers); },
+          "of the call, for keys of rate limits and for its priority")
+      .ValueName("NAME=VALUE");
+  explain
+      .AddOption(
           "--deadline", [&call](const std::string& text) { call.deadline = *ParseDuration(text); },
           "that the caller sets, as 2s")
-      ->check([](const std::string& text) {
+      .Check([](const std::string& text) {
         const auto duration = ParseDuration(text);
         if (!duration.ok()) return std::string(duration.status().message());
         return std::string(*duration > absl::ZeroDuration() ? "" : "is no time");
       })
-      ->type_name("DURATION");
-  explain->add_option("-o,--output", options.output, "how it is printed: text or json")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->type_name("FORMAT")
-      ->capture_default_str();
-  explain->add_option("--html", options.html, "write it to this file as well, with pictures")
-      ->type_name("OUT");
+      .ValueName("DURATION");
+  explain.AddOption("-o,--output", options.output, "how it is printed: text or json")
+      .OneOf({"text", "json"})
+      .ValueName("FORMAT")
+      .ShowDefault();
+  explain.AddOption("--html", options.html, "write it to this file as well, with pictures")
+      .ValueName("OUT");
   return explain;
 }
 

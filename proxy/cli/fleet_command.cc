@@ -18,38 +18,38 @@ namespace {
 
 constexpr double kLeastBound = 1, kMostBound = 1000;
 
-void AddSidecars(CLI::App& fleet, FleetOptions& options) {
-  CLI::Option* sidecars =
+void AddSidecars(Command fleet, FleetOptions& options) {
+  const CommandOption sidecars =
       fleet
-          .add_option("sidecars", options.sidecars,
-                      "metrics.address of sidecars, and the application beside each; those of one "
-                      "application are added up")
-          ->check(WhyNoSidecar)
-          ->type_name("[NAME=]HOST:PORT");
-  CLI::Option* since = fleet.add_flag("--since-start", options.since_start,
-                                      "tell of all calls since the start of each sidecar");
+          .AddOption("sidecars", options.sidecars,
+                     "metrics.address of sidecars, and the application beside each; those of one "
+                     "application are added up")
+          .Check(WhyNoSidecar)
+          .ValueName("[NAME=]HOST:PORT");
+  const CommandOption since = fleet.AddFlag("--since-start", options.since_start,
+                                            "tell of all calls since the start of each sidecar");
   AddDuration(fleet, "--interval", options.interval, absl::Seconds(1), absl::Hours(1),
               "ask the sidecars twice, so long after each other")
-      ->excludes(since);
-  CLI::Option* prometheus =
+      .Excludes(since);
+  const CommandOption prometheus =
       fleet
-          .add_option("--prometheus", options.prometheus,
-                      "ask Prometheus, as http://127.0.0.1:9090, instead of the sidecars")
-          ->check([](const std::string& text) {
+          .AddOption("--prometheus", options.prometheus,
+                     "ask Prometheus, as http://127.0.0.1:9090, instead of the sidecars")
+          .Check([](const std::string& text) {
             return std::string(fleet::ReadPrometheusUrl(text).status().message());
           })
-          ->type_name("URL")
-          ->excludes(sidecars)
-          ->excludes(since);
+          .ValueName("URL")
+          .Excludes(sidecars)
+          .Excludes(since);
   AddDuration(fleet, "--range", options.range, absl::Seconds(1), absl::Hours(24 * 7),
               "how far Prometheus looks back")
-      ->needs(prometheus);
+      .Needs(prometheus);
   fleet
-      .add_option("--by", options.by,
-                  "the label of Prometheus' targets that names the application; without it, the "
-                  "first of service, app, app_kubernetes_io_name, pod, job, instance")
-      ->type_name("LABEL")
-      ->needs(prometheus);
+      .AddOption("--by", options.by,
+                 "the label of Prometheus' targets that names the application; without it, the "
+                 "first of service, app, app_kubernetes_io_name, pod, job, instance")
+      .ValueName("LABEL")
+      .Needs(prometheus);
 }
 
 // Returns what is wrong with the command line as a whole; empty: nothing.
@@ -60,29 +60,29 @@ std::string WhyNotAsked(const FleetOptions& options) {
 
 }  // namespace
 
-CLI::App* AddFleet(CLI::App& app, FleetOptions& options) {
-  CLI::App* fleet = app.add_subcommand(
+Command AddFleet(Command app, FleetOptions& options) {
+  Command fleet = app.AddCommand(
       "fleet", "say which layer of many sidecars multiplies the load, and by whose retries");
-  AddSidecars(*fleet, options);
+  AddSidecars(fleet, options);
   fleet
-      ->add_option("--join", options.joins,
-                   "the application that an upstream is, where their names do not tell")
-      ->check([](const std::string& text) {
+      .AddOption("--join", options.joins,
+                 "the application that an upstream is, where their names do not tell")
+      .Check([](const std::string& text) {
         return SplitPair(text).has_value() ? std::string() : "\"" + text + "\" is no UPSTREAM=NAME";
       })
-      ->type_name("UPSTREAM=NAME")
-      ->allow_extra_args(false);
-  fleet->add_option("--bound", options.bound, "attempts per call above which a layer multiplies")
-      ->check(CLI::Range(kLeastBound, kMostBound))
-      ->type_name("NUMBER")
-      ->capture_default_str();
-  fleet->add_option("-o,--output", options.output, "how it is printed: text or json")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->type_name("FORMAT")
-      ->capture_default_str();
-  fleet->add_option("--html", options.html, "write it to this file as well, with a picture")
-      ->type_name("OUT");
-  fleet->footer(
+      .ValueName("UPSTREAM=NAME")
+      .NamedEachTime();
+  fleet.AddOption("--bound", options.bound, "attempts per call above which a layer multiplies")
+      .Within(kLeastBound, kMostBound)
+      .ValueName("NUMBER")
+      .ShowDefault();
+  fleet.AddOption("-o,--output", options.output, "how it is printed: text or json")
+      .OneOf({"text", "json"})
+      .ValueName("FORMAT")
+      .ShowDefault();
+  fleet.AddOption("--html", options.html, "write it to this file as well, with a picture")
+      .ValueName("OUT");
+  fleet.Footer(
       "Exit code 0: no layer multiplies, 1: one does, or several together, or a sidecar or "
       "Prometheus was not read.");
   return fleet;

@@ -2,11 +2,11 @@
 // The command `levee fleet`: who calls whom, and which layer multiplies the load.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "absl/time/time.h"
+#include "cli/command_line.h"
 #include "fleet/report.h"
 
 namespace levee {
@@ -25,7 +25,7 @@ struct FleetOptions {
 };
 
 // Defines the command below `app`. Parsing writes into `options`.
-CLI::App* AddFleet(CLI::App& app, FleetOptions& options);
+Command AddFleet(Command app, FleetOptions& options);
 
 // Asks the sidecars, or Prometheus, and prints the result on standard output. Returns the exit
 // code.

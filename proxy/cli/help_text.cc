@@ -28,11 +28,9 @@ std::string Broken(std::string line, size_t column) {
 
 }  // namespace
 
-std::string HelpText::make_help(const CLI::App* app, std::string name,
-                                CLI::AppFormatMode mode) const {
-  const std::string text = CLI::Formatter::make_help(app, std::move(name), mode);
-  std::vector<std::string> lines = absl::StrSplit(text, '\n');
-  for (std::string& line : lines) line = Broken(std::move(line), get_column_width());
+std::string FitHelp(const std::string& help, size_t column) {
+  std::vector<std::string> lines = absl::StrSplit(help, '\n');
+  for (std::string& line : lines) line = Broken(std::move(line), column);
   return absl::StrJoin(lines, "\n");
 }
 

@@ -2,16 +2,13 @@
 // Lays out what --help prints.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <cstddef>
 #include <string>
 
 namespace levee {
 
-// Help as CLI11 writes it, with lines that fit a terminal of 80 columns.
-class HelpText : public CLI::Formatter {
- public:
-  std::string make_help(const CLI::App* app, std::string name,
-                        CLI::AppFormatMode mode) const override;
-};
+// Returns help, in which descriptions begin at `column`, with lines that fit a terminal of 80
+// columns.
+std::string FitHelp(const std::string& help, size_t column);
 
 }  // namespace levee

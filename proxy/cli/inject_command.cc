@@ -29,7 +29,7 @@ constexpr char kImageCharacters[] =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:@";
 
 // Returns a check that a text is a name of these characters.
-auto NameOf(const char* what, const char* allowed) {
+ValueCheck NameOf(const char* what, const char* allowed) {
   return [what, allowed](const std::string& text) -> std::string {
     const bool good = !text.empty() && std::isalnum(static_cast<unsigned char>(text[0])) != 0 &&
                       text.find_first_not_of(allowed) == std::string::npos;
@@ -37,8 +37,7 @@ auto NameOf(const char* what, const char* allowed) {
   };
 }
 
-// A check of CLI11: the fault, or "". /etc/hosts has no other names, and localhost is the pod's
-// own.
+// A ValueCheck. /etc/hosts has no other names, and localhost is the pod's own.
 std::string IsServiceName(const std::string& text) {
   const std::string parts = absl::StrCat(".", text, ".");
   const bool good =
@@ -49,7 +48,7 @@ std::string IsServiceName(const std::string& text) {
   return good ? "" : absl::StrCat("\"", text, "\" is no name of a service; say cart.shop");
 }
 
-// A check of CLI11: the fault, or "".
+// A ValueCheck.
 std::string IsPorts(const std::string& text) {
   const auto ports = ParsePorts(text);
   return ports.ok() ? "" : std::string(ports.status().message());
@@ -57,50 +56,50 @@ std::string IsPorts(const std::string& text) {
 
 }  // namespace
 
-CLI::App* AddInject(CLI::App& app, InjectCommandOptions& options) {
-  CLI::App* inject =
-      app.add_subcommand("inject", "put the sidecar into the workloads of Kubernetes manifests");
+Command AddInject(Command app, InjectCommandOptions& options) {
+  Command inject =
+      app.AddCommand("inject", "put the sidecar into the workloads of Kubernetes manifests");
   inject
-      ->add_option("-f,--filename", options.file,
-                   "manifests (YAML or JSON), also lists as kubectl prints them; '-': standard "
-                   "input")
-      ->type_name("FILE")
-      ->required();
-  inject->add_flag("--guard", options.inject.guard,
-                   "open port 9450 for calls to the application, which pass the policy's inbound "
-                   "listener");
+      .AddOption("-f,--filename", options.file,
+                 "manifests (YAML or JSON), also lists as kubectl prints them; '-': standard "
+                 "input")
+      .ValueName("FILE")
+      .Required();
+  inject.AddFlag("--guard", options.inject.guard,
+                 "open port 9450 for calls to the application, which pass the policy's inbound "
+                 "listener");
+  const CommandOption capture =
+      inject
+          .AddOption(
+              "--capture", options.inject.capture,
+              "redirect the application's connections to these ports of services to Levee, as "
+              "50051,9090-9099")
+          .Check(IsPorts)
+          .ValueName("PORTS");
   inject
-      ->add_option("--capture", options.inject.capture,
-                   "redirect the application's connections to these ports of services to Levee, as "
-                   "50051,9090-9099")
-      ->check(IsPorts)
-      ->type_name("PORTS");
+      .AddOption("--hosts", options.inject.hosts,
+                 "lead these names of services to Levee by /etc/hosts, as cart.shop,pay.shop; the "
+                 "policy listens on their ports")
+      .SplitAt(',')
+      .Check(IsServiceName)
+      .Excludes(capture)
+      .ValueName("NAMES");
+  inject.AddOption("--image", options.inject.image, "the image of Levee")
+      .Check(NameOf("an image", kImageCharacters))
+      .ValueName("IMAGE")
+      .ShowDefault();
+  inject.AddOption("--capture-image", options.inject.capture_image, "the image that redirects them")
+      .Check(NameOf("an image", kImageCharacters))
+      .ValueName("IMAGE")
+      .ShowDefault();
   inject
-      ->add_option(
-          "--hosts", options.inject.hosts,
-          "lead these names of services to Levee by /etc/hosts, as cart.shop,pay.shop; the "
-          "policy listens on their ports")
-      ->delimiter(',')
-      ->check(IsServiceName)
-      ->excludes("--capture")
-      ->type_name("NAMES");
-  inject->add_option("--image", options.inject.image, "the image of Levee")
-      ->check(NameOf("an image", kImageCharacters))
-      ->type_name("IMAGE")
-      ->capture_default_str();
-  inject
-      ->add_option("--capture-image", options.inject.capture_image, "the image that redirects them")
-      ->check(NameOf("an image", kImageCharacters))
-      ->type_name("IMAGE")
-      ->capture_default_str();
-  inject
-      ->add_option("--config-map", options.inject.config_map,
-                   "the ConfigMap whose levee.yaml is the policy")
-      ->check(NameOf("a ConfigMap", "abcdefghijklmnopqrstuvwxyz0123456789.-"))
-      ->type_name("NAME")
-      ->capture_default_str();
-  inject->add_flag("--remove", options.remove, "take the sidecar out again");
-  inject->footer(
+      .AddOption("--config-map", options.inject.config_map,
+                 "the ConfigMap whose levee.yaml is the policy")
+      .Check(NameOf("a ConfigMap", "abcdefghijklmnopqrstuvwxyz0123456789.-"))
+      .ValueName("NAME")
+      .ShowDefault();
+  inject.AddFlag("--remove", options.remove, "take the sidecar out again");
+  inject.Footer(
       "Prints the manifests with Levee as a native sidecar in each Deployment, StatefulSet, "
       "DaemonSet, Job, CronJob and Pod; all other bytes stay as they are. If one workload cannot "
       "have it, prints only the reasons, on stderr.");

@@ -2,9 +2,9 @@
 // The command `levee inject`: puts Levee into the workloads of Kubernetes manifests.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
+#include "cli/command_line.h"
 #include "inject/sidecar_yaml.h"
 
 namespace levee {
@@ -16,7 +16,7 @@ struct InjectCommandOptions {
 };
 
 // Defines the command below `app`. Parsing writes into `options`.
-CLI::App* AddInject(CLI::App& app, InjectCommandOptions& options);
+Command AddInject(Command app, InjectCommandOptions& options);
 
 // Prints the manifests with Levee, or without it, on standard output, and notes on standard error.
 // If a workload cannot have Levee, prints nothing but the reasons, on standard error. Returns the

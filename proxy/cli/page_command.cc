@@ -58,18 +58,18 @@ AdminContent ContentOf(admin::v1::Snapshot snapshot) {
 
 }  // namespace
 
-CLI::App* AddPage(CLI::App& app, PageOptions& options) {
-  CLI::App* page = app.add_subcommand("page", "show the page of a snapshot in a browser");
-  page->add_option("file", options.file, "what levee snapshot wrote, '-': standard input")
-      ->type_name("FILE")
-      ->required();
-  page->add_option("--listen", options.listen, "where it is served; port 0: the system chooses one")
-      ->check([](const std::string& text) {
+Command AddPage(Command app, PageOptions& options) {
+  Command page = app.AddCommand("page", "show the page of a snapshot in a browser");
+  page.AddOption("file", options.file, "what levee snapshot wrote, '-': standard input")
+      .ValueName("FILE")
+      .Required();
+  page.AddOption("--listen", options.listen, "where it is served; port 0: the system chooses one")
+      .Check([](const std::string& text) {
         return std::string(ParseListenAddress(text).status().message());
       })
-      ->type_name("IP:PORT")
-      ->capture_default_str();
-  page->footer("Prints the address of the page. Ctrl-C ends it.");
+      .ValueName("IP:PORT")
+      .ShowDefault();
+  page.Footer("Prints the address of the page. Ctrl-C ends it.");
   return page;
 }
 

@@ -2,8 +2,9 @@
 // The command `levee page`: the page of a snapshot.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+
+#include "cli/command_line.h"
 
 namespace levee {
 
@@ -13,7 +14,7 @@ struct PageOptions {
 };
 
 // Adds the command to `app`. Parsing the command line fills `options`, which must outlive it.
-CLI::App* AddPage(CLI::App& app, PageOptions& options);
+Command AddPage(Command app, PageOptions& options);
 
 // Serves the page until the process is asked to end. Returns the exit code.
 int RunPage(const PageOptions& options);

@@ -50,31 +50,29 @@ std::optional<std::vector<RecordedCall>> ReadLogs(const char* command,
   return std::nullopt;
 }
 
-void AddLogs(CLI::App& command, std::vector<std::string>& logs) {
-  command.add_option("logs", logs, "access logs of all calls, '-': standard input")
-      ->type_name("LOG")
-      ->required();
+void AddLogs(Command command, std::vector<std::string>& logs) {
+  command.AddOption("logs", logs, "access logs of all calls, '-': standard input")
+      .ValueName("LOG")
+      .Required();
 }
 
 }  // namespace
 
-CLI::App* AddReplay(CLI::App& app, ReplayOptions& options) {
-  CLI::App* replay =
-      app.add_subcommand("replay", "say what another policy had done with the calls of a log");
-  AddLogs(*replay, options.logs);
-  replay->add_option("--config", options.config, "the policy file to try")
-      ->type_name("FILE")
-      ->required();
-  replay->add_option("--against", options.against, "another policy file, to compare")
-      ->type_name("FILE");
-  replay->add_option("--seed", options.seed, "of what is drawn")
-      ->type_name("N")
-      ->capture_default_str();
-  replay->add_option("-o,--output", options.output, "how it is printed: text or json")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->type_name("FORMAT")
-      ->capture_default_str();
-  replay->add_option("--html", options.html, "write it to this file as well")->type_name("OUT");
+Command AddReplay(Command app, ReplayOptions& options) {
+  Command replay =
+      app.AddCommand("replay", "say what another policy had done with the calls of a log");
+  AddLogs(replay, options.logs);
+  replay.AddOption("--config", options.config, "the policy file to try")
+      .ValueName("FILE")
+      .Required();
+  replay.AddOption("--against", options.against, "another policy file, to compare")
+      .ValueName("FILE");
+  replay.AddOption("--seed", options.seed, "of what is drawn").ValueName("N").ShowDefault();
+  replay.AddOption("-o,--output", options.output, "how it is printed: text or json")
+      .OneOf({"text", "json"})
+      .ValueName("FORMAT")
+      .ShowDefault();
+  replay.AddOption("--html", options.html, "write it to this file as well").ValueName("OUT");
   return replay;
 }
 
@@ -97,14 +95,13 @@ int RunReplay(const ReplayOptions& options) {
   return written ? 0 : 1;
 }
 
-CLI::App* AddAdvise(CLI::App& app, AdviseOptions& options) {
-  CLI::App* advise =
-      app.add_subcommand("advise", "print what a log says against values of a policy");
-  AddLogs(*advise, options.logs);
-  advise->add_option("--config", options.config, "the policy file that was in effect")
-      ->type_name("FILE")
-      ->required();
-  advise->footer("It prints a part of a policy file and changes nothing.");
+Command AddAdvise(Command app, AdviseOptions& options) {
+  Command advise = app.AddCommand("advise", "print what a log says against values of a policy");
+  AddLogs(advise, options.logs);
+  advise.AddOption("--config", options.config, "the policy file that was in effect")
+      .ValueName("FILE")
+      .Required();
+  advise.Footer("It prints a part of a policy file and changes nothing.");
   return advise;
 }
 

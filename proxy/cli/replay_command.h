@@ -3,10 +3,11 @@
 // `levee advise`, a better policy.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "cli/command_line.h"
 
 namespace levee {
 
@@ -20,7 +21,7 @@ struct ReplayOptions {
 };
 
 // Adds the command to `app`. Parsing the command line fills `options`, which must outlive it.
-CLI::App* AddReplay(CLI::App& app, ReplayOptions& options);
+Command AddReplay(Command app, ReplayOptions& options);
 
 // Prints the result on standard output, and what is wrong on standard error. Returns the exit code.
 int RunReplay(const ReplayOptions& options);
@@ -31,7 +32,7 @@ struct AdviseOptions {
 };
 
 // The same for `levee advise`: prints what the log says against values of the policy.
-CLI::App* AddAdvise(CLI::App& app, AdviseOptions& options);
+Command AddAdvise(Command app, AdviseOptions& options);
 int RunAdvise(const AdviseOptions& options);
 
 }  // namespace levee

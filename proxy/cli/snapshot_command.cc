@@ -31,13 +31,13 @@ absl::Status CompleteUpstreams(AdminPort& port, admin::v1::State& state) {
 
 }  // namespace
 
-CLI::App* AddSnapshot(CLI::App& app, SnapshotOptions& options) {
-  CLI::App* snapshot = app.add_subcommand(
+Command AddSnapshot(Command app, SnapshotOptions& options) {
+  Command snapshot = app.AddCommand(
       "snapshot", "write what a running sidecar knows of itself to one file, for support");
-  AddAdminAddress(*snapshot, options.address);
-  snapshot->add_option("-o,--output", options.output, "the file; without it, standard output")
-      ->type_name("FILE");
-  snapshot->footer(
+  AddAdminAddress(snapshot, options.address);
+  snapshot.AddOption("-o,--output", options.output, "the file; without it, standard output")
+      .ValueName("FILE");
+  snapshot.Footer(
       "It is JSON: the configuration in effect, five minutes of history, last calls, budgets, "
       "endpoints, limits reached, versions. It has no keys or certificates, no metadata, bodies or "
       "status messages of calls.");

@@ -2,11 +2,11 @@
 // The command `levee snapshot`: a running sidecar in one file, for others to look at.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "cli/admin_port.h"
+#include "cli/command_line.h"
 #include "levee/admin/v1/admin.pb.h"
 
 namespace levee {
@@ -17,7 +17,7 @@ struct SnapshotOptions {
 };
 
 // Adds the command to `app`. Parsing the command line fills `options`, which must outlive it.
-CLI::App* AddSnapshot(CLI::App& app, SnapshotOptions& options);
+Command AddSnapshot(Command app, SnapshotOptions& options);
 
 // Asks for the state, for the details that the answer leaves out, and for the configuration.
 absl::StatusOr<admin::v1::Snapshot> TakeSnapshot(AdminPort& port);

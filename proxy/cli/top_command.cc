@@ -83,14 +83,14 @@ void Top::Show() {
 
 }  // namespace
 
-CLI::App* AddTop(CLI::App& app, TopOptions& options) {
-  CLI::App* top = app.add_subcommand("top", "show what a running sidecar does, live in a terminal");
-  AddAdminAddress(*top, options.address);
-  top->add_option("--count", options.count, "end after so many answers; 0: only when it is ended")
-      ->check(CLI::Range(0, std::numeric_limits<int>::max()))
-      ->type_name("N")
-      ->default_str("0");
-  top->footer(
+Command AddTop(Command app, TopOptions& options) {
+  Command top = app.AddCommand("top", "show what a running sidecar does, live in a terminal");
+  AddAdminAddress(top, options.address);
+  top.AddOption("--count", options.count, "end after so many answers; 0: only when it is ended")
+      .Within(0, std::numeric_limits<int>::max())
+      .ValueName("N")
+      .ShowDefault("0");
+  top.Footer(
       "Without a terminal it prints a line each second. Ctrl-C ends it. Exit code 1: the sidecar "
       "did not answer the first or the last question.");
   return top;

@@ -2,10 +2,10 @@
 // The command `levee top`: what a running sidecar does, live in a terminal, or as a line a second.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "cli/admin_port.h"
+#include "cli/command_line.h"
 
 namespace levee {
 
@@ -15,7 +15,7 @@ struct TopOptions {
 };
 
 // Adds the command to `app`. Parsing the command line fills `options`, which must outlive it.
-CLI::App* AddTop(CLI::App& app, TopOptions& options);
+Command AddTop(Command app, TopOptions& options);
 
 // Shows the sidecar until it is ended, its reader has gone, or `count` is reached. A sidecar that
 // stops to answer is asked again every second. Returns the exit code: 1 if the first or the last

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/unknown_word.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cli/command_tree.h"
 #include "config/fault.h"
 #include "config/suggest.h"
 
@@ -35,17 +33,6 @@ std::string UnknownOption(const CommandDescription& command, const std::string& 
                       Suggestion(name, OptionNames(command), "there are"));
 }
 
-// Returns the command of a command line that stands below all others. `before` becomes the names of
-// the commands above it.
-const CLI::App& LastCommand(const CLI::App& app, std::string& before) {
-  const CLI::App* at = &app;
-  for (auto below = at->get_subcommands(); !below.empty(); below = at->get_subcommands()) {
-    absl::StrAppend(&before, at->get_name(), " ");
-    at = below.front();
-  }
-  return *at;
-}
-
 std::string Unknown(const CommandDescription& command, const std::string& word) {
   if (word.starts_with('-')) return UnknownOption(command, word);
   if (command.commands.empty()) {
@@ -58,44 +45,28 @@ std::string Unknown(const CommandDescription& command, const std::string& word) 
 
 }  // namespace
 
-std::string DescribeUnknownWord(const CLI::App& app) {
-  std::string before;
-  for (const CLI::App* at = &app; at != nullptr;) {
-    for (const std::string& word : at->remaining()) {
-      if (word == "--") continue;
-      const CommandDescription command = ReadCommand(*at, before);
-      return absl::StrCat(command.name, ": ", Unknown(command, word), "\nRun ", command.name,
-                          " --help for more information.");
-    }
-    const std::vector<CLI::App*> below = at->get_subcommands();
-    absl::StrAppend(&before, at->get_name(), " ");
-    at = below.empty() ? nullptr : below.front();
+std::string DescribeUnknownWord(const std::vector<ParsedCommand>& commands) {
+  for (const ParsedCommand& parsed : commands) {
+    if (parsed.unknown_words.empty()) continue;
+    return absl::StrCat(parsed.command.name, ": ",
+                        Unknown(parsed.command, parsed.unknown_words.front()), "\nRun ",
+                        parsed.command.name, " --help for more information.");
   }
   return "";
 }
 
-std::string DescribeMissingCommand(const CLI::App& app) {
-  std::string before;
-  const CLI::App& last = LastCommand(app, before);
-  if (last.get_require_subcommand_min() == 0) return "";
-  const CommandDescription command = ReadCommand(last, before);
-  std::vector<std::string> names;
-  for (const CommandDescription& sub : command.commands) names.push_back(LastWord(sub));
-  return absl::StrCat(command.name, ": a command is missing; there are ",
-                      absl::StrJoin(names, ", "), "\nRun ", command.name,
-                      " --help for what they do.");
-}
-
-std::string DescribeMissingArgument(const CLI::App& app) {
-  std::string before;
-  const CLI::App& last = LastCommand(app, before);
-  for (const CLI::Option* option : last.get_options()) {
-    if (!option->get_positional() || !option->get_required() || option->count() > 0) continue;
-    const std::string name = absl::StrCat(before, last.get_name());
-    return absl::StrCat(name, ": ", option->get_type_name(), " is required\nRun ", name,
-                        " --help for more information.");
+std::string DescribeMissingWord(const std::vector<ParsedCommand>& commands) {
+  const ParsedCommand& last = commands.back();
+  const std::string& name = last.command.name;
+  if (last.lacks_command) {
+    std::vector<std::string> names;
+    for (const CommandDescription& sub : last.command.commands) names.push_back(LastWord(sub));
+    return absl::StrCat(name, ": a command is missing; there are ", absl::StrJoin(names, ", "),
+                        "\nRun ", name, " --help for what they do.");
   }
-  return "";
+  if (last.missing_arguments.empty()) return "";
+  return absl::StrCat(name, ": ", last.missing_arguments.front(), " is required\nRun ", name,
+                      " --help for more information.");
 }
 
 }  // namespace levee

@@ -3,25 +3,21 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
-namespace CLI {
-class App;
-}
+#include "cli/command_tree.h"
 
 namespace levee {
 
-// Returns two lines about the first command, option or argument that `app` or a command below it
-// did not know when it parsed a command line: "levee: there is no command "rnu"; did you mean
-// run?", and which help says more. Empty if every word was known.
-std::string DescribeUnknownWord(const CLI::App& app);
+// Returns two lines about the first command, option or argument that one of `commands` did not
+// know: "levee: there is no command "rnu"; did you mean run?", and which help says more. Empty if
+// every word was known.
+std::string DescribeUnknownWord(const std::vector<ParsedCommand>& commands);
 
-// Returns two lines that name the commands of which one is missing: "levee: a command is missing;
-// there are run, demo". Empty if none is.
-std::string DescribeMissingCommand(const CLI::App& app);
-
-// Returns two lines about the first argument that the command of a command line needs and did not
-// get, by the name of its value: "levee check: FILE is required", and which help says more. Empty
-// if it has all.
-std::string DescribeMissingArgument(const CLI::App& app);
+// Returns two lines about what the last of `commands`, which are not empty, needs and did not get:
+// the commands of which one is missing, "levee: a command is missing; there are run, demo", or the
+// first argument, by the name of its value, "levee check: FILE is required"; and which help says
+// more. Empty if nothing of both is missing.
+std::string DescribeMissingWord(const std::vector<ParsedCommand>& commands);
 
 }  // namespace levee
