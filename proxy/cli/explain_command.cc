@@ -9,6 +9,7 @@
 #include "cli/output.h"
 #include "config/check_report.h"
 #include "config/load.h"
+#include "config/merge.h"
 #include "lab/explain_html.h"
 #include "lab/explain_json.h"
 #include "lab/explain_text.h"

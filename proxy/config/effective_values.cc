@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "config/effective_fields.h"
+#include "config/merge.h"
 #include "yaml-cpp/yaml.h"
 
 namespace levee {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "config/merge.h"
-
 namespace levee {
+
+struct ReadConfig;
 
 struct EffectiveValue {
   std::string path;   // "retry.max_attempts", from the part on

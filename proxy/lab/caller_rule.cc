@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lab/caller_rule.h"
 
+#include "lab/peer_retries.h"
+
 namespace levee {
 namespace {
 

@@ -6,10 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "lab/peer_retries.h"
 #include "policy/retry_policy.h"
 
 namespace levee {
+
+struct PeerRule;
 
 enum class CallerRule {
   kThis,       // as the scenario is written

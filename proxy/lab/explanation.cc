@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "call/plan.h"
 #include "config/fault.h"
+#include "config/merge.h"
 #include "config/suggest.h"
 #include "lab/limit_words.h"
 #include "lab/retry_words.h"

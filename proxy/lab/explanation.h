@@ -10,13 +10,14 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "config/effective_values.h"
-#include "config/merge.h"
 #include "lab/delay_table.h"
 #include "lab/exhausted.h"
 #include "lab/outage.h"
 #include "settings/snapshot.h"
 
 namespace levee {
+
+struct ReadConfig;
 
 // The call that is asked about. The routing facts that are not given match every route.
 struct ExplainQuestion {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sim/app_loop.h"
+
 namespace levee {
 namespace {
 

@@ -2,15 +2,17 @@
 // The rules by which other clients and proxies retry, as their documents have them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "absl/time/time.h"
 #include "base/random.h"
 #include "policy/backoff.h"
-#include "sim/app_loop.h"
 #include "wire/status.h"
 
 namespace levee {
+
+struct LoopProgress;
 
 // One peer's rule. A caller has a stock of tokens towards one service. With none of the two kinds
 // of cost nothing is bounded but the attempts.

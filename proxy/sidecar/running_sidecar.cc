@@ -13,6 +13,8 @@
 #include "base/uuid.h"
 #include "net/event_loop.h"
 #include "settings/certificates.h"
+#include "sidecar/config_reloader.h"
+#include "sidecar/sidecar.h"
 
 namespace levee {
 namespace {

@@ -17,15 +17,17 @@
 #include "insight/recent_calls.h"
 #include "log/event_log.h"
 #include "net/line_writer.h"
-#include "sidecar/config_reloader.h"
 #include "sidecar/control_port.h"
 #include "sidecar/control_ports.h"
 #include "sidecar/identity_source.h"
-#include "sidecar/sidecar.h"
+#include "sidecar/listener_set.h"
 #include "sidecar/span_exporter.h"
 #include "telemetry/metrics.h"
 
 namespace levee {
+
+class ConfigReloader;
+class Sidecar;
 
 // Owns the configuration that is in effect and all that is open because of it. Each worker holds a
 // snapshot as well, which it changes between two turns; nobody else does. It is the same one, or an

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "config/faults_of.h"
+#include "config/merge.h"
 #include "gmock/gmock.h"
 
 namespace levee {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "config/load.h"
+#include "config/merge.h"
 #include "gtest/gtest.h"
 #include "lab/explanation.h"
 

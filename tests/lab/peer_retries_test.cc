@@ -5,6 +5,7 @@
 #include "gtest/gtest.h"
 #include "lab/scenario_fixture.h"
 #include "lab/scenario_run.h"
+#include "sim/app_loop.h"
 
 namespace levee {
 namespace {
