@@ -13,6 +13,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "admin/http_server.h"
 #include "admin/page.h"
 #include "base/text.h"
 #include "google/protobuf/util/json_util.h"
@@ -103,6 +104,16 @@ std::optional<HttpResponse> RefuseMethod(const HttpRequest& request) {
 }
 
 }  // namespace
+
+AdminServer::AdminServer(AdminContent content) : content_(std::move(content)) {}
+
+AdminServer::~AdminServer() = default;
+
+const net::Address& AdminServer::address() const { return server_->address(); }
+
+uint16_t AdminServer::port() const { return server_->port(); }
+
+void AdminServer::Stop() { server_->Stop(); }
 
 absl::StatusOr<std::unique_ptr<AdminServer>> AdminServer::Start(const ListenAddress& address,
                                                                 const AdminSources& sources,

@@ -6,11 +6,9 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "absl/status/statusor.h"
 #include "admin/http_message.h"
-#include "admin/http_server.h"
 #include "admin/sources.h"
 #include "admin/state_keeper.h"
 #include "levee/admin/v1/admin.pb.h"
@@ -18,6 +16,8 @@
 #include "settings/snapshot.h"
 
 namespace levee {
+
+class HttpServer;
 
 // The server tells of this. Each function may be called from any thread, until the server has
 // stopped.
@@ -57,16 +57,20 @@ class AdminServer {
                                                             const AdminSources& sources,
                                                             StateKeeper& keeper);
 
+  ~AdminServer();
+  AdminServer(const AdminServer&) = delete;
+  AdminServer& operator=(const AdminServer&) = delete;
+
   // The address it listens on, with the port that the system chose if 0 was given.
-  const net::Address& address() const { return server_->address(); }
-  uint16_t port() const { return server_->port(); }
+  const net::Address& address() const;
+  uint16_t port() const;
 
   // Stops as HttpServer::Stop does: within a second, and while a state is being made as long as
   // AdminSources::endpoints takes. A second call does nothing.
-  void Stop() { server_->Stop(); }
+  void Stop();
 
  private:
-  explicit AdminServer(AdminContent content) : content_(std::move(content)) {}
+  explicit AdminServer(AdminContent content);
 
   HttpResponse Answer(const HttpRequest& request) const;
   HttpResponse Config(const HttpRequest& request) const;

@@ -6,7 +6,6 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/instant.h"
@@ -52,24 +51,12 @@ constexpr std::string_view StoreKindName(StoreView::Kind kind) {
 class StoreBoard {
  public:
   // Replaces what was written of this name.
-  void Put(StoreView view) {
-    const std::lock_guard lock(mutex_);
-    std::string name = view.name;
-    views_.insert_or_assign(std::move(name), std::move(view));
-  }
+  void Put(StoreView view);
 
-  void Remove(const std::string& name) {
-    const std::lock_guard lock(mutex_);
-    views_.erase(name);
-  }
+  void Remove(const std::string& name);
 
   // Ordered by name.
-  std::vector<StoreView> Read() const {
-    const std::lock_guard lock(mutex_);
-    std::vector<StoreView> views;
-    for (const auto& [name, view] : views_) views.push_back(view);
-    return views;
-  }
+  std::vector<StoreView> Read() const;
 
  private:
   mutable std::mutex mutex_;

@@ -26,14 +26,7 @@ class LeasedPermits {
   }
 
   // They can be used until `expires`.
-  void Add(int64_t permits, Instant expires) {
-    if (permits <= 0) return;
-    left_ += permits;
-    const auto later =
-        std::upper_bound(batches_.begin(), batches_.end(), expires,
-                         [](Instant at, const Batch& batch) { return at < batch.expires; });
-    batches_.insert(later, {permits, expires});
-  }
+  void Add(int64_t permits, Instant expires);
 
   // Adds one that expires with the oldest; `expires`: if there is none.
   void AddToOldest(Instant expires) {
