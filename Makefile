@@ -4,6 +4,8 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
+# Where deploy/fetch-go leaves Go if none is installed.
+export PATH := $(PATH):$(CURDIR)/build/go/bin
 .PHONY: help deps build run demo quick test fuzz ledger mutation interop-deps spire-deps \
         kubernetes-deps image-test package release bench instructions simulator storms \
         storm-seeds random-calls attacks schema format lint clean
@@ -63,12 +65,15 @@ mutation: deps ## Break Levee bug by bug; say which the tests find (hours)
 	@tests/mutation/run
 
 interop-deps: ## Fetch gRPC for Node, Python, Go, Java and Rust, and a rate limit service, for tests
+	@deploy/fetch-go || true
 	@tests/interop/fetch
 
 spire-deps: ## Build SPIRE to test the identities of SPIFFE with (half an hour)
+	@deploy/fetch-go
 	@tests/interop/fetch build/interop spire
 
 kubernetes-deps: ## Build kubectl, helm and an API server to test manifests with
+	@deploy/fetch-go
 	@tests/kubernetes/fetch-tools
 
 image-test: ## Build the image without Docker and run it; needs root
