@@ -6,7 +6,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 # Where deploy/fetch-go leaves Go if none is installed.
 export PATH := $(PATH):$(CURDIR)/build/go/bin
-.PHONY: help deps build run demo quick test fuzz ledger mutation interop-deps spire-deps \
+.PHONY: help deps build run demo quick test fuzz ledger fresh mutation interop-deps spire-deps \
         kubernetes-deps image-test package release bench instructions simulator storms \
         storm-seeds random-calls attacks schema format lint clean
 
@@ -60,6 +60,9 @@ ledger: ## Check CALLS calls (10000000), or KEYS=1000000 keys, in a faulty world
 	@$(call compile_tests,levee $(if $(KEYS),key_ledger,ledger))
 	@$(if $(KEYS),build/tests/key_ledger --keys $(KEYS),build/tests/ledger \
 	    --calls $(or $(CALLS),10000000)) --seed $(or $(SEED),1)
+
+fresh: ## Run what CI runs, in a fresh Debian 12; needs root
+	@.ci/run
 
 mutation: deps ## Break Levee bug by bug; say which the tests find (hours)
 	@tests/mutation/run
