@@ -8,7 +8,7 @@ SHELL := /bin/bash
 export PATH := $(PATH):$(CURDIR)/build/go/bin
 .PHONY: help deps build run demo quick test fuzz ledger fresh mutation interop-deps spire-deps \
         kubernetes-deps image-test package release bench instructions simulator storms \
-        storm-seeds random-calls attacks schema format lint clean
+        storm-seeds random-calls attacks soak schema format lint clean
 
 # What git knows and what it would know after `git add`, so that nothing in build/ is touched.
 SOURCES = git ls-files --cached --others --exclude-standard
@@ -46,7 +46,7 @@ quick: ## Run the unit tests without gRPC and the structure rules
 	@deploy/install-packages build test-build
 	@$(call compile_tests,quick)
 
-test: deps ## Run all tests: release, image, sanitizers, fuzzing for 20 s
+test: deps ## Run all tests that decide: release, image, sanitizers, fuzz targets
 	@deploy/install-packages fuzz || echo "make: without these packages the fuzz targets are skipped"
 	@deploy/install-packages image-test || echo "make: without these packages the image is not tested"
 	@tests/run
@@ -131,6 +131,11 @@ random-calls: ## Make random calls through the binary for TIME seconds (60); the
 attacks: ## Compare what an attack on Levee and its peers costs others
 	@deploy/install-packages build test-build bench
 	@tests/attacks/run
+
+soak: deps ## Search at random, measure real moments (hours); PART=fuzz: only that
+	@deploy/install-packages fuzz
+	@$(call compile_tests,all)
+	@tests/soak $(PART)
 
 schema: ## Write the JSON Schemas and all lists of limits from the .proto files
 	@deploy/install-packages build test-build

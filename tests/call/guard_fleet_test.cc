@@ -11,11 +11,11 @@
 #include "call/call_fixture.h"
 #include "call/over_seeds.h"
 #include "sim/loaded_service.h"
+#include "storms/seeds.h"
 
 namespace levee {
 namespace {
 
-constexpr uint64_t kSeeds = 200;
 constexpr int kInstances = 10;
 constexpr int kCallers = 4;  // sidecars
 
@@ -124,7 +124,7 @@ void Tell(std::string_view what, const OverSeeds& figure) {
 
 TEST(CallGuardFleet, G9_CallersOfAnOverloadedInstanceSucceedElsewhere) {
   OverSeeds good, for_endpoint, for_service;
-  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+  for (uint64_t seed = 1; seed <= StormSeeds(20); ++seed) {
     const FleetRun run({.seconds = 4, .first_alone = 3}, seed);
     good.Add(seed, run.GoodShare());
     for_endpoint.Add(seed, run.for_endpoint());
@@ -140,7 +140,7 @@ TEST(CallGuardFleet, G9_CallersOfAnOverloadedInstanceSucceedElsewhere) {
 TEST(CallGuardFleet, G9_WhereAllInstancesAreOverloadedRetriesEndWithinTwoSeconds) {
   OverSeeds attempts, endpoint_until, for_service;
   // A run costs as much as ten with one instance.
-  for (uint64_t seed = 1; seed <= kSeeds / 10; ++seed) {
+  for (uint64_t seed = 1; seed <= StormSeeds(20) / 10; ++seed) {
     const FleetRun run({.seconds = 8, .load = 3}, seed);
     attempts.Add(seed, run.AttemptsPerCall());
     endpoint_until.Add(seed, run.last_for_endpoint());

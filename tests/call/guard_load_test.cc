@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/random.h"
 #include "call/over_seeds.h"
+#include "storms/seeds.h"
 
 namespace levee {
 namespace {
@@ -50,12 +51,13 @@ double UnloadedP99Ms(WorkKind kind) {
   return kind == WorkKind::kExponential ? kWorkMs * std::log(100) : kWorkMs;
 }
 
-// Runs `check` with each kind of work and the seeds of its own: together the kinds have 200.
+// Runs `check` with each kind of work and the seeds of its own: three each, or as many together as
+// LEVEE_STORM_SEEDS says.
 void WithEachKind(const std::function<void(WorkKind, const std::vector<uint64_t>& seeds)>& check) {
-  constexpr uint64_t kSeeds = 200;
+  const uint64_t all = StormSeeds(3 * std::size(kKinds));
   for (uint64_t i = 0; i < std::size(kKinds); ++i) {
     std::vector<uint64_t> seeds;
-    for (uint64_t seed = i + 1; seed <= kSeeds; seed += std::size(kKinds)) seeds.push_back(seed);
+    for (uint64_t seed = i + 1; seed <= all; seed += std::size(kKinds)) seeds.push_back(seed);
     SCOPED_TRACE(KindName(kKinds[i]));
     check(kKinds[i], seeds);
   }
