@@ -195,7 +195,7 @@ Instant PoolRun::OnTurnEnd(Instant now) {
 
 void PoolRun::Until(const std::function<bool()>& condition) {
   condition_ = &condition;
-  give_up_ = loop.now() + absl::Seconds(20);
+  give_up_ = loop.now() + absl::Hours(1);
   loop.Run();
   EXPECT_TRUE(condition());
 }
