@@ -2,9 +2,11 @@
 #include "net/handshakes.h"
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -30,10 +32,12 @@ struct SchedulingAttributes {
 // Lets a worker that becomes ready have the CPU of this thread within a tenth of a millisecond. A
 // low priority is not enough for that, since kernels from 6.6 on let a thread use up its slice,
 // which is some milliseconds otherwise. Where workers leave no time to spare, 3% of it is left for
-// handshakes. Where the kernel refuses, all else works as well.
+// handshakes. A process that gives way to others itself may have no priority left that is so much
+// lower. Where the kernel refuses, all else works as well.
 void GiveWayToCalls() {
+  constexpr int kLower = 15, kLowest = 19;
   SchedulingAttributes attributes;
-  attributes.nice = 15;
+  attributes.nice = std::min(getpriority(PRIO_PROCESS, 0) + kLower, kLowest);
   attributes.slice = 100'000;
   syscall(SYS_sched_setattr, 0, &attributes, 0);
 }

@@ -9,6 +9,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "virtual/jumping_time.h"
 
 namespace levee::net {
 namespace {
@@ -29,10 +30,10 @@ class FileWatcherTest : public testing::Test, private TurnHandler {
     std::ofstream(directory_ / name) << text;
   }
 
-  // Turns until a change is reported.
+  // Turns until a change is reported, which takes as long as a row of changes may last.
   bool Reported() {
     const int before = reports_;
-    give_up_ = ReadClock() + absl::Seconds(20);
+    give_up_ = ReadClock() + FileWatcher::kLongest;
     waiting_ = true;
     loop_.Run();
     return reports_ == before + 1;
@@ -49,6 +50,7 @@ class FileWatcherTest : public testing::Test, private TurnHandler {
     return reports_ == before;
   }
 
+  JumpingTime time_;  // It begins before the loop.
   EventLoop loop_;
   fs::path directory_;
   int reports_ = 0;

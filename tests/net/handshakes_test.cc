@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -87,7 +88,8 @@ TEST_F(HandshakesTest, T4_ItsThreadGivesWayToThoseThatCarryCalls) {
     outcomes_.Add({0, refused, std::move(stream)});
   });
   ShakeHands();
-  EXPECT_GT(nice, getpriority(PRIO_PROCESS, 0));
+  // 19 is the lowest priority: a process that runs at it can give way no further.
+  EXPECT_EQ(nice, std::min(getpriority(PRIO_PROCESS, 0) + 15, 19));
 }
 
 TEST_F(HandshakesTest, T4_AConnectionComesBackWithItsHandshakeDone) {

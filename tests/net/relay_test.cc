@@ -35,7 +35,7 @@ std::string ReadFrom(ByteStream& stream) {
 // Reads what comes next.
 std::string AwaitFrom(ByteStream& stream) {
   pollfd readable{.fd = stream.descriptor(), .events = POLLIN, .revents = 0};
-  poll(&readable, 1, /*timeout=*/20'000);
+  poll(&readable, 1, /*timeout=*/-1);
   return ReadFrom(stream);
 }
 

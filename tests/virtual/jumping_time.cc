@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
+#include <uv.h>
 
 #include <algorithm>
 #include <csignal>
@@ -11,6 +12,7 @@
 #include <ctime>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "base/check.h"
 #include "virtual/loopback_order.h"
@@ -21,6 +23,7 @@ extern "C" int __real_clock_gettime(clockid_t clock, timespec* time);
 extern "C" int __real_timerfd_settime(int fd, int flags, const itimerspec* at, itimerspec* before);
 extern "C" int __real_epoll_pwait(int fd, epoll_event* events, int most, int timeout,
                                   const sigset_t* signals);
+extern "C" int __real_uv_run(uv_loop_t* loop, uv_run_mode mode);
 // NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 
 namespace levee {
@@ -61,7 +64,12 @@ class Jumps {
     return true;
   }
 
-  bool has_timers() const { return !timers_.empty(); }
+  bool HasTimers() const { return !timers_.empty(); }
+  bool OthersWork() const { return loop_ != nullptr && loop_->active_reqs.count > 0; }
+
+  // The loop that runs.
+  uv_loop_t* SetLoop(uv_loop_t* loop) { return std::exchange(loop_, loop); }
+
   void Settle() const { order_.Settle(); }
 
  private:
@@ -77,6 +85,7 @@ class Jumps {
   LoopbackOrder order_;
   int64_t nanos_ = kStart;
   std::map<int, int64_t> timers_;
+  uv_loop_t* loop_ = nullptr;
 };
 
 thread_local std::unique_ptr<Jumps> jumps;
@@ -90,7 +99,7 @@ int Wait(int fd, epoll_event* events, int most, int timeout, const sigset_t* sig
   found = ready();
   const int64_t limit = timeout < 0 ? INT64_MAX : jumps->nanos() + timeout * kNanosPerMillisecond;
   while (found == 0) {
-    if (timeout < 0 && !jumps->has_timers()) {
+    if (jumps->OthersWork() || (timeout < 0 && !jumps->HasTimers())) {
       return __real_epoll_pwait(fd, events, most, -1, signals);
     }
     if (!jumps->Next(limit)) break;
@@ -113,6 +122,14 @@ Instant JumpingTime::now() { return Instant::FromNanos(jumps->nanos()); }
 }  // namespace levee
 
 // NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming)
+extern "C" int __wrap_uv_run(uv_loop_t* loop, uv_run_mode mode) {
+  if (levee::jumps == nullptr) return __real_uv_run(loop, mode);
+  uv_loop_t* const outer = levee::jumps->SetLoop(loop);
+  const int more = __real_uv_run(loop, mode);
+  levee::jumps->SetLoop(outer);
+  return more;
+}
+
 extern "C" int __wrap_clock_gettime(clockid_t clock, timespec* time) {
   const bool monotonic = clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_COARSE;
   if (levee::jumps == nullptr || !monotonic) return __real_clock_gettime(clock, time);

@@ -13,7 +13,8 @@ namespace levee {
 // nothing. Other threads have real time.
 //
 // It is for peers that are all in this thread: time passes over one that another thread, or another
-// process, would answer. A loop without any timer waits for real, since only those can wake it.
+// process, would answer. Two things are waited for in real time: what a loop has given to libuv's
+// own threads, and whatever wakes a loop that has no timer.
 //
 // By the linker's --wrap. It must be made before the loops.
 class JumpingTime {
