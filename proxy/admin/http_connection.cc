@@ -11,7 +11,6 @@ namespace {
 
 // A connection that is closed with bytes unread is reset, and the client might not see its answer.
 // So what comes behind a request is read, for a while.
-constexpr absl::Duration kEndTimeout = absl::Milliseconds(500);
 constexpr size_t kMaxDroppedBytes = 8192;
 
 constexpr size_t kReadBytes = 4096;
@@ -21,15 +20,16 @@ constexpr size_t kWriteBytes = 256 << 10;
 }  // namespace
 
 HttpConnection::HttpConnection(net::EventLoop& loop, TimerWheel& wheel, net::ByteStream stream,
-                               uint64_t number, const Events& events)
+                               uint64_t number, const Events& events, const Timeouts& timeouts)
     : loop_(loop),
       wheel_(wheel),
       stream_(std::move(stream)),
       number_(number),
       events_(events),
+      timeouts_(timeouts),
       watch_(loop, stream_.descriptor(), static_cast<net::ReadyHandler&>(*this)) {
   watch_.Set(true, false);
-  wheel_.Arm(*this, loop_.now() + kHeadTimeout);
+  wheel_.Arm(*this, loop_.now() + timeouts_.head);
 }
 
 const HttpResponse* HttpConnection::refusal() const {
@@ -70,7 +70,7 @@ void HttpConnection::Send(std::string answer) {
   answer_ = std::move(answer);
   state_ = State::kSending;
   watch_.Set(false, true);
-  wheel_.Arm(*this, loop_.now() + kAnswerTimeout);
+  wheel_.Arm(*this, loop_.now() + timeouts_.answer);
 }
 
 void HttpConnection::Write() {
@@ -82,7 +82,7 @@ void HttpConnection::Write() {
   stream_.EndWriting();
   state_ = State::kEnding;
   watch_.Set(true, false);
-  wheel_.Arm(*this, loop_.now() + kEndTimeout);
+  wheel_.Arm(*this, loop_.now() + timeouts_.end);
 }
 
 void HttpConnection::DropInput() {

@@ -20,9 +20,12 @@ namespace levee {
 // client that is too slow in any of these is disconnected. It lives in the loop's thread.
 class HttpConnection final : private net::ReadyHandler, private Timer {
  public:
-  static constexpr absl::Duration kHeadTimeout = absl::Seconds(2);
-  static constexpr absl::Duration kAnswerTimeout =
-      absl::Seconds(5);  // from the answer's first byte
+  // How long a client may take.
+  struct Timeouts {
+    absl::Duration head = absl::Seconds(2);        // to send its request
+    absl::Duration answer = absl::Seconds(5);      // to take the answer, from its first byte
+    absl::Duration end = absl::Milliseconds(500);  // to close
+  };
 
   struct Events {
     std::function<void(HttpConnection& asked)> on_request;  // Send is called for it, now or later
@@ -32,7 +35,7 @@ class HttpConnection final : private net::ReadyHandler, private Timer {
   // `number` tells it from all others of its server. All references must outlive it. Nothing is
   // called from here.
   HttpConnection(net::EventLoop& loop, TimerWheel& wheel, net::ByteStream stream, uint64_t number,
-                 const Events& events);
+                 const Events& events, const Timeouts& timeouts);
 
   uint64_t number() const { return number_; }
 
@@ -62,6 +65,7 @@ class HttpConnection final : private net::ReadyHandler, private Timer {
   net::ByteStream stream_;
   const uint64_t number_;
   const Events& events_;
+  const Timeouts& timeouts_;
   RequestReader reader_;
   State state_ = State::kHead;
   std::string answer_;

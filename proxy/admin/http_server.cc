@@ -58,7 +58,8 @@ Instant HttpServer::OnTurnEnd(Instant now) {
 void HttpServer::OnAccepted(net::ByteStream stream) {
   if (connections_.size() == kMaxConnections) End(connections_.begin()->first);
   const uint64_t number = accepted_++;
-  connections_.try_emplace(number, loop_, wheel_, std::move(stream), number, events_);
+  connections_.try_emplace(number, loop_, wheel_, std::move(stream), number, events_,
+                           options_.timeouts);
 }
 
 void HttpServer::End(uint64_t number) {

@@ -41,6 +41,7 @@ class HttpServer final : private net::TurnHandler {
     ListenAddress address;
     std::string field;    // of the configuration, for faults without a position: "admin.address"
     std::string headers;  // of every answer, refusals included, each with its line end
+    HttpConnection::Timeouts timeouts = {};
 
     // Answers in the thread of the connections, for answers that must not wait and take no time.
     // Without a value the request goes to `answer`.

@@ -257,20 +257,6 @@ TEST_F(AdminServerTest, ADrainUnderAForeignNameIsRefused) {
   EXPECT_FALSE(sidecar_.draining);
 }
 
-TEST_F(AdminServerTest, AnswersWhileClientsDawdle) {
-  // Had it waited for them, it would have been for the half second until they are cut off.
-  const std::string answer = Within(absl::Milliseconds(400), [this] {
-    HttpClient first(server_->port());
-    HttpClient second(server_->port());
-    first.Send("GET / HTTP/1.1\r\n");
-    second.Send("GET / HTTP/1.1\r\n");
-    EXPECT_EQ(Get("/config").status, 200);
-    first.Send("Host: localhost\r\n\r\n");
-    return first.ReadSome(20'000);
-  });
-  EXPECT_THAT(answer, HasSubstr(" 200 "));
-}
-
 TEST_F(AdminServerTest, ABusyPortIsAnErrorThatNamesTheFieldToChange) {
   const std::string port = std::to_string(server_->port());
   EXPECT_EQ(Start({.host = "127.0.0.1", .port = server_->port()}).status().message(),

@@ -3,22 +3,17 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdlib>
 
 #include "gtest/gtest.h"
-#include "net/event_loop.h"
 
 namespace levee {
 
 HttpClient::HttpClient(uint16_t port) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
-  const timeval patience = {.tv_sec = 20, .tv_usec = 0};
-  setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   sockaddr_in address = {};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
@@ -39,40 +34,19 @@ std::string HttpClient::ReadAll() {
   std::array<char, 4096> buffer;
   for (;;) {
     const ssize_t size = recv(fd_, buffer.data(), buffer.size(), 0);
-    if (size < 0) ADD_FAILURE() << "the connection broke, or nothing came in time";
+    if (size < 0) ADD_FAILURE() << "the connection broke";
     if (size <= 0) return all;
     all.append(buffer.data(), static_cast<size_t>(size));
   }
 }
 
-std::string HttpClient::ReadSome(int milliseconds) {
-  pollfd ready = {.fd = fd_, .events = POLLIN, .revents = 0};
-  if (poll(&ready, 1, milliseconds) <= 0) return "";
+std::string HttpClient::ReadSome() {
   std::array<char, 4096> buffer;
   const ssize_t size = recv(fd_, buffer.data(), buffer.size(), 0);
   return size > 0 ? std::string(buffer.data(), static_cast<size_t>(size)) : "";
 }
 
 void HttpClient::FinishSending() { shutdown(fd_, SHUT_WR); }
-
-bool HttpClient::Ended(int milliseconds) {
-  pollfd ready = {.fd = fd_, .events = POLLIN, .revents = 0};
-  std::array<char, 4096> buffer;
-  while (poll(&ready, 1, milliseconds) > 0) {
-    if (recv(fd_, buffer.data(), buffer.size(), 0) <= 0) return true;
-  }
-  return false;
-}
-
-std::string Within(absl::Duration limit, const std::function<std::string()>& scene) {
-  const Instant start = net::ReadClock();
-  for (Instant begun = start; begun - start < absl::Seconds(20); begun = net::ReadClock()) {
-    std::string shown = scene();
-    if (net::ReadClock() - begun < limit) return shown;
-  }
-  ADD_FAILURE() << "it always takes longer than " << limit;
-  return "";
-}
 
 HttpAnswer ParseAnswer(const std::string& bytes) {
   HttpAnswer answer;

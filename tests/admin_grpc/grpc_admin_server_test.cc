@@ -2,7 +2,6 @@
 // The admin gRPC port, asked by a real client.
 #include "admin_grpc/grpc_admin_server.h"
 
-#include <chrono>
 #include <deque>
 #include <memory>
 #include <string>
@@ -54,12 +53,8 @@ class GrpcAdminServerTest : public testing::Test {
     return AskRaw(channel_, "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
                   std::string("\x22") + static_cast<char>(symbol.size()) + symbol);
   }
-  static void SetDeadline(grpc::ClientContext& context) {
-    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
-  }
   grpc::Status GetState(const admin::v1::GetStateRequest& request, admin::v1::State& state) {
     grpc::ClientContext context;
-    SetDeadline(context);
     return stub_->GetState(&context, request, &state);
   }
 
@@ -73,7 +68,6 @@ class GrpcAdminServerTest : public testing::Test {
 // An open WatchState call.
 struct Watching {
   Watching(admin::v1::Admin::Stub& stub, const std::string& upstream = "") {
-    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
     admin::v1::WatchStateRequest request;
     request.set_upstream(upstream);
     reader = stub.WatchState(&context, request);
@@ -150,11 +144,8 @@ TEST_F(GrpcAdminServerTest, WatchesAreBoundedAndACancelledOneMakesRoom) {
   watching.front().context.TryCancel();
   EXPECT_EQ(watching.front().reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
   // The server hears of it a little later.
-  const Instant start = net::ReadClock();
   std::string instance;
-  while (instance.empty() && net::ReadClock() - start < absl::Seconds(10)) {
-    instance = Watching(*stub_).Next().instance();
-  }
+  while (instance.empty()) instance = Watching(*stub_).Next().instance();
   EXPECT_EQ(instance, "instance-1");
   for (Watching& one : watching) one.context.TryCancel();
 }
@@ -262,10 +253,9 @@ TEST_F(GrpcAdminServerTest, StopsWhileCallsAreOpen) {
   EXPECT_EQ(health.Read(), kServing);
   RawCall reflection(channel_, "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
                      std::string("\x3a\x00", 2));
-  const Instant start = net::ReadClock();
+  // None of the calls would end by itself.
   server_->Stop();
   server_->Stop();
-  EXPECT_LT(net::ReadClock() - start, absl::Seconds(1));
   const grpc::Status status = watching.reader->Finish();
   EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
   EXPECT_EQ(status.error_message(), "the admin server stops");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "admin_grpc/raw_call.h"
 
-#include <chrono>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -11,7 +10,6 @@ namespace levee {
 RawCall::RawCall(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
                  const std::string& request)
     : stub_(channel) {
-  context_.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
   stream_ = stub_.PrepareCall(&context_, method, &queue_);
   stream_->StartCall(this);
   if (!Wait()) return;

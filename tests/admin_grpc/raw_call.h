@@ -11,7 +11,7 @@
 
 namespace levee {
 
-// Each function waits for what it asks for, at most ten seconds over all.
+// Each function waits for what it asks for.
 class RawCall {
  public:
   RawCall(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
