@@ -3,7 +3,6 @@
 #include "admin/state_keeper.h"
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <future>
 #include <memory>
@@ -469,15 +468,12 @@ TEST(RunningStateKeeper, APauseThatBeginsWhileItLooksIsOne) {
   keeper.Start();
   looking.get_future().wait();
   std::atomic<bool> has_stopped = false;
-  auto stopped = std::async(std::launch::async, [&] {
-    keeper.Stop();
-    has_stopped = true;
-  });
+  std::thread stopping([&] { keeper.Stop(), has_stopped = true; });
   // It looks as long as a Stop that does not wait for it might take to return.
   for (int i = 0; i < 1000; ++i) std::this_thread::yield();
   EXPECT_FALSE(has_stopped);
   proceed.set_value();
-  stopped.wait();
+  stopping.join();
   sidecar.Count("cart", StatusCode::kOk, 100);
   keeper.Tick(sidecar.At(50));
   const auto state = keeper.Read({});

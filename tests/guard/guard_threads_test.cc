@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A guard that several workers share, each in a thread of its own.
 #include <atomic>
-#include <chrono>
 #include <future>
 #include <list>
 #include <memory>
