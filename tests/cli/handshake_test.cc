@@ -21,6 +21,9 @@
 namespace levee {
 namespace {
 
+// No handshake takes so long, on whatever machine.
+constexpr absl::Duration kLong = absl::Minutes(10);
+
 class HandshakeTest : public testing::Test {
  protected:
   // Starts `openssl s_server OPTIONS...`, which answers lines behind the handshake, and returns
@@ -62,14 +65,14 @@ class HandshakeTest : public testing::Test {
 
 TEST_F(HandshakeTest, SucceedsWithAServerThatIsAsWanted) {
   const EndpointSpec endpoint = Serve({"-alpn", "h2"});
-  const auto ended = ShakeHands(endpoint, Trusting("localhost"), absl::Seconds(10));
+  const auto ended = ShakeHands(endpoint, Trusting("localhost"), kLong);
   ASSERT_TRUE(ended.ok()) << ended.status();
   EXPECT_EQ(ended->result, tls::Result::kSuccess) << ended->text;
 }
 
 TEST_F(HandshakeTest, FailsWithAServerOfAnotherName) {
   const EndpointSpec endpoint = Serve({"-alpn", "h2"});
-  const auto ended = ShakeHands(endpoint, Trusting("cart.shop"), absl::Seconds(10));
+  const auto ended = ShakeHands(endpoint, Trusting("cart.shop"), kLong);
   ASSERT_TRUE(ended.ok()) << ended.status();
   EXPECT_EQ(ended->result, tls::Result::kWrongName);
 }
@@ -78,13 +81,12 @@ TEST_F(HandshakeTest, FailsWhereTheServerWantsACertificateBehindTheHandshake) {
   const std::string ca = folder_.Write("ca.pem", authority_.pem());
   const EndpointSpec endpoint =
       Serve({"-alpn", "h2", "-Verify", "1", "-verify_return_error", "-CAfile", ca});
-  const auto without = ShakeHands(endpoint, Trusting("localhost"), absl::Seconds(10));
+  const auto without = ShakeHands(endpoint, Trusting("localhost"), kLong);
   ASSERT_TRUE(without.ok()) << without.status();
   EXPECT_EQ(without->result, tls::Result::kCertificateRequired) << without->text;
   const PemPair own = authority_.Issue();
-  const auto with =
-      ShakeHands(endpoint, Trusting("localhost", tls::Credentials{own.certificate, own.key}),
-                 absl::Seconds(10));
+  const auto with = ShakeHands(
+      endpoint, Trusting("localhost", tls::Credentials{own.certificate, own.key}), kLong);
   ASSERT_TRUE(with.ok()) << with.status();
   EXPECT_EQ(with->result, tls::Result::kSuccess) << with->text;
 }
@@ -106,12 +108,12 @@ TEST_F(HandshakeTest, EndsInTimeBeforeAServerThatSaysNothing) {
 
 TEST_F(HandshakeTest, IsNotMadeWithoutAConnection) {
   const ClosedPort closed;
-  const auto ended = ShakeHands(At(closed.port()), Trusting("localhost"), absl::Seconds(10));
+  const auto ended = ShakeHands(At(closed.port()), Trusting("localhost"), kLong);
   EXPECT_EQ(ended.status().message(), "connection refused");
   EndpointSpec unix;
   unix.kind = EndpointSpec::Kind::kUnix;
   unix.path = folder_.Path("nobody");
-  EXPECT_FALSE(ShakeHands(unix, Trusting("localhost"), absl::Seconds(10)).ok());
+  EXPECT_FALSE(ShakeHands(unix, Trusting("localhost"), kLong).ok());
 }
 
 }  // namespace

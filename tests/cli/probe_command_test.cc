@@ -29,7 +29,7 @@ class ProbeTest : public testing::Test {
   std::string address() const { return server_->address().ToString(); }
   // The answer or the reason why there is none.
   static std::string Ask(const std::string& address, bool ready = false,
-                         absl::Duration timeout = absl::Seconds(20)) {
+                         absl::Duration timeout = absl::Minutes(10)) {
     const auto answer = Probe({.ready = ready, .address = address}, timeout);
     return answer.ok() ? *answer : std::string(answer.status().message());
   }

@@ -50,6 +50,20 @@ RedisCluster::RedisCluster(const std::string& folder, const Size& size, const Mo
     while (!absl::StrContains(Command(i, {"INFO", "replication"}), "state=online")) {
     }
   }
+  // Nodes that talk often know each other soon. From now on one that is silent is not dead: on a
+  // busy machine it is silent at times.
+  for (size_t i = 0; i < count; ++i) SetTimeout(i, "600000");
+}
+
+void RedisCluster::SetTimeout(size_t index, const std::string& milliseconds) const {
+  EXPECT_EQ(Command(index, {"CONFIG", "SET", "cluster-node-timeout", milliseconds}), "OK\n");
+}
+
+void RedisCluster::Kill(size_t index) const {
+  node(index).Kill();
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    if (i != index) SetTimeout(i, "1000");
+  }
 }
 
 void RedisCluster::Meet() const {

@@ -32,6 +32,9 @@ class RedisCluster {
 
   // Primaries first, then replicas, then those without a slot.
   RedisProcess& node(size_t index) const { return *nodes_[index]; }
+  // Kills a node, which the others find out within some seconds.
+  void Kill(size_t index) const;
+
   // By which a client, and the other nodes, know it.
   ServerAddress address(size_t index) const { return {"127.0.0.1", PortOf(index)}; }
 
@@ -49,6 +52,7 @@ class RedisCluster {
     return tls_ ? nodes_[index]->tls_port() : nodes_[index]->port();
   }
   void Meet() const;
+  void SetTimeout(size_t index, const std::string& milliseconds) const;
   void AwaitOk(size_t index) const;
   std::string IdOf(size_t index) const;
   std::string Command(size_t index, const std::vector<std::string>& words) const;

@@ -162,7 +162,7 @@ TEST_F(RedisClusterTest, AScriptFollowsItsKeyToANodeThatDoesNotKnowIt) {
 TEST_F(RedisClusterTest, ANodeThatIsKilledTakesOnlyItsOwnKeysAlong) {
   Start({}, {0, 1, 2});
   run_->UntilConnected();
-  cluster_->node(1).Kill();
+  cluster_->Kill(1);
   run_->UntilConnected(false);
   EXPECT_THAT(run_->reason, testing::StartsWith(cluster_->address(1).Text() + ": "));
   const auto lost = run_->Ask({"SET", KeyAt(1), "v"});
@@ -182,7 +182,7 @@ TEST_F(RedisClusterTest, AReplicaThatStandsInForItsPrimaryIsFound) {
   run_->UntilConnected();
   const std::string key = KeyAt(0);
   ASSERT_EQ(run_->Ask({"SET", key, "v"})->text, "OK");
-  cluster_->node(0).Kill();
+  cluster_->Kill(0);
   run_->UntilConnected(false);
   run_->UntilConnected();
   EXPECT_EQ(run_->Ask({"SET", key, "w"})->text, "OK");

@@ -15,7 +15,7 @@
 namespace levee {
 
 // All on loopback, with their files in a folder of the test's. Ready to fail over after
-// construction, which takes some seconds.
+// construction, which takes about a second.
 class SentinelGroup {
  public:
   static constexpr char kMaster[] = "main";
@@ -63,6 +63,7 @@ class SentinelGroup {
     return tls() ? server.tls_port() : server.port();
   }
   void StartSentinel(Sentinel& sentinel, const std::string& file);
+  void Hurry(const Sentinel& sentinel) const;
   std::string AskSentinel(const Sentinel& sentinel, const std::vector<std::string>& words) const;
   void AwaitPromotion();
 
