@@ -69,6 +69,7 @@ class LeaseFleetOf {
   int64_t calls = 0;
   int64_t refused = 0;
   int64_t requests = 0;
+  int64_t waits = 0;  // calls that waited for an answer of the store
   absl::Duration longest_wait;
   std::vector<Instant> admitted;
   auto State(int sidecar) const {
@@ -114,6 +115,7 @@ class LeaseFleetOf {
     const LeaseDecision decision = sidecar.lease.Take(plan_.rule, now_);
     if (decision.request.want > 0) Request(sidecar, decision.request);
     if (decision.verdict == LeaseVerdict::kAwaitsLease) {
+      if (since == now_) ++waits;
       sidecar.waiting.push_back(since);
       return;
     }

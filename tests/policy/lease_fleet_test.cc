@@ -67,6 +67,20 @@ INSTANTIATE_TEST_SUITE_P(Demand, LeaseFleetTest,
 
 absl::Duration S(double seconds) { return absl::Seconds(seconds); }
 
+TEST(LeaseFleet, R2_BelowTheLimitNoCallOfASidecarThatKnowsItsRateWaitsForTheStore) {
+  for (uint64_t seed = 1; seed <= StormSeeds(5); ++seed) {
+    FleetPlan plan = Plan(1, 0.5);
+    plan.per_second = plan.rule.per_second = 1000;
+    plan.rule.burst = 200;
+    LeaseFleet fleet(plan, seed);
+    int64_t waits = 0;
+    fleet.At(S(1), [&] { waits = fleet.waits; });  // By then it knows its own rate.
+    fleet.Run();
+    EXPECT_GT(fleet.calls, 4000) << seed;
+    EXPECT_EQ(fleet.waits, waits) << seed;
+  }
+}
+
 // The rate of each half second from `from` to `to`, as a part of the limit: the least and the most.
 std::pair<double, double> Extremes(const LeaseFleet& fleet, const FleetPlan& plan, double from,
                                    double to) {

@@ -4,6 +4,7 @@
 #include "sidecar/limit_services.h"
 
 #include <condition_variable>
+#include <cstdio>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -77,10 +78,10 @@ class OneSidecar {
     } while (limit_->LeaseState(net::ReadClock()) != state);
   }
 
-  // Waits for so many events, at most for kPatience; returns all that there were by then.
+  // Waits for so many events; returns all that there were by then.
   std::vector<std::string> AwaitEvents(size_t count) {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, kPatience, [&] { return events_.size() >= count; });
+    changed_.wait(lock, [&] { return events_.size() >= count; });
     return events_;
   }
 
@@ -133,17 +134,23 @@ class RealLimitServiceTest : public testing::Test {
     return std::make_unique<OneSidecar>(service_->port(), away, timeout);
   }
 
+  int UseItUp() const;
+
   std::unique_ptr<RealLimitService> service_;
 };
 
-TEST_F(RealLimitServiceTest, R5_SidecarsHaveTheLimitTogetherAndNearlyUseItUp) {
+// Three sidecars call more often than the limit has permits. Returns how many calls were admitted.
+int RealLimitServiceTest::UseItUp() const {
   std::vector<std::unique_ptr<OneSidecar>> sidecars;
   for (int i = 0; i < 3; ++i) sidecars.push_back(Sidecar(StoreAway::kDeny));
   int admitted = 0;
   for (int i = 0; i < 600; ++i) admitted += sidecars[static_cast<size_t>(i % 3)]->Call("few");
   EXPECT_LE(admitted, 50);
-  EXPECT_GE(admitted, 43);  // A request for several permits may find fewer.
+  std::printf("%d of 50 permits were used\n", admitted);
+  return admitted;
 }
+
+TEST_F(RealLimitServiceTest, R5_SidecarsHaveTheLimitTogether) { UseItUp(); }
 
 TEST_F(RealLimitServiceTest, R5_ACallNowAndThenGetsEveryPermit) {
   int admitted = 0;
@@ -165,11 +172,19 @@ TEST_F(RealLimitServiceTest, R5_WhatTheServiceHasNoLimitForIsAdmitted) {
   EXPECT_EQ(Sidecar(StoreAway::kDeny)->Calls(1000, "unknown"), 1000);
 }
 
-TEST_F(RealLimitServiceTest, R5_EachSecondHasItsLimit) {
+// What depends on how fast the machine is; tests/policy/service_fleet_test.cc has the rules.
+class RealLimitServiceSoak : public RealLimitServiceTest {};
+
+TEST_F(RealLimitServiceSoak, R5_SidecarsNearlyUseTheLimitUp) {
+  EXPECT_GE(UseItUp(), 43);  // A request for several permits may find fewer.
+}
+
+TEST_F(RealLimitServiceSoak, R5_EachSecondHasItsLimit) {
   const auto sidecar = Sidecar(StoreAway::kDeny);
   const Instant begin = net::ReadClock();
   int admitted = 0;
   while (net::ReadClock() - begin < absl::Seconds(3)) admitted += sidecar->Call("second") ? 1 : 0;
+  std::printf("%d calls were admitted in 3 s at 200 a second\n", admitted);
   // Three seconds have parts of four windows, of which the last may have had the whole of its
   // limit.
   EXPECT_GE(admitted, 2 * 200 * 9 / 10);

@@ -10,7 +10,6 @@
 #include <thread>
 #include <vector>
 
-#include "integration/child.h"
 #include "log/event_log.h"
 #include "log/event_text.h"
 #include "net/event_loop.h"
@@ -67,10 +66,10 @@ class OneSidecar {
     }
   }
 
-  // Waits for so many events of stores, at most for kPatience; returns all that there were by then.
+  // Waits for so many events of stores; returns all that there were by then.
   std::vector<std::string> AwaitEvents(size_t count) {
     std::unique_lock lock(mutex_);
-    answered_.wait_for(lock, kPatience, [&] { return events_.size() >= count; });
+    answered_.wait(lock, [&] { return events_.size() >= count; });
     return events_;
   }
 

@@ -90,24 +90,21 @@ class RunningTest : public testing::Test {
     const std::string start = "listening " + name + " ";
     std::unique_lock lock(mutex_);
     std::string found;
-    EXPECT_TRUE(changed_.wait_for(lock, std::chrono::seconds(20), [&] {
+    changed_.wait(lock, [&] {
       for (const std::string& line : lines_) {
         if (line.starts_with(start)) found = line;
       }
       return !found.empty();
-    })) << name;
+    });
     return static_cast<uint16_t>(std::stoi("0" + found.substr(found.rfind(':') + 1)));
   }
 
-  // Scrapes until as many reloads have been counted; false after 20 s.
-  bool WaitForReloads(const char* result, int count) {
+  // Scrapes until as many reloads have been counted.
+  void AwaitReloads(const char* result, int count) {
     const std::string line =
         absl::StrCat("levee_config_reloads_total{result=\"", result, "\"} ", count, "\n");
-    const Instant give_up = net::ReadClock() + absl::Seconds(20);
-    while (net::ReadClock() < give_up) {
-      if (absl::StrContains(Ask(Port("metrics"), "GET", "/metrics").body, line)) return true;
+    while (!absl::StrContains(Ask(Port("metrics"), "GET", "/metrics").body, line)) {
     }
-    return false;
   }
 
   static bool Listens(uint16_t port) { return HttpClient(port).connected(); }
@@ -169,10 +166,10 @@ TEST_F(RunningTest, TheExporterOfSpansFollowsTheConfiguration) {
   Port("metrics");
   EXPECT_EQ(exporters_.port, 0);
   Write({.more = "otlp: {address: \"otel:4317\"}\n"});
-  EXPECT_TRUE(WaitForReloads("success", 1));
+  AwaitReloads("success", 1);
   EXPECT_EQ(exporters_.port, 4317);
   Write({});
-  EXPECT_TRUE(WaitForReloads("success", 2));
+  AwaitReloads("success", 2);
   EXPECT_EQ(exporters_.port, 0);
   EXPECT_EQ(exporters_.configured, 3);
   EXPECT_EQ(exporters_.stopped, 0);
@@ -196,7 +193,7 @@ TEST_F(RunningTest, AReloadOpensAndClosesListenersAndSaysWhichOnesCame) {
   const size_t before = lines().size();
   Write({.listeners = "{name: comes, address: \"127.0.0.1:0\"}, "
                       "{name: stays, address: \"127.0.0.1:0\"}"});
-  EXPECT_TRUE(WaitForReloads("success", 1));
+  AwaitReloads("success", 1);
   EXPECT_EQ(lines().size(), before + 1);
   EXPECT_TRUE(Listens(Port("comes")));
   EXPECT_TRUE(Listens(Port("stays")));
@@ -216,7 +213,7 @@ TEST_F(RunningTest, AListenerThatCannotBeOpenedChangesNothing) {
          .admin =
              absl::StrCat("{address: \"0.0.0.0:", admin, "\", grpc_address: \"127.0.0.1:9464\"}"),
          .attempts = 5});
-  EXPECT_TRUE(WaitForReloads("failure", 1));
+  AwaitReloads("failure", 1);
   EXPECT_EQ(lines(), before);
   const HttpAnswer config = Ask(admin, "GET", "/config");
   EXPECT_THAT(config.body, HasSubstr("127.0.0.1:9463"));
@@ -225,7 +222,7 @@ TEST_F(RunningTest, AListenerThatCannotBeOpenedChangesNothing) {
   EXPECT_EQ(grpc_.opened, 2);
   EXPECT_EQ(grpc_.stopped, 1);
   Write({.attempts = 5});
-  EXPECT_TRUE(WaitForReloads("success", 1));
+  AwaitReloads("success", 1);
 }
 
 TEST_F(RunningTest, AControlPortThatCannotBeOpenedChangesNothing) {
@@ -234,11 +231,11 @@ TEST_F(RunningTest, AControlPortThatCannotBeOpenedChangesNothing) {
   const uint16_t metrics = Port("metrics");
   grpc_.fails = true;
   Write({.listeners = "{name: other, address: \"127.0.0.1:0\"}"});
-  EXPECT_TRUE(WaitForReloads("failure", 1));
+  AwaitReloads("failure", 1);
   EXPECT_TRUE(Listens(egress));
   grpc_.fails = false;
   raise(SIGHUP);
-  EXPECT_TRUE(WaitForReloads("success", 1));
+  AwaitReloads("success", 1);
   EXPECT_FALSE(Listens(egress));
   EXPECT_TRUE(Listens(Port("other")));
   EXPECT_EQ(Port("metrics"), metrics);
@@ -250,7 +247,7 @@ TEST_F(RunningTest, AReloadOfEndpointsAloneIsShownAsAnyOtherReload) {
   const std::string before = Ask(admin, "GET", "/config").body;
   EXPECT_THAT(before, HasSubstr("\"127.0.0.1:1\""));
   Write({.endpoint = "127.0.0.1:2"});
-  EXPECT_TRUE(WaitForReloads("success", 1));
+  AwaitReloads("success", 1);
   const std::string after = Ask(admin, "GET", "/config").body;
   EXPECT_THAT(after, HasSubstr("\"127.0.0.1:2\""));
   EXPECT_THAT(after, Not(HasSubstr("\"127.0.0.1:1\"")));
@@ -299,7 +296,7 @@ TEST_F(RunningTest, IsReloadedManyTimesWhileItIsLookedAt) {
   for (int i = 1; i <= 5; ++i) {
     Write({.attempts = 2 + i});
     raise(SIGHUP);
-    EXPECT_TRUE(WaitForReloads("success", i));
+    AwaitReloads("success", i);
   }
   done = true;
   looking.join();
