@@ -225,6 +225,7 @@ void RedisClient::Sync() {
                                                                .username = target_.login.username,
                                                                .password = target_.login.password,
                                                                .timeout = target_.timeout,
+                                                               .patience = target_.patience,
                                                                .tls = target_.tls,
                                                                .primary = search_.has_value()},
                                                    static_cast<RedisConnectionHandler&>(*this));
@@ -278,6 +279,7 @@ void RedisClient::AskSentinel() {
                           .username = target_.sentinel_login.username,
                           .password = target_.sentinel_login.password,
                           .timeout = std::max(target_.timeout, kSentinelTimeout),
+                          .patience = target_.patience,
                           .tls = target_.tls};
   question_ = std::make_unique<SentinelQuestion>(
       parts_, std::move(sentinel), target_.master, static_cast<RedisConnectionHandler&>(*this),

@@ -39,8 +39,9 @@ struct RedisTarget {
   std::string master = {};  // empty: there are no sentinels
   Login login = {};
   Login sentinel_login = {};
-  absl::Duration timeout = absl::Milliseconds(50);  // of a command, from Send to its reply
-  std::optional<tls::ClientSource> tls = {};        // nullopt: without TLS
+  absl::Duration timeout = absl::Milliseconds(50);   // of a command, from Send to its reply
+  absl::Duration patience = RedisServer().patience;  // with a server that does not answer
+  std::optional<tls::ClientSource> tls = {};         // nullopt: without TLS
 };
 
 // A server to which commands are sent.

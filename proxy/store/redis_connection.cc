@@ -13,12 +13,6 @@
 namespace levee {
 namespace {
 
-// A connection is made, and a server says that it is ready, within this.
-constexpr absl::Duration kPatience = absl::Seconds(1);
-
-// A connection on which a command waits for so long is given up.
-constexpr absl::Duration kStalled = absl::Seconds(1);
-
 constexpr absl::Duration kFirstDelay = absl::Milliseconds(50);
 constexpr absl::Duration kLongestDelay = absl::Milliseconds(250);
 
@@ -90,7 +84,7 @@ void RedisConnection::Flush() {
 Instant RedisConnection::NextTimer() const {
   if (state_ != State::kReady) return next_step_;
   if (pending_.empty()) return Instant::Infinite();
-  const Instant stalled = pending_.front().sent + kStalled;
+  const Instant stalled = pending_.front().sent + server_.patience;
   if (timed_out_ == pending_.size()) return stalled;
   return std::min(stalled, pending_[timed_out_].sent + server_.timeout);
 }
@@ -98,7 +92,8 @@ Instant RedisConnection::NextTimer() const {
 void RedisConnection::OnTimer(Instant now) {
   if (state_ == State::kReady) {
     TimeOut(now);
-    if (!pending_.empty() && now >= pending_.front().sent + kStalled) Drop("it does not answer");
+    if (!pending_.empty() && now >= pending_.front().sent + server_.patience)
+      Drop("it does not answer");
   } else if (now >= next_step_) {
     const bool shaking_hands = socket_.has_value() && socket_->shaking_hands();
     state_ == State::kAway
@@ -118,7 +113,7 @@ void RedisConnection::TimeOut(Instant now) {
 
 void RedisConnection::Connect() {
   state_ = State::kResolving;
-  next_step_ = loop_.now() + kPatience;
+  next_step_ = loop_.now() + server_.patience;
   query_ = resolver_.Resolve(server_.address.host, server_.address.port, net::kKnownName,
                              [this](const absl::StatusOr<net::Resolver::Found>& found) {
                                Dial(found);

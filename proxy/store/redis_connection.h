@@ -32,8 +32,10 @@ struct RedisServer {
   std::string username;                             // empty: Redis' own default
   std::string password;                             // empty: the server asks for none
   absl::Duration timeout = absl::Milliseconds(50);  // of a command, from Send to its reply
-  std::optional<tls::ClientSource> tls;             // nullopt: without TLS
-  bool primary = false;                             // whether it must say that it is one
+  // A connection is given up that is not made within this, or on which a command waits for so long.
+  absl::Duration patience = absl::Seconds(1);
+  std::optional<tls::ClientSource> tls;  // nullopt: without TLS
+  bool primary = false;                  // whether it must say that it is one
 };
 
 // Receives what a connection does. The interface inverts a dependency: who has several connections

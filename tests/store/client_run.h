@@ -19,6 +19,9 @@
 
 namespace levee {
 
+// No server of a test takes so long to answer, on whatever machine.
+inline constexpr absl::Duration kLong = absl::Minutes(10);
+
 class ClientRun final : private net::TurnHandler, private RedisObserver {
  public:
   explicit ClientRun(RedisTarget target) {

@@ -52,8 +52,8 @@ class KeyScriptTest : public testing::Test {
   void SetUp() override {
     if (!HasRedis()) GTEST_SKIP() << "redis-server is not installed";
     redis_.emplace();
-    run_.emplace(
-        RedisTarget{.servers = {{"127.0.0.1", redis_->port()}}, .timeout = absl::Seconds(10)});
+    run_.emplace(RedisTarget{
+        .servers = {{"127.0.0.1", redis_->port()}}, .timeout = kLong, .patience = kLong});
     run_->UntilConnected();
   }
 

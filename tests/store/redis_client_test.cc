@@ -23,8 +23,12 @@ class RedisClientTest : public testing::Test {
     if (!HasRedis()) GTEST_SKIP() << "redis-server is not installed";
   }
 
-  // A timeout that a busy machine does not reach.
-  static RedisTarget Target(const RedisProcess& redis, absl::Duration timeout = absl::Seconds(10)) {
+  static RedisTarget Target(const RedisProcess& redis) {
+    return {.servers = {{"127.0.0.1", redis.port()}}, .timeout = kLong, .patience = kLong};
+  }
+
+  // For a server that will not answer in time.
+  static RedisTarget Target(const RedisProcess& redis, absl::Duration timeout) {
     return {.servers = {{"127.0.0.1", redis.port()}}, .timeout = timeout};
   }
 };

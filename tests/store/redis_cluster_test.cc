@@ -23,7 +23,7 @@ class RedisClusterTest : public testing::Test {
 
   void Start(const RedisCluster::Size& size, std::vector<size_t> configured) {
     cluster_.emplace(folder_.Path("nodes"), size);
-    RedisTarget target{.servers = {}, .timeout = absl::Seconds(10)};
+    RedisTarget target{.servers = {}, .timeout = absl::Seconds(10), .patience = kLong};
     for (const size_t index : configured) target.servers.push_back(cluster_->address(index));
     run_.emplace(target);
   }

@@ -24,7 +24,8 @@ class RedisSentinelTest : public testing::Test {
   static RedisTarget Target(std::vector<ServerAddress> sentinels) {
     return {.servers = std::move(sentinels),
             .master = SentinelGroup::kMaster,
-            .timeout = absl::Seconds(10)};
+            .timeout = absl::Seconds(10),
+            .patience = kLong};
   }
 
   // Sets the key, again and again while nobody can be asked.

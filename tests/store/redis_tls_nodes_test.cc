@@ -46,6 +46,7 @@ class RedisTlsNodesTest : public testing::Test {
                                    .http2 = false};
     return {.servers = std::move(servers),
             .timeout = absl::Seconds(10),
+            .patience = kLong,
             .tls = tls::ClientSource{
                 .context = *tls::Context::Make(tls::Role::kClient, std::move(options)),
                 .server_name = server_name,
