@@ -46,7 +46,8 @@ struct Clients::Call {
   v1::GetPriceReply reply;
 };
 
-Clients::Clients(const std::string& address, ClientRetries retries) {
+Clients::Clients(const std::string& address, ClientRetries retries, absl::Duration deadline)
+    : deadline_(deadline) {
   for (int i = 0; i < kClients; ++i) {
     stubs_.push_back(v1::Shop::NewStub(grpc::CreateCustomChannel(
         address, grpc::InsecureChannelCredentials(), Arguments(retries))));
@@ -66,7 +67,7 @@ void Clients::StartCall() {
   auto call = std::make_shared<Call>();
   call->request.set_item("tea");
   call->context.set_deadline(
-      gpr_time_from_millis(absl::ToInt64Milliseconds(kDeadline), GPR_TIMESPAN));
+      gpr_time_from_millis(absl::ToInt64Milliseconds(deadline_), GPR_TIMESPAN));
   // The first calls come before their connection is there.
   call->context.set_wait_for_ready(true);
   v1::Shop::Stub* stub;

@@ -41,7 +41,8 @@ class Clients {
  public:
   static constexpr absl::Duration kDeadline = absl::Seconds(1);
 
-  Clients(const std::string& address, ClientRetries retries);
+  // `deadline`: of each call.
+  Clients(const std::string& address, ClientRetries retries, absl::Duration deadline = kDeadline);
 
   // Cancels the calls that are active and waits for their ends.
   ~Clients();
@@ -58,6 +59,7 @@ class Clients {
 
   void OnEnd(const std::shared_ptr<Call>& call, const grpc::Status& status);
 
+  const absl::Duration deadline_;
   std::vector<std::unique_ptr<v1::Shop::Stub>> stubs_;
   mutable std::mutex mutex_;
   std::condition_variable idle_;

@@ -44,7 +44,7 @@ LoadRun::LoadRun(const Setup& setup, const DemoService& service, FaultSwitch& fa
       arrivals_(setup.load.calm_per_second, now, setup.seed),
       next_count_(now),
       record_(setup.schedule),
-      clients_(setup.address, setup.retries) {}
+      clients_(setup.address, setup.retries, setup.call_deadline) {}
 
 Instant LoadRun::Advance(Instant now) {
   const Phase phase = setup_.schedule.At(now - start_);

@@ -44,6 +44,7 @@ class LoadRun {
     Load load;
     Schedule schedule;
     uint64_t seed = 0;
+    absl::Duration call_deadline = Clients::kDeadline;
   };
 
   LoadRun(const Setup& setup, const DemoService& service, FaultSwitch& faults, Instant now);
@@ -56,6 +57,8 @@ class LoadRun {
   void AddGuard(Instant now, const GuardState& guard) { record_.AddGuard({now - start_, guard}); }
 
   const RunRecord& record() const { return record_; }
+  Phase phase() const { return phase_; }
+  CallCounts calls() const { return clients_.counts(); }
   bool over() const { return record_.length() >= setup_.schedule.length(); }
 
  private:

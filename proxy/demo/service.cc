@@ -162,6 +162,11 @@ void DemoService::SetFaults(const FaultShares& faults) {
   wake_.notify_one();
 }
 
+FaultShares DemoService::faults() const {
+  const std::lock_guard lock(mutex_);
+  return model_.faults();
+}
+
 void DemoService::Work() {
   std::vector<ServiceModel::Ended> ended;
   std::unique_lock lock(mutex_);

@@ -33,6 +33,7 @@ class DemoService {
 
   // Replaces all faults.
   void SetFaults(const FaultShares& faults);
+  FaultShares faults() const;
 
   // The number of requests that arrived, whatever their end.
   int64_t arrived() const { return arrived_.load(std::memory_order_relaxed); }
@@ -47,7 +48,7 @@ class DemoService {
   int Listen();
   void Work();
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable wake_;
   ServiceModel model_;
   bool stopping_ = false;

@@ -40,6 +40,7 @@ struct Capacity {
 struct FaultShares {
   double failing = 0;       // Share of the requests; they fail after all their work.
   double workers_down = 0;  // Share of the workers; they take no new request.
+  friend bool operator==(const FaultShares&, const FaultShares&) = default;
 };
 
 inline bool IsShare(double share) { return share >= 0 && share <= 1; }
@@ -75,6 +76,7 @@ class ServiceModel {
 
   // Applies to every request that a worker takes (workers_down) or ends (failing) from now on.
   void SetFaults(const FaultShares& faults) { faults_ = faults; }
+  const FaultShares& faults() const { return faults_; }
 
   const Capacity& capacity() const { return capacity_; }
   size_t waiting() const { return line_.size(); }
