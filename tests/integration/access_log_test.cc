@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "integration/byte_call.h"
+#include "integration/eventually.h"
 #include "integration/faulty_service.h"
 #include "integration/log_lines.h"
 #include "integration/raw_client.h"
@@ -183,7 +184,7 @@ TEST(AccessLogOfARun, AHedgeIsAnAttempt) {
   Logged run(
       [](const SeenCall& call) {
         Answer answer;
-        if (call.number == 1) answer.delay = kPatience;
+        if (call.number == 1) answer.delay = kLongerThanAnyTest;
         return answer;
       },
       {.retry = "{budget: {ratio: 100}}",
@@ -306,11 +307,7 @@ class LogFile : public testing::Test {
   }
 
   static bool WaitForLines(const std::string& path, int lines) {
-    const auto deadline = std::chrono::steady_clock::now() + kPatience;
-    while (std::chrono::steady_clock::now() < deadline) {
-      if (Lines(path) == lines) return true;
-    }
-    return false;
+    return Eventually([&] { return Lines(path) == lines; });
   }
 
   FaultyService service_;

@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "integration/byte_call.h"
+#include "integration/eventually.h"
 #include "integration/faulty_service.h"
 #include "integration/sidecar_process.h"
 #include "integration/tcp.h"
@@ -24,13 +25,13 @@ constexpr char kPorts[] = "{address: \"127.0.0.1:0\", grpc_address: \"127.0.0.1:
 
 // Asks for the state until it has `calls` retried or refused calls.
 State StateWith(const std::string& address, int calls) {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
   State state;
-  do {
+  Eventually([&] {
     state.Clear();
     const std::string body = HttpGet(address, "/api/v1/state").body;
     EXPECT_TRUE(google::protobuf::util::JsonStringToMessage(body, &state).ok()) << body;
-  } while (state.calls_size() < calls && std::chrono::steady_clock::now() < deadline);
+    return state.calls_size() >= calls;
+  });
   EXPECT_EQ(state.calls_size(), calls);
   return state;
 }
@@ -116,7 +117,7 @@ TEST(Admin, OverGrpcItDrainsAndTellsTheSame) {
     EXPECT_THAT(config.text(), HasSubstr(service.address()));
   }
   grpc::ClientContext watching;
-  watching.set_deadline(deadline);
+  watching.set_deadline(std::chrono::system_clock::now() + kLongerThanAnyTest);
   const auto watch = stub->WatchState(&watching, {});
   State state;
   ASSERT_TRUE(watch->Read(&state));
@@ -128,11 +129,8 @@ TEST(Admin, OverGrpcItDrainsAndTellsTheSame) {
     EXPECT_TRUE(stub->Drain(&context, {}, &drained).ok());
     EXPECT_TRUE(drained.began());
   }
-  const auto drained = std::chrono::steady_clock::now();
+  // Whoever watches does not hold it up.
   EXPECT_EQ(sidecar.process().WaitForExit(), 0);
-  // It is quiet for a second, and ends in another at most, whoever watches: the watch would last
-  // for kPatience. The rest is for a machine that does other things as well.
-  EXPECT_LT(std::chrono::steady_clock::now() - drained, std::chrono::seconds(2) + kPatience / 2);
 }
 
 TEST(Admin, ProbeAsksTheSidecar) {

@@ -22,7 +22,7 @@ constexpr char kAlways[] = ", idempotency: {mode: always}";
 FaultyService::Script SlowFirst() {
   return [](const SeenCall& call) {
     Answer answer;
-    if (call.number % 2 == 1) answer.delay = kPatience;
+    if (call.number % 2 == 1) answer.delay = kLongerThanAnyTest;
     answer.trailers = {{"x-number", std::to_string(call.number)}};
     return answer;
   };
@@ -108,7 +108,7 @@ TEST(Hedging, A73_EveryCallGetsOneAnswerAndEveryExecutionIsAnAttemptOfTheMetrics
 }
 
 TEST(Hedging, AHedgeGoesToAnotherEndpoint) {
-  FaultyService slow([](const SeenCall&) { return Answer{.delay = kPatience}; });
+  FaultyService slow([](const SeenCall&) { return Answer{.delay = kLongerThanAnyTest}; });
   FaultyService quick;
   SidecarProcess sidecar({.endpoints = {slow.address(), quick.address()},
                           .retry = kRetry,
@@ -129,7 +129,7 @@ TEST(Hedging, ADescriptorSetSaysWhichMethodsAreHedged) {
   const TempFile descriptors(Descriptors());
   FaultyService service([](const SeenCall& call) {
     Answer answer;
-    answer.delay = milliseconds(call.number == 1 ? 60'000 : 200);
+    answer.delay = call.number == 1 ? kLongerThanAnyTest : milliseconds(200);
     return answer;
   });
   SidecarProcess sidecar({.endpoints = {service.address()},

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the real binary tells its operators on standard error.
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <optional>
 #include <string>
@@ -10,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "integration/byte_call.h"
+#include "integration/eventually.h"
 #include "integration/faulty_service.h"
 #include "integration/log_lines.h"
 #include "integration/sidecar_process.h"
@@ -18,7 +18,6 @@
 namespace levee {
 namespace {
 
-using std::chrono::steady_clock;
 using testing::AllOf;
 using testing::ContainsRegex;
 using testing::ElementsAre;
@@ -37,9 +36,8 @@ std::vector<std::string> LinesOf(const SidecarProcess& sidecar, const std::strin
 // Waits until there are that many lines of the event; what there is after kPatience.
 std::vector<std::string> AwaitLines(const SidecarProcess& sidecar, const std::string& event,
                                     size_t count = 1) {
-  const auto deadline = steady_clock::now() + kPatience;
-  std::vector<std::string> lines = LinesOf(sidecar, event);
-  while (lines.size() < count && steady_clock::now() < deadline) lines = LinesOf(sidecar, event);
+  std::vector<std::string> lines;
+  Eventually([&] { return (lines = LinesOf(sidecar, event)).size() >= count; });
   return lines;
 }
 
@@ -56,8 +54,7 @@ ConfigParts Refused(const ReservedPort& port) {
 }
 
 void CallUntilOk(const ChannelPtr& channel) {
-  const auto deadline = steady_clock::now() + kPatience;
-  while (!CallUnary(channel).status.ok()) ASSERT_LT(steady_clock::now(), deadline);
+  ASSERT_TRUE(Eventually([&] { return CallUnary(channel).status.ok(); }));
 }
 
 TEST(Logging, AnUnreachableUpstreamIsToldOfOnceAndItsReturnOnce) {

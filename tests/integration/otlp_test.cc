@@ -154,7 +154,7 @@ TEST(Otlp, ATraceparentThatCannotBeReadIsReplaced) {
 TEST(Otlp, AnAttemptThatAHedgeHasOvertakenHasNotFailed) {
   FaultyService service([](const SeenCall& call) {
     Answer answer;
-    if (call.number == 1) answer.delay = kPatience;
+    if (call.number == 1) answer.delay = kLongerThanAnyTest;
     return answer;
   });
   SpanReceiver receiver;

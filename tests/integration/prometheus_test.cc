@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <cctype>
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -19,6 +18,7 @@
 #include "gmock/gmock.h"
 #include "integration/byte_call.h"
 #include "integration/child.h"
+#include "integration/eventually.h"
 #include "integration/faulty_service.h"
 #include "integration/sidecar_process.h"
 #include "integration/tcp.h"
@@ -90,11 +90,8 @@ class Prometheus {
 
   // Asks until the answer is `wanted`; what it was last after kPatience.
   std::optional<double> AskUntil(const std::string& query, double wanted) const {
-    const auto deadline = std::chrono::steady_clock::now() + kPatience;
     std::optional<double> answer;
-    do {
-      answer = Ask(query);
-    } while (answer != wanted && std::chrono::steady_clock::now() < deadline);
+    Eventually([&] { return (answer = Ask(query)) == wanted; });
     return answer;
   }
 
@@ -108,15 +105,17 @@ class Prometheus {
   // It takes a port of the system's choice and logs it: msg="Listening on" address=127.0.0.1:40123
   std::string Listening() const {
     constexpr std::string_view kLine = R"(msg="Listening on" address=)";
-    const auto deadline = std::chrono::steady_clock::now() + kPatience;
-    while (std::chrono::steady_clock::now() < deadline) {
+    std::string address = "127.0.0.1:1";
+    const bool listens = Eventually([&] {
       const std::string log = child_.Errors();
       const size_t at = log.find(kLine);
       const size_t end = at == std::string::npos ? at : log.find('\n', at);
-      if (end != std::string::npos) return log.substr(at + kLine.size(), end - at - kLine.size());
-    }
-    ADD_FAILURE() << "Prometheus does not listen:\n" << child_.Errors();
-    return "127.0.0.1:1";
+      if (end == std::string::npos) return false;
+      address = log.substr(at + kLine.size(), end - at - kLine.size());
+      return true;
+    });
+    EXPECT_TRUE(listens) << "Prometheus does not listen:\n" << child_.Errors();
+    return address;
   }
 
   const std::string folder_;

@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "integration/byte_call.h"
 #include "integration/descriptors.h"
+#include "integration/eventually.h"
 #include "integration/faulty_service.h"
 #include "integration/raw_upstream.h"
 #include "integration/sidecar_process.h"
@@ -401,10 +402,7 @@ TEST(Reload, TheAdminPortsComeAndGo) {
   sidecar.Rewrite({.endpoints = {service.address()}});
   EXPECT_TRUE(WaitForReloads(sidecar, 2));
   // It ends when the new configuration is in effect already.
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  while (IsListening(admin) && std::chrono::steady_clock::now() < deadline) {
-  }
-  EXPECT_FALSE(IsListening(admin));
+  EXPECT_TRUE(Eventually([&] { return !IsListening(admin); }));
 }
 
 TEST(Reload, ABusyAdminPortChangesNothing) {

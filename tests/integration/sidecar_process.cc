@@ -2,7 +2,6 @@
 #include "integration/sidecar_process.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "gtest/gtest.h"
+#include "integration/eventually.h"
 #include "integration/tcp.h"
 
 namespace levee {
@@ -23,7 +23,7 @@ std::string ConfigText(const ConfigParts& parts) {
     endpoints += (endpoints.empty() ? "\"" : ", \"") + endpoint + "\"";
   }
   const bool says = parts.upstream.find("connect_timeout") != std::string::npos;
-  const std::string patience = says ? "" : ", connect_timeout: 20s";
+  const std::string patience = says ? "" : ", connect_timeout: 2m";
   return "listeners: [{name: egress, address: \"127.0.0.1:0\"" + parts.listener +
          "}]\n"
          "metrics: {address: \"127.0.0.1:0\"}\n"
@@ -174,15 +174,13 @@ double SidecarProcess::Sum(std::string_view name, const std::vector<std::string>
 template <typename Enough>
 bool SidecarProcess::WaitFor(std::string_view name, const std::vector<std::string>& labels,
                              const Enough& enough) const {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
   double last = 0;
-  do {
+  const bool is_enough = Eventually([&] {
     last = Sum(name, labels);
-    if (enough(last)) return true;
-    poll(nullptr, 0, 5);  // The process that it waits for needs the processor as well.
-  } while (std::chrono::steady_clock::now() < deadline);
-  ADD_FAILURE() << name << " is still " << last;
-  return false;
+    return enough(last);
+  });
+  EXPECT_TRUE(is_enough) << name << " is still " << last;
+  return is_enough;
 }
 
 bool SidecarProcess::WaitForSum(std::string_view name, const std::vector<std::string>& labels,

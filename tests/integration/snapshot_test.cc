@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "integration/byte_call.h"
 #include "integration/child.h"
+#include "integration/eventually.h"
 #include "integration/faulty_service.h"
 #include "integration/sidecar_process.h"
 #include "integration/tcp.h"
@@ -36,13 +37,12 @@ Snapshot FromJson(const std::string& json) {
 
 // Takes snapshots until the state has counted a call that was retried or refused.
 std::string SnapshotWithACall(const std::string& admin) {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
   Ended command;
-  do {
+  Eventually([&] {
     command = RunToEnd(LEVEE_BINARY, {"snapshot", "--address", admin});
     EXPECT_EQ(command.exit, 0) << command.errors;
-  } while (FromJson(command.output).state().calls_size() == 0 &&
-           std::chrono::steady_clock::now() < deadline);
+    return FromJson(command.output).state().calls_size() > 0;
+  });
   return command.output;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Certificates of a SPIFFE Workload API, between two sidecars with real gRPC at both ends.
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -11,6 +10,7 @@
 #include "certificates/authority.h"
 #include "gmock/gmock.h"
 #include "integration/byte_call.h"
+#include "integration/eventually.h"
 #include "integration/faulty_service.h"
 #include "integration/log_lines.h"
 #include "integration/sidecar_process.h"
@@ -75,14 +75,15 @@ struct Spiffe : public ::testing::Test {
   // kPatience.
   static bool CallUntilPeerIs(const ChannelPtr& channel, SidecarProcess& ingress,
                               const std::string& peer) {
-    const auto deadline = std::chrono::steady_clock::now() + kPatience;
-    while (std::chrono::steady_clock::now() < deadline) {
+    bool good = true, is = false;
+    Eventually([&] {
       const Reply reply = CallUnary(channel);
-      EXPECT_TRUE(reply.status.ok()) << reply.status.error_message();
-      if (!reply.status.ok()) return false;
-      if (LogLine(ingress.process().ReadLine().value_or("{}")).Text("peer") == peer) return true;
-    }
-    return false;
+      good = reply.status.ok();
+      EXPECT_TRUE(good) << reply.status.error_message();
+      is = good && LogLine(ingress.process().ReadLine().value_or("{}")).Text("peer") == peer;
+      return is || !good;
+    });
+    return is;
   }
 
   fs::path folder;
@@ -242,12 +243,11 @@ TEST_F(Spiffe, TheStateShowsWhoseCertificatesItAreAndWhyNoneComes) {
               AllOf(HasSubstr(begin), HasSubstr(R"("fault":"")")));
   web->Give(X509SVIDResponse());
   EXPECT_TRUE(web->WaitUntilSent());
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
   std::string state;
-  do {
+  Eventually([&] {
     state = HttpGet(admin, "/api/v1/state").body;
-  } while (state.find("it has no SVID") == std::string::npos &&
-           std::chrono::steady_clock::now() < deadline);
+    return state.find("it has no SVID") != std::string::npos;
+  });
   EXPECT_THAT(state,
               AllOf(HasSubstr(begin), HasSubstr(R"("fault":"it has no SVID for this workload")")));
 }

@@ -171,7 +171,7 @@ class BusyService {
 
   // Calls `per_second` times a second, without retries of the caller's, while the slots are lost
   // `fault` after kCalm. Returns how long after that the first second begins in which nearly all
-  // calls are good; kNever if that takes longer than kWatched.
+  // calls are good; kLongerThanAnyTest if that takes longer than kWatched.
   milliseconds Recovery(const std::string& address, int per_second, milliseconds fault,
                         milliseconds deadline) {
     std::vector<Ended> ended;
@@ -191,9 +191,9 @@ class BusyService {
     for (milliseconds at = kCalm + fault; at <= kCalm + fault + kWatched - 1s; at += 100ms) {
       if (GoodShare(ended, at, at + 1s) >= 0.97) return at - kCalm - fault;
     }
-    return kNever;
+    return kLongerThanAnyTest;
   }
-  static constexpr milliseconds kNever = 1h;
+  static constexpr milliseconds kLongerThanAnyTest = 1h;
 
  private:
   static constexpr milliseconds kCalm = 2s;
@@ -244,7 +244,7 @@ TEST(Storm, S8_ABusyServiceWhoseTimeoutsAreRetriedRecoversNearlyAsSoonAsWithoutR
   direct.join();
   std::cout << "back after " << with / 1ms << " ms, without " << without / 1ms << " ms\n";
   EXPECT_LE(with, 1.25 * without + 1s);
-  EXPECT_LT(with, BusyService::kNever);
+  EXPECT_LT(with, BusyService::kLongerThanAnyTest);
 }
 
 TEST(Storm, S9_AThrottleBringsAnOverloadedServiceBackSoonerThanNoRetriesDo) {
