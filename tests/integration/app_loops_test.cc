@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "gtest/gtest.h"
 #include "integration/byte_call.h"
+#include "integration/eventually.h"
 #include "integration/faulty_service.h"
 #include "integration/sidecar_process.h"
 
@@ -71,18 +72,19 @@ void ExpectLoopsBounded(const std::string& workers, bool traced, double ratio = 
   EXPECT_EQ(sidecar.Sum("levee_app_retries_total", {R"(seen_by="header")"}), 0);
 }
 
-TEST(AppLoops, S12_ALoopOfThreeAttemptsCostsAtMost15PercentInAnOutage) {
+// CallStormLayers has these on virtual time.
+TEST(AppLoopsSoak, S12_ALoopOfThreeAttemptsCostsAtMost15PercentInAnOutage) {
   ExpectLoopsBounded("1", /*traced=*/true);
 }
 
-TEST(AppLoops, S12_SoItDoesWithTwoWorkers) { ExpectLoopsBounded("2", /*traced=*/true); }
+TEST(AppLoopsSoak, S12_SoItDoesWithTwoWorkers) { ExpectLoopsBounded("2", /*traced=*/true); }
 
 // The first request of each connection is not known to be in a loop.
-TEST(AppLoops, S12_WithoutATraceMessagesThatDifferTell) {
+TEST(AppLoopsSoak, S12_WithoutATraceMessagesThatDifferTell) {
   ExpectLoopsBounded("1", /*traced=*/false, 1.15 + 2.0 / kRequests);
 }
 
-TEST(AppLoops, S12_NoPollerIsRefused) {
+TEST(AppLoopsSoak, S12_NoPollerIsRefused) {
   std::atomic<bool> away = false;
   FaultyService service(
       [&](const SeenCall&) { return away ? Fails(StatusCode::UNAVAILABLE) : Answer(); });
@@ -95,6 +97,27 @@ TEST(AppLoops, S12_NoPollerIsRefused) {
   away = false;
   for (int i = 0; i < 200; ++i) EXPECT_TRUE(CallUnary(channel).status.ok()) << i;
   EXPECT_EQ(sidecar.Sum("levee_app_retries_total", {R"(action="refused")"}), 0);
+}
+
+TEST(AppLoops, S12_ALoopIsSeenByItsTraceAndRefused) {
+  FaultyService service(AlwaysFail());
+  SidecarProcess sidecar({.endpoints = {service.address()}});
+  const ChannelPtr channel = NewChannel(sidecar.address());
+  int trace = 0;
+  EXPECT_TRUE(Eventually([&] {
+    CallInLoop(channel, "load", ++trace);
+    return sidecar.Sum("levee_app_retries_total", {R"(seen_by="loop")", R"(action="refused")"}) >=
+           1;
+  }));
+  EXPECT_EQ(sidecar.Sum("levee_app_retries_total", {R"(seen_by="header")"}), 0);
+}
+
+TEST(AppLoops, S12_TheSameMessageIsNoLoopWhileItIsAnswered) {
+  FaultyService service;
+  SidecarProcess sidecar({.endpoints = {service.address()}});
+  const ChannelPtr channel = NewChannel(sidecar.address());
+  for (int i = 0; i < 200; ++i) EXPECT_TRUE(CallUnary(channel).status.ok());
+  EXPECT_EQ(sidecar.Sum("levee_app_retries_total"), 0);
 }
 
 TEST(AppLoops, IgnoreLeavesThemAlone) {
@@ -161,12 +184,12 @@ void ExpectAtMost(double ratio, const std::vector<Arrivals>& arrivals) {
 
 constexpr const char* kMarksDropped = "overload: {honor: []}\n";
 
-TEST(Layers, S10_ADeadBottomSeesTenPercentMoreInEverySecondAfterTheFirst) {
+TEST(LayersSoak, S10_ADeadBottomSeesTenPercentMoreInEverySecondAfterTheFirst) {
   ExpectAtMost(1.1, ThroughThreeLayers(AlwaysFail(), ""));
   ExpectAtMost(1.1, ThroughThreeLayers(AlwaysFail(), kMarksDropped));
 }
 
-TEST(Layers, S10_AHalfDeadBottomSeesTenPercentMoreInEachLayerAtMost) {
+TEST(LayersSoak, S10_AHalfDeadBottomSeesTenPercentMoreInEachLayerAtMost) {
   const auto half = [](const SeenCall& call) {
     const uint32_t mixed = static_cast<uint32_t>(call.number) * 2654435769u;
     return (mixed >> 31) != 0 ? Fails(StatusCode::UNAVAILABLE) : Answer();

@@ -83,9 +83,9 @@ std::vector<Kind> Kinds() {
 
 std::ostream& operator<<(std::ostream& out, const Kind& kind) { return out << kind.name; }
 
-class CostOf : public testing::TestWithParam<Kind> {};
+class CostOfSoak : public testing::TestWithParam<Kind> {};
 
-TEST_P(CostOf, ASmallThingIsBounded) {
+TEST_P(CostOfSoak, ASmallThingIsBounded) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer's own memory is many times more";
 #endif
@@ -121,7 +121,7 @@ TEST_P(CostOf, ASmallThingIsBounded) {
 }
 
 // An upstream answers with many interim heads, of which nothing is kept.
-TEST(CostOfAnswers, AnInterimAnswerIsNotKept) {
+TEST(CostOfAnswersSoak, AnInterimAnswerIsNotKept) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer's own memory is many times more";
 #endif
@@ -142,7 +142,7 @@ TEST(CostOfAnswers, AnInterimAnswerIsNotKept) {
   EXPECT_LT(held / size / kTimes, 1);
 }
 
-TEST(CostOfTunnels, ATunnelIsBounded) {
+TEST(CostOfTunnelsSoak, ATunnelIsBounded) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer's own memory is many times more";
 #endif
@@ -164,7 +164,7 @@ TEST(CostOfTunnels, ATunnelIsBounded) {
   EXPECT_LT(each, 64 * 1024);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, CostOf, testing::ValuesIn(Kinds()),
+INSTANTIATE_TEST_SUITE_P(All, CostOfSoak, testing::ValuesIn(Kinds()),
                          [](const auto& kind) { return std::to_string(kind.index); });
 
 }  // namespace

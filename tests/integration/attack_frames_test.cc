@@ -77,7 +77,7 @@ std::string TinyFrames(int count) {
   return frames;
 }
 
-TEST(TinyFrames, H19_LeaveHonestCallsTheirTurns) {
+TEST(TinyFramesSoak, H19_LeaveHonestCallsTheirTurns) {
   FaultyService service;
   SidecarProcess sidecar({.endpoints = {service.address()}});
   std::atomic<int> flooding = 4;

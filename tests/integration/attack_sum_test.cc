@@ -103,9 +103,9 @@ void StaySilent(const std::string& address) {
   for (int i = 0; i < 200; ++i) silent.push_back(std::make_unique<TcpConnection>(address));
 }
 
-class SumOfAttacks : public testing::Test {
+class SumOfAttacksSoak : public testing::Test {
  protected:
-  SumOfAttacks()
+  SumOfAttacksSoak()
       : stuck_(TakeNoBodies),
         sidecar_({.endpoints = {target_.address()},
                   .retry = kNoRetry,
@@ -138,7 +138,7 @@ class SumOfAttacks : public testing::Test {
   SidecarProcess sidecar_;
 };
 
-TEST_F(SumOfAttacks, LeavesTheSidecarAliveAndHonestCallsGood) {
+TEST_F(SumOfAttacksSoak, LeavesTheSidecarAliveAndHonestCallsGood) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer's own memory does not fit";
 #endif

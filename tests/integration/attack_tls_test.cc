@@ -22,7 +22,7 @@
 namespace levee {
 namespace {
 
-class CostOfRecords : public testing::Test {
+class CostOfRecordsSoak : public testing::Test {
  protected:
   void SetUp() override {
 #ifdef __SANITIZE_ADDRESS__
@@ -85,7 +85,7 @@ class CostOfRecords : public testing::Test {
 };
 
 // Whatever is in them: the frames cost what they cost without TLS.
-TEST_F(CostOfRecords, RecordsOfOneByteAreNotKept) {
+TEST_F(CostOfRecordsSoak, RecordsOfOneByteAreNotKept) {
   constexpr int kConnections = 50;
   Open(kConnections);
   std::string frames;
@@ -100,7 +100,7 @@ TEST_F(CostOfRecords, RecordsOfOneByteAreNotKept) {
 }
 
 // OpenSSL has a buffer for a record from its first byte to its last: one of a connection at a time.
-TEST_F(CostOfRecords, ARecordThatHasBegunTakesOneBuffer) {
+TEST_F(CostOfRecordsSoak, ARecordThatHasBegunTakesOneBuffer) {
   constexpr size_t kConnections = 300, kSent = 6;  // the record's head, and a byte
   Open(2 * kConnections);
   long before = 0;
@@ -117,7 +117,7 @@ TEST_F(CostOfRecords, ARecordThatHasBegunTakesOneBuffer) {
 }
 
 // What comes with the last step of the handshake waits in TLS, and leaves no memory behind.
-TEST_F(CostOfRecords, BytesBehindTheHandshakeAreNotKept) {
+TEST_F(CostOfRecordsSoak, BytesBehindTheHandshakeAreNotKept) {
   constexpr int kConnections = 100;
   constexpr auto kUnknown = static_cast<FrameType>(0xfa);
   std::string ignored;

@@ -210,7 +210,7 @@ struct Key {
   bool lost = false;           // told as such
 };
 
-TEST(Dedupe, I2_NoKeyRunsTwiceWhileCallersAndTheApplicationComeAndGo) {
+TEST(DedupeSoak, I2_NoKeyRunsTwiceWhileCallersAndTheApplicationComeAndGo) {
   constexpr int kThreads = 4;
   constexpr int kKeys = 400;
   std::mutex mutex;

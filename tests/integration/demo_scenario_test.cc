@@ -123,7 +123,7 @@ void ExpectAgrees(const std::string& row, double real, const Estimate& simulated
       << row;
 }
 
-TEST(DemoOfAStorm, L3_IsWhatTheScenarioSays) {
+TEST(DemoOfAStormSoak, L3_IsWhatTheScenarioSays) {
   Ended demo;
   std::thread real([&demo] {
     Child child(LEVEE_BINARY, {"demo", "--duration", "44s", "--rate", "500"});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ten instances of a real gRPC service, each behind its guard, and callers with a sidecar of their
-// own: row G9 of the guard's contract, through the binary.
+// own: row G9 of the guard's contract, through the binary. CallGuardFleet has it on virtual time.
 #include <chrono>
 #include <future>
 #include <iostream>
@@ -11,6 +11,8 @@
 
 #include "gtest/gtest.h"
 #include "integration/byte_call.h"
+#include "integration/eventually.h"
+#include "integration/faulty_service.h"
 #include "integration/guarded.h"
 #include "integration/slotted_service.h"
 
@@ -21,13 +23,34 @@ using grpc::StatusCode;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+// By what is refused instead of by how many calls are good.
+TEST(GuardFleet, G9_ACallThatAnInstanceHasNoRoomForSucceedsElsewhere) {
+  const FaultyService full, free;
+  const GuardedServices guards({full.address(), free.address()},
+                               "concurrency: {limit: 1}, queue: {max: 0}");
+  ByteCall occupant(guards.channel, "/test.Echo/Chat");
+  ASSERT_TRUE(occupant.Start() && occupant.Write("x"));
+  EXPECT_EQ(occupant.Read(), "x");
+  const SidecarProcess caller({.endpoints = {guards.address(0), guards.address(1)},
+                               .retry = "{max_attempts: 5, budget: {ratio: 100}}"});
+  const ChannelPtr channel = NewChannel(caller.address());
+  EXPECT_TRUE(Eventually([&] {
+    EXPECT_TRUE(CallUnary(channel).status.ok());
+    return caller.Sum("levee_overload_marks_total",
+                      {R"(direction="received")", R"(scope="endpoint")"}) >= 1;
+  }));
+  EXPECT_GE(guards.Refused(), 1);
+  EXPECT_TRUE(occupant.HalfClose());
+  EXPECT_TRUE(occupant.Finish().ok());
+}
+
 // The instances have 2 slots of 50 ms each: 400 calls a second together.
-class GuardFleet : public testing::Test {
+class GuardFleetSoak : public testing::Test {
  protected:
   static constexpr int kInstances = 10;
   static constexpr double kPerSecond = 400;
 
-  GuardFleet() {
+  GuardFleetSoak() {
     std::vector<std::string> addresses;
     for (int i = 0; i < kInstances; ++i) {
       services_.push_back(std::make_unique<SlottedService>(2, milliseconds(50)));
@@ -60,7 +83,7 @@ class GuardFleet : public testing::Test {
   std::unique_ptr<SidecarProcess> caller_;
 };
 
-TEST_F(GuardFleet, G9_CallersOfAnOverloadedInstanceSucceedElsewhere) {
+TEST_F(GuardFleetSoak, G9_CallersOfAnOverloadedInstanceSucceedElsewhere) {
   // Callers without a sidecar want four times what the first instance can do.
   auto others = std::async(std::launch::async, [this] {
     RunLoad({NewChannel(guards_->address(0))}, Steady(4.0 / kInstances, 3));
@@ -75,7 +98,7 @@ TEST_F(GuardFleet, G9_CallersOfAnOverloadedInstanceSucceedElsewhere) {
   EXPECT_EQ(Marks("service"), 0);
 }
 
-TEST_F(GuardFleet, G9_WhereAllInstancesAreOverloadedRetriesEnd) {
+TEST_F(GuardFleetSoak, G9_WhereAllInstancesAreOverloadedRetriesEnd) {
   Run(Steady(3, 2));
   const double endpoint = Marks("endpoint"), service = Marks("service"), attempts = Attempts();
   const Load load = Steady(3, 2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a guard does for a real gRPC service under load, through the binary: rows G1 to G8 of its
-// contract, in a few seconds each. The exact bounds are held on virtual time (CallGuardLoad). Here
-// they leave room for a busy machine, and are far from what the service does without the guard.
+// contract, in a few seconds each. Virtual time decides them (CallGuardLoad). Here the bounds leave
+// room for a busy machine, and are far from what the service does without the guard.
 #include <algorithm>
 #include <chrono>
 #include <future>
@@ -77,7 +77,7 @@ int GoodUnder(double load, const std::string& guard) {
   return good.In(1, 3);
 }
 
-TEST(GuardLoad, G1_KeepsAServiceAtItsCapacityWhateverTheLoad) {
+TEST(GuardLoadSoak, G1_KeepsAServiceAtItsCapacityWhateverTheLoad) {
   const auto under = [](double load, const std::string& guard) {
     return std::async(std::launch::async, [=] { return GoodUnder(load, guard); });
   };
@@ -93,7 +93,7 @@ TEST(GuardLoad, G1_KeepsAServiceAtItsCapacityWhateverTheLoad) {
   EXPECT_LE(unguarded, 0.3 * 2 * kPerSecond);
 }
 
-TEST(GuardLoad, G2_AServiceThatLosesAndRegainsItsSlotsIsFollowed) {
+TEST(GuardLoadSoak, G2_AServiceThatLosesAndRegainsItsSlotsIsFollowed) {
   constexpr int kMany = 32, kFew = 12;
   constexpr int kLost = 1, kBack = 4, kEnd = 9;  // seconds
   SlottedService service(kMany, kWork);
@@ -111,7 +111,7 @@ TEST(GuardLoad, G2_AServiceThatLosesAndRegainsItsSlotsIsFollowed) {
   EXPECT_GE(good.In(kEnd - 1, kEnd), 0.7 * kPerSecond * kMany / kSlots);
 }
 
-TEST(GuardLoad, G3_AMethodOf1AndOneOf100MillisecondsBothGetTheirShare) {
+TEST(GuardLoadSoak, G3_AMethodOf1AndOneOf100MillisecondsBothGetTheirShare) {
   SlottedService service(4, [](const SeenCall& call) {
     return milliseconds(call.method.starts_with("/test.Slow/") ? 100 : 1);
   });
@@ -137,7 +137,7 @@ TEST(GuardLoad, G3_AMethodOf1AndOneOf100MillisecondsBothGetTheirShare) {
 }
 
 // Bursts that come all at once, at four slots.
-class GuardLoadBurst : public testing::Test {
+class GuardLoadBurstSoak : public testing::Test {
  protected:
   std::map<StatusCode, int> Run(int calls, int at_once) const {
     return RunLoad({guarded.channel}, {.calls = calls, .at_once = at_once, .deadline = seconds(5)});
@@ -152,7 +152,7 @@ class GuardLoadBurst : public testing::Test {
 };
 
 // The burst is what comes in half an interval at twice the capacity.
-TEST_F(GuardLoadBurst, G4_AShortOneCostsNoCall) {
+TEST_F(GuardLoadBurstSoak, G4_AShortOneCostsNoCall) {
   ExpectCalm();
   constexpr int kBurst = 2 * kFour * 5 / 2;
   EXPECT_EQ(Run(kBurst, kBurst)[StatusCode::OK], kBurst);
@@ -161,7 +161,7 @@ TEST_F(GuardLoadBurst, G4_AShortOneCostsNoCall) {
 }
 
 // The burst is what comes in an interval at ten times the capacity.
-TEST_F(GuardLoadBurst, G4_OfALongOneTheServiceServesWhatItCan) {
+TEST_F(GuardLoadBurstSoak, G4_OfALongOneTheServiceServesWhatItCan) {
   ExpectCalm();
   constexpr int kBurst = 10 * kFour * 5;
   auto codes = Run(kBurst, kBurst);
@@ -172,7 +172,7 @@ TEST_F(GuardLoadBurst, G4_OfALongOneTheServiceServesWhatItCan) {
   EXPECT_EQ(guarded.Refused(), codes[StatusCode::RESOURCE_EXHAUSTED]);
 }
 
-TEST(GuardLoad, G5_AnOverloadThatLastsEndsAsWellAsItBegan) {
+TEST(GuardLoadSoak, G5_AnOverloadThatLastsEndsAsWellAsItBegan) {
   SlottedService service(kSlots, kWork);
   const GuardedServices guarded({service.address()}, kAdaptive);
   constexpr int kSeconds = 6;
@@ -185,7 +185,7 @@ TEST(GuardLoad, G5_AnOverloadThatLastsEndsAsWellAsItBegan) {
   EXPECT_LE(guarded.sidecar->Sum("levee_guard_limit"), 2 * kSlots);
 }
 
-TEST(GuardLoad, G6_DearCallsPassAmongCheapOnesOfSixTimesTheCapacity) {
+TEST(GuardLoadSoak, G6_DearCallsPassAmongCheapOnesOfSixTimesTheCapacity) {
   SlottedService service(kSlots, kWork);
   const GuardedServices guarded({service.address()}, kAdaptive);
   constexpr int kDearEach = 20;  // 0.3 of the capacity is dear
@@ -227,7 +227,7 @@ int FinishedTasks(bool one_user) {
       std::ranges::count_if(good, [](const auto& task) { return task.second == 4; }));
 }
 
-TEST(GuardLoad, G7_TasksFinishBecauseAUsersCallsPassOrFailTogether) {
+TEST(GuardLoadSoak, G7_TasksFinishBecauseAUsersCallsPassOrFailTogether) {
   auto at_random = std::async(std::launch::async, FinishedTasks, /*one_user=*/false);
   const int together = FinishedTasks(/*one_user=*/true);
   const int apart = at_random.get();
@@ -238,7 +238,7 @@ TEST(GuardLoad, G7_TasksFinishBecauseAUsersCallsPassOrFailTogether) {
   EXPECT_LE(apart, 0.5 * together);
 }
 
-TEST(GuardLoad, G8_CallersThatWaitAndLeaveLeaveNoSlotTaken) {
+TEST(GuardLoadSoak, G8_CallersThatWaitAndLeaveLeaveNoSlotTaken) {
   SlottedService service(4, milliseconds(20));
   const GuardedServices guarded({service.address()}, "concurrency: {limit: 4}, queue: {max: 50}");
   constexpr int kCallers = 20'000;

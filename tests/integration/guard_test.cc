@@ -13,6 +13,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "integration/byte_call.h"
+#include "integration/eventually.h"
 #include "integration/faulty_service.h"
 #include "integration/raw_client.h"
 #include "integration/sidecar_process.h"
@@ -82,15 +83,15 @@ struct Guarded {
 admin::v1::Upstream AppOnce(const Guarded& guarded,
                             const std::function<bool(const admin::v1::Upstream&)>& done) {
   const std::string address = guarded.sidecar->AwaitAddress("admin");
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  while (std::chrono::steady_clock::now() < deadline) {
-    admin::v1::State state;
+  admin::v1::State state;
+  const bool became = Eventually([&] {
+    state.Clear();
     const std::string body = HttpGet(address, "/api/v1/state?upstream=app").body;
     EXPECT_TRUE(google::protobuf::util::JsonStringToMessage(body, &state).ok()) << body;
-    if (state.upstreams_size() == 1 && done(state.upstreams(0))) return state.upstreams(0);
-  }
-  ADD_FAILURE() << "the state never became as awaited";
-  return {};
+    return state.upstreams_size() == 1 && done(state.upstreams(0));
+  });
+  EXPECT_TRUE(became) << "the state never became as awaited";
+  return became ? state.upstreams(0) : admin::v1::Upstream();
 }
 
 admin::v1::Upstream AppAfterRefusals(const Guarded& guarded, uint32_t refusals) {
@@ -279,11 +280,11 @@ TEST(Guard, AReportOfWantedRetriesMakesARefusalMeantForTheWholeService) {
   const auto report = [](grpc::ClientContext& context) {
     context.AddMetadata("levee-retries", "a0=80, a1=10, refused=10");
   };
-  const auto end = std::chrono::steady_clock::now() + kPatience;
   std::string mark;
-  while (!mark.starts_with("service") && std::chrono::steady_clock::now() < end) {
+  Eventually([&] {
     mark = Values(CallUnary(guarded.channel, "x", report).trailers, "levee-overload");
-  }
+    return mark.starts_with("service");
+  });
   EXPECT_THAT(mark, StartsWith("service;"));
   EXPECT_EQ(guarded.sidecar->Sum("levee_guard_reported_retry_share"), 0.2);
   Guarded::Leave(*first);
@@ -335,6 +336,16 @@ TEST(Guard, ObservesWithoutRefusingOrDelayingAnything) {
       kCalls, {R"(decision="refused",reason="concurrency",priority="64-95")"}, 1));
   Guarded::Leave(*first);
   EXPECT_TRUE(guarded.sidecar->WaitForSum("levee_guard_in_flight", {}, 0));
+}
+
+TEST(Guard, ALimitThatIsMeasuredGrowsWithAServiceThatIsQuickEnough) {
+  FaultyService service;
+  const Guarded guarded(service.address(), "concurrency: {initial: 1}, queue: {interval: 1h}");
+  EXPECT_EQ(guarded.sidecar->Sum("levee_guard_limit"), 1);
+  EXPECT_TRUE(Eventually([&] {
+    RunLoad({guarded.channel}, {.calls = 200, .at_once = 20});
+    return guarded.sidecar->Sum("levee_guard_limit") > 1;
+  }));
 }
 
 TEST(Guard, TheStateTellsOfItsSlotsAndRefusals) {
@@ -405,11 +416,11 @@ TEST(Guard, RetriesThatArriveMakeARefusalMeantForTheWholeService) {
   // The scope is looked at again a few times a second.
   std::string mark;
   Reply reply;
-  const auto end = std::chrono::steady_clock::now() + kPatience;
-  while (!mark.starts_with("service") && std::chrono::steady_clock::now() < end) {
+  Eventually([&] {
     reply = CallUnary(guarded.channel, "x", retry);
     mark = Values(reply.trailers, "levee-overload");
-  }
+    return mark.starts_with("service");
+  });
   EXPECT_THAT(mark, StartsWith("service;"));
   EXPECT_EQ(Values(reply.trailers, "grpc-retry-pushback-ms"), "-1");
   EXPECT_GT(guarded.sidecar->Sum("levee_guard_arrivals_total", {R"(attempt="1")"}), 20);

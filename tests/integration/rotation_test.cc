@@ -17,6 +17,7 @@
 #include "certificates/mounted_secret.h"
 #include "gmock/gmock.h"
 #include "integration/byte_call.h"
+#include "integration/eventually.h"
 #include "integration/faulty_service.h"
 #include "integration/pem_files.h"
 #include "integration/secure_service.h"
@@ -30,9 +31,10 @@ using std::chrono::steady_clock;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
+// What is measured takes a minute, in which certificates live so long. After that no new connection
+// could be made with them.
 constexpr int kSeconds = 60;
-// Of each certificate that is replaced. After that no new connection could be made with it.
-constexpr absl::Duration kLife = absl::Seconds(20);
+constexpr absl::Duration kShortLife = absl::Seconds(20);
 constexpr char kOnce[] = "{max_attempts: 1, exhausted: keep}";
 constexpr char kWeb[] = "spiffe://shop/web";
 constexpr char kCart[] = "spiffe://shop/cart";
@@ -50,7 +52,7 @@ class Callers {
           while (!over_) calls_ += Call(channel) ? 1 : 0;
         }),
         coming_([this, connect] {
-          while (!over_) Call(connect());
+          while (!over_) connections_ += Call(connect()) ? 1 : 0;
         }) {}
   ~Callers() {
     over_ = true;
@@ -64,6 +66,14 @@ class Callers {
   void GoOnUntil(steady_clock::time_point then) {
     std::unique_lock lock(mutex_);
     failed_.wait_until(lock, then, [this] { return !failure_.empty(); });
+  }
+
+  // Waits until both have made another call from its beginning to its end, or until one has failed.
+  void GoOn() {
+    for (const std::atomic<int>* count : {&calls_, &connections_}) {
+      EXPECT_TRUE(
+          Eventually([&, until = *count + 2] { return *count >= until || !failure().empty(); }));
+    }
   }
 
   // Why the first call failed; empty if none has.
@@ -89,7 +99,7 @@ class Callers {
   std::mutex mutex_;
   std::condition_variable failed_;
   std::string failure_;
-  std::atomic<int> calls_ = 0;
+  std::atomic<int> calls_ = 0, connections_ = 0;
   std::atomic<bool> over_ = false;
   std::thread staying_, coming_;
 };
@@ -98,7 +108,7 @@ class Callers {
 // those of the Workload API, and that one the service by those of a mounted secret.
 struct Rotation : public ::testing::Test {
   PemPair Issue(const std::string& name) const {
-    return authority.Issue({.names = {name}, .ends_in = kLife});
+    return authority.Issue({.names = {name}, .ends_in = life});
   }
 
   // Puts new certificates in all places.
@@ -163,6 +173,7 @@ struct Rotation : public ::testing::Test {
   }
 
   const Authority authority;
+  absl::Duration life = absl::Hours(1);  // of each certificate that is replaced
   PemFiles files;
   MountedSecret mounted{files.path() / "mounted"};
   WorkloadApi web{files.path() / "web.sock"}, cart{files.path() / "cart.sock"};
@@ -198,6 +209,41 @@ void ExpectRefused(const SidecarProcess& sidecar, const Counts& before) {
   EXPECT_EQ(Counts(sidecar).taken, before.taken);
 }
 
+// Puts good certificates in all places, and after each three of them bad ones.
+class Replacing {
+ public:
+  Replacing(Rotation& all, const SidecarProcess& ingress, const SidecarProcess& egress)
+      : all_(all), ingress_(ingress), egress_(egress) {}
+
+  bool IsGoodNext() const { return good_ % 3 != 0 || good_ == 3 * bad_; }
+  int count() const { return good_ + bad_; }
+
+  // Returns when both sidecars have taken or refused all. `meanwhile` runs before it waits for
+  // that.
+  void Next(const std::function<void()>& meanwhile = [] {}) {
+    if (IsGoodNext()) {
+      all_.PutGood();
+      ++good_;
+      meanwhile();
+      ExpectTaken(ingress_, good_);
+      ExpectTaken(egress_, good_);
+      return;
+    }
+    const Counts of_ingress(ingress_), of_egress(egress_);
+    all_.PutBad(bad_++);
+    meanwhile();
+    EXPECT_TRUE(all_.web.WaitUntilSent() && all_.cart.WaitUntilSent());
+    ExpectRefused(ingress_, of_ingress);
+    ExpectRefused(egress_, of_egress);
+  }
+
+ private:
+  Rotation& all_;
+  const SidecarProcess& ingress_;
+  const SidecarProcess& egress_;
+  int good_ = 0, bad_ = 0;
+};
+
 // At the end, after so many replacements.
 void ExpectHandshakes(const SidecarProcess& sidecar, int replaced) {
   // gRPC's client may reset one. All others that fail do so for a certificate. One scrape tells it,
@@ -206,43 +252,54 @@ void ExpectHandshakes(const SidecarProcess& sidecar, int replaced) {
     if (!series.starts_with(kHandshakes)) continue;
     EXPECT_THAT(series, AnyOf(HasSubstr(kSuccess), HasSubstr(R"(result="reset")"))) << count;
   }
-  EXPECT_GT(sidecar.Sum(kHandshakes, {R"(side="client")", kSuccess}), replaced);
-  EXPECT_GT(sidecar.Sum(kHandshakes, {R"(side="server")", kSuccess}), replaced);
+  for (const char* side : {R"(side="client")", R"(side="server")"}) {
+    EXPECT_TRUE(sidecar.WaitForSumAtLeast(kHandshakes, {side, kSuccess}, replaced + 1));
+  }
 }
 
-TEST_F(Rotation, T2_ForAMinuteNoCallFailsWhileAllCertificatesAreReplacedEverySecond) {
-  using std::chrono::milliseconds, std::chrono::seconds;
+void ExpectRefusedAndConnected(const SidecarProcess& sidecar, int replaced) {
+  ExpectHandshakes(sidecar, replaced);
+  EXPECT_THAT(sidecar.process().Errors(), HasSubstr("svid_refused"));
+}
+
+// Bad certificates of each kind are among them.
+TEST_F(Rotation, T2_NoCallFailsWhileAllCertificatesAreReplacedAgainAndAgain) {
   PutGood();
   const SidecarProcess ingress(Ingress()), egress(Egress(ingress));
   Callers callers([&] { return Connect(egress); });
-  int good = 0, bad = 0;
+  Replacing replacing(*this, ingress, egress);
+  constexpr int kTimes = 16;
+  while (replacing.count() < kTimes && !HasFailure()) {
+    replacing.Next();
+    callers.GoOn();
+    EXPECT_EQ(callers.failure(), "") << "after " << replacing.count();
+  }
+  ExpectRefusedAndConnected(ingress, kTimes);
+  ExpectRefusedAndConnected(egress, kTimes);
+}
+
+using RotationSoak = Rotation;
+
+TEST_F(RotationSoak, T2_ForAMinuteNoCallFailsWhileAllCertificatesAreReplacedEverySecond) {
+  using std::chrono::milliseconds, std::chrono::seconds;
+  life = kShortLife;
+  PutGood();
+  const SidecarProcess ingress(Ingress()), egress(Egress(ingress));
+  Callers callers([&] { return Connect(egress); });
+  Replacing replacing(*this, ingress, egress);
   const auto end = steady_clock::now() + seconds(kSeconds);
   for (auto begin = steady_clock::now(); begin < end && !HasFailure();
        begin = std::max(begin + seconds(1), steady_clock::now())) {
-    if (good % 3 != 0 || good == 3 * bad) {
-      PutGood();
-      ++good;
-      callers.GoOnUntil(begin + milliseconds(500));
-      ExpectTaken(ingress, good);
-      ExpectTaken(egress, good);
-    } else {
-      const Counts of_ingress(ingress), of_egress(egress);
-      PutBad(bad++);
-      callers.GoOnUntil(begin + milliseconds(900));
-      EXPECT_TRUE(web.WaitUntilSent() && cart.WaitUntilSent());
-      ExpectRefused(ingress, of_ingress);
-      ExpectRefused(egress, of_egress);
-    }
+    const milliseconds calm(replacing.IsGoodNext() ? 500 : 900);
+    replacing.Next([&] { callers.GoOnUntil(begin + calm); });
     callers.GoOnUntil(begin + seconds(1));
-    EXPECT_EQ(callers.failure(), "") << "after " << good << " and " << bad;
+    EXPECT_EQ(callers.failure(), "") << "after " << replacing.count();
   }
   // As many as there are seconds, but on a machine that has no time.
-  EXPECT_GE(good + bad, kSeconds / 2);
-  EXPECT_GT(callers.calls(), good + bad);
-  for (const SidecarProcess* sidecar : {&ingress, &egress}) {
-    ExpectHandshakes(*sidecar, good + bad);
-    EXPECT_THAT(sidecar->process().Errors(), HasSubstr("svid_refused"));
-  }
+  EXPECT_GE(replacing.count(), kSeconds / 2);
+  EXPECT_GT(callers.calls(), replacing.count());
+  ExpectRefusedAndConnected(ingress, replacing.count());
+  ExpectRefusedAndConnected(egress, replacing.count());
 }
 
 }  // namespace
