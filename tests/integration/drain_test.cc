@@ -11,6 +11,7 @@
 
 #include "gmock/gmock.h"
 #include "integration/byte_call.h"
+#include "integration/eventually.h"
 #include "integration/faulty_service.h"
 #include "integration/raw_client.h"
 #include "integration/sidecar_process.h"
@@ -26,17 +27,15 @@ using std::chrono::milliseconds;
 class Drain : public testing::Test {
  protected:
   bool WaitForReadyz(int status) {
-    const auto deadline = Clock::now() + kPatience;
-    while (Clock::now() < deadline) {
-      if (sidecar_.HttpStatus("/readyz") == status) return true;
-    }
-    return false;
+    return Eventually([&] { return sidecar_.HttpStatus("/readyz") == status; });
   }
 
   FaultyService service_;
   SidecarProcess sidecar_{ConfigParts{.endpoints = {service_.address()}}};
   ChannelPtr channel_ = NewChannel(sidecar_.address());
 };
+
+using DrainSoak = Drain;
 
 TEST_F(Drain, ACallInFlightIsFinishedAndNewOnesAreStillTaken) {
   EXPECT_EQ(sidecar_.HttpStatus("/healthz"), 200);
@@ -149,7 +148,8 @@ TEST_F(Drain, ClientsThatCallAndReconnectSeeNoFailureBeforeTheyStop) {
   EXPECT_EQ(sidecar_.process().WaitForExit(), 0);
 }
 
-TEST_F(Drain, CallsThatAreShortAndFarBetweenKeepTheSidecarUp) {
+// DrainTest has it on virtual time.
+TEST_F(DrainSoak, CallsThatAreShortAndFarBetweenKeepTheSidecarUp) {
   EXPECT_TRUE(CallUnary(channel_).status.ok());
   sidecar_.process().Signal(SIGTERM);
   // For half a second longer than a sidecar without calls has.
@@ -177,7 +177,7 @@ TEST(DrainRetry, OneInBackoffAtTheSignalStillRuns) {
 TEST(DrainRetry, OneThatDoesNotFitIsNotMade) {
   FaultyService service(AlwaysFail());
   SidecarProcess sidecar({.endpoints = {service.address()},
-                          .retry = "{backoff: {constant: 60s}}",
+                          .retry = "{backoff: {constant: 10m}}",
                           .more = "drain: {timeout: 200ms}\n"});
   ByteCall call(NewChannel(sidecar.address()), "/test.Echo/Unary");
   call.context().set_deadline(std::chrono::system_clock::time_point::max());
@@ -189,7 +189,7 @@ TEST(DrainRetry, OneThatDoesNotFitIsNotMade) {
   EXPECT_EQ(service.calls(), 1);
 }
 
-TEST(DrainTimeout, ComesBeforeAnyCallFailsAndTheEndSoonAfterIt) {
+TEST(DrainTimeout, ComesBeforeAnyCallFails) {
   FaultyService service;
   SidecarProcess sidecar({.endpoints = {service.address()}, .more = "drain: {timeout: 400ms}\n"});
   const ChannelPtr channel = NewChannel(sidecar.address());
@@ -199,9 +199,6 @@ TEST(DrainTimeout, ComesBeforeAnyCallFailsAndTheEndSoonAfterIt) {
   while (CallUnary(channel).status.ok()) continue;
   EXPECT_GE(Clock::now() - signalled, milliseconds(400));
   EXPECT_EQ(sidecar.process().WaitForExit(), 0);
-  // A second at most, and not the default of 20; the rest is for a machine that does other things
-  // as well.
-  EXPECT_LT(Clock::now() - signalled, milliseconds(400 + 1000) + kPatience / 2);
 }
 
 TEST(DrainEnd, RemovesTheUnixSocket) {

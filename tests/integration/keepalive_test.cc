@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // PINGs toward upstreams.
 #include <chrono>
-#include <future>
 #include <string>
 
 #include "gtest/gtest.h"
 #include "integration/byte_call.h"
 #include "integration/raw_upstream.h"
+#include "integration/scripted.h"
 #include "integration/sidecar_process.h"
 
 namespace levee {
@@ -34,47 +34,84 @@ bool ReadPing(UpstreamPeer& peer) {
   return false;
 }
 
-TEST(Keepalive, AQuietConnectionWithACallIsPingedAndLives) {
-  RawUpstream upstream([](UpstreamPeer& peer) {
+// Answers a call after so many PINGs: at least as many intervals have passed by then.
+RawUpstream::Script AnswersAfterPings(int pings) {
+  return [pings](UpstreamPeer& peer) {
     if (!peer.Handshake()) return;
     const auto request = peer.NextRequest();
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < pings; ++i) {
       if (!ReadPing(peer)) return;
     }
-    peer.Answer(request->stream);
+    if (request.has_value()) peer.Answer(request->stream);
     peer.ReadToEnd();
-  });
-  SidecarProcess sidecar(Pinging(upstream, "interval: 30ms, timeout: 10s"));
+  };
+}
+
+// Takes two calls, of which the first is answered at once or with the second, and tells how many
+// PINGs came between them.
+RawUpstream::Script CountsPingsBetween(Told<int>& told, bool at_once) {
+  return [&told, at_once](UpstreamPeer& peer) {
+    if (!peer.Handshake()) return;
+    const auto first = peer.NextRequest();
+    if (!first.has_value()) return;
+    if (at_once) {
+      peer.Answer(first->stream);
+      // PINGs that come before the sidecar has read this far may still be for the call.
+      peer.ReadSettled(0);
+    }
+    int pings = 0;
+    std::optional<Frame> frame = peer.Read();
+    for (; frame.has_value() && frame->type != FrameType::kHeaders; frame = peer.Read()) {
+      pings += IsPing(*frame);
+    }
+    if (!frame.has_value()) return;
+    told.Tell(pings);
+    if (!at_once) peer.Answer(first->stream);
+    peer.Answer(frame->stream);
+    peer.ReadToEnd();
+  };
+}
+
+constexpr char kAtOther[] = "/test.Other/Unary";
+
+// Calls to kAtOther go to another upstream, which is always pinged every 20 ms.
+ConfigParts WithOther(const RawUpstream& upstream, const std::string& more,
+                      const RawUpstream& other) {
+  return {.endpoints = {upstream.address()},
+          .retry = kNoRetry,
+          .route = "match: {method: \"/test.Other/*\"}, upstream: other, policy: test}, {",
+          .upstream = more + "}, {name: other, endpoints: [\"" + other.address() +
+                      "\"], keepalive: {interval: 20ms, timeout: 10m}"};
+}
+
+TEST(Keepalive, AQuietConnectionWithACallIsPingedAndLives) {
+  RawUpstream upstream(AnswersAfterPings(3));
+  SidecarProcess sidecar(Pinging(upstream, "interval: 30ms, timeout: 10m"));
   EXPECT_EQ(CallUnary(NewChannel(sidecar.address())).body, "fine");
 }
 
 TEST(Keepalive, AConnectionThatAnswersNoPingIsClosed) {
-  std::promise<void> over;
-  RawUpstream upstream([ended = over.get_future().share()](UpstreamPeer& peer) {
+  Told<bool> over;
+  RawUpstream upstream([&over](UpstreamPeer& peer) {
     if (!peer.Handshake()) return;
-    peer.NextRequest();
-    ended.wait();  // Reads nothing more.
+    if (peer.NextRequest().has_value()) over.Next();  // Reads nothing more.
   });
   SidecarProcess sidecar(Pinging(upstream, "interval: 30ms, timeout: 100ms"));
   const Reply reply = CallUnary(NewChannel(sidecar.address()));
   EXPECT_EQ(reply.status.error_code(), StatusCode::UNAVAILABLE);
   EXPECT_EQ(reply.status.error_message(), "the connection to the upstream was lost");
-  over.set_value();
+  over.Tell(true);
 }
 
 TEST(Keepalive, AConnectionWithoutCallsIsLeftAlone) {
-  std::promise<void> pinged;
-  RawUpstream upstream([&](UpstreamPeer& peer) {
-    if (!peer.Handshake()) return;
-    peer.Answer(peer.NextRequest()->stream);
-    // PINGs that come before the sidecar has read this far may still be for the call.
-    peer.ReadSettled(0);
-    if (ReadPing(peer)) pinged.set_value();
-    peer.ReadToEnd();
-  });
-  SidecarProcess sidecar(Pinging(upstream, "interval: 20ms, timeout: 10s"));
-  EXPECT_EQ(CallUnary(NewChannel(sidecar.address())).body, "fine");
-  EXPECT_EQ(pinged.get_future().wait_for(milliseconds(300)), std::future_status::timeout);
+  Told<int> pings;
+  RawUpstream quiet(CountsPingsBetween(pings, /*at_once=*/true)), other(AnswersAfterPings(10));
+  SidecarProcess sidecar(WithOther(quiet, ", keepalive: {interval: 20ms, timeout: 10m}", other));
+  const ChannelPtr channel = NewChannel(sidecar.address());
+  EXPECT_EQ(CallUnary(channel).body, "fine");
+  EXPECT_EQ(CallUnary(channel, "x", nullptr, kAtOther).body, "fine");
+  EXPECT_EQ(CallUnary(channel).body, "fine");
+  EXPECT_EQ(pings.Next(), 0);
 }
 
 TEST(Keepalive, TooManyPingsDoublesTheInterval) {
@@ -90,28 +127,28 @@ TEST(Keepalive, TooManyPingsDoublesTheInterval) {
     peer.Answer(request->stream);
     peer.ReadToEnd();
   });
-  SidecarProcess sidecar(Pinging(upstream, "interval: 200ms, timeout: 10s"));
+  SidecarProcess sidecar(Pinging(upstream, "interval: 50ms, timeout: 10m"));
   const ChannelPtr channel = NewChannel(sidecar.address());
   // From before the call to the PING it can only be longer than the interval.
-  for (const int interval_ms : {200, 400}) {
+  for (const int interval_ms : {50, 100}) {
     const auto called = Clock::now();
     EXPECT_EQ(CallUnary(channel).body, "fine");
-    EXPECT_GE(pinged[interval_ms / 200 - 1] - called, milliseconds(interval_ms));
+    EXPECT_GE(pinged[interval_ms / 50 - 1] - called, milliseconds(interval_ms));
   }
 }
 
 TEST(Keepalive, ItIsOffUnlessItIsConfigured) {
-  std::atomic<int> pings = 0;
-  RawUpstream upstream([&](UpstreamPeer& peer) {
-    if (!peer.Handshake()) return;
-    peer.NextRequest();
-    while (ReadPing(peer)) ++pings;
-  });
-  SidecarProcess sidecar({.endpoints = {upstream.address()}});
-  CallUnary(NewChannel(sidecar.address()), "x", [](grpc::ClientContext& context) {
-    context.set_deadline(std::chrono::system_clock::now() + milliseconds(300));
-  });
-  EXPECT_EQ(pings, 0);
+  Told<int> pings;
+  RawUpstream upstream(CountsPingsBetween(pings, /*at_once=*/false)), other(AnswersAfterPings(10));
+  SidecarProcess sidecar(WithOther(upstream, "", other));
+  const ChannelPtr channel = NewChannel(sidecar.address());
+  ByteCall call(channel, "/test.Echo/Unary");
+  ASSERT_TRUE(call.Start() && call.Write("x") && call.HalfClose());
+  EXPECT_EQ(CallUnary(channel, "x", nullptr, kAtOther).body, "fine");
+  EXPECT_EQ(CallUnary(channel).body, "fine");
+  EXPECT_EQ(call.Read(), "fine");
+  EXPECT_TRUE(call.Finish().ok());
+  EXPECT_EQ(pings.Next(), 0);
 }
 
 }  // namespace

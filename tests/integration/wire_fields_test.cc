@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fields of requests and answers, grpc-timeout, and PINGs.
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -136,14 +137,17 @@ class Timeouts {
 TEST(WireTimeout, OfEveryUnitReachesTheUpstreamALittleShorter) {
   Timeouts run;
   for (const std::string text : {"999999H", "99999999M", "99999999S", "99999999m", "99999999u",
-                                 "1H", "1M", "60S", "60000m", "60000000u"}) {
+                                 "1H", "1M", "90S", "90000m", "90000000u"}) {
+    const auto start = std::chrono::steady_clock::now();
     EXPECT_EQ(run.StatusWith(text), "0") << text;
+    const absl::Duration took = absl::FromChrono(std::chrono::steady_clock::now() - start);
     const std::string told = run.told.Next().value_or("");
     EXPECT_LE(told.size(), 9u) << told;
     const auto given = ParseGrpcTimeout(text), left = ParseGrpcTimeout(told);
     ASSERT_TRUE(left.has_value()) << text << " became " << told;
     EXPECT_LE(*left, *given) << text << " became " << told;
-    EXPECT_GT(*left, *given - absl::Seconds(20) - *given / 1'000'000) << text << " became " << told;
+    // Eight digits hold no more.
+    EXPECT_GE(*left, *given - took - *given / 1'000'000) << text << " became " << told;
   }
 }
 
@@ -151,12 +155,12 @@ TEST(WireTimeout, OfALaterAttemptIsShorterByTheBackoff) {  // A22
   Timeouts run(2,
                "{min_remaining: off, budget: {ratio: 100}, backoff: {constant: 50ms}, "
                "max_attempts: 3}");
-  EXPECT_EQ(run.StatusWith("30S"), "0");
+  EXPECT_EQ(run.StatusWith("90S"), "0");
   std::vector<absl::Duration> left;
   for (int i = 0; i < 3; ++i) {
     left.push_back(ParseGrpcTimeout(run.told.Next().value_or("")).value_or(absl::ZeroDuration()));
   }
-  EXPECT_LE(left[0], absl::Seconds(30));
+  EXPECT_LE(left[0], absl::Seconds(90));
   EXPECT_LE(left[1], left[0] - absl::Milliseconds(50));
   EXPECT_LE(left[2], left[1] - absl::Milliseconds(50));
   EXPECT_GT(left[2], absl::ZeroDuration());
@@ -168,14 +172,16 @@ TEST(WireTimeout, OfThePolicyReachesAnUpstreamWhoseCallerHasNone) {
     told.Tell(Values(request.head, "grpc-timeout"));
     peer.Answer(request.stream);
   }));
-  SidecarProcess sidecar({.endpoints = {upstream.address()}, .policy = ", timeout: 40s"});
+  SidecarProcess sidecar({.endpoints = {upstream.address()}, .policy = ", timeout: 90s"});
   RawClient client(sidecar.address());
   for (const HeaderList& more : {HeaderList{}, HeaderList{{"grpc-timeout", "1H"}}}) {
+    const auto start = std::chrono::steady_clock::now();
     EXPECT_EQ(client.AnswerTo(client.Call(more)).grpc_status(), "0");
+    const absl::Duration took = absl::FromChrono(std::chrono::steady_clock::now() - start);
     const auto left = ParseGrpcTimeout(told.Next().value_or(""));
     ASSERT_TRUE(left.has_value());
-    EXPECT_LE(*left, absl::Seconds(40));
-    EXPECT_GT(*left, absl::Seconds(20));
+    EXPECT_LE(*left, absl::Seconds(90));
+    EXPECT_GE(*left, absl::Seconds(90) - took);
   }
 }
 

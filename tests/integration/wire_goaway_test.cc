@@ -147,56 +147,51 @@ TEST(Goaway, BeforeAnyCallMovesTheFirstOneToANewConnection) {
   EXPECT_EQ(run.upstream.connections(), 2);
 }
 
-// Calls one after the other for two seconds: the connections that one worker makes meanwhile.
-int DialsInTwoSeconds(RawUpstream::Script script) {
+// Calls one after the other until one worker has connected six times. That is to take its time,
+// since the first two connections are made at once, and while calls want the endpoint one every 125
+// to 250 ms.
+void ExpectNoDialStorm(RawUpstream::Script script) {
   RawUpstream upstream(std::move(script));
   SidecarProcess sidecar({.endpoints = {upstream.address()},
                           .retry = kNoRetry,
                           .upstream = ", reconnect: {initial: 10s, max: 10s, jitter: none}"},
                          {"--workers", "1"});
   const ChannelPtr channel = NewChannel(sidecar.address());
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
-  while (std::chrono::steady_clock::now() < end) CallUnary(channel);
-  return upstream.connections();
+  const auto start = std::chrono::steady_clock::now();
+  while (upstream.connections() < 6) CallUnary(channel);
+  EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(4 * 125));
 }
 
-// The first two at once, and while calls want the endpoint one every 125 to 250 ms.
-constexpr int kFewDials = 2 + 2000 / 125 + 2;
-
 TEST(Goaway, H12_ThatExcludesEveryCallOnEveryConnectionIsNoDialStorm) {
-  EXPECT_LE(DialsInTwoSeconds([](UpstreamPeer& peer) {
-              if (!peer.Handshake() || !peer.NextRequest().has_value()) return;
-              peer.WriteGoaway(0);
-            }),
-            kFewDials);
+  ExpectNoDialStorm([](UpstreamPeer& peer) {
+    if (!peer.Handshake() || !peer.NextRequest().has_value()) return;
+    peer.WriteGoaway(0);
+  });
 }
 
 TEST(Goaway, H12_ThatLeavesEveryCallUnansweredIsNoDialStorm) {
-  EXPECT_LE(DialsInTwoSeconds([](UpstreamPeer& peer) {
-              if (!peer.Handshake()) return;
-              const auto request = peer.NextRequest();
-              if (request.has_value()) peer.WriteGoaway(request->stream);
-            }),
-            kFewDials);
+  ExpectNoDialStorm([](UpstreamPeer& peer) {
+    if (!peer.Handshake()) return;
+    const auto request = peer.NextRequest();
+    if (request.has_value()) peer.WriteGoaway(request->stream);
+  });
 }
 
 // The sidecar has acknowledged the upstream's settings: it takes the connection for a good one.
 TEST(Goaway, H12_AsSoonAsEveryConnectionIsReadyIsNoDialStorm) {
-  EXPECT_LE(DialsInTwoSeconds([](UpstreamPeer& peer) {
-              if (!peer.Handshake()) return;
-              while (const auto frame = peer.Read()) {
-                if (frame->type == FrameType::kSettings && (frame->flags & kAck) != 0) break;
-              }
-              peer.WriteGoaway(0);
-            }),
-            kFewDials);
+  ExpectNoDialStorm([](UpstreamPeer& peer) {
+    if (!peer.Handshake()) return;
+    while (const auto frame = peer.Read()) {
+      if (frame->type == FrameType::kSettings && (frame->flags & kAck) != 0) break;
+    }
+    peer.WriteGoaway(0);
+  });
 }
 
 TEST(Goaway, WithTheSettingsOfEveryConnectionIsNoDialStorm) {
-  EXPECT_LE(DialsInTwoSeconds([](UpstreamPeer& peer) {
-              if (peer.Handshake()) peer.WriteGoaway(0);
-            }),
-            kFewDials);
+  ExpectNoDialStorm([](UpstreamPeer& peer) {
+    if (peer.Handshake()) peer.WriteGoaway(0);
+  });
 }
 
 TEST(Goaway, H12_AfterEveryAnswerCostsNoCall) {
@@ -229,7 +224,7 @@ TEST(Goaway, H16_IsWhatTooManySettingsOfAnUpstreamGetAndTheCallInFlightFinishes)
 }
 
 TEST(Goaway, InThePlaceOfSettingsIsAConnectionThatFailed) {
-  // The one retry comes when the second connection is surely there.
+  // The first connection has failed by the time of a retry; the second one is surely there for one.
   Hostile run(
       [](UpstreamPeer& peer) {
         if (peer.number() == 1) {
@@ -239,9 +234,9 @@ TEST(Goaway, InThePlaceOfSettingsIsAConnectionThatFailed) {
         peer.Handshake();
         peer.AnswerRest();
       },
-      "{max_attempts: 2, exhausted: keep, budget: {ratio: 100}, backoff: {constant: 2s}}");
+      Patient());
   EXPECT_EQ(CallUnary(run.channel).body, "fine");
-  EXPECT_EQ(run.sidecar.Sum("levee_retries_total", {R"(trigger="connect")"}), 1);
+  EXPECT_GE(run.sidecar.Sum("levee_retries_total", {R"(trigger="connect")"}), 1);
 }
 
 TEST(Goaway, OfACallerLeavesItsCallsTheirAnswers) {
