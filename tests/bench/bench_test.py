@@ -19,7 +19,9 @@ import measure
 import processes
 import proxies
 import report
+import waiting
 from measure import Result, Run
+from waiting import until
 
 H2LOAD = '''
 finished in 13.10ms, 76330.05 req/s, 9.91MB/s
@@ -143,16 +145,13 @@ class Processes(unittest.TestCase):
     def test_the_tree_has_children_and_all_of_it_ends(self):
         # The shell's own end would leave its child behind.
         process = self.start('sh', '-c', 'trap "" TERM; cat /dev/zero >/dev/null & wait; wait')
-        end = time.monotonic() + 10
-        while len(process.tree()) < 2 and time.monotonic() < end:
-            os.sched_yield()
+        until(lambda: len(process.tree()) == 2)
         pids = process.tree()
         self.assertEqual(2, len(pids))
         self.assertEqual('', process.end())
         with mock.patch.object(processes, 'STOP_SECONDS', 0.5):
             process.stop()
-        while any(self.is_alive(pid) for pid in pids) and time.monotonic() < end:
-            os.sched_yield()
+        until(lambda: not any(self.is_alive(pid) for pid in pids))
         self.assertEqual([], [pid for pid in pids if self.is_alive(pid)])
 
     def test_a_program_that_ends_is_reported_with_what_it_said(self):
@@ -163,7 +162,8 @@ class Processes(unittest.TestCase):
 
     def test_a_program_that_is_not_ready_in_time_is_reported(self):
         process = self.start('sh', '-c', 'echo listening a; exec cat /dev/zero >/dev/null')
-        with mock.patch.object(processes, 'START_SECONDS', 0.2):
+        until(lambda: 'listening a' in process.output())
+        with mock.patch.object(waiting, 'WATCHDOG_SECONDS', 0.2):
             with self.assertRaisesRegex(processes.BenchError, 'did not print "listening b" in'):
                 process.wait_until_ready(processes.free_port(), ['listening a', 'listening b'])
 

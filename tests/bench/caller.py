@@ -15,14 +15,14 @@ import selectors
 import socket
 import sys
 
-from processes import BenchError
+from processes import WATCHDOG_SECONDS, BenchError
 
 MESSAGE_BYTES = 105
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
 END_STREAM, ACK, END_HEADERS = 1, 1, 4
 PREFACE = b'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
 READ_BYTES = 256 * 1024
-ANSWER_SECONDS = 20
+ANSWER_SECONDS = WATCHDOG_SECONDS
 _WINDOW_INCREMENT = (1 << 31) - 1 - 65_535
 
 

@@ -21,52 +21,71 @@ import loads
 import proxies
 import simulator
 import stores
-from processes import BenchError, Process, cpus, find_program, free_port
+from processes import BenchError, Process, cpus, find_program, free_port, until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LANDED = pathlib.Path(__file__).resolve().parent / 'instructions.json'
 MARGIN = 0.03
 BINARIES = {'developed': ROOT / 'build' / 'levee', 'shipped': ROOT / 'build' / 'shipped' / 'levee'}
-# What the start takes, and what is learnt from the first calls, is in both runs alike, and so not in
-# their difference.
+# What connections and the calls' first moments take is in both runs alike, and so not in their
+# difference.
 FEW, MANY = 2_000, 8_000
 LOADS = ('4x32', '1x100', '64x1', 'headers')
 SIMULATION = 'simulate'
 # Of calls with a key; the first are what the others are compared with.
 KEYED = {'keyed': 'without', 'dedupe': 'memory', 'dedupe-redis': 'redis'}
-FIRST_CALLS = 5
 
 
-def executed(levee, load, calls, echo_port, scratch):
-    """Returns the instructions of a whole run with that many calls."""
-    counts = pathlib.Path(scratch) / 'callgrind.out'
-    command = callgrind.command(counts, (*levee.command, '--keep-code-pages'))
-    cpu, load_cpu = cpus()
-    running = proxies.RunningProxy(levee._replace(command=command), echo_port, cpu, scratch)
-    try:
-        connect(running.port, load_cpu, scratch)
-        answer = loads.run(load, running.port, calls, load_cpu, scratch)
-    finally:
-        running.process.stop()
-    if answer.error:
-        raise BenchError(f'{load.name}: {answer.error}')
-    return callgrind.total(counts, running.process.output())
+class Counted:
+    """Levee under callgrind, until the `with` block ends."""
 
+    def __init__(self, levee, echo_port, scratch):
+        counts = pathlib.Path(scratch) / f'{levee.name}.callgrind'
+        command = callgrind.command(counts, (*levee.command, '--keep-code-pages'))
+        cpu, self._load_cpu = cpus()
+        self._scratch = scratch
+        self._running = proxies.RunningProxy(levee._replace(command=command), echo_port, cpu, scratch,
+                                             settled=False)
+        self._meter = callgrind.Meter(self._running.process, counts)
 
-def connect(port, cpu, scratch):
-    """Makes calls until one is answered: under callgrind, on a busy machine, the first connection to
-    the service can take longer than Levee gives it."""
-    for left in reversed(range(FIRST_CALLS)):
+    def __enter__(self):
         try:
-            return loads.check_trailers(port, cpu, scratch)
-        except BenchError:
-            if left == 0:
-                raise
+            self._connect()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
 
+    def __exit__(self, *_):
+        self._running.process.stop()
 
-def per_call(levee, load, echo_port, scratch):
-    few, many = (executed(levee, load, calls, echo_port, scratch) for calls in (FEW, MANY))
-    return round((many - few) / (MANY - FEW))
+    def _connect(self):
+        """Makes calls until one is answered: under callgrind, on a busy machine, the first connection to
+        the service can take longer than Levee gives it."""
+        reasons = []
+
+        def is_answered():
+            try:
+                loads.check_trailers(self._running.port, self._load_cpu, self._scratch)
+                return True
+            except BenchError as reason:
+                reasons[:] = [reason]
+                return False
+
+        if not until(is_answered):
+            raise reasons[0]
+
+    def _executed(self, load, calls):
+        self._meter.read()
+        answer = loads.run(load, self._running.port, calls, self._load_cpu, self._scratch)
+        if answer.error:
+            raise BenchError(f'{load.name}: {answer.error}')
+        return self._meter.read()
+
+    def per_call(self, load):
+        self._executed(load, FEW)  # What is learnt from the first calls.
+        few, many = (self._executed(load, calls) for calls in (FEW, MANY))
+        return round((many - few) / (MANY - FEW))
 
 
 def measure(levee, helpers, names):
@@ -88,22 +107,32 @@ def measure_calls(levee, helpers, names, scratch):
     echo = Process('echo', [str(helpers / 'bench_echo'), str(echo_port)], cpus()[1], scratch)
     try:
         echo.wait_until_ready(echo_port)
-        for name in names:
-            if name in KEYED:
-                counts[name] = per_keyed_call(levee, name, echo_port, scratch)
-            else:
-                counts[name] = per_call(levee, loads.LOADS[name], echo_port, scratch)
-            print(f'{name}: {counts[name]:,} instructions per call', flush=True)
+        for name, count in counted_calls(levee, names, echo_port, scratch):
+            counts[name] = count
+            print(f'{name}: {count:,} instructions per call', flush=True)
     finally:
         echo.stop()
     return counts
+
+
+def counted_calls(levee, names, echo_port, scratch):
+    """Yields each name with the instructions of its call. One Levee makes all calls without a key."""
+    plain = [name for name in names if name not in KEYED]
+    if plain:
+        with Counted(levee, echo_port, scratch) as counted:
+            for name in plain:
+                yield name, counted.per_call(loads.LOADS[name])
+    for name in names:
+        if name in KEYED:
+            yield name, per_keyed_call(levee, name, echo_port, scratch)
 
 
 def per_keyed_call(levee, name, echo_port, scratch):
     redis = stores.Redis(cpus()[1], scratch) if KEYED[name] == 'redis' else None
     try:
         keeping = stores.keyed(levee, KEYED[name], redis.port if redis else 0, scratch)
-        return per_call(keeping, loads.KEYED['4x32'], echo_port, scratch)
+        with Counted(keeping, echo_port, scratch) as counted:
+            return counted.per_call(loads.KEYED['4x32'])
     finally:
         if redis:
             redis.process.stop()
@@ -122,7 +151,7 @@ def cannot_judge():
     if platform.machine() != 'x86_64':
         return f'the counts that hold are those of x86_64, and this is {platform.machine()}'
     try:
-        for name in ('valgrind', 'h2load'):
+        for name in ('valgrind', 'vgdb', 'h2load'):
             find_program(name)
     except BenchError as reason:
         return str(reason)

@@ -16,11 +16,11 @@ import time
 import uuid
 from typing import NamedTuple
 
-from processes import BenchError, find_program, on_cpu
+from processes import WATCHDOG_SECONDS, BenchError, find_program, on_cpu
 
 PATH = '/bench.Echo/Unary'
 CALLER = pathlib.Path(__file__).resolve().parent / 'caller.py'
-RUN_SECONDS = 120
+RUN_SECONDS = 2 * WATCHDOG_SECONDS
 MIN_CALLS = 100
 
 
@@ -203,14 +203,15 @@ def percentile(values, share):
 
 def check_trailers(port, cpu, scratch):
     """Makes one call and insists on the service's grpc-status, which h2load does not look at."""
-    command = [find_program('nghttp'), '--verbose', '--no-dep', '--null-out', '--timeout=5',
+    command = [find_program('nghttp'), '--verbose', '--no-dep', '--null-out',
+               f'--timeout={WATCHDOG_SECONDS}',
                '-d', str(_payload(scratch, 100)), *headers(LOADS['4x32']),
                f'http://127.0.0.1:{port}{PATH}']
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10,
+        done = subprocess.run(command, capture_output=True, text=True, timeout=RUN_SECONDS,
                               preexec_fn=on_cpu(cpu), check=False)
     except subprocess.TimeoutExpired as error:
-        raise BenchError(f'port {port} did not answer a call in 10 s') from error
+        raise BenchError(f'port {port} did not answer a call in {RUN_SECONDS} s') from error
     if not re.search(r'grpc-status: 0\b', done.stdout):
         raise BenchError(f'a call to port {port} did not end with grpc-status 0:\n'
                          f'{done.stdout[-2000:]}{done.stderr[-500:]}')

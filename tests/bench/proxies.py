@@ -134,7 +134,9 @@ def configuration(proxy, values):
 
 
 class RunningProxy:
-    def __init__(self, proxy, echo_port, cpu, scratch):
+    """`settled`: its memory is to be read, which is done once it has settled."""
+
+    def __init__(self, proxy, echo_port, cpu, scratch, settled=True):
         self.proxy = proxy
         self.port = free_port()
         values = {**proxy.values, 'LISTEN': self.port, 'ECHO': echo_port,
@@ -148,8 +150,9 @@ class RunningProxy:
         try:
             self.process.wait_until_ready(self.port,
                                           [fill(line, values) for line in proxy.ready_lines])
-            time.sleep(SETTLE_SECONDS)
-            self.idle_mib = memory_mib(self.process.tree(), 'VmRSS')
+            if settled:
+                time.sleep(SETTLE_SECONDS)
+                self.idle_mib = memory_mib(self.process.tree(), 'VmRSS')
         except BaseException:
             self.process.stop()
             raise

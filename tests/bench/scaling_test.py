@@ -15,7 +15,7 @@ import document
 import scaling
 import variants
 from measure import Result
-from processes import BenchError
+from processes import WATCHDOG_SECONDS, BenchError
 from scaling import Growth, Scaling
 
 MESSAGE = b'\0' * caller.MESSAGE_BYTES
@@ -26,13 +26,13 @@ class Caller(unittest.TestCase):
     def connection(self, *sent):
         """A connection whose peer sends `sent` to each that comes."""
         with socket.create_server(('127.0.0.1', 0)) as server:
-            server.settimeout(10)
+            server.settimeout(WATCHDOG_SECONDS)
 
             def serve():
                 with contextlib.suppress(OSError):
                     peer, _ = server.accept()
                     with peer:
-                        peer.settimeout(10)
+                        peer.settimeout(WATCHDOG_SECONDS)
                         peer.sendall(b''.join(sent))
                         while peer.recv(4096):
                             pass

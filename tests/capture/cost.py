@@ -27,6 +27,7 @@ from processes import BenchError, Process, cpu_nanoseconds, cpus, free_port
 BUILD = pathlib.Path(os.environ.get('LEVEE_BUILD', HERE.parents[1] / 'build'))
 HELPERS = pathlib.Path(os.environ.get('INTEROP_PROGRAMS', BUILD / 'tests'))
 USER = 65532
+AS_USER = ('setpriv', f'--reuid={USER}', f'--regid={USER}', '--clear-groups')
 CONFIG = '''
 listeners:
   - {name: captured, address: "127.0.0.1:9470", capture: [original_dst]}
@@ -57,7 +58,7 @@ class Caller:
     """One connection with calls whose bytes are made beforehand."""
 
     def __init__(self, address, port):
-        self._socket = socket.create_connection((address, port), timeout=60)
+        self._socket = socket.create_connection((address, port), timeout=network.WATCHDOG_SECONDS)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._encoder = hpack.Encoder()
         self._sent = 0
@@ -133,7 +134,7 @@ class Arena:
             config = scratch / 'levee.yaml'
             config.write_text(CONFIG.replace('@ECHO@', str(echo_port)))
             self.levee = self._run('levee', [
-                'setpriv', f'--reuid={USER}', f'--regid={USER}', '--clear-groups', *before,
+                *AS_USER, *before,
                 BUILD / 'levee', 'run', '--workers', '1', '--config', config, *more], cpu, scratch)
             self.levee.wait_until_ready(9460, LISTENING)
 

@@ -4,10 +4,15 @@
 import contextlib
 import ctypes
 import os
+import pathlib
 import shutil
 import socket
 import subprocess
+import sys
 import unittest
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'waiting'))
+from waiting import WATCHDOG_SECONDS
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWNET = 0x40000000
@@ -53,7 +58,7 @@ class Host:
 
     def run(self, *command, **more):
         return subprocess.run(command, preexec_fn=self.enter, capture_output=True, text=True,
-                              timeout=30, **more)
+                              timeout=WATCHDOG_SECONDS, **more)
 
     def must(self, *command):
         done = self.run(*command)
@@ -79,7 +84,7 @@ class Network:
             raise unittest.SkipTest(f'network namespaces cannot be made here: {error}')
         made = subprocess.run(['ip', 'link', 'add', 'veth0', 'netns', self.app.path(), 'type', 'veth',
                                'peer', 'name', 'veth0', 'netns', self.services.path()],
-                              capture_output=True, text=True, timeout=30)
+                              capture_output=True, text=True, timeout=WATCHDOG_SECONDS)
         if made.returncode != 0:
             self.close()
             raise unittest.SkipTest(f'hosts cannot be joined here: {made.stderr.strip()}')
@@ -95,7 +100,7 @@ class Network:
         with self.app.inside():
             probe = socket.socket(socket.AF_INET6)
         with probe, contextlib.suppress(ConnectionRefusedError):
-            probe.settimeout(20)
+            probe.settimeout(WATCHDOG_SECONDS)
             probe.connect((SERVICE6, 9))
 
     def lead_back(self):
