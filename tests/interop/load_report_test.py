@@ -3,13 +3,13 @@
 """A client of another gRPC library balances by the load that Levee reports for the service behind it
 (`load_report`, gRFC A51). Skipped where gRPC for Python is not fetched; `make interop-deps` does."""
 
-import contextlib
 import unittest
 
 import languages
-from programs import Levee, Service, run_client
+from programs import Levee, Program, Service, until
 
 SLOTS = 8
+CALLS = 200  # At a time.
 
 
 def guarded(service, load_report):
@@ -22,30 +22,60 @@ def guarded(service, load_report):
                                                 'load_report': load_report}}])
 
 
+class Balance(Program):
+    """balance.py between two sidecars, of which the first one's service is busy otherwise."""
+
+    def __init__(self, command, sidecars):
+        self._sidecars = sidecars
+        self._before = [0, 0]
+        super().__init__([*command.command, *(sidecar.address for sidecar in sidecars)],
+                         command.environment)
+
+    def make_calls(self, count):
+        """Returns how many of that many calls the busy one had, and the other one."""
+        self._child.stdin.write(f'{count}\n')
+        self._child.stdin.flush()
+        self._wait_for(rf'made ({count})')
+        wanted = sum(self._before) + count
+        # A call is counted a moment after the client has its answer.
+        counts = until(lambda: self._counted(wanted))
+        made = [now - before for now, before in zip(counts, self._before)]
+        self._before = counts
+        return made
+
+    def _counted(self, wanted):
+        # The streams are no calls to Unary.
+        counts = [sidecar.sum('levee_calls_total', 'method="shop.Cart/Unary"')
+                  for sidecar in self._sidecars]
+        return counts if sum(counts) >= wanted else None
+
+
 class LoadReport(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         languages.PYTHON.skip_if_missing()
-        cls.client = languages.PYTHON.prepare()('balance')
+        cls.command = languages.PYTHON.prepare()('balance')
 
-    def calls_of_both(self, load_report):
-        """Returns how many calls the instance had that is busy otherwise, and the other one."""
-        with contextlib.ExitStack() as stack:
-            services = [stack.enter_context(Service()) for _ in range(2)]
-            sidecars = [stack.enter_context(guarded(service, load_report))
-                        for service in services]
-            run_client(self.client, *(sidecar.address for sidecar in sidecars))
-            counts = [sidecar.sum('levee_calls_total', 'code="OK"') for sidecar in sidecars]
-        print('calls of the busy instance and of the other one:', *counts)
-        return counts
+    def start(self, load_report):
+        services = [self.enterContext(Service()) for _ in range(2)]
+        sidecars = [self.enterContext(guarded(service, load_report)) for service in services]
+        balance = self.enterContext(Balance(self.command, sidecars))
+        # Until it is connected to both, one gets all.
+        self.assertTrue(until(lambda: all(balance.make_calls(CALLS))))
+        return balance
 
     def test_g14_load_shifts_away_from_the_busy_instance(self):
-        busy, other = self.calls_of_both(True)
-        self.assertGreater(other, 2 * busy)
+        balance = self.start(True)
+
+        def is_shifted():
+            busy, other = balance.make_calls(CALLS)
+            return other > 2 * busy > 0
+
+        # Weights change every 100 ms, however many calls that are.
+        self.assertTrue(until(is_shifted))
 
     def test_without_reports_both_have_the_same_load(self):
-        busy, other = self.calls_of_both(False)
-        self.assertLess(other, 1.2 * busy)
+        self.assertEqual(self.start(False).make_calls(CALLS), [CALLS / 2, CALLS / 2])
 
 
 if __name__ == '__main__':

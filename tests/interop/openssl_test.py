@@ -13,7 +13,7 @@ import unittest
 from cases_test import levee_before, prepared
 from certificates import Authority
 from languages import CPP
-from programs import PATIENCE_SECONDS, Program, run_client
+from programs import WATCHDOG_SECONDS, Program, run_client
 from tls_test import HANDSHAKES, ca, pair
 
 H2 = ('-alpn', 'h2')
@@ -151,7 +151,7 @@ class OfCallers(_Handshakes):
                 done = subprocess.run(
                     ['openssl', 's_client', '-connect', levee.address, '-CAfile', ca(self.good),
                      '-ign_eof', *options], stdin=subprocess.DEVNULL, capture_output=True,
-                    text=True, timeout=PATIENCE_SECONDS)
+                    text=True, timeout=WATCHDOG_SECONDS)
                 self.assertIn(alert, done.stderr)
                 self.check_counted(levee, 'server', result)
 

@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 import languages
-from programs import Levee, Program, Service, run_client
+from programs import WATCHDOG_SECONDS, Levee, Program, Service, run_client
 
 TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 CALLER = '00f067aa0ba902b7'
@@ -131,7 +131,7 @@ class Collector(unittest.TestCase):
              '--header', f'traceparent: 00-{trace}-{CALLER}-01',
              *(word for header in headers for word in ('--header', header)),
              f'http://{levee.address}/shop.Cart/Unary'],
-            input='\0\0\0\0\0', capture_output=True, text=True, timeout=60, check=True).stdout
+            input='\0\0\0\0\0', capture_output=True, text=True, timeout=WATCHDOG_SECONDS, check=True).stdout
 
     def spans_of(self, spans, trace):
         """The span of the call, and those of its attempts in their order."""

@@ -8,16 +8,17 @@ import pathlib
 import re
 import signal
 import subprocess
+import sys
 import tempfile
-import time
 import urllib.request
 
 from languages import PROGRAMS
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'waiting'))
+from waiting import WATCHDOG_SECONDS, until
+
 BUILD = pathlib.Path(__file__).resolve().parents[2] / 'build'
 LEVEE = os.environ.get('LEVEE_BINARY', BUILD / 'levee')
-# How long a test waits for what must happen; only tests that fail get there.
-PATIENCE_SECONDS = 40
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None)
 
@@ -53,10 +54,8 @@ class Program:
         return os.pread(descriptor, os.fstat(descriptor).st_size, 0).decode()
 
     def wait_for_error(self, text):
-        """Returns once errors() has the text, or what it is after PATIENCE_SECONDS."""
-        end = time.monotonic() + PATIENCE_SECONDS
-        while text not in self.errors() and time.monotonic() < end:
-            time.sleep(0.01)
+        """Returns errors() once it has the text, or what it is when the watchdog's time is over."""
+        until(lambda: text in self.errors())
         return self.errors()
 
     def _wait_for(self, pattern):
@@ -119,8 +118,8 @@ class Levee(Program):
         config = {'listeners': [{**listener, 'tls': tls} if tls else listener],
                   'metrics': {'address': '127.0.0.1:0'}, 'admin': {'address': 'none'}, **parts}
         for upstream in parts.get('upstreams', ()):
-            # The first connection takes a new JVM on a busy machine seconds.
-            upstream.setdefault('connect_timeout', '20s')
+            # The first connection takes a new JVM on a busy machine a long time.
+            upstream.setdefault('connect_timeout', f'{WATCHDOG_SECONDS}s')
         self._config = tempfile.NamedTemporaryFile('w', suffix='.yaml')
         json.dump(config, self._config)  # JSON is YAML.
         self._config.flush()
@@ -142,17 +141,15 @@ class Levee(Program):
     def sum(self, name, label=''):
         """Returns the sum over all series of that name whose labels contain `label`."""
         with urllib.request.urlopen(f'http://{self.metrics}/metrics',
-                                    timeout=PATIENCE_SECONDS) as answer:
+                                    timeout=WATCHDOG_SECONDS) as answer:
             text = answer.read().decode()
         series = re.findall(rf'^{name}(?:\{{([^}}]*)\}})? (\S+)$', text, re.MULTILINE)
         return sum(float(value) for labels, value in series if label in labels)
 
     def wait_for_sum(self, name, value, label=''):
-        """Returns once the sum is `value` or more, or what it is after PATIENCE_SECONDS: a call is
-        counted a moment after the caller has its answer."""
-        end = time.monotonic() + PATIENCE_SECONDS
-        while self.sum(name, label) < value and time.monotonic() < end:
-            time.sleep(0.01)
+        """Returns the sum once it is `value` or more, or what it is when the watchdog's time is over: a
+        call is counted a moment after the caller has its answer."""
+        until(lambda: self.sum(name, label) >= value)
         return self.sum(name, label)
 
 
@@ -164,7 +161,7 @@ def run_client(client, *arguments, environment=None):
     ended = subprocess.run(
         [*client.command, *arguments], env={**inherited, **client.environment,
                                             **(environment or {})},
-        capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
+        capture_output=True, text=True, timeout=WATCHDOG_SECONDS, check=False)
     if ended.returncode != 0:
         raise AssertionError(f'{client.command} {arguments} exited with {ended.returncode}\n'
                              f'{ended.stdout}{ended.stderr}')

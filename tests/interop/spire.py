@@ -8,10 +8,9 @@ import shutil
 import socket
 import subprocess
 import tempfile
-import time
 
 from languages import SPIRE
-from programs import LEVEE, PATIENCE_SECONDS, Program
+from programs import LEVEE, WATCHDOG_SECONDS, Program, until
 
 # The agent gets another SVID when half of the life of one is over, which begins 10 s before it is
 # issued. So it comes after 5 s.
@@ -148,18 +147,15 @@ class Spire:
         """Has the server's command line tool do something, and returns what it printed."""
         ended = subprocess.run([self._command('spire-server'), *words,
                                 '-socketPath', self._folder / 'server.sock'],
-                               capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
+                               capture_output=True, text=True, timeout=WATCHDOG_SECONDS, check=False)
         if ended.returncode != 0:
             raise AssertionError(f'spire-server {words}: {ended.stdout}{ended.stderr}')
         return ended.stdout
 
     def _await(self, program, name):
-        end = time.monotonic() + PATIENCE_SECONDS
         check = [self._command(program), 'healthcheck', '-socketPath', self._folder / name]
-        while subprocess.run(check, capture_output=True, check=False).returncode != 0:
-            if time.monotonic() > end:
-                raise AssertionError(f'{program} does not start: {self._log(program)}')
-            time.sleep(0.1)
+        if not until(lambda: subprocess.run(check, capture_output=True, check=False).returncode == 0):
+            raise AssertionError(f'{program} does not start: {self._log(program)}')
 
     def _log(self, program):
         log = self._folder / f'{program.removeprefix("spire-")}.log'

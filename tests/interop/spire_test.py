@@ -10,7 +10,7 @@ import time
 import unittest
 
 import languages
-from programs import PATIENCE_SECONDS, Levee, Server, Soak, run_client
+from programs import WATCHDOG_SECONDS, Levee, Server, Soak, run_client
 from spire import Spire
 
 ROTATIONS = 'levee_tls_certificate_rotations_total'
@@ -77,7 +77,7 @@ class RealSpire(unittest.TestCase):
     def call_until_rotated(self, ingress, egress, count):
         """Calls go on until both have taken so many other certificates; none fails."""
         wanted = [(levee, levee.sum(ROTATIONS) + count) for levee in (ingress, egress)]
-        end = time.monotonic() + PATIENCE_SECONDS
+        end = time.monotonic() + WATCHDOG_SECONDS
         while any(levee.sum(ROTATIONS) < value for levee, value in wanted):
             self.assertLess(time.monotonic(), end, egress.errors())
             self.assertEqual(self.failed_calls(egress), 0, egress.errors())

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kThreads = 16;
 constexpr uint32_t kSize = 100;
-constexpr auto kPatience = std::chrono::seconds(20);
+constexpr auto kPatience = std::chrono::seconds(300);
 
 std::shared_ptr<grpc::Channel> Dial(const std::string& levee, const std::string& target) {
   grpc::ChannelArguments arguments;

@@ -79,7 +79,7 @@ public final class Cases {
   }
 
   private static CallOptions options() {
-    return CallOptions.DEFAULT.withDeadlineAfter(20, TimeUnit.SECONDS);
+    return CallOptions.DEFAULT.withDeadlineAfter(300, TimeUnit.SECONDS);
   }
 
   private static Request.Builder asking(Form form, int... sizes) {

@@ -30,7 +30,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
 public final class Client {
-  private static final int SECONDS = 20;
+  private static final int SECONDS = 300;
   private static final int STORM_CALLS = 300;
   private static final int STORM_THREADS = 10;
 

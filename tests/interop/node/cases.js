@@ -15,7 +15,7 @@ const credentials = require('./credentials');
 
 const {compressionAlgorithms: {gzip}, status} = grpc;
 const NO_COMPRESSION = 2;  // The flag of gRPC's core for one message, as write() takes it.
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 300_000;
 const LARGE = 300_000;
 const SIZES = [31_000, 9, 2_500, 60_000];
 const SPECIAL = '\t\ndykes hold 100% \r\n\u2713 and \u{1F30A}\t\n';

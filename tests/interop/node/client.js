@@ -7,7 +7,7 @@
 
 const grpc = require('@grpc/grpc-js');
 
-const SECONDS = 20;
+const SECONDS = 300;
 const STORM_CALLS = 300;
 const STORM_LOOPS = 10;
 

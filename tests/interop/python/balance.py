@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Balances calls by the load that servers report, with gRPC for Python.
 
-balance.py BUSY OTHER   keeps 6 streams open at the server BUSY, and makes 3000 calls to both servers
-                        with weighted_round_robin
+balance.py BUSY OTHER   keeps 6 streams open at the server BUSY. For each line COUNT of its standard
+                        input it makes so many calls to both servers, with weighted_round_robin, and
+                        then prints "made COUNT"
 """
 
 import json
@@ -11,9 +12,8 @@ import sys
 
 import grpc
 
-SECONDS = 20
+SECONDS = 300
 STREAMS = 6
-CALLS = 3000
 SERVICE_CONFIG = json.dumps({'loadBalancingConfig': [{'weighted_round_robin': {
     'blackoutPeriod': '0s', 'weightUpdatePeriod': '0.1s'}}]})
 
@@ -21,7 +21,7 @@ SERVICE_CONFIG = json.dumps({'loadBalancingConfig': [{'weighted_round_robin': {
 def open_stream(channel):
     """Returns the stream, which has begun to answer, and what ends it. One that is dropped ends."""
     words = queue.SimpleQueue()
-    chat = channel.stream_stream('/shop.Cart/Chat')(iter(words.get, None), timeout=SECONDS)
+    chat = channel.stream_stream('/shop.Cart/Chat')(iter(words.get, None), timeout=2 * SECONDS)
     words.put(b'one')
     next(chat)
     return chat, words
@@ -34,8 +34,10 @@ def main():
         with grpc.insecure_channel(f'ipv4:{busy},{other}',
                                    options=[('grpc.service_config', SERVICE_CONFIG)]) as both:
             unary = both.unary_unary('/shop.Cart/Unary')
-            for _ in range(CALLS):
-                unary(b'hello', timeout=SECONDS, wait_for_ready=True)
+            for line in sys.stdin:
+                for _ in range(int(line)):
+                    unary(b'hello', timeout=SECONDS, wait_for_ready=True)
+                print('made', line.strip(), flush=True)
         for _, words in streams:
             words.put(None)
 

@@ -16,7 +16,7 @@ import credentials
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 pb, services = grpc.protos_and_services('interop.proto')
 
-PATIENCE = {'timeout': 20}
+PATIENCE = {'timeout': 300}
 LARGE = 300_000
 SIZES = (31_000, 9, 2_500, 60_000)
 SPECIAL = '\t\ndykes hold 100% \r\n\u2713 and \U0001F30A\t\n'

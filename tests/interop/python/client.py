@@ -12,7 +12,7 @@ import sys
 
 import grpc
 
-SECONDS = 20
+SECONDS = 300
 STORM_CALLS = 300
 STORM_THREADS = 10
 

@@ -10,7 +10,7 @@ def main():
     levee, traceparent = sys.argv[1:]
     with grpc.insecure_channel(levee, options=[('grpc.enable_retries', 0)]) as channel:
         call = channel.unary_unary('/shop.Cart/Unary')
-        call(b'hello', timeout=20, metadata=[('traceparent', traceparent), ('x-fail-first', '1')])
+        call(b'hello', timeout=300, metadata=[('traceparent', traceparent), ('x-fail-first', '1')])
 
 
 main()

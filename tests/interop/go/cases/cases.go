@@ -28,7 +28,7 @@ import (
 )
 
 const (
-	patience = 20 * time.Second
+	patience = 300 * time.Second
 	large    = 300_000
 	special  = "\t\ndykes hold 100% \r\n\u2713 and \U0001F30A\t\n"
 	binary   = "\x00\xff\x0a\x2c"

@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	patience        = 20 * time.Second
+	patience        = 300 * time.Second
 	stormCalls      = 300
 	stormGoroutines = 10
 )

@@ -17,7 +17,7 @@ use tonic::metadata::{MetadataMap, MetadataValue};
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request, Response, Status, Streaming};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(300);
 const LARGE: usize = 300_000;
 const SIZES: [usize; 4] = [31_000, 9, 2_500, 60_000];
 const SPECIAL: &str = "\t\ndykes hold 100% \r\n\u{2713} and \u{1F30A}\t\n";
