@@ -30,7 +30,7 @@ class Image(unittest.TestCase):
         os.chmod(folder.name, 0o755)
         cls.root = f'{folder.name}/root'
         made = subprocess.run([ROOT / 'deploy/image/assemble', BUILD, cls.root, shutil.which('nft')],
-                              capture_output=True, text=True, timeout=250)
+                              capture_output=True, text=True, timeout=network.WATCHDOG_SECONDS)
         if made.returncode != 0:
             raise AssertionError(made.stderr)
 
@@ -39,7 +39,7 @@ class Image(unittest.TestCase):
             self.network.app.enter()
             container.contain(self.root, 65532, capabilities)
 
-        return subprocess.run(command, preexec_fn=begin, capture_output=True, text=True, timeout=30,
+        return subprocess.run(command, preexec_fn=begin, capture_output=True, text=True, timeout=network.WATCHDOG_SECONDS,
                               env={'PATH': '/usr/sbin:/usr/bin'})
 
     def test_rules_are_written_by_a_user_who_is_not_root(self):

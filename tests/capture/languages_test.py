@@ -42,7 +42,7 @@ def client_of(language):
 
 def told_by(service):
     """Ends the service. Returns its calls: method, authority, attempts before it."""
-    output, _ = service.communicate(timeout=30)
+    output, _ = service.communicate(timeout=network.WATCHDOG_SECONDS)
     return [tuple(line.split()) for line in output.splitlines()]
 
 
@@ -66,7 +66,7 @@ class _Language:
     def run_client(self, client, words, target, **more):
         # The client dials the service itself, by what it has always called it.
         return subprocess.run([*words, 'calls', target, target], env=environment(client),
-                              capture_output=True, text=True, timeout=90, **more)
+                              capture_output=True, text=True, timeout=network.WATCHDOG_SECONDS, **more)
 
     def check_said(self, done):
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -9,6 +9,8 @@ import h2.config
 import h2.connection
 import h2.events
 
+from network import WATCHDOG_SECONDS
+
 PORT = 50051
 
 
@@ -39,7 +41,7 @@ class Server:
                 return
             self.peers.append(peer)
             self.open.append(connection)
-            connection.settimeout(20)
+            connection.settimeout(WATCHDOG_SECONDS)
             threading.Thread(target=self.run, args=(connection,), daemon=True).start()
 
     def run(self, connection):
@@ -97,7 +99,7 @@ class Service:
 def connect(host, address, port=PORT):
     with host.inside():
         client = socket.socket(socket.AF_INET6 if ':' in address else socket.AF_INET)
-    client.settimeout(20)
+    client.settimeout(WATCHDOG_SECONDS)
     client.connect((address, port))
     return client
 

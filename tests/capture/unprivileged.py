@@ -5,9 +5,12 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'waiting'))
+from waiting import WATCHDOG_SECONDS
 SERVICE = '10.77.0.2'
 
 # In the order of the files' names in Pod.
@@ -74,7 +77,7 @@ class Pod:
 
     def run(self, *command):
         return subprocess.run(self.without_privileges(command), capture_output=True, text=True,
-                              timeout=60)
+                              timeout=WATCHDOG_SECONDS)
 
     def close(self):
         for process in self.started:

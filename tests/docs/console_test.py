@@ -20,7 +20,7 @@ import own_network
 if not documents.BINARY:
     raise unittest.SkipTest('LEVEE_BINARY does not say where levee is')
 
-from running import Clone, wait_for
+from running import Clone, until
 
 ROOT = documents.ROOT
 MISSING = next((f'{program} is not installed; make deps installs it'
@@ -150,7 +150,7 @@ class InTrouble(unittest.TestCase):
         for _ in range(40):
             cls.clone.run(CALL)
         cls.clone.write('levee.yaml', 'limit: {}')
-        wait_for(lambda: state(cls.clone)['configuration']['faults'] and state(cls.clone)['calls'])
+        until(lambda: state(cls.clone)['configuration']['faults'] and state(cls.clone)['calls'])
 
     def test_every_question_of_the_documents_has_an_answer(self):
         asked = [each for each in of_kind('curl') if '/drain' not in each.line]
@@ -197,7 +197,7 @@ class InTrouble(unittest.TestCase):
 
     def test_the_access_log_has_the_fields_that_the_readme_shows(self):
         shown = json.loads(documents.block('README.md', 'json'))
-        refused = wait_for(lambda: re.findall(
+        refused = until(lambda: re.findall(
             r'^.*"refused": ?"budget".*\n', (self.clone.path / 'calls.json').read_text(),
             re.MULTILINE))
         retried = json.loads(refused[0])
@@ -205,7 +205,7 @@ class InTrouble(unittest.TestCase):
         self.assertEqual(list(retried['attempts'][0]), list(shown['attempts'][0]))
 
     def test_what_callers_see_is_what_the_readme_shows(self):
-        refused = wait_for(lambda: re.search(
+        refused = until(lambda: re.search(
             r'(?s)grpc-status: 8.*', self.clone.run(f'{CALL} -o /dev/null -D -').stdout))[0]
         shown = documents.block('README.md', '', 'grpc-status: 8')
         for line in shown.splitlines():
@@ -217,7 +217,7 @@ class InTrouble(unittest.TestCase):
         slow = CALL.replace('shop.Cart', 'shop.Slow')
         self.clone.run(slow)
         self.enterContext(self.clone.start(slow))  # The drain does not end before it.
-        wait_for(lambda: state(self.clone)['sidecar']['active_calls'] == 1)
+        until(lambda: state(self.clone)['sidecar']['active_calls'] == 1)
         drain, = (each.line for each in of_kind('curl') if '/drain' in each.line)
         self.assertEqual(json.loads(self.clone.run(drain).stdout), {'began': True})
         probe, = (each for each in of_kind('levee') if 'not ready' in each.output)
@@ -352,7 +352,7 @@ class Elsewhere(unittest.TestCase):
             with self.subTest(words=words):
                 own = words[:words.index('--')] if '--' in words else words
                 done = subprocess.run([*own, '--help'], capture_output=True, text=True,
-                                      timeout=60)
+                                      timeout=documents.WATCHDOG_SECONDS)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 # Where it does not know the command, it explains itself instead.
                 verb = next(word for word in words[1:]

@@ -7,7 +7,6 @@ import re
 import select
 import shutil
 import subprocess
-import time
 import unittest
 
 import documents
@@ -16,7 +15,7 @@ import own_network
 if not documents.BINARY:
     raise unittest.SkipTest('LEVEE_BINARY does not say where levee is')
 
-from running import PATIENCE_SECONDS, Clone, wait_for
+from running import Clone, until
 
 
 def setUpModule():
@@ -50,10 +49,9 @@ class Terminal:
     def read_until(self, last):
         """Returns everything that it has written, once that has `last`."""
         text = ''
-        end = time.monotonic() + 3 * PATIENCE_SECONDS
-        while last not in text and time.monotonic() < end:
-            if select.select([self._screen], [], [], 1)[0]:
-                text += os.read(self._screen, 1 << 16).decode()
+        while last not in text and select.select([self._screen], [], [],
+                                                 documents.WATCHDOG_SECONDS)[0]:
+            text += os.read(self._screen, 1 << 16).decode()
         return text.replace('\r\n', '\n')
 
 
@@ -78,7 +76,7 @@ class Demo(unittest.TestCase):
             def retried():
                 clone.run(call)
                 return self.retries(clone, metrics) > before
-            self.assertTrue(wait_for(retried))
+            self.assertTrue(until(retried))
 
     def retries(self, clone, metrics):
         found = re.findall(r'^levee_retries_total\{.*\} (\d+)', clone.run(metrics).stdout,

@@ -4,7 +4,11 @@
 import os
 import pathlib
 import re
+import sys
 from typing import NamedTuple
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'waiting'))
+from waiting import WATCHDOG_SECONDS  # It is for those that import this.
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = os.environ.get('LEVEE_BINARY', '')

@@ -16,7 +16,7 @@ import textwrap
 import unittest
 
 import documents
-from documents import ALL_DOCUMENTS, BINARY, DOCUMENTS, ROOT
+from documents import ALL_DOCUMENTS, BINARY, DOCUMENTS, ROOT, WATCHDOG_SECONDS
 
 # Documents with tests of their own: the codes of levee check, the lines for clients, queries and
 # rules.
@@ -31,7 +31,7 @@ def anchors(document):
 
 
 def run(*command, **more):
-    return subprocess.run(command, capture_output=True, text=True, timeout=30, **more)
+    return subprocess.run(command, capture_output=True, text=True, timeout=WATCHDOG_SECONDS, **more)
 
 
 class Blocks(unittest.TestCase):

@@ -13,12 +13,11 @@ if not documents.BINARY:
     raise unittest.SkipTest('LEVEE_BINARY does not say where levee is')
 
 import yaml
-from running import Clone, wait_for
+from running import Clone, until
 
 ROOT = documents.ROOT
 MISSING = next((f'{program} is not installed; make deps installs it'
                 for program in ('prometheus', 'promtool', 'curl') if not shutil.which(program)), '')
-FIRST_CALLS_SECONDS = 240
 CALL = ("printf '\\0\\0\\0\\0\\0' | curl -s --http2-prior-knowledge --data-binary @- "
         "-D - -o /dev/null -H 'content-type: application/grpc' -H 'te: trailers' "
         "http://127.0.0.1:9460/")
@@ -57,8 +56,7 @@ class Readme(unittest.TestCase):
                 # Each retry of the beginning takes five calls until it weighs less than that, and on
                 # a busy machine curl makes few in a second.
                 about_one = re.compile(r'\{upstream="to"\} => 1(\.[01][0-9]*)? @')
-                self.assertTrue(wait_for(lambda: about_one.search(clone.run(ask).stdout),
-                                         patience=FIRST_CALLS_SECONDS))
+                self.assertTrue(until(lambda: about_one.search(clone.run(ask).stdout)))
                 self.assert_is_the_fleet(clone)
                 # Nothing succeeds, so the last retry was made before the panels' span began.
                 for title in ('How much is the load amplified?', 'How many calls and retries',
@@ -66,7 +64,7 @@ class Readme(unittest.TestCase):
                               'Why was it not retried?', 'How many attempts do calls take?',
                               'Is it one endpoint or all?'):
                     self.assert_has_data(prometheus, title)
-                alerts = wait_for(lambda: prometheus.alerts('pending'))
+                alerts = until(lambda: prometheus.alerts('pending'))
                 self.assertIn('LeveeRetryBudgetExhausted',
                               [each['labels']['alertname'] for each in alerts])
                 for each in alerts:  # There is no Kubernetes that would name one.
@@ -84,7 +82,7 @@ class Readme(unittest.TestCase):
         from mixin import expressions, read_dashboard
         panel, = (each for each in read_dashboard()['panels'] if each['title'].startswith(title))
         for query in expressions(panel):
-            if not wait_for(lambda query=query: prometheus.ask(query)):
+            if not until(lambda query=query: prometheus.ask(query)):
                 self.fail(f'{title}: nothing for {query}')
 
 
@@ -134,7 +132,7 @@ admin: {{address: none, grpc_address: "127.0.0.1:{port}"}}
     def test_its_callee_is_reached_and_its_prometheus_has_levee_and_the_rules(self):
         self.start_callee()
         self.start_levee()
-        answer = wait_for(lambda: self.clone.run(f'{CALL}grpc.health.v1.Health/Check').stdout)
+        answer = until(lambda: self.clone.run(f'{CALL}grpc.health.v1.Health/Check').stdout)
         self.assertRegex(answer, r'(?s)^HTTP/2 200.*\ngrpc-status: 0\s')
         root = self.place_volumes('prometheus')
         with self.clone.start_prometheus(
@@ -142,8 +140,8 @@ admin: {{address: none, grpc_address: "127.0.0.1:{port}"}}
                 f'--storage.tsdb.path={root}/data --web.listen-address=127.0.0.1:9090'
                 ) as prometheus:
             self.assertEqual(prometheus.rules(), names_of_rules())
-            self.assertTrue(wait_for(lambda: prometheus.health_of_targets() == ['up']))
-            counted = wait_for(lambda: prometheus.ask('levee_calls_total{upstream="callee"} > 0'))
+            self.assertTrue(until(lambda: prometheus.health_of_targets() == ['up']))
+            counted = until(lambda: prometheus.ask('levee_calls_total{upstream="callee"} > 0'))
             self.assertEqual([(labels['code'], labels['instance']) for labels, _ in counted],
                              [('OK', 'levee:9461')])
 
@@ -156,14 +154,14 @@ admin: {{address: none, grpc_address: "127.0.0.1:{port}"}}
         with self.clone.start(f'exec {redis_line} --dir {self.clone.path}'):
             self.start_callee()
             self.start_levee()
-            answer = wait_for(lambda: self.clone.run(f'{CALL}grpc.health.v1.Health/Check').stdout)
+            answer = until(lambda: self.clone.run(f'{CALL}grpc.health.v1.Health/Check').stdout)
             self.assertRegex(answer, r'(?s)^HTTP/2 200.*\ngrpc-status: 0\s')
-            self.assertTrue(wait_for(lambda: 'levee:sidecars:default/together' in self.clone.run(
+            self.assertTrue(until(lambda: 'levee:sidecars:default/together' in self.clone.run(
                 "redis-cli --scan --pattern 'levee:*'").stdout))
             keyed = CALL.replace(':9460/', ':9450/').replace(
                 'http:', "-H 'idempotency-key: 7' http:") + 'grpc.health.v1.Health/Check'
             # A call that came before the connection to Redis was refused, and has not run.
-            self.assertTrue(wait_for(lambda: 'grpc-status: 0' in self.clone.run(keyed).stdout))
+            self.assertTrue(until(lambda: 'grpc-status: 0' in self.clone.run(keyed).stdout))
             self.assertIn('levee-replayed: true', self.clone.run(keyed).stdout)
             self.assertIn('levee:key:', self.clone.run(
                 "redis-cli --scan --pattern 'levee:key:*'").stdout)

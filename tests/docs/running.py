@@ -11,10 +11,8 @@ import tempfile
 from documents import BINARY, ROOT
 
 sys.path += [str(ROOT / 'tests/interop'), str(ROOT / 'tests/mixin')]
-from programs import Program
-from prometheus import Prometheus, wait_for  # wait_for is for those that import this.
-
-PATIENCE_SECONDS = 60
+from programs import WATCHDOG_SECONDS, Program, until  # The last is for those that import this.
+from prometheus import Prometheus
 
 
 class Clone:
@@ -48,7 +46,7 @@ class Clone:
         """Runs a line to its end; it fails if any part of it does."""
         return subprocess.run(['bash', '-o', 'pipefail', '-c', line], cwd=self.path,
                               env=self.environment, capture_output=True, text=True,
-                              timeout=PATIENCE_SECONDS)
+                              timeout=WATCHDOG_SECONDS)
 
     def start(self, line):
         return Running(self, line)

@@ -15,7 +15,7 @@ if not documents.BINARY:
     raise unittest.SkipTest('LEVEE_BINARY does not say where levee is')
 
 import yaml
-from running import Clone, wait_for
+from running import Clone, until
 
 ROOT = documents.ROOT
 sys.path.append(str(ROOT / 'tests/kubernetes'))
@@ -163,7 +163,7 @@ class FromMesh(Walk):
             self.assertEqual(levee.lines(1), ['listening egress 127.0.0.1:9460'])
             self.assertEqual(self.call('Unary'), '0')
             self.assertEqual(self.call('Charge'), '14')
-            counted = wait_for(lambda: re.search(
+            counted = until(lambda: re.search(
                 r'levee_retries_total\{[^}]*\} 1\n',
                 self.clone.run('curl -s http://127.0.0.1:9461/metrics').stdout))
             self.assertTrue(counted)

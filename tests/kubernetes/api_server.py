@@ -14,9 +14,8 @@ import urllib.request
 
 import manifests
 
-sys.path += [str(manifests.ROOT / 'tests/interop'), str(manifests.ROOT / 'tests/mixin')]
-from programs import Program
-from prometheus import wait_for
+sys.path.append(str(manifests.ROOT / 'tests/interop'))
+from programs import WATCHDOG_SECONDS, Program, until
 
 # tests/kubernetes/fetch-tools puts them beside the kubectl that it builds.
 _PROGRAM = shutil.which('kube-apiserver')
@@ -28,7 +27,6 @@ MISSING = manifests.missing_kubectl() or (
     '' if _ETCD else 'etcd is not installed; make deps installs it')
 # The labels by which a namespace demands a profile of the Pod Security Standards.
 _POD_SECURITY = 'pod-security.kubernetes.io'
-_TIMEOUT_SECONDS = 120
 _PORTS_ASKED_FOR = 5
 
 
@@ -54,7 +52,7 @@ class _Etcd(Program):
 
     def serves(self):
         try:
-            with urllib.request.urlopen(f'{self.url}/health', timeout=_TIMEOUT_SECONDS) as answer:
+            with urllib.request.urlopen(f'{self.url}/health', timeout=WATCHDOG_SECONDS) as answer:
                 return json.load(answer)['health'] == 'true'
         except OSError:
             return False
@@ -64,7 +62,7 @@ def _start_etcd(folder):
     """Its port may be taken by another before it listens; then it ends at once."""
     for _ in range(_PORTS_ASKED_FOR):
         etcd = _Etcd(folder)
-        wait_for(lambda etcd=etcd: etcd.serves() or etcd.ended())
+        until(lambda etcd=etcd: etcd.serves() or etcd.ended())
         if not etcd.ended():
             return etcd
         etcd.__exit__()
@@ -113,8 +111,7 @@ class ApiServer(Program):
 
     def __enter__(self):
         try:
-            # A machine that is busy with other tests takes it longer than it takes any of them.
-            if not any(wait_for(self._ready) for _ in range(3)):
+            if not until(self._ready):
                 self._errors.seek(0)
                 raise AssertionError(f'the API server does not get ready:\n{self._errors.read()}')
             self.define(*(file.read_text() for file in sorted(_CRDS.iterdir())))
@@ -134,7 +131,7 @@ class ApiServer(Program):
 
     def kubectl(self, *words, text=None):
         return subprocess.run(['kubectl', *words], input=text, env=self.environment,
-                              capture_output=True, text=True, timeout=_TIMEOUT_SECONDS)
+                              capture_output=True, text=True, timeout=WATCHDOG_SECONDS)
 
     def _do(self, *words, text=None):
         done = self.kubectl(*words, text=text)
@@ -148,7 +145,7 @@ class ApiServer(Program):
             # The annotation of the ordinary apply has no room for a definition of these sizes.
             self._do('apply', '--server-side', '-f', '-', text=text)
         self._do('wait', '--for=condition=Established', '--all', 'crd',
-                 f'--timeout={_TIMEOUT_SECONDS}s')
+                 f'--timeout={WATCHDOG_SECONDS}s')
 
     def define_freely(self, kind, group, version):
         """Lets the server take any object of a kind, whatever fields it has."""

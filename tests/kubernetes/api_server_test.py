@@ -152,7 +152,7 @@ class Inject(Cluster):
     def inject(self, *options, text=None):
         text = text or (manifests.HERE / 'workloads/workloads.yaml').read_text()
         return subprocess.run([BINARY, 'inject', '-f', '-', *options], input=text, check=True,
-                              capture_output=True, text=True, timeout=30).stdout
+                              capture_output=True, text=True, timeout=manifests.WATCHDOG_SECONDS).stdout
 
     def test_its_workloads_are_taken_under_restricted(self):
         for name, options in (('plain', []), ('guard', ['--guard']),

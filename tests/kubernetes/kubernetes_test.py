@@ -138,7 +138,7 @@ class Placement(unittest.TestCase):
     @unittest.skipUnless(BINARY, 'LEVEE_BINARY does not say where levee is')
     def test_what_it_waits_with_takes_durations_with_a_unit(self):
         def run(duration):
-            return subprocess.run([BINARY, 'sleep', duration], capture_output=True, timeout=30)
+            return subprocess.run([BINARY, 'sleep', duration], capture_output=True, timeout=manifests.WATCHDOG_SECONDS)
 
         self.assertEqual([run(each).returncode for each in ('0s', '1ms', '5', '-1s', '2h')],
                          [0, 0, 2, 2, 2])
@@ -250,7 +250,7 @@ class Capture(unittest.TestCase):
             words = [word.replace('$(LEVEE_CAPTURE_PORTS)', ports['value'])
                      for word in capture['args']]
             done = subprocess.run([BINARY, *words, '--print'], capture_output=True, text=True,
-                                  timeout=30)
+                                  timeout=manifests.WATCHDOG_SECONDS)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn('meta skuid 9470 return', done.stdout, kind)
             self.assertIn('tcp dport 50051 redirect to :9470', done.stdout, kind)
@@ -274,7 +274,7 @@ class Hosts(unittest.TestCase):
     def test_the_policy_of_the_example_is_without_fault_or_warning(self):
         done = subprocess.run(
             [BINARY, 'check', '--strict', manifests.ROOT / 'config/examples/hosts.yaml'],
-            capture_output=True, text=True, timeout=30)
+            capture_output=True, text=True, timeout=manifests.WATCHDOG_SECONDS)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
@@ -333,7 +333,7 @@ class Ports(unittest.TestCase):
     def test_the_policies_of_the_example_are_without_fault_or_warning(self):
         for policy in self.policies.values():
             done = subprocess.run([BINARY, 'check', '--strict', '-'], input=policy,
-                                  capture_output=True, text=True, timeout=30)
+                                  capture_output=True, text=True, timeout=manifests.WATCHDOG_SECONDS)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
@@ -435,7 +435,7 @@ class Redis(unittest.TestCase):
     def test_its_policies_are_without_fault_or_warning(self):
         for policy in self.policies.values():
             done = subprocess.run([BINARY, 'check', '--strict', '-'], input=policy,
-                                  capture_output=True, text=True, timeout=30)
+                                  capture_output=True, text=True, timeout=manifests.WATCHDOG_SECONDS)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
@@ -446,7 +446,7 @@ class Inject(unittest.TestCase):
     def inject(self, *options, text=None, code=0):
         text = text or (manifests.HERE / 'workloads/workloads.yaml').read_text()
         done = subprocess.run([BINARY, 'inject', '-f', '-', *options], input=text,
-                              capture_output=True, text=True, timeout=30)
+                              capture_output=True, text=True, timeout=manifests.WATCHDOG_SECONDS)
         self.assertEqual(done.returncode, code, done.stderr)
         return done
 

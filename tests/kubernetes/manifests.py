@@ -8,6 +8,8 @@ import subprocess
 
 import yaml
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'waiting'))
+from waiting import WATCHDOG_SECONDS
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 KUBERNETES = ROOT / 'deploy' / 'kubernetes'
@@ -48,7 +50,8 @@ def missing(name, ask, least):
     wanted = f'at least {".".join(map(str, least))} is needed'
     if not shutil.which(name):
         return f'no {name} is installed, {wanted}'
-    version = version_in(subprocess.run(ask, capture_output=True, text=True, timeout=60).stdout)
+    version = version_in(subprocess.run(ask, capture_output=True, text=True,
+                                        timeout=WATCHDOG_SECONDS).stdout)
     return '' if version >= least else f'{name} is {".".join(map(str, version))}, {wanted}'
 
 
@@ -71,7 +74,7 @@ def kustomize():
 def rendered(name):
     command, _ = kustomize()
     return subprocess.run([*command, FOLDERS[name]], capture_output=True, text=True, check=True,
-                          timeout=60).stdout
+                          timeout=WATCHDOG_SECONDS).stdout
 
 
 def golden_file(name):

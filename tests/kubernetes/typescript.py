@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import tempfile
 
+from manifests import WATCHDOG_SECONDS
+
 HERE = pathlib.Path(__file__).resolve().parent
 MISSING = '' if shutil.which('node') and (HERE / 'node_modules/.package-lock.json').exists() else (
     'node or tests/kubernetes/node_modules is missing; make deps fetches them')
@@ -25,4 +27,4 @@ def faults(*lines):
         return subprocess.run(
             ['node', HERE / 'node_modules/typescript/bin/tsc', '--noEmit', '--strict',
              '--skipLibCheck', '--module', 'nodenext', source],
-            capture_output=True, text=True, timeout=120).stdout
+            capture_output=True, text=True, timeout=WATCHDOG_SECONDS).stdout

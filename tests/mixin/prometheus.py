@@ -7,16 +7,14 @@ import pathlib
 import re
 import shutil
 import sys
-import time
 import urllib.parse
 import urllib.request
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'interop'))
-from programs import PATIENCE_SECONDS, Program
+from programs import WATCHDOG_SECONDS, Program, until
 
 MISSING = next((f'{program} is not installed (Debian package prometheus)'
                 for program in ('prometheus', 'promtool') if not shutil.which(program)), '')
-_STEP_SECONDS = 0.1
 
 
 class Prometheus(Program):
@@ -45,7 +43,7 @@ class Prometheus(Program):
     def _listening(self):
         """It takes a port of the system's choice and logs it on standard error; requests that come
         before it is ready it turns away."""
-        found = wait_for(lambda: re.search(
+        found = until(lambda: re.search(
             r'msg="Listening on" address=(\S+).*msg="Server is ready', self.log(), re.DOTALL))
         if not found:
             raise AssertionError(f'Prometheus does not get ready:\n{self.log()}')
@@ -62,7 +60,7 @@ class Prometheus(Program):
     def _get(self, path, **parameters):
         query = urllib.parse.urlencode(parameters)
         with urllib.request.urlopen(f'{self.url}/api/v1/{path}?{query}',
-                                    timeout=PATIENCE_SECONDS) as answer:
+                                    timeout=WATCHDOG_SECONDS) as answer:
             return json.load(answer)['data']
 
     def ask(self, query):
@@ -79,11 +77,3 @@ class Prometheus(Program):
     def alerts(self, state='firing'):
         """Returns the alerts that are in this state."""
         return [alert for alert in self._get('alerts')['alerts'] if alert['state'] == state]
-
-
-def wait_for(condition, patience=PATIENCE_SECONDS):
-    """Asks until the answer is true, and returns it; what it was last after `patience` seconds."""
-    end = time.monotonic() + patience
-    while not (answer := condition()) and time.monotonic() < end:
-        time.sleep(_STEP_SECONDS)
-    return answer

@@ -21,8 +21,8 @@ from load import Flow, Load
 from mixin import (RULE_FILES, RUNBOOKS, expressions, hurried, read_alerts, read_dashboard,
                    runbook_queries)
 import redis_server
-from prometheus import MISSING, Prometheus, wait_for
-from programs import LEVEE, Levee, Service
+from prometheus import MISSING, Prometheus
+from programs import LEVEE, WATCHDOG_SECONDS, Levee, Service, until
 
 PICTURES = os.environ.get('MIXIN_PICTURES')
 CALM_SECONDS, STORM_SECONDS = (30, 35) if PICTURES else (3, 3)
@@ -167,7 +167,7 @@ class Storm(unittest.TestCase):
         stock = cls.enterClassContext(Load(warehouse.address))
 
         load.flows, inbound.flows = CALM, GUARDED_CALM
-        wait_for(lambda: len(cls.prometheus.ask('sum(rate(levee_calls_total[3s])) > 50')) == 1)
+        until(lambda: len(cls.prometheus.ask('sum(rate(levee_calls_total[3s])) > 50')) == 1)
         cls.start = time.time()
         cls.let_pass(CALM_SECONDS)
         cls.alerts_in_the_calm = (cls.prometheus.alerts('firing')
@@ -178,14 +178,14 @@ class Storm(unittest.TestCase):
             os.replace(aged, path)
         redis.kill()
         checkout.configure('policies: [{name: hasty, retry: {max_atempts: 9}}]')
-        wait_for(lambda: FIRING <= {told(alert) for alert in cls.prometheus.alerts()})
+        until(lambda: FIRING <= {told(alert) for alert in cls.prometheus.alerts()})
         cls.let_pass(STORM_SECONDS)
         cls.alerts_in_the_storm = cls.prometheus.alerts()
 
     @classmethod
     def let_pass(cls, seconds):
         wanted = time.time() + seconds
-        wait_for(lambda: cls.prometheus.ask(f'max(timestamp(up)) >= {wanted}'))
+        until(lambda: cls.prometheus.ask(f'max(timestamp(up)) >= {wanted}'))
 
     def test_no_alert_fires_in_the_calm(self):
         self.assertEqual(self.alerts_in_the_calm, [])
@@ -232,7 +232,7 @@ class Storm(unittest.TestCase):
     def test_the_fleet_has_its_layers_and_what_multiplies_the_load(self):
         done = subprocess.run([LEVEE, 'fleet', '--prometheus', self.prometheus.url,
                                '--range', '15s', '-o', 'json'], capture_output=True, text=True,
-                              timeout=60)
+                              timeout=WATCHDOG_SECONDS)
         self.assertEqual((done.returncode, done.stderr), (1, ''), done.stdout)
         fleet = json.loads(done.stdout)
         self.assertEqual(fleet['unread'], [])

@@ -8,9 +8,12 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'waiting'))
+from waiting import WATCHDOG_SECONDS
 try:
     import yaml
 except ImportError as error:
@@ -35,7 +38,7 @@ def needs(command):
 
 
 def output(*command, **more):
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, **more)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=WATCHDOG_SECONDS, **more)
     if done.returncode != 0:
         raise AssertionError(f'{command}: {done.stdout}{done.stderr}')
     return done.stdout
@@ -88,7 +91,7 @@ class ManPages(unittest.TestCase):
     def test_troff_has_no_complaint(self):
         for page in [*map(self.page, COMMANDS), self.config_page()]:
             done = subprocess.run(['groff', '-man', '-ww', '-Tascii'], input=page,
-                                  capture_output=True, text=True, timeout=60)
+                                  capture_output=True, text=True, timeout=WATCHDOG_SECONDS)
             self.assertEqual((done.returncode, done.stderr), (0, ''), page[:40])
 
     @needs('groff')
@@ -161,7 +164,7 @@ class Unit(unittest.TestCase):
             unit = pathlib.Path(folder) / 'levee.service'
             unit.write_text(UNIT.read_text().replace('/usr/bin/levee', str(LEVEE)))
             done = subprocess.run(['systemd-analyze', 'verify', '--man=no', unit],
-                                  capture_output=True, text=True, timeout=60)
+                                  capture_output=True, text=True, timeout=WATCHDOG_SECONDS)
         about = [line for line in done.stderr.splitlines() if 'levee' in line]
         self.assertEqual((done.returncode, about), (0, []), done.stderr)
 
@@ -234,7 +237,7 @@ class Compose(unittest.TestCase):
         loop, = self.services['caller']['command']
         self.assertTrue(loop.startswith('while '), loop)
         self.assertIn('http://levee:9460/grpc.health.v1.Health/Check', loop)
-        self.assertEqual(subprocess.run(['sh', '-n', '-c', loop], timeout=60).returncode, 0)
+        self.assertEqual(subprocess.run(['sh', '-n', '-c', loop], timeout=WATCHDOG_SECONDS).returncode, 0)
 
     def test_grafana_is_optional_and_has_data_source_and_dashboard(self):
         grafana = self.services['grafana']
@@ -261,7 +264,7 @@ class DebianPackage(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.folder.cleanup)
         subprocess.run(['cpack', '--config', BUILD / 'CPackConfig.cmake', '-B', cls.folder.name],
-                       check=True, capture_output=True, text=True, timeout=120)
+                       check=True, capture_output=True, text=True, timeout=WATCHDOG_SECONDS)
         cls.file = next(pathlib.Path(cls.folder.name).glob('levee_*.deb'))
         cls.root = pathlib.Path(cls.folder.name) / 'root'
         output('dpkg-deb', '--extract', cls.file, cls.root)
@@ -305,7 +308,7 @@ class DebianPackage(unittest.TestCase):
                 """
             done = subprocess.run(['unshare', '--mount', 'sh', '-c', script, 'sh',
                                    pathlib.Path(control) / 'postrm'],
-                                  capture_output=True, text=True, timeout=60,
+                                  capture_output=True, text=True, timeout=WATCHDOG_SECONDS,
                                   env={**os.environ, 'DPKG_MAINTSCRIPT_PACKAGE': 'levee'})
         if 'unshare failed' in done.stderr or 'mount:' in done.stderr:
             self.skipTest(f'no file system of its own: {done.stderr}')
@@ -349,7 +352,7 @@ class DebianPackage(unittest.TestCase):
                          'lintian is not installed; make package installs it')
     def test_lintian_finds_no_error(self):
         done = subprocess.run(['lintian', '--allow-root', '--fail-on', 'error', self.file],
-                              capture_output=True, text=True, timeout=120)
+                              capture_output=True, text=True, timeout=WATCHDOG_SECONDS)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 

@@ -4,9 +4,12 @@
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 import unittest
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'waiting'))
+from waiting import WATCHDOG_SECONDS
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FETCH = ROOT / 'tests/kubernetes/fetch-tools'
 
@@ -42,7 +45,7 @@ class FetchTools(unittest.TestCase):
     def fetch(self, download='', build='', path=None):
         environment = {'PATH': path or f'{self.here}/bin:/usr/bin:/bin', 'HERE': str(self.here),
                        'DOWNLOAD': download, 'BUILD': build}
-        done = subprocess.run([FETCH, self.out], capture_output=True, text=True, timeout=60,
+        done = subprocess.run([FETCH, self.out], capture_output=True, text=True, timeout=WATCHDOG_SECONDS,
                               env=environment)
         return done.returncode, done.stdout.splitlines(), done.stderr
 

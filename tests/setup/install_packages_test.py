@@ -6,9 +6,12 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'waiting'))
+from waiting import WATCHDOG_SECONDS
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INSTALL = ROOT / 'deploy/install-packages'
 
@@ -62,7 +65,7 @@ class InstallPackages(unittest.TestCase):
     def install(self, *groups, behave='', installed='', path='/usr/bin:/bin', **more):
         environment = {'PATH': f'{self.here}/bin:{path}', 'HERE': str(self.here),
                        'DPKG_ROOT': str(self.system), 'BEHAVE': behave, 'INSTALLED': installed}
-        done = subprocess.run([INSTALL, *groups], capture_output=True, text=True, timeout=60,
+        done = subprocess.run([INSTALL, *groups], capture_output=True, text=True, timeout=WATCHDOG_SECONDS,
                               env=environment, **more)
         return done.returncode, done.stdout, done.stderr
 
