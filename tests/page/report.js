@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import {execFile} from 'node:child_process';
 import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
+import {after} from 'node:test';
 import {fileURLToPath, pathToFileURL} from 'node:url';
 
 import {SCREENSHOTS, axeViolations, openPage} from './harness.js';
@@ -25,13 +26,23 @@ async function runLevee(words, exit) {
   assert.equal(code, exit);
 }
 
-// Opens from disk what the command `levee WORDS...` writes, which is to end with `exit`.
+const folder = mkdtempSync(`${tmpdir()}/levee-report-`);
+after(() => rmSync(folder, {recursive: true}));
+const written = new Map();  // A promise of the file of each command.
+
+async function write(words, exit) {
+  const file = `${folder}/${written.size}.html`;
+  const command = words.join(' ');
+  if (!written.has(command)) {
+    written.set(command, runLevee([...words, '--html', file], exit).then(() => file));
+  }
+  return written.get(command);
+}
+
+// Opens from disk what the command `levee WORDS...` writes, which is to end with `exit`. It runs once for
+// all tests of a file: what it writes depends on its words alone.
 export async function openReport(t, words, options, exit = 0) {
-  const folder = mkdtempSync(`${tmpdir()}/levee-report-`);
-  t.after(() => rmSync(folder, {recursive: true}));
-  const file = `${folder}/out.html`;
-  await runLevee([...words, '--html', file], exit);
-  const url = pathToFileURL(file).href;
+  const url = pathToFileURL(await write(words, exit)).href;
   const opened = await openPage(t, url, options);
   await opened.page.goto(url);
   return opened;

@@ -55,6 +55,19 @@ test('a sidecar that answers again is shown as before', async (t) => {
   assert.equal(await scene.page.title(), 'Contained: cart · Levee');
 });
 
+test('a question without an answer is given up after three seconds, and asked again', async (t) => {
+  const scene = await stage(t, states.storm);
+  scene.stub.state = () => new Promise(() => {});
+  await scene.ask();
+  await scene.page.clock.runFor(2900);
+  assert.equal(await scene.page.locator('.banner').count(), 0);
+  await scene.page.clock.runFor(100);
+  await sees(scene.page, '.banner', 'It did not answer within 3 s.');
+  scene.show(states.storm);
+  await scene.pass();
+  assert.equal(await scene.page.locator('.banner').count(), 0);
+});
+
 test('a sidecar that never answered is told', async (t) => {
   const scene = await Stage.open(t, () => 503);
   await scene.load();
