@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules on structure. Each takes sources as a dict {path: text} and yields violations."""
 
+import ast
 import re
 from typing import NamedTuple
 
@@ -47,6 +48,15 @@ PURE_TESTS = ('base', 'log', 'wire', 'policy', 'call', 'config', 'hpack', 'h2', 
 UNATTACHED = re.compile(r'(?:^|(?<=[.:;!?)] ))(?:What|Whatever|Who|Whoever|Whose|Those)\b[^.;?]*\??')
 
 SLEEP = re.compile(r'\b(?:u|nano)?sleep\s*\(|\bsleep_(?:for|until)\b|\babsl::SleepFor\b')
+JS_SLEEP = re.compile(r'(?<!\.)\bsetTimeout\s*\(|\bwaitForTimeout\s*\(')
+# Where time may pass, and why.
+BY_THE_CLOCK = (
+    # The ends of storms, attacks and benchmarks are no tests: they make load by the clock, and measure.
+    'tests/storms/', 'tests/attacks/', 'tests/bench/proxies.py', 'tests/bench/scaling.py',
+    # Services that answer when their callers have asked them to.
+    'tests/image/image.test.js', 'tests/interop/node/server.js',
+    # The one place that asks again and again for what nobody tells of.
+    'tests/waiting/waiting.py')
 
 
 # What of the data plane may include Protobuf.
@@ -247,12 +257,27 @@ def ambient_facts(sources):
 
 
 def sleeps(sources):
-    """A test waits for an event, never for a while. The ends of storms and attacks are no tests:
-    they make load by the clock."""
-    by_the_clock = ('tests/storms/', 'tests/attacks/')
-    yield from _matches(SLEEP, sources,
-                        lambda path: path.startswith('tests/') and not path.startswith(by_the_clock),
-                        'wait for the event instead')
+    """A test waits for an event, never for a while."""
+    tests = {path: text for path, text in sources.items()
+             if path.startswith('tests/') and not path.startswith(BY_THE_CLOCK)}
+    what = 'wait for the event instead'
+    yield from _matches(SLEEP, tests, lambda path: path.endswith(('.cc', '.h')), what)
+    yield from _matches(JS_SLEEP, tests, lambda path: path.endswith(('.js', '.mjs')), what)
+    for path, text in tests.items():
+        if path.endswith('.py'):
+            for line in sorted(_python_sleeps(text)):
+                yield Violation(path, line, f'sleep: {what}, or ask by tests/waiting/waiting.py')
+
+
+def _python_sleeps(text):
+    """Yields the lines that call time.sleep by whatever path, or import it under its own name."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr == 'sleep':
+                yield node.lineno
+        elif isinstance(node, ast.ImportFrom) and node.module in ('time', 'asyncio'):
+            if any(name.name == 'sleep' for name in node.names):
+                yield node.lineno
 
 
 def unattached_sentences(sources):

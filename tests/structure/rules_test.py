@@ -268,6 +268,21 @@ class Bans(unittest.TestCase):
             text = f'// No sleep() here.\n{call};\n'
             self.assertEqual([('tests/h2/a.h', 2)], places(rules.sleeps({'tests/h2/a.h': text})))
 
+    def test_scripts_that_sleep_are_refused(self):
+        for path, call in (('tests/docs/a.py', 'time.sleep(1)'), ('tests/docs/a.py', 'a.b.sleep(1)'),
+                           ('tests/docs/a.py', 'from time import sleep'),
+                           ('tests/page/a.js', 'setTimeout(resolve, 1000)'),
+                           ('tests/page/a.mjs', 'await page.waitForTimeout(1)')):
+            text = {'py': '# No time.sleep(1) here.', 'js': '// No setTimeout(f) here.',
+                    'mjs': '// No setTimeout(f) here.'}[path.split('.')[1]] + f'\n{call}\n'
+            self.assertEqual([(path, 2)], places(rules.sleeps({path: text})), call)
+
+    def test_what_asks_again_and_again_is_in_one_place(self):
+        text = 'import time\ntime.sleep(1)\n'
+        self.assertEqual([], places(rules.sleeps({'tests/waiting/waiting.py': text})))
+        self.assertEqual([('tests/waiting/other.py', 2)],
+                         places(rules.sleeps({'tests/waiting/other.py': text})))
+
     def test_a_header_without_a_comment_is_refused(self):
         def of(text):
             return places(rules.header_comments({'proxy/base/a.h': text}))

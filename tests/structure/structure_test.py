@@ -19,6 +19,14 @@ def read_sources():
     return {str(path.relative_to(ROOT)): path.read_text(encoding='utf-8') for path in paths}
 
 
+def read_scripts():
+    """Tests in Python and JavaScript, without the libraries of others."""
+    paths = [path for suffix in ('py', 'js', 'mjs')
+             for path in sorted((ROOT / 'tests').rglob(f'*.{suffix}'))
+             if 'node_modules' not in path.parts]
+    return {str(path.relative_to(ROOT)): path.read_text(encoding='utf-8') for path in paths}
+
+
 class Structure(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -66,6 +74,9 @@ class Structure(unittest.TestCase):
 
     def test_tests_do_not_sleep(self):
         self.check(rules.sleeps(self.sources))
+        scripts = read_scripts()
+        self.assertIn('tests/waiting/waiting.py', scripts)
+        self.check(rules.sleeps(scripts))
 
     def test_sentences_of_comments_have_a_subject(self):
         self.check(rules.unattached_sentences(self.sources))
