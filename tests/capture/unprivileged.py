@@ -11,6 +11,7 @@ import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'waiting'))
 from waiting import WATCHDOG_SECONDS
+
 SERVICE = '10.77.0.2'
 
 # In the order of the files' names in Pod.

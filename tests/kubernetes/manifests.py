@@ -5,11 +5,13 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 
 import yaml
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'waiting'))
 from waiting import WATCHDOG_SECONDS
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 KUBERNETES = ROOT / 'deploy' / 'kubernetes'

@@ -167,7 +167,9 @@ class Storm(unittest.TestCase):
         stock = cls.enterClassContext(Load(warehouse.address))
 
         load.flows, inbound.flows = CALM, GUARDED_CALM
-        until(lambda: len(cls.prometheus.ask('sum(rate(levee_calls_total[3s])) > 50')) == 1)
+        # One more than those of the guarded application's sidecar are called.
+        until(lambda: len(cls.prometheus.ask('sum by (upstream) (rate(levee_calls_total[3s])) > 0'))
+              > len(CALM))
         cls.start = time.time()
         cls.let_pass(CALM_SECONDS)
         cls.alerts_in_the_calm = (cls.prometheus.alerts('firing')
@@ -178,27 +180,40 @@ class Storm(unittest.TestCase):
             os.replace(aged, path)
         redis.kill()
         checkout.configure('policies: [{name: hasty, retry: {max_atempts: 9}}]')
-        until(lambda: FIRING <= {told(alert) for alert in cls.prometheus.alerts()})
+        cls.alerts_in_the_storm = {}
+        until(cls.all_have_fired)
         cls.let_pass(STORM_SECONDS)
-        cls.alerts_in_the_storm = cls.prometheus.alerts()
+        cls.all_have_fired()
+
+    @classmethod
+    def all_have_fired(cls):
+        """Keeps those that fire now. One whose rate is near its bound may fire at another moment than the
+        others."""
+        cls.alerts_in_the_storm.update((told(alert), alert) for alert in cls.prometheus.alerts())
+        return FIRING <= cls.alerts_in_the_storm.keys()
 
     @classmethod
     def let_pass(cls, seconds):
         wanted = time.time() + seconds
         until(lambda: cls.prometheus.ask(f'max(timestamp(up)) >= {wanted}'))
 
+    def values(self, query):
+        """Those that the query has, once it has some: of a scrape that was late there are none for a
+        moment."""
+        return until(lambda: finite(self.prometheus.ask(query)))
+
     def test_no_alert_fires_in_the_calm(self):
         self.assertEqual(self.alerts_in_the_calm, [])
 
     def test_every_alert_fires_in_the_storm_and_only_where_it_should(self):
-        firing = [told(alert) for alert in self.alerts_in_the_storm]
+        firing = self.alerts_in_the_storm
         self.assertEqual(sorted(firing), sorted(FIRING))
         # No storm makes the sidecar break a rule of its own.
         self.assertEqual({name for name, _ in firing} | {'LeveeCallBroken'},
                          {rule['alert'] for rule in read_alerts()})
 
     def test_every_alert_tells_numbers_and_names(self):
-        for alert in self.alerts_in_the_storm:
+        for alert in self.alerts_in_the_storm.values():
             for text in alert['annotations'].values():
                 self.assertNotIn('<no value>', text)
                 self.assertNotIn('<error', text)
@@ -207,13 +222,14 @@ class Storm(unittest.TestCase):
         for panel in read_dashboard()['panels']:
             for query in expressions(panel):
                 with self.subTest(panel['title'], query=query):
-                    self.assertNotEqual(finite(self.prometheus.ask(query)), [])
+                    self.assertNotEqual(self.values(query), [])
 
     def test_every_panel_shows_something_of_the_storm(self):
         for panel in read_dashboard()['panels']:
             with self.subTest(panel['title']):
-                self.assertTrue(any(value for query in expressions(panel)
-                                    for value in finite(self.prometheus.ask(query))))
+                self.assertTrue(until(lambda panel=panel: any(
+                    value for query in expressions(panel)
+                    for value in finite(self.prometheus.ask(query)))))
 
     def test_every_label_of_a_legend_is_there(self):
         for panel in read_dashboard()['panels']:
@@ -227,23 +243,28 @@ class Storm(unittest.TestCase):
         for path in sorted(RUNBOOKS.glob('*.md')):
             for query in runbook_queries(path):
                 with self.subTest(path.name, query=query):
-                    self.assertNotEqual(finite(self.prometheus.ask(hurried(query))), [])
+                    self.assertNotEqual(self.values(hurried(query)), [])
 
     def test_the_fleet_has_its_layers_and_what_multiplies_the_load(self):
-        done = subprocess.run([LEVEE, 'fleet', '--prometheus', self.prometheus.url,
-                               '--range', '15s', '-o', 'json'], capture_output=True, text=True,
-                              timeout=WATCHDOG_SECONDS)
-        self.assertEqual((done.returncode, done.stderr), (1, ''), done.stdout)
-        fleet = json.loads(done.stdout)
-        self.assertEqual(fleet['unread'], [])
-        self.assertEqual({node['name'] for node in fleet['nodes'] if node['sidecars']},
-                         {'app', 'checkout', 'stock'})
+        fleet = until(self.whole_fleet)
+        self.assertIsNotNone(fleet)
         self.assertRegex(fleet['sentences'][0],
                          r'^checkout multiplies the load: eager gets [23]\.\d\d attempts for each '
                          "call, and all of the retries are Levee's own, by the policy for eager")
         # One layer calls the next.
         self.assertLess({('checkout', 'stock'), ('stock', 'warehouse'), ('', 'app')},
                         {(edge['from'], edge['to']) for edge in fleet['edges']})
+
+    def whole_fleet(self):
+        """What `levee fleet` says, or None where a scrape was late and a sidecar is missing."""
+        done = subprocess.run([LEVEE, 'fleet', '--prometheus', self.prometheus.url,
+                               '--range', '15s', '-o', 'json'], capture_output=True, text=True,
+                              timeout=WATCHDOG_SECONDS)
+        self.assertEqual(done.stderr, '', done.stdout)
+        fleet = json.loads(done.stdout)
+        sidecars = {node['name'] for node in fleet['nodes'] if node['sidecars']}
+        whole = not fleet['unread'] and sidecars == {'app', 'checkout', 'stock'}
+        return fleet if whole and done.returncode == 1 else None
 
     if PICTURES:
         def test_pictures_are_drawn(self):

@@ -10,6 +10,7 @@ import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'waiting'))
 from waiting import WATCHDOG_SECONDS
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FETCH = ROOT / 'tests/kubernetes/fetch-tools'
 

@@ -12,6 +12,7 @@ import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'waiting'))
 from waiting import WATCHDOG_SECONDS
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INSTALL = ROOT / 'deploy/install-packages'
 
