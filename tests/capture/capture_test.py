@@ -130,7 +130,8 @@ class Capture(Sidecars):
             service(connection)  # It speaks first, as every server of HTTP/2.
 
         self.serve(network.SERVICE4, peers.PORT, serve)
-        answer = peers.call(self.app, network.SERVICE4, wait=lambda: reached.wait(network.WATCHDOG_SECONDS))
+        answer = peers.call(self.app, network.SERVICE4,
+                            wait=lambda: reached.wait(network.WATCHDOG_SECONDS))
         self.assertEqual(answer, ('0', b'hello', ''))
         self.assertEqual([head.get('grpc-previous-rpc-attempts') for head in service.heads],
                          [None, '1'])
@@ -202,7 +203,8 @@ class Capture(Sidecars):
     def test_p2_the_network_of_the_host_is_refused(self):
         if not os.path.exists('/proc/sys/net/core/netdev_max_backlog'):
             self.skipTest('this test runs in a network of its own')
-        done = subprocess.run([LEVEE, 'capture', *RULES], capture_output=True, text=True, timeout=network.WATCHDOG_SECONDS)
+        done = subprocess.run([LEVEE, 'capture', *RULES], capture_output=True, text=True,
+                              timeout=network.WATCHDOG_SECONDS)
         self.assertEqual(done.returncode, 1)
         self.assertIn("this is the host's network", done.stderr)
 

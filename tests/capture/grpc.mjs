@@ -35,7 +35,7 @@ function call(target) {
   const client = new grpc.Client(target, grpc.credentials.createInsecure(),
                                  {'grpc.enable_retries': 0});
   client.makeUnaryRequest(method.path, bytes, bytes, Buffer.from('hello'),
-                          {deadline: Date.now() + 20_000}, (error, answer) => {
+                          {deadline: Date.now() + 300_000}, (error, answer) => {
                             console.log(error ? JSON.stringify({code: error.code,
                                                                 details: error.details})
                                               : answer.toString());

@@ -39,8 +39,8 @@ class Image(unittest.TestCase):
             self.network.app.enter()
             container.contain(self.root, 65532, capabilities)
 
-        return subprocess.run(command, preexec_fn=begin, capture_output=True, text=True, timeout=network.WATCHDOG_SECONDS,
-                              env={'PATH': '/usr/sbin:/usr/bin'})
+        return subprocess.run(command, preexec_fn=begin, capture_output=True, text=True,
+                              timeout=network.WATCHDOG_SECONDS, env={'PATH': '/usr/sbin:/usr/bin'})
 
     def test_rules_are_written_by_a_user_who_is_not_root(self):
         done = self.run_contained(*COMMAND)

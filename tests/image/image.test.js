@@ -61,7 +61,7 @@ function call(text) {
   const client = new grpc.Client('127.0.0.1:9460', grpc.credentials.createInsecure());
   return new Promise((resolve, reject) => {
     client.makeUnaryRequest('/shop.Cart/Add', bytes, bytes, Buffer.from(text),
-                            {deadline: Date.now() + 20_000}, (error, answer) => {
+                            {deadline: Date.now() + 300_000}, (error, answer) => {
                               client.close();
                               return error ? reject(error) : resolve(answer.toString());
                             });
@@ -75,7 +75,7 @@ function runLockedDown(t, port) {
                            '--security-opt=no-new-privileges', IMAGE, 'run',
                            `--to=127.0.0.1:${port}`);
   t.after(() => podman('rm', '--force', '--time=0', container));
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 300_000;
   while (probe(container, '--ready').status !== 0) {
     assert(Date.now() < deadline, podman('logs', container));
   }

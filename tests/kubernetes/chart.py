@@ -27,7 +27,8 @@ VALUES = {
 
 
 def helm(*words, **more):
-    return subprocess.run(['helm', *words], capture_output=True, text=True, timeout=manifests.WATCHDOG_SECONDS, **more)
+    return subprocess.run(['helm', *words], capture_output=True, text=True,
+                          timeout=manifests.WATCHDOG_SECONDS, **more)
 
 
 def options(values):

@@ -138,7 +138,8 @@ class Placement(unittest.TestCase):
     @unittest.skipUnless(BINARY, 'LEVEE_BINARY does not say where levee is')
     def test_what_it_waits_with_takes_durations_with_a_unit(self):
         def run(duration):
-            return subprocess.run([BINARY, 'sleep', duration], capture_output=True, timeout=manifests.WATCHDOG_SECONDS)
+            return subprocess.run([BINARY, 'sleep', duration], capture_output=True,
+                                  timeout=manifests.WATCHDOG_SECONDS)
 
         self.assertEqual([run(each).returncode for each in ('0s', '1ms', '5', '-1s', '2h')],
                          [0, 0, 2, 2, 2])

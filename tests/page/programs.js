@@ -120,6 +120,6 @@ export class Load {
     metadata.set('x-fail-first', String(fails));
     const method = share * 10 % 1 < 0.7 ? '/shop.Cart/Unary' : '/shop.Checkout/Unary';
     this.#client.makeUnaryRequest(method, bytes, bytes, Buffer.from('hello'), metadata,
-                                  {deadline: Date.now() + 5000}, () => {});
+                                  {deadline: Date.now() + 300_000}, () => {});
   }
 }
