@@ -9,7 +9,7 @@ import time
 from typing import NamedTuple
 
 _PREFACE = b'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
-_DATA, _HEADERS, _SETTINGS, _PING, _WINDOW_UPDATE = 0, 1, 4, 6, 8
+_DATA, _HEADERS, _RESET, _SETTINGS, _PING, _WINDOW_UPDATE = 0, 1, 3, 4, 6, 8
 _ACK, _END_STREAM, _END_HEADERS = 1, 1, 4
 _TICK_SECONDS = 0.02
 _MESSAGE = b'\0' + struct.pack('>I', 5) + b'hello'
@@ -28,6 +28,7 @@ class Flow(NamedTuple):
     fields: int = 0  # of metadata, in addition
     priority: int = 64  # 0 is the dearest
     key: str = ''  # of idempotency, the same for all
+    alone: bool = False  # A call begins when the one before has ended, or later.
 
     def headers(self, number):
         place = number % 10
@@ -35,7 +36,7 @@ class Flow(NamedTuple):
         retry = place >= 10 - self.app_retries
         return [(':method', 'POST'), (':scheme', 'http'), (':path', f'/{self.method}'),
                 (':authority', self.authority), ('content-type', 'application/grpc'),
-                ('te', 'trailers'), ('grpc-timeout', '20S'), ('x-fail-first', str(fail_first)),
+                ('te', 'trailers'), ('grpc-timeout', '300S'), ('x-fail-first', str(fail_first)),
                 ('levee-priority', str(self.priority)),
                 *([('grpc-previous-rpc-attempts', '1')] if retry else []),
                 *([('idempotency-key', self.key)] if self.key else []),
@@ -69,6 +70,8 @@ class Load:
         self._socket = socket.create_connection((host, int(port)))
         self._writing = threading.Lock()
         self._over = threading.Event()
+        self._begun = {}  # The last stream of each flow that is `alone`.
+        self._ended = {0}  # Streams, and what stands for the one before the first.
         self._threads = [threading.Thread(target=work, daemon=True)
                          for work in (self._make_calls, self._read)]
 
@@ -101,8 +104,12 @@ class Load:
                 # What a busy machine has missed is not made up for at once: that would be another load.
                 handful = max(1, flow.per_second * _TICK_SECONDS)
                 due[flow] = min(due.get(flow, 0) + flow.per_second * (now - last), 1 + handful)
-                for _ in range(int(due[flow])):
+                count = int(due[flow])
+                if flow.alone:
+                    count = min(count, 1 if self._begun.get(flow, 0) in self._ended else 0)
+                for _ in range(count):
                     made[flow] = made.get(flow, -1) + 1
+                    self._begun[flow] = stream
                     frames += _call(stream, flow.headers(made[flow]))
                     stream += 2
                 due[flow] %= 1
@@ -117,5 +124,7 @@ class Load:
             while len(head := answers.read(9)) == 9:
                 payload = answers.read(int.from_bytes(head[:3], 'big'))
                 kind, flags = head[3:5]
+                if kind == _RESET or kind in (_DATA, _HEADERS) and flags & _END_STREAM:
+                    self._ended.add(int.from_bytes(head[5:9], 'big'))
                 if kind in (_SETTINGS, _PING) and not flags & _ACK:
                     self._send(_frame(kind, _ACK, 0, payload if kind == _PING else b''))
