@@ -68,7 +68,7 @@ def template(scratch, name, direction, listeners, redis_port):
                                'policy': listener})
         made['policies'].append({'name': listener, **policy})
     if '"store"' in json.dumps(made):
-        made['stores'] = [{'name': 'shared', 'redis': [f'127.0.0.1:{redis_port}'], 'timeout': '5s'}]
+        made['stores'] = [{'name': 'shared', 'redis': [f'127.0.0.1:{redis_port}'], 'timeout': '10s'}]
     path = pathlib.Path(scratch) / f'{name}.yaml.in'
     path.write_text(json.dumps(made), encoding='utf-8')
     return path

@@ -14,6 +14,8 @@ export const SCREENSHOTS = process.env.PAGE_SCREENSHOTS ??
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const WATCHDOG_MS = 300_000;  // It ends what hangs, and decides nothing else.
 
+const PAUSED_AT_MS = 3_600_000;
+
 let browser;
 
 // To be called once per test file.
@@ -58,9 +60,10 @@ export class Stage {
     stage.show(state);
     Object.assign(stage, await openPage(t, stage.stub.url, options));
     const {page} = stage;
+    // From here it goes on until it is paused, at a time that no busy machine lets pass before that.
     await page.clock.install({time: 0});
     await page.addInitScript(followClock);
-    await page.clock.pauseAt(1000);
+    await page.clock.pauseAt(PAUSED_AT_MS);
     return stage;
   }
 
