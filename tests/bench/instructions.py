@@ -79,10 +79,24 @@ class Counted:
         self._meter.read()
         answer = loads.run(load, self._running.port, calls, self._load_cpu, self._scratch)
         if answer.error:
-            raise BenchError(f'{load.name}: {answer.error}')
+            raise BenchError(f'{load.name}: {answer.error}\n{self._running.process.output()}')
         return self._meter.read()
 
+    def _make_a_keyed_call(self, load):
+        """Makes calls until one is answered: one that comes before the connection to Redis is refused."""
+        one = load._replace(connections=1, streams=1)
+        answers = []
+
+        def is_answered():
+            answers[:] = [loads.run(one, self._running.port, 1, self._load_cpu, self._scratch)]
+            return not answers[0].error
+
+        if not until(is_answered):
+            raise BenchError(f'{load.name}: {answers[0].error}')
+
     def per_call(self, load):
+        if load.keys:
+            self._make_a_keyed_call(load)
         self._executed(load, FEW)  # What is learnt from the first calls.
         few, many = (self._executed(load, calls) for calls in (FEW, MANY))
         return round((many - few) / (MANY - FEW))
