@@ -47,7 +47,9 @@ PURE_TESTS = ('base', 'log', 'wire', 'policy', 'call', 'config', 'hpack', 'h2', 
 # A sentence that begins with one of these has nothing in front of it that the word could refer to.
 UNATTACHED = re.compile(r'(?:^|(?<=[.:;!?)] ))(?:What|Whatever|Who|Whoever|Whose|Those)\b[^.;?]*\??')
 
-SLEEP = re.compile(r'\b(?:u|nano)?sleep\s*\(|\bsleep_(?:for|until)\b|\babsl::SleepFor\b')
+SLEEP = re.compile(r'\b(?:u|nano)?sleep\s*\(|\bsleep_(?:for|until)\b|\babsl::SleepFor\b'
+                   # Nothing to wait for but the time: poll(nullptr, 0, n), select(0, ...).
+                   r'|\bp?poll\s*\(\s*(?:nullptr|NULL|0)\s*,|\bselect\s*\(\s*0\s*,')
 JS_SLEEP = re.compile(r'(?<!\.)\bsetTimeout\s*\(|\bwaitForTimeout\s*\(')
 # Where time may pass, and why.
 BY_THE_CLOCK = (

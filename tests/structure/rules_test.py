@@ -264,7 +264,9 @@ class Bans(unittest.TestCase):
 
     def test_tests_that_sleep_are_refused(self):
         for call in ('sleep(1)', 'usleep(1)', 'nanosleep(&t, nullptr)', 'absl::SleepFor(d)',
-                     'std::this_thread::sleep_for(d)', 'std::this_thread::sleep_until(t)'):
+                     'std::this_thread::sleep_for(d)', 'std::this_thread::sleep_until(t)',
+                     'poll(nullptr, 0, 5)', 'ppoll(nullptr, 0, &t, nullptr)',
+                     'select(0, nullptr, nullptr, nullptr, &t)'):
             text = f'// No sleep() here.\n{call};\n'
             self.assertEqual([('tests/h2/a.h', 2)], places(rules.sleeps({'tests/h2/a.h': text})))
 
