@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Callers that ask for much and read nothing of it.
-#include <poll.h>
 
 #include <chrono>
 #include <memory>
@@ -11,6 +10,7 @@
 #include "integration/attacker.h"
 #include "integration/eventually.h"
 #include "integration/faulty_service.h"
+#include "integration/real_time.h"
 #include "integration/scripted.h"
 
 namespace levee {
@@ -100,7 +100,7 @@ TEST_F(DeafCallersSoak, H8_ThatOpenTheirWindowsNowAndThenAreNotGivenUp) {
   slow.connection().Send(StreamingCall(0, 10, 1000));
   for (int i = 0; i < 30; ++i) {
     slow.WriteWindowUpdate(1, 10);
-    poll(nullptr, 0, 50);
+    PassRealTime(std::chrono::milliseconds(50));
   }
   EXPECT_EQ(Hits(*sidecar_, "send_timeout"), 0);
   EXPECT_EQ(sidecar_->Sum("levee_downstream_connections"), 2);
@@ -148,7 +148,7 @@ TEST_F(DeafCallersSoak, C8_ThatReadSlowlyAreNotGivenUp) {
     if (frame->type == FrameType::kHeaders) slow.Decode(*frame);
     const size_t before = bytes;
     if (frame->type == FrameType::kData) bytes += frame->payload.size();
-    if (before / kMiB != bytes / kMiB) poll(nullptr, 0, 100);
+    if (before / kMiB != bytes / kMiB) PassRealTime(std::chrono::milliseconds(100));
     ended = frame->type == FrameType::kHeaders && frame->ends_stream();
   }
   EXPECT_EQ(bytes, 1500u * 16'005);

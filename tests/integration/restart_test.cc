@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Upstreams that restart, move and hang up while calls come.
-#include <poll.h>
-
 #include <algorithm>
 #include <atomic>
 #include <string>
@@ -13,6 +11,7 @@
 #include "integration/eventually.h"
 #include "integration/faulty_service.h"
 #include "integration/named_endpoints.h"
+#include "integration/real_time.h"
 #include "integration/scripted.h"
 #include "integration/sidecar_process.h"
 #include "integration/tcp.h"
@@ -34,8 +33,6 @@ constexpr char kPatientRetry[] =
 
 // How long a service is away in what is measured.
 constexpr auto kAway = 1500ms;
-
-void Pass(std::chrono::milliseconds span) { poll(nullptr, 0, static_cast<int>(span.count())); }
 
 // Callers that call all the time, one call after the other, until the destructor.
 class Callers {
@@ -106,7 +103,7 @@ TEST(RestartSoak, S6_ARestartOfTheOnlyEndpointFailsNoCall) {
   EXPECT_TRUE(service->WaitFor([&] { return service->calls() > 50; }));
   service->ShutDownGracefully();
   service.reset();
-  Pass(kAway);
+  PassRealTime(kAway);
   service = ServiceAt(reserved.port());
   load.join();
   EXPECT_EQ(codes[StatusCode::OK], 600);
@@ -133,14 +130,14 @@ TEST(RestartSoak, S6_ARestartFailsNoCallOfAFleet) {
           context.set_deadline(std::chrono::system_clock::now() + 5s);
         });
         if (!reply.status.ok()) ++failed;
-        Pass(kPause);
+        PassRealTime(kPause);
       }
     });
   }
   EXPECT_TRUE(service->WaitFor([&] { return service->calls() >= 2 * kSidecars; }));
   service->ShutDownGracefully();
   service.reset();
-  Pass(kAway);
+  PassRealTime(kAway);
   service = ServiceAt(reserved.port());
   EXPECT_TRUE(service->WaitFor([&] { return service->calls() >= 2 * kSidecars; }));
   over = true;

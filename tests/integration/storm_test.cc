@@ -3,8 +3,6 @@
 // measured here, and decided on virtual time (CallStormMoment, CallStormSaturation). Attempts are
 // compared with calls as the service sees both: the first attempt of a call does not name attempts
 // before it. So a slow machine changes how many there are, and not their ratio.
-#include <poll.h>
-
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -20,6 +18,7 @@
 #include "integration/byte_call.h"
 #include "integration/eventually.h"
 #include "integration/faulty_service.h"
+#include "integration/real_time.h"
 #include "integration/sidecar_process.h"
 
 namespace levee {
@@ -29,8 +28,6 @@ using grpc::StatusCode;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 using namespace std::chrono_literals;
-
-void Pass(milliseconds span) { poll(nullptr, 0, static_cast<int>(span.count())); }
 
 // What arrived at a service from `begin` to `end`, which count from `since`.
 class Arrived {
@@ -219,9 +216,9 @@ class BusyService {
   }
 
   void SwitchFault(milliseconds fault) {
-    Pass(kCalm);
+    PassRealTime(kCalm);
     faults_.Set({.workers_down = 0.5});
-    Pass(fault);
+    PassRealTime(fault);
     faults_.Set({});
   }
 

@@ -57,8 +57,10 @@ BY_THE_CLOCK = (
     'tests/storms/', 'tests/attacks/', 'tests/bench/proxies.py', 'tests/bench/scaling.py',
     # Services that answer when their callers have asked them to.
     'tests/image/image.test.js', 'tests/interop/node/server.js',
-    # The one place that asks again and again for what nobody tells of.
-    'tests/waiting/waiting.py')
+    # What asks again and again for what nobody tells of, one place of each language.
+    'tests/waiting/waiting.py', 'tests/integration/eventually.h',
+    # What suites that measure let time pass by.
+    'tests/integration/real_time.h')
 
 
 # What of the data plane may include Protobuf.
