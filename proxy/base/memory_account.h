@@ -25,6 +25,9 @@ class MemoryAccount {
   static constexpr double kFull = 0.8;
   static constexpr double kExhausted = 0.9;
 
+  // Measures from giving memory back to doing so once more. In quiet times there is one a second.
+  static constexpr int kLater = 10;
+
   // Returns the limit of a process that may use `available` bytes: three quarters. The rest is for
   // the program itself, for sockets' buffers, and for what malloc cannot give back.
   static constexpr int64_t LimitOf(int64_t available) { return available / 4 * 3; }
@@ -53,14 +56,19 @@ class MemoryAccount {
 
   // Whether malloc keeps so much that was freed that it should give it back: `kept`, the bytes that
   // are held and in no block, are a 16th of the limit more than they were at least since it last
-  // did, or an eighth at all and so much was freed since, which may have let go of pages. Then
+  // did, or an eighth at all and so much was freed since, which may have let go of pages; and, if
+  // they are an eighth, once more kLater measures after that, for what was freed too late. Then
   // every thread should give back its free blocks, too, as wanted_back() says: few of them keep
   // many pages. `freed`: all bytes that were ever freed.
   bool MustGiveBack(int64_t kept, int64_t freed) {
     const int64_t least = least_kept_.load(std::memory_order_relaxed);
     const int64_t much = limit() / 16;
     const int64_t since = freed - freed_as_given_.load(std::memory_order_relaxed);
-    if (kept > least + much || (kept > 2 * much && since > much)) {
+    const bool now = kept > least + much || (kept > 2 * much && since > much);
+    if (now) until_later_.store(kLater, std::memory_order_relaxed);
+    const int left = now ? 0 : until_later_.load(std::memory_order_relaxed);
+    if (left > 0) until_later_.store(left - 1, std::memory_order_relaxed);
+    if (now || (left == 1 && kept > 2 * much)) {
       wanted_back_.fetch_add(1, std::memory_order_relaxed);
       return true;
     }
@@ -129,6 +137,7 @@ class MemoryAccount {
   std::atomic<int64_t> freed_{0};  // when MustMeasure was last true
   std::atomic<int64_t> least_kept_{0};
   std::atomic<int64_t> freed_as_given_{0};
+  std::atomic<int> until_later_{0};  // measures; 0: it was done
   std::atomic<int64_t> wanted_back_{0};
   std::atomic<bool> blocks_are_back_{false};
 };

@@ -98,6 +98,24 @@ TEST(MemoryAccount, WantsBackAnEighthOfTheLimitOnceMuchWasFreedSince) {
   EXPECT_FALSE(account.MustGiveBack(200, 9000));  // That is little.
 }
 
+TEST(MemoryAccount, WantsBackAnEighthOfTheLimitOnceMoreTenMeasuresLater) {
+  MemoryAccount account(1600);
+  EXPECT_TRUE(account.MustGiveBack(900, 0));
+  account.SetKept(400, 0);
+  for (int i = 1; i < MemoryAccount::kLater; ++i) EXPECT_FALSE(account.MustGiveBack(450, 50)) << i;
+  EXPECT_TRUE(account.MustGiveBack(450, 50));
+  EXPECT_EQ(account.wanted_back(), 2);
+  account.SetKept(400, 50);
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(account.MustGiveBack(400, 50)) << i;
+}
+
+TEST(MemoryAccount, WantsNothingBackLaterWhereLittleIsKept) {
+  MemoryAccount account(1600);
+  EXPECT_TRUE(account.MustGiveBack(900, 0));
+  account.SetKept(150, 0);
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(account.MustGiveBack(200, 0)) << i;
+}
+
 TEST(MemoryAccount, TellsOnceThatBlocksAreBack) {
   MemoryAccount account(1600);
   EXPECT_FALSE(account.TakeBlocksAreBack());
