@@ -15,7 +15,6 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <thread>
 
@@ -26,6 +25,7 @@
 #include "key_ledger/pod_callers.h"
 #include "key_ledger/redis_relay.h"
 #include "key_ledger/redis_trouble.h"
+#include "ledger/number_options.h"
 
 namespace levee::ledger {
 namespace {
@@ -251,16 +251,10 @@ int main(int argc, char** argv) {
     return 0;
   }
   levee::ledger::Options options;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const std::string_view name = argv[i];
-    uint64_t* const value = name == "--keys"   ? &options.keys
-                            : name == "--seed" ? &options.seed
-                                               : nullptr;
-    if (value == nullptr) {
-      std::fprintf(stderr, "usage: key_ledger [--keys N] [--seed S]\n");
-      return 2;
-    }
-    *value = std::strtoull(argv[i + 1], nullptr, 10);
+  if (!levee::ledger::TakeNumbers(argc, argv,
+                                  {{"--keys", &options.keys}, {"--seed", &options.seed}},
+                                  "key_ledger [--keys N] [--seed S]")) {
+    return 2;
   }
   return levee::ledger::Run(options).Do() ? 0 : 1;
 }

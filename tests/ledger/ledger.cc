@@ -10,7 +10,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <memory>
@@ -22,6 +21,7 @@
 #include "ledger/book.h"
 #include "ledger/caller.h"
 #include "ledger/loop.h"
+#include "ledger/number_options.h"
 #include "ledger/schedule.h"
 #include "ledger/sidecar_config.h"
 #include "ledger/upstream.h"
@@ -337,16 +337,10 @@ bool Run::Do() {
 
 int main(int argc, char** argv) {
   levee::ledger::Options options;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const std::string_view name = argv[i];
-    uint64_t* const value = name == "--calls"  ? &options.calls
-                            : name == "--seed" ? &options.seed
-                                               : nullptr;
-    if (value == nullptr) {
-      std::fprintf(stderr, "usage: ledger [--calls N] [--seed S]\n");
-      return 2;
-    }
-    *value = std::strtoull(argv[i + 1], nullptr, 10);
+  if (!levee::ledger::TakeNumbers(argc, argv,
+                                  {{"--calls", &options.calls}, {"--seed", &options.seed}},
+                                  "ledger [--calls N] [--seed S]")) {
+    return 2;
   }
   return levee::ledger::Run(options).Do() ? 0 : 1;
 }

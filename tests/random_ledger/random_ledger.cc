@@ -8,12 +8,11 @@
 
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <string>
-#include <string_view>
 
 #include "ledger/loop.h"
+#include "ledger/number_options.h"
 #include "random_ledger/world.h"
 
 namespace levee::ledger {
@@ -37,26 +36,24 @@ bool Run(const Options& options) {
   uint64_t calls = 0;
   uint64_t worlds = 0;
   std::map<std::string, uint64_t> counts;
-  bool right = true;
-  for (; right && goes_on(worlds); ++worlds) {
+  const auto right = [] { return !testing::UnitTest::GetInstance()->Failed(); };
+  for (; right() && goes_on(worlds); ++worlds) {
     const uint64_t seed = options.seed + worlds;
     std::printf("seed %llu, after %llu calls\n", static_cast<unsigned long long>(seed),
                 static_cast<unsigned long long>(calls));
     std::fflush(stdout);  // Before a fault that ends this process as well.
     World world(seed);
-    right = world.Run(kPoliciesPerWorld, options.calls);
-    right = right && !testing::UnitTest::GetInstance()->Failed();
+    world.Run(kPoliciesPerWorld, options.calls);
     calls += world.calls();
     for (const auto& [what, count] : world.counts()) counts[what] += count;
   }
-  right = right && !testing::UnitTest::GetInstance()->Failed();
   for (const auto& [what, count] : counts) {
     std::printf("  %-52s %10llu\n", what.c_str(), static_cast<unsigned long long>(count));
   }
-  std::printf("%s: %llu random calls in %llu worlds, %.1f s\n", right ? "right" : "WRONG",
+  std::printf("%s: %llu random calls in %llu worlds, %.1f s\n", right() ? "right" : "WRONG",
               static_cast<unsigned long long>(calls), static_cast<unsigned long long>(worlds),
               std::chrono::duration<double>(Clock::now() - started).count());
-  return right;
+  return right();
 }
 
 }  // namespace
@@ -64,19 +61,14 @@ bool Run(const Options& options) {
 
 int main(int argc, char** argv) {
   levee::ledger::Options options;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const std::string_view name = argv[i];
-    uint64_t* const value = name == "--seed"      ? &options.seed
-                            : name == "--worlds"  ? &options.worlds
-                            : name == "--seconds" ? &options.seconds
-                            : name == "--calls"   ? &options.calls
-                                                  : nullptr;
-    if (value == nullptr) {
-      std::fprintf(stderr,
-                   "usage: random_ledger [--seed S] [--worlds N | --seconds T] [--calls C]\n");
-      return 2;
-    }
-    *value = std::strtoull(argv[i + 1], nullptr, 10);
+  if (!levee::ledger::TakeNumbers(
+          argc, argv,
+          {{"--seed", &options.seed},
+           {"--worlds", &options.worlds},
+           {"--seconds", &options.seconds},
+           {"--calls", &options.calls}},
+          "random_ledger [--seed S] [--worlds N | --seconds T] [--calls C]")) {
+    return 2;
   }
   return levee::ledger::Run(options) ? 0 : 1;
 }
