@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -26,6 +27,15 @@ class OverSeeds {
     const auto add = [](double sum, const auto& entry) { return sum + entry.first; };
     return std::accumulate(values_.begin(), values_.end(), 0.0, add) /
            static_cast<double>(values_.size());
+  }
+  // Of the mean of all seeds that there might be, as far as these runs tell; 0: there is one run.
+  double StandardError() const {
+    const auto n = static_cast<double>(values_.size());
+    const auto add = [mean = Mean()](double sum, const auto& entry) {
+      return sum + (entry.first - mean) * (entry.first - mean);
+    };
+    const double squares = std::accumulate(values_.begin(), values_.end(), 0.0, add);
+    return n < 2 ? 0 : std::sqrt(squares / (n - 1) / n);
   }
   // The value that the share `q` of the runs is below; 0 <= q < 1.
   double Quantile(double q) const {
