@@ -79,12 +79,13 @@ class InstallPackages(unittest.TestCase):
         return file.read_text() if file.exists() else ''
 
     def test_what_is_there_is_not_asked_for_again(self):
-        code, out, _ = self.install('package', installed='installed dpkg-dev\ninstalled lintian')
+        code, out, _ = self.install(
+            'package', installed='installed dpkg-dev\ninstalled file\ninstalled lintian')
         self.assertEqual((code, out), (0, 'deps: all packages are installed for: package\n'))
         self.assertEqual(self.written('asked'), '')
 
     def test_only_what_is_missing_of_the_groups_is_installed(self):
-        code, out, err = self.install('package', installed='installed dpkg-dev')
+        code, out, err = self.install('package', installed='installed dpkg-dev\ninstalled file')
         self.assertEqual((code, err), (0, ''))
         self.assertRegex(self.written('asked'), r'install --no-install-recommends lintian\n$')
         self.assertIn('deps: missing: lintian\n', out)
@@ -102,7 +103,7 @@ class InstallPackages(unittest.TestCase):
             'deps: on disk: 45.6 MB', 'deps: fetched 0%', 'deps: fetched 10%', 'deps: fetched 50%',
             'deps: fetched 100%',
             'deps: installed 0%', 'deps: installed 60%', 'deps: installed 100%',
-            'deps: installed 2 packages and what they depend on'])
+            'deps: installed 3 packages and what they depend on'])
 
     def test_no_service_starts_meanwhile_and_none_is_left_enabled(self):
         self.assertEqual(self.install('package')[0], 0)
@@ -114,7 +115,8 @@ class InstallPackages(unittest.TestCase):
         code, out, err = self.install('package', behave='echo "E: no space left"; exit 100')
         self.assertEqual(code, 1)
         self.assertIn('E: no space left', out + err)
-        self.assertIn('installing packages failed, see above; what is missing: dpkg-dev lintian', err)
+        self.assertIn(
+            'installing packages failed, see above; what is missing: dpkg-dev file lintian', err)
         self.assertFalse(self.policy.exists())
         self.check_nothing_new_is_enabled()
 
@@ -134,7 +136,7 @@ class InstallPackages(unittest.TestCase):
         code, _, err = self.install('package', 'fuzz', path='', **user)
         self.assertEqual((code, err), (1, (
             'deps: as root, run: apt-get update && apt-get install --no-install-recommends '
-            'clang dpkg-dev libclang-rt-14-dev lintian llvm python3\n')))
+            'clang dpkg-dev file libclang-rt-14-dev lintian llvm python3\n')))
 
     def test_a_policy_of_the_users_own_stays_as_it_is(self):
         self.policy.write_text('#!/bin/sh\nexit 104\n')
