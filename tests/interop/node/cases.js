@@ -127,9 +127,10 @@ const cases = {
 
   async client_compressed_streaming() {
     const total = await streamingInput(compressing, (call) => {
-      call.write({body: body(LARGE), form: 'COMPRESSED'});
-      call.write({body: body(LARGE), form: 'PLAIN'}, NO_COMPRESSION);
-      call.end();
+      // Before Node 20 write() takes no flag in the place of an encoding.
+      call.write({body: body(LARGE), form: 'COMPRESSED'}, () => {
+        call._write({body: body(LARGE), form: 'PLAIN'}, NO_COMPRESSION, () => call.end());
+      });
     });
     assert.strictEqual(total, 2 * LARGE);
   },
