@@ -15,6 +15,12 @@ endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1 -fno-omit-frame-pointer -D_GLIBCXX_ASSERTIONS")
 
+# GCC does not look for garbage of its own before its heap has so many KiB, and most files end before
+# that. Building takes a sixth less time of the processors, and each compiler 75 MB more.
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  add_compile_options(--param=ggc-min-heapsize=262144)
+endif()
+
 # Linked only into Levee's own code, never into generated code. Designated initialisers leave fields
 # to their defaults on purpose, so the warning about missing ones is off.
 add_library(levee_warnings INTERFACE)
@@ -29,6 +35,10 @@ target_compile_options(levee_warnings INTERFACE
 if(LEVEE_SANITIZE)
   add_compile_options(-fsanitize=${LEVEE_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${LEVEE_SANITIZE})
+  # These checks are at every use of a pointer, and building without them takes a quarter less time.
+  # The address sanitizer ends a program that uses a null pointer, too, and the fuzz targets, which
+  # Clang builds, have all checks.
+  add_compile_options($<$<CXX_COMPILER_ID:GNU>:-fno-sanitize=null,alignment,object-size>)
   # The instrumentation hides initialisations from GCC's data flow analysis.
   target_compile_options(levee_warnings INTERFACE
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)

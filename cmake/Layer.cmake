@@ -5,6 +5,11 @@
 #
 # Declares the library levee_<folder> over proxy/<folder>/*.cc. A folder without sources is an
 # interface library, so that the table in CMakeLists.txt may name folders before they are written.
+
+# These answer a person at a terminal. Compiled with fewer optimisations they are quick enough, and
+# there a third sooner: a new user waits for them.
+set(LEVEE_UNHURRIED cli config demo doctor fleet import inject)
+
 function(levee_layer folder)
   cmake_parse_arguments(PARSE_ARGV 1 arg "GRPC" "" "USES;PRIVATE;LIBS")
   if(arg_GRPC AND NOT LEVEE_WITH_GRPC)
@@ -24,11 +29,18 @@ function(levee_layer folder)
     return()
   endif()
   add_library(${target} STATIC ${sources})
+  # A sanitizer's flavour builds what its tests use.
+  if(LEVEE_SANITIZE)
+    set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
   target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/proxy)
   target_link_libraries(${target} PUBLIC ${arg_USES} ${arg_LIBS}
     PRIVATE ${arg_PRIVATE} levee_warnings)
   # One section per function lets the linker drop functions that nothing calls.
   target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
+  if(folder IN_LIST LEVEE_UNHURRIED AND NOT LEVEE_PROFILED)
+    target_compile_options(${target} PRIVATE -O1)
+  endif()
   levee_profile(${target} ${folder} ${sources})
   if(arg_GRPC)
     levee_precompile(${target} grpc)
