@@ -14,11 +14,15 @@ int Number(const Fields& metadata, const std::string& name) {
   return std::atoi(Values(metadata, name).c_str());
 }
 
-// The caller says how often a call is to fail: x-fail-first: 2 lets the third attempt succeed.
+// The caller says how often a call is to fail: x-fail-first: 2 lets the third attempt succeed. With
+// x-read-first: 1 it fails only once the request has ended.
 Answer FailFirstAttempts(const SeenCall& call) {
   const int previous = Number(call.metadata, "grpc-previous-rpc-attempts");
   const bool fails = previous < Number(call.metadata, "x-fail-first");
-  return fails ? Fails(grpc::StatusCode::UNAVAILABLE) : Answer();
+  if (!fails) return Answer();
+  Answer failure = Fails(grpc::StatusCode::UNAVAILABLE);
+  failure.read_first = Number(call.metadata, "x-read-first") > 0;
+  return failure;
 }
 
 }  // namespace
