@@ -21,6 +21,7 @@
 #include "cli/duration_option.h"
 #include "cli/explain_options.h"
 #include "cli/fleet_command.h"
+#include "cli/format_option.h"
 #include "cli/import_command.h"
 #include "cli/inject_command.h"
 #include "cli/page_command.h"
@@ -94,10 +95,7 @@ Command AddCheck(Command app, CheckOptions& options) {
   Command check =
       app.AddCommand("check", "print all faults and warnings of a configuration at once");
   AddFiles(check, options.files);
-  check.AddOption("-o,--output", options.output, "how it is printed: text or json")
-      .OneOf({"text", "json"})
-      .ValueName("FORMAT")
-      .ShowDefault();
+  AddFormat(check, options.output);
   check.AddFlag("--each", options.each, "check each file alone, as a configuration of its own");
   check.AddFlag("--strict", options.strict, "exit with 1 on a warning, too");
   check

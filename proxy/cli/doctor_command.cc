@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/dial.h"
+#include "cli/format_option.h"
 #include "cli/handshake.h"
 #include "cli/input.h"
 #include "doctor/pod_checks.h"
@@ -136,10 +137,7 @@ Command AddDoctor(Command app, DoctorOptions& options) {
         return std::string(ReadAdminAddress(text).status().message());
       })
       .ValueName("IP:PORT");
-  doctor.AddOption("-o,--output", options.output, "how it is printed: text or json")
-      .OneOf({"text", "json"})
-      .ValueName("FORMAT")
-      .ShowDefault();
+  AddFormat(doctor, options.output);
   doctor.AddFlag("--strict", options.strict, "exit with 1 on a warning, too");
   doctor.Footer(
       "Prints a line for each check: ok, warning or fault, its code, what was found, and what "

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cli/format_option.h"
 #include "config/header_names.h"
 #include "config/values.h"
 
@@ -61,10 +62,7 @@ Command AddExplain(Command app, ExplainOptions& options) {
         return std::string(*duration > absl::ZeroDuration() ? "" : "is no time");
       })
       .ValueName("DURATION");
-  explain.AddOption("-o,--output", options.output, "how it is printed: text or json")
-      .OneOf({"text", "json"})
-      .ValueName("FORMAT")
-      .ShowDefault();
+  AddFormat(explain, options.output);
   explain.AddOption("--html", options.html, "write it to this file as well, with pictures")
       .ValueName("OUT");
   return explain;

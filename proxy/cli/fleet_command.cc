@@ -7,6 +7,7 @@
 
 #include "cli/duration_option.h"
 #include "cli/fleet_sources.h"
+#include "cli/format_option.h"
 #include "cli/output.h"
 #include "fleet/prometheus.h"
 #include "fleet/report_html.h"
@@ -76,10 +77,7 @@ Command AddFleet(Command app, FleetOptions& options) {
       .Within(kLeastBound, kMostBound)
       .ValueName("NUMBER")
       .ShowDefault();
-  fleet.AddOption("-o,--output", options.output, "how it is printed: text or json")
-      .OneOf({"text", "json"})
-      .ValueName("FORMAT")
-      .ShowDefault();
+  AddFormat(fleet, options.output);
   fleet.AddOption("--html", options.html, "write it to this file as well, with a picture")
       .ValueName("OUT");
   fleet.Footer(

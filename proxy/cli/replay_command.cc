@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cli/format_option.h"
 #include "cli/input.h"
 #include "cli/output.h"
 #include "config/check_report.h"
@@ -68,10 +69,7 @@ Command AddReplay(Command app, ReplayOptions& options) {
   replay.AddOption("--against", options.against, "another policy file, to compare")
       .ValueName("FILE");
   replay.AddOption("--seed", options.seed, "of what is drawn").ValueName("N").ShowDefault();
-  replay.AddOption("-o,--output", options.output, "how it is printed: text or json")
-      .OneOf({"text", "json"})
-      .ValueName("FORMAT")
-      .ShowDefault();
+  AddFormat(replay, options.output);
   replay.AddOption("--html", options.html, "write it to this file as well").ValueName("OUT");
   return replay;
 }

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/format_option.h"
+
+namespace levee {
+
+CommandOption AddFormat(Command command, std::string& format) {
+  return command.AddOption("-o,--output", format, "how it is printed: text or json")
+      .OneOf({"text", "json"})
+      .ValueName("FORMAT")
+      .ShowDefault();
+}
+
+}  // namespace levee
