@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
+# None of these runs while a call does: they answer a person at a terminal, or read the configuration.
+# Compiled with fewer optimisations they are quick enough, and there a third sooner: a new user waits
+# for them.
+set(LEVEE_UNHURRIED cli config demo doctor fleet import inject)
+
 # levee_layer(<folder> [GRPC] [USES <folder>...] [PRIVATE <folder>...] [LIBS <target>...])
 #
 # PRIVATE names folders that only the .cc files include; the users of this folder do not see them.
 #
 # Declares the library levee_<folder> over proxy/<folder>/*.cc. A folder without sources is an
 # interface library, so that the table in CMakeLists.txt may name folders before they are written.
-
-# These answer a person at a terminal. Compiled with fewer optimisations they are quick enough, and
-# there a third sooner: a new user waits for them.
-set(LEVEE_UNHURRIED cli config demo doctor fleet import inject)
-
 function(levee_layer folder)
   cmake_parse_arguments(PARSE_ARGV 1 arg "GRPC" "" "USES;PRIVATE;LIBS")
   if(arg_GRPC AND NOT LEVEE_WITH_GRPC)
