@@ -173,6 +173,7 @@ void Pool::OnTimer(Instant) {
 
 void Pool::OnProvenLost() {
   return_until_ = now() + Reconnect::kReturn;
+  hasty_until_ = now() + ResolvedName::kHasty;
   ArmTimer();
 }
 
@@ -227,9 +228,10 @@ void Pool::ConnectOnlyOnDemand() {
 // Users wait: what fails is tried again soon.
 void Pool::Hasten() {
   for (const auto& [id, member] : members_) member.endpoint->Hasten();
-  // Of a name that calls have reached before, and cannot reach now, the addresses may be others.
+  // A name that calls cannot reach may have other addresses by now, or its first.
   if (AnyReady() || (set_.AnyUsable({}) && now() >= return_until_)) return;
-  for (const auto& name : names_) name->AskNow();
+  const bool just_lost = now() < hasty_until_;
+  for (const auto& name : names_) name->AskNow(just_lost);
 }
 
 // Each failure makes an answer, and the call is freed only as the turn ends.

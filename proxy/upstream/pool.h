@@ -192,6 +192,7 @@ class Pool final : private TurnTask, private Timer {
   size_t queued_ = 0;                      // in both
   bool lost_some_ = false;                 // users may wait for an endpoint that is gone
   Instant return_until_;                   // until then users wait for one to come back
+  Instant hasty_until_;                    // until then names are asked in haste
 };
 
 }  // namespace levee

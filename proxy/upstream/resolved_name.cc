@@ -102,12 +102,16 @@ void ResolvedName::AskSoon() {
   AskAt(std::max(io_.loop.now(), asked_at_ + kMinTtl) + kLossJitter * spread_);
 }
 
-void ResolvedName::AskNow() {
-  if (query_ != nullptr || state_ != State::kKnown) return;
-  const Instant now = io_.loop.now();
-  const Instant when = asked_at_ + kLeastPause * (1 + kPauseJitter * spread_);
+// Returns when such a pause after the last look-up is over.
+Instant ResolvedName::After(absl::Duration pause) const {
+  return asked_at_ + pause * (1 + kPauseJitter * spread_);
+}
+
+void ResolvedName::AskNow(bool just_lost) {
   pressing_ = answered_quickly_;
-  if (when <= now) {
+  if (query_ != nullptr) return;
+  const Instant when = After(just_lost ? kHastyPause : kPause);
+  if (when <= io_.loop.now()) {
     Ask();
   } else {
     AskAt(when);
@@ -145,7 +149,7 @@ void ResolvedName::OnAnswer(absl::StatusOr<net::Resolver::Found> answer) {
   answered_quickly_ = now - asked_at_ < kQuick;
   if (!answer.ok()) {
     failure_ = std::string(answer.status().message());
-    io_.wheel.Arm(*this, now + backoff_.Next(policy_.reconnect, random_));
+    io_.wheel.Arm(*this, std::max(now + backoff_.Next(policy_.reconnect, random_), After(kPause)));
     if (state_ != State::kKnown) SetState(State::kFailing);
     pool_.OnUnresolved(*this);
     return;

@@ -24,10 +24,11 @@ namespace levee {
 
 class Pool;
 
-// Looks the name up when calls first want it, again when its time to live is over if calls have
-// wanted it since, and at once when calls wait and none of its addresses can be reached. Tells its
-// pool of the answers. The last good answer stays in use however many look-ups fail after it. One
-// thread.
+// While calls come that no address can serve, the name is looked up once a second, in the first
+// moments after a loss five times. Otherwise it is looked up again when its time to live is over,
+// or after the delays of `reconnect` if the look-up failed, each only if calls have wanted it
+// since. Tells its pool of the answers. The last good answer stays in use however many look-ups
+// fail after it. One thread.
 class ResolvedName final : private Timer {
  public:
   // Bounds of the time to live. A record that may change at any moment is not asked for more often
@@ -36,8 +37,12 @@ class ResolvedName final : private Timer {
   static constexpr absl::Duration kMinTtl = absl::Seconds(5);
   static constexpr absl::Duration kMaxTtl = absl::Minutes(5);
 
-  // The least time between two look-ups while calls wait.
-  static constexpr absl::Duration kLeastPause = absl::Milliseconds(200);
+  // The least time between two look-ups; kHastyPause in the first kHasty after the addresses were
+  // lost, when others are to be expected. Each pause is up to a quarter longer, at random, so that
+  // sidecars do not ask in step.
+  static constexpr absl::Duration kPause = absl::Seconds(1);
+  static constexpr absl::Duration kHastyPause = absl::Milliseconds(200);
+  static constexpr absl::Duration kHasty = absl::Seconds(2);
 
   // `policy`: of the upstream; look-ups that fail are repeated as its connections are. `asker`:
   // for whom the name is looked up until it has had an address. References outlive the name.
@@ -53,13 +58,13 @@ class ResolvedName final : private Timer {
   // at least kMinTtl after the last look-up.
   void AskSoon();
 
-  // Calls wait, and no address can be reached: the answer is out of date. Looks the name up at
-  // once, but at least kLeastPause after the last look-up. Nothing if the name has had no address
-  // yet: perhaps it does not exist.
-  void AskNow();
+  // A call wants an address, and none can be reached. Looks the name up at once, or as soon as a
+  // pause has passed since the last look-up: kHastyPause if the addresses were `just_lost`, else
+  // kPause.
+  void AskNow(bool just_lost);
 
-  // Whether the answer to come may bring an address to the waiting calls: the name has had none
-  // yet, or it is being asked for by AskNow, and the answer before came quickly.
+  // Whether calls may wait for the answer to come: it is the first one since the name fell out of
+  // use, or calls have asked for it and the answer before came quickly.
   bool awaited() const { return state_ == State::kAwaited || (pressing_ && query_ != nullptr); }
 
   // Why there is no address: "cannot resolve cart.shop: domain name not found"; empty if the last
@@ -81,6 +86,7 @@ class ResolvedName final : private Timer {
 
   void OnTimer(Instant now) override;
   void AskAt(Instant when);
+  Instant After(absl::Duration pause) const;
   void Ask();
   void OnAnswer(absl::StatusOr<net::Resolver::Found> answer);
   void SetState(State state);
@@ -103,7 +109,7 @@ class ResolvedName final : private Timer {
   bool used_ = false;             // since the last look-up
   bool stale_ = true;             // the next use asks
   bool urgent_ = false;           // the timer asks whether or not the name is used
-  bool pressing_ = false;         // AskNow has asked, and calls may wait for the answer
+  bool pressing_ = false;         // calls may wait for the answer that AskNow has asked for
   bool answered_quickly_ = true;  // the last look-up
   Instant asked_at_;
   double spread_ = 0;  // of this sidecar among those that ask at the same time, in [0, 1)

@@ -2,6 +2,8 @@
 // Endpoints that a name server names.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -20,6 +22,11 @@ class Cart {
     run.Serve("127.0.0.2", port);
     run.Serve("127.0.0.3", port);
     target = {.host = "cart.test", .port = port, .path = ""};
+    // The defaults, but without jitter, so that no seed has a short delay by luck.
+    run.policy.reconnect = {.initial = absl::Milliseconds(100),
+                            .multiplier = 2,
+                            .max = absl::Seconds(10),
+                            .jitter = Jitter::kNone};
   }
 
   void Has(const std::vector<std::string>& addresses, uint32_t ttl = 1) {
@@ -48,6 +55,28 @@ class Cart {
 };
 
 using Names = std::set<std::string>;
+
+constexpr absl::Duration kBetweenCalls = absl::Milliseconds(100);
+
+// Makes calls for `span`, and returns how many are answered at once.
+int CallsAnswered(Cart& cart, Pool& pool, absl::Duration span) {
+  int answered = 0;
+  for (const Instant end = cart.run.loop.now() + span; cart.run.loop.now() < end;) {
+    TestCall call(pool);
+    call.Start();
+    cart.run.Pass(kBetweenCalls);
+    answered += call.answered;
+  }
+  return answered;
+}
+
+// Makes calls until one is answered, and returns how long that takes.
+absl::Duration UntilServed(Cart& cart, Pool& pool) {
+  const Instant start = cart.run.loop.now();
+  while (CallsAnswered(cart, pool, kBetweenCalls) == 0) {
+  }
+  return cart.run.loop.now() - start;
+}
 
 TEST(Dns, EachAddressIsAnEndpoint) {
   Cart cart;
@@ -188,6 +217,100 @@ TEST(Dns, S6b_ANameWhoseAddressesAllRefuseIsLookedUpAtMostFiveTimesASecond) {
   cart.Has({"127.0.0.2"}, /*ttl=*/600);
   cart.run.Until([&] { return call.ended; });
   EXPECT_TRUE(call.answered) << call.failure;
+}
+
+TEST(Dns, E19_ANameThatHasNoAddressYetServesCallsWithin1500MsOfItsFirst) {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    Cart cart;
+    cart.run.random = Random(seed);
+    Pool& pool = cart.run.Open({cart.target});
+    // Long enough for every backoff to reach its longest delay.
+    EXPECT_EQ(CallsAnswered(cart, pool, absl::Seconds(60)), 0);
+    cart.Has({"127.0.0.2"});
+    EXPECT_LE(UntilServed(cart, pool), absl::Milliseconds(1500)) << seed;
+  }
+}
+
+TEST(Dns, E19_ANameThatDoesNotExistIsLookedUpAtMostOnceASecondHoweverManyCallsCome) {
+  Cart cart;
+  Pool& pool = cart.run.Open({cart.target});
+  for (int second = 1; second <= 60; ++second) {
+    EXPECT_EQ(CallsAnswered(cart, pool, absl::Seconds(1)), 0);
+    EXPECT_LE(cart.run.dns.Asked("cart.test"), second + 1);
+  }
+  EXPECT_GE(cart.run.dns.Asked("cart.test"), 45);
+}
+
+TEST(Dns, E19_ANameThatDoesNotExistIsLookedUpOnceMoreAfterTheLastCall) {
+  Cart cart;
+  Pool& pool = cart.run.Open({cart.target});
+  CallsAnswered(cart, pool, absl::Seconds(10));
+  const int asked = cart.run.dns.Asked("cart.test");
+  cart.run.Pass(absl::Minutes(10));
+  EXPECT_LE(cart.run.dns.Asked("cart.test"), asked + 1);
+}
+
+TEST(Dns, E19_ACallWaitsForTheAnswerToALookUpThatIsDue) {
+  Cart cart;
+  Pool& pool = cart.run.Open({cart.target});
+  CallsAnswered(cart, pool, absl::Seconds(60));
+  cart.run.Pass(absl::Milliseconds(2600));  // The look-up after the last call, and a pause.
+  cart.Has({"127.0.0.2"});
+  cart.run.CallOne();
+}
+
+TEST(Dns, E19_ANameThatHasLostItsAddressesServesCallsWithin1500MsOfItsNext) {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    Cart cart;
+    cart.run.random = Random(seed);
+    cart.Has({"127.0.0.1"}, /*ttl=*/600);
+    Pool& pool = cart.run.Open({cart.target});
+    cart.run.CallOne();
+    cart.Has({});
+    cart.Lose(0);
+    CallsAnswered(cart, pool, absl::Seconds(60));
+    cart.Has({"127.0.0.2"});
+    EXPECT_LE(UntilServed(cart, pool), absl::Milliseconds(1500)) << seed;
+  }
+}
+
+TEST(Dns, E19_TwoSecondsAfterItsLastAddressWasLostANameIsLookedUpAtMostOnceASecond) {
+  Cart cart;
+  cart.Has({"127.0.0.1"}, /*ttl=*/600);
+  Pool& pool = cart.run.Open({cart.target});
+  cart.run.CallOne();
+  cart.run.Pass(absl::Seconds(10));
+  cart.Lose(0);
+  CallsAnswered(cart, pool, absl::Seconds(2));
+  int asked = cart.run.dns.Asked("cart.test");
+  EXPECT_GE(asked, 1 + 8);
+  EXPECT_LE(asked, 1 + 1 + 10);
+  for (int second = 1; second <= 30; ++second) {
+    CallsAnswered(cart, pool, absl::Seconds(1));
+    EXPECT_LE(cart.run.dns.Asked("cart.test"), asked + second + 1);
+  }
+}
+
+TEST(Dns, E19_SidecarsThatBeganTogetherDoNotLookANameUpInStep) {
+  const auto look_ups = [](uint64_t seed) {
+    Cart cart;
+    cart.run.random = Random(seed);
+    Pool& pool = cart.run.Open({cart.target});
+    const Instant start = cart.run.loop.now();
+    std::vector<int64_t> seen;  // in tenths of a second
+    while (seen.size() < 50) {
+      const int asked = cart.run.dns.Asked("cart.test");
+      CallsAnswered(cart, pool, absl::Milliseconds(50));
+      if (cart.run.dns.Asked("cart.test") == asked) continue;
+      seen.push_back((cart.run.loop.now() - start) / absl::Milliseconds(100));
+    }
+    return seen;
+  };
+  const std::vector<int64_t> one = look_ups(1), other = look_ups(2);
+  std::vector<int64_t> together;
+  std::set_intersection(one.begin(), one.end(), other.begin(), other.end(),
+                        std::back_inserter(together));
+  EXPECT_LE(together.size(), 20u);
 }
 
 TEST(Dns, ANameThatIsNoTargetAnyMoreTakesItsAddressesAlong) {
