@@ -378,9 +378,13 @@ class Guard(unittest.TestCase):
         (upstream,) = self.policy['upstreams']
         self.assertEqual(upstream['endpoints'], ['127.0.0.1:2379'])
 
+    def test_dns_has_a_pod_within_a_second_of_its_being_ready(self):
+        (app,) = self.callee['spec']['template']['spec']['containers']
+        self.assertEqual(app['readinessProbe'].get('periodSeconds', 10), 1)
+
     def test_its_readiness_is_asked_for_through_levee_and_past_the_guard(self):
         (app,) = self.callee['spec']['template']['spec']['containers']
-        self.assertEqual(app['readinessProbe'], {'grpc': {'port': 9450}})
+        self.assertEqual(app['readinessProbe']['grpc'], {'port': 9450})
         first, second = self.policy['routes']
         self.assertEqual(first['match']['method'], '/grpc.health.v1.Health/*')
         policies = {policy['name']: policy for policy in self.policy['policies']}
