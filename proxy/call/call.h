@@ -51,7 +51,6 @@ struct CallParts {
   Random& random;
   ReplayLease& replay;
   std::string_view upstream;                       // the name in marks
-  int endpoints;                                   // how many the upstream has
   bool idempotent = false;                         // may be processed more than once
   const HedgePolicy* hedge = nullptr;              // not null: the call is hedged
   std::span<RateLimiter* const> rate_limits = {};  // as in the policy

@@ -237,16 +237,17 @@ void Call::EndAtDeadline(Instant now) {
 void Call::EndExhausted(AttemptId id, const AttemptOutcome& outcome,
                         std::optional<RefusalReason> reason, Instant now) {
   record_.refused = reason;
+  const int endpoints = parts_.host.Endpoints();
   // A `connect` failure says that no endpoint of all could be reached.
   const int failed_endpoints = outcome.kind == AttemptOutcome::Kind::kConnect
-                                   ? parts_.endpoints
+                                   ? endpoints
                                    : static_cast<int>(failed_endpoints_.size());
   // A policy that only observes leaves callers what they would get without it.
   const ExhaustedMode mode = Observes() ? ExhaustedMode::kKeep : parts_.policy.retry.exhausted;
   FinalAnswer answer = AnswerWhenExhausted(mode, parts_.overload, outcome, reason,
                                            {.attempts = attempts_,
                                             .failed_endpoints = std::max(1, failed_endpoints),
-                                            .endpoints = parts_.endpoints,
+                                            .endpoints = endpoints,
                                             .upstream = parts_.upstream});
   RememberFailure(outcome.code, answer.marked, now);
   if (answer.marked) {

@@ -86,6 +86,10 @@ class CallHost {
   // abandoned for another reason, and those that failed because a service further on is overloaded.
   virtual void JudgeAttempt(AttemptId attempt, bool success) = 0;
 
+  // Returns how many endpoints the upstream has now, at least 1. Names are looked up, so it may
+  // have others than when the call began.
+  virtual int Endpoints() const = 0;
+
   // The attempt's answer is the caller's: its head is forwarded (now, if it has been held), and
   // bodies in both directions go from host to host from here on. Request bytes beyond those
   // credited by CreditRequest are credited as they are forwarded on this attempt. No other attempt

@@ -32,7 +32,6 @@ CallParts MakeParts(CallHost& host, RpcEnvironment& environment, const CallPlan&
           .random = environment.random,
           .replay = environment.replay,
           .upstream = plan.destination->upstream,
-          .endpoints = plan.destination->pool->size(),
           .idempotent = plan.calls.idempotent,
           .hedge = plan.calls.hedge,
           .rate_limits = plan.limits.limiters,

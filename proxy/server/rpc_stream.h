@@ -125,6 +125,7 @@ class RpcStream final : public InBlocks,
   void SendRequest(AttemptId attempt, const Chunk& chunk, bool end) override;
   AttemptPlace CancelAttempt(AttemptId attempt) override;
   void JudgeAttempt(AttemptId attempt, bool success) override;
+  int Endpoints() const override { return plan_->destination->pool->size(); }
   void Commit(AttemptId attempt) override;
   StoredAnswerPtr KeepAnswer(const FinalStatus& status) override;
   void Finish(const FinalStatus& status, const CallRecord& record) override;

@@ -377,6 +377,8 @@ void SimHost::CreditRequest(size_t bytes) {
   LEVEE_CHECK(caller_.credited <= caller_.sent.size());
 }
 
+int SimHost::Endpoints() const { return sidecar_.endpoints().size(); }
+
 CallKin SimHost::Kin() const {
   LEVEE_CHECK(!finished());
   if (origin_.trace != 0) return {.hash = absl::HashOf(origin_.trace), .traced = true};

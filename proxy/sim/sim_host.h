@@ -129,6 +129,7 @@ class SimHost : public CallHost {
   void SendRequest(AttemptId id, const Chunk& chunk, bool end) override;
   AttemptPlace CancelAttempt(AttemptId id) override;
   void JudgeAttempt(AttemptId id, bool success) override;
+  int Endpoints() const override;
   void Commit(AttemptId id) override;
   StoredAnswerPtr KeepAnswer(const FinalStatus& status) override;
   void Finish(const FinalStatus& status, const CallRecord& record) override;

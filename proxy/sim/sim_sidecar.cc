@@ -98,7 +98,6 @@ CallParts SimSidecar::Parts(CallHost& host) {
           .random = random_,
           .replay = replay(),
           .upstream = name,
-          .endpoints = endpoints_.size(),
           .idempotent = planned_->idempotent,
           .hedge = planned_->hedge,
           .rate_limits = limits_,

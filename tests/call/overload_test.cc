@@ -99,6 +99,16 @@ TEST_F(CallOverload, A62_OneEndpointOfSeveralSpeaksForItself) {
   EXPECT_EQ(call.record().mark_sent, OverloadScope::kEndpoint);
 }
 
+TEST_F(CallOverload, A62_AnEndpointThatJoinedDuringTheCallCounts) {
+  retry_.max_attempts = 1;
+  const Service failing = InTurn({TrailersOnly(StatusCode::kUnavailable)});
+  sidecar_.AddEndpoint(failing);
+  SimHost& call = sidecar_.Unary();
+  sidecar_.AddEndpoint(failing);
+  clock_.Run();
+  EXPECT_EQ(Mark(call), "endpoint;reason=max_attempts;upstream=cart;hops=1");
+}
+
 TEST_F(CallOverload, A62_AdviceThatIsTooLongIsTheOriginalCodeWithAMark) {
   Upstream({TrailersOnly(StatusCode::kUnavailable, {{"grpc-retry-pushback-ms", "60001"}}), Ok()});
   SimHost& call = RunUnary();

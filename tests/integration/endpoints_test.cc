@@ -20,6 +20,7 @@ namespace {
 
 using grpc::StatusCode;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 constexpr char kEager[] = "{max_attempts: 3, budget: {ratio: 100}, backoff: {initial: 1ms}}";
 constexpr char kReconnect[] = ", reconnect: {initial: 10ms, max: 20ms}";
@@ -167,6 +168,16 @@ TEST_F(EndpointsByName, AllAddressesOfANameGetCalls) {
   EXPECT_EQ(codes.at(StatusCode::OK), 200);
   EXPECT_GT(first.calls(), 0);
   EXPECT_GT(second.calls(), 0);
+}
+
+TEST_F(EndpointsByName, TheMarkOfTheFirstCallKnowsThatTheNameHasTwoAddresses) {
+  FaultyService first(AlwaysFail());
+  FaultyService second(AlwaysFail(), {.port = first.port(), .at = "127.0.0.2"});
+  dns.Set("cart.shop.test", {.addresses = {"127.0.0.1", "127.0.0.2"}});
+  const auto sidecar = Run("dns:cart:" + std::to_string(first.port()), "{max_attempts: 1}");
+  const Reply reply = CallUnary(NewChannel(sidecar->address()));
+  EXPECT_THAT(Values(reply.trailers, "levee-overload"), StartsWith("endpoint;"));
+  EXPECT_EQ(Values(reply.trailers, "grpc-retry-pushback-ms"), "");
 }
 
 TEST_F(EndpointsByName, ANameThatDoesNotExistIsUnavailable) {
