@@ -227,11 +227,14 @@ void TellTimeouts(const std::vector<StoreSpec>& stores, std::vector<CallPolicy>&
 }
 
 // Reads the value of a limit, by the type that the data plane has it in.
-// One that is not given and has no default stays 0.
+// One that is not given and has no default stays 0, and so does one that is `auto`.
 void Read(const std::string& text, int64_t& bytes) {
   if (!text.empty()) bytes = Checked(ParseSize(text));
 }
 void Read(const std::string& text, absl::Duration& time) { time = DurationOf(text); }
+void Read(const std::string& text, int& number) {
+  if (text != "auto") number = Checked(ParseWhole(text));
+}
 void Read(int given, int& number) { number = given; }
 
 Limits BuildLimits(const v1::Limits& message) {

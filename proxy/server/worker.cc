@@ -8,6 +8,7 @@
 #include "base/host_port.h"
 #include "base/text.h"
 #include "server/connection_events.h"
+#include "server/connection_options.h"
 #include "server/reply.h"
 #include "server/request_head.h"
 #include "tls/session.h"
@@ -52,7 +53,7 @@ Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shar
                      .failed_calls = failed_calls_,
                      .own_listeners = own_addresses_,
                      .worker = index},
-                    *snapshot_, ConnectionOptions()),
+                    *snapshot_, ConnectionOptions(Peer::kUpstream)),
       guards_(io_.wheel, index),
       tunnel_environment_{.io = io_,
                           .resolver = resolver_,
@@ -162,19 +163,8 @@ void Worker::PostStop() {
   });
 }
 
-// Of callers' connections and those to upstreams: neither side may overload the sidecar.
-Http2Connection::Options Worker::ConnectionOptions() const {
-  const Limits& limits = snapshot_->limits;
-  h2::Session::Options session;
-  session.max_concurrent_streams = static_cast<uint32_t>(limits.streams_per_connection);
-  session.metadata_bytes = static_cast<size_t>(limits.metadata_bytes);
-  session.metadata_fields = static_cast<size_t>(limits.metadata_fields);
-  session.header_block_bytes = static_cast<size_t>(limits.header_block_bytes);
-  session.resets_per_second = static_cast<uint32_t>(limits.resets_per_second);
-  session.control_frames_per_second = static_cast<uint32_t>(limits.idle_frames_per_second);
-  session.pending_frames = static_cast<size_t>(limits.pending_frames);
-  session.output_bytes = static_cast<size_t>(limits.output_bytes);
-  return {.session = session, .send_timeout = limits.send_timeout};
+Http2Connection::Options Worker::ConnectionOptions(Peer peer) const {
+  return ConnectionOptionsOf(peer, snapshot_->limits, shared_.memory.limit());
 }
 
 // Calls that are under way keep the plans that they have, and with them the snapshot.
@@ -184,7 +174,7 @@ void Worker::Apply(const WorkerConfig& config) {
   plans_.Clear();
   waiting_places_.Resize(snapshot_->limits.waiting_calls);
   idle_.SetTimeout(snapshot_->limits.idle_timeout);
-  destinations_.Reload(*snapshot_, ConnectionOptions());
+  destinations_.Reload(*snapshot_, ConnectionOptions(Peer::kUpstream));
   SetOwnAddresses(config.own_listeners, control_ports_);
   destinations_.TakeGone();  // No plan is left that could hold one.
   closed_sockets_.insert(config.closed_sockets.begin(), config.closed_sockets.end());
@@ -238,7 +228,8 @@ void Worker::Serve(const ConnectionOrigin& origin, net::ByteStream stream, ByteS
     return ConnectionFields(origin, {{"protocol", "http2"}});
   });
   auto* connection =
-      new DownstreamConnection(io_, std::move(stream), origin, ConnectionOptions(), *this);
+      new DownstreamConnection(io_, std::move(stream), origin,
+                               ConnectionOptions(CallerOf(origin.listener->direction)), *this);
   connection->SetListener(snapshot_->ListenerRefOf(*origin.listener));
   connections_.PushBack(*connection);
   connection->LimitAge(io_, random_);

@@ -41,6 +41,7 @@
 #include "server/span_sink.h"
 #include "server/throttle_table.h"
 #include "server/ties.h"
+#include "settings/peer_limits.h"
 #include "settings/snapshot.h"
 #include "telemetry/metrics.h"
 
@@ -213,7 +214,7 @@ class Worker final : private net::TurnHandler {
   PlannedLimits PlanLimits(const CallPolicy& policy);
   PlannedGuard PlanGuard(const std::string& upstream, const CallPolicy& policy,
                          std::string_view path);
-  Http2Connection::Options ConnectionOptions() const;
+  Http2Connection::Options ConnectionOptions(Peer peer) const;
   void ConnectionEnded();
 
   const int index_;

@@ -50,8 +50,8 @@
 
 namespace levee {
 
-// The configured bounds, by name. config.proto has the defaults; a Limits that does not come from a
-// configuration is 0 throughout. header_block_bytes is at least metadata_bytes.
+// The configured bounds, by name. config.proto has the defaults. 0: not given, and without one
+// default (peer_limits.h, sidecar/memory_watch.h); or it does not come from a configuration.
 struct Limits {
 #define LEVEE_CONFIGURED(enumerator, name, type) type name{};
 #define LEVEE_FIXED(enumerator, name)

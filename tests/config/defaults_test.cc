@@ -100,7 +100,6 @@ TEST(Defaults, OverloadLimitsAndDrainAreTheContracts) {
   EXPECT_TRUE(snapshot->overload.honor.pushback);
   EXPECT_FALSE(snapshot->overload.honor.envoy);
   EXPECT_EQ(snapshot->limits.replay_bytes, 16 << 20);
-  EXPECT_EQ(snapshot->limits.streams_per_connection, 1024);
   EXPECT_EQ(snapshot->limits.metadata_bytes, 16 << 10);
   EXPECT_EQ(snapshot->limits.metadata_fields, 100);
   EXPECT_EQ(snapshot->limits.method_labels, 50);

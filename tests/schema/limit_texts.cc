@@ -46,6 +46,7 @@ std::string Range(const config::v1::FieldRule& rule) {
   std::string range = rule.above().empty() ? rule.min() : absl::StrCat("above ", rule.above());
   if (!rule.max().empty()) absl::StrAppend(&range, " to ", rule.max());
   if (rule.none()) absl::StrAppend(&range, ", or `none`");
+  if (!rule.word().empty()) absl::StrAppend(&range, ", or `", rule.word(), "`");
   return range;
 }
 

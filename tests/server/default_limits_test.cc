@@ -3,6 +3,8 @@
 #include "config/load.h"
 #include "gtest/gtest.h"
 #include "h2/session.h"
+#include "server/connection_options.h"
+#include "settings/peer_limits.h"
 #include "telemetry/metrics.h"
 
 namespace levee {
@@ -14,17 +16,34 @@ Limits Defaults() {
   return (*snapshot)->limits;
 }
 
-TEST(DefaultLimits, OfASessionAreThoseOfTheConfiguration) {
-  const Limits limits = Defaults();
-  const h2::Session::Options session;
-  EXPECT_EQ(session.max_concurrent_streams, limits.streams_per_connection);
-  EXPECT_EQ(session.metadata_bytes, limits.metadata_bytes);
-  EXPECT_EQ(session.metadata_fields, limits.metadata_fields);
-  EXPECT_EQ(session.header_block_bytes, limits.header_block_bytes);
-  EXPECT_EQ(session.resets_per_second, limits.resets_per_second);
-  EXPECT_EQ(session.control_frames_per_second, limits.idle_frames_per_second);
-  EXPECT_EQ(session.pending_frames, limits.pending_frames);
-  EXPECT_EQ(session.output_bytes, limits.output_bytes);
+constexpr int64_t kKiB = 1024;
+constexpr int64_t kMemory = 96 * kKiB * kKiB;
+
+TEST(DefaultLimits, OfASessionAreThoseOfACallerFromElsewhere) {
+  EXPECT_EQ(ConnectionOptionsOf(Peer::kInboundCaller, Defaults(), kMemory).session,
+            h2::Session::Options());
+}
+
+TEST(DefaultLimits, TheApplicationMayHaveAStreamForEach16KiBOfMemory) {
+  const auto streams = [](int64_t memory) {
+    return LimitsOf(Peer::kEgressCaller, Defaults(), memory).streams_per_connection;
+  };
+  EXPECT_EQ(streams(kMemory), 6 * 1024);
+  EXPECT_EQ(streams(1 * kKiB * kKiB), 1024);
+  EXPECT_EQ(streams(1000 * kMemory), 100'000);
+}
+
+TEST(DefaultLimits, ACallerFromElsewhereHas1024StreamsWhateverMemoryThereIs) {
+  for (const int64_t memory : {kMemory, 1000 * kMemory}) {
+    EXPECT_EQ(LimitsOf(Peer::kInboundCaller, Defaults(), memory).streams_per_connection, 1024);
+  }
+}
+
+TEST(DefaultLimits, AGivenNumberHoldsForEveryPeer) {
+  const Limits given = {.streams_per_connection = 7};
+  for (const Peer peer : {Peer::kEgressCaller, Peer::kInboundCaller}) {
+    EXPECT_EQ(LimitsOf(peer, given, kMemory).streams_per_connection, 7);
+  }
 }
 
 TEST(DefaultLimits, OfMetricsAreThoseOfTheConfiguration) {
