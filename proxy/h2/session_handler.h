@@ -12,7 +12,9 @@ namespace levee::h2 {
 
 // A bound of SessionOptions that the peer reached.
 enum class SessionLimit {
-  kStreams,         // max_concurrent_streams: the stream is refused
+  // max_concurrent_streams: the stream has the last place, so the peer must hold further ones back;
+  // or there was none left, and it is refused.
+  kStreams,
   kMetadataBytes,   // the stream's oversized() is true
   kMetadataFields,  // the same
   kHeaderBlock,     // this and the following close the connection, with ENHANCE_YOUR_CALM

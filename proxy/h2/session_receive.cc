@@ -178,7 +178,8 @@ void Session::OnRequestBlock(uint32_t id, bool end, ByteSpan block) {
     Read(block, BlockKind::kIgnored, nullptr);
     return;
   }
-  const bool refused = streams_.size() >= options_.max_concurrent_streams;
+  const size_t open = streams_.size();
+  const bool refused = open >= options_.max_concurrent_streams;
   Stream& stream = NewStream(nullptr);
   streams_.SetId(stream, id);
   stream.head_received_ = true;
@@ -196,6 +197,7 @@ void Session::OnRequestBlock(uint32_t id, bool end, ByteSpan block) {
   }
   stream.remote_ended_ = end;
   TellExcess();
+  if (open + 1 == options_.max_concurrent_streams) handler_.OnLimit(SessionLimit::kStreams);
   processed_id_ = id;
   StreamHandler* handler = handler_.OnRequest(stream, stream.received_, end);
   if (!stream.retired_) stream.handler_ = handler;

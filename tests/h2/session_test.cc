@@ -276,6 +276,21 @@ TEST(Session, StreamsOpenedNeverExceedThePeersLimit) {
   EXPECT_EQ(pair.client.session.FreeSlots(), 1);
 }
 
+TEST(Session, APeerThatTakesTheLastPlaceIsToldOfOnce) {
+  Session::Options options;
+  options.max_concurrent_streams = 2;
+  SessionPair pair({}, options);
+  pair.Pump();
+  RecordingHandler first;
+  RecordingHandler second;
+  pair.StartCall(first, true);
+  pair.Pump();
+  EXPECT_TRUE(pair.server.limits.empty());
+  pair.StartCall(second, true);
+  pair.Pump();
+  EXPECT_EQ(pair.server.limits, std::vector{SessionLimit::kStreams});
+}
+
 TEST(Session, StreamsThatHaveNotLeftEndWhenThePeerAllowsFewer) {
   SessionPair pair;
   RecordingHandler early, late, later;

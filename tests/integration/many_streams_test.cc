@@ -2,10 +2,12 @@
 // More calls at once on one channel than a connection carries, or than it carried once.
 #include <future>
 #include <map>
+#include <string>
 
-#include "gtest/gtest.h"
+#include "gmock/gmock.h"
 #include "integration/attacker.h"
 #include "integration/byte_call.h"
+#include "integration/eventually.h"
 #include "integration/faulty_service.h"
 #include "integration/sidecar_process.h"
 
@@ -13,6 +15,7 @@ namespace levee {
 namespace {
 
 using grpc::StatusCode;
+using testing::HasSubstr;
 
 // Calls on one channel that last until the service is told to end them.
 class LongCalls {
@@ -59,6 +62,24 @@ TEST(ManyStreams, E9_BeyondAnUpstreamsOwnLimitTakeFurtherConnectionsToIt) {
   ASSERT_TRUE(calls.Await(250));
   EXPECT_EQ(CallUnary(channel).body, "hello");
   EXPECT_GE(sidecar.Sum("levee_upstream_connections"), 3);
+  EXPECT_TRUE(calls.End());
+}
+
+TEST(ManyStreams, E9_ACallerAtItsLimitIsToldOfByMetricLogAndDoctor) {
+  FaultyService service;
+  SidecarProcess sidecar({.endpoints = {service.address()},
+                          .admin = "{address: \"127.0.0.1:0\"}",
+                          .more = "limits: {streams_per_connection: 4}\n"});
+  LongCalls calls(service, NewChannel(sidecar.address()), 6);
+  ASSERT_TRUE(calls.Await(4));
+  EXPECT_EQ(Hits(sidecar, "streams_per_connection"), 1);
+  EXPECT_TRUE(Eventually([&] {
+    return sidecar.process().Errors().find("limit=streams_per_connection ") != std::string::npos;
+  }));
+  const Ended doctor =
+      RunToEnd(LEVEE_BINARY, {"doctor", "--address", sidecar.AwaitAddress("admin")});
+  EXPECT_THAT(doctor.output, HasSubstr("a limit was reached: streams_per_connection"));
+  EXPECT_EQ(service.calls(), 4);
   EXPECT_TRUE(calls.End());
 }
 

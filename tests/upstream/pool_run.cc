@@ -77,7 +77,10 @@ class TestServer::Connection final : public Mortal,
   void OnGoaway() override {}
   void OnSlotsFree() override {}
   void OnProtocolError(std::string_view what) override { ADD_FAILURE() << what; }
-  void OnLimit(h2::SessionLimit) override { ADD_FAILURE() << "a limit"; }
+  void OnLimit(h2::SessionLimit limit) override {
+    // A pool may use every place that the server offers.
+    EXPECT_EQ(limit, h2::SessionLimit::kStreams);
+  }
   void OnConnected() override {}
   void OnConnectionClosed(const std::string&) override {
     const auto at = std::find_if(server_.connections_.begin(), server_.connections_.end(),
