@@ -10,8 +10,10 @@
 namespace levee {
 namespace {
 
-// Attempts of one worker that may wait for a connection to one destination.
-constexpr size_t kMaxWaiting = 4096;
+// Attempts of one worker that may wait for a connection to one destination: no fewer than the
+// streams that one connection of the application may have, so that none of a burst is turned away
+// that its channel would have held back.
+constexpr size_t kMaxWaiting = 100'000;
 
 }  // namespace
 

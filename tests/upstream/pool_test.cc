@@ -214,14 +214,14 @@ TEST(Pool, MoreCallsThanMayWaitAreTurnedAway) {
   server.GoDeaf();
   Pool& pool = run.Open({run.TargetOf(server)});
   std::vector<std::unique_ptr<TestCall>> calls;
-  for (int i = 0; i < 4098; ++i) {
+  for (int i = 0; i < 100'002; ++i) {
     calls.push_back(std::make_unique<TestCall>(pool));
     calls.back()->Start();
     if (i == 10) calls[5]->Cancel();  // A call that withdraws makes room.
   }
   run.Until([&] { return calls.back()->ended; });
   EXPECT_EQ(calls.back()->failure, "too many calls wait for a connection");
-  EXPECT_FALSE(calls[4096]->ended);
+  EXPECT_FALSE(calls[100'000]->ended);
   EXPECT_EQ(run.worker_series.limit_hits[Limit::kPendingAttempts].Read(), 1u);
   calls[6]->Cancel();
   TestCall next(pool), one_more(pool);

@@ -69,7 +69,7 @@ TEST_F(PoolTurn, CallsThatWaitedInVainFailInSeveralTurns) {
 }
 
 TEST_F(PoolTurn, CallsThatAreTooManyFailInSeveralTurns) {
-  constexpr int kMayWait = 4096;
+  constexpr int kMayWait = 100'000;
   TestServer& server = run_.Serve();
   server.GoDeaf();
   Pool& pool = run_.Open({run_.TargetOf(server)});
