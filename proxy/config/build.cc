@@ -244,8 +244,6 @@ Limits BuildLimits(const v1::Limits& message) {
   LEVEE_LIMITS(LEVEE_CONFIGURED, LEVEE_FIXED)
 #undef LEVEE_CONFIGURED
 #undef LEVEE_FIXED
-  // A file that raises metadata_bytes alone wants such metadata to come through.
-  limits.header_block_bytes = std::max(limits.header_block_bytes, limits.metadata_bytes);
   return limits;
 }
 

@@ -223,18 +223,16 @@ void Validator::CheckPolicies() {
   }
 }
 
-// The default follows metadata_bytes, so only a given value can be too small.
+// Where one of them is not given, it follows the other.
 void Validator::CheckLimits() {
   const std::string path = "limits.header_block_bytes";
   const v1::Limits& limits = config_.limits();
   const absl::StatusOr<int64_t> block = ParseSize(limits.header_block_bytes());
   const absl::StatusOr<int64_t> metadata = ParseSize(limits.metadata_bytes());
-  if (!positions_.Has(path) || !block.ok() || !metadata.ok() || *block >= *metadata) return;
+  if (!block.ok() || !metadata.ok() || *block >= *metadata) return;
   Add(path, CheckCode::kHeaderBlockBelowMetadata,
       absl::StrCat(limits.header_block_bytes(), " is below metadata_bytes, ",
-                   limits.metadata_bytes(),
-                   positions_.Has("limits.metadata_bytes") ? "" : " (the default)",
-                   "; it must be at least that"));
+                   limits.metadata_bytes(), "; it must be at least that"));
 }
 
 }  // namespace

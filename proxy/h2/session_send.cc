@@ -11,9 +11,12 @@ namespace levee::h2 {
 
 void Session::HoldSettings() {
   const bool server = role_ == Role::kServer;
+  // Servers reset the stream of an answer that exceeds the offer, and do not say why. So they are
+  // offered all that a header block may have, and this side says which answer is too large.
+  const size_t list_bytes = server ? options_.metadata_bytes : options_.header_block_bytes;
   const FrameWriter::Entry entries[] = {
       {Setting::kInitialWindowSize, options_.stream_window_bytes},
-      {Setting::kMaxHeaderListSize, static_cast<uint32_t>(options_.metadata_bytes)},
+      {Setting::kMaxHeaderListSize, static_cast<uint32_t>(list_bytes)},
       {server ? Setting::kMaxConcurrentStreams : Setting::kEnablePush,
        server ? options_.max_concurrent_streams : 0},
       {Setting::kNoRfc7540Priorities, 1}};

@@ -20,9 +20,9 @@ inline Http2Connection::Options ConnectionOptionsOf(Peer peer, const Limits& lim
   if (peer != Peer::kUpstream) {
     session.max_concurrent_streams = static_cast<uint32_t>(of_peer.streams_per_connection);
   }
-  session.metadata_bytes = static_cast<size_t>(limits.metadata_bytes);
-  session.metadata_fields = static_cast<size_t>(limits.metadata_fields);
-  session.header_block_bytes = static_cast<size_t>(limits.header_block_bytes);
+  session.metadata_bytes = static_cast<size_t>(of_peer.metadata_bytes);
+  session.metadata_fields = static_cast<size_t>(of_peer.metadata_fields);
+  session.header_block_bytes = static_cast<size_t>(of_peer.header_block_bytes);
   session.resets_per_second = static_cast<uint32_t>(limits.resets_per_second);
   session.control_frames_per_second = static_cast<uint32_t>(limits.idle_frames_per_second);
   session.pending_frames = static_cast<size_t>(limits.pending_frames);

@@ -100,15 +100,12 @@ TEST(Defaults, OverloadLimitsAndDrainAreTheContracts) {
   EXPECT_TRUE(snapshot->overload.honor.pushback);
   EXPECT_FALSE(snapshot->overload.honor.envoy);
   EXPECT_EQ(snapshot->limits.replay_bytes, 16 << 20);
-  EXPECT_EQ(snapshot->limits.metadata_bytes, 16 << 10);
-  EXPECT_EQ(snapshot->limits.metadata_fields, 100);
   EXPECT_EQ(snapshot->limits.method_labels, 50);
   EXPECT_EQ(snapshot->limits.destinations, 1000);
   EXPECT_EQ(snapshot->limits.metric_series, 20'000);
   EXPECT_EQ(snapshot->limits.connections, 20'000);
   EXPECT_EQ(snapshot->limits.resets_per_second, 5000);
   EXPECT_EQ(snapshot->limits.idle_frames_per_second, 1000);
-  EXPECT_EQ(snapshot->limits.header_block_bytes, 64 << 10);
   EXPECT_EQ(snapshot->limits.pending_frames, 1000);
   EXPECT_EQ(snapshot->limits.output_bytes, 256 << 20);
   EXPECT_EQ(snapshot->limits.send_timeout, absl::Seconds(60));

@@ -34,6 +34,7 @@ TEST(Limits, EveryFieldHasADefaultBoundsAndWhatHappensThen) {
     const FieldDescriptor& field = *limits.field(i);
     const config::v1::FieldRule& rule = RuleOf(field);
     EXPECT_NE(rule.default_() + rule.limit().default_text(), "") << field.name();
+    EXPECT_EQ(rule.limit().default_text().empty(), rule.limit().example().empty()) << field.name();
     EXPECT_NE(rule.min() + rule.above(), "") << field.name();
     EXPECT_TRUE(!rule.max().empty() || rule.none()) << field.name();
     EXPECT_NE(rule.limit().when_reached(), "") << field.name();

@@ -37,10 +37,8 @@ TEST(Validate, AHeaderBlockHoldsTheMetadata) {
   EXPECT_EQ(FaultsOf("limits: {metadata_bytes: 128KiB, header_block_bytes: 64KiB}\n"),
             "f:1:54: LV314 limits.header_block_bytes: 64KiB is below metadata_bytes, 128KiB; it "
             "must be at least that");
-  EXPECT_EQ(FaultsOf("limits: {header_block_bytes: 15KiB}\n"),
-            "f:1:30: LV314 limits.header_block_bytes: 15KiB is below metadata_bytes, 16KiB (the "
-            "default); it must be at least that");
-  EXPECT_EQ(FaultsOf("limits: {header_block_bytes: 16KiB}\n"), "");
+  EXPECT_EQ(FaultsOf("limits: {metadata_bytes: 64KiB, header_block_bytes: 64KiB}\n"), "");
+  EXPECT_EQ(FaultsOf("limits: {header_block_bytes: 15KiB}\n"), "");
   EXPECT_EQ(FaultsOf("limits: {metadata_bytes: 128KiB}\n"), "");
 }
 

@@ -246,7 +246,7 @@ TEST(AccessLogOfARun, ACallWithTooMuchMetadataIsLoggedAndWhatIsNoGrpcIsNot) {
   client.AnswerTo(client.Open(
       {{":method", "GET"}, {":scheme", "http"}, {":path", "/"}, {":authority", "shop.test:50051"}},
       true));
-  client.AnswerTo(client.Call({{"x-large", std::string(20'000, 'x')}}));
+  client.AnswerTo(client.Call({{"x-large", std::string(150'000, 'x')}}));
   const LogLine line = run.Line();
   EXPECT_EQ(line.Text("upstream"), "none");
   EXPECT_EQ(line.Text("code"), "RESOURCE_EXHAUSTED");

@@ -275,7 +275,7 @@ TEST(Hostile, PaddingOfDataFramesIsReturnedAsWindow) {  // data_frame_padding
 
 TEST(Hostile, MetadataOverTheLimitIsInternalAndNotRetried) {  // C10
   Hostile run(FirstThenGood([](UpstreamPeer& peer, const RawRequest& request) {
-    peer.AnswerTrailersOnly(request.stream, 14, {{"x-big", std::string(20'000, 'b')}});
+    peer.AnswerTrailersOnly(request.stream, 14, {{"x-big", std::string(150'000, 'b')}});
   }));
   const Reply reply = CallUnary(run.channel);
   EXPECT_EQ(reply.status.error_code(), StatusCode::INTERNAL);

@@ -168,11 +168,11 @@ TEST_F(Refusing, AMalformedFrameEndsItsConnectionAlone) {
 
 TEST_F(Refusing, MetadataOverItsLimitFailsTheCallAlone) {  // C10
   RawClient client(sidecar_.address());
-  const RawAnswer bytes = client.AnswerTo(client.Call({{"x-big", std::string(20'000, 'b')}}));
+  const RawAnswer bytes = client.AnswerTo(client.Call({{"x-big", std::string(150'000, 'b')}}));
   EXPECT_EQ(bytes.grpc_status(), "8");
   EXPECT_THAT(bytes.grpc_message(), HasSubstr("limits.metadata_bytes"));
   HeaderList many;
-  for (int i = 0; i < 120; ++i) many.emplace_back("x-" + std::to_string(i), "1");
+  for (int i = 0; i < 1200; ++i) many.emplace_back("x-" + std::to_string(i), "1");
   EXPECT_EQ(client.AnswerTo(client.Call(many)).grpc_status(), "8");
   EXPECT_EQ(client.AnswerTo(client.Call()).grpc_status(), "0");
   EXPECT_EQ(service_.calls(), 1);

@@ -231,7 +231,7 @@ TEST(WireFlow, WindowForARequestThatIsDroppedIsReturned) {
   for (int i = 0; i < 30; ++i) {
     ASSERT_TRUE(WaitForWindow(wire.client, kDropped)) << i;
     const int32_t stream =
-        wire.client.Open(RawClient::CallHead({{"x-big", std::string(20'000, 'b')}}), false);
+        wire.client.Open(RawClient::CallHead({{"x-big", std::string(150'000, 'b')}}), false);
     wire.client.WriteData(stream, std::string(kDropped, 'd'), true);
     EXPECT_EQ(wire.client.AnswerTo(stream).grpc_status(), "8");
   }

@@ -57,10 +57,9 @@ TEST(WireFrames, MetadataOfSeveralFramesIsForwardedBothWays) {
   HeaderList big;
   for (int i = 0; i < 8; ++i) big.emplace_back("x-" + std::to_string(i), std::string(5000, '~'));
   Wire wire(ForEach([&](UpstreamPeer& peer, const RawRequest& request) {
-              EXPECT_EQ(Values(request.head, "x-7"), std::string(5000, '~'));
-              peer.AnswerTrailersOnly(request.stream, 0, big);
-            }),
-            "limits: {metadata_bytes: 64KiB}\n");
+    EXPECT_EQ(Values(request.head, "x-7"), std::string(5000, '~'));
+    peer.AnswerTrailersOnly(request.stream, 0, big);
+  }));
   const RawAnswer answer = wire.client.AnswerTo(wire.client.Call(big));
   EXPECT_EQ(answer.grpc_status(), "0");
   EXPECT_EQ(Values(answer.head, "x-0"), std::string(5000, '~'));

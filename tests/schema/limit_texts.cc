@@ -89,8 +89,8 @@ std::string WithDefaultLimits(const Descriptor& limits, std::string file) {
     const config::v1::FieldRule& rule = RuleOf(field);
     absl::StrAppend(&text, CommentLines(FirstSentence(Described(field))));
     if (rule.default_().empty()) {
-      absl::StrAppend(&text, "  # ", field.name(),
-                      ": 96MiB  # default: ", rule.limit().default_text(), "\n");
+      absl::StrAppend(&text, "  # ", field.name(), ": ", rule.limit().example(),
+                      "  # default: ", rule.limit().default_text(), "\n");
     } else {
       absl::StrAppend(&text, "  ", field.name(), ": ", rule.default_(), "\n");
     }

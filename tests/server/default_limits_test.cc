@@ -39,11 +39,39 @@ TEST(DefaultLimits, ACallerFromElsewhereHas1024StreamsWhateverMemoryThereIs) {
   }
 }
 
-TEST(DefaultLimits, AGivenNumberHoldsForEveryPeer) {
-  const Limits given = {.streams_per_connection = 7};
-  for (const Peer peer : {Peer::kEgressCaller, Peer::kInboundCaller}) {
-    EXPECT_EQ(LimitsOf(peer, given, kMemory).streams_per_connection, 7);
+TEST(DefaultLimits, CallersFromElsewhereMaySendLessMetadataThanTheApplicationAndItsUpstreams) {
+  const PeerLimits elsewhere = LimitsOf(Peer::kInboundCaller, Defaults(), kMemory);
+  EXPECT_EQ(elsewhere.metadata_bytes, 16 * kKiB);
+  EXPECT_EQ(elsewhere.metadata_fields, 100);
+  EXPECT_EQ(elsewhere.header_block_bytes, 64 * kKiB);
+  for (const Peer peer : {Peer::kEgressCaller, Peer::kUpstream}) {
+    const PeerLimits trusted = LimitsOf(peer, Defaults(), kMemory);
+    EXPECT_EQ(trusted.metadata_bytes, 128 * kKiB);
+    EXPECT_EQ(trusted.metadata_fields, 1000);
+    EXPECT_EQ(trusted.header_block_bytes, 256 * kKiB);
   }
+}
+
+TEST(DefaultLimits, AGivenNumberHoldsForEveryPeer) {
+  const Limits given = {.streams_per_connection = 7,
+                        .metadata_bytes = 40 * kKiB,
+                        .metadata_fields = 20,
+                        .header_block_bytes = 50 * kKiB};
+  for (const Peer peer : {Peer::kEgressCaller, Peer::kInboundCaller, Peer::kUpstream}) {
+    const PeerLimits limits = LimitsOf(peer, given, kMemory);
+    EXPECT_EQ(limits.streams_per_connection, 7);
+    EXPECT_EQ(limits.metadata_bytes, 40 * kKiB);
+    EXPECT_EQ(limits.metadata_fields, 20);
+    EXPECT_EQ(limits.header_block_bytes, 50 * kKiB);
+  }
+}
+
+TEST(DefaultLimits, MetadataAndTheHeaderBlockThatHoldsItFollowEachOther) {
+  const auto of = [](const Limits& given) { return LimitsOf(Peer::kEgressCaller, given, kMemory); };
+  EXPECT_EQ(of({.metadata_bytes = 200 * kKiB}).header_block_bytes, 400 * kKiB);
+  EXPECT_EQ(of({.metadata_bytes = 1 * kKiB}).header_block_bytes, 64 * kKiB);
+  EXPECT_EQ(of({.header_block_bytes = 15 * kKiB}).metadata_bytes, 15 * kKiB);
+  EXPECT_EQ(of({.header_block_bytes = 1024 * kKiB}).metadata_bytes, 128 * kKiB);
 }
 
 TEST(DefaultLimits, OfMetricsAreThoseOfTheConfiguration) {
