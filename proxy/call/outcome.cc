@@ -113,9 +113,13 @@ AttemptOutcome OutcomeOfClose(const StreamEnd& end) {
   if (end.cause == Cause::kReset && end.error_code == kResetRefusedStream) {
     return Failure(Kind::kRefused, StatusCode::kUnavailable, "the upstream refused the stream");
   }
-  return Failure(
-      Kind::kReset, StatusFromReset(end.error_code),
-      absl::StrCat("the upstream reset the stream: ", Abseil(ResetName(end.error_code))));
+  // grpc-go says no more of an answer that is larger than this side offers to take.
+  const bool too_large = end.error_code == kResetInternalError;
+  return Failure(Kind::kReset, StatusFromReset(end.error_code),
+                 absl::StrCat("the upstream reset the stream: ", Abseil(ResetName(end.error_code)),
+                              too_large ? ", as some do whose headers or trailers are larger than "
+                                          "limits.metadata_bytes allows"
+                                        : ""));
 }
 
 absl::Duration WaitAskedFor(const AttemptOutcome& outcome) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "call/outcome.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <initializer_list>
@@ -10,6 +11,8 @@
 namespace levee {
 namespace {
 
+using testing::HasSubstr;
+using testing::Not;
 using Kind = AttemptOutcome::Kind;
 using Fields = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
@@ -123,6 +126,15 @@ TEST(OutcomeOfClose, TellsWhatSurelyWasNotProcessedFromWhatMayHaveBeen) {
     EXPECT_EQ(outcome.kind, kind) << outcome.message;
     EXPECT_EQ(outcome.code, code) << outcome.message;
   }
+}
+
+// grpc-go resets the stream of an answer that exceeds what it is offered, and says no more.
+TEST(OutcomeOfClose, NamesTheLimitThatAnInternalResetMayComeFrom) {
+  const auto message = [](uint32_t error_code) {
+    return OutcomeOfClose({.cause = StreamEnd::Cause::kReset, .error_code = error_code}).message;
+  };
+  EXPECT_THAT(message(kResetInternalError), HasSubstr("limits.metadata_bytes"));
+  EXPECT_THAT(message(kResetCancel), Not(HasSubstr("limits")));
 }
 
 }  // namespace
