@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "admin_grpc/grpc_admin_server.h"
 #include "cli/input.h"
 #include "cli/log_sink.h"
@@ -126,6 +128,16 @@ void WarnOfDescriptors(const Limits& limits, EventLog& log) {
   });
 }
 
+// Says on standard error what RLIMIT_NOFILE must be for the sidecar to serve anybody.
+int FailForDescriptors(int64_t needed, int workers) {
+  return Fail(absl::ResourceExhaustedError(absl::StrCat(
+      "this process may have ", net::DescriptorLimit(),
+      " file descriptors (RLIMIT_NOFILE), which leaves too few for callers: a sidecar of ", workers,
+      workers == 1 ? " worker" : " workers", " needs at least ", needed,
+      " here. Raise the limit: `ulimit -n`, LimitNOFILE of systemd, `--ulimit nofile` of "
+      "Docker.")));
+}
+
 }  // namespace
 
 int RunSidecar(const RunOptions& options) {
@@ -137,6 +149,8 @@ int RunSidecar(const RunOptions& options) {
   ConfigInput config = options.config;
   if (!ReadStandardInput(config)) return 1;
   net::RaiseDescriptorLimit();
+  const int64_t descriptors = net::DescriptorsNeeded(options.workers);
+  if (net::DescriptorLimit() < descriptors) return FailForDescriptors(descriptors, options.workers);
   net::ReserveDescriptorTable();  // before the first thread
   const auto identities = std::make_shared<WorkloadIdentities>(log);
   config.svids = [identities](const std::string& socket) { return identities->Get(socket); };
@@ -162,6 +176,9 @@ int RunSidecar(const RunOptions& options) {
                                        .announce = Announce},
                                       checked, log);
   if (!running.ok()) return FailToOpen(config, running.status());
+  if (const int64_t missing = net::DescriptorsMissing(); missing > 0) {
+    return FailForDescriptors(missing, options.workers);
+  }
   log.Write(EventKind::kStarted, [&] {
     return std::vector<LogField>{{"version", BuildVersion()}, {"workers", options.workers}};
   });

@@ -6,12 +6,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <limits>
 
 namespace levee::net {
 namespace {
 
 constexpr int64_t kReservedTable = 4096;
+
+constexpr int64_t kFewCallers = 8;
 
 rlimit Limits() {
   rlimit limits{};
@@ -36,8 +39,23 @@ void ReserveDescriptorTable() {
 }
 
 int64_t DescriptorsForCallers(int64_t limit) {
-  const int64_t reserve = std::min(std::clamp<int64_t>(limit / 8, 64, 1024), limit / 2);
+  const int64_t reserve = std::min(std::clamp<int64_t>(limit / 8, 64, 1024), limit / 3);
   return limit - reserve;
+}
+
+// A sidecar of one worker that listens has 34 to 40 open, and 9 more for each further worker.
+int64_t DescriptorsNeeded(int workers) { return 64 + 16 * int64_t{workers - 1}; }
+
+int64_t DescriptorsMissing() {
+  const int lowest = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  // Another reason not to open it says nothing about descriptors.
+  if (lowest < 0 && errno != EMFILE) return 0;
+  if (lowest >= 0) close(lowest);
+  if (lowest >= 0 && !IsReserved(lowest)) return 0;
+  const int64_t in_use = lowest >= 0 ? lowest : DescriptorLimit();
+  int64_t limit = in_use;
+  while (DescriptorsForCallers(limit) < in_use + kFewCallers) ++limit;
+  return limit;
 }
 
 int64_t DescriptorLimit() {

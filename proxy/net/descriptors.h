@@ -18,8 +18,16 @@ void ReserveDescriptorTable();
 
 // Returns how many descriptors callers' connections and tunnels may take of `limit`. The rest is
 // for upstreams, name servers, probes, logs and reloads: an eighth, at least 64 and at most 1024,
-// but never more than half.
+// but never more than a third.
 int64_t DescriptorsForCallers(int64_t limit);
+
+// Returns the least limit with which a sidecar of so many workers starts and serves a few callers.
+// `workers`: at least 1.
+int64_t DescriptorsNeeded(int workers);
+
+// Returns the least limit with which this process, as it is now, could take a few more callers; 0
+// if the limit that it has lets it take one.
+int64_t DescriptorsMissing();
 
 // Returns the soft limit.
 int64_t DescriptorLimit();

@@ -4,9 +4,12 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "integration/attacker.h"
 #include "integration/eventually.h"
@@ -17,6 +20,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 void AnswerWell(UpstreamPeer& peer, const RawRequest& request) { peer.Answer(request.stream); }
 
@@ -172,6 +176,50 @@ TEST(Descriptors, AHardLimitBelowTheConnectionsIsToldAtTheStart) {
   if (before.rlim_max < 1'000'000) {
     EXPECT_THAT(not_so.process().Errors(), HasSubstr("connections=1000000"));
   }
+}
+
+// `levee run --config FILE` in a process that may have no more descriptors than `limit`.
+Child RunWith(int limit, const TempFile& config) {
+  return Child("/bin/sh", {"-c", absl::StrCat("ulimit -n ", limit, "; exec ", LEVEE_BINARY,
+                                              " run --config ", config.path())});
+}
+
+TEST(Descriptors, SixtyFourAreEnoughToServe) {
+  RawUpstream upstream(ForEach(AnswerWell));
+  const TempFile config(ConfigText({.endpoints = {upstream.address()}}));
+  Child sidecar = RunWith(64, config);
+  const std::string line = sidecar.ReadLine().value_or("");
+  constexpr std::string_view kListening = "listening egress ";
+  ASSERT_THAT(line, StartsWith(kListening)) << sidecar.Errors();
+  std::vector<std::unique_ptr<RawClient>> callers;
+  for (int i = 0; i < 5; ++i) {
+    callers.push_back(std::make_unique<RawClient>(line.substr(kListening.size())));
+    EXPECT_EQ(CallStatus(*callers.back()), "0");
+  }
+}
+
+TEST(Descriptors, TooFewForAnyCallerAreToldAtTheStartWithWhatIsNeeded) {
+  const TempFile config(ConfigText({.endpoints = {"127.0.0.1:1"}}));
+  Child sidecar = RunWith(40, config);
+  EXPECT_EQ(sidecar.WaitForExit(), 1);
+  EXPECT_EQ(sidecar.ReadLine(), std::nullopt);
+  EXPECT_EQ(sidecar.Errors(),
+            "levee: this process may have 40 file descriptors (RLIMIT_NOFILE), which leaves too "
+            "few for callers: a sidecar of 1 worker needs at least 64 here. Raise the limit: "
+            "`ulimit -n`, LimitNOFILE of systemd, `--ulimit nofile` of Docker.\n");
+}
+
+TEST(Descriptors, PortsThatLeaveNoneForCallersAreToldAtTheStart) {
+  std::string listeners;
+  for (int i = 0; i < 15; ++i) {
+    absl::StrAppend(&listeners, "  - {name: port-", i, ", address: \"127.0.0.1:0\"}\n");
+  }
+  const TempFile config(absl::StrCat("metrics: {address: none}\nadmin: {address: none}\n",
+                                     "listeners:\n", listeners));
+  Child sidecar = RunWith(64, config);
+  EXPECT_EQ(sidecar.WaitForExit(), 1);
+  EXPECT_THAT(sidecar.Errors(), HasSubstr("may have 64 file descriptors (RLIMIT_NOFILE), which "
+                                          "leaves too few for callers"));
 }
 
 TEST(Descriptors, WithoutOneLeftCallersAreTurnedAwayAndOthersGoOn) {
