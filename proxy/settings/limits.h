@@ -27,6 +27,7 @@
   CONFIGURED(kMethodLabels, method_labels, int)                  \
   CONFIGURED(kDestinations, destinations, int)                   \
   FIXED(kPendingAttempts, pending_attempts)                      \
+  FIXED(kEndpointConnections, connections_per_endpoint)          \
   FIXED(kRoutesCached, routes_cached)                            \
   FIXED(kMaxKeys, max_keys)                                      \
   FIXED(kHandshake, handshake)                                   \

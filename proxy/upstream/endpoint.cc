@@ -163,8 +163,14 @@ void Endpoint::Connect() {
 
 bool Endpoint::ConnectAnother() {
   if (state_ != State::kReady || FindSlot() != nullptr) return false;
+  if (connections_.size() >= kMaxConnections) {
+    if (!dialling_ && !std::exchange(crowded_, true)) {
+      io_.series.limit_hits[Limit::kEndpointConnections].Add();
+    }
+    return dialling_;
+  }
   const bool waits = !Timer::when().is_infinite();
-  if (waits || connections_.size() >= kMaxConnections) return false;
+  if (waits) return false;
   StartConnecting();
   return true;
 }
@@ -219,6 +225,7 @@ void Endpoint::OnReady(UpstreamConnection& connection) {
 }
 
 void Endpoint::OnSlotsChanged(UpstreamConnection&) {
+  crowded_ = false;
   if (!closing_) pool_.OnEndpointChanged(*this);
 }
 

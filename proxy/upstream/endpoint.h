@@ -144,6 +144,7 @@ class Endpoint final : public Mortal, private Timer {
   bool closing_ = false;
   bool draining_ = false;
   bool on_demand_ = false;
+  bool crowded_ = false;  // all connections are full, there may be no more, and that is counted
   bool failed_quickly_ = false;  // when it was last dialled
   std::string failure_;
   std::string failure_of_accepted_;  // of this round: an address that accepted tells most

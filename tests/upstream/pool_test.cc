@@ -171,6 +171,7 @@ TEST(Pool, A59_StreamsBeyondTheLimitGetFurtherConnectionsAndThenWait) {
   }
   run.Until([&] { return server.calls() == 16; });
   EXPECT_EQ(server.connections(), 8);
+  EXPECT_EQ(run.worker_series.limit_hits[Limit::kEndpointConnections].Read(), 1u);
   calls[0]->Cancel();  // Its place goes to the first that waits.
   run.Until([&] { return server.calls() == 17; });
   EXPECT_GE(calls[16]->endpoint, 0);
