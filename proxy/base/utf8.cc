@@ -36,4 +36,14 @@ size_t FindInvalidUtf8(std::string_view text) {
   return std::string_view::npos;
 }
 
+std::string_view Utf8Beginning(std::string_view text, size_t most) {
+  if (text.size() <= most) return text;
+  constexpr size_t kLongestCharacter = 4;
+  for (size_t start = most; start > 0 && most - start < kLongestCharacter;) {
+    const size_t size = Utf8CharacterSize(text.substr(--start));
+    if (size > 0) return text.substr(0, start + size <= most ? most : start);
+  }
+  return text.substr(0, most);
+}
+
 }  // namespace levee

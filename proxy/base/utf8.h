@@ -16,4 +16,8 @@ size_t Utf8CharacterSize(std::string_view text);
 // byte belongs to one.
 size_t FindInvalidUtf8(std::string_view text);
 
+// Returns the longest beginning of `text` that has at most `most` bytes and cuts no character in
+// two. Bytes that are no UTF-8 are cut anywhere.
+std::string_view Utf8Beginning(std::string_view text, size_t most);
+
 }  // namespace levee

@@ -14,10 +14,12 @@ namespace {
 struct Case {
   RefusalReason reason;
   std::optional<OverloadScope> mark = std::nullopt;  // that the upstream sent
+  AttemptOutcome::Kind kind = AttemptOutcome::Kind::kStatus;
 };
 
 constexpr Case kCases[] = {
     {RefusalReason::kBudget},
+    {RefusalReason::kBudget, std::nullopt, AttemptOutcome::Kind::kConnect},
     {RefusalReason::kThrottle},
     {RefusalReason::kPushback},
     {RefusalReason::kOverloadMark, OverloadScope::kService},
@@ -39,15 +41,18 @@ const char* ScopeName(OverloadScope scope) {
 
 std::string NameOf(const Case& each) {
   const std::string name(RefusalReasonName(each.reason));
+  if (each.kind == AttemptOutcome::Kind::kConnect) return absl::StrCat(name, " (no connection)");
   return each.mark.has_value() ? absl::StrCat(name, " (", ScopeName(*each.mark), ")") : name;
 }
 
 std::string AnswerOf(ExhaustedMode mode, const OverloadPolicy& overload, const Case& each) {
-  AttemptOutcome outcome = {.code = StatusCode::kUnavailable};
+  AttemptOutcome outcome = {.kind = each.kind, .code = StatusCode::kUnavailable};
   if (each.mark.has_value()) outcome.mark = OverloadMark{.scope = *each.mark};
   ExhaustionFacts facts = {.endpoints = 3};
+  // Without a connection no endpoint of all could be reached.
+  if (each.kind == AttemptOutcome::Kind::kConnect) facts.failed_endpoints = facts.endpoints;
   const FinalAnswer one = AnswerWhenExhausted(mode, overload, outcome, each.reason, facts);
-  facts.failed_endpoints = 2;
+  facts.failed_endpoints = std::max(facts.failed_endpoints, 2);
   const FinalAnswer two = AnswerWhenExhausted(mode, overload, outcome, each.reason, facts);
   if (!one.marked) return "the failure unchanged";
   // The agreed code may be the code of the failure, too; only a new message tells them apart.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/utf8.h"
 #include "policy/retry_decision.h"
 
 namespace levee {
@@ -20,6 +21,8 @@ enum class Row { kOverloaded, kGivenUp, kUnchanged };
 Row RowOf(RefusalReason reason, const AttemptOutcome& outcome) {
   switch (reason) {
     case RefusalReason::kBudget:
+      // A service that cannot be reached is not overloaded, and callers learn why it cannot be.
+      return outcome.kind == AttemptOutcome::Kind::kConnect ? Row::kGivenUp : Row::kOverloaded;
     case RefusalReason::kPushback:
     case RefusalReason::kThrottle:
       return Row::kOverloaded;
@@ -99,7 +102,7 @@ std::string OverloadedMessage(const AttemptOutcome& outcome, RefusalReason reaso
   text.append(attempts == 1 ? " attempt" : " attempts");
   text.append(", last ").append(StatusCodeName(outcome.code));
   if (outcome.message.empty()) return text;
-  text.append(": ").append(outcome.message, 0, kMaxOriginalBytes);
+  text.append(": ").append(Utf8Beginning(outcome.message, kMaxOriginalBytes));
   if (outcome.message.size() > kMaxOriginalBytes) text.append(" ...");
   return text;
 }

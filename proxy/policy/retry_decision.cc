@@ -143,9 +143,10 @@ bool SaysAway(const AttemptOutcome& outcome) {
 }
 
 // Whether a retry behind this failure waits for a success rather than being refused. Without a
-// ratio successes pay for nothing.
+// ratio successes pay for nothing. An attempt that reached nothing has waited for a connection
+// where that was promising, so its caller learns of the failure at once.
 bool MayWait(const RetryPolicy& policy, const AttemptOutcome& outcome, const RetryFacts& facts) {
-  return facts.may_wait && policy.mode != RetryMode::kObserve &&
+  return facts.may_wait && outcome.kind != Kind::kConnect && policy.mode != RetryMode::kObserve &&
          policy.budget.wait > absl::ZeroDuration() && policy.budget.ratio > 0 && SaysAway(outcome);
 }
 

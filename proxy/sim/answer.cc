@@ -86,9 +86,9 @@ Answer& Answer::Unsent(absl::Duration at) {
   return Close(at, {.cause = StreamEnd::Cause::kLost, .left = false});
 }
 
-Answer& Answer::CannotConnect(absl::Duration at) {
+Answer& Answer::CannotConnect(absl::Duration at, std::string_view reason) {
   window_ = 0;
-  Add(Step::Kind::kNoConnection, at).bytes = "connection refused";
+  Add(Step::Kind::kNoConnection, at).bytes = reason;
   return *this;
 }
 

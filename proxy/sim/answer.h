@@ -65,7 +65,7 @@ class Answer {
   Answer& ConnectionLost(absl::Duration at);
   // The stream was never written to the connection.
   Answer& Unsent(absl::Duration at);
-  Answer& CannotConnect(absl::Duration at);
+  Answer& CannotConnect(absl::Duration at, std::string_view reason = "connection refused");
 
   // Takes only so many bytes of the request, until it reads on.
   Answer& ReadOnly(size_t bytes);

@@ -96,7 +96,7 @@ AttemptId SimHost::StartAttempt(const AttemptStart& start) {
   active_.push_back(id);
   sidecar_.CountAttempt();
   if (stream.endpoint < 0) {
-    Play(id, Answer().CannotConnect(absl::ZeroDuration()));
+    Play(id, Answer().CannotConnect(absl::ZeroDuration(), sidecar_.connect_failure));
   } else {
     Play(id, sidecar_.endpoints().Serve(stream.endpoint, *this, id));
   }

@@ -60,6 +60,7 @@ class SimSidecar {
   std::string name = "cart";
   int64_t replay_bytes = 16 << 20;
   int64_t waiting_calls = 1000;
+  std::string connect_failure = "connection refused";  // where no endpoint can be reached
   AdmissionSource* admission = nullptr;   // as CallParts::admission; outlives the sidecar
   LeaseSource* leases = nullptr;          // of the limits that are shared; outlives the sidecar
   bool answers_are_read = true;           // else an OnFinish sees no message and no trailers

@@ -28,5 +28,15 @@ TEST(Utf8, FirstInvalidByteIsFound) {
   EXPECT_EQ(FindInvalidUtf8("\xc3\xbc\xc3"), 2u);
 }
 
+TEST(Utf8, ABeginningCutsNoCharacterInTwo) {
+  EXPECT_EQ(Utf8Beginning("caf\xc3\xa9", 5), "caf\xc3\xa9");
+  EXPECT_EQ(Utf8Beginning("caf\xc3\xa9", 4), "caf");
+  EXPECT_EQ(Utf8Beginning("x\xe2\x9c\x93y", 3), "x");
+  EXPECT_EQ(Utf8Beginning("x\xe2\x9c\x93y", 4), "x\xe2\x9c\x93");
+  EXPECT_EQ(Utf8Beginning("\xf0\x9f\x8c\x8a", 3), "");
+  EXPECT_EQ(Utf8Beginning("\xbf\xbf\xbf\xbf\xbf\xbf", 5), "\xbf\xbf\xbf\xbf\xbf");
+  EXPECT_EQ(Utf8Beginning("abc", 0), "");
+}
+
 }  // namespace
 }  // namespace levee

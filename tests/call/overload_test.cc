@@ -155,11 +155,11 @@ TEST_F(CallOverload, A62_AFailureWithoutTrailersIsMarkedInABlockOfItsOwn) {
   NoBudget();
   Upstream({Answer().CannotConnect(Ms(1))});
   SimHost& call = RunUnary();
-  EXPECT_EQ(call.caller().code, StatusCode::kResourceExhausted);
+  EXPECT_EQ(call.caller().code, StatusCode::kUnavailable);
   EXPECT_EQ(Mark(call), "service;reason=budget;upstream=cart;hops=1");
-  EXPECT_EQ(call.caller().message,
-            "overloaded, do not retry: budget used up after 1 attempt, last UNAVAILABLE: "
-            "connection refused");
+  EXPECT_EQ(call.caller().trailers.Get("grpc-retry-pushback-ms"), "-1");
+  EXPECT_EQ(call.caller().message, "connection refused");
+  EXPECT_EQ(call.record().refused, RefusalReason::kBudget);
 }
 
 TEST_F(CallOverload, A62_AnAttemptThatTimedOutLeavesNoTrailersOfAnEarlierOne) {

@@ -174,6 +174,31 @@ TEST_F(CallWaiting, NoneWaitsBehindAFailureThatSaysLoad) {
   }
 }
 
+TEST_F(CallWaiting, NoneWaitsWhereNothingCanBeReached) {
+  retry_.budget.burst_least = 1;
+  retry_.exhausted = ExhaustedMode::kAuto;
+  answer_ = Answer().CannotConnect(Ms(1));
+  SimHost& call = RunUnary({.timeout = absl::Seconds(2)});
+  EXPECT_EQ(call.caller().finished_at, call.attempt(call.attempts()).ended_at);
+  EXPECT_EQ(call.caller().code, StatusCode::kUnavailable);
+  EXPECT_EQ(call.caller().message, "connection refused");
+}
+
+TEST(CallWaitingLine, TheFirstCallToAWrongAddressLearnsOfItWithin100Milliseconds) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    SimClock clock;
+    SimSidecar sidecar(clock, CallPolicy(), seed);
+    sidecar.KeepCalls();
+    sidecar.AddEndpoint(InTurn({Answer().CannotConnect(absl::ZeroDuration())}));
+    SimHost& call = sidecar.Unary({.timeout = absl::Seconds(2)});
+    clock.Run();
+    EXPECT_LE(call.caller().finished_at, Ms(100));
+    EXPECT_EQ(call.caller().code, StatusCode::kUnavailable);
+    EXPECT_EQ(call.caller().message, "connection refused");
+    EXPECT_TRUE(call.record().refused.has_value());
+  }
+}
+
 TEST_F(CallWaiting, NoMoreWaitThanThereArePlaces) {
   sidecar_.waiting_calls = 3;
   std::vector<SimHost*> calls;

@@ -78,8 +78,12 @@ LOGGED = {'time': '2026-01-01T00:00:00.000Z', 'duration_ms': 5.1, 'listener': 'e
 # each of the fields, a log; and calls of shop.Slow, which wait for a minute.
 TROUBLE = '''
 access_log: {path: calls.json, when: [all]}
-upstreams: [{name: cart, endpoints: ["127.0.0.1:50051"]}]
+upstreams:
+  - {name: cart, endpoints: ["127.0.0.1:50051", "127.0.0.1:50061"]}
+  - {name: gone, endpoints: ["127.0.0.1:50052"]}
 routes:
+  - match: {method: "/shop.Gone/*"}
+    upstream: gone
   - match: {method: "/shop.Slow/*"}
     upstream: cart
     policy: slow
@@ -92,6 +96,15 @@ policies:
   - name: patient
     retry: {app_retries: limit}
     rate_limit: [{name: all, rate: 1000/s, burst: 1000}]
+'''
+# A service that answers every call with UNAVAILABLE.
+FULL = '''
+listeners: [{name: full, address: "127.0.0.1:50061"}]
+metrics: {address: none}
+admin: {address: none}
+upstreams: [{name: nowhere, endpoints: ["127.0.0.1:50062"]}]
+routes: [{upstream: nowhere, policy: default}]
+policies: [{name: default, retry: {max_attempts: 1, exhausted: keep}}]
 '''
 CALL = ("printf '\\0\\0\\0\\0\\0' | curl -s --http2-prior-knowledge --data-binary @- "
         "-H 'content-type: application/grpc' -H 'te: trailers' http://127.0.0.1:9460/shop.Cart/Add")
@@ -138,17 +151,21 @@ class Kinds(unittest.TestCase):
 
 @unittest.skipIf(MISSING, MISSING)
 class InTrouble(unittest.TestCase):
-    """Before a sidecar whose upstream is down, and whose newest configuration has a fault."""
+    """Before a sidecar of whose upstreams one fails and one is down, and whose newest configuration
+    has a fault."""
 
     @classmethod
     def setUpClass(cls):
         cls.clone = cls.enterClassContext(Clone())
+        cls.clone.write('full.yaml', FULL)
+        cls.enterClassContext(cls.clone.start('exec levee run --config full.yaml')).lines(1)
         cls.clone.write('levee.yaml', TROUBLE)
         cls.sidecar = cls.enterClassContext(
             cls.clone.start('exec levee run --config levee.yaml'))
         cls.sidecar.lines(3)
         for _ in range(40):
             cls.clone.run(CALL)
+        cls.clone.run(CALL.replace('shop.Cart', 'shop.Gone'))
         cls.clone.write('levee.yaml', 'limit: {}')
         until(lambda: state(cls.clone)['configuration']['faults'] and state(cls.clone)['calls'])
 

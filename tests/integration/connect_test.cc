@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Endpoints that come, go, refuse and limit.
 #include <atomic>
+#include <chrono>
 #include <string>
 #include <thread>
 
 #include "gmock/gmock.h"
 #include "integration/byte_call.h"
 #include "integration/faulty_service.h"
+#include "integration/log_lines.h"
 #include "integration/sidecar_process.h"
 #include "integration/tcp.h"
 
@@ -67,6 +69,26 @@ TEST(Connect, AnUpstreamThatRefusesIsUnavailableAndSaysWhy) {
   EXPECT_THAT(reply.status.error_message(), HasSubstr("onnection refused"));
   EXPECT_EQ(sidecar.Sum("levee_retries_total", {R"(trigger="connect")"}), 1);
   EXPECT_EQ(sidecar.Sum("levee_endpoints", {R"(state="failing")"}), 1);
+}
+
+// How soon is what CallWaitingLine has, on virtual time.
+TEST(Connect, TheFirstCallToAWrongPortIsUnavailableAndThePlacesToLookSayWhy) {
+  const ReservedPort refusing;
+  SidecarProcess sidecar(
+      {.endpoints = {refusing.address()}, .more = "access_log: {path: stdout, when: [all]}\n"});
+  const Reply reply =
+      CallUnary(NewChannel(sidecar.address()), "x", [](grpc::ClientContext& context) {
+        context.set_deadline(std::chrono::system_clock::now() + std::chrono::hours(1));
+      });
+  EXPECT_EQ(reply.status.error_code(), StatusCode::UNAVAILABLE);
+  EXPECT_EQ(reply.status.error_message(),
+            "cannot connect to " + refusing.address() + ": connection refused");
+  EXPECT_EQ(Values(reply.trailers, "levee-overload"),
+            "service;reason=max_attempts;upstream=shop;hops=1");
+  const LogLine line(sidecar.process().ReadLine().value_or("{}"));
+  EXPECT_EQ(line.Text("message"), reply.status.error_message());
+  EXPECT_EQ(line.Text("refused"), "max_attempts");
+  EXPECT_EQ(sidecar.Sum("levee_retries_refused_total", {R"(reason="max_attempts")"}), 1);
 }
 
 TEST(Connect, AnUpstreamThatStartsLaterIsReached) {

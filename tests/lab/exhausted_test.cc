@@ -30,6 +30,11 @@ TEST(Exhausted, AutoMarksWhatTheBudgetRefusedAndWhatHasNoAttemptsLeft) {
   EXPECT_EQ(AnswerTo("deadline", ExhaustedMode::kAuto), "the failure unchanged");
 }
 
+TEST(Exhausted, AFailureToConnectKeepsItsCode) {
+  EXPECT_EQ(AnswerTo("budget (no connection)", ExhaustedMode::kAuto),
+            "the failure's code and message with the mark \"do not retry\", scope service");
+}
+
 TEST(Exhausted, AMarkOfOneEndpointIsPassedOnAsThat) {
   EXPECT_EQ(AnswerTo("overload_mark (endpoint)", ExhaustedMode::kAuto),
             "the failure's code and message with the mark \"do not retry\", scope endpoint");

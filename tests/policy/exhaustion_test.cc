@@ -4,8 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "base/utf8.h"
 #include "gtest/gtest.h"
 #include "policy/retry_decision.h"
+#include "wire/percent_encoding.h"
 
 namespace levee {
 namespace {
@@ -111,6 +113,18 @@ TEST(Exhaustion, A62_KeepChangesNothing) {
   for (const auto* reasons : {&kOverloadedReasons, &kGivenUpReasons, &kUnchangedReasons}) {
     for (auto reason : *reasons) ExpectUnchanged(Answer(ExhaustedMode::kKeep, reason));
   }
+}
+
+TEST(Exhaustion, AServiceThatCannotBeReachedIsNotCalledOverloadedAndTheMarkGoesAllTheSame) {
+  AttemptOutcome outcome = Refusal();
+  outcome.kind = AttemptOutcome::Kind::kConnect;
+  ExhaustionFacts facts = kFacts;
+  facts.failed_endpoints = facts.endpoints;
+  const FinalAnswer answer = Answer(ExhaustedMode::kAuto, RefusalReason::kBudget, outcome, facts);
+  ExpectOriginalWithMark(answer);
+  EXPECT_EQ(FormatOverloadMark(answer.mark), "service;reason=budget;upstream=cart;hops=1");
+  ExpectOverloaded(Answer(ExhaustedMode::kReplace, RefusalReason::kBudget, outcome, facts));
+  ExpectUnchanged(Answer(ExhaustedMode::kKeep, RefusalReason::kBudget, outcome, facts));
 }
 
 TEST(Exhaustion, AFailureThatIsNotRetryablePassesUnchangedInEveryMode) {
@@ -235,6 +249,30 @@ TEST(Exhaustion, OfALongMessageTheAgreedAnswerRepeatsTheBeginning) {
   outcome.message = std::string(6000, 'm');
   const FinalAnswer answer = Answer(ExhaustedMode::kAuto, RefusalReason::kBudget, outcome);
   EXPECT_TRUE(answer.message.ends_with(": " + std::string(512, 'm') + " ...")) << answer.message;
+}
+
+TEST(Exhaustion, ALongMessageIsCutBetweenCharacters) {
+  for (const std::string character : {"\xc3\xa9", "\xe2\x9c\x93", "\xf0\x9f\x8c\x8a"}) {
+    for (size_t before = 0; before < 8; ++before) {
+      AttemptOutcome outcome = Refusal();
+      outcome.message = std::string(before, 'm');
+      for (int i = 0; i < 600; ++i) outcome.message += character;
+      const FinalAnswer answer = Answer(ExhaustedMode::kAuto, RefusalReason::kBudget, outcome);
+      EXPECT_EQ(FindInvalidUtf8(answer.message), std::string::npos) << answer.message;
+      const size_t kept = answer.message.size() - answer.message.find(outcome.message.substr(0, 8));
+      EXPECT_LE(kept, 512 + std::string_view(" ...").size());
+      EXPECT_GT(kept, 512 + std::string_view(" ...").size() - character.size());
+      // What the caller's library makes of the field is the same text.
+      EXPECT_EQ(PercentDecode(PercentEncode(answer.message)), answer.message);
+    }
+  }
+}
+
+TEST(Exhaustion, BytesThatAreNoTextAreCutAnywhere) {
+  AttemptOutcome outcome = Refusal();
+  outcome.message = std::string(6000, '\xbf');
+  const FinalAnswer answer = Answer(ExhaustedMode::kAuto, RefusalReason::kBudget, outcome);
+  EXPECT_TRUE(answer.message.ends_with(": " + std::string(512, '\xbf') + " ..."));
 }
 
 }  // namespace

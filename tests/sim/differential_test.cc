@@ -131,6 +131,22 @@ TEST(Differential, ACallWhoseRetryWaitsInVainEndsByTheLastAttemptThatFailed) {
   EXPECT_THAT(RunReal(twin).text, ::testing::HasSubstr("second"));
 }
 
+TEST(Differential, ACallThatReachesNobodyLearnsWhyAndHasTheMark) {
+  TwinCase twin;
+  twin.reachable = false;
+  twin.policy.retry.backoff.jitter = Jitter::kNone;
+  for (int i = 0; i < 3; ++i) {
+    twin.calls.push_back(
+        {.at = absl::Seconds(i), .timeout = absl::Seconds(2), .body = "ping", .answers = {Ok()}});
+  }
+  EXPECT_TRUE(ExpectTwins(twin));
+  const std::string text = RunReal(twin).text;
+  EXPECT_THAT(text, ::testing::HasSubstr("refused budget mark sent scope"));
+  EXPECT_THAT(text, ::testing::HasSubstr(kNotReachable));
+  EXPECT_THAT(text, ::testing::HasSubstr("levee-overload=service;reason=budget"));
+  EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("overloaded, do not retry")));
+}
+
 TEST(Differential, ABrokenCallEndsAloneWithInternal) {
   TwinCase twin;
   twin.calls.push_back({.at = absl::Milliseconds(0), .body = "ping", .answers = {Silence()}});

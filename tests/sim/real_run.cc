@@ -48,8 +48,8 @@ std::shared_ptr<const Snapshot> SnapshotOf(const TwinCase& twin) {
 std::shared_ptr<const EndpointList> EndpointsOf(const TwinCase& twin) {
   auto endpoints = std::make_shared<EndpointList>();
   for (int i = 0; i < twin.endpoints; ++i) {
-    endpoints->push_back(
-        {.kind = EndpointSpec::Kind::kUnix, .host = "", .path = UpstreamEnd(i).path()});
+    const std::string path = twin.reachable ? UpstreamEnd(i).path() : "/nowhere/cart.sock";
+    endpoints->push_back({.kind = EndpointSpec::Kind::kUnix, .host = "", .path = path});
   }
   return endpoints;
 }

@@ -20,8 +20,11 @@ class SimulatedRun {
     begin_ = clock_.now();
     sidecar_.KeepCalls();
     sidecar_.overload = twin.overload;
+    sidecar_.connect_failure = kNotReachable;
     for (int i = 0; i < twin.endpoints; ++i) {
-      sidecar_.AddEndpoint([this](SimHost& host, AttemptId id) { return AnswerOf(host, id); });
+      const int64_t endpoint =
+          sidecar_.AddEndpoint([this](SimHost& host, AttemptId id) { return AnswerOf(host, id); });
+      sidecar_.endpoints().SetReachable(endpoint, twin.reachable);
     }
     for (size_t n = 0; n < twin.calls.size(); ++n) {
       clock_.After(twin.calls[n].at, [this, n] { Start(n); });
@@ -62,6 +65,7 @@ class SimulatedRun {
     const absl::Duration base = begin_ - SimClock::Start();
     for (AttemptId id = 1; id <= host.attempts(); ++id) {
       const SimAttempt& attempt = host.attempt(id);
+      if (attempt.endpoint < 0) continue;  // No upstream has seen it.
       SeenAttempt seen = {.endpoint = static_cast<int>(attempt.endpoint),
                           .at = attempt.start - base,
                           .previous_attempts = attempt.previous_attempts,

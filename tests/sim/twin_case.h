@@ -28,6 +28,7 @@ struct TwinCase {
   CallPolicy policy;
   OverloadPolicy overload;
   int endpoints = 1;
+  bool reachable = true;  // the endpoints
   std::vector<TwinCall> calls;
   // Of the worker alone: when a rule of each call that is under way is broken, since the case
   // began.
@@ -56,6 +57,10 @@ struct Observed {
   bool traced = true;
   uint64_t broken_calls = 0;  // of the worker alone, as its metrics say
 };
+
+// Why an endpoint that is not reachable is not.
+inline constexpr char kNotReachable[] =
+    "cannot connect to unix:/nowhere/cart.sock: no such file or directory";
 
 Observed RunSimulated(const TwinCase& twin);
 
