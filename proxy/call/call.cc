@@ -143,7 +143,7 @@ bool Call::MayHold() const {
 
 void Call::Commit(AttemptId id, Instant now) {
   committed_ = true;
-  CancelRetry();
+  CancelRetry(now);
   AbandonOthers(id, StatusCode::kCancelled, now);
   if (ActiveAttempt* const attempt = active_.Find(id)) attempt->hold_until = Instant::Infinite();
   buffer_.Clear();

@@ -196,6 +196,7 @@ class Call final : private GuardClient, private DedupeClient {
   // nothing ever does.
   struct UnpaidRetry {
     WaitingRetries::Place place;
+    bool bounded;  // it waits no longer for the sake of the deadline
     AttemptId failed;
     AttemptOutcome outcome;
   };
@@ -291,9 +292,11 @@ class Call final : private GuardClient, private DedupeClient {
   void ScheduleUnpaid(const NextAttempt& next, Instant now);
   void PayOrWait(Instant now);
   void StartPaid(bool waited, Instant now);
-  void EndWait(Instant now);
-  void CancelRetry();
-  bool WaitForOthers(RefusalReason reason);
+  void RecordWait(WaitEnd end, Instant now);
+  std::unique_ptr<UnpaidRetry> LeaveLine(WaitEnd end, Instant now);
+  void EndWait(WaitEnd end, Instant now);
+  void CancelRetry(Instant now);
+  bool WaitForOthers(RefusalReason reason, Instant now);
 
   // Commit.
   bool MayHold() const;
@@ -302,7 +305,8 @@ class Call final : private GuardClient, private DedupeClient {
 
   // The end.
   void EndExhausted(AttemptId id, const AttemptOutcome& outcome,
-                    std::optional<RefusalReason> reason, Instant now);
+                    std::optional<RefusalReason> reason, Instant now,
+                    const WaitRecord* vain = nullptr);
   void EndRefused(RefusalReason reason, std::string message, Instant now);
   void EndUnsent(MarkedStatus& marked, std::string_view reason, Instant now);
   void EndMarked(AttemptId id, const MarkedStatus& marked, Instant now);

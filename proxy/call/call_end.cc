@@ -25,7 +25,6 @@ void AddOnce(int64_t endpoint, absl::InlinedVector<int64_t, 2>& endpoints) {
 }  // namespace
 
 RetryFacts Call::Facts(Instant now) {
-  const RetryPolicy& retry = parts_.policy.retry;
   RetryFacts facts;
   facts.attempts = attempts_;
   facts.answered = answered_;
@@ -37,7 +36,7 @@ RetryFacts Call::Facts(Instant now) {
   facts.inbound = parts_.inbound;
   facts.may_wait = parts_.waiting != nullptr && !parts_.inbound && !next_.has_value();
   if (facts.may_wait) facts.failing_for = parts_.waiting->FailingFor(now);
-  if (retry.min_remaining && !deadline_.is_infinite()) {
+  if (!deadline_.is_infinite()) {
     facts.expected = parts_.latency.Quantile(0.5, now).value_or(absl::ZeroDuration());
   }
   return facts;
@@ -89,6 +88,7 @@ void Call::HandleFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, I
     if (waits) {
       unpaid_.reset(new UnpaidRetry{
           .place{*parts_.waiting, *this, facts.first_start, now, decision.wait_until},
+          .bounded = decision.wait_bounded,
           .failed = attempt.id,
           .outcome = std::move(outcome)});
       ScheduleUnpaid(next, now);
@@ -99,7 +99,7 @@ void Call::HandleFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, I
   }
   if (unsent) RecordAttemptEnd(attempt, outcome, now);
   const bool refused = decision.action == RetryDecision::Action::kRefused;
-  if (refused && WaitForOthers(decision.reason)) {
+  if (refused && WaitForOthers(decision.reason, now)) {
     // A call that waits in vain ends by the last attempt that ended: the host keeps no other
     // answer.
     if (unpaid_ != nullptr) {
@@ -123,21 +123,17 @@ void Call::ScheduleRetry(const NextAttempt& next, Instant now) {
   ArmTimer();
 }
 
-void Call::CancelRetry() {
+void Call::CancelRetry(Instant now) {
   if (shadow_ != nullptr && next_.has_value()) shadow_->OnDropped();
-  if (unpaid_ != nullptr) {
-    record_.waiting.cancelled = unpaid_->place.waits();
-    parts_.waiting->Leave(unpaid_->place);
-    unpaid_.reset();
-  }
+  if (unpaid_ != nullptr) LeaveLine(WaitEnd::kCancelled, now);
   next_.reset();
   next_at_ = hedge_at_ = Instant::Infinite();
 }
 
 // Whether the call goes on although this attempt is not followed by another: it is hedged.
-bool Call::WaitForOthers(RefusalReason reason) {
+bool Call::WaitForOthers(RefusalReason reason, Instant now) {
   const bool stopped = reason == RefusalReason::kPushback || reason == RefusalReason::kOverloadMark;
-  if (stopped) CancelRetry();
+  if (stopped) CancelRetry(now);
   if (active_.empty() && !next_.has_value()) return false;
   if (!next_.has_value()) {
     record_.refused = reason;
@@ -212,6 +208,11 @@ std::string_view Call::WhatWasAwaited() const {
 }
 
 void Call::EndAtDeadline(Instant now) {
+  if (unpaid_ != nullptr && unpaid_->place.waits()) {
+    // The caller, whose clock is ahead, has left a moment before the wait would have ended.
+    record_.refused = RefusalReason::kBudget;
+    LeaveLine(WaitEnd::kDeadline, now);
+  }
   while (!active_.empty()) {
     const ActiveAttempt attempt = active_.oldest();
     served_in_ = {now - record_.attempts[attempt.record].start};
@@ -234,8 +235,9 @@ void Call::EndAtDeadline(Instant now) {
              now);
 }
 
+// `vain`: the wait in vain with which the call ends; nullptr: it did not wait.
 void Call::EndExhausted(AttemptId id, const AttemptOutcome& outcome,
-                        std::optional<RefusalReason> reason, Instant now) {
+                        std::optional<RefusalReason> reason, Instant now, const WaitRecord* vain) {
   record_.refused = reason;
   const int endpoints = parts_.host.Endpoints();
   // A `connect` failure says that no endpoint of all could be reached.
@@ -244,11 +246,18 @@ void Call::EndExhausted(AttemptId id, const AttemptOutcome& outcome,
                                    : static_cast<int>(failed_endpoints_.size());
   // A policy that only observes leaves callers what they would get without it.
   const ExhaustedMode mode = Observes() ? ExhaustedMode::kKeep : parts_.policy.retry.exhausted;
-  FinalAnswer answer = AnswerWhenExhausted(mode, parts_.overload, outcome, reason,
-                                           {.attempts = attempts_,
-                                            .failed_endpoints = std::max(1, failed_endpoints),
-                                            .endpoints = endpoints,
-                                            .upstream = parts_.upstream});
+  ExhaustionFacts facts = {.attempts = attempts_,
+                           .failed_endpoints = std::max(1, failed_endpoints),
+                           .endpoints = endpoints,
+                           .upstream = parts_.upstream};
+  std::string endpoint;
+  if (vain != nullptr) {
+    const int64_t place = outcome.place.endpoint;
+    if (place >= 0) endpoint = parts_.host.EndpointName(place);
+    facts.wait = {
+        .waited = vain->waited, .bounded = vain->end == WaitEnd::kDeadline, .endpoint = endpoint};
+  }
+  FinalAnswer answer = AnswerWhenExhausted(mode, parts_.overload, outcome, reason, facts);
   RememberFailure(outcome.code, answer.marked, now);
   if (answer.marked) {
     EndMarked(id,
@@ -335,7 +344,7 @@ void Call::Finish(const FinalStatus& status, Instant now) {
     return;
   }
   if (std::exchange(admission_open_, false)) parts_.admission->Withdraw(*this);
-  CancelRetry();
+  CancelRetry(now);
   if (shadow_ != nullptr) record_.shadow = shadow_->End(Facts(now), now);
   AbandonOthers(/*kept=*/0, StatusCode::kCancelled, now);
   if (keyed_ != nullptr) LeaveKey(status, now);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "absl/time/time.h"
@@ -115,6 +116,10 @@ class CallHost {
   // The host ends the call with INTERNAL (Call::OnBroken) once the event is over, and tells of it.
   // Only for what concerns no other call; LEVEE_CHECK is for everything that calls share.
   virtual void OnBroken(const char* what) = 0;
+
+  // Returns the endpoint as people read it ("10.0.0.7:50051"); empty if it is not known any more.
+  // Asked only when a call ends after a wait in vain.
+  virtual std::string EndpointName(int64_t endpoint) const = 0;
 
   // Replaces the call's one timer; Infinite: none.
   virtual void SetTimer(Instant when) = 0;

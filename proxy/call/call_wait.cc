@@ -24,6 +24,7 @@ void Call::PayOrWait(Instant now) {
   const Step step = joins ? parts_.waiting->Join(place, now) : parts_.waiting->Look(place, now);
   switch (step) {
     case Step::kGo:
+      if (!joins) RecordWait(WaitEnd::kReleased, now);
       StartPaid(/*waited=*/!joins, now);
       return;
     case Step::kWait:
@@ -32,15 +33,22 @@ void Call::PayOrWait(Instant now) {
     case Step::kExpired:
     case Step::kFull:
     case Step::kClosed:
-      record_.waiting.no_place = step == Step::kFull;
-      record_.waiting.expired = place.waits();
-      EndWait(now);
+      record_.waiting_full = step == Step::kFull;
+      EndWait(unpaid_->bounded ? WaitEnd::kDeadline : WaitEnd::kExpired, now);
       return;
   }
 }
 
+// The retry that waits does so no longer.
+void Call::RecordWait(WaitEnd end, Instant now) {
+  record_.waits.push_back({.after = static_cast<int>(record_.attempts.size()),
+                           .waited = now - unpaid_->place.joined(),
+                           .end = end});
+}
+
 void Call::OnPaid(Instant now) {
   const OneEvent event(&parts_.replay);
+  RecordWait(WaitEnd::kReleased, now);
   StartPaid(/*waited=*/true, now);
 }
 
@@ -56,22 +64,29 @@ void Call::StartPaid(bool waited, Instant now) {
   next_at_ = Instant::Infinite();
   next.probe = paid->place.probe();
   if (waited) {
-    ++record_.waiting.released;
     next.delay = now - paid->place.since();
     next.backed_off = false;
   }
   StartAttempt(next, now);
 }
 
-// Nothing has paid for the retry: the call ends as one that the budget refuses, unless other
-// attempts of it are under way.
-void Call::EndWait(Instant now) {
-  const std::unique_ptr<UnpaidRetry> unpaid = std::move(unpaid_);
-  parts_.waiting->Leave(unpaid->place);
+// Takes the retry that nothing has paid for, and perhaps waits, out of the line.
+std::unique_ptr<Call::UnpaidRetry> Call::LeaveLine(WaitEnd end, Instant now) {
+  if (unpaid_->place.waits()) RecordWait(end, now);
+  parts_.waiting->Leave(unpaid_->place);
+  return std::move(unpaid_);
+}
+
+// Nothing has paid for the retry, which may have waited for that: the call ends as one that the
+// budget refuses, unless other attempts of it are under way.
+void Call::EndWait(WaitEnd end, Instant now) {
+  const bool waited = unpaid_->place.waits();
+  const std::unique_ptr<UnpaidRetry> unpaid = LeaveLine(end, now);
   next_.reset();
   next_at_ = Instant::Infinite();
-  if (WaitForOthers(RefusalReason::kBudget)) return;
-  EndExhausted(unpaid->failed, unpaid->outcome, RefusalReason::kBudget, now);
+  if (WaitForOthers(RefusalReason::kBudget, now)) return;
+  EndExhausted(unpaid->failed, unpaid->outcome, RefusalReason::kBudget, now,
+               waited ? &record_.waits.back() : nullptr);
 }
 
 }  // namespace levee

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "wire/content_type.h"
 #include "wire/overload_mark.h"
 #include "wire/percent_encoding.h"
@@ -47,6 +48,14 @@ AttemptOutcome Failure(AttemptOutcome::Kind kind, StatusCode code, std::string m
   outcome.code = code;
   outcome.message = std::move(message);
   return outcome;
+}
+
+// `text`: what its GOAWAY said.
+std::string GoingAway(std::string_view text) {
+  constexpr absl::string_view kGoingAway = "the upstream is going away";
+  constexpr size_t kMostText = 100;
+  if (text.empty()) return std::string(kGoingAway);
+  return absl::StrCat(kGoingAway, ": ", Abseil(Utf8Beginning(text, kMostText)));
 }
 
 }  // namespace
@@ -104,11 +113,12 @@ AttemptOutcome OutcomeOfClose(const StreamEnd& end) {
                    "the connection was lost before the call left");
   }
   if (end.cause == Cause::kExcluded) {
-    return Failure(Kind::kRefused, StatusCode::kUnavailable, "the upstream is going away");
+    return Failure(Kind::kRefused, StatusCode::kUnavailable, GoingAway(end.goaway));
   }
   if (end.cause == Cause::kLost) {
-    return Failure(Kind::kReset, StatusCode::kUnavailable,
-                   "the connection to the upstream was lost");
+    std::string message = "the connection to the upstream was lost";
+    if (!end.goaway.empty()) absl::StrAppend(&message, "; ", GoingAway(end.goaway));
+    return Failure(Kind::kReset, StatusCode::kUnavailable, std::move(message));
   }
   if (end.cause == Cause::kReset && end.error_code == kResetRefusedStream) {
     return Failure(Kind::kRefused, StatusCode::kUnavailable, "the upstream refused the stream");

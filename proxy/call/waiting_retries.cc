@@ -37,6 +37,7 @@ WaitingRetries::Step WaitingRetries::Join(Place& place, Instant now) {
   }
   line_.PushBack(place);
   place.state_ = Place::State::kInLine;
+  place.joined_ = now;
   budget_->CountWaiting(1);
   return Step::kWait;
 }

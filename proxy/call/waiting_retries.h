@@ -80,6 +80,9 @@ class WaitingRetries {
 
     Instant since() const { return since_; }
 
+    // When the retry came to wait; only if it did.
+    Instant joined() const { return joined_; }
+
     // Whether the retry has come to wait and has not gone.
     bool waits() const { return state_ != State::kOutside; }
 
@@ -95,6 +98,7 @@ class WaitingRetries {
     const Instant begun_;
     const Instant since_;
     const Instant until_;
+    Instant joined_;
     State state_ = State::kOutside;
     bool probe_ = false;
   };

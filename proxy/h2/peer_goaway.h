@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "base/chunk.h"
@@ -16,12 +17,15 @@ namespace levee::h2 {
 class PeerGoaway {
  public:
   static constexpr size_t kLeastBytes = 8;
+  static constexpr size_t kMostText = 128;
 
   // Takes the payload of a GOAWAY frame, of at least kLeastBytes.
   void Take(ByteSpan payload) {
     const std::string_view text(reinterpret_cast<const char*>(payload.data()) + kLeastBytes,
                                 payload.size() - kLeastBytes);
     received_ = true;
+    // Of a graceful end's two frames either may have the text.
+    if (!text.empty()) text_ = text.substr(0, kMostText);
     last_id_ = std::min(last_id_, ReadUint32(payload.data()) & kMaxStreamId);
     too_many_pings_ = too_many_pings_ || (ReadUint32(payload.data() + 4) == kResetEnhanceYourCalm &&
                                           text == "too_many_pings");
@@ -31,6 +35,9 @@ class PeerGoaway {
   void Assume() { received_ = true; }
 
   bool received() const { return received_; }
+
+  // Returns what the last GOAWAY with a text said, at most kMostText bytes; may be empty.
+  std::string_view text() const { return text_; }
 
   // Whether the peer does not process a stream of this side with this id. 0 stands for a stream
   // that has no id yet. Its head was not sent, and will not be sent.
@@ -43,6 +50,7 @@ class PeerGoaway {
   bool received_ = false;
   bool too_many_pings_ = false;
   uint32_t last_id_ = kMaxStreamId;
+  std::string text_;
 };
 
 }  // namespace levee::h2

@@ -139,7 +139,9 @@ void Session::SendPing() {
 void Session::ConnectionLost(uint64_t written) {
   broken_ = true;
   while (Stream* stream = streams_.Any()) {
-    const StreamEnd end = {.cause = StreamEnd::Cause::kLost, .left = stream->head_at_ < written};
+    const StreamEnd end = {.cause = StreamEnd::Cause::kLost,
+                           .goaway = peer_goaway_.text(),
+                           .left = stream->head_at_ < written};
     streams_.Retire(*stream);
     if (stream->handler_ != nullptr) std::exchange(stream->handler_, nullptr)->OnClosed(end);
   }

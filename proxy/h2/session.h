@@ -83,6 +83,10 @@ class Session {
   // Sends a PING. There is no event for its acknowledgement; the caller only sees that bytes come.
   void SendPing();
 
+  // Returns what the peer's GOAWAY said in words: unchecked bytes, perhaps none. Good until the
+  // next event.
+  std::string_view goaway_text() const { return peer_goaway_.text(); }
+
   // Whether a GOAWAY said that this side sends too many PINGs (gRFC A8).
   bool too_many_pings() const { return peer_goaway_.too_many_pings(); }
 

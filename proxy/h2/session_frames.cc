@@ -184,7 +184,7 @@ void Session::EndExcluded() {
   });
   // The handler of one stream's event may end other streams.
   while (Stream* stream = excluded.PopFront()) {
-    Close(*stream, {.cause = StreamEnd::Cause::kExcluded});
+    Close(*stream, {.cause = StreamEnd::Cause::kExcluded, .goaway = peer_goaway_.text()});
   }
 }
 

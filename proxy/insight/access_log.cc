@@ -86,6 +86,7 @@ std::string_view AccessLogFormatter::Format(const AccessLogFacts& facts, const C
   } else {
     line_ += kNull;
   }
+  AppendWaits(record);
   AppendMarks(record);
   AppendGuard(record.guard);
   line_ += R"(,"dedupe":)";
@@ -189,6 +190,20 @@ void AccessLogFormatter::AppendGuard(const GuardRecord& guard) {
   line_ += R"(,"waited_ms":)";
   AppendMs(guard.waited, line_);
   line_ += '}';
+}
+
+void AccessLogFormatter::AppendWaits(const CallRecord& record) {
+  line_ += R"(,"waits":[)";
+  for (const WaitRecord& wait : record.waits) {
+    line_ += &wait == record.waits.data() ? R"({"after":)" : R"(,{"after":)";
+    AppendNumber(wait.after, line_);
+    line_ += R"(,"waited_ms":)";
+    AppendMs(wait.waited, line_);
+    line_ += R"(,"end":)";
+    AppendWord(WaitEndName(wait.end), line_);
+    line_ += '}';
+  }
+  line_ += ']';
 }
 
 void AccessLogFormatter::AppendMarks(const CallRecord& record) {

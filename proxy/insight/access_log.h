@@ -57,6 +57,8 @@ class AccessLogFormatter {
   //   when
   //                     the call ended, or some of them
   //   refused           why retrying stopped
+  //   waits             [{after, waited_ms, end}]: of retries, for a success: after how many
+  //                     attempts, and how it ended: released, expired, deadline or cancelled
   //   marks             [{direction: received|sent, scope}], those received in their order
   //   duration_ms, request_bytes, response_bytes, trace_id
   //   sample            the share of such calls that is written
@@ -67,6 +69,7 @@ class AccessLogFormatter {
   void AppendTime(absl::Time time);
   void AppendAttempts(const CallRecord& record, EndpointNames endpoint_name);
   void AppendUnreached(const std::vector<std::string>& unreached);
+  void AppendWaits(const CallRecord& record);
   void AppendMarks(const CallRecord& record);
   void AppendGuard(const GuardRecord& guard);
 

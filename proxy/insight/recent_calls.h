@@ -89,8 +89,8 @@ class RecentCalls {
   void SetEnabled(bool enabled) { enabled_.store(enabled, std::memory_order_relaxed); }
   bool enabled() const { return enabled_.load(std::memory_order_relaxed); }
 
-  // Whether an ended call is to be remembered: it had more than one attempt, or a retry of it or
-  // the call itself was refused.
+  // Whether an ended call is to be remembered: it had more than one attempt, or a retry of it
+  // waited, or one or the call itself was refused.
   static bool Wants(const CallRecord& record);
 
   // Adds a call if the gate admits it. `facts` are those of the access log, with the start. The

@@ -92,6 +92,22 @@ std::string WhatWasDone(const Further& further) {
   return absl::StrJoin(done, ", ");
 }
 
+std::string Rounded(absl::Duration span) {
+  return absl::FormatDuration(absl::Trunc(span, absl::Microseconds(100)));
+}
+
+// Appends how long retries waited for a success that then let them go, and how long one did that
+// the call's end cut short.
+void AddWaits(const CallRecord& record, std::vector<std::string>& parts) {
+  for (const WaitRecord& wait : record.waits) {
+    if (wait.end == WaitEnd::kReleased) {
+      parts.push_back(absl::StrCat("waited ", Rounded(wait.waited), " for a success"));
+    } else if (wait.end == WaitEnd::kCancelled) {
+      parts.push_back(absl::StrCat("waited ", Rounded(wait.waited), " for a success in vain"));
+    }
+  }
+}
+
 // Says how a call that had attempts ended.
 std::string Outcome(const CallRecord& record) {
   const size_t attempts = record.attempts.size();
@@ -116,8 +132,12 @@ std::string RefusalText(const CallRecord& record) {
   if (*record.refused == RefusalReason::kBuffer && record.replay_memory_full) {
     return "no memory left to keep the request";
   }
-  if (*record.refused == RefusalReason::kBudget && record.waiting.expired) {
-    return "no success paid for it while it waited";
+  if (*record.refused == RefusalReason::kBudget && !record.waits.empty()) {
+    const WaitRecord& last = record.waits.back();
+    if (last.end == WaitEnd::kExpired || last.end == WaitEnd::kDeadline) {
+      return absl::StrCat("no success paid for it while it waited ", Rounded(last.waited),
+                          last.end == WaitEnd::kDeadline ? ", until the deadline was near" : "");
+    }
   }
   const std::string_view phrase = RefusalReasonPhrase(*record.refused);
   return std::string(phrase);
@@ -154,8 +174,7 @@ std::string GuardRefusalText(const GuardRecord& guard) {
     return "refused by the guard: no slot was free, and no more may wait";
   }
   return absl::StrCat("refused by the guard: too many calls wait for a slot (it waited ",
-                      absl::FormatDuration(absl::Trunc(guard.waited, absl::Microseconds(100))),
-                      ", priority ", guard.priority, ")");
+                      Rounded(guard.waited), ", priority ", guard.priority, ")");
 }
 
 // Says what came of the call's idempotency key, if that kept it from the application.
@@ -207,6 +226,7 @@ std::string WhyOf(const CallRecord& record) {
     parts.push_back("waited for a slot of the guard");
   }
   if (std::string done = WhatWasDone(further); !done.empty()) parts.push_back(std::move(done));
+  AddWaits(record, parts);
   parts.push_back(Outcome(record));
   if (PassedOverAnEndpoint(record)) parts.push_back("an endpoint said it is overloaded");
   AddRefusal(record, further, parts);

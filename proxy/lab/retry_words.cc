@@ -125,8 +125,10 @@ std::vector<std::string> BudgetWords(const RetryPolicy& policy,
         " credits per call, at least ", NumberWords(budget.burst_least)));
   }
   if (budget.wait > absl::ZeroDuration()) {
-    sentences.push_back(absl::StrCat("a retry that nothing pays for waits up to ",
-                                     DurationWords(budget.wait), " for a success"));
+    sentences.push_back(absl::StrCat(
+        "a retry that nothing pays for waits up to ", DurationWords(budget.wait),
+        " for a success, less where the deadline is near; none does behind a failure to "
+        "connect"));
   }
   if (policy.mode == RetryMode::kObserve) {
     sentences.emplace_back("mode observe: retries are decided and counted, but not made");

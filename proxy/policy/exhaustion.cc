@@ -18,11 +18,13 @@ constexpr size_t kMaxOriginalBytes = 512;
 // The rows of the table.
 enum class Row { kOverloaded, kGivenUp, kUnchanged };
 
-Row RowOf(RefusalReason reason, const AttemptOutcome& outcome) {
+Row RowOf(RefusalReason reason, const AttemptOutcome& outcome, const ExhaustionFacts& facts) {
   switch (reason) {
     case RefusalReason::kBudget:
-      // A service that cannot be reached is not overloaded, and callers learn why it cannot be.
-      return outcome.kind == AttemptOutcome::Kind::kConnect ? Row::kGivenUp : Row::kOverloaded;
+      // A service that cannot be reached is not overloaded, and callers learn why it cannot be. Nor
+      // is it the budget that kept a call waiting until its deadline.
+      if (outcome.kind == AttemptOutcome::Kind::kConnect) return Row::kGivenUp;
+      return facts.wait && facts.wait->bounded ? Row::kGivenUp : Row::kOverloaded;
     case RefusalReason::kPushback:
     case RefusalReason::kThrottle:
       return Row::kOverloaded;
@@ -88,7 +90,33 @@ OverloadMark MarkOf(const AttemptOutcome& outcome, RefusalReason reason,
   return mark;
 }
 
-std::string OverloadedMessage(const AttemptOutcome& outcome, RefusalReason reason, int attempts) {
+// Appends how often the call was tried, how long it waited, and what its last failure was.
+void AppendHistory(const AttemptOutcome& outcome, const ExhaustionFacts& facts, std::string& text) {
+  text.append(" after ").append(std::to_string(facts.attempts));
+  text.append(facts.attempts == 1 ? " attempt" : " attempts");
+  text.append(", last ").append(StatusCodeName(outcome.code));
+  if (facts.wait && !facts.wait->endpoint.empty()) text.append(" at ").append(facts.wait->endpoint);
+  if (outcome.message.empty()) return;
+  text.append(": ").append(Utf8Beginning(outcome.message, kMaxOriginalBytes));
+  if (outcome.message.size() > kMaxOriginalBytes) text.append(" ...");
+}
+
+void AppendWait(absl::Duration waited, std::string& text) {
+  text.append("waited ").append(std::to_string(absl::ToInt64Milliseconds(waited)));
+  text.append(" ms for a success");
+}
+
+// The message of a failure that is passed on as it was.
+std::string OriginalMessage(const AttemptOutcome& outcome, const ExhaustionFacts& facts) {
+  if (!facts.wait) return outcome.message;
+  std::string text;
+  AppendWait(facts.wait->waited, text);
+  AppendHistory(outcome, facts, text);
+  return text;
+}
+
+std::string OverloadedMessage(const AttemptOutcome& outcome, RefusalReason reason,
+                              const ExhaustionFacts& facts) {
   // The message of the sidecar below already says it; nesting would grow with every hop.
   if (IsPassedOn(outcome, reason) && outcome.message.starts_with(kMessageStart)) {
     return outcome.message;
@@ -98,12 +126,8 @@ std::string OverloadedMessage(const AttemptOutcome& outcome, RefusalReason reaso
   text.reserve(kMessageStart.size() + kLongestPhrases +
                std::min(outcome.message.size(), kMaxOriginalBytes));
   text.append(kMessageStart).append(": ").append(RefusalReasonPhrase(reason));
-  text.append(" after ").append(std::to_string(attempts));
-  text.append(attempts == 1 ? " attempt" : " attempts");
-  text.append(", last ").append(StatusCodeName(outcome.code));
-  if (outcome.message.empty()) return text;
-  text.append(": ").append(Utf8Beginning(outcome.message, kMaxOriginalBytes));
-  if (outcome.message.size() > kMaxOriginalBytes) text.append(" ...");
+  if (facts.wait) AppendWait(facts.wait->waited, text.append(", "));
+  AppendHistory(outcome, facts, text);
   return text;
 }
 
@@ -113,20 +137,21 @@ FinalAnswer AnswerWhenExhausted(ExhaustedMode mode, const OverloadPolicy& overlo
                                 const AttemptOutcome& outcome, std::optional<RefusalReason> reason,
                                 const ExhaustionFacts& facts) {
   FinalAnswer answer;
-  const Row form = reason ? FormOf(mode, RowOf(*reason, outcome)) : Row::kUnchanged;
-  if (form != Row::kOverloaded) {
-    answer.code = outcome.code;
+  const Row form = reason ? FormOf(mode, RowOf(*reason, outcome, facts)) : Row::kUnchanged;
+  if (form != Row::kOverloaded) answer.code = outcome.code;
+  if (form == Row::kUnchanged) {
     answer.message = outcome.message;
+    return answer;
   }
-  if (form == Row::kUnchanged) return answer;
 
   answer.marked = true;
   answer.mark = MarkOf(outcome, *reason, facts);
   if (form == Row::kOverloaded) {
     answer.code = overload.status;
-    answer.message = OverloadedMessage(outcome, *reason, facts.attempts);
+    answer.message = OverloadedMessage(outcome, *reason, facts);
     answer.mark.scope = OverloadScope::kService;
   } else {
+    answer.message = OriginalMessage(outcome, facts);
     answer.mark.scope = ScopeOfGivenUp(outcome, *reason, facts);
   }
   return answer;

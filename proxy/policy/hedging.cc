@@ -26,7 +26,9 @@ std::optional<RefusalReason> RefuseHedge(const CallPolicy& policy, const RetryFa
                                          Instant now, RetryBudget& budget, int worker) {
   if (facts.attempts >= policy.retry.max_attempts) return RefusalReason::kMaxAttempts;
   if (!facts.replayable) return RefusalReason::kBuffer;
-  if (now + facts.expected >= facts.deadline) return RefusalReason::kDeadline;
+  const absl::Duration expected =
+      policy.retry.min_remaining ? facts.expected : absl::ZeroDuration();
+  if (now + expected >= facts.deadline) return RefusalReason::kDeadline;
   if (!budget.Withdraw(worker, now)) return RefusalReason::kBudget;
   if (policy.retry.mode == RetryMode::kObserve) return RefusalReason::kObserve;
   return std::nullopt;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "policy/last_answer.h"
+
 namespace levee {
 namespace {
 
@@ -144,19 +146,23 @@ bool SaysAway(const AttemptOutcome& outcome) {
 
 // Whether a retry behind this failure waits for a success rather than being refused. Without a
 // ratio successes pay for nothing. An attempt that reached nothing has waited for a connection
-// where that was promising, so its caller learns of the failure at once.
-bool MayWait(const RetryPolicy& policy, const AttemptOutcome& outcome, const RetryFacts& facts) {
+// where that was promising, so its caller learns of the failure at once. `start`: when it is due.
+bool MayWait(const RetryPolicy& policy, const AttemptOutcome& outcome, const RetryFacts& facts,
+             Instant now, Instant start) {
   return facts.may_wait && outcome.kind != Kind::kConnect && policy.mode != RetryMode::kObserve &&
-         policy.budget.wait > absl::ZeroDuration() && policy.budget.ratio > 0 && SaysAway(outcome);
+         policy.budget.wait > absl::ZeroDuration() && policy.budget.ratio > 0 &&
+         SaysAway(outcome) && start < LastAnswer(facts.deadline, facts.expected, now);
 }
 
-// Returns the time until which a retry that is due at `start` may wait: then an attempt would
-// hardly end before the deadline, or the backoff's max_elapsed is over.
-Instant WaitUntil(const RetryPolicy& policy, const RetryFacts& facts, absl::Duration max_elapsed,
-                  Instant now, Instant start) {
-  if (facts.failing_for >= policy.budget.wait) return start;
-  return std::max(start, std::min({now + policy.budget.wait, facts.deadline - facts.expected,
-                                   facts.first_start + max_elapsed}));
+// Says until when a retry that is due at `start` may wait.
+void BoundWait(const RetryPolicy& policy, const RetryFacts& facts, absl::Duration max_elapsed,
+               Instant now, Instant start, RetryDecision& decision) {
+  decision.wait_until = start;
+  if (facts.failing_for >= policy.budget.wait) return;
+  const Instant patience = std::min(now + policy.budget.wait, facts.first_start + max_elapsed);
+  const Instant last = LastAnswer(facts.deadline, facts.expected, now);
+  decision.wait_until = std::max(start, std::min(patience, last));
+  decision.wait_bounded = last < patience;
 }
 
 // The account that pays for retries.
@@ -186,8 +192,8 @@ RetryDecision DecideRefusedStream(const RetryPolicy& policy, const AttemptOutcom
   if (EndsTooLate(policy, facts, now)) return Refuse(RefusalReason::kDeadline);
   RetryDecision decision = Retry(RetryTrigger::kRefused);
   decision.transparent = true;
-  decision.wait_until = WaitUntil(policy, facts, policy.backoff.max_elapsed, now, now);
-  return Charge(policy, decision, MayWait(policy, outcome, facts), now, account);
+  BoundWait(policy, facts, policy.backoff.max_elapsed, now, now, decision);
+  return Charge(policy, decision, MayWait(policy, outcome, facts, now, now), now, account);
 }
 
 // Whether a guard made the mark, before its service saw the call. Other marks may stand for a call
@@ -292,9 +298,10 @@ RetryDecision DecideRetry(const CallPolicy& policy, const AttemptOutcome& outcom
   RetryDecision decision = Retry(listing->trigger);
   decision.delay = *delay;
   decision.backed_off = !IsForAnotherEndpoint(outcome);
-  decision.wait_until =
-      WaitUntil(policy.retry, facts, listing->backoff.max_elapsed, now, now + *delay);
-  return Charge(policy.retry, decision, MayWait(policy.retry, outcome, facts), now, account);
+  const Instant start = now + *delay;
+  BoundWait(policy.retry, facts, listing->backoff.max_elapsed, now, start, decision);
+  return Charge(policy.retry, decision, MayWait(policy.retry, outcome, facts, now, start), now,
+                account);
 }
 
 }  // namespace levee

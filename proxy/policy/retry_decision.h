@@ -60,7 +60,7 @@ struct RetryFacts {
   bool idempotent = false;
   Instant deadline = Instant::Infinite();
   Instant first_start;  // of the call's first attempt
-  // How long an attempt is expected to take at least (the policy's min_remaining); zero: unknown.
+  // How long half of the attempts take at least, where there is a deadline; zero: unknown.
   absl::Duration expected = absl::ZeroDuration();
   // The call came to the side of the service. Retries belong to the caller's side: a mark of a
   // failure would keep that one from trying another instance.
@@ -78,9 +78,10 @@ struct RetryDecision {
   };
   Action action = Action::kPass;
   absl::Duration delay = absl::ZeroDuration();
-  Instant wait_until;        // of kWait: then it is refused for want of budget; may be at once
-  bool transparent = false;  // outside max_attempts and the attempt header
-  bool backed_off = false;   // `delay` came from the backoff or from advice
+  Instant wait_until;         // of kWait: then it is refused for want of budget; may be at once
+  bool wait_bounded = false;  // of kWait: `wait_until` is that for the sake of the deadline
+  bool transparent = false;   // outside max_attempts and the attempt header
+  bool backed_off = false;    // `delay` came from the backoff or from advice
   RetryTrigger trigger = RetryTrigger::kStatus;
   RefusalReason reason = RefusalReason::kBudget;
 };
@@ -105,11 +106,13 @@ bool SaysOverload(const OverloadSigns& signs, const AttemptOutcome& outcome);
 // a replayable body and time), idempotent, attempts left, body replayable, advice, max_elapsed,
 // delay (none where the mark is for one endpoint) and attempt before the deadline, budget. A retry
 // that the budget does not pay for, or whose upstream seems to be away, waits if it may: behind a
-// failure that says that the upstream was away, and not that it was busy. Where no attempt has
-// succeeded for as long as a retry may wait, it is no short failure: then retries only go as probes
-// (WaitingRetries), and none waits. An observing policy refuses (kObserve) every retry that all
-// checks allow, except for a stream that never left Levee; the budget is charged as if the retry
-// were made.
+// failure that says that the upstream was away, and not that it was busy. A wait ends so long
+// before the deadline that the caller learns why: a twentieth of what is left and what half of the
+// attempts take, at least 10 ms. A retry for which that leaves no time to wait does not. Where no
+// attempt has succeeded for as long as a retry may wait, it is no short failure: then retries only
+// go as probes (WaitingRetries), and none waits. An observing policy refuses (kObserve) every retry
+// that all checks allow, except for a stream that never left Levee; the budget is charged as if the
+// retry were made.
 RetryDecision DecideRetry(const CallPolicy& policy, const AttemptOutcome& outcome,
                           const RetryFacts& facts, Instant now, Random& random, Backoff& backoff,
                           RetryBudget& budget, int worker);
@@ -128,6 +131,13 @@ struct ExhaustionFacts {
   int failed_endpoints = 1;   // distinct endpoints on which attempts failed
   int endpoints = 1;          // endpoints that the upstream has
   std::string_view upstream;  // for the mark
+  // Of a call whose last retry waited for a success in vain.
+  struct Wait {
+    absl::Duration waited;
+    bool bounded = false;         // the deadline ended it
+    std::string_view endpoint{};  // that failed last, as people read it; empty: none was reached
+  };
+  std::optional<Wait> wait;
 };
 
 // The table "When retrying ends without success" of the policy's documentation. `reason`: why no

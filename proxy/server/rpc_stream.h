@@ -132,6 +132,9 @@ class RpcStream final : public InBlocks,
   void CreditRequest(size_t bytes) override;
   CallKin Kin() const override;
   void OnBroken(const char* what) override;
+  std::string EndpointName(int64_t endpoint) const override {
+    return plan_->destination->pool->EndpointName(endpoint);
+  }
   void SetTimer(Instant when) override;
 
   // Returns the slot of an attempt; nullptr, and the call is broken, if it has none.

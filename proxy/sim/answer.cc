@@ -73,8 +73,8 @@ Answer& Answer::Reset(absl::Duration at, uint32_t error_code) {
   return Close(at, {.cause = StreamEnd::Cause::kReset, .error_code = error_code});
 }
 
-Answer& Answer::GoAwayExcluding(absl::Duration at) {
-  return Close(at, {.cause = StreamEnd::Cause::kExcluded});
+Answer& Answer::GoAwayExcluding(absl::Duration at, std::string_view text) {
+  return Close(at, {.cause = StreamEnd::Cause::kExcluded, .goaway = text});
 }
 
 Answer& Answer::ConnectionLost(absl::Duration at) {

@@ -61,7 +61,8 @@ class Answer {
   // RST_STREAM with an HTTP/2 error code.
   Answer& Reset(absl::Duration at, uint32_t error_code);
   // A GOAWAY whose last-stream-id is below this stream.
-  Answer& GoAwayExcluding(absl::Duration at);
+  // `text`: what the GOAWAY says; it outlives the answer.
+  Answer& GoAwayExcluding(absl::Duration at, std::string_view text = {});
   Answer& ConnectionLost(absl::Duration at);
   // The stream was never written to the connection.
   Answer& Unsent(absl::Duration at);

@@ -3,16 +3,22 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/check.h"
 
 namespace levee {
 
-int64_t SimEndpoints::Add(Service service) {
+int64_t SimEndpoints::Add(Service service, std::string name) {
   const int64_t id = set_.Add(clock_.now());
   LEVEE_CHECK(id == static_cast<int64_t>(endpoints_.size()));  // None has ever been removed.
-  endpoints_.push_back({.service = std::move(service)});
+  endpoints_.push_back({.service = std::move(service), .name = std::move(name)});
   if (connected_) Update(id);
   return id;
+}
+
+std::string SimEndpoints::NameOf(int64_t endpoint) const {
+  const std::string& name = endpoints_.at(static_cast<size_t>(endpoint)).name;
+  return name.empty() ? absl::StrCat("endpoint ", endpoint) : name;
 }
 
 void SimEndpoints::SetReachable(int64_t endpoint, bool reachable) {

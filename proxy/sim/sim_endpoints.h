@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -31,8 +32,8 @@ class SimEndpoints {
   SimEndpoints(const SimEndpoints&) = delete;
   SimEndpoints& operator=(const SimEndpoints&) = delete;
 
-  // Endpoints are numbered 0, 1, ...
-  int64_t Add(Service service);
+  // Endpoints are numbered 0, 1, ..., and called so unless they have a name.
+  int64_t Add(Service service, std::string name = {});
 
   // An endpoint that cannot be reached is passed over, as the connection pools do.
   void SetReachable(int64_t endpoint, bool reachable);
@@ -46,6 +47,8 @@ class SimEndpoints {
     takes_turns_ = true;
     ejects_ = false;
   }
+
+  std::string NameOf(int64_t endpoint) const;
 
   int size() const { return static_cast<int>(endpoints_.size()); }
   Answer Serve(int64_t endpoint, SimHost& host, int attempt) {
@@ -77,6 +80,7 @@ class SimEndpoints {
  private:
   struct Endpoint {
     Service service;
+    std::string name;
     bool reachable = true;
     int active = 0;
   };

@@ -389,6 +389,10 @@ CallKin SimHost::Kin() const {
 // The network's host ends the call. Tests and simulations are to show the fault.
 void SimHost::OnBroken(const char* what) { CheckFailed(what, __FILE__, __LINE__); }
 
+std::string SimHost::EndpointName(int64_t endpoint) const {
+  return sidecar_.endpoints().NameOf(endpoint);
+}
+
 void SimHost::SetTimer(Instant when) {
   LEVEE_CHECK(!finished());
   timer_at_ = when;

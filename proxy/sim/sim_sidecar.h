@@ -77,7 +77,9 @@ class SimSidecar {
   const std::deque<SimHost>& calls() const { return hosts_; }  // all there were, if they are kept
 
   SimEndpoints& endpoints() { return endpoints_; }
-  int64_t AddEndpoint(Service service) { return endpoints_.Add(std::move(service)); }
+  int64_t AddEndpoint(Service service, std::string endpoint = {}) {
+    return endpoints_.Add(std::move(service), std::move(endpoint));
+  }
 
   // Returns the number of a caller's connection, which no other has.
   uint64_t NewConnection() { return ++connections_; }

@@ -73,10 +73,11 @@ void RecordCall(MethodSeries& method, UpstreamSeries& upstream, WorkerSeries& wo
   }
   if (record.throttle.has_value()) upstream.throttle[*record.throttle].Add();
   if (record.rate_limit.refused_by >= 0) upstream.rate_limited.Add();
-  if (record.waiting.released > 0) upstream.waits_released.Add(record.waiting.released);
-  if (record.waiting.expired) upstream.waits_expired.Add();
-  if (record.waiting.cancelled) upstream.waits_cancelled.Add();
-  if (record.waiting.no_place) worker.limit_hits[Limit::kWaitingCalls].Add();
+  for (const WaitRecord& wait : record.waits) {
+    upstream.waits[wait.end].Add();
+    upstream.retry_wait.Observe(absl::ToInt64Nanoseconds(wait.waited));
+  }
+  if (record.waiting_full) worker.limit_hits[Limit::kWaitingCalls].Add();
   if (record.replay_memory_full) worker.limit_hits[Limit::kReplayBytes].Add();
   if (record.failed_calls_full) worker.limit_hits[Limit::kFailedCalls].Add();
   if (record.rate_limit.shared_bucket) worker.limit_hits[Limit::kMaxKeys].Add();

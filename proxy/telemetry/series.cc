@@ -19,9 +19,8 @@ void MethodSeries::Reset() {
 void UpstreamSeries::Reset() {
   retry_backoff.Reset();
   transparent_retries.Reset();
-  waits_released.Reset();
-  waits_expired.Reset();
-  waits_cancelled.Reset();
+  waits.Reset();
+  retry_wait.Reset();
   app_retries_admitted.Reset();
   app_retries_refused.Reset();
   rate_limited.Reset();

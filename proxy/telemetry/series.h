@@ -287,9 +287,8 @@ struct alignas(kCacheLine) UpstreamSeries {
 
   Histogram<kDelayBounds> retry_backoff;  // nanoseconds, as chosen
   Counter transparent_retries;
-  Counter waits_released;  // of retries, for a success to pay for them
-  Counter waits_expired;
-  Counter waits_cancelled;
+  ByEnum<Counter, WaitEnd, kWaitEnds> waits;  // of retries, for a success to pay for them
+  Histogram<kDelayBounds> retry_wait;         // nanoseconds that each took
   BySign app_retries_admitted;
   BySign app_retries_refused;
   Counter rate_limited;  // calls that a limit of their policy refused

@@ -73,13 +73,14 @@ void CollectWaits(const std::vector<UpstreamRow>& rows, FamilySink sink) {
   Family waits(sink, MetricType::Counter, "levee_retries_waited_total",
                "Waits of retries for a success to pay for them, by how they ended.");
   for (const UpstreamRow& row : rows) {
-    const auto add = [&](std::string_view result, Counter UpstreamSeries::*counter) {
-      waits.Add({{"upstream", row.first}, {"result", result}}, Sum(row.shards, counter));
-    };
-    add("released", &UpstreamSeries::waits_released);
-    add("expired", &UpstreamSeries::waits_expired);
-    add("cancelled", &UpstreamSeries::waits_cancelled);
+    for (const WaitEnd end : kAllOf<WaitEnd, kWaitEnds>) {
+      waits.Add({{"upstream", row.first}, {"result", WaitEndName(end)}},
+                Sum(row.shards, &UpstreamSeries::waits, end));
+    }
   }
+  CollectByUpstream(rows, &UpstreamSeries::retry_wait, MetricType::Histogram,
+                    "levee_retry_wait_seconds",
+                    "Time that retries waited for a success to pay for them.", sink);
 }
 
 void CollectAppRetries(const std::vector<UpstreamRow>& rows, FamilySink sink) {

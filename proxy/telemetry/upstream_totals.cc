@@ -55,9 +55,10 @@ void AddUpstream(const UpstreamRow& row, UpstreamTotals& totals) {
       Sum(row.shards, &UpstreamSeries::throttle, ThrottleDecision::kRejected);
   totals.throttle_observed =
       Sum(row.shards, &UpstreamSeries::throttle, ThrottleDecision::kObserved);
-  totals.waits_released = Sum(row.shards, &UpstreamSeries::waits_released);
-  totals.waits_expired = Sum(row.shards, &UpstreamSeries::waits_expired);
-  totals.waits_cancelled = Sum(row.shards, &UpstreamSeries::waits_cancelled);
+  const auto waits = [&row](WaitEnd end) { return Sum(row.shards, &UpstreamSeries::waits, end); };
+  totals.waits_released = waits(WaitEnd::kReleased);
+  totals.waits_expired = waits(WaitEnd::kExpired) + waits(WaitEnd::kDeadline);
+  totals.waits_cancelled = waits(WaitEnd::kCancelled);
   for (OverloadScope scope : kAllOf<OverloadScope, kOverloadScopes>) {
     totals.marks_received += Sum(row.shards, &UpstreamSeries::marks_received, scope);
     totals.marks_sent += Sum(row.shards, &UpstreamSeries::marks_sent, scope);

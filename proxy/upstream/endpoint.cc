@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/text.h"
 #include "upstream/pool.h"
 
 namespace levee {
@@ -235,18 +236,19 @@ bool Endpoint::HasReady() const {
 }
 
 void Endpoint::OnDraining(UpstreamConnection& connection, bool too_many_pings) {
-  Tell(EventKind::kUpstreamGoaway, "reason",
-       too_many_pings ? "too many keepalive PINGs" : "the upstream is going away");
+  std::string reason = "the upstream is going away";
+  const std::string_view text = connection.goaway_text();
+  if (!text.empty()) absl::StrAppend(&reason, ": ", Abseil(text));
+  Tell(EventKind::kUpstreamGoaway, "reason", too_many_pings ? "too many keepalive PINGs" : reason);
   // gRFC A8: what a server calls too often is too often for its next connection as well.
   if (too_many_pings) keepalive_interval_ *= 2;
   if (closing_) return;
   // Calls that run on it may finish; new calls want a successor now.
-  constexpr char kReason[] = "the upstream is going away";
   if (connection.was_ready()) {
-    Replace(connection, kReason);
+    Replace(connection, reason);
     pool_.OnEndpointChanged(*this);
   } else {
-    ConnectFailed(kReason);
+    ConnectFailed(reason);
   }
 }
 

@@ -86,6 +86,9 @@ class UpstreamConnection final : public Mortal,
   // Whether the peer's GOAWAY came before the connection was proven, and left calls to be answered.
   bool leaving() const { return leaving_; }
 
+  // Why the peer's GOAWAY says that it is going away; unchecked bytes, may be empty.
+  std::string_view goaway_text() const { return connection_->session().goaway_text(); }
+
   // Whether it has brought an answer, or has been ready for Reconnect::kStable.
   bool proven(Instant now) const;
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/time/time.h"
 #include "base/instant.h"
 #include "wire/overload_mark.h"
 #include "wire/refusal.h"
@@ -35,12 +36,11 @@ struct RateLimitRecord {
   bool shared_bucket = false;  // a limit had no bucket of the call's own (max_keys)
 };
 
-// The waits of a call's retries for a success to pay for them.
-struct WaitingRecord {
-  int released = 0;        // that went after all
-  bool expired = false;    // the last one went on for as long as it may
-  bool cancelled = false;  // the call ended during the last one
-  bool no_place = false;   // limits.waiting_calls was reached
+// A wait of a call's retry for a success to pay for it.
+struct WaitRecord {
+  int after = 0;          // the attempts that the call had made, transparent ones included
+  absl::Duration waited;  // since the retry came to wait
+  WaitEnd end = WaitEnd::kReleased;
 };
 
 // The decision of the guard in front of the service.
@@ -64,7 +64,8 @@ struct CallRecord {
   std::optional<ThrottleDecision> throttle;  // none: it was not asked
   bool replay_memory_full = false;           // limits.replay_bytes was reached
   bool failed_calls_full = false;            // the limit failed_calls was reached
-  WaitingRecord waiting;
+  absl::InlinedVector<WaitRecord, 1> waits;
+  bool waiting_full = false;  // limits.waiting_calls was reached
   RateLimitRecord rate_limit;
   GuardRecord guard;
   std::optional<DedupeResult> dedupe;   // none: it has no key, or did not come to the store

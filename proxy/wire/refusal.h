@@ -119,6 +119,26 @@ constexpr std::string_view RefusalReasonPhrase(RefusalReason reason) {
 }
 inline constexpr int kRefusalReasons = CountValues(RefusalReasonName);
 
+// How a retry's wait for a success ended: a success let it go, it took as long as a retry may wait,
+// the call's deadline came too near, or the call ended for another reason.
+enum class WaitEnd { kReleased, kExpired, kDeadline, kCancelled };
+
+// The label `result` of levee_retries_waited_total, and `end` of the access log.
+constexpr std::string_view WaitEndName(WaitEnd end) {
+  switch (end) {
+    case WaitEnd::kReleased:
+      return "released";
+    case WaitEnd::kExpired:
+      return "expired";
+    case WaitEnd::kDeadline:
+      return "deadline";
+    case WaitEnd::kCancelled:
+      return "cancelled";
+  }
+  return "";
+}
+inline constexpr int kWaitEnds = CountValues(WaitEndName);
+
 // The sign by which a call is taken for the application's own retry: it says so
 // (grpc-previous-rpc-attempts), or an equal call failed a moment ago.
 enum class AppRetrySign { kHeader, kLoop };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace levee {
 
@@ -15,6 +16,9 @@ struct StreamEnd {
   };
   Cause cause = Cause::kComplete;
   uint32_t error_code = 0;  // HTTP/2 error code, for kReset
+  // What the peer's GOAWAY said beside that, for kExcluded and kLost; may be empty. Unchecked
+  // bytes, valid during the event.
+  std::string_view goaway;
   // False: not one byte of the stream's HEADERS was written to the connection.
   bool left = true;
 };

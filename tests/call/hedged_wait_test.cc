@@ -34,8 +34,8 @@ TEST_F(CallHedgedWait, TheSuccessOfAnAttemptThatEndsTheCallStartsNoOtherOfIt) {
   EXPECT_EQ(call.attempts(), 2);
   EXPECT_EQ(call.caller().code, StatusCode::kNotFound);
   EXPECT_EQ(call.caller().trailers.Get("grpc-status"), "5");
-  EXPECT_TRUE(call.record().waiting.cancelled);
-  EXPECT_EQ(call.record().waiting.released, 0);
+  ASSERT_EQ(call.record().waits.size(), 1u);
+  EXPECT_EQ(call.record().waits[0].end, WaitEnd::kCancelled);
 }
 
 // The host has the trailers of the last attempt that ended only.
@@ -70,7 +70,8 @@ TEST_F(CallHedgedWait, WhatWasPaidForARetryOfACallThatHasEndedPaysForTheNextInLi
   EXPECT_EQ(second.caller().code, StatusCode::kOk);
   ASSERT_EQ(second.attempts(), 2);
   EXPECT_EQ(second.attempt(2).start, *first.caller().finished_at);
-  EXPECT_EQ(second.record().waiting.released, 1);
+  ASSERT_EQ(second.record().waits.size(), 1u);
+  EXPECT_EQ(second.record().waits[0].end, WaitEnd::kReleased);
 }
 
 }  // namespace

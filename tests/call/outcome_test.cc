@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <initializer_list>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -135,6 +136,17 @@ TEST(OutcomeOfClose, NamesTheLimitThatAnInternalResetMayComeFrom) {
   };
   EXPECT_THAT(message(kResetInternalError), HasSubstr("limits.metadata_bytes"));
   EXPECT_THAT(message(kResetCancel), Not(HasSubstr("limits")));
+}
+
+TEST(OutcomeOfClose, WhatAGoawaySaidIsInTheMessageOfWhatItExcludedOrLeftUnanswered) {
+  using Cause = StreamEnd::Cause;
+  EXPECT_EQ(OutcomeOfClose({.cause = Cause::kExcluded}).message, "the upstream is going away");
+  EXPECT_EQ(OutcomeOfClose({.cause = Cause::kExcluded, .goaway = "deploying"}).message,
+            "the upstream is going away: deploying");
+  EXPECT_EQ(OutcomeOfClose({.cause = Cause::kLost, .goaway = "deploying"}).message,
+            "the connection to the upstream was lost; the upstream is going away: deploying");
+  EXPECT_EQ(OutcomeOfClose({.cause = Cause::kExcluded, .goaway = std::string(200, 'g')}).message,
+            "the upstream is going away: " + std::string(100, 'g'));
 }
 
 }  // namespace

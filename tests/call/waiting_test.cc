@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Retries that wait for a success to pay for them.
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "call/call_fixture.h"
 #include "gmock/gmock.h"
 #include "sim/workload.h"
@@ -27,6 +30,13 @@ class CallWaiting : public CallTest {
     return sidecar_.Unary(facts);
   }
   void RunUntil(absl::Duration at) { clock_.RunFor(at - clock_.elapsed()); }
+  // The call had that wait, and no other.
+  static void ExpectWait(const SimHost& call, const WaitRecord& wait) {
+    ASSERT_EQ(call.record().waits.size(), 1u);
+    EXPECT_EQ(call.record().waits[0].after, wait.after);
+    EXPECT_EQ(call.record().waits[0].waited, wait.waited);
+    EXPECT_EQ(WaitEndName(call.record().waits[0].end), WaitEndName(wait.end));
+  }
   int64_t waiting() { return sidecar_.budget().Read(clock_.now()).waiting; }
 
   absl::Duration back_ = absl::InfiniteDuration();
@@ -46,7 +56,7 @@ TEST_F(CallWaiting, ARetryGoesAsSoonAsAnotherCallSucceeds) {
   ASSERT_EQ(failed.attempts(), 3);
   EXPECT_EQ(failed.attempt(3).start, good.caller().finished_at);
   EXPECT_EQ(failed.caller().code, StatusCode::kOk);
-  EXPECT_EQ(failed.record().waiting.released, 1);
+  ExpectWait(failed, {.after = 2, .waited = Ms(396), .end = WaitEnd::kReleased});
   EXPECT_EQ(failed.record().attempts[2].delay,
             failed.attempt(3).start - *failed.attempt(2).ended_at);
   EXPECT_EQ(waiting(), 0);
@@ -78,8 +88,11 @@ TEST_F(CallWaiting, AWaitThatExpiresIsAnsweredAsARefusalByTheBudget) {
   EXPECT_EQ(call.attempts(), 2);
   EXPECT_EQ(call.caller().code, StatusCode::kResourceExhausted);
   EXPECT_EQ(call.record().refused, RefusalReason::kBudget);
-  EXPECT_TRUE(call.record().waiting.expired);
   EXPECT_EQ(call.caller().finished_at, *call.attempt(2).ended_at + absl::Seconds(2));
+  ExpectWait(call, {.after = 2, .waited = Ms(1998), .end = WaitEnd::kExpired});
+  EXPECT_EQ(call.caller().message,
+            "overloaded, do not retry: budget used up, waited 1998 ms for a success after 2 "
+            "attempts, last UNAVAILABLE at endpoint 0");
 }
 
 TEST_F(CallWaiting, TheLastCreditIsForARetryWhoseWaitIsOver) {
@@ -96,7 +109,7 @@ TEST_F(CallWaiting, WhereNobodyElseCallsARetryGoesAsAProbeAfterItsBackoff) {
   SimHost& call = RunUnary();
   ASSERT_EQ(call.attempts(), 3);
   EXPECT_EQ(call.attempt(3).start, *call.attempt(2).ended_at + Ms(2));
-  EXPECT_EQ(call.record().waiting.released, 0);
+  EXPECT_TRUE(call.record().waits.empty());
 }
 
 TEST_F(CallWaiting, NoSecondProbeGoesWhileOneIsUnderWay) {
@@ -129,16 +142,70 @@ TEST_F(CallWaiting, ACallerThatLeavesEndsTheWait) {
   call.Leave();
   EXPECT_EQ(waiting(), 0);
   EXPECT_EQ(call.caller().finished_at, Ms(500));
-  EXPECT_TRUE(call.record().waiting.cancelled);
+  ExpectWait(call, {.after = 2, .waited = Ms(495), .end = WaitEnd::kCancelled});
   clock_.Run();
   EXPECT_EQ(call.attempts(), 2);
 }
 
-TEST_F(CallWaiting, TheDeadlineEndsTheWait) {
-  SimHost& call = RunUnary({.timeout = Ms(700)});
-  EXPECT_EQ(call.caller().finished_at, Ms(700));
-  EXPECT_EQ(call.caller().code, StatusCode::kDeadlineExceeded);
-  EXPECT_EQ(waiting(), 0);
+TEST_F(CallWaiting, AWaitEndsSoLongBeforeTheDeadlineThatItsCallerLearnsWhatFailed) {
+  retry_.budget.burst_least = 1;
+  retry_.exhausted = ExhaustedMode::kAuto;
+  answer_ = Answer().Trailers(Ms(1), StatusCode::kUnavailable, "no room");
+  // Its second attempt ends at 3 ms, and it waits from 5 ms on.
+  for (const auto& [timeout, end] : {std::pair(Ms(104), Ms(94)), std::pair(Ms(703), Ms(668))}) {
+    SimSidecar sidecar(clock_, policy_);
+    sidecar.KeepCalls();
+    sidecar.AddEndpoint(InTurn({answer_}), "10.0.0.7:50051");
+    const absl::Duration start = clock_.elapsed();
+    SimHost& call = sidecar.Unary({.timeout = timeout});
+    clock_.Run();
+    EXPECT_EQ(call.caller().finished_at, start + end);
+    EXPECT_EQ(call.caller().code, StatusCode::kUnavailable);
+    EXPECT_EQ(call.caller().trailers.Get("levee-overload"),
+              "service;reason=budget;upstream=cart;hops=1");
+    EXPECT_EQ(call.record().refused, RefusalReason::kBudget);
+    const absl::Duration waited = call.record().waits[0].waited;
+    EXPECT_EQ(call.caller().message,
+              absl::StrCat("waited ", absl::ToInt64Milliseconds(waited),
+                           " ms for a success after 2 attempts, last UNAVAILABLE at "
+                           "10.0.0.7:50051: no room"));
+    ExpectWait(call, {.after = 2, .waited = waited, .end = WaitEnd::kDeadline});
+  }
+}
+
+TEST_F(CallWaiting, AWaitLeavesTheTimeThatHalfOfTheAnswersTake) {
+  retry_.budget.burst_least = 1;
+  retry_.min_remaining = false;
+  for (int i = 0; i < 30; ++i) sidecar_.latency().Record(Ms(200), clock_.now());
+  SimHost& call = RunUnary({.timeout = Ms(1000)});
+  EXPECT_LE(call.caller().finished_at, Ms(800));
+  EXPECT_EQ(call.record().waits[0].end, WaitEnd::kDeadline);
+}
+
+TEST_F(CallWaiting, ACallerThatLeavesAtItsDeadlineLeavesTheBudgetAsTheReason) {
+  SimHost& call = sidecar_.Unary({.timeout = Ms(100)});
+  RunUntil(Ms(85));
+  call.Leave();
+  EXPECT_EQ(call.record().refused, RefusalReason::kBudget);
+  ExpectWait(call, {.after = 2, .waited = Ms(80), .end = WaitEnd::kDeadline});
+}
+
+TEST_F(CallWaiting, WhatAGoawaySaidIsInTheAnswer) {
+  retry_.exhausted = ExhaustedMode::kAuto;
+  answer_ = Answer().GoAwayExcluding(Ms(1), "deploying 1.7");
+  SimHost& call = RunUnary({.timeout = Ms(500)});
+  EXPECT_EQ(call.caller().code, StatusCode::kUnavailable);
+  EXPECT_TRUE(call.caller().message.ends_with(
+      "last UNAVAILABLE at endpoint 0: the upstream is going away: deploying 1.7"))
+      << call.caller().message;
+}
+
+TEST_F(CallWaiting, ARetryThatIsDueTooLateToWaitIsPaidForOrRefusedAtOnce) {
+  retry_.budget.burst_least = 1;
+  retry_.backoff.initial = Ms(45);
+  SimHost& call = RunUnary({.timeout = Ms(100)});
+  EXPECT_EQ(call.caller().finished_at, call.attempt(call.attempts()).ended_at);
+  EXPECT_TRUE(call.record().waits.empty());
 }
 
 TEST_F(CallWaiting, ADrainThatTakesTooLongEndsTheWait) {
@@ -169,7 +236,7 @@ TEST_F(CallWaiting, NoneWaitsBehindAFailureThatSaysLoad) {
       SimHost& call = sidecar.Unary();
       clock_.RunFor(Ms(1500));
       ASSERT_TRUE(call.finished());
-      EXPECT_FALSE(call.record().waiting.expired);
+      EXPECT_TRUE(call.record().waits.empty());
     }
   }
 }
@@ -206,7 +273,7 @@ TEST_F(CallWaiting, NoMoreWaitThanThereArePlaces) {
   RunUntil(Ms(100));
   EXPECT_EQ(waiting(), 3);
   EXPECT_TRUE(calls[4]->finished());
-  EXPECT_TRUE(calls[4]->record().waiting.no_place);
+  EXPECT_TRUE(calls[4]->record().waiting_full);
   EXPECT_EQ(calls[4]->record().refused, RefusalReason::kBudget);
 }
 

@@ -56,7 +56,7 @@ TEST(AccessLog, ACallThatSucceedsAtOnce) {
       R"("peer":null,"original_destination":null,"upstream":"cart","authority":"cart.shop:50051","method":"shop.Cart/Add",)"
       R"("code":"OK","message":"","attempts":[{"n":1,"endpoint":"10.0.0.7:50051",)"
       R"("start_ms":0.000,"duration_ms":3.060,"code":"OK","trigger":null,"delay_ms":null}],)"
-      R"("unreached":null,"refused":null,"marks":[],"guard":null,"dedupe":null,"shadow":null,"request_bytes":105,"response_bytes":4000000007,)"
+      R"("unreached":null,"refused":null,"waits":[],"marks":[],"guard":null,"dedupe":null,"shadow":null,"request_bytes":105,"response_bytes":4000000007,)"
       R"("trace_id":"4bf92f3577b34da6a3ce929d0e0e4736","sample":0.25})"
       "\n");
 }
@@ -81,9 +81,18 @@ TEST(AccessLog, ACallThatIsRetriedUntilTheBudgetRefuses) {
       R"("code":"UNAVAILABLE","trigger":null,"delay_ms":null},)"
       R"({"n":2,"endpoint":"10.0.0.8:50051","start_ms":26.020,"duration_ms":19.980,)"
       R"("code":"UNAVAILABLE","trigger":"status","delay_ms":24.500}],)"
-      R"("unreached":null,"refused":"budget","marks":[{"direction":"sent","scope":"service"}],)"
+      R"("unreached":null,"refused":"budget","waits":[],"marks":[{"direction":"sent","scope":"service"}],)"
       R"("guard":null,"dedupe":null,"shadow":null,"request_bytes":105,"response_bytes":4000000007,"trace_id":null,"sample":0.25})"
       "\n");
+}
+
+TEST(AccessLog, EachWaitForASuccessIsThereWithItsLengthAndItsEnd) {
+  CallRecord record = CallOf(StatusCode::kUnavailable, 0, 10);
+  record.waits = {{.after = 1, .waited = absl::Milliseconds(150), .end = WaitEnd::kReleased},
+                  {.after = 2, .waited = absl::Microseconds(1'900'500), .end = WaitEnd::kDeadline}};
+  EXPECT_EQ(Between(Line(FactsOfACall(), record), "waits", "marks"),
+            R"("waits":[{"after":1,"waited_ms":150.000,"end":"released"},)"
+            R"({"after":2,"waited_ms":1900.500,"end":"deadline"}])");
 }
 
 TEST(AccessLog, ACallWithoutAttemptsHasNone) {

@@ -84,6 +84,28 @@ TEST(WhyOf, TheLastFailureIsToldNotTheMarkThatTookItsPlace) {
             "again: budget used up; the caller was told not to retry");
 }
 
+TEST(WhyOf, EachWaitForASuccessSaysHowLongItWasAndHowItEnded) {
+  const auto waited = [](int ms, WaitEnd end) {
+    return WaitRecord{.after = 1, .waited = absl::Milliseconds(ms), .end = end};
+  };
+  CallRecord record = CallOf(kOk, {First(kUnavailable), Retry(kOk)});
+  record.waits = {waited(150, WaitEnd::kReleased)};
+  EXPECT_EQ(
+      WhyOf(record),
+      "retried once after UNAVAILABLE; waited 150ms for a success; the second attempt was OK");
+  record = Refused(CallOf(kExhausted, {First(kUnavailable)}), RefusalReason::kBudget);
+  record.waits = {waited(2000, WaitEnd::kExpired)};
+  EXPECT_EQ(WhyOf(record),
+            "failed with UNAVAILABLE; not retried: no success paid for it while it waited 2s");
+  record.waits = {waited(1900, WaitEnd::kDeadline)};
+  EXPECT_EQ(WhyOf(record),
+            "failed with UNAVAILABLE; not retried: no success paid for it while it waited 1.9s, "
+            "until the deadline was near");
+  record = CallOf(StatusCode::kCancelled, {First(kUnavailable)});
+  record.waits = {waited(500, WaitEnd::kCancelled)};
+  EXPECT_EQ(WhyOf(record), "waited 500ms for a success in vain; then cancelled");
+}
+
 TEST(WhyOf, AFullReplayMemoryIsNoLargeRequest) {
   CallRecord record = Refused(CallOf(kUnavailable, {First(kUnavailable)}), RefusalReason::kBuffer);
   record.replay_memory_full = true;

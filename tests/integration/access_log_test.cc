@@ -85,7 +85,7 @@ TEST(AccessLogOfARun, SaysEverythingAboutACallThatSucceeds) {
               ElementsAre("attempts", "authority", "code", "dedupe", "duration_ms", "guard",
                           "listener", "marks", "message", "method", "original_destination", "peer",
                           "refused", "request_bytes", "response_bytes", "sample", "shadow", "time",
-                          "trace_id", "unreached", "upstream"));
+                          "trace_id", "unreached", "upstream", "waits"));
   absl::Time time;
   ASSERT_TRUE(absl::ParseTime(absl::RFC3339_full, line.Text("time"), &time, nullptr));
   // The start of the loop's turn stands for the call's: one may have begun before the call.

@@ -116,9 +116,9 @@ void FramePeer::WriteReset(int32_t stream, H2Error error) {
   Write(FrameType::kReset, 0, stream, Number(static_cast<uint32_t>(error)));
 }
 
-void FramePeer::WriteGoaway(int32_t last_stream, H2Error error) {
+void FramePeer::WriteGoaway(int32_t last_stream, H2Error error, const std::string& text) {
   Write(FrameType::kGoaway, 0, 0,
-        Number(static_cast<uint32_t>(last_stream)) + Number(static_cast<uint32_t>(error)));
+        Number(static_cast<uint32_t>(last_stream)) + Number(static_cast<uint32_t>(error)) + text);
 }
 
 void FramePeer::WriteWindowUpdate(int32_t stream, uint32_t bytes) {

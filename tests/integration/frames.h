@@ -31,7 +31,8 @@ class FramePeer {
   void WriteHeaders(int32_t stream, const HeaderList& fields, bool end);
   void WriteData(int32_t stream, std::string_view data, bool end);  // in frames of 16 KiB
   void WriteReset(int32_t stream, H2Error error);
-  void WriteGoaway(int32_t last_stream, H2Error error = H2Error::kNone);
+  void WriteGoaway(int32_t last_stream, H2Error error = H2Error::kNone,
+                   const std::string& text = "");
   void WriteWindowUpdate(int32_t stream, uint32_t bytes);
 
   // A header block, decoded. The decoder has state, so every block that comes must be decoded, in

@@ -7,10 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "integration/byte_call.h"
 #include "integration/eventually.h"
 #include "integration/faulty_service.h"
+#include "integration/log_lines.h"
 #include "integration/sidecar_process.h"
 
 namespace levee {
@@ -135,6 +137,31 @@ TEST(Waiting, ARetryThatWaitsIsShownAndEndsWithItsCaller) {
   EXPECT_EQ(call.Finish().error_code(), StatusCode::CANCELLED);
   EXPECT_TRUE(sidecar.WaitForSum("levee_retries_waited_total", {R"(result="cancelled")"}, 1));
   EXPECT_TRUE(sidecar.WaitForSum("levee_retries_waiting", {}, 0));
+}
+
+TEST(Waiting, AWaitThatTheDeadlineEndsHasTheCodeAndTheTextOfTheLastFailure) {
+  FaultyService service(AlwaysFail());
+  SidecarProcess sidecar(
+      {.endpoints = {service.address()},
+       .retry = "{backoff: {initial: 1ms}, budget: {wait: 10m, burst: {least: 1}}}",
+       .more = "access_log: {path: stdout, when: [all]}\n"});
+  const Reply reply =
+      CallUnary(NewChannel(sidecar.address()), "x", [](grpc::ClientContext& context) {
+        context.set_deadline(std::chrono::system_clock::now() + 4s);
+      });
+  EXPECT_EQ(reply.status.error_code(), StatusCode::UNAVAILABLE);
+  EXPECT_THAT(reply.status.error_message(),
+              testing::MatchesRegex("waited [0-9]+ ms for a success after 2 attempts, last "
+                                    "UNAVAILABLE at " +
+                                    service.address() + ".*"));
+  EXPECT_TRUE(sidecar.WaitForSum("levee_retries_waited_total", {R"(result="deadline")"}, 1));
+  EXPECT_EQ(sidecar.Sum("levee_retries_refused_total", {R"(reason="budget")"}), 1);
+  const LogLine line(sidecar.process().ReadLine().value_or("{}"));
+  EXPECT_EQ(line.Text("refused"), "budget");
+  EXPECT_EQ(line.Text("message"), reply.status.error_message());
+  const auto waits = line.List("waits");
+  ASSERT_EQ(waits.size(), 1u);
+  EXPECT_EQ(waits[0].Text("end"), "deadline");
 }
 
 TEST(Waiting, AWaitThatExpiresIsAnsweredAsARefusalByTheBudget) {

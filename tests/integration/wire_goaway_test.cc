@@ -119,10 +119,13 @@ TEST(Goaway, ACallThatTheSecondStepExcludesGoesElsewhere) {
 
 TEST(Goaway, A55_ACallBelowTheLastStreamThatIsNotAnsweredIsLost) {
   Hostile run(FirstThenGood([](UpstreamPeer& peer, const RawRequest& request) {
-    peer.WriteGoaway(request.stream);
+    peer.WriteGoaway(request.stream, H2Error::kNone, "deploying 1.7");
     peer.connection().Shutdown();
   }));
-  EXPECT_EQ(CallUnary(run.channel).status.error_code(), StatusCode::UNAVAILABLE);
+  const Reply reply = CallUnary(run.channel);
+  EXPECT_EQ(reply.status.error_code(), StatusCode::UNAVAILABLE);
+  EXPECT_EQ(reply.status.error_message(),
+            "the connection to the upstream was lost; the upstream is going away: deploying 1.7");
   EXPECT_EQ(run.sidecar.Sum("levee_retries_total"), 0);
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/observed.h"
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "base/text.h"
+#include "sim/twin_case.h"
 
 namespace levee {
 namespace {
@@ -29,6 +32,19 @@ std::string TextOf(const AttemptRecord& attempt, Instant start) {
   return text + "\n";
 }
 
+// Which endpoint failed last is left to chance where there are several.
+std::string ValueOf(const Metadata::Field& field) {
+  std::string value(field.value);
+  std::string bytes;
+  if (field.name.ends_with("-bin") && absl::Base64Unescape(Abseil(field.value), &bytes)) {
+    value = bytes;
+  }
+  for (int i = 0; i < kMostEndpoints; ++i) {
+    value = absl::StrReplaceAll(value, {{NameOfEndpoint(i), "ENDPOINT"}});
+  }
+  return value;
+}
+
 }  // namespace
 
 std::string Text(const SeenAttempt& attempt) {
@@ -44,7 +60,7 @@ std::string TextOfAnswer(bool head, const std::string& body, const Metadata& fie
   std::string text =
       absl::StrCat("  answer at ", TextOf(at), head ? " with head" : "", " body \"", body, "\"");
   for (size_t i = 0; i < fields.size(); ++i) {
-    absl::StrAppend(&text, " ", Abseil(fields[i].name), "=", Abseil(fields[i].value));
+    absl::StrAppend(&text, " ", Abseil(fields[i].name), "=", ValueOf(fields[i]));
   }
   return text + "\n";
 }
@@ -58,6 +74,10 @@ std::string Text(const CallRecord& record) {
                   " mark sent ", TextOf(record.mark_sent), " app retry ",
                   record.app_retry.has_value(), "/", record.app_retry_refused, " memory full ",
                   record.replay_memory_full);
+  for (const WaitRecord& wait : record.waits) {
+    absl::StrAppend(&text, " waited after ", wait.after, " for ", TextOf(wait.waited), " ",
+                    Abseil(WaitEndName(wait.end)));
+  }
   absl::StrAppend(&text, " rate ", record.rate_limit.checked, "/", record.rate_limit.refused_by,
                   "/", record.rate_limit.delayed_by, "\n");
   return text;

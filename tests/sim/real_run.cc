@@ -22,7 +22,6 @@
 namespace levee {
 namespace {
 
-constexpr int kMostEndpoints = 3;
 constexpr int kStillTurns = 2;  // What a turn posts to the next one may move something.
 
 // As long as the process lives.
@@ -158,6 +157,8 @@ class RealRun {
 };
 
 }  // namespace
+
+std::string NameOfEndpoint(int number) { return "unix:" + UpstreamEnd(number).path(); }
 
 Observed RunReal(const TwinCase& twin) { return RealRun(twin).Run(); }
 

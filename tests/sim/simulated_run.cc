@@ -22,8 +22,8 @@ class SimulatedRun {
     sidecar_.overload = twin.overload;
     sidecar_.connect_failure = kNotReachable;
     for (int i = 0; i < twin.endpoints; ++i) {
-      const int64_t endpoint =
-          sidecar_.AddEndpoint([this](SimHost& host, AttemptId id) { return AnswerOf(host, id); });
+      const int64_t endpoint = sidecar_.AddEndpoint(
+          [this](SimHost& host, AttemptId id) { return AnswerOf(host, id); }, NameOfEndpoint(i));
       sidecar_.endpoints().SetReachable(endpoint, twin.reachable);
     }
     for (size_t n = 0; n < twin.calls.size(); ++n) {

@@ -58,6 +58,10 @@ struct Observed {
   uint64_t broken_calls = 0;  // of the worker alone, as its metrics say
 };
 
+// How many endpoints a case has at most. All their names are equally long.
+inline constexpr int kMostEndpoints = 3;
+std::string NameOfEndpoint(int number);
+
 // Why an endpoint that is not reachable is not.
 inline constexpr char kNotReachable[] =
     "cannot connect to unix:/nowhere/cart.sock: no such file or directory";

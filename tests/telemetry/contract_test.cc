@@ -38,6 +38,7 @@ const std::map<std::string, Contract>& Contracts() {
       {"levee_transparent_retries_total", {kCounter, {"upstream"}}},
       {"levee_retries_waiting", {kGauge, {"upstream"}}},
       {"levee_retries_waited_total", {kCounter, {"upstream", "result"}}},
+      {"levee_retry_wait_seconds", {kHistogram, {"upstream"}}},
       {"levee_retry_budget_available", {kGauge, {"upstream"}}},
       {"levee_retry_budget_at_once", {kGauge, {"upstream"}}},
       {"levee_retry_budget_limit", {kGauge, {"upstream"}}},
@@ -180,7 +181,7 @@ TEST_F(MetricsContractTest, LabelsTakeTheValuesOfTheContract) {
                           "overload_mark", "not_idempotent", "max_elapsed", "advice", "draining",
                           "observe", "throttle"));
   EXPECT_THAT(LabelValues("levee_retries_waited_total", "result"),
-              ElementsAre("released", "expired", "cancelled"));
+              ElementsAre("released", "expired", "deadline", "cancelled"));
   EXPECT_THAT(LabelValues("levee_guard_arrivals_total", "attempt"),
               ElementsAre("0", "1", "2", "3+"));
   EXPECT_THAT(
@@ -259,6 +260,7 @@ TEST_F(MetricsContractTest, HistogramsHaveTheBucketsOfTheContract) {
   std::vector<double> delays = durations;
   delays.insert(delays.end() - 1, {30, 60});
   EXPECT_EQ(Bounds("levee_retry_backoff_seconds"), delays);
+  EXPECT_EQ(Bounds("levee_retry_wait_seconds"), delays);
   EXPECT_EQ(Bounds("levee_call_retry_delay_seconds"), delays);
 }
 

@@ -129,6 +129,19 @@ TEST_F(RecordCallTest, ATransparentRetryIsARetryButNoFurtherAttemptOfTheCall) {
   EXPECT_EQ(Count(method_.retry_delay), 1u);
 }
 
+TEST_F(RecordCallTest, EachWaitForASuccessCountsWithItsLengthAndItsEnd) {
+  CallRecord record = CallFrom(0, 100, StatusCode::kUnavailable);
+  record.attempts.push_back(Attempt(0, 1, StatusCode::kUnavailable));
+  record.waits = {{.after = 1, .waited = absl::Milliseconds(30), .end = WaitEnd::kReleased},
+                  {.after = 2, .waited = absl::Milliseconds(60), .end = WaitEnd::kDeadline}};
+  Record(record);
+  EXPECT_EQ(upstream_.waits[WaitEnd::kReleased].Read(), 1u);
+  EXPECT_EQ(upstream_.waits[WaitEnd::kDeadline].Read(), 1u);
+  EXPECT_EQ(upstream_.waits[WaitEnd::kExpired].Read(), 0u);
+  EXPECT_EQ(Count(upstream_.retry_wait), 2u);
+  EXPECT_EQ(upstream_.retry_wait.ReadSum(), 90u * kMs);
+}
+
 TEST_F(RecordCallTest, FurtherAttemptsCountByTheirKindInTheCallsThatHadThem) {
   CallRecord once = CallFrom(0, 10, StatusCode::kOk);
   once.attempts.push_back(Attempt(0, 10, StatusCode::kOk));
