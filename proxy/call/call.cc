@@ -35,6 +35,7 @@ void Call::StartAttempt(const NextAttempt& next, Instant now) {
   const AttemptId id = parts_.host.StartAttempt({.previous_attempts = previous,
                                                  .record = record,
                                                  .timeout = deadline_ - now,
+                                                 .begun = record_.attempts.front().start,
                                                  .avoid = failed_endpoints_,
                                                  .forbidden = forbidden_endpoints_});
   // A policy that only observes must not end attempts that it will not retry.

@@ -38,6 +38,8 @@ struct AttemptStart {
   uint32_t record = 0;
   // Time left until the call's deadline; Infinite: no grpc-timeout is sent.
   absl::Duration timeout = absl::InfiniteDuration();
+  // When the call's first attempt started: it may wait for a connection from then on.
+  Instant begun;
   // Endpoints on which attempts of this call have failed, to be taken only if no other can.
   std::span<const int64_t> avoid;
   // Endpoints that said "overloaded, not this instance" (overload mark, scope endpoint): never

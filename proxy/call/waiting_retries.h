@@ -13,31 +13,11 @@
 #include "base/intrusive_list.h"
 #include "policy/retry_budget.h"
 #include "policy/success_register.h"
+#include "policy/waiting_places.h"
 
 namespace levee {
 
 class Call;
-
-// Bounds how many retries of one worker wait at a time (`limits.waiting_calls`). One thread.
-class WaitingPlaces {
- public:
-  explicit WaitingPlaces(int64_t number) : number_(number) {}
-
-  // Sets another bound. If more places are taken than that, no further one is given until enough of
-  // them are free.
-  void Resize(int64_t number) { number_ = number; }
-
-  bool Take() {
-    if (taken_ >= number_) return false;
-    ++taken_;
-    return true;
-  }
-  void Free() { --taken_; }
-
- private:
-  int64_t number_;
-  int64_t taken_ = 0;
-};
 
 // The retries of one worker that wait until one budget pays for them, in the order in which they
 // came. Each success lets at most two of them go. So the release is clocked by answers, as TCP's

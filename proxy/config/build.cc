@@ -106,6 +106,8 @@ UpstreamSpec BuildUpstream(const v1::Upstream& message,
   upstream.by = WhatSaysWhere(message);
   upstream.past_hosts_file = message.resolve() == v1::Upstream::RESOLVE_DNS;
   upstream.connect_timeout = DurationOf(message.connect_timeout());
+  const absl::Duration connect_wait = DurationOf(message.connect_wait());
+  if (connect_wait < absl::InfiniteDuration()) upstream.connect_wait = connect_wait;
   upstream.reconnect = BuildReconnect(message.reconnect());
   upstream.keepalive_interval = DurationOf(message.keepalive().interval());
   upstream.keepalive_timeout = DurationOf(message.keepalive().timeout());

@@ -139,6 +139,7 @@ struct UpstreamDraft {
   Notes notes;
   Field<std::vector<std::string>> endpoints;
   Field<absl::Duration> connect_timeout;
+  Field<absl::Duration> connect_wait;
   Field<TlsDraft> tls;
   Field<EjectionDraft> ejection;
 };

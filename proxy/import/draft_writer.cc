@@ -160,6 +160,7 @@ void DraftWriter::Write(const UpstreamDraft& upstream) {
   out_.Field("name", YamlText(upstream.name));
   Write("endpoints", upstream.endpoints);
   Write("connect_timeout", upstream.connect_timeout);
+  Write("connect_wait", upstream.connect_wait);
   Write("tls", upstream.tls);
   Write("ejection", upstream.ejection);
   out_.EndItem();

@@ -128,12 +128,6 @@ void ReadTimeout(Section& method, Field<absl::Duration>& timeout) {
   } else if (duration.has_value()) {
     SetDuration(*duration, timeout);
   }
-  if (method.Flag("waitForReady").value_or(false)) {
-    timeout.notes.push_back(
-        "waitForReady: true has no equivalent: an attempt fails (failures: connect) when no "
-        "endpoint "
-        "can be reached.");
-  }
   for (const char* key : {"maxRequestMessageBytes", "maxResponseMessageBytes"}) {
     const std::optional<int64_t> bytes = method.Whole(key);
     if (!bytes.has_value()) continue;

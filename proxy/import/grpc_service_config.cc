@@ -22,6 +22,7 @@ namespace importer {
 namespace {
 
 constexpr char kNoRetries[] = "no-retries";
+constexpr char kPatient[] = "patient";  // the upstream of methods that wait for a connection
 constexpr double kMostRatio = 100;  // the most that a policy takes
 
 // The calls that one entry of `name` stands for. gRPC chooses the most exact entry, whatever the
@@ -69,6 +70,7 @@ class ServiceConfigImport {
   void ReadConfig(Section config);
   void ReadUpstream(Section& config);
   void ReadMethodConfig(Section method);
+  const char* PatientUpstream();
   std::vector<MethodName> ReadNames(Section& method);
   std::optional<MethodName> ReadName(Section name);
   void AddRoutes();
@@ -134,7 +136,7 @@ void ServiceConfigImport::ReadConfig(Section config) {
 }
 
 void ServiceConfigImport::ReadUpstream(Section& config) {
-  Notes& notes = draft_.upstreams.back().notes;
+  Notes& notes = draft_.upstreams.front().notes;
   const auto add = [&notes](const std::string& note) {
     if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
   };
@@ -153,6 +155,7 @@ void ServiceConfigImport::ReadMethodConfig(Section method) {
   const std::string from = absl::StrCat(method.place().path, ", ", Where(method.place()));
   PolicyDraft policy;
   policy.rules = ReadMethodPolicy(method);
+  const bool patient = method.Flag("waitForReady").value_or(false);
   const std::vector<MethodName> names = ReadNames(method);
   if (names.empty()) {
     draft_.policy_notes.push_back(absl::StrCat("Left out: ", from, ", which names no method."));
@@ -164,11 +167,23 @@ void ServiceConfigImport::ReadMethodConfig(Section method) {
   for (const MethodName& name : names) {
     RouteDraft route;
     route.method = name.Glob();
-    route.upstream = "anywhere";
+    route.upstream = patient ? PatientUpstream() : "anywhere";
     route.policy = policy.name;
     routes_.push_back({name.rank, std::move(route)});
   }
   draft_.policies.push_back(std::move(policy));
+}
+
+// Makes kPatient for the first method that wants it, and returns its name.
+const char* ServiceConfigImport::PatientUpstream() {
+  if (draft_.upstreams.back().name == kPatient) return kPatient;
+  UpstreamDraft patient = AnywhereUpstream();
+  patient.name = kPatient;
+  patient.notes.push_back(
+      "waitForReady: true: calls wait for a connection, as gRPC's do, until their deadlines.");
+  patient.connect_wait.value = absl::Hours(1);
+  draft_.upstreams.push_back(std::move(patient));
+  return kPatient;
 }
 
 std::vector<MethodName> ServiceConfigImport::ReadNames(Section& method) {

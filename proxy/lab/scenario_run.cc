@@ -136,6 +136,7 @@ SimSidecar& Run::Sidecar(const std::string& caller, const ScenarioCall& call) {
     sidecar.idempotent = call.idempotent;
     sidecar.replay_bytes = call.sidecar->limits.replay_bytes;
     sidecar.waiting_calls = call.sidecar->limits.waiting_calls;
+    sidecar.connect_wait = call.connect_wait;
     if (call.shadow != nullptr) {
       sidecar.shadow = *call.shadow;
       shadowed_.push_back({caller, &sidecar});

@@ -61,7 +61,9 @@ void ScenarioSidecars::RouteOut(const std::string& path, const std::string& auth
   if (route->shadow.has_value()) {
     call.shadow = &snapshot.policies[static_cast<size_t>(*route->shadow)];
   }
-  const auto& methods = snapshot.upstreams[static_cast<size_t>(route->upstream)].methods;
+  const UpstreamSpec& upstream = snapshot.upstreams[static_cast<size_t>(route->upstream)];
+  call.connect_wait = upstream.connect_wait;
+  const auto& methods = upstream.methods;
   call.idempotent = methods != nullptr && methods->idempotent.contains(method);
 }
 

@@ -15,6 +15,7 @@
 #include "conn/http2_connection.h"
 #include "net/address.h"
 #include "net/resolver.h"
+#include "policy/waiting_places.h"
 #include "server/call_plan.h"
 #include "settings/snapshot.h"
 #include "telemetry/metrics.h"
@@ -30,6 +31,7 @@ struct DestinationParts {
   Random& random;
   Metrics& metrics;
   FailedCallsRoom& failed_calls;
+  WaitingPlaces& waiting;
   const std::vector<net::Address>& own_listeners;
   int worker;
 };

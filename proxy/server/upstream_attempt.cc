@@ -7,6 +7,7 @@
 #include "call/final_answer.h"
 #include "call/outcome.h"
 #include "net/event_loop.h"
+#include "policy/connect_gate.h"
 #include "server/request_head.h"
 #include "server/rpc_stream.h"
 #include "wire/content_type.h"
@@ -31,6 +32,8 @@ void UpstreamAttempt::Start(AttemptId id, Destination& destination, const Metada
   endpoint_ = -1;
   request_ended_ = head_seen_ = false;
   unsent_.clear();
+  patient_until = PatientUntil(destination.connect->connect_wait, start.begun,
+                               started_ + start.timeout, started_);
   pool_->Open(*this, start.avoid, start.forbidden);
 }
 

@@ -51,6 +51,7 @@ Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shar
                      .random = random_,
                      .metrics = shared.metrics,
                      .failed_calls = failed_calls_,
+                     .waiting = waiting_places_,
                      .own_listeners = own_addresses_,
                      .worker = index},
                     *snapshot_, ConnectionOptions(Peer::kUpstream)),

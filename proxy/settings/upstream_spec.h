@@ -60,6 +60,7 @@ struct UpstreamSpec {
   By by = By::kEndpoints;
   bool past_hosts_file = false;  // names are looked up in DNS alone, and not in /etc/hosts
   absl::Duration connect_timeout = absl::Seconds(1);
+  absl::Duration connect_wait = absl::ZeroDuration();  // of calls where nothing can be reached
   BackoffPolicy reconnect;  // between connection attempts to one endpoint
   absl::Duration keepalive_interval = absl::InfiniteDuration();  // infinite: no PINGs
   absl::Duration keepalive_timeout = absl::Seconds(20);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/sim_endpoints.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -21,11 +22,17 @@ std::string SimEndpoints::NameOf(int64_t endpoint) const {
   return name.empty() ? absl::StrCat("endpoint ", endpoint) : name;
 }
 
+bool SimEndpoints::AnyReachable() const {
+  return std::any_of(endpoints_.begin(), endpoints_.end(),
+                     [](const Endpoint& endpoint) { return endpoint.reachable; });
+}
+
 void SimEndpoints::SetReachable(int64_t endpoint, bool reachable) {
   At(endpoint).reachable = reachable;
   if (!connected_) return;
   Update(endpoint);
   EndEjections();
+  if (tell_) tell_();
 }
 
 void SimEndpoints::Update(int64_t endpoint) {
@@ -42,6 +49,7 @@ void SimEndpoints::Connect() {
 
 int64_t SimEndpoints::OpenRecorded(int64_t endpoint) {
   Connect();
+  ++active_;
   ++At(endpoint).active;
   Update(endpoint);
   return endpoint;
@@ -53,6 +61,7 @@ std::optional<int64_t> SimEndpoints::Open(std::span<const int64_t> avoid,
   const auto chosen =
       takes_turns_ ? NextInTurn() : set_.Choose(avoid, forbidden, clock_.now(), random_);
   if (chosen.has_value()) {
+    ++active_;
     ++At(*chosen).active;
     Update(*chosen);
   }
@@ -71,6 +80,7 @@ std::optional<int64_t> SimEndpoints::NextInTurn() {
 }
 
 void SimEndpoints::Release(int64_t endpoint) {
+  --active_;
   --At(endpoint).active;
   Update(endpoint);
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -37,6 +38,15 @@ class SimEndpoints {
 
   // An endpoint that cannot be reached is passed over, as the connection pools do.
   void SetReachable(int64_t endpoint, bool reachable);
+
+  // Whether any can be reached.
+  bool AnyReachable() const;
+
+  // `tell` is called whenever one becomes reachable or ceases to be.
+  void OnReachabilityChanged(std::function<void()> tell) { tell_ = std::move(tell); }
+
+  // Returns the calls that run on all of them.
+  int active() const { return active_; }
 
   // Endpoints are not ejected from now on, however they fail.
   void NeverEject() { ejects_ = false; }
@@ -95,6 +105,8 @@ class SimEndpoints {
   Random random_;
   EndpointSet set_;
   std::vector<Endpoint> endpoints_;
+  int active_ = 0;
+  std::function<void()> tell_;
   bool ejects_ = true;
   bool takes_turns_ = false;
   std::optional<uint64_t> turn_;  // the endpoint that had the last one

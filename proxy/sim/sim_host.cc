@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "call/final_answer.h"
 #include "call/outcome.h"
+#include "policy/connect_gate.h"
 #include "sim/sim_sidecar.h"
 #include "wire/percent_encoding.h"
 
@@ -83,24 +84,51 @@ AttemptId SimHost::StartAttempt(const AttemptStart& start) {
   const AttemptId id = attempts_;
   stream.avoid.assign(start.avoid.begin(), start.avoid.end());
   stream.forbidden.assign(start.forbidden.begin(), start.forbidden.end());
-  absl::InlinedVector<int64_t, 4> avoid(start.avoid.begin(), start.avoid.end());
-  for (const AttemptId running : active_) avoid.push_back(At(running).endpoint);
   std::optional<int64_t> recorded;
   if (sidecar_.recorded_place) recorded = sidecar_.recorded_place(*this, id);
-  stream.endpoint = recorded.has_value()
-                        ? sidecar_.endpoints().OpenRecorded(*recorded)
-                        : sidecar_.endpoints().Open(avoid, start.forbidden).value_or(-1);
+  SimConnectLine* const line = sidecar_.connect_line();
+  if (recorded.has_value()) {
+    stream.endpoint = sidecar_.endpoints().OpenRecorded(*recorded);
+  } else if (line == nullptr || !line->busy()) {
+    stream.endpoint = Open(stream).value_or(-1);
+  }
   stream.start = clock().elapsed();
   stream.previous_attempts = start.previous_attempts;
   stream.timeout = start.timeout;
   active_.push_back(id);
   sidecar_.CountAttempt();
-  if (stream.endpoint < 0) {
-    Play(id, Answer().CannotConnect(absl::ZeroDuration(), sidecar_.connect_failure));
-  } else {
+  if (stream.endpoint >= 0) {
     Play(id, sidecar_.endpoints().Serve(stream.endpoint, *this, id));
+  } else if (line == nullptr || !line->Join(*this, id, start)) {
+    Play(id, Answer().CannotConnect(absl::ZeroDuration(), sidecar_.connect_failure));
   }
   return id;
+}
+
+// Opens an endpoint for an attempt, one at which no other of the call runs if there is any.
+std::optional<int64_t> SimHost::Open(const Stream& stream) {
+  absl::InlinedVector<int64_t, 4> avoid(stream.avoid.begin(), stream.avoid.end());
+  for (const AttemptId running : active_) {
+    if (&At(running) != &stream) avoid.push_back(At(running).endpoint);
+  }
+  return sidecar_.endpoints().Open(avoid, stream.forbidden);
+}
+
+bool SimHost::Connect(AttemptId id) {
+  Stream& stream = At(id);
+  const std::optional<int64_t> endpoint = Open(stream);
+  if (!endpoint.has_value()) return false;
+  stream.endpoint = *endpoint;
+  stream.timeout -= clock().elapsed() - stream.start;
+  stream.start = clock().elapsed();
+  Play(id, sidecar_.endpoints().Serve(stream.endpoint, *this, id));
+  return true;
+}
+
+void SimHost::FailToConnect(AttemptId id, std::optional<Instant> held_since) {
+  std::string reason = sidecar_.connect_failure;
+  if (held_since) reason = WaitedForConnection(clock().now() - *held_since, reason);
+  EndLeaving(id, OutcomeOfNoConnection(std::move(reason)));
 }
 
 // Returns the stream of the next attempt: one of an earlier call, if there is one.
@@ -169,7 +197,15 @@ AttemptPlace SimHost::PlaceOf(const Stream& stream) const {
 
 // The attempt does not run on its endpoint any more.
 void SimHost::LeaveEndpoint(Stream& stream) {
-  if (stream.endpoint >= 0) sidecar_.endpoints().Release(stream.endpoint);
+  if (stream.endpoint < 0) return;
+  sidecar_.endpoints().Release(stream.endpoint);
+  if (sidecar_.connect_line() != nullptr) sidecar_.connect_line()->OnEnd();
+}
+
+// It began to answer, or its end was a success.
+void SimHost::NoteAnswer(const Stream& stream) {
+  sidecar_.endpoints().OnAnswer(stream.endpoint, clock().elapsed() - stream.start);
+  if (sidecar_.connect_line() != nullptr) sidecar_.connect_line()->OnAnswer();
 }
 
 AttemptPlace SimHost::CancelAttempt(AttemptId id) {
@@ -183,6 +219,7 @@ AttemptPlace SimHost::CancelAttempt(AttemptId id) {
     sidecar_.endpoints().OnGivenUp(stream.endpoint, *stream.cancelled_at - stream.start);
   }
   LeaveEndpoint(stream);
+  if (sidecar_.connect_line() != nullptr) sidecar_.connect_line()->Leave(*this, id);
   if (stream.on_cancel) stream.on_cancel();
   return place;
 }
@@ -192,11 +229,8 @@ void SimHost::JudgeAttempt(AttemptId id, bool success) {
   LEVEE_CHECK(stream.over() && !stream.judged.has_value());
   stream.judged = success;
   if (stream.endpoint < 0) return;
-  SimEndpoints& endpoints = sidecar_.endpoints();
-  if (success && !stream.has_head) {
-    endpoints.OnAnswer(stream.endpoint, clock().elapsed() - stream.start);
-  }
-  endpoints.OnAttemptEnded(stream.endpoint, success);
+  if (success && !stream.has_head) NoteAnswer(stream);
+  sidecar_.endpoints().OnAttemptEnded(stream.endpoint, success);
 }
 
 void SimHost::Commit(AttemptId id) {
@@ -257,7 +291,7 @@ void SimHost::OnHead(AttemptId id, const Answer::Step& step) {
       return;
     case AnswerHead::kBegin:
       stream.has_head = true;
-      sidecar_.endpoints().OnAnswer(stream.endpoint, clock().elapsed() - stream.start);
+      NoteAnswer(stream);
       call_->OnHead(id, clock().now());
       if (committed_ == id) ForwardHead();
       return;

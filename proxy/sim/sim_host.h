@@ -124,6 +124,11 @@ class SimHost : public CallHost {
   // For events that no host should tell. Gone at the end of the turn in which the call finishes.
   Call& call() { return *call_; }
 
+  // For SimConnectLine: there may be an endpoint for an attempt that has waited for one; false if
+  // there is none. Or it waits no more; `held_since`: since it did because nothing can be reached.
+  bool Connect(AttemptId id);
+  void FailToConnect(AttemptId id, std::optional<Instant> held_since);
+
   // CallHost.
   AttemptId StartAttempt(const AttemptStart& start) override;
   void SendRequest(AttemptId id, const Chunk& chunk, bool end) override;
@@ -162,6 +167,7 @@ class SimHost : public CallHost {
   Stream& Named(AttemptId id);
   void CheckAnswerOf(const FinalStatus& status);
   Stream& AddStream();
+  std::optional<int64_t> Open(const Stream& stream);
   AttemptPlace PlaceOf(const Stream& stream) const;
   void Play(AttemptId id, Answer answer);
   void PlayNext(AttemptId id);
@@ -173,6 +179,7 @@ class SimHost : public CallHost {
   void EndLeaving(AttemptId id, AttemptOutcome outcome);
   void End(AttemptId id, AttemptOutcome& outcome);
   void LeaveEndpoint(Stream& stream);
+  void NoteAnswer(const Stream& stream);
   void WriteAnswer(const FinalStatus& status);
   void Arm(Instant when);
   void Look();

@@ -73,6 +73,9 @@ CallParts SimSidecar::Parts(CallHost& host) {
   if (!planned_.has_value()) {
     budget();
     places_.emplace(waiting_calls);
+    if (connect_wait > absl::ZeroDuration()) {
+      connect_line_.emplace(clock_, endpoints_, *places_, connect_wait);
+    }
     waiting_.emplace(budget_, /*worker=*/0, *places_, [this] {
       clock_.After(absl::ZeroDuration(), [this] { waiting_->Tell(clock_.now()); });
     });

@@ -25,6 +25,7 @@
 #include "policy/retry_budget.h"
 #include "policy/retry_policy.h"
 #include "sim/sim_clock.h"
+#include "sim/sim_connect_line.h"
 #include "sim/sim_endpoints.h"
 #include "sim/sim_host.h"
 #include "wire/refusal.h"
@@ -61,6 +62,7 @@ class SimSidecar {
   int64_t replay_bytes = 16 << 20;
   int64_t waiting_calls = 1000;
   std::string connect_failure = "connection refused";  // where no endpoint can be reached
+  absl::Duration connect_wait = absl::ZeroDuration();  // of the upstream
   AdmissionSource* admission = nullptr;   // as CallParts::admission; outlives the sidecar
   LeaseSource* leases = nullptr;          // of the limits that are shared; outlives the sidecar
   bool answers_are_read = true;           // else an OnFinish sees no message and no trailers
@@ -77,6 +79,8 @@ class SimSidecar {
   const std::deque<SimHost>& calls() const { return hosts_; }  // all there were, if they are kept
 
   SimEndpoints& endpoints() { return endpoints_; }
+  // nullptr if none waits for a connection.
+  SimConnectLine* connect_line() { return connect_line_.has_value() ? &*connect_line_ : nullptr; }
   int64_t AddEndpoint(Service service, std::string endpoint = {}) {
     return endpoints_.Add(std::move(service), std::move(endpoint));
   }
@@ -124,6 +128,7 @@ class SimSidecar {
   FailedCallsRoom failed_calls_room_;
   FailedCalls failed_calls_{failed_calls_room_};
   std::optional<WaitingPlaces> places_;
+  std::optional<SimConnectLine> connect_line_;
   std::optional<WaitingRetries> waiting_;
   std::vector<std::shared_ptr<RateLimiter>> limiters_;
   std::vector<RateLimiter*> limits_;

@@ -140,6 +140,8 @@ std::vector<std::string> Pool::UnreadyNames() const {
 
 void Pool::OnAnswer(int64_t endpoint, absl::Duration latency) {
   set_.RecordAnswer(endpoint, latency, now());
+  gate_.OnAnswer();
+  if (queued_ > 0) io_.AtTurnEnd(*this);
 }
 
 void Pool::OnGivenUp(int64_t endpoint, absl::Duration waited) {
@@ -164,8 +166,8 @@ void Pool::EndEjections() {
 
 void Pool::ArmTimer() {
   const bool returning = now() < return_until_;
-  io_.wheel.Arm(*this,
-                std::min(set_.NextReturn(), returning ? return_until_ : Instant::Infinite()));
+  io_.wheel.Arm(*this, std::min({set_.NextReturn(), patient_until_,
+                                 returning ? return_until_ : Instant::Infinite()}));
 }
 
 void Pool::OnTimer(Instant) {
@@ -211,6 +213,7 @@ void Pool::OnTurnEnd() {
   if (std::exchange(lost_some_, false)) FailHopeless();
   Serve();
   if (queued_ > 0 && BlocksUsedUp()) io_.AtTurnEnd(*this);  // of the next one
+  if (waiting_.empty()) gate_.OnEmpty();
   if (!waiting_.empty()) {
     ConnectMore();
   } else if (on_demand_) {
@@ -250,35 +253,42 @@ void Pool::TurnAway() {
 void Pool::FailHopeless() {
   IntrusiveList<StreamUser> waiting;
   while (StreamUser* user = waiting_.PopFront()) waiting.PushBack(*user);
+  patient_until_ = Instant::Infinite();
   while (StreamUser* user = waiting.PopFront()) {
-    if (BlocksUsedUp() || MayServe(user->forbidden)) {
+    if (BlocksUsedUp() || MayServe(user->forbidden) || Holds(*user)) {
       waiting_.PushBack(*user);
     } else {
       FailOpen(*user);
     }
   }
   lost_some_ = lost_some_ || BlocksUsedUp();
+  if (!patient_until_.is_infinite()) ArmTimer();
 }
 
 void Pool::FailOpen(StreamUser& user) {
   --queued_;
-  const bool to_self =
-      !members_.empty() && std::all_of(members_.begin(), members_.end(), [](const auto& member) {
-        return member.second.endpoint->state() == Endpoint::State::kSelf;
-      });
+  const bool to_self = OnlySelf();
   if (to_self) io_.series.rejects[Reject::kLoop].Add();
-  user.OnOpenFailed(Failure(), to_self);
+  std::string reason = Failure();
+  if (user.place != nullptr) {
+    reason = WaitedForConnection(now() - user.held_since, reason);
+    user.LeavePlace();
+  }
+  user.OnOpenFailed(reason, to_self);
 }
 
 // Gives free slots to the users that wait, the oldest first, as far as a turn may make of memory:
 // each attempt copies the head of its call.
 void Pool::Serve() {
   IntrusiveList<StreamUser> passed_over;
-  while (set_.AnyOpen() && !BlocksUsedUp()) {
+  int active = gate_.closed() ? ActiveCalls() : 0;
+  while (set_.AnyOpen() && !BlocksUsedUp() && gate_.MayGo(active)) {
     StreamUser* user = waiting_.PopFront();
     if (user == nullptr) break;
     if (TryOpen(*user, user->avoid, user->forbidden)) {
       --queued_;
+      ++active;
+      user->LeavePlace();
     } else {
       passed_over.PushBack(*user);  // The open endpoints are forbidden to it.
     }

@@ -20,7 +20,9 @@
 #include "conn/http2_connection.h"
 #include "h2/stream.h"
 #include "net/resolver.h"
+#include "policy/connect_gate.h"
 #include "policy/endpoint_set.h"
+#include "policy/waiting_places.h"
 #include "upstream/endpoint.h"
 #include "upstream/endpoint_view.h"
 #include "upstream/resolved_name.h"
@@ -34,7 +36,8 @@ class StreamUser : public h2::StreamHandler, public ListLink<StreamUser> {
   // called from within Pool::Open.
   virtual void OnOpened(UpstreamConnection& connection, h2::Stream& stream, int64_t endpoint) = 0;
 
-  // No endpoint can be reached, or too many users wait; nothing was sent. Never called from within
+  // No endpoint can be reached, and the user does not wait for one any longer, or too many users
+  // wait; nothing was sent. Never called from within
   // Pool::Open. `to_self`: the only address is a listener of this sidecar.
   virtual void OnOpenFailed(const std::string& reason, bool to_self) = 0;
 
@@ -43,13 +46,24 @@ class StreamUser : public h2::StreamHandler, public ListLink<StreamUser> {
     if (!linked()) return;
     Unlink();
     --*queue_size;
+    LeavePlace();
   }
+
+  // Gives back the place among the calls that wait although nothing can be reached, if it has one.
+  void LeavePlace() {
+    if (place != nullptr) std::exchange(place, nullptr)->Free();
+  }
+
+  // Until then it waits although nothing can be reached; set before it asks.
+  Instant patient_until;
 
   // Kept by the pool: `avoid` and its count of those that wait while the user waits, `forbidden`
   // until it asks again.
   absl::InlinedVector<int64_t, 2> avoid;
   absl::InlinedVector<int64_t, 2> forbidden;
   size_t* queue_size = nullptr;
+  WaitingPlaces* place = nullptr;  // while it waits so
+  Instant held_since;              // with `place`
 
  protected:
   ~StreamUser() { Withdraw(); }
@@ -161,6 +175,9 @@ class Pool final : private TurnTask, private Timer {
                std::span<const int64_t> forbidden);
   bool MayServe(std::span<const int64_t> forbidden) const;
   bool AnyReady() const;
+  bool OnlySelf() const;
+  bool Holds(StreamUser& user);
+  int ActiveCalls() const;
   void ArmTimer();
   void Hasten();
   void TurnAway();
@@ -188,11 +205,13 @@ class Pool final : private TurnTask, private Timer {
   bool on_demand_ = false;
 
   IntrusiveList<StreamUser> waiting_;
-  IntrusiveList<StreamUser> turned_away_;  // too many waited; they are told at the turn's end
-  size_t queued_ = 0;                      // in both
-  bool lost_some_ = false;                 // users may wait for an endpoint that is gone
-  Instant return_until_;                   // until then users wait for one to come back
-  Instant hasty_until_;                    // until then names are asked in haste
+  IntrusiveList<StreamUser> turned_away_;        // too many waited; they are told at the turn's end
+  size_t queued_ = 0;                            // in both
+  bool lost_some_ = false;                       // users may wait for an endpoint that is gone
+  Instant return_until_;                         // until then users wait for one to come back
+  Instant hasty_until_;                          // until then names are asked in haste
+  ConnectGate gate_;                             // behind a time in which nothing could be reached
+  Instant patient_until_ = Instant::Infinite();  // the first patient_until of those held
 };
 
 }  // namespace levee

@@ -19,6 +19,7 @@
 #include "net/address.h"
 #include "policy/backoff.h"
 #include "policy/outlier.h"
+#include "policy/waiting_places.h"
 #include "tls/client_source.h"
 
 namespace levee {
@@ -38,6 +39,9 @@ struct ConnectPolicy {
   std::string upstream;                               // its name, for the log
   bool past_hosts_file = false;                       // for the names of endpoints
   absl::Duration connect_timeout = absl::Seconds(1);  // until the peer's SETTINGS arrive
+  // How long a call waits for a connection where nothing can be reached; zero: not at all.
+  absl::Duration connect_wait = absl::ZeroDuration();
+  WaitingPlaces* waiting = nullptr;  // of the worker, for these calls; with connect_wait
   BackoffPolicy reconnect;
   KeepalivePolicy keepalive;
   absl::Duration max_connection_age = absl::InfiniteDuration();

@@ -48,6 +48,7 @@ void RandomWorld::Share() {
   sidecar_.idempotent = draws_.Chance(0.5);
   sidecar_.replay_bytes = draws_.OneOf<int64_t>({0, 40, 1 << 20});
   sidecar_.waiting_calls = draws_.OneOf<int64_t>({0, 1, 5, 1000});
+  sidecar_.connect_wait = draws_.OneOf({Ms(0), Ms(0), Ms(50), Ms(2000)});
   const auto& limits = config_.policy.rate_limits;
   const bool leased = std::any_of(limits.begin(), limits.end(),
                                   [](const auto& limit) { return limit.shared.has_value(); });

@@ -42,6 +42,7 @@ TEST(Build, Upstreams) {
       "  - name: cart\n"
       "    endpoints: [10.0.0.7:50051, \"[fd00::7]:50051\", localhost:1]\n"
       "    connect_timeout: 250ms\n"
+      "    connect_wait: 10s\n"
       "    reconnect: {initial: 1s, multiplier: 1.5, max: 3s, jitter: {add: 10ms}}\n"
       "    keepalive: {interval: 30s, timeout: 5s}\n"
       "    ejection: {failures: 9, success: 0, base: 1s}\n"
@@ -55,6 +56,7 @@ TEST(Build, Upstreams) {
   EXPECT_EQ(snapshot->upstreams[1].ejection, std::nullopt);
   EXPECT_EQ(cart.by, UpstreamSpec::By::kEndpoints);
   EXPECT_EQ(cart.connect_timeout, absl::Milliseconds(250));
+  EXPECT_EQ(cart.connect_wait, absl::Seconds(10));
   EXPECT_EQ(cart.reconnect.initial, absl::Seconds(1));
   EXPECT_EQ(cart.reconnect.multiplier, 1.5);
   EXPECT_EQ(cart.reconnect.max, absl::Seconds(3));

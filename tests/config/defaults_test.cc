@@ -33,6 +33,7 @@ TEST(Defaults, SendEveryCallToItsAuthority) {
   EXPECT_TRUE(snapshot->endpoints.empty());
   EXPECT_EQ(upstream.methods, nullptr);
   EXPECT_EQ(upstream.connect_timeout, absl::Seconds(1));
+  EXPECT_EQ(upstream.connect_wait, absl::ZeroDuration());
   EXPECT_EQ(upstream.reconnect.initial, absl::Milliseconds(100));
   EXPECT_EQ(upstream.reconnect.multiplier, 2);
   EXPECT_EQ(upstream.reconnect.max, absl::Seconds(10));

@@ -103,17 +103,27 @@ TEST(GrpcTimeout, ThatHasNoEquivalentIsAComment) {
 }
 
 TEST(GrpcMethodConfig, WhatHasNoEquivalentIsACommentWhereItWouldStand) {
-  EXPECT_THAT(FromGrpc("{methodConfig: [{name: [{}], waitForReady: true, timeout: 1s, "
+  EXPECT_THAT(FromGrpc("{methodConfig: [{name: [{}], timeout: 1s, "
                        "maxRequestMessageBytes: 1024, maxResponseMessageBytes: \"2048\"}]}"),
               HasSubstr("  - name: default\n"
-                        "    # waitForReady: true has no equivalent: an attempt fails (failures: "
-                        "connect) when no endpoint\n"
-                        "    # can be reached.\n"
                         "    # maxRequestMessageBytes: 1024 has no equivalent: Levee passes on "
                         "messages of any size.\n"
                         "    # maxResponseMessageBytes: 2048 has no equivalent: Levee passes on "
                         "messages of any size.\n"
                         "    timeout: 1s\n"));
+}
+
+TEST(GrpcMethodConfig, MethodsThatWaitForReadyHaveAnUpstreamThatWaits) {
+  const std::string yaml = FromGrpc(
+      "{methodConfig: [{name: [{service: a.Patient}], waitForReady: true}, "
+      "{name: [{service: a.Quick}], waitForReady: false}]}");
+  EXPECT_THAT(yaml, HasSubstr("  # waitForReady: true: calls wait for a connection, as gRPC's do, "
+                              "until their deadlines.\n"
+                              "  - name: patient\n"
+                              "    endpoints: [\"authority:\"]\n"
+                              "    connect_wait: 1h\n"));
+  EXPECT_THAT(yaml, HasSubstr("  - match: {method: \"/a.Patient/*\"}\n    upstream: patient\n"));
+  EXPECT_THAT(yaml, HasSubstr("  - match: {method: \"/a.Quick/*\"}\n    upstream: anywhere\n"));
 }
 
 TEST(GrpcRetryPolicy, IsRetriedAtTheSameFailuresAndDelays) {

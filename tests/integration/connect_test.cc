@@ -103,6 +103,26 @@ TEST(Connect, AnUpstreamThatStartsLaterIsReached) {
   EXPECT_TRUE(CallUnary(channel).status.ok());
 }
 
+TEST(Connect, E7_ACallWaitsForAServiceThatStartsLaterIfItsUpstreamSaysSo) {
+  const ReservedPort reserved;
+  SidecarProcess sidecar({.endpoints = {reserved.address()},
+                          .retry = "{max_attempts: 1}",
+                          .upstream = ", connect_wait: 1h",
+                          .more = "limits: {waiting_calls: 1}\n"});
+  const ChannelPtr channel = NewChannel(sidecar.address());
+  ByteCall call(channel, "/test.Echo/Unary");
+  ASSERT_TRUE(call.Start() && call.Write("patient") && call.HalfClose());
+  // The second one of two that come on one connection finds no place.
+  EXPECT_TRUE(sidecar.WaitForSum("levee_active_calls", {}, 1));
+  const Reply refused = CallUnary(channel);
+  EXPECT_EQ(refused.status.error_code(), StatusCode::UNAVAILABLE);
+  EXPECT_THAT(refused.status.error_message(), HasSubstr("connection refused"));
+  EXPECT_EQ(sidecar.Sum("levee_limit_hits_total", {R"(limit="waiting_calls")"}), 1);
+  FaultyService service([](const SeenCall&) { return Answer(); }, {.port = reserved.port()});
+  EXPECT_EQ(call.Read(), "patient");
+  EXPECT_TRUE(call.Finish().ok());
+}
+
 TEST(Connect, A61_OneDeadEndpointOfThreeCostsNothing) {
   FaultyService first, second;
   const ReservedPort dead;

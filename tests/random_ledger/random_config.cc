@@ -31,7 +31,8 @@ RandomConfig::RandomConfig(uint64_t seed, Places places)
 std::string RandomConfig::Upstreams() const {
   const std::string more =
       absl::StrCat(", connect_timeout: 500ms, reconnect: {initial: 5ms, max: 50ms}, ejection: ",
-                   draws_.OneOf({"none", "{base: 100ms, failures: 3}", "{attempts: 1}"}), "}\n");
+                   draws_.OneOf({"none", "{base: 100ms, failures: 3}", "{attempts: 1}"}),
+                   ", connect_wait: ", draws_.OneOf({"none", "none", "20ms", "2s"}), "}\n");
   std::string text = "upstreams:\n";
   absl::StrAppend(&text, "  - {name: services, endpoints: [");
   // At least one of them.

@@ -147,6 +147,20 @@ TEST(Differential, ACallThatReachesNobodyLearnsWhyAndHasTheMark) {
   EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("overloaded, do not retry")));
 }
 
+TEST(Differential, ACallThatWaitsForAConnectionInVainDoesSoOnce) {
+  TwinCase twin;
+  twin.reachable = false;
+  twin.connect_wait = absl::Milliseconds(300);
+  twin.policy.retry.max_attempts = 1;
+  twin.calls.push_back({.body = "ping", .answers = {Ok()}});
+  twin.calls.push_back({.at = absl::Milliseconds(500),
+                        .timeout = absl::Milliseconds(100),
+                        .body = "ping",
+                        .answers = {Ok()}});
+  EXPECT_TRUE(ExpectTwins(twin));
+  EXPECT_THAT(RunReal(twin).text, ::testing::HasSubstr("waited 300 ms for a connection; "));
+}
+
 TEST(Differential, ABrokenCallEndsAloneWithInternal) {
   TwinCase twin;
   twin.calls.push_back({.at = absl::Milliseconds(0), .body = "ping", .answers = {Silence()}});

@@ -37,6 +37,7 @@ std::shared_ptr<const Snapshot> SnapshotOf(const TwinCase& twin) {
   snapshot->upstreams = {UpstreamSpec()};
   UpstreamSpec& upstream = snapshot->upstreams.front();
   upstream.name = "cart";
+  upstream.connect_wait = twin.connect_wait;
   snapshot->policies = {twin.policy};
   snapshot->routes = RouteTable({Route()});
   snapshot->overload = twin.overload;

@@ -21,6 +21,7 @@ class SimulatedRun {
     sidecar_.KeepCalls();
     sidecar_.overload = twin.overload;
     sidecar_.connect_failure = kNotReachable;
+    sidecar_.connect_wait = twin.connect_wait;
     for (int i = 0; i < twin.endpoints; ++i) {
       const int64_t endpoint = sidecar_.AddEndpoint(
           [this](SimHost& host, AttemptId id) { return AnswerOf(host, id); }, NameOfEndpoint(i));

@@ -29,6 +29,7 @@ struct TwinCase {
   OverloadPolicy overload;
   int endpoints = 1;
   bool reachable = true;  // the endpoints
+  absl::Duration connect_wait = absl::ZeroDuration();
   std::vector<TwinCall> calls;
   // Of the worker alone: when a rule of each call that is under way is broken, since the case
   // began.
