@@ -32,12 +32,15 @@ void Call::StartAttempt(const NextAttempt& next, Instant now) {
   const int number = next.number ? *next.number : attempts_;
   const int previous = app_attempts_ + number - 1;
   if (parts_.retries != nullptr) parts_.retries->AddAttempt(previous, now);
+  const bool repeatable =
+      replayable_ && attempts_ < parts_.policy.retry.max_attempts && !Observes();
   const AttemptId id = parts_.host.StartAttempt({.previous_attempts = previous,
                                                  .record = record,
                                                  .timeout = deadline_ - now,
                                                  .begun = record_.attempts.front().start,
                                                  .avoid = failed_endpoints_,
-                                                 .forbidden = forbidden_endpoints_});
+                                                 .forbidden = forbidden_endpoints_,
+                                                 .repeatable = repeatable});
   // A policy that only observes must not end attempts that it will not retry.
   const absl::Duration timeout =
       Observes() ? absl::InfiniteDuration() : parts_.policy.retry.attempt_timeout;

@@ -45,6 +45,8 @@ struct AttemptStart {
   // Endpoints that said "overloaded, not this instance" (overload mark, scope endpoint): never
   // taken.
   std::span<const int64_t> forbidden;
+  // If it fails, the call may try again.
+  bool repeatable = false;
 };
 
 // How the call ends for the caller.

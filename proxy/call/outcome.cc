@@ -136,6 +136,12 @@ absl::Duration WaitAskedFor(const AttemptOutcome& outcome) {
   return std::max(outcome.pushback.delay, outcome.advice);
 }
 
+bool ShowsLife(const AttemptOutcome& outcome) {
+  using Kind = AttemptOutcome::Kind;
+  return outcome.kind == Kind::kStatus || outcome.kind == Kind::kHttp ||
+         outcome.kind == Kind::kRefused;
+}
+
 AttemptOutcome OutcomeOfNoConnection(std::string reason) {
   return Failure(AttemptOutcome::Kind::kConnect, StatusCode::kUnavailable, std::move(reason));
 }

@@ -45,6 +45,9 @@ AttemptOutcome OutcomeOfClose(const StreamEnd& end);
 // it does not ask.
 absl::Duration WaitAskedFor(const AttemptOutcome& outcome);
 
+// Whether the endpoint itself has answered, if only with a failure: it lives.
+bool ShowsLife(const AttemptOutcome& outcome);
+
 // No endpoint could be reached, for this reason.
 AttemptOutcome OutcomeOfNoConnection(std::string reason);
 

@@ -61,8 +61,8 @@ void ReadOutliers(Section section, Field<EjectionDraft>& field) {
     field.value = EjectionDraft{.failures = static_cast<int>(std::min(failures, kMost)),
                                 .base = std::clamp(base, kLeastBase, kMostBase)};
     field.notes.emplace_back(
-        "outlierDetection: failures are those of attempts (5xx and gRPC statuses alike), and at "
-        "most half of the endpoints are ejected.");
+        "outlierDetection: failures are those of attempts (5xx and gRPC statuses alike); an "
+        "endpoint is ejected only while others succeed, and looked at from time to time.");
     if (base < kLeastBase || base > kMostBase) {
       field.notes.push_back(absl::StrCat("baseEjectionTime is ", YamlDuration(base),
                                          "; an endpoint is ejected for 100ms to 1h at first."));

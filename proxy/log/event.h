@@ -106,7 +106,8 @@ inline constexpr auto kEventKinds = std::to_array<EventKindFacts>({
     {EventKind::kEndpointReachable, LogLevel::kInfo, "endpoint_reachable",
      "an endpoint can be reached again"},
     {EventKind::kEndpointEjected, LogLevel::kWarning, "endpoint_ejected",
-     "an endpoint fails again and again and gets no calls for a while"},
+     "an endpoint fails far more often than the others, or answers nothing, and gets only a look "
+     "from time to time"},
     {EventKind::kEndpointReturned, LogLevel::kInfo, "endpoint_returned",
      "an endpoint gets calls again"},
     {EventKind::kBudgetExhausted, LogLevel::kWarning, "budget_exhausted",

@@ -12,6 +12,9 @@ constexpr double kLeastShare = 0.1;
 // A latency within this factor of the estimate confirms it.
 constexpr double kMuch = 2;
 
+// An endpoint that owes an answer for this many times the estimate is overdue.
+constexpr double kMuchLonger = 4;
+
 // How much longer the decay becomes each time.
 constexpr double kLonger = 4;
 
@@ -27,13 +30,24 @@ static_assert(EndpointLoad::kDecay == absl::Seconds(10));
 
 // Returns the share of its weight that the estimate has kept.
 double EndpointLoad::Kept(Instant now) const {
-  const auto span = static_cast<double>(now.nanos() - updated_.nanos());
-  return std::exp(-span / decay_);
+  Instant until = std::min(now, successes_.failing_since());
+  if (silence_.owes()) until = std::min(until, silence_.began());
+  if (until <= updated_) return 1;
+  return std::exp(-static_cast<double>(until.nanos() - updated_.nanos()) / decay_);
 }
 
 double EndpointLoad::Estimate(Instant now) const { return estimate_ * Kept(now); }
 
+bool EndpointLoad::IsLong(int64_t silence_nanos, Instant now) const {
+  return static_cast<double>(silence_nanos) > kMuchLonger * Estimate(now);
+}
+
 void EndpointLoad::RecordAnswer(absl::Duration latency, Instant now) {
+  Learn(latency, now);
+  RecordLife(now);
+}
+
+void EndpointLoad::Learn(absl::Duration latency, Instant now) {
   const double sample = Nanos(latency);
   const double before = estimate_;
   // A latency above the estimate needs no weights.
@@ -56,15 +70,24 @@ void EndpointLoad::RecordAnswer(absl::Duration latency, Instant now) {
 }
 
 void EndpointLoad::RecordGivenUp(absl::Duration waited, Instant now) {
-  if (Nanos(waited) > Estimate(now)) RecordAnswer(waited, now);
+  // An overdue endpoint is known by its silence, and keeps the estimate of what is usual.
+  if (!Overdue(now) && Nanos(waited) > Estimate(now)) Learn(waited, now);
 }
 
 double EndpointLoad::Cost(int active, Instant now) const {
-  return Estimate(now) * static_cast<double>(active + 1);
+  const double latency =
+      Overdue(now) ? static_cast<double>(silence_.Nanos(now)) : std::max(Estimate(now), 1.0);
+  return latency * CallsCost(active, now);
+}
+
+double EndpointLoad::CallsCost(int active, Instant now) const {
+  return static_cast<double>(active + 1) / successes_.Expected(now);
 }
 
 void EndpointLoad::Restart(Instant now) {
   estimate_ = 0;
+  silence_ = EndpointSilence();
+  successes_ = SuccessShare();
   slow_until_ = now + kSlowStart;
 }
 

@@ -6,12 +6,20 @@
 
 #include "absl/time/time.h"
 #include "base/instant.h"
+#include "policy/endpoint_silence.h"
+#include "policy/success_share.h"
 
 namespace levee {
 
-// The peak EWMA of Finagle ("Beyond Round Robin", Twitter 2016) and linkerd2-proxy. A latency above
-// the estimate replaces it at once; one below it does so only in the course of the decay. Without
-// anything to measure the estimate decays to zero, so that a slow endpoint is tried again.
+// The cost is what a call there is likely to cost: latency, failures and silence in one number. A
+// call that fails has to be made again elsewhere, so an endpoint of which half of the calls succeed
+// costs twice as much; one that owes an answer costs as much as it has been silent.
+//
+// The latency is estimated by the peak EWMA of Finagle ("Beyond Round Robin", Twitter 2016) and
+// linkerd2-proxy. A latency above the estimate replaces it at once; one below it does so only in
+// the course of the decay. Without anything to measure the estimate decays to zero, so that a slow
+// endpoint is tried again. It does not decay while the endpoint owes an answer, or its last attempt
+// has failed.
 //
 // The decay is kLeastDecay as long as the estimate rests on one answer, which may have been a
 // chance: an endpoint that took a thousand times as long as the others, once, gets calls again
@@ -31,15 +39,36 @@ class EndpointLoad {
   void RecordAnswer(absl::Duration latency, Instant now);
 
   // An attempt was given up after `waited` without an answer: its latency would have been longer.
-  // (An attempt that failed is not recorded: a quick failure must not make its endpoint look fast.)
+  // (The time that a failure took is no latency.)
   void RecordGivenUp(absl::Duration waited, Instant now);
 
-  // Returns the cost of one more call here, in nanoseconds: the estimate times the number of calls
-  // there would then be.
+  // Returns the cost of one more call here, in nanoseconds: the latency, or the silence of one that
+  // is overdue, times the number of calls there would then be, by the share that succeeds.
   double Cost(int active, Instant now) const;
+  // The same where a latency is unknown: in calls.
+  double CallsCost(int active, Instant now) const;
+  // The estimate of the latency, in nanoseconds.
+  double Estimate(Instant now) const;
 
   // False until the first answer, and again after Restart.
   bool known() const { return estimate_ > 0; }
+
+  // An attempt goes there.
+  void RecordAttempt(Instant now) { silence_.OnAttempt(now); }
+  // It answered something, if only with a failure.
+  void RecordLife(Instant now) { silence_.OnLife(now); }
+  // No attempt is out any more.
+  void RecordIdle(Instant now) { silence_.OnIdle(now); }
+  // An attempt ended.
+  void RecordEnd(bool success, Instant now) { successes_.Record(success, now); }
+
+  const EndpointSilence& silence() const { return silence_; }
+  const SuccessShare& successes() const { return successes_; }
+
+  // It has owed an answer for much longer than is usual there, and for more than a second.
+  bool Overdue(Instant now) const {
+    return silence_.owes() && silence_.Nanos(now) > kUsualNanos && IsLong(silence_.Nanos(now), now);
+  }
 
   // The endpoint comes back, or is new among others that serve. Its latency is unknown, and for
   // kSlowStart it gets only a share of its calls.
@@ -54,9 +83,12 @@ class EndpointLoad {
   double Share(Instant now) const;
 
  private:
-  double Estimate(Instant now) const;
+  // Everywhere an answer may take so long.
+  static constexpr int64_t kUsualNanos = 1'000'000'000;
 
+  bool IsLong(int64_t silence_nanos, Instant now) const;
   double Kept(Instant now) const;
+  void Learn(absl::Duration latency, Instant now);
 
   double estimate_ = 0;  // nanoseconds, at updated_; 0: unknown
   Instant updated_;
@@ -64,6 +96,8 @@ class EndpointLoad {
   Instant learnt_at_;  // when the decay was last set
   Instant slow_until_;
   Instant yields_until_;
+  EndpointSilence silence_;
+  SuccessShare successes_;
 };
 
 }  // namespace levee

@@ -34,6 +34,7 @@ void UpstreamAttempt::Start(AttemptId id, Destination& destination, const Metada
   unsent_.clear();
   patient_until = PatientUntil(destination.connect->connect_wait, start.begun,
                                started_ + start.timeout, started_);
+  repeatable = start.repeatable;
   pool_->Open(*this, start.avoid, start.forbidden);
 }
 
@@ -197,6 +198,7 @@ void UpstreamAttempt::End(AttemptOutcome& outcome, Metadata& trailers) {
     outcome.place = place();
     const absl::Duration wait = WaitAskedFor(outcome);
     if (wait > absl::ZeroDuration()) pool_->OnWaitAskedFor(endpoint_, wait);
+    if (ShowsLife(outcome)) pool_->OnLife(endpoint_);
   }
   rpc_.OnAttemptEnded(id_, outcome, trailers);
 }

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "policy/outlier.h"
+#include "policy/ejection_policy.h"
 #include "policy/retry_policy.h"
 #include "tls/client_source.h"
 

@@ -31,14 +31,21 @@ void SimEndpoints::SetReachable(int64_t endpoint, bool reachable) {
   At(endpoint).reachable = reachable;
   if (!connected_) return;
   Update(endpoint);
-  EndEjections();
   if (tell_) tell_();
+}
+
+void SimEndpoints::SetSilent(int64_t endpoint, bool silent) {
+  At(endpoint).silent = silent;
+  if (connected_) Update(endpoint);
 }
 
 void SimEndpoints::Update(int64_t endpoint) {
   const Endpoint& state = At(endpoint);
   set_.Update(endpoint,
-              {.usable = state.reachable, .open = state.reachable, .active = state.active},
+              {.usable = state.reachable,
+               .open = state.reachable,
+               .silent = state.silent,
+               .active = state.active},
               clock_.now());
 }
 
@@ -56,10 +63,11 @@ int64_t SimEndpoints::OpenRecorded(int64_t endpoint) {
 }
 
 std::optional<int64_t> SimEndpoints::Open(std::span<const int64_t> avoid,
-                                          std::span<const int64_t> forbidden) {
+                                          std::span<const int64_t> forbidden, bool repeatable) {
   Connect();
-  const auto chosen =
-      takes_turns_ ? NextInTurn() : set_.Choose(avoid, forbidden, clock_.now(), random_);
+  const auto chosen = takes_turns_
+                          ? NextInTurn()
+                          : set_.Choose(avoid, forbidden, repeatable, clock_.now(), random_);
   if (chosen.has_value()) {
     ++active_;
     ++At(*chosen).active;
@@ -86,10 +94,7 @@ void SimEndpoints::Release(int64_t endpoint) {
 }
 
 void SimEndpoints::OnAttemptEnded(int64_t endpoint, bool success) {
-  if (!ejects_ || !set_.RecordEnd(endpoint, success, clock_.now())) return;
-  clock_.At(set_.NextReturn(), [this] { EndEjections(); });
+  if (ejects_) set_.RecordEnd(endpoint, success, clock_.now());
 }
-
-void SimEndpoints::EndEjections() { set_.EndEjections(clock_.now()); }
 
 }  // namespace levee

@@ -48,6 +48,9 @@ class SimEndpoints {
   // Returns the calls that run on all of them.
   int active() const { return active_; }
 
+  // The kernel of its host acknowledges nothing, or does so again.
+  void SetSilent(int64_t endpoint, bool silent);
+
   // Endpoints are not ejected from now on, however they fail.
   void NeverEject() { ejects_ = false; }
 
@@ -67,7 +70,8 @@ class SimEndpoints {
 
   // As Pool::Open, but at once: the endpoint on which an attempt runs from now on, until Release.
   // nullopt: none can be reached.
-  std::optional<int64_t> Open(std::span<const int64_t> avoid, std::span<const int64_t> forbidden);
+  std::optional<int64_t> Open(std::span<const int64_t> avoid, std::span<const int64_t> forbidden,
+                              bool repeatable);
   // The same with the endpoint that a record has.
   int64_t OpenRecorded(int64_t endpoint);
   void Release(int64_t endpoint);
@@ -79,6 +83,7 @@ class SimEndpoints {
   void OnAnswer(int64_t endpoint, absl::Duration latency) {
     set_.RecordAnswer(endpoint, latency, clock_.now());
   }
+  void OnLife(int64_t endpoint) { set_.RecordLife(endpoint, clock_.now()); }
   void OnGivenUp(int64_t endpoint, absl::Duration waited) {
     set_.RecordGivenUp(endpoint, waited, clock_.now());
   }
@@ -92,6 +97,7 @@ class SimEndpoints {
     Service service;
     std::string name;
     bool reachable = true;
+    bool silent = false;
     int active = 0;
   };
 
@@ -99,7 +105,6 @@ class SimEndpoints {
   void Connect();
   void Update(int64_t endpoint);
   std::optional<int64_t> NextInTurn();
-  void EndEjections();
 
   SimClock& clock_;
   Random random_;

@@ -87,6 +87,7 @@ AttemptId SimHost::StartAttempt(const AttemptStart& start) {
   std::optional<int64_t> recorded;
   if (sidecar_.recorded_place) recorded = sidecar_.recorded_place(*this, id);
   SimConnectLine* const line = sidecar_.connect_line();
+  stream.repeatable = start.repeatable;
   if (recorded.has_value()) {
     stream.endpoint = sidecar_.endpoints().OpenRecorded(*recorded);
   } else if (line == nullptr || !line->busy()) {
@@ -111,7 +112,7 @@ std::optional<int64_t> SimHost::Open(const Stream& stream) {
   for (const AttemptId running : active_) {
     if (&At(running) != &stream) avoid.push_back(At(running).endpoint);
   }
-  return sidecar_.endpoints().Open(avoid, stream.forbidden);
+  return sidecar_.endpoints().Open(avoid, stream.forbidden, stream.repeatable);
 }
 
 bool SimHost::Connect(AttemptId id) {
@@ -325,6 +326,7 @@ void SimHost::End(AttemptId id, AttemptOutcome& outcome) {
   stream.attempts_at_end = attempts_;
   active_.erase(std::find(active_.begin(), active_.end(), id));
   last_ended_ = id;
+  if (stream.endpoint >= 0 && ShowsLife(outcome)) sidecar_.endpoints().OnLife(stream.endpoint);
   LeaveEndpoint(stream);
   outcome.place = PlaceOf(stream);
   const absl::Duration wait = WaitAskedFor(outcome);

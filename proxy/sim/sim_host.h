@@ -155,6 +155,7 @@ class SimHost : public CallHost {
     size_t step = 0;  // that comes next
     absl::InlinedVector<Piece, 1> queue;
     size_t window = SIZE_MAX;
+    bool repeatable = false;
     bool end_queued = false;
     bool has_head = false;
     int attempts_at_end = 0;  // of the call, when this one was over

@@ -51,7 +51,7 @@ void Pool::Open(StreamUser& user, std::span<const int64_t> avoid,
 
 bool Pool::TryOpen(StreamUser& user, std::span<const int64_t> avoid,
                    std::span<const int64_t> forbidden) {
-  while (const auto id = set_.Choose(avoid, forbidden, now(), random_)) {
+  while (const auto id = set_.Choose(avoid, forbidden, user.repeatable, now(), random_)) {
     Endpoint& endpoint = *members_.find(*id)->second.endpoint;
     UpstreamConnection* connection = endpoint.FindSlot();
     if (connection == nullptr) {
@@ -61,6 +61,7 @@ bool Pool::TryOpen(StreamUser& user, std::span<const int64_t> avoid,
     }
     h2::Stream& stream = connection->Open(user);
     Update(endpoint);
+    ShowEjections();
     user.OnOpened(*connection, stream, *id);
     return true;
   }
@@ -141,7 +142,13 @@ std::vector<std::string> Pool::UnreadyNames() const {
 void Pool::OnAnswer(int64_t endpoint, absl::Duration latency) {
   set_.RecordAnswer(endpoint, latency, now());
   gate_.OnAnswer();
+  ShowEjections();
   if (queued_ > 0) io_.AtTurnEnd(*this);
+}
+
+void Pool::OnLife(int64_t endpoint) {
+  set_.RecordLife(endpoint, now());
+  ShowEjections();
 }
 
 void Pool::OnGivenUp(int64_t endpoint, absl::Duration waited) {
@@ -149,30 +156,29 @@ void Pool::OnGivenUp(int64_t endpoint, absl::Duration waited) {
 }
 
 void Pool::OnAttemptEnded(int64_t endpoint, bool success) {
-  if (!set_.RecordEnd(endpoint, success, now())) return;
-  members_.find(endpoint)->second.endpoint->SetEjected(true);
-  ArmTimer();
-  lost_some_ = true;
-  if (queued_ > 0) io_.AtTurnEnd(*this);
+  set_.RecordEnd(endpoint, success, now());
+  ShowEjections();
 }
 
-void Pool::EndEjections() {
-  for (const int64_t id : set_.EndEjections(now())) {
-    members_.find(id)->second.endpoint->SetEjected(false);
+// Tells operators which endpoints are ejected, and users that wait that they may be served.
+void Pool::ShowEjections() {
+  if (!set_.changed()) return;
+  for (const EndpointSet::Change& change : set_.TakeChanges()) {
+    const auto member = members_.find(change.id);
+    if (member != members_.end()) member->second.endpoint->SetEjected(change.ejected);
   }
-  ArmTimer();
+  lost_some_ = true;
   if (queued_ > 0) io_.AtTurnEnd(*this);
 }
 
 void Pool::ArmTimer() {
   const bool returning = now() < return_until_;
-  io_.wheel.Arm(*this, std::min({set_.NextReturn(), patient_until_,
-                                 returning ? return_until_ : Instant::Infinite()}));
+  io_.wheel.Arm(*this, std::min(patient_until_, returning ? return_until_ : Instant::Infinite()));
 }
 
 void Pool::OnTimer(Instant) {
   lost_some_ = true;  // The time in which an endpoint could come back may be over.
-  EndEjections();
+  if (queued_ > 0) io_.AtTurnEnd(*this);
 }
 
 void Pool::OnProvenLost() {
@@ -185,7 +191,8 @@ void Pool::Update(const Endpoint& endpoint) {
   const EndpointCondition condition = endpoint.condition();
   if (!set_.Update(endpoint.id(), condition, now())) return;
   lost_some_ = lost_some_ || !condition.usable;
-  EndEjections();
+  ShowEjections();
+  if (queued_ > 0) io_.AtTurnEnd(*this);
 }
 
 void Pool::OnEndpointChanged(Endpoint& endpoint) {
@@ -262,7 +269,7 @@ void Pool::FailHopeless() {
     }
   }
   lost_some_ = lost_some_ || BlocksUsedUp();
-  if (!patient_until_.is_infinite()) ArmTimer();
+  ArmTimer();
 }
 
 void Pool::FailOpen(StreamUser& user) {

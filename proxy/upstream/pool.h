@@ -57,6 +57,10 @@ class StreamUser : public h2::StreamHandler, public ListLink<StreamUser> {
   // Until then it waits although nothing can be reached; set before it asks.
   Instant patient_until;
 
+  // If the attempt fails, its call may try again: it can take a look at an endpoint that is
+  // ejected.
+  bool repeatable = false;
+
   // Kept by the pool: `avoid` and its count of those that wait while the user waits, `forbidden`
   // until it asks again.
   absl::InlinedVector<int64_t, 2> avoid;
@@ -109,6 +113,9 @@ class Pool final : private TurnTask, private Timer {
   void OnAnswer(int64_t endpoint, absl::Duration latency);
   void OnGivenUp(int64_t endpoint, absl::Duration waited);
   void OnAttemptEnded(int64_t endpoint, bool success);
+
+  // The endpoint has answered with a failure: it lives.
+  void OnLife(int64_t endpoint);
 
   // The endpoint asks callers to stay away for `wait`.
   void OnWaitAskedFor(int64_t endpoint, absl::Duration wait) { set_.Yield(endpoint, wait, now()); }
@@ -185,7 +192,7 @@ class Pool final : private TurnTask, private Timer {
   void Serve();
   void FailOpen(StreamUser& user);
   void ConnectMore();
-  void EndEjections();
+  void ShowEjections();
   std::string Failure() const;
 
   WorkerIo& io_;

@@ -130,7 +130,8 @@ void Pool::Retire(int64_t id) {
   left_.emplace_back(id, endpoint.name());
   if (left_.size() > kMaxLeft) left_.pop_front();
   endpoint.Drain();
-  EndEjections();
+  ShowEjections();
+  if (queued_ > 0) io_.AtTurnEnd(*this);
   lost_some_ = true;
   io_.AtTurnEnd(*this);
 }

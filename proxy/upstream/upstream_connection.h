@@ -18,7 +18,7 @@
 #include "h2/session.h"
 #include "net/address.h"
 #include "policy/backoff.h"
-#include "policy/outlier.h"
+#include "policy/ejection_policy.h"
 #include "policy/waiting_places.h"
 #include "tls/client_source.h"
 

@@ -59,6 +59,12 @@ TEST(ReadyScenarios, OneBadEndpointIsAvoidedByLeveeAlone) {
   EXPECT_TRUE(simulation.ok()) << SimulationText(simulation);
 }
 
+TEST(ReadyScenarios, TwoBadEndpointsOfThreeAreAvoidedByLeveeAlone) {
+  const Simulation simulation = SimulationOf("two-bad-endpoints");
+  EXPECT_LT(simulation.rules[0].figures.success, 0.85);
+  EXPECT_TRUE(simulation.ok()) << SimulationText(simulation);
+}
+
 TEST(SimulationAverages, L4_TenThousandSidecarsThatKnowNothingOfEachOtherStayBounded) {
   Scenario fleet = ScenarioOf(Ready("fleet-10000"));
   fleet.compare.clear();

@@ -92,7 +92,9 @@ TEST(Replay, L5_TheSamePolicyMakesTheRecordedDecisionsAtEachLoad) {
   for (const double per_second : {2.0, 20.0, 100.0, 1000.0}) {
     SCOPED_TRACE(per_second);
     const Replay replay = ReplayOf(
-        LogOf(kDefault, {.failing = 0.04, .calls = 20000, .per_second = per_second}), kDefault);
+        LogOf(kDefault,
+              {.failing = 0.03, .calls = 20000, .first_failing = 0.03, .per_second = per_second}),
+        kDefault);
     EXPECT_EQ(replay.recorded.calls, 20000);
     EXPECT_EQ(replay.sample, 1);
     EXPECT_GT(replay.recorded.amplification(), 1.01);
@@ -135,7 +137,7 @@ TEST(Replay, ATenthOfTheCallsSaysWhatAllOfThemSay) {
 // Without retries the log knows nothing of second attempts: all of them are drawn.
 TEST(Replay, AttemptsThatTheLogDoesNotHaveAreDrawnAndTheirShareIsSaid) {
   const std::string log = LogOf("policies: [{name: default, retry: {max_attempts: 1}}]\n",
-                                {.failing = 0.1, .calls = 10000});
+                                {.failing = 0.05, .calls = 10000, .first_failing = 0.05});
   const Replay replay = ReplayOf(log, kPlain);
   EXPECT_EQ(replay.recorded.amplification(), 1);
   const ReplayedPolicy& policy = replay.replayed[0];

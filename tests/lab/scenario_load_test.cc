@@ -201,7 +201,8 @@ TEST(ScenarioLoad, L7_TheFaultsOfAGuardAreThoseOfAPolicy) {
                      "services: [{name: a, slots: 1, time: 1ms, guard: ",
                      guard, "}]\n"));
   };
-  EXPECT_THAT(faults("{concurrency: {limit: five}}"), StartsWith("s:3:72: LV219 services[0].guard.concurrency.limit: "));
+  EXPECT_THAT(faults("{concurrency: {limit: five}}"),
+              StartsWith("s:3:72: LV219 services[0].guard.concurrency.limit: "));
   EXPECT_THAT(faults("{concurrency: {initial: 5, max: 4}}"),
               StartsWith("s:3:74: LV317 services[0].guard.concurrency.initial: "));
   EXPECT_THAT(faults("{concurency: {limit: 5}}"), HasSubstr("did you mean concurrency?"));

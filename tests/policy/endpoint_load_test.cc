@@ -122,5 +122,44 @@ TEST(EndpointLoad, TheShareGrowsToAWholeOverTheSlowStart) {
   EXPECT_EQ(load.Share(At(15)), 1);
 }
 
+TEST(EndpointLoad, NothingDecaysWhileAnAnswerIsOwedOrTheLastAttemptFailed) {
+  EndpointLoad owes = Confirmed(50, 100);
+  owes.RecordAttempt(At(100));
+  EXPECT_NEAR(owes.Estimate(At(200)), 50 * kMilli, 1);
+  owes.RecordLife(At(200));
+  EXPECT_LT(owes.Estimate(At(200)), 1 * kMilli);
+  EndpointLoad failing = Confirmed(50, 100);
+  failing.RecordEnd(false, At(100));
+  EXPECT_NEAR(failing.Estimate(At(200)), 50 * kMilli, 1);
+}
+
+TEST(EndpointLoad, AnEndpointThatFailsHalfOfItsCallsCostsTwiceAsMuch) {
+  EndpointLoad load = Confirmed(10, 100);
+  for (int i = 0; i < 1000; ++i) load.RecordEnd(i % 2 == 1, At(98 + 0.002 * i));
+  EXPECT_NEAR(load.Cost(0, At(100)), 20 * kMilli, 1 * kMilli);
+}
+
+TEST(EndpointLoad, SilenceIsTheTimeForWhichAttemptsAreOutUnanswered) {
+  EndpointLoad load = Confirmed(1, 100);
+  load.RecordAttempt(At(100));
+  EXPECT_FALSE(load.Overdue(At(100.9)));
+  EXPECT_TRUE(load.Overdue(At(101.1)));
+  EXPECT_NEAR(load.Cost(0, At(103)), 3e9, 1);
+  // Attempts that their callers gave up early say little, however long ago they were.
+  EndpointLoad given_up = Confirmed(1, 100);
+  given_up.RecordAttempt(At(100));
+  given_up.RecordIdle(At(100.1));
+  EXPECT_FALSE(given_up.Overdue(At(200)));
+  given_up.RecordAttempt(At(200));
+  EXPECT_TRUE(given_up.Overdue(At(201)));
+}
+
+TEST(EndpointLoad, WhatTakesSecondsAsARuleIsNotOverdueAfterOne) {
+  EndpointLoad load = Confirmed(2000, 100);
+  load.RecordAttempt(At(100));
+  EXPECT_FALSE(load.Overdue(At(107)));
+  EXPECT_TRUE(load.Overdue(At(109)));
+}
+
 }  // namespace
 }  // namespace levee

@@ -12,14 +12,14 @@ void BM_EndpointSetCall(benchmark::State& state) {
   EndpointSet set;
   Random random(1);
   Instant now;
-  for (int64_t i = 0; i < state.range(0); ++i) set.Update(set.Add(now), {true, true, 0}, now);
+  for (int64_t i = 0; i < state.range(0); ++i) set.Update(set.Add(now), {true, true, false, 0}, now);
   for (auto _ : state) {
     now = now + absl::Microseconds(3);
-    const int64_t id = *set.Choose({}, {}, now, random);
-    set.Update(id, {true, true, 1}, now);
+    const int64_t id = *set.Choose({}, {}, true, now, random);
+    set.Update(id, {true, true, false, 1}, now);
     set.RecordAnswer(id, absl::Milliseconds(1), now);
     set.RecordEnd(id, true, now);
-    set.Update(id, {true, true, 0}, now);
+    set.Update(id, {true, true, false, 0}, now);
   }
 }
 BENCHMARK(BM_EndpointSetCall)->Arg(1)->Arg(3)->Arg(1000);

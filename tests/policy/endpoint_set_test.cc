@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 #include <vector>
 
 namespace levee {
@@ -28,20 +29,29 @@ class Endpoints {
                                  std::vector<int64_t> forbidden = {}) {
     std::map<int64_t, int> counts;
     for (int i = 0; i < 10'000; ++i) {
-      ++counts[set.Choose(avoid, forbidden, now, random).value_or(-1)];
+      ++counts[set.Choose(avoid, forbidden, true, now, random).value_or(-1)];
     }
     return counts;
   }
 
-  // Five failures in a row; true if they eject it.
-  bool Fail(int64_t id, Instant now) {
-    bool ejected = false;
-    for (int i = 0; i < 5; ++i) {
-      ejected = set.RecordEnd(id, false, now + absl::Microseconds(i)) || ejected;
-    }
-    return ejected;
+  // Attempts that go there and end.
+  void Serve(int64_t id, int attempts, bool success, Instant now) {
+    for (int i = 0; i < attempts; ++i) set.RecordEnd(id, success, now + absl::Microseconds(i));
   }
 
+  // The endpoints that are ejected, of what has changed since this was last asked.
+  std::vector<int64_t> Ejected() {
+    for (const EndpointSet::Change& change : set.TakeChanges()) {
+      if (change.ejected) {
+        ejected.insert(change.id);
+      } else {
+        ejected.erase(change.id);
+      }
+    }
+    return {ejected.begin(), ejected.end()};
+  }
+
+  std::set<int64_t> ejected;
   EndpointSet set;
   Random random{1};
 };
@@ -128,69 +138,167 @@ TEST(EndpointSet, AnIdIsNotUsedAgain) {
   EXPECT_EQ(endpoints.Choices(At(1)), (std::map<int64_t, int>{{1, 10'000}}));
 }
 
-TEST(EndpointSet, AnEjectedEndpointIsNotTaken) {
+using Ids = std::vector<int64_t>;
+
+TEST(EndpointSet, AnEndpointThatOnlyFailsIsEjectedAndGetsFewCalls) {
   Endpoints endpoints(3);
-  EXPECT_TRUE(endpoints.Fail(1, At(1)));
-  EXPECT_EQ(endpoints.Choices(At(2)).count(1), 0u);
-  EXPECT_EQ(endpoints.set.NextReturn(), At(1) + absl::Microseconds(4) + absl::Seconds(30));
+  endpoints.Serve(0, 20, true, At(1));
+  endpoints.Serve(1, 4, false, At(1));
+  EXPECT_EQ(endpoints.Ejected(), Ids{});
+  endpoints.Serve(1, 1, false, At(1));
+  EXPECT_EQ(endpoints.Ejected(), Ids{1});
+  EXPECT_LT(endpoints.Choices(At(1.5))[1], 2);
+}
+
+TEST(EndpointSet, HoweverManyFailTheyAreEjectedAsLongAsOneServes) {
+  Endpoints endpoints(10);
+  endpoints.Serve(0, 20, true, At(1));
+  for (int64_t id = 1; id < 10; ++id) endpoints.Serve(id, 5, false, At(1));
+  EXPECT_EQ(endpoints.Ejected().size(), 9u);
+  EXPECT_GT(endpoints.Choices(At(1.5))[0], 9'990);
+}
+
+TEST(EndpointSet, WhereAllFailNoneIsEjected) {
+  Endpoints endpoints(3);
+  for (int i = 0; i < 100; ++i) endpoints.Serve(i % 3, 1, false, At(1 + 0.01 * i));
+  EXPECT_EQ(endpoints.Ejected(), Ids{});
+}
+
+TEST(EndpointSet, WhenTheLastGoodOneFailsTooThoseEjectedReturn) {
+  Endpoints endpoints(3);
+  endpoints.Serve(0, 20, true, At(1));
+  for (const int64_t id : {1, 2}) endpoints.Serve(id, 5, false, At(1));
+  EXPECT_EQ(endpoints.Ejected(), (Ids{1, 2}));
+  for (int i = 0; i < 60; ++i) endpoints.Serve(0, 1, false, At(2 + 0.1 * i));
+  EXPECT_EQ(endpoints.Ejected(), Ids{});
+}
+
+TEST(EndpointSet, WhenTheLastGoodOneCannotBeReachedThoseEjectedReturn) {
+  Endpoints endpoints(2);
+  endpoints.Serve(0, 20, true, At(1));
+  endpoints.Serve(1, 5, false, At(1));
+  EXPECT_EQ(endpoints.Ejected(), Ids{1});
+  EXPECT_TRUE(endpoints.set.Update(0, kFailing, At(2)));
+  EXPECT_EQ(endpoints.Ejected(), Ids{});
+  EXPECT_EQ(endpoints.Choices(At(2)), (std::map<int64_t, int>{{1, 10'000}}));
 }
 
 TEST(EndpointSet, H9_WithoutEjectionNoneIsEjected) {
   EndpointSet set(std::nullopt);
   for (int i = 0; i < 3; ++i) set.Update(set.Add(At(0)), kOpen, At(0));
-  for (int i = 0; i < 100; ++i) EXPECT_FALSE(set.RecordEnd(1, false, At(i)));
+  set.RecordEnd(0, true, At(0));
+  for (int i = 0; i < 100; ++i) set.RecordEnd(1, false, At(i));
+  EXPECT_FALSE(set.changed());
 }
 
 TEST(EndpointSet, H9_EjectionGoesByTheNumbersOfItsPolicy) {
-  EndpointSet set(EjectionPolicy{.failures = 2, .base = absl::Seconds(7)});
+  EndpointSet set(EjectionPolicy{.failures = 2});
   for (int i = 0; i < 3; ++i) set.Update(set.Add(At(0)), kOpen, At(0));
-  EXPECT_FALSE(set.RecordEnd(1, false, At(1)));
-  EXPECT_TRUE(set.RecordEnd(1, false, At(2)));
-  EXPECT_EQ(set.NextReturn(), At(9));
-}
-
-TEST(EndpointSet, NoMoreThanHalfAreEjected) {
-  Endpoints one(1);
-  EXPECT_FALSE(one.Fail(0, At(1)));
-  Endpoints two(2);
-  EXPECT_TRUE(two.Fail(0, At(1)));
-  EXPECT_FALSE(two.Fail(1, At(2)));
-  Endpoints five(5);
-  EXPECT_TRUE(five.Fail(0, At(1)));
-  EXPECT_TRUE(five.Fail(1, At(2)));
-  EXPECT_FALSE(five.Fail(2, At(3)));
-}
-
-TEST(EndpointSet, FailingEndpointsCannotTakeTheCallsOfAnEjectedOne) {
-  Endpoints endpoints(3);
-  endpoints.set.Update(1, kFailing, At(1));
-  endpoints.set.Update(2, kFailing, At(1));
-  EXPECT_FALSE(endpoints.Fail(0, At(2)));
-}
-
-TEST(EndpointSet, AnEjectionEndsWhenTooFewOthersAreLeft) {
-  Endpoints endpoints(4);
-  EXPECT_TRUE(endpoints.Fail(0, At(1)));
-  EXPECT_TRUE(endpoints.Fail(1, At(2)));
-  EXPECT_TRUE(endpoints.set.Update(3, kFailing, At(3)));
-  const auto ended = endpoints.set.EndEjections(At(3));
-  ASSERT_EQ(ended.size(), 1u);
-  EXPECT_EQ(ended[0], 0);  // The oldest.
+  set.RecordEnd(0, true, At(1));
+  set.RecordEnd(1, false, At(1));
+  EXPECT_FALSE(set.changed());
+  set.RecordEnd(1, false, At(2));
+  EXPECT_TRUE(set.changed());
 }
 
 TEST(EndpointSet, AnEndpointThatFailsHalfOfItsCallsIsEjected) {
   Endpoints endpoints(3);
-  bool ejected = false;
   int attempts = 0;
-  for (; !ejected && attempts < 100; ++attempts) {
+  while (endpoints.Ejected().empty() && attempts < 200) {
     const Instant now = At(1 + attempts * 0.01);
-    ejected = endpoints.set.RecordEnd(0, attempts % 2 == 0, now);
-    EXPECT_FALSE(endpoints.set.RecordEnd(1, true, now));
-    EXPECT_FALSE(endpoints.set.RecordEnd(2, attempts % 20 != 0, now));
+    endpoints.set.RecordEnd(0, attempts % 2 == 0, now);
+    endpoints.set.RecordEnd(1, true, now);
+    endpoints.set.RecordEnd(2, attempts % 20 != 0, now);
+    ++attempts;
   }
-  EXPECT_TRUE(ejected);
-  EXPECT_EQ(attempts, 20);
-  EXPECT_EQ(endpoints.Choices(At(3)).count(0), 0u);
+  EXPECT_EQ(endpoints.Ejected(), Ids{0});
+  EXPECT_LT(attempts, 40);
+}
+
+TEST(EndpointSet, OneCallASecondLooksAtAnEjectedEndpointAndThreeGoodOnesEndIt) {
+  Endpoints endpoints(2);
+  endpoints.Serve(0, 20, true, At(1));
+  endpoints.Serve(1, 5, false, At(1));
+  int looks = 0;
+  for (int i = 0; i < 40 && !endpoints.Ejected().empty(); ++i) {
+    const Instant now = At(2 + i);
+    const int64_t chosen = endpoints.set.Choose({}, {}, true, now, endpoints.random).value();
+    endpoints.set.RecordEnd(chosen, true, now);
+    looks += chosen == 1 ? 1 : 0;
+  }
+  EXPECT_EQ(looks, 3);
+  EXPECT_EQ(endpoints.Ejected(), Ids{});
+}
+
+TEST(EndpointSet, ACallThatCannotBeRepeatedLooksOnlyIfNoOtherHasDoneIt) {
+  Endpoints endpoints(2);
+  endpoints.Serve(0, 20, true, At(1));
+  endpoints.Serve(1, 5, false, At(1));
+  const auto choose = [&](bool repeatable, double at) {
+    return endpoints.set.Choose({}, {}, repeatable, At(at), endpoints.random).value();
+  };
+  // The pause is 4 s after five failures.
+  EXPECT_EQ(choose(true, 4.9), 0);
+  EXPECT_EQ(choose(false, 5.1), 0);
+  EXPECT_EQ(choose(true, 5.2), 1);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(choose(true, 5.3), 0);
+  EXPECT_EQ(choose(false, 9.3), 0);
+  EXPECT_EQ(choose(false, 13.5), 1);
+}
+
+TEST(EndpointSet, TheOthersGetTheCallsOfAnEjectedOneOnlyWhileTheyHaveRoom) {
+  Endpoints endpoints(3);
+  for (const int64_t id : {0, 1}) {
+    for (int i = 0; i < 50; ++i) endpoints.set.RecordAnswer(id, absl::Milliseconds(10), At(1));
+    endpoints.Serve(id, 20, true, At(1));
+  }
+  endpoints.Serve(2, 5, false, At(1));
+  // Answers take ten times as long as before.
+  for (int i = 0; i < 200; ++i) {
+    endpoints.set.RecordAnswer(i % 2, absl::Milliseconds(100), At(2 + 0.01 * i));
+  }
+  for (const int64_t id : {0, 1}) {
+    endpoints.set.Update(id, kOpen, At(3.99));
+    endpoints.set.Update(id, {.usable = true, .open = true, .active = 4}, At(4));
+  }
+  EXPECT_NEAR(endpoints.Choices(At(4))[2], 3'333, 300);
+}
+
+TEST(EndpointSet, AnEndpointThatOwesAnAnswerForASecondIsEjectedAndReturnsWithASignOfLife) {
+  Endpoints endpoints(2);
+  while (endpoints.set.Choose({}, {}, true, At(1), endpoints.random) != 1) continue;
+  endpoints.set.Update(1, {.usable = true, .open = true, .active = 1}, At(1));
+  endpoints.set.RecordAnswer(0, absl::Milliseconds(1), At(2));
+  endpoints.Choices(At(1.9));
+  EXPECT_EQ(endpoints.Ejected(), Ids{});
+  endpoints.Choices(At(2.1));
+  EXPECT_EQ(endpoints.Ejected(), Ids{1});
+  EXPECT_EQ(endpoints.Choices(At(32)).count(1), 0u);
+  EXPECT_GT(endpoints.Choices(At(32.2))[1], 0);
+  endpoints.set.RecordLife(1, At(33));
+  EXPECT_EQ(endpoints.Ejected(), Ids{});
+}
+
+TEST(EndpointSet, AnEndpointWhoseKernelIsSilentGetsNoCallsWhileOthersLive) {
+  Endpoints endpoints(2);
+  while (endpoints.set.Choose({}, {}, true, At(1), endpoints.random) != 1) continue;
+  endpoints.set.RecordAnswer(0, absl::Milliseconds(1), At(1.1));
+  endpoints.set.Update(1, {.usable = true, .open = true, .silent = true, .active = 1}, At(2));
+  EXPECT_EQ(endpoints.Choices(At(2)), (std::map<int64_t, int>{{0, 10'000}}));
+  EXPECT_EQ(endpoints.Choices(At(100)), (std::map<int64_t, int>{{0, 10'000}}));
+  endpoints.set.RecordAnswer(0, absl::Milliseconds(1), At(101));
+  // What was owed then may never be answered.
+  endpoints.set.Update(1, {.usable = true, .open = true, .silent = false, .active = 1}, At(101));
+  EXPECT_EQ(endpoints.Ejected(), Ids{});
+  EXPECT_GT(endpoints.Choices(At(101))[1], 0);
+  EXPECT_EQ(endpoints.Ejected(), Ids{});
+}
+
+TEST(EndpointSet, AnEndpointWhoseKernelIsSilentGetsCallsWhereNoOtherLives) {
+  Endpoints endpoints(2);
+  endpoints.set.Update(0, kFailing, At(1));
+  endpoints.set.Update(1, {.usable = true, .open = true, .silent = true, .active = 1}, At(2));
+  EXPECT_EQ(endpoints.Choices(At(2)), (std::map<int64_t, int>{{1, 10'000}}));
 }
 
 TEST(EndpointSet, AnEndpointThatAsksForAWaitIsSparedForThatLong) {
@@ -215,7 +323,7 @@ TEST(EndpointSet, AnIdleEndpointThatWasSlowOnceGetsCallsAgainWithinSeconds) {
   Instant now = At(12);
   for (int64_t chosen = 1; chosen == 1 && now < At(60);) {
     now = now + absl::Milliseconds(20);
-    chosen = endpoints.set.Choose({}, {}, now, endpoints.random).value();
+    chosen = endpoints.set.Choose({}, {}, true, now, endpoints.random).value();
     endpoints.set.RecordAnswer(chosen, absl::Milliseconds(1), now);
   }
   EXPECT_LT(now, At(14));
@@ -223,9 +331,11 @@ TEST(EndpointSet, AnIdleEndpointThatWasSlowOnceGetsCallsAgainWithinSeconds) {
 
 TEST(EndpointSet, AnEndpointThatReturnsGetsAGrowingShare) {
   Endpoints endpoints(2);
-  ASSERT_TRUE(endpoints.Fail(0, At(1)));
-  EXPECT_TRUE(endpoints.set.EndEjections(At(30)).empty());
-  EXPECT_EQ(endpoints.set.EndEjections(At(32)).size(), 1u);
+  endpoints.Serve(1, 20, true, At(1));
+  endpoints.Serve(0, 5, false, At(1));
+  endpoints.Serve(0, 3, true, At(32));
+  EXPECT_EQ(endpoints.Ejected(), Ids{});
+  endpoints.set.Update(0, kOpen, At(32));
   EXPECT_NEAR(endpoints.Choices(At(32)).at(0), 500, 100);
   EXPECT_NEAR(endpoints.Choices(At(37)).at(0), 2500, 300);
   EXPECT_NEAR(endpoints.Choices(At(42)).at(0), 5000, 300);

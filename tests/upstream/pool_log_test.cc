@@ -69,6 +69,7 @@ TEST(PoolLog, AnEjectionAndItsEndAreToldOf) {
     call.Start({}, {1});
     run.Until([&] { return call.ended; });
     pool.OnAttemptEnded(0, false);
+    pool.OnAttemptEnded(1, true);
     run.Pass(absl::Milliseconds(1));  // Failures at one instant count as one.
   }
   const std::string name = "endpoint=" + bad.address().ToString();
