@@ -273,4 +273,14 @@ size_t ByteStream::Unacknowledged() const {
   return fd_ >= 0 && ioctl(fd_, SIOCOUTQ, &bytes) == 0 ? static_cast<size_t>(bytes) : 0;
 }
 
+std::optional<PeerSigns> ByteStream::Signs() const {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (fd_ < 0 || getsockopt(fd_, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
+  return PeerSigns{.unacknowledged = static_cast<int>(info.tcpi_unacked),
+                   .since_ack = absl::Milliseconds(info.tcpi_last_ack_recv),
+                   .retransmits = info.tcpi_retransmits,
+                   .round_trip = absl::Microseconds(info.tcpi_rtt)};
+}
+
 }  // namespace levee::net

@@ -13,6 +13,7 @@
 
 #include "base/chunk.h"
 #include "net/address.h"
+#include "net/peer_signs.h"
 #include "tls/session.h"
 
 namespace levee::net {
@@ -115,6 +116,9 @@ class ByteStream {
   // Returns the bytes that the kernel has taken and the peer has not, or a number that grows and
   // shrinks with them; 0 if the system cannot tell.
   size_t Unacknowledged() const;
+
+  // Returns what the kernel knows of the other end; nullopt if it is no TCP connection.
+  std::optional<PeerSigns> Signs() const;
 
   // The other end's address: where an accepted connection comes from, or to where this one was
   // dialled.

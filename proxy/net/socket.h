@@ -60,6 +60,7 @@ class Socket final : private ReadyHandler {
 
   // As ByteStream says.
   size_t Unacknowledged() const { return stream_.Unacknowledged(); }
+  std::optional<PeerSigns> Signs() const { return stream_.Signs(); }
 
   // nullptr without TLS; else with the failure of the handshake, if it has failed.
   const tls::Session* tls() const { return stream_.tls(); }

@@ -78,6 +78,7 @@ void Endpoint::CloseUnused() {
 EndpointCondition Endpoint::condition() const {
   EndpointCondition condition;
   condition.usable = !closing_ && state_ != State::kFailing && state_ != State::kSelf;
+  condition.silent = silent_;
   for (const auto& connection : connections_) {
     condition.active += connection->active_streams();
     condition.open = condition.open || (!closing_ && connection->FreeSlots() > 0);
@@ -218,11 +219,15 @@ void Endpoint::OnReady(UpstreamConnection& connection) {
     connection.LimitAge(policy_.max_connection_age, random_);
     DrainOneAged();
   }
+  // This one is the successor of those of which the peer is gone.
+  for (const auto& other : connections_) {
+    if (other->ready() && other->silence() == PeerSilence::State::kGone) other->Drain();
+  }
   io_.log.Write(EventKind::kUpstreamConnected, [&] {
     return std::vector<LogField>{{"upstream", policy_.upstream}, {"endpoint", place_.name}};
   });
   SetState(State::kReady);
-  pool_.OnEndpointChanged(*this);
+  ReportChange();
 }
 
 void Endpoint::OnSlotsChanged(UpstreamConnection&) {
@@ -233,6 +238,27 @@ void Endpoint::OnSlotsChanged(UpstreamConnection&) {
 bool Endpoint::HasReady() const {
   return std::any_of(connections_.begin(), connections_.end(),
                      [](const auto& connection) { return connection->ready(); });
+}
+
+// Whether there are ready connections, and the peer is at least as silent on all of them.
+bool Endpoint::IsSilent(PeerSilence::State least) const {
+  return HasReady() && std::all_of(connections_.begin(), connections_.end(), [&](const auto& one) {
+           return !one->ready() || one->silence() >= least;
+         });
+}
+
+// After a change of the connections or their silence.
+void Endpoint::ReportChange() {
+  silent_ = IsSilent(PeerSilence::State::kSilent);
+  pool_.OnEndpointChanged(*this);
+}
+
+// Calls that run go on, since the network may only pause. New ones want another connection.
+void Endpoint::OnSilence() {
+  if (closing_) return;
+  const bool waits = !Timer::when().is_infinite();
+  if (!on_demand_ && !waits && IsSilent(PeerSilence::State::kGone)) StartConnecting();
+  ReportChange();
 }
 
 void Endpoint::OnDraining(UpstreamConnection& connection, bool too_many_pings) {
@@ -246,7 +272,7 @@ void Endpoint::OnDraining(UpstreamConnection& connection, bool too_many_pings) {
   // Calls that run on it may finish; new calls want a successor now.
   if (connection.was_ready()) {
     Replace(connection, reason);
-    pool_.OnEndpointChanged(*this);
+    ReportChange();
   } else {
     ConnectFailed(reason);
   }
@@ -318,7 +344,7 @@ void Endpoint::OnClosed(UpstreamConnection& connection, const std::string& reaso
       ConnectFailed(failure_of_accepted_.empty() ? reason : failure_of_accepted_);
     }
   }
-  pool_.OnEndpointChanged(*this);
+  ReportChange();
 }
 
 void Endpoint::ConnectFailed(const std::string& reason) {
@@ -349,7 +375,7 @@ void Endpoint::Hasten() {
 }
 
 void Endpoint::OnTimer(Instant) {
-  if (HasReady()) {
+  if (HasReady() && !IsSilent(PeerSilence::State::kGone)) {
     // Only the waiting calls can tell whether one more connection is still wanted.
     pool_.OnEndpointChanged(*this);
   } else {
@@ -362,9 +388,10 @@ UpstreamConnection* Endpoint::FindSlot() {
   UpstreamConnection* best = nullptr;
   for (const auto& connection : connections_) {
     if (connection->FreeSlots() == 0) continue;
-    if (best == nullptr || connection->active_streams() < best->active_streams()) {
-      best = connection.get();
-    }
+    const auto rank = [](const UpstreamConnection& one) {
+      return std::pair(one.silence() != PeerSilence::State::kLives, one.active_streams());
+    };
+    if (best == nullptr || rank(*connection) < rank(*best)) best = connection.get();
   }
   return best;
 }

@@ -107,6 +107,9 @@ class Endpoint final : public Mortal, private Timer {
   // A connection is older than it may be.
   void OnAged();
 
+  // The peer's kernel has become silent on a connection, or answers again.
+  void OnSilence();
+
   // The peer broke HTTP/2, on one stream or for the whole connection.
   void OnProtocolError(std::string_view what);
 
@@ -123,6 +126,8 @@ class Endpoint final : public Mortal, private Timer {
   void ConnectFailed(const std::string& reason);
   void WaitToReconnect();
   bool HasReady() const;
+  bool IsSilent(PeerSilence::State least) const;
+  void ReportChange();
   void SetState(State state);
   void ReportState();
   void Tell(EventKind kind, std::string_view field, std::string_view value);
@@ -140,6 +145,7 @@ class Endpoint final : public Mortal, private Timer {
   State state_ = State::kIdle;
   std::optional<EndpointState> counted_;  // as metrics have it
   bool ejected_ = false;
+  bool silent_ = false;    // the peer's kernel answers on no connection
   bool dialling_ = false;  // a connection attempt is under way
   bool closing_ = false;
   bool draining_ = false;

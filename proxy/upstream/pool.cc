@@ -161,8 +161,7 @@ void Pool::OnAttemptEnded(int64_t endpoint, bool success) {
 }
 
 // Tells operators which endpoints are ejected, and users that wait that they may be served.
-void Pool::ShowEjections() {
-  if (!set_.changed()) return;
+void Pool::ShowChanges() {
   for (const EndpointSet::Change& change : set_.TakeChanges()) {
     const auto member = members_.find(change.id);
     if (member != members_.end()) member->second.endpoint->SetEjected(change.ejected);

@@ -192,7 +192,10 @@ class Pool final : private TurnTask, private Timer {
   void Serve();
   void FailOpen(StreamUser& user);
   void ConnectMore();
-  void ShowEjections();
+  void ShowEjections() {
+    if (set_.changed()) ShowChanges();
+  }
+  void ShowChanges();
   std::string Failure() const;
 
   WorkerIo& io_;

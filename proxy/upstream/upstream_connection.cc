@@ -22,7 +22,15 @@ UpstreamConnection::UpstreamConnection(WorkerIo& io, net::ByteStream stream,
       dialled_at_(io.loop.now()),
       connection_(std::make_unique<Http2Connection>(
           io, h2::Session::Role::kClient, std::move(stream), policy.connection,
-          static_cast<h2::SessionHandler&>(*this), static_cast<Http2ConnectionOwner&>(*this))) {
+          static_cast<h2::SessionHandler&>(*this), static_cast<Http2ConnectionOwner&>(*this))),
+      silence_(
+          io.wheel,
+          [this] {
+            // A peer that is silent stays so when the calls have been given up.
+            const bool wanted = active_streams() > 0 || silence() != PeerSilence::State::kLives;
+            return wanted ? connection_->socket().Signs() : std::nullopt;
+          },
+          [this] { endpoint_.OnSilence(); }) {
   io_.wheel.Arm(*this, io_.loop.now() + policy.connect_timeout);
 }
 
@@ -35,6 +43,7 @@ h2::Stream& UpstreamConnection::Open(h2::StreamHandler& handler) {
   if (keepalive_.interval < absl::InfiniteDuration() && Timer::when().is_infinite()) {
     io_.wheel.Arm(*this, io_.loop.now() + keepalive_.interval);
   }
+  silence_.OnCall(io_.loop.now());
   return connection_->session().Open(handler);
 }
 
@@ -119,6 +128,7 @@ void UpstreamConnection::Drain() {
 
 void UpstreamConnection::OnConnectionClosed(const std::string& reason) {
   Timer::Unlink();
+  silence_.Stop();
   if (!ready_) CountHandshake();
   endpoint_.OnClosed(*this, reason);
 }

@@ -21,6 +21,7 @@
 #include "policy/ejection_policy.h"
 #include "policy/waiting_places.h"
 #include "tls/client_source.h"
+#include "upstream/silence_watch.h"
 
 namespace levee {
 
@@ -72,6 +73,8 @@ class UpstreamConnection final : public Mortal,
   // Whether somebody has accepted the connection.
   bool was_accepted() const { return connection_->socket().connected(); }
   bool secured() const { return connection_->socket().tls() != nullptr; }
+  // Whether the peer's kernel still answers.
+  PeerSilence::State silence() const { return silence_.state(); }
   int FreeSlots() const { return ready() ? connection_->session().FreeSlots() : 0; }
 
   // Only with FreeSlots() > 0.
@@ -129,6 +132,7 @@ class UpstreamConnection final : public Mortal,
   bool aged_ = false;
   std::optional<ConnectionAge> age_;
   bool too_many_pings_ = false;
+  SilenceWatch silence_;
   bool pinged_ = false;  // and nothing has come since, as far as is known
   Instant pinged_at_;
   Instant ready_since_;
