@@ -55,7 +55,8 @@ void Call::StartAttempt(const NextAttempt& next, Instant now) {
       parts_.hedge != nullptr && !next_.has_value() && attempts_ < parts_.policy.retry.max_attempts;
   hedge_at_ =
       may_hedge ? now + HedgeDelay(*parts_.hedge, parts_.latency, now) : Instant::Infinite();
-  if (shadow_ != nullptr) shadow_->OnAttempt(next.trigger, Facts(now), now);
+  // One that takes the place of a stream that never left changes nothing about the next attempt.
+  if (shadow_ != nullptr && !next_.has_value()) shadow_->OnAttempt(next.trigger, Facts(now), now);
   SendBuffered(id);
   if (!replayable_) Commit(id, now);
   ArmTimer();
