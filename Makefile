@@ -7,7 +7,7 @@ SHELL := /bin/bash
 # Where deploy/fetch-go leaves Go if none is installed.
 export PATH := $(PATH):$(CURDIR)/build/go/bin
 .PHONY: help deps build run demo quick test fuzz ledger fresh mutation interop-deps spire-deps \
-        kubernetes-deps image-test package release bench instructions simulator storms \
+        kubernetes-deps image-test package release bench instructions simulator storms weather \
         storm-seeds random-calls attacks soak schema format lint clean
 
 # What git knows and what it would know after `git add`, so that nothing in build/ is touched.
@@ -114,6 +114,10 @@ simulator: ## Print how many attempts a second levee simulate makes
 storms: ## Compare Levee, gRPC's own retries and Envoy in the same storms
 	@deploy/install-packages build test-build storms
 	@tests/storms/run
+
+weather: ## Compare a direct connection, gRPC's own retries, Envoy and Levee on ordinary days
+	@deploy/install-packages build test-build storms
+	@tests/weather/run
 
 storm-seeds: ## Run storms on virtual time over SEEDS seeds (1000), ROWS=*S8*
 	@deploy/install-packages build test-build

@@ -54,7 +54,8 @@ JS_SLEEP = re.compile(r'(?<!\.)\bsetTimeout\s*\(|\bwaitForTimeout\s*\(')
 # Where time may pass, and why.
 BY_THE_CLOCK = (
     # The ends of storms, attacks and benchmarks are no tests: they make load by the clock, and measure.
-    'tests/storms/', 'tests/attacks/', 'tests/bench/proxies.py', 'tests/bench/scaling.py',
+    'tests/storms/', 'tests/weather/', 'tests/attacks/',
+    'tests/bench/proxies.py', 'tests/bench/scaling.py',
     # Services that answer when their callers have asked them to.
     'tests/image/image.test.js', 'tests/interop/node/server.js',
     # What asks again and again for what nobody tells of, one place of each language.
