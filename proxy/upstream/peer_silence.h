@@ -15,8 +15,8 @@ namespace levee {
 // value without clock; one thread; `now` never goes backward.
 class PeerSilence {
  public:
-  // A peer that has acknowledged nothing for so long is silent: new calls prefer other connections.
-  // Or it is taken to be gone. By then the kernel has sent the bytes again twice or more.
+  // A peer that has acknowledged nothing for kSilent is silent: new calls prefer other connections.
+  // After kGone it is taken to be gone, if the kernel has sent the bytes again so often by then.
   static constexpr absl::Duration kSilent = absl::Milliseconds(500);
   static constexpr absl::Duration kGone = absl::Seconds(1);
   static constexpr int kRetransmits = 2;
