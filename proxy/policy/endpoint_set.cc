@@ -2,10 +2,7 @@
 #include "policy/endpoint_set.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
-
-#include "base/check.h"
 
 namespace levee {
 namespace {
@@ -42,7 +39,7 @@ absl::Duration EndpointSet::Latency(int64_t id, Instant now) const {
                            : absl::Nanoseconds(member->load.Cost(/*active=*/0, now));
 }
 
-int64_t EndpointSet::Add(Instant) {
+int64_t EndpointSet::Add() {
   int64_t id;
   if (free_.empty()) {
     id = static_cast<int64_t>(members_.size());
@@ -61,10 +58,10 @@ int64_t EndpointSet::Add(Instant) {
   return id;
 }
 
-void EndpointSet::Remove(int64_t id) {
+void EndpointSet::Remove(int64_t id, Instant now) {
   Member* member = Find(id);
   if (member == nullptr) return;
-  Update(id, EndpointCondition(), Instant());
+  Update(id, EndpointCondition(), now);
   member->present = false;
   free_.push_back(PlaceOf(id));
   --size_;

@@ -40,8 +40,8 @@ class EndpointSet {
   explicit EndpointSet(std::optional<EjectionPolicy> ejection = EjectionPolicy())
       : ejection_(ejection) {}
 
-  int64_t Add(Instant now);
-  void Remove(int64_t id);
+  int64_t Add();
+  void Remove(int64_t id, Instant now);
 
   // Returns whether the endpoint has become usable or unusable. Here and below, an id that is not
   // in the set is ignored.

@@ -10,7 +10,7 @@
 namespace levee {
 
 int64_t SimEndpoints::Add(Service service, std::string name) {
-  const int64_t id = set_.Add(clock_.now());
+  const int64_t id = set_.Add();
   LEVEE_CHECK(id == static_cast<int64_t>(endpoints_.size()));  // None has ever been removed.
   endpoints_.push_back({.service = std::move(service), .name = std::move(name)});
   if (connected_) Update(id);

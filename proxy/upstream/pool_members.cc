@@ -76,7 +76,7 @@ void Pool::RemoveTarget(const Target& target) {
 }
 
 void Pool::AddEndpoint(EndpointPlace place, ResolvedName* name) {
-  const int64_t id = set_.Add(now());
+  const int64_t id = set_.Add();
   auto endpoint =
       std::make_unique<Endpoint>(io_, policy_, random_, series_, *this, id, std::move(place));
   Endpoint& added = *endpoint;
@@ -125,7 +125,7 @@ void Pool::Retire(int64_t id) {
   draining_.push_back(std::move(at->second.endpoint));
   Endpoint& endpoint = *draining_.back();
   members_.erase(at);
-  set_.Remove(id);
+  set_.Remove(id, now());
   if (endpoint.state() == Endpoint::State::kReady) OnProvenLost();
   left_.emplace_back(id, endpoint.name());
   if (left_.size() > kMaxLeft) left_.pop_front();

@@ -12,7 +12,7 @@ void BM_EndpointSetCall(benchmark::State& state) {
   EndpointSet set;
   Random random(1);
   Instant now;
-  for (int64_t i = 0; i < state.range(0); ++i) set.Update(set.Add(now), {true, true, false, 0}, now);
+  for (int64_t i = 0; i < state.range(0); ++i) set.Update(set.Add(), {true, true, false, 0}, now);
   for (auto _ : state) {
     now = now + absl::Microseconds(3);
     const int64_t id = *set.Choose({}, {}, true, now, random);

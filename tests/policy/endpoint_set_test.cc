@@ -20,7 +20,7 @@ Instant At(double seconds) { return Instant() + absl::Seconds(seconds); }
 class Endpoints {
  public:
   explicit Endpoints(int size) {
-    for (int i = 0; i < size; ++i) set.Add(At(0));
+    for (int i = 0; i < size; ++i) set.Add();
     for (int i = 0; i < size; ++i) set.Update(i, kOpen, At(0));
   }
 
@@ -128,8 +128,8 @@ TEST(EndpointSet, KnowsWhetherAnotherEndpointIsUsable) {
 
 TEST(EndpointSet, AnIdIsNotUsedAgain) {
   Endpoints endpoints(2);
-  endpoints.set.Remove(0);
-  const int64_t next = endpoints.set.Add(At(1));
+  endpoints.set.Remove(0, At(1));
+  const int64_t next = endpoints.set.Add();
   EXPECT_NE(next, 0);
   EXPECT_NE(next, 1);
   EXPECT_EQ(endpoints.set.size(), 2);
@@ -185,7 +185,7 @@ TEST(EndpointSet, WhenTheLastGoodOneCannotBeReachedThoseEjectedReturn) {
 
 TEST(EndpointSet, H9_WithoutEjectionNoneIsEjected) {
   EndpointSet set(std::nullopt);
-  for (int i = 0; i < 3; ++i) set.Update(set.Add(At(0)), kOpen, At(0));
+  for (int i = 0; i < 3; ++i) set.Update(set.Add(), kOpen, At(0));
   set.RecordEnd(0, true, At(0));
   for (int i = 0; i < 100; ++i) set.RecordEnd(1, false, At(i));
   EXPECT_FALSE(set.changed());
@@ -193,7 +193,7 @@ TEST(EndpointSet, H9_WithoutEjectionNoneIsEjected) {
 
 TEST(EndpointSet, H9_EjectionGoesByTheNumbersOfItsPolicy) {
   EndpointSet set(EjectionPolicy{.failures = 2});
-  for (int i = 0; i < 3; ++i) set.Update(set.Add(At(0)), kOpen, At(0));
+  for (int i = 0; i < 3; ++i) set.Update(set.Add(), kOpen, At(0));
   set.RecordEnd(0, true, At(1));
   set.RecordEnd(1, false, At(1));
   EXPECT_FALSE(set.changed());
@@ -279,6 +279,17 @@ TEST(EndpointSet, AnEndpointThatOwesAnAnswerForASecondIsEjectedAndReturnsWithASi
   EXPECT_EQ(endpoints.Ejected(), Ids{});
 }
 
+TEST(EndpointSet, WhenAnotherEndpointGoesOneThatIsSilentStaysEjected) {
+  Endpoints endpoints(3);
+  while (endpoints.set.Choose({}, {}, true, At(1), endpoints.random) != 1) continue;
+  endpoints.set.Update(1, {.usable = true, .open = true, .active = 1}, At(1));
+  for (const int64_t id : {0, 2}) endpoints.set.RecordAnswer(id, absl::Milliseconds(1), At(2));
+  endpoints.Choices(At(2.1));
+  EXPECT_EQ(endpoints.Ejected(), Ids{1});
+  endpoints.set.Remove(2, At(3));
+  EXPECT_EQ(endpoints.Ejected(), Ids{1});
+}
+
 TEST(EndpointSet, AnEndpointWhoseKernelIsSilentGetsNoCallsWhileOthersLive) {
   Endpoints endpoints(2);
   while (endpoints.set.Choose({}, {}, true, At(1), endpoints.random) != 1) continue;
@@ -350,7 +361,7 @@ TEST(EndpointSet, AnEndpointThatConnectsAgainGetsAGrowingShare) {
 
 TEST(EndpointSet, AnEndpointThatJoinsOthersGetsAGrowingShare) {
   Endpoints endpoints(1);
-  const int64_t id = endpoints.set.Add(At(1));
+  const int64_t id = endpoints.set.Add();
   endpoints.set.Update(id, kFull, At(1));
   endpoints.set.Update(id, kOpen, At(2));
   EXPECT_NEAR(endpoints.Choices(At(2)).at(id), 500, 100);
