@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Spans of calls, at a real receiver of OTLP, between real gRPC peers.
+#include <atomic>
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "integration/byte_call.h"
@@ -152,24 +154,37 @@ TEST(Otlp, ATraceparentThatCannotBeReadIsReplaced) {
 }
 
 TEST(Otlp, AnAttemptThatAHedgeHasOvertakenHasNotFailed) {
-  FaultyService service([](const SeenCall& call) {
+  const auto is_of_caller = [](const SeenCall& call) {
+    return absl::StrContains(Values(call.metadata, "traceparent"), kCallersTrace);
+  };
+  std::atomic<bool> held = false;
+  FaultyService service([&](const SeenCall& call) {
     Answer answer;
-    if (call.number == 1) answer.delay = kLongerThanAnyTest;
+    if (!is_of_caller(call) && !held.exchange(true)) answer.delay = kLongerThanAnyTest;
     return answer;
   });
   SpanReceiver receiver;
-  ConfigParts parts = Traced(service, receiver.address());
+  ConfigParts parts = Traced(service, receiver.address(), ", sample: 0");
   parts.retry = "{budget: {ratio: 100}}";
   parts.policy = ", idempotency: {mode: always}, hedge: {delay: 20ms}";
   SidecarProcess sidecar(parts);
-  EXPECT_TRUE(CallUnary(NewChannel(sidecar.address())).status.ok());
+  const ChannelPtr channel = NewChannel(sidecar.address());
+  // Opens the connection, and has no spans even where it is hedged: an attempt that waited for a
+  // connection for longer than the hedge's delay would leave when it is known that its call has
+  // spans.
+  ASSERT_TRUE(
+      CallUnary(channel, "hello", With({{"traceparent", CallersTraceparent("00")}})).status.ok());
+  EXPECT_TRUE(CallUnary(channel).status.ok());
   const std::vector<SeenSpan> spans = receiver.Await(3);
   ASSERT_THAT(spans, SizeIs(3));
   EXPECT_EQ(spans[1]["rpc.grpc.status_code"], "1");
   EXPECT_FALSE(spans[1].error);
   EXPECT_EQ(spans[2]["levee.trigger"], "hedge");
   EXPECT_LT(spans[2].start, spans[1].end);
-  const std::vector<std::string> seen = Traceparents(service);
+  std::vector<std::string> seen;
+  for (const SeenCall& call : service.seen()) {
+    if (!is_of_caller(call)) seen.push_back(Values(call.metadata, "traceparent"));
+  }
   EXPECT_THAT(seen, ElementsAre(TraceparentOf(spans[1], "00"), TraceparentOf(spans[2])));
 }
 
