@@ -157,6 +157,7 @@ void Pool::OnGivenUp(int64_t endpoint, absl::Duration waited) {
 
 void Pool::OnAttemptEnded(int64_t endpoint, bool success) {
   set_.RecordEnd(endpoint, success, now());
+  if (success) return_until_ = Instant();
   ShowEjections();
 }
 
@@ -181,7 +182,8 @@ void Pool::OnTimer(Instant) {
 }
 
 void Pool::OnProvenLost() {
-  return_until_ = now() + Reconnect::kReturn;
+  // Further losses belong to the same outage until an attempt succeeds.
+  if (now() >= return_until_) return_until_ = now() + Reconnect::kReturn;
   hasty_until_ = now() + ResolvedName::kHasty;
   ArmTimer();
 }

@@ -23,7 +23,7 @@ constexpr absl::Duration kTick = absl::Milliseconds(1);
 const absl::Duration kDialled = absl::Milliseconds(250) + kTick;
 
 // So long calls wait for an upstream to come back.
-constexpr absl::Duration kPatience = absl::Seconds(3);
+constexpr absl::Duration kPatience = absl::Seconds(2);
 
 // A service at a path, which it can leave and take again.
 class Restarted {
