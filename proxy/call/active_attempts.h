@@ -15,8 +15,7 @@ struct ActiveAttempt {
   AttemptId id = 0;
   uint32_t record = 0;    // index in CallRecord::attempts
   int number = 1;         // among those that are counted, from 1; one that is repeated keeps it
-  bool charged = false;   // paid from the budget
-  bool probe = false;     // WaitingRetries::Place::probe
+  int price = 0;          // that was paid for it from the budget, in credits
   bool has_head = false;  // its response head came; perhaps it is held
   Instant deadline = Instant::Infinite();    // attempt_timeout; Infinite once it answers
   Instant hold_until = Instant::Infinite();  // Infinite: no head is held

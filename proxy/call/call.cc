@@ -26,8 +26,6 @@ uint32_t Call::AddRecord(const NextAttempt& next, Instant now) {
 }
 
 void Call::StartAttempt(const NextAttempt& next, Instant now) {
-  const bool first = record_.attempts.empty();
-  if (parts_.waiting != nullptr) parts_.waiting->OnStart(first, now);
   const uint32_t record = next.record ? *next.record : AddRecord(next, now);
   const int number = next.number ? *next.number : attempts_;
   const int previous = app_attempts_ + number - 1;
@@ -47,8 +45,7 @@ void Call::StartAttempt(const NextAttempt& next, Instant now) {
   active_.Add({.id = id,
                .record = record,
                .number = number,
-               .charged = next.charged,
-               .probe = next.probe,
+               .price = next.price,
                .deadline = now + timeout});
   // While an attempt is scheduled, that is the next one.
   const bool may_hedge =
@@ -76,7 +73,7 @@ void Call::StartHedge(Instant now) {
   if (refusal.has_value()) {
     record_.refused = refusal;
   } else {
-    StartAttempt({.trigger = RetryTrigger::kHedge, .charged = true}, now);
+    StartAttempt({.trigger = RetryTrigger::kHedge, .price = 1}, now);
   }
 }
 
@@ -197,19 +194,19 @@ void Call::OnAttemptEnd(AttemptId id, const AttemptOutcome& outcome, Instant now
     timed_out.kind = AttemptOutcome::Kind::kTimeout;
     timed_out.code = StatusCode::kDeadlineExceeded;
     may_have_run_ = true;
-    const ActiveAttempt attempt = Remove(id);
+    const ActiveAttempt attempt = active_.Remove(id);
     CloseRecord(attempt, timed_out, now);
     if (HadTime(attempt, now)) JudgeEnd(attempt, timed_out, now);
     EndAtDeadline(now);
     return;
   }
   if (outcome.code != StatusCode::kOk) {
-    HandleFailure(Remove(id), outcome, now);
+    HandleFailure(active_.Remove(id), outcome, now);
     return;
   }
   CommitToAnswer(id, now);
   application_said_ = StatusCode::kOk;
-  const ActiveAttempt attempt = Remove(id);
+  const ActiveAttempt attempt = active_.Remove(id);
   NoteServiceTime(attempt, outcome, now);
   RecordAttemptEnd(attempt, outcome, now);
   EndForwarding(id, StatusCode::kOk, now);
@@ -243,25 +240,18 @@ bool Call::HadTime(const ActiveAttempt& attempt, Instant now) {
 
 // Tells everybody who counts successes and failures how the attempt ended.
 void Call::JudgeEnd(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now) {
-  const AttemptRecord& record = record_.attempts[attempt.record];
   const bool success = CountsAsSuccess(parts_.policy.retry, outcome, parts_.idempotent);
-  // How the retries would fare that a policy only observes is not known: as the attempts do, say.
-  parts_.budget.RecordEnd(success, attempt.charged || Observes(), now, PriceOf(record.trigger));
-  if (shadow_ != nullptr) shadow_->RecordEnd(outcome, attempt.charged, record.trigger, now);
+  parts_.budget.RecordEnd(EndOf(outcome, success, PriceOf(attempt)), now);
+  if (shadow_ != nullptr) shadow_->RecordEnd(outcome, attempt.price, now);
   const bool passed_on = outcome.mark.has_value() && outcome.mark->scope == OverloadScope::kService;
   if (!passed_on) parts_.host.JudgeAttempt(attempt.id, success);
   if (parts_.waiting != nullptr) parts_.waiting->OnEnd(success, now);
   if (parts_.throttle != nullptr) TellThrottle(outcome, now);
   if (outcome.code != StatusCode::kResourceExhausted) return;
   for (size_t i = 0; i < parts_.rate_limits.size(); ++i) {
-    parts_.rate_limits[i]->OnOverloaded(facts_.rate_keys[i], record.start, now);
+    parts_.rate_limits[i]->OnOverloaded(facts_.rate_keys[i], record_.attempts[attempt.record].start,
+                                        now);
   }
-}
-
-ActiveAttempt Call::Remove(AttemptId id) {
-  const ActiveAttempt attempt = active_.Remove(id);
-  if (attempt.probe) parts_.waiting->OnProbeEnd();
-  return attempt;
 }
 
 void Call::TellThrottle(const AttemptOutcome& outcome, Instant now) {
@@ -276,7 +266,7 @@ void Call::TellThrottle(const AttemptOutcome& outcome, Instant now) {
 }
 
 AttemptPlace Call::Abandon(AttemptId id, StatusCode code, Instant now) {
-  AttemptRecord& record = record_.attempts[Remove(id).record];
+  AttemptRecord& record = record_.attempts[active_.Remove(id).record];
   const AttemptPlace place = parts_.host.CancelAttempt(id);
   may_have_run_ = may_have_run_ || place.endpoint >= 0;
   record.end = now;

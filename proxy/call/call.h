@@ -143,6 +143,9 @@ class Call final : private GuardClient, private DedupeClient {
   // A retry of the call waits, and has become the first in line.
   void OnFirstInLine();
 
+  // A retry of the call has waited in vain.
+  void OnWaitOver(Instant now);
+
   // The message of an answer that is UNAVAILABLE for want of memory.
   static constexpr char kOutOfMemory[] = "the sidecar has no memory left (limits.memory)";
 
@@ -176,8 +179,7 @@ class Call final : private GuardClient, private DedupeClient {
     absl::Duration delay = absl::ZeroDuration();
     bool backed_off = false;
     bool transparent = false;
-    bool charged = false;
-    bool probe = false;
+    int price = 0;  // that was paid for it from the budget
     // Of an attempt that never left, whose place it takes: its record.
     std::optional<uint32_t> record;
     // Of an attempt that it repeats without being counted: the number of that.
@@ -277,7 +279,6 @@ class Call final : private GuardClient, private DedupeClient {
   void CloseRecord(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now);
   void JudgeEnd(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now);
   bool HadTime(const ActiveAttempt& attempt, Instant now);
-  ActiveAttempt Remove(AttemptId id);
   void TellThrottle(const AttemptOutcome& outcome, Instant now);
   AttemptPlace Abandon(AttemptId id, StatusCode code, Instant now);
   void AbandonOthers(AttemptId kept, StatusCode code, Instant now);
@@ -322,6 +323,8 @@ class Call final : private GuardClient, private DedupeClient {
 
   void ArmTimer();
   bool Observes() const { return parts_.policy.retry.mode == RetryMode::kObserve; }
+  // How the retries would fare that a policy only observes is not known: as the attempts do, say.
+  int PriceOf(const ActiveAttempt& attempt) const { return Observes() ? 1 : attempt.price; }
 
   const CallParts parts_;
   Backoff backoff_;
@@ -360,6 +363,7 @@ class Call final : private GuardClient, private DedupeClient {
   bool committed_ = false;  // answered, or the request could not be kept
   bool finished_ = false;
   bool transparent_used_ = false;
+  Instant first_failed_ = Instant::Infinite();  // the end of the first attempt that failed
   absl::InlinedVector<int64_t, 2> failed_endpoints_;
   absl::InlinedVector<int64_t, 2> forbidden_endpoints_;
 

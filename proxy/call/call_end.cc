@@ -35,7 +35,11 @@ RetryFacts Call::Facts(Instant now) {
   facts.first_start = record_.attempts.front().start;
   facts.inbound = parts_.inbound;
   facts.may_wait = parts_.waiting != nullptr && !parts_.inbound && !next_.has_value();
-  if (facts.may_wait) facts.failing_for = parts_.waiting->FailingFor(now);
+  facts.first_failed = first_failed_;
+  facts.timeouts =
+      static_cast<int>(absl::c_count_if(record_.attempts, [](const AttemptRecord& attempt) {
+        return attempt.trigger == RetryTrigger::kTimeout;
+      }));
   if (!deadline_.is_infinite()) {
     facts.expected = parts_.latency.Quantile(0.5, now).value_or(absl::ZeroDuration());
   }
@@ -65,7 +69,9 @@ void Call::HandleFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, I
   const bool unsent = outcome.kind == AttemptOutcome::Kind::kUnsent;
   if (!unsent) RecordAttemptEnd(attempt, outcome, now);
   if (outcome.kind == AttemptOutcome::Kind::kStatus) NoteServiceTime(attempt, outcome, now);
+  if (!unsent) first_failed_ = std::min(first_failed_, now);
   RetryFacts facts = Facts(now);
+  if (outcome.kind == AttemptOutcome::Kind::kTimeout) ++facts.timeouts;
   if (shadow_ != nullptr && !next_.has_value()) {
     const bool newest = attempt.record + 1 == record_.attempts.size();
     shadow_->OnFailure(outcome, newest, facts, now);
@@ -82,12 +88,12 @@ void Call::HandleFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, I
                         .delay = decision.delay,
                         .backed_off = decision.backed_off,
                         .transparent = decision.transparent,
-                        .charged = true};
-    if (unsent) next = {.charged = attempt.charged, .record = attempt.record};
+                        .price = decision.price};
+    if (unsent) next = {.price = attempt.price, .record = attempt.record};
     if (decision.transparent) next.number = attempt.number;
     if (waits) {
       unpaid_.reset(new UnpaidRetry{
-          .place{*parts_.waiting, *this, facts.first_start, now, decision.wait_until},
+          .place{*parts_.waiting, *this, facts.first_failed, now, decision.wait_until},
           .bounded = decision.wait_bounded,
           .failed = attempt.id,
           .outcome = std::move(outcome)});
@@ -220,8 +226,8 @@ void Call::EndAtDeadline(Instant now) {
     // An upstream that lets calls run into their deadline is no healthier than one that fails; one
     // that answers for as long as the caller listens is.
     if (attempt.has_head || place.endpoint < 0 || !HadTime(attempt, now)) continue;
-    parts_.budget.RecordEnd(false, attempt.charged || Observes(), now);
-    if (shadow_ != nullptr) shadow_->RecordTimeout(attempt.charged, now);
+    parts_.budget.RecordEnd({.timeout = true, .price = PriceOf(attempt)}, now);
+    if (shadow_ != nullptr) shadow_->RecordTimeout(attempt.price, now);
     if (parts_.waiting != nullptr) parts_.waiting->OnEnd(false, now);
     parts_.host.JudgeAttempt(attempt.id, false);
     if (parts_.throttle == nullptr) continue;

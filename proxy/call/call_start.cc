@@ -218,7 +218,7 @@ void Call::StartFirstAttempt(Instant now) {
     shadow_ = std::make_unique<ShadowCall>(*parts_.shadow, parts_.latency, parts_.worker);
     shadow_->Begin(record_.start, record_.start + facts_.timeout, pays, now);
   }
-  StartAttempt({.charged = app_retry_charged_}, now);
+  StartAttempt({.price = app_retry_charged_ ? 1 : 0}, now);
 }
 
 }  // namespace levee

@@ -32,9 +32,9 @@ void Call::PayOrWait(Instant now) {
       return;
     case Step::kExpired:
     case Step::kFull:
-    case Step::kClosed:
       record_.waiting_full = step == Step::kFull;
-      EndWait(unpaid_->bounded ? WaitEnd::kDeadline : WaitEnd::kExpired, now);
+      EndWait(unpaid_->bounded && now >= place.until() ? WaitEnd::kDeadline : WaitEnd::kExpired,
+              now);
       return;
   }
 }
@@ -58,11 +58,16 @@ void Call::OnFirstInLine() {
   ArmTimer();
 }
 
+void Call::OnWaitOver(Instant now) {
+  const OneEvent event(&parts_.replay);
+  PayOrWait(now);
+}
+
 void Call::StartPaid(bool waited, Instant now) {
   const std::unique_ptr<UnpaidRetry> paid = std::move(unpaid_);
   NextAttempt next = *std::exchange(next_, std::nullopt);
   next_at_ = Instant::Infinite();
-  next.probe = paid->place.probe();
+  next.price = 1;
   if (waited) {
     next.delay = now - paid->place.since();
     next.backed_off = false;

@@ -113,7 +113,10 @@ AttemptOutcome OutcomeOfClose(const StreamEnd& end) {
                    "the connection was lost before the call left");
   }
   if (end.cause == Cause::kExcluded) {
-    return Failure(Kind::kRefused, StatusCode::kUnavailable, GoingAway(end.goaway));
+    AttemptOutcome outcome =
+        Failure(Kind::kRefused, StatusCode::kUnavailable, GoingAway(end.goaway));
+    outcome.leaving = true;
+    return outcome;
   }
   if (end.cause == Cause::kLost) {
     std::string message = "the connection to the upstream was lost";

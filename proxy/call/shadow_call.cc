@@ -112,15 +112,15 @@ void ShadowCall::OnFailure(const AttemptOutcome& outcome, bool newest, const Ret
   if (!goes_on) Decide(outcome, FactsOf(facts, now, now), now);
 }
 
-void ShadowCall::RecordEnd(const AttemptOutcome& outcome, bool charged,
-                           std::optional<RetryTrigger> trigger, Instant now) {
+void ShadowCall::RecordEnd(const AttemptOutcome& outcome, int price, Instant now) {
   if (outcome_ != ShadowOutcome::kSame) return;
   const bool success = CountsAsSuccess(policy().retry, outcome, plan_.calls.idempotent);
-  plan_.budget->RecordEnd(success, charged, now, PriceOf(trigger));
+  plan_.budget->RecordEnd(EndOf(outcome, success, price), now);
 }
 
-void ShadowCall::RecordTimeout(bool charged, Instant now) {
-  if (outcome_ == ShadowOutcome::kSame) plan_.budget->RecordEnd(false, charged, now);
+void ShadowCall::RecordTimeout(int price, Instant now) {
+  if (outcome_ != ShadowOutcome::kSame) return;
+  plan_.budget->RecordEnd({.timeout = true, .price = price}, now);
 }
 
 ShadowOutcome ShadowCall::End(const RetryFacts& facts, Instant now) {

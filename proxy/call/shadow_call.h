@@ -46,12 +46,11 @@ class ShadowCall {
   // An attempt of the call failed. `newest`: no other was started after it.
   void OnFailure(const AttemptOutcome& outcome, bool newest, const RetryFacts& facts, Instant now);
 
-  // An attempt of the call ended; before OnFailure. `charged` and `trigger`: of that attempt.
-  void RecordEnd(const AttemptOutcome& outcome, bool charged, std::optional<RetryTrigger> trigger,
-                 Instant now);
+  // An attempt of the call ended; before OnFailure. `price`: that was paid for it.
+  void RecordEnd(const AttemptOutcome& outcome, int price, Instant now);
 
   // As RecordEnd, of an attempt that had not answered when the call's deadline passed.
-  void RecordTimeout(bool charged, Instant now);
+  void RecordTimeout(int price, Instant now);
 
   // The call drops the attempt that it was to make next.
   void OnDropped() { wants_ = false; }

@@ -10,31 +10,27 @@
 namespace levee {
 namespace {
 
-constexpr int kPerSuccess = 2;
-constexpr absl::Duration kProbeAfter = absl::Milliseconds(250);
+constexpr absl::Duration kReleaseFor = absl::Milliseconds(500);
+constexpr absl::Duration kTryFor = absl::Milliseconds(100);
 
-constexpr double kEnoughPaid = 2.0 / 3;
-constexpr absl::Duration kCloseAfter = absl::Milliseconds(100);
-// Without a success for so long, partial failure has become an outage.
-constexpr absl::Duration kReopenAfter = absl::Milliseconds(250);
-
-// How often the first in line looks: successes on other workers pay, too.
+// How often the first in line looks: successes on other workers count, too.
 constexpr absl::Duration kLookEvery = absl::Milliseconds(10);
 
 }  // namespace
 
 WaitingRetries::Step WaitingRetries::Join(Place& place, Instant now) {
-  if (line_.empty() && Pay(place, now)) return Step::kGo;
-  if (now >= place.until_) return Step::kExpired;
-  if (Closed(now)) {
-    paid_.Record(false);
-    return Step::kClosed;
-  }
-  if (!places_.Take()) return Step::kFull;
   if (line_.empty()) {
-    next_look_ = now + kLookEvery;
-    paid_since_ = Instant::Infinite();
+    if (budget_->Release(worker_, place.first_failed_, now)) return Step::kGo;
+    const bool may_begin =
+        budget_->OnlyFailuresSince(place.first_failed_) && now < budget_->WaitsUntil();
+    if (!may_begin) return Step::kExpired;
+    failing_since_ = place.first_failed_;
+    ends_at_ = Instant::Infinite();
+    released_ = over_ = false;
+    next_look_ = NextLook(now);
   }
+  if (now >= place.until_ || over_) return Step::kExpired;
+  if (!places_.Take()) return Step::kFull;
   line_.PushBack(place);
   place.state_ = Place::State::kInLine;
   place.joined_ = now;
@@ -43,20 +39,24 @@ WaitingRetries::Step WaitingRetries::Join(Place& place, Instant now) {
 }
 
 WaitingRetries::Step WaitingRetries::Look(Place& place, Instant now) {
+  if (!line_.empty() && &line_.Front() == &place) {
+    Advance(/*failed=*/false, now);
+    next_look_ = NextLook(now);
+  }
   if (place.state_ == Place::State::kPaid) {
     Remove(place);
     return Step::kGo;
   }
-  if (&line_.Front() == &place) {
-    next_look_ = now + kLookEvery;
-    if (Pay(place, now)) {
-      Leave(place);
-      return Step::kGo;
-    }
+  return now >= place.until_ || over_ ? Step::kExpired : Step::kWait;
+}
+
+// When the first in line looks again.
+Instant WaitingRetries::NextLook(Instant now) const {
+  Instant next = now + kLookEvery;
+  for (const Instant change : {budget_->WaitsUntil(), ends_at_}) {
+    if (change > now) next = std::min(next, change);
   }
-  if (now < place.until_) return Step::kWait;
-  if (last_success_ > place.since_) paid_.Record(false);
-  return Step::kExpired;
+  return next;
 }
 
 Instant WaitingRetries::LookAt(const Place& place) const {
@@ -72,35 +72,23 @@ void WaitingRetries::Leave(Place& place) {
   if (first) OnNewFirst();
 }
 
-bool WaitingRetries::Closed(Instant now) const {
-  return paid_.SuccessRate() < kEnoughPaid && !line_.empty() && now >= paid_since_ + kCloseAfter &&
-         FailingFor(now) < kReopenAfter;
-}
-
-// Whether the budget pays for the first in line now.
-bool WaitingRetries::Pay(Place& place, Instant now) {
-  const bool away = budget_->SeemsAway();
-  if (away && !MayProbe(place, now)) return false;
-  if (!budget_->Withdraw(worker_, now)) return false;
-  if (away) place.probe_ = probing_ = true;
-  paid_.Record(true);
-  return true;
-}
-
-bool WaitingRetries::MayProbe(const Place& place, Instant now) const {
-  const Instant other_first = last_first_ == place.begun_ ? previous_first_ : last_first_;
-  const Instant other_start = last_start_ > place.since_ ? last_start_ : other_first;
-  if (probing_ || now - std::max(other_first, other_start) < kProbeAfter) return false;
-  return now >= place.until_ || budget_->Credit(now) >= 2;
-}
-
-void WaitingRetries::Release(Instant now) {
-  for (int i = 0; i < kPerSuccess && !line_.empty(); ++i) {
-    if (!budget_->Withdraw(worker_, now)) return;
-    paid_.Record(true);
-    next_look_ = now + kLookEvery;
-    SetPaid(line_.Front());
+// Lets go, or ends, those in line whose time it is. `failed`: an attempt has just done so.
+void WaitingRetries::Advance(bool failed, Instant now) {
+  if (!released_ && !budget_->OnlyFailuresSince(failing_since_)) {
+    released_ = true;
+    ends_at_ = now + kReleaseFor;
   }
+  const bool tried = !released_ && !ends_at_.is_infinite();
+  if (released_) {
+    while (!line_.empty() && budget_->Withdraw(worker_, now)) SetPaid(line_.Front());
+  } else if (!tried && now >= budget_->WaitsUntil()) {
+    ends_at_ = now + kTryFor;
+    if (budget_->Release(worker_, failing_since_, now)) SetPaid(line_.Front());
+  }
+  // The credit comes back with the next answer, what the window has paid only in seconds.
+  over_ = over_ || (!ends_at_.is_infinite() && !budget_->WindowPays(now));
+  over_ = over_ || now >= ends_at_ || (tried && failed);
+  if (over_ && !line_.empty()) AskForTell();
 }
 
 // The first in line may go, and its call will be told.
@@ -123,9 +111,6 @@ void WaitingRetries::Remove(Place& place) {
 
 void WaitingRetries::OnNewFirst() {
   if (line_.empty()) return;
-  const Place& first = line_.Front();
-  paid_since_ =
-      first.since_ <= last_success_ ? std::max(paid_since_, first.since_) : Instant::Infinite();
   new_first_ = true;
   AskForTell();
 }
@@ -141,6 +126,7 @@ void WaitingRetries::Tell(Instant now) {
     Remove(place);
     place.call_.OnPaid(now);
   }
+  while (over_ && !line_.empty()) line_.Front().call_.OnWaitOver(now);
   if (std::exchange(new_first_, false) && !line_.empty()) line_.Front().call_.OnFirstInLine();
 }
 

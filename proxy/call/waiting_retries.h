@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Retries that wait for a success to pay for them.
+// Retries that wait for a success.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -12,28 +10,21 @@
 #include "base/instant.h"
 #include "base/intrusive_list.h"
 #include "policy/retry_budget.h"
-#include "policy/success_register.h"
 #include "policy/waiting_places.h"
 
 namespace levee {
 
 class Call;
 
-// The retries of one worker that wait until one budget pays for them, in the order in which they
-// came. Each success lets at most two of them go. So the release is clocked by answers, as TCP's
-// sending is by acknowledgements (slow start, RFC 5681), and an upstream that is back is not met by
-// all of them at once.
+// The retries of one worker that wait for a run of failures of one destination to end
+// (RetryBudget::Ask), in the order in which they came. A success lets as many go as can be paid
+// for, and each one of them that succeeds pays for the next. So the release is clocked by answers,
+// as TCP's sending is by acknowledgements (slow start, RFC 5681). The rest end after kReleaseFor,
+// and sooner where the budget's window is used up.
 //
-// As long as the last attempts have all failed (RetryBudget::SeemsAway), no retry goes: the first
-// attempts of other calls show when the upstream is back. If none was started for kProbeAfter, the
-// first retry in line goes as a probe, one at a time. A probe leaves one credit behind, with which
-// the others begin as soon as an attempt succeeds. Only a retry whose wait is over may take the
-// last one.
-//
-// Where only some attempts fail, and go on failing, successes pay for few of the retries. If all
-// waited, each would wait its whole time, and most of them in vain. So where less than two of three
-// have been paid for lately, the line closes as soon as its first has waited for kCloseAfter since
-// attempts succeed. In an outage, where nothing succeeds, all wait.
+// Where no success comes, all wait until the same moment, however late they came. Then the first in
+// line goes, if the budget still pays for it, and the others end as soon as another attempt fails,
+// at the latest after kTryFor. So an outage holds callers once and not again and again.
 //
 // It decides while a call handles an event, which may be one of the calls that wait, so it tells no
 // call anything then: it asks its host for Tell.
@@ -52,13 +43,14 @@ class WaitingRetries {
   // The place of a call's retry. It leaves the line when it is destroyed, but wakes nobody.
   class Place : public ListLink<Place> {
    public:
-    // The call's first attempt started at `begun`, the last one failed at `since`. The retry waits
-    // until `until`.
-    Place(WaitingRetries& line, Call& call, Instant begun, Instant since, Instant until)
-        : line_(line), call_(call), begun_(begun), since_(since), until_(until) {}
+    // The call's attempts failed first at `first_failed` and last at `since`. It waits no longer
+    // than `until` for reasons of its own.
+    Place(WaitingRetries& line, Call& call, Instant first_failed, Instant since, Instant until)
+        : line_(line), call_(call), first_failed_(first_failed), since_(since), until_(until) {}
     ~Place() { line_.Remove(*this); }
 
     Instant since() const { return since_; }
+    Instant until() const { return until_; }
 
     // When the retry came to wait; only if it did.
     Instant joined() const { return joined_; }
@@ -66,21 +58,17 @@ class WaitingRetries {
     // Whether the retry has come to wait and has not gone.
     bool waits() const { return state_ != State::kOutside; }
 
-    // Whether the retry has been paid for as a probe. Then OnProbeEnd has to follow.
-    bool probe() const { return probe_; }
-
    private:
     friend class WaitingRetries;
-    // kPaid: a success has paid for the retry, and its call has not been told.
+    // kPaid: the retry has been paid for, and its call has not been told.
     enum class State { kOutside, kInLine, kPaid };
     WaitingRetries& line_;
     Call& call_;
-    const Instant begun_;
+    const Instant first_failed_;
     const Instant since_;
     const Instant until_;
     Instant joined_;
     State state_ = State::kOutside;
-    bool probe_ = false;
   };
 
   enum class Step {
@@ -88,7 +76,6 @@ class WaitingRetries {
     kWait,     // it is in line
     kExpired,  // its time is over
     kFull,     // there is no place for it: limits.waiting_calls
-    kClosed,   // the line is closed
   };
 
   const RetryBudget& budget() const { return *budget_; }
@@ -104,48 +91,18 @@ class WaitingRetries {
   // A retry ends its wait. If it has been paid for, that pays for the first in line.
   void Leave(Place& place);
 
-  // Tells calls that their retries have been paid for (Call::OnPaid) and the first in line that it
-  // is that (Call::OnFirstInLine). For the host alone; see `wake`.
+  // Tells calls that they go (Call::OnPaid), that the wait is over (Call::OnWaitOver), and the
+  // first in line that it is that (Call::OnFirstInLine). For the host alone; see `wake`.
   void Tell(Instant now);
 
-  // An attempt to the upstream begins; `first`: of its call.
-  void OnStart(bool first, Instant now) {
-    last_start_ = now;
-    if (first) previous_first_ = std::exchange(last_first_, now);
-  }
-
-  // An attempt ended, and the budget knows of it. A success pays for retries.
+  // An attempt ended, and the budget knows of it.
   void OnEnd(bool success, Instant now) {
-    if (!success) {
-      // One of long ago is no part of this fault: the upstream is a quiet one.
-      if (now - last_failed_ >= kFaultGap) failing_since_ = now;
-      failing_since_ = std::min(failing_since_, now);
-      last_failed_ = now;
-      return;
-    }
-    failing_since_ = Instant::Infinite();
-    last_success_ = now;
-    if (line_.empty()) return;
-    paid_since_ = std::min(paid_since_, now);
-    Release(now);
+    if (!line_.empty()) Advance(/*failed=*/!success, now);
   }
-
-  // Returns how long attempts have failed without a success, or kFaultGap, between them; zero: the
-  // last one succeeded. Attempts of other workers do not count.
-  absl::Duration FailingFor(Instant now) const {
-    return failing_since_.is_infinite() ? absl::ZeroDuration() : now - failing_since_;
-  }
-
-  // An attempt that went as a probe is over, one way or the other.
-  void OnProbeEnd() { probing_ = false; }
 
  private:
-  static constexpr absl::Duration kFaultGap = absl::Seconds(10);
-
-  bool Closed(Instant now) const;
-  bool Pay(Place& place, Instant now);
-  bool MayProbe(const Place& place, Instant now) const;
-  void Release(Instant now);
+  Instant NextLook(Instant now) const;
+  void Advance(bool failed, Instant now);
   void SetPaid(Place& place);
   void Remove(Place& place);
   void OnNewFirst();
@@ -159,16 +116,13 @@ class WaitingRetries {
   bool new_first_ = false;  // in line, and its call has not been told
   IntrusiveList<Place> line_;
   IntrusiveList<Place> paid_line_;  // those of kPaid
-  Instant last_start_;
-  Instant last_first_;
-  Instant previous_first_;
+
+  // Of the line since it was empty last.
+  Instant failing_since_;
+  Instant ends_at_ = Instant::Infinite();  // once it is being released, or its first has gone
+  bool released_ = false;                  // a success has come
+  bool over_ = false;
   Instant next_look_;  // of the first in line
-  Instant last_failed_;
-  Instant last_success_;
-  Instant paid_since_ = Instant::Infinite();  // the first success since the first in line failed
-  Instant failing_since_ = Instant::Infinite();
-  bool probing_ = false;
-  SuccessRegister paid_;  // of those that came while attempts succeeded
 };
 
 }  // namespace levee

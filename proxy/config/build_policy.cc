@@ -80,13 +80,15 @@ BackoffPolicy BuildBackoff(const v1::Backoff& message) {
   return backoff;
 }
 
-RetryBudgetPolicy BuildBudget(const v1::Budget& message) {
+RetryBudgetPolicy BuildBudget(const v1::Budget& message, int max_attempts) {
   RetryBudgetPolicy budget;
   budget.ratio = message.ratio();
   budget.window = DurationOf(message.window());
   budget.floor_per_second = message.floor().per_second();
   budget.floor_min_success = message.floor().min_success();
-  budget.burst_least = message.burst().least();
+  budget.burst_follows = !message.burst().has_least();
+  budget.burst_least =
+      message.burst().has_least() ? message.burst().least() : SpareRetries(max_attempts);
   budget.burst_span = DurationOf(message.burst().span());
   const absl::Duration wait = DurationOf(message.wait());
   budget.wait = wait == absl::InfiniteDuration() ? absl::ZeroDuration() : wait;  // `none`
@@ -176,7 +178,7 @@ RetryPolicy BuildRetry(const v1::Retry& message) {
   retry.http = BuildHttpStatuses(message);
   retry.attempt_timeout = DurationOf(message.attempt_timeout());
   retry.backoff = BuildBackoff(message.backoff());
-  retry.budget = BuildBudget(message.budget());
+  retry.budget = BuildBudget(message.budget(), retry.max_attempts);
   retry.buffer_bytes = static_cast<size_t>(Checked(ParseSize(message.buffer())));
   retry.commit =
       message.commit() == v1::Retry::COMMIT_HEADERS ? CommitMode::kHeaders : CommitMode::kAuto;

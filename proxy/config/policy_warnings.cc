@@ -157,7 +157,7 @@ void PolicyWarnings::CheckFloor(const std::string& path, const v1::Budget& budge
 // The credit has to reach 1 for a retry, and it grows to ratio x calls at most. With ratio 0 there
 // is no credit, and the floor alone rules.
 void PolicyWarnings::CheckBurst(const std::string& path, const v1::Budget& budget) {
-  if (budget.burst().least() >= 1 || budget.ratio() == 0) return;
+  if (!budget.burst().has_least() || budget.burst().least() >= 1 || budget.ratio() == 0) return;
   Add(path + ".burst.least", CheckCode::kBurstBelowOne,
       absl::StrCat(budget.burst().least(), " is below one retry: of an upstream with fewer than ",
                    std::ceil(1 / budget.ratio()), " calls in ", budget.burst().span(),

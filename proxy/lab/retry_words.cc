@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lab/retry_words.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "lab/words.h"
@@ -126,8 +129,11 @@ std::vector<std::string> BudgetWords(const RetryPolicy& policy,
   }
   if (budget.wait > absl::ZeroDuration()) {
     sentences.push_back(absl::StrCat(
-        "a retry that nothing pays for waits up to ", DurationWords(budget.wait),
-        " for a success, less where the deadline is near; none does behind a failure to "
+        "while nothing but failures comes, at most ",
+        NumberWords(std::max(1.0, std::floor(budget.burst_least))),
+        " retries start; the last of them, and a call's last attempt, wait for a success until ",
+        DurationWords(budget.wait),
+        " after the first failure, less where the deadline is near; none does behind a failure to "
         "connect"));
   }
   if (policy.mode == RetryMode::kObserve) {

@@ -17,6 +17,9 @@ constexpr double kRounding = 1e-9;
 // Share of the last retries that have to succeed so that those that succeed cost no credit.
 constexpr double kMostRetries = 0.9;
 
+// The retries that start in a run of failures.
+int MostOf(double burst_least) { return std::max(1, static_cast<int>(burst_least)); }
+
 }  // namespace
 
 // The counts of one worker, on cache lines of their own, so that deposits never wait for another
@@ -40,6 +43,7 @@ struct alignas(64) RetryBudget::Shard {
 
 RetryBudget::RetryBudget(const RetryBudgetPolicy& policy, int workers)
     : policy_(policy),
+      most_(MostOf(policy.burst_least)),
       floor_(policy.floor_per_second * absl::ToDoubleSeconds(policy.window)),
       slot_nanos_(SlotNanos(policy.window, kSlots)),
       workers_(workers),
@@ -64,6 +68,43 @@ bool RetryBudget::Withdraw(int worker, Instant now, int price) {
   return false;
 }
 
+void RetryBudget::RaiseBurst(double least) {
+  credit_.RaiseLeast(least);
+  int most = most_.load(std::memory_order_relaxed);
+  while (most < MostOf(least) &&
+         !most_.compare_exchange_weak(most, MostOf(least), std::memory_order_relaxed)) {
+  }
+}
+
+RetryBudget::Turn RetryBudget::Ask(int worker, const Wish& wish, Instant now) {
+  if (!OnlyFailuresSince(wish.first_failed)) {
+    return Withdraw(worker, now) ? Turn::kGo : Turn::kRefused;
+  }
+  const double left = LeftInWindow(now);
+  const double to_spare = std::min(credit_.Available(now), left);
+  if (now >= WaitsUntil()) {
+    return WithdrawInRun(worker, most_, now) ? Turn::kGo : Turn::kRefused;
+  }
+  const bool held = wish.last || to_spare < 2;
+  if (!held && WithdrawInRun(worker, std::max(1, most_ - 1), now)) return Turn::kGo;
+  // A success lets the first go by the credit, which comes back with it; the window pays for each.
+  const bool payable = to_spare >= 1 && left >= static_cast<double>(waiting_.load() + 1);
+  return payable ? Turn::kWait : Turn::kRefused;
+}
+
+bool RetryBudget::Release(int worker, Instant first_failed, Instant now) {
+  if (!OnlyFailuresSince(first_failed)) return Withdraw(worker, now);
+  return now >= WaitsUntil() && WithdrawInRun(worker, most_, now);
+}
+
+// Takes out a retry of a run of failures in which fewer than `most` have started.
+bool RetryBudget::WithdrawInRun(int worker, int most, Instant now) {
+  if (!run_.Start(most)) return false;
+  if (Withdraw(worker, now)) return true;
+  run_.TakeBack();
+  return false;
+}
+
 bool RetryBudget::WithdrawFromWindow(int worker, Instant now) {
   const uint64_t slot = NewestSlot(now);
   std::atomic<uint64_t>& entry = shards_[worker].retries.EntryOf(slot);
@@ -84,10 +125,17 @@ bool RetryBudget::WithdrawFromWindow(int worker, Instant now) {
   return false;
 }
 
-void RetryBudget::RecordEnd(bool success, bool retry, Instant now, int price) {
-  attempts_.Record(success);
-  if (retry) retries_.Record(success);
-  if (success) credit_.OnSuccess(retry && RetriesAreFree(), now, price);
+void RetryBudget::RecordEnd(const AttemptEnd& end, Instant now) {
+  attempts_.Record(end.success);
+  timeouts_.Record(!end.timeout);
+  streams_.Record(!end.refused_stream);
+  if (end.price > 0) retries_.Record(end.success);
+  if (!end.success) {
+    run_.OnFailure(now);
+    return;
+  }
+  run_.OnSuccess();
+  credit_.OnSuccess(end.price > 0 && RetriesAreFree(), now, std::max(1, end.price));
 }
 
 RetryBudget::State RetryBudget::Read(Instant now) const {
@@ -124,6 +172,11 @@ bool RetryBudget::FloorWithheld() const {
 }
 
 bool RetryBudget::RetriesAreFree() const { return retries_.SuccessRate() >= kMostRetries; }
+
+double RetryBudget::LeftInWindow(Instant now) const {
+  const Totals totals = Sum(NewestSlot(now));
+  return Limit(totals.calls) + kRounding - static_cast<double>(totals.retries);
+}
 
 double RetryBudget::Limit(int64_t calls) const {
   const double by_ratio = policy_.ratio * static_cast<double>(calls);

@@ -2,39 +2,45 @@
 // The retry budget, which keeps retries from becoming the outage.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "absl/time/time.h"
 #include "base/instant.h"
+#include "policy/failure_run.h"
 #include "policy/retry_credit.h"
 #include "policy/success_register.h"
-#include "wire/refusal.h"
 
 namespace levee {
 
+// The retries that a destination has to spare where its policy says no other number (burst.least):
+// what one call may need, within limits.
+constexpr double SpareRetries(int max_attempts) { return std::clamp(max_attempts - 1, 2, 3); }
+
 struct RetryBudgetPolicy {
-  double ratio = 0.1;                            // retries per call, at least 0
-  absl::Duration window = absl::Seconds(10);     // above zero
-  double floor_per_second = 1;                   // at least 0; 0: no floor
-  double floor_min_success = 0.8;                // 0 to 1
-  double burst_least = 2;                        // at least 0
-  absl::Duration burst_span = absl::Seconds(1);  // above zero
-  absl::Duration wait = absl::Seconds(2);        // of a retry, for a success; zero: none
+  double ratio = 0.1;                         // retries per call, at least 0
+  absl::Duration window = absl::Seconds(10);  // above zero
+  double floor_per_second = 1;                // at least 0; 0: no floor
+  double floor_min_success = 0.8;             // 0 to 1
+  double burst_least = 2;                     // at least 0
+  bool burst_follows = false;  // burst_least is SpareRetries, and no number of the policy's own
+  absl::Duration burst_span = absl::Seconds(1);    // above zero
+  absl::Duration wait = absl::Milliseconds(1100);  // of a retry, for a success; zero: none
   friend bool operator==(const RetryBudgetPolicy&, const RetryBudgetPolicy&) = default;
 };
 
-// How many credits a retry takes. A timeout mostly says that the upstream has more work than it can
-// do, and that it may still be at work on the call. A retry that succeeds gives its price back
-// while retries mostly work (RetryBudget), so the price matters only where retries fail.
-constexpr int PriceOf(std::optional<RetryTrigger> trigger) {
-  return trigger == RetryTrigger::kTimeout ? 10 : 1;
-}
+// How an attempt ended.
+struct AttemptEnd {
+  bool success = false;
+  bool timeout = false;         // by attempt_timeout, or by the call's deadline
+  bool refused_stream = false;  // REFUSED_STREAM
+  int price = 0;                // that was paid for it; 0: nothing, it is no retry
+};
 
-// One budget, of one destination, shared by all workers. A retry is allowed iff successes have paid
-// for it (RetryCredit, which bounds each moment) and
+// One budget, of one destination, shared by all workers. A retry is paid for iff successes have
+// earned it (RetryCredit, which bounds each moment) and
 //
 //     retries + 1 <= max(ratio x calls, floor)
 //
@@ -45,6 +51,12 @@ constexpr int PriceOf(std::optional<RetryTrigger> trigger) {
 // A retry that succeeds gives its credit back only while at most 2 of the last 20 retries failed.
 // Where more of them fail, which retries succeed is a matter of luck. A streak of free ones would
 // then be a burst, and no second would have a bound.
+//
+// Where nothing but failures has come since a call's first one, what pays for its retries may be
+// needed in a moment, when the destination is back. So there `most` retries start at most until the
+// next success, where most is burst_least, at least 1; all but one of them at once, and the last
+// one not before `wait` has passed since the first failure. Meanwhile the others wait for a success
+// (call/waiting_retries.h).
 //
 // The window is kept as kSlots slots. A slot leaves the window only when all of the slot is older
 // than the window: the current slot is counted in addition to the last kSlots full ones. Calls and
@@ -69,19 +81,49 @@ class RetryBudget {
   // `now` never goes backward in one worker.
   void Deposit(int worker, Instant now);
 
-  // Takes one retry out and returns true if the rule above allows it. A refusal changes nothing.
-  // `price`: in credits, PriceOf what the retry follows.
+  // A policy whose calls share the budget has more retries to spare. Any thread.
+  void RaiseBurst(double least);
+
+  // Takes one retry out and returns true if the rule above pays for it, whatever has failed. A
+  // refusal changes nothing. `price`: in credits, at least 1.
   bool Withdraw(int worker, Instant now, int price = 1);
 
-  // An attempt ended (`retry`: it was charged to the budget, at `price`). Any thread.
-  void RecordEnd(bool success, bool retry, Instant now, int price = 1);
+  // A retry behind a failure that may be short.
+  struct Wish {
+    Instant first_failed;  // when the first attempt of its call failed
+    bool last = false;     // of two or more that the call may make
+  };
+  enum class Turn {
+    kGo,       // it is paid for
+    kWait,     // it may wait for a success
+    kRefused,  // it gets nothing
+  };
+  // Decides on such a retry, and takes it out if it goes. Thread as Withdraw.
+  Turn Ask(int worker, const Wish& wish, Instant now);
 
-  // Whether the last attempts that ended have all failed: the upstream seems to be away. Any
-  // thread.
-  bool SeemsAway() const { return attempts_.LastFailed(kAwayAfter); }
+  // As Ask, of a retry that has waited. It may be the last one of its run of failures.
+  bool Release(int worker, Instant first_failed, Instant now);
 
-  // The credit that is left, which WithdrawFromWindow may still refuse. Any thread.
-  double Credit(Instant now) const { return credit_.Available(now); }
+  // Whether the calls of the window pay for another retry, whatever the credit is. Any thread.
+  bool WindowPays(Instant now) const { return LeftInWindow(now) >= 1; }
+
+  // Whether nothing but failures has come since `first_failed`. Any thread; likewise below.
+  bool OnlyFailuresSince(Instant first_failed) const { return run_.since() <= first_failed; }
+
+  // Until when retries wait for the present run of failures to end; Infinite: the last attempt
+  // succeeded.
+  Instant WaitsUntil() const { return run_.since() + policy_.wait; }
+
+  void RecordEnd(const AttemptEnd& end, Instant now);
+
+  // Whether at least half of the last attempts were refused by REFUSED_STREAM. Until then sending a
+  // stream again that was not processed is free.
+  bool RefusesStreams() const { return streams_.SuccessRate() <= 0.5; }
+
+  // The price of a retry behind a timeout, in credits. One that fails alone costs what any failure
+  // does. Where other calls have timed out, too, the upstream has more work than it can do, and may
+  // still be at work on the call. `own`: the timeouts of this call.
+  int PriceOfTimeout(int own) const { return timeouts_.Failures() > own ? 10 : 1; }
 
   // A retry begins to wait (1), or does not wait any longer (-1). For the dashboard. Any thread.
   void CountWaiting(int change) { waiting_.fetch_add(change, std::memory_order_relaxed); }
@@ -102,9 +144,6 @@ class RetryBudget {
 
  private:
   static constexpr int kSlots = 10;
-  // One failure says little. A call has three attempts by default: with two failures as the sign
-  // its last one is not lost to an outage that its first two have met.
-  static constexpr int kAwayAfter = 2;
   struct Shard;
 
   // The sums over all shards, as seen from one slot.
@@ -115,6 +154,7 @@ class RetryBudget {
   };
 
   bool WithdrawFromWindow(int worker, Instant now);
+  bool WithdrawInRun(int worker, int most, Instant now);
   // Returns the slot of `now`, or a newer one if some worker has reached it, so that all workers
   // look at one window.
   uint64_t NewestSlot(Instant now) const;
@@ -123,14 +163,19 @@ class RetryBudget {
   bool FloorWithheld() const;
   bool RetriesAreFree() const;
   double Limit(int64_t calls) const;
+  double LeftInWindow(Instant now) const;
 
   const RetryBudgetPolicy policy_;
+  std::atomic<int> most_;  // retries in a run of failures
   const double floor_;
   const int64_t slot_nanos_;
   const int workers_;
   const std::unique_ptr<Shard[]> shards_;
   SuccessRegister attempts_;
   SuccessRegister retries_;
+  SuccessRegister timeouts_;  // a failure is a timeout
+  SuccessRegister streams_;   // a failure is REFUSED_STREAM
+  FailureRun run_;
   RetryCredit credit_;
   std::atomic<int64_t> waiting_{0};
 };

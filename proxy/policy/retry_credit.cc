@@ -24,6 +24,7 @@ struct alignas(64) RetryCredit::Shard {
 
 RetryCredit::RetryCredit(const RetryCreditPolicy& policy, int workers)
     : policy_(policy),
+      least_(policy.least),
       // At least one billionth, so that successes earn something however small the ratio.
       earned_(std::max<int64_t>(1, Billionths(policy.ratio))),
       slot_nanos_(SlotNanos(policy.span, kSlots)),
@@ -34,6 +35,12 @@ RetryCredit::RetryCredit(const RetryCreditPolicy& policy, int workers)
 
 RetryCredit::~RetryCredit() = default;
 
+void RetryCredit::RaiseLeast(double least) {
+  double known = least_.load(std::memory_order_relaxed);
+  while (known < least && !least_.compare_exchange_weak(known, least, std::memory_order_relaxed)) {
+  }
+}
+
 void RetryCredit::OnCall(int worker, Instant now) {
   Shard& shard = shards_[worker];
   shard.calls.Add(shard.cursor.At(now, slot_nanos_));
@@ -41,10 +48,12 @@ void RetryCredit::OnCall(int worker, Instant now) {
 
 bool RetryCredit::Take(Instant now, int price) {
   if (policy_.ratio == 0) return true;
+  Forgive(now);
   const int64_t cap = Cap(Calls(now));
+  const int64_t needed = price > 1 ? std::clamp(cap, kCredit, 2 * kCredit) : kCredit;
   int64_t debt = debt_.load(std::memory_order_relaxed);
   do {
-    if (debt + kCredit > cap) return false;
+    if (debt + needed > cap) return false;
   } while (!debt_.compare_exchange_weak(debt, debt + price * kCredit, std::memory_order_relaxed));
   return true;
 }
@@ -70,13 +79,31 @@ void RetryCredit::OnSuccess(bool refund, Instant now, int price) {
 
 double RetryCredit::Available(Instant now) const {
   if (policy_.ratio == 0) return std::numeric_limits<double>::infinity();
-  const int64_t left = Cap(Calls(now)) - debt_.load(std::memory_order_relaxed);
+  const int64_t debt = debt_.load(std::memory_order_relaxed) - Forgiven(now);
+  const int64_t left = Cap(Calls(now)) - std::max<int64_t>(0, debt);
   return static_cast<double>(std::max<int64_t>(0, left)) / static_cast<double>(kCredit);
 }
 
 double RetryCredit::Full(Instant now) const {
   if (policy_.ratio == 0) return std::numeric_limits<double>::infinity();
   return static_cast<double>(Cap(Calls(now))) / static_cast<double>(kCredit);
+}
+
+void RetryCredit::Forgive(Instant now) {
+  const int64_t forgiven = Forgiven(now);
+  int64_t at = forgiven_at_.load(std::memory_order_relaxed);
+  const bool mine =
+      forgiven_at_.compare_exchange_strong(at, now.nanos(), std::memory_order_relaxed);
+  int64_t debt = debt_.load(std::memory_order_relaxed);
+  while (mine && debt > 0 &&
+         !debt_.compare_exchange_weak(debt, std::max<int64_t>(0, debt - forgiven),
+                                      std::memory_order_relaxed)) {
+  }
+}
+
+int64_t RetryCredit::Forgiven(Instant now) const {
+  const int64_t since = now.nanos() - forgiven_at_.load(std::memory_order_relaxed);
+  return std::max<int64_t>(0, since) / (absl::ToInt64Nanoseconds(kForgivenIn) / kCredit);
 }
 
 int64_t RetryCredit::Calls(Instant now) const {
@@ -87,7 +114,8 @@ int64_t RetryCredit::Calls(Instant now) const {
 }
 
 int64_t RetryCredit::Cap(int64_t calls) const {
-  return Billionths(std::max(policy_.least, policy_.ratio * static_cast<double>(calls)));
+  return Billionths(
+      std::max(least_.load(std::memory_order_relaxed), policy_.ratio * static_cast<double>(calls)));
 }
 
 }  // namespace levee

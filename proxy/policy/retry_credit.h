@@ -37,6 +37,9 @@ struct RetryCreditPolicy {
 // The calls of the span are counted in kSlots slots of it; the current slot counts in addition to
 // the last kSlots full ones.
 //
+// A credit comes back every kForgivenIn, too, for callers who call so rarely that nothing else
+// would ever earn it.
+//
 // Exact without a lock: each change of the debt is one compare-and-swap, so two workers never take
 // the last credit both. With `ratio` 0 nothing could ever be earned: then the rule allows
 // everything and leaves the bound to the budget's floor.
@@ -48,11 +51,14 @@ class RetryCredit {
   RetryCredit(const RetryCredit&) = delete;
   RetryCredit& operator=(const RetryCredit&) = delete;
 
+  // Raises `least`, if it is lower. Any thread.
+  void RaiseLeast(double least);
+
   // A first attempt was started. Only from the thread of `worker` (0-based).
   void OnCall(int worker, Instant now);
 
-  // If there is a credit of 1, takes `price`, at least 1, and returns true. Any thread; so too the
-  // others.
+  // If there is a credit of 1, takes `price`, at least 1, and returns true. A price above 1 needs a
+  // credit of 2, or all of it where the cap is less. Any thread; so too the others.
   bool Take(Instant now, int price = 1);
 
   // Gives a price back that was not used after all.
@@ -70,18 +76,25 @@ class RetryCredit {
  private:
   static constexpr int kSlots = 10;
   static constexpr int64_t kCredit = 1'000'000'000;  // the debt is counted in billionths
+  static constexpr absl::Duration kForgivenIn = absl::Minutes(10);
   struct Shard;
+
+  void Forgive(Instant now);
+  // Returns what of the debt time has forgiven since the last Forgive.
+  int64_t Forgiven(Instant now) const;
 
   // Returns the number of calls of the last span.
   int64_t Calls(Instant now) const;
   int64_t Cap(int64_t calls) const;
 
   const RetryCreditPolicy policy_;
+  std::atomic<double> least_;
   const int64_t earned_;  // by a success
   const int64_t slot_nanos_;
   const int workers_;
   const std::unique_ptr<Shard[]> shards_;
   std::atomic<int64_t> debt_{0};
+  std::atomic<int64_t> forgiven_at_{0};  // nanoseconds of an Instant; while there is debt
 };
 
 }  // namespace levee

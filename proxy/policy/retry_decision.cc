@@ -144,8 +144,8 @@ bool SaysAway(const AttemptOutcome& outcome) {
          !outcome.mark.has_value();
 }
 
-// Whether a retry behind this failure waits for a success rather than being refused. Without a
-// ratio successes pay for nothing. An attempt that reached nothing has waited for a connection
+// Whether a retry behind this failure may wait for a success. Without a ratio successes pay for
+// nothing. An attempt that reached nothing has waited for a connection
 // where that was promising, so its caller learns of the failure at once. `start`: when it is due.
 bool MayWait(const RetryPolicy& policy, const AttemptOutcome& outcome, const RetryFacts& facts,
              Instant now, Instant start) {
@@ -154,14 +154,12 @@ bool MayWait(const RetryPolicy& policy, const AttemptOutcome& outcome, const Ret
          SaysAway(outcome) && start < LastAnswer(facts.deadline, facts.expected, now);
 }
 
-// Says until when a retry that is due at `start` may wait.
-void BoundWait(const RetryPolicy& policy, const RetryFacts& facts, absl::Duration max_elapsed,
-               Instant now, Instant start, RetryDecision& decision) {
-  decision.wait_until = start;
-  if (facts.failing_for >= policy.budget.wait) return;
-  const Instant patience = std::min(now + policy.budget.wait, facts.first_start + max_elapsed);
+// Says until when the call itself lets a retry wait.
+void BoundWait(const RetryFacts& facts, absl::Duration max_elapsed, Instant now,
+               RetryDecision& decision) {
+  const Instant patience = facts.first_start + max_elapsed;
   const Instant last = LastAnswer(facts.deadline, facts.expected, now);
-  decision.wait_until = std::max(start, std::min(patience, last));
+  decision.wait_until = std::min(patience, last);
   decision.wait_bounded = last < patience;
 }
 
@@ -173,27 +171,39 @@ struct Account {
 
 // Charges a retry that everything else allows, or lets it wait if it `may_wait`. The budget comes
 // last: a retry refused for any other reason costs nothing. An observing policy charges it too; it
-// would otherwise show more retries than an enforcing policy makes.
-RetryDecision Charge(const RetryPolicy& policy, RetryDecision decision, bool may_wait, Instant now,
-                     Account account) {
-  const bool away = may_wait && account.budget.SeemsAway();
-  if (away || !account.budget.Withdraw(account.worker, now, PriceOf(decision.trigger))) {
-    if (!may_wait) return Refuse(RefusalReason::kBudget);
-    decision.action = RetryDecision::Action::kWait;
+// would otherwise show more retries than an enforcing policy makes. `last`: it is the last of two
+// or more that the call may make.
+RetryDecision Charge(const RetryPolicy& policy, RetryDecision decision, const RetryFacts& facts,
+                     bool may_wait, bool last, Instant now, Account account) {
+  using Turn = RetryBudget::Turn;
+  const bool timeout = decision.trigger == RetryTrigger::kTimeout;
+  decision.price = timeout ? account.budget.PriceOfTimeout(facts.timeouts) : 1;
+  Turn turn = Turn::kRefused;
+  if (may_wait) {
+    turn = account.budget.Ask(account.worker, {facts.first_failed, last}, now);
+  } else if (account.budget.Withdraw(account.worker, now, decision.price)) {
+    turn = Turn::kGo;
   }
+  if (turn == Turn::kRefused) return Refuse(RefusalReason::kBudget);
+  if (turn == Turn::kWait) decision.action = RetryDecision::Action::kWait;
   return policy.mode == RetryMode::kObserve ? Refuse(RefusalReason::kObserve) : decision;
 }
 
-// The one immediate retry of a refused stream. It is charged: a server that sheds by refusing
-// streams would see its load double if the second one were free.
+// The one immediate retry of a refused stream. It is charged where streams are refused again and
+// again: a server that sheds by refusing them would see its load double if the second one were
+// free.
 RetryDecision DecideRefusedStream(const RetryPolicy& policy, const AttemptOutcome& outcome,
                                   const RetryFacts& facts, Instant now, Account account) {
   if (!facts.replayable) return Refuse(RefusalReason::kBuffer);
   if (EndsTooLate(policy, facts, now)) return Refuse(RefusalReason::kDeadline);
   RetryDecision decision = Retry(RetryTrigger::kRefused);
   decision.transparent = true;
-  BoundWait(policy, facts, policy.backoff.max_elapsed, now, now, decision);
-  return Charge(policy, decision, MayWait(policy, outcome, facts, now, now), now, account);
+  if (outcome.leaving || !account.budget.RefusesStreams()) {
+    return policy.mode == RetryMode::kObserve ? Refuse(RefusalReason::kObserve) : decision;
+  }
+  BoundWait(facts, policy.backoff.max_elapsed, now, decision);
+  return Charge(policy, decision, facts, MayWait(policy, outcome, facts, now, now), /*last=*/false,
+                now, account);
 }
 
 // Whether a guard made the mark, before its service saw the call. Other marks may stand for a call
@@ -268,6 +278,13 @@ bool CountsAsSuccess(const RetryPolicy& policy, const AttemptOutcome& outcome, b
   return !outcome.mark.has_value() && !Retryable(policy, outcome, idempotent).has_value();
 }
 
+AttemptEnd EndOf(const AttemptOutcome& outcome, bool success, int price) {
+  return {.success = success,
+          .timeout = outcome.kind == Kind::kTimeout,
+          .refused_stream = outcome.kind == Kind::kRefused && !outcome.leaving,
+          .price = price};
+}
+
 RetryDecision DecideRetry(const CallPolicy& policy, const AttemptOutcome& outcome,
                           const RetryFacts& facts, Instant now, Random& random, Backoff& backoff,
                           RetryBudget& budget, int worker) {
@@ -298,10 +315,10 @@ RetryDecision DecideRetry(const CallPolicy& policy, const AttemptOutcome& outcom
   RetryDecision decision = Retry(listing->trigger);
   decision.delay = *delay;
   decision.backed_off = !IsForAnotherEndpoint(outcome);
-  const Instant start = now + *delay;
-  BoundWait(policy.retry, facts, listing->backoff.max_elapsed, now, start, decision);
-  return Charge(policy.retry, decision, MayWait(policy.retry, outcome, facts, now, start), now,
-                account);
+  BoundWait(facts, listing->backoff.max_elapsed, now, decision);
+  return Charge(
+      policy.retry, decision, facts, MayWait(policy.retry, outcome, facts, now, now + *delay),
+      /*last=*/facts.attempts >= 2 && facts.attempts + 1 >= listing->max_attempts, now, account);
 }
 
 }  // namespace levee

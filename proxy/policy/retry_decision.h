@@ -46,8 +46,9 @@ struct AttemptOutcome {
   std::optional<OverloadMark> mark;
   AttemptPlace place;
   bool single_message = false;  // kStatus only: the answer had no more than one message
-  // kStatus only: the connection was to be closed by then (GOAWAY). gRPC servers that are shut down
-  // end the calls that still run with UNAVAILABLE, as if the application had said so.
+  // kStatus: the connection was to be closed by then (GOAWAY). gRPC servers that are shut down end
+  // the calls that still run with UNAVAILABLE, as if the application had said so. kRefused: by a
+  // GOAWAY.
   bool leaving = false;
 };
 
@@ -65,23 +66,25 @@ struct RetryFacts {
   // The call came to the side of the service. Retries belong to the caller's side: a mark of a
   // failure would keep that one from trying another instance.
   bool inbound = false;
-  bool may_wait = false;  // a retry that nothing pays for yet may wait (call/waiting_retries.h)
-  absl::Duration failing_for = absl::ZeroDuration();  // how long no attempt has succeeded
+  bool may_wait = false;  // a retry may wait for a success (call/waiting_retries.h)
+  Instant first_failed;   // when the first of the call's attempts failed
+  int timeouts = 0;       // attempts of the call that have timed out
 };
 
 struct RetryDecision {
   enum class Action {
-    kRetry,    // start another attempt after `delay`
+    kRetry,    // start another attempt after `delay`; `price` has been paid for it
     kWait,     // as kRetry, but it is not paid for: after `delay` it waits for a success
     kRefused,  // it was retryable but is not retried: `reason`
     kPass,     // not retryable: the outcome goes to the caller as it is
   };
   Action action = Action::kPass;
   absl::Duration delay = absl::ZeroDuration();
-  Instant wait_until;         // of kWait: then it is refused for want of budget; may be at once
-  bool wait_bounded = false;  // of kWait: `wait_until` is that for the sake of the deadline
-  bool transparent = false;   // outside max_attempts and the attempt header
-  bool backed_off = false;    // `delay` came from the backoff or from advice
+  int price = 0;                             // of kRetry, in credits; 0: it is free of charge
+  Instant wait_until = Instant::Infinite();  // of kWait: the call itself waits no longer
+  bool wait_bounded = false;                 // `wait_until` is that for the sake of the deadline
+  bool transparent = false;                  // outside max_attempts and the attempt header
+  bool backed_off = false;                   // `delay` came from the backoff or from advice
   RetryTrigger trigger = RetryTrigger::kStatus;
   RefusalReason reason = RefusalReason::kBudget;
 };
@@ -97,20 +100,22 @@ std::optional<RetryTrigger> Retryable(const RetryPolicy& policy, const AttemptOu
 // upstream's, also where the policy would not retry it.
 bool CountsAsSuccess(const RetryPolicy& policy, const AttemptOutcome& outcome, bool idempotent);
 
+// Returns what the budget has to know of an attempt. `price`: that was paid for it.
+AttemptEnd EndOf(const AttemptOutcome& outcome, bool success, int price);
+
 // Whether the end of an attempt is one of the `signs` of an overloaded upstream.
 bool SaysOverload(const OverloadSigns& signs, const AttemptOutcome& outcome);
 
 // Decides. `backoff` advances iff a delay is drawn. The budget of worker `worker` is charged last,
 // iff everything else allows the retry. The order of checks: committed, overload mark or negative
-// pushback, retryable, transparent (unsent: free of charge; refused: once, charged; both need only
-// a replayable body and time), idempotent, attempts left, body replayable, advice, max_elapsed,
-// delay (none where the mark is for one endpoint) and attempt before the deadline, budget. A retry
-// that the budget does not pay for, or whose upstream seems to be away, waits if it may: behind a
-// failure that says that the upstream was away, and not that it was busy. A wait ends so long
-// before the deadline that the caller learns why: a twentieth of what is left and what half of the
-// attempts take, at least 10 ms. A retry for which that leaves no time to wait does not. Where no
-// attempt has succeeded for as long as a retry may wait, it is no short failure: then retries only
-// go as probes (WaitingRetries), and none waits. An observing policy refuses (kObserve) every retry
+// pushback, retryable, transparent (unsent: free of charge; refused: once, free while fewer than
+// half of the last attempts there were refused so, or behind a GOAWAY; both need only a replayable
+// body and time), idempotent, attempts left, body replayable, advice, max_elapsed, delay (none
+// where the mark is for one endpoint) and attempt before the deadline, budget. A retry may wait
+// behind a failure that says that the upstream was away, and not that it was busy
+// (RetryBudget::Ask). The call ends such a wait so long before its deadline that the caller learns
+// why: a twentieth of what is left and what half of the attempts take, at least 10 ms. A retry for
+// which that leaves no time to wait does not. An observing policy refuses (kObserve) every retry
 // that all checks allow, except for a stream that never left Levee; the budget is charged as if the
 // retry were made.
 RetryDecision DecideRetry(const CallPolicy& policy, const AttemptOutcome& outcome,

@@ -24,15 +24,10 @@ class SuccessRegister {
     } while (!bits_.compare_exchange_weak(bits, next, std::memory_order_relaxed));
   }
 
-  // Whether none of the last `results` (1 to kLength) was a success.
-  bool LastFailed(int results) const {
-    return (bits_.load(std::memory_order_relaxed) & (kFull >> (kLength - results))) == 0;
-  }
+  int Failures() const { return kLength - std::popcount(bits_.load(std::memory_order_relaxed)); }
 
   // Share of successes, 0 to 1.
-  double SuccessRate() const {
-    return static_cast<double>(std::popcount(bits_.load(std::memory_order_relaxed))) / kLength;
-  }
+  double SuccessRate() const { return static_cast<double>(kLength - Failures()) / kLength; }
 
  private:
   static constexpr uint32_t kFull = (1u << kLength) - 1;

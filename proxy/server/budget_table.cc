@@ -19,7 +19,10 @@ BudgetTable::Account BudgetTable::Get(const std::string& upstream, const std::st
   const std::lock_guard lock(mutex_);
   if (now >= next_forgetting_) Forget(now);
   const Key key = KeyOf(upstream, authority, policy);
-  if (const auto found = budgets_.find(key); found != budgets_.end()) return {found->second};
+  if (const auto found = budgets_.find(key); found != budgets_.end()) {
+    if (policy.burst_follows) found->second->RaiseBurst(policy.burst_least);
+    return {found->second};
+  }
   if (authority.empty() || authorities_ < max_authorities_) {
     if (!authority.empty()) ++authorities_;
     return {budgets_.emplace(key, std::make_shared<RetryBudget>(policy, workers_)).first->second};
@@ -33,14 +36,10 @@ BudgetTable::Account BudgetTable::Get(const std::string& upstream, const std::st
 
 BudgetTable::Key BudgetTable::KeyOf(const std::string& upstream, const std::string& authority,
                                     const RetryBudgetPolicy& policy) {
-  return {upstream,
-          authority,
-          policy.ratio,
-          policy.window,
-          policy.floor_per_second,
+  return {upstream, authority, policy.ratio, policy.window, policy.floor_per_second,
           policy.floor_min_success,
-          policy.burst_least,
-          policy.burst_span};
+          // Other attempts make no other budget.
+          policy.burst_follows ? -1 : policy.burst_least, policy.burst_span, policy.wait};
 }
 
 void BudgetTable::SetMaxAuthorities(int max_authorities) {

@@ -45,7 +45,7 @@ class BudgetTable {
  private:
   // Upstream, authority and the numbers of the policy.
   using Key = std::tuple<std::string, std::string, double, absl::Duration, double, double, double,
-                         absl::Duration>;
+                         absl::Duration, absl::Duration>;
   using Budgets = std::map<Key, std::shared_ptr<RetryBudget>>;
 
   static Key KeyOf(const std::string& upstream, const std::string& authority,

@@ -64,6 +64,7 @@ TEST_F(CallBasic, A3_AlwaysFailingEndsAfterFourAttemptsWithTheLastStatusAndMetad
 }
 
 TEST_F(CallBasic, A3_RetriesWaitForTheBackoff) {
+  retry_.budget.wait = absl::ZeroDuration();
   Upstream({TrailersOnly(StatusCode::kUnavailable)});
   SimHost& call = RunUnary();
   ASSERT_EQ(call.attempts(), 4);

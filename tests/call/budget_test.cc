@@ -18,10 +18,8 @@ class CallBudget : public CallTest {
 
   // Fills the register of retries with failures and that of attempts with successes.
   void OnlyAttemptsKeepTheFloor() {
-    for (int i = 0; i < 20; ++i)
-      sidecar_.budget().RecordEnd(/*success=*/false, /*retry=*/true, clock_.now());
-    for (int i = 0; i < 20; ++i)
-      sidecar_.budget().RecordEnd(/*success=*/true, /*retry=*/false, clock_.now());
+    for (int i = 0; i < 20; ++i) sidecar_.budget().RecordEnd({.price = 1}, clock_.now());
+    for (int i = 0; i < 20; ++i) sidecar_.budget().RecordEnd({.success = true}, clock_.now());
   }
 };
 
@@ -50,14 +48,23 @@ TEST_F(CallBudget, A41_HoldsForCodesThatOnlyARuleLists) {
   EXPECT_LE(sidecar_.tally().PerCall(), 1.11);
 }
 
-TEST_F(CallBudget, ARetryBehindATimeoutTakesTenTimesTheCreditOfAnother) {
+TEST_F(CallBudget, ARetryBehindATimeoutTakesTenTimesTheCreditOfAnotherWhereOthersTimeOutToo) {
   retry_.budget = {.floor_per_second = 1000, .floor_min_success = 0, .burst_least = 20};
   retry_.attempt_timeout = Ms(10);
   retry_.max_attempts = 2;
   Upstream({Silence()});
   for (int i = 0; i < 5; ++i) sidecar_.Unary();
   clock_.Run();
-  EXPECT_EQ(sidecar_.tally().attempts, 5 + 2);
+  // 1 for the first, whose call is the only one so far, 10 for each of two more.
+  EXPECT_EQ(sidecar_.tally().attempts, 5 + 3);
+}
+
+TEST_F(CallBudget, ACallerWhoseTriesHangAloneGetsThemAll) {
+  retry_.budget = {};
+  retry_.attempt_timeout = Ms(200);
+  retry_.max_attempts = 3;
+  Upstream({Silence(), Silence(), Ok()});
+  EXPECT_EQ(RunUnary().caller().code, StatusCode::kOk);
 }
 
 TEST_F(CallBudget, RetriesBehindTimeoutsThatWorkGiveTheirPriceBack) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
 
 #include "gtest/gtest.h"
@@ -66,7 +67,8 @@ void CheckCall(const CallPolicy& policy, const SimHost& call, const RequestFacts
 void CheckBudget(SimSidecar& sidecar) {
   const RetryPolicy& retry = sidecar.policy.retry;
   const RetryBudgetPolicy& budget = retry.budget;
-  // The application's own retries earn nothing, and are free where they are not limited.
+  // The application's own retries earn nothing, and are free where they are not limited. Streams
+  // that were refused are sent again for nothing as long as few are.
   const bool limited = retry.app_retries == AppRetries::kLimit &&
                        retry.mode == RetryMode::kEnforce && !sidecar.inbound;
   int64_t deposits = 0;
@@ -76,6 +78,11 @@ void CheckBudget(SimSidecar& sidecar) {
     const bool own = call.attempt(1).previous_attempts == 0;
     deposits += own ? 1 : 0;
     free += own || limited ? 0 : 1;
+    std::set<int> numbers;
+    for (AttemptId id = 1; id <= call.attempts(); ++id) {
+      numbers.insert(call.attempt(id).previous_attempts);
+    }
+    free += call.attempts() - static_cast<int64_t>(numbers.size());
   }
   const double windows = std::ceil(absl::FDivDuration(sidecar.clock().elapsed(), budget.window));
   const double floor = budget.floor_per_second * absl::ToDoubleSeconds(budget.window);

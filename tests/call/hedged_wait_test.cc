@@ -11,13 +11,13 @@ class CallHedgedWait : public CallTest {
  protected:
   CallHedgedWait() {
     sidecar_.idempotent = true;
-    policy_.hedge = HedgePolicy{.delay = Ms(1), .max_attempts = 4};
+    policy_.hedge = HedgePolicy{.delay = Ms(6), .max_attempts = 4};
     retry_.max_attempts = 1;
     retry_.budget = {.ratio = 1,
                      .window = absl::Seconds(10),
                      .floor_per_second = 0.2,
                      .floor_min_success = 0,
-                     .burst_least = 1,
+                     .burst_least = 2,
                      .wait = Ms(100)};
   }
   static Answer OkAfter(int64_t ms) {
@@ -41,7 +41,7 @@ TEST_F(CallHedgedWait, TheSuccessOfAnAttemptThatEndsTheCallStartsNoOtherOfIt) {
 // The host has the trailers of the last attempt that ended only.
 TEST_F(CallHedgedWait, TheAnswerIsThatOfTheLastAttemptIfNothingPays) {
   Upstream({FailAfter(10, StatusCode::kUnavailable), FailAfter(20, StatusCode::kUnavailable)});
-  SimHost& call = RunUnary();
+  SimHost& call = RunUnary({.timeout = Ms(80)});
   EXPECT_EQ(call.attempts(), 2);
   EXPECT_EQ(call.caller().code, StatusCode::kUnavailable);
   EXPECT_EQ(call.caller().trailers.Get("grpc-status"), "14");
@@ -51,16 +51,15 @@ TEST_F(CallHedgedWait, TheAnswerIsThatOfTheLastAttemptIfNothingPays) {
 TEST_F(CallHedgedWait, ARetryThatNeverLeftMayTakeThePlaceOfOneWhoseRetryWaits) {
   Upstream({FailAfter(10, StatusCode::kUnavailable), Answer().Unsent(Ms(20)),
             FailAfter(10, StatusCode::kUnavailable)});
-  SimHost& call = RunUnary();
+  SimHost& call = RunUnary({.timeout = Ms(80)});
   EXPECT_EQ(call.caller().code, StatusCode::kUnavailable);
   EXPECT_EQ(call.caller().trailers.Get("grpc-status"), "14");
 }
 
 TEST_F(CallHedgedWait, WhatWasPaidForARetryOfACallThatHasEndedPaysForTheNextInLine) {
-  policy_.hedge->delay = Ms(5);
-  retry_.budget.wait = absl::Seconds(2);
+  retry_.budget.floor_per_second = 0.4;
   Upstream({FailAfter(10, StatusCode::kUnavailable), FailAfter(20, StatusCode::kNotFound),
-            FailAfter(5, StatusCode::kUnavailable), OkAfter(1)});
+            FailAfter(3, StatusCode::kUnavailable), OkAfter(1)});
   SimHost& first = sidecar_.Unary();
   clock_.RunFor(Ms(12));
   SimHost& second = sidecar_.Unary();

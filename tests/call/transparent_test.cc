@@ -83,19 +83,28 @@ TEST_F(CallTransparent, A53_TheSecondRefusalEndsTheCallIfThePolicyDoesNotListIt)
   EXPECT_EQ(call.caller().message, "the upstream refused the stream");
 }
 
-TEST_F(CallTransparent, A47_ATransparentRetryIsChargedToTheBudget) {
+TEST_F(CallTransparent, A47_ATransparentRetryIsFreeWhileFewStreamsAreRefused) {
   Upstream({RefusedStream(), Ok()});
-  RunUnary();
-  EXPECT_EQ(charged(), 1);
+  EXPECT_EQ(RunUnary().caller().code, StatusCode::kOk);
+  EXPECT_EQ(charged(), 0);
 }
 
-TEST_F(CallTransparent, A47_WithoutBudgetARefusedStreamIsNotRetried) {
+TEST_F(CallTransparent, A47_WithoutBudgetAServerThatRefusesAllStreamsSeesFewOfThemAgain) {
   retry_.budget.ratio = 0;
   retry_.budget.floor_per_second = 0;
-  Upstream({RefusedStream(), Ok()});
-  SimHost& call = RunUnary();
-  EXPECT_EQ(call.attempts(), 1);
-  EXPECT_EQ(call.record().refused, RefusalReason::kBudget);
+  Upstream({RefusedStream()});
+  for (int i = 0; i < 100; ++i) RunUnary();
+  // Ten of the last 20 attempts are refused after five calls of two attempts each.
+  EXPECT_EQ(sidecar_.tally().attempts, 100 + 5);
+  EXPECT_EQ(RunUnary().record().refused, RefusalReason::kBudget);
+}
+
+TEST_F(CallTransparent, ATransparentRetryBehindAGoAwayIsFreeHoweverManyThereAre) {
+  retry_.budget.ratio = 0;
+  retry_.budget.floor_per_second = 0;
+  Upstream({Answer().GoAwayExcluding(Ms(1)), Ok()});
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(RunUnary().caller().code, StatusCode::kOk);
+  EXPECT_EQ(charged(), 0);
 }
 
 TEST_F(CallTransparent, A54_AGoAwayThatExcludesTheStreamIsLikeRefusedStream) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Retries that wait for a success to pay for them.
+// Retries that wait for a success.
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,8 +13,8 @@ namespace levee {
 namespace {
 
 // One endpoint that fails until `back_`. A call has three attempts, whose backoff is short, and the
-// credit is for two retries. So an outage takes two attempts of its first call, and the third
-// waits.
+// destination two retries to spare. So an outage takes two attempts of its first call, and the
+// third waits.
 class CallWaiting : public CallTest {
  protected:
   CallWaiting() {
@@ -62,12 +62,11 @@ TEST_F(CallWaiting, ARetryGoesAsSoonAsAnotherCallSucceeds) {
   EXPECT_EQ(waiting(), 0);
 }
 
-TEST_F(CallWaiting, EachSuccessReleasesTwoInTheOrderInWhichTheyCame) {
-  retry_.budget.burst_least = 100;
+TEST_F(CallWaiting, ASuccessReleasesWhatCanBeSparedAndEachOfTheseTheNext) {
   retry_.budget.floor_min_success = 0;
   back_ = Ms(100);
   std::vector<SimHost*> failed;
-  for (int i = 0; i < 9; ++i) failed.push_back(&CallAt(Ms(0)));
+  for (int i = 0; i < 5; ++i) failed.push_back(&CallAt(Ms(0)));
   SimHost& good = CallAt(Ms(110));
   clock_.Run();
   const absl::Duration success = *good.caller().finished_at;
@@ -76,64 +75,106 @@ TEST_F(CallWaiting, EachSuccessReleasesTwoInTheOrderInWhichTheyCame) {
     EXPECT_EQ(call->caller().code, StatusCode::kOk);
     starts.push_back(call->attempt(call->attempts()).start - success);
   }
-  // The first call's second retry came last. Of two that go together, each releases two.
-  EXPECT_THAT(starts, ::testing::ElementsAre(Ms(2), Ms(0), Ms(0), Ms(1), Ms(1), Ms(1), Ms(1), Ms(2),
-                                             Ms(2)));
+  // Of two credits the first call's retry has taken one. Its second retry came last.
+  EXPECT_THAT(starts, ::testing::ElementsAre(Ms(4), Ms(0), Ms(1), Ms(2), Ms(3)));
 }
 
-TEST_F(CallWaiting, AWaitThatExpiresIsAnsweredAsARefusalByTheBudget) {
-  retry_.budget.burst_least = 1;
-  retry_.exhausted = ExhaustedMode::kAuto;
-  SimHost& call = RunUnary();
-  EXPECT_EQ(call.attempts(), 2);
-  EXPECT_EQ(call.caller().code, StatusCode::kResourceExhausted);
-  EXPECT_EQ(call.record().refused, RefusalReason::kBudget);
-  EXPECT_EQ(call.caller().finished_at, *call.attempt(2).ended_at + absl::Seconds(2));
-  ExpectWait(call, {.after = 2, .waited = Ms(1998), .end = WaitEnd::kExpired});
-  EXPECT_EQ(call.caller().message,
-            "overloaded, do not retry: budget used up, waited 1998 ms for a success after 2 "
-            "attempts, last UNAVAILABLE at endpoint 0");
+TEST_F(CallWaiting, WhatNothingPaysForEndsHalfASecondAfterTheFirstSuccess) {
+  retry_.budget.floor_min_success = 0;
+  back_ = Ms(100);
+  std::vector<SimHost*> failed;
+  for (int i = 0; i < 3; ++i) failed.push_back(&CallAt(Ms(0)));
+  RunUntil(Ms(109));
+  // The retry that the success lets go hangs, so its credit does not come back.
+  SimHost& good = CallAt(Ms(110));
+  answer_ = Silence();
+  back_ = absl::InfiniteDuration();
+  clock_.RunFor(Ms(700));
+  EXPECT_TRUE(good.finished());
+  EXPECT_FALSE(failed[1]->finished());
+  EXPECT_EQ(failed[2]->caller().finished_at, *good.caller().finished_at + Ms(500));
+  EXPECT_EQ(failed[2]->record().refused, RefusalReason::kBudget);
 }
 
-TEST_F(CallWaiting, TheLastCreditIsForARetryWhoseWaitIsOver) {
+TEST_F(CallWaiting, WithoutASuccessTheLastAttemptGoesWhenTheWaitIsOver) {
   back_ = Ms(1000);
   SimHost& call = RunUnary();
   ASSERT_EQ(call.attempts(), 3);
-  EXPECT_EQ(call.attempt(3).start, *call.attempt(2).ended_at + absl::Seconds(2));
+  EXPECT_EQ(call.attempt(3).start, *call.attempt(1).ended_at + Ms(1100));
   EXPECT_EQ(call.caller().code, StatusCode::kOk);
+  ExpectWait(call, {.after = 2, .waited = Ms(1096), .end = WaitEnd::kReleased});
 }
 
-TEST_F(CallWaiting, WhereNobodyElseCallsARetryGoesAsAProbeAfterItsBackoff) {
-  retry_.budget.burst_least = 3;
-  back_ = Ms(5);
-  SimHost& call = RunUnary();
-  ASSERT_EQ(call.attempts(), 3);
-  EXPECT_EQ(call.attempt(3).start, *call.attempt(2).ended_at + Ms(2));
-  EXPECT_TRUE(call.record().waits.empty());
+TEST_F(CallWaiting, AllThatWaitEndTogetherOnceTheFirstInLineHasFailed) {
+  std::vector<SimHost*> calls;
+  for (const int at : {0, 300, 600, 900}) calls.push_back(&CallAt(Ms(at)));
+  clock_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(calls[0]->attempts(), 3);
+  for (const SimHost* const call : {calls[1], calls[2], calls[3]}) {
+    EXPECT_EQ(call->attempts(), 1);
+    EXPECT_EQ(call->caller().finished_at, calls[0]->caller().finished_at);
+    EXPECT_EQ(call->record().refused, RefusalReason::kBudget);
+    EXPECT_EQ(call->record().waits[0].end, WaitEnd::kExpired);
+  }
 }
 
-TEST_F(CallWaiting, NoSecondProbeGoesWhileOneIsUnderWay) {
-  retry_.budget.burst_least = 100;
-  const Answer fails = answer_;
-  SimHost& probing = CallAt(Ms(0));  // Attempts at 0 and 2 ms fail, and the probe goes at 5 ms.
-  RunUntil(Ms(4));
-  answer_ = Answer().Trailers(Ms(1500), StatusCode::kUnavailable);
-  RunUntil(Ms(6));
-  ASSERT_EQ(probing.attempts(), 3);
-  answer_ = fails;
-  // The second call succeeds during the backoff of the first one, whose retry need not wait then.
-  SimHost& goes = CallAt(Ms(20));
-  answer_ = good_;
-  CallAt(Ms(20) + absl::Microseconds(500));
-  answer_ = fails;
-  RunUntil(Ms(29));
-  ASSERT_EQ(goes.attempts(), 3);
-  SimHost& waits = CallAt(Ms(30));
-  RunUntil(Ms(1400));
-  EXPECT_FALSE(probing.finished());
-  EXPECT_EQ(waits.attempts(), 1);
-  RunUntil(Ms(1600));
-  EXPECT_EQ(waits.attempts(), 2);
+TEST_F(CallWaiting, AnOutageHoldsCallersOnceAndAgainAfterASuccess) {
+  CallAt(Ms(0));
+  CallAt(Ms(1500));
+  RunUntil(Ms(1510));
+  EXPECT_EQ(waiting(), 0);  // Nothing has succeeded since the first hold.
+  back_ = Ms(1600);
+  for (int i = 0; i < 20; ++i) CallAt(Ms(1600 + 10 * i));  // They earn two retries.
+  RunUntil(Ms(2000));
+  back_ = absl::InfiniteDuration();
+  CallAt(Ms(2000));
+  RunUntil(Ms(2100));
+  EXPECT_EQ(waiting(), 1);
+}
+
+TEST_F(CallWaiting, AWaitThatExpiresIsAnsweredAsARefusalByTheBudget) {
+  retry_.exhausted = ExhaustedMode::kAuto;
+  CallAt(Ms(0));
+  SimHost& call = CallAt(Ms(10));
+  clock_.RunFor(Ms(1200));
+  EXPECT_EQ(call.attempts(), 1);
+  EXPECT_EQ(call.caller().code, StatusCode::kResourceExhausted);
+  EXPECT_EQ(call.record().refused, RefusalReason::kBudget);
+  const absl::Duration waited = call.record().waits[0].waited;
+  ExpectWait(call, {.after = 1, .waited = waited, .end = WaitEnd::kExpired});
+  EXPECT_EQ(call.caller().message,
+            absl::StrCat("overloaded, do not retry: budget used up, waited ",
+                         absl::ToInt64Milliseconds(waited),
+                         " ms for a success after 1 attempt, last UNAVAILABLE at endpoint 0"));
+}
+
+TEST_F(CallWaiting, NothingWaitsThatTheWindowCannotPay) {
+  retry_.budget.floor_per_second = 0;  // So ten calls pay for one.
+  back_ = Ms(200);
+  for (int i = 0; i < 20; ++i) CallAt(Ms(200 + i));
+  back_ = absl::InfiniteDuration();
+  std::vector<SimHost*> calls;
+  for (int i = 0; i < 4; ++i) calls.push_back(&CallAt(Ms(300 + 10 * i)));
+  RunUntil(Ms(400));
+  // The first one's first retry has taken one of two.
+  EXPECT_EQ(waiting(), 1);
+  EXPECT_TRUE(calls[2]->finished());
+  EXPECT_TRUE(calls[3]->finished());
+}
+
+TEST_F(CallWaiting, NothingWaitsWhereOtherCallsSucceed) {
+  retry_.budget.burst_least = 1;
+  int n = 0;
+  SimSidecar sidecar(clock_, policy_);
+  sidecar.KeepCalls();
+  sidecar.AddEndpoint([&](SimHost&, AttemptId) { return ++n % 2 == 0 ? good_ : answer_; });
+  for (int i = 0; i < 40; ++i) {
+    sidecar.Unary();
+    clock_.RunFor(absl::Microseconds(100));
+  }
+  clock_.RunFor(Ms(20));
+  EXPECT_EQ(sidecar.budget().Read(clock_.now()).waiting, 0);
+  for (const SimHost& call : sidecar.calls()) EXPECT_TRUE(call.finished());
 }
 
 TEST_F(CallWaiting, ACallerThatLeavesEndsTheWait) {
@@ -148,7 +189,6 @@ TEST_F(CallWaiting, ACallerThatLeavesEndsTheWait) {
 }
 
 TEST_F(CallWaiting, AWaitEndsSoLongBeforeTheDeadlineThatItsCallerLearnsWhatFailed) {
-  retry_.budget.burst_least = 1;
   retry_.exhausted = ExhaustedMode::kAuto;
   answer_ = Answer().Trailers(Ms(1), StatusCode::kUnavailable, "no room");
   // Its second attempt ends at 3 ms, and it waits from 5 ms on.
@@ -174,7 +214,6 @@ TEST_F(CallWaiting, AWaitEndsSoLongBeforeTheDeadlineThatItsCallerLearnsWhatFaile
 }
 
 TEST_F(CallWaiting, AWaitLeavesTheTimeThatHalfOfTheAnswersTake) {
-  retry_.budget.burst_least = 1;
   retry_.min_remaining = false;
   for (int i = 0; i < 30; ++i) sidecar_.latency().Record(Ms(200), clock_.now());
   SimHost& call = RunUnary({.timeout = Ms(1000)});
@@ -201,8 +240,7 @@ TEST_F(CallWaiting, WhatAGoawaySaidIsInTheAnswer) {
 }
 
 TEST_F(CallWaiting, ARetryThatIsDueTooLateToWaitIsPaidForOrRefusedAtOnce) {
-  retry_.budget.burst_least = 1;
-  retry_.backoff.initial = Ms(45);
+  retry_.backoff.initial = Ms(30);
   SimHost& call = RunUnary({.timeout = Ms(100)});
   EXPECT_EQ(call.caller().finished_at, call.attempt(call.attempts()).ended_at);
   EXPECT_TRUE(call.record().waits.empty());
@@ -317,7 +355,7 @@ TEST(CallWaitingLine, InALastingPartialFailureFewCallsWaitInVain) {
     double late;
     double rescued;
   };
-  for (const Row& row : {Row{0.2, 0.05, 0.07}, Row{0.5, 0.05, 0.029}, Row{0.8, 0.07, 0.005}}) {
+  for (const Row& row : {Row{0.2, 0.001, 0.07}, Row{0.5, 0.005, 0.028}, Row{0.8, 0.012, 0.005}}) {
     constexpr int kSeeds = 20;
     LateAnswers sum;
     for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
@@ -328,36 +366,6 @@ TEST(CallWaitingLine, InALastingPartialFailureFewCallsWaitInVain) {
     EXPECT_LE(sum.late, row.late * 1000 * kSeeds) << row.failing;
     EXPECT_GE(sum.rescued, row.rescued * 2000 * kSeeds) << row.failing;
   }
-}
-
-TEST(CallWaitingLine, AnOutageAfterAPartialFailureIsWaitedFor) {
-  SimClock clock;
-  SimSidecar sidecar(clock, CallPolicy());
-  // One attempt of two fails for five seconds, and then all of them.
-  int n = 0;
-  sidecar.AddEndpoint([&](SimHost&, AttemptId) {
-    const bool fails = ++n % 2 == 0 || clock.elapsed() >= absl::Seconds(5);
-    return fails ? TrailersOnly(StatusCode::kUnavailable) : Ok();
-  });
-  BeginWorkload(sidecar, {.per_second = 100, .calls = 600});
-  clock.RunFor(absl::Seconds(5));
-  const int64_t before = sidecar.budget().Read(clock.now()).waiting;
-  EXPECT_LE(before, 20);
-  // The line is open again a quarter of a second after the last success.
-  clock.RunFor(Ms(900));
-  EXPECT_GE(sidecar.budget().Read(clock.now()).waiting, before + 50);
-}
-
-TEST_F(CallWaiting, AFailureOfLongAgoIsNoPartOfThisOne) {
-  retry_.budget.wait = Ms(100);
-  retry_.budget.burst_least = 4;
-  CallAt(Ms(0));  // Two credits are left.
-  RunUntil(absl::Minutes(1));
-  SimHost& call = CallAt(absl::Minutes(1));
-  back_ = clock_.elapsed() + Ms(10);
-  CallAt(absl::Minutes(1) + Ms(50));
-  clock_.Run();
-  EXPECT_EQ(call.caller().code, StatusCode::kOk);
 }
 
 TEST_F(CallWaiting, WithoutAWaitTheBudgetRefusesAtOnce) {

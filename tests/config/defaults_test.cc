@@ -91,6 +91,15 @@ TEST(Defaults, BackoffAndBudgetAreTheContracts) {
   EXPECT_EQ(retry.budget.floor_min_success, 0.8);
   EXPECT_EQ(retry.budget.burst_least, 2);
   EXPECT_EQ(retry.budget.burst_span, absl::Seconds(1));
+  EXPECT_EQ(retry.budget.wait, absl::Milliseconds(1100));
+}
+
+TEST(Defaults, ACallsRetriesAreToSpareWithinLimits) {
+  for (const auto& [max_attempts, least] : {std::pair(1, 2), {3, 2}, {4, 3}, {10, 3}}) {
+    const auto snapshot = SnapshotOf(
+        absl::StrCat("policies: [{name: default, retry: {max_attempts: ", max_attempts, "}}]"));
+    EXPECT_EQ(snapshot->policies[0].retry.budget.burst_least, least) << max_attempts;
+  }
 }
 
 TEST(Defaults, OverloadLimitsAndDrainAreTheContracts) {

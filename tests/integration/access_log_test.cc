@@ -30,7 +30,8 @@ constexpr char kTraceparent[] = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba
 
 // No want of budget, and delays that are known.
 constexpr char kPatient[] =
-    "{max_attempts: 3, budget: {ratio: 100}, min_remaining: off, backoff: {constant: 2ms}}";
+    "{max_attempts: 3, budget: {ratio: 100, wait: none}, min_remaining: off, "
+    "backoff: {constant: 2ms}}";
 
 std::string LogOf(const std::string& when) {
   return "access_log: {path: stdout, when: [" + when + "]}\n";

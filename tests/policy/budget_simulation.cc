@@ -38,7 +38,7 @@ SimulationResult Simulate(const RetryBudgetPolicy& policy, const Workload& workl
     ++result.attempts;
     if (!retry) budget.Deposit(worker, now);
     const bool success = workload.succeeds(attempt, random);
-    budget.RecordEnd(success, retry, now);
+    budget.RecordEnd({.success = success, .price = retry ? 1 : 0}, now);
     if (success) {
       result.rescued += retry ? 1 : 0;
       continue;

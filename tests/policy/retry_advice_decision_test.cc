@@ -168,7 +168,7 @@ TEST_F(RetryElapsedTest, OtherKindsOfBackoffAreBoundToo) {
 
 TEST_F(RetryElapsedTest, TheImmediateRetryOfARefusedStreamIsNotBound) {
   now = now + absl::Seconds(20);
-  ExpectTransparent(Outcome(AttemptOutcome::Kind::kRefused), 1);
+  ExpectTransparent(Outcome(AttemptOutcome::Kind::kRefused), 0);
 }
 
 }  // namespace

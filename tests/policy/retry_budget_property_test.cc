@@ -86,7 +86,9 @@ class ListedBudget {
 
 void RecordRandomEnds(RetryBudget& budget, double success_rate, Instant now, Random& random) {
   for (uint64_t i = random.Below(4); i > 0; --i) {
-    budget.RecordEnd(random.Uniform() < success_rate, random.Below(2) == 0, now);
+    budget.RecordEnd(
+        {.success = random.Uniform() < success_rate, .price = static_cast<int>(random.Below(2))},
+        now);
   }
 }
 

@@ -27,7 +27,7 @@ int Drain(RetryBudget& budget, Instant now) {
 }
 
 void RecordEnds(RetryBudget& budget, int n, bool success, bool retry) {
-  for (int i = 0; i < n; ++i) budget.RecordEnd(success, retry, At(0));
+  for (int i = 0; i < n; ++i) budget.RecordEnd({.success = success, .price = retry ? 1 : 0}, At(0));
 }
 
 TEST(RetryBudget, AllowsTheRatioOfTheCalls) {
@@ -175,8 +175,8 @@ TEST(RetryBudget, A46_FloorIsWithheldOnlyWhileAttemptsAndRetriesBothFail) {
 TEST(RetryBudget, A46_RetriesThatWorkKeepTheFloor) {
   RetryBudget budget({.burst_least = kPlenty}, 1);
   for (int i = 0; i < 50; ++i) {
-    budget.RecordEnd(false, false, At(0));
-    budget.RecordEnd(true, true, At(0));
+    budget.RecordEnd({}, At(0));
+    budget.RecordEnd({.success = true, .price = 1}, At(0));
   }
   EXPECT_FALSE(budget.Read(At(0)).floor_withheld);
   EXPECT_EQ(Drain(budget, At(0)), 10);
@@ -184,7 +184,7 @@ TEST(RetryBudget, A46_RetriesThatWorkKeepTheFloor) {
 
 TEST(RetryBudget, A46_AttemptsThatWorkKeepTheFloor) {
   RetryBudget budget({.burst_least = kPlenty}, 1);
-  for (int i = 0; i < 20; ++i) budget.RecordEnd(false, true, At(0));
+  for (int i = 0; i < 20; ++i) budget.RecordEnd({.price = 1}, At(0));
   EXPECT_TRUE(budget.Read(At(0)).floor_withheld);
   RecordEnds(budget, 16, true, false);
   EXPECT_FALSE(budget.Read(At(0)).floor_withheld);

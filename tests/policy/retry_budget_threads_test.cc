@@ -76,7 +76,7 @@ TEST(RetryBudgetThreads, A48_TheRatioHoldsWhileBothDepositAndWithdraw) {
     const Instant now = Instant() + absl::Seconds(5);
     for (int i = 0; i < kCalls; ++i) {
       budget.Deposit(worker, now);
-      budget.RecordEnd(false, false, now);
+      budget.RecordEnd({}, now);
       if (budget.Withdraw(worker, now)) retries.fetch_add(1, std::memory_order_relaxed);
     }
   });

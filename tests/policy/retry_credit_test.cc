@@ -78,10 +78,13 @@ TEST(RetryCredit, SuccessesDoNotSaveMoreThanTheLeastOrTheRatio) {
   EXPECT_EQ(TakeAll(credit, At(0)), 2);
 }
 
-TEST(RetryCredit, TimeAloneEarnsNothing) {
+TEST(RetryCredit, TimeAloneEarnsOneCreditInTenMinutes) {
   RetryCredit credit({}, 1);
-  ASSERT_EQ(TakeAll(credit, At(0)), 2);
-  EXPECT_FALSE(credit.Take(At(1e6)));
+  ASSERT_EQ(TakeAll(credit, At(1000)), 2);
+  EXPECT_FALSE(credit.Take(At(1599)));
+  EXPECT_EQ(TakeAll(credit, At(1601)), 1);
+  EXPECT_NEAR(credit.Available(At(1900)), 0.5, 0.01);
+  EXPECT_EQ(TakeAll(credit, At(1e6)), 2);
 }
 
 // 600 calls a second fail; then there are 60 a second, all good.
@@ -106,12 +109,12 @@ TEST(RetryCredit, ACreditThatIsGivenBackCanBeTakenAgain) {
   EXPECT_FALSE(credit.Take(At(0)));
 }
 
-TEST(RetryCredit, ADearRetryNeedsOneCreditAndIsPaidForByAsManySuccessesAsItsPriceTakes) {
+TEST(RetryCredit, ADearRetryNeedsTwoCreditsAndIsPaidForByAsManySuccessesAsItsPriceTakes) {
   RetryCredit credit({}, 1);
   Calls(credit, 100, At(0));
   ASSERT_TRUE(credit.Take(At(0), 10));
   EXPECT_FALSE(credit.Take(At(0), 10));
-  Successes(credit, 9, /*retry=*/false, At(0));
+  Successes(credit, 19, /*retry=*/false, At(0));
   EXPECT_FALSE(credit.Take(At(0), 10));
   Successes(credit, 1, /*retry=*/false, At(0));
   EXPECT_TRUE(credit.Take(At(0), 10));
@@ -148,7 +151,11 @@ class ListedCredit {
 
   void OnCall(Instant now) { calls_.push_back(SlotOf(now)); }
   bool Take(Instant now, int price) {
-    if (debt_ + kOne > Cap(now)) return false;
+    const int64_t forgiven = (now - forgiven_at_) / absl::Nanoseconds(600);
+    forgiven_at_ = now;
+    debt_ = std::max<int64_t>(0, debt_ - forgiven);
+    const int64_t needed = price > 1 ? std::clamp(Cap(now), kOne, 2 * kOne) : kOne;
+    if (debt_ + needed > Cap(now)) return false;
     debt_ += price * kOne;
     return true;
   }
@@ -175,6 +182,7 @@ class ListedCredit {
   const RetryCreditPolicy policy_;
   std::vector<int64_t> calls_;  // their slots, in order
   int64_t debt_ = 0;
+  Instant forgiven_at_;
 };
 
 // One run against the list; false at the first difference.

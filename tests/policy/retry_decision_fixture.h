@@ -90,6 +90,11 @@ class RetryDecisionTest : public ::testing::Test {
     }
   }
 
+  // So that sending one again is no longer free.
+  void RefuseStreams() {
+    for (int i = 0; i < 10; ++i) budget.RecordEnd({.refused_stream = true}, now);
+  }
+
   int64_t Retries() const { return budget.Read(now).retries; }
 
   CallPolicy policy;

@@ -131,31 +131,33 @@ TEST_F(RetryDecisionTest, A52_AStreamNeverWrittenIsSentAgainFreeOfCharge) {
 }
 
 TEST_F(RetryDecisionTest, A53_ARefusedStreamIsRetriedAtOnceAndTheSecondGoesToThePolicy) {
-  ExpectTransparent(Outcome(Kind::kRefused), 1);
+  ExpectTransparent(Outcome(Kind::kRefused), 0);
   facts.transparent_used = true;
   ExpectRetry(Outcome(Kind::kRefused), absl::Milliseconds(100));
 }
 
 TEST_F(RetryDecisionTest, A53_TheImmediateRetryNeedsNoListing) {
   policy.retry.failures.refused = false;
-  ExpectTransparent(Outcome(Kind::kRefused), 1);
+  ExpectTransparent(Outcome(Kind::kRefused), 0);
   facts.transparent_used = true;
   ExpectPass(Outcome(Kind::kRefused));
 }
 
 TEST_F(RetryDecisionTest, A56_TheImmediateRetryDoesNotDrawABackoff) {
-  ExpectTransparent(Outcome(Kind::kRefused), 1);
+  ExpectTransparent(Outcome(Kind::kRefused), 0);
   ExpectRetry(Failed(), absl::Milliseconds(100));
 }
 
 TEST_F(RetryDecisionTest, A57_TheImmediateRetryWorksWithMaxAttemptsOne) {
   policy.retry.max_attempts = 1;
-  ExpectTransparent(Outcome(Kind::kRefused), 1);
+  ExpectTransparent(Outcome(Kind::kRefused), 0);
   facts.transparent_used = true;
   ExpectRefused(Outcome(Kind::kRefused), RefusalReason::kMaxAttempts);
 }
 
-TEST_F(RetryDecisionTest, A47_TheImmediateRetryIsChargedToTheBudget) {
+TEST_F(RetryDecisionTest, A47_TheImmediateRetryIsChargedWhereHalfOfTheStreamsAreRefused) {
+  RefuseStreams();
+  ExpectTransparent(Outcome(Kind::kRefused), 1);
   UseUpBudget();
   ExpectRefused(Outcome(Kind::kRefused), RefusalReason::kBudget);
 }
@@ -218,7 +220,7 @@ TEST_F(RetryDecisionTest, NeverIdempotentCallsAreRetriedOnlyWhereSurelyNotProces
   ExpectRefused(Outcome(Kind::kTimeout), RefusalReason::kNotIdempotent);
   ExpectPass(Failed(StatusCode::kInternal));
   ExpectTransparent(Outcome(Kind::kUnsent), 0);
-  ExpectTransparent(Outcome(Kind::kRefused), 1);
+  ExpectTransparent(Outcome(Kind::kRefused), 0);
   facts.transparent_used = true;
   ExpectRetry(Outcome(Kind::kRefused), absl::Milliseconds(100));
   ExpectRetry(Outcome(Kind::kConnect), absl::Milliseconds(200));

@@ -45,7 +45,7 @@ TEST_F(RetryRemainingTest, A31_APushbackLeavesLessTime) {
 }
 
 TEST_F(RetryRemainingTest, A31_TheImmediateRetryMustBeAbleToFinishToo) {
-  ExpectTransparent(Outcome(Kind::kRefused), 1);
+  ExpectTransparent(Outcome(Kind::kRefused), 0);
   facts.expected = absl::Milliseconds(600);
   ExpectRefused(Outcome(Kind::kRefused), RefusalReason::kDeadline);
 }
@@ -72,6 +72,8 @@ class RetryObserveTest : public RetryDecisionTest {
 TEST_F(RetryObserveTest, ARetryIsChargedButNotMade) { ExpectObserved(Failed()); }
 
 TEST_F(RetryObserveTest, TheImmediateRetryOfARefusedStreamIsOnlyObservedToo) {
+  ExpectRefused(Outcome(Kind::kRefused), RefusalReason::kObserve);
+  RefuseStreams();
   ExpectObserved(Outcome(Kind::kRefused));
 }
 
@@ -85,6 +87,7 @@ TEST_F(RetryObserveTest, WhatWouldNotBeRetriedPasses) {
 }
 
 TEST_F(RetryObserveTest, WhatWouldBeRefusedKeepsItsReason) {
+  RefuseStreams();
   UseUpBudget();
   ExpectRefused(Failed(), RefusalReason::kBudget);
   ExpectRefused(Outcome(Kind::kRefused), RefusalReason::kBudget);

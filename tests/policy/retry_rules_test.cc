@@ -181,7 +181,7 @@ TEST_F(RetryRulesTest, A68_AnIdempotentCallsResetIsRetriedByThePolicyNotByARule)
 TEST_F(RetryRulesTest, A53_TheImmediateRetryNeedsNoRuleAndItsAttemptsAreNotBound) {
   policy.retry.rules[1].failures.refused = true;
   facts.attempts = 2;
-  ExpectTransparent(Outcome(Kind::kRefused), 1);
+  ExpectTransparent(Outcome(Kind::kRefused), 0);
   facts.transparent_used = true;
   ExpectRefused(Outcome(Kind::kRefused), RefusalReason::kMaxAttempts);
 }

@@ -30,6 +30,17 @@ TEST(BudgetTable, PoliciesWithOtherNumbersKeepTheirOwnAccount) {
   EXPECT_NE(Get(table, "cart", "", {.ratio = 0.2}), tenth);
 }
 
+TEST(BudgetTable, PoliciesThatDifferInAttemptsShareAnAccountWithRetriesForTheMost) {
+  BudgetTable table(1, 10);
+  const auto budget = Get(table, "cart", "", {.burst_least = 2, .burst_follows = true});
+  EXPECT_EQ(budget->Read(At(0)).at_once, 2);
+  EXPECT_EQ(Get(table, "cart", "", {.burst_least = 3, .burst_follows = true}), budget);
+  EXPECT_EQ(budget->Read(At(0)).at_once, 3);
+  EXPECT_EQ(Get(table, "cart", "", {.burst_least = 2, .burst_follows = true}), budget);
+  EXPECT_EQ(budget->Read(At(0)).at_once, 3);
+  EXPECT_NE(Get(table, "cart", "", {.burst_least = 3}), budget);
+}
+
 TEST(BudgetTable, BudgetOutlivesTheWorkerThatDroppedItWhileAnotherUsesIt) {
   BudgetTable table(2, 10);
   auto first = Get(table, "cart");
