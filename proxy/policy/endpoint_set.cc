@@ -145,7 +145,12 @@ std::optional<int64_t> EndpointSet::Choose(std::span<const int64_t> avoid,
   }
   if (chosen != nullptr) {
     look_credit_ -= 1;
-    chosen->looks.OnLook(now);
+    // One that answers nothing has failed the look until it answers.
+    if (chosen->silent) {
+      chosen->looks.OnFailure(ejection_->base, ejection_->max, now);
+    } else {
+      chosen->looks.OnLook(now);
+    }
   } else {
     chosen = ChooseAmong(/*ejected=*/false, avoid, forbidden, now, random);
     const bool any_ejected = good_ < open_.size();
@@ -181,6 +186,8 @@ EndpointSet::Member* EndpointSet::DueLook(std::span<const int64_t> forbidden, bo
     if (at <= now && earliest && !IsIn(forbidden, member)) due = &member;
     next_look_ = std::min(next_look_, member.looks.At(/*repeatable=*/true));
   }
+  // A failure that was a silence is no quick one, and its looks come much later.
+  if (due != nullptr && Overdue(*due, now) && EjectIfSilent(*due, now)) return nullptr;
   return due;
 }
 
