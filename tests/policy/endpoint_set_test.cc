@@ -246,7 +246,8 @@ TEST(EndpointSet, ACallThatCannotBeRepeatedLooksOnlyIfNoOtherHasDoneIt) {
   EXPECT_EQ(choose(false, 13.5), 1);
 }
 
-TEST(EndpointSet, TheOthersGetTheCallsOfAnEjectedOneOnlyWhileTheyHaveRoom) {
+// Of three the last is ejected, and the others have no room for its calls, at 4 s.
+Endpoints WithoutRoom() {
   Endpoints endpoints(3);
   for (const int64_t id : {0, 1}) {
     for (int i = 0; i < 50; ++i) endpoints.set.RecordAnswer(id, absl::Milliseconds(10), At(1));
@@ -261,7 +262,17 @@ TEST(EndpointSet, TheOthersGetTheCallsOfAnEjectedOneOnlyWhileTheyHaveRoom) {
     endpoints.set.Update(id, kOpen, At(3.99));
     endpoints.set.Update(id, {.usable = true, .open = true, .active = 4}, At(4));
   }
-  EXPECT_NEAR(endpoints.Choices(At(4))[2], 3'333, 300);
+  return endpoints;
+}
+
+TEST(EndpointSet, TheOthersGetTheCallsOfAnEjectedOneOnlyWhileTheyHaveRoom) {
+  EXPECT_NEAR(WithoutRoom().Choices(At(4))[2], 3'333, 300);
+}
+
+TEST(EndpointSet, CallsForWhichTheOthersHaveNoRoomDoNotGoToOneThatIsSilent) {
+  Endpoints endpoints = WithoutRoom();
+  endpoints.set.Update(2, {.usable = true, .open = true, .silent = true}, At(4));
+  EXPECT_EQ(endpoints.Choices(At(4))[2], 0);
 }
 
 TEST(EndpointSet, AnEndpointThatOwesAnAnswerForASecondIsEjectedAndReturnsWithASignOfLife) {
