@@ -2,8 +2,8 @@
 // All packets are lost for a while: cell E5d.
 #include <algorithm>
 #include <iostream>
+#include <map>
 #include <ostream>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -42,9 +42,9 @@ double Back(const Blackout& b) {
 }
 
 // One call in ten takes 1.5 s, so that some are out when the packets begin to be lost. Whatever was
-// sent meanwhile, in either direction, comes when it is sent again. Notes in `in_time` the calls
-// that are answered before their deadline where they are.
-Weather Without(const Blackout& b, std::set<int64_t>& in_time) {
+// sent meanwhile, in either direction, comes when it is sent again. Notes in `in_time` for each
+// call whether its first attempt is answered before the deadline.
+Weather Without(const Blackout& b, std::map<int64_t, bool>& in_time) {
   const absl::Duration back = Sec(Back(b));
   return {.per_second = 60,
           .length = Sec(45),
@@ -59,7 +59,7 @@ Weather Without(const Blackout& b, std::set<int64_t>& in_time) {
             if (reached.endpoint < b.dark && reached.at < back && end >= Sec(kFrom)) {
               end = reached.at < Sec(kFrom) ? std::max(back, end) : back + took;
             }
-            if (end - reached.at < Sec(b.deadline)) in_time.insert(reached.call);
+            in_time.emplace(reached.call, end - reached.at < Sec(b.deadline));
             return After(end - reached.at);
           }};
 }
@@ -72,11 +72,11 @@ TEST_P(WeatherPackets, E5d_NoCallEndsThatDoesNotEndDirectly) {
   int64_t ended = 0;  // that would have been answered where they were
   int64_t late = 0;   // lost, and begun when the silence was known
   for (int seed = 1; seed <= static_cast<int>(StormSeeds(5)); ++seed) {
-    std::set<int64_t> answered, in_time;
-    const SeenWeather plain = RunWeather(Without(p, answered), Way::kDirect, seed);
+    std::map<int64_t, bool> directly, in_time;
+    const SeenWeather plain = RunWeather(Without(p, directly), Way::kDirect, seed);
     const SeenWeather seen = RunWeather(Without(p, in_time), Way::kLevee, seed);
-    for (const int64_t call : in_time) {
-      if (!seen.calls[static_cast<size_t>(call)].ok()) ++ended;
+    for (const auto& [call, answered] : in_time) {
+      if (answered && !seen.calls[static_cast<size_t>(call)].ok()) ++ended;
     }
     late += seen.Lost(Sec(kFrom + 1.5), Sec(45));
     for (int s = 0; s < 25; ++s) {
