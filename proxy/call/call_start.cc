@@ -17,7 +17,9 @@ namespace {
 // fifth of the timeout, but no more than 20 ms. The hundredth is for callers that round the timeout
 // they send up: gRPC's core does, to two or three digits.
 absl::Duration DeadlineTolerance(absl::Duration timeout) {
-  return std::min(timeout / 5, absl::Milliseconds(20)) + timeout / 100;
+  const absl::Duration delay =
+      timeout < absl::Milliseconds(100) ? timeout / 5 : absl::Milliseconds(20);
+  return delay + timeout / 100;
 }
 
 // The share of answers that are the fastest ones. A call that has more time than kEnough may still
@@ -188,7 +190,7 @@ void Call::AdmitByRate(const RateAdmission& admission, Instant now) {
   ArmTimer();
 }
 
-// The least time in which an attempt can be answered.
+// The least time in which an attempt can be answered, at most kEnough.
 absl::Duration Call::LeastTime(Instant now) {
   if (!parts_.policy.retry.min_remaining || Observes()) return kLeastTimeout;
   const auto fastest = parts_.latency.Quantile(kFastest, now);
@@ -197,7 +199,9 @@ absl::Duration Call::LeastTime(Instant now) {
 }
 
 void Call::Begin(Instant now) {
-  if (!deadline_.is_infinite() && deadline_ - now < LeastTime(now)) {
+  const absl::Duration left = deadline_ - now;
+  // Most have so much time that no latency needs to be known.
+  if (left < kEnough && left < LeastTime(now)) {
     EndLocally(StatusCode::kDeadlineExceeded, "less time is left than any answer takes", now);
     return;
   }

@@ -2,7 +2,8 @@
 #include "policy/endpoint_load.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "policy/decay.h"
 
 namespace levee {
 namespace {
@@ -18,11 +19,10 @@ constexpr double kMuchLonger = 4;
 // How much longer the decay becomes each time.
 constexpr double kLonger = 4;
 
-double Nanos(absl::Duration span) {
-  return static_cast<double>(std::max<int64_t>(absl::ToInt64Nanoseconds(span), 1));
-}
-
 // Plain numbers are used because each call asks several times.
+double Nanos(int64_t span) { return static_cast<double>(std::max<int64_t>(span, 1)); }
+double Nanos(absl::Duration span) { return Nanos(absl::ToInt64Nanoseconds(span)); }
+
 constexpr double kDecayNanos = 10e9;
 static_assert(EndpointLoad::kDecay == absl::Seconds(10));
 
@@ -33,10 +33,8 @@ double EndpointLoad::Kept(Instant now) const {
   Instant until = std::min(now, successes_.failing_since());
   if (silence_.owes()) until = std::min(until, silence_.began());
   if (until <= updated_) return 1;
-  return std::exp(-static_cast<double>(until.nanos() - updated_.nanos()) / decay_);
+  return LeftAfter(static_cast<double>(until.nanos() - updated_.nanos()) / decay_);
 }
-
-double EndpointLoad::Estimate(Instant now) const { return estimate_ * Kept(now); }
 
 bool EndpointLoad::IsLong(int64_t silence_nanos, Instant now) const {
   return static_cast<double>(silence_nanos) > kMuchLonger * Estimate(now);
@@ -48,7 +46,8 @@ void EndpointLoad::RecordAnswer(absl::Duration latency, Instant now) {
 }
 
 void EndpointLoad::Learn(absl::Duration latency, Instant now) {
-  const double sample = Nanos(latency);
+  const int64_t nanos = absl::ToInt64Nanoseconds(latency);
+  const double sample = Nanos(nanos);
   const double before = estimate_;
   // A latency above the estimate needs no weights.
   if (sample < before) {
@@ -62,7 +61,7 @@ void EndpointLoad::Learn(absl::Duration latency, Instant now) {
   if (!confirms) {
     decay_ = static_cast<double>(kLeastDecayNanos);
     learnt_at_ = now;
-  } else if (decay_ < kDecayNanos && now - learnt_at_ >= latency) {
+  } else if (decay_ < kDecayNanos && now.nanos() - learnt_at_.nanos() >= nanos) {
     // Calls that were under way together may have had their bad luck together.
     decay_ = std::min(decay_ * kLonger, kDecayNanos);
     learnt_at_ = now;
@@ -80,10 +79,6 @@ double EndpointLoad::Cost(int active, Instant now) const {
   return latency * CallsCost(active, now);
 }
 
-double EndpointLoad::CallsCost(int active, Instant now) const {
-  return static_cast<double>(active + 1) / successes_.Expected(now);
-}
-
 void EndpointLoad::Restart(Instant now) {
   estimate_ = 0;
   silence_ = EndpointSilence();
@@ -95,9 +90,8 @@ void EndpointLoad::Yield(absl::Duration wait, Instant now) {
   yields_until_ = std::max(yields_until_, now + std::min(wait, kLongestYield));
 }
 
-double EndpointLoad::Share(Instant now) const {
+double EndpointLoad::PartShare(Instant now) const {
   if (now < yields_until_) return kLeastShare;
-  if (now >= slow_until_) return 1;
   return std::max(kLeastShare, 1 - Nanos(slow_until_ - now) / Nanos(kSlowStart));
 }
 

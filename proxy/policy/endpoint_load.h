@@ -46,9 +46,11 @@ class EndpointLoad {
   // is overdue, times the number of calls there would then be, by the share that succeeds.
   double Cost(int active, Instant now) const;
   // The same where a latency is unknown: in calls.
-  double CallsCost(int active, Instant now) const;
+  double CallsCost(int active, Instant now) const {
+    return static_cast<double>(active + 1) / successes_.Expected(now);
+  }
   // The estimate of the latency, in nanoseconds.
-  double Estimate(Instant now) const;
+  double Estimate(Instant now) const { return estimate_ * Kept(now); }
 
   // False until the first answer, and again after Restart.
   bool known() const { return estimate_ > 0; }
@@ -67,7 +69,7 @@ class EndpointLoad {
 
   // It has owed an answer for much longer than is usual there, and for more than a second.
   bool Overdue(Instant now) const {
-    return silence_.owes() && silence_.Nanos(now) > kUsualNanos && IsLong(silence_.Nanos(now), now);
+    return silence_.Nanos(now) > kUsualNanos && IsLong(silence_.Nanos(now), now);
   }
 
   // The endpoint comes back, or is new among others that serve. Its latency is unknown, and for
@@ -80,7 +82,9 @@ class EndpointLoad {
 
   // Returns the share of its calls that it gets. It grows from a tenth to 1 in a slow start, and is
   // 1 otherwise.
-  double Share(Instant now) const;
+  double Share(Instant now) const {
+    return now >= slow_until_ && now >= yields_until_ ? 1 : PartShare(now);
+  }
 
  private:
   // Everywhere an answer may take so long.
@@ -88,6 +92,7 @@ class EndpointLoad {
 
   bool IsLong(int64_t silence_nanos, Instant now) const;
   double Kept(Instant now) const;
+  double PartShare(Instant now) const;
   void Learn(absl::Duration latency, Instant now);
 
   double estimate_ = 0;  // nanoseconds, at updated_; 0: unknown

@@ -70,16 +70,23 @@ void EndpointSet::Remove(int64_t id, Instant now) {
 bool EndpointSet::Update(int64_t id, const EndpointCondition& condition, Instant now) {
   Member* member = Find(id);
   if (member == nullptr) return false;
-  const int change = (condition.usable ? 1 : 0) - (member->condition.usable ? 1 : 0);
-  usable_ += change;
-  if (member->ejected) ejected_ += change;
-  if (change < 0) member->restarts = true;
-  const bool lives_again = member->condition.silent && !condition.silent;
-  if (condition.active == 0 && member->condition.active > 0) member->load.RecordIdle(now);
-  member->condition = condition;
+  const EndpointCondition before = std::exchange(member->condition, condition);
+  if (condition.active == 0 && before.active > 0) member->load.RecordIdle(now);
   if (size_ > 1) Above(*member, now);  // The floor learns of it.
-  UpdateOpen(*member, now);
-  if (lives_again) RecordLife(id, now);
+  // Mostly a call has begun or ended, and nothing else has changed.
+  const bool same = condition.usable == before.usable && condition.open == before.open &&
+                    condition.silent == before.silent;
+  return !same && UpdateState(*member, before, now);
+}
+
+// As Update, where more may have changed than the number of calls.
+bool EndpointSet::UpdateState(Member& member, const EndpointCondition& before, Instant now) {
+  const int change = (member.condition.usable ? 1 : 0) - (before.usable ? 1 : 0);
+  usable_ += change;
+  if (member.ejected) ejected_ += change;
+  if (change < 0) member.restarts = true;
+  UpdateOpen(member, now);
+  if (before.silent && !member.condition.silent) RecordLife(member.id, now);
   if (change < 0) ReturnThoseLikeTheRest(now);
   return change != 0;
 }
@@ -138,12 +145,19 @@ std::optional<int64_t> EndpointSet::Choose(std::span<const int64_t> avoid,
   }
   if (chosen != nullptr) {
     look_credit_ -= 1;
-    chosen->looks.OnLook(now);
+    // One that answers nothing has failed the look until it answers.
+    if (chosen->silent) {
+      chosen->looks.OnFailure(ejection_->base, ejection_->max, now);
+    } else {
+      chosen->looks.OnLook(now);
+    }
   } else {
     chosen = ChooseAmong(/*ejected=*/false, avoid, forbidden, now, random);
-    if (chosen == nullptr || Spills(*chosen, now, random)) {
+    const bool any_ejected = good_ < open_.size();
+    if (chosen == nullptr || (any_ejected && Spills(*chosen, now, random))) {
       Member* ejected = ChooseAmong(/*ejected=*/true, avoid, forbidden, now, random);
-      if (ejected != nullptr) chosen = ejected;
+      // One that owes an answer takes no load off the others.
+      if (ejected != nullptr && (chosen == nullptr || !Overdue(*ejected, now))) chosen = ejected;
     }
   }
   if (chosen == nullptr) return std::nullopt;
@@ -151,11 +165,11 @@ std::optional<int64_t> EndpointSet::Choose(std::span<const int64_t> avoid,
   return chosen->id;
 }
 
-// Whether the call goes to an ejected endpoint: it belongs to their even share, and those that are
-// not ejected have no room for it.
+// Whether the call goes to an ejected endpoint, of which there are some: it belongs to their even
+// share, and those that are not ejected have no room for it.
 bool EndpointSet::Spills(Member& chosen, Instant now, Random& random) {
   const size_t ejected = open_.size() - good_;
-  return ejected > 0 && random.Below(open_.size()) >= good_ && Above(chosen, now) > 0 &&
+  return random.Below(open_.size()) >= good_ && Above(chosen, now) > 0 &&
          random.Uniform() >= room_.For(good_, ejected);
 }
 
@@ -173,6 +187,8 @@ EndpointSet::Member* EndpointSet::DueLook(std::span<const int64_t> forbidden, bo
     if (at <= now && earliest && !IsIn(forbidden, member)) due = &member;
     next_look_ = std::min(next_look_, member.looks.At(/*repeatable=*/true));
   }
+  // A failure that was a silence is no quick one, and its looks come much later.
+  if (due != nullptr && Overdue(*due, now) && EjectIfSilent(*due, now)) return nullptr;
   return due;
 }
 
@@ -197,7 +213,8 @@ EndpointSet::Member* EndpointSet::ChooseAmong(bool ejected, std::span<const int6
   }
 }
 
-EndpointSet::Drawn EndpointSet::DrawTwo(size_t begin, size_t end, Instant now, Random& random) {
+inline EndpointSet::Drawn EndpointSet::DrawTwo(size_t begin, size_t end, Instant now,
+                                               Random& random) {
   const size_t candidates = end - begin;
   if (candidates == 1) return {members_[open_[begin]], members_[open_[begin]]};
   const size_t first = random.Below(candidates);
@@ -224,7 +241,7 @@ EndpointSet::Member* EndpointSet::IdleAndGood(size_t begin, size_t end, Instant 
   return nullptr;
 }
 
-bool EndpointSet::IsBetter(Member& a, Member& b, Instant now, Random& random) {
+inline bool EndpointSet::IsBetter(Member& a, Member& b, Instant now, Random& random) {
   // One whose last attempt failed yields to one that has nothing to do.
   const bool a_failing = a.load.successes().failing();
   if (a_failing != b.load.successes().failing()) {
@@ -237,12 +254,12 @@ bool EndpointSet::IsBetter(Member& a, Member& b, Instant now, Random& random) {
   return !Cheaper(b, a, now);
 }
 
-bool EndpointSet::Admits(const Member& member, Instant now, Random& random) const {
+inline bool EndpointSet::Admits(const Member& member, Instant now, Random& random) const {
   const double share = member.load.Share(now);
   return share >= 1 || random.Uniform() < share;
 }
 
-bool EndpointSet::Cheaper(Member& a, Member& b, Instant now) {
+inline bool EndpointSet::Cheaper(Member& a, Member& b, Instant now) {
   const int active_a = Above(a, now);
   const int active_b = Above(b, now);
   // An endpoint whose latency is unknown is taken to be as fast as the other.
@@ -266,6 +283,8 @@ int EndpointSet::CountUsable(std::span<const int64_t> without, bool ejected) con
 }
 
 bool EndpointSet::HasOther(int64_t id, std::span<const int64_t> forbidden) const {
+  // So many that one is left whichever these are.
+  if (usable_ - ejected_ > 1 + static_cast<int>(forbidden.size())) return true;
   const Member* member = Find(id);
   const bool counted = member != nullptr && member->condition.usable && !member->ejected &&
                        !IsIn(forbidden, *member);

@@ -108,6 +108,7 @@ class EndpointSet {
   Member* Find(int64_t id);
   const Member* Find(int64_t id) const;
   bool IsIn(std::span<const int64_t> ids, const Member& member) const;
+  bool UpdateState(Member& member, const EndpointCondition& before, Instant now);
   void UpdateOpen(Member& member, Instant now);
   void Swap(size_t a, size_t b);
   size_t SetAside(std::span<const int64_t> ids, size_t begin, size_t end);

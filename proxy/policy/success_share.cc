@@ -2,7 +2,8 @@
 #include "policy/success_share.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "policy/decay.h"
 
 namespace levee {
 namespace {
@@ -29,8 +30,8 @@ void SuccessShare::Record(bool success, Instant now) {
   failing_since_ = success ? Instant::Infinite() : std::min(failing_since_, now);
 }
 
-double SuccessShare::Expected(Instant now) const {
-  const double kept = failing() ? std::exp(-Nanos(ended_, now) / kForgivenNanos) : 1;
+double SuccessShare::ExpectedAfterFailure(Instant now) const {
+  const double kept = LeftAfter(Nanos(ended_, now) / kForgivenNanos);
   return (good_ * kept + 1) / (all_ * kept + 1);
 }
 

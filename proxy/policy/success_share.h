@@ -19,7 +19,7 @@ class SuccessShare {
 
   // The share to expect of the next attempt, above 0. Without further attempts failures are
   // forgiven in the course of some seconds.
-  double Expected(Instant now) const;
+  double Expected(Instant now) const { return failing() ? ExpectedAfterFailure(now) : AtBest(); }
 
   // How many attempts are known.
   double attempts() const { return all_; }
@@ -30,6 +30,8 @@ class SuccessShare {
   Instant failing_since() const { return failing_since_; }
 
  private:
+  double ExpectedAfterFailure(Instant now) const;
+
   double good_ = 0, all_ = 0;
   int failures_ = 0;
   Instant failing_since_ = Instant::Infinite();

@@ -46,10 +46,11 @@ class WeatherRun {
   }
 
   SeenWeather Run() {
-    if (weather_.power_lost < absl::InfiniteDuration()) {
-      clock_.After(weather_.power_lost + kNoticed, [this] {
-        for (const Caller& caller : callers_) caller.sidecar->endpoints().SetSilent(0, true);
-      });
+    if (weather_.dark_from < absl::InfiniteDuration()) {
+      clock_.After(weather_.dark_from + kNoticed, [this] { SetSilent(true); });
+    }
+    if (weather_.dark_until < absl::InfiniteDuration()) {
+      clock_.After(weather_.dark_until, [this] { SetSilent(false); });
     }
     for (size_t i = 0; i < callers_.size(); ++i) {
       clock_.After(Gap(i), [this, i] { Next(i); });
@@ -63,6 +64,12 @@ class WeatherRun {
     std::unique_ptr<SimSidecar> sidecar;
     Random arrivals;
   };
+
+  void SetSilent(bool silent) {
+    for (const Caller& caller : callers_) {
+      for (int i = 0; i < weather_.dark; ++i) caller.sidecar->endpoints().SetSilent(i, silent);
+    }
+  }
 
   void AddCaller(Way way, uint64_t seed) {
     auto sidecar = std::make_unique<SimSidecar>(clock_, PolicyOf(weather_, way), seed);

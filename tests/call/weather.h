@@ -39,8 +39,11 @@ struct Weather {
   int callers = 1;    // each with a sidecar of its own
   bool even = false;  // the calls come evenly spaced, else as a Poisson process
   CallPolicy policy;  // of kLevee
-  // When the first endpoint's host loses its power, with its kernel; Infinite: never.
-  absl::Duration power_lost = absl::InfiniteDuration();
+  // Between these the kernels of the first `dark` endpoints' hosts acknowledge nothing, as without
+  // power or where all packets are lost; Infinite: never.
+  absl::Duration dark_from = absl::InfiniteDuration();
+  absl::Duration dark_until = absl::InfiniteDuration();
+  int dark = 1;
   // What becomes of an attempt that reaches an endpoint. Draws from `random` are the same on every
   // way as long as call, endpoint and the number of draws are.
   std::function<Answer(const Reached& reached, Random& random)> fate;

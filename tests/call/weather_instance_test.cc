@@ -163,7 +163,7 @@ Weather Silent(const Death& d) {
           .length = Sec(60),
           .deadline = Sec(d.deadline),
           .endpoints = d.endpoints,
-          .power_lost = d.lasts >= 60 ? Sec(20) : absl::InfiniteDuration(),
+          .dark_from = d.lasts >= 60 ? Sec(20) : absl::InfiniteDuration(),
           .fate = [d](const Reached& reached, Random& random) {
             const absl::Duration took = Around(Ms(10), random);
             const absl::Duration end = Sec(20 + d.lasts);

@@ -246,7 +246,8 @@ TEST(EndpointSet, ACallThatCannotBeRepeatedLooksOnlyIfNoOtherHasDoneIt) {
   EXPECT_EQ(choose(false, 13.5), 1);
 }
 
-TEST(EndpointSet, TheOthersGetTheCallsOfAnEjectedOneOnlyWhileTheyHaveRoom) {
+// Of three the last is ejected, and the others have no room for its calls, at 4 s.
+Endpoints WithoutRoom() {
   Endpoints endpoints(3);
   for (const int64_t id : {0, 1}) {
     for (int i = 0; i < 50; ++i) endpoints.set.RecordAnswer(id, absl::Milliseconds(10), At(1));
@@ -261,7 +262,17 @@ TEST(EndpointSet, TheOthersGetTheCallsOfAnEjectedOneOnlyWhileTheyHaveRoom) {
     endpoints.set.Update(id, kOpen, At(3.99));
     endpoints.set.Update(id, {.usable = true, .open = true, .active = 4}, At(4));
   }
-  EXPECT_NEAR(endpoints.Choices(At(4))[2], 3'333, 300);
+  return endpoints;
+}
+
+TEST(EndpointSet, TheOthersGetTheCallsOfAnEjectedOneOnlyWhileTheyHaveRoom) {
+  EXPECT_NEAR(WithoutRoom().Choices(At(4))[2], 3'333, 300);
+}
+
+TEST(EndpointSet, CallsForWhichTheOthersHaveNoRoomDoNotGoToOneThatIsSilent) {
+  Endpoints endpoints = WithoutRoom();
+  endpoints.set.Update(2, {.usable = true, .open = true, .silent = true}, At(4));
+  EXPECT_EQ(endpoints.Choices(At(4))[2], 0);
 }
 
 TEST(EndpointSet, AnEndpointThatOwesAnAnswerForASecondIsEjectedAndReturnsWithASignOfLife) {
@@ -277,6 +288,47 @@ TEST(EndpointSet, AnEndpointThatOwesAnAnswerForASecondIsEjectedAndReturnsWithASi
   EXPECT_GT(endpoints.Choices(At(32.2))[1], 0);
   endpoints.set.RecordLife(1, At(33));
   EXPECT_EQ(endpoints.Ejected(), Ids{});
+}
+
+// The pauses, of ten seconds and more, between the calls that an endpoint gets which answers
+// nothing. There is a call each second; another endpoint answers.
+std::vector<int> PausesOfOneThatAnswersNothing() {
+  Endpoints endpoints(2);
+  EndpointSet& set = endpoints.set;
+  std::vector<int> pauses;
+  int last = 1;
+  for (int second = 1; second < 1200; ++second) {
+    const int64_t id = *set.Choose({}, {}, true, At(second), endpoints.random);
+    set.Update(id, {.usable = true, .open = true, .active = 1}, At(second));
+    if (id == 1) set.RecordAnswer(id, absl::Milliseconds(10), At(second + 0.9));
+    set.RecordEnd(id, id == 1, At(second + 0.9));
+    set.Update(id, kOpen, At(second + 0.9));
+    if (id == 1) continue;
+    if (second - last >= 10) pauses.push_back(second - last);
+    last = second;
+  }
+  return pauses;
+}
+
+TEST(EndpointSet, LooksAtAnEndpointThatAnswersNothingComeAfterTwiceAsLongEachTime) {
+  const std::vector<int> pauses = PausesOfOneThatAnswersNothing();
+  ASSERT_EQ(pauses.size(), 6u) << testing::PrintToString(pauses);
+  EXPECT_NEAR(pauses[0], 32, 3);
+  EXPECT_EQ(std::vector(pauses.begin() + 1, pauses.end()),
+            (std::vector<int>{60, 120, 240, 300, 300}));
+}
+
+// Its call has failed by a deadline, which is no quick failure.
+TEST(EndpointSet, AnEndpointThatHasOwedAnAnswerForASecondGetsNoLookAtOnce) {
+  Endpoints endpoints(2);
+  EndpointSet& set = endpoints.set;
+  while (set.Choose({}, {}, true, At(1), endpoints.random) != 0) {
+  }
+  set.Update(0, {.usable = true, .open = true, .active = 1}, At(1));
+  set.RecordEnd(0, false, At(3));
+  set.Update(0, kOpen, At(3));
+  set.RecordAnswer(1, absl::Milliseconds(10), At(3.5));
+  EXPECT_EQ(endpoints.Choices(At(5))[0], 0);
 }
 
 TEST(EndpointSet, WhenAnotherEndpointGoesOneThatIsSilentStaysEjected) {

@@ -135,8 +135,9 @@ void TestCall::Cancel() {
   if (stream_ != nullptr) std::exchange(stream_, nullptr)->Reset(kResetCancel);
 }
 
-void TestCall::OnOpened(UpstreamConnection&, h2::Stream& stream, int64_t on) {
+void TestCall::OnOpened(UpstreamConnection& taken, h2::Stream& stream, int64_t on) {
   stream_ = &stream;
+  connection = &taken;
   endpoint = on;
   stream.head().Add(":method", "POST");
   stream.head().Add(":scheme", "http");

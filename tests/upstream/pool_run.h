@@ -33,6 +33,9 @@ class TestServer {
   void Hold() { hold_ = true; }
   void Release();
 
+  // Those that come from now on are answered, and those that are held stay so.
+  void AnswerNew() { hold_ = false; }
+
   // Answers have this body from now on.
   void AnswerWith(std::string body) { body_ = std::move(body); }
 
@@ -86,7 +89,8 @@ class TestCall final : public StreamUser {
   size_t keeps_when_failed = 0;  // bytes that it obtains as it fails to open, as an answer does
 
   int64_t endpoint = -1;
-  bool ended = false;  // answered, reset, lost or failed to open
+  const UpstreamConnection* connection = nullptr;  // that it took, if only to compare
+  bool ended = false;                              // answered, reset, lost or failed to open
   bool answered = false;
   std::string status;   // grpc-status and grpc-message of the answer: "0 "
   std::string failure;  // of opening
