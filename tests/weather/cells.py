@@ -11,6 +11,7 @@ class Cell(NamedTuple):
     instances: int
     bad: int  # The first ones are bad, from `calm` on for `fault`.
     stops: bool  # They stand still, in place of answering UNAVAILABLE at once.
+    failing: float = 1  # The share of the calls that they answer so.
     per_second: float = 30
     calm: float = 5  # Here and below: seconds.
     fault: float = 60
@@ -25,7 +26,7 @@ class Cell(NamedTuple):
 def rollout(bad, instances, per_second, **more):
     return Cell(f'e18-{bad}-of-{instances}-{per_second}',
                 f'{bad} of {instances} instances answer UNAVAILABLE at once, {per_second} calls/s',
-                instances, bad, False, per_second, **more)
+                instances, bad, False, per_second=per_second, **more)
 
 
 CELLS = (
@@ -33,7 +34,12 @@ CELLS = (
       for per_second in (30, 300) for bad, instances in ((1, 3), (2, 3), (3, 4), (3, 5), (9, 10))),
     rollout(2, 3, 1, learnt=12),
     *(Cell(f'e5b-{seconds}', f'1 of 2 instances stands still for {seconds} s, 60 calls/s', 2, 1,
-           True, 60, fault=seconds, learnt=1.5) for seconds in (0.3, 1, 3, 10)),
+           True, per_second=60, fault=seconds, learnt=1.5) for seconds in (0.3, 1, 3, 10)),
+    Cell('e3', 'all calls fail for 1 s, 150 calls/s', 1, 1, False, per_second=150, calm=30, fault=1,
+         deadline_ms=5000, learnt=0),
+    *(Cell(f'e11-{round(100 * share)}', f'{share:.0%} of 500 calls/s fail', 1, 1, False, share, 500)
+      for share in (0.1, 0.3)),
+    Cell('e15b', '30% of 10 calls/s fail', 1, 1, False, 0.3, 10, fault=300, deadline_ms=1000),
     Cell('e6', '1 of 3 instances takes calls and answers none, 30 calls/s', 3, 1, True,
          learnt=3),
 )

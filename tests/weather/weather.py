@@ -37,7 +37,7 @@ class Instance:
     """One storm_service."""
 
     def __init__(self, cell, bad, helpers):
-        failing = 1 if bad and not cell.stops else 0
+        failing = cell.failing if bad and not cell.stops else 0
         self._child = subprocess.Popen(
             [f'{helpers}/storm_service', '--failing', str(failing), '--calm', str(cell.calm),
              '--fault', str(cell.fault), '--after', str(cell.after)], stdin=subprocess.PIPE,
