@@ -30,8 +30,9 @@ struct Storm {
   double failing = 1;      // share of the attempts at the bottom, independently
   AppLoop loop;            // of the application above each sidecar
   bool passes_trailers = true;
-  bool evenly = false;   // the requests come; else at random
-  bool guarded = false;  // each layer has a guard before its application
+  bool evenly = false;               // the requests come; else at random
+  bool guarded = false;              // each layer has a guard before its application
+  bool refuses_connections = false;  // what fails at the bottom, in place of UNAVAILABLE
 };
 
 // One run, with the requests and the arrivals at the bottom of each second.
@@ -105,7 +106,8 @@ class StormRun {
     ++Now(arrivals_);
     const absl::Duration at = clock_.elapsed() - absl::Seconds(kBegin);
     const bool fault = at >= absl::ZeroDuration() && at < absl::Seconds(kLength);
-    return fault && random_.Uniform() < storm_.failing ? fails_ : ok_;
+    if (!fault || random_.Uniform() >= storm_.failing) return ok_;
+    return storm_.refuses_connections ? refused_ : fails_;
   }
 
   void Request() {
@@ -131,6 +133,7 @@ class StormRun {
   inline static const std::string kMessage{"\0\0\0\0\4ping", 9};
 
   const Answer fails_ = TrailersOnly(StatusCode::kUnavailable);
+  const Answer refused_ = Answer().CannotConnect(Ms(0));
   const Answer ok_ = Ok();
   const Storm storm_;
   SimClock clock_;
@@ -178,13 +181,15 @@ TEST(CallStormLayers, S12_ALoopOfThreeAttemptsCostsAtMost15Percent) {
 
 TEST(CallStormLayers, S12_ThreeLayersOfLoopsCostAtMost40Percent) {
   for (const bool passes_trailers : {true, false}) {
-    const Storm slow{
+    Storm slow{
         .layers = 3, .per_second = 10, .loop = kThreeAttempts, .passes_trailers = passes_trailers};
     Storm fast = slow;
     fast.per_second = 100;
     std::cout << (passes_trailers ? "trailers passed on\n" : "trailers dropped\n");
     EXPECT_LE(Worst("three layers, 10/s", StormSeeds(100), slow, &StormRun::Fault), 1.4);
     EXPECT_LE(Worst("three layers, 100/s", StormSeeds(10), fast, &StormRun::Fault), 1.4);
+    slow.refuses_connections = true;
+    EXPECT_LE(Worst("refuses connections, 10/s", StormSeeds(20), slow, &StormRun::Fault), 1.4);
   }
 }
 
@@ -204,10 +209,13 @@ TEST(CallStormLayers, S12_NoPollerIsRefused) {
 
 TEST(CallStormLayers, S10_ADeadBottomSeesTenPercentMoreInEverySecondAfterTheFirst) {
   for (const bool passes_trailers : {true, false}) {
-    const Storm dead{
-        .layers = 3, .per_second = 100, .passes_trailers = passes_trailers, .evenly = true};
+    Storm dead{.layers = 3, .per_second = 100, .passes_trailers = passes_trailers, .evenly = true};
     std::cout << (passes_trailers ? "marks honoured\n" : "marks dropped\n");
     EXPECT_LE(Worst("dead", StormSeeds(20), dead, &StormRun::WorstAfterTheFirst), 1.1);
+    // UNAVAILABLE is retried by the layers above, if the application drops the mark.
+    dead.refuses_connections = true;
+    EXPECT_LE(Worst("refuses connections", StormSeeds(20), dead, &StormRun::WorstAfterTheFirst),
+              1.1);
   }
 }
 
