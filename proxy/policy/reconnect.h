@@ -32,8 +32,8 @@ class Reconnect {
   // Jitter takes up to half of it away.
   static constexpr absl::Duration kWanted = absl::Milliseconds(250);
 
-  // How long calls wait for some endpoint to come back after the loss of a proven connection, once in
-  // an outage. It outlasts a restart. Calls that come later fail at once, as long as nothing is
+  // How long calls wait for some endpoint to come back after the loss of a proven connection, once
+  // in an outage. It outlasts a restart. Calls that come later fail at once, as long as nothing is
   // connected.
   static constexpr absl::Duration kReturn = absl::Seconds(2);
 

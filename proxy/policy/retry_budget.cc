@@ -80,11 +80,11 @@ RetryBudget::Turn RetryBudget::Ask(int worker, const Wish& wish, Instant now) {
   if (!OnlyFailuresSince(wish.first_failed)) {
     return Withdraw(worker, now) ? Turn::kGo : Turn::kRefused;
   }
-  const double left = LeftInWindow(now);
-  const double to_spare = std::min(credit_.Available(now), left);
   if (now >= WaitsUntil()) {
     return WithdrawInRun(worker, most_, now) ? Turn::kGo : Turn::kRefused;
   }
+  const double left = LeftInWindow(now);
+  const double to_spare = std::min(credit_.Available(now), left);
   const bool held = wish.last || to_spare < 2;
   if (!held && WithdrawInRun(worker, std::max(1, most_ - 1), now)) return Turn::kGo;
   // A success lets the first go by the credit, which comes back with it; the window pays for each.

@@ -114,7 +114,7 @@ class RetryBudget {
   // succeeded.
   Instant WaitsUntil() const { return run_.since() + policy_.wait; }
 
-  void RecordEnd(const AttemptEnd& end, Instant now);
+  void RecordEnd(const AttemptEnd& end, Instant now);  // An attempt ended.
 
   // Whether at least half of the last attempts were refused by REFUSED_STREAM. Until then sending a
   // stream again that was not processed is free.
@@ -125,7 +125,7 @@ class RetryBudget {
   // still be at work on the call. `own`: the timeouts of this call.
   int PriceOfTimeout(int own) const { return timeouts_.Failures() > own ? 10 : 1; }
 
-  // A retry begins to wait (1), or does not wait any longer (-1). For the dashboard. Any thread.
+  // A retry begins to wait (1), or does not wait any longer (-1). Any thread.
   void CountWaiting(int change) { waiting_.fetch_add(change, std::memory_order_relaxed); }
 
   // The numbers for a dashboard. Any thread; each number may be one event off.

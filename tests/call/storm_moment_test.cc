@@ -196,8 +196,8 @@ TEST(CallStormMoment, S4_SingleFailuresAreRescued) {
     double failing;
     double rescued;
   };
-  // At 10% a service that is asked for 1.1 attempts per call has 0.1 retries for each failure, nine of
-  // ten of which succeed.
+  // At 10% a service that is asked for 1.1 attempts per call has 0.1 retries for each failure, nine
+  // of ten of which succeed.
   for (const Case& c : {Case{0.01, 0.999}, Case{0.05, 0.99}, Case{0.10, 0.90}}) {
     Tally sum;
     for (uint64_t seed = 1; seed <= StormSeeds(10); ++seed) {

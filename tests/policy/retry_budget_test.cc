@@ -278,5 +278,53 @@ TEST(RetryBudget, WhatIsLeftIsNeverNegative) {
   EXPECT_EQ(budget.Read(At(0)).available, 0);
 }
 
+// A destination with two retries to spare of which all attempts fail from second 1 on.
+class RetryBudgetRun : public ::testing::Test {
+ protected:
+  using Turn = RetryBudget::Turn;
+  RetryBudgetRun() { budget.RecordEnd({}, At(1)); }
+  Turn Ask(double at, bool last = false) { return budget.Ask(0, {At(1), last}, At(at)); }
+  RetryBudget budget{{}, 1};
+};
+
+TEST_F(RetryBudgetRun, AllButOneRetryGoesAtOnceAndTheLastOneWhenTheWaitIsOver) {
+  EXPECT_EQ(Ask(1), Turn::kGo);
+  EXPECT_EQ(Ask(1), Turn::kWait);
+  EXPECT_FALSE(budget.Release(0, At(1), At(2.09)));
+  EXPECT_TRUE(budget.Release(0, At(1), At(2.1)));
+  EXPECT_EQ(Ask(2.1), Turn::kRefused);
+  EXPECT_EQ(Ask(100), Turn::kRefused);
+}
+
+TEST_F(RetryBudgetRun, ACallsLastAttemptWaits) { EXPECT_EQ(Ask(1, /*last=*/true), Turn::kWait); }
+
+TEST_F(RetryBudgetRun, NoMoreWaitThanTheWindowPays) {
+  RetryBudget scarce({.floor_per_second = 0.3}, 1);  // three in the window
+  scarce.RecordEnd({}, At(1));
+  EXPECT_EQ(scarce.Ask(0, {At(1)}, At(1)), Turn::kGo);
+  for (int waiting = 0; waiting < 2; ++waiting) {
+    EXPECT_EQ(scarce.Ask(0, {At(1)}, At(1)), Turn::kWait);
+    scarce.CountWaiting(1);
+  }
+  EXPECT_EQ(scarce.Ask(0, {At(1)}, At(1)), Turn::kRefused);
+}
+
+TEST_F(RetryBudgetRun, BehindASuccessTheCreditAloneDecidesAndNothingWaits) {
+  ASSERT_EQ(Ask(1), Turn::kGo);
+  budget.RecordEnd({.success = true}, At(1.5));
+  EXPECT_EQ(Ask(1.5, /*last=*/true), Turn::kGo);
+  EXPECT_EQ(Ask(1.5), Turn::kRefused);
+}
+
+TEST(RetryBudget, ATimeoutIsDearWhereOtherCallsTimeOutToo) {
+  RetryBudget budget({}, 1);
+  budget.RecordEnd({.timeout = true}, At(0));
+  EXPECT_EQ(budget.PriceOfTimeout(/*own=*/1), 1);
+  budget.RecordEnd({.timeout = true}, At(0));
+  EXPECT_EQ(budget.PriceOfTimeout(/*own=*/1), 10);
+  RecordEnds(budget, 20, /*success=*/true, /*retry=*/false);
+  EXPECT_EQ(budget.PriceOfTimeout(/*own=*/0), 1);
+}
+
 }  // namespace
 }  // namespace levee

@@ -134,6 +134,26 @@ TEST(PoolReturn, ACallOfAnUpstreamThatStaysAwayFailsAndOneThatComesLaterFailsAtO
   upstream.run.CallOne();
 }
 
+TEST(PoolReturn, AFurtherLossMakesCallsWaitNoLongerUnlessAnAttemptHasSucceeded) {
+  for (const bool succeeds : {false, true}) {
+    Restarted upstream;
+    upstream.run.CallOne();
+    upstream.Leave();
+    const Instant left = upstream.run.loop.now();
+    upstream.run.Pass(absl::Seconds(1));
+    upstream.Listen();
+    upstream.run.CallOne();
+    if (succeeds) upstream.run.pool->OnAttemptEnded(/*endpoint=*/0, true);
+    upstream.Leave();
+    const Instant since = succeeds ? upstream.run.loop.now() : left;
+    TestCall waits(*upstream.run.pool);
+    waits.Start();
+    upstream.run.Until([&] { return waits.ended; });
+    EXPECT_GE(upstream.run.loop.now() - since, kPatience - kTick) << succeeds;
+    EXPECT_LE(upstream.run.loop.now() - since, kPatience + kDialled) << succeeds;
+  }
+}
+
 TEST(PoolReturn, AnUpstreamThatHasNeverServedFailsCallsAtOnce) {
   Restarted upstream;
   upstream.server().Close();

@@ -5,7 +5,7 @@
 Real gRPC at both ends; the ways take turns. For each cell a table goes to standard output as
 Markdown, progress to standard error. Ends with 1 if Levee is surely worse than a direct connection:
 if the whole 95% interval of the difference is below -0.1 points. Everything stays on 127.0.0.1 and is
-bounded in count and time. A round of all cells takes about an hour and a half.
+bounded in count and time. A round of all cells takes about two hours.
 """
 
 import argparse
