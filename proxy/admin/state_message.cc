@@ -213,6 +213,7 @@ admin::v1::Guard GuardMessage(const UpstreamTotals& sum, const GuardState& guard
   message.set_limit(Count(int64_t{guard.limit}));
   message.set_limit_min(Count(int64_t{guard.least}));
   message.set_in_flight(Count(int64_t{guard.in_flight}));
+  message.set_streams(Count(int64_t{guard.streams}));
   message.set_queue_length(Count(int64_t{guard.waiting}));
   message.set_queue_stands(guard.stands);
   message.set_observing(guard.observes);
@@ -237,6 +238,7 @@ admin::v1::Call CallMessage(const RememberedCall& call, uint32_t number) {
   message.set_upstream(ShownText(call.upstream));
   message.set_authority(ShownText(call.authority));
   message.set_method(ShownText(call.method));
+  message.set_kind(std::string(CallKindName(record.kind)));
   message.set_code(std::string(StatusCodeName(record.code)));
   message.set_message(ShownText(call.message));
   for (size_t i = 0; i < record.attempts.size(); ++i) {

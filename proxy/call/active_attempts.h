@@ -46,6 +46,11 @@ class ActiveAttempts {
     return removed;
   }
 
+  // None has an attempt_timeout any more.
+  void ForgetTimeouts() {
+    for (ActiveAttempt& attempt : list_) attempt.deadline = Instant::Infinite();
+  }
+
   // One whose attempt_timeout has passed, one whose head has been held long enough; nullptr if
   // there is none.
   ActiveAttempt* FindTimedOut(Instant now) {

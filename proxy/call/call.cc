@@ -5,12 +5,15 @@
 #include <utility>
 
 #include "base/check.h"
+#include "call/outcome.h"
 #include "policy/hedging.h"
 
 namespace levee {
 
 Call::Call(const CallParts& parts)
-    : parts_(parts), buffer_(parts_.policy.retry.buffer_bytes, parts_.replay) {}
+    : parts_(parts),
+      buffer_(parts_.policy.retry.buffer_bytes, parts_.replay),
+      signs_(parts_.method) {}
 
 uint32_t Call::AddRecord(const NextAttempt& next, Instant now) {
   AttemptRecord& record = record_.attempts.emplace_back();
@@ -30,23 +33,22 @@ void Call::StartAttempt(const NextAttempt& next, Instant now) {
   const int number = next.number ? *next.number : attempts_;
   const int previous = app_attempts_ + number - 1;
   if (parts_.retries != nullptr) parts_.retries->AddAttempt(previous, now);
+  const Instant attempt_deadline = AttemptDeadline(now);
   const bool repeatable =
       replayable_ && attempts_ < parts_.policy.retry.max_attempts && !Observes();
   const AttemptId id = parts_.host.StartAttempt({.previous_attempts = previous,
                                                  .record = record,
-                                                 .timeout = deadline_ - now,
+                                                 .deadline = deadline_,
+                                                 .told = ToldDeadline(attempt_deadline),
                                                  .begun = record_.attempts.front().start,
                                                  .avoid = failed_endpoints_,
                                                  .forbidden = forbidden_endpoints_,
                                                  .repeatable = repeatable});
-  // A policy that only observes must not end attempts that it will not retry.
-  const absl::Duration timeout =
-      Observes() ? absl::InfiniteDuration() : parts_.policy.retry.attempt_timeout;
   active_.Add({.id = id,
                .record = record,
                .number = number,
                .price = next.price,
-               .deadline = now + timeout});
+               .deadline = attempt_deadline});
   // While an attempt is scheduled, that is the next one.
   const bool may_hedge =
       parts_.hedge != nullptr && !next_.has_value() && attempts_ < parts_.policy.retry.max_attempts;
@@ -99,13 +101,10 @@ void Call::OnRequest(const Chunk& chunk, bool end, Instant now) {
     // Between attempts: the next one carries it all and is committed as it starts.
     buffer_.AddPending(chunk);
   }
-  if (parts_.guard != nullptr) NoteWork(chunk, end);
-  if (keyed_ != nullptr) {
-    NoteKeyedRequest(chunk, end);
-    if (keyed_->needs_request) {
-      if (end) Begin(now);
-      return;
-    }
+  NoteRequest(chunk, end, now);
+  if (keyed_ != nullptr && keyed_->needs_request) {
+    if (end) Begin(now);
+    return;
   }
   if (like_failed_ != nullptr && like_failed_->waits) {
     LookAtMessage(now);
@@ -158,7 +157,7 @@ void Call::CommitToAnswer(AttemptId id, Instant now) {
     if (ActiveAttempt* const attempt = active_.Find(id)) {
       // attempt_timeout bounds the wait for an answer, not the length of a stream.
       attempt->deadline = Instant::Infinite();
-      parts_.latency.Record(now - record_.attempts[attempt->record].start, now);
+      answer_took_ = now - record_.attempts[attempt->record].start;
     }
   }
   if (!committed_) Commit(id, now);
@@ -177,13 +176,18 @@ void Call::OnHead(AttemptId id, Instant now) {
   ArmTimer();
 }
 
-void Call::OnMessage(AttemptId id, Instant now) {
+void Call::OnMessage(AttemptId id, const Chunk& piece, Instant now) {
   const OneEvent event(&parts_.replay);
   if (finished_ || active_.Find(id) == nullptr) return;
   // The service works on the call, whatever its request is.
   if (on_loan_) KeepLoan();
-  if (committed_) return;
-  CommitToAnswer(id, now);
+  if (!committed_) CommitToAnswer(id, now);
+  const bool awaited = !signs_.quiet_at().is_infinite();
+  if (signs_.OnAnswer(piece, now)) {
+    BecomeStream(now);
+  } else if (!awaited && !signs_.quiet_at().is_infinite()) {
+    AwaitTrailers();
+  }
 }
 
 void Call::OnAttemptEnd(AttemptId id, const AttemptOutcome& outcome, Instant now) {
@@ -201,10 +205,15 @@ void Call::OnAttemptEnd(AttemptId id, const AttemptOutcome& outcome, Instant now
     return;
   }
   if (outcome.code != StatusCode::kOk) {
-    HandleFailure(active_.Remove(id), outcome, now);
+    if (answered_) NoteLatency(now);
+    const ActiveAttempt attempt = active_.Remove(id);
+    const bool late = EndsByAttemptTimeout(attempt, outcome, now);
+    HandleFailure(attempt, late ? OutcomeOfAttemptTimeout(outcome.place) : outcome, now);
     return;
   }
   CommitToAnswer(id, now);
+  signs_.OnEnd();
+  NoteLatency(now);
   application_said_ = StatusCode::kOk;
   const ActiveAttempt attempt = active_.Remove(id);
   NoteServiceTime(attempt, outcome, now);
@@ -281,9 +290,15 @@ void Call::AbandonOthers(AttemptId kept, StatusCode code, Instant now) {
 
 void Call::OnTimer(Instant now) {
   const OneEvent event(&parts_.replay);
+  timer_at_ = Instant::Infinite();
   if (finished_) return;
+  if (signs_.OnTime(now)) BecomeStream(now);
   if (now >= deadline_) {
     EndAtDeadline(now);
+    return;
+  }
+  if (signs_.is_stream() && now >= IdleAt()) {
+    EndStream(StreamBound::kIdle, now);
     return;
   }
   while (const ActiveAttempt* const late = active_.FindTimedOut(now)) {
@@ -310,7 +325,10 @@ void Call::OnTimer(Instant now) {
 }
 
 void Call::ArmTimer() {
-  parts_.host.SetTimer(std::min({deadline_, next_at_, hedge_at_, active_.NextDue()}));
+  timer_at_ = std::min(std::min(deadline_, next_at_), std::min(hedge_at_, active_.NextDue()));
+  timer_at_ = std::min(timer_at_, signs_.quiet_at());
+  if (signs_.is_stream()) timer_at_ = std::min(timer_at_, IdleAt());
+  parts_.host.SetTimer(timer_at_);
 }
 
 }  // namespace levee

@@ -2,6 +2,7 @@
 // One RPC as a state machine without I/O: admission, attempts, commit, deadline, replay.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -20,6 +21,7 @@
 #include "call/one_event.h"
 #include "call/replay_buffer.h"
 #include "call/shadow_call.h"
+#include "call/stream_signs.h"
 #include "call/waiting_retries.h"
 #include "dedupe/dedupe_table.h"
 #include "dedupe/request_digest.h"
@@ -29,13 +31,13 @@
 #include "policy/backoff.h"
 #include "policy/failed_calls.h"
 #include "policy/latency_estimate.h"
+#include "policy/method_kind.h"
 #include "policy/rate_limiter.h"
 #include "policy/retry_budget.h"
 #include "policy/retry_decision.h"
 #include "policy/retry_distribution.h"
 #include "policy/retry_policy.h"
 #include "wire/call_record.h"
-#include "wire/message_count.h"
 
 namespace levee {
 
@@ -47,7 +49,8 @@ struct CallParts {
   RetryBudget& budget;
   LatencyEstimate& latency;   // of the destination
   FailedCalls& failed_calls;  // of the destination
-  int worker;                 // the budget's shard
+  MethodKind& method;
+  int worker;  // the budget's shard
   Random& random;
   ReplayLease& replay;
   std::string_view upstream;                       // the name in marks
@@ -109,9 +112,10 @@ class Call final : private GuardClient, private DedupeClient {
   void OnRequest(const Chunk& chunk, bool end, Instant now);
 
   // As OnRequest, of what goes past the call once it is committed.
-  void OnForwarded(const Chunk& chunk, bool end) {
-    if (on_loan_) NoteWork(chunk, end);
-    if (keyed_ != nullptr) NoteKeyedRequest(chunk, end);
+  void OnForwarded(const Chunk& chunk, bool end, Instant now) {
+    const OneEvent event(&parts_.replay);
+    half_closed_ = half_closed_ || end;
+    NoteRequest(chunk, end, now);
   }
 
   // The caller reset its stream or its connection was lost. About when its deadline passes, that is
@@ -123,11 +127,8 @@ class Call final : private GuardClient, private DedupeClient {
   // that are not gRPC are not heads. Told also when the call is committed already.
   void OnHead(AttemptId attempt, Instant now);
 
-  // Bytes of the response body came. Afterwards the call is committed to the attempt.
-  void OnMessage(AttemptId attempt, Instant now);
-
-  // More than one message has come, in the request or in the answer.
-  void OnStream(Instant now);
+  // A piece of the response body came. Afterwards the call is committed to the attempt.
+  void OnMessage(AttemptId attempt, const Chunk& piece, Instant now);
 
   // The attempt is over, one way or the other. Its last event. An upstream that cancels it about
   // when the call's deadline passes has seen its own copy of the deadline pass, and the call ends
@@ -167,6 +168,9 @@ class Call final : private GuardClient, private DedupeClient {
 
   // The sidecar stops and cannot wait for the call any longer: ends it with UNAVAILABLE.
   void OnDrainTimeout(Instant now);
+
+  // Whether the call is a stream, as far as is known.
+  bool is_stream() const { return signs_.is_stream(); }
 
   bool finished() const { return finished_; }
   bool committed() const { return committed_; }
@@ -253,13 +257,28 @@ class Call final : private GuardClient, private DedupeClient {
   DedupeEnding KeyEnding(const FinalStatus& status) const;
   void LeaveKey(const FinalStatus& status, Instant now);
 
+  // These concern whether the call is a stream.
+  void NoteRequest(const Chunk& chunk, bool end, Instant now) {
+    if (!chunk.empty() && signs_.OnRequest(chunk, now)) BecomeStream(now);
+    if (on_loan_ && IsWork()) KeepLoan();
+    if (keyed_ != nullptr) NoteKeyedRequest(chunk, end);
+  }
+  void AwaitTrailers();
+  // Until its end nobody knows that a call is unary, so only then its latency is worth something.
+  void NoteLatency(Instant now) {
+    if (!signs_.is_stream()) parts_.latency.Record(answer_took_, now);
+  }
+  void BecomeStream(Instant now);
+  Instant IdleAt() const;
+  void EndStream(StreamBound bound, Instant now);
+
   // The guard.
-  bool IsWork() const { return half_closed_ || !replayable_ || request_messages_.HasOne(); }
+  bool IsWork() const { return half_closed_ || !replayable_ || signs_.request().HasOne(); }
+  bool TakesNoSlot() const;
   bool NeedsWork() const;
   void GoToGuard(Instant now);
   bool PassGuard(Instant now);
   void BorrowSlot(Instant now);
-  void NoteWork(const Chunk& chunk, bool end);
   void KeepLoan();
   void OnSlot(Instant now) override;
   void OnGuardRefused(const GuardRefusal& refusal, Instant now) override;
@@ -267,11 +286,23 @@ class Call final : private GuardClient, private DedupeClient {
   void NoteRefusal(const GuardRefusal& refusal);
   void EndByGuard(const GuardRefusal& refusal, Instant now);
   void NoteServiceTime(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now);
+  void CountStreamSlot();
   void LeaveGuard(Instant now);
   void StartFirstAttempt(Instant now);
 
   // Attempts.
   void StartAttempt(const NextAttempt& next, Instant now);
+  // When an attempt that begins now is given up if it has not answered. A policy that only observes
+  // must not end attempts that it will not retry.
+  Instant AttemptDeadline(Instant now) const {
+    const bool bounded = !Observes() && !signs_.is_stream();
+    return bounded ? now + parts_.policy.retry.attempt_timeout : Instant::Infinite();
+  }
+  // The upstream ends the call at the deadline that it is told. So a bound of unary calls is told
+  // only where a descriptor says that the call is one.
+  Instant ToldDeadline(Instant attempt_deadline) const {
+    return parts_.method.described() ? std::min(deadline_, attempt_deadline) : callers_deadline_;
+  }
   uint32_t AddRecord(const NextAttempt& next, Instant now);
   void SendBuffered(AttemptId id);
   void StartHedge(Instant now);
@@ -283,6 +314,8 @@ class Call final : private GuardClient, private DedupeClient {
   AttemptPlace Abandon(AttemptId id, StatusCode code, Instant now);
   void AbandonOthers(AttemptId kept, StatusCode code, Instant now);
   void OnAttemptTimeout(const ActiveAttempt& attempt, Instant now);
+  bool EndsByAttemptTimeout(const ActiveAttempt& attempt, const AttemptOutcome& outcome,
+                            Instant now) const;
 
   // Failures.
   void HandleFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, Instant now);
@@ -331,17 +364,17 @@ class Call final : private GuardClient, private DedupeClient {
   ReplayBuffer buffer_;
   CallRecord record_;
   RequestFacts facts_;
+  StreamSigns signs_;
   // It was asked for, and has not been refused or used for a first attempt.
   bool admission_open_ = false;
 
   std::unique_ptr<GuardPlace>
       guard_place_;                       // while it waits for a slot, would wait, or borrows one
   Instant guard_since_;                   // since then, or since it waits for its request
-  MessageCount request_messages_;         // of what the guard has to know about
   bool awaits_work_ = false;              // it comes to the guard once its request does
   bool on_loan_ = false;                  // guard_place_ has a slot
   bool has_slot_ = false;                 // of the guard
-  bool is_stream_ = false;                // that gives its slot back
+  bool stream_slot_ = false;              // has_slot_, and the guard counts it among its streams
   std::optional<ServiceTime> served_in_;  // for the guard to judge the service by
 
   std::unique_ptr<ShadowCall> shadow_;  // null: no policy decides beside, or no attempt yet
@@ -359,8 +392,9 @@ class Call final : private GuardClient, private DedupeClient {
   std::unique_ptr<LikeFailed> like_failed_;
   bool half_closed_ = false;
   bool replayable_ = true;
-  bool answered_ = false;   // the answer has begun to go to the caller
-  bool committed_ = false;  // answered, or the request could not be kept
+  bool answered_ = false;       // the answer has begun to go to the caller
+  absl::Duration answer_took_;  // since its attempt started
+  bool committed_ = false;      // answered, or the request could not be kept
   bool finished_ = false;
   bool transparent_used_ = false;
   Instant first_failed_ = Instant::Infinite();  // the end of the first attempt that failed
@@ -368,6 +402,7 @@ class Call final : private GuardClient, private DedupeClient {
   absl::InlinedVector<int64_t, 2> forbidden_endpoints_;
 
   Instant deadline_ = Instant::Infinite();
+  Instant callers_deadline_ = Instant::Infinite();  // as the caller states it
   // A caller that leaves from here on has seen its own deadline pass; never, if it has none.
   Instant callers_deadline_from_ = Instant::Infinite();
   std::optional<NextAttempt> next_;      // starts at next_at_; has been paid for, but for unpaid_
@@ -375,6 +410,7 @@ class Call final : private GuardClient, private DedupeClient {
   // Without next_: the rate limit's permit is due, or the first message should have come.
   Instant next_at_ = Instant::Infinite();
   Instant hedge_at_ = Instant::Infinite();  // when another attempt is started beside the others
+  Instant timer_at_ = Instant::Infinite();  // that the host was asked for
 };
 
 }  // namespace levee

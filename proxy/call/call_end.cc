@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "call/call.h"
 #include "call/first_message.h"
+#include "call/outcome.h"
 
 namespace levee {
 namespace {
@@ -154,9 +155,7 @@ void Call::OnAttemptTimeout(const ActiveAttempt& late, Instant now) {
   AttemptOutcome outcome;
   outcome.place = Abandon(attempt.id, StatusCode::kDeadlineExceeded, now);
   if (outcome.place.endpoint >= 0) {
-    outcome.kind = AttemptOutcome::Kind::kTimeout;
-    outcome.code = StatusCode::kDeadlineExceeded;
-    outcome.message = "attempt_timeout passed";
+    outcome = OutcomeOfAttemptTimeout(outcome.place);
   } else {
     // It was still waiting for a connection, so nothing can have been processed.
     outcome.kind = AttemptOutcome::Kind::kConnect;
@@ -214,6 +213,10 @@ std::string_view Call::WhatWasAwaited() const {
 }
 
 void Call::EndAtDeadline(Instant now) {
+  if (signs_.is_stream() && deadline_ < callers_deadline_) {
+    EndStream(StreamBound::kTimeout, now);
+    return;
+  }
   if (unpaid_ != nullptr && unpaid_->place.waits()) {
     // The caller, whose clock is ahead, has left a moment before the wait would have ended.
     record_.refused = RefusalReason::kBudget;
@@ -221,11 +224,13 @@ void Call::EndAtDeadline(Instant now) {
   }
   while (!active_.empty()) {
     const ActiveAttempt attempt = active_.oldest();
-    served_in_ = {now - record_.attempts[attempt.record].start};
+    if (!signs_.is_stream()) served_in_ = {now - record_.attempts[attempt.record].start};
     const AttemptPlace place = Abandon(attempt.id, StatusCode::kDeadlineExceeded, now);
     // An upstream that lets calls run into their deadline is no healthier than one that fails; one
-    // that answers for as long as the caller listens is.
-    if (attempt.has_head || place.endpoint < 0 || !HadTime(attempt, now)) continue;
+    // that answers for as long as the caller listens is, and a stream may be quiet.
+    if (attempt.has_head || signs_.is_stream() || place.endpoint < 0 || !HadTime(attempt, now)) {
+      continue;
+    }
     parts_.budget.RecordEnd({.timeout = true, .price = PriceOf(attempt)}, now);
     if (shadow_ != nullptr) shadow_->RecordTimeout(attempt.price, now);
     if (parts_.waiting != nullptr) parts_.waiting->OnEnd(false, now);
@@ -360,6 +365,7 @@ void Call::Finish(const FinalStatus& status, Instant now) {
   }
   buffer_.Clear();
   record_.end = now;
+  record_.kind = signs_.is_stream() ? CallKind::kStream : CallKind::kUnary;
   record_.code = caller_gone_ ? StatusCode::kCancelled : status.code;
   if (status.code == StatusCode::kOk && !parts_.failed_calls.empty()) {
     parts_.failed_calls.OnSuccess(now);

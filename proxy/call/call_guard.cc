@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "call/call.h"
 
 namespace levee {
@@ -23,7 +24,21 @@ bool Call::NeedsWork() const {
   const Guard& guard = parts_.guard->guard();
   const GuardPolicy& policy = guard.policy();
   return !policy.observe && policy.concurrency.kind != ConcurrencyPolicy::Kind::kNone &&
-         !guard.IsStream(parts_.guard_method);
+         !TakesNoSlot();
+}
+
+// Whether the call is a stream that needs no slot. A request of several messages alone frees none
+// of a method that answers as unary: any caller can send one.
+bool Call::TakesNoSlot() const {
+  switch (parts_.guard->guard().policy().concurrency.streams) {
+    case ConcurrencyPolicy::Streams::kAuto:
+      return signs_.is_stream_for_service();
+    case ConcurrencyPolicy::Streams::kCount:
+      return false;
+    case ConcurrencyPolicy::Streams::kFree:
+      return signs_.is_stream();
+  }
+  return false;
 }
 
 void Call::GoToGuard(Instant now) {
@@ -65,19 +80,19 @@ void Call::BorrowSlot(Instant now) {
   StartFirstAttempt(now);
 }
 
-// More of the request has come.
-void Call::NoteWork(const Chunk& chunk, bool end) {
-  request_messages_.Add(chunk);
-  half_closed_ = half_closed_ || end;
-  if (on_loan_ && IsWork()) KeepLoan();
-}
-
 void Call::KeepLoan() {
   // If it was taken back, the refusal is on its way.
   if (!parts_.guard->Keep(*guard_place_)) return;
   guard_place_.reset();
   on_loan_ = false;
   has_slot_ = true;
+  CountStreamSlot();
+}
+
+// A stream holds a slot. The guard says so to those that it refuses.
+void Call::CountStreamSlot() {
+  if (!has_slot_ || !signs_.is_stream() || std::exchange(stream_slot_, true)) return;
+  parts_.guard->guard().CountStream(1);
 }
 
 void Call::NoteArrival() {
@@ -90,8 +105,9 @@ void Call::NoteArrival() {
 bool Call::PassGuard(Instant now) {
   GuardLine& guard = *parts_.guard;
   NoteArrival();
-  if (guard.guard().IsStream(parts_.guard_method)) return true;
+  if (TakesNoSlot()) return true;
   has_slot_ = guard.TryEnter(app_attempts_, now);
+  CountStreamSlot();
   if (has_slot_) return true;
   guard_place_.reset(new GuardPlace(*this, guard.worker()));
   const GuardRank rank(app_attempts_ > 0, facts_.priority, facts_.user);
@@ -107,6 +123,7 @@ bool Call::PassGuard(Instant now) {
   }
   guard_place_.reset();
   has_slot_ = !entry.refusal.has_value();
+  CountStreamSlot();
   if (has_slot_) return true;
   NoteRefusal(*entry.refusal);
   if (!observes) EndByGuard(*entry.refusal, now);
@@ -118,9 +135,10 @@ void Call::OnSlot(Instant now) {
   guard_place_.reset();
   has_slot_ = true;
   record_.guard.waited = now - guard_since_;
-  const Guard& guard = parts_.guard->guard();
-  if (is_stream_ || guard.IsStream(parts_.guard_method)) LeaveGuard(now);
-  if (guard.policy().observe) return;
+  if (signs_.OnWaited()) BecomeStream(now);
+  CountStreamSlot();
+  if (TakesNoSlot()) LeaveGuard(now);
+  if (parts_.guard->guard().policy().observe) return;
   if (now >= deadline_) {
     EndAtDeadline(now);
   } else {
@@ -150,23 +168,18 @@ void Call::EndByGuard(const GuardRefusal& refusal, Instant now) {
     marked.message = "overloaded: this instance of the service has no room for this call";
     marked.pushback = refusal.pushback;
   }
+  const Guard::Slots slots = parts_.guard->guard().GetSlots();
+  if (slots.streams > 0) {
+    absl::StrAppend(&marked.message, "; streams hold ", slots.streams, " of its ", slots.limit,
+                    " slots");
+  }
   EndUnsent(marked, GuardReasonName(refusal.reason), now);
-}
-
-void Call::OnStream(Instant now) {
-  const OneEvent event(&parts_.replay);
-  if (parts_.guard == nullptr || finished_) return;
-  const GuardPolicy& policy = parts_.guard->guard().policy();
-  if (!policy.concurrency.streams_free) return;
-  is_stream_ = true;
-  // One that waits for a slot gives it back once it has it.
-  if (guard_place_ == nullptr || on_loan_ || policy.observe) LeaveGuard(now);
 }
 
 void Call::NoteServiceTime(const ActiveAttempt& attempt, const AttemptOutcome& outcome,
                            Instant now) {
   // Of a stream the end says nothing about the service.
-  if (!half_closed_ || !outcome.single_message) return;
+  if (!half_closed_ || signs_.is_stream()) return;
   served_in_ = {.took = now - record_.attempts[attempt.record].start,
                 .failed = outcome.code != StatusCode::kOk};
 }
@@ -176,6 +189,7 @@ void Call::LeaveGuard(Instant now) {
     if (!std::exchange(on_loan_, false)) record_.guard.waited = now - guard_since_;
     parts_.guard->Withdraw(*place, now);
   }
+  if (std::exchange(stream_slot_, false)) parts_.guard->guard().CountStream(-1);
   if (std::exchange(has_slot_, false)) parts_.guard->Leave(parts_.guard_method, served_in_, now);
 }
 

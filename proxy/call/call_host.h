@@ -36,8 +36,10 @@ struct AttemptStart {
   // Its record's index in CallRecord::attempts. An attempt that takes the place of one that never
   // left has the record of that.
   uint32_t record = 0;
-  // Time left until the call's deadline; Infinite: no grpc-timeout is sent.
-  absl::Duration timeout = absl::InfiniteDuration();
+  // The call's, which the host needs to know only for how long the attempt may wait.
+  Instant deadline = Instant::Infinite();
+  // The deadline that the upstream is told, as grpc-timeout; Infinite: none is sent.
+  Instant told = Instant::Infinite();
   // When the call's first attempt started: it may wait for a connection from then on.
   Instant begun;
   // Endpoints on which attempts of this call have failed, to be taken only if no other can.
@@ -104,6 +106,9 @@ class CallHost {
   // Returns a copy of the answer that Finish is to be given, which is the committed attempt's.
   // Asked only of calls with a key (CallParts::dedupe).
   virtual StoredAnswerPtr KeepAnswer(const FinalStatus& status) = 0;
+
+  // The call, which was not known to be a stream when it began, has turned out to be one.
+  virtual void OnStream() = 0;
 
   // Ends the call for the caller, after what has been forwarded already. The last thing a Call
   // does; the host destroys it at the end of the turn.

@@ -53,9 +53,12 @@ void Call::Start(const RequestFacts& facts, Instant now) {
   // Far above any real count, and the sum with our own attempts stays a number.
   constexpr int kMaxAppAttempts = 1'000'000;
   app_attempts_ = std::clamp(facts.previous_attempts, 0, kMaxAppAttempts);
-  const absl::Duration timeout = std::min(facts.timeout, parts_.policy.timeout);
+  const absl::Duration bound =
+      signs_.is_stream() ? parts_.policy.stream.timeout : parts_.policy.timeout;
+  const absl::Duration timeout = std::min(facts.timeout, bound);
   deadline_ = now + timeout;
   if (facts.timeout < absl::InfiniteDuration()) {
+    callers_deadline_ = now + facts.timeout;
     callers_deadline_from_ = now + (facts.timeout - DeadlineTolerance(facts.timeout));
   }
   facts_ = facts;
@@ -220,7 +223,7 @@ void Call::StartFirstAttempt(Instant now) {
   if (pays) parts_.budget.Deposit(parts_.worker, now);
   if (parts_.shadow != nullptr) {
     shadow_ = std::make_unique<ShadowCall>(*parts_.shadow, parts_.latency, parts_.worker);
-    shadow_->Begin(record_.start, record_.start + facts_.timeout, pays, now);
+    shadow_->Begin(record_.start, callers_deadline_, signs_.is_stream(), pays, now);
   }
   StartAttempt({.price = app_retry_charged_ ? 1 : 0}, now);
 }

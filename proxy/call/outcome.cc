@@ -145,6 +145,15 @@ bool ShowsLife(const AttemptOutcome& outcome) {
          outcome.kind == Kind::kRefused;
 }
 
+AttemptOutcome OutcomeOfAttemptTimeout(const AttemptPlace& place) {
+  AttemptOutcome outcome;
+  outcome.kind = AttemptOutcome::Kind::kTimeout;
+  outcome.code = StatusCode::kDeadlineExceeded;
+  outcome.message = "attempt_timeout passed";
+  outcome.place = place;
+  return outcome;
+}
+
 AttemptOutcome OutcomeOfNoConnection(std::string reason) {
   return Failure(AttemptOutcome::Kind::kConnect, StatusCode::kUnavailable, std::move(reason));
 }

@@ -51,4 +51,7 @@ bool ShowsLife(const AttemptOutcome& outcome);
 // No endpoint could be reached, for this reason.
 AttemptOutcome OutcomeOfNoConnection(std::string reason);
 
+// An attempt at `place` has not answered within its attempt_timeout.
+AttemptOutcome OutcomeOfAttemptTimeout(const AttemptPlace& place);
+
 }  // namespace levee

@@ -17,9 +17,19 @@ constexpr absl::Duration kTimerLag = absl::Milliseconds(1);
 ShadowCall::ShadowCall(ShadowPlan& plan, LatencyEstimate& latency, int worker)
     : plan_(plan), latency_(latency), worker_(worker) {}
 
-void ShadowCall::Begin(Instant start, Instant callers_deadline, bool pays, Instant now) {
+void ShadowCall::Begin(Instant start, Instant callers_deadline, bool stream, bool pays,
+                       Instant now) {
+  start_ = start;
+  callers_deadline_ = callers_deadline;
   deadline_ = std::min(callers_deadline, start + policy().timeout);
+  if (stream) OnStream();
   if (pays) plan_.budget->Deposit(worker_, now);
+}
+
+void ShadowCall::OnStream() {
+  stream_ = true;
+  deadline_ = std::min(callers_deadline_, start_ + policy().stream.timeout);
+  timeout_at_ = Instant::Infinite();
 }
 
 // Returns the facts as they were under the shadow's policy at `at`, for a decision that is made
@@ -61,7 +71,7 @@ void ShadowCall::OnAttempt(std::optional<RetryTrigger> trigger, const RetryFacts
   }
   decided_ = wants_ = false;
   const bool observes = policy().retry.mode == RetryMode::kObserve;
-  timeout_at_ = observes ? Instant::Infinite() : now + policy().retry.attempt_timeout;
+  timeout_at_ = observes || stream_ ? Instant::Infinite() : now + policy().retry.attempt_timeout;
   const bool may_hedge =
       plan_.calls.hedge != nullptr && facts.attempts < policy().retry.max_attempts;
   hedge_at_ = may_hedge ? now + HedgeDelay(*plan_.calls.hedge, latency_, now) : Instant::Infinite();

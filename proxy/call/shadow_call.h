@@ -34,8 +34,12 @@ class ShadowCall {
   ShadowCall(ShadowPlan& plan, LatencyEstimate& latency, int worker);
 
   // The call has been admitted, and its first attempt is to start. `callers_deadline`: as the
-  // caller states it. `pays`: it is a call that pays for retries.
-  void Begin(Instant start, Instant callers_deadline, bool pays, Instant now);
+  // caller states it. `stream`: it is one from its start. `pays`: it is a call that pays for
+  // retries.
+  void Begin(Instant start, Instant callers_deadline, bool stream, bool pays, Instant now);
+
+  // The call has turned out to be a stream.
+  void OnStream();
 
   // The call has started an attempt. `trigger`: nullopt of the first.
   void OnAttempt(std::optional<RetryTrigger> trigger, const RetryFacts& facts, Instant now);
@@ -71,7 +75,10 @@ class ShadowCall {
   const int worker_;
   Backoff backoff_;
   ShadowOutcome outcome_ = ShadowOutcome::kSame;  // any other is final
+  Instant start_;
+  Instant callers_deadline_ = Instant::Infinite();
   Instant deadline_ = Instant::Infinite();
+  bool stream_ = false;
   // Of the newest attempt; Infinite once it answers.
   Instant timeout_at_ = Instant::Infinite();
   Instant hedge_at_ = Instant::Infinite();

@@ -253,7 +253,8 @@ Limits BuildLimits(const v1::Limits& message) {
 std::string TextOf(const DescribedMethods& methods) {
   std::string text;
   for (const std::string& path : methods.all) {
-    absl::StrAppend(&text, path, methods.idempotent.contains(path) ? " idempotent" : "", "\n");
+    absl::StrAppend(&text, path, methods.idempotent.contains(path) ? " idempotent" : "",
+                    methods.streams.contains(path) ? " stream" : "", "\n");
   }
   return text;
 }

@@ -11,6 +11,17 @@ namespace {
 
 namespace v1 = config::v1;
 
+ConcurrencyPolicy::Streams BuildStreams(v1::Guard::Concurrency::Streams streams) {
+  switch (streams) {
+    case v1::Guard::Concurrency::STREAMS_COUNT:
+      return ConcurrencyPolicy::Streams::kCount;
+    case v1::Guard::Concurrency::STREAMS_FREE:
+      return ConcurrencyPolicy::Streams::kFree;
+    default:
+      return ConcurrencyPolicy::Streams::kAuto;
+  }
+}
+
 ConcurrencyPolicy BuildConcurrency(const v1::Guard::Concurrency& message) {
   ConcurrencyPolicy concurrency;
   if (message.limit() == "none") {
@@ -22,7 +33,7 @@ ConcurrencyPolicy BuildConcurrency(const v1::Guard::Concurrency& message) {
     concurrency.kind = ConcurrencyPolicy::Kind::kFixed;
     concurrency.fixed = Checked(ParseWhole(message.limit()));
   }
-  concurrency.streams_free = message.streams() == v1::Guard::Concurrency::STREAMS_FREE;
+  concurrency.streams = BuildStreams(message.streams());
   return concurrency;
 }
 

@@ -278,6 +278,8 @@ CallPolicy BuildPolicy(const v1::Policy& message) {
   CallPolicy policy;
   policy.name = message.name();
   policy.timeout = DurationOf(message.timeout());
+  policy.stream = {.timeout = DurationOf(message.stream().timeout()),
+                   .idle = DurationOf(message.stream().idle())};
   policy.retry = BuildRetry(message.retry());
   if (message.has_hedge()) policy.hedge = BuildHedge(message.hedge());
   policy.idempotency = BuildIdempotency(message.idempotency().mode());

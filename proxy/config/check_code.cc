@@ -115,6 +115,7 @@ constexpr CheckCodeInfo kCodes[] = {
     {kNoWorkloadApi, "No socket where the Workload API should be"},
     {kSvidWithoutName, "SVID of any workload"},
     {kMountedAlone, "Certificate that never changes"},
+    {kTimeoutOfStreams, "Timeout that does not end streams"},
     {kNodesByAddress, "Nodes without a name to check"},
 };
 

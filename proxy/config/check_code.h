@@ -125,6 +125,7 @@ enum class CheckCode {
   kNoWorkloadApi = 933,
   kSvidWithoutName = 934,
   kMountedAlone = 935,
+  kTimeoutOfStreams = 936,
   kNodesByAddress = 940,
 };
 

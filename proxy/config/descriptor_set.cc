@@ -29,6 +29,7 @@ void AddMethods(const FileDescriptorProto& file, DescribedMethods& methods) {
       if (method.options().idempotency_level() != MethodOptions::IDEMPOTENCY_UNKNOWN) {
         methods.idempotent.insert(path);
       }
+      if (method.client_streaming() || method.server_streaming()) methods.streams.insert(path);
     }
   }
 }

@@ -100,6 +100,7 @@ class Warnings {
   const DescribedMethods* MethodsOf(const v1::Route& route) const;
   bool CheckReach(int index);
   void CheckRepeats(int index);
+  void CheckTimeout(int index);
   void CheckOriginal(int index);
   std::string MethodThatActsOnce(int index) const;
   bool IsTakenBefore(int index, const std::string& method) const;
@@ -115,7 +116,8 @@ class Warnings {
   FaultList& warnings_;
   std::map<std::string, int> upstreams_;  // by name
   std::map<std::string, int> policies_;
-  std::vector<bool> known_matches_;  // by route
+  std::vector<bool> known_matches_;          // by route
+  std::set<std::string> warned_of_streams_;  // policies, by their paths
 };
 
 bool Warnings::Serves(const v1::Route& route, const v1::Listener& listener) const {
@@ -316,10 +318,35 @@ void Warnings::CheckOriginal(int index) {
           "name the pods by a headless service, as dns:cart-headless.shop:50051"));
 }
 
+// An operator who writes a timeout may have meant the streams, too, which no timeout ends.
+void Warnings::CheckTimeout(int index) {
+  const v1::Route& route = config_.routes(index);
+  const auto policy = policies_.find(route.policy());
+  const DescribedMethods* const methods = MethodsOf(route);
+  if (policy == policies_.end() || methods == nullptr) return;
+  if (!Knows(index, "upstream") || !Knows(index, "policy")) return;
+  const std::string path = Element("policies", policy->second);
+  const std::string& timeout = config_.policies(policy->second).timeout();
+  if (!known_.KnowsAll(path, {"timeout", "stream"}) || timeout == "none" ||
+      positions_.Has(path + ".stream.timeout") || warned_of_streams_.contains(path)) {
+    return;
+  }
+  for (const std::string& method : methods->streams) {
+    if (!GlobMatch(route.match().method(), method) || IsTakenBefore(index, method)) continue;
+    warned_of_streams_.insert(path);
+    Add(path + ".timeout", CheckCode::kTimeoutOfStreams,
+        absl::StrCat("does not end ", method,
+                     ", which is a stream by its descriptor; say how long ",
+                     "streams may last by stream.timeout, or stream: {timeout: none}"));
+    return;
+  }
+}
+
 void Warnings::CheckRoutes() {
   for (int i = 0; i < config_.routes_size(); ++i) {
     if (!known_matches_[static_cast<size_t>(i)] || !CheckReach(i)) continue;
     CheckRepeats(i);
+    CheckTimeout(i);
     CheckOriginal(i);
   }
 }

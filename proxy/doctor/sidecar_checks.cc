@@ -53,6 +53,7 @@ class Checks {
   void Clock();
   void Policy();
   void Callers();
+  void Streams();
   void Handshakes() { Append(CheckHandshakes(facts_)); }
 
   Findings Take() { return std::move(findings_); }
@@ -251,6 +252,19 @@ void Checks::Callers() {
   if (findings_.size() == before) Add(Severity::kOk, "LD115", "callers suffer at no upstream");
 }
 
+void Checks::Streams() {
+  const size_t before = findings_.size();
+  for (const admin::v1::Upstream& upstream : state_.upstreams()) {
+    const admin::v1::Guard& guard = upstream.guard();
+    if (guard.limit() == 0 || 2 * guard.streams() < guard.limit()) continue;
+    Add(Severity::kWarning, "LD117",
+        absl::StrCat(upstream.name(), ": streams hold ", guard.streams(), " of the ", guard.limit(),
+                     " slots of its guard, and other calls wait or are refused"),
+        "say guard.concurrency.streams: auto, which is the default, or free");
+  }
+  if (findings_.size() == before) Add(Severity::kOk, "LD117", "no guard is full of streams");
+}
+
 }  // namespace
 
 Findings CheckSidecar(const SidecarFacts& facts) {
@@ -270,6 +284,7 @@ Findings CheckSidecar(const SidecarFacts& facts) {
   checks.Policy();
   checks.Callers();
   checks.Handshakes();
+  checks.Streams();
   return checks.Take();
 }
 

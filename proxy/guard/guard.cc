@@ -86,8 +86,10 @@ int Guard::NameMethod(const std::string& path) {
   return methods_.try_emplace(path, next).first->second;
 }
 
-void Guard::NoteStream(int method) {
-  if (method != kMethods) streams_[static_cast<size_t>(method)].store(true, kRelaxed);
+Guard::Slots Guard::GetSlots() const {
+  const int limit = limit_.load(kRelaxed);
+  return {.limit = limit < std::numeric_limits<int>::max() ? limit : 0,
+          .streams = streams_.load(kRelaxed)};
 }
 
 void Guard::SetWake(int worker, std::function<void()> wake) {
@@ -367,8 +369,9 @@ GuardView Guard::View(Instant now) {
   view.observes = policy_.observe;
   view.arrivals = Arrivals(now);
   view.in_flight = in_flight_.load(kRelaxed);
-  const int limit = limit_.load(kRelaxed);
-  if (limit < std::numeric_limits<int>::max()) view.limit = limit;
+  const Slots slots = GetSlots();
+  view.limit = slots.limit;
+  view.streams = slots.streams;
   if (policy_.concurrency.kind == ConcurrencyPolicy::Kind::kAdaptive) {
     view.least = policy_.concurrency.adaptive.min;
   }

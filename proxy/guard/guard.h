@@ -72,6 +72,7 @@ struct GuardView {
   int limit = 0;  // 0: there is none
   int least = 0;  // what an adaptive limit does not go below; 0: it is not adaptive
   int in_flight = 0;
+  int streams = 0;  // of these
   int waiting = 0;
   bool stands = false;  // the queue does
   bool observes = false;
@@ -105,13 +106,6 @@ class Guard {
   // before the first call of that worker.
   void SetWake(int worker, std::function<void()> wake);
 
-  // A call of a method has turned out to be a stream, which takes no slot
-  // (ConcurrencyPolicy::streams_free). Methods without a number stay as they are.
-  void NoteStream(int method);
-  bool IsStream(int method) const {
-    return streams_[static_cast<size_t>(method)].load(std::memory_order_relaxed);
-  }
-
   // A call has arrived that has been tried `previous` times before. Returns whether it has a slot;
   // if not, it is for Enter.
   bool TryEnter(int worker, int previous, Instant now);
@@ -132,6 +126,16 @@ class Guard {
   // The request has come. Returns whether the slot is the call's own from now on; if not, the guard
   // has taken it back, and the client gets the answer by Answer.
   bool Keep(GuardPlace& place);
+
+  // So many more calls that hold slots are known to be streams.
+  void CountStream(int more) { streams_.fetch_add(more, std::memory_order_relaxed); }
+
+  // Returns the limit, or 0 if there is none, and how many slots streams hold.
+  struct Slots {
+    int limit = 0;
+    int streams = 0;
+  };
+  Slots GetSlots() const;
 
   // A call gives its slot back. `took`: how long the service took for it, if it was a unary call
   // that was answered, or that the service had not answered at its deadline.
@@ -184,8 +188,6 @@ class Guard {
   std::vector<std::unique_ptr<Worker>> workers_;  // as many at all times
 
   LoadMeter load_;
-  std::array<std::atomic<bool>, kMethods + 1> streams_{};  // by method
-
   alignas(64) std::atomic<int> in_flight_{0};
   // As in queue_. A call that comes while others wait does not overtake them.
   std::atomic<int> waiting_{0};
@@ -194,6 +196,7 @@ class Guard {
   std::atomic<int64_t> sampled_from_;  // nanoseconds; what happens later is sampled
   std::atomic<int64_t> window_end_;    // nanoseconds
   std::atomic<bool> full_{false};      // a call found no slot in the window
+  std::atomic<int> streams_{0};        // that hold slots
 
   mutable std::mutex mutex_;  // of all that follows
   GuardQueue queue_;

@@ -75,6 +75,8 @@ std::string_view AccessLogFormatter::Format(const AccessLogFacts& facts, const C
   AppendMember(R"(,"upstream":)", facts.upstream, line_);
   AppendMember(R"(,"authority":)", facts.authority, line_);
   AppendMember(R"(,"method":)", WithoutSlash(facts.path), line_);
+  line_ += R"(,"kind":)";
+  AppendWord(CallKindName(record.kind), line_);
   line_ += R"(,"code":)";
   AppendWord(StatusCodeName(record.code), line_);
   AppendMember(R"(,"message":)", facts.message, line_);
@@ -83,6 +85,12 @@ std::string_view AccessLogFormatter::Format(const AccessLogFacts& facts, const C
   line_ += R"(,"refused":)";
   if (record.refused.has_value()) {
     AppendWord(RefusalReasonName(*record.refused), line_);
+  } else {
+    line_ += kNull;
+  }
+  line_ += R"(,"ended_by":)";
+  if (record.ended_by.has_value()) {
+    AppendWord(StreamBoundName(*record.ended_by), line_);
   } else {
     line_ += kNull;
   }

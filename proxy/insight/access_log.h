@@ -49,6 +49,7 @@ class AccessLogFormatter {
   //   method            without leading slash, as in metrics; also listener, upstream, authority
   //   peer              the caller's name by its certificate
   //   original_destination  where its connection was going when the firewall redirected it
+  //   kind              unary or stream, as far as it was known at the end
   //   code, message     as the caller saw them
   //   attempts          [{n, endpoint, start_ms, duration_ms, code, trigger, delay_ms}]: n counts
   //                     all from 1; start_ms since `time`; trigger: what made it necessary;
@@ -57,6 +58,7 @@ class AccessLogFormatter {
   //   when
   //                     the call ended, or some of them
   //   refused           why retrying stopped
+  //   ended_by          the bound of streams that ended it: timeout or idle
   //   waits             [{after, waited_ms, end}]: of retries, for a success: after how many
   //                     attempts, and how it ended: released, expired, deadline or cancelled
   //   marks             [{direction: received|sent, scope}], those received in their order

@@ -8,7 +8,7 @@ namespace levee {
 bool RecentCalls::Wants(const CallRecord& record) {
   return record.attempts.size() > 1 || !record.waits.empty() || record.refused.has_value() ||
          record.app_retry_refused || record.rate_limit.refused_by >= 0 ||
-         record.guard.decision == GuardDecision::kRefused;
+         record.guard.decision == GuardDecision::kRefused || record.ended_by.has_value();
 }
 
 void RecentCalls::Add(const AccessLogFacts& facts, const CallRecord& record,

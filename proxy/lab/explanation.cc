@@ -75,7 +75,11 @@ class PolicyExplainer {
         described_(upstream_.methods != nullptr && call_.method.has_value() &&
                    upstream_.methods->idempotent.contains(*call_.method)),
         planned_(PlanCalls(policy_, described_)),
-        deadline_(std::min(question.deadline, policy_.timeout)) {}
+        kind_(upstream_.methods != nullptr && call_.method.has_value()
+                  ? upstream_.methods->KindOf(*call_.method)
+                  : std::nullopt),
+        deadline_(std::min(question.deadline, kind_ == CallKind::kStream ? policy_.stream.timeout
+                                                                         : policy_.timeout)) {}
 
   void Explain(Explanation& to) {
     to.upstream = upstream_.name;
@@ -85,6 +89,7 @@ class PolicyExplainer {
       ExplainRetries(to);
       to.exhausted = TabulateExhausted(policy_.retry.exhausted, snapshot_.overload);
     }
+    AddSection("stream", StreamWords(), to);
     AddSection("rate limits", RateLimitWords(policy_.rate_limits, call_), to);
     AddSection("throttle", inbound_ ? std::vector<std::string>() : ThrottleWords(policy_.throttle),
                to);
@@ -104,6 +109,22 @@ class PolicyExplainer {
   static void AddSection(std::string title, std::vector<std::string> sentences, Explanation& to) {
     if (sentences.empty()) return;
     to.sections.push_back({std::move(title), std::move(sentences)});
+  }
+
+  // Says what bounds a stream where the policy has bounds of calls, or of streams.
+  std::vector<std::string> StreamWords() const {
+    const StreamPolicy& stream = policy_.stream;
+    const bool bounds_streams =
+        !(stream.timeout == absl::InfiniteDuration() && stream.idle == absl::InfiniteDuration());
+    if (kind_ == CallKind::kUnary || (!kind_.has_value() && !bounds_streams)) return {};
+    const auto bound = [](absl::Duration span) {
+      return span == absl::InfiniteDuration() ? std::string("none") : DurationWords(span);
+    };
+    return {absl::StrCat(kind_.has_value() ? "the descriptor set says that the call is a stream: "
+                                           : "if the call turns out to be a stream, ",
+                         "neither timeout nor attempt_timeout ends it"),
+            absl::StrCat("stream.timeout ", bound(stream.timeout), ", stream.idle ",
+                         bound(stream.idle))};
   }
 
   void ExplainRetries(Explanation& to) const {
@@ -160,6 +181,7 @@ class PolicyExplainer {
   const KeyFacts call_;
   const bool described_;  // as idempotent
   const PlannedPolicy planned_;
+  const std::optional<CallKind> kind_;  // by the descriptor set
   const absl::Duration deadline_;
 };
 

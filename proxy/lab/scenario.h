@@ -25,6 +25,7 @@ struct ScenarioCall {
   const CallPolicy* policy = nullptr;
   const CallPolicy* shadow = nullptr;  // decides beside `policy`; nullptr: none does
   bool idempotent = false;             // the method is described as idempotent
+  std::optional<CallKind> described;   // what its descriptor says it is
   absl::Duration connect_wait = absl::ZeroDuration();  // of the upstream
   // What the sidecar before the service takes it in by; nullptr: there is none.
   std::shared_ptr<const Snapshot> inbound;  // owns `inbound_policy`

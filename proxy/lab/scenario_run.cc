@@ -134,6 +134,7 @@ SimSidecar& Run::Sidecar(const std::string& caller, const ScenarioCall& call) {
   } else {
     sidecar.overload = call.sidecar->overload;
     sidecar.idempotent = call.idempotent;
+    sidecar.described = call.described;
     sidecar.replay_bytes = call.sidecar->limits.replay_bytes;
     sidecar.waiting_calls = call.sidecar->limits.waiting_calls;
     sidecar.connect_wait = call.connect_wait;

@@ -65,6 +65,7 @@ void ScenarioSidecars::RouteOut(const std::string& path, const std::string& auth
   call.connect_wait = upstream.connect_wait;
   const auto& methods = upstream.methods;
   call.idempotent = methods != nullptr && methods->idempotent.contains(method);
+  if (methods != nullptr) call.described = methods->KindOf(method);
 }
 
 void ScenarioSidecars::RouteIn(const std::shared_ptr<const Snapshot>& service,

@@ -40,12 +40,7 @@ bool EndpointLoad::IsLong(int64_t silence_nanos, Instant now) const {
   return static_cast<double>(silence_nanos) > kMuchLonger * Estimate(now);
 }
 
-void EndpointLoad::RecordAnswer(absl::Duration latency, Instant now) {
-  Learn(latency, now);
-  RecordLife(now);
-}
-
-void EndpointLoad::Learn(absl::Duration latency, Instant now) {
+void EndpointLoad::RecordLatency(absl::Duration latency, Instant now) {
   const int64_t nanos = absl::ToInt64Nanoseconds(latency);
   const double sample = Nanos(nanos);
   const double before = estimate_;
@@ -70,7 +65,7 @@ void EndpointLoad::Learn(absl::Duration latency, Instant now) {
 
 void EndpointLoad::RecordGivenUp(absl::Duration waited, Instant now) {
   // An overdue endpoint is known by its silence, and keeps the estimate of what is usual.
-  if (!Overdue(now) && Nanos(waited) > Estimate(now)) Learn(waited, now);
+  if (!Overdue(now) && Nanos(waited) > Estimate(now)) RecordLatency(waited, now);
 }
 
 double EndpointLoad::Cost(int active, Instant now) const {

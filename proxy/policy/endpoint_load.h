@@ -35,8 +35,8 @@ class EndpointLoad {
   static constexpr absl::Duration kLongestYield = absl::Seconds(60);
   static constexpr absl::Duration kSlowStart = absl::Seconds(10);
 
-  // An attempt's answer began after `latency`.
-  void RecordAnswer(absl::Duration latency, Instant now);
+  // An attempt has ended whose answer began after `latency`.
+  void RecordLatency(absl::Duration latency, Instant now);
 
   // An attempt was given up after `waited` without an answer: its latency would have been longer.
   // (The time that a failure took is no latency.)
@@ -93,7 +93,6 @@ class EndpointLoad {
   bool IsLong(int64_t silence_nanos, Instant now) const;
   double Kept(Instant now) const;
   double PartShare(Instant now) const;
-  void Learn(absl::Duration latency, Instant now);
 
   double estimate_ = 0;  // nanoseconds, at updated_; 0: unknown
   Instant updated_;

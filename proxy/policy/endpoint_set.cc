@@ -130,18 +130,18 @@ size_t EndpointSet::SetAside(std::span<const int64_t> ids, size_t begin, size_t 
 }
 
 std::optional<int64_t> EndpointSet::Choose(std::span<const int64_t> avoid,
-                                           std::span<const int64_t> forbidden, bool repeatable,
+                                           std::span<const int64_t> forbidden, NextCall call,
                                            Instant now, Random& random) {
   // One that is alone needs no choice.
   if (open_.size() == 1 && forbidden.empty()) {
     Member& only = members_[open_.front()];
-    only.load.RecordAttempt(now);
+    if (!call.stream) only.load.RecordAttempt(now);
     return only.id;
   }
   Member* chosen = nullptr;
   look_credit_ = std::min(look_credit_ + kLooksPerCall, 1.0);
   if (avoid.empty() && now >= next_look_ && look_credit_ >= 1) {
-    chosen = DueLook(forbidden, repeatable, now);
+    chosen = DueLook(forbidden, call.repeatable, now);
   }
   if (chosen != nullptr) {
     look_credit_ -= 1;
@@ -161,7 +161,7 @@ std::optional<int64_t> EndpointSet::Choose(std::span<const int64_t> avoid,
     }
   }
   if (chosen == nullptr) return std::nullopt;
-  chosen->load.RecordAttempt(now);
+  if (!call.stream) chosen->load.RecordAttempt(now);
   return chosen->id;
 }
 
@@ -291,12 +291,13 @@ bool EndpointSet::HasOther(int64_t id, std::span<const int64_t> forbidden) const
   return CountUsable(forbidden, /*ejected=*/false) > (counted ? 1 : 0);
 }
 
-void EndpointSet::RecordAnswer(int64_t id, absl::Duration latency, Instant now) {
-  Member* member = Find(id);
-  if (member == nullptr) return;
-  member->load.RecordAnswer(latency, now);
-  if (!member->ejected && usable_ > 1) room_.Record(latency, ejected_ > 0, usable_, now);
-  if (member->silent) Return(*member, /*slowly=*/false, now);
+void EndpointSet::RecordLatency(int64_t id, absl::Duration latency, Instant now) {
+  if (Member* member = Find(id)) RecordLatency(*member, latency, now);
+}
+
+void EndpointSet::RecordLatency(Member& member, absl::Duration latency, Instant now) {
+  member.load.RecordLatency(latency, now);
+  if (!member.ejected && usable_ > 1) room_.Record(latency, ejected_ > 0, usable_, now);
 }
 
 void EndpointSet::RecordGivenUp(int64_t id, absl::Duration waited, Instant now) {
@@ -317,9 +318,11 @@ void EndpointSet::RecordLife(int64_t id, Instant now) {
   if (member->silent) Return(*member, /*slowly=*/false, now);
 }
 
-void EndpointSet::RecordEnd(int64_t id, bool success, Instant now) {
+void EndpointSet::RecordEnd(int64_t id, bool success, Instant now,
+                            std::optional<absl::Duration> latency) {
   Member* member = Find(id);
   if (member == nullptr) return;
+  if (latency.has_value()) RecordLatency(*member, *latency, now);
   const bool special = member->ejected || member->load.successes().failing();
   member->load.RecordEnd(success, now);
   if (!ejection_) return;

@@ -27,6 +27,12 @@ struct EndpointCondition {
   int active = 0;       // calls that run on it
 };
 
+// The facts about a call that matter for the choice of its endpoint.
+struct NextCall {
+  bool repeatable = false;  // it can be made again elsewhere, so that a look costs it nothing
+  bool stream = false;      // its answer may be long in coming without a fault of the endpoint
+};
+
 // A call goes to the cheaper of two endpoints that are drawn; see EndpointLoad for the cost. One
 // that is far worse than the best of the others is ejected, however many are: it gets a look, which
 // is one call, from time to time. The others get its calls as far as they have room. See
@@ -50,10 +56,9 @@ class EndpointSet {
   // Returns the endpoint for the next call: of two drawn at random the one at which it costs less
   // ("The Power of Two Choices in Randomized Load Balancing", Mitzenmacher 2001). An endpoint in
   // `avoid` is taken only if no other is open, one that is ejected only for a look or if no other
-  // has room, one in `forbidden` never. `repeatable`: the call can be made again elsewhere, so that
-  // a look costs it nothing. nullopt: none.
+  // has room, one in `forbidden` never. nullopt: none.
   std::optional<int64_t> Choose(std::span<const int64_t> avoid, std::span<const int64_t> forbidden,
-                                bool repeatable, Instant now, Random& random);
+                                NextCall call, Instant now, Random& random);
 
   // Whether Choose finds an endpoint if none is forbidden.
   bool AnyOpen() const { return !open_.empty(); }
@@ -70,12 +75,14 @@ class EndpointSet {
   absl::Duration Latency(int64_t id, Instant now) const;
 
   // See EndpointLoad.
-  void RecordAnswer(int64_t id, absl::Duration latency, Instant now);
+  void RecordLatency(int64_t id, absl::Duration latency, Instant now);
   void RecordGivenUp(int64_t id, absl::Duration waited, Instant now);
   void Yield(int64_t id, absl::Duration wait, Instant now);
 
-  // An attempt ended, with success or not.
-  void RecordEnd(int64_t id, bool success, Instant now);
+  // An attempt ended, with success or not. `latency`: the time until its answer began, if that says
+  // something about the endpoint.
+  void RecordEnd(int64_t id, bool success, Instant now,
+                 std::optional<absl::Duration> latency = std::nullopt);
 
   // The endpoint has answered, if only with a failure.
   void RecordLife(int64_t id, Instant now);
@@ -138,6 +145,7 @@ class EndpointSet {
   bool Overdue(const Member& member, Instant now) const {
     return member.condition.silent || member.load.Overdue(now);
   }
+  void RecordLatency(Member& member, absl::Duration latency, Instant now);
   void OnFailure(Member& member, Instant now);
   void OnLookSucceeded(Member& member, Instant now);
   bool IsFarBelow(const Member& member, double best) const;

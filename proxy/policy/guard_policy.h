@@ -22,10 +22,16 @@ struct AdaptiveLimitPolicy {
 // `guard.concurrency`: how many calls the service works on at a time.
 struct ConcurrencyPolicy {
   enum class Kind { kAdaptive, kFixed, kNone };
+  // Whether a call keeps its slot once it is known to be a stream.
+  enum class Streams {
+    kAuto,   // no, if the service has shown it, or nothing says that the method is unary
+    kCount,  // yes
+    kFree,   // no
+  };
   Kind kind = Kind::kAdaptive;
   int fixed = 1;                 // of kFixed, at least 1
   AdaptiveLimitPolicy adaptive;  // of kAdaptive
-  bool streams_free = false;     // a call takes no slot once it is known to be a stream
+  Streams streams = Streams::kAuto;
   friend bool operator==(const ConcurrencyPolicy&, const ConcurrencyPolicy&) = default;
 };
 

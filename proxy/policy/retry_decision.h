@@ -45,7 +45,6 @@ struct AttemptOutcome {
   absl::Duration advice = absl::ZeroDuration();  // wire/retry_advice.h; zero: none
   std::optional<OverloadMark> mark;
   AttemptPlace place;
-  bool single_message = false;  // kStatus only: the answer had no more than one message
   // kStatus: the connection was to be closed by then (GOAWAY). gRPC servers that are shut down end
   // the calls that still run with UNAVAILABLE, as if the application had said so. kRefused: by a
   // GOAWAY.

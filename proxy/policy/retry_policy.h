@@ -85,9 +85,16 @@ struct HedgePolicy {
   StatusCodeSet non_fatal = {StatusCode::kUnavailable};
 };
 
+// `stream`: the bounds of calls that are streams, which have no other. Both are off by default.
+struct StreamPolicy {
+  absl::Duration timeout = absl::InfiniteDuration();  // of its life
+  absl::Duration idle = absl::InfiniteDuration();     // without a message in either direction
+};
+
 struct CallPolicy {
   std::string name = "default";
-  absl::Duration timeout = absl::InfiniteDuration();  // upper bound of the call's deadline
+  absl::Duration timeout = absl::InfiniteDuration();  // upper bound of a unary call's deadline
+  StreamPolicy stream;
   RetryPolicy retry;
   std::optional<HedgePolicy> hedge;  // then retry.max_attempts is 1
   IdempotencyMode idempotency = IdempotencyMode::kAuto;

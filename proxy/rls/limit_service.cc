@@ -137,11 +137,12 @@ class LimitService::Question final : public Mortal, public StreamUser, private T
     if (endpoint_ >= 0) {
       const absl::Duration took = service_.io_.loop.now() - opened_;
       if (answer.ok()) {
-        service_.pool_.OnAnswer(endpoint_, took);
+        service_.pool_.OnAnswer(endpoint_);
       } else {
         service_.pool_.OnGivenUp(endpoint_, took);
       }
-      service_.pool_.OnAttemptEnded(endpoint_, answer.ok());
+      const auto latency = answer.ok() ? std::optional(took) : std::nullopt;
+      service_.pool_.OnAttemptEnded(endpoint_, answer.ok(), latency);
     }
     service_.End(*this, answer);
   }

@@ -39,4 +39,18 @@ std::shared_ptr<WaitingRetries> Destination::LineOf(const std::shared_ptr<RetryB
   return line;
 }
 
+std::shared_ptr<CallPlan> PlanCache::Find(const PlanKey& key) const {
+  const auto found = plans_.find(key);
+  return found == plans_.end() ? nullptr : found->second;
+}
+
+bool PlanCache::Insert(const PlanKey& key, std::shared_ptr<CallPlan> plan) {
+  const size_t bytes = Bytes(key);
+  const bool full = plans_.size() >= kMaxPlans || bytes_ + bytes > kMaxBytes;
+  if (full) Clear();
+  bytes_ += bytes;
+  plans_.emplace(OwnedKey(key), std::move(plan));
+  return full;
+}
+
 }  // namespace levee

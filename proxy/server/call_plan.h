@@ -26,6 +26,7 @@
 #include "policy/retry_budget.h"
 #include "policy/retry_distribution.h"
 #include "server/call_address.h"
+#include "server/method_kinds.h"
 #include "settings/snapshot.h"
 #include "telemetry/metrics.h"
 #include "upstream/pool.h"
@@ -85,11 +86,12 @@ struct PlannedShadow {
   ShadowSeries* series = nullptr;    // not null where there is a plan
 };
 
-// Never changed but for `method`, `labelled` and the guard's method. Held by calls with a plain
-// count, so one thread.
+// Never changed but for `method`, `labelled`, the kind and the guard's method. Held by calls with a
+// plain count, so one thread.
 struct CallPlan {
   std::shared_ptr<const Snapshot> snapshot;  // owns the policy
   PlannedPolicy calls;
+  PlannedKind kind;
   PlannedLimits limits;
   std::shared_ptr<Destination> destination;
   std::shared_ptr<RetryBudget> budget;         // the destination's, shared with the other workers
@@ -120,20 +122,10 @@ struct PlanKey {
 class PlanCache {
  public:
   // nullptr if there is none yet.
-  std::shared_ptr<CallPlan> Find(const PlanKey& key) const {
-    const auto found = plans_.find(key);
-    return found == plans_.end() ? nullptr : found->second;
-  }
+  std::shared_ptr<CallPlan> Find(const PlanKey& key) const;
 
   // True if a bound was reached and the others were dropped.
-  bool Insert(const PlanKey& key, std::shared_ptr<CallPlan> plan) {
-    const size_t bytes = Bytes(key);
-    const bool full = plans_.size() >= kMaxPlans || bytes_ + bytes > kMaxBytes;
-    if (full) Clear();
-    bytes_ += bytes;
-    plans_.emplace(OwnedKey(key), std::move(plan));
-    return full;
-  }
+  bool Insert(const PlanKey& key, std::shared_ptr<CallPlan> plan);
 
   void Clear() {
     plans_.clear();

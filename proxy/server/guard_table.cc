@@ -32,6 +32,7 @@ std::map<std::string, GuardView> GuardTable::Views(Instant now) const {
     sum.limit += view.limit;
     sum.least += view.least;
     sum.in_flight += view.in_flight;
+    sum.streams += view.streams;
     sum.waiting += view.waiting;
     sum.stands |= view.stands;
     for (size_t i = 0; i < sum.arrivals.size(); ++i) sum.arrivals[i] += view.arrivals[i];

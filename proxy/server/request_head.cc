@@ -28,7 +28,7 @@ Rewrite RewriteOf(const Metadata::Field& field, const AttemptStart& attempt, Dir
     case 'g':
       // Without a time limit the field is there only if it cannot be read: that is for the upstream
       // to judge.
-      if (field.name == kTimeout && attempt.timeout != absl::InfiniteDuration()) {
+      if (field.name == kTimeout && !attempt.told.is_infinite()) {
         return Rewrite::kDrop;
       }
       return field.name == kPreviousAttempts ? Rewrite::kDrop : Rewrite::kNone;
@@ -148,8 +148,9 @@ LimitKey KeyOf(const std::vector<RateLimitKey>& parts, const Metadata& head,
   return key;
 }
 
-void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, const Hop& hop,
-                      bool secured, const CallTrace* trace, Random& random, Metadata& to) {
+void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, Instant now,
+                      const Hop& hop, bool secured, const CallTrace* trace, Random& random,
+                      Metadata& to) {
   const bool begins_trace = trace != nullptr && trace->begun_here();
   size_t copied = 0;  // fields of the request
   for (size_t i = 0; i < request.size(); ++i) {
@@ -170,8 +171,8 @@ void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, cons
   to.Add(kVia, hop.via);
   // The fields that differ from call to call come last, so that the encoder knows all others.
   if (begins_trace) to.Add(kTraceparentHeader, trace->AttemptTraceparent(attempt.record));
-  if (attempt.timeout != absl::InfiniteDuration()) {
-    to.Add(kTimeout, GrpcTimeoutText(attempt.timeout).view());
+  if (!attempt.told.is_infinite()) {
+    to.Add(kTimeout, GrpcTimeoutText(attempt.told - now).view());
   }
   if (attempt.previous_attempts > 0) {
     char text[12];

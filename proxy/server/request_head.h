@@ -65,7 +65,8 @@ LimitKey KeyOf(const std::vector<RateLimitKey>& parts, const Metadata& head,
 // the span id, and the traceparent of a call whose trace begins here, in place of any that the
 // caller sent; nullptr: the call has no spans. `secured`: whether the attempt goes through TLS,
 // which :scheme says (RFC 9113, section 8.3.1).
-void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, const Hop& hop,
-                      bool secured, const CallTrace* trace, Random& random, Metadata& to);
+void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, Instant now,
+                      const Hop& hop, bool secured, const CallTrace* trace, Random& random,
+                      Metadata& to);
 
 }  // namespace levee

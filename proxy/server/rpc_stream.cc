@@ -28,6 +28,7 @@ CallParts MakeParts(CallHost& host, RpcEnvironment& environment, const CallPlan&
           .budget = *plan.budget,
           .latency = plan.destination->latency,
           .failed_calls = plan.destination->failed_calls,
+          .method = *plan.kind.method,
           .worker = environment.worker,
           .random = environment.random,
           .replay = environment.replay,
@@ -62,6 +63,7 @@ RpcStream::RpcStream(RpcEnvironment& environment, Worker& worker, std::shared_pt
 
 void RpcStream::Start(RequestFacts facts, UnreportedCalls& unreported, bool request_ended) {
   environment_.series.active_calls.Add(1);
+  if (call_.is_stream()) environment_.series.active_streams.Add(1);
   const CallPolicy& policy = *plan_->calls.policy;
   for (const RateLimitPolicy& limit : policy.rate_limits) {
     rate_keys_.push_back(KeyOf(limit.key, request_, plan_->routed_by, origin_->identity));
@@ -208,7 +210,7 @@ void RpcStream::EndForMemory() {
 
 void RpcStream::Request(const Chunk& chunk, bool end) {
   if (committed_ != nullptr) {
-    call_.OnForwarded(chunk, end);
+    call_.OnForwarded(chunk, end, now());
     committed_->attempt.SendRequest(chunk, end);
   } else {
     call_.OnRequest(chunk, end, now());
@@ -217,26 +219,25 @@ void RpcStream::Request(const Chunk& chunk, bool end) {
 
 void RpcStream::OnData(const Chunk& data) {
   request_bytes_ += data.size();
-  LookForStream(request_messages_, data);
   Request(data, false);
 }
 
-void RpcStream::LookForStream(MessageCount& messages, const Chunk& data) {
-  const std::optional<GuardPolicy>& guard = plan_->calls.policy->guard;
-  if (!guard.has_value() || !guard->concurrency.streams_free || messages.IsStream()) return;
-  messages.Add(data);
-  if (!messages.IsStream()) return;
-  call_.OnStream(now());
-  if (head_sent_) NameGuardMethod();
+void RpcStream::OnStream() {
+  environment_.series.active_streams.Add(1);
+  ListMethod();
+}
+
+// Later calls and other workers know what the call has taught its method.
+void RpcStream::ListMethod() {
+  const std::string& upstream = plan_->destination->upstream;
+  if (environment_.methods.List(upstream, plan_->path, plan_->kind)) return;
+  environment_.series.limit_hits[Limit::kMethodKinds].Add();
 }
 
 void RpcStream::NameGuardMethod() {
   PlannedGuard& planned = plan_->guard;
-  Guard& guard = planned.line->guard();
-  if (!std::exchange(planned.named, true)) planned.method = guard.NameMethod(plan_->path);
-  if (request_messages_.IsStream() || response_messages_.IsStream()) {
-    guard.NoteStream(planned.method);
-  }
+  planned.named = true;
+  planned.method = planned.line->guard().NameMethod(plan_->path);
 }
 
 void RpcStream::OnEnd(Metadata*) { Request(Chunk(), true); }
@@ -340,8 +341,7 @@ void RpcStream::OnAttemptHead(AttemptId id, Metadata& head) {
 }
 
 void RpcStream::OnAttemptData(AttemptId id, const Chunk& data) {
-  call_.OnMessage(id, now());
-  LookForStream(response_messages_, data);
+  call_.OnMessage(id, data, now());
   if (recorder_ != nullptr) recorder_->OnData(data);
   if (downstream_ == nullptr) {
     // The call goes on without its caller.
@@ -434,7 +434,9 @@ void RpcStream::End(const FinalStatus& status, const CallRecord& record) {
 
 void RpcStream::Record(const CallRecord& record) {
   environment_.series.active_calls.Sub(1);
+  if (record.kind == CallKind::kStream) environment_.series.active_streams.Sub(1);
   CallPlan& plan = *plan_;
+  if (!plan.kind.settled) ListMethod();
   const bool named = plan.guard.line == nullptr || plan.guard.named;
   if (!(plan.labelled && named) && ShowsMethod(record, head_sent_)) {
     if (!named) NameGuardMethod();

@@ -31,7 +31,6 @@
 #include "server/span_sink.h"
 #include "telemetry/record_call.h"
 #include "trace/call_trace.h"
-#include "wire/message_count.h"
 #include "wire/metadata.h"
 
 namespace levee {
@@ -45,6 +44,7 @@ struct RpcEnvironment {
   WorkerSeries& series;
   CallLog& log;
   BudgetWatch& budget_watch;
+  MethodKinds& methods;
   LeaseAdmission& leases;
   const Hops& hops;
   const TieEnvironment& ties;
@@ -73,6 +73,9 @@ class RpcStream final : public InBlocks,
   void Start(RequestFacts facts, UnreportedCalls& unreported, bool request_ended);
 
   const ConnectionOrigin& origin() const { return *origin_; }
+
+  // Whether the call is a stream, as far as is known.
+  bool is_stream() const { return call_.is_stream(); }
 
   // The caller has its answer: the stream's events are not wanted any more.
   bool answered() const { return downstream_ == nullptr; }
@@ -132,6 +135,7 @@ class RpcStream final : public InBlocks,
   void CreditRequest(size_t bytes) override;
   CallKin Kin() const override;
   void OnBroken(const char* what) override;
+  void OnStream() override;
   std::string EndpointName(int64_t endpoint) const override {
     return plan_->destination->pool->EndpointName(endpoint);
   }
@@ -145,7 +149,7 @@ class RpcStream final : public InBlocks,
   LimitKey ReadDedupeKey(RequestFacts& facts);
   void ReadPriority(RequestFacts& facts);
   void ReadReport(UnreportedCalls& unreported);
-  void LookForStream(MessageCount& messages, const Chunk& data);
+  void ListMethod();
   void NameGuardMethod();
   void BeginTie(RequestFacts& facts);
   std::optional<OverloadMark> EndTie(const FinalStatus& status, const CallRecord& record);
@@ -182,9 +186,6 @@ class RpcStream final : public InBlocks,
   AttemptId last_ended_ = 0;  // and was not cancelled
   Metadata trailers_;         // its trailers
 
-  // Only looked at where streams are free.
-  MessageCount request_messages_;
-  MessageCount response_messages_;
   uint64_t request_bytes_ = 0;   // that came
   uint64_t response_bytes_ = 0;  // that went to the caller
   size_t credited_ = 0;          // bytes of the request that were returned to the caller as window

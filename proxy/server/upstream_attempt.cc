@@ -32,9 +32,9 @@ void UpstreamAttempt::Start(AttemptId id, Destination& destination, const Metada
   endpoint_ = -1;
   request_ended_ = head_seen_ = false;
   unsent_.clear();
-  patient_until = PatientUntil(destination.connect->connect_wait, start.begun,
-                               started_ + start.timeout, started_);
-  repeatable = start.repeatable;
+  patient_until =
+      PatientUntil(destination.connect->connect_wait, start.begun, start.deadline, started_);
+  call = {.repeatable = start.repeatable, .stream = rpc_.is_stream()};
   pool_->Open(*this, start.avoid, start.forbidden);
 }
 
@@ -44,16 +44,15 @@ void UpstreamAttempt::OnOpened(UpstreamConnection& connection, h2::Stream& strea
   connection_ = &connection;
   endpoint_ = endpoint;
   opened_ = pool_->now();
-  // The time that it took to find a connection has gone from the caller's.
-  start_.timeout -= opened_ - started_;
-  if (start_.timeout < kLeastTimeout) {
+  if (start_.deadline - opened_ < kLeastTimeout) {
     // Nothing leaves; the call ends at its deadline, which is about now.
     endpoint_ = -1;
     LetGo(kResetCancel);
     unsent_.clear();
     return;
   }
-  WriteAttemptHead(*request_, start_, hop_, connection.secured(), trace_, random_, stream.head());
+  WriteAttemptHead(*request_, start_, opened_, hop_, connection.secured(), trace_, random_,
+                   stream.head());
   if (hop_.direction == Direction::kEgress && connection.MayReport(opened_)) {
     stream.head().Add(kRetriesHeader, RetryReportText(retries_->Report(opened_)));
   }
@@ -85,14 +84,22 @@ size_t UpstreamAttempt::held_bytes() const {
 
 void UpstreamAttempt::Cancel() {
   StreamUser::Withdraw();
-  if (stream_ != nullptr && !head_seen_) pool_->OnGivenUp(endpoint_, pool_->now() - opened_);
+  if (stream_ != nullptr && !head_seen_ && !rpc_.is_stream()) {
+    pool_->OnGivenUp(endpoint_, pool_->now() - opened_);
+  }
   LetGo(kResetCancel);
   unsent_.clear();
 }
 
 void UpstreamAttempt::Judge(bool success) {
-  if (success && !head_seen_) pool_->OnAnswer(endpoint_, pool_->now() - opened_);
-  pool_->OnAttemptEnded(endpoint_, success);
+  if (success && !head_seen_) {
+    head_seen_ = true;
+    head_after_ = pool_->now() - opened_;
+    pool_->OnAnswer(endpoint_);
+  }
+  std::optional<absl::Duration> took;
+  if (head_seen_ && !rpc_.is_stream()) took = head_after_;
+  pool_->OnAttemptEnded(endpoint_, success, took);
 }
 
 void UpstreamAttempt::Credit(size_t bytes) {
@@ -146,16 +153,14 @@ void UpstreamAttempt::OnHead(Metadata& head, bool end) {
       return;
     case AnswerHead::kBegin:
       head_seen_ = true;
-      pool_->OnAnswer(endpoint_, pool_->now() - opened_);
+      head_after_ = pool_->now() - opened_;
+      pool_->OnAnswer(endpoint_);
       rpc_.OnAttemptHead(id_, head);
       return;
   }
 }
 
-void UpstreamAttempt::OnData(const Chunk& data) {
-  messages_.Add(data);
-  rpc_.OnAttemptData(id_, data);
-}
+void UpstreamAttempt::OnData(const Chunk& data) { rpc_.OnAttemptData(id_, data); }
 
 void UpstreamAttempt::OnSent(size_t bytes) { rpc_.OnAttemptSent(id_, bytes); }
 
@@ -170,7 +175,6 @@ void UpstreamAttempt::OnEnd(Metadata* trailers) {
 
 void UpstreamAttempt::EndWithTrailers(Metadata& trailers) {
   AttemptOutcome outcome = OutcomeOfTrailers(trailers, honor_, net::WallClock);
-  outcome.single_message = messages_.AtMostOne();
   outcome.leaving = stream_ != nullptr && connection_->draining();
   // An answer that is complete before the request is: the rest of it is not wanted any more.
   if (stream_ != nullptr && (!request_ended_ || stream_->queued_bytes() > 0)) {

@@ -16,7 +16,6 @@
 #include "server/request_head.h"
 #include "trace/call_trace.h"
 #include "upstream/pool.h"
-#include "wire/message_count.h"
 #include "wire/metadata.h"
 
 namespace levee {
@@ -92,7 +91,7 @@ class UpstreamAttempt final : public StreamUser {
   int64_t endpoint_ = -1;
   bool request_ended_ = false;
   bool head_seen_ = false;
-  MessageCount messages_;
+  absl::Duration head_after_;             // it was opened
   absl::InlinedVector<Chunk, 2> unsent_;  // until the stream is open
 };
 

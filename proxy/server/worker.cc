@@ -44,8 +44,9 @@ Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shar
       budget_watch_(io_),
       leases_(io_.wheel),
       ties_{shared.ties, random_, series_},
-      environment_{io_,           random_, replay_,     shared.metrics, series_,      log_,
-                   budget_watch_, leases_, shared.hops, ties_,          shared.spans, index},
+      environment_{io_,   random_,       replay_,        shared.metrics, series_,
+                   log_,  budget_watch_, shared.methods, leases_,        shared.hops,
+                   ties_, shared.spans,  index},
       destinations_({.io = io_,
                      .resolver = resolver_,
                      .random = random_,
@@ -175,6 +176,7 @@ void Worker::Apply(const WorkerConfig& config) {
   plans_.Clear();
   waiting_places_.Resize(snapshot_->limits.waiting_calls);
   idle_.SetTimeout(snapshot_->limits.idle_timeout);
+  shared_.methods.Keep(*snapshot_);
   destinations_.Reload(*snapshot_, ConnectionOptions(Peer::kUpstream));
   SetOwnAddresses(config.own_listeners, control_ports_);
   destinations_.TakeGone();  // No plan is left that could hold one.
@@ -433,6 +435,7 @@ absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(const PlanKey& key, n
   const bool described =
       upstream.methods != nullptr && upstream.methods->idempotent.contains(plan->path);
   plan->calls = PlanCalls(policy, described);
+  plan->kind = shared_.methods.Plan(upstream, key.path);
   if (route->shadow.has_value()) {
     const CallPolicy& shadow = snapshot_->policies[*route->shadow];
     auto budget =

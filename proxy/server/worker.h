@@ -35,6 +35,7 @@
 #include "server/guard_table.h"
 #include "server/idle_watch.h"
 #include "server/memory_relief.h"
+#include "server/method_kinds.h"
 #include "server/rate_limit_table.h"
 #include "server/raw_tunnel.h"
 #include "server/rpc_stream.h"
@@ -60,6 +61,7 @@ struct Shared {
   TlsDestinations& tls_destinations;
   EventLog& log;
   GuardTable& guards;
+  MethodKinds& methods;
   DedupeStores& dedupes;
   Ties& ties;
   CaptureLoops& capture_loops;
@@ -142,6 +144,7 @@ class Worker final : private net::TurnHandler {
 
   // Any thread; what it was a moment ago.
   int64_t active_calls() const { return series_.active_calls.Read(); }
+  int64_t active_streams() const { return series_.active_streams.Read(); }
   uint64_t calls_begun() const { return calls_begun_.Read(); }
   uint64_t connections_ended() const { return connections_ended_.Read(); }
   uint64_t tunnelled_bytes() const {

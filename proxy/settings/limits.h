@@ -47,6 +47,7 @@
   CONFIGURED(kWaitingCalls, waiting_calls, int)                  \
   CONFIGURED(kHandshakes, handshakes, int)                       \
   FIXED(kFailedCalls, failed_calls)                              \
+  FIXED(kMethodKinds, method_kinds)                              \
   FIXED(kOtlpSpans, otlp_spans)
 
 namespace levee {

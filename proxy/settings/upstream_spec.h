@@ -10,12 +10,14 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/time/time.h"
 #include "policy/ejection_policy.h"
 #include "policy/retry_policy.h"
 #include "tls/client_source.h"
+#include "wire/call_kind.h"
 
 namespace levee {
 
@@ -45,6 +47,13 @@ using EndpointLists = std::map<std::string, std::shared_ptr<const EndpointList>>
 struct DescribedMethods {
   std::set<std::string, std::less<>> all;
   std::set<std::string, std::less<>> idempotent;  // NO_SIDE_EFFECTS or IDEMPOTENT
+  std::set<std::string, std::less<>> streams;     // of messages, in one direction at least
+
+  // nullopt: the method is not among them.
+  std::optional<CallKind> KindOf(std::string_view path) const {
+    if (!all.contains(path)) return std::nullopt;
+    return streams.contains(path) ? CallKind::kStream : CallKind::kUnary;
+  }
 };
 
 // A group of endpoints that serve the same methods. The endpoints themselves may change at any time

@@ -26,7 +26,7 @@ Drain::Step Drain::Look(Instant now, const Load& load) {
     leave_until_ = now + kLeaving;
     return Step::kAnnounce;
   }
-  const bool done = load.active == 0 || late;
+  const bool done = load.all() == 0 || late;
   if (phase_ == Phase::kLeaving && now >= leave_until_ && done) return Stop();
   return Step::kNone;
 }

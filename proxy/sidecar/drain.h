@@ -16,9 +16,10 @@ namespace levee {
 //           -> leaving    callers have been told to go elsewhere
 //           -> stopped
 //
-// The phase "draining" ends when nothing has happened for kQuiet, or at the timeout. The phase
-// "leaving" lasts at least kLeaving, and ends when no call is left, or at the timeout. A second
-// signal stops the sidecar at once.
+// The phase "draining" ends when nothing has happened for kQuiet, or at the timeout. Streams that
+// are open are nothing that happens: they may last for ever, and only learn by being told that they
+// have to go elsewhere. The phase "leaving" lasts at least kLeaving, and ends when no call and no
+// stream is left, or at the timeout. A second signal stops the sidecar at once.
 class Drain {
  public:
   // A caller that does not know yet that the sidecar is not ready may still connect for this long.
@@ -40,10 +41,12 @@ class Drain {
 
   // The workers' load.
   struct Load {
-    int64_t active = 0;            // calls and streams that are open now
+    int64_t active = 0;            // calls that are under way now, without those that are streams
+    int64_t streams = 0;           // calls that are streams
     uint64_t begun = 0;            // calls that have begun since the start of the process
     uint64_t tunnelled_bytes = 0;  // since the start of the process; they stand for the calls in
                                    // tunnels, which are not known
+    int64_t all() const { return active + streams; }
   };
 
   // The process got a signal that asks it to stop. `timeout`: how long the drain may take. A signal

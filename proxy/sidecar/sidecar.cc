@@ -75,10 +75,9 @@ Sidecar::Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, M
       replay_(snapshot->limits.replay_bytes),
       memory_(MemoryWatch::LimitOf(snapshot->limits)),
       capture_loops_(log),
-      shared_{metrics,   budgets_, shadow_budgets_, throttles_,        rate_limits_,
-              replay_,   memory_,  recent_calls,    tls_destinations_, log,
-              guards_,   dedupes_, ties_,           capture_loops_,    spans,
-              MakeHops()},
+      shared_{metrics,  budgets_,     shadow_budgets_,   throttles_, rate_limits_, replay_,
+              memory_,  recent_calls, tls_destinations_, log,        guards_,      methods_,
+              dedupes_, ties_,        capture_loops_,    spans,      MakeHops()},
       workers_(MakeWorkers(snapshot, workers)),
       listeners_(
           workers_[0]->loop(), workers_[0]->wheel(),
@@ -303,14 +302,14 @@ void Sidecar::CarryOut(Drain::Step step) {
       ready_ = false;
       shared_.log.Write(EventKind::kDrainBegun, [this] {
         return std::vector<LogField>{
-            {"calls", LoadNow().active},
+            {"calls", LoadNow().all()},
             {"timeout_seconds", snapshot().drain_timeout / absl::Seconds(1)}};
       });
       workers_[0]->wheel().Arm(*this, loop().now() + Drain::kLookEvery);
       break;
     case Drain::Step::kAnnounce:
       shared_.log.Write(EventKind::kDrainGoaway, [this] {
-        return std::vector<LogField>{{"calls", LoadNow().active}};
+        return std::vector<LogField>{{"calls", LoadNow().all()}};
       });
       for (const auto& worker : workers_) worker->PostGoaway();
       break;
@@ -327,7 +326,7 @@ void Sidecar::OnTimer(Instant now) {
 
 void Sidecar::StopAll() {
   shared_.log.Write(EventKind::kDrainEnded, [this] {
-    return std::vector<LogField>{{"calls_ended", LoadNow().active}};
+    return std::vector<LogField>{{"calls_ended", LoadNow().all()}};
   });
   listeners_.Close();
   for (const auto& worker : workers_) worker->PostStop();
@@ -336,7 +335,11 @@ void Sidecar::StopAll() {
 Drain::Load Sidecar::LoadNow() {
   Drain::Load load;
   for (const auto& worker : workers_) {
-    load.active += worker->active_calls() + worker->open_streams();
+    // Each stream is also one of HTTP/2's.
+    const int64_t streams = worker->active_streams();
+    load.streams += streams;
+    load.active += worker->active_calls() - streams;
+    load.active += std::max<int64_t>(worker->open_streams() - streams, 0);
     load.begun += worker->calls_begun();
     load.tunnelled_bytes += worker->tunnelled_bytes();
     worker->PostCountStreams();  // The next call reads the result.
@@ -363,6 +366,7 @@ std::map<std::string, GuardState> Sidecar::guards() const {
     states[upstream] = {.limit = view.limit,
                         .least = view.least,
                         .in_flight = view.in_flight,
+                        .streams = view.streams,
                         .waiting = view.waiting,
                         .stands = view.stands,
                         .observes = view.observes,

@@ -150,6 +150,7 @@ class Sidecar : private Timer {
   ThrottleTable throttles_;
   std::vector<std::shared_ptr<AdaptiveThrottle>> configured_throttles_;
   GuardTable guards_;
+  MethodKinds methods_;
   std::vector<std::shared_ptr<Guard>> configured_guards_;
   Ties ties_;
   std::shared_ptr<TieTable> configured_ties_;

@@ -18,7 +18,7 @@ bool SimConnectLine::Join(SimHost& host, AttemptId attempt, const AttemptStart& 
   const Instant now = clock_.now();
   Waiting waiting = {.host = &host,
                      .attempt = attempt,
-                     .until = PatientUntil(wait_, start.begun, now + start.timeout, now),
+                     .until = PatientUntil(wait_, start.begun, start.deadline, now),
                      .held_since = std::nullopt};
   // An endpoint that can be reached may be forbidden to it.
   if (endpoints_.AnyReachable() ? line_.empty() : !Hold(waiting)) return false;

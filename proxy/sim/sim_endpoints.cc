@@ -63,11 +63,10 @@ int64_t SimEndpoints::OpenRecorded(int64_t endpoint) {
 }
 
 std::optional<int64_t> SimEndpoints::Open(std::span<const int64_t> avoid,
-                                          std::span<const int64_t> forbidden, bool repeatable) {
+                                          std::span<const int64_t> forbidden, NextCall call) {
   Connect();
-  const auto chosen = takes_turns_
-                          ? NextInTurn()
-                          : set_.Choose(avoid, forbidden, repeatable, clock_.now(), random_);
+  const auto chosen =
+      takes_turns_ ? NextInTurn() : set_.Choose(avoid, forbidden, call, clock_.now(), random_);
   if (chosen.has_value()) {
     ++active_;
     ++At(*chosen).active;
@@ -93,8 +92,13 @@ void SimEndpoints::Release(int64_t endpoint) {
   Update(endpoint);
 }
 
-void SimEndpoints::OnAttemptEnded(int64_t endpoint, bool success) {
-  if (ejects_) set_.RecordEnd(endpoint, success, clock_.now());
+void SimEndpoints::OnAttemptEnded(int64_t endpoint, bool success,
+                                  std::optional<absl::Duration> took) {
+  if (ejects_) {
+    set_.RecordEnd(endpoint, success, clock_.now(), took);
+  } else if (took.has_value()) {
+    set_.RecordLatency(endpoint, *took, clock_.now());
+  }
 }
 
 }  // namespace levee

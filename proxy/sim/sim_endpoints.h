@@ -71,7 +71,7 @@ class SimEndpoints {
   // As Pool::Open, but at once: the endpoint on which an attempt runs from now on, until Release.
   // nullopt: none can be reached.
   std::optional<int64_t> Open(std::span<const int64_t> avoid, std::span<const int64_t> forbidden,
-                              bool repeatable);
+                              NextCall call);
   // The same with the endpoint that a record has.
   int64_t OpenRecorded(int64_t endpoint);
   void Release(int64_t endpoint);
@@ -80,14 +80,12 @@ class SimEndpoints {
   bool HasOther(int64_t endpoint, std::span<const int64_t> forbidden) const {
     return set_.HasOther(endpoint, forbidden);
   }
-  void OnAnswer(int64_t endpoint, absl::Duration latency) {
-    set_.RecordAnswer(endpoint, latency, clock_.now());
-  }
+  void OnAnswer(int64_t endpoint) { set_.RecordLife(endpoint, clock_.now()); }
   void OnLife(int64_t endpoint) { set_.RecordLife(endpoint, clock_.now()); }
   void OnGivenUp(int64_t endpoint, absl::Duration waited) {
     set_.RecordGivenUp(endpoint, waited, clock_.now());
   }
-  void OnAttemptEnded(int64_t endpoint, bool success);
+  void OnAttemptEnded(int64_t endpoint, bool success, std::optional<absl::Duration> took);
   void OnWaitAskedFor(int64_t endpoint, absl::Duration wait) {
     set_.Yield(endpoint, wait, clock_.now());
   }

@@ -35,8 +35,7 @@ SimClock& SimHost::clock() { return sidecar_.clock(); }
 void SimHost::Start(RequestFacts facts, OnFinish&& on_finish, SimOrigin origin) {
   on_finish_ = std::move(on_finish);
   origin_ = origin;
-  CallParts parts = sidecar_.Parts(*this);
-  parts.guard_method = origin_.method;
+  CallParts parts = sidecar_.Parts(*this, origin_);
   call_.emplace(parts);
   if (facts.rate_keys.empty()) {
     rate_keys_.resize(sidecar_.policy.rate_limits.size());
@@ -52,7 +51,7 @@ void SimHost::Send(std::string_view bytes, bool end) {
   if (committed_ == 0) {
     call_->OnRequest(chunk, end, clock().now());
   } else {
-    call_->OnForwarded(chunk, end);
+    call_->OnForwarded(chunk, end, clock().now());
     At(committed_).queue.push_back({chunk, end});
     Forward(committed_);
   }
@@ -79,7 +78,7 @@ SimHost::Stream& SimHost::Named(AttemptId id) {
 AttemptId SimHost::StartAttempt(const AttemptStart& start) {
   LEVEE_CHECK(!finished() && committed_ == 0);
   LEVEE_CHECK(active_.empty() || sidecar_.policy.hedge.has_value());
-  LEVEE_CHECK(start.timeout > absl::ZeroDuration());
+  LEVEE_CHECK(start.deadline > clock().now());
   Stream& stream = AddStream();
   const AttemptId id = attempts_;
   stream.avoid.assign(start.avoid.begin(), start.avoid.end());
@@ -95,7 +94,7 @@ AttemptId SimHost::StartAttempt(const AttemptStart& start) {
   }
   stream.start = clock().elapsed();
   stream.previous_attempts = start.previous_attempts;
-  stream.timeout = start.timeout;
+  stream.timeout = start.told - clock().now();
   active_.push_back(id);
   sidecar_.CountAttempt();
   if (stream.endpoint >= 0) {
@@ -112,7 +111,8 @@ std::optional<int64_t> SimHost::Open(const Stream& stream) {
   for (const AttemptId running : active_) {
     if (&At(running) != &stream) avoid.push_back(At(running).endpoint);
   }
-  return sidecar_.endpoints().Open(avoid, stream.forbidden, stream.repeatable);
+  return sidecar_.endpoints().Open(avoid, stream.forbidden,
+                                   {.repeatable = stream.repeatable, .stream = call_->is_stream()});
 }
 
 bool SimHost::Connect(AttemptId id) {
@@ -205,7 +205,7 @@ void SimHost::LeaveEndpoint(Stream& stream) {
 
 // It began to answer, or its end was a success.
 void SimHost::NoteAnswer(const Stream& stream) {
-  sidecar_.endpoints().OnAnswer(stream.endpoint, clock().elapsed() - stream.start);
+  sidecar_.endpoints().OnAnswer(stream.endpoint);
   if (sidecar_.connect_line() != nullptr) sidecar_.connect_line()->OnAnswer();
 }
 
@@ -216,7 +216,7 @@ AttemptPlace SimHost::CancelAttempt(AttemptId id) {
   stream.cancelled_at = clock().elapsed();
   stream.attempts_at_end = attempts_;
   active_.erase(std::find(active_.begin(), active_.end(), id));
-  if (!stream.has_head && stream.endpoint >= 0) {
+  if (!stream.has_head && stream.endpoint >= 0 && !call_->is_stream()) {
     sidecar_.endpoints().OnGivenUp(stream.endpoint, *stream.cancelled_at - stream.start);
   }
   LeaveEndpoint(stream);
@@ -231,7 +231,11 @@ void SimHost::JudgeAttempt(AttemptId id, bool success) {
   stream.judged = success;
   if (stream.endpoint < 0) return;
   if (success && !stream.has_head) NoteAnswer(stream);
-  sidecar_.endpoints().OnAttemptEnded(stream.endpoint, success);
+  std::optional<absl::Duration> took;
+  if (!call_->is_stream() && (stream.has_head || success)) {
+    took = (stream.has_head ? stream.head_at : clock().elapsed()) - stream.start;
+  }
+  sidecar_.endpoints().OnAttemptEnded(stream.endpoint, success, took);
 }
 
 void SimHost::Commit(AttemptId id) {
@@ -292,6 +296,7 @@ void SimHost::OnHead(AttemptId id, const Answer::Step& step) {
       return;
     case AnswerHead::kBegin:
       stream.has_head = true;
+      stream.head_at = clock().elapsed();
       NoteAnswer(stream);
       call_->OnHead(id, clock().now());
       if (committed_ == id) ForwardHead();
@@ -300,16 +305,16 @@ void SimHost::OnHead(AttemptId id, const Answer::Step& step) {
 }
 
 void SimHost::OnMessage(AttemptId id, const Answer::Step& step) {
-  call_->OnMessage(id, clock().now());
+  // Each step is one message, whatever its bytes are.
+  static const Chunk kMessage = ToChunk(std::string_view("\0\0\0\0", 5));
+  call_->OnMessage(id, kMessage, clock().now());
   LEVEE_CHECK(At(id).has_head && committed_ == id);
-  ++At(id).messages;
   caller_.body.append(step.bytes);
 }
 
 // fields_ are the trailers.
 void SimHost::EndWithTrailers(AttemptId id) {
   AttemptOutcome outcome = OutcomeOfTrailers(fields_, sidecar_.overload.honor, WallClock);
-  outcome.single_message = At(id).messages <= 1;
   last_trailers_.Swap(fields_);
   End(id, outcome);
 }

@@ -48,7 +48,7 @@ struct SimAttempt {
 struct SimOrigin {
   uint64_t trace = 0;       // 0: the call has no trace id
   uint64_t connection = 0;  // 0: one of its own
-  int method = 0;           // its number for the guard
+  int method = 0;           // its number
 };
 
 // The answer as the caller saw it. `message` and `trailers` are written only for those who can read
@@ -141,6 +141,7 @@ class SimHost : public CallHost {
   void CreditRequest(size_t bytes) override;
   CallKin Kin() const override;
   void OnBroken(const char* what) override;
+  void OnStream() override {}
   std::string EndpointName(int64_t endpoint) const override;
   void SetTimer(Instant when) override;
 
@@ -158,8 +159,8 @@ class SimHost : public CallHost {
     bool repeatable = false;
     bool end_queued = false;
     bool has_head = false;
+    absl::Duration head_at;
     int attempts_at_end = 0;  // of the call, when this one was over
-    int messages = 0;         // of the answer: one with each step that has one
     InlineFunction<void(), 32> on_cancel;
     bool over() const { return cancelled_at.has_value() || ended_at.has_value(); }
   };

@@ -69,7 +69,16 @@ ReplayLease& SimSidecar::replay() {
   return *lease_;
 }
 
-CallParts SimSidecar::Parts(CallHost& host) {
+void SimSidecar::DescribeMethod(int number, std::optional<CallKind> kind) {
+  if (kind.has_value()) methods_.try_emplace(number, *kind);
+}
+
+MethodKind& SimSidecar::Method(int number) {
+  if (described.has_value()) return methods_.try_emplace(number, *described).first->second;
+  return methods_[number];
+}
+
+CallParts SimSidecar::Parts(CallHost& host, const SimOrigin& origin) {
   if (!planned_.has_value()) {
     budget();
     places_.emplace(waiting_calls);
@@ -97,6 +106,7 @@ CallParts SimSidecar::Parts(CallHost& host) {
           .budget = budget(),
           .latency = latency_,
           .failed_calls = failed_calls_,
+          .method = Method(origin.method),
           .worker = 0,
           .random = random_,
           .replay = replay(),
@@ -110,6 +120,7 @@ CallParts SimSidecar::Parts(CallHost& host) {
           .throttle = throttle(),
           .inbound = inbound,
           .guard = guard(),
+          .guard_method = origin.method,
           .dedupe = dedupe(),
           .shadow = shadow_.has_value() ? &*shadow_ : nullptr};
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@
 #include "guard/limit_rule.h"
 #include "policy/failed_calls.h"
 #include "policy/latency_estimate.h"
+#include "policy/method_kind.h"
 #include "policy/rate_limiter.h"
 #include "policy/retry_budget.h"
 #include "policy/retry_policy.h"
@@ -57,7 +59,8 @@ class SimSidecar {
   // To be changed before the first call only.
   CallPolicy policy;
   OverloadPolicy overload;
-  bool idempotent = false;  // every method is described as idempotent
+  bool idempotent = false;            // every method is described as idempotent
+  std::optional<CallKind> described;  // the kind that every method has by its descriptor
   std::string name = "cart";
   int64_t replay_bytes = 16 << 20;
   int64_t waiting_calls = 1000;
@@ -71,6 +74,9 @@ class SimSidecar {
   std::optional<CallPolicy> shadow;       // that decides beside the policy
   // If set, it is asked where an attempt goes before the endpoints are; nullopt: they choose.
   std::function<std::optional<int64_t>(const SimHost&, AttemptId)> recorded_place;
+
+  // The kind that a method has by its descriptor; nullopt: it has none. Before its first call.
+  void DescribeMethod(int number, std::optional<CallKind> kind);
 
   // Keeps every call until the sidecar is destroyed, for those who look at what has ended. Before
   // the first call.
@@ -106,13 +112,15 @@ class SimSidecar {
   const Tally& tally() const { return tally_; }
 
   // For SimHost.
-  CallParts Parts(CallHost& host);
+  CallParts Parts(CallHost& host, const SimOrigin& origin);
   void CountAttempt() { ++tally_.attempts; }
   void UncountAttempt() { --tally_.attempts; }
   void CountCall(const CallRecord& record);
   void Reuse(SimHost& host) { idle_.push_back(&host); }
 
  private:
+  MethodKind& Method(int number);
+
   SimClock& clock_;
   Random random_;  // the calls': apart from the endpoints', so that a test's draws do not depend
                    // on them
@@ -123,6 +131,7 @@ class SimSidecar {
   std::unique_ptr<AdaptiveThrottle> throttle_;
   std::unique_ptr<GuardLine> guard_;
   std::unique_ptr<DedupeTable> dedupe_;
+  std::map<int, MethodKind> methods_;  // by their numbers
   LatencyEstimate latency_;
   RetryHistory retries_;
   FailedCallsRoom failed_calls_room_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collects the families of a scrape.
+#include <algorithm>
 #include <map>
 #include <span>
 #include <string>
@@ -31,8 +32,11 @@ void CollectRateLimits(const std::vector<SeriesTable<RateLimitSeries>::Row>& row
 
 void CollectWorkers(std::span<const WorkerSeries> workers,
                     const ByEnum<uint64_t, Limit, kLimits>& limit_hits, FamilySink sink) {
-  Family(sink, MetricType::Gauge, "levee_active_calls", "Calls in flight.")
-      .Add({}, Sum(workers, &WorkerSeries::active_calls));
+  Family active(sink, MetricType::Gauge, "levee_active_calls", "Calls in flight.");
+  const double streams = Sum(workers, &WorkerSeries::active_streams);
+  active.Add({{"kind", CallKindName(CallKind::kUnary)}},
+             std::max(0.0, Sum(workers, &WorkerSeries::active_calls) - streams));
+  active.Add({{"kind", CallKindName(CallKind::kStream)}}, streams);
   Family(sink, MetricType::Gauge, "levee_downstream_connections", "Open connections of callers.")
       .Add({}, Sum(workers, &WorkerSeries::downstream_connections));
   Family(sink, MetricType::Gauge, "levee_tunnels",
@@ -144,6 +148,11 @@ void CollectGuardStates(const std::map<std::string, GuardState>& guards, FamilyS
                    "Calls that have a slot of the guard.");
   for (const auto& [upstream, guard] : guards) {
     in_flight.Add({{"upstream", upstream}}, guard.in_flight);
+  }
+  Family streams(sink, MetricType::Gauge, "levee_guard_streams",
+                 "Calls with a slot of the guard that are streams.");
+  for (const auto& [upstream, guard] : guards) {
+    streams.Add({{"upstream", upstream}}, guard.streams);
   }
   Family waiting(sink, MetricType::Gauge, "levee_guard_queue_length",
                  "Calls that wait for a slot of the guard.");
@@ -262,7 +271,7 @@ void Metrics::CollectMethodsAndUpstreams(FamilySink sink) {
     return cap_.Show(row.shards.data(), number, series);
   };
   auto methods = methods_.Rows();
-  CollectCalls(methods, sink);
+  CollectCalls(methods, may_show, sink);
   // A call without a route has no attempts, so its series in these families would always be 0.
   std::erase_if(methods, has_no_route);
   CollectAttempts(methods, may_show, sink);

@@ -108,6 +108,16 @@ HistogramSum<Summed> AddUp(std::span<const Series> shards,
   return sum;
 }
 
+// Also of two keys.
+template <typename Series, typename Summed, typename Outer, int kOuter, typename Inner, int kInner>
+HistogramSum<Summed> AddUp(std::span<const Series> shards,
+                           ByEnum<ByEnum<Summed, Inner, kInner>, Outer, kOuter> Series::*member,
+                           Outer outer, Inner inner) {
+  HistogramSum<Summed> sum;
+  for (const Series& shard : shards) sum.Add((shard.*member)[outer][inner]);
+  return sum;
+}
+
 // A family under construction, handed to `sink` when it goes out of scope. A large sidecar has
 // thousands of series; one family at a time keeps a scrape from needing memory for all of them.
 class Family {

@@ -19,8 +19,12 @@ using UpstreamRow = SeriesTable<UpstreamSeries>::Row;  // by upstream
 // `series` time series. Optional series are those that exist only once something has happened.
 using MayShow = absl::FunctionRef<bool(const MethodRow& row, int number, int64_t series)>;
 
+// Returns how many calls or attempts of both kinds ended with `code`.
+uint64_t CountOf(const MethodRow& row, MethodSeries::ByKindAndCode MethodSeries::*member,
+                 StatusCode code);
+
 // Collects the calls as their callers saw them: levee_calls_total and levee_call_duration_seconds.
-void CollectCalls(const std::vector<MethodRow>& rows, FamilySink sink);
+void CollectCalls(const std::vector<MethodRow>& rows, MayShow may_show, FamilySink sink);
 
 // Collects the attempts, the retries, and the retries that were refused, by method.
 void CollectAttempts(const std::vector<MethodRow>& rows, MayShow may_show, FamilySink sink);

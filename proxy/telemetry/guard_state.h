@@ -11,6 +11,7 @@ struct GuardState {
   int limit = 0;  // calls that the service may work on at a time; 0: any number
   int least = 0;  // what an adaptive limit does not go below; 0: it is not adaptive
   int in_flight = 0;
+  int streams = 0;  // of these
   int waiting = 0;
   bool stands = false;                             // the queue has not been empty for long
   bool observes = false;                           // nothing is refused, only counted

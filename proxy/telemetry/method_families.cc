@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+
 #include "telemetry/families.h"
 
 namespace levee {
@@ -7,6 +10,9 @@ namespace {
 using prometheus::MetricType;
 
 constexpr auto kCodes = kAllOf<StatusCode, kStatusCodes>;
+
+// The number for MayShow, below those of levee_retries_total.
+constexpr int kStreamCalls = -1;
 
 // All pairs of trigger and code would be 119 series for each method, and nearly all of these pairs
 // never happen. So each trigger starts with the code that it mostly follows, and the series of the
@@ -22,23 +28,40 @@ StatusCode UsualCode(RetryTrigger trigger) {
   }
 }
 
-void CollectCallCodes(const std::vector<MethodRow>& rows, FamilySink sink) {
+// Most methods are unary, so the series of streams appear with the first stream that has ended.
+void CollectCallCodes(const std::vector<MethodRow>& rows, MayShow may_show, FamilySink sink) {
   Family calls(sink, MetricType::Counter, "levee_calls_total",
                "Calls ended, by the status code that the caller saw.");
   for (const MethodRow& row : rows) {
-    for (StatusCode code : kCodes) {
-      calls.Add({{"upstream", row.first}, {"method", row.second}, {"code", StatusCodeName(code)}},
-                AddUp(row.shards, &MethodSeries::calls, code).count());
+    for (const CallKind kind : kAllOf<CallKind, kCallKinds>) {
+      std::array<uint64_t, kStatusCodes> counts;
+      for (StatusCode code : kCodes) {
+        counts[static_cast<size_t>(code)] =
+            AddUp(row.shards, &MethodSeries::calls, kind, code).count();
+      }
+      const bool none =
+          std::all_of(counts.begin(), counts.end(), [](uint64_t n) { return n == 0; });
+      const bool optional = kind == CallKind::kStream;
+      if (optional && (none || !may_show(row, kStreamCalls, kStatusCodes))) continue;
+      for (StatusCode code : kCodes) {
+        calls.Add({{"upstream", row.first},
+                   {"method", row.second},
+                   {"code", StatusCodeName(code)},
+                   {"kind", CallKindName(kind)}},
+                  counts[static_cast<size_t>(code)]);
+      }
     }
   }
 }
 
 void CollectCallDurations(const std::vector<MethodRow>& rows, FamilySink sink) {
   Family duration(sink, MetricType::Histogram, "levee_call_duration_seconds",
-                  "Time from a call's arrival to its end.");
+                  "Time from a unary call's arrival to its end.");
   for (const MethodRow& row : rows) {
     HistogramSum<MethodSeries::Durations> sum;
-    for (StatusCode code : kCodes) sum.Add(AddUp(row.shards, &MethodSeries::calls, code));
+    for (StatusCode code : kCodes) {
+      sum.Add(AddUp(row.shards, &MethodSeries::calls, CallKind::kUnary, code));
+    }
     duration.Add({{"upstream", row.first}, {"method", row.second}}, sum.Exposed(kNanosPerSecond));
   }
 }
@@ -50,7 +73,7 @@ void CollectAttemptCodes(const std::vector<MethodRow>& rows, FamilySink sink) {
     for (StatusCode code : kCodes) {
       attempts.Add(
           {{"upstream", row.first}, {"method", row.second}, {"code", StatusCodeName(code)}},
-          AddUp(row.shards, &MethodSeries::attempts, code).count());
+          CountOf(row, &MethodSeries::attempts, code));
     }
   }
 }
@@ -100,8 +123,17 @@ void CollectRetriesRefused(const std::vector<MethodRow>& rows, FamilySink sink) 
 
 }  // namespace
 
-void CollectCalls(const std::vector<MethodRow>& rows, FamilySink sink) {
-  CollectCallCodes(rows, sink);
+uint64_t CountOf(const MethodRow& row, MethodSeries::ByKindAndCode MethodSeries::*member,
+                 StatusCode code) {
+  uint64_t count = 0;
+  for (const CallKind kind : kAllOf<CallKind, kCallKinds>) {
+    count += AddUp(row.shards, member, kind, code).count();
+  }
+  return count;
+}
+
+void CollectCalls(const std::vector<MethodRow>& rows, MayShow may_show, FamilySink sink) {
+  CollectCallCodes(rows, may_show, sink);
   CollectCallDurations(rows, sink);
 }
 

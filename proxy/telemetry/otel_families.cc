@@ -17,28 +17,30 @@ constexpr int kCallDurations = kAttemptDurations + kStatusCodes;
 
 constexpr int64_t kSeriesOfDurations = MethodSeries::Durations::kBuckets + 2;
 
-using DurationsByCode = ByEnum<MethodSeries::Durations, StatusCode, kStatusCodes>;
-
 void CollectStarted(const std::vector<MethodRow>& rows, FamilySink sink) {
   Family started(sink, MetricType::Counter, "grpc_client_attempt_started_total",
                  "Attempts, counted when they have ended.");
   for (const MethodRow& row : rows) {
     uint64_t attempts = 0;
     for (StatusCode code : kCodes) {
-      attempts += AddUp(row.shards, &MethodSeries::attempts, code).count();
+      attempts += CountOf(row, &MethodSeries::attempts, code);
     }
     started.Add({{"grpc_method", row.second}, {"grpc_target", row.first}}, attempts);
   }
 }
 
 // A method's calls end with few codes, so the series of a code appears when the code happens.
-void CollectDurations(const std::vector<MethodRow>& rows, DurationsByCode MethodSeries::*durations,
-                      int first_number, MayShow may_show, std::string_view name,
-                      std::string_view help, FamilySink sink) {
+void CollectDurations(const std::vector<MethodRow>& rows,
+                      MethodSeries::ByKindAndCode MethodSeries::*durations, int first_number,
+                      MayShow may_show, std::string_view name, std::string_view help,
+                      FamilySink sink) {
   Family family(sink, MetricType::Histogram, name, help);
   for (const MethodRow& row : rows) {
     for (StatusCode code : kCodes) {
-      const auto sum = AddUp(row.shards, durations, code);
+      HistogramSum<MethodSeries::Durations> sum;
+      for (const CallKind kind : kAllOf<CallKind, kCallKinds>) {
+        sum.Add(AddUp(row.shards, durations, kind, code));
+      }
       const int number = first_number + static_cast<int>(code);
       const bool usual = code == StatusCode::kOk;
       if (!usual && (sum.count() == 0 || !may_show(row, number, kSeriesOfDurations))) continue;

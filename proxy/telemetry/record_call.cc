@@ -11,8 +11,9 @@ namespace {
 int64_t NanosBetween(Instant from, Instant to) { return to.nanos() - from.nanos(); }
 
 // Counts all of an attempt except the time between it and the attempts around it.
-void RecordAttempt(MethodSeries& method, UpstreamSeries& upstream, const AttemptRecord& attempt) {
-  method.attempts[attempt.code].Observe(NanosBetween(attempt.start, attempt.end));
+void RecordAttempt(MethodSeries& method, UpstreamSeries& upstream, const AttemptRecord& attempt,
+                   CallKind kind) {
+  method.attempts[kind][attempt.code].Observe(NanosBetween(attempt.start, attempt.end));
   if (attempt.mark_received.has_value()) upstream.marks_received[*attempt.mark_received].Add();
   if (!attempt.trigger.has_value()) return;
   method.retries[*attempt.trigger][attempt.after].Add();
@@ -50,7 +51,7 @@ void RecordFurther(MethodSeries& method, const CallRecord& record) {
 void RecordAttempts(MethodSeries& method, UpstreamSeries& upstream, const CallRecord& record) {
   int counted = 0;
   for (const AttemptRecord& attempt : record.attempts) {
-    RecordAttempt(method, upstream, attempt);
+    RecordAttempt(method, upstream, attempt, record.kind);
     if (!attempt.transparent) ++counted;
   }
   auto& histogram = record.code == StatusCode::kOk ? method.attempts_ok : method.attempts_error;
@@ -62,7 +63,8 @@ void RecordAttempts(MethodSeries& method, UpstreamSeries& upstream, const CallRe
 
 void RecordCall(MethodSeries& method, UpstreamSeries& upstream, WorkerSeries& worker,
                 const CallRecord& record) {
-  method.calls[record.code].Observe(NanosBetween(record.start, record.end));
+  method.calls[record.kind][record.code].Observe(NanosBetween(record.start, record.end));
+  if (record.ended_by.has_value()) upstream.streams_ended[*record.ended_by].Add();
   if (!record.attempts.empty()) RecordAttempts(method, upstream, record);
   if (record.refused.has_value()) method.retries_refused[*record.refused].Add();
   if (record.mark_sent.has_value()) upstream.marks_sent[*record.mark_sent].Add();

@@ -16,7 +16,7 @@ uint64_t EventsOf(const std::vector<MethodRow>& methods, const UpstreamRow& upst
   for (const MethodRow& row : methods) {
     events += row.requests;
     for (StatusCode code : kAllOf<StatusCode, kStatusCodes>) {
-      events += AddUp(row.shards, &MethodSeries::calls, code).count();
+      events += CountOf(row, &MethodSeries::calls, code);
     }
   }
   return events;

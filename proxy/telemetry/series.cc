@@ -17,6 +17,7 @@ void MethodSeries::Reset() {
 }
 
 void UpstreamSeries::Reset() {
+  streams_ended.Reset();
   retry_backoff.Reset();
   transparent_retries.Reset();
   waits.Reset();

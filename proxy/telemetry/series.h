@@ -11,6 +11,7 @@
 #include "telemetry/endpoint_census.h"
 #include "telemetry/histogram.h"
 #include "tls/result.h"
+#include "wire/call_record.h"
 #include "wire/overload_mark.h"
 #include "wire/refusal.h"
 #include "wire/status.h"
@@ -244,16 +245,19 @@ inline constexpr int kArrivalClasses = CountValues(ArrivalClassName);
 // start on cache lines of their own, so that workers do not slow each other down.
 inline constexpr size_t kCacheLine = 64;
 
-// The series of one (upstream, method). They take about 5 KiB, of which a call touches a few cache
+// The series of one (upstream, method). They take about 9 KiB, of which a call touches a few cache
 // lines.
 struct alignas(kCacheLine) MethodSeries {
   using Durations = Histogram<kDurationBounds>;  // nanoseconds
   using Further = Histogram<kFurtherBounds>;
 
-  ByEnum<Durations, StatusCode, kStatusCodes> calls;     // by the code that the caller saw
-  ByEnum<Durations, StatusCode, kStatusCodes> attempts;  // by the code that the attempt ended with
-  Histogram<kAttemptBounds> attempts_ok;                 // attempts per call that ended well
-  Histogram<kAttemptBounds> attempts_error;              // attempts per call that did not
+  using ByCode = ByEnum<Durations, StatusCode, kStatusCodes>;
+  using ByKindAndCode = ByEnum<ByCode, CallKind, kCallKinds>;
+
+  ByKindAndCode calls;                       // by the code that the caller saw
+  ByKindAndCode attempts;                    // by the code that the attempt ended with
+  Histogram<kAttemptBounds> attempts_ok;     // attempts per call that ended well
+  Histogram<kAttemptBounds> attempts_error;  // attempts per call that did not
   ByEnum<Counter, RefusalReason, kRefusalReasons> retries_refused;
   // By what made the retry necessary, and by the code of the failure before it.
   ByEnum<ByEnum<Counter, StatusCode, kStatusCodes>, RetryTrigger, kRetryTriggers> retries;
@@ -285,6 +289,7 @@ struct alignas(kCacheLine) UpstreamSeries {
   using BySign = ByEnum<Counter, AppRetrySign, kAppRetrySigns>;
   using ByScope = ByEnum<Counter, OverloadScope, kOverloadScopes>;
 
+  ByEnum<Counter, StreamBound, kStreamBounds> streams_ended;
   Histogram<kDelayBounds> retry_backoff;  // nanoseconds, as chosen
   Counter transparent_retries;
   ByEnum<Counter, WaitEnd, kWaitEnds> waits;  // of retries, for a success to pay for them
@@ -308,6 +313,7 @@ struct alignas(kCacheLine) UpstreamSeries {
 struct alignas(kCacheLine) WorkerSeries {
   // server/ keeps these.
   Gauge active_calls;
+  Gauge active_streams;  // of these
   Gauge downstream_connections;
   Gauge tunnels;               // CONNECT tunnels whose bytes pass untouched
   Counter tunnelled_sent;      // bytes toward the destination

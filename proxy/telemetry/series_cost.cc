@@ -12,8 +12,8 @@ namespace {
 constexpr int64_t kBudgetGauges = 5;
 // probability.
 constexpr int64_t kThrottleGauges = 1;
-// limit, in_flight, queue_length, reported_retry_share.
-constexpr int64_t kGuardGauges = 4;
+// limit, in_flight, streams, queue_length, reported_retry_share.
+constexpr int64_t kGuardGauges = 5;
 constexpr int64_t kDedupeGauges = 2;
 // admitted, delayed, rejected.
 constexpr int64_t kRateLimitDecisions = 3;
@@ -32,9 +32,9 @@ SeriesCost CostOfRows(bool otel_names) {
   const std::vector<MethodRow> methods = {{"upstream", "method", method}};
   const auto nothing = [](const MethodRow&, int, int64_t) { return false; };
   SeriesCost cost;
-  cost.unrouted = CountOf([&](FamilySink sink) { CollectCalls(methods, sink); });
+  cost.unrouted = CountOf([&](FamilySink sink) { CollectCalls(methods, nothing, sink); });
   cost.method = CountOf([&](FamilySink sink) {
-    CollectCalls(methods, sink);
+    CollectCalls(methods, nothing, sink);
     CollectAttempts(methods, nothing, sink);
     if (otel_names) CollectOtel(methods, nothing, sink);
   });

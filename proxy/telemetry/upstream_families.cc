@@ -38,7 +38,7 @@ std::map<std::string_view, Times> TimesByUpstream(const std::vector<UpstreamRow>
   for (const MethodRow& row : methods) {
     Times& sum = times[row.first];
     for (StatusCode code : kAllOf<StatusCode, kStatusCodes>) {
-      sum.attempts.Add(AddUp(row.shards, &MethodSeries::attempts, code));
+      sum.attempts.Add(AddUp(row.shards, &MethodSeries::attempts, CallKind::kUnary, code));
     }
     sum.retry_delay.Add(AddUp(row.shards, &MethodSeries::retry_delay));
   }
@@ -49,7 +49,7 @@ void CollectTimes(const std::vector<UpstreamRow>& upstreams, const std::vector<M
                   FamilySink sink) {
   const auto times = TimesByUpstream(upstreams, methods);
   Family attempts(sink, MetricType::Histogram, "levee_attempt_duration_seconds",
-                  "Time from an attempt's start to its end.");
+                  "Time from the start of a unary call's attempt to its end.");
   Family delays(sink, MetricType::Histogram, "levee_call_retry_delay_seconds",
                 "Time that a retried call spent with no attempt active.");
   for (const auto& [upstream, sum] : times) {
@@ -67,6 +67,17 @@ void CollectUpstreamRetries(const std::vector<UpstreamRow>& rows, FamilySink sin
                     "Retries of requests that surely were not processed, also counted in "
                     "levee_retries_total.",
                     sink);
+}
+
+void CollectStreamEnds(const std::vector<UpstreamRow>& rows, FamilySink sink) {
+  Family ended(sink, MetricType::Counter, "levee_streams_ended_total",
+               "Streams that a bound of their policy ended.");
+  for (const UpstreamRow& row : rows) {
+    for (const StreamBound bound : kAllOf<StreamBound, kStreamBounds>) {
+      ended.Add({{"upstream", row.first}, {"by", StreamBoundName(bound)}},
+                Sum(row.shards, &UpstreamSeries::streams_ended, bound));
+    }
+  }
 }
 
 void CollectWaits(const std::vector<UpstreamRow>& rows, FamilySink sink) {
@@ -151,6 +162,7 @@ EndpointCensus::Counts CountEndpoints(const UpstreamRow& upstream) {
 void CollectUpstreams(const std::vector<UpstreamRow>& rows, const std::vector<MethodRow>& methods,
                       FamilySink sink) {
   CollectTimes(rows, methods, sink);
+  CollectStreamEnds(rows, sink);
   CollectUpstreamRetries(rows, sink);
   CollectWaits(rows, sink);
   CollectAppRetries(rows, sink);

@@ -14,9 +14,9 @@ constexpr auto kCodes = kAllOf<StatusCode, kStatusCodes>;
 
 void AddCodes(const MethodRow& row, UpstreamTotals& totals) {
   for (StatusCode code : kCodes) {
-    const auto calls = AddUp(row.shards, &MethodSeries::calls, code);
-    const uint64_t ended = calls.count();
-    const uint64_t attempts = AddUp(row.shards, &MethodSeries::attempts, code).count();
+    const auto unary = AddUp(row.shards, &MethodSeries::calls, CallKind::kUnary, code);
+    const uint64_t ended = CountOf(row, &MethodSeries::calls, code);
+    const uint64_t attempts = CountOf(row, &MethodSeries::attempts, code);
     totals.calls += ended;
     totals.attempts += attempts;
     if (code == StatusCode::kCancelled) {
@@ -27,7 +27,7 @@ void AddCodes(const MethodRow& row, UpstreamTotals& totals) {
       totals.attempts_ok += attempts;
     }
     for (size_t bucket = 0; bucket < totals.durations.size(); ++bucket) {
-      totals.durations[bucket] += calls.buckets()[bucket];
+      totals.durations[bucket] += unary.buckets()[bucket];
     }
     for (RetryTrigger trigger : kAllOf<RetryTrigger, kRetryTriggers>) {
       totals.retries += Sum(row.shards, &MethodSeries::retries, trigger, code);

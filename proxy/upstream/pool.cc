@@ -51,7 +51,7 @@ void Pool::Open(StreamUser& user, std::span<const int64_t> avoid,
 
 bool Pool::TryOpen(StreamUser& user, std::span<const int64_t> avoid,
                    std::span<const int64_t> forbidden) {
-  while (const auto id = set_.Choose(avoid, forbidden, user.repeatable, now(), random_)) {
+  while (const auto id = set_.Choose(avoid, forbidden, user.call, now(), random_)) {
     Endpoint& endpoint = *members_.find(*id)->second.endpoint;
     UpstreamConnection* connection = endpoint.FindSlot();
     if (connection == nullptr) {
@@ -139,8 +139,8 @@ std::vector<std::string> Pool::UnreadyNames() const {
   return names;
 }
 
-void Pool::OnAnswer(int64_t endpoint, absl::Duration latency) {
-  set_.RecordAnswer(endpoint, latency, now());
+void Pool::OnAnswer(int64_t endpoint) {
+  set_.RecordLife(endpoint, now());
   gate_.OnAnswer();
   ShowEjections();
   if (queued_ > 0) io_.AtTurnEnd(*this);
@@ -155,8 +155,8 @@ void Pool::OnGivenUp(int64_t endpoint, absl::Duration waited) {
   set_.RecordGivenUp(endpoint, waited, now());
 }
 
-void Pool::OnAttemptEnded(int64_t endpoint, bool success) {
-  set_.RecordEnd(endpoint, success, now());
+void Pool::OnAttemptEnded(int64_t endpoint, bool success, std::optional<absl::Duration> took) {
+  set_.RecordEnd(endpoint, success, now(), took);
   if (success) return_until_ = Instant();
   ShowEjections();
 }

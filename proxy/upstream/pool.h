@@ -57,9 +57,8 @@ class StreamUser : public h2::StreamHandler, public ListLink<StreamUser> {
   // Until then it waits although nothing can be reached; set before it asks.
   Instant patient_until;
 
-  // If the attempt fails, its call may try again: it can take a look at an endpoint that is
-  // ejected.
-  bool repeatable = false;
+  // The facts that matter for the choice of its endpoint; set before it asks.
+  NextCall call;
 
   // Kept by the pool: `avoid` and its count of those that wait while the user waits, `forbidden`
   // until it asks again.
@@ -109,10 +108,12 @@ class Pool final : private TurnTask, private Timer {
 
   // The results of attempts, for the choice of the next endpoints. `endpoint`: the id from
   // OnOpened. Two calls for each attempt: its answer began, or it was given up without one; and it
-  // ended, with success or not.
-  void OnAnswer(int64_t endpoint, absl::Duration latency);
+  // ended, with success or not. `took`: how long it took until its answer began, if that says
+  // something about the endpoint.
+  void OnAnswer(int64_t endpoint);
   void OnGivenUp(int64_t endpoint, absl::Duration waited);
-  void OnAttemptEnded(int64_t endpoint, bool success);
+  void OnAttemptEnded(int64_t endpoint, bool success,
+                      std::optional<absl::Duration> took = std::nullopt);
 
   // The endpoint has answered with a failure: it lives.
   void OnLife(int64_t endpoint);

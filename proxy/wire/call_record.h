@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/time/time.h"
 #include "base/instant.h"
+#include "wire/call_kind.h"
 #include "wire/overload_mark.h"
 #include "wire/refusal.h"
 #include "wire/status.h"
@@ -52,10 +54,27 @@ struct GuardRecord {
   absl::Duration waited = absl::ZeroDuration();    // for a slot, or for its refusal
 };
 
+// A bound of streams that has ended one.
+enum class StreamBound { kTimeout, kIdle };
+
+// The label `by` of levee_streams_ended_total, and the field of the access log.
+constexpr std::string_view StreamBoundName(StreamBound bound) {
+  switch (bound) {
+    case StreamBound::kTimeout:
+      return "timeout";
+    case StreamBound::kIdle:
+      return "idle";
+  }
+  return "";
+}
+inline constexpr int kStreamBounds = CountValues(StreamBoundName);
+
 struct CallRecord {
   Instant start;
   Instant end;
   StatusCode code = StatusCode::kUnknown;  // as the caller saw it
+  CallKind kind = CallKind::kUnary;        // as far as it was known at the end
+  std::optional<StreamBound> ended_by;     // none: no bound of streams
   absl::InlinedVector<AttemptRecord, 1> attempts;
   std::optional<RefusalReason> refused;  // why retrying stopped
   std::optional<OverloadScope> mark_sent;

@@ -16,6 +16,12 @@ namespace levee {
 class MessageCount {
  public:
   void Add(const Chunk& piece) {
+    if (bytes_ == 0 && piece.size() >= kPrefix) {
+      const uint8_t* const at = piece.data();
+      length_ = uint32_t{at[1]} << 24 | uint32_t{at[2]} << 16 | uint32_t{at[3]} << 8 | at[4];
+      bytes_ = piece.size();
+      return;
+    }
     const size_t missing = bytes_ < kPrefix ? kPrefix - bytes_ : 0;
     for (const uint8_t byte : std::span(piece.data(), std::min(missing, piece.size()))) {
       length_ = length_ << 8 | byte;  // the flag, which comes first, is shifted out

@@ -43,7 +43,8 @@ TEST_F(MetricsServerTest, ServesMetricsAsPrometheusReadsThem) {
   EXPECT_THAT(answer.headers, HasSubstr("Content-Type: text/plain; version=0.0.4"));
   EXPECT_THAT(answer.headers,
               HasSubstr("Content-Length: " + std::to_string(answer.body.size()) + "\r\n"));
-  EXPECT_THAT(answer.body, HasSubstr("# TYPE levee_active_calls gauge\nlevee_active_calls 3\n"));
+  EXPECT_THAT(answer.body,
+              HasSubstr("# TYPE levee_active_calls gauge\nlevee_active_calls{kind=\"unary\"} 3\n"));
   EXPECT_THAT(answer.body, HasSubstr("levee_calls_total{upstream=\"cart\","));
   EXPECT_THAT(answer.body, HasSubstr("\nprocess_resident_memory_bytes "));
 }

@@ -238,7 +238,7 @@ TEST_F(CallDeadline, A28_TheCallItselfIgnoresEventsOfAnAbandonedAttempt) {
   clock_.RunFor(Ms(160));
   ASSERT_EQ(call.attempts(), 2);
   call.call().OnHead(1, clock_.now());
-  call.call().OnMessage(1, clock_.now());
+  call.call().OnMessage(1, Chunk(), clock_.now());
   call.call().OnAttemptEnd(1, {.code = StatusCode::kInternal}, clock_.now());
   EXPECT_FALSE(call.call().committed());
   clock_.Run();
@@ -255,7 +255,7 @@ TEST_F(CallDeadline, A28_AFinishedCallIgnoresEverything) {
   ASSERT_TRUE(finished.finished());
   finished.OnRequest(Chunk(), true, clock_.now());
   finished.OnHead(1, clock_.now());
-  finished.OnMessage(1, clock_.now());
+  finished.OnMessage(1, Chunk(), clock_.now());
   finished.OnAttemptEnd(1, {.code = StatusCode::kUnavailable}, clock_.now());
   finished.OnTimer(clock_.now());
   finished.OnCallerGone(clock_.now());

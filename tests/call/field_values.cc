@@ -34,6 +34,8 @@ Rows RetryRows() {
       {"Policy.name", {{"drawn"}}},
       {"Policy.hedge", {{}, 0.6}},
       {"Policy.timeout", {{"none", "20ms", "500ms", "3s"}, 0.4}},
+      {"Stream.timeout", {{"none", "50ms", "500ms"}, 0.4}},
+      {"Stream.idle", {{"none", "30ms", "200ms"}, 0.4}},
       {"Retry.budget", {{}, 0.8}},
       {"Retry.exhausted", {{"auto", "replace", "mark", "keep", "keep"}, 0.7}},
       {"Retry.max_attempts", {{"1", "2", "3", "6"}, 0.7}},

@@ -239,9 +239,6 @@ void RandomWorld::Speak(SimHost& call, const Caller& caller) {
 
 void RandomWorld::SendPiece(SimHost& call, int number) {
   call.Send(Framed(absl::StrCat("message ", number)));
-  if (number == 0 || call.finished() || sidecar_.guard() == nullptr) return;
-  call.call().OnStream(clock_.now());
-  if (draws_.Chance(0.1)) sidecar_.guard()->guard().NoteStream(call.origin().method);
 }
 
 }  // namespace levee

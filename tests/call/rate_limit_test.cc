@@ -17,13 +17,13 @@ class CallRateLimit : public CallTest {
 };
 
 TEST_F(CallRateLimit, A76_ACallOverTheRateIsRefusedWithTheTimeToTheNextPermit) {
-  RunUnary();
-  RunUnary();
+  sidecar_.Unary();
+  sidecar_.Unary();
+  clock_.RunFor(Ms(2));
   SimHost& call = RunUnary();
   EXPECT_EQ(call.attempts(), 0);
   EXPECT_EQ(call.caller().code, StatusCode::kResourceExhausted);
   EXPECT_EQ(call.caller().message, "rate limit \"all\" of policy \"section-a\" reached");
-  // Two calls of a millisecond each have passed.
   EXPECT_EQ(call.caller().pushback, Ms(1000 - 2));
   EXPECT_EQ(call.caller().trailers.Has("levee-overload"), false);
   EXPECT_EQ(call.record().rate_limit.refused_by, 0);
@@ -86,8 +86,9 @@ TEST_F(CallRateLimit, ACallerThatLeavesWhileItWaitsReachesNobody) {
 
 TEST_F(CallRateLimit, TheDeadlineHoldsWhileACallWaits) {
   limit().max_wait = absl::Seconds(10);
-  RunUnary();
-  RunUnary();
+  sidecar_.Unary();
+  sidecar_.Unary();
+  clock_.RunFor(Ms(2));
   SimHost& call = sidecar_.Unary({.timeout = Ms(5000)});
   clock_.Run();
   EXPECT_EQ(call.caller().code, StatusCode::kOk);

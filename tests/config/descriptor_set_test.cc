@@ -18,13 +18,15 @@ using google::protobuf::FileDescriptorSet;
 using google::protobuf::MethodOptions;
 using google::protobuf::ServiceDescriptorProto;
 
-void AddMethod(ServiceDescriptorProto& service, const std::string& name,
-               MethodOptions::IdempotencyLevel level) {
+google::protobuf::MethodDescriptorProto& AddMethod(ServiceDescriptorProto& service,
+                                                   const std::string& name,
+                                                   MethodOptions::IdempotencyLevel level) {
   auto& method = *service.add_method();
   method.set_name(name);
   if (level != MethodOptions::IDEMPOTENCY_UNKNOWN) {
     method.mutable_options()->set_idempotency_level(level);
   }
+  return method;
 }
 
 // Two files: shop.Cart with three methods, of which `get` says what Get is, and Health without a
@@ -61,6 +63,56 @@ TEST(DescriptorSet, NamesMethodsByTheirPaths) {
                                                              "/shop.Cart/Get", "/shop.Cart/Put"}));
   EXPECT_EQ(methods.idempotent,
             (std::set<std::string, std::less<>>{"/shop.Cart/Get", "/shop.Cart/Put"}));
+}
+
+// A file with a unary method and one of each kind of streams.
+std::string Feed() {
+  FileDescriptorSet set;
+  FileDescriptorProto& file = *set.add_file();
+  file.set_package("shop");
+  ServiceDescriptorProto& feed = *file.add_service();
+  feed.set_name("Feed");
+  AddMethod(feed, "Get", MethodOptions::IDEMPOTENCY_UNKNOWN);
+  AddMethod(feed, "Watch", MethodOptions::IDEMPOTENCY_UNKNOWN).set_server_streaming(true);
+  AddMethod(feed, "Upload", MethodOptions::IDEMPOTENCY_UNKNOWN).set_client_streaming(true);
+  return set.SerializeAsString();
+}
+
+TEST(DescriptorSet, SaysWhichMethodsAreStreams) {
+  const DescribedMethods methods = ParseDescriptorSet(Feed()).value();
+  EXPECT_EQ(methods.KindOf("/shop.Feed/Get"), CallKind::kUnary);
+  EXPECT_EQ(methods.KindOf("/shop.Feed/Watch"), CallKind::kStream);
+  EXPECT_EQ(methods.KindOf("/shop.Feed/Upload"), CallKind::kStream);
+  EXPECT_EQ(methods.KindOf("/shop.Feed/Other"), std::nullopt);
+}
+
+// Returns the warnings of a policy `live` that a route with `match` and the methods of Feed leads
+// to.
+std::string WarningsOfFeed(const std::string& match, const std::string& policy) {
+  const TemporaryFolder folder;
+  const std::string file = folder.Write("feed.pb", Feed());
+  const std::string text =
+      "upstreams: [{name: feed, endpoints: [\"10.0.0.1:1\"], descriptor_set: \"" + file +
+      "\"}]\nroutes:\n  - {match: " + match +
+      ", upstream: feed, policy: live}\npolicies: [{name: live, " + policy + "}]\n";
+  std::string warnings;
+  for (const Fault& warning : CheckConfig({{"f", text}}, std::nullopt).warnings) {
+    warnings += FormatFault(warning) + "\n";
+  }
+  return warnings;
+}
+
+TEST(DescriptorSet, ATimeoutThatServesAStreamIsWarnedOfUnlessTheStreamsBoundIsSaid) {
+  const std::string warning = WarningsOfFeed("{}", "timeout: 2s");
+  EXPECT_NE(warning.find("LV936 policies[0].timeout: warning: does not end /shop.Feed/Upload, "
+                         "which is a stream by its descriptor"),
+            std::string::npos)
+      << warning;
+  EXPECT_EQ(WarningsOfFeed("{}", "timeout: 2s, stream: {timeout: none}").find("LV936"),
+            std::string::npos);
+  EXPECT_EQ(WarningsOfFeed("{}", "stream: {idle: 5m}").find("LV936"), std::string::npos);
+  EXPECT_EQ(WarningsOfFeed("{method: /shop.Feed/Get}", "timeout: 2s").find("LV936"),
+            std::string::npos);
 }
 
 TEST(DescriptorSet, RelativePathStartsAtTheConfigurationsDirectory) {

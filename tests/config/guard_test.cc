@@ -56,8 +56,10 @@ TEST(GuardConfig, TakesItsFields) {
       "priority: {header: X-Priority, default: 100}, scope: {retries: 0.3, min_calls: 5}, "
       "load_report: true");
   EXPECT_TRUE(guard.load_report);
-  EXPECT_FALSE(guard.concurrency.streams_free);
-  EXPECT_TRUE(GuardOf("concurrency: {streams: free}").concurrency.streams_free);
+  using Streams = ConcurrencyPolicy::Streams;
+  EXPECT_EQ(guard.concurrency.streams, Streams::kAuto);
+  EXPECT_EQ(GuardOf("concurrency: {streams: free}").concurrency.streams, Streams::kFree);
+  EXPECT_EQ(GuardOf("concurrency: {streams: count}").concurrency.streams, Streams::kCount);
   EXPECT_EQ(guard.concurrency.adaptive, (AdaptiveLimitPolicy{5, 2, 50}));
   EXPECT_EQ(guard.queue, (QueuePolicy{7, absl::Milliseconds(10), absl::Seconds(1)}));
   EXPECT_EQ(guard.priority_header, "x-priority");

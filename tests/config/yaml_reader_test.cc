@@ -135,7 +135,7 @@ TEST(YamlReader, WrongTypesSayWhatIsWanted) {
   EXPECT_EQ(
       FaultsOf("policies:\n  - default\n"),
       "f:2:5: LV109 policies[0]: is \"default\"; a mapping of these is wanted: name, timeout, "
-      "retry, hedge, idempotency, rate_limit, throttle, guard");
+      "retry, hedge, idempotency, rate_limit, throttle, guard, stream");
 }
 
 TEST(YamlReader, NumbersAreNumbers) {
@@ -206,7 +206,7 @@ TEST(YamlReader, AliasOfItsOwnParentIsRefused) {
       FaultsOf("&a\npolicies: [*a]\n"),
       "f:1:1: LV110 policies[0].name: is missing; it must be given\n"
       "f:2:1: LV105 policies[0].policies: unknown field; known here: name, timeout, retry, hedge, "
-      "idempotency, rate_limit, throttle, guard");
+      "idempotency, rate_limit, throttle, guard, stream");
 }
 
 TEST(YamlReader, AllFaultsAreReportedUpToABound) {

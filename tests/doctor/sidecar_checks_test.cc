@@ -72,7 +72,7 @@ TEST_F(SidecarChecks, ChecksComeInTheOrderOfTheirCodes) {
     EXPECT_LT(before, finding.code);
     before = finding.code;
   }
-  EXPECT_EQ(before, "LD116");
+  EXPECT_EQ(before, "LD117");
 }
 
 TEST_F(SidecarChecks, ARefusedReloadIsAFault) {
@@ -193,6 +193,16 @@ TEST_F(SidecarChecks, CallersThatSufferAreAFault) {
   cart_->set_severity(admin::v1::Upstream::SEVERITY_ALARM);
   cart_->set_verdict("callers 31% OK");
   EXPECT_THAT(Found(), HasSubstr("fault   LD115 cart: callers 31% OK; "));
+}
+
+TEST_F(SidecarChecks, AGuardWhoseSlotsStreamsHoldIsNamed) {
+  admin::v1::Guard& guard = *cart_->mutable_guard();
+  guard.set_limit(20);
+  guard.set_streams(9);
+  EXPECT_EQ(Found("LD117"), "ok      LD117 no guard is full of streams\n");
+  guard.set_streams(18);
+  EXPECT_THAT(Found(),
+              HasSubstr("warning LD117 cart: streams hold 18 of the 20 slots of its guard"));
 }
 
 TEST_F(SidecarChecks, EachHandshakeThatFailsIsAFaultWithItsOwnCodeAndCure) {

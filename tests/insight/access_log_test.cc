@@ -54,9 +54,9 @@ TEST(AccessLog, ACallThatSucceedsAtOnce) {
       Line(FactsOfACall(), record),
       R"({"time":"2023-11-14T22:13:20.012345Z","duration_ms":3.067,"listener":"egress",)"
       R"("peer":null,"original_destination":null,"upstream":"cart","authority":"cart.shop:50051","method":"shop.Cart/Add",)"
-      R"("code":"OK","message":"","attempts":[{"n":1,"endpoint":"10.0.0.7:50051",)"
+      R"("kind":"unary","code":"OK","message":"","attempts":[{"n":1,"endpoint":"10.0.0.7:50051",)"
       R"("start_ms":0.000,"duration_ms":3.060,"code":"OK","trigger":null,"delay_ms":null}],)"
-      R"("unreached":null,"refused":null,"waits":[],"marks":[],"guard":null,"dedupe":null,"shadow":null,"request_bytes":105,"response_bytes":4000000007,)"
+      R"("unreached":null,"refused":null,"ended_by":null,"waits":[],"marks":[],"guard":null,"dedupe":null,"shadow":null,"request_bytes":105,"response_bytes":4000000007,)"
       R"("trace_id":"4bf92f3577b34da6a3ce929d0e0e4736","sample":0.25})"
       "\n");
 }
@@ -76,12 +76,12 @@ TEST(AccessLog, ACallThatIsRetriedUntilTheBudgetRefuses) {
       Line(facts, record),
       R"({"time":"2023-11-14T22:13:20.012345Z","duration_ms":46.000,"listener":"egress",)"
       R"("peer":null,"original_destination":null,"upstream":"cart","authority":"cart.shop:50051","method":"shop.Cart/Add",)"
-      R"("code":"RESOURCE_EXHAUSTED","message":"overloaded, do not retry","attempts":[)"
+      R"("kind":"unary","code":"RESOURCE_EXHAUSTED","message":"overloaded, do not retry","attempts":[)"
       R"({"n":1,"endpoint":"10.0.0.7:50051","start_ms":0.010,"duration_ms":1.000,)"
       R"("code":"UNAVAILABLE","trigger":null,"delay_ms":null},)"
       R"({"n":2,"endpoint":"10.0.0.8:50051","start_ms":26.020,"duration_ms":19.980,)"
       R"("code":"UNAVAILABLE","trigger":"status","delay_ms":24.500}],)"
-      R"("unreached":null,"refused":"budget","waits":[],"marks":[{"direction":"sent","scope":"service"}],)"
+      R"("unreached":null,"refused":"budget","ended_by":null,"waits":[],"marks":[{"direction":"sent","scope":"service"}],)"
       R"("guard":null,"dedupe":null,"shadow":null,"request_bytes":105,"response_bytes":4000000007,"trace_id":null,"sample":0.25})"
       "\n");
 }
@@ -187,14 +187,14 @@ TEST(AccessLog, WhatOthersSaidIsEscaped) {
   EXPECT_EQ(Between(line, "listener", "upstream"),
             R"("listener":"a\"b","peer":"CN=c\td","original_destination":"[::1]:9")");
   EXPECT_EQ(Between(line, "authority", "method"), "\"authority\":\"shop\xef\xbf\xbd\"");
-  EXPECT_EQ(Between(line, "method", "code"), R"("method":"a\\b/\n")");
+  EXPECT_EQ(Between(line, "method", "kind"), R"("method":"a\\b/\n")");
   EXPECT_EQ(Between(line, "message", "attempts"), R"("message":"line\nbreak \"quoted\"")");
 }
 
 TEST(AccessLog, APathWithoutSlashStaysAsItIs) {
   AccessLogFacts facts = FactsOfACall();
   facts.path = "";
-  EXPECT_EQ(Between(Line(facts, CallOf(StatusCode::kInternal, 0, 0)), "method", "code"),
+  EXPECT_EQ(Between(Line(facts, CallOf(StatusCode::kInternal, 0, 0)), "method", "kind"),
             R"("method":"")");
 }
 

@@ -83,7 +83,7 @@ TEST(AccessLogOfARun, SaysEverythingAboutACallThatSucceeds) {
   EXPECT_TRUE(reply.status.ok()) << reply.status.error_message();
   const LogLine line = run.Line();
   EXPECT_THAT(line.members(),
-              ElementsAre("attempts", "authority", "code", "dedupe", "duration_ms", "guard",
+              ElementsAre("attempts", "authority", "code", "dedupe", "duration_ms", "ended_by", "guard", "kind",
                           "listener", "marks", "message", "method", "original_destination", "peer",
                           "refused", "request_bytes", "response_bytes", "sample", "shadow", "time",
                           "trace_id", "unreached", "upstream", "waits"));

@@ -40,19 +40,39 @@ using DrainSoak = Drain;
 TEST_F(Drain, ACallInFlightIsFinishedAndNewOnesAreStillTaken) {
   EXPECT_EQ(sidecar_.HttpStatus("/healthz"), 200);
   EXPECT_TRUE(WaitForReadyz(200));
-  ByteCall call(channel_, "/test.Echo/Chat");
+  ByteCall call(channel_, "/test.Echo/Collect");
   ASSERT_TRUE(call.Start());
   ASSERT_TRUE(call.Write("before"));
-  EXPECT_EQ(call.Read(), "before");
+  ASSERT_TRUE(service_.WaitFor([&] { return service_.calls() == 1; }));
 
   sidecar_.process().Signal(SIGTERM);
   ASSERT_TRUE(WaitForReadyz(503));
   EXPECT_EQ(sidecar_.HttpStatus("/healthz"), 200);
   EXPECT_TRUE(CallUnary(NewChannel(sidecar_.address())).status.ok());
-  ASSERT_TRUE(call.Write("after"));
-  EXPECT_EQ(call.Read(), "after");
   ASSERT_TRUE(call.HalfClose());
+  EXPECT_EQ(call.Read(), "before");
   EXPECT_TRUE(call.Finish().ok());
+  EXPECT_EQ(sidecar_.process().WaitForExit(), 0);
+}
+
+TEST_F(Drain, AnOpenStreamKeepsNobodyFromBeingToldToGoElsewhereAndGoesOn) {
+  RawClient other(sidecar_.address());
+  ByteCall stream(channel_, "/test.Echo/Chat");
+  ASSERT_TRUE(stream.Start());
+  for (const char* const message : {"one", "two"}) {
+    ASSERT_TRUE(stream.Write(message));
+    EXPECT_EQ(stream.Read(), message);
+  }
+  sidecar_.process().Signal(SIGTERM);
+  bool told = false;
+  while (const auto frame = told ? std::nullopt : other.ReadMeaningful()) {
+    told = frame->type == FrameType::kGoaway;
+  }
+  EXPECT_TRUE(told);
+  ASSERT_TRUE(stream.Write("three"));
+  EXPECT_EQ(stream.Read(), "three");
+  ASSERT_TRUE(stream.HalfClose());
+  EXPECT_TRUE(stream.Finish().ok());
   EXPECT_EQ(sidecar_.process().WaitForExit(), 0);
 }
 
@@ -61,17 +81,16 @@ TEST(DrainByHttp, ADrainThatWasAskedForGoesOnWhenTheSignalFollows) {
   FaultyService service;
   SidecarProcess sidecar({.endpoints = {service.address()}, .admin = "{address: \"127.0.0.1:0\"}"});
   const std::string admin = sidecar.AwaitAddress("admin");
-  ByteCall call(NewChannel(sidecar.address()), "/test.Echo/Chat");
+  ByteCall call(NewChannel(sidecar.address()), "/test.Echo/Collect");
   ASSERT_TRUE(call.Start());
   ASSERT_TRUE(call.Write("before"));
-  EXPECT_EQ(call.Read(), "before");
+  ASSERT_TRUE(service.WaitFor([&] { return service.calls() == 1; }));
   EXPECT_EQ(HttpAsk("POST", admin, "/drain").status, 202);
   EXPECT_EQ(HttpAsk("POST", admin, "/drain").status, 200);
   sidecar.process().Signal(SIGTERM);
   EXPECT_TRUE(CallUnary(NewChannel(sidecar.address())).status.ok());
-  ASSERT_TRUE(call.Write("after"));
-  EXPECT_EQ(call.Read(), "after");
   ASSERT_TRUE(call.HalfClose());
+  EXPECT_EQ(call.Read(), "before");
   EXPECT_TRUE(call.Finish().ok());
   EXPECT_EQ(sidecar.process().WaitForExit(), 0);
 }

@@ -27,7 +27,7 @@ using std::chrono::seconds;
 TEST(GuardFleet, G9_ACallThatAnInstanceHasNoRoomForSucceedsElsewhere) {
   const FaultyService full, free;
   const GuardedServices guards({full.address(), free.address()},
-                               "concurrency: {limit: 1}, queue: {max: 0}");
+                               "concurrency: {limit: 1, streams: count}, queue: {max: 0}");
   ByteCall occupant(guards.channel, "/test.Echo/Chat");
   ASSERT_TRUE(occupant.Start() && occupant.Write("x"));
   EXPECT_EQ(occupant.Read(), "x");

@@ -108,7 +108,8 @@ constexpr char kCalls[] = "levee_guard_calls_total";
 
 TEST(Guard, RefusesACallForThisInstanceWhereNoSlotIsFreeAndNoneMayWait) {
   FaultyService service;
-  const Guarded guarded(service.address(), "concurrency: {limit: 1}, queue: {max: 0}");
+  const Guarded guarded(service.address(),
+                        "concurrency: {limit: 1, streams: count}, queue: {max: 0}");
   const auto first = guarded.Occupy();
   const Reply reply = CallUnary(guarded.channel);
   EXPECT_EQ(reply.status.error_code(), StatusCode::RESOURCE_EXHAUSTED);
@@ -128,7 +129,8 @@ TEST(Guard, RefusesACallForThisInstanceWhereNoSlotIsFreeAndNoneMayWait) {
 
 TEST(Guard, LetsCallsWaitForASlotTheDearestFirst) {
   FaultyService service;
-  const Guarded guarded(service.address(), "concurrency: {limit: 1}, queue: {interval: 1h}");
+  const Guarded guarded(service.address(),
+                        "concurrency: {limit: 1, streams: count}, queue: {interval: 1h}");
   const auto first = guarded.Occupy();
   const auto cheap = guarded.Wait(1, "100");
   const auto dear = guarded.Wait(2, "3;u=\"alice\"");
@@ -145,7 +147,8 @@ TEST(Guard, LetsCallsWaitForASlotTheDearestFirst) {
 
 TEST(Guard, ACallerThatLeavesTheQueueLeavesItsPlace) {
   FaultyService service;
-  const Guarded guarded(service.address(), "concurrency: {limit: 1}, queue: {interval: 1h}");
+  const Guarded guarded(service.address(),
+                        "concurrency: {limit: 1, streams: count}, queue: {interval: 1h}");
   const auto first = guarded.Occupy();
   const auto gone = guarded.Wait(1);
   gone->context().TryCancel();
@@ -160,7 +163,8 @@ TEST(Guard, ACallerThatLeavesTheQueueLeavesItsPlace) {
 
 TEST(Guard, ACallThatHoldsASlotGivesItBackWhenItsCallerGoes) {
   FaultyService service;
-  const Guarded guarded(service.address(), "concurrency: {limit: 1}, queue: {max: 0}");
+  const Guarded guarded(service.address(),
+                        "concurrency: {limit: 1, streams: count}, queue: {max: 0}");
   {
     const auto first = guarded.Occupy();
     first->context().TryCancel();
@@ -208,8 +212,9 @@ TEST(Guard, AFreeStreamThatWaitsForASlotGivesItBack) {
 // gRPC's C++ library shows the trailer to its balancers alone.
 TEST(Guard, TellsTheLoadInEveryAnswerAlsoInARefusal) {
   FaultyService service;
-  const Guarded guarded(service.address(),
-                        "concurrency: {limit: 2}, queue: {max: 0}, load_report: true");
+  const Guarded guarded(
+      service.address(),
+      "concurrency: {limit: 2, streams: count}, queue: {max: 0}, load_report: true");
   RawClient client(guarded.sidecar->address("ingress"));
   const std::string first = Values(client.AnswerTo(client.Call()).trailers, kLoadReportField);
   EXPECT_EQ(first, LoadReportText({.utilization = 0.5}));
@@ -271,7 +276,8 @@ TEST(Guard, AReportThatCannotBeReadIsIgnoredAndCounted) {
 
 TEST(Guard, AReportOfWantedRetriesMakesARefusalMeantForTheWholeService) {
   FaultyService service;
-  const Guarded guarded(service.address(), "concurrency: {limit: 1}, queue: {max: 0}");
+  const Guarded guarded(service.address(),
+                        "concurrency: {limit: 1, streams: count}, queue: {max: 0}");
   for (int i = 0; i < 20; ++i) EXPECT_TRUE(CallUnary(guarded.channel).status.ok());
   const auto first = guarded.Occupy();
   EXPECT_THAT(Values(CallUnary(guarded.channel).trailers, "levee-overload"),
@@ -329,7 +335,7 @@ TEST(Guard, AFailureOfTheApplicationIsLeftToTheCallersSidecar) {
 TEST(Guard, ObservesWithoutRefusingOrDelayingAnything) {
   FaultyService service;
   const Guarded guarded(service.address(),
-                        "concurrency: {limit: 1}, queue: {max: 0}, mode: observe");
+                        "concurrency: {limit: 1, streams: count}, queue: {max: 0}, mode: observe");
   const auto first = guarded.Occupy();
   EXPECT_TRUE(CallUnary(guarded.channel).status.ok());
   EXPECT_TRUE(guarded.sidecar->WaitForSum(
@@ -350,7 +356,8 @@ TEST(Guard, ALimitThatIsMeasuredGrowsWithAServiceThatIsQuickEnough) {
 
 TEST(Guard, TheStateTellsOfItsSlotsAndRefusals) {
   FaultyService service;
-  const Guarded guarded(service.address(), "concurrency: {limit: 1}, queue: {max: 0}");
+  const Guarded guarded(service.address(),
+                        "concurrency: {limit: 1, streams: count}, queue: {max: 0}");
   const auto first = guarded.Occupy();
   const auto retry = [](grpc::ClientContext& context) {
     context.AddMetadata("grpc-previous-rpc-attempts", "1");
@@ -373,12 +380,13 @@ TEST(Guard, TheStateTellsOfItsSlotsAndRefusals) {
 
 TEST(Guard, TheStateTellsOfItBeforeAnyCallAndAfterAReload) {
   FaultyService service;
-  const Guarded guarded(service.address(), "concurrency: {limit: 3}");
+  const Guarded guarded(service.address(), "concurrency: {limit: 3, streams: count}");
   const auto limited_to = [](uint32_t limit) {
     return [limit](const admin::v1::Upstream& app) { return app.guard().limit() == limit; };
   };
   EXPECT_EQ(AppOnce(guarded, limited_to(3)).last_called(), 0u);
-  RewriteFile(guarded.config.path(), Inbound(service.address(), "concurrency: {limit: 5}"));
+  RewriteFile(guarded.config.path(),
+              Inbound(service.address(), "concurrency: {limit: 5, streams: count}"));
   EXPECT_EQ(AppOnce(guarded, limited_to(5)).last_called(), 0u);
 }
 
@@ -404,7 +412,8 @@ TEST(Guard, HeadersForTheGuardPassTheCallersSidecarAndEndInFrontOfTheApplication
 
 TEST(Guard, RetriesThatArriveMakeARefusalMeantForTheWholeService) {
   FaultyService service;
-  const Guarded guarded(service.address(), "concurrency: {limit: 1}, queue: {max: 0}");
+  const Guarded guarded(service.address(),
+                        "concurrency: {limit: 1, streams: count}, queue: {max: 0}");
   const auto first = guarded.Occupy();
   const auto retry = [](grpc::ClientContext& context) {
     context.AddMetadata("grpc-previous-rpc-attempts", "1");

@@ -33,7 +33,7 @@ class Measured {
 TEST(MetricsOfARun, CountCallsAttemptsAndRetries) {
   Measured run(FailFirst(2), "{backoff: {initial: 1ms}, budget: {ratio: 10, wait: none}}");
   for (int i = 0; i < 5; ++i) EXPECT_TRUE(CallUnary(run.channel).status.ok());
-  EXPECT_EQ(run.Of("levee_calls_total", R"(code="OK")"), 5);
+  EXPECT_EQ(run.Of("levee_calls_total", R"(code="OK",kind="unary")"), 5);
   EXPECT_EQ(run.Of("levee_attempts_total", R"(code="OK")"), 5);
   EXPECT_EQ(run.Of("levee_attempts_total", R"(code="UNAVAILABLE")"), 2);
   EXPECT_EQ(run.Of("levee_retries_total", R"(trigger="status",code="UNAVAILABLE")"), 2);
@@ -49,7 +49,7 @@ TEST(MetricsOfARun, CountCallsAttemptsAndRetries) {
 TEST(MetricsOfARun, CountRefusalsAndMarks) {
   Measured run(AlwaysFail(), "{budget: {ratio: 0, floor: {per_second: 0}}}");
   for (int i = 0; i < 3; ++i) CallUnary(run.channel);
-  EXPECT_EQ(run.Of("levee_calls_total", R"(code="RESOURCE_EXHAUSTED")"), 3);
+  EXPECT_EQ(run.Of("levee_calls_total", R"(code="RESOURCE_EXHAUSTED",kind="unary")"), 3);
   EXPECT_EQ(run.Of("levee_attempts_total", R"(code="UNAVAILABLE")"), 3);
   EXPECT_EQ(run.Of("levee_retries_refused_total", R"(reason="budget")"), 3);
   EXPECT_EQ(run.sidecar.Sum("levee_overload_marks_total", {R"(direction="sent")"}), 3);

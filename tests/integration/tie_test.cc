@@ -45,7 +45,7 @@ std::string Config(const std::string& application, const std::string& next, int 
          "}, {name: in, guard: {concurrency: "
          "{limit: " +
          std::to_string(slots) +
-         "},\n"
+         ", streams: count},\n"
          "  queue: {max: 0}, scope: {retries: 0, min_calls: 1}}}]\n" +
          more;
 }

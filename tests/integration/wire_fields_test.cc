@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fields of requests and answers, grpc-timeout, and PINGs.
+#include <google/protobuf/descriptor.pb.h>
+
 #include <chrono>
 #include <string>
 #include <vector>
@@ -166,13 +168,22 @@ TEST(WireTimeout, OfALaterAttemptIsShorterByTheBackoff) {  // A22
   EXPECT_GT(left[2], absl::ZeroDuration());
 }
 
-TEST(WireTimeout, OfThePolicyReachesAnUpstreamWhoseCallerHasNone) {
+// A server would end the first stream of a method that nobody knows.
+TEST(WireTimeout, OfThePolicyReachesAnUpstreamIfADescriptorSaysThatTheCallIsUnary) {
+  google::protobuf::FileDescriptorSet set;
+  auto& service = *set.add_file()->add_service();
+  set.mutable_file(0)->set_package("test");
+  service.set_name("Echo");
+  service.add_method()->set_name("Unary");
+  const TempFile descriptors(set.SerializeAsString());
   Told<std::string> told;
   RawUpstream upstream(ForEach([&](UpstreamPeer& peer, const RawRequest& request) {
     told.Tell(Values(request.head, "grpc-timeout"));
     peer.Answer(request.stream);
   }));
-  SidecarProcess sidecar({.endpoints = {upstream.address()}, .policy = ", timeout: 90s"});
+  SidecarProcess sidecar({.endpoints = {upstream.address()},
+                          .policy = ", timeout: 90s",
+                          .upstream = ", descriptor_set: \"" + descriptors.path() + "\""});
   RawClient client(sidecar.address());
   for (const HeaderList& more : {HeaderList{}, HeaderList{{"grpc-timeout", "1H"}}}) {
     const auto start = std::chrono::steady_clock::now();

@@ -18,7 +18,7 @@ def guarded(service, load_report):
         direction='inbound',
         upstreams=[{'name': 'app', 'endpoints': [service.address]}],
         routes=[{'match': {'listener': 'inbound'}, 'upstream': 'app', 'policy': 'protect'}],
-        policies=[{'name': 'protect', 'guard': {'concurrency': {'limit': SLOTS},
+        policies=[{'name': 'protect', 'guard': {'concurrency': {'limit': SLOTS, 'streams': 'count'},
                                                 'load_report': load_report}}])
 
 

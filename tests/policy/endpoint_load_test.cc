@@ -14,15 +14,15 @@ Instant At(double seconds) { return Instant() + absl::Seconds(seconds); }
 
 TEST(EndpointLoad, TheCostIsTheLatencyTimesTheCallsThatThereWouldBe) {
   EndpointLoad load;
-  load.RecordAnswer(absl::Milliseconds(2), At(1));
+  load.RecordLatency(absl::Milliseconds(2), At(1));
   EXPECT_NEAR(load.Cost(0, At(1)), 2 * kMilli, 1);
   EXPECT_NEAR(load.Cost(4, At(1)), 10 * kMilli, 1);
 }
 
 TEST(EndpointLoad, AHigherLatencyCountsAtOnce) {
   EndpointLoad load;
-  load.RecordAnswer(absl::Milliseconds(2), At(1));
-  load.RecordAnswer(absl::Milliseconds(50), At(1));
+  load.RecordLatency(absl::Milliseconds(2), At(1));
+  load.RecordLatency(absl::Milliseconds(50), At(1));
   EXPECT_NEAR(load.Cost(0, At(1)), 50 * kMilli, 1);
 }
 
@@ -30,16 +30,16 @@ TEST(EndpointLoad, AHigherLatencyCountsAtOnce) {
 EndpointLoad Confirmed(double milliseconds, double seconds) {
   EndpointLoad load;
   for (int i = 10; i >= 0; --i) {
-    load.RecordAnswer(absl::Milliseconds(milliseconds), At(seconds - i));
+    load.RecordLatency(absl::Milliseconds(milliseconds), At(seconds - i));
   }
   return load;
 }
 
 TEST(EndpointLoad, ALowerLatencyCountsInTheCourseOfTheDecay) {
   EndpointLoad load = Confirmed(50, 100);
-  load.RecordAnswer(absl::Milliseconds(26), At(100));
+  load.RecordLatency(absl::Milliseconds(26), At(100));
   EXPECT_NEAR(load.Cost(0, At(100)), 50 * kMilli, 1);
-  load.RecordAnswer(absl::Milliseconds(26), At(110));
+  load.RecordLatency(absl::Milliseconds(26), At(110));
   // 50 ms keep 1/e of their weight.
   EXPECT_NEAR(load.Cost(0, At(110)), (50 * 0.36788 + 26 * 0.63212) * kMilli, 0.01 * kMilli);
 }
@@ -50,12 +50,12 @@ TEST(EndpointLoad, WithoutCallsTheEstimateDecays) {
 
 TEST(EndpointLoad, OneSlowAnswerIsForgottenWithinTwoSeconds) {
   EndpointLoad load = Confirmed(1, 100);
-  load.RecordAnswer(absl::Seconds(1), At(101));
+  load.RecordLatency(absl::Seconds(1), At(101));
   EXPECT_GT(load.Cost(0, At(101.5)), 100 * kMilli);
   EXPECT_LT(load.Cost(0, At(103)), 1 * kMilli);
   // And so is the first of all.
   EndpointLoad fresh;
-  fresh.RecordAnswer(absl::Seconds(1), At(1));
+  fresh.RecordLatency(absl::Seconds(1), At(1));
   EXPECT_LT(fresh.Cost(0, At(3)), 1 * kMilli);
 }
 
@@ -64,7 +64,7 @@ TEST(EndpointLoad, AnEndpointThatIsSlowAgainAndAgainIsTriedMoreAndMoreRarely) {
   Instant now = At(101);
   std::vector<double> pauses;
   for (int i = 0; i < 6; ++i) {
-    load.RecordAnswer(absl::Milliseconds(300), now);
+    load.RecordLatency(absl::Milliseconds(300), now);
     const Instant slow = now;
     while (load.Cost(0, now) > 1 * kMilli) now = now + absl::Milliseconds(10);
     pauses.push_back(absl::ToDoubleSeconds(now - slow));
@@ -80,7 +80,7 @@ TEST(EndpointLoad, AnEndpointThatIsSlowAgainAndAgainIsTriedMoreAndMoreRarely) {
 TEST(EndpointLoad, CallsThatWereSlowTogetherCountAsOne) {
   EndpointLoad load = Confirmed(1, 100);
   for (int i = 0; i < 50; ++i) {
-    load.RecordAnswer(absl::Seconds(1) + absl::Milliseconds(i), At(101) + absl::Milliseconds(i));
+    load.RecordLatency(absl::Seconds(1) + absl::Milliseconds(i), At(101) + absl::Milliseconds(i));
   }
   EXPECT_LT(load.Cost(0, At(103.5)), 1 * kMilli);
 }
@@ -106,7 +106,7 @@ TEST(EndpointLoad, AnEndpointThatAsksForAWaitGetsATenthOfItsCallsForThatLong) {
 TEST(EndpointLoad, NothingIsKnownBeforeTheFirstAnswerAndAfterARestart) {
   EndpointLoad load;
   EXPECT_FALSE(load.known());
-  load.RecordAnswer(absl::ZeroDuration(), At(0));
+  load.RecordLatency(absl::ZeroDuration(), At(0));
   EXPECT_TRUE(load.known());
   load.Restart(At(1));
   EXPECT_FALSE(load.known());

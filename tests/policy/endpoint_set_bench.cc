@@ -15,9 +15,9 @@ void BM_EndpointSetCall(benchmark::State& state) {
   for (int64_t i = 0; i < state.range(0); ++i) set.Update(set.Add(), {true, true, false, 0}, now);
   for (auto _ : state) {
     now = now + absl::Microseconds(3);
-    const int64_t id = *set.Choose({}, {}, true, now, random);
+    const int64_t id = *set.Choose({}, {}, {.repeatable = true}, now, random);
     set.Update(id, {true, true, false, 1}, now);
-    set.RecordAnswer(id, absl::Milliseconds(1), now);
+    set.RecordLatency(id, absl::Milliseconds(1), now);
     set.RecordEnd(id, true, now);
     set.Update(id, {true, true, false, 0}, now);
   }

@@ -16,6 +16,12 @@ constexpr EndpointCondition kFailing = {.usable = false, .open = false};
 
 Instant At(double seconds) { return Instant() + absl::Seconds(seconds); }
 
+// A call there is answered after `latency`, and ends.
+void Answer(EndpointSet& set, int64_t id, absl::Duration latency, Instant now) {
+  set.RecordLife(id, now);
+  set.RecordLatency(id, latency, now);
+}
+
 // `size` open endpoints; ids 0, 1, ...
 class Endpoints {
  public:
@@ -29,7 +35,7 @@ class Endpoints {
                                  std::vector<int64_t> forbidden = {}) {
     std::map<int64_t, int> counts;
     for (int i = 0; i < 10'000; ++i) {
-      ++counts[set.Choose(avoid, forbidden, true, now, random).value_or(-1)];
+      ++counts[set.Choose(avoid, forbidden, {.repeatable = true}, now, random).value_or(-1)];
     }
     return counts;
   }
@@ -79,8 +85,8 @@ TEST(EndpointSet, OfTwoTheOneWithFewerCallsIsTaken) {
 
 TEST(EndpointSet, AFasterEndpointTakesMoreCallsAtATime) {
   Endpoints endpoints(2);
-  endpoints.set.RecordAnswer(0, absl::Milliseconds(1), At(1));
-  endpoints.set.RecordAnswer(1, absl::Milliseconds(10), At(1));
+  Answer(endpoints.set, 0, absl::Milliseconds(1), At(1));
+  Answer(endpoints.set, 1, absl::Milliseconds(10), At(1));
   endpoints.set.Update(0, {.usable = true, .open = true, .active = 8}, At(1));
   EXPECT_EQ(endpoints.Choices(At(1)), (std::map<int64_t, int>{{0, 10'000}}));
   endpoints.set.Update(0, {.usable = true, .open = true, .active = 10}, At(1));
@@ -89,7 +95,7 @@ TEST(EndpointSet, AFasterEndpointTakesMoreCallsAtATime) {
 
 TEST(EndpointSet, AnUnknownLatencyIsTakenToBeLikeTheOthers) {
   Endpoints endpoints(2);
-  endpoints.set.RecordAnswer(0, absl::Seconds(5), At(1));
+  Answer(endpoints.set, 0, absl::Seconds(5), At(1));
   const auto counts = endpoints.Choices(At(1));
   EXPECT_NEAR(counts.at(0), 5000, 300);
   EXPECT_NEAR(counts.at(1), 5000, 300);
@@ -222,7 +228,8 @@ TEST(EndpointSet, OneCallASecondLooksAtAnEjectedEndpointAndThreeGoodOnesEndIt) {
   int looks = 0;
   for (int i = 0; i < 40 && !endpoints.Ejected().empty(); ++i) {
     const Instant now = At(2 + i);
-    const int64_t chosen = endpoints.set.Choose({}, {}, true, now, endpoints.random).value();
+    const int64_t chosen =
+        endpoints.set.Choose({}, {}, {.repeatable = true}, now, endpoints.random).value();
     endpoints.set.RecordEnd(chosen, true, now);
     looks += chosen == 1 ? 1 : 0;
   }
@@ -235,7 +242,8 @@ TEST(EndpointSet, ACallThatCannotBeRepeatedLooksOnlyIfNoOtherHasDoneIt) {
   endpoints.Serve(0, 20, true, At(1));
   endpoints.Serve(1, 5, false, At(1));
   const auto choose = [&](bool repeatable, double at) {
-    return endpoints.set.Choose({}, {}, repeatable, At(at), endpoints.random).value();
+    return endpoints.set.Choose({}, {}, {.repeatable = repeatable}, At(at), endpoints.random)
+        .value();
   };
   // The pause is 4 s after five failures.
   EXPECT_EQ(choose(true, 4.9), 0);
@@ -250,13 +258,13 @@ TEST(EndpointSet, ACallThatCannotBeRepeatedLooksOnlyIfNoOtherHasDoneIt) {
 Endpoints WithoutRoom() {
   Endpoints endpoints(3);
   for (const int64_t id : {0, 1}) {
-    for (int i = 0; i < 50; ++i) endpoints.set.RecordAnswer(id, absl::Milliseconds(10), At(1));
+    for (int i = 0; i < 50; ++i) Answer(endpoints.set, id, absl::Milliseconds(10), At(1));
     endpoints.Serve(id, 20, true, At(1));
   }
   endpoints.Serve(2, 5, false, At(1));
   // Answers take ten times as long as before.
   for (int i = 0; i < 200; ++i) {
-    endpoints.set.RecordAnswer(i % 2, absl::Milliseconds(100), At(2 + 0.01 * i));
+    Answer(endpoints.set, i % 2, absl::Milliseconds(100), At(2 + 0.01 * i));
   }
   for (const int64_t id : {0, 1}) {
     endpoints.set.Update(id, kOpen, At(3.99));
@@ -277,9 +285,9 @@ TEST(EndpointSet, CallsForWhichTheOthersHaveNoRoomDoNotGoToOneThatIsSilent) {
 
 TEST(EndpointSet, AnEndpointThatOwesAnAnswerForASecondIsEjectedAndReturnsWithASignOfLife) {
   Endpoints endpoints(2);
-  while (endpoints.set.Choose({}, {}, true, At(1), endpoints.random) != 1) continue;
+  while (endpoints.set.Choose({}, {}, {.repeatable = true}, At(1), endpoints.random) != 1) continue;
   endpoints.set.Update(1, {.usable = true, .open = true, .active = 1}, At(1));
-  endpoints.set.RecordAnswer(0, absl::Milliseconds(1), At(2));
+  Answer(endpoints.set, 0, absl::Milliseconds(1), At(2));
   endpoints.Choices(At(1.9));
   EXPECT_EQ(endpoints.Ejected(), Ids{});
   endpoints.Choices(At(2.1));
@@ -298,9 +306,9 @@ std::vector<int> PausesOfOneThatAnswersNothing() {
   std::vector<int> pauses;
   int last = 1;
   for (int second = 1; second < 1200; ++second) {
-    const int64_t id = *set.Choose({}, {}, true, At(second), endpoints.random);
+    const int64_t id = *set.Choose({}, {}, {.repeatable = true}, At(second), endpoints.random);
     set.Update(id, {.usable = true, .open = true, .active = 1}, At(second));
-    if (id == 1) set.RecordAnswer(id, absl::Milliseconds(10), At(second + 0.9));
+    if (id == 1) Answer(set, id, absl::Milliseconds(10), At(second + 0.9));
     set.RecordEnd(id, id == 1, At(second + 0.9));
     set.Update(id, kOpen, At(second + 0.9));
     if (id == 1) continue;
@@ -322,20 +330,20 @@ TEST(EndpointSet, LooksAtAnEndpointThatAnswersNothingComeAfterTwiceAsLongEachTim
 TEST(EndpointSet, AnEndpointThatHasOwedAnAnswerForASecondGetsNoLookAtOnce) {
   Endpoints endpoints(2);
   EndpointSet& set = endpoints.set;
-  while (set.Choose({}, {}, true, At(1), endpoints.random) != 0) {
+  while (set.Choose({}, {}, {.repeatable = true}, At(1), endpoints.random) != 0) {
   }
   set.Update(0, {.usable = true, .open = true, .active = 1}, At(1));
   set.RecordEnd(0, false, At(3));
   set.Update(0, kOpen, At(3));
-  set.RecordAnswer(1, absl::Milliseconds(10), At(3.5));
+  Answer(set, 1, absl::Milliseconds(10), At(3.5));
   EXPECT_EQ(endpoints.Choices(At(5))[0], 0);
 }
 
 TEST(EndpointSet, WhenAnotherEndpointGoesOneThatIsSilentStaysEjected) {
   Endpoints endpoints(3);
-  while (endpoints.set.Choose({}, {}, true, At(1), endpoints.random) != 1) continue;
+  while (endpoints.set.Choose({}, {}, {.repeatable = true}, At(1), endpoints.random) != 1) continue;
   endpoints.set.Update(1, {.usable = true, .open = true, .active = 1}, At(1));
-  for (const int64_t id : {0, 2}) endpoints.set.RecordAnswer(id, absl::Milliseconds(1), At(2));
+  for (const int64_t id : {0, 2}) Answer(endpoints.set, id, absl::Milliseconds(1), At(2));
   endpoints.Choices(At(2.1));
   EXPECT_EQ(endpoints.Ejected(), Ids{1});
   endpoints.set.Remove(2, At(3));
@@ -344,12 +352,12 @@ TEST(EndpointSet, WhenAnotherEndpointGoesOneThatIsSilentStaysEjected) {
 
 TEST(EndpointSet, AnEndpointWhoseKernelIsSilentGetsNoCallsWhileOthersLive) {
   Endpoints endpoints(2);
-  while (endpoints.set.Choose({}, {}, true, At(1), endpoints.random) != 1) continue;
-  endpoints.set.RecordAnswer(0, absl::Milliseconds(1), At(1.1));
+  while (endpoints.set.Choose({}, {}, {.repeatable = true}, At(1), endpoints.random) != 1) continue;
+  Answer(endpoints.set, 0, absl::Milliseconds(1), At(1.1));
   endpoints.set.Update(1, {.usable = true, .open = true, .silent = true, .active = 1}, At(2));
   EXPECT_EQ(endpoints.Choices(At(2)), (std::map<int64_t, int>{{0, 10'000}}));
   EXPECT_EQ(endpoints.Choices(At(100)), (std::map<int64_t, int>{{0, 10'000}}));
-  endpoints.set.RecordAnswer(0, absl::Milliseconds(1), At(101));
+  Answer(endpoints.set, 0, absl::Milliseconds(1), At(101));
   // What was owed then may never be answered.
   endpoints.set.Update(1, {.usable = true, .open = true, .silent = false, .active = 1}, At(101));
   EXPECT_EQ(endpoints.Ejected(), Ids{});
@@ -379,15 +387,15 @@ TEST(EndpointSet, AnIdleEndpointThatWasSlowOnceGetsCallsAgainWithinSeconds) {
   Endpoints endpoints(2);
   for (int i = 0; i < 100; ++i) {
     for (const int64_t id : {0, 1}) {
-      endpoints.set.RecordAnswer(id, absl::Milliseconds(1), At(1 + i * 0.1));
+      Answer(endpoints.set, id, absl::Milliseconds(1), At(1 + i * 0.1));
     }
   }
-  endpoints.set.RecordAnswer(0, absl::Seconds(1), At(12));
+  Answer(endpoints.set, 0, absl::Seconds(1), At(12));
   Instant now = At(12);
   for (int64_t chosen = 1; chosen == 1 && now < At(60);) {
     now = now + absl::Milliseconds(20);
-    chosen = endpoints.set.Choose({}, {}, true, now, endpoints.random).value();
-    endpoints.set.RecordAnswer(chosen, absl::Milliseconds(1), now);
+    chosen = endpoints.set.Choose({}, {}, {.repeatable = true}, now, endpoints.random).value();
+    Answer(endpoints.set, chosen, absl::Milliseconds(1), now);
   }
   EXPECT_LT(now, At(14));
 }

@@ -95,7 +95,7 @@ TEST(AttemptHead, H2_AddsItsViaToThoseOfOthers) {
   request.Add("via", "1.1 edge");
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {}, kHop, false, nullptr, random, head);
+  WriteAttemptHead(request, {}, Instant(), kHop, false, nullptr, random, head);
   EXPECT_EQ(AttemptText(head), "via=1.1 edge");
   EXPECT_TRUE(HasPassed(head, kVia));
 }
@@ -108,7 +108,7 @@ TEST(AttemptHead, KeepsTheCallersFieldsAndItsOrder) {
   request.Add("x-a", "3");
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {}, kHop, false, nullptr, random, head);
+  WriteAttemptHead(request, {}, Instant(), kHop, false, nullptr, random, head);
   EXPECT_EQ(AttemptText(head), ":path=/a.B/C x-a=1 x-b=2 x-a=3");
 }
 
@@ -118,9 +118,9 @@ TEST(AttemptHead, SaysThatItGoesThroughTls) {
   request.Add(":path", "/a.B/C");
   Metadata head, plain;
   Random random(1);
-  WriteAttemptHead(request, {}, kHop, true, nullptr, random, head);
+  WriteAttemptHead(request, {}, Instant(), kHop, true, nullptr, random, head);
   EXPECT_EQ(AttemptText(head), ":scheme=https :path=/a.B/C");
-  WriteAttemptHead(request, {}, kHop, false, nullptr, random, plain);
+  WriteAttemptHead(request, {}, Instant(), kHop, false, nullptr, random, plain);
   EXPECT_EQ(AttemptText(plain), ":scheme=http :path=/a.B/C");
 }
 
@@ -130,8 +130,8 @@ TEST(AttemptHead, SaysItsOwnTimeoutAndAttemptCount) {
   request.Add("grpc-previous-rpc-attempts", "1");
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {.previous_attempts = 3, .timeout = absl::Milliseconds(40)}, kHop,
-                   false, nullptr, random, head);
+  WriteAttemptHead(request, {.previous_attempts = 3, .told = Instant() + absl::Milliseconds(40)},
+                   Instant(), kHop, false, nullptr, random, head);
   EXPECT_EQ(AttemptText(head), "grpc-timeout=40000000n grpc-previous-rpc-attempts=3");
 }
 
@@ -140,7 +140,7 @@ TEST(AttemptHead, FirstAttemptWithoutDeadlineCarriesNeither) {
   request.Add("grpc-previous-rpc-attempts", "1");
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {}, kHop, false, nullptr, random, head);
+  WriteAttemptHead(request, {}, Instant(), kHop, false, nullptr, random, head);
   EXPECT_EQ(AttemptText(head), "");
 }
 
@@ -150,7 +150,7 @@ TEST(AttemptHead, A65_ForgedLeveeHeadersAreDropped) {
   request.Add("leveed", "kept");
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {}, kHop, false, nullptr, random, head);
+  WriteAttemptHead(request, {}, Instant(), kHop, false, nullptr, random, head);
   EXPECT_EQ(AttemptText(head), "leveed=kept");
 }
 
@@ -159,16 +159,16 @@ TEST(AttemptHead, ThePriorityThatTheApplicationSetPassesItsSidecarAndEndsBeforeT
   request.Add("levee-priority", "7");
   Metadata out, in;
   Random random(1);
-  WriteAttemptHead(request, {}, kHop, false, nullptr, random, out);
+  WriteAttemptHead(request, {}, Instant(), kHop, false, nullptr, random, out);
   EXPECT_EQ(AttemptText(out), "levee-priority=7");
-  WriteAttemptHead(request, {}, {Direction::kInbound, kVia}, false, nullptr, random, in);
+  WriteAttemptHead(request, {}, Instant(), {Direction::kInbound, kVia}, false, nullptr, random, in);
   EXPECT_EQ(AttemptText(in), "");
 }
 
 // The traceparent of an attempt of this request, and what else it has.
 std::string TracedHead(const Metadata& request, Random& random) {
   Metadata head;
-  WriteAttemptHead(request, {}, kHop, false, nullptr, random, head);
+  WriteAttemptHead(request, {}, Instant(), kHop, false, nullptr, random, head);
   return AttemptText(head);
 }
 
@@ -221,7 +221,8 @@ TEST(AttemptHead, ACallWithSpansSendsTheIdOfEachAttemptsSpan) {
   const auto trace = CallTrace::Follow(*TraceparentOf(request), random);
   for (const uint32_t record : {0u, 1u}) {
     Metadata head;
-    WriteAttemptHead(request, {.record = record}, kHop, false, trace.get(), random, head);
+    WriteAttemptHead(request, {.record = record}, Instant(), kHop, false, trace.get(), random,
+                     head);
     EXPECT_EQ(TraceparentOf(head)->parent_id, trace->AttemptSpanId(record));
     EXPECT_EQ(TraceIdOf(head), TraceIdOf(request));
     EXPECT_EQ(head.Get("tracestate"), "vendor=1");
@@ -236,7 +237,7 @@ TEST(AttemptHead, ATraceThatBeginsHereTakesThePlaceOfWhatCannotBeRead) {
   Random random(1);
   const auto trace = CallTrace::Begin({.high = 1, .low = 2}, /*sample=*/1, random);
   Metadata head;
-  WriteAttemptHead(request, {}, kHop, false, trace.get(), random, head);
+  WriteAttemptHead(request, {}, Instant(), kHop, false, trace.get(), random, head);
   EXPECT_EQ(AttemptText(head), "te=trailers traceparent=" + trace->AttemptTraceparent(0));
 }
 
@@ -246,7 +247,7 @@ TEST(AttemptHead, ATimeoutThatCannotBeReadIsLeftToTheUpstream) {
   EXPECT_EQ(ReadRequestHead(request).facts.timeout, absl::InfiniteDuration());
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {}, kHop, false, nullptr, random, head);
+  WriteAttemptHead(request, {}, Instant(), kHop, false, nullptr, random, head);
   EXPECT_EQ(AttemptText(head), "grpc-timeout=soon");
 }
 
@@ -255,7 +256,8 @@ TEST(AttemptHead, ATimeoutOfThePolicyTakesThePlaceOfOneThatCannotBeRead) {
   request.Add("grpc-timeout", "soon");
   Metadata head;
   Random random(1);
-  WriteAttemptHead(request, {.timeout = absl::Seconds(1)}, kHop, false, nullptr, random, head);
+  WriteAttemptHead(request, {.told = Instant() + absl::Seconds(1)}, Instant(), kHop, false, nullptr,
+                   random, head);
   EXPECT_EQ(head.Count("grpc-timeout"), 1u);
   EXPECT_NE(head.Get("grpc-timeout"), "soon");
 }

@@ -56,6 +56,25 @@ TEST_F(DrainTest, ACallThatStaysHoldsItUpToTheTimeoutAndNoLonger) {
   EXPECT_EQ(now_, At(kTimeout + Drain::kLeaving));
 }
 
+TEST_F(DrainTest, AStreamDoesNotPutOffThatItsCallerIsToldToGo) {
+  load_.streams = 1;
+  drain_.OnSignal(now_, kTimeout);
+  EXPECT_EQ(LookUntil(At(absl::Hours(1))), Step::kAnnounce);
+  EXPECT_EQ(now_, At(Drain::kQuiet));
+  EXPECT_EQ(LookUntil(At(absl::Seconds(9))), Step::kNone);
+  load_.streams = 0;
+  EXPECT_EQ(LookUntil(At(absl::Hours(1))), Step::kStop);
+  EXPECT_EQ(now_, At(absl::Seconds(9)) + Drain::kLookEvery);
+}
+
+TEST_F(DrainTest, AStreamThatStaysIsEndedAtTheTimeout) {
+  load_.streams = 1;
+  drain_.OnSignal(now_, kTimeout);
+  EXPECT_EQ(LookUntil(At(absl::Hours(1))), Step::kAnnounce);
+  EXPECT_EQ(LookUntil(At(absl::Hours(1))), Step::kStop);
+  EXPECT_EQ(now_, At(kTimeout));
+}
+
 TEST_F(DrainTest, ACallThatComesWhileItLeavesIsWaitedFor) {
   drain_.OnSignal(now_, kTimeout);
   EXPECT_EQ(LookUntil(At(kTimeout)), Step::kAnnounce);

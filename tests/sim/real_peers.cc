@@ -19,6 +19,27 @@ Chunk ToChunk(std::string_view bytes) {
   return Chunk::Copy({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
 }
 
+constexpr size_t kPrefix = 5;
+
+// A step of an answer is one message. It goes as gRPC frames it.
+std::string Framed(std::string_view message) {
+  std::string frame(kPrefix, '\0');
+  frame.back() = static_cast<char>(message.size());
+  return frame.append(message);
+}
+
+// The messages of a body that is such frames.
+std::string Unframed(std::string_view body) {
+  std::string messages;
+  while (!body.empty()) {
+    LEVEE_CHECK(body.size() >= kPrefix);
+    const auto size = static_cast<size_t>(body[kPrefix - 1]);
+    messages.append(body.substr(kPrefix, size));
+    body.remove_prefix(std::min(kPrefix + size, body.size()));
+  }
+  return messages;
+}
+
 int NumberOf(std::string_view text) {
   int number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
@@ -58,7 +79,7 @@ class RealUpstream::Attempt final : public h2::StreamHandler {
       stream_->SendHead(step.end);
       if (step.end) End();
     } else if (step.kind == Kind::kMessage) {
-      stream_->SendData(ToChunk(step.bytes), /*end=*/false);
+      stream_->SendData(ToChunk(Framed(step.bytes)), /*end=*/false);
     } else if (step.kind == Kind::kTrailers) {
       Fill(stream_->trailers(), step.fields);
       step.fields.empty() ? stream_->SendData(Chunk(), /*end=*/true) : stream_->SendTrailers();
@@ -149,7 +170,7 @@ class RealCaller::Call final : public h2::StreamHandler {
   void End(Metadata& fields) {
     fields.Remove(":status");
     fields.Remove("content-type");
-    answer_ = TextOfAnswer(head_, body_, fields, stage_.now());
+    answer_ = TextOfAnswer(head_, Unframed(body_), fields, stage_.now());
   }
 
   void OnHead(Metadata& head, bool end) override {

@@ -70,7 +70,7 @@ TEST(MetricsConcurrency, NothingIsLostWhileAnotherThreadScrapes) {
   EXPECT_EQ(CallsCounted(metrics), 2u * kCalls);
   EXPECT_EQ(Scraped(metrics, R"(levee_call_retry_delay_seconds_count{upstream="cart"})"),
             std::to_string(2 * kCalls));
-  EXPECT_EQ(Scraped(metrics, "levee_active_calls"), "0");
+  EXPECT_EQ(Scraped(metrics, R"(levee_active_calls{kind="unary"})"), "0");
 }
 
 }  // namespace

@@ -26,9 +26,12 @@ constexpr MetricType kCounter = MetricType::Counter;
 constexpr MetricType kGauge = MetricType::Gauge;
 constexpr MetricType kHistogram = MetricType::Histogram;
 
-const std::map<std::string, Contract>& Contracts() {
-  static const auto* contracts = new std::map<std::string, Contract>{
-      {"levee_calls_total", {kCounter, {"upstream", "method", "code"}}},
+using Rows = std::map<std::string, Contract>;
+
+Rows CallRows() {
+  return {
+      {"levee_streams_ended_total", {kCounter, {"upstream", "by"}}},
+      {"levee_calls_total", {kCounter, {"upstream", "method", "code", "kind"}}},
       {"levee_attempts_total", {kCounter, {"upstream", "method", "code"}}},
       {"levee_call_attempts", {kHistogram, {"upstream", "method", "result"}}},
       {"levee_retries_total", {kCounter, {"upstream", "method", "trigger", "code"}}},
@@ -47,6 +50,11 @@ const std::map<std::string, Contract>& Contracts() {
       {"levee_throttle_decisions_total", {kCounter, {"upstream", "decision"}}},
       {"levee_throttle_probability", {kGauge, {"upstream"}}},
       {"levee_overload_marks_total", {kCounter, {"upstream", "direction", "scope"}}},
+  };
+}
+
+Rows OtherRows() {
+  return {
       {"levee_tls_handshakes_total", {kCounter, {"upstream", "side", "result", "version"}}},
       {"levee_tls_handshake_seconds", {kHistogram, {"upstream", "side"}}},
       {"levee_tls_certificate_expiry_timestamp_seconds", {kGauge, {"upstream", "kind"}}},
@@ -63,6 +71,7 @@ const std::map<std::string, Contract>& Contracts() {
       {"levee_guard_limit", {kGauge, {"upstream"}}},
       {"levee_guard_limit_min", {kGauge, {"upstream"}}},
       {"levee_guard_in_flight", {kGauge, {"upstream"}}},
+      {"levee_guard_streams", {kGauge, {"upstream"}}},
       {"levee_guard_queue_length", {kGauge, {"upstream"}}},
       {"levee_guard_reported_retry_share", {kGauge, {"upstream"}}},
       {"levee_dedupe_calls_total", {kCounter, {"upstream", "result"}}},
@@ -76,7 +85,7 @@ const std::map<std::string, Contract>& Contracts() {
       {"levee_rate_limit_decisions_total", {kCounter, {"policy", "limit", "decision"}}},
       {"levee_call_duration_seconds", {kHistogram, {"upstream", "method"}}},
       {"levee_attempt_duration_seconds", {kHistogram, {"upstream"}}},
-      {"levee_active_calls", {kGauge, {}}},
+      {"levee_active_calls", {kGauge, {"kind"}}},
       {"levee_replay_buffer_bytes", {kGauge, {}}},
       {"levee_memory_bytes", {kGauge, {}}},
       {"levee_memory_limit_bytes", {kGauge, {}}},
@@ -93,6 +102,14 @@ const std::map<std::string, Contract>& Contracts() {
       {"levee_config_info", {kGauge, {"sha256"}}},
       {"levee_build_info", {kGauge, {"version", "commit"}}},
   };
+}
+
+const Rows& Contracts() {
+  static const auto* const contracts = [] {
+    auto* const rows = new Rows(CallRows());
+    rows->merge(OtherRows());
+    return rows;
+  }();
   return *contracts;
 }
 
@@ -214,15 +231,15 @@ TEST_F(MetricsContractTest, LabelsTakeTheValuesOfTheContract) {
               ElementsAre("ready", "connecting", "ejected", "failing", "idle"));
   EXPECT_THAT(LabelValues("levee_config_reloads_total", "result"),
               ElementsAre("success", "failure"));
-  EXPECT_THAT(
-      LabelValues("levee_limit_hits_total", "limit"),
-      ElementsAre("memory", "replay_bytes", "streams_per_connection", "metadata_bytes",
-                  "metadata_fields", "method_labels", "destinations", "pending_attempts",
-                  "connections_per_endpoint", "routes_cached", "max_keys", "handshake",
-                  "header_time", "header_blocks", "access_log", "metric_series", "connections",
-                  "descriptors", "resets_per_second", "idle_frames_per_second",
-                  "header_block_bytes", "pending_frames", "output_bytes", "send_timeout",
-                  "idle_timeout", "waiting_calls", "handshakes", "failed_calls", "otlp_spans"));
+  EXPECT_THAT(LabelValues("levee_limit_hits_total", "limit"),
+              ElementsAre("memory", "replay_bytes", "streams_per_connection", "metadata_bytes",
+                          "metadata_fields", "method_labels", "destinations", "pending_attempts",
+                          "connections_per_endpoint", "routes_cached", "max_keys", "handshake",
+                          "header_time", "header_blocks", "access_log", "metric_series",
+                          "connections", "descriptors", "resets_per_second",
+                          "idle_frames_per_second", "header_block_bytes", "pending_frames",
+                          "output_bytes", "send_timeout", "idle_timeout", "waiting_calls",
+                          "handshakes", "failed_calls", "method_kinds", "otlp_spans"));
   EXPECT_THAT(LabelValues("levee_downstream_rejects_total", "reason"),
               ElementsAre("protocol_error", "not_http2", "not_grpc", "metadata", "loop", "no_route",
                           "not_captured", "bad_connect"));

@@ -56,9 +56,10 @@ std::string TypeName(prometheus::MetricType type) {
 
 // The same of what is exported.
 std::map<std::string, std::string> Exported() {
-  Metrics metrics({.settings = {.upstreams = {"cart"},
-                                .otel_names = true,
-                                .certificates = {{"cart", "client", absl::UnixEpoch(), absl::UnixEpoch()}}}});
+  Metrics metrics(
+      {.settings = {.upstreams = {"cart"},
+                    .otel_names = true,
+                    .certificates = {{"cart", "client", absl::UnixEpoch(), absl::UnixEpoch()}}}});
   metrics.Upstream(0, "cart").tls.Count(tls::Result::kSuccess, tls::Version::k13,
                                         absl::Milliseconds(1));
   metrics.RateLimit(0, "default", "per-tenant");

@@ -22,7 +22,7 @@ Metrics::Options Shop() {
 TEST(MethodLabels, AMethodIsExportedFromTheMomentItIsAskedFor) {
   Metrics metrics(Shop());
   constexpr std::string_view kSeries =
-      R"(levee_calls_total{upstream="cart",method="shop.Cart/Add",code="OK"})";
+      R"(levee_calls_total{upstream="cart",method="shop.Cart/Add",code="OK",kind="unary"})";
   EXPECT_EQ(Scraped(metrics, kSeries), "absent");
   metrics.Method(0, "cart", "/shop.Cart/Add");
   EXPECT_EQ(Scraped(metrics, kSeries), "0");
@@ -32,9 +32,11 @@ TEST(MethodLabels, AnUnlabelledMethodCountsAsOther) {
   Metrics metrics(Shop());
   MethodSeries& series = metrics.Method(1, "cart", "/shop.Cart/Unknown");
   EXPECT_EQ(&series, &metrics.Method(1, "cart", "/another.Service/Method"));
-  series.calls[StatusCode::kUnimplemented].Observe(0);
+  series.calls[CallKind::kUnary][StatusCode::kUnimplemented].Observe(0);
   EXPECT_EQ(
-      Scraped(metrics, R"(levee_calls_total{upstream="cart",method="other",code="UNIMPLEMENTED"})"),
+      Scraped(
+          metrics,
+          R"(levee_calls_total{upstream="cart",method="other",code="UNIMPLEMENTED",kind="unary"})"),
       "1");
 }
 
@@ -44,9 +46,13 @@ TEST(MethodLabels, LabellingAMethodGivesItSeriesOfItsOwnOnEveryWorker) {
   EXPECT_NE(&labelled, &metrics.Method(0, "cart", "/unknown/Method"));
   EXPECT_EQ(&labelled, &metrics.Method(0, "cart", "/shop.Cart/Remove"));
   EXPECT_NE(&labelled, &metrics.Method(1, "cart", "/shop.Cart/Remove"));
-  metrics.Method(1, "cart", "/shop.Cart/Remove").calls[StatusCode::kOk].Observe(0);
+  metrics.Method(1, "cart", "/shop.Cart/Remove")
+      .calls[CallKind::kUnary][StatusCode::kOk]
+      .Observe(0);
   EXPECT_EQ(
-      Scraped(metrics, R"(levee_calls_total{upstream="cart",method="shop.Cart/Remove",code="OK"})"),
+      Scraped(
+          metrics,
+          R"(levee_calls_total{upstream="cart",method="shop.Cart/Remove",code="OK",kind="unary"})"),
       "1");
 }
 
@@ -64,10 +70,13 @@ TEST(MethodLabels, BeyondMethodLabelsEverythingIsOther) {
   EXPECT_THAT(ScrapeText(metrics), Not(HasSubstr("Clear")));
 
   // Methods that have a label keep it, with any upstream.
-  metrics.LabelMethod(0, "anywhere", "/shop.Cart/Remove").calls[StatusCode::kOk].Observe(0);
+  metrics.LabelMethod(0, "anywhere", "/shop.Cart/Remove")
+      .calls[CallKind::kUnary][StatusCode::kOk]
+      .Observe(0);
   EXPECT_EQ(
-      Scraped(metrics,
-              R"(levee_calls_total{upstream="anywhere",method="shop.Cart/Remove",code="OK"})"),
+      Scraped(
+          metrics,
+          R"(levee_calls_total{upstream="anywhere",method="shop.Cart/Remove",code="OK",kind="unary"})"),
       "1");
   EXPECT_EQ(Scraped(metrics, kHits), "1");
 }
@@ -86,7 +95,7 @@ TEST(MethodLabels, AReloadBringsUpstreamsMethodsAndAnotherLimit) {
   options.settings.method_labels = 1;
   Metrics metrics(options);
   constexpr std::string_view kStock =
-      R"(levee_calls_total{upstream="stock",method="other",code="OK"})";
+      R"(levee_calls_total{upstream="stock",method="other",code="OK",kind="unary"})";
   EXPECT_EQ(Scraped(metrics, kStock), "absent");
   MethodSeries& add = metrics.Method(0, "cart", "/shop.Cart/Add");
   MethodSeries& other = metrics.Method(0, "cart", "/shop.Cart/Remove");

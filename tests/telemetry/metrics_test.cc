@@ -38,7 +38,9 @@ TEST(Metrics, AScrapeAddsUpTheWorkers) {
   CallOn(metrics, 1, OkCall());
   CallOn(metrics, 1, OkCall());
   EXPECT_EQ(
-      Scraped(metrics, R"(levee_calls_total{upstream="cart",method="shop.Cart/Add",code="OK"})"),
+      Scraped(
+          metrics,
+          R"(levee_calls_total{upstream="cart",method="shop.Cart/Add",code="OK",kind="unary"})"),
       "3");
   EXPECT_EQ(Scraped(metrics, R"(levee_attempt_duration_seconds_count{upstream="cart"})"), "3");
 }
@@ -71,7 +73,7 @@ TEST(Metrics, GaugesOfWorkersAddUp) {
   metrics.Worker(1).downstream_connections.Set(4);
   metrics.Upstream(0, "cart").connections.Add(3);
   metrics.Upstream(1, "cart").connections.Add(-1);
-  EXPECT_EQ(Scraped(metrics, "levee_active_calls"), "2");
+  EXPECT_EQ(Scraped(metrics, R"(levee_active_calls{kind="unary"})"), "2");
   EXPECT_EQ(Scraped(metrics, "levee_downstream_connections"), "4");
   EXPECT_EQ(Scraped(metrics, R"(levee_upstream_connections{upstream="cart"})"), "2");
 }
@@ -104,8 +106,8 @@ TEST(Metrics, SeriesExistAtZeroBeforeTheFirstCall) {
   Metrics metrics(Shop());
   for (
       const std::string_view series :
-      {R"(levee_calls_total{upstream="cart",method="other",code="UNAVAILABLE"})",
-       R"(levee_calls_total{upstream="none",method="other",code="UNIMPLEMENTED"})",
+      {R"(levee_calls_total{upstream="cart",method="other",code="UNAVAILABLE",kind="unary"})",
+       R"(levee_calls_total{upstream="none",method="other",code="UNIMPLEMENTED",kind="unary"})",
        R"(levee_attempts_total{upstream="cart",method="other",code="OK"})",
        R"(levee_call_attempts_count{upstream="cart",method="other",result="ok"})",
        R"(levee_call_attempts_count{upstream="cart",method="other",result="error"})",
@@ -119,7 +121,8 @@ TEST(Metrics, SeriesExistAtZeroBeforeTheFirstCall) {
        R"(levee_overload_marks_total{upstream="cart",direction="received",scope="service"})",
        R"(levee_overload_marks_total{upstream="cart",direction="sent",scope="endpoint"})",
        R"(levee_endpoints{upstream="cart",state="ejected"})",
-       "levee_active_calls",
+       R"(levee_active_calls{kind="unary"})",
+       R"(levee_active_calls{kind="stream"})",
        "levee_replay_buffer_bytes",
        "levee_memory_bytes",
        "levee_memory_limit_bytes",
@@ -157,7 +160,9 @@ TEST(Metrics, CallsWithoutARouteCountUnderNoneAndNothingElseDoes) {
   RecordCall(metrics.Method(0, kNoUpstream, "/a.B/C"), metrics.Upstream(0, kNoUpstream),
              metrics.Worker(0), record);
   EXPECT_EQ(
-      Scraped(metrics, R"(levee_calls_total{upstream="none",method="other",code="UNIMPLEMENTED"})"),
+      Scraped(
+          metrics,
+          R"(levee_calls_total{upstream="none",method="other",code="UNIMPLEMENTED",kind="unary"})"),
       "1");
   EXPECT_EQ(
       Scraped(metrics, R"(levee_call_duration_seconds_count{upstream="none",method="other"})"),

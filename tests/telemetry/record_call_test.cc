@@ -57,11 +57,12 @@ TEST_F(RecordCallTest, ACallThatSucceedsAtOnce) {
   record.attempts.push_back(Attempt(101, 107, StatusCode::kOk));
   Record(record);
 
-  EXPECT_EQ(Count(method_.calls[StatusCode::kOk]), 1u);
-  EXPECT_EQ(Count(method_.attempts[StatusCode::kOk]), 1u);
-  EXPECT_EQ(method_.calls[StatusCode::kOk].ReadSum(), 7u * kMs);
-  EXPECT_EQ(method_.calls[StatusCode::kOk].Read(3), 1u);  // above 5 ms, up to 10 ms
-  EXPECT_EQ(method_.attempts[StatusCode::kOk].ReadSum(), 6u * kMs);
+  EXPECT_EQ(Count(method_.calls[CallKind::kUnary][StatusCode::kOk]), 1u);
+  EXPECT_EQ(Count(method_.attempts[CallKind::kUnary][StatusCode::kOk]), 1u);
+  EXPECT_EQ(method_.calls[CallKind::kUnary][StatusCode::kOk].ReadSum(), 7u * kMs);
+  EXPECT_EQ(method_.calls[CallKind::kUnary][StatusCode::kOk].Read(3),
+            1u);  // above 5 ms, up to 10 ms
+  EXPECT_EQ(method_.attempts[CallKind::kUnary][StatusCode::kOk].ReadSum(), 6u * kMs);
   EXPECT_EQ(method_.attempts_ok.Read(0), 1u);
   EXPECT_EQ(Count(method_.attempts_error), 0u);
   EXPECT_EQ(Count(method_.retry_delay), 0u);
@@ -80,11 +81,11 @@ TEST_F(RecordCallTest, ARetriedCallCountsItsRetriesByTriggerAndFailure) {
   EXPECT_EQ(method_.retries[RetryTrigger::kStatus][StatusCode::kUnavailable].Read(), 1u);
   EXPECT_EQ(method_.retries[RetryTrigger::kHttp][StatusCode::kResourceExhausted].Read(), 1u);
   EXPECT_EQ(method_.retries[RetryTrigger::kHttp][StatusCode::kOk].Read(), 0u);
-  EXPECT_EQ(Count(method_.attempts[StatusCode::kUnavailable]), 1u);
-  EXPECT_EQ(Count(method_.attempts[StatusCode::kResourceExhausted]), 1u);
-  EXPECT_EQ(Count(method_.attempts[StatusCode::kOk]), 1u);
-  EXPECT_EQ(Count(method_.calls[StatusCode::kOk]), 1u);
-  EXPECT_EQ(Count(method_.calls[StatusCode::kUnavailable]), 0u);
+  EXPECT_EQ(Count(method_.attempts[CallKind::kUnary][StatusCode::kUnavailable]), 1u);
+  EXPECT_EQ(Count(method_.attempts[CallKind::kUnary][StatusCode::kResourceExhausted]), 1u);
+  EXPECT_EQ(Count(method_.attempts[CallKind::kUnary][StatusCode::kOk]), 1u);
+  EXPECT_EQ(Count(method_.calls[CallKind::kUnary][StatusCode::kOk]), 1u);
+  EXPECT_EQ(Count(method_.calls[CallKind::kUnary][StatusCode::kUnavailable]), 0u);
   EXPECT_EQ(method_.attempts_ok.Read(2), 1u);
   EXPECT_EQ(Count(upstream_.retry_backoff), 2u);
   EXPECT_EQ(upstream_.retry_backoff.ReadSum(), 50u * kMs);
@@ -176,7 +177,7 @@ TEST_F(RecordCallTest, ARefusedRetryCountsByReason) {
   EXPECT_EQ(upstream_.marks_sent[OverloadScope::kEndpoint].Read(), 0u);
   EXPECT_EQ(method_.attempts_error.Read(0), 1u);
   EXPECT_EQ(Count(method_.attempts_ok), 0u);
-  EXPECT_EQ(Count(method_.calls[StatusCode::kResourceExhausted]), 1u);
+  EXPECT_EQ(Count(method_.calls[CallKind::kUnary][StatusCode::kResourceExhausted]), 1u);
 }
 
 TEST_F(RecordCallTest, MarksReceivedCountPerAttempt) {
@@ -197,7 +198,7 @@ TEST_F(RecordCallTest, ACallWithoutAttemptsHasNoPlaceInTheAttemptsHistogram) {
   record.refused = RefusalReason::kBudget;
   Record(record);
 
-  EXPECT_EQ(Count(method_.calls[StatusCode::kResourceExhausted]), 1u);
+  EXPECT_EQ(Count(method_.calls[CallKind::kUnary][StatusCode::kResourceExhausted]), 1u);
   EXPECT_EQ(Count(method_.attempts_error), 0u);
   EXPECT_EQ(method_.retries_refused[RefusalReason::kBudget].Read(), 1u);
 }
@@ -281,13 +282,13 @@ TEST_F(RecordCallTest, AnAttemptWithoutAnEndCountsWithNoDuration) {
   CallRecord record = CallFrom(50, 60, StatusCode::kCancelled);
   record.attempts.push_back({.start = At(50)});
   Record(record);
-  EXPECT_EQ(method_.attempts[StatusCode::kUnknown].Read(0), 1u);
-  EXPECT_EQ(method_.attempts[StatusCode::kUnknown].ReadSum(), 0u);
+  EXPECT_EQ(method_.attempts[CallKind::kUnary][StatusCode::kUnknown].Read(0), 1u);
+  EXPECT_EQ(method_.attempts[CallKind::kUnary][StatusCode::kUnknown].ReadSum(), 0u);
 }
 
 TEST(MethodSeries, StaysSmall) {
   // A sidecar may hold one per worker, upstream and method.
-  EXPECT_LE(sizeof(MethodSeries), 5u * 1024 + 512);
+  EXPECT_LE(sizeof(MethodSeries), 9u * 1024 + 512);
   EXPECT_LE(sizeof(UpstreamSeries), 1024u);
 }
 

@@ -104,7 +104,7 @@ TEST_F(RemoveQuiet, WhoeverAsksForTheSeriesOrEndsACallKeepsThem) {
         metrics_.Method(1, "cart", "/b.B/B");
         break;
       case 2:
-        method.calls[StatusCode::kOk].Observe(1);
+        method.calls[CallKind::kUnary][StatusCode::kOk].Observe(1);
         break;
     }
   }

@@ -136,8 +136,8 @@ TEST(MetricSeries, StatusesOfAttemptsAndOfCallsAreCountedEach) {
   for (const std::string_view upstream : {"cart", "stock"}) {
     MethodSeries& method = metrics.Method(0, upstream, "/unknown/Method");
     for (int code = 0; code < kStatusCodes; ++code) {
-      method.calls[static_cast<StatusCode>(code)].Observe(1);
-      method.attempts[static_cast<StatusCode>(code)].Observe(1);
+      method.calls[CallKind::kUnary][static_cast<StatusCode>(code)].Observe(1);
+      method.attempts[CallKind::kUnary][static_cast<StatusCode>(code)].Observe(1);
     }
   }
   EXPECT_LE(SeriesPrinted(metrics), 1038);
@@ -163,7 +163,8 @@ TEST_P(MetricSeriesTest, WhatTheConfigurationNamesIsNeverDropped) {
   Metrics metrics(options);
   EXPECT_GT(SeriesPrinted(metrics), 1000);
   EXPECT_EQ(
-      Scraped(metrics, R"(levee_calls_total{upstream="upstream99",method="other",code="OK"})"),
+      Scraped(metrics,
+              R"(levee_calls_total{upstream="upstream99",method="other",code="OK",kind="unary"})"),
       "0");
   EXPECT_EQ(&metrics.LabelMethod(0, "upstream0", "/a.A/A"),
             &metrics.Method(0, "upstream0", "/unknown/Method"));

@@ -87,6 +87,7 @@ class VirtualWorker {
   TlsDestinations tls_destinations_;
   CaptureLoops capture_loops_{log_};
   KeptSpans spans_;
+  MethodKinds methods_;
   GuardTable guards_{1, [this](int) { worker_->PostLookAtGuards(); }};
   DedupeStores dedupes_{1, [this](int) { worker_->PostLookAtDedupes(); }};
   Ties ties_{1, [this](TraceNumber trace) { worker_->PostGone(trace); }};

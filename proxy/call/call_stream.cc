@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is different about a call that is a stream.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "base/about_deadline.h"
+#include "call/call.h"
+
+namespace levee {
+
+// A message of the answer has come. The policy's bound is for unary calls, so it waits until it is
+// known what the call is.
+void Call::AwaitTrailers() {
+  const Instant until = signs_.quiet_at();
+  if (deadline_ < until && !signs_.is_stream()) deadline_ = std::min(until, callers_deadline_);
+  if (until < timer_at_) ArmTimer();
+}
+
+// The call, which was not known as a stream when it began, is one.
+void Call::BecomeStream(Instant now) {
+  deadline_ = std::min(callers_deadline_, record_.start + parts_.policy.stream.timeout);
+  active_.ForgetTimeouts();
+  if (shadow_ != nullptr) shadow_->OnStream();
+  parts_.host.OnStream();
+  if (parts_.guard != nullptr) {
+    CountStreamSlot();
+    const bool observes = parts_.guard->guard().policy().observe;
+    // One that waits for a slot gives it back once it has it.
+    if (TakesNoSlot() && (guard_place_ == nullptr || on_loan_ || observes)) LeaveGuard(now);
+  }
+  ArmTimer();
+}
+
+// When a stream has been silent for too long.
+Instant Call::IdleAt() const {
+  return std::max(record_.start, signs_.last_piece()) + parts_.policy.stream.idle;
+}
+
+// Ends a stream whose time is over by its policy.
+void Call::EndStream(StreamBound bound, Instant now) {
+  record_.ended_by = bound;
+  AbandonOthers(/*kept=*/0, StatusCode::kDeadlineExceeded, now);
+  const char* const what = bound == StreamBound::kIdle
+                               ? "no message came in either direction for stream.idle"
+                               : "the stream has lasted for stream.timeout";
+  EndLocally(StatusCode::kDeadlineExceeded,
+             absl::StrCat(what, " of policy \"", parts_.policy.name, "\""), now);
+}
+
+// Whether the upstream has ended the attempt because the time that it was told was over.
+bool Call::EndsByAttemptTimeout(const ActiveAttempt& attempt, const AttemptOutcome& outcome,
+                                Instant now) const {
+  const bool gives_up =
+      outcome.code == StatusCode::kDeadlineExceeded || outcome.code == StatusCode::kCancelled;
+  return gives_up && parts_.method.described() &&
+         IsAboutDeadline(now, record_.attempts[attempt.record].start, attempt.deadline);
+}
+
+}  // namespace levee

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether the calls of a method are streams, by its descriptor or by what its calls were.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "wire/call_kind.h"
+
+namespace levee {
+
+// The kind of one method, shared by its calls on all workers. Any thread.
+class MethodKind {
+ public:
+  // Nothing is known of the method yet.
+  MethodKind() = default;
+  // Its descriptor says it, so it is never learnt otherwise.
+  explicit MethodKind(CallKind described) : kind_(StateOf(described)), described_(true) {}
+
+  bool described() const { return described_; }
+  bool IsUnary() const { return Get() == State::kUnary; }
+  bool IsStream() const { return Get() == State::kStream; }
+  bool known() const { return Get() != State::kUnknown; }
+
+  // A call of the method that the service has answered was of this kind. The last one decides.
+  void Learn(CallKind kind) {
+    const State learnt = StateOf(kind);
+    if (!described_ && Get() != learnt) kind_.store(learnt, std::memory_order_relaxed);
+  }
+
+ private:
+  enum class State : uint8_t { kUnknown, kUnary, kStream };
+  static State StateOf(CallKind kind) {
+    return kind == CallKind::kStream ? State::kStream : State::kUnary;
+  }
+  State Get() const { return kind_.load(std::memory_order_relaxed); }
+
+  std::atomic<State> kind_{State::kUnknown};
+  const bool described_ = false;
+};
+
+}  // namespace levee
