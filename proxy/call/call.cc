@@ -186,7 +186,7 @@ void Call::OnMessage(AttemptId id, const Chunk& piece, Instant now) {
   if (signs_.OnAnswer(piece, now)) {
     BecomeStream(now);
   } else if (!awaited && !signs_.quiet_at().is_infinite()) {
-    AwaitTrailers();
+    AwaitTrailers(now);
   }
 }
 

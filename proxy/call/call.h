@@ -166,6 +166,10 @@ class Call final : private GuardClient, private DedupeClient {
   static constexpr char kBroken[] =
       "the sidecar broke a rule of its own in this call; its log says which: please report it";
 
+  // The application takes no connections: ends the call with UNAVAILABLE, unless it has made an
+  // attempt.
+  void OnApplicationGone(Instant now);
+
   // The sidecar stops and cannot wait for the call any longer: ends it with UNAVAILABLE.
   void OnDrainTimeout(Instant now);
 
@@ -263,7 +267,7 @@ class Call final : private GuardClient, private DedupeClient {
     if (on_loan_ && IsWork()) KeepLoan();
     if (keyed_ != nullptr) NoteKeyedRequest(chunk, end);
   }
-  void AwaitTrailers();
+  void AwaitTrailers(Instant now);
   // Until its end nobody knows that a call is unary, so only then its latency is worth something.
   void NoteLatency(Instant now) {
     if (!signs_.is_stream()) parts_.latency.Record(answer_took_, now);
@@ -275,6 +279,7 @@ class Call final : private GuardClient, private DedupeClient {
   // The guard.
   bool IsWork() const { return half_closed_ || !replayable_ || signs_.request().HasOne(); }
   bool TakesNoSlot() const;
+  bool KeepsStreams() const;
   bool NeedsWork() const;
   void GoToGuard(Instant now);
   bool PassGuard(Instant now);

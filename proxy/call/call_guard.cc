@@ -27,6 +27,11 @@ bool Call::NeedsWork() const {
          !TakesNoSlot();
 }
 
+// Whether streams hold their slots to the end.
+bool Call::KeepsStreams() const {
+  return parts_.guard->guard().policy().concurrency.streams == ConcurrencyPolicy::Streams::kCount;
+}
+
 // Whether the call is a stream that needs no slot. A request of several messages alone frees none
 // of a method that answers as unary: any caller can send one.
 bool Call::TakesNoSlot() const {

@@ -10,8 +10,11 @@ namespace levee {
 
 // A message of the answer has come. The policy's bound is for unary calls, so it waits until it is
 // known what the call is.
-void Call::AwaitTrailers() {
+void Call::AwaitTrailers(Instant now) {
   const Instant until = signs_.quiet_at();
+  // A unary call's work is done with its answer. So unless its calls were all unary, it need not be
+  // waited for what the call is.
+  if (parts_.guard != nullptr && !parts_.method.IsUnary() && !KeepsStreams()) LeaveGuard(now);
   if (deadline_ < until && !signs_.is_stream()) deadline_ = std::min(until, callers_deadline_);
   if (until < timer_at_) ArmTimer();
 }

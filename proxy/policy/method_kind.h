@@ -18,18 +18,24 @@ class MethodKind {
   explicit MethodKind(CallKind described) : kind_(StateOf(described)), described_(true) {}
 
   bool described() const { return described_; }
+  // Whether every call of it that is known was unary.
   bool IsUnary() const { return Get() == State::kUnary; }
   bool IsStream() const { return Get() == State::kStream; }
   bool known() const { return Get() != State::kUnknown; }
 
-  // A call of the method that the service has answered was of this kind. The last one decides.
+  // A call of the method that the service has answered was of this kind. The last one decides
+  // whether it is a stream.
   void Learn(CallKind kind) {
-    const State learnt = StateOf(kind);
-    if (!described_ && Get() != learnt) kind_.store(learnt, std::memory_order_relaxed);
+    State learnt = StateOf(kind);
+    const State before = Get();
+    if (learnt == State::kUnary && before >= State::kStream) learnt = State::kMixed;
+    if (!described_ && before != learnt) kind_.store(learnt, std::memory_order_relaxed);
   }
 
  private:
-  enum class State : uint8_t { kUnknown, kUnary, kStream };
+  // kMixed: the last call was unary, and there have been streams, as where a stream of events may
+  // end with its first one.
+  enum class State : uint8_t { kUnknown, kUnary, kStream, kMixed };
   static State StateOf(CallKind kind) {
     return kind == CallKind::kStream ? State::kStream : State::kUnary;
   }

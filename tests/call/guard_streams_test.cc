@@ -143,6 +143,23 @@ TEST(GuardStreams, W2_SoDoStreamsWithoutAMessageThatADescriptorKnows) {
   ExpectAsDirectly({.answer = [](int) { return Silence(); }, .described = CallKind::kStream});
 }
 
+TEST(GuardStreams, W2_AFreshGuardRefusesNoneOfManyThatOpenAtOnce) {
+  ExpectAsDirectly({.count = 160,
+                    .answer = [](int) { return Answer().Head(Ms(1)).Message(Ms(1), "hello"); },
+                    .apart = absl::ZeroDuration()});
+}
+
+TEST(GuardStreams, W2_NorWhereOneOfThemHasEndedWithItsFirstMessage) {
+  ExpectAsDirectly({.count = 160,
+                    .answer =
+                        [](int n) {
+                          Answer answer = Answer().Head(Ms(1)).Message(Ms(1), "hello");
+                          if (n == 30) answer.Trailers(Ms(2), StatusCode::kOk);
+                          return answer;
+                        },
+                    .apart = Ms(5)});
+}
+
 TEST(GuardStreams, W2_TwoHundredQuietStreamsDoNeither) {
   ExpectAsDirectly(
       {.count = 200, .answer = [](int) { return Answer().Head(Ms(1)).Message(Ms(1), "hello"); }});

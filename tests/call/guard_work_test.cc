@@ -15,7 +15,9 @@ class CallGuardWork : public CallTest {
   CallGuardWork() {
     policy_.retry.max_attempts = 1;
     policy_.guard = GuardPolicy();
-    policy_.guard->concurrency = {.kind = ConcurrencyPolicy::Kind::kFixed, .fixed = 1};
+    policy_.guard->concurrency = {.kind = ConcurrencyPolicy::Kind::kFixed,
+                                  .fixed = 1,
+                                  .streams = ConcurrencyPolicy::Streams::kCount};
     sidecar_.inbound = true;
     Upstream({Silence()});
   }

@@ -76,6 +76,8 @@ TEST(StreamSigns, AWrongGuessEndsWithTheNextUnaryAnswer) {
   call.OnAnswer(Message(), At(1));
   call.OnEnd();
   EXPECT_FALSE(StreamSigns(method).is_stream());
+  // And yet its calls are not all unary.
+  EXPECT_FALSE(method.IsUnary());
 }
 
 TEST(StreamSigns, ACallersSecondMessageProvesNothingOfAMethodThatAnswersAsUnary) {

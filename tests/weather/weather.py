@@ -5,7 +5,8 @@
 Real gRPC at both ends; the ways take turns. For each cell a table goes to standard output as
 Markdown, progress to standard error. Ends with 1 if Levee is surely worse than a direct connection:
 if the whole 95% interval of the difference is below -0.1 points. Everything stays on 127.0.0.1 and is
-bounded in count and time. A round of all cells takes about two hours.
+bounded in count and time. The cells with streams (e14, w2, w2b) are directly and through Levee alone. A
+round of all cells takes about two hours.
 """
 
 import argparse
@@ -20,10 +21,12 @@ import tempfile
 import time
 
 import cells
+import streams
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path += [str(ROOT / 'tests/bench'), str(ROOT / 'tests/storms')]
+sys.path += [str(ROOT / 'tests/bench'), str(ROOT / 'tests/interop'), str(ROOT / 'tests/storms')]
 import contenders
+import descriptors
 import proxies
 from processes import BenchError, Process, cpus, free_port, on_cpu
 
@@ -161,25 +164,47 @@ def is_worse(cell, results):
     return cells.difference(*shares)[1] < BAR
 
 
+def run_streams(cell, args):
+    """Returns the calls as streams.run has them."""
+    with tempfile.TemporaryDirectory(prefix='levee-weather-') as scratch:
+        described = pathlib.Path(scratch) / 'interop.pb'
+        descriptors.write(described)
+
+        def before(each_cell, part, address):
+            listen, path = free_port(), pathlib.Path(scratch) / 'config.yaml'
+            path.write_text(streams.config_text(each_cell, part, listen, address, described),
+                            encoding='utf-8')
+            proxy = Process('Levee', [args.levee, 'run', '--config', path], cpus()[0], scratch)
+            proxy.wait_until_ready(listen)
+            return proxy, f'127.0.0.1:{listen}'
+
+        return streams.run(cell, args.rounds, before, args.helpers, on_cpu(cpus()[1]), tell)
+
+
+def tell(line):
+    print(f'weather: {line}', file=sys.stderr)
+
+
 def parse_arguments(words):
     parser = argparse.ArgumentParser(prog='tests/weather/run', description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    names = [cell.name for cell in cells.CELLS]
+    names = [cell.name for cell in cells.CELLS + streams.CELLS]
     parser.add_argument('--levee', type=pathlib.Path, default=ROOT / 'build/levee')
     parser.add_argument('--rounds', type=int, choices=range(1, 101), default=1,
                         help='of which the calls are added; default 1')
     parser.add_argument('--cells', nargs='+', choices=names, default=names, metavar='CELL',
                         help=f'of {", ".join(names)}; default all')
     parser.add_argument('--helpers', type=pathlib.Path, default=ROOT / 'build/tests',
-                        help='where storm_service and storm_client are')
+                        help='where storm_service, storm_client and interop_server are')
     return parser.parse_args(words)
 
 
 def main(words):
     args = parse_arguments(words)
     found, missing = ways(args.levee)
-    for line in missing:
-        print(f'weather: {line}', file=sys.stderr)
+    without_streams = streams.missing(args.helpers)
+    for line in missing + [without_streams] * bool(without_streams):
+        tell(line)
     print(f'# Ordinary weather\n\n{time.strftime("%Y-%m-%d")}, {platform.platform()}, '
           f'{len(set(cpus()))} CPUs, {args.rounds} rounds.\n')
     worse = []
@@ -187,13 +212,18 @@ def main(words):
         results = {name: [] for name in found}
         for seed in range(args.rounds):
             for name, way in found.items():
-                print(f'weather: {cell.name}: {name}', file=sys.stderr)
+                tell(f'{cell.name}: {name}')
                 results[name] += run(way, cell, seed, args.helpers)
         print(table(cell, results), flush=True)
         if is_worse(cell, results):
             worse.append(cell.name)
+    for cell in (each for each in streams.CELLS if each.name in args.cells and not without_streams):
+        results = run_streams(cell, args)
+        print(streams.table(cell, results), flush=True)
+        if streams.is_worse(results, BAR):
+            worse.append(cell.name)
     if worse:
-        print(f'weather: worse than directly: {", ".join(worse)}', file=sys.stderr)
+        tell(f'worse than directly: {", ".join(worse)}')
     return 1 if worse else 0
 
 

@@ -7,6 +7,7 @@ import unittest
 import yaml
 
 import cells
+import streams
 import weather
 
 CELL = cells.Cell('some', 'Some fail', 3, 1, False, calm=10, fault=20, learnt=5)
@@ -56,6 +57,55 @@ class Configurations(unittest.TestCase):
             with self.subTest(contender.name):
                 config = yaml.safe_load(weather.config_text(contender, 1, [2, 3, 4]))
                 self.assertEqual(ports(config), [2, 3, 4])
+
+    def test_every_part_of_a_cell_with_streams_has_one(self):
+        for cell in streams.CELLS:
+            for part in cell.parts:
+                with self.subTest(cell.name, part=part.text):
+                    config = yaml.safe_load(streams.config_text(cell, part, 1, '127.0.0.1:2', '/interop.pb'))
+                    self.assertEqual(config['upstreams'], [
+                        {'name': 'app', 'endpoints': ['127.0.0.1:2'],
+                         **({'descriptor_set': '/interop.pb'} if part.described else {})}])
+                    self.assertIn(next(iter(config['policies'][0].keys() - {'name'})), ('timeout', 'guard'))
+
+
+HELD = streams.held('output', 'some streams', 10, 0, 1000)
+TIMED_OUT = streams.Part(streams.UNARY, HELD, ends=('DEADLINE_EXCEEDED', 900, 1500))
+
+
+def lanes(held_share, unary_share):
+    return [calls(held_share), calls(unary_share)]
+
+
+class Streams(unittest.TestCase):
+
+    def test_a_call_is_good_directly_if_it_succeeds_and_through_levee_if_it_ends_as_its_part_says(self):
+        self.assertTrue(streams.is_good(TIMED_OUT, False, 3000, 'OK'))
+        self.assertFalse(streams.is_good(TIMED_OUT, True, 3000, 'OK'))
+        self.assertTrue(streams.is_good(TIMED_OUT, True, 1004, 'DEADLINE_EXCEEDED'))
+        self.assertFalse(streams.is_good(TIMED_OUT, True, 3000, 'DEADLINE_EXCEEDED'))
+
+    def test_a_held_stream_is_good_if_it_lived_to_the_end_and_a_poll_that_the_end_met_says_nothing(self):
+        ended = [(0, 1, 5, 'OPEN'), (0, 1, 5, 'OK'), (0, 1, 5, 'UNAVAILABLE')]
+        self.assertEqual([each.good for each in streams.judged(TIMED_OUT, HELD, True, ended)],
+                         [True, False, False])
+        polls = streams.held('poll', 'polls', 10)
+        self.assertEqual([each.good for each in streams.judged(TIMED_OUT, polls, True, ended)], [True, False])
+
+    def test_levee_is_worse_if_any_part_surely_is(self):
+        def results(*levee):
+            return {0: {'direct': lanes(1, 1), 'Levee': lanes(1, 1)},
+                    1: {'direct': lanes(1, 1), 'Levee': lanes(*levee)}}
+
+        self.assertFalse(streams.is_worse(results(1, 1), weather.BAR))
+        self.assertTrue(streams.is_worse(results(0.9, 1), weather.BAR))
+        self.assertTrue(streams.is_worse(results(1, 0.9), weather.BAR))
+
+    def test_the_table_has_rows_for_what_is_held_and_for_the_calls_beside(self):
+        cell = streams.Cell('some', 'Some', {}, (streams.Part(streams.UNARY, HELD),))
+        text = streams.table(cell, {0: {'direct': lanes(1, 0.5), 'Levee': lanes(1, 1)}})
+        self.assertIn('| some streams | Levee | 1000 | 100.00% | ', text)
+        self.assertIn('| unary calls of 5 ms beside them | direct | 1000 | 50.00% | ', text)
 
 
 if __name__ == '__main__':
