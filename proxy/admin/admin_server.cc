@@ -212,8 +212,13 @@ HttpResponse AdminServer::State(const HttpRequest& request) const {
 
 HttpResponse AdminServer::Drain(const HttpRequest& request) const {
   if (IsForeign(request)) return Refuse(403, "not at the request of another site's page");
+  const auto query = ParseQuery(request.query, {"until"});
+  if (!query.ok()) return Refuse(400, std::string(query.status().message()));
+  const auto until = query->find("until");
+  const bool until_signal = until != query->end();
+  if (until_signal && until->second != "signal") return Refuse(400, "until is signal, if given");
   admin::v1::DrainResponse response;
-  response.set_began(content_.drain());
+  response.set_began(content_.drain(until_signal));
   return {.status = response.began() ? 202 : 200, .type = kJson, .body = ToJson(response)};
 }
 

@@ -31,7 +31,7 @@ struct AdminContent {
   // NotFound, worded for people, if the request names an upstream that is not there.
   std::function<absl::StatusOr<admin::v1::State>(const admin::v1::GetStateRequest&)> state;
   std::function<Config()> config;
-  std::function<bool()> drain = nullptr;  // As AdminSources::drain; nullptr: nothing can drain.
+  std::function<bool(bool)> drain = nullptr;  // As AdminSources::drain; nullptr: nothing can drain.
 };
 
 // Answers, on threads of its own,
@@ -39,7 +39,8 @@ struct AdminContent {
 //   GET  /config         the effective configuration: YAML, or JSON if ?format=json or Accept asks
 //   GET  /api/v1/state   levee.admin.v1.State as JSON; ?since=N&upstream=NAME&details_of=NAME as
 //                        GetStateRequest
-//   POST /drain          begins the drain: 202, or 200 if it had begun before
+//   POST /drain          begins the drain: 202, or 200 if it had begun before. With
+//                        ?until=signal it goes on until the process is told to stop
 // and HEAD wherever GET is answered. No other request changes anything.
 //
 // Whoever may connect may do all this, so the port belongs on a loopback address. Pages of other

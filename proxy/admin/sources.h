@@ -42,8 +42,9 @@ struct AdminSources {
   std::function<bool()> ready;     // the answer of /readyz
   std::function<bool()> draining;  // the drain has begun
 
-  // Begins the drain. Returns false if it had begun before.
-  std::function<bool()> drain;
+  // Begins the drain; `until_signal`: it goes on until the process is told to stop. Returns false if
+  // it had begun before.
+  std::function<bool(bool until_signal)> drain;
 
   // The addresses on which calls are taken, for people: "egress 127.0.0.1:9460". May be empty.
   std::function<std::vector<std::string>()> listeners = nullptr;

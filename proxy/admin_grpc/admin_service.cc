@@ -208,10 +208,10 @@ grpc::ServerUnaryReactor* AdminService::GetConfig(grpc::CallbackServerContext* c
 }
 
 grpc::ServerUnaryReactor* AdminService::Drain(grpc::CallbackServerContext* context,
-                                              const admin::v1::DrainRequest*,
+                                              const admin::v1::DrainRequest* request,
                                               admin::v1::DrainResponse* response) {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  response->set_began(sources_.drain());
+  response->set_began(sources_.drain(request->until_signal()));
   reactor->Finish(grpc::Status::OK);
   return reactor;
 }

@@ -172,6 +172,12 @@ void Call::OnDrainTimeout(Instant now) {
   EndLocally(StatusCode::kUnavailable, "the sidecar is shutting down", now);
 }
 
+void Call::OnApplicationGone(Instant now) {
+  const OneEvent event(&parts_.replay);
+  if (finished_ || attempts_ > 0) return;
+  EndLocally(StatusCode::kUnavailable, "the application takes no connections", now);
+}
+
 void Call::OnBroken(Instant now) {
   const OneEvent event(&parts_.replay);
   if (!finished_) EndLocally(StatusCode::kInternal, kBroken, now);

@@ -18,6 +18,7 @@
 #include "cli/check_command.h"
 #include "cli/command_line.h"
 #include "cli/doctor_command.h"
+#include "cli/drain_command.h"
 #include "cli/duration_option.h"
 #include "cli/explain_options.h"
 #include "cli/fleet_command.h"
@@ -254,6 +255,8 @@ struct Levee {
   Command fleet = AddFleet(line.top(), fleet_options);
   ProbeOptions probe_options;
   Command probe = AddProbe(line.top(), probe_options);
+  DrainOptions drain_options;
+  Command drain = AddDrain(line.top(), drain_options);
   CaptureOptions capture_options;
   Command capture = AddCapture(line.top(), capture_options);
   SnapshotOptions snapshot_options;
@@ -320,6 +323,7 @@ int RunCommand(int argc, char** argv) {
   if (levee.fleet.parsed()) return AfterOutput(RunFleet(levee.fleet_options));
   if (levee.demo.parsed()) return demo::RunDemo(levee.demo_options);
   if (levee.probe.parsed()) return RunProbe(levee.probe_options);
+  if (levee.drain.parsed()) return RunDrain(levee.drain_options);
   if (levee.capture.parsed()) return AfterOutput(RunCapture(levee.capture_options));
   if (levee.snapshot.parsed()) return AfterOutput(RunSnapshot(levee.snapshot_options));
   if (levee.page.parsed()) return RunPage(levee.page_options);

@@ -32,10 +32,21 @@ constexpr const char* kIngress = R"(    - name: levee-ingress
       protocol: TCP
 )";
 
-constexpr const char* kRest = R"(    - name: levee-metrics
+constexpr const char* kMetrics = R"(    - name: levee-metrics
       containerPort: 9461
       protocol: TCP
-  startupProbe:
+)";
+
+// The hook runs as the pod begins to stop, while its application still serves.
+constexpr const char* kPreStop = R"(  lifecycle:
+    preStop:
+      exec:
+        command:
+          - /usr/bin/levee
+          - drain
+)";
+
+constexpr const char* kRest = R"(  startupProbe:
     httpGet:
       path: /readyz
       port: levee-metrics
@@ -126,8 +137,9 @@ std::string CaptureYaml(const InjectOptions& options) {
 // Levee is ready before the first connection is redirected.
 std::string ContainersYaml(const InjectOptions& options) {
   const char* const user = options.capture.empty() ? kUser : kCapturingUser;
-  return absl::StrCat(kBegin, options.image, kRun, options.guard ? kIngress : "", kRest, user,
-                      kGroup, user, kEnd, CaptureYaml(options));
+  return absl::StrCat(kBegin, options.image, kRun, options.guard ? kIngress : "", kMetrics,
+                      options.guard ? kPreStop : "", kRest, user, kGroup, user, kEnd,
+                      CaptureYaml(options));
 }
 
 std::string VolumeYaml(const InjectOptions& options) {

@@ -77,6 +77,18 @@ void AllowReuse(int socket) {
   setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
 }
 
+// Returns a socket that is bound to the address and does not listen yet; -1: that is not possible.
+int BindAgain(const Address& address) {
+  const int fd = socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return fd;
+  AllowReuse(fd);
+  if (bind(fd, address.get(), address.size()) == 0) return fd;
+  const int error = errno;
+  close(fd);
+  errno = error;
+  return -1;
+}
+
 int OpenSpare() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
 }  // namespace
@@ -119,16 +131,36 @@ Listener::Listener(EventLoop& loop, TimerWheel& wheel, int fd, const Address& ad
       address_(address),
       accepted_(std::move(accepted)),
       options_(std::move(options)) {
-  watch_.emplace(loop_, fd_, static_cast<ReadyHandler&>(*this));
-  watch_->Set(true, false);
+  Watch();
   file_ = FileIdentity(address_);
 }
 
 Listener::~Listener() {
   watch_.reset();
   if (!file_.empty() && FileIdentity(address_) == file_) unlink(address_.unix_path().c_str());
-  close(fd_);
+  if (fd_ >= 0) close(fd_);
   if (spare_fd_ >= 0) close(spare_fd_);
+}
+
+void Listener::Watch() {
+  watch_.emplace(loop_, fd_, static_cast<ReadyHandler&>(*this));
+  watch_->Set(true, false);
+}
+
+void Listener::Pause() {
+  if (address_.is_unix() || !watch_.has_value()) return;
+  Timer::Unlink();
+  watch_.reset();
+  close(fd_);
+  fd_ = BindAgain(address_);
+}
+
+absl::Status Listener::Resume() {
+  if (watch_.has_value()) return absl::OkStatus();
+  if (fd_ < 0) fd_ = BindAgain(address_);
+  if (fd_ < 0 || listen(fd_, kBacklog) != 0) return Error(address_, errno);
+  Watch();
+  return absl::OkStatus();
 }
 
 absl::Status Listener::SetMode(mode_t mode) {

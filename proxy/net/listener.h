@@ -50,6 +50,13 @@ class Listener final : private ReadyHandler, private Timer {
   // Removes the socket at a path, unless another one has taken its place.
   ~Listener() override;
 
+  // Refuses connections until Resume, as if nobody listened, and keeps the port as far as it can. A
+  // socket at a path goes on listening: there is no way to refuse there.
+  void Pause();
+
+  // Listens again after Pause. Fails if another process has taken the port meanwhile.
+  absl::Status Resume();
+
   // Changes the permissions of a socket at a path.
   absl::Status SetMode(mode_t mode);
 
@@ -62,10 +69,11 @@ class Listener final : private ReadyHandler, private Timer {
   void OnReady(bool readable, bool writable) override;
   void OnTimer(Instant now) override;
   void RefuseOne();
+  void Watch();
 
   EventLoop& loop_;
   TimerWheel& wheel_;
-  int fd_;
+  int fd_;        // -1: it is paused, and has lost the port
   int spare_fd_;  // given up for a moment when the process has no descriptor left
   Address address_;
   std::function<void(ByteStream)> accepted_;

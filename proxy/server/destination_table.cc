@@ -7,9 +7,13 @@
 #include "absl/strings/str_cat.h"
 #include "base/host_port.h"
 #include "base/text.h"
+#include "server/applications.h"
 
 namespace levee {
 namespace {
+
+// An application that is there again is seen within this time.
+constexpr absl::Duration kApplicationAgain = absl::Milliseconds(50);
 
 std::vector<Pool::Target> ToTargets(const EndpointList& endpoints) {
   std::vector<Pool::Target> targets;
@@ -42,24 +46,35 @@ DestinationTable::DestinationTable(const DestinationParts& parts, const Snapshot
 
 ConnectPolicy DestinationTable::ConnectPolicyOf(const UpstreamSpec& upstream,
                                                 const Http2Connection::Options& connection) const {
+  const bool application = applications_.contains(upstream.name);
+  BackoffPolicy reconnect = upstream.reconnect;
+  if (application) {
+    reconnect.initial = std::min(reconnect.initial, kApplicationAgain);
+    reconnect.max = std::min(reconnect.max, kApplicationAgain);
+  }
   return {
       .upstream = upstream.name,
       .past_hosts_file = upstream.past_hosts_file,
       .connect_timeout = upstream.connect_timeout,
       .connect_wait = upstream.connect_wait,
       .waiting = &parts_.waiting,
-      .reconnect = upstream.reconnect,
+      .reconnect = reconnect,
       .keepalive = {.interval = upstream.keepalive_interval, .timeout = upstream.keepalive_timeout},
       .max_connection_age = upstream.max_connection_age,
       .ejection = upstream.ejection,
       .tls = upstream.tls,
       .connection = connection,
-      .own_listeners = &parts_.own_listeners};
+      .own_listeners = &parts_.own_listeners,
+      .watcher = application ? &parts_.watcher : nullptr};
 }
 
 void DestinationTable::Reload(const Snapshot& snapshot,
                               const Http2Connection::Options& connection) {
   limit_ = static_cast<size_t>(snapshot.limits.destinations);
+  applications_.clear();
+  for (const auto& [listener, upstreams] : ApplicationsOf(snapshot)) {
+    applications_.insert(upstreams.begin(), upstreams.end());
+  }
   auto before = std::exchange(connect_policies_, {});
   UpstreamsByName upstreams;
   for (const UpstreamSpec& upstream : snapshot.upstreams) {
@@ -94,6 +109,11 @@ void DestinationTable::MakeMissing() {
     if (!connect_policies_.contains(upstream) || destinations_.contains({upstream, ""})) continue;
     Make(upstream, "", ToTargets(*endpoints));
   }
+}
+
+bool DestinationTable::Refuses(const std::string& upstream) const {
+  const auto found = destinations_.find({upstream, ""});
+  return found != destinations_.end() && found->second->pool->refuses();
 }
 
 bool DestinationTable::StillFits(const Destination& destination,
@@ -169,6 +189,7 @@ std::shared_ptr<Destination> DestinationTable::Make(const std::string& upstream,
   destination->pool = std::make_unique<Pool>(parts_.io, parts_.resolver, *destination->connect,
                                              parts_.random, *destination->series, targets);
   destinations_.emplace(std::pair(upstream, authority), destination);
+  if (destination->connect->watcher != nullptr) destination->pool->Connect();
   return destination;
 }
 

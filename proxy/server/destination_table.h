@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,6 +34,7 @@ struct DestinationParts {
   FailedCallsRoom& failed_calls;
   WaitingPlaces& waiting;
   const std::vector<net::Address>& own_listeners;
+  ApplicationWatcher& watcher;
   int worker;
 };
 
@@ -67,6 +69,9 @@ class DestinationTable {
   // Returns a view of every endpoint.
   std::vector<EndpointView> View() const;
 
+  // Whether the upstream's endpoints take no connections (Pool::refuses).
+  bool Refuses(const std::string& upstream) const;
+
   // Whether some have gone (Destination::gone) since the last time this was asked.
   bool TakeGone() { return std::exchange(some_gone_, false); }
 
@@ -92,6 +97,7 @@ class DestinationTable {
   const DestinationParts parts_;
   size_t limit_ = 0;
   std::map<std::string, std::shared_ptr<ConnectPolicy>> connect_policies_;  // by upstream
+  std::set<std::string> applications_;  // upstreams to which inbound listeners lead
   EndpointLists endpoints_;
   std::map<std::pair<std::string, std::string>, std::shared_ptr<Destination>> destinations_;
   bool some_gone_ = false;

@@ -9,6 +9,7 @@
 #include "base/uuid.h"
 #include "insight/recent_calls.h"
 #include "net/event_loop.h"
+#include "server/application_doors.h"
 #include "server/reply.h"
 #include "server/request_head.h"
 #include "server/worker.h"
@@ -161,10 +162,6 @@ void RpcStream::EndTrace(const FinalStatus& status, const CallRecord& record) {
   environment_.series.limit_hits[Limit::kOtlpSpans].Add();
 }
 
-void RpcStream::OnFollowedGone() {
-  if (tie_->IsInVain(now())) call_.OnInVain(now());
-}
-
 // A header that cannot be read changes nothing: it must not make calls fail.
 void RpcStream::ReadPriority(RequestFacts& facts) {
   const GuardPolicy& guard = *plan_->calls.policy->guard;
@@ -191,8 +188,6 @@ void RpcStream::ReadReport(UnreportedCalls& unreported) {
     environment_.series.guard_headers_ignored[GuardHeader::kRetries].Add();
   }
 }
-
-void RpcStream::EndForDrain() { call_.OnDrainTimeout(now()); }
 
 size_t RpcStream::held_bytes() const {
   size_t bytes = call_.kept_bytes() + request_.held_bytes();
@@ -417,7 +412,9 @@ void RpcStream::End(const FinalStatus& status, const CallRecord& record) {
   if (plan_->guard.line != nullptr && plan_->calls.policy->guard->load_report) {
     added.load = plan_->guard.line->guard().EndLoad(record.code != StatusCode::kOk, now());
   }
-  if (downstream_ != nullptr) {
+  if (downstream_ != nullptr && !head_sent_ && GoesElsewhere(*plan_, record)) {
+    std::exchange(downstream_, nullptr)->Reset(kResetRefusedStream);
+  } else if (downstream_ != nullptr) {
     const std::string_view type =
         head_sent_ ? std::string_view() : AnswerContentType(request_.Get("content-type"));
     if (status.replay != nullptr) {

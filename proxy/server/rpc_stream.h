@@ -81,7 +81,10 @@ class RpcStream final : public InBlocks,
   bool answered() const { return downstream_ == nullptr; }
 
   // Ends it with UNAVAILABLE, because the sidecar cannot wait any longer.
-  void EndForDrain();
+  void EndForDrain() { call_.OnDrainTimeout(now()); }
+
+  // The application takes no connections: ends it, unless an attempt of it has begun.
+  void EndUnsent() { call_.OnApplicationGone(now()); }
 
   // Returns how many bytes of bodies and heads the call holds.
   size_t held_bytes() const;
@@ -97,7 +100,9 @@ class RpcStream final : public InBlocks,
   }
 
   // The caller of a call of `followed` has gone.
-  void OnFollowedGone();
+  void OnFollowedGone() {
+    if (tie_->IsInVain(now())) call_.OnInVain(now());
+  }
 
   // The following are the events of the call's attempts. Nobody else calls them. They come from
   // within the callbacks of the upstream session.

@@ -47,6 +47,11 @@ Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shar
       environment_{io_,   random_,       replay_,        shared.metrics, series_,
                    log_,  budget_watch_, shared.methods, leases_,        shared.hops,
                    ties_, shared.spans,  index},
+      doors_(io_, destinations_, connections_, calls_,
+             [this](const std::string& listener, bool open) {
+               application_gone_ = doors_.AllClosed();
+               if (index_ == 0) shared_.door_moved(listener, open);
+             }),
       destinations_({.io = io_,
                      .resolver = resolver_,
                      .random = random_,
@@ -54,6 +59,7 @@ Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shar
                      .failed_calls = failed_calls_,
                      .waiting = waiting_places_,
                      .own_listeners = own_addresses_,
+                     .watcher = doors_,
                      .worker = index},
                     *snapshot_, ConnectionOptions(Peer::kUpstream)),
       guards_(io_.wheel, index),
@@ -95,18 +101,6 @@ void Worker::PostEndpoints(const std::string& upstream,
   loop_.Post([this, upstream, endpoints = std::move(endpoints)] {
     destinations_.SetEndpoints(upstream, endpoints);
   });
-}
-
-void Worker::PostLookAtGuards() {
-  loop_.Post([this] { guards_.Look(loop_.now()); });
-}
-
-void Worker::PostLookAtDedupes() {
-  loop_.Post([this] { shared_.dedupes.Answer(index_, loop_.now()); });
-}
-
-void Worker::PostLookAtLeases() {
-  loop_.Post([this] { leases_.OnAnswered(loop_.now()); });
 }
 
 void Worker::PostGone(TraceNumber trace) {
@@ -154,8 +148,8 @@ void Worker::PostCountStreams() {
   });
 }
 
-void Worker::PostGoaway() {
-  loop_.Post([this] { Goaway(); });
+void Worker::PostGoaway(Direction direction) {
+  loop_.Post([this, direction] { Goaway(direction); });
 }
 
 void Worker::PostStop() {
@@ -178,6 +172,7 @@ void Worker::Apply(const WorkerConfig& config) {
   idle_.SetTimeout(snapshot_->limits.idle_timeout);
   shared_.methods.Keep(*snapshot_);
   destinations_.Reload(*snapshot_, ConnectionOptions(Peer::kUpstream));
+  doors_.Reload(*snapshot_);
   SetOwnAddresses(config.own_listeners, control_ports_);
   destinations_.TakeGone();  // No plan is left that could hold one.
   closed_sockets_.insert(config.closed_sockets.begin(), config.closed_sockets.end());
@@ -236,7 +231,10 @@ void Worker::Serve(const ConnectionOrigin& origin, net::ByteStream stream, ByteS
   connection->SetListener(snapshot_->ListenerRefOf(*origin.listener));
   connections_.PushBack(*connection);
   connection->LimitAge(io_, random_);
-  if (closed_sockets_.contains(origin.socket)) connection->session().AnnounceShutdown();
+  if (closed_sockets_.contains(origin.socket) || leaving_.contains(origin.listener->direction) ||
+      doors_.IsClosed(origin.listener->name)) {
+    connection->session().AnnounceShutdown();
+  }
   connection->Receive(first);
 }
 
@@ -367,6 +365,7 @@ h2::StreamHandler* Worker::OnRequest(DownstreamConnection& from, h2::Stream& str
     plan = *std::move(made);
   }
   plan->destination->last_used = loop_.now();
+  if (plan->inbound && doors_.TurnsAway(*plan, stream)) return nullptr;
   calls_begun_.Add();
   auto* rpc = new RpcStream(environment_, *this, std::move(plan), from.origin(), stream, fields);
   calls_.PushBack(*rpc);
@@ -473,9 +472,12 @@ PlannedGuard Worker::PlanGuard(const std::string& upstream, const CallPolicy& po
           .series = &shared_.metrics.Guard(index_, upstream)};
 }
 
-void Worker::Goaway() {
-  connections_.ForEach(
-      [](DownstreamConnection& connection) { connection.session().AnnounceShutdown(); });
+void Worker::Goaway(Direction direction) {
+  leaving_.insert(direction);
+  connections_.ForEach([direction](DownstreamConnection& connection) {
+    if (connection.origin().listener->direction != direction) return;
+    connection.session().AnnounceShutdown();
+  });
 }
 
 void Worker::Stop() {

@@ -22,6 +22,7 @@
 #include "net/line_writer.h"
 #include "net/resolver.h"
 #include "server/accepted_connection.h"
+#include "server/application_doors.h"
 #include "server/budget_table.h"
 #include "server/budget_watch.h"
 #include "server/call_log.h"
@@ -66,6 +67,8 @@ struct Shared {
   Ties& ties;
   CaptureLoops& capture_loops;
   SpanSink& spans;
+  // Called by worker 0, in its thread: the door of an inbound listener has opened or closed.
+  std::function<void(const std::string& listener, bool open)> door_moved;
   const Hops hops;
 };
 
@@ -109,13 +112,19 @@ class Worker final : private net::TurnHandler {
   void PostEndpoints(const std::string& upstream, std::shared_ptr<const EndpointList> endpoints);
 
   // Looks at what guards have decided about waiting calls. Any thread.
-  void PostLookAtGuards();
+  void PostLookAtGuards() {
+    loop_.Post([this] { guards_.Look(loop_.now()); });
+  }
 
   // Looks at what idempotency stores have decided about waiting calls. Any thread.
-  void PostLookAtDedupes();
+  void PostLookAtDedupes() {
+    loop_.Post([this] { shared_.dedupes.Answer(index_, loop_.now()); });
+  }
 
   // Lets calls that wait for the lease of a rate limit ask again. Any thread.
-  void PostLookAtLeases();
+  void PostLookAtLeases() {
+    loop_.Post([this] { leases_.OnAnswered(loop_.now()); });
+  }
 
   // Ends the calls that follow calls of a trace, if all callers of those have gone. Any thread.
   void PostGone(TraceNumber trace);
@@ -136,14 +145,17 @@ class Worker final : private net::TurnHandler {
   void PostCountStreams();
   int64_t open_streams() const { return open_streams_.load(std::memory_order_relaxed); }
 
-  // Asks callers to go elsewhere: GOAWAY in its graceful form, the final one a moment later.
-  void PostGoaway();
+  // Asks the callers of the listeners of a direction to go elsewhere: GOAWAY in its graceful form,
+  // the final one a moment later. It asks those that connect from now on, too.
+  void PostGoaway(Direction direction);
 
   // Ends all calls with UNAVAILABLE, closes every connection, and stops the loop.
   void PostStop();
 
   // Any thread; what it was a moment ago.
   int64_t active_calls() const { return series_.active_calls.Read(); }
+  // Whether the sidecar stands before an application, and that takes no connections.
+  bool application_gone() const { return application_gone_.load(std::memory_order_relaxed); }
   int64_t active_streams() const { return series_.active_streams.Read(); }
   uint64_t calls_begun() const { return calls_begun_.Read(); }
   uint64_t connections_ended() const { return connections_ended_.Read(); }
@@ -209,7 +221,7 @@ class Worker final : private net::TurnHandler {
   void Serve(const ConnectionOrigin& origin, net::ByteStream stream, ByteSpan first);
   void Bury(AcceptedConnection& connection);
   void Bury(RawTunnel& tunnel);
-  void Goaway();
+  void Goaway(Direction direction);
   void Stop();
   h2::StreamHandler* Refuse(DownstreamConnection& from, h2::Stream& stream, const Metadata& head,
                             StatusCode code, const std::string& message);
@@ -249,6 +261,9 @@ class Worker final : private net::TurnHandler {
   std::vector<net::Address> control_ports_;
   std::vector<net::Address> own_addresses_;  // both
   std::set<int> closed_sockets_;             // since the start
+  std::atomic<bool> application_gone_ = false;
+  std::set<Direction> leaving_;  // whose callers are told to go elsewhere
+  ApplicationDoors doors_;
   DestinationTable destinations_;
   GuardLines guards_;
   PlanCache plans_;

@@ -7,21 +7,26 @@ namespace levee {
 
 Drain::Step Drain::OnSignal(Instant now, absl::Duration timeout) {
   if (std::exchange(signalled_, true)) return Stop();
-  return Ask(now, timeout);
+  const Step step = Ask(now, timeout);
+  if (deadline_.is_infinite()) deadline_ = now + timeout;
+  return step;
 }
 
-Drain::Step Drain::Ask(Instant now, absl::Duration timeout) {
+Drain::Step Drain::Ask(Instant now, absl::Duration timeout, bool until_signal) {
   if (begun()) return Step::kNone;
   phase_ = Phase::kDraining;
   last_busy_ = now;
-  deadline_ = now + timeout;
+  deadline_ = until_signal ? Instant::Infinite() : now + timeout;
   return Step::kBegin;
 }
 
 Drain::Step Drain::Look(Instant now, const Load& load) {
-  if (IsBusy(load)) last_busy_ = now;
+  if (IsBusy(load) || deadline_.is_infinite()) last_busy_ = now;
   const bool late = now >= deadline_;
-  if (phase_ == Phase::kDraining && (late || now - last_busy_ >= kQuiet)) {
+  const bool quiet = now - last_busy_ >= kQuiet;
+  // Neither its callers nor the application itself will call any more.
+  const bool alone = signalled_ && load.application_gone && load.all() == 0;
+  if (phase_ == Phase::kDraining && (late || quiet || alone)) {
     phase_ = Phase::kLeaving;
     leave_until_ = now + kLeaving;
     return Step::kAnnounce;

@@ -182,4 +182,15 @@ std::vector<ListenerSet::Bound> ListenerSet::bound() const {
   return bound;
 }
 
+void ListenerSet::SetOpen(const std::string& name, bool open) {
+  for (const auto& listening : open_) {
+    if (listening->spec->name != name || listening->listener == nullptr) continue;
+    if (open) {
+      listening->listener->Resume().IgnoreError();
+    } else {
+      listening->listener->Pause();
+    }
+  }
+}
+
 }  // namespace levee

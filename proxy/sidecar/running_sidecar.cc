@@ -184,7 +184,7 @@ AdminSources RunningSidecar::MakeSources() {
           .config = [this] { return reloader_->status(); },
           .ready = [this] { return sidecar_->ready(); },
           .draining = [this] { return sidecar_->draining(); },
-          .drain = [this] { return sidecar_->StartDrain(); },
+          .drain = [this](bool until_signal) { return sidecar_->StartDrain(until_signal); },
           .listeners = [this] { return Listeners(); },
           .tls_destinations = [this] { return sidecar_->tls_destinations(); },
           .leases = [this] { return sidecar_->leases(); },

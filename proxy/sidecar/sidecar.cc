@@ -75,9 +75,24 @@ Sidecar::Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, M
       replay_(snapshot->limits.replay_bytes),
       memory_(MemoryWatch::LimitOf(snapshot->limits)),
       capture_loops_(log),
-      shared_{metrics,  budgets_,     shadow_budgets_,   throttles_, rate_limits_, replay_,
-              memory_,  recent_calls, tls_destinations_, log,        guards_,      methods_,
-              dedupes_, ties_,        capture_loops_,    spans,      MakeHops()},
+      shared_{metrics,
+              budgets_,
+              shadow_budgets_,
+              throttles_,
+              rate_limits_,
+              replay_,
+              memory_,
+              recent_calls,
+              tls_destinations_,
+              log,
+              guards_,
+              methods_,
+              dedupes_,
+              ties_,
+              capture_loops_,
+              spans,
+              [this](const std::string& listener, bool open) { MoveDoor(listener, open); },
+              MakeHops()},
       workers_(MakeWorkers(snapshot, workers)),
       listeners_(
           workers_[0]->loop(), workers_[0]->wheel(),
@@ -287,9 +302,18 @@ void Sidecar::Run() {
   answers_.End();
 }
 
-bool Sidecar::StartDrain() {
+void Sidecar::MoveDoor(const std::string& listener, bool open) {
+  shared_.log.Write(open ? EventKind::kApplicationBack : EventKind::kApplicationGone, [&] {
+    return std::vector<LogField>{{"listener", listener}};
+  });
+  listeners_.SetOpen(listener, open);
+}
+
+bool Sidecar::StartDrain(bool until_signal) {
   if (draining_.exchange(true)) return false;
-  loop().Post([this] { CarryOut(drain_.Ask(loop().now(), snapshot().drain_timeout)); });
+  loop().Post([this, until_signal] {
+    CarryOut(drain_.Ask(loop().now(), snapshot().drain_timeout, until_signal));
+  });
   return true;
 }
 
@@ -305,13 +329,14 @@ void Sidecar::CarryOut(Drain::Step step) {
             {"calls", LoadNow().all()},
             {"timeout_seconds", snapshot().drain_timeout / absl::Seconds(1)}};
       });
+      for (const auto& worker : workers_) worker->PostGoaway(Direction::kInbound);
       workers_[0]->wheel().Arm(*this, loop().now() + Drain::kLookEvery);
       break;
     case Drain::Step::kAnnounce:
       shared_.log.Write(EventKind::kDrainGoaway, [this] {
         return std::vector<LogField>{{"calls", LoadNow().all()}};
       });
-      for (const auto& worker : workers_) worker->PostGoaway();
+      for (const auto& worker : workers_) worker->PostGoaway(Direction::kEgress);
       break;
     case Drain::Step::kStop:
       StopAll();
@@ -338,6 +363,7 @@ Drain::Load Sidecar::LoadNow() {
     // Each stream is also one of HTTP/2's.
     const int64_t streams = worker->active_streams();
     load.streams += streams;
+    load.application_gone |= worker->application_gone();
     load.active += worker->active_calls() - streams;
     load.active += std::max<int64_t>(worker->open_streams() - streams, 0);
     load.begun += worker->calls_begun();

@@ -85,7 +85,8 @@ class Sidecar : private Timer {
 
   // Begins the drain as SIGTERM does; the first signal after it changes nothing. Returns false if
   // the drain had begun before. Any thread.
-  bool StartDrain();
+  // `until_signal`: as Drain::Ask.
+  bool StartDrain(bool until_signal = false);
   bool draining() const { return draining_.load(std::memory_order_relaxed); }
 
   // The answer of /readyz: true from the moment when the listeners are bound until the drain
@@ -135,6 +136,7 @@ class Sidecar : private Timer {
   void Accepted(net::ByteStream stream, ConnectionOrigin origin);
   void ShakeHands(net::ByteStream stream, ConnectionOrigin origin, Worker& worker);
   void CarryOut(Drain::Step step);
+  void MoveDoor(const std::string& listener, bool open);
   void OnTimer(Instant now) override;
   void StopAll();
   Drain::Load LoadNow();

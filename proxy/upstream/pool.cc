@@ -32,9 +32,7 @@ Pool::~Pool() = default;
 
 void Pool::Open(StreamUser& user, std::span<const int64_t> avoid,
                 std::span<const int64_t> forbidden) {
-  if (!std::exchange(started_, true) || on_demand_) {
-    for (const auto& [id, member] : members_) member.endpoint->Connect();
-  }
+  if (!started_ || on_demand_) Connect();
   for (const auto& name : names_) name->Use();
   user.forbidden.assign(forbidden.begin(), forbidden.end());
   if (waiting_.empty() && !BlocksUsedUp() && TryOpen(user, avoid, forbidden)) return;
@@ -47,6 +45,12 @@ void Pool::Open(StreamUser& user, std::span<const int64_t> avoid,
     lost_some_ = lost_some_ || !MayServe(forbidden);
   }
   io_.AtTurnEnd(*this);
+}
+
+void Pool::Connect() {
+  started_ = true;
+  for (const auto& [id, member] : members_) member.endpoint->Connect();
+  for (const auto& name : names_) name->Use();
 }
 
 bool Pool::TryOpen(StreamUser& user, std::span<const int64_t> avoid,
@@ -71,10 +75,10 @@ bool Pool::TryOpen(StreamUser& user, std::span<const int64_t> avoid,
 // Whether a user may expect a stream, now or later.
 bool Pool::MayServe(std::span<const int64_t> forbidden) const {
   if (set_.AnyUsable(forbidden)) return true;
-  const bool returning = io_.loop.now() < return_until_;
+  const bool returning = policy_.watcher == nullptr && io_.loop.now() < return_until_;
   for (const auto& [id, member] : members_) {
     const Endpoint& endpoint = *member.endpoint;
-    const bool expected = returning || endpoint.promising();
+    const bool expected = returning || (policy_.watcher == nullptr && endpoint.promising());
     if (!expected || endpoint.state() != Endpoint::State::kFailing) continue;
     if (std::find(forbidden.begin(), forbidden.end(), id) == forbidden.end()) return true;
   }
@@ -206,7 +210,17 @@ void Pool::OnEndpointChanged(Endpoint& endpoint) {
     if (name != nullptr) name->AskSoon();
     lost_some_ = true;  // Users may have waited for the attempt to connect that has failed.
   }
+  LookAtReach();
   if (queued_ > 0 || on_demand_) io_.AtTurnEnd(*this);
+}
+
+void Pool::LookAtReach() {
+  if (policy_.watcher == nullptr) return;
+  const bool refuses =
+      !members_.empty() && std::all_of(members_.begin(), members_.end(), [](const auto& member) {
+        return member.second.endpoint->state() == Endpoint::State::kFailing;
+      });
+  if (refuses != std::exchange(refuses_, refuses)) policy_.watcher->OnReachChanged();
 }
 
 std::string Pool::Failure() const {

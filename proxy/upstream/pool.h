@@ -127,6 +127,13 @@ class Pool final : private TurnTask, private Timer {
   // Returns the number of endpoints, at least 1.
   int size() const;
 
+  // Whether these are endpoints of an application (ConnectPolicy::watcher), and none of them takes
+  // connections: each has failed, and not been reached since.
+  bool refuses() const { return refuses_; }
+
+  // Connects now, and not with the first call.
+  void Connect();
+
   // Whether some endpoint is a listener of this sidecar.
   bool LeadsToSelf() const;
 
@@ -183,6 +190,7 @@ class Pool final : private TurnTask, private Timer {
                std::span<const int64_t> forbidden);
   bool MayServe(std::span<const int64_t> forbidden) const;
   bool AnyReady() const;
+  void LookAtReach();
   bool OnlySelf() const;
   bool Holds(StreamUser& user);
   int ActiveCalls() const;
@@ -214,6 +222,7 @@ class Pool final : private TurnTask, private Timer {
   std::string connect_failure_;                       // the last one
   bool started_ = false;
   bool on_demand_ = false;
+  bool refuses_ = false;
 
   IntrusiveList<StreamUser> waiting_;
   IntrusiveList<StreamUser> turned_away_;        // too many waited; they are told at the turn's end

@@ -36,6 +36,17 @@ struct KeepalivePolicy {
 };
 
 // How endpoints connect; the same for all endpoints of one upstream.
+// Learns whether the application can be reached. It inverts a dependency: who watches knows the
+// pools. It is the worker's, and outlives them.
+class ApplicationWatcher {
+ public:
+  // Called from within the events of endpoints.
+  virtual void OnReachChanged() = 0;
+
+ protected:
+  ~ApplicationWatcher() = default;
+};
+
 struct ConnectPolicy {
   std::string upstream;                               // its name, for the log
   bool past_hosts_file = false;                       // for the names of endpoints
@@ -51,6 +62,10 @@ struct ConnectPolicy {
   Http2Connection::Options connection;
   // Addresses of this sidecar's own listeners: never dialled.
   const std::vector<net::Address>* own_listeners = nullptr;
+  // Not nullptr: the endpoints are the application that the sidecar stands before. They are dialled
+  // before the first call, and this is told when nothing answers there any more, or something does.
+  // Calls do not wait for them.
+  ApplicationWatcher* watcher = nullptr;
 
   bool operator==(const ConnectPolicy&) const = default;
 };

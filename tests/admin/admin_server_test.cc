@@ -233,6 +233,13 @@ TEST_F(AdminServerTest, APostDrainsOnce) {
   EXPECT_EQ(second.body, "{\"began\":false}\n");
 }
 
+TEST_F(AdminServerTest, ADrainMayGoOnUntilTheSidecarIsToldToStop) {
+  EXPECT_EQ(Ask(server_->port(), "POST", "/drain?until=noon").status, 400);
+  EXPECT_FALSE(sidecar_.draining);
+  EXPECT_EQ(Ask(server_->port(), "POST", "/drain?until=signal").status, 202);
+  EXPECT_TRUE(sidecar_.drains_until_signal);
+}
+
 TEST_F(AdminServerTest, OtherPagesInABrowserDoNotDrain) {
   for (const char* header :
        {"Origin: http://attacker.test\r\n", "Origin: null\r\n", "Origin: http://localhost:1\r\n",

@@ -90,6 +90,7 @@ class FakeSidecar {
   RecentCalls calls;
   std::atomic<bool> ready = true;
   std::atomic<bool> draining = false;
+  std::atomic<bool> drains_until_signal = false;
 
   AdminSources sources{
       .metrics = metrics,
@@ -123,7 +124,11 @@ class FakeSidecar {
       .config = [this] { return status(); },
       .ready = [this] { return ready.load(); },
       .draining = [this] { return draining.load(); },
-      .drain = [this] { return !draining.exchange(true); },
+      .drain =
+          [this](bool until_signal) {
+            drains_until_signal = until_signal;
+            return !draining.exchange(true);
+          },
       .leases =
           [] {
             return std::map<std::string, LeaseState>{{"tenant", LeaseState::kStale}};

@@ -34,13 +34,13 @@ TEST(CommandLine, AnUnknownCommandLikeNoOtherIsNamedWithAll) {
   EXPECT_EQ(Refused({"serve"}),
             "levee: there is no command \"serve\"; there are: run, demo, check, explain, simulate, "
             "replay, advise, import, inject, doctor, fleet, "
-            "probe, capture, snapshot, page, top, sleep, version, help");
+            "probe, drain, capture, snapshot, page, top, sleep, version, help");
 }
 
 TEST(CommandLine, ACommandThatIsMissingIsAskedForWithAllThatThereAre) {
   EXPECT_EQ(Refused({}),
             "levee: a command is missing; there are run, demo, check, explain, simulate, replay, "
-            "advise, import, inject, doctor, fleet, probe, capture, "
+            "advise, import, inject, doctor, fleet, probe, drain, capture, "
             "snapshot, page, top, sleep, version, help");
   EXPECT_EQ(Refused({"import"}),
             "levee import: a command is missing; there are grpc-service-config, envoy, "

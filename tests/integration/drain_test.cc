@@ -221,6 +221,65 @@ TEST(DrainTimeout, ComesBeforeAnyCallFails) {
   EXPECT_EQ(sidecar.process().WaitForExit(), 0);
 }
 
+// Reads until the caller is told to go elsewhere.
+bool IsToldToGo(RawClient& client) {
+  while (const auto frame = client.ReadMeaningful()) {
+    if (frame->type == FrameType::kGoaway) return true;
+  }
+  return false;
+}
+
+// A sidecar with a listener for calls to the application and one for its own calls.
+class DrainInbound : public testing::Test {
+ protected:
+  FaultyService service_;
+  const TempFile config_{
+      "listeners: [{name: egress, address: \"127.0.0.1:0\"},\n"
+      "  {name: ingress, address: \"127.0.0.1:0\", direction: inbound}]\n"
+      "metrics: {address: \"127.0.0.1:0\"}\nadmin: {address: \"127.0.0.1:0\"}\n"
+      "upstreams: [{name: app, endpoints: [\"" +
+      service_.address() +
+      "\"]}]\nroutes: [{match: {listener: ingress}, upstream: app, policy: protect},\n"
+      "  {upstream: app}]\npolicies: [{name: default}, {name: protect, guard: {}}]\n"};
+  const std::unique_ptr<SidecarProcess> sidecar_ =
+      SidecarProcess::Run({"--config", config_.path()});
+};
+
+TEST_F(DrainInbound, W10_CallersAreToldToGoAtItsBeginAndAreServedAllTheSame) {
+  RawClient before(sidecar_->address("ingress"));
+  EXPECT_EQ(before.AnswerTo(before.Call()).grpc_status(), "0");
+  const ChannelPtr own = NewChannel(sidecar_->address("egress"));
+  EXPECT_TRUE(CallUnary(own).status.ok());
+
+  const std::string admin = sidecar_->AwaitAddress("admin");
+  EXPECT_EQ(RunToEnd(LEVEE_BINARY, {"drain", "--address", admin}).exit, 0);
+  EXPECT_TRUE(IsToldToGo(before));
+  RawClient after(sidecar_->address("ingress"));
+  EXPECT_TRUE(IsToldToGo(after));
+  EXPECT_EQ(after.AnswerTo(after.Call()).grpc_status(), "0");
+  EXPECT_EQ(sidecar_->HttpStatus("/readyz"), 503);
+  // The application's own calls go on as before.
+  EXPECT_TRUE(CallUnary(own).status.ok());
+
+  sidecar_->process().Signal(SIGTERM);
+  EXPECT_EQ(sidecar_->process().WaitForExit(), 0);
+}
+
+TEST_F(DrainInbound, W10_ASignalTellsThemTooBeforeTheQuietSecondIsOver) {
+  RawClient caller(sidecar_->address("ingress"));
+  EXPECT_EQ(caller.AnswerTo(caller.Call()).grpc_status(), "0");
+  ByteCall own(NewChannel(sidecar_->address("egress")), "/test.Echo/Collect");
+  ASSERT_TRUE(own.Start() && own.Write("before"));
+  ASSERT_TRUE(service_.WaitFor([&] { return service_.calls() == 2; }));
+  sidecar_->process().Signal(SIGTERM);
+  // The application's call is still under way.
+  EXPECT_TRUE(IsToldToGo(caller));
+  ASSERT_TRUE(own.HalfClose());
+  EXPECT_EQ(own.Read(), "before");
+  EXPECT_TRUE(own.Finish().ok());
+  EXPECT_EQ(sidecar_->process().WaitForExit(), 0);
+}
+
 TEST(DrainEnd, RemovesTheUnixSocket) {
   const std::string path = testing::TempDir() + "levee-drain-" + std::to_string(getpid());
   const TempFile config("listeners: [{name: egress, address: \"unix:" + path +

@@ -125,7 +125,15 @@ class Placement(unittest.TestCase):
             if name != 'container':
                 self.assertIs(pod['spec']['initContainers'][0], levee, f'{name} {kind}')
                 self.assertEqual(levee['restartPolicy'], 'Always', f'{name} {kind}')
-                self.assertNotIn('lifecycle', levee, f'{name} {kind}')
+
+    def test_w10_callers_of_the_guard_are_sent_elsewhere_as_the_pod_begins_to_stop(self):
+        drain = {'preStop': {'exec': {'command': ['/usr/bin/levee', 'drain']}}}
+        for name, kind, _, levee in levees():
+            if name == 'container':
+                continue
+            takes_calls = any(port['containerPort'] == 9450 for port in levee['ports'])
+            self.assertEqual(levee.get('lifecycle'), drain if takes_calls else None,
+                             f'{name} {kind}')
 
     def test_an_ordinary_container_is_the_first_and_waits_before_it_stops(self):
         for name, kind, pod, levee in levees():

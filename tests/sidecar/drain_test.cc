@@ -56,6 +56,38 @@ TEST_F(DrainTest, ACallThatStaysHoldsItUpToTheTimeoutAndNoLonger) {
   EXPECT_EQ(now_, At(kTimeout + Drain::kLeaving));
 }
 
+TEST_F(DrainTest, OneThatIsToGoOnUntilASignalDoesHoweverLongItIsQuiet) {
+  EXPECT_EQ(drain_.Ask(now_, kTimeout, /*until_signal=*/true), Step::kBegin);
+  EXPECT_EQ(drain_.Ask(now_, kTimeout), Step::kNone);
+  EXPECT_EQ(LookUntil(At(absl::Minutes(10))), Step::kNone);
+  EXPECT_EQ(drain_.OnSignal(now_, kTimeout), Step::kNone);
+  EXPECT_EQ(LookUntil(At(absl::Hours(1))), Step::kAnnounce);
+  EXPECT_EQ(now_, At(absl::Minutes(10) + Drain::kQuiet));
+  EXPECT_EQ(LookUntil(At(absl::Hours(1))), Step::kStop);
+}
+
+TEST_F(DrainTest, TheTimeoutOfOneThatAwaitsASignalCountsFromTheSignal) {
+  load_.active = 1;
+  drain_.Ask(now_, kTimeout, /*until_signal=*/true);
+  EXPECT_EQ(LookUntil(At(absl::Minutes(10))), Step::kNone);
+  drain_.OnSignal(now_, kTimeout);
+  EXPECT_EQ(LookUntil(At(absl::Hours(1))), Step::kAnnounce);
+  EXPECT_EQ(now_, At(absl::Minutes(10) + kTimeout));
+}
+
+TEST_F(DrainTest, W10_AfterTheSignalNobodyWaitsForAnApplicationThatHasGone) {
+  load_.application_gone = true;
+  drain_.Ask(now_, kTimeout, /*until_signal=*/true);
+  EXPECT_EQ(LookUntil(At(absl::Seconds(30))), Step::kNone);
+  drain_.OnSignal(now_, kTimeout);
+  load_.active = 1;
+  EXPECT_EQ(LookUntil(At(absl::Seconds(31))), Step::kNone);
+  load_.active = 0;
+  EXPECT_EQ(LookUntil(At(absl::Hours(1))), Step::kAnnounce);
+  EXPECT_EQ(LookUntil(At(absl::Hours(1))), Step::kStop);
+  EXPECT_LE(now_, At(absl::Seconds(31) + Drain::kLeaving + 2 * Drain::kLookEvery));
+}
+
 TEST_F(DrainTest, AStreamDoesNotPutOffThatItsCallerIsToldToGo) {
   load_.streams = 1;
   drain_.OnSignal(now_, kTimeout);

@@ -53,9 +53,24 @@ VirtualWorker::VirtualWorker(std::shared_ptr<const Snapshot> snapshot, const std
       shadow_budgets_(1, snapshot_->limits.destinations),
       throttles_(1, snapshot_->limits.destinations),
       replay_(snapshot_->limits.replay_bytes),
-      shared_{metrics_, budgets_, shadow_budgets_,   throttles_, rate_limits_, replay_,
-              memory_,  recent_,  tls_destinations_, log_,       guards_,      methods_,
-              dedupes_, ties_,    capture_loops_,    spans_,     kHops} {
+      shared_{metrics_,
+              budgets_,
+              shadow_budgets_,
+              throttles_,
+              rate_limits_,
+              replay_,
+              memory_,
+              recent_,
+              tls_destinations_,
+              log_,
+              guards_,
+              methods_,
+              dedupes_,
+              ties_,
+              capture_loops_,
+              spans_,
+              [](const auto&, bool) {},
+              kHops} {
   worker_ = std::make_unique<Worker>(0, snapshot_, shared_);
   worker_->PostEndpoints(upstream, std::move(endpoints));
   worker_->PostConfig({.snapshot = snapshot_}, [] {});

@@ -25,6 +25,9 @@ chart, which prints metadata and spec of a pod. Prints these with Levee as a nat
 {{- if $values.guard -}}
 {{- $port := dict "name" "levee-ingress" "containerPort" 9450 "protocol" "TCP" -}}
 {{- $_ = set $container "ports" (prepend $container.ports $port) -}}
+{{- /* Callers go elsewhere as the pod begins to stop, while the application still serves. */ -}}
+{{- $drain := dict "exec" (dict "command" (list "/usr/bin/levee" "drain")) -}}
+{{- $_ = set $container "lifecycle" (dict "preStop" $drain) -}}
 {{- end -}}
 {{- if $values.istio -}}
 {{- /* Istio rewrites HTTP probes to go through Envoy, which may start after Levee. */ -}}

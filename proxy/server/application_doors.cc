@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/application_doors.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "telemetry/record_call.h"
+
+namespace levee {
+
+bool GoesElsewhere(const CallPlan& plan, const CallRecord& record) {
+  return plan.inbound && record.code == StatusCode::kUnavailable &&
+         plan.destination->pool->refuses() &&
+         std::all_of(record.attempts.begin(), record.attempts.end(),
+                     [](const AttemptRecord& attempt) { return attempt.endpoint < 0; });
+}
+
+void ApplicationDoors::Reload(const Snapshot& snapshot) {
+  applications_ = ApplicationsOf(snapshot);
+  std::erase_if(closed_, [this](const std::string& name) { return !applications_.contains(name); });
+  io_.AtTurnEnd(*this);
+}
+
+void ApplicationDoors::OnTurnEnd() {
+  for (const auto& [listener, upstreams] : applications_) {
+    const bool closed =
+        std::all_of(upstreams.begin(), upstreams.end(),
+                    [this](const std::string& name) { return destinations_.Refuses(name); });
+    if (closed == closed_.contains(listener)) continue;
+    if (closed) {
+      closed_.insert(listener);
+      Close(listener);
+    } else {
+      closed_.erase(listener);
+    }
+    moved_(listener, !closed);
+  }
+}
+
+bool ApplicationDoors::TurnsAway(const CallPlan& plan, h2::Stream& stream) {
+  if (!plan.destination->pool->refuses()) return false;
+  CallRecord record;
+  record.start = record.end = io_.loop.now();
+  record.code = StatusCode::kUnavailable;
+  RecordCall(*plan.method, *plan.destination->series, io_.series, record);
+  stream.Reset(kResetRefusedStream);
+  return true;
+}
+
+void ApplicationDoors::Close(const std::string& listener) {
+  connections_.ForEach([&](DownstreamConnection& connection) {
+    if (connection.origin().listener->name == listener) connection.session().AnnounceShutdown();
+  });
+  // Ended calls leave the list only at the end of their turn, but they leave it.
+  std::vector<RpcStream*> waiting;
+  calls_.ForEach([&](RpcStream& call) {
+    if (call.origin().listener->name == listener) waiting.push_back(&call);
+  });
+  for (RpcStream* const call : waiting) call->EndUnsent();
+}
+
+}  // namespace levee

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// The door of the application (W11): callers see an instance behind Levee as they would without it.
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "integration/byte_call.h"
+#include "integration/eventually.h"
+#include "integration/faulty_service.h"
+#include "integration/frames.h"
+#include "integration/guarded.h"
+#include "integration/raw_client.h"
+#include "integration/sidecar_process.h"
+#include "integration/tcp.h"
+
+namespace levee {
+namespace {
+
+// An application that comes and goes at one port.
+class Application {
+ public:
+  explicit Application(int port = 0) { Start(port); }
+  void Start(int port = 0) {
+    service_ = std::make_unique<FaultyService>([](const SeenCall&) { return Answer(); },
+                                               FaultyService::Options{.port = port});
+    port_ = service_->port();
+  }
+  void Stop() { service_.reset(); }
+  void StartAgain() { Start(port_); }
+
+  FaultyService& service() { return *service_; }
+  std::string address() const { return absl::StrCat("127.0.0.1:", port_); }
+
+ private:
+  int port_ = 0;
+  std::unique_ptr<FaultyService> service_;
+};
+
+// Reads until the caller is told to go elsewhere.
+bool IsToldToGo(RawClient& client) {
+  while (const auto frame = client.ReadMeaningful()) {
+    if (frame->type == FrameType::kGoaway) return true;
+  }
+  return false;
+}
+
+TEST(Door, W11_IsOpenOnlyWhileTheApplicationsIs) {
+  Application application;
+  const GuardedServices guards({application.address()}, "");
+  const std::string ingress = guards.address(0);
+  RawClient caller(ingress);
+  EXPECT_EQ(caller.AnswerTo(caller.Call()).grpc_status(), "0");
+  application.Stop();
+  EXPECT_TRUE(IsToldToGo(caller));
+  EXPECT_TRUE(Eventually([&] { return !IsListening(ingress); }));
+  EXPECT_EQ(guards.sidecar->HttpStatus("/readyz"), 200);
+  application.StartAgain();
+  EXPECT_TRUE(Eventually([&] { return IsListening(ingress); }));
+  EXPECT_TRUE(CallUnary(NewChannel(ingress)).status.ok());
+}
+
+TEST(Door, W11_IsClosedUntilTheApplicationIsThereForTheFirstTime) {
+  Application application;
+  application.Stop();
+  const GuardedServices guards({application.address()}, "");
+  EXPECT_TRUE(Eventually([&] { return !IsListening(guards.address(0)); }));
+  EXPECT_EQ(guards.sidecar->HttpStatus("/readyz"), 200);
+  application.StartAgain();
+  EXPECT_TRUE(Eventually([&] { return IsListening(guards.address(0)); }));
+}
+
+TEST(Door, W11_ACallThatWaitsForASlotIsSentElsewhere) {
+  Application application;
+  const GuardedServices guards({application.address()}, "concurrency: {limit: 1}");
+  RawClient caller(guards.address(0));
+  caller.Call({{"x-nothing", "to see"}});
+  ByteCall first(guards.channel, "/test.Echo/Sleep");
+  ASSERT_TRUE(first.Start() && first.Write("x"));
+  ASSERT_TRUE(application.service().WaitFor([&] { return application.service().calls() == 2; }));
+  const int32_t second = caller.Call();
+  EXPECT_TRUE(guards.sidecar->WaitForSum("levee_guard_queue_length", {}, 1));
+  application.Stop();
+  const RawAnswer answer = caller.AnswerTo(second);
+  EXPECT_EQ(answer.reset, 7u);  // REFUSED_STREAM
+  EXPECT_EQ(answer.grpc_status(), "");
+  EXPECT_FALSE(first.Finish().ok());
+}
+
+TEST(Door, W11_CallersThatBalanceLoseNothingWhereOneOfTwoApplicationsHasGone) {
+  Application one, other;
+  const GuardedServices guards({one.address(), other.address()}, "");
+  grpc::ChannelArguments arguments;
+  arguments.SetLoadBalancingPolicyName("round_robin");
+  const ChannelPtr channel =
+      NewChannel(absl::StrCat("ipv4:", guards.address(0), ",", guards.address(1)), arguments);
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(CallUnary(channel).status.ok());
+  EXPECT_TRUE(Eventually([&] {
+    EXPECT_TRUE(CallUnary(channel).status.ok());
+    return one.service().calls() > 0 && other.service().calls() > 0;
+  }));
+  one.Stop();
+  for (int i = 0; i < 200; ++i) EXPECT_TRUE(CallUnary(channel).status.ok()) << i;
+}
+
+}  // namespace
+}  // namespace levee
