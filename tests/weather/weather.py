@@ -5,7 +5,8 @@
 Real gRPC at both ends; the ways take turns. For each cell a table goes to standard output as
 Markdown, progress to standard error. Ends with 1 if Levee is surely worse than a direct connection:
 if the whole 95% interval of the difference is below -0.1 points. Everything stays on 127.0.0.1 and is
-bounded in count and time. The cells with streams (e14, w2, w2b) are directly and through Levee alone. A
+bounded in count and time. The cells with streams (e14, w2, w2b) and with
+restarts (w10, w11) are directly and through Levee alone. A
 round of all cells takes about two hours.
 """
 
@@ -21,6 +22,7 @@ import tempfile
 import time
 
 import cells
+import restarts
 import streams
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -188,7 +190,7 @@ def tell(line):
 def parse_arguments(words):
     parser = argparse.ArgumentParser(prog='tests/weather/run', description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    names = [cell.name for cell in cells.CELLS + streams.CELLS]
+    names = [cell.name for cell in cells.CELLS + streams.CELLS + restarts.CELLS]
     parser.add_argument('--levee', type=pathlib.Path, default=ROOT / 'build/levee')
     parser.add_argument('--rounds', type=int, choices=range(1, 101), default=1,
                         help='of which the calls are added; default 1')
@@ -221,6 +223,12 @@ def main(words):
         results = run_streams(cell, args)
         print(streams.table(cell, results), flush=True)
         if streams.is_worse(results, BAR):
+            worse.append(cell.name)
+    for cell in (each for each in restarts.CELLS if each.name in args.cells and not without_streams):
+        with tempfile.TemporaryDirectory(prefix='levee-weather-') as scratch:
+            results = restarts.run_all(cell, args.levee, pathlib.Path(scratch), tell)
+        print(restarts.table(cell, results), flush=True)
+        if restarts.is_worse(results):
             worse.append(cell.name)
     if worse:
         tell(f'worse than directly: {", ".join(worse)}')

@@ -7,6 +7,7 @@ import unittest
 import yaml
 
 import cells
+import restarts
 import streams
 import weather
 
@@ -106,6 +107,26 @@ class Streams(unittest.TestCase):
         text = streams.table(cell, {0: {'direct': lanes(1, 0.5), 'Levee': lanes(1, 1)}})
         self.assertIn('| some streams | Levee | 1000 | 100.00% | ', text)
         self.assertIn('| unary calls of 5 ms beside them | direct | 1000 | 50.00% | ', text)
+
+
+class Restarts(unittest.TestCase):
+
+    @staticmethod
+    def results(guarded, without):
+        def calls(lost):
+            return [cells.Ended(0.01 * n, n >= lost, 5) for n in range(1000)], 0.2
+        return {(False, False): calls(without), (False, True): calls(0),
+                (True, False): calls(guarded), (True, True): calls(0)}
+
+    def test_a_guard_that_loses_what_is_not_lost_without_it_is_worse(self):
+        self.assertTrue(restarts.is_worse(self.results(guarded=2, without=0)))
+        self.assertFalse(restarts.is_worse(self.results(guarded=1, without=0)))
+        self.assertFalse(restarts.is_worse(self.results(guarded=5, without=5)))
+
+    def test_the_table_says_how_many_were_lost(self):
+        text = restarts.table(restarts.CELLS[0], self.results(guarded=3, without=1))
+        self.assertIn('| gRPC, round robin, no retries | nothing | 1000 | 1 | 5.0 ms |  |', text)
+        self.assertIn('| gRPC, round robin, no retries | guard | 1000 | 3 | 5.0 ms | 0.20 s |', text)
 
 
 if __name__ == '__main__':
