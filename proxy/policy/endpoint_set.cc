@@ -156,8 +156,10 @@ std::optional<int64_t> EndpointSet::Choose(std::span<const int64_t> avoid,
     const bool any_ejected = good_ < open_.size();
     if (chosen == nullptr || (any_ejected && Spills(*chosen, now, random))) {
       Member* ejected = ChooseAmong(/*ejected=*/true, avoid, forbidden, now, random);
-      // One that owes an answer takes no load off the others.
-      if (ejected != nullptr && (chosen == nullptr || !Overdue(*ejected, now))) chosen = ejected;
+      // One that owes an answer takes no load off the others, and one at which this call has failed
+      // would fail it again.
+      const bool relieves = ejected != nullptr && !Overdue(*ejected, now) && !IsIn(avoid, *ejected);
+      if (relieves || chosen == nullptr) chosen = ejected;
     }
   }
   if (chosen == nullptr) return std::nullopt;

@@ -277,6 +277,14 @@ TEST(EndpointSet, TheOthersGetTheCallsOfAnEjectedOneOnlyWhileTheyHaveRoom) {
   EXPECT_NEAR(WithoutRoom().Choices(At(4))[2], 3'333, 300);
 }
 
+TEST(EndpointSet, ARetryForWhichTheOthersHaveNoRoomDoesNotGoBackToWhereItFailed) {
+  Endpoints endpoints = WithoutRoom();
+  const int64_t failed[] = {2};
+  for (int i = 0; i < 10'000; ++i) {
+    EXPECT_NE(endpoints.set.Choose(failed, {}, {}, At(4), endpoints.random), 2);
+  }
+}
+
 TEST(EndpointSet, CallsForWhichTheOthersHaveNoRoomDoNotGoToOneThatIsSilent) {
   Endpoints endpoints = WithoutRoom();
   endpoints.set.Update(2, {.usable = true, .open = true, .silent = true}, At(4));
