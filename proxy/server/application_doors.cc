@@ -37,12 +37,15 @@ void ApplicationDoors::OnTurnEnd() {
   }
 }
 
-bool ApplicationDoors::TurnsAway(const CallPlan& plan, h2::Stream& stream) {
+bool ApplicationDoors::TurnsAway(const CallPlan& plan, const ConnectionOrigin& origin,
+                                 h2::Stream& stream, const Metadata& request) {
   if (!plan.destination->pool->refuses()) return false;
   CallRecord record;
   record.start = record.end = io_.loop.now();
   record.code = StatusCode::kUnavailable;
   RecordCall(*plan.method, *plan.destination->series, io_.series, record);
+  log_.WriteRefused(plan.snapshot->access_log.filter, origin, request, plan.destination->upstream,
+                    "the application takes no connections", record);
   stream.Reset(kResetRefusedStream);
   return true;
 }

@@ -12,6 +12,7 @@
 #include "base/intrusive_list.h"
 #include "conn/worker_io.h"
 #include "server/applications.h"
+#include "server/call_log.h"
 #include "server/call_plan.h"
 #include "server/destination_table.h"
 #include "server/downstream_connection.h"
@@ -34,12 +35,13 @@ class ApplicationDoors final : public ApplicationWatcher, private TurnTask {
   // `moved` is called with the name of a listener whose door has opened or closed. All outlive it.
   ApplicationDoors(WorkerIo& io, DestinationTable& destinations,
                    IntrusiveList<DownstreamConnection>& connections,
-                   IntrusiveList<RpcStream>& calls,
+                   IntrusiveList<RpcStream>& calls, CallLog& log,
                    std::function<void(const std::string& listener, bool open)> moved)
       : io_(io),
         destinations_(destinations),
         connections_(connections),
         calls_(calls),
+        log_(log),
         moved_(std::move(moved)) {}
 
   // Another configuration, which the table of destinations has already.
@@ -50,7 +52,8 @@ class ApplicationDoors final : public ApplicationWatcher, private TurnTask {
 
   // Turns a call to the application away if that cannot take it: REFUSED_STREAM, so that its
   // caller's library sends it elsewhere. Returns whether it did.
-  bool TurnsAway(const CallPlan& plan, h2::Stream& stream);
+  bool TurnsAway(const CallPlan& plan, const ConnectionOrigin& origin, h2::Stream& stream,
+                 const Metadata& request);
 
   // Whether there are doors, and all of them are closed.
   bool AllClosed() const {
@@ -67,6 +70,7 @@ class ApplicationDoors final : public ApplicationWatcher, private TurnTask {
   DestinationTable& destinations_;
   IntrusiveList<DownstreamConnection>& connections_;
   IntrusiveList<RpcStream>& calls_;
+  CallLog& log_;
   const std::function<void(const std::string&, bool)> moved_;
   Applications applications_;
   std::set<std::string> closed_;  // listeners

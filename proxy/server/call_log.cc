@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/call_log.h"
 
+#include <string>
+
 #include "net/event_loop.h"
 #include "server/call_address.h"
 #include "server/request_head.h"
@@ -26,6 +28,17 @@ void CallLog::Write(Choice choice, AccessLogFacts facts, const CallRecord& recor
   facts.sample = choice.sample;
   if (choice.line) lines_->Write(formatter_.Format(facts, record, endpoint_name));
   if (choice.recent) recent_.Add(facts, record, endpoint_name);
+}
+
+void CallLog::WriteRefused(const AccessLogFilter& filter, const ConnectionOrigin& origin,
+                           const Metadata& request, std::string_view upstream,
+                           std::string_view message, const CallRecord& record) {
+  const Choice choice = Choose(filter, record);
+  if (!choice) return;
+  AccessLogFacts facts = FactsOf(origin, request);
+  facts.upstream = upstream;
+  facts.message = message;
+  Write(choice, facts, record, [](int64_t) { return std::string(); });
 }
 
 }  // namespace levee

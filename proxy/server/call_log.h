@@ -2,6 +2,8 @@
 // A worker's way to the access log and to the recent calls.
 #pragma once
 
+#include <string_view>
+
 #include "base/random.h"
 #include "insight/access_log.h"
 #include "insight/recent_calls.h"
@@ -53,6 +55,11 @@ class CallLog {
   // `facts.start` is found here.
   void Write(Choice choice, AccessLogFacts facts, const CallRecord& record,
              AccessLogFormatter::EndpointNames endpoint_name);
+
+  // Chooses and writes, of a call that has ended as its head was read.
+  void WriteRefused(const AccessLogFilter& filter, const ConnectionOrigin& origin,
+                    const Metadata& request, std::string_view upstream, std::string_view message,
+                    const CallRecord& record);
 
  private:
   RecentCalls& recent_;

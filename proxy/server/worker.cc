@@ -47,7 +47,7 @@ Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shar
       environment_{io_,   random_,       replay_,        shared.metrics, series_,
                    log_,  budget_watch_, shared.methods, leases_,        shared.hops,
                    ties_, shared.spans,  index},
-      doors_(io_, destinations_, connections_, calls_,
+      doors_(io_, destinations_, connections_, calls_, log_,
              [this](const std::string& listener, bool open) {
                application_gone_ = doors_.AllClosed();
                if (index_ == 0) shared_.door_moved(listener, open);
@@ -365,7 +365,7 @@ h2::StreamHandler* Worker::OnRequest(DownstreamConnection& from, h2::Stream& str
     plan = *std::move(made);
   }
   plan->destination->last_used = loop_.now();
-  if (plan->inbound && doors_.TurnsAway(*plan, stream)) return nullptr;
+  if (plan->inbound && doors_.TurnsAway(*plan, from.origin(), stream, fields)) return nullptr;
   calls_begun_.Add();
   auto* rpc = new RpcStream(environment_, *this, std::move(plan), from.origin(), stream, fields);
   calls_.PushBack(*rpc);
@@ -383,12 +383,8 @@ h2::StreamHandler* Worker::Refuse(DownstreamConnection& from, h2::Stream& stream
   io_.log.Write(EventKind::kRequestRefused, [&] {
     return ConnectionFields(from.origin(), {{"code", StatusCodeName(code)}, {"reason", message}});
   });
-  if (const auto choice = log_.Choose(snapshot_->access_log.filter, record)) {
-    AccessLogFacts facts = FactsOf(from.origin(), head);
-    facts.upstream = kNoUpstream;
-    facts.message = message;
-    log_.Write(choice, facts, record, [](int64_t) { return std::string(); });
-  }
+  log_.WriteRefused(snapshot_->access_log.filter, from.origin(), head, kNoUpstream, message,
+                    record);
   ReplyTrailersOnly(stream, AnswerContentType(head.Get("content-type")), code, message);
   return nullptr;
 }

@@ -106,6 +106,11 @@ void Book::GotStatus(uint64_t id, std::string_view status) {
   Note(*entry, 'g', static_cast<uint8_t>(number));
 }
 
+void Book::Refused(uint64_t id) {
+  GotStatus(id, "14");
+  if (Entry* const entry = Find(id)) entry->refused = true;
+}
+
 void Book::Ended(uint64_t id, size_t answer_bytes, Clock::time_point now) {
   Entry* const entry = Find(id);
   if (entry == nullptr) return;
@@ -152,8 +157,8 @@ void Book::Logged(const LoggedCall& call, Clock::time_point now) {
 }
 
 bool Book::Settled(const Entry& entry, Clock::time_point now) const {
-  // Of a call whose caller hung up the sidecar may never have heard.
-  const bool told = entry.lines > 0 || entry.aborted;
+  // Of a call whose caller hung up, or that crossed a GOAWAY, the sidecar may never have heard.
+  const bool told = entry.lines > 0 || entry.aborted || entry.refused;
   return entry.ended && told && now - entry.changed > lateness_;
 }
 
@@ -177,6 +182,7 @@ void Book::Judge(uint64_t id, const Entry& entry) {
   }
   if (entry.aborted) ++sums_.aborted;
   if (!entry.aborted && entry.statuses != 1) Violate(id, "not exactly one status");
+  if (entry.refused && entry.executions > 0) Violate(id, "refused, but ran");
   if (!allowed.idempotent && entry.executions > 1) Violate(id, "not idempotent, but ran twice");
   if (allowed.transparent_once && entry.starts > allowed.attempts + 1) {
     Violate(id, "more starts than the policy allows");
@@ -196,7 +202,7 @@ void Book::Judge(uint64_t id, const Entry& entry) {
                                          : std::string(kCodes[static_cast<size_t>(code)])];
   if (entry.lines > 0) {
     JudgeLog(id, entry);
-  } else if (entry.aborted && entry.starts == 0) {
+  } else if ((entry.aborted || entry.refused) && entry.starts == 0) {
     ++sums_.unlogged;
   } else {
     Violate(id, "not logged");

@@ -49,6 +49,8 @@ class Book {
 
   // The caller has seen a grpc-status.
   void GotStatus(uint64_t id, std::string_view status);
+  // The stream was reset with REFUSED_STREAM: nothing has run, and gRPC takes it for UNAVAILABLE.
+  void Refused(uint64_t id);
   void AnswerDiffers(uint64_t id) { Violate(id, "answer bytes differ"); }
   // The stream has ended. `answer_bytes`: received, with the prefix.
   void Ended(uint64_t id, size_t answer_bytes, Clock::time_point now);
@@ -112,6 +114,7 @@ class Book {
     Fault last_fault = Fault::kNone;
     bool ended = false;
     bool aborted = false;
+    bool refused = false;
     uint8_t events_used = 0;
     std::array<Event, 14> events{};
   };

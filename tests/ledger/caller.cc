@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ledger/caller.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "bench/loopback.h"
@@ -18,11 +19,13 @@ constexpr size_t kMostEntries = 1'000'000;
 
 }  // namespace
 
-Caller::Caller(Loop& loop, const Schedule& schedule, Book& book, const std::string& address)
+Caller::Caller(Loop& loop, const Schedule& schedule, Book& book, const std::string& address,
+               bool patient)
     : loop_(loop),
       schedule_(schedule),
       book_(book),
-      port_(static_cast<uint16_t>(std::atoi(address.substr(address.rfind(':') + 1).c_str()))) {}
+      port_(static_cast<uint16_t>(std::atoi(address.substr(address.rfind(':') + 1).c_str()))),
+      patient_(patient) {}
 
 Caller::~Caller() { HangUp(); }
 
@@ -37,11 +40,16 @@ void Caller::Begin(int connections, int streams, uint64_t calls) {
 void Caller::Add(uint64_t calls) {
   left_ += calls;
   for (const auto& link : links_) link->Fill(streams_);
-  while (links_.size() < connections_ && !refused_) Connect();
+  const size_t missing = connections_ - std::min(connections_, links_.size());
+  for (size_t i = 0; i < missing && !refused_; ++i) Connect();
 }
 
 void Caller::Connect() {
   const int fd = bench::ConnectToLoopback(port_);
+  if (fd < 0 && patient_) {
+    ConnectAfter(Millis(10));
+    return;
+  }
   if (fd < 0) {
     refused_ = true;
     left_ = 0;
@@ -61,8 +69,12 @@ void Caller::OnGone(CallerLink& link, bool hung_up) {
   std::erase_if(links_, [&](const auto& one) { return one.get() == &link; });
   ++(hung_up ? hang_ups_ : lost_);
   // Not at once, since the connection that is gone may be at work.
-  loop_.After(Millis(0), [this] {
-    if (!ending_ && left_ > 0) Connect();
+  ConnectAfter(Millis(0));
+}
+
+void Caller::ConnectAfter(Millis pause) {
+  loop_.After(pause, [this] {
+    if (!ending_ && left_ > 0 && links_.size() < connections_) Connect();
   });
 }
 

@@ -17,8 +17,10 @@ class CallerLink;
 
 class Caller {
  public:
-  // `address`: "127.0.0.1:PORT" of the sidecar.
-  Caller(Loop& loop, const Schedule& schedule, Book& book, const std::string& address);
+  // `address`: "127.0.0.1:PORT" of the sidecar. `patient`: a connection that is refused is tried
+  // again, as before an application that has gone for a moment.
+  Caller(Loop& loop, const Schedule& schedule, Book& book, const std::string& address,
+         bool patient = false);
   ~Caller();
   Caller(const Caller&) = delete;
   Caller& operator=(const Caller&) = delete;
@@ -44,6 +46,7 @@ class Caller {
   friend class CallerLink;
 
   void Connect();
+  void ConnectAfter(Millis pause);
   // The id of a call that may begin now; 0: there is none.
   uint64_t NextCall();
   void OnGone(CallerLink& link, bool hung_up);
@@ -52,6 +55,7 @@ class Caller {
   const Schedule& schedule_;
   Book& book_;
   const uint16_t port_;
+  const bool patient_;
   size_t connections_ = 0;
   int streams_ = 0;
   uint64_t left_ = 0;

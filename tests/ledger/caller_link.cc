@@ -47,8 +47,13 @@ struct CallerLink::Callbacks {
     return 0;
   }
 
-  static int OnStreamClose(nghttp2_session*, int32_t stream, uint32_t, void* self) {
-    Self(self).OnStreamEnd(stream);
+  static int OnFrame(nghttp2_session*, const nghttp2_frame*, void* self) {
+    Self(self).heard_ = true;
+    return 0;
+  }
+
+  static int OnStreamClose(nghttp2_session*, int32_t stream, uint32_t error, void* self) {
+    Self(self).OnStreamEnd(stream, error);
     return 0;
   }
 
@@ -65,6 +70,7 @@ CallerLink::CallerLink(Caller& caller, int fd) : Link(caller.loop_, fd), caller_
   nghttp2_session_callbacks_new(&callbacks);
   nghttp2_session_callbacks_set_on_header_callback2(callbacks, Callbacks::OnHeader);
   nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, Callbacks::OnData);
+  nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, Callbacks::OnFrame);
   nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, Callbacks::OnStreamClose);
   nghttp2_option* option = nullptr;
   nghttp2_option_new(&option);
@@ -82,6 +88,15 @@ CallerLink::CallerLink(Caller& caller, int fd) : Link(caller.loop_, fd), caller_
 CallerLink::~CallerLink() = default;
 
 void CallerLink::OnGone() {
+  if (caller_.patient_ && !heard_) {
+    // It stood in the backlog of a listener that closed: the sidecar has read nothing.
+    for (const auto& [stream, call] : calls_) {
+      if (call.given_up) continue;
+      caller_.book_.Refused(call.id);
+      caller_.book_.Ended(call.id, 0, loop_.now());
+    }
+    calls_.clear();
+  }
   for (const auto& [stream, call] : calls_) caller_.book_.Aborted(call.id, loop_.now());
   if (!hangs_up_ && !caller_.ending_) {
     for (const auto& [stream, call] : calls_) {
@@ -94,7 +109,9 @@ void CallerLink::OnGone() {
 
 void CallerLink::Fill(int streams) {
   streams_ = streams;
-  while (!closed() && static_cast<int>(calls_.size()) < streams_) {
+  // After a GOAWAY there is another connection once this one's calls are over.
+  const auto may_begin = [&] { return nghttp2_session_check_request_allowed(session_) != 0; };
+  while (!closed() && may_begin() && static_cast<int>(calls_.size()) < streams_) {
     const uint64_t id = caller_.NextCall();
     if (id == 0) {
       // Others may end meanwhile, or what is over be forgotten.
@@ -213,10 +230,11 @@ void CallerLink::OnStatus(const Call& call, std::string_view status) {
   caller_.book_.GotStatus(call.id, status);
 }
 
-void CallerLink::OnStreamEnd(int32_t stream) {
+void CallerLink::OnStreamEnd(int32_t stream, uint32_t error) {
   const auto found = calls_.find(stream);
   if (found == calls_.end()) return;
   const Call& call = found->second;
+  if (!call.given_up && error == NGHTTP2_REFUSED_STREAM) caller_.book_.Refused(call.id);
   if (!call.given_up) caller_.book_.Ended(call.id, call.received, loop_.now());
   calls_.erase(found);
   // Not now: nghttp2 is at work.

@@ -44,7 +44,7 @@ class CallerLink final : public Link {
   ssize_t ReadRequest(Call& call, std::span<uint8_t> to, uint32_t& flags);
   void OnData(int32_t stream, Call& call, std::span<const uint8_t> bytes);
   void OnStatus(const Call& call, std::string_view status);
-  void OnStreamEnd(int32_t stream);
+  void OnStreamEnd(int32_t stream, uint32_t error);
   // Later, if the connection and the call are still there.
   template <typename Task>
   void Later(int32_t stream, int delay_ms, Task task);
@@ -53,6 +53,7 @@ class CallerLink final : public Link {
   std::unordered_map<int32_t, Call> calls_;
   int streams_ = 0;
   bool hangs_up_ = false;
+  bool heard_ = false;  // something has come from the sidecar
   bool fills_ = false;  // Fill is about to be called.
 };
 

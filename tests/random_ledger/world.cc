@@ -69,8 +69,10 @@ void World::Start() {
   file_ = std::make_unique<TempFile>(configs_.back());
   sidecar_ = SidecarProcess::Run({"--config", file_->path(), "--workers", "2"});
   for (const char* listener : {"egress", "inbound"}) {
+    // The inbound listener is closed while the application is away.
+    const bool patient = std::string_view(listener) == "inbound";
     callers_.push_back(
-        std::make_unique<Caller>(loop_, schedule_, book_, sidecar_->address(listener)));
+        std::make_unique<Caller>(loop_, schedule_, book_, sidecar_->address(listener), patient));
   }
 }
 
