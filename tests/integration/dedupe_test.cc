@@ -14,9 +14,11 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "integration/byte_call.h"
+#include "integration/eventually.h"
 #include "integration/faulty_service.h"
 #include "integration/guarded.h"
 #include "integration/sidecar_process.h"
+#include "integration/tcp.h"
 
 namespace levee {
 namespace {
@@ -149,9 +151,12 @@ TEST(Dedupe, AnApplicationThatDiesInTheCallLosesIt) {
   service.reset();
   // What a gRPC server says when it is shut down looks like what an application says.
   EXPECT_EQ(lost.Finish().error_code(), StatusCode::UNAVAILABLE);
+  // The guard's door is closed until it has reached the application again.
+  ASSERT_TRUE(Eventually([&] { return !IsListening(guarded.address(0)); }));
   FaultyService another([](const SeenCall&) { return Answer(); }, {.port = port});
+  ASSERT_TRUE(Eventually([&] { return IsListening(guarded.address(0)); }));
   const grpc::Status status =
-      CallUnary(guarded.channel, "pay 5", WithKey("k"), "/test.Echo/Sleep").status;
+      CallUnary(NewChannel(guarded.address(0)), "pay 5", WithKey("k"), "/test.Echo/Sleep").status;
   EXPECT_EQ(status.error_code(), StatusCode::FAILED_PRECONDITION) << status.error_message();
   EXPECT_THAT(status.error_message(), HasSubstr("was lost; it may have run"));
   EXPECT_EQ(another.calls(), 0);

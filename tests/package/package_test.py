@@ -25,7 +25,7 @@ LEVEE = BUILD / 'levee'
 DOCS = BUILD / 'cli-docs'
 UNIT = ROOT / 'deploy/systemd/levee.service'
 COMPOSE = ROOT / 'deploy/compose.yaml'
-COMMANDS = [[], ['advise'], ['capture'], ['check'], ['demo'], ['doctor'], ['explain'],
+COMMANDS = [[], ['advise'], ['capture'], ['check'], ['demo'], ['doctor'], ['drain'], ['explain'],
             ['fleet'], ['help'], ['import'], ['import', 'envoy'], ['import', 'gateway-api'],
             ['import', 'grpc-service-config'], ['import', 'istio'], ['import', 'linkerd'],
             ['inject'], ['page'], ['probe'], ['replay'], ['run'], ['simulate'], ['sleep'],
