@@ -130,8 +130,9 @@ void AdaptiveLimit::JudgeLowered(const Lowered& lowered, double inflation,
   // Calls that waited inside take less time now, in proportion.
   const bool waited = inflation < lowered.inflation * std::sqrt(limit_ / lowered.from);
   if (!waited) {
-    Learn(window, 0);
+    Learn(window, 1);
     limit_ = lowered.from;
+    rising_ = true;
   } else if (inflation < kClearlyLess) {
     Learn(window, 0.8);
     next_check_ = 0;  // the mean may still be too high
@@ -144,8 +145,11 @@ void AdaptiveLimit::Adjust(double inflation, bool may_grow) {
   const double few = 0.25 + 0.05 * limit_;
   const double many = 1 + 0.15 * limit_;
   if (inflation < Few(limit_)) {
-    if (may_grow) limit_ += std::max(1.0, limit_ / 8);
-  } else if (inflation > Many(limit_)) {
+    if (may_grow) limit_ += rising_ ? limit_ : std::max(1.0, limit_ / 8);
+    return Clamp();
+  }
+  rising_ = false;
+  if (inflation > Many(limit_)) {
     const double from = limit_;
     limit_ = std::max(limit_ / inflation + (few + many) / 2, limit_ / 2);
     limit_ = std::max<double>(limit_, policy_.min);
@@ -154,8 +158,10 @@ void AdaptiveLimit::Adjust(double inflation, bool may_grow) {
       lowered_ = {.from = from, .inflation = inflation, .check = false};
     }
   }
-  limit_ = std::clamp<double>(limit_, policy_.min, policy_.max);
+  Clamp();
 }
+
+void AdaptiveLimit::Clamp() { limit_ = std::clamp<double>(limit_, policy_.min, policy_.max); }
 
 // Lowers the limit for a check of the means, if it is time. Returns whether it did.
 bool AdaptiveLimit::Check(double inflation) {

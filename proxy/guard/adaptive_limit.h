@@ -47,6 +47,7 @@ class AdaptiveLimit final : public LimitRule {
   void Learn(const LimitWindow& window, double least);
   void JudgeLowered(const Lowered& lowered, double inflation, const LimitWindow& window);
   void Adjust(double inflation, bool may_grow);
+  void Clamp();
   bool Check(double inflation);
   LimitStep Step() const;
 
@@ -57,6 +58,7 @@ class AdaptiveLimit final : public LimitRule {
   double weight_ = 0;        // of the window: as many equal calls say as much
   std::optional<Lowered> lowered_;
   double reached_ = 1e9;
+  bool rising_ = false;    // nobody waited when it was lowered, so it may be far too low
   double loaded_ = 0;      // seconds under load since the last check
   double next_check_ = 0;  // that is made after so many of them
 };
