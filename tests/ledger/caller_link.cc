@@ -88,7 +88,7 @@ CallerLink::CallerLink(Caller& caller, int fd) : Link(caller.loop_, fd), caller_
 CallerLink::~CallerLink() = default;
 
 void CallerLink::OnGone() {
-  if (caller_.patient_ && !heard_) {
+  if (caller_.patient_ && !heard_ && !hangs_up_) {
     // It stood in the backlog of a listener that closed: the sidecar has read nothing.
     for (const auto& [stream, call] : calls_) {
       if (call.given_up) continue;
