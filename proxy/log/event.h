@@ -89,7 +89,7 @@ inline constexpr auto kEventKinds = std::to_array<EventKindFacts>({
     {EventKind::kListenerOpened, LogLevel::kInfo, "listener_opened", "a port is open"},
     {EventKind::kListenerClosed, LogLevel::kInfo, "listener_closed", "a port is closed"},
     {EventKind::kPortLost, LogLevel::kError, "port_lost",
-     "a port that was closed for a reload cannot be opened again"},
+     "a port that was closed for a reload or a closed door cannot be opened again"},
     {EventKind::kDrainBegun, LogLevel::kInfo, "drain_begun", "the drain has begun"},
     {EventKind::kDrainGoaway, LogLevel::kInfo, "drain_goaway", "callers are told to go elsewhere"},
     {EventKind::kApplicationGone, LogLevel::kWarning, "application_gone",

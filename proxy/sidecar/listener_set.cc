@@ -182,15 +182,17 @@ std::vector<ListenerSet::Bound> ListenerSet::bound() const {
   return bound;
 }
 
-void ListenerSet::SetOpen(const std::string& name, bool open) {
+absl::Status ListenerSet::SetOpen(const std::string& name, bool open) {
+  absl::Status status;
   for (const auto& listening : open_) {
     if (listening->spec->name != name || listening->listener == nullptr) continue;
     if (open) {
-      listening->listener->Resume().IgnoreError();
+      status.Update(listening->listener->Resume());
     } else {
       listening->listener->Pause();
     }
   }
+  return status;
 }
 
 }  // namespace levee

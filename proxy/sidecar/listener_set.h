@@ -41,9 +41,9 @@ class ListenerSet {
   // error, which names the field to change, all is as before.
   absl::StatusOr<std::vector<int>> Replace(const std::vector<ListenerSpec>& listeners);
 
-  // Refuses connections on the sockets of a listener, or takes them again (net::Listener::Pause). A
-  // socket that cannot be opened again is tried again at the next call.
-  void SetOpen(const std::string& name, bool open);
+  // Refuses connections on the sockets of a listener, or takes them again (net::Listener::Pause).
+  // Returns the error of one that another process has taken; it stays closed until the next call.
+  absl::Status SetOpen(const std::string& name, bool open);
 
   // Closes every socket.
   void Close() { open_.clear(); }

@@ -306,7 +306,11 @@ void Sidecar::MoveDoor(const std::string& listener, bool open) {
   shared_.log.Write(open ? EventKind::kApplicationBack : EventKind::kApplicationGone, [&] {
     return std::vector<LogField>{{"listener", listener}};
   });
-  listeners_.SetOpen(listener, open);
+  const absl::Status moved = listeners_.SetOpen(listener, open);
+  if (moved.ok()) return;
+  shared_.log.Write(EventKind::kPortLost, [&] {
+    return std::vector<LogField>{{"reason", std::string(moved.message())}};
+  });
 }
 
 bool Sidecar::StartDrain(bool until_signal) {

@@ -35,7 +35,6 @@ struct KeepalivePolicy {
   bool operator==(const KeepalivePolicy&) const = default;
 };
 
-// How endpoints connect; the same for all endpoints of one upstream.
 // Learns whether the application can be reached. It inverts a dependency: who watches knows the
 // pools. It is the worker's, and outlives them.
 class ApplicationWatcher {
@@ -47,6 +46,7 @@ class ApplicationWatcher {
   ~ApplicationWatcher() = default;
 };
 
+// How endpoints connect; the same for all endpoints of one upstream.
 struct ConnectPolicy {
   std::string upstream;                               // its name, for the log
   bool past_hosts_file = false;                       // for the names of endpoints

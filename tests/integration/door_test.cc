@@ -70,6 +70,18 @@ TEST(Door, W11_IsClosedUntilTheApplicationIsThereForTheFirstTime) {
   EXPECT_TRUE(Eventually([&] { return IsListening(guards.address(0)); }));
 }
 
+TEST(Door, APortThatAnotherProcessHasTakenMeanwhileIsTold) {
+  Application application;
+  const GuardedServices guards({application.address()}, "");
+  const std::string ingress = guards.address(0);
+  application.Stop();
+  ASSERT_TRUE(Eventually([&] { return !IsListening(ingress); }));
+  const Application other(std::stoi(ingress.substr(ingress.rfind(':') + 1)));
+  application.StartAgain();
+  EXPECT_TRUE(Eventually(
+      [&] { return guards.sidecar->process().Errors().find("port_lost") != std::string::npos; }));
+}
+
 TEST(Door, W11_ACallThatWaitsForASlotIsSentElsewhere) {
   Application application;
   const GuardedServices guards({application.address()}, "concurrency: {limit: 1}");
