@@ -47,7 +47,10 @@ class WorkerRun {
   // Time passes; what is due is done in the next turn.
   static void Advance(absl::Duration span);
 
-  void AnnounceShutdown() { virtual_->worker().PostGoaway(); }
+  void AnnounceShutdown() {
+    virtual_->worker().PostGoaway(Direction::kInbound);
+    virtual_->worker().PostGoaway(Direction::kEgress);
+  }
 
   // With no caller left, the worker holds nothing for anybody.
   void CheckNothingLeft();
