@@ -8,23 +8,35 @@
 namespace levee {
 namespace {
 
-constexpr int64_t kLeastCalls = 40;  // of a window
-// Calls whose mean says enough, however they are spread.
-constexpr double kSureCalls = 250;
+constexpr int64_t kLeastCalls = 20;  // of a window
 constexpr absl::Duration kLongest = absl::Seconds(5);
+// The first window lasts so long if no call ends in it. It is looked at so often.
+constexpr absl::Duration kFirst = absl::Milliseconds(250);
+constexpr absl::Duration kFirstLook = absl::Milliseconds(50);
+// A window whose error is at most this says enough.
+constexpr double kSure = 0.063;
+constexpr double kSureToSearch = 0.2;
+// Calls that seem to take all as long are taken to be spread as much (Base::spread).
+constexpr double kLeastSpread = 0.1;
 // The calls that a mean remembers.
 constexpr double kMemory = 1000;
 // A service with at most this share of its slots taken has nobody waiting.
 constexpr double kRoomy = 0.5;
 // A service with at least this share of its slots taken is under load.
 constexpr double kLoaded = 0.85;
+// A service that has this share of its calls refused has too many.
+constexpr double kOverload = 0.05;
+// As many times the calls that are worked on may be inside while none are refused.
+constexpr double kCalm = 2;
 // The limit of a check, and the share of the throughput that checks may cost.
 constexpr double kChecked = 0.75;
 constexpr double kCheckCost = 0.01;
+// A mean that was seen while the service had room needs no check for so many seconds of load.
+constexpr double kTrusted = 30;
 // A step down of less than this tells too little beside the noise.
-constexpr double kTelling = 0.85;
-// A mean is clearly too high if calls take less than this share of it.
-constexpr double kClearlyLess = 0.9;
+constexpr double kTelling = 0.8;
+// Where calls took so many times as long, and none of them waited, a dependency is slow.
+constexpr double kDeep = 1.5;
 
 int64_t Calls(const LimitWindow& window) {
   int64_t calls = 0;
@@ -32,85 +44,140 @@ int64_t Calls(const LimitWindow& window) {
   return calls;
 }
 
+// How many calls wait inside of a service where few do, and many.
+double FewWaiting(double limit) { return 0.25 + 0.05 * limit; }
+double ManyWaiting(double limit) { return 1 + 0.15 * limit; }
+
+// The inflation of a service in which so many calls wait.
 double InflationOf(double limit, double waiting) {
   return waiting < limit ? limit / (limit - waiting) : 1e9;
 }
-// The inflation of a service in which few calls wait, and many.
-double Few(double limit) { return InflationOf(limit, 0.25 + 0.05 * limit); }
-double Many(double limit) { return InflationOf(limit, 1 + 0.15 * limit); }
+double Few(double limit) { return InflationOf(limit, FewWaiting(limit)); }
+double Many(double limit) { return InflationOf(limit, ManyWaiting(limit)); }
 
 double MeanSeconds(const MethodSamples& samples) {
   return absl::ToDoubleSeconds(samples.time) / static_cast<double>(samples.calls);
 }
 
+// The variance of the times, as a share of the square of their mean.
+double Spread(const MethodSamples& samples) {
+  const double mean = MeanSeconds(samples);
+  if (mean <= 0) return 0;
+  return std::max(0.0, samples.squares / static_cast<double>(samples.calls) / (mean * mean) - 1);
+}
+
 }  // namespace
 
 AdaptiveLimit::AdaptiveLimit(const AdaptiveLimitPolicy& policy)
-    : policy_(policy), limit_(policy.initial) {}
+    : policy_(policy), limit_(policy.initial), judged_limit_(limit_) {}
 
 LimitStep AdaptiveLimit::Begin() {
-  LimitStep step = Step();
-  step.settle = step.measure;
-  return step;
+  return {.limit = static_cast<int>(std::lround(limit_)), .measure = kFirstLook};
 }
 
 std::optional<LimitStep> AdaptiveLimit::Next(const LimitWindow& window) {
+  judged_limit_ = limit_;
+  if (!begun_) return EndFirst(window);
   const bool done = window.length >= kLongest;
   if (Calls(window) < kLeastCalls) {
     if (!done) return std::nullopt;
     if (lowered_.has_value()) limit_ = std::exchange(lowered_, std::nullopt)->from;
     return Step();
   }
-  const double inflation = Inflation(window);
-  if (weight_ < kLeastCalls && !done) return std::nullopt;
-  const bool loaded = window.in_flight >= kLoaded * limit_;
-  if (lowered_.has_value()) {
-    if (weight_ < kSureCalls && !done) return std::nullopt;
-    JudgeLowered(*std::exchange(lowered_, std::nullopt), inflation, window);
-  } else if (loaded && loaded_ >= next_check_ && weight_ < kSureCalls && !done) {
-    return std::nullopt;
-  } else if (loaded && Check(inflation)) {
-    loaded_ = 0;
-  } else if (loaded || window.full) {
-    if (!done && !IsSure(inflation)) return std::nullopt;
-    Adjust(inflation, loaded || (window.full && limit_ < reached_));
-  }
-  if (loaded) {
+  const Sight sight = Look(window);
+  if (!Decide(sight, window)) return std::nullopt;
+  refused_ = sight.refused;
+  LearnNew(window);
+  if (sight.loaded) {
     loaded_ += absl::ToDoubleSeconds(window.length);
-  } else if (window.in_flight <= kRoomy * limit_) {
-    Learn(window, 0);
+  } else if (window.in_flight <= kRoomy * judged_limit_) {
+    // A dependency that was slow is quick again: what it took before says nothing any more.
+    Learn(window, sight.inflation < 1 - 3 * sight.error ? 1 : 0);
+    loaded_ = 0;
+    next_check_ = kTrusted;
   }
   return Step();
 }
 
-// Whether it is sure enough that the limit should go down, or need not.
-bool AdaptiveLimit::IsSure(double inflation) const {
-  // Of a mean, where latencies are spread exponentially.
-  const double deviation = inflation / std::sqrt(weight_);
-  const double many = Many(limit_);
-  return weight_ >= kSureCalls || inflation <= many || inflation - 3 * deviation > many;
+// Until a call has ended nothing is known. The first that do are those that took the shortest, so
+// they say only how long windows have to be.
+std::optional<LimitStep> AdaptiveLimit::EndFirst(const LimitWindow& window) {
+  const int64_t calls = Calls(window);
+  if (calls < kLeastCalls && window.length < kFirst) return std::nullopt;
+  if (calls == 0) {
+    if (window.full) limit_ *= 2;
+    Clamp();
+    return Begin();
+  }
+  begun_ = true;
+  Look(window);
+  return Step();
 }
 
-// Returns how many times as long the window's calls took as they would have unloaded. Methods that
-// are new are taken as they are.
-double AdaptiveLimit::Inflation(const LimitWindow& window) {
+// Methods that are new are taken as they are.
+AdaptiveLimit::Sight AdaptiveLimit::Look(const LimitWindow& window) {
   double took = 0;
   double unloaded = 0;
-  double squares = 0;
+  double variance = 0;
+  double variance_of_means = 0;
   for (const MethodSamples& samples : window.samples) {
     const auto method = static_cast<size_t>(samples.method);
     if (method >= bases_.size()) bases_.resize(method + 1);
-    Base& base = bases_[method];
+    const Base& base = bases_[method];
     const double mean = MeanSeconds(samples);
     const auto calls = static_cast<double>(samples.calls);
-    if (base.calls == 0) base = {.seconds = mean, .calls = std::min(calls, kMemory)};
+    const double spread = std::max({Spread(samples), base.spread, kLeastSpread});
     took += calls * mean;
-    squares += calls * mean * mean;
-    unloaded += calls * base.seconds;
+    variance += calls * mean * mean * spread;
+    unloaded += calls * (base.calls == 0 ? mean : base.seconds);
+    if (base.calls == 0) continue;
+    variance_of_means += calls * calls * base.seconds * base.seconds * spread / base.calls;
   }
-  latency_ = squares / took;
-  weight_ = took * took / squares;
-  return took / unloaded;
+  latency_ = took / static_cast<double>(Calls(window));
+  took = std::max(took, 1e-9);
+  unloaded = std::max(unloaded, 1e-9);
+  const double of_window = variance / (took * took);
+  const double share = std::min(1.0, absl::ToDoubleSeconds(window.length));
+  return {.inflation = took / unloaded,
+          .error = std::sqrt(of_window + variance_of_means / (unloaded * unloaded)),
+          .own_error = std::sqrt(of_window),
+          .refused = refused_ + (window.refused - refused_) * share,
+          .loaded = window.in_flight >= kLoaded * limit_,
+          .done = window.length >= kLongest};
+}
+
+// Returns whether the window says enough to decide, and does.
+bool AdaptiveLimit::Decide(const Sight& sight, const LimitWindow& window) {
+  const auto wants = [&sight](double error) { return sight.own_error > error && !sight.done; };
+  const bool pressed = sight.loaded || window.full;
+  const bool used = pressed || (searches_ && window.in_flight >= kRoomy * limit_);
+  if (lowered_.has_value()) {
+    if (wants((1 - std::sqrt(limit_ / lowered_->from)) / 2)) return false;
+    JudgeLowered(*std::exchange(lowered_, std::nullopt), sight, window);
+  } else if (used && sight.inflation > Most(sight)) {
+    const bool sure = sight.inflation * (1 - 3 * sight.error) > Most(sight);
+    if (!sure && wants(kSure)) return false;
+    Lower(sight);
+  } else if (pressed && searches_ && sight.inflation < Few(limit_) * (1 + sight.error)) {
+    if (wants(kSureToSearch)) return false;
+    Learn(window, 0);
+    Grow();
+  } else if (sight.loaded && sight.refused >= kOverload && loaded_ >= next_check_) {
+    if (wants(kSure)) return false;
+    Check(sight);
+  } else if (sight.inflation < Few(limit_)) {
+    // While the service itself has room the limit does not rise above where it last fell to.
+    if (sight.loaded || (window.full && limit_ < reached_)) Grow();
+  } else if (sight.inflation > Few(limit_) * (1 + 2 * sight.error)) {
+    searches_ = false;
+  }
+  return true;
+}
+
+// The inflation above which the limit falls.
+double AdaptiveLimit::Most(const Sight& sight) const {
+  const double many = Many(limit_);
+  return sight.refused >= kOverload ? many : std::max(many, kCalm);
 }
 
 // Moves the means towards what the window's calls took, by `least` of the way at least.
@@ -118,66 +185,77 @@ void AdaptiveLimit::Learn(const LimitWindow& window, double least) {
   for (const MethodSamples& samples : window.samples) {
     Base& base = bases_[static_cast<size_t>(samples.method)];
     const auto calls = static_cast<double>(samples.calls);
-    const double weight = std::max(least, calls / (base.calls + calls));
-    base.seconds += (MeanSeconds(samples) - base.seconds) * weight;
+    const double share = calls / (base.calls + calls);
+    base.seconds += (MeanSeconds(samples) - base.seconds) * std::max(least, share);
+    base.spread += (Spread(samples) - base.spread) * share;
     base.calls = std::min(base.calls + calls, kMemory);
   }
 }
 
-void AdaptiveLimit::JudgeLowered(const Lowered& lowered, double inflation,
+void AdaptiveLimit::LearnNew(const LimitWindow& window) {
+  for (const MethodSamples& samples : window.samples) {
+    Base& base = bases_[static_cast<size_t>(samples.method)];
+    if (base.calls > 0) continue;
+    base = {.seconds = MeanSeconds(samples),
+            .calls = std::min(static_cast<double>(samples.calls), kMemory),
+            .spread = Spread(samples)};
+  }
+}
+
+void AdaptiveLimit::JudgeLowered(const Lowered& lowered, const Sight& sight,
                                  const LimitWindow& window) {
-  next_check_ = (1 - limit_ / lowered.from) * absl::ToDoubleSeconds(window.length) / kCheckCost;
+  const double share = limit_ / lowered.from;
+  if (lowered.check) {
+    next_check_ = (1 - share) * absl::ToDoubleSeconds(window.length) / kCheckCost;
+  }
   // Calls that waited inside take less time now, in proportion.
-  const bool waited = inflation < lowered.inflation * std::sqrt(limit_ / lowered.from);
-  if (!waited) {
+  if (sight.inflation >= lowered.inflation * std::sqrt(share)) {
     Learn(window, 1);
     limit_ = lowered.from;
-    rising_ = true;
-  } else if (inflation < kClearlyLess) {
-    Learn(window, 0.8);
+    searches_ = !lowered.check && lowered.inflation > kDeep;
+    // The calls may have come to wait only while the limit was being lowered.
+    if (!lowered.check) next_check_ = 0;
+  } else if (sight.inflation < 1 - sight.error) {
+    Learn(window, 1);
     next_check_ = 0;  // the mean may still be too high
   } else if (lowered.check) {
     limit_ = lowered.from;
   }
 }
 
-void AdaptiveLimit::Adjust(double inflation, bool may_grow) {
-  const double few = 0.25 + 0.05 * limit_;
-  const double many = 1 + 0.15 * limit_;
-  if (inflation < Few(limit_)) {
-    if (may_grow) limit_ += rising_ ? limit_ : std::max(1.0, limit_ / 8);
-    return Clamp();
-  }
-  rising_ = false;
-  if (inflation > Many(limit_)) {
-    const double from = limit_;
-    limit_ = std::max(limit_ / inflation + (few + many) / 2, limit_ / 2);
-    limit_ = std::max<double>(limit_, policy_.min);
-    reached_ = limit_;
-    if (limit_ <= kTelling * from) {
-      lowered_ = {.from = from, .inflation = inflation, .check = false};
-    }
-  }
+void AdaptiveLimit::Grow() {
+  limit_ += searches_ ? limit_ : std::max(1.0, limit_ / 8);
   Clamp();
+}
+
+void AdaptiveLimit::Lower(const Sight& sight) {
+  searches_ = false;
+  const double from = limit_;
+  const double busy = limit_ / sight.inflation;
+  const double wait = (FewWaiting(limit_) + ManyWaiting(limit_)) / 2;
+  const double right = sight.refused >= kOverload ? busy + wait : kCalm * busy;
+  limit_ = std::clamp(right, from / 2, kTelling * from);
+  Clamp();
+  reached_ = limit_;
+  if (limit_ < from) lowered_ = {.from = from, .inflation = sight.inflation, .check = false};
+}
+
+// Lowers the limit for one window.
+void AdaptiveLimit::Check(const Sight& sight) {
+  const double low = std::max<double>(std::floor(kChecked * limit_), policy_.min);
+  if (low >= limit_) return;
+  lowered_ = {.from = limit_, .inflation = sight.inflation, .check = true};
+  limit_ = low;
+  loaded_ = 0;
 }
 
 void AdaptiveLimit::Clamp() { limit_ = std::clamp<double>(limit_, policy_.min, policy_.max); }
 
-// Lowers the limit for a check of the means, if it is time. Returns whether it did.
-bool AdaptiveLimit::Check(double inflation) {
-  const double low = std::max<double>(std::floor(kChecked * limit_), policy_.min);
-  if (low >= limit_) return false;
-  if (loaded_ < next_check_) return false;
-  lowered_ = {.from = limit_, .inflation = inflation, .check = true};
-  limit_ = low;
-  return true;
-}
-
 LimitStep AdaptiveLimit::Step() const {
   const absl::Duration latency = absl::Seconds(latency_);
   return {.limit = static_cast<int>(std::lround(limit_)),
-          .settle = 1.5 * latency,
-          .measure = std::max(absl::Milliseconds(100), 2 * latency)};
+          .settle = limit_ == judged_limit_ ? absl::ZeroDuration() : 1.25 * latency,
+          .measure = std::max(absl::Milliseconds(100), latency)};
 }
 
 }  // namespace levee

@@ -11,16 +11,21 @@
 namespace levee {
 
 // By Little's law a service that works on N calls, and takes `inflation` times as long for them as
-// when it is unloaded, has N x (1 - 1 / inflation) of them waiting inside. While calls find no
-// slot, the limit rises as long as hardly any wait, and falls as soon as more than a few do: the
-// rule of TCP Vegas (Brakmo and Peterson, 1995), with a gradient where the limit is far off.
+// when it is unloaded, has N x (1 - 1 / inflation) of them waiting inside. The limit rises while
+// calls find no slot and hardly any wait inside. While calls are refused it falls until few wait
+// inside: the rule of TCP Vegas (Brakmo and Peterson, 1995), with a gradient where the limit is far
+// off. While none are refused nobody gains by a lower limit, and as many may wait as are worked on.
 //
 // "When it is unloaded" is a mean per method, since a service may have methods of 1 ms and of 100
-// ms. It is learned while the service has room. Under an overload that lasts it is checked: from
-// time to time the limit is a quarter lower for one window. If the calls take as long as before,
-// then none of them waited, and what they take is the mean. If they take less than the mean that is
-// known, that was too high. So the limit neither drifts up (a reference that is learned under load
-// does) nor strangles a service that has become slower. A check costs at most 2% of the throughput.
+// ms. It is learned while the service has room. A limit that has been lowered shows whether it is
+// right: calls that had waited inside take less time now. If they take as long as before, none of
+// them waited, and what they take is the mean: a dependency has become slow. Under an overload that
+// lasts the limit is a quarter lower for one window from time to time. If calls take less than the
+// mean then, that was too high, and the next check follows at once. Checks cost at most 2% of the
+// throughput in the long run.
+//
+// The start is a search: the limit doubles while calls wait for slots, until they wait inside. How
+// sure a window is follows from how far the times of its calls are spread.
 class AdaptiveLimit final : public LimitRule {
  public:
   explicit AdaptiveLimit(const AdaptiveLimitPolicy& policy);
@@ -32,7 +37,8 @@ class AdaptiveLimit final : public LimitRule {
   // The time that a method takes when the service is unloaded.
   struct Base {
     double seconds = 0;
-    double calls = 0;  // seconds is their mean; kMemory at most; 0: unknown
+    double calls = 0;   // seconds is their mean; kMemory at most; 0: unknown
+    double spread = 0;  // their variance, as a share of the square of the mean
   };
 
   // The limit was lowered, and the window that follows shows what that has changed.
@@ -42,25 +48,41 @@ class AdaptiveLimit final : public LimitRule {
     bool check;        // it was lowered for this window only
   };
 
-  double Inflation(const LimitWindow& window);
-  bool IsSure(double inflation) const;
+  // What a window says of the service.
+  struct Sight {
+    double inflation;
+    double error;      // the relative standard error of the inflation
+    double own_error;  // the part of it that comes from the window, and not from the means
+    double refused;    // the share of calls refused, in the last second or so
+    bool loaded;       // nearly all slots were taken
+    bool done;         // the window is as long as it may be
+  };
+
+  std::optional<LimitStep> EndFirst(const LimitWindow& window);
+  Sight Look(const LimitWindow& window);
+  bool Decide(const Sight& sight, const LimitWindow& window);
+  double Most(const Sight& sight) const;
   void Learn(const LimitWindow& window, double least);
-  void JudgeLowered(const Lowered& lowered, double inflation, const LimitWindow& window);
-  void Adjust(double inflation, bool may_grow);
+  void LearnNew(const LimitWindow& window);
+  void JudgeLowered(const Lowered& lowered, const Sight& sight, const LimitWindow& window);
+  void Grow();
+  void Lower(const Sight& sight);
+  void Check(const Sight& sight);
   void Clamp();
-  bool Check(double inflation);
   LimitStep Step() const;
 
   const AdaptiveLimitPolicy policy_;
   double limit_;
+  double judged_limit_;      // of the window that was judged last
+  bool begun_ = false;       // a call has ended
   std::vector<Base> bases_;  // by the methods' numbers
-  double latency_ = 0;       // in seconds, of the call that holds the average slot
-  double weight_ = 0;        // of the window: as many equal calls say as much
+  double latency_ = 0;       // in seconds, of the window's calls
+  double refused_ = 0;       // as Sight::refused
   std::optional<Lowered> lowered_;
   double reached_ = 1e9;
-  bool rising_ = false;    // nobody waited when it was lowered, so it may be far too low
+  bool searches_ = true;   // the limit may be far too low, so it doubles
   double loaded_ = 0;      // seconds under load since the last check
-  double next_check_ = 0;  // that is made after so many of them
+  double next_check_ = 0;  // that is made after so many of them; 0: nothing is known for sure
 };
 
 }  // namespace levee

@@ -13,11 +13,24 @@ namespace levee {
 namespace {
 
 constexpr auto kRelaxed = std::memory_order_relaxed;
+constexpr absl::Duration kFixedWindow = absl::Seconds(1);
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
 // Of a count that one thread writes and others read.
-void Add(std::atomic<int64_t>& count, int64_t more) {
+template <typename T>
+void Add(std::atomic<T>& count, T more) {
   count.store(count.load(kRelaxed) + more, kRelaxed);
+}
+
+// Returns how long calls take, each weighed with its own length.
+absl::Duration WeighedTime(const std::vector<MethodSamples>& samples) {
+  double seconds = 0;
+  double squares = 0;
+  for (const MethodSamples& method : samples) {
+    seconds += absl::ToDoubleSeconds(method.time);
+    squares += method.squares;
+  }
+  return absl::Seconds(seconds > 0 ? squares / seconds : 0);
 }
 
 // Returns what was counted between two sums: the methods that have calls.
@@ -27,8 +40,10 @@ std::vector<MethodSamples> Difference(const std::vector<MethodSamples>& now,
   for (size_t i = 0; i < now.size(); ++i) {
     const int64_t calls = now[i].calls - before[i].calls;
     if (calls == 0) continue;
-    samples.push_back(
-        {.method = static_cast<int>(i), .calls = calls, .time = now[i].time - before[i].time});
+    samples.push_back({.method = static_cast<int>(i),
+                       .calls = calls,
+                       .time = now[i].time - before[i].time,
+                       .squares = now[i].squares - before[i].squares});
   }
   return samples;
 }
@@ -39,6 +54,7 @@ struct Guard::Worker {
   struct Cell {
     std::atomic<int64_t> calls{0};
     std::atomic<int64_t> nanos{0};
+    std::atomic<double> squares{0};  // of seconds
   };
 
   RetryDistribution arrivals;
@@ -67,6 +83,8 @@ Guard::Guard(const GuardPolicy& policy, int workers, std::unique_ptr<LimitRule> 
     limit_ = policy.concurrency.fixed;
   } else if (rule_ != nullptr) {
     limit_ = policy.concurrency.adaptive.initial;
+  }
+  if (policy.concurrency.kind != ConcurrencyPolicy::Kind::kNone) {
     window_end_ = 0;  // the first call begins the first window
   }
 }
@@ -107,8 +125,8 @@ bool Guard::TryEnter(int worker_number, int previous, Instant now) {
   Worker& worker = WorkerOf(worker_number);
   worker.arrivals.Add(previous, now);
   if (now.nanos() >= sampled_from_.load(kRelaxed)) {
-    Add(worker.arrived, 1);
-    Add(worker.found, in_flight_.load(kRelaxed));
+    Add<int64_t>(worker.arrived, 1);
+    Add<int64_t>(worker.found, in_flight_.load(kRelaxed));
   }
   MayEndWindow(now);
   return waiting_.load() == 0 && TakeSlot();
@@ -128,7 +146,7 @@ Guard::Entry Guard::Enter(GuardPlace& place, GuardRank rank, Instant start_by, I
     Settle(now, wake);
     if (place.state_ == GuardPlace::State::kQueued) {
       entry.waits = true;
-      entry.look_at = queue_.NextDue();
+      entry.look_at = NextDue();
     } else {
       // The answer is known at once.
       static_cast<ListLink<GuardPlace>&>(place).Unlink();
@@ -154,6 +172,7 @@ void Guard::Settle(Instant now, WorkerList& wake) {
   }
   while (QueuedCall* const refused = queue_.TakeRefused(now)) {
     GuardPlace& place = static_cast<GuardPlace&>(*refused);
+    if (now.nanos() >= sampled_from_.load(kRelaxed)) ++refused_;
     place.refusal_ = Refusal(GuardReason::kQueue, now);
     Decide(place, GuardPlace::State::kRefused, wake);
   }
@@ -208,8 +227,10 @@ void Guard::Wake(const WorkerList& wake) {
 void Guard::Leave(int worker, int method, std::optional<absl::Duration> took, Instant now) {
   if (took.has_value() && now.nanos() >= sampled_from_.load(kRelaxed)) {
     Worker::Cell& cell = WorkerOf(worker).took[static_cast<size_t>(method)];
-    Add(cell.calls, 1);
-    Add(cell.nanos, absl::ToInt64Nanoseconds(*took));
+    const double seconds = absl::ToDoubleSeconds(*took);
+    Add<int64_t>(cell.calls, 1);
+    Add<int64_t>(cell.nanos, absl::ToInt64Nanoseconds(*took));
+    Add(cell.squares, seconds * seconds);
   }
   in_flight_.fetch_sub(1);
   MayEndWindow(now);
@@ -251,7 +272,15 @@ void Guard::Withdraw(GuardPlace& place, Instant now) {
   }
 }
 
+// Calls that wait for a limit to rise are no event that would end a window. Under the lock.
+Instant Guard::NextDue() const {
+  const Instant due = queue_.NextDue();
+  if (queue_.size() == 0) return due;
+  return std::min(due, Instant::FromNanos(window_end_.load(kRelaxed)));
+}
+
 Instant Guard::Answer(int worker, Instant now) {
+  MayEndWindow(now);
   LetNextGo(now);
   while (true) {
     GuardPlace* place;
@@ -259,7 +288,7 @@ Instant Guard::Answer(int worker, Instant now) {
     {
       const std::lock_guard lock(mutex_);
       place = WorkerOf(worker).answers.PopFront();
-      if (place == nullptr) return queue_.NextDue();
+      if (place == nullptr) return NextDue();
       state = std::exchange(place->state_, GuardPlace::State::kIdle);
     }
     GuardClient& client = place->client_;
@@ -319,22 +348,31 @@ void Guard::MayEndWindow(Instant now) {
 }
 
 void Guard::EndWindow(Instant now) {
+  // Of a limit that stays as it is.
+  const LimitStep fixed = {.limit = limit_.load(kRelaxed), .measure = kFixedWindow};
   if (window_end_.load(kRelaxed) == 0) {
-    BeginWindow(rule_->Begin(), now);
+    BeginWindow(rule_ == nullptr ? fixed : rule_->Begin(), now);
     return;
   }
-  Sums sums = SumUp();
-  LimitWindow window;
-  window.length = now - Instant::FromNanos(sampled_from_.load(kRelaxed));
+  const Sums sums = SumUp();
   const std::vector<MethodSamples> samples = Difference(sums.samples, before_.samples);
-  window.samples = samples;
-  window.full = full_.load(kRelaxed);
-  const int64_t arrived = sums.arrived - before_.arrived;
-  if (arrived > 0) {
-    window.in_flight =
-        static_cast<double>(sums.found - before_.found) / static_cast<double>(arrived);
+  if (!samples.empty()) queue_.SetWork(WeighedTime(samples));
+  std::optional<LimitStep> step = fixed;
+  if (queue_.stopped(now)) {
+    // What a service does that has stopped for a moment says nothing of its room.
+    step->settle = step->measure = measure_;
+  } else if (rule_ != nullptr) {
+    LimitWindow window{.length = now - Instant::FromNanos(sampled_from_.load(kRelaxed)),
+                       .samples = samples,
+                       .full = full_.load(kRelaxed)};
+    const auto arrived = static_cast<double>(sums.arrived - before_.arrived);
+    if (arrived > 0) {
+      window.refused = static_cast<double>(sums.refused - before_.refused) / arrived;
+      window.in_flight = static_cast<double>(sums.found - before_.found) / arrived;
+    }
+    step = rule_->Next(window);
   }
-  if (const std::optional<LimitStep> step = rule_->Next(window)) {
+  if (step.has_value()) {
     BeginWindow(*step, now);
   } else {
     window_end_.store((now + measure_).nanos(), kRelaxed);
@@ -352,6 +390,7 @@ void Guard::BeginWindow(const LimitStep& step, Instant now) {
 
 Guard::Sums Guard::SumUp() const {
   Sums sums;
+  sums.refused = refused_;
   sums.samples.resize(kMethods + 1);
   for (const auto& worker : workers_) {
     sums.arrived += worker->arrived.load(kRelaxed);
@@ -359,6 +398,7 @@ Guard::Sums Guard::SumUp() const {
     for (size_t i = 0; i < sums.samples.size(); ++i) {
       sums.samples[i].calls += worker->took[i].calls.load(kRelaxed);
       sums.samples[i].time += absl::Nanoseconds(worker->took[i].nanos.load(kRelaxed));
+      sums.samples[i].squares += worker->took[i].squares.load(kRelaxed);
     }
   }
   return sums;

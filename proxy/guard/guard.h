@@ -165,6 +165,7 @@ class Guard {
   struct Sums {
     std::vector<MethodSamples> samples;  // by method, also those without a call
     int64_t arrived = 0;                 // calls
+    int64_t refused = 0;                 // of these
     int64_t found = 0;                   // calls that they found in the service, together
   };
   using WorkerList = absl::InlinedVector<Worker*, 4>;
@@ -176,6 +177,7 @@ class Guard {
   void Decide(GuardPlace& place, GuardPlace::State state, WorkerList& wake);
   static void Wake(const WorkerList& wake);
   void LetNextGo(Instant now);
+  Instant NextDue() const;
   GuardRefusal Refusal(GuardReason reason, Instant now);
   OverloadScope ScopeNow(const AttemptCounts& arrivals, Instant now);
   AttemptCounts Arrivals(Instant now) const;
@@ -200,6 +202,7 @@ class Guard {
 
   mutable std::mutex mutex_;  // of all that follows
   GuardQueue queue_;
+  int64_t refused_ = 0;              // calls that had waited
   IntrusiveList<GuardPlace> lent_;   // the longest loan first
   std::unique_ptr<LimitRule> rule_;  // null: the limit stays as it is
   absl::Duration measure_;

@@ -61,7 +61,7 @@ QueuedCall* GuardQueue::Take(Instant now) {
   if (by_rank_.empty()) return nullptr;
   QueuedCall& call = Next();
   Remove(call);
-  pulse_.OnTaken();
+  pulse_.OnTaken(now);
   return &call;
 }
 
@@ -69,7 +69,7 @@ QueuedCall* GuardQueue::TakeRefused(Instant now) {
   Look(now);
   if (by_rank_.empty()) return nullptr;
   QueuedCall* call = TooLate(now);
-  if (call == nullptr) call = TooMany();
+  if (call == nullptr) call = TooMany(now);
   if (call == nullptr) return nullptr;
   Remove(*call);
   pulse_.OnRefused();
@@ -86,7 +86,8 @@ QueuedCall* GuardQueue::TooLate(Instant now) const {
   return worst.arrived + LongestWait(worst) <= now ? &worst : nullptr;
 }
 
-QueuedCall* GuardQueue::TooMany() const {
+QueuedCall* GuardQueue::TooMany(Instant now) const {
+  if (policy_.max == QueuePolicy::kAuto && pulse_.excused(now)) return nullptr;
   if (size() > std::max(Max(), tolerated_)) return &Worst();
   if (!stands() || pulse_.per_second() == 0) return nullptr;
   const double served = std::max(kFewest, std::ceil(ServedIn(policy_.target)));
@@ -110,11 +111,11 @@ double GuardQueue::ServedIn(absl::Duration time) const {
 
 // How long a call may wait in a queue that stands; longer if it came before, or is dear.
 absl::Duration GuardQueue::LongestWait(const QueuedCall& call) const {
-  if (pulse_.per_second() == 0) return policy_.interval;
+  if (pulse_.per_second() == 0) return pulse_.interval();
   const bool longer = call.number < before_standing_ || call.rank < pulse_.least_dear();
   const double calls = longer ? kOfLastingQueue * limit_ : kFewest;
   return std::clamp(absl::Seconds(calls / pulse_.per_second()),
-                    std::min(kOfTarget * policy_.target, policy_.interval), policy_.interval);
+                    std::min(kOfTarget * policy_.target, pulse_.interval()), pulse_.interval());
 }
 
 Instant GuardQueue::NextDue() const {

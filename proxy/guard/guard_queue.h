@@ -31,6 +31,9 @@ struct QueuedCall {
 // away: among equals the newest, and the oldest once the queue stands. (Maurer, "Fail at Scale",
 // ACM Queue 13(8), 2015, puts FIFO, LIFO and CoDel together in this way.)
 //
+// While the service has stopped for a moment none has to go because of its number, unless `max`
+// says so.
+//
 // Calls that are dearer than others are not the ones to go: they may wait as in a queue that does
 // not stand. The call that goes next may wait on whatever it is, so that no slot stays empty.
 //
@@ -38,6 +41,9 @@ struct QueuedCall {
 class GuardQueue {
  public:
   explicit GuardQueue(const QueuePolicy& policy) : policy_(policy), pulse_(policy.interval) {}
+
+  // As QueuePulse::SetWork.
+  void SetWork(absl::Duration work) { pulse_.SetWork(work); }
 
   // `call` waits from now on. `limit`: the slots that there are, at least 1. TakeRefused tells who
   // has to go away for it, and that may be this call.
@@ -58,6 +64,8 @@ class GuardQueue {
 
   int size() const { return static_cast<int>(by_rank_.size()); }
   bool stands() const { return pulse_.stands(); }
+  // Calls wait because the service has stopped for a moment (QueuePulse).
+  bool stopped(Instant now) const { return size() > 0 && pulse_.stopped(now); }
 
   // Returns how long a call that came now would wait for a slot.
   absl::Duration ExpectedWait() const;
@@ -82,7 +90,7 @@ class GuardQueue {
   QueuedCall& Next() const;
   QueuedCall& Worst() const;
   QueuedCall* TooLate(Instant now) const;
-  QueuedCall* TooMany() const;
+  QueuedCall* TooMany(Instant now) const;
   void Look(Instant now);
   int Max() const;
   int MaxOfNew() const;

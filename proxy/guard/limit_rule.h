@@ -15,6 +15,7 @@ struct MethodSamples {
   int method = 0;                              // its number: small, the same in every window
   int64_t calls = 0;                           // at least 1
   absl::Duration time = absl::ZeroDuration();  // of all calls together, in the service
+  double squares = 0;                          // of their times in seconds, together
 };
 
 // The facts between two decisions, while the limit stood still.
@@ -22,6 +23,7 @@ struct LimitWindow {
   absl::Duration length = absl::ZeroDuration();  // above zero
   std::span<const MethodSamples> samples;        // of unary calls that the service answered
   bool full = false;                             // a call found no slot
+  double refused = 0;                            // as a share of the calls that arrived
   double in_flight = 0;                          // the average that arriving calls found
 };
 

@@ -11,6 +11,16 @@ namespace {
 constexpr double kMany = 0.4;
 constexpr double kFew = 0.25;
 
+// An interval is as long as so many calls, but not longer than this for their sake.
+constexpr int kCallsOfInterval = 5;
+constexpr absl::Duration kLongestInterval = absl::Seconds(1);
+
+// No call ends in a service that has stopped: for longer than two calls take, and than this. A
+// service that stands for longer than the second has not stopped for a moment.
+constexpr int kCallsOfStop = 2;
+constexpr absl::Duration kShortestStop = absl::Milliseconds(25);
+constexpr absl::Duration kLongestStop = absl::Milliseconds(500);
+
 // After so many idle half intervals nothing of an earlier time counts.
 constexpr int kForgotten = 8;
 
@@ -20,8 +30,26 @@ bool Empties(int before, int size) { return size < before && size <= 2 * (before
 
 }  // namespace
 
+void QueuePulse::SetWork(absl::Duration work) {
+  work_ = work;
+  half_ = std::max(least_interval_, std::min(kCallsOfInterval * work, kLongestInterval)) / 2;
+}
+
+bool QueuePulse::IsStop(absl::Duration pause) const {
+  const absl::Duration work = work_.value_or(absl::ZeroDuration());
+  return pause >= std::max(kShortestStop, kCallsOfStop * work) && pause < kLongestStop;
+}
+
+bool QueuePulse::excused(Instant now) const {
+  const absl::Duration pause = now - last_taken_;
+  return IsStop(pause) || (now < excused_until_ && pause < kLongestStop);
+}
+
 void QueuePulse::OnAdded(GuardRank rank, Instant now) {
-  if (next_.is_infinite()) next_ = now + half_;
+  if (next_.is_infinite()) {
+    next_ = now + half_;
+    last_taken_ = now;
+  }
   if (added_++ == 0) least_dear_ = rank;
   least_dear_ = std::max(least_dear_, rank);
 }
@@ -44,6 +72,17 @@ bool QueuePulse::Look(Instant now, int size, Instant oldest) {
 }
 
 void QueuePulse::LookOnce(int size, Instant oldest) {
+  if (emptied_ || size == 0) {
+    excused_until_ = next_;
+  } else {
+    const absl::Duration pause = next_ - last_taken_;
+    if (IsStop(pause)) excused_until_ = next_ + pause + 2 * half_;
+    if (excused(next_)) {
+      next_ = next_ + half_;
+      size_before_ = size;
+      return;
+    }
+  }
   const double share = added_ > 0 ? static_cast<double>(refused_) / static_cast<double>(added_) : 0;
   refused_share_ = (refused_share_ + share) / 2;
   if (emptied_) {

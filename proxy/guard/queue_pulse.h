@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "absl/time/time.h"
 #include "base/instant.h"
@@ -17,15 +18,29 @@ namespace levee {
 // oldest call has waited for an interval or many calls had to be refused. It stands until few are
 // refused and it has been empty.
 //
+// What RFC 8289 says of round-trip times is said here of the service: an interval is at least as
+// long as five calls, each weighed with its own length, and so hold slots; up to a second. Else the
+// queue that a few long calls make for a moment would be one that stands.
+//
+// A service that stops for a moment, as for a garbage collection, makes a queue of all who come
+// meanwhile. Such a queue is no sign of too many calls: it is excused while no call ends, up to
+// half a second, and then for as long again and an interval, until it has been served.
+//
 // An object without clock; one thread.
 class QueuePulse {
  public:
   // `interval`: above zero.
-  explicit QueuePulse(absl::Duration interval) : half_(interval / 2) {}
+  explicit QueuePulse(absl::Duration interval) : least_interval_(interval), half_(interval / 2) {}
+
+  // Calls hold slots for `work`: their mean, each weighed with its own length.
+  void SetWork(absl::Duration work);
 
   // These say that something has happened, each after Look.
   void OnAdded(GuardRank rank, Instant now);
-  void OnTaken() { ++taken_; }
+  void OnTaken(Instant now) {
+    ++taken_;
+    last_taken_ = now;
+  }
   void OnRefused() { ++refused_; }
   void OnEmpty() { emptied_ = true; }
 
@@ -35,7 +50,13 @@ class QueuePulse {
   // When the next look is due; Infinite: the queue is not in use.
   Instant next() const { return next_; }
 
+  absl::Duration interval() const { return 2 * half_; }
   bool stands() const { return stands_; }
+  // The service has stopped, or what its stop has left is still to be served. While nothing is
+  // known of its work each pause is a stop.
+  bool excused(Instant now) const;
+  // The same of a service whose work is known.
+  bool stopped(Instant now) const { return work_.has_value() && excused(now); }
   // The queue has not been empty for half an interval or longer.
   bool lasts() const { return looks_ > 0; }
   // It has not been empty for an interval or longer.
@@ -47,10 +68,15 @@ class QueuePulse {
 
  private:
   void LookOnce(int size, Instant oldest);
+  bool IsStop(absl::Duration pause) const;
   void MeasureRate();
   void Rest();
 
-  const absl::Duration half_;
+  const absl::Duration least_interval_;
+  absl::Duration half_;
+  std::optional<absl::Duration> work_;
+  Instant last_taken_;  // or when the queue came into use
+  Instant excused_until_;
   bool stands_ = false;
   Instant next_ = Instant::Infinite();
   int looks_ = 0;  // since the queue was empty

@@ -37,6 +37,7 @@ struct GuardLoad {
   WorkKind kind = WorkKind::kFixed;
   int slots = 8;
   absl::Duration work = Ms(10);  // of the average call
+  double deadline = 1;           // seconds
   double seconds = 20;
   // Offered calls, as a share of what the service can do.
   std::function<double(double at)> load = [](double) { return 1.0; };
@@ -67,7 +68,7 @@ class GuardRun {
                          [call_of](const SimHost& host) { return call_of(host).answer; }));
     clock_.After(absl::ZeroDuration(), [this] { Arrive(); });
     clock_.After(absl::ZeroDuration(), [this] { EachTenth(); });
-    clock_.RunFor(absl::Seconds(load_.seconds + kDeadline + 0.5));
+    clock_.RunFor(absl::Seconds(load_.seconds + load_.deadline + 0.5));
   }
 
   const GuardLoad& load() const { return load_; }
@@ -106,8 +107,6 @@ class GuardRun {
   }
 
  private:
-  static constexpr double kDeadline = 1;
-
   static CallPolicy PolicyOf(const GuardPolicy& guard) {
     CallPolicy policy;
     policy.retry.max_attempts = 1;
@@ -122,7 +121,7 @@ class GuardRun {
     if (now() >= load_.seconds) return;
     LoadCall& call = calls_.emplace_back();
     call.at = now();
-    call.facts.timeout = absl::Seconds(kDeadline);
+    call.facts.timeout = absl::Seconds(load_.deadline);
     call.facts.priority = 64;
     call.work = load_.work;
     if (load_.shape) load_.shape(static_cast<int64_t>(calls_.size()) - 1, call);
