@@ -21,11 +21,23 @@ void ApplicationDoors::Reload(const Snapshot& snapshot) {
   io_.AtTurnEnd(*this);
 }
 
+bool ApplicationDoors::Leads(const std::set<std::string>& upstreams) const {
+  return !std::all_of(upstreams.begin(), upstreams.end(),
+                      [this](const std::string& name) { return destinations_.Refuses(name); });
+}
+
+// Callers are told before the first call is turned away. A library that learns it the other way
+// round may send that call by the same connection again, and then no more.
+void ApplicationDoors::OnReachChanged() {
+  for (const auto& [listener, upstreams] : applications_) {
+    if (!Leads(upstreams) && !closed_.contains(listener)) SendAway(listener);
+  }
+  io_.AtTurnEnd(*this);
+}
+
 void ApplicationDoors::OnTurnEnd() {
   for (const auto& [listener, upstreams] : applications_) {
-    const bool closed =
-        std::all_of(upstreams.begin(), upstreams.end(),
-                    [this](const std::string& name) { return destinations_.Refuses(name); });
+    const bool closed = !Leads(upstreams);
     if (closed == closed_.contains(listener)) continue;
     if (closed) {
       closed_.insert(listener);
@@ -50,10 +62,15 @@ bool ApplicationDoors::TurnsAway(const CallPlan& plan, const ConnectionOrigin& o
   return true;
 }
 
-void ApplicationDoors::Close(const std::string& listener) {
+// With the id of the last call that was taken: what is on its way then goes elsewhere as well.
+void ApplicationDoors::SendAway(const std::string& listener) {
   connections_.ForEach([&](DownstreamConnection& connection) {
-    if (connection.origin().listener->name == listener) connection.session().AnnounceShutdown();
+    if (connection.origin().listener->name == listener) connection.session().Shutdown();
   });
+}
+
+void ApplicationDoors::Close(const std::string& listener) {
+  SendAway(listener);
   // Ended calls leave the list only at the end of their turn, but they leave it.
   std::vector<RpcStream*> waiting;
   calls_.ForEach([&](RpcStream& call) {

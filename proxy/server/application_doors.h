@@ -60,10 +60,13 @@ class ApplicationDoors final : public ApplicationWatcher, private TurnTask {
     return !applications_.empty() && closed_.size() == applications_.size();
   }
 
-  void OnReachChanged() override { io_.AtTurnEnd(*this); }
+  void OnReachChanged() override;
 
  private:
   void OnTurnEnd() override;
+  // Whether one of the upstreams takes connections, or may.
+  bool Leads(const std::set<std::string>& upstreams) const;
+  void SendAway(const std::string& listener);
   void Close(const std::string& listener);
 
   WorkerIo& io_;

@@ -225,14 +225,19 @@ void Worker::Serve(const ConnectionOrigin& origin, net::ByteStream stream, ByteS
   io_.log.Write(EventKind::kConnectionIdentified, [&] {
     return ConnectionFields(origin, {{"protocol", "http2"}});
   });
+  if (doors_.IsClosed(origin.listener->name)) {
+    // The port is closed in a moment. A connection that comes meanwhile ends as the port refuses it:
+    // a call on it could be the second try, and libraries make no third.
+    ConnectionEnded();
+    return;
+  }
   auto* connection =
       new DownstreamConnection(io_, std::move(stream), origin,
                                ConnectionOptions(CallerOf(origin.listener->direction)), *this);
   connection->SetListener(snapshot_->ListenerRefOf(*origin.listener));
   connections_.PushBack(*connection);
   connection->LimitAge(io_, random_);
-  if (closed_sockets_.contains(origin.socket) || leaving_.contains(origin.listener->direction) ||
-      doors_.IsClosed(origin.listener->name)) {
+  if (closed_sockets_.contains(origin.socket) || leaving_.contains(origin.listener->direction)) {
     connection->session().AnnounceShutdown();
   }
   connection->Receive(first);
