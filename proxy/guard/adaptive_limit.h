@@ -48,7 +48,7 @@ class AdaptiveLimit final : public LimitRule {
     bool check;        // it was lowered for this window only
   };
 
-  // What a window says of the service.
+  // The service, as a window shows it.
   struct Sight {
     double inflation;
     double error;      // the relative standard error of the inflation

@@ -359,7 +359,7 @@ void Guard::EndWindow(Instant now) {
   if (!samples.empty()) queue_.SetWork(WeighedTime(samples));
   std::optional<LimitStep> step = fixed;
   if (queue_.stopped(now)) {
-    // What a service does that has stopped for a moment says nothing of its room.
+    // The calls of a service that has stopped for a moment say nothing of its room.
     step->settle = step->measure = measure_;
   } else if (rule_ != nullptr) {
     LimitWindow window{.length = now - Instant::FromNanos(sampled_from_.load(kRelaxed)),

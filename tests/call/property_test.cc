@@ -21,7 +21,7 @@ constexpr uint64_t kUsualSeeds = 1000;
 #else
 constexpr uint64_t kUsualSeeds = 5000;
 #endif
-constexpr uint64_t kShards = 10;  // each is a test of its own, so that several run at a time
+constexpr uint64_t kShards = 10;        // each is a test of its own, so that several run at a time
 
 void PrintPlace(const char* what) {
   std::fprintf(stderr, "%s: seed %llu, after %lld calls of this process\n", what,

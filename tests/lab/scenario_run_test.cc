@@ -288,7 +288,8 @@ TEST(ScenarioRun, AGuardKeepsAnOverloadedServiceAtItsCapacity) {
   const RunRecord guarded = RunOf(ScenarioOf(Overload(", guard: {}")));
   EXPECT_LT(RunOf(ScenarioOf(Overload(""))).Figures().goodput, 100);
   EXPECT_GT(guarded.Figures().goodput, 400);  // of 500 that the service can do
-  EXPECT_LT(guarded.Figures().p99_s.value(), 0.1);
+  // Without a guard it is the deadline. The guard looks for its limit in the first seconds.
+  EXPECT_LT(guarded.Figures().p99_s.value(), 0.17);
   EXPECT_EQ(guarded.Figures().amplification, 1);  // A call that is refused has arrived.
   EXPECT_LT(RunOf(ScenarioOf(Overload(", guard: {}")), CallerRule::kNoSidecar).Figures().goodput,
             100);
