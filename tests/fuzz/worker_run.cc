@@ -47,23 +47,25 @@ tie: {carry: [mark, priority, deadline, cancel], max_traces: 8}
 )";
 
 constexpr size_t kGuarded = 4;
+// An upstream may make a stream of a call by how it answers, so streams have a time, too.
+constexpr std::string_view kOfAllPolicies = "{name: default, timeout: 5s, stream: {timeout: 5s}, ";
 constexpr std::array<std::string_view, WorkerRun::kShapes> kPolicies = {
     // Retries whatever can be retried.
-    "{name: default, timeout: 5s, retry: {max_attempts: 3, codes: [UNAVAILABLE, UNKNOWN, INTERNAL],"
+    "retry: {max_attempts: 3, codes: [UNAVAILABLE, UNKNOWN, INTERNAL],"
     " failures: [refused, connect, reset, timeout], http: [5xx, 429], attempt_timeout: 500ms,"
     " buffer: 256B, backoff: {initial: 10ms, max: 1s}, exhausted: mark,"
     " budget: {ratio: 10, floor: {per_second: 100, min_success: 0}}}}",
     // The defaults, with a budget that is soon empty.
-    "{name: default, timeout: 5s, retry: {budget: {ratio: 0.5, floor: {per_second: 0}}}}",
+    "retry: {budget: {ratio: 0.5, floor: {per_second: 0}}}}",
     // Hedges.
-    "{name: default, timeout: 5s, hedge: {delay: 10ms, max_attempts: 3, non_fatal: [UNAVAILABLE]},"
+    "hedge: {delay: 10ms, max_attempts: 3, non_fatal: [UNAVAILABLE]},"
     " idempotency: {mode: always}, retry: {budget: {ratio: 10}}}",
     // Limits rates, commits at heads and adds a key.
-    "{name: default, timeout: 5s, retry: {commit: headers, app_retries: count, exhausted: replace},"
+    "retry: {commit: headers, app_retries: count, exhausted: replace},"
     " idempotency: {key: {header: idempotency-key}}, rate_limit: [{name: r, rate: 5/s, burst: 2,"
     " key: [method, \"header:x-tenant\"], max_wait: 1s, max_keys: 2, adaptive: true}]}",
     // Guards an application.
-    "{name: default, timeout: 5s, retry: {max_attempts: 1},"
+    "retry: {max_attempts: 1},"
     " guard: {concurrency: {limit: 2, streams: free}, queue: {max: 3}, load_report: true}}",
 };
 
@@ -72,7 +74,10 @@ std::shared_ptr<const Snapshot> Parse(size_t shape) {
   text += shape == kGuarded ? kOfApplications : kOfCallers;
   text += "upstreams: [{name: shop, endpoints: [\"unix:" + UpstreamEnd().path() +
           "\"], connect_timeout: 1s, keepalive: {interval: 10s, timeout: 1s}}]\n";
-  text += "policies: [" + std::string(kPolicies[shape]) + "]\n";
+  text += "policies: [";
+  text += kOfAllPolicies;
+  text += kPolicies[shape];
+  text += "]\n";
   auto snapshot = ParseConfig("f", text);
   if (!snapshot.ok()) {
     std::fprintf(stderr, "%s\n", snapshot.status().ToString().c_str());
