@@ -120,12 +120,14 @@ void Session::ReturnRetired() {
 }
 
 void Session::AnnounceShutdown() {
+  // The last id that a peer is told never grows (RFC 9113, section 6.8).
+  if (goaway_sent_) return;
   writer_.HoldGoaway(kMaxStreamId, kResetNoError, "");
   Dirty();
 }
 
 void Session::Shutdown() {
-  goaway_sent_ = true;
+  if (std::exchange(goaway_sent_, true)) return;
   writer_.HoldGoaway(processed_id_, kResetNoError, "");
   Dirty();
 }

@@ -349,6 +349,20 @@ TEST(Session, AnnouncedShutdownLetsStreamsOnTheirWayThrough) {
   EXPECT_THAT(call.events, HasSubstr("closed complete"));
 }
 
+TEST(Session, AfterTheLastGoawayNoneFollowsThatWouldTakeMore) {
+  SessionPair pair;
+  RecordingHandler call;
+  pair.StartCall(call, true);
+  pair.Pump();
+  pair.server.session.Shutdown();
+  pair.Pump();
+  ASSERT_EQ(pair.client.goaways, 1);
+  pair.server.session.AnnounceShutdown();
+  pair.server.session.Shutdown();
+  pair.Pump();
+  EXPECT_EQ(pair.client.goaways, 1);
+}
+
 TEST(Session, LostConnectionTellsWhetherTheHeadHadLeft) {
   SessionPair pair;
   pair.Pump();
