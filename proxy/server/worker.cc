@@ -226,8 +226,11 @@ void Worker::Serve(const ConnectionOrigin& origin, net::ByteStream stream, ByteS
     return ConnectionFields(origin, {{"protocol", "http2"}});
   });
   if (doors_.IsClosed(origin.listener->name)) {
-    // The port is closed in a moment. A connection that comes meanwhile ends as the port refuses it:
-    // a call on it could be the second try, and libraries make no third.
+    // The port is closed in a moment. A connection that comes meanwhile ends as the port refuses
+    // it: a call on it could be the second try, and libraries make no third.
+    io_.log.Write(EventKind::kConnectionClosed, [&] {
+      return ConnectionFields(origin, {{"reason", "the application takes no connections"}});
+    });
     ConnectionEnded();
     return;
   }
