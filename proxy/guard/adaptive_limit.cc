@@ -180,25 +180,25 @@ double AdaptiveLimit::Most(const Sight& sight) const {
   return sight.refused >= kOverload ? many : std::max(many, kCalm);
 }
 
-// Moves the means towards what the window's calls took, by `least` of the way at least.
+// Moves the mean towards what the calls took, by `least` of the way at least.
+void AdaptiveLimit::Base::Learn(const MethodSamples& samples, double least) {
+  const auto more = static_cast<double>(samples.calls);
+  const double share = more / (calls + more);
+  seconds += (MeanSeconds(samples) - seconds) * std::max(least, share);
+  spread += (Spread(samples) - spread) * share;
+  calls = std::min(calls + more, kMemory);
+}
+
 void AdaptiveLimit::Learn(const LimitWindow& window, double least) {
   for (const MethodSamples& samples : window.samples) {
-    Base& base = bases_[static_cast<size_t>(samples.method)];
-    const auto calls = static_cast<double>(samples.calls);
-    const double share = calls / (base.calls + calls);
-    base.seconds += (MeanSeconds(samples) - base.seconds) * std::max(least, share);
-    base.spread += (Spread(samples) - base.spread) * share;
-    base.calls = std::min(base.calls + calls, kMemory);
+    bases_[static_cast<size_t>(samples.method)].Learn(samples, least);
   }
 }
 
 void AdaptiveLimit::LearnNew(const LimitWindow& window) {
   for (const MethodSamples& samples : window.samples) {
     Base& base = bases_[static_cast<size_t>(samples.method)];
-    if (base.calls > 0) continue;
-    base = {.seconds = MeanSeconds(samples),
-            .calls = std::min(static_cast<double>(samples.calls), kMemory),
-            .spread = Spread(samples)};
+    if (base.calls == 0) base.Learn(samples, 1);
   }
 }
 

@@ -21,7 +21,7 @@ namespace levee {
 // right: calls that had waited inside take less time now. If they take as long as before, none of
 // them waited, and what they take is the mean: a dependency has become slow. Under an overload that
 // lasts the limit is a quarter lower for one window from time to time. If calls take less than the
-// mean then, that was too high, and the next check follows at once. Checks cost at most 2% of the
+// mean then, that was too high, and the next check follows at once. Checks cost about 1% of the
 // throughput in the long run.
 //
 // The start is a search: the limit doubles while calls wait for slots, until they wait inside. How
@@ -36,6 +36,8 @@ class AdaptiveLimit final : public LimitRule {
  private:
   // The time that a method takes when the service is unloaded.
   struct Base {
+    void Learn(const MethodSamples& samples, double least);
+
     double seconds = 0;
     double calls = 0;   // seconds is their mean; kMemory at most; 0: unknown
     double spread = 0;  // their variance, as a share of the square of the mean

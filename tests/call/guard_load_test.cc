@@ -104,7 +104,8 @@ TEST(CallGuardLoad, G1_GoodputStaysAtTheCapacityWhateverTheLoad) {
       const double bound = UnloadedP99Ms(kind) + 2 * kWorkMs + 2 * target_ms;
       // The longest queue is that of a load that is just the capacity: it does not stand yet, and
       // the limit leaves room for as many to wait as are worked on.
-      EXPECT_LE(p99.Mean() - Chance(p99), load == 1.0 ? bound * 1.8 : bound) << p99;
+      const double longer = AllSeeds() ? 1.8 : 1.35;
+      EXPECT_LE(p99.Mean() - Chance(p99), load == 1.0 ? bound * longer : bound) << p99;
       EXPECT_LE(refusals.Mean() - Chance(refusals), target_ms) << refusals;
     }
   });
