@@ -289,6 +289,7 @@ class Call final : private GuardClient, private DedupeClient {
   void OnGuardRefused(const GuardRefusal& refusal, Instant now) override;
   void NoteArrival();
   void NoteRefusal(const GuardRefusal& refusal);
+  std::string WhyRefused(GuardReason reason, int limit) const;
   void EndByGuard(const GuardRefusal& refusal, Instant now);
   void NoteServiceTime(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now);
   void CountStreamSlot();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a call passes the guard of its service, and leaves it.
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -103,7 +104,7 @@ void Call::CountStreamSlot() {
 void Call::NoteArrival() {
   record_.guard.decision = GuardDecision::kAdmitted;
   record_.guard.priority = facts_.priority;
-  record_.guard.previous_attempts = app_attempts_;
+  parts_.host.OnGuarded(app_attempts_);
 }
 
 // Whether the call may go to the service now. If not, it waits for a slot, or is finished.
@@ -164,6 +165,18 @@ void Call::NoteRefusal(const GuardRefusal& refusal) {
   record_.guard.reason = refusal.reason;
 }
 
+std::string Call::WhyRefused(GuardReason reason, int limit) const {
+  if (reason == GuardReason::kQueue) {
+    return absl::StrCat("the call has waited ", absl::ToInt64Milliseconds(record_.guard.waited),
+                        " ms for one of its ", limit, " slots");
+  }
+  if (NeedsWork() && !IsWork()) {
+    return absl::StrCat("the call has sent no message, and others want all of its ", limit,
+                        " slots");
+  }
+  return absl::StrCat("all of its ", limit, " slots are taken");
+}
+
 void Call::EndByGuard(const GuardRefusal& refusal, Instant now) {
   MarkedStatus marked;
   marked.mark.scope = refusal.scope;
@@ -174,6 +187,7 @@ void Call::EndByGuard(const GuardRefusal& refusal, Instant now) {
     marked.pushback = refusal.pushback;
   }
   const Guard::Slots slots = parts_.guard->guard().GetSlots();
+  absl::StrAppend(&marked.message, "; ", WhyRefused(refusal.reason, slots.limit));
   if (slots.streams > 0) {
     absl::StrAppend(&marked.message, "; streams hold ", slots.streams, " of its ", slots.limit,
                     " slots");

@@ -107,6 +107,9 @@ class CallHost {
   // Asked only of calls with a key (CallParts::dedupe).
   virtual StoredAnswerPtr KeepAnswer(const FinalStatus& status) = 0;
 
+  // The call has come to the guard of its service. Its callers had made `previous` attempts before.
+  virtual void OnGuarded(int previous) = 0;
+
   // The call, which was not known to be a stream when it began, has turned out to be one.
   virtual void OnStream() = 0;
 

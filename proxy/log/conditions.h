@@ -9,9 +9,11 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "base/instant.h"
+#include "log/event.h"
 #include "log/event_limiter.h"
 
 namespace levee {
@@ -22,11 +24,12 @@ enum class ConditionKind : uint8_t {
   kUnreachable,
   kEjected,
   kBudgetExhausted,
+  kGuardRefuses,
   kStoreAway,
   kOtlpAway,
   kWorkloadApiAway
 };
-inline constexpr size_t kConditionKinds = 6;
+inline constexpr size_t kConditionKinds = 7;
 
 // All conditions of a sidecar. Workers have endpoints of their own, and each finds out by itself
 // that one is gone: a condition begins when the first worker reports it, and ends when the last one
@@ -58,13 +61,15 @@ class Conditions {
     int holders = 0;
     bool written = false;
     bool suppressed = false;  // its beginning was held back
+    int64_t refused = 0;      // by those who hold it no more
     Instant since;
   };
   using Entry = std::map<Key, Lasting>::iterator;
 
   Entry Hold(ConditionKind kind, std::string_view owner, std::string_view subject, Instant now);
-  void Report(Entry entry, std::string_view reason, Instant now);
-  void Release(Entry entry, bool ended, Instant now);
+  void Report(Entry entry, std::string_view reason, const std::vector<LogField>& numbers,
+              Instant now);
+  void Release(Entry entry, bool ended, int64_t refused, Instant now);
 
   EventLog& log_;
   std::mutex mutex_;
@@ -72,7 +77,8 @@ class Conditions {
   std::array<EventLimiter, kConditionKinds> limiters_{
       EventLimiter(kAtOnce, kSpacing), EventLimiter(kAtOnce, kSpacing),
       EventLimiter(kAtOnce, kSpacing), EventLimiter(kAtOnce, kSpacing),
-      EventLimiter(kAtOnce, kSpacing), EventLimiter(kAtOnce, kSpacing)};
+      EventLimiter(kAtOnce, kSpacing), EventLimiter(kAtOnce, kSpacing),
+      EventLimiter(kAtOnce, kSpacing)};
 };
 
 // One worker's part in a condition of one endpoint or budget, or the whole of one of a store, of
@@ -88,18 +94,20 @@ class Condition {
 
   // The condition holds at `now`. To report it again while it lasts is harmless. `owner`: the
   // upstream, the store, the receiver, or the socket. `subject`: the endpoint, or the authority
-  // that a budget belongs to; may be empty. `reason`: may be empty. The log outlives the condition.
+  // that a budget belongs to; may be empty. `reason`: may be empty. `numbers`: more that the event
+  // says. The log outlives the condition.
   void Report(EventLog& log, std::string_view owner, std::string_view subject,
-              std::string_view reason, Instant now);
+              std::string_view reason, Instant now, const std::vector<LogField>& numbers = {});
 
-  // It holds no more. Does nothing unless it was reported.
-  void End(Instant now) { LetGo(/*ended=*/true, now); }
+  // It holds no more. `refused`: how many calls or retries it cost here, where it costs any. Does
+  // nothing unless it was reported.
+  void End(Instant now, int64_t refused = 0) { LetGo(/*ended=*/true, refused, now); }
 
   // Takes the part back without a word: the endpoint or the budget is gone.
-  void Forget() { LetGo(/*ended=*/false, Instant()); }
+  void Forget() { LetGo(/*ended=*/false, /*refused=*/0, Instant()); }
 
  private:
-  void LetGo(bool ended, Instant now);
+  void LetGo(bool ended, int64_t refused, Instant now);
 
   const ConditionKind kind_;
   Conditions* conditions_ = nullptr;  // nullptr: it is not reported

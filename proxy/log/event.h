@@ -43,6 +43,8 @@ enum class EventKind : uint8_t {
   kEndpointReturned,
   kBudgetExhausted,
   kBudgetRecovered,
+  kGuardRefusing,
+  kGuardCalm,
   // Of stores, likewise.
   kStoreAway,
   kStoreBack,
@@ -120,6 +122,9 @@ inline constexpr auto kEventKinds = std::to_array<EventKindFacts>({
      "the retry budget is used up"},
     {EventKind::kBudgetRecovered, LogLevel::kInfo, "budget_recovered",
      "the retry budget has refused nothing for a while"},
+    {EventKind::kGuardRefusing, LogLevel::kWarning, "guard_refusing", "the guard refuses calls"},
+    {EventKind::kGuardCalm, LogLevel::kInfo, "guard_calm",
+     "the guard has refused nothing for a while"},
     {EventKind::kStoreAway, LogLevel::kWarning, "store_away", "a store cannot be used"},
     {EventKind::kStoreBack, LogLevel::kInfo, "store_back", "a store can be used again"},
     {EventKind::kOtlpAway, LogLevel::kWarning, "otlp_away", "the receiver of spans takes none"},

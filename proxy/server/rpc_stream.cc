@@ -483,7 +483,9 @@ void RpcStream::Log(const FinalStatus& status, const CallRecord& record) {
 void RpcStream::TellDecisions(const CallRecord& record) {
   const Destination& destination = *plan_->destination;
   if (record.refused == RefusalReason::kBudget) {
-    environment_.budget_watch.OnRefused(plan_->budget, destination);
+    environment_.refusal_watch.OnRefused(plan_->budget, destination);
+  } else if (record.guard.decision == GuardDecision::kRefused) {
+    environment_.refusal_watch.OnRefused(plan_->guard.line, destination);
   }
   environment_.io.log.Write(EventKind::kCallDecided, [&] {
     return std::vector<LogField>{{"upstream", destination.upstream},

@@ -23,10 +23,10 @@
 #include "policy/limit_key.h"
 #include "server/accepted_connection.h"
 #include "server/attempt_slots.h"
-#include "server/budget_watch.h"
 #include "server/call_log.h"
 #include "server/call_plan.h"
 #include "server/call_tie.h"
+#include "server/refusal_watch.h"
 #include "server/request_head.h"
 #include "server/span_sink.h"
 #include "telemetry/record_call.h"
@@ -43,7 +43,7 @@ struct RpcEnvironment {
   Metrics& metrics;
   WorkerSeries& series;
   CallLog& log;
-  BudgetWatch& budget_watch;
+  RefusalWatch& refusal_watch;
   MethodKinds& methods;
   LeaseAdmission& leases;
   const Hops& hops;
@@ -140,6 +140,7 @@ class RpcStream final : public InBlocks,
   void CreditRequest(size_t bytes) override;
   CallKin Kin() const override;
   void OnBroken(const char* what) override;
+  void OnGuarded(int previous) override { RecordArrival(*plan_->guard.series, previous); }
   void OnStream() override;
   std::string EndpointName(int64_t endpoint) const override {
     return plan_->destination->pool->EndpointName(endpoint);

@@ -41,12 +41,12 @@ Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shar
       replay_(shared.replay),
       waiting_places_(snapshot_->limits.waiting_calls),
       log_(shared.recent_calls, random_),
-      budget_watch_(io_),
+      refusal_watch_(io_),
       leases_(io_.wheel),
       ties_{shared.ties, random_, series_},
-      environment_{io_,   random_,       replay_,        shared.metrics, series_,
-                   log_,  budget_watch_, shared.methods, leases_,        shared.hops,
-                   ties_, shared.spans,  index},
+      environment_{io_,   random_,        replay_,        shared.metrics, series_,
+                   log_,  refusal_watch_, shared.methods, leases_,        shared.hops,
+                   ties_, shared.spans,   index},
       doors_(io_, destinations_, connections_, calls_, log_,
              [this](const std::string& listener, bool open) {
                application_gone_ = doors_.AllClosed();

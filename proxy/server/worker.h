@@ -24,7 +24,6 @@
 #include "server/accepted_connection.h"
 #include "server/application_doors.h"
 #include "server/budget_table.h"
-#include "server/budget_watch.h"
 #include "server/call_log.h"
 #include "server/call_plan.h"
 #include "server/capture_loops.h"
@@ -39,6 +38,7 @@
 #include "server/method_kinds.h"
 #include "server/rate_limit_table.h"
 #include "server/raw_tunnel.h"
+#include "server/refusal_watch.h"
 #include "server/rpc_stream.h"
 #include "server/span_sink.h"
 #include "server/throttle_table.h"
@@ -246,7 +246,7 @@ class Worker final : private net::TurnHandler {
   WaitingPlaces waiting_places_;
   FailedCallsRoom failed_calls_;
   CallLog log_;
-  BudgetWatch budget_watch_;
+  RefusalWatch refusal_watch_;
   LeaseAdmission leases_;
   const TieEnvironment ties_;
   FollowingCalls following_;

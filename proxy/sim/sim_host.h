@@ -141,6 +141,7 @@ class SimHost : public CallHost {
   void CreditRequest(size_t bytes) override;
   CallKin Kin() const override;
   void OnBroken(const char* what) override;
+  void OnGuarded(int) override {}
   void OnStream() override {}
   std::string EndpointName(int64_t endpoint) const override;
   void SetTimer(Instant when) override;

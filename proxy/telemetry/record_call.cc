@@ -85,11 +85,13 @@ void RecordCall(MethodSeries& method, UpstreamSeries& upstream, WorkerSeries& wo
   if (record.rate_limit.shared_bucket) worker.limit_hits[Limit::kMaxKeys].Add();
 }
 
+void RecordArrival(GuardSeries& guard, int previous) {
+  guard.arrivals[static_cast<ArrivalClass>(std::clamp(previous, 0, kArrivalClasses - 1))].Add();
+}
+
 void RecordGuard(GuardSeries& guard, const GuardRecord& record) {
   if (!record.decision.has_value()) return;
   const auto band = static_cast<PriorityBand>(record.priority / 32);
-  const int attempt = std::clamp(record.previous_attempts, 0, kArrivalClasses - 1);
-  guard.arrivals[static_cast<ArrivalClass>(attempt)].Add();
   switch (*record.decision) {
     case GuardDecision::kAdmitted:
       guard.admitted[band].Add();

@@ -19,7 +19,10 @@ namespace levee {
 void RecordCall(MethodSeries& method, UpstreamSeries& upstream, WorkerSeries& worker,
                 const CallRecord& record);
 
-// Writes what a guard did with a call of its upstream; nothing if the call never came to it.
+// A call has come to the guard of its upstream. Its callers had made `previous` attempts before.
+void RecordArrival(GuardSeries& guard, int previous);
+
+// Writes what a guard did with a call that has ended; nothing if the call never came to it.
 void RecordGuard(GuardSeries& guard, const GuardRecord& record);
 
 // Writes the decisions of the rate limits of the call's policy. `limits` are the series of these

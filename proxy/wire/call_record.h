@@ -50,7 +50,6 @@ struct GuardRecord {
   std::optional<GuardDecision> decision;           // none: the call never came to a guard
   GuardReason reason = GuardReason::kConcurrency;  // with kRefused
   int priority = 0;                                // 0 to 127
-  int previous_attempts = 0;                       // that the caller had made
   absl::Duration waited = absl::ZeroDuration();    // for a slot, or for its refusal
 };
 

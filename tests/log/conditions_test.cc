@@ -132,6 +132,20 @@ TEST_F(ConditionsTest, KindsDoNotTakeEachOthersPlaces) {
   EXPECT_THAT(Lines(), ElementsAre("budget_exhausted: the retry budget is used up upstream=cart"));
 }
 
+TEST_F(ConditionsTest, TheEndSaysWhatAllWorkersRefused) {
+  Condition first(ConditionKind::kGuardRefuses);
+  Condition second(ConditionKind::kGuardRefuses);
+  first.Report(log_, "cart", "", "", At(0), {{"slots", 4}});
+  second.Report(log_, "cart", "", "", At(0), {{"slots", 5}});
+  EXPECT_THAT(Lines(),
+              ElementsAre("guard_refusing: the guard refuses calls upstream=cart slots=4"));
+  first.End(At(8), /*refused=*/3);
+  EXPECT_THAT(Lines(), IsEmpty());
+  second.End(At(9), /*refused=*/4);
+  EXPECT_THAT(Lines(), ElementsAre("guard_calm: the guard has refused nothing for a while "
+                                   "upstream=cart seconds=9 refused=7"));
+}
+
 TEST_F(ConditionsTest, WhateverThreadsReportEachBeginningThatIsWrittenHasItsEnd) {
   std::vector<std::thread> threads;
   for (int worker = 0; worker < 4; ++worker) {

@@ -28,20 +28,16 @@ std::map<std::string, double> Counted(Metrics& metrics) {
   return counted;
 }
 
-TEST(GuardMetrics, CountEachCallOnceByItsDecisionPriorityAndAttempt) {
+TEST(GuardMetrics, CountEachCallOnceByItsDecisionAndPriority) {
   Metrics metrics({.settings = {.upstreams = {"app"}}});
   GuardSeries& guard = metrics.Guard(0, "app");
   const auto waited = absl::Milliseconds(3);
   RecordGuard(guard, {});
   RecordGuard(guard, {.decision = GuardDecision::kAdmitted, .priority = 31});
-  RecordGuard(guard, {.decision = GuardDecision::kQueued,
-                      .priority = 32,
-                      .previous_attempts = 1,
-                      .waited = waited});
-  RecordGuard(guard, {.decision = GuardDecision::kRefused,
-                      .reason = GuardReason::kConcurrency,
-                      .priority = 127,
-                      .previous_attempts = 7});
+  RecordGuard(guard, {.decision = GuardDecision::kQueued, .priority = 32, .waited = waited});
+  RecordGuard(
+      guard,
+      {.decision = GuardDecision::kRefused, .reason = GuardReason::kConcurrency, .priority = 127});
   RecordGuard(guard, {.decision = GuardDecision::kRefused,
                       .reason = GuardReason::kQueue,
                       .priority = 64,
@@ -51,15 +47,21 @@ TEST(GuardMetrics, CountEachCallOnceByItsDecisionPriorityAndAttempt) {
       {"levee_guard_calls_total queued none 32-63", 1},
       {"levee_guard_calls_total refused concurrency 96-127", 1},
       {"levee_guard_calls_total refused queue 64-95", 1},
-      {"levee_guard_arrivals_total 0", 2},
-      {"levee_guard_arrivals_total 1", 1},
-      {"levee_guard_arrivals_total 3+", 1},
   };
   EXPECT_EQ(Counted(metrics), expected);
   uint64_t waits = 0;
   for (size_t bucket = 0; bucket < guard.waits.kBuckets; ++bucket)
     waits += guard.waits.Read(bucket);
   EXPECT_EQ(waits, 2);
+}
+
+TEST(GuardMetrics, CountEachArrivalByTheAttemptsBefore) {
+  Metrics metrics({.settings = {.upstreams = {"app"}}});
+  for (const int previous : {0, 1, 7, 0}) RecordArrival(metrics.Guard(0, "app"), previous);
+  const std::map<std::string, double> expected = {{"levee_guard_arrivals_total 0", 2},
+                                                  {"levee_guard_arrivals_total 1", 1},
+                                                  {"levee_guard_arrivals_total 3+", 1}};
+  EXPECT_EQ(Counted(metrics), expected);
 }
 
 TEST(GuardMetrics, AServiceWithoutALimitHasNoSeriesForIt) {

@@ -110,17 +110,18 @@ TEST_F(UpstreamTotalsTest, RefusalsLimitsAndMarksAreCounted) {
 }
 
 TEST_F(UpstreamTotalsTest, DecisionsOfAGuardAddUpOverPrioritiesAndWorkers) {
-  const auto record = [this](int worker, const GuardRecord& guard) {
+  const auto record = [this](int worker, const GuardRecord& guard, int previous = 0) {
+    RecordArrival(metrics_.Guard(worker, "cart"), previous);
     RecordGuard(metrics_.Guard(worker, "cart"), guard);
   };
   record(0, {.decision = GuardDecision::kAdmitted, .priority = 3});
-  record(1, {.decision = GuardDecision::kAdmitted, .priority = 100, .previous_attempts = 9});
+  record(1, {.decision = GuardDecision::kAdmitted, .priority = 100}, /*previous=*/9);
   record(1, {.decision = GuardDecision::kQueued});
   for (const int priority : {0, 64, 127}) {
-    record(0, {.decision = GuardDecision::kRefused,
-               .reason = GuardReason::kQueue,
-               .priority = priority,
-               .previous_attempts = 1});
+    record(
+        0,
+        {.decision = GuardDecision::kRefused, .reason = GuardReason::kQueue, .priority = priority},
+        /*previous=*/1);
   }
   const UpstreamTotals cart = Of("cart");
   EXPECT_EQ(cart.guard_admitted, 2u);

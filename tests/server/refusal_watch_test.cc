@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // When operators are told of a retry budget, on virtual time.
-#include "server/budget_watch.h"
+#include "server/refusal_watch.h"
 
 #include <string>
 #include <vector>
@@ -16,9 +16,9 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-class BudgetWatchTest : public testing::Test {
+class RefusalWatchTest : public testing::Test {
  protected:
-  BudgetWatchTest() { destination_.upstream = "cart"; }
+  RefusalWatchTest() { destination_.upstream = "cart"; }
 
   // Time passes.
   std::vector<std::string> After(absl::Duration span) {
@@ -37,10 +37,10 @@ class BudgetWatchTest : public testing::Test {
       std::make_shared<RetryBudget>(RetryBudgetPolicy(), /*workers=*/1);
   FailedCallsRoom room_;
   Destination destination_{room_};
-  BudgetWatch watch_{io_};
+  RefusalWatch watch_{io_};
 };
 
-TEST_F(BudgetWatchTest, ABudgetThatRefusesIsToldOfOnceAndItsRecoveryOnce) {
+TEST_F(RefusalWatchTest, ABudgetThatRefusesIsToldOfOnceAndItsRecoveryOnce) {
   for (int i = 0; i < 1000; ++i) watch_.OnRefused(budget_, destination_);
   EXPECT_THAT(After(absl::Seconds(9)),
               ElementsAre("budget_exhausted: the retry budget is used up upstream=cart"));
@@ -49,7 +49,7 @@ TEST_F(BudgetWatchTest, ABudgetThatRefusesIsToldOfOnceAndItsRecoveryOnce) {
   EXPECT_TRUE(io_.wheel.NextWakeup().is_infinite());
 }
 
-TEST_F(BudgetWatchTest, BudgetsOfSeveralAuthoritiesAreToldApart) {
+TEST_F(RefusalWatchTest, BudgetsOfSeveralAuthoritiesAreToldApart) {
   const auto other = std::make_shared<RetryBudget>(RetryBudgetPolicy(), /*workers=*/1);
   watch_.OnRefused(budget_, destination_);
   destination_.authority = "cart.shop:80";
@@ -58,6 +58,30 @@ TEST_F(BudgetWatchTest, BudgetsOfSeveralAuthoritiesAreToldApart) {
               ElementsAre("budget_exhausted: the retry budget is used up upstream=cart",
                           "budget_exhausted: the retry budget is used up upstream=cart "
                           "authority=cart.shop:80"));
+}
+
+TEST_F(RefusalWatchTest, AGuardThatRefusesIsToldOfOnceAndItsCalmWithWhatItRefused) {
+  GuardPolicy policy;
+  policy.concurrency = {.kind = ConcurrencyPolicy::Kind::kFixed, .fixed = 4};
+  const auto line = std::make_shared<GuardLine>(std::make_shared<Guard>(policy, /*workers=*/1),
+                                                /*worker=*/0, [](Instant) {});
+  for (int i = 0; i < 1000; ++i) watch_.OnRefused(line, destination_);
+  EXPECT_THAT(After(absl::Seconds(9)),
+              ElementsAre("guard_refusing: the guard refuses calls upstream=cart slots=4 "
+                          "in_flight=0 waiting=0"));
+  EXPECT_THAT(After(absl::Seconds(12)),
+              ElementsAre("guard_calm: the guard has refused nothing for a while upstream=cart "
+                          "seconds=10 refused=1000"));
+  EXPECT_THAT(After(absl::Seconds(60)), IsEmpty());
+}
+
+TEST_F(RefusalWatchTest, OfAGuardThatOnlyObservesNothingIsTold) {
+  const auto line = std::make_shared<GuardLine>(
+      std::make_shared<Guard>(GuardPolicy{.observe = true}, /*workers=*/1), /*worker=*/0,
+      [](Instant) {});
+  watch_.OnRefused(line, destination_);
+  EXPECT_THAT(After(absl::Seconds(60)), IsEmpty());
+  EXPECT_TRUE(io_.wheel.NextWakeup().is_infinite());
 }
 
 }  // namespace
