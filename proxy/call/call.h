@@ -292,7 +292,7 @@ class Call final : private GuardClient, private DedupeClient {
   std::string WhyRefused(GuardReason reason, int limit) const;
   void EndByGuard(const GuardRefusal& refusal, Instant now);
   void NoteServiceTime(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now);
-  void CountStreamSlot();
+  void NoteSlot();
   void LeaveGuard(Instant now);
   void StartFirstAttempt(Instant now);
 
@@ -381,6 +381,7 @@ class Call final : private GuardClient, private DedupeClient {
   bool on_loan_ = false;                  // guard_place_ has a slot
   bool has_slot_ = false;                 // of the guard
   bool stream_slot_ = false;              // has_slot_, and the guard counts it among its streams
+  bool new_slot_ = false;                 // or among its calls of new methods
   std::optional<ServiceTime> served_in_;  // for the guard to judge the service by
 
   std::unique_ptr<ShadowCall> shadow_;  // null: no policy decides beside, or no attempt yet

@@ -92,13 +92,20 @@ void Call::KeepLoan() {
   guard_place_.reset();
   on_loan_ = false;
   has_slot_ = true;
-  CountStreamSlot();
+  NoteSlot();
 }
 
-// A stream holds a slot. The guard says so to those that it refuses.
-void Call::CountStreamSlot() {
-  if (!has_slot_ || !signs_.is_stream() || std::exchange(stream_slot_, true)) return;
-  parts_.guard->guard().CountStream(1);
+// The guard counts the streams that hold slots, to say so to those that it refuses, and the calls
+// of which it cannot know how long they take.
+void Call::NoteSlot() {
+  if (!has_slot_) return;
+  Guard& guard = parts_.guard->guard();
+  if (!signs_.is_stream()) {
+    if (guard.IsNew(parts_.guard_method) && !std::exchange(new_slot_, true)) guard.CountNew(1);
+    return;
+  }
+  if (std::exchange(new_slot_, false)) guard.CountNew(-1);
+  if (!std::exchange(stream_slot_, true)) guard.CountStream(1);
 }
 
 void Call::NoteArrival() {
@@ -113,7 +120,7 @@ bool Call::PassGuard(Instant now) {
   NoteArrival();
   if (TakesNoSlot()) return true;
   has_slot_ = guard.TryEnter(app_attempts_, now);
-  CountStreamSlot();
+  NoteSlot();
   if (has_slot_) return true;
   guard_place_.reset(new GuardPlace(*this, guard.worker()));
   const GuardRank rank(app_attempts_ > 0, facts_.priority, facts_.user);
@@ -129,7 +136,7 @@ bool Call::PassGuard(Instant now) {
   }
   guard_place_.reset();
   has_slot_ = !entry.refusal.has_value();
-  CountStreamSlot();
+  NoteSlot();
   if (has_slot_) return true;
   NoteRefusal(*entry.refusal);
   if (!observes) EndByGuard(*entry.refusal, now);
@@ -142,7 +149,7 @@ void Call::OnSlot(Instant now) {
   has_slot_ = true;
   record_.guard.waited = now - guard_since_;
   if (signs_.OnWaited()) BecomeStream(now);
-  CountStreamSlot();
+  NoteSlot();
   if (TakesNoSlot()) LeaveGuard(now);
   if (parts_.guard->guard().policy().observe) return;
   if (now >= deadline_) {
@@ -208,6 +215,7 @@ void Call::LeaveGuard(Instant now) {
     if (!std::exchange(on_loan_, false)) record_.guard.waited = now - guard_since_;
     parts_.guard->Withdraw(*place, now);
   }
+  if (std::exchange(new_slot_, false)) parts_.guard->guard().CountNew(-1);
   if (std::exchange(stream_slot_, false)) parts_.guard->guard().CountStream(-1);
   if (std::exchange(has_slot_, false)) parts_.guard->Leave(parts_.guard_method, served_in_, now);
 }

@@ -26,7 +26,7 @@ void Call::BecomeStream(Instant now) {
   if (shadow_ != nullptr) shadow_->OnStream();
   parts_.host.OnStream();
   if (parts_.guard != nullptr) {
-    CountStreamSlot();
+    NoteSlot();
     const bool observes = parts_.guard->guard().policy().observe;
     // One that waits for a slot gives it back once it has it.
     if (TakesNoSlot() && (guard_place_ == nullptr || on_loan_ || observes)) LeaveGuard(now);

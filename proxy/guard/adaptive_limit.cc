@@ -22,6 +22,9 @@ constexpr double kLeastSpread = 0.1;
 constexpr double kMemory = 1000;
 // A service with at most this share of its slots taken has nobody waiting.
 constexpr double kRoomy = 0.5;
+// Where calls of methods that nothing is known of hold this share of the slots, and none end, the
+// limit is searched as at the start.
+constexpr double kUnknown = 0.5;
 // A service with at least this share of its slots taken is under load.
 constexpr double kLoaded = 0.85;
 // A service that has this share of its calls refused has too many.
@@ -80,6 +83,12 @@ std::optional<LimitStep> AdaptiveLimit::Next(const LimitWindow& window) {
   if (!begun_) return EndFirst(window);
   const bool done = window.length >= kLongest;
   if (Calls(window) < kLeastCalls) {
+    if (window.full && window.length >= kFirst && window.unknown >= kUnknown * limit_) {
+      lowered_.reset();
+      limit_ *= 2;
+      Clamp();
+      return Step();
+    }
     if (!done) return std::nullopt;
     if (lowered_.has_value()) limit_ = std::exchange(lowered_, std::nullopt)->from;
     return Step();

@@ -100,7 +100,10 @@ int Guard::MethodNumber(const std::string& path) const {
 int Guard::NameMethod(const std::string& path) {
   const std::lock_guard lock(mutex_);
   const int next = static_cast<int>(methods_.size());
-  if (next == kMethods && !methods_.contains(path)) return kMethods;
+  if (next == kMethods && !methods_.contains(path)) {
+    ended_[kMethods].store(true, kRelaxed);
+    return kMethods;
+  }
   return methods_.try_emplace(path, next).first->second;
 }
 
@@ -231,6 +234,7 @@ void Guard::Leave(int worker, int method, std::optional<absl::Duration> took, In
     Add<int64_t>(cell.calls, 1);
     Add<int64_t>(cell.nanos, absl::ToInt64Nanoseconds(*took));
     Add(cell.squares, seconds * seconds);
+    if (method < kMethods) ended_[static_cast<size_t>(method)].store(true, kRelaxed);
   }
   in_flight_.fetch_sub(1);
   MayEndWindow(now);
@@ -364,7 +368,8 @@ void Guard::EndWindow(Instant now) {
   } else if (rule_ != nullptr) {
     LimitWindow window{.length = now - Instant::FromNanos(sampled_from_.load(kRelaxed)),
                        .samples = samples,
-                       .full = full_.load(kRelaxed)};
+                       .full = full_.load(kRelaxed),
+                       .unknown = new_.load(kRelaxed)};
     const auto arrived = static_cast<double>(sums.arrived - before_.arrived);
     if (arrived > 0) {
       window.refused = static_cast<double>(sums.refused - before_.refused) / arrived;

@@ -130,6 +130,15 @@ class Guard {
   // So many more calls that hold slots are known to be streams.
   void CountStream(int more) { streams_.fetch_add(more, std::memory_order_relaxed); }
 
+  // Whether no unary call of the method has ended yet. Methods without a number are new, unless
+  // there are too many.
+  bool IsNew(int method) const {
+    return !ended_[static_cast<size_t>(method)].load(std::memory_order_relaxed);
+  }
+
+  // So many more unary calls of new methods hold slots.
+  void CountNew(int more) { new_.fetch_add(more, std::memory_order_relaxed); }
+
   // Returns the limit, or 0 if there is none, and how many slots streams hold.
   struct Slots {
     int limit = 0;
@@ -199,6 +208,8 @@ class Guard {
   std::atomic<int64_t> window_end_;    // nanoseconds
   std::atomic<bool> full_{false};      // a call found no slot in the window
   std::atomic<int> streams_{0};        // that hold slots
+  std::atomic<int> new_{0};            // unary calls of new methods that hold slots
+  std::array<std::atomic<bool>, kMethods + 1> ended_{};  // by the method's number
 
   mutable std::mutex mutex_;  // of all that follows
   GuardQueue queue_;

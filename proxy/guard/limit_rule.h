@@ -23,8 +23,9 @@ struct LimitWindow {
   absl::Duration length = absl::ZeroDuration();  // above zero
   std::span<const MethodSamples> samples;        // of unary calls that the service answered
   bool full = false;                             // a call found no slot
-  double refused = 0;                            // as a share of the calls that arrived
-  double in_flight = 0;                          // the average that arriving calls found
+  int unknown = 0;       // slots that unary calls hold now of methods of which none has ended
+  double refused = 0;    // as a share of the calls that arrived
+  double in_flight = 0;  // the average that arriving calls found
 };
 
 // A limit, and how long it stands.

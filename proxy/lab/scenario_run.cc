@@ -165,7 +165,7 @@ Service Run::Entry(const ScenarioCall& call, ServiceInstance& instance, SimSidec
   }
   SimSidecar& inbound = Inbound(call, instance);
   GuardLine* const guard = inbound.guard();
-  return Behind(inbound, caller, guard == nullptr ? 0 : guard->guard().MethodNumber(call.method));
+  return Behind(inbound, caller, guard == nullptr ? 0 : guard->guard().NameMethod(call.method));
 }
 
 // Returns the sidecar before the instance, which all calls of the policy share.
