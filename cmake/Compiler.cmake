@@ -44,6 +44,20 @@ if(LEVEE_SANITIZE)
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()
 
+# Most of what a file costs to compile are its headers. So the files of a target are compiled several
+# at a time: eight, and all in the builds of the sanitizers, where nobody waits for a single file. A
+# name in an unnamed namespace must therefore be the only one in its folder. The fuzz targets, and what
+# clang-tidy reads, are compiled file by file, so a file that forgets an #include fails there.
+option(LEVEE_UNITE "Compile several files at a time, where speed does not depend on it" ON)
+function(levee_unite target)
+  if(LEVEE_UNITE)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
+    if(NOT LEVEE_SANITIZE)
+      set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 8)
+    endif()
+  endif()
+endfunction()
+
 find_program(LEVEE_MOLD mold)
 if(LEVEE_MOLD AND NOT LEVEE_PROFILED)  # Debian's mold aborts on some of GCC's LTO objects.
   add_link_options(-fuse-ld=mold)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Headers that are parsed once for all layers; without them most files take twice as long. Only
 # headers of libraries, which change with Debian's packages and not with Levee. Fuzz targets are
-# built without them, so a file of a layer that forgets an #include fails there.
+# built without them.
 #
 # levee_precompile(<target> <kind>) gives a target the headers of its kind: what it may use anyway.
 if(LEVEE_FUZZ)

@@ -24,6 +24,7 @@ function(levee_proto_library target protos suffix)
     list(APPEND sources ${output}.cc)
   endforeach()
   add_library(${target} STATIC ${sources})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)  # Generated files share names.
   target_include_directories(${target} SYSTEM PUBLIC ${LEVEE_PROTO_OUT})
   target_link_libraries(${target} PUBLIC protobuf::libprotobuf)
 endfunction()

@@ -17,8 +17,6 @@ constexpr auto kPlain = [] {
   return plain;
 }();
 
-uint8_t ByteAt(std::string_view text, size_t i) { return static_cast<uint8_t>(text[i]); }
-
 void AppendEscape(char c, std::string& to) {
   constexpr std::string_view kHex = "0123456789abcdef";
   switch (c) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#define OPENSSL_SUPPRESS_DEPRECATED  // All of OpenSSL 3 has the functions without allocations.
-
 #include "base/sha256.h"
 
 namespace levee {
+
+// OpenSSL calls the functions without allocations deprecated, but all of OpenSSL 3 has them.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 Sha256Sum::Sha256Sum() { SHA256_Init(&context_); }
 
@@ -16,5 +18,7 @@ Sha256 Sha256Sum::End() {
   SHA256_Final(digest.data(), &context_);
   return digest;
 }
+
+#pragma GCC diagnostic pop
 
 }  // namespace levee

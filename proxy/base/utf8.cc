@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/utf8.h"
 
-#include <cstdint>
-
 namespace levee {
-namespace {
-
-uint8_t ByteAt(std::string_view text, size_t i) { return static_cast<uint8_t>(text[i]); }
-
-}  // namespace
-
 size_t Utf8CharacterSize(std::string_view text) {
   const uint8_t lead = ByteAt(text, 0);
   if (lead < 0x80) return 1;

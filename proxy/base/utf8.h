@@ -3,9 +3,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 namespace levee {
+
+// Returns the byte at `i`, which must be within `text`.
+inline uint8_t ByteAt(std::string_view text, size_t i) { return static_cast<uint8_t>(text[i]); }
 
 // Returns the number of bytes of the well-formed character at the start of `text`, which must not
 // be empty. Returns 0 if there is none: a stray or missing continuation byte, an encoding that is

@@ -16,7 +16,7 @@
 namespace levee {
 namespace {
 
-absl::Status Fault(const net::Address& address, absl::string_view why) {
+absl::Status FailureAt(const net::Address& address, absl::string_view why) {
   return absl::UnavailableError(absl::StrCat(address.ToString(), ": ", why));
 }
 
@@ -45,7 +45,7 @@ void AddAdminAddress(Command command, std::string& address) {
 absl::StatusOr<std::string> AdminPort::Ask(const std::string& path) {
   auto body = AskAll(loop_, {{address_, path}}, kPatience).front();
   if (body.ok()) return body;
-  return Fault(address_, body.status().message());
+  return FailureAt(address_, body.status().message());
 }
 
 absl::StatusOr<admin::v1::State> AdminPort::AskState(const std::string& query) {
@@ -55,7 +55,7 @@ absl::StatusOr<admin::v1::State> AdminPort::AskState(const std::string& query) {
   options.ignore_unknown_fields = true;
   admin::v1::State state;
   if (google::protobuf::util::JsonStringToMessage(*body, &state, options).ok()) return state;
-  return Fault(address_, "the answer is not the state of a sidecar");
+  return FailureAt(address_, "the answer is not the state of a sidecar");
 }
 
 std::string QueryText(std::string_view text) {

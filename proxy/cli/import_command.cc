@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/input.h"
+#include "cli/print_faults.h"
 #include "import/import.h"
 
 namespace levee {
@@ -15,11 +16,6 @@ namespace {
 
 // Enough for the config dump of a large Envoy, and much more than anybody writes by hand.
 constexpr size_t kMaxImportBytes = 16 << 20;
-
-int Fail(const std::vector<Fault>& faults) {
-  std::fprintf(stderr, "%s\n", FormatFaults(faults).c_str());
-  return 1;
-}
 
 ImportedPolicy Import(ImportFormat format, const std::vector<ConfigText>& texts) {
   switch (format) {
@@ -46,9 +42,9 @@ int RunImport(ImportFormat format, const std::vector<std::string>& files) {
     std::optional<ConfigText> text = ReadInput(file, kMaxImportBytes, unreadable);
     if (text.has_value()) texts.push_back(*std::move(text));
   }
-  if (!unreadable.empty()) return Fail(unreadable.Sorted(files));
+  if (!unreadable.empty()) return PrintFaults(unreadable.Sorted(files));
   const ImportedPolicy imported = Import(format, texts);
-  if (!imported.faults.empty()) return Fail(imported.faults);
+  if (!imported.faults.empty()) return PrintFaults(imported.faults);
   std::fputs(imported.yaml.c_str(), stdout);
   return 0;
 }

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/capture_rules.h"
 #include "cli/input.h"
+#include "cli/print_faults.h"
 #include "inject/inject.h"
 
 namespace levee {
@@ -16,11 +17,6 @@ namespace {
 
 // Enough for all workloads of a namespace, as kubectl prints them.
 constexpr size_t kMaxManifestBytes = 16 << 20;
-
-int Fail(const std::vector<Fault>& faults) {
-  std::fprintf(stderr, "%s\n", FormatFaults(faults).c_str());
-  return 1;
-}
 
 // No name has these, with dots around it.
 constexpr const char* kNoLabel[] = {"..", ".-", "-."};
@@ -109,11 +105,11 @@ Command AddInject(Command app, InjectCommandOptions& options) {
 int RunInject(const InjectCommandOptions& options) {
   FaultList unreadable;
   const std::optional<ConfigText> input = ReadInput(options.file, kMaxManifestBytes, unreadable);
-  if (!input.has_value()) return Fail(unreadable.Sorted({options.file}));
+  if (!input.has_value()) return PrintFaults(unreadable.Sorted({options.file}));
   const inject::Injected injected = options.remove
                                         ? inject::Remove(input->name, input->text)
                                         : inject::Inject(input->name, input->text, options.inject);
-  if (!injected.faults.empty()) return Fail(injected.faults);
+  if (!injected.faults.empty()) return PrintFaults(injected.faults);
   for (const std::string& note : injected.notes) std::fprintf(stderr, "%s\n", note.c_str());
   std::fwrite(injected.text.data(), 1, injected.text.size(), stdout);
   return 0;

@@ -22,23 +22,23 @@ namespace {
 constexpr size_t kMaxAnswerBytes = 64 << 10;
 
 // The answer as far as it has come.
-class Answer {
+class PartialAnswer {
  public:
-  Answer() {
+  PartialAnswer() {
     http_parser_init(&parser_, HTTP_RESPONSE);
     parser_.data = this;
     http_parser_settings_init(&settings_);
     settings_.on_body = [](http_parser* parser, const char* bytes, size_t size) {
-      static_cast<Answer*>(parser->data)->body_.append(bytes, size);
+      static_cast<PartialAnswer*>(parser->data)->body_.append(bytes, size);
       return 0;
     };
     settings_.on_message_complete = [](http_parser* parser) {
-      static_cast<Answer*>(parser->data)->complete_ = true;
+      static_cast<PartialAnswer*>(parser->data)->complete_ = true;
       return 0;
     };
   }
-  Answer(const Answer&) = delete;
-  Answer& operator=(const Answer&) = delete;
+  PartialAnswer(const PartialAnswer&) = delete;
+  PartialAnswer& operator=(const PartialAnswer&) = delete;
 
   // Takes more bytes; none: the connection has ended. Returns false if this is no HTTP.
   bool Read(std::string_view bytes) {
@@ -63,7 +63,7 @@ absl::Status AskOn(int connection, const OneRequest& wanted, const std::string& 
       absl::StrCat(wanted.method, " ", wanted.path, " HTTP/1.1\r\nHost: ", host,
                    "\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
   if (send(connection, request.data(), request.size(), MSG_NOSIGNAL) < 0) return SystemError();
-  Answer answer;
+  PartialAnswer answer;
   std::array<char, 4096> buffer;
   size_t total = 0;
   while (!answer.complete() && total < kMaxAnswerBytes) {

@@ -23,7 +23,7 @@ namespace {
 // More than a snapshot of a thousand upstreams has.
 constexpr size_t kMaxSnapshotBytes = size_t{1} << 30;
 
-int Fail(absl::string_view fault) {
+int FailToShow(absl::string_view fault) {
   std::fprintf(stderr, "levee page: %s\n", std::string(fault).c_str());
   return 1;
 }
@@ -41,7 +41,7 @@ std::optional<admin::v1::Snapshot> ReadSnapshot(const std::string& file) {
   admin::v1::Snapshot snapshot;
   const auto read = google::protobuf::util::JsonStringToMessage(text->text, &snapshot, options);
   if (read.ok() && snapshot.state().next() > 0) return snapshot;
-  Fail(absl::StrCat(file, " is no snapshot; levee snapshot writes one"));
+  FailToShow(absl::StrCat(file, " is no snapshot; levee snapshot writes one"));
   return std::nullopt;
 }
 
@@ -79,7 +79,7 @@ int RunPage(const PageOptions& options) {
   ListenAddress listen = *ParseListenAddress(options.listen);
   listen.position = "--listen";
   const auto server = AdminServer::Start(listen, ContentOf(*std::move(snapshot)));
-  if (!server.ok()) return Fail(server.status().message());
+  if (!server.ok()) return FailToShow(server.status().message());
   std::printf("%s: http://%s/ (Ctrl-C ends it)\n", options.file.c_str(),
               (*server)->address().ToString().c_str());
   std::fflush(stdout);

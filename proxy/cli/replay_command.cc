@@ -10,6 +10,7 @@
 #include "cli/format_option.h"
 #include "cli/input.h"
 #include "cli/output.h"
+#include "cli/print_faults.h"
 #include "config/check_report.h"
 #include "config/load.h"
 #include "lab/advice.h"
@@ -21,11 +22,6 @@ namespace levee {
 namespace {
 
 constexpr size_t kMaxLogBytes = size_t{1} << 30;
-
-int PrintFaults(const std::vector<Fault>& faults) {
-  std::fprintf(stderr, "%s\n", FormatFaults(faults).c_str());
-  return 1;
-}
 
 int PrintError(const char* command, const absl::Status& status) {
   std::fprintf(stderr, "%s: %s\n", command, std::string(status.message()).c_str());

@@ -20,7 +20,7 @@
 namespace levee {
 namespace {
 
-void PrintFaults(const std::vector<Fault>& faults) {
+void PrintFaultsAndSummary(const std::vector<Fault>& faults) {
   std::fprintf(stderr, "%s\n%s\n", FormatFaults(faults).c_str(),
                SummaryOf({.faults = faults}).c_str());
 }
@@ -37,7 +37,7 @@ std::optional<std::shared_ptr<const Snapshot>> LoadConfig(const std::vector<std:
   }
   const CheckedConfig checked = CheckConfig(texts, std::nullopt, std::move(unread));
   if (checked.faults.empty()) return checked.snapshot;
-  PrintFaults(checked.faults);
+  PrintFaultsAndSummary(checked.faults);
   return std::nullopt;
 }
 
@@ -79,7 +79,7 @@ int RunSimulate(const SimulateOptions& options) {
     checked.faults = unread.Sorted({options.scenario});
   }
   if (!checked.faults.empty()) {
-    PrintFaults(checked.faults);
+    PrintFaultsAndSummary(checked.faults);
     return 1;
   }
   if (!options.compare.empty()) {

@@ -13,7 +13,7 @@
 namespace levee {
 namespace {
 
-int Fail(const absl::Status& status) {
+int FailToTake(const absl::Status& status) {
   std::fprintf(stderr, "levee snapshot: %s\n", std::string(status.message()).c_str());
   return 1;
 }
@@ -62,13 +62,13 @@ absl::StatusOr<admin::v1::Snapshot> TakeSnapshot(AdminPort& port) {
 int RunSnapshot(const SnapshotOptions& options) {
   AdminPort port(*ReadAdminAddress(options.address));
   const auto snapshot = TakeSnapshot(port);
-  if (!snapshot.ok()) return Fail(snapshot.status());
+  if (!snapshot.ok()) return FailToTake(snapshot.status());
   google::protobuf::util::JsonPrintOptions layout;
   layout.preserve_proto_field_names = true;
   layout.add_whitespace = true;
   std::string json;
   if (!google::protobuf::util::MessageToJsonString(*snapshot, &json, layout).ok()) {
-    return Fail(absl::InternalError("the state cannot be written as JSON"));
+    return FailToTake(absl::InternalError("the state cannot be written as JSON"));
   }
   if (!options.output.empty()) return WriteOutput("levee snapshot", options.output, json) ? 0 : 1;
   std::fputs(json.c_str(), stdout);

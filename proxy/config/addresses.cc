@@ -5,18 +5,13 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/inlined_vector.h"
-#include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "config/fault.h"
+#include "config/wrong.h"
 
 namespace levee {
 namespace {
-
-absl::Status Wrong(const std::string& text, const std::string& what) {
-  return absl::InvalidArgumentError(absl::StrCat(Quoted(text), " ", what));
-}
 
 // Returns the value of up to `width` decimal digits without leading zeros, which some systems read
 // as octal; -1 if `text` is something else or above `max`.
@@ -84,7 +79,7 @@ std::optional<IpValue> ReadIpv6(const std::string& host) {
   return value;
 }
 
-struct HostPort {
+struct ParsedHostPort {
   std::string host;  // without brackets
   uint16_t port = 0;
   bool is_ip = false;
@@ -92,12 +87,12 @@ struct HostPort {
 
 // Splits at the last colon; IPv6 literals stand in brackets. `example`: a valid text, for the
 // error.
-absl::StatusOr<HostPort> ParseHostPort(const std::string& text, const std::string& example) {
+absl::StatusOr<ParsedHostPort> ParseHostPort(const std::string& text, const std::string& example) {
   const size_t colon = text.rfind(':');
   if (colon == std::string::npos || colon == 0) {
     return Wrong(text, absl::StrCat("is not HOST:PORT; say ", example));
   }
-  HostPort parsed;
+  ParsedHostPort parsed;
   parsed.host = text.substr(0, colon);
   const std::string port = text.substr(colon + 1);
   const int number = ParseDecimal(port, 5, 65535);
@@ -154,7 +149,7 @@ absl::StatusOr<ListenAddress> ParseListenAddress(const std::string& text) {
   if (text.starts_with("unix:")) {
     return Wrong(text, "is a Unix socket, which HTTP clients do not reach; say 127.0.0.1:9461");
   }
-  const absl::StatusOr<HostPort> parsed = ParseHostPort(text, "127.0.0.1:9460");
+  const absl::StatusOr<ParsedHostPort> parsed = ParseHostPort(text, "127.0.0.1:9460");
   if (!parsed.ok()) return parsed.status();
   if (parsed->host == "localhost") {
     return ListenAddress{.host = "127.0.0.1", .port = parsed->port, .ipv6_loopback = true};
@@ -200,7 +195,7 @@ absl::StatusOr<EndpointSpec> ParseEndpoint(const std::string& text) {
     return EndpointSpec{.kind = EndpointSpec::Kind::kUnix, .path = *std::move(path)};
   }
   const bool dns = text.starts_with("dns:");
-  const absl::StatusOr<HostPort> parsed =
+  const absl::StatusOr<ParsedHostPort> parsed =
       ParseHostPort(dns ? text.substr(4) : text, dns ? "dns:cart.shop:50051" : "10.0.0.7:50051");
   if (!parsed.ok()) return parsed.status();
   if (parsed->port == 0) {

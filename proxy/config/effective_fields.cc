@@ -14,11 +14,7 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
-bool IsMessage(const FieldDescriptor& field) {
-  return field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
-}
-
-bool IsGiven(const FieldDescriptor& field, const Message& message) {
+bool HasValue(const FieldDescriptor& field, const Message& message) {
   return field.is_repeated() ? message.GetReflection()->FieldSize(message, &field) > 0
                              : message.GetReflection()->HasField(message, &field);
 }
@@ -29,7 +25,7 @@ bool IsExcluded(const FieldDescriptor& field, const Message& message) {
   for (int i = 0; i < type.field_count(); ++i) {
     const auto& excluded = RuleOf(*type.field(i)).excludes();
     const bool named = std::find(excluded.begin(), excluded.end(), field.name()) != excluded.end();
-    if (named && IsGiven(*type.field(i), message)) return true;
+    if (named && HasValue(*type.field(i), message)) return true;
   }
   return false;
 }
@@ -54,14 +50,14 @@ std::string NumberText(double number) {
 
 bool IsShown(const std::string& path, const FieldDescriptor& field, const Message& message,
              const Positions& positions) {
-  if (IsGiven(field, message)) return true;
+  if (HasValue(field, message)) return true;
   if (!field.is_repeated()) return RuleOf(field).none() && !IsExcluded(field, message);
   return positions.Has(path) || !RuleOf(field).default_().empty();
 }
 
 bool HasFields(const FieldDescriptor& field, const Message& message) {
-  return IsMessage(field) && PlainValueOf(*field.message_type()) == nullptr &&
-         IsGiven(field, message);
+  return HoldsMessages(field) && PlainValueOf(*field.message_type()) == nullptr &&
+         HasValue(field, message);
 }
 
 void ValueWriter::Write(const FieldDescriptor& field, const Message& message) {
@@ -72,16 +68,16 @@ void ValueWriter::Write(const FieldDescriptor& field, const Message& message) {
     out_ << YAML::EndSeq;
     return;
   }
-  if (!IsGiven(field, message)) return WriteText("none");
-  if (!IsMessage(field)) return WriteOne(field, message, -1);
+  if (!HasValue(field, message)) return WriteText("none");
+  if (!HoldsMessages(field)) return WriteOne(field, message, -1);
   const Message& inner = reflection.GetMessage(message, &field);
   const google::protobuf::Descriptor& type = *field.message_type();
-  if (const FieldDescriptor& plain = *PlainValueOf(type); IsGiven(plain, inner)) {
+  if (const FieldDescriptor& plain = *PlainValueOf(type); HasValue(plain, inner)) {
     return WriteOne(plain, inner, -1);
   }
   out_ << YAML::Flow << YAML::BeginMap;
   for (int i = 0; i < type.field_count(); ++i) {
-    if (!IsGiven(*type.field(i), inner)) continue;
+    if (!HasValue(*type.field(i), inner)) continue;
     out_ << YAML::Key << type.field(i)->name() << YAML::Value;
     WriteOne(*type.field(i), inner, -1);
   }

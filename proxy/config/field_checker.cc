@@ -23,10 +23,6 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
-bool IsMessage(const FieldDescriptor& field) {
-  return field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
-}
-
 std::string ElementPath(const std::string& path, const FieldDescriptor& field, int index) {
   return field.is_repeated() ? absl::StrCat(path, "[", index, "]") : path;
 }
@@ -105,7 +101,7 @@ void FieldChecker::CheckField(const std::string& path, const Field& field, Messa
   if (positions_.Broken(path) || !Complete(path, field, message)) return;
   const bool outer = within_unsupported_;
   if (!RuleOf(field).later().empty()) within_unsupported_ = true;
-  if (IsMessage(field)) {
+  if (HoldsMessages(field)) {
     CheckMessages(path, field, message);
   } else {
     CheckValues(path, field, message);
@@ -125,7 +121,7 @@ bool FieldChecker::Complete(const std::string& path, const Field& field, Message
     faults_.Add(positions_.Find(path), CheckCode::kMissingField, "is missing; it must be given");
   }
   if (given) return false;  // `[]`, or a message that is `none`.
-  const bool single_message = IsMessage(field) && !field.is_repeated();
+  const bool single_message = HoldsMessages(field) && !field.is_repeated();
   if (single_message && rule.default_().empty()) {
     message.GetReflection()->MutableMessage(&message, &field);
   } else if (!single_message || rule.default_() != "none") {

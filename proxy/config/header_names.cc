@@ -5,17 +5,12 @@
 #include <array>
 #include <string_view>
 
-#include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "config/fault.h"
+#include "config/wrong.h"
 
 namespace levee {
 namespace {
-
-absl::Status Wrong(const std::string& text, const std::string& what) {
-  return absl::InvalidArgumentError(absl::StrCat(Quoted(text), " ", what));
-}
 
 // Headers that HTTP/2 forbids, or that describe the connection or the message.
 constexpr std::array<std::string_view, 28> kHttpHeaders = {"accept",

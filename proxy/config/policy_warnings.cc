@@ -19,7 +19,7 @@ namespace {
 namespace v1 = config::v1;
 using Idempotency = v1::Idempotency;
 
-constexpr double kHighRatio = 0.5;
+constexpr double kAdvisedRatio = 0.5;
 
 // Codes that the request or the caller causes, so that a retry changes nothing.
 constexpr std::array kPermanent = {StatusCode::kInvalidArgument,    StatusCode::kNotFound,
@@ -125,10 +125,10 @@ void PolicyWarnings::CheckBudget() {
   const std::string path = path_ + ".retry.budget";
   const v1::Budget& budget = policy_.retry().budget();
   if (MaxAttempts(policy_.retry()) < 2 && !policy_.has_hedge()) return;
-  if (budget.ratio() > kHighRatio) {
+  if (budget.ratio() > kAdvisedRatio) {
     Add(path + ".ratio", CheckCode::kHighRatio,
         absl::StrCat(budget.ratio(), " adds more than half of the load to an upstream that is in ",
-                     "trouble; ", kHighRatio, " or less is advised, 0.1 is the default"));
+                     "trouble; ", kAdvisedRatio, " or less is advised, 0.1 is the default"));
   }
   CheckFloor(path, budget);
   CheckBurst(path, budget);

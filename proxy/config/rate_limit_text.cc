@@ -4,23 +4,18 @@
 #include <algorithm>
 #include <cmath>
 
-#include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/check.h"
-#include "config/fault.h"
 #include "config/header_names.h"
 #include "config/suggest.h"
+#include "config/wrong.h"
 
 namespace levee {
 namespace {
-
-absl::Status Wrong(const std::string& text, const std::string& what) {
-  return absl::InvalidArgumentError(absl::StrCat(Quoted(text), " ", what));
-}
 
 bool IsEntryName(const std::string& text) {
   const auto allowed = [](unsigned char c) {

@@ -20,6 +20,11 @@ std::string CommentOf(const google::protobuf::Descriptor& message);
 // The names a YAML mapping of this message may have.
 std::vector<std::string> KeysOf(const google::protobuf::Descriptor& message);
 
+// Whether the values of `field` are messages.
+inline bool HoldsMessages(const google::protobuf::FieldDescriptor& field) {
+  return field.cpp_type() == google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE;
+}
+
 // Returns the field of that YAML name, nullptr if there is none.
 const google::protobuf::FieldDescriptor* FindField(const google::protobuf::Descriptor& message,
                                                    const std::string& key);

@@ -16,8 +16,8 @@ namespace {
 
 using config::v1::FieldRule;
 
-constexpr char kDuration[] = R"((([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|ms|s|m|h))+)";
-constexpr char kHostPort[] = R"(\S+:[0-9]{1,5})";
+constexpr char kDurationPattern[] = R"((([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|ms|s|m|h))+)";
+constexpr char kHostPortPattern[] = R"(\S+:[0-9]{1,5})";
 
 // Returns the pattern for a kind. An empty one stands for any text that is not empty.
 std::string PatternOf(FieldRule::Kind kind) {
@@ -25,19 +25,19 @@ std::string PatternOf(FieldRule::Kind kind) {
     case FieldRule::NAME:
       return "[A-Za-z0-9_.-]{1,63}";
     case FieldRule::DURATION:
-      return kDuration;
+      return kDurationPattern;
     case FieldRule::DURATION_OR_PERCENTILE:
-      return absl::StrCat(kDuration, R"(|p[0-9]{1,2}(\.[0-9])?)");
+      return absl::StrCat(kDurationPattern, R"(|p[0-9]{1,2}(\.[0-9])?)");
     case FieldRule::SIZE:
       return "[0-9]+(B|KiB|MiB|GiB)";
     case FieldRule::RATE:
       return R"(([0-9]+(\.[0-9]*)?|\.[0-9]+)/[smh])";
     case FieldRule::LISTEN_ADDRESS:
-      return kHostPort;
+      return kHostPortPattern;
     case FieldRule::LISTENER_ADDRESS:
-      return absl::StrCat("unix:/.+|", kHostPort);
+      return absl::StrCat("unix:/.+|", kHostPortPattern);
     case FieldRule::ENDPOINT:
-      return absl::StrCat("authority:|original:|unix:/.+|", kHostPort);
+      return absl::StrCat("authority:|original:|unix:/.+|", kHostPortPattern);
     case FieldRule::AUTHORITY_GLOB:
       return R"([^/\s]+)";
     case FieldRule::METHOD_GLOB:

@@ -8,14 +8,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "config/checked.h"
+#include "config/element.h"
 #include "config/policy_warnings.h"
 
 namespace levee {
 namespace {
 
 namespace v1 = config::v1;
-
-std::string Element(const char* list, int index) { return absl::StrCat(list, "[", index, "]"); }
 
 class StoreWarnings {
  public:

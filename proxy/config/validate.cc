@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "config/addresses.h"
+#include "config/element.h"
 #include "config/shadow.h"
 #include "config/suggest.h"
 #include "config/validate_policy.h"
@@ -20,8 +21,6 @@ namespace levee {
 namespace {
 
 namespace v1 = config::v1;
-
-std::string Element(const char* list, int index) { return absl::StrCat(list, "[", index, "]"); }
 
 // The names that a reference may use.
 struct Names {

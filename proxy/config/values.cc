@@ -16,16 +16,13 @@
 #include "config/header_names.h"
 #include "config/rate_limit_text.h"
 #include "config/suggest.h"
+#include "config/wrong.h"
 #include "tls/peer_name.h"
 
 namespace levee {
 namespace {
 
 using config::v1::FieldRule;
-
-absl::Status Wrong(const std::string& text, const std::string& what) {
-  return absl::InvalidArgumentError(absl::StrCat(Quoted(text), " ", what));
-}
 
 bool IsNumber(const std::string& text) {
   double number;

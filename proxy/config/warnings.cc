@@ -15,6 +15,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "config/addresses.h"
+#include "config/element.h"
 #include "config/known_parts.h"
 #include "config/policy_warnings.h"
 #include "config/shadow.h"
@@ -25,8 +26,6 @@ namespace levee {
 namespace {
 
 namespace v1 = config::v1;
-
-std::string Element(const char* list, int index) { return absl::StrCat(list, "[", index, "]"); }
 
 // The shortest keepalive interval that gRPC servers allow by default (gRFC A8).
 constexpr absl::Duration kUsualKeepalive = absl::Minutes(5);

@@ -37,7 +37,7 @@ std::vector<std::string> DrawRun(const Scene& scene, const RunView& run) {
                                      run.budget ? ", " : "", attempts)});
 }
 
-std::string Load(double attempts, const Scene& scene) {
+std::string LoadText(double attempts, const Scene& scene) {
   return absl::StrFormat("%.0f/s (%.0f%%)", attempts, Percent(attempts / scene.service_per_second));
 }
 
@@ -71,8 +71,9 @@ std::vector<std::string> Table(const Scene& scene, const RunRecord& plain, const
   const Summary b = Summarize(levee);
   return {
       Row("", "plain clients", "through Levee"),
-      Row("load in the storm", Load(a.storm_load, scene), Load(b.storm_load, scene)),
-      Row("load after the fault", Load(a.recovery_load, scene), Load(b.recovery_load, scene)),
+      Row("load in the storm", LoadText(a.storm_load, scene), LoadText(b.storm_load, scene)),
+      Row("load after the fault", LoadText(a.recovery_load, scene),
+          LoadText(b.recovery_load, scene)),
       Row("goodput before", PerSecond(a.calm_goodput), PerSecond(b.calm_goodput)),
       Row("goodput in the storm", PerSecond(a.storm_goodput), PerSecond(b.storm_goodput)),
       Row("goodput after the fault", PerSecond(a.recovery_goodput), PerSecond(b.recovery_goodput)),

@@ -9,10 +9,10 @@ namespace levee::hpack {
 namespace {
 
 // The bits that say how a field is represented (section 6).
-constexpr uint8_t kIndexed = 0x80;
-constexpr uint8_t kIncremental = 0x40;
-constexpr uint8_t kSizeUpdate = 0x20;
-constexpr uint8_t kNeverIndexed = 0x10;
+constexpr uint8_t kIndexedBit = 0x80;
+constexpr uint8_t kIncrementalBit = 0x40;
+constexpr uint8_t kSizeUpdateBit = 0x20;
+constexpr uint8_t kNeverIndexedBit = 0x10;
 constexpr uint8_t kHuffman = 0x80;
 
 // A block may begin with two size updates: the least size since the last block, and the size now
@@ -83,9 +83,9 @@ bool Decoder::Block::CodedString(ByteSpan& bytes, bool& huffman) {
 bool Decoder::Block::Skip() {
   const uint8_t first = front();
   size_t index = 0;
-  if ((first & kIndexed) != 0) return Integer(7, index);
-  const bool incremental = (first & kIncremental) != 0;
-  if (!incremental && (first & kSizeUpdate) != 0) return false;
+  if ((first & kIndexedBit) != 0) return Integer(7, index);
+  const bool incremental = (first & kIncrementalBit) != 0;
+  if (!incremental && (first & kSizeUpdateBit) != 0) return false;
   ByteSpan bytes;
   bool huffman = false;
   return Integer(incremental ? 6 : 4, index) && (index != 0 || CodedString(bytes, huffman)) &&
@@ -138,7 +138,7 @@ inline bool Decoder::WithField(size_t index, Use use) const {
 
 bool Decoder::Decode(ByteSpan block, FieldSink& sink) {
   Block in(block);
-  for (int updates = 0; !in.empty() && (in.front() & 0xe0) == kSizeUpdate; ++updates) {
+  for (int updates = 0; !in.empty() && (in.front() & 0xe0) == kSizeUpdateBit; ++updates) {
     if (updates == kMaxSizeUpdates || !Resize(in)) return false;
   }
   return Fields(in, sink);
@@ -160,7 +160,7 @@ size_t Decoder::FieldsWithin(ByteSpan block, size_t limit) {
 
 bool Decoder::Fields(Block& in, FieldSink& sink) {
   while (!in.empty()) {
-    if ((in.front() & kIndexed) == 0) {
+    if ((in.front() & kIndexedBit) == 0) {
       if (!Literal(in, sink)) return false;
       continue;
     }
@@ -175,8 +175,8 @@ bool Decoder::Fields(Block& in, FieldSink& sink) {
 
 bool Decoder::Literal(Block& in, FieldSink& sink) {
   const uint8_t first = in.front();
-  const bool incremental = (first & kIncremental) != 0;
-  if (!incremental && (first & kSizeUpdate) != 0)
+  const bool incremental = (first & kIncrementalBit) != 0;
+  if (!incremental && (first & kSizeUpdateBit) != 0)
     return false;  // A size update may not come after a field.
 
   size_t index = 0;
@@ -198,7 +198,7 @@ bool Decoder::Literal(Block& in, FieldSink& sink) {
   if (!in.String(field.value)) return false;
   if (field.well_formed() && !IsWellFormedValue(field.kind, field.value))
     field.form = FieldForm::kBadValue;
-  field.never_index = !incremental && (first & kNeverIndexed) != 0;
+  field.never_index = !incremental && (first & kNeverIndexedBit) != 0;
 
   if (!sink.OnField(field)) return false;
   if (incremental) table_.Insert(field.name, field.value, field.kind, field.form);

@@ -25,7 +25,7 @@ namespace levee {
 namespace importer {
 namespace {
 
-constexpr size_t kMaxRoutes = 10'000;
+constexpr size_t kMaxEnvoyRoutes = 10'000;
 
 class EnvoyImport {
  public:
@@ -197,9 +197,9 @@ void EnvoyImport::AddVirtualHost(VirtualHostPart& part, std::vector<RouteDraft> 
   }
   domains_.AddVirtualHost(part.group, names, part.any_port, std::move(routes), notes);
   draft_.notes.insert(draft_.notes.end(), notes.begin(), notes.end());
-  if (domains_.route_count() > kMaxRoutes) {
-    part.section.Refuse("routes",
-                        absl::StrCat("more than ", kMaxRoutes, " routes, counted for each domain"));
+  if (domains_.route_count() > kMaxEnvoyRoutes) {
+    part.section.Refuse(
+        "routes", absl::StrCat("more than ", kMaxEnvoyRoutes, " routes, counted for each domain"));
   }
 }
 

@@ -16,7 +16,7 @@ namespace levee::importer {
 namespace {
 
 // Envoy's default, and the bounds of a limit's timeout.
-constexpr absl::Duration kDefaultTimeout = absl::Milliseconds(20);
+constexpr absl::Duration kDefaultLimitTimeout = absl::Milliseconds(20);
 constexpr absl::Duration kShortestTimeout = absl::Milliseconds(1);
 constexpr absl::Duration kLongestTimeout = absl::Seconds(10);
 
@@ -132,12 +132,12 @@ std::string ReadServiceCluster(Section service, Notes& notes) {
 std::optional<EnvoyLimitService> ReadLimitServiceFilter(Section& http_filter) {
   if (!IsLimitServiceFilter(http_filter.Text("name").value_or(""))) return std::nullopt;
   EnvoyLimitService read;
-  read.service.timeout = kDefaultTimeout;
+  read.service.timeout = kDefaultLimitTimeout;
   std::optional<Section> settings = http_filter.Map("typed_config");
   if (!settings.has_value()) return read;
   read.service.domain = settings->Text("domain").value_or("");
   read.stage = settings->Whole("stage").value_or(0);
-  read.service.timeout = std::clamp(settings->Duration("timeout").value_or(kDefaultTimeout),
+  read.service.timeout = std::clamp(settings->Duration("timeout").value_or(kDefaultLimitTimeout),
                                     kShortestTimeout, kLongestTimeout);
   read.service.deny = settings->Flag("failure_mode_deny").value_or(false);
   if (std::optional<Section> service = settings->Map("rate_limit_service"); service.has_value()) {

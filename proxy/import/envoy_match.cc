@@ -12,7 +12,7 @@ namespace {
 
 using config::v1::FieldRule;
 
-void ReadPath(Section& match, MethodMatch& result) {
+void ReadEnvoyPath(Section& match, MethodMatch& result) {
   const std::optional<std::string> prefix = match.Text("prefix");
   const std::optional<std::string> path = match.Text("path");
   const std::optional<std::string> separated = match.Text("path_separated_prefix");
@@ -49,7 +49,7 @@ std::optional<std::string> AuthorityGlob(const std::string& domain) {
 
 MethodMatch ReadEnvoyMatch(Section match) {
   MethodMatch result;
-  ReadPath(match, result);
+  ReadEnvoyPath(match, result);
   match.Ignore({"grpc"});  // Every call is.
   if (!match.Flag("case_sensitive").value_or(true)) {
     result.notes.emplace_back(

@@ -12,10 +12,10 @@
 namespace levee::importer {
 namespace {
 
-constexpr int kMostAttempts = 100;  // the most that a policy takes
+constexpr int kMostPolicyAttempts = 100;  // the most that a policy takes
 
 // Envoy's defaults for a retry_policy.
-constexpr int kDefaultRetries = 1;
+constexpr int kDefaultEnvoyRetries = 1;
 constexpr absl::Duration kDefaultBaseInterval = absl::Milliseconds(25);
 constexpr int kDefaultMaxOverBase = 10;
 
@@ -41,16 +41,17 @@ void ReadRetryOn(Section& policy, RetryDraft& retry) {
 }
 
 void ReadMaxAttempts(Section& policy, Field<int>& max_attempts) {
-  const int64_t retries = policy.Whole("num_retries").value_or(kDefaultRetries);
+  const int64_t retries = policy.Whole("num_retries").value_or(kDefaultEnvoyRetries);
   if (retries < 0) policy.Refuse("num_retries", "must not be negative");
-  max_attempts.value = static_cast<int>(std::clamp<int64_t>(retries, 0, kMostAttempts - 1) + 1);
-  if (retries >= kMostAttempts) {
+  max_attempts.value =
+      static_cast<int>(std::clamp<int64_t>(retries, 0, kMostPolicyAttempts - 1) + 1);
+  if (retries >= kMostPolicyAttempts) {
     max_attempts.notes.push_back(
         absl::StrCat("num_retries is ", retries, "; Levee makes at most 100 attempts."));
   }
 }
 
-void ReadBackoff(Section& policy, Field<BackoffDraft>& field) {
+void ReadEnvoyBackoff(Section& policy, Field<BackoffDraft>& field) {
   absl::Duration initial = kDefaultBaseInterval;
   absl::Duration max = initial * kDefaultMaxOverBase;
   std::optional<Section> section = policy.Map("retry_back_off");
@@ -105,7 +106,7 @@ RetryDraft ReadEnvoyRetryPolicy(Section policy) {
       policy.Duration("per_try_timeout").value_or(absl::ZeroDuration());  // 0s: none
   if (attempt > absl::ZeroDuration()) SetDuration(attempt, retry.attempt_timeout);
   ReadRetryOn(policy, retry);
-  ReadBackoff(policy, retry.backoff);
+  ReadEnvoyBackoff(policy, retry.backoff);
   NoteTheRest(policy, retry.notes);
   retry.commit.value = "headers";
   StopWithoutConditions(retry);

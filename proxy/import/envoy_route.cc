@@ -44,7 +44,7 @@ void ReadStreamBounds(Section stream, std::vector<Bound>& bounds, Notes& notes) 
   AddNote(stream.Unread(), notes);
 }
 
-void ReadTimeout(Section& action, Field<absl::Duration>& timeout) {
+void ReadRouteTimeout(Section& action, Field<absl::Duration>& timeout) {
   std::vector<Bound> bounds;
   const std::optional<absl::Duration> given = action.Duration("timeout");
   const std::optional<absl::Duration> grpc = action.Duration("max_grpc_timeout");
@@ -161,7 +161,7 @@ EnvoyRoute ReadEnvoyRoute(Section route, const EnvoyRouteDefaults& defaults) {
   std::optional<Section> action = route.Map("route");
   if (action.has_value()) {
     ReadCluster(*action, result, reasons);
-    ReadTimeout(*action, result.rules.timeout);
+    ReadRouteTimeout(*action, result.rules.timeout);
     result.rules.retry = ReadRetries(*action, defaults);
   } else {
     ReadOwnAnswer(route, reasons);

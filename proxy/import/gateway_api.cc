@@ -17,12 +17,12 @@ namespace levee {
 namespace importer {
 namespace {
 
-constexpr char kRest[] =
+constexpr char kGatewayRest[] =
     "Every other call goes where it says itself. A gateway refuses calls to a host that none of "
     "its "
     "rules match; here they come to this route.";
 
-const std::vector<KubeKind>& Kinds() {
+const std::vector<KubeKind>& GatewayKinds() {
   static const auto& kinds = *new std::vector<KubeKind>{
       {"gateway.networking.k8s.io", "GRPCRoute"},
       {"gateway.networking.k8s.io", "HTTPRoute"},
@@ -60,7 +60,8 @@ ImportedPolicy ImportGatewayApi(const std::vector<ConfigText>& texts) {
   Source source(Keys::kAsWritten, Durations::kGep2257);
   ServiceDraft draft(TitleOf("Gateway API resources", FileOf(texts)));
   AddNotes(draft);
-  std::vector<KubeObject> objects = ReadKubeObjects(source, texts, Kinds(), draft.draft().notes);
+  std::vector<KubeObject> objects =
+      ReadKubeObjects(source, texts, GatewayKinds(), draft.draft().notes);
   for (KubeObject& object : objects) {
     if (object.kind == "XBackendTrafficPolicy") ReadBackendTrafficPolicy(object, draft);
     if (object.kind == "BackendTLSPolicy") ReadBackendTlsPolicy(object, draft);
@@ -70,7 +71,7 @@ ImportedPolicy ImportGatewayApi(const std::vector<ConfigText>& texts) {
     NoteLinkerd(object, draft.draft().notes);
     for (ServiceRoute& route : ReadGatewayRoute(object)) draft.Add(source, std::move(route));
   }
-  return Finish(source, draft.Finish(kRest));
+  return Finish(source, draft.Finish(kGatewayRest));
 }
 
 }  // namespace levee

@@ -57,7 +57,7 @@ void ReadCodes(Section& retry, Field<std::vector<std::string>>& http) {
   if (!statuses.empty()) http.value = std::move(statuses);
 }
 
-void ReadBackoff(Section& retry, Field<BackoffDraft>& field) {
+void ReadGatewayBackoff(Section& retry, Field<BackoffDraft>& field) {
   constexpr int kMaxOverInitial = 10;
   const std::optional<absl::Duration> least = retry.Duration("backoff");
   if (!least.has_value()) return;
@@ -86,7 +86,7 @@ void ReadRetry(Section section, RetryDraft& retry) {
   retry.failures.notes.emplace_back(
       "A lost connection is retried too, as the Gateway API asks: a call that had reached the "
       "service may run twice.");
-  ReadBackoff(section, retry.backoff);
+  ReadGatewayBackoff(section, retry.backoff);
   AddNote(section.Unread(), retry.notes);
   if (retry.max_attempts.value == 1) DropRetries(retry);
 }

@@ -14,7 +14,7 @@ namespace {
 
 // The most attempts that gRPC makes, whatever a service config asks for (gRFC A6, "Limits on
 // Retries and Hedges").
-constexpr int kMostAttempts = 5;
+constexpr int kMostGrpcAttempts = 5;
 
 // gRFC A6, "Exponential Backoff": each delay is multiplied by a random number from 0.8 to 1.2.
 constexpr double kJitterFactor = 0.2;
@@ -24,11 +24,11 @@ constexpr double kMostMultiplier = 1000;  // the most that a policy takes
 int ReadMaxAttempts(Section& policy, Notes& notes) {
   const int64_t attempts = policy.Whole("maxAttempts").value_or(0);
   if (attempts < 2) policy.Refuse("maxAttempts", "must be given and at least 2");
-  if (attempts > kMostAttempts) {
-    notes.push_back(
-        absl::StrCat("maxAttempts is ", attempts, ", which gRPC treats as ", kMostAttempts, "."));
+  if (attempts > kMostGrpcAttempts) {
+    notes.push_back(absl::StrCat("maxAttempts is ", attempts, ", which gRPC treats as ",
+                                 kMostGrpcAttempts, "."));
   }
-  return static_cast<int>(std::min<int64_t>(attempts, kMostAttempts));
+  return static_cast<int>(std::min<int64_t>(attempts, kMostGrpcAttempts));
 }
 
 std::vector<std::string> ReadCodes(Section& policy, const char* key, bool required) {
@@ -57,7 +57,7 @@ absl::Duration ReadPositive(Section& policy, const char* key, Notes& notes) {
   return Bounded(duration, notes);
 }
 
-void ReadBackoff(Section& policy, Field<BackoffDraft>& field) {
+void ReadGrpcBackoff(Section& policy, Field<BackoffDraft>& field) {
   BackoffDraft backoff;
   backoff.initial = ReadPositive(policy, "initialBackoff", field.notes);
   backoff.max = ReadPositive(policy, "maxBackoff", field.notes);
@@ -103,7 +103,7 @@ void ReadRetryPolicy(Section policy, RetryDraft& retry) {
   if (attempt.has_value()) SetDuration(*attempt, retry.attempt_timeout);
   retry.codes.value = ReadCodes(policy, "retryableStatusCodes", !attempt.has_value());
   ReadFailures(retry);
-  ReadBackoff(policy, retry.backoff);
+  ReadGrpcBackoff(policy, retry.backoff);
   retry.commit.value = "headers";
   AddNote(policy.Unread(), retry.notes);
 }

@@ -22,8 +22,8 @@ namespace importer {
 namespace {
 
 constexpr char kNoRetries[] = "no-retries";
-constexpr char kPatient[] = "patient";  // the upstream of methods that wait for a connection
-constexpr double kMostRatio = 100;  // the most that a policy takes
+constexpr char kPatient[] = "patient";   // the upstream of methods that wait for a connection
+constexpr double kMostTokenRatio = 100;  // the most that a policy takes
 
 // The calls that one entry of `name` stands for. gRPC chooses the most exact entry, whatever the
 // order.
@@ -263,7 +263,8 @@ void ServiceConfigImport::ReadThrottling(Section& config) {
     section->Refuse("maxTokens", "must be given, above 0 and at most 1000");
   }
   if (ratio <= 0) section->Refuse("tokenRatio", "must be given and above 0");
-  if (ratio > kMostRatio) section->Refuse("tokenRatio", "is above 100, the most that Levee takes");
+  if (ratio > kMostTokenRatio)
+    section->Refuse("tokenRatio", "is above 100, the most that Levee takes");
   AddNote(section->Unread(), throttling_notes_);
   if (!LimitRetries(ratio)) {
     throttling_notes_.emplace_back("retryThrottling has no effect, since nothing is retried.");

@@ -15,12 +15,12 @@ namespace levee {
 namespace importer {
 namespace {
 
-constexpr char kRest[] =
+constexpr char kIstioRest[] =
     "Every other call goes where it says itself. Istio retries it twice; Levee as its policy "
     "default "
     "says.";
 
-const std::vector<KubeKind>& Kinds() {
+const std::vector<KubeKind>& IstioKinds() {
   static const auto& kinds = *new std::vector<KubeKind>{
       {"networking.istio.io", "VirtualService"},
       {"networking.istio.io", "DestinationRule"},
@@ -36,7 +36,7 @@ ImportedPolicy ImportIstio(const std::vector<ConfigText>& texts) {
   Source source(Keys::kAsWritten, Durations::kGo);
   ServiceDraft draft(TitleOf("Istio resources", FileOf(texts)));
   Notes& notes = draft.draft().notes;
-  std::vector<KubeObject> objects = ReadKubeObjects(source, texts, Kinds(), notes);
+  std::vector<KubeObject> objects = ReadKubeObjects(source, texts, IstioKinds(), notes);
   for (KubeObject& object : objects) {
     if (object.kind == "DestinationRule") ReadDestinationRule(object, draft);
   }
@@ -45,7 +45,7 @@ ImportedPolicy ImportIstio(const std::vector<ConfigText>& texts) {
     for (ServiceRoute& route : ReadVirtualService(object)) draft.Add(source, std::move(route));
   }
   NoteRetrying("Istio", draft.draft().policy_notes);
-  return Finish(source, draft.Finish(kRest));
+  return Finish(source, draft.Finish(kIstioRest));
 }
 
 }  // namespace levee

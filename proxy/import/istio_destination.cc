@@ -21,7 +21,7 @@ namespace {
 using config::v1::FieldRule;
 
 // Istio's defaults.
-constexpr double kDefaultPercent = 20;
+constexpr double kIstioBudgetPercent = 20;
 constexpr int64_t kDefaultLeast = 3;
 constexpr int64_t kDefaultFailures = 5;
 constexpr absl::Duration kDefaultEjection = absl::Seconds(30);
@@ -32,7 +32,7 @@ constexpr absl::Duration kMostBase = absl::Hours(1);
 constexpr int64_t kMost = 1'000'000;
 
 void ReadBudget(Section section, Field<BudgetDraft>& field) {
-  const double percent = section.Number("percent").value_or(kDefaultPercent);
+  const double percent = section.Number("percent").value_or(kIstioBudgetPercent);
   if (percent < 0 || percent > 100) section.Refuse("percent", "must be from 0 to 100");
   const int64_t least = section.Whole("minRetryConcurrency").value_or(kDefaultLeast);
   if (least < 0) section.Refuse("minRetryConcurrency", "must not be negative");

@@ -43,7 +43,7 @@ void ReadRetryOn(const std::string& retry_on, RetryDraft& retry) {
   SetRetryOn(absl::StrJoin(words, ","), statuses, retry);
 }
 
-void ReadBackoff(Section& section, Field<BackoffDraft>& field) {
+void ReadIstioBackoff(Section& section, Field<BackoffDraft>& field) {
   const absl::Duration base = section.Duration("backoff").value_or(kDefaultBackoff);
   if (base == absl::ZeroDuration()) {
     section.Refuse("backoff", "must be above 0s");
@@ -55,7 +55,7 @@ void ReadBackoff(Section& section, Field<BackoffDraft>& field) {
   field.value = backoff;
 }
 
-void NoteTheRest(Section& section, Notes& notes) {
+void NoteOtherRetryFields(Section& section, Notes& notes) {
   const std::optional<bool> previous = section.Flag("retryIgnorePreviousHosts");
   if (previous.has_value()) {
     notes.emplace_back(
@@ -77,8 +77,8 @@ RetryDraft ReadRetries(Section& section) {
   if (attempt > absl::ZeroDuration()) SetDuration(attempt, retry.attempt_timeout);
   const std::string retry_on = section.Text("retryOn").value_or("");
   ReadRetryOn(retry_on.empty() ? kDefaultRetryOn : retry_on, retry);
-  ReadBackoff(section, retry.backoff);
-  NoteTheRest(section, retry.notes);
+  ReadIstioBackoff(section, retry.backoff);
+  NoteOtherRetryFields(section, retry.notes);
   retry.commit.value = "headers";
   StopWithoutConditions(retry);
   if (retry.max_attempts.value == 1) DropRetries(retry);

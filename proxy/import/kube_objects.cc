@@ -12,7 +12,7 @@ namespace levee::importer {
 namespace {
 
 // Bounds lists within lists; an alias to its own list has more.
-constexpr int kMaxDepth = 8;
+constexpr int kMaxListDepth = 8;
 
 class Reader {
  public:
@@ -33,7 +33,7 @@ class Reader {
 };
 
 void Reader::Read(const Item& item, int depth) {
-  if (depth > kMaxDepth) {
+  if (depth > kMaxListDepth) {
     source_.Refuse(item.place, "is nested too deeply");
     return;
   }

@@ -18,9 +18,9 @@ namespace levee {
 namespace importer {
 namespace {
 
-constexpr char kRest[] = "Every other call goes where it says itself.";
+constexpr char kLinkerdRest[] = "Every other call goes where it says itself.";
 
-const std::vector<KubeKind>& Kinds() {
+const std::vector<KubeKind>& LinkerdKinds() {
   static const auto& kinds = *new std::vector<KubeKind>{
       {"", "Service"},
       {"gateway.networking.k8s.io", "GRPCRoute"},
@@ -94,7 +94,7 @@ void LinkerdImport::AddServiceRoutes(KubeObject& object) {
 
 ImportedPolicy LinkerdImport::Run(const std::vector<ConfigText>& texts) {
   Notes& notes = draft_.draft().notes;
-  std::vector<KubeObject> objects = ReadKubeObjects(source_, texts, Kinds(), notes);
+  std::vector<KubeObject> objects = ReadKubeObjects(source_, texts, LinkerdKinds(), notes);
   for (KubeObject& object : objects) {
     if (object.kind == "Service") ReadService(object);
   }
@@ -113,7 +113,7 @@ ImportedPolicy LinkerdImport::Run(const std::vector<ConfigText>& texts) {
       "Linkerd reads headers that change its policy (l5d-retry-limit and others) if it is told to; "
       "Levee does not.");
   NoteExhausted("Linkerd", draft_.draft().policy_notes);
-  return Finish(source_, draft_.Finish(kRest));
+  return Finish(source_, draft_.Finish(kLinkerdRest));
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ void ReadResponseClasses(Section& route, RetryDraft& retry) {
   retry.http.value = std::move(http);
 }
 
-void ReadRetries(Section& route, RetryDraft& retry) {
+void ReadProfileRetries(Section& route, RetryDraft& retry) {
   retry.max_attempts.notes.emplace_back(
       "Linkerd retries as often as its budget allows; Levee's default is 3 attempts.");
   retry.codes.value = {"UNKNOWN", "DEADLINE_EXCEEDED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"};
@@ -162,7 +162,7 @@ std::vector<ServiceRoute> ReadServiceProfile(KubeObject& object) {
         section.Duration("timeout").value_or(absl::ZeroDuration());  // 0s: none
     if (timeout > absl::ZeroDuration()) SetDuration(timeout, route.rules.timeout);
     if (section.Flag("isRetryable").value_or(false)) {
-      ReadRetries(section, route.rules.retry);
+      ReadProfileRetries(section, route.rules.retry);
       route.rules.retry.budget = budget;
     } else {
       route.rules.retry.max_attempts.value = 1;

@@ -20,8 +20,7 @@ namespace {
 // bad endpoint of three has 1.34.
 constexpr double kAmplified = 1.5;
 
-// One or two events are no alarm, and fewer than ten are no storm, whatever their share is.
-constexpr uint64_t kSome = 3;
+// Fewer than ten events are no storm, whatever their share is.
 constexpr uint64_t kMany = 10;
 
 // Chooses the headline, and appends the facts that are not in the headline.

@@ -13,9 +13,6 @@ namespace {
 // it is no longer hidden.
 constexpr double kSuffering = 0.1;
 
-// One or two failed calls are no alarm, whatever their share is.
-constexpr uint64_t kSome = 3;
-
 // Returns a share such as "31%" or "99.96%". Only all is "100%", and only none is "0%".
 std::string Percent(uint64_t part, uint64_t whole) {
   if (part >= whole) return "100%";

@@ -19,6 +19,9 @@ inline constexpr double kNoise = 0.01;
 // share of failures, and more than Levee's own retries may be.
 inline constexpr double kMuch = 0.1;
 
+// One or two events are no alarm, whatever their share is.
+inline constexpr uint64_t kSome = 3;
+
 // The share of `part` in `whole`; 0 if `whole` is 0.
 double Share(uint64_t part, uint64_t whole);
 

@@ -25,7 +25,7 @@ std::string Routes(const Explanation& explanation) {
   return HtmlTable("routes", {"route", "from", "for", "the call's?"}, rows, /*numbers=*/false);
 }
 
-std::string Values(const std::vector<EffectiveValue>& values) {
+std::string PolicyValues(const std::vector<EffectiveValue>& values) {
   Rows rows;
   for (const EffectiveValue& value : values) rows.push_back({value.path, value.value, value.from});
   return HtmlTable("the effective policy", {"field", "value", "from"}, rows, /*numbers=*/false);
@@ -79,7 +79,7 @@ std::string ExplanationHtml(const Explanation& explanation) {
   body +=
       HtmlSection("Route", absl::StrCat("<p>", EscapeHtml(answer), "</p>\n", Routes(explanation)));
   if (!explanation.values.empty())
-    body += HtmlSection("Effective policy", Values(explanation.values));
+    body += HtmlSection("Effective policy", PolicyValues(explanation.values));
   for (const ExplainedRetries& retries : explanation.retries) body += Retries(retries);
   if (!explanation.outage.empty()) {
     body += HtmlSection(absl::StrCat("An outage of ", kOutageSeconds, " s"),

@@ -15,7 +15,6 @@
 namespace levee {
 namespace {
 
-constexpr size_t kColumns = 80;
 constexpr int kPlotCells = 48;
 
 // One delay between its bounds on a scale up to `end`: its median and its p99.
@@ -70,7 +69,8 @@ void AppendExhausted(const std::vector<ExhaustedRow>& rows, std::string& text) {
   if (rows.empty()) return;
   absl::StrAppend(&text, "\nwhat the caller gets when a retry is not made\n");
   for (const ExhaustedRow& row : rows) {
-    AppendSentences({absl::StrCat(absl::StrJoin(row.why, ", "), ": ", row.answer)}, kColumns, text);
+    AppendSentences({absl::StrCat(absl::StrJoin(row.why, ", "), ": ", row.answer)}, kTextColumns,
+                    text);
   }
 }
 
@@ -91,11 +91,11 @@ std::string ExplanationText(const Explanation& explanation) {
       AppendPlot(retries.delays.rows, text);
       absl::StrAppend(&text, "\n");
     }
-    AppendSentences(retries.sentences, kColumns, text);
+    AppendSentences(retries.sentences, kTextColumns, text);
   }
   for (const ExplainedSection& section : explanation.sections) {
     absl::StrAppend(&text, "\n", section.title, "\n");
-    AppendSentences(section.sentences, kColumns, text);
+    AppendSentences(section.sentences, kTextColumns, text);
   }
   AppendExhausted(explanation.exhausted, text);
   return text;

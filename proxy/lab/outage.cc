@@ -20,7 +20,7 @@ constexpr absl::Duration kOutage = absl::Seconds(kOutageSeconds);
 // The budget's window is full of calls, unless it is longer than this.
 constexpr absl::Duration kLongestCalm = absl::Seconds(20);
 
-using PerSecond = std::array<int64_t, kOutageSeconds>;
+using SecondCounts = std::array<int64_t, kOutageSeconds>;
 
 // Returns the policy with a budget that never refuses anything.
 CallPolicy WithoutBudget(CallPolicy policy) {
@@ -68,9 +68,9 @@ std::optional<Answer> RetriedFailure(const PlannedPolicy& planned) {
 }
 
 // One upstream behind one sidecar, in good order and then in an outage.
-class Run {
+class OutageRun {
  public:
-  Run(const CallPolicy& policy, bool idempotent, const Answer& failure)
+  OutageRun(const CallPolicy& policy, bool idempotent, const Answer& failure)
       : sidecar_(clock_, policy), failure_(failure) {
     sidecar_.idempotent = idempotent;
     sidecar_.AddEndpoint([this](SimHost&, AttemptId) { return Attempt(); });
@@ -109,7 +109,7 @@ class Run {
   Answer Attempt() { return Count(attempts_) ? failure_ : Ok(); }
 
   // Returns whether the outage has begun.
-  bool Count(PerSecond& counts) {
+  bool Count(SecondCounts& counts) {
     if (!begun_.has_value()) return false;
     const auto second = static_cast<size_t>((clock_.elapsed() - *begun_) / absl::Seconds(1));
     if (second < counts.size()) ++counts[second];
@@ -120,8 +120,8 @@ class Run {
   SimSidecar sidecar_;
   const Answer failure_;
   std::optional<absl::Duration> begun_;  // the outage
-  PerSecond calls_ = {};
-  PerSecond attempts_ = {};
+  SecondCounts calls_ = {};
+  SecondCounts attempts_ = {};
 };
 
 }  // namespace
@@ -132,8 +132,8 @@ std::optional<OutageLoad> SimulateOutage(const CallPolicy& policy, bool idempote
   unlimited.rate_limits.clear();
   const std::optional<Answer> failure = RetriedFailure(PlanCalls(unlimited, idempotent));
   if (!failure.has_value()) return std::nullopt;
-  OutageLoad load = Run(unlimited, idempotent, *failure).Simulate(calls_per_second, deadline);
-  load.unbounded = Run(WithoutBudget(unlimited), idempotent, *failure)
+  OutageLoad load = OutageRun(unlimited, idempotent, *failure).Simulate(calls_per_second, deadline);
+  load.unbounded = OutageRun(WithoutBudget(unlimited), idempotent, *failure)
                        .Simulate(calls_per_second, deadline)
                        .attempts;
   return load;

@@ -18,7 +18,7 @@ namespace levee {
 namespace {
 
 // Calls without an answer so long after the last one began have failed.
-constexpr absl::Duration kLongestRest = absl::Seconds(60);
+constexpr absl::Duration kLongestReplayRest = absl::Seconds(60);
 constexpr size_t kMostRequestBytes = 1 << 20;
 constexpr uint32_t kRefusedStream = 7;  // of RST_STREAM
 
@@ -202,7 +202,7 @@ ReplayedPolicy ReplayRun::Run() {
   for (size_t i = 0; i < calls_.size(); ++i) {
     clock_.At(SimClock::Start() + TimeOf(calls_[i]), [this, i] { Begin(i); });
   }
-  clock_.RunFor(TimeOf(calls_.back()) + kLongestRest);
+  clock_.RunFor(TimeOf(calls_.back()) + kLongestReplayRest);
   for (size_t i = 0; i < calls_.size(); ++i) {
     if (!seen_[i].ended) OnEnd(i, StatusCode::kDeadlineExceeded);
   }

@@ -3,14 +3,9 @@
 
 #include <algorithm>
 
+#include "lab/ratio.h"
+
 namespace levee {
-namespace {
-
-double Ratio(int64_t part, int64_t whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
-}  // namespace
 
 double ReplayFigures::amplification() const { return Ratio(attempts, calls); }
 double ReplayFigures::success() const { return Ratio(good, calls); }

@@ -16,10 +16,10 @@
 namespace levee {
 namespace {
 
-constexpr size_t kColumns = 80;
-
 // Returns "1 call" or "812 calls".
-std::string Calls(int64_t count) { return absl::StrCat(count, count == 1 ? " call" : " calls"); }
+std::string CallCountWords(int64_t count) {
+  return absl::StrCat(count, count == 1 ? " call" : " calls");
+}
 
 // Returns "812 more calls" or "3 fewer calls".
 std::string Difference(int64_t now, int64_t before) {
@@ -28,7 +28,7 @@ std::string Difference(int64_t now, int64_t before) {
   return absl::StrCat(count, now > before ? " more " : " fewer ", count == 1 ? "call" : "calls");
 }
 
-std::string Milliseconds(std::optional<double> seconds) {
+std::string MillisecondWords(std::optional<double> seconds) {
   return seconds.has_value() ? absl::StrFormat("%.3gms", *seconds * 1e3) : "-";
 }
 
@@ -51,15 +51,15 @@ std::vector<std::string> Sentences(const ReplayFigures& recorded, const Replayed
 // The table has no room for folders.
 std::string FileOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-std::vector<std::string> Row(const std::string& name, const ReplayFigures& figures) {
+std::vector<std::string> PolicyRow(const std::string& name, const ReplayFigures& figures) {
   return {name,
           TwoDigits(figures.amplification()),
           TwoDigits(figures.worst_second),
           absl::StrFormat("%.4g%%", 100 * figures.success()),
           absl::StrCat(figures.rescued),
           absl::StrCat(figures.unsent),
-          Milliseconds(figures.p50_s),
-          Milliseconds(figures.p99_s)};
+          MillisecondWords(figures.p50_s),
+          MillisecondWords(figures.p99_s)};
 }
 
 const std::vector<std::string>& Head() {
@@ -68,10 +68,10 @@ const std::vector<std::string>& Head() {
   return head;
 }
 
-std::vector<std::vector<std::string>> Rows(const Replay& replay) {
-  std::vector<std::vector<std::string>> rows = {Row("as recorded", replay.recorded)};
+std::vector<std::vector<std::string>> PolicyRows(const Replay& replay) {
+  std::vector<std::vector<std::string>> rows = {PolicyRow("as recorded", replay.recorded)};
   for (const ReplayedPolicy& policy : replay.replayed) {
-    rows.push_back(Row(FileOf(policy.name), policy.figures));
+    rows.push_back(PolicyRow(FileOf(policy.name), policy.figures));
   }
   return rows;
 }
@@ -107,10 +107,10 @@ void WriteFigures(const ReplayFigures& figures, JsonWriter& json) {
 }  // namespace
 
 std::string ReplayText(const Replay& replay) {
-  std::string text = absl::StrCat("levee replay: ", Calls(replay.recorded.calls), "\n");
-  AppendSentences(AllSentences(replay), kColumns, text);
+  std::string text = absl::StrCat("levee replay: ", CallCountWords(replay.recorded.calls), "\n");
+  AppendSentences(AllSentences(replay), kTextColumns, text);
   absl::StrAppend(&text, "\n");
-  std::vector<std::vector<std::string>> rows = Rows(replay);
+  std::vector<std::vector<std::string>> rows = PolicyRows(replay);
   rows.insert(rows.begin(), Head());
   size_t width = 0;  // of the names, which stand on the left
   for (const auto& row : rows) width = std::max(width, row.front().size());
@@ -142,10 +142,11 @@ std::string ReplayJson(const Replay& replay) {
 
 std::string ReplayHtml(const Replay& replay) {
   const std::string table =
-      HtmlTable("figures of each policy", Head(), Rows(replay), /*numbers=*/true);
-  return HtmlFile("levee replay",
-                  absl::StrCat("<h1>levee replay</h1>\n<p>", Calls(replay.recorded.calls), "</p>\n",
-                               HtmlSection("Result", HtmlList(AllSentences(replay)) + table)));
+      HtmlTable("figures of each policy", Head(), PolicyRows(replay), /*numbers=*/true);
+  return HtmlFile(
+      "levee replay",
+      absl::StrCat("<h1>levee replay</h1>\n<p>", CallCountWords(replay.recorded.calls), "</p>\n",
+                   HtmlSection("Result", HtmlList(AllSentences(replay)) + table)));
 }
 
 }  // namespace levee

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "lab/ratio.h"
+
 namespace levee {
 namespace {
 
@@ -13,10 +15,6 @@ constexpr int64_t kSettled = 5;
 
 int64_t Sum(const PerSecond& counts) {
   return std::accumulate(counts.begin(), counts.end(), int64_t{0});
-}
-
-double Ratio(int64_t part, int64_t whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
 // Returns the index of the quantile among so many values in order.

@@ -33,7 +33,7 @@ absl::Duration Span(const std::string& text) {
   return ParseDuration(text).value_or(absl::ZeroDuration());
 }
 
-double PerSecond(const std::string& text) {
+double RatePerSecond(const std::string& text) {
   const absl::StatusOr<ParsedText> rate = ParseText(FieldRule::RATE, text);
   return rate.ok() ? rate->number : 0;
 }
@@ -125,11 +125,11 @@ ScenarioClient ScenarioReader::Client(const std::string& path, const v1::Client&
     AddMissing(path + ".load", "has no rate; say {poisson: 40/s} or {even: 40/s}");
   }
   client.poisson = load.has_poisson();
-  client.per_second = PerSecond(client.poisson ? load.poisson() : load.even());
+  client.per_second = RatePerSecond(client.poisson ? load.poisson() : load.even());
   for (int i = 0; i < load.steps_size(); ++i) {
     const v1::Load::Step& step = load.steps(i);
     CheckBegin(Element(path + ".load.steps", i) + ".at", step.at());
-    client.steps.push_back({Span(step.at()), Span(step.for_()), PerSecond(step.rate())});
+    client.steps.push_back({Span(step.at()), Span(step.for_()), RatePerSecond(step.rate())});
   }
   client.deadline = Span(message.deadline());
   client.retries = message.retries();

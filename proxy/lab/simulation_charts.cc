@@ -14,10 +14,10 @@ namespace levee {
 namespace {
 
 // As the canvas has it.
-constexpr double kLeft = 44;  // of the labels of rates
-constexpr double kRight = 352;
-constexpr double kTop = 12;
-constexpr double kBottom = 132;
+constexpr double kPlotLeft = 44;  // of the labels of rates
+constexpr double kPlotRight = 352;
+constexpr double kPlotTop = 12;
+constexpr double kPlotBottom = 132;
 constexpr double kHeight = 170;
 constexpr double kLegend = 164;
 
@@ -27,16 +27,16 @@ class Plot : public SvgCanvas {
   Plot(const std::string& label, double right, const std::string& right_label, double top,
        const std::string& top_label)
       : SvgCanvas(label, kHeight), right_(std::max(right, 1e-9)), top_(std::max(top, 1e-9)) {
-    Line("axis", kLeft, kBottom, kRight, kBottom);
-    Line("grid", kLeft, kTop, kRight, kTop);
-    Text(kLeft - 4, kBottom + 4, "end", "0");
-    Text(kLeft - 4, kTop + 4, "end", top_label);
-    Text(kRight, kBottom + 14, "end", right_label);
+    Line("axis", kPlotLeft, kPlotBottom, kPlotRight, kPlotBottom);
+    Line("grid", kPlotLeft, kPlotTop, kPlotRight, kPlotTop);
+    Text(kPlotLeft - 4, kPlotBottom + 4, "end", "0");
+    Text(kPlotLeft - 4, kPlotTop + 4, "end", top_label);
+    Text(kPlotRight, kPlotBottom + 14, "end", right_label);
   }
 
   void Shade(double from, double to) {
     const double left = X(from);
-    Rect("trouble", left, kTop, X(std::min(to, right_)) - left, kBottom - kTop);
+    Rect("trouble", left, kPlotTop, X(std::min(to, right_)) - left, kPlotBottom - kPlotTop);
   }
 
   void Curve(const char* kind, const std::vector<std::pair<double, double>>& values) {
@@ -61,20 +61,21 @@ class Plot : public SvgCanvas {
   }
 
  private:
-  double X(double value) const { return kLeft + (kRight - kLeft) * value / right_; }
-  double Y(double value) const { return kBottom - (kBottom - kTop) * std::min(value / top_, 1.0); }
+  double X(double value) const { return kPlotLeft + (kPlotRight - kPlotLeft) * value / right_; }
+  double Y(double value) const {
+    return kPlotBottom - (kPlotBottom - kPlotTop) * std::min(value / top_, 1.0);
+  }
 
   const double right_;
   const double top_;
 };
 
-double Seconds(absl::Duration duration) { return absl::ToDoubleSeconds(duration); }
-
 Plot OverTime(const Simulation& simulation, const std::string& label, int64_t top) {
-  Plot plot(label, Seconds(simulation.duration), DurationWords(simulation.duration),
+  Plot plot(label, absl::ToDoubleSeconds(simulation.duration), DurationWords(simulation.duration),
             static_cast<double>(top), absl::StrCat(top));
   if (simulation.trouble.has_value()) {
-    plot.Shade(Seconds(simulation.trouble->begin), Seconds(simulation.trouble->end));
+    plot.Shade(absl::ToDoubleSeconds(simulation.trouble->begin),
+               absl::ToDoubleSeconds(simulation.trouble->end));
   }
   return plot;
 }
@@ -85,8 +86,8 @@ const char* KindOf(const Simulation& simulation, size_t rule) {
 }
 
 void NameCurves(Plot& plot) {
-  plot.Legend(kLeft, "this", "this");
-  plot.Legend(kLeft + 90, "other", "the others");
+  plot.Legend(kPlotLeft, "this", "this");
+  plot.Legend(kPlotLeft + 90, "other", "the others");
 }
 
 }  // namespace
@@ -98,9 +99,9 @@ std::string TimelineChart(const Simulation& simulation, const SimulatedRule& rul
   plot.Counts("answers", rule.timeline.answers);
   plot.Counts("attempts", rule.timeline.attempts);
   plot.Counts("requests", rule.timeline.requests);
-  plot.Legend(kLeft, "requests", "requests/s");
-  plot.Legend(kLeft + 106, "attempts", "attempts/s");
-  plot.Legend(kLeft + 212, "answers", "good/s");
+  plot.Legend(kPlotLeft, "requests", "requests/s");
+  plot.Legend(kPlotLeft + 106, "attempts", "attempts/s");
+  plot.Legend(kPlotLeft + 212, "answers", "good/s");
   return plot.End();
 }
 

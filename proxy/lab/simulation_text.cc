@@ -13,8 +13,6 @@
 namespace levee {
 namespace {
 
-constexpr size_t kColumns = 80;
-
 using Row = std::vector<std::string>;
 
 // Appends a table of numbers, whose first columns, so many, are names.
@@ -32,7 +30,7 @@ void AppendNumbers(Row head, std::vector<Row> rows, size_t names, std::string& t
 
 std::string SimulationText(const Simulation& simulation) {
   std::string text = absl::StrCat(simulation.name, ": ", RunWords(simulation), "\n");
-  AppendSentences({simulation.verdict}, kColumns, text);
+  AppendSentences({simulation.verdict}, kTextColumns, text);
   absl::StrAppend(&text, "\n");
   AppendNumbers(SimulationHead(), SimulationCells(simulation), /*names=*/1, text);
   for (const SimulatedRule& rule : simulation.rules) {

@@ -13,10 +13,10 @@ namespace levee {
 namespace {
 
 // As the canvas has it.
-constexpr double kLeft = 44;  // of the cells
-constexpr double kRight = 352;
-constexpr double kTop = 6;
-constexpr double kRow = 15;
+constexpr double kMapLeft = 44;  // of the cells
+constexpr double kMapRight = 352;
+constexpr double kMapTop = 6;
+constexpr double kMapRow = 15;
 
 const char* SignOf(Stability stability) {
   switch (stability) {
@@ -84,28 +84,28 @@ std::string StabilityText(const StabilityMap& map) {
 }
 
 std::string StabilityChart(const StabilityMap& map, const StabilityMap::Rule& rule) {
-  const double width = (kRight - kLeft) / static_cast<double>(map.xs.size());
-  const double bottom = kTop + kRow * static_cast<double>(map.ys.size());
+  const double width = (kMapRight - kMapLeft) / static_cast<double>(map.xs.size());
+  const double bottom = kMapTop + kMapRow * static_cast<double>(map.ys.size());
   SvgCanvas canvas(absl::StrCat("stability under ", rule.name, ", ", AxesWords(map), ": ",
                                 StabilityWords(map, rule)),
                    bottom + 40);
   for (size_t y = 0; y < map.ys.size(); ++y) {
-    const double top = kTop + kRow * static_cast<double>(y);
-    canvas.Text(kLeft - 4, top + kRow - 4, "end", PercentWords(map.ys[y]));
+    const double top = kMapTop + kMapRow * static_cast<double>(y);
+    canvas.Text(kMapLeft - 4, top + kMapRow - 4, "end", PercentWords(map.ys[y]));
     for (size_t x = 0; x < map.xs.size(); ++x) {
-      const double left = kLeft + width * static_cast<double>(x);
+      const double left = kMapLeft + width * static_cast<double>(x);
       const Stability cell = rule.rows[y][x];
-      canvas.Rect(NameOf(cell), left + 0.5, top + 0.5, width - 1, kRow - 1);
-      canvas.Text(left + width / 2, top + kRow - 4, "middle", SignOf(cell));
+      canvas.Rect(NameOf(cell), left + 0.5, top + 0.5, width - 1, kMapRow - 1);
+      canvas.Text(left + width / 2, top + kMapRow - 4, "middle", SignOf(cell));
     }
   }
   for (size_t x = 0; x < map.xs.size(); ++x) {
-    const double middle = kLeft + width * (static_cast<double>(x) + 0.5);
+    const double middle = kMapLeft + width * (static_cast<double>(x) + 0.5);
     canvas.Text(middle, bottom + 13, "middle", PercentWords(map.xs[x]));
   }
-  Legend(canvas, kLeft, bottom + 34, Stability::kRecovered);
-  Legend(canvas, kLeft + 106, bottom + 34, Stability::kSlow);
-  Legend(canvas, kLeft + 212, bottom + 34, Stability::kStuck);
+  Legend(canvas, kMapLeft, bottom + 34, Stability::kRecovered);
+  Legend(canvas, kMapLeft + 106, bottom + 34, Stability::kSlow);
+  Legend(canvas, kMapLeft + 212, bottom + 34, Stability::kStuck);
   return canvas.End();
 }
 

@@ -8,6 +8,9 @@
 
 namespace levee {
 
+// The sentences of a report fit into so many columns.
+inline constexpr size_t kTextColumns = 80;
+
 // Appends each sentence as "  - ...", broken between words where a line has more than `columns`.
 void AppendSentences(const std::vector<std::string>& sentences, size_t columns, std::string& text);
 

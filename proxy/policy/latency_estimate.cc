@@ -15,9 +15,9 @@ constexpr int64_t kFewest = 8;
 constexpr int64_t kLag = 64;
 
 // Compensates the rounding of products and quotients such as 1 / (1 - 0.9).
-constexpr double kRounding = 1e-9;
+constexpr double kRankRounding = 1e-9;
 
-int64_t CeilOf(double x) { return static_cast<int64_t>(std::ceil(x - kRounding)); }
+int64_t CeilOf(double x) { return static_cast<int64_t>(std::ceil(x - kRankRounding)); }
 
 }  // namespace
 
@@ -31,7 +31,7 @@ void LatencyEstimate::Record(absl::Duration latency, Instant now) {
 std::optional<absl::Duration> LatencyEstimate::Quantile(double q, Instant now) {
   if (now >= current_end_) Rotate(now);
   const double total = static_cast<double>(current_.total + previous_.total);
-  if (total < kFewest || total * (1 - q) < 1 - kRounding) return std::nullopt;
+  if (total < kFewest || total * (1 - q) < 1 - kRankRounding) return std::nullopt;
   Answer* answer = std::find_if(answers_.begin(), answers_.end(),
                                 [q](const Answer& kept) { return kept.q == q; });
   if (answer == answers_.end()) {

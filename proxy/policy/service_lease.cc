@@ -18,7 +18,7 @@ constexpr int64_t kGrowth = 4;
 constexpr int64_t kMostUntold = 1'000'000;
 
 // A service tells whole seconds, rounded up.
-constexpr absl::Duration kRounding = absl::Seconds(1);
+constexpr absl::Duration kLeaseRounding = absl::Seconds(1);
 
 }  // namespace
 
@@ -112,7 +112,7 @@ void ServiceLease::OnOverLimit(const ServiceRule& rule, const ServiceWindow& win
   if (!told && wanted_ > 1) return;
   over_ = true;
   backlog_ = 0;
-  ask_from_ = std::max(now + rule.lease, window_ends_ - kRounding);
+  ask_from_ = std::max(now + rule.lease, window_ends_ - kLeaseRounding);
   refused_until_ = std::max(ask_from_, window_ends_);
 }
 

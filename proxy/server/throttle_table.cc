@@ -7,7 +7,7 @@ namespace levee {
 namespace {
 
 // Looking through all throttles is worth it only so often.
-constexpr absl::Duration kForgetEvery = absl::Seconds(1);
+constexpr absl::Duration kForgetThrottlesEvery = absl::Seconds(1);
 
 }  // namespace
 
@@ -42,7 +42,7 @@ void ThrottleTable::SetMaxAuthorities(int max_authorities) {
 
 // Drops what no worker uses and what rejects nothing.
 void ThrottleTable::Forget(Instant now) {
-  next_forgetting_ = now + kForgetEvery;
+  next_forgetting_ = now + kForgetThrottlesEvery;
   std::erase_if(throttles_, [&](const auto& entry) {
     if (entry.second.use_count() > 1 || entry.second->Probability(now) > 0) return false;
     if (!std::get<1>(entry.first).empty()) --authorities_;

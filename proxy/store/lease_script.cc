@@ -14,7 +14,7 @@ namespace {
 // rate of four million per second. KEYS[1] holds the theoretical arrival time. A clock that has
 // gone back, as after a failover, could leave it far ahead, so it is never more than the burst
 // ahead.
-constexpr std::string_view kBody = R"lua(
+constexpr std::string_view kLeaseBody = R"lua(
 local permit, burst, want, refund = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -32,7 +32,7 @@ return {granted, wait}
 }  // namespace
 
 const RedisScript& LeaseScript() {
-  static const RedisScript script(kBody);
+  static const RedisScript script(kLeaseBody);
   return script;
 }
 

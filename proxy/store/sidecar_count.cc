@@ -6,7 +6,7 @@
 namespace levee {
 namespace {
 
-constexpr std::string_view kBody = R"lua(
+constexpr std::string_view kCountBody = R"lua(
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('ZADD', KEYS[1], now, ARGV[1])
@@ -18,7 +18,7 @@ return redis.call('ZCARD', KEYS[1])
 }  // namespace
 
 const RedisScript& SidecarCountScript() {
-  static const RedisScript script(kBody);
+  static const RedisScript script(kCountBody);
   return script;
 }
 

@@ -19,6 +19,9 @@ using UpstreamRow = SeriesTable<UpstreamSeries>::Row;  // by upstream
 // `series` time series. Optional series are those that exist only once something has happened.
 using MayShow = absl::FunctionRef<bool(const MethodRow& row, int number, int64_t series)>;
 
+// The codes that calls and attempts end with.
+inline constexpr auto kCodes = kAllOf<StatusCode, kStatusCodes>;
+
 // Returns how many calls or attempts of both kinds ended with `code`.
 uint64_t CountOf(const MethodRow& row, MethodSeries::ByKindAndCode MethodSeries::*member,
                  StatusCode code);

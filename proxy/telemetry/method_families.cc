@@ -9,8 +9,6 @@ namespace {
 
 using prometheus::MetricType;
 
-constexpr auto kCodes = kAllOf<StatusCode, kStatusCodes>;
-
 // The number for MayShow, below those of levee_retries_total.
 constexpr int kStreamCalls = -1;
 

@@ -9,8 +9,6 @@ namespace {
 
 using prometheus::MetricType;
 
-constexpr auto kCodes = kAllOf<StatusCode, kStatusCodes>;
-
 // Numbers for MayShow, above those of levee_retries_total.
 constexpr int kAttemptDurations = kRetryTriggers * kStatusCodes;
 constexpr int kCallDurations = kAttemptDurations + kStatusCodes;

@@ -10,8 +10,6 @@
 namespace levee {
 namespace {
 
-constexpr auto kCodes = kAllOf<StatusCode, kStatusCodes>;
-
 void AddCodes(const MethodRow& row, UpstreamTotals& totals) {
   for (StatusCode code : kCodes) {
     const auto unary = AddUp(row.shards, &MethodSeries::calls, CallKind::kUnary, code);

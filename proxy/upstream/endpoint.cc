@@ -17,7 +17,7 @@ constexpr size_t kMaxConnections = 8;
 
 // An attempt to connect that fails within this time has been refused by somebody, so the next one
 // will not keep calls waiting either.
-constexpr absl::Duration kQuick = absl::Milliseconds(100);
+constexpr absl::Duration kQuickFailure = absl::Milliseconds(100);
 
 }  // namespace
 
@@ -350,7 +350,7 @@ void Endpoint::OnClosed(UpstreamConnection& connection, const std::string& reaso
 void Endpoint::ConnectFailed(const std::string& reason) {
   const Instant now = io_.loop.now();
   dialling_ = false;
-  failed_quickly_ = now - dialled_at_ < kQuick;
+  failed_quickly_ = now - dialled_at_ < kQuickFailure;
   failure_ = reason;
   reconnect_.OnFailed(policy_.reconnect, now, random_);
   WaitToReconnect();

@@ -18,7 +18,7 @@ constexpr absl::Duration kLossJitter = absl::Milliseconds(500);
 constexpr double kPauseJitter = 0.25;
 
 // Calls do not wait for an answer if the one before took longer than this.
-constexpr absl::Duration kQuick = absl::Milliseconds(100);
+constexpr absl::Duration kQuickAnswer = absl::Milliseconds(100);
 
 }  // namespace
 
@@ -146,7 +146,7 @@ void ResolvedName::OnAnswer(absl::StatusOr<net::Resolver::Found> answer) {
   query_.reset();
   const Instant now = io_.loop.now();
   pressing_ = false;
-  answered_quickly_ = now - asked_at_ < kQuick;
+  answered_quickly_ = now - asked_at_ < kQuickAnswer;
   if (!answer.ok()) {
     failure_ = std::string(answer.status().message());
     io_.wheel.Arm(*this, std::max(now + backoff_.Next(policy_.reconnect, random_), After(kPause)));

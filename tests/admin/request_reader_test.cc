@@ -11,7 +11,7 @@
 namespace levee {
 namespace {
 
-using State = RequestReader::State;
+using ReadState = RequestReader::State;
 
 ByteSpan Bytes(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
@@ -27,7 +27,7 @@ std::unique_ptr<RequestReader> After(std::string_view text) {
 // Status of the refusal; 0 if the bytes are a request.
 int Refusal(std::string_view text) {
   RequestReader reader;
-  return reader.Read(Bytes(text)) == State::kRefused ? reader.refusal().status : 0;
+  return reader.Read(Bytes(text)) == ReadState::kRefused ? reader.refusal().status : 0;
 }
 
 TEST(RequestReader, ARequestHasMethodPathQueryAndHeaders) {
@@ -45,17 +45,17 @@ TEST(RequestReader, TheBytesMayComeOneByOne) {
   const std::string text = "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\n";
   RequestReader reader;
   for (size_t i = 0; i + 1 < text.size(); ++i) {
-    ASSERT_EQ(reader.Read(Bytes(text.substr(i, 1))), State::kMore) << i;
+    ASSERT_EQ(reader.Read(Bytes(text.substr(i, 1))), ReadState::kMore) << i;
   }
-  EXPECT_EQ(reader.Read(Bytes("\n")), State::kComplete);
+  EXPECT_EQ(reader.Read(Bytes("\n")), ReadState::kComplete);
   EXPECT_EQ(reader.request().path, "/a");
   EXPECT_EQ(reader.request().Header("content-length"), "4");
 }
 
 TEST(RequestReader, AllBehindTheHeadIsIgnored) {
   RequestReader reader;
-  EXPECT_EQ(reader.Read(Bytes("GET /a HTTP/1.1\r\n\r\n\x16\x03 no HTTP")), State::kComplete);
-  EXPECT_EQ(reader.Read(Bytes("GET /b HTTP/1.1\r\n\r\n")), State::kComplete);
+  EXPECT_EQ(reader.Read(Bytes("GET /a HTTP/1.1\r\n\r\n\x16\x03 no HTTP")), ReadState::kComplete);
+  EXPECT_EQ(reader.Read(Bytes("GET /b HTTP/1.1\r\n\r\n")), ReadState::kComplete);
   EXPECT_EQ(reader.request().path, "/a");
 }
 
@@ -70,10 +70,10 @@ TEST(RequestReader, TheHostOfAUrlTakesThePlaceOfTheHeader) {
 TEST(RequestReader, AHeadHasABoundAlsoIfItComesInParts) {
   EXPECT_EQ(Refusal("GET /" + std::string(RequestReader::kMaxHeadBytes, 'x')), 414);
   RequestReader reader;
-  ASSERT_EQ(reader.Read(Bytes("GET / HTTP/1.1\r\nX: ")), State::kMore);
-  State state = State::kMore;
+  ASSERT_EQ(reader.Read(Bytes("GET / HTTP/1.1\r\nX: ")), ReadState::kMore);
+  ReadState state = ReadState::kMore;
   size_t sent = 0;
-  for (; state == State::kMore; sent += 100) state = reader.Read(Bytes(std::string(100, 'x')));
+  for (; state == ReadState::kMore; sent += 100) state = reader.Read(Bytes(std::string(100, 'x')));
   EXPECT_EQ(reader.refusal().status, 431);
   EXPECT_LE(sent, RequestReader::kMaxHeadBytes + 100);
 }

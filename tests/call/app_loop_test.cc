@@ -9,7 +9,6 @@
 namespace levee {
 namespace {
 
-const std::string kMessage("\0\0\0\0\4ping", 9);
 const std::string kOtherMessage("\0\0\0\0\4pong", 9);
 
 // No call has more than one attempt, and the budget has two credits and no floor.

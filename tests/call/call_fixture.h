@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ostream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,12 @@ inline void PrintTo(RefusalReason reason, std::ostream* out) { *out << RefusalRe
 inline void PrintTo(RetryTrigger trigger, std::ostream* out) { *out << RetryTriggerName(trigger); }
 
 inline constexpr absl::Duration Ms(int64_t n) { return absl::Milliseconds(n); }
+
+// A request's message comes in its frame.
+inline const std::string kMessage("\0\0\0\0\4ping", 9);
+
+// The upstream refuses the stream, so the attempt has not reached the application.
+inline Answer RefusedStream() { return Answer().Reset(Ms(1), kResetRefusedStream); }
 
 // max_attempts 4, 100 ms -> 1 s x2, codes [UNAVAILABLE], all failures, exhausted keep, a large
 // budget. Without jitter, so that times can be literal.

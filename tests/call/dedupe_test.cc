@@ -7,8 +7,8 @@
 namespace levee {
 namespace {
 
-const std::string kMessage("\0\0\0\0\5pay 5", 10);
-const std::string kOther("\0\0\0\0\5pay 7", 10);
+const std::string kPayment("\0\0\0\0\5pay 5", 10);
+const std::string kOtherPayment("\0\0\0\0\5pay 7", 10);
 
 class CallKey : public CallTest {
  protected:
@@ -24,7 +24,7 @@ class CallKey : public CallTest {
   }
   SimHost& Pay(const std::string& key = "k", absl::Duration timeout = absl::Seconds(100)) {
     SimHost& call = Start(key, timeout);
-    call.Send(kMessage, /*end=*/true);
+    call.Send(kPayment, /*end=*/true);
     return call;
   }
   static void Deliver(SimHost& call, const Answer& answer) {
@@ -95,7 +95,7 @@ TEST_F(CallKey, ACallThatWaitsRunsIfTheFirstDidNot) {
   SimHost& second = Pay();
   Fail(first, StatusCode::kUnavailable);
   ASSERT_EQ(second.attempts(), 1);
-  EXPECT_EQ(second.attempt(1).received, kMessage);
+  EXPECT_EQ(second.attempt(1).received, kPayment);
   Reply(second);
   EXPECT_EQ(second.caller().code, StatusCode::kOk);
   EXPECT_EQ(second.record().dedupe, DedupeResult::kFirst);
@@ -123,7 +123,7 @@ TEST_F(CallKey, ACallerThatLeavesGetsItsAnswerAsItComesBack) {
 
 TEST_F(CallKey, ACallerThatLeavesBeforeItsRequestIsWholeEndsTheCall) {
   SimHost& first = Start();
-  first.Send(kMessage.substr(0, 7));
+  first.Send(kPayment.substr(0, 7));
   first.Leave();
   EXPECT_TRUE(first.finished());
 }
@@ -161,7 +161,7 @@ TEST_F(CallKey, ADeadlineThatPassesWhileTheApplicationWorksLosesTheCall) {
 TEST_F(CallKey, AnotherRequestWithTheKeyIsRefused) {
   SimHost& first = Pay();
   SimHost& other = Start();
-  other.Send(kOther, /*end=*/true);
+  other.Send(kOtherPayment, /*end=*/true);
   EXPECT_EQ(other.caller().code, StatusCode::kInvalidArgument);
   EXPECT_EQ(other.caller().message, "the first call with this idempotency key was another request");
   EXPECT_EQ(other.record().dedupe, DedupeResult::kMismatch);
@@ -171,12 +171,12 @@ TEST_F(CallKey, AnotherRequestWithTheKeyIsRefused) {
 TEST_F(CallKey, ACallThatWaitsForItsRequestRunsIfTheKeyIsFreeByThen) {
   SimHost& first = Pay();
   SimHost& second = Start();
-  second.Send(kMessage.substr(0, 4));
+  second.Send(kPayment.substr(0, 4));
   Fail(first, StatusCode::kUnavailable);
   EXPECT_EQ(second.attempts(), 0);
-  second.Send(kMessage.substr(4), /*end=*/true);
+  second.Send(kPayment.substr(4), /*end=*/true);
   ASSERT_EQ(second.attempts(), 1);
-  EXPECT_EQ(second.attempt(1).received, kMessage);
+  EXPECT_EQ(second.attempt(1).received, kPayment);
 }
 
 TEST_F(CallKey, ALongRequestIsComparedAlthoughItIsNotKept) {
@@ -184,7 +184,7 @@ TEST_F(CallKey, ALongRequestIsComparedAlthoughItIsNotKept) {
   SimHost& first = Pay();
   ASSERT_EQ(first.attempts(), 1);
   SimHost& second = Pay();
-  EXPECT_EQ(second.caller().credited, kMessage.size()) << "its caller can go on sending";
+  EXPECT_EQ(second.caller().credited, kPayment.size()) << "its caller can go on sending";
   Reply(first);
   EXPECT_EQ(second.caller().body, "receipt");
   SimHost& third = Pay("other");

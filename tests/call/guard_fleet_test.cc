@@ -29,9 +29,9 @@ struct FleetLoad {
 
 // What becomes of the callers' calls, and of probes: calls of other callers without a sidecar,
 // which show what an instance says when it refuses.
-class FleetRun {
+class GuardFleetRun {
  public:
-  FleetRun(const FleetLoad& load, uint64_t seed) : load_(load), random_(seed) {
+  GuardFleetRun(const FleetLoad& load, uint64_t seed) : load_(load), random_(seed) {
     CallPolicy inbound;
     inbound.retry.max_attempts = 1;
     inbound.throttle.reset();
@@ -125,7 +125,7 @@ void Tell(std::string_view what, const OverSeeds& figure) {
 TEST(CallGuardFleet, G9_CallersOfAnOverloadedInstanceSucceedElsewhere) {
   OverSeeds good, for_endpoint, for_service;
   for (uint64_t seed = 1; seed <= StormSeeds(20); ++seed) {
-    const FleetRun run({.seconds = 4, .first_alone = 3}, seed);
+    const GuardFleetRun run({.seconds = 4, .first_alone = 3}, seed);
     good.Add(seed, run.GoodShare());
     for_endpoint.Add(seed, run.for_endpoint());
     for_service.Add(seed, run.for_service());
@@ -141,7 +141,7 @@ TEST(CallGuardFleet, G9_WhereAllInstancesAreOverloadedRetriesEndWithinTwoSeconds
   OverSeeds attempts, endpoint_until, for_service;
   // A run costs as much as ten with one instance.
   for (uint64_t seed = 1; seed <= StormSeeds(20) / 10; ++seed) {
-    const FleetRun run({.seconds = 8, .load = 3}, seed);
+    const GuardFleetRun run({.seconds = 8, .load = 3}, seed);
     attempts.Add(seed, run.AttemptsPerCall());
     endpoint_until.Add(seed, run.last_for_endpoint());
     for_service.Add(seed, run.for_service());

@@ -32,6 +32,18 @@ struct LoadCall {
   double took() const { return ended - at; }
 };
 
+// Which calls of a run are counted.
+inline constexpr auto kAll = [](const LoadCall&) { return true; };
+inline constexpr auto kGood = [](const LoadCall& call) { return call.ok(); };
+inline constexpr auto kRefused = [](const LoadCall& call) {
+  return call.code == StatusCode::kResourceExhausted;
+};
+
+// The load of a run is the same all the time.
+inline std::function<double(double)> Steady(double load) {
+  return [load](double) { return load; };
+}
+
 // A service of W slots behind a guard, under a Poisson load.
 struct GuardLoad {
   WorkKind kind = WorkKind::kFixed;

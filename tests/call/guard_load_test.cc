@@ -24,12 +24,6 @@ constexpr WorkKind kKinds[] = {WorkKind::kFixed, WorkKind::kExponential, WorkKin
 
 constexpr double kWorkMs = 10;  // of the average call
 
-constexpr auto kAll = [](const LoadCall&) { return true; };
-constexpr auto kGood = [](const LoadCall& call) { return call.ok(); };
-constexpr auto kRefused = [](const LoadCall& call) {
-  return call.code == StatusCode::kResourceExhausted;
-};
-
 std::string KindName(WorkKind kind) {
   switch (kind) {
     case WorkKind::kFixed:
@@ -42,27 +36,23 @@ std::string KindName(WorkKind kind) {
   return "";
 }
 
-std::function<double(double)> Steady(double load) {
-  return [load](double) { return load; };
-}
-
 // A call's 99th percentile, in milliseconds, in a service that does nothing else.
 double UnloadedP99Ms(WorkKind kind) {
   return kind == WorkKind::kExponential ? kWorkMs * std::log(100) : kWorkMs;
 }
 
 // The kinds' seeds together: five each, or as many as LEVEE_STORM_SEEDS says.
-uint64_t Seeds() { return StormSeeds(5 * std::size(kKinds)); }
+uint64_t KindSeeds() { return StormSeeds(5 * std::size(kKinds)); }
 
 // The bounds are those of 200 seeds.
-bool AllSeeds() { return Seeds() >= 200; }
+bool AllSeeds() { return KindSeeds() >= 200; }
 
 // How far the mean of few seeds may be off by chance.
 double Chance(const OverSeeds& figure) { return AllSeeds() ? 0 : 3 * figure.StandardError(); }
 
 // Runs `check` with each kind of work and the seeds of its own.
 void WithEachKind(const std::function<void(WorkKind, const std::vector<uint64_t>& seeds)>& check) {
-  const uint64_t all = Seeds();
+  const uint64_t all = KindSeeds();
   for (uint64_t i = 0; i < std::size(kKinds); ++i) {
     std::vector<uint64_t> seeds;
     for (uint64_t seed = i + 1; seed <= all; seed += std::size(kKinds)) seeds.push_back(seed);

@@ -35,14 +35,8 @@ constexpr Rule kRules[] = {{"ours", Make<AdaptiveLimit>},
 constexpr size_t kOurs = 0;
 constexpr size_t kGradient2 = 3;
 
-constexpr auto kGood = [](const LoadCall& call) { return call.ok(); };
-
 GuardRun RunOf(const Rule& rule, const GuardLoad& load) {
   return GuardRun(load, /*seed=*/1, /*policy=*/{}, rule.make({}));
-}
-
-std::function<double(double)> Steady(double load) {
-  return [load](double) { return load; };
 }
 
 // The longest 99th percentile that is in order for calls that take `work_ms` on average.
@@ -185,14 +179,14 @@ Figures G6(const Rule& rule) {
           .bound_ms = BoundMs(WorkKind::kFixed)};
 }
 
-struct Case {
+struct RuleCase {
   std::string name;
   std::function<Figures(const Rule& rule)> run;
   bool promised = true;  // one of G1 to G6
 };
 
-std::vector<Case> Cases() {
-  std::vector<Case> cases;
+std::vector<RuleCase> Cases() {
+  std::vector<RuleCase> cases;
   const std::pair<WorkKind, std::string> kinds[] = {{WorkKind::kFixed, "fixed"},
                                                     {WorkKind::kExponential, "exponential"},
                                                     {WorkKind::kCpu, "CPU"}};
@@ -221,9 +215,9 @@ std::vector<Case> Cases() {
 }
 
 // The figures of each rule, in the order of kRules.
-using Row = std::vector<Figures>;
+using RuleFigures = std::vector<Figures>;
 
-void PrintRow(const std::string& name, const Row& row) {
+void PrintRow(const std::string& name, const RuleFigures& row) {
   std::cout << "| " << name << " |";
   for (const Figures& figures : row) std::cout << " " << Cell(figures) << " |";
   std::cout << std::endl;
@@ -233,7 +227,7 @@ void PrintRow(const std::string& name, const Row& row) {
 struct Worst {
   std::vector<double> scores = std::vector<double>(std::size(kRules), 1);
 
-  void Add(const Row& row) {
+  void Add(const RuleFigures& row) {
     for (size_t i = 0; i < row.size(); ++i) scores[i] = std::min(scores[i], row[i].Score());
   }
   void Print(const std::string& name) const {
@@ -245,8 +239,8 @@ struct Worst {
 
 TEST(CallGuardRules, OursIsTheBestInItsWorstCaseAndDoesNotDrift) {
   Worst of_contract, of_all;
-  for (const Case& one : Cases()) {
-    Row row;
+  for (const RuleCase& one : Cases()) {
+    RuleFigures row;
     for (const Rule& rule : kRules) row.push_back(one.run(rule));
     PrintRow(one.name, row);
     if (one.promised) of_contract.Add(row);

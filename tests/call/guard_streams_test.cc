@@ -13,7 +13,6 @@
 namespace levee {
 namespace {
 
-const std::string kMessage("\0\0\0\0\4ping", 9);
 constexpr int kUnary = 1;
 constexpr int kStream = 2;
 constexpr absl::Duration kLong = absl::Seconds(100);

@@ -2,12 +2,11 @@
 // Calls that come to the guard without their requests.
 #include <string>
 
+#include "absl/strings/match.h"
 #include "call/call_fixture.h"
 
 namespace levee {
 namespace {
-
-const std::string kMessage("\0\0\0\0\4ping", 9);
 
 // A guard of one slot.
 class CallGuardWork : public CallTest {
@@ -89,6 +88,8 @@ TEST_F(CallGuardWork, ASlotOnLoanGoesToACallWithAMessage) {
   EXPECT_EQ(idle.attempt(1).cancelled_at, Ms(100));
   EXPECT_EQ(idle.record().guard.decision, GuardDecision::kRefused);
   EXPECT_EQ(idle.record().guard.reason, GuardReason::kConcurrency);
+  EXPECT_TRUE(absl::StrContains(idle.caller().message, "the call has sent no message"))
+      << idle.caller().message;
   EXPECT_EQ(InFlight(), 1);
   Reply(call);
   EXPECT_EQ(call.caller().code, StatusCode::kOk);

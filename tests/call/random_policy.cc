@@ -4,35 +4,35 @@
 namespace levee {
 namespace {
 
-absl::Duration Ms(int64_t n) { return absl::Milliseconds(n); }
+absl::Duration WholeMs(int64_t n) { return absl::Milliseconds(n); }
 
-BackoffPolicy Backoff(const Draws& draws) {
+BackoffPolicy DrawnBackoff(const Draws& draws) {
   BackoffPolicy backoff;
   backoff.kind = draws.OneOf({BackoffPolicy::Kind::kExponential, BackoffPolicy::Kind::kExponential,
                               BackoffPolicy::Kind::kSchedule, BackoffPolicy::Kind::kSlot});
   backoff.schedule = {draws.UpTo(200), draws.UpTo(1000)};
-  backoff.slot = Ms(1) + draws.UpTo(20);
+  backoff.slot = WholeMs(1) + draws.UpTo(20);
   backoff.truncate = draws.OneOf({1, 5});
   backoff.cap_after_jitter = draws.Chance(0.5);
-  backoff.max_elapsed = draws.OneOf({Ms(100), absl::InfiniteDuration()});
-  backoff.max_advice = draws.OneOf({Ms(10), absl::Seconds(60)});
-  backoff.initial = Ms(1) + draws.UpTo(200);
+  backoff.max_elapsed = draws.OneOf({WholeMs(100), absl::InfiniteDuration()});
+  backoff.max_advice = draws.OneOf({WholeMs(10), absl::Seconds(60)});
+  backoff.initial = WholeMs(1) + draws.UpTo(200);
   backoff.multiplier = draws.OneOf({1.0, 2.0, 4.0});
   backoff.max = backoff.initial + draws.UpTo(2000);
   backoff.jitter = draws.OneOf({Jitter::kNone, Jitter::kFull, Jitter::kEqual, Jitter::kFactor,
                                 Jitter::kAdd, Jitter::kDecorrelated});
   backoff.factor = 0.2;
-  backoff.add = Ms(50);
+  backoff.add = WholeMs(50);
   return backoff;
 }
 
-RetryRule Rule(const Draws& draws) {
+RetryRule DrawnRule(const Draws& draws) {
   RetryRule rule;
   if (draws.Chance(0.5)) rule.codes.Add(StatusCode::kInternal);
   if (draws.Chance(0.5)) rule.http.AddClass(5);
   rule.failures.reset = draws.Chance(0.5);
   rule.max_attempts = draws.OneOf({1, 2, 4});
-  rule.backoff = Backoff(draws);
+  rule.backoff = DrawnBackoff(draws);
   return rule;
 }
 
@@ -45,20 +45,20 @@ RetryPolicy Retry(const Draws& draws) {
                     .reset = draws.Chance(0.5),
                     .timeout = draws.Chance(0.5)};
   if (draws.Chance(0.3)) retry.attempt_timeout = draws.UpTo(200);
-  retry.backoff = Backoff(draws);
+  retry.backoff = DrawnBackoff(draws);
   retry.budget.ratio = draws.OneOf({0.0, 0.1, 0.3, 1.0});
-  retry.budget.window = draws.OneOf({Ms(500), Ms(10'000), Ms(60'000)});
+  retry.budget.window = draws.OneOf({WholeMs(500), WholeMs(10'000), WholeMs(60'000)});
   retry.budget.floor_per_second = draws.OneOf({0.0, 0.5, 1.0, 5.0});
   retry.budget.floor_min_success = draws.OneOf({0.0, 0.5, 0.8, 1.0});
   retry.buffer_bytes = draws.OneOf<size_t>({0, 8, 64 * 1024});
   retry.commit = draws.OneOf({CommitMode::kAuto, CommitMode::kHeaders});
-  retry.hold = draws.OneOf({Ms(0), Ms(20), absl::InfiniteDuration()});
+  retry.hold = draws.OneOf({WholeMs(0), WholeMs(20), absl::InfiniteDuration()});
   retry.exhausted = draws.OneOf(
       {ExhaustedMode::kAuto, ExhaustedMode::kReplace, ExhaustedMode::kMark, ExhaustedMode::kKeep});
   retry.min_remaining = draws.Chance(0.5);
   if (draws.Chance(0.1)) retry.mode = RetryMode::kObserve;
   if (draws.Chance(0.3)) retry.http.Add(404);
-  for (uint64_t i = draws.below(3); i > 0; --i) retry.rules.push_back(Rule(draws));
+  for (uint64_t i = draws.below(3); i > 0; --i) retry.rules.push_back(DrawnRule(draws));
   retry.app_retries = draws.OneOf({AppRetries::kLimit, AppRetries::kCount, AppRetries::kIgnore});
   return retry;
 }
@@ -77,7 +77,7 @@ RateLimitPolicy RateLimit(const Draws& draws) {
   limit.name = "limit";
   limit.per_second = draws.OneOf({0.5, 10.0, 1000.0});
   limit.burst = draws.OneOf({1, 20});
-  limit.max_wait = draws.OneOf({Ms(0), Ms(100), Ms(5000)});
+  limit.max_wait = draws.OneOf({WholeMs(0), WholeMs(100), WholeMs(5000)});
   limit.adaptive = draws.Chance(0.3);
   return limit;
 }
@@ -99,7 +99,7 @@ CallPolicy RandomPolicy(const Draws& draws) {
 }
 
 absl::Duration RandomDelay(const Draws& draws) {
-  return draws.OneOf({Ms(0), draws.UpTo(50), draws.UpTo(3000), absl::InfiniteDuration()});
+  return draws.OneOf({WholeMs(0), draws.UpTo(50), draws.UpTo(3000), absl::InfiniteDuration()});
 }
 
 }  // namespace levee

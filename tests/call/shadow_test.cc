@@ -23,27 +23,27 @@ class CallShadow : public CallTest {
   }
 };
 
-Answer OkAfter(int64_t ms) {
+Answer PongAfter(int64_t ms) {
   return Answer().Head(Ms(ms)).Message(Ms(ms), "pong").Trailers(Ms(ms), StatusCode::kOk);
 }
-Answer FailAfter(int64_t ms, StatusCode code = StatusCode::kUnavailable) {
+Answer TrailersAfter(int64_t ms, StatusCode code = StatusCode::kUnavailable) {
   return Answer().Trailers(Ms(ms), code, "scripted", {});
 }
 
 TEST_F(CallShadow, WithoutShadowACallHasNoOutcome) {
   sidecar_.shadow.reset();
-  Upstream({FailAfter(1), OkAfter(1)});
+  Upstream({TrailersAfter(1), PongAfter(1)});
   EXPECT_EQ(Outcome(), std::nullopt);
 }
 
 TEST_F(CallShadow, ACallThatSucceedsAtOnceIsTheSameForBoth) {
   shadow().max_attempts = 9;
-  Upstream({OkAfter(1)});
+  Upstream({PongAfter(1)});
   EXPECT_EQ(Outcome(), ShadowOutcome::kSame);
 }
 
 TEST_F(CallShadow, TheSamePolicyAgreesThroughAllAttempts) {
-  Upstream({FailAfter(1)});
+  Upstream({TrailersAfter(1)});
   SimHost& call = RunUnary();
   EXPECT_EQ(call.attempts(), 4);
   EXPECT_EQ(call.record().shadow, ShadowOutcome::kSame);
@@ -51,7 +51,7 @@ TEST_F(CallShadow, TheSamePolicyAgreesThroughAllAttempts) {
 
 TEST_F(CallShadow, ACodeThatOnlyTheShadowRetriesIsOneAttemptMore) {
   shadow().codes = {StatusCode::kUnavailable, StatusCode::kAborted};
-  Upstream({FailAfter(1, StatusCode::kAborted)});
+  Upstream({TrailersAfter(1, StatusCode::kAborted)});
   SimHost& call = RunUnary();
   EXPECT_EQ(call.attempts(), 1);
   EXPECT_EQ(call.record().shadow, ShadowOutcome::kMore);
@@ -59,7 +59,7 @@ TEST_F(CallShadow, ACodeThatOnlyTheShadowRetriesIsOneAttemptMore) {
 
 TEST_F(CallShadow, ACodeThatOnlyThePolicyRetriesIsOneAttemptFewer) {
   shadow().codes = {StatusCode::kAborted};
-  Upstream({FailAfter(1), OkAfter(1)});
+  Upstream({TrailersAfter(1), PongAfter(1)});
   SimHost& call = RunUnary();
   EXPECT_EQ(call.attempts(), 2);
   EXPECT_EQ(call.record().shadow, ShadowOutcome::kFewer);
@@ -67,20 +67,20 @@ TEST_F(CallShadow, ACodeThatOnlyThePolicyRetriesIsOneAttemptFewer) {
 
 TEST_F(CallShadow, TheNumberOfAttemptsIsCompared) {
   shadow().max_attempts = 5;
-  Upstream({FailAfter(1)});
+  Upstream({TrailersAfter(1)});
   EXPECT_EQ(Outcome(), ShadowOutcome::kMore);
 }
 
 TEST_F(CallShadow, FewerAttemptsThanThoseThatWereNeededAreNotFewer) {
   shadow().max_attempts = 2;
-  Upstream({FailAfter(1), OkAfter(1), FailAfter(1), FailAfter(1), OkAfter(1)});
+  Upstream({TrailersAfter(1), PongAfter(1), TrailersAfter(1), TrailersAfter(1), PongAfter(1)});
   EXPECT_EQ(Outcome(), ShadowOutcome::kSame);
   EXPECT_EQ(Outcome(), ShadowOutcome::kFewer);
 }
 
 TEST_F(CallShadow, AShorterAttemptTimeoutWouldHaveRetriedWhatSucceeded) {
   shadow().attempt_timeout = Ms(100);
-  Upstream({OkAfter(99), OkAfter(102)});
+  Upstream({PongAfter(99), PongAfter(102)});
   EXPECT_EQ(Outcome(), ShadowOutcome::kSame);
   EXPECT_EQ(Outcome(), ShadowOutcome::kMore);
 }
@@ -99,25 +99,25 @@ TEST_F(CallShadow, AShorterAttemptTimeoutWouldHaveRetriedWhatRanIntoTheDeadline)
 
 TEST_F(CallShadow, ALongerAttemptTimeoutWouldHaveWaited) {
   retry_.attempt_timeout = Ms(100);
-  Upstream({Silence(), OkAfter(1)});
+  Upstream({Silence(), PongAfter(1)});
   EXPECT_EQ(Outcome(), ShadowOutcome::kFewer);
 }
 
 TEST_F(CallShadow, TheSameAttemptTimeoutIsTheSame) {
   retry_.attempt_timeout = shadow().attempt_timeout = Ms(100);
-  Upstream({Silence(), OkAfter(1)});
+  Upstream({Silence(), PongAfter(1)});
   EXPECT_EQ(Outcome(), ShadowOutcome::kSame);
 }
 
 TEST_F(CallShadow, AShorterTimeoutOfTheCallEndsItsRetries) {
   sidecar_.shadow->timeout = Ms(50);
-  Upstream({FailAfter(1), OkAfter(1)});
+  Upstream({TrailersAfter(1), PongAfter(1)});
   EXPECT_EQ(Outcome(), ShadowOutcome::kFewer);
 }
 
 TEST_F(CallShadow, ItsBudgetIsItsOwn) {
   shadow().budget = {.ratio = 0, .floor_per_second = 0};
-  Upstream({FailAfter(1), OkAfter(1)});
+  Upstream({TrailersAfter(1), PongAfter(1)});
   EXPECT_EQ(Outcome(), ShadowOutcome::kFewer);
   EXPECT_EQ(sidecar_.budget().Read(clock_.now()).retries, 1);
 }
@@ -125,14 +125,14 @@ TEST_F(CallShadow, ItsBudgetIsItsOwn) {
 TEST_F(CallShadow, ARetryThatItRefusesCostsItsBudgetNothing) {
   retry_.budget = {.ratio = 0, .floor_per_second = 0, .wait = absl::ZeroDuration()};
   shadow().codes = {StatusCode::kAborted};
-  Upstream({FailAfter(1)});
+  Upstream({TrailersAfter(1)});
   EXPECT_EQ(Outcome(), ShadowOutcome::kSame);
 }
 
 TEST_F(CallShadow, AHedgeThatOnlyTheShadowMakesIsMore) {
   sidecar_.idempotent = true;
   sidecar_.shadow->hedge = HedgePolicy{.delay = Ms(50), .max_attempts = 2};
-  Upstream({OkAfter(49), OkAfter(52)});
+  Upstream({PongAfter(49), PongAfter(52)});
   EXPECT_EQ(Outcome(), ShadowOutcome::kSame);
   EXPECT_EQ(Outcome(), ShadowOutcome::kMore);
 }
@@ -140,7 +140,7 @@ TEST_F(CallShadow, AHedgeThatOnlyTheShadowMakesIsMore) {
 TEST_F(CallShadow, AHedgeThatOnlyThePolicyMakesIsFewer) {
   sidecar_.idempotent = true;
   policy_.hedge = HedgePolicy{.delay = Ms(50), .max_attempts = 2};
-  Upstream({OkAfter(80)});
+  Upstream({PongAfter(80)});
   EXPECT_EQ(Outcome(), ShadowOutcome::kFewer);
 }
 
@@ -154,13 +154,13 @@ TEST_F(CallShadow, TheSameHedgesAreTheSame) {
 }
 
 TEST_F(CallShadow, ARetryThatTheCallerDoesNotWaitForIsTheSame) {
-  Upstream({FailAfter(1)});
+  Upstream({TrailersAfter(1)});
   EXPECT_EQ(Outcome({.timeout = Ms(50)}), ShadowOutcome::kSame);
 }
 
 TEST_F(CallShadow, WhatThePolicyOnlyObservesIsMore) {
   retry_.mode = RetryMode::kObserve;
-  Upstream({FailAfter(1)});
+  Upstream({TrailersAfter(1)});
   EXPECT_EQ(Outcome(), ShadowOutcome::kMore);
 }
 

@@ -21,10 +21,10 @@
 namespace levee {
 namespace {
 
-constexpr int kBegin = 2;    // second of the run in which the fault begins
-constexpr int kLength = 20;  // of the fault, in seconds
+constexpr int kBegin = 2;          // second of the run in which the fault begins
+constexpr int kFaultSeconds = 20;  // of the fault, in seconds
 
-struct Storm {
+struct LayeredStorm {
   int layers = 1;
   double per_second = 20;  // requests at the top
   double failing = 1;      // share of the attempts at the bottom, independently
@@ -38,7 +38,7 @@ struct Storm {
 // One run, with the requests and the arrivals at the bottom of each second.
 class StormRun {
  public:
-  StormRun(const Storm& storm, uint64_t seed)
+  StormRun(const LayeredStorm& storm, uint64_t seed)
       : storm_(storm), random_(seed), requests_(kSeconds), arrivals_(kSeconds) {
     const Handler handler{.passes_trailers = storm.passes_trailers, .loop = storm.loop};
     for (int i = 0; i < storm.layers; ++i) {
@@ -67,10 +67,10 @@ class StormRun {
     };
     return sum(arrivals_) / sum(requests_);
   }
-  double Fault() const { return PerRequest(0, kLength); }
+  double Fault() const { return PerRequest(0, kFaultSeconds); }
   double WorstAfterTheFirst() const {
     double worst = 0;
-    for (int second = 1; second < kLength; ++second) {
+    for (int second = 1; second < kFaultSeconds; ++second) {
       worst = std::max(worst, PerRequest(second, second + 1));
     }
     return worst;
@@ -80,7 +80,7 @@ class StormRun {
   int polls_refused() const { return polls_refused_; }
 
  private:
-  static constexpr int kSeconds = kBegin + kLength + 8;
+  static constexpr int kSeconds = kBegin + kFaultSeconds + 8;
   static constexpr absl::Duration kTimeout = absl::Seconds(5);
 
   SimSidecar& top() { return sidecars_.back(); }
@@ -100,12 +100,12 @@ class StormRun {
     return counts.at(static_cast<size_t>(absl::ToInt64Seconds(clock_.elapsed())));
   }
 
-  bool Over() const { return clock_.elapsed() >= absl::Seconds(kBegin + kLength + 1); }
+  bool Over() const { return clock_.elapsed() >= absl::Seconds(kBegin + kFaultSeconds + 1); }
 
   Answer Arrive() {
     ++Now(arrivals_);
     const absl::Duration at = clock_.elapsed() - absl::Seconds(kBegin);
-    const bool fault = at >= absl::ZeroDuration() && at < absl::Seconds(kLength);
+    const bool fault = at >= absl::ZeroDuration() && at < absl::Seconds(kFaultSeconds);
     if (!fault || random_.Uniform() >= storm_.failing) return ok_;
     return storm_.refuses_connections ? refused_ : fails_;
   }
@@ -135,7 +135,7 @@ class StormRun {
   const Answer fails_ = TrailersOnly(StatusCode::kUnavailable);
   const Answer refused_ = Answer().CannotConnect(Ms(0));
   const Answer ok_ = Ok();
-  const Storm storm_;
+  const LayeredStorm storm_;
   SimClock clock_;
   Random random_;
   std::deque<SimSidecar> sidecars_;  // the one above the bottom first
@@ -148,8 +148,8 @@ class StormRun {
 };
 
 // Prints a figure of all seeds, and returns them in order.
-std::vector<double> OverSeeds(std::string_view what, uint64_t seeds, const Storm& storm,
-                              double (StormRun::*figure)() const) {
+std::vector<double> FigureOverSeeds(std::string_view what, uint64_t seeds,
+                                    const LayeredStorm& storm, double (StormRun::*figure)() const) {
   std::vector<double> figures;
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
     StormRun run(storm, seed);
@@ -159,37 +159,38 @@ std::vector<double> OverSeeds(std::string_view what, uint64_t seeds, const Storm
   return Distribution(what, std::move(figures));
 }
 
-double Worst(std::string_view what, uint64_t seeds, const Storm& storm,
-             double (StormRun::*figure)() const) {
-  return OverSeeds(what, seeds, storm, figure).back();
+double WorstOverSeeds(std::string_view what, uint64_t seeds, const LayeredStorm& storm,
+                      double (StormRun::*figure)() const) {
+  return FigureOverSeeds(what, seeds, storm, figure).back();
 }
 
 const AppLoop kThreeAttempts{.attempts = 3};
 
 TEST(CallStormLayers, S12_ALoopOfThreeAttemptsCostsAtMost15Percent) {
-  const Storm slow{.per_second = 10, .loop = kThreeAttempts};
-  const Storm fast{.per_second = 100, .loop = kThreeAttempts};
-  EXPECT_LE(Worst("one layer, 10/s", StormSeeds(1000), slow, &StormRun::Fault), 1.15);
-  EXPECT_LE(Worst("one layer, 100/s", StormSeeds(20), fast, &StormRun::Fault), 1.15);
+  const LayeredStorm slow{.per_second = 10, .loop = kThreeAttempts};
+  const LayeredStorm fast{.per_second = 100, .loop = kThreeAttempts};
+  EXPECT_LE(WorstOverSeeds("one layer, 10/s", StormSeeds(1000), slow, &StormRun::Fault), 1.15);
+  EXPECT_LE(WorstOverSeeds("one layer, 100/s", StormSeeds(20), fast, &StormRun::Fault), 1.15);
   for (const int backoff_ms : {1, 300, 1000}) {
-    Storm other = slow;
+    LayeredStorm other = slow;
     other.loop.backoff = Ms(backoff_ms);
     std::cout << backoff_ms << " ms between attempts; ";
-    EXPECT_LE(Worst("one layer, 10/s", StormSeeds(20), other, &StormRun::Fault), 1.15);
+    EXPECT_LE(WorstOverSeeds("one layer, 10/s", StormSeeds(20), other, &StormRun::Fault), 1.15);
   }
 }
 
 TEST(CallStormLayers, S12_ThreeLayersOfLoopsCostAtMost40Percent) {
   for (const bool passes_trailers : {true, false}) {
-    Storm slow{
+    LayeredStorm slow{
         .layers = 3, .per_second = 10, .loop = kThreeAttempts, .passes_trailers = passes_trailers};
-    Storm fast = slow;
+    LayeredStorm fast = slow;
     fast.per_second = 100;
     std::cout << (passes_trailers ? "trailers passed on\n" : "trailers dropped\n");
-    EXPECT_LE(Worst("three layers, 10/s", StormSeeds(100), slow, &StormRun::Fault), 1.4);
-    EXPECT_LE(Worst("three layers, 100/s", StormSeeds(10), fast, &StormRun::Fault), 1.4);
+    EXPECT_LE(WorstOverSeeds("three layers, 10/s", StormSeeds(100), slow, &StormRun::Fault), 1.4);
+    EXPECT_LE(WorstOverSeeds("three layers, 100/s", StormSeeds(10), fast, &StormRun::Fault), 1.4);
     slow.refuses_connections = true;
-    EXPECT_LE(Worst("refuses connections, 10/s", StormSeeds(20), slow, &StormRun::Fault), 1.4);
+    EXPECT_LE(WorstOverSeeds("refuses connections, 10/s", StormSeeds(20), slow, &StormRun::Fault),
+              1.4);
   }
 }
 
@@ -209,25 +210,27 @@ TEST(CallStormLayers, S12_NoPollerIsRefused) {
 
 TEST(CallStormLayers, S10_ADeadBottomSeesTenPercentMoreInEverySecondAfterTheFirst) {
   for (const bool passes_trailers : {true, false}) {
-    Storm dead{.layers = 3, .per_second = 100, .passes_trailers = passes_trailers, .evenly = true};
+    LayeredStorm dead{
+        .layers = 3, .per_second = 100, .passes_trailers = passes_trailers, .evenly = true};
     std::cout << (passes_trailers ? "marks honoured\n" : "marks dropped\n");
-    EXPECT_LE(Worst("dead", StormSeeds(20), dead, &StormRun::WorstAfterTheFirst), 1.1);
+    EXPECT_LE(WorstOverSeeds("dead", StormSeeds(20), dead, &StormRun::WorstAfterTheFirst), 1.1);
     // UNAVAILABLE is retried by the layers above, if the application drops the mark.
     dead.refuses_connections = true;
-    EXPECT_LE(Worst("refuses connections", StormSeeds(20), dead, &StormRun::WorstAfterTheFirst),
-              1.1);
+    EXPECT_LE(
+        WorstOverSeeds("refuses connections", StormSeeds(20), dead, &StormRun::WorstAfterTheFirst),
+        1.1);
   }
 }
 
 TEST(CallStormLayers, G11_SoItDoesWithAGuardInEachLayer) {
   for (const bool passes_trailers : {true, false}) {
-    const Storm dead{.layers = 3,
-                     .per_second = 100,
-                     .passes_trailers = passes_trailers,
-                     .evenly = true,
-                     .guarded = true};
+    const LayeredStorm dead{.layers = 3,
+                            .per_second = 100,
+                            .passes_trailers = passes_trailers,
+                            .evenly = true,
+                            .guarded = true};
     std::cout << (passes_trailers ? "marks honoured\n" : "marks dropped\n");
-    EXPECT_LE(Worst("dead", StormSeeds(20), dead, &StormRun::WorstAfterTheFirst), 1.1);
+    EXPECT_LE(WorstOverSeeds("dead", StormSeeds(20), dead, &StormRun::WorstAfterTheFirst), 1.1);
   }
 }
 
@@ -235,14 +238,14 @@ TEST(CallStormLayers, G11_SoItDoesWithAGuardInEachLayer) {
 // them, by luck, are left for the second second.
 TEST(CallStormLayers, S10_SoDoesAHalfDeadBottomInNinetyNineOfAHundredRuns) {
   for (const bool passes_trailers : {true, false}) {
-    const Storm half{.layers = 3,
-                     .per_second = 100,
-                     .failing = 0.5,
-                     .passes_trailers = passes_trailers,
-                     .evenly = true};
+    const LayeredStorm half{.layers = 3,
+                            .per_second = 100,
+                            .failing = 0.5,
+                            .passes_trailers = passes_trailers,
+                            .evenly = true};
     std::cout << (passes_trailers ? "marks honoured\n" : "marks dropped\n");
     const std::vector<double> worst =
-        OverSeeds("half dead", StormSeeds(20), half, &StormRun::WorstAfterTheFirst);
+        FigureOverSeeds("half dead", StormSeeds(20), half, &StormRun::WorstAfterTheFirst);
     EXPECT_LE(worst[(worst.size() - 1) * 99 / 100], 1.1);
     EXPECT_LE(worst.back(), 1.3);
   }

@@ -25,7 +25,7 @@ namespace {
 
 constexpr int kLength = 20;  // of the fault, in seconds
 
-struct Fault {
+struct FleetFault {
   double failing = 1;  // share of attempts, independently
   int begin = 2;       // second of the run
   double length = kLength;
@@ -91,7 +91,7 @@ struct FleetRun {
   int further_in_vain = 0;  // later retries of a call, likewise
 };
 
-FleetRun RunFleet(const Fleet& fleet, const Fault& fault, uint64_t seed) {
+FleetRun RunFleet(const Fleet& fleet, const FleetFault& fault, uint64_t seed) {
   FleetRun run{.seconds = Seconds(fault.begin)};
   SimClock clock;
   Random random(seed);
@@ -131,21 +131,22 @@ FleetRun RunFleet(const Fleet& fleet, const Fault& fault, uint64_t seed) {
 }
 
 // A figure of every run, in order; prints them.
-std::vector<double> Figures(std::string_view what, const std::vector<FleetRun>& runs,
-                            const std::function<double(const FleetRun&)>& figure) {
+std::vector<double> FleetFigures(std::string_view what, const std::vector<FleetRun>& runs,
+                                 const std::function<double(const FleetRun&)>& figure) {
   std::vector<double> figures;
   for (const FleetRun& run : runs) figures.push_back(figure(run));
   return Distribution(what, std::move(figures));
 }
 
 // The runs of all seeds, whose worst seconds it prints.
-std::vector<FleetRun> OverSeeds(std::string_view what, uint64_t seeds, const Fleet& fleet,
-                                const Fault& fault) {
+std::vector<FleetRun> FleetOverSeeds(std::string_view what, uint64_t seeds, const Fleet& fleet,
+                                     const FleetFault& fault) {
   std::vector<FleetRun> runs;
   for (uint64_t seed = 1; seed <= seeds; ++seed) runs.push_back(RunFleet(fleet, fault, seed));
   std::cout << what << '\n';
   const int seconds = static_cast<int>(std::ceil(fault.length));
-  Figures("  worst second", runs, [&](const FleetRun& run) { return run.seconds.Worst(seconds); });
+  FleetFigures("  worst second", runs,
+               [&](const FleetRun& run) { return run.seconds.Worst(seconds); });
   return runs;
 }
 
@@ -154,35 +155,35 @@ double WholeFault(const FleetRun& run) { return run.seconds.PerCall(0, kLength);
 double SecondHalf(const FleetRun& run) { return run.seconds.PerCall(kLength / 2, kLength); }
 
 TEST(CallStormMoment, S1_TheFirstSecondOfAnOutageCostsAtMost15PercentAndTheThirdTwo) {
-  const Fault outage{.length = 5};
+  const FleetFault outage{.length = 5};
   const Fleet even{.per_second = [](int) { return 100.0; }, .poisson = false};
   const auto later = [](const FleetRun& run) {
     return std::max(
         {run.seconds.PerCall(2, 3), run.seconds.PerCall(3, 4), run.seconds.PerCall(4, 5)});
   };
-  const auto runs = OverSeeds("outage, 100/s", StormSeeds(1000), even, outage);
-  EXPECT_LE(Figures("  first second", runs, FirstSecond).back(), 1.15);
-  EXPECT_LE(Figures("  later seconds", runs, later).back(), 1.02);
+  const auto runs = FleetOverSeeds("outage, 100/s", StormSeeds(1000), even, outage);
+  EXPECT_LE(FleetFigures("  first second", runs, FirstSecond).back(), 1.15);
+  EXPECT_LE(FleetFigures("  later seconds", runs, later).back(), 1.02);
   // Random gaps alone make one second's calls differ by a tenth from those of the second before.
   const auto random =
-      OverSeeds("outage, 100/s at random", StormSeeds(100), Sidecars(1, 100), outage);
-  EXPECT_LE(Mean(Figures("  first second", random, FirstSecond)), 1.12);
+      FleetOverSeeds("outage, 100/s at random", StormSeeds(100), Sidecars(1, 100), outage);
+  EXPECT_LE(Mean(FleetFigures("  first second", random, FirstSecond)), 1.12);
 }
 
 TEST(CallStormMoment, S2_QuietSidecarsSendTenPercentMoreAndTwoInTheSecondHalf) {
-  const auto runs = OverSeeds("outage, 30 x 1.3/s", StormSeeds(1000), Sidecars(30, 1.3), {});
-  EXPECT_LE(Figures("  fault", runs, WholeFault).back(), 1.10);
-  EXPECT_LE(Figures("  second half", runs, SecondHalf).back(), 1.02);
+  const auto runs = FleetOverSeeds("outage, 30 x 1.3/s", StormSeeds(1000), Sidecars(30, 1.3), {});
+  EXPECT_LE(FleetFigures("  fault", runs, WholeFault).back(), 1.10);
+  EXPECT_LE(FleetFigures("  second half", runs, SecondHalf).back(), 1.02);
 }
 
 TEST(CallStormMoment, S3_AHalfAndAMostlyFailingServiceSeeLittleMore) {
-  const Fault half{.failing = 0.5};
-  const Fault most{.failing = 0.8};
+  const FleetFault half{.failing = 0.5};
+  const FleetFault most{.failing = 0.8};
   const Fleet busy = Sidecars(1, 100);
   const Fleet quiet = Sidecars(30, 1.3);
   const auto whole = [](std::string_view what, uint64_t seeds, const Fleet& fleet,
-                        const Fault& fault) {
-    return Figures("  fault", OverSeeds(what, seeds, fleet, fault), WholeFault);
+                        const FleetFault& fault) {
+    return FleetFigures("  fault", FleetOverSeeds(what, seeds, fleet, fault), WholeFault);
   };
   EXPECT_LE(whole("50%, 100/s", StormSeeds(100), busy, half).back(), 1.12);
   EXPECT_LE(whole("80%, 100/s", StormSeeds(100), busy, most).back(), 1.06);
@@ -256,12 +257,12 @@ TEST(CallStormMoment, S5_AShortTotalFailureBecomesAnErrorForFewCalls) {
                         Case{Sidecars(30, 1.3), StormSeeds(100), 0.85, 1.32},
                         Case{patient, StormSeeds(100), 0.85, 1.25}}) {
     for (const double seconds : {0.1, 0.3, 1.0}) {
-      const Fault failure{.begin = 12, .length = seconds, .after = 6};
+      const FleetFault failure{.begin = 12, .length = seconds, .after = 6};
       Tally sum;
       int hit = 0, first_in_vain = 0, further_in_vain = 0;
       const std::string what =
           absl::StrCat("sidecars: ", c.fleet.sidecars, ", nothing for ", seconds, " s");
-      const auto runs = OverSeeds(what, c.seeds, c.fleet, failure);
+      const auto runs = FleetOverSeeds(what, c.seeds, c.fleet, failure);
       for (const FleetRun& run : runs) {
         sum.first_failed += run.tally.first_failed;
         sum.rescued += run.tally.rescued;
@@ -277,7 +278,8 @@ TEST(CallStormMoment, S5_AShortTotalFailureBecomesAnErrorForFewCalls) {
         EXPECT_LE(first_in_vain + further_in_vain, hit) << seconds;
       }
       const auto attempts = [](const FleetRun& run) { return run.seconds.PerCall(0, 5); };
-      EXPECT_LE(Mean(Figures("  over 5 s", runs, attempts)), seconds < 1 ? 1.25 : c.attempts_of_1s);
+      EXPECT_LE(Mean(FleetFigures("  over 5 s", runs, attempts)),
+                seconds < 1 ? 1.25 : c.attempts_of_1s);
     }
   }
 }
@@ -288,8 +290,8 @@ TEST(CallStormMoment, S11_AFleetOfUnequalSidecarsStaysWithinTenPercentAndNoSecon
   const Fleet fleet{.sidecars = 1000, .per_second = [](int sidecar) {
                       return std::pow(10.0, -2 + 4.0 * (sidecar + 0.5) / 1000);
                     }};
-  const auto runs = OverSeeds("outage, 1000 unequal sidecars", StormSeeds(3), fleet, {});
-  EXPECT_LE(Figures("  fault", runs, WholeFault).back(), 1.10);
+  const auto runs = FleetOverSeeds("outage, 1000 unequal sidecars", StormSeeds(3), fleet, {});
+  EXPECT_LE(FleetFigures("  fault", runs, WholeFault).back(), 1.10);
   for (const FleetRun& run : runs) EXPECT_LE(run.seconds.Worst(kLength), 1.6);
 }
 

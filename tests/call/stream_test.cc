@@ -7,8 +7,6 @@
 namespace levee {
 namespace {
 
-const std::string kMessage("\0\0\0\0\4ping", 9);
-
 class CallStream : public CallTest {
  protected:
   CallStream() {

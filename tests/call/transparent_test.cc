@@ -10,8 +10,6 @@ class CallTransparent : public CallTest {
   int64_t charged() { return sidecar_.budget().Read(clock_.now()).retries; }
 };
 
-Answer RefusedStream() { return Answer().Reset(Ms(1), kResetRefusedStream); }
-
 TEST_F(CallTransparent, A52_AStreamThatWasNeverWrittenIsNoAttemptAndGoesElsewhere) {
   const Service script = InTurn({Answer().Unsent(Ms(1)), Ok()});
   sidecar_.AddEndpoint(script);

@@ -17,6 +17,13 @@
 
 namespace levee {
 
+inline absl::Duration Sec(double s) { return absl::Seconds(s); }
+
+// The answer is good and takes `latency`.
+inline Answer After(absl::Duration latency) {
+  return Answer().Head(latency).Message(latency, "pong").Trailers(latency, StatusCode::kOk);
+}
+
 // How calls reach the service.
 enum class Way {
   kDirect,  // round robin over the endpoints, no retries

@@ -15,13 +15,7 @@
 namespace levee {
 namespace {
 
-absl::Duration Sec(double s) { return absl::Seconds(s); }
-
-int Seeds() { return static_cast<int>(StormSeeds(5)); }
-
-Answer After(absl::Duration latency) {
-  return Answer().Head(latency).Message(latency, "pong").Trailers(latency, StatusCode::kOk);
-}
+int InstanceSeeds() { return static_cast<int>(StormSeeds(5)); }
 
 Answer Refuse() { return TrailersOnly(StatusCode::kUnavailable); }
 
@@ -57,7 +51,7 @@ TEST_P(WeatherRollout, E18_CallsGoToTheInstancesThatAnswer) {
                            }};
   double direct = 0, grpc = 0, first = 0, later = 0, share = 0, after = 0;
   const double learnt = p.per_second < 2 ? 12 : 2;
-  const int seeds = p.per_second > 500 ? std::max(Seeds() / 10, 1) : Seeds();
+  const int seeds = p.per_second > 500 ? std::max(InstanceSeeds() / 10, 1) : InstanceSeeds();
   double worst = 1;
   for (int seed = 1; seed <= seeds; ++seed) {
     const SeenWeather levee = RunWeather(weather, Way::kLevee, seed);
@@ -125,7 +119,7 @@ TEST_P(WeatherCrowd, E18_WhereTheGoodOnesHaveNoRoomItIsAsAnEvenSpread) {
         };
       }};
   double direct = 0, levee = 0, worst = 1, calm_direct = 0, calm = 0;
-  const int seeds = std::max(Seeds() / 4, 1);
+  const int seeds = std::max(InstanceSeeds() / 4, 1);
   for (int seed = 1; seed <= seeds; ++seed) {
     const SeenWeather seen = RunWeather(weather, Way::kLevee, seed);
     const SeenWeather plain = RunWeather(weather, Way::kDirect, seed);
@@ -179,14 +173,15 @@ TEST_P(WeatherDeath, E5_NoCallGoesToAnInstanceThatHasLostItsPower) {
   const Death& p = GetParam();
   const Weather weather = Silent(p);
   int64_t direct = 0, levee = 0, late = 0;
-  for (int seed = 1; seed <= Seeds(); ++seed) {
+  for (int seed = 1; seed <= InstanceSeeds(); ++seed) {
     const SeenWeather seen = RunWeather(weather, Way::kLevee, seed);
     direct += RunWeather(weather, Way::kDirect, seed).Lost(Sec(20), Sec(60));
     levee += seen.Lost(Sec(20), Sec(60));
     late += seen.Lost(Sec(21.5), Sec(60));
   }
   std::cout << "E5 " << testing::PrintToString(p) << ": lost directly " << direct << ", Levee "
-            << levee << ", of them begun after 1.5 s " << late << " of " << Seeds() << " seeds\n";
+            << levee << ", of them begun after 1.5 s " << late << " of " << InstanceSeeds()
+            << " seeds\n";
   EXPECT_EQ(late, 0);
 }
 
@@ -201,7 +196,7 @@ TEST_P(WeatherStandstill, E5b_AnInstanceThatStandsStillCostsNoMoreThanDirectly) 
   const Death& p = GetParam();
   const Weather weather = Silent(p);
   std::vector<int64_t> direct(40), levee(40);
-  for (int seed = 1; seed <= Seeds(); ++seed) {
+  for (int seed = 1; seed <= InstanceSeeds(); ++seed) {
     const SeenWeather seen = RunWeather(weather, Way::kLevee, seed);
     const SeenWeather plain = RunWeather(weather, Way::kDirect, seed);
     for (int s = 0; s < 40; ++s) {
@@ -224,9 +219,9 @@ INSTANTIATE_TEST_SUITE_P(, WeatherStandstill,
 // The share of each of two endpoints of what comes after five seconds.
 void ExpectEven(const std::string& what, const Weather& weather) {
   double most = 0;
-  for (int seed = 1; seed <= Seeds(); ++seed) {
+  for (int seed = 1; seed <= InstanceSeeds(); ++seed) {
     const auto shares = RunWeather(weather, Way::kLevee, seed).Shares(Sec(0), Sec(60));
-    most += std::max(shares[0], shares[1]) / Seeds();
+    most += std::max(shares[0], shares[1]) / InstanceSeeds();
   }
   std::cout << "E5c " << what << ": the greater share " << most << "\n";
   EXPECT_LE(most, 0.6);
@@ -273,15 +268,15 @@ TEST(WeatherBlackHole, E6_OneOfThreeTakesCallsAndAnswersNone) {
         return reached.endpoint == 0 ? Silence() : After(Around(Ms(10), random));
       }};
   double levee = 0, direct = 0, start = 0;
-  for (int seed = 1; seed <= Seeds(); ++seed) {
+  for (int seed = 1; seed <= InstanceSeeds(); ++seed) {
     const SeenWeather seen = RunWeather(weather, Way::kLevee, seed);
     levee += seen.Success(Sec(3), Sec(60));
     start += seen.Success(Sec(0), Sec(3));
     direct += RunWeather(weather, Way::kDirect, seed).Success(Sec(3), Sec(60));
   }
-  std::cout << "E6: direct " << direct / Seeds() << ", Levee first " << start / Seeds() << ", then "
-            << levee / Seeds() << "\n";
-  EXPECT_GE(levee / Seeds(), 0.97);
+  std::cout << "E6: direct " << direct / InstanceSeeds() << ", Levee first "
+            << start / InstanceSeeds() << ", then " << levee / InstanceSeeds() << "\n";
+  EXPECT_GE(levee / InstanceSeeds(), 0.97);
 }
 
 }  // namespace

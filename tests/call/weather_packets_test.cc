@@ -14,12 +14,6 @@
 namespace levee {
 namespace {
 
-absl::Duration Sec(double s) { return absl::Seconds(s); }
-
-Answer After(absl::Duration latency) {
-  return Answer().Head(latency).Message(latency, "pong").Trailers(latency, StatusCode::kOk);
-}
-
 constexpr double kFrom = 20;
 
 struct Blackout {

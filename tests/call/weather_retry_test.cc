@@ -17,15 +17,11 @@
 namespace levee {
 namespace {
 
-absl::Duration Sec(double s) { return absl::Seconds(s); }
-
 int Seeds() { return static_cast<int>(StormSeeds(20)); }
 
 Answer Good() {
   return Answer().Head(Ms(2)).Message(Ms(2), "pong").Trailers(Ms(2), StatusCode::kOk);
 }
-
-Answer RefusedStream() { return Answer().Reset(Ms(1), kResetRefusedStream); }
 
 // Draws for one attempt. Of two ways a call's first attempts draw the same.
 double Draw(const Reached& reached, Random& random) {

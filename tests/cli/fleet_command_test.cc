@@ -14,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-std::string Refused(std::vector<std::string> words) {
+std::string FleetRefused(std::vector<std::string> words) {
   words.insert(words.begin(), "fleet");
   const Answer answer = Levee(words);
   EXPECT_EQ(answer.code, 2) << answer.out;
@@ -23,19 +23,21 @@ std::string Refused(std::vector<std::string> words) {
 }
 
 TEST(FleetCommand, NeedsSidecarsOrPrometheusAndNotBoth) {
-  EXPECT_EQ(Refused({}), "levee fleet: name sidecars, or give --prometheus\n");
-  EXPECT_THAT(Refused({"a:1", "--prometheus", "http://b:1"}), HasSubstr("excludes"));
+  EXPECT_EQ(FleetRefused({}), "levee fleet: name sidecars, or give --prometheus\n");
+  EXPECT_THAT(FleetRefused({"a:1", "--prometheus", "http://b:1"}), HasSubstr("excludes"));
 }
 
 TEST(FleetCommand, RefusesWhatMeansNothing) {
-  EXPECT_THAT(Refused({"a"}), HasSubstr("\"a\" is no HOST:PORT or NAME=HOST:PORT"));
-  EXPECT_THAT(Refused({"=a:1"}), HasSubstr("\"=a:1\" is no HOST:PORT or NAME=HOST:PORT"));
-  EXPECT_THAT(Refused({"a:1", "--interval", "5"}), HasSubstr("is no duration with a unit from 1s"));
-  EXPECT_THAT(Refused({"a:1", "--interval", "2s", "--since-start"}), HasSubstr("excludes"));
-  EXPECT_THAT(Refused({"a:1", "--range", "5m"}), HasSubstr("requires --prometheus"));
-  EXPECT_THAT(Refused({"--prometheus", "b:9090"}), HasSubstr("\"b:9090\" is no http://HOST:PORT"));
-  EXPECT_THAT(Refused({"a:1", "--join", "cart"}), HasSubstr("\"cart\" is no UPSTREAM=NAME"));
-  EXPECT_THAT(Refused({"a:1", "--bound", "0.5"}), HasSubstr("--bound"));
+  EXPECT_THAT(FleetRefused({"a"}), HasSubstr("\"a\" is no HOST:PORT or NAME=HOST:PORT"));
+  EXPECT_THAT(FleetRefused({"=a:1"}), HasSubstr("\"=a:1\" is no HOST:PORT or NAME=HOST:PORT"));
+  EXPECT_THAT(FleetRefused({"a:1", "--interval", "5"}),
+              HasSubstr("is no duration with a unit from 1s"));
+  EXPECT_THAT(FleetRefused({"a:1", "--interval", "2s", "--since-start"}), HasSubstr("excludes"));
+  EXPECT_THAT(FleetRefused({"a:1", "--range", "5m"}), HasSubstr("requires --prometheus"));
+  EXPECT_THAT(FleetRefused({"--prometheus", "b:9090"}),
+              HasSubstr("\"b:9090\" is no http://HOST:PORT"));
+  EXPECT_THAT(FleetRefused({"a:1", "--join", "cart"}), HasSubstr("\"cart\" is no UPSTREAM=NAME"));
+  EXPECT_THAT(FleetRefused({"a:1", "--bound", "0.5"}), HasSubstr("--bound"));
 }
 
 TEST(FleetCommand, SidecarsThatDoNotAnswerAreNamedOnce) {

@@ -18,11 +18,6 @@ BackoffPolicy BackoffOf(const std::string& fields) {
   return RetryOf("{backoff: {" + fields + "}}").backoff;
 }
 
-// The faults of a backoff whose fields begin in line 2, column 1.
-std::string Faults(const std::string& fields) {
-  return FaultsOf("policies: [{name: default, retry: {backoff: {\n" + fields + "}}}]\n");
-}
-
 // The complete message that stands for these fields, as text.
 std::string Effective(const std::string& fields) {
   config::v1::Backoff backoff;
@@ -79,23 +74,23 @@ TEST(BackoffKinds, EffectiveConfigurationSaysOnlyWhatHolds) {
 
 TEST(BackoffKinds, FieldsOfTwoKindsExcludeEachOther) {
   EXPECT_EQ(
-      Faults("initial: 1s, max: 60s, constant: 10s"),
+      BackoffFaults("initial: 1s, max: 60s, constant: 10s"),
       "f:2:34: LV304 policies[0].retry.backoff.constant: excludes initial, max, given too; use one "
       "or the other");
   EXPECT_EQ(
-      Faults("constant: 10s, schedule: [1s]"),
+      BackoffFaults("constant: 10s, schedule: [1s]"),
       "f:2:11: LV304 policies[0].retry.backoff.constant: excludes schedule, given too; use one or "
       "the other");
   EXPECT_EQ(
-      Faults("schedule: [1s, 2s], jitter: full"),
+      BackoffFaults("schedule: [1s, 2s], jitter: full"),
       "f:2:1: LV304 policies[0].retry.backoff.schedule: excludes jitter, given too; use one or the "
       "other");
   EXPECT_EQ(
-      Faults("slot: 1ms, multiplier: 3"),
+      BackoffFaults("slot: 1ms, multiplier: 3"),
       "f:2:7: LV304 policies[0].retry.backoff.slot: excludes multiplier, given too; use one or the "
       "other");
   EXPECT_EQ(
-      Faults("slot: 1ms, cap: after_jitter, schedule: [1s]"),
+      BackoffFaults("slot: 1ms, cap: after_jitter, schedule: [1s]"),
       "f:2:7: LV304 policies[0].retry.backoff.slot: excludes cap, given too; use one or the other\n"
       "f:2:31: LV304 policies[0].retry.backoff.schedule: excludes cap, slot, given too; use one or "
       "the other");
@@ -103,7 +98,7 @@ TEST(BackoffKinds, FieldsOfTwoKindsExcludeEachOther) {
 
 TEST(BackoffKinds, ExcludedFieldsAreStillChecked) {
   EXPECT_EQ(
-      Faults("constant: 10s, multiplier: 0.5"),
+      BackoffFaults("constant: 10s, multiplier: 0.5"),
       "f:2:11: LV304 policies[0].retry.backoff.constant: excludes multiplier, given too; use one "
       "or the other\n"
       "f:2:28: LV201 policies[0].retry.backoff.multiplier: 0.5 is too small; it must be at least "
@@ -112,20 +107,20 @@ TEST(BackoffKinds, ExcludedFieldsAreStillChecked) {
 
 TEST(BackoffKinds, TruncateNeedsASlot) {
   EXPECT_EQ(
-      Faults("truncate: 5"),
+      BackoffFaults("truncate: 5"),
       "f:2:11: LV305 policies[0].retry.backoff.truncate: means nothing without slot: there is "
       "nothing to truncate; give slot as well, or leave it out");
   EXPECT_EQ(
-      Faults("slot: 1ms, truncate: 31"),
+      BackoffFaults("slot: 1ms, truncate: 31"),
       "f:2:22: LV201 policies[0].retry.backoff.truncate: 31 is too large; it must be at most 30");
 }
 
 TEST(BackoffKinds, ScheduleIsNotEmpty) {
   EXPECT_EQ(
-      Faults("schedule: []"),
+      BackoffFaults("schedule: []"),
       "f:2:1: LV111 policies[0].retry.backoff.schedule: is empty; at least one delay is wanted");
   EXPECT_EQ(
-      Faults("schedule: 1s"),
+      BackoffFaults("schedule: 1s"),
       "f:2:11: LV109 policies[0].retry.backoff.schedule: is \"1s\"; a list is wanted; say [1s]");
 }
 

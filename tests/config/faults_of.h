@@ -47,4 +47,19 @@ inline RetryPolicy RetryOf(const std::string& retry) {
   return snapshot->policies.empty() ? RetryPolicy() : snapshot->policies[0].retry;
 }
 
+// The faults of the backoff of a policy "default" whose fields begin in line 2, column 1.
+inline std::string BackoffFaults(const std::string& fields) {
+  return FaultsOf("policies: [{name: default, retry: {backoff: {\n" + fields + "}}}]\n");
+}
+
+// The only rate limit of a policy "default", and the faults of one whose fields begin in line 2,
+// column 1.
+inline RateLimitPolicy RateLimitOf(const std::string& fields) {
+  const CallPolicy policy = PolicyOf("rate_limit: [{name: a, " + fields + "}]");
+  return policy.rate_limits.empty() ? RateLimitPolicy() : policy.rate_limits[0];
+}
+inline std::string RateLimitFaults(const std::string& fields) {
+  return FaultsOf("policies: [{name: default, rate_limit: [{name: a,\n" + fields + "}]}]\n");
+}
+
 }  // namespace levee

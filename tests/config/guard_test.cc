@@ -28,7 +28,7 @@ std::string Inbound(const std::string& routes, const std::string& policies = "")
          routes + "]\npolicies: [{name: default}, " + policies + "]\n";
 }
 
-std::string WarningsOf(const std::string& text) {
+std::string GuardWarnings(const std::string& text) {
   const CheckedConfig checked = CheckConfig({{"f", text}}, std::nullopt);
   EXPECT_EQ(FormatFaults(checked.faults), "");
   return FormatFaults(checked.warnings);
@@ -232,19 +232,19 @@ TEST(TieConfig, TakesItsFields) {
 }
 
 TEST(GuardConfig, AListenerWithoutARouteIsWarnedOf) {
-  EXPECT_EQ(WarningsOf(Inbound("{upstream: app}")),
+  EXPECT_EQ(GuardWarnings(Inbound("{upstream: app}")),
             "f:2:10: LV924 listeners[1].name: warning: no route takes the calls of ingress, so "
             "each fails; "
             "add one with match: {listener: ingress}");
-  const std::string without_own = WarningsOf(Inbound(kToProtect, kProtect));
+  const std::string without_own = GuardWarnings(Inbound(kToProtect, kProtect));
   EXPECT_THAT(without_own, testing::HasSubstr("no route takes the calls of egress"));
-  EXPECT_EQ(WarningsOf(Inbound(std::string(kToProtect) + ", {upstream: app}", kProtect)), "");
+  EXPECT_EQ(GuardWarnings(Inbound(std::string(kToProtect) + ", {upstream: app}", kProtect)), "");
 }
 
 TEST(GuardConfig, ARouteIsNotHiddenByOneOfAnotherListener) {
-  EXPECT_EQ(WarningsOf(Inbound("{upstream: app}, " + std::string(kToProtect), kProtect)), "");
+  EXPECT_EQ(GuardWarnings(Inbound("{upstream: app}, " + std::string(kToProtect), kProtect)), "");
   EXPECT_EQ(
-      WarningsOf(Inbound(
+      GuardWarnings(Inbound(
           "{upstream: app}, {match: {listener: egress}, upstream: app}, " + std::string(kToProtect),
           kProtect)),
       "f:4:27: LV910 routes[1]: warning: never matches: f:4:10: routes[0] takes every call that it "

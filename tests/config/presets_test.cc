@@ -13,11 +13,6 @@ BackoffPolicy Preset(const std::string& fields) {
   return RetryOf("{backoff: {preset: " + fields + "}}").backoff;
 }
 
-// The faults of a backoff whose fields begin in line 2, column 1.
-std::string Faults(const std::string& fields) {
-  return FaultsOf("policies: [{name: default, retry: {backoff: {\n" + fields + "}}}]\n");
-}
-
 std::string Sha256Of(const std::string& backoff) {
   return SnapshotOf(PolicyText("retry: {backoff: {" + backoff + "}}"))->sha256;
 }
@@ -169,11 +164,11 @@ TEST(Presets, PresetIsTheSameAsWhatItStandsFor) {
 
 TEST(Presets, UnknownPresetSuggestsTheNearest) {
   EXPECT_EQ(
-      Faults("preset: google_cloud"),
+      BackoffFaults("preset: google_cloud"),
       "f:2:9: LV202 policies[0].retry.backoff.preset: \"google_cloud\" is unknown; did you mean "
       "google-cloud?");
   EXPECT_EQ(
-      Faults("preset: exponential"),
+      BackoffFaults("preset: exponential"),
       "f:2:9: LV202 policies[0].retry.backoff.preset: \"exponential\" is unknown; allowed: grpc, "
       "google-cloud, google-http, aws-simpledb, full-jitter-100ms, celery, ethernet, vital, "
       "aws-2026, linkerd, istio, envoy");
@@ -181,40 +176,40 @@ TEST(Presets, UnknownPresetSuggestsTheNearest) {
 
 TEST(Presets, NothingIsComparedWithAnUnknownPreset) {
   EXPECT_EQ(
-      Faults("preset: gpc, initial: 2s"),
+      BackoffFaults("preset: gpc, initial: 2s"),
       "f:2:9: LV202 policies[0].retry.backoff.preset: \"gpc\" is unknown; did you mean grpc?");
 }
 
 TEST(Presets, FieldOfAnotherKindThanThePresetsIsRefused) {
   EXPECT_EQ(
-      Faults("preset: ethernet, initial: 1s, jitter: {add: 1s}"),
+      BackoffFaults("preset: ethernet, initial: 1s, jitter: {add: 1s}"),
       "f:2:28: LV304 policies[0].retry.backoff.initial: is excluded by slot, which preset ethernet "
       "sets; use one or the other\n"
       "f:2:32: LV304 policies[0].retry.backoff.jitter: is excluded by slot, which preset ethernet "
       "sets; use one or the other");
-  EXPECT_EQ(Faults("preset: grpc, constant: 10s"),
+  EXPECT_EQ(BackoffFaults("preset: grpc, constant: 10s"),
             "f:2:25: LV304 policies[0].retry.backoff.constant: excludes initial, multiplier, max, "
             "jitter, which preset grpc sets; use one or the other");
   EXPECT_EQ(
-      Faults("preset: ethernet, schedule: [1s]"),
+      BackoffFaults("preset: ethernet, schedule: [1s]"),
       "f:2:19: LV304 policies[0].retry.backoff.schedule: excludes slot, which preset ethernet "
       "sets; use one or the other");
   EXPECT_EQ(
-      Faults("preset: grpc, truncate: 5"),
+      BackoffFaults("preset: grpc, truncate: 5"),
       "f:2:25: LV305 policies[0].retry.backoff.truncate: means nothing without slot: there is "
       "nothing to truncate; give slot as well, or leave it out");
 }
 
 TEST(Presets, MaxIsAtLeastThePresetsInitial) {
   EXPECT_EQ(
-      Faults("preset: google-cloud, max: 500ms"),
+      BackoffFaults("preset: google-cloud, max: 500ms"),
       "f:2:28: LV306 policies[0].retry.backoff.max: 500ms is below initial, 1s (the preset's); it "
       "must be at least that");
   EXPECT_EQ(
-      Faults("preset: grpc, initial: 2s"),
+      BackoffFaults("preset: grpc, initial: 2s"),
       "f:2:24: LV306 policies[0].retry.backoff.initial: 2s is above max, 1s (the preset's); it "
       "must be at most that");
-  EXPECT_EQ(Faults("preset: google-cloud, max: 1s"), "");
+  EXPECT_EQ(BackoffFaults("preset: google-cloud, max: 1s"), "");
 }
 
 }  // namespace

@@ -8,19 +8,10 @@
 namespace levee {
 namespace {
 
-// The only limit of a policy, and the faults of one whose fields begin in line 2, column 1.
-RateLimitPolicy LimitOf(const std::string& fields) {
-  const CallPolicy policy = PolicyOf("rate_limit: [{name: a, " + fields + "}]");
-  return policy.rate_limits.empty() ? RateLimitPolicy() : policy.rate_limits[0];
-}
-std::string Faults(const std::string& fields) {
-  return FaultsOf("policies: [{name: default, rate_limit: [{name: a,\n" + fields + "}]}]\n");
-}
-
 std::string Canonical(const std::string& rate) { return FormatRate(ParseRate(rate).value()); }
 
 TEST(RateLimit, EveryFieldArrives) {
-  const RateLimitPolicy limit = LimitOf(
+  const RateLimitPolicy limit = RateLimitOf(
       "rate: 100/s, burst: 20, key: [method, authority, \"header:X-Tenant\"], max_wait: 200ms, "
       "max_keys: 50, adaptive: true");
   EXPECT_EQ(limit.name, "a");
@@ -34,13 +25,13 @@ TEST(RateLimit, EveryFieldArrives) {
 }
 
 TEST(RateLimit, DefaultsAreTheContracts) {
-  const RateLimitPolicy limit = LimitOf("rate: 1/s, key: [method]");
+  const RateLimitPolicy limit = RateLimitOf("rate: 1/s, key: [method]");
   EXPECT_EQ(limit.burst, 1);
   EXPECT_EQ(limit.max_wait, absl::ZeroDuration());
   EXPECT_EQ(limit.max_keys, 10'000);
   EXPECT_FALSE(limit.adaptive);
-  EXPECT_TRUE(LimitOf("rate: 1/s").key.empty());
-  EXPECT_EQ(LimitOf("rate: 1/s, max_wait: none").max_wait, absl::ZeroDuration());
+  EXPECT_TRUE(RateLimitOf("rate: 1/s").key.empty());
+  EXPECT_EQ(RateLimitOf("rate: 1/s, max_wait: none").max_wait, absl::ZeroDuration());
 }
 
 TEST(RateLimit, SeveralKeepTheirOrder) {
@@ -87,55 +78,55 @@ TEST(RateLimit, ARateThatIsWrittenIsReadAsTheSame) {
 }
 
 TEST(RateLimit, RatesAreBounded) {
-  EXPECT_EQ(Faults("rate: 0/s"),
+  EXPECT_EQ(RateLimitFaults("rate: 0/s"),
             "f:2:7: LV201 policies[0].rate_limit[0].rate: 0/s is too small; it must be above 0/s");
-  EXPECT_EQ(Faults("rate: -5/m"),
+  EXPECT_EQ(RateLimitFaults("rate: -5/m"),
             "f:2:7: LV201 policies[0].rate_limit[0].rate: -5/m is too small; it must be above 0/s");
   EXPECT_EQ(
-      Faults("rate: 1000000001/s"),
+      RateLimitFaults("rate: 1000000001/s"),
       "f:2:7: LV201 policies[0].rate_limit[0].rate: 1000000001/s is too large; it must be at most "
       "1000000000/s");
-  EXPECT_EQ(Faults("rate: 1000000000/s"), "");
+  EXPECT_EQ(RateLimitFaults("rate: 1000000000/s"), "");
   EXPECT_EQ(
-      Faults("rate: 100"),
+      RateLimitFaults("rate: 100"),
       "f:2:7: LV208 policies[0].rate_limit[0].rate: \"100\" is no rate; say 100/s, 100/m or 100/h");
-  EXPECT_EQ(Faults("burst: 5"),
+  EXPECT_EQ(RateLimitFaults("burst: 5"),
             "f:1:41: LV110 policies[0].rate_limit[0].rate: is missing; it must be given");
 }
 
 TEST(RateLimit, BurstsAreBounded) {
-  EXPECT_EQ(Faults("rate: 1/s, burst: 0"),
+  EXPECT_EQ(RateLimitFaults("rate: 1/s, burst: 0"),
             "f:2:19: LV201 policies[0].rate_limit[0].burst: 0 is too small; it must be at least 1");
-  EXPECT_EQ(Faults("rate: 1/h, burst: 8760"), "");
+  EXPECT_EQ(RateLimitFaults("rate: 1/h, burst: 8760"), "");
   EXPECT_EQ(
-      Faults("rate: 1/h, burst: 8761"),
+      RateLimitFaults("rate: 1/h, burst: 8761"),
       "f:2:7: LV313 policies[0].rate_limit[0].rate: 1/h takes more than 8760h for a burst of 8761; "
       "raise it or lower burst");
 }
 
 TEST(RateLimit, WaitsAndKeysAreBounded) {
   EXPECT_EQ(
-      Faults("rate: 1/s, max_wait: 0s"),
+      RateLimitFaults("rate: 1/s, max_wait: 0s"),
       "f:2:22: LV201 policies[0].rate_limit[0].max_wait: 0s is too small; it must be above 0s");
   EXPECT_EQ(
-      Faults("rate: 1/s, key: [method], max_keys: 0"),
+      RateLimitFaults("rate: 1/s, key: [method], max_keys: 0"),
       "f:2:37: LV201 policies[0].rate_limit[0].max_keys: 0 is too small; it must be at least 1");
 }
 
 TEST(RateLimit, MaxKeysNeedsAKey) {
   EXPECT_EQ(
-      Faults("rate: 1/s, max_keys: 5"),
+      RateLimitFaults("rate: 1/s, max_keys: 5"),
       "f:2:22: LV305 policies[0].rate_limit[0].max_keys: means nothing without key: there is but "
       "one bucket; give key as well, or leave it out");
   EXPECT_EQ(
-      Faults("rate: 1/s, key: [], max_keys: 5"),
+      RateLimitFaults("rate: 1/s, key: [], max_keys: 5"),
       "f:2:31: LV305 policies[0].rate_limit[0].max_keys: means nothing without key: there is but "
       "one bucket; give key as well, or leave it out");
 }
 
 TEST(RateLimit, UnknownKeysSuggestWhatIsMeant) {
   EXPECT_EQ(
-      Faults("rate: 1/s, key: [mehtod, x-tenant]"),
+      RateLimitFaults("rate: 1/s, key: [mehtod, x-tenant]"),
       "f:2:18: LV215 policies[0].rate_limit[0].key[0]: \"mehtod\" tells no buckets apart; did you "
       "mean method?\n"
       "f:2:26: LV215 policies[0].rate_limit[0].key[1]: \"x-tenant\" tells no buckets apart; "
@@ -144,17 +135,17 @@ TEST(RateLimit, UnknownKeysSuggestWhatIsMeant) {
 
 TEST(RateLimit, HeadersOfKeysAreHeaders) {
   EXPECT_EQ(
-      Faults("rate: 1/s, key: [\"header:\", \"header::path\"]"),
+      RateLimitFaults("rate: 1/s, key: [\"header:\", \"header::path\"]"),
       "f:2:18: LV215 policies[0].rate_limit[0].key[0]: \"\" is no header's name; it has 1 to 128 "
       "letters, digits, '-', '_' and '.'\n"
       "f:2:29: LV215 policies[0].rate_limit[0].key[1]: \":path\" is a pseudo-header; name a "
       "header");
-  EXPECT_EQ(Faults("rate: 1/s, key: [\"header:grpc-timeout\", \"header:token-bin\"]"), "");
+  EXPECT_EQ(RateLimitFaults("rate: 1/s, key: [\"header:grpc-timeout\", \"header:token-bin\"]"), "");
 }
 
 TEST(RateLimit, PartsOfAKeyAreGivenOnce) {
   EXPECT_EQ(
-      Faults("rate: 1/s, key: [method, \"header:X-A\", method, \"header:x-a\"]"),
+      RateLimitFaults("rate: 1/s, key: [method, \"header:X-A\", method, \"header:x-a\"]"),
       "f:2:40: LV312 policies[0].rate_limit[0].key[2]: \"method\" is given twice; first at f:2:18\n"
       "f:2:48: LV312 policies[0].rate_limit[0].key[3]: \"header:x-a\" is given twice; first at "
       "f:2:26");

@@ -17,7 +17,7 @@ using testing::Not;
 
 std::string Otlp(const std::string& fields) { return "otlp: {" + fields + "}\n"; }
 
-std::string WarningsOf(const std::string& text) {
+std::string ReceiverWarnings(const std::string& text) {
   return FormatFaults(CheckConfig({{"f", text}}, std::nullopt).warnings);
 }
 
@@ -131,7 +131,7 @@ TEST(Receiver, HeadersInClearTextAreWarnedOf) {
   TemporaryFolder folder;
   const std::string file = folder.Write("headers", "key: secret\n");
   const auto warnings = [&](const std::string& address) {
-    return WarningsOf(Otlp("address: \"" + address + "\",\nheaders_file: \"" + file + "\""));
+    return ReceiverWarnings(Otlp("address: \"" + address + "\",\nheaders_file: \"" + file + "\""));
   };
   EXPECT_EQ(warnings("otel:4317"),
             "f:2:15: LV932 otlp.headers_file: warning: goes to \"otel:4317\" without TLS, so that "

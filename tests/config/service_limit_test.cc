@@ -14,17 +14,8 @@ using testing::HasSubstr;
 
 constexpr char kRls[] = "scope: rls, key: [method], rls: {address: \"r:8081\", domain: shop}";
 
-// The only limit of a policy, and the faults of one whose fields begin in line 2, column 1.
-RateLimitPolicy LimitOf(const std::string& fields) {
-  const CallPolicy policy = PolicyOf("rate_limit: [{name: a, " + fields + "}]");
-  return policy.rate_limits.empty() ? RateLimitPolicy() : policy.rate_limits[0];
-}
-std::string Faults(const std::string& fields) {
-  return FaultsOf("policies: [{name: default, rate_limit: [{name: a,\n" + fields + "}]}]\n");
-}
-
 TEST(ServiceLimit, EveryFieldArrives) {
-  const RateLimitPolicy limit = LimitOf(
+  const RateLimitPolicy limit = RateLimitOf(
       "scope: rls, key: [method, \"tenant=header:X-Tenant\", \"tier=text:a=b\"], max_keys: 7, rls: "
       "{address: \"[::1]:8081\", domain: shop, timeout: 30ms, on_failure: deny, lease: 50ms}");
   EXPECT_EQ(limit.key, (std::vector{RateLimitKey::Method(),
@@ -42,7 +33,7 @@ TEST(ServiceLimit, EveryFieldArrives) {
 }
 
 TEST(ServiceLimit, DefaultsAreTheContracts) {
-  const RateLimitPolicy limit = LimitOf(kRls);
+  const RateLimitPolicy limit = RateLimitOf(kRls);
   ASSERT_TRUE(limit.shared.has_value());
   EXPECT_EQ(limit.shared->timeout, absl::Milliseconds(20));
   EXPECT_EQ(limit.shared->away, StoreAway::kAllow);
@@ -63,7 +54,8 @@ TEST(ServiceLimit, APartOfAKeyGivesItsEntryANameAndAText) {
 
 TEST(ServiceLimit, WhatIsNoPartOfAKeyIsAFault) {
   const auto faults = [](const std::string& part) {
-    return Faults("scope: rls, rls: {address: \"r:8081\", domain: shop}, key: [\"" + part + "\"]");
+    return RateLimitFaults("scope: rls, rls: {address: \"r:8081\", domain: shop}, key: [\"" + part +
+                           "\"]");
   };
   EXPECT_THAT(faults("=method"),
               HasSubstr("LV215 policies[0].rate_limit[0].key[0]: \"=method\" has "
@@ -75,16 +67,16 @@ TEST(ServiceLimit, WhatIsNoPartOfAKeyIsAFault) {
 }
 
 TEST(ServiceLimit, NeedsItsServiceAndAKey) {
-  EXPECT_THAT(Faults("scope: rls, rate: 1/s, key: [method]"),
+  EXPECT_THAT(RateLimitFaults("scope: rls, rate: 1/s, key: [method]"),
               HasSubstr("f:2:8: LV327 policies[0].rate_limit[0].scope: is rls, but"));
-  EXPECT_THAT(Faults("scope: rls, key: [method], rls: {domain: shop}"),
+  EXPECT_THAT(RateLimitFaults("scope: rls, key: [method], rls: {domain: shop}"),
               HasSubstr("LV110 policies[0].rate_limit[0].rls.address: is missing"));
-  EXPECT_THAT(Faults("scope: rls, key: [method], rls: {address: \"r:1\"}"),
+  EXPECT_THAT(RateLimitFaults("scope: rls, key: [method], rls: {address: \"r:1\"}"),
               HasSubstr("LV110 policies[0].rate_limit[0].rls.domain: is missing"));
-  EXPECT_EQ(Faults("scope: rls, key: [method], rls: {domain: shop, address: r}"),
+  EXPECT_EQ(RateLimitFaults("scope: rls, key: [method], rls: {domain: shop, address: r}"),
             "f:2:57: LV327 policies[0].rate_limit[0].rls.address: \"r\" is not HOST:PORT, such as "
             "ratelimit.shop:8081");
-  EXPECT_EQ(Faults("scope: rls, rls: {domain: shop, address: \"r:1\"}"),
+  EXPECT_EQ(RateLimitFaults("scope: rls, rls: {domain: shop, address: \"r:1\"}"),
             "f:2:13: LV327 policies[0].rate_limit[0].rls: has no descriptor, by which the service "
             "finds the limit; give key, such as [\"generic_key=text:paid\"]");
 }
@@ -93,23 +85,26 @@ TEST(ServiceLimit, WhatOnlyTheServiceKnowsIsNotGiven) {
   for (const char* field : {"rate: 1/s", "burst: 2", "max_wait: 1s", "adaptive: true", "store: s",
                             "on_failure: allow", "grace: 1s"}) {
     const std::string name = std::string(field).substr(0, std::string(field).find(':'));
-    EXPECT_THAT(Faults(std::string(kRls) + ", " + field), HasSubstr("rls: excludes " + name))
+    EXPECT_THAT(RateLimitFaults(std::string(kRls) + ", " + field),
+                HasSubstr("rls: excludes " + name))
         << field;
   }
 }
 
 TEST(ServiceLimit, OnlyOneOfItsScopeIsAsked) {
-  EXPECT_THAT(Faults("key: [method], rls: {address: \"r:1\", domain: shop}"),
+  EXPECT_THAT(RateLimitFaults("key: [method], rls: {address: \"r:1\", domain: shop}"),
               HasSubstr("LV327 policies[0].rate_limit[0].rls: is not used"));
-  EXPECT_THAT(Faults("scope: global, key: [method], rls: {address: \"r:1\", domain: shop}"),
-              HasSubstr("LV327 policies[0].rate_limit[0].rls: is not used"));
+  EXPECT_THAT(
+      RateLimitFaults("scope: global, key: [method], rls: {address: \"r:1\", domain: shop}"),
+      HasSubstr("LV327 policies[0].rate_limit[0].rls: is not used"));
 }
 
 TEST(ServiceLimit, NobodyElseReadsTheNamesOfEntries) {
-  EXPECT_EQ(Faults("rate: 1/s, key: [\"a=method\"]"),
+  EXPECT_EQ(RateLimitFaults("rate: 1/s, key: [\"a=method\"]"),
             "f:2:18: LV327 policies[0].rate_limit[0].key[0]: names an entry, and no rate limit "
             "service reads it; say method");
-  EXPECT_THAT(Faults("rate: 1/s, key: [\"a=text:b\"]"), HasSubstr("reads it; leave it out"));
+  EXPECT_THAT(RateLimitFaults("rate: 1/s, key: [\"a=text:b\"]"),
+              HasSubstr("reads it; leave it out"));
   EXPECT_THAT(FaultsOf("listeners: [{name: in, address: \"127.0.0.1:1\", direction: inbound}]\n"
                        "policies: [{name: default, guard: {dedupe: {scope: [\"a=method\"]}}}]\n"),
               HasSubstr("LV327 policies[0].guard.dedupe.scope[0]: names an entry"));
@@ -117,8 +112,8 @@ TEST(ServiceLimit, NobodyElseReadsTheNamesOfEntries) {
 
 TEST(ServiceLimit, BoundsHold) {
   const auto faults = [](const std::string& field) {
-    return Faults("scope: rls, key: [method], rls: {address: \"r:1\", domain: shop, " + field +
-                  "}");
+    return RateLimitFaults("scope: rls, key: [method], rls: {address: \"r:1\", domain: shop, " +
+                           field + "}");
   };
   EXPECT_EQ(faults("lease: 10ms, timeout: 1ms"), "");
   EXPECT_THAT(faults("lease: 9ms"), HasSubstr("LV201 policies[0].rate_limit[0].rls.lease"));

@@ -10,7 +10,7 @@ ThrottlePolicy ThrottleOf(const std::string& fields) {
   return PolicyOf("throttle: {" + fields + "}").throttle.value();
 }
 
-std::string WarningsOf(const std::string& fields) {
+std::string ThrottleWarnings(const std::string& fields) {
   const CheckedConfig checked =
       CheckConfig({{"f", PolicyText("throttle: {" + fields + "}")}}, std::nullopt);
   EXPECT_EQ(FormatFaults(checked.faults), "");
@@ -55,13 +55,13 @@ TEST(ThrottleConfig, FaultyValuesSayWhatIsAllowed) {
 }
 
 TEST(ThrottleConfig, CodesThatNeedNotMeanOverloadAreWarnedOfWhereItEnforces) {
-  EXPECT_EQ(WarningsOf("on: [mark, timeout], mode: enforce"), "");
-  EXPECT_EQ(WarningsOf("on: [unavailable, resource_exhausted]"), "");
-  EXPECT_EQ(WarningsOf("on: [mark, unavailable], mode: enforce"),
+  EXPECT_EQ(ThrottleWarnings("on: [mark, timeout], mode: enforce"), "");
+  EXPECT_EQ(ThrottleWarnings("on: [unavailable, resource_exhausted]"), "");
+  EXPECT_EQ(ThrottleWarnings("on: [mark, unavailable], mode: enforce"),
             "f:2:23: LV918 policies[0].throttle.on[1]: warning: says that the upstream cannot be "
             "used, not that it is overloaded: of a service that fails at random, calls are lost "
             "that would work; say mark and timeout");
-  EXPECT_EQ(WarningsOf("on: [resource_exhausted], mode: enforce"),
+  EXPECT_EQ(ThrottleWarnings("on: [resource_exhausted], mode: enforce"),
             "f:2:17: LV918 policies[0].throttle.on[0]: warning: is also the answer to one caller "
             "that is over its own quota, and then the calls of all others are rejected; say mark "
             "and timeout");

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/random.h"
+#include "dedupe/answer_of.h"
 #include "dedupe/answer_recorder.h"
 #include "gtest/gtest.h"
 
@@ -24,12 +25,6 @@ Sha256 DigestOf(std::string_view text) {
   RequestDigest digest("/shop.Pay/Charge");
   digest.Add(Chunk::Copy({reinterpret_cast<const uint8_t*>(text.data()), text.size()}));
   return digest.End();
-}
-
-StoredAnswerPtr AnswerOf(std::string_view body) {
-  AnswerWriter answer;
-  answer.AddBody(body);
-  return answer.End(StatusCode::kOk, Metadata());
 }
 
 // One call, and what its key has brought it.

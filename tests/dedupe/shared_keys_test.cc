@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/random.h"
+#include "dedupe/answer_of.h"
 #include "dedupe/dedupe_table.h"
 #include "dedupe/key_keeper.h"
 #include "dedupe/simulated_keys.h"
@@ -24,16 +25,10 @@ using StepKind = DedupeTable::Step::Kind;
 
 constexpr absl::Duration Ms(int64_t n) { return absl::Milliseconds(n); }
 
-Sha256 DigestOf(char request) {
+Sha256 DigestFilledWith(char request) {
   Sha256 digest{};
   digest.fill(static_cast<uint8_t>(request));
   return digest;
-}
-
-StoredAnswerPtr AnswerOf(std::string_view body) {
-  AnswerWriter answer;
-  answer.AddBody(body);
-  return answer.End(StatusCode::kOk, Metadata());
 }
 
 // What happens when, in the order of time.
@@ -126,11 +121,11 @@ class Pod final : public KeyStore, private KeyWire {
   const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
-class Caller final : private DedupeClient {
+class PodCaller final : private DedupeClient {
  public:
   // `complete`: whether its request is, as it asks for the first time.
-  Caller(Events& events, Pod& its_pod, const std::string& key, char request = 'p',
-         bool complete = true)
+  PodCaller(Events& events, Pod& its_pod, const std::string& key, char request = 'p',
+            bool complete = true)
       : pod(its_pod), events_(events), place_(*this, 0, key), request_(request) {
     Ask(complete);
   }
@@ -159,7 +154,7 @@ class Caller final : private DedupeClient {
  private:
   void Ask(bool complete = true) {
     const auto step = pod.table->Ask(
-        place_, complete ? std::optional(DigestOf(request_)) : std::nullopt, events_.now());
+        place_, complete ? std::optional(DigestFilledWith(request_)) : std::nullopt, events_.now());
     waits = step.kind == StepKind::kWaits;
     if (step.kind == StepKind::kFirst) has_key = ran = true;
     if (step.kind == StepKind::kAnswered) answer = step.answer;
@@ -182,11 +177,12 @@ class Caller final : private DedupeClient {
 class SharedKeysTest : public testing::Test {
  protected:
   Pod& NewPod() { return pods_.emplace_back(events_, store_, random_, policy_); }
-  Caller& Call(Pod& pod, const std::string& key = "k", char request = 'p', bool complete = true) {
+  PodCaller& Call(Pod& pod, const std::string& key = "k", char request = 'p',
+                  bool complete = true) {
     return callers_.emplace_back(events_, pod, key, request, complete);
   }
   ~SharedKeysTest() override {
-    for (Caller& caller : callers_) {
+    for (PodCaller& caller : callers_) {
       if (caller.waits) caller.Leave();
       if (caller.has_key) caller.End(DedupeEnding::kUnknown);
     }
@@ -197,17 +193,17 @@ class SharedKeysTest : public testing::Test {
   Store store_;
   DedupePolicy policy_{.store = "shared"};
   std::deque<Pod> pods_;
-  std::deque<Caller> callers_;
+  std::deque<PodCaller> callers_;
 };
 
 TEST_F(SharedKeysTest, ACallGetsTheAnswerOfOneInAnotherSidecarWheneverThatEnds) {
   Pod &a = NewPod(), &b = NewPod();
-  Caller& first = Call(a);
+  PodCaller& first = Call(a);
   events_.RunFor(Ms(10));
   ASSERT_TRUE(first.has_key);
-  Caller& second = Call(b);
-  Caller& third = Call(b);
-  Caller& other = Call(b, "k", 'q');
+  PodCaller& second = Call(b);
+  PodCaller& third = Call(b);
+  PodCaller& other = Call(b, "k", 'q');
   events_.RunFor(absl::Seconds(20));
   EXPECT_TRUE(second.waits && third.waits);
   first.Keep("receipt");
@@ -215,16 +211,16 @@ TEST_F(SharedKeysTest, ACallGetsTheAnswerOfOneInAnotherSidecarWheneverThatEnds) 
   EXPECT_EQ(second.replayed(), "receipt");
   EXPECT_EQ(third.replayed(), "receipt");
   EXPECT_TRUE(other.refused_with(Kind::kMismatch));
-  Caller& late = Call(NewPod());
+  PodCaller& late = Call(NewPod());
   events_.RunFor(Ms(10));
   EXPECT_EQ(late.replayed(), "receipt");
 }
 
 TEST_F(SharedKeysTest, ARequestThatIsNotCompleteYetIsNoOtherRequest) {
   Pod& pod = NewPod();
-  Caller& first = Call(pod);
-  Caller& second = Call(pod, "k", 'p', /*complete=*/false);
-  Caller& other = Call(pod, "k", 'q', /*complete=*/false);
+  PodCaller& first = Call(pod);
+  PodCaller& second = Call(pod, "k", 'p', /*complete=*/false);
+  PodCaller& other = Call(pod, "k", 'q', /*complete=*/false);
   events_.RunFor(Ms(10));
   EXPECT_TRUE(first.has_key);
   EXPECT_TRUE(second.waits);
@@ -248,7 +244,7 @@ TEST_F(SharedKeysTest, AClaimStandsForAsLongAsTheCallRunsAndIsLostWithItsSidecar
   Pod &a = NewPod(), &b = NewPod();
   Call(a);
   events_.RunFor(absl::Minutes(10));
-  Caller& second = Call(b);
+  PodCaller& second = Call(b);
   events_.RunFor(absl::Seconds(30));
   EXPECT_TRUE(second.waits);
   a.Die();
@@ -258,9 +254,9 @@ TEST_F(SharedKeysTest, AClaimStandsForAsLongAsTheCallRunsAndIsLostWithItsSidecar
 
 TEST_F(SharedKeysTest, AReleasedKeyGoesToACallOfAnotherSidecar) {
   Pod &a = NewPod(), &b = NewPod();
-  Caller& first = Call(a);
+  PodCaller& first = Call(a);
   events_.RunFor(Ms(10));
-  Caller& second = Call(b);
+  PodCaller& second = Call(b);
   events_.RunFor(Ms(100));
   first.End(DedupeEnding::kReleased);
   events_.RunFor(Ms(300));
@@ -268,7 +264,7 @@ TEST_F(SharedKeysTest, AReleasedKeyGoesToACallOfAnotherSidecar) {
 }
 
 TEST_F(SharedKeysTest, AKeyThatNobodyWantsAnyMoreAsItComesIsReleased) {
-  Caller& first = Call(NewPod());
+  PodCaller& first = Call(NewPod());
   first.Leave();
   events_.RunFor(Ms(100));
   EXPECT_FALSE(first.has_key);
@@ -278,7 +274,7 @@ TEST_F(SharedKeysTest, AKeyThatNobodyWantsAnyMoreAsItComesIsReleased) {
 
 TEST_F(SharedKeysTest, OnlyTheSidecarWhoseCallHasTheKeyCountsIt) {
   Pod &a = NewPod(), &b = NewPod();
-  Caller& first = Call(a);
+  PodCaller& first = Call(a);
   events_.RunFor(Ms(10));
   Call(b);
   events_.RunFor(Ms(10));
@@ -292,17 +288,17 @@ TEST_F(SharedKeysTest, OnlyTheSidecarWhoseCallHasTheKeyCountsIt) {
 
 TEST_F(SharedKeysTest, AnAnswerIsStoredWhenTheStoreIsBack) {
   Pod &a = NewPod(), &b = NewPod();
-  Caller& first = Call(a);
+  PodCaller& first = Call(a);
   events_.RunFor(Ms(10));
   store_.away = true;
   first.Keep("receipt");
-  Caller& refused = Call(b);
+  PodCaller& refused = Call(b);
   events_.RunFor(absl::Seconds(20));
   EXPECT_TRUE(refused.refused_with(Kind::kStoreAway));
   EXPECT_EQ(Call(a).replayed(), "receipt") << "its own sidecar knows it";
   store_.away = false;
   events_.RunFor(Ms(200));
-  Caller& second = Call(b);
+  PodCaller& second = Call(b);
   events_.RunFor(Ms(10));
   EXPECT_EQ(second.replayed(), "receipt");
 }
@@ -323,7 +319,7 @@ TEST_F(SharedKeysTest, I1_NoKeyRunsTwiceWhateverHappens) {
       bool unknown = false;
     };
     std::vector<Key> keys(4);
-    std::deque<std::pair<size_t, Caller>> calls;
+    std::deque<std::pair<size_t, PodCaller>> calls;
     const auto below = [&](size_t n) { return static_cast<size_t>(random_.Below(n)); };
     for (int step = 0; step < 300; ++step) {
       events.RunFor(Ms(static_cast<int64_t>(below(60))));

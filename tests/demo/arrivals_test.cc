@@ -3,12 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "demo/times.h"
+
 namespace levee::demo {
 namespace {
-
-constexpr int64_t kMillisecond = 1'000'000;
-
-Instant At(int64_t ms) { return Instant::FromNanos(ms * kMillisecond); }
 
 TEST(Arrivals, ComeAtTheGivenRate) {
   Arrivals arrivals(400, At(0), 1);

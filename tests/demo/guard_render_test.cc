@@ -12,8 +12,8 @@ namespace {
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
-constexpr GuardScene kScene{.calm_calls = 300, .storm_calls = 1200, .service = 400};
-constexpr Schedule kSchedule{absl::Seconds(2), absl::Seconds(4), absl::Seconds(6)};
+constexpr GuardScene kGuardScene{.calm_calls = 300, .storm_calls = 1200, .service = 400};
+constexpr Schedule kGuardSchedule{absl::Seconds(2), absl::Seconds(4), absl::Seconds(6)};
 
 // The counts of a second of the storm. All calls before and after it are good.
 struct StormSecond {
@@ -23,7 +23,7 @@ struct StormSecond {
 };
 
 RunRecord Record(const StormSecond& storm) {
-  RunRecord record(kSchedule);
+  RunRecord record(kGuardSchedule);
   Sample sample;
   GuardState guard{.limit = 9, .in_flight = 8, .waiting = 7};
   record.Add(sample);
@@ -53,7 +53,7 @@ TEST(GuardTable, SetsBothRunsSideBySide) {
   CallTimes times;
   for (int ms = 0; ms < 100; ++ms) times.Add(absl::Milliseconds(ms));
   with.SetStormTimes(times);
-  const auto table = GuardTable(kScene, Record(kWithout), with);
+  const auto table = GuardTable(kGuardScene, Record(kWithout), with);
   EXPECT_THAT(table[0], ContainsRegex("without a guard +with a guard"));
   EXPECT_THAT(table[1], ContainsRegex("goodput before +300/s +300/s"));
   EXPECT_THAT(table[2], ContainsRegex("goodput in the storm +20/s .5%. +390/s .98%."));
@@ -70,7 +70,8 @@ TEST(GuardTable, SetsBothRunsSideBySide) {
 TEST(GuardFrame, HasTheSizeOfAFrameAndSaysWhatTheGuardDoes) {
   const RunRecord without = Record(kWithout), with = Record(kWith);
   std::vector<std::string> frame = GuardFrame(
-      kScene, {{.name = "without guard", .record = &without}, {.name = "with", .record = &with}});
+      kGuardScene,
+      {{.name = "without guard", .record = &without}, {.name = "with", .record = &with}});
   EXPECT_EQ(frame.size(), 13u);
   for (std::string& line : frame) line = WithoutColours(line);
   EXPECT_EQ(frame[6], "  1.00 attempts per call");
@@ -82,7 +83,7 @@ TEST(GuardFrame, HasTheSizeOfAFrameAndSaysWhatTheGuardDoes) {
 TEST(GuardFrame, HasTheSameSizeBeforeTheSecondRun) {
   const RunRecord without = Record(kWithout);
   const RunView coming{.name = "with guard"};
-  EXPECT_EQ(GuardFrame(kScene, {{.name = "without guard", .record = &without}, coming}).size(),
+  EXPECT_EQ(GuardFrame(kGuardScene, {{.name = "without guard", .record = &without}, coming}).size(),
             13u);
 }
 

@@ -9,12 +9,12 @@
 namespace levee::demo {
 namespace {
 
-constexpr Schedule kSchedule{absl::Seconds(2), absl::Seconds(3), absl::Seconds(5)};
+constexpr Schedule kRunSchedule{absl::Seconds(2), absl::Seconds(3), absl::Seconds(5)};
 
 // 100 calls a second, sampled ten times a second; `percent` of them succeed and each takes
 // `attempts` attempts, both by the time of their start in ms.
 RunRecord Record(const std::function<int(int)>& percent, const std::function<int(int)>& attempts) {
-  RunRecord record(kSchedule);
+  RunRecord record(kRunSchedule);
   Sample sample;
   record.Add(sample);
   for (int ms = 0; ms < 10'000; ms += 100) {
@@ -44,7 +44,7 @@ TEST(Rates, OfNothingAreZero) {
   const Rates rates = Between({}, {});
   EXPECT_DOUBLE_EQ(rates.success, 0);
   EXPECT_DOUBLE_EQ(rates.AttemptsPerCall(), 0);
-  EXPECT_DOUBLE_EQ(RunRecord(kSchedule).Latest(absl::Seconds(1)).calls, 0);
+  EXPECT_DOUBLE_EQ(RunRecord(kRunSchedule).Latest(absl::Seconds(1)).calls, 0);
 }
 
 TEST(RunRecord, LatestLooksBackFromTheLastSample) {
@@ -55,7 +55,7 @@ TEST(RunRecord, LatestLooksBackFromTheLastSample) {
 }
 
 TEST(RunRecord, AGuardsRatesAreThoseBetweenItsAnswersInTheSpan) {
-  RunRecord record(kSchedule);
+  RunRecord record(kRunSchedule);
   EXPECT_FALSE(record.LatestGuard().has_value());
   for (const auto& [ms, attempts, refused] :
        {std::tuple{1900, 100, 0}, {2200, 400, 100}, {4700, 3400, 2100}, {5100, 3500, 2100}}) {

@@ -7,15 +7,13 @@
 #include <map>
 #include <vector>
 
+#include "demo/times.h"
+
 namespace levee::demo {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-constexpr int64_t kMillisecond = 1'000'000;
-
-Instant At(int64_t ms) { return Instant::FromNanos(ms * kMillisecond); }
 
 // Two workers, 10 ms each: 200 requests a second.
 constexpr int kWorkers = 2;

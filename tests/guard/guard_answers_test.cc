@@ -6,11 +6,10 @@
 #include "base/block_cache.h"
 #include "gtest/gtest.h"
 #include "guard/guard.h"
+#include "guard/times.h"
 
 namespace levee {
 namespace {
-
-constexpr Instant kStart = Instant::FromNanos(1'000'000'000);
 
 // Its answer takes all the memory that a turn may.
 struct DearClient final : GuardClient {

@@ -10,11 +10,10 @@
 #include "base/random.h"
 #include "gtest/gtest.h"
 #include "guard/guard.h"
+#include "guard/times.h"
 
 namespace levee {
 namespace {
-
-constexpr Instant kStart = Instant::FromNanos(1'000'000'000);
 
 // Callers of one worker, who come, wait, leave the queue, are served and leave, by lot.
 class Crowd {

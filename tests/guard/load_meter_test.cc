@@ -2,11 +2,10 @@
 #include "guard/load_meter.h"
 
 #include "gtest/gtest.h"
+#include "guard/times.h"
 
 namespace levee {
 namespace {
-
-constexpr Instant kStart = Instant::FromNanos(1'000'000'000);
 
 // Calls that end every 10 ms while the service is so utilized; every fourth fails.
 LoadReport Load(LoadMeter& meter, double utilization, Instant& now, absl::Duration length) {

@@ -2,12 +2,12 @@
 // For whom a guard's refusals are meant, by what callers report of their retries.
 #include "gtest/gtest.h"
 #include "guard/guard.h"
+#include "guard/times.h"
 #include "guard/unreported_calls.h"
 
 namespace levee {
 namespace {
 
-constexpr Instant kStart = Instant::FromNanos(1'000'000'000);
 constexpr RetryReport kOnlyRetries{.attempts = {0, 0, 0, 1'000'000'000}};
 
 class GuardScope : public testing::Test {

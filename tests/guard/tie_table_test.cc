@@ -8,11 +8,11 @@
 
 #include "base/random.h"
 #include "gtest/gtest.h"
+#include "guard/times.h"
 
 namespace levee {
 namespace {
 
-constexpr Instant kStart = Instant::FromNanos(1'000'000'000);
 constexpr TraceNumber kTrace = 0x123456789abc;
 const Instant kNever = Instant::Infinite();
 

@@ -18,13 +18,13 @@ ByteSpan Span(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-std::string Text(ByteSpan block) { return std::string(block.begin(), block.end()); }
+std::string BlockText(ByteSpan block) { return std::string(block.begin(), block.end()); }
 
 TEST(BlockAssembly, ABlockMayComeInOneFrame) {
   BlockAssembly assembly(100);
   EXPECT_EQ(assembly.TakeHeaders(Head(kFlagEndHeaders | kFlagEndStream), Span("abc")),
             Result::kWhole);
-  EXPECT_EQ(Text(assembly.block()), "abc");
+  EXPECT_EQ(BlockText(assembly.block()), "abc");
   EXPECT_TRUE(assembly.ends_stream());
   EXPECT_EQ(assembly.open_stream(), 0u);
 }
@@ -35,13 +35,13 @@ TEST(BlockAssembly, ABlockMayComeInSeveralFrames) {
   EXPECT_EQ(assembly.open_stream(), 5u);
   EXPECT_EQ(assembly.TakeContinuation(Head(0), Span("cd")), Result::kMore);
   EXPECT_EQ(assembly.TakeContinuation(Head(kFlagEndHeaders), Span("ef")), Result::kWhole);
-  EXPECT_EQ(Text(assembly.block()), "abcdef");
+  EXPECT_EQ(BlockText(assembly.block()), "abcdef");
   EXPECT_TRUE(assembly.ends_stream());
   EXPECT_EQ(assembly.open_stream(), 0u);
   assembly.Clear();
   EXPECT_EQ(assembly.TakeHeaders(Head(0), Span("x")), Result::kMore);
   EXPECT_EQ(assembly.TakeContinuation(Head(kFlagEndHeaders), Span("y")), Result::kWhole);
-  EXPECT_EQ(Text(assembly.block()), "xy");
+  EXPECT_EQ(BlockText(assembly.block()), "xy");
   EXPECT_FALSE(assembly.ends_stream());
 }
 
@@ -50,7 +50,7 @@ TEST(BlockAssembly, PaddingAndPriorityAreNoPartOfTheBlock) {
   const std::string payload("\2prio!abc\0\0", 11);
   const FrameHead head = Head(kFlagEndHeaders | kFlagPadded | kFlagPriority);
   EXPECT_EQ(assembly.TakeHeaders(head, Span(payload)), Result::kWhole);
-  EXPECT_EQ(Text(assembly.block()), "abc");
+  EXPECT_EQ(BlockText(assembly.block()), "abc");
 }
 
 TEST(BlockAssembly, FlagsMustNotPromiseMoreThanThereIs) {

@@ -15,16 +15,16 @@
 namespace levee::h2 {
 namespace {
 
-using Bytes = std::vector<uint8_t>;
+using BlockBytes = std::vector<uint8_t>;
 
 constexpr size_t kMaxFields = 6;
 constexpr size_t kMaxBytes = 600;
 constexpr size_t kMaxDropped = 4000;
 
 // Representations of RFC 7541, section 6. All lengths and indices are below 15.
-Bytes Indexed(uint8_t index) { return {static_cast<uint8_t>(0x80 | index)}; }
-Bytes Literal(uint8_t kind, std::string_view name, std::string_view value) {
-  Bytes bytes{kind, static_cast<uint8_t>(name.size())};
+BlockBytes Indexed(uint8_t index) { return {static_cast<uint8_t>(0x80 | index)}; }
+BlockBytes Literal(uint8_t kind, std::string_view name, std::string_view value) {
+  BlockBytes bytes{kind, static_cast<uint8_t>(name.size())};
   bytes.insert(bytes.end(), name.begin(), name.end());
   bytes.push_back(static_cast<uint8_t>(value.size()));
   bytes.insert(bytes.end(), value.begin(), value.end());
@@ -35,13 +35,13 @@ constexpr uint8_t kNeverIndexed = 0x10;
 constexpr uint8_t kWithoutIndexing = 0x00;
 constexpr uint8_t kFirstDynamic = 62;
 
-Bytes Joined(std::initializer_list<Bytes> parts) {
-  Bytes all;
-  for (const Bytes& part : parts) all.insert(all.end(), part.begin(), part.end());
+BlockBytes Joined(std::initializer_list<BlockBytes> parts) {
+  BlockBytes all;
+  for (const BlockBytes& part : parts) all.insert(all.end(), part.begin(), part.end());
   return all;
 }
 
-std::string Text(const Metadata& fields) {
+std::string MarkedText(const Metadata& fields) {
   std::string text;
   for (size_t i = 0; i < fields.size(); ++i) {
     text.append(fields[i].name).append("=").append(fields[i].value);
@@ -54,12 +54,13 @@ std::string Text(const Metadata& fields) {
 std::string Told(bool decoded, const HeaderRules& rules, const Metadata& fields) {
   if (!decoded) return rules.too_long() ? "too long" : "error";
   const char* fault = rules.Fault();
-  return Text(fields) + (fault == nullptr ? "" : fault) + " " +
+  return MarkedText(fields) + (fault == nullptr ? "" : fault) + " " +
          std::to_string(rules.content_length()) + " " + std::to_string(rules.status()) + " " +
          std::to_string(static_cast<int>(rules.excess()));
 }
 
-std::string Read(BlockReader& reader, const Bytes& block, BlockKind kind = BlockKind::kRequest) {
+std::string Read(BlockReader& reader, const BlockBytes& block,
+                 BlockKind kind = BlockKind::kRequest) {
   Metadata fields;
   const bool decoded = reader.Read(block, kind, &fields);
   return Told(decoded, reader.rules(), fields);
@@ -68,7 +69,9 @@ std::string Read(BlockReader& reader, const Bytes& block, BlockKind kind = Block
 BlockReader NewReader() { return {kMaxFields, kMaxBytes, kMaxDropped}; }
 
 // :method POST, :scheme http, :path /, :authority x
-Bytes RequestBeginning() { return Joined({Indexed(3), Indexed(6), Indexed(4), {0x01, 1, 'x'}}); }
+BlockBytes RequestBeginning() {
+  return Joined({Indexed(3), Indexed(6), Indexed(4), {0x01, 1, 'x'}});
+}
 constexpr char kRequestText[] = ":method=POST :scheme=http :path=/ :authority=x ";
 
 TEST(BlockReader, ReadsABlockThatComesAgainAsTheFirstTime) {
@@ -82,7 +85,7 @@ TEST(BlockReader, ReadsWhatFollowsABeginningThatIsKnown) {
   BlockReader reader = NewReader();
   for (int i = 0; i < 100; ++i) {
     const std::string timeout = std::to_string(1000 + i) + "m";
-    const Bytes block =
+    const BlockBytes block =
         Joined({RequestBeginning(), Literal(kWithoutIndexing, "grpc-timeout", timeout)});
     ASSERT_EQ(Read(reader, block), kRequestText + ("grpc-timeout=" + timeout) + "  -1 0 0");
   }
@@ -97,7 +100,7 @@ TEST(BlockReader, JudgesABlockByItsWholeAlthoughItsBeginningIsKnown) {
 
 TEST(BlockReader, TheSameBytesMeanOtherFieldsOnceTheTableHasChanged) {
   BlockReader reader = NewReader();
-  const Bytes reference = Joined({RequestBeginning(), Indexed(kFirstDynamic)});
+  const BlockBytes reference = Joined({RequestBeginning(), Indexed(kFirstDynamic)});
   for (const std::string name : {"a", "b", "c"}) {
     ASSERT_EQ(Read(reader, Joined({RequestBeginning(), Literal(kIncremental, name, "1")})),
               kRequestText + name + "=1  -1 0 0");
@@ -118,12 +121,13 @@ TEST(BlockReader, NoFieldMayComeBeforeAChangeOfTheTablesSizeAlsoIfItIsKnown) {
 class RandomBlocks {
  public:
   explicit RandomBlocks(Random& random) : random_(random) {
-    for (Bytes& beginning : beginnings_) beginning = Some(8);
+    for (BlockBytes& beginning : beginnings_) beginning = Some(8);
   }
 
-  Bytes Draw() {
-    Bytes block = random_.Below(20) == 0 ? Bytes{0x3f, 0xe1, 0x1f} : Bytes();  // 4096 bytes
-    const Bytes& beginning = beginnings_[random_.Below(beginnings_.size())];
+  BlockBytes Draw() {
+    BlockBytes block =
+        random_.Below(20) == 0 ? BlockBytes{0x3f, 0xe1, 0x1f} : BlockBytes();  // 4096 bytes
+    const BlockBytes& beginning = beginnings_[random_.Below(beginnings_.size())];
     block.insert(block.end(), beginning.begin(), beginning.end());
     if (random_.Below(2) == 0) block = Joined({block, Some(3)});
     if (random_.Below(200) == 0) block.resize(random_.Below(block.size() + 1));
@@ -131,15 +135,15 @@ class RandomBlocks {
   }
 
  private:
-  Bytes Some(uint64_t most) {
-    Bytes block;
+  BlockBytes Some(uint64_t most) {
+    BlockBytes block;
     for (uint64_t left = random_.Below(most + 1); left > 0; --left) {
       block = Joined({block, Field()});
     }
     return block;
   }
 
-  Bytes Field() {
+  BlockBytes Field() {
     static const std::vector<std::string> names = {"te",    "x-a",   "content-length", "host",
                                                    ":path", "X-Bad", "grpc-timeout",   ":status"};
     static const std::vector<std::string> values = {"trailers", "1", "/a", "200", "b\nc", ""};
@@ -161,7 +165,7 @@ class RandomBlocks {
   }
 
   Random& random_;
-  std::vector<Bytes> beginnings_{5};
+  std::vector<BlockBytes> beginnings_{5};
 };
 
 TEST(BlockReader, TellsTheSameAsADecoderThatRemembersNothing) {
@@ -173,7 +177,7 @@ TEST(BlockReader, TellsTheSameAsADecoderThatRemembersNothing) {
     hpack::Decoder decoder;
     HeaderRules rules(kMaxFields, kMaxBytes, kMaxDropped);
     for (int i = 0; i < 100; ++i) {
-      const Bytes block = blocks.Draw();
+      const BlockBytes block = blocks.Draw();
       const auto kind = static_cast<BlockKind>(random.Below(4));
       Metadata fields;
       rules.Begin(kind, kind == BlockKind::kIgnored ? nullptr : &fields);

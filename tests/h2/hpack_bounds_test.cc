@@ -96,16 +96,17 @@ constexpr char kNewest = '\xbe';
 
 constexpr uint8_t kWhole = kEndHeaders | kEndStream;
 
-struct Peer : RawPeer {
+struct BoundedPeer : RawPeer {
   // `header_block_bytes` is such that the fields of a block may have 64,000 bytes.
-  Peer() : RawPeer(Session::Role::kServer, {.metadata_bytes = 2000, .header_block_bytes = 4000}) {}
+  BoundedPeer()
+      : RawPeer(Session::Role::kServer, {.metadata_bytes = 2000, .header_block_bytes = 4000}) {}
   bool WriteBlock(int32_t stream, const std::string& block) {
     return Write(FrameType::kHeaders, kWhole, stream, block);
   }
 };
 
 TEST(HpackBounds, H1_ReferencesWhoseFieldsAreLargeEndTheConnection) {
-  Peer peer;
+  BoundedPeer peer;
   const std::string large = Kept("x", std::string(3000, 'x'));
   EXPECT_TRUE(peer.WriteBlock(1, Encode(RequestHead()) + large + std::string(19, kNewest)));
   EXPECT_EQ(peer.side.limits, Limits{SessionLimit::kMetadataBytes});
@@ -116,7 +117,7 @@ TEST(HpackBounds, H1_ReferencesWhoseFieldsAreLargeEndTheConnection) {
 
 // Such a block belongs to a stream that this side has ended.
 TEST(HpackBounds, H1_SoTheyDoInABlockThatNobodyWants) {
-  Peer peer;
+  BoundedPeer peer;
   EXPECT_TRUE(peer.WriteBlock(
       1, Encode(RequestHead()) + Kept("x", std::string(1000, 'x')) + std::string("\x82", 1)));
   EXPECT_TRUE(peer.IsReset(1, {H2Error::kProtocol}));
@@ -128,7 +129,7 @@ TEST(HpackBounds, H1_TheTableIsKeptWhereNothingIsJudgedAnyMore) {
   const std::string faults[] = {Encode({{"Upper", "x"}}),                        // malformed
                                 Encode({{"x-large", std::string(3000, 'x')}})};  // above a bound
   for (const std::string& fault : faults) {
-    Peer peer;
+    BoundedPeer peer;
     EXPECT_TRUE(peer.WriteBlock(1, Encode(RequestHead()) + fault + Kept("x-kept", "yes")));
     peer.Read();
     EXPECT_TRUE(peer.WriteBlock(3, Encode(RequestHead()) + kNewest));

@@ -18,11 +18,11 @@ void Write(OutputBuffer& out, std::string_view text) {
   out.Advance(text.size());
 }
 
-std::string Text(ByteSpan bytes) { return {bytes.begin(), bytes.end()}; }
+std::string PieceText(ByteSpan bytes) { return {bytes.begin(), bytes.end()}; }
 
 std::vector<std::string> Pieces(OutputBuffer& out) {
   std::vector<std::string> pieces;
-  for (ByteSpan piece : out.pieces()) pieces.push_back(Text(piece));
+  for (ByteSpan piece : out.pieces()) pieces.push_back(PieceText(piece));
   return pieces;
 }
 
@@ -72,14 +72,14 @@ TEST(OutputBuffer, TheRestIsWhatTheKernelDidNotTake) {
   const std::string all = "before" + kLarge + "behind";
   for (size_t taken : {0, 3, 6, 7, 10'005, 10'006, 10'007, 10'012}) {
     std::string rest;
-    for (const Chunk& chunk : out.Rest(taken)) rest += Text(chunk.bytes());
+    for (const Chunk& chunk : out.Rest(taken)) rest += PieceText(chunk.bytes());
     EXPECT_EQ(rest, all.substr(taken)) << taken;
   }
   const std::vector<Chunk> rest = out.Rest(7);
   EXPECT_EQ(rest[0].data(), body.data() + 1);
   out.Clear();
   Write(out, "overwritten");
-  EXPECT_EQ(Text(rest[1].bytes()), "behind");
+  EXPECT_EQ(PieceText(rest[1].bytes()), "behind");
 }
 
 }  // namespace

@@ -28,6 +28,9 @@ inline constexpr char kPreface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 // The largest payload of a frame by default (RFC 9113, section 6.5.2).
 inline constexpr size_t kMaxFrame = 16'384;
 
+// The largest window (RFC 9113, section 6.9.1).
+inline constexpr uint32_t kMaxWindow = 0x7fff'ffff;
+
 using Errors = std::initializer_list<H2Error>;
 
 // The fields of a request that is well-formed, and of an answer.

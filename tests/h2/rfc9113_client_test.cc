@@ -14,8 +14,7 @@ using namespace std::string_literals;
 using testing::EndsWith;
 using testing::HasSubstr;
 
-constexpr uint32_t kMaxWindow = 0x7fff'ffff;
-constexpr char kHeardHead[] = "head :status=200 content-type=application/grpc";
+constexpr char kHeardAnswer[] = "head :status=200 content-type=application/grpc";
 
 // A session with a call on stream 1, whose body is open.
 class Client : public RawPeer {
@@ -41,7 +40,7 @@ HeaderList HeadWith(const std::string& name, const std::string& value) {
   return head;
 }
 
-testing::AssertionResult IsMalformed(const HeaderList& head) {
+testing::AssertionResult IsMalformedAnswer(const HeaderList& head) {
   Client client;
   client.WriteHeaders(1, head, true);
   if (client.call.events.find(":status") != std::string::npos) {
@@ -57,7 +56,7 @@ TEST(Rfc9113Client, C1_8_1_AnAnswerIsHeadBodyAndTrailers) {
   client.WriteData(1, "answer", false);
   client.WriteHeaders(1, {{"grpc-status", "0"}}, true);
   client.Read();
-  EXPECT_EQ(client.call.events, kHeardHead + "; trailers grpc-status=0; closed complete"s);
+  EXPECT_EQ(client.call.events, kHeardAnswer + "; trailers grpc-status=0; closed complete"s);
   EXPECT_EQ(client.call.body, "answer");
   EXPECT_TRUE(client.Lives());
 }
@@ -70,28 +69,28 @@ TEST(Rfc9113Client, C1_3_4_TheFirstFrameMustBeSettings) {
 }
 
 TEST(Rfc9113Client, C1_8_3_2_AnAnswerWithoutStatusIsMalformed) {
-  EXPECT_TRUE(IsMalformed({{"content-type", "application/grpc"}}));
+  EXPECT_TRUE(IsMalformedAnswer({{"content-type", "application/grpc"}}));
 }
 
 TEST(Rfc9113Client, C1_8_3_2_AStatusThatIsNotThreeDigitsIsMalformed) {
   for (const std::string status : {"", "2", "20", "2000", "2x0", "abc", " 200"}) {
-    EXPECT_TRUE(IsMalformed({{":status", status}})) << status;
+    EXPECT_TRUE(IsMalformedAnswer({{":status", status}})) << status;
   }
 }
 
 TEST(Rfc9113Client, C1_8_3_PseudoHeadersThatAreNotStatusAreMalformed) {
-  EXPECT_TRUE(IsMalformed({{":status", "200"}, {":path", "/"}}));
-  EXPECT_TRUE(IsMalformed({{":status", "200"}, {":status", "200"}}));
-  EXPECT_TRUE(IsMalformed({{"x-first", "1"}, {":status", "200"}}));
-  EXPECT_TRUE(IsMalformed({{":status", "200"}, {":unknown", "1"}}));
+  EXPECT_TRUE(IsMalformedAnswer({{":status", "200"}, {":path", "/"}}));
+  EXPECT_TRUE(IsMalformedAnswer({{":status", "200"}, {":status", "200"}}));
+  EXPECT_TRUE(IsMalformedAnswer({{"x-first", "1"}, {":status", "200"}}));
+  EXPECT_TRUE(IsMalformedAnswer({{":status", "200"}, {":unknown", "1"}}));
 }
 
 TEST(Rfc9113Client, C1_8_2_FieldsThatNoMessageMayHaveAreMalformed) {
-  EXPECT_TRUE(IsMalformed(HeadWith("X-Upper", "1")));
-  EXPECT_TRUE(IsMalformed(HeadWith("x-value", "a\nb")));
-  EXPECT_TRUE(IsMalformed(HeadWith("connection", "close")));
-  EXPECT_TRUE(IsMalformed(HeadWith("transfer-encoding", "chunked")));
-  EXPECT_TRUE(IsMalformed(HeadWith("upgrade", "h2c")));
+  EXPECT_TRUE(IsMalformedAnswer(HeadWith("X-Upper", "1")));
+  EXPECT_TRUE(IsMalformedAnswer(HeadWith("x-value", "a\nb")));
+  EXPECT_TRUE(IsMalformedAnswer(HeadWith("connection", "close")));
+  EXPECT_TRUE(IsMalformedAnswer(HeadWith("transfer-encoding", "chunked")));
+  EXPECT_TRUE(IsMalformedAnswer(HeadWith("upgrade", "h2c")));
 }
 
 TEST(Rfc9113Client, C1_8_1_DataBeforeTheHeadIsMalformed) {
@@ -113,7 +112,7 @@ TEST(Rfc9113Client, C1_8_1_PseudoHeadersInTrailersAreMalformed) {
   client.WriteHeaders(1, ResponseHead(), false);
   client.WriteHeaders(1, {{":status", "200"}, {"grpc-status", "0"}}, true);
   EXPECT_TRUE(client.CallEnds(H2Error::kProtocol));
-  EXPECT_EQ(client.call.events, kHeardHead + "; closed reset 1"s);
+  EXPECT_EQ(client.call.events, kHeardAnswer + "; closed reset 1"s);
 }
 
 TEST(Rfc9113Client, C1_8_1_InformationalHeadsBeforeTheAnswerAreSkipped) {
@@ -122,15 +121,17 @@ TEST(Rfc9113Client, C1_8_1_InformationalHeadsBeforeTheAnswerAreSkipped) {
   client.WriteHeaders(1, {{":status", "103"}, {"link", "</x>"}}, false);
   EXPECT_EQ(client.call.events, "");
   client.WriteHeaders(1, ResponseHead(), false);
-  EXPECT_EQ(client.call.events, kHeardHead);
+  EXPECT_EQ(client.call.events, kHeardAnswer);
   EXPECT_TRUE(client.Lives());
 }
 
 TEST(Rfc9113Client, C1_8_1_AnInformationalHeadThatEndsTheStreamIsMalformed) {
-  EXPECT_TRUE(IsMalformed({{":status", "103"}}));
+  EXPECT_TRUE(IsMalformedAnswer({{":status", "103"}}));
 }
 
-TEST(Rfc9113Client, C1_8_6_Status101IsMalformed) { EXPECT_TRUE(IsMalformed({{":status", "101"}})); }
+TEST(Rfc9113Client, C1_8_6_Status101IsMalformed) {
+  EXPECT_TRUE(IsMalformedAnswer({{":status", "101"}}));
+}
 
 TEST(Rfc9113Client, C1_8_1_1_AContentLengthThatIsNotTheBodysIsMalformed) {
   for (const std::string body : {"four", "sixsix"}) {
@@ -143,7 +144,7 @@ TEST(Rfc9113Client, C1_8_1_1_AContentLengthThatIsNotTheBodysIsMalformed) {
 }
 
 TEST(Rfc9113Client, C1_8_1_1_AContentLengthWithoutBodyIsMalformed) {
-  EXPECT_TRUE(IsMalformed(HeadWith("content-length", "5")));
+  EXPECT_TRUE(IsMalformedAnswer(HeadWith("content-length", "5")));
 }
 
 TEST(Rfc9113Client, C1_8_1_1_AContentLengthThatIsTheBodysIsHeard) {
@@ -151,7 +152,7 @@ TEST(Rfc9113Client, C1_8_1_1_AContentLengthThatIsTheBodysIsHeard) {
   client.WriteHeaders(1, HeadWith("content-length", "4"), false);
   client.WriteData(1, "four", false);
   client.WriteHeaders(1, {{"grpc-status", "0"}}, true);
-  EXPECT_EQ(client.call.events, kHeardHead + " content-length=4; trailers grpc-status=0"s);
+  EXPECT_EQ(client.call.events, kHeardAnswer + " content-length=4; trailers grpc-status=0"s);
   EXPECT_TRUE(client.Lives());
 }
 

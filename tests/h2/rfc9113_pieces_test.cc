@@ -14,39 +14,41 @@ namespace {
 
 using namespace std::string_literals;
 
-std::string Bytes(FrameType type, uint8_t flags, int32_t stream, std::string_view payload) {
+std::string FrameBytes(FrameType type, uint8_t flags, int32_t stream, std::string_view payload) {
   return FrameHead(payload.size(), type, flags, stream) + std::string(payload);
 }
 
 std::string Head(int32_t stream, const HeaderList& fields, bool end) {
-  return Bytes(FrameType::kHeaders, kEndHeaders | (end ? kEndStream : 0), stream, Encode(fields));
+  return FrameBytes(FrameType::kHeaders, kEndHeaders | (end ? kEndStream : 0), stream,
+                    Encode(fields));
 }
 
 // A connection of a caller on which a frame of each kind comes, with each of its parts.
 std::string Conversation() {
   const std::string block = Encode(RequestHead());
-  return kPreface + Bytes(FrameType::kSettings, 0, 0, "") +
-         Bytes(FrameType::kSettings, kAck, 0, "") +
+  return kPreface + FrameBytes(FrameType::kSettings, 0, 0, "") +
+         FrameBytes(FrameType::kSettings, kAck, 0, "") +
          // Stream 1: a head in three frames, a padded body, trailers.
-         Bytes(FrameType::kHeaders, kPadded | kPrioritised, 1,
-               Padded(Number(0) + "\x10" + block.substr(0, 9), 40)) +
-         Bytes(FrameType::kContinuation, 0, 1, block.substr(9, 1)) +
-         Bytes(FrameType::kContinuation, kEndHeaders, 1, block.substr(10)) +
-         Bytes(FrameType::kData, kPadded, 1, Padded("one ", 200)) +
-         Bytes(FrameType::kData, kPadded, 1, Padded("two ", 0)) +
-         Bytes(FrameType::kData, kPadded, 1, Padded("", 3)) + Bytes(FrameType::kData, 0, 1, "") +
-         Bytes(FrameType::kData, 0, 1, "three") + Head(1, {{"x-trailer", "1"}}, true) +
+         FrameBytes(FrameType::kHeaders, kPadded | kPrioritised, 1,
+                    Padded(Number(0) + "\x10" + block.substr(0, 9), 40)) +
+         FrameBytes(FrameType::kContinuation, 0, 1, block.substr(9, 1)) +
+         FrameBytes(FrameType::kContinuation, kEndHeaders, 1, block.substr(10)) +
+         FrameBytes(FrameType::kData, kPadded, 1, Padded("one ", 200)) +
+         FrameBytes(FrameType::kData, kPadded, 1, Padded("two ", 0)) +
+         FrameBytes(FrameType::kData, kPadded, 1, Padded("", 3)) +
+         FrameBytes(FrameType::kData, 0, 1, "") + FrameBytes(FrameType::kData, 0, 1, "three") +
+         Head(1, {{"x-trailer", "1"}}, true) +
          // Frames of no stream, or without consequence.
-         Bytes(FrameType::kSettings, 0, 0,
-               Setting(SettingId::kInitialWindowSize, 9) +
-                   Setting(SettingId::kMaxFrameSize, 20'000)) +
-         Bytes(FrameType::kPing, 0, 0, "12345678") +
-         Bytes(FrameType::kWindowUpdate, 0, 0, Number(10)) +
-         Bytes(FrameType::kPriority, 0, 9, Number(1) + "\x10") +
-         Bytes(static_cast<FrameType>(0xbe), 0xff, 1, "unknown") +
+         FrameBytes(FrameType::kSettings, 0, 0,
+                    Setting(SettingId::kInitialWindowSize, 9) +
+                        Setting(SettingId::kMaxFrameSize, 20'000)) +
+         FrameBytes(FrameType::kPing, 0, 0, "12345678") +
+         FrameBytes(FrameType::kWindowUpdate, 0, 0, Number(10)) +
+         FrameBytes(FrameType::kPriority, 0, 9, Number(1) + "\x10") +
+         FrameBytes(static_cast<FrameType>(0xbe), 0xff, 1, "unknown") +
          // Stream 3 is reset, 5 goes on.
-         Head(3, RequestHead(), false) + Bytes(FrameType::kReset, 0, 3, Number(8)) +
-         Head(5, RequestHead(), false) + Bytes(FrameType::kWindowUpdate, 0, 5, Number(10));
+         Head(3, RequestHead(), false) + FrameBytes(FrameType::kReset, 0, 3, Number(8)) +
+         Head(5, RequestHead(), false) + FrameBytes(FrameType::kWindowUpdate, 0, 5, Number(10));
 }
 
 // All that comes of `bytes`, of which the session receives `piece` at a time. Window that is
@@ -98,21 +100,21 @@ TEST(Rfc9113, C1_4_1_FramesMayComeInPieces) {
 
 TEST(Rfc9113, C1_4_1_FaultsOfAConnectionThatComeInPiecesAreTheSame) {
   for (const std::string& fault : {
-           Bytes(FrameType::kData, 0, 0, "x"),
-           Bytes(FrameType::kData, kPadded, 5, "\6xxxxx"),
-           Bytes(FrameType::kHeaders, kEndHeaders, 7, "\x40"),
-           Bytes(FrameType::kHeaders, kEndHeaders, 8, Encode(RequestHead())),
-           Bytes(FrameType::kHeaders, kEndHeaders, 7, std::string(kMaxFrame + 1, 'x')),
-           Bytes(FrameType::kHeaders, 0, 7, "") + Bytes(FrameType::kData, 0, 7, "x"),
-           Bytes(FrameType::kReset, 0, 5, "xxx"),
-           Bytes(FrameType::kReset, 0, 8, Number(8)),
-           Bytes(FrameType::kSettings, 0, 0, "xxxxxxx"),
-           Bytes(FrameType::kSettings, 0, 0, Setting(SettingId::kMaxFrameSize, 1)),
-           Bytes(FrameType::kPushPromise, kEndHeaders, 5, Number(2)),
-           Bytes(FrameType::kPing, 0, 0, "1234567"),
-           Bytes(FrameType::kGoaway, 0, 1, Number(0) + Number(0)),
-           Bytes(FrameType::kWindowUpdate, 0, 0, Number(0)),
-           Bytes(FrameType::kContinuation, kEndHeaders, 5, "x"),
+           FrameBytes(FrameType::kData, 0, 0, "x"),
+           FrameBytes(FrameType::kData, kPadded, 5, "\6xxxxx"),
+           FrameBytes(FrameType::kHeaders, kEndHeaders, 7, "\x40"),
+           FrameBytes(FrameType::kHeaders, kEndHeaders, 8, Encode(RequestHead())),
+           FrameBytes(FrameType::kHeaders, kEndHeaders, 7, std::string(kMaxFrame + 1, 'x')),
+           FrameBytes(FrameType::kHeaders, 0, 7, "") + FrameBytes(FrameType::kData, 0, 7, "x"),
+           FrameBytes(FrameType::kReset, 0, 5, "xxx"),
+           FrameBytes(FrameType::kReset, 0, 8, Number(8)),
+           FrameBytes(FrameType::kSettings, 0, 0, "xxxxxxx"),
+           FrameBytes(FrameType::kSettings, 0, 0, Setting(SettingId::kMaxFrameSize, 1)),
+           FrameBytes(FrameType::kPushPromise, kEndHeaders, 5, Number(2)),
+           FrameBytes(FrameType::kPing, 0, 0, "1234567"),
+           FrameBytes(FrameType::kGoaway, 0, 1, Number(0) + Number(0)),
+           FrameBytes(FrameType::kWindowUpdate, 0, 0, Number(0)),
+           FrameBytes(FrameType::kContinuation, kEndHeaders, 5, "x"),
        }) {
     // Bytes that come after the fault are not taken.
     const std::string bytes = Conversation() + fault + Head(9, RequestHead(), true);
@@ -125,8 +127,8 @@ TEST(Rfc9113, C1_4_1_FaultsOfAStreamThatComeInPiecesAreTheSame) {
   for (const std::string& fault : {
            Head(7, {{":method", "POST"}}, true),
            Head(5, {{"x-trailer", "1"}}, false),
-           Bytes(FrameType::kWindowUpdate, 0, 5, Number(0)),
-           Bytes(FrameType::kWindowUpdate, 0, 5, Number(0x7fff'ffff)),
+           FrameBytes(FrameType::kWindowUpdate, 0, 5, Number(0)),
+           FrameBytes(FrameType::kWindowUpdate, 0, 5, Number(0x7fff'ffff)),
        }) {
     const std::string bytes = Conversation() + fault + Head(9, RequestHead(), true);
     EXPECT_TRUE(Outcome(bytes, bytes.size()).starts_with("receives\n"));

@@ -12,8 +12,6 @@ namespace {
 
 using testing::EndsWith;
 
-constexpr uint32_t kMaxWindow = 0x7fff'ffff;
-
 TEST(Rfc9113, C1_6_5_SettingsAreAcknowledged) {
   RawPeer peer;
   peer.WriteSetting(SettingId::kMaxConcurrentStreams, 100);

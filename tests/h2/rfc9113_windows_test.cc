@@ -11,8 +11,6 @@
 namespace levee::h2_test {
 namespace {
 
-constexpr uint32_t kMaxWindow = 0x7fff'ffff;
-
 // A request on stream 1 of a peer whose streams take `window` bytes.
 void AskWithWindow(RawPeer& peer, uint32_t window) {
   peer.WriteSetting(SettingId::kInitialWindowSize, window);

@@ -12,21 +12,21 @@ using testing::HasSubstr;
 using testing::Not;
 
 // A route with this retry_policy.
-std::string Route(const std::string& retry_policy) {
+std::string RetriedRoute(const std::string& retry_policy) {
   return "{match: {prefix: /}, route: {cluster: a, timeout: 0s, retry_policy: {" + retry_policy +
          "}}}";
 }
 
 // Returns `retry` of its policy.
 std::string RetryOf(const std::string& retry_policy) {
-  const std::string policies = ValuesOf(FromEnvoy(Route(retry_policy)), "policies");
+  const std::string policies = ValuesOf(FromEnvoy(RetriedRoute(retry_policy)), "policies");
   const std::string start = "  - name: a\n    retry:\n";
   EXPECT_TRUE(policies.starts_with(start)) << policies;
   return policies.substr(start.size());
 }
 
 std::string CommentsOn(const std::string& retry_policy) {
-  return CommentsOf(FromEnvoy(Route(retry_policy)));
+  return CommentsOf(FromEnvoy(RetriedRoute(retry_policy)));
 }
 
 constexpr char kDefaults[] =
@@ -103,7 +103,7 @@ TEST(EnvoyNumRetries, AreAttemptsWithoutTheFirst) {
   EXPECT_THAT(RetryOf("retry_on: reset"), HasSubstr("max_attempts: 2\n"));
   EXPECT_THAT(RetryOf("retry_on: reset, num_retries: 0"), HasSubstr("max_attempts: 1\n"));
   EXPECT_THAT(RetryOf("retry_on: reset, num_retries: 99"), HasSubstr("max_attempts: 100\n"));
-  EXPECT_THAT(FromEnvoy(Route("retry_on: reset, num_retries: 100")),
+  EXPECT_THAT(FromEnvoy(RetriedRoute("retry_on: reset, num_retries: 100")),
               HasSubstr("      # num_retries is 100; Levee makes at most 100 attempts.\n"
                         "      max_attempts: 100\n"));
 }
@@ -190,7 +190,7 @@ TEST(EnvoyRetryPolicy, TheBufferLimitIsTheBuffer) {
 }
 
 TEST(EnvoyRetryPolicy, OverloadedAnswersAreNotRetried) {
-  EXPECT_EQ(ValuesOf(FromEnvoy(Route("retry_on: reset")) + "\n", "overload"),
+  EXPECT_EQ(ValuesOf(FromEnvoy(RetriedRoute("retry_on: reset")) + "\n", "overload"),
             "  honor: [levee, error_info, pushback, envoy]\n");
   EXPECT_THAT(FromEnvoy("{match: {prefix: /}, route: {cluster: a}}"), Not(HasSubstr("overload")));
 }

@@ -12,27 +12,31 @@ using testing::HasSubstr;
 using testing::Not;
 
 // A route without name or timeout.
-std::string Route(const std::string& match, const std::string& action = "route: {cluster: a}") {
+std::string MatchedRoute(const std::string& match,
+                         const std::string& action = "route: {cluster: a}") {
   return "{match: {" + match + "}, " + action + "}";
 }
 
 TEST(EnvoyMatch, PathsAreGlobs) {
-  EXPECT_EQ(ValuesOf(FromEnvoy("[" + Route("prefix: /shop.Cart/") + "," + Route("path: /a.A/M") +
-                               "," + Route("path_separated_prefix: /b.B") + "," +
-                               Route("prefix: /, grpc: {}") + "," + Route("prefix: \"\"") + "]"),
-                     "routes"),
-            "  - match: {method: \"/shop.Cart/*\"}\n    upstream: a\n    policy: a\n"
-            "  - match: {method: \"/a.A/M\"}\n    upstream: a\n    policy: a\n"
-            "  - match: {method: \"/b.B/*\"}\n    upstream: a\n    policy: a\n"
-            "  - match: {method: \"/*\"}\n    upstream: a\n    policy: a\n"
-            "  - upstream: a\n    policy: a\n");
+  EXPECT_EQ(
+      ValuesOf(
+          FromEnvoy("[" + MatchedRoute("prefix: /shop.Cart/") + "," + MatchedRoute("path: /a.A/M") +
+                    "," + MatchedRoute("path_separated_prefix: /b.B") + "," +
+                    MatchedRoute("prefix: /, grpc: {}") + "," + MatchedRoute("prefix: \"\"") + "]"),
+          "routes"),
+      "  - match: {method: \"/shop.Cart/*\"}\n    upstream: a\n    policy: a\n"
+      "  - match: {method: \"/a.A/M\"}\n    upstream: a\n    policy: a\n"
+      "  - match: {method: \"/b.B/*\"}\n    upstream: a\n    policy: a\n"
+      "  - match: {method: \"/*\"}\n    upstream: a\n    policy: a\n"
+      "  - upstream: a\n    policy: a\n");
 }
 
 TEST(EnvoyMatch, MoreThanAPathIsLeftOutWithAComment) {
   for (const char* condition :
        {"headers", "query_parameters", "dynamic_metadata", "runtime_fraction", "connect_matcher"}) {
     EXPECT_THAT(
-        SectionOf(FromEnvoy(Route(absl::StrCat("prefix: /a/, ", condition, ": [x]"))), "routes"),
+        SectionOf(FromEnvoy(MatchedRoute(absl::StrCat("prefix: /a/, ", condition, ": [x]"))),
+                  "routes"),
         HasSubstr(absl::StrCat("  # Left out, since this has no equivalent: ", condition,
                                ". Its calls go on to the routes below.\n"
                                "  # - match: {method: \"/a/*\"}\n"
@@ -43,22 +47,22 @@ TEST(EnvoyMatch, MoreThanAPathIsLeftOutWithAComment) {
 }
 
 TEST(EnvoyMatch, PathsThatAreNoGlobsAreLeftOut) {
-  EXPECT_THAT(CommentsOf(FromEnvoy(Route("safe_regex: {regex: \"/a\\\\..*\"}"))),
+  EXPECT_THAT(CommentsOf(FromEnvoy(MatchedRoute("safe_regex: {regex: \"/a\\\\..*\"}"))),
               HasSubstr("Left out, since this has no equivalent: safe_regex \"/a\\\\..*\"."));
-  EXPECT_THAT(CommentsOf(FromEnvoy(Route("path: /a/*"))),
+  EXPECT_THAT(CommentsOf(FromEnvoy(MatchedRoute("path: /a/*"))),
               HasSubstr("Left out, since this has no equivalent: the path \"/a/*\"."));
-  EXPECT_THAT(CommentsOf(FromEnvoy(Route("prefix: a"))),
+  EXPECT_THAT(CommentsOf(FromEnvoy(MatchedRoute("prefix: a"))),
               HasSubstr("Left out, since this has no equivalent: the path \"a\"."));
 }
 
 TEST(EnvoyMatch, CaseThatDoesNotMatterIsAComment) {
-  const std::string yaml = FromEnvoy(Route("prefix: /a/, case_sensitive: false"));
+  const std::string yaml = FromEnvoy(MatchedRoute("prefix: /a/, case_sensitive: false"));
   EXPECT_THAT(CommentsOf(yaml), HasSubstr("only methods spelled like this match"));
   EXPECT_THAT(ValuesOf(yaml, "routes"), HasSubstr("method: \"/a/*\""));
 }
 
 TEST(EnvoyRoute, WhenNoneIsLeftCallsGoOnWithoutRetries) {
-  const std::string yaml = FromEnvoy(Route("prefix: /, headers: [{name: x}]"));
+  const std::string yaml = FromEnvoy(MatchedRoute("prefix: /, headers: [{name: x}]"));
   EXPECT_EQ(ValuesOf(yaml, "routes"), "  - upstream: anywhere\n    policy: no-retries\n");
   EXPECT_THAT(ValuesOf(yaml, "policies"), HasSubstr("  - name: no-retries\n"
                                                     "    retry:\n"
@@ -67,8 +71,9 @@ TEST(EnvoyRoute, WhenNoneIsLeftCallsGoOnWithoutRetries) {
 
 TEST(EnvoyRoute, ThatLeadsToSeveralClustersOrToNoneIsLeftOut) {
   EXPECT_THAT(
-      FromEnvoy(Route("prefix: /a/",
-                      "route: {weighted_clusters: {clusters: [{name: x, weight: 1}, {name: y}]}}")),
+      FromEnvoy(MatchedRoute(
+          "prefix: /a/",
+          "route: {weighted_clusters: {clusters: [{name: x, weight: 1}, {name: y}]}}")),
       HasSubstr("  # Left out, since this has no equivalent: weighted_clusters (\"x\", \"y\"). Its "
                 "calls go "
                 "on to the\n"
@@ -76,10 +81,11 @@ TEST(EnvoyRoute, ThatLeadsToSeveralClustersOrToNoneIsLeftOut) {
                 "  # - match: {method: \"/a/*\"}\n"
                 "  #   upstream: x\n"
                 "  #   policy: x\n"));
-  EXPECT_THAT(CommentsOf(FromEnvoy(Route("prefix: /", "route: {cluster_header: x-c}"))),
+  EXPECT_THAT(CommentsOf(FromEnvoy(MatchedRoute("prefix: /", "route: {cluster_header: x-c}"))),
               HasSubstr("Left out, since this has no equivalent: cluster_header."));
   for (const char* answer : {"redirect", "direct_response"}) {
-    const std::string yaml = FromEnvoy(Route("prefix: /", absl::StrCat(answer, ": {status: 404}")));
+    const std::string yaml =
+        FromEnvoy(MatchedRoute("prefix: /", absl::StrCat(answer, ": {status: 404}")));
     EXPECT_THAT(CommentsOf(yaml),
                 HasSubstr(absl::StrCat("Left out, since this has no equivalent: ", answer, ".")));
     EXPECT_THAT(yaml, Not(HasSubstr("# - match")));
@@ -108,8 +114,8 @@ TEST(EnvoyRoute, PoliciesOfOneNameThatDoTheSameAreOne) {
 
 // The timeout of a route whose action has these fields, with its comments.
 std::string TimeoutOf(const std::string& fields) {
-  const std::string policies =
-      SectionOf(FromEnvoy(Route("prefix: /", "route: {cluster: a, " + fields + "}")), "policies");
+  const std::string policies = SectionOf(
+      FromEnvoy(MatchedRoute("prefix: /", "route: {cluster: a, " + fields + "}")), "policies");
   const std::string start = "  - name: a\n";
   const size_t end = policies.find("    retry:\n");
   return policies.substr(start.size(), end - start.size());
@@ -164,7 +170,7 @@ TEST(EnvoyDomains, AreRoutesFromTheMostExactToTheLeast) {
 TEST(EnvoyDomains, MatchAnyPortIfEnvoyIgnoresIt) {
   EXPECT_EQ(ValuesOf(FromEnvoy("{ignore_port_in_host_matching: true, virtual_hosts: [{domains: "
                                "[cart.shop], routes: [" +
-                               Route("prefix: /") + "]}]}"),
+                               MatchedRoute("prefix: /") + "]}]}"),
                      "routes"),
             "  - match: {authority: cart.shop, method: \"/*\"}\n    upstream: a\n    policy: a\n"
             "  - match: {authority: \"cart.shop:*\", method: \"/*\"}\n"
@@ -172,8 +178,8 @@ TEST(EnvoyDomains, MatchAnyPortIfEnvoyIgnoresIt) {
 }
 
 TEST(EnvoyDomains, ThatMatchNoCallAreLeftOut) {
-  const std::string yaml =
-      FromEnvoy("{domains: [\"a*b\", \"*.*\", \"a/b\", ok], routes: [" + Route("prefix: /") + "]}");
+  const std::string yaml = FromEnvoy("{domains: [\"a*b\", \"*.*\", \"a/b\", ok], routes: [" +
+                                     MatchedRoute("prefix: /") + "]}");
   for (const char* domain : {"a*b", "*.*", "a/b"}) {
     EXPECT_THAT(CommentsOf(yaml), HasSubstr(absl::StrCat("Left out: domain \"", domain,
                                                          "\", which matches no call")));
@@ -184,22 +190,23 @@ TEST(EnvoyDomains, ThatMatchNoCallAreLeftOut) {
 
 TEST(EnvoyDomains, CallsThatWouldHaveNoRouteInEnvoyAreToldOf) {
   const std::string yaml =
-      FromEnvoy("[{domains: [cart.shop], routes: [" + Route("prefix: /a/") +
-                "]}, {domains: [\"*\"], routes: [" + Route("prefix: /") + "]}]");
+      FromEnvoy("[{domains: [cart.shop], routes: [" + MatchedRoute("prefix: /a/") +
+                "]}, {domains: [\"*\"], routes: [" + MatchedRoute("prefix: /") + "]}]");
   EXPECT_THAT(CommentsOf(yaml),
               HasSubstr("A call to cart.shop that none of its routes match has no "
                         "route in Envoy; here it goes on to those of *."));
   const std::string complete =
-      FromEnvoy("[{domains: [cart.shop], routes: [" + Route("prefix: /") +
-                "]}, {domains: [\"*\"], routes: [" + Route("prefix: /") + "]}]");
+      FromEnvoy("[{domains: [cart.shop], routes: [" + MatchedRoute("prefix: /") +
+                "]}, {domains: [\"*\"], routes: [" + MatchedRoute("prefix: /") + "]}]");
   EXPECT_THAT(CommentsOf(complete), Not(HasSubstr("has no route in Envoy")));
 }
 
 TEST(EnvoyDomains, OfSeveralRouteConfigurationsKeepTheirOrder) {
-  const std::string config = "virtual_hosts: [{domains: [\"*\"], routes: [" + Route("prefix: /");
+  const std::string config =
+      "virtual_hosts: [{domains: [\"*\"], routes: [" + MatchedRoute("prefix: /");
   const std::string yaml =
       FromEnvoy("[{" + config + "]}]}, {virtual_hosts: [{domains: [cart.shop], routes: [" +
-                Route("prefix: /") + "]}]}]");
+                MatchedRoute("prefix: /") + "]}]}]");
   EXPECT_EQ(ValuesOf(yaml, "routes"),
             "  - match: {method: \"/*\"}\n    upstream: a\n    policy: a\n"
             "  - match: {authority: cart.shop, method: \"/*\"}\n    upstream: a\n    policy: a\n");
@@ -210,7 +217,7 @@ TEST(EnvoyDomains, TimesRoutesAreBounded) {
   std::string domains, routes;
   for (int i = 0; i < 101; ++i) {
     absl::StrAppend(&domains, "d", i, ",");
-    absl::StrAppend(&routes, Route("prefix: /"), ",");
+    absl::StrAppend(&routes, MatchedRoute("prefix: /"), ",");
   }
   EXPECT_EQ(FaultsOfEnvoy("{domains: [" + domains + "],\nroutes: [" + routes + "]}"),
             "f:2:1: routes: more than 10000 routes, counted for each domain");

@@ -19,17 +19,21 @@ std::string FaultsOfGateway(const std::string& text) {
 }
 
 // A route with `spec` in the namespace shop; a line of its own for each part that is given.
-std::string Route(const std::string& kind, const std::string& spec,
-                  const std::string& metadata = "") {
+std::string GatewayRoute(const std::string& kind, const std::string& spec,
+                         const std::string& metadata = "") {
   return absl::StrCat("apiVersion: gateway.networking.k8s.io/v1\nkind: ", kind,
                       "\nmetadata: {name: r, namespace: shop", metadata, "}\nspec: {", spec, "}\n");
 }
-std::string Rule(const std::string& fields) {
+std::string GatewayRule(const std::string& fields) {
   return absl::StrCat("hostnames: [cart.example], rules: [{backendRefs: [{name: cart, port: 80}], ",
                       fields, "}]");
 }
-std::string Http(const std::string& fields) { return Route("HTTPRoute", Rule(fields)); }
-std::string Grpc(const std::string& fields) { return Route("GRPCRoute", Rule(fields)); }
+std::string Http(const std::string& fields) {
+  return GatewayRoute("HTTPRoute", GatewayRule(fields));
+}
+std::string Grpc(const std::string& fields) {
+  return GatewayRoute("GRPCRoute", GatewayRule(fields));
+}
 
 std::string Traffic(const std::string& constraint) {
   return absl::StrCat(
@@ -46,14 +50,16 @@ std::string Tls(const std::string& validation) {
       validation, "}\n");
 }
 
-std::string RoutesOf(const std::string& text) { return ValuesOf(FromGateway(text), "routes"); }
-std::string PoliciesOf(const std::string& text) { return ValuesOf(FromGateway(text), "policies"); }
-std::string UpstreamsOf(const std::string& text) {
+std::string GatewayRoutes(const std::string& text) { return ValuesOf(FromGateway(text), "routes"); }
+std::string GatewayPolicies(const std::string& text) {
+  return ValuesOf(FromGateway(text), "policies");
+}
+std::string GatewayUpstreams(const std::string& text) {
   return ValuesOf(FromGateway(text), "upstreams");
 }
 
 TEST(GatewayApi, AGrpcMethodIsAGlob) {
-  EXPECT_EQ(RoutesOf(Grpc("matches: [{method: {service: shop.Cart, method: Get}}]")),
+  EXPECT_EQ(GatewayRoutes(Grpc("matches: [{method: {service: shop.Cart, method: Get}}]")),
             "  - match: {authority: cart.example, method: \"/shop.Cart/Get\"}\n"
             "    upstream: cart\n"
             "    policy: default\n"
@@ -62,23 +68,23 @@ TEST(GatewayApi, AGrpcMethodIsAGlob) {
             "    policy: default\n"
             "  - upstream: anywhere\n"
             "    policy: default\n");
-  EXPECT_THAT(RoutesOf(Grpc("matches: [{method: {service: shop.Cart}}]")),
+  EXPECT_THAT(GatewayRoutes(Grpc("matches: [{method: {service: shop.Cart}}]")),
               HasSubstr("method: \"/shop.Cart/*\""));
-  EXPECT_THAT(RoutesOf(Grpc("matches: [{method: {method: Get}}]")),
+  EXPECT_THAT(GatewayRoutes(Grpc("matches: [{method: {method: Get}}]")),
               HasSubstr("method: \"/*/Get\""));
 }
 
 TEST(GatewayApi, ABackendIsAnEndpointByItsName) {
-  EXPECT_THAT(UpstreamsOf(Grpc("matches: []")),
+  EXPECT_THAT(GatewayUpstreams(Grpc("matches: []")),
               HasSubstr("  - name: cart\n    endpoints: [\"dns:cart.shop:80\"]\n"));
-  EXPECT_THAT(UpstreamsOf(Route("GRPCRoute",
-                                "rules: [{backendRefs: [{name: c, namespace: other, "
-                                "port: 5}]}]")),
+  EXPECT_THAT(GatewayUpstreams(GatewayRoute("GRPCRoute",
+                                            "rules: [{backendRefs: [{name: c, namespace: other, "
+                                            "port: 5}]}]")),
               HasSubstr("endpoints: [\"dns:c.other:5\"]\n"));
 }
 
 TEST(GatewayApi, TheMostExactMatchComesFirst) {
-  const std::string routes = RoutesOf(
+  const std::string routes = GatewayRoutes(
       Grpc("matches: [{}, {method: {service: a.A}}, {method: {service: a.A, method: Get}}]"));
   const size_t method = routes.find("\"/a.A/Get\""), service = routes.find("\"/a.A/*\"");
   EXPECT_LT(method, service);
@@ -88,9 +94,9 @@ TEST(GatewayApi, TheMostExactMatchComesFirst) {
 
 TEST(GatewayApi, AParentThatIsAServiceIsMatchedByItsNames) {
   const std::string routes =
-      RoutesOf(Route("GRPCRoute",
-                     "parentRefs: [{group: '', kind: Service, name: cart, port: 80}], "
-                     "rules: [{backendRefs: [{name: cart, port: 80}]}]"));
+      GatewayRoutes(GatewayRoute("GRPCRoute",
+                                 "parentRefs: [{group: '', kind: Service, name: cart, port: 80}], "
+                                 "rules: [{backendRefs: [{name: cart, port: 80}]}]"));
   for (const char* authority :
        {"cart.shop:80", "cart.shop.svc:80", "cart.shop.svc.cluster.local:80"}) {
     EXPECT_THAT(routes, HasSubstr(absl::StrCat("{authority: \"", authority, "\"}")));
@@ -98,12 +104,13 @@ TEST(GatewayApi, AParentThatIsAServiceIsMatchedByItsNames) {
 }
 
 TEST(GatewayApi, PathsArePrefixesByTheirParts) {
-  EXPECT_THAT(RoutesOf(Http("matches: [{path: {type: Exact, value: /a.A/Get}}]")),
+  EXPECT_THAT(GatewayRoutes(Http("matches: [{path: {type: Exact, value: /a.A/Get}}]")),
               HasSubstr("method: \"/a.A/Get\""));
-  EXPECT_THAT(RoutesOf(Http("matches: [{path: {value: /a.A/}}]")), HasSubstr("method: \"/a.A/*\""));
-  EXPECT_THAT(RoutesOf(Http("matches: [{path: {value: /a.A/Get}}]")),
+  EXPECT_THAT(GatewayRoutes(Http("matches: [{path: {value: /a.A/}}]")),
+              HasSubstr("method: \"/a.A/*\""));
+  EXPECT_THAT(GatewayRoutes(Http("matches: [{path: {value: /a.A/Get}}]")),
               HasSubstr("method: \"/a.A/Get\""));
-  EXPECT_THAT(RoutesOf(Http("matches: [{path: {type: PathPrefix, value: /}}]")),
+  EXPECT_THAT(GatewayRoutes(Http("matches: [{path: {type: PathPrefix, value: /}}]")),
               HasSubstr("match: {authority: cart.example}"));
 }
 
@@ -114,10 +121,10 @@ TEST(GatewayApi, AMatchThatLeveeWouldTakeMoreWidelyIsLeftOut) {
         Http("matches: [{path: {type: RegularExpression, value: /a.*}}]"),
         Grpc("matches: [{method: {type: RegularExpression, service: a.*}}]"),
         Grpc("filters: [{type: URLRewrite}]"),
-        Route("GRPCRoute",
-              "rules: [{backendRefs: [{name: a, port: 1, weight: 9}, {name: b, port: "
-              "1}]}]"),
-        Route("GRPCRoute", "rules: [{backendRefs: []}]")}) {
+        GatewayRoute("GRPCRoute",
+                     "rules: [{backendRefs: [{name: a, port: 1, weight: 9}, {name: b, port: "
+                     "1}]}]"),
+        GatewayRoute("GRPCRoute", "rules: [{backendRefs: []}]")}) {
     const std::string yaml = FromGateway(text);
     EXPECT_EQ(ValuesOf(yaml, "routes"), "  - upstream: anywhere\n    policy: default\n") << text;
     EXPECT_THAT(CommentsOf(yaml), HasSubstr("Left out, since this has no equivalent: ")) << text;
@@ -125,7 +132,7 @@ TEST(GatewayApi, AMatchThatLeveeWouldTakeMoreWidelyIsLeftOut) {
 }
 
 TEST(GatewayApi, TimeoutsBoundTheCallAndItsAttempts) {
-  EXPECT_EQ(PoliciesOf(Http("timeouts: {request: 1m30s, backendRequest: 500ms}")),
+  EXPECT_EQ(GatewayPolicies(Http("timeouts: {request: 1m30s, backendRequest: 500ms}")),
             "  - name: r\n"
             "    timeout: 1m30s\n"
             "    retry:\n"
@@ -135,29 +142,31 @@ TEST(GatewayApi, TimeoutsBoundTheCallAndItsAttempts) {
 }
 
 TEST(GatewayApi, AttemptsAreRetries) {
-  EXPECT_EQ(PoliciesOf(Http("timeouts: {backendRequest: 1s}, retry: {attempts: 2, codes: [503, "
-                            "500], backoff: 100ms}")),
-            "  - name: r\n"
-            "    retry:\n"
-            "      max_attempts: 3\n"
-            "      codes: []\n"
-            "      failures: [refused, connect, reset, timeout]\n"
-            "      http: [503, 500]\n"
-            "      attempt_timeout: 1s\n"
-            "      backoff: {initial: 100ms, multiplier: 2, max: 1s, jitter: {add: 100ms}}\n");
-  EXPECT_EQ(PoliciesOf(Http("retry: {attempts: 0, codes: [503]}")),
+  EXPECT_EQ(
+      GatewayPolicies(Http("timeouts: {backendRequest: 1s}, retry: {attempts: 2, codes: [503, "
+                           "500], backoff: 100ms}")),
+      "  - name: r\n"
+      "    retry:\n"
+      "      max_attempts: 3\n"
+      "      codes: []\n"
+      "      failures: [refused, connect, reset, timeout]\n"
+      "      http: [503, 500]\n"
+      "      attempt_timeout: 1s\n"
+      "      backoff: {initial: 100ms, multiplier: 2, max: 1s, jitter: {add: 100ms}}\n");
+  EXPECT_EQ(GatewayPolicies(Http("retry: {attempts: 0, codes: [503]}")),
             "  - name: r\n    retry:\n      max_attempts: 1\n");
-  EXPECT_THAT(PoliciesOf(Http("retry: {codes: [503]}")), Not(HasSubstr("max_attempts")));
+  EXPECT_THAT(GatewayPolicies(Http("retry: {codes: [503]}")), Not(HasSubstr("max_attempts")));
 }
 
 TEST(GatewayApi, ABudgetHoldsForEveryRouteToItsService) {
-  EXPECT_EQ(PoliciesOf(Grpc("") + "---\n" +
-                       Traffic("{budget: {percent: 25, interval: 20s}, minRetryRate: {count: 3, "
-                               "interval: 2s}}")),
-            "  - name: r\n"
-            "    retry:\n"
-            "      budget: {ratio: 0.25, window: 20s, floor: {per_second: 1.5}}\n");
-  EXPECT_THAT(PoliciesOf(Grpc("") + "---\n" + Traffic("{}")),
+  EXPECT_EQ(
+      GatewayPolicies(Grpc("") + "---\n" +
+                      Traffic("{budget: {percent: 25, interval: 20s}, minRetryRate: {count: 3, "
+                              "interval: 2s}}")),
+      "  - name: r\n"
+      "    retry:\n"
+      "      budget: {ratio: 0.25, window: 20s, floor: {per_second: 1.5}}\n");
+  EXPECT_THAT(GatewayPolicies(Grpc("") + "---\n" + Traffic("{}")),
               HasSubstr("budget: {ratio: 0.2, window: 10s, floor: {per_second: 10}}\n"));
 }
 
@@ -170,9 +179,9 @@ TEST(GatewayApi, ABudgetOfAServiceWithoutRouteGetsOne) {
 }
 
 TEST(GatewayApi, TlsHoldsForTheConnectionsToItsService) {
-  EXPECT_THAT(UpstreamsOf(Grpc("") + "---\n" +
-                          Tls("{wellKnownCACertificates: System, hostname: cart.example, "
-                              "subjectAltNames: [{type: URI, uri: spiffe://shop/cart}]}")),
+  EXPECT_THAT(GatewayUpstreams(Grpc("") + "---\n" +
+                               Tls("{wellKnownCACertificates: System, hostname: cart.example, "
+                                   "subjectAltNames: [{type: URI, uri: spiffe://shop/cart}]}")),
               HasSubstr("    tls: {ca: system, server_name: cart.example, subject_alt_names: "
                         "[\"uri:spiffe://shop/cart\"]}\n"));
   const std::string yaml = FromGateway(
@@ -184,16 +193,17 @@ TEST(GatewayApi, TlsHoldsForTheConnectionsToItsService) {
 
 TEST(GatewayApi, AnAnnotationNamesAPolicyOfTheFile) {
   const std::string grpc =
-      Route("GRPCRoute", Rule(""), ", annotations: {levee.dev/policy: patient}");
+      GatewayRoute("GRPCRoute", GatewayRule(""), ", annotations: {levee.dev/policy: patient}");
   EXPECT_THAT(CommentsOf(FromGateway(grpc)),
               HasSubstr("levee.dev/policy: \"patient\" is no policy of this file. Define it and "
                         "name it here in place of default."));
-  EXPECT_THAT(RoutesOf(grpc), Not(HasSubstr("patient")));
-  std::string http = Route("HTTPRoute",
-                           "hostnames: [a.example], rules: [{backendRefs: [{name: a, port: 1}], "
-                           "timeouts: {request: 1s}}]");
+  EXPECT_THAT(GatewayRoutes(grpc), Not(HasSubstr("patient")));
+  std::string http =
+      GatewayRoute("HTTPRoute",
+                   "hostnames: [a.example], rules: [{backendRefs: [{name: a, port: 1}], "
+                   "timeouts: {request: 1s}}]");
   http.replace(http.find("name: r"), 7, "name: patient");
-  EXPECT_THAT(RoutesOf(grpc + "---\n" + http),
+  EXPECT_THAT(GatewayRoutes(grpc + "---\n" + http),
               HasSubstr("{authority: cart.example}\n    upstream: cart\n    policy: patient\n"));
 }
 
@@ -204,7 +214,7 @@ TEST(GatewayApi, ListsAreReadAsKubectlPrintsThem) {
   for (const std::string& text :
        {"{apiVersion: v1, kind: List, items: [" + item + "]}",
         "{apiVersion: v1, kind: GRPCRouteList, items: [" + item + "]}", "---\n---\n" + item}) {
-    EXPECT_THAT(UpstreamsOf(text), HasSubstr("dns:a.default:1")) << text;
+    EXPECT_THAT(GatewayUpstreams(text), HasSubstr("dns:a.default:1")) << text;
   }
 }
 
@@ -230,8 +240,8 @@ TEST(GatewayApi, WhatIsNotReadIsSaid) {
 
 TEST(GatewayApi, AnnotationsOfLinkerdAreSaidToBeThose) {
   EXPECT_THAT(
-      CommentsOf(FromGateway(
-          Route("GRPCRoute", Rule(""), ", annotations: {retry.linkerd.io/limit: '2'}"))),
+      CommentsOf(FromGateway(GatewayRoute("GRPCRoute", GatewayRule(""),
+                                          ", annotations: {retry.linkerd.io/limit: '2'}"))),
       HasSubstr("Not read: retry.linkerd.io/limit of GRPCRoute shop/r, line 1; levee import "
                 "linkerd reads it."));
 }
@@ -254,8 +264,8 @@ TEST(GatewayApi, WrongValuesAreFaultsWithTheirPlace) {
   };
   for (const auto& [text, fault] : cases) EXPECT_EQ(FaultsOfGateway(text), fault);
   for (const std::string& text :
-       {Route("GRPCRoute", "rules: [{backendRefs: [{name: a}]}]"),
-        Route("GRPCRoute", "hostnames: ['*'], rules: []"), Http("retry: {attempts: -1}"),
+       {GatewayRoute("GRPCRoute", "rules: [{backendRefs: [{name: a}]}]"),
+        GatewayRoute("GRPCRoute", "hostnames: ['*'], rules: []"), Http("retry: {attempts: -1}"),
         Http("matches: [{path: {type: Glob, value: /}}]"),
         Grpc("matches: [{method: {service: a/b}}]"), Traffic("{budget: {percent: 101}}"),
         Traffic("{minRetryRate: {interval: 0s}}"), Tls("{hostname: a.example}"),

@@ -19,14 +19,14 @@ std::string PolicyFor(const std::string& fields) {
 }
 
 // A retryPolicy that gRPC accepts, with other fields first.
-std::string RetryPolicy(const std::string& fields) {
+std::string RetryPolicyWith(const std::string& fields) {
   return "retryPolicy: {" + fields + ", backoffMultiplier: 2}";
 }
 constexpr char kBackoff[] = "initialBackoff: 0.1s, maxBackoff: 1s";
 constexpr char kUnavailable[] = "retryableStatusCodes: [UNAVAILABLE]";
 
 std::string Retrying(const std::string& fields) {
-  return "{methodConfig: [{name: [{}], " + RetryPolicy(fields) + "}]}";
+  return "{methodConfig: [{name: [{}], " + RetryPolicyWith(fields) + "}]}";
 }
 const std::string kRetrying =
     Retrying(absl::StrCat("maxAttempts: 3, ", kBackoff, ", ", kUnavailable));
@@ -127,8 +127,8 @@ TEST(GrpcMethodConfig, MethodsThatWaitForReadyHaveAnUpstreamThatWaits) {
 }
 
 TEST(GrpcRetryPolicy, IsRetriedAtTheSameFailuresAndDelays) {
-  EXPECT_EQ(PolicyFor(RetryPolicy(absl::StrCat("maxAttempts: 4, ", kBackoff,
-                                               ", retryableStatusCodes: [14, aborted, ABORTED]"))),
+  EXPECT_EQ(PolicyFor(RetryPolicyWith(absl::StrCat(
+                "maxAttempts: 4, ", kBackoff, ", retryableStatusCodes: [14, aborted, ABORTED]"))),
             "  - name: shop.Cart.Get\n"
             "    retry:\n"
             "      max_attempts: 4\n"
@@ -144,7 +144,7 @@ TEST(GrpcRetryPolicy, LostConnectionsAreRetriedOnlyAsUnavailable) {
                         "that had reached the\n"
                         "      # server may run twice.\n"
                         "      failures: [refused, connect, reset]\n"));
-  EXPECT_THAT(PolicyFor(RetryPolicy(
+  EXPECT_THAT(PolicyFor(RetryPolicyWith(
                   absl::StrCat("maxAttempts: 4, ", kBackoff, ", retryableStatusCodes: [ABORTED]"))),
               HasSubstr("      codes: [ABORTED]\n"
                         "      failures: []\n"));
@@ -157,7 +157,7 @@ TEST(GrpcRetryPolicy, MoreThanFiveAttemptsAreFive) {
 }
 
 TEST(GrpcRetryPolicy, APerAttemptTimeoutIsRetried) {
-  EXPECT_THAT(PolicyFor(RetryPolicy(
+  EXPECT_THAT(PolicyFor(RetryPolicyWith(
                   absl::StrCat("maxAttempts: 2, perAttemptRecvTimeout: 0.5s, ", kBackoff))),
               HasSubstr("      codes: []\n"
                         "      failures: [timeout]\n"
@@ -235,7 +235,7 @@ TEST(GrpcThrottling, IsTheBudgetOfWhatIsRetried) {
   const std::string yaml = FromGrpc(
       "{methodConfig: [{name: [{service: a.A}], hedgingPolicy: {maxAttempts: 2}}, "
       "{name: [{}], " +
-      RetryPolicy(absl::StrCat("maxAttempts: 2, ", kBackoff, ", ", kUnavailable)) +
+      RetryPolicyWith(absl::StrCat("maxAttempts: 2, ", kBackoff, ", ", kUnavailable)) +
       "}, {name: [{service: b.B}], timeout: 1s}], "
       "retryThrottling: {maxTokens: 10, tokenRatio: 0.25}}");
   EXPECT_EQ(ValuesOf(yaml, "policies"),
@@ -337,9 +337,10 @@ TEST(GrpcServiceConfig, WhatIsNoServiceConfigIsAFault) {
 }
 
 std::string OfOneService(const std::string& service, const std::string& throttling) {
-  return absl::StrCat("{methodConfig: [{name: [{service: ", service, "}], ",
-                      RetryPolicy(absl::StrCat("maxAttempts: 3, ", kBackoff, ", ", kUnavailable)),
-                      "}]", throttling, "}");
+  return absl::StrCat(
+      "{methodConfig: [{name: [{service: ", service, "}], ",
+      RetryPolicyWith(absl::StrCat("maxAttempts: 3, ", kBackoff, ", ", kUnavailable)), "}]",
+      throttling, "}");
 }
 
 TEST(GrpcServiceConfigs, OfSeveralFilesAreOnePolicyAndKeepTheirOwnBudgets) {

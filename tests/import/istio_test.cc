@@ -16,17 +16,17 @@ std::string FaultsOfIstio(const std::string& text) {
   return FormatFaults(ImportIstio({{"f", text}}).faults);
 }
 
-std::string Service(const std::string& http) {
+std::string VirtualService(const std::string& http) {
   return absl::StrCat(
       "apiVersion: networking.istio.io/v1\nkind: VirtualService\n"
       "metadata: {name: v, namespace: shop}\nspec: {hosts: [cart], http: [",
       http, "]}\n");
 }
-std::string Route(const std::string& fields) {
-  return Service(
+std::string IstioRoute(const std::string& fields) {
+  return VirtualService(
       absl::StrCat("{route: [{destination: {host: cart, port: {number: 80}}}], ", fields, "}"));
 }
-std::string Rule(const std::string& policy) {
+std::string DestinationRule(const std::string& policy) {
   return absl::StrCat(
       "apiVersion: networking.istio.io/v1\nkind: DestinationRule\n"
       "metadata: {name: d, namespace: shop}\nspec: {host: "
@@ -34,30 +34,33 @@ std::string Rule(const std::string& policy) {
       policy, "}}\n");
 }
 
-std::string RoutesOf(const std::string& text) { return ValuesOf(FromIstio(text), "routes"); }
-std::string PoliciesOf(const std::string& text) { return ValuesOf(FromIstio(text), "policies"); }
-std::string UpstreamsOf(const std::string& text) { return ValuesOf(FromIstio(text), "upstreams"); }
+std::string IstioRoutes(const std::string& text) { return ValuesOf(FromIstio(text), "routes"); }
+std::string IstioPolicies(const std::string& text) { return ValuesOf(FromIstio(text), "policies"); }
+std::string IstioUpstreams(const std::string& text) {
+  return ValuesOf(FromIstio(text), "upstreams");
+}
 
 TEST(Istio, AttemptsAreRetries) {
-  EXPECT_EQ(PoliciesOf(Route("timeout: 5s, retries: {attempts: 3, perTryTimeout: 1.5s, retryOn: "
-                             "'unavailable,connect-failure,reset,503', backoff: 100ms, "
-                             "retryIgnorePreviousHosts: true}")),
-            "  - name: v\n"
-            "    timeout: 5s\n"
-            "    retry:\n"
-            "      max_attempts: 4\n"
-            "      codes: [UNAVAILABLE]\n"
-            "      failures: [refused, connect, reset, timeout]\n"
-            "      http: [503]\n"
-            "      attempt_timeout: 1.5s\n"
-            "      backoff: {initial: 100ms, multiplier: 2, max: 1s, jitter: full}\n"
-            "      commit: headers\n");
-  EXPECT_EQ(PoliciesOf(Route("retries: {attempts: 0}")),
+  EXPECT_EQ(
+      IstioPolicies(IstioRoute("timeout: 5s, retries: {attempts: 3, perTryTimeout: 1.5s, retryOn: "
+                               "'unavailable,connect-failure,reset,503', backoff: 100ms, "
+                               "retryIgnorePreviousHosts: true}")),
+      "  - name: v\n"
+      "    timeout: 5s\n"
+      "    retry:\n"
+      "      max_attempts: 4\n"
+      "      codes: [UNAVAILABLE]\n"
+      "      failures: [refused, connect, reset, timeout]\n"
+      "      http: [503]\n"
+      "      attempt_timeout: 1.5s\n"
+      "      backoff: {initial: 100ms, multiplier: 2, max: 1s, jitter: full}\n"
+      "      commit: headers\n");
+  EXPECT_EQ(IstioPolicies(IstioRoute("retries: {attempts: 0}")),
             "  - name: v\n    retry:\n      max_attempts: 1\n");
 }
 
 TEST(Istio, ARouteThatSaysNothingOfRetriesHasIstiosDefault) {
-  const std::string yaml = FromIstio(Route("timeout: 0s"));
+  const std::string yaml = FromIstio(IstioRoute("timeout: 0s"));
   EXPECT_EQ(ValuesOf(yaml, "policies"),
             "  - name: v\n"
             "    retry:\n"
@@ -71,7 +74,7 @@ TEST(Istio, ARouteThatSaysNothingOfRetriesHasIstiosDefault) {
 }
 
 TEST(Istio, HostsAreThoseOfTheirNamespace) {
-  const std::string yaml = FromIstio(Route(""));
+  const std::string yaml = FromIstio(IstioRoute(""));
   for (const char* authority : {"cart.shop", "cart.shop.svc", "cart.shop.svc.cluster.local"}) {
     EXPECT_THAT(ValuesOf(yaml, "routes"), HasSubstr(absl::StrCat("authority: ", authority, "}")));
     EXPECT_THAT(ValuesOf(yaml, "routes"),
@@ -81,9 +84,9 @@ TEST(Istio, HostsAreThoseOfTheirNamespace) {
 }
 
 TEST(Istio, RoutesStandInTheirOrder) {
-  const std::string routes =
-      RoutesOf(Service("{match: [{uri: {prefix: /a.}}, {uri: {exact: /a.A/Get}, port: 80}], route: "
-                       "[{destination: {host: cart}}]}, {route: [{destination: {host: cart}}]}"));
+  const std::string routes = IstioRoutes(
+      VirtualService("{match: [{uri: {prefix: /a.}}, {uri: {exact: /a.A/Get}, port: 80}], route: "
+                     "[{destination: {host: cart}}]}, {route: [{destination: {host: cart}}]}"));
   const size_t prefix = routes.find("{authority: cart.shop, method: \"/a.*\"}");
   const size_t exact = routes.find("{authority: \"cart.shop:80\", method: \"/a.A/Get\"}");
   EXPECT_LT(prefix, exact);
@@ -99,53 +102,54 @@ TEST(Istio, AMatchThatLeveeWouldTakeMoreWidelyIsLeftOut) {
         "{route: [{destination: {host: other}}]}", "{route: []}",
         "{route: [{destination: {host: a, port: {number: 1}}, weight: 90}, {destination: {host: b, "
         "port: {number: 1}}, weight: 10}]}"}) {
-    const std::string yaml = FromIstio(Service(http));
+    const std::string yaml = FromIstio(VirtualService(http));
     EXPECT_EQ(ValuesOf(yaml, "routes"), "  - upstream: anywhere\n    policy: default\n") << http;
     EXPECT_THAT(CommentsOf(yaml), HasSubstr("Left out, since this has no equivalent: ")) << http;
   }
 }
 
 TEST(Istio, SubsetsOfOneServiceAreTheService) {
-  const std::string yaml = FromIstio(
-      Service("{route: [{destination: {host: cart, subset: v1}, weight: 90}, {destination: {host: "
-              "cart, subset: v2}, weight: 10}]}"));
+  const std::string yaml = FromIstio(VirtualService(
+      "{route: [{destination: {host: cart, subset: v1}, weight: 90}, {destination: {host: "
+      "cart, subset: v2}, weight: 10}]}"));
   EXPECT_THAT(ValuesOf(yaml, "routes"), HasSubstr("upstream: cart\n    policy: v\n"));
   EXPECT_THAT(CommentsOf(yaml), HasSubstr("Subsets have no equivalent: \"v1\", \"v2\"."));
 }
 
 TEST(Istio, ARetryBudgetHoldsForTheService) {
-  EXPECT_THAT(PoliciesOf(Route("") + "---\n" +
-                         Rule("retryBudget: {percent: 25.5, minRetryConcurrency: 5, "
-                              "budgetInterval: 20s}")),
+  EXPECT_THAT(IstioPolicies(IstioRoute("") + "---\n" +
+                            DestinationRule("retryBudget: {percent: 25.5, minRetryConcurrency: 5, "
+                                            "budgetInterval: 20s}")),
               HasSubstr("budget: {ratio: 0.255, window: 20s, burst: {least: 5}}\n"));
-  EXPECT_THAT(PoliciesOf(Rule("retryBudget: {}")),
+  EXPECT_THAT(IstioPolicies(DestinationRule("retryBudget: {}")),
               HasSubstr("  - name: cart\n    retry:\n      budget: {ratio: 0.2, burst: {least: "
                         "3}}\n"));
 }
 
 TEST(Istio, TimesThatAPolicyCannotHaveAreNamed) {
   const std::string yaml =
-      FromIstio(Rule("retryBudget: {percent: 20, budgetInterval: 2h}, "
-                     "outlierDetection: {baseEjectionTime: 3h}"));
+      FromIstio(DestinationRule("retryBudget: {percent: 20, budgetInterval: 2h}, "
+                                "outlierDetection: {baseEjectionTime: 3h}"));
   EXPECT_THAT(CommentsOf(yaml), HasSubstr("budgetInterval is 2h; a window is 100ms to 1h long."));
   EXPECT_THAT(CommentsOf(yaml), HasSubstr("baseEjectionTime is 3h; an endpoint is ejected for"));
 }
 
 TEST(Istio, OutliersAreEjected) {
-  EXPECT_THAT(UpstreamsOf(Rule("outlierDetection: {consecutive5xxErrors: 7, baseEjectionTime: 10m, "
-                               "interval: 5s, maxEjectionPercent: 100}")),
+  EXPECT_THAT(IstioUpstreams(DestinationRule(
+                  "outlierDetection: {consecutive5xxErrors: 7, baseEjectionTime: 10m, "
+                  "interval: 5s, maxEjectionPercent: 100}")),
               HasSubstr("ejection: {failures: 7, success: 0, base: 10m, max: 10m}\n"));
-  EXPECT_THAT(UpstreamsOf(Rule("outlierDetection: {}")),
+  EXPECT_THAT(IstioUpstreams(DestinationRule("outlierDetection: {}")),
               HasSubstr("ejection: {failures: 5, success: 0, base: 30s}\n"));
-  EXPECT_THAT(UpstreamsOf(Rule("outlierDetection: {consecutive5xxErrors: 0}")),
+  EXPECT_THAT(IstioUpstreams(DestinationRule("outlierDetection: {consecutive5xxErrors: 0}")),
               Not(HasSubstr("ejection")));
 }
 
 TEST(Istio, TlsAndTheConnectTimeoutHoldForConnections) {
-  const std::string yaml =
-      FromIstio(Rule("tls: {mode: MUTUAL, sni: cart.example, subjectAltNames: [spiffe://shop/cart, "
-                     "a.example], caCertificates: /ca.pem, clientCertificate: /c.pem, privateKey: "
-                     "/k.pem}, connectionPool: {tcp: {connectTimeout: 300ms}}"));
+  const std::string yaml = FromIstio(DestinationRule(
+      "tls: {mode: MUTUAL, sni: cart.example, subjectAltNames: [spiffe://shop/cart, "
+      "a.example], caCertificates: /ca.pem, clientCertificate: /c.pem, privateKey: "
+      "/k.pem}, connectionPool: {tcp: {connectTimeout: 300ms}}"));
   EXPECT_THAT(ValuesOf(yaml, "upstreams"),
               HasSubstr("    connect_timeout: 300ms\n    tls: {ca: system, server_name: "
                         "cart.example, subject_alt_names: [\"uri:spiffe://shop/cart\", "
@@ -154,15 +158,16 @@ TEST(Istio, TlsAndTheConnectTimeoutHoldForConnections) {
        {"caCertificates \"/ca.pem\"", "clientCertificate \"/c.pem\"", "privateKey \"/k.pem\""}) {
     EXPECT_THAT(CommentsOf(yaml), HasSubstr(note));
   }
-  EXPECT_THAT(UpstreamsOf(Rule("tls: {mode: ISTIO_MUTUAL}")), Not(HasSubstr("tls")));
+  EXPECT_THAT(IstioUpstreams(DestinationRule("tls: {mode: ISTIO_MUTUAL}")), Not(HasSubstr("tls")));
 }
 
 TEST(Istio, WhatHasNoEquivalentIsSaid) {
   const std::string comments = CommentsOf(FromIstio(
-      Route("fault: {}, mirror: {host: m}, retries: {retryOn: 'envoy-ratelimited', "
-            "retryRemoteLocalities: true}") +
+      IstioRoute("fault: {}, mirror: {host: m}, retries: {retryOn: 'envoy-ratelimited', "
+                 "retryRemoteLocalities: true}") +
       "---\n" +
-      Rule("connectionPool: {http: {maxRetries: 3, http2MaxRequests: 10}}, loadBalancer: {}") +
+      DestinationRule(
+          "connectionPool: {http: {maxRetries: 3, http2MaxRequests: 10}}, loadBalancer: {}") +
       "---\n{apiVersion: networking.istio.io/v1, kind: Gateway, metadata: {name: g}}\n"));
   for (const char* note :
        {"Not read in spec.http[0]: fault, mirror.", "\"envoy-ratelimited\" has no equivalent.",
@@ -175,16 +180,18 @@ TEST(Istio, WhatHasNoEquivalentIsSaid) {
 }
 
 TEST(Istio, WrongValuesAreFaultsWithTheirPlace) {
-  EXPECT_EQ(FaultsOfIstio(Route("timeout: soon")),
+  EXPECT_EQ(FaultsOfIstio(IstioRoute("timeout: soon")),
             "f:4:98: spec.http[0].timeout: \"soon\" is no duration; they have a unit, as in 2.5s "
             "or 1m30s");
   for (const std::string& text :
-       {Route("retries: {attempts: -1}"), Route("retries: {backoff: 0s}"), Route("retries: 3"),
-        Route("match: [{port: 99999}]"), Service("{route: [{weight: 1}]}"),
-        Service("{route: [{destination: {host: 'a b'}}]}"), Rule("retryBudget: {percent: 101}"),
-        Rule("tls: {mode: MAYBE}"), Rule("tls: {mode: SIMPLE, sni: 'a b'}"),
-        Rule("outlierDetection: {consecutive5xxErrors: -1}"),
-        Rule("connectionPool: {tcp: {connectTimeout: 0s}}")}) {
+       {IstioRoute("retries: {attempts: -1}"), IstioRoute("retries: {backoff: 0s}"),
+        IstioRoute("retries: 3"), IstioRoute("match: [{port: 99999}]"),
+        VirtualService("{route: [{weight: 1}]}"),
+        VirtualService("{route: [{destination: {host: 'a b'}}]}"),
+        DestinationRule("retryBudget: {percent: 101}"), DestinationRule("tls: {mode: MAYBE}"),
+        DestinationRule("tls: {mode: SIMPLE, sni: 'a b'}"),
+        DestinationRule("outlierDetection: {consecutive5xxErrors: -1}"),
+        DestinationRule("connectionPool: {tcp: {connectTimeout: 0s}}")}) {
     EXPECT_THAT(FaultsOfIstio(text), HasSubstr("f:4:")) << text;
   }
 }

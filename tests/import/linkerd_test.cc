@@ -16,14 +16,14 @@ std::string FaultsOfLinkerd(const std::string& text) {
   return FormatFaults(ImportLinkerd({{"f", text}}).faults);
 }
 
-std::string Service(const std::string& annotations) {
+std::string KubernetesService(const std::string& annotations) {
   return absl::StrCat(
       "apiVersion: v1\nkind: Service\nmetadata: {name: cart, namespace: shop, "
       "annotations: {",
       annotations, "}}\nspec: {ports: [{port: 80}]}\n");
 }
-std::string Route(const std::string& kind, const std::string& annotations,
-                  const std::string& fields = "") {
+std::string LinkerdRoute(const std::string& kind, const std::string& annotations,
+                         const std::string& fields = "") {
   return absl::StrCat("apiVersion: gateway.networking.k8s.io/v1\nkind: ", kind,
                       "\nmetadata: {name: r, namespace: shop, annotations: {", annotations,
                       "}}\nspec: {parentRefs: [{kind: Service, name: cart, port: 80}], rules: "
@@ -37,13 +37,15 @@ std::string Profile(const std::string& spec) {
       spec, "}\n");
 }
 
-std::string PoliciesOf(const std::string& text) { return ValuesOf(FromLinkerd(text), "policies"); }
+std::string LinkerdPolicies(const std::string& text) {
+  return ValuesOf(FromLinkerd(text), "policies");
+}
 
 TEST(Linkerd, AnnotationsOfAServiceHoldForItsPorts) {
-  const std::string yaml = FromLinkerd(
-      Service("retry.linkerd.io/grpc: 'unavailable,internal', retry.linkerd.io/http: "
-              "'gateway-error,429', retry.linkerd.io/limit: '2', retry.linkerd.io/timeout: 400ms, "
-              "timeout.linkerd.io/request: 2s"));
+  const std::string yaml = FromLinkerd(KubernetesService(
+      "retry.linkerd.io/grpc: 'unavailable,internal', retry.linkerd.io/http: "
+      "'gateway-error,429', retry.linkerd.io/limit: '2', retry.linkerd.io/timeout: 400ms, "
+      "timeout.linkerd.io/request: 2s"));
   EXPECT_THAT(ValuesOf(yaml, "upstreams"), HasSubstr("endpoints: [\"dns:cart.shop:80\"]"));
   EXPECT_THAT(ValuesOf(yaml, "routes"), HasSubstr("{authority: \"cart.shop:80\"}\n    upstream: "
                                                   "cart\n    policy: cart\n"));
@@ -60,25 +62,26 @@ TEST(Linkerd, AnnotationsOfAServiceHoldForItsPorts) {
 }
 
 TEST(Linkerd, WithoutALimitACallIsRetriedOnce) {
-  EXPECT_THAT(PoliciesOf(Service("retry.linkerd.io/grpc: internal")),
+  EXPECT_THAT(LinkerdPolicies(KubernetesService("retry.linkerd.io/grpc: internal")),
               HasSubstr("max_attempts: 2\n"));
-  EXPECT_EQ(PoliciesOf(Service("retry.linkerd.io/grpc: internal, retry.linkerd.io/limit: '0'")),
+  EXPECT_EQ(LinkerdPolicies(
+                KubernetesService("retry.linkerd.io/grpc: internal, retry.linkerd.io/limit: '0'")),
             "  - name: cart\n    retry:\n      max_attempts: 1\n");
 }
 
 TEST(Linkerd, RangesOfStatusesAreNamedOneByOne) {
-  EXPECT_THAT(PoliciesOf(Service("retry.linkerd.io/http: 500-502")),
+  EXPECT_THAT(LinkerdPolicies(KubernetesService("retry.linkerd.io/http: 500-502")),
               HasSubstr("http: [500, 501, 502]\n"));
-  EXPECT_THAT(PoliciesOf(Service("retry.linkerd.io/http: '503,499-599'")),
+  EXPECT_THAT(LinkerdPolicies(KubernetesService("retry.linkerd.io/http: '503,499-599'")),
               HasSubstr("http: [5xx, 499]\n"));
 }
 
 TEST(Linkerd, AnnotationsOfARouteComeBeforeThoseOfItsService) {
-  const std::string service = Service(
+  const std::string service = KubernetesService(
       "retry.linkerd.io/grpc: internal, retry.linkerd.io/limit: '5', "
       "timeout.linkerd.io/request: 9s");
-  const std::string both = PoliciesOf(
-      Route("GRPCRoute", "retry.linkerd.io/grpc: cancelled, retry.linkerd.io/limit: '1'") +
+  const std::string both = LinkerdPolicies(
+      LinkerdRoute("GRPCRoute", "retry.linkerd.io/grpc: cancelled, retry.linkerd.io/limit: '1'") +
       "---\n" + service);
   EXPECT_THAT(both, HasSubstr("  - name: r\n    timeout: 9s\n    retry:\n      max_attempts: 2\n"
                               "      codes: [CANCELLED]\n"));
@@ -87,8 +90,8 @@ TEST(Linkerd, AnnotationsOfARouteComeBeforeThoseOfItsService) {
 }
 
 TEST(Linkerd, TheTimeoutsOfARouteCountToo) {
-  EXPECT_EQ(PoliciesOf(Route("HTTPRoute", "retry.linkerd.io/http: 5xx",
-                             ", timeouts: {request: 3s, backendRequest: 1s}")),
+  EXPECT_EQ(LinkerdPolicies(LinkerdRoute("HTTPRoute", "retry.linkerd.io/http: 5xx",
+                                         ", timeouts: {request: 3s, backendRequest: 1s}")),
             "  - name: r\n"
             "    timeout: 3s\n"
             "    retry:\n"
@@ -102,8 +105,8 @@ TEST(Linkerd, TheTimeoutsOfARouteCountToo) {
 
 TEST(Linkerd, WhatHasNoEquivalentIsSaid) {
   const std::string comments = CommentsOf(
-      FromLinkerd(Service("timeout.linkerd.io/response: 1s, timeout.linkerd.io/idle: 5s, "
-                          "config.linkerd.io/opaque-ports: '1'") +
+      FromLinkerd(KubernetesService("timeout.linkerd.io/response: 1s, timeout.linkerd.io/idle: 5s, "
+                                    "config.linkerd.io/opaque-ports: '1'") +
                   "---\n{apiVersion: v1, kind: Service, metadata: {name: plain}}\n"
                   "---\n{apiVersion: v1, kind: Pod, metadata: {name: p}}\n"));
   EXPECT_THAT(comments, HasSubstr("timeout.linkerd.io/response: 1s has no equivalent"));
@@ -141,8 +144,9 @@ TEST(Linkerd, AProfilesRoutesStandInTheirOrder) {
 }
 
 TEST(Linkerd, AProfileWithoutBudgetHasLinkerds) {
-  EXPECT_THAT(PoliciesOf(Profile("routes: [{condition: {pathRegex: /a.*}, isRetryable: true}]")),
-              HasSubstr("budget: {ratio: 0.2, window: 10s, floor: {per_second: 10}}"));
+  EXPECT_THAT(
+      LinkerdPolicies(Profile("routes: [{condition: {pathRegex: /a.*}, isRetryable: true}]")),
+      HasSubstr("budget: {ratio: 0.2, window: 10s, floor: {per_second: 10}}"));
 }
 
 TEST(Linkerd, AConditionThatNoGlobCanSayIsLeftOut) {
@@ -157,13 +161,15 @@ TEST(Linkerd, AConditionThatNoGlobCanSayIsLeftOut) {
 }
 
 TEST(Linkerd, WrongValuesAreFaultsWithTheirPlace) {
-  EXPECT_EQ(FaultsOfLinkerd(Service("retry.linkerd.io/grpc: unavailable+")),
+  EXPECT_EQ(FaultsOfLinkerd(KubernetesService("retry.linkerd.io/grpc: unavailable+")),
             "f:3:78: metadata.annotations.\"retry.linkerd.io/grpc\": \"unavailable+\" is none of "
             "cancelled, deadline-exceeded, internal, resource-exhausted and unavailable");
   for (const std::string& text :
-       {Service("retry.linkerd.io/limit: many"), Service("retry.linkerd.io/http: 6xx"),
-        Service("retry.linkerd.io/http: 504-500"), Service("timeout.linkerd.io/request: '5'"),
-        Profile("routes: [{name: a}]"), Profile("routes: [{condition: {}, timeout: -1s}]"),
+       {KubernetesService("retry.linkerd.io/limit: many"),
+        KubernetesService("retry.linkerd.io/http: 6xx"),
+        KubernetesService("retry.linkerd.io/http: 504-500"),
+        KubernetesService("timeout.linkerd.io/request: '5'"), Profile("routes: [{name: a}]"),
+        Profile("routes: [{condition: {}, timeout: -1s}]"),
         Profile("retryBudget: {retryRatio: -1}"),
         Profile("routes: [{condition: {}, isRetryable: true, responseClasses: [{isFailure: true, "
                 "condition: {status: {min: 600}}}]}]")}) {

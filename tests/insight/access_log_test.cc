@@ -7,7 +7,7 @@
 namespace levee {
 namespace {
 
-Instant At(int64_t micros) { return Instant::FromNanos(micros * 1000); }
+Instant AtMicros(int64_t micros) { return Instant::FromNanos(micros * 1000); }
 
 std::string Name(int64_t endpoint) { return "10.0.0." + std::to_string(endpoint) + ":50051"; }
 
@@ -26,14 +26,14 @@ AccessLogFacts FactsOfACall() {
 
 CallRecord CallOf(StatusCode code, int64_t start, int64_t end) {
   CallRecord record;
-  record.start = At(start);
-  record.end = At(end);
+  record.start = AtMicros(start);
+  record.end = AtMicros(end);
   record.code = code;
   return record;
 }
 
 AttemptRecord Attempt(int64_t endpoint, StatusCode code, int64_t start, int64_t end) {
-  return {.start = At(start), .end = At(end), .endpoint = endpoint, .code = code};
+  return {.start = AtMicros(start), .end = AtMicros(end), .endpoint = endpoint, .code = code};
 }
 
 std::string Line(const AccessLogFacts& facts, const CallRecord& record) {

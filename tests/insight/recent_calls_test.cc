@@ -12,11 +12,11 @@
 namespace levee {
 namespace {
 
-Instant At(int64_t second) { return Instant::FromNanos(second * 1'000'000'000); }
+Instant AtSecond(int64_t second) { return Instant::FromNanos(second * 1'000'000'000); }
 
 CallRecord RetriedCall(int64_t end_second) {
   CallRecord record;
-  record.end = At(end_second);
+  record.end = AtSecond(end_second);
   record.attempts.push_back({.endpoint = 3, .code = StatusCode::kUnavailable});
   record.attempts.push_back({.code = StatusCode::kOk, .trigger = RetryTrigger::kStatus});
   return record;
@@ -60,7 +60,7 @@ TEST(RecentCalls, RemembersWhatItWasGiven) {
   const auto read = calls.Read(0);
   ASSERT_EQ(read.size(), 1u);
   EXPECT_EQ(read[0].start, start);
-  EXPECT_EQ(read[0].record.end, At(7));
+  EXPECT_EQ(read[0].record.end, AtSecond(7));
   EXPECT_EQ(read[0].record.attempts.size(), 2u);
   EXPECT_EQ(read[0].endpoints, (std::vector<std::string>{"10.0.0.3:1", ""}));
   EXPECT_EQ(read[0].listener, "egress");
@@ -77,8 +77,8 @@ TEST(RecentCalls, ReadsOnlyThoseAfterACall) {
   const auto read = calls.Read(1);
   ASSERT_EQ(read.size(), 2u);
   EXPECT_EQ(read[0].id, 2u);
-  EXPECT_EQ(read[0].record.end, At(2));
-  EXPECT_EQ(read[1].record.end, At(3));
+  EXPECT_EQ(read[0].record.end, AtSecond(2));
+  EXPECT_EQ(read[1].record.end, AtSecond(3));
   EXPECT_TRUE(calls.Read(3).empty());
 }
 
@@ -88,8 +88,8 @@ TEST(RecentCalls, TheOldestMakesRoom) {
   for (int64_t second = 1; second <= kept + 3; ++second) AddOne(calls, second);
   const auto read = calls.Read(0);
   ASSERT_EQ(read.size(), RecentCalls::kKept);
-  EXPECT_EQ(read.front().record.end, At(4));
-  EXPECT_EQ(read.back().record.end, At(kept + 3));
+  EXPECT_EQ(read.front().record.end, AtSecond(4));
+  EXPECT_EQ(read.back().record.end, AtSecond(kept + 3));
 }
 
 TEST(RecentCalls, AShorterCallLeavesNothingOfTheOneBefore) {
@@ -97,7 +97,7 @@ TEST(RecentCalls, AShorterCallLeavesNothingOfTheOneBefore) {
   const auto kept = static_cast<int64_t>(RecentCalls::kKept);
   for (int64_t second = 1; second <= kept; ++second) AddOne(calls, second, "/long.Long/Method");
   CallRecord record;
-  record.end = At(kept + 1);
+  record.end = AtSecond(kept + 1);
   calls.Add({.path = "/b"}, record, NameOf);
   const auto read = calls.Read(RecentCalls::kKept);
   ASSERT_EQ(read.size(), 1u);
@@ -133,12 +133,12 @@ constexpr RememberedKind kKinds[] = {RememberedKind::kRescued, RememberedKind::k
 TEST(RecentCalls, InAStormOfEveryKindEachSecondOfFiveMinutesHasEachKind) {
   RecentCalls calls;
   for (int i = 0; i < 300 * 100; ++i) {
-    const Instant now = At(1000) + i * absl::Milliseconds(10);
+    const Instant now = AtSecond(1000) + i * absl::Milliseconds(10);
     for (const RememberedKind kind : kKinds) calls.Add({.path = "/a"}, CallOf(kind, now), NameOf);
   }
   std::map<std::pair<int64_t, RememberedKind>, int> kept;
   for (const RememberedCall& call : calls.Read(0)) {
-    ++kept[{(call.record.end - At(1000)) / absl::Seconds(1), KindOf(call.record)}];
+    ++kept[{(call.record.end - AtSecond(1000)) / absl::Seconds(1), KindOf(call.record)}];
   }
   for (int64_t second = 0; second < 300; ++second) {
     for (const RememberedKind kind : kKinds) {
@@ -152,7 +152,7 @@ TEST(RecentCalls, AStormOfOneKindLeavesTheOthersWhole) {
   RecentCalls calls;
   AddOne(calls, 1000, "/first");
   for (int i = 0; i < 300 * 100; ++i) {
-    const Instant now = At(1000) + i * absl::Milliseconds(10);
+    const Instant now = AtSecond(1000) + i * absl::Milliseconds(10);
     calls.Add({.path = "/a"}, CallOf(RememberedKind::kRefused, now), NameOf);
   }
   AddOne(calls, 1300, "/last");
@@ -172,14 +172,15 @@ int Admitted(RecentCallsGate& gate, Instant from, Instant to, absl::Duration spa
 
 TEST(RecentCallsGate, WhatIsRarerIsAllAdmitted) {
   RecentCallsGate gate;
-  EXPECT_EQ(Admitted(gate, At(0), At(100), absl::Seconds(1)), 100);
+  EXPECT_EQ(Admitted(gate, AtSecond(0), AtSecond(100), absl::Seconds(1)), 100);
 }
 
 TEST(RecentCallsGate, QuietTimeIsNotSavedUp) {
   RecentCallsGate gate;
-  Admitted(gate, At(0), At(1), absl::Milliseconds(1));
-  EXPECT_EQ(Admitted(gate, At(60), At(60) + absl::Milliseconds(1), absl::Microseconds(1)),
-            RecentCallsGate::kAtOnce);
+  Admitted(gate, AtSecond(0), AtSecond(1), absl::Milliseconds(1));
+  EXPECT_EQ(
+      Admitted(gate, AtSecond(60), AtSecond(60) + absl::Milliseconds(1), absl::Microseconds(1)),
+      RecentCallsGate::kAtOnce);
 }
 
 TEST(RecentCallsConcurrency, ReadersSeeWholeCallsWhileWorkersAdd) {
@@ -197,7 +198,7 @@ TEST(RecentCallsConcurrency, ReadersSeeWholeCallsWhileWorkersAdd) {
   });
   std::thread two([&] {
     for (int i = 0; i < 5000; ++i) {
-      calls.Add({.path = "/two"}, CallOf(RememberedKind::kRefused, At(i)), NameOf);
+      calls.Add({.path = "/two"}, CallOf(RememberedKind::kRefused, AtSecond(i)), NameOf);
     }
   });
   one.join();
@@ -212,7 +213,7 @@ TEST(RecentCallsConcurrency, ReadersSeeThemInTheirOrderWhileTheOldestMakeRoom) {
   std::atomic<bool> done = false;
   std::thread reader([&] {
     while (!done.load()) {
-      Instant last = At(0);
+      Instant last = AtSecond(0);
       for (const RememberedCall& call : calls.Read(0)) {
         EXPECT_GT(call.record.end, last);
         last = call.record.end;

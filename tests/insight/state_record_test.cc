@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-const Instant kStarted = Instant::FromNanos(5'000'000'000);
+const Instant kRecordStarted = Instant::FromNanos(5'000'000'000);
 
 class StateRecordTest : public testing::Test {
  protected:
@@ -27,7 +27,7 @@ class StateRecordTest : public testing::Test {
     for (const auto& [upstream, count] : counted_) {
       totals.push_back({.upstream = upstream, .calls = count});
     }
-    record_.Update(second_, kStarted, totals, /*budgets=*/{}, /*throttles=*/{}, /*guards=*/{},
+    record_.Update(second_, kRecordStarted, totals, /*budgets=*/{}, /*throttles=*/{}, /*guards=*/{},
                    remembered_);
   }
   RecentState Read(const StateQuery& query) const { return record_.Read(query, {"shop", "cart"}); }
@@ -92,7 +92,7 @@ TEST_F(StateRecordTest, ATooLongAnswerHasNoSamplesAndSaysHowManyThereAre) {
 TEST_F(StateRecordTest, OnlyTheCallsOfTheUpstreamThatIsAskedForAreRead) {
   for (const char* upstream : {"cart", "shop"}) {
     RememberedCall& call = remembered_.emplace_back();
-    call.record.end = kStarted + absl::Milliseconds(10);
+    call.record.end = kRecordStarted + absl::Milliseconds(10);
     call.upstream = upstream;
   }
   Second({});

@@ -17,6 +17,7 @@
 #include "integration/log_lines.h"
 #include "integration/raw_client.h"
 #include "integration/sidecar_process.h"
+#include "integration/traced.h"
 
 namespace levee {
 namespace {
@@ -29,7 +30,7 @@ using testing::StartsWith;
 constexpr char kTraceparent[] = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
 // No want of budget, and delays that are known.
-constexpr char kPatient[] =
+constexpr char kLoggedRetry[] =
     "{max_attempts: 3, budget: {ratio: 100, wait: none}, min_remaining: off, "
     "backoff: {constant: 2ms}}";
 
@@ -40,7 +41,7 @@ std::string LogOf(const std::string& when) {
 // A service behind a sidecar that writes its access log to standard output.
 class Logged {
  public:
-  explicit Logged(FaultyService::Script script, ConfigParts parts = {.retry = kPatient})
+  explicit Logged(FaultyService::Script script, ConfigParts parts = {.retry = kLoggedRetry})
       : service(std::move(script)), sidecar(Complete(std::move(parts), service)) {}
 
   // The next line.
@@ -82,11 +83,12 @@ TEST(AccessLogOfARun, SaysEverythingAboutACallThatSucceeds) {
   });
   EXPECT_TRUE(reply.status.ok()) << reply.status.error_message();
   const LogLine line = run.Line();
-  EXPECT_THAT(line.members(),
-              ElementsAre("attempts", "authority", "code", "dedupe", "duration_ms", "ended_by", "guard", "kind",
-                          "listener", "marks", "message", "method", "original_destination", "peer",
-                          "refused", "request_bytes", "response_bytes", "sample", "shadow", "time",
-                          "trace_id", "unreached", "upstream", "waits"));
+  EXPECT_THAT(
+      line.members(),
+      ElementsAre("attempts", "authority", "code", "dedupe", "duration_ms", "ended_by", "guard",
+                  "kind", "listener", "marks", "message", "method", "original_destination", "peer",
+                  "refused", "request_bytes", "response_bytes", "sample", "shadow", "time",
+                  "trace_id", "unreached", "upstream", "waits"));
   absl::Time time;
   ASSERT_TRUE(absl::ParseTime(absl::RFC3339_full, line.Text("time"), &time, nullptr));
   // The start of the loop's turn stands for the call's: one may have begun before the call.
@@ -267,7 +269,7 @@ TEST(AccessLogOfARun, ByDefaultOnlyRetriedAndFailedCallsAreIn) {
         if (call.number == 2) return Fails(StatusCode::UNAVAILABLE);
         return call.number == 5 ? Fails(StatusCode::NOT_FOUND) : Answer();
       },
-      {.retry = kPatient, .more = "access_log: {path: stdout}\n"});
+      {.retry = kLoggedRetry, .more = "access_log: {path: stdout}\n"});
   for (int i = 0; i < 4; ++i) CallUnary(run.channel);
   EXPECT_EQ(run.Line().List("attempts").size(), 2u);
   EXPECT_EQ(run.Line().Text("code"), "NOT_FOUND");
@@ -356,15 +358,6 @@ TEST_F(LogFile, AFileThatCannotBeOpenedIsAnErrorThatNamesTheField) {
   EXPECT_THAT(ended.errors,
               HasSubstr("access log: cannot open /no/such/log: No such file or directory (set at " +
                         config.path() + ":3:20: access_log.path)"));
-}
-
-// The values of traceparent that arrived at the service.
-std::vector<std::string> Traceparents(const FaultyService& service) {
-  std::vector<std::string> values;
-  for (const SeenCall& call : service.seen()) {
-    values.push_back(Values(call.metadata, "traceparent"));
-  }
-  return values;
 }
 
 Setup WithMetadata(const std::string& name, const std::string& value) {

@@ -40,16 +40,16 @@ grpc::Status CallInLoop(const ChannelPtr& channel, const std::string& message, i
   return status;
 }
 
-constexpr int kClients = 8;
-constexpr int kRequests = 30;  // of each client
+constexpr int kLoopClients = 8;
+constexpr int kLoopRequests = 30;  // of each client
 
 // All clients at once, each with a connection of its own. All get the agreed answer.
 void CallInLoops(const std::string& address, bool traced) {
   std::vector<std::thread> clients;
-  for (int client = 0; client < kClients; ++client) {
+  for (int client = 0; client < kLoopClients; ++client) {
     clients.emplace_back([channel = ConnectedChannel(address), client, traced] {
-      for (int i = 0; i < kRequests; ++i) {
-        const int request = client * kRequests + i + 1;
+      for (int i = 0; i < kLoopRequests; ++i) {
+        const int request = client * kLoopRequests + i + 1;
         const grpc::Status status = CallInLoop(
             channel, traced ? "load" : "load " + std::to_string(request), traced ? request : 0);
         EXPECT_EQ(status.error_code(), StatusCode::RESOURCE_EXHAUSTED) << status.error_message();
@@ -63,7 +63,7 @@ void ExpectLoopsBounded(const std::string& workers, bool traced, double ratio = 
   FaultyService service(AlwaysFail());
   SidecarProcess sidecar({.endpoints = {service.address()}}, {"--workers", workers});
   CallInLoops(sidecar.address(), traced);
-  constexpr int kAll = kClients * kRequests;
+  constexpr int kAll = kLoopClients * kLoopRequests;
   std::cout << service.calls() << " arrivals of " << kAll << " requests\n";
   EXPECT_LE(service.calls(), ratio * kAll);
   EXPECT_GE(service.calls(), kAll);
@@ -81,7 +81,7 @@ TEST(AppLoopsSoak, S12_SoItDoesWithTwoWorkers) { ExpectLoopsBounded("2", /*trace
 
 // The first request of each connection is not known to be in a loop.
 TEST(AppLoopsSoak, S12_WithoutATraceMessagesThatDifferTell) {
-  ExpectLoopsBounded("1", /*traced=*/false, 1.15 + 2.0 / kRequests);
+  ExpectLoopsBounded("1", /*traced=*/false, 1.15 + 2.0 / kLoopRequests);
 }
 
 TEST(AppLoopsSoak, S12_NoPollerIsRefused) {
@@ -150,13 +150,13 @@ TEST(AppLoops, ACallerThatWaitsForAnAnswerFirstIsServed) {
 
 // Three sidecars in a row. Arrivals at the bottom, and those that are first attempts of the call at
 // the top, in each second of a load.
-struct Arrivals {
+struct LoopArrivals {
   int all = 0;
   int calls = 0;
 };
 
-std::vector<Arrivals> ThroughThreeLayers(const FaultyService::Script& script,
-                                         const std::string& more) {
+std::vector<LoopArrivals> ThroughThreeLayers(const FaultyService::Script& script,
+                                             const std::string& more) {
   FaultyService service(script);
   const std::string retry = "{max_attempts: 3}";
   SidecarProcess bottom({.endpoints = {service.address()}, .retry = retry, .more = more});
@@ -164,7 +164,7 @@ std::vector<Arrivals> ThroughThreeLayers(const FaultyService::Script& script,
   SidecarProcess top({.endpoints = {middle.address()}, .retry = retry, .more = more});
   const auto begin = std::chrono::steady_clock::now();
   RunLoad({NewChannel(top.address())}, {.calls = 800, .per_second = 200});
-  std::vector<Arrivals> arrivals(4);
+  std::vector<LoopArrivals> arrivals(4);
   for (const SeenCall& call : service.seen()) {
     const auto second = static_cast<size_t>((call.at - begin) / seconds(1));
     if (second >= arrivals.size()) continue;
@@ -174,7 +174,7 @@ std::vector<Arrivals> ThroughThreeLayers(const FaultyService::Script& script,
   return arrivals;
 }
 
-void ExpectAtMost(double ratio, const std::vector<Arrivals>& arrivals) {
+void ExpectAtMost(double ratio, const std::vector<LoopArrivals>& arrivals) {
   for (size_t second = 1; second < arrivals.size(); ++second) {
     const auto [all, calls] = arrivals[second];
     std::cout << all << " arrivals of " << calls << " calls\n";

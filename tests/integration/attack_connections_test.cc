@@ -22,8 +22,6 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-void AnswerWell(UpstreamPeer& peer, const RawRequest& request) { peer.Answer(request.stream); }
-
 std::string CallStatus(RawClient& client) { return client.AnswerTo(client.Call()).grpc_status(); }
 
 int Occurrences(const std::string& text, const std::string& of) {
@@ -186,7 +184,7 @@ Child RunWith(int limit, const TempFile& config) {
 
 TEST(Descriptors, SixtyFourAreEnoughToServe) {
   RawUpstream upstream(ForEach(AnswerWell));
-  const TempFile config(ConfigText({.endpoints = {upstream.address()}}));
+  const TempFile config(SidecarConfigText({.endpoints = {upstream.address()}}));
   Child sidecar = RunWith(64, config);
   const std::string line = sidecar.ReadLine().value_or("");
   constexpr std::string_view kListening = "listening egress ";
@@ -199,7 +197,7 @@ TEST(Descriptors, SixtyFourAreEnoughToServe) {
 }
 
 TEST(Descriptors, TooFewForAnyCallerAreToldAtTheStartWithWhatIsNeeded) {
-  const TempFile config(ConfigText({.endpoints = {"127.0.0.1:1"}}));
+  const TempFile config(SidecarConfigText({.endpoints = {"127.0.0.1:1"}}));
   Child sidecar = RunWith(40, config);
   EXPECT_EQ(sidecar.WaitForExit(), 1);
   EXPECT_EQ(sidecar.ReadLine(), std::nullopt);

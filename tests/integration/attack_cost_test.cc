@@ -19,10 +19,10 @@
 namespace levee {
 namespace {
 
-constexpr int kConnections = 50;
+constexpr int kHeldConnections = 50;
 constexpr double kMost = 400;  // bytes held for one of any kind
 
-HeaderList Fields() {
+HeaderList HeadFields() {
   return {{":authority", "shop"},
           {":path", "/shop.Service/Unary"},
           {"te", "trailers"},
@@ -30,9 +30,9 @@ HeaderList Fields() {
 }
 
 // A head that is written out; `indexed`: and that goes into HPACK's table.
-std::string Head(int call, bool end, bool indexed) {
+std::string HeadOf(int call, bool end, bool indexed) {
   std::string block = "\x83\x86";  // POST, http
-  for (const auto& field : Fields()) {
+  for (const auto& field : HeadFields()) {
     std::string literal = Encode({field});
     if (indexed) literal[0] = '\x40';
     block += literal;
@@ -47,19 +47,19 @@ std::string HeadAgain(int call, bool end) {
                      StreamOf(call), "\x83\x86\xc1\xc0\xbf\xbe");
 }
 
-struct Kind {
+struct CostKind {
   const char* name;
   int times;  // on each connection
   std::function<std::string(int)> frames;
   int stay = 0;  // calls of each connection that go on
 };
 
-std::vector<Kind> Kinds() {
+std::vector<CostKind> Kinds() {
   const auto frame = [](FrameType type, int32_t stream, const std::string& payload) {
     return [=](int) { return EncodeFrame(type, 0, stream, payload); };
   };
   return {{"heads, indexed", 1000, [](int i) { return HeadAgain(i + 1, true); }, 1000},
-          {"heads, written out", 1000, [](int i) { return Head(i + 1, true, false); }, 1000},
+          {"heads, written out", 1000, [](int i) { return HeadOf(i + 1, true, false); }, 1000},
           {"heads and a reset of each", 4000,
            [](int i) { return HeadAgain(i + 1, false) + ResetCall(i + 1); }},
           {"heads and trailers", 1000,
@@ -81,9 +81,9 @@ std::vector<Kind> Kinds() {
           {"WINDOW_UPDATE", 9000, frame(FrameType::kWindowUpdate, 0, Number(1))}};
 }
 
-std::ostream& operator<<(std::ostream& out, const Kind& kind) { return out << kind.name; }
+std::ostream& operator<<(std::ostream& out, const CostKind& kind) { return out << kind.name; }
 
-class CostOfSoak : public testing::TestWithParam<Kind> {};
+class CostOfSoak : public testing::TestWithParam<CostKind> {};
 
 TEST_P(CostOfSoak, ASmallThingIsBounded) {
 #ifdef __SANITIZE_ADDRESS__
@@ -94,29 +94,29 @@ TEST_P(CostOfSoak, ASmallThingIsBounded) {
       {.endpoints = {stuck.address()}, .retry = kNoRetry, .more = "limits: {memory: 4GiB}\n"});
   std::vector<std::unique_ptr<Attacker>> attackers;
   // The first head fills the table, and is the call of what needs one.
-  for (int i = 0; i < kConnections; ++i) {
+  for (int i = 0; i < kHeldConnections; ++i) {
     attackers.push_back(std::make_unique<Attacker>(sidecar.address(), Attacker::Reading::kNothing));
-    attackers.back()->Send(Head(0, false, true));
+    attackers.back()->Send(HeadOf(0, false, true));
   }
-  ASSERT_TRUE(sidecar.WaitForSum("levee_active_calls", {}, kConnections));
+  ASSERT_TRUE(sidecar.WaitForSum("levee_active_calls", {}, kHeldConnections));
   const long before = sidecar.process().ResidentBytes();
   std::string frames;
   for (int i = 0; i < GetParam().times; ++i) frames += GetParam().frames(i);
   // The sidecar has read all when it has one more call. It reads one attacker after the other: all
   // at once would be more attempts than may wait for a connection.
   const std::string end = HeadAgain(10'000, true);
-  double calls = kConnections;
+  double calls = kHeldConnections;
   for (const auto& attacker : attackers) {
     attacker->Send(frames + end);
     calls += GetParam().stay + 1;
     ASSERT_TRUE(sidecar.WaitForSum("levee_active_calls", {}, calls));
   }
   const long most = sidecar.process().ResidentBytes();
-  const auto sent = static_cast<double>(frames.size()) * kConnections;
+  const auto sent = static_cast<double>(frames.size()) * kHeldConnections;
   const double per_byte = static_cast<double>(most - before) / sent;
   std::printf("| %s | %.1f | %.1f | %.0f |\n", GetParam().name,
               static_cast<double>(frames.size()) / GetParam().times, per_byte,
-              static_cast<double>(most - before) / (GetParam().times * kConnections));
+              static_cast<double>(most - before) / (GetParam().times * kHeldConnections));
   EXPECT_LT(per_byte, kMost);
 }
 

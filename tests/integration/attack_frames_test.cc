@@ -10,25 +10,21 @@
 #include "gtest/gtest.h"
 #include "integration/attacker.h"
 #include "integration/faulty_service.h"
+#include "integration/mebibyte.h"
 #include "integration/scripted.h"
 
 namespace levee {
 namespace {
 
-constexpr auto kCalm = static_cast<uint32_t>(H2Error::kEnhanceYourCalm);
-constexpr long kMiB = 1024 * 1024;
-
-void AnswerWell(UpstreamPeer& peer, const RawRequest& request) { peer.Answer(request.stream); }
-
-struct Kind {
+struct IdleKind {
   const char* name;
   std::string frame;
 };
 
-void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
+void PrintTo(const IdleKind& kind, std::ostream* out) { *out << kind.name; }
 
 // A flood on a connection with one open call.
-class IdleFrames : public testing::TestWithParam<std::tuple<Kind, Attacker::Reading>> {};
+class IdleFrames : public testing::TestWithParam<std::tuple<IdleKind, Attacker::Reading>> {};
 
 TEST_P(IdleFrames, C7_EndTheConnectionAlone) {
   const auto& [kind, reading] = GetParam();
@@ -54,16 +50,16 @@ INSTANTIATE_TEST_SUITE_P(
     Of, IdleFrames,
     testing::Combine(
         testing::Values(
-            Kind{"Settings", EncodeFrame(FrameType::kSettings, 0, 0, "")},
-            Kind{"Pings", EncodeFrame(FrameType::kPing, 0, 0, "12345678")},
-            Kind{"PingAcknowledgements", EncodeFrame(FrameType::kPing, kAck, 0, "12345678")},
-            Kind{"Priorities",
-                 EncodeFrame(FrameType::kPriority, 0, 1, std::string("\0\0\0\0\7", 5))},
-            Kind{"EmptyData", EncodeFrame(FrameType::kData, 0, 1, "")},
-            Kind{"PaddedEmptyData", EncodeFrame(FrameType::kData, kPadded, 1, Padded("", 1))},
-            Kind{"WindowUpdates", EncodeFrame(FrameType::kWindowUpdate, 0, 0, Number(1))},
-            Kind{"StreamWindowUpdates", EncodeFrame(FrameType::kWindowUpdate, 0, 1, Number(1))},
-            Kind{"UnknownFrames", EncodeFrame(static_cast<FrameType>(0xfa), 0, 0, "x")}),
+            IdleKind{"Settings", EncodeFrame(FrameType::kSettings, 0, 0, "")},
+            IdleKind{"Pings", EncodeFrame(FrameType::kPing, 0, 0, "12345678")},
+            IdleKind{"PingAcknowledgements", EncodeFrame(FrameType::kPing, kAck, 0, "12345678")},
+            IdleKind{"Priorities",
+                     EncodeFrame(FrameType::kPriority, 0, 1, std::string("\0\0\0\0\7", 5))},
+            IdleKind{"EmptyData", EncodeFrame(FrameType::kData, 0, 1, "")},
+            IdleKind{"PaddedEmptyData", EncodeFrame(FrameType::kData, kPadded, 1, Padded("", 1))},
+            IdleKind{"WindowUpdates", EncodeFrame(FrameType::kWindowUpdate, 0, 0, Number(1))},
+            IdleKind{"StreamWindowUpdates", EncodeFrame(FrameType::kWindowUpdate, 0, 1, Number(1))},
+            IdleKind{"UnknownFrames", EncodeFrame(static_cast<FrameType>(0xfa), 0, 0, "x")}),
         testing::Values(Attacker::Reading::kAll, Attacker::Reading::kNothing)),
     [](const auto& param) {
       const bool reads = std::get<1>(param.param) == Attacker::Reading::kAll;
@@ -119,11 +115,11 @@ TEST(Goodbye, ReachesACallerThatStillSendsAndHasNotReadYet) {
 }
 
 // As many at once as ten seconds allow, here 500; honest callers send more than that below.
-constexpr char kFew[] = "limits: {idle_frames_per_second: 50}\n";
+constexpr char kFewIdleFrames[] = "limits: {idle_frames_per_second: 50}\n";
 
 TEST(HonestIdleFrames, C7_APingWithAllDataThatIsReadIsWelcome) {
   FaultyService service;
-  SidecarProcess sidecar({.endpoints = {service.address()}, .more = kFew});
+  SidecarProcess sidecar({.endpoints = {service.address()}, .more = kFewIdleFrames});
   RawClient caller(sidecar.address());
   HeaderList head = RawClient::CallHead();
   head[2].second = "/test.Echo/Stream";
@@ -149,7 +145,7 @@ TEST(HonestIdleFrames, C7_APingWithAllDataThatIsReadIsWelcome) {
 
 TEST(HonestIdleFrames, C7_WindowUpdatesAmongDataAreWelcome) {
   FaultyService service;
-  SidecarProcess sidecar({.endpoints = {service.address()}, .more = kFew});
+  SidecarProcess sidecar({.endpoints = {service.address()}, .more = kFewIdleFrames});
   RawClient caller(sidecar.address());
   HeaderList head = RawClient::CallHead();
   head[2].second = "/test.Echo/Collect";
@@ -168,7 +164,7 @@ TEST(HonestIdleFrames, C7_WindowUpdatesAmongDataAreWelcome) {
 
 TEST(HonestIdleFrames, C7_AConnectionWithoutCallsMayPing) {
   FaultyService service;
-  SidecarProcess sidecar({.endpoints = {service.address()}, .more = kFew});
+  SidecarProcess sidecar({.endpoints = {service.address()}, .more = kFewIdleFrames});
   RawClient caller(sidecar.address());
   // Twice each, which is fewer than may come at once.
   for (int i = 0; i < 200; ++i) caller.ReadSettled(1);

@@ -12,13 +12,12 @@
 #include "integration/attacker.h"
 #include "integration/byte_call.h"
 #include "integration/faulty_service.h"
+#include "integration/mebibyte.h"
 #include "integration/raw_client.h"
 #include "integration/sidecar_process.h"
 
 namespace levee {
 namespace {
-
-constexpr long kMiB = 1024 * 1024;
 
 // A call with its whole request.
 std::string WholeCall(int call, const HeaderList& more = {}) {

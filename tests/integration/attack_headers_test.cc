@@ -8,15 +8,11 @@
 
 #include "gtest/gtest.h"
 #include "integration/attacker.h"
+#include "integration/mebibyte.h"
 #include "integration/scripted.h"
 
 namespace levee {
 namespace {
-
-constexpr auto kCalm = static_cast<uint32_t>(H2Error::kEnhanceYourCalm);
-constexpr long kMiB = 1024 * 1024;
-
-void AnswerWell(UpstreamPeer& peer, const RawRequest& request) { peer.Answer(request.stream); }
 
 std::string CallStatus(Wire& wire) {
   return wire.client.AnswerTo(wire.client.Call()).grpc_status();

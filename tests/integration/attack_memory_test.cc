@@ -9,6 +9,7 @@
 #include "integration/byte_call.h"
 #include "integration/eventually.h"
 #include "integration/faulty_service.h"
+#include "integration/mebibyte.h"
 #include "integration/memory_cgroup.h"
 #include "integration/raw_upstream.h"
 #include "integration/scripted.h"
@@ -16,12 +17,10 @@
 namespace levee {
 namespace {
 
-constexpr long kMiB = 1024 * 1024;
 constexpr long kLimit = 48 * kMiB;
-constexpr uint32_t kHugeWindow = 0x7fffffff;
 
 // A call with `size` bytes of a body that goes on.
-std::string Upload(int call, const std::string& path, size_t size) {
+std::string UploadFrames(int call, const std::string& path, size_t size) {
   HeaderList head = RawClient::CallHead();
   head[2].second = path;
   std::string frames = EncodeFrame(FrameType::kHeaders, kEndHeaders, StreamOf(call), Encode(head));
@@ -64,7 +63,7 @@ class AttackOnMemory : public testing::Test {
   void UploadToTheStuckOne() {
     Attacker attacker(sidecar_->address());
     for (int call = 0; call < 500; ++call) {
-      ASSERT_TRUE(attacker.Send(Upload(call, "/stuck.Service/Upload", 256 * 1024)));
+      ASSERT_TRUE(attacker.Send(UploadFrames(call, "/stuck.Service/Upload", 256 * 1024)));
       if (call % 10 == 0) CallAsOthersDo(1);
     }
     CallAsOthersDo(100);

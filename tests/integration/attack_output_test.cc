@@ -10,13 +10,13 @@
 #include "integration/attacker.h"
 #include "integration/eventually.h"
 #include "integration/faulty_service.h"
+#include "integration/mebibyte.h"
 #include "integration/real_time.h"
 #include "integration/scripted.h"
 
 namespace levee {
 namespace {
 
-constexpr long kMiB = 1024 * 1024;
 constexpr uint32_t kHugeWindow = 0x7fffffff;
 
 // A call for `count` messages of `size` bytes.

@@ -9,17 +9,16 @@
 
 #include "gtest/gtest.h"
 #include "integration/attacker.h"
+#include "integration/mebibyte.h"
 #include "integration/scripted.h"
 
 namespace levee {
 namespace {
 
-constexpr auto kCalm = static_cast<uint32_t>(H2Error::kEnhanceYourCalm);
-constexpr long kMiB = 1024 * 1024;
 // Attacks are to be faster than limits.resets_per_second on any machine. Twice as many may come at
 // once.
-constexpr int kPerSecond = 1;
-constexpr char kFew[] = "limits: {resets_per_second: 1}\n";
+constexpr int kResetsPerSecond = 1;
+constexpr char kFewResets[] = "limits: {resets_per_second: 1}\n";
 
 // The calls that reach an upstream which answers every complete one.
 struct UpstreamLoad {
@@ -47,7 +46,7 @@ struct UpstreamLoad {
 };
 
 struct Attacked {
-  explicit Attacked(const std::string& limits = kFew) : wire(load.Script(), limits) {
+  explicit Attacked(const std::string& limits = kFewResets) : wire(load.Script(), limits) {
     EXPECT_EQ(CallStatus(), "0");
     resident = wire.sidecar.process().ResidentBytes();
   }
@@ -83,7 +82,7 @@ TEST(AttackByResets, C2_OpeningAndResettingCallsEndsTheConnectionAlone) {
   run.Attack(attacker, 100'000, [](int i) { return OpenCall(i) + ResetCall(i); });
   run.ExpectEndFor(attacker);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-  const double allowed = 2 * kPerSecond + kPerSecond * std::ceil(took.count());
+  const double allowed = 2 * kResetsPerSecond + kResetsPerSecond * std::ceil(took.count());
   // One in a hundred calls was an honest one.
   EXPECT_LE(run.load.calls - honest, 1.02 * allowed + 2);
   EXPECT_TRUE(run.wire.sidecar.WaitForSum("levee_active_calls", {}, 0));

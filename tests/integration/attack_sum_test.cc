@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "integration/attacker.h"
 #include "integration/faulty_service.h"
+#include "integration/mebibyte.h"
 #include "integration/memory_cgroup.h"
 #include "integration/raw_client.h"
 #include "integration/raw_upstream.h"
@@ -22,7 +23,6 @@
 namespace levee {
 namespace {
 
-constexpr long kMiB = 1024 * 1024;
 constexpr long kContainer = 128 * kMiB;
 
 // How long the attacks last: LEVEE_ATTACK_SECONDS, or 8 s.
@@ -31,7 +31,7 @@ std::chrono::seconds Duration() {
   return std::chrono::seconds(text == nullptr ? 8 : std::max(1, std::atoi(text)));
 }
 
-std::string Head(int call, const std::string& path, bool end) {
+std::string HeadTo(int call, const std::string& path, bool end) {
   HeaderList head = RawClient::CallHead();
   head[2].second = path;
   return EncodeFrame(FrameType::kHeaders, end ? kEndHeaders | kEndStream : kEndHeaders,
@@ -41,11 +41,11 @@ std::string Head(int call, const std::string& path, bool end) {
 // What one attacker does again and again: each time on connections of its own.
 using Attack = std::function<void(const std::string& address)>;
 
-void Upload(const std::string& address) {
+void UploadToStuck(const std::string& address) {
   Attacker attacker(address);
   std::string body;
   for (int call = 0; call < 500 && !attacker.ended(); ++call) {
-    body = Head(call, "/stuck.Service/Upload", false);
+    body = HeadTo(call, "/stuck.Service/Upload", false);
     for (int i = 0; i < 16; ++i) {
       body += EncodeFrame(FrameType::kData, 0, StreamOf(call), std::string(16'000, 'u'));
     }
@@ -56,14 +56,14 @@ void Upload(const std::string& address) {
 void ReadNoAnswer(const std::string& address) {
   Attacker deaf(address, Attacker::Reading::kNothing, Setting(SettingId::kInitialWindowSize, 0));
   deaf.Flood(500, [](int call) {
-    return Head(call, "/test.Echo/Stream", false) +
+    return HeadTo(call, "/test.Echo/Stream", false) +
            EncodeFrame(FrameType::kData, kEndStream, StreamOf(call), GrpcMessage("1000 100000"));
   });
 }
 
 void CallLongPaths(const std::string& address) {
   Attacker(address).Flood(2000, [](int call) {
-    return Head(call, "/shop.Service/" + std::string(15'000, 'p') + std::to_string(call), true);
+    return HeadTo(call, "/shop.Service/" + std::string(15'000, 'p') + std::to_string(call), true);
   });
 }
 
@@ -81,7 +81,7 @@ void Ping(const std::string& address) {
 
 void SendByteByByte(const std::string& address) {
   Attacker attacker(address);
-  attacker.Send(Head(0, "/test.Echo/Upload", false));
+  attacker.Send(HeadTo(0, "/test.Echo/Upload", false));
   const std::string byte = EncodeFrame(FrameType::kData, 0, StreamOf(0), "x");
   std::string bytes;
   for (int i = 0; i < 1000; ++i) bytes += byte;
@@ -145,8 +145,8 @@ TEST_F(SumOfAttacksSoak, LeavesTheSidecarAliveAndHonestCallsGood) {
   const ChannelPtr channel = NewChannel(sidecar_.address());
   int calls = 0, good = 0;
   long most = 0;
-  Under({Upload, ReadNoAnswer, CallLongPaths, ResetCalls, Ping, SendByteByByte, BeginHeaderBlocks,
-         StaySilent},
+  Under({UploadToStuck, ReadNoAnswer, CallLongPaths, ResetCalls, Ping, SendByteByByte,
+         BeginHeaderBlocks, StaySilent},
         [&] {
           const auto end = std::chrono::steady_clock::now() + Duration();
           while (std::chrono::steady_clock::now() < end) {

@@ -13,6 +13,9 @@
 
 namespace levee {
 
+// What the GOAWAY says that ends a flood.
+inline constexpr auto kCalm = static_cast<uint32_t>(H2Error::kEnhanceYourCalm);
+
 // Sends frames as fast as they are taken. One thread.
 class Attacker {
  public:
@@ -61,8 +64,8 @@ std::string ResetCall(int call);
 // How often a limit was reached.
 double Hits(const SidecarProcess& sidecar, const std::string& limit);
 
-// A child's memory is that of its own only without AddressSanitizer, which keeps what was freed: 128
-// MiB as the preset asks, and about as much of its own records.
+// A child's memory is that of its own only without AddressSanitizer, which keeps what was freed:
+// 128 MiB as the preset asks, and about as much of its own records.
 #ifdef __SANITIZE_ADDRESS__
 inline constexpr long kSanitizerMayKeep = 300L * 1024 * 1024;
 #else

@@ -17,7 +17,7 @@ namespace {
 using grpc::StatusCode;
 
 // Quick retries, so that the budget is all that holds them back.
-constexpr const char* kEager = "{backoff: {initial: 1ms, max: 2ms}, budget: {window: 1s}}";
+constexpr const char* kEagerBackoff = "{backoff: {initial: 1ms, max: 2ms}, budget: {window: 1s}}";
 
 // Fails every second call, without a pattern that follows the retries.
 FaultyService::Script FailHalf() {
@@ -35,7 +35,7 @@ struct Storm {
 
 void ExpectBounded(const Storm& storm) {
   FaultyService service(storm.script);
-  SidecarProcess sidecar({.endpoints = {service.address()}, .retry = kEager});
+  SidecarProcess sidecar({.endpoints = {service.address()}, .retry = kEagerBackoff});
   RunLoad({NewChannel(sidecar.address())}, storm.load);
   // Retries are whole: one more than the share may have begun.
   EXPECT_LE(service.calls(), 1.11 * storm.load.calls + 1) << storm.name;
@@ -132,7 +132,7 @@ TEST(Workers, CarryCallsOfSeveralConnections) {
 }
 
 // An application that retries by itself, as gRPC lets it be configured.
-ChannelPtr RetryingChannel(const std::string& target) {
+ChannelPtr ChannelThatRetries(const std::string& target) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
@@ -147,7 +147,7 @@ TEST(Budget, A66_BoundsTheApplicationsOwnRetries) {
   FaultyService service(AlwaysFail());
   SidecarProcess sidecar(
       {.endpoints = {service.address()}, .retry = "{max_attempts: 1, exhausted: keep}"});
-  RunLoad({RetryingChannel(sidecar.address())}, {.calls = 500});
+  RunLoad({ChannelThatRetries(sidecar.address())}, {.calls = 500});
   EXPECT_LE(service.calls(), 1.11 * 500);
   EXPECT_GT(sidecar.Sum("levee_app_retries_total", {R"(action="refused")"}), 300);
 }

@@ -133,6 +133,10 @@ Reply CallUnary(const ChannelPtr& channel, const std::string& body, const Setup&
   return reply;
 }
 
+Setup WithKey(const std::string& key) {
+  return [key](grpc::ClientContext& context) { context.AddMetadata("idempotency-key", key); };
+}
+
 namespace {
 
 struct LoadCall {

@@ -86,6 +86,9 @@ using Setup = std::function<void(grpc::ClientContext&)>;
 Reply CallUnary(const ChannelPtr& channel, const std::string& body = "hello",
                 const Setup& setup = nullptr, const std::string& method = "/test.Echo/Unary");
 
+// Gives a call an idempotency key.
+Setup WithKey(const std::string& key);
+
 // Many unary calls, spread over the channels.
 struct Load {
   struct Ended {

@@ -14,7 +14,7 @@ using testing::AllOf;
 using testing::Ge;
 using testing::Le;
 
-constexpr size_t kMiB = 1024 * 1024;
+constexpr size_t kLargeMessage = 1024 * 1024;
 
 // Every byte value occurs, and no two parts are alike.
 std::string Pattern(size_t size) {
@@ -35,7 +35,7 @@ class Bytes : public testing::Test {
 };
 
 TEST_F(Bytes, UnaryMessagesOfAnySizeArriveUnchangedBothWays) {
-  for (const size_t size : {size_t{0}, size_t{100}, kMiB, 4 * kMiB}) {
+  for (const size_t size : {size_t{0}, size_t{100}, kLargeMessage, 4 * kLargeMessage}) {
     const std::string body = Pattern(size);
     const Reply reply = CallUnary(channel_, body);
     EXPECT_TRUE(reply.status.ok()) << size << " " << reply.status.error_message();
@@ -140,7 +140,7 @@ TEST_F(Bytes, ACompleteAnswerReachesACallerThatStillSends) {
   ASSERT_TRUE(call.Start());
   ASSERT_TRUE(call.Write(Pattern(1000)));
   // More than every window on the way takes, and nobody reads it.
-  call.BeginWrite(Pattern(8 * kMiB));
+  call.BeginWrite(Pattern(8 * kLargeMessage));
   EXPECT_TRUE(call.Read() == Pattern(1000));
   EXPECT_TRUE(call.Finish().ok());
 }

@@ -12,8 +12,8 @@
 namespace levee {
 namespace {
 
-std::string Config(const FaultyService& service, const std::string& listener,
-                   const std::string& upstream) {
+std::string AgeConfig(const FaultyService& service, const std::string& listener,
+                      const std::string& upstream) {
   return absl::StrCat("listeners: [{name: egress, address: \"127.0.0.1:0\"", listener,
                       "}]\nmetrics: {address: \"127.0.0.1:0\"}\nadmin: {address: none}\n"
                       "upstreams: [{name: service, endpoints: [\"",
@@ -22,7 +22,7 @@ std::string Config(const FaultyService& service, const std::string& listener,
 
 TEST(ConnectionAge, ACallerIsAskedToComeAgainAndItsCallsEndAsTheyWould) {
   FaultyService service;
-  const TempFile config(Config(service, ", max_connection_age: 200ms", ""));
+  const TempFile config(AgeConfig(service, ", max_connection_age: 200ms", ""));
   const auto sidecar = SidecarProcess::Run({"--config", config.path()});
   const ChannelPtr channel = NewChannel(sidecar->address());
   ByteCall stream(channel, "/test.Echo/Chat");
@@ -46,7 +46,7 @@ TEST(ConnectionAge, ACallerIsAskedToComeAgainAndItsCallsEndAsTheyWould) {
 
 TEST(ConnectionAge, AConnectionToAServiceIsReplacedWithoutAFailedCall) {
   FaultyService service;
-  const TempFile config(Config(service, "", ", max_connection_age: 100ms"));
+  const TempFile config(AgeConfig(service, "", ", max_connection_age: 100ms"));
   const auto sidecar = SidecarProcess::Run({"--config", config.path()});
   const ChannelPtr channel = NewChannel(sidecar->address());
   ByteCall stream(channel, "/test.Echo/Chat");

@@ -21,7 +21,7 @@
 namespace levee {
 namespace {
 
-constexpr int kCalls = 1000;
+constexpr int kKeyedCalls = 1000;
 constexpr int kRounds = 5;
 
 // A sidecar before a service.
@@ -32,16 +32,16 @@ class Measured {
         sidecar_(SidecarProcess::Run({"--config", config_.path(), "--workers", "1"})),
         channel_(ConnectedChannel(sidecar_->address("ingress0"))) {}
 
-  // Makes kCalls calls, each with a key of its own. Returns microseconds of CPU time for each.
+  // Makes kKeyedCalls calls, each with a key of its own. Returns microseconds of CPU time for each.
   double Round() {
     const auto before = sidecar_->process().CpuTime();
-    const auto codes = RunLoad({channel_}, {.calls = kCalls, .setup = [this](int, auto& context) {
-                                              context.AddMetadata("idempotency-key",
-                                                                  absl::StrCat("key-", ++keys_));
-                                            }});
-    EXPECT_EQ(codes.at(grpc::StatusCode::OK), kCalls);
+    const auto codes = RunLoad(
+        {channel_}, {.calls = kKeyedCalls, .setup = [this](int, auto& context) {
+                       context.AddMetadata("idempotency-key", absl::StrCat("key-", ++keys_));
+                     }});
+    EXPECT_EQ(codes.at(grpc::StatusCode::OK), kKeyedCalls);
     const std::chrono::duration<double, std::micro> took = sidecar_->process().CpuTime() - before;
-    return took.count() / kCalls;
+    return took.count() / kKeyedCalls;
   }
 
   void AwaitStore() const { EXPECT_TRUE(sidecar_->WaitForSum("levee_store_connected", {}, 1)); }
@@ -91,11 +91,11 @@ TEST(DedupeCost, I4_ACallWithAKeyAsksRedisTwice) {
       absl::StrCat("stores: [{name: shared, redis: [\"", redis.address(), "\"], timeout: 5s}]\n"));
   shared.AwaitStore();
   shared.Round();  // Scripts that Redis does not know yet are sent again, as a whole.
-  shared.AwaitAsked(2 * kCalls);
+  shared.AwaitAsked(2 * kKeyedCalls);
   const double before = shared.Asked();
   shared.Round();
-  shared.AwaitAsked(before + 2 * kCalls);
-  EXPECT_EQ(shared.Asked(), before + 2 * kCalls);
+  shared.AwaitAsked(before + 2 * kKeyedCalls);
+  EXPECT_EQ(shared.Asked(), before + 2 * kKeyedCalls);
 }
 
 }  // namespace

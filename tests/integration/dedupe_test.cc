@@ -27,10 +27,6 @@ using grpc::StatusCode;
 using std::chrono::milliseconds;
 using testing::HasSubstr;
 
-Setup WithKey(const std::string& key) {
-  return [key](grpc::ClientContext& context) { context.AddMetadata("idempotency-key", key); };
-}
-
 // Answers with the number of the run in a trailer.
 FaultyService::Script NumbersRuns() {
   return [](const SeenCall& call) {

@@ -28,10 +28,10 @@ using testing::HasSubstr;
 constexpr int kSeeds = 10;
 
 // The phases of the demo's runs of 20 s, which the scenario has as well.
-struct Span {
+struct RunPhase {
   int64_t from, to;  // seconds
 };
-constexpr Span kCalm = {0, 3}, kStorm = {3, 10}, kRecovery = {10, 20}, kTrouble = {3, 20};
+constexpr RunPhase kCalmPhase = {0, 3}, kStorm = {3, 10}, kRecovery = {10, 20}, kTrouble = {3, 20};
 
 // The seconds of a simulated run.
 struct Second {
@@ -39,10 +39,10 @@ struct Second {
 };
 using Seconds = std::map<int64_t, Second>;
 
-Second Sum(const Seconds& seconds, Span span) {
+Second Sum(const Seconds& by_second, RunPhase span) {
   Second sum;
   for (int64_t second = span.from; second < span.to; ++second) {
-    const Second& each = seconds.at(second);
+    const Second& each = by_second.at(second);
     sum.requests += each.requests;
     sum.attempts += each.attempts;
     sum.answers += each.answers;
@@ -53,18 +53,18 @@ Second Sum(const Seconds& seconds, Span span) {
 // The rows of the demo's table, by their names there.
 using Table = std::map<std::string, double>;
 
-Table TableOf(const Seconds& seconds) {
-  const auto rate = [&](Span span, double Second::*of) {
-    return Sum(seconds, span).*of / static_cast<double>(span.to - span.from);
+Table TableOf(const Seconds& by_second) {
+  const auto rate = [&](RunPhase span, double Second::*of) {
+    return Sum(by_second, span).*of / static_cast<double>(span.to - span.from);
   };
   double worst = 0;
   for (int64_t second = kTrouble.from; second < kTrouble.to; ++second) {
-    worst = std::max(worst, seconds.at(second).attempts / seconds.at(second).requests);
+    worst = std::max(worst, by_second.at(second).attempts / by_second.at(second).requests);
   }
-  const Second trouble = Sum(seconds, kTrouble);
+  const Second trouble = Sum(by_second, kTrouble);
   return {{"load in the storm", rate(kStorm, &Second::attempts)},
           {"load after the fault", rate(kRecovery, &Second::attempts)},
-          {"goodput before", rate(kCalm, &Second::answers)},
+          {"goodput before", rate(kCalmPhase, &Second::answers)},
           {"goodput in the storm", rate(kStorm, &Second::answers)},
           {"goodput after the fault", rate(kRecovery, &Second::answers)},
           {"amplification", trouble.attempts / trouble.requests},
@@ -76,7 +76,7 @@ std::map<std::string, Table> Simulated(int seed) {
   const Ended command =
       RunToEnd(LEVEE_BINARY, {"simulate", SourcePath("config/scenarios/demo-storm.yaml"), "--seed",
                               absl::StrCat(seed), "-o", "csv"});
-  std::map<std::string, Seconds> seconds;
+  std::map<std::string, Seconds> by_policy;
   std::istringstream lines(command.output);
   std::string line;
   std::getline(lines, line);
@@ -90,10 +90,10 @@ std::map<std::string, Table> Simulated(int seed) {
                 absl::SimpleAtod(cells[3], &second.attempts) &&
                 absl::SimpleAtod(cells[4], &second.answers))
         << line;
-    seconds[cells[0]][number] = second;
+    by_policy[cells[0]][number] = second;
   }
   std::map<std::string, Table> tables;
-  for (const auto& [policy, each] : seconds) tables[policy] = TableOf(each);
+  for (const auto& [policy, each] : by_policy) tables[policy] = TableOf(each);
   return tables;
 }
 
@@ -147,9 +147,9 @@ TEST(DemoOfAStormSoak, L3_IsWhatTheScenarioSays) {
   const size_t recovery = demo.output.find("recovery time");
   const std::string line =
       demo.output.substr(recovery, demo.output.find('\n', recovery) - recovery);
-  double seconds = -1;
-  EXPECT_TRUE(absl::SimpleAtod(line.substr(line.rfind(" s") - 3, 3), &seconds)) << line;
-  EXPECT_LE(seconds, 1) << line;
+  double recovered = -1;
+  EXPECT_TRUE(absl::SimpleAtod(line.substr(line.rfind(" s") - 3, 3), &recovered)) << line;
+  EXPECT_LE(recovered, 1) << line;
 }
 
 }  // namespace

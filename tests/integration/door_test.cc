@@ -37,14 +37,6 @@ class Application {
   std::unique_ptr<FaultyService> service_;
 };
 
-// Reads until the caller is told to go elsewhere.
-bool IsToldToGo(RawClient& client) {
-  while (const auto frame = client.ReadMeaningful()) {
-    if (frame->type == FrameType::kGoaway) return true;
-  }
-  return false;
-}
-
 TEST(Door, W11_IsOpenOnlyWhileTheApplicationsIs) {
   Application application;
   const GuardedServices guards({application.address()}, "");

@@ -221,14 +221,6 @@ TEST(DrainTimeout, ComesBeforeAnyCallFails) {
   EXPECT_EQ(sidecar.process().WaitForExit(), 0);
 }
 
-// Reads until the caller is told to go elsewhere.
-bool IsToldToGo(RawClient& client) {
-  while (const auto frame = client.ReadMeaningful()) {
-    if (frame->type == FrameType::kGoaway) return true;
-  }
-  return false;
-}
-
 // A sidecar with a listener for calls to the application and one for its own calls.
 class DrainInbound : public testing::Test {
  protected:

@@ -22,7 +22,7 @@ using grpc::StatusCode;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr char kEager[] = "{max_attempts: 3, budget: {ratio: 100}, backoff: {initial: 1ms}}";
+constexpr char kEagerRetry[] = "{max_attempts: 3, budget: {ratio: 100}, backoff: {initial: 1ms}}";
 constexpr char kReconnect[] = ", reconnect: {initial: 10ms, max: 20ms}";
 
 TEST(Endpoints, AUnixSocketIsAnEndpoint) {
@@ -58,7 +58,7 @@ TEST(Endpoints, EachIsCountedOnceHoweverManyWorkersThereAreAndIdleFromTheStart) 
 TEST(Endpoints, AnEndpointThatAlwaysFailsIsLeftAlone) {
   FaultyService first, second, bad(AlwaysFail());
   SidecarProcess sidecar({.endpoints = {first.address(), bad.address(), second.address()},
-                          .retry = kEager,
+                          .retry = kEagerRetry,
                           .upstream = ", ejection: {base: 1h, max: 1h}"});
   const ChannelPtr channel = NewChannel(sidecar.address());
   EXPECT_TRUE(Eventually([&] {
@@ -83,7 +83,7 @@ TEST(Endpoints, TheOnlyEndpointIsNotEjected) {
 TEST(Endpoints, AnswersOfTheApplicationDoNotEject) {
   FaultyService good;
   FaultyService strict([](const SeenCall&) { return Fails(StatusCode::NOT_FOUND); });
-  SidecarProcess sidecar({.endpoints = {good.address(), strict.address()}, .retry = kEager});
+  SidecarProcess sidecar({.endpoints = {good.address(), strict.address()}, .retry = kEagerRetry});
   RunLoad({NewChannel(sidecar.address())}, {.calls = 200});
   EXPECT_EQ(sidecar.Sum("levee_endpoints", {R"(state="ejected")"}), 0);
 }

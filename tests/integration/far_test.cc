@@ -13,7 +13,7 @@ namespace levee {
 namespace {
 
 constexpr std::chrono::milliseconds kOneWay{10};
-constexpr size_t kMiB = 1024 * 1024;
+constexpr size_t kFarMiB = 1024 * 1024;
 
 class Far : public testing::Test {
  protected:
@@ -36,7 +36,7 @@ TEST_F(Far, AServicesAnswerFillsTheWayToIt) {
   FarLink link(service_.address(), kOneWay);
   SidecarProcess sidecar{ConfigParts{.endpoints = {link.address()}}};
   Download(NewChannel(sidecar.address()));
-  EXPECT_GT(link.most_from_target(), 2 * kMiB);
+  EXPECT_GT(link.most_from_target(), 2 * kFarMiB);
 }
 
 TEST_F(Far, ACallersRequestFillsTheWayFromIt) {
@@ -45,11 +45,11 @@ TEST_F(Far, ACallersRequestFillsTheWayFromIt) {
   FarLink link(sidecar.address(), kOneWay);
   ByteCall call(NewChannel(link.address()), "/test.Echo/Sink");
   ASSERT_TRUE(call.Start());
-  ASSERT_TRUE(call.Write(std::string(128 * kMiB, 'u')));
+  ASSERT_TRUE(call.Write(std::string(128 * kFarMiB, 'u')));
   ASSERT_TRUE(call.HalfClose());
-  EXPECT_EQ(call.Read(), std::to_string(128 * kMiB));
+  EXPECT_EQ(call.Read(), std::to_string(128 * kFarMiB));
   EXPECT_TRUE(call.Finish().ok());
-  EXPECT_GT(link.most_to_target(), 2 * kMiB);
+  EXPECT_GT(link.most_to_target(), 2 * kFarMiB);
 }
 
 }  // namespace

@@ -25,12 +25,12 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-constexpr int kCalls = 40;
+constexpr int kFleetCalls = 40;
 
 constexpr char kNoRetries[] =
     "{max_attempts: 1, app_retries: count, app_retries_loops: count, exhausted: keep}";
 // No budget holds its retries back.
-constexpr char kEager[] =
+constexpr char kUnboundedRetry[] =
     "{max_attempts: 3, budget: {ratio: 10, burst: {least: 1000000}, wait: none},\n"
     "  backoff: {initial: 1ms, max: 1ms}, app_retries_loops: ignore}";
 
@@ -88,7 +88,7 @@ class FleetTest : public testing::Test {
   }
 
   // Each call has a trace of its own.
-  void Call(int calls = kCalls) {
+  void Call(int calls = kFleetCalls) {
     RunLoad({ConnectedChannel(web_->egress())},
             {.calls = calls, .setup = [this](int, grpc::ClientContext& context) {
                context.AddMetadata("traceparent",
@@ -120,9 +120,9 @@ class FleetTest : public testing::Test {
 TEST_F(FleetTest, NamesTheMiddleLayerWhoseApplicationRetries) {
   Build(kNoRetries, /*attempts=*/3);
   Call();
-  WaitForAttempts(*cart_, 3 * kCalls);
-  WaitForAttempts(*orders_, 4 * kCalls);
-  WaitForAttempts(*web_, kCalls);
+  WaitForAttempts(*cart_, 3 * kFleetCalls);
+  WaitForAttempts(*orders_, 4 * kFleetCalls);
+  WaitForAttempts(*web_, kFleetCalls);
   const Ended fleet = Fleet({"--since-start"});
   EXPECT_EQ(fleet.exit, 1) << fleet.errors;
   EXPECT_THAT(fleet.output,
@@ -136,11 +136,11 @@ TEST_F(FleetTest, NamesTheMiddleLayerWhoseApplicationRetries) {
 }
 
 TEST_F(FleetTest, NamesTheLayerWhoseSidecarRetries) {
-  Build(kEager, /*attempts=*/1);
+  Build(kUnboundedRetry, /*attempts=*/1);
   Call();
-  WaitForAttempts(*cart_, 3 * kCalls);
-  WaitForAttempts(*orders_, 6 * kCalls);
-  WaitForAttempts(*web_, 3 * kCalls);
+  WaitForAttempts(*cart_, 3 * kFleetCalls);
+  WaitForAttempts(*orders_, 6 * kFleetCalls);
+  WaitForAttempts(*web_, 3 * kFleetCalls);
   const Ended fleet = Fleet({"--since-start"});
   EXPECT_EQ(fleet.exit, 1) << fleet.errors;
   EXPECT_THAT(
@@ -156,8 +156,8 @@ TEST_F(FleetTest, NamesTheApplicationWhoseLibraryRetries) {
   Build(kNoRetries, /*attempts=*/1);
   application_->SetNext(RetryingChannel(orders_->egress()));
   Call();
-  WaitForAttempts(*cart_, 3 * kCalls);
-  WaitForAttempts(*orders_, 4 * kCalls);
+  WaitForAttempts(*cart_, 3 * kFleetCalls);
+  WaitForAttempts(*orders_, 4 * kFleetCalls);
   const Ended fleet = Fleet({"--since-start"});
   EXPECT_EQ(fleet.exit, 1) << fleet.errors;
   EXPECT_THAT(fleet.output,
@@ -168,8 +168,8 @@ TEST_F(FleetTest, NamesTheApplicationWhoseLibraryRetries) {
 
 TEST_F(FleetTest, NamesCallersOutsideTheFleetThatRetry) {
   Build(kNoRetries, /*attempts=*/1);
-  RunLoad({RetryingChannel(web_->ingress())}, {.calls = kCalls});
-  WaitForAttempts(*web_, 3 * kCalls);
+  RunLoad({RetryingChannel(web_->ingress())}, {.calls = kFleetCalls});
+  WaitForAttempts(*web_, 3 * kFleetCalls);
   const Ended fleet = Fleet({"--since-start"});
   EXPECT_EQ(fleet.exit, 1) << fleet.errors;
   EXPECT_THAT(fleet.output,
@@ -180,9 +180,9 @@ TEST_F(FleetTest, NamesCallersOutsideTheFleetThatRetry) {
 }
 
 TEST_F(FleetTest, LooksAtAnIntervalUnlessToldOtherwise) {
-  Build(kEager, /*attempts=*/1);
+  Build(kUnboundedRetry, /*attempts=*/1);
   Call();
-  WaitForAttempts(*web_, 3 * kCalls);
+  WaitForAttempts(*web_, 3 * kFleetCalls);
   const Ended calm = Fleet({"--interval", "1s"});
   EXPECT_EQ(calm.exit, 0) << calm.output;
   EXPECT_THAT(calm.output, HasSubstr("  - No call went through the sidecars in 1"));
@@ -196,7 +196,7 @@ TEST_F(FleetTest, LooksAtAnIntervalUnlessToldOtherwise) {
 TEST_F(FleetTest, ASidecarThatDoesNotAnswerIsNamedAndStopsNobody) {
   Build(kNoRetries, /*attempts=*/1);
   Call();
-  WaitForAttempts(*web_, kCalls);
+  WaitForAttempts(*web_, kFleetCalls);
   const Ended fleet = Fleet({"--since-start", "stock=127.0.0.1:1", "app=" + web_->egress()});
   EXPECT_EQ(fleet.exit, 1);
   EXPECT_THAT(fleet.output, StartsWith("3 of 5 sidecars, since their start\n"));
@@ -208,7 +208,7 @@ TEST_F(FleetTest, ASidecarThatDoesNotAnswerIsNamedAndStopsNobody) {
 TEST_F(FleetTest, PrintsJsonAndWritesAPicture) {
   Build(kNoRetries, /*attempts=*/3);
   Call();
-  WaitForAttempts(*orders_, 4 * kCalls);
+  WaitForAttempts(*orders_, 4 * kFleetCalls);
   const TempFile html("");
   const Ended fleet = Fleet({"--since-start", "-o", "json", "--html", html.path()});
   EXPECT_THAT(fleet.output, AllOf(StartsWith("{\n  \"ok\": false,\n"),

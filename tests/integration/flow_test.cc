@@ -6,12 +6,11 @@
 #include "gmock/gmock.h"
 #include "integration/byte_call.h"
 #include "integration/faulty_service.h"
+#include "integration/mebibyte.h"
 #include "integration/sidecar_process.h"
 
 namespace levee {
 namespace {
-
-constexpr long kMiB = 1024 * 1024;
 
 // The growth that a sidecar is allowed while 64 MiB wait on both sides of it. AddressSanitizer
 // keeps what was freed for a while.

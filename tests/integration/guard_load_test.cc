@@ -29,13 +29,13 @@ using Clock = std::chrono::steady_clock;
 // contract, so that a pause of a busy machine is short beside them.
 constexpr int kSlots = 16;
 constexpr milliseconds kWork(100);
-constexpr double kPerSecond = 160;
+constexpr double kServedPerSecond = 160;
 constexpr char kAdaptive[] = "concurrency: {initial: 16}, queue: {target: 25ms, interval: 500ms}";
 
 // `load`: as a share of what kSlots can do.
 Load Steady(double load, int for_seconds) {
-  return {.calls = static_cast<int>(load * kPerSecond * for_seconds),
-          .per_second = load * kPerSecond,
+  return {.calls = static_cast<int>(load * kServedPerSecond * for_seconds),
+          .per_second = load * kServedPerSecond,
           .deadline = seconds(1)};
 }
 
@@ -87,10 +87,10 @@ TEST(GuardLoadSoak, G1_KeepsAServiceAtItsCapacityWhateverTheLoad) {
   const int unguarded = without.get();
   std::cout << at_half << ", " << at_three << " and " << at_ten << " good calls at loads of 0.5, 3 "
             << "and 10; " << unguarded << " at 3 without a limit\n";
-  EXPECT_GE(at_half, 0.97 * 0.5 * 2 * kPerSecond);
-  EXPECT_GE(at_three, 0.6 * 2 * kPerSecond);
-  EXPECT_GE(at_ten, 0.6 * 2 * kPerSecond);
-  EXPECT_LE(unguarded, 0.3 * 2 * kPerSecond);
+  EXPECT_GE(at_half, 0.97 * 0.5 * 2 * kServedPerSecond);
+  EXPECT_GE(at_three, 0.6 * 2 * kServedPerSecond);
+  EXPECT_GE(at_ten, 0.6 * 2 * kServedPerSecond);
+  EXPECT_LE(unguarded, 0.3 * 2 * kServedPerSecond);
 }
 
 TEST(GuardLoadSoak, G2_AServiceThatLosesAndRegainsItsSlotsIsFollowed) {
@@ -107,8 +107,8 @@ TEST(GuardLoadSoak, G2_AServiceThatLosesAndRegainsItsSlotsIsFollowed) {
   };
   RunLoad({guarded.channel}, load);
   good.Print();
-  EXPECT_GE(good.In(kBack - 1, kBack), 0.7 * kPerSecond * kFew / kSlots);
-  EXPECT_GE(good.In(kEnd - 1, kEnd), 0.7 * kPerSecond * kMany / kSlots);
+  EXPECT_GE(good.In(kBack - 1, kBack), 0.7 * kServedPerSecond * kFew / kSlots);
+  EXPECT_GE(good.In(kEnd - 1, kEnd), 0.7 * kServedPerSecond * kMany / kSlots);
 }
 
 TEST(GuardLoadSoak, G3_AMethodOf1AndOneOf100MillisecondsBothGetTheirShare) {
@@ -181,7 +181,7 @@ TEST(GuardLoadSoak, G5_AnOverloadThatLastsEndsAsWellAsItBegan) {
   load.on_end = [&](const Load::Ended& call) { good.Count(call); };
   RunLoad({guarded.channel}, load);
   good.Print();
-  EXPECT_GE(good.In(kSeconds - 3, kSeconds), 0.7 * 3 * kPerSecond);
+  EXPECT_GE(good.In(kSeconds - 3, kSeconds), 0.7 * 3 * kServedPerSecond);
   EXPECT_LE(guarded.sidecar->Sum("levee_guard_limit"), 2 * kSlots);
 }
 
@@ -231,7 +231,7 @@ TEST(GuardLoadSoak, G7_TasksFinishBecauseAUsersCallsPassOrFailTogether) {
   auto at_random = std::async(std::launch::async, FinishedTasks, /*one_user=*/false);
   const int together = FinishedTasks(/*one_user=*/true);
   const int apart = at_random.get();
-  const double possible = kPerSecond * kTaskSeconds / 4;
+  const double possible = kServedPerSecond * kTaskSeconds / 4;
   std::cout << together << " tasks finished, " << apart << " with users at random, of " << possible
             << "\n";
   EXPECT_GE(together, 0.5 * possible);

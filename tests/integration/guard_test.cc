@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "integration/byte_call.h"
@@ -104,7 +105,7 @@ admin::v1::Upstream AppAfterRefusals(const Guarded& guarded, uint32_t refusals) 
   });
 }
 
-constexpr char kCalls[] = "levee_guard_calls_total";
+constexpr char kGuardCalls[] = "levee_guard_calls_total";
 
 TEST(Guard, RefusesACallForThisInstanceWhereNoSlotIsFreeAndNoneMayWait) {
   FaultyService service;
@@ -113,18 +114,32 @@ TEST(Guard, RefusesACallForThisInstanceWhereNoSlotIsFreeAndNoneMayWait) {
   const auto first = guarded.Occupy();
   const Reply reply = CallUnary(guarded.channel);
   EXPECT_EQ(reply.status.error_code(), StatusCode::RESOURCE_EXHAUSTED);
-  EXPECT_THAT(reply.status.error_message(), HasSubstr("no room"));
+  EXPECT_THAT(reply.status.error_message(), HasSubstr("all of its 1 slots are taken"));
   EXPECT_THAT(Values(reply.trailers, "levee-overload"), StartsWith("endpoint;"));
   EXPECT_THAT(Values(reply.trailers, "levee-overload"), HasSubstr("reason=concurrency"));
   EXPECT_GE(std::stoi(Values(reply.trailers, "grpc-retry-pushback-ms")), 1);
   EXPECT_EQ(service.calls(), 1);
+  EXPECT_TRUE(Eventually([&] {
+    return absl::StrContains(guarded.sidecar->process().Errors(),
+                             "guard_refusing: the guard refuses calls upstream=app slots=1 "
+                             "in_flight=1 waiting=0");
+  }));
   Guarded::Leave(*first);
   EXPECT_TRUE(CallUnary(guarded.channel).status.ok());
   EXPECT_TRUE(guarded.sidecar->WaitForSum(
-      kCalls, {R"(decision="refused",reason="concurrency",priority="64-95")"}, 1));
-  EXPECT_TRUE(guarded.sidecar->WaitForSum(kCalls, {R"(decision="admitted")"}, 2));
+      kGuardCalls, {R"(decision="refused",reason="concurrency",priority="64-95")"}, 1));
+  EXPECT_TRUE(guarded.sidecar->WaitForSum(kGuardCalls, {R"(decision="admitted")"}, 2));
   EXPECT_EQ(guarded.sidecar->Sum("levee_guard_in_flight"), 0);
   EXPECT_EQ(guarded.sidecar->Sum("levee_guard_limit"), 1);
+}
+
+TEST(Guard, ACallIsCountedAsItArrives) {
+  FaultyService service;
+  const Guarded guarded(service.address(), "concurrency: {limit: 1, streams: count}");
+  const auto first = guarded.Occupy();
+  const auto waiting = guarded.Wait(1, "100");
+  EXPECT_EQ(guarded.sidecar->Sum("levee_guard_arrivals_total"), 2);
+  EXPECT_EQ(guarded.sidecar->Sum(kGuardCalls), 0);
 }
 
 TEST(Guard, LetsCallsWaitForASlotTheDearestFirst) {
@@ -139,9 +154,9 @@ TEST(Guard, LetsCallsWaitForASlotTheDearestFirst) {
   EXPECT_TRUE(dear->Finish().ok());
   EXPECT_EQ(cheap->Read(), "x");
   EXPECT_TRUE(cheap->Finish().ok());
-  EXPECT_TRUE(guarded.sidecar->WaitForSum(kCalls, {R"(decision="queued")"}, 2));
-  EXPECT_EQ(guarded.sidecar->Sum(kCalls, {R"(decision="queued",reason="none",priority="0-31")"}),
-            1);
+  EXPECT_TRUE(guarded.sidecar->WaitForSum(kGuardCalls, {R"(decision="queued")"}, 2));
+  EXPECT_EQ(
+      guarded.sidecar->Sum(kGuardCalls, {R"(decision="queued",reason="none",priority="0-31")"}), 1);
   EXPECT_EQ(guarded.sidecar->Sum("levee_guard_queue_seconds_count"), 2);
 }
 
@@ -278,7 +293,7 @@ TEST(Guard, APriorityThatCannotBeReadIsIgnoredAndCounted) {
   }
   EXPECT_TRUE(guarded.sidecar->WaitForSum("levee_guard_headers_ignored_total",
                                           {R"(header="levee-priority")"}, 4));
-  EXPECT_TRUE(guarded.sidecar->WaitForSum(kCalls, {R"(priority="64-95")"}, 4));
+  EXPECT_TRUE(guarded.sidecar->WaitForSum(kGuardCalls, {R"(priority="64-95")"}, 4));
 }
 
 TEST(Guard, AReportThatCannotBeReadIsIgnoredAndCounted) {
@@ -359,7 +374,7 @@ TEST(Guard, ObservesWithoutRefusingOrDelayingAnything) {
   const auto first = guarded.Occupy();
   EXPECT_TRUE(CallUnary(guarded.channel).status.ok());
   EXPECT_TRUE(guarded.sidecar->WaitForSum(
-      kCalls, {R"(decision="refused",reason="concurrency",priority="64-95")"}, 1));
+      kGuardCalls, {R"(decision="refused",reason="concurrency",priority="64-95")"}, 1));
   Guarded::Leave(*first);
   EXPECT_TRUE(guarded.sidecar->WaitForSum("levee_guard_in_flight", {}, 0));
 }
@@ -422,7 +437,7 @@ TEST(Guard, HeadersForTheGuardPassTheCallersSidecarAndEndInFrontOfTheApplication
                                   context.AddMetadata("levee-overload", "service");
                                 });
   EXPECT_TRUE(reply.status.ok()) << reply.status.error_message();
-  EXPECT_TRUE(guarded.sidecar->WaitForSum(kCalls, {R"(priority="0-31")"}, 1));
+  EXPECT_TRUE(guarded.sidecar->WaitForSum(kGuardCalls, {R"(priority="0-31")"}, 1));
   const std::vector<SeenCall> seen = service.seen();
   ASSERT_EQ(seen.size(), 1);
   for (const auto& [name, value] : seen[0].metadata) {

@@ -15,8 +15,8 @@ using grpc::StatusCode;
 using std::chrono::milliseconds;
 
 // The budget wants one retry a second at least; tests make more.
-constexpr char kRetry[] = "{budget: {ratio: 100}}";
-constexpr char kAlways[] = ", idempotency: {mode: always}";
+constexpr char kHedgedRetry[] = "{budget: {ratio: 100}}";
+constexpr char kAlwaysHedged[] = ", idempotency: {mode: always}";
 
 // The first call of each pair never ends by itself.
 FaultyService::Script SlowFirst() {
@@ -31,8 +31,8 @@ FaultyService::Script SlowFirst() {
 TEST(Hedging, A70_TheAttemptThatAnswersFirstWinsAndTheOtherIsCancelled) {  // A73
   FaultyService service(SlowFirst());
   SidecarProcess sidecar({.endpoints = {service.address()},
-                          .retry = kRetry,
-                          .policy = std::string(kAlways) + ", hedge: {delay: 20ms}"});
+                          .retry = kHedgedRetry,
+                          .policy = std::string(kAlwaysHedged) + ", hedge: {delay: 20ms}"});
   const Reply reply = CallUnary(NewChannel(sidecar.address()), "body");
   EXPECT_TRUE(reply.status.ok()) << reply.status.error_message();
   EXPECT_EQ(reply.body, "body");
@@ -47,8 +47,8 @@ TEST(Hedging, A70_TheAttemptThatAnswersFirstWinsAndTheOtherIsCancelled) {  // A7
 TEST(Hedging, A70_AStreamingRequestGoesToEveryAttempt) {
   FaultyService service(SlowFirst());
   SidecarProcess sidecar({.endpoints = {service.address()},
-                          .retry = kRetry,
-                          .policy = std::string(kAlways) + ", hedge: {delay: 20ms}"});
+                          .retry = kHedgedRetry,
+                          .policy = std::string(kAlwaysHedged) + ", hedge: {delay: 20ms}"});
   ByteCall call(NewChannel(sidecar.address()), "/test.Echo/Collect");
   ASSERT_TRUE(call.Start());
   ASSERT_TRUE(call.Write("one "));
@@ -65,8 +65,8 @@ TEST(Hedging, A71_ANonFatalFailureIsFollowedAtOnceAndAFatalOneEndsTheCall) {
   });
   SidecarProcess sidecar(
       {.endpoints = {service.address()},
-       .retry = kRetry,
-       .policy = std::string(kAlways) + ", hedge: {delay: 10m, max_attempts: 4}"});
+       .retry = kHedgedRetry,
+       .policy = std::string(kAlwaysHedged) + ", hedge: {delay: 10m, max_attempts: 4}"});
   const Reply reply = CallUnary(NewChannel(sidecar.address()));
   EXPECT_EQ(reply.status.error_code(), StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(service.calls(), 2);
@@ -80,7 +80,7 @@ TEST(Hedging, A72_ANegativePushbackStopsIt) {
   });
   SidecarProcess sidecar({.endpoints = {service.address()},
                           .retry = "{budget: {ratio: 100}, exhausted: keep}",
-                          .policy = std::string(kAlways) + ", hedge: {delay: 10m}"});
+                          .policy = std::string(kAlwaysHedged) + ", hedge: {delay: 10m}"});
   EXPECT_EQ(CallUnary(NewChannel(sidecar.address())).status.error_code(), StatusCode::UNAVAILABLE);
   EXPECT_EQ(service.calls(), 1);
 }
@@ -93,8 +93,8 @@ TEST(Hedging, A73_EveryCallGetsOneAnswerAndEveryExecutionIsAnAttemptOfTheMetrics
   });
   SidecarProcess sidecar(
       {.endpoints = {service.address()},
-       .retry = kRetry,
-       .policy = std::string(kAlways) + ", hedge: {delay: 1ms, max_attempts: 4}"});
+       .retry = kHedgedRetry,
+       .policy = std::string(kAlwaysHedged) + ", hedge: {delay: 1ms, max_attempts: 4}"});
   int ended = 0;
   for (const auto& [code, count] : RunLoad({NewChannel(sidecar.address())}, {.calls = 500})) {
     EXPECT_TRUE(code == StatusCode::OK || code == StatusCode::UNAVAILABLE) << code;
@@ -111,8 +111,8 @@ TEST(Hedging, AHedgeGoesToAnotherEndpoint) {
   FaultyService slow([](const SeenCall&) { return Answer{.delay = kLongerThanAnyTest}; });
   FaultyService quick;
   SidecarProcess sidecar({.endpoints = {slow.address(), quick.address()},
-                          .retry = kRetry,
-                          .policy = std::string(kAlways) + ", hedge: {delay: 20ms}"});
+                          .retry = kHedgedRetry,
+                          .policy = std::string(kAlwaysHedged) + ", hedge: {delay: 20ms}"});
   const ChannelPtr channel = NewChannel(sidecar.address());
   // Both are connected before it counts.
   EXPECT_TRUE(CallUnary(channel).status.ok());
@@ -133,7 +133,7 @@ TEST(Hedging, ADescriptorSetSaysWhichMethodsAreHedged) {
     return answer;
   });
   SidecarProcess sidecar({.endpoints = {service.address()},
-                          .retry = kRetry,
+                          .retry = kHedgedRetry,
                           .policy = ", hedge: {delay: 20ms}",
                           .upstream = ", descriptor_set: \"" + descriptors.path() + "\""});
   const ChannelPtr channel = NewChannel(sidecar.address());

@@ -16,7 +16,7 @@ namespace {
 
 using grpc::StatusCode;
 
-constexpr char kRetry[] = "{budget: {ratio: 100}}";
+constexpr char kAmpleRetry[] = "{budget: {ratio: 100}}";
 constexpr char kAlways[] = ", idempotency: {mode: always}";
 
 // Reads a request and resets its stream, after it has surely been processed.
@@ -39,7 +39,7 @@ RawUpstream::Script ResetFirst(int resets, std::vector<std::string>* keys, std::
 }
 
 struct Reset {
-  explicit Reset(const std::string& policy, const std::string& retry = kRetry,
+  explicit Reset(const std::string& policy, const std::string& retry = kAmpleRetry,
                  const std::string& more_upstream = "")
       : upstream(ResetFirst(2, &keys, &mutex)),
         sidecar({.endpoints = {upstream.address()},
@@ -76,7 +76,7 @@ TEST(Idempotency, A68_AResetIsRetriedForMethodsThatAreAlwaysIdempotent) {
 
 TEST(Idempotency, A68_AResetIsRetriedForMethodsWhoseDescriptorSaysSo) {
   const TempFile descriptors(Descriptors());
-  Reset run("", kRetry, ", descriptor_set: \"" + descriptors.path() + "\"");
+  Reset run("", kAmpleRetry, ", descriptor_set: \"" + descriptors.path() + "\"");
   EXPECT_FALSE(CallUnary(run.channel, "x", nullptr, "/test.Echo/Collect").status.ok());
   EXPECT_EQ(run.keys.size(), 1u);
   EXPECT_TRUE(CallUnary(run.channel, "x", nullptr, "/test.Echo/Unary").status.ok());
@@ -106,7 +106,7 @@ TEST(Idempotency, A69_AnApplicationsOwnKeyIsKept) {
 TEST(Idempotency, WithModeNeverEvenAListedCodeIsNotRetried) {
   FaultyService service(FailFirst(1));
   SidecarProcess sidecar({.endpoints = {service.address()},
-                          .retry = kRetry,
+                          .retry = kAmpleRetry,
                           .policy = ", idempotency: {mode: never, key: {header: x-key}}"});
   EXPECT_FALSE(CallUnary(NewChannel(sidecar.address())).status.ok());
   EXPECT_EQ(service.calls(), 1);

@@ -9,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "integration/byte_call.h"
+#include "integration/event_lines.h"
 #include "integration/eventually.h"
 #include "integration/faulty_service.h"
 #include "integration/log_lines.h"
@@ -23,23 +24,6 @@ using testing::ContainsRegex;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
-
-// The lines of an event, in their order.
-std::vector<std::string> LinesOf(const SidecarProcess& sidecar, const std::string& event) {
-  std::vector<std::string> found;
-  for (const auto line : absl::StrSplit(sidecar.process().Errors(), '\n')) {
-    if (line.find(" " + event + ": ") != line.npos) found.emplace_back(line);
-  }
-  return found;
-}
-
-// Waits until there are that many lines of the event; what there is after kPatience.
-std::vector<std::string> AwaitLines(const SidecarProcess& sidecar, const std::string& event,
-                                    size_t count = 1) {
-  std::vector<std::string> lines;
-  Eventually([&] { return (lines = LinesOf(sidecar, event)).size() >= count; });
-  return lines;
-}
 
 size_t LineCount(const SidecarProcess& sidecar) {
   const std::string errors = sidecar.process().Errors();

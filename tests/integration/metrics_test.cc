@@ -14,9 +14,9 @@ namespace {
 
 constexpr const char* kOfEcho = R"({upstream="shop",method="test.Echo/Unary",)";
 
-class Measured {
+class MeasuredSidecar {
  public:
-  explicit Measured(FaultyService::Script script, const std::string& retry = "{}")
+  explicit MeasuredSidecar(FaultyService::Script script, const std::string& retry = "{}")
       : service(std::move(script)),
         sidecar({.endpoints = {service.address()}, .retry = retry}),
         channel(NewChannel(sidecar.address())) {}
@@ -31,7 +31,7 @@ class Measured {
 };
 
 TEST(MetricsOfARun, CountCallsAttemptsAndRetries) {
-  Measured run(FailFirst(2), "{backoff: {initial: 1ms}, budget: {ratio: 10, wait: none}}");
+  MeasuredSidecar run(FailFirst(2), "{backoff: {initial: 1ms}, budget: {ratio: 10, wait: none}}");
   for (int i = 0; i < 5; ++i) EXPECT_TRUE(CallUnary(run.channel).status.ok());
   EXPECT_EQ(run.Of("levee_calls_total", R"(code="OK",kind="unary")"), 5);
   EXPECT_EQ(run.Of("levee_attempts_total", R"(code="OK")"), 5);
@@ -47,7 +47,7 @@ TEST(MetricsOfARun, CountCallsAttemptsAndRetries) {
 }
 
 TEST(MetricsOfARun, CountRefusalsAndMarks) {
-  Measured run(AlwaysFail(), "{budget: {ratio: 0, floor: {per_second: 0}}}");
+  MeasuredSidecar run(AlwaysFail(), "{budget: {ratio: 0, floor: {per_second: 0}}}");
   for (int i = 0; i < 3; ++i) CallUnary(run.channel);
   EXPECT_EQ(run.Of("levee_calls_total", R"(code="RESOURCE_EXHAUSTED",kind="unary")"), 3);
   EXPECT_EQ(run.Of("levee_attempts_total", R"(code="UNAVAILABLE")"), 3);
@@ -58,9 +58,9 @@ TEST(MetricsOfARun, CountRefusalsAndMarks) {
 }
 
 TEST(MetricsOfARun, ShowTheBudget) {
-  Measured run(FailFirst(1),
-               "{backoff: {initial: 1ms}, budget: {ratio: 0.5, window: 60s, "
-               "floor: {per_second: 0}, wait: none}}");
+  MeasuredSidecar run(FailFirst(1),
+                      "{backoff: {initial: 1ms}, budget: {ratio: 0.5, window: 60s, "
+                      "floor: {per_second: 0}, wait: none}}");
   for (int i = 0; i < 2; ++i) CallUnary(run.channel);
   for (int i = 0; i < 8; ++i) EXPECT_TRUE(CallUnary(run.channel).status.ok());
   EXPECT_EQ(run.sidecar.Metric(R"(levee_retry_budget_limit{upstream="shop"})"), 5);
@@ -69,7 +69,7 @@ TEST(MetricsOfARun, ShowTheBudget) {
 
 // It does not matter who ends the call first, the caller or the sidecar.
 TEST(MetricsOfARun, CallsThatRunIntoTheirDeadlineAreNotCountedAsCancelled) {
-  Measured run([](const SeenCall&) { return Answer(); });
+  MeasuredSidecar run([](const SeenCall&) { return Answer(); });
   EXPECT_TRUE(CallUnary(run.channel).status.ok());  // Nobody has to connect any more.
   std::deque<ByteCall> calls;
   for (int i = 0; i < 20; ++i) {
@@ -101,7 +101,7 @@ TEST(MetricsOfARun, CountMarksReceived) {
 }
 
 TEST(MetricsOfARun, ActiveCallsAreSeenWhileTheyLast) {
-  Measured run([](const SeenCall&) { return Answer(); });
+  MeasuredSidecar run([](const SeenCall&) { return Answer(); });
   ByteCall call(run.channel, "/test.Echo/Chat");
   ASSERT_TRUE(call.Start());
   EXPECT_TRUE(run.sidecar.WaitForSum("levee_active_calls", {}, 1));

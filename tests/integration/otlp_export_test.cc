@@ -6,12 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_split.h"
 #include "certificates/authority.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "integration/byte_call.h"
-#include "integration/eventually.h"
+#include "integration/event_lines.h"
 #include "integration/faulty_service.h"
 #include "integration/sidecar_process.h"
 #include "integration/span_receiver.h"
@@ -44,21 +43,6 @@ class Variable {
   const char* const name_;
 };
 
-std::vector<std::string> LinesOf(const SidecarProcess& sidecar, const std::string& event) {
-  std::vector<std::string> found;
-  for (const auto line : absl::StrSplit(sidecar.process().Errors(), '\n')) {
-    if (line.find(" " + event + ": ") != line.npos) found.emplace_back(line);
-  }
-  return found;
-}
-
-// Waits until there is a line of the event; all there are after kPatience.
-std::vector<std::string> AwaitLines(const SidecarProcess& sidecar, const std::string& event) {
-  std::vector<std::string> lines;
-  Eventually([&] { return !(lines = LinesOf(sidecar, event)).empty(); });
-  return lines;
-}
-
 // Makes one call without a trace.
 void Call(const SidecarProcess& sidecar) {
   EXPECT_TRUE(CallUnary(NewChannel(sidecar.address())).status.ok());
@@ -67,7 +51,7 @@ void Call(const SidecarProcess& sidecar) {
 TEST(OtlpExport, SpansOfAReceiverThatIsAwayComeWhenItIsBackAndTheLogTellsOnce) {
   FaultyService service;
   const ReservedPort port;
-  SidecarProcess sidecar(Traced(service, port.address(), kAll));
+  SidecarProcess sidecar(Traced(service, port.address(), kAllSpans));
   Call(sidecar);
   EXPECT_THAT(AwaitLines(sidecar, "otlp_away"),
               ElementsAre(AllOf(HasSubstr("receiver=" + port.address()),
@@ -85,7 +69,7 @@ TEST(OtlpExport, SpansOfAReceiverThatIsAwayComeWhenItIsBackAndTheLogTellsOnce) {
 TEST(OtlpExport, AFullQueueDropsSpansAndNoCall) {
   FaultyService service;
   const ReservedPort port;
-  SidecarProcess sidecar(Traced(service, port.address(), kAll));
+  SidecarProcess sidecar(Traced(service, port.address(), kAllSpans));
   constexpr int kCalls = 4000;
   const auto codes = RunLoad({ConnectedChannel(sidecar.address())}, {.calls = kCalls});
   EXPECT_EQ(codes.at(StatusCode::OK), kCalls);
@@ -97,7 +81,7 @@ TEST(OtlpExport, AFullQueueDropsSpansAndNoCall) {
 TEST(OtlpExport, ManyCallsLoseNoSpanWhereTheReceiverTakesThem) {
   FaultyService service;
   SpanReceiver receiver;
-  SidecarProcess sidecar(Traced(service, receiver.address(), kAll), {"--workers", "2"});
+  SidecarProcess sidecar(Traced(service, receiver.address(), kAllSpans), {"--workers", "2"});
   constexpr int kCalls = 4000;
   const auto codes =
       RunLoad({ConnectedChannel(sidecar.address()), ConnectedChannel(sidecar.address())},
@@ -113,7 +97,7 @@ TEST(OtlpExport, SpansThatTheReceiverDoesNotWantAreNotSentAgain) {
     return seen.number == 1 ? grpc::Status(StatusCode::UNAUTHENTICATED, "no key")
                             : grpc::Status::OK;
   });
-  SidecarProcess sidecar(Traced(service, receiver.address(), kAll));
+  SidecarProcess sidecar(Traced(service, receiver.address(), kAllSpans));
   Call(sidecar);
   EXPECT_TRUE(sidecar.WaitForSum(kSpans, {R"(result="refused")"}, 2));
   EXPECT_THAT(AwaitLines(sidecar, "otlp_away"),
@@ -131,7 +115,7 @@ TEST(OtlpExport, SpansThatTheReceiverRejectsOfABatchAreCounted) {
         response.mutable_partial_success()->set_rejected_spans(1);
         return grpc::Status::OK;
       });
-  SidecarProcess sidecar(Traced(service, receiver.address(), kAll));
+  SidecarProcess sidecar(Traced(service, receiver.address(), kAllSpans));
   Call(sidecar);
   EXPECT_TRUE(sidecar.WaitForSum(kSpans, {R"(result="refused")"}, 1));
   EXPECT_TRUE(sidecar.WaitForSum(kSpans, {R"(result="exported")"}, 1));
@@ -145,7 +129,7 @@ TEST(OtlpExport, AReceiverThatAsksForAWaitGetsTheSpansAfterIt) {
         context.AddTrailingMetadata("grpc-retry-pushback-ms", "50");
         return grpc::Status(StatusCode::RESOURCE_EXHAUSTED, "busy");
       });
-  SidecarProcess sidecar(Traced(service, receiver.address(), kAll));
+  SidecarProcess sidecar(Traced(service, receiver.address(), kAllSpans));
   Call(sidecar);
   EXPECT_THAT(receiver.Await(2), SizeIs(2));
   EXPECT_TRUE(sidecar.WaitForSum(kSpans, {R"(result="exported")"}, 2));
@@ -155,7 +139,7 @@ TEST(OtlpExport, AReloadAddsChangesAndRemovesTheReceiver) {
   FaultyService service;
   SpanReceiver first;
   SpanReceiver second;
-  ConfigParts none = Traced(service, first.address(), kAll);
+  ConfigParts none = Traced(service, first.address(), kAllSpans);
   none.more = "";
   SidecarProcess sidecar(none);
   auto reload = [&, count = 0](const ConfigParts& parts) mutable {
@@ -164,10 +148,10 @@ TEST(OtlpExport, AReloadAddsChangesAndRemovesTheReceiver) {
   };
   Call(sidecar);
   EXPECT_THAT(Traceparents(service), ElementsAre(""));
-  reload(Traced(service, first.address(), kAll));
+  reload(Traced(service, first.address(), kAllSpans));
   Call(sidecar);
   EXPECT_THAT(first.Await(2), SizeIs(2));
-  reload(Traced(service, second.address(), kAll));
+  reload(Traced(service, second.address(), kAllSpans));
   Call(sidecar);
   EXPECT_THAT(second.Await(2), SizeIs(2));
   reload(none);
@@ -213,10 +197,10 @@ TEST(OtlpExport, WithHttpsTheReceiverMustHaveACertificateOfATrustedAuthority) {
   SpanReceiver good(nullptr, {.credentials = Credentials(trusted.Issue(address))});
   SpanReceiver bad(nullptr, {.credentials = Credentials(other.Issue(address))});
   const auto url = [](const SpanReceiver& receiver) { return "https://" + receiver.address(); };
-  SidecarProcess sidecar(Traced(service, url(good), kAll));
+  SidecarProcess sidecar(Traced(service, url(good), kAllSpans));
   Call(sidecar);
   EXPECT_THAT(good.Await(2), SizeIs(2));
-  SidecarProcess wrong(Traced(service, url(bad), kAll));
+  SidecarProcess wrong(Traced(service, url(bad), kAllSpans));
   Call(wrong);
   EXPECT_THAT(AwaitLines(wrong, "otlp_away"), SizeIs(1));
   EXPECT_THAT(bad.exports(), SizeIs(0));
@@ -225,7 +209,7 @@ TEST(OtlpExport, WithHttpsTheReceiverMustHaveACertificateOfATrustedAuthority) {
 TEST(OtlpExport, ASidecarThatEndsSendsTheSpansOfCallsThatEndWithIt) {
   FaultyService service;
   SpanReceiver receiver;
-  ConfigParts parts = Traced(service, receiver.address(), kAll);
+  ConfigParts parts = Traced(service, receiver.address(), kAllSpans);
   parts.more += "\ndrain: {timeout: 0s}";
   SidecarProcess sidecar(parts);
   ByteCall call(NewChannel(sidecar.address()), "/test.Echo/Sleep");
@@ -245,7 +229,7 @@ TEST(OtlpExport, AReceiverThatNeverAnswersHoldsUpNeitherCallsNorTheEnd) {
     answer.delay = kLongerThanAnyTest;
     return answer;
   });
-  SidecarProcess sidecar(Traced(service, silent.address(), kAll));
+  SidecarProcess sidecar(Traced(service, silent.address(), kAllSpans));
   Call(sidecar);
   EXPECT_TRUE(silent.WaitFor([&] { return silent.calls() == 1; }));
   Call(sidecar);
@@ -259,7 +243,7 @@ TEST(OtlpExport, TheEnvironmentNamesTheService) {
   const Variable name("OTEL_SERVICE_NAME", "cart-levee");
   const Variable attributes("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment=test");
   const Variable pod("POD_NAME", "cart-1");
-  SidecarProcess sidecar(Traced(service, receiver.address(), kAll));
+  SidecarProcess sidecar(Traced(service, receiver.address(), kAllSpans));
   Call(sidecar);
   EXPECT_THAT(receiver.Await(2), SizeIs(2));
   const auto resource = receiver.resource();

@@ -83,7 +83,7 @@ TEST(Otlp, ARetriedCallHasASpanAndOneForEachAttempt) {
 TEST(Otlp, ACallWithoutATraceBeginsOneWhichTheServiceSees) {
   FaultyService service;
   SpanReceiver receiver;
-  ConfigParts parts = Traced(service, receiver.address(), kAll);
+  ConfigParts parts = Traced(service, receiver.address(), kAllSpans);
   parts.more += "\naccess_log: {path: stdout, when: [all]}";
   SidecarProcess sidecar(parts);
   EXPECT_TRUE(CallUnary(NewChannel(sidecar.address())).status.ok());
@@ -100,7 +100,7 @@ TEST(Otlp, ACallersFlagForbidsSpans) {
     return call.method == "/test.Down/Unary" ? Fails(StatusCode::UNAVAILABLE) : Answer();
   });
   SpanReceiver receiver;
-  SidecarProcess sidecar(Traced(service, receiver.address(), kAll));
+  SidecarProcess sidecar(Traced(service, receiver.address(), kAllSpans));
   const ChannelPtr channel = NewChannel(sidecar.address());
   const auto unsampled = With({{"traceparent", CallersTraceparent("00")}});
   EXPECT_FALSE(CallUnary(channel, "hello", unsampled, "/test.Down/Unary").status.ok());
@@ -143,7 +143,7 @@ TEST(Otlp, OfCallsWithoutATraceThoseThatWereRetriedOrFailedHaveSpans) {
 TEST(Otlp, ATraceparentThatCannotBeReadIsReplaced) {
   FaultyService service;
   SpanReceiver receiver;
-  SidecarProcess sidecar(Traced(service, receiver.address(), kAll));
+  SidecarProcess sidecar(Traced(service, receiver.address(), kAllSpans));
   CallUnary(NewChannel(sidecar.address()), "hello",
             With({{"traceparent", "00-x"}, {"tracestate", "vendor=1"}}));
   const std::vector<SeenSpan> spans = receiver.Await(2);
@@ -191,7 +191,7 @@ TEST(Otlp, AnAttemptThatAHedgeHasOvertakenHasNotFailed) {
 TEST(Otlp, AStreamHasTheSpanOfItsWholeLength) {
   FaultyService service;
   SpanReceiver receiver;
-  SidecarProcess sidecar(Traced(service, receiver.address(), kAll));
+  SidecarProcess sidecar(Traced(service, receiver.address(), kAllSpans));
   ByteCall call(NewChannel(sidecar.address()), "/test.Echo/Chat");
   ASSERT_TRUE(call.Start());
   for (const char* message : {"one", "two", "three"}) {

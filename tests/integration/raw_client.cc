@@ -82,4 +82,11 @@ std::optional<uint32_t> RawClient::ReadGoaway() {
   return error;
 }
 
+bool IsToldToGo(RawClient& client) {
+  while (const auto frame = client.ReadMeaningful()) {
+    if (frame->type == FrameType::kGoaway) return true;
+  }
+  return false;
+}
+
 }  // namespace levee

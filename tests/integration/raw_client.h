@@ -55,4 +55,7 @@ class RawClient : public FramePeer {
   std::map<int32_t, RawAnswer> answers_;
 };
 
+// Reads until the caller is told to go elsewhere.
+bool IsToldToGo(RawClient& client);
+
 }  // namespace levee

@@ -65,7 +65,7 @@ TEST(Reload, FilesThatSayTheSameInOtherWordsAreNoReload) {
   FaultyService service;
   const ConfigParts parts{.endpoints = {service.address()}};
   SidecarProcess sidecar(parts);
-  sidecar.RewriteText("# The same.\n" + ConfigText(parts));
+  sidecar.RewriteText("# The same.\n" + SidecarConfigText(parts));
   sidecar.Rewrite({.endpoints = {service.address()}, .retry = "{max_attempts: 2}"});
   EXPECT_TRUE(WaitForReloads(sidecar, 1));
 }
@@ -107,7 +107,7 @@ TEST(Reload, AFileThatIsEmptyWhileItIsWrittenChangesNothing) {
 
 TEST(Reload, AFileThatIsGoneChangesNothing) {
   FaultyService service;
-  const std::string text = ConfigText({.endpoints = {service.address()}});
+  const std::string text = SidecarConfigText({.endpoints = {service.address()}});
   auto file = std::make_unique<TempFile>(text);
   const auto sidecar = SidecarProcess::Run({"--config", file->path()});
   file.reset();
@@ -123,7 +123,8 @@ TEST(Reload, TheLinkSwapOfAConfigMapTakesEffect) {
   const fs::path mount = mkdtemp(name.data());
   const auto publish = [&](const std::string& version, const FaultyService& service) {
     fs::create_directory(mount / version);
-    std::ofstream(mount / version / "levee.yaml") << ConfigText({.endpoints = {service.address()}});
+    std::ofstream(mount / version / "levee.yaml")
+        << SidecarConfigText({.endpoints = {service.address()}});
     fs::create_symlink(version, mount / "..data_tmp");
     fs::rename(mount / "..data_tmp", mount / "..data");
   };

@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 
 // A gRPC server that is told to stop cancels calls which come before its GOAWAY has left. The
 // slower the machine, the more they are.
-constexpr char kRetry[] = "{codes: [UNAVAILABLE, CANCELLED], budget: {ratio: 1}}";
+constexpr char kRestartRetry[] = "{codes: [UNAVAILABLE, CANCELLED], budget: {ratio: 1}}";
 
 // The same, of calls that wait as long as a test does.
 constexpr char kPatientRetry[] =
@@ -35,9 +35,9 @@ constexpr char kPatientRetry[] =
 constexpr auto kAway = 1500ms;
 
 // Callers that call all the time, one call after the other, until the destructor.
-class Callers {
+class SteadyCallers {
  public:
-  Callers(const std::string& address, int count) : calls_of_(static_cast<size_t>(count)) {
+  SteadyCallers(const std::string& address, int count) : calls_of_(static_cast<size_t>(count)) {
     for (std::atomic<int>& calls : calls_of_) {
       threads_.emplace_back([this, &calls, channel = ConnectedChannel(address)] {
         for (; !over_; ++calls) {
@@ -47,12 +47,12 @@ class Callers {
       });
     }
   }
-  ~Callers() {
+  ~SteadyCallers() {
     over_ = true;
     for (std::thread& thread : threads_) thread.join();
   }
-  Callers(const Callers&) = delete;
-  Callers& operator=(const Callers&) = delete;
+  SteadyCallers(const SteadyCallers&) = delete;
+  SteadyCallers& operator=(const SteadyCallers&) = delete;
 
   // Waits until each of them has made so many calls from now on.
   void AwaitMore(int calls) const {
@@ -79,7 +79,7 @@ TEST(Restart, S6_ARestartOfTheOnlyEndpointFailsNoCall) {
   auto service = ServiceAt(reserved.port());
   SidecarProcess sidecar({.endpoints = {service->address()}, .retry = kPatientRetry});
   EXPECT_TRUE(CallUnary(NewChannel(sidecar.address())).status.ok());
-  const Callers callers(sidecar.address(), 8);
+  const SteadyCallers callers(sidecar.address(), 8);
   callers.AwaitMore(5);
   service->ShutDownGracefully();
   service.reset();
@@ -94,7 +94,7 @@ TEST(Restart, S6_ARestartOfTheOnlyEndpointFailsNoCall) {
 TEST(RestartSoak, S6_ARestartOfTheOnlyEndpointFailsNoCall) {
   const ReservedPort reserved;
   auto service = ServiceAt(reserved.port());
-  SidecarProcess sidecar({.endpoints = {service->address()}, .retry = kRetry});
+  SidecarProcess sidecar({.endpoints = {service->address()}, .retry = kRestartRetry});
   const ChannelPtr channel = NewChannel(sidecar.address());
   EXPECT_TRUE(CallUnary(channel).status.ok());
   std::map<StatusCode, int> codes;
@@ -117,7 +117,7 @@ TEST(RestartSoak, S6_ARestartFailsNoCallOfAFleet) {
   std::vector<std::unique_ptr<SidecarProcess>> fleet;
   for (int i = 0; i < kSidecars; ++i) {
     fleet.push_back(std::make_unique<SidecarProcess>(
-        ConfigParts{.endpoints = {service->address()}, .retry = kRetry}));
+        ConfigParts{.endpoints = {service->address()}, .retry = kRestartRetry}));
   }
   std::atomic<int> failed = 0;
   std::atomic<bool> over = false;
@@ -159,7 +159,7 @@ TEST_F(RestartByName, S6b_ARollingRestartOfAllEndpointsOfANameFailsNoCall) {
   dns.Set("cart.test", {.addresses = addresses, .ttl = 600});
   const auto sidecar = Run("dns:cart.test:" + std::to_string(reserved.port()), kPatientRetry);
   EXPECT_TRUE(CallUnary(NewChannel(sidecar->address())).status.ok());
-  const Callers callers(sidecar->address(), 4);
+  const SteadyCallers callers(sidecar->address(), 4);
   callers.AwaitMore(5);
   // Each successor is in the answers before its predecessor goes.
   for (int i = 1; i <= kPods; ++i) {
@@ -174,7 +174,7 @@ TEST_F(RestartByName, S6b_ARollingRestartOfAllEndpointsOfANameFailsNoCall) {
   EXPECT_EQ(callers.failed(), 0);
 }
 
-struct Span {
+struct Period {
   std::chrono::steady_clock::time_point begin, end;
 };
 
@@ -224,7 +224,7 @@ TEST(Restart, S7_CallsBesidePoisonousOnesDoNotFail) {
     return Values(request.head, ":path") == "/test.Echo/Poison";
   }));
   SidecarProcess sidecar({.endpoints = {upstream.address()}});
-  std::vector<Span> failed, poisonous;
+  std::vector<Period> failed, poisonous;
   std::atomic<int> made = 0;
   std::atomic<bool> over = false;
   std::thread innocent([&] {
@@ -245,8 +245,8 @@ TEST(Restart, S7_CallsBesidePoisonousOnesDoNotFail) {
   over = true;
   innocent.join();
   // Those that the service had not answered when it hung up are lost, and none that came later.
-  for (const Span& lost : failed) {
-    EXPECT_TRUE(std::any_of(poisonous.begin(), poisonous.end(), [&](const Span& poison) {
+  for (const Period& lost : failed) {
+    EXPECT_TRUE(std::any_of(poisonous.begin(), poisonous.end(), [&](const Period& poison) {
       return lost.begin <= poison.end && poison.begin <= lost.end;
     }));
   }

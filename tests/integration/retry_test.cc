@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 using testing::HasSubstr;
 
 // Section A of the checks: 4 attempts and no want of budget.
-std::string Patient(const std::string& more = "") {
+std::string PatientAttempts(const std::string& more = "") {
   return "{max_attempts: 4, exhausted: keep, min_remaining: off, budget: {ratio: 100}, backoff: "
          "{initial: 1ms, max: 5ms}" +
          more + "}";
@@ -44,7 +44,7 @@ FaultyService::Script FailOnceWith(FieldList trailers) {
 }
 
 TEST(Retries, A1_TwoFailuresAreHiddenFromTheCaller) {  // A2
-  Retrying run(FailFirst(2), Patient());
+  Retrying run(FailFirst(2), PatientAttempts());
   const Reply reply = CallUnary(run.channel, "body");
   EXPECT_TRUE(reply.status.ok()) << reply.status.error_message();
   EXPECT_EQ(reply.body, "body");
@@ -62,7 +62,7 @@ TEST(Retries, A3_TheLastFailureArrivesWhenAllAttemptsFail) {
         answer.trailers = {{"x-number", std::to_string(call.number)}};
         return answer;
       },
-      Patient());
+      PatientAttempts());
   const Reply reply = CallUnary(run.channel);
   EXPECT_EQ(reply.status.error_code(), StatusCode::UNAVAILABLE);
   EXPECT_EQ(reply.status.error_message(), "failure 4");
@@ -71,7 +71,8 @@ TEST(Retries, A3_TheLastFailureArrivesWhenAllAttemptsFail) {
 }
 
 TEST(Retries, A4_ACodeThatIsNotListedIsNotRetried) {
-  Retrying run([](const SeenCall&) { return Fails(StatusCode::INTERNAL, "broken"); }, Patient());
+  Retrying run([](const SeenCall&) { return Fails(StatusCode::INTERNAL, "broken"); },
+               PatientAttempts());
   const Reply reply = CallUnary(run.channel);
   EXPECT_EQ(reply.status.error_code(), StatusCode::INTERNAL);
   EXPECT_EQ(reply.status.error_message(), "broken");
@@ -85,7 +86,7 @@ TEST(Retries, A18_TheReplayedRequestEqualsTheFirst) {
         answer.read_first = true;
         return answer;
       },
-      Patient());
+      PatientAttempts());
   ByteCall call(run.channel, "/test.Echo/Collect");
   ASSERT_TRUE(call.Start());
   std::string sent;
@@ -108,7 +109,7 @@ TEST(Retries, A13_ABodyBeyondTheBufferIsNotReplayed) {
         answer.read_first = true;
         return answer;
       },
-      Patient(", buffer: 64KiB"));
+      PatientAttempts(", buffer: 64KiB"));
   const Reply reply = CallUnary(run.channel, std::string(100 * 1024, 'b'));
   EXPECT_EQ(reply.status.error_code(), StatusCode::UNAVAILABLE);
   EXPECT_EQ(reply.status.error_message(), "too much");
@@ -124,7 +125,7 @@ TEST(Retries, A9_AFailureAfterAMessageIsNotRetried) {
         answer.fail_after = 1;
         return answer;
       },
-      Patient());
+      PatientAttempts());
   ByteCall call(run.channel, "/test.Echo/Stream");
   ASSERT_TRUE(call.Start());
   ASSERT_TRUE(call.Write("3 10"));
@@ -145,7 +146,7 @@ TEST(Retries, A8_AHeldHeadIsForgottenWhenTheAttemptFails) {
         answer.head = {{"x-number", std::to_string(call.number)}};
         return answer;
       },
-      Patient(", hold: 10s"));
+      PatientAttempts(", hold: 10s"));
   const Reply reply = CallUnary(run.channel);
   EXPECT_TRUE(reply.status.ok()) << reply.status.error_message();
   EXPECT_EQ(Values(reply.head, "x-number"), "2");
@@ -161,13 +162,13 @@ TEST(Retries, A8_WithCommitHeadersAHeadCommits) {
         answer.head = {{"x-head", "1"}};
         return answer;
       },
-      Patient(", commit: headers"));
+      PatientAttempts(", commit: headers"));
   EXPECT_EQ(CallUnary(run.channel).status.error_code(), StatusCode::UNAVAILABLE);
   EXPECT_EQ(run.service.calls(), 1);
 }
 
 TEST(Retries, A33_PushbackIsTheDelay) {
-  Retrying run(FailOnceWith({{"grpc-retry-pushback-ms", "100"}}), Patient());
+  Retrying run(FailOnceWith({{"grpc-retry-pushback-ms", "100"}}), PatientAttempts());
   const auto start = std::chrono::steady_clock::now();
   EXPECT_TRUE(CallUnary(run.channel).status.ok());
   EXPECT_GE(run.service.seen().at(1).at - start, milliseconds(100));
@@ -184,7 +185,7 @@ TEST(Retries, A34_APushbackOfZeroRetriesAtOnce) {
 TEST(Retries, A36_NegativeAndUnreadablePushbackEndRetrying) {  // A37
   for (const FieldList& trailers : {FieldList{{"grpc-retry-pushback-ms", "-1"}},
                                     FieldList{{"grpc-retry-pushback-ms", "xxx"}}}) {
-    Retrying run(FailOnceWith(trailers), Patient());
+    Retrying run(FailOnceWith(trailers), PatientAttempts());
     EXPECT_EQ(CallUnary(run.channel).status.error_code(), StatusCode::UNAVAILABLE)
         << trailers[0].second;
     EXPECT_EQ(run.service.calls(), 1) << trailers[0].second;
@@ -207,7 +208,8 @@ TEST(Retries, A30_AnAttemptTimeoutCancelsTheAttempt) {
 }
 
 TEST(Retries, A30_TheLastAttemptTimeoutIsADeadlineExceeded) {  // A68
-  Retrying run([](const SeenCall&) { return Answer(); }, Patient(", attempt_timeout: 300ms"));
+  Retrying run([](const SeenCall&) { return Answer(); },
+               PatientAttempts(", attempt_timeout: 300ms"));
   ByteCall call(run.channel, "/test.Echo/Sleep");
   ASSERT_TRUE(call.Start());
   ASSERT_TRUE(call.HalfClose());

@@ -33,11 +33,8 @@ using ::testing::HasSubstr;
 
 // What is measured takes a minute, in which certificates live so long. After that no new connection
 // could be made with them.
-constexpr int kSeconds = 60;
+constexpr int kRotationSeconds = 60;
 constexpr absl::Duration kShortLife = absl::Seconds(20);
-constexpr char kOnce[] = "{max_attempts: 1, exhausted: keep}";
-constexpr char kWeb[] = "spiffe://shop/web";
-constexpr char kCart[] = "spiffe://shop/cart";
 
 std::string Half(const std::string& text) { return text.substr(0, text.size() / 2); }
 
@@ -287,7 +284,7 @@ TEST_F(RotationSoak, T2_ForAMinuteNoCallFailsWhileAllCertificatesAreReplacedEver
   const SidecarProcess ingress(Ingress()), egress(Egress(ingress));
   Callers callers([&] { return Connect(egress); });
   Replacing replacing(*this, ingress, egress);
-  const auto end = steady_clock::now() + seconds(kSeconds);
+  const auto end = steady_clock::now() + seconds(kRotationSeconds);
   for (auto begin = steady_clock::now(); begin < end && !HasFailure();
        begin = std::max(begin + seconds(1), steady_clock::now())) {
     const milliseconds calm(replacing.IsGoodNext() ? 500 : 900);
@@ -296,7 +293,7 @@ TEST_F(RotationSoak, T2_ForAMinuteNoCallFailsWhileAllCertificatesAreReplacedEver
     EXPECT_EQ(callers.failure(), "") << "after " << replacing.count();
   }
   // As many as there are seconds, but on a machine that has no time.
-  EXPECT_GE(replacing.count(), kSeconds / 2);
+  EXPECT_GE(replacing.count(), kRotationSeconds / 2);
   EXPECT_GT(callers.calls(), replacing.count());
   ExpectRefusedAndConnected(ingress, replacing.count());
   ExpectRefusedAndConnected(egress, replacing.count());

@@ -22,6 +22,14 @@ RawUpstream::Script FirstThenGood(RawAnswerer bad) {
   };
 }
 
+void AnswerWell(UpstreamPeer& peer, const RawRequest& request) { peer.Answer(request.stream); }
+
+void AnswerWithBody(UpstreamPeer& peer, const RawRequest& request) {
+  peer.AnswerHead(request.stream);
+  peer.WriteData(request.stream, request.body, false);
+  peer.AnswerTrailers(request.stream, 0);
+}
+
 void TakeNoBodies(UpstreamPeer& peer) {
   peer.KeepWindowsShut();
   peer.Handshake();

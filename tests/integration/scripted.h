@@ -25,6 +25,12 @@ RawUpstream::Script ForEach(RawAnswerer answer, const std::string& settings = ""
 // The first request of the first connection gets `bad`, all further ones a good answer.
 RawUpstream::Script FirstThenGood(RawAnswerer bad);
 
+// Answers OK, at once.
+void AnswerWell(UpstreamPeer& peer, const RawRequest& request);
+
+// Answers OK with the bytes of the request's body.
+void AnswerWithBody(UpstreamPeer& peer, const RawRequest& request);
+
 // Takes heads, and no byte of any body, and answers nothing.
 void TakeNoBodies(UpstreamPeer& peer);
 

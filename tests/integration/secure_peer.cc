@@ -12,7 +12,7 @@
 namespace levee {
 namespace {
 
-ByteSpan Bytes(std::string_view text) {
+ByteSpan BytesOf(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
@@ -49,7 +49,7 @@ SecurePeer::SecurePeer(int fd, std::shared_ptr<const tls::Context> context, std:
 std::string SecurePeer::Encrypt(std::string_view plain, size_t each) {
   std::string records;
   while (open() && !plain.empty()) {
-    const ByteSpan piece = Bytes(plain.substr(0, each));
+    const ByteSpan piece = BytesOf(plain.substr(0, each));
     session_->Write({&piece, 1}, 0);
     records += TakeOutput(*session_);
     plain.remove_prefix(std::min(plain.size(), each));
@@ -60,7 +60,7 @@ std::string SecurePeer::Encrypt(std::string_view plain, size_t each) {
 std::string SecurePeer::Decrypt(std::string_view received) {
   std::string plain;
   std::array<uint8_t, 65536> buffer;
-  ByteSpan more = Bytes(received);
+  ByteSpan more = BytesOf(received);
   do {
     const size_t size = session_->Read(std::exchange(more, {}), buffer);
     plain.append(buffer.begin(), buffer.begin() + static_cast<ptrdiff_t>(size));

@@ -40,12 +40,12 @@ class ServiceLimit : public testing::Test {
 };
 
 // A call may wait this long for a service that answers.
-constexpr char kPatient[] = "timeout: 10s, on_failure: deny";
+constexpr char kPatientLimit[] = "timeout: 10s, on_failure: deny";
 
 TEST_F(ServiceLimit, AllSidecarsTogetherHaveWhatTheServiceGrants) {
   limits_->SetLimit("tier=paid", {.requests = 12, .seconds = 3600});
   std::vector<std::unique_ptr<SidecarProcess>> sidecars;
-  for (int i = 0; i < 3; ++i) sidecars.push_back(Sidecar("\"tier=text:paid\"", kPatient));
+  for (int i = 0; i < 3; ++i) sidecars.push_back(Sidecar("\"tier=text:paid\"", kPatientLimit));
   int ok = 0;
   for (int i = 0; i < 30; ++i) {
     ok += CallBy(*sidecars[static_cast<size_t>(i % 3)]) == StatusCode::OK ? 1 : 0;
@@ -61,7 +61,7 @@ TEST_F(ServiceLimit, AllSidecarsTogetherHaveWhatTheServiceGrants) {
 
 TEST_F(ServiceLimit, TheServiceGetsTheKeyAsItsDescriptor) {
   const auto sidecar = Sidecar(
-      "method, \"tenant=header:x-tenant\", \"header:x-region\", \"tier=text:paid\"", kPatient);
+      "method, \"tenant=header:x-tenant\", \"header:x-region\", \"tier=text:paid\"", kPatientLimit);
   CallUnary(NewChannel(sidecar->address()), "hello",
             [](grpc::ClientContext& context) { context.AddMetadata("x-tenant", "acme"); });
   ASSERT_EQ(limits_->requests().size(), 1u);
@@ -71,7 +71,7 @@ TEST_F(ServiceLimit, TheServiceGetsTheKeyAsItsDescriptor) {
 
 TEST_F(ServiceLimit, NothingIsRefusedBelowTheLimitAndFewCallsAskTheService) {
   limits_->SetLimit("tier=paid", {.requests = 1'000'000, .seconds = 1});
-  const auto sidecar = Sidecar("\"tier=text:paid\"", kPatient);
+  const auto sidecar = Sidecar("\"tier=text:paid\"", kPatientLimit);
   const auto codes = RunLoad({NewChannel(sidecar->address())}, {.calls = 2000, .at_once = 8});
   EXPECT_EQ(codes.at(StatusCode::OK), 2000);
   EXPECT_LT(limits_->requests().size(), 1000u);
@@ -80,7 +80,7 @@ TEST_F(ServiceLimit, NothingIsRefusedBelowTheLimitAndFewCallsAskTheService) {
 
 TEST_F(ServiceLimit, ACallOverTheLimitIsToldWhenToComeAgain) {
   limits_->SetLimit("tier=paid", {.requests = 1, .seconds = 3600});
-  const auto sidecar = Sidecar("\"tier=text:paid\"", kPatient);
+  const auto sidecar = Sidecar("\"tier=text:paid\"", kPatientLimit);
   const auto channel = NewChannel(sidecar->address());
   EXPECT_TRUE(CallUnary(channel).status.ok());
   const Reply refused = CallUnary(channel);
@@ -97,7 +97,7 @@ TEST_F(ServiceLimit, ACallOverTheLimitIsToldWhenToComeAgain) {
 TEST_F(ServiceLimit, AServiceThatTellsNothingOfItsWindowsIsAskedAgain) {
   limits_->SetLimit("tier=paid", {.requests = 5, .seconds = 3600});
   limits_->TellWindows(false);
-  const auto sidecar = Sidecar("\"tier=text:paid\"", kPatient);
+  const auto sidecar = Sidecar("\"tier=text:paid\"", kPatientLimit);
   int ok = 0;
   for (int i = 0; i < 20; ++i) ok += CallBy(*sidecar) == StatusCode::OK ? 1 : 0;
   EXPECT_EQ(ok, 5);
@@ -144,7 +144,7 @@ TEST_F(ServiceLimit, EachKeyHasALimitOfItsOwnAndOthersShareOne) {
   for (const char* tenant : {"a", "b", ""}) {
     limits_->SetLimit(std::string("t=") + tenant, {.requests = 3, .seconds = 3600});
   }
-  auto parts = Parts(limits_->address(), "\"t=header:x-tenant\"", kPatient);
+  auto parts = Parts(limits_->address(), "\"t=header:x-tenant\"", kPatientLimit);
   parts.policy.insert(parts.policy.find("scope:"), "max_keys: 2, ");
   const SidecarProcess sidecar(parts);
   const auto ok = [&](const std::string& tenant) {
@@ -166,9 +166,9 @@ TEST_F(ServiceLimit, EachKeyHasALimitOfItsOwnAndOthersShareOne) {
 TEST_F(ServiceLimit, AReloadChangesTheServiceOfALimit) {
   LimitServer second;
   second.SetLimit("tier=paid", {.requests = 0, .seconds = 3600});
-  const auto sidecar = Sidecar("\"tier=text:paid\"", kPatient);
+  const auto sidecar = Sidecar("\"tier=text:paid\"", kPatientLimit);
   EXPECT_EQ(CallBy(*sidecar), StatusCode::OK);
-  sidecar->Rewrite(Parts(second.address(), "\"tier=text:paid\"", kPatient));
+  sidecar->Rewrite(Parts(second.address(), "\"tier=text:paid\"", kPatientLimit));
   while (CallBy(*sidecar) == StatusCode::OK) {
   }
   EXPECT_FALSE(second.requests().empty());
@@ -176,7 +176,7 @@ TEST_F(ServiceLimit, AReloadChangesTheServiceOfALimit) {
 
 TEST_F(ServiceLimit, ASidecarEndsWhileACallWaitsForTheService) {
   limits_->Hold();
-  const auto sidecar = Sidecar("\"tier=text:paid\"", kPatient);
+  const auto sidecar = Sidecar("\"tier=text:paid\"", kPatientLimit);
   ByteCall call(NewChannel(sidecar->address()), "/test.Echo/Unary");
   call.context().set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(1));
   ASSERT_TRUE(call.Start());

@@ -19,11 +19,7 @@ namespace {
 using grpc::StatusCode;
 using testing::HasSubstr;
 
-constexpr char kCalls[] = "levee_dedupe_calls_total";
-
-Setup WithKey(const std::string& key) {
-  return [key](grpc::ClientContext& context) { context.AddMetadata("idempotency-key", key); };
-}
+constexpr char kDedupeCalls[] = "levee_dedupe_calls_total";
 
 // A sidecar of its own, whose service and store are those of others too.
 struct Pod {
@@ -39,11 +35,11 @@ struct Pod {
     return CallUnary(channel, body, WithKey(key));
   }
   double Count(const std::string& result) const {
-    return sidecar->Sum(kCalls, {"result=\"" + result + "\""});
+    return sidecar->Sum(kDedupeCalls, {"result=\"" + result + "\""});
   }
   // A call is counted a moment after its caller has the answer.
   bool HasCounted(const std::string& result) const {
-    return sidecar->WaitForSum(kCalls, {"result=\"" + result + "\""}, 1);
+    return sidecar->WaitForSum(kDedupeCalls, {"result=\"" + result + "\""}, 1);
   }
 
   const TempFile config;

@@ -17,7 +17,7 @@
 
 namespace levee {
 
-std::string ConfigText(const ConfigParts& parts) {
+std::string SidecarConfigText(const ConfigParts& parts) {
   std::string endpoints;
   for (const std::string& endpoint : parts.endpoints) {
     endpoints += (endpoints.empty() ? "\"" : ", \"") + endpoint + "\"";
@@ -61,7 +61,7 @@ TempFile::TempFile(const std::string& text) : path_(testing::TempDir() + "levee-
 TempFile::~TempFile() { unlink(path_.c_str()); }
 
 SidecarProcess::SidecarProcess(const ConfigParts& parts, const std::vector<std::string>& arguments)
-    : config_(std::make_unique<TempFile>(ConfigText(parts))) {
+    : config_(std::make_unique<TempFile>(SidecarConfigText(parts))) {
   std::vector<std::string> all = {"--config", config_->path()};
   all.insert(all.end(), arguments.begin(), arguments.end());
   Start(std::move(all));
@@ -78,7 +78,7 @@ bool SidecarProcess::MayMount() { return RunToEnd("/usr/bin/unshare", {"-m", "tr
 std::unique_ptr<SidecarProcess> SidecarProcess::RunWithResolvConf(const ConfigParts& parts,
                                                                   const std::string& resolv_conf) {
   std::unique_ptr<SidecarProcess> sidecar(new SidecarProcess);
-  sidecar->config_ = std::make_unique<TempFile>(ConfigText(parts));
+  sidecar->config_ = std::make_unique<TempFile>(SidecarConfigText(parts));
   sidecar->resolv_conf_ = std::make_unique<TempFile>(resolv_conf);
   const std::string script = "mount --bind " + sidecar->resolv_conf_->path() +
                              " /etc/resolv.conf && exec " LEVEE_BINARY " run --config " +

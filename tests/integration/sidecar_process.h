@@ -26,7 +26,10 @@ struct ConfigParts {
   std::string admin = "{address: none}";
   std::string more = "";  // more sections
 };
-std::string ConfigText(const ConfigParts& parts);
+std::string SidecarConfigText(const ConfigParts& parts);
+
+// A `retry` of one attempt, whose status the caller gets as it is.
+inline constexpr char kOnce[] = "{max_attempts: 1, exhausted: keep}";
 
 // Writes a text file that exists anew, in place, and such that a reader never sees it half written:
 // what is left of a longer text becomes empty lines.
@@ -63,7 +66,7 @@ class SidecarProcess {
   // instruction on.
   static std::unique_ptr<SidecarProcess> RunInCgroup(const ConfigParts& parts,
                                                      const std::string& procs) {
-    return RunInCgroup(ConfigText(parts), procs);
+    return RunInCgroup(SidecarConfigText(parts), procs);
   }
   static std::unique_ptr<SidecarProcess> RunInCgroup(const std::string& config_text,
                                                      const std::string& procs,
@@ -79,7 +82,7 @@ class SidecarProcess {
   const std::string& AwaitAddress(const std::string& name);
 
   // Writes the configuration file anew, in place; it is noticed.
-  void Rewrite(const ConfigParts& parts) { RewriteText(ConfigText(parts)); }
+  void Rewrite(const ConfigParts& parts) { RewriteText(SidecarConfigText(parts)); }
   void RewriteText(const std::string& text);
 
   // All values of /metrics at one moment, each by its series, named as it stands there.

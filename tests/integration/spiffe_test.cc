@@ -26,10 +26,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr char kOnce[] = "{max_attempts: 1, exhausted: keep}";
-constexpr char kWeb[] = "spiffe://shop/web";
-constexpr char kCart[] = "spiffe://shop/cart";
-
 // The application "web" calls the service "cart": each has an agent and a sidecar of its own.
 struct Spiffe : public ::testing::Test {
   Spiffe() {

@@ -177,10 +177,10 @@ class BusyService {
                         milliseconds deadline) {
     std::vector<Ended> ended;
     const auto begin = steady_clock::now();
-    const auto seconds = (kCalm + fault + kWatched) / 1s;
+    const auto length = (kCalm + fault + kWatched) / 1s;
     std::thread switching([&] { SwitchFault(fault); });
     RunLoad({NewChannel(address), NewChannel(address)},
-            {.calls = static_cast<int>(seconds) * per_second,
+            {.calls = static_cast<int>(length) * per_second,
              .per_second = static_cast<double>(per_second),
              .deadline = deadline,
              .method = "/levee.demo.v1.Shop/GetPrice",

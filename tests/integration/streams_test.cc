@@ -27,7 +27,7 @@ using testing::HasSubstr;
 constexpr milliseconds kTimeout{400};
 
 // Unary and Sleep of test.Echo, which are unary, and Chat, which is a stream.
-std::string Descriptors() {
+std::string StreamDescriptors() {
   google::protobuf::FileDescriptorSet set;
   auto& file = *set.add_file();
   file.set_package("test");
@@ -123,7 +123,7 @@ TEST_F(Streams, TheServiceIsToldTheTimeoutOnlyWhereADescriptorSaysUnary) {
   // kPatience, by the caller's deadline.
   EXPECT_GT(deadline(), system_clock::now() + 5 * kTimeout);
 
-  const TempFile descriptors(Descriptors());
+  const TempFile descriptors(StreamDescriptors());
   Start("", absl::StrCat(", descriptor_set: \"", descriptors.path(), "\""));
   EXPECT_TRUE(CallUnary(channel_).status.ok());
   EXPECT_LE(deadline(), system_clock::now() + kTimeout);

@@ -15,6 +15,7 @@
 #include "integration/faulty_service.h"
 #include "integration/relay.h"
 #include "integration/sidecar_process.h"
+#include "integration/traced.h"
 
 namespace levee {
 namespace {
@@ -28,11 +29,11 @@ constexpr char kTrace[] = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-
 constexpr char kTied[] = "levee_tie_total";
 
 // Calls of a load have the same message, and are not to be taken for an application's own retries.
-constexpr char kRetry[] = "{max_attempts: 3, app_retries_loops: ignore}";
+constexpr char kTieRetry[] = "{max_attempts: 3, app_retries_loops: ignore}";
 
 // The configuration of a sidecar of an application, which calls `next`. `slots`: of its guard.
-std::string Config(const std::string& application, const std::string& next, int slots,
-                   const std::string& more = "") {
+std::string TieConfig(const std::string& application, const std::string& next, int slots,
+                      const std::string& more = "") {
   return "listeners: [{name: egress, address: \"127.0.0.1:0\"},\n"
          "  {name: ingress, address: \"127.0.0.1:0\", direction: inbound}]\n"
          "metrics: {address: \"127.0.0.1:0\"}\nadmin: {address: none}\n"
@@ -41,7 +42,7 @@ std::string Config(const std::string& application, const std::string& next, int 
          "\"]}]\n"
          "routes: [{match: {listener: ingress}, upstream: app, policy: in}, {upstream: next}]\n"
          "policies: [{name: default, retry: " +
-         std::string(kRetry) +
+         std::string(kTieRetry) +
          "}, {name: in, guard: {concurrency: "
          "{limit: " +
          std::to_string(slots) +
@@ -50,19 +51,13 @@ std::string Config(const std::string& application, const std::string& next, int 
          more;
 }
 
-Setup With(const FieldList& metadata) {
-  return [metadata](grpc::ClientContext& context) {
-    for (const auto& [name, value] : metadata) context.AddMetadata(name, value);
-  };
-}
-
 // A layer of a chain: an application and its sidecar, with a guard before it, which calls `next`.
 class Layer {
  public:
   // Applications whose calls are tied (`tie`) tell them nothing themselves when a caller has gone.
   Layer(const std::string& next, bool traces, const std::string& tie = "")
       : application_(traces, /*cancels=*/tie.empty()),
-        config_(Config(application_.address(), next, /*slots=*/1000, tie)),
+        config_(TieConfig(application_.address(), next, /*slots=*/1000, tie)),
         sidecar_(SidecarProcess::Run({"--config", config_.path()})) {
     application_.SetNext(ConnectedChannel(sidecar_->address("egress")));
   }
@@ -79,7 +74,7 @@ class Layer {
 // behalf of the whole service.
 struct Overloaded {
   Overloaded()
-      : config(Config(service.address(), service.address(), /*slots=*/1)),
+      : config(TieConfig(service.address(), service.address(), /*slots=*/1)),
         sidecar(SidecarProcess::Run({"--config", config.path()})),
         retry(NewChannel(sidecar->address("ingress")), "/test.Echo/Chat") {
     retry.context().AddMetadata("grpc-previous-rpc-attempts", "1");
@@ -120,27 +115,27 @@ TEST(Tie, G10_WithoutATraceNothingBreaks) {
 
 // Arrivals at the bottom of three layers, and the calls at the top that they belong to, by the
 // second in which such a call is first seen at the bottom.
-struct Arrivals {
+struct ArrivalsOfCalls {
   int all = 0;
   int calls = 0;
 };
 
 // Calls a dead service through three layers, with a guard before each of them and before the
 // service.
-std::vector<Arrivals> ThroughGuards(bool traces) {
+std::vector<ArrivalsOfCalls> ThroughGuards(bool traces) {
   const FaultyService dead(AlwaysFail());
-  const TempFile config(Config(dead.address(), dead.address(), /*slots=*/1000));
+  const TempFile config(TieConfig(dead.address(), dead.address(), /*slots=*/1000));
   const auto bottom = SidecarProcess::Run({"--config", config.path()});
   const Layer third(bottom->address("ingress"), traces);
   const Layer second(third.ingress(), traces);
   const Layer first(second.ingress(), traces);
-  const SidecarProcess top({.endpoints = {first.ingress()}, .retry = kRetry});
+  const SidecarProcess top({.endpoints = {first.ingress()}, .retry = kTieRetry});
   const auto begin = std::chrono::steady_clock::now();
   RunLoad({ConnectedChannel(top.address())},
           {.calls = 800, .per_second = 200, .setup = [](int number, grpc::ClientContext& context) {
              context.AddMetadata(kCallNumber, std::to_string(number));
            }});
-  std::vector<Arrivals> arrivals(4);
+  std::vector<ArrivalsOfCalls> arrivals(4);
   std::map<std::string, size_t> second_of;  // by the call's number
   for (const SeenCall& call : dead.seen()) {
     const auto now = static_cast<size_t>((call.at - begin) / std::chrono::seconds(1));
@@ -153,7 +148,7 @@ std::vector<Arrivals> ThroughGuards(bool traces) {
 }
 
 // In some seconds no call may come to the bottom.
-void ExpectAtMostTenPercentMore(const std::vector<Arrivals>& arrivals) {
+void ExpectAtMostTenPercentMore(const std::vector<ArrivalsOfCalls>& arrivals) {
   int arrived = 0;
   for (size_t second = 1; second < arrivals.size(); ++second) {
     const auto [all, calls] = arrivals[second];
@@ -179,7 +174,7 @@ struct Played {
       const std::string& tie,
       FaultyService::Script script = [](const SeenCall&) { return Answer(); })
       : next(std::move(script)),
-        config(Config(application.address(), next.address(), /*slots=*/100, tie)),
+        config(TieConfig(application.address(), next.address(), /*slots=*/100, tie)),
         sidecar(SidecarProcess::Run({"--config", config.path()})),
         ingress(NewChannel(sidecar->address("ingress"))),
         egress(NewChannel(sidecar->address("egress"))) {}
@@ -278,10 +273,10 @@ TEST(Tie, WithoutAPlaceACallIsServedAsWell) {
   EXPECT_TRUE(played.sidecar->WaitForSum(kTied, {R"(what="call",result="no_place")"}, 1));
 }
 
-constexpr char kAll[] = "tie: {carry: [deadline, cancel]}\n";
+constexpr char kCarryAll[] = "tie: {carry: [deadline, cancel]}\n";
 
 TEST(Tie, G12_ACallHasNoMoreTimeThanTheOneThatItIsMadeFor) {
-  Played played(kAll);
+  Played played(kCarryAll);
   const auto start = std::chrono::steady_clock::now();
   const auto before = std::chrono::system_clock::now();
   const auto served = played.Serve({{"traceparent", kTrace}}, kPatience / 2);
@@ -293,7 +288,7 @@ TEST(Tie, G12_ACallHasNoMoreTimeThanTheOneThatItIsMadeFor) {
 }
 
 TEST(TieSoak, G12_NoCallIsMadeForACallWhoseTimeIsOver) {
-  Played played(kAll);
+  Played played(kCarryAll);
   const auto served = played.Serve({{"traceparent", kTrace}}, std::chrono::seconds(2));
   const auto traced = With({{"traceparent", kTrace}});
   EXPECT_TRUE(CallUnary(played.egress, "x", traced).status.ok());
@@ -304,7 +299,7 @@ TEST(TieSoak, G12_NoCallIsMadeForACallWhoseTimeIsOver) {
 }
 
 TEST(Tie, G12_NoCallIsMadeForACallerThatHasGone) {
-  Played played(kAll);
+  Played played(kCarryAll);
   const auto traced = With({{"traceparent", kTrace}});
   const auto served = played.Serve({{"traceparent", kTrace}});
   EXPECT_TRUE(CallUnary(played.egress, "x", traced).status.ok());
@@ -324,9 +319,9 @@ TEST(Tie, G12_NoCallIsMadeForACallerThatHasGone) {
 
 TEST(Tie, G12_WorkBelowThreeLayersEndsWhenTheCallerAtTheTopHasGone) {
   FaultyService bottom;
-  const Layer third(bottom.address(), /*traces=*/true, kAll);
-  const Layer second(third.ingress(), /*traces=*/true, kAll);
-  const Layer first(second.ingress(), /*traces=*/true, kAll);
+  const Layer third(bottom.address(), /*traces=*/true, kCarryAll);
+  const Layer second(third.ingress(), /*traces=*/true, kCarryAll);
+  const Layer first(second.ingress(), /*traces=*/true, kCarryAll);
   const SidecarProcess top({.endpoints = {first.ingress()}});
   ByteCall call(ConnectedChannel(top.address()), "/test.Echo/Sleep");
   EXPECT_TRUE(call.Start());
@@ -342,7 +337,7 @@ TEST(Tie, G12_WorkBelowThreeLayersEndsWhenTheCallerAtTheTopHasGone) {
 
 // How long the caller's leaving takes to come here is a matter of the machine, and only printed.
 TEST(Tie, G12_OnceTheApplicationCanKnowThatItsCallerHasGoneNoCallOfItsLeaves) {
-  Played played(kAll);
+  Played played(kCarryAll);
   const auto traced = With({{"traceparent", kTrace}});
   const auto served = played.Serve({{"traceparent", kTrace}});
   EXPECT_TRUE(CallUnary(played.egress, "x", traced).status.ok());
@@ -359,7 +354,7 @@ TEST(Tie, G12_OnceTheApplicationCanKnowThatItsCallerHasGoneNoCallOfItsLeaves) {
 }
 
 TEST(Tie, G12_AnotherServedCallOfTheTraceKeepsItsCallsGoing) {
-  Played played(kAll);
+  Played played(kCarryAll);
   const auto traced = With({{"traceparent", kTrace}});
   const auto gone = played.Serve({{"traceparent", kTrace}});
   const auto stays = played.Serve({{"traceparent", kTrace}});

@@ -22,8 +22,6 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr char kOnce[] = "{max_attempts: 1, exhausted: keep}";
-
 struct Tls : public ::testing::Test {
   std::string Ca() { return "ca: " + folder.Put("ca.pem", authority.pem()); }
 

@@ -33,7 +33,7 @@ inline ConfigParts Traced(const FaultyService& service, const std::string& recei
 }
 
 // All calls have spans.
-inline constexpr char kAll[] = ", sample: 1";
+inline constexpr char kAllSpans[] = ", sample: 1";
 
 // The traceparent of each call that the service has seen.
 inline std::vector<std::string> Traceparents(const FaultyService& service) {

@@ -24,9 +24,9 @@ using std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 // A service that fails all calls for a while, once Fail has been called.
-class Outage {
+class TimedOutage {
  public:
-  explicit Outage(milliseconds length) : length_(length) {}
+  explicit TimedOutage(milliseconds length) : length_(length) {}
 
   void Begin() { begin_ = steady_clock::now().time_since_epoch(); }
 
@@ -57,9 +57,9 @@ struct ShortOutage {
   double rescued = 0.95;  // of the calls whose first attempt fails
 };
 
-void ExpectRescued(const ShortOutage& it) {
+void ExpectOutageRescued(const ShortOutage& it) {
   constexpr int kSeconds = 5;
-  Outage outage(it.length);
+  TimedOutage outage(it.length);
   FaultyService service(outage.script());
   std::vector<std::unique_ptr<SidecarProcess>> fleet;
   std::vector<ChannelPtr> channels;
@@ -89,19 +89,19 @@ void ExpectRescued(const ShortOutage& it) {
 
 // CallStormMoment has it on virtual time.
 TEST(WaitingSoak, S5_ATotalFailureOf100MsBecomesAnErrorForFewCalls) {
-  ExpectRescued({.length = 100ms});
+  ExpectOutageRescued({.length = 100ms});
 }
 
 TEST(WaitingSoak, S5_ATotalFailureOf300MsBecomesAnErrorForFewCalls) {
-  ExpectRescued({.length = 300ms});
+  ExpectOutageRescued({.length = 300ms});
 }
 
 TEST(WaitingSoak, S5_ATotalFailureOf1SecondBecomesAnErrorForFewCalls) {
-  ExpectRescued({.length = 1s});
+  ExpectOutageRescued({.length = 1s});
 }
 
 TEST(WaitingSoak, S5_SoItDoesForAFleetOfQuietSidecars) {
-  ExpectRescued({.length = 300ms, .sidecars = 8, .per_second = 1.3, .rescued = 0.85});
+  ExpectOutageRescued({.length = 300ms, .sidecars = 8, .per_second = 1.3, .rescued = 0.85});
 }
 
 TEST(Waiting, S5_SuccessesRescueTheCallThatWaitsForThem) {

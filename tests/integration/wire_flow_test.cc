@@ -13,12 +13,6 @@ namespace {
 using grpc::StatusCode;
 using testing::ElementsAre;
 
-void AnswerWithBody(UpstreamPeer& peer, const RawRequest& request) {
-  peer.AnswerHead(request.stream);
-  peer.WriteData(request.stream, request.body, false);
-  peer.AnswerTrailers(request.stream, 0);
-}
-
 TEST(WireFlow, WindowsOfOneByteOnBothSidesCarryACall) {
   const std::string one = Setting(SettingId::kInitialWindowSize, 1);
   Wire wire(ForEach(AnswerWithBody, one), "", one);

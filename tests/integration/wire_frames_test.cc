@@ -9,12 +9,6 @@
 namespace levee {
 namespace {
 
-void AnswerWithBody(UpstreamPeer& peer, const RawRequest& request) {
-  peer.AnswerHead(request.stream);
-  peer.WriteData(request.stream, request.body, false);
-  peer.AnswerTrailers(request.stream, 0);
-}
-
 // Depends on no stream; weight 17.
 const std::string kPriority("\0\0\0\0\x10", 5);
 

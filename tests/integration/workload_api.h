@@ -14,6 +14,10 @@
 
 namespace levee {
 
+// The IDs of an application, and of the service that it calls.
+inline constexpr char kWeb[] = "spiffe://shop/web";
+inline constexpr char kCart[] = "spiffe://shop/cart";
+
 // Returns the answer of an API that has given one SVID for a certificate.
 X509SVIDResponse SvidResponse(const Authority& authority, const PemPair& pair,
                               const std::string& id);

@@ -9,18 +9,13 @@
 #include "base/random.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "lab/parsed_policy.h"
 
 namespace levee {
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-std::shared_ptr<const Snapshot> Policy(const std::string& text) {
-  const auto parsed = ParseConfig("p", text);
-  EXPECT_TRUE(parsed.ok()) << parsed.status();
-  return *parsed;
-}
 
 // A call whose attempts end with these codes, each after 10 ms.
 RecordedCall CallOf(const std::vector<StatusCode>& codes) {
@@ -40,7 +35,7 @@ void Add(int count, const std::vector<StatusCode>& codes, std::vector<RecordedCa
 }
 
 std::string AdviceOf(const std::vector<RecordedCall>& calls, const std::string& policy) {
-  return AdviceText(Advise(calls, *Policy(policy)), "levee replay");
+  return AdviceText(Advise(calls, *ParsedPolicy(policy)), "levee replay");
 }
 
 constexpr auto kOk = StatusCode::kOk;
@@ -100,7 +95,7 @@ TEST(Advice, TheBufferHoldsWhatIsSentAndTheRatioWhatIsUsed) {
   EXPECT_THAT(advice, HasSubstr("      buffer: 128KiB\n"));
   EXPECT_THAT(advice, HasSubstr("      budget:\n        # the most that was used in 10s is "));
   EXPECT_THAT(advice, HasSubstr("        ratio: 0.02\n"));
-  Policy(advice);  // It is a policy file.
+  ParsedPolicy(advice);  // It is a policy file.
 }
 
 TEST(Advice, AShortLogSaysNothing) {
@@ -142,7 +137,7 @@ std::vector<RecordedCall> Sampled(const std::vector<RecordedCall>& calls, double
 }
 
 TEST(Advice, ASampledLogGivesTheAdviceOfTheWholeOne) {
-  const auto policy = Policy(
+  const auto policy = ParsedPolicy(
       "policies: [{name: default,\n"
       "            retry: {codes: [UNAVAILABLE, INTERNAL], max_attempts: 5, budget: {ratio: "
       "0.5}}}]");

@@ -18,14 +18,14 @@
 namespace levee {
 namespace {
 
-constexpr absl::Duration kNever = absl::InfiniteDuration();
+constexpr absl::Duration kNoEnd = absl::InfiniteDuration();
 
 BackoffPolicy BackoffOf(const std::string& fields) {
   return RetryOf("{backoff: {" + fields + "}}").backoff;
 }
 
 std::vector<DelayRow> Rows(const std::string& fields, int retries,
-                           absl::Duration deadline = kNever) {
+                           absl::Duration deadline = kNoEnd) {
   return TabulateDelays(BackoffOf(fields), retries, deadline).rows;
 }
 
@@ -151,8 +151,8 @@ INSTANTIATE_TEST_SUITE_P(Policies, OfDraws,
                                          "slot: 700ms, truncate: 4", "jitter: decorrelated"));
 
 TEST(DelayTable, OnlyDelaysThatDependOnOneAnotherAreDrawn) {
-  EXPECT_EQ(TabulateDelays(BackoffOf("preset: grpc"), 9, kNever).draws, 0);
-  EXPECT_GT(TabulateDelays(BackoffOf("jitter: decorrelated"), 2, kNever).draws, 0);
+  EXPECT_EQ(TabulateDelays(BackoffOf("preset: grpc"), 9, kNoEnd).draws, 0);
+  EXPECT_GT(TabulateDelays(BackoffOf("jitter: decorrelated"), 2, kNoEnd).draws, 0);
 }
 
 TEST(DelayTable, MaxElapsedIsWhenTheLastRetryMayStart) {

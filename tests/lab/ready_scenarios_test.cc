@@ -29,13 +29,13 @@ std::string Ready(const std::string& name) {
   return text.ok() ? *text : "";
 }
 
-Simulation SimulationOf(const std::string& name, int seeds = 1) {
+Simulation ReadySimulation(const std::string& name, int seeds = 1) {
   return Simulate(name, ScenarioOf(Ready(name)), /*first_seed=*/1, seeds);
 }
 
 // Bronson and others found the first at HotOS 2021.
 TEST(ReadyScenarios, L2_ARetryKeepsADatabaseDownAndLeveeLetsItRecover) {
-  const Simulation simulation = SimulationOf("hotos21-metastable", /*seeds=*/5);
+  const Simulation simulation = ReadySimulation("hotos21-metastable", /*seeds=*/5);
   EXPECT_EQ(simulation.rules[0].name, "no-sidecar");
   EXPECT_EQ(simulation.rules[0].stuck, 5);
   EXPECT_EQ(simulation.rules[1].name, "no-retries");
@@ -45,14 +45,14 @@ TEST(ReadyScenarios, L2_ARetryKeepsADatabaseDownAndLeveeLetsItRecover) {
 }
 
 TEST(ReadyScenarios, L2_ThreeLayersMake64AttemptsAndLeveeHardlyMoreThanOne) {
-  const Simulation simulation = SimulationOf("sre-layers");
+  const Simulation simulation = ReadySimulation("sre-layers");
   EXPECT_EQ(simulation.rules[0].name, "no-sidecar");
   EXPECT_NEAR(simulation.rules[0].figures.worst_second, 64, 5);  // Seconds cut requests in two.
   EXPECT_TRUE(simulation.ok()) << SimulationText(simulation);
 }
 
 TEST(ReadyScenarios, OneBadEndpointIsAvoidedByLeveeAlone) {
-  const Simulation simulation = SimulationOf("one-bad-endpoint");
+  const Simulation simulation = ReadySimulation("one-bad-endpoint");
   EXPECT_EQ(simulation.verdict,
             "The system recovers as the trouble ends, with 1.00 attempts per call.");
   EXPECT_LT(simulation.rules[0].figures.success, 0.95);
@@ -60,7 +60,7 @@ TEST(ReadyScenarios, OneBadEndpointIsAvoidedByLeveeAlone) {
 }
 
 TEST(ReadyScenarios, TwoBadEndpointsOfThreeAreAvoidedByLeveeAlone) {
-  const Simulation simulation = SimulationOf("two-bad-endpoints");
+  const Simulation simulation = ReadySimulation("two-bad-endpoints");
   EXPECT_LT(simulation.rules[0].figures.success, 0.85);
   EXPECT_TRUE(simulation.ok()) << SimulationText(simulation);
 }
@@ -96,7 +96,7 @@ Scenario WithBackoff(std::string text) {
 }
 
 TEST(ReadyScenarios, L2_FiveBusySecondsCollapseWithoutABackoffAndRecoverWithOneAndWithLevee) {
-  const Simulation simulation = SimulationOf("brooker-collapse", /*seeds=*/5);
+  const Simulation simulation = ReadySimulation("brooker-collapse", /*seeds=*/5);
   EXPECT_EQ(simulation.rules[0].name, "no-sidecar");
   EXPECT_EQ(simulation.rules[0].stuck, 5);
   EXPECT_EQ(simulation.rules[1].stuck, 0);
@@ -152,19 +152,19 @@ TEST(ReadyScenarios, L2_AFaultThatIsALittleDeeperOrLongerStays) {
   EXPECT_FALSE(stuck("capacity: 0.2}", "capacity: 0.225}"));  // 0.45 of 2 CPUs
   EXPECT_FALSE(stuck("for: 10s", "for: 9s"));
   EXPECT_FALSE(stuck("548/s", "411/s"));
-  const Simulation simulation = SimulationOf("osdi22-trigger");
+  const Simulation simulation = ReadySimulation("osdi22-trigger");
   EXPECT_TRUE(simulation.ok()) << SimulationText(simulation);
 }
 
 TEST(ReadyScenarios, TheDemosStormKeepsAServiceDownUnlessLeveeRetries) {
-  const Simulation simulation = SimulationOf("demo-storm");
+  const Simulation simulation = ReadySimulation("demo-storm");
   EXPECT_EQ(simulation.rules.front().name, "envoy-istio");
   EXPECT_EQ(simulation.rules.front().stuck, 1);
   EXPECT_TRUE(simulation.ok()) << SimulationText(simulation);
 }
 
 TEST(ReadyScenarios, ARollingRestartFailsOnlyWhatTheInstancesWorkedOn) {
-  const Simulation simulation = SimulationOf("restart");
+  const Simulation simulation = ReadySimulation("restart");
   EXPECT_TRUE(simulation.ok()) << SimulationText(simulation);
   EXPECT_LT(simulation.rules.back().figures.success, 1);
 }

@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "insight/access_log.h"
+#include "lab/parsed_policy.h"
 #include "lab/recorded_calls.h"
 #include "lab/replay_text.h"
 #include "sim/services.h"
@@ -28,13 +29,7 @@ constexpr char kPlain[] =
     "  budget: {ratio: 1, window: 1s, floor: {per_second: 1000}, burst: {least: 100000}, wait: "
     "none}}}]\n";
 
-std::shared_ptr<const Snapshot> Policy(const std::string& text) {
-  const auto parsed = ParseConfig("p", text);
-  EXPECT_TRUE(parsed.ok()) << parsed.status();
-  return *parsed;
-}
-
-std::string NameOf(int64_t endpoint) { return absl::StrCat("10.0.0.", endpoint, ":80"); }
+std::string EndpointName(int64_t endpoint) { return absl::StrCat("10.0.0.", endpoint, ":80"); }
 
 // The calls of a log.
 struct Made {
@@ -48,7 +43,7 @@ struct Made {
 // The access log of calls of a sidecar with the policy `text`.
 std::string LogOf(const std::string& text, const Made& made) {
   SimClock clock;
-  SimSidecar sidecar(clock, Policy(text)->policies.front(), 7);
+  SimSidecar sidecar(clock, ParsedPolicy(text)->policies.front(), 7);
   sidecar.KeepCalls();
   sidecar.AddEndpoint(Flaky(made.first_failing, 1));
   sidecar.AddEndpoint(Flaky(made.failing, 2));
@@ -67,7 +62,7 @@ std::string LogOf(const std::string& text, const Made& made) {
         .path = "/shop.Cart/Add",
         .request_bytes = 20,
         .sample = made.sample};
-    log += formatter.Format(facts, record, NameOf);
+    log += formatter.Format(facts, record, EndpointName);
   }
   return log;
 }
@@ -79,7 +74,7 @@ std::vector<RecordedCall> Read(const std::string& log) {
 }
 
 Replay ReplayOf(const std::string& log, const std::string& policy) {
-  const auto replay = ReplayCalls(Read(log), {{"p.yaml", Policy(policy)}}, 1);
+  const auto replay = ReplayCalls(Read(log), {{"p.yaml", ParsedPolicy(policy)}}, 1);
   EXPECT_TRUE(replay.ok()) << replay.status();
   return *replay;
 }
@@ -159,9 +154,9 @@ TEST(Replay, RecordedAttemptsStayOnTheirEndpoints) {
     call.path = "/shop.Cart/Add";
     call.code = i % 2 == 0 ? StatusCode::kOk : StatusCode::kUnavailable;
     call.attempts.push_back(
-        {.endpoint = NameOf(i % 2), .took = absl::Milliseconds(5), .code = call.code});
+        {.endpoint = EndpointName(i % 2), .took = absl::Milliseconds(5), .code = call.code});
   }
-  const auto replay = ReplayCalls(calls, {{"p.yaml", Policy(kPlain)}}, 1);
+  const auto replay = ReplayCalls(calls, {{"p.yaml", ParsedPolicy(kPlain)}}, 1);
   EXPECT_EQ(replay->replayed[0].figures.good, 200);
   EXPECT_EQ(replay->replayed[0].figures.rescued, 100);
 }
@@ -177,7 +172,7 @@ TEST(Replay, APolicyWithoutRetriesSendsEachCallOnce) {
 TEST(Replay, FitsATerminalOf80Columns) {
   const std::string log = LogOf(kPlain, {.failing = 0.5, .calls = 500});
   const auto replay =
-      ReplayCalls(Read(log), {{"config/examples/of-some-length.yaml", Policy(kDefault)}}, 1);
+      ReplayCalls(Read(log), {{"config/examples/of-some-length.yaml", ParsedPolicy(kDefault)}}, 1);
   for (const auto line : absl::StrSplit(ReplayText(*replay), '\n')) {
     EXPECT_LE(line.size(), 80u) << line;
   }
@@ -229,11 +224,11 @@ TEST(Replay, AGapIsNamed) {
 }
 
 TEST(Replay, ACallWithoutRouteIsNamed) {
-  const auto replay =
-      ReplayCalls(Read(LogOf(kPlain, {.failing = 0, .calls = 10})),
-                  {{"p.yaml", Policy("upstreams: [{name: u, endpoints: ['dns:a:1']}]\n"
-                                     "routes: [{match: {method: /other/*}, upstream: u}]\n")}},
-                  1);
+  const auto replay = ReplayCalls(
+      Read(LogOf(kPlain, {.failing = 0, .calls = 10})),
+      {{"p.yaml", ParsedPolicy("upstreams: [{name: u, endpoints: ['dns:a:1']}]\n"
+                               "routes: [{match: {method: /other/*}, upstream: u}]\n")}},
+      1);
   EXPECT_THAT(std::string(replay.status().message()),
               HasSubstr("p.yaml has no route for authority \"cart:80\""));
 }

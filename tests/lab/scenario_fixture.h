@@ -24,7 +24,7 @@ inline Scenario ScenarioOf(const std::string& text) {
 }
 
 // Its faults, one per line.
-inline std::string FaultsOf(const std::string& text) {
+inline std::string ScenarioFaults(const std::string& text) {
   return FormatFaults(CheckScenario({"s", text}, nullptr).faults);
 }
 

@@ -13,7 +13,9 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-std::string Faults(const std::string& added) { return FaultsOf(absl::StrCat(kWebAndCart, added)); }
+std::string Faults(const std::string& added) {
+  return ScenarioFaults(absl::StrCat(kWebAndCart, added));
+}
 
 TEST(ScenarioLoad, ReadsWhatTheScenarioSays) {
   const Scenario scenario = ScenarioOf(
@@ -72,10 +74,10 @@ TEST(ScenarioLoad, L7_WhatIsMissingIsNamed) {
   EXPECT_THAT(Faults("faults: [{at: 1s, for: 1s, service: cart}]\n"),
               StartsWith("s:4:10: LV110 faults[0]: does not say what goes wrong; give capacity, "));
   EXPECT_THAT(Faults("expect: [{of: web}]\n"), HasSubstr("LV110 expect[0]: has no figure; say "));
-  EXPECT_THAT(FaultsOf("{}"),
+  EXPECT_THAT(ScenarioFaults("{}"),
               AllOf(HasSubstr("duration: is missing"), HasSubstr("clients: is missing"),
                     HasSubstr("services: is missing")));
-  const std::string bare = FaultsOf(
+  const std::string bare = ScenarioFaults(
       "duration: 1s\n"
       "clients: [{name: web, calls: cart/Add}]\n"
       "services: [{name: cart, slots: 1}]\n");
@@ -88,9 +90,9 @@ TEST(ScenarioLoad, L7_AMisspeltFieldIsOneFault) {
             "s:4:11: LV105 expect[0].sucess: unknown field; did you mean success?");
   EXPECT_EQ(Faults("faults: [{at: 1s, for: 1s, service: cart, capasity: 0}]\n"),
             "s:4:43: LV105 faults[0].capasity: unknown field; did you mean capacity?");
-  EXPECT_EQ(FaultsOf("duration: 1s\n"
-                     "clients: [{name: web, calls: cart/Add, load: {poison: 1/s}}]\n"
-                     "services: [{name: cart, slots: 1, time: {exponentiell: 1s}}]\n"),
+  EXPECT_EQ(ScenarioFaults("duration: 1s\n"
+                           "clients: [{name: web, calls: cart/Add, load: {poison: 1/s}}]\n"
+                           "services: [{name: cart, slots: 1, time: {exponentiell: 1s}}]\n"),
             "s:2:47: LV105 clients[0].load.poison: unknown field; did you mean poisson?\n"
             "s:3:42: LV105 services[0].time.exponentiell: unknown field; did you mean "
             "exponential?");
@@ -99,10 +101,10 @@ TEST(ScenarioLoad, L7_AMisspeltFieldIsOneFault) {
 TEST(ScenarioLoad, L7_WhatBeginsWhenTheScenarioHasEndedIsRefused) {
   EXPECT_EQ(Faults("faults: [{at: 1h, for: 1s, service: cart, capacity: 0}]\n"),
             "s:4:15: LV201 faults[0].at: 1h is too late; the scenario ends at 1m");
-  EXPECT_EQ(FaultsOf("duration: 90s\n"
-                     "clients: [{name: web, calls: cart/Add,\n"
-                     "  load: {even: 1/s, steps: [{at: 90s, for: 1s, rate: 2/s}]}}]\n"
-                     "services: [{name: cart, slots: 1, time: 1ms}]\n"),
+  EXPECT_EQ(ScenarioFaults("duration: 90s\n"
+                           "clients: [{name: web, calls: cart/Add,\n"
+                           "  load: {even: 1/s, steps: [{at: 90s, for: 1s, rate: 2/s}]}}]\n"
+                           "services: [{name: cart, slots: 1, time: 1ms}]\n"),
             "s:3:34: LV201 clients[0].load.steps[0].at: 1m30s is too late; the scenario ends at "
             "1m30s");
 }
@@ -121,17 +123,17 @@ TEST(ScenarioLoad, L7_WhatCannotBeIsRefused) {
               HasSubstr("1 is too large; cart has 1, counted from 0"));
   EXPECT_THAT(Faults("faults: [{at: 1s, for: 1s, service: cart, capacity: 0, delay: 1s}]\n"),
               HasSubstr("excludes capacity, which is given too"));
-  EXPECT_THAT(FaultsOf("duration: 1s\n"
-                       "clients: [{name: web, calls: a/B, load: {even: 1/s}}]\n"
-                       "services:\n"
-                       "  - {name: a, slots: 1, time: 1ms, calls: [b/C]}\n"
-                       "  - {name: b, slots: 1, time: 1ms, calls: [a/B]}\n"),
+  EXPECT_THAT(ScenarioFaults("duration: 1s\n"
+                             "clients: [{name: web, calls: a/B, load: {even: 1/s}}]\n"
+                             "services:\n"
+                             "  - {name: a, slots: 1, time: 1ms, calls: [b/C]}\n"
+                             "  - {name: b, slots: 1, time: 1ms, calls: [a/B]}\n"),
               AllOf(HasSubstr("s:4:36: LV301 services[0].calls: lead back to the service itself"),
                     HasSubstr("services[1].calls: lead back")));
   EXPECT_THAT(
-      FaultsOf("duration: 1s\n"
-               "clients: [{name: web, calls: cart, load: {even: 1/s}}]\n"
-               "services: [{name: cart, slots: 1, time: {lognormal: {p50: 2s, p99: 1s}}}]\n"),
+      ScenarioFaults("duration: 1s\n"
+                     "clients: [{name: web, calls: cart, load: {even: 1/s}}]\n"
+                     "services: [{name: cart, slots: 1, time: {lognormal: {p50: 2s, p99: 1s}}}]\n"),
       AllOf(HasSubstr("\"cart\" is no SERVICE/METHOD; say checkout/Pay"),
             HasSubstr("services[0].time.lognormal.p99: 1s is too small")));
 }
@@ -195,7 +197,7 @@ TEST(ScenarioLoad, AServiceHasTheGuardOfItsPolicyFileOrOfTheScenario) {
 
 TEST(ScenarioLoad, L7_TheFaultsOfAGuardAreThoseOfAPolicy) {
   const auto faults = [](const std::string& guard) {
-    return FaultsOf(
+    return ScenarioFaults(
         absl::StrCat("duration: 1s\n"
                      "clients: [{name: web, calls: a/B, load: {even: 1/s}}]\n"
                      "services: [{name: a, slots: 1, time: 1ms, guard: ",

@@ -19,7 +19,7 @@ RunRecord RunOf(const Scenario& scenario, CallerRule rule = CallerRule::kThis) {
   return RunScenario(scenario, rule, kSeed);
 }
 
-int64_t Sum(const PerSecond& counts) {
+int64_t Total(const PerSecond& counts) {
   return std::accumulate(counts.begin(), counts.end(), int64_t{0});
 }
 
@@ -33,9 +33,9 @@ TEST(ScenarioAverages, L1_RetriesAtAFailureShareFollowTheClosedForm) {
       "services: [{name: cart, instances: 3, slots: 1000, time: 1ms}]\n"
       "faults: [{at: 0s, for: 200s, service: cart, fail: {code: UNAVAILABLE, share: 0.3}}]\n");
   const RunRecord record = RunOf(scenario);
-  const auto calls = static_cast<double>(Sum(record.clients()[0].begun));
+  const auto calls = static_cast<double>(Total(record.clients()[0].begun));
   const double lost = std::pow(kFailing, kRetries + 1);
-  const double success = static_cast<double>(Sum(record.clients()[0].ok)) / calls;
+  const double success = static_cast<double>(Total(record.clients()[0].ok)) / calls;
   EXPECT_NEAR(success, 1 - lost, 3 * std::sqrt(lost * (1 - lost) / calls));
 
   const double mean = (1 - lost) / (1 - kFailing);
@@ -80,7 +80,7 @@ TEST(ScenarioRun, L2_ThreeLayersOfThreeRetriesMake64Attempts) {
   const RunRecord record = RunOf(scenario);
   EXPECT_EQ(record.Figures().amplification, 64);
   EXPECT_EQ(record.Figures().success, 0);
-  EXPECT_EQ(Sum(record.services()[0].attempts), 4 * Sum(record.clients()[0].begun));
+  EXPECT_EQ(Total(record.services()[0].attempts), 4 * Total(record.clients()[0].begun));
 }
 
 // The same, with Levee beside each caller.
@@ -211,7 +211,7 @@ TEST(ScenarioRun, WhatWasAbandonedInTheQueueIsNotBegun) {
       "  - {name: quick, sidecar: none, calls: cart/Add, deadline: 90ms, load: {even: 10/s}}\n"
       "services: [{name: cart, slots: 1, time: 500ms, abandoned: drop}]\n"));
   const ClientRecord& slow = record.clients()[0];
-  EXPECT_GT(Sum(slow.ok), Sum(slow.begun) * 9 / 10);
+  EXPECT_GT(Total(slow.ok), Total(slow.begun) * 9 / 10);
 }
 
 TEST(ScenarioRun, AFaultOfOneInstanceIsThatInstances) {
@@ -251,7 +251,7 @@ TEST(ScenarioRun, ARestartFailsWhatIsUnderWayAndWhatWaitsAndWhatComesMeanwhile) 
   const RunRecord record = RunOf(ScenarioOf(Restarted("slots: 2, time: 400ms, queue: 100")));
   const ClientRecord& web = record.clients()[0];
   // Of 49 that have begun, two are done each 400 ms, the first at 500 and 600 ms.
-  EXPECT_EQ(Sum({web.ok.begin(), web.ok.begin() + 5}), 24);
+  EXPECT_EQ(Total({web.ok.begin(), web.ok.begin() + 5}), 24);
   EXPECT_EQ(web.answered[5], 1);
   EXPECT_EQ(record.Timeline().queue[5], 0);
   EXPECT_GT(web.answered[7], 0);
@@ -260,7 +260,7 @@ TEST(ScenarioRun, ARestartFailsWhatIsUnderWayAndWhatWaitsAndWhatComesMeanwhile) 
 TEST(ScenarioRun, AnInstanceThatRestartsIsPassedOverUntilItIsBack) {
   const RunRecord record = RunOf(ScenarioOf(Restarted("instances: 2, slots: 9, time: 400ms")));
   const ClientRecord& web = record.clients()[0];
-  EXPECT_EQ(Sum(web.begun) - Sum(web.ok), 2);  // Of four under way it had two.
+  EXPECT_EQ(Total(web.begun) - Total(web.ok), 2);  // Of four under way it had two.
   EXPECT_EQ(record.Figures().amplification, 1);
 }
 

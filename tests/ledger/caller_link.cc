@@ -12,13 +12,8 @@
 namespace levee::ledger {
 namespace {
 
-constexpr uint32_t kWindowBytes = 8192;  // Small, so that large answers wait for it.
+constexpr uint32_t kCallerWindowBytes = 8192;  // Small, so that large answers wait for it.
 constexpr uint32_t kPeerStreams = 1024;
-
-std::string_view TextOf(nghttp2_rcbuf* buffer) {
-  const nghttp2_vec text = nghttp2_rcbuf_get_buf(buffer);
-  return {reinterpret_cast<const char*>(text.base), text.len};
-}
 
 }  // namespace
 
@@ -81,7 +76,7 @@ CallerLink::CallerLink(Caller& caller, int fd) : Link(caller.loop_, fd), caller_
   nghttp2_option_del(option);
   nghttp2_session_callbacks_del(callbacks);
   Adopt(session);
-  const nghttp2_settings_entry window{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kWindowBytes};
+  const nghttp2_settings_entry window{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kCallerWindowBytes};
   nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, &window, 1);
 }
 

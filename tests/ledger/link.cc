@@ -28,6 +28,11 @@ nghttp2_nv Field(std::string_view name, std::string_view value) {
   return {bytes(name), bytes(value), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE};
 }
 
+std::string_view TextOf(nghttp2_rcbuf* buffer) {
+  const nghttp2_vec text = nghttp2_rcbuf_get_buf(buffer);
+  return {reinterpret_cast<const char*>(text.base), text.len};
+}
+
 Link::Link(Loop& loop, int fd) : loop_(loop), fd_(fd) {
   const int on = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);

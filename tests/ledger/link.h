@@ -18,6 +18,9 @@ namespace levee::ledger {
 // Neither is copied, so both must last until the call that takes it returns.
 nghttp2_nv Field(std::string_view name, std::string_view value);
 
+// Returns what the buffer holds, as long as it lasts. The bytes are followed by a zero.
+std::string_view TextOf(nghttp2_rcbuf* buffer);
+
 class Link : public Ready, public std::enable_shared_from_this<Link> {
  public:
   ~Link() override;

@@ -12,7 +12,7 @@ namespace levee::ledger {
 namespace {
 
 constexpr uint32_t kMaxStreams = 1000;
-constexpr uint32_t kWindowBytes = 4096;  // Small, so that large requests wait for it.
+constexpr uint32_t kUpstreamWindowBytes = 4096;  // Small, so that large requests wait for it.
 constexpr uint8_t kPaddingBytes = 37;
 
 constexpr Millis kStreamStall{20};
@@ -22,13 +22,8 @@ constexpr Millis kGoawayStep{2};
 constexpr Millis kHalfOpenFor{3000};
 constexpr size_t kSlowBytes = 500;
 
-std::string_view TextOf(nghttp2_rcbuf* buffer) {
-  const nghttp2_vec text = nghttp2_rcbuf_get_buf(buffer);
-  return {reinterpret_cast<const char*>(text.base), text.len};
-}
-
 template <typename Number>
-Number Parse(std::string_view text) {
+Number ParseField(std::string_view text) {
   Number number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
@@ -56,9 +51,9 @@ struct UpstreamLink::Callbacks {
                       nghttp2_rcbuf* value, uint8_t, void* self) {
     Attempt* const attempt = AttemptOf(self, frame->hd.stream_id);
     if (attempt == nullptr) return 0;
-    if (TextOf(name) == "ledger-id") attempt->id = Parse<uint64_t>(TextOf(value));
+    if (TextOf(name) == "ledger-id") attempt->id = ParseField<uint64_t>(TextOf(value));
     if (TextOf(name) == "grpc-previous-rpc-attempts") {
-      attempt->previous = Parse<int>(TextOf(value));
+      attempt->previous = ParseField<int>(TextOf(value));
     }
     return 0;
   }
@@ -126,7 +121,7 @@ UpstreamLink::UpstreamLink(Upstream& upstream, int fd)
   Adopt(session);
   const std::array settings = {
       nghttp2_settings_entry{NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, kMaxStreams},
-      nghttp2_settings_entry{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kWindowBytes}};
+      nghttp2_settings_entry{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kUpstreamWindowBytes}};
   nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings.data(), settings.size());
 }
 

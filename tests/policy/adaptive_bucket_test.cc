@@ -7,18 +7,14 @@
 
 #include "base/random.h"
 #include "gtest/gtest.h"
+#include "policy/times.h"
 
 namespace levee {
 namespace {
 
-constexpr absl::Duration kNoWait = absl::ZeroDuration();
-constexpr absl::Duration kForever = absl::InfiniteDuration();
-
-Instant At(double seconds) { return Instant() + absl::Seconds(seconds); }
-
 // A bucket and its rule.
-struct Limit {
-  Limit(double per_second, int burst) : rule{per_second, burst}, bucket(rule) {}
+struct AdaptiveLimit {
+  AdaptiveLimit(double per_second, int burst) : rule{per_second, burst}, bucket(rule) {}
 
   RatePermit Take(Instant now, absl::Duration max_wait = kNoWait) {
     return bucket.Take(rule, now, max_wait);
@@ -35,7 +31,7 @@ struct Limit {
 };
 
 TEST(AdaptiveBucket, GrantsTheBurstAtOnceAndThenTheRate) {
-  Limit limit(10, 5);
+  AdaptiveLimit limit(10, 5);
   EXPECT_EQ(limit.Drain(At(100)), 5);
   EXPECT_EQ(limit.Drain(At(100.3)), 3);
   EXPECT_EQ(limit.Drain(At(100.4)), 1);
@@ -43,14 +39,14 @@ TEST(AdaptiveBucket, GrantsTheBurstAtOnceAndThenTheRate) {
 }
 
 TEST(AdaptiveBucket, SmallStepsLoseNoPermit) {
-  Limit limit(100, 1);
+  AdaptiveLimit limit(100, 1);
   int taken = 0;
   for (int ms = 0; ms <= 3000; ++ms) taken += limit.Drain(At(ms * 0.001));
   EXPECT_EQ(taken, 301);
 }
 
 TEST(AdaptiveBucket, A76_RefusalTellsTheTimeToTheNextPermitAndChangesNothing) {
-  Limit limit(10, 1);
+  AdaptiveLimit limit(10, 1);
   limit.Take(At(0));
   for (int i = 0; i < 100; ++i) {
     const RatePermit permit = limit.Take(At(0.03), absl::Milliseconds(69));
@@ -61,14 +57,14 @@ TEST(AdaptiveBucket, A76_RefusalTellsTheTimeToTheNextPermitAndChangesNothing) {
 }
 
 TEST(AdaptiveBucket, WaitingCallsAreOneIntervalApart) {
-  Limit limit(10, 1);
+  AdaptiveLimit limit(10, 1);
   EXPECT_EQ(limit.Take(At(0), kForever).wait, kNoWait);
   EXPECT_NEAR(absl::ToDoubleSeconds(limit.Take(At(0), kForever).wait), 0.1, 1e-8);
   EXPECT_NEAR(absl::ToDoubleSeconds(limit.Take(At(0.05), kForever).wait), 0.15, 1e-8);
 }
 
 TEST(AdaptiveBucket, OverloadLowersTheRateAndTimeRaisesIt) {
-  Limit limit(100, 1);
+  AdaptiveLimit limit(100, 1);
   for (int i = 0; i < 50; ++i) limit.Take(At(10 + i * 0.01));
   limit.bucket.OnOverloaded(limit.rule, At(10.4), At(10.5));
   const RatePermit lowered = limit.Take(At(10.5));
@@ -118,7 +114,7 @@ class LimitedService {
     }
   }
 
-  Limit limit_{600, 20};
+  AdaptiveLimit limit_{600, 20};
   double tokens_ = 1;
   std::deque<double> overloads_;
 };
@@ -144,7 +140,7 @@ TEST(AdaptiveBucket, KeepsAServiceThatStaysOverloadedBusyAndMostlyUndisturbed) {
 }
 
 TEST(AdaptiveBucket, ASavedUpBurstDoesNotHideTheDecrease) {
-  Limit limit(1000, 500);
+  AdaptiveLimit limit(1000, 500);
   for (int i = 0; i < 5; ++i) limit.Take(At(10));  // 10 per half second
   limit.bucket.OnOverloaded(limit.rule, At(10), At(10.1));
   EXPECT_EQ(limit.Drain(At(10.1)), 7);  // a second of 0.7 x 10
@@ -152,14 +148,14 @@ TEST(AdaptiveBucket, ASavedUpBurstDoesNotHideTheDecrease) {
 }
 
 TEST(AdaptiveBucket, HoldsAPermitEvenAtLessThanOnePerSecond) {
-  Limit limit(1000, 500);
+  AdaptiveLimit limit(1000, 500);
   limit.bucket.OnOverloaded(limit.rule, At(9), At(10));
   EXPECT_EQ(limit.Drain(At(10)), 1);
   EXPECT_EQ(limit.Take(At(10)).wait, absl::Seconds(2));
 }
 
 TEST(AdaptiveBucket, IsIdleOnlyWithAllOfItsRate) {
-  Limit limit(20, 5);
+  AdaptiveLimit limit(20, 5);
   EXPECT_TRUE(limit.bucket.IdleAt(limit.rule, At(10)));
   for (int i = 0; i < 5; ++i) limit.Take(At(10));
   EXPECT_FALSE(limit.bucket.IdleAt(limit.rule, At(10.2)));
@@ -170,7 +166,7 @@ TEST(AdaptiveBucket, IsIdleOnlyWithAllOfItsRate) {
 }
 
 TEST(AdaptiveBucket, ReturnUndoesATakeUnlessOthersHaveTakenSince) {
-  Limit limit(10, 1);
+  AdaptiveLimit limit(10, 1);
   limit.bucket.Return(limit.rule, limit.Take(At(0)));
   const RatePermit first = limit.Take(At(0));
   EXPECT_TRUE(first.granted);
@@ -180,18 +176,18 @@ TEST(AdaptiveBucket, ReturnUndoesATakeUnlessOthersHaveTakenSince) {
 }
 
 TEST(AdaptiveBucket, ANowThatLagsBehindIsNotRefusedWhatIsThere) {
-  Limit limit(10, 2);
+  AdaptiveLimit limit(10, 2);
   EXPECT_TRUE(limit.Take(At(5)).granted);
   EXPECT_TRUE(limit.Take(At(4.9)).granted);
   EXPECT_NEAR(absl::ToDoubleSeconds(limit.Take(At(4.9)).wait), 0.2, 1e-8);
 }
 
 TEST(AdaptiveBucket, ExtremesDoNotOverflow) {
-  Limit slow(1e-300, 1'000'000'000);
+  AdaptiveLimit slow(1e-300, 1'000'000'000);
   EXPECT_TRUE(slow.Take(At(0)).granted);
-  Limit single(1.0 / 3600, 1);
+  AdaptiveLimit single(1.0 / 3600, 1);
   EXPECT_EQ(single.Drain(At(0), absl::Hours(8760)), 8761);
-  Limit fast(1e9, 1'000'000'000);
+  AdaptiveLimit fast(1e9, 1'000'000'000);
   EXPECT_TRUE(fast.Take(Instant() + absl::Hours(8760 * 100)).granted);
 }
 
@@ -199,7 +195,7 @@ TEST(AdaptiveBucket, ExtremesDoNotOverflow) {
 TEST(AdaptiveBucket, A75_PermitsBecomeDueInOrderWhateverTheRateDoes) {
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     Random random(seed);
-    Limit limit(1 + random.Uniform() * 1000, static_cast<int>(1 + random.Below(20)));
+    AdaptiveLimit limit(1 + random.Uniform() * 1000, static_cast<int>(1 + random.Below(20)));
     Instant now = At(1);
     Instant last_due;
     for (int step = 0; step < 1000; ++step) {

@@ -9,14 +9,13 @@
 
 #include "base/random.h"
 #include "gtest/gtest.h"
+#include "policy/times.h"
 
 namespace levee {
 namespace {
 
 constexpr int kSeeds = 1000;
 constexpr ThrottlePolicy kEnforce = {.mode = ThrottleMode::kEnforce};
-
-Instant At(double seconds) { return Instant() + absl::Seconds(seconds); }
 
 void Ends(AdaptiveThrottle& throttle, int n, bool overload, Instant now) {
   for (int i = 0; i < n; ++i) throttle.OnEnd(0, overload, now);

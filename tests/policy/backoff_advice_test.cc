@@ -6,13 +6,12 @@
 #include "gtest/gtest.h"
 #include "policy/backoff.h"
 #include "policy/kolmogorov_smirnov.h"
+#include "policy/times.h"
 
 namespace levee {
 namespace {
 
-absl::Duration Ms(int64_t milliseconds) { return absl::Milliseconds(milliseconds); }
-
-BackoffPolicy Policy(Jitter jitter) {
+BackoffPolicy AdvisedPolicy(Jitter jitter) {
   return {
       .initial = Ms(100), .max = absl::Seconds(1), .jitter = jitter, .factor = 0.2, .add = Ms(400)};
 }
@@ -31,7 +30,7 @@ std::vector<absl::Duration> AfterAdvice(const BackoffPolicy& policy) {
 
 void ExpectUniform(Jitter jitter, absl::Duration low, absl::Duration high) {
   for (bool cap_after_jitter : {false, true}) {
-    BackoffPolicy policy = Policy(jitter);
+    BackoffPolicy policy = AdvisedPolicy(jitter);
     policy.cap_after_jitter = cap_after_jitter;
     EXPECT_LT(Distance(AfterAdvice(policy), Uniform(low, high)), kCriticalDistance);
   }
@@ -48,7 +47,7 @@ TEST(BackoffAdvice, A40_JitterOfInitialIsAddedWhateverHappenedBefore) {
 TEST(BackoffAdvice, A40_WithoutJitterItIsExact) {
   Random random(1);
   Backoff backoff;
-  EXPECT_EQ(backoff.NextAfterAdvice(Policy(Jitter::kNone), Ms(2000), random), Ms(2000));
+  EXPECT_EQ(backoff.NextAfterAdvice(AdvisedPolicy(Jitter::kNone), Ms(2000), random), Ms(2000));
   const BackoffPolicy schedule = {.kind = BackoffPolicy::Kind::kSchedule, .schedule = {Ms(700)}};
   EXPECT_EQ(backoff.NextAfterAdvice(schedule, Ms(2000), random), Ms(2000));
 }
@@ -66,7 +65,7 @@ TEST(BackoffAdvice, A40_SlotsAddTheFirstOfTheirs) {
 }
 
 TEST(BackoffAdvice, A35_TheNextDelayIsTheFirstAgain) {
-  const BackoffPolicy policy = Policy(Jitter::kNone);
+  const BackoffPolicy policy = AdvisedPolicy(Jitter::kNone);
   Random random(1);
   Backoff backoff;
   for (int n = 1; n <= 3; ++n) backoff.Next(policy, random);
@@ -86,7 +85,7 @@ TEST(BackoffAdvice, A35_ASchedulesNextDelayIsItsFirstAgain) {
 }
 
 TEST(BackoffAdvice, A35_DecorrelatedDoesNotGoOnFromTheAdvice) {
-  const BackoffPolicy policy = Policy(Jitter::kDecorrelated);
+  const BackoffPolicy policy = AdvisedPolicy(Jitter::kDecorrelated);
   Random random(2);
   for (int i = 0; i < 200; ++i) {
     Backoff backoff;

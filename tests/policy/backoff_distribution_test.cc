@@ -7,13 +7,12 @@
 #include "gtest/gtest.h"
 #include "policy/backoff.h"
 #include "policy/kolmogorov_smirnov.h"
+#include "policy/times.h"
 
 namespace levee {
 namespace {
 
-absl::Duration Ms(double milliseconds) { return absl::Milliseconds(milliseconds); }
-
-BackoffPolicy Policy(Jitter jitter) {
+BackoffPolicy JitteredPolicy(Jitter jitter) {
   BackoffPolicy policy;
   policy.initial = Ms(100);
   policy.max = absl::Seconds(1);
@@ -26,7 +25,7 @@ const std::vector<absl::Duration> kNominal = {Ms(100), Ms(200), Ms(400), Ms(800)
 
 // The same with `max` 250 ms behind the jitter, and the nominal delays that it leaves alone.
 BackoffPolicy CappedAfter(Jitter jitter) {
-  BackoffPolicy policy = Policy(jitter);
+  BackoffPolicy policy = JitteredPolicy(jitter);
   policy.max = Ms(250);
   policy.cap_after_jitter = true;
   return policy;
@@ -35,7 +34,7 @@ const std::vector<absl::Duration> kUncapped = {Ms(100), Ms(200), Ms(400), Ms(800
 
 TEST(BackoffDistribution, A32_FullIsUniformFromZeroToNominal) {
   for (int n = 1; n <= 5; ++n) {
-    ExpectNth(Policy(Jitter::kFull), n, Uniform(Ms(0), kNominal[n - 1]));
+    ExpectNth(JitteredPolicy(Jitter::kFull), n, Uniform(Ms(0), kNominal[n - 1]));
   }
 }
 
@@ -47,7 +46,7 @@ TEST(BackoffDistribution, A32_FullWithMaxBehindItIsUniformToNominalAndCut) {
 
 TEST(BackoffDistribution, A32_EqualIsUniformOverTheUpperHalf) {
   for (int n = 1; n <= 5; ++n) {
-    ExpectNth(Policy(Jitter::kEqual), n, Uniform(kNominal[n - 1] / 2, kNominal[n - 1]));
+    ExpectNth(JitteredPolicy(Jitter::kEqual), n, Uniform(kNominal[n - 1] / 2, kNominal[n - 1]));
   }
 }
 
@@ -60,7 +59,7 @@ TEST(BackoffDistribution, A32_EqualWithMaxBehindItIsUniformOverTheUpperHalfAndCu
 
 TEST(BackoffDistribution, A32_FactorIsUniformAroundNominal) {
   for (double factor : {0.2, 0.5, 1.0}) {
-    BackoffPolicy policy = Policy(Jitter::kFactor);
+    BackoffPolicy policy = JitteredPolicy(Jitter::kFactor);
     policy.factor = factor;
     for (int n = 1; n <= 5; ++n) {
       const absl::Duration nominal = kNominal[n - 1];
@@ -81,7 +80,7 @@ TEST(BackoffDistribution, A32_FactorWithMaxBehindItIsUniformAroundNominalAndCut)
 // It is cut at max wherever max stands.
 TEST(BackoffDistribution, A32_AddIsUniformAboveNominalAndCutAtMax) {
   for (bool cap_after_jitter : {false, true}) {
-    BackoffPolicy policy = Policy(Jitter::kAdd);
+    BackoffPolicy policy = JitteredPolicy(Jitter::kAdd);
     policy.add = Ms(400);
     policy.cap_after_jitter = cap_after_jitter;
     for (int n = 1; n <= 5; ++n) {
@@ -92,12 +91,12 @@ TEST(BackoffDistribution, A32_AddIsUniformAboveNominalAndCutAtMax) {
 }
 
 TEST(BackoffDistribution, A32_DecorrelatedStartsBetweenInitialAndThreeTimesInitial) {
-  ExpectNth(Policy(Jitter::kDecorrelated), 1, Uniform(Ms(100), Ms(300)));
+  ExpectNth(JitteredPolicy(Jitter::kDecorrelated), 1, Uniform(Ms(100), Ms(300)));
 }
 
 // The n-th delay depends on the one before; its place between initial and 3 x previous does not.
 TEST(BackoffDistribution, A32_DecorrelatedIsUniformUpToThreeTimesThePreviousDelay) {
-  BackoffPolicy policy = Policy(Jitter::kDecorrelated);
+  BackoffPolicy policy = JitteredPolicy(Jitter::kDecorrelated);
   policy.max = absl::Hours(1000);
   for (int n = 2; n <= 5; ++n) {
     Random random(2000 + n);
@@ -116,7 +115,7 @@ TEST(BackoffDistribution, A32_DecorrelatedIsUniformUpToThreeTimesThePreviousDela
 
 TEST(BackoffDistribution, A32_DecorrelatedIsCutAtMax) {
   for (bool cap_after_jitter : {false, true}) {
-    BackoffPolicy policy = Policy(Jitter::kDecorrelated);
+    BackoffPolicy policy = JitteredPolicy(Jitter::kDecorrelated);
     policy.max = Ms(250);
     policy.cap_after_jitter = cap_after_jitter;
     ExpectNth(policy, 1, Uniform(Ms(100), Ms(300), Ms(250)));
@@ -156,9 +155,9 @@ TEST(BackoffDistribution, A32_SlotIsUniformOverPowersOfTwoUpToTruncate) {
 
 // The test can fail: another distribution is told apart.
 TEST(BackoffDistribution, EqualJitterIsNotTakenForFull) {
-  const auto draws = NthDelays(Policy(Jitter::kEqual), 1, 1);
+  const auto draws = NthDelays(JitteredPolicy(Jitter::kEqual), 1, 1);
   EXPECT_GT(Distance(draws, Uniform(Ms(0), Ms(100))), kCriticalDistance);
-  EXPECT_GT(Distance(draws, Uniform(Ms(47.5), Ms(100))), kCriticalDistance);
+  EXPECT_GT(Distance(draws, Uniform(absl::Microseconds(47'500), Ms(100))), kCriticalDistance);
 }
 
 TEST(BackoffDistribution, AMissingOrMisplacedAtomIsSeen) {
@@ -166,7 +165,7 @@ TEST(BackoffDistribution, AMissingOrMisplacedAtomIsSeen) {
   EXPECT_GT(Distance(cut, Uniform(Ms(0), Ms(400))), kCriticalDistance);
   EXPECT_GT(Distance(cut, Uniform(Ms(0), Ms(400), Ms(249))), kCriticalDistance);
   EXPECT_GT(Distance(cut, Uniform(Ms(0), Ms(400), Ms(251))), kCriticalDistance);
-  const auto whole = NthDelays(Policy(Jitter::kFull), 3, 1);
+  const auto whole = NthDelays(JitteredPolicy(Jitter::kFull), 3, 1);
   EXPECT_GT(Distance(whole, Uniform(Ms(0), Ms(400), Ms(250))), kCriticalDistance);
 }
 

@@ -7,13 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "policy/adaptive_bucket.h"
+#include "policy/times.h"
 
 namespace levee {
 namespace {
-
-constexpr absl::Duration kNoWait = absl::ZeroDuration();
-
-Instant At(double seconds) { return Instant() + absl::Seconds(seconds); }
 
 std::string Key(int i) { return absl::StrCat("key ", i); }
 

@@ -3,11 +3,10 @@
 #include "policy/cubic_rate.h"
 
 #include "gtest/gtest.h"
+#include "policy/times.h"
 
 namespace levee {
 namespace {
-
-Instant At(double seconds) { return Instant() + absl::Seconds(seconds); }
 
 void RecordPermits(CubicRate& rate, int n, Instant now) {
   for (int i = 0; i < n; ++i) rate.RecordPermit(now);

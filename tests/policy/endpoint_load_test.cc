@@ -5,12 +5,12 @@
 
 #include <vector>
 
+#include "policy/times.h"
+
 namespace levee {
 namespace {
 
 constexpr double kMilli = 1e6;  // nanoseconds
-
-Instant At(double seconds) { return Instant() + absl::Seconds(seconds); }
 
 TEST(EndpointLoad, TheCostIsTheLatencyTimesTheCallsThatThereWouldBe) {
   EndpointLoad load;

@@ -7,14 +7,14 @@
 #include <set>
 #include <vector>
 
+#include "policy/times.h"
+
 namespace levee {
 namespace {
 
 constexpr EndpointCondition kOpen = {.usable = true, .open = true};
 constexpr EndpointCondition kFull = {.usable = true, .open = false};
 constexpr EndpointCondition kFailing = {.usable = false, .open = false};
-
-Instant At(double seconds) { return Instant() + absl::Seconds(seconds); }
 
 // A call there is answered after `latency`, and ends.
 void Answer(EndpointSet& set, int64_t id, absl::Duration latency, Instant now) {

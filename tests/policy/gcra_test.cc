@@ -5,15 +5,10 @@
 #include <limits>
 
 #include "gtest/gtest.h"
+#include "policy/times.h"
 
 namespace levee {
 namespace {
-
-constexpr absl::Duration kNoWait = absl::ZeroDuration();
-constexpr absl::Duration kForever = absl::InfiniteDuration();
-constexpr absl::Duration kYear = absl::Hours(8760);
-
-Instant At(double seconds) { return Instant() + absl::Seconds(seconds); }
 
 // A bucket and its rate.
 struct Limit {

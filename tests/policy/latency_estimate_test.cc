@@ -10,11 +10,10 @@
 
 #include "base/random.h"
 #include "gtest/gtest.h"
+#include "policy/times.h"
 
 namespace levee {
 namespace {
-
-absl::Duration Ms(int64_t milliseconds) { return absl::Milliseconds(milliseconds); }
 
 constexpr Instant kStart = Instant::FromNanos(1'000'000'000'000);
 

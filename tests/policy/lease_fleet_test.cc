@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "gtest/gtest.h"
+#include "policy/times.h"
 #include "storms/seeds.h"
 
 namespace levee {
@@ -64,8 +65,6 @@ TEST_P(LeaseFleetTest, R1_AdmitsTheRateTogetherAndRefusesNothingBelowIt) {
 INSTANTIATE_TEST_SUITE_P(Demand, LeaseFleetTest,
                          testing::Combine(testing::Values(10, 100),
                                           testing::Values(0.5, 2.0, 10.0)));
-
-absl::Duration S(double seconds) { return absl::Seconds(seconds); }
 
 TEST(LeaseFleet, R2_BelowTheLimitNoCallOfASidecarThatKnowsItsRateWaitsForTheStore) {
   for (uint64_t seed = 1; seed <= StormSeeds(5); ++seed) {

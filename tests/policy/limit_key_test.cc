@@ -16,7 +16,7 @@ namespace {
 
 using Entries = std::vector<std::pair<std::string, std::string>>;
 
-LimitKey KeyOf(const Entries& entries) {
+LimitKey KeyOfEntries(const Entries& entries) {
   LimitKey key;
   for (const auto& [name, value] : entries) key.Add(name, value);
   return key;
@@ -64,12 +64,12 @@ TEST(LimitKey, GivesItsEntriesInTheirOrderAsADescriptorNeedsThem) {
                            {"header:x-tenant", ""},
                            {"authority", std::string("a\0b", 3)},
                            {"header:x-long", std::string(1000, 'x')}};
-  EXPECT_EQ(EntriesOf(KeyOf(entries)), entries);
+  EXPECT_EQ(EntriesOf(KeyOfEntries(entries)), entries);
 }
 
 TEST(LimitKey, AMovedKeyKeepsItsEntries) {
   const Entries entries = {{"method", "/shop.Cart/Add"}};
-  LimitKey key = KeyOf(entries);
+  LimitKey key = KeyOfEntries(entries);
   const LimitKey moved = std::move(key);
   EXPECT_EQ(EntriesOf(moved), entries);
 }
@@ -81,8 +81,8 @@ TEST(LimitKeyProperty, TwoKeysHaveTheSameTextOnlyIfTheyHaveTheSameEntries) {
     const Entries a = RandomEntries(random);
     const Entries b = RandomEntries(random);
     joined_alike += a != b && Joined(a) == Joined(b);
-    ASSERT_EQ(EntriesOf(KeyOf(a)), a);
-    ASSERT_EQ(KeyOf(a).text() == KeyOf(b).text(), a == b);
+    ASSERT_EQ(EntriesOf(KeyOfEntries(a)), a);
+    ASSERT_EQ(KeyOfEntries(a).text() == KeyOfEntries(b).text(), a == b);
   }
   EXPECT_GT(joined_alike, 1000);  // Pairs that a key of joined texts would confuse.
 }
@@ -93,7 +93,7 @@ TEST(LimitKeyProperty, ValuesThatReadAlikeWhenJoinedHaveBucketsOfTheirOwn) {
   RateLimiter limit(OncePerKey());
   for (size_t cut = 0; cut <= text.size(); ++cut) {
     const LimitKey key =
-        KeyOf({{"header:x-a", text.substr(0, cut)}, {"header:x-b", text.substr(cut)}});
+        KeyOfEntries({{"header:x-a", text.substr(0, cut)}, {"header:x-b", text.substr(cut)}});
     EXPECT_TRUE(limit.Take(key, Instant(), absl::ZeroDuration()).granted) << cut;
     EXPECT_FALSE(limit.Take(key, Instant(), absl::ZeroDuration()).granted) << cut;
   }

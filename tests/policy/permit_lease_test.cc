@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "gtest/gtest.h"
+#include "policy/times.h"
 
 namespace levee {
 namespace {
@@ -50,8 +51,6 @@ struct Bucket {
   Instant now = Instant() + absl::Seconds(100);
   LeaseRequest asked;  // since the last answer
 };
-
-constexpr absl::Duration kMs = absl::Milliseconds(1);
 
 TEST(PermitLease, TheFirstCallWaitsForItsLease) {
   Bucket bucket;

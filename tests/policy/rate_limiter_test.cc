@@ -8,15 +8,12 @@
 
 #include "gtest/gtest.h"
 #include "policy/key_of.h"
+#include "policy/times.h"
 
 namespace levee {
 namespace {
 
-constexpr absl::Duration kNoWait = absl::ZeroDuration();
 constexpr absl::Duration kNoDeadline = absl::InfiniteDuration();
-constexpr absl::Duration kYear = absl::Hours(8760);
-
-Instant At(double seconds) { return Instant() + absl::Seconds(seconds); }
 
 RateLimitPolicy PerSecond(double rate, int burst, absl::Duration max_wait = kNoWait) {
   return {.name = "limit", .per_second = rate, .burst = burst, .max_wait = max_wait};

@@ -9,11 +9,11 @@
 #include "gtest/gtest.h"
 #include "policy/key_of.h"
 #include "policy/rate_limiter.h"
+#include "policy/times.h"
 
 namespace levee {
 namespace {
 
-constexpr absl::Duration kNoWait = absl::ZeroDuration();
 constexpr int64_t kThreeSeconds = 3'000'000'000;
 
 // Runs `body(worker)` on two threads and adds up what they return.
@@ -26,7 +26,7 @@ int64_t OnTwoThreads(const Body& body) {
   return own + others;
 }
 
-int64_t Drain(RateLimiter& limit, const LimitKey& key, Instant now) {
+int64_t DrainShared(RateLimiter& limit, const LimitKey& key, Instant now) {
   int64_t taken = 0;
   while (limit.Take(key, now, kNoWait).granted) ++taken;
   return taken;
@@ -36,7 +36,7 @@ int64_t Drain(RateLimiter& limit, const LimitKey& key, Instant now) {
 // step of either moves on, then empty it once more. In between the bucket cannot fill up: a thread
 // that stands still holds back one step, while the other goes on asking at each of its own.
 int64_t PermitsOfThreeSeconds(RateLimiter& limit, const LimitKey& key, int64_t step_nanos) {
-  int64_t taken = OnTwoThreads([&](int) { return Drain(limit, key, Instant()); });
+  int64_t taken = OnTwoThreads([&](int) { return DrainShared(limit, key, Instant()); });
   std::atomic<int64_t> clock{0};
   taken += OnTwoThreads([&](int) {
     int64_t own = 0;
@@ -47,7 +47,7 @@ int64_t PermitsOfThreeSeconds(RateLimiter& limit, const LimitKey& key, int64_t s
     }
   });
   const Instant end = Instant::FromNanos(kThreeSeconds);
-  return taken + OnTwoThreads([&](int) { return Drain(limit, key, end); });
+  return taken + OnTwoThreads([&](int) { return DrainShared(limit, key, end); });
 }
 
 TEST(RateLimiterThreads, A74_TheRateIsExactOverThreeSeconds) {
@@ -105,7 +105,7 @@ TEST(RateLimiterThreads, TwoLimitsTogetherNeverAdmitMoreThanEither) {
   });
   EXPECT_EQ(admitted, 20'000);
   // A race for the narrow limit's last permit costs the wide one no more than that one.
-  const int64_t left = Drain(wide, {}, Instant());
+  const int64_t left = DrainShared(wide, {}, Instant());
   EXPECT_LE(left, 10'000);
   EXPECT_GE(left, 10'000 - 1);
 }

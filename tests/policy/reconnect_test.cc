@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "policy/times.h"
+
 namespace levee {
 namespace {
-
-Instant At(double seconds) { return Instant() + absl::Seconds(seconds); }
 
 // Delays of 100 ms, 200 ms, ... 10 s.
 BackoffPolicy WithoutJitter() {

@@ -11,16 +11,16 @@
 namespace levee {
 namespace {
 
-constexpr int kCases = 200;
-constexpr int kSteps = 3000;
+constexpr int kBudgetCases = 200;
+constexpr int kBudgetSteps = 3000;
 
-struct Policy {
+struct BudgetCase {
   RetryBudgetPolicy budget;
   int workers = 1;
 };
 
-Policy RandomPolicy(Random& random) {
-  Policy policy;
+BudgetCase RandomBudget(Random& random) {
+  BudgetCase policy;
   policy.budget.ratio = random.Below(4) == 0 ? 0 : random.Uniform() * 2;
   policy.budget.window = absl::Milliseconds(static_cast<int64_t>(100 + random.Below(20'000)));
   policy.budget.floor_per_second = random.Below(4) == 0 ? 0 : random.Uniform() * 20;
@@ -93,15 +93,15 @@ void RecordRandomEnds(RetryBudget& budget, double success_rate, Instant now, Ran
 }
 
 // One run against the list; false at the first difference.
-bool MatchesTheList(uint64_t seed) {
+bool MatchesTheBudgetList(uint64_t seed) {
   Random random(seed);
-  Policy policy = RandomPolicy(random);
+  BudgetCase policy = RandomBudget(random);
   policy.budget.burst_least = 1e6;  // So much credit that the window alone decides.
   RetryBudget budget(policy.budget, policy.workers);
   ListedBudget listed(policy.budget);
   const double success_rate = random.Uniform();
   Instant now = Instant() + absl::Seconds(random.Uniform() * 1000);
-  for (int step = 0; step < kSteps; ++step) {
+  for (int step = 0; step < kBudgetSteps; ++step) {
     now = now + RandomStep(policy.budget.window, random);
     const int worker = static_cast<int>(random.Below(static_cast<uint64_t>(policy.workers)));
     RecordRandomEnds(budget, success_rate, now, random);
@@ -117,8 +117,8 @@ bool MatchesTheList(uint64_t seed) {
 }
 
 TEST(RetryBudgetProperty, DecidesAsTheRuleCountedFromAListOfAllEvents) {
-  for (uint64_t seed = 1; seed <= kCases; ++seed) {
-    ASSERT_TRUE(MatchesTheList(seed)) << "seed " << seed;
+  for (uint64_t seed = 1; seed <= kBudgetCases; ++seed) {
+    ASSERT_TRUE(MatchesTheBudgetList(seed)) << "seed " << seed;
   }
 }
 
@@ -139,13 +139,13 @@ struct Totals {
 // Workers whose clocks differ: each stands still for a while and then catches up.
 void ExpectBoundWithSkewedWorkers(uint64_t seed) {
   Random random(seed);
-  const Policy policy = RandomPolicy(random);
+  const BudgetCase policy = RandomBudget(random);
   RetryBudget budget(policy.budget, policy.workers);
   std::vector<Instant> clocks(static_cast<size_t>(policy.workers));
   const double success_rate = random.Uniform();
   Instant now = Instant() + absl::Seconds(1);
   Totals totals;
-  for (int step = 0; step < kSteps; ++step) {
+  for (int step = 0; step < kBudgetSteps; ++step) {
     now = now + RandomStep(policy.budget.window, random);
     const size_t worker = random.Below(clocks.size());
     if (random.Below(3) != 0 || clocks[worker] == Instant()) clocks[worker] = now;
@@ -164,7 +164,7 @@ void ExpectBoundWithSkewedWorkers(uint64_t seed) {
 }
 
 TEST(RetryBudgetProperty, A51_AttemptsStayUnderTheBoundOverAnyRun) {
-  for (uint64_t seed = 1; seed <= kCases; ++seed) {
+  for (uint64_t seed = 1; seed <= kBudgetCases; ++seed) {
     ExpectBoundWithSkewedWorkers(seed);
     if (HasFatalFailure()) return;
   }

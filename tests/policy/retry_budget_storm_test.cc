@@ -7,7 +7,7 @@ namespace levee {
 namespace {
 
 // So much credit that the window alone decides.
-constexpr double kPlenty = 1e6;
+constexpr double kAmpleCredit = 1e6;
 
 constexpr double kRates[] = {0.2, 1, 3, 10, 100};
 
@@ -69,7 +69,7 @@ TEST(RetryBudgetStorm, A41_OneBadEndpointOfThreeIsRescuedAtLowRates) {
 TEST(RetryBudgetStorm, A42_RatioOfThreeTenthsGivesThirtyPercentInAnOutage) {
   RetryBudgetPolicy policy;
   policy.ratio = 0.3;
-  policy.burst_least = kPlenty;
+  policy.burst_least = kAmpleCredit;
   for (double rate : {10.0, 100.0}) {
     const SimulationResult result = Simulate(policy, Calls(rate, 3000, 1.0));
     EXPECT_LE(result.AttemptsPerCall(), 1.31) << rate;
@@ -100,7 +100,7 @@ TEST(RetryBudgetStorm, A48_TheBoundHoldsForTwoWorkers) {
 TEST(RetryBudgetStorm, AnUnconditionalFloorWouldDoubleTheLoadOfAnOutageAtOneCallASecond) {
   RetryBudgetPolicy policy;
   policy.floor_min_success = 0;
-  policy.burst_least = kPlenty;
+  policy.burst_least = kAmpleCredit;
   EXPECT_GE(Simulate(policy, Calls(1, 3000, 1.0)).AttemptsPerCall(), 1.8);
 }
 

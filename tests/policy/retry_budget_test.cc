@@ -2,11 +2,10 @@
 #include "policy/retry_budget.h"
 
 #include "gtest/gtest.h"
+#include "policy/times.h"
 
 namespace levee {
 namespace {
-
-Instant At(double seconds) { return Instant() + absl::Seconds(seconds); }
 
 // So much credit that the window alone decides.
 constexpr double kPlenty = 1e6;

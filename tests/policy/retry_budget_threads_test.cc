@@ -11,7 +11,7 @@ namespace {
 
 // Runs `body(worker)` on two threads.
 template <typename Body>
-void OnTwoThreads(const Body& body) {
+void RunOnTwoThreads(const Body& body) {
   std::thread other([&] { body(1); });
   body(0);
   other.join();
@@ -22,7 +22,7 @@ void OnTwoThreads(const Body& body) {
 class OneRetryPerCall {
  public:
   void Run(int calls) {
-    OnTwoThreads([&](int worker) { worker == 0 ? Spend(calls) : Compete(); });
+    RunOnTwoThreads([&](int worker) { worker == 0 ? Spend(calls) : Compete(); });
   }
 
   bool overdrawn() const { return overdrawn_.load(); }
@@ -71,7 +71,7 @@ TEST(RetryBudgetThreads, A48_TheRatioHoldsWhileBothDepositAndWithdraw) {
   constexpr int kCalls = 200'000;
   RetryBudget budget({.ratio = 0.1, .floor_per_second = 0}, 2);
   std::atomic<int> retries{0};
-  OnTwoThreads([&](int worker) {
+  RunOnTwoThreads([&](int worker) {
     // All in one slot, so that nothing leaves the window.
     const Instant now = Instant() + absl::Seconds(5);
     for (int i = 0; i < kCalls; ++i) {
@@ -91,7 +91,7 @@ TEST(RetryBudgetThreads, A48_TheBoundHoldsWhileTimeRunsApartInTheWorkers) {
   constexpr int kCalls = 100'000;
   RetryBudget budget({.ratio = 0.1, .window = absl::Milliseconds(10), .floor_per_second = 0}, 2);
   std::atomic<int> retries{0};
-  OnTwoThreads([&](int worker) {
+  RunOnTwoThreads([&](int worker) {
     for (int i = 0; i < kCalls; ++i) {
       const Instant now = Instant() + absl::Microseconds(20 * i);
       budget.Deposit(worker, now);

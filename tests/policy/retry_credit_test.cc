@@ -10,13 +10,12 @@
 
 #include "base/random.h"
 #include "gtest/gtest.h"
+#include "policy/times.h"
 
 namespace levee {
 namespace {
 
-constexpr int kSeeds = 1000;
-
-Instant At(double seconds) { return Instant() + absl::Seconds(seconds); }
+constexpr int kCreditSeeds = 1000;
 
 void Calls(RetryCredit& credit, int n, Instant now) {
   for (int i = 0; i < n; ++i) credit.OnCall(0, now);
@@ -215,7 +214,7 @@ bool MatchesTheList(uint64_t seed) {
 }
 
 TEST(RetryCreditProperty, DecidesAsTheRuleCountedFromAListOfAllCalls) {
-  for (uint64_t seed = 1; seed <= kSeeds; ++seed) ASSERT_TRUE(MatchesTheList(seed)) << seed;
+  for (uint64_t seed = 1; seed <= kCreditSeeds; ++seed) ASSERT_TRUE(MatchesTheList(seed)) << seed;
 }
 
 TEST(RetryCreditThreads, TheLastCreditIsNeverTakenTwice) {

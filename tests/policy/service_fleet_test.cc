@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "policy/lease_fleet.h"
 #include "policy/service_lease.h"
+#include "policy/times.h"
 #include "policy/window_service_model.h"
 
 namespace levee {
@@ -17,11 +18,9 @@ using ServicePlan = FleetPlanOf<ServiceRule>;
 using ServiceFleet = LeaseFleetOf<ServiceLease, WindowServiceModel>;
 
 // A limit of 100 a second for each sidecar.
-ServicePlan Plan(int sidecars, double demand) {
+ServicePlan PlanService(int sidecars, double demand) {
   return {.sidecars = sidecars, .per_second = 100.0 * sidecars, .demand = demand};
 }
-
-absl::Duration S(double seconds) { return absl::Seconds(seconds); }
 
 // The most calls that were admitted in one second of the service's clock, as a part of its limit.
 double FullestWindow(const ServiceFleet& fleet, const ServicePlan& plan) {
@@ -39,7 +38,7 @@ TEST_P(ServiceFleetTest, R5_AdmitsTheRateTogetherAndRefusesNothingBelowIt) {
   const auto [sidecars, demand, tells] = GetParam();
   const int seeds = sidecars > 10 ? 2 : 20;
   for (int seed = 1; seed <= seeds; ++seed) {
-    const ServicePlan plan = Plan(sidecars, demand);
+    const ServicePlan plan = PlanService(sidecars, demand);
     ServiceFleet fleet(plan, static_cast<uint64_t>(seed));
     fleet.store.limit = static_cast<int64_t>(plan.per_second);
     fleet.store.tells = tells;
@@ -81,7 +80,7 @@ TEST(ServiceFleet, R5_ALimitOfFewCallsIsUsedToTheLast) {
 TEST(ServiceFleet, R5_WithoutTheServiceCallsAreAdmittedOrRefusedAndNoneWaitsLonger) {
   for (const bool admits : {true, false}) {
     for (uint64_t seed = 1; seed <= 20; ++seed) {
-      ServicePlan plan = Plan(10, 2.0);
+      ServicePlan plan = PlanService(10, 2.0);
       plan.rule.admits_when_away = admits;
       plan.timeout = absl::Milliseconds(20);
       ServiceFleet fleet(plan, seed);
@@ -98,7 +97,7 @@ TEST(ServiceFleet, R5_WithoutTheServiceCallsAreAdmittedOrRefusedAndNoneWaitsLong
 
 TEST(ServiceFleet, R5_AnswersThatAreLostMatterForAMomentOnly) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
-    ServicePlan plan = Plan(10, 2.0);
+    ServicePlan plan = PlanService(10, 2.0);
     plan.rule.admits_when_away = false;
     plan.loss = 0.02;
     ServiceFleet fleet(plan, seed);

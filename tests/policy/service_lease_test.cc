@@ -6,16 +6,15 @@
 #include <cstdint>
 
 #include "gtest/gtest.h"
+#include "policy/times.h"
 
 namespace levee {
 namespace {
 
 using Verdict = LeaseVerdict;
 
-constexpr absl::Duration kMs = absl::Milliseconds(1);
-
 // A bucket with leases of 100 ms, and its clock.
-struct Bucket {
+struct ServiceBucket {
   LeaseDecision Take() {
     const LeaseDecision decision = lease.Take(rule, now);
     if (decision.request.want > 0) asked = decision.request.want;
@@ -51,7 +50,7 @@ struct Bucket {
 };
 
 TEST(ServiceLease, TheFirstCallWaitsForItsPermit) {
-  Bucket bucket;
+  ServiceBucket bucket;
   EXPECT_EQ(bucket.Take().verdict, Verdict::kAwaitsLease);
   EXPECT_EQ(bucket.asked, 1);
   bucket.Grant(1);
@@ -59,7 +58,7 @@ TEST(ServiceLease, TheFirstCallWaitsForItsPermit) {
 }
 
 TEST(ServiceLease, ABucketWithACallNowAndThenAsksForOnePermitPerCall) {
-  Bucket bucket;
+  ServiceBucket bucket;
   for (int i = 0; i < 10; ++i) {
     EXPECT_EQ(bucket.Take().verdict, Verdict::kAwaitsLease) << i;
     EXPECT_EQ(bucket.asked, 1) << i;
@@ -72,7 +71,7 @@ TEST(ServiceLease, ABucketWithACallNowAndThenAsksForOnePermitPerCall) {
 }
 
 TEST(ServiceLease, OneRequestIsUnderWayAtATimeAndCallsWaitForIt) {
-  Bucket bucket;
+  ServiceBucket bucket;
   bucket.Take();
   const LeaseDecision second = bucket.Take();
   EXPECT_EQ(second.verdict, Verdict::kAwaitsLease);
@@ -80,7 +79,7 @@ TEST(ServiceLease, OneRequestIsUnderWayAtATimeAndCallsWaitForIt) {
 }
 
 TEST(ServiceLease, ABusyBucketAsksAheadForWhatALeaseUses) {
-  Bucket bucket;
+  ServiceBucket bucket;
   bucket.Take(1000, kMs);
   int64_t asked = 0;
   for (int i = 0; i < 100 && asked == 0; ++i) {
@@ -93,7 +92,7 @@ TEST(ServiceLease, ABusyBucketAsksAheadForWhatALeaseUses) {
 
 TEST(ServiceLease, AsksForNoMoreThanAPartOfWhatTheWindowHasLeft) {
   const ServiceWindow window{.limit = 1000, .remaining = 80, .resets_in = absl::Seconds(30)};
-  Bucket bucket;
+  ServiceBucket bucket;
   bucket.Take(1000, kMs, window);
   int64_t asked = 0;
   for (int i = 0; i < 100 && asked == 0; ++i) {
@@ -109,7 +108,7 @@ TEST(ServiceLease, AsksForNoMoreThanAPartOfWhatTheWindowHasLeft) {
 }
 
 TEST(ServiceLease, OverTheLimitHoldsUntilTheWindowEnds) {
-  Bucket bucket;
+  ServiceBucket bucket;
   bucket.Take();
   bucket.Refuse({.limit = 10, .remaining = 0, .resets_in = absl::Seconds(30)});
   EXPECT_EQ(bucket.Take().wait, absl::Seconds(30));
@@ -120,7 +119,7 @@ TEST(ServiceLease, OverTheLimitHoldsUntilTheWindowEnds) {
 
 TEST(ServiceLease, TheSecondThatATimeWasRoundedByIsSpentAsking) {
   const ServiceWindow full{.limit = 10, .remaining = 0, .resets_in = absl::Seconds(1)};
-  Bucket bucket;
+  ServiceBucket bucket;
   bucket.Take();
   bucket.Refuse(full);
   bucket.now = bucket.now + 99 * kMs;
@@ -133,7 +132,7 @@ TEST(ServiceLease, TheSecondThatATimeWasRoundedByIsSpentAsking) {
 }
 
 TEST(ServiceLease, APermitCanBeUsedUntilItsWindowEnds) {
-  Bucket bucket;
+  ServiceBucket bucket;
   bucket.Take();
   bucket.Grant(1, {.limit = 10, .remaining = 9, .resets_in = absl::Seconds(30)});
   bucket.now = bucket.now + absl::Seconds(29);
@@ -141,7 +140,7 @@ TEST(ServiceLease, APermitCanBeUsedUntilItsWindowEnds) {
 }
 
 TEST(ServiceLease, WithoutAWindowAPermitCanBeUsedForALease) {
-  Bucket bucket;
+  ServiceBucket bucket;
   bucket.Take();
   bucket.Grant(1);
   bucket.now = bucket.now + 100 * kMs;
@@ -149,7 +148,7 @@ TEST(ServiceLease, WithoutAWindowAPermitCanBeUsedForALease) {
 }
 
 TEST(ServiceLease, AServiceThatTellsNothingIsAskedForLessAfterItRefused) {
-  Bucket bucket;
+  ServiceBucket bucket;
   for (int i = 0; i < 40; ++i) bucket.Take();
   bucket.Grant(1);
   for (int i = 0; i < 40; ++i) bucket.Take();
@@ -167,7 +166,7 @@ TEST(ServiceLease, AServiceThatTellsNothingIsAskedForLessAfterItRefused) {
 
 TEST(ServiceLease, WithoutAnAnswerCallsAreAdmittedOrRefusedAtOnce) {
   for (const bool admits : {true, false}) {
-    Bucket bucket;
+    ServiceBucket bucket;
     bucket.rule.admits_when_away = admits;
     bucket.Take();
     bucket.Lose();
@@ -186,7 +185,7 @@ TEST(ServiceLease, WithoutAnAnswerCallsAreAdmittedOrRefusedAtOnce) {
 }
 
 TEST(ServiceLease, WithoutAnAnswerItAsksOncePerLease) {
-  Bucket bucket;
+  ServiceBucket bucket;
   int requests = 0;
   for (int i = 0; i < 1000; ++i) {
     bucket.Take();
@@ -200,7 +199,7 @@ TEST(ServiceLease, WithoutAnAnswerItAsksOncePerLease) {
 }
 
 TEST(ServiceLease, AnUnusedPermitCanBeTakenAgain) {
-  Bucket bucket;
+  ServiceBucket bucket;
   bucket.Take();
   bucket.Grant(1);
   bucket.Take();
@@ -210,7 +209,7 @@ TEST(ServiceLease, AnUnusedPermitCanBeTakenAgain) {
 }
 
 TEST(ServiceLease, ALookTakesNothing) {
-  Bucket bucket;
+  ServiceBucket bucket;
   bucket.Take();
   bucket.Grant(1);
   EXPECT_EQ(bucket.lease.Check(bucket.rule, bucket.now).verdict, Verdict::kAdmitted);

@@ -8,16 +8,16 @@ namespace levee {
 namespace {
 
 // Slot 7 with as many events as can be counted.
-constexpr SlotCount kFull(uint64_t{7} << 28 | ((uint64_t{1} << 28) - 1));
+constexpr SlotCount kFullSlot(uint64_t{7} << 28 | ((uint64_t{1} << 28) - 1));
 
 TEST(SlotCount, AFullCountStaysFullInItsSlot) {
-  EXPECT_EQ(kFull.Incremented(7).word(), kFull.word());
-  EXPECT_EQ(kFull.Incremented(6).word(), kFull.word());
+  EXPECT_EQ(kFullSlot.Incremented(7).word(), kFullSlot.word());
+  EXPECT_EQ(kFullSlot.Incremented(6).word(), kFullSlot.word());
 }
 
 TEST(SlotCount, ALaterSlotBeginsAtOneAlsoAfterAFullOne) {
-  EXPECT_EQ(kFull.Incremented(19).slot(), 19u);
-  EXPECT_EQ(kFull.Incremented(19).count(), 1);
+  EXPECT_EQ(kFullSlot.Incremented(19).slot(), 19u);
+  EXPECT_EQ(kFullSlot.Incremented(19).count(), 1);
 }
 
 TEST(SlotCursor, ItAgreesWithTheDivisionWhereverTimeGoes) {

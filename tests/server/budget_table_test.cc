@@ -5,10 +5,10 @@
 
 #include <string>
 
+#include "server/times.h"
+
 namespace levee {
 namespace {
-
-Instant At(double seconds) { return Instant() + absl::Seconds(seconds); }
 
 std::shared_ptr<RetryBudget> Get(BudgetTable& table, const std::string& upstream,
                                  const std::string& authority = "",

@@ -11,7 +11,7 @@
 namespace levee {
 namespace {
 
-net::Address At(const char* ip, uint16_t port) { return *net::Address::FromIp(ip, port); }
+net::Address AddressAt(const char* ip, uint16_t port) { return *net::Address::FromIp(ip, port); }
 
 class CaptureLoopsTest : public testing::Test {
  protected:
@@ -25,14 +25,14 @@ class CaptureLoopsTest : public testing::Test {
 };
 
 TEST_F(CaptureLoopsTest, AConnectionIsOwnFromItsDialToItsEnd) {
-  const net::Address from = At("10.0.0.1", 40000);
+  const net::Address from = AddressAt("10.0.0.1", 40000);
   {
     CaptureLoops::Dialled dialled(loops_);
     EXPECT_FALSE(loops_.Has(from, "10.0.0.2:9090"));
-    dialled.Set(from, At("10.0.0.2", 9090));
+    dialled.Set(from, AddressAt("10.0.0.2", 9090));
     EXPECT_TRUE(loops_.Has(from, "10.0.0.2:9090"));
     // Another address of the same name is tried.
-    dialled.Set(from, At("10.0.0.3", 9090));
+    dialled.Set(from, AddressAt("10.0.0.3", 9090));
     EXPECT_FALSE(loops_.Has(from, "10.0.0.2:9090"));
     EXPECT_TRUE(loops_.Has(from, "10.0.0.3:9090"));
   }
@@ -41,15 +41,15 @@ TEST_F(CaptureLoopsTest, AConnectionIsOwnFromItsDialToItsEnd) {
 
 TEST_F(CaptureLoopsTest, AConnectionOfTheApplicationFromTheSamePortToAnotherPlaceIsNone) {
   CaptureLoops::Dialled dialled(loops_);
-  dialled.Set(At("10.0.0.1", 40000), At("10.0.0.2", 9090));
-  EXPECT_FALSE(loops_.Has(At("10.0.0.1", 40000), "10.0.0.4:9090"));
-  EXPECT_FALSE(loops_.Has(At("10.0.0.1", 40001), "10.0.0.2:9090"));
+  dialled.Set(AddressAt("10.0.0.1", 40000), AddressAt("10.0.0.2", 9090));
+  EXPECT_FALSE(loops_.Has(AddressAt("10.0.0.1", 40000), "10.0.0.4:9090"));
+  EXPECT_FALSE(loops_.Has(AddressAt("10.0.0.1", 40001), "10.0.0.2:9090"));
 }
 
 TEST_F(CaptureLoopsTest, AnIpv4AddressInIpv6IsTheSame) {
   CaptureLoops::Dialled dialled(loops_);
-  dialled.Set(At("10.0.0.1", 40000), At("10.0.0.2", 9090));
-  EXPECT_TRUE(loops_.Has(At("::ffff:10.0.0.1", 40000), "10.0.0.2:9090"));
+  dialled.Set(AddressAt("10.0.0.1", 40000), AddressAt("10.0.0.2", 9090));
+  EXPECT_TRUE(loops_.Has(AddressAt("::ffff:10.0.0.1", 40000), "10.0.0.2:9090"));
 }
 
 TEST_F(CaptureLoopsTest, ALoopIsToldOnceAMinute) {

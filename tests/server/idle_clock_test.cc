@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "server/times.h"
+
 namespace levee {
 namespace {
-
-Instant At(int seconds) { return Instant() + absl::Seconds(seconds); }
 
 TEST(IdleClock, BeginsWithTheFirstLook) {
   IdleClock clock;

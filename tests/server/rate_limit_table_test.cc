@@ -11,7 +11,7 @@
 namespace levee {
 namespace {
 
-RateLimitPolicy Limit(const std::string& name) {
+RateLimitPolicy NamedLimit(const std::string& name) {
   RateLimitPolicy limit;
   limit.name = name;
   return limit;
@@ -19,20 +19,20 @@ RateLimitPolicy Limit(const std::string& name) {
 
 TEST(RateLimitTable, CallsOfOnePolicyShareTheLimiterOfALimit) {
   RateLimitTable table;
-  const auto limiter = table.Get("default", Limit("per-tenant"));
-  EXPECT_EQ(table.Get("default", Limit("per-tenant")), limiter);
-  EXPECT_NE(table.Get("other", Limit("per-tenant")), limiter);
-  EXPECT_NE(table.Get("default", Limit("all")), limiter);
+  const auto limiter = table.Get("default", NamedLimit("per-tenant"));
+  EXPECT_EQ(table.Get("default", NamedLimit("per-tenant")), limiter);
+  EXPECT_NE(table.Get("other", NamedLimit("per-tenant")), limiter);
+  EXPECT_NE(table.Get("default", NamedLimit("all")), limiter);
 }
 
 TEST(RateLimitTable, NamesThatNobodyUsesAreForgotten) {
   RateLimitTable table;
-  const auto used = table.Get("default", Limit("used"));
+  const auto used = table.Get("default", NamedLimit("used"));
   for (int reload = 0; reload < 100; ++reload) {
-    table.Get("default", Limit("limit" + std::to_string(reload)));
+    table.Get("default", NamedLimit("limit" + std::to_string(reload)));
   }
   EXPECT_LE(table.size(), 2u);
-  EXPECT_EQ(table.Get("default", Limit("used")), used);
+  EXPECT_EQ(table.Get("default", NamedLimit("used")), used);
 }
 
 }  // namespace

@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "server/times.h"
+
 namespace levee {
 namespace {
-
-Instant At(double seconds) { return Instant() + absl::Seconds(seconds); }
 
 TEST(ThrottleTable, CallsToOneDestinationShareAThrottleUnlessTheirPoliciesDiffer) {
   ThrottleTable table(1, 10);

@@ -39,7 +39,7 @@ constexpr int64_t kMayGrowKiB = 4 * 1024;
 constexpr double kRate = 1000;
 constexpr int kBurst = 200;  // so that a lease lasts 200 ms
 constexpr absl::Duration kLease = absl::Milliseconds(200);
-constexpr absl::Duration kTimeout = absl::Milliseconds(200);
+constexpr absl::Duration kStoreTimeout = absl::Milliseconds(200);
 
 // `timeout`: one that a busy machine does not reach, unless Redis is to go away.
 StoreSpec StoreAt(std::vector<ServerAddress> servers, const std::string& master = "",
@@ -165,7 +165,7 @@ void LeaseLoadSoak::ThroughFailover(const StoreSpec& store, const std::function<
 
 TEST_F(LeaseLoadSoak, R3_WhileSentinelsReplaceThePrimaryTheRateHolds) {
   SentinelGroup group(folder_.Path("group"));
-  ThroughFailover(StoreAt(group.sentinels(), SentinelGroup::kMaster, kTimeout),
+  ThroughFailover(StoreAt(group.sentinels(), SentinelGroup::kMaster, kStoreTimeout),
                   [&] { group.KillPrimary(); });
 }
 
@@ -173,7 +173,8 @@ TEST_F(LeaseLoadSoak, R3_WhileAClustersReplicaStandsInTheRateHolds) {
   const RedisCluster cluster(folder_.Path("nodes"), {.replicas = 3});
   const size_t owner = cluster.OwnerOf(SlotOf("levee:rate:p/all:"));
   ThroughFailover(
-      StoreAt({cluster.address(0), cluster.address(1), cluster.address(2)}, "", kTimeout), [&] {
+      StoreAt({cluster.address(0), cluster.address(1), cluster.address(2)}, "", kStoreTimeout),
+      [&] {
         cluster.Kill(owner);
         while (cluster.node(3 + owner).Command({"ROLE"}).find("master") == std::string::npos) {
         }

@@ -32,10 +32,10 @@ constexpr char kLimits[] =
     "  - {key: tier, value: second, rate_limit: {unit: second, requests_per_unit: 200}}\n";
 
 // One sidecar's part of a limit, without calls around it.
-class OneSidecar {
+class ServedSidecar {
  public:
-  OneSidecar(uint16_t port, StoreAway away, absl::Duration timeout = absl::Seconds(10))
-      : services_({metrics_, log_, board_}, [this] { Notify(&OneSidecar::answers_); }) {
+  ServedSidecar(uint16_t port, StoreAway away, absl::Duration timeout = absl::Seconds(10))
+      : services_({metrics_, log_, board_}, [this] { Notify(&ServedSidecar::answers_); }) {
     RateLimitPolicy policy{.name = "all", .key = {RateLimitKey::Header("tier")}};
     policy.shared =
         SharedRate{.name = "p/all",
@@ -45,7 +45,7 @@ class OneSidecar {
     limit_ = std::make_shared<RateLimiter>(policy, &services_);
     services_.Configure({limit_});
   }
-  ~OneSidecar() { services_.Stop(); }
+  ~ServedSidecar() { services_.Stop(); }
 
   // Whether a call of the tier is admitted; waits for its lease as a call does.
   bool Call(const std::string& tier) {
@@ -86,7 +86,7 @@ class OneSidecar {
   }
 
  private:
-  void Notify(int OneSidecar::*count) {
+  void Notify(int ServedSidecar::*count) {
     const std::lock_guard lock(mutex_);
     ++(this->*count);
     changed_.notify_all();
@@ -109,7 +109,7 @@ class OneSidecar {
 
 TEST(LimitServicesTest, AServiceThatIsNotThereIsShownWithItsReason) {
   const uint16_t port = BusyPort().port();  // Nobody listens there any more.
-  const OneSidecar sidecar(port, StoreAway::kAllow);
+  const ServedSidecar sidecar(port, StoreAway::kAllow);
   std::vector<StoreView> views;
   do {
     views = sidecar.Views();
@@ -129,9 +129,9 @@ class RealLimitServiceTest : public testing::Test {
     service_ = std::make_unique<RealLimitService>(kLimits);
   }
 
-  std::unique_ptr<OneSidecar> Sidecar(StoreAway away,
-                                      absl::Duration timeout = absl::Seconds(10)) const {
-    return std::make_unique<OneSidecar>(service_->port(), away, timeout);
+  std::unique_ptr<ServedSidecar> Sidecar(StoreAway away,
+                                         absl::Duration timeout = absl::Seconds(10)) const {
+    return std::make_unique<ServedSidecar>(service_->port(), away, timeout);
   }
 
   int UseItUp() const;
@@ -141,7 +141,7 @@ class RealLimitServiceTest : public testing::Test {
 
 // Three sidecars call more often than the limit has permits. Returns how many calls were admitted.
 int RealLimitServiceTest::UseItUp() const {
-  std::vector<std::unique_ptr<OneSidecar>> sidecars;
+  std::vector<std::unique_ptr<ServedSidecar>> sidecars;
   for (int i = 0; i < 3; ++i) sidecars.push_back(Sidecar(StoreAway::kDeny));
   int admitted = 0;
   for (int i = 0; i < 600; ++i) admitted += sidecars[static_cast<size_t>(i % 3)]->Call("few");

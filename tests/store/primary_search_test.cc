@@ -14,7 +14,7 @@ namespace {
 
 using Kind = RedisReply::Kind;
 
-const Instant kStart = Instant() + absl::Hours(1);
+const Instant kSearchStart = Instant() + absl::Hours(1);
 const ServerAddress kOld{"10.0.0.1", 6379}, kNew{"10.0.0.2", 6379};
 
 absl::StatusOr<RedisReply> Names(const ServerAddress& server) {
@@ -37,11 +37,11 @@ class PrimarySearchTest : public testing::Test {
 
   Random random_{1};
   PrimarySearch search_{"main", 3, random_};
-  Instant now_ = kStart;
+  Instant now_ = kSearchStart;
 };
 
 TEST_F(PrimarySearchTest, TheFirstAnswerCounts) {
-  EXPECT_LE(search_.NextQuestion(), kStart);
+  EXPECT_LE(search_.NextQuestion(), kSearchStart);
   EXPECT_EQ(Ask(Names(kOld)), kOld);
   search_.OnReady(now_);
   EXPECT_GE(Wait(), PrimarySearch::kAgainAfter * 0.8);
@@ -112,7 +112,7 @@ TEST_F(PrimarySearchTest, AFailoverIsFollowedWithinTwoSecondsAndTheSentinelsAreN
   for (uint64_t seed = 0; seed < 300; ++seed) {
     Random random(seed);
     PrimarySearch search("main", 3, random);
-    const Instant died = kStart + absl::Seconds(5) + absl::Seconds(10) * random.Uniform();
+    const Instant died = kSearchStart + absl::Seconds(5) + absl::Seconds(10) * random.Uniform();
     std::vector<Instant> knows;
     for (int i = 0; i < 3; ++i) knows.push_back(died + absl::Seconds(3) * random.Uniform());
     const Instant promoted = *std::ranges::min_element(knows);
@@ -121,7 +121,7 @@ TEST_F(PrimarySearchTest, AFailoverIsFollowedWithinTwoSecondsAndTheSentinelsAreN
     std::optional<Instant> found;
     int questions = 0;
     bool ready = false;
-    for (Instant now = kStart; now < kStart + absl::Seconds(30);
+    for (Instant now = kSearchStart; now < kSearchStart + absl::Seconds(30);
          now = now + absl::Milliseconds(5)) {
       const bool there = primary == kOld ? now < died : primary == kNew && now >= promoted;
       if (primary.has_value() && there != ready) {

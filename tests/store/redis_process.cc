@@ -9,18 +9,16 @@
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
 #include "net/closed_port.h"
+#include "store/redis_programs.h"
 
 namespace levee {
 namespace {
-
-constexpr char kServer[] = "/usr/bin/redis-server";
-constexpr char kClient[] = "/usr/bin/redis-cli";
 
 uint16_t FreePort() { return ClosedPort().port(); }
 
 }  // namespace
 
-bool HasRedis() { return access(kServer, X_OK) == 0 && access(kClient, X_OK) == 0; }
+bool HasRedis() { return access(kRedisServer, X_OK) == 0 && access(kRedisClient, X_OK) == 0; }
 
 RedisProcess::RedisProcess(std::vector<std::string> arguments) : arguments_(std::move(arguments)) {
   // Another program may take a free port before Redis does.
@@ -44,7 +42,7 @@ bool RedisProcess::Start() {
       arguments.push_back(argument == kTlsPort ? std::to_string(tls_port_) : argument);
     }
   }
-  child_ = std::make_unique<Child>(kServer, arguments);
+  child_ = std::make_unique<Child>(kRedisServer, arguments);
   while (const auto line = child_->ReadLine()) {
     if (absl::StrContains(*line, "Ready to accept connections")) return true;
   }
@@ -61,7 +59,7 @@ void RedisProcess::Restart() { EXPECT_TRUE(Start()); }
 std::string RedisProcess::Command(const std::vector<std::string>& words) const {
   std::vector<std::string> arguments = {"-p", std::to_string(port_)};
   arguments.insert(arguments.end(), words.begin(), words.end());
-  return RunToEnd(kClient, arguments).output;
+  return RunToEnd(kRedisClient, arguments).output;
 }
 
 }  // namespace levee

@@ -23,7 +23,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr char kName[] = "redis.test";
+constexpr char kNodeName[] = "redis.test";
 
 class RedisTlsNodesTest : public testing::Test {
  protected:
@@ -81,7 +81,7 @@ class RedisTlsNodesTest : public testing::Test {
   }
 
   SentinelGroup::More TlsBetweenAll() const {
-    SentinelGroup::More more = {.tls = Shows(kName)};
+    SentinelGroup::More more = {.tls = Shows(kNodeName)};
     more.tls.insert(more.tls.end(), {"--tls-replication", "yes"});
     return more;
   }
@@ -102,7 +102,7 @@ void Set(ClientRun& run, const std::string& value) {
 
 TEST_F(RedisTlsNodesTest, SentinelsLeadToThePrimaryAndAfterAFailoverToTheNext) {
   SentinelGroup group(folder_.Path("group"), TlsBetweenAll());
-  RedisTarget target = Target(group.sentinels(), kName);
+  RedisTarget target = Target(group.sentinels(), kNodeName);
   target.master = SentinelGroup::kMaster;
   ClientRun run(target);
   Set(run, "one");
@@ -145,8 +145,9 @@ TEST_F(RedisTlsNodesTest, APrimaryThatSentinelsNameByItsAddressNeedsAConfiguredN
 }
 
 TEST_F(RedisTlsNodesTest, AClusterIsFollowedByMovedAndAsk) {
-  StartCluster([&](size_t) { return Shows(kName); });
-  ClientRun run(Target({cluster_->address(0)}, kName));  // One, which turns out to be a cluster's.
+  StartCluster([&](size_t) { return Shows(kNodeName); });
+  ClientRun run(
+      Target({cluster_->address(0)}, kNodeName));  // One, which turns out to be a cluster's.
   run.UntilConnected();
   const std::string key = KeyAt(1);
   EXPECT_EQ(run.Ask({"SET", key, "one"})->text, "OK");

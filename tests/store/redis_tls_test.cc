@@ -16,7 +16,7 @@
 namespace levee {
 namespace {
 
-constexpr char kName[] = "redis.test";
+constexpr char kServerName[] = "redis.test";
 
 class RedisTlsTest : public testing::Test {
  protected:
@@ -46,7 +46,7 @@ class RedisTlsTest : public testing::Test {
                                    .http2 = false};
     if (own.has_value()) options.credentials = tls::Credentials{own->certificate, own->key};
     return {.context = *tls::Context::Make(tls::Role::kClient, std::move(options)),
-            .server_name = kName,
+            .server_name = kServerName,
             .configured = "x"};
   }
 
@@ -63,7 +63,7 @@ class RedisTlsTest : public testing::Test {
     return run.reason;
   }
 
-  PemPair Good() { return authority_.Issue({.names = {kName}}); }
+  PemPair Good() { return authority_.Issue({.names = {kServerName}}); }
 
   const TemporaryFolder folder_;
   const Authority authority_;
@@ -96,13 +96,14 @@ TEST_F(RedisTlsTest, EachWrongCertificateHasItsOwnWords) {
   };
   const std::vector<Case> cases = {
       {authority_.Issue(
-           {.names = {kName}, .begins_in = -absl::Hours(2), .ends_in = -absl::Hours(1)}),
+           {.names = {kServerName}, .begins_in = -absl::Hours(2), .ends_in = -absl::Hours(1)}),
        "the service's certificate has expired"},
-      {authority_.Issue({.names = {kName}, .begins_in = absl::Hours(1), .ends_in = absl::Hours(2)}),
+      {authority_.Issue(
+           {.names = {kServerName}, .begins_in = absl::Hours(1), .ends_in = absl::Hours(2)}),
        "the service's certificate is not yet valid"},
       {authority_.Issue({.names = {"other.test"}}),
        "the service's certificate is for other.test and not for redis.test"},
-      {other_authority_.Issue({.names = {kName}}),
+      {other_authority_.Issue({.names = {kServerName}}),
        "the service's certificate is not signed by a trusted CA"}};
   for (const Case& c : cases) {
     const auto redis = OpenServer(c.pair);

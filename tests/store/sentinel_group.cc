@@ -8,14 +8,9 @@
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
 #include "net/closed_port.h"
+#include "store/redis_programs.h"
 
 namespace levee {
-namespace {
-
-constexpr char kServer[] = "/usr/bin/redis-server";
-constexpr char kClient[] = "/usr/bin/redis-cli";
-
-}  // namespace
 
 SentinelGroup::SentinelGroup(const std::string& folder, More more) : more_(std::move(more)) {
   std::filesystem::create_directories(folder);
@@ -59,7 +54,7 @@ void SentinelGroup::StartSentinel(Sentinel& sentinel, const std::string& file) {
     arguments.insert(arguments.end(), more_.tls.begin(), more_.tls.end());
     arguments.insert(arguments.end(), {"--tls-port", std::to_string(sentinel.tls_port)});
   }
-  sentinel.child = std::make_unique<Child>(kServer, arguments);
+  sentinel.child = std::make_unique<Child>(kRedisServer, arguments);
   while (const auto line = sentinel.child->ReadLine()) {
     if (absl::StrContains(*line, "+monitor")) {
       Hurry(sentinel);
@@ -97,7 +92,7 @@ std::string SentinelGroup::AskSentinel(const Sentinel& sentinel,
   std::vector<std::string> arguments = {"-p", std::to_string(sentinel.port)};
   arguments.insert(arguments.end(), more_.sentinel_cli.begin(), more_.sentinel_cli.end());
   arguments.insert(arguments.end(), words.begin(), words.end());
-  return RunToEnd(kClient, arguments).output;
+  return RunToEnd(kRedisClient, arguments).output;
 }
 
 void SentinelGroup::AwaitPromotion() {

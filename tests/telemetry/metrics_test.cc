@@ -11,7 +11,7 @@
 namespace levee {
 namespace {
 
-Metrics::Options Shop() {
+Metrics::Options BuiltShop() {
   return {.workers = 2,
           .settings = {.upstreams = {"cart"}, .methods = {"shop.Cart/Add"}},
           .version = "0.1.0",
@@ -33,7 +33,7 @@ void CallOn(Metrics& metrics, int worker, const CallRecord& record) {
 }
 
 TEST(Metrics, AScrapeAddsUpTheWorkers) {
-  Metrics metrics(Shop());
+  Metrics metrics(BuiltShop());
   CallOn(metrics, 0, OkCall());
   CallOn(metrics, 1, OkCall());
   CallOn(metrics, 1, OkCall());
@@ -46,7 +46,7 @@ TEST(Metrics, AScrapeAddsUpTheWorkers) {
 }
 
 TEST(Metrics, HistogramsAreCumulativeInSeconds) {
-  Metrics metrics(Shop());
+  Metrics metrics(BuiltShop());
   CallRecord record = OkCall();
   record.end = Instant::FromNanos(1'500'000);
   CallOn(metrics, 0, record);
@@ -66,7 +66,7 @@ TEST(Metrics, HistogramsAreCumulativeInSeconds) {
 }
 
 TEST(Metrics, GaugesOfWorkersAddUp) {
-  Metrics metrics(Shop());
+  Metrics metrics(BuiltShop());
   metrics.Worker(0).active_calls.Add(2);
   metrics.Worker(1).active_calls.Add();
   metrics.Worker(1).active_calls.Sub();
@@ -79,7 +79,7 @@ TEST(Metrics, GaugesOfWorkersAddUp) {
 }
 
 TEST(Metrics, AnEndpointOfSeveralWorkersCountsOnceInTheBestOfItsStates) {
-  Metrics metrics(Shop());
+  Metrics metrics(BuiltShop());
   EndpointCensus& first = metrics.Upstream(0, "cart").endpoints;
   EndpointCensus& second = metrics.Upstream(1, "cart").endpoints;
   const auto scraped = [&](const std::string& state) {
@@ -103,7 +103,7 @@ TEST(Metrics, AnEndpointOfSeveralWorkersCountsOnceInTheBestOfItsStates) {
 }
 
 TEST(Metrics, SeriesExistAtZeroBeforeTheFirstCall) {
-  Metrics metrics(Shop());
+  Metrics metrics(BuiltShop());
   for (
       const std::string_view series :
       {R"(levee_calls_total{upstream="cart",method="other",code="UNAVAILABLE",kind="unary"})",
@@ -135,7 +135,7 @@ TEST(Metrics, SeriesExistAtZeroBeforeTheFirstCall) {
 }
 
 TEST(Metrics, AnUnusualFailureOfARetryAppearsWhenItHappens) {
-  Metrics metrics(Shop());
+  Metrics metrics(BuiltShop());
   constexpr std::string_view kSeries =
       R"(levee_retries_total{upstream="cart",method="shop.Cart/Add",trigger="http",code="INTERNAL"})";
   metrics.Method(0, "cart", "/shop.Cart/Add");
@@ -148,13 +148,13 @@ TEST(Metrics, AnUnusualFailureOfARetryAppearsWhenItHappens) {
 }
 
 TEST(Metrics, AnUpstreamThatAReloadBringsIsExportedToo) {
-  Metrics metrics(Shop());
+  Metrics metrics(BuiltShop());
   metrics.Upstream(1, "payment").transparent_retries.Add();
   EXPECT_EQ(Scraped(metrics, R"(levee_transparent_retries_total{upstream="payment"})"), "1");
 }
 
 TEST(Metrics, CallsWithoutARouteCountUnderNoneAndNothingElseDoes) {
-  Metrics metrics(Shop());
+  Metrics metrics(BuiltShop());
   CallRecord record;
   record.code = StatusCode::kUnimplemented;
   RecordCall(metrics.Method(0, kNoUpstream, "/a.B/C"), metrics.Upstream(0, kNoUpstream),
@@ -173,7 +173,7 @@ TEST(Metrics, CallsWithoutARouteCountUnderNoneAndNothingElseDoes) {
 }
 
 TEST(Metrics, MarksCountByDirectionAndScope) {
-  Metrics metrics(Shop());
+  Metrics metrics(BuiltShop());
   metrics.Upstream(0, "cart").marks_received[OverloadScope::kEndpoint].Add(2);
   metrics.Upstream(1, "cart").marks_sent[OverloadScope::kService].Add(3);
   const auto scraped = [&](const std::string& direction, const std::string& scope) {
@@ -187,7 +187,7 @@ TEST(Metrics, MarksCountByDirectionAndScope) {
 }
 
 TEST(Metrics, ApplicationRetriesCountByActionAndSign) {
-  Metrics metrics(Shop());
+  Metrics metrics(BuiltShop());
   metrics.Upstream(0, "cart").app_retries_admitted[AppRetrySign::kHeader].Add(1);
   metrics.Upstream(1, "cart").app_retries_refused[AppRetrySign::kLoop].Add(2);
   const auto scraped = [&](std::string_view labels) {
@@ -201,7 +201,7 @@ TEST(Metrics, ApplicationRetriesCountByActionAndSign) {
 }
 
 TEST(Metrics, LimitsAndRejectsCountByName) {
-  Metrics metrics(Shop());
+  Metrics metrics(BuiltShop());
   metrics.Worker(0).limit_hits[Limit::kPendingAttempts].Add();
   metrics.Worker(1).limit_hits[Limit::kPendingAttempts].Add(2);
   metrics.Worker(1).rejects[Reject::kLoop].Add();
@@ -210,7 +210,7 @@ TEST(Metrics, LimitsAndRejectsCountByName) {
 }
 
 TEST(Metrics, RateLimitsCountTheirDecisions) {
-  Metrics metrics(Shop());
+  Metrics metrics(BuiltShop());
   metrics.RateLimit(0, "patient", "per-tenant").admitted.Add(2);
   metrics.RateLimit(1, "patient", "per-tenant").rejected.Add();
   const auto scraped = [&](const std::string& decision) {
@@ -225,7 +225,7 @@ TEST(Metrics, RateLimitsCountTheirDecisions) {
 }
 
 TEST(Metrics, OfSeveralBudgetsOfAnUpstreamTheSmallestIsShown) {
-  Metrics metrics(Shop());
+  Metrics metrics(BuiltShop());
   metrics.SetBudgetSource([] {
     return std::vector<Metrics::BudgetGauges>{{"any", 7, 8, 10, false},
                                               {"any", 2.5, 6, 12, true},
@@ -241,7 +241,7 @@ TEST(Metrics, OfSeveralBudgetsOfAnUpstreamTheSmallestIsShown) {
 }
 
 TEST(Metrics, ASourceThatIsTakenAwayIsNotAskedAgain) {
-  Metrics metrics(Shop());
+  Metrics metrics(BuiltShop());
   int asked = 0;
   metrics.SetReplayBytesSource([&] { return ++asked * 100; });
   EXPECT_EQ(Scraped(metrics, "levee_replay_buffer_bytes"), "100");
@@ -252,7 +252,7 @@ TEST(Metrics, ASourceThatIsTakenAwayIsNotAskedAgain) {
 
 TEST(Metrics, LinesThatTheAccessLogLostAreAskedForAtEachScrape) {
   constexpr std::string_view kLost = R"(levee_limit_hits_total{limit="access_log"})";
-  Metrics metrics(Shop());
+  Metrics metrics(BuiltShop());
   EXPECT_EQ(Scraped(metrics, kLost), "0");
   uint64_t lost = 3;
   metrics.SetLostLogLinesSource([&] { return lost++; });
@@ -261,7 +261,7 @@ TEST(Metrics, LinesThatTheAccessLogLostAreAskedForAtEachScrape) {
 }
 
 TEST(Metrics, ReloadsAreCountedAndTheRunningConfigurationIsNamed) {
-  Metrics::Options options = Shop();
+  Metrics::Options options = BuiltShop();
   options.config_loaded_at = absl::FromUnixSeconds(1000);
   Metrics metrics(options);
   constexpr std::string_view kOk = "levee_config_last_reload_successful";
@@ -284,7 +284,7 @@ TEST(Metrics, ReloadsAreCountedAndTheRunningConfigurationIsNamed) {
 }
 
 TEST(Metrics, TheBuildIsNamed) {
-  Metrics metrics(Shop());
+  Metrics metrics(BuiltShop());
   EXPECT_EQ(Scraped(metrics, R"(levee_build_info{version="0.1.0",commit="abc"})"), "1");
 }
 

@@ -7,16 +7,13 @@
 #include "gtest/gtest.h"
 #include "telemetry/metrics.h"
 #include "telemetry/scrape.h"
+#include "telemetry/times.h"
 
 namespace levee {
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-constexpr int64_t kMs = 1'000'000;
-
-Instant At(int64_t ms) { return Instant::FromNanos(ms * kMs); }
 
 class OtelFamiliesTest : public testing::Test {
  protected:

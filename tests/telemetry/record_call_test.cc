@@ -5,13 +5,10 @@
 #include <optional>
 
 #include "gtest/gtest.h"
+#include "telemetry/times.h"
 
 namespace levee {
 namespace {
-
-constexpr int64_t kMs = 1'000'000;
-
-Instant At(int64_t ms) { return Instant::FromNanos(ms * kMs); }
 
 AttemptRecord Attempt(int64_t start_ms, int64_t end_ms, StatusCode code) {
   return {.start = At(start_ms), .end = At(end_ms), .code = code};

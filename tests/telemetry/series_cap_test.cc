@@ -18,7 +18,7 @@ constexpr std::string_view kHits = R"(levee_limit_hits_total{limit="metric_serie
 // The other families that the server prints: the process's own.
 constexpr int64_t kProcess = 6;
 
-Metrics::Options Shop(int metric_series, bool otel_names = false) {
+Metrics::Options CappedShop(int metric_series, bool otel_names = false) {
   return {.workers = 2,
           .settings = {.upstreams = {"cart", "stock"},
                        .method_labels = 1000,
@@ -96,7 +96,7 @@ class MetricSeriesTest : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(WithoutAndWithOtelNames, MetricSeriesTest, testing::Bool());
 
 TEST_P(MetricSeriesTest, MadeUpMethodsStayUnderTheLimit) {
-  Metrics metrics(Shop(5000, GetParam()));
+  Metrics metrics(CappedShop(5000, GetParam()));
   metrics.SetBudgetSource([] {
     return std::vector<Metrics::BudgetGauges>{{.upstream = "cart"}, {.upstream = "stock"}};
   });
@@ -112,7 +112,7 @@ TEST_P(MetricSeriesTest, MadeUpMethodsStayUnderTheLimit) {
 }
 
 TEST_P(MetricSeriesTest, MadeUpCodesStayUnderTheLimit) {
-  Metrics metrics(Shop(3000, GetParam()));
+  Metrics metrics(CappedShop(3000, GetParam()));
   MakeUpMethods(metrics, 1000);
   for (int i = 0; i < 1000; ++i) {
     CallRecord record;
@@ -132,7 +132,7 @@ TEST_P(MetricSeriesTest, MadeUpCodesStayUnderTheLimit) {
 }
 
 TEST(MetricSeries, StatusesOfAttemptsAndOfCallsAreCountedEach) {
-  Metrics metrics(Shop(1038, /*otel_names=*/true));
+  Metrics metrics(CappedShop(1038, /*otel_names=*/true));
   for (const std::string_view upstream : {"cart", "stock"}) {
     MethodSeries& method = metrics.Method(0, upstream, "/unknown/Method");
     for (int code = 0; code < kStatusCodes; ++code) {
@@ -145,7 +145,7 @@ TEST(MetricSeries, StatusesOfAttemptsAndOfCallsAreCountedEach) {
 }
 
 TEST_P(MetricSeriesTest, WhatIsRefusedIsCountedAsOther) {
-  Metrics metrics(Shop(1000, GetParam()));
+  Metrics metrics(CappedShop(1000, GetParam()));
   MakeUpMethods(metrics, 1000);
   MethodSeries& refused = metrics.LabelMethod(0, "stock", "/made.Up/Method999");
   EXPECT_EQ(&refused, &metrics.Method(0, "stock", "/unknown/Method"));
@@ -155,7 +155,7 @@ TEST_P(MetricSeriesTest, WhatIsRefusedIsCountedAsOther) {
 }
 
 TEST_P(MetricSeriesTest, WhatTheConfigurationNamesIsNeverDropped) {
-  Metrics::Options options = Shop(1000, GetParam());
+  Metrics::Options options = CappedShop(1000, GetParam());
   options.settings.upstreams.clear();
   for (int i = 0; i < 100; ++i) {
     options.settings.upstreams.push_back("upstream" + std::to_string(i));
@@ -172,31 +172,31 @@ TEST_P(MetricSeriesTest, WhatTheConfigurationNamesIsNeverDropped) {
 }
 
 TEST_P(MetricSeriesTest, AReloadMayRaiseTheLimit) {
-  Metrics metrics(Shop(1000, GetParam()));
+  Metrics metrics(CappedShop(1000, GetParam()));
   MakeUpMethods(metrics, 100);
-  metrics.Configure(Shop(20'000, GetParam()).settings);
+  metrics.Configure(CappedShop(20'000, GetParam()).settings);
   EXPECT_NE(&metrics.LabelMethod(0, "cart", "/made.Up/Method99"),
             &metrics.Method(0, "cart", "/unknown/Method"));
 }
 
 TEST(MetricSeries, AReloadThatBringsTheOtelNamesCountsTheirSeries) {
-  Metrics metrics(Shop(8000));
+  Metrics metrics(CappedShop(8000));
   MakeUpMethods(metrics, 20);
-  metrics.Configure(Shop(8000, true).settings);
+  metrics.Configure(CappedShop(8000, true).settings);
   MakeUpMethods(metrics, 1000);
   EXPECT_LE(SeriesPrinted(metrics), 8000);
   EXPECT_GE(SeriesPrinted(metrics), 7300);
   // And counts them no more when they go again.
-  metrics.Configure(Shop(8000).settings);
+  metrics.Configure(CappedShop(8000).settings);
   MakeUpMethods(metrics, 1000);
   EXPECT_LE(SeriesPrinted(metrics), 8000);
   EXPECT_GE(SeriesPrinted(metrics), 7300);
 }
 
 TEST(MetricSeries, AReloadThatExceedsTheLimitDropsNothing) {
-  Metrics metrics(Shop(8000));
+  Metrics metrics(CappedShop(8000));
   MakeUpMethods(metrics, 1000);
-  metrics.Configure(Shop(8000, true).settings);
+  metrics.Configure(CappedShop(8000, true).settings);
   const int64_t printed = SeriesPrinted(metrics);
   EXPECT_GT(printed, 8000);
   MakeUpMethods(metrics, 1000);

@@ -19,13 +19,13 @@ extern "C" int __real_getsockopt(int fd, int level, int option, void* value, soc
 namespace levee {
 namespace {
 
-struct Lost {
+struct LostPeer {
   bool heard = false;
   int fd = -1;  // -1: none has been asked for
   Instant since;
 };
 
-std::optional<Lost> lost;
+std::optional<LostPeer> lost;
 
 }  // namespace
 
@@ -45,7 +45,7 @@ extern "C" int __wrap_getsockopt(int fd, int level, int option, void* value, soc
   const int result = __real_getsockopt(fd, level, option, value, size);
   const bool asked = result == 0 && level == IPPROTO_TCP && option == TCP_INFO;
   if (!asked || !levee::lost.has_value() || levee::lost->heard) return result;
-  levee::Lost& lost = *levee::lost;
+  levee::LostPeer& lost = *levee::lost;
   if (lost.fd < 0) lost = {.fd = fd, .since = levee::JumpingTime::now()};
   if (fd != lost.fd) return result;
   const absl::Duration silence = levee::JumpingTime::now() - lost.since;

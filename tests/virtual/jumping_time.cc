@@ -33,7 +33,7 @@ constexpr int64_t kNanosPerSecond = 1'000'000'000;
 constexpr int64_t kNanosPerMillisecond = 1'000'000;
 
 // Not zero and not a round number: a zero Instant that code relies on by mistake shows.
-constexpr int64_t kStart = 98'765'432'101;
+constexpr int64_t kJumpsStart = 98'765'432'101;
 
 // The clock and the timers of a thread.
 class Jumps {
@@ -83,7 +83,7 @@ class Jumps {
   }
 
   LoopbackOrder order_;
-  int64_t nanos_ = kStart;
+  int64_t nanos_ = kJumpsStart;
   std::map<int, int64_t> timers_;
   uv_loop_t* loop_ = nullptr;
 };

@@ -6,11 +6,11 @@
 
 #include "gtest/gtest.h"
 #include "wire/first_bytes.h"
+#include "wire/times.h"
 
 namespace levee {
 namespace {
 
-Instant At(int64_t ms) { return Instant() + absl::Milliseconds(ms); }
 constexpr std::string_view kSettings("\0\0\6\4\0\0\0\0\0\0\3\0\0\0\x64", 15);
 
 TEST(LateSniff, ACallerThatSpeaksHttp2IsServedHoweverLateItBegins) {

@@ -6,7 +6,7 @@
 namespace levee {
 namespace {
 
-Pushback Parse(std::string_view value) {
+Pushback ParseTrailer(std::string_view value) {
   Metadata trailers;
   trailers.Add("grpc-status", "14");
   trailers.Add("grpc-retry-pushback-ms", value);
@@ -20,25 +20,25 @@ TEST(Pushback, AbsentFieldSaysNothing) {
 }
 
 TEST(Pushback, A33_NumberIsADelayInMilliseconds) {
-  EXPECT_EQ(Parse("1000").kind, Pushback::Kind::kDelay);
-  EXPECT_EQ(Parse("1000").delay, absl::Seconds(1));
-  EXPECT_EQ(Parse("2147483647").delay, absl::Milliseconds(2'147'483'647));
+  EXPECT_EQ(ParseTrailer("1000").kind, Pushback::Kind::kDelay);
+  EXPECT_EQ(ParseTrailer("1000").delay, absl::Seconds(1));
+  EXPECT_EQ(ParseTrailer("2147483647").delay, absl::Milliseconds(2'147'483'647));
 }
 
 TEST(Pushback, A34_ZeroIsADelayOfNothing) {
-  EXPECT_EQ(Parse("0").kind, Pushback::Kind::kDelay);
-  EXPECT_EQ(Parse("0").delay, absl::ZeroDuration());
+  EXPECT_EQ(ParseTrailer("0").kind, Pushback::Kind::kDelay);
+  EXPECT_EQ(ParseTrailer("0").delay, absl::ZeroDuration());
 }
 
 TEST(Pushback, A36_NegativeMeansDoNotRetry) {
-  EXPECT_EQ(Parse("-1").kind, Pushback::Kind::kDoNotRetry);
-  EXPECT_EQ(Parse("-1000").kind, Pushback::Kind::kDoNotRetry);
+  EXPECT_EQ(ParseTrailer("-1").kind, Pushback::Kind::kDoNotRetry);
+  EXPECT_EQ(ParseTrailer("-1000").kind, Pushback::Kind::kDoNotRetry);
 }
 
 TEST(Pushback, A37_WhatIsNoNumberMeansDoNotRetry) {
   for (const char* value : {"xxx", "", "1.5", "2147483648", "99999999999999999999999", "+1", " 1",
                             "1 ", "1ms", "0x10"}) {
-    EXPECT_EQ(Parse(value).kind, Pushback::Kind::kDoNotRetry) << value;
+    EXPECT_EQ(ParseTrailer(value).kind, Pushback::Kind::kDoNotRetry) << value;
   }
 }
 

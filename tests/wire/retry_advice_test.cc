@@ -18,24 +18,24 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 // 1994-11-06 08:49:37 UTC, the moment of RFC 9110's examples.
 const absl::Time kExample = absl::FromUnixSeconds(784'111'777);
 
-absl::Duration Parse(const Fields& fields, absl::Time wall_now = kExample) {
+absl::Duration ParseAdvice(const Fields& fields, absl::Time wall_now = kExample) {
   Metadata metadata;
   for (const auto& [name, value] : fields) metadata.Add(name, value);
   return ParseRetryAdvice(metadata, wall_now);
 }
 
 absl::Duration RetryAfter(const std::string& value, absl::Time wall_now = kExample) {
-  return Parse({{":status", "503"}, {"retry-after", value}}, wall_now);
+  return ParseAdvice({{":status", "503"}, {"retry-after", value}}, wall_now);
 }
 
 absl::Duration Details(const std::vector<google::protobuf::Any>& details) {
-  return Parse(
+  return ParseAdvice(
       {{"grpc-status", "14"}, {"grpc-status-details-bin", EncodeDetails(14, "m", details)}});
 }
 
 TEST(RetryAdvice, A40_WithoutAFieldThereIsNone) {
-  EXPECT_EQ(Parse({}), absl::ZeroDuration());
-  EXPECT_EQ(Parse({{"grpc-status", "14"}, {"date", "Sun, 06 Nov 1994 08:49:37 GMT"}}),
+  EXPECT_EQ(ParseAdvice({}), absl::ZeroDuration());
+  EXPECT_EQ(ParseAdvice({{"grpc-status", "14"}, {"date", "Sun, 06 Nov 1994 08:49:37 GMT"}}),
             absl::ZeroDuration());
 }
 
@@ -66,13 +66,13 @@ TEST(RetryAdvice, A40_DatesOfEachMonthAreRead) {
 TEST(RetryAdvice, A40_ADateIsRelativeToTheAnswersOwn) {
   const Fields fields = {{"retry-after", "Sun, 06 Nov 1994 08:49:37 GMT"},
                          {"date", "Sun, 06 Nov 1994 08:49:00 GMT"}};
-  EXPECT_EQ(Parse(fields, kExample + absl::Hours(10)), absl::Seconds(37));
+  EXPECT_EQ(ParseAdvice(fields, kExample + absl::Hours(10)), absl::Seconds(37));
 }
 
 TEST(RetryAdvice, A40_ADateFieldThatCannotBeReadIsPassedOver) {
   for (const char* date : {"yesterday", "", "infinite-past"}) {
     const Fields fields = {{"retry-after", "Sun, 06 Nov 1994 08:49:37 GMT"}, {"date", date}};
-    EXPECT_EQ(Parse(fields, kExample - absl::Seconds(5)), absl::Seconds(5)) << date;
+    EXPECT_EQ(ParseAdvice(fields, kExample - absl::Seconds(5)), absl::Seconds(5)) << date;
   }
 }
 
@@ -136,16 +136,16 @@ TEST(RetryAdvice, A40_DetailsThatSayNoDelayAreNothing) {
   google::protobuf::Any renamed = RetryInfo(5);
   renamed.set_type_url("type.googleapis.com/google.rpc.RetryInfos");
   EXPECT_EQ(Details({renamed}), absl::ZeroDuration());
-  EXPECT_EQ(Parse({{"grpc-status-details-bin", "not base64!"}}), absl::ZeroDuration());
+  EXPECT_EQ(ParseAdvice({{"grpc-status-details-bin", "not base64!"}}), absl::ZeroDuration());
 }
 
 TEST(RetryAdvice, A40_TheLongestCounts) {
   EXPECT_EQ(Details({RetryInfo(2), RetryInfo(4), RetryInfo(3)}), absl::Seconds(4));
-  EXPECT_EQ(Parse({{"retry-after", "1"}, {"retry-after", "3"}, {"retry-after", "2"}}),
+  EXPECT_EQ(ParseAdvice({{"retry-after", "1"}, {"retry-after", "3"}, {"retry-after", "2"}}),
             absl::Seconds(3));
   const std::string details = EncodeDetails(14, "m", {RetryInfo(5)});
   for (const auto& [after, longest] : {std::pair("4", 5), {"6", 6}, {"soon", 5}}) {
-    EXPECT_EQ(Parse({{"grpc-status-details-bin", details}, {"retry-after", after}}),
+    EXPECT_EQ(ParseAdvice({{"grpc-status-details-bin", details}, {"retry-after", after}}),
               absl::Seconds(longest));
   }
 }

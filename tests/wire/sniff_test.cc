@@ -5,11 +5,11 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "wire/times.h"
 
 namespace levee {
 namespace {
 
-Instant At(int64_t ms) { return Instant() + absl::Milliseconds(ms); }
 const Instant kUntil = At(100);
 
 TEST(Sniff, TheWholePrefaceIsHttp2HoweverLateItIsComplete) {

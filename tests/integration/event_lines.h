@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a sidecar has logged, by the events of its lines.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_split.h"
+#include "integration/eventually.h"
+#include "integration/sidecar_process.h"
+
+namespace levee {
+
+// The lines of an event, in their order.
+inline std::vector<std::string> LinesOf(const SidecarProcess& sidecar, const std::string& event) {
+  std::vector<std::string> found;
+  for (const auto line : absl::StrSplit(sidecar.process().Errors(), '\n')) {
+    if (line.find(" " + event + ": ") != line.npos) found.emplace_back(line);
+  }
+  return found;
+}
+
+// Waits until there are that many lines of the event; what there is after kPatience.
+inline std::vector<std::string> AwaitLines(const SidecarProcess& sidecar, const std::string& event,
+                                           size_t count = 1) {
+  std::vector<std::string> lines;
+  Eventually([&] { return (lines = LinesOf(sidecar, event)).size() >= count; });
+  return lines;
+}
+
+}  // namespace levee
