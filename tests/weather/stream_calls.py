@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the calls of the cells with streams, with gRPC for Python; or serves long polls.
+"""Makes the calls of the cells with streams and guards, with gRPC for Python; or serves them.
 
 stream_calls.py call ADDRESS LANES    LANES is JSON, a list of streams.Lane as objects. Prints "open" when
                                       all that stay open have begun, and at the end a line for each call:
                                       its lane, when it began and how long it took in microseconds, and its
                                       code, OPEN if it lived until the end. Ends when the lanes that have an
                                       end are over, or with its standard input where there are none.
-stream_calls.py serve                 prints "listening HOST:PORT", and ends with its standard input
+stream_calls.py serve SECONDS         serves long polls that take so long, and unary calls. Prints "listening
+                                      HOST:PORT", and ends with its standard input
+stream_calls.py work SLOTS            serves unary calls, so many at a time; others wait inside
 """
 
 import asyncio
+import concurrent.futures
 import json
 import pathlib
 import sys
@@ -19,8 +22,6 @@ import grpc
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'interop'))
 pb, services = grpc.protos_and_services('interop.proto')
-
-POLL_SECONDS = 2
 
 
 def asking(*delays_ms):
@@ -79,9 +80,11 @@ class Lane:
 
     def _delays(self, begin):
         """With `wakes_ms` the first message comes at once, and the others at the same time on all streams."""
+        passed = (time.monotonic() - begin) * 1000
+        if self.slower and self.slower[0] <= passed / 1000 < self.slower[1]:
+            return [round(delay * self.slower[2]) for delay in self.delays_ms]
         if not self.wakes_ms:
             return self.delays_ms
-        passed = (time.monotonic() - begin) * 1000
         after_all = self.callers * self.apart_ms + self.wakes_ms
         return [0, round(after_all - passed), *self.delays_ms]
 
@@ -133,8 +136,11 @@ async def call(address, lanes):
 class Polls(services.TestServiceServicer):
     """A poll is a call of EmptyCall."""
 
+    def __init__(self, seconds):
+        self._seconds = seconds
+
     async def EmptyCall(self, _, context):
-        await asyncio.sleep(POLL_SECONDS)
+        await asyncio.sleep(self._seconds)
         return pb.Empty()
 
     async def UnaryCall(self, request, context):
@@ -142,9 +148,17 @@ class Polls(services.TestServiceServicer):
         return pb.Response()
 
 
-async def serve():
+class Work(services.TestServiceServicer):
+    """Each call has one of the server's threads for its time."""
+
+    def UnaryCall(self, request, context):
+        time.sleep(request.answers[0].delay_ms / 1000)
+        return pb.Response()
+
+
+async def serve(seconds):
     server = grpc.aio.server()
-    services.add_TestServiceServicer_to_server(Polls(), server)
+    services.add_TestServiceServicer_to_server(Polls(float(seconds)), server)
     port = server.add_insecure_port('127.0.0.1:0')
     await server.start()
     print(f'listening 127.0.0.1:{port}', flush=True)
@@ -152,4 +166,14 @@ async def serve():
     await server.stop(0)
 
 
-asyncio.run({'call': call, 'serve': serve}[sys.argv[1]](*sys.argv[2:]))
+async def work(slots):
+    server = grpc.server(concurrent.futures.ThreadPoolExecutor(int(slots)))
+    services.add_TestServiceServicer_to_server(Work(), server)
+    port = server.add_insecure_port('127.0.0.1:0')
+    server.start()
+    print(f'listening 127.0.0.1:{port}', flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+    server.stop(0)
+
+
+asyncio.run({'call': call, 'serve': serve, 'work': work}[sys.argv[1]](*sys.argv[2:]))

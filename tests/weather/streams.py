@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Streams on ordinary days: cells in which they live longer than a unary call, or take its place."""
 
+import contextlib
 import json
+import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
+import threading
+import time
 from typing import NamedTuple
 
 import cells
@@ -33,14 +38,19 @@ class Lane(NamedTuple):
     wakes_ms: int = 0  # after this all callers' streams have a message at the same time
     known: bool = False  # a short call of the method is made before
     deadline_ms: int = 0
+    slower: tuple = ()  # from one second to another its calls take so many times as long
+    poll_seconds: float = 2
 
 
 class Part(NamedTuple):
-    """`held` are open while `calls` are made."""
+    """`held` are open while `calls` are made. Of the calls those count that begin `after` so many seconds."""
     calls: Lane
     held: Lane | None = None
     text: str = ''
     described: bool = False  # Levee has a descriptor set.
+    after: float = 0
+    slots: int = 0  # The service works on so many calls at a time; 0: on all.
+    stop: tuple = ()  # The service stands still after so many seconds, for so many.
     ends: tuple = OK  # The code through Levee, and how many milliseconds it takes at least and at most.
 
 
@@ -49,6 +59,7 @@ class Cell(NamedTuple):
     text: str
     values: dict  # of streams.yaml.in
     parts: tuple
+    limiters: bool = False  # Others that limit how many calls a service works on take part.
 
 
 def held(method, text, callers, *delays_ms, **more):
@@ -118,14 +129,28 @@ class Peer:
             lane, at, took, code = line.split()
             yield int(lane), int(at) / 1e6, int(took) / 1000, code
 
+    def stand_still(self, after, seconds):
+        """Returns at once."""
+        def run():
+            time.sleep(after)
+            for number in (signal.SIGSTOP, signal.SIGCONT):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(self._child.pid, number)
+                time.sleep(seconds)
+
+        threading.Thread(target=run, daemon=True).start()
+
     def end(self):
         self._child.kill()
         self._child.communicate()
 
 
 def service(part, helpers, prepare):
-    polls = part.held and part.held.method == 'poll'
-    return Peer((PYTHON, '-B', CALLS, 'serve') if polls else (f'{helpers}/interop_server',), prepare)
+    if part.slots:
+        return Peer((PYTHON, '-B', CALLS, 'work', part.slots), prepare)
+    if part.held and part.held.method == 'poll':
+        return Peer((PYTHON, '-B', CALLS, 'serve', part.held.poll_seconds), prepare)
+    return Peer((f'{helpers}/interop_server',), prepare)
 
 
 def callers(address, lane, prepare):
@@ -137,7 +162,7 @@ def is_good(part, through_levee, took, code):
     return code == wanted and least <= took <= most
 
 
-def run_part(cell, part, proxy, helpers, prepare):
+def run_part(cell, part, way, proxy, helpers, prepare):
     """Returns the calls of the lanes, held ones first, as lists of cells.Ended. `proxy` starts one before an
     address, and returns it with its own address, or is None."""
     peers, before = [], None
@@ -146,12 +171,14 @@ def run_part(cell, part, proxy, helpers, prepare):
         address = peers[0].line.rpartition(' ')[2]
         if proxy:
             before, address = proxy(cell, part, address)
+        if part.stop:
+            peers[0].stand_still(*part.stop)
         lanes = [lane for lane in (part.held, part.calls) if lane]
         for lane in lanes:
             peers.append(callers(address, lane, prepare))
         # Those that are measured end by themselves, and the held ones after them.
         results = [list(peer.ended()) for peer in reversed(peers[1:])]
-        return [judged(part, lane, bool(proxy), calls)
+        return [judged(part, lane, way == 'Levee', calls)
                 for lane, calls in zip(lanes, reversed(results))]
     finally:
         for peer in reversed(peers):
@@ -162,8 +189,9 @@ def run_part(cell, part, proxy, helpers, prepare):
 
 def judged(part, lane, through_levee, calls):
     if lane is part.calls:
+        begin = min((at for _, at, _, _ in calls), default=0)
         return [cells.Ended(at, is_good(part, through_levee, took, code), took)
-                for _, at, took, code in calls]
+                for _, at, took, code in calls if at >= begin + part.after]
     # A poll that the end met says nothing.
     good = ('OK',) if lane.method == 'poll' else ('OPEN',)
     return [cells.Ended(at, code in good, took) for _, at, took, code in calls
@@ -205,15 +233,14 @@ def is_worse(results, bar):
                for ways in results.values() for levee, direct in zip(ways['Levee'], ways['direct']))
 
 
-def run(cell, rounds, proxy, helpers, prepare, tell):
-    """Returns {part's number: {way: lists of calls}}; directly and through Levee take turns."""
+def run(cell, rounds, proxies_of, helpers, prepare, tell):
+    """Returns {part's number: {way: lists of calls}}; the ways, which have a proxy or None, take turns."""
     results = {}
     for number, part in enumerate(cell.parts):
-        ways = results[number] = {way: [[] for _ in rows_of(part)] for way in ('direct', 'Levee')}
+        ways = results[number] = {way: [[] for _ in rows_of(part)] for way in proxies_of}
         for _ in range(rounds):
             for way, lists in ways.items():
                 tell(f'{cell.name}: {rows_of(part)[0]}: {way}')
-                for calls, more in zip(lists, run_part(cell, part, proxy if way == 'Levee' else None,
-                                                       helpers, prepare)):
+                for calls, more in zip(lists, run_part(cell, part, way, proxies_of[way], helpers, prepare)):
                     calls += more
     return results

@@ -5,9 +5,9 @@
 Real gRPC at both ends; the ways take turns. For each cell a table goes to standard output as
 Markdown, progress to standard error. Ends with 1 if Levee is surely worse than a direct connection:
 if the whole 95% interval of the difference is below -0.1 points. Everything stays on 127.0.0.1 and is
-bounded in count and time. The cells with streams (e14, w2, w2b) and with
-restarts (w10, w11) are directly and through Levee alone. A
-round of all cells takes about two hours.
+bounded in count and time. The cells with streams (e14, w2, w2b) and
+with restarts (w10, w11) are directly and through Levee alone. In those with a guard (w1 to w9) Envoy
+has its adaptive concurrency. A round of all cells takes about two hours and a half.
 """
 
 import argparse
@@ -22,6 +22,7 @@ import tempfile
 import time
 
 import cells
+import guards
 import restarts
 import streams
 
@@ -34,6 +35,7 @@ from processes import BenchError, Process, cpus, free_port, on_cpu
 
 LEAD_SECONDS = 0.7
 BAR = -0.001
+STREAMS = streams.CELLS + guards.CELLS
 ROUND_ROBIN = {'loadBalancingConfig': [{'round_robin': {}}]}
 RETRIES = {**contenders.RETRY_POLICY, 'maxAttempts': 4}
 
@@ -166,21 +168,45 @@ def is_worse(cell, results):
     return cells.difference(*shares)[1] < BAR
 
 
+ADAPTIVE = """\
+          - name: envoy.filters.http.adaptive_concurrency
+            typed_config:
+              "@type": type.googleapis.com/envoy.extensions.filters.http.adaptive_concurrency.v3.AdaptiveConcurrency
+              gradient_controller_config:
+                sample_aggregate_percentile: {value: 90}
+                concurrency_limit_params: {concurrency_update_interval: 0.1s}
+                min_rtt_calc_params: {jitter: {value: 10}, interval: 60s, request_count: 50}
+              enabled: {default_value: true, runtime_key: weather.adaptive}"""
+
+
 def run_streams(cell, args):
     """Returns the calls as streams.run has them."""
     with tempfile.TemporaryDirectory(prefix='levee-weather-') as scratch:
         described = pathlib.Path(scratch) / 'interop.pb'
         descriptors.write(described)
 
-        def before(each_cell, part, address):
-            listen, path = free_port(), pathlib.Path(scratch) / 'config.yaml'
-            path.write_text(streams.config_text(each_cell, part, listen, address, described),
-                            encoding='utf-8')
-            proxy = Process('Levee', [args.levee, 'run', '--config', path], cpus()[0], scratch)
+        def start(name, command, text, listen):
+            path = pathlib.Path(scratch) / 'config.yaml'
+            path.write_text(text, encoding='utf-8')
+            words = [str(word).replace('@CONFIG@', str(path)) for word in command]
+            proxy = Process(name, words, cpus()[0], scratch)
             proxy.wait_until_ready(listen)
             return proxy, f'127.0.0.1:{listen}'
 
-        return streams.run(cell, args.rounds, before, args.helpers, on_cpu(cpus()[1]), tell)
+        def levee(each_cell, part, address):
+            listen = free_port()
+            text = streams.config_text(each_cell, part, listen, address, described)
+            return start('Levee', (args.levee, 'run', '--config', '@CONFIG@'), text, listen)
+
+        def envoy(_cell, _part, address):
+            listen = free_port()
+            contender = contenders.envoy('Envoy', proxies.find_envoy(), ADAPTIVE)
+            text = config_text(contender, listen, [address.rpartition(':')[2]])
+            return start('Envoy', contender.command, text, listen)
+
+        with_envoy = {'Envoy': envoy} if cell.limiters and proxies.find_envoy() else {}
+        return streams.run(cell, args.rounds, {'direct': None, **with_envoy, 'Levee': levee},
+                           args.helpers, on_cpu(cpus()[1]), tell)
 
 
 def tell(line):
@@ -190,7 +216,7 @@ def tell(line):
 def parse_arguments(words):
     parser = argparse.ArgumentParser(prog='tests/weather/run', description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    names = [cell.name for cell in cells.CELLS + streams.CELLS + restarts.CELLS]
+    names = [cell.name for cell in cells.CELLS + STREAMS + restarts.CELLS]
     parser.add_argument('--levee', type=pathlib.Path, default=ROOT / 'build/levee')
     parser.add_argument('--rounds', type=int, choices=range(1, 101), default=1,
                         help='of which the calls are added; default 1')
@@ -219,7 +245,7 @@ def main(words):
         print(table(cell, results), flush=True)
         if is_worse(cell, results):
             worse.append(cell.name)
-    for cell in (each for each in streams.CELLS if each.name in args.cells and not without_streams):
+    for cell in (each for each in STREAMS if each.name in args.cells and not without_streams):
         results = run_streams(cell, args)
         print(streams.table(cell, results), flush=True)
         if streams.is_worse(results, BAR):

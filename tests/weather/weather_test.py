@@ -60,7 +60,7 @@ class Configurations(unittest.TestCase):
                 self.assertEqual(ports(config), [2, 3, 4])
 
     def test_every_part_of_a_cell_with_streams_has_one(self):
-        for cell in streams.CELLS:
+        for cell in weather.STREAMS:
             for part in cell.parts:
                 with self.subTest(cell.name, part=part.text):
                     config = yaml.safe_load(streams.config_text(cell, part, 1, '127.0.0.1:2', '/interop.pb'))
@@ -85,6 +85,17 @@ class Streams(unittest.TestCase):
         self.assertFalse(streams.is_good(TIMED_OUT, True, 3000, 'OK'))
         self.assertTrue(streams.is_good(TIMED_OUT, True, 1004, 'DEADLINE_EXCEEDED'))
         self.assertFalse(streams.is_good(TIMED_OUT, True, 3000, 'DEADLINE_EXCEEDED'))
+
+    def test_only_calls_that_begin_late_enough_count(self):
+        part = TIMED_OUT._replace(after=3, ends=streams.OK)
+        ended = [(0, at, 5, 'OK') for at in (100, 102.9, 103, 104)]
+        self.assertEqual([each.at for each in streams.judged(part, part.calls, False, ended)], [103, 104])
+
+    def test_what_a_policy_asks_of_levee_is_asked_of_no_other_way(self):
+        ended = [(0, 1, 1000, 'DEADLINE_EXCEEDED')]
+        for way, good in (('Levee', True), ('Envoy', False), ('direct', False)):
+            judged = streams.judged(TIMED_OUT, TIMED_OUT.calls, way == 'Levee', ended)
+            self.assertEqual([each.good for each in judged], [good], way)
 
     def test_a_held_stream_is_good_if_it_lived_to_the_end_and_a_poll_that_the_end_met_says_nothing(self):
         ended = [(0, 1, 5, 'OPEN'), (0, 1, 5, 'OK'), (0, 1, 5, 'UNAVAILABLE')]

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A guard on ordinary days: cells in which its service has room, or is near the end of it."""
+
+from streams import GUARD, Cell, Lane, Part, held
+
+# A service whose slots its calls want, of 40 ms each: it can do 200 calls a second.
+SLOTS = 8
+WORK_MS = 40
+EVERY_MS = 300
+
+
+def unary(text, callers, work_ms, seconds, every_ms=0, **more):
+    return Lane('unary', text, callers, (work_ms,), seconds, every_ms, deadline_ms=2000, **more)
+
+
+def slow(times, after):
+    """200 calls/s of 20 ms, which take `times` as long from second 5 to 25."""
+    text = f'200 calls/s of 20 ms that take {times} times as long for 20 s'
+    return Part(unary(text, 60, 20, 25, EVERY_MS, apart_ms=5, slower=(5, 25, times)), after=5 + after,
+                text=f'after {after} s')
+
+
+def load(share, **more):
+    callers = round(share * SLOTS / WORK_MS * EVERY_MS)
+    lane = unary(f'{share:g} x of what {SLOTS} slots can do', callers, WORK_MS, 20, EVERY_MS, apart_ms=5)
+    return Part(lane._replace(deadline_ms=1000), slots=SLOTS, **more)
+
+
+CELLS = (
+    Cell('w1', 'A dependency gets slow, and nothing waits inside of the service', GUARD, (
+        Part(unary('40 callers whose calls of 10 ms take 300 ms', 40, 10, 25, slower=(5, 25, 30)), after=13,
+             text='after 8 s'),
+        slow(2, 3), slow(3, 3), slow(10, 5),
+    ), limiters=True),
+    Cell('w3', 'A guard that has just begun, before an application that has room', GUARD, (
+        Part(unary('30 calls/s of 1.5 s', 45, 1500, 20, 1500, apart_ms=33)),
+        Part(unary('100 calls/s of 300 ms', 30, 300, 20, 300, apart_ms=10)),
+    ), limiters=True),
+    Cell('w4', 'Long polls behind a guard, and unary calls beside them', GUARD, (
+        Part(Lane('unary', 'unary calls of 5 ms', 10, (5,), 20, 100, deadline_ms=2000),
+             held('poll', '60 polls of 5 s', 60)._replace(every_ms=0, apart_ms=5, poll_seconds=5), after=3),
+    ), limiters=True),
+    Cell('w6', 'Below the capacity', GUARD, (load(0.5), load(0.9)), limiters=True),
+    Cell('w7', 'The application stops for 300 ms at half of its load', GUARD, (load(0.5, stop=(6, 0.3)),),
+         limiters=True),
+    Cell('w9', 'Above the capacity; directly nearly all calls are late', GUARD,
+         (load(1.2, after=3), load(1.6, after=3)), limiters=True),
+)
