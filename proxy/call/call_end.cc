@@ -230,7 +230,9 @@ void Call::EndAtDeadline(Instant now) {
   }
   while (!active_.empty()) {
     const ActiveAttempt attempt = active_.oldest();
-    if (!signs_.is_stream()) served_in_ = {now - record_.attempts[attempt.record].start};
+    if (!signs_.is_stream()) {
+      served_in_ = {.took = now - record_.attempts[attempt.record].start, .cut = true};
+    }
     const AttemptPlace place = Abandon(attempt.id, StatusCode::kDeadlineExceeded, now);
     // An upstream that lets calls run into their deadline is no healthier than one that fails; one
     // that answers for as long as the caller listens is, and a stream may be quiet.

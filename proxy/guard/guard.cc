@@ -33,19 +33,25 @@ absl::Duration WeighedTime(const std::vector<MethodSamples>& samples) {
   return absl::Seconds(seconds > 0 ? squares / seconds : 0);
 }
 
-// Returns what was counted between two sums: the methods that have calls.
-std::vector<MethodSamples> Difference(const std::vector<MethodSamples>& now,
-                                      const std::vector<MethodSamples>& before) {
-  std::vector<MethodSamples> samples;
-  for (size_t i = 0; i < now.size(); ++i) {
-    const int64_t calls = now[i].calls - before[i].calls;
-    if (calls == 0) continue;
-    samples.push_back({.method = static_cast<int>(i),
-                       .calls = calls,
-                       .time = now[i].time - before[i].time,
-                       .squares = now[i].squares - before[i].squares});
-  }
-  return samples;
+MethodSamples operator+(const MethodSamples& one, const MethodSamples& other) {
+  return {.method = other.method,
+          .calls = one.calls + other.calls,
+          .time = one.time + other.time,
+          .squares = one.squares + other.squares};
+}
+
+MethodSamples operator-(const MethodSamples& now, const MethodSamples& before) {
+  return {.method = now.method,
+          .calls = now.calls - before.calls,
+          .time = now.time - before.time,
+          .squares = now.squares - before.squares};
+}
+
+// Whether calls that were cut short took longer than those that were answered. If not, they show
+// nothing: they might have taken as long.
+bool TookLonger(const MethodSamples& cut, const MethodSamples& answered) {
+  return answered.calls == 0 ||
+         cut.time / cut.calls > answered.time / static_cast<double>(answered.calls);
 }
 
 }  // namespace
@@ -55,12 +61,20 @@ struct Guard::Worker {
     std::atomic<int64_t> calls{0};
     std::atomic<int64_t> nanos{0};
     std::atomic<double> squares{0};  // of seconds
+
+    MethodSamples Read(int method) const {
+      return {.method = method,
+              .calls = calls.load(kRelaxed),
+              .time = absl::Nanoseconds(nanos.load(kRelaxed)),
+              .squares = squares.load(kRelaxed)};
+    }
   };
 
   RetryDistribution arrivals;
   std::atomic<int64_t> arrived{0};  // calls
   std::atomic<int64_t> found{0};    // that they found in the service, together
   std::array<Cell, kMethods + 1> took;
+  std::array<Cell, kMethods + 1> cut;
 
   std::function<void()> wake;
   IntrusiveList<GuardPlace> answers;  // under the guard's lock
@@ -227,9 +241,11 @@ void Guard::Wake(const WorkerList& wake) {
   for (Worker* const worker : wake) worker->wake();
 }
 
-void Guard::Leave(int worker, int method, std::optional<absl::Duration> took, Instant now) {
+void Guard::Leave(int worker, int method, std::optional<absl::Duration> took, Instant now,
+                  bool cut) {
   if (took.has_value() && now.nanos() >= sampled_from_.load(kRelaxed)) {
-    Worker::Cell& cell = WorkerOf(worker).took[static_cast<size_t>(method)];
+    Worker& of = WorkerOf(worker);
+    Worker::Cell& cell = (cut ? of.cut : of.took)[static_cast<size_t>(method)];
     const double seconds = absl::ToDoubleSeconds(*took);
     Add<int64_t>(cell.calls, 1);
     Add<int64_t>(cell.nanos, absl::ToInt64Nanoseconds(*took));
@@ -359,7 +375,7 @@ void Guard::EndWindow(Instant now) {
     return;
   }
   const Sums sums = SumUp();
-  const std::vector<MethodSamples> samples = Difference(sums.samples, before_.samples);
+  const std::vector<MethodSamples> samples = Difference(sums);
   if (!samples.empty()) queue_.SetWork(WeighedTime(samples));
   std::optional<LimitStep> step = fixed;
   if (queue_.stopped(now)) {
@@ -384,6 +400,20 @@ void Guard::EndWindow(Instant now) {
   }
 }
 
+// Returns what was counted in the window: the methods that have calls.
+std::vector<MethodSamples> Guard::Difference(const Sums& sums) const {
+  std::vector<MethodSamples> samples;
+  for (size_t i = 0; i < sums.samples.size(); ++i) {
+    MethodSamples method = sums.samples[i] - before_.samples[i];
+    if (const MethodSamples cut = sums.cut[i] - before_.cut[i];
+        cut.calls > 0 && TookLonger(cut, method)) {
+      method = method + cut;
+    }
+    if (method.calls > 0) samples.push_back(method);
+  }
+  return samples;
+}
+
 void Guard::BeginWindow(const LimitStep& step, Instant now) {
   limit_.store(step.limit);
   measure_ = step.measure;
@@ -397,13 +427,13 @@ Guard::Sums Guard::SumUp() const {
   Sums sums;
   sums.refused = refused_;
   sums.samples.resize(kMethods + 1);
+  sums.cut.resize(kMethods + 1);
   for (const auto& worker : workers_) {
     sums.arrived += worker->arrived.load(kRelaxed);
     sums.found += worker->found.load(kRelaxed);
     for (size_t i = 0; i < sums.samples.size(); ++i) {
-      sums.samples[i].calls += worker->took[i].calls.load(kRelaxed);
-      sums.samples[i].time += absl::Nanoseconds(worker->took[i].nanos.load(kRelaxed));
-      sums.samples[i].squares += worker->took[i].squares.load(kRelaxed);
+      sums.samples[i] = sums.samples[i] + worker->took[i].Read(static_cast<int>(i));
+      sums.cut[i] = sums.cut[i] + worker->cut[i].Read(static_cast<int>(i));
     }
   }
   return sums;

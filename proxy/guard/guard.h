@@ -147,8 +147,9 @@ class Guard {
   Slots GetSlots() const;
 
   // A call gives its slot back. `took`: how long the service took for it, if it was a unary call
-  // that was answered, or that the service had not answered at its deadline.
-  void Leave(int worker, int method, std::optional<absl::Duration> took, Instant now);
+  // that was answered, or, with `cut`, that the service had not answered at its deadline.
+  void Leave(int worker, int method, std::optional<absl::Duration> took, Instant now,
+             bool cut = false);
 
   // A caller's sidecar reports its retries. `calls`: those of its connection since the last report.
   void Report(const RetryReport& report, int64_t calls, Instant now);
@@ -173,6 +174,7 @@ class Guard {
   // The sums of what the workers have counted so far.
   struct Sums {
     std::vector<MethodSamples> samples;  // by method, also those without a call
+    std::vector<MethodSamples> cut;      // of those that their deadlines cut short
     int64_t arrived = 0;                 // calls
     int64_t refused = 0;                 // of these
     int64_t found = 0;                   // calls that they found in the service, together
@@ -191,6 +193,7 @@ class Guard {
   OverloadScope ScopeNow(const AttemptCounts& arrivals, Instant now);
   AttemptCounts Arrivals(Instant now) const;
   Sums SumUp() const;
+  std::vector<MethodSamples> Difference(const Sums& sums) const;
   void MayEndWindow(Instant now);
   void EndWindow(Instant now);
   void BeginWindow(const LimitStep& step, Instant now);

@@ -19,6 +19,7 @@ namespace levee {
 struct ServiceTime {
   absl::Duration took;
   bool failed = false;  // by the service
+  bool cut = false;     // at the deadline
 };
 
 // The host calls Look when the guard wakes its worker, and at the times that it asks for. One
@@ -44,7 +45,7 @@ class GuardLine {
   }
   bool Keep(GuardPlace& place) { return guard_->Keep(place); }
   void Leave(int method, std::optional<ServiceTime> took, Instant now) {
-    guard_->Leave(worker_, method, SampleOf(method, took, now), now);
+    guard_->Leave(worker_, method, SampleOf(method, took, now), now, took && took->cut);
   }
   void Report(const RetryReport& report, int64_t calls, Instant now) {
     guard_->Report(report, calls, now);
@@ -76,6 +77,7 @@ class GuardLine {
   // as well.
   std::optional<absl::Duration> SampleOf(int method, std::optional<ServiceTime> time, Instant now) {
     if (!time.has_value()) return std::nullopt;
+    if (time->cut) return time->took;
     LatencyEstimate& answers = LatencyOf(method);
     if (!time->failed) {
       answers.Record(time->took, now);

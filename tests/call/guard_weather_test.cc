@@ -72,6 +72,11 @@ TEST(GuardWeather, W1_NorIsOneThatGetsTenTimesSlower) {
   EXPECT_GE(Served(WorkKind::kExponential, 10, /*after=*/5).Least(), 0.98);
 }
 
+// Most calls that waited for a slot have too little time left, and are cut short: they say nothing.
+TEST(GuardWeather, W1_OneThatGetsThirtyTimesSlowerIsServedAfterTenSeconds) {
+  EXPECT_GE(Served(WorkKind::kFixed, 30, /*after=*/10).Least(), 0.9);
+}
+
 TEST(GuardWeather, W1_WhatHasGoneByIsForgotten) {
   const GuardRun run(SlowDependency(WorkKind::kFixed, 3), /*seed=*/1);
   EXPECT_GE(Share(run, 41, 45, kGood), 0.999);

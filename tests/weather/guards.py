@@ -16,13 +16,14 @@ def unary(text, callers, work_ms, seconds, every_ms=0, **more):
 def slow(times, after):
     """200 calls/s of 20 ms, which take `times` as long from second 5 to 25."""
     text = f'200 calls/s of 20 ms that take {times} times as long for 20 s'
-    return Part(unary(text, 60, 20, 25, EVERY_MS, apart_ms=5, slower=(5, 25, times)), after=5 + after,
-                text=f'after {after} s')
+    return Part(unary(text, 60, 20, 25, EVERY_MS, apart_ms=5, open=True, slower=(5, 25, times)),
+                after=5 + after, text=f'after {after} s')
 
 
 def load(share, **more):
     callers = round(share * SLOTS / WORK_MS * EVERY_MS)
-    lane = unary(f'{share:g} x of what {SLOTS} slots can do', callers, WORK_MS, 20, EVERY_MS, apart_ms=5)
+    lane = unary(f'{share:g} x of what {SLOTS} slots can do', callers, WORK_MS, 20, EVERY_MS, apart_ms=5,
+                 open=True)
     return Part(lane._replace(deadline_ms=1000), slots=SLOTS, **more)
 
 

@@ -91,10 +91,15 @@ class Lane:
     async def _caller(self, begin, number):
         await asyncio.sleep(number * self.apart_ms / 1000)
         at = time.monotonic()
+        calls = []
         while True:
-            await self._call(at, self._delays(begin))
-            at = max(at + self.every_ms / 1000, time.monotonic())
+            calls.append(asyncio.create_task(self._call(at, self._delays(begin))))
+            at += self.every_ms / 1000
+            if not self.open:
+                await calls.pop()
+                at = max(at, time.monotonic())
             if self.seconds is not None and at >= begin + self.seconds:
+                await asyncio.gather(*calls)
                 return
             await asyncio.sleep(max(0, at - time.monotonic()))
 

@@ -38,6 +38,7 @@ class Lane(NamedTuple):
     wakes_ms: int = 0  # after this all callers' streams have a message at the same time
     known: bool = False  # a short call of the method is made before
     deadline_ms: int = 0
+    open: bool = False  # A caller does not wait for the end of a call before it makes the next.
     slower: tuple = ()  # from one second to another its calls take so many times as long
     poll_seconds: float = 2
 
