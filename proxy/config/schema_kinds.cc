@@ -55,7 +55,9 @@ std::string PatternOf(FieldRule::Kind kind) {
     case FieldRule::HEADER:
       return R"([^:\s][^\s]*)";
     case FieldRule::ALT_NAME:
-      return R"((dns|uri):\S+)";
+      return R"(dns:(\*\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|uri:\S+)";
+    case FieldRule::PEER_GLOB:
+      return R"(\*|(spiffe://|uri:|dns:|subject:).*)";
     case FieldRule::HOST_NAME:
       return "[A-Za-z0-9_.-]{1,253}";
     case FieldRule::SOCKET:

@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "base/text.h"
 
 namespace levee::tls {
@@ -19,6 +20,7 @@ namespace {
 
 constexpr std::string_view kDnsPrefix = "dns:";
 constexpr std::string_view kUriPrefix = "uri:";
+constexpr std::string_view kSubjectPrefix = "subject:";
 constexpr std::string_view kSpiffe = "spiffe://";
 
 // Returns every name of these kinds, in the certificate's order.
@@ -49,22 +51,45 @@ std::string CanonicalUri(std::string uri) {
   return uri;
 }
 
-bool HasUri(const std::vector<AltName>& carried, const std::string& wanted) {
-  const auto is_uri = [](const AltName& name) { return name.kind == AltName::Kind::kUri; };
-  const std::string canonical = CanonicalUri(wanted);
-  if (canonical.starts_with(kSpiffe) &&
-      std::count_if(carried.begin(), carried.end(), is_uri) != 1) {
-    return false;
-  }
-  return std::any_of(carried.begin(), carried.end(), [&](const AltName& name) {
-    return is_uri(name) && CanonicalUri(name.value) == canonical;
+bool IsLetterOfNames(char c) { return absl::ascii_isalnum(c) || c == '-' || c == '_'; }
+
+// Whether it has the form of a host's name, or of a certificate's for several: "*.shop".
+bool IsDnsName(std::string_view text) {
+  if (text.size() > 253) return false;
+  if (text.starts_with("*.")) text.remove_prefix(2);
+  const std::vector<absl::string_view> labels = absl::StrSplit(Abseil(text), '.');
+  return std::all_of(labels.begin(), labels.end(), [](absl::string_view label) {
+    return !label.empty() && label.size() <= 63 &&
+           std::all_of(label.begin(), label.end(), IsLetterOfNames);
   });
+}
+
+// Whether a trust domain, or a segment of a path, may be this.
+bool IsSpiffePart(absl::string_view part) {
+  return !part.empty() && part != "." && part != ".." &&
+         std::all_of(part.begin(), part.end(),
+                     [](char c) { return IsLetterOfNames(c) || c == '.'; });
+}
+
+// Returns the only URI; empty if there is none, or more than one.
+std::string OnlyUri(const std::vector<AltName>& names) {
+  const auto is_uri = [](const AltName& name) { return name.kind == AltName::Kind::kUri; };
+  if (std::count_if(names.begin(), names.end(), is_uri) != 1) return "";
+  return std::find_if(names.begin(), names.end(), is_uri)->value;
+}
+
+bool HasUri(const std::vector<AltName>& carried, const std::string& wanted) {
+  const std::string canonical = CanonicalUri(wanted);
+  if (canonical.starts_with(kSpiffe)) return CanonicalUri(OnlyUri(carried)) == canonical;
+  return std::find(carried.begin(), carried.end(), AltName{AltName::Kind::kUri, wanted}) !=
+         carried.end();
 }
 
 bool HasDns(X509* certificate, const std::string& wanted) {
   constexpr unsigned kFlags =
       X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS;
-  return X509_check_host(certificate, wanted.data(), wanted.size(), kFlags, nullptr) == 1;
+  return IsDnsName(wanted) &&
+         X509_check_host(certificate, wanted.data(), wanted.size(), kFlags, nullptr) == 1;
 }
 
 std::string SubjectOf(X509* certificate) {
@@ -79,14 +104,25 @@ std::string SubjectOf(X509* certificate) {
 
 absl::StatusOr<AltName> ParseAltName(std::string_view text) {
   const bool visible = std::all_of(text.begin(), text.end(), absl::ascii_isgraph);
-  const bool dns = text.starts_with(kDnsPrefix);
-  if (visible && (dns || text.starts_with(kUriPrefix)) && text.size() > kDnsPrefix.size()) {
-    return AltName{dns ? AltName::Kind::kDns : AltName::Kind::kUri,
-                   std::string(text.substr(kDnsPrefix.size()))};
+  const std::string value(text.substr(std::min(text.size(), kDnsPrefix.size())));
+  if (text.starts_with(kDnsPrefix) && IsDnsName(value)) return AltName{AltName::Kind::kDns, value};
+  if (text.starts_with(kUriPrefix) && visible && !value.empty()) {
+    return AltName{AltName::Kind::kUri, value};
   }
   return absl::InvalidArgumentError(
       absl::StrCat("\"", Abseil(text),
                    "\" is no name of a certificate; say dns:cart.shop or uri:spiffe://shop/cart"));
+}
+
+absl::StatusOr<std::string> ParseIdentityGlob(std::string_view text) {
+  const bool uri = text.starts_with(kUriPrefix) && !text.substr(4).starts_with(kSpiffe);
+  if (text == "*" || uri || text.starts_with(kSubjectPrefix)) return std::string(text);
+  if (text.starts_with(kDnsPrefix)) return absl::AsciiStrToLower(Abseil(text));
+  if (text.starts_with(kSpiffe)) return CanonicalUri(std::string(text));
+  return absl::InvalidArgumentError(
+      absl::StrCat("\"", Abseil(text),
+                   "\" does not say of which kind the caller's name is; say spiffe://shop/*, "
+                   "uri:https://shop/*, dns:*.shop or subject:CN=*"));
 }
 
 bool HasOneOf(X509* certificate, const std::vector<AltName>& names) {
@@ -99,9 +135,11 @@ bool HasOneOf(X509* certificate, const std::vector<AltName>& names) {
 
 std::string SpiffeIdOf(const std::string& uri) {
   std::string id = CanonicalUri(uri);
-  if (!id.starts_with(kSpiffe) || id.back() == '/') return "";
-  const size_t path = id.find('/', kSpiffe.size());
-  return path == std::string::npos || path == kSpiffe.size() ? "" : id;
+  if (!id.starts_with(kSpiffe)) return "";
+  const std::vector<absl::string_view> parts =
+      absl::StrSplit(Abseil(std::string_view(id).substr(kSpiffe.size())), '/');
+  const bool good = parts.size() > 1 && std::all_of(parts.begin(), parts.end(), IsSpiffePart);
+  return good ? id : "";
 }
 
 std::string TrustDomainOf(const std::string& uri) {
@@ -110,24 +148,18 @@ std::string TrustDomainOf(const std::string& uri) {
   return id.substr(kSpiffe.size(), id.find('/', kSpiffe.size()) - kSpiffe.size());
 }
 
-std::string SpiffeIdOf(X509* certificate) {
-  std::string id;
-  for (AltName& name : AltNamesOf(certificate)) {
-    if (name.kind != AltName::Kind::kUri) continue;
-    if (!id.empty()) return "";
-    id = std::move(name.value);
-  }
-  return SpiffeIdOf(id);
-}
+std::string SpiffeIdOf(X509* certificate) { return SpiffeIdOf(OnlyUri(AltNamesOf(certificate))); }
 
 std::string IdentityOf(X509* certificate) {
   const std::vector<AltName> names = AltNamesOf(certificate);
-  for (const AltName::Kind kind : {AltName::Kind::kUri, AltName::Kind::kDns}) {
-    for (const AltName& name : names) {
-      if (name.kind == kind) return name.value;
-    }
+  const std::string uri = OnlyUri(names);
+  if (const std::string id = SpiffeIdOf(uri); !id.empty()) return id;
+  if (!uri.empty()) return absl::StrCat(Abseil(kUriPrefix), uri);
+  for (const AltName& name : names) {
+    if (name.kind != AltName::Kind::kDns || !IsDnsName(name.value)) continue;
+    return absl::StrCat(Abseil(kDnsPrefix), absl::AsciiStrToLower(name.value));
   }
-  return SubjectOf(certificate);
+  return absl::StrCat(Abseil(kSubjectPrefix), SubjectOf(certificate));
 }
 
 std::string NamesOf(X509* certificate, size_t most) {

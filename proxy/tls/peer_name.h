@@ -21,17 +21,22 @@ struct AltName {
   bool operator==(const AltName&) const = default;
 };
 
-// Parses "dns:cart.shop" or "uri:spiffe://shop/cart". An error is half a sentence that follows the
-// field's path.
+// Parses "dns:cart.shop" or "uri:spiffe://shop/cart". A DNS name must be one. An error is half a
+// sentence that follows the field's path.
 absl::StatusOr<AltName> ParseAltName(std::string_view text);
+
+// Parses a pattern of callers' names (IdentityOf): "*", or one that says of which kind they are,
+// as "spiffe://shop/*". Returns it as such names are written. An error is half a sentence likewise.
+absl::StatusOr<std::string> ParseIdentityGlob(std::string_view text);
 
 // Whether the certificate carries one of the names. A DNS name of the certificate may begin with
 // "*." (RFC 9525); its subject does not count. A SPIFFE ID must be the certificate's only URI, and
 // its trust domain is compared without regard to case (SPIFFE X.509-SVID, sections 2 and 5.2).
 bool HasOneOf(X509* certificate, const std::vector<AltName>& names);
 
-// Returns the SPIFFE ID of a workload with its trust domain in lower case; empty if `uri` is none:
-// it needs a domain and a path that does not end with a slash.
+// Returns the SPIFFE ID of a workload with its trust domain in lower case; empty if `uri` is none
+// (SPIFFE-ID, section 2): it needs a domain and a path, of segments that are not empty, "." or
+// "..", and of the letters that are allowed in both.
 std::string SpiffeIdOf(const std::string& uri);
 
 // Returns "shop" of "spiffe://Shop/cart"; empty if `uri` is no SPIFFE ID of a workload.
@@ -41,8 +46,10 @@ std::string TrustDomainOf(const std::string& uri);
 // X.509-SVID, section 2).
 std::string SpiffeIdOf(X509* certificate);
 
-// Returns what the certificate says of its owner: its first URI, else its first DNS name, else its
-// subject. Empty if it says nothing.
+// Returns whom the certificate names: "spiffe://shop/cart" if its only URI is a SPIFFE ID of a
+// workload, "uri:" and another only URI, else "dns:" and its first DNS name, else "subject:" and
+// its subject. Hence no text makes a name of one kind equal to one of another. A DNS name that has
+// not the form of one does not count.
 std::string IdentityOf(X509* certificate);
 
 // Returns all names of the certificate for a message: "cart.shop, spiffe://shop/cart"; at most

@@ -59,7 +59,8 @@ X509* Unsigned(EVP_PKEY& key, const char* name, absl::Duration begins_in, absl::
 
 std::string AltNames(const std::vector<std::string>& names) {
   return absl::StrJoin(names, ",", [](std::string* out, const std::string& name) {
-    absl::StrAppend(out, absl::StrContains(name, "://") ? "URI:" : "DNS:", name);
+    const bool has_kind = name.starts_with("DNS:");
+    absl::StrAppend(out, has_kind ? "" : absl::StrContains(name, "://") ? "URI:" : "DNS:", name);
   });
 }
 

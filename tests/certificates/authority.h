@@ -24,7 +24,8 @@ std::string DerOf(const std::string& pem);
 class Authority {
  public:
   struct Wanted {
-    std::vector<std::string> names = {"localhost"};  // DNS names; those with "://" are URIs
+    std::vector<std::string> names = {"localhost"};  // DNS names; those with "://" are URIs, unless
+                                                     // they begin with "DNS:"
     absl::Duration begins_in = -absl::Hours(1);
     absl::Duration ends_in = absl::Hours(1);
   };

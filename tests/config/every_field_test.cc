@@ -143,7 +143,12 @@ std::vector<std::pair<std::string, CheckCode>> WrongTexts(const FieldRule& rule)
     case FieldRule::TLS_VERSION:
       return {{"1.1", kTlsVersion}, {"2", kTlsVersion}, {"\"\"", kTlsVersion}};
     case FieldRule::ALT_NAME:
-      return {{"cart.shop", kAltName}, {"\"dns:\"", kAltName}, {"\"uri:a b\"", kAltName}};
+      return {{"cart.shop", kAltName},
+              {"\"dns:\"", kAltName},
+              {"\"dns:a/b\"", kAltName},
+              {"\"uri:a b\"", kAltName}};
+    case FieldRule::PEER_GLOB:
+      return {{"cart.shop", kAltName}, {"\"*.shop\"", kAltName}, {"\"\"", kAltName}};
     case FieldRule::SOCKET:
       return {{"\"\"", kSocket}, {"/run/agent.sock", kSocket}, {"'unix:agent.sock'", kSocket}};
     case FieldRule::HOST_NAME:
