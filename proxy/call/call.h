@@ -80,7 +80,8 @@ struct RequestFacts {
   // method, which is part of what the request is.
   std::string_view dedupe_key;
   std::string_view method;
-  bool dedupe_key_missing = false;  // the call must have a key, and has none
+  // Not empty: with CallParts::dedupe, why the call is refused for its key, as a static text.
+  std::string_view dedupe_fault;
 };
 
 // The host creates it with the request's head, tells it events, each with `now` and none within

@@ -33,9 +33,9 @@ bool WasBrokenOff(StatusCode code) {
 
 // False if the call is refused, and finished.
 bool Call::BeginKeyed(const RequestFacts& facts, Instant now) {
-  if (facts.dedupe_key_missing) {
+  if (!facts.dedupe_fault.empty()) {
     record_.dedupe = DedupeResult::kRefused;
-    EndLocally(StatusCode::kInvalidArgument, "the call has no idempotency key, and needs one", now);
+    EndLocally(StatusCode::kInvalidArgument, facts.dedupe_fault, now);
     return false;
   }
   if (!facts.dedupe_key.empty()) keyed_.reset(new Keyed(*this, parts_.worker, facts));

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/request_head.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <limits>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "base/text.h"
 #include "wire/priority.h"
 #include "wire/timeout.h"
 #include "wire/traceparent.h"
@@ -145,6 +148,39 @@ LimitKey KeyOf(const std::vector<RateLimitKey>& parts, const Metadata& head,
   for (const RateLimitKey& part : parts) {
     key.Add(part.entry(), PartOf(part, head, authority, peer));
   }
+  return key;
+}
+
+bool LacksKey(const Metadata& head, std::string_view header) {
+  for (size_t i = 0; i < head.size(); ++i) {
+    if (head[i].name != header) continue;
+    const std::string_view value = head[i].value;
+    if (std::any_of(value.begin(), value.end(), absl::ascii_isgraph)) return false;
+  }
+  return true;
+}
+
+std::string_view DedupeFault(const DedupePolicy& policy, const Metadata& head) {
+  const size_t keys = head.Count(policy.header);
+  if (keys == 0) {
+    return policy.required ? "the call has no idempotency key, and needs one" : std::string_view();
+  }
+  if (keys > 1) return "the call has more than one idempotency key";
+  if (LacksKey(head, policy.header)) return "the call's idempotency key is blank";
+  for (const RateLimitKey& part : policy.scope) {
+    if (part.part() != RateLimitKey::Part::kHeader || head.Count(part.header()) <= 1) continue;
+    return "the call has more than one value of a header that its idempotency key depends on";
+  }
+  return {};
+}
+
+LimitKey DedupeKeyOf(const DedupePolicy& policy, const Metadata& head, std::string_view authority,
+                     std::string_view peer) {
+  const std::string_view value = head.Get(policy.header);
+  if (value.empty()) return LimitKey();
+  LimitKey key = KeyOf(policy.scope, head, authority, peer);
+  const absl::string_view stripped = absl::StripAsciiWhitespace(Abseil(value));
+  key.Add(policy.header, {stripped.data(), stripped.size()});
   return key;
 }
 

@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "call/call.h"
 #include "call/call_host.h"
+#include "policy/dedupe_policy.h"
 #include "policy/limit_key.h"
 #include "policy/rate_limit_policy.h"
 #include "policy/route_table.h"
@@ -56,6 +57,19 @@ bool HasPassed(const Metadata& head, std::string_view via);
 // is absent is empty.
 LimitKey KeyOf(const std::vector<RateLimitKey>& parts, const Metadata& head,
                std::string_view authority, std::string_view peer);
+
+// Whether the head has no key in that field, or nothing but blanks.
+bool LacksKey(const Metadata& head, std::string_view header);
+
+// Returns why a call with this head is refused for its idempotency key, as a static text; empty if
+// it is not. Of two values Levee and the application could take different ones, and a blank one is
+// no key.
+std::string_view DedupeFault(const DedupePolicy& policy, const Metadata& head);
+
+// Returns the key of a call without such a fault, with its scope: as KeyOf. It is empty for a call
+// without key. Blanks at the ends of the value do not count, since any hop may strip them.
+LimitKey DedupeKeyOf(const DedupePolicy& policy, const Metadata& head, std::string_view authority,
+                     std::string_view peer);
 
 // Fills `to` (empty) with the head of an attempt: the caller's fields in their order, without
 // those that are Levee's to say (grpc-timeout, grpc-previous-rpc-attempts, levee-*, which a caller

@@ -71,8 +71,8 @@ void RpcStream::Start(RequestFacts facts, UnreportedCalls& unreported, bool requ
   }
   facts.rate_keys = rate_keys_;
   // All attempts are made from this head, so that the key is the same on each.
-  if (!policy.key_header.empty() && !request_.Has(policy.key_header)) {
-    request_.Add(policy.key_header, RandomUuid(environment_.random));
+  if (!policy.key_header.empty() && LacksKey(request_, policy.key_header)) {
+    request_.Set(policy.key_header, RandomUuid(environment_.random));
   }
   if (policy.guard.has_value()) {
     ReadPriority(facts);
@@ -92,12 +92,11 @@ void RpcStream::Start(RequestFacts facts, UnreportedCalls& unreported, bool requ
 // Returns the key with its scope; it is empty for a call without one.
 LimitKey RpcStream::ReadDedupeKey(RequestFacts& facts) {
   const DedupePolicy& dedupe = *plan_->calls.policy->dedupe;
-  const std::string_view value = request_.Get(dedupe.header);
   facts.method = plan_->path;
-  facts.dedupe_key_missing = value.empty() && dedupe.required;
-  if (value.empty()) return LimitKey();
-  LimitKey key = KeyOf(dedupe.scope, request_, plan_->routed_by, origin_->identity);
-  key.Add(dedupe.header, value);
+  facts.dedupe_fault = DedupeFault(dedupe, request_);
+  if (!facts.dedupe_fault.empty()) return LimitKey();
+  LimitKey key = DedupeKeyOf(dedupe, request_, plan_->routed_by, origin_->identity);
+  if (key.text().empty()) return key;
   recorder_ = std::make_unique<AnswerRecorder>(static_cast<size_t>(dedupe.max_response));
   return key;
 }

@@ -206,8 +206,10 @@ TEST_F(CallKey, PoliciesRefuseWhatOthersReplayOrLetWait) {
   EXPECT_EQ(third.caller().message, "the first call with this idempotency key has ended with OK");
 }
 
-TEST_F(CallKey, ACallWithoutAKeyIsRefusedWhereOneIsRequired) {
-  SimHost& call = sidecar_.Unary({.dedupe_key_missing = true});
+TEST_F(CallKey, ACallWhoseKeyIsRefusedNeverRuns) {
+  SimHost& call = sidecar_.Unary({.dedupe_fault = "two keys"});
+  EXPECT_EQ(call.caller().message, "two keys");
+  EXPECT_EQ(call.record().dedupe, DedupeResult::kRefused);
   EXPECT_EQ(call.caller().code, StatusCode::kInvalidArgument);
   EXPECT_EQ(call.attempts(), 0);
 }

@@ -190,8 +190,8 @@ void RandomWorld::Describe(Caller& caller) {
   if (const auto& dedupe = sidecar_.policy.dedupe; dedupe.has_value() && draws_.Chance(0.9)) {
     const uint64_t keys = draws_.Chance(repeating_) ? 3 : 1'000'000;
     caller.dedupe_key = absl::StrCat("key ", random_.Below(keys));
-  } else if (dedupe.has_value()) {
-    caller.facts.dedupe_key_missing = dedupe->required;
+  } else if (dedupe.has_value() && dedupe->required) {
+    caller.facts.dedupe_fault = "no key";
   }
   caller.origin.method = static_cast<int>(draws_.OneOf<uint64_t>({0, 1, random_.Below(65)}));
   if (draws_.Chance(0.5)) caller.origin.trace = 1 + random_.Below(5);

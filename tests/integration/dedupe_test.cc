@@ -93,6 +93,15 @@ TEST(Dedupe, OtherRequestsAndCallsWithoutAKeyAreRefusedWithAReason) {
   const grpc::Status without = CallUnary(guarded.channel).status;
   EXPECT_EQ(without.error_code(), StatusCode::INVALID_ARGUMENT);
   EXPECT_THAT(without.error_message(), HasSubstr("has no idempotency key"));
+  const grpc::Status two = CallUnary(guarded.channel, "pay 5", [](grpc::ClientContext& context) {
+                             context.AddMetadata("idempotency-key", "mine");
+                             context.AddMetadata("idempotency-key", "k");
+                           }).status;
+  EXPECT_EQ(two.error_code(), StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(two.error_message(), HasSubstr("has more than one idempotency key"));
+  const grpc::Status empty = CallUnary(guarded.channel, "pay 5", WithKey("")).status;
+  EXPECT_EQ(empty.error_code(), StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(empty.error_message(), HasSubstr("idempotency key is blank"));
   EXPECT_EQ(service.calls(), 1);
 }
 

@@ -289,5 +289,60 @@ TEST(RateKey, NamesEachPartOfTheLimitsKeyInOrder) {
                                           {"tier", "paid"}}));
 }
 
+// Returns why a call with these values of its key's header is refused.
+std::string_view FaultWith(const std::vector<std::string>& keys,
+                           const std::vector<std::string>& tenants = {"blue"},
+                           bool required = true) {
+  Metadata head;
+  for (const std::string& key : keys) head.Add("idempotency-key", key);
+  for (const std::string& tenant : tenants) head.Add("x-tenant", tenant);
+  return DedupeFault({.scope = {RateLimitKey::Header("x-tenant")}, .required = required}, head);
+}
+
+TEST(DedupeFault, ACallHasOneIdempotencyKeyThatIsNotBlank) {
+  constexpr std::string_view kTwo = "the call has more than one idempotency key";
+  constexpr std::string_view kBlank = "the call's idempotency key is blank";
+  for (const bool required : {true, false}) {
+    EXPECT_EQ(FaultWith({"k"}, {"blue"}, required), "");
+    EXPECT_EQ(FaultWith({"a key"}, {"blue"}, required), "");
+    EXPECT_EQ(FaultWith({"k", "k"}, {"blue"}, required), kTwo);
+    EXPECT_EQ(FaultWith({"k", ""}, {"blue"}, required), kTwo);
+    for (const char* const blank : {"", " ", " \t ", "\xa0", "\xe2\x80\x83"}) {
+      EXPECT_EQ(FaultWith({blank}, {"blue"}, required), kBlank);
+    }
+  }
+  EXPECT_EQ(FaultWith({}), "the call has no idempotency key, and needs one");
+  EXPECT_EQ(FaultWith({}, {"blue"}, /*required=*/false), "");
+}
+
+TEST(DedupeFault, AHeaderThatAKeyDependsOnHasOneValue) {
+  EXPECT_EQ(FaultWith({"k"}, {}), "");
+  EXPECT_EQ(FaultWith({"k"}, {"blue", "green"}),
+            "the call has more than one value of a header that its idempotency key depends on");
+  EXPECT_EQ(FaultWith({}, {"blue", "green"}, /*required=*/false), "") << "it has no key";
+}
+
+TEST(DedupeKey, BlanksAtTheEndsOfAKeyDoNotTellItFromAnother) {
+  const auto key = [](const std::string& value) {
+    Metadata head;
+    head.Add("idempotency-key", value);
+    return std::string(DedupeKeyOf({}, head, "cart.shop:1", "").text());
+  };
+  EXPECT_EQ(key(" k\t"), key("k"));
+  EXPECT_NE(key("a k"), key("ak"));
+  EXPECT_TRUE(DedupeKeyOf({}, Metadata(), "cart.shop:1", "").text().empty());
+}
+
+TEST(LacksKey, ABlankKeyIsNone) {
+  Metadata head;
+  EXPECT_TRUE(LacksKey(head, "idempotency-key"));
+  head.Add("idempotency-key", "");
+  head.Add("idempotency-key", " ");
+  head.Add("x-other", "k");
+  EXPECT_TRUE(LacksKey(head, "idempotency-key"));
+  head.Add("idempotency-key", "k");
+  EXPECT_FALSE(LacksKey(head, "idempotency-key"));
+}
+
 }  // namespace
 }  // namespace levee
