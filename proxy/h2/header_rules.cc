@@ -76,7 +76,7 @@ void HeaderRules::Judge(const hpack::DecodedField& field) {
       break;
     case hpack::FieldKind::kContentLength: {
       const int64_t length = ParseDigits(field.value);
-      if (length < 0 || (shown_.content_length >= 0 && shown_.content_length != length)) {
+      if (length < 0 || shown_.content_length >= 0) {
         Malformed("content-length is no number, or there are two");
       }
       shown_.content_length = length;
@@ -105,6 +105,7 @@ void HeaderRules::JudgeHost(std::string_view host) {
   if (authority.data() == nullptr) {
     if (host.empty()) return Malformed("an empty host");
     if (!hpack::IsVisible(host)) Malformed("host with a space or control");
+    if (host.find('@') != host.npos) Malformed("host with userinfo");
   } else if (!absl::EqualsIgnoreCase(Abseil(host), Abseil(authority))) {
     Malformed("host is not what :authority is");
   }
@@ -126,6 +127,10 @@ void HeaderRules::JudgePseudo(const hpack::DecodedField& field) {
   } else if (field.kind == hpack::FieldKind::kPath) {
     shown_.asterisk = field.value == "*";
     if (!field.value.starts_with('/') && !shown_.asterisk) Malformed(":path is not absolute");
+    if (field.value.find('#') != field.value.npos) Malformed(":path with a fragment");
+  } else if (field.kind == hpack::FieldKind::kAuthority) {
+    // RFC 9113, section 8.3.1: no userinfo. One reader takes what stands before it for the host.
+    if (field.value.find('@') != field.value.npos) Malformed(":authority with userinfo");
   } else if (field.kind == hpack::FieldKind::kScheme) {
     if (!IsScheme(field.value)) Malformed(":scheme is no scheme");
   } else if (response) {

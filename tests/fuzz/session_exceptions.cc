@@ -17,6 +17,7 @@ SeenStream Own(const Step& step) { return Of(step.own, step.last.stream_id); }
 SeenStream Peer(const Step& step) { return Of(step.peer, step.last.stream_id); }
 
 bool OnlyPeerResets(const Step& step) { return !Own(step).reset && Peer(step).reset; }
+bool OnlyOwnResets(const Step& step) { return Own(step).reset && !Peer(step).reset; }
 
 bool IsTrailers(const Step& step) {
   return IsOfBlock(step.last) && !step.before.head.empty() && !step.before.ended;
@@ -85,9 +86,12 @@ constexpr Exception kExceptions[] = {
      "RFC 9113, section 5.1: frames of a stream that this side has reset may have been on their "
      "way."},
     {[](const Step& step) {
-       return OnlyPeerResets(step) && Count(Own(step), "content-length") > 1;
+       return OnlyOwnResets(step) &&
+              (Value(Peer(step), ":path").find('#') != std::string::npos ||
+               Value(Peer(step), ":authority").find('@') != std::string::npos ||
+               Value(Peer(step), "host").find('@') != std::string::npos);
      },
-     "RFC 9110, section 8.6: content-length may be repeated if all say the same."},
+     "RFC 9113, section 8.3.1: no fragment in :path, and no userinfo. nghttp2 passes both on."},
     {[](const Step& step) { return OnlyPeerResets(step) && HasOuterSpaces(Own(step)); },
      "gRPC lets metadata begin and end with spaces, which a receiver may strip. RFC 9113, section "
      "8.2.1, does not."},

@@ -143,6 +143,12 @@ TEST(Rfc9113Client, C1_8_1_1_AContentLengthThatIsNotTheBodysIsMalformed) {
   }
 }
 
+TEST(Rfc9113Client, C1_8_1_1_TwoContentLengthsAreMalformedAlsoIfTheyAreEqual) {
+  HeaderList head = HeadWith("content-length", "0");
+  head.emplace_back("content-length", "0");
+  EXPECT_TRUE(IsMalformedAnswer(head));
+}
+
 TEST(Rfc9113Client, C1_8_1_1_AContentLengthWithoutBodyIsMalformed) {
   EXPECT_TRUE(IsMalformedAnswer(HeadWith("content-length", "5")));
 }

@@ -180,6 +180,14 @@ TEST(Rfc9113, C1_8_1_1_AContentLengthThatIsNoNumberIsMalformed) {
   }
 }
 
+TEST(Rfc9113, C1_8_1_1_TwoContentLengthsAreMalformedAlsoIfTheyAreEqual) {
+  for (const char* const second : {"0", "1"}) {
+    HeaderList head = With("content-length", "0");
+    head.emplace_back("content-length", second);
+    EXPECT_TRUE(IsMalformed(head)) << second;
+  }
+}
+
 TEST(Rfc9113, C1_8_2_1_AnUpperCaseNameIsMalformed) {
   EXPECT_TRUE(IsMalformed(With("X-TEST", "test")));
 }
@@ -290,6 +298,25 @@ TEST(Rfc9113, C1_8_3_1_AnAsteriskIsThePathOfOptionsAlone) {
 
 TEST(Rfc9113, C1_8_3_1_TwoMethodsAreMalformed) {
   EXPECT_TRUE(IsMalformed(With(":method", "POST")));
+}
+
+TEST(Rfc9113, C1_8_3_1_UserinfoInAnAuthorityOrHostIsMalformed) {
+  for (const char* const name : {"admin@shop.test", "shop.test:80@evil.test", "@shop.test", "a@"}) {
+    HeaderList head = Without(":authority");
+    head.emplace_back("host", name);
+    EXPECT_TRUE(IsMalformed(head)) << name;
+    head = Without(":authority");
+    head.insert(head.begin(), {":authority", name});
+    EXPECT_TRUE(IsMalformed(head)) << name;
+  }
+}
+
+TEST(Rfc9113, C1_8_3_1_AFragmentInAPathIsMalformed) {
+  for (const char* const path : {"/a.B/C#d", "/a.B/C#", "/#/C"}) {
+    HeaderList head = Without(":path");
+    head.insert(head.begin(), {":path", path});
+    EXPECT_TRUE(IsMalformed(head)) << path;
+  }
 }
 
 TEST(Rfc9113, C1_8_3_1_TwoSchemesAreMalformed) {
