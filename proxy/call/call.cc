@@ -224,7 +224,10 @@ void Call::OnAttemptEnd(AttemptId id, const AttemptOutcome& outcome, Instant now
 void Call::RecordAttemptEnd(const ActiveAttempt& attempt, const AttemptOutcome& outcome,
                             Instant now) {
   CloseRecord(attempt, outcome, now);
-  JudgeEnd(attempt, outcome, now);
+  // The upstream may be the one to say that the deadline has passed.
+  const bool at_deadline = outcome.kind == AttemptOutcome::Kind::kStatus &&
+                           outcome.code == StatusCode::kDeadlineExceeded && EndsByDeadline(now);
+  if (!at_deadline || HadTime(attempt, now)) JudgeEnd(attempt, outcome, now);
 }
 
 void Call::CloseRecord(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now) {
@@ -235,16 +238,10 @@ void Call::CloseRecord(const ActiveAttempt& attempt, const AttemptOutcome& outco
   if (outcome.mark.has_value()) record.mark_received = outcome.mark->scope;
 }
 
-// Whether the attempt had the time that nine of ten answers take. A deadline that
-// passes earlier says nothing about the upstream. Until answers are
-// known every attempt had the time.
-bool Call::HadTime(const ActiveAttempt& attempt, Instant now) {
-  // A quantile is at most an eighth too high. A caller whose deadline cuts all longer answers off
-  // must not lift it above that deadline.
-  constexpr double kLeast = 8.0 / 9;
-  const auto answered = parts_.latency.Quantile(0.9, now);
-  return !answered.has_value() ||
-         now - record_.attempts[attempt.record].start >= kLeast * *answered;
+// Whether the attempt had the time that nine of ten answers of its method take. A deadline that
+// passes earlier says nothing about the upstream, and the caller has chosen both.
+bool Call::HadTime(const ActiveAttempt& attempt, Instant now) const {
+  return parts_.usual_answer.HadTime(now - record_.attempts[attempt.record].start);
 }
 
 // Tells everybody who counts successes and failures how the attempt ended.

@@ -37,6 +37,7 @@
 #include "policy/retry_decision.h"
 #include "policy/retry_distribution.h"
 #include "policy/retry_policy.h"
+#include "policy/usual_answer.h"
 #include "wire/call_record.h"
 
 namespace levee {
@@ -50,7 +51,8 @@ struct CallParts {
   LatencyEstimate& latency;   // of the destination
   FailedCalls& failed_calls;  // of the destination
   MethodKind& method;
-  int worker;  // the budget's shard
+  UsualAnswer& usual_answer;  // of the method
+  int worker;                 // the budget's shard
   Random& random;
   ReplayLease& replay;
   std::string_view upstream;                       // the name in marks
@@ -271,7 +273,9 @@ class Call final : private GuardClient, private DedupeClient {
   void AwaitTrailers(Instant now);
   // Until its end nobody knows that a call is unary, so only then its latency is worth something.
   void NoteLatency(Instant now) {
-    if (!signs_.is_stream()) parts_.latency.Record(answer_took_, now);
+    if (signs_.is_stream()) return;
+    parts_.latency.Record(answer_took_, now);
+    parts_.usual_answer.Record(answer_took_);
   }
   void BecomeStream(Instant now);
   Instant IdleAt() const;
@@ -316,7 +320,7 @@ class Call final : private GuardClient, private DedupeClient {
   void RecordAttemptEnd(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now);
   void CloseRecord(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now);
   void JudgeEnd(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now);
-  bool HadTime(const ActiveAttempt& attempt, Instant now);
+  bool HadTime(const ActiveAttempt& attempt, Instant now) const;
   void TellThrottle(const AttemptOutcome& outcome, Instant now);
   AttemptPlace Abandon(AttemptId id, StatusCode code, Instant now);
   void AbandonOthers(AttemptId kept, StatusCode code, Instant now);

@@ -25,6 +25,7 @@
 #include "policy/rate_limiter.h"
 #include "policy/retry_budget.h"
 #include "policy/retry_distribution.h"
+#include "policy/usual_answer.h"
 #include "server/call_address.h"
 #include "server/method_kinds.h"
 #include "settings/snapshot.h"
@@ -86,12 +87,13 @@ struct PlannedShadow {
   ShadowSeries* series = nullptr;    // not null where there is a plan
 };
 
-// Never changed but for `method`, `labelled`, the kind and the guard's method. Held by calls with a
-// plain count, so one thread.
+// Never changed but for `method`, `labelled`, the kind, the usual answer and the guard's method.
+// Held by calls with a plain count, so one thread.
 struct CallPlan {
   std::shared_ptr<const Snapshot> snapshot;  // owns the policy
   PlannedPolicy calls;
   PlannedKind kind;
+  UsualAnswer usual_answer;
   PlannedLimits limits;
   std::shared_ptr<Destination> destination;
   std::shared_ptr<RetryBudget> budget;         // the destination's, shared with the other workers

@@ -22,7 +22,7 @@
 namespace levee {
 namespace {
 
-CallParts MakeParts(CallHost& host, RpcEnvironment& environment, const CallPlan& plan) {
+CallParts MakeParts(CallHost& host, RpcEnvironment& environment, CallPlan& plan) {
   return {.host = host,
           .policy = *plan.calls.policy,
           .overload = plan.snapshot->overload,
@@ -30,6 +30,7 @@ CallParts MakeParts(CallHost& host, RpcEnvironment& environment, const CallPlan&
           .latency = plan.destination->latency,
           .failed_calls = plan.destination->failed_calls,
           .method = *plan.kind.method,
+          .usual_answer = plan.usual_answer,
           .worker = environment.worker,
           .random = environment.random,
           .replay = environment.replay,

@@ -76,6 +76,9 @@ class SimEndpoints {
   int64_t OpenRecorded(int64_t endpoint);
   void Release(int64_t endpoint);
 
+  // Returns who has been ejected, and who has returned, since this was last asked.
+  std::vector<EndpointSet::Change> TakeEjections() { return set_.TakeChanges(); }
+
   // As the functions of Pool that have these names.
   bool HasOther(int64_t endpoint, std::span<const int64_t> forbidden) const {
     return set_.HasOther(endpoint, forbidden);

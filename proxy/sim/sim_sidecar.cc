@@ -107,6 +107,7 @@ CallParts SimSidecar::Parts(CallHost& host, const SimOrigin& origin) {
           .latency = latency_,
           .failed_calls = failed_calls_,
           .method = Method(origin.method),
+          .usual_answer = usual_answer(origin.method),
           .worker = 0,
           .random = random_,
           .replay = replay(),

@@ -26,6 +26,7 @@
 #include "policy/rate_limiter.h"
 #include "policy/retry_budget.h"
 #include "policy/retry_policy.h"
+#include "policy/usual_answer.h"
 #include "sim/sim_clock.h"
 #include "sim/sim_connect_line.h"
 #include "sim/sim_endpoints.h"
@@ -108,6 +109,7 @@ class SimSidecar {
   DedupeTable* dedupe();         // likewise
   ReplayLease& replay();
   LatencyEstimate& latency() { return latency_; }
+  UsualAnswer& usual_answer(int method) { return usual_answers_[method]; }
   const RetryHistory& retries() const { return retries_; }
   const Tally& tally() const { return tally_; }
 
@@ -131,7 +133,8 @@ class SimSidecar {
   std::unique_ptr<AdaptiveThrottle> throttle_;
   std::unique_ptr<GuardLine> guard_;
   std::unique_ptr<DedupeTable> dedupe_;
-  std::map<int, MethodKind> methods_;  // by their numbers
+  std::map<int, MethodKind> methods_;         // by their numbers
+  std::map<int, UsualAnswer> usual_answers_;  // likewise
   LatencyEstimate latency_;
   RetryHistory retries_;
   FailedCallsRoom failed_calls_room_;

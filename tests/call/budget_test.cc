@@ -157,6 +157,7 @@ TEST_F(CallBudget, A46_RetriesThatSucceedKeepTheFloor) {
 
 TEST_F(CallBudget, A46_CallsThatRunIntoTheirDeadlineAreNoSuccesses) {
   OnlyAttemptsKeepTheFloor();
+  HasAnswered(sidecar_);
   Upstream({Silence()});
   for (int i = 0; i < 4; ++i) RunUnary({.timeout = Ms(50)});
   EXPECT_FALSE(Balance().floor_withheld);

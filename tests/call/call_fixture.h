@@ -50,6 +50,11 @@ inline CallPolicy SectionAPolicy() {
   return policy;
 }
 
+// As if the sidecar had had answers of the first method, each after a millisecond.
+inline void HasAnswered(SimSidecar& sidecar) {
+  for (int i = 0; i < 8; ++i) sidecar.usual_answer(0).Record(Ms(1));
+}
+
 // One sidecar at virtual time 0. Tests change `policy` before the first call.
 class CallTest : public ::testing::Test {
  protected:

@@ -151,6 +151,7 @@ TEST_F(CallDeadline, TheToleranceOfACallersDeadlineGrowsWithItsTimeout) {
 
 TEST_F(CallDeadline, ACallerThatLeavesAtItsDeadlineSpeaksIllOfASilentUpstreamAsTheTimerDoes) {
   retry_.budget.floor_min_success = 0.8;
+  HasAnswered(sidecar_);
   Upstream(FiveTimesFailureThenSilence());
   for (int i = 0; i < 5; ++i) {
     SimHost& call = sidecar_.Unary({.timeout = Ms(300)});
@@ -388,6 +389,7 @@ TEST_F(CallDeadline, AStreamThatEndsWithItsDeadlineSpeaksNotIllOfItsEndpoint) {
 }
 
 TEST_F(CallDeadline, SilenceUntilTheDeadlineSpeaksIllOfAnEndpoint) {
+  HasAnswered(sidecar_);
   Upstream({Silence()});
   EXPECT_EQ(RunUnary({.timeout = Ms(100)}).attempt(1).judged, false);
 }

@@ -68,6 +68,7 @@ TEST_F(CallThrottle, AttemptTimeoutsAndDeadlinesSayOverload) {
   CallPolicy without = policy_;
   without.retry.attempt_timeout = absl::InfiniteDuration();
   SimSidecar other(clock_, without);
+  HasAnswered(other);
   other.AddEndpoint(InTurn({Silence()}));
   RunWorkload(other, {.per_second = 100, .calls = 20, .facts = [](int64_t) {
                         return RequestFacts{.timeout = Ms(10)};
