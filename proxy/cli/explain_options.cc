@@ -45,9 +45,7 @@ Command AddExplain(Command app, ExplainOptions& options) {
   explain.AddOption("--method", call.method, "of the call, as shop.Cart/Add; likewise");
   explain.AddOption("--listener", call.listener,
                     "name of the one that takes the call; without it, the first egress one");
-  explain
-      .AddOption("--peer", call.peer,
-                 "the caller's name by its certificate, as dns:web.shop; likewise")
+  explain.AddOption("--peer", call.peer, "the caller's name by its certificate; likewise")
       .ValueName("NAME");
   explain
       .AddCheckedOption(

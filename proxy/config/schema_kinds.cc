@@ -56,8 +56,6 @@ std::string PatternOf(FieldRule::Kind kind) {
       return R"([^:\s][^\s]*)";
     case FieldRule::ALT_NAME:
       return R"(dns:(\*\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|uri:\S+)";
-    case FieldRule::PEER_GLOB:
-      return R"(\*|(spiffe://|uri:|dns:|subject:).*)";
     case FieldRule::HOST_NAME:
       return "[A-Za-z0-9_.-]{1,253}";
     case FieldRule::SOCKET:

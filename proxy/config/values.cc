@@ -152,12 +152,6 @@ absl::StatusOr<ParsedText> ParseHostName(const std::string& text) {
   return Wrong(text, "is no host name; say cart.shop");
 }
 
-absl::StatusOr<ParsedText> ParsePeerGlob(const std::string& text) {
-  absl::StatusOr<std::string> glob = tls::ParseIdentityGlob(text);
-  if (!glob.ok()) return glob.status();
-  return ParsedText{*std::move(glob)};
-}
-
 absl::StatusOr<ParsedText> AsItIs(const std::string& text, const absl::Status& status) {
   if (!status.ok()) return status;
   return ParsedText{text};
@@ -278,8 +272,6 @@ absl::StatusOr<ParsedText> ParseText(FieldRule::Kind kind, const std::string& te
       return ParseTlsVersion(text);
     case FieldRule::ALT_NAME:
       return AsItIs(text, tls::ParseAltName(text).status());
-    case FieldRule::PEER_GLOB:
-      return ParsePeerGlob(text);
     case FieldRule::HOST_NAME:
       return ParseHostName(text);
     case FieldRule::SOCKET:
@@ -328,7 +320,6 @@ CheckCode CodeOf(FieldRule::Kind kind, const absl::Status& error) {
     case FieldRule::TLS_VERSION:
       return CheckCode::kTlsVersion;
     case FieldRule::ALT_NAME:
-    case FieldRule::PEER_GLOB:
       return CheckCode::kAltName;
     case FieldRule::HOST_NAME:
       return CheckCode::kHostName;

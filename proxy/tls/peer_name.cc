@@ -20,7 +20,6 @@ namespace {
 
 constexpr std::string_view kDnsPrefix = "dns:";
 constexpr std::string_view kUriPrefix = "uri:";
-constexpr std::string_view kSubjectPrefix = "subject:";
 constexpr std::string_view kSpiffe = "spiffe://";
 
 // Returns every name of these kinds, in the certificate's order.
@@ -71,6 +70,15 @@ bool IsSpiffePart(absl::string_view part) {
                      [](char c) { return IsLetterOfNames(c) || c == '.'; });
 }
 
+// Whether the text begins as a URI does (RFC 3986, section 3.1).
+bool HasScheme(std::string_view text) {
+  const size_t colon = text.find(':');
+  if (colon == std::string_view::npos || colon == 0 || !absl::ascii_isalpha(text[0])) return false;
+  return std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(colon), [](char c) {
+    return absl::ascii_isalnum(c) || c == '+' || c == '-' || c == '.';
+  });
+}
+
 // Returns the only URI; empty if there is none, or more than one.
 std::string OnlyUri(const std::vector<AltName>& names) {
   const auto is_uri = [](const AltName& name) { return name.kind == AltName::Kind::kUri; };
@@ -114,17 +122,6 @@ absl::StatusOr<AltName> ParseAltName(std::string_view text) {
                    "\" is no name of a certificate; say dns:cart.shop or uri:spiffe://shop/cart"));
 }
 
-absl::StatusOr<std::string> ParseIdentityGlob(std::string_view text) {
-  const bool uri = text.starts_with(kUriPrefix) && !text.substr(4).starts_with(kSpiffe);
-  if (text == "*" || uri || text.starts_with(kSubjectPrefix)) return std::string(text);
-  if (text.starts_with(kDnsPrefix)) return absl::AsciiStrToLower(Abseil(text));
-  if (text.starts_with(kSpiffe)) return CanonicalUri(std::string(text));
-  return absl::InvalidArgumentError(
-      absl::StrCat("\"", Abseil(text),
-                   "\" does not say of which kind the caller's name is; say spiffe://shop/*, "
-                   "uri:https://shop/*, dns:*.shop or subject:CN=*"));
-}
-
 bool HasOneOf(X509* certificate, const std::vector<AltName>& names) {
   const std::vector<AltName> carried = AltNamesOf(certificate);
   return std::any_of(names.begin(), names.end(), [&](const AltName& name) {
@@ -154,12 +151,12 @@ std::string IdentityOf(X509* certificate) {
   const std::vector<AltName> names = AltNamesOf(certificate);
   const std::string uri = OnlyUri(names);
   if (const std::string id = SpiffeIdOf(uri); !id.empty()) return id;
-  if (!uri.empty()) return absl::StrCat(Abseil(kUriPrefix), uri);
+  if (HasScheme(uri) && !CanonicalUri(uri).starts_with(kSpiffe)) return uri;
   for (const AltName& name : names) {
     if (name.kind != AltName::Kind::kDns || !IsDnsName(name.value)) continue;
-    return absl::StrCat(Abseil(kDnsPrefix), absl::AsciiStrToLower(name.value));
+    return absl::AsciiStrToLower(name.value);
   }
-  return absl::StrCat(Abseil(kSubjectPrefix), SubjectOf(certificate));
+  return SubjectOf(certificate);
 }
 
 std::string NamesOf(X509* certificate, size_t most) {

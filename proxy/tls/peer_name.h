@@ -25,10 +25,6 @@ struct AltName {
 // sentence that follows the field's path.
 absl::StatusOr<AltName> ParseAltName(std::string_view text);
 
-// Parses a pattern of callers' names (IdentityOf): "*", or one that says of which kind they are,
-// as "spiffe://shop/*". Returns it as such names are written. An error is half a sentence likewise.
-absl::StatusOr<std::string> ParseIdentityGlob(std::string_view text);
-
 // Whether the certificate carries one of the names. A DNS name of the certificate may begin with
 // "*." (RFC 9525); its subject does not count. A SPIFFE ID must be the certificate's only URI, and
 // its trust domain is compared without regard to case (SPIFFE X.509-SVID, sections 2 and 5.2).
@@ -46,10 +42,10 @@ std::string TrustDomainOf(const std::string& uri);
 // X.509-SVID, section 2).
 std::string SpiffeIdOf(X509* certificate);
 
-// Returns whom the certificate names: "spiffe://shop/cart" if its only URI is a SPIFFE ID of a
-// workload, "uri:" and another only URI, else "dns:" and its first DNS name, else "subject:" and
-// its subject. Hence no text makes a name of one kind equal to one of another. A DNS name that has
-// not the form of one does not count.
+// Returns whom the certificate names: its only URI if that is a SPIFFE ID of a workload or no
+// SPIFFE ID at all, else its first DNS name, else its subject, as "CN=cart". A DNS name that has
+// not the form of one does not count. Hence no text of one kind is equal to one of another: only a
+// URI has a scheme, and only a subject an equals sign before any colon.
 std::string IdentityOf(X509* certificate);
 
 // Returns all names of the certificate for a message: "cart.shop, spiffe://shop/cart"; at most

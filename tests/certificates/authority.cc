@@ -59,7 +59,7 @@ X509* Unsigned(EVP_PKEY& key, const char* name, absl::Duration begins_in, absl::
 
 std::string AltNames(const std::vector<std::string>& names) {
   return absl::StrJoin(names, ",", [](std::string* out, const std::string& name) {
-    const bool has_kind = name.starts_with("DNS:");
+    const bool has_kind = name.starts_with("DNS:") || name.starts_with("URI:");
     absl::StrAppend(out, has_kind ? "" : absl::StrContains(name, "://") ? "URI:" : "DNS:", name);
   });
 }

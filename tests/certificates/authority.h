@@ -25,7 +25,7 @@ class Authority {
  public:
   struct Wanted {
     std::vector<std::string> names = {"localhost"};  // DNS names; those with "://" are URIs, unless
-                                                     // they begin with "DNS:"
+                                                     // they begin with "DNS:" or "URI:"
     absl::Duration begins_in = -absl::Hours(1);
     absl::Duration ends_in = absl::Hours(1);
   };

@@ -147,8 +147,6 @@ std::vector<std::pair<std::string, CheckCode>> WrongTexts(const FieldRule& rule)
               {"\"dns:\"", kAltName},
               {"\"dns:a/b\"", kAltName},
               {"\"uri:a b\"", kAltName}};
-    case FieldRule::PEER_GLOB:
-      return {{"cart.shop", kAltName}, {"\"*.shop\"", kAltName}, {"\"\"", kAltName}};
     case FieldRule::SOCKET:
       return {{"\"\"", kSocket}, {"/run/agent.sock", kSocket}, {"'unix:agent.sock'", kSocket}};
     case FieldRule::HOST_NAME:

@@ -141,7 +141,7 @@ TEST_F(LoadedTlsTest, ACertificateNeedsAKey) {
 TEST_F(LoadedTlsTest, CallersHaveNamesWhereTheyShowCertificates) {
   constexpr char kRoutes[] =
       "upstreams: [{name: u, endpoints: [\"127.0.0.1:2\"]}]\n"
-      "routes: [{match: {listener: a, peer: 'dns:x'}, upstream: u, policy: p}]\n"
+      "routes: [{match: {listener: a, peer: x}, upstream: u, policy: p}]\n"
       "policies: [{name: p, rate_limit: [{name: l, rate: 1/s, key: [method, peer]}]}]\n";
   const std::string own = Put(authority_.Issue());
   EXPECT_EQ(FaultsOf(kRoutes + Listener(own + ",\n client_" + Ca())), "");

@@ -144,7 +144,7 @@ TEST_F(Tls, RoutesLimitsAndTheAccessLogKnowACallerByItsCertificate) {
   expect(cart, StatusCode::RESOURCE_EXHAUSTED, "spiffe://shop/cart");
   expect(caller("spiffe://shop/web"), StatusCode::OK, "spiffe://shop/web");
   expect(caller("spiffe://bank/web"), StatusCode::UNIMPLEMENTED, "spiffe://bank/web");
-  expect(caller("DNS:spiffe://shop/web"), StatusCode::UNIMPLEMENTED, "dns:caller");
+  expect(caller("DNS:spiffe://shop/web"), StatusCode::UNIMPLEMENTED, "caller");
   EXPECT_EQ(service.calls(), 2);
 }
 

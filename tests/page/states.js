@@ -197,7 +197,7 @@ export const troubled = (second) => {
         {of: 'upstream cart', source: 'unix:///run/spire/agent.sock', identity: 'spiffe://shop/web',
          begins: state.time - 600, expires: state.time + 3000,
          fault: 'UNAVAILABLE: connection refused'},
-        {of: 'listener ingress', source: '/etc/levee/tls.crt', identity: 'dns:web.shop',
+        {of: 'listener ingress', source: '/etc/levee/tls.crt', identity: 'web.shop',
          begins: state.time - 600, expires: state.time + 86400 * 40, fault: ''},
       ],
       warnings: ['levee.yaml:9:5: LV201 policies[0].retry.budget.ratio: 3 allows four times the load'],

@@ -120,7 +120,7 @@ test('a drain, a refused reload with its faults, and warnings stand above all', 
   assert.match(panel, new RegExp(
       'certificate of upstream cart\\s+spiffe://shop/web, from unix:///run/spire/agent.sock, expires in 50 min, ' +
       '.*; no newer one: UNAVAILABLE: connection refused'));
-  assert.match(panel, /certificate of listener ingress\s+dns:web.shop, from .etc.levee.tls.crt, expires in 40 d, /);
+  assert.match(panel, /certificate of listener ingress\s+web.shop, from .etc.levee.tls.crt, expires in 40 d, /);
 });
 
 test('stores, leases and keys are shown while there are some', async (t) => {
