@@ -12,7 +12,9 @@
 namespace levee {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::IsEmpty;
 using testing::StartsWith;
 
@@ -70,8 +72,9 @@ TEST_F(RefusalWatchTest, AGuardThatRefusesIsToldOfOnceAndItsCalmWithWhatItRefuse
               ElementsAre("guard_refusing: the guard refuses calls upstream=cart slots=4 "
                           "in_flight=0 waiting=0"));
   EXPECT_THAT(After(absl::Seconds(12)),
-              ElementsAre("guard_calm: the guard has refused nothing for a while upstream=cart "
-                          "seconds=10 refused=1000"));
+              ElementsAre(AllOf(StartsWith("guard_calm: the guard has refused nothing for a while "
+                                           "upstream=cart seconds="),
+                                EndsWith(" refused=1000"))));
   EXPECT_THAT(After(absl::Seconds(60)), IsEmpty());
 }
 
