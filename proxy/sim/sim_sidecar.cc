@@ -70,12 +70,20 @@ ReplayLease& SimSidecar::replay() {
 }
 
 void SimSidecar::DescribeMethod(int number, std::optional<CallKind> kind) {
-  if (kind.has_value()) methods_.try_emplace(number, *kind);
+  std::optional<SimMethod>& place = MethodPlace(number);
+  if (kind.has_value() && !place.has_value()) place.emplace(*kind);
 }
 
-MethodKind& SimSidecar::Method(int number) {
-  if (described.has_value()) return methods_.try_emplace(number, *described).first->second;
-  return methods_[number];
+std::optional<SimSidecar::SimMethod>& SimSidecar::MethodPlace(int number) {
+  const auto index = static_cast<size_t>(number);
+  if (index >= methods_.size()) methods_.resize(index + 1);
+  return methods_[index];
+}
+
+SimSidecar::SimMethod& SimSidecar::Method(int number) {
+  std::optional<SimMethod>& place = MethodPlace(number);
+  if (place.has_value()) return *place;
+  return described.has_value() ? place.emplace(*described) : place.emplace();
 }
 
 CallParts SimSidecar::Parts(CallHost& host, const SimOrigin& origin) {
@@ -100,14 +108,15 @@ CallParts SimSidecar::Parts(CallHost& host, const SimOrigin& origin) {
       limits_.push_back(limiters_.back().get());
     }
   }
+  SimMethod& method = Method(origin.method);
   return {.host = host,
           .policy = *planned_->policy,
           .overload = overload,
           .budget = budget(),
           .latency = latency_,
           .failed_calls = failed_calls_,
-          .method = Method(origin.method),
-          .usual_answer = usual_answer(origin.method),
+          .method = method.kind,
+          .usual_answer = method.usual_answer,
           .worker = 0,
           .random = random_,
           .replay = replay(),

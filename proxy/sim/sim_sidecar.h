@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -109,7 +108,6 @@ class SimSidecar {
   DedupeTable* dedupe();         // likewise
   ReplayLease& replay();
   LatencyEstimate& latency() { return latency_; }
-  UsualAnswer& usual_answer(int method) { return usual_answers_[method]; }
   const RetryHistory& retries() const { return retries_; }
   const Tally& tally() const { return tally_; }
 
@@ -121,7 +119,15 @@ class SimSidecar {
   void Reuse(SimHost& host) { idle_.push_back(&host); }
 
  private:
-  MethodKind& Method(int number);
+  struct SimMethod {
+    SimMethod() = default;
+    explicit SimMethod(CallKind described) : kind(described) {}
+
+    MethodKind kind;
+    UsualAnswer usual_answer;
+  };
+  std::optional<SimMethod>& MethodPlace(int number);
+  SimMethod& Method(int number);
 
   SimClock& clock_;
   Random random_;  // the calls': apart from the endpoints', so that a test's draws do not depend
@@ -133,8 +139,7 @@ class SimSidecar {
   std::unique_ptr<AdaptiveThrottle> throttle_;
   std::unique_ptr<GuardLine> guard_;
   std::unique_ptr<DedupeTable> dedupe_;
-  std::map<int, MethodKind> methods_;         // by their numbers
-  std::map<int, UsualAnswer> usual_answers_;  // likewise
+  std::deque<std::optional<SimMethod>> methods_;  // by their numbers
   LatencyEstimate latency_;
   RetryHistory retries_;
   FailedCallsRoom failed_calls_room_;
