@@ -108,6 +108,7 @@ class SimSidecar {
   DedupeTable* dedupe();         // likewise
   ReplayLease& replay();
   LatencyEstimate& latency() { return latency_; }
+  UsualAnswer& usual_answer(int method) { return Method(method).usual_answer; }
   const RetryHistory& retries() const { return retries_; }
   const Tally& tally() const { return tally_; }
 
