@@ -49,12 +49,13 @@ endif()
 # name in an unnamed namespace must therefore be the only one in its folder. The fuzz targets, and what
 # clang-tidy reads, are compiled file by file, so a file that forgets an #include fails there.
 option(LEVEE_UNITE "Compile several files at a time, where speed does not depend on it" ON)
+if(LEVEE_UNITE AND LEVEE_SANITIZE)
+  set(CMAKE_UNITY_BUILD ON)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 0)
+endif()
 function(levee_unite target)
-  if(LEVEE_UNITE)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
-    if(NOT LEVEE_SANITIZE)
-      set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 8)
-    endif()
+  if(LEVEE_UNITE AND NOT LEVEE_SANITIZE)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
   endif()
 endfunction()
 

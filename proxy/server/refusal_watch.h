@@ -2,8 +2,9 @@
 // Tells operators when a retry budget or a guard refuses calls, and when that is over.
 #pragma once
 
+#include <cstdint>
 #include <memory>
-#include <vector>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"

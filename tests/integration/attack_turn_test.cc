@@ -278,6 +278,7 @@ std::vector<Cell> FewCells() {
   return {{.container = 64, .indexed = true, .then = Then::kRead},
           {.container = 128, .indexed = true, .then = Then::kReset},
           {.container = 64, .guarded = true, .indexed = true, .then = Then::kRead},
+          {.container = 64, .indexed = true, .then = Then::kRead, .workers = 2},
           {.container = 64, .guarded = true, .indexed = true, .then = Then::kEnd, .workers = 2},
           {.container = 64, .indexed = true, .then = Then::kRead, .secure = true}};
 }
