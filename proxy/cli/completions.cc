@@ -37,7 +37,7 @@ void VisitAll(const CommandDescription& command,
 }
 
 // Returns `text` in single quotes, as all three shells read them.
-std::string Quoted(absl::string_view text) {
+std::string ShellQuoted(absl::string_view text) {
   return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
 }
 
@@ -117,11 +117,11 @@ std::string FishOption(const std::string& line, const OptionDescription& option)
   if (TakesFile(option)) {
     text += " -r -F";
   } else if (!option.choices.empty()) {
-    absl::StrAppend(&text, " -x -a ", Quoted(absl::StrJoin(option.choices, " ")));
+    absl::StrAppend(&text, " -x -a ", ShellQuoted(absl::StrJoin(option.choices, " ")));
   } else if (!option.value.empty()) {
     text += " -x";
   }
-  return absl::StrCat(text, " -d ", Quoted(option.description), "\n");
+  return absl::StrCat(text, " -d ", ShellQuoted(option.description), "\n");
 }
 
 }  // namespace
@@ -131,21 +131,21 @@ std::string BashCompletion(const CommandDescription& command) {
   std::string values;  // the cases that complete the value of an option
   std::string words;   // the cases that complete commands, options and arguments
   VisitAll(command, [&](const CommandDescription& each) {
-    if (&each != &command) absl::StrAppend(&known, known.empty() ? "" : "|", Quoted(each.name));
+    if (&each != &command) absl::StrAppend(&known, known.empty() ? "" : "|", ShellQuoted(each.name));
     for (const OptionDescription& option : each.options) {
       if (option.value.empty()) continue;
       for (const std::string& name : option.names) {
         absl::StrAppend(
-            &values, "    ", Quoted(absl::StrCat(each.name, " ", name)), ") COMPREPLY=(",
+            &values, "    ", ShellQuoted(absl::StrCat(each.name, " ", name)), ") COMPREPLY=(",
             TakesFile(option)
                 ? "$(compgen -f -- \"$word\")"
-                : absl::StrCat("$(compgen -W ", Quoted(absl::StrJoin(option.choices, " ")),
+                : absl::StrCat("$(compgen -W ", ShellQuoted(absl::StrJoin(option.choices, " ")),
                                " -- \"$word\")"),
             "); return ;;\n");
       }
     }
-    absl::StrAppend(&words, "    ", Quoted(each.name), ") COMPREPLY=($(compgen ",
-                    TakesFileArgument(each) ? "-f " : "", "-W ", Quoted(Words(each)),
+    absl::StrAppend(&words, "    ", ShellQuoted(each.name), ") COMPREPLY=($(compgen ",
+                    TakesFileArgument(each) ? "-f " : "", "-W ", ShellQuoted(Words(each)),
                     " -- \"$word\")) ;;\n");
   });
   return absl::StrCat(
@@ -169,15 +169,15 @@ std::string ZshCompletion(const CommandDescription& command) {
 std::string FishCompletion(const CommandDescription& command) {
   std::string text = "# Completions of levee for fish.\ncomplete -c levee -f\n";
   VisitAll(command, [&](const CommandDescription& each) {
-    const std::string line = absl::StrCat("complete -c levee -n ", Quoted(FishCondition(each)));
+    const std::string line = absl::StrCat("complete -c levee -n ", ShellQuoted(FishCondition(each)));
     for (const CommandDescription& sub : each.commands) {
-      absl::StrAppend(&text, line, " -a ", LastWord(sub), " -d ", Quoted(sub.description), "\n");
+      absl::StrAppend(&text, line, " -a ", LastWord(sub), " -d ", ShellQuoted(sub.description), "\n");
     }
     for (const OptionDescription& option : each.options) text += FishOption(line, option);
     if (TakesFileArgument(each)) absl::StrAppend(&text, line, " -F\n");
     for (const OptionDescription& argument : each.arguments) {
       if (argument.choices.empty()) continue;
-      absl::StrAppend(&text, line, " -a ", Quoted(absl::StrJoin(argument.choices, " ")), "\n");
+      absl::StrAppend(&text, line, " -a ", ShellQuoted(absl::StrJoin(argument.choices, " ")), "\n");
     }
   });
   return text;
