@@ -21,7 +21,8 @@ std::optional<HostPort> SplitHostPort(std::string_view text) {
       std::all_of(host.begin(), host.end(), [](char c) { return c > ' ' && c < 127 && c != '/'; });
   int port = 0;
   const bool number = absl::SimpleAtoi(absl::string_view(digits.data(), digits.size()), &port);
-  if (host.empty() || !visible || !number || port < 1 || port > 65535) return std::nullopt;
+  if (host.empty() || host.size() > kMaxHost || !visible || !number || port < 1 || port > 65535)
+    return std::nullopt;
   return HostPort{host, static_cast<uint16_t>(port)};
 }
 

@@ -114,7 +114,8 @@ int Guard::MethodNumber(const std::string& path) const {
 int Guard::NameMethod(const std::string& path) {
   const std::lock_guard lock(mutex_);
   const int next = static_cast<int>(methods_.size());
-  if (next == kMethods && !methods_.contains(path)) {
+  const bool full = next == kMethods || path.size() > kMaxPath;
+  if (full && !methods_.contains(path)) {
     ended_[kMethods].store(true, kRelaxed);
     return kMethods;
   }

@@ -99,6 +99,7 @@ class Guard {
   // The number of a method, for Leave. There are kMethods; methods without one share kMethods. A
   // caller can make paths up, so a method is named only once the service has shown that it has it.
   static constexpr int kMethods = 64;
+  static constexpr size_t kMaxPath = 257;  // a longer one has no number
   int MethodNumber(const std::string& path) const;
   int NameMethod(const std::string& path);
 

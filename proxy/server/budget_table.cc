@@ -47,7 +47,7 @@ void BudgetTable::SetMaxAuthorities(int max_authorities) {
   max_authorities_ = max_authorities;
 }
 
-// Drops what no worker uses and what says nothing any more.
+// The lock is held.
 void BudgetTable::Forget(Instant now) {
   next_forgetting_ = now + kForgetEvery;
   std::erase_if(budgets_, [&](const auto& entry) {

@@ -39,6 +39,12 @@ class BudgetTable {
   Account Get(const std::string& upstream, const std::string& authority,
               const RetryBudgetPolicy& policy, Instant now);
 
+  // Drops what no worker uses and what says nothing any more. Get does so now and then.
+  void ForgetUnused(Instant now) {
+    const std::lock_guard lock(mutex_);
+    Forget(now);
+  }
+
   // Returns the values of the gauges; one entry per budget.
   std::vector<Metrics::BudgetGauges> Read(Instant now) const;
 

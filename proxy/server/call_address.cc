@@ -26,4 +26,9 @@ std::string WithoutFinalDot(std::string_view authority) {
   return text;
 }
 
+absl::Status NoRoute(std::string_view authority, std::string_view path) {
+  return absl::UnimplementedError(absl::StrCat("no route for authority \"", Abseil(authority),
+                                               "\", method \"", Abseil(path), "\""));
+}
+
 }  // namespace levee

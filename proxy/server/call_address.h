@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "server/accepted_connection.h"
 
 namespace levee {
@@ -35,6 +36,13 @@ inline CallAddress AddressOf(const ConnectionOrigin& origin, std::string_view au
 // name in lower case, an IP address as the system writes it, an IPv4 address as itself. Calls are
 // routed, limited and budgeted by it, or a caller would have a budget with each spelling.
 std::string SpelledOnce(std::string_view authority);
+
+// The answer to calls whose authority has more than kMaxAuthority bytes.
+inline constexpr char kAuthorityTooLong[] =
+    "the call's authority is longer than a host name and a port can be (261 bytes)";
+
+// Returns the error of a call that no route is for.
+absl::Status NoRoute(std::string_view authority, std::string_view path);
 
 // Returns the authority without the dot that ends an absolute name. The address that is dialled
 // keeps it, since the search list of the system does not apply to such a name.

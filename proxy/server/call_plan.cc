@@ -46,7 +46,7 @@ std::shared_ptr<CallPlan> PlanCache::Find(const PlanKey& key) const {
 
 bool PlanCache::Insert(const PlanKey& key, std::shared_ptr<CallPlan> plan) {
   const size_t bytes = Bytes(key);
-  const bool full = plans_.size() >= kMaxPlans || bytes_ + bytes > kMaxBytes;
+  const bool full = bytes_ + bytes > kMaxBytes;
   if (full) Clear();
   bytes_ += bytes;
   plans_.emplace(OwnedKey(key), std::move(plan));

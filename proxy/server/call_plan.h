@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "base/text.h"
 #include "call/plan.h"
 #include "call/shadow_call.h"
@@ -119,14 +120,14 @@ struct PlanKey {
   std::string_view peer;  // the caller's identity; empty where all callers take the same routes
 };
 
-// The cache. Bounded in entries and in bytes: when it is full it starts anew, since a caller that
-// makes up paths would otherwise fill it with entries nobody asks for again. One thread.
+// The cache. Bounded in bytes: when it is full it starts anew, since a caller that makes up paths
+// would otherwise fill it with entries nobody asks for again. One thread.
 class PlanCache {
  public:
   // nullptr if there is none yet.
   std::shared_ptr<CallPlan> Find(const PlanKey& key) const;
 
-  // True if a bound was reached and the others were dropped.
+  // True if the bound was reached and the others were dropped.
   bool Insert(const PlanKey& key, std::shared_ptr<CallPlan> plan);
 
   void Clear() {
@@ -134,23 +135,26 @@ class PlanCache {
     bytes_ = 0;
   }
 
-  // Drops the plans of destinations that have gone.
-  void EraseGone() {
-    absl::erase_if(plans_, [this](const auto& entry) {
-      if (!entry.second->destination->gone) return false;
+  // Drops the plans of the destinations for which the condition holds.
+  void EraseThose(absl::FunctionRef<bool(const Destination&)> condition) {
+    absl::erase_if(plans_, [&](const auto& entry) {
+      if (!condition(*entry.second->destination)) return false;
       bytes_ -= Bytes(entry.first.view());
       return true;
     });
   }
 
- private:
-  static constexpr size_t kMaxPlans = 10'000;
-  static constexpr size_t kMaxBytes = 8 << 20;
+  // Returns how many bytes the plans take.
+  size_t bytes() const { return bytes_; }
 
-  // Returns the size of an entry's texts. The plan has two of them, too.
+  static constexpr size_t kMaxBytes = 8 << 20;
+  static constexpr size_t kPlanBytes = 1024;  // of one, beside its texts
+
+ private:
+  // Returns the size of an entry. The plan has two of the texts, too.
   static size_t Bytes(const PlanKey& key) {
-    return 2 * key.address.routed_by.size() + key.address.original.size() + 2 * key.path.size() +
-           key.peer.size();
+    return kPlanBytes + 2 * key.address.routed_by.size() + key.address.original.size() +
+           2 * key.path.size() + key.peer.size();
   }
 
   struct OwnedKey {

@@ -23,6 +23,17 @@ std::vector<Pool::Target> ToTargets(const EndpointList& endpoints) {
   return targets;
 }
 
+// How often it is looked which destinations nobody uses.
+constexpr absl::Duration kLook = absl::Minutes(1);
+
+// Whether calls have named it, by the address that is dialled.
+bool IsNamed(const Destination& destination) { return !destination.authority.empty(); }
+
+// Of two entries of the table.
+constexpr auto UsedBefore = [](const auto& a, const auto& b) {
+  return a->second->last_used < b->second->last_used;
+};
+
 // Returns HOST:PORT, or "" where the upstream's endpoints say where.
 std::string DialledBy(const UpstreamSpec& upstream, const CallAddress& address) {
   switch (upstream.by) {
@@ -71,6 +82,8 @@ ConnectPolicy DestinationTable::ConnectPolicyOf(const UpstreamSpec& upstream,
 void DestinationTable::Reload(const Snapshot& snapshot,
                               const Http2Connection::Options& connection) {
   limit_ = static_cast<size_t>(snapshot.limits.destinations);
+  most_named_ = static_cast<size_t>(
+      MostNamed(snapshot.limits.destinations, parts_.memory.limit(), parts_.metrics.workers()));
   applications_.clear();
   for (const auto& [listener, upstreams] : ApplicationsOf(snapshot)) {
     applications_.insert(upstreams.begin(), upstreams.end());
@@ -89,7 +102,7 @@ void DestinationTable::Reload(const Snapshot& snapshot,
     connect_policies_[upstream.name] = std::move(known);
   }
   std::erase_if(endpoints_, [&](const auto& entry) { return !upstreams.contains(entry.first); });
-  ForgetThose([&](Destination& destination) { return !StillFits(destination, upstreams); });
+  ForgetThose([&](const auto& destination) { return !StillFits(*destination, upstreams); });
   MakeMissing();
 }
 
@@ -147,21 +160,74 @@ absl::StatusOr<std::vector<Pool::Target>> DestinationTable::TargetsOf(const Upst
 }
 
 void DestinationTable::ForgetLoops() {
-  ForgetThose([](Destination& destination) { return destination.pool->LeadsToSelf(); });
+  ForgetThose([](const auto& destination) { return destination->pool->LeadsToSelf(); });
   MakeMissing();
 }
 
-void DestinationTable::ForgetThose(absl::FunctionRef<bool(Destination&)> condition) {
-  std::erase_if(destinations_, [&](const auto& entry) {
-    if (!condition(*entry.second)) return false;
-    Forget(*entry.second);
-    return true;
-  });
+void DestinationTable::ForgetThose(
+    absl::FunctionRef<bool(const std::shared_ptr<Destination>&)> condition) {
+  for (const auto at : Where(condition)) Forget(at);
+  ErasePlans();
 }
 
-void DestinationTable::Forget(Destination& destination) {
-  destination.gone = some_gone_ = true;
+std::vector<DestinationTable::Destinations::iterator> DestinationTable::Where(
+    absl::FunctionRef<bool(const std::shared_ptr<Destination>&)> condition) {
+  std::vector<Destinations::iterator> those;
+  for (auto at = destinations_.begin(); at != destinations_.end(); ++at) {
+    if (condition(at->second)) those.push_back(at);
+  }
+  return those;
+}
+
+void DestinationTable::Forget(Destinations::iterator at) {
+  Destination& destination = *at->second;
+  destination.gone = true;
   destination.pool->ConnectOnlyOnDemand();  // It lives as long as calls run on it.
+  if (IsNamed(destination)) --named_;
+  destinations_.erase(at);
+}
+
+// Cached plans hold destinations that have gone.
+void DestinationTable::ErasePlans() {
+  parts_.plans.EraseThose([](const Destination& destination) { return destination.gone; });
+}
+
+void DestinationTable::ForgetAccounts(Instant now) {
+  parts_.budgets.ForgetUnused(now);
+  parts_.shadow_budgets.ForgetUnused(now);
+  parts_.throttles.ForgetUnused(now);
+}
+
+// A destination stays as long as a call runs on it, however old the call is.
+void DestinationTable::OnTimer(Instant now) {
+  const bool again = named_ > 0;
+  const Instant old = now - kIdle;
+  const auto is_old = [old](const Destination& destination) {
+    return IsNamed(destination) && destination.last_used <= old;
+  };
+  parts_.plans.EraseThose(is_old);
+  ForgetThose([&](const auto& destination) {
+    return is_old(*destination) && destination.use_count() == 1;
+  });
+  ForgetAccounts(now);
+  if (again) parts_.io.wheel.Arm(*this, now + kLook);
+}
+
+int64_t DestinationTable::GiveBack(int64_t bytes) {
+  auto given = static_cast<int64_t>(parts_.plans.bytes());
+  parts_.plans.Clear();
+  auto idle = Where([](const auto& destination) {
+    return IsNamed(*destination) && destination.use_count() == 1;
+  });
+  std::sort(idle.begin(), idle.end(), UsedBefore);
+  if (!idle.empty() && given < bytes) parts_.io.series.limit_hits[Limit::kDestinations].Add();
+  for (const auto at : idle) {
+    if (given >= bytes) break;
+    given += kBytes;
+    Forget(at);
+  }
+  ForgetAccounts(parts_.io.loop.now());
+  return given;
 }
 
 absl::StatusOr<std::shared_ptr<Destination>> DestinationTable::Find(const UpstreamSpec& upstream,
@@ -174,7 +240,7 @@ absl::StatusOr<std::shared_ptr<Destination>> DestinationTable::Find(const Upstre
   }
   const auto targets = TargetsOf(upstream, authority, asker);
   if (!targets.ok()) return targets.status();
-  MakeRoom();
+  MakeRoom(/*named=*/!authority.empty());
   return Make(upstream.name, authority, *targets);
 }
 
@@ -189,27 +255,29 @@ std::shared_ptr<Destination> DestinationTable::Make(const std::string& upstream,
   destination->pool = std::make_unique<Pool>(parts_.io, parts_.resolver, *destination->connect,
                                              parts_.random, *destination->series, targets);
   destinations_.emplace(std::pair(upstream, authority), destination);
+  if (IsNamed(*destination)) {
+    ++named_;
+    if (!linked()) parts_.io.wheel.Arm(*this, parts_.io.loop.now() + kLook);
+  }
   if (destination->connect->watcher != nullptr) destination->pool->Connect();
   return destination;
 }
 
 // A tenth goes at a time, so that an authority that is made up costs a few steps and not a look at
 // all of them. Calls do not keep a destination: there may be more of them than the limit allows.
-void DestinationTable::MakeRoom() {
-  if (destinations_.size() < limit_) return;
+void DestinationTable::MakeRoom(bool named) {
+  const bool too_many_named = named && named_ >= most_named_;
+  if (!too_many_named && destinations_.size() < limit_) return;
   parts_.io.series.limit_hits[Limit::kDestinations].Add();
-  std::vector<decltype(destinations_)::iterator> all;
-  for (auto at = destinations_.begin(); at != destinations_.end(); ++at) all.push_back(at);
+  auto oldest =
+      Where([&](const auto& destination) { return !too_many_named || IsNamed(*destination); });
   // A reload may have lowered the limit.
-  const size_t above = destinations_.size() - limit_;
-  const auto end = all.begin() + static_cast<ptrdiff_t>(above + std::max<size_t>(limit_ / 10, 1));
-  std::nth_element(all.begin(), end - 1, all.end(), [](const auto& a, const auto& b) {
-    return a->second->last_used < b->second->last_used;
-  });
-  for (auto oldest = all.begin(); oldest != end; ++oldest) {
-    Forget(*(*oldest)->second);
-    destinations_.erase(*oldest);
-  }
+  const size_t most = too_many_named ? most_named_ : limit_;
+  const size_t count = oldest.size() - most + std::max<size_t>(most / 10, 1);
+  const auto end = oldest.begin() + static_cast<ptrdiff_t>(count);
+  std::nth_element(oldest.begin(), end - 1, oldest.end(), UsedBefore);
+  std::for_each(oldest.begin(), end, [this](const auto at) { Forget(at); });
+  ErasePlans();
 }
 
 std::vector<EndpointView> DestinationTable::View() const {

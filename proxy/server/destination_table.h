@@ -2,6 +2,9 @@
 // The destinations that one worker knows.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <set>
@@ -12,12 +15,16 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "base/memory_account.h"
 #include "base/random.h"
+#include "base/timer_wheel.h"
 #include "conn/http2_connection.h"
 #include "net/address.h"
 #include "net/resolver.h"
 #include "policy/waiting_places.h"
+#include "server/budget_table.h"
 #include "server/call_plan.h"
+#include "server/throttle_table.h"
 #include "settings/snapshot.h"
 #include "telemetry/metrics.h"
 #include "upstream/endpoint_view.h"
@@ -35,13 +42,32 @@ struct DestinationParts {
   WaitingPlaces& waiting;
   const std::vector<net::Address>& own_listeners;
   ApplicationWatcher& watcher;
+  const MemoryAccount& memory;
+  PlanCache& plans;  // of these destinations; those of one that goes are dropped
+  BudgetTable& budgets;
+  BudgetTable& shadow_budgets;
+  ThrottleTable& throttles;
   int worker;
 };
 
 // Bounded by limits.destinations: beyond it the least recently used ones go. Calls that run on one
-// that has gone keep it until they end. One thread.
-class DestinationTable {
+// that has gone keep it until they end.
+//
+// A caller can make up authorities. So the destinations that calls have named take at most an
+// eighth of the memory of the process, one without a call for kIdle goes, and as memory runs out
+// they are given back. One thread.
+class DestinationTable final : private Timer {
  public:
+  // One takes so many bytes at most on one worker, with its budget and without its calls.
+  static constexpr int64_t kBytes = 12 << 10;
+  static constexpr absl::Duration kIdle = absl::Minutes(10);
+
+  // Returns how many of `limit` destinations calls may name where the process may hold `memory`
+  // bytes, on each of so many workers.
+  static int MostNamed(int limit, int64_t memory, int workers) {
+    return static_cast<int>(std::clamp<int64_t>(memory / 8 / kBytes / workers, 1, limit));
+  }
+
   // `connection`: of those to endpoints. Nothing refers to `snapshot` afterwards.
   DestinationTable(const DestinationParts& parts, const Snapshot& snapshot,
                    const Http2Connection::Options& connection);
@@ -66,19 +92,23 @@ class DestinationTable {
   absl::StatusOr<std::shared_ptr<Destination>> Find(const UpstreamSpec& upstream,
                                                     const CallAddress& address, net::Asker asker);
 
+  // Memory is short: drops all plans, and of the destinations that calls have named and that no
+  // call uses the least recently used ones, until so many bytes are given. Returns how many were.
+  int64_t GiveBack(int64_t bytes);
+
   // Returns a view of every endpoint.
   std::vector<EndpointView> View() const;
 
   // Whether the upstream's endpoints take no connections (Pool::refuses).
   bool Refuses(const std::string& upstream) const;
 
-  // Whether some have gone (Destination::gone) since the last time this was asked.
-  bool TakeGone() { return std::exchange(some_gone_, false); }
-
   // Closes every connection.
   void Close();
 
  private:
+  using Destinations = std::map<std::pair<std::string, std::string>, std::shared_ptr<Destination>>;
+
+  void OnTimer(Instant now) override;
   ConnectPolicy ConnectPolicyOf(const UpstreamSpec& upstream,
                                 const Http2Connection::Options& connection) const;
   using UpstreamsByName = std::map<std::string, const UpstreamSpec*>;
@@ -90,17 +120,22 @@ class DestinationTable {
   absl::StatusOr<std::vector<Pool::Target>> TargetsOf(const UpstreamSpec& upstream,
                                                       std::string_view authority,
                                                       net::Asker asker) const;
-  void ForgetThose(absl::FunctionRef<bool(Destination&)> condition);
-  void Forget(Destination& destination);
-  void MakeRoom();
+  void ForgetThose(absl::FunctionRef<bool(const std::shared_ptr<Destination>&)> condition);
+  void Forget(Destinations::iterator at);
+  void ErasePlans();
+  void ForgetAccounts(Instant now);
+  std::vector<Destinations::iterator> Where(
+      absl::FunctionRef<bool(const std::shared_ptr<Destination>&)> condition);
+  void MakeRoom(bool named);
 
   const DestinationParts parts_;
   size_t limit_ = 0;
+  size_t most_named_ = 0;
   std::map<std::string, std::shared_ptr<ConnectPolicy>> connect_policies_;  // by upstream
   std::set<std::string> applications_;  // upstreams to which inbound listeners lead
   EndpointLists endpoints_;
-  std::map<std::pair<std::string, std::string>, std::shared_ptr<Destination>> destinations_;
-  bool some_gone_ = false;
+  Destinations destinations_;
+  size_t named_ = 0;  // of destinations_, by calls
 };
 
 }  // namespace levee

@@ -36,6 +36,9 @@ constexpr int64_t kLeastMade = 128 * 1024;
 // held back is to be little, and whoever sends most of it has small frames.
 constexpr size_t kReadBesideHeldBack = 4 * 1024;
 
+// The least time between two looks at the tables that callers have filled.
+constexpr absl::Duration kTablesPause = absl::Milliseconds(250);
+
 // Of the objects of a call and its streams, which come to its bodies and heads.
 constexpr size_t kCallBytes = 4 * 1024;
 
@@ -52,6 +55,10 @@ bool MemoryRelief::Look() {
     level = account_.Level(bytes, level_);
   }
   level_ = level;
+  if (GiveTablesBack()) {
+    bytes = AllocatedBlockBytes();
+    level_ = account_.Level(bytes, level_);
+  }
   Adjust();
   const int64_t free = account_.Free(bytes);
   io_.loop.SetReadAllowance(std::max(free / kReadShare, kLeastRead));
@@ -68,6 +75,17 @@ void MemoryRelief::GiveBlocksBack() {
   if (std::exchange(given_back_, wanted) == wanted) return;
   ReleaseFreeBlocks();
   account_.SetBlocksAreBack();
+}
+
+// Not in each turn: what is made anew meanwhile is little, and measuring takes milliseconds.
+bool MemoryRelief::GiveTablesBack() {
+  const Instant now = io_.loop.now();
+  if (level_ < MemoryLevel::kFull || now < tables_due_) return false;
+  tables_due_ = now + kTablesPause;
+  if (destinations_.GiveBack(account_.Excess(AllocatedBlockBytes())) == 0) return false;
+  ReleaseFreeBlocks();
+  MeasureMemory(account_);
+  return true;
 }
 
 void MemoryRelief::OnEnded() {

@@ -10,19 +10,26 @@
 #include "base/intrusive_list.h"
 #include "base/memory_account.h"
 #include "conn/worker_io.h"
+#include "server/destination_table.h"
 #include "server/downstream_connection.h"
 #include "server/rpc_stream.h"
 
 namespace levee {
 
-// Acts by the level of the account: smaller windows for all streams, and the end of the calls that
-// hold most. The worker itself refuses new calls, as this says. One thread.
+// Acts by the level of the account: smaller windows for all streams, then the tables that callers
+// have filled are given back, and if that is not enough the calls end that hold most. The worker
+// itself refuses new calls, as this says. One thread.
 class MemoryRelief {
  public:
   // All references must outlive it.
   MemoryRelief(MemoryAccount& account, WorkerIo& io,
-               IntrusiveList<DownstreamConnection>& connections, IntrusiveList<RpcStream>& calls)
-      : account_(account), io_(io), connections_(connections), calls_(calls) {}
+               IntrusiveList<DownstreamConnection>& connections, IntrusiveList<RpcStream>& calls,
+               DestinationTable& destinations)
+      : account_(account),
+        io_(io),
+        connections_(connections),
+        calls_(calls),
+        destinations_(destinations) {}
 
   // Before the end of each turn: goes on with what was held back in earlier ones. For that, and for
   // the tasks of the turn's end, as much may be made again as for what was read, so that none of
@@ -54,6 +61,10 @@ class MemoryRelief {
   // If the account wants them.
   void GiveBlocksBack();
 
+  // Gives the tables back that callers have filled, if memory is short. Returns whether something
+  // was given and the account knows it.
+  bool GiveTablesBack();
+
   // A stream whose end frees memory: of a call, or of an answer whose call has ended already.
   struct Holder {
     size_t bytes = 0;
@@ -73,6 +84,8 @@ class MemoryRelief {
   WorkerIo& io_;
   IntrusiveList<DownstreamConnection>& connections_;
   IntrusiveList<RpcStream>& calls_;
+  DestinationTable& destinations_;
+  Instant tables_due_;  // not earlier
   MemoryLevel level_ = MemoryLevel::kPlenty;
   int64_t made_in_turn_ = INT64_MAX;
   int64_t given_back_ = 0;  // account_.wanted_back() when blocks were given back

@@ -28,7 +28,7 @@ bool MethodKinds::List(const std::string& upstream, std::string_view path, Plann
   Methods& methods = upstreams_[upstream];
   const auto found = methods.find(path);
   if (found == methods.end()) {
-    if (methods.size() == kMaxMethods) return false;
+    if (methods.size() == kMaxMethods || path.size() > kMaxPath) return false;
     methods.emplace(path, plan.method);
   } else if (found->second != plan.method) {
     // Another worker has learnt it meanwhile.

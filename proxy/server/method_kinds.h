@@ -29,6 +29,7 @@ class MethodKinds {
   // An upstream has at most so many listed methods. Further ones are not learnt, so an upstream
   // that fills its list takes no place from others.
   static constexpr size_t kMaxMethods = 1000;
+  static constexpr size_t kMaxPath = 257;  // a longer one is not listed: as the labels of metrics
 
   // Returns what is known of the method, by the upstream's descriptors or from calls.
   PlannedKind Plan(const UpstreamSpec& upstream, std::string_view path);

@@ -40,7 +40,7 @@ void ThrottleTable::SetMaxAuthorities(int max_authorities) {
   max_authorities_ = max_authorities;
 }
 
-// Drops what no worker uses and what rejects nothing.
+// The lock is held.
 void ThrottleTable::Forget(Instant now) {
   next_forgetting_ = now + kForgetThrottlesEvery;
   std::erase_if(throttles_, [&](const auto& entry) {

@@ -31,6 +31,12 @@ class ThrottleTable {
   std::shared_ptr<AdaptiveThrottle> Get(const std::string& upstream, const std::string& authority,
                                         const ThrottlePolicy& policy, Instant now);
 
+  // Drops what no worker uses and what rejects nothing. Get does so now and then.
+  void ForgetUnused(Instant now) {
+    const std::lock_guard lock(mutex_);
+    Forget(now);
+  }
+
   // Returns the largest probability of each upstream that has a throttle.
   std::map<std::string, double> Probabilities(Instant now) const;
 

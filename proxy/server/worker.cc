@@ -4,9 +4,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/str_cat.h"
 #include "base/host_port.h"
-#include "base/text.h"
 #include "server/connection_events.h"
 #include "server/connection_options.h"
 #include "server/reply.h"
@@ -60,6 +58,11 @@ Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shar
                      .waiting = waiting_places_,
                      .own_listeners = own_addresses_,
                      .watcher = doors_,
+                     .memory = shared.memory,
+                     .plans = plans_,
+                     .budgets = shared.budgets,
+                     .shadow_budgets = shared.shadow_budgets,
+                     .throttles = shared.throttles,
                      .worker = index},
                     *snapshot_, ConnectionOptions(Peer::kUpstream)),
       guards_(io_.wheel, index),
@@ -68,7 +71,7 @@ Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shar
                           .own_addresses = own_addresses_,
                           .capture_loops = shared.capture_loops,
                           .tls_destinations = shared.tls_destinations},
-      relief_(shared.memory, io_, connections_, calls_),
+      relief_(shared.memory, io_, connections_, calls_, destinations_),
       idle_(io_, connections_, tunnels_) {
   loop_.SetTurnHandler(this);
 }
@@ -174,7 +177,6 @@ void Worker::Apply(const WorkerConfig& config) {
   destinations_.Reload(*snapshot_, ConnectionOptions(Peer::kUpstream));
   doors_.Reload(*snapshot_);
   SetOwnAddresses(config.own_listeners, control_ports_);
-  destinations_.TakeGone();  // No plan is left that could hold one.
   closed_sockets_.insert(config.closed_sockets.begin(), config.closed_sockets.end());
   connections_.ForEach([&](DownstreamConnection& connection) {
     connection.SetListener(snapshot_->ListenerRefOf(*connection.origin().listener));
@@ -398,18 +400,16 @@ h2::StreamHandler* Worker::Refuse(DownstreamConnection& from, h2::Stream& stream
 }
 
 absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(const PlanKey& key, net::Asker asker) {
+  if (key.address.routed_by.size() > kMaxAuthority) {
+    return absl::UnimplementedError(kAuthorityTooLong);
+  }
   const std::string routed_by = WithoutFinalDot(SpelledOnce(key.address.routed_by));
   const Route* route = snapshot_->routes.Find(
       {.listener = key.listener, .authority = routed_by, .path = key.path, .peer = key.peer});
-  if (route == nullptr) {
-    return absl::UnimplementedError(absl::StrCat("no route for authority \"", routed_by,
-                                                 "\", method \"", Abseil(key.path), "\""));
-  }
+  if (route == nullptr) return NoRoute(routed_by, key.path);
   const UpstreamSpec& upstream = snapshot_->upstreams[route->upstream];
   const CallPolicy& policy = snapshot_->policies[route->policy];
   auto destination = destinations_.Find(upstream, key.address, asker);
-  // Cached plans hold destinations that have gone.
-  if (destinations_.TakeGone()) plans_.EraseGone();
   if (!destination.ok()) return destination.status();
   auto plan = std::make_shared<CallPlan>();
   plan->snapshot = snapshot_;

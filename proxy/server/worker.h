@@ -264,9 +264,9 @@ class Worker final : private net::TurnHandler {
   std::atomic<bool> application_gone_ = false;
   std::set<Direction> leaving_;  // whose callers are told to go elsewhere
   ApplicationDoors doors_;
+  PlanCache plans_;
   DestinationTable destinations_;
   GuardLines guards_;
-  PlanCache plans_;
   IntrusiveList<AcceptedConnection> accepted_;
   IntrusiveList<DownstreamConnection> connections_;
   IntrusiveList<RawTunnel> tunnels_;

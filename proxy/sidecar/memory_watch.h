@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/time/time.h"
+#include "base/block_cache.h"
 #include "base/memory_account.h"
 #include "base/timer_wheel.h"
 #include "net/event_loop.h"
@@ -25,7 +26,7 @@ class MemoryWatch final : private Timer {
   static constexpr absl::Duration kLookEvery = absl::Milliseconds(250);
 
   // All references must outlive it. `wake` gives each worker a turn, in which it gives back its
-  // free blocks.
+  // free blocks, and the tables that callers have filled.
   MemoryWatch(MemoryAccount& account, net::EventLoop& loop, TimerWheel& wheel,
               std::function<void()> wake)
       : account_(account), loop_(loop), wheel_(wheel), wake_(std::move(wake)) {}
@@ -44,7 +45,9 @@ class MemoryWatch final : private Timer {
   void OnTimer(Instant now) override {
     MeasureMemory(account_);
     const int64_t wanted = account_.wanted_back();
-    if (std::exchange(wanted_back_, wanted) != wanted) wake_();
+    const bool full =
+        account_.Level(AllocatedBlockBytes(), MemoryLevel::kPlenty) >= MemoryLevel::kFull;
+    if (std::exchange(wanted_back_, wanted) != wanted || full) wake_();
     wheel_.Arm(*this, now + kLookEvery);
   }
 

@@ -23,6 +23,12 @@ Hops MakeHops() {
   return NewHops(random);
 }
 
+// How many authorities that callers name have a budget of their own.
+int MostAuthorities(const Snapshot& snapshot) {
+  return DestinationTable::MostNamed(snapshot.limits.destinations,
+                                     MemoryWatch::LimitOf(snapshot.limits), /*workers=*/1);
+}
+
 bool IsInbound(const Snapshot& snapshot, const std::string& listener) {
   return std::any_of(snapshot.listeners.begin(), snapshot.listeners.end(),
                      [&](const ListenerSpec& spec) {
@@ -56,9 +62,9 @@ absl::StatusOr<std::unique_ptr<Sidecar>> Sidecar::Open(std::shared_ptr<const Sna
 
 Sidecar::Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, Metrics& metrics,
                  RecentCalls& recent_calls, SpanSink& spans, EventLog& log)
-    : budgets_(workers, snapshot->limits.destinations),
-      shadow_budgets_(workers, snapshot->limits.destinations),
-      throttles_(workers, snapshot->limits.destinations),
+    : budgets_(workers, MostAuthorities(*snapshot)),
+      shadow_budgets_(workers, MostAuthorities(*snapshot)),
+      throttles_(workers, MostAuthorities(*snapshot)),
       guards_(workers,
               [this](int worker) { workers_[static_cast<size_t>(worker)]->PostLookAtGuards(); }),
       ties_(net::RandomSeed(),
@@ -183,9 +189,9 @@ absl::Status Sidecar::Take(const std::shared_ptr<const Snapshot>& snapshot,
                            const std::function<void(const Bound&)>& applied) {
   auto closed = listeners_.Replace(snapshot->listeners);
   if (!closed.ok()) return closed.status();
-  budgets_.SetMaxAuthorities(snapshot->limits.destinations);
-  shadow_budgets_.SetMaxAuthorities(snapshot->limits.destinations);
-  throttles_.SetMaxAuthorities(snapshot->limits.destinations);
+  budgets_.SetMaxAuthorities(MostAuthorities(*snapshot));
+  shadow_budgets_.SetMaxAuthorities(MostAuthorities(*snapshot));
+  throttles_.SetMaxAuthorities(MostAuthorities(*snapshot));
   replay_.Resize(snapshot->limits.replay_bytes);
   memory_.SetLimit(MemoryWatch::LimitOf(snapshot->limits));
   if (handshakes_ != nullptr) handshakes_->SetMost(snapshot->limits.handshakes);

@@ -70,6 +70,8 @@ class Metrics {
   Metrics& operator=(const Metrics&) = delete;
   ~Metrics();
 
+  int workers() const { return static_cast<int>(workers_.size()); }
+
   // `worker` is 0 to Options::workers - 1. An upstream that is new, because a reload added it, is
   // exported from now on.
   UpstreamSeries& Upstream(int worker, std::string_view upstream);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/host_port.h"
 
+#include <string>
+
 #include "gtest/gtest.h"
 
 namespace levee {
@@ -14,6 +16,12 @@ TEST(SplitHostPort, NeedsAHostAndAPort) {
                            "[]:7", "a:b:7", "http://a:1", "a b:1", "a\x01:1"}) {
     EXPECT_FALSE(SplitHostPort(text).has_value()) << text;
   }
+}
+
+TEST(SplitHostPort, NoNameIsLongerThan255Bytes) {
+  const std::string longest(255, 'a');
+  EXPECT_EQ(SplitHostPort(longest + ":65535")->host, longest);
+  EXPECT_FALSE(SplitHostPort(longest + "a:1").has_value());
 }
 
 }  // namespace

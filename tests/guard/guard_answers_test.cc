@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a guard tells its clients what was decided.
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/block_cache.h"
@@ -51,6 +52,13 @@ TEST(GuardAnswers, StopWhereTheMemoryOfATurnIsUsedUpAndGoOnInTheNextOne) {
   AllowBlocks(INT64_MAX);
   guard.Leave(0, /*method=*/0, absl::Milliseconds(1), late);
   EXPECT_EQ(guard.View(late).waiting, 0);
+}
+
+TEST(GuardMethods, AMethodWhosePathIsLongHasNoNumberOfItsOwn) {
+  Guard guard(GuardPolicy(), /*workers=*/1);
+  const std::string longest(Guard::kMaxPath, 'p');
+  EXPECT_NE(guard.NameMethod(longest), Guard::kMethods);
+  EXPECT_EQ(guard.NameMethod(longest + "p"), Guard::kMethods);
 }
 
 }  // namespace

@@ -39,8 +39,11 @@ class AttackOnMemory : public testing::Test {
   ConfigParts Config(const std::string& limits) const {
     return {.endpoints = {shop_.address()},
             .retry = kNoRetry,
-            .route = "match: {method: \"/stuck.Service/*\"}, upstream: stuck, policy: test}, {",
-            .upstream = "}, {name: stuck, endpoints: [\"" + stuck_.address() + "\"]",
+            .route =
+                "match: {method: \"/stuck.Service/*\"}, upstream: stuck, policy: test}, "
+                "{match: {method: \"/named.Service/*\"}, upstream: named, policy: test}, {",
+            .upstream = "}, {name: stuck, endpoints: [\"" + stuck_.address() +
+                        "\"]}, {name: named, endpoints: [\"authority:\"]",
             .more = "limits: {" + limits + "}\n"};
   }
 
@@ -95,6 +98,23 @@ class AttackOnMemory : public testing::Test {
     CallAsOthersDo(100);
   }
 
+  // Each call is one of another authority, under which nothing can be reached.
+  void NameManyPlaces(int calls, size_t size) {
+    Attacker attacker(sidecar_->address());
+    for (int call = 0; call < calls; ++call) {
+      const std::string end = "." + std::to_string(call) + ".localhost:1";
+      HeaderList head = RawClient::CallHead();
+      head[2].second = "/named.Service/Call";
+      for (auto& [name, value] : head) {
+        if (name == ":authority") value = std::string(size - end.size(), 'a') + end;
+      }
+      ASSERT_TRUE(attacker.Send(EncodeFrame(FrameType::kHeaders, kEndHeaders | kEndStream,
+                                            StreamOf(call), Encode(head))));
+      if (call % 100 == 0) CallAsOthersDo(1);
+    }
+    CallAsOthersDo(100);
+  }
+
   FaultyService shop_;
   RawUpstream stuck_;
   std::unique_ptr<SidecarProcess> sidecar_;
@@ -132,6 +152,18 @@ TEST_F(ScarceMemory, H4_LongPathsFillNoTable) {
   EXPECT_LT(sidecar_->process().ResidentBytes() - resident_, 32 * kMiB + kSanitizerMayKeep);
   EXPECT_EQ(Hits(*sidecar_, "memory"), 0);
   EXPECT_GT(Hits(*sidecar_, "routes_cached"), 0);
+}
+
+TEST_F(ScarceMemory, NamesOfManyPlacesFillNoTable) {
+  NameManyPlaces(1500, 15'000);
+  ASSERT_TRUE(
+      sidecar_->WaitForSum("levee_downstream_rejects_total", {"reason=\"no_route\""}, 1500));
+  EXPECT_EQ(Hits(*sidecar_, "destinations"), 0);
+  NameManyPlaces(4000, 250);
+  ASSERT_TRUE(sidecar_->WaitForSum("levee_active_calls", {}, 0));
+  EXPECT_LT(sidecar_->process().ResidentBytes() - resident_, 24 * kMiB + kSanitizerMayKeep);
+  EXPECT_EQ(Hits(*sidecar_, "memory"), 0);
+  EXPECT_GT(Hits(*sidecar_, "destinations"), 0);
 }
 
 // Without `limits.memory`: the container says how much there is.

@@ -61,6 +61,12 @@ TEST_F(MethodKindsTest, AnUpstreamThatFillsItsListTakesNoPlaceFromOthers) {
   EXPECT_TRUE(Learn("feed", kWatch));
 }
 
+TEST_F(MethodKindsTest, AMethodWhosePathIsLongIsNotLearnt) {
+  const std::string longest(MethodKinds::kMaxPath, 'p');
+  EXPECT_TRUE(Learn("any", longest));
+  EXPECT_FALSE(Learn("any", longest + "p"));
+}
+
 TEST_F(MethodKindsTest, ADescriptorDecides) {
   auto methods = std::make_shared<DescribedMethods>();
   methods->all = {kWatch, "/shop.Feed/Get"};

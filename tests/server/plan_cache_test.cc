@@ -95,6 +95,23 @@ TEST(PlanCache, TheSameCallOnAnotherListenerOrInAnotherDirectionHasAPlanOfItsOwn
   EXPECT_EQ(made.size(), 6u);
 }
 
+TEST(PlanCache, ThePlansTakeAtMostEightMebibytes) {
+  PlanCache plans;
+  const auto plan = std::make_shared<CallPlan>();
+  const auto insert = [&](int i, size_t size) {
+    const std::string path = std::string(size, 'p') + std::to_string(i);
+    return plans.Insert({.address = {.routed_by = "a:1"}, .path = path}, plan);
+  };
+  int kept = 0;
+  while (!insert(kept, 0)) ++kept;
+  EXPECT_GT(kept, 7500);
+  EXPECT_LT(kept, 8192);
+  EXPECT_LT(plans.bytes(), 2 * PlanCache::kPlanBytes);  // The last one is there.
+  for (int i = 0; i < 250; ++i) EXPECT_FALSE(insert(i, 15'000));
+  EXPECT_GT(plans.bytes(), 7'500'000u);
+  EXPECT_LE(plans.bytes(), PlanCache::kMaxBytes);
+}
+
 TEST(PlanCache, AuthorityAndPathTellCallsApart) {
   PlanCache plans;
   const auto plan = std::make_shared<CallPlan>();

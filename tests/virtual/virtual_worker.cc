@@ -97,6 +97,11 @@ void VirtualWorker::Turn() {
   worker_->loop().Run();
 }
 
+void VirtualWorker::ApplyAgain() {
+  worker_->PostConfig({.snapshot = snapshot_}, [] {});
+  Turn();
+}
+
 absl::Duration VirtualWorker::Idle() { return worker_->wheel().NextWakeup() - VirtualTime::now(); }
 
 void VirtualWorker::BreakCalls() {

@@ -18,6 +18,7 @@
 #include "settings/snapshot.h"
 #include "telemetry/metrics.h"
 #include "virtual/kept_spans.h"
+#include "virtual/virtual_time.h"
 
 namespace levee {
 
@@ -60,6 +61,9 @@ class VirtualWorker {
   // One turn of the worker's loop.
   void Turn();
 
+  // The worker takes its configuration once more, as a reload does. One turn.
+  void ApplyAgain();
+
   // How long nothing is due.
   absl::Duration Idle();
 
@@ -72,6 +76,9 @@ class VirtualWorker {
   const RecentCalls& recent() const { return recent_; }
   const KeptSpans& spans() const { return spans_; }
   GuardTable& guards() { return guards_; }
+  MemoryAccount& memory() { return memory_; }
+  size_t budgets() const { return budgets_.Read(VirtualTime::now()).size(); }
+  uint64_t hits(Limit limit) { return metrics_.Worker(0).limit_hits[limit].Read(); }
 
  private:
   const std::shared_ptr<const Snapshot> snapshot_;
