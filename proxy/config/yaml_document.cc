@@ -2,6 +2,8 @@
 #include "config/yaml_document.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <sstream>
 #include <string_view>
 
@@ -11,25 +13,53 @@
 namespace levee {
 namespace {
 
-// Listens only to the start of documents.
-class DocumentStart : public YAML::EventHandler {
+constexpr int kMaxOfStream = 1'000'000;
+
+// A text has more values than it may.
+struct TooManyValues {
+  YAML::Mark mark;
+};
+
+// Listens to the start of documents, and counts the values in lists and mappings. An entry of a
+// mapping is one, with its key.
+class Counter : public YAML::EventHandler {
  public:
+  // Throws TooManyValues at the first value above `most`.
+  explicit Counter(int most) : left_(2 * int64_t{most}) {}
+
   const YAML::Mark& mark() const { return mark_; }
 
   void OnDocumentStart(const YAML::Mark& mark) override { mark_ = mark; }
   void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                const std::string&) override {}
-  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                       YAML::EmitterStyle::value) override {}
-  void OnSequenceEnd() override {}
-  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                  YAML::EmitterStyle::value) override {}
-  void OnMapEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { Count(mark); }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { Count(mark); }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                const std::string&) override {
+    Count(mark);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    Begin(mark, 2);
+  }
+  void OnSequenceEnd() override { weights_.pop_back(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
+    Begin(mark, 1);
+  }
+  void OnMapEnd() override { weights_.pop_back(); }
 
  private:
+  void Count(const YAML::Mark& mark) {
+    if (!weights_.empty()) left_ -= weights_.back();
+    if (left_ < 0) throw TooManyValues{mark};
+  }
+  void Begin(const YAML::Mark& mark, int weight) {
+    Count(mark);
+    weights_.push_back(weight);
+  }
+
+  int64_t left_;              // halves of values
+  std::vector<int> weights_;  // in halves, of what stands in each open collection
   YAML::Mark mark_;
 };
 
@@ -49,12 +79,21 @@ size_t IndentingTab(const std::string& text, const YAML::Exception& error) {
   std::string spaced = text;
   std::replace(spaced.begin() + static_cast<std::ptrdiff_t>(begin),
                spaced.begin() + static_cast<std::ptrdiff_t>(end), '\t', ' ');
+  std::istringstream stream(spaced);
+  YAML::Parser parser(stream);
+  Counter counter(std::numeric_limits<int>::max());
   try {
-    YAML::Load(spaced);
+    parser.HandleNextDocument(counter);
   } catch (const YAML::Exception& other) {
     if (other.mark.pos == error.mark.pos && other.msg == error.msg) return std::string::npos;
   }
   return tab - begin;
+}
+
+void AddTooManyValues(const std::string& file, const TooManyValues& error, int most,
+                      FaultList& faults) {
+  faults.Add(At(file, error.mark), CheckCode::kTooManyValues,
+             absl::StrCat("more than ", most, " values, or as many commas"));
 }
 
 void AddSyntaxFault(const std::string& file, const std::string& text, TextFormat format,
@@ -89,13 +128,33 @@ bool IsPlainUtf8(const std::string& file, const std::string& text, FaultList& fa
   return true;
 }
 
-// Counts the documents, since the parser takes some texts, like ",", for ever more of them at the
-// same place. Returns false, with a fault, if there are too many; throws what the parser throws.
-bool HasAnEnd(const std::string& file, const std::string& text, FaultList& faults) {
+// Returns false, with a fault, if the text has more than `most_values` commas and brackets, each of
+// which stands for a value unless it is part of a text. The parser would take hundreds of bytes for
+// each before it tells of the first, since what it has begun may be a key.
+bool MayBeScanned(const std::string& file, const std::string& text, int most_values,
+                  FaultList& faults) {
+  YAML::Mark mark;
+  for (int64_t left = most_values + int64_t{1}; const char c : text) {
+    const bool one = c == ',' || c == '[' || c == '{';
+    if (one && --left < 0) {
+      AddTooManyValues(file, {mark}, most_values, faults);
+      return false;
+    }
+    mark.line += c == '\n' ? 1 : 0;
+    mark.column = c == '\n' ? 0 : mark.column + 1;
+  }
+  return true;
+}
+
+// Counts the values, and the documents, since the parser takes some texts, like ",", for ever more
+// of them at the same place. Returns false, with a fault, if there are too many documents; throws
+// what the parser and Counter throw.
+bool HasAnEnd(const std::string& file, const std::string& text, int most_values,
+              FaultList& faults) {
   constexpr int kMaxDocuments = 10'000;
   std::istringstream stream(text);
   YAML::Parser parser(stream);
-  DocumentStart start;
+  Counter start(most_values);
   int last = -1;
   for (int documents = 1; parser.HandleNextDocument(start); ++documents) {
     if (start.mark().pos <= last) {
@@ -113,31 +172,39 @@ bool HasAnEnd(const std::string& file, const std::string& text, FaultList& fault
 
 }  // namespace
 
-bool ParseYamlDocument(const std::string& file, const std::string& text, YAML::Node& root,
-                       FaultList& faults, TextFormat format) {
-  if (!IsPlainUtf8(file, text, faults)) return false;
+bool ParseYamlDocument(const std::string& file, const std::string& text, int most_values,
+                       YAML::Node& root, FaultList& faults, TextFormat format) {
+  if (!IsPlainUtf8(file, text, faults) || !MayBeScanned(file, text, most_values, faults))
+    return false;
   try {
-    root.reset(YAML::Load(text));
     // YAML::LoadAll would not return from a text like ",": it takes it for ever more documents.
     std::istringstream stream(text);
     YAML::Parser parser(stream);
-    DocumentStart start;
-    if (!parser.HandleNextDocument(start) || !parser.HandleNextDocument(start)) return true;
+    Counter start(most_values);
+    if (!parser.HandleNextDocument(start) || !parser.HandleNextDocument(start)) {
+      root.reset(YAML::Load(text));
+      return true;
+    }
     faults.Add(At(file, start.mark()), CheckCode::kSecondDocument,
                "the YAML document ends before this; one per file is read");
+  } catch (const TooManyValues& error) {
+    AddTooManyValues(file, error, most_values, faults);
   } catch (const YAML::Exception& error) {
     AddSyntaxFault(file, text, format, error, faults);
   }
   return false;
 }
 
-bool ParseYamlDocuments(const std::string& file, const std::string& text,
+bool ParseYamlDocuments(const std::string& file, const std::string& text, int most_values,
                         std::vector<YAML::Node>& roots, FaultList& faults) {
-  if (!IsPlainUtf8(file, text, faults)) return false;
+  if (!IsPlainUtf8(file, text, faults) || !MayBeScanned(file, text, most_values, faults))
+    return false;
   try {
-    if (!HasAnEnd(file, text, faults)) return false;
+    if (!HasAnEnd(file, text, most_values, faults)) return false;
     roots = YAML::LoadAll(text);
     return true;
+  } catch (const TooManyValues& error) {
+    AddTooManyValues(file, error, most_values, faults);
   } catch (const YAML::Exception& error) {
     AddSyntaxFault(file, text, TextFormat::kYaml, error, faults);
   }
@@ -146,14 +213,17 @@ bool ParseYamlDocuments(const std::string& file, const std::string& text,
 
 bool ReadYamlStream(const std::string& file, const std::string& text, YAML::EventHandler& handler,
                     FaultList& faults) {
-  if (!IsPlainUtf8(file, text, faults)) return false;
+  if (!IsPlainUtf8(file, text, faults) || !MayBeScanned(file, text, kMaxOfStream, faults))
+    return false;
   try {
-    if (!HasAnEnd(file, text, faults)) return false;
+    if (!HasAnEnd(file, text, kMaxOfStream, faults)) return false;
     std::istringstream stream(text);
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(handler)) {
     }
     return true;
+  } catch (const TooManyValues& error) {
+    AddTooManyValues(file, error, kMaxOfStream, faults);
   } catch (const YAML::Exception& error) {
     AddSyntaxFault(file, text, TextFormat::kYaml, error, faults);
   }

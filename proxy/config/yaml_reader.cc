@@ -308,7 +308,7 @@ bool YamlWalker::ReadNumber(const YAML::Node& node, const FieldDescriptor& field
 bool ReadYaml(const std::string& file, const std::string& text, Message& message,
               Positions& positions, FaultList& faults) {
   YAML::Node root;
-  if (!ParseYamlDocument(file, text, root, faults)) return false;
+  if (!ParseYamlDocument(file, text, kMaxYamlValues, root, faults)) return false;
   if (root.IsNull()) return true;
   positions.Set("", {file, root.Mark().line + 1, root.Mark().column + 1, ""});
   YamlWalker walker(file, positions, faults);

@@ -195,7 +195,9 @@ bool Source::Count(const Place& place) {
 std::optional<Item> Source::Parse(const ConfigText& text, TextFormat format) {
   files_.push_back(text.name);
   YAML::Node root;
-  if (!ParseYamlDocument(text.name, text.text, root, faults_, format)) return std::nullopt;
+  if (!ParseYamlDocument(text.name, text.text, kMaxValues, root, faults_, format)) {
+    return std::nullopt;
+  }
   if (root.IsNull()) {
     Refuse({text.name, 0, 0, ""}, "is empty");
     return std::nullopt;
@@ -207,7 +209,7 @@ std::vector<Item> Source::ParseDocuments(const ConfigText& text) {
   files_.push_back(text.name);
   std::vector<YAML::Node> roots;
   std::vector<Item> items;
-  if (!ParseYamlDocuments(text.name, text.text, roots, faults_)) return items;
+  if (!ParseYamlDocuments(text.name, text.text, kMaxValues, roots, faults_)) return items;
   for (const YAML::Node& root : roots) {
     if (!root.IsNull()) items.push_back({root, At(text.name, root.Mark(), "")});
   }

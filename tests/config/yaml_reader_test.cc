@@ -201,6 +201,20 @@ TEST(YamlReader, AliasesMayNotMultiplyWithoutBound) {
             "f:2:1831: LV104 more than 100000 values, aliases included; the rest is not read");
 }
 
+// What comes behind the first value that is too many is not looked at, and nothing is made of what
+// stands before it.
+TEST(YamlReader, ValuesAreCountedWhileTheTextIsRead) {
+  std::string text = "policies: [";
+  for (int i = 0; i < kMaxYamlValues; ++i) text += "1,";
+  EXPECT_EQ(FaultsOf(text + "]}"), "f:1:200010: LV104 more than 100000 values, or as many commas");
+  text = "policies:\n";
+  for (int i = 0; i <= kMaxYamlValues; ++i) text += "- 1\n";
+  EXPECT_EQ(FaultsOf(text + "]"), "f:100001:3: LV104 more than 100000 values, or as many commas");
+  text = "policies: [{name: a, retry: {codes: [";
+  for (int i = 0; i < kMaxYamlValues - 10; ++i) text += "14,";
+  EXPECT_EQ(FaultsOf(text + "]}}]").find("more than"), std::string::npos);
+}
+
 TEST(YamlReader, AliasOfItsOwnParentIsRefused) {
   EXPECT_EQ(
       FaultsOf("&a\npolicies: [*a]\n"),

@@ -47,6 +47,18 @@ TEST_F(SourceTest, ALetterThatTheReaderCannotReadIsAnError) {
   EXPECT_EQ(FaultsOf(source_), "f:1:14: LV101 this is not YAML: invalid unicode: 55357");
 }
 
+// 2.5 GB were taken for such a list of 10 MB before it was refused.
+TEST_F(SourceTest, ValuesAreCountedWhileTheTextIsRead) {
+  std::string text = "[";
+  for (int i = 0; i < 1'000'001; ++i) text += "1,";
+  text += "1}";
+  EXPECT_FALSE(source_.Parse({"f", text}).has_value());
+  EXPECT_TRUE(source_.ParseDocuments({"g", text}).empty());
+  EXPECT_EQ(FaultsOf(source_),
+            "f:1:2000003: LV104 more than 1000000 values, or as many commas\n"
+            "g:1:2000003: LV104 more than 1000000 values, or as many commas");
+}
+
 TEST_F(SourceTest, AnEmptyTextIsAnError) {
   EXPECT_FALSE(source_.Parse({"f", "# nothing\n"}).has_value());
   EXPECT_EQ(FaultsOf(source_), "f: is empty");
