@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -16,7 +18,10 @@
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/health_check_service_interface.h"
 #include "grpcpp/resource_quota.h"
+#include "grpcpp/server_posix.h"
 #include "net/event_loop.h"
+#include "net/few_connections.h"
+#include "net/listener.h"
 
 namespace levee {
 namespace {
@@ -26,19 +31,11 @@ constexpr int kMaxStreams = 32;             // of one connection
 constexpr size_t kMaxMemoryBytes = 32 << 20;
 // Reflection and channelz hold a thread per call.
 constexpr int kMaxThreads = 8;
-constexpr int kHandshakeTimeoutMs = 5'000;
 constexpr int kKeepaliveMs = 60'000;  // finds callers that have vanished
 // How long Stop waits for calls that end by themselves before it cancels them.
 constexpr int64_t kShutdownMs = 100;
 
 constexpr char kField[] = "admin.grpc_address";
-
-// Returns an error for an address for which the library would only write to its log.
-absl::Status CheckAddress(const ListenAddress& address) {
-  net::EventLoop loop;
-  TimerWheel wheel(loop.now());
-  return OpenControlListener(loop, wheel, address, kField, [](net::ByteStream) {}).status();
-}
 
 // Runs once for the process. All servers that are built later have these plugins.
 void InitPlugins() {
@@ -62,35 +59,50 @@ void SetBounds(grpc::ServerBuilder& builder) {
   builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::MIN_POLLERS, 1);
   builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::MAX_POLLERS, 1);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreams);
-  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTimeoutMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
 }
 
 }  // namespace
 
-class GrpcAdminServer::Serving {
+// Accepts connections itself, in a thread of its own, since the library would take any number.
+class GrpcAdminServer::Serving final : private net::TurnHandler {
  public:
   Serving(const AdminSources& sources, StateKeeper& keeper)
-      : sources_(sources), keeper_(keeper), service_(sources, keeper, [this] { LookAtHealth(); }) {}
+      : sources_(sources), keeper_(keeper), service_(sources, keeper, [this] { LookAtHealth(); }) {
+    loop_.SetTurnHandler(this);
+  }
 
-  // Returns false if it cannot listen there. May be called once.
-  bool Listen(const net::Address& address) {
-    int port = 0;
+  // May be called once.
+  absl::Status Listen(const ListenAddress& address) {
+    auto listener =
+        OpenControlListener(loop_, wheel_, address, kField,
+                            [this](net::ByteStream stream) { OnAccepted(std::move(stream)); });
+    if (!listener.ok()) return listener.status();
+    listener_ = *std::move(listener);
+    address_ = listener_->address();
     grpc::ServerBuilder builder;
     SetBounds(builder);
-    builder.AddListeningPort(address.ToString(), grpc::InsecureServerCredentials(), &port);
     builder.RegisterService(&service_);
     server_ = builder.BuildAndStart();
-    if (server_ == nullptr) return false;
-    address_ = address;
-    address_.set_port(static_cast<uint16_t>(port));
+    if (server_ == nullptr) {
+      return AddressFault(address, kField, "the gRPC library refuses; its log says why");
+    }
     SetHealth("", sources_.ready());
     service_.Start();
-    return true;
+    try {
+      thread_ = std::thread([this] { loop_.Run(); });
+    } catch (const std::system_error& error) {
+      return AddressFault(address, kField, absl::StrCat("no thread: ", error.what()));
+    }
+    return absl::OkStatus();
   }
 
   void Stop() {
+    if (thread_.joinable()) {
+      loop_.Stop();
+      thread_.join();
+    }
+    listener_.reset();
     service_.Stop();
     if (server_ == nullptr) return;
     server_->Shutdown(
@@ -100,6 +112,16 @@ class GrpcAdminServer::Serving {
   const net::Address& address() const { return address_; }
 
  private:
+  Instant OnTurnEnd(Instant now) override {
+    wheel_.Advance(now);
+    return wheel_.NextWakeup();
+  }
+
+  void OnAccepted(net::ByteStream stream) {
+    const int served = connections_.Add(std::move(stream));
+    if (served >= 0) grpc::AddInsecureChannelFromFd(server_.get(), served);
+  }
+
   void LookAtHealth() {
     SetHealth("", sources_.ready());
     const auto snapshot = sources_.config().snapshot;
@@ -123,22 +145,22 @@ class GrpcAdminServer::Serving {
   net::Address address_;
   AdminService service_;
   std::unique_ptr<grpc::Server> server_;
+  net::EventLoop loop_;
+  TimerWheel wheel_{loop_.now()};
+  net::FewConnections connections_{kMaxConnections};
+  std::unique_ptr<net::Listener> listener_;
+  std::thread thread_;
 };
 
 absl::StatusOr<std::unique_ptr<GrpcAdminServer>> GrpcAdminServer::Start(
     const ListenAddress& address, const AdminSources& sources, StateKeeper& keeper) {
-  if (absl::Status fault = CheckAddress(address); !fault.ok()) return fault;
   InitPlugins();
-  // The library sets SO_REUSEADDR, so the system may give the same port to two programs that ask
-  // for any port at once. The second one to listen on it is refused and has to ask again.
-  constexpr int kPortsAskedFor = 5;
-  for (int i = 0; i < (address.port == 0 ? kPortsAskedFor : 1); ++i) {
-    auto serving = std::make_unique<Serving>(sources, keeper);
-    if (serving->Listen(*net::Address::FromIp(address.host, address.port))) {
-      return std::unique_ptr<GrpcAdminServer>(new GrpcAdminServer(std::move(serving)));
-    }
+  auto serving = std::make_unique<Serving>(sources, keeper);
+  if (absl::Status listening = serving->Listen(address); !listening.ok()) {
+    serving->Stop();
+    return listening;
   }
-  return AddressFault(address, kField, "the gRPC library refuses; its log says why");
+  return std::unique_ptr<GrpcAdminServer>(new GrpcAdminServer(std::move(serving)));
 }
 
 GrpcAdminServer::GrpcAdminServer(std::unique_ptr<Serving> serving) : serving_(std::move(serving)) {}

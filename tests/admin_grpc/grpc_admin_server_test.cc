@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "admin/fake_sidecar.h"
+#include "admin/http_client.h"
 #include "admin_grpc/admin_service.h"
 #include "admin_grpc/raw_call.h"
 #include "gmock/gmock.h"
@@ -236,7 +237,7 @@ TEST_F(GrpcAdminServerTest, ReflectionDescribesHealth) {
 
 TEST_F(GrpcAdminServerTest, ChannelzKnowsTheServer) {
   EXPECT_THAT(AskRaw(channel_, "/grpc.channelz.v1.Channelz/GetServers", ""),
-              HasSubstr("listener ipv4:127.0.0.1:"));
+              HasSubstr("Server created"));
 }
 
 TEST_F(GrpcAdminServerTest, ALargeRequestIsRefused) {
@@ -244,6 +245,38 @@ TEST_F(GrpcAdminServerTest, ALargeRequestIsRefused) {
   request.set_upstream(std::string(70'000, 'x'));
   admin::v1::State state;
   EXPECT_EQ(GetState(request, state).error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+}
+
+TEST_F(GrpcAdminServerTest, TheOldestOfManyConnectionsMakesRoom) {
+  constexpr size_t kTooMany = 100;
+  std::deque<HttpClient> silent;
+  for (size_t i = 0; i < GrpcAdminServer::kMaxConnections + kTooMany; ++i) {
+    silent.emplace_back(server_->port());
+  }
+  EXPECT_EQ(AskRaw(channel_, kCheck, Service("")), kServing);
+  for (size_t i = 0; i < kTooMany; ++i) silent[i].ReadAll();  // They have ended.
+  // A newer one is there as before.
+  const std::string settings("\0\0\0\4\0\0\0\0\0", 9);
+  const std::string ping("\0\0\x08\6\0\0\0\0\0answered", 17);
+  silent.back().Send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + settings + ping);
+  std::string answer;
+  while (answer.find("answered") == std::string::npos) {
+    const std::string more = silent.back().ReadSome();
+    ASSERT_FALSE(more.empty());
+    answer += more;
+  }
+}
+
+TEST_F(GrpcAdminServerTest, AConnectionThatHasEndedTakesNoPlaceOfOthers) {
+  Watching watching(*stub_);
+  EXPECT_EQ(watching.Next().instance(), "instance-1");
+  for (size_t i = 0; i < 3 * GrpcAdminServer::kMaxConnections; ++i) {
+    HttpClient passes(server_->port());
+    passes.Send("GET / HTTP/1.1\r\n\r\n");
+    passes.ReadAll();
+  }
+  keeper_.Tick(sidecar_.At(1));
+  EXPECT_EQ(watching.Next().next(), 1);
 }
 
 TEST_F(GrpcAdminServerTest, StopsWhileCallsAreOpen) {
