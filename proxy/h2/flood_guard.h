@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "base/instant.h"
-#include "h2/rate_guard.h"
+#include "base/rate_guard.h"
 #include "h2/session_options.h"
 
 namespace levee::h2 {

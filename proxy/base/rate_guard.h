@@ -7,7 +7,7 @@
 
 #include "base/instant.h"
 
-namespace levee::h2 {
+namespace levee {
 
 // A token bucket. In any span of t seconds, wherever it begins and whatever came before it, Take
 // succeeds at most
@@ -56,4 +56,4 @@ class RateGuard {
   Instant filled_at_;
 };
 
-}  // namespace levee::h2
+}  // namespace levee

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RateGuard lets through what its bound allows, and nothing else.
-#include "h2/rate_guard.h"
+#include "base/rate_guard.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "base/random.h"
 
-namespace levee::h2 {
+namespace levee {
 namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
@@ -164,4 +164,4 @@ TEST(RateGuard, LetsNoMoreThroughInAnySpanThanTheBurstAndTheRateTimesItsLength) 
 }
 
 }  // namespace
-}  // namespace levee::h2
+}  // namespace levee
