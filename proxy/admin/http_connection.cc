@@ -53,7 +53,7 @@ void HttpConnection::OnReady(bool, bool) {
 
 void HttpConnection::ReadHead() {
   std::array<uint8_t, kReadBytes> buffer;
-  const auto read = stream_.Read(buffer);
+  const auto read = stream_.Read(buffer, loop_.now());
   const ByteSpan bytes = std::span(buffer).first(read.bytes);
   if (reader_.Read(bytes) != RequestReader::State::kMore) {
     state_ = State::kAnswering;
@@ -87,7 +87,7 @@ void HttpConnection::Write() {
 
 void HttpConnection::DropInput() {
   std::array<uint8_t, kReadBytes> buffer;
-  const auto read = stream_.Read(buffer);
+  const auto read = stream_.Read(buffer, loop_.now());
   dropped_ += read.bytes;
   const bool over = read.next == net::ByteStream::Transfer::Next::kEnd ||
                     read.next == net::ByteStream::Transfer::Next::kFailed;

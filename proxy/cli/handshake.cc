@@ -61,7 +61,7 @@ tls::Failure AfterHandshake(ByteStream& stream, absl::Time end) {
   for (;;) {
     std::array<uint8_t, 4096> bytes;
     written = written || stream.Write(preface).next == ByteStream::Transfer::Next::kGoOn;
-    const ByteStream::Transfer got = stream.Read(bytes);
+    const ByteStream::Transfer got = stream.Read(bytes, net::ReadClock());
     if (stream.tls()->failure().result != tls::Result::kSuccess) return stream.tls()->failure();
     if (got.bytes > 0) return {};
     if (got.next != ByteStream::Transfer::Next::kWait) return tls::FailureOf(tls::Result::kReset);

@@ -146,6 +146,7 @@ void Http2Connection::OnClosed(const std::string& reason) {
   }
   // TLS servers of Go and OpenSSL send no alert to a client without TLS. So silence may mean TLS.
   const bool plain = socket_.tls() == nullptr;
+  if (!plain && socket_.tls()->flooded()) io_.series.limit_hits[Limit::kTlsMessages].Add();
   const bool mute = !server_ && plain && open_ && received_at_ == Instant();
   Close(mute ? absl::StrCat(reason,
                             " before it said anything; does the service speak TLS? Levee "

@@ -183,18 +183,18 @@ ByteStream::Transfer ByteStream::Receive(std::span<uint8_t> to) {
   return size == 0 ? Transfer{.next = Transfer::Next::kEnd} : Moved(size, to.size());
 }
 
-ByteStream::Transfer ByteStream::Read(std::span<uint8_t> to) {
-  return tls_ == nullptr ? Receive(to) : ReadSecured(to);
+ByteStream::Transfer ByteStream::Read(std::span<uint8_t> to, Instant now) {
+  return tls_ == nullptr ? Receive(to) : ReadSecured(to, now);
 }
 
-ByteStream::Transfer ByteStream::ReadSecured(std::span<uint8_t> to) {
+ByteStream::Transfer ByteStream::ReadSecured(std::span<uint8_t> to, Instant now) {
   using Next = Transfer::Next;
   Transfer received;
   if (!HasInput()) {
     received = Receive(Received().first(std::min(to.size(), kReadSecured)));
     if (received.bytes == 0) return received;
   }
-  const size_t size = tls_->Read(Received().first(received.bytes), to);
+  const size_t size = tls_->Read(Received().first(received.bytes), to, now);
   SendUnsent();
   if (size > 0) return {.bytes = size};
   if (tls_->state() == tls::Session::State::kOpen) return {.next = Next::kWait};

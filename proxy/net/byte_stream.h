@@ -85,8 +85,8 @@ class ByteStream {
   // Ends a handshake for a reason of this side, such as that it takes too long. state() is kFailed.
   void FailHandshake(tls::Result result);
 
-  // Reads what there is, at most the size of `to`.
-  Transfer Read(std::span<uint8_t> to);
+  // Reads what there is, at most the size of `to`. `now` never goes back.
+  Transfer Read(std::span<uint8_t> to, Instant now);
 
   // Whether Read has something to return although the descriptor is not readable.
   bool HasInput() const {
@@ -141,7 +141,7 @@ class ByteStream {
  private:
   Transfer Moved(ssize_t size, size_t wanted);
   Transfer Receive(std::span<uint8_t> to);
-  Transfer ReadSecured(std::span<uint8_t> to);
+  Transfer ReadSecured(std::span<uint8_t> to, Instant now);
   Transfer WriteSecured(std::span<const ByteSpan> pieces);
   Transfer SendOutput();
   State ShakeHands();

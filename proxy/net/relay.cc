@@ -123,7 +123,7 @@ void Relay::Read(Side& from) {
   if (!MayRead(from)) return;
   Side& to = Other(from);
   const std::span<uint8_t> buffer = loop_.read_blocks().memory();
-  const ByteStream::Transfer moved = from.stream.Read(buffer);
+  const ByteStream::Transfer moved = from.stream.Read(buffer, loop_.now());
   if (moved.bytes > 0) {
     to.pending.insert(to.pending.end(), buffer.begin(),
                       buffer.begin() + static_cast<ptrdiff_t>(moved.bytes));

@@ -67,7 +67,7 @@ void Socket::Read() {
   const std::span<uint8_t> whole = blocks.memory();
   const std::span<uint8_t> memory =
       whole.first(std::min({whole.size(), loop_.read_most(), read_limit_}));
-  const ByteStream::Transfer moved = stream_.Read(memory);
+  const ByteStream::Transfer moved = stream_.Read(memory, loop_.now());
   loop_.CountRead(moved.bytes);
   if (moved.bytes > 0) {
     const auto bytes = memory.first(moved.bytes);

@@ -146,6 +146,7 @@ void AcceptedConnection::OnClosed(const std::string&) {
   done_ = true;
   Timer::Unlink();
   const tls::Session* const tls = socket_.tls();
+  if (tls != nullptr && tls->flooded()) io_.series.limit_hits[Limit::kTlsMessages].Add();
   worker_.OnGivenUp(*this,
                     /*timeout=*/tls != nullptr && tls->failure().result == tls::Result::kTimeout);
 }

@@ -33,6 +33,7 @@
   FIXED(kHandshake, handshake)                                   \
   FIXED(kHeaderTime, header_time)                                \
   FIXED(kHeaderBlocks, header_blocks)                            \
+  FIXED(kTlsMessages, tls_messages)                              \
   FIXED(kAccessLog, access_log)                                  \
   CONFIGURED(kMetricSeries, metric_series, int)                  \
   CONFIGURED(kConnections, connections, int)                     \

@@ -34,6 +34,15 @@ struct SessionBio {
 
   static long Control(BIO*, int command, long, void*) { return command == BIO_CTRL_FLUSH ? 1 : 0; }
 
+  // Called for each record, and for the messages in it. A record of TLS 1.3 is one of plain bytes
+  // from without, and has its true kind within.
+  static void OnMessage(int sent, int, int kind, const void* bytes, size_t, SSL*, void* session) {
+    const bool record = kind == SSL3_RT_HEADER || kind == SSL3_RT_INNER_CONTENT_TYPE;
+    if (sent != 0 || !record) return;
+    if (*static_cast<const uint8_t*>(bytes) == SSL3_RT_APPLICATION_DATA) return;
+    static_cast<Session*>(session)->CountMessage();
+  }
+
   static BIO_METHOD* Method() {
     static BIO_METHOD* const method = [] {
       BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "levee");
@@ -76,7 +85,9 @@ Session::Session(std::shared_ptr<const Context> context, std::string host)
 
 Session::~Session() { SSL_free(ssl_); }
 
+// OpenSSL asks for each record. Without one it comes back, however many messages wait.
 int Session::Take(char* to, int size) {
+  if (flooded_) return 0;
   if (kept_from_ < kept_.size()) {
     const size_t taken = std::min(kept_.size() - kept_from_, static_cast<size_t>(size));
     std::memcpy(to, kept_.data() + kept_from_, taken);
@@ -129,15 +140,20 @@ void Session::Opened() {
   SSL_get0_alpn_selected(ssl_, &chosen, &size);
   if (!context_->options().http2 || (size == 2 && std::memcmp(chosen, "h2", 2) == 0)) {
     state_ = State::kOpen;
+    SSL_set_msg_callback(ssl_, SessionBio::OnMessage);
+    SSL_set_msg_callback_arg(ssl_, this);
     return;
   }
   failure_ = {Result::kNoAlpn, "the service did not choose h2 (ALPN)"};
   state_ = State::kFailed;
 }
 
-size_t Session::Read(ByteSpan received, std::span<uint8_t> to) {
+void Session::CountMessage() { flooded_ = flooded_ || !messages_.Take(now_); }
+
+size_t Session::Read(ByteSpan received, std::span<uint8_t> to, Instant now) {
   if (state_ != State::kOpen) return 0;
   received_ = received;
+  now_ = now;
   size_t all = 0;
   while (all < to.size()) {
     ERR_clear_error();
@@ -152,6 +168,10 @@ size_t Session::Read(ByteSpan received, std::span<uint8_t> to) {
       Fail();
     }
     break;
+  }
+  if (flooded_) {
+    state_ = State::kFailed;
+    failure_ = {Result::kOther, "the peer sent too many TLS messages"};
   }
   Keep();
   return all;

@@ -11,6 +11,8 @@
 #include <string>
 
 #include "base/chunk.h"
+#include "base/instant.h"
+#include "base/rate_guard.h"
 #include "tls/context.h"
 #include "tls/result.h"
 
@@ -28,6 +30,10 @@ class Session {
     kEnded,   // the peer has said that it sends nothing more
     kFailed,  // failure() says why; output() may hold an alert for the peer
   };
+
+  // Once it is open, a peer may send so many records in a second that carry no plain bytes, and
+  // ten times as many at once: TLS' own messages, such as KeyUpdate, of which each costs new keys.
+  static constexpr uint32_t kMessagesPerSecond = 10;
 
   // Most plain bytes that one Write encrypts.
   static constexpr size_t kMostAtOnce = 64 * 1024;
@@ -47,8 +53,8 @@ class Session {
 
   // Decrypts into `to`, and returns the number of its bytes. 0: more must be received first, or
   // state() has changed. Bytes that do not fit are kept. `received`: only while HasInput() is
-  // false.
-  size_t Read(ByteSpan received, std::span<uint8_t> to);
+  // false. `now` never goes back.
+  size_t Read(ByteSpan received, std::span<uint8_t> to, Instant now);
 
   // Whether Read may return bytes although nothing more is received.
   bool HasInput() const;
@@ -69,6 +75,8 @@ class Session {
   void FailInHandshake(Result result);
 
   const Failure& failure() const { return failure_; }
+  // Whether it has failed since the peer sent more messages than it may.
+  bool flooded() const { return flooded_; }
   Role role() const { return context_->role(); }
   Version version() const;
 
@@ -84,6 +92,7 @@ class Session {
   void Fail();
   void Opened();
   bool JudgeName(X509* certificate);
+  void CountMessage();
   void Keep();
   int Take(char* to, int size);
   size_t WriteRecord(std::span<const ByteSpan>& pieces, size_t& skip);
@@ -93,6 +102,9 @@ class Session {
   SSL* const ssl_;
   State state_ = State::kHandshake;
   Failure failure_;
+  RateGuard messages_{kMessagesPerSecond, 10 * kMessagesPerSecond};
+  bool flooded_ = false;
+  Instant now_;        // while Read runs
   ByteSpan received_;  // while Continue or Read runs
   std::string kept_;   // of what was received, from kept_from_ on
   size_t kept_from_ = 0;

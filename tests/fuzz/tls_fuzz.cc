@@ -123,8 +123,8 @@ class TlsRun {
 
   void Read(End& end, ByteSpan received) {
     std::vector<uint8_t> some(1 + source_.Byte());
-    size_t size = end.session.Read(received, some);
-    for (; size > 0; size = end.session.Read({}, some)) {
+    size_t size = end.session.Read(received, some, Instant());
+    for (; size > 0; size = end.session.Read({}, some, Instant())) {
       end.read.append(some.begin(), some.begin() + static_cast<ptrdiff_t>(size));
     }
     LEVEE_CHECK(!end.session.HasInput());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many bytes the sidecar holds for each byte of small TLS records. The table in docs/limits.md
-// has what this prints.
+// Callers whose TLS is hostile: how many bytes the sidecar holds for each byte of small records, of
+// which the table in docs/limits.md has what this prints, and records that carry no data.
+#include <openssl/ssl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -127,6 +128,71 @@ TEST_F(CostOfRecordsSoak, BytesBehindTheHandshakeAreNotKept) {
   Open(kConnections, ignored);
   EXPECT_LT(Held("bytes behind a handshake", before, kConnections * ignored.size(), kConnections),
             0.5);
+}
+
+// A caller with OpenSSL of its own, which changes its keys as often as it likes.
+class KeyChanger {
+ public:
+  explicit KeyChanger(const std::string& address)
+      : connection_(address), ssl_(SSL_new(context_->get())) {
+    SSL_set_verify(ssl_, SSL_VERIFY_NONE, nullptr);
+    SSL_set_bio(ssl_, BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
+    SSL_set_connect_state(ssl_);
+    while (SSL_do_handshake(ssl_) != 1) {
+      Send();
+      const std::string got = connection_.Read(65536);
+      if (got.empty()) return;
+      BIO_write(SSL_get_rbio(ssl_), got.data(), static_cast<int>(got.size()));
+    }
+  }
+  ~KeyChanger() { SSL_free(ssl_); }
+  KeyChanger(const KeyChanger&) = delete;
+  KeyChanger& operator=(const KeyChanger&) = delete;
+
+  void ChangeKeys(int times) {
+    for (int i = 0; i < times; ++i) {
+      SSL_key_update(ssl_, SSL_KEY_UPDATE_NOT_REQUESTED);
+      SSL_do_handshake(ssl_);
+    }
+    Send();
+  }
+
+  void Write(std::string_view plain) {
+    SSL_write(ssl_, plain.data(), static_cast<int>(plain.size()));
+    Send();
+  }
+
+ private:
+  void Send() {
+    char* bytes = nullptr;
+    const long size = BIO_get_mem_data(SSL_get_wbio(ssl_), &bytes);
+    connection_.Send({bytes, static_cast<size_t>(size)});
+    (void)BIO_reset(SSL_get_wbio(ssl_));
+  }
+
+  TcpConnection connection_;
+  const std::shared_ptr<const tls::Context> context_ = *tls::Context::Make(tls::Role::kClient, {});
+  SSL* const ssl_;
+};
+
+TEST(AttackTls, ACallerThatChangesItsKeysAllTheTimeIsClosedBeforeAndAfterItsFirstCall) {
+  const Authority authority;
+  const PemFiles folder;
+  const RawUpstream stuck(TakeNoBodies);
+  const SidecarProcess sidecar(
+      {.endpoints = {stuck.address()},
+       .retry = kNoRetry,
+       .listener = absl::StrCat(", tls: {", folder.Put("levee", authority.Issue()), "}")});
+  KeyChanger early(sidecar.address());
+  early.ChangeKeys(5000);
+  ASSERT_TRUE(sidecar.WaitForSum("levee_limit_hits_total", {R"("tls_messages")"}, 1));
+  KeyChanger late(sidecar.address());
+  late.Write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + EncodeFrame(FrameType::kSettings, 0, 0, "") +
+             OpenCall(0));
+  ASSERT_TRUE(sidecar.WaitForSum("levee_active_calls", {}, 1));
+  late.ChangeKeys(5000);
+  ASSERT_TRUE(sidecar.WaitForSum("levee_limit_hits_total", {R"("tls_messages")"}, 2));
+  ASSERT_TRUE(sidecar.WaitForSum("levee_active_calls", {}, 0));
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ std::string SecurePeer::Decrypt(std::string_view received) {
   std::array<uint8_t, 65536> buffer;
   ByteSpan more = BytesOf(received);
   do {
-    const size_t size = session_->Read(std::exchange(more, {}), buffer);
+    const size_t size = session_->Read(std::exchange(more, {}), buffer, Instant());
     plain.append(buffer.begin(), buffer.begin() + static_cast<ptrdiff_t>(size));
   } while (session_->HasInput());
   return plain;

@@ -33,7 +33,7 @@ Ends Connected() {
 // Whether the other end has been closed.
 bool Ended(ByteStream& stream) {
   std::array<uint8_t, 8> bytes{};
-  return stream.Read(bytes).next == ByteStream::Transfer::Next::kEnd;
+  return stream.Read(bytes, Instant()).next == ByteStream::Transfer::Next::kEnd;
 }
 
 TEST(ByteStream, IsClosedWhereverItEnds) {

@@ -27,7 +27,7 @@ std::string Text(ByteSpan bytes) { return {bytes.begin(), bytes.end()}; }
 // Reads what has come; "(end)" at the end of the stream, "" if nothing has.
 std::string ReadFrom(ByteStream& stream) {
   std::array<uint8_t, 256> bytes{};
-  const ByteStream::Transfer moved = stream.Read(bytes);
+  const ByteStream::Transfer moved = stream.Read(bytes, Instant());
   if (moved.next == ByteStream::Transfer::Next::kEnd) return "(end)";
   return Text(std::span(bytes).first(moved.bytes));
 }

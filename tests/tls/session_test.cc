@@ -61,7 +61,8 @@ struct Ends {
   static std::string ReadAll(Session& session, ByteSpan received = {}) {
     std::string all;
     std::vector<uint8_t> some(1000);
-    for (size_t size = session.Read(received, some); size > 0; size = session.Read({}, some)) {
+    size_t size = session.Read(received, some, Instant());
+    for (; size > 0; size = session.Read({}, some, Instant())) {
       all.append(some.begin(), some.begin() + static_cast<ptrdiff_t>(size));
     }
     return all;
