@@ -183,6 +183,11 @@ ByteStream::Transfer ByteStream::Receive(std::span<uint8_t> to) {
   return size == 0 ? Transfer{.next = Transfer::Next::kEnd} : Moved(size, to.size());
 }
 
+bool ByteStream::HasArrived() const {
+  char byte = 0;
+  return recv(fd_, &byte, 1, MSG_PEEK) >= 0 || errno != EAGAIN;
+}
+
 ByteStream::Transfer ByteStream::Read(std::span<uint8_t> to, Instant now) {
   return tls_ == nullptr ? Receive(to) : ReadSecured(to, now);
 }

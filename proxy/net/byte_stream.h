@@ -85,6 +85,9 @@ class ByteStream {
   // Ends a handshake for a reason of this side, such as that it takes too long. state() is kFailed.
   void FailHandshake(tls::Result result);
 
+  // Whether bytes, or the end, of the connection wait to be read below TLS.
+  bool HasArrived() const;
+
   // Reads what there is, at most the size of `to`. `now` never goes back.
   Transfer Read(std::span<uint8_t> to, Instant now);
 

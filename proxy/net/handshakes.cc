@@ -46,45 +46,65 @@ void GiveWayToCalls() {
 
 class Handshakes::Handshake final : public ListLink<Handshake>, public Timer, private ReadyHandler {
  public:
-  Handshake(Handshakes& owner, ByteStream stream, Done done)
+  Handshake(Handshakes& owner, ByteStream stream, std::shared_ptr<const tls::Context> context,
+            Done done)
       : owner_(owner),
-        begun_(owner.loop_.now()),
+        context_(std::move(context)),
         stream_(std::move(stream)),
         done_(std::move(done)),
         watch_(std::in_place, owner.loop_, stream_.descriptor(),
                static_cast<ReadyHandler&>(*this)) {
     Watch();
-    owner_.wheel_.Arm(*this, begun_ + owner_.bounds_.timeout);
+    owner_.wheel_.Arm(*this, owner_.loop_.now() + owner_.bounds_.timeout);
   }
 
+  // Whether the caller has sent something.
+  bool HasArrived() const { return stream_.HasArrived(); }
+
+  // It has a place from here on.
+  void Begin() {
+    has_place_ = true;
+    begun_ = owner_.loop_.now();
+    Secure();
+    Continue();
+  }
+  bool has_place() const { return has_place_; }
   Instant begun() const { return begun_; }
 
-  void TimeOut() { stream_.FailHandshake(tls::Result::kTimeout); }
+  void TimeOut() {
+    if (!has_place_) Secure();
+    stream_.FailHandshake(tls::Result::kTimeout);
+  }
 
   // To be destroyed afterwards.
-  void Tell() {
+  void Tell(bool refused) {
     watch_.reset();
-    done_(std::move(stream_), /*refused=*/false);
+    done_(std::move(stream_), refused);
   }
 
  private:
-  void OnReady(bool, bool) override {
-    if (stream_.Continue() == ByteStream::State::kConnecting) {
-      Watch();
-    } else {
-      owner_.End(*this);
-    }
-  }
+  void OnReady(bool, bool) override { has_place_ ? Continue() : owner_.GivePlace(*this); }
 
   void OnTimer(Instant) override {
     TimeOut();
-    owner_.End(*this);
+    owner_.End(*this, /*refused=*/false);
   }
 
+  void Continue() {
+    if (stream_.Continue() == ByteStream::State::kConnecting) {
+      Watch();
+    } else {
+      owner_.End(*this, /*refused=*/false);
+    }
+  }
+
+  void Secure() { stream_.Secure(std::make_unique<tls::Session>(std::move(context_), "")); }
   void Watch() { watch_->Set(stream_.awaits_bytes(), stream_.awaits_room()); }
 
   Handshakes& owner_;
-  const Instant begun_;
+  std::shared_ptr<const tls::Context> context_;
+  bool has_place_ = false;
+  Instant begun_;
   ByteStream stream_;
   Done done_;
   std::optional<EventLoop::Watch> watch_;
@@ -101,7 +121,8 @@ Handshakes::Handshakes(const Bounds& bounds) : wheel_(loop_.now()), bounds_(boun
 Handshakes::~Handshakes() {
   loop_.Stop();
   thread_.join();
-  while (Handshake* const handshake = oldest_first_.PopFront()) delete handshake;
+  while (Handshake* const handshake = placed_.PopFront()) delete handshake;
+  while (Handshake* const handshake = silent_.PopFront()) delete handshake;
 }
 
 void Handshakes::Begin(ByteStream stream, std::shared_ptr<const tls::Context> context, Done done) {
@@ -111,8 +132,11 @@ void Handshakes::Begin(ByteStream stream, std::shared_ptr<const tls::Context> co
   });
 }
 
-void Handshakes::SetMost(int most) {
-  loop_.Post([this, most] { bounds_.most = most; });
+void Handshakes::SetMost(int most, int silent) {
+  loop_.Post([this, most, silent] {
+    bounds_.most = most;
+    bounds_.silent = silent;
+  });
 }
 
 Instant Handshakes::OnTurnEnd(Instant now) {
@@ -121,27 +145,41 @@ Instant Handshakes::OnTurnEnd(Instant now) {
 }
 
 void Handshakes::Start(ByteStream stream, std::shared_ptr<const tls::Context> context, Done done) {
+  if (waiting_ >= bounds_.silent) {
+    Handshake& oldest = silent_.Front();
+    // The loop does not know yet what has arrived in this turn.
+    oldest.HasArrived() ? GivePlace(oldest) : End(oldest, /*refused=*/true);
+  }
+  auto& handshake = *new Handshake(*this, std::move(stream), std::move(context), std::move(done));
+  silent_.PushBack(handshake);
+  ++waiting_;
+  if (handshake.HasArrived()) GivePlace(handshake);
+}
+
+void Handshakes::GivePlace(Handshake& silent) {
   if (!MakeRoom()) {
-    done(std::move(stream), /*refused=*/true);
+    End(silent, /*refused=*/true);
     return;
   }
-  stream.Secure(std::make_unique<tls::Session>(std::move(context), ""));
-  oldest_first_.PushBack(*new Handshake(*this, std::move(stream), std::move(done)));
+  silent.ListLink<Handshake>::Unlink();
+  --waiting_;
+  placed_.PushBack(silent);
   ++under_way_;
+  silent.Begin();
 }
 
 bool Handshakes::MakeRoom() {
   if (under_way_ < bounds_.most) return true;
-  Handshake& oldest = oldest_first_.Front();
+  Handshake& oldest = placed_.Front();
   if (loop_.now() - oldest.begun() < bounds_.timeout_if_crowded) return false;
   oldest.TimeOut();
-  End(oldest);
+  End(oldest, /*refused=*/false);
   return true;
 }
 
-void Handshakes::End(Handshake& handshake) {
-  handshake.Tell();
-  --under_way_;
+void Handshakes::End(Handshake& handshake, bool refused) {
+  handshake.Tell(refused);
+  --(handshake.has_place() ? under_way_ : waiting_);
   delete &handshake;
 }
 

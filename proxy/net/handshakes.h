@@ -22,11 +22,12 @@ namespace levee::net {
 class Handshakes final : private TurnHandler {
  public:
   struct Bounds {
-    int most = 0;  // at once; above zero
-    absl::Duration timeout = absl::Seconds(10);
-    // While `most` are under way, a new connection ends the oldest one that has taken this long.
-    // If none has, the new connection is refused. So connections that say nothing cannot keep
-    // others out for longer, and a flood cannot end those that go on well.
+    int most = 0;       // at once, from the caller's first byte on; above zero
+    int silent = 1024;  // connections whose callers have not sent a byte; above zero
+    absl::Duration timeout = absl::Seconds(10);  // from the connection on
+    // While `most` are under way, a new one ends the oldest that has taken this long. If none has,
+    // the new one is refused. So callers that stop in the middle cannot keep others out for longer,
+    // and a flood cannot end those that go on well.
     absl::Duration timeout_if_crowded = absl::Seconds(1);
   };
 
@@ -43,22 +44,26 @@ class Handshakes final : private TurnHandler {
   // called once, in the thread of the handshakes. Any thread.
   void Begin(ByteStream stream, std::shared_ptr<const tls::Context> context, Done done);
 
-  // Any thread; handshakes that are under way stay.
-  void SetMost(int most);
+  // As Bounds has them. Any thread; handshakes that are under way stay.
+  void SetMost(int most, int silent);
 
  private:
   class Handshake;
 
   Instant OnTurnEnd(Instant now) override;
   void Start(ByteStream stream, std::shared_ptr<const tls::Context> context, Done done);
+  void GivePlace(Handshake& silent);
   bool MakeRoom();
-  void End(Handshake& handshake);
+  void End(Handshake& handshake, bool refused);
 
   EventLoop loop_;
   TimerWheel wheel_;
   Bounds bounds_;
+  // Both lists begin with the oldest, and own what is in them.
   int under_way_ = 0;
-  IntrusiveList<Handshake> oldest_first_;  // owned
+  IntrusiveList<Handshake> placed_;
+  int waiting_ = 0;
+  IntrusiveList<Handshake> silent_;  // without a place, and without a TLS session
   std::thread thread_;
 };
 

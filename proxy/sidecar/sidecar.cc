@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/random.h"
+#include "net/descriptors.h"
 #include "net/terminal.h"
 #include "server/request_head.h"
 #include "sidecar/shared_limit.h"
@@ -34,6 +35,15 @@ bool IsInbound(const Snapshot& snapshot, const std::string& listener) {
                      [&](const ListenerSpec& spec) {
                        return spec.name == listener && spec.direction == Direction::kInbound;
                      });
+}
+
+// How many connections with TLS may wait for their caller's first byte: so few that they never keep
+// others from being accepted.
+int SilentCallers(const Limits& limits) {
+  constexpr int64_t kMost = 1024, kShare = 8;
+  const int64_t descriptors = net::DescriptorsForCallers(net::DescriptorLimit());
+  const int64_t connections = std::min<int64_t>(limits.connections, descriptors);
+  return static_cast<int>(std::clamp<int64_t>(connections / kShare, 1, kMost));
 }
 
 }  // namespace
@@ -194,7 +204,9 @@ absl::Status Sidecar::Take(const std::shared_ptr<const Snapshot>& snapshot,
   throttles_.SetMaxAuthorities(MostAuthorities(*snapshot));
   replay_.Resize(snapshot->limits.replay_bytes);
   memory_.SetLimit(MemoryWatch::LimitOf(snapshot->limits));
-  if (handshakes_ != nullptr) handshakes_->SetMost(snapshot->limits.handshakes);
+  if (handshakes_ != nullptr) {
+    handshakes_->SetMost(snapshot->limits.handshakes, SilentCallers(snapshot->limits));
+  }
   HoldConfigured(*snapshot);
   access_log_ = access_log;
   endpoints_.Set(snapshot->endpoints);  // An upstream that is new has them from its first call on.
@@ -277,8 +289,8 @@ void Sidecar::Accepted(net::ByteStream stream, ConnectionOrigin origin) {
 
 void Sidecar::ShakeHands(net::ByteStream stream, ConnectionOrigin origin, Worker& worker) {
   if (handshakes_ == nullptr) {
-    handshakes_ = std::make_unique<net::Handshakes>(
-        net::Handshakes::Bounds{.most = snapshot().limits.handshakes});
+    handshakes_ = std::make_unique<net::Handshakes>(net::Handshakes::Bounds{
+        .most = snapshot().limits.handshakes, .silent = SilentCallers(snapshot().limits)});
   }
   std::shared_ptr<const tls::Context> tls = origin.listener->tls;
   handshakes_->Begin(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // TLS towards services and on listeners, with real gRPC at both ends.
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "certificates/authority.h"
@@ -148,13 +150,28 @@ TEST_F(Tls, RoutesLimitsAndTheAccessLogKnowACallerByItsCertificate) {
   EXPECT_EQ(service.calls(), 2);
 }
 
-TEST_F(Tls, T4_ACallerThatSaysNothingCannotKeepOthersOut) {
+TEST_F(Tls, T4_CallersThatSayNothingKeepNobodyOut) {
   FaultyService service;
   const std::string own = folder.Put("levee", authority.Issue());
   SidecarProcess sidecar({.endpoints = {service.address()},
                           .listener = ", tls: {" + own + "}",
                           .more = "limits: {handshakes: 1}\n"});
-  const TcpConnection silent(sidecar.address());
+  std::vector<std::unique_ptr<TcpConnection>> silent;
+  for (int i = 0; i < 200; ++i) {
+    silent.push_back(std::make_unique<TcpConnection>(sidecar.address()));
+  }
+  EXPECT_TRUE(CallUnary(SecureChannel(sidecar)).status.ok());
+  EXPECT_EQ(sidecar.Sum("levee_limit_hits_total", {R"("handshakes")"}), 0);
+}
+
+TEST_F(Tls, T4_ACallerThatStopsInTheMiddleCannotKeepOthersOut) {
+  FaultyService service;
+  const std::string own = folder.Put("levee", authority.Issue());
+  SidecarProcess sidecar({.endpoints = {service.address()},
+                          .listener = ", tls: {" + own + "}",
+                          .more = "limits: {handshakes: 1}\n"});
+  TcpConnection stopped(sidecar.address());
+  ASSERT_TRUE(stopped.Send("\x16"));  // the first byte of a ClientHello
   const auto patiently = [](grpc::ClientContext& context) { context.set_wait_for_ready(true); };
   EXPECT_TRUE(CallUnary(SecureChannel(sidecar), "hello", patiently).status.ok());
   EXPECT_GE(sidecar.Sum("levee_limit_hits_total", {R"("handshakes")"}), 1);  // refused at first

@@ -59,8 +59,8 @@ class HandshakesTest : public TlsConnections {
     handshakes_.emplace(bounds);
   }
 
-  // Connects the caller of that number, whose handshake begins on the server's side.
-  void Begin(int number) {
+  // Connects the caller of that number, which says nothing.
+  void BeginSilent(int number) {
     TlsConnections::Ends ends = Connect();
     callers_.push_back(std::move(ends.client));
     handshakes_->Begin(std::move(ends.server), server_context_,
@@ -69,11 +69,28 @@ class HandshakesTest : public TlsConnections {
                        });
   }
 
-  // The latest caller does its part until both are done. Returns how it ended for the server.
-  Outcomes::Outcome ShakeHands() {
+  // The latest caller sends its ClientHello, and so takes a place.
+  void Speak() {
     ByteStream& caller = callers_.back();
+    ASSERT_EQ(caller.Continue(), ByteStream::State::kReady);
     caller.Secure(std::make_unique<tls::Session>(client_context_, "localhost"));
-    while (caller.Continue() == ByteStream::State::kConnecting) continue;
+    caller.Continue();
+  }
+
+  void Begin(int number) {
+    TlsConnections::Ends ends = Connect();
+    callers_.push_back(std::move(ends.client));
+    Speak();
+    handshakes_->Begin(std::move(ends.server), server_context_,
+                       [this, number](ByteStream stream, bool refused) {
+                         outcomes_.Add({number, refused, std::move(stream)});
+                       });
+  }
+
+  // The latest caller, which has spoken, does its part until both are done. Returns how it ended
+  // for the server.
+  Outcomes::Outcome ShakeHands() {
+    while (callers_.back().Continue() == ByteStream::State::kConnecting) continue;
     return outcomes_.Next();
   }
 
@@ -91,6 +108,7 @@ TEST_F(HandshakesTest, T4_ItsThreadGivesWayToThoseThatCarryCalls) {
     nice = getpriority(PRIO_PROCESS, 0);  // of this thread
     outcomes_.Add({0, refused, std::move(stream)});
   });
+  Speak();
   ShakeHands();
   // 19 is the lowest priority: a process that runs at it can give way no further.
   EXPECT_EQ(nice, std::min(getpriority(PRIO_PROCESS, 0) + 15, 19));
@@ -109,11 +127,52 @@ TEST_F(HandshakesTest, T4_AConnectionComesBackWithItsHandshakeDone) {
 
 TEST_F(HandshakesTest, T4_ACallerThatSaysNothingIsGivenUp) {
   Serve({.most = 1, .timeout = absl::Milliseconds(1)});
-  Begin(0);
+  BeginSilent(0);
   const Outcomes::Outcome end = outcomes_.Next();
   EXPECT_FALSE(end.refused);
   EXPECT_EQ(end.stream.state(), ByteStream::State::kFailed);
   EXPECT_EQ(end.stream.tls()->failure().result, tls::Result::kTimeout);
+}
+
+TEST_F(HandshakesTest, ACallerThatStopsInTheMiddleIsGivenUp) {
+  Serve({.most = 1, .timeout = absl::Milliseconds(1)});
+  Begin(0);
+  const Outcomes::Outcome end = outcomes_.Next();
+  EXPECT_FALSE(end.refused);
+  EXPECT_EQ(end.stream.tls()->failure().result, tls::Result::kTimeout);
+}
+
+TEST_F(HandshakesTest, CallersThatSayNothingTakeNoPlace) {
+  Serve({.most = 1, .timeout_if_crowded = absl::Hours(1)});
+  for (int i = 0; i < 100; ++i) BeginSilent(i);
+  Begin(100);
+  const Outcomes::Outcome end = ShakeHands();
+  EXPECT_EQ(end.number, 100);
+  EXPECT_FALSE(end.refused);
+  EXPECT_EQ(end.stream.state(), ByteStream::State::kReady);
+}
+
+TEST_F(HandshakesTest, OfCallersThatSayNothingTheOldestMakeRoomForNewOnes) {
+  Serve({.most = 1, .silent = 3, .timeout_if_crowded = absl::Hours(1)});
+  for (int i = 0; i < 10; ++i) BeginSilent(i);
+  for (int i = 0; i < 7; ++i) {
+    const Outcomes::Outcome gone = outcomes_.Next();
+    EXPECT_EQ(gone.number, i);
+    EXPECT_TRUE(gone.refused);
+  }
+  Speak();
+  const Outcomes::Outcome end = ShakeHands();
+  EXPECT_EQ(end.number, 9);
+  EXPECT_FALSE(end.refused);
+}
+
+TEST_F(HandshakesTest, ACallerThatHangsUpBeforeItsFirstByteIsReset) {
+  Serve({.most = 1});
+  BeginSilent(0);
+  callers_.back().Close();
+  const Outcomes::Outcome end = outcomes_.Next();
+  EXPECT_FALSE(end.refused);
+  EXPECT_EQ(end.stream.tls()->failure().result, tls::Result::kReset);
 }
 
 TEST_F(HandshakesTest, T4_BeyondTheirBoundANewConnectionIsRefusedWhileNoneIsSlow) {
@@ -141,7 +200,7 @@ TEST_F(HandshakesTest, T4_BeyondTheirBoundTheSlowestMakesRoom) {
 TEST_F(HandshakesTest, T4_TheBoundCanBeRaised) {
   Serve({.most = 1, .timeout_if_crowded = absl::Hours(1)});
   Begin(0);
-  handshakes_->SetMost(2);
+  handshakes_->SetMost(2, 1);
   Begin(1);
   EXPECT_FALSE(ShakeHands().refused);
 }
@@ -149,7 +208,7 @@ TEST_F(HandshakesTest, T4_TheBoundCanBeRaised) {
 TEST_F(HandshakesTest, T4_HandshakesThatAreUnderWayAtTheEndAreClosed) {
   Serve({.most = 2});
   Begin(0);
-  Begin(1);
+  BeginSilent(1);
   handshakes_.reset();
 }
 
