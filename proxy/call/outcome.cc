@@ -123,6 +123,10 @@ AttemptOutcome OutcomeOfClose(const StreamEnd& end) {
     if (!end.goaway.empty()) absl::StrAppend(&message, "; ", GoingAway(end.goaway));
     return Failure(Kind::kReset, StatusCode::kUnavailable, std::move(message));
   }
+  if (end.cause == Cause::kStalled) {
+    return Failure(Kind::kReset, StatusCode::kUnavailable,
+                   "the upstream took none of the call's bytes within limits.send_timeout");
+  }
   if (end.cause == Cause::kReset && end.error_code == kResetRefusedStream) {
     return Failure(Kind::kRefused, StatusCode::kUnavailable, "the upstream refused the stream");
   }

@@ -234,7 +234,9 @@ void Http2Connection::OnTimer(Instant now) {
     return;
   }
   if (leftover_.empty() && !HeldBack()) return;
-  if (TookSome()) {
+  if (leftover_.empty() && !server_) {
+    EndStalledCalls();
+  } else if (TookSome()) {
     ArmSendTimeout();
   } else if (now < stalled_since_ + send_timeout_) {
     io_.wheel.Arm(
@@ -243,6 +245,11 @@ void Http2Connection::OnTimer(Instant now) {
     io_.series.limit_hits[Limit::kSendTimeout].Add();
     Close("the peer did not take its bytes within limits.send_timeout");
   }
+}
+
+void Http2Connection::EndStalledCalls() {
+  io_.series.limit_hits[Limit::kSendTimeout].Add(session_.EndStalled(kSendTimeoutChecks));
+  if (HeldBack()) ArmSendTimeout();
 }
 
 void Http2Connection::Close(const std::string& reason) {

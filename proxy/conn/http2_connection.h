@@ -47,8 +47,8 @@ class Http2Connection : public Mortal,
     // If bytes wait and the peer takes none of them for this long (give or take a quarter), the
     // connection is closed, and counted. Bytes wait if the kernel does not take them. Bytes for a
     // caller wait also if its flow-control windows hold them back: frames without a body do not
-    // count as taken then. An upstream's windows are left to its calls' deadlines, since other
-    // callers may have calls on that connection.
+    // count as taken then. An upstream whose windows hold bytes back loses only the calls whose
+    // bytes these are, since other callers may have calls on that connection.
     absl::Duration send_timeout = absl::InfiniteDuration();
 
     bool operator==(const Options&) const = default;
@@ -101,8 +101,9 @@ class Http2Connection : public Mortal,
   void EndWriting();
   bool WriteLeftover();
   void ArmSendTimeout();
-  bool HeldBack() const { return server_ && session_.queued_bytes() > 0; }
+  bool HeldBack() const { return session_.queued_bytes() > 0; }
   bool TookSome() const;
+  void EndStalledCalls();
 
   WorkerIo& io_;
   const bool server_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "wire/first_bytes.h"
@@ -117,6 +118,24 @@ void Session::ReturnRetired() {
     Shutdown();
     handler_.OnGoaway();
   }
+}
+
+size_t Session::EndStalled(int checks) {
+  // The end of one stream may make its handler end others.
+  std::vector<uint32_t> stalled;
+  streams_.ForEachWithId([&](Stream& stream) {
+    if (stream.queued_bytes_ > 0 && ++stream.stalled_checks_ > checks) {
+      stalled.push_back(stream.id_);
+    }
+  });
+  for (const uint32_t id : stalled) {
+    Stream* const stream = streams_.Find(id);
+    if (stream == nullptr) continue;
+    writer_.HoldReset(id, kResetCancel);
+    Close(*stream, {.cause = StreamEnd::Cause::kStalled});
+  }
+  if (!stalled.empty()) Dirty();
+  return stalled.size();
 }
 
 void Session::AnnounceShutdown() {

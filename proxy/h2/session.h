@@ -134,6 +134,10 @@ class Session {
   // The bytes of bodies that were serialised so far.
   uint64_t body_bytes() const { return body_bytes_; }
 
+  // Client role, called now and then: ends the streams of whose waiting bytes none has gone since
+  // `checks` calls before this one. Returns how many. At most 254 checks.
+  size_t EndStalled(int checks);
+
   size_t stream_count() const { return streams_.size(); }
   uint64_t serialized_bytes() const { return writer_.written(); }
 

@@ -74,6 +74,7 @@ void Stream::Recycle() {
   head_ends_ = data_ended_ = has_trailers_ = local_ended_ = false;
   queue_.clear();
   queue_front_ = queued_bytes_ = 0;
+  stalled_checks_ = 0;
   head_at_ = UINT64_MAX;
 }
 

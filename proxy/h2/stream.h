@@ -118,7 +118,8 @@ class Stream : public InBlocks, public ListLink<Stream> {
   bool head_ends_ = false;   // the head has END_STREAM
   bool data_ended_ = false;  // END_STREAM or trailers follow the queue
   bool has_trailers_ = false;
-  bool local_ended_ = false;  // END_STREAM was written
+  bool local_ended_ = false;    // END_STREAM was written
+  uint8_t stalled_checks_ = 0;  // by EndStalled, since bytes of the queue last went
   Metadata head_;
   Metadata trailers_;
   absl::InlinedVector<Chunk, 2> queue_;

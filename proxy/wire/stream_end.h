@@ -12,7 +12,8 @@ struct StreamEnd {
     kComplete,  // both sides sent END_STREAM
     kReset,     // RST_STREAM, from the peer or by the session for a malformed message
     kExcluded,  // GOAWAY with a last-stream-id below this stream: surely not processed
-    kLost       // the connection went away
+    kLost,      // the connection went away
+    kStalled    // the peer took none of the waiting bytes for too long, and the session ended it
   };
   Cause cause = Cause::kComplete;
   uint32_t error_code = 0;  // HTTP/2 error code, for kReset

@@ -117,6 +117,7 @@ TEST(OutcomeOfClose, TellsWhatSurelyWasNotProcessedFromWhatMayHaveBeen) {
        StatusCode::kUnavailable},
       {{.cause = Cause::kExcluded}, Kind::kRefused, StatusCode::kUnavailable},
       {{.cause = Cause::kLost}, Kind::kReset, StatusCode::kUnavailable},
+      {{.cause = Cause::kStalled}, Kind::kReset, StatusCode::kUnavailable},
       {{.cause = Cause::kReset, .error_code = kResetCancel}, Kind::kReset, StatusCode::kCancelled},
       {{.cause = Cause::kReset, .error_code = kResetEnhanceYourCalm},
        Kind::kReset,

@@ -23,6 +23,8 @@ std::string CauseName(const StreamEnd& end) {
       return "excluded";
     case StreamEnd::Cause::kLost:
       return end.left ? "lost" : "lost before it left";
+    case StreamEnd::Cause::kStalled:
+      return "stalled";
   }
   return "?";
 }

@@ -176,6 +176,27 @@ TEST(DeafUpstream, C8_IsGivenUpAfterTheSendTimeout) {
   over.Tell(true);
 }
 
+TEST(DeafUpstream, ThatKeepsItsWindowsShutLosesTheCallAfterTheSendTimeout) {
+  Told<bool> over;
+  RawUpstream upstream([&over](UpstreamPeer& peer) {
+    if (peer.number() > 1) return peer.ReadToEnd();
+    peer.Handshake(Setting(SettingId::kInitialWindowSize, 0));
+    over.Next();
+  });
+  SidecarProcess sidecar({.endpoints = {upstream.address()},
+                          .retry = kNoRetry,
+                          .more = "limits: {send_timeout: 300ms}\n"});
+  ByteCall call(NewChannel(sidecar.address()), "/test.Echo/Sink");
+  ASSERT_TRUE(call.Start());
+  call.BeginWrite("hello");
+  call.WaitWritten();
+  const grpc::Status status = call.Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_THAT(status.error_message(), testing::HasSubstr("limits.send_timeout"));
+  EXPECT_EQ(Hits(sidecar, "send_timeout"), 1);
+  over.Tell(true);
+}
+
 TEST(StalledStreams, C9_AThousandOfThemHarmNoOther) {
   FaultyService service;
   SidecarProcess sidecar({.endpoints = {service.address()}});

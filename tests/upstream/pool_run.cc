@@ -33,15 +33,22 @@ class TestServer::Connection final : public Mortal,
     }
   }
 
+  void TakeBodies() {
+    for (const auto& request : requests_) {
+      if (request->stream != nullptr) request->stream->Credit(std::exchange(request->come, 0));
+    }
+  }
+
  private:
   // A call that is not answered yet.
   struct Request final : h2::StreamHandler {
     void OnHead(Metadata&, bool) override {}
-    void OnData(const Chunk&) override {}
+    void OnData(const Chunk& data) override { come += data.size(); }
     void OnEnd(Metadata*) override {}
     void OnSent(size_t) override {}
     void OnClosed(const StreamEnd&) override { stream = nullptr; }
     h2::Stream* stream = nullptr;
+    size_t come = 0;  // bytes of the body, since TakeBodies
   };
 
   void Answer(h2::Stream& stream) {
@@ -117,6 +124,10 @@ void TestServer::Release() {
   for (const auto& connection : connections_) connection->Release();
 }
 
+void TestServer::TakeBodies() {
+  for (const auto& connection : connections_) connection->TakeBodies();
+}
+
 void TestServer::Close() {
   listener_.reset();
   HangUp();
@@ -144,7 +155,9 @@ void TestCall::OnOpened(UpstreamConnection& taken, h2::Stream& stream, int64_t o
   stream.head().Add(":path", path);
   stream.head().Add(":authority", "test");
   stream.head().Add("content-type", "application/grpc");
-  stream.SendHead(/*end=*/true);
+  stream.SendHead(/*end=*/body.empty());
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(body.data());
+  if (!body.empty()) stream.SendData(Chunk::Copy({bytes, body.size()}), /*end=*/true);
 }
 
 void TestCall::OnOpenFailed(const std::string& reason, bool self) {
@@ -160,8 +173,9 @@ void TestCall::OnHead(Metadata& head, bool end) {
   ended = true;
 }
 
-void TestCall::OnClosed(const StreamEnd&) {
+void TestCall::OnClosed(const StreamEnd& end) {
   ended = true;
+  stalled = end.cause == StreamEnd::Cause::kStalled;
   stream_ = nullptr;
 }
 

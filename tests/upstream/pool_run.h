@@ -33,6 +33,9 @@ class TestServer {
   void Hold() { hold_ = true; }
   void Release();
 
+  // Lets the callers of held calls send as many bytes more as have come.
+  void TakeBodies();
+
   // Those that come from now on are answered, and those that are held stay so.
   void AnswerNew() { hold_ = false; }
 
@@ -74,7 +77,7 @@ class TestServer {
   std::unique_ptr<net::Listener> listener_;
 };
 
-// Wants one stream, sends a call without body, and keeps what comes of it.
+// Wants one stream, sends a call, and keeps what comes of it.
 class TestCall final : public StreamUser {
  public:
   explicit TestCall(Pool& pool) : pool_(pool) {}
@@ -86,14 +89,16 @@ class TestCall final : public StreamUser {
   void Cancel();
 
   std::string path = "/a.B/C";   // of the method that it calls
+  std::string body;              // of the request
   size_t keeps_when_failed = 0;  // bytes that it obtains as it fails to open, as an answer does
 
   int64_t endpoint = -1;
   const UpstreamConnection* connection = nullptr;  // that it took, if only to compare
   bool ended = false;                              // answered, reset, lost or failed to open
   bool answered = false;
-  std::string status;   // grpc-status and grpc-message of the answer: "0 "
-  std::string failure;  // of opening
+  bool stalled = false;  // it ended as the server did not take its body
+  std::string status;    // grpc-status and grpc-message of the answer: "0 "
+  std::string failure;   // of opening
   bool to_self = false;
 
  private:
