@@ -124,7 +124,8 @@ size_t Session::EndStalled(int checks) {
   // The end of one stream may make its handler end others.
   std::vector<uint32_t> stalled;
   streams_.ForEachWithId([&](Stream& stream) {
-    if (stream.queued_bytes_ > 0 && ++stream.stalled_checks_ > checks) {
+    const bool rests = stream.data_began_ && !stream.data_ended_;
+    if (!rests && stream.queued_bytes_ > 0 && ++stream.stalled_checks_ > checks) {
       stalled.push_back(stream.id_);
     }
   });

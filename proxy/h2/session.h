@@ -135,7 +135,8 @@ class Session {
   uint64_t body_bytes() const { return body_bytes_; }
 
   // Client role, called now and then: ends the streams of whose waiting bytes none has gone since
-  // `checks` calls before this one. Returns how many. At most 254 checks.
+  // `checks` calls before this one. Leaves those whose body has begun and not ended: such a peer
+  // reads at its own pace. Returns how many. At most 254 checks.
   size_t EndStalled(int checks);
 
   size_t stream_count() const { return streams_.size(); }

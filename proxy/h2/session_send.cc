@@ -132,6 +132,7 @@ Session::Written Session::WriteData(Stream& stream, OutputBuffer& out) {
   const bool last = size == stream.queued_bytes_ && stream.data_ended_ && !stream.has_trailers_;
   writer_.WriteDataHead(size, stream.id_, last, out);
   stream.MoveQueued(size, out);
+  stream.data_began_ = true;
   stream.stalled_checks_ = 0;
   stream.send_window_.Take(size);
   send_window_.Take(size);

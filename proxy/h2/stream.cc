@@ -71,7 +71,7 @@ void Stream::Recycle() {
   body_left_ = -1;
   grown_by_ = 0;
   head_state_ = Head::kNone;
-  head_ends_ = data_ended_ = has_trailers_ = local_ended_ = false;
+  head_ends_ = data_began_ = data_ended_ = has_trailers_ = local_ended_ = false;
   queue_.clear();
   queue_front_ = queued_bytes_ = 0;
   stalled_checks_ = 0;

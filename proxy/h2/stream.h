@@ -116,6 +116,7 @@ class Stream : public InBlocks, public ListLink<Stream> {
   // Sending.
   Head head_state_ = Head::kNone;
   bool head_ends_ = false;   // the head has END_STREAM
+  bool data_began_ = false;  // some of the body was written
   bool data_ended_ = false;  // END_STREAM or trailers follow the queue
   bool has_trailers_ = false;
   bool local_ended_ = false;    // END_STREAM was written

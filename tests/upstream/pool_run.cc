@@ -157,7 +157,7 @@ void TestCall::OnOpened(UpstreamConnection& taken, h2::Stream& stream, int64_t o
   stream.head().Add("content-type", "application/grpc");
   stream.SendHead(/*end=*/body.empty());
   const auto* const bytes = reinterpret_cast<const uint8_t*>(body.data());
-  if (!body.empty()) stream.SendData(Chunk::Copy({bytes, body.size()}), /*end=*/true);
+  if (!body.empty()) stream.SendData(Chunk::Copy({bytes, body.size()}), /*end=*/!more_follows);
 }
 
 void TestCall::OnOpenFailed(const std::string& reason, bool self) {

@@ -90,6 +90,7 @@ class TestCall final : public StreamUser {
 
   std::string path = "/a.B/C";   // of the method that it calls
   std::string body;              // of the request
+  bool more_follows = false;     // as of a stream: the body does not end
   size_t keeps_when_failed = 0;  // bytes that it obtains as it fails to open, as an answer does
 
   int64_t endpoint = -1;

@@ -73,6 +73,19 @@ TEST_F(PoolStall, ACallOfWhichTheServerTakesSomeNowAndThenGoesOn) {
   EXPECT_EQ(Hits(), 0u);
 }
 
+TEST(PoolStallOfAStream, AStreamThatTheServerHasBegunToReadRestsAsLongAsTheServerLikes) {
+  PoolRun run;
+  run.policy.connection.send_timeout = kTimeout;
+  TestServer& server = run.Serve();
+  server.Hold();
+  TestCall stream(run.Open({run.TargetOf(server)}));
+  stream.body = std::string(10 << 20, 'x');
+  stream.more_follows = true;
+  stream.Start();
+  run.Pass(absl::Minutes(50));
+  EXPECT_FALSE(stream.ended);
+}
+
 class PoolStallWithoutTimeout : public PoolStall {
  protected:
   PoolStallWithoutTimeout() : PoolStall(absl::InfiniteDuration()) {}
