@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -12,6 +13,7 @@
 #include <thread>
 
 #include "attacks/attacks.h"
+#include "attacks/harm.h"
 
 namespace {
 
@@ -25,11 +27,13 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: attack NAME PORT SECONDS [CERTIFICATES]\n");
     return 2;
   }
-  const auto attacks = levee::Attacks();
-  const auto attack = std::find_if(attacks.begin(), attacks.end(), [&](const auto& each) {
-    return each.name == std::string_view(argv[1]);
-  });
-  if (attack == attacks.end()) {
+  const levee::NamedAttack* attack = nullptr;
+  for (const auto attacks : {levee::Attacks(), levee::HarmAttacks()}) {
+    for (const levee::NamedAttack& each : attacks) {
+      if (each.name == std::string_view(argv[1])) attack = &each;
+    }
+  }
+  if (attack == nullptr) {
     std::fprintf(stderr, "there is no attack '%s'\n", argv[1]);
     return 2;
   }
@@ -42,5 +46,6 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
     _exit(0);
   }).detach();
+  std::signal(SIGPIPE, SIG_IGN);  // A victim may close its end.
   while (true) attack->run(target);
 }

@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "attacks/counted_attacker.h"
 #include "attacks/handshakes.h"
-#include "integration/attacker.h"
 #include "integration/raw_client.h"
 #include "integration/tcp.h"
 
@@ -29,33 +29,6 @@ std::string Head(int call, const std::string& path) {
   head[2].second = path;
   return EncodeFrame(FrameType::kHeaders, kEndHeaders, StreamOf(call), Encode(head));
 }
-
-// A connection whose bytes count.
-class CountedAttacker : public Attacker {
- public:
-  explicit CountedAttacker(Target& target, Reading reading = Reading::kAll,
-                           std::string_view settings = "")
-      : Attacker(target.address(), reading, settings), target_(target) {
-    target.CountConnection();
-  }
-
-  bool Send(std::string_view frames) {
-    if (!Attacker::Send(frames)) return false;
-    target_.CountBytes(frames.size());
-    return true;
-  }
-
-  // Sends `piece` so often a second until the connection ends or `pieces` are sent.
-  void Repeat(std::string_view piece, int per_second, int pieces) {
-    for (int i = 0; i < pieces; ++i) {
-      target_.Pace(per_second);
-      if (!Send(piece)) return;
-    }
-  }
-
- private:
-  Target& target_;
-};
 
 std::string Times(int count, const std::string& frame) {
   std::string frames;

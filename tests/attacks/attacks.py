@@ -22,6 +22,7 @@ ROOT = HERE.parents[1]
 sys.path += [str(ROOT / 'tests/bench'), str(ROOT / 'tests/interop')]
 import cases
 import document
+import harm
 import proxies
 from certificates import Authority
 from measure import Direct, Echo, rotated
@@ -59,6 +60,15 @@ columns are the attacker's: how often it had to connect, and how much of its byt
 BARS_NOTE = '''## Bars
 
 What Levee has to reach.'''
+
+
+HARM_NOTE = f'''## What Levee remembers of its callers, and its other ports
+
+Levee alone, since no peer has these tables, with the 96 MiB that it takes of a container of 128 MiB, a
+guard and idempotency keys. The honest caller's calls have keys. It goes on for
+{harm.AFTER_SECONDS} s after the attack, and then repeats all calls that were good. Of calls and new
+connections {harm.LEAST_GOOD:.0%} have to be good, no repeated call may run again, and within
+{harm.BACK_SECONDS} s at most {harm.BACK_MIB} MiB more may be held than before.'''
 
 
 class Certificates:
@@ -159,9 +169,8 @@ def start_caller(port, start, seed, args, cpu):
          str(start)], stdout=subprocess.PIPE, text=True, preexec_fn=on_cpu(cpu))
 
 
-def start_attacker(name, arena, certificates, args):
-    stay = on_cpu(arena.load_cpu)
-    port = arena.secured if cases.CASES[name].secured else arena.victim.port
+def start_attacker(name, port, cpu, certificates, args):
+    stay = on_cpu(cpu)
 
     def prepare():
         stay()
@@ -185,7 +194,8 @@ def run(proxy, attack, number, certificates, args):
             put_first(caller.pid)
             time.sleep(LEAD_SECONDS)
             before = cpu_nanoseconds(pids)
-            attacker = start_attacker(attack, arena, certificates, args)
+            port = arena.secured if cases.CASES[attack].secured else victim.port
+            attacker = start_attacker(attack, port, arena.load_cpu, certificates, args)
             children.append(attacker)
             lines = attacker.communicate(timeout=args.seconds + 10)[0].splitlines()
             after = cpu_nanoseconds(pids)
@@ -220,6 +230,10 @@ def parse_arguments(words):
                         help='default all of them')
     parser.add_argument('--attacks', nargs='+', choices=cases.CASES, default=list(cases.CASES),
                         metavar='ATTACK', help=f'of {", ".join(cases.CASES)}; default all')
+    parser.add_argument('--harm', nargs='*', choices=[case.name for case in harm.CASES],
+                        default=[case.name for case in harm.CASES], metavar='ATTACK',
+                        help='attacks on Levee alone, of '
+                        f'{", ".join(case.name for case in harm.CASES)}; default all')
     parser.add_argument('--rounds', type=int, choices=range(1, 21), default=ROUNDS,
                         help=f'default {ROUNDS}')
     parser.add_argument('--seconds', type=int, choices=range(1, 61), default=SECONDS,
@@ -233,7 +247,22 @@ def parse_arguments(words):
     return args
 
 
-def render(runs, versions, args):
+def run_harm(args, certificates):
+    """Returns the results of the attacks on Levee alone."""
+    results = []
+    for case in harm.CASES:
+        if case.name not in args.harm or not args.levee:
+            continue
+        targets = Targets(args.helpers, cpus()[1])
+        try:
+            results.append(harm.run(case, args, certificates, targets, sys.modules[__name__]))
+        finally:
+            targets.stop()
+        print(harm.describe(results[-1]), file=sys.stderr)
+    return results
+
+
+def render(runs, results, versions, args):
     command = f'tests/attacks/run --rounds {args.rounds} --seconds {args.seconds} --write'
     facts = document.facts(versions, args.rounds, 1, [])
     facts['Rounds'] = f'{args.rounds} of {args.seconds} s'
@@ -241,7 +270,8 @@ def render(runs, versions, args):
     return '\n\n'.join([
         INTRO.format(command=command, rate=CALLS_PER_SECOND),
         '\n'.join(f'- {name}: {fact}' for name, fact in facts.items()),
-        cases.tables(runs), BARS_NOTE, cases.bar_table(bars)]) + '\n'
+        cases.tables(runs), BARS_NOTE, cases.bar_table(bars), HARM_NOTE,
+        harm.table(results)]) + '\n'
 
 
 def main(words):
@@ -256,7 +286,8 @@ def main(words):
                     runs.append(run(proxy, attack, number, certificates, args))
                     print(f'round {number + 1} of {args.rounds}: {describe(runs[-1])}',
                           file=sys.stderr)
-    text = render(runs, versions, args)
+        results = run_harm(args, certificates)
+    text = render(runs, results, versions, args)
     print(text, end='')
     if args.write:
         RESULTS.write_text(text, encoding='utf-8')

@@ -8,6 +8,7 @@ import unittest
 
 import attacks
 import cases
+import harm
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -41,6 +42,26 @@ class Figures(unittest.TestCase):
                           'handshakes': 'not measured'}, found)
 
 
+class Harm(unittest.TestCase):
+
+    def result(self, lines, **more):
+        return harm.Result('long-keys', *harm.parse(lines, 4), None, 20.0, 40.0, 21.0, 3,
+                           1.0)._replace(**more)
+
+    def test_calls_are_told_apart_by_when_they_began(self):
+        result = self.result(['0 1 1000', '3999 0 1000', '4000 1 3000', 'replayed 2 of 2'])
+        self.assertEqual((2, 0.5, 1, 1.0), (result.during.count, result.during.good,
+                                            result.after.count, result.after.good))
+
+    def test_what_is_not_as_promised_is_said(self):
+        lines = ['0 1 1000', '4000 1 3000', 'replayed 2 of 2']
+        self.assertEqual('', self.result(lines).missed())
+        self.assertIn('100 calls ran twice', self.result([*lines[:2], 'replayed 5 of 105']).missed())
+        self.assertIn('0.0% of the calls after', self.result(['0 1 1000']).missed())
+        self.assertIn('21.0 MiB stay', self.result(lines, back_seconds=None).missed())
+        self.assertIn('50.0% of the new', self.result(lines, newcomers=0.5).missed())
+
+
 class Tables(unittest.TestCase):
 
     def test_a_row_has_the_worst_share_and_the_median_times(self):
@@ -57,6 +78,10 @@ class Lists(unittest.TestCase):
     def test_every_attack_is_described(self):
         names = re.findall(r'NamedAttack\{"([^"]+)"', (HERE / 'attacks.cc').read_text())
         self.assertEqual(list(cases.CASES), names)
+
+    def test_every_attack_on_levee_alone_is_described(self):
+        names = re.findall(r'NamedAttack\{"([^"]+)"', (HERE / 'harm.cc').read_text())
+        self.assertEqual([case.name for case in harm.CASES], names)
 
     def test_the_others_are_always_compared_with_no_attack(self):
         self.assertEqual(['none', 'pings'],

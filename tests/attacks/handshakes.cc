@@ -68,6 +68,24 @@ void ShakeHandsForever(Target& target) {
 
 }  // namespace
 
+void ChangeKeys(Target& target) {
+  constexpr int kAtOnce = 100;
+  const auto context = MakeContext(target.certificates());
+  const int fd = ConnectTo(target.address());
+  const TcpConnection connection(fd);
+  const std::unique_ptr<SSL, Free> tls(SSL_new(context.get()));
+  SSL_set_fd(tls.get(), fd);
+  target.CountConnection();
+  if (SSL_connect(tls.get()) != 1) return;
+  for (;;) {
+    target.Pace(20'000 / kAtOnce);
+    for (int i = 0; i < kAtOnce; ++i) {
+      if (SSL_key_update(tls.get(), SSL_KEY_UPDATE_NOT_REQUESTED) != 1) return;
+      if (SSL_do_handshake(tls.get()) != 1) return;
+    }
+  }
+}
+
 void ShakeHands(Target& target) {
   std::vector<std::jthread> threads;
   for (int i = 0; i < kThreads; ++i) threads.emplace_back([&] { ShakeHandsForever(target); });

@@ -5,15 +5,18 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "CLI/CLI.hpp"
 #include "demo/arrivals.h"
+#include "grpcpp/generic/generic_stub.h"
 #include "grpcpp/grpcpp.h"
 #include "levee/demo/v1/shop.grpc.pb.h"
 
@@ -21,7 +24,6 @@ namespace {
 
 using levee::demo::v1::GetPriceReply;
 using levee::demo::v1::GetPriceRequest;
-using levee::demo::v1::Shop;
 using std::chrono::steady_clock;
 
 struct Load {
@@ -32,6 +34,8 @@ struct Load {
   std::string service_config;  // gRPC's own retries; empty: none
   int64_t start = 0;           // nanoseconds of the monotonic clock
   uint64_t seed = 1;           // of the times between calls
+  std::string method = "/levee.demo.v1.Shop/GetPrice";
+  bool keyed = false;  // each call has an idempotency key, and is repeated at the end
 };
 
 // Returns 0, or the status to exit with.
@@ -44,6 +48,11 @@ int Read(int argc, char** argv, Load& load) {
   app.add_option("--service-config", load.service_config, "gRPC's own retries");
   app.add_option("--start", load.start, "nanoseconds of the monotonic clock")->required();
   app.add_option("--seed", load.seed, "of the times between calls");
+  app.add_option("--method", load.method, "what it calls; it answers with any message");
+  app.add_flag(
+      "--keyed", load.keyed,
+      "calls have idempotency keys, and the good ones are repeated at the end: the last line "
+      "says how many of them got the answer of their first call");
   CLI11_PARSE(app, argc, argv);
   return 0;
 }
@@ -56,6 +65,7 @@ struct Ended {
 
 struct Call {
   int64_t begun_ms;
+  std::string key;
   steady_clock::time_point begun = steady_clock::now();
   grpc::ClientContext context;
   GetPriceRequest request;
@@ -66,7 +76,7 @@ struct Call {
 // Nothing is printed meanwhile: a reader that is late would hold the calls up.
 class Caller {
  public:
-  explicit Caller(const Load& load) : deadline_ms_(load.deadline_ms) {
+  explicit Caller(const Load& load) : load_(load) {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
     if (load.service_config.empty()) {
@@ -76,23 +86,29 @@ class Caller {
     }
     for (int i = 0; i < kConnections; ++i) {
       arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-      stubs_.push_back(Shop::NewStub(
+      stubs_.push_back(std::make_unique<Stub>(
           grpc::CreateCustomChannel(load.address, grpc::InsecureChannelCredentials(), arguments)));
     }
   }
 
   void Start(int64_t begun_ms) {
-    auto call = std::make_shared<Call>();
-    call->begun_ms = begun_ms;
-    call->context.set_deadline(gpr_time_from_millis(deadline_ms_, GPR_TIMESPAN));
-    Shop::Stub& stub = *stubs_[next_++ % stubs_.size()];
-    stub.async()->GetPrice(
-        &call->context, &call->request, &call->reply, [this, call](const grpc::Status& status) {
-          const auto took = std::chrono::duration_cast<std::chrono::microseconds>(
-              steady_clock::now() - call->begun);
-          const std::lock_guard lock(mutex_);
-          ended_.push_back({call->begun_ms, status.ok(), took});
-        });
+    const std::string key = load_.keyed ? "honest-" + std::to_string(next_) : "";
+    Send(begun_ms, key, [this](const Call& call, bool good) {
+      const auto took =
+          std::chrono::duration_cast<std::chrono::microseconds>(steady_clock::now() - call.begun);
+      ended_.push_back({call.begun_ms, good, took});
+      if (good && load_.keyed) keys_.push_back(call.key);
+    });
+  }
+
+  // Calls once more with the key of each call that was good. To be called when all have ended.
+  void Repeat() {
+    for (const std::string& key : keys_) {
+      Send(0, key, [this](const Call& call, bool good) {
+        replayed_ += good && call.context.GetServerInitialMetadata().contains("levee-replayed");
+      });
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
   }
 
   void Print() {
@@ -100,16 +116,39 @@ class Caller {
     for (const Ended& each : ended_) {
       std::cout << each.begun_ms << ' ' << each.good << ' ' << each.took.count() << '\n';
     }
+    if (load_.keyed) std::cout << "replayed " << replayed_ << " of " << keys_.size() << '\n';
     std::cout.flush();
   }
 
  private:
+  using Stub = grpc::TemplatedGenericStub<GetPriceRequest, GetPriceReply>;
   static constexpr int kConnections = 2;
 
-  const int64_t deadline_ms_;
-  std::mutex mutex_;
+  // `ended` is called with the lock.
+  void Send(int64_t begun_ms, const std::string& key,
+            std::function<void(const Call& call, bool good)> ended) {
+    auto call = std::make_shared<Call>();
+    call->begun_ms = begun_ms;
+    call->key = key;
+    call->context.set_deadline(gpr_time_from_millis(load_.deadline_ms, GPR_TIMESPAN));
+    if (!key.empty()) {
+      call->context.AddMetadata("idempotency-key", key);
+      call->context.AddMetadata("x-tenant", "honest");
+    }
+    Stub& stub = *stubs_[next_++ % stubs_.size()];
+    stub.UnaryCall(&call->context, load_.method, grpc::StubOptions(), &call->request, &call->reply,
+                   [this, call, ended = std::move(ended)](const grpc::Status& status) {
+                     const std::lock_guard lock(mutex_);
+                     ended(*call, status.ok());
+                   });
+  }
+
+  const Load load_;
+  std::mutex mutex_;  // of what follows, but for the stubs
   std::vector<Ended> ended_;
-  std::vector<std::unique_ptr<Shop::Stub>> stubs_;
+  std::vector<std::string> keys_;  // of calls that were good
+  int64_t replayed_ = 0;
+  std::vector<std::unique_ptr<Stub>> stubs_;
   size_t next_ = 0;
 };
 
@@ -129,8 +168,12 @@ int main(int argc, char** argv) {
     const levee::Instant now = levee::Instant::FromNanos(since.count());
     for (int due = arrivals.TakeDue(now); due > 0; --due) caller.Start(now.nanos() / 1'000'000);
   }
-  // The last calls end.
-  std::this_thread::sleep_for(std::chrono::milliseconds(load.deadline_ms + 200));
+  const auto last = std::chrono::milliseconds(load.deadline_ms + 200);
+  std::this_thread::sleep_for(last);
+  if (load.keyed) {
+    caller.Repeat();
+    std::this_thread::sleep_for(last);
+  }
   caller.Print();
   _exit(0);
 }
