@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Walks the list of tables that peers fill: each row of docs/limits.md has a test that fills it."""
+
+import pathlib
+import re
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HEADING = '### Tables that peers fill'
+
+# By the first column of the list.
+FILLED_BY = {
+    'destinations': 'CallerTables.TheDestinationsOfCallsTakeAnEighthOfTheMemoryAndTheOldestGoes',
+    'their budgets and throttles': 'BudgetTable.MakingUpAuthoritiesResetsNoAccountAndGivesNoMoreFloors',
+    'routes of calls seen before': 'PlanCache.ThePlansTakeAtMostEightMebibytes',
+    'keys of rate limits': 'BucketTable.A77_KeysWithoutRoomShareOneBucketAndSaySo',
+    'idempotency keys, and their answers': 'Dedupe.MemoryIsBoundedAndOutcomesNotAskedForLongestGoFirst',
+    'methods known as streams or not': 'MethodKindsTest.AnUpstreamThatFillsItsListTakesNoPlaceFromOthers',
+    'methods of a guard': 'GuardMethods.AMethodWhosePathIsLongHasNoNumberOfItsOwn',
+    'methods in metrics': 'MethodLabels.BeyondMethodLabelsEverythingIsOther',
+    'calls that failed a moment ago': 'FailedCallsTest.TheOldestMakesRoom',
+    'ties': 'TieTable.IsThreeQuartersFullBeforeACallFindsNoPlace',
+    'calls that the page shows': 'RecentCalls.TheOldestMakesRoom',
+    'destinations of TLS in tunnels': 'TlsDestinations.OfMadeUpNamesOnlySomeAreRemembered',
+    'header fields that come again': 'HpackEncoder.NoMoreThanTheUsualTableIsUsed',
+    'header blocks that have begun': 'UnfinishedBlocks.H6_OfAllConnectionsHaveABoundThatTheOldestMeet',
+    'look-ups of names that wait': 'LookupQueueTest.ACallerHasNoMoreThanItsShare',
+    'lines and spans that wait': 'SpanQueue.AFullQueueTakesNoMore',
+}
+
+
+def rows():
+    """Returns the first column of the list."""
+    text = (ROOT / 'docs/limits.md').read_text(encoding='utf-8')
+    table = text.split(HEADING)[1].split('\n## ')[0]
+    lines = [line for line in table.splitlines() if line.startswith('|')]
+    return [line.split('|')[1].strip() for line in lines[2:]]
+
+
+def tests():
+    """Returns the names of all tests, as their programs have them."""
+    found = set()
+    for path in (ROOT / 'tests').rglob('*_test.cc'):
+        text = path.read_text(encoding='utf-8')
+        for suite, name in re.findall(r'^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)', text, re.MULTILINE):
+            found.add(f'{suite}.{name}')
+    return found
+
+
+class Tables(unittest.TestCase):
+
+    def test_every_table_that_peers_fill_has_a_test_that_fills_it(self):
+        self.assertEqual(rows(), list(FILLED_BY))
+
+    def test_each_of_these_tests_is_there(self):
+        self.assertEqual([], sorted(set(FILLED_BY.values()) - tests()))
+
+
+if __name__ == '__main__':
+    unittest.main()
