@@ -64,11 +64,7 @@ bool PermitLease::TakeLeased(bool take) {
 // The store is away.
 bool PermitLease::TakeOwn(const LeaseRule& rule, Instant now, bool take) {
   if (rule.away != StoreAway::kLast) return rule.away == StoreAway::kAllow;
-  const double rate = OwnRate(rule, now);
-  const absl::Duration since = std::max(now - own_at_, absl::ZeroDuration());
-  const double most = std::max(1.0, rate * absl::ToDoubleSeconds(rule.Lease()));
-  own_permits_ = std::min(own_permits_ + rate * absl::ToDoubleSeconds(since), most);
-  own_at_ = std::max(own_at_, now);
+  FillOwn(rule, now);
   if (own_permits_ < 1) return false;
   if (take) {
     own_permits_ -= 1;
@@ -77,8 +73,23 @@ bool PermitLease::TakeOwn(const LeaseRule& rule, Instant now, bool take) {
   return true;
 }
 
+void PermitLease::FillOwn(const LeaseRule& rule, Instant now) {
+  const double rate = OwnRate(rule, now);
+  const absl::Duration since = std::max(now - own_at_, absl::ZeroDuration());
+  const double most = std::max(BurstOf(rule), rate * absl::ToDoubleSeconds(rule.Lease()));
+  own_permits_ = std::min(own_permits_ + rate * absl::ToDoubleSeconds(since), most);
+  own_at_ = std::max(own_at_, now);
+  // The call that asks may take one.
+  own_full_at_ = own_at_ + absl::Seconds((most - own_permits_ + 1) / rate);
+}
+
+double PermitLease::BurstOf(const LeaseRule& rule) const {
+  return std::max(1.0, static_cast<double>(rule.burst) / sidecars_);
+}
+
 double PermitLease::OwnRate(const LeaseRule& rule, Instant now) const {
-  return StateAt(rule, now) == State::kStale ? last_rate_ : share_;
+  if (StateAt(rule, now) != State::kStale) return ShareOf(rule);
+  return limited_ ? last_rate_ : std::max(last_rate_, ShareOf(rule));
 }
 
 PermitLease::State PermitLease::StateAt(const LeaseRule& rule, Instant now) const {
@@ -169,7 +180,7 @@ void PermitLease::OnLost(const LeaseRule& rule, int sidecars, Instant now) {
   backlog_ = 0;
   // A single answer that is lost should not matter for long.
   ask_from_ = now + (away() ? rule.Lease() : rule.Lease() / 4);
-  share_ = rule.per_second / sidecars;
+  sidecars_ = sidecars;
   returning_ = false;
   if (away()) return;
   away_since_ = now;
@@ -177,8 +188,13 @@ void PermitLease::OnLost(const LeaseRule& rule, int sidecars, Instant now) {
   last_rate_ = used_.At(now) < kLeastRate ? 0 : std::min(rate, rule.per_second);
   permits_.Expire(now);
   own_used_ = 0;
-  own_permits_ = static_cast<double>(permits_.left());
+  // It got less than it asked for, and calls still come: others have the rest of the limit.
+  limited_ = short_ && demand_.At(now) >= used_.At(now);
+  // Of its part of the burst it has what calls at its present rate leave: all of it if it is new.
+  const double saved = limited_ ? 0 : BurstOf(rule) * (1 - used_.At(now) / ShareOf(rule));
+  own_permits_ = std::max(static_cast<double>(permits_.left()), saved);
   own_at_ = now;
+  FillOwn(rule, now);
   permits_.Remove(permits_.left());
 }
 
@@ -187,6 +203,8 @@ LeaseHolding PermitLease::HoldingAt(const LeaseRule& rule, Instant now) const {
   return {.permits_left = permits_.LeftAt(now), .own_rate = own ? OwnRate(rule, now) : 0};
 }
 
-bool PermitLease::IdleAt(Instant now) const { return !asking_ && now - last_call_ >= kIdleAfter; }
+bool PermitLease::IdleAt(Instant now) const {
+  return !asking_ && now - last_call_ >= kIdleAfter && (!away() || now >= own_full_at_);
+}
 
 }  // namespace levee

@@ -14,7 +14,7 @@ namespace levee {
 
 // Says what a shared limit does while its store is away.
 enum class StoreAway : uint8_t {
-  kLast,   // goes on at the sidecar's own last rate for `grace`, and then at its share
+  kLast,   // goes on at its share, and for `grace` at the sidecar's own last rate if that is more
   kAllow,  // admits every call
   kDeny,   // refuses every call
 };
@@ -61,7 +61,7 @@ class PermitLease {
 
   enum class State : uint8_t {
     kLeased,    // the store decides
-    kStale,     // it is away: the own last rate decides
+    kStale,     // it is away: the own last rate decides, if it is more than the share
     kFallback,  // it is away: the share, or what the limit says
   };
 
@@ -96,6 +96,9 @@ class PermitLease {
   Verdict Judge(const LeaseRule& rule, Instant now, bool take);
   bool TakeLeased(bool take);
   bool TakeOwn(const LeaseRule& rule, Instant now, bool take);
+  void FillOwn(const LeaseRule& rule, Instant now);
+  double ShareOf(const LeaseRule& rule) const { return rule.per_second / sidecars_; }
+  double BurstOf(const LeaseRule& rule) const;
   double OwnRate(const LeaseRule& rule, Instant now) const;
   bool CanAsk(Instant now) const;
   bool MustAsk(Instant now) const;
@@ -121,12 +124,14 @@ class PermitLease {
   Instant renew_at_;  // a request is due, whatever is left
 
   Instant away_since_ = Instant::Infinite();
-  double last_rate_ = 0;  // permits per second when the store went away; 0: there were none
-  double share_ = 0;
+  double last_rate_ = 0;    // permits per second when the store went away; 0: there were none
+  int sidecars_ = 1;        // that share the limit, when that was last known
+  bool limited_ = false;    // the store granted less than calls wanted when it went away
   bool returning_ = false;  // the store has answered once
   int64_t own_used_ = 0;    // since the store was last told
   double own_permits_ = 0;  // made by this sidecar while the store is away
   Instant own_at_;
+  Instant own_full_at_;  // a new bucket would have as many permits from then on
 };
 
 }  // namespace levee

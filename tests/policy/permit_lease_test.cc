@@ -176,12 +176,64 @@ TEST(PermitLease, WithoutItsStoreItGoesOnAtItsLastRateAndThenAtItsShare) {
   EXPECT_NEAR(NextSecond(bucket), 250, 5);
 }
 
-TEST(PermitLease, ANewcomerWithoutAStoreHasItsShare) {
+TEST(PermitLease, ANewcomerWithoutAStoreHasItsShareOfTheRateAndOfTheBurstAtOnce) {
   Bucket bucket;
   bucket.Take();
   bucket.Lose();
   EXPECT_EQ(bucket.lease.StateAt(bucket.rule, bucket.now), State::kFallback);
+  EXPECT_EQ(bucket.Take().verdict, Verdict::kAdmitted);
+  EXPECT_NEAR(NextSecond(bucket), 250 + 50, 5);
   EXPECT_NEAR(NextSecond(bucket), 250, 5);
+}
+
+// A limit of 100 a second with a burst of 50 that one sidecar has, and a key that is used 50 times
+// a second and then not for a while.
+class PermitLeaseAfterAPause : public testing::TestWithParam<int> {};
+
+INSTANTIATE_TEST_SUITE_P(Seconds, PermitLeaseAfterAPause, testing::Values(0, 1, 3, 6, 100));
+
+TEST_P(PermitLeaseAfterAPause, NoCallBelowTheLimitIsRefusedWhereTheStoreGoesAway) {
+  Bucket bucket;
+  bucket.rule = {.per_second = 100, .burst = 50};
+  bucket.Begin(20);
+  for (int i = 0; i < 500; ++i) {
+    bucket.Take(1, 20 * kMs);
+    if (bucket.asked.want > 0) bucket.Grant(bucket.asked.want);
+  }
+  bucket.now = bucket.now + absl::Seconds(GetParam());
+  int refused = 0;
+  for (int i = 0; i < 300; ++i) {
+    Verdict verdict = bucket.Take().verdict;
+    if (bucket.asked.want > 0) bucket.Lose(1);
+    if (verdict == Verdict::kAwaitsLease) verdict = bucket.Take().verdict;
+    refused += verdict != Verdict::kAdmitted;
+    bucket.now = bucket.now + 20 * kMs;
+  }
+  EXPECT_EQ(refused, 0);
+}
+
+TEST(PermitLease, SidecarsThatShareALimitAdmitNoMoreThanItWithoutTheirStore) {
+  constexpr int kSidecars = 4;
+  int given = 0;
+  for (int i = 0; i < kSidecars; ++i) {
+    Bucket bucket;
+    bucket.Take();
+    bucket.Lose(kSidecars);
+    for (int second = 0; second < 10; ++second) given += NextSecond(bucket);
+  }
+  EXPECT_LE(given, 200 + 10 * 1000);
+  EXPECT_GE(given, 10 * 1000 * 0.98);
+}
+
+TEST(PermitLease, ABucketThatHasUsedItsBurstIsForgottenOnlyWhenItHasItAgain) {
+  Bucket bucket;
+  bucket.rule = {.per_second = 1.0 / 60, .burst = 10};
+  bucket.Take();
+  bucket.Lose(1);
+  EXPECT_EQ(bucket.Take(20, kMs), 10);
+  bucket.now = bucket.now + absl::Minutes(9);
+  EXPECT_FALSE(bucket.lease.IdleAt(bucket.now));
+  EXPECT_TRUE(bucket.lease.IdleAt(bucket.now + absl::Minutes(2)));
 }
 
 TEST(PermitLease, WithoutItsStoreItMayAdmitOrRefuseAllCalls) {

@@ -103,6 +103,20 @@ TEST_F(SharedStoresTest, R3_WithoutRedisASidecarGoesOnAtItsLastRateAndComesBack)
   trouble([&] { redis_->Signal(SIGSTOP); }, [&] { redis_->Signal(SIGCONT); });
 }
 
+TEST_F(SharedStoresTest, H6_WithoutRedisTheFirstCallOfEachNewKeyIsAdmitted) {
+  RateLimitPolicy policy{.name = "all", .per_second = 100, .burst = 50};
+  policy.shared = SharedRate{.name = "p/all", .store = "shared", .away = StoreAway::kLast};
+  policy.key = {RateLimitKey::Header("x-tenant")};
+  policy.max_keys = 100;
+  redis_->Kill();
+  OneSidecar sidecar(StoreAt(*redis_, absl::Seconds(10)), policy);
+  for (int i = 0; i < 20; ++i) {
+    LimitKey key;
+    key.Add("header:x-tenant", absl::StrCat("tenant-", i));
+    EXPECT_TRUE(sidecar.Call(key)) << i;
+  }
+}
+
 TEST_F(SharedStoresTest, R3_WithoutRedisALimitMayRefuseOrAdmitAll) {
   const auto deny = Sidecar(1e6, 200'000, StoreAway::kDeny, absl::Milliseconds(200));
   const auto allow = Sidecar(kPerHour, 1, StoreAway::kAllow, absl::Milliseconds(200));
