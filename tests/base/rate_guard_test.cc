@@ -66,7 +66,7 @@ TEST(RateGuard, TakesBackNoMoreThanTheBurst) {
 }
 
 // How the bucket stands when the random part of a run begins.
-enum class Start { kFull, kEmpty, kPartly };
+enum class Start { kRested, kSpent, kHalfSpent };
 
 // Of the spans that end now, the one that has most above the rate: (events - given back) x 10^9 -
 // per_second x nanoseconds. Each instant at which something happened may begin a span.
@@ -127,7 +127,7 @@ TEST(RateGuard, LetsThroughExactlyWhatKeepsEverySpanWithinTheBound) {
       ASSERT_EQ(guard.Take(Instant::FromNanos(nanos)), allowed) << "seed " << seed;
     };
     const Start start = static_cast<Start>(seed % 3);
-    const int64_t used = start == Start::kFull ? 0 : start == Start::kEmpty ? burst + 1 : burst / 2;
+    const int64_t used = start == Start::kRested ? 0 : start == Start::kSpent ? burst + 1 : burst / 2;
     for (int64_t i = 0; i < used; ++i) take();
     for (int i = 0; i < 300; ++i) {
       nanos += RandomPause(random, fill_nanos);
